@@ -1,0 +1,90 @@
+//! A diagnostic is data: what was found, where on which page, and the text to write.
+//!
+//! How one looks is the renderers' business (`render`), what a rule means is in the rule's own file
+//! (`rules`).
+
+use crate::source::Span;
+
+/// How bad it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Severity {
+    /// The build goes on.
+    Warning,
+    /// The build fails.
+    Error,
+}
+
+/// A place in a file with the words that stand under its caret.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Label {
+    /// The place.
+    pub span: Span,
+    /// What to say there; may be empty.
+    pub text: String,
+    /// Primary places carry `^^^`, secondary ones `---`.
+    pub primary: bool,
+}
+
+/// One finding.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Diagnostic {
+    /// The rule's kebab-case name; it reads after "allow".
+    pub rule: &'static str,
+    /// Error or warning.
+    pub severity: Severity,
+    /// The first line. It must work alone, so it names the statement.
+    pub message: String,
+    /// Places, the first primary one decides `file:line:col`. Both pages appear here for drift.
+    pub labels: Vec<Label>,
+    /// What else is worth knowing.
+    pub notes: Vec<String>,
+    /// The way out: the text to write.
+    pub help: Vec<String>,
+}
+
+impl Diagnostic {
+    /// An error of `rule` at `span`.
+    pub fn error(rule: &'static str, message: impl Into<String>, span: Span, label: impl Into<String>) -> Self {
+        Self {
+            rule,
+            severity: Severity::Error,
+            message: message.into(),
+            labels: vec![Label { span, text: label.into(), primary: true }],
+            notes: Vec::new(),
+            help: Vec::new(),
+        }
+    }
+
+    /// The same as a warning.
+    pub fn warning(rule: &'static str, message: impl Into<String>, span: Span, label: impl Into<String>) -> Self {
+        Self { severity: Severity::Warning, ..Self::error(rule, message, span, label) }
+    }
+
+    /// Adds another primary place, such as the same clause on the facing page.
+    #[must_use]
+    pub fn and(mut self, span: Span, label: impl Into<String>) -> Self {
+        self.labels.push(Label { span, text: label.into(), primary: true });
+        self
+    }
+
+    /// Adds a secondary place.
+    #[must_use]
+    pub fn context(mut self, span: Span, label: impl Into<String>) -> Self {
+        self.labels.push(Label { span, text: label.into(), primary: false });
+        self
+    }
+
+    /// Adds a note.
+    #[must_use]
+    pub fn note(mut self, note: impl Into<String>) -> Self {
+        self.notes.push(note.into());
+        self
+    }
+
+    /// Adds a way out.
+    #[must_use]
+    pub fn help(mut self, help: impl Into<String>) -> Self {
+        self.help.push(help.into());
+        self
+    }
+}

@@ -1,0 +1,1 @@
+//! A statement taken apart into facts that can be compared one by one.

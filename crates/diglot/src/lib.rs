@@ -1,0 +1,32 @@
+//! diglot compiles SQL that is kept in two dialects.
+//!
+//! A *diglot* is a book that prints one text in two languages on facing pages. This crate reads paired
+//! files `sql/sqlite/NOUN.sql` and `sql/pg/NOUN.sql`, checks every statement against its schema, compares
+//! the pair fact by fact and generates one typed Rust API that both databases implement.
+//!
+//! The core, [`compile`], is a pure function: no IO, no environment, no clock. [`build`] is the thin entry
+//! for build scripts.
+
+pub mod build;
+pub mod config;
+pub mod diagnostic;
+pub mod dialect;
+pub mod page;
+pub mod render;
+pub mod rules;
+pub mod schema;
+pub mod source;
+pub mod tree;
+pub mod types;
+
+mod answers;
+mod codegen;
+mod compare;
+mod facts;
+pub mod infer;
+mod normal;
+mod pipeline;
+mod resolve;
+mod split;
+
+pub use pipeline::{Compiled, Inputs, compile};

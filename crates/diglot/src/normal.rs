@@ -1,0 +1,1 @@
+//! Normal form: a table of reviewed equivalences, one file each.

@@ -1,0 +1,111 @@
+//! Source files, byte spans, and the way from a byte offset to a line and a column.
+//!
+//! Everything that the compiler says about a file is said with a [`Span`]. Spans are byte ranges of
+//! the text that the user wrote; nothing is ever rewritten before it is parsed, so no origin map is
+//! needed.
+
+use std::ops::Range;
+
+/// Which file a span belongs to: an index into [`Sources`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct FileId(pub u32);
+
+/// A byte range of one file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Span {
+    /// The file.
+    pub file: FileId,
+    /// First byte.
+    pub start: u32,
+    /// One past the last byte.
+    pub end: u32,
+}
+
+impl Span {
+    /// A span of `range` in `file`.
+    pub fn new(file: FileId, range: Range<usize>) -> Self {
+        Self { file, start: range.start as u32, end: range.end as u32 }
+    }
+
+    /// The byte range.
+    pub fn range(self) -> Range<usize> {
+        self.start as usize..self.end as usize
+    }
+
+    /// The smallest span that covers both; `self` when the files differ.
+    pub fn to(self, other: Span) -> Span {
+        if self.file != other.file {
+            return self;
+        }
+        Span { file: self.file, start: self.start.min(other.start), end: self.end.max(other.end) }
+    }
+}
+
+/// One input file: a path as the user knows it (relative to the root, forward slashes) and its text.
+#[derive(Debug, Clone)]
+pub struct SourceFile {
+    /// Path relative to the project root.
+    pub path: String,
+    /// The whole text.
+    pub text: String,
+    line_starts: Vec<u32>,
+}
+
+impl SourceFile {
+    /// Takes a file in.
+    pub fn new(path: impl Into<String>, text: impl Into<String>) -> Self {
+        let text = text.into();
+        let mut line_starts = vec![0];
+        line_starts.extend(text.bytes().enumerate().filter(|(_, b)| *b == b'\n').map(|(i, _)| i as u32 + 1));
+        Self { path: path.into(), text, line_starts }
+    }
+
+    /// One-based line and one-based column (in characters) of a byte offset.
+    pub fn line_column(&self, offset: usize) -> (usize, usize) {
+        let offset = offset.min(self.text.len());
+        let line = self.line_starts.partition_point(|start| *start as usize <= offset) - 1;
+        let start = self.line_starts[line] as usize;
+        let column = self.text.get(start..offset).map_or(offset - start, |s| s.chars().count());
+        (line + 1, column + 1)
+    }
+
+    /// The byte offset of a one-based line and a one-based column in characters, clamped to the text.
+    pub fn offset(&self, line: usize, column: usize) -> usize {
+        let Some(start) = line.checked_sub(1).and_then(|l| self.line_starts.get(l)) else {
+            return self.text.len();
+        };
+        let rest = &self.text[*start as usize..];
+        rest.char_indices()
+            .nth(column.saturating_sub(1))
+            .map_or(self.text.len(), |(i, _)| *start as usize + i)
+    }
+}
+
+/// All input files of one run.
+#[derive(Debug, Clone, Default)]
+pub struct Sources {
+    files: Vec<SourceFile>,
+}
+
+impl Sources {
+    /// Adds a file and says under which id.
+    pub fn add(&mut self, file: SourceFile) -> FileId {
+        self.files.push(file);
+        FileId(self.files.len() as u32 - 1)
+    }
+
+    /// The file behind an id.
+    pub fn file(&self, id: FileId) -> &SourceFile {
+        &self.files[id.0 as usize]
+    }
+
+    /// The text of a span.
+    pub fn text(&self, span: Span) -> &str {
+        self.file(span.file).text.get(span.range()).unwrap_or("")
+    }
+
+    /// All files with their ids.
+    pub fn iter(&self) -> impl Iterator<Item = (FileId, &SourceFile)> {
+        self.files.iter().enumerate().map(|(i, f)| (FileId(i as u32), f))
+    }
+}

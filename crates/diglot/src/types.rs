@@ -1,0 +1,121 @@
+//! Logical types: what a column, a parameter or an expression holds, in either dialect.
+
+use std::fmt;
+
+/// A logical type. `Int64` and `Text` are what SQLite knows of a `smallint` or a `jsonb`; the finer
+/// type of the pair decides (see [`Base::finer`]).
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Base {
+    /// `boolean`; `INTEGER` 0/1 on SQLite.
+    Bool,
+    /// `smallint`.
+    Int16,
+    /// `integer`.
+    Int32,
+    /// `bigint`; every `INTEGER` on SQLite.
+    Int64,
+    /// `numeric`: what Postgres gives for `sum(bigint)`; has no Rust type here and asks for a cast.
+    Numeric,
+    /// `double precision`, `REAL`.
+    Float64,
+    /// `text`.
+    Text,
+    /// `bytea`, `BLOB`.
+    Bytes,
+    /// `uuid`; 16 bytes of `BLOB` on SQLite.
+    Uuid,
+    /// `jsonb`; JSON in `TEXT` on SQLite.
+    Json,
+    /// `timestamptz` and friends: allowed in the schema, not in a generated API.
+    Timestamp,
+    /// `text[]`; a JSON array in `TEXT` on SQLite.
+    TextArray,
+    /// `bigint[]` (and narrower); a JSON array in `TEXT` on SQLite.
+    Int64Array,
+    /// `uuid[]`; a JSON array of text on SQLite.
+    UuidArray,
+}
+
+/// A logical type and whether it may be NULL.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Type {
+    /// What it holds.
+    pub base: Base,
+    /// Whether it may be NULL.
+    pub nullable: bool,
+}
+
+impl Base {
+    /// The finer of the two pages' types, or `None` when they cannot mean the same value.
+    pub fn finer(sqlite: &Base, pg: &Base) -> Option<Base> {
+        use Base::{Bool, Bytes, Float64, Int16, Int32, Int64, Int64Array, Json, Text, TextArray, Uuid, UuidArray};
+        match (sqlite, pg) {
+            (a, b) if a == b => Some(a.clone()),
+            (Int64 | Int32 | Int16 | Bool, b @ (Int64 | Int32 | Int16 | Bool)) => Some(b.clone()),
+            (Bytes, Uuid) => Some(Uuid),
+            (Text, b @ (Json | TextArray | Int64Array | UuidArray)) => Some(b.clone()),
+            (Json, b @ (Text | TextArray | Int64Array | UuidArray)) => Some(b.clone()),
+            (Float64, Int64) | (Int64, Float64) => None,
+            _ => None,
+        }
+    }
+
+    /// The word used in `-- param:` and `-- column:` annotations.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Base::Bool => "bool",
+            Base::Int16 => "i16",
+            Base::Int32 => "i32",
+            Base::Int64 => "i64",
+            Base::Numeric => "numeric",
+            Base::Float64 => "f64",
+            Base::Text => "text",
+            Base::Bytes => "bytes",
+            Base::Uuid => "uuid",
+            Base::Json => "json",
+            Base::Timestamp => "timestamp",
+            Base::TextArray => "text[]",
+            Base::Int64Array => "i64[]",
+            Base::UuidArray => "uuid[]",
+        }
+    }
+
+    /// The type behind an annotation's word, if it is one that an annotation may name.
+    pub fn from_word(word: &str) -> Option<Base> {
+        [
+            Base::Bool,
+            Base::Int16,
+            Base::Int32,
+            Base::Int64,
+            Base::Float64,
+            Base::Text,
+            Base::Bytes,
+            Base::Uuid,
+            Base::Json,
+            Base::TextArray,
+            Base::Int64Array,
+            Base::UuidArray,
+        ]
+        .into_iter()
+        .find(|base| base.word() == word)
+    }
+}
+
+impl Type {
+    /// A type that is never NULL.
+    pub fn required(base: Base) -> Self {
+        Self { base, nullable: false }
+    }
+
+    /// A type that may be NULL.
+    pub fn optional(base: Base) -> Self {
+        Self { base, nullable: true }
+    }
+}
+
+impl fmt::Display for Type {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.base.word())?;
+        if self.nullable { f.write_str(" null") } else { Ok(()) }
+    }
+}
