@@ -1,0 +1,227 @@
+//! The rows of the table.
+
+use std::time::Duration;
+
+use ff_core::backend::Handle;
+use ff_core::types::ExecutionId;
+
+use crate::Options;
+use crate::contender::{self, Contender, Whose};
+use crate::floor;
+use crate::load::{self, Spread};
+use crate::table::{Goal, Row, Table};
+use crate::work::{self, Measured};
+
+type Failure = Box<dyn std::error::Error>;
+
+/// Pairs per round of claim and complete: few enough that an existing backend's claim, which slows down
+/// with waiting rows, is measured at its best.
+const PAIRS: u32 = 500;
+
+/// Runs a cell on both contenders in turn and gives the median of each, the existing backend first.
+async fn both<F, Fut>(options: &Options, pair: &[Contender; 2], cell: F) -> Result<[Measured; 2], Failure>
+where
+    F: Fn(usize) -> Fut,
+    Fut: Future<Output = Result<Measured, Failure>>,
+{
+    let mut rounds: [Vec<Measured>; 2] = [Vec::new(), Vec::new()];
+    for _ in 0..options.rounds {
+        for (index, results) in rounds.iter_mut().enumerate().take(pair.len()) {
+            results.push(cell(index).await?);
+        }
+    }
+    Ok(rounds.map(|mut results| {
+        results.sort_by(|a, b| a.rate().total_cmp(&b.rate()));
+        results.swap_remove(results.len() / 2)
+    }))
+}
+
+async fn drain_round(contender: &Contender, workers: usize, spread: Spread) -> Result<Measured, Failure> {
+    load::claimable(&contender.store, PAIRS, spread).await.map_err(|e| e.to_string())?;
+    Ok(work::drain(&contender.backend, workers, PAIRS as usize).await?)
+}
+
+async fn held(contender: &Contender, workers: usize) -> Result<Vec<Handle>, Failure> {
+    load::claimable(&contender.store, workers as u32, Spread::One).await.map_err(|e| e.to_string())?;
+    let mut handles = Vec::new();
+    for worker in 0..workers {
+        handles.push(work::claim(&contender.backend, worker).await?.ok_or("nothing to claim")?);
+    }
+    Ok(handles)
+}
+
+fn ratio_row(name: impl Into<String>, results: &[Measured; 2], floor: Option<f64>, unit: &'static str, goal: f64) -> Row {
+    let (theirs, ours) = (results[0].rate(), results[1].rate());
+    Row {
+        name: name.into(),
+        theirs: Some(theirs),
+        ours,
+        floor,
+        unit,
+        judged: ours / theirs,
+        goal: Goal::AtLeast(goal),
+    }
+}
+
+/// Rows that are the same on both stores.
+async fn shared(options: &Options, pair: &[Contender; 2], store: &str, table: &mut Table, goals: Goals) -> Result<(), Failure> {
+    let wanted = |name: &str| name.contains(&options.only);
+    for (workers, goal) in goals.pairs {
+        let name = format!("{store}: claim+complete, {workers} workers");
+        if wanted(&name) {
+            let floor = floor::pairs(&pair[1].store, workers, PAIRS).await?;
+            let results = both(options, pair, |i| drain_round(&pair[i], workers, Spread::One)).await?;
+            table.push(ratio_row(&name, &results, Some(floor), "pairs/s", goal));
+            if workers == 16 {
+                table.push(Row {
+                    name: format!("{store}: claim at 16 workers, p99"),
+                    theirs: Some(results[0].percentile_ms(0.99)),
+                    ours: results[1].percentile_ms(0.99),
+                    floor: None,
+                    unit: "ms",
+                    judged: results[1].percentile_ms(0.99),
+                    goal: Goal::Below(goals.p99_ms),
+                });
+            }
+        }
+    }
+    for kind in ["renew", "append", "create"] {
+        let name = format!("{store}: {kind}, 16 workers");
+        if !wanted(&name) {
+            continue;
+        }
+        let handles = [held(&pair[0], 16).await?, held(&pair[1], 16).await?];
+        let results = both(options, pair, |i| {
+            let (contender, handles) = (&pair[i], &handles[i]);
+            async move {
+                Ok(match kind {
+                    "renew" => work::renew(&contender.backend, handles, 40).await?,
+                    "append" => work::append(&contender.backend, handles, 40).await?,
+                    _ => work::create(&contender.backend, 16, 40).await?,
+                })
+            }
+        })
+        .await?;
+        table.push(ratio_row(&name, &results, None, "ops/s", goals.single));
+    }
+    let name = format!("{store}: reads, 16 workers");
+    if wanted(&name) {
+        let mut ids: Vec<Vec<ExecutionId>> = Vec::new();
+        for contender in pair {
+            let mut own = Vec::new();
+            for _ in 0..16 {
+                let args = work::new_execution();
+                own.push(args.execution_id.clone());
+                contender.backend.create_execution(args).await?;
+            }
+            ids.push(own);
+        }
+        let results = both(options, pair, |i| {
+            let (contender, ids) = (&pair[i], &ids[i]);
+            async move { Ok(work::read(&contender.backend, ids, 16, 100).await?) }
+        })
+        .await?;
+        table.push(ratio_row(&name, &results, None, "ops/s", 1.2));
+    }
+    let name = format!("{store}: append, 100,000th frame against the first hundred");
+    if wanted(&name) {
+        let handle = held(&pair[1], 1).await?;
+        let first = work::append(&pair[1].backend, &handle, 100).await?;
+        let decoded = ff_core::handle_codec::decode(&handle[0].opaque)?;
+        let id = decoded.payload.execution_id.to_string();
+        let uuid = id.rsplit_once("}:").ok_or("an execution id holds }:")?.1.parse()?;
+        load::frames(&pair[1].store, decoded.payload.execution_id.partition(), uuid, 100_000).await.map_err(|e| e.to_string())?;
+        work::append(&pair[1].backend, &handle, 1).await?;
+        let last = work::append(&pair[1].backend, &handle, 100).await?;
+        table.push(Row {
+            name,
+            theirs: None,
+            ours: last.percentile_ms(0.5),
+            floor: Some(first.percentile_ms(0.5)),
+            unit: "ms",
+            judged: last.percentile_ms(0.5) / first.percentile_ms(0.5),
+            goal: Goal::Below(1.2),
+        });
+    }
+    let name = format!("{store}: claim with {} waiting against 100", options.many);
+    if wanted(&name) {
+        load::clear(&pair[1].store).await.map_err(|e| e.to_string())?;
+        let mut rates = Vec::new();
+        for waiting in [100, options.many] {
+            let mut samples = Vec::new();
+            for round in 0..options.rounds.max(3) {
+                if round == 0 || waiting == 100 {
+                    load::claimable(&pair[1].store, waiting, Spread::One).await.map_err(|e| e.to_string())?;
+                }
+                samples.push(work::claims(&pair[1].backend, 4, 25).await?.rate());
+            }
+            samples.sort_by(f64::total_cmp);
+            rates.push(samples[samples.len() / 2]);
+        }
+        table.push(Row {
+            name,
+            theirs: None,
+            ours: rates[1],
+            floor: Some(rates[0]),
+            unit: "ops/s",
+            judged: rates[1] / rates[0],
+            goal: Goal::AtLeast(0.9),
+        });
+        load::clear(&pair[1].store).await.map_err(|e| e.to_string())?;
+    }
+    Ok(())
+}
+
+struct Goals {
+    pairs: [(usize, f64); 3],
+    p99_ms: f64,
+    single: f64,
+}
+
+/// All SQLite rows.
+pub async fn sqlite(options: &Options, table: &mut Table) -> Result<(), Failure> {
+    if !"SQLite".contains(&options.only) && options.only.starts_with("Postgres") {
+        return Ok(());
+    }
+    let pair = [contender::sqlite(Whose::Theirs).await?, contender::sqlite(Whose::Ours).await?];
+    let goals = Goals { pairs: [(1, 3.0), (4, 6.0), (16, 10.0)], p99_ms: 20.0, single: 4.0 };
+    shared(options, &pair, "SQLite", table, goals).await
+}
+
+/// All Postgres rows.
+pub async fn postgres(options: &Options, server: &str, table: &mut Table) -> Result<(), Failure> {
+    if options.only.starts_with("SQLite") {
+        return Ok(());
+    }
+    let pair = [contender::postgres(Whose::Theirs, server).await?, contender::postgres(Whose::Ours, server).await?];
+    let goals = Goals { pairs: [(1, 2.5), (4, 3.5), (16, 4.0)], p99_ms: f64::INFINITY, single: 1.0 };
+    shared(options, &pair, "Postgres", table, goals).await?;
+    let name = "Postgres: claim+complete, ids over all partitions";
+    if name.contains(&options.only) {
+        let results = both(options, &pair, |i| drain_round(&pair[i], 16, Spread::All)).await?;
+        table.push(ratio_row(name, &results, None, "pairs/s", 15.0));
+    }
+    let name = "Postgres: a claim that finds nothing, p50";
+    if name.contains(&options.only) {
+        for contender in &pair {
+            load::clear(&contender.store).await.map_err(|e| e.to_string())?;
+        }
+        let results = both(options, &pair, |i| {
+            let contender = &pair[i];
+            async move { Ok(work::claims(&contender.backend, 1, 50).await?) }
+        })
+        .await?;
+        table.push(Row {
+            name: name.into(),
+            theirs: Some(results[0].percentile_ms(0.5)),
+            ours: results[1].percentile_ms(0.5),
+            floor: None,
+            unit: "ms",
+            judged: results[1].percentile_ms(0.5),
+            goal: Goal::Below(2.0),
+        });
+    }
+    // A contender's background tasks end with it, before the next measurement would start.
+    tokio::time::sleep(Duration::from_millis(10)).await;
+    Ok(())
+}

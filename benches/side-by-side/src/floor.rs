@@ -1,0 +1,127 @@
+//! The floor: the writes of a claim and a completion in a bare loop, without a backend around them.
+//!
+//! SQLite: prepared statements on one connection in one thread, 50 operations per commit. Postgres: one
+//! function call for the pair, one connection per worker.
+
+use std::time::Instant;
+
+use tokio::task::JoinSet;
+
+use crate::contender::Store;
+use crate::load::{self, Spread};
+
+type Failure = Box<dyn std::error::Error>;
+
+/// Pairs per second.
+pub async fn pairs(store: &Store, workers: usize, count: u32) -> Result<f64, Failure> {
+    load::claimable(store, count, Spread::One).await.map_err(|e| e.to_string())?;
+    match store {
+        Store::Sqlite(path) => sqlite(path, count),
+        Store::Postgres(pool) => postgres(pool, workers, count).await,
+    }
+}
+
+fn sqlite(path: &std::path::Path, count: u32) -> Result<f64, Failure> {
+    let mut db = rusqlite::Connection::open(path)?;
+    db.pragma_update(None, "journal_mode", "wal")?;
+    db.pragma_update(None, "synchronous", "full")?;
+    db.busy_timeout(std::time::Duration::from_secs(30))?;
+    let start = Instant::now();
+    let mut done = 0;
+    while done < count {
+        let transaction = db.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
+        for _ in 0..25.min(count - done) {
+            let (partition, id): (i64, Vec<u8>) = transaction
+                .prepare_cached(
+                    "UPDATE ff_exec_core SET lifecycle_phase = 'active', ownership_state = 'leased',
+                       eligibility_state = 'not_applicable', public_state = 'running', attempt_state = 'running_attempt',
+                       started_at_ms = 1
+                     WHERE rowid = (SELECT rowid FROM ff_exec_core WHERE lane_id = 'bench'
+                       AND lifecycle_phase IN ('submitted', 'runnable') AND eligibility_state = 'eligible_now'
+                       AND ownership_state = 'unowned'
+                       ORDER BY priority DESC, created_at_ms, execution_id LIMIT 1)
+                     RETURNING partition_key, execution_id",
+                )?
+                .query_row((), |row| Ok((row.get(0)?, row.get(1)?)))?;
+            transaction
+                .prepare_cached(
+                    "INSERT INTO ff_attempt (partition_key, execution_id, attempt_index, worker_id, worker_instance_id,
+                       lease_epoch, lease_expires_at_ms, started_at_ms) VALUES (?1, ?2, 0, 'w', 'w-1', 1, 2, 1)",
+                )?
+                .execute((partition, &id))?;
+            for event in ["acquired", "revoked"] {
+                transaction
+                    .prepare_cached(
+                        "INSERT INTO ff_lease_event (execution_id, event_type, occurred_at_ms, partition_key)
+                         VALUES (hex(?2), ?3, 1, ?1)",
+                    )?
+                    .execute((partition, &id, event))?;
+            }
+            transaction
+                .prepare_cached(
+                    "UPDATE ff_attempt SET terminal_at_ms = 1, outcome = 'success', lease_expires_at_ms = NULL
+                     WHERE partition_key = ?1 AND execution_id = ?2 AND attempt_index = 0",
+                )?
+                .execute((partition, &id))?;
+            transaction
+                .prepare_cached(
+                    "UPDATE ff_exec_core SET lifecycle_phase = 'terminal', ownership_state = 'unowned',
+                       public_state = 'completed', attempt_state = 'attempt_terminal', terminal_at_ms = 1
+                     WHERE partition_key = ?1 AND execution_id = ?2",
+                )?
+                .execute((partition, &id))?;
+            transaction
+                .prepare_cached(
+                    "INSERT INTO ff_completion_event (partition_key, execution_id, outcome, occurred_at_ms, committed_at_ms)
+                     VALUES (?1, ?2, 'success', 1, 1)",
+                )?
+                .execute((partition, &id))?;
+            done += 1;
+        }
+        transaction.commit()?;
+    }
+    Ok(f64::from(count) / start.elapsed().as_secs_f64())
+}
+
+const FUNCTION: &str = "
+CREATE OR REPLACE FUNCTION bench_pair() RETURNS boolean LANGUAGE plpgsql SET plan_cache_mode = force_custom_plan AS $$
+DECLARE picked record;
+BEGIN
+  SELECT partition_key, execution_id INTO picked FROM ff_claimable WHERE lane_id = 'bench'
+   ORDER BY priority DESC, created_at_ms, execution_id LIMIT 1 FOR UPDATE SKIP LOCKED;
+  IF NOT FOUND THEN RETURN false; END IF;
+  INSERT INTO ff_attempt (partition_key, execution_id, attempt_index, lease_epoch, started_at_ms, terminal_at_ms, outcome)
+  VALUES (picked.partition_key, picked.execution_id, 0, 1, 1, 1, 'success');
+  INSERT INTO ff_lease_event (execution_id, event_type, occurred_at_ms, partition_key)
+  VALUES (picked.execution_id::text, 'acquired', 1, picked.partition_key),
+         (picked.execution_id::text, 'revoked', 1, picked.partition_key);
+  UPDATE ff_exec_core SET lifecycle_phase = 'terminal', eligibility_state = 'not_applicable', public_state = 'completed',
+         attempt_state = 'attempt_terminal', terminal_at_ms = 1
+   WHERE partition_key = picked.partition_key AND execution_id = picked.execution_id;
+  INSERT INTO ff_completion_event (partition_key, execution_id, outcome, occurred_at_ms, committed_at_ms)
+  VALUES (picked.partition_key, picked.execution_id, 'success', 1, 1);
+  RETURN true;
+END $$";
+
+async fn postgres(pool: &sqlx::PgPool, workers: usize, count: u32) -> Result<f64, Failure> {
+    sqlx::raw_sql(FUNCTION).execute(pool).await?;
+    let start = Instant::now();
+    let mut tasks = JoinSet::new();
+    for _ in 0..workers {
+        let pool = pool.clone();
+        tasks.spawn(async move {
+            let mut connection = pool.acquire().await?;
+            let mut done = 0_u32;
+            while sqlx::query_scalar::<_, bool>("SELECT bench_pair()").fetch_one(&mut *connection).await? {
+                done += 1;
+            }
+            Ok::<_, sqlx::Error>(done)
+        });
+    }
+    let mut done = 0;
+    while let Some(result) = tasks.join_next().await {
+        done += result??;
+    }
+    debug_assert!(done <= count);
+    Ok(f64::from(done) / start.elapsed().as_secs_f64())
+}

@@ -1,0 +1,45 @@
+//! Measures this backend, the existing ones and a floor side by side, in one run, on one machine, with
+//! the same durability (SQLite: WAL and synchronous FULL; Postgres: whatever the server is set to, so
+//! start it with fsync on). Contenders take turns round by round; every cell is the median of its rounds,
+//! because machines are noisy and only ratios mean something.
+//!
+//! `scripts/bench` starts a durable Postgres and runs all of it.
+
+mod cells;
+mod contender;
+mod floor;
+mod load;
+mod table;
+mod work;
+
+use clap::Parser;
+
+/// Which part of the table to run.
+#[derive(Debug, Parser)]
+struct Options {
+    /// Server URL of a superuser; without one only SQLite is measured.
+    #[arg(long, env = "FF_TEST_POSTGRES_URL")]
+    postgres: Option<String>,
+    /// Only rows whose name contains this text.
+    #[arg(long, default_value = "")]
+    only: String,
+    /// Rounds per cell.
+    #[arg(long, default_value_t = 3)]
+    rounds: usize,
+    /// Waiting executions in the rows about many of them.
+    #[arg(long, default_value_t = 100_000)]
+    many: u32,
+}
+
+#[tokio::main(flavor = "multi_thread")]
+async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let options = Options::parse();
+    let mut table = table::Table::default();
+    cells::sqlite(&options, &mut table).await?;
+    match &options.postgres {
+        Some(url) => cells::postgres(&options, url, &mut table).await?,
+        None => eprintln!("no --postgres URL: the Postgres rows are left out"),
+    }
+    println!("{table}");
+    Ok(())
+}
