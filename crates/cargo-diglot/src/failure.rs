@@ -1,0 +1,58 @@
+//! Why the tool itself failed: everything that is not a finding in the user's SQL.
+
+use std::io;
+use std::path::PathBuf;
+
+use crate::postgres::StartError;
+
+/// A failure of the tool; its text goes to the user as it is.
+#[derive(Debug, thiserror::Error)]
+pub enum Failure {
+    /// The throwaway server did not start.
+    #[error(transparent)]
+    Postgres(#[from] StartError),
+    /// A signal asked to stop; everything is cleaned up.
+    #[error("interrupted")]
+    Interrupted {
+        /// The signal's number.
+        signal: u8,
+    },
+    /// The system refused something.
+    #[error("cannot {what}: {source}")]
+    Io {
+        /// What was tried.
+        what: String,
+        /// The system's words.
+        source: io::Error,
+    },
+    /// There is nothing to compile there.
+    #[error("{} holds no project: neither `diglot.toml` nor a folder `sql`\nname the project's folder with --root", root.display())]
+    NoProject {
+        /// Where it was looked for.
+        root: PathBuf,
+    },
+    /// `explain` was asked for a rule that does not exist.
+    #[error("there is no rule `{name}`{}", suggestion.map(|name| format!("; did you mean `{name}`?")).unwrap_or_default())]
+    UnknownRule {
+        /// What was asked for.
+        name: String,
+        /// The rule that looks most like it.
+        suggestion: Option<&'static str>,
+    },
+}
+
+impl Failure {
+    /// For `map_err`: what was tried when the system refused.
+    pub(crate) fn io(what: impl Into<String>) -> impl FnOnce(io::Error) -> Self {
+        let what = what.into();
+        move |source| Self::Io { what, source }
+    }
+
+    /// The exit code: 1, or what a shell reports for a process that ended by that signal.
+    pub(crate) fn code(&self) -> u8 {
+        match self {
+            Self::Interrupted { signal } => 128 + signal,
+            _ => 1,
+        }
+    }
+}

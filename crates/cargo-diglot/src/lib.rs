@@ -1,0 +1,64 @@
+//! The command line of diglot: `cargo diglot check`, `prepare`, `explain` and `with-postgres`.
+//!
+//! This crate does what the compiler does not: it reads folders, talks to the real engines, starts a
+//! throwaway Postgres server and prints in colour. What a finding is and how one looks is the business of
+//! the crate `diglot`. There is one file per subcommand; [`postgres`] is of use to tests as well.
+
+mod check;
+mod cli;
+mod explain;
+mod failure;
+mod interrupt;
+pub mod postgres;
+mod report;
+mod with_postgres;
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use tokio::runtime::Runtime;
+
+pub use failure::Failure;
+
+/// How a command ended, when it did its work.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outcome {
+    /// Nothing to complain about: exit code 0.
+    Clean,
+    /// Findings were printed: exit code 2.
+    Findings,
+    /// Somebody else's exit code is passed on.
+    Exit(u8),
+}
+
+/// Runs the command line and says with which code to exit: 0 clean, 2 findings, 1 when the tool itself
+/// failed. `arguments` starts with the program's name, and may go on with `diglot`, as Cargo has it.
+pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let command = match cli::parse(arguments) {
+        Ok(command) => command,
+        Err(error) => {
+            // The terminal may be gone; there is nobody left to tell.
+            error.print().ok();
+            return ExitCode::from(u8::from(error.use_stderr()));
+        }
+    };
+    let outcome = match command {
+        cli::Command::Check(arguments) => check::run(&arguments),
+        cli::Command::Explain(arguments) => explain::run(&arguments),
+        cli::Command::WithPostgres(arguments) => with_postgres::run(&arguments),
+    };
+    match outcome {
+        Ok(Outcome::Clean) => ExitCode::SUCCESS,
+        Ok(Outcome::Findings) => ExitCode::from(2),
+        Ok(Outcome::Exit(code)) => ExitCode::from(code),
+        Err(failure) => {
+            report::failure(&failure);
+            ExitCode::from(failure.code())
+        }
+    }
+}
+
+/// The runtime for the commands that wait for engines, children and signals.
+fn runtime() -> Result<Runtime, Failure> {
+    tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(Failure::io("start a runtime"))
+}

@@ -1,0 +1,230 @@
+//! A throwaway Postgres server: its own folder, its own port, gone when the value is dropped.
+//!
+//! Nothing here talks SQL; callers connect to [`Server::url`]. The server never touches a database that was
+//! there before: it is made by `initdb` in a new folder below the system's folder for temporary files.
+//! A guard process ends the server even when this process is killed without a chance to clean up.
+
+mod binaries;
+mod owner;
+mod postmaster;
+
+use std::fs;
+use std::io;
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::process::{ExitStatus, Stdio};
+use std::time::Duration;
+
+pub use binaries::{Binaries, OLDEST_MAJOR};
+use owner::Owner;
+use postmaster::Postmaster;
+
+/// How long the server may take until it accepts connections.
+const START_LIMIT: Duration = Duration::from_secs(60);
+/// How often a port that somebody else took in between is replaced by another.
+const PORT_ATTEMPTS: usize = 5;
+
+/// How the server is to be run.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Options {
+    /// Keep `fsync` and `synchronous_commit` on. Off is several times faster and enough for everything whose
+    /// data may be lost with the machine.
+    pub durable: bool,
+}
+
+/// Why there is no server.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// No `initdb` and `postgres` on this machine.
+    #[error(
+        "no Postgres server binaries (initdb, postgres) in PATH, in `pg_config --bindir` or in the usual folders\n\
+         install them (Debian and Ubuntu: apt-get install postgresql; Fedora: dnf install postgresql-server; \
+         Alpine: apk add postgresql; macOS: brew install postgresql@17) or name a running server with --postgres URL"
+    )]
+    NotInstalled,
+    /// A server that is older than the generated SQL allows.
+    #[error("Postgres {found} in {} is too old: version {OLDEST_MAJOR} or later is needed", folder.display())]
+    TooOld {
+        /// What `postgres --version` says.
+        found: String,
+        /// Where it is.
+        folder: PathBuf,
+    },
+    /// Root may not run Postgres, and there is no other user to run it as.
+    #[error("Postgres refuses to run as root, and there is neither a user `postgres` nor a user `nobody` to run it as")]
+    NoUser,
+    /// A program of Postgres failed.
+    #[error("{program} failed ({status})\n{output}")]
+    Program {
+        /// Which one.
+        program: &'static str,
+        /// How it ended.
+        status: ExitStatus,
+        /// The last lines of what it printed.
+        output: String,
+    },
+    /// The server did not accept connections in time.
+    #[error("the Postgres server was not ready after {} s\n{output}", START_LIMIT.as_secs())]
+    NotReady {
+        /// The last lines of its log.
+        output: String,
+    },
+    /// The system refused something.
+    #[error("cannot {what}: {source}")]
+    Io {
+        /// What was tried.
+        what: String,
+        /// The system's words.
+        source: io::Error,
+    },
+}
+
+/// A running server. Dropping it stops the server and removes its folder.
+#[derive(Debug)]
+pub struct Server {
+    postmaster: Postmaster,
+    url: String,
+    socket_folder: PathBuf,
+    port: u16,
+    /// Last, so that it goes after the processes that use it.
+    _folder: tempfile::TempDir,
+}
+
+impl Server {
+    /// Makes a cluster and starts a server on 127.0.0.1, on a free port, and on a socket in its own folder.
+    ///
+    /// # Errors
+    /// When no usable server is installed, or when it does not start; the message says what to do or ends
+    /// with the server's own words.
+    pub fn start(options: Options) -> Result<Self, StartError> {
+        let binaries = Binaries::find()?;
+        let owner = Owner::choose()?;
+        let folder = owner.new_folder()?;
+        let password = uuid::Uuid::new_v4().simple().to_string();
+        make_cluster(&binaries, &owner, folder.path(), &password)?;
+
+        let mut attempt = 1;
+        let (postmaster, port) = loop {
+            let port = free_port()?;
+            let mut postmaster = Postmaster::spawn(&binaries, &owner, folder.path(), port, options)?;
+            match postmaster.wait_until_ready(folder.path()) {
+                Ok(()) => break (postmaster, port),
+                Err(error) if attempt == PORT_ATTEMPTS || !port_was_taken(folder.path()) => return Err(error),
+                Err(_) => attempt += 1,
+            }
+        };
+        let url = format!("postgres://postgres:{password}@127.0.0.1:{port}/postgres");
+        let socket_folder = folder.path().to_path_buf();
+        Ok(Self { postmaster, url, socket_folder, port, _folder: folder })
+    }
+
+    /// The superuser's URL of the database `postgres`, with its password, over TCP.
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// The folder of the Unix socket.
+    pub fn socket_folder(&self) -> &Path {
+        &self.socket_folder
+    }
+
+    /// The port, which also names the socket.
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// The process id of the postmaster.
+    pub fn process_id(&self) -> u32 {
+        self.postmaster.process.id()
+    }
+}
+
+fn make_cluster(binaries: &Binaries, owner: &Owner, folder: &Path, password: &str) -> Result<(), StartError> {
+    let password_file = folder.join("password");
+    owner.write_file(&password_file, password)?;
+    let mut command = owner.command(&binaries.initdb(), folder);
+    command
+        .arg("--pgdata")
+        .arg(folder.join("data"))
+        .arg("--pwfile")
+        .arg(&password_file)
+        .args(["--username=postgres", "--auth=password", "--encoding=UTF8", "--locale=C", "--no-sync"]);
+    let output = command
+        .stdin(Stdio::null())
+        .output()
+        .map_err(|source| StartError::Io { what: "run initdb".into(), source })?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let mut words = String::from_utf8_lossy(&output.stderr).into_owned();
+    if words.trim().is_empty() {
+        words = String::from_utf8_lossy(&output.stdout).into_owned();
+    }
+    Err(StartError::Program { program: "initdb", status: output.status, output: last_lines(&words) })
+}
+
+fn settings(folder: &Path, port: u16, options: Options) -> Vec<String> {
+    let mut settings = vec![
+        "listen_addresses=127.0.0.1".to_owned(),
+        format!("port={port}"),
+        format!("unix_socket_directories={}", folder.display()),
+        "max_connections=200".to_owned(),
+        "max_locks_per_transaction=1024".to_owned(),
+        "logging_collector=off".to_owned(),
+        "lc_messages=C".to_owned(),
+    ];
+    if !options.durable {
+        settings.extend(["fsync=off", "synchronous_commit=off", "full_page_writes=off"].map(str::to_owned));
+    }
+    settings
+}
+
+fn port_was_taken(folder: &Path) -> bool {
+    log_tail(folder).contains("Address already in use")
+}
+
+fn free_port() -> Result<u16, StartError> {
+    TcpListener::bind(("127.0.0.1", 0))
+        .and_then(|listener| listener.local_addr())
+        .map(|address| address.port())
+        .map_err(|source| StartError::Io { what: "find a free port on 127.0.0.1".into(), source })
+}
+
+fn log_file(folder: &Path) -> PathBuf {
+    folder.join("log")
+}
+
+fn log_tail(folder: &Path) -> String {
+    last_lines(&fs::read_to_string(log_file(folder)).unwrap_or_default())
+}
+
+fn last_lines(text: &str) -> String {
+    let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
+    lines[lines.len().saturating_sub(20)..].join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_end_of_a_long_log_is_shown() {
+        let log: String = (1..=30).map(|n| format!("line {n}\n\n")).collect();
+        let tail = last_lines(&log);
+        assert!(tail.starts_with("line 11\n") && tail.ends_with("line 30"), "{tail}");
+    }
+
+    #[test]
+    fn durability_is_given_up_only_when_asked() {
+        let volatile = settings(Path::new("/x"), 1, Options { durable: false });
+        let durable = settings(Path::new("/x"), 1, Options { durable: true });
+        assert!(volatile.contains(&"fsync=off".to_owned()));
+        assert!(!durable.iter().any(|setting| setting.contains("=off") && !setting.starts_with("logging")));
+    }
+
+    #[test]
+    fn the_message_for_a_missing_server_says_what_to_install() {
+        let message = StartError::NotInstalled.to_string();
+        assert!(message.contains("apt-get install postgresql") && message.contains("--postgres URL"), "{message}");
+    }
+}

@@ -1,0 +1,69 @@
+//! What goes to the terminal: findings on standard output, everything about the run on standard error.
+
+use std::io::{self, Write};
+
+use anstream::{AutoStream, ColorChoice};
+use diglot::Compiled;
+use diglot::diagnostic::{Diagnostic, Severity};
+use diglot::render;
+use diglot::source::Sources;
+
+use crate::cli::Format;
+use crate::failure::Failure;
+
+/// Prints findings in the order given.
+pub(crate) fn findings(sources: &Sources, findings: &[Diagnostic], format: Format) -> Result<(), Failure> {
+    let color = AutoStream::choice(&io::stdout()) != ColorChoice::Never;
+    let mut text = String::new();
+    for finding in findings {
+        let rendered = match format {
+            Format::Full => render::full(sources, finding, color),
+            Format::Short => render::short(sources, finding),
+            Format::Json => render::json(sources, finding),
+        };
+        text.push_str(rendered.trim_end_matches('\n'));
+        text.push_str(if format == Format::Full { "\n\n" } else { "\n" });
+    }
+    match anstream::stdout().write_all(text.as_bytes()) {
+        // Whoever read the pipe has seen enough.
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        result => result.map_err(Failure::io("print the findings")),
+    }
+}
+
+/// `37 pairs, 0 findings`, with what is there for one dialect alone and with warnings, if any.
+pub(crate) fn summary(compiled: &Compiled, findings: &[Diagnostic]) -> String {
+    let pairs = compiled.signatures.iter().filter(|signature| signature.dialects.len() > 1).count();
+    let single = compiled.signatures.len() - pairs;
+    let errors = errors(findings);
+    let warnings = findings.len() - errors;
+    let mut words = vec![counted(pairs, "pair")];
+    if single > 0 {
+        words.push(format!("{single} for one dialect alone"));
+    }
+    words.push(counted(errors, "finding"));
+    if warnings > 0 {
+        words.push(counted(warnings, "warning"));
+    }
+    words.join(", ")
+}
+
+/// How many of the findings fail a build.
+pub(crate) fn errors(findings: &[Diagnostic]) -> usize {
+    findings.iter().filter(|finding| finding.severity == Severity::Error).count()
+}
+
+/// A line about the run.
+pub(crate) fn line(text: &str) {
+    // A closed standard error leaves nobody to tell.
+    writeln!(anstream::stderr(), "{text}").ok();
+}
+
+/// The tool failed.
+pub(crate) fn failure(failure: &Failure) {
+    line(&format!("\u{1b}[1;31merror\u{1b}[0m\u{1b}[1m:\u{1b}[0m {failure}"));
+}
+
+pub(crate) fn counted(number: usize, noun: &str) -> String {
+    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
+}
