@@ -90,27 +90,3 @@ SELECT worker_instance_id, worker_id, array_to_string(lanes, ',') AS lanes_csv, 
    AND (:after::text IS NULL OR worker_instance_id COLLATE "C" > :after)
  ORDER BY worker_instance_id COLLATE "C"
  LIMIT :limit;
-
--- One page of running attempts whose lease ended at or before a time, oldest first.
--- name: worker_expired_lease_list :many
--- param: namespace text null
--- allow(shard-key): leases run out in every partition, and the oldest of all come first.
-SELECT a.partition_key, a.execution_id, a.attempt_index, a.lease_epoch, a.lease_expires_at_ms, a.worker_instance_id
-  FROM ff_attempt a
-  JOIN ff_exec_core c ON c.partition_key = a.partition_key AND c.execution_id = a.execution_id
- WHERE a.lease_expires_at_ms IS NOT NULL
-   AND a.lease_expires_at_ms <= :as_of_ms
-   AND a.worker_instance_id IS NOT NULL
-   AND c.public_state IN ('claimed', 'running', 'active')
-   AND (:namespace::text IS NULL OR c.raw_fields ->> 'namespace' = :namespace)
-   AND (a.lease_expires_at_ms, a.partition_key, a.execution_id)
-       > (:after_expires_at_ms, :after_partition_key, :after_execution_id)
-   AND a.attempt_index = (
-         SELECT r.attempt_index
-           FROM ff_attempt r
-          WHERE r.partition_key = c.partition_key
-            AND r.execution_id = c.execution_id
-          ORDER BY CASE WHEN r.attempt_index = c.attempt_index THEN 1 ELSE 0 END DESC, r.attempt_index DESC
-          LIMIT 1)
- ORDER BY a.lease_expires_at_ms, a.partition_key, a.execution_id
- LIMIT :limit;
