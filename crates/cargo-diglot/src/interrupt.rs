@@ -17,10 +17,7 @@ impl Interrupts {
     /// Starts catching; must run inside a runtime.
     pub(crate) fn catch() -> io::Result<Self> {
         let kinds = [(1, SignalKind::hangup()), (2, SignalKind::interrupt()), (15, SignalKind::terminate())];
-        let caught = kinds
-            .into_iter()
-            .map(|(number, kind)| Ok((number, signal(kind)?)))
-            .collect::<io::Result<_>>()?;
+        let caught = kinds.into_iter().map(|(number, kind)| Ok((number, signal(kind)?))).collect::<io::Result<_>>()?;
         Ok(Self { caught })
     }
 

@@ -143,16 +143,15 @@ fn make_cluster(binaries: &Binaries, owner: &Owner, folder: &Path, password: &st
     let password_file = folder.join("password");
     owner.write_file(&password_file, password)?;
     let mut command = owner.command(&binaries.initdb(), folder);
-    command
-        .arg("--pgdata")
-        .arg(folder.join("data"))
-        .arg("--pwfile")
-        .arg(&password_file)
-        .args(["--username=postgres", "--auth=password", "--encoding=UTF8", "--locale=C", "--no-sync"]);
-    let output = command
-        .stdin(Stdio::null())
-        .output()
-        .map_err(|source| StartError::Io { what: "run initdb".into(), source })?;
+    command.arg("--pgdata").arg(folder.join("data")).arg("--pwfile").arg(&password_file).args([
+        "--username=postgres",
+        "--auth=password",
+        "--encoding=UTF8",
+        "--locale=C",
+        "--no-sync",
+    ]);
+    let output =
+        command.stdin(Stdio::null()).output().map_err(|source| StartError::Io { what: "run initdb".into(), source })?;
     if output.status.success() {
         return Ok(());
     }

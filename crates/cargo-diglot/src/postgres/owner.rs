@@ -77,9 +77,9 @@ impl Owner {
     /// Root's own folders are closed to others, so every folder on the way must let others through.
     fn can_reach(self, folder: &Path) -> bool {
         let Some((user, _)) = self.other else { return true };
-        folder.ancestors().all(|ancestor| {
-            fs::metadata(ancestor).is_ok_and(|data| data.mode() & 0o001 != 0 || data.uid() == user)
-        })
+        folder
+            .ancestors()
+            .all(|ancestor| fs::metadata(ancestor).is_ok_and(|data| data.mode() & 0o001 != 0 || data.uid() == user))
     }
 }
 
