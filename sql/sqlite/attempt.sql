@@ -1,0 +1,839 @@
+-- Ends the running attempt and its execution with success. No row: the handle does not hold the lease.
+-- name: attempt_complete :opt
+-- param: result bytes null
+-- diverges(columns.completion_event_id): under the single writer the newest event is the one just inserted; RETURNING on SQLite cannot name a row of another statement.
+-- diverges(columns.lease_event_id): under the single writer the newest event is the one just inserted; RETURNING on SQLite cannot name a row of another statement.
+-- column: completion_event_id i64
+-- column: lease_event_id i64
+WITH fence AS (
+  SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields, held.attempt_index
+    FROM ff_exec_core AS core
+    JOIN ff_attempt AS held
+      ON held.partition_key = core.partition_key
+     AND held.execution_id = core.execution_id
+   WHERE core.partition_key = :partition_key
+     AND core.execution_id = :execution_id
+     AND core.lifecycle_phase = 'active'
+     AND held.partition_key = :partition_key
+     AND held.execution_id = :execution_id
+     AND held.attempt_index = :attempt_index
+     AND held.lease_epoch = :lease_epoch
+     AND (core.attempt_index = :attempt_index
+          OR NOT EXISTS (SELECT 1
+                           FROM ff_attempt AS other
+                          WHERE other.partition_key = :partition_key
+                            AND other.execution_id = :execution_id
+                            AND (other.attempt_index = core.attempt_index
+                                 OR other.attempt_index > :attempt_index)))
+)
+UPDATE ff_attempt AS attempt
+   SET outcome = 'success',
+       terminal_at_ms = :now_ms,
+       lease_expires_at_ms = NULL
+  FROM fence
+ WHERE attempt.partition_key = :partition_key
+   AND attempt.execution_id = fence.execution_id
+   AND attempt.attempt_index = fence.attempt_index;
+WITH fence AS (
+  SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields, held.attempt_index
+    FROM ff_exec_core AS core
+    JOIN ff_attempt AS held
+      ON held.partition_key = core.partition_key
+     AND held.execution_id = core.execution_id
+   WHERE core.partition_key = :partition_key
+     AND core.execution_id = :execution_id
+     AND core.lifecycle_phase = 'active'
+     AND held.partition_key = :partition_key
+     AND held.execution_id = :execution_id
+     AND held.attempt_index = :attempt_index
+     AND held.lease_epoch = :lease_epoch
+     AND (core.attempt_index = :attempt_index
+          OR NOT EXISTS (SELECT 1
+                           FROM ff_attempt AS other
+                          WHERE other.partition_key = :partition_key
+                            AND other.execution_id = :execution_id
+                            AND (other.attempt_index = core.attempt_index
+                                 OR other.attempt_index > :attempt_index)))
+)
+INSERT INTO ff_completion_event
+       (partition_key, execution_id, flow_id, outcome, namespace, instance_tag, occurred_at_ms)
+SELECT fence.partition_key, fence.execution_id, fence.flow_id, 'success',
+       CAST(json_extract(fence.raw_fields, '$.namespace') AS text),
+       CAST(json_extract(fence.raw_fields, '$.tags."cairn.instance_id"') AS text),
+       :now_ms
+  FROM fence;
+WITH fence AS (
+  SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields, held.attempt_index
+    FROM ff_exec_core AS core
+    JOIN ff_attempt AS held
+      ON held.partition_key = core.partition_key
+     AND held.execution_id = core.execution_id
+   WHERE core.partition_key = :partition_key
+     AND core.execution_id = :execution_id
+     AND core.lifecycle_phase = 'active'
+     AND held.partition_key = :partition_key
+     AND held.execution_id = :execution_id
+     AND held.attempt_index = :attempt_index
+     AND held.lease_epoch = :lease_epoch
+     AND (core.attempt_index = :attempt_index
+          OR NOT EXISTS (SELECT 1
+                           FROM ff_attempt AS other
+                          WHERE other.partition_key = :partition_key
+                            AND other.execution_id = :execution_id
+                            AND (other.attempt_index = core.attempt_index
+                                 OR other.attempt_index > :attempt_index)))
+)
+INSERT INTO ff_lease_event
+       (execution_id, lease_id, event_type, occurred_at_ms, partition_key, namespace, instance_tag)
+SELECT :execution_text, :lease_id, 'revoked', :now_ms, fence.partition_key,
+       CAST(json_extract(fence.raw_fields, '$.namespace') AS text),
+       CAST(json_extract(fence.raw_fields, '$.tags."cairn.instance_id"') AS text)
+  FROM fence;
+WITH fence AS (
+  SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields, held.attempt_index
+    FROM ff_exec_core AS core
+    JOIN ff_attempt AS held
+      ON held.partition_key = core.partition_key
+     AND held.execution_id = core.execution_id
+   WHERE core.partition_key = :partition_key
+     AND core.execution_id = :execution_id
+     AND core.lifecycle_phase = 'active'
+     AND held.partition_key = :partition_key
+     AND held.execution_id = :execution_id
+     AND held.attempt_index = :attempt_index
+     AND held.lease_epoch = :lease_epoch
+     AND (core.attempt_index = :attempt_index
+          OR NOT EXISTS (SELECT 1
+                           FROM ff_attempt AS other
+                          WHERE other.partition_key = :partition_key
+                            AND other.execution_id = :execution_id
+                            AND (other.attempt_index = core.attempt_index
+                                 OR other.attempt_index > :attempt_index)))
+)
+UPDATE ff_exec_core AS core
+   SET lifecycle_phase = 'terminal',
+       ownership_state = 'unowned',
+       eligibility_state = 'not_applicable',
+       public_state = 'completed',
+       attempt_state = 'attempt_terminal',
+       blocking_reason = NULL,
+       terminal_at_ms = :now_ms,
+       result = :result
+  FROM fence
+ WHERE core.partition_key = :partition_key
+   AND core.execution_id = fence.execution_id
+RETURNING (SELECT max(newest.event_id)
+             FROM ff_completion_event AS newest) AS completion_event_id,
+          (SELECT max(newest.event_id)
+             FROM ff_lease_event AS newest) AS lease_event_id;
+
+-- Ends the running attempt and its execution with a failure. No row: the handle does not hold the lease.
+-- name: attempt_fail :opt
+-- diverges(columns.completion_event_id): under the single writer the newest event is the one just inserted; RETURNING on SQLite cannot name a row of another statement.
+-- diverges(columns.lease_event_id): under the single writer the newest event is the one just inserted; RETURNING on SQLite cannot name a row of another statement.
+-- column: completion_event_id i64
+-- column: lease_event_id i64
+WITH fence AS (
+  SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields, held.attempt_index
+    FROM ff_exec_core AS core
+    JOIN ff_attempt AS held
+      ON held.partition_key = core.partition_key
+     AND held.execution_id = core.execution_id
+   WHERE core.partition_key = :partition_key
+     AND core.execution_id = :execution_id
+     AND core.lifecycle_phase = 'active'
+     AND held.partition_key = :partition_key
+     AND held.execution_id = :execution_id
+     AND held.attempt_index = :attempt_index
+     AND held.lease_epoch = :lease_epoch
+     AND (core.attempt_index = :attempt_index
+          OR NOT EXISTS (SELECT 1
+                           FROM ff_attempt AS other
+                          WHERE other.partition_key = :partition_key
+                            AND other.execution_id = :execution_id
+                            AND (other.attempt_index = core.attempt_index
+                                 OR other.attempt_index > :attempt_index)))
+)
+UPDATE ff_attempt AS attempt
+   SET outcome = 'failed',
+       terminal_at_ms = :now_ms,
+       lease_expires_at_ms = NULL
+  FROM fence
+ WHERE attempt.partition_key = :partition_key
+   AND attempt.execution_id = fence.execution_id
+   AND attempt.attempt_index = fence.attempt_index;
+WITH fence AS (
+  SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields, held.attempt_index
+    FROM ff_exec_core AS core
+    JOIN ff_attempt AS held
+      ON held.partition_key = core.partition_key
+     AND held.execution_id = core.execution_id
+   WHERE core.partition_key = :partition_key
+     AND core.execution_id = :execution_id
+     AND core.lifecycle_phase = 'active'
+     AND held.partition_key = :partition_key
+     AND held.execution_id = :execution_id
+     AND held.attempt_index = :attempt_index
+     AND held.lease_epoch = :lease_epoch
+     AND (core.attempt_index = :attempt_index
+          OR NOT EXISTS (SELECT 1
+                           FROM ff_attempt AS other
+                          WHERE other.partition_key = :partition_key
+                            AND other.execution_id = :execution_id
+                            AND (other.attempt_index = core.attempt_index
+                                 OR other.attempt_index > :attempt_index)))
+)
+INSERT INTO ff_completion_event
+       (partition_key, execution_id, flow_id, outcome, namespace, instance_tag, occurred_at_ms)
+SELECT fence.partition_key, fence.execution_id, fence.flow_id, 'failed',
+       CAST(json_extract(fence.raw_fields, '$.namespace') AS text),
+       CAST(json_extract(fence.raw_fields, '$.tags."cairn.instance_id"') AS text),
+       :now_ms
+  FROM fence;
+WITH fence AS (
+  SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields, held.attempt_index
+    FROM ff_exec_core AS core
+    JOIN ff_attempt AS held
+      ON held.partition_key = core.partition_key
+     AND held.execution_id = core.execution_id
+   WHERE core.partition_key = :partition_key
+     AND core.execution_id = :execution_id
+     AND core.lifecycle_phase = 'active'
+     AND held.partition_key = :partition_key
+     AND held.execution_id = :execution_id
+     AND held.attempt_index = :attempt_index
+     AND held.lease_epoch = :lease_epoch
+     AND (core.attempt_index = :attempt_index
+          OR NOT EXISTS (SELECT 1
+                           FROM ff_attempt AS other
+                          WHERE other.partition_key = :partition_key
+                            AND other.execution_id = :execution_id
+                            AND (other.attempt_index = core.attempt_index
+                                 OR other.attempt_index > :attempt_index)))
+)
+INSERT INTO ff_lease_event
+       (execution_id, lease_id, event_type, occurred_at_ms, partition_key, namespace, instance_tag)
+SELECT :execution_text, :lease_id, 'revoked', :now_ms, fence.partition_key,
+       CAST(json_extract(fence.raw_fields, '$.namespace') AS text),
+       CAST(json_extract(fence.raw_fields, '$.tags."cairn.instance_id"') AS text)
+  FROM fence;
+WITH fence AS (
+  SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields, held.attempt_index
+    FROM ff_exec_core AS core
+    JOIN ff_attempt AS held
+      ON held.partition_key = core.partition_key
+     AND held.execution_id = core.execution_id
+   WHERE core.partition_key = :partition_key
+     AND core.execution_id = :execution_id
+     AND core.lifecycle_phase = 'active'
+     AND held.partition_key = :partition_key
+     AND held.execution_id = :execution_id
+     AND held.attempt_index = :attempt_index
+     AND held.lease_epoch = :lease_epoch
+     AND (core.attempt_index = :attempt_index
+          OR NOT EXISTS (SELECT 1
+                           FROM ff_attempt AS other
+                          WHERE other.partition_key = :partition_key
+                            AND other.execution_id = :execution_id
+                            AND (other.attempt_index = core.attempt_index
+                                 OR other.attempt_index > :attempt_index)))
+)
+UPDATE ff_exec_core AS core
+   SET lifecycle_phase = 'terminal',
+       ownership_state = 'unowned',
+       eligibility_state = 'not_applicable',
+       public_state = 'failed',
+       attempt_state = 'attempt_terminal',
+       blocking_reason = NULL,
+       terminal_at_ms = :now_ms,
+       raw_fields = json_set(core.raw_fields, '$.last_failure_message', CAST(:failure_message AS text))
+  FROM fence
+ WHERE core.partition_key = :partition_key
+   AND core.execution_id = fence.execution_id
+RETURNING (SELECT max(newest.event_id)
+             FROM ff_completion_event AS newest) AS completion_event_id,
+          (SELECT max(newest.event_id)
+             FROM ff_lease_event AS newest) AS lease_event_id;
+
+-- Ends the running attempt and makes its execution claimable at once, for the next attempt.
+-- No row: the handle does not hold the lease.
+-- name: attempt_retry :opt
+-- diverges(columns.lease_event_id): under the single writer the newest event is the one just inserted; RETURNING on SQLite cannot name a row of another statement.
+-- column: lease_event_id i64
+WITH fence AS (
+  SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields, held.attempt_index
+    FROM ff_exec_core AS core
+    JOIN ff_attempt AS held
+      ON held.partition_key = core.partition_key
+     AND held.execution_id = core.execution_id
+   WHERE core.partition_key = :partition_key
+     AND core.execution_id = :execution_id
+     AND core.lifecycle_phase = 'active'
+     AND held.partition_key = :partition_key
+     AND held.execution_id = :execution_id
+     AND held.attempt_index = :attempt_index
+     AND held.lease_epoch = :lease_epoch
+     AND (core.attempt_index = :attempt_index
+          OR NOT EXISTS (SELECT 1
+                           FROM ff_attempt AS other
+                          WHERE other.partition_key = :partition_key
+                            AND other.execution_id = :execution_id
+                            AND (other.attempt_index = core.attempt_index
+                                 OR other.attempt_index > :attempt_index)))
+)
+UPDATE ff_attempt AS attempt
+   SET outcome = 'retry',
+       terminal_at_ms = :now_ms,
+       lease_expires_at_ms = NULL
+  FROM fence
+ WHERE attempt.partition_key = :partition_key
+   AND attempt.execution_id = fence.execution_id
+   AND attempt.attempt_index = fence.attempt_index;
+WITH fence AS (
+  SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields, held.attempt_index
+    FROM ff_exec_core AS core
+    JOIN ff_attempt AS held
+      ON held.partition_key = core.partition_key
+     AND held.execution_id = core.execution_id
+   WHERE core.partition_key = :partition_key
+     AND core.execution_id = :execution_id
+     AND core.lifecycle_phase = 'active'
+     AND held.partition_key = :partition_key
+     AND held.execution_id = :execution_id
+     AND held.attempt_index = :attempt_index
+     AND held.lease_epoch = :lease_epoch
+     AND (core.attempt_index = :attempt_index
+          OR NOT EXISTS (SELECT 1
+                           FROM ff_attempt AS other
+                          WHERE other.partition_key = :partition_key
+                            AND other.execution_id = :execution_id
+                            AND (other.attempt_index = core.attempt_index
+                                 OR other.attempt_index > :attempt_index)))
+)
+INSERT INTO ff_lease_event
+       (execution_id, lease_id, event_type, occurred_at_ms, partition_key, namespace, instance_tag)
+SELECT :execution_text, :lease_id, 'revoked', :now_ms, fence.partition_key,
+       CAST(json_extract(fence.raw_fields, '$.namespace') AS text),
+       CAST(json_extract(fence.raw_fields, '$.tags."cairn.instance_id"') AS text)
+  FROM fence;
+WITH fence AS (
+  SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields, held.attempt_index
+    FROM ff_exec_core AS core
+    JOIN ff_attempt AS held
+      ON held.partition_key = core.partition_key
+     AND held.execution_id = core.execution_id
+   WHERE core.partition_key = :partition_key
+     AND core.execution_id = :execution_id
+     AND core.lifecycle_phase = 'active'
+     AND held.partition_key = :partition_key
+     AND held.execution_id = :execution_id
+     AND held.attempt_index = :attempt_index
+     AND held.lease_epoch = :lease_epoch
+     AND (core.attempt_index = :attempt_index
+          OR NOT EXISTS (SELECT 1
+                           FROM ff_attempt AS other
+                          WHERE other.partition_key = :partition_key
+                            AND other.execution_id = :execution_id
+                            AND (other.attempt_index = core.attempt_index
+                                 OR other.attempt_index > :attempt_index)))
+)
+UPDATE ff_exec_core AS core
+   SET lifecycle_phase = 'runnable',
+       ownership_state = 'unowned',
+       eligibility_state = 'eligible_now',
+       public_state = 'waiting',
+       attempt_state = 'pending_retry_attempt',
+       blocking_reason = NULL,
+       attempt_index = fence.attempt_index + 1,
+       raw_fields = json_set(core.raw_fields, '$.last_failure_message', CAST(:failure_message AS text), '$.retry_count', CAST(:retry_count AS text))
+  FROM fence
+ WHERE core.partition_key = :partition_key
+   AND core.execution_id = fence.execution_id
+RETURNING (SELECT max(newest.event_id)
+             FROM ff_lease_event AS newest) AS lease_event_id;
+
+-- Ends the running attempt and makes its execution claimable at `retry_at_ms`, for the next attempt. The
+-- wake-up time takes the deadline column; the deadline itself is kept in the open document until then, and
+-- the attempt remembers the time for a repeated call. No row: the handle does not hold the lease.
+-- name: attempt_retry_later :opt
+-- diverges(columns.lease_event_id): under the single writer the newest event is the one just inserted; RETURNING on SQLite cannot name a row of another statement.
+-- column: lease_event_id i64
+WITH fence AS (
+  SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields, held.attempt_index
+    FROM ff_exec_core AS core
+    JOIN ff_attempt AS held
+      ON held.partition_key = core.partition_key
+     AND held.execution_id = core.execution_id
+   WHERE core.partition_key = :partition_key
+     AND core.execution_id = :execution_id
+     AND core.lifecycle_phase = 'active'
+     AND held.partition_key = :partition_key
+     AND held.execution_id = :execution_id
+     AND held.attempt_index = :attempt_index
+     AND held.lease_epoch = :lease_epoch
+     AND (core.attempt_index = :attempt_index
+          OR NOT EXISTS (SELECT 1
+                           FROM ff_attempt AS other
+                          WHERE other.partition_key = :partition_key
+                            AND other.execution_id = :execution_id
+                            AND (other.attempt_index = core.attempt_index
+                                 OR other.attempt_index > :attempt_index)))
+)
+UPDATE ff_attempt AS attempt
+   SET outcome = 'retry',
+       terminal_at_ms = :now_ms,
+       lease_expires_at_ms = NULL,
+       raw_fields = json_set(attempt.raw_fields, '$.retry_at_ms', :retry_at_ms)
+  FROM fence
+ WHERE attempt.partition_key = :partition_key
+   AND attempt.execution_id = fence.execution_id
+   AND attempt.attempt_index = fence.attempt_index;
+WITH fence AS (
+  SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields, held.attempt_index
+    FROM ff_exec_core AS core
+    JOIN ff_attempt AS held
+      ON held.partition_key = core.partition_key
+     AND held.execution_id = core.execution_id
+   WHERE core.partition_key = :partition_key
+     AND core.execution_id = :execution_id
+     AND core.lifecycle_phase = 'active'
+     AND held.partition_key = :partition_key
+     AND held.execution_id = :execution_id
+     AND held.attempt_index = :attempt_index
+     AND held.lease_epoch = :lease_epoch
+     AND (core.attempt_index = :attempt_index
+          OR NOT EXISTS (SELECT 1
+                           FROM ff_attempt AS other
+                          WHERE other.partition_key = :partition_key
+                            AND other.execution_id = :execution_id
+                            AND (other.attempt_index = core.attempt_index
+                                 OR other.attempt_index > :attempt_index)))
+)
+INSERT INTO ff_lease_event
+       (execution_id, lease_id, event_type, occurred_at_ms, partition_key, namespace, instance_tag)
+SELECT :execution_text, :lease_id, 'revoked', :now_ms, fence.partition_key,
+       CAST(json_extract(fence.raw_fields, '$.namespace') AS text),
+       CAST(json_extract(fence.raw_fields, '$.tags."cairn.instance_id"') AS text)
+  FROM fence;
+WITH fence AS (
+  SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields, held.attempt_index
+    FROM ff_exec_core AS core
+    JOIN ff_attempt AS held
+      ON held.partition_key = core.partition_key
+     AND held.execution_id = core.execution_id
+   WHERE core.partition_key = :partition_key
+     AND core.execution_id = :execution_id
+     AND core.lifecycle_phase = 'active'
+     AND held.partition_key = :partition_key
+     AND held.execution_id = :execution_id
+     AND held.attempt_index = :attempt_index
+     AND held.lease_epoch = :lease_epoch
+     AND (core.attempt_index = :attempt_index
+          OR NOT EXISTS (SELECT 1
+                           FROM ff_attempt AS other
+                          WHERE other.partition_key = :partition_key
+                            AND other.execution_id = :execution_id
+                            AND (other.attempt_index = core.attempt_index
+                                 OR other.attempt_index > :attempt_index)))
+)
+UPDATE ff_exec_core AS core
+   SET lifecycle_phase = 'runnable',
+       ownership_state = 'unowned',
+       eligibility_state = 'not_eligible_until_time',
+       public_state = 'delayed',
+       attempt_state = 'pending_retry_attempt',
+       blocking_reason = 'waiting_for_retry_backoff',
+       attempt_index = fence.attempt_index + 1,
+       deadline_at_ms = :retry_at_ms,
+       raw_fields = json_set(
+            CASE
+              WHEN core.deadline_at_ms IS NULL THEN core.raw_fields
+              ELSE json_set(core.raw_fields, '$.execution_deadline_at', core.deadline_at_ms)
+            END,
+            '$.last_failure_message', CAST(:failure_message AS text), '$.retry_count', CAST(:retry_count AS text))
+  FROM fence
+ WHERE core.partition_key = :partition_key
+   AND core.execution_id = fence.execution_id
+RETURNING (SELECT max(newest.event_id)
+             FROM ff_lease_event AS newest) AS lease_event_id;
+
+-- Interrupts the running attempt until `delay_until_ms`. The wake-up time takes the deadline column; the
+-- deadline itself is kept in the open document. No row: the handle does not hold the lease.
+-- name: attempt_delay :opt
+-- diverges(columns.lease_event_id): under the single writer the newest event is the one just inserted; RETURNING on SQLite cannot name a row of another statement.
+-- column: lease_event_id i64
+WITH fence AS (
+  SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields, held.attempt_index
+    FROM ff_exec_core AS core
+    JOIN ff_attempt AS held
+      ON held.partition_key = core.partition_key
+     AND held.execution_id = core.execution_id
+   WHERE core.partition_key = :partition_key
+     AND core.execution_id = :execution_id
+     AND core.lifecycle_phase = 'active'
+     AND held.partition_key = :partition_key
+     AND held.execution_id = :execution_id
+     AND held.attempt_index = :attempt_index
+     AND held.lease_epoch = :lease_epoch
+     AND (core.attempt_index = :attempt_index
+          OR NOT EXISTS (SELECT 1
+                           FROM ff_attempt AS other
+                          WHERE other.partition_key = :partition_key
+                            AND other.execution_id = :execution_id
+                            AND (other.attempt_index = core.attempt_index
+                                 OR other.attempt_index > :attempt_index)))
+)
+UPDATE ff_attempt AS attempt
+   SET outcome = 'interrupted',
+       lease_expires_at_ms = NULL
+  FROM fence
+ WHERE attempt.partition_key = :partition_key
+   AND attempt.execution_id = fence.execution_id
+   AND attempt.attempt_index = fence.attempt_index;
+WITH fence AS (
+  SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields, held.attempt_index
+    FROM ff_exec_core AS core
+    JOIN ff_attempt AS held
+      ON held.partition_key = core.partition_key
+     AND held.execution_id = core.execution_id
+   WHERE core.partition_key = :partition_key
+     AND core.execution_id = :execution_id
+     AND core.lifecycle_phase = 'active'
+     AND held.partition_key = :partition_key
+     AND held.execution_id = :execution_id
+     AND held.attempt_index = :attempt_index
+     AND held.lease_epoch = :lease_epoch
+     AND (core.attempt_index = :attempt_index
+          OR NOT EXISTS (SELECT 1
+                           FROM ff_attempt AS other
+                          WHERE other.partition_key = :partition_key
+                            AND other.execution_id = :execution_id
+                            AND (other.attempt_index = core.attempt_index
+                                 OR other.attempt_index > :attempt_index)))
+)
+INSERT INTO ff_lease_event
+       (execution_id, lease_id, event_type, occurred_at_ms, partition_key, namespace, instance_tag)
+SELECT :execution_text, :lease_id, 'revoked', :now_ms, fence.partition_key,
+       CAST(json_extract(fence.raw_fields, '$.namespace') AS text),
+       CAST(json_extract(fence.raw_fields, '$.tags."cairn.instance_id"') AS text)
+  FROM fence;
+WITH fence AS (
+  SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields, held.attempt_index
+    FROM ff_exec_core AS core
+    JOIN ff_attempt AS held
+      ON held.partition_key = core.partition_key
+     AND held.execution_id = core.execution_id
+   WHERE core.partition_key = :partition_key
+     AND core.execution_id = :execution_id
+     AND core.lifecycle_phase = 'active'
+     AND held.partition_key = :partition_key
+     AND held.execution_id = :execution_id
+     AND held.attempt_index = :attempt_index
+     AND held.lease_epoch = :lease_epoch
+     AND (core.attempt_index = :attempt_index
+          OR NOT EXISTS (SELECT 1
+                           FROM ff_attempt AS other
+                          WHERE other.partition_key = :partition_key
+                            AND other.execution_id = :execution_id
+                            AND (other.attempt_index = core.attempt_index
+                                 OR other.attempt_index > :attempt_index)))
+)
+UPDATE ff_exec_core AS core
+   SET lifecycle_phase = 'runnable',
+       ownership_state = 'unowned',
+       eligibility_state = 'not_eligible_until_time',
+       public_state = 'delayed',
+       attempt_state = 'attempt_interrupted',
+       blocking_reason = 'waiting_for_delay',
+       deadline_at_ms = :delay_until_ms,
+       raw_fields = CASE
+              WHEN core.deadline_at_ms IS NULL THEN core.raw_fields
+              ELSE json_set(core.raw_fields, '$.execution_deadline_at', core.deadline_at_ms)
+            END
+  FROM fence
+ WHERE core.partition_key = :partition_key
+   AND core.execution_id = fence.execution_id
+RETURNING (SELECT max(newest.event_id)
+             FROM ff_lease_event AS newest) AS lease_event_id;
+
+-- Interrupts the running attempt until the children of its execution are done. No row: the handle does
+-- not hold the lease.
+-- name: attempt_wait_children :opt
+-- diverges(columns.lease_event_id): under the single writer the newest event is the one just inserted; RETURNING on SQLite cannot name a row of another statement.
+-- column: lease_event_id i64
+WITH fence AS (
+  SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields, held.attempt_index
+    FROM ff_exec_core AS core
+    JOIN ff_attempt AS held
+      ON held.partition_key = core.partition_key
+     AND held.execution_id = core.execution_id
+   WHERE core.partition_key = :partition_key
+     AND core.execution_id = :execution_id
+     AND core.lifecycle_phase = 'active'
+     AND held.partition_key = :partition_key
+     AND held.execution_id = :execution_id
+     AND held.attempt_index = :attempt_index
+     AND held.lease_epoch = :lease_epoch
+     AND (core.attempt_index = :attempt_index
+          OR NOT EXISTS (SELECT 1
+                           FROM ff_attempt AS other
+                          WHERE other.partition_key = :partition_key
+                            AND other.execution_id = :execution_id
+                            AND (other.attempt_index = core.attempt_index
+                                 OR other.attempt_index > :attempt_index)))
+)
+UPDATE ff_attempt AS attempt
+   SET outcome = 'waiting_children',
+       lease_expires_at_ms = NULL
+  FROM fence
+ WHERE attempt.partition_key = :partition_key
+   AND attempt.execution_id = fence.execution_id
+   AND attempt.attempt_index = fence.attempt_index;
+WITH fence AS (
+  SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields, held.attempt_index
+    FROM ff_exec_core AS core
+    JOIN ff_attempt AS held
+      ON held.partition_key = core.partition_key
+     AND held.execution_id = core.execution_id
+   WHERE core.partition_key = :partition_key
+     AND core.execution_id = :execution_id
+     AND core.lifecycle_phase = 'active'
+     AND held.partition_key = :partition_key
+     AND held.execution_id = :execution_id
+     AND held.attempt_index = :attempt_index
+     AND held.lease_epoch = :lease_epoch
+     AND (core.attempt_index = :attempt_index
+          OR NOT EXISTS (SELECT 1
+                           FROM ff_attempt AS other
+                          WHERE other.partition_key = :partition_key
+                            AND other.execution_id = :execution_id
+                            AND (other.attempt_index = core.attempt_index
+                                 OR other.attempt_index > :attempt_index)))
+)
+INSERT INTO ff_lease_event
+       (execution_id, lease_id, event_type, occurred_at_ms, partition_key, namespace, instance_tag)
+SELECT :execution_text, :lease_id, 'revoked', :now_ms, fence.partition_key,
+       CAST(json_extract(fence.raw_fields, '$.namespace') AS text),
+       CAST(json_extract(fence.raw_fields, '$.tags."cairn.instance_id"') AS text)
+  FROM fence;
+WITH fence AS (
+  SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields, held.attempt_index
+    FROM ff_exec_core AS core
+    JOIN ff_attempt AS held
+      ON held.partition_key = core.partition_key
+     AND held.execution_id = core.execution_id
+   WHERE core.partition_key = :partition_key
+     AND core.execution_id = :execution_id
+     AND core.lifecycle_phase = 'active'
+     AND held.partition_key = :partition_key
+     AND held.execution_id = :execution_id
+     AND held.attempt_index = :attempt_index
+     AND held.lease_epoch = :lease_epoch
+     AND (core.attempt_index = :attempt_index
+          OR NOT EXISTS (SELECT 1
+                           FROM ff_attempt AS other
+                          WHERE other.partition_key = :partition_key
+                            AND other.execution_id = :execution_id
+                            AND (other.attempt_index = core.attempt_index
+                                 OR other.attempt_index > :attempt_index)))
+)
+UPDATE ff_exec_core AS core
+   SET lifecycle_phase = 'runnable',
+       ownership_state = 'unowned',
+       eligibility_state = 'blocked_by_dependencies',
+       public_state = 'waiting_children',
+       attempt_state = 'attempt_interrupted',
+       blocking_reason = 'waiting_for_children'
+  FROM fence
+ WHERE core.partition_key = :partition_key
+   AND core.execution_id = fence.execution_id
+RETURNING (SELECT max(newest.event_id)
+             FROM ff_lease_event AS newest) AS lease_event_id;
+
+-- Merges a flat object of progress members into the open document; other members stay. No row: the handle
+-- does not hold the lease.
+-- name: attempt_progress :opt
+-- param: changed_fields json
+-- diverges(set.raw_fields): json_patch and || agree on flat objects without null, which is all that code passes here.
+WITH fence AS (
+  SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields, held.attempt_index
+    FROM ff_exec_core AS core
+    JOIN ff_attempt AS held
+      ON held.partition_key = core.partition_key
+     AND held.execution_id = core.execution_id
+   WHERE core.partition_key = :partition_key
+     AND core.execution_id = :execution_id
+     AND core.lifecycle_phase = 'active'
+     AND held.partition_key = :partition_key
+     AND held.execution_id = :execution_id
+     AND held.attempt_index = :attempt_index
+     AND held.lease_epoch = :lease_epoch
+     AND (core.attempt_index = :attempt_index
+          OR NOT EXISTS (SELECT 1
+                           FROM ff_attempt AS other
+                          WHERE other.partition_key = :partition_key
+                            AND other.execution_id = :execution_id
+                            AND (other.attempt_index = core.attempt_index
+                                 OR other.attempt_index > :attempt_index)))
+)
+UPDATE ff_exec_core AS core
+   SET raw_fields = json_patch(core.raw_fields, :changed_fields)
+  FROM fence
+ WHERE core.partition_key = :partition_key
+   AND core.execution_id = fence.execution_id
+RETURNING execution_id;
+
+-- Reads what decides why a handle was refused: the state of its attempt and of the execution around it.
+-- name: attempt_fence_read :opt
+SELECT attempt.lease_epoch, attempt.outcome, attempt.terminal_at_ms AS attempt_terminal_at_ms,
+       attempt.raw_fields AS attempt_fields, core.lifecycle_phase, core.eligibility_state, core.attempt_index,
+       core.deadline_at_ms, core.result
+  FROM ff_attempt AS attempt
+  LEFT JOIN ff_exec_core AS core
+    ON core.partition_key = :partition_key
+   AND core.execution_id = :execution_id
+ WHERE attempt.partition_key = :partition_key
+   AND attempt.execution_id = :execution_id
+   AND attempt.attempt_index = :attempt_index;
+
+-- Reads what the retry decision needs: the execution's policy and its open document with the retry counter.
+-- name: attempt_policy_read :opt
+SELECT core.policy, core.raw_fields
+  FROM ff_exec_core AS core
+ WHERE core.partition_key = :partition_key
+   AND core.execution_id = :execution_id;
+
+-- Reads the attempt that runs or ran last: the one the execution points to, else the newest. A typed claim
+-- leaves the pointer one ahead of the attempt it started, so the pointer alone does not say it.
+-- name: attempt_running_read :opt
+SELECT attempt.attempt_index, attempt.worker_id, attempt.worker_instance_id, attempt.lease_epoch,
+       attempt.lease_expires_at_ms, attempt.started_at_ms, attempt.terminal_at_ms, attempt.outcome
+  FROM ff_exec_core AS core
+  JOIN ff_attempt AS attempt
+    ON attempt.partition_key = core.partition_key
+   AND attempt.execution_id = core.execution_id
+ WHERE core.partition_key = :partition_key
+   AND core.execution_id = :execution_id
+   AND attempt.partition_key = :partition_key
+   AND attempt.execution_id = :execution_id
+ ORDER BY CASE WHEN attempt.attempt_index = core.attempt_index THEN 0 ELSE 1 END, attempt.attempt_index DESC
+ LIMIT 1;
+
+-- Cancels an execution for the worker that holds it. An execution that was never claimed has no attempt to
+-- be fenced by and is cancelled as well. No row: it is missing, has ended, or another lease took over.
+-- name: attempt_cancel :opt
+-- diverges(columns.completion_event_id): under the single writer the newest event is the one just inserted; RETURNING on SQLite cannot name a row of another statement.
+-- column: completion_event_id i64
+WITH fence AS (
+  SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields, core.attempt_index
+    FROM ff_exec_core AS core
+   WHERE core.partition_key = :partition_key
+     AND core.execution_id = :execution_id
+     AND core.lifecycle_phase NOT IN ('terminal', 'cancelled')
+     AND NOT EXISTS (SELECT 1
+                       FROM ff_attempt AS held
+                      WHERE held.partition_key = :partition_key
+                        AND held.execution_id = :execution_id
+                        AND held.attempt_index = :attempt_index
+                        AND (held.lease_epoch <> :lease_epoch OR held.outcome IS NOT NULL))
+     AND NOT EXISTS (SELECT 1
+                       FROM ff_attempt AS later
+                      WHERE later.partition_key = :partition_key
+                        AND later.execution_id = :execution_id
+                        AND later.attempt_index > :attempt_index)
+)
+UPDATE ff_attempt AS attempt
+   SET outcome = NULL,
+       lease_expires_at_ms = NULL
+  FROM fence
+ WHERE attempt.partition_key = :partition_key
+   AND attempt.execution_id = fence.execution_id
+   AND attempt.attempt_index = :attempt_index;
+WITH fence AS (
+  SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields, core.attempt_index
+    FROM ff_exec_core AS core
+   WHERE core.partition_key = :partition_key
+     AND core.execution_id = :execution_id
+     AND core.lifecycle_phase NOT IN ('terminal', 'cancelled')
+     AND NOT EXISTS (SELECT 1
+                       FROM ff_attempt AS held
+                      WHERE held.partition_key = :partition_key
+                        AND held.execution_id = :execution_id
+                        AND held.attempt_index = :attempt_index
+                        AND (held.lease_epoch <> :lease_epoch OR held.outcome IS NOT NULL))
+     AND NOT EXISTS (SELECT 1
+                       FROM ff_attempt AS later
+                      WHERE later.partition_key = :partition_key
+                        AND later.execution_id = :execution_id
+                        AND later.attempt_index > :attempt_index)
+)
+INSERT INTO ff_completion_event
+       (partition_key, execution_id, flow_id, outcome, namespace, instance_tag, occurred_at_ms)
+SELECT fence.partition_key, fence.execution_id, fence.flow_id, 'cancelled',
+       CAST(json_extract(fence.raw_fields, '$.namespace') AS text),
+       CAST(json_extract(fence.raw_fields, '$.tags."cairn.instance_id"') AS text),
+       :now_ms
+  FROM fence;
+WITH fence AS (
+  SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields, core.attempt_index
+    FROM ff_exec_core AS core
+   WHERE core.partition_key = :partition_key
+     AND core.execution_id = :execution_id
+     AND core.lifecycle_phase NOT IN ('terminal', 'cancelled')
+     AND NOT EXISTS (SELECT 1
+                       FROM ff_attempt AS held
+                      WHERE held.partition_key = :partition_key
+                        AND held.execution_id = :execution_id
+                        AND held.attempt_index = :attempt_index
+                        AND (held.lease_epoch <> :lease_epoch OR held.outcome IS NOT NULL))
+     AND NOT EXISTS (SELECT 1
+                       FROM ff_attempt AS later
+                      WHERE later.partition_key = :partition_key
+                        AND later.execution_id = :execution_id
+                        AND later.attempt_index > :attempt_index)
+)
+INSERT INTO ff_lease_event
+       (execution_id, lease_id, event_type, occurred_at_ms, partition_key, namespace, instance_tag)
+SELECT :execution_text, :lease_id, 'revoked', :now_ms, fence.partition_key,
+       CAST(json_extract(fence.raw_fields, '$.namespace') AS text),
+       CAST(json_extract(fence.raw_fields, '$.tags."cairn.instance_id"') AS text)
+  FROM fence
+ WHERE EXISTS (SELECT 1
+                 FROM ff_attempt AS held
+                WHERE held.partition_key = :partition_key
+                  AND held.execution_id = :execution_id
+                  AND held.attempt_index = :attempt_index);
+WITH fence AS (
+  SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields, core.attempt_index
+    FROM ff_exec_core AS core
+   WHERE core.partition_key = :partition_key
+     AND core.execution_id = :execution_id
+     AND core.lifecycle_phase NOT IN ('terminal', 'cancelled')
+     AND NOT EXISTS (SELECT 1
+                       FROM ff_attempt AS held
+                      WHERE held.partition_key = :partition_key
+                        AND held.execution_id = :execution_id
+                        AND held.attempt_index = :attempt_index
+                        AND (held.lease_epoch <> :lease_epoch OR held.outcome IS NOT NULL))
+     AND NOT EXISTS (SELECT 1
+                       FROM ff_attempt AS later
+                      WHERE later.partition_key = :partition_key
+                        AND later.execution_id = :execution_id
+                        AND later.attempt_index > :attempt_index)
+)
+UPDATE ff_exec_core AS core
+   SET lifecycle_phase = 'terminal',
+       ownership_state = 'unowned',
+       eligibility_state = 'not_applicable',
+       public_state = 'cancelled',
+       attempt_state = 'cancelled',
+       blocking_reason = NULL,
+       terminal_at_ms = :now_ms,
+       cancellation_reason = :reason,
+       cancelled_by = 'worker',
+       raw_fields = json_set(core.raw_fields, '$.last_mutation_at', CAST(CAST(:now_ms AS bigint) AS text))
+  FROM fence
+ WHERE core.partition_key = :partition_key
+   AND core.execution_id = fence.execution_id
+RETURNING (SELECT max(newest.event_id)
+             FROM ff_completion_event AS newest) AS completion_event_id;
