@@ -19,6 +19,16 @@ pub struct Config {
     pub words: BTreeMap<String, Vec<String>>,
     /// The column by which Postgres tables are partitioned (`shard-key` lint); empty turns the lint off.
     pub shard_key: String,
+    /// How `cargo diglot prepare` asks the engines.
+    pub prepare: Prepare,
+}
+
+/// The table `[prepare]`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, serde::Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Prepare {
+    /// Settings of the Postgres session in which the migrations run and the statements are described, by name.
+    pub pg_settings: BTreeMap<String, String>,
 }
 
 impl Default for Config {
@@ -29,6 +39,7 @@ impl Default for Config {
             types: BTreeMap::new(),
             words: BTreeMap::new(),
             shard_key: String::new(),
+            prepare: Prepare::default(),
         }
     }
 }
