@@ -17,6 +17,9 @@ pub struct Page {
     pub noun: String,
     /// Its statements in order.
     pub statements: Vec<RawStatement>,
+    /// Names of statements that are left out because a finding was already made about each: their
+    /// absence is no finding of its own.
+    pub broken: Vec<String>,
 }
 
 /// How many rows a statement promises.

@@ -1,12 +1,349 @@
 //! First pass: a file into named statements, annotations and texts.
+//!
+//! Nothing is parsed as SQL here and nothing is rewritten: every span is a byte range of the file. A
+//! statement that cannot be used is left out and its name is kept in [`Page::broken`], so that later
+//! passes do not complain that it is missing.
 
+mod header;
+pub(crate) mod lexer;
+mod line;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+
+use self::header::Header;
+use self::lexer::{Kind, Token};
+use self::line::{Comment, Line};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Dialect;
-use crate::page::Page;
-use crate::source::{FileId, Sources};
+use crate::page::{Annotation, AnnotationKind, Cardinality, Page, RawPart, RawStatement};
+use crate::source::{FileId, Sources, Span};
 
 /// Splits one statement file.
 pub(crate) fn split(sources: &Sources, file: FileId, dialect: Dialect, noun: &str) -> (Page, Vec<Diagnostic>) {
-    let _ = sources;
-    (Page { file, dialect, noun: noun.to_owned(), statements: Vec::new() }, Vec::new())
+    let text = sources.file(file).text.as_str();
+    let tokens = lexer::tokens(text, dialect);
+    let page = Page { file, dialect, noun: noun.to_owned(), statements: Vec::new(), broken: Vec::new() };
+    let mut splitter = Splitter { text, file, noun, tokens: &tokens, page, found: Vec::new(), names: BTreeMap::new() };
+    splitter.run();
+    splitter.found.sort_by_key(|finding| finding.labels.first().map(|label| label.span));
+    (splitter.page, splitter.found)
+}
+
+struct Splitter<'a> {
+    text: &'a str,
+    file: FileId,
+    noun: &'a str,
+    tokens: &'a [Token],
+    page: Page,
+    found: Vec<Diagnostic>,
+    names: BTreeMap<String, Span>,
+}
+
+/// What stands between a header and the next one.
+#[derive(Default)]
+struct Body {
+    annotations: Vec<Annotation>,
+    parts: Vec<RawPart>,
+    /// Annotations after the last semicolon: they belong to the statement only if another part follows.
+    tail: Vec<Annotation>,
+    /// The end of the last part's semicolon while no other part has begun.
+    semicolon: Option<usize>,
+    /// The part that is open: first and last byte so far.
+    open: Option<(usize, usize)>,
+    returns: Option<Span>,
+    marked: Option<Span>,
+}
+
+impl<'a> Splitter<'a> {
+    fn run(&mut self) {
+        let headers: Vec<usize> = (0..self.tokens.len()).filter(|i| self.header_at(*i).is_some()).collect();
+        let starts: Vec<usize> = headers.iter().map(|header| self.block_start(*header)).collect();
+        let first = starts.first().copied().unwrap_or(self.tokens.len());
+        self.preamble(first);
+        for (i, header) in headers.iter().enumerate() {
+            let end = starts.get(i + 1).copied().unwrap_or(self.tokens.len());
+            self.statement(starts[i], *header, end);
+        }
+    }
+
+    fn comment(&self, token: Token) -> Comment<'a> {
+        Comment { file: self.file, start: token.start, text: &self.text[token.start..token.end] }
+    }
+
+    /// Whether nothing but white space stands before the token in its line.
+    fn starts_line(&self, token: Token) -> bool {
+        let before = &self.text[..token.start];
+        let line = before.rsplit('\n').next().unwrap_or(before);
+        line.trim_start_matches('\u{feff}').trim().is_empty()
+    }
+
+    fn header_at(&self, index: usize) -> Option<&'a str> {
+        let token = self.tokens[index];
+        let is_line = token.kind == Kind::LineComment && self.starts_line(token);
+        if is_line { self.comment(token).header() } else { None }
+    }
+
+    /// The first of the comment lines that touch the header from above.
+    fn block_start(&self, header: usize) -> usize {
+        let mut start = header;
+        while let Some(above) = start.checked_sub(1) {
+            let token = self.tokens[above];
+            let between = &self.text[token.end..self.tokens[start].start];
+            let touches = between.matches('\n').count() == 1;
+            let is_line = token.kind == Kind::LineComment && self.starts_line(token);
+            if !is_line || !touches || self.header_at(above).is_some() {
+                break;
+            }
+            start = above;
+        }
+        start
+    }
+
+    /// What stands before the first header: comments at most.
+    fn preamble(&mut self, end: usize) {
+        let tokens = &self.tokens[..end];
+        for token in tokens.iter().filter(|t| t.is_comment()) {
+            self.disguised_header(*token);
+            self.stray(*token);
+        }
+        let mut sql = tokens.iter().filter(|t| !t.is_comment());
+        if let Some(first) = sql.next() {
+            let end = sql.next_back().unwrap_or(first).end;
+            let message = format!("{}: SQL before the first header", self.noun);
+            let span = Span::new(self.file, first.start..end);
+            let finding = Diagnostic::error("sql-before-name", message, span, "belongs to no statement");
+            self.found.push(finding.help("write a header above it: `-- name: noun_verb :one`"));
+        }
+        self.unterminated(self.noun, tokens);
+    }
+
+    /// An annotation that stands where no statement can own it.
+    fn stray(&mut self, token: Token) {
+        if token.kind != Kind::LineComment {
+            return;
+        }
+        let comment = self.comment(token);
+        if let Line::Annotation(..) | Line::Returns | Line::Wrong(_) = line::read(comment, self.noun) {
+            self.stray_at(comment.span());
+        }
+    }
+
+    fn stray_at(&mut self, span: Span) {
+        let message = format!("{}: an annotation that belongs to no statement", self.noun);
+        let finding = Diagnostic::error("unknown-annotation", message, span, "between two statements");
+        self.found.push(finding.help("move it next to the header of its statement, with no blank line between"));
+    }
+
+    /// A header where none is seen: behind SQL in a line, or in a block comment.
+    fn disguised_header(&mut self, token: Token) {
+        let comment = self.comment(token);
+        let inner = comment.text.trim_start_matches("/*").trim_start_matches("--").trim_start();
+        let Some(body) = inner.strip_prefix("name").and_then(|rest| rest.trim_start().strip_prefix(':')) else {
+            return;
+        };
+        if !self.starts_line(token) || token.kind == Kind::BlockComment {
+            let body = body.trim_end_matches("*/").trim();
+            let message = format!("{}: a header must be a `--` comment on a line of its own", self.noun);
+            let finding = Diagnostic::error("bad-header", message, comment.span(), "not read as a header");
+            self.found.push(finding.help(format!("put `-- name: {body}` on its own line")));
+        }
+    }
+
+    fn unterminated(&mut self, owner: &str, tokens: &[Token]) -> bool {
+        let open = tokens.iter().filter(|t| !t.closed);
+        let before = self.found.len();
+        for token in open {
+            let (what, mark) = match (token.kind, self.text.as_bytes()[token.start]) {
+                (Kind::BlockComment, _) => ("block comment", "*/".to_owned()),
+                (Kind::Quoted, b'[') => ("quoted name", "]".to_owned()),
+                (Kind::Quoted, mark) => ("quoted name", char::from(mark).to_string()),
+                (_, b'$') => {
+                    let tag = self.text[token.start + 1..].split('$').next().unwrap_or_default();
+                    ("dollar-quoted text", format!("${tag}$"))
+                }
+                _ => ("text", "'".to_owned()),
+            };
+            let line = self.text[token.start..token.end].lines().next().unwrap_or_default();
+            let span = Span::new(self.file, token.start..token.start + line.len());
+            let message = format!("{owner}: a {what} is not closed");
+            let finding = Diagnostic::error("unterminated", message, span, "opened here");
+            self.found.push(finding.help(format!("close it with `{mark}`")));
+        }
+        self.found.len() > before
+    }
+
+    fn statement(&mut self, start: usize, header_index: usize, end: usize) {
+        let comment = self.comment(self.tokens[header_index]);
+        let body = comment.header().unwrap_or_default();
+        let header = header::read(comment, body, self.noun, &mut self.found);
+        let owner = header.as_ref().map_or(self.noun, |header| header.name.as_str()).to_owned();
+        let mut read = Body::default();
+        let docs = self.above(start, header_index, &owner, &mut read);
+        for token in &self.tokens[header_index + 1..end] {
+            self.token(*token, &owner, &mut read);
+        }
+        self.close(&mut read);
+        let unterminated = self.unterminated(&owner, &self.tokens[header_index + 1..end]);
+        for annotation in std::mem::take(&mut read.tail) {
+            self.stray_at(annotation.span);
+        }
+        if let Some(span) = read.returns {
+            self.misplaced_returns(&owner, span);
+        }
+        self.repeated(&owner, &read.annotations);
+        let Some(header) = header else {
+            return;
+        };
+        if read.parts.is_empty() {
+            let message = format!("{owner}: the statement has no SQL");
+            let finding = Diagnostic::error("empty-statement", message, comment.span(), "nothing below this header");
+            self.found.push(finding.help("write the SQL below the header, or remove the header"));
+        }
+        if unterminated || read.parts.is_empty() {
+            self.page.broken.push(header.name);
+            return;
+        }
+        self.keep(header, comment.span(), docs, read);
+    }
+
+    /// Reads the comment lines above the header; gives the documentation.
+    fn above(&mut self, start: usize, header: usize, owner: &str, read: &mut Body) -> Vec<String> {
+        let mut docs = Vec::new();
+        for token in &self.tokens[start..header] {
+            let comment = self.comment(*token);
+            match line::read(comment, owner) {
+                Line::Prose => {
+                    let text = comment.text.trim_start_matches('-');
+                    docs.push(text.strip_prefix(' ').unwrap_or(text).trim_end().to_owned());
+                }
+                other => self.note(other, comment, owner, read),
+            }
+        }
+        while docs.first().is_some_and(String::is_empty) {
+            docs.remove(0);
+        }
+        while docs.last().is_some_and(String::is_empty) {
+            docs.pop();
+        }
+        docs
+    }
+
+    /// Takes a comment's annotation in.
+    fn note(&mut self, line: Line, comment: Comment<'_>, owner: &str, read: &mut Body) {
+        match line {
+            Line::Prose => {}
+            Line::Wrong(finding) => self.found.push(finding),
+            Line::Returns if read.open.is_some() => self.misplaced_returns(owner, comment.span()),
+            Line::Returns => match read.marked {
+                Some(first) => {
+                    let message = format!("{owner}: two statements of the unit are marked as the one that returns rows");
+                    let finding = Diagnostic::error("unknown-annotation", message, comment.span(), "second mark");
+                    self.found.push(finding.context(first, "first mark").help("keep one `-- returns`"));
+                }
+                None => {
+                    read.marked = Some(comment.span());
+                    read.returns = Some(comment.span());
+                }
+            },
+            Line::Annotation(annotation, finding) => {
+                self.found.extend(finding);
+                let same_line = read.semicolon.is_some_and(|end| !self.text[end..comment.start].contains('\n'));
+                let after_last = read.semicolon.is_some() && !same_line;
+                if after_last { read.tail.push(annotation) } else { read.annotations.push(annotation) }
+            }
+        }
+    }
+
+    fn token(&mut self, token: Token, owner: &str, read: &mut Body) {
+        match token.kind {
+            Kind::BlockComment => self.disguised_header(token),
+            Kind::LineComment => {
+                self.disguised_header(token);
+                let comment = self.comment(token);
+                let line = line::read(comment, owner);
+                self.note(line, comment, owner, read);
+            }
+            Kind::Semicolon => {
+                if read.open.is_some() {
+                    read.semicolon = Some(token.end);
+                }
+                self.close(read);
+            }
+            _ => {
+                let start = read.open.map_or(token.start, |(start, _)| start);
+                read.open = Some((start, token.end));
+                read.semicolon = None;
+                read.annotations.append(&mut read.tail);
+            }
+        }
+    }
+
+    /// Ends the open part, if there is one.
+    fn close(&mut self, read: &mut Body) {
+        if let Some((start, end)) = read.open.take() {
+            let returns = read.returns.take().is_some();
+            read.parts.push(RawPart { span: Span::new(self.file, start..end), returns });
+        }
+    }
+
+    fn misplaced_returns(&mut self, owner: &str, span: Span) {
+        let message = format!("{owner}: `-- returns` marks no statement");
+        let finding = Diagnostic::error("unknown-annotation", message, span, "no statement starts below this line");
+        self.found.push(finding.help("put it on the line above the statement of the unit that returns rows"));
+    }
+
+    /// `only` twice, or the same parameter or column declared twice.
+    fn repeated(&mut self, owner: &str, annotations: &[Annotation]) {
+        let mut seen: BTreeMap<(&str, &str), Span> = BTreeMap::new();
+        for annotation in annotations {
+            let key = match &annotation.kind {
+                AnnotationKind::Only { .. } => ("only", ""),
+                AnnotationKind::Param { name, .. } => ("param", name.as_str()),
+                AnnotationKind::Column { name, .. } => ("column", name.as_str()),
+                AnnotationKind::Diverges { .. } | AnnotationKind::Allow { .. } => continue,
+            };
+            if let Some(first) = seen.insert(key, annotation.span) {
+                let what = format!("{} {}", key.0, key.1);
+                let message = format!("{owner}: `{}` is declared twice", what.trim_end());
+                let finding = Diagnostic::error("unknown-annotation", message, annotation.span, "declared again");
+                self.found.push(finding.context(first, "declared first").help("keep one of the two lines"));
+            }
+        }
+    }
+
+    /// Adds a sound statement to the page, unless its name is taken.
+    fn keep(&mut self, header: Header, header_span: Span, docs: Vec<String>, read: Body) {
+        if let Some(first) = self.names.get(&header.name) {
+            let message = format!("{}: two statements of this file have the name", header.name);
+            let finding = Diagnostic::error("duplicate-name", message, header.name_span, "second statement of this name");
+            self.found.push(finding.context(*first, "first statement of this name").help("give one of them another name"));
+            return;
+        }
+        self.names.insert(header.name.clone(), header.name_span);
+        let end = read.parts.last().map_or(header_span, |part| part.span);
+        let cardinality = header.cardinality.unwrap_or_else(|| self.guess(&read.parts));
+        self.page.statements.push(RawStatement {
+            name: header.name,
+            name_span: header.name_span,
+            header_span,
+            cardinality,
+            cardinality_span: header.cardinality_span,
+            docs,
+            annotations: read.annotations,
+            parts: read.parts,
+            span: header_span.to(end),
+        });
+    }
+
+    /// The cardinality of a statement whose header does not say it, so that no further finding follows.
+    fn guess(&self, parts: &[RawPart]) -> Cardinality {
+        let gives_rows = parts.iter().any(|part| {
+            let text = self.text.get(part.span.range()).unwrap_or_default().to_lowercase();
+            let first = text.split_whitespace().next().unwrap_or_default();
+            text.contains("returning") || first == "select" || first == "values"
+        });
+        if gives_rows { Cardinality::Many } else { Cardinality::Exec }
+    }
 }

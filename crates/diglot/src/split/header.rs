@@ -1,0 +1,128 @@
+//! Reads a header: `-- name: noun_verb :one`.
+
+use crate::diagnostic::Diagnostic;
+use crate::page::Cardinality;
+use crate::source::Span;
+
+use super::line::Comment;
+
+const SHAPE: &str = "-- name: noun_verb :one|:opt|:many|:exec|:rows|:stream";
+
+/// What a header says. `cardinality` is a guess when there is a finding about it.
+#[derive(Debug)]
+pub(super) struct Header {
+    /// The name, turned into one that can be generated when it was bad.
+    pub(super) name: String,
+    pub(super) name_span: Span,
+    pub(super) cardinality: Option<Cardinality>,
+    pub(super) cardinality_span: Span,
+}
+
+/// Reads a header line. `None` when it gives no name at all.
+pub(super) fn read(comment: Comment<'_>, body: &str, noun: &str, found: &mut Vec<Diagnostic>) -> Option<Header> {
+    let mut words = body.split_whitespace();
+    let (name, mode) = match (words.next(), words.next()) {
+        (Some(name), mode) if !name.starts_with(':') => (name, mode),
+        _ => {
+            let message = format!("{noun}: a header without a name");
+            found.push(Diagnostic::error("bad-header", message, comment.span(), "no name").help(format!("write `{SHAPE}`")));
+            return None;
+        }
+    };
+    let name_span = comment.span_of(name);
+    let sound = sound_name(name, noun);
+    if sound != name {
+        let why = if is_keyword(name) { "a word of Rust, so no function can have it" } else { "not in lower snake case" };
+        let message = format!("`{name}` cannot name a statement: it is {why}");
+        found.push(Diagnostic::error("bad-name", message, name_span, "bad name").help(format!("write `{sound}`")));
+    }
+    let cardinality_span = mode.map_or(comment.span(), |mode| comment.span_of(mode));
+    let cardinality = read_mode(mode, name, cardinality_span, found);
+    if let Some(extra) = words.next() {
+        let rest = body[extra.as_ptr() as usize - body.as_ptr() as usize..].trim_end();
+        let message = format!("{name}: the header goes on after its cardinality");
+        let finding = Diagnostic::error("bad-header", message, comment.span_of(rest), "does not belong here");
+        found.push(finding.help("put documentation on comment lines above the header"));
+    }
+    Some(Header { name: sound, name_span, cardinality, cardinality_span })
+}
+
+fn read_mode(mode: Option<&str>, name: &str, span: Span, found: &mut Vec<Diagnostic>) -> Option<Cardinality> {
+    let Some(mode) = mode else {
+        let message = format!("{name}: the header does not say how many rows the statement gives");
+        let finding = Diagnostic::error("bad-header", message, span, "no cardinality");
+        found.push(finding.help(format!("write `{SHAPE}`")));
+        return None;
+    };
+    let word = mode.strip_prefix(':').unwrap_or(mode);
+    if let (Some(cardinality), true) = (cardinality(word), mode.starts_with(':')) {
+        return Some(cardinality);
+    }
+    let message = format!("{name}: `{mode}` is not a cardinality");
+    let lower = word.to_lowercase();
+    let near = CARDINALITIES.iter().find(|(known, _)| strsim::osa_distance(known, &lower) <= 1);
+    let help = match near {
+        Some((known, _)) => format!("write `:{known}`"),
+        None => "write one of `:one`, `:opt`, `:many`, `:exec`, `:rows`, `:stream`".to_owned(),
+    };
+    found.push(Diagnostic::error("bad-header", message, span, "not a cardinality").help(help));
+    near.map(|(_, cardinality)| *cardinality)
+}
+
+/// The cardinalities by word; the last two are sqlc's and mean `:rows`.
+const CARDINALITIES: [(&str, Cardinality); 8] = [
+    ("one", Cardinality::One),
+    ("opt", Cardinality::Opt),
+    ("many", Cardinality::Many),
+    ("exec", Cardinality::Exec),
+    ("rows", Cardinality::Rows),
+    ("stream", Cardinality::Stream),
+    ("execrows", Cardinality::Rows),
+    ("execresult", Cardinality::Rows),
+];
+
+fn cardinality(word: &str) -> Option<Cardinality> {
+    CARDINALITIES.iter().find(|(known, _)| *known == word).map(|(_, cardinality)| *cardinality)
+}
+
+/// The name itself when it is good, else the nearest good one.
+fn sound_name(name: &str, noun: &str) -> String {
+    if is_snake(name) && !is_keyword(name) {
+        return name.to_owned();
+    }
+    let mut words = String::new();
+    let mut before = '_';
+    for c in name.chars() {
+        if c.is_ascii_uppercase() && (before.is_ascii_lowercase() || before.is_ascii_digit()) {
+            words.push('_');
+        }
+        words.push(if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '_' });
+        before = c;
+    }
+    let words: Vec<&str> = words.split('_').filter(|word| !word.is_empty()).collect();
+    let joined = words.join("_");
+    if is_snake(&joined) && !is_keyword(&joined) {
+        joined
+    } else if joined.is_empty() {
+        format!("{noun}_run")
+    } else {
+        format!("{noun}_{joined}")
+    }
+}
+
+fn is_snake(name: &str) -> bool {
+    name.starts_with(|c: char| c.is_ascii_lowercase())
+        && name.split('_').all(|word| {
+            !word.is_empty() && word.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit())
+        })
+}
+
+fn is_keyword(name: &str) -> bool {
+    const WORDS: [&str; 51] = [
+        "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "crate", "do", "dyn", "else",
+        "enum", "extern", "false", "final", "fn", "for", "gen", "if", "impl", "in", "let", "loop", "macro", "match",
+        "mod", "move", "mut", "override", "priv", "pub", "ref", "return", "self", "static", "struct", "super", "trait",
+        "true", "try", "type", "typeof", "unsafe", "unsized", "use", "virtual", "where", "while", "yield",
+    ];
+    WORDS.contains(&name)
+}

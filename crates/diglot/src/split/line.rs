@@ -1,0 +1,351 @@
+//! Reads one comment line: a header, an annotation, a mistyped one of these, or prose.
+
+use crate::diagnostic::Diagnostic;
+use crate::dialect::Dialect;
+use crate::page::{Annotation, AnnotationKind};
+use crate::source::{FileId, Span};
+use crate::types::{Base, Type};
+
+/// The fewest words that count as a reason.
+const REASON_WORDS: usize = 3;
+
+const TYPE_WORDS: &str = "bool i16 i32 i64 f64 text bytes uuid json text[] i64[] uuid[]";
+
+/// A comment line without its dashes.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Comment<'a> {
+    pub(super) file: FileId,
+    /// Where the dashes start.
+    pub(super) start: usize,
+    /// The whole comment, dashes included.
+    pub(super) text: &'a str,
+}
+
+/// What a comment line says.
+#[derive(Debug)]
+pub(super) enum Line {
+    /// Plain prose.
+    Prose,
+    /// An annotation; a finding about its reason may come with it.
+    Annotation(Annotation, Option<Diagnostic>),
+    /// `-- returns`.
+    Returns,
+    /// Looks like an annotation and is none.
+    Wrong(Diagnostic),
+}
+
+impl<'a> Comment<'a> {
+    pub(super) fn span(self) -> Span {
+        Span::new(self.file, self.start..self.start + self.text.len())
+    }
+
+    /// The text behind the dashes, trimmed.
+    pub(super) fn body(self) -> &'a str {
+        self.text.strip_prefix("--").unwrap_or(self.text).trim()
+    }
+
+    /// The place of a piece of this comment.
+    pub(super) fn span_of(self, piece: &str) -> Span {
+        let offset = (piece.as_ptr() as usize).saturating_sub(self.text.as_ptr() as usize);
+        let start = self.start + offset.min(self.text.len());
+        Span::new(self.file, start..start + piece.len())
+    }
+
+    /// The text behind `name:` when the comment is a header.
+    pub(super) fn header(self) -> Option<&'a str> {
+        self.body().strip_prefix("name")?.trim_start().strip_prefix(':')
+    }
+}
+
+/// Reads a comment line that is no header. `owner` is the statement in whose name findings speak.
+pub(super) fn read(comment: Comment<'_>, owner: &str) -> Line {
+    let body = comment.body();
+    if body == "returns" {
+        return Line::Returns;
+    }
+    let (word, rest) = first_word(body);
+    let line = match (word, rest.trim_start()) {
+        ("diverges", rest) if rest.starts_with('(') => diverges(comment, rest),
+        ("allow", rest) if rest.starts_with('(') => allow(comment, rest),
+        ("only", rest) if rest.starts_with(':') => only(comment, &rest[1..]),
+        ("param", rest) if rest.starts_with(':') => typed(comment, "param", &rest[1..]),
+        ("column", rest) if rest.starts_with(':') => typed(comment, "column", &rest[1..]),
+        ("if", rest) if rest.starts_with(':') => Err(optional(comment)),
+        ("end", "") => Err(optional(comment)),
+        _ => return near_miss(comment, word, rest, owner),
+    };
+    match line {
+        Ok(kind) => {
+            let finding = reason_finding(comment, &kind, owner);
+            Line::Annotation(Annotation { span: comment.span(), kind }, finding)
+        }
+        Err(wrong) => Line::Wrong(wrong.finding(comment, owner)),
+    }
+}
+
+/// Why an annotation does not parse, before it is known whose it is.
+struct Wrong {
+    message: String,
+    label: String,
+    help: String,
+    at: Option<Span>,
+}
+
+impl Wrong {
+    fn new(message: impl Into<String>, label: impl Into<String>, help: impl Into<String>) -> Self {
+        Self { message: message.into(), label: label.into(), help: help.into(), at: None }
+    }
+
+    fn at(mut self, span: Span) -> Self {
+        self.at = Some(span);
+        self
+    }
+
+    fn finding(self, comment: Comment<'_>, owner: &str) -> Diagnostic {
+        let message = format!("{owner}: {}", self.message);
+        Diagnostic::error("unknown-annotation", message, self.at.unwrap_or(comment.span()), self.label).help(self.help)
+    }
+}
+
+fn first_word(body: &str) -> (&str, &str) {
+    let end = body.find(|c: char| !c.is_ascii_alphanumeric() && c != '_' && c != '-').unwrap_or(body.len());
+    body.split_at(end)
+}
+
+/// `(INSIDE) …` into the trimmed inside and what follows.
+fn parenthesized(rest: &str) -> Option<(&str, &str)> {
+    let (inside, after) = rest.strip_prefix('(')?.split_once(')')?;
+    Some((inside.trim(), after.trim()))
+}
+
+/// The reason behind a colon; none when something else stands there.
+fn reason(after: &str) -> Option<&str> {
+    if after.is_empty() { Some("") } else { after.strip_prefix(':').map(str::trim) }
+}
+
+fn diverges(comment: Comment<'_>, rest: &str) -> Result<AnnotationKind, Wrong> {
+    let shape = "write `-- diverges(FACT): REASON` or `-- diverges(FACT.ITEM): REASON`";
+    let Some((inside, after)) = parenthesized(rest) else {
+        return Err(Wrong::new("the parenthesis of `diverges(…)` is not closed", "no `)` in this line", shape));
+    };
+    let (fact, item) = match inside.split_once('.') {
+        Some((fact, item)) => (fact, Some(item)),
+        None => (inside, None),
+    };
+    let is_fact = !fact.is_empty() && fact.chars().all(|c| c.is_ascii_lowercase() || c == '-' || c == '_');
+    let is_item = item.is_none_or(|i| !i.is_empty() && i.chars().all(|c| c.is_alphanumeric() || "_.".contains(c)));
+    if !is_fact || !is_item {
+        let message = format!("`{inside}` does not name one fact");
+        let help = format!("{shape}; one line for each fact");
+        return Err(Wrong::new(message, "one fact, with one item at most", help).at(comment.span_of(inside)));
+    }
+    let Some(reason) = reason(after) else {
+        return Err(Wrong::new("`diverges(…)` is not followed by a colon", "a colon is missing", shape));
+    };
+    Ok(AnnotationKind::Diverges {
+        fact: fact.to_owned(),
+        item: item.map(str::to_lowercase),
+        fact_span: comment.span_of(inside),
+        reason: reason.to_owned(),
+    })
+}
+
+fn allow(comment: Comment<'_>, rest: &str) -> Result<AnnotationKind, Wrong> {
+    let shape = "write `-- allow(RULE): REASON`";
+    let Some((rule, after)) = parenthesized(rest) else {
+        return Err(Wrong::new("the parenthesis of `allow(…)` is not closed", "no `)` in this line", shape));
+    };
+    if rule.is_empty() || !rule.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-') {
+        let message = format!("`{rule}` does not name one rule");
+        let help = format!("{shape}; one line for each rule");
+        return Err(Wrong::new(message, "one rule, in kebab case", help).at(comment.span_of(rule)));
+    }
+    let Some(reason) = reason(after) else {
+        return Err(Wrong::new("`allow(…)` is not followed by a colon", "a colon is missing", shape));
+    };
+    Ok(AnnotationKind::Allow { rule: rule.to_owned(), reason: reason.to_owned() })
+}
+
+fn only(comment: Comment<'_>, rest: &str) -> Result<AnnotationKind, Wrong> {
+    let rest = rest.trim();
+    let (word, after) = first_word(rest);
+    let word = word.trim_end_matches('-');
+    let after = if word.is_empty() { after } else { &rest[word.len()..] };
+    let Some(dialect) = Dialect::ALL.into_iter().find(|d| d.word() == word) else {
+        let help = match word.to_lowercase().as_str() {
+            "postgres" | "postgresql" | "psql" => "write `-- only: pg — REASON`",
+            "sqlite3" | "lite" => "write `-- only: sqlite — REASON`",
+            _ => "write `-- only: pg — REASON` or `-- only: sqlite — REASON`",
+        };
+        let message = format!("`{word}` is not a dialect");
+        return Err(Wrong::new(message, "not a dialect", help).at(comment.span_of(if word.is_empty() { rest } else { word })));
+    };
+    let after = after.trim();
+    let reason = ["—", "–", "--", "-", ":"].iter().find_map(|mark| after.strip_prefix(mark)).unwrap_or_default();
+    if reason.is_empty() && after.chars().any(char::is_alphanumeric) {
+        let help = format!("write `-- only: {word} — {after}`");
+        return Err(Wrong::new("`only` has no dash before its reason", "a dash is missing", help));
+    }
+    Ok(AnnotationKind::Only { dialect, reason: reason.trim().to_owned() })
+}
+
+fn typed(comment: Comment<'_>, what: &'static str, rest: &str) -> Result<AnnotationKind, Wrong> {
+    let shape = format!("write `-- {what}: NAME TYPE` or `-- {what}: NAME TYPE null`");
+    let words: Vec<&str> = rest.split_whitespace().collect();
+    let (name, ty, nullable) = match words[..] {
+        [name, ty] => (name, ty, false),
+        [name, ty, "null"] => (name, ty, true),
+        _ => return Err(Wrong::new(format!("`{what}` takes a name and a type"), "not a name and a type", shape)),
+    };
+    let name = name.strip_prefix([':', '@']).unwrap_or(name);
+    if !is_identifier(name) {
+        let message = format!("`{name}` is not the name of a {what}");
+        return Err(Wrong::new(message, "not a name", shape).at(comment.span_of(name)));
+    }
+    let Some(base) = Base::from_word(ty) else {
+        let help = match foreign_type(&ty.to_lowercase()) {
+            Some(word) => format!("write `-- {what}: {name} {word}{}`", if nullable { " null" } else { "" }),
+            None => format!("the types are: {TYPE_WORDS}"),
+        };
+        return Err(Wrong::new(format!("`{ty}` is not a type"), "not a type", help).at(comment.span_of(ty)));
+    };
+    let (name, ty) = (name.to_owned(), Type { base, nullable });
+    Ok(if what == "param" { AnnotationKind::Param { name, ty } } else { AnnotationKind::Column { name, ty } })
+}
+
+/// The word for a type that was named in the language of a database or of Rust.
+fn foreign_type(word: &str) -> Option<&'static str> {
+    Some(match word {
+        "boolean" => "bool",
+        "smallint" | "int2" => "i16",
+        "int" | "int4" => "i32",
+        "integer" | "bigint" | "int8" | "long" => "i64",
+        "double" | "real" | "float" | "float8" => "f64",
+        "string" | "varchar" | "str" => "text",
+        "blob" | "bytea" => "bytes",
+        "jsonb" => "json",
+        "string[]" => "text[]",
+        "bigint[]" | "int8[]" => "i64[]",
+        _ => return None,
+    })
+}
+
+fn is_identifier(name: &str) -> bool {
+    !name.is_empty()
+        && !name.starts_with(|c: char| c.is_ascii_digit())
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+}
+
+fn optional(comment: Comment<'_>) -> Wrong {
+    let parameter = comment.body().split_once(':').map_or("x", |(_, name)| name.trim());
+    let parameter = if is_identifier(parameter) { parameter } else { "x" };
+    Wrong::new(
+        "optional parts are not supported",
+        "the condition below is always part of the statement",
+        format!(
+            "let a missing value pass every row: `(:{parameter} IS NULL OR {parameter} = :{parameter})`, \
+             and declare `-- param: {parameter} TYPE null`"
+        ),
+    )
+}
+
+fn reason_finding(comment: Comment<'_>, kind: &AnnotationKind, owner: &str) -> Option<Diagnostic> {
+    let (reason, what, shape) = match kind {
+        AnnotationKind::Diverges { fact, item, reason, .. } => {
+            let item = item.as_ref().map(|item| format!(".{item}")).unwrap_or_default();
+            (reason, "divergence", format!("-- diverges({fact}{item}): REASON"))
+        }
+        AnnotationKind::Allow { rule, reason } => (reason, "exception", format!("-- allow({rule}): REASON")),
+        AnnotationKind::Only { dialect, reason } => (reason, "one-sided statement", format!("-- only: {dialect} — REASON")),
+        AnnotationKind::Param { .. } | AnnotationKind::Column { .. } => return None,
+    };
+    let words = reason.split_whitespace().filter(|word| word.chars().any(char::is_alphanumeric)).count();
+    if words >= REASON_WORDS {
+        return None;
+    }
+    let (message, span, label) = if words == 0 {
+        ("has no reason", comment.span(), "why is this meant?")
+    } else {
+        ("has a reason of less than three words", comment.span_of_end(reason), "too short to convince a reader")
+    };
+    let help = format!("say in a few words why it is meant: `{shape}`");
+    Some(Diagnostic::error("missing-reason", format!("{owner}: the {what} {message}"), span, label).help(help))
+}
+
+impl Comment<'_> {
+    /// The place of the reason, which ends the comment.
+    fn span_of_end(self, reason: &str) -> Span {
+        let end = self.start + self.text.len();
+        Span::new(self.file, end.saturating_sub(reason.len())..end)
+    }
+}
+
+/// Tells prose from an annotation that somebody mistyped.
+fn near_miss(comment: Comment<'_>, word: &str, rest: &str, owner: &str) -> Line {
+    let lower = word.to_lowercase();
+    let Some(meant) = nearest(&lower) else {
+        return Line::Prose;
+    };
+    if !looks_like_annotation(meant, &lower, rest.trim_start()) {
+        return Line::Prose;
+    }
+    let (message, label) = match (word == meant, lower == meant) {
+        (true, _) => (format!("`{word}` is not written as an annotation"), "not understood".to_owned()),
+        (_, true) => (format!("`{word}` is not an annotation"), format!("lower case: `{meant}`")),
+        _ => (format!("`{word}` is not an annotation"), format!("did you mean `{meant}`?")),
+    };
+    let help = format!("write `{}`, or word the comment so that it reads as prose", shape(meant));
+    Line::Wrong(Wrong::new(message, label, help).at(comment.span_of(word)).finding(comment, owner))
+}
+
+/// The annotation that a word is, or is a slip of the finger away from.
+fn nearest(word: &str) -> Option<&'static str> {
+    const WORDS: [&str; 9] = ["diverges", "only", "param", "column", "allow", "returns", "name", "if", "end"];
+    if word.is_empty() {
+        return None;
+    }
+    let slips = |meant: &str| match meant.len() {
+        0..=3 => 0,
+        4..=5 => 1,
+        _ => 2,
+    };
+    WORDS
+        .into_iter()
+        .map(|meant| (strsim::osa_distance(word, meant), meant))
+        .filter(|(distance, meant)| *distance <= slips(meant))
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, meant)| meant)
+}
+
+fn looks_like_annotation(meant: &str, word: &str, rest: &str) -> bool {
+    let called = parenthesized(rest).is_some_and(|(_, after)| after.starts_with(':'));
+    let (next, after) = first_word(rest);
+    let after = after.trim_start();
+    match meant {
+        "name" => rest.starts_with(':') && rest.split_whitespace().any(|word| word.len() > 1 && word.starts_with(':')),
+        "diverges" | "allow" => {
+            called || rest.starts_with(':') || (!next.is_empty() && after.starts_with(':') && word == meant)
+        }
+        "only" => called || rest.starts_with(':') || Dialect::ALL.iter().any(|d| d.word() == next),
+        "param" | "column" => {
+            let ty = rest.split_whitespace().nth(1).unwrap_or_default();
+            called || rest.starts_with(':') || Base::from_word(ty).is_some()
+        }
+        "returns" => rest.is_empty() || rest.starts_with(':'),
+        _ => called || rest.starts_with(':'),
+    }
+}
+
+fn shape(meant: &str) -> &'static str {
+    match meant {
+        "diverges" => "-- diverges(FACT): REASON",
+        "only" => "-- only: DIALECT — REASON",
+        "param" => "-- param: NAME TYPE",
+        "column" => "-- column: NAME TYPE",
+        "allow" => "-- allow(RULE): REASON",
+        "returns" => "-- returns",
+        "name" => "-- name: noun_verb :one",
+        "if" => "-- if: PARAM",
+        _ => "-- end",
+    }
+}
