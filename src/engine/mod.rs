@@ -1,0 +1,26 @@
+//! The engine's operations, written once and generic over the dialect.
+//!
+//! | File | Operations |
+//! |---|---|
+//! | `execution` | `create_execution`, `read_execution_state`, `read_execution_info`, `get_execution_result`, `read_execution_context`, `read_current_attempt_index`, `read_total_attempt_count`, `get_execution_namespace`, `resolve_execution_flow_id`, `describe_execution`, `read_exec_core_fields`, `list_executions`, `list_lanes` |
+//! | `lease` | `claim`, `renew`, `claim_from_resume_grant`, `list_expired_leases` |
+//! | `attempt` | `progress`, `complete`, `fail`, `cancel`, `delay`, `wait_children` |
+//! | `stream` | `append_frame`, `read_stream`, `tail_stream`, `read_summary` |
+//! | `tag` | `set_execution_tag`, `get_execution_tag`, `set_flow_tag`, `get_flow_tag` |
+//! | `reclaim` | `issue_reclaim_grant`, `reclaim_execution` |
+//! | `worker` | `register_worker`, `heartbeat_worker`, `mark_worker_dead`, `list_workers`, the sweep of lapsed workers |
+//! | `server` | `ping`, `server_time_ms` |
+//! | `policy/` | decisions without a database: retries, append rates |
+//!
+//! There is no SQL here, no transaction except through [`crate::db::Db`], and nothing that asks which
+//! dialect it runs on. Text that names a state is turned into an enum, and back, in [`crate::model`].
+
+pub(crate) mod attempt;
+pub(crate) mod execution;
+pub(crate) mod lease;
+pub(crate) mod policy;
+pub(crate) mod reclaim;
+pub(crate) mod server;
+pub(crate) mod stream;
+pub(crate) mod tag;
+pub(crate) mod worker;
