@@ -1,1 +1,222 @@
-//! What the real engines answered, and whether it still fits: the digests in `.sqlx/diglot.json`.
+//! What the real engines answered, and whether it still fits.
+//!
+//! `cargo diglot prepare` asks the engines, once per emitted text, and hands what they said to this module as
+//! [`Described`]. Two kinds of file come out: one `query-HASH.json` per text, which sqlx's macros read, and
+//! `diglot.json`, which [`compile`](crate::compile) reads to see whether the others still belong to the texts
+//! and the schema of today. Nothing here reads or writes a file.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use sha2::{Digest as _, Sha256};
+
+use crate::dialect::Dialect;
+use crate::pipeline::{EmittedText, Inputs};
+use crate::types::Base;
+
+/// The name of the index beside the query files.
+pub const INDEX_FILE: &str = "diglot.json";
+/// The layout of the files that this version writes; another number is as good as no answers.
+pub const VERSION: u32 = 1;
+
+/// What an engine said of one emitted text.
+#[derive(Debug, Clone, Default)]
+pub struct Described {
+    /// One type per parameter, as sqlx serializes its type information; `None` on SQLite, which knows none.
+    pub params: Option<Vec<Value>>,
+    /// The columns of the statement that returns rows; none when no statement does.
+    pub columns: Vec<DescribedColumn>,
+}
+
+/// What an engine said of one result column.
+#[derive(Debug, Clone)]
+pub struct DescribedColumn {
+    /// The name that the client sees.
+    pub name: String,
+    /// The type, as sqlx serializes its type information: `"Int8"`, `"Text"`, `"Null"`.
+    pub type_info: Value,
+    /// Whether it may be NULL, where the engine knows.
+    pub nullable: Option<bool>,
+}
+
+/// The whole of `diglot.json`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Index {
+    /// The layout's number, [`VERSION`].
+    pub version: u32,
+    /// SHA-256 over paths and contents of the migrations, by dialect word.
+    pub schema: BTreeMap<String, String>,
+    /// One record per emitted text, by [`key`].
+    pub texts: BTreeMap<String, Record>,
+}
+
+/// What is remembered of one emitted text.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Record {
+    /// SHA-256 of the text in lower-case hex; also the name of the query file.
+    pub hash: String,
+    /// Type words of the parameters, `?` where the engine knows none.
+    pub params: Vec<String>,
+    /// The result columns in order.
+    pub columns: Vec<RecordedColumn>,
+}
+
+/// What is remembered of one result column.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RecordedColumn {
+    /// Its name.
+    pub name: String,
+    /// Its type's word.
+    #[serde(rename = "type")]
+    pub ty: String,
+    /// Whether the engine says that it may be NULL; `null` where it does not know.
+    pub nullable: Option<bool>,
+}
+
+/// The key of a text in the index: `noun.statement.dialect`.
+pub fn key(text: &EmittedText) -> String {
+    format!("{}.{}.{}", text.noun, text.name, text.dialect)
+}
+
+/// SHA-256 in lower-case hex.
+pub fn digest(bytes: &[u8]) -> String {
+    hex(&Sha256::digest(bytes))
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut hex, byte| {
+        // Writing to a String cannot fail.
+        let _ = write!(hex, "{byte:02x}");
+        hex
+    })
+}
+
+/// The record of a text: the engine's answer, with what inference knows where the engine knows nothing.
+pub fn record(text: &EmittedText, described: &Described) -> Record {
+    let params = match &described.params {
+        Some(types) => types.iter().map(|ty| engine_word(ty)).collect(),
+        None => vec!["?".to_owned(); text.params.len()],
+    };
+    let columns = described
+        .columns
+        .iter()
+        .enumerate()
+        .map(|(i, column)| {
+            let inferred = text.columns.get(i);
+            let ty = match (engine_base(&column.type_info), inferred.and_then(|c| c.base.as_ref())) {
+                (None, Some(base)) if text.dialect == Dialect::Sqlite => base.word().to_owned(),
+                _ => engine_word(&column.type_info),
+            };
+            // SQLite's word on NULL is a guess from byte code; a wrong one must not look like an answer.
+            let nullable = match text.dialect {
+                Dialect::Sqlite => None,
+                Dialect::Pg => column.nullable,
+            };
+            RecordedColumn { name: column.name.clone(), ty, nullable }
+        })
+        .collect();
+    Record { hash: digest(text.sql.as_bytes()), params, columns }
+}
+
+/// Name and content of the file that sqlx's macros read for a text.
+///
+/// On SQLite every column is written as `name?: _`, sqlx's own way to ask for a look at each value: without
+/// it the driver would turn NULL into zero and text into a number without a word.
+pub fn query_file(text: &EmittedText, described: &Described) -> (String, String) {
+    let hash = digest(text.sql.as_bytes());
+    let sqlite = text.dialect == Dialect::Sqlite;
+    let columns: Vec<Value> = described
+        .columns
+        .iter()
+        .enumerate()
+        .map(|(ordinal, column)| {
+            let name = if sqlite { format!("{}?: _", column.name) } else { column.name.clone() };
+            serde_json::json!({ "ordinal": ordinal, "name": name, "type_info": column.type_info })
+        })
+        .collect();
+    let nullable: Vec<Value> = described
+        .columns
+        .iter()
+        .enumerate()
+        .map(|(i, column)| match (sqlite, column.nullable) {
+            (true, _) => Value::Bool(true),
+            (false, Some(nullable)) => Value::Bool(nullable),
+            (false, None) => text.columns.get(i).map_or(Value::Null, |inferred| Value::Bool(inferred.nullable)),
+        })
+        .collect();
+    let parameters = match &described.params {
+        Some(types) => serde_json::json!({ "Left": types }),
+        None => serde_json::json!({ "Right": text.params.len() }),
+    };
+    let file = serde_json::json!({
+        "db_name": match text.dialect { Dialect::Sqlite => "SQLite", Dialect::Pg => "PostgreSQL" },
+        "query": text.sql,
+        "describe": { "columns": columns, "parameters": parameters, "nullable": nullable },
+        "hash": hash,
+    });
+    (format!("query-{hash}.json"), format!("{file:#}\n"))
+}
+
+/// The content of `diglot.json` for these records.
+pub fn index(inputs: &Inputs, records: &BTreeMap<String, Record>) -> String {
+    let index = Index { version: VERSION, schema: schema_digests(inputs), texts: records.clone() };
+    // A map with text keys always has a JSON form.
+    serde_json::to_string_pretty(&index).map(|text| text + "\n").unwrap_or_default()
+}
+
+/// SHA-256 over paths and contents of the migrations, by dialect word.
+pub fn schema_digests(inputs: &Inputs) -> BTreeMap<String, String> {
+    Dialect::ALL
+        .into_iter()
+        .map(|dialect| {
+            let prefix = format!("{}/{}/", inputs.config.schema.trim_end_matches('/'), dialect.word());
+            let mut files: Vec<_> = inputs
+                .sources
+                .iter()
+                .map(|(_, file)| file)
+                .filter(|file| file.path.starts_with(&prefix) && file.path.ends_with(".sql"))
+                .collect();
+            files.sort_by(|a, b| a.path.cmp(&b.path));
+            let mut sha = Sha256::new();
+            for file in files {
+                // Lengths keep a path and a content from flowing into each other.
+                sha.update((file.path.len() as u64).to_le_bytes());
+                sha.update(file.path.as_bytes());
+                sha.update((file.text.len() as u64).to_le_bytes());
+                sha.update(file.text.as_bytes());
+            }
+            (dialect.word().to_owned(), hex(&sha.finalize()))
+        })
+        .collect()
+}
+
+/// The logical type behind sqlx's name for a type of either engine, if it has one.
+pub fn engine_base(type_info: &Value) -> Option<Base> {
+    Some(match type_info.as_str()? {
+        "Bool" => Base::Bool,
+        "Int2" => Base::Int16,
+        "Int4" => Base::Int32,
+        "Int8" | "Integer" => Base::Int64,
+        "Numeric" => Base::Numeric,
+        "Float8" | "Float" => Base::Float64,
+        "Text" | "Varchar" | "Bpchar" | "Name" => Base::Text,
+        "Bytea" | "Blob" => Base::Bytes,
+        "Uuid" => Base::Uuid,
+        "Json" | "Jsonb" => Base::Json,
+        "Timestamp" | "Timestamptz" | "Date" | "Time" | "Datetime" => Base::Timestamp,
+        "TextArray" | "VarcharArray" => Base::TextArray,
+        "Int8Array" => Base::Int64Array,
+        "UuidArray" => Base::UuidArray,
+        _ => return None,
+    })
+}
+
+fn engine_word(type_info: &Value) -> String {
+    match (engine_base(type_info), type_info.as_str()) {
+        (Some(base), _) => base.word().to_owned(),
+        (None, Some(name)) => name.to_lowercase(),
+        (None, None) => "custom".to_owned(),
+    }
+}

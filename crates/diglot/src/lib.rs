@@ -7,6 +7,7 @@
 //! The core, [`compile`], is a pure function: no IO, no environment, no clock. [`build`] is the thin entry
 //! for build scripts.
 
+pub mod answers;
 pub mod build;
 pub mod config;
 pub mod diagnostic;
@@ -19,7 +20,6 @@ pub mod source;
 pub mod tree;
 pub mod types;
 
-mod answers;
 mod codegen;
 mod compare;
 mod facts;
@@ -29,4 +29,4 @@ mod pipeline;
 mod resolve;
 mod split;
 
-pub use pipeline::{Compiled, Inputs, compile};
+pub use pipeline::{Compiled, EmittedText, Inputs, TextColumn, TextParam, compile};
