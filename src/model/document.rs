@@ -1,0 +1,78 @@
+//! Members of the open JSON documents (`raw_fields`).
+//!
+//! Foreign writers may have left anything there: reading never fails, it takes what it can use.
+
+use std::collections::HashMap;
+
+use serde_json::Value;
+
+/// A member as text: a string as it is, anything else as JSON text, null and absence as nothing.
+pub(crate) fn member_text(document: &Value, name: &str) -> Option<String> {
+    match document.get(name)? {
+        Value::Null => None,
+        Value::String(text) => Some(text.clone()),
+        other => Some(other.to_string()),
+    }
+}
+
+/// A member that must be a string; anything else counts as absent.
+pub(crate) fn member_string(document: &Value, name: &str) -> Option<String> {
+    document.get(name)?.as_str().map(str::to_owned)
+}
+
+/// A tag of an execution. The dots are part of the key, not a path.
+pub(crate) fn tag_text(document: &Value, key: &str) -> Option<String> {
+    member_text(document.get("tags")?, key)
+}
+
+/// All tags of an execution whose values are strings.
+pub(crate) fn tags(document: &Value) -> HashMap<String, String> {
+    let Some(Value::Object(tags)) = document.get("tags") else {
+        return HashMap::new();
+    };
+    tags.iter()
+        .filter_map(|(key, value)| Some((key.clone(), value.as_str()?.to_owned())))
+        .collect()
+}
+
+/// A counter stored as unsigned decimal text or as a number; 0 when it is neither.
+pub(crate) fn counter(document: &Value, name: &str) -> u32 {
+    match document.get(name) {
+        Some(Value::String(text)) => text.parse().unwrap_or(0),
+        Some(Value::Number(number)) => number.as_u64().and_then(|n| u32::try_from(n).ok()).unwrap_or(0),
+        _ => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn members_that_are_not_strings_read_as_their_json() {
+        let document = json!({"a": "x", "b": 5, "c": null, "tags": {"a.b": [1]}});
+        assert_eq!(member_text(&document, "a").as_deref(), Some("x"));
+        assert_eq!(member_text(&document, "b").as_deref(), Some("5"));
+        assert_eq!(member_text(&document, "c"), None);
+        assert_eq!(member_string(&document, "b"), None);
+        assert_eq!(tag_text(&document, "a.b").as_deref(), Some("[1]"));
+    }
+
+    #[test]
+    fn only_string_tags_are_listed() {
+        let found = tags(&json!({"tags": {"a.b": "v", "a.c": 1}}));
+        assert_eq!(found, HashMap::from([("a.b".to_owned(), "v".to_owned())]));
+        assert!(tags(&json!({"tags": []})).is_empty());
+    }
+
+    #[test]
+    fn a_counter_is_strict() {
+        for (stored, expected) in
+            [(json!("12"), 12), (json!("12abc"), 0), (json!(-1), 0), (json!(7), 7), (json!(null), 0)]
+        {
+            assert_eq!(counter(&json!({"n": stored}), "n"), expected);
+        }
+        assert_eq!(counter(&json!({}), "n"), 0);
+    }
+}

@@ -1,0 +1,111 @@
+//! Execution ids and where their rows are.
+//!
+//! An id is `{fp:N}:<uuid>`. N was fixed when the id was made and is the partition key of every row
+//! that belongs to the execution; rows hold the uuid without the prefix.
+
+use ff_core::engine_error::{EngineError, ValidationKind};
+use ff_core::types::ExecutionId;
+use uuid::Uuid;
+
+/// Where the rows of an execution are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct ExecKey {
+    /// The N of `{fp:N}`.
+    pub(crate) partition_key: i16,
+    /// The id without its prefix.
+    pub(crate) execution_id: Uuid,
+}
+
+impl ExecKey {
+    /// The uuid as outbox rows hold it: lower case with hyphens.
+    pub(crate) fn text(&self) -> String {
+        self.execution_id.hyphenated().to_string()
+    }
+}
+
+/// `Validation(InvalidInput)` with that detail.
+pub(crate) fn invalid_input(detail: impl Into<String>) -> EngineError {
+    EngineError::Validation { kind: ValidationKind::InvalidInput, detail: detail.into() }
+}
+
+/// `Validation(Corruption)` with that detail.
+pub(crate) fn corruption(detail: impl Into<String>) -> EngineError {
+    EngineError::Validation { kind: ValidationKind::Corruption, detail: detail.into() }
+}
+
+/// Refuses text that no JSON column can hold on every dialect, naming the field.
+///
+/// # Errors
+/// `Validation(InvalidInput)` when the text holds U+0000.
+pub(crate) fn reject_nul(field: &str, text: &str) -> Result<(), EngineError> {
+    if text.contains('\0') {
+        return Err(invalid_input(format!("{field}: must not contain U+0000")));
+    }
+    Ok(())
+}
+
+/// A partition number as rows hold it.
+///
+/// # Errors
+/// `Validation(InvalidInput)` above 32767, the bound of the column.
+pub(crate) fn partition_key(index: u16) -> Result<i16, EngineError> {
+    i16::try_from(index)
+        .map_err(|_| invalid_input(format!("partition index {index} exceeds i16 range (max 32767)")))
+}
+
+/// Finds the rows of an execution.
+///
+/// # Errors
+/// `Validation(InvalidInput)` when the partition number exceeds the column or the uuid does not parse.
+pub(crate) fn exec_key(id: &ExecutionId) -> Result<ExecKey, EngineError> {
+    let text = id.as_str();
+    let (_, uuid) = text
+        .split_once("}:")
+        .ok_or_else(|| invalid_input(format!("execution_id missing `}}:`: {text}")))?;
+    let execution_id =
+        Uuid::parse_str(uuid).map_err(|_| invalid_input(format!("execution_id UUID invalid: {text}")))?;
+    Ok(ExecKey { partition_key: partition_key(id.partition())?, execution_id })
+}
+
+/// The id of an execution from its row's key.
+///
+/// # Errors
+/// `Validation(InvalidInput)` when the partition key is negative.
+pub(crate) fn execution_id(partition_key: i16, uuid: Uuid) -> Result<ExecutionId, EngineError> {
+    ExecutionId::parse(&format!("{{fp:{partition_key}}}:{uuid}"))
+        .map_err(|error| invalid_input(format!("reassembling exec id: {error}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn id(partition: u32) -> ExecutionId {
+        ExecutionId::parse(&format!("{{fp:{partition}}}:00000000-0000-4000-8000-000000000001")).unwrap()
+    }
+
+    #[test]
+    fn an_id_comes_back_from_its_key() {
+        let key = exec_key(&id(7)).unwrap();
+        assert_eq!(key.partition_key, 7);
+        assert_eq!(execution_id(key.partition_key, key.execution_id).unwrap(), id(7));
+    }
+
+    #[test]
+    fn a_partition_beyond_the_column_is_refused() {
+        let error = exec_key(&id(40_000)).unwrap_err().to_string();
+        assert!(error.contains("exceeds i16 range"), "{error}");
+    }
+
+    #[test]
+    fn a_negative_partition_makes_no_id() {
+        let error = execution_id(-1, Uuid::nil()).unwrap_err().to_string();
+        assert!(error.contains("reassembling exec id"), "{error}");
+    }
+
+    #[test]
+    fn nul_is_named() {
+        assert!(reject_nul("message", "a").is_ok());
+        assert!(reject_nul("message", "a\0b").unwrap_err().to_string().contains("message"));
+    }
+}
