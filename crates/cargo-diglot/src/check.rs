@@ -9,8 +9,7 @@ use crate::{Outcome, report};
 
 pub(crate) fn run(arguments: &Check) -> Result<Outcome, Failure> {
     let root = root(&arguments.project)?;
-    let inputs = diglot::Inputs::default();
-    let _ = root;
+    let inputs = diglot::build::load(&root)?;
     let compiled = diglot::compile(&inputs);
     report::findings(&inputs.sources, &compiled.diagnostics, arguments.format)?;
     report::line(&report::summary(&compiled, &compiled.diagnostics));

@@ -16,6 +16,7 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Check(Check),
+    Prepare(Prepare),
     Explain(Explain),
     WithPostgres(WithPostgres),
 }
@@ -31,6 +32,23 @@ pub(crate) struct Check {
     /// How findings look.
     #[arg(long, value_enum, default_value_t = Format::Full)]
     pub(crate) format: Format,
+}
+
+/// Ask the real engines about every statement and record their answers in .sqlx.
+///
+/// SQLite is asked in process. Postgres is asked in a scratch database on the server that --postgres or
+/// DIGLOT_POSTGRES_URL names, or on a throwaway server; DATABASE_URL is not read. Nothing is written while
+/// there is a finding.
+#[derive(Debug, Args)]
+pub(crate) struct Prepare {
+    #[command(flatten)]
+    pub(crate) project: Project,
+    /// Write nothing; exit with 2 when something would change.
+    #[arg(long)]
+    pub(crate) check: bool,
+    /// A server that allows to make a database.
+    #[arg(long, value_name = "URL")]
+    pub(crate) postgres: Option<String>,
 }
 
 /// Which project is meant.

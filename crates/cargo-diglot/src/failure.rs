@@ -25,6 +25,23 @@ pub enum Failure {
         /// The system's words.
         source: io::Error,
     },
+    /// The project's files could not be read.
+    #[error(transparent)]
+    Load(#[from] diglot::build::LoadError),
+    /// An engine could not be asked.
+    #[error("cannot {what}: {source}")]
+    Engine {
+        /// What was tried.
+        what: String,
+        /// The driver's words.
+        source: sqlx::Error,
+    },
+    /// The URL of a server makes no sense. It may hold a password, so it is not repeated.
+    #[error("the URL of the Postgres server is not one: {source}")]
+    PostgresUrl {
+        /// The driver's words.
+        source: sqlx::Error,
+    },
     /// There is nothing to compile there.
     #[error("{} holds no project: neither `diglot.toml` nor a folder `sql`\nname the project's folder with --root", root.display())]
     NoProject {

@@ -10,6 +10,7 @@ mod explain;
 mod failure;
 mod interrupt;
 pub mod postgres;
+mod prepare;
 mod report;
 mod with_postgres;
 
@@ -44,6 +45,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     };
     let outcome = match command {
         cli::Command::Check(arguments) => check::run(&arguments),
+        cli::Command::Prepare(arguments) => prepare::run(&arguments),
         cli::Command::Explain(arguments) => explain::run(&arguments),
         cli::Command::WithPostgres(arguments) => with_postgres::run(&arguments),
     };

@@ -29,13 +29,7 @@ pub(crate) fn run(arguments: &WithPostgres) -> Result<Outcome, Failure> {
 async fn beside_server(arguments: &WithPostgres) -> Result<Outcome, Failure> {
     let Some((program, rest)) = arguments.command.split_first() else { return Ok(Outcome::Clean) };
     let mut interrupts = Interrupts::catch().map_err(Failure::io("catch signals"))?;
-    let options = Options { durable: arguments.durable };
-    let starting = tokio::task::spawn_blocking(move || Server::start(options));
-    let server = tokio::select! {
-        // A server that is still starting is dropped by the runtime once it has started.
-        signal = interrupts.next() => return Err(Failure::Interrupted { signal }),
-        started = starting => started.map_err(io::Error::other).map_err(Failure::io("start a server"))??,
-    };
+    let server = start(Options { durable: arguments.durable }, &mut interrupts).await?;
     let mut command = Command::new(program);
     command.args(rest);
     for variable in URL_VARIABLES {
@@ -49,6 +43,16 @@ async fn beside_server(arguments: &WithPostgres) -> Result<Outcome, Failure> {
             end(&mut child, signal, &mut interrupts).await.map_err(waited)?;
             Err(Failure::Interrupted { signal })
         }
+    }
+}
+
+/// Starts a server, unless a signal comes first.
+pub(crate) async fn start(options: Options, interrupts: &mut Interrupts) -> Result<Server, Failure> {
+    let starting = tokio::task::spawn_blocking(move || Server::start(options));
+    tokio::select! {
+        // A server that is still starting is dropped by the runtime once it has started.
+        signal = interrupts.next() => Err(Failure::Interrupted { signal }),
+        started = starting => Ok(started.map_err(io::Error::other).map_err(Failure::io("start a server"))??),
     }
 }
 

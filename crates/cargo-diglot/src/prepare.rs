@@ -1,0 +1,179 @@
+//! `cargo diglot prepare`: asks the real engines about every emitted text and records their answers.
+//!
+//! What is recorded, and in which form, is the business of `diglot::answers`. Nothing is written while there
+//! is a finding, and only files that change are written.
+
+mod folder;
+mod origin;
+mod pg;
+mod refusal;
+mod sqlite;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+use std::env;
+
+use diglot::answers::{self, Described, DescribedColumn};
+use diglot::dialect::Dialect;
+use diglot::source::FileId;
+use diglot::{Compiled, EmittedText, Inputs, compile};
+use indicatif::{ProgressBar, ProgressStyle};
+use sqlx::{Column, Database, Describe};
+
+use crate::cli::{Format, Prepare};
+use crate::failure::Failure;
+use crate::interrupt::Interrupts;
+use crate::postgres::Options;
+use crate::{Outcome, check, report, runtime, with_postgres};
+use folder::Changes;
+use refusal::Refusal;
+
+/// The variable that names a server, if `--postgres` does not. `DATABASE_URL` never does: it belongs to the
+/// program that is being built, and may be anything.
+const URL_VARIABLE: &str = "DIGLOT_POSTGRES_URL";
+
+/// What the engines are asked about.
+struct Project<'a> {
+    inputs: &'a Inputs,
+    compiled: &'a Compiled,
+    progress: ProgressBar,
+}
+
+/// What one engine said.
+#[derive(Default)]
+struct Asked {
+    /// Its name and version.
+    engine: String,
+    /// Answers by the text's place among the compiled texts.
+    answers: Vec<(usize, Described)>,
+    /// What it refused.
+    findings: Vec<diglot::diagnostic::Diagnostic>,
+}
+
+pub(crate) fn run(arguments: &Prepare) -> Result<Outcome, Failure> {
+    let root = check::root(&arguments.project)?;
+    let mut inputs = diglot::build::load(&root)?;
+    inputs.check_answers = false;
+    let compiled = compile(&inputs);
+    if report::errors(&compiled.diagnostics) > 0 {
+        return found(&inputs, &compiled, &compiled.diagnostics);
+    }
+    let url = arguments.postgres.clone().or_else(|| env::var(URL_VARIABLE).ok());
+    let project = Project { inputs: &inputs, compiled: &compiled, progress: progress(compiled.texts.len()) };
+    let asked = runtime()?.block_on(ask(&project, url))?;
+    project.progress.finish_and_clear();
+    let mut findings: Vec<_> = asked.iter().flat_map(|asked| asked.findings.iter().cloned()).collect();
+    if !findings.is_empty() {
+        findings.sort_by_key(|finding| finding.labels.first().map(|label| label.span));
+        return found(&inputs, &compiled, &findings);
+    }
+
+    let (index, files) = files(&inputs, &compiled, asked.iter().flat_map(|asked| &asked.answers));
+    inputs.answers = Some(index);
+    inputs.check_answers = true;
+    let checked = compile(&inputs);
+    if report::errors(&checked.diagnostics) > 0 {
+        return found(&inputs, &checked, &checked.diagnostics);
+    }
+    let engines: Vec<&str> = asked.iter().map(|asked| asked.engine.as_str()).collect();
+    let texts = report::counted(compiled.texts.len(), "text");
+    report::line(&format!("{texts} answered by {}", engines.join(" and ")));
+    let changes = Changes::between(&root.join(".sqlx"), &files)?;
+    if arguments.check { Ok(changes.complain()) } else { changes.write() }
+}
+
+fn found(
+    inputs: &Inputs,
+    compiled: &Compiled,
+    findings: &[diglot::diagnostic::Diagnostic],
+) -> Result<Outcome, Failure> {
+    report::findings(&inputs.sources, findings, Format::Full)?;
+    report::line(&format!("{}; nothing was written", report::summary(compiled, findings)));
+    Ok(Outcome::Findings)
+}
+
+/// Asks both engines at once.
+async fn ask(project: &Project<'_>, url: Option<String>) -> Result<Vec<Asked>, Failure> {
+    let mut interrupts = Interrupts::catch().map_err(Failure::io("catch signals"))?;
+    let (sqlite, pg) = tokio::join!(sqlite::ask(project), ask_postgres(project, url, &mut interrupts));
+    Ok(vec![sqlite?, pg?])
+}
+
+async fn ask_postgres(
+    project: &Project<'_>,
+    url: Option<String>,
+    interrupts: &mut Interrupts,
+) -> Result<Asked, Failure> {
+    let server = match url {
+        Some(_) => None,
+        None => Some(with_postgres::start(Options::default(), interrupts).await?),
+    };
+    let url = url.as_deref().or(server.as_ref().map(|server| server.url()));
+    // Making and dropping the database is not interrupted, so that none is left behind.
+    let scratch = pg::Scratch::create(url.unwrap_or_default()).await?;
+    let asked = tokio::select! {
+        asked = pg::ask(project, &scratch) => asked,
+        signal = interrupts.next() => Err(Failure::Interrupted { signal }),
+    };
+    let dropped = scratch.drop().await;
+    let asked = asked?;
+    dropped.map(|()| asked)
+}
+
+/// The index and all files by name.
+fn files<'a>(
+    inputs: &Inputs,
+    compiled: &Compiled,
+    asked: impl Iterator<Item = &'a (usize, Described)>,
+) -> (String, BTreeMap<String, String>) {
+    let mut records = BTreeMap::new();
+    let mut files = BTreeMap::new();
+    for (text, described) in asked.filter_map(|(at, described)| Some((compiled.texts.get(*at)?, described))) {
+        records.insert(answers::key(text), answers::record(text, described));
+        files.extend([answers::query_file(text, described)]);
+    }
+    let index = answers::index(inputs, &records);
+    files.insert(answers::INDEX_FILE.to_owned(), index.clone());
+    (index, files)
+}
+
+/// A bar on a terminal, nothing in a pipe.
+fn progress(texts: usize) -> ProgressBar {
+    let bar = ProgressBar::new(texts as u64);
+    match ProgressStyle::with_template("asking the engines {bar:40} {pos}/{len}") {
+        Ok(style) => bar.with_style(style),
+        Err(_) => bar,
+    }
+}
+
+impl Project<'_> {
+    /// The texts of a dialect with their places among all.
+    fn texts(&self, dialect: Dialect) -> impl Iterator<Item = (usize, &EmittedText)> {
+        self.compiled.texts.iter().enumerate().filter(move |(_, text)| text.dialect == dialect)
+    }
+
+    /// The migrations of a dialect in the order in which they run.
+    fn migrations(&self, dialect: Dialect) -> Vec<(FileId, &str)> {
+        let folder = format!("{}/{}/", self.inputs.config.schema.trim_end_matches('/'), dialect.word());
+        let of_dialect = |path: &str| path.starts_with(&folder) && path.ends_with(".sql");
+        let mut files: Vec<_> = self.inputs.sources.iter().filter(|(_, file)| of_dialect(&file.path)).collect();
+        files.sort_by(|a, b| a.1.path.cmp(&b.1.path));
+        files.into_iter().map(|(id, file)| (id, file.text.as_str())).collect()
+    }
+}
+
+/// The columns of a description, with types as sqlx writes them into its files.
+fn columns<DB: Database>(describe: &Describe<DB>) -> Result<Vec<DescribedColumn>, sqlx::Error>
+where
+    DB::TypeInfo: serde::Serialize,
+{
+    let columns = describe.columns.iter().zip(&describe.nullable);
+    columns
+        .map(|(column, nullable)| {
+            let type_info =
+                serde_json::to_value(column.type_info()).map_err(|error| sqlx::Error::Encode(error.into()))?;
+            Ok(DescribedColumn { name: column.name().to_owned(), type_info, nullable: *nullable })
+        })
+        .collect()
+}

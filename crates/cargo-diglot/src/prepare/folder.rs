@@ -1,0 +1,131 @@
+//! The folder `.sqlx`: what has to change there, and changing it.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::failure::Failure;
+use crate::{Outcome, report};
+
+/// How many files are named before the rest is only counted.
+const NAMED: usize = 8;
+
+/// What differs between the files on disk and the answers.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Changes<'a> {
+    folder: PathBuf,
+    /// New and different files.
+    write: Vec<(&'a str, &'a str)>,
+    /// Answers to texts that are no more.
+    remove: Vec<String>,
+}
+
+impl<'a> Changes<'a> {
+    pub(super) fn between(folder: &Path, files: &'a BTreeMap<String, String>) -> Result<Self, Failure> {
+        let there = existing(folder).map_err(Failure::io(format!("read {}", folder.display())))?;
+        let differs = |name: &str, text: &str| {
+            !there.contains(&name.to_owned()) || fs::read(folder.join(name)).is_ok_and(|found| found != text.as_bytes())
+        };
+        let pairs = files.iter().map(|(name, text)| (name.as_str(), text.as_str()));
+        let write = pairs.filter(|(name, text)| differs(name, text)).collect();
+        let remove = there.into_iter().filter(|name| !files.contains_key(name)).collect();
+        Ok(Self { folder: folder.to_path_buf(), write, remove })
+    }
+
+    /// Says what would change; that is a finding.
+    pub(super) fn complain(&self) -> Outcome {
+        if self.write.is_empty() && self.remove.is_empty() {
+            report::line("the recorded answers are up to date");
+            return Outcome::Clean;
+        }
+        let stale = self.write.iter().map(|(name, _)| format!("  out of date or missing: {name}"));
+        let orphans = self.remove.iter().map(|name| format!("  no longer asked: {name}"));
+        let lines: Vec<String> = stale.chain(orphans).collect();
+        report::line(&format!("the recorded answers in {} are out of date", self.folder.display()));
+        for line in lines.iter().take(NAMED) {
+            report::line(line);
+        }
+        if lines.len() > NAMED {
+            report::line(&format!("  and {} more", lines.len() - NAMED));
+        }
+        report::line("run `cargo diglot prepare` and commit what it writes");
+        Outcome::Findings
+    }
+
+    pub(super) fn write(&self) -> Result<Outcome, Failure> {
+        fs::create_dir_all(&self.folder).map_err(Failure::io(format!("make {}", self.folder.display())))?;
+        for (name, text) in &self.write {
+            let path = self.folder.join(name);
+            fs::write(&path, text).map_err(Failure::io(format!("write {}", path.display())))?;
+        }
+        for name in &self.remove {
+            let path = self.folder.join(name);
+            fs::remove_file(&path).map_err(Failure::io(format!("remove {}", path.display())))?;
+        }
+        let (written, removed) = (self.write.len(), self.remove.len());
+        report::line(&match (written, removed) {
+            (0, 0) => "the recorded answers were up to date".to_owned(),
+            _ => {
+                format!("{} written, {removed} removed in {}", report::counted(written, "file"), self.folder.display())
+            }
+        });
+        Ok(Outcome::Clean)
+    }
+}
+
+/// The answers in the folder; everything else there is left alone.
+fn existing(folder: &Path) -> io::Result<Vec<String>> {
+    let entries = match fs::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(error),
+    };
+    let mut names = Vec::new();
+    for entry in entries {
+        if let Ok(name) = entry?.file_name().into_string() {
+            let ours = name == diglot::answers::INDEX_FILE || (name.starts_with("query-") && name.ends_with(".json"));
+            names.extend(ours.then_some(name));
+        }
+    }
+    names.sort();
+    Ok(names)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wanted() -> BTreeMap<String, String> {
+        [("diglot.json", "index"), ("query-1.json", "one"), ("query-2.json", "two")]
+            .map(|(name, text)| (name.to_owned(), text.to_owned()))
+            .into()
+    }
+
+    #[test]
+    fn a_second_run_changes_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let files = wanted();
+        let path = folder.path().join(".sqlx");
+        assert_eq!(Changes::between(&path, &files).unwrap().complain(), Outcome::Findings);
+        Changes::between(&path, &files).unwrap().write().unwrap();
+        let again = Changes::between(&path, &files).unwrap();
+        assert!(again.write.is_empty() && again.remove.is_empty());
+        assert_eq!(again.complain(), Outcome::Clean);
+    }
+
+    #[test]
+    fn answers_to_texts_that_are_no_more_go_and_foreign_files_stay() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("query-0.json"), "old").unwrap();
+        fs::write(folder.path().join("query-1.json"), "older").unwrap();
+        fs::write(folder.path().join("README"), "mine").unwrap();
+        let files = wanted();
+        let changes = Changes::between(folder.path(), &files).unwrap();
+        assert_eq!(changes.remove, ["query-0.json"]);
+        assert_eq!(changes.write.len(), 3);
+        changes.write().unwrap();
+        assert!(folder.path().join("README").exists() && !folder.path().join("query-0.json").exists());
+        assert_eq!(fs::read_to_string(folder.path().join("query-1.json")).unwrap(), "one");
+    }
+}

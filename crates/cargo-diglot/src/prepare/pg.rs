@@ -1,0 +1,191 @@
+//! Asks Postgres: a scratch database with the project's schema, on a server that somebody named or on a
+//! throwaway one.
+//!
+//! A statement is described with the types that the generated function sends, as it is at run time. It is
+//! then prepared and explained under a generic plan, because much that Postgres refuses it refuses only when
+//! it plans: preparing alone lets an ON CONFLICT target pass that no index serves.
+
+use std::time::Duration;
+
+use diglot::EmittedText;
+use diglot::answers::Described;
+use diglot::dialect::Dialect;
+use diglot::types::Base;
+use serde_json::Value;
+use sqlx::postgres::{PgConnectOptions, PgConnection, PgDatabaseError, PgErrorPosition, PgTypeInfo};
+use sqlx::{AssertSqlSafe, Connection, Executor, Postgres, SqlSafeStr, Type};
+
+use super::origin::statements;
+use super::{Asked, Project, Refusal, columns};
+use crate::failure::Failure;
+
+/// The line in a migration that asks for its statements one by one.
+const NO_TRANSACTION: &str = "-- diglot: no-transaction";
+/// How long a server may take to answer the first time.
+const CONNECT_LIMIT: Duration = Duration::from_secs(15);
+
+/// A database that did not exist before and is dropped when the asking is done.
+pub(super) struct Scratch {
+    server: PgConnectOptions,
+    name: String,
+}
+
+impl Scratch {
+    /// Makes the database on the server behind a URL.
+    pub(super) async fn create(url: &str) -> Result<Self, Failure> {
+        let server: PgConnectOptions = url.parse().map_err(|source| Failure::PostgresUrl { source })?;
+        let name = format!("diglot_scratch_{}", uuid::Uuid::new_v4().simple());
+        let scratch = Self { server, name };
+        // Of template0, so that what somebody put into template1 does not count as the project's schema.
+        scratch.on_server(format!("CREATE DATABASE {} TEMPLATE template0", scratch.name)).await?;
+        Ok(scratch)
+    }
+
+    pub(super) async fn drop(self) -> Result<(), Failure> {
+        self.on_server(format!("DROP DATABASE IF EXISTS {} WITH (FORCE)", self.name)).await
+    }
+
+    async fn on_server(&self, sql: String) -> Result<(), Failure> {
+        let mut connection = connect(&self.server).await?;
+        let done = connection.execute(sqlx::raw_sql(AssertSqlSafe(sql))).await;
+        done.map_err(|source| Failure::Engine { what: "make or drop a scratch database on Postgres".into(), source })?;
+        connection.close().await.ok();
+        Ok(())
+    }
+}
+
+async fn connect(options: &PgConnectOptions) -> Result<PgConnection, Failure> {
+    let failed = |source| Failure::Engine {
+        what: format!("connect to Postgres at {}:{}", options.get_host(), options.get_port()),
+        source,
+    };
+    match tokio::time::timeout(CONNECT_LIMIT, PgConnection::connect_with(options)).await {
+        Ok(connected) => connected.map_err(failed),
+        Err(_) => Err(failed(sqlx::Error::Io(std::io::ErrorKind::TimedOut.into()))),
+    }
+}
+
+/// Asks about every text of the Postgres pages.
+pub(super) async fn ask(project: &Project<'_>, scratch: &Scratch) -> Result<Asked, Failure> {
+    let mut connection = connect(&scratch.server.clone().database(&scratch.name)).await?;
+    let mut asked = Asked { engine: format!("Postgres {}", version(&connection)), ..Asked::default() };
+    for (name, value) in &project.inputs.config.prepare.pg_settings {
+        let set = sqlx::query("SELECT set_config($1, $2, false)").bind(name).bind(value).execute(&mut connection).await;
+        set.map_err(|source| Failure::Engine { what: format!("set `{name}`, as diglot.toml says"), source })?;
+    }
+    for (file, text) in project.migrations(Dialect::Pg) {
+        if let Err(refusal) = apply(&mut connection, text).await {
+            asked.findings.push(project.migration_refused(Dialect::Pg, file, refusal?));
+            return Ok(asked);
+        }
+    }
+    let generic = connection.execute("SET plan_cache_mode = force_generic_plan").await;
+    generic.map_err(|source| Failure::Engine { what: "ask for generic plans".into(), source })?;
+    for (index, text) in project.texts(Dialect::Pg) {
+        match describe(&mut connection, text).await {
+            Ok(described) => asked.answers.push((index, described)),
+            Err(refusal) => asked.findings.push(project.refused(text, refusal?)),
+        }
+        project.progress.inc(1);
+    }
+    connection.close().await.ok();
+    Ok(asked)
+}
+
+/// What was refused, or that the connection itself failed.
+type Refused = Result<Refusal, Failure>;
+
+/// Runs a migration as one text, which is one transaction, or statement by statement when it says so.
+async fn apply(connection: &mut PgConnection, text: &str) -> Result<(), Refused> {
+    let one_by_one = text.lines().any(|line| line.trim_end() == NO_TRANSACTION);
+    if !one_by_one {
+        return run(connection, text).await.map_err(|(error, at)| Refusal::of(error, at));
+    }
+    for part in statements(text) {
+        let start = part.start;
+        run(connection, &text[part]).await.map_err(|(error, at)| Refusal::of(error, at.map(|at| start + at)))?;
+    }
+    Ok(())
+}
+
+/// Describes and explains a statement.
+async fn describe(connection: &mut PgConnection, text: &EmittedText) -> Result<Described, Refused> {
+    let sql = || AssertSqlSafe(text.sql.clone()).into_sql_str();
+    let types: Vec<PgTypeInfo> = text.params.iter().map(|param| type_info(&param.ty.base)).collect();
+    let refused = |error| {
+        let at = position(&error, &text.sql);
+        Refusal::of(error, at)
+    };
+    // What is prepared with types stays in the connection's cache, and describing finds it there.
+    connection.prepare_with(sql(), &types).await.map_err(refused)?;
+    let describe = connection.describe(sql()).await.map_err(refused)?;
+    let described =
+        Described { params: Some(params(&describe).map_err(refused)?), columns: columns(&describe).map_err(refused)? };
+    explain(connection, &text.sql, &types).await?;
+    Ok(described)
+}
+
+fn params(describe: &sqlx::Describe<Postgres>) -> Result<Vec<Value>, sqlx::Error> {
+    let types = match &describe.parameters {
+        Some(sqlx::Either::Left(types)) => types.as_slice(),
+        _ => &[],
+    };
+    types.iter().map(|ty| serde_json::to_value(ty).map_err(|error| sqlx::Error::Encode(error.into()))).collect()
+}
+
+async fn explain(connection: &mut PgConnection, sql: &str, types: &[PgTypeInfo]) -> Result<(), Refused> {
+    let list = |items: Vec<String>| if items.is_empty() { String::new() } else { format!(" ({})", items.join(", ")) };
+    let prepare = format!("PREPARE diglot{} AS ", list(types.iter().map(ToString::to_string).collect()));
+    let execute = format!("EXPLAIN EXECUTE diglot{}", list(types.iter().map(|_| "NULL".to_owned()).collect()));
+    let nowhere = |(error, _)| Refusal::of(error, None);
+
+    let prepared = run(connection, &format!("{prepare}{sql}")).await;
+    prepared.map_err(|(error, at)| Refusal::of(error, at.and_then(|at| at.checked_sub(prepare.len()))))?;
+    run(connection, "BEGIN").await.map_err(nowhere)?;
+    // A place in this text says nothing about the statement.
+    let explained = run(connection, &execute).await.map_err(nowhere);
+    run(connection, "ROLLBACK").await.map_err(nowhere)?;
+    run(connection, "DEALLOCATE diglot").await.map_err(nowhere)?;
+    explained
+}
+
+/// Runs a text by the simple protocol. An error comes with the byte at which Postgres points.
+async fn run(connection: &mut PgConnection, sql: &str) -> Result<(), (sqlx::Error, Option<usize>)> {
+    let done = connection.execute(sqlx::raw_sql(AssertSqlSafe(sql.to_owned()))).await;
+    done.map(|_| ()).map_err(|error| {
+        let at = position(&error, sql);
+        (error, at)
+    })
+}
+
+/// The type that the generated function sends for a parameter.
+fn type_info(base: &Base) -> PgTypeInfo {
+    match base {
+        Base::Bool => <bool as Type<Postgres>>::type_info(),
+        Base::Int16 => <i16 as Type<Postgres>>::type_info(),
+        Base::Int32 => <i32 as Type<Postgres>>::type_info(),
+        Base::Int64 => <i64 as Type<Postgres>>::type_info(),
+        Base::Float64 => <f64 as Type<Postgres>>::type_info(),
+        Base::Text => <String as Type<Postgres>>::type_info(),
+        Base::Bytes => <Vec<u8> as Type<Postgres>>::type_info(),
+        Base::Uuid => <uuid::Uuid as Type<Postgres>>::type_info(),
+        Base::Json => <serde_json::Value as Type<Postgres>>::type_info(),
+        Base::TextArray => <Vec<String> as Type<Postgres>>::type_info(),
+        Base::Int64Array => <Vec<i64> as Type<Postgres>>::type_info(),
+        Base::UuidArray => <Vec<uuid::Uuid> as Type<Postgres>>::type_info(),
+        Base::Numeric => PgTypeInfo::with_name("NUMERIC"),
+        Base::Timestamp => PgTypeInfo::with_name("TIMESTAMPTZ"),
+    }
+}
+
+/// The byte of the refused text at which Postgres points; Postgres counts characters, from one.
+fn position(error: &sqlx::Error, sent: &str) -> Option<usize> {
+    let error = error.as_database_error()?.try_downcast_ref::<PgDatabaseError>()?;
+    let Some(PgErrorPosition::Original(position)) = error.position() else { return None };
+    sent.char_indices().nth(position.checked_sub(1)?).map(|(byte, _)| byte)
+}
+
+fn version(connection: &PgConnection) -> String {
+    let number = connection.server_version_num().unwrap_or_default();
+    format!("{}.{}", number / 10_000, number % 10_000)
+}

@@ -1,0 +1,117 @@
+//! What an engine refuses becomes a finding at the statement, in the look of the compiler's own.
+
+use diglot::EmittedText;
+use diglot::diagnostic::Diagnostic;
+use diglot::dialect::Dialect;
+use diglot::source::{FileId, Span};
+use sqlx::postgres::PgDatabaseError;
+
+use super::Project;
+use super::origin::Origin;
+use crate::failure::Failure;
+
+/// The rule of these findings.
+const RULE: &str = "engine-refuses";
+
+/// What an engine said against a text.
+#[derive(Debug)]
+pub(super) struct Refusal {
+    message: String,
+    detail: Option<String>,
+    hint: Option<String>,
+    /// The byte of the text at which it points.
+    at: Option<usize>,
+}
+
+impl Refusal {
+    /// Takes an engine's words out of an error; an error that is not about the text is the tool's failure.
+    pub(super) fn of(error: sqlx::Error, at: Option<usize>) -> Result<Self, Failure> {
+        if let Some(database) = error.as_database_error() {
+            let postgres = database.try_downcast_ref::<PgDatabaseError>();
+            return Ok(Self {
+                message: database.message().to_owned(),
+                detail: postgres.and_then(PgDatabaseError::detail).map(str::to_owned),
+                hint: postgres.and_then(PgDatabaseError::hint).map(str::to_owned),
+                at,
+            });
+        }
+        match error {
+            error @ (sqlx::Error::Io(_) | sqlx::Error::Tls(_) | sqlx::Error::WorkerCrashed) => {
+                Err(Failure::Engine { what: "talk to the engine".into(), source: error })
+            }
+            error => Ok(Self { message: error.to_string(), detail: None, hint: None, at }),
+        }
+    }
+
+    /// The word that SQLite complains about; it gives no position.
+    fn word(&self) -> Option<&str> {
+        if let Some(rest) = self.message.strip_prefix("near \"") {
+            return rest.split('"').next();
+        }
+        let (_, name) = self.message.split_once(": ")?;
+        let name = name.rsplit('.').next()?;
+        (!name.contains(char::is_whitespace)).then_some(name)
+    }
+
+    fn into_finding(self, dialect: Dialect, what: &str, span: Span) -> Diagnostic {
+        let title = dialect.title();
+        let message = format!("{title} refuses {what}: {}", self.message);
+        let mut finding = Diagnostic::error(RULE, message, span, format!("{title} says: {}", self.message));
+        finding.notes.extend(self.detail);
+        finding.help.extend(self.hint);
+        finding
+    }
+}
+
+impl Project<'_> {
+    /// A statement that an engine refused.
+    pub(super) fn refused(&self, text: &EmittedText, refusal: Refusal) -> Diagnostic {
+        let what = format!("`{}`", text.name);
+        let folder = &self.inputs.config.sql;
+        let Some(origin) = Origin::find(&self.inputs.sources, folder, text.dialect, &text.noun, &text.name) else {
+            return refusal.into_finding(text.dialect, &what, Span::new(FileId(0), 0..0));
+        };
+        let place = match refusal.at {
+            Some(at) => origin.of_emitted(&text.sql, at),
+            None => refusal.word().and_then(|word| origin.of_word(word)),
+        };
+        match place {
+            Some(span) => refusal.into_finding(text.dialect, &what, span).context(origin.name(), ""),
+            None => refusal.into_finding(text.dialect, &what, origin.name()),
+        }
+    }
+
+    /// A migration that an engine refused. What comes after it was not asked.
+    pub(super) fn migration_refused(&self, dialect: Dialect, file: FileId, refusal: Refusal) -> Diagnostic {
+        let source = self.inputs.sources.file(file);
+        let start = refusal.at.unwrap_or(0).min(source.text.len());
+        let rest = source.text.get(start..).unwrap_or_default();
+        let length = rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len());
+        let what = format!("the migration `{}`", source.path);
+        refusal
+            .into_finding(dialect, &what, Span::new(file, start..start + length.max(1)))
+            .note("the statements were not asked, because the schema is incomplete")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refusal(message: &str) -> Refusal {
+        Refusal { message: message.into(), detail: None, hint: None, at: None }
+    }
+
+    #[test]
+    fn the_word_that_sqlite_complains_about_is_known() {
+        assert_eq!(refusal("no such column: core.lane").word(), Some("lane"));
+        assert_eq!(refusal("near \"FRM\": syntax error").word(), Some("FRM"));
+        assert_eq!(refusal("ON CONFLICT clause does not match any UNIQUE constraint").word(), None);
+    }
+
+    #[test]
+    fn a_broken_connection_is_no_finding() {
+        let error = sqlx::Error::Io(std::io::ErrorKind::ConnectionReset.into());
+        assert!(Refusal::of(error, None).is_err());
+    }
+}

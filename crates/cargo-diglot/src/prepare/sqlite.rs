@@ -1,0 +1,57 @@
+//! Asks SQLite, in process: a database in memory with the project's schema.
+//!
+//! A statement is described as sqlx's macros would describe it, then explained, so that the planner has seen
+//! it as well. Rows are never there. The bundled library reads a double-quoted word that is no column as a
+//! string, which only a call into C could switch off; the compiler finds such words as unknown columns.
+
+use diglot::answers::Described;
+use diglot::dialect::Dialect;
+use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
+use sqlx::{AssertSqlSafe, Connection, Executor, SqlSafeStr};
+
+use super::{Asked, Project, Refusal, columns};
+use crate::failure::Failure;
+
+/// Asks about every text of the SQLite pages.
+pub(super) async fn ask(project: &Project<'_>) -> Result<Asked, Failure> {
+    let failed = |source| Failure::Engine { what: "open SQLite in memory".into(), source };
+    let options = SqliteConnectOptions::new().in_memory(true).foreign_keys(true);
+    let mut connection = SqliteConnection::connect_with(&options).await.map_err(failed)?;
+    let mut asked = Asked { engine: format!("SQLite {}", version(&mut connection).await), ..Asked::default() };
+    for (file, text) in project.migrations(Dialect::Sqlite) {
+        if let Err(error) = connection.execute(sqlx::raw_sql(AssertSqlSafe(text.to_owned()))).await {
+            asked.findings.push(project.migration_refused(Dialect::Sqlite, file, Refusal::of(error, None)?));
+            return Ok(asked);
+        }
+    }
+    for (index, text) in project.texts(Dialect::Sqlite) {
+        let described = match text.result.and_then(|result| text.parts.get(result)) {
+            Some(part) => describe(&mut connection, part).await,
+            None => Ok(Described::default()),
+        };
+        let explained = explain(&mut connection, &text.parts).await;
+        match described.and_then(|described| explained.map(|()| described)) {
+            Ok(described) => asked.answers.push((index, described)),
+            Err(error) => asked.findings.push(project.refused(text, Refusal::of(error, None)?)),
+        }
+        project.progress.inc(1);
+    }
+    connection.close().await.ok();
+    Ok(asked)
+}
+
+async fn describe(connection: &mut SqliteConnection, sql: &str) -> Result<Described, sqlx::Error> {
+    let describe = connection.describe(AssertSqlSafe(sql.to_owned()).into_sql_str()).await?;
+    Ok(Described { params: None, columns: columns(&describe)? })
+}
+
+async fn explain(connection: &mut SqliteConnection, parts: &[String]) -> Result<(), sqlx::Error> {
+    for part in parts {
+        connection.execute(sqlx::raw_sql(AssertSqlSafe(format!("EXPLAIN {part}")))).await?;
+    }
+    Ok(())
+}
+
+async fn version(connection: &mut SqliteConnection) -> String {
+    sqlx::query_scalar("SELECT sqlite_version()").fetch_one(connection).await.unwrap_or_default()
+}
