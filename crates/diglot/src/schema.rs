@@ -1,4 +1,19 @@
 //! The schema of one dialect, as the migrations leave it.
+//!
+//! [`read`] plays the migrations in their order. Only what shapes tables and views is understood; data,
+//! triggers, functions and plain indexes are passed over.
+
+mod column_type;
+mod key;
+mod migration;
+mod read;
+mod table;
+mod view;
+
+#[cfg(test)]
+mod tests;
+
+pub use read::read;
 
 use std::collections::BTreeMap;
 
@@ -28,6 +43,9 @@ pub struct Table {
     pub primary_key: Vec<String>,
     /// Unique keys: of constraints and of unique indexes without a predicate; the primary key is not repeated.
     pub unique: Vec<Vec<String>>,
+    /// The columns of each primary-key and unique constraint, by the constraint's name in lower case, for
+    /// `ON CONFLICT ON CONSTRAINT`. On Postgres a constraint without a name has the one that the server gives it.
+    pub constraints: BTreeMap<String, Vec<String>>,
     /// Columns by which a Postgres table is partitioned.
     pub partitioned_by: Vec<String>,
     /// Whether it is a view.
@@ -41,7 +59,8 @@ pub struct Column {
     pub name: String,
     /// Its logical type.
     pub ty: Type,
-    /// Whether a row may be inserted without naming it.
+    /// Whether the database fills it when an INSERT does not name it: a default, an identity, a row id, a
+    /// generated column. A nullable column without any of these stays NULL and is `false` here.
     pub has_default: bool,
     /// Where it was declared.
     pub span: Span,

@@ -1,0 +1,92 @@
+//! The logical type behind a column's declared type, in each dialect.
+
+use sqlparser::ast::DataType;
+
+use crate::dialect::Dialect;
+use crate::types::Base;
+
+/// The logical type of a declared type. `None` when it has no counterpart in a generated API.
+pub(super) fn base(dialect: Dialect, declared: &DataType) -> Option<Base> {
+    let name = plain(declared);
+    match dialect {
+        Dialect::Sqlite => sqlite(&name),
+        Dialect::Pg => pg(&name),
+    }
+}
+
+/// The type's name in lower case, without lengths: `character varying(20)` is `character varying`.
+pub(super) fn plain(declared: &DataType) -> String {
+    let mut name = String::new();
+    let mut depth = 0_usize;
+    for c in declared.to_string().to_lowercase().chars() {
+        match c {
+            '(' => depth += 1,
+            ')' => depth = depth.saturating_sub(1),
+            c if depth == 0 => name.push(c),
+            _ => {}
+        }
+    }
+    name.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Whether the type draws its value from a sequence.
+pub(super) fn is_serial(name: &str) -> bool {
+    matches!(name, "smallserial" | "serial2" | "serial" | "serial4" | "bigserial" | "serial8")
+}
+
+fn pg(name: &str) -> Option<Base> {
+    let name = name.strip_prefix("pg_catalog.").unwrap_or(name);
+    if let Some(element) = name.strip_suffix("[]").or_else(|| name.strip_suffix(" array")) {
+        return match pg(element)? {
+            Base::Text => Some(Base::TextArray),
+            Base::Int16 | Base::Int32 | Base::Int64 => Some(Base::Int64Array),
+            Base::Uuid => Some(Base::UuidArray),
+            _ => None,
+        };
+    }
+    Some(match name {
+        "boolean" | "bool" => Base::Bool,
+        "smallint" | "int2" | "smallserial" | "serial2" => Base::Int16,
+        "integer" | "int" | "int4" | "serial" | "serial4" => Base::Int32,
+        "bigint" | "int8" | "bigserial" | "serial8" => Base::Int64,
+        "numeric" | "decimal" | "dec" => Base::Numeric,
+        "double precision" | "double" | "float8" | "real" | "float4" | "float" => Base::Float64,
+        "text" | "varchar" | "character varying" | "char varying" | "char" | "character" | "bpchar" | "citext" | "name" => {
+            Base::Text
+        }
+        "bytea" => Base::Bytes,
+        "uuid" => Base::Uuid,
+        "json" | "jsonb" => Base::Json,
+        "date" | "interval" => Base::Timestamp,
+        _ if name.starts_with("timestamp") || name.starts_with("time") => Base::Timestamp,
+        _ => return None,
+    })
+}
+
+/// SQLite reads a type's affinity from pieces of its name; `BOOLEAN`, `UUID` and `JSON` say more to a reader than
+/// to SQLite, and are taken at their word.
+fn sqlite(name: &str) -> Option<Base> {
+    let has = |piece: &str| name.contains(piece);
+    match name {
+        "boolean" | "bool" => return Some(Base::Bool),
+        "uuid" => return Some(Base::Uuid),
+        "json" | "jsonb" => return Some(Base::Json),
+        "" => return Some(Base::Bytes),
+        _ => {}
+    }
+    Some(if has("int") {
+        Base::Int64
+    } else if has("char") || has("clob") || has("text") {
+        Base::Text
+    } else if has("blob") {
+        Base::Bytes
+    } else if has("real") || has("floa") || has("doub") {
+        Base::Float64
+    } else if has("date") || has("time") {
+        Base::Timestamp
+    } else if has("numeric") || has("decimal") {
+        Base::Numeric
+    } else {
+        return None;
+    })
+}

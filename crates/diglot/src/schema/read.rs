@@ -1,0 +1,161 @@
+//! Plays migrations in their order and keeps the tables that they leave.
+
+use std::collections::BTreeMap;
+
+use sqlparser::ast::{
+    CreateIndex, Ident, ObjectName, ObjectType, Spanned, Statement, UserDefinedTypeRepresentation,
+};
+use sqlparser::ast::DataType;
+
+use super::migration::{self, Piece, Use};
+use super::{Schema, Table, column_type, key};
+use crate::diagnostic::Diagnostic;
+use crate::dialect::Dialect;
+use crate::source::{FileId, Sources, Span};
+use crate::types::Base;
+
+/// Reads the migrations of one dialect, in the order of `files`.
+///
+/// What cannot be read is a `schema-unreadable` finding at its place; everything else still counts.
+pub fn read(sources: &Sources, files: &[FileId], dialect: Dialect) -> (Schema, Vec<Diagnostic>) {
+    let schema = Schema { dialect, tables: BTreeMap::new() };
+    let mut reader =
+        Reader { dialect, schema, types: BTreeMap::new(), indexes: BTreeMap::new(), migration: String::new(), found: Vec::new() };
+    for file in files {
+        let source = sources.file(*file);
+        let name = source.path.rsplit('/').next().unwrap_or(&source.path);
+        reader.migration = name.strip_suffix(".sql").unwrap_or(name).to_owned();
+        for piece in migration::pieces(&source.text, *file, dialect) {
+            reader.piece(&piece);
+        }
+    }
+    (reader.schema, reader.found)
+}
+
+/// The state between two statements.
+pub(super) struct Reader {
+    pub(super) dialect: Dialect,
+    pub(super) schema: Schema,
+    /// Types that the migrations created, by name.
+    pub(super) types: BTreeMap<String, Base>,
+    /// Unique indexes without a predicate: their table and columns, by the index's name.
+    pub(super) indexes: BTreeMap<String, (String, Vec<String>)>,
+    migration: String,
+    found: Vec<Diagnostic>,
+}
+
+impl Reader {
+    fn piece(&mut self, piece: &Piece) {
+        if let Some(open) = piece.open {
+            self.unreadable("a text or a comment is not closed", open, "opened here", "close it; the rest of this file is not read");
+            return;
+        }
+        match piece.purpose() {
+            Use::Pass => {}
+            Use::Unknown => {
+                let first = piece.words.first().map_or("", String::as_str);
+                let span = Span { end: piece.span.start + first.len().max(1) as u32, ..piece.span };
+                let help = "statements that shape tables are CREATE TABLE, VIEW and UNIQUE INDEX, ALTER TABLE and DROP";
+                self.unreadable("a statement of an unknown kind", span, "not known", help);
+            }
+            Use::Read => match piece.parse(self.dialect) {
+                Ok(statement) => self.apply(piece, &statement),
+                Err(_) if piece.leaves_columns_alone() => {}
+                Err((message, span)) => {
+                    let help = "the tables of this statement are unknown to the statements; write it in a plainer form";
+                    self.unreadable(&message, span, "not understood from here", help);
+                }
+            },
+        }
+    }
+
+    fn apply(&mut self, piece: &Piece, statement: &Statement) {
+        match statement {
+            Statement::CreateTable(create) => self.create_table(piece, create),
+            Statement::AlterTable(alter) => self.alter_table(piece, alter),
+            Statement::CreateIndex(create) if create.unique => self.create_unique_index(create),
+            Statement::CreateView(create) => self.create_view(piece, create),
+            Statement::Drop { object_type, names, .. } => {
+                for name in names {
+                    self.drop(object_type, &last(name));
+                }
+            }
+            Statement::CreateType { name, representation } => {
+                if let Some(UserDefinedTypeRepresentation::Enum { .. }) = representation {
+                    self.types.insert(last(name), Base::Text);
+                }
+            }
+            Statement::CreateDomain(create) => {
+                if let Some(base) = self.base(&create.data_type) {
+                    self.types.insert(last(&create.name), base);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn drop(&mut self, kind: &ObjectType, name: &str) {
+        match kind {
+            ObjectType::Table | ObjectType::View | ObjectType::MaterializedView => {
+                self.schema.tables.remove(name);
+                self.indexes.retain(|_, (table, _)| table != name);
+            }
+            ObjectType::Index => {
+                if let Some((table, columns)) = self.indexes.remove(name)
+                    && let Some(table) = self.schema.tables.get_mut(&table)
+                {
+                    table.drop_unique(&columns);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// A unique index makes a key when it has no predicate and no expression.
+    fn create_unique_index(&mut self, create: &CreateIndex) {
+        let table = last(&create.table_name);
+        let (None, Some(columns)) = (&create.predicate, key::columns(&create.columns)) else {
+            return;
+        };
+        if let Some(found) = self.schema.tables.get_mut(&table) {
+            found.add_unique(columns.clone());
+            if let Some(name) = &create.name {
+                self.indexes.insert(last(name), (table, columns));
+            }
+        }
+    }
+
+    /// The logical type of a declared type, of this dialect or made by the migrations.
+    pub(super) fn base(&self, declared: &DataType) -> Option<Base> {
+        let name = column_type::plain(declared);
+        let created = self.types.get(name.rsplit('.').next().unwrap_or(&name));
+        created.cloned().or_else(|| column_type::base(self.dialect, declared))
+    }
+
+    /// The table, or a finding that there is none.
+    pub(super) fn table(&mut self, piece: &Piece, name: &ObjectName) -> Option<&mut Table> {
+        let lower = last(name);
+        if !self.schema.tables.contains_key(&lower) {
+            let message = format!("there is no table `{lower}`");
+            self.unreadable(&message, piece.place(name.span()), "not created before", "create it in an earlier migration");
+        }
+        self.schema.tables.get_mut(&lower)
+    }
+
+    /// A finding about something that could not be read.
+    pub(super) fn unreadable(&mut self, message: &str, span: Span, label: &str, help: &str) {
+        let message = format!("{} ({}): {message}", self.migration, self.dialect.title());
+        self.found.push(Diagnostic::error("schema-unreadable", message, span, label).help(help));
+    }
+
+    /// The same for something that leaves only a column's type open.
+    pub(super) fn untyped(&mut self, message: &str, span: Span, help: &str) {
+        let message = format!("{} ({}): {message}", self.migration, self.dialect.title());
+        self.found.push(Diagnostic::warning("schema-unreadable", message, span, "taken as text").help(help));
+    }
+}
+
+/// The last part of a qualified name, in lower case.
+pub(super) fn last(name: &ObjectName) -> String {
+    name.0.last().and_then(|part| part.as_ident()).map(|ident: &Ident| key::lower(ident)).unwrap_or_default()
+}

@@ -1,0 +1,274 @@
+//! CREATE TABLE and ALTER TABLE.
+
+use sqlparser::ast::{
+    AlterColumnOperation, AlterTable, AlterTableOperation, ColumnDef, ColumnOption, CreateTable, Expr, Ident,
+    RenameTableNameKind, TableConstraint,
+};
+
+use super::key::{self, KeyKind, lower};
+use super::migration::{Options, Piece};
+use super::read::{Reader, last};
+use super::{Column, Table, column_type};
+use crate::dialect::Dialect;
+use crate::types::{Base, Type};
+
+impl Reader {
+    pub(super) fn create_table(&mut self, piece: &Piece, create: &CreateTable) {
+        let name = last(&create.name);
+        if create.if_not_exists && self.schema.tables.contains_key(&name) {
+            return;
+        }
+        let span = piece.place(sqlparser::ast::Spanned::span(&create.name));
+        let mut table = Table::new(name, span);
+        if let Some(parent) = create.partition_of.as_ref().and_then(|parent| self.schema.tables.get(&last(parent))) {
+            table.columns.clone_from(&parent.columns);
+            table.primary_key.clone_from(&parent.primary_key);
+            table.unique.clone_from(&parent.unique);
+        }
+        for parent in create.inherits.iter().flatten().filter_map(|parent| self.schema.tables.get(&last(parent))) {
+            table.columns.extend(parent.columns.iter().cloned());
+        }
+        if create.like.is_some() {
+            self.unreadable("CREATE TABLE … LIKE is not read", span, "has no columns here", "name the columns");
+        }
+        if let Some(query) = &create.query {
+            table.columns = self.query_columns(piece, query);
+        }
+        for column in &create.columns {
+            self.add_column(piece, &mut table, column);
+        }
+        for constraint in &create.constraints {
+            self.add_constraint(&mut table, constraint);
+        }
+        if let Some(by) = &create.partition_by {
+            table.partitioned_by = partition_columns(by);
+        }
+        self.settle_primary_key(&mut table, piece, create);
+        self.schema.tables.insert(table.name.clone(), table);
+    }
+
+    fn add_column(&mut self, piece: &Piece, table: &mut Table, column: &ColumnDef) {
+        let name = lower(&column.name);
+        let span = piece.place(column.name.span);
+        let declared = column_type::plain(&column.data_type);
+        let base = self.base(&column.data_type).unwrap_or_else(|| {
+            let message = format!("the type `{declared}` of {}.{name} has no counterpart in a generated API", table.name);
+            self.untyped(&message, span, "cast the column in the statements that read it");
+            Base::Text
+        });
+        let serial = self.dialect == Dialect::Pg && column_type::is_serial(&declared);
+        table.columns.push(Column { name: name.clone(), ty: Type { base, nullable: !serial }, has_default: serial, span });
+        for option in &column.options {
+            self.column_option(table, &name, &option.option, option.name.as_ref());
+        }
+    }
+
+    fn column_option(&self, table: &mut Table, column: &str, option: &ColumnOption, name: Option<&Ident>) {
+        let own = vec![column.to_owned()];
+        match option {
+            ColumnOption::NotNull => table.update(column, |c| c.ty.nullable = false),
+            ColumnOption::Default(value) => table.update(column, |c| c.has_default = !is_null(value)),
+            ColumnOption::Generated { generation_expr, .. } => {
+                let identity = generation_expr.is_none();
+                table.update(column, |c| {
+                    c.has_default = true;
+                    c.ty.nullable &= !identity;
+                });
+            }
+            ColumnOption::PrimaryKey(_) => {
+                table.add_constraint(self.dialect, KeyKind::Primary, name, own);
+                self.require_key(table);
+            }
+            ColumnOption::Unique(_) => table.add_constraint(self.dialect, KeyKind::Unique, name, own),
+            _ => {}
+        }
+    }
+
+    fn add_constraint(&self, table: &mut Table, constraint: &TableConstraint) {
+        let (kind, name, columns) = match constraint {
+            TableConstraint::PrimaryKey(primary) => (KeyKind::Primary, primary.name.as_ref(), key::columns(&primary.columns)),
+            TableConstraint::Unique(unique) => (KeyKind::Unique, unique.name.as_ref(), key::columns(&unique.columns)),
+            TableConstraint::PrimaryKeyUsingIndex(using) => {
+                (KeyKind::Primary, using.name.as_ref().or(Some(&using.index_name)), self.indexed(&using.index_name))
+            }
+            TableConstraint::UniqueUsingIndex(using) => {
+                (KeyKind::Unique, using.name.as_ref().or(Some(&using.index_name)), self.indexed(&using.index_name))
+            }
+            _ => return,
+        };
+        if let Some(columns) = columns {
+            table.add_constraint(self.dialect, kind, name, columns);
+            self.require_key(table);
+        }
+    }
+
+    fn indexed(&self, index: &Ident) -> Option<Vec<String>> {
+        self.indexes.get(&lower(index)).map(|(_, columns)| columns.clone())
+    }
+
+    /// On Postgres the columns of a primary key are not null.
+    fn require_key(&self, table: &mut Table) {
+        if self.dialect == Dialect::Pg {
+            table.require_key();
+        }
+    }
+
+    /// SQLite lets the columns of a primary key be NULL, except in tables that are STRICT or WITHOUT ROWID and for
+    /// the one `INTEGER PRIMARY KEY`, which is the row id and fills itself.
+    fn settle_primary_key(&self, table: &mut Table, piece: &Piece, create: &CreateTable) {
+        if self.dialect != Dialect::Sqlite {
+            return;
+        }
+        if piece.options.is_some() {
+            table.require_key();
+        }
+        if let ([only], false) = (&table.primary_key[..], piece.options == Some(Options::WithoutRowId)) {
+            let only = only.clone();
+            let declared = create.columns.iter().find(|column| lower(&column.name) == only);
+            if declared.is_some_and(|column| column_type::plain(&column.data_type) == "integer") {
+                table.update(&only, |c| {
+                    c.has_default = true;
+                    c.ty.nullable = false;
+                });
+            }
+        }
+    }
+
+    pub(super) fn alter_table(&mut self, piece: &Piece, alter: &AlterTable) {
+        let name = last(&alter.name);
+        if alter.if_exists && !self.schema.tables.contains_key(&name) {
+            return;
+        }
+        let Some(table) = self.table(piece, &alter.name) else {
+            return;
+        };
+        // Taken out while it is changed, so that the rest of the schema can be read.
+        let mut table = table.clone();
+        for operation in &alter.operations {
+            self.alter(piece, &mut table, operation);
+        }
+        self.schema.tables.remove(&name);
+        if table.name != name {
+            for (owner, _) in self.indexes.values_mut().filter(|(owner, _)| *owner == name) {
+                owner.clone_from(&table.name);
+            }
+        }
+        self.schema.tables.insert(table.name.clone(), table);
+    }
+
+    fn alter(&mut self, piece: &Piece, table: &mut Table, operation: &AlterTableOperation) {
+        match operation {
+            AlterTableOperation::AddColumn { column_def, if_not_exists, .. } => {
+                if !(*if_not_exists && table.column(&lower(&column_def.name)).is_some()) {
+                    self.add_column(piece, table, column_def);
+                }
+            }
+            AlterTableOperation::DropColumn { column_names, if_exists, .. } => {
+                for column in column_names {
+                    if *if_exists || self.has_column(piece, table, column) {
+                        table.drop_column(&lower(column));
+                    }
+                }
+            }
+            AlterTableOperation::RenameColumn { old_column_name, new_column_name } => {
+                if self.has_column(piece, table, old_column_name) {
+                    table.rename_column(&lower(old_column_name), &lower(new_column_name));
+                    self.rename_indexed(&table.name, &lower(old_column_name), &lower(new_column_name));
+                }
+            }
+            AlterTableOperation::RenameTable { table_name } => {
+                let (RenameTableNameKind::As(name) | RenameTableNameKind::To(name)) = table_name;
+                table.name = last(name);
+            }
+            AlterTableOperation::AddConstraint { constraint, .. } => self.add_constraint(table, constraint),
+            AlterTableOperation::DropConstraint { name, .. } => table.drop_constraint(&lower(name)),
+            AlterTableOperation::RenameConstraint { old_name, new_name } => {
+                if let Some(columns) = table.constraints.remove(&lower(old_name)) {
+                    table.constraints.insert(lower(new_name), columns);
+                }
+            }
+            AlterTableOperation::AlterColumn { column_name, op } => {
+                if self.has_column(piece, table, column_name) {
+                    self.alter_column(piece, table, column_name, op);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn alter_column(&mut self, piece: &Piece, table: &mut Table, column: &Ident, operation: &AlterColumnOperation) {
+        let name = lower(column);
+        match operation {
+            AlterColumnOperation::SetNotNull => table.update(&name, |c| c.ty.nullable = false),
+            AlterColumnOperation::DropNotNull => table.update(&name, |c| c.ty.nullable = true),
+            AlterColumnOperation::SetDefault { value } => table.update(&name, |c| c.has_default = !is_null(value)),
+            AlterColumnOperation::DropDefault => table.update(&name, |c| c.has_default = false),
+            AlterColumnOperation::AddGenerated { .. } => table.update(&name, |c| c.has_default = true),
+            AlterColumnOperation::SetDataType { data_type, .. } => match self.base(data_type) {
+                Some(base) => table.update(&name, |c| c.ty.base = base.clone()),
+                None => {
+                    let declared = column_type::plain(data_type);
+                    let message = format!("the type `{declared}` of {}.{name} has no counterpart in a generated API", table.name);
+                    self.untyped(&message, piece.place(column.span), "cast the column in the statements that read it");
+                    table.update(&name, |c| c.ty.base = Base::Text);
+                }
+            },
+        }
+    }
+
+    fn has_column(&mut self, piece: &Piece, table: &Table, column: &Ident) -> bool {
+        let found = table.column(&lower(column)).is_some();
+        if !found {
+            let message = format!("{} has no column `{}`", table.name, lower(column));
+            let known: Vec<&str> = table.columns.iter().map(|c| c.name.as_str()).collect();
+            self.unreadable(&message, piece.place(column.span), "no such column", &format!("its columns are: {}", known.join(", ")));
+        }
+        found
+    }
+
+    fn rename_indexed(&mut self, table: &str, old: &str, new: &str) {
+        let columns = self.indexes.values_mut().filter(|(owner, _)| owner == table).flat_map(|(_, columns)| columns);
+        for column in columns.filter(|column| *column == old) {
+            new.clone_into(column);
+        }
+    }
+}
+
+impl Table {
+    /// A table without columns.
+    pub(super) fn new(name: String, span: crate::source::Span) -> Self {
+        Self {
+            name,
+            span,
+            columns: Vec::new(),
+            primary_key: Vec::new(),
+            unique: Vec::new(),
+            constraints: std::collections::BTreeMap::new(),
+            partitioned_by: Vec::new(),
+            view: false,
+        }
+    }
+
+    fn update(&mut self, column: &str, change: impl Fn(&mut Column)) {
+        self.columns.iter_mut().filter(|c| c.name == column).for_each(change);
+    }
+
+    fn require_key(&mut self) {
+        for column in self.columns.iter_mut().filter(|column| self.primary_key.contains(&column.name)) {
+            column.ty.nullable = false;
+        }
+    }
+}
+
+/// `DEFAULT NULL` is no default.
+fn is_null(value: &Expr) -> bool {
+    matches!(value, Expr::Value(value) if value.value == sqlparser::ast::Value::Null)
+}
+
+/// The plain columns of `HASH (a, b)`.
+fn partition_columns(by: &Expr) -> Vec<String> {
+    let text = by.to_string().to_lowercase();
+    let inside = text.split_once('(').map_or(text.as_str(), |(_, rest)| rest).trim_end_matches(')');
+    let names = inside.split(',').map(|name| name.trim().trim_matches('"').to_owned());
+    names.filter(|name| !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || c == '_')).collect()
+}
