@@ -4,6 +4,10 @@
 //! it came from. `resolve` builds it, `infer` reads parameter types from it, `normal` rewrites it,
 //! `facts` takes it apart.
 
+mod walk;
+
+pub use walk::walk_exprs;
+
 use crate::dialect::Dialect;
 use crate::page::Cardinality;
 use crate::source::Span;

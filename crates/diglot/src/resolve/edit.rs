@@ -1,0 +1,223 @@
+//! Edits a statement's token list before sqlparser reads it.
+//!
+//! Placeholders of every spelling become one token each, with exact bytes. Syntax that sqlparser 0.63
+//! cannot read (row locks other than `FOR UPDATE` and `FOR SHARE`, `OF` with several tables, the WHERE of
+//! a conflict target, `MATERIALIZED` and `INDEXED BY` on SQLite) is taken out and kept beside the list;
+//! lowering puts it back into the tree.
+
+use sqlparser::tokenizer::Token;
+
+use super::text::{Tok, is_word};
+use crate::dialect::Dialect;
+use crate::source::Span;
+use crate::tree::{Lock, ParamUse};
+
+/// What a [`Token::Placeholder`] of the edited list stands for; its text is the index in [`Edited::leaves`].
+#[derive(Debug, Clone)]
+pub(super) enum Leaf {
+    /// The parameter at that place in [`Edited::params`].
+    Param(usize),
+    /// `ARRAY[]`, for which sqlparser keeps no place.
+    EmptyArray,
+}
+
+/// The edited list and what was taken out of it.
+#[derive(Debug, Default)]
+pub(super) struct Edited {
+    /// What sqlparser reads.
+    pub tokens: Vec<Tok>,
+    /// Behind the placeholders.
+    pub leaves: Vec<Leaf>,
+    /// Parameters in the order of the text. Names that are still to be inferred begin with `?`.
+    pub params: Vec<ParamUse>,
+    /// Row locks.
+    pub locks: Vec<Lock>,
+    /// The conditions of conflict targets.
+    pub conflict_filters: Vec<Vec<Tok>>,
+    /// CTE bodies (by the byte of their opening bracket) with `[NOT] MATERIALIZED`.
+    pub materialized: Vec<(u32, bool)>,
+}
+
+/// Edits a list.
+pub(super) fn edit(tokens: Vec<Tok>, dialect: Dialect) -> Edited {
+    let mut edited = Edited::default();
+    let mut anonymous = 0;
+    let mut i = 0;
+    while i < tokens.len() {
+        i += match taken(&tokens, i, dialect, &mut anonymous, &mut edited) {
+            0 => {
+                edited.tokens.push(tokens[i].clone());
+                1
+            }
+            used => used,
+        };
+    }
+    edited
+}
+
+/// How many tokens from `i` on were dealt with; none for an ordinary token.
+fn taken(tokens: &[Tok], i: usize, dialect: Dialect, anonymous: &mut usize, edited: &mut Edited) -> usize {
+    if let Some((used, name, kind)) = placeholder(tokens, i, anonymous) {
+        let span = tokens[i].span.to(tokens[i + used - 1].span);
+        let (nullable, list) = (kind == "narg", kind == "slice");
+        edited.params.push(ParamUse { name, span, nullable, list });
+        let leaf = Leaf::Param(edited.params.len() - 1);
+        edited.leaf(leaf, span);
+        return used;
+    }
+    if words(tokens, i, &["ARRAY"])
+        && matches!(token(tokens, i + 1), Some(Token::LBracket))
+        && matches!(token(tokens, i + 2), Some(Token::RBracket))
+    {
+        edited.leaf(Leaf::EmptyArray, tokens[i].span.to(tokens[i + 2].span));
+        return 3;
+    }
+    if let Some((used, lock)) = lock(tokens, i) {
+        edited.locks.push(lock);
+        return used;
+    }
+    if let Some((target, filter)) = conflict_filter(tokens, i) {
+        edited.tokens.extend_from_slice(&tokens[i..i + target]);
+        edited.conflict_filters.push(tokens[i + target + 1..i + target + 1 + filter].to_vec());
+        return target + 1 + filter;
+    }
+    if let Some((used, materialized)) = materialized(tokens, i) {
+        edited.tokens.push(tokens[i].clone());
+        edited.materialized.push((tokens[i + used].span.start, materialized));
+        return used;
+    }
+    if dialect == Dialect::Sqlite {
+        if words(tokens, i, &["INDEXED", "BY"]) {
+            return 3.min(tokens.len() - i);
+        }
+        if words(tokens, i, &["NOT", "INDEXED"]) {
+            return 2;
+        }
+    }
+    0
+}
+
+impl Edited {
+    fn leaf(&mut self, leaf: Leaf, span: Span) {
+        let text = format!("?{}", self.leaves.len());
+        self.leaves.push(leaf);
+        self.tokens.push(Tok { token: Token::Placeholder(text), span });
+    }
+}
+
+fn token(tokens: &[Tok], i: usize) -> Option<&Token> {
+    tokens.get(i).map(|tok| &tok.token)
+}
+
+fn words(tokens: &[Tok], i: usize, words: &[&str]) -> bool {
+    words.iter().enumerate().all(|(n, word)| is_word(token(tokens, i + n), word))
+}
+
+fn plain_word(token: Option<&Token>) -> Option<&str> {
+    match token {
+        Some(Token::Word(word)) if word.quote_style.is_none() => Some(&word.value),
+        _ => None,
+    }
+}
+
+/// How many tokens a placeholder takes, its name, and which of sqlc's functions it is, if any.
+fn placeholder<'a>(tokens: &'a [Tok], i: usize, anonymous: &mut usize) -> Option<(usize, String, &'a str)> {
+    match token(tokens, i)? {
+        Token::Colon | Token::AtSign => {
+            let next = tokens.get(i + 1)?;
+            let name = plain_word(Some(&next.token))?;
+            (tokens[i].span.end == next.span.start).then(|| (2, name.to_owned(), ""))
+        }
+        Token::Placeholder(text) => {
+            let rest = text.get(1..).unwrap_or("");
+            let name = match rest.as_bytes().first() {
+                None => {
+                    *anonymous += 1;
+                    format!("?{anonymous}")
+                }
+                Some(b'0'..=b'9') => format!("?{rest}"),
+                Some(_) => rest.to_owned(),
+            };
+            Some((1, name, ""))
+        }
+        Token::Word(_) if words(tokens, i, &["SQLC"]) => {
+            let kind = plain_word(token(tokens, i + 2)).filter(|kind| ["arg", "narg", "slice"].contains(kind))?;
+            let name = match token(tokens, i + 4)? {
+                Token::SingleQuotedString(name) => name.as_str(),
+                other => plain_word(Some(other))?,
+            };
+            let shape = matches!(token(tokens, i + 1), Some(Token::Period))
+                && matches!(token(tokens, i + 3), Some(Token::LParen))
+                && matches!(token(tokens, i + 5), Some(Token::RParen));
+            shape.then(|| (6, name.to_owned(), kind))
+        }
+        _ => None,
+    }
+}
+
+/// A row lock, with the number of tokens that it takes.
+fn lock(tokens: &[Tok], start: usize) -> Option<(usize, Lock)> {
+    if !words(tokens, start, &["FOR"]) {
+        return None;
+    }
+    let strengths: [(&[&str], &str); 4] = [
+        (&["NO", "KEY", "UPDATE"], "no key update"),
+        (&["KEY", "SHARE"], "key share"),
+        (&["UPDATE"], "update"),
+        (&["SHARE"], "share"),
+    ];
+    let (spelling, strength) = strengths.into_iter().find(|(spelling, _)| words(tokens, start + 1, spelling))?;
+    let mut end = start + 1 + spelling.len();
+    let mut of = Vec::new();
+    if words(tokens, end, &["OF"]) {
+        loop {
+            let Some(Token::Word(name)) = token(tokens, end + 1) else { break };
+            of.push(if name.quote_style.is_some() { name.value.clone() } else { name.value.to_lowercase() });
+            end += 2;
+            if !matches!(token(tokens, end), Some(Token::Comma)) {
+                break;
+            }
+        }
+    }
+    let mut wait = "";
+    if words(tokens, end, &["SKIP", "LOCKED"]) {
+        (wait, end) = ("skip locked", end + 2);
+    } else if words(tokens, end, &["NOWAIT"]) {
+        (wait, end) = ("nowait", end + 1);
+    }
+    let span = tokens[start].span.to(tokens[end - 1].span);
+    Some((end - start, Lock { strength: strength.to_owned(), wait, of, span }))
+}
+
+/// `CONFLICT (columns) WHERE condition DO`: the tokens up to the WHERE, and those of the condition.
+fn conflict_filter(tokens: &[Tok], start: usize) -> Option<(usize, usize)> {
+    if !words(tokens, start, &["CONFLICT"]) || !matches!(token(tokens, start + 1), Some(Token::LParen)) {
+        return None;
+    }
+    let close = start + 1 + tokens[start + 1..].iter().position(|tok| matches!(tok.token, Token::RParen))?;
+    if !words(tokens, close + 1, &["WHERE"]) {
+        return None;
+    }
+    let mut depth = 0_usize;
+    let condition = tokens[close + 2..].iter().take_while(|tok| {
+        match tok.token {
+            Token::LParen => depth += 1,
+            Token::RParen => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        depth > 0 || !is_word(Some(&tok.token), "DO")
+    });
+    Some((close + 1 - start, condition.count()))
+}
+
+/// `AS [NOT] MATERIALIZED (`: the number of tokens before the bracket, and which it is.
+fn materialized(tokens: &[Tok], i: usize) -> Option<(usize, bool)> {
+    let (used, materialized) = if words(tokens, i, &["AS", "MATERIALIZED"]) {
+        (2, true)
+    } else if words(tokens, i, &["AS", "NOT", "MATERIALIZED"]) {
+        (3, false)
+    } else {
+        return None;
+    };
+    matches!(token(tokens, i + used), Some(Token::LParen)).then_some((used, materialized))
+}

@@ -1,0 +1,260 @@
+//! Reads an edited token list with sqlparser, one dialect each, and turns its errors into findings.
+//!
+//! SQLite gets its own precedence here: sqlparser's reads `||` and `->` as if they bound loosely, which
+//! would build other trees than the engine does.
+
+use std::any::TypeId;
+
+use sqlparser::ast::{self, BinaryOperator, UnaryOperator};
+use sqlparser::dialect::{Dialect as SqlDialect, PostgreSqlDialect, Precedence, SQLiteDialect};
+use sqlparser::keywords::Keyword;
+use sqlparser::parser::{Parser, ParserError};
+use sqlparser::tokenizer::{Location, Token};
+
+use super::text::{Text, Tok, number_at};
+use crate::dialect::Dialect;
+use crate::source::Span;
+
+/// How deep expressions and queries may nest.
+const DEPTH: usize = 60;
+
+/// What could not be read, and where.
+pub(super) struct Unreadable {
+    /// What is wrong, without the place.
+    pub message: String,
+    /// The token at fault; the end of the text when it ends too early.
+    pub span: Span,
+}
+
+/// The grammar of a dialect.
+pub(super) fn grammar(dialect: Dialect) -> &'static dyn SqlDialect {
+    match dialect {
+        Dialect::Sqlite => &Sqlite(SQLiteDialect {}),
+        Dialect::Pg => &PostgreSqlDialect {},
+    }
+}
+
+/// Reads one statement.
+pub(super) fn statement(text: &Text, dialect: Dialect) -> Result<ast::Statement, Unreadable> {
+    let mut parser = parser(text, dialect);
+    let statement = parser.parse_statement().map_err(|error| unreadable(&error, text))?;
+    at_end(&parser, text)?;
+    Ok(statement)
+}
+
+/// Reads one expression.
+pub(super) fn expression(text: &Text, dialect: Dialect) -> Result<ast::Expr, Unreadable> {
+    let mut parser = parser(text, dialect);
+    let expr = parser.parse_expr().map_err(|error| unreadable(&error, text))?;
+    at_end(&parser, text)?;
+    Ok(expr)
+}
+
+fn parser(text: &Text, dialect: Dialect) -> Parser<'static> {
+    Parser::new(grammar(dialect)).with_recursion_limit(DEPTH).with_tokens_with_locations(text.numbered())
+}
+
+fn at_end(parser: &Parser<'_>, text: &Text) -> Result<(), Unreadable> {
+    let next = parser.peek_token_ref();
+    match next.token {
+        Token::EOF => Ok(()),
+        _ => {
+            let message = "expected the end of the statement".to_owned();
+            Err(Unreadable { message, span: place(number_at(next.span.start), text) })
+        }
+    }
+}
+
+fn unreadable(error: &ParserError, text: &Text) -> Unreadable {
+    let message = match error {
+        ParserError::TokenizerError(message) | ParserError::ParserError(message) => message.as_str(),
+        ParserError::RecursionLimitExceeded => {
+            return Unreadable {
+                message: format!("it nests deeper than {DEPTH} levels"),
+                span: text.tokens.first().map_or(text.span, |tok: &Tok| tok.span),
+            };
+        }
+    };
+    let (message, number) = match message.rfind(" at Line: ") {
+        Some(at) => (&message[..at], located(&message[at..])),
+        None => (message, None),
+    };
+    // What was found is what the caret stands under.
+    let message = message.rfind(", found:").map_or(message, |at| &message[..at]);
+    let message = message.strip_prefix("Expected: ").map_or_else(|| message.to_owned(), |what| format!("expected {what}"));
+    Unreadable { message, span: place(number, text) }
+}
+
+/// The token number in ` at Line: 1, Column: N`.
+fn located(place: &str) -> Option<usize> {
+    let mut numbers = place.split(|c: char| !c.is_ascii_digit()).filter_map(|n| n.parse::<u64>().ok());
+    let (line, column) = (numbers.next()?, numbers.next()?);
+    number_at(Location::new(line, column))
+}
+
+/// The bytes of that token, or the last byte of the statement.
+fn place(number: Option<usize>, text: &Text) -> Span {
+    match number.and_then(|n| text.tokens.get(n)) {
+        Some(tok) => tok.span,
+        None => text.tokens.last().map_or(text.span, |tok| Span { start: tok.span.end.saturating_sub(1), ..tok.span }),
+    }
+}
+
+/// SQLite with its own precedence, from <https://www.sqlite.org/lang_expr.html>.
+#[derive(Debug)]
+struct Sqlite(SQLiteDialect);
+
+const EQUALITY: u8 = 20;
+const COMPARISON: u8 = 22;
+const BITS: u8 = 24;
+const CONCAT: u8 = 45;
+const SIGN: u8 = 49;
+
+impl SqlDialect for Sqlite {
+    fn dialect(&self) -> TypeId {
+        self.0.dialect()
+    }
+
+    fn is_delimited_identifier_start(&self, ch: char) -> bool {
+        self.0.is_delimited_identifier_start(ch)
+    }
+
+    fn identifier_quote_style(&self, identifier: &str) -> Option<char> {
+        self.0.identifier_quote_style(identifier)
+    }
+
+    fn is_identifier_start(&self, ch: char) -> bool {
+        self.0.is_identifier_start(ch)
+    }
+
+    fn is_identifier_part(&self, ch: char) -> bool {
+        self.0.is_identifier_part(ch)
+    }
+
+    fn supports_filter_during_aggregation(&self) -> bool {
+        true
+    }
+
+    fn supports_start_transaction_modifier(&self) -> bool {
+        true
+    }
+
+    fn supports_in_empty_list(&self) -> bool {
+        true
+    }
+
+    fn supports_limit_comma(&self) -> bool {
+        true
+    }
+
+    fn supports_asc_desc_in_column_definition(&self) -> bool {
+        true
+    }
+
+    fn supports_dollar_placeholder(&self) -> bool {
+        true
+    }
+
+    fn supports_notnull_operator(&self) -> bool {
+        true
+    }
+
+    fn supports_comma_separated_trim(&self) -> bool {
+        true
+    }
+
+    fn supports_numeric_literal_underscores(&self) -> bool {
+        true
+    }
+
+    fn supports_insert_table_alias(&self) -> bool {
+        true
+    }
+
+    fn supports_group_by_expr(&self) -> bool {
+        true
+    }
+
+    fn parse_statement(&self, parser: &mut Parser) -> Option<Result<ast::Statement, ParserError>> {
+        self.0.parse_statement(parser)
+    }
+
+    fn parse_prefix(&self, parser: &mut Parser) -> Option<Result<ast::Expr, ParserError>> {
+        let op = match parser.peek_token_ref().token {
+            Token::Minus => UnaryOperator::Minus,
+            Token::Plus => UnaryOperator::Plus,
+            Token::Tilde => UnaryOperator::BitwiseNot,
+            _ => return None,
+        };
+        parser.advance_token();
+        Some(parser.parse_subexpr(SIGN).map(|expr| ast::Expr::UnaryOp { op, expr: Box::new(expr) }))
+    }
+
+    fn parse_infix(
+        &self,
+        parser: &mut Parser,
+        expr: &ast::Expr,
+        precedence: u8,
+    ) -> Option<Result<ast::Expr, ParserError>> {
+        let op = match &parser.peek_token_ref().token {
+            Token::ShiftLeft => BinaryOperator::PGBitwiseShiftLeft,
+            Token::ShiftRight => BinaryOperator::PGBitwiseShiftRight,
+            Token::Word(word) if word.keyword == Keyword::IS => match is_operator(parser) {
+                Some(op) => op,
+                None => return None,
+            },
+            Token::Word(word) if word.value.eq_ignore_ascii_case("isnull") => {
+                parser.advance_token();
+                return Some(Ok(ast::Expr::IsNull(Box::new(expr.clone()))));
+            }
+            _ => return self.0.parse_infix(parser, expr, precedence),
+        };
+        if matches!(op, BinaryOperator::PGBitwiseShiftLeft | BinaryOperator::PGBitwiseShiftRight) {
+            parser.advance_token();
+        }
+        let right = parser.parse_subexpr(precedence);
+        Some(right.map(|right| ast::Expr::BinaryOp { left: Box::new(expr.clone()), op, right: Box::new(right) }))
+    }
+
+    fn get_next_precedence(&self, parser: &Parser) -> Option<Result<u8, ParserError>> {
+        let precedence = match &parser.peek_token_ref().token {
+            Token::Lt | Token::LtEq | Token::Gt | Token::GtEq => COMPARISON,
+            Token::Ampersand | Token::Pipe | Token::ShiftLeft | Token::ShiftRight => BITS,
+            Token::StringConcat | Token::Arrow | Token::LongArrow => CONCAT,
+            Token::Word(word) if word.quote_style.is_none() && word.value.eq_ignore_ascii_case("isnull") => EQUALITY,
+            _ => return None,
+        };
+        Some(Ok(precedence))
+    }
+
+    fn prec_value(&self, prec: Precedence) -> u8 {
+        match prec {
+            Precedence::Between | Precedence::Eq | Precedence::Like | Precedence::Is => EQUALITY,
+            Precedence::Ampersand | Precedence::Pipe | Precedence::Caret => BITS,
+            other => self.0.prec_value(other),
+        }
+    }
+}
+
+/// Reads `IS [NOT]` when a value follows that has no node of its own in sqlparser: `IS ?1`, `IS NOT a.b`.
+fn is_operator(parser: &mut Parser) -> Option<BinaryOperator> {
+    const OWN: [Keyword; 7] = [
+        Keyword::NULL,
+        Keyword::TRUE,
+        Keyword::FALSE,
+        Keyword::DISTINCT,
+        Keyword::UNKNOWN,
+        Keyword::JSON,
+        Keyword::NORMALIZED,
+    ];
+    let negated = matches!(&parser.peek_nth_token_ref(1).token, Token::Word(w) if w.keyword == Keyword::NOT);
+    let operand = parser.peek_nth_token_ref(if negated { 2 } else { 1 });
+    if matches!(&operand.token, Token::Word(w) if OWN.contains(&w.keyword)) {
+        return None;
+    }
+    parser.advance_token();
+    if negated {
+        parser.advance_token();
+    }
+    Some(BinaryOperator::Custom(if negated { "IS NOT" } else { "IS" }.to_owned()))
+}

@@ -1,0 +1,457 @@
+//! Queries: SELECT, VALUES, set operations, and the clauses around them.
+
+use sqlparser::ast::{
+    self, Distinct, GroupByExpr, LimitClause, NamedWindowExpr, OrderByKind, OrderBySort, SelectItem,
+    SelectItemQualifiedWildcardKind, SetExpr, SetOperator, SetQuantifier, Value,
+};
+
+use super::Lower;
+use super::scope::{self, Cte, Scope, name_of};
+use crate::diagnostic::Diagnostic;
+use crate::dialect::Dialect;
+use crate::source::Span;
+use crate::tree::{Expr, ExprKind, Lock, OrderKey, OutputColumn, Query, Rows, Select};
+use crate::types::{Base, Type};
+
+/// Words that end a query which is not in brackets.
+const QUERY_STOPS: &[&[&str]] = &[&["RETURNING"], &["ON", "CONFLICT"]];
+
+/// Words that end one side of a set operation.
+const SELECT_STOPS: &[&[&str]] = &[
+    &["RETURNING"],
+    &["ON", "CONFLICT"],
+    &["UNION"],
+    &["EXCEPT"],
+    &["INTERSECT"],
+    &["ORDER", "BY"],
+    &["LIMIT"],
+    &["OFFSET"],
+    &["FETCH"],
+];
+
+impl Lower<'_> {
+    /// Lowers a nested query with its own CTEs.
+    pub(super) fn query(&mut self, node: &ast::Query) -> Query {
+        let before = self.ctes.len();
+        let mut ctes = Vec::new();
+        for cte in node.with.iter().flat_map(|with| &with.cte_tables) {
+            let recursive = node.with.as_ref().is_some_and(|with| with.recursive);
+            if matches!(cte.query.body.as_ref(), SetExpr::Insert(_) | SetExpr::Update(_) | SetExpr::Delete(_)) {
+                let span = self.place_of(cte.alias.name.span);
+                self.unsupported("a writing CTE belongs to the top level of the statement", span);
+                continue;
+            }
+            let (name, query) = self.cte_query(cte, recursive);
+            ctes.push((name, query));
+        }
+        let mut query = self.query_body(node);
+        query.ctes = ctes;
+        self.ctes.truncate(before);
+        query
+    }
+
+    /// Lowers the query of a CTE and makes its name known.
+    pub(super) fn cte_query(&mut self, cte: &ast::Cte, recursive: bool) -> (String, Query) {
+        let name = name_of(&cte.alias.name, self.dialect);
+        let renames = self.alias_columns(&cte.alias);
+        if recursive {
+            self.recursion = Some((name.clone(), renames.clone()));
+        }
+        let known = self.ctes.len();
+        let mut query = self.query(&cte.query);
+        self.recursion = None;
+        self.ctes.truncate(known);
+        rename_outputs(&mut query, &renames);
+        self.ctes.push(Cte { name: name.clone(), columns: query.columns(), complete: true });
+        (name, query)
+    }
+
+    /// The names in `name(a, b)`.
+    pub(super) fn alias_columns(&self, alias: &ast::TableAlias) -> Vec<String> {
+        alias.columns.iter().map(|column| name_of(&column.name, self.dialect)).collect()
+    }
+
+    /// Lowers a query whose CTEs are already known.
+    pub(super) fn query_body(&mut self, node: &ast::Query) -> Query {
+        let recursion = self.recursion.take();
+        let rows = match node.body.as_ref() {
+            // The scope stays for ORDER BY.
+            SetExpr::Select(select) => Rows::Select(Box::new(self.select(select))),
+            body => {
+                let rows = self.rows(body, recursion);
+                let outputs = outputs_of(&rows);
+                self.scopes.push(Scope { outputs, ..Scope::default() });
+                rows
+            }
+        };
+        let order = self.order_by(node.order_by.as_ref());
+        let (limit, offset) = self.limits(node);
+        self.scopes.pop();
+        let mut span = self.query_span(node);
+        let locks = self.claim_locks(span);
+        for lock in &locks {
+            span = span.to(lock.span);
+        }
+        Query { rows, ctes: Vec::new(), order, limit, offset, locks, span }
+    }
+
+    fn query_span(&self, node: &ast::Query) -> Span {
+        let with = node.with.as_ref().and_then(|with| self.text.tokens_in(with.with_token.0.span));
+        match with.map(|(first, _)| first).or_else(|| self.body_start(&node.body)) {
+            Some(start) => self.text.bytes(start, self.text.clause_end(start, QUERY_STOPS)),
+            None => self.place(node),
+        }
+    }
+
+    /// The first token of a query's body.
+    fn body_start(&self, body: &SetExpr) -> Option<usize> {
+        match body {
+            SetExpr::Select(select) => self.text.tokens_in(select.select_token.0.span).map(|(first, _)| first),
+            SetExpr::Query(query) => {
+                let with = query.with.as_ref().and_then(|with| self.text.tokens_in(with.with_token.0.span));
+                let inner = with.map(|(first, _)| first).or_else(|| self.body_start(&query.body))?;
+                inner.checked_sub(1)
+            }
+            SetExpr::SetOperation { left, .. } => self.body_start(left),
+            SetExpr::Values(values) => {
+                let first = values.rows.first()?;
+                self.text.tokens_in(first.opening_token.0.span)?.0.checked_sub(1)
+            }
+            other => self.text.tokens_of(other).map(|(first, _)| first),
+        }
+    }
+
+    /// The locks that stand behind a query whose text has been lowered; inner queries have taken theirs.
+    fn claim_locks(&mut self, span: Span) -> Vec<Lock> {
+        let limit = self.text.tokens.get(self.text.last_of(span) + 1).map_or(u32::MAX, |tok| tok.span.start);
+        let (mine, rest) =
+            self.edited.locks.drain(..).partition(|lock| lock.span.start >= span.start && lock.span.end <= limit);
+        self.edited.locks = rest;
+        mine
+    }
+
+    fn rows(&mut self, body: &SetExpr, recursion: Option<(String, Vec<String>)>) -> Rows {
+        match body {
+            SetExpr::Select(select) => {
+                let select = self.select(select);
+                self.scopes.pop();
+                Rows::Select(Box::new(select))
+            }
+            SetExpr::Query(query) => Rows::Query(Box::new(self.query(query))),
+            SetExpr::Values(values) => self.values(values),
+            SetExpr::SetOperation { left, op, set_quantifier, right } => {
+                let left = self.rows(left, None);
+                if let Some((name, renames)) = recursion {
+                    let mut columns = left.columns();
+                    columns.iter_mut().zip(renames).for_each(|(column, name)| column.0 = name);
+                    self.ctes.push(Cte { name, columns, complete: true });
+                }
+                let right = self.rows(right, None);
+                let op = match op {
+                    SetOperator::Union => "union",
+                    SetOperator::Except | SetOperator::Minus => "except",
+                    SetOperator::Intersect => "intersect",
+                };
+                let all = matches!(set_quantifier, SetQuantifier::All);
+                let span = rows_span(&left).to(rows_span(&right));
+                Rows::Set { op, all, left: Box::new(left), right: Box::new(right), span }
+            }
+            other => {
+                let span = self.place(other);
+                self.unsupported("this kind of query", span);
+                Rows::Values(Vec::new(), span)
+            }
+        }
+    }
+
+    fn values(&mut self, values: &ast::Values) -> Rows {
+        let rows: Vec<Vec<Expr>> =
+            values.rows.iter().map(|row| row.content.iter().map(|e| self.expr(e)).collect()).collect();
+        let ends = values.rows.first().zip(values.rows.last());
+        let place = ends.and_then(|(first, last)| {
+            let (open, _) = self.text.tokens_in(first.opening_token.0.span)?;
+            let (close, _) = self.text.tokens_in(last.closing_token.0.span)?;
+            Some(self.text.bytes(open.saturating_sub(1), close))
+        });
+        Rows::Values(rows, place.unwrap_or(self.text.span))
+    }
+
+    /// Lowers a SELECT and leaves its scope on the stack.
+    fn select(&mut self, node: &ast::Select) -> Select {
+        self.scopes.push(Scope::default());
+        let windows = self.windows.len();
+        for definition in &node.named_window {
+            if let NamedWindowExpr::WindowSpec(spec) = &definition.1 {
+                self.windows.push((name_of(&definition.0, self.dialect), spec.clone()));
+            }
+        }
+        let from = self.from(&node.from);
+        let filter = node.selection.as_ref().map(|filter| self.expr(filter));
+        if let Some(filter) = &filter {
+            self.keeps_present(filter);
+        }
+        let group = self.group(node);
+        let columns = self.outputs(&node.projection);
+        if let Some(scope) = self.scopes.last_mut() {
+            scope.outputs = columns.iter().map(|c| (c.name.clone(), c.expr.clone())).collect();
+        }
+        let having = node.having.as_ref().map(|having| self.expr(having));
+        let distinct = self.distinct(node);
+        self.windows.truncate(windows);
+        let start = self.text.tokens_in(node.select_token.0.span).map(|(first, _)| first);
+        let span = match start {
+            Some(start) => self.text.bytes(start, self.text.clause_end(start, SELECT_STOPS)),
+            None => self.place(node),
+        };
+        if let Some(into) = &node.into {
+            let place = into.targets.first().map_or(self.text.span, |name| self.place(name));
+            self.unsupported("SELECT INTO", place);
+        }
+        Select { distinct, columns, from, filter, group, having, span }
+    }
+
+    fn distinct(&mut self, node: &ast::Select) -> Option<(Vec<Expr>, Span)> {
+        let select = self.text.tokens_in(node.select_token.0.span).map_or(0, |(first, _)| first);
+        let word = self.text.bytes(select + 1, select + 1);
+        match node.distinct.as_ref()? {
+            Distinct::All => None,
+            Distinct::Distinct => Some((Vec::new(), word)),
+            Distinct::On(keys) => {
+                let keys: Vec<_> = keys.iter().map(|key| self.sort_expr(key)).collect();
+                let close = self.text.partner(select + 3).unwrap_or(select + 1);
+                Some((keys, self.text.bytes(select + 1, close)))
+            }
+        }
+    }
+
+    fn group(&mut self, node: &ast::Select) -> Vec<Expr> {
+        let GroupByExpr::Expressions(keys, _) = &node.group_by else { return Vec::new() };
+        if let Some(scope) = self.scopes.last_mut() {
+            scope.grouped = !keys.is_empty();
+        }
+        keys.iter().map(|key| self.group_key(key, &node.projection)).collect()
+    }
+
+    /// A key may be a column, the number of an output column, or its alias.
+    fn group_key(&mut self, key: &ast::Expr, projection: &[SelectItem]) -> Expr {
+        let output = match key {
+            ast::Expr::Value(value) => match &value.value {
+                Value::Number(n, _) => n.parse::<usize>().ok().and_then(|n| projection.get(n.checked_sub(1)?)),
+                _ => None,
+            },
+            ast::Expr::Identifier(ident) if !self.is_column(ident) => {
+                let name = name_of(ident, self.dialect);
+                projection.iter().find(|item| {
+                    matches!(item, SelectItem::ExprWithAlias { alias, .. } if name_of(alias, self.dialect) == name)
+                })
+            }
+            _ => None,
+        };
+        match output {
+            Some(SelectItem::ExprWithAlias { expr, .. } | SelectItem::UnnamedExpr(expr)) => {
+                let span = self.place(key);
+                Expr { span, ..self.expr(expr) }
+            }
+            _ => self.expr(key),
+        }
+    }
+
+    /// Lowers a select list or a RETURNING list, with stars expanded.
+    pub(super) fn outputs(&mut self, items: &[SelectItem]) -> Vec<OutputColumn> {
+        let mut columns = Vec::new();
+        for item in items {
+            match item {
+                SelectItem::UnnamedExpr(node) => {
+                    let expr = self.expr(node);
+                    columns.push(OutputColumn { name: self.default_name(&expr), span: expr.span, expr });
+                }
+                SelectItem::ExprWithAlias { expr, alias } => {
+                    let expr = self.expr(expr);
+                    let span = expr.span.to(self.place_of(alias.span));
+                    columns.push(OutputColumn { name: name_of(alias, self.dialect), expr, span });
+                }
+                SelectItem::Wildcard(_) => {
+                    let span = self.place(item);
+                    columns.extend(self.star(None, span));
+                }
+                SelectItem::QualifiedWildcard(SelectItemQualifiedWildcardKind::ObjectName(owner), _) => {
+                    let name = owner.0.last().and_then(|part| part.as_ident()).map(|i| name_of(i, self.dialect));
+                    let place = self.place(owner);
+                    let last = self.text.last_of(place);
+                    let span = place.to(self.text.bytes(last, last + 2));
+                    columns.extend(self.star(name.as_deref(), span));
+                }
+                other => {
+                    let span = self.place(other);
+                    self.unsupported("this kind of output column", span);
+                }
+            }
+        }
+        columns
+    }
+
+    fn star(&mut self, owner: Option<&str>, span: Span) -> Vec<OutputColumn> {
+        let levels = if owner.is_some() { 0 } else { self.scopes.len().saturating_sub(1) };
+        let mut columns = Vec::new();
+        let mut known = false;
+        for scope in self.scopes[levels..].iter().rev() {
+            for visible in scope.visible.iter().filter(|v| owner.map_or(v.bare, |owner| v.alias == owner)) {
+                known = true;
+                let merged = |name: &String| owner.is_none() && visible.merged.contains(name);
+                for (name, ty) in scope::seen(scope, visible).into_iter().filter(|(name, _)| !merged(name)) {
+                    let kind = ExprKind::Column { source: visible.id, column: name.clone() };
+                    columns.push(OutputColumn { name, expr: Expr { kind, ty, span }, span });
+                }
+            }
+            if known {
+                break;
+            }
+        }
+        if let (false, Some(owner)) = (known, owner) {
+            let message = format!("`{owner}` in `{}` names no relation of the statement", self.name);
+            self.report(Diagnostic::error("unknown-table", message, span, "not in any FROM here"));
+        }
+        columns
+    }
+
+    fn order_by(&mut self, order: Option<&ast::OrderBy>) -> Vec<OrderKey> {
+        let Some(OrderByKind::Expressions(keys)) = order.map(|order| &order.kind) else { return Vec::new() };
+        let lower = |key: &ast::OrderByExpr| {
+            let expr = self.sort_expr(&key.expr);
+            self.order_key_of(expr, key)
+        };
+        keys.iter().map(lower).collect()
+    }
+
+    /// Builds a key from its lowered value.
+    pub(super) fn order_key_of(&self, expr: Expr, key: &ast::OrderByExpr) -> OrderKey {
+        let mut last = self.text.last_of(expr.span);
+        for word in ["ASC", "DESC"] {
+            last += usize::from(self.text.is_word(last + 1, word));
+        }
+        if self.text.is_word(last + 1, "NULLS") {
+            last += 2;
+        }
+        let span = expr.span.to(self.text.bytes(self.text.last_of(expr.span), last));
+        let desc = matches!(key.options.sort, Some(OrderBySort::Desc));
+        OrderKey { expr, desc, nulls_first: key.options.nulls_first, span }
+    }
+
+    /// A sort key: the number or the name of an output column, else an expression.
+    fn sort_expr(&mut self, key: &ast::Expr) -> Expr {
+        let outputs = self.scopes.last().map_or(&[][..], |scope| scope.outputs.as_slice());
+        let output = match key {
+            ast::Expr::Value(value) => match &value.value {
+                Value::Number(n, _) => n.parse::<usize>().ok().and_then(|n| outputs.get(n.checked_sub(1)?)),
+                _ => None,
+            },
+            ast::Expr::Identifier(ident) => {
+                let name = name_of(ident, self.dialect);
+                outputs.iter().find(|(output, _)| *output == name)
+            }
+            _ => None,
+        };
+        match output.map(|(_, expr)| expr.clone()) {
+            Some(expr) => Expr { span: self.place(key), ..expr },
+            None => self.expr(key),
+        }
+    }
+
+    fn limits(&mut self, node: &ast::Query) -> (Option<Expr>, Option<Expr>) {
+        let (mut limit, offset) = match &node.limit_clause {
+            Some(LimitClause::LimitOffset { limit, offset, .. }) => (
+                limit.as_ref().map(|e| self.expr(e)),
+                offset.as_ref().map(|offset| self.expr(&offset.value)),
+            ),
+            Some(LimitClause::OffsetCommaLimit { offset, limit }) => {
+                (Some(self.expr(limit)), Some(self.expr(offset)))
+            }
+            None => (None, None),
+        };
+        if let Some(fetch) = &node.fetch {
+            limit = fetch.quantity.as_ref().map(|quantity| self.expr(quantity)).or_else(|| {
+                let kind = ExprKind::Number("1".to_owned());
+                let ty = Some(Type::required(Base::Int64));
+                Some(Expr { kind, ty, span: self.query_span(node) })
+            });
+            if fetch.with_ties || fetch.percent {
+                let span = limit.as_ref().map_or(self.text.span, |limit| limit.span);
+                self.unsupported("FETCH with WITH TIES or PERCENT", span);
+            }
+        }
+        for (value, name) in [(&limit, "limit"), (&offset, "offset")] {
+            if let Some(value) = value {
+                self.hint(value, name);
+            }
+        }
+        (limit, offset)
+    }
+
+    /// The name that the engine gives a column without an alias.
+    fn default_name(&self, expr: &Expr) -> String {
+        match (self.dialect, &expr.kind) {
+            (_, ExprKind::Column { column, .. }) => column.clone(),
+            (Dialect::Sqlite, _) => self.sources.text(expr.span).to_owned(),
+            (Dialect::Pg, _) => pg_name(expr).unwrap_or_else(|| "?column?".to_owned()),
+        }
+    }
+
+    /// Whether the innermost level has GROUP BY.
+    pub(super) fn is_grouped(&self) -> bool {
+        self.scopes.last().is_some_and(|scope| scope.grouped)
+    }
+}
+
+/// Postgres' rule for the names of output columns.
+fn pg_name(expr: &Expr) -> Option<String> {
+    match &expr.kind {
+        ExprKind::Column { column, .. } => Some(column.clone()),
+        ExprKind::Call { name, .. } => Some(name.clone()),
+        ExprKind::Cast { expr, to, .. } => pg_name(expr).or_else(|| to.split(['(', '[']).next().map(str::to_owned)),
+        ExprKind::Collate { expr, .. } => pg_name(expr),
+        ExprKind::Case { otherwise, .. } => {
+            otherwise.as_ref().and_then(|e| pg_name(e)).or_else(|| Some("case".to_owned()))
+        }
+        ExprKind::Exists { .. } => Some("exists".to_owned()),
+        ExprKind::Array(_) => Some("array".to_owned()),
+        ExprKind::Scalar(query) => query.columns().into_iter().next().map(|(name, _)| name),
+        ExprKind::Binary { op, left, .. } if op == "[]" => pg_name(left),
+        _ => None,
+    }
+}
+
+fn rows_span(rows: &Rows) -> Span {
+    match rows {
+        Rows::Select(select) => select.span,
+        Rows::Values(_, span) | Rows::Set { span, .. } => *span,
+        Rows::Query(query) => query.span,
+    }
+}
+
+/// The output columns by which a set operation may be sorted: those of its first query.
+fn outputs_of(rows: &Rows) -> Vec<(String, Expr)> {
+    match rows {
+        Rows::Select(select) => select.columns.iter().map(|c| (c.name.clone(), c.expr.clone())).collect(),
+        Rows::Set { left, .. } => outputs_of(left),
+        Rows::Query(query) => outputs_of(&query.rows),
+        Rows::Values(rows, _) => {
+            let first = rows.first().map_or(&[][..], Vec::as_slice);
+            first.iter().enumerate().map(|(i, e)| (format!("column{}", i + 1), e.clone())).collect()
+        }
+    }
+}
+
+/// Gives the columns of a CTE or a derived table the names in its alias.
+pub(super) fn rename_outputs(query: &mut Query, names: &[String]) {
+    fn rename(rows: &mut Rows, names: &[String]) {
+        match rows {
+            Rows::Select(select) => {
+                select.columns.iter_mut().zip(names).for_each(|(column, name)| column.name.clone_from(name));
+            }
+            Rows::Set { left, .. } => rename(left, names),
+            Rows::Query(query) => rename(&mut query.rows, names),
+            Rows::Values(..) => {}
+        }
+    }
+    rename(&mut query.rows, names);
+}

@@ -1,0 +1,318 @@
+//! Names: which relation and which column a word means at the place where it stands.
+
+use std::collections::BTreeSet;
+
+use sqlparser::ast::Ident;
+
+use super::Lower;
+use crate::diagnostic::Diagnostic;
+use crate::dialect::Dialect;
+use crate::source::Span;
+use crate::tree::{Expr, ExprKind, SourceId};
+use crate::types::{Base, Type};
+
+/// The columns of a relation with their types.
+pub(super) type Columns = Vec<(String, Option<Type>)>;
+
+/// A relation that can be named.
+#[derive(Debug, Clone)]
+pub(super) struct Visible {
+    /// Its identity.
+    pub id: SourceId,
+    /// The name by which it is called.
+    pub alias: String,
+    /// Its columns as declared.
+    pub columns: Columns,
+    /// Whether these are all; an unknown relation accepts every column name.
+    pub complete: bool,
+    /// Whether an outer join may fill its columns with NULL.
+    pub outer: bool,
+    /// Columns that a `USING` has merged into an earlier relation's.
+    pub merged: Vec<String>,
+    /// Whether it is a table of the schema, so that the engine's own columns exist.
+    pub table: bool,
+    /// Whether it answers to a bare column name; `excluded` and `old` do not.
+    pub bare: bool,
+}
+
+/// The relations of one query level.
+#[derive(Debug, Default)]
+pub(super) struct Scope {
+    /// In the order of FROM.
+    pub visible: Vec<Visible>,
+    /// Columns that a condition keeps from being NULL.
+    pub present: BTreeSet<(SourceId, String)>,
+    /// Output columns by name, once they are known.
+    pub outputs: Vec<(String, Expr)>,
+    /// Whether the level has GROUP BY.
+    pub grouped: bool,
+}
+
+/// A CTE that can be named.
+#[derive(Debug, Clone)]
+pub(super) struct Cte {
+    /// Its name.
+    pub name: String,
+    /// Its columns.
+    pub columns: Columns,
+    /// False for one that could not be understood.
+    pub complete: bool,
+}
+
+/// A name in the case in which the dialect keeps it.
+pub(super) fn name_of(ident: &Ident, dialect: Dialect) -> String {
+    match (dialect, ident.quote_style) {
+        (Dialect::Pg, Some(_)) => ident.value.clone(),
+        _ => ident.value.to_lowercase(),
+    }
+}
+
+/// What looking for a column found.
+enum Found {
+    Column(SourceId, Option<Type>),
+    Ambiguous(Vec<String>),
+    /// A relation that is not fully known may have it.
+    Perhaps(SourceId),
+    Nothing,
+}
+
+impl Lower<'_> {
+    /// A fresh identity.
+    pub(super) fn new_source(&mut self) -> SourceId {
+        self.next_source += 1;
+        SourceId(self.next_source - 1)
+    }
+
+    /// Resolves `[qualifier.]name`.
+    pub(super) fn column(&mut self, qualifier: Option<&Ident>, ident: &Ident, span: Span) -> Expr {
+        let name = name_of(ident, self.dialect);
+        let owner = qualifier.map(|q| name_of(q, self.dialect));
+        let mut known_owner = false;
+        for level in (0..self.scopes.len()).rev() {
+            let scope = &self.scopes[level];
+            if let Some(owner) = &owner {
+                let Some(visible) = scope.visible.iter().find(|v| v.alias == *owner) else { continue };
+                known_owner = true;
+                match find_in(scope, visible, &name, self.dialect) {
+                    Some(found) => return column_expr(found.0, name, found.1, span),
+                    None => break,
+                }
+            }
+            match find(scope, &name, self.dialect) {
+                Found::Column(id, ty) => return column_expr(id, name, ty, span),
+                Found::Perhaps(id) => return column_expr(id, name, None, span),
+                Found::Ambiguous(owners) => return self.ambiguous(&name, &owners, span),
+                Found::Nothing => {}
+            }
+        }
+        match owner {
+            Some(owner) if !known_owner => self.unknown_owner(&owner, span),
+            owner => self.unknown_column(owner.as_deref(), ident, &name, span),
+        }
+    }
+
+    /// Whether a bare word names a whole row of a relation.
+    pub(super) fn is_whole_row(&self, ident: &Ident) -> bool {
+        let name = name_of(ident, self.dialect);
+        let is_column = |scope: &Scope| !matches!(find(scope, &name, self.dialect), Found::Nothing);
+        !self.scopes.iter().any(is_column) && self.scopes.iter().any(|s| s.visible.iter().any(|v| v.alias == name))
+    }
+
+    fn ambiguous(&mut self, name: &str, owners: &[String], span: Span) -> Expr {
+        let message = format!("`{name}` in `{}` is a column of {}", self.name, listed(owners));
+        let help = format!("write `{}.{name}`", owners.first().map_or("table", String::as_str));
+        self.report(Diagnostic::error("ambiguous-column", message, span, "which one?").help(help));
+        self.opaque(span, None)
+    }
+
+    fn unknown_owner(&mut self, owner: &str, span: Span) -> Expr {
+        let names: Vec<_> = self.scopes.iter().flat_map(|s| &s.visible).map(|v| v.alias.clone()).collect();
+        let message = format!("`{owner}` in `{}` names no relation of the statement", self.name);
+        let mut finding = Diagnostic::error("unknown-table", message, span, "not in any FROM here");
+        if let Some(near) = nearest(owner, names.iter().map(String::as_str)) {
+            finding = finding.help(format!("did you mean `{near}`?"));
+        }
+        self.report(finding);
+        self.opaque(span, None)
+    }
+
+    fn unknown_column(&mut self, owner: Option<&str>, ident: &Ident, name: &str, span: Span) -> Expr {
+        let visible = || {
+            let all = self.scopes.iter().rev().flat_map(|s| &s.visible);
+            all.filter(|v| owner.is_none_or(|owner| v.alias == owner))
+        };
+        let relations: Vec<_> = visible().map(|v| v.alias.clone()).collect();
+        let near = nearest(name, visible().flat_map(|v| &v.columns).map(|(column, _)| column.as_str()));
+        let near = near.map(str::to_owned);
+        let message = match relations.as_slice() {
+            [] => format!("`{name}` in `{}` is a column, but there is no FROM here", self.name),
+            [one] => format!("`{one}` has no column `{name}`, which `{}` uses", self.name),
+            many => format!("`{name}` in `{}` is no column of {}", self.name, listed(many)),
+        };
+        let mut finding = Diagnostic::error("unknown-column", message, span, "no such column");
+        if let Some(near) = near {
+            finding = finding.help(format!("did you mean `{near}`?"));
+        }
+        if ident.quote_style == Some('"') && self.dialect == Dialect::Sqlite {
+            finding = finding.help(format!("a text is written in single quotes: '{}'", ident.value));
+        }
+        self.report(finding);
+        self.opaque(span, None)
+    }
+
+    /// Makes the columns of a level's relations from `from` on nullable, as an outer join does.
+    pub(super) fn outer(&mut self, range: std::ops::Range<usize>) {
+        if let Some(scope) = self.scopes.last_mut()
+            && let Some(visible) = scope.visible.get_mut(range)
+        {
+            visible.iter_mut().for_each(|v| v.outer = true);
+        }
+    }
+
+    /// Notes the columns that a condition of the innermost level keeps from being NULL.
+    pub(super) fn keeps_present(&mut self, condition: &Expr) {
+        let mut present = BTreeSet::new();
+        rejects_null(condition, &mut present);
+        if let Some(scope) = self.scopes.last_mut() {
+            scope.present.extend(present);
+        }
+    }
+}
+
+fn column_expr(source: SourceId, column: String, ty: Option<Type>, span: Span) -> Expr {
+    Expr { kind: ExprKind::Column { source, column }, ty, span }
+}
+
+/// Columns that a relation shows, as the level sees them.
+pub(super) fn seen(scope: &Scope, visible: &Visible) -> Columns {
+    // A condition that one of the columns passes shows that the outer join found a row.
+    let outer = visible.outer && !scope.present.iter().any(|(id, _)| *id == visible.id);
+    let see = |(name, ty): &(String, Option<Type>)| {
+        let present = scope.present.contains(&(visible.id, name.clone()));
+        let ty = ty.clone().map(|ty| Type { nullable: (ty.nullable || outer) && !present, ..ty });
+        (name.clone(), ty)
+    };
+    visible.columns.iter().map(see).collect()
+}
+
+fn find_in(scope: &Scope, visible: &Visible, name: &str, dialect: Dialect) -> Option<(SourceId, Option<Type>)> {
+    if let Some((_, ty)) = seen(scope, visible).into_iter().find(|(column, _)| column == name) {
+        return Some((visible.id, ty));
+    }
+    if !visible.complete {
+        return Some((visible.id, None));
+    }
+    own_column(visible, name, dialect).map(|ty| (visible.id, ty))
+}
+
+/// Columns that the engine adds to every table.
+fn own_column(visible: &Visible, name: &str, dialect: Dialect) -> Option<Option<Type>> {
+    match (dialect, name) {
+        _ if !visible.table => None,
+        (Dialect::Sqlite, "rowid" | "oid" | "_rowid_") => {
+            Some(Some(Type { base: Base::Int64, nullable: visible.outer }))
+        }
+        (Dialect::Pg, "ctid" | "xmin" | "xmax" | "cmin" | "cmax" | "tableoid") => Some(None),
+        _ => None,
+    }
+}
+
+fn find(scope: &Scope, name: &str, dialect: Dialect) -> Found {
+    let named: Vec<&Visible> = scope
+        .visible
+        .iter()
+        .filter(|v| v.bare && v.columns.iter().any(|(column, _)| column == name) && !v.merged.iter().any(|m| m == name))
+        .collect();
+    match named.as_slice() {
+        [one] => find_in(scope, one, name, dialect).map_or(Found::Nothing, |(id, ty)| Found::Column(id, ty)),
+        [] => {
+            let mut perhaps = scope.visible.iter().filter(|v| v.bare);
+            if let Some(unknown) = perhaps.clone().find(|v| !v.complete) {
+                return Found::Perhaps(unknown.id);
+            }
+            perhaps
+                .find_map(|v| own_column(v, name, dialect).map(|ty| Found::Column(v.id, ty)))
+                .unwrap_or(Found::Nothing)
+        }
+        many => Found::Ambiguous(many.iter().map(|v| v.alias.clone()).collect()),
+    }
+}
+
+/// Columns that are not NULL in any row for which `condition` is true.
+fn rejects_null(condition: &Expr, present: &mut BTreeSet<(SourceId, String)>) {
+    match &condition.kind {
+        ExprKind::Binary { op, left, right } if op == "and" => {
+            rejects_null(left, present);
+            rejects_null(right, present);
+        }
+        ExprKind::Binary { op, left, right } if ["=", "<>", "<", "<=", ">", ">=", "@>", "<@"].contains(&op.as_str()) => {
+            plain(left, present);
+            plain(right, present);
+        }
+        ExprKind::Is { expr, what: "null", negated: true } => plain(expr, present),
+        ExprKind::Is { expr, what: "true" | "false", negated: false } => rejects_null_in(expr, present),
+        ExprKind::Between { expr, low, high, negated: false } => {
+            [expr, low, high].into_iter().for_each(|e| plain(e, present));
+        }
+        ExprKind::InList { expr, list, .. } if !list.is_empty() => plain(expr, present),
+        ExprKind::InQuery { expr, negated: false, .. } => plain(expr, present),
+        ExprKind::Like { expr, pattern, .. } => {
+            plain(expr, present);
+            plain(pattern, present);
+        }
+        ExprKind::Any { left, all: false, .. } => plain(left, present),
+        ExprKind::Column { .. } => plain(condition, present),
+        ExprKind::Unary { op, expr } if op == "not" => rejects_null_in(expr, present),
+        _ => {}
+    }
+}
+
+/// Under NOT only a comparison itself still speaks about its own columns.
+fn rejects_null_in(condition: &Expr, present: &mut BTreeSet<(SourceId, String)>) {
+    match &condition.kind {
+        ExprKind::Column { .. } => plain(condition, present),
+        ExprKind::Binary { op, .. } if !["and", "or"].contains(&op.as_str()) => rejects_null(condition, present),
+        _ => {}
+    }
+}
+
+fn plain(expr: &Expr, present: &mut BTreeSet<(SourceId, String)>) {
+    match &expr.kind {
+        ExprKind::Column { source, column } => {
+            present.insert((*source, column.clone()));
+        }
+        ExprKind::Cast { expr, .. } | ExprKind::Collate { expr, .. } => plain(expr, present),
+        _ => {}
+    }
+}
+
+fn listed(names: &[String]) -> String {
+    let quoted: Vec<_> = names.iter().map(|name| format!("`{name}`")).collect();
+    match quoted.split_last() {
+        Some((last, rest)) if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
+        _ => quoted.concat(),
+    }
+}
+
+/// The candidate that a misspelt name most likely meant.
+pub(super) fn nearest<'c>(name: &str, candidates: impl Iterator<Item = &'c str>) -> Option<&'c str> {
+    let close = |candidate: &&str| distance(name, candidate);
+    let limit = (name.chars().count() / 3).max(1);
+    candidates.min_by_key(close).filter(|best| distance(name, best) <= limit || best.ends_with(name))
+}
+
+/// Levenshtein's distance.
+fn distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, ca) in a.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, cb) in b.iter().enumerate() {
+            let change = diagonal + usize::from(ca != *cb);
+            diagonal = row[j + 1];
+            row[j + 1] = change.min(diagonal + 1).min(row[j] + 1);
+        }
+    }
+    row[b.len()]
+}

@@ -1,0 +1,201 @@
+//! The tokens of one SQL statement and the way from them back to the bytes of the file.
+//!
+//! sqlparser's own spans are lines and columns, and many nodes of its tree have none. Here the text is
+//! tokenised once; every token gets its *number* as its location, so that a span of the tree says which
+//! tokens it covers, an error says at which token it happened, and a node without a span of its own is
+//! completed by looking at the tokens around its children.
+//!
+//! What sqlparser cannot read is taken out of the list before it sees it ([`super::edit`]).
+
+use sqlparser::ast::Spanned;
+use sqlparser::dialect::Dialect as SqlDialect;
+use sqlparser::tokenizer::{Location, Span as TokenSpan, Token, TokenWithSpan, Tokenizer};
+
+use crate::source::{FileId, Span};
+
+/// A token that means something: no white space, no comment.
+#[derive(Debug, Clone)]
+pub(super) struct Tok {
+    /// What it is.
+    pub token: Token,
+    /// Its bytes in the file.
+    pub span: Span,
+}
+
+/// A text that cannot be cut into tokens.
+pub(super) struct BadToken {
+    /// What is wrong.
+    pub message: String,
+    /// Where.
+    pub span: Span,
+}
+
+/// The tokens of a statement, after editing.
+#[derive(Debug)]
+pub(super) struct Text {
+    /// The whole statement.
+    pub span: Span,
+    /// Its tokens.
+    pub tokens: Vec<Tok>,
+    /// For every opening bracket its closing one and the other way round.
+    partner: Vec<Option<usize>>,
+}
+
+impl Text {
+    /// Wraps an edited token list.
+    pub(super) fn new(span: Span, tokens: Vec<Tok>) -> Self {
+        let partner = partners(&tokens);
+        Self { span, tokens, partner }
+    }
+
+    /// The tokens as sqlparser reads them, located by their numbers.
+    pub(super) fn numbered(&self) -> Vec<TokenWithSpan> {
+        self.tokens.iter().enumerate().map(|(i, tok)| numbered(i, tok)).collect()
+    }
+
+    /// The first and the last token that a node of the tree covers, as far as it knows.
+    pub(super) fn tokens_of(&self, node: &impl Spanned) -> Option<(usize, usize)> {
+        self.tokens_in(node.span())
+    }
+
+    /// The same for a span of the tree.
+    pub(super) fn tokens_in(&self, span: TokenSpan) -> Option<(usize, usize)> {
+        let first = number_at(span.start)?;
+        let last = number_at(span.end)?;
+        (first <= last && last < self.tokens.len()).then_some((first, last))
+    }
+
+    /// The bytes from the first to the last token, both included.
+    pub(super) fn bytes(&self, first: usize, last: usize) -> Span {
+        match (self.tokens.get(first), self.tokens.get(last)) {
+            (Some(a), Some(b)) => a.span.to(b.span),
+            _ => self.span,
+        }
+    }
+
+    /// The token at which a span begins.
+    pub(super) fn first_of(&self, span: Span) -> usize {
+        self.tokens.partition_point(|tok| tok.span.end <= span.start)
+    }
+
+    /// The token with which a span ends.
+    pub(super) fn last_of(&self, span: Span) -> usize {
+        self.tokens.partition_point(|tok| tok.span.start < span.end).saturating_sub(1)
+    }
+
+    /// The token's kind.
+    pub(super) fn token(&self, index: usize) -> Option<&Token> {
+        self.tokens.get(index).map(|tok| &tok.token)
+    }
+
+    /// Whether the token is that keyword (in capitals), not quoted.
+    pub(super) fn is_word(&self, index: usize, word: &str) -> bool {
+        is_word(self.token(index), word)
+    }
+
+    /// Whether the tokens from `index` on are these keywords.
+    pub(super) fn are_words(&self, index: usize, words: &[&str]) -> bool {
+        words.iter().enumerate().all(|(i, word)| self.is_word(index + i, word))
+    }
+
+    /// The partner of a bracket.
+    pub(super) fn partner(&self, index: usize) -> Option<usize> {
+        self.partner.get(index).copied().flatten()
+    }
+
+    /// Widens a span over the brackets that enclose it directly, and over those outside them.
+    pub(super) fn widen_over_brackets(&self, span: Span) -> Span {
+        let (first, last) = (self.first_of(span), self.last_of(span));
+        match first.checked_sub(1) {
+            Some(open) if self.partner(open) == Some(last + 1) => self.bytes(open, last + 1),
+            _ => span,
+        }
+    }
+
+    /// The last token of a clause that begins at `start`: where its bracket closes, or before one of
+    /// the `stops` (each a run of keywords) on the same level.
+    pub(super) fn clause_end(&self, start: usize, stops: &[&[&str]]) -> usize {
+        let mut i = start;
+        while let Some(token) = self.token(i) {
+            match token {
+                Token::LParen | Token::LBracket => i = self.partner(i).unwrap_or(i),
+                Token::RParen | Token::RBracket | Token::SemiColon => break,
+                _ if i > start && stops.iter().any(|words| self.are_words(i, words)) => break,
+                _ => {}
+            }
+            i += 1;
+        }
+        i.saturating_sub(1).max(start)
+    }
+}
+
+/// Whether a token is that keyword, not quoted.
+pub(super) fn is_word(token: Option<&Token>, word: &str) -> bool {
+    matches!(token, Some(Token::Word(w)) if w.quote_style.is_none() && w.value.eq_ignore_ascii_case(word))
+}
+
+/// A token whose location is its number.
+pub(super) fn numbered(index: usize, tok: &Tok) -> TokenWithSpan {
+    let column = 2 * index as u64 + 1;
+    let span = TokenSpan::new(Location::new(1, column), Location::new(1, column + 1));
+    TokenWithSpan::new(tok.token.clone(), span)
+}
+
+/// The number behind a location; none for sqlparser's empty location.
+pub(super) fn number_at(location: Location) -> Option<usize> {
+    (location.line == 1).then(|| location.column.checked_sub(1)).flatten().map(|c| c as usize / 2)
+}
+
+/// Cuts a statement into tokens.
+pub(super) fn tokens(dialect: &dyn SqlDialect, text: &str, file: FileId, base: usize) -> Result<Vec<Tok>, BadToken> {
+    let lines = Lines::new(text);
+    let place = |from: usize, to: usize| Span::new(file, base + from..base + to.max(from));
+    let found = Tokenizer::new(dialect, text).tokenize_with_location().map_err(|error| {
+        let at = lines.offset(text, error.location).min(text.len());
+        BadToken { message: error.message, span: place(at, text.len()) }
+    })?;
+    Ok(found
+        .into_iter()
+        .filter(|t| !matches!(t.token, Token::Whitespace(_) | Token::EOF))
+        .map(|t| Tok {
+            span: place(lines.offset(text, t.span.start), lines.offset(text, t.span.end)),
+            token: t.token,
+        })
+        .collect())
+}
+
+/// Where the lines of a text begin.
+struct Lines(Vec<usize>);
+
+impl Lines {
+    fn new(text: &str) -> Self {
+        let breaks = text.bytes().enumerate().filter(|(_, b)| *b == b'\n').map(|(i, _)| i + 1);
+        Self(std::iter::once(0).chain(breaks).collect())
+    }
+
+    fn offset(&self, text: &str, location: Location) -> usize {
+        let Some(start) = (location.line as usize).checked_sub(1).and_then(|line| self.0.get(line)) else {
+            return text.len();
+        };
+        let column = (location.column as usize).saturating_sub(1);
+        text[*start..].char_indices().nth(column).map_or(text.len(), |(i, _)| start + i)
+    }
+}
+
+fn partners(tokens: &[Tok]) -> Vec<Option<usize>> {
+    let mut partner = vec![None; tokens.len()];
+    let mut open = Vec::new();
+    for (i, tok) in tokens.iter().enumerate() {
+        match tok.token {
+            Token::LParen | Token::LBracket => open.push(i),
+            Token::RParen | Token::RBracket => {
+                if let Some(start) = open.pop() {
+                    partner[start] = Some(i);
+                    partner[i] = Some(start);
+                }
+            }
+            _ => {}
+        }
+    }
+    partner
+}

@@ -1,0 +1,279 @@
+//! Ways through the tree: the columns of what it holds, its sources, and every expression in it.
+
+use super::{
+    Body, Conflict, ConflictAction, Expr, ExprKind, OrderKey, OutputColumn, Part, Query, Rows, Select, Source, SourceId,
+    SourceKind, Statement, Window,
+};
+use crate::types::Type;
+
+impl Statement {
+    /// The columns that the statement returns, in order; none when it returns no rows.
+    pub fn columns(&self) -> Vec<(String, Option<Type>)> {
+        self.result.and_then(|index| self.parts.get(index)).map_or_else(Vec::new, Part::columns)
+    }
+
+    /// The source with that identity, wherever it stands. `excluded` has none: it shows the target's columns.
+    pub fn source(&self, id: SourceId) -> Option<&Source> {
+        self.sources().into_iter().find(|source| source.id == id)
+    }
+
+    /// Every source of the statement: targets, FROM and USING, those of subqueries and CTEs too.
+    pub fn sources(&self) -> Vec<&Source> {
+        let mut walk = Walk::default();
+        self.parts.iter().for_each(|part| walk.body(&part.body));
+        walk.sources
+    }
+
+    /// Every expression of the statement, each before those inside it, subqueries included.
+    pub fn exprs(&self) -> Vec<&Expr> {
+        let mut walk = Walk::default();
+        self.parts.iter().for_each(|part| walk.body(&part.body));
+        walk.exprs
+    }
+}
+
+impl Part {
+    /// The columns that the part gives: of a query, or of RETURNING.
+    pub fn columns(&self) -> Vec<(String, Option<Type>)> {
+        let outputs = |columns: &[OutputColumn]| {
+            columns.iter().map(|column| (column.name.clone(), column.expr.ty.clone())).collect()
+        };
+        match &self.body {
+            Body::Query(query) => query.columns(),
+            Body::Insert(insert) => outputs(&insert.returning),
+            Body::Update(update) => outputs(&update.returning),
+            Body::Delete(delete) => outputs(&delete.returning),
+        }
+    }
+
+    /// The target of a write.
+    pub fn target(&self) -> Option<&Source> {
+        match &self.body {
+            Body::Query(_) => None,
+            Body::Insert(insert) => Some(&insert.target),
+            Body::Update(update) => Some(&update.target),
+            Body::Delete(delete) => Some(&delete.target),
+        }
+    }
+
+    /// Every expression of the part, each before those inside it.
+    pub fn exprs(&self) -> Vec<&Expr> {
+        let mut walk = Walk::default();
+        walk.body(&self.body);
+        walk.exprs
+    }
+
+    /// Every source of the part.
+    pub fn sources(&self) -> Vec<&Source> {
+        let mut walk = Walk::default();
+        walk.body(&self.body);
+        walk.sources
+    }
+}
+
+impl Query {
+    /// The columns of the query's rows. A set operation's may be NULL where either side's may.
+    pub fn columns(&self) -> Vec<(String, Option<Type>)> {
+        self.rows.columns()
+    }
+
+    /// Every expression of the query, each before those inside it.
+    pub fn exprs(&self) -> Vec<&Expr> {
+        let mut walk = Walk::default();
+        walk.query(self);
+        walk.exprs
+    }
+}
+
+impl Rows {
+    /// The columns of the rows.
+    pub fn columns(&self) -> Vec<(String, Option<Type>)> {
+        match self {
+            Rows::Select(select) => select.columns.iter().map(|c| (c.name.clone(), c.expr.ty.clone())).collect(),
+            Rows::Values(rows, _) => {
+                let width = rows.first().map_or(0, Vec::len);
+                let column = |i: usize| {
+                    let types = rows.iter().map(|row| row.get(i).and_then(|value| value.ty.clone()));
+                    (format!("column{}", i + 1), types.reduce(either).flatten())
+                };
+                (0..width).map(column).collect()
+            }
+            Rows::Set { op, left, right, .. } => {
+                let mut columns = left.columns();
+                for (column, (_, ty)) in columns.iter_mut().zip(right.columns()) {
+                    let left = column.1.take();
+                    column.1 = if *op == "union" { either(left, ty) } else { left.or(ty) };
+                }
+                columns
+            }
+            Rows::Query(query) => query.columns(),
+        }
+    }
+}
+
+/// The type of a value that is one or the other.
+fn either(a: Option<Type>, b: Option<Type>) -> Option<Type> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(Type { nullable: a.nullable || b.nullable, ..a }),
+        (a, b) => a.or(b),
+    }
+}
+
+impl Expr {
+    /// The expression and every one inside it, each before those inside it, subqueries included.
+    pub fn exprs(&self) -> Vec<&Expr> {
+        let mut walk = Walk::default();
+        walk.expr(self);
+        walk.exprs
+    }
+}
+
+/// Calls `visit` for every expression of a statement, each before those inside it.
+pub fn walk_exprs<'t>(statement: &'t Statement, visit: &mut impl FnMut(&'t Expr)) {
+    statement.exprs().into_iter().for_each(visit);
+}
+
+#[derive(Default)]
+struct Walk<'t> {
+    exprs: Vec<&'t Expr>,
+    sources: Vec<&'t Source>,
+}
+
+impl<'t> Walk<'t> {
+    fn body(&mut self, body: &'t Body) {
+        match body {
+            Body::Query(query) => self.query(query),
+            Body::Insert(insert) => {
+                self.source(&insert.target);
+                self.query(&insert.rows);
+                if let Some(conflict) = &insert.conflict {
+                    self.conflict(conflict);
+                }
+                self.columns(&insert.returning);
+            }
+            Body::Update(update) => {
+                self.source(&update.target);
+                update.set.iter().for_each(|assignment| self.expr(&assignment.value));
+                update.from.iter().for_each(|source| self.source(source));
+                self.maybe(update.filter.as_ref());
+                self.columns(&update.returning);
+            }
+            Body::Delete(delete) => {
+                self.source(&delete.target);
+                delete.using.iter().for_each(|source| self.source(source));
+                self.maybe(delete.filter.as_ref());
+                self.columns(&delete.returning);
+            }
+        }
+    }
+
+    fn conflict(&mut self, conflict: &'t Conflict) {
+        self.maybe(conflict.target_filter.as_ref());
+        if let ConflictAction::Update { set, filter, .. } = &conflict.action {
+            set.iter().for_each(|assignment| self.expr(&assignment.value));
+            self.maybe(filter.as_ref());
+        }
+    }
+
+    fn query(&mut self, query: &'t Query) {
+        query.ctes.iter().for_each(|(_, query)| self.query(query));
+        self.rows(&query.rows);
+        self.order(&query.order);
+        self.maybe(query.limit.as_ref());
+        self.maybe(query.offset.as_ref());
+    }
+
+    fn rows(&mut self, rows: &'t Rows) {
+        match rows {
+            Rows::Select(select) => self.select(select),
+            Rows::Values(rows, _) => self.all(rows.iter().flatten()),
+            Rows::Set { left, right, .. } => {
+                self.rows(left);
+                self.rows(right);
+            }
+            Rows::Query(query) => self.query(query),
+        }
+    }
+
+    fn select(&mut self, select: &'t Select) {
+        if let Some((keys, _)) = &select.distinct {
+            self.all(keys);
+        }
+        self.columns(&select.columns);
+        select.from.iter().for_each(|source| self.source(source));
+        self.maybe(select.filter.as_ref());
+        self.all(&select.group);
+        self.maybe(select.having.as_ref());
+    }
+
+    fn source(&mut self, source: &'t Source) {
+        self.sources.push(source);
+        match &source.kind {
+            SourceKind::Derived(query) => self.query(query),
+            SourceKind::Function { args, .. } => self.all(args),
+            SourceKind::Table(_) | SourceKind::Cte(_) | SourceKind::Excluded => {}
+        }
+        self.maybe(source.join.as_ref().and_then(|join| join.on.as_ref()));
+    }
+
+    fn columns(&mut self, columns: &'t [OutputColumn]) {
+        columns.iter().for_each(|column| self.expr(&column.expr));
+    }
+
+    fn order(&mut self, order: &'t [OrderKey]) {
+        order.iter().for_each(|key| self.expr(&key.expr));
+    }
+
+    fn maybe(&mut self, expr: Option<&'t Expr>) {
+        if let Some(expr) = expr {
+            self.expr(expr);
+        }
+    }
+
+    fn all(&mut self, exprs: impl IntoIterator<Item = &'t Expr>) {
+        exprs.into_iter().for_each(|expr| self.expr(expr));
+    }
+
+    fn expr(&mut self, expr: &'t Expr) {
+        use ExprKind as K;
+        self.exprs.push(expr);
+        match &expr.kind {
+            K::Param(_) | K::Null | K::Bool(_) | K::Number(_) | K::Text(_) | K::Blob(_) => {}
+            K::Column { .. } | K::Opaque(_) => {}
+            K::Unary { expr, .. } | K::Is { expr, .. } | K::Cast { expr, .. } | K::Collate { expr, .. } => {
+                self.expr(expr);
+            }
+            K::Binary { left, right, .. } | K::Any { left, right, .. } => self.all([&**left, &**right]),
+            K::Between { expr, low, high, .. } => self.all([&**expr, &**low, &**high]),
+            K::InList { expr, list, .. } => {
+                self.expr(expr);
+                self.all(list);
+            }
+            K::InQuery { expr, query, .. } => {
+                self.expr(expr);
+                self.query(query);
+            }
+            K::Exists { query, .. } | K::Scalar(query) => self.query(query),
+            K::Like { expr, pattern, .. } => self.all([&**expr, &**pattern]),
+            K::Call { args, order, filter, over, .. } => {
+                self.all(args);
+                self.order(order);
+                self.maybe(filter.as_deref());
+                if let Some(window) = over {
+                    self.window(window);
+                }
+            }
+            K::Case { operand, branches, otherwise } => {
+                self.maybe(operand.as_deref());
+                branches.iter().for_each(|(condition, value)| self.all([condition, value]));
+                self.maybe(otherwise.as_deref());
+            }
+            K::Array(items) | K::Tuple(items) => self.all(items),
+        }
+    }
+
+    fn window(&mut self, window: &'t Window) {
+        self.all(&window.partition);
+        self.order(&window.order);
+    }
+}
