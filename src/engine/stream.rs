@@ -1,0 +1,308 @@
+//! The output streams of attempts: appending frames, reading them, following them, rolling summaries.
+//!
+//! A frame's place is the time of its append and a counter inside that millisecond; places only grow. Three
+//! modes: durable frames stay, summary frames are patches that are also merged into one document, best-effort
+//! frames let the stream be trimmed to what its rate asks for.
+
+use std::time::Duration;
+
+use ff_core::backend::{
+    AppendFrameOutcome, BestEffortLiveConfig, Frame, Handle, PatchKind, StreamMode, SummaryDocument, TailVisibility,
+};
+use ff_core::contracts::{STREAM_READ_HARD_CAP, StreamCursor, StreamFrame, StreamFrames};
+use ff_core::engine_error::EngineError;
+use ff_core::types::{AttemptIndex, ExecutionId};
+use serde_json::Value;
+use tokio::time::Instant;
+
+use crate::backend::Backend;
+use crate::db::{Abort, Dialect};
+use crate::engine::policy::live::AppendRate;
+use crate::engine::{attempt, read_one, transaction, unit};
+use crate::model::cursor::FramePlace;
+use crate::model::handle::{self, Held};
+use crate::model::id::{ExecKey, corruption, exec_key, invalid_input};
+use crate::model::{frame, summary};
+use crate::statements::{Statements, stream};
+
+/// Appends a frame to the stream of the handle's attempt.
+///
+/// Precondition: no other lease took the attempt over; an attempt that is not stored is appended to as well.
+/// Effect: one more frame; by mode also the next version of the summary, or a trimmed stream. Repeating it
+/// appends again.
+///
+/// # Errors
+/// `Contention(LeaseConflict)` when another lease took over; `Validation(InvalidInput)` when a summary patch is
+/// not JSON or text holds U+0000; nothing is written then.
+pub(crate) async fn append<D: Dialect>(
+    backend: &Backend<D>,
+    handle: &Handle,
+    appended: &Frame,
+) -> Result<AppendFrameOutcome, EngineError> {
+    let held = handle::decode(D::TAG, handle)?;
+    let params = stream::StreamAppendParams {
+        partition_key: held.key.partition_key,
+        execution_id: held.key.execution_id,
+        attempt_index: held.attempt_index,
+        lease_epoch: held.lease_epoch,
+        now_ms: backend.now_ms(),
+        fields: frame::encode(appended)?,
+        mode: appended.mode.wire_str().to_owned(),
+    };
+    let done = match appended.mode {
+        StreamMode::DurableSummary { .. } => append_patch(backend, params, &appended.bytes).await?,
+        StreamMode::BestEffortLive { config } => append_live(backend, params, config).await?,
+        _ => unit!(backend, stream_append, params)?.map(|row| Appended { row, version: None }),
+    };
+    match done {
+        Some(done) => Ok(announce(backend, &held, done)),
+        None => Err(attempt::refusal(backend, &held).await),
+    }
+}
+
+struct Appended {
+    row: stream::StreamAppendRow,
+    version: Option<i32>,
+}
+
+fn announce<D: Dialect>(backend: &Backend<D>, held: &Held, done: Appended) -> AppendFrameOutcome {
+    let place = FramePlace { ts_ms: done.row.last_ms, seq: done.row.last_seq };
+    backend.wake_frame(held.key, held.attempt_index, place);
+    let outcome = AppendFrameOutcome::new(place.text(), done.row.frame_count.max(0).unsigned_abs());
+    match done.version {
+        Some(version) => outcome.with_summary_version(u64::from(version.max(0).unsigned_abs())),
+        None => outcome,
+    }
+}
+
+async fn append_patch<D: Dialect>(
+    backend: &Backend<D>,
+    append: stream::StreamAppendParams,
+    patch: &[u8],
+) -> Result<Option<Appended>, EngineError> {
+    let patch: Value = serde_json::from_slice(patch)
+        .map_err(|error| invalid_input(format!("summary patch not valid JSON: {error}")))?;
+    let lock = stream::StreamSummaryLockParams {
+        partition_key: append.partition_key,
+        execution_id: append.execution_id,
+        attempt_index: append.attempt_index,
+    };
+    transaction!(backend, "stream_append_patch", [append, lock, patch], |conn| {
+        let Some(row) = conn.stream_append(&append).await? else {
+            return Ok(None);
+        };
+        let mut document = match conn.stream_summary_lock(&lock).await? {
+            Some(row) => row.document_json,
+            None => Value::Object(serde_json::Map::new()),
+        };
+        summary::merge(&mut document, patch.clone());
+        let write = stream::StreamSummaryWriteParams {
+            partition_key: lock.partition_key,
+            execution_id: lock.execution_id,
+            attempt_index: lock.attempt_index,
+            document_json: document,
+            now_ms: append.now_ms,
+        };
+        let written = conn.stream_summary_write(&write).await?;
+        Ok(Some(Appended { row, version: Some(written.version) }))
+    })
+}
+
+async fn append_live<D: Dialect>(
+    backend: &Backend<D>,
+    append: stream::StreamAppendParams,
+    config: BestEffortLiveConfig,
+) -> Result<Option<Appended>, EngineError> {
+    transaction!(backend, "stream_append_live", [append], |conn| {
+        let Some(mut row) = conn.stream_append(&append).await? else {
+            return Ok(None);
+        };
+        let read = stream::StreamMetaReadParams {
+            partition_key: append.partition_key,
+            execution_id: append.execution_id,
+            attempt_index: append.attempt_index,
+        };
+        let before = conn.stream_meta_read(&read).await?.map_or(AppendRate::NONE, |meta| AppendRate {
+            ema_hz: meta.ema_rate_hz,
+            last_ms: meta.last_append_ts_ms,
+        });
+        let rate = before.after_frame(&config, append.now_ms);
+        let kept = rate.frames_kept(&config);
+        let write = stream::StreamMetaWriteParams {
+            partition_key: append.partition_key,
+            execution_id: append.execution_id,
+            attempt_index: append.attempt_index,
+            ema_rate_hz: rate.ema_hz,
+            last_append_ts_ms: append.now_ms,
+            maxlen: i32::try_from(kept).unwrap_or(i32::MAX),
+        };
+        conn.stream_meta_write(&write).await?;
+        if row.frame_count > kept {
+            let trim = stream::StreamTrimParams {
+                partition_key: append.partition_key,
+                execution_id: append.execution_id,
+                attempt_index: append.attempt_index,
+                kept,
+            };
+            if let Some(trimmed) = conn.stream_trim(&trim).await? {
+                row.frame_count = trimmed.frame_count;
+            }
+        }
+        Ok(Some(Appended { row, version: None }))
+    })
+}
+
+/// Reads frames between two places, both included, oldest first. An unknown execution has none.
+pub(crate) async fn read<D: Dialect>(
+    backend: &Backend<D>,
+    id: &ExecutionId,
+    attempt_index: AttemptIndex,
+    from: &StreamCursor,
+    to: &StreamCursor,
+    count_limit: u64,
+) -> Result<StreamFrames, EngineError> {
+    let from = match from {
+        StreamCursor::End => FramePlace::LAST,
+        other => FramePlace::of(other)?,
+    };
+    let to = match to {
+        StreamCursor::Start => FramePlace::FIRST,
+        other => FramePlace::of(other)?,
+    };
+    let page_size = page_size(count_limit);
+    if page_size == 0 {
+        return Ok(StreamFrames::empty_open());
+    }
+    let key = exec_key(id)?;
+    let params = stream::StreamReadParams {
+        partition_key: key.partition_key,
+        execution_id: key.execution_id,
+        attempt_index: stored_index(attempt_index)?,
+        from_ms: from.ts_ms,
+        from_seq: from.seq,
+        to_ms: to.ts_ms,
+        to_seq: to.seq,
+        page_size,
+    };
+    let rows = read_one!(backend, stream_read, params)?;
+    Ok(open(rows.into_iter().map(|row| shown(row.ts_ms, row.seq, &row.fields))))
+}
+
+/// Reads frames strictly after a place; when there are none yet, waits for one at most `block_ms`.
+///
+/// No connection is held while it waits. At the end of the wait it looks once more.
+pub(crate) async fn tail<D: Dialect>(
+    backend: &Backend<D>,
+    id: &ExecutionId,
+    attempt_index: AttemptIndex,
+    after: &StreamCursor,
+    block_ms: u64,
+    count_limit: u64,
+    visibility: TailVisibility,
+) -> Result<StreamFrames, EngineError> {
+    let StreamCursor::At(after) = after else {
+        return Err(invalid_input("tail_stream requires concrete after cursor"));
+    };
+    let after = FramePlace::parse(after)?;
+    let key = exec_key(id)?;
+    let attempt_index = stored_index(attempt_index)?;
+    let params = stream::StreamTailParams {
+        partition_key: key.partition_key,
+        execution_id: key.execution_id,
+        attempt_index,
+        after_ms: after.ts_ms,
+        after_seq: after.seq,
+        with_best_effort: visibility != TailVisibility::ExcludeBestEffort,
+        page_size: page_size(count_limit),
+    };
+    if params.page_size == 0 {
+        return Ok(StreamFrames::empty_open());
+    }
+    if block_ms == 0 {
+        return look(backend, params).await;
+    }
+    let deadline = Instant::now()
+        .checked_add(Duration::from_millis(block_ms))
+        .unwrap_or_else(far_future);
+    follow(backend, key, attempt_index, params, deadline).await
+}
+
+async fn follow<D: Dialect>(
+    backend: &Backend<D>,
+    key: ExecKey,
+    attempt_index: i32,
+    params: stream::StreamTailParams,
+    deadline: Instant,
+) -> Result<StreamFrames, EngineError> {
+    // Watching begins before the first look, so that no frame falls between the two. A watch that cannot be
+    // had in time leaves the last look at the deadline.
+    let watch = tokio::time::timeout_at(deadline, backend.watch_frames(key, attempt_index)).await;
+    let Ok(mut watch) = watch else {
+        return look(backend, params).await;
+    };
+    loop {
+        let found = look(backend, params.clone()).await?;
+        if !found.frames.is_empty() {
+            return Ok(found);
+        }
+        if tokio::time::timeout_at(deadline, watch.changed()).await.is_err() {
+            return look(backend, params).await;
+        }
+    }
+}
+
+async fn look<D: Dialect>(backend: &Backend<D>, params: stream::StreamTailParams) -> Result<StreamFrames, EngineError> {
+    let rows = read_one!(backend, stream_tail, params)?;
+    Ok(open(rows.into_iter().map(|row| shown(row.ts_ms, row.seq, &row.fields))))
+}
+
+/// Reads the rolling summary of an attempt; `None` when no patch was ever appended.
+pub(crate) async fn read_summary<D: Dialect>(
+    backend: &Backend<D>,
+    id: &ExecutionId,
+    attempt_index: AttemptIndex,
+) -> Result<Option<SummaryDocument>, EngineError> {
+    let key = exec_key(id)?;
+    let params = stream::StreamSummaryReadParams {
+        partition_key: key.partition_key,
+        execution_id: key.execution_id,
+        attempt_index: stored_index(attempt_index)?,
+    };
+    let Some(row) = read_one!(backend, stream_summary_read, params)? else {
+        return Ok(None);
+    };
+    let document = serde_json::to_vec(&row.document_json)
+        .map_err(|error| invalid_input(format!("summary document not serialisable: {error}")))?;
+    let version = u64::try_from(row.version)
+        .map_err(|_| corruption(format!("ff_stream_summary: version is negative: {}", row.version)))?;
+    Ok(Some(SummaryDocument::new(
+        document,
+        version,
+        PatchKind::JsonMergePatch,
+        row.last_updated_ms.max(0).unsigned_abs(),
+        row.first_applied_ms.max(0).unsigned_abs(),
+    )))
+}
+
+fn page_size(count_limit: u64) -> i64 {
+    i64::try_from(count_limit.min(STREAM_READ_HARD_CAP)).unwrap_or(i64::MAX)
+}
+
+/// An attempt's index as its column holds it.
+fn stored_index(attempt_index: AttemptIndex) -> Result<i32, EngineError> {
+    i32::try_from(attempt_index.0)
+        .map_err(|_| invalid_input(format!("attempt index {} exceeds i32 range (max {})", attempt_index.0, i32::MAX)))
+}
+
+/// A deadline that is as good as none.
+fn far_future() -> Instant {
+    Instant::now() + Duration::from_secs(60 * 60 * 24 * 365)
+}
+
+fn shown(ts_ms: i64, seq: i32, fields: &Value) -> StreamFrame {
+    StreamFrame { id: FramePlace { ts_ms, seq }.text(), fields: frame::fields(fields) }
+}
+
+fn open(frames: impl Iterator<Item = StreamFrame>) -> StreamFrames {
+    StreamFrames { frames: frames.collect(), closed_at: None, closed_reason: None }
+}
