@@ -467,7 +467,8 @@ SELECT core.policy, core.raw_fields
 -- leaves the pointer one ahead of the attempt it started, so the pointer alone does not say it.
 -- name: attempt_running_read :opt
 SELECT attempt.attempt_index, attempt.worker_id, attempt.worker_instance_id, attempt.lease_epoch,
-       attempt.lease_expires_at_ms, attempt.started_at_ms, attempt.terminal_at_ms, attempt.outcome
+       attempt.lease_expires_at_ms, attempt.started_at_ms, attempt.terminal_at_ms, attempt.outcome,
+       attempt.raw_fields
   FROM ff_exec_core AS core
   JOIN ff_attempt AS attempt
     ON attempt.partition_key = core.partition_key
@@ -484,6 +485,7 @@ SELECT attempt.attempt_index, attempt.worker_id, attempt.worker_instance_id, att
 -- name: attempt_cancel :opt
 -- diverges(lock): SQLite has a single writer; on Postgres the execution is locked before its attempt changes.
 -- column: completion_event_id i64
+-- column: lease_event_id i64 null
 WITH fence AS (
   SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields, core.attempt_index
     FROM ff_exec_core AS core
@@ -534,6 +536,7 @@ lease AS (
                   WHERE held.partition_key = :partition_key
                     AND held.execution_id = :execution_id
                     AND held.attempt_index = :attempt_index)
+  RETURNING event_id
 ),
 core AS (
   UPDATE ff_exec_core AS core
@@ -551,5 +554,6 @@ core AS (
    WHERE core.partition_key = :partition_key
      AND core.execution_id = fence.execution_id
 )
-SELECT completion.event_id AS completion_event_id
-  FROM completion;
+SELECT completion.event_id AS completion_event_id, lease.event_id AS lease_event_id
+  FROM completion
+  LEFT JOIN lease ON true;

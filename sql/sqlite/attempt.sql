@@ -707,7 +707,8 @@ SELECT core.policy, core.raw_fields
 -- leaves the pointer one ahead of the attempt it started, so the pointer alone does not say it.
 -- name: attempt_running_read :opt
 SELECT attempt.attempt_index, attempt.worker_id, attempt.worker_instance_id, attempt.lease_epoch,
-       attempt.lease_expires_at_ms, attempt.started_at_ms, attempt.terminal_at_ms, attempt.outcome
+       attempt.lease_expires_at_ms, attempt.started_at_ms, attempt.terminal_at_ms, attempt.outcome,
+       attempt.raw_fields
   FROM ff_exec_core AS core
   JOIN ff_attempt AS attempt
     ON attempt.partition_key = core.partition_key
@@ -723,7 +724,9 @@ SELECT attempt.attempt_index, attempt.worker_id, attempt.worker_instance_id, att
 -- be fenced by and is cancelled as well. No row: it is missing, has ended, or another lease took over.
 -- name: attempt_cancel :opt
 -- diverges(columns.completion_event_id): under the single writer the newest event is the one just inserted; RETURNING on SQLite cannot name a row of another statement.
+-- diverges(columns.lease_event_id): under the single writer the newest event is the one just inserted; RETURNING on SQLite cannot name a row of another statement.
 -- column: completion_event_id i64
+-- column: lease_event_id i64 null
 WITH fence AS (
   SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields, core.attempt_index
     FROM ff_exec_core AS core
@@ -836,4 +839,6 @@ UPDATE ff_exec_core AS core
  WHERE core.partition_key = :partition_key
    AND core.execution_id = fence.execution_id
 RETURNING (SELECT max(newest.event_id)
-             FROM ff_completion_event AS newest) AS completion_event_id;
+             FROM ff_completion_event AS newest) AS completion_event_id,
+          (SELECT max(newest.event_id)
+             FROM ff_lease_event AS newest) AS lease_event_id;

@@ -15,6 +15,52 @@
 //! There is no SQL here, no transaction except through [`crate::db::Db`], and nothing that asks which
 //! dialect it runs on. Text that names a state is turned into an enum, and back, in [`crate::model`].
 
+/// One atomic generated call: `unit!(backend, lease_renew, params)`.
+macro_rules! unit {
+    ($backend:expr, $statement:ident, $params:expr) => {{
+        let params = std::sync::Arc::new($params);
+        $backend
+            .db
+            .unit(stringify!($statement), move |conn| {
+                let params = std::sync::Arc::clone(&params);
+                Box::pin(async move { crate::statements::Statements::$statement(conn, &params).await })
+            })
+            .await
+    }};
+}
+
+/// One generated read outside a transaction: `read!(backend, execution_read, params)`.
+macro_rules! read {
+    ($backend:expr, $statement:ident, $params:expr) => {{
+        let params = std::sync::Arc::new($params);
+        $backend
+            .db
+            .read(stringify!($statement), move |conn| {
+                let params = std::sync::Arc::clone(&params);
+                Box::pin(async move { crate::statements::Statements::$statement(conn, &params).await })
+            })
+            .await
+    }};
+}
+
+/// The parameters of a statement that is fenced by a handle.
+macro_rules! fenced {
+    ($noun:ident :: $params:ident, $held:expr, $now_ms:expr $(, $field:ident : $value:expr)* $(,)?) => {
+        $noun::$params {
+            partition_key: $held.key.partition_key,
+            execution_id: $held.key.execution_id,
+            attempt_index: $held.attempt_index,
+            lease_epoch: $held.lease_epoch,
+            execution_text: $held.key.text(),
+            lease_id: $held.lease_id(),
+            now_ms: $now_ms,
+            $($field: $value,)*
+        }
+    };
+}
+
+pub(crate) use {fenced, read, unit};
+
 pub(crate) mod attempt;
 pub(crate) mod execution;
 pub(crate) mod lease;

@@ -1,0 +1,291 @@
+//! What the holder of a lease does with its attempt: reports progress, ends it, interrupts it.
+//!
+//! Every write is fenced inside its statement: the handle's epoch must be the attempt's, the attempt must
+//! be the running one, the execution must be active. When a statement changed nothing, a second read says
+//! why. A handle whose attempt already ended the same way gets the same answer again and writes nothing;
+//! every other handle that lost its lease gets `Contention(LeaseConflict)`.
+
+use ff_core::backend::{FailOutcome, FailureClass, FailureReason, Handle};
+use ff_core::engine_error::{ContentionKind, EngineError};
+use ff_core::types::TimestampMs;
+use serde_json::{Map, Value};
+use uuid::Uuid;
+
+use crate::backend::Backend;
+use crate::db::{Abort, Dialect};
+use crate::engine::policy::retry::{self, AfterFailure};
+use crate::engine::{fenced, read, unit};
+use crate::model::document;
+use crate::model::handle::{self, Held};
+use crate::model::id::{invalid_input, reject_nul};
+use crate::model::state::{AttemptOutcome, has_ended};
+use crate::statements::{Statements, attempt, execution};
+
+/// Merges progress into the execution's document; what is not given stays as it is.
+///
+/// Precondition: the handle holds the lease. Repeating it writes the same members again.
+pub(crate) async fn progress<D: Dialect>(
+    backend: &Backend<D>,
+    handle: &Handle,
+    percent: Option<u8>,
+    message: Option<String>,
+) -> Result<(), EngineError> {
+    let held = handle::decode(D::TAG, handle)?;
+    let mut changed = Map::new();
+    if let Some(percent) = percent {
+        changed.insert("progress_pct".to_owned(), percent.into());
+    }
+    if let Some(message) = message {
+        reject_nul("progress message", &message)?;
+        changed.insert("progress_message".to_owned(), message.into());
+    }
+    let params = attempt::AttemptProgressParams {
+        partition_key: held.key.partition_key,
+        execution_id: held.key.execution_id,
+        attempt_index: held.attempt_index,
+        lease_epoch: held.lease_epoch,
+        changed_fields: Value::Object(changed),
+    };
+    match unit!(backend, attempt_progress, params)? {
+        Some(_) => Ok(()),
+        None => Err(refusal(backend, &held).await),
+    }
+}
+
+/// Ends the attempt and its execution with success.
+///
+/// Precondition: the handle holds the lease. Effect: the result is stored, a `success` completion and a
+/// `revoked` lease event are written. Repeating it with the same result answers the same, writing nothing.
+pub(crate) async fn complete<D: Dialect>(
+    backend: &Backend<D>,
+    handle: &Handle,
+    result: Option<Vec<u8>>,
+) -> Result<(), EngineError> {
+    let held = handle::decode(D::TAG, handle)?;
+    let params = fenced!(attempt::AttemptCompleteParams, held, backend.now_ms(), result: result.clone());
+    if let Some(row) = unit!(backend, attempt_complete, params)? {
+        backend.wake_completion(held.key.partition_key, row.completion_event_id);
+        backend.wake_lease(held.key.partition_key, row.lease_event_id);
+        return Ok(());
+    }
+    let seen = seen(backend, &held).await?;
+    if seen.ended_as(&held, AttemptOutcome::Success) && seen.result == result {
+        return Ok(());
+    }
+    Err(lost())
+}
+
+/// Ends the attempt with a failure: the execution is tried again when the class and its retry policy
+/// allow that, at once or after the policy's backoff, and ends otherwise.
+///
+/// Precondition: the handle holds the lease. Effect: a `revoked` lease event and, when the execution ends,
+/// a `failed` completion are written. Repeating it answers the same, writing nothing.
+pub(crate) async fn fail<D: Dialect>(
+    backend: &Backend<D>,
+    handle: &Handle,
+    reason: &FailureReason,
+    class: FailureClass,
+) -> Result<FailOutcome, EngineError> {
+    let held = handle::decode(D::TAG, handle)?;
+    reject_nul("failure message", &reason.message)?;
+    if !retry::may_retry(class) {
+        return fail_for_good(backend, &held, reason).await;
+    }
+    let params = attempt::AttemptPolicyReadParams {
+        partition_key: held.key.partition_key,
+        execution_id: held.key.execution_id,
+    };
+    let (policy, retries) = match read!(backend, attempt_policy_read, params)? {
+        Some(row) => (row.policy, document::counter(&row.raw_fields, "retry_count")),
+        None => (None, 0),
+    };
+    let (random, _) = Uuid::new_v4().as_u64_pair();
+    match retry::after_failure(policy.as_ref(), retries, random) {
+        AfterFailure::Ends => fail_for_good(backend, &held, reason).await,
+        AfterFailure::RetriesNow => retry_now(backend, &held, reason, retries).await,
+        AfterFailure::RetriesAfterMs(delay_ms) => retry_later(backend, &held, reason, retries, delay_ms).await,
+    }
+}
+
+async fn fail_for_good<D: Dialect>(
+    backend: &Backend<D>,
+    held: &Held,
+    reason: &FailureReason,
+) -> Result<FailOutcome, EngineError> {
+    let params = fenced!(attempt::AttemptFailParams, held, backend.now_ms(), failure_message: reason.message.clone());
+    let Some(row) = unit!(backend, attempt_fail, params)? else {
+        return failed_before(backend, held).await;
+    };
+    backend.wake_completion(held.key.partition_key, row.completion_event_id);
+    backend.wake_lease(held.key.partition_key, row.lease_event_id);
+    Ok(FailOutcome::TerminalFailed)
+}
+
+async fn retry_now<D: Dialect>(
+    backend: &Backend<D>,
+    held: &Held,
+    reason: &FailureReason,
+    retries: u32,
+) -> Result<FailOutcome, EngineError> {
+    let now_ms = backend.now_ms();
+    let params = fenced!(
+        attempt::AttemptRetryParams, held, now_ms,
+        failure_message: reason.message.clone(),
+        retry_count: retries.saturating_add(1).to_string(),
+    );
+    let Some(row) = unit!(backend, attempt_retry, params)? else {
+        return failed_before(backend, held).await;
+    };
+    backend.wake_lease(held.key.partition_key, row.lease_event_id);
+    Ok(FailOutcome::RetryScheduled { delay_until: TimestampMs::from_millis(now_ms) })
+}
+
+async fn retry_later<D: Dialect>(
+    backend: &Backend<D>,
+    held: &Held,
+    reason: &FailureReason,
+    retries: u32,
+    delay_ms: i64,
+) -> Result<FailOutcome, EngineError> {
+    let now_ms = backend.now_ms();
+    let retry_at_ms = now_ms.saturating_add(delay_ms);
+    let params = fenced!(
+        attempt::AttemptRetryLaterParams, held, now_ms,
+        failure_message: reason.message.clone(),
+        retry_count: retries.saturating_add(1).to_string(),
+        retry_at_ms: retry_at_ms,
+    );
+    let Some(row) = unit!(backend, attempt_retry_later, params)? else {
+        return failed_before(backend, held).await;
+    };
+    backend.wake_lease(held.key.partition_key, row.lease_event_id);
+    Ok(FailOutcome::RetryScheduled { delay_until: TimestampMs::from_millis(retry_at_ms) })
+}
+
+/// The first answer again, when this attempt already failed under this handle.
+async fn failed_before<D: Dialect>(backend: &Backend<D>, held: &Held) -> Result<FailOutcome, EngineError> {
+    let seen = seen(backend, held).await?;
+    if seen.ended_as(held, AttemptOutcome::Failed) {
+        return Ok(FailOutcome::TerminalFailed);
+    }
+    if !seen.ended_as(held, AttemptOutcome::Retry) {
+        return Err(lost());
+    }
+    let retry_at_ms = seen.attempt_fields.get("retry_at_ms").and_then(Value::as_i64);
+    let delay_until = retry_at_ms.or(seen.attempt_terminal_at_ms).ok_or_else(lost)?;
+    Ok(FailOutcome::RetryScheduled { delay_until: TimestampMs::from_millis(delay_until) })
+}
+
+/// Cancels the execution for its worker.
+///
+/// Precondition: the execution has not ended, and no other lease took over; one that was never claimed has
+/// no lease to lose. Effect: a `cancelled` completion and, when there is an attempt, a `revoked` lease event
+/// are written. Repeating it answers Ok and writes nothing.
+pub(crate) async fn cancel<D: Dialect>(backend: &Backend<D>, handle: &Handle, reason: &str) -> Result<(), EngineError> {
+    let held = handle::decode(D::TAG, handle)?;
+    let lock = execution::ExecutionLockParams {
+        partition_key: held.key.partition_key,
+        execution_id: held.key.execution_id,
+    };
+    let id = held.payload.execution_id.to_string();
+    let params = fenced!(attempt::AttemptCancelParams, held, backend.now_ms(), reason: reason.to_owned());
+    let partition_key = held.key.partition_key;
+    let completion = backend
+        .db
+        .write("cancel", move |conn| {
+            let (lock, params, id) = (lock.clone(), params.clone(), id.clone());
+            Box::pin(async move {
+                let Some(row) = conn.execution_lock(&lock).await? else {
+                    let detail = format!("cancel: execution_id={id}: row not found on partition_key={partition_key}");
+                    return Err(Abort::from(invalid_input(detail)));
+                };
+                if row.lifecycle_phase == "cancelled" || (has_ended(&row.lifecycle_phase) && row.public_state == "cancelled") {
+                    return Ok(None);
+                }
+                if has_ended(&row.lifecycle_phase) {
+                    let detail = format!("cancel: execution_id={id}: already terminal in state '{}'", row.public_state);
+                    return Err(Abort::from(invalid_input(detail)));
+                }
+                match conn.attempt_cancel(&params).await? {
+                    Some(row) => Ok(Some(row)),
+                    None => Err(Abort::from(lost())),
+                }
+            })
+        })
+        .await?;
+    if let Some(row) = completion {
+        backend.wake_completion(partition_key, row.completion_event_id);
+    }
+    Ok(())
+}
+
+/// Interrupts the attempt until a time; the same attempt then continues with the next epoch.
+///
+/// Precondition: the handle holds the lease. Effect: the execution is delayed, a `revoked` lease event is
+/// written. Repeating it with the same time answers the same, writing nothing.
+pub(crate) async fn delay<D: Dialect>(
+    backend: &Backend<D>,
+    handle: &Handle,
+    delay_until: TimestampMs,
+) -> Result<(), EngineError> {
+    let held = handle::decode(D::TAG, handle)?;
+    let params = fenced!(attempt::AttemptDelayParams, held, backend.now_ms(), delay_until_ms: delay_until.0);
+    if let Some(row) = unit!(backend, attempt_delay, params)? {
+        backend.wake_lease(held.key.partition_key, row.lease_event_id);
+        return Ok(());
+    }
+    let seen = seen(backend, &held).await?;
+    let still_delayed = seen.eligibility_state.as_deref() == Some("not_eligible_until_time");
+    let same_time = !still_delayed || seen.deadline_at_ms == Some(delay_until.0);
+    if seen.ended_as(&held, AttemptOutcome::Interrupted) && same_time {
+        return Ok(());
+    }
+    Err(lost())
+}
+
+/// Interrupts the attempt until the children of its execution are done.
+///
+/// Precondition: the handle holds the lease. Effect: the execution waits, a `revoked` lease event is
+/// written. Repeating it answers the same, writing nothing.
+pub(crate) async fn wait_children<D: Dialect>(backend: &Backend<D>, handle: &Handle) -> Result<(), EngineError> {
+    let held = handle::decode(D::TAG, handle)?;
+    let params = fenced!(attempt::AttemptWaitChildrenParams, held, backend.now_ms());
+    if let Some(row) = unit!(backend, attempt_wait_children, params)? {
+        backend.wake_lease(held.key.partition_key, row.lease_event_id);
+        return Ok(());
+    }
+    if seen(backend, &held).await?.ended_as(&held, AttemptOutcome::WaitingChildren) {
+        return Ok(());
+    }
+    Err(lost())
+}
+
+impl attempt::AttemptFenceReadRow {
+    /// Whether the handle's own attempt, under the handle's own epoch, already came to that end.
+    fn ended_as(&self, held: &Held, outcome: AttemptOutcome) -> bool {
+        self.lease_epoch == held.lease_epoch && self.outcome.as_deref() == Some(outcome.as_str())
+    }
+}
+
+/// The state around a handle that a statement refused.
+async fn seen<D: Dialect>(backend: &Backend<D>, held: &Held) -> Result<attempt::AttemptFenceReadRow, EngineError> {
+    let params = attempt::AttemptFenceReadParams {
+        partition_key: held.key.partition_key,
+        execution_id: held.key.execution_id,
+        attempt_index: held.attempt_index,
+    };
+    read!(backend, attempt_fence_read, params)?.ok_or(EngineError::NotFound { entity: "attempt" })
+}
+
+/// Why a write that no repetition can explain was refused: there is no such attempt, or the lease is lost.
+pub(crate) async fn refusal<D: Dialect>(backend: &Backend<D>, held: &Held) -> EngineError {
+    match seen(backend, held).await {
+        Ok(_) => lost(),
+        Err(error) => error,
+    }
+}
+
+/// The handle does not hold the lease.
+pub(crate) fn lost() -> EngineError {
+    EngineError::Contention(ContentionKind::LeaseConflict)
+}

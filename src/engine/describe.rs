@@ -1,0 +1,126 @@
+//! The two long views of an execution: `describe_execution` and `read_execution_info`.
+
+use std::collections::HashMap;
+
+use ff_core::contracts::decode::build_execution_snapshot;
+use ff_core::contracts::{ExecutionInfo, ExecutionSnapshot};
+use ff_core::engine_error::EngineError;
+use ff_core::types::ExecutionId;
+
+use crate::backend::Backend;
+use crate::db::Dialect;
+use crate::engine::lease::attempt_number;
+use crate::engine::read;
+use crate::model::document;
+use crate::model::id::{ExecKey, exec_key};
+use crate::model::state::{StoredStates, public_state_word};
+use crate::statements::{attempt, execution};
+
+type Core = execution::ExecutionReadRow;
+type Attempt = attempt::AttemptRunningReadRow;
+
+/// A snapshot of an execution, `None` for an unknown one.
+///
+/// # Errors
+/// `Validation(Corruption)` naming the field when a stored value is unknown.
+pub(crate) async fn describe<D: Dialect>(
+    backend: &Backend<D>,
+    id: &ExecutionId,
+) -> Result<Option<ExecutionSnapshot>, EngineError> {
+    let key = exec_key(id)?;
+    let Some(core) = read_core(backend, key).await? else {
+        return Ok(None);
+    };
+    let attempt = read_attempt(backend, key).await?;
+    build_execution_snapshot(id.clone(), &snapshot_fields(&core, attempt.as_ref()), document::tags(&core.raw_fields))
+}
+
+/// Everything the server shows of an execution, `None` for an unknown one.
+///
+/// # Errors
+/// `Validation(Corruption)` naming the column when a stored value is unknown.
+pub(crate) async fn info<D: Dialect>(
+    backend: &Backend<D>,
+    id: &ExecutionId,
+) -> Result<Option<ExecutionInfo>, EngineError> {
+    let key = exec_key(id)?;
+    let Some(core) = read_core(backend, key).await? else {
+        return Ok(None);
+    };
+    let attempt = read_attempt(backend, key).await?;
+    let vector = StoredStates {
+        lifecycle_phase: &core.lifecycle_phase,
+        ownership_state: &core.ownership_state,
+        eligibility_state: &core.eligibility_state,
+        public_state: &core.public_state,
+        attempt_state: &core.attempt_state,
+        blocking_reason: core.blocking_reason.as_deref(),
+        attempt_outcome: attempt.as_ref().and_then(|attempt| attempt.outcome.as_deref()),
+    }
+    .vector()?;
+    let member = |name| document::member_string(&core.raw_fields, name).unwrap_or_default();
+    Ok(Some(ExecutionInfo {
+        execution_id: id.clone(),
+        namespace: member("namespace"),
+        lane_id: core.lane_id.clone(),
+        priority: core.priority,
+        execution_kind: member("execution_kind"),
+        public_state: vector.public_state,
+        state_vector: vector,
+        created_at: core.created_at_ms.to_string(),
+        started_at: core.started_at_ms.map(|at_ms| at_ms.to_string()),
+        completed_at: core.terminal_at_ms.map(|at_ms| at_ms.to_string()),
+        current_attempt_index: attempt_number(core.attempt_index)?,
+        flow_id: core.flow_id.map(|flow_id| flow_id.to_string()),
+        blocking_detail: member("blocking_detail"),
+    }))
+}
+
+async fn read_core<D: Dialect>(backend: &Backend<D>, key: ExecKey) -> Result<Option<Core>, EngineError> {
+    let params = execution::ExecutionReadParams { partition_key: key.partition_key, execution_id: key.execution_id };
+    read!(backend, execution_read, params)
+}
+
+async fn read_attempt<D: Dialect>(backend: &Backend<D>, key: ExecKey) -> Result<Option<Attempt>, EngineError> {
+    let params = attempt::AttemptRunningReadParams { partition_key: key.partition_key, execution_id: key.execution_id };
+    read!(backend, attempt_running_read, params)
+}
+
+/// The flat map that ff-core's decoder reads.
+fn snapshot_fields(core: &Core, attempt: Option<&Attempt>) -> HashMap<String, String> {
+    let mut fields = HashMap::new();
+    let mut set = |name: &str, value: Option<String>| {
+        if let Some(value) = value {
+            fields.insert(name.to_owned(), value);
+        }
+    };
+    let member = |name| document::member_string(&core.raw_fields, name);
+    set("public_state", Some(public_state_word(&core.public_state).to_owned()));
+    set("lane_id", Some(core.lane_id.clone()));
+    set("flow_id", core.flow_id.map(|flow_id| flow_id.to_string()));
+    set("blocking_reason", core.blocking_reason.clone());
+    set("created_at", Some(core.created_at_ms.to_string()));
+    set("last_mutation_at", member("last_mutation_at").or_else(|| Some(core.created_at_ms.to_string())));
+    let attempts = document::counter(&core.raw_fields, "total_attempt_count");
+    set("total_attempt_count", Some(attempts.to_string()));
+    for name in ["namespace", "current_waitpoint_id", "blocking_detail"] {
+        set(name, member(name));
+    }
+    let Some(attempt) = attempt else {
+        return fields;
+    };
+    let own = |name| document::member_string(&attempt.raw_fields, name).filter(|text| !text.is_empty());
+    if let Some(attempt_id) = own("attempt_id") {
+        set("current_attempt_id", Some(attempt_id));
+        set("current_attempt_index", Some(attempt.attempt_index.to_string()));
+    }
+    let lease = (own("lease_id"), attempt.lease_expires_at_ms, attempt.worker_instance_id.as_ref());
+    if let (Some(lease_id), Some(expires_at_ms), Some(worker_instance_id)) = lease {
+        set("current_lease_id", Some(lease_id));
+        set("current_worker_instance_id", Some(worker_instance_id.clone()));
+        set("current_lease_epoch", Some(attempt.lease_epoch.max(0).to_string()));
+        set("lease_expires_at", Some(expires_at_ms.to_string()));
+        set("lease_last_renewed_at", attempt.started_at_ms.map(|at_ms| at_ms.to_string()));
+    }
+    fields
+}

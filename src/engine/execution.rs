@@ -1,0 +1,380 @@
+//! Executions: creation, reads, listing, and the promotion of delayed ones.
+
+use std::collections::HashMap;
+
+use ff_core::contracts::{
+    CreateExecutionArgs, CreateExecutionResult, ExecutionContext, ListExecutionsPage, ListLanesPage,
+};
+use ff_core::engine_error::EngineError;
+use ff_core::partition::{Partition, PartitionKey};
+use ff_core::state::PublicState;
+use ff_core::types::{AttemptIndex, ExecutionId, FlowId, LaneId};
+use serde_json::{Map, Value};
+use uuid::Uuid;
+
+use crate::backend::Backend;
+use crate::db::Dialect;
+use crate::engine::{read, unit};
+use crate::model::document;
+use crate::model::id::{ExecKey, corruption, exec_key, execution_id, invalid_input, partition_key, reject_nul};
+use crate::model::state::public_state;
+use crate::statements::{execution, lane};
+
+/// For how long a creation is recognised by its idempotency key.
+const IDEMPOTENCY_KEY_TTL_MS: i64 = 24 * 60 * 60 * 1000;
+/// The most executions one page lists.
+const LIST_MAX_PAGE: usize = 1000;
+/// How many delayed executions one promotion takes.
+const PROMOTION_BATCH: i64 = 100;
+/// How often a claim that would find something anyway promotes first.
+const PROMOTION_INTERVAL_MS: i64 = 50;
+
+/// Creates an execution, not eligible before `args.delay_until` when that is in the future.
+///
+/// Precondition: none. Effect: the execution, its lane, and its idempotency key are stored. Repeating it, by
+/// id or within 24 hours by namespace and key, answers `Duplicate` with the first id and changes nothing.
+pub(crate) async fn create<D: Dialect>(
+    backend: &Backend<D>,
+    args: &CreateExecutionArgs,
+) -> Result<CreateExecutionResult, EngineError> {
+    let key = exec_key(&args.execution_id)?;
+    reject_nul_in(args)?;
+    let now_ms = args.now.0;
+    let wake_at_ms = args.delay_until.map(|until| until.0).filter(|until_ms| *until_ms > now_ms);
+    let deadline_at_ms = args.execution_deadline_at.map(|deadline| deadline.0);
+    let state = if wake_at_ms.is_some() { PublicState::Delayed } else { PublicState::Waiting };
+    let params = execution::ExecutionCreateParams {
+        namespace: args.namespace.as_str().to_owned(),
+        idempotency_key: args.idempotency_key.clone(),
+        partition_key: key.partition_key,
+        execution_id: key.execution_id,
+        now_ms,
+        expired_before_ms: now_ms.saturating_sub(IDEMPOTENCY_KEY_TTL_MS),
+        required_capabilities: required_capabilities(args),
+        lane_id: args.lane_id.as_str().to_owned(),
+        eligibility_state: if wake_at_ms.is_some() { "not_eligible_until_time" } else { "eligible_now" }.to_owned(),
+        public_state: state.as_str().to_owned(),
+        priority: args.priority,
+        deadline_at_ms: wake_at_ms.or(deadline_at_ms),
+        payload: Some(args.input_payload.clone()),
+        policy: stored_policy(args)?,
+        raw_fields: open_document(args, wake_at_ms.and(deadline_at_ms)),
+    };
+    if unit!(backend, execution_create, params)?.is_some() {
+        return Ok(CreateExecutionResult::Created { execution_id: args.execution_id.clone(), public_state: state });
+    }
+    duplicate(backend, args, key).await
+}
+
+/// Whom a creation that wrote nothing repeats.
+async fn duplicate<D: Dialect>(
+    backend: &Backend<D>,
+    args: &CreateExecutionArgs,
+    key: ExecKey,
+) -> Result<CreateExecutionResult, EngineError> {
+    let params = execution::ExecutionDuplicateParams {
+        partition_key: key.partition_key,
+        execution_id: key.execution_id,
+        namespace: args.namespace.as_str().to_owned(),
+        idempotency_key: args.idempotency_key.clone(),
+    };
+    let execution_id = match read!(backend, execution_duplicate, params)? {
+        Some(row) => execution_id(row.partition_key, row.execution_id)?,
+        None => args.execution_id.clone(),
+    };
+    Ok(CreateExecutionResult::Duplicate { execution_id })
+}
+
+fn reject_nul_in(args: &CreateExecutionArgs) -> Result<(), EngineError> {
+    reject_nul("namespace", args.namespace.as_str())?;
+    reject_nul("lane_id", args.lane_id.as_str())?;
+    reject_nul("execution_kind", &args.execution_kind)?;
+    reject_nul("creator_identity", &args.creator_identity)?;
+    reject_nul("payload_encoding", args.payload_encoding.as_deref().unwrap_or_default())?;
+    reject_nul("idempotency_key", args.idempotency_key.as_deref().unwrap_or_default())?;
+    for token in required_capabilities(args) {
+        reject_nul("required_capabilities", &token)?;
+    }
+    for (name, value) in &args.tags {
+        reject_nul("tags", name)?;
+        reject_nul("tags", value)?;
+    }
+    Ok(())
+}
+
+/// The tokens a worker must have; empty tokens ask for nothing.
+fn required_capabilities(args: &CreateExecutionArgs) -> Vec<String> {
+    let requirements = args.policy.as_ref().and_then(|policy| policy.routing_requirements.as_ref());
+    requirements
+        .into_iter()
+        .flat_map(|requirements| &requirements.required_capabilities)
+        .filter(|token| !token.is_empty())
+        .cloned()
+        .collect()
+}
+
+fn stored_policy(args: &CreateExecutionArgs) -> Result<Option<Value>, EngineError> {
+    let Some(policy) = &args.policy else {
+        return Ok(None);
+    };
+    let stored = serde_json::to_value(policy)
+        .map_err(|error| invalid_input(format!("create_execution: policy: serialize failed: {error}")))?;
+    if stored.to_string().contains("\\u0000") {
+        return Err(invalid_input("policy: must not contain U+0000"));
+    }
+    Ok(Some(stored))
+}
+
+fn open_document(args: &CreateExecutionArgs, saved_deadline_ms: Option<i64>) -> Value {
+    let mut document = Map::new();
+    let mut set = |name: &str, value: Value| document.insert(name.to_owned(), value);
+    set("namespace", args.namespace.as_str().into());
+    set("execution_kind", args.execution_kind.as_str().into());
+    set("creator_identity", args.creator_identity.as_str().into());
+    set("last_mutation_at", args.now.0.to_string().into());
+    set("total_attempt_count", "0".into());
+    set("tags", args.tags.iter().map(|(name, value)| (name.clone(), Value::from(value.as_str()))).collect());
+    if let Some(key) = &args.idempotency_key {
+        set("idempotency_key", key.as_str().into());
+    }
+    if let Some(encoding) = &args.payload_encoding {
+        set("payload_encoding", encoding.as_str().into());
+    }
+    if let Some(deadline_ms) = saved_deadline_ms {
+        set("execution_deadline_at", deadline_ms.into());
+    }
+    Value::Object(document)
+}
+
+/// Makes delayed executions eligible whose time has come, at most one batch of them, and says how many.
+///
+/// Repeating it takes the next batch.
+pub(crate) async fn promote_due<D: Dialect>(backend: &Backend<D>) -> Result<u64, EngineError> {
+    let now_ms = backend.now_ms();
+    backend.promotion.done_at(now_ms);
+    let params = execution::ExecutionPromoteDueParams { now_ms, batch_size: PROMOTION_BATCH };
+    unit!(backend, execution_promote_due, params)
+}
+
+/// The same, unless this process did it a moment ago.
+pub(crate) async fn promote_due_sometimes<D: Dialect>(backend: &Backend<D>) -> Result<(), EngineError> {
+    if backend.promotion.is_older_than(backend.now_ms(), PROMOTION_INTERVAL_MS) {
+        promote_due(backend).await?;
+    }
+    Ok(())
+}
+
+/// The public state, `None` for an unknown execution.
+pub(crate) async fn read_state<D: Dialect>(
+    backend: &Backend<D>,
+    id: &ExecutionId,
+) -> Result<Option<PublicState>, EngineError> {
+    let key = exec_key(id)?;
+    let params = execution::ExecutionStateReadParams { partition_key: key.partition_key, execution_id: key.execution_id };
+    let row = read!(backend, execution_state_read, params)?;
+    row.map(|row| public_state(&row.public_state)).transpose()
+}
+
+/// The result of the last completion, `None` when there is none or no such execution.
+pub(crate) async fn read_result<D: Dialect>(
+    backend: &Backend<D>,
+    id: &ExecutionId,
+) -> Result<Option<Vec<u8>>, EngineError> {
+    let key = exec_key(id)?;
+    let params = execution::ExecutionResultReadParams { partition_key: key.partition_key, execution_id: key.execution_id };
+    Ok(read!(backend, execution_result_read, params)?.and_then(|row| row.result))
+}
+
+/// What a worker needs to run an execution: its input, kind and tags.
+///
+/// # Errors
+/// `Validation(InvalidInput)` for an unknown execution.
+pub(crate) async fn read_context<D: Dialect>(
+    backend: &Backend<D>,
+    id: &ExecutionId,
+) -> Result<ExecutionContext, EngineError> {
+    let key = exec_key(id)?;
+    let params = execution::ExecutionContextReadParams { partition_key: key.partition_key, execution_id: key.execution_id };
+    let row = read!(backend, execution_context_read, params)?.ok_or_else(|| unknown("read_execution_context", id))?;
+    Ok(ExecutionContext::new(
+        row.payload.unwrap_or_default(),
+        document::member_string(&row.raw_fields, "execution_kind").unwrap_or_default(),
+        document::tags(&row.raw_fields),
+    ))
+}
+
+/// The index of the attempt the execution points to; a negative one reads as 0.
+///
+/// # Errors
+/// `Validation(InvalidInput)` for an unknown execution.
+pub(crate) async fn read_current_attempt_index<D: Dialect>(
+    backend: &Backend<D>,
+    id: &ExecutionId,
+) -> Result<AttemptIndex, EngineError> {
+    let key = exec_key(id)?;
+    let params = execution::ExecutionAttemptIndexReadParams { partition_key: key.partition_key, execution_id: key.execution_id };
+    let row = read!(backend, execution_attempt_index_read, params)?;
+    let row = row.ok_or_else(|| unknown("read_current_attempt_index", id))?;
+    Ok(AttemptIndex::new(row.attempt_index.max(0).unsigned_abs()))
+}
+
+/// How many attempts were started; 0 when the stored counter cannot be read.
+///
+/// # Errors
+/// `Validation(InvalidInput)` for an unknown execution.
+pub(crate) async fn read_total_attempt_count<D: Dialect>(
+    backend: &Backend<D>,
+    id: &ExecutionId,
+) -> Result<AttemptIndex, EngineError> {
+    let stored = open_document_of(backend, id).await?;
+    let stored = stored.ok_or_else(|| unknown("read_total_attempt_count", id))?;
+    Ok(AttemptIndex::new(document::counter(&stored, "total_attempt_count")))
+}
+
+/// The namespace, `None` when it is not stored or the execution is unknown.
+pub(crate) async fn read_namespace<D: Dialect>(
+    backend: &Backend<D>,
+    id: &ExecutionId,
+) -> Result<Option<String>, EngineError> {
+    let stored = open_document_of(backend, id).await?;
+    Ok(stored.and_then(|stored| document::member_text(&stored, "namespace")))
+}
+
+/// The open document of an execution, `None` for an unknown one.
+pub(crate) async fn open_document_of<D: Dialect>(
+    backend: &Backend<D>,
+    id: &ExecutionId,
+) -> Result<Option<Value>, EngineError> {
+    let key = exec_key(id)?;
+    let params = execution::ExecutionFieldsReadParams { partition_key: key.partition_key, execution_id: key.execution_id };
+    Ok(read!(backend, execution_fields_read, params)?.map(|row| row.raw_fields))
+}
+
+/// The flow that owns an execution, `None` when it stands alone or is unknown.
+pub(crate) async fn resolve_flow<D: Dialect>(
+    backend: &Backend<D>,
+    id: &ExecutionId,
+) -> Result<Option<FlowId>, EngineError> {
+    let key = exec_key(id)?;
+    let params = execution::ExecutionFlowReadParams { partition_key: key.partition_key, execution_id: key.execution_id };
+    let row = read!(backend, execution_flow_read, params)?;
+    Ok(row.and_then(|row| row.flow_id).map(FlowId::from_uuid))
+}
+
+/// Lists a partition's executions in the order of their uuids, strictly after the cursor.
+pub(crate) async fn list<D: Dialect>(
+    backend: &Backend<D>,
+    partition: &PartitionKey,
+    cursor: Option<&ExecutionId>,
+    limit: usize,
+) -> Result<ListExecutionsPage, EngineError> {
+    let index = partition
+        .parse()
+        .map_err(|error| invalid_input(format!("list_executions: partition: '{partition}': {error}")))?
+        .index;
+    let after = cursor.map(exec_key).transpose()?.map_or(Uuid::nil(), |key| key.execution_id);
+    let limit = limit.min(LIST_MAX_PAGE);
+    if limit == 0 {
+        return Ok(ListExecutionsPage::new(Vec::new(), None));
+    }
+    let partition_key = partition_key(index)?;
+    let params = execution::ExecutionListParams { partition_key, after, page_size: one_more(limit) };
+    let rows = read!(backend, execution_list, params)?;
+    let more = rows.len() > limit;
+    let ids = rows.into_iter().take(limit).map(|row| listed_id(partition_key, row.execution_id));
+    let ids = ids.collect::<Result<Vec<_>, _>>()?;
+    let next = ids.last().filter(|_| more).cloned();
+    Ok(ListExecutionsPage::new(ids, next))
+}
+
+fn listed_id(partition_key: i16, uuid: Uuid) -> Result<ExecutionId, EngineError> {
+    execution_id(partition_key, uuid).map_err(|error| {
+        let text = format!("{{fp:{partition_key}}}:{uuid}");
+        corruption(format!("exec_core: execution_id: could not reassemble '{text}': {error}"))
+    })
+}
+
+/// Lists known lanes in the order of their bytes, strictly after the cursor.
+pub(crate) async fn list_lanes<D: Dialect>(
+    backend: &Backend<D>,
+    cursor: Option<&LaneId>,
+    limit: usize,
+) -> Result<ListLanesPage, EngineError> {
+    let limit = limit.min(LIST_MAX_PAGE);
+    if limit == 0 {
+        return Ok(ListLanesPage::new(Vec::new(), None));
+    }
+    let after = cursor.map(|lane| lane.as_str().to_owned()).unwrap_or_default();
+    let params = lane::LaneListParams { after, page_size: one_more(limit) };
+    let rows = read!(backend, lane_list, params)?;
+    let more = rows.len() > limit;
+    let lanes: Vec<_> = rows.into_iter().take(limit).map(|row| LaneId::new(row.lane_id)).collect();
+    let next = lanes.last().filter(|_| more).cloned();
+    Ok(ListLanesPage::new(lanes, next))
+}
+
+/// The stored text of named fields of an execution; a name that is not known, or a null, is `None`.
+///
+/// # Errors
+/// `Validation(InvalidInput)` when the partition is not the execution's.
+pub(crate) async fn read_core_fields<D: Dialect>(
+    backend: &Backend<D>,
+    partition: &Partition,
+    id: &ExecutionId,
+    names: &[&str],
+) -> Result<HashMap<String, Option<String>>, EngineError> {
+    if names.is_empty() {
+        return Ok(HashMap::new());
+    }
+    let key = exec_key(id)?;
+    if partition.index != id.partition() {
+        let (arg, eid) = (partition.index, id.partition());
+        return Err(invalid_input(format!("read_exec_core_fields: partition mismatch (arg={arg}, eid={eid})")));
+    }
+    let params = execution::ExecutionReadParams { partition_key: key.partition_key, execution_id: key.execution_id };
+    let row = read!(backend, execution_read, params)?;
+    let value = |name: &str| row.as_ref().and_then(|row| row.field(name));
+    Ok(names.iter().map(|name| ((*name).to_owned(), value(name))).collect())
+}
+
+impl execution::ExecutionReadRow {
+    /// A field by the name that `read_exec_core_fields` knows it by.
+    fn field(&self, name: &str) -> Option<String> {
+        match name {
+            "lane_id" => Some(self.lane_id.clone()),
+            "lifecycle_phase" => Some(self.lifecycle_phase.clone()),
+            "ownership_state" => Some(self.ownership_state.clone()),
+            "eligibility_state" => Some(self.eligibility_state.clone()),
+            "public_state" => Some(self.public_state.clone()),
+            "attempt_state" => Some(self.attempt_state.clone()),
+            "blocking_reason" => self.blocking_reason.clone(),
+            "cancellation_reason" | "cancel_reason" => self.cancellation_reason.clone(),
+            "cancelled_by" => self.cancelled_by.clone(),
+            "attempt_index" | "current_attempt_index" => Some(self.attempt_index.to_string()),
+            "priority" => Some(self.priority.to_string()),
+            "created_at_ms" => Some(self.created_at_ms.to_string()),
+            "terminal_at_ms" | "completed_at" => self.terminal_at_ms.map(|at_ms| at_ms.to_string()),
+            "deadline_at_ms" => self.deadline_at_ms.map(|at_ms| at_ms.to_string()),
+            "flow_id" => self.flow_id.map(|flow_id| flow_id.to_string()),
+            "required_capabilities" => Some(sorted_tokens(&self.required_capabilities)),
+            "current_waitpoint_id" | "current_worker_instance_id" | "budget_ids" | "quota_policy_id" => {
+                document::member_text(&self.raw_fields, name)
+            }
+            _ => None,
+        }
+    }
+}
+
+fn sorted_tokens(tokens: &str) -> String {
+    let mut tokens: Vec<_> = tokens.split(',').collect();
+    tokens.sort_unstable();
+    tokens.join(",")
+}
+
+fn one_more(limit: usize) -> i64 {
+    i64::try_from(limit).map_or(i64::MAX, |limit| limit.saturating_add(1))
+}
+
+fn unknown(op: &str, id: &ExecutionId) -> EngineError {
+    invalid_input(format!("{op}: execution not found: {id}"))
+}
