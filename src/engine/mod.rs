@@ -31,6 +31,14 @@ macro_rules! unit {
 
 /// One generated read outside a transaction: `read!(backend, execution_read, params)`.
 macro_rules! read {
+    ($backend:expr, $statement:ident) => {
+        $backend
+            .db
+            .read(stringify!($statement), move |conn| {
+                Box::pin(async move { crate::statements::Statements::$statement(conn).await })
+            })
+            .await
+    };
     ($backend:expr, $statement:ident, $params:expr) => {{
         let params = std::sync::Arc::new($params);
         $backend
@@ -38,6 +46,21 @@ macro_rules! read {
             .read(stringify!($statement), move |conn| {
                 let params = std::sync::Arc::clone(&params);
                 Box::pin(async move { crate::statements::Statements::$statement(conn, &params).await })
+            })
+            .await
+    }};
+}
+
+/// Several generated calls in one transaction. The names in brackets are shared with every try:
+/// `transaction!(backend, "worker_register", [find, register], |conn| { conn.worker_read(&find).await?; Ok(()) })`.
+macro_rules! transaction {
+    ($backend:expr, $name:literal, [$($shared:ident),* $(,)?], |$conn:ident| $body:block) => {{
+        $(let $shared = std::sync::Arc::new($shared);)*
+        $backend
+            .db
+            .write($name, move |$conn| {
+                $(let $shared = std::sync::Arc::clone(&$shared);)*
+                Box::pin(async move { $body })
             })
             .await
     }};
@@ -59,7 +82,7 @@ macro_rules! fenced {
     };
 }
 
-pub(crate) use {fenced, read, unit};
+pub(crate) use {fenced, read, transaction, unit};
 
 pub(crate) mod attempt;
 pub(crate) mod execution;

@@ -4,12 +4,12 @@ use ff_core::engine_error::EngineError;
 
 use crate::backend::Backend;
 use crate::db::Dialect;
-use crate::engine::read_one;
+use crate::engine::read;
 use crate::model::id::corruption;
 
 /// Asks the database for a sign of life. Changes nothing.
 pub(crate) async fn ping<D: Dialect>(backend: &Backend<D>) -> Result<(), EngineError> {
-    read_one!(backend, server_ping)?;
+    read!(backend, server_ping)?;
     Ok(())
 }
 
@@ -18,6 +18,6 @@ pub(crate) async fn ping<D: Dialect>(backend: &Backend<D>) -> Result<(), EngineE
 /// # Errors
 /// `Validation(Corruption)` when that clock stands before the epoch.
 pub(crate) async fn time_ms<D: Dialect>(backend: &Backend<D>) -> Result<u64, EngineError> {
-    let row = read_one!(backend, server_time)?;
+    let row = read!(backend, server_time)?;
     u64::try_from(row.now_ms).map_err(|_| corruption("server_time_ms: negative epoch"))
 }

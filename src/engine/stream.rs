@@ -18,7 +18,7 @@ use tokio::time::Instant;
 use crate::backend::Backend;
 use crate::db::{Abort, Dialect};
 use crate::engine::policy::live::AppendRate;
-use crate::engine::{attempt, read_one, transaction, unit};
+use crate::engine::{attempt, read, transaction, unit};
 use crate::model::cursor::FramePlace;
 use crate::model::handle::{self, Held};
 use crate::model::id::{ExecKey, corruption, exec_key, invalid_input};
@@ -95,7 +95,7 @@ async fn append_patch<D: Dialect>(
             Some(row) => row.document_json,
             None => Value::Object(serde_json::Map::new()),
         };
-        summary::merge(&mut document, patch.clone());
+        summary::merge(&mut document, Value::clone(&patch));
         let write = stream::StreamSummaryWriteParams {
             partition_key: lock.partition_key,
             execution_id: lock.execution_id,
@@ -184,7 +184,7 @@ pub(crate) async fn read<D: Dialect>(
         to_seq: to.seq,
         page_size,
     };
-    let rows = read_one!(backend, stream_read, params)?;
+    let rows = read!(backend, stream_read, params)?;
     Ok(open(rows.into_iter().map(|row| shown(row.ts_ms, row.seq, &row.fields))))
 }
 
@@ -252,7 +252,7 @@ async fn follow<D: Dialect>(
 }
 
 async fn look<D: Dialect>(backend: &Backend<D>, params: stream::StreamTailParams) -> Result<StreamFrames, EngineError> {
-    let rows = read_one!(backend, stream_tail, params)?;
+    let rows = read!(backend, stream_tail, params)?;
     Ok(open(rows.into_iter().map(|row| shown(row.ts_ms, row.seq, &row.fields))))
 }
 
@@ -268,7 +268,7 @@ pub(crate) async fn read_summary<D: Dialect>(
         execution_id: key.execution_id,
         attempt_index: stored_index(attempt_index)?,
     };
-    let Some(row) = read_one!(backend, stream_summary_read, params)? else {
+    let Some(row) = read!(backend, stream_summary_read, params)? else {
         return Ok(None);
     };
     let document = serde_json::to_vec(&row.document_json)

@@ -6,7 +6,7 @@ use ff_core::types::{ExecutionId, FlowId};
 
 use crate::backend::Backend;
 use crate::db::Dialect;
-use crate::engine::{read_one, unit};
+use crate::engine::{read, unit};
 use crate::model::document;
 use crate::model::id::{exec_key, reject_nul};
 use crate::statements::{execution, tag};
@@ -45,7 +45,7 @@ pub(crate) async fn get_from_execution<D: Dialect>(
     let key = exec_key(id)?;
     let params =
         execution::ExecutionFieldsReadParams { partition_key: key.partition_key, execution_id: key.execution_id };
-    let row = read_one!(backend, execution_fields_read, params)?;
+    let row = read!(backend, execution_fields_read, params)?;
     Ok(row.and_then(|row| document::tag_text(&row.raw_fields, tag_key)))
 }
 
@@ -80,6 +80,6 @@ pub(crate) async fn get_from_flow<D: Dialect>(
 ) -> Result<Option<String>, EngineError> {
     validate_tag_key(tag_key)?;
     let params = tag::TagFlowReadParams { partition_key: backend.flow_partition(id), flow_id: id.0 };
-    let row = read_one!(backend, tag_flow_read, params)?;
+    let row = read!(backend, tag_flow_read, params)?;
     Ok(row.and_then(|row| document::member_text(&row.raw_fields, tag_key)))
 }

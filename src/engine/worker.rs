@@ -19,7 +19,7 @@ use ff_core::types::{LaneId, Namespace, TimestampMs, WorkerId, WorkerInstanceId}
 
 use crate::backend::Backend;
 use crate::db::{Abort, Dialect};
-use crate::engine::{read_one, transaction, unit};
+use crate::engine::{read, transaction, unit};
 use crate::model::id::invalid_input;
 use crate::statements::{Statements, worker};
 
@@ -143,7 +143,7 @@ pub(crate) async fn list<D: Dialect>(
         after: args.after.as_ref().map_or_else(String::new, |after| after.as_str().to_owned()),
         page_size: i64::from(limit),
     };
-    let rows = read_one!(backend, worker_list, params)?;
+    let rows = read!(backend, worker_list, params)?;
     let page_full = rows.len() >= limit as usize;
     let entries: Vec<WorkerInfo> = rows.into_iter().map(|row| info(namespace, row)).collect();
     let cursor = entries.last().filter(|_| page_full).map(|last| last.worker_instance_id.clone());
@@ -156,7 +156,7 @@ pub(crate) async fn sweep<D: Dialect>(backend: &Backend<D>, now_ms: i64) -> Resu
     let mut swept = 0_u32;
     loop {
         let params = worker::WorkerLapsedListParams { now_ms, page_size: SWEEP_BATCH };
-        let lapsed = read_one!(backend, worker_lapsed_list, params)?;
+        let lapsed = read!(backend, worker_lapsed_list, params)?;
         let page_full = lapsed.len() as i64 == SWEEP_BATCH;
         let before = swept;
         for instance in lapsed {
