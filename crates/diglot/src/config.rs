@@ -1,6 +1,7 @@
 //! `diglot.toml`: folders, column types, project conventions.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 /// The configuration of a project. Every key has a default, so an empty file is valid.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Deserialize)]
@@ -19,6 +20,10 @@ pub struct Config {
     pub words: BTreeMap<String, Vec<String>>,
     /// The column by which Postgres tables are partitioned (`shard-key` lint); empty turns the lint off.
     pub shard_key: String,
+    /// The Cargo feature of the dependant that gates what is generated for SQLite; none: it is always there.
+    pub sqlite_feature: Option<String>,
+    /// The Cargo feature of the dependant that gates what is generated for Postgres; none: it is always there.
+    pub pg_feature: Option<String>,
     /// How `cargo diglot prepare` asks the engines.
     pub prepare: Prepare,
 }
@@ -39,7 +44,181 @@ impl Default for Config {
             types: BTreeMap::new(),
             words: BTreeMap::new(),
             shard_key: String::new(),
+            sqlite_feature: None,
+            pg_feature: None,
             prepare: Prepare::default(),
         }
+    }
+}
+
+/// What is wrong with a configuration file, and where.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ConfigError {
+    /// The file as the user knows it.
+    pub path: String,
+    /// What is wrong.
+    pub message: String,
+    /// Line, from 1.
+    pub line: usize,
+    /// Column in characters, from 1.
+    pub column: usize,
+}
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}:{}: {}", self.path, self.line, self.column, self.message)
+    }
+}
+
+impl std::error::Error for ConfigError {}
+
+impl Config {
+    /// Reads the text of a `diglot.toml`; `path` is the file's name for the user.
+    ///
+    /// # Errors
+    ///
+    /// When the text is not TOML, has a key that does not exist here, or a value that cannot be meant.
+    pub fn parse(text: &str, path: &str) -> Result<Self, ConfigError> {
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        let config: Self = toml::from_str(text).map_err(|error| {
+            let start = error.span().map_or(0, |span| span.start);
+            error_at(text, path, start, error.message().trim().replace('\n', ", "))
+        })?;
+        match config.fault() {
+            Some((key, message)) => Err(error_at(text, path, key_offset(text, &key), message)),
+            None => Ok(config),
+        }
+    }
+
+    /// The first value that cannot be meant, with its key.
+    fn fault(&self) -> Option<(String, String)> {
+        let folders = [("sql", &self.sql), ("schema", &self.schema)];
+        for (key, folder) in folders {
+            if folder.is_empty() || folder.starts_with('/') || folder.contains('\\') || folder.split('/').any(|part| part == "..") {
+                let message = format!("`{key}` must be a folder inside the project, written with forward slashes");
+                return Some((key.to_owned(), message));
+            }
+        }
+        for (column, path) in &self.types {
+            if !is_column(column) {
+                return Some((column.clone(), bad_column(column)));
+            }
+            if syn::parse_str::<syn::Type>(path).is_err() {
+                return Some((column.clone(), format!("`{path}` is not a Rust type")));
+            }
+        }
+        for (column, words) in &self.words {
+            if !is_column(column) {
+                return Some((column.clone(), bad_column(column)));
+            }
+            if words.is_empty() {
+                return Some((column.clone(), format!("`{column}` may hold no word at all; remove the line to allow every text")));
+            }
+        }
+        for (key, feature) in [("sqlite_feature", &self.sqlite_feature), ("pg_feature", &self.pg_feature)] {
+            if feature.as_ref().is_some_and(|name| name.is_empty() || name.contains(['"', ' '])) {
+                return Some((key.to_owned(), format!("`{key}` must be the name of a Cargo feature")));
+            }
+        }
+        None
+    }
+
+    /// The Rust type that the configuration gives to a column.
+    pub fn rust_type(&self, table: &str, column: &str) -> Option<&str> {
+        let own = self.types.get(&format!("{table}.{column}"));
+        own.or_else(|| self.types.get(&format!("*.{column}"))).map(String::as_str)
+    }
+}
+
+/// `table.column` or `*.column`, in lower case.
+fn is_column(key: &str) -> bool {
+    let is_name = |name: &str| {
+        !name.is_empty() && name.chars().all(|c| (c.is_alphanumeric() && !c.is_uppercase()) || c == '_')
+    };
+    key.split_once('.').is_some_and(|(table, column)| (table == "*" || is_name(table)) && is_name(column))
+}
+
+fn bad_column(key: &str) -> String {
+    format!("`{key}` names no column: write \"table.column\" or \"*.column\", in lower case and in quotes")
+}
+
+/// Where a key stands in the text; the start when it is not found.
+fn key_offset(text: &str, key: &str) -> usize {
+    let mut offset = 0;
+    for line in text.split_inclusive('\n') {
+        let trimmed = line.trim_start();
+        let bare = trimmed.trim_start_matches(['"', '\'']);
+        if let Some(rest) = bare.strip_prefix(key)
+            && rest.trim_start_matches(['"', '\'']).trim_start().starts_with('=')
+        {
+            return offset + (line.len() - trimmed.len());
+        }
+        offset += line.len();
+    }
+    0
+}
+
+fn error_at(text: &str, path: &str, offset: usize, message: String) -> ConfigError {
+    let file = crate::source::SourceFile::new(path, text);
+    let (line, column) = file.line_column(offset);
+    ConfigError { path: path.to_owned(), message, line, column }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fault(text: &str) -> String {
+        Config::parse(text, "diglot.toml").unwrap_err().to_string()
+    }
+
+    #[test]
+    fn an_empty_file_is_the_default() {
+        assert_eq!(Config::parse("", "diglot.toml"), Ok(Config::default()));
+    }
+
+    #[test]
+    fn every_key_is_read() {
+        let text = "\u{feff}sql = \"db/sql\"\r\nschema = \"db\"\nshard_key = \"partition_key\"\nsqlite_feature = \"sqlite\"\n\
+                    pg_feature = \"postgres\"\n[types]\n\"lease.epoch\" = \"crate::model::Epoch\"\n\"*.state\" = \"crate::State\"\n\
+                    [words]\n\"lease.state\" = [\"held\", \"free\"]\n[prepare.pg_settings]\n\"ff.partitions\" = \"4\"\n";
+        let config = Config::parse(text, "diglot.toml").unwrap();
+        assert_eq!((config.sql.as_str(), config.schema.as_str(), config.shard_key.as_str()), ("db/sql", "db", "partition_key"));
+        assert_eq!((config.sqlite_feature.as_deref(), config.pg_feature.as_deref()), (Some("sqlite"), Some("postgres")));
+        assert_eq!(config.words["lease.state"], ["held", "free"]);
+        assert_eq!(config.prepare.pg_settings["ff.partitions"], "4");
+        assert_eq!(config.rust_type("lease", "epoch"), Some("crate::model::Epoch"));
+        assert_eq!(config.rust_type("other", "state"), Some("crate::State"));
+        assert_eq!(config.rust_type("other", "epoch"), None);
+    }
+
+    #[test]
+    fn a_fault_is_told_with_its_place() {
+        assert_eq!(
+            fault("sql = \"sql\"\nshema = \"x\"\n"),
+            "diglot.toml:2:1: unknown field `shema`, expected one of `sql`, `schema`, `types`, `words`, `shard_key`, \
+             `sqlite_feature`, `pg_feature`, `prepare`"
+        );
+        assert_eq!(fault("sql = 3"), "diglot.toml:1:7: invalid type: integer `3`, expected a string");
+        assert_eq!(
+            fault("\n  sql = \"../up\""),
+            "diglot.toml:2:3: `sql` must be a folder inside the project, written with forward slashes"
+        );
+        assert_eq!(
+            fault("[types]\n\"Lease.epoch\" = \"u8\""),
+            "diglot.toml:2:1: `Lease.epoch` names no column: write \"table.column\" or \"*.column\", in lower case and in quotes"
+        );
+        assert_eq!(fault("[types]\n\"a.b\" = \"u 8\""), "diglot.toml:2:1: `u 8` is not a Rust type");
+        assert_eq!(
+            fault("[words]\n\"a.b\" = []"),
+            "diglot.toml:2:1: `a.b` may hold no word at all; remove the line to allow every text"
+        );
+        assert_eq!(fault("pg_feature = \"\""), "diglot.toml:1:1: `pg_feature` must be the name of a Cargo feature");
+    }
+
+    #[test]
+    fn a_text_that_is_not_toml_is_told_with_its_place() {
+        let fault = fault("sql = \"sql\"\nü = = 1\n");
+        assert!(fault.starts_with("diglot.toml:2:"), "{fault}");
     }
 }

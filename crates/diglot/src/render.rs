@@ -1,22 +1,69 @@
 //! Renderers of diagnostics: full (rustc's look), short, JSON.
+//!
+//! A renderer never panics, whatever the spans are: they are cut to the text and to whole characters.
 
-use crate::diagnostic::Diagnostic;
-use crate::source::Sources;
+mod full;
+mod json;
+mod short;
 
-/// The look of rustc, both pages with carets; `color` adds ANSI colours.
-pub fn full(sources: &Sources, diagnostic: &Diagnostic, color: bool) -> String {
-    let _ = (sources, color);
-    diagnostic.message.clone()
+use crate::diagnostic::{Diagnostic, Label};
+use crate::source::{SourceFile, Sources};
+
+pub use full::full;
+pub use json::json;
+pub use short::short;
+
+/// How diagnostics look.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Look {
+    /// rustc's look without colours.
+    Plain,
+    /// rustc's look with ANSI colours.
+    Color,
+    /// One line each.
+    Short,
+    /// One JSON object per line.
+    Json,
 }
 
-/// `file:line:col: error[rule]: message`.
-pub fn short(sources: &Sources, diagnostic: &Diagnostic) -> String {
-    let _ = sources;
-    diagnostic.message.clone()
+/// All diagnostics in the order given. Full ones are separated by an empty line; the text ends with a line
+/// break unless it is empty.
+pub fn all(sources: &Sources, diagnostics: &[Diagnostic], look: Look) -> String {
+    let mut text = String::new();
+    for (i, diagnostic) in diagnostics.iter().enumerate() {
+        let rendered = match look {
+            Look::Plain => full(sources, diagnostic, false),
+            Look::Color => full(sources, diagnostic, true),
+            Look::Short => short(sources, diagnostic),
+            Look::Json => json(sources, diagnostic),
+        };
+        if i > 0 && matches!(look, Look::Plain | Look::Color) {
+            text.push('\n');
+        }
+        text.push_str(rendered.trim_end_matches('\n'));
+        text.push('\n');
+    }
+    text
 }
 
-/// One JSON object per diagnostic, on one line.
-pub fn json(sources: &Sources, diagnostic: &Diagnostic) -> String {
-    let _ = sources;
-    diagnostic.message.clone()
+/// The label that decides `file:line:col`: the first primary one, else the first.
+fn main_label(diagnostic: &Diagnostic) -> Option<&Label> {
+    diagnostic.labels.iter().find(|label| label.primary).or(diagnostic.labels.first())
 }
+
+/// A label's byte range, cut to the text and to whole characters.
+fn range(file: &SourceFile, label: &Label) -> std::ops::Range<usize> {
+    let text = &file.text;
+    let floor = |mut at: usize| {
+        at = at.min(text.len());
+        while !text.is_char_boundary(at) {
+            at -= 1;
+        }
+        at
+    };
+    let start = floor(label.span.start as usize);
+    start..floor(label.span.end as usize).max(start)
+}
+
+#[cfg(test)]
+mod tests;

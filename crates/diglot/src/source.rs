@@ -99,6 +99,11 @@ impl Sources {
         &self.files[id.0 as usize]
     }
 
+    /// The file behind an id, if there is one.
+    pub fn get(&self, id: FileId) -> Option<&SourceFile> {
+        self.files.get(id.0 as usize)
+    }
+
     /// The text of a span.
     pub fn text(&self, span: Span) -> &str {
         self.file(span.file).text.get(span.range()).unwrap_or("")
