@@ -1,0 +1,1 @@
+SELECT version FROM ff_sql_migrations ORDER BY version

@@ -1,0 +1,1 @@
+SELECT set_config('ff_sql.partitions', $1, false)

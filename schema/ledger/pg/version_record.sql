@@ -1,0 +1,2 @@
+INSERT INTO _sqlx_migrations (version, description, success, checksum, execution_time)
+VALUES ($1, $2, true, $3, $4)

@@ -1,0 +1,240 @@
+//! Brings a Postgres database to the current schema.
+//!
+//! One process at a time: the run holds the advisory lock that sqlx's own migrator takes for the
+//! database, so it also excludes the older backends. A file runs in one transaction with its ledger
+//! row, except where its first line asks for a commit after each statement, because all of them
+//! together would need more locks than a server with default settings has. The statements of such a
+//! file can be repeated, so a run that was interrupted in the middle is continued by the next one.
+
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use futures_util::future::join_all;
+use sqlx::migrate::{Migrate, MigrateError};
+use sqlx::pool::PoolConnection;
+use sqlx::{Acquire, PgConnection, PgPool, Postgres};
+
+use super::ledger::{POSTGRES, Step, checksum};
+use super::split::statements;
+use super::{LEDGER_TABLE, MigrationError, nanoseconds_since, warn_of_unknown};
+
+const CHECKSUMS: &str = include_str!("../../../schema/ledger/pg/checksums.txt");
+const CREATE_ADDITIONS: &str = include_str!("../../../schema/ledger/pg/additions_create.sql");
+const LIST_ADDITIONS: &str = include_str!("../../../schema/ledger/pg/additions_list.sql");
+const RECORD_ADDITION: &str = include_str!("../../../schema/ledger/pg/addition_record.sql");
+const RECORD_VERSION: &str = include_str!("../../../schema/ledger/pg/version_record.sql");
+const SET_PARTITIONS: &str = include_str!("../../../schema/ledger/pg/partitions_set.sql");
+
+/// How many connections share the work of a file that allows it, besides the one with the lock.
+const HELPERS: u32 = 3;
+
+/// How long a helping connection may take to open. Without it the work goes on.
+const HELPER_PATIENCE: Duration = Duration::from_secs(2);
+
+/// How a database is brought to the current schema.
+#[derive(Debug, Clone, Copy)]
+pub struct MigrationOptions {
+    partitions: u16,
+}
+
+impl Default for MigrationOptions {
+    /// 256 partitions, as the older backends.
+    fn default() -> Self {
+        Self { partitions: 256 }
+    }
+}
+
+impl MigrationOptions {
+    /// The number of hash partitions of each partitioned table, 1 to 256.
+    ///
+    /// It has an effect on a fresh database only: partitions that exist are kept, and tables that are
+    /// added later get as many. Fewer make a database that is quicker to create and to plan for; rows
+    /// find their partition at any number.
+    ///
+    /// # Errors
+    ///
+    /// [`MigrationError::PartitionCount`] for 0 and for numbers above 256.
+    pub fn partitions(mut self, partitions: u16) -> Result<Self, MigrationError> {
+        if !(1..=256).contains(&partitions) {
+            return Err(MigrationError::PartitionCount(partitions));
+        }
+        self.partitions = partitions;
+        Ok(self)
+    }
+}
+
+/// Applies every version that is missing, with 256 partitions where there are none.
+///
+/// Doing it again does nothing. Constructors never call this: on a shared database the time of a
+/// schema change is the operator's choice.
+///
+/// # Errors
+///
+/// See [`MigrationError`].
+pub async fn apply_migrations(pool: &PgPool) -> Result<(), MigrationError> {
+    apply_migrations_with(pool, MigrationOptions::default()).await
+}
+
+/// Applies every version that is missing.
+///
+/// Uses up to four connections of the pool, and works with one.
+///
+/// # Errors
+///
+/// See [`MigrationError`].
+pub async fn apply_migrations_with(pool: &PgPool, options: MigrationOptions) -> Result<(), MigrationError> {
+    let mut connection = pool.acquire().await?;
+    // The lock belongs to the session. Closing the connection gives it up even when this future is
+    // dropped half way.
+    connection.close_on_drop();
+    connection.lock().await?;
+    connection.ensure_migrations_table(LEDGER_TABLE).await?;
+    sqlx::raw_sql(CREATE_ADDITIONS).execute(&mut *connection).await?;
+    if let Some(version) = connection.dirty_version(LEDGER_TABLE).await? {
+        return Err(MigrateError::Dirty(version).into());
+    }
+    let applied = applied(&mut connection).await?;
+    warn_of_unknown(&applied, POSTGRES);
+    for step in POSTGRES.iter().filter(|step| !applied.contains(&step.version())) {
+        if step.is_stepwise() {
+            apply_stepwise(pool, &mut connection, step, options).await?;
+        } else {
+            apply(&mut connection, step).await?;
+        }
+    }
+    connection.unlock().await?;
+    Ok(())
+}
+
+/// The versions that both ledgers have.
+async fn applied(connection: &mut PgConnection) -> Result<Vec<i64>, MigrationError> {
+    let shared = connection.list_applied_migrations(LEDGER_TABLE).await?;
+    let own: Vec<i64> = sqlx::query_scalar(LIST_ADDITIONS).fetch_all(connection).await?;
+    Ok(shared.into_iter().map(|row| row.version).chain(own).collect())
+}
+
+/// Applies one version and records it, both or neither.
+async fn apply(connection: &mut PgConnection, step: &Step) -> Result<(), MigrationError> {
+    let failed = |error| MigrateError::ExecuteMigration(error, step.version());
+    let start = Instant::now();
+    let mut transaction = connection.begin().await?;
+    sqlx::raw_sql(step.sql).execute(&mut *transaction).await.map_err(failed)?;
+    record(&mut transaction, step, start).await.map_err(failed)?;
+    transaction.commit().await.map_err(failed)?;
+    Ok(())
+}
+
+/// Applies one version statement by statement and records it at the end.
+async fn apply_stepwise(
+    pool: &PgPool,
+    connection: &mut PgConnection,
+    step: &Step,
+    options: MigrationOptions,
+) -> Result<(), MigrationError> {
+    let failed = |error| MigrateError::ExecuteMigration(error, step.version());
+    let start = Instant::now();
+    for group in groups(statements(step.sql)) {
+        if let [statement] = group[..] {
+            sqlx::raw_sql(statement).execute(&mut *connection).await.map_err(failed)?;
+        } else {
+            share(pool, connection, group, options).await.map_err(failed)?;
+        }
+    }
+    record(connection, step, start).await.map_err(failed)?;
+    Ok(())
+}
+
+/// Adjacent DO blocks form one group, whose members do not depend on one another; every other
+/// statement stands alone.
+fn groups(statements: Vec<&'static str>) -> Vec<Vec<&'static str>> {
+    let independent = |statement: &str| statement.starts_with("DO ");
+    let mut groups: Vec<Vec<&'static str>> = Vec::new();
+    for statement in statements {
+        match groups.last_mut() {
+            Some(group) if independent(statement) && group.iter().all(|s| independent(s)) => {
+                group.push(statement);
+            }
+            _ => groups.push(vec![statement]),
+        }
+    }
+    groups
+}
+
+/// Runs independent statements on this connection and as many others as the pool can spare.
+async fn share(
+    pool: &PgPool,
+    connection: &mut PgConnection,
+    statements: Vec<&'static str>,
+    options: MigrationOptions,
+) -> Result<(), sqlx::Error> {
+    let mut helpers = helpers(pool).await;
+    let queue = Mutex::new(statements.into_iter());
+    let workers = helpers.iter_mut().map(|helper| &mut **helper).chain([connection]);
+    let results = join_all(workers.map(|worker| drain(worker, &queue, options))).await;
+    results.into_iter().collect()
+}
+
+/// Connections that the pool has to spare right now.
+async fn helpers(pool: &PgPool) -> Vec<PoolConnection<Postgres>> {
+    let idle = u32::try_from(pool.num_idle()).unwrap_or(u32::MAX); // tidy: a pool counts in u32
+    let busy = pool.size().saturating_sub(idle);
+    let spare = pool.options().get_max_connections().saturating_sub(busy);
+    let opening = (0..spare.min(HELPERS)).map(|_| tokio::time::timeout(HELPER_PATIENCE, pool.acquire()));
+    join_all(opening).await.into_iter().filter_map(|opened| opened.ok()?.ok()).collect()
+}
+
+/// Takes statements from the queue until it is empty or one fails.
+async fn drain(
+    connection: &mut PgConnection,
+    queue: &Mutex<std::vec::IntoIter<&'static str>>,
+    options: MigrationOptions,
+) -> Result<(), sqlx::Error> {
+    set_partitions(connection, options.partitions.to_string()).await?;
+    loop {
+        let next = queue.lock().unwrap_or_else(PoisonError::into_inner).next(); // tidy: a lock
+        let Some(statement) = next else { break };
+        sqlx::raw_sql(statement).execute(&mut *connection).await?;
+    }
+    set_partitions(connection, String::new()).await
+}
+
+/// Tells the session how many partitions a table gets; an empty text takes it back.
+async fn set_partitions(connection: &mut PgConnection, text: String) -> Result<(), sqlx::Error> {
+    sqlx::query(SET_PARTITIONS).bind(text).execute(connection).await?;
+    Ok(())
+}
+
+/// Writes the ledger row of a version.
+async fn record(connection: &mut PgConnection, step: &Step, start: Instant) -> Result<(), sqlx::Error> {
+    let query = if step.is_addition() {
+        sqlx::query(RECORD_ADDITION).bind(step.version()).bind(step.stem)
+    } else {
+        sqlx::query(RECORD_VERSION)
+            .bind(step.version())
+            .bind(step.description())
+            .bind(checksum(CHECKSUMS, step.version()))
+            .bind(nanoseconds_since(start))
+    };
+    query.execute(connection).await?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn adjacent_do_blocks_are_one_group() {
+        let found = groups(vec!["ALTER a", "ALTER b", "DO 1", "DO 2", "DROP c"]);
+        assert_eq!(found, [vec!["ALTER a"], vec!["ALTER b"], vec!["DO 1", "DO 2"], vec!["DROP c"]]);
+    }
+
+    #[test]
+    fn a_number_of_partitions_outside_1_to_256_is_refused() {
+        for wrong in [0, 257] {
+            let refused = MigrationOptions::default().partitions(wrong);
+            assert!(matches!(refused, Err(MigrationError::PartitionCount(n)) if n == wrong));
+        }
+        assert!(MigrationOptions::default().partitions(256).is_ok());
+    }
+}
