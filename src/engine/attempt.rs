@@ -14,7 +14,7 @@ use uuid::Uuid;
 use crate::backend::Backend;
 use crate::db::{Abort, Dialect};
 use crate::engine::policy::retry::{self, AfterFailure};
-use crate::engine::{fenced, read, unit};
+use crate::engine::{fenced, read, transaction, unit};
 use crate::model::document;
 use crate::model::handle::{self, Held};
 use crate::model::id::{invalid_input, reject_nul};
@@ -190,31 +190,28 @@ pub(crate) async fn cancel<D: Dialect>(backend: &Backend<D>, handle: &Handle, re
     let id = held.payload.execution_id.to_string();
     let params = fenced!(attempt::AttemptCancelParams, held, backend.now_ms(), reason: reason.to_owned());
     let partition_key = held.key.partition_key;
-    let completion = backend
-        .db
-        .write("cancel", move |conn| {
-            let (lock, params, id) = (lock.clone(), params.clone(), id.clone());
-            Box::pin(async move {
-                let Some(row) = conn.execution_lock(&lock).await? else {
-                    let detail = format!("cancel: execution_id={id}: row not found on partition_key={partition_key}");
-                    return Err(Abort::from(invalid_input(detail)));
-                };
-                if row.lifecycle_phase == "cancelled" || (has_ended(&row.lifecycle_phase) && row.public_state == "cancelled") {
-                    return Ok(None);
-                }
-                if has_ended(&row.lifecycle_phase) {
-                    let detail = format!("cancel: execution_id={id}: already terminal in state '{}'", row.public_state);
-                    return Err(Abort::from(invalid_input(detail)));
-                }
-                match conn.attempt_cancel(&params).await? {
-                    Some(row) => Ok(Some(row)),
-                    None => Err(Abort::from(lost())),
-                }
-            })
-        })
-        .await?;
-    if let Some(row) = completion {
+    let done = transaction!(backend, "attempt_cancel", [lock, params, id], |conn| {
+        let Some(row) = conn.execution_lock(&lock).await? else {
+            let detail = format!("cancel: execution_id={id}: row not found on partition_key={partition_key}");
+            return Err(Abort::from(invalid_input(detail)));
+        };
+        if row.lifecycle_phase == "cancelled" || (has_ended(&row.lifecycle_phase) && row.public_state == "cancelled") {
+            return Ok(None);
+        }
+        if has_ended(&row.lifecycle_phase) {
+            let detail = format!("cancel: execution_id={id}: already terminal in state '{}'", row.public_state);
+            return Err(Abort::from(invalid_input(detail)));
+        }
+        match conn.attempt_cancel(&params).await? {
+            Some(row) => Ok(Some(row)),
+            None => Err(Abort::from(lost())),
+        }
+    })?;
+    if let Some(row) = done {
         backend.wake_completion(partition_key, row.completion_event_id);
+        if let Some(event_id) = row.lease_event_id {
+            backend.wake_lease(partition_key, event_id);
+        }
     }
     Ok(())
 }

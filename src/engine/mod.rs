@@ -2,7 +2,8 @@
 //!
 //! | File | Operations |
 //! |---|---|
-//! | `execution` | `create_execution`, `read_execution_state`, `read_execution_info`, `get_execution_result`, `read_execution_context`, `read_current_attempt_index`, `read_total_attempt_count`, `get_execution_namespace`, `resolve_execution_flow_id`, `describe_execution`, `read_exec_core_fields`, `list_executions`, `list_lanes` |
+//! | `execution` | `create_execution`, `read_execution_state`, `get_execution_result`, `read_execution_context`, `read_current_attempt_index`, `read_total_attempt_count`, `get_execution_namespace`, `resolve_execution_flow_id`, `read_exec_core_fields`, `list_executions`, `list_lanes` |
+//! | `describe` | `describe_execution`, `read_execution_info` |
 //! | `lease` | `claim`, `renew`, `claim_from_resume_grant`, `list_expired_leases` |
 //! | `attempt` | `progress`, `complete`, `fail`, `cancel`, `delay`, `wait_children` |
 //! | `stream` | `append_frame`, `read_stream`, `tail_stream`, `read_summary` |
@@ -85,6 +86,7 @@ macro_rules! fenced {
 pub(crate) use {fenced, read, transaction, unit};
 
 pub(crate) mod attempt;
+pub(crate) mod describe;
 pub(crate) mod execution;
 pub(crate) mod lease;
 pub(crate) mod policy;

@@ -64,10 +64,37 @@ impl StoredStates<'_> {
             ownership_state: ownership_state(self.ownership_state)?,
             eligibility_state: eligibility_state(self.eligibility_state)?,
             blocking_reason: blocking_reason(self.blocking_reason)?,
-            terminal_outcome: terminal_outcome(phase, self.lifecycle_phase, self.attempt_outcome),
+            terminal_outcome: self.terminal_outcome(phase),
             attempt_state: attempt_state(self.attempt_state)?,
             public_state: public_state(self.public_state)?,
         })
+    }
+
+    /// How a finished execution ended: as its attempt did, else as its public state says, because a cancelled
+    /// attempt keeps no outcome.
+    fn terminal_outcome(&self, phase: LifecyclePhase) -> TerminalOutcome {
+        if phase != LifecyclePhase::Terminal {
+            return TerminalOutcome::None;
+        }
+        if self.lifecycle_phase == "cancelled" {
+            return TerminalOutcome::Cancelled;
+        }
+        match self.attempt_outcome {
+            Some("success") => return TerminalOutcome::Success,
+            Some("failed" | "failure") => return TerminalOutcome::Failed,
+            Some("cancelled") => return TerminalOutcome::Cancelled,
+            Some("expired") => return TerminalOutcome::Expired,
+            Some("skipped") => return TerminalOutcome::Skipped,
+            _ => {}
+        }
+        match self.public_state {
+            "completed" => TerminalOutcome::Success,
+            "failed" => TerminalOutcome::Failed,
+            "cancelled" => TerminalOutcome::Cancelled,
+            "expired" => TerminalOutcome::Expired,
+            "skipped" => TerminalOutcome::Skipped,
+            _ => TerminalOutcome::None,
+        }
     }
 }
 
@@ -134,23 +161,6 @@ fn blocking_reason(word: Option<&str>) -> Result<BlockingReason, EngineError> {
     })
 }
 
-fn terminal_outcome(phase: LifecyclePhase, stored_phase: &str, attempt_outcome: Option<&str>) -> TerminalOutcome {
-    if phase != LifecyclePhase::Terminal {
-        return TerminalOutcome::None;
-    }
-    if stored_phase == "cancelled" {
-        return TerminalOutcome::Cancelled;
-    }
-    match attempt_outcome {
-        Some("success") => TerminalOutcome::Success,
-        Some("failed" | "failure") => TerminalOutcome::Failed,
-        Some("cancelled") => TerminalOutcome::Cancelled,
-        Some("expired") => TerminalOutcome::Expired,
-        Some("skipped") => TerminalOutcome::Skipped,
-        _ => TerminalOutcome::None,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -204,6 +214,12 @@ mod tests {
             let vector = StoredStates { lifecycle_phase: "terminal", attempt_outcome: word, ..HELD }.vector().unwrap();
             assert_eq!(vector.terminal_outcome, outcome, "{word:?}");
         }
+    }
+
+    #[test]
+    fn a_cancelled_attempt_leaves_the_outcome_to_the_public_state() {
+        let vector = StoredStates { lifecycle_phase: "terminal", public_state: "cancelled", ..HELD }.vector().unwrap();
+        assert_eq!(vector.terminal_outcome, TerminalOutcome::Cancelled);
     }
 
     #[test]

@@ -1,4 +1,5 @@
 //! Decisions that need no database and no clock.
 
 pub(crate) mod live;
+pub(crate) mod reclaim;
 pub(crate) mod retry;

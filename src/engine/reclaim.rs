@@ -1,0 +1,372 @@
+//! Giving the execution of a worker that is gone to another one: a grant first, then its use.
+//!
+//! A grant names the worker that may use it and ends after its time to live. Using it starts a new attempt
+//! with a higher epoch, which fences the old holder's handle, and uses up every reclaim grant of the execution.
+
+use ff_core::backend::HandleKind;
+use ff_core::contracts::{
+    IssueReclaimGrantArgs, IssueReclaimGrantOutcome, ReclaimExecutionArgs, ReclaimExecutionOutcome, ReclaimGrant,
+};
+use ff_core::crypto::hmac::hmac_sign;
+use ff_core::engine_error::{EngineError, ValidationKind};
+use ff_core::partition::{Partition, PartitionFamily, PartitionKey};
+use ff_core::types::{ExecutionId, LaneId};
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use crate::backend::Backend;
+use crate::db::{Abort, Dialect};
+use crate::engine::lease::Granted;
+use crate::engine::policy::reclaim::{LeaseSeen, MAX_RECLAIMS, Reclaimable};
+use crate::engine::transaction;
+use crate::model::id::{ExecKey, exec_key, invalid_input, reject_nul};
+use crate::statements::{Statements, attempt, execution, grant, secret};
+
+/// Grants a worker the right to reclaim an execution whose lease was lost.
+///
+/// Precondition: the execution is active and its lease was declared lost, has run out, or belongs to nobody.
+/// Effect: a signed grant is stored; the first one ever also makes the key it is signed with. Repeating it
+/// stores another grant.
+pub(crate) async fn issue_grant<D: Dialect>(
+    backend: &Backend<D>,
+    args: &IssueReclaimGrantArgs,
+) -> Result<IssueReclaimGrantOutcome, EngineError> {
+    let key = exec_key(&args.execution_id)?;
+    for token in &args.worker_capabilities {
+        reject_nul("worker_capabilities", token)?;
+    }
+    let now_ms = backend.now_ms();
+    let ttl_ms = i64::try_from(args.grant_ttl_ms).unwrap_or(i64::MAX);
+    let request = GrantRequest { key, now_ms, ttl_ms, expires_at_ms: now_ms.saturating_add(ttl_ms), args: args.clone() };
+    transaction!(backend, "grant_reclaim_issue", [request], |conn| { issue_on::<D>(conn, &request).await })
+}
+
+struct GrantRequest {
+    key: ExecKey,
+    now_ms: i64,
+    ttl_ms: i64,
+    expires_at_ms: i64,
+    args: IssueReclaimGrantArgs,
+}
+
+async fn issue_on<D: Dialect>(
+    conn: &mut D::Connection,
+    request: &GrantRequest,
+) -> Result<IssueReclaimGrantOutcome, Abort> {
+    let args = &request.args;
+    let Some(seen) = Seen::read::<D>(conn, request.key).await? else {
+        return Err(Abort::from(EngineError::NotFound { entity: "execution" }));
+    };
+    let execution_id = args.execution_id.clone();
+    if seen.reclaim_count() >= MAX_RECLAIMS {
+        return Ok(IssueReclaimGrantOutcome::ReclaimCapExceeded { execution_id, reclaim_count: seen.reclaim_count() });
+    }
+    if let Some(detail) = seen.refusal(request.now_ms) {
+        return Ok(IssueReclaimGrantOutcome::NotReclaimable { execution_id, detail });
+    }
+    let grant_key = signed_key::<D>(conn, request).await?;
+    let capabilities: Vec<_> = args.worker_capabilities.iter().cloned().map(Value::from).collect();
+    conn.grant_reclaim_insert(&grant::GrantReclaimInsertParams {
+        partition_key: request.key.partition_key,
+        grant_id: Uuid::new_v4().as_bytes().to_vec(),
+        execution_id: request.key.execution_id,
+        worker_id: args.worker_id.as_str().to_owned(),
+        worker_instance_id: args.worker_instance_id.as_str().to_owned(),
+        lane_id: args.lane_id.as_str().to_owned(),
+        capability_hash: args.capability_hash.clone(),
+        worker_capabilities: Value::Array(capabilities),
+        route_snapshot_json: args.route_snapshot_json.clone(),
+        admission_summary: args.admission_summary.clone(),
+        grant_ttl_ms: request.ttl_ms,
+        issued_at_ms: request.now_ms,
+        expires_at_ms: request.expires_at_ms,
+    })
+    .await?;
+    Ok(IssueReclaimGrantOutcome::Granted(ReclaimGrant::new(
+        execution_id,
+        partition_of(&args.execution_id),
+        grant_key,
+        request.expires_at_ms.max(0).unsigned_abs(),
+        args.lane_id.clone(),
+    )))
+}
+
+fn partition_of(id: &ExecutionId) -> PartitionKey {
+    PartitionKey::from(Partition { family: PartitionFamily::Execution, index: id.partition() })
+}
+
+/// The text the worker presents: what is granted, until when, and a signature over it and the worker.
+async fn signed_key<D: Dialect>(conn: &mut D::Connection, request: &GrantRequest) -> Result<String, Abort> {
+    let (kid, secret) = active_secret::<D>(conn, request.now_ms).await?;
+    let (args, expires_at_ms) = (&request.args, request.expires_at_ms);
+    let uuid = request.key.execution_id;
+    let partition = format!("{{fp:{}}}", request.key.partition_key);
+    let (worker_id, instance_id) = (&args.worker_id, &args.worker_instance_id);
+    let signed = format!("{partition}|{uuid}|{worker_id}|{instance_id}|{expires_at_ms}|reclaim");
+    let signature = hmac_sign(&secret, &kid, signed.as_bytes());
+    Ok(format!("{}:reclaim:{partition}:{uuid}:{expires_at_ms}:{signature}", D::REVOKED_LEASE_PREFIX))
+}
+
+/// The key that signs now; a database that has none gets its first one, so that reclaiming needs no operator.
+async fn active_secret<D: Dialect>(conn: &mut D::Connection, now_ms: i64) -> Result<(String, Vec<u8>), Abort> {
+    if let Some(row) = conn.secret_active_read().await? {
+        return Ok((row.kid, row.secret));
+    }
+    let mut secret = Vec::with_capacity(32);
+    secret.extend_from_slice(Uuid::new_v4().as_bytes());
+    secret.extend_from_slice(Uuid::new_v4().as_bytes());
+    let params = secret::SecretInsertParams { kid: format!("auto-{}", Uuid::new_v4().simple()), secret, now_ms };
+    conn.secret_insert(&params).await?;
+    Ok((params.kid, params.secret))
+}
+
+/// Uses the newest reclaim grant of an execution.
+///
+/// Precondition: a live grant for this worker, and what made it grantable still holds. Effect: the old attempt
+/// ends as `interrupted_reclaimed`, a new one starts with the next epoch, a `reclaimed` event is written; an
+/// execution that was reclaimed too often fails instead. Repeating it finds no grant.
+pub(crate) async fn reclaim<D: Dialect>(
+    backend: &Backend<D>,
+    args: &ReclaimExecutionArgs,
+) -> Result<ReclaimExecutionOutcome, EngineError> {
+    let key = exec_key(&args.execution_id)?;
+    let policy = attempt_policy(&args.attempt_policy_json)?;
+    let now_ms = backend.now_ms();
+    let request = ReclaimRequest { key, now_ms, policy, args: args.clone() };
+    let done = transaction!(backend, "grant_reclaim_use", [request], |conn| { reclaim_on::<D>(conn, &request).await })?;
+    if let Some(event_id) = done.completion_event_id {
+        backend.wake_completion(key.partition_key, event_id);
+    }
+    if let Some(event_id) = done.lease_event_id {
+        backend.wake_lease(key.partition_key, event_id);
+    }
+    Ok(done.outcome)
+}
+
+fn attempt_policy(text: &str) -> Result<Option<Value>, EngineError> {
+    if text.is_empty() {
+        return Ok(None);
+    }
+    reject_nul("attempt_policy_json", text)?;
+    serde_json::from_str(text).map(Some).map_err(|error| EngineError::Validation {
+        kind: ValidationKind::InvalidPolicyJson,
+        detail: format!("attempt_policy_json: {error}"),
+    })
+}
+
+struct ReclaimRequest {
+    key: ExecKey,
+    now_ms: i64,
+    policy: Option<Value>,
+    args: ReclaimExecutionArgs,
+}
+
+struct Reclaimed {
+    outcome: ReclaimExecutionOutcome,
+    completion_event_id: Option<i64>,
+    lease_event_id: Option<i64>,
+}
+
+impl From<ReclaimExecutionOutcome> for Reclaimed {
+    fn from(outcome: ReclaimExecutionOutcome) -> Self {
+        Self { outcome, completion_event_id: None, lease_event_id: None }
+    }
+}
+
+async fn reclaim_on<D: Dialect>(conn: &mut D::Connection, request: &ReclaimRequest) -> Result<Reclaimed, Abort> {
+    let (key, args) = (request.key, &request.args);
+    let execution_id = args.execution_id.clone();
+    // The execution is locked before its grants, in the order of every other operation.
+    let seen = Seen::read::<D>(conn, key).await?;
+    let newest = grant::GrantReclaimNewestParams { partition_key: key.partition_key, execution_id: key.execution_id };
+    let Some(granted) = conn.grant_reclaim_newest(&newest).await? else {
+        return Ok(ReclaimExecutionOutcome::GrantNotFound { execution_id }.into());
+    };
+    if granted.worker_id != args.worker_id.as_str() {
+        let (theirs, ours) = (&granted.worker_id, &args.worker_id);
+        let detail = format!("reclaim_execution: grant worker_id={theirs} mismatches caller {ours}");
+        return Err(Abort::from(invalid_input(detail)));
+    }
+    if granted.expires_at_ms <= request.now_ms {
+        conn.grant_delete(&grant::GrantDeleteParams { partition_key: key.partition_key, grant_id: granted.grant_id }).await?;
+        return Ok(ReclaimExecutionOutcome::GrantNotFound { execution_id }.into());
+    }
+    let Some(seen) = seen else {
+        return Err(Abort::from(EngineError::NotFound { entity: "execution" }));
+    };
+    if let Some(reason) = seen.refusal(request.now_ms) {
+        let detail = format!("{reason}; exec transitioned after grant issuance");
+        return Ok(ReclaimExecutionOutcome::NotReclaimable { execution_id, detail }.into());
+    }
+    let cap = args.max_reclaim_count.unwrap_or(MAX_RECLAIMS);
+    let done = if seen.reclaim_count() >= cap {
+        exhaust::<D>(conn, request, &seen).await?
+    } else {
+        let lane_id = granted.lane_id.map_or_else(|| args.lane_id.clone(), LaneId::new);
+        take_over::<D>(conn, request, &seen, lane_id).await?
+    };
+    let all = grant::GrantReclaimDeleteAllParams { partition_key: key.partition_key, execution_id: key.execution_id };
+    conn.grant_reclaim_delete_all(&all).await?;
+    Ok(done)
+}
+
+/// Starts the attempt that takes the execution over.
+async fn take_over<D: Dialect>(
+    conn: &mut D::Connection,
+    request: &ReclaimRequest,
+    seen: &Seen,
+    lane_id: LaneId,
+) -> Result<Reclaimed, Abort> {
+    let (key, args, now_ms) = (request.key, &request.args, request.now_ms);
+    let attempt_index = seen.core.attempt_index.max(seen.running_index()).saturating_add(1);
+    let lease_epoch = seen.lease_epoch().saturating_add(1);
+    let ttl_ms = i64::try_from(args.lease_ttl_ms).unwrap_or(i64::MAX);
+    if let Some(attempt) = &seen.attempt {
+        let params = grant::GrantAttemptSupersedeParams {
+            now_ms,
+            partition_key: key.partition_key,
+            execution_id: key.execution_id,
+            attempt_index: attempt.attempt_index,
+        };
+        conn.grant_attempt_supersede(&params).await?;
+    }
+    conn.grant_attempt_insert(&grant::GrantAttemptInsertParams {
+        partition_key: key.partition_key,
+        execution_id: key.execution_id,
+        attempt_index,
+        worker_id: args.worker_id.as_str().to_owned(),
+        worker_instance_id: args.worker_instance_id.as_str().to_owned(),
+        lease_epoch,
+        lease_expires_at_ms: now_ms.saturating_add(ttl_ms),
+        now_ms,
+        policy: request.policy.clone(),
+        attempt_fields: json!({
+            "attempt_type": "reclaim",
+            "attempt_id": args.attempt_id.to_string(),
+            "lease_id": args.lease_id.to_string(),
+        }),
+    })
+    .await?;
+    conn.grant_execution_take(&grant::GrantExecutionTakeParams {
+        attempt_index,
+        reclaim_count: seen.core.lease_reclaim_count.max(0).saturating_add(1),
+        now_ms,
+        total_attempt_count: i64::from(attempt_index).saturating_add(1).to_string(),
+        partition_key: key.partition_key,
+        execution_id: key.execution_id,
+    })
+    .await?;
+    let event = lease_event(request, "reclaimed", Some(args.lease_id.to_string()));
+    let event = conn.grant_lease_event_insert(&event).await?;
+    let granted = Granted {
+        kind: HandleKind::Reclaimed,
+        attempt_index,
+        attempt_id: args.attempt_id.clone(),
+        lease_id: args.lease_id.clone(),
+        lease_epoch,
+        lease_ttl_ms: args.lease_ttl_ms,
+        lane_id,
+        worker_instance_id: args.worker_instance_id.clone(),
+    };
+    Ok(Reclaimed {
+        outcome: ReclaimExecutionOutcome::Claimed(granted.handle::<D>(key)?),
+        completion_event_id: None,
+        lease_event_id: Some(event.event_id),
+    })
+}
+
+/// Fails an execution that was reclaimed too often.
+async fn exhaust<D: Dialect>(
+    conn: &mut D::Connection,
+    request: &ReclaimRequest,
+    seen: &Seen,
+) -> Result<Reclaimed, Abort> {
+    let (key, now_ms) = (request.key, request.now_ms);
+    if let Some(attempt) = &seen.attempt {
+        let params = grant::GrantAttemptExhaustParams {
+            now_ms,
+            partition_key: key.partition_key,
+            execution_id: key.execution_id,
+            attempt_index: attempt.attempt_index,
+        };
+        conn.grant_attempt_exhaust(&params).await?;
+    }
+    let params = grant::GrantExecutionExhaustParams {
+        now_ms,
+        partition_key: key.partition_key,
+        execution_id: key.execution_id,
+    };
+    conn.grant_execution_exhaust(&params).await?;
+    let completion = grant::GrantCompletionEventInsertParams {
+        outcome: "failed".to_owned(),
+        now_ms,
+        partition_key: key.partition_key,
+        execution_id: key.execution_id,
+    };
+    let completion = conn.grant_completion_event_insert(&completion).await?;
+    let event = conn.grant_lease_event_insert(&lease_event(request, "revoked", None)).await?;
+    Ok(Reclaimed {
+        outcome: ReclaimExecutionOutcome::ReclaimCapExceeded {
+            execution_id: request.args.execution_id.clone(),
+            reclaim_count: seen.reclaim_count().saturating_add(D::REFUSED_RECLAIM_COUNTS),
+        },
+        completion_event_id: Some(completion.event_id),
+        lease_event_id: Some(event.event_id),
+    })
+}
+
+fn lease_event(
+    request: &ReclaimRequest,
+    event_type: &str,
+    lease_id: Option<String>,
+) -> grant::GrantLeaseEventInsertParams {
+    grant::GrantLeaseEventInsertParams {
+        execution_text: request.key.text(),
+        lease_id,
+        event_type: event_type.to_owned(),
+        now_ms: request.now_ms,
+        partition_key: request.key.partition_key,
+        execution_id: request.key.execution_id,
+    }
+}
+
+/// An execution, locked, and its running attempt.
+struct Seen {
+    core: execution::ExecutionLockRow,
+    attempt: Option<attempt::AttemptRunningReadRow>,
+}
+
+impl Seen {
+    async fn read<D: Dialect>(conn: &mut D::Connection, key: ExecKey) -> Result<Option<Self>, Abort> {
+        let lock = execution::ExecutionLockParams { partition_key: key.partition_key, execution_id: key.execution_id };
+        let Some(core) = conn.execution_lock(&lock).await? else {
+            return Ok(None);
+        };
+        let running = attempt::AttemptRunningReadParams { partition_key: key.partition_key, execution_id: key.execution_id };
+        let attempt = conn.attempt_running_read(&running).await?;
+        Ok(Some(Self { core, attempt }))
+    }
+
+    fn refusal(&self, now_ms: i64) -> Option<String> {
+        let lease = self.attempt.as_ref().map(|attempt| LeaseSeen {
+            expires_at_ms: attempt.lease_expires_at_ms,
+            has_worker: attempt.worker_instance_id.as_deref().is_some_and(|worker| !worker.is_empty()),
+        });
+        let (lifecycle_phase, ownership_state) = (&self.core.lifecycle_phase, &self.core.ownership_state);
+        Reclaimable { lifecycle_phase, ownership_state, lease, now_ms }.refusal()
+    }
+
+    /// How often it was reclaimed; a negative count reads as 0.
+    fn reclaim_count(&self) -> u32 {
+        self.core.lease_reclaim_count.max(0).unsigned_abs()
+    }
+
+    fn running_index(&self) -> i32 {
+        self.attempt.as_ref().map_or(self.core.attempt_index, |attempt| attempt.attempt_index)
+    }
+
+    /// The running attempt's epoch; 0 when there is none or it is negative.
+    fn lease_epoch(&self) -> i64 {
+        self.attempt.as_ref().map_or(0, |attempt| attempt.lease_epoch.max(0))
+    }
+}
