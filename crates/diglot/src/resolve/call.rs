@@ -241,6 +241,7 @@ impl Lower<'_> {
             Null::May => true,
             Null::Any => any(),
             Null::First => args.first().is_none_or(|arg| self.may_be_null(arg)),
+            Null::Clock => !args.iter().all(|arg| matches!(&arg.kind, ExprKind::Text(t) if t == "now" || t == "subsec")),
             Null::All => args.iter().all(|arg| self.may_be_null(arg)),
             Null::Rows => {
                 // A group, and a frame that is not cut, holds at least the row itself.

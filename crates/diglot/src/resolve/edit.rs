@@ -1,9 +1,9 @@
 //! Edits a statement's token list before sqlparser reads it.
 //!
 //! Placeholders of every spelling become one token each, with exact bytes. Syntax that sqlparser 0.63
-//! cannot read (row locks other than `FOR UPDATE` and `FOR SHARE`, `OF` with several tables, the WHERE of
-//! a conflict target, `MATERIALIZED` and `INDEXED BY` on SQLite) is taken out and kept beside the list;
-//! lowering puts it back into the tree.
+//! cannot read (row locks other than `FOR UPDATE` and `FOR SHARE`, `OF` with several tables, the WHERE of a
+//! conflict target, `MATERIALIZED` and `INDEXED BY` on SQLite) is taken out and kept beside the list; lowering
+//! puts it back into the tree. `ISNULL` becomes `IS NULL`.
 
 use sqlparser::tokenizer::Token;
 
@@ -72,6 +72,11 @@ fn taken(tokens: &[Tok], i: usize, dialect: Dialect, anonymous: &mut usize, edit
         edited.leaf(Leaf::EmptyArray, tokens[i].span.to(tokens[i + 2].span));
         return 3;
     }
+    if words(tokens, i, &["ISNULL"]) && ends_operand(i.checked_sub(1).and_then(|before| token(tokens, before))) {
+        edited.keyword("IS", tokens[i].span);
+        edited.keyword("NULL", tokens[i].span);
+        return 1;
+    }
     if let Some((used, lock)) = lock(tokens, i) {
         edited.locks.push(lock);
         return used;
@@ -103,6 +108,10 @@ impl Edited {
         self.leaves.push(leaf);
         self.tokens.push(Tok { token: Token::Placeholder(text), span });
     }
+
+    fn keyword(&mut self, word: &str, span: Span) {
+        self.tokens.push(Tok { token: Token::make_keyword(word), span });
+    }
 }
 
 fn token(tokens: &[Tok], i: usize) -> Option<&Token> {
@@ -111,6 +120,18 @@ fn token(tokens: &[Tok], i: usize) -> Option<&Token> {
 
 fn words(tokens: &[Tok], i: usize, words: &[&str]) -> bool {
     words.iter().enumerate().all(|(n, word)| is_word(token(tokens, i + n), word))
+}
+
+/// Whether an operand may end with this token.
+fn ends_operand(token: Option<&Token>) -> bool {
+    match token {
+        Some(Token::Word(word)) => !["AS", "SELECT", "WHERE", "AND", "OR", "NOT", "ON"]
+            .iter()
+            .any(|keyword| word.quote_style.is_none() && word.value.eq_ignore_ascii_case(keyword)),
+        Some(Token::RParen | Token::RBracket | Token::Placeholder(_)) => true,
+        Some(Token::Number(..) | Token::SingleQuotedString(_)) => true,
+        _ => false,
+    }
 }
 
 fn plain_word(token: Option<&Token>) -> Option<&str> {

@@ -120,8 +120,8 @@ impl Lower<'_> {
                 _ => {}
             }
         }
-        if self.is_whole_row(ident) {
-            return self.opaque(span, None);
+        if let Some(row) = self.whole_row(ident, span) {
+            return row;
         }
         self.column(None, ident, span)
     }
@@ -136,6 +136,10 @@ impl Lower<'_> {
             Value::Number(digits, _) => {
                 let base = types::number(self.dialect, digits);
                 of(ExprKind::Number(digits.clone()), Some(Type::required(base)))
+            }
+            Value::HexStringLiteral(_) if self.sources.text(span).starts_with("0x") => {
+                let base = types::number(self.dialect, "0");
+                of(ExprKind::Number(self.sources.text(span).to_lowercase()), Some(Type::required(base)))
             }
             Value::HexStringLiteral(hex) => {
                 of(ExprKind::Blob(hex.to_lowercase()), Some(Type::required(Base::Bytes)))
@@ -228,6 +232,11 @@ impl Lower<'_> {
 
     fn unary(&mut self, op: &UnaryOperator, operand: &ast::Expr) -> Expr {
         let operand = self.expr(operand);
+        if let (UnaryOperator::Not, ExprKind::Like { negated: false, .. }) = (op, &operand.kind)
+            && !self.text.is_word(self.text.first_of(operand.span).wrapping_sub(1), "NOT")
+        {
+            return negated_like(operand);
+        }
         let first = self.text.first_of(operand.span);
         let span = self.text.bytes(first.saturating_sub(1), first).to(operand.span);
         let op = op.to_string().trim().to_lowercase();
@@ -485,6 +494,14 @@ impl Lower<'_> {
         }
         value
     }
+}
+
+/// `NOT GLOB` and its kin, where the NOT stands inside.
+fn negated_like(mut like: Expr) -> Expr {
+    if let ExprKind::Like { negated, .. } = &mut like.kind {
+        *negated = true;
+    }
+    like
 }
 
 /// Whether a query without GROUP BY gives its aggregates in exactly one row.

@@ -202,8 +202,7 @@ impl Lower<'_> {
                 (SourceKind::Table(table.clone()), found.unwrap_or_default(), complete)
             }
         };
-        let is_table = matches!(kind, SourceKind::Table(_));
-        self.relation(kind, &table, columns, complete, is_table, alias, place)
+        self.relation(kind, &table, columns, complete, alias, place)
     }
 
     /// The columns of a table; none (and a finding) when there is no such table.
@@ -232,14 +231,12 @@ impl Lower<'_> {
     }
 
     /// Makes a relation visible and builds its source.
-    #[expect(clippy::too_many_arguments, reason = "each is a different fact about the one relation")]
     fn relation(
         &mut self,
         kind: SourceKind,
         name: &str,
         mut columns: Columns,
         complete: bool,
-        table: bool,
         alias: Option<&ast::TableAlias>,
         place: Span,
     ) -> Source {
@@ -251,6 +248,7 @@ impl Lower<'_> {
             columns.iter_mut().zip(renames).for_each(|(column, name)| column.0 = name);
         }
         let id = self.new_source();
+        let (table, call) = (matches!(kind, SourceKind::Table(_)), matches!(kind, SourceKind::Function { .. }));
         if let Some(scope) = self.scopes.last_mut() {
             scope.visible.push(Visible {
                 id,
@@ -260,6 +258,7 @@ impl Lower<'_> {
                 outer: false,
                 merged: Vec::new(),
                 table,
+                call,
                 bare: true,
             });
         }
@@ -297,7 +296,7 @@ impl Lower<'_> {
             let first = self.text.first_of(place).saturating_sub(1);
             place = self.text.bytes(first, first).to(place);
         }
-        self.relation(SourceKind::Derived(Box::new(query)), "", columns, true, false, alias, place)
+        self.relation(SourceKind::Derived(Box::new(query)), "", columns, true, alias, place)
     }
 
     fn table_call(
@@ -344,6 +343,6 @@ impl Lower<'_> {
             (columns, complete) = (alias.columns.iter().map(typed).collect(), true);
         }
         let kind = SourceKind::Function { name: name.to_owned(), args };
-        self.relation(kind, name, columns, complete, false, alias, span)
+        self.relation(kind, name, columns, complete, alias, span)
     }
 }

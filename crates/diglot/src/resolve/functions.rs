@@ -54,6 +54,8 @@ pub(super) enum Null {
     First,
     /// When all arguments are.
     All,
+    /// Never for the clock itself (no argument, or `'now'`); otherwise the text may be no time.
+    Clock,
     /// An aggregate: over no rows, or when an argument is.
     Rows,
 }
@@ -63,7 +65,7 @@ pub(super) type Line = (&'static str, Gives, Null);
 
 use Gives::{A, ArrayOf, Average, Branches, Same, Sum, Unknown, Widest};
 use Kind::{Bool, Bytes, Float, Int32, Int64, Json, Numeric, Text, Texts, Time, Uuid};
-use Null::{All, Any, First, May, Never, Rows};
+use Null::{All, Any, Clock, First, May, Never, Rows};
 
 /// In both dialects.
 const BOTH: &[Line] = &[
@@ -107,8 +109,8 @@ const SQLITE: &[Line] = &[
     ("current_date", A(Text), Never),
     ("current_time", A(Text), Never),
     ("current_timestamp", A(Text), Never),
-    ("date", A(Text), May),
-    ("datetime", A(Text), May),
+    ("date", A(Text), Clock),
+    ("datetime", A(Text), Clock),
     ("floor", Same(0), Any),
     ("format", A(Text), May),
     ("glob", A(Bool), Any),
@@ -132,10 +134,12 @@ const SQLITE: &[Line] = &[
     ("json_set", A(Json), First),
     ("json_type", A(Text), May),
     ("json_valid", A(Bool), Any),
-    ("julianday", A(Float), May),
+    ("julianday", A(Float), Clock),
     ("last_insert_rowid", A(Int64), Never),
     ("length", A(Int64), Any),
     ("like", A(Bool), Any),
+    ("ln", A(Float), May),
+    ("log", A(Float), May),
     ("ntile", A(Int64), Never),
     ("octet_length", A(Int64), Any),
     ("pow", A(Float), Any),
@@ -149,7 +153,7 @@ const SQLITE: &[Line] = &[
     ("sqlite_version", A(Text), Never),
     ("sqrt", A(Float), May),
     ("strftime", A(Text), May),
-    ("time", A(Text), May),
+    ("time", A(Text), Clock),
     ("timediff", A(Text), May),
     ("total", A(Float), Never),
     ("total_changes", A(Int64), Never),
@@ -157,7 +161,7 @@ const SQLITE: &[Line] = &[
     ("typeof", A(Text), Never),
     ("unhex", A(Bytes), May),
     ("unicode", A(Int64), May),
-    ("unixepoch", A(Int64), May),
+    ("unixepoch", A(Int64), Clock),
     ("zeroblob", A(Bytes), Never),
 ];
 
@@ -201,7 +205,7 @@ const PG: &[Line] = &[
     ("exp", A(Float), Any),
     ("extract", A(Numeric), Any),
     ("floor", Same(0), Any),
-    ("format", A(Text), Any),
+    ("format", A(Text), First),
     ("gen_random_uuid", A(Uuid), Never),
     ("greatest", Widest, All),
     ("hashtext", A(Int32), Any),

@@ -38,7 +38,7 @@ use crate::tree::{Body, Expr, ExprKind, Part, ParamUse, Statement};
 use crate::types::Type;
 
 /// The longest statement that is read, in tokens.
-const TOKENS: usize = 20_000;
+const TOKENS: usize = 8_000;
 
 /// Parses and resolves one statement.
 ///
@@ -275,7 +275,7 @@ impl Lower<'_> {
         let span = self.place_of(cte.alias.name.span).to(close);
         let writes = matches!(cte.query.body.as_ref(), SetExpr::Insert(_) | SetExpr::Update(_) | SetExpr::Delete(_));
         if !writes {
-            let (name, query) = self.cte_query(cte, recursive);
+            let (name, query) = self.cte_query(cte, self.may_recurse(recursive));
             self.part(Some(name), materialized, recursive, Body::Query(query), span);
             return;
         }

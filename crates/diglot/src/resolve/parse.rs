@@ -203,10 +203,7 @@ impl SqlDialect for Sqlite {
                 Some(op) => op,
                 None => return None,
             },
-            Token::Word(word) if word.value.eq_ignore_ascii_case("isnull") => {
-                parser.advance_token();
-                return Some(Ok(ast::Expr::IsNull(Box::new(expr.clone()))));
-            }
+            Token::Word(word) if word.keyword == Keyword::NOT => return negated_match(parser, expr, precedence),
             _ => return self.0.parse_infix(parser, expr, precedence),
         };
         if matches!(op, BinaryOperator::PGBitwiseShiftLeft | BinaryOperator::PGBitwiseShiftRight) {
@@ -221,7 +218,6 @@ impl SqlDialect for Sqlite {
             Token::Lt | Token::LtEq | Token::Gt | Token::GtEq => COMPARISON,
             Token::Ampersand | Token::Pipe | Token::ShiftLeft | Token::ShiftRight => BITS,
             Token::StringConcat | Token::Arrow | Token::LongArrow => CONCAT,
-            Token::Word(word) if word.quote_style.is_none() && word.value.eq_ignore_ascii_case("isnull") => EQUALITY,
             _ => return None,
         };
         Some(Ok(precedence))
@@ -234,6 +230,21 @@ impl SqlDialect for Sqlite {
             other => self.0.prec_value(other),
         }
     }
+}
+
+/// Reads `NOT GLOB`, `NOT REGEXP` and `NOT MATCH`.
+fn negated_match(parser: &mut Parser, left: &ast::Expr, precedence: u8) -> Option<Result<ast::Expr, ParserError>> {
+    let op = match &parser.peek_nth_token_ref(1).token {
+        Token::Word(word) if word.keyword == Keyword::GLOB => BinaryOperator::Glob,
+        Token::Word(word) if word.keyword == Keyword::REGEXP => BinaryOperator::Regexp,
+        Token::Word(word) if word.keyword == Keyword::MATCH => BinaryOperator::Match,
+        _ => return None,
+    };
+    parser.advance_token();
+    parser.advance_token();
+    let test = |right| ast::Expr::BinaryOp { left: Box::new(left.clone()), op, right: Box::new(right) };
+    let not = |right| ast::Expr::UnaryOp { op: UnaryOperator::Not, expr: Box::new(test(right)) };
+    Some(parser.parse_subexpr(precedence).map(not))
 }
 
 /// Reads `IS [NOT]` when a value follows that has no node of its own in sqlparser: `IS ?1`, `IS NOT a.b`.

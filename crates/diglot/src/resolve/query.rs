@@ -35,7 +35,7 @@ impl Lower<'_> {
         let before = self.ctes.len();
         let mut ctes = Vec::new();
         for cte in node.with.iter().flat_map(|with| &with.cte_tables) {
-            let recursive = node.with.as_ref().is_some_and(|with| with.recursive);
+            let recursive = self.may_recurse(node.with.as_ref().is_some_and(|with| with.recursive));
             if matches!(cte.query.body.as_ref(), SetExpr::Insert(_) | SetExpr::Update(_) | SetExpr::Delete(_)) {
                 let span = self.place_of(cte.alias.name.span);
                 self.unsupported("a writing CTE belongs to the top level of the statement", span);
@@ -62,8 +62,15 @@ impl Lower<'_> {
         self.recursion = None;
         self.ctes.truncate(known);
         rename_outputs(&mut query, &renames);
-        self.ctes.push(Cte { name: name.clone(), columns: query.columns(), complete: true });
+        let mut columns = query.columns();
+        columns.iter_mut().zip(renames).for_each(|(column, name)| column.0 = name);
+        self.ctes.push(Cte { name: name.clone(), columns, complete: true });
         (name, query)
+    }
+
+    /// SQLite does not need the word RECURSIVE.
+    pub(super) fn may_recurse(&self, written: bool) -> bool {
+        written || self.dialect == Dialect::Sqlite
     }
 
     /// The names in `name(a, b)`.
@@ -91,6 +98,7 @@ impl Lower<'_> {
         let locks = self.claim_locks(span);
         for lock in &locks {
             span = span.to(lock.span);
+            self.check_locked(lock, &rows);
         }
         Query { rows, ctes: Vec::new(), order, limit, offset, locks, span }
     }
@@ -128,6 +136,15 @@ impl Lower<'_> {
             self.edited.locks.drain(..).partition(|lock| lock.span.start >= span.start && lock.span.end <= limit);
         self.edited.locks = rest;
         mine
+    }
+
+    /// `OF` names relations of the query.
+    fn check_locked(&mut self, lock: &Lock, rows: &Rows) {
+        let Rows::Select(select) = rows else { return };
+        for name in lock.of.iter().filter(|name| !select.from.iter().any(|source| source.alias == **name)) {
+            let message = format!("`{}` locks `{name}`, which its FROM does not have", self.name);
+            self.report(Diagnostic::error("unknown-table", message, lock.span, "no such relation here"));
+        }
     }
 
     fn rows(&mut self, body: &SetExpr, recursion: Option<(String, Vec<String>)>) -> Rows {
@@ -178,7 +195,12 @@ impl Lower<'_> {
 
     /// Lowers a SELECT and leaves its scope on the stack.
     fn select(&mut self, node: &ast::Select) -> Select {
-        self.scopes.push(Scope::default());
+        let aliases = node.projection.iter().filter_map(|item| match item {
+            SelectItem::ExprWithAlias { expr, alias } => Some((name_of(alias, self.dialect), expr.clone())),
+            _ => None,
+        });
+        let aliases = aliases.collect();
+        self.scopes.push(Scope { aliases, ..Scope::default() });
         let windows = self.windows.len();
         for definition in &node.named_window {
             if let NamedWindowExpr::WindowSpec(spec) = &definition.1 {
@@ -240,10 +262,8 @@ impl Lower<'_> {
                 _ => None,
             },
             ast::Expr::Identifier(ident) if !self.is_column(ident) => {
-                let name = name_of(ident, self.dialect);
-                projection.iter().find(|item| {
-                    matches!(item, SelectItem::ExprWithAlias { alias, .. } if name_of(alias, self.dialect) == name)
-                })
+                let span = self.place(key);
+                return self.output_alias(ident, span).unwrap_or_else(|| self.expr(key));
             }
             _ => None,
         };

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use sqlparser::ast::Ident;
+use sqlparser::ast::{self, Ident};
 
 use super::Lower;
 use crate::diagnostic::Diagnostic;
@@ -31,6 +31,8 @@ pub(super) struct Visible {
     pub merged: Vec<String>,
     /// Whether it is a table of the schema, so that the engine's own columns exist.
     pub table: bool,
+    /// Whether it is a function.
+    pub call: bool,
     /// Whether it answers to a bare column name; `excluded` and `old` do not.
     pub bare: bool,
 }
@@ -42,6 +44,8 @@ pub(super) struct Scope {
     pub visible: Vec<Visible>,
     /// Columns that a condition keeps from being NULL.
     pub present: BTreeSet<(SourceId, String)>,
+    /// The aliases of the select list, before it is lowered.
+    pub aliases: Vec<(String, ast::Expr)>,
     /// Output columns by name, once they are known.
     pub outputs: Vec<(String, Expr)>,
     /// Whether the level has GROUP BY.
@@ -104,6 +108,13 @@ impl Lower<'_> {
                 Found::Ambiguous(owners) => return self.ambiguous(&name, &owners, span),
                 Found::Nothing => {}
             }
+            // SQLite lets an alias of the select list stand anywhere in the query.
+            if self.dialect == Dialect::Sqlite
+                && level + 1 == self.scopes.len()
+                && let Some(expr) = self.output_alias(ident, span)
+            {
+                return expr;
+            }
         }
         match owner {
             Some(owner) if !known_owner => self.unknown_owner(&owner, span),
@@ -111,11 +122,32 @@ impl Lower<'_> {
         }
     }
 
-    /// Whether a bare word names a whole row of a relation.
-    pub(super) fn is_whole_row(&self, ident: &Ident) -> bool {
+    /// The value behind an alias of the innermost select list.
+    pub(super) fn output_alias(&mut self, ident: &Ident, span: Span) -> Option<Expr> {
+        let name = name_of(ident, self.dialect);
+        let aliases = &mut self.scopes.last_mut()?.aliases;
+        let at = aliases.iter().position(|(alias, _)| *alias == name)?;
+        // The alias is out of sight inside its own value.
+        let (alias, node) = aliases.remove(at);
+        let expr = self.expr(&node);
+        if let Some(scope) = self.scopes.last_mut() {
+            scope.aliases.insert(at, (alias, node));
+        }
+        Some(Expr { span, ..expr })
+    }
+
+    /// A bare word that names a whole row of a relation; the value itself where the row is one value.
+    pub(super) fn whole_row(&self, ident: &Ident, span: Span) -> Option<Expr> {
         let name = name_of(ident, self.dialect);
         let is_column = |scope: &Scope| !matches!(find(scope, &name, self.dialect), Found::Nothing);
-        !self.scopes.iter().any(is_column) && self.scopes.iter().any(|s| s.visible.iter().any(|v| v.alias == name))
+        if self.scopes.iter().any(is_column) {
+            return None;
+        }
+        let row = self.scopes.iter().rev().flat_map(|s| &s.visible).find(|v| v.alias == name)?;
+        Some(match row.columns.as_slice() {
+            [(column, ty)] if row.call => column_expr(row.id, column.clone(), ty.clone(), span),
+            _ => self.opaque(span, None),
+        })
     }
 
     fn ambiguous(&mut self, name: &str, owners: &[String], span: Span) -> Expr {
@@ -282,6 +314,7 @@ fn plain(expr: &Expr, present: &mut BTreeSet<(SourceId, String)>) {
             present.insert((*source, column.clone()));
         }
         ExprKind::Cast { expr, .. } | ExprKind::Collate { expr, .. } => plain(expr, present),
+        ExprKind::Tuple(items) => items.iter().for_each(|item| plain(item, present)),
         _ => {}
     }
 }

@@ -56,3 +56,19 @@ fn check(schema_sql: &str, sql: &str, dialect: Dialect) -> String {
         _ => findings,
     }
 }
+
+#[test]
+fn deep_and_long_texts_are_refused_without_a_panic() {
+    for dialect in Dialect::ALL {
+        let deep = format!("SELECT {}1{}", "(".repeat(3000), ")".repeat(3000));
+        assert!(check("", &deep, dialect).contains("nests deeper"));
+        let negated = format!("SELECT {} true", "NOT ".repeat(5000));
+        assert!(check("", &negated, dialect).contains("nests deeper"));
+        let nested = format!("SELECT {}1{}", "(SELECT ".repeat(2000), ")".repeat(2000));
+        assert!(check("", &nested, dialect).contains("nests deeper"));
+        let chain = format!("SELECT 1{}", " + 1".repeat(3000));
+        assert!(check("", &chain, dialect).contains("chains more than"));
+        let long = format!("SELECT 1{}", " + 1".repeat(30000));
+        assert!(check("", &long, dialect).contains("more than"));
+    }
+}

@@ -256,6 +256,7 @@ impl Lower<'_> {
             outer: false,
             merged: Vec::new(),
             table: false,
+            call: false,
             bare,
         };
         if let Some(scope) = self.scopes.last_mut() {

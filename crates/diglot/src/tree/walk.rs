@@ -88,34 +88,48 @@ impl Query {
 impl Rows {
     /// The columns of the rows.
     pub fn columns(&self) -> Vec<(String, Option<Type>)> {
+        self.cells().into_iter().map(|(name, cell)| (name, cell.ty)).collect()
+    }
+
+    fn cells(&self) -> Vec<(String, Cell)> {
         match self {
-            Rows::Select(select) => select.columns.iter().map(|c| (c.name.clone(), c.expr.ty.clone())).collect(),
+            Rows::Select(select) => select.columns.iter().map(|c| (c.name.clone(), Cell::of(&c.expr))).collect(),
             Rows::Values(rows, _) => {
                 let width = rows.first().map_or(0, Vec::len);
-                let column = |i: usize| {
-                    let types = rows.iter().map(|row| row.get(i).and_then(|value| value.ty.clone()));
-                    (format!("column{}", i + 1), types.reduce(either).flatten())
-                };
-                (0..width).map(column).collect()
+                let column = |i: usize| rows.iter().filter_map(|row| row.get(i)).map(Cell::of).reduce(Cell::or);
+                (0..width).filter_map(|i| Some((format!("column{}", i + 1), column(i)?))).collect()
             }
             Rows::Set { op, left, right, .. } => {
-                let mut columns = left.columns();
-                for (column, (_, ty)) in columns.iter_mut().zip(right.columns()) {
-                    let left = column.1.take();
-                    column.1 = if *op == "union" { either(left, ty) } else { left.or(ty) };
+                let mut cells = left.cells();
+                if *op == "union" {
+                    for (cell, (_, other)) in cells.iter_mut().zip(right.cells()) {
+                        cell.1 = std::mem::take(&mut cell.1).or(other);
+                    }
                 }
-                columns
+                cells
             }
-            Rows::Query(query) => query.columns(),
+            Rows::Query(query) => query.rows.cells(),
         }
     }
 }
 
-/// The type of a value that is one or the other.
-fn either(a: Option<Type>, b: Option<Type>) -> Option<Type> {
-    match (a, b) {
-        (Some(a), Some(b)) => Some(Type { nullable: a.nullable || b.nullable, ..a }),
-        (a, b) => a.or(b),
+/// What a column holds in one row or the other; a NULL literal has no type but is NULL.
+#[derive(Default)]
+struct Cell {
+    ty: Option<Type>,
+    null: bool,
+}
+
+impl Cell {
+    fn of(expr: &Expr) -> Cell {
+        Cell { ty: expr.ty.clone(), null: matches!(expr.kind, ExprKind::Null) }
+    }
+
+    fn or(self, other: Cell) -> Cell {
+        let null = self.null || other.null;
+        let either_null = [&self.ty, &other.ty].into_iter().flatten().any(|ty| ty.nullable);
+        let ty = self.ty.or(other.ty).map(|ty| Type { nullable: null || either_null, ..ty });
+        Cell { ty, null }
     }
 }
 
