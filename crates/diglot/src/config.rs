@@ -94,7 +94,11 @@ impl Config {
     fn fault(&self) -> Option<(String, String)> {
         let folders = [("sql", &self.sql), ("schema", &self.schema)];
         for (key, folder) in folders {
-            if folder.is_empty() || folder.starts_with('/') || folder.contains('\\') || folder.split('/').any(|part| part == "..") {
+            if folder.is_empty()
+                || folder.starts_with('/')
+                || folder.contains('\\')
+                || folder.split('/').any(|part| part == "..")
+            {
                 let message = format!("`{key}` must be a folder inside the project, written with forward slashes");
                 return Some((key.to_owned(), message));
             }
@@ -112,7 +116,10 @@ impl Config {
                 return Some((column.clone(), bad_column(column)));
             }
             if words.is_empty() {
-                return Some((column.clone(), format!("`{column}` may hold no word at all; remove the line to allow every text")));
+                return Some((
+                    column.clone(),
+                    format!("`{column}` may hold no word at all; remove the line to allow every text"),
+                ));
             }
         }
         for (key, feature) in [("sqlite_feature", &self.sqlite_feature), ("pg_feature", &self.pg_feature)] {
@@ -132,9 +139,8 @@ impl Config {
 
 /// `table.column` or `*.column`, in lower case.
 fn is_column(key: &str) -> bool {
-    let is_name = |name: &str| {
-        !name.is_empty() && name.chars().all(|c| (c.is_alphanumeric() && !c.is_uppercase()) || c == '_')
-    };
+    let is_name =
+        |name: &str| !name.is_empty() && name.chars().all(|c| (c.is_alphanumeric() && !c.is_uppercase()) || c == '_');
     key.split_once('.').is_some_and(|(table, column)| (table == "*" || is_name(table)) && is_name(column))
 }
 
@@ -183,8 +189,14 @@ mod tests {
                     pg_feature = \"postgres\"\n[types]\n\"lease.epoch\" = \"crate::model::Epoch\"\n\"*.state\" = \"crate::State\"\n\
                     [words]\n\"lease.state\" = [\"held\", \"free\"]\n[prepare.pg_settings]\n\"ff.partitions\" = \"4\"\n";
         let config = Config::parse(text, "diglot.toml").unwrap();
-        assert_eq!((config.sql.as_str(), config.schema.as_str(), config.shard_key.as_str()), ("db/sql", "db", "partition_key"));
-        assert_eq!((config.sqlite_feature.as_deref(), config.pg_feature.as_deref()), (Some("sqlite"), Some("postgres")));
+        assert_eq!(
+            (config.sql.as_str(), config.schema.as_str(), config.shard_key.as_str()),
+            ("db/sql", "db", "partition_key")
+        );
+        assert_eq!(
+            (config.sqlite_feature.as_deref(), config.pg_feature.as_deref()),
+            (Some("sqlite"), Some("postgres"))
+        );
         assert_eq!(config.words["lease.state"], ["held", "free"]);
         assert_eq!(config.prepare.pg_settings["ff.partitions"], "4");
         assert_eq!(config.rust_type("lease", "epoch"), Some("crate::model::Epoch"));

@@ -11,6 +11,8 @@ mod table;
 mod view;
 
 #[cfg(test)]
+mod findings;
+#[cfg(test)]
 mod tests;
 
 pub use read::read;

@@ -7,6 +7,11 @@
 mod header;
 pub(crate) mod lexer;
 mod line;
+
+#[cfg(test)]
+mod annotation_findings;
+#[cfg(test)]
+mod header_findings;
 #[cfg(test)]
 mod tests;
 
@@ -105,8 +110,9 @@ impl<'a> Splitter<'a> {
     fn preamble(&mut self, end: usize) {
         let tokens = &self.tokens[..end];
         for token in tokens.iter().filter(|t| t.is_comment()) {
-            self.disguised_header(*token);
-            self.stray(*token);
+            if !self.disguised_header(*token) {
+                self.stray(*token);
+            }
         }
         let mut sql = tokens.iter().filter(|t| !t.is_comment());
         if let Some(first) = sql.next() {
@@ -136,19 +142,21 @@ impl<'a> Splitter<'a> {
         self.found.push(finding.help("move it next to the header of its statement, with no blank line between"));
     }
 
-    /// A header where none is seen: behind SQL in a line, or in a block comment.
-    fn disguised_header(&mut self, token: Token) {
+    /// Whether a comment is a header that is not read as one: behind SQL in a line, or in a block comment.
+    fn disguised_header(&mut self, token: Token) -> bool {
         let comment = self.comment(token);
         let inner = comment.text.trim_start_matches("/*").trim_start_matches("--").trim_start();
         let Some(body) = inner.strip_prefix("name").and_then(|rest| rest.trim_start().strip_prefix(':')) else {
-            return;
+            return false;
         };
-        if !self.starts_line(token) || token.kind == Kind::BlockComment {
+        let disguised = !self.starts_line(token) || token.kind == Kind::BlockComment;
+        if disguised {
             let body = body.trim_end_matches("*/").trim();
             let message = format!("{}: a header must be a `--` comment on a line of its own", self.noun);
             let finding = Diagnostic::error("bad-header", message, comment.span(), "not read as a header");
             self.found.push(finding.help(format!("put `-- name: {body}` on its own line")));
         }
+        disguised
     }
 
     fn unterminated(&mut self, owner: &str, tokens: &[Token]) -> bool {
@@ -238,7 +246,8 @@ impl<'a> Splitter<'a> {
             Line::Returns if read.open.is_some() => self.misplaced_returns(owner, comment.span()),
             Line::Returns => match read.marked {
                 Some(first) => {
-                    let message = format!("{owner}: two statements of the unit are marked as the one that returns rows");
+                    let message =
+                        format!("{owner}: two statements of the unit are marked as the one that returns rows");
                     let finding = Diagnostic::error("unknown-annotation", message, comment.span(), "second mark");
                     self.found.push(finding.context(first, "first mark").help("keep one `-- returns`"));
                 }
@@ -258,9 +267,9 @@ impl<'a> Splitter<'a> {
 
     fn token(&mut self, token: Token, owner: &str, read: &mut Body) {
         match token.kind {
-            Kind::BlockComment => self.disguised_header(token),
+            Kind::LineComment | Kind::BlockComment if self.disguised_header(token) => {}
+            Kind::BlockComment => {}
             Kind::LineComment => {
-                self.disguised_header(token);
                 let comment = self.comment(token);
                 let line = line::read(comment, owner);
                 self.note(line, comment, owner, read);
@@ -316,9 +325,11 @@ impl<'a> Splitter<'a> {
     /// Adds a sound statement to the page, unless its name is taken.
     fn keep(&mut self, header: Header, header_span: Span, docs: Vec<String>, read: Body) {
         if let Some(first) = self.names.get(&header.name) {
-            let message = format!("{}: two statements of this file have the name", header.name);
-            let finding = Diagnostic::error("duplicate-name", message, header.name_span, "second statement of this name");
-            self.found.push(finding.context(*first, "first statement of this name").help("give one of them another name"));
+            let message = format!("{}: two statements of this file have this name", header.name);
+            let finding =
+                Diagnostic::error("duplicate-name", message, header.name_span, "second statement of this name");
+            self.found
+                .push(finding.context(*first, "first statement of this name").help("give one of them another name"));
             return;
         }
         self.names.insert(header.name.clone(), header.name_span);

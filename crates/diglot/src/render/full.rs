@@ -13,7 +13,8 @@ pub fn full(sources: &Sources, diagnostic: &Diagnostic, color: bool) -> String {
         Severity::Error => Level::ERROR,
         Severity::Warning => Level::WARNING,
     };
-    let mut report = level.primary_title(diagnostic.message.as_str()).id(diagnostic.rule).elements(snippets(sources, diagnostic));
+    let mut report =
+        level.primary_title(diagnostic.message.as_str()).id(diagnostic.rule).elements(snippets(sources, diagnostic));
     report = report.elements(diagnostic.notes.iter().map(|note| Level::NOTE.message(note.as_str())));
     report = report.elements(diagnostic.help.iter().map(|help| Level::HELP.message(help.as_str())));
     let renderer = if color { Renderer::styled() } else { Renderer::plain() };

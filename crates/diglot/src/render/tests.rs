@@ -13,11 +13,16 @@ fn pair() -> (Sources, Diagnostic) {
         let start = sources.file(file).text.find(piece).unwrap_or_default();
         Span::new(file, start..start + piece.len())
     };
-    let finding = Diagnostic::error("where-differs", "lease_get: WHERE has a condition on SQLite alone", span(lite, "über = 1"), "only here")
-        .and(span(pg, "id = :id"), "nothing like it here")
-        .context(span(lite, "lease_get"), "this statement")
-        .note("conditions are compared one by one")
-        .help("add the condition to the Postgres page, or write `-- diverges(where): REASON`");
+    let finding = Diagnostic::error(
+        "where-differs",
+        "lease_get: WHERE has a condition on SQLite alone",
+        span(lite, "über = 1"),
+        "only here",
+    )
+    .and(span(pg, "id = :id"), "nothing like it here")
+    .context(span(lite, "lease_get"), "this statement")
+    .note("conditions are compared one by one")
+    .help("add the condition to the Postgres page, or write `-- diverges(where): REASON`");
     (sources, finding)
 }
 

@@ -51,9 +51,8 @@ fn pg(name: &str) -> Option<Base> {
         "bigint" | "int8" | "bigserial" | "serial8" => Base::Int64,
         "numeric" | "decimal" | "dec" => Base::Numeric,
         "double precision" | "double" | "float8" | "real" | "float4" | "float" => Base::Float64,
-        "text" | "varchar" | "character varying" | "char varying" | "char" | "character" | "bpchar" | "citext" | "name" => {
-            Base::Text
-        }
+        "text" | "varchar" | "character varying" | "char varying" | "char" | "character" | "bpchar" | "citext"
+        | "name" => Base::Text,
         "bytea" => Base::Bytes,
         "uuid" => Base::Uuid,
         "json" | "jsonb" => Base::Json,

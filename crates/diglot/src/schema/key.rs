@@ -37,7 +37,13 @@ pub(super) fn lower(ident: &Ident) -> String {
 
 impl Table {
     /// Adds the key of a constraint. Postgres names a constraint itself when nobody does.
-    pub(super) fn add_constraint(&mut self, dialect: Dialect, kind: KeyKind, name: Option<&Ident>, columns: Vec<String>) {
+    pub(super) fn add_constraint(
+        &mut self,
+        dialect: Dialect,
+        kind: KeyKind,
+        name: Option<&Ident>,
+        columns: Vec<String>,
+    ) {
         let name = match (name, dialect, kind) {
             (Some(name), ..) => Some(lower(name)),
             (None, Dialect::Pg, KeyKind::Primary) => Some(format!("{}_pkey", self.name)),

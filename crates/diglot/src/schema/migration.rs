@@ -136,17 +136,86 @@ impl Piece {
     /// Tells from the first words what to do with it.
     pub(super) fn purpose(&self) -> Use {
         const PASS: [&str; 38] = [
-            "abort", "analyze", "attach", "begin", "call", "checkpoint", "cluster", "comment", "commit", "copy",
-            "deallocate", "delete", "detach", "discard", "do", "end", "execute", "explain", "grant", "insert", "listen",
-            "lock", "merge", "notify", "pragma", "refresh", "reindex", "release", "replace", "reset", "revoke",
-            "rollback", "savepoint", "select", "set", "truncate", "update", "vacuum",
+            "abort",
+            "analyze",
+            "attach",
+            "begin",
+            "call",
+            "checkpoint",
+            "cluster",
+            "comment",
+            "commit",
+            "copy",
+            "deallocate",
+            "delete",
+            "detach",
+            "discard",
+            "do",
+            "end",
+            "execute",
+            "explain",
+            "grant",
+            "insert",
+            "listen",
+            "lock",
+            "merge",
+            "notify",
+            "pragma",
+            "refresh",
+            "reindex",
+            "release",
+            "replace",
+            "reset",
+            "revoke",
+            "rollback",
+            "savepoint",
+            "select",
+            "set",
+            "truncate",
+            "update",
+            "vacuum",
         ];
-        const BEFORE_KIND: [&str; 10] =
-            ["or", "replace", "temp", "temporary", "unlogged", "global", "local", "recursive", "materialized", "constraint"];
+        const BEFORE_KIND: [&str; 10] = [
+            "or",
+            "replace",
+            "temp",
+            "temporary",
+            "unlogged",
+            "global",
+            "local",
+            "recursive",
+            "materialized",
+            "constraint",
+        ];
         const OTHER_KINDS: [&str; 29] = [
-            "access", "aggregate", "cast", "collation", "conversion", "database", "default", "event", "extension",
-            "function", "group", "index", "language", "large", "operator", "policy", "procedure", "publication", "role",
-            "routine", "rule", "schema", "sequence", "server", "statistics", "subscription", "tablespace", "text",
+            "access",
+            "aggregate",
+            "cast",
+            "collation",
+            "conversion",
+            "database",
+            "default",
+            "event",
+            "extension",
+            "function",
+            "group",
+            "index",
+            "language",
+            "large",
+            "operator",
+            "policy",
+            "procedure",
+            "publication",
+            "role",
+            "routine",
+            "rule",
+            "schema",
+            "sequence",
+            "server",
+            "statistics",
+            "subscription",
+            "tablespace",
+            "text",
             "trigger",
         ];
         const MORE_KINDS: [&str; 5] = ["user", "foreign", "transform", "system", "owned"];
@@ -159,7 +228,9 @@ impl Piece {
             ("create", "table" | "view" | "unique" | "type" | "domain") => Use::Read,
             ("alter", "table") | ("drop", "table" | "view" | "index") => Use::Read,
             ("alter", "view" | "type" | "domain") | ("drop", "type" | "domain") => Use::Pass,
-            ("create" | "alter" | "drop", kind) if OTHER_KINDS.contains(&kind) || MORE_KINDS.contains(&kind) => Use::Pass,
+            ("create" | "alter" | "drop", kind) if OTHER_KINDS.contains(&kind) || MORE_KINDS.contains(&kind) => {
+                Use::Pass
+            }
             (first, _) if PASS.contains(&first) || ["values", "with", "show", "security"].contains(&first) => Use::Pass,
             _ => Use::Unknown,
         }
@@ -169,8 +240,8 @@ impl Piece {
     /// partitions. The parser does not know all of these.
     pub(super) fn leaves_columns_alone(&self) -> bool {
         const ACTIONS: [&str; 13] = [
-            "attach", "detach", "owner", "enable", "disable", "set", "reset", "validate", "cluster", "replica", "force",
-            "no", "inherit",
+            "attach", "detach", "owner", "enable", "disable", "set", "reset", "validate", "cluster", "replica",
+            "force", "no", "inherit",
         ];
         let mut words = self.words.iter().skip(2).filter(|w| !["if", "exists", "only"].contains(&w.as_str()));
         let qualified = self.text.text.split_whitespace().any(|word| word.contains('.'));
@@ -212,7 +283,9 @@ impl Piece {
             (Some(line), Some(column)) if line > 0 => self.text.offset(line, column),
             _ => self.text.text.len(),
         };
-        let message = message.strip_prefix("Expected: ").map_or(message.to_owned(), |what| format!("expected {what}"));
+        let message = message.replace("found: EOF", "found: the end");
+        let message =
+            message.strip_prefix("Expected: ").map_or_else(|| message.clone(), |what| format!("expected {what}"));
         (message, self.word_at(start))
     }
 

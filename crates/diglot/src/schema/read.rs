@@ -2,10 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use sqlparser::ast::{
-    CreateIndex, Ident, ObjectName, ObjectType, Spanned, Statement, UserDefinedTypeRepresentation,
-};
 use sqlparser::ast::DataType;
+use sqlparser::ast::{CreateIndex, Ident, ObjectName, ObjectType, Spanned, Statement, UserDefinedTypeRepresentation};
 
 use super::migration::{self, Piece, Use};
 use super::{Schema, Table, column_type, key};
@@ -19,8 +17,14 @@ use crate::types::Base;
 /// What cannot be read is a `schema-unreadable` finding at its place; everything else still counts.
 pub fn read(sources: &Sources, files: &[FileId], dialect: Dialect) -> (Schema, Vec<Diagnostic>) {
     let schema = Schema { dialect, tables: BTreeMap::new() };
-    let mut reader =
-        Reader { dialect, schema, types: BTreeMap::new(), indexes: BTreeMap::new(), migration: String::new(), found: Vec::new() };
+    let mut reader = Reader {
+        dialect,
+        schema,
+        types: BTreeMap::new(),
+        indexes: BTreeMap::new(),
+        migration: String::new(),
+        found: Vec::new(),
+    };
     for file in files {
         let source = sources.file(*file);
         let name = source.path.rsplit('/').next().unwrap_or(&source.path);
@@ -47,7 +51,12 @@ pub(super) struct Reader {
 impl Reader {
     fn piece(&mut self, piece: &Piece) {
         if let Some(open) = piece.open {
-            self.unreadable("a text or a comment is not closed", open, "opened here", "close it; the rest of this file is not read");
+            self.unreadable(
+                "a text or a comment is not closed",
+                open,
+                "opened here",
+                "close it; the rest of this file is not read",
+            );
             return;
         }
         match piece.purpose() {
@@ -137,7 +146,12 @@ impl Reader {
         let lower = last(name);
         if !self.schema.tables.contains_key(&lower) {
             let message = format!("there is no table `{lower}`");
-            self.unreadable(&message, piece.place(name.span()), "not created before", "create it in an earlier migration");
+            self.unreadable(
+                &message,
+                piece.place(name.span()),
+                "not created before",
+                "create it in an earlier migration",
+            );
         }
         self.schema.tables.get_mut(&lower)
     }

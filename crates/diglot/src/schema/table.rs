@@ -33,6 +33,8 @@ impl Reader {
         }
         if let Some(query) = &create.query {
             table.columns = self.query_columns(piece, query);
+            // CREATE TABLE … AS copies no constraint.
+            table.columns.iter_mut().for_each(|column| column.ty.nullable = true);
         }
         for column in &create.columns {
             self.add_column(piece, &mut table, column);
@@ -52,12 +54,18 @@ impl Reader {
         let span = piece.place(column.name.span);
         let declared = column_type::plain(&column.data_type);
         let base = self.base(&column.data_type).unwrap_or_else(|| {
-            let message = format!("the type `{declared}` of {}.{name} has no counterpart in a generated API", table.name);
+            let message =
+                format!("the type `{declared}` of {}.{name} has no counterpart in a generated API", table.name);
             self.untyped(&message, span, "cast the column in the statements that read it");
             Base::Text
         });
         let serial = self.dialect == Dialect::Pg && column_type::is_serial(&declared);
-        table.columns.push(Column { name: name.clone(), ty: Type { base, nullable: !serial }, has_default: serial, span });
+        table.columns.push(Column {
+            name: name.clone(),
+            ty: Type { base, nullable: !serial },
+            has_default: serial,
+            span,
+        });
         for option in &column.options {
             self.column_option(table, &name, &option.option, option.name.as_ref());
         }
@@ -86,7 +94,9 @@ impl Reader {
 
     fn add_constraint(&self, table: &mut Table, constraint: &TableConstraint) {
         let (kind, name, columns) = match constraint {
-            TableConstraint::PrimaryKey(primary) => (KeyKind::Primary, primary.name.as_ref(), key::columns(&primary.columns)),
+            TableConstraint::PrimaryKey(primary) => {
+                (KeyKind::Primary, primary.name.as_ref(), key::columns(&primary.columns))
+            }
             TableConstraint::Unique(unique) => (KeyKind::Unique, unique.name.as_ref(), key::columns(&unique.columns)),
             TableConstraint::PrimaryKeyUsingIndex(using) => {
                 (KeyKind::Primary, using.name.as_ref().or(Some(&using.index_name)), self.indexed(&using.index_name))
@@ -208,7 +218,8 @@ impl Reader {
                 Some(base) => table.update(&name, |c| c.ty.base = base.clone()),
                 None => {
                     let declared = column_type::plain(data_type);
-                    let message = format!("the type `{declared}` of {}.{name} has no counterpart in a generated API", table.name);
+                    let message =
+                        format!("the type `{declared}` of {}.{name} has no counterpart in a generated API", table.name);
                     self.untyped(&message, piece.place(column.span), "cast the column in the statements that read it");
                     table.update(&name, |c| c.ty.base = Base::Text);
                 }
@@ -221,7 +232,12 @@ impl Reader {
         if !found {
             let message = format!("{} has no column `{}`", table.name, lower(column));
             let known: Vec<&str> = table.columns.iter().map(|c| c.name.as_str()).collect();
-            self.unreadable(&message, piece.place(column.span), "no such column", &format!("its columns are: {}", known.join(", ")));
+            self.unreadable(
+                &message,
+                piece.place(column.span),
+                "no such column",
+                &format!("its columns are: {}", known.join(", ")),
+            );
         }
         found
     }

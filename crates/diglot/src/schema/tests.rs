@@ -3,7 +3,6 @@
 use super::*;
 use crate::diagnostic::Diagnostic;
 use crate::source::{SourceFile, Sources};
-use crate::types::Base;
 
 fn read_all(dialect: Dialect, migrations: &[&str]) -> (Sources, Schema, Vec<Diagnostic>) {
     let mut sources = Sources::default();
@@ -129,4 +128,195 @@ table f
   k i64 default
   primary key ["k"]"#
     );
+}
+
+#[test]
+fn altering_a_table_changes_what_a_later_statement_sees() {
+    let shape = shape(
+        Dialect::Pg,
+        &[
+            "CREATE TABLE a (id bigint PRIMARY KEY, b text, c int NOT NULL, d text UNIQUE);
+             CREATE UNIQUE INDEX a_b ON a (b);
+             CREATE UNIQUE INDEX a_part ON a (c) WHERE b IS NOT NULL;
+             CREATE UNIQUE INDEX a_lower ON a (lower(b));
+             CREATE TABLE gone (x int);",
+            "ALTER TABLE a ADD COLUMN IF NOT EXISTS b uuid, ADD COLUMN e boolean NOT NULL DEFAULT false, DROP COLUMN d;
+             ALTER TABLE a RENAME COLUMN b TO bb;
+             ALTER TABLE a ALTER COLUMN c DROP NOT NULL, ALTER COLUMN c TYPE bigint, ALTER COLUMN c SET DEFAULT 1;
+             ALTER TABLE a ALTER COLUMN e DROP DEFAULT;
+             ALTER TABLE a DROP CONSTRAINT a_pkey;
+             ALTER TABLE ONLY a ADD CONSTRAINT a_key PRIMARY KEY (id, bb);
+             ALTER TABLE a ADD CONSTRAINT a_bb UNIQUE USING INDEX a_b;
+             ALTER TABLE a RENAME TO z;
+             ALTER TABLE IF EXISTS nowhere ADD COLUMN x int;
+             DROP TABLE IF EXISTS gone, nowhere;",
+        ],
+    );
+    assert_eq!(
+        shape,
+        r#"table z
+  id i64
+  bb text
+  c i64 null default
+  e bool
+  primary key ["id", "bb"]
+  unique ["bb"]
+  constraint a_bb ["bb"]
+  constraint a_key ["id", "bb"]"#
+    );
+}
+
+#[test]
+fn a_dropped_key_is_a_key_no_more() {
+    let shape = shape(
+        Dialect::Pg,
+        &[
+            "CREATE TABLE a (b int, c int, CONSTRAINT a_c UNIQUE (c));
+           CREATE UNIQUE INDEX a_b ON a (b);
+           CREATE UNIQUE INDEX a_c2 ON a (c);
+           DROP INDEX a_b;
+           DROP INDEX a_c2;",
+            "ALTER TABLE a DROP CONSTRAINT a_c;",
+        ],
+    );
+    assert_eq!(shape, "table a\n  b i32 null\n  c i32 null");
+}
+
+#[test]
+fn statements_that_shape_no_table_are_passed_over() {
+    let pg = shape(
+        Dialect::Pg,
+        &[r#"
+        CREATE EXTENSION IF NOT EXISTS pgcrypto;
+        SET LOCAL lock_timeout = '2s';
+        CREATE OR REPLACE FUNCTION f() RETURNS trigger LANGUAGE plpgsql AS $body$
+        BEGIN PERFORM 1; CREATE TABLE hidden (x int); RETURN NULL; END
+        $body$;
+        CREATE FUNCTION g() RETURNS int LANGUAGE sql BEGIN ATOMIC SELECT 1; SELECT CASE WHEN true THEN 2 END; END;
+        CREATE OR REPLACE TRIGGER t AFTER INSERT ON a FOR EACH ROW EXECUTE FUNCTION f();
+        CREATE CONSTRAINT TRIGGER u AFTER INSERT ON a FOR EACH ROW EXECUTE FUNCTION f();
+        DO $$ BEGIN EXECUTE 'CREATE TABLE x (y int)'; END $$;
+        CREATE TABLE a (id int);
+        ALTER TABLE a SET (fillfactor = 70);
+        ALTER TABLE public.a ATTACH PARTITION b FOR VALUES WITH (MODULUS 2, REMAINDER 0);
+        ALTER TABLE a OWNER TO somebody;
+        ALTER TABLE a ENABLE TRIGGER ALL;
+        ALTER SEQUENCE s RESTART;
+        ALTER INDEX i RENAME TO j;
+        COMMENT ON TABLE a IS 'x; y';
+        GRANT SELECT ON a TO PUBLIC;
+        INSERT INTO a VALUES (1) ON CONFLICT DO NOTHING;
+        WITH x AS (SELECT 1) SELECT * FROM x;
+        CREATE INDEX CONCURRENTLY i ON a USING gin (id);
+        DROP FUNCTION f();
+        ANALYZE a"#],
+    );
+    assert_eq!(pg, "table a\n  id i32 null");
+    let sqlite = shape(
+        Dialect::Sqlite,
+        &["PRAGMA journal_mode = WAL;
+           CREATE TABLE a (id INTEGER);
+           CREATE TRIGGER IF NOT EXISTS t AFTER INSERT ON a BEGIN
+             UPDATE a SET id = CASE WHEN id > 1 THEN 2 ELSE 3 END;
+             INSERT INTO a VALUES (1);
+           END;
+           CREATE TEMP TRIGGER u AFTER DELETE ON a BEGIN SELECT 1; END;
+           BEGIN; DELETE FROM a; COMMIT;
+           CREATE TABLE b (id INTEGER);
+           VACUUM;"],
+    );
+    assert_eq!(sqlite, "table a\n  id i64 null\ntable b\n  id i64 null");
+}
+
+#[test]
+fn the_columns_of_a_view_are_typed_by_what_they_come_from() {
+    let shape = shape(
+        Dialect::Pg,
+        &["CREATE TABLE a (id bigint NOT NULL, name text, at bigint);
+           CREATE TABLE b (id bigint NOT NULL, flag boolean NOT NULL);
+           CREATE VIEW v AS
+             SELECT a.*, b.flag, a.id AS again, count(*) AS n, 'x' AS kind, CAST(upper(a.name) AS text) AS up, (a.id)::int AS narrow
+               FROM a LEFT JOIN b ON b.id = a.id
+              WHERE (a.at IS NOT NULL AND a.id > 3)
+              GROUP BY 1;
+           CREATE OR REPLACE VIEW w (one, two) AS SELECT s.id, flag FROM (SELECT * FROM b) AS s UNION ALL SELECT 1, true;
+           CREATE TABLE copied AS SELECT id, name FROM v;
+           CREATE VIEW x AS SELECT 1;
+           DROP VIEW x;"],
+    );
+    assert_eq!(
+        shape,
+        "table a
+  id i64
+  name text null
+  at i64 null
+table b
+  id i64
+  flag bool
+table copied
+  id i64 null
+  name text null
+view v
+  id i64
+  name text null
+  at i64
+  flag bool null
+  again i64
+  n i64
+  kind text
+  up text null
+  narrow i32
+view w
+  one i64
+  two bool"
+    );
+}
+
+#[test]
+fn types_that_the_migrations_make_are_known() {
+    let shape = shape(
+        Dialect::Pg,
+        &["CREATE TYPE state AS ENUM ('a', 'b'); CREATE DOMAIN millis AS bigint CHECK (VALUE > 0);
+           CREATE TABLE a (s state NOT NULL, t public.millis);"],
+    );
+    assert_eq!(shape, "table a\n  s text\n  t i64 null");
+}
+
+#[test]
+fn a_partition_has_the_columns_of_its_parent() {
+    let shape = shape(
+        Dialect::Pg,
+        &["CREATE TABLE a (k smallint NOT NULL, id uuid, PRIMARY KEY (k)) PARTITION BY HASH (k);
+           CREATE TABLE a_0 PARTITION OF a FOR VALUES WITH (MODULUS 2, REMAINDER 0);"],
+    );
+    assert!(shape.contains("table a_0\n  k i16\n  id uuid null\n  primary key [\"k\"]"), "{shape}");
+}
+
+#[test]
+fn a_table_that_is_built_anew_takes_the_place_of_the_old_one() {
+    let shape = shape(
+        Dialect::Sqlite,
+        &[
+            "CREATE TABLE a (id INTEGER, old TEXT);",
+            "CREATE TABLE a_new (id INTEGER NOT NULL, [key] TEXT, \"Mixed\" TEXT, UNIQUE (key)) STRICT;
+           INSERT INTO a_new SELECT id, old, NULL FROM a;
+           DROP TABLE a;
+           ALTER TABLE a_new RENAME TO a;
+           CREATE UNIQUE INDEX a_mixed ON a (mixed);",
+        ],
+    );
+    assert_eq!(
+        shape,
+        "table a\n  id i64\n  key text null\n  mixed text null\n  unique [\"key\"]\n  unique [\"mixed\"]"
+    );
+}
+
+#[test]
+fn a_place_in_a_migration_is_exact_behind_wide_characters() {
+    let (sources, schema, _) =
+        read_all(Dialect::Pg, &["-- é\r\nCREATE TABLE a ( -- ü\r\n  /* é */ id int, \"größe\" int\r\n);"]);
+    let table = &schema.tables["a"];
+    assert_eq!(sources.text(table.span), "a");
+    let columns: Vec<&str> = table.columns.iter().map(|column| sources.text(column.span)).collect();
+    assert_eq!(columns, ["id", "\"größe\""]);
 }

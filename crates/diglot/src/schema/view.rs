@@ -46,7 +46,12 @@ impl Reader {
                 SetExpr::Select(select) => return self.select_columns(piece, select),
                 _ => {
                     let help = "write it as a SELECT whose columns have names";
-                    self.unreadable("the columns of this query are not known", piece.place(body.span()), "not a SELECT", help);
+                    self.unreadable(
+                        "the columns of this query are not known",
+                        piece.place(body.span()),
+                        "not a SELECT",
+                        help,
+                    );
                     return Vec::new();
                 }
             }
@@ -59,7 +64,9 @@ impl Reader {
         for item in &select.projection {
             match item {
                 SelectItem::UnnamedExpr(expr) => columns.push(self.item(piece, expr, None, &relations)),
-                SelectItem::ExprWithAlias { expr, alias } => columns.push(self.item(piece, expr, Some(alias), &relations)),
+                SelectItem::ExprWithAlias { expr, alias } => {
+                    columns.push(self.item(piece, expr, Some(alias), &relations))
+                }
                 SelectItem::Wildcard(_) => columns.extend(relations.iter().flat_map(|r| r.columns.iter().cloned())),
                 SelectItem::QualifiedWildcard(SelectItemQualifiedWildcardKind::ObjectName(name), _) => {
                     let alias = last(name);
@@ -140,7 +147,9 @@ impl Reader {
     fn item_type(&self, expr: &Expr, relations: &[Relation]) -> Option<Type> {
         if let Some((alias, name)) = path(expr) {
             let mut named = relations.iter().filter(|relation| alias.as_ref().is_none_or(|a| relation.alias == *a));
-            return named.find_map(|relation| relation.columns.iter().find(|column| column.name == name)).map(|c| c.ty.clone());
+            return named
+                .find_map(|relation| relation.columns.iter().find(|column| column.name == name))
+                .map(|c| c.ty.clone());
         }
         match expr {
             Expr::Nested(inner) => self.item_type(inner, relations),

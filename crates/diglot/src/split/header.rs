@@ -25,14 +25,17 @@ pub(super) fn read(comment: Comment<'_>, body: &str, noun: &str, found: &mut Vec
         (Some(name), mode) if !name.starts_with(':') => (name, mode),
         _ => {
             let message = format!("{noun}: a header without a name");
-            found.push(Diagnostic::error("bad-header", message, comment.span(), "no name").help(format!("write `{SHAPE}`")));
+            found.push(
+                Diagnostic::error("bad-header", message, comment.span(), "no name").help(format!("write `{SHAPE}`")),
+            );
             return None;
         }
     };
     let name_span = comment.span_of(name);
     let sound = sound_name(name, noun);
     if sound != name {
-        let why = if is_keyword(name) { "a word of Rust, so no function can have it" } else { "not in lower snake case" };
+        let why =
+            if is_keyword(name) { "a word of Rust, so no function can have it" } else { "not in lower snake case" };
         let message = format!("`{name}` cannot name a statement: it is {why}");
         found.push(Diagnostic::error("bad-name", message, name_span, "bad name").help(format!("write `{sound}`")));
     }
@@ -112,17 +115,17 @@ fn sound_name(name: &str, noun: &str) -> String {
 
 fn is_snake(name: &str) -> bool {
     name.starts_with(|c: char| c.is_ascii_lowercase())
-        && name.split('_').all(|word| {
-            !word.is_empty() && word.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit())
-        })
+        && name
+            .split('_')
+            .all(|word| !word.is_empty() && word.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit()))
 }
 
 fn is_keyword(name: &str) -> bool {
     const WORDS: [&str; 51] = [
-        "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "crate", "do", "dyn", "else",
-        "enum", "extern", "false", "final", "fn", "for", "gen", "if", "impl", "in", "let", "loop", "macro", "match",
-        "mod", "move", "mut", "override", "priv", "pub", "ref", "return", "self", "static", "struct", "super", "trait",
-        "true", "try", "type", "typeof", "unsafe", "unsized", "use", "virtual", "where", "while", "yield",
+        "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "crate", "do", "dyn",
+        "else", "enum", "extern", "false", "final", "fn", "for", "gen", "if", "impl", "in", "let", "loop", "macro",
+        "match", "mod", "move", "mut", "override", "priv", "pub", "ref", "return", "self", "static", "struct", "super",
+        "trait", "true", "try", "type", "typeof", "unsafe", "unsized", "use", "virtual", "where", "while", "yield",
     ];
     WORDS.contains(&name)
 }

@@ -262,11 +262,15 @@ mod tests {
 
     #[test]
     fn no_byte_sequence_makes_the_lexer_leave_the_text() {
-        for text in ["", "'", "E'\\", "$", "$a", "$a$", "/*", "--", "é$ü$é", "\u{feff}", "\u{feff}a", "'\\", "[", "\u{0b};"] {
+        for text in
+            ["", "'", "E'\\", "$", "$a", "$a$", "/*", "--", "é$ü$é", "\u{feff}", "\u{feff}a", "'\\", "[", "\u{0b};"]
+        {
             for dialect in Dialect::ALL {
                 let mut end = 0;
                 for token in tokens(text, dialect) {
-                    assert!(token.start >= end && token.end > token.start && text.get(token.start..token.end).is_some());
+                    assert!(
+                        token.start >= end && token.end > token.start && text.get(token.start..token.end).is_some()
+                    );
                     end = token.end;
                 }
             }

@@ -71,7 +71,11 @@ pub(super) fn read(comment: Comment<'_>, owner: &str) -> Line {
         ("param", rest) if rest.starts_with(':') => typed(comment, "param", &rest[1..]),
         ("column", rest) if rest.starts_with(':') => typed(comment, "column", &rest[1..]),
         ("if", rest) if rest.starts_with(':') => Err(optional(comment)),
-        ("end", "") => Err(optional(comment)),
+        ("end", "") => Err(Wrong::new(
+            "optional parts are not supported",
+            "the end of an optional part",
+            "remove this line together with its `-- if:`",
+        )),
         _ => return near_miss(comment, word, rest, owner),
     };
     match line {
@@ -79,7 +83,12 @@ pub(super) fn read(comment: Comment<'_>, owner: &str) -> Line {
             let finding = reason_finding(comment, &kind, owner);
             Line::Annotation(Annotation { span: comment.span(), kind }, finding)
         }
-        Err(wrong) => Line::Wrong(wrong.finding(comment, owner)),
+        Err(mut wrong) => match wrong.meant.take() {
+            Some(kind) => {
+                Line::Annotation(Annotation { span: comment.span(), kind }, Some(wrong.finding(comment, owner)))
+            }
+            None => Line::Wrong(wrong.finding(comment, owner)),
+        },
     }
 }
 
@@ -89,15 +98,22 @@ struct Wrong {
     label: String,
     help: String,
     at: Option<Span>,
+    /// What was surely meant: it counts, so that no second finding follows from the first.
+    meant: Option<AnnotationKind>,
 }
 
 impl Wrong {
     fn new(message: impl Into<String>, label: impl Into<String>, help: impl Into<String>) -> Self {
-        Self { message: message.into(), label: label.into(), help: help.into(), at: None }
+        Self { message: message.into(), label: label.into(), help: help.into(), at: None, meant: None }
     }
 
     fn at(mut self, span: Span) -> Self {
         self.at = Some(span);
+        self
+    }
+
+    fn meant(mut self, kind: Option<AnnotationKind>) -> Self {
+        self.meant = kind;
         self
     }
 
@@ -118,9 +134,10 @@ fn parenthesized(rest: &str) -> Option<(&str, &str)> {
     Some((inside.trim(), after.trim()))
 }
 
-/// The reason behind a colon; none when something else stands there.
-fn reason(after: &str) -> Option<&str> {
-    if after.is_empty() { Some("") } else { after.strip_prefix(':').map(str::trim) }
+/// The reason behind a colon, and whether the colon is there or not needed.
+fn reason(after: &str) -> (String, bool) {
+    let behind = after.strip_prefix(':');
+    (behind.unwrap_or(after).trim().to_owned(), behind.is_some() || after.is_empty())
 }
 
 fn diverges(comment: Comment<'_>, rest: &str) -> Result<AnnotationKind, Wrong> {
@@ -139,15 +156,13 @@ fn diverges(comment: Comment<'_>, rest: &str) -> Result<AnnotationKind, Wrong> {
         let help = format!("{shape}; one line for each fact");
         return Err(Wrong::new(message, "one fact, with one item at most", help).at(comment.span_of(inside)));
     }
-    let Some(reason) = reason(after) else {
-        return Err(Wrong::new("`diverges(…)` is not followed by a colon", "a colon is missing", shape));
-    };
-    Ok(AnnotationKind::Diverges {
-        fact: fact.to_owned(),
-        item: item.map(str::to_lowercase),
-        fact_span: comment.span_of(inside),
-        reason: reason.to_owned(),
-    })
+    let (reason, sound) = reason(after);
+    let fact_span = comment.span_of(inside);
+    let kind = AnnotationKind::Diverges { fact: fact.to_owned(), item: item.map(str::to_lowercase), fact_span, reason };
+    if sound {
+        return Ok(kind);
+    }
+    Err(Wrong::new("`diverges(…)` is not followed by a colon", "a colon is missing", shape).meant(Some(kind)))
 }
 
 fn allow(comment: Comment<'_>, rest: &str) -> Result<AnnotationKind, Wrong> {
@@ -160,10 +175,12 @@ fn allow(comment: Comment<'_>, rest: &str) -> Result<AnnotationKind, Wrong> {
         let help = format!("{shape}; one line for each rule");
         return Err(Wrong::new(message, "one rule, in kebab case", help).at(comment.span_of(rule)));
     }
-    let Some(reason) = reason(after) else {
-        return Err(Wrong::new("`allow(…)` is not followed by a colon", "a colon is missing", shape));
-    };
-    Ok(AnnotationKind::Allow { rule: rule.to_owned(), reason: reason.to_owned() })
+    let (reason, sound) = reason(after);
+    let kind = AnnotationKind::Allow { rule: rule.to_owned(), reason };
+    if sound {
+        return Ok(kind);
+    }
+    Err(Wrong::new("`allow(…)` is not followed by a colon", "a colon is missing", shape).meant(Some(kind)))
 }
 
 fn only(comment: Comment<'_>, rest: &str) -> Result<AnnotationKind, Wrong> {
@@ -172,19 +189,26 @@ fn only(comment: Comment<'_>, rest: &str) -> Result<AnnotationKind, Wrong> {
     let word = word.trim_end_matches('-');
     let after = if word.is_empty() { after } else { &rest[word.len()..] };
     let Some(dialect) = Dialect::ALL.into_iter().find(|d| d.word() == word) else {
-        let help = match word.to_lowercase().as_str() {
-            "postgres" | "postgresql" | "psql" => "write `-- only: pg — REASON`",
-            "sqlite3" | "lite" => "write `-- only: sqlite — REASON`",
-            _ => "write `-- only: pg — REASON` or `-- only: sqlite — REASON`",
+        let meant = match word.to_lowercase().as_str() {
+            "postgres" | "postgresql" | "psql" => Some(Dialect::Pg),
+            "sqlite3" | "lite" => Some(Dialect::Sqlite),
+            lower => Dialect::ALL.into_iter().find(|d| d.word() == lower),
         };
-        let message = format!("`{word}` is not a dialect");
-        return Err(Wrong::new(message, "not a dialect", help).at(comment.span_of(if word.is_empty() { rest } else { word })));
+        let help = match meant {
+            Some(dialect) => format!("write `-- only: {dialect} — REASON`"),
+            None => "write `-- only: pg — REASON` or `-- only: sqlite — REASON`".to_owned(),
+        };
+        let reason = after.trim().to_owned();
+        let at = comment.span_of(if word.is_empty() { rest } else { word });
+        let wrong = Wrong::new(format!("`{word}` is not a dialect"), "not a dialect", help).at(at);
+        return Err(wrong.meant(meant.map(|dialect| AnnotationKind::Only { dialect, reason })));
     };
     let after = after.trim();
     let reason = ["—", "–", "--", "-", ":"].iter().find_map(|mark| after.strip_prefix(mark)).unwrap_or_default();
     if reason.is_empty() && after.chars().any(char::is_alphanumeric) {
         let help = format!("write `-- only: {word} — {after}`");
-        return Err(Wrong::new("`only` has no dash before its reason", "a dash is missing", help));
+        let kind = AnnotationKind::Only { dialect, reason: after.to_owned() };
+        return Err(Wrong::new("`only` has no dash before its reason", "a dash is missing", help).meant(Some(kind)));
     }
     Ok(AnnotationKind::Only { dialect, reason: reason.trim().to_owned() })
 }
@@ -202,15 +226,20 @@ fn typed(comment: Comment<'_>, what: &'static str, rest: &str) -> Result<Annotat
         let message = format!("`{name}` is not the name of a {what}");
         return Err(Wrong::new(message, "not a name", shape).at(comment.span_of(name)));
     }
-    let Some(base) = Base::from_word(ty) else {
-        let help = match foreign_type(&ty.to_lowercase()) {
-            Some(word) => format!("write `-- {what}: {name} {word}{}`", if nullable { " null" } else { "" }),
-            None => format!("the types are: {TYPE_WORDS}"),
-        };
-        return Err(Wrong::new(format!("`{ty}` is not a type"), "not a type", help).at(comment.span_of(ty)));
+    let kind = |base: Base| {
+        let (name, ty) = (name.to_owned(), Type { base, nullable });
+        if what == "param" { AnnotationKind::Param { name, ty } } else { AnnotationKind::Column { name, ty } }
     };
-    let (name, ty) = (name.to_owned(), Type { base, nullable });
-    Ok(if what == "param" { AnnotationKind::Param { name, ty } } else { AnnotationKind::Column { name, ty } })
+    if let Some(base) = Base::from_word(ty) {
+        return Ok(kind(base));
+    }
+    let meant = foreign_type(&ty.to_lowercase());
+    let help = match meant {
+        Some(word) => format!("write `-- {what}: {name} {word}{}`", if nullable { " null" } else { "" }),
+        None => format!("the types are: {TYPE_WORDS}"),
+    };
+    let wrong = Wrong::new(format!("`{ty}` is not a type"), "not a type", help).at(comment.span_of(ty));
+    Err(wrong.meant(meant.and_then(Base::from_word).map(kind)))
 }
 
 /// The word for a type that was named in the language of a database or of Rust.
@@ -256,7 +285,9 @@ fn reason_finding(comment: Comment<'_>, kind: &AnnotationKind, owner: &str) -> O
             (reason, "divergence", format!("-- diverges({fact}{item}): REASON"))
         }
         AnnotationKind::Allow { rule, reason } => (reason, "exception", format!("-- allow({rule}): REASON")),
-        AnnotationKind::Only { dialect, reason } => (reason, "one-sided statement", format!("-- only: {dialect} — REASON")),
+        AnnotationKind::Only { dialect, reason } => {
+            (reason, "one-sided statement", format!("-- only: {dialect} — REASON"))
+        }
         AnnotationKind::Param { .. } | AnnotationKind::Column { .. } => return None,
     };
     let words = reason.split_whitespace().filter(|word| word.chars().any(char::is_alphanumeric)).count();
@@ -266,7 +297,7 @@ fn reason_finding(comment: Comment<'_>, kind: &AnnotationKind, owner: &str) -> O
     let (message, span, label) = if words == 0 {
         ("has no reason", comment.span(), "why is this meant?")
     } else {
-        ("has a reason of less than three words", comment.span_of_end(reason), "too short to convince a reader")
+        ("has a reason of fewer than three words", comment.span_of_end(reason), "too short to convince a reader")
     };
     let help = format!("say in a few words why it is meant: `{shape}`");
     Some(Diagnostic::error("missing-reason", format!("{owner}: the {what} {message}"), span, label).help(help))

@@ -1,11 +1,18 @@
-//! Splitting: what is read, and the text of every finding.
+//! Splitting: what is read from a file.
 
 use super::*;
+use crate::render;
 use crate::source::SourceFile;
+
+/// The findings about a text, as a user reads them.
+pub(super) fn said(dialect: Dialect, text: &str) -> String {
+    let (sources, _, found) = page(dialect, text);
+    render::all(&sources, &found, render::Look::Plain)
+}
 
 fn page(dialect: Dialect, text: &str) -> (Sources, Page, Vec<Diagnostic>) {
     let mut sources = Sources::default();
-    let file = sources.add(SourceFile::new(format!("sql/{dialect}/lease.sql"), text));
+    let file = sources.add(SourceFile::new("sql/lease.sql", text));
     let (page, found) = split(&sources, file, dialect, "lease");
     (sources, page, found)
 }
@@ -56,7 +63,9 @@ fn every_annotation_is_understood() {
          -- column: a text[]\n-- param: b i64 null\n-- allow(unordered-one): by primary key alone\nSELECT 1",
     );
     let kinds: Vec<String> = page.statements[0].annotations.iter().map(|a| format!("{:?}", a.kind)).collect();
-    let AnnotationKind::Diverges { fact_span, .. } = &page.statements[0].annotations[0].kind else { panic!("{kinds:?}") };
+    let AnnotationKind::Diverges { fact_span, .. } = &page.statements[0].annotations[0].kind else {
+        panic!("{kinds:?}")
+    };
     assert_eq!(sources.text(*fact_span), "lock");
     assert!(kinds[0].contains("fact: \"lock\", item: None") && kinds[0].contains("reason: \"one writer at a time\""));
     assert_eq!(kinds[1], "Only { dialect: Pg, reason: \"three words here\" }");
@@ -68,7 +77,8 @@ fn every_annotation_is_understood() {
 #[test]
 fn the_reason_of_only_may_follow_any_dash_or_a_colon() {
     for mark in ["—", "--", "-", ":", "–"] {
-        let (_, page) = clean(Dialect::Pg, &format!("-- name: a_b :exec\n-- only: sqlite {mark} has no such thing\nSELECT 1;"));
+        let (_, page) =
+            clean(Dialect::Pg, &format!("-- name: a_b :exec\n-- only: sqlite {mark} has no such thing\nSELECT 1;"));
         let AnnotationKind::Only { dialect, reason } = &page.statements[0].annotations[0].kind else { panic!() };
         assert_eq!((*dialect, reason.as_str()), (Dialect::Sqlite, "has no such thing"));
     }
@@ -124,7 +134,69 @@ fn prose_stays_prose() {
         "ende: x",
         "",
     ] {
-        let (_, page) = clean(Dialect::Pg, &format!("-- {prose}\n-- name: a_b :one\n-- {prose}\nSELECT 1;\n\n-- {prose}\n"));
+        let (_, page) =
+            clean(Dialect::Pg, &format!("-- {prose}\n-- name: a_b :one\n-- {prose}\nSELECT 1;\n\n-- {prose}\n"));
         assert!(page.statements[0].annotations.is_empty(), "{prose}");
+    }
+}
+
+#[test]
+fn a_finding_does_not_bring_on_another() {
+    let text = "-- name: lease_get\n-- only: postgres — has no such thing here\n-- param: id bigint\nSELECT 1;\n\n\
+                -- name: LeasePut :one\n-- diverges(lock) one writer at a time\nSELECT 'a;\n\n-- name: lease_get :many\nSELECT 2;\n\n\
+                -- name: lease_end :exec\n\n-- name: lease_run\nDELETE FROM lease;\n";
+    let (_, page, found) = page(Dialect::Pg, text);
+    assert_eq!(found.len(), 9, "{found:#?}");
+    let kept: Vec<_> = page.statements.iter().map(|s| (s.name.as_str(), s.cardinality, s.annotations.len())).collect();
+    assert_eq!(kept, [("lease_get", Cardinality::Many, 2), ("lease_run", Cardinality::Exec, 0)]);
+    assert_eq!(page.broken, ["lease_put", "lease_end"]);
+}
+
+#[test]
+fn splitting_any_text_ends_without_a_panic_and_within_the_text() {
+    let pieces = [
+        "-- name: a_b :one",
+        "--",
+        "-- returns",
+        "-- only:",
+        "-- only: pg é",
+        "-- diverges(",
+        "-- diverges(é.ü): x",
+        "-- param: é",
+        "-- allow()",
+        "'",
+        "\"",
+        "/*",
+        "*/",
+        "$$",
+        ";",
+        "SELECT é",
+        "-- name:",
+        "-- name: é :one",
+        "-- only: —",
+        "/* name: */",
+        "-- column: a text null null",
+        "-- end",
+        "-- if:",
+        "\r",
+        "\u{feff}",
+    ];
+    let mut state = 7_u32;
+    for _ in 0..3000 {
+        let mut text = String::new();
+        for _ in 0..8 {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            text.push_str(pieces[(state >> 8) as usize % pieces.len()]);
+            text.push_str([" ", "\n", "\n\n", "\r\n"][(state >> 28) as usize % 4]);
+        }
+        for dialect in Dialect::ALL {
+            let (sources, page, found) = page(dialect, &text);
+            let labels = found.iter().flat_map(|finding| finding.labels.iter().map(|label| label.span));
+            let parts = page.statements.iter().flat_map(|s| s.parts.iter().map(|part| part.span));
+            for span in labels.chain(parts) {
+                assert!(sources.file(span.file).text.get(span.range()).is_some(), "{text:?} {span:?}");
+            }
+            render::all(&sources, &found, render::Look::Plain);
+        }
     }
 }
