@@ -62,10 +62,13 @@ pub(crate) async fn complete<D: Dialect>(
     result: Option<Vec<u8>>,
 ) -> Result<(), EngineError> {
     let held = handle::decode(D::TAG, handle)?;
+    let partition_key = held.key.partition_key;
     let params = fenced!(attempt::AttemptCompleteParams, held, backend.now_ms(), result: result.clone());
-    if let Some(row) = unit!(backend, attempt_complete, params)? {
-        backend.wake_completion(held.key.partition_key, row.completion_event_id);
-        backend.wake_lease(held.key.partition_key, row.lease_event_id);
+    let done = unit!(backend, attempt_complete, params, |row, wakes| {
+        wakes.completion(row.completion_event_id, partition_key);
+        wakes.lease(row.lease_event_id, partition_key);
+    })?;
+    if done.is_some() {
         return Ok(());
     }
     let seen = seen(backend, &held).await?;
@@ -113,12 +116,15 @@ async fn fail_for_good<D: Dialect>(
     reason: &FailureReason,
 ) -> Result<FailOutcome, EngineError> {
     let params = fenced!(attempt::AttemptFailParams, held, backend.now_ms(), failure_message: reason.message.clone());
-    let Some(row) = unit!(backend, attempt_fail, params)? else {
-        return failed_before(backend, held).await;
-    };
-    backend.wake_completion(held.key.partition_key, row.completion_event_id);
-    backend.wake_lease(held.key.partition_key, row.lease_event_id);
-    Ok(FailOutcome::TerminalFailed)
+    let partition_key = held.key.partition_key;
+    let done = unit!(backend, attempt_fail, params, |row, wakes| {
+        wakes.completion(row.completion_event_id, partition_key);
+        wakes.lease(row.lease_event_id, partition_key);
+    })?;
+    match done {
+        Some(_) => Ok(FailOutcome::TerminalFailed),
+        None => failed_before(backend, held).await,
+    }
 }
 
 async fn retry_now<D: Dialect>(
@@ -133,11 +139,12 @@ async fn retry_now<D: Dialect>(
         failure_message: reason.message.clone(),
         retry_count: retries.saturating_add(1).to_string(),
     );
-    let Some(row) = unit!(backend, attempt_retry, params)? else {
-        return failed_before(backend, held).await;
-    };
-    backend.wake_lease(held.key.partition_key, row.lease_event_id);
-    Ok(FailOutcome::RetryScheduled { delay_until: TimestampMs::from_millis(now_ms) })
+    let partition_key = held.key.partition_key;
+    let done = unit!(backend, attempt_retry, params, |row, wakes| wakes.lease(row.lease_event_id, partition_key))?;
+    match done {
+        Some(_) => Ok(FailOutcome::RetryScheduled { delay_until: TimestampMs::from_millis(now_ms) }),
+        None => failed_before(backend, held).await,
+    }
 }
 
 async fn retry_later<D: Dialect>(
@@ -155,11 +162,12 @@ async fn retry_later<D: Dialect>(
         retry_count: retries.saturating_add(1).to_string(),
         retry_at_ms: retry_at_ms,
     );
-    let Some(row) = unit!(backend, attempt_retry_later, params)? else {
-        return failed_before(backend, held).await;
-    };
-    backend.wake_lease(held.key.partition_key, row.lease_event_id);
-    Ok(FailOutcome::RetryScheduled { delay_until: TimestampMs::from_millis(retry_at_ms) })
+    let partition_key = held.key.partition_key;
+    let done = unit!(backend, attempt_retry_later, params, |row, wakes| wakes.lease(row.lease_event_id, partition_key))?;
+    match done {
+        Some(_) => Ok(FailOutcome::RetryScheduled { delay_until: TimestampMs::from_millis(retry_at_ms) }),
+        None => failed_before(backend, held).await,
+    }
 }
 
 /// The first answer again, when this attempt already failed under this handle.
@@ -190,7 +198,7 @@ pub(crate) async fn cancel<D: Dialect>(backend: &Backend<D>, handle: &Handle, re
     let id = held.payload.execution_id.to_string();
     let params = fenced!(attempt::AttemptCancelParams, held, backend.now_ms(), reason: reason.to_owned());
     let partition_key = held.key.partition_key;
-    let done = transaction!(backend, "attempt_cancel", [lock, params, id], |conn| {
+    transaction!(backend, "attempt_cancel", [lock, params, id], |conn| {
         let Some(row) = conn.execution_lock(&lock).await? else {
             let detail = format!("cancel: execution_id={id}: row not found on partition_key={partition_key}");
             return Err(Abort::from(invalid_input(detail)));
@@ -206,13 +214,14 @@ pub(crate) async fn cancel<D: Dialect>(backend: &Backend<D>, handle: &Handle, re
             Some(row) => Ok(Some(row)),
             None => Err(Abort::from(lost())),
         }
-    })?;
-    if let Some(row) = done {
-        backend.wake_completion(partition_key, row.completion_event_id);
-        if let Some(event_id) = row.lease_event_id {
-            backend.wake_lease(partition_key, event_id);
+    }, |done, wakes| {
+        if let Some(row) = done {
+            wakes.completion(row.completion_event_id, partition_key);
+            if let Some(event_id) = row.lease_event_id {
+                wakes.lease(event_id, partition_key);
+            }
         }
-    }
+    })?;
     Ok(())
 }
 
@@ -227,8 +236,9 @@ pub(crate) async fn delay<D: Dialect>(
 ) -> Result<(), EngineError> {
     let held = handle::decode(D::TAG, handle)?;
     let params = fenced!(attempt::AttemptDelayParams, held, backend.now_ms(), delay_until_ms: delay_until.0);
-    if let Some(row) = unit!(backend, attempt_delay, params)? {
-        backend.wake_lease(held.key.partition_key, row.lease_event_id);
+    let partition_key = held.key.partition_key;
+    let done = unit!(backend, attempt_delay, params, |row, wakes| wakes.lease(row.lease_event_id, partition_key))?;
+    if done.is_some() {
         return Ok(());
     }
     let seen = seen(backend, &held).await?;
@@ -247,8 +257,9 @@ pub(crate) async fn delay<D: Dialect>(
 pub(crate) async fn wait_children<D: Dialect>(backend: &Backend<D>, handle: &Handle) -> Result<(), EngineError> {
     let held = handle::decode(D::TAG, handle)?;
     let params = fenced!(attempt::AttemptWaitChildrenParams, held, backend.now_ms());
-    if let Some(row) = unit!(backend, attempt_wait_children, params)? {
-        backend.wake_lease(held.key.partition_key, row.lease_event_id);
+    let partition_key = held.key.partition_key;
+    let done = unit!(backend, attempt_wait_children, params, |row, wakes| wakes.lease(row.lease_event_id, partition_key))?;
+    if done.is_some() {
         return Ok(());
     }
     if seen(backend, &held).await?.ended_as(&held, AttemptOutcome::WaitingChildren) {

@@ -151,14 +151,14 @@ fn open_document(args: &CreateExecutionArgs, saved_deadline_ms: Option<i64>) -> 
 /// Repeating it takes the next batch.
 pub(crate) async fn promote_due<D: Dialect>(backend: &Backend<D>) -> Result<u64, EngineError> {
     let now_ms = backend.now_ms();
-    backend.promotion.done_at(now_ms);
+    backend.promotion().done_at(now_ms);
     let params = execution::ExecutionPromoteDueParams { now_ms, batch_size: PROMOTION_BATCH };
     unit!(backend, execution_promote_due, params)
 }
 
 /// The same, unless this process did it a moment ago.
 pub(crate) async fn promote_due_sometimes<D: Dialect>(backend: &Backend<D>) -> Result<(), EngineError> {
-    if backend.promotion.is_older_than(backend.now_ms(), PROMOTION_INTERVAL_MS) {
+    if backend.promotion().is_older_than(backend.now_ms(), PROMOTION_INTERVAL_MS) {
         promote_due(backend).await?;
     }
     Ok(())

@@ -67,10 +67,10 @@ async fn claim_now<D: Dialect>(
         worker_instance_id: policy.worker_instance_id.as_str().to_owned(),
         lease_expires_at_ms: now_ms.saturating_add(i64::from(policy.lease_ttl_ms)),
     };
-    let Some(row) = unit!(backend, lease_claim, params)? else {
+    let claimed = unit!(backend, lease_claim, params, |row, wakes| wakes.lease(row.lease_event_id, row.partition_key))?;
+    let Some(row) = claimed else {
         return Ok(None);
     };
-    backend.wake_lease(row.partition_key, row.lease_event_id);
     let key = ExecKey { partition_key: row.partition_key, execution_id: row.execution_id };
     let grant = Granted {
         kind: HandleKind::Fresh,
@@ -136,10 +136,11 @@ pub(crate) async fn renew<D: Dialect>(backend: &Backend<D>, handle: &Handle) -> 
     let ttl_ms = i64::try_from(held.payload.lease_ttl_ms).unwrap_or(i64::MAX);
     let lease_expires_at_ms = now_ms.saturating_add(ttl_ms);
     let params = fenced!(lease::LeaseRenewParams, held, now_ms, lease_expires_at_ms: lease_expires_at_ms);
-    let Some(row) = unit!(backend, lease_renew, params)? else {
+    let partition_key = held.key.partition_key;
+    let renewed = unit!(backend, lease_renew, params, |row, wakes| wakes.lease(row.lease_event_id, partition_key))?;
+    if renewed.is_none() {
         return Err(attempt::refusal(backend, &held).await);
-    };
-    backend.wake_lease(held.key.partition_key, row.lease_event_id);
+    }
     Ok(LeaseRenewal::new(
         lease_expires_at_ms.max(0).unsigned_abs(),
         held.payload.lease_epoch.0,
@@ -179,10 +180,11 @@ pub(crate) async fn claim_from_resume_grant<D: Dialect>(
         worker_instance_id: token.worker_instance_id.as_str().to_owned(),
         lease_expires_at_ms: now_ms.saturating_add(i64::from(token.lease_ttl_ms)),
     };
-    let Some(row) = unit!(backend, lease_reseat, params)? else {
+    let seated =
+        unit!(backend, lease_reseat, params, |row, wakes| wakes.lease(row.lease_event_id, key.partition_key))?;
+    let Some(row) = seated else {
         return Ok(None);
     };
-    backend.wake_lease(key.partition_key, row.lease_event_id);
     let granted = Granted {
         kind: HandleKind::Resumed,
         attempt_index: newest.attempt_index,

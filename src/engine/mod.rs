@@ -16,55 +16,87 @@
 //! There is no SQL here, no transaction except through [`crate::db::Db`], and nothing that asks which
 //! dialect it runs on. Text that names a state is turned into an enum, and back, in [`crate::model`].
 
-/// One atomic generated call: `unit!(backend, lease_renew, params)`.
+/// One atomic generated call: `unit!(backend, lease_renew, params)`. Given a closure as well, it lists what to
+/// tell after the commit: `|row, wakes| wakes.lease(row.lease_event_id, partition_key)`, asked only when there
+/// is a row.
 macro_rules! unit {
-    ($backend:expr, $statement:ident, $params:expr) => {{
-        let params = std::sync::Arc::new($params);
+    ($backend:expr, $statement:ident, $params:expr) => {
         $backend
-            .db
-            .unit(stringify!($statement), move |conn| {
-                let params = std::sync::Arc::clone(&params);
-                Box::pin(async move { crate::statements::Statements::$statement(conn, &params).await })
-            })
+            .db()
+            .unit(
+                stringify!($statement),
+                $params,
+                |conn, params| Box::pin(crate::statements::Statements::$statement(conn, params)),
+                crate::db::silent,
+            )
             .await
-    }};
+    };
+    ($backend:expr, $statement:ident, $params:expr, |$row:ident, $wakes:ident| $tell:expr) => {
+        $backend
+            .db()
+            .unit(
+                stringify!($statement),
+                $params,
+                |conn, params| Box::pin(crate::statements::Statements::$statement(conn, params)),
+                move |_, row, $wakes| {
+                    if let Some($row) = row {
+                        $tell;
+                    }
+                },
+            )
+            .await
+    };
 }
 
 /// One generated read outside a transaction: `read!(backend, execution_read, params)`.
 macro_rules! read {
     ($backend:expr, $statement:ident) => {
         $backend
-            .db
-            .read(stringify!($statement), move |conn| {
-                Box::pin(async move { crate::statements::Statements::$statement(conn).await })
+            .db()
+            .read(stringify!($statement), (), |conn, ()| {
+                Box::pin(crate::statements::Statements::$statement(conn))
             })
             .await
     };
-    ($backend:expr, $statement:ident, $params:expr) => {{
-        let params = std::sync::Arc::new($params);
+    ($backend:expr, $statement:ident, $params:expr) => {
         $backend
-            .db
-            .read(stringify!($statement), move |conn| {
-                let params = std::sync::Arc::clone(&params);
-                Box::pin(async move { crate::statements::Statements::$statement(conn, &params).await })
+            .db()
+            .read(stringify!($statement), $params, |conn, params| {
+                Box::pin(crate::statements::Statements::$statement(conn, params))
             })
             .await
-    }};
+    };
 }
 
-/// Several generated calls in one transaction. The names in brackets are shared with every try:
-/// `transaction!(backend, "worker_register", [find, register], |conn| { conn.worker_read(&find).await?; Ok(()) })`.
+/// Several generated calls in one transaction. The names in brackets are lent to every try; the second
+/// closure, if given, lists what to tell after the commit:
+/// `transaction!(backend, "cancel", [lock, cancel], |conn| { .. }, |answer, wakes| ..)`.
 macro_rules! transaction {
-    ($backend:expr, $name:literal, [$($shared:ident),* $(,)?], |$conn:ident| $body:block) => {{
-        $(let $shared = std::sync::Arc::new($shared);)*
+    ($backend:expr, $name:literal, [$($lent:ident),* $(,)?], |$conn:ident| $body:block) => {
         $backend
-            .db
-            .write($name, move |$conn| {
-                $(let $shared = std::sync::Arc::clone(&$shared);)*
-                Box::pin(async move { $body })
-            })
+            .db()
+            .write(
+                $name,
+                ($($lent,)*),
+                |$conn, ($($lent,)*)| Box::pin(async move { $body }),
+                crate::db::silent,
+            )
             .await
-    }};
+    };
+    (
+        $backend:expr, $name:literal, [$($lent:ident),* $(,)?],
+        |$conn:ident| $body:block, |$answer:ident, $wakes:ident| $tell:expr
+    ) => {
+        $backend
+            .db()
+            .write(
+                $name,
+                ($($lent,)*),
+                |$conn, ($($lent,)*)| Box::pin(async move { $body }),
+                move |_, $answer, $wakes| $tell,
+            )
+            .await
+    };
 }
 
 /// The parameters of a statement that is fenced by a handle.

@@ -38,7 +38,7 @@ pub(crate) async fn issue_grant<D: Dialect>(
     let now_ms = backend.now_ms();
     let ttl_ms = i64::try_from(args.grant_ttl_ms).unwrap_or(i64::MAX);
     let request = GrantRequest { key, now_ms, ttl_ms, expires_at_ms: now_ms.saturating_add(ttl_ms), args: args.clone() };
-    transaction!(backend, "grant_reclaim_issue", [request], |conn| { issue_on::<D>(conn, &request).await })
+    transaction!(backend, "grant_reclaim_issue", [request], |conn| { issue_on::<D>(conn, request).await })
 }
 
 struct GrantRequest {
@@ -133,13 +133,19 @@ pub(crate) async fn reclaim<D: Dialect>(
     let policy = attempt_policy(&args.attempt_policy_json)?;
     let now_ms = backend.now_ms();
     let request = ReclaimRequest { key, now_ms, policy, args: args.clone() };
-    let done = transaction!(backend, "grant_reclaim_use", [request], |conn| { reclaim_on::<D>(conn, &request).await })?;
-    if let Some(event_id) = done.completion_event_id {
-        backend.wake_completion(key.partition_key, event_id);
-    }
-    if let Some(event_id) = done.lease_event_id {
-        backend.wake_lease(key.partition_key, event_id);
-    }
+    let partition_key = key.partition_key;
+    let done = transaction!(
+        backend, "grant_reclaim_use", [request],
+        |conn| { reclaim_on::<D>(conn, request).await },
+        |done, wakes| {
+            if let Some(event_id) = done.completion_event_id {
+                wakes.completion(event_id, partition_key);
+            }
+            if let Some(event_id) = done.lease_event_id {
+                wakes.lease(event_id, partition_key);
+            }
+        }
+    )?;
     Ok(done.outcome)
 }
 

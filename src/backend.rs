@@ -1,0 +1,147 @@
+//! The backend: one value of it is what a service holds as `Arc<dyn EngineBackend>`.
+//!
+//! It joins a database with a clock and the partition numbers. What it does is in [`crate::engine`]; the
+//! table of delegations is [`mod@table`], how one is opened is beside each dialect in [`crate::db`].
+
+mod table;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+
+use ff_core::backend::PrepareOutcome;
+use ff_core::capability::{BackendIdentity, Capabilities, Supports, Version};
+use ff_core::engine_error::EngineError;
+use ff_core::partition::PartitionConfig;
+use ff_core::types::FlowId;
+
+use crate::clock::Clock;
+use crate::db::{Db, Dialect};
+
+/// The FlowFabric storage backend on one dialect. Clones share everything.
+pub struct Backend<D: Dialect> {
+    shared: Arc<Shared<D>>,
+}
+
+struct Shared<D: Dialect> {
+    db: Db<D>,
+    clock: Clock,
+    partitions: PartitionConfig,
+    promotion: Promotion,
+}
+
+impl<D: Dialect> Clone for Backend<D> {
+    fn clone(&self) -> Self {
+        Self { shared: Arc::clone(&self.shared) }
+    }
+}
+
+impl<D: Dialect> std::fmt::Debug for Backend<D> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Backend").field("dialect", &D::LABEL).finish_non_exhaustive()
+    }
+}
+
+impl<D: Dialect> Backend<D> {
+    /// Joins a database with a clock and the partition numbers.
+    pub(crate) fn new(db: Db<D>, clock: Clock, partitions: PartitionConfig) -> Self {
+        let promotion = Promotion::default();
+        Self { shared: Arc::new(Shared { db, clock, partitions, promotion }) }
+    }
+
+    pub(crate) fn db(&self) -> &Db<D> {
+        &self.shared.db
+    }
+
+    pub(crate) fn clock(&self) -> &Clock {
+        &self.shared.clock
+    }
+
+    pub(crate) fn partitions(&self) -> &PartitionConfig {
+        &self.shared.partitions
+    }
+
+    /// Milliseconds since the epoch by the backend's clock.
+    pub(crate) fn now_ms(&self) -> i64 {
+        self.clock().now_ms()
+    }
+
+    /// The partition of a flow's rows.
+    pub(crate) fn flow_partition(&self, id: &FlowId) -> i16 {
+        D::flow_partition(id, self.partitions())
+    }
+
+    /// When delayed executions were last looked at.
+    pub(crate) fn promotion(&self) -> &Promotion {
+        &self.shared.promotion
+    }
+
+    fn identity_and_supports(&self) -> Capabilities {
+        let version = Version::new(
+            number(env!("CARGO_PKG_VERSION_MAJOR")),
+            number(env!("CARGO_PKG_VERSION_MINOR")),
+            number(env!("CARGO_PKG_VERSION_PATCH")),
+        );
+        let mut supports = Supports::none();
+        supports.prepare = true;
+        supports.read_execution_state = true;
+        supports.read_execution_info = true;
+        supports.get_execution_result = true;
+        supports.stream_durable_summary = true;
+        supports.stream_best_effort_live = true;
+        supports.issue_reclaim_grant = true;
+        supports.register_worker = true;
+        supports.heartbeat_worker = true;
+        supports.mark_worker_dead = true;
+        supports.list_expired_leases = true;
+        supports.list_workers = true;
+        Capabilities::new(BackendIdentity::new(D::LABEL, version, D::STAGE), supports)
+    }
+
+    /// There is nothing to prepare: the schema is made when the database is opened or migrated.
+    fn prepared(&self) -> Result<PrepareOutcome, EngineError> {
+        Ok(PrepareOutcome::NoOp)
+    }
+}
+
+/// A part of the crate's version; Cargo has checked that it is a number.
+fn number(part: &str) -> u32 {
+    part.parse().unwrap_or(0)
+}
+
+/// When this process last looked for delayed executions that are due.
+#[derive(Debug)]
+pub(crate) struct Promotion {
+    at_ms: AtomicI64,
+}
+
+impl Default for Promotion {
+    fn default() -> Self {
+        Self { at_ms: AtomicI64::new(i64::MIN) }
+    }
+}
+
+impl Promotion {
+    /// Notes that it was done.
+    pub(crate) fn done_at(&self, now_ms: i64) {
+        self.at_ms.store(now_ms, Ordering::Relaxed);
+    }
+
+    /// Whether the last time is at least that long ago.
+    pub(crate) fn is_older_than(&self, now_ms: i64, interval_ms: i64) -> bool {
+        now_ms.saturating_sub(self.at_ms.load(Ordering::Relaxed)) >= interval_ms
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn promotion_is_due_at_first_and_then_after_its_interval() {
+        let promotion = Promotion::default();
+        assert!(promotion.is_older_than(0, 50));
+        promotion.done_at(1_000);
+        assert!(!promotion.is_older_than(1_049, 50));
+        assert!(promotion.is_older_than(1_050, 50));
+    }
+}
