@@ -5,6 +5,7 @@
 
 mod column_type;
 mod key;
+mod mask;
 mod migration;
 mod read;
 mod table;

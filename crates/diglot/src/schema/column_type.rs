@@ -36,7 +36,9 @@ pub(super) fn is_serial(name: &str) -> bool {
 
 fn pg(name: &str) -> Option<Base> {
     let name = name.strip_prefix("pg_catalog.").unwrap_or(name);
-    if let Some(element) = name.strip_suffix("[]").or_else(|| name.strip_suffix(" array")) {
+    let element = name.split('[').next().unwrap_or(name).trim();
+    let element = element.strip_suffix(" array").unwrap_or(element);
+    if element != name {
         return match pg(element)? {
             Base::Text => Some(Base::TextArray),
             Base::Int16 | Base::Int32 | Base::Int64 => Some(Base::Int64Array),
@@ -56,8 +58,8 @@ fn pg(name: &str) -> Option<Base> {
         "bytea" => Base::Bytes,
         "uuid" => Base::Uuid,
         "json" | "jsonb" => Base::Json,
-        "date" | "interval" => Base::Timestamp,
-        _ if name.starts_with("timestamp") || name.starts_with("time") => Base::Timestamp,
+        "date" => Base::Timestamp,
+        _ if name.starts_with("time") || name.starts_with("interval") => Base::Timestamp,
         _ => return None,
     })
 }

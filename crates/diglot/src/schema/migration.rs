@@ -5,6 +5,7 @@ use sqlparser::dialect::{PostgreSqlDialect, SQLiteDialect};
 use sqlparser::parser::{Parser, ParserError};
 use sqlparser::tokenizer;
 
+use super::mask;
 use crate::dialect::Dialect;
 use crate::source::{FileId, SourceFile, Span};
 use crate::split::lexer::{self, Kind, Token};
@@ -57,12 +58,12 @@ pub(super) fn pieces(text: &str, file: FileId, dialect: Dialect) -> Vec<Piece> {
             block.word(&text[token.start..token.end]);
         }
         if token.kind == Kind::Semicolon && block.depth == 0 {
-            pieces.extend(piece(text, file, &tokens[first..i]));
+            pieces.extend(piece(text, file, &tokens[first..i], dialect));
             first = i + 1;
             block = Block::default();
         }
     }
-    pieces.extend(piece(text, file, &tokens[first..]));
+    pieces.extend(piece(text, file, &tokens[first..], dialect));
     pieces
 }
 
@@ -90,7 +91,7 @@ impl Block {
     }
 }
 
-fn piece(text: &str, file: FileId, tokens: &[Token]) -> Option<Piece> {
+fn piece(text: &str, file: FileId, tokens: &[Token], dialect: Dialect) -> Option<Piece> {
     let mut sql = tokens.iter().filter(|token| !token.is_comment());
     let first = sql.next()?;
     let last = sql.next_back().unwrap_or(first);
@@ -99,7 +100,8 @@ fn piece(text: &str, file: FileId, tokens: &[Token]) -> Option<Piece> {
         let line = text[token.start..token.end].lines().next().unwrap_or_default();
         Span::new(file, token.start..token.start + line.len())
     });
-    let mut sql = &text[first.start..last.end];
+    let masked = mask::masked(text, tokens, dialect);
+    let mut sql = masked.as_str();
     let mut options = None;
     if let Some((body, tail)) = sql.rsplit_once(')') {
         options = Options::of(tail);
@@ -243,6 +245,10 @@ impl Piece {
             "attach", "detach", "owner", "enable", "disable", "set", "reset", "validate", "cluster", "replica",
             "force", "no", "inherit",
         ];
+        let sets = |what: &str| self.words.windows(2).any(|pair| pair[0] == "set" && pair[1] == what);
+        if ["statistics", "storage", "compression"].into_iter().any(sets) {
+            return true;
+        }
         let mut words = self.words.iter().skip(2).filter(|w| !["if", "exists", "only"].contains(&w.as_str()));
         let qualified = self.text.text.split_whitespace().any(|word| word.contains('.'));
         words.next();

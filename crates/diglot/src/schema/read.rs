@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use sqlparser::ast::DataType;
-use sqlparser::ast::{CreateIndex, Ident, ObjectName, ObjectType, Spanned, Statement, UserDefinedTypeRepresentation};
+use sqlparser::ast::{CreateIndex, ObjectName, ObjectType, Spanned, Statement, UserDefinedTypeRepresentation};
 
 use super::migration::{self, Piece, Use};
 use super::{Schema, Table, column_type, key};
@@ -89,10 +89,8 @@ impl Reader {
                     self.drop(object_type, &last(name));
                 }
             }
-            Statement::CreateType { name, representation } => {
-                if let Some(UserDefinedTypeRepresentation::Enum { .. }) = representation {
-                    self.types.insert(last(name), Base::Text);
-                }
+            Statement::CreateType { name, representation: Some(UserDefinedTypeRepresentation::Enum { .. }) } => {
+                self.types.insert(last(name), Base::Text);
             }
             Statement::CreateDomain(create) => {
                 if let Some(base) = self.base(&create.data_type) {
@@ -171,5 +169,5 @@ impl Reader {
 
 /// The last part of a qualified name, in lower case.
 pub(super) fn last(name: &ObjectName) -> String {
-    name.0.last().and_then(|part| part.as_ident()).map(|ident: &Ident| key::lower(ident)).unwrap_or_default()
+    name.0.last().and_then(|part| part.as_ident()).map(key::lower).unwrap_or_default()
 }

@@ -168,11 +168,9 @@ impl Reader {
 
     fn alter(&mut self, piece: &Piece, table: &mut Table, operation: &AlterTableOperation) {
         match operation {
-            AlterTableOperation::AddColumn { column_def, if_not_exists, .. } => {
-                if !(*if_not_exists && table.column(&lower(&column_def.name)).is_some()) {
-                    self.add_column(piece, table, column_def);
-                }
-            }
+            AlterTableOperation::AddColumn { column_def, if_not_exists: true, .. }
+                if table.column(&lower(&column_def.name)).is_some() => {}
+            AlterTableOperation::AddColumn { column_def, .. } => self.add_column(piece, table, column_def),
             AlterTableOperation::DropColumn { column_names, if_exists, .. } => {
                 for column in column_names {
                     if *if_exists || self.has_column(piece, table, column) {

@@ -85,7 +85,8 @@ pub(super) fn read(comment: Comment<'_>, owner: &str) -> Line {
         }
         Err(mut wrong) => match wrong.meant.take() {
             Some(kind) => {
-                Line::Annotation(Annotation { span: comment.span(), kind }, Some(wrong.finding(comment, owner)))
+                let annotation = Annotation { span: comment.span(), kind: *kind };
+                Line::Annotation(annotation, Some(wrong.finding(comment, owner)))
             }
             None => Line::Wrong(wrong.finding(comment, owner)),
         },
@@ -99,7 +100,7 @@ struct Wrong {
     help: String,
     at: Option<Span>,
     /// What was surely meant: it counts, so that no second finding follows from the first.
-    meant: Option<AnnotationKind>,
+    meant: Option<Box<AnnotationKind>>,
 }
 
 impl Wrong {
@@ -113,7 +114,7 @@ impl Wrong {
     }
 
     fn meant(mut self, kind: Option<AnnotationKind>) -> Self {
-        self.meant = kind;
+        self.meant = kind.map(Box::new);
         self
     }
 

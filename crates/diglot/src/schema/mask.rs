@@ -1,0 +1,102 @@
+//! Blanks out clauses that the parser does not know and that say nothing about columns and keys.
+//!
+//! Spaces take their place, so every offset in the text stays what it was.
+
+use crate::dialect::Dialect;
+use crate::split::lexer::{Kind, Token};
+
+/// The SQL of `tokens`, from the first to the last, without such clauses.
+pub(super) fn masked(text: &str, tokens: &[Token], dialect: Dialect) -> String {
+    let sql: Vec<Word<'_>> = tokens
+        .iter()
+        .filter(|token| !token.is_comment())
+        .map(|token| Word { token: *token, text: &text[token.start..token.end] })
+        .collect();
+    let (Some(first), Some(last)) = (sql.first(), sql.last()) else {
+        return String::new();
+    };
+    let (start, end) = (first.token.start, last.token.end);
+    let mut bytes = text[start..end].as_bytes().to_vec();
+    let words = Words { words: &sql, dialect };
+    let mut i = 0;
+    while i < sql.len() {
+        let Some((from, to)) = words.clause(i) else {
+            i += 1;
+            continue;
+        };
+        for word in &sql[from..to] {
+            bytes[word.token.start - start..word.token.end - start].fill(b' ');
+        }
+        i = to;
+    }
+    String::from_utf8(bytes).unwrap_or_else(|_| text[start..end].to_owned())
+}
+
+struct Word<'a> {
+    token: Token,
+    text: &'a str,
+}
+
+struct Words<'a> {
+    words: &'a [Word<'a>],
+    dialect: Dialect,
+}
+
+impl Words<'_> {
+    fn is(&self, index: usize, word: &str) -> bool {
+        self.words.get(index).is_some_and(|w| w.token.kind != Kind::Text && w.text.eq_ignore_ascii_case(word))
+    }
+
+    fn all(&self, index: usize, words: &[&str]) -> bool {
+        words.iter().enumerate().all(|(i, word)| self.is(index + i, word))
+    }
+
+    /// Whether one of the first words says what kind of thing the statement makes or drops.
+    fn shapes(&self, kind: &str) -> bool {
+        (1..4).any(|index| self.is(index, kind))
+    }
+
+    /// The words of a clause to blank out that starts at a word.
+    fn clause(&self, i: usize) -> Option<(usize, usize)> {
+        let until = |end: usize| Some((i, end.min(self.words.len())));
+        if self.dialect == Dialect::Sqlite {
+            return if self.all(i, &["on", "conflict"]) { until(i + 3) } else { None };
+        }
+        let makes_rows = self.is(0, "create") && (self.shapes("table") || self.shapes("view"));
+        if self.all(i, &["identity", "("]) {
+            return Some((i + 1, self.group_end(i + 1)));
+        }
+        if self.all(i, &["on", "only"]) || (self.is(0, "drop") && self.all(i, &["index", "concurrently"])) {
+            return Some((i + 1, i + 2));
+        }
+        if self.shapes("domain") && self.all(i, &["not", "null"]) {
+            return until(i + 2);
+        }
+        if makes_rows && self.all(i, &["with", "("]) {
+            return until(self.group_end(i + 1));
+        }
+        if makes_rows && self.is(i, "tablespace") && i > 2 {
+            return until(i + 2);
+        }
+        if makes_rows && self.all(i, &["with", "no", "data"]) {
+            return until(i + 3);
+        }
+        if makes_rows && self.all(i, &["with", "data"]) { until(i + 2) } else { None }
+    }
+
+    /// One past the bracket that closes the one at a word.
+    fn group_end(&self, open: usize) -> usize {
+        let mut depth = 0_usize;
+        for index in open..self.words.len() {
+            if self.is(index, "(") {
+                depth += 1;
+            } else if self.is(index, ")") {
+                depth = depth.saturating_sub(1);
+                if depth == 0 {
+                    return index + 1;
+                }
+            }
+        }
+        self.words.len()
+    }
+}
