@@ -16,7 +16,7 @@ pub(super) fn masked(text: &str, tokens: &[Token], dialect: Dialect) -> String {
         return String::new();
     };
     let (start, end) = (first.token.start, last.token.end);
-    let mut bytes = text[start..end].as_bytes().to_vec();
+    let mut bytes = text.as_bytes()[start..end].to_vec();
     let words = Words { words: &sql, dialect };
     let mut i = 0;
     while i < sql.len() {
@@ -72,7 +72,8 @@ impl Words<'_> {
         if self.shapes("domain") && self.all(i, &["not", "null"]) {
             return until(i + 2);
         }
-        if makes_rows && self.all(i, &["with", "("]) {
+        let bounds = i > 0 && self.is(i - 1, "values");
+        if makes_rows && !bounds && self.all(i, &["with", "("]) {
             return until(self.group_end(i + 1));
         }
         if makes_rows && self.is(i, "tablespace") && i > 2 {

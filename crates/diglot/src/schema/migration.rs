@@ -47,6 +47,24 @@ pub(super) enum Use {
 /// How many leading words decide what a statement is.
 const LEADING: usize = 8;
 
+/// First words of statements that do not concern tables.
+const PASS: &str = "abort analyze attach begin call checkpoint cluster comment commit copy deallocate delete detach discard do \
+    end execute explain grant insert listen lock merge notify pragma refresh reindex release replace reset \
+    revoke rollback savepoint security select set show truncate update vacuum values with";
+
+/// Words between CREATE and the kind of thing that is created.
+const BEFORE_KIND: &str = "constraint global local materialized or recursive replace temp temporary unlogged";
+
+/// Kinds of things that are no tables.
+const OTHER_KINDS: &str = "access aggregate cast collation conversion database default event extension foreign function group index \
+    language large operator owned policy procedure publication role routine rule schema sequence server \
+    statistics subscription system tablespace text transform trigger user";
+
+/// Whether a list of words holds a word.
+fn listed(list: &str, word: &str) -> bool {
+    list.split_whitespace().any(|listed| listed == word)
+}
+
 /// The statements of a migration. The body of a trigger or of a SQL function stays in one piece.
 pub(super) fn pieces(text: &str, file: FileId, dialect: Dialect) -> Vec<Piece> {
     let tokens = lexer::tokens(text, dialect);
@@ -137,103 +155,17 @@ impl Options {
 impl Piece {
     /// Tells from the first words what to do with it.
     pub(super) fn purpose(&self) -> Use {
-        const PASS: [&str; 38] = [
-            "abort",
-            "analyze",
-            "attach",
-            "begin",
-            "call",
-            "checkpoint",
-            "cluster",
-            "comment",
-            "commit",
-            "copy",
-            "deallocate",
-            "delete",
-            "detach",
-            "discard",
-            "do",
-            "end",
-            "execute",
-            "explain",
-            "grant",
-            "insert",
-            "listen",
-            "lock",
-            "merge",
-            "notify",
-            "pragma",
-            "refresh",
-            "reindex",
-            "release",
-            "replace",
-            "reset",
-            "revoke",
-            "rollback",
-            "savepoint",
-            "select",
-            "set",
-            "truncate",
-            "update",
-            "vacuum",
-        ];
-        const BEFORE_KIND: [&str; 10] = [
-            "or",
-            "replace",
-            "temp",
-            "temporary",
-            "unlogged",
-            "global",
-            "local",
-            "recursive",
-            "materialized",
-            "constraint",
-        ];
-        const OTHER_KINDS: [&str; 29] = [
-            "access",
-            "aggregate",
-            "cast",
-            "collation",
-            "conversion",
-            "database",
-            "default",
-            "event",
-            "extension",
-            "function",
-            "group",
-            "index",
-            "language",
-            "large",
-            "operator",
-            "policy",
-            "procedure",
-            "publication",
-            "role",
-            "routine",
-            "rule",
-            "schema",
-            "sequence",
-            "server",
-            "statistics",
-            "subscription",
-            "tablespace",
-            "text",
-            "trigger",
-        ];
-        const MORE_KINDS: [&str; 5] = ["user", "foreign", "transform", "system", "owned"];
         let mut words = self.words.iter().map(String::as_str);
         let Some(first) = words.next() else {
             return Use::Unknown;
         };
-        let kind = words.find(|word| !BEFORE_KIND.contains(word)).unwrap_or_default();
+        let kind = words.find(|word| !listed(BEFORE_KIND, word)).unwrap_or_default();
         match (first, kind) {
             ("create", "table" | "view" | "unique" | "type" | "domain") => Use::Read,
             ("alter", "table") | ("drop", "table" | "view" | "index") => Use::Read,
             ("alter", "view" | "type" | "domain") | ("drop", "type" | "domain") => Use::Pass,
-            ("create" | "alter" | "drop", kind) if OTHER_KINDS.contains(&kind) || MORE_KINDS.contains(&kind) => {
-                Use::Pass
-            }
-            (first, _) if PASS.contains(&first) || ["values", "with", "show", "security"].contains(&first) => Use::Pass,
+            ("create" | "alter" | "drop", kind) if listed(OTHER_KINDS, kind) => Use::Pass,
+            (first, _) if listed(PASS, first) => Use::Pass,
             _ => Use::Unknown,
         }
     }
