@@ -1,1 +1,5 @@
-fn main() {}
+//! Compiles the SQL of `sql/` into the API that `src/statements.rs` includes.
+
+fn main() {
+    diglot::build::run();
+}

@@ -1,8 +1,27 @@
 //! The entry for build scripts: reads the folders, compiles, writes the generated file when it changed.
+//!
+//! This and [`load`] are the only parts of the crate that touch files or the environment.
 
-use std::path::Path;
+use std::env;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
 
-use crate::pipeline::Inputs;
+use crate::answers::INDEX_FILE;
+use crate::config::Config;
+use crate::diagnostic::Diagnostic;
+use crate::dialect::Dialect;
+use crate::pipeline::{Compiled, Inputs, compile};
+use crate::render::{Look, all};
+use crate::source::{FileId, SourceFile, Span};
+
+/// The generated file in `OUT_DIR`.
+const GENERATED: &str = "statements.rs";
+/// The last one without errors; the stubs of a later run take their shape from it.
+const LAST_GOOD: &str = "statements.good.rs";
+const CONFIG: &str = "diglot.toml";
+/// Where sqlx's macros look for recorded answers.
+const ANSWERS: &str = ".sqlx";
 
 /// Why a project's files could not be read at all.
 #[derive(Debug, thiserror::Error)]
@@ -13,16 +32,163 @@ pub enum LoadError {
         /// The path.
         path: String,
         /// The system's words.
-        source: std::io::Error,
+        source: io::Error,
     },
 }
 
-/// Reads everything that [`compile`](crate::compile) needs from a project's root folder. What is wrong
-/// inside a file is a finding of the inputs, not an error.
+/// Compiles the SQL of the crate whose build script calls this, into `OUT_DIR/statements.rs`.
+///
+/// It tells cargo which files to watch and tells sqlx's macros to use the recorded answers, whatever
+/// `DATABASE_URL` says. Findings, and a failure of the run itself, become a `compile_error!` in the
+/// generated file, so that they show up where the crate includes it. Warnings go to cargo.
+pub fn run() {
+    println!("cargo:rustc-env=SQLX_OFFLINE=true");
+    let Some(out) = env::var_os("OUT_DIR").map(PathBuf::from) else {
+        println!("cargo:warning=diglot: OUT_DIR is not set; this is to be called by a build script");
+        return;
+    };
+    let root = env::var_os("CARGO_MANIFEST_DIR").map_or_else(|| PathBuf::from("."), PathBuf::from);
+    let (rust, is_good) = match generate(&root, &out) {
+        Ok((inputs, compiled)) => {
+            warn(&inputs, &compiled);
+            let is_good = !compiled.has_errors();
+            (compiled.rust, is_good)
+        }
+        Err(error) => (format!("compile_error!({:?});\n", format!("diglot: {error}")), false),
+    };
+    let written = write_when_changed(&out.join(GENERATED), &rust)
+        .and_then(|()| if is_good { write_when_changed(&out.join(LAST_GOOD), &rust) } else { Ok(()) });
+    if let Err(error) = written {
+        println!("cargo:warning=diglot: cannot write {}: {error}", out.display());
+    }
+}
+
+fn generate(root: &Path, out: &Path) -> Result<(Inputs, Compiled), LoadError> {
+    watch(root);
+    let mut inputs = load(root)?;
+    for folder in [&inputs.config.sql, &inputs.config.schema] {
+        watch_folder(root, folder);
+    }
+    inputs.previous = fs::read_to_string(out.join(LAST_GOOD)).ok();
+    let compiled = compile(&inputs);
+    Ok((inputs, compiled))
+}
+
+fn watch(root: &Path) {
+    println!("cargo:rerun-if-changed=build.rs");
+    if root.join(CONFIG).exists() {
+        println!("cargo:rerun-if-changed={CONFIG}");
+    }
+    // A path that is not there makes cargo run the script every time: right for answers, which must come.
+    println!("cargo:rerun-if-changed={ANSWERS}/{INDEX_FILE}");
+}
+
+/// Cargo watches a folder with all that is below it.
+fn watch_folder(root: &Path, folder: &str) {
+    if root.join(folder).is_dir() {
+        println!("cargo:rerun-if-changed={folder}");
+    }
+}
+
+fn warn(inputs: &Inputs, compiled: &Compiled) {
+    if compiled.has_errors() {
+        return;
+    }
+    for line in all(&inputs.sources, &compiled.diagnostics, Look::Short).lines() {
+        println!("cargo:warning={line}");
+    }
+}
+
+fn write_when_changed(path: &Path, text: &str) -> io::Result<()> {
+    if fs::read(path).is_ok_and(|old| old == text.as_bytes()) {
+        return Ok(());
+    }
+    fs::write(path, text)
+}
+
+/// Reads everything that [`compile`] needs from a project's root folder. What is wrong inside a file is a
+/// finding of the inputs, not an error.
 ///
 /// # Errors
 /// When the system refuses to read a file or a folder that is there.
 pub fn load(root: &Path) -> Result<Inputs, LoadError> {
-    let _ = root;
-    Ok(Inputs { check_answers: true, ..Inputs::default() })
+    let mut inputs = Inputs { check_answers: true, ..Inputs::default() };
+    if let Some(bytes) = read(root, CONFIG)? {
+        configure(&mut inputs, &bytes);
+    }
+    for folder in [inputs.config.sql.clone(), inputs.config.schema.clone()] {
+        for dialect in Dialect::ALL {
+            let folder = format!("{}/{}", folder.trim_end_matches('/'), dialect.word());
+            for path in sql_files(root, &folder)? {
+                if let Some(bytes) = read(root, &path)? {
+                    add(&mut inputs, &path, &bytes);
+                }
+            }
+        }
+    }
+    let index = read(root, &format!("{ANSWERS}/{INDEX_FILE}"))?;
+    inputs.answers = index.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+    Ok(inputs)
+}
+
+/// Takes `diglot.toml` in; it joins the sources, so that a finding about it has a place.
+fn configure(inputs: &mut Inputs, bytes: &[u8]) {
+    let file = add(inputs, CONFIG, bytes);
+    let source = inputs.sources.file(file);
+    match Config::parse(&source.text, CONFIG) {
+        Ok(config) => inputs.config = config,
+        Err(error) => {
+            let start = source.offset(error.line, error.column);
+            let end = source.text[start..].find('\n').map_or(source.text.len(), |length| start + length);
+            let finding = Diagnostic::error("bad-config", error.message.clone(), Span::new(file, start..end), "in this line");
+            inputs.findings.push(finding);
+        }
+    }
+}
+
+/// Adds a file; bytes that are not UTF-8 are a finding, and the rest of the file still counts.
+fn add(inputs: &mut Inputs, path: &str, bytes: &[u8]) -> FileId {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => inputs.sources.add(SourceFile::new(path, text)),
+        Err(error) => {
+            let file = inputs.sources.add(SourceFile::new(path, String::from_utf8_lossy(bytes)));
+            let start = error.valid_up_to();
+            let span = Span::new(file, start..start + char::REPLACEMENT_CHARACTER.len_utf8());
+            inputs.findings.push(
+                Diagnostic::error("not-utf8", format!("{path} is not UTF-8"), span, "the first byte that is not")
+                    .help("save the file as UTF-8"),
+            );
+            file
+        }
+    }
+}
+
+/// The bytes of a file, or `None` when it is not there.
+fn read(root: &Path, path: &str) -> Result<Option<Vec<u8>>, LoadError> {
+    match fs::read(root.join(path)) {
+        Ok(bytes) => Ok(Some(bytes)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(source) => Err(LoadError::Io { path: path.to_owned(), source }),
+    }
+}
+
+/// The `.sql` files of a folder by name, with forward slashes; none when there is no such folder.
+fn sql_files(root: &Path, folder: &str) -> Result<Vec<String>, LoadError> {
+    let failed = |source| LoadError::Io { path: folder.to_owned(), source };
+    let entries = match fs::read_dir(root.join(folder)) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(source) => return Err(failed(source)),
+    };
+    let mut paths = Vec::new();
+    for entry in entries {
+        let entry = entry.map_err(failed)?;
+        let name = entry.file_name().to_string_lossy().into_owned();
+        // Editors leave hidden files beside the real ones.
+        if name.ends_with(".sql") && !name.starts_with('.') && !entry.path().is_dir() {
+            paths.push(format!("{folder}/{name}"));
+        }
+    }
+    paths.sort();
+    Ok(paths)
 }

@@ -1,10 +1,23 @@
 //! Parameter and column types of a pair: the finer type of the two pages decides.
+//!
+//! Types come from what a parameter meets: the column it is compared with or written to, the other side of
+//! an operator, a cast. Annotations have the last word. Nothing is compared here; that two pages give
+//! different columns is the business of `compare`.
+
+mod columns;
+mod evidence;
+mod origin;
+mod params;
+mod walk;
+
+use std::collections::BTreeSet;
 
 use crate::config::Config;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Dialect;
-use crate::page::{Cardinality, RawStatement};
+use crate::page::{Annotation, AnnotationKind, Cardinality, RawStatement};
 use crate::schema::Schema;
+use crate::source::Span;
 use crate::tree::Statement;
 use crate::types::{Base, Type};
 
@@ -53,6 +66,16 @@ pub struct ResultColumn {
     pub pg: Option<Base>,
 }
 
+impl ResultColumn {
+    /// What the engine of a dialect gives, where known.
+    pub fn on(&self, dialect: Dialect) -> Option<&Base> {
+        match dialect {
+            Dialect::Sqlite => self.sqlite.as_ref(),
+            Dialect::Pg => self.pg.as_ref(),
+        }
+    }
+}
+
 /// One page of a pair.
 pub(crate) struct PageOf<'a> {
     pub raw: &'a RawStatement,
@@ -67,6 +90,159 @@ pub(crate) fn signature(
     sqlite: Option<PageOf<'_>>,
     pg: Option<PageOf<'_>>,
 ) -> (Option<Signature>, Vec<Diagnostic>) {
-    let _ = (config, noun, sqlite, pg);
-    (None, Vec::new())
+    let pages: Vec<&PageOf<'_>> = [&sqlite, &pg].into_iter().flatten().collect();
+    let Some(first) = pages.first() else { return (None, Vec::new()) };
+    let mut found = Vec::new();
+    let params = params::infer(config, &pages, &mut found);
+    let columns = columns::infer(config, &pages, params.as_deref().unwrap_or(&[]), &mut found);
+    unused_annotations(&pages, columns.as_deref(), &mut found);
+    rows_of_a_unit(&pages, &mut found);
+    let cardinality = first.raw.cardinality;
+    if let Some(columns) = &columns {
+        fits_cardinality(first, cardinality, columns, &mut found);
+    }
+    let docs = pages.iter().map(|page| &page.raw.docs).find(|docs| !docs.is_empty()).cloned();
+    let signature = params.zip(columns).map(|(params, columns)| Signature {
+        noun: noun.to_owned(),
+        name: first.raw.name.clone(),
+        docs: docs.unwrap_or_default(),
+        cardinality,
+        dialects: pages.iter().map(|page| page.tree.dialect).collect(),
+        params,
+        columns,
+    });
+    (signature, found)
+}
+
+/// The type that an annotation of a page gives to a parameter.
+fn param_annotation<'a>(pages: &[&'a PageOf<'_>], name: &str) -> Vec<(&'a Annotation, &'a Type)> {
+    annotations(pages)
+        .filter_map(|annotation| match &annotation.kind {
+            AnnotationKind::Param { name: named, ty } if named == name => Some((annotation, ty)),
+            _ => None,
+        })
+        .collect()
+}
+
+/// The type that an annotation of a page gives to a result column.
+fn column_annotation<'a>(pages: &[&'a PageOf<'_>], name: &str) -> Vec<(&'a Annotation, &'a Type)> {
+    annotations(pages)
+        .filter_map(|annotation| match &annotation.kind {
+            AnnotationKind::Column { name: named, ty } if named == name => Some((annotation, ty)),
+            _ => None,
+        })
+        .collect()
+}
+
+fn annotations<'a>(pages: &[&'a PageOf<'_>]) -> impl Iterator<Item = &'a Annotation> {
+    pages.iter().flat_map(|page| page.raw.annotations.iter()).collect::<Vec<_>>().into_iter()
+}
+
+/// The one annotation that holds; two that differ are a finding.
+fn declared(
+    what: &'static str,
+    statement: &str,
+    name: &str,
+    annotations: &[(&Annotation, &Type)],
+    found: &mut Vec<Diagnostic>,
+) -> Option<Type> {
+    let (first, ty) = annotations.first()?;
+    if let Some((other, other_ty)) = annotations.iter().find(|(_, other)| other != ty) {
+        let rule = if what == "param" { "param-type-conflict" } else { "column-type-conflict" };
+        let message = format!("{statement}: `{name}` is declared both `{ty}` and `{other_ty}`");
+        found.push(
+            Diagnostic::error(rule, message, first.span, format!("`{ty}` here"))
+                .and(other.span, format!("`{other_ty}` here"))
+                .help("declare it once; one page is enough"),
+        );
+    }
+    Some((*ty).clone())
+}
+
+fn unused_annotations(pages: &[&PageOf<'_>], columns: Option<&[ResultColumn]>, found: &mut Vec<Diagnostic>) {
+    let params: BTreeSet<&str> = pages.iter().flat_map(|p| p.tree.params.iter().map(|u| u.name.as_str())).collect();
+    for page in pages {
+        for annotation in &page.raw.annotations {
+            let (what, name) = match &annotation.kind {
+                AnnotationKind::Param { name, .. } if !params.contains(name.as_str()) => ("parameter", name),
+                AnnotationKind::Column { name, .. }
+                    if columns.is_some_and(|columns| columns.iter().all(|c| c.name != *name)) =>
+                {
+                    ("result column", name)
+                }
+                _ => continue,
+            };
+            let message = format!("{}: there is no {what} `{name}`", page.raw.name);
+            found.push(
+                Diagnostic::error("unused-annotation", message, annotation.span, "declares nothing")
+                    .help("delete the line, or correct the name"),
+            );
+        }
+    }
+}
+
+/// A unit whose statements return rows twice would hand both kinds of row to one reader.
+fn rows_of_a_unit(pages: &[&PageOf<'_>], found: &mut Vec<Diagnostic>) {
+    for page in pages {
+        for (i, part) in page.tree.parts.iter().enumerate() {
+            let returns = part.name.is_none() && columns::gives_rows(part);
+            if returns && page.tree.result.is_some_and(|result| result != i) {
+                let message = format!("{}: two statements of the unit return rows", page.raw.name);
+                found.push(
+                    Diagnostic::error("cardinality-columns", message, part.span, "its rows would mix with the result's")
+                        .help("drop its RETURNING, or split the unit"),
+                );
+            }
+        }
+    }
+}
+
+fn fits_cardinality(page: &PageOf<'_>, cardinality: Cardinality, columns: &[ResultColumn], found: &mut Vec<Diagnostic>) {
+    let name = &page.raw.name;
+    let wants_rows = matches!(
+        cardinality,
+        Cardinality::One | Cardinality::Opt | Cardinality::Many | Cardinality::Stream
+    );
+    let word = word(cardinality);
+    let mut report = |message: String, span: Span, label: &str, help: &str| {
+        found.push(Diagnostic::error("cardinality-columns", message, span, label.to_owned()).help(help.to_owned()));
+    };
+    if wants_rows && columns.is_empty() {
+        let message = format!("{name}: `:{word}` promises rows, but the statement returns none");
+        report(message, page.raw.cardinality_span, "no columns come back", "write `:exec` or `:rows`, or add RETURNING");
+    } else if !wants_rows && !columns.is_empty() {
+        let message = format!("{name}: `:{word}` gives no rows, but the statement returns some");
+        let help = "write `:one`, `:opt` or `:many`, or drop the columns";
+        report(message, page.raw.cardinality_span, "rows come back", help);
+    } else if cardinality == Cardinality::Rows && page.raw.parts.len() > 1 {
+        let message = format!("{name}: `:rows` on a unit would add up the rows of all its statements");
+        let help = "write `:exec`, or `:opt` with RETURNING on the statement that counts";
+        report(message, page.raw.cardinality_span, "which statement's rows?", help);
+    }
+}
+
+/// The word of a cardinality as the header has it.
+pub(crate) fn word(cardinality: Cardinality) -> &'static str {
+    match cardinality {
+        Cardinality::One => "one",
+        Cardinality::Opt => "opt",
+        Cardinality::Many => "many",
+        Cardinality::Exec => "exec",
+        Cardinality::Rows => "rows",
+        Cardinality::Stream => "stream",
+    }
+}
+
+/// The one Rust type that all these columns agree on.
+fn newtype<'o>(config: &Config, origins: impl Iterator<Item = &'o origin::Origin>) -> Option<String> {
+    let paths: BTreeSet<&str> = origins.filter_map(|origin| config.rust_type(&origin.table, &origin.column)).collect();
+    match paths.len() {
+        1 => paths.first().map(|path| (*path).to_owned()),
+        _ => None,
+    }
+}
+
+/// Whether a newtype may stand for values of this type; lists and unnamed types stay plain.
+fn may_be_newtype(base: &Base) -> bool {
+    !matches!(base, Base::TextArray | Base::Int64Array | Base::UuidArray | Base::Numeric | Base::Timestamp)
 }

@@ -22,6 +22,7 @@ pub mod types;
 
 mod codegen;
 mod compare;
+mod emit;
 mod facts;
 pub mod infer;
 mod normal;

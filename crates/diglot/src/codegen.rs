@@ -1,1 +1,0 @@
-//! Generates the Rust API.

@@ -1,0 +1,233 @@
+//! The trait, its implementations, and the functions of statements that one dialect alone has.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+
+use super::names::{doc_line, ident};
+use super::stubs::Kept;
+use super::{Api, Function, feature, params, rows};
+use crate::dialect::Dialect;
+use crate::infer::Signature;
+use crate::page::Cardinality;
+
+/// What stands in the functions.
+pub(super) enum Bodies<'a> {
+    /// Calls of the driver.
+    Real,
+    /// Errors at once; statements without a signature keep what an earlier run knew of them.
+    Stubs(&'a Kept),
+}
+
+/// The trait that both connections implement.
+pub(super) fn trait_items(api: &Api<'_>, bodies: &Bodies<'_>) -> TokenStream {
+    let shared = api.functions.iter().filter(|function| is_shared(function.signature));
+    let methods = shared.map(|function| {
+        let (docs, head) = (docs(function.signature), head(function.signature));
+        quote!(#docs #head;)
+    });
+    let kept = match bodies {
+        Bodies::Real => TokenStream::new(),
+        Bodies::Stubs(kept) => kept.declarations(),
+    };
+    let lints = super::lints();
+    quote! {
+        #[doc = " The statements that both databases have. Every method is one call to the database."]
+        #lints
+        pub trait Statements: Send { #(#methods)* #kept }
+    }
+}
+
+/// One connection's implementation of the trait.
+pub(super) fn implementation(api: &Api<'_>, dialect: Dialect, bodies: &Bodies<'_>) -> TokenStream {
+    let shared = api.functions.iter().filter(|function| is_shared(function.signature));
+    let methods = shared.map(|function| {
+        let head = match (bodies, function.signature.cardinality) {
+            (Bodies::Real, cardinality) if cardinality != Cardinality::Stream => async_head(function.signature),
+            _ => head(function.signature),
+        };
+        let body = match bodies {
+            Bodies::Real => body(function, dialect, &quote!(&mut *self)),
+            Bodies::Stubs(_) => stub(function.signature),
+        };
+        quote!(#head { #body })
+    });
+    let kept = match bodies {
+        Bodies::Real => TokenStream::new(),
+        Bodies::Stubs(kept) => kept.definitions(),
+    };
+    let (feature, connection) = (feature(api.config, dialect), connection(dialect));
+    let lints = super::lints();
+    quote! {
+        #feature
+        #lints
+        impl Statements for #connection { #(#methods)* #kept }
+    }
+}
+
+/// The module of statements that a dialect alone has.
+pub(super) fn single(api: &Api<'_>, dialect: Dialect, bodies: &Bodies<'_>) -> Option<TokenStream> {
+    let own: Vec<&Function<'_>> =
+        api.functions.iter().filter(|function| function.signature.dialects == [dialect]).collect();
+    let kept = match bodies {
+        Bodies::Real => TokenStream::new(),
+        Bodies::Stubs(kept) => kept.single(dialect),
+    };
+    if own.is_empty() && kept.is_empty() {
+        return None;
+    }
+    let connection = connection(dialect);
+    let functions = own.iter().map(|function| {
+        let signature = function.signature;
+        let (name, docs, output) = (ident(&signature.name), docs(signature), output(signature));
+        let params = params::path(signature).map(|path| quote!(, params: &'a #path));
+        let body = match bodies {
+            Bodies::Real => body(function, dialect, &quote!(&mut *connection)),
+            Bodies::Stubs(_) => {
+                let stub = stub(signature);
+                if signature.cardinality == Cardinality::Stream { stub } else { quote!(#stub.await) }
+            }
+        };
+        let open = quote!(<'a>(connection: &'a mut #connection #params));
+        match signature.cardinality {
+            Cardinality::Stream => quote!(#docs pub fn #name #open -> #output { #body }),
+            _ => quote!(#docs pub async fn #name #open -> #output { #body }),
+        }
+    });
+    let module = ident(&format!("{}_only", dialect.word()));
+    let doc = format!(" Statements that {} alone has.", dialect.title());
+    let nouns = nouns(&own);
+    let (feature, lints) = (feature(api.config, dialect), super::lints());
+    Some(quote! {
+        #[doc = #doc]
+        #feature
+        #lints
+        pub mod #module {
+            use super::{diglot_support #(, #nouns)*};
+            #(#functions)*
+            #kept
+        }
+    })
+}
+
+/// The modules of structs that these functions name.
+fn nouns(functions: &[&Function<'_>]) -> Vec<proc_macro2::Ident> {
+    let with_structs = functions.iter().map(|function| function.signature);
+    let named: std::collections::BTreeSet<&str> = with_structs
+        .filter(|signature| !signature.params.is_empty() || !signature.columns.is_empty())
+        .map(|signature| signature.noun.as_str())
+        .collect();
+    named.into_iter().map(ident).collect()
+}
+
+pub(super) fn is_shared(signature: &Signature) -> bool {
+    signature.dialects.len() > 1
+}
+
+fn connection(dialect: Dialect) -> TokenStream {
+    match dialect {
+        Dialect::Sqlite => quote!(::sqlx::SqliteConnection),
+        Dialect::Pg => quote!(::sqlx::PgConnection),
+    }
+}
+
+fn docs(signature: &Signature) -> TokenStream {
+    let written = signature.docs.iter().map(|line| doc_line(line));
+    let lines: Vec<String> = if signature.docs.is_empty() {
+        vec![format!(" The statement `{}`.", signature.name)]
+    } else {
+        written.map(|line| if line.is_empty() { line } else { format!(" {line}") }).collect()
+    };
+    quote!(#(#[doc = #lines])*)
+}
+
+/// What a function gives.
+fn output(signature: &Signature) -> TokenStream {
+    let row = rows::path(signature).unwrap_or_else(|| quote!(()));
+    let inner = match signature.cardinality {
+        Cardinality::One => row,
+        Cardinality::Opt => quote!(::std::option::Option<#row>),
+        Cardinality::Many => quote!(::std::vec::Vec<#row>),
+        Cardinality::Exec => quote!(()),
+        Cardinality::Rows => quote!(u64),
+        Cardinality::Stream => {
+            return quote!(::futures_core::stream::BoxStream<'a, ::std::result::Result<#row, ::sqlx::Error>>);
+        }
+    };
+    quote!(::std::result::Result<#inner, ::sqlx::Error>)
+}
+
+/// The method as the trait declares it: its future can be sent, which `async fn` could not promise there.
+fn head(signature: &Signature) -> TokenStream {
+    let (name, output) = (ident(&signature.name), output(signature));
+    let params = params::path(signature).map(|path| quote!(, params: &'a #path));
+    match signature.cardinality {
+        Cardinality::Stream => quote!(fn #name<'a>(&'a mut self #params) -> #output),
+        _ => quote! {
+            fn #name<'a>(&'a mut self #params) -> impl ::std::future::Future<Output = #output> + Send + 'a
+        },
+    }
+}
+
+fn async_head(signature: &Signature) -> TokenStream {
+    let (name, output) = (ident(&signature.name), output(signature));
+    let params = params::path(signature).map(|path| quote!(, params: &'a #path));
+    quote!(async fn #name<'a>(&'a mut self #params) -> #output)
+}
+
+fn stub(signature: &Signature) -> TokenStream {
+    let params = (!signature.params.is_empty()).then(|| quote!(let _ = params;));
+    match signature.cardinality {
+        Cardinality::Stream => quote! { #params ::std::unimplemented!() },
+        _ => quote! { { #params ::std::future::ready(::std::result::Result::Err(diglot_support::broken())) } },
+    }
+}
+
+fn body(function: &Function<'_>, dialect: Dialect, connection: &TokenStream) -> TokenStream {
+    let signature = function.signature;
+    let Some(text) = function.texts.iter().find(|text| text.dialect == dialect) else { return TokenStream::new() };
+    let sql = &text.sql;
+    let binds: Vec<TokenStream> = text
+        .params
+        .iter()
+        .filter_map(|used| signature.params.iter().find(|param| param.name == used.name))
+        .map(|param| params::bind(dialect, param))
+        .collect();
+    let statement = format!("{}.{}", text.noun, text.name);
+    let columns: Vec<&str> = signature.columns.iter().map(|column| column.name.as_str()).collect();
+    let conversion = rows::conversion(dialect, signature);
+    let query = quote!(::sqlx::query_as!(Record, #sql #(, #binds)*));
+    let named = quote!(|error| diglot_support::named(error, &[#(#columns),*]));
+    // All rows are read, even where one is wanted: a unit's later statements run only when they are asked
+    // for, and a row too many is an error rather than a silent choice.
+    let all = quote!(#query.fetch_all(#connection).await.map_err(#named)?);
+    match signature.cardinality {
+        Cardinality::One => quote! {
+            #conversion
+            let rows = #all;
+            row(diglot_support::exactly_one(#statement, rows)?)
+        },
+        Cardinality::Opt => quote! {
+            #conversion
+            let rows = #all;
+            diglot_support::at_most_one(#statement, rows)?.map(row).transpose()
+        },
+        Cardinality::Many => quote! {
+            #conversion
+            let rows = #all;
+            rows.into_iter().map(row).collect()
+        },
+        Cardinality::Exec => quote! {
+            ::sqlx::query!(#sql #(, #binds)*).execute(#connection).await?;
+            ::std::result::Result::Ok(())
+        },
+        Cardinality::Rows => quote! {
+            let done = ::sqlx::query!(#sql #(, #binds)*).execute(#connection).await?;
+            ::std::result::Result::Ok(done.rows_affected())
+        },
+        Cardinality::Stream => quote! {
+            #conversion
+            let records = #query.fetch(#connection);
+            ::std::boxed::Box::pin(::futures_util::StreamExt::map(records, |record| row(record.map_err(#named)?)))
+        },
+    }
+}

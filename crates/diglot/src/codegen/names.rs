@@ -1,0 +1,44 @@
+//! Names that come from files and SQL, as Rust can have them.
+
+use proc_macro2::{Ident, Span};
+
+/// An identifier for any name: raw for keywords, with other characters replaced where nothing else helps.
+pub(super) fn ident(name: &str) -> Ident {
+    if let Ok(ident) = syn::parse_str::<Ident>(name) {
+        return ident;
+    }
+    if let Ok(ident) = syn::parse_str::<Ident>(&format!("r#{name}")) {
+        return ident;
+    }
+    let mut plain: String = name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
+    plain.push('_');
+    if plain.starts_with(|c: char| c.is_ascii_digit()) {
+        plain.insert(0, 'n');
+    }
+    Ident::new(if plain == "_" { "unnamed" } else { &plain }, Span::call_site())
+}
+
+/// `lease_renew` as `LeaseRenew`.
+pub(crate) fn camel(name: &str) -> String {
+    let mut camel = String::with_capacity(name.len());
+    for word in name.split('_') {
+        let mut chars = word.chars();
+        camel.extend(chars.next().map(|c| c.to_ascii_uppercase()));
+        camel.extend(chars);
+    }
+    camel
+}
+
+/// Modules that the generated file has for itself.
+const TAKEN: [&str; 3] = ["diglot_support", "sqlite_only", "pg_only"];
+
+/// Whether a file's stem can be the name of a module beside those of the generated file.
+pub(crate) fn is_module_name(noun: &str) -> bool {
+    syn::parse_str::<Ident>(noun).is_ok() && !TAKEN.contains(&noun)
+}
+
+/// A line of documentation that rustdoc reads as text: no code block, and so no test, comes out of it.
+pub(super) fn doc_line(line: &str) -> String {
+    let text: String = line.trim().chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    if text.starts_with("```") || text.starts_with("~~~") { format!("\\{text}") } else { text }
+}

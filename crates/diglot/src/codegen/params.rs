@@ -1,0 +1,93 @@
+//! Parameter structs, and how their fields are bound.
+
+use proc_macro2::TokenStream;
+use quote::{format_ident, quote};
+
+use super::names::{camel, ident};
+use super::types;
+use crate::dialect::Dialect;
+use crate::infer::{Param, Signature};
+use crate::types::Base;
+
+/// The struct that holds the parameters of a statement; nothing for a statement without any.
+pub(super) fn definition(signature: &Signature) -> Option<TokenStream> {
+    if signature.params.is_empty() {
+        return None;
+    }
+    let name = format_ident!("{}Params", camel(&signature.name));
+    let doc = format!(" Parameters of `{}`.", signature.name);
+    let fields = signature.params.iter().map(|param| {
+        let field = ident(&param.name);
+        let ty = types::field(&param.ty.base, param.ty.nullable, param.rust.as_deref());
+        let doc = format!(" `:{}`, {}.", param.name, param.ty);
+        quote!(#[doc = #doc] pub #field: #ty)
+    });
+    Some(quote! {
+        #[doc = #doc]
+        #[derive(Debug, Clone)]
+        pub struct #name { #(#fields),* }
+    })
+}
+
+/// The path of the struct from the file's top, if there is one.
+pub(super) fn path(signature: &Signature) -> Option<TokenStream> {
+    let (module, name) = (ident(&signature.noun), format_ident!("{}Params", camel(&signature.name)));
+    (!signature.params.is_empty()).then(|| quote!(#module::#name))
+}
+
+/// The expression that binds a parameter. Large values are borrowed; a newtype is cloned to be turned into
+/// its plain form.
+pub(super) fn bind(dialect: Dialect, param: &Param) -> TokenStream {
+    let field = ident(&param.name);
+    let value = quote!(params.#field);
+    match types::newtype(param.rust.as_deref()) {
+        Some(_) => converted(dialect, param, &value),
+        None => borrowed(dialect, &param.ty.base, param.ty.nullable, &value),
+    }
+}
+
+fn converted(dialect: Dialect, param: &Param, value: &TokenStream) -> TokenStream {
+    let plain = types::plain(&param.ty.base);
+    let is_text = dialect == Dialect::Sqlite && param.ty.base == Base::Json;
+    match (param.ty.nullable, is_text) {
+        (false, false) => quote!(<#plain>::from(#value.clone())),
+        (true, false) => quote!(#value.clone().map(<#plain>::from)),
+        (false, true) => quote!(<#plain>::from(#value.clone()).to_string()),
+        (true, true) => quote!(#value.clone().map(|value| <#plain>::from(value).to_string())),
+    }
+}
+
+fn borrowed(dialect: Dialect, base: &Base, nullable: bool, value: &TokenStream) -> TokenStream {
+    match base {
+        Base::Bool
+        | Base::Int16
+        | Base::Int32
+        | Base::Int64
+        | Base::Float64
+        | Base::Uuid
+        | Base::Numeric
+        | Base::Timestamp => value.clone(),
+        Base::Text | Base::Bytes if nullable => quote!(#value.as_deref()),
+        Base::Text => quote!(#value.as_str()),
+        Base::Bytes => quote!(#value.as_slice()),
+        Base::Json => match (dialect, nullable) {
+            (Dialect::Pg, false) => quote!(&#value),
+            (Dialect::Pg, true) => quote!(#value.as_ref()),
+            (Dialect::Sqlite, false) => quote!(#value.to_string()),
+            (Dialect::Sqlite, true) => quote!(#value.as_ref().map(::std::string::ToString::to_string)),
+        },
+        Base::TextArray | Base::Int64Array | Base::UuidArray => {
+            let list = match base {
+                Base::TextArray => quote!(diglot_support::texts),
+                Base::Int64Array => quote!(diglot_support::integers),
+                _ => quote!(diglot_support::uuids),
+            };
+            match (dialect, nullable) {
+                (Dialect::Pg, false) => quote!(#value.as_slice()),
+                (Dialect::Pg, true) => quote!(#value.as_deref()),
+                (Dialect::Sqlite, false) => quote!(#list(&#value)),
+                (Dialect::Sqlite, true) => quote!(#value.as_deref().map(#list)),
+            }
+        }
+    }
+}

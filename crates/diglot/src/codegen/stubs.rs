@@ -1,0 +1,191 @@
+//! What stands in for statements whose signature is not known, so that code which calls them gives no
+//! errors of its own beside the one that matters.
+//!
+//! In this order: what an earlier run generated, when it still has the fields that the statement names
+//! today; what one page alone says; what an earlier run generated; a function that takes anything.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use proc_macro2::TokenStream;
+use quote::{ToTokens, quote};
+
+use super::names::{camel, ident};
+use crate::dialect::Dialect;
+use crate::infer::Signature;
+
+/// A statement without a signature.
+pub(crate) struct Unknown {
+    pub(crate) noun: String,
+    pub(crate) name: String,
+    /// The dialects that are to have it.
+    pub(crate) dialects: Vec<Dialect>,
+    /// What one page alone says of it, if one was understood.
+    pub(crate) shape: Option<Signature>,
+}
+
+/// The stubs of statements without a signature.
+#[derive(Default)]
+pub(super) struct Kept {
+    structs: BTreeMap<String, Vec<syn::ItemStruct>>,
+    methods: Vec<syn::TraitItemFn>,
+    shapes: Vec<Signature>,
+    /// Statements of which nothing is known, with the one dialect that has each, if it is one.
+    bare: Vec<(String, Option<Dialect>)>,
+}
+
+/// What an earlier run's file says of one statement.
+struct Earlier {
+    structs: Vec<syn::ItemStruct>,
+    method: syn::TraitItemFn,
+}
+
+/// Finds for each statement the best thing to stand in for it.
+pub(super) fn keep(unknown: &[Unknown], previous: Option<&str>) -> Kept {
+    let file = previous.and_then(|text| syn::parse_file(text).ok());
+    let items = file.map(|file| file.items).unwrap_or_default();
+    let mut kept = Kept::default();
+    for statement in unknown {
+        let earlier = earlier(&items, statement);
+        match (earlier, &statement.shape) {
+            (Some(earlier), Some(shape)) if !same_fields(&earlier, shape) => kept.shape(statement, shape),
+            (Some(earlier), _) => {
+                kept.structs.entry(statement.noun.clone()).or_default().extend(earlier.structs);
+                kept.methods.push(earlier.method);
+            }
+            (None, Some(shape)) => kept.shape(statement, shape),
+            (None, None) => {
+                let single = match statement.dialects.as_slice() {
+                    [dialect] => Some(*dialect),
+                    _ => None,
+                };
+                kept.bare.push((statement.name.clone(), single));
+            }
+        }
+    }
+    kept
+}
+
+fn earlier(items: &[syn::Item], statement: &Unknown) -> Option<Earlier> {
+    let method = items.iter().find_map(|item| match item {
+        syn::Item::Trait(statements) if statements.ident == "Statements" => {
+            statements.items.iter().find_map(|item| match item {
+                syn::TraitItem::Fn(method) if plain(&method.sig.ident) == statement.name => Some(method.clone()),
+                _ => None,
+            })
+        }
+        _ => None,
+    })?;
+    let wanted = ["Params", "Row"].map(|kind| format!("{}{kind}", camel(&statement.name)));
+    let structs = items
+        .iter()
+        .filter_map(|item| match item {
+            syn::Item::Mod(module) if plain(&module.ident) == statement.noun => module.content.as_ref(),
+            _ => None,
+        })
+        .flat_map(|(_, items)| items)
+        .filter_map(|item| match item {
+            syn::Item::Struct(item) if wanted.contains(&item.ident.to_string()) => Some(item.clone()),
+            _ => None,
+        });
+    Some(Earlier { structs: structs.collect(), method })
+}
+
+fn same_fields(earlier: &Earlier, shape: &Signature) -> bool {
+    let of = |kind: &str| -> BTreeSet<String> {
+        let item = earlier.structs.iter().find(|item| item.ident.to_string().ends_with(kind));
+        let fields = item.into_iter().flat_map(|item| item.fields.iter());
+        fields.filter_map(|field| field.ident.as_ref().map(plain)).collect()
+    };
+    let names = |names: &mut dyn Iterator<Item = &String>| -> BTreeSet<String> {
+        names.map(|name| plain(&ident(name))).collect()
+    };
+    of("Params") == names(&mut shape.params.iter().map(|param| &param.name))
+        && of("Row") == names(&mut shape.columns.iter().map(|column| &column.name))
+}
+
+impl Kept {
+    fn shape(&mut self, statement: &Unknown, shape: &Signature) {
+        self.shapes.push(Signature { dialects: statement.dialects.clone(), ..shape.clone() });
+    }
+
+    /// Signatures that one page alone gave.
+    pub(super) fn shapes(&self) -> impl Iterator<Item = &Signature> {
+        self.shapes.iter()
+    }
+
+    /// The kept structs by module.
+    pub(super) fn by_noun(&self) -> BTreeMap<String, TokenStream> {
+        let tokens = |items: &Vec<syn::ItemStruct>| items.iter().map(ToTokens::to_token_stream).collect();
+        self.structs.iter().map(|(noun, items)| (noun.clone(), tokens(items))).collect()
+    }
+
+    /// The methods as the trait declares them.
+    pub(super) fn declarations(&self) -> TokenStream {
+        let methods = &self.methods;
+        let bare = self.shared().map(|name| {
+            let head = bare_head(name);
+            quote!(#[doc = " This statement has errors."] #head;)
+        });
+        quote!(#(#methods)* #(#bare)*)
+    }
+
+    /// The methods as a connection implements them.
+    pub(super) fn definitions(&self) -> TokenStream {
+        let methods = self.methods.iter().map(|method| {
+            let head = &method.sig;
+            let is_stream = !head.output.to_token_stream().to_string().contains("impl");
+            let body = if is_stream {
+                quote!(::std::unimplemented!())
+            } else {
+                quote!(::std::future::ready(::std::result::Result::Err(diglot_support::broken())))
+            };
+            quote!(#[allow(unused_variables)] #head { #body })
+        });
+        let bare = self.shared().map(|name| {
+            let (head, body) = (bare_head(name), bare_body());
+            quote!(#head { #body })
+        });
+        quote!(#(#methods)* #(#bare)*)
+    }
+
+    /// The functions of statements that a dialect alone has.
+    pub(super) fn single(&self, dialect: Dialect) -> TokenStream {
+        let own = self.bare.iter().filter(|(_, single)| *single == Some(dialect));
+        let functions = own.map(|(name, _)| {
+            let (name, body) = (ident(name), bare_body());
+            quote! {
+                pub fn #name<'a, C, P: Send + 'a, R: Send + 'a>(
+                    _connection: &'a mut C,
+                    params: P,
+                ) -> impl ::std::future::Future<Output = ::std::result::Result<R, ::sqlx::Error>> + Send + 'a {
+                    #body
+                }
+            }
+        });
+        quote!(#(#functions)*)
+    }
+
+    fn shared(&self) -> impl Iterator<Item = &str> {
+        self.bare.iter().filter(|(_, single)| single.is_none()).map(|(name, _)| name.as_str())
+    }
+}
+
+/// A method that takes anything and gives what its caller wants.
+fn bare_head(name: &str) -> TokenStream {
+    let name = ident(name);
+    quote! {
+        fn #name<'a, P: Send + 'a, R: Send + 'a>(
+            &'a mut self,
+            params: P,
+        ) -> impl ::std::future::Future<Output = ::std::result::Result<R, ::sqlx::Error>> + Send + 'a
+    }
+}
+
+fn bare_body() -> TokenStream {
+    quote!(let _ = params; ::std::future::ready(::std::result::Result::Err(diglot_support::broken())))
+}
+
+fn plain(ident: &proc_macro2::Ident) -> String {
+    let text = ident.to_string();
+    text.strip_prefix("r#").map_or(text.clone(), str::to_owned)
+}

@@ -1,0 +1,88 @@
+//! The SQL text that goes to the driver.
+//!
+//! It is the user's own text: comments are left out, white space outside quotes becomes single spaces,
+//! placeholders become numbers. The tree is never printed, so the engine reads what was reviewed.
+
+use crate::dialect::Dialect;
+use crate::infer::{PageOf, Signature};
+use crate::pipeline::{EmittedText, TextColumn, TextParam};
+use crate::source::{Sources, Span};
+use crate::split::lexer;
+use crate::tree::ParamUse;
+
+/// The text of one page of a signature.
+pub(crate) fn emit(sources: &Sources, signature: &Signature, page: &PageOf<'_>) -> EmittedText {
+    let dialect = page.tree.dialect;
+    // A parameter that only the facing page has gets no number here: Postgres cannot type what it never sees.
+    let used = |name: &str| page.tree.params.iter().any(|param| param.name == name);
+    let params: Vec<TextParam> = signature
+        .params
+        .iter()
+        .filter(|param| used(&param.name))
+        .map(|param| TextParam { name: param.name.clone(), ty: param.ty.clone() })
+        .collect();
+    let parts: Vec<String> = page
+        .raw
+        .parts
+        .iter()
+        .map(|part| part_text(sources, part.span, dialect, &page.tree.params, &params))
+        .collect();
+    let (noun, name) = (signature.noun.clone(), signature.name.clone());
+    let sql = format!("/* {noun}.{name} {dialect} */ {}", parts.join("; "));
+    let result = page.tree.result.and_then(|part| page.tree.parts.get(part)).map(|part| part.statement);
+    let columns = signature.columns.iter().map(|column| TextColumn {
+        name: column.name.clone(),
+        base: column.on(dialect).cloned(),
+        nullable: column.ty.nullable,
+        declared: declares(page, &column.name),
+    });
+    EmittedText { noun, name, dialect, sql, parts, result, params, columns: columns.collect() }
+}
+
+fn declares(page: &PageOf<'_>, column: &str) -> bool {
+    page.raw.annotations.iter().any(|annotation| {
+        matches!(&annotation.kind, crate::page::AnnotationKind::Column { name, .. } if name == column)
+    })
+}
+
+/// One statement: without comments, white space folded, placeholders numbered.
+fn part_text(sources: &Sources, span: Span, dialect: Dialect, uses: &[ParamUse], params: &[TextParam]) -> String {
+    let text = sources.text(span);
+    let base = span.start as usize;
+    let mut placeholders: Vec<(usize, usize, usize)> = uses
+        .iter()
+        .filter(|param| param.span.file == span.file && param.span.start >= span.start && param.span.end <= span.end)
+        .filter_map(|param| {
+            let number = params.iter().position(|known| known.name == param.name)? + 1;
+            Some((param.span.start as usize - base, param.span.end as usize - base, number))
+        })
+        .collect();
+    placeholders.sort_unstable();
+    let mut placeholders = placeholders.into_iter().peekable();
+    let mut sql = String::with_capacity(text.len());
+    let mut written = 0;
+    for token in lexer::tokens(text, dialect) {
+        if token.is_comment() || token.start < written {
+            continue;
+        }
+        if token.start > written && !sql.is_empty() {
+            sql.push(' ');
+        }
+        match placeholders.next_if(|(start, ..)| *start <= token.start) {
+            // A placeholder may be several tokens: a colon and a word, or a whole `sqlc.arg(name)`.
+            Some((_, end, number)) => {
+                // `LIMIT:n` is two tokens, `LIMIT$1` is one.
+                if sql.ends_with(|c: char| c.is_alphanumeric() || c == '_') {
+                    sql.push(' ');
+                }
+                sql.push_str(&dialect.placeholder(number));
+                written = end;
+            }
+            None => {
+                sql.push_str(&text[token.start..token.end]);
+                written = token.end;
+            }
+        }
+    }
+    sql
+}

@@ -1,0 +1,221 @@
+//! Settles name, type and nullability of every result column.
+
+use super::origin::{self, Deep, Origin};
+use super::{PageOf, Param, ResultColumn, column_annotation, declared, may_be_newtype, newtype, walk};
+use crate::config::Config;
+use crate::diagnostic::Diagnostic;
+use crate::dialect::Dialect;
+use crate::source::Span;
+use crate::tree::{Body, ExprKind, Part, Rows, Statement};
+use crate::types::{Base, Type};
+
+/// A result column as one page gives it.
+struct Column {
+    name: String,
+    base: Option<Base>,
+    nullable: bool,
+    origin: Option<Origin>,
+    span: Span,
+}
+
+/// Whether a statement hands rows to its reader.
+pub(super) fn gives_rows(part: &Part) -> bool {
+    match &part.body {
+        Body::Query(_) => true,
+        Body::Insert(insert) => !insert.returning.is_empty(),
+        Body::Update(update) => !update.returning.is_empty(),
+        Body::Delete(delete) => !delete.returning.is_empty(),
+    }
+}
+
+/// The result columns in order. `None` when one of them has no type; then there is a finding.
+pub(super) fn infer(
+    config: &Config,
+    pages: &[&PageOf<'_>],
+    params: &[Param],
+    found: &mut Vec<Diagnostic>,
+) -> Option<Vec<ResultColumn>> {
+    let mut by_page = pages.iter().map(|page| (page.tree.dialect, of_page(page.tree, params)));
+    let (dialect, first) = by_page.next()?;
+    let facing = by_page.next();
+    let mut columns: Vec<ResultColumn> = Vec::new();
+    let mut complete = true;
+    for (i, column) in first.iter().enumerate() {
+        // By name first: a page that swaps two columns is a finding of its own, and types must not follow it.
+        let other = facing
+            .as_ref()
+            .and_then(|(_, others)| others.iter().find(|other| other.name == column.name).or_else(|| others.get(i)));
+        named_well(pages, column, &columns, found);
+        match settle(config, pages, (dialect, column), other, found) {
+            Some(column) => columns.push(column),
+            None => complete = false,
+        }
+    }
+    complete.then_some(columns)
+}
+
+fn of_page(tree: &Statement, params: &[Param]) -> Vec<Column> {
+    let Some(part) = tree.result.and_then(|result| tree.parts.get(result)) else { return Vec::new() };
+    let sources = walk::sources(tree);
+    let outputs = origin::outputs(part);
+    let others = match &part.body {
+        Body::Query(query) => right_sides(&query.rows),
+        _ => Vec::new(),
+    };
+    outputs
+        .iter()
+        .enumerate()
+        .map(|(i, output)| {
+            let param = match &output.expr.kind {
+                ExprKind::Param(name) => params.iter().find(|param| param.name == *name).map(|param| param.ty.clone()),
+                _ => None,
+            };
+            let ty = output.expr.ty.clone().or(param);
+            let origin = match sources.deep(&output.expr) {
+                Deep::Table(origin) => Some(origin),
+                Deep::Expr(_) | Deep::Unknown => None,
+            };
+            let mut nullable = ty.as_ref().is_none_or(|ty| ty.nullable);
+            let mut base = ty.map(|ty| ty.base);
+            for side in &others {
+                let Some(output) = side.get(i) else { continue };
+                nullable |= output.expr.ty.as_ref().is_none_or(|ty| ty.nullable);
+                base = base.or_else(|| output.expr.ty.as_ref().map(|ty| ty.base.clone()));
+            }
+            Column { name: output.name.clone(), base, nullable, origin, span: output.span }
+        })
+        .collect()
+}
+
+/// The select lists of the right sides of set operations.
+fn right_sides(rows: &Rows) -> Vec<&[crate::tree::OutputColumn]> {
+    match rows {
+        Rows::Set { left, right, .. } => {
+            let mut sides = right_sides(left);
+            sides.push(origin::query_outputs(right));
+            sides.extend(right_sides(right));
+            sides
+        }
+        Rows::Query(query) => right_sides(&query.rows),
+        Rows::Select(_) | Rows::Values(..) => Vec::new(),
+    }
+}
+
+fn named_well(pages: &[&PageOf<'_>], column: &Column, before: &[ResultColumn], found: &mut Vec<Diagnostic>) {
+    let statement = pages.first().map_or("", |page| page.raw.name.as_str());
+    let is_name = syn::parse_str::<syn::Ident>(&column.name).is_ok()
+        || (syn::parse_str::<syn::Ident>(&format!("r#{}", column.name)).is_ok());
+    if !is_name {
+        let message = format!("{statement}: the result column `{}` has no name that a field can have", column.name);
+        found.push(
+            Diagnostic::error("column-unnamed", message, column.span, "needs an alias")
+                .help("give it a name in snake case: `expression AS name`, alike on both pages"),
+        );
+    } else if before.iter().any(|known| known.name == column.name) {
+        let message = format!("{statement}: two result columns are called `{}`", column.name);
+        found.push(
+            Diagnostic::error("column-duplicate", message, column.span, "the second one")
+                .help("give one of them another name: `expression AS name`, alike on both pages"),
+        );
+    }
+}
+
+fn settle(
+    config: &Config,
+    pages: &[&PageOf<'_>],
+    (dialect, column): (Dialect, &Column),
+    other: Option<&Column>,
+    found: &mut Vec<Diagnostic>,
+) -> Option<ResultColumn> {
+    let statement = &pages.first()?.raw.name;
+    let annotations = column_annotation(pages, &column.name);
+    let declared = declared("column", statement, &column.name, &annotations, found);
+    let known = other.map_or_else(|| column.base.clone(), |other| finer(column, other));
+    let ty = match (&declared, known) {
+        (Some(ty), _) => ty.clone(),
+        (None, Some(base)) => Type { base, nullable: column.nullable || other.is_some_and(|other| other.nullable) },
+        (None, None) => {
+            found.push(untyped(statement, column, other));
+            return None;
+        }
+    };
+    let on = |page: Dialect| if page == dialect { Some(column) } else { other };
+    for (page, column) in Dialect::ALL.into_iter().filter_map(|page| Some((page, on(page)?))) {
+        if let Some(given) = &column.base
+            && !converts(page, given, &ty.base)
+        {
+            found.push(unfit(statement, page, column, given, &ty.base));
+            return None;
+        }
+    }
+    let origins = [column.origin.as_ref(), other.and_then(|other| other.origin.as_ref())];
+    let rust = if may_be_newtype(&ty.base) { newtype(config, origins.into_iter().flatten()) } else { None };
+    let base_on = |page: Dialect| on(page).and_then(|column| column.base.clone());
+    Some(ResultColumn {
+        name: column.name.clone(),
+        ty,
+        rust,
+        sqlite: base_on(Dialect::Sqlite),
+        pg: base_on(Dialect::Pg),
+    })
+}
+
+fn finer(a: &Column, b: &Column) -> Option<Base> {
+    match (&a.base, &b.base) {
+        (Some(a), Some(b)) => Base::finer(a, b),
+        (a, b) => a.clone().or_else(|| b.clone()),
+    }
+}
+
+/// Whether what an engine gives can become a value of the API's type.
+pub(crate) fn converts(dialect: Dialect, given: &Base, wanted: &Base) -> bool {
+    use Base::{
+        Bool, Bytes, Float64, Int16, Int32, Int64, Int64Array, Json, Numeric, Text, TextArray, Timestamp, Uuid, UuidArray,
+    };
+    match (given, wanted) {
+        (_, Numeric | Timestamp) | (Numeric | Timestamp, _) => false,
+        (a, b) if a == b => true,
+        (Int16 | Int32 | Int64, Int16 | Int32 | Int64 | Bool) => true,
+        (Bool, Int16 | Int32 | Int64) => dialect == Dialect::Sqlite,
+        (Bytes, Uuid) => true,
+        (Text, Json | TextArray | Int64Array | UuidArray) => true,
+        (Json, TextArray | Int64Array | UuidArray | Text) => dialect == Dialect::Sqlite,
+        (Float64, _) | (_, Float64) => false,
+        _ => false,
+    }
+}
+
+fn untyped(statement: &str, column: &Column, other: Option<&Column>) -> Diagnostic {
+    let name = &column.name;
+    match (&column.base, other.and_then(|other| other.base.as_ref()), other) {
+        (Some(a), Some(b), Some(other)) => {
+            let message =
+                format!("{statement}: the result column `{name}` cannot be both `{}` and `{}`", a.word(), b.word());
+            Diagnostic::error("column-type-conflict", message, column.span, format!("`{}` here", a.word()))
+                .and(other.span, format!("`{}` here", b.word()))
+                .help("write a CAST on one page, so that both give the same type")
+        }
+        _ => {
+            let message = format!("{statement}: nothing says what type the result column `{name}` has");
+            Diagnostic::error("column-type-unknown", message, column.span, "of unknown type")
+                .help(format!("write its type above the statement: `-- column: {name} text`, or with `text null`"))
+                .help("or write a CAST around it, on both pages")
+        }
+    }
+}
+
+fn unfit(statement: &str, dialect: Dialect, column: &Column, given: &Base, wanted: &Base) -> Diagnostic {
+    let name = &column.name;
+    let message = format!(
+        "{statement}: {} gives `{}` for `{name}`, which cannot become `{}`",
+        dialect.title(),
+        given.word(),
+        wanted.word()
+    );
+    let help = match given {
+        Base::Numeric => "sums of bigint are numeric on Postgres: write `CAST(… AS bigint)`, on both pages".to_owned(),
+        Base::Timestamp => "select milliseconds as bigint instead of a time stamp".to_owned(),
+        _ => format!("write a CAST on the {} page, or declare another type: `-- column: {name} …`", dialect.title()),
+    };
+    Diagnostic::error("column-type-conflict", message, column.span, format!("`{}` here", given.word())).help(help)
+}

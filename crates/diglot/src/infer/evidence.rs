@@ -1,0 +1,143 @@
+//! What is known about parameters: each place where one meets something typed.
+
+use std::collections::BTreeMap;
+
+use super::origin::Origin;
+use crate::dialect::Dialect;
+use crate::source::Span;
+use crate::types::Base;
+
+/// How much a hint weighs: a heavier one makes lighter ones irrelevant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Weight {
+    /// A literal, or a function that takes nearly everything.
+    Light,
+    /// A conversion that SQLite really carries out, so that the value before it may be anything.
+    Cast,
+    /// A column, a typed expression, a clause that takes one type only.
+    Heavy,
+}
+
+/// What an expression says about a parameter beside it.
+#[derive(Debug, Clone)]
+pub(super) struct Hint {
+    pub(super) base: Base,
+    pub(super) weight: Weight,
+    pub(super) origin: Option<Origin>,
+}
+
+impl Hint {
+    pub(super) fn heavy(base: Base) -> Self {
+        Self { base, weight: Weight::Heavy, origin: None }
+    }
+
+    pub(super) fn light(base: Base) -> Self {
+        Self { base, weight: Weight::Light, origin: None }
+    }
+
+    /// The same type, but not the same kind of value: no newtype follows from it.
+    pub(super) fn without_origin(mut self) -> Self {
+        self.origin = None;
+        self
+    }
+}
+
+/// A hint and where the parameter stands that met it.
+#[derive(Debug, Clone)]
+pub(super) struct Evidence {
+    pub(super) hint: Hint,
+    pub(super) span: Span,
+}
+
+/// All evidence of one page.
+#[derive(Debug, Default)]
+pub(super) struct Evidences {
+    by_param: BTreeMap<String, Vec<Evidence>>,
+    /// Pairs of parameters that meet each other.
+    links: Vec<(String, String)>,
+}
+
+/// Two pieces of evidence of the same weight that no type satisfies.
+pub(super) struct Conflict(pub(super) Evidence, pub(super) Evidence);
+
+impl Evidences {
+    pub(super) fn add(&mut self, param: &str, evidence: Evidence) {
+        self.by_param.entry(param.to_owned()).or_default().push(evidence);
+    }
+
+    pub(super) fn link(&mut self, a: &str, b: &str) {
+        self.links.push((a.to_owned(), b.to_owned()));
+    }
+
+    /// What a parameter met itself.
+    pub(super) fn of(&self, param: &str) -> &[Evidence] {
+        self.by_param.get(param).map_or(&[], Vec::as_slice)
+    }
+
+    /// The type that the heaviest evidence agrees on; a parameter without evidence takes that of the
+    /// parameters that it meets.
+    pub(super) fn settle(&self, param: &str, dialect: Dialect) -> Result<Option<Evidence>, Conflict> {
+        let mut group = vec![param];
+        let mut next = 0;
+        loop {
+            let evidence: Vec<&Evidence> = group[next..].iter().flat_map(|name| self.of(name)).collect();
+            if !evidence.is_empty() {
+                return agree(&evidence, dialect);
+            }
+            let before = group.len();
+            for (a, b) in &self.links {
+                for (from, to) in [(a, b), (b, a)] {
+                    if group.contains(&from.as_str()) && !group.contains(&to.as_str()) {
+                        group.push(to);
+                    }
+                }
+            }
+            next = before;
+            if group.len() == before {
+                return Ok(None);
+            }
+        }
+    }
+}
+
+fn agree(evidence: &[&Evidence], dialect: Dialect) -> Result<Option<Evidence>, Conflict> {
+    let Some(weight) = evidence.iter().map(|e| e.hint.weight).max() else { return Ok(None) };
+    let mut agreed: Option<Evidence> = None;
+    for next in evidence.iter().filter(|e| e.hint.weight == weight) {
+        agreed = Some(match agreed {
+            None => (*next).clone(),
+            Some(so_far) => match merge(&so_far.hint.base, &next.hint.base, dialect) {
+                Some(base) => Evidence { hint: Hint { base, ..so_far.hint }, ..so_far },
+                None => return Err(Conflict(so_far, (*next).clone())),
+            },
+        });
+    }
+    Ok(agreed)
+}
+
+/// The type that satisfies both places of one page.
+fn merge(a: &Base, b: &Base, dialect: Dialect) -> Option<Base> {
+    if a == b {
+        return Some(a.clone());
+    }
+    match (integer_width(a), integer_width(b)) {
+        // Columns of several widths: only the widest carries every value that may be meant.
+        (Some(x), Some(y)) => return Some(if x >= y { a.clone() } else { b.clone() }),
+        (Some(_), None) if *b == Base::Float64 => return Some(Base::Float64),
+        (None, Some(_)) if *a == Base::Float64 => return Some(Base::Float64),
+        _ => {}
+    }
+    match dialect {
+        Dialect::Sqlite => Base::finer(a, b).or_else(|| Base::finer(b, a)),
+        Dialect::Pg => None,
+    }
+}
+
+fn integer_width(base: &Base) -> Option<u8> {
+    match base {
+        Base::Int16 => Some(16),
+        Base::Int32 => Some(32),
+        Base::Int64 => Some(64),
+        _ => None,
+    }
+}

@@ -1,0 +1,137 @@
+//! Settles the type of every parameter.
+
+use std::collections::BTreeSet;
+
+use super::evidence::{Conflict, Evidence, Evidences};
+use super::{PageOf, Param, declared, may_be_newtype, newtype, param_annotation, walk};
+use crate::config::Config;
+use crate::diagnostic::Diagnostic;
+use crate::dialect::Dialect;
+use crate::source::Span;
+use crate::types::{Base, Type};
+
+/// One page with what its parameters meet.
+struct Seen<'a> {
+    page: &'a PageOf<'a>,
+    evidence: Evidences,
+}
+
+/// The parameters in numbering order. `None` when one of them has no type; then there is a finding.
+pub(super) fn infer(config: &Config, pages: &[&PageOf<'_>], found: &mut Vec<Diagnostic>) -> Option<Vec<Param>> {
+    let seen: Vec<Seen<'_>> =
+        pages.iter().map(|page| Seen { page, evidence: walk::evidence(page.tree) }).collect();
+    let mut params = Vec::new();
+    let mut complete = true;
+    for name in names(pages) {
+        match param(config, pages, &seen, name, found) {
+            Some(param) => params.push(param),
+            None => complete = false,
+        }
+    }
+    complete.then_some(params)
+}
+
+/// Every parameter once, in the order of the first page, then what only the second page has.
+fn names<'a>(pages: &[&'a PageOf<'_>]) -> Vec<&'a str> {
+    let mut known = BTreeSet::new();
+    let uses = pages.iter().flat_map(|page| page.tree.params.iter());
+    uses.map(|param| param.name.as_str()).filter(|name| known.insert(*name)).collect()
+}
+
+fn param(
+    config: &Config,
+    pages: &[&PageOf<'_>],
+    seen: &[Seen<'_>],
+    name: &str,
+    found: &mut Vec<Diagnostic>,
+) -> Option<Param> {
+    let statement = &pages.first()?.raw.name;
+    let annotations = param_annotation(pages, name);
+    let declared = declared("param", statement, name, &annotations, found);
+    let uses = || pages.iter().flat_map(|page| page.tree.params.iter()).filter(|param| param.name == name);
+    let nullable = uses().any(|param| param.nullable) || declared.as_ref().is_some_and(|ty| ty.nullable);
+    let is_list = uses().any(|param| param.list);
+    let origins = || seen.iter().flat_map(|seen| seen.evidence.of(name)).filter_map(|e| e.hint.origin.as_ref());
+    let base = match &declared {
+        Some(ty) => ty.base.clone(),
+        None => {
+            let base = settled(statement, seen, name, found)?;
+            if is_list { walk::array(&base).unwrap_or(base) } else { base }
+        }
+    };
+    // A declaration without `null` is there for the type, so it asks for the plain one.
+    let plain = declared.as_ref().is_some_and(|ty| !ty.nullable);
+    let rust = if plain || !may_be_newtype(&base) { None } else { newtype(config, origins()) };
+    Some(Param { name: name.to_owned(), ty: Type { base, nullable }, rust })
+}
+
+/// The type that follows from both pages, or a finding.
+fn settled(statement: &str, seen: &[Seen<'_>], name: &str, found: &mut Vec<Diagnostic>) -> Option<Base> {
+    let mut by_page: Vec<(Dialect, Evidence)> = Vec::new();
+    for seen in seen {
+        match seen.evidence.settle(name, seen.page.tree.dialect) {
+            Ok(Some(evidence)) => by_page.push((seen.page.tree.dialect, evidence)),
+            Ok(None) => {}
+            Err(conflict) => {
+                found.push(conflicting(statement, name, &conflict));
+                return None;
+            }
+        }
+    }
+    let base = match by_page.as_slice() {
+        [] => {
+            found.push(unknown(statement, seen, name, "text"));
+            return None;
+        }
+        [(_, one)] => one.hint.base.clone(),
+        [(_, a), (_, b), ..] => match Base::finer(&a.hint.base, &b.hint.base) {
+            Some(base) => base,
+            None if a.hint.weight > b.hint.weight => a.hint.base.clone(),
+            None if b.hint.weight > a.hint.weight => b.hint.base.clone(),
+            None => {
+                found.push(conflicting(statement, name, &Conflict(a.clone(), b.clone())));
+                return None;
+            }
+        },
+    };
+    let word = match base {
+        Base::Numeric => "i64",
+        Base::Timestamp => "i64",
+        _ => return Some(base),
+    };
+    let span = by_page.first().map(|(_, evidence)| evidence.span);
+    let mut finding = unknown(statement, seen, name, word);
+    if let Some(span) = span {
+        finding = finding.context(span, format!("meets `{}`, which has no Rust type here", base.word()));
+    }
+    found.push(finding.help(format!("or cast it: `CAST(:{name} AS bigint)`")));
+    None
+}
+
+fn unknown(statement: &str, seen: &[Seen<'_>], name: &str, word: &str) -> Diagnostic {
+    let place = seen.iter().find_map(|seen| seen.page.tree.params.iter().find(|param| param.name == name));
+    let span: Span = place.map_or_else(
+        || seen.first().map_or(Span::new(crate::source::FileId(0), 0..0), |seen| seen.page.raw.name_span),
+        |param| param.span,
+    );
+    let message = format!("{statement}: nothing says what type `:{name}` has");
+    Diagnostic::error("param-type-unknown", message, span, "meets nothing that is typed")
+        .help(format!("write its type above the statement: `-- param: {name} {word}`"))
+        .note("types: bool i16 i32 i64 f64 text bytes uuid json text[] i64[] uuid[], followed by `null` if it may be NULL")
+}
+
+fn conflicting(statement: &str, name: &str, Conflict(a, b): &Conflict) -> Diagnostic {
+    let met = |evidence: &Evidence| match &evidence.hint.origin {
+        Some(origin) => format!("meets `{}.{}`, `{}`", origin.table, origin.column, evidence.hint.base.word()),
+        None => format!("meets `{}`", evidence.hint.base.word()),
+    };
+    let message = format!(
+        "{statement}: `:{name}` cannot be both `{}` and `{}`",
+        a.hint.base.word(),
+        b.hint.base.word()
+    );
+    Diagnostic::error("param-type-conflict", message, a.span, met(a))
+        .and(b.span, met(b))
+        .help(format!("write the type that the API is to have: `-- param: {name} {}`", b.hint.base.word()))
+        .help("or use two parameters")
+}

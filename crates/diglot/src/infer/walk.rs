@@ -1,0 +1,454 @@
+//! Walks a statement and notes what every parameter meets.
+
+mod function;
+
+use super::evidence::{Evidence, Evidences, Hint, Weight};
+use super::origin::{Deep, Origin, Sources};
+use crate::dialect::Dialect;
+use crate::tree::{
+    Assignment, Body, ConflictAction, Expr, ExprKind, Insert, OrderKey, OutputColumn, Part, Query, Rows, Select, Source,
+    SourceKind, Statement,
+};
+use crate::types::Base;
+
+/// The evidence of one page.
+pub(super) fn evidence(tree: &Statement) -> Evidences {
+    let mut walk = Walk { dialect: tree.dialect, sources: Sources::of(tree), found: Evidences::default() };
+    // Names first: a column may be followed through a part that comes later in the list.
+    for part in &tree.parts {
+        walk.learn_part(part);
+    }
+    for part in &tree.parts {
+        walk.part(part);
+    }
+    walk.found
+}
+
+/// The sources of a statement, all learned.
+pub(super) fn sources(tree: &Statement) -> Sources<'_> {
+    let mut walk = Walk { dialect: tree.dialect, sources: Sources::of(tree), found: Evidences::default() };
+    for part in &tree.parts {
+        walk.learn_part(part);
+        walk.part(part);
+    }
+    walk.sources
+}
+
+struct Walk<'a> {
+    dialect: Dialect,
+    sources: Sources<'a>,
+    found: Evidences,
+}
+
+impl<'a> Walk<'a> {
+    fn learn_part(&mut self, part: &'a Part) {
+        match &part.body {
+            Body::Query(query) => self.learn_query(query),
+            Body::Insert(insert) => {
+                self.sources.learn(&insert.target);
+                if let Some(conflict) = &insert.conflict
+                    && let ConflictAction::Update { excluded, .. } = &conflict.action
+                {
+                    self.sources.learn_excluded(*excluded, &insert.target);
+                }
+                self.learn_query(&insert.rows);
+            }
+            Body::Update(update) => {
+                self.sources.learn(&update.target);
+                self.learn_sources(&update.from);
+            }
+            Body::Delete(delete) => {
+                self.sources.learn(&delete.target);
+                self.learn_sources(&delete.using);
+            }
+        }
+    }
+
+    fn learn_query(&mut self, query: &'a Query) {
+        for (name, cte) in &query.ctes {
+            self.sources.learn_cte(name, cte);
+            self.learn_query(cte);
+        }
+        self.learn_rows(&query.rows);
+    }
+
+    fn learn_rows(&mut self, rows: &'a Rows) {
+        match rows {
+            Rows::Select(select) => self.learn_sources(&select.from),
+            Rows::Values(..) => {}
+            Rows::Set { left, right, .. } => {
+                self.learn_rows(left);
+                self.learn_rows(right);
+            }
+            Rows::Query(query) => self.learn_query(query),
+        }
+    }
+
+    fn learn_sources(&mut self, sources: &'a [Source]) {
+        for source in sources {
+            self.sources.learn(source);
+            if let SourceKind::Derived(query) = &source.kind {
+                self.learn_query(query);
+            }
+        }
+    }
+
+    fn part(&mut self, part: &'a Part) {
+        match &part.body {
+            Body::Query(query) => self.query(query, &[]),
+            Body::Insert(insert) => self.insert(insert),
+            Body::Update(update) => {
+                self.assignments(&update.target, &update.set);
+                self.from(&update.from);
+                self.condition(update.filter.as_ref());
+                self.returning(&update.returning);
+            }
+            Body::Delete(delete) => {
+                self.from(&delete.using);
+                self.condition(delete.filter.as_ref());
+                self.returning(&delete.returning);
+            }
+        }
+    }
+
+    fn insert(&mut self, insert: &'a Insert) {
+        let wants: Vec<Option<Hint>> =
+            insert.columns.iter().map(|(column, _)| column_of(&insert.target, column)).collect();
+        self.query(&insert.rows, &wants);
+        if let Some(conflict) = &insert.conflict {
+            self.condition(conflict.target_filter.as_ref());
+            if let ConflictAction::Update { set, filter, .. } = &conflict.action {
+                self.assignments(&insert.target, set);
+                self.condition(filter.as_ref());
+            }
+        }
+        self.returning(&insert.returning);
+    }
+
+    fn assignments(&mut self, target: &'a Source, set: &'a [Assignment]) {
+        for assignment in set {
+            self.expr(&assignment.value, column_of(target, &assignment.column).as_ref());
+        }
+    }
+
+    fn returning(&mut self, columns: &'a [OutputColumn]) {
+        for column in columns {
+            self.expr(&column.expr, None);
+        }
+    }
+
+    fn condition(&mut self, condition: Option<&'a Expr>) {
+        if let Some(condition) = condition {
+            self.expr(condition, Some(&Hint::heavy(Base::Bool)));
+        }
+    }
+
+    pub(super) fn query(&mut self, query: &'a Query, wants: &[Option<Hint>]) {
+        self.learn_query(query);
+        for (_, cte) in &query.ctes {
+            self.query(cte, &[]);
+        }
+        self.rows(&query.rows, wants);
+        self.order(&query.order);
+        for bound in [&query.limit, &query.offset].into_iter().flatten() {
+            self.expr(bound, Some(&Hint::heavy(Base::Int64)));
+        }
+    }
+
+    fn rows(&mut self, rows: &'a Rows, wants: &[Option<Hint>]) {
+        match rows {
+            Rows::Select(select) => self.select(select, wants),
+            Rows::Values(rows, _) => {
+                for row in rows {
+                    for (i, value) in row.iter().enumerate() {
+                        // Without a target, the rows of a VALUES list type each other.
+                        let other = || rows.iter().filter_map(|row| row.get(i)).find_map(|e| self.hint(e));
+                        let want = wants.get(i).cloned().flatten().or_else(other);
+                        self.expr(value, want.as_ref());
+                    }
+                }
+            }
+            Rows::Set { left, right, .. } => {
+                let wants_of = |walk: &Self, side: &'a Rows| -> Vec<Option<Hint>> {
+                    let outputs = super::origin::query_outputs(side);
+                    outputs.iter().map(|output| walk.hint(&output.expr)).collect()
+                };
+                let (of_left, of_right) = (wants_of(self, left), wants_of(self, right));
+                self.rows(left, if wants.is_empty() { &of_right } else { wants });
+                self.rows(right, if wants.is_empty() { &of_left } else { wants });
+            }
+            Rows::Query(query) => self.query(query, wants),
+        }
+    }
+
+    fn select(&mut self, select: &'a Select, wants: &[Option<Hint>]) {
+        for (i, column) in select.columns.iter().enumerate() {
+            self.expr(&column.expr, wants.get(i).and_then(Option::as_ref));
+        }
+        self.from(&select.from);
+        self.condition(select.filter.as_ref());
+        self.condition(select.having.as_ref());
+        for expr in select.group.iter().chain(select.distinct.iter().flat_map(|(on, _)| on)) {
+            self.expr(expr, None);
+        }
+    }
+
+    fn from(&mut self, sources: &'a [Source]) {
+        self.learn_sources(sources);
+        for source in sources {
+            match &source.kind {
+                SourceKind::Derived(query) => self.query(query, &[]),
+                SourceKind::Function { name, args } => self.function(name, args, None),
+                SourceKind::Table(_) | SourceKind::Cte(_) | SourceKind::Excluded => {}
+            }
+            self.condition(source.join.as_ref().and_then(|join| join.on.as_ref()));
+        }
+    }
+
+    pub(super) fn order(&mut self, keys: &'a [OrderKey]) {
+        for key in keys {
+            self.expr(&key.expr, None);
+        }
+    }
+
+    /// Walks an expression in a place that wants the type of `want`.
+    pub(super) fn expr(&mut self, expr: &'a Expr, want: Option<&Hint>) {
+        match &expr.kind {
+            ExprKind::Param(name) => self.note(name, expr, want),
+            ExprKind::Column { .. } => {
+                // A CTE that only names a parameter: what meets its column meets the parameter.
+                if let Deep::Expr(Expr { kind: ExprKind::Param(name), .. }) = self.sources.deep(expr) {
+                    self.note(name, expr, want);
+                }
+            }
+            ExprKind::Collate { expr, .. } => self.expr(expr, want),
+            ExprKind::Unary { op, expr } if op == "not" => self.expr(expr, Some(&Hint::heavy(Base::Bool))),
+            ExprKind::Unary { expr, .. } => self.expr(expr, want.cloned().map(Hint::without_origin).as_ref()),
+            ExprKind::Binary { op, left, right } => self.binary(op, left, right, want),
+            ExprKind::Is { expr, what, .. } => {
+                self.expr(expr, (*what != "null").then(|| Hint::heavy(Base::Bool)).as_ref());
+            }
+            ExprKind::Between { expr, low, high, .. } => {
+                self.meet(expr, low);
+                self.meet(expr, high);
+            }
+            ExprKind::InList { expr, list, .. } => list.iter().for_each(|item| self.meet(expr, item)),
+            ExprKind::InQuery { expr, query, .. } => self.in_query(expr, query),
+            ExprKind::Exists { query, .. } => self.query(query, &[]),
+            ExprKind::Scalar(query) => self.query(query, &[want.cloned()]),
+            ExprKind::Like { expr, pattern, .. } => {
+                self.expr(expr, Some(&Hint::heavy(Base::Text)));
+                self.expr(pattern, Some(&Hint::heavy(Base::Text)));
+            }
+            ExprKind::Call { name, args, order, filter, over, .. } => {
+                self.function(name, args, want);
+                self.order(order);
+                self.condition(filter.as_deref());
+                if let Some(window) = over {
+                    window.partition.iter().for_each(|expr| self.expr(expr, None));
+                    self.order(&window.order);
+                }
+            }
+            ExprKind::Case { operand, branches, otherwise } => {
+                let results: Vec<&'a Expr> =
+                    branches.iter().map(|(_, then)| then).chain(otherwise.as_deref()).collect();
+                for (when, _) in branches {
+                    match operand {
+                        Some(operand) => self.meet(operand, when),
+                        None => self.expr(when, Some(&Hint::heavy(Base::Bool))),
+                    }
+                }
+                self.alike(&results, want);
+            }
+            ExprKind::Cast { expr, base, .. } => {
+                let weight = match self.dialect {
+                    Dialect::Sqlite => Weight::Cast,
+                    Dialect::Pg => Weight::Heavy,
+                };
+                let hint = base.clone().map(|base| Hint { base, weight, origin: None });
+                self.expr(expr, hint.as_ref());
+            }
+            ExprKind::Array(items) => {
+                let item = want.and_then(|want| element(&want.base)).map(Hint::heavy);
+                self.alike(&items.iter().collect::<Vec<_>>(), item.as_ref());
+            }
+            ExprKind::Tuple(items) => items.iter().for_each(|item| self.expr(item, None)),
+            ExprKind::Any { left, right, .. } => self.any(left, right),
+            ExprKind::Null
+            | ExprKind::Bool(_)
+            | ExprKind::Number(_)
+            | ExprKind::Text(_)
+            | ExprKind::Blob(_)
+            | ExprKind::Opaque(_) => {}
+        }
+    }
+
+    fn note(&mut self, param: &str, expr: &Expr, want: Option<&Hint>) {
+        if let Some(want) = want {
+            self.found.add(param, Evidence { hint: want.clone(), span: expr.span });
+        }
+    }
+
+    fn binary(&mut self, op: &str, left: &'a Expr, right: &'a Expr, want: Option<&Hint>) {
+        let text = Hint::heavy(Base::Text);
+        match op {
+            "and" | "or" => {
+                self.expr(left, Some(&Hint::heavy(Base::Bool)));
+                self.expr(right, Some(&Hint::heavy(Base::Bool)));
+            }
+            "->" | "->>" => {
+                self.expr(left, Some(&Hint::light(Base::Json)));
+                self.expr(right, Some(&Hint::light(Base::Text)));
+            }
+            "#>" | "#>>" => {
+                self.expr(left, Some(&Hint::heavy(Base::Json)));
+                self.expr(right, Some(&Hint::heavy(Base::TextArray)));
+            }
+            "?" => self.expr(right, Some(&text)),
+            "+" | "-" | "*" | "/" | "%" | "&" | "|" | "<<" | ">>" | "||" => {
+                let wanted = want.cloned().map(Hint::without_origin);
+                let beside = |walk: &Self, other: &'a Expr| match walk.hint(other).map(Hint::without_origin) {
+                    // SQLite writes a number into the text; Postgres joins it only with text.
+                    Some(hint) if op == "||" && !joins(&hint.base) => Some(text.clone()),
+                    hint => hint.or_else(|| wanted.clone()),
+                };
+                let (of_right, of_left) = (beside(self, right), beside(self, left));
+                self.expr(left, of_right.as_ref());
+                self.expr(right, of_left.as_ref());
+            }
+            _ => self.meet(left, right),
+        }
+    }
+
+    /// Two expressions that are compared: each says the other's type.
+    pub(super) fn meet(&mut self, left: &'a Expr, right: &'a Expr) {
+        if let (ExprKind::Tuple(lefts), ExprKind::Tuple(rights)) = (&left.kind, &right.kind) {
+            lefts.iter().zip(rights).for_each(|(left, right)| self.meet(left, right));
+            return;
+        }
+        let (of_left, of_right) = (self.hint(left), self.hint(right));
+        if let (Some(a), Some(b)) = (self.param(left), self.param(right)) {
+            self.found.link(a, b);
+        }
+        self.expr(left, of_right.as_ref());
+        self.expr(right, of_left.as_ref());
+    }
+
+    /// Expressions of which one is the result: each says the others' type.
+    pub(super) fn alike(&mut self, exprs: &[&'a Expr], want: Option<&Hint>) {
+        let hints: Vec<Option<Hint>> = exprs.iter().map(|expr| self.hint(expr)).collect();
+        for (i, expr) in exprs.iter().enumerate() {
+            let sibling = hints.iter().enumerate().find(|(j, hint)| *j != i && hint.is_some());
+            let hint = want.or(sibling.and_then(|(_, hint)| hint.as_ref()));
+            self.expr(expr, hint);
+        }
+    }
+
+    fn in_query(&mut self, expr: &'a Expr, query: &'a Query) {
+        self.learn_query(query);
+        let left = self.hint(expr);
+        if let Some(list) = each_of(query) {
+            let hint = match left.as_ref().and_then(|hint| array(&hint.base)) {
+                Some(base) => Hint::heavy(base),
+                None => Hint::light(Base::Json),
+            };
+            self.expr(list, Some(&hint));
+            return;
+        }
+        let first = super::origin::query_outputs(&query.rows).first();
+        let of_query = first.and_then(|output| self.hint(&output.expr));
+        self.expr(expr, of_query.as_ref());
+        self.query(query, &[left]);
+    }
+
+    fn any(&mut self, left: &'a Expr, right: &'a Expr) {
+        let list = self.hint(left).and_then(|hint| array(&hint.base)).map(Hint::heavy);
+        let item = self.hint(right).and_then(|hint| element(&hint.base)).map(Hint::heavy);
+        self.expr(left, item.as_ref());
+        match &right.kind {
+            ExprKind::Scalar(query) => {
+                let of_left = self.hint(left);
+                self.query(query, &[of_left]);
+            }
+            _ => self.expr(right, list.as_ref()),
+        }
+    }
+
+    fn param(&self, expr: &'a Expr) -> Option<&'a str> {
+        match self.sources.deep(expr) {
+            Deep::Expr(Expr { kind: ExprKind::Param(name), .. }) => Some(name),
+            _ => None,
+        }
+    }
+
+    /// What an expression says about a parameter beside it.
+    pub(super) fn hint(&self, expr: &'a Expr) -> Option<Hint> {
+        let base = || expr.ty.as_ref().map(|ty| ty.base.clone());
+        match &expr.kind {
+            ExprKind::Param(_) | ExprKind::Null | ExprKind::Tuple(_) => None,
+            ExprKind::Number(_) | ExprKind::Text(_) | ExprKind::Bool(_) | ExprKind::Blob(_) => base().map(Hint::light),
+            ExprKind::Column { .. } => {
+                let origin = match self.sources.deep(expr) {
+                    Deep::Table(origin) => Some(origin),
+                    _ => None,
+                };
+                base().map(|base| Hint { base, weight: Weight::Heavy, origin })
+            }
+            ExprKind::Collate { expr: inner, .. } => self.hint(inner),
+            ExprKind::Scalar(query) => {
+                let origin = super::origin::query_outputs(&query.rows).first().and_then(|o| self.hint(&o.expr)?.origin);
+                base().map(|base| Hint { base, weight: Weight::Heavy, origin })
+            }
+            _ => base().map(Hint::heavy),
+        }
+    }
+}
+
+/// The hint of a table's column.
+fn column_of(target: &Source, column: &str) -> Option<Hint> {
+    let (_, ty) = target.columns.iter().find(|(name, _)| name == column)?;
+    let origin = match &target.kind {
+        SourceKind::Table(table) => Some(Origin { table: table.clone(), column: column.to_owned() }),
+        _ => None,
+    };
+    ty.as_ref().map(|ty| Hint { base: ty.base.clone(), weight: Weight::Heavy, origin })
+}
+
+/// The list of `SELECT value FROM json_each(list)`.
+fn each_of(query: &Query) -> Option<&Expr> {
+    let Rows::Select(select) = &query.rows else { return None };
+    let [Source { kind: SourceKind::Function { name, args }, .. }] = select.from.as_slice() else { return None };
+    match (name.as_str(), args.as_slice()) {
+        ("json_each" | "jsonb_each", [list]) => Some(list),
+        _ => None,
+    }
+}
+
+/// The list type of an element's type.
+pub(super) fn array(element: &Base) -> Option<Base> {
+    match element {
+        Base::Text => Some(Base::TextArray),
+        Base::Int16 | Base::Int32 | Base::Int64 => Some(Base::Int64Array),
+        Base::Uuid => Some(Base::UuidArray),
+        _ => None,
+    }
+}
+
+/// The element type of a list's type.
+pub(super) fn element(list: &Base) -> Option<Base> {
+    match list {
+        Base::TextArray => Some(Base::Text),
+        Base::Int64Array => Some(Base::Int64),
+        Base::UuidArray => Some(Base::Uuid),
+        _ => None,
+    }
+}
+
+fn joins(base: &Base) -> bool {
+    matches!(
+        base,
+        Base::Text | Base::Json | Base::Bytes | Base::TextArray | Base::Int64Array | Base::UuidArray
+    )
+}
+
+

@@ -1,0 +1,261 @@
+//! Which statement faces which: the two pages of every noun, by name.
+
+use std::collections::BTreeMap;
+
+use crate::codegen::{camel, is_module_name};
+use crate::diagnostic::Diagnostic;
+use crate::dialect::Dialect;
+use crate::page::{Annotation, AnnotationKind, Page, RawStatement};
+use crate::source::{FileId, Sources, Span};
+
+/// A statement on one page.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Side<'a> {
+    pub(super) dialect: Dialect,
+    pub(super) raw: &'a RawStatement,
+}
+
+/// A statement with its pages.
+#[derive(Debug)]
+pub(super) struct Entry<'a> {
+    pub(super) noun: &'a str,
+    pub(super) name: &'a str,
+    /// The pages that have it.
+    pub(super) sides: Vec<Side<'a>>,
+    /// The dialects that are to have it.
+    pub(super) dialects: Vec<Dialect>,
+    /// Whether every dialect that is to have it does.
+    pub(super) whole: bool,
+}
+
+/// Reports a file whose name cannot become a module.
+pub(super) fn file_name(file: FileId, noun: &str, found: &mut Vec<Diagnostic>) {
+    if is_module_name(noun) {
+        return;
+    }
+    let message = format!("`{noun}.sql` cannot become a module: it is no free Rust identifier");
+    found.push(
+        Diagnostic::error("bad-file-name", message, Span::new(file, 0..0), "of this file")
+            .help("name the file by a noun in snake case, such as `lease.sql`, directly in the dialect's folder"),
+    );
+}
+
+/// All statements of all pages, noun by noun in the order of the first page.
+pub(super) fn entries<'a>(sources: &Sources, pages: &'a [Page], found: &mut Vec<Diagnostic>) -> Vec<Entry<'a>> {
+    let mut nouns: BTreeMap<&str, [Option<&Page>; 2]> = BTreeMap::new();
+    for page in pages {
+        nouns.entry(&page.noun).or_default()[index(page.dialect)] = Some(page);
+    }
+    across_files(pages, found);
+    if let Some(dialect) = missing_folder(pages) {
+        report_missing_folder(pages, dialect, found);
+    } else {
+        nouns.iter().for_each(|(noun, pair)| missing_page(sources, noun, pair, found));
+    }
+    let mut entries = Vec::new();
+    for (noun, pair) in nouns {
+        if let [Some(sqlite), Some(pg)] = pair {
+            statement_order(sqlite, pg, found);
+        }
+        entries.extend(of_noun(noun, pair, found));
+    }
+    entries
+}
+
+fn index(dialect: Dialect) -> usize {
+    match dialect {
+        Dialect::Sqlite => 0,
+        Dialect::Pg => 1,
+    }
+}
+
+/// The `-- only` of a statement.
+fn only(raw: &RawStatement) -> Option<(&Annotation, Dialect)> {
+    raw.annotations.iter().find_map(|annotation| match annotation.kind {
+        AnnotationKind::Only { dialect, .. } => Some((annotation, dialect)),
+        _ => None,
+    })
+}
+
+fn of_noun<'a>(noun: &'a str, pair: [Option<&'a Page>; 2], found: &mut Vec<Diagnostic>) -> Vec<Entry<'a>> {
+    let mut entries: Vec<Entry<'a>> = Vec::new();
+    for dialect in Dialect::ALL {
+        let Some(page) = pair[index(dialect)] else { continue };
+        let facing = pair[index(dialect.other())];
+        for raw in &page.statements {
+            let other = facing.and_then(|facing| facing.statements.iter().find(|other| other.name == raw.name));
+            if entries.iter().any(|entry| entry.name == raw.name) {
+                continue;
+            }
+            let alone = stands_alone(dialect, raw, other, found);
+            let mut sides = vec![Side { dialect, raw }];
+            sides.extend(other.map(|raw| Side { dialect: dialect.other(), raw }));
+            sides.sort_by_key(|side| side.dialect);
+            if let (Some(facing), None, false) = (facing, other, alone)
+                && !facing.broken.contains(&raw.name)
+            {
+                found.push(missing_statement(raw, facing));
+            }
+            cardinality(&sides, found);
+            entries.push(Entry {
+                noun,
+                name: &raw.name,
+                dialects: if alone { vec![dialect] } else { Dialect::ALL.to_vec() },
+                whole: alone || sides.len() == 2,
+                sides,
+            });
+        }
+    }
+    entries
+}
+
+/// Whether a statement is meant for its dialect alone; an `-- only` that says something else is a finding.
+fn stands_alone(dialect: Dialect, raw: &RawStatement, other: Option<&RawStatement>, found: &mut Vec<Diagnostic>) -> bool {
+    let declared = only(raw);
+    let (name, facing) = (&raw.name, dialect.other());
+    match (declared, other) {
+        (Some((annotation, named)), None) if named != dialect => {
+            let message = format!("{name}: `-- only: {named}` stands on the {} page", dialect.title());
+            found.push(
+                Diagnostic::error("wrong-only", message, annotation.span, "names the other dialect")
+                    .help(format!("write `-- only: {dialect} — reason`, or move the statement to the {} page", named.title())),
+            );
+            true
+        }
+        (Some(_), None) => true,
+        (_, Some(other)) => {
+            let annotations = [declared, only(other)];
+            for (annotation, named) in annotations.into_iter().flatten() {
+                let message = format!("{name}: it is for {} only, but both pages have it", named.title());
+                found.push(
+                    Diagnostic::error("unused-only", message, annotation.span, "not true")
+                        .context(other.name_span, format!("the {} page has it too", facing.title()))
+                        .help("delete the line, or delete the statement from the other page"),
+                );
+            }
+            false
+        }
+        (None, None) => false,
+    }
+}
+
+fn missing_statement(raw: &RawStatement, facing: &Page) -> Diagnostic {
+    let (name, title) = (&raw.name, facing.dialect.title());
+    let message = format!("{name}: the {title} page does not have this statement");
+    let finding = Diagnostic::error("missing-statement", message, raw.name_span, format!("has no facing statement on the {title} page"));
+    let end = facing.statements.last().map_or(Span::new(facing.file, 0..0), |last| last.name_span);
+    let renamed = facing.statements.iter().find(|other| strsim::osa_distance(&other.name, name) <= 2);
+    let finding = match renamed {
+        Some(other) => finding
+            .context(other.name_span, "was it renamed?")
+            .help(format!("write `{name}` on both pages, or `{}` on both", other.name)),
+        None => finding.context(end, "the last statement there"),
+    };
+    finding
+        .help(format!("write `-- name: {name} …` on the {title} page as well"))
+        .help(format!("or say that it is meant for one dialect: `-- only: {} — reason`", facing.dialect.other()))
+}
+
+fn cardinality(sides: &[Side<'_>], found: &mut Vec<Diagnostic>) {
+    let [sqlite, pg] = sides else { return };
+    if sqlite.raw.cardinality == pg.raw.cardinality {
+        return;
+    }
+    let words = [sqlite, pg].map(|side| crate::infer::word(side.raw.cardinality));
+    let message = format!("{}: `:{}` on the SQLite page, `:{}` on the Postgres page", sqlite.raw.name, words[0], words[1]);
+    found.push(
+        Diagnostic::error("cardinality-differs", message, sqlite.raw.cardinality_span, format!("`:{}` here", words[0]))
+            .and(pg.raw.cardinality_span, format!("`:{}` here", words[1]))
+            .help("write the same word on both pages"),
+    );
+}
+
+fn statement_order(sqlite: &Page, pg: &Page, found: &mut Vec<Diagnostic>) {
+    let shared = |page: &'_ Page, other: &'_ Page| -> Vec<(String, Span)> {
+        let both = page.statements.iter().filter(|raw| other.statements.iter().any(|facing| facing.name == raw.name));
+        both.map(|raw| (raw.name.clone(), raw.name_span)).collect()
+    };
+    let (left, right) = (shared(sqlite, pg), shared(pg, sqlite));
+    let Some(((name, span), (other_name, other_span))) = left.into_iter().zip(right).find(|(a, b)| a.0 != b.0) else {
+        return;
+    };
+    let message = format!("{}: the pages have their statements in different orders", sqlite.noun);
+    found.push(
+        Diagnostic::error("statement-order", message, span, format!("`{name}` comes next here"))
+            .and(other_span, format!("`{other_name}` comes next here"))
+            .help("bring the statements into the same order, so that the pages can be read side by side"),
+    );
+}
+
+/// The dialect of which there is no page at all while the other has some.
+fn missing_folder(pages: &[Page]) -> Option<Dialect> {
+    let has = |dialect: Dialect| pages.iter().any(|page| page.dialect == dialect);
+    Dialect::ALL.into_iter().find(|dialect| !has(*dialect) && has(dialect.other()))
+}
+
+fn report_missing_folder(pages: &[Page], dialect: Dialect, found: &mut Vec<Diagnostic>) {
+    let needed = |page: &&Page| page.statements.iter().any(|raw| only(raw).is_none());
+    let Some(page) = pages.iter().find(needed) else { return };
+    let message = format!("there is no {} page at all", dialect.title());
+    let span = page.statements.first().map_or(Span::new(page.file, 0..0), |raw| raw.header_span);
+    found.push(
+        Diagnostic::error("missing-page", message, span, format!("has no facing page in a folder `{dialect}`"))
+            .help(format!("write the {} pages beside the {} ones, one file per noun", dialect.title(), dialect.other().title())),
+    );
+}
+
+fn missing_page(sources: &Sources, noun: &str, pair: &[Option<&Page>; 2], found: &mut Vec<Diagnostic>) {
+    let (page, missing) = match pair {
+        [Some(page), None] => (page, Dialect::Pg),
+        [None, Some(page)] => (page, Dialect::Sqlite),
+        _ => return,
+    };
+    let Some(first) = page.statements.iter().find(|raw| only(raw).is_none()) else { return };
+    let path = &sources.file(page.file).path;
+    let folder = path.strip_suffix(&format!("{}/{noun}.sql", page.dialect)).unwrap_or("");
+    let message = format!("{noun}: there is no {} page", missing.title());
+    found.push(
+        Diagnostic::error("missing-page", message, first.name_span, "this statement and its page face nothing")
+            .help(format!("write `{folder}{missing}/{noun}.sql`"))
+            .help(format!("or say of each statement that it is meant for one dialect: `-- only: {} — reason`", page.dialect)),
+    );
+}
+
+/// A name that two files of the same dialect have.
+fn across_files(pages: &[Page], found: &mut Vec<Diagnostic>) {
+    let mut known: BTreeMap<(Dialect, &str), (FileId, Span)> = BTreeMap::new();
+    for page in pages {
+        for raw in &page.statements {
+            let first = *known.entry((page.dialect, raw.name.as_str())).or_insert((page.file, raw.name_span));
+            if first.0 != page.file {
+                found.push(duplicate(&raw.name, raw.name_span, first.1));
+            }
+        }
+    }
+}
+
+fn duplicate(name: &str, second: Span, first: Span) -> Diagnostic {
+    let message = format!("{name}: two files have a statement of this name");
+    Diagnostic::error("duplicate-name", message, second, "second statement of this name")
+        .context(first, "the first one")
+        .help("names are unique in the whole project: begin them with their file's noun")
+}
+
+/// Names that differ as statements and are the same as types.
+pub(super) fn camel_names(entries: &[Entry<'_>], found: &mut Vec<Diagnostic>) {
+    let mut known: BTreeMap<(&str, String), &Entry<'_>> = BTreeMap::new();
+    for entry in entries {
+        let first = known.entry((entry.noun, camel(entry.name))).or_insert(entry);
+        if first.name == entry.name {
+            continue;
+        }
+        if let (Some(second), Some(first)) = (entry.sides.first(), first.sides.first()) {
+            let message = format!("{}: its types would have the names of those of `{}`", entry.name, first.raw.name);
+            found.push(
+                Diagnostic::error("duplicate-name", message, second.raw.name_span, "the same in camel case")
+                    .context(first.raw.name_span, "as this one")
+                    .help("give one of them another name"),
+            );
+        }
+    }
+}
