@@ -14,7 +14,6 @@ use uuid::Uuid;
 use crate::backend::Backend;
 use crate::db::{Abort, Dialect};
 use crate::engine::policy::retry::{self, AfterFailure};
-use crate::engine::{fenced, read, transaction, unit};
 use crate::model::document;
 use crate::model::handle::{self, Held};
 use crate::model::id::{invalid_input, reject_nul};
@@ -199,7 +198,7 @@ pub(crate) async fn cancel<D: Dialect>(backend: &Backend<D>, handle: &Handle, re
     let params = fenced!(attempt::AttemptCancelParams, held, backend.now_ms(), reason: reason.to_owned());
     let partition_key = held.key.partition_key;
     transaction!(backend, "attempt_cancel", [lock, params, id], |conn| {
-        let Some(row) = conn.execution_lock(&lock).await? else {
+        let Some(row) = conn.execution_lock(lock).await? else {
             let detail = format!("cancel: execution_id={id}: row not found on partition_key={partition_key}");
             return Err(Abort::from(invalid_input(detail)));
         };
@@ -210,7 +209,7 @@ pub(crate) async fn cancel<D: Dialect>(backend: &Backend<D>, handle: &Handle, re
             let detail = format!("cancel: execution_id={id}: already terminal in state '{}'", row.public_state);
             return Err(Abort::from(invalid_input(detail)));
         }
-        match conn.attempt_cancel(&params).await? {
+        match conn.attempt_cancel(params).await? {
             Some(row) => Ok(Some(row)),
             None => Err(Abort::from(lost())),
         }

@@ -10,7 +10,6 @@ use ff_core::types::ExecutionId;
 use crate::backend::Backend;
 use crate::db::Dialect;
 use crate::engine::lease::attempt_number;
-use crate::engine::read;
 use crate::model::document;
 use crate::model::id::{ExecKey, exec_key};
 use crate::model::state::{StoredStates, public_state_word};

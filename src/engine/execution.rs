@@ -14,7 +14,6 @@ use uuid::Uuid;
 
 use crate::backend::Backend;
 use crate::db::Dialect;
-use crate::engine::{read, unit};
 use crate::model::document;
 use crate::model::id::{ExecKey, corruption, exec_key, execution_id, invalid_input, partition_key, reject_nul};
 use crate::model::state::public_state;

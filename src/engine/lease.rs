@@ -23,7 +23,7 @@ use uuid::Uuid;
 
 use crate::backend::Backend;
 use crate::db::Dialect;
-use crate::engine::{attempt, execution, fenced, read, unit};
+use crate::engine::{attempt, execution};
 use crate::model::handle;
 use crate::model::id::{ExecKey, corruption, exec_key, execution_id};
 use crate::model::state::has_ended;

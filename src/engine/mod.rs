@@ -78,7 +78,7 @@ macro_rules! transaction {
             .write(
                 $name,
                 ($($lent,)*),
-                |$conn, ($($lent,)*)| Box::pin(async move { $body }),
+                move |$conn, ($($lent,)*)| Box::pin(async move { $body }),
                 crate::db::silent,
             )
             .await
@@ -92,7 +92,7 @@ macro_rules! transaction {
             .write(
                 $name,
                 ($($lent,)*),
-                |$conn, ($($lent,)*)| Box::pin(async move { $body }),
+                move |$conn, ($($lent,)*)| Box::pin(async move { $body }),
                 move |_, $answer, $wakes| $tell,
             )
             .await
@@ -114,8 +114,6 @@ macro_rules! fenced {
         }
     };
 }
-
-pub(crate) use {fenced, read, transaction, unit};
 
 pub(crate) mod attempt;
 pub(crate) mod describe;

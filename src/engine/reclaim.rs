@@ -18,7 +18,6 @@ use crate::backend::Backend;
 use crate::db::{Abort, Dialect};
 use crate::engine::lease::Granted;
 use crate::engine::policy::reclaim::{LeaseSeen, MAX_RECLAIMS, Reclaimable};
-use crate::engine::transaction;
 use crate::model::id::{ExecKey, exec_key, invalid_input, reject_nul};
 use crate::statements::{Statements, attempt, execution, grant, secret};
 

@@ -4,7 +4,6 @@ use ff_core::engine_error::EngineError;
 
 use crate::backend::Backend;
 use crate::db::Dialect;
-use crate::engine::read;
 use crate::model::id::corruption;
 
 /// Asks the database for a sign of life. Changes nothing.

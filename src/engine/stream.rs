@@ -16,11 +16,11 @@ use serde_json::Value;
 use tokio::time::Instant;
 
 use crate::backend::Backend;
-use crate::db::{Abort, Dialect};
+use crate::db::{Dialect, StreamKey};
 use crate::engine::policy::live::AppendRate;
-use crate::engine::{attempt, read, transaction, unit};
+use crate::engine::attempt;
 use crate::model::cursor::FramePlace;
-use crate::model::handle::{self, Held};
+use crate::model::handle;
 use crate::model::id::{ExecKey, corruption, exec_key, invalid_input};
 use crate::model::{frame, summary};
 use crate::statements::{Statements, stream};
@@ -52,10 +52,10 @@ pub(crate) async fn append<D: Dialect>(
     let done = match appended.mode {
         StreamMode::DurableSummary { .. } => append_patch(backend, params, &appended.bytes).await?,
         StreamMode::BestEffortLive { config } => append_live(backend, params, config).await?,
-        _ => unit!(backend, stream_append, params)?.map(|row| Appended { row, version: None }),
+        _ => append_durable(backend, params).await?,
     };
     match done {
-        Some(done) => Ok(announce(backend, &held, done)),
+        Some(done) => Ok(done.outcome()),
         None => Err(attempt::refusal(backend, &held).await),
     }
 }
@@ -65,14 +65,30 @@ struct Appended {
     version: Option<i32>,
 }
 
-fn announce<D: Dialect>(backend: &Backend<D>, held: &Held, done: Appended) -> AppendFrameOutcome {
-    let place = FramePlace { ts_ms: done.row.last_ms, seq: done.row.last_seq };
-    backend.wake_frame(held.key, held.attempt_index, place);
-    let outcome = AppendFrameOutcome::new(place.text(), done.row.frame_count.max(0).unsigned_abs());
-    match done.version {
-        Some(version) => outcome.with_summary_version(u64::from(version.max(0).unsigned_abs())),
-        None => outcome,
+impl Appended {
+    fn outcome(self) -> AppendFrameOutcome {
+        let place = FramePlace { ts_ms: self.row.last_ms, seq: self.row.last_seq };
+        let outcome = AppendFrameOutcome::new(place.text(), self.row.frame_count.max(0).unsigned_abs());
+        match self.version {
+            Some(version) => outcome.with_summary_version(u64::from(version.max(0).unsigned_abs())),
+            None => outcome,
+        }
     }
+}
+
+fn stream_key(append: &stream::StreamAppendParams) -> StreamKey {
+    StreamKey { execution: append.execution_id, attempt_index: append.attempt_index }
+}
+
+async fn append_durable<D: Dialect>(
+    backend: &Backend<D>,
+    append: stream::StreamAppendParams,
+) -> Result<Option<Appended>, EngineError> {
+    let (key, partition_key) = (stream_key(&append), append.partition_key);
+    let row = unit!(backend, stream_append, append, |row, wakes| {
+        wakes.frame(key, row.last_ms, row.last_seq, partition_key);
+    })?;
+    Ok(row.map(|row| Appended { row, version: None }))
 }
 
 async fn append_patch<D: Dialect>(
@@ -87,15 +103,16 @@ async fn append_patch<D: Dialect>(
         execution_id: append.execution_id,
         attempt_index: append.attempt_index,
     };
+    let (key, partition_key) = (stream_key(&append), append.partition_key);
     transaction!(backend, "stream_append_patch", [append, lock, patch], |conn| {
-        let Some(row) = conn.stream_append(&append).await? else {
+        let Some(row) = conn.stream_append(append).await? else {
             return Ok(None);
         };
-        let mut document = match conn.stream_summary_lock(&lock).await? {
+        let mut document = match conn.stream_summary_lock(lock).await? {
             Some(row) => row.document_json,
             None => Value::Object(serde_json::Map::new()),
         };
-        summary::merge(&mut document, Value::clone(&patch));
+        summary::merge(&mut document, Value::clone(patch));
         let write = stream::StreamSummaryWriteParams {
             partition_key: lock.partition_key,
             execution_id: lock.execution_id,
@@ -105,6 +122,10 @@ async fn append_patch<D: Dialect>(
         };
         let written = conn.stream_summary_write(&write).await?;
         Ok(Some(Appended { row, version: Some(written.version) }))
+    }, |done, wakes| {
+        if let Some(done) = done {
+            wakes.frame(key, done.row.last_ms, done.row.last_seq, partition_key);
+        }
     })
 }
 
@@ -113,8 +134,9 @@ async fn append_live<D: Dialect>(
     append: stream::StreamAppendParams,
     config: BestEffortLiveConfig,
 ) -> Result<Option<Appended>, EngineError> {
+    let (key, partition_key) = (stream_key(&append), append.partition_key);
     transaction!(backend, "stream_append_live", [append], |conn| {
-        let Some(mut row) = conn.stream_append(&append).await? else {
+        let Some(mut row) = conn.stream_append(append).await? else {
             return Ok(None);
         };
         let read = stream::StreamMetaReadParams {
@@ -149,6 +171,10 @@ async fn append_live<D: Dialect>(
             }
         }
         Ok(Some(Appended { row, version: None }))
+    }, |done, wakes| {
+        if let Some(done) = done {
+            wakes.frame(key, done.row.last_ms, done.row.last_seq, partition_key);
+        }
     })
 }
 
@@ -236,10 +262,11 @@ async fn follow<D: Dialect>(
 ) -> Result<StreamFrames, EngineError> {
     // Watching begins before the first look, so that no frame falls between the two. A watch that cannot be
     // had in time leaves the last look at the deadline.
-    let watch = tokio::time::timeout_at(deadline, backend.watch_frames(key, attempt_index)).await;
-    let Ok(mut watch) = watch else {
+    let stream = StreamKey { execution: key.execution_id, attempt_index };
+    let Ok(watch) = tokio::time::timeout_at(deadline, backend.db().tail(stream)).await else {
         return look(backend, params).await;
     };
+    let mut watch = watch?;
     loop {
         let found = look(backend, params.clone()).await?;
         if !found.frames.is_empty() {

@@ -6,7 +6,6 @@ use ff_core::types::{ExecutionId, FlowId};
 
 use crate::backend::Backend;
 use crate::db::Dialect;
-use crate::engine::{read, unit};
 use crate::model::document;
 use crate::model::id::{exec_key, reject_nul};
 use crate::statements::{execution, tag};

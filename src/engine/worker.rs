@@ -19,7 +19,6 @@ use ff_core::types::{LaneId, Namespace, TimestampMs, WorkerId, WorkerInstanceId}
 
 use crate::backend::Backend;
 use crate::db::{Abort, Dialect};
-use crate::engine::{read, transaction, unit};
 use crate::model::id::invalid_input;
 use crate::statements::{Statements, worker};
 
