@@ -28,6 +28,20 @@ CREATE INDEX IF NOT EXISTS ff_claim_grant_expiry_idx
 
 ALTER TABLE ff_exec_core ADD COLUMN IF NOT EXISTS lease_reclaim_count integer NOT NULL DEFAULT 0;
 
+-- Where executions can exist already, the rows below need children to go to: as many
+-- as ff_exec_core has. A fresh database has none yet.
+DO $$
+DECLARE
+    wanted integer := (SELECT count(*) FROM pg_inherits WHERE inhparent = 'ff_exec_core'::regclass);
+BEGIN
+    FOR i IN 0 .. wanted - 1 LOOP
+        EXECUTE format(
+            'CREATE TABLE IF NOT EXISTS ff_claim_grant_p%s PARTITION OF ff_claim_grant FOR VALUES WITH (MODULUS %s, REMAINDER %s)',
+            i, wanted, i);
+    END LOOP;
+END
+$$;
+
 INSERT INTO ff_claim_grant
     (partition_key, grant_id, execution_id, kind, worker_id, worker_instance_id,
      grant_ttl_ms, issued_at_ms, expires_at_ms)

@@ -83,3 +83,38 @@ async fn apply(connection: &mut SqliteConnection, step: &Step) -> Result<(), Mig
     record.execute(connection).await.map_err(failed)?;
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use sqlx::ConnectOptions;
+    use sqlx::sqlite::SqliteConnectOptions;
+
+    use super::*;
+
+    async fn connect(folder: &tempfile::TempDir) -> SqliteConnection {
+        let options = SqliteConnectOptions::new().filename(folder.path().join("engine.sqlite")).create_if_missing(true);
+        options.connect().await.expect("a connection")
+    }
+
+    #[tokio::test]
+    async fn connections_that_start_at_once_do_the_work_once() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (mut first, mut second) = (connect(&folder).await, connect(&folder).await);
+        let (one, other) = tokio::join!(apply_sqlite(&mut first), apply_sqlite(&mut second));
+        one.expect("the first");
+        other.expect("the second");
+        assert_eq!(applied(&mut first).await.expect("the ledgers").len(), SQLITE.len());
+    }
+
+    #[tokio::test]
+    async fn a_version_that_fails_leaves_the_file_as_it_was() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut connection = connect(&folder).await;
+        let obstacle = SQLITE.iter().find(|step| step.version() == 14).expect("version 14");
+        let table = obstacle.sql.split_once(";").map_or("", |(table, _)| table);
+        sqlx::raw_sql(table).execute(&mut connection).await.expect("a table in the way");
+        let error = apply_sqlite(&mut connection).await.expect_err("the table is there already");
+        assert!(matches!(error, MigrationError::Sqlx(MigrateError::ExecuteMigration(_, 14))), "{error}");
+        assert!(connection.list_applied_migrations(LEDGER_TABLE).await.is_err(), "not even the ledger was made");
+    }
+}
