@@ -13,7 +13,7 @@ pub(crate) fn run(arguments: &Check) -> Result<Outcome, Failure> {
     let compiled = diglot::compile(&inputs);
     report::findings(&inputs.sources, &compiled.diagnostics, arguments.format)?;
     report::line(&report::summary(&compiled, &compiled.diagnostics));
-    Ok(if report::errors(&compiled.diagnostics) > 0 { Outcome::Findings } else { Outcome::Clean })
+    Ok(if compiled.has_errors() { Outcome::Findings } else { Outcome::Clean })
 }
 
 /// The project's folder: the one named, or the nearest one upwards that looks like a project.

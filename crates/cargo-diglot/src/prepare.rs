@@ -54,9 +54,11 @@ struct Asked {
 pub(crate) fn run(arguments: &Prepare) -> Result<Outcome, Failure> {
     let root = check::root(&arguments.project)?;
     let mut inputs = diglot::build::load(&root)?;
+    // What was answered before has no say in what is asked and recorded now.
+    inputs.answers = None;
     inputs.check_answers = false;
     let compiled = compile(&inputs);
-    if report::errors(&compiled.diagnostics) > 0 {
+    if compiled.has_errors() {
         return found(&inputs, &compiled, &compiled.diagnostics);
     }
     let url = arguments.postgres.clone().or_else(|| env::var(URL_VARIABLE).ok());
@@ -73,7 +75,7 @@ pub(crate) fn run(arguments: &Prepare) -> Result<Outcome, Failure> {
     inputs.answers = Some(index);
     inputs.check_answers = true;
     let checked = compile(&inputs);
-    if report::errors(&checked.diagnostics) > 0 {
+    if checked.has_errors() {
         return found(&inputs, &checked, &checked.diagnostics);
     }
     let engines: Vec<&str> = asked.iter().map(|asked| asked.engine.as_str()).collect();

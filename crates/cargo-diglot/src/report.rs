@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use anstream::{AutoStream, ColorChoice};
 use diglot::Compiled;
 use diglot::diagnostic::{Diagnostic, Severity};
-use diglot::render;
+use diglot::render::{self, Look};
 use diglot::source::Sources;
 
 use crate::cli::Format;
@@ -13,17 +13,13 @@ use crate::failure::Failure;
 
 /// Prints findings in the order given.
 pub(crate) fn findings(sources: &Sources, findings: &[Diagnostic], format: Format) -> Result<(), Failure> {
-    let color = AutoStream::choice(&io::stdout()) != ColorChoice::Never;
-    let mut text = String::new();
-    for finding in findings {
-        let rendered = match format {
-            Format::Full => render::full(sources, finding, color),
-            Format::Short => render::short(sources, finding),
-            Format::Json => render::json(sources, finding),
-        };
-        text.push_str(rendered.trim_end_matches('\n'));
-        text.push_str(if format == Format::Full { "\n\n" } else { "\n" });
-    }
+    let look = match format {
+        Format::Full if AutoStream::choice(&io::stdout()) == ColorChoice::Never => Look::Plain,
+        Format::Full => Look::Color,
+        Format::Short => Look::Short,
+        Format::Json => Look::Json,
+    };
+    let text = render::all(sources, findings, look);
     match anstream::stdout().write_all(text.as_bytes()) {
         // Whoever read the pipe has seen enough.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),

@@ -1,0 +1,147 @@
+//! A crate with diglot as its build dependency: drift fails its `cargo build` with the finding and with
+//! nothing else, and the build is well again when the pages agree.
+
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::Mutex;
+use std::time::SystemTime;
+
+use crate::project::{Ended, Project};
+
+const PG: &str = "sql/pg/job.sql";
+
+/// The builds share their output.
+static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+
+/// Uses what is generated, so that a missing function or field would be an error of its own.
+const LIB: &str = r#"
+//! A crate that uses the generated API.
+
+mod statements {
+    include!(concat!(env!("OUT_DIR"), "/statements.rs"));
+}
+
+use statements::{Statements, job};
+
+pub async fn due(statements: &mut impl Statements) -> Result<Vec<(i64, i64, bool)>, sqlx::Error> {
+    let params = job::JobDueParams { lane: "a".to_owned(), now_ms: 1 };
+    let rows: Vec<job::JobDueRow> = statements.job_due(&params).await?;
+    Ok(rows.into_iter().map(|row| (row.due_ms, row.seen_ms, row.paused)).collect())
+}
+
+pub async fn take(statements: &mut impl Statements, id: uuid::Uuid) -> Result<u64, sqlx::Error> {
+    let params = job::JobTakeParams { owner: "me".to_owned(), due_ms: 2, now_ms: 1, id };
+    statements.job_take(&params).await
+}
+
+pub async fn owner(statements: &mut impl Statements, id: uuid::Uuid) -> Result<Option<Option<String>>, sqlx::Error> {
+    let row = statements.job_owner(&job::JobOwnerParams { id }).await?;
+    Ok(row.map(|row| row.owner))
+}
+"#;
+
+/// The workspace's folder, whose lock file and target folder serve the crate as well.
+fn workspace() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn make_crate() -> Project {
+    let project = Project::clean();
+    let compiler = fs::canonicalize(workspace().join("crates/diglot")).unwrap();
+    let manifest = format!(
+        "[workspace]\n\n[package]\nname = \"demo\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n\
+         [features]\ndefault = [\"sqlite\", \"postgres\"]\nsqlite = [\"sqlx/sqlite\"]\n\
+         postgres = [\"sqlx/postgres\", \"sqlx/tls-rustls\"]\n\n[dependencies]\nfutures-core = \"0.3\"\n\
+         futures-util = {{ version = \"0.3\", default-features = false, features = [\"std\"] }}\nserde_json = \"1\"\n\
+         sqlx = {{ version = \"0.9\", default-features = false, features = \
+         [\"macros\", \"runtime-tokio\", \"json\", \"uuid\"] }}\nuuid = \"1\"\n\n\
+         [build-dependencies]\ndiglot = {{ path = {compiler:?} }}\n"
+    );
+    project.write("Cargo.toml", manifest);
+    project.write("build.rs", "fn main() {\n    diglot::build::run();\n}\n");
+    project.write("src/lib.rs", LIB);
+    project.write("Cargo.lock", fs::read(workspace().join("Cargo.lock")).unwrap());
+    project
+}
+
+/// Builds offline, beside the tests' own build output, so that dependencies compile once for all runs.
+fn build(project: &Project) -> Ended {
+    let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let mut command = Command::new(cargo);
+    command.args(["build", "--offline", "--color=never"]).current_dir(project.path("."));
+    command.env("CARGO_TARGET_DIR", Path::new(env!("CARGO_TARGET_TMPDIR")).join("demo"));
+    // Nobody is there; and nothing of the surrounding cargo's own settings is for this crate.
+    command.env("DATABASE_URL", "postgres://nobody@nowhere/x");
+    for (name, _) in env::vars_os() {
+        if name.to_string_lossy().starts_with("CARGO_PKG_") || name == "CARGO_MANIFEST_DIR" || name == "RUSTFLAGS" {
+            command.env_remove(name);
+        }
+    }
+    Ended::of(command.stdin(Stdio::null()).output().unwrap())
+}
+
+/// When the last good generated file was written.
+fn generated() -> SystemTime {
+    let builds = Path::new(env!("CARGO_TARGET_TMPDIR")).join("demo/debug/build");
+    let files = fs::read_dir(builds).unwrap().filter_map(|entry| {
+        let path = entry.unwrap().path();
+        let ours = path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("demo-"));
+        let file = path.join("out/statements.good.rs");
+        (ours && file.exists()).then(|| file.metadata().unwrap().modified().unwrap())
+    });
+    files.max().expect("a build that went well left its generated file")
+}
+
+#[test]
+fn drift_fails_a_build_with_the_finding_alone() {
+    let _alone = ONE_AT_A_TIME.lock();
+    let project = make_crate();
+    let built = build(&project);
+    assert_eq!(built.code, Some(0), "{}", built.seen());
+    let written = generated();
+
+    project.edit(PG, "job.due_ms < :now_ms", "job.due_ms <= :now_ms");
+    let failed = build(&project);
+    assert_eq!(failed.code, Some(101), "{}", failed.seen());
+    for path in ["sql/sqlite/job.sql", PG] {
+        assert!(failed.stderr.contains(path), "{}", failed.seen());
+    }
+    let errors = |ended: &Ended| -> Vec<String> {
+        let lines = ended.stderr.lines().filter(|line| line.starts_with("error"));
+        lines.map(str::to_owned).collect()
+    };
+    let found = errors(&failed);
+    assert_eq!(found.len(), 3, "{}", failed.seen());
+    assert!(found[0].starts_with("error: diglot: 1 finding"), "{found:?}");
+    assert!(found[1].starts_with("error["), "{found:?}");
+    assert!(found[2].starts_with("error: could not compile `demo`"), "{found:?}");
+    assert_eq!(generated(), written);
+
+    project.edit(PG, "job.due_ms <= :now_ms", "job.due_ms < :now_ms");
+    let again = build(&project);
+    assert_eq!(again.code, Some(0), "{}", again.seen());
+    assert_eq!(generated(), written);
+}
+
+#[test]
+fn a_broken_statement_brings_no_other_error_along() {
+    let _alone = ONE_AT_A_TIME.lock();
+    let project = make_crate();
+    assert_eq!(build(&project).code, Some(0));
+    let changes: [(&str, &str); 3] = [
+        ("ORDER BY job.priority DESC", "ORDER job.priority DESC"),
+        ("SELECT owner\n", "SELECT ownr\n"),
+        ("-- name: job_take", "-- name: job_tkae"),
+    ];
+    for (from, to) in changes {
+        project.edit(PG, from, to);
+        let failed = build(&project);
+        assert_eq!(failed.code, Some(101), "{to}: {}", failed.seen());
+        let rustc = failed.stderr.lines().filter(|line| line.starts_with("error[E")).count();
+        assert_eq!(rustc, 0, "{to}: {}", failed.seen());
+        project.edit(PG, to, from);
+    }
+    assert_eq!(build(&project).code, Some(0));
+}

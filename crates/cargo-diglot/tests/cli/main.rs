@@ -1,0 +1,10 @@
+//! The command line as its users run it, in projects made for the purpose. Needs the programs of a Postgres
+//! server, or the URL of one in `DIGLOT_POSTGRES_URL`.
+
+mod bad_input;
+mod cargo_build;
+mod drift;
+mod explain;
+mod prepare;
+mod project;
+mod with_postgres;
