@@ -1,0 +1,79 @@
+//! What the engine may know about the database it runs on: nothing but this trait.
+
+use std::future::Future;
+
+use ff_core::EngineError;
+use ff_core::backend::BackendTag;
+use ff_core::partition::PartitionConfig;
+use ff_core::types::{BudgetId, FlowId, QuotaPolicyId};
+
+use super::tx::Operation;
+use super::wake::{Interest, Outbox, StreamKey};
+use crate::statements::Statements;
+
+/// One of the two databases. Only [`Sqlite`](super::Sqlite) and [`Postgres`](super::Postgres) implement it.
+///
+/// Operations are generic over it and ask it for names and partitions; everything else that differs is
+/// in the statements or behind [`Db`](super::Db).
+pub trait Dialect: Sized + Send + Sync + 'static {
+    /// The driver's connection, on which the generated statements run.
+    type Connection: Statements + 'static;
+
+    /// How connections are kept, and where reads, units and transactions run.
+    type Store: Store<Self>;
+
+    /// The name in errors, in `backend_label()` and in the family of the identity.
+    const LABEL: &'static str;
+
+    /// The mark in the handles that this backend makes.
+    const TAG: BackendTag;
+
+    /// The stage word of the identity, which callers compare.
+    const STAGE: &'static str;
+
+    /// What the capability flag of `claim_for_worker` says; the method works on both.
+    const REPORTS_CLAIM_FOR_WORKER: bool;
+
+    /// The first word of a revoked lease's synthetic id, `<word>:<uuid>:<attempt>:<epoch>`.
+    const REVOKED_LEASE_PREFIX: &'static str;
+
+    /// The words of the refusal to list workers across namespaces, which callers compare.
+    const LIST_WORKERS_ACROSS_NAMESPACES: &'static str;
+
+    /// What a reclaim that was refused because of its cap adds to the count it reports: 1 on Postgres, where
+    /// callers expect the refused one to be counted, 0 on SQLite.
+    const REFUSED_RECLAIM_COUNTS: u32;
+
+    /// The number of worker registry partitions; 1 where the registry is not partitioned.
+    const WORKER_PARTITIONS: i16;
+
+    /// Whether the same operation may succeed when it is run again at once.
+    fn is_transient(error: &sqlx::Error) -> bool;
+
+    /// The answer after the last attempt failed with a transient error.
+    fn exhausted(last: sqlx::Error) -> EngineError;
+
+    /// The partition of a flow's rows.
+    fn flow_partition(id: &FlowId, config: &PartitionConfig) -> i16;
+
+    /// The partition of a budget's rows.
+    fn budget_partition(id: &BudgetId, config: &PartitionConfig) -> i16;
+
+    /// The partition of a quota policy's rows.
+    fn quota_partition(id: &QuotaPolicyId, config: &PartitionConfig) -> i16;
+
+    /// The partition of a worker instance's registration.
+    fn worker_partition(worker_instance_id: &str) -> i16;
+}
+
+/// Runs operations on connections. The engine never sees it; [`Db`](super::Db) does.
+pub trait Store<D: Dialect>: Send + Sync + 'static {
+    /// Runs an operation to its durable end: connection, transaction, retries, wake-ups.
+    fn run<O: Operation<D>>(&self, operation: O) -> impl Future<Output = Result<O::Answer, EngineError>> + Send;
+
+    /// Makes sure that other processes' frames of a stream arrive here while the answer lives.
+    fn watch_stream(&self, key: StreamKey) -> impl Future<Output = Result<Option<Interest>, EngineError>> + Send;
+
+    /// Makes sure that other processes' rows of an outbox arrive here from now on.
+    fn watch_outbox(&self, outbox: Outbox) -> impl Future<Output = Result<(), EngineError>> + Send;
+}

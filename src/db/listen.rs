@@ -1,0 +1,363 @@
+//! Hears from other processes through LISTEN.
+//!
+//! One task per backend owns one connection, which it takes when somebody first wants to hear anything.
+//! A subscription is answered only when the server has acknowledged it, for every subscriber. When the
+//! last subscriber of a stream is gone the task unlistens. When the connection is lost the task comes
+//! back, 100 ms later at first and 1 s later at most, listens to everything again, and tells every
+//! waiter that it may have missed something.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use sqlx::PgPool;
+use sqlx::postgres::{PgListener, PgNotification};
+use tokio::sync::{broadcast, mpsc, oneshot};
+use tokio::task::JoinHandle;
+use uuid::Uuid;
+
+use super::wake::{Channels, Outbox, OutboxEvent, StreamKey, Wake};
+pub use super::wake::StreamEventId;
+
+/// The channel of completion events.
+pub const COMPLETION_CHANNEL: &str = "ff_completion";
+
+const STREAM_PREFIX: &str = "ff_stream_";
+const FIRST_PAUSE: Duration = Duration::from_millis(100);
+const LONGEST_PAUSE: Duration = Duration::from_secs(1);
+
+/// The channel of one attempt's stream.
+#[must_use]
+pub fn channel_name(execution: &Uuid, attempt_index: u32) -> String {
+    format!("{STREAM_PREFIX}{execution}_{attempt_index}")
+}
+
+/// The channel of an outbox; frames have a channel per stream instead.
+pub(super) fn outbox_channel(outbox: Outbox) -> Option<&'static str> {
+    match outbox {
+        Outbox::LeaseHistory => Some("ff_lease_event"),
+        Outbox::Completion => Some(COMPLETION_CHANNEL),
+        Outbox::SignalDelivery => Some("ff_signal_event"),
+        Outbox::OperatorEvent => Some("ff_operator_event"),
+        Outbox::StreamFrame => None,
+    }
+}
+
+/// What a message says, if anything that is known here.
+fn wake(channel: &str, payload: &str) -> Option<Wake> {
+    let outboxes = [Outbox::LeaseHistory, Outbox::Completion, Outbox::SignalDelivery, Outbox::OperatorEvent];
+    if let Some(outbox) = outboxes.into_iter().find(|outbox| outbox_channel(*outbox) == Some(channel)) {
+        let event_id = payload.parse().unwrap_or(0); // tidy: a hint; the table is read anyway
+        return Some(Wake::Outbox(outbox, OutboxEvent { event_id, partition_key: -1 }));
+    }
+    let (execution, attempt) = channel.strip_prefix(STREAM_PREFIX)?.rsplit_once('_')?;
+    let key = StreamKey { execution: execution.parse().ok()?, attempt_index: attempt.parse().ok()? };
+    Some(Wake::Frame(key, frame(payload)))
+}
+
+fn frame(payload: &str) -> StreamEventId {
+    let parts = payload.split_once('-').and_then(|(ts_ms, seq)| Some((ts_ms.parse().ok()?, seq.parse().ok()?)));
+    match parts {
+        Some((ts_ms, seq)) => StreamEventId::Frame { ts_ms, seq },
+        None => StreamEventId::Reconnect,
+    }
+}
+
+enum Command {
+    Listen { channel: String, done: oneshot::Sender<Result<(), sqlx::Error>> },
+    Unlisten { channel: String },
+}
+
+/// The task's address.
+pub(super) struct Listener {
+    commands: mpsc::UnboundedSender<Command>,
+    active: Arc<AtomicUsize>,
+    task: JoinHandle<()>,
+}
+
+impl Listener {
+    /// Needs a tokio runtime. The task ends when this is dropped.
+    pub(super) fn spawn(pool: PgPool, channels: Channels) -> Self {
+        let (commands, orders) = mpsc::unbounded_channel();
+        let active = Arc::new(AtomicUsize::new(0));
+        let ears = Ears { pool, channels, orders, listening: HashMap::new(), active: Arc::clone(&active) };
+        Self { commands, active, task: tokio::spawn(ears.run()) }
+    }
+
+    /// Listens to a stream until the answer is dropped.
+    pub(super) async fn stream(&self, key: StreamKey) -> Result<Listening, sqlx::Error> {
+        // An index that is no attempt's has no channel, and nobody will ever append there.
+        let attempt = u32::try_from(key.attempt_index).map_err(|error| sqlx::Error::Protocol(error.to_string()))?;
+        self.listen(channel_name(&key.execution, attempt)).await
+    }
+
+    /// Listens to an outbox for good.
+    pub(super) async fn outbox(&self, outbox: Outbox) -> Result<(), sqlx::Error> {
+        if let Some(channel) = outbox_channel(outbox) {
+            std::mem::forget(self.listen(channel.to_owned()).await?);
+        }
+        Ok(())
+    }
+
+    async fn listen(&self, channel: String) -> Result<Listening, sqlx::Error> {
+        let (done, acknowledged) = oneshot::channel();
+        // Made before the wait, so that a caller that stops waiting is taken off again.
+        let listening = Listening { channel: channel.clone(), commands: self.commands.clone() };
+        if self.commands.send(Command::Listen { channel, done }).is_err() {
+            return Err(sqlx::Error::WorkerCrashed);
+        }
+        match acknowledged.await {
+            Ok(Ok(())) => Ok(listening),
+            Ok(Err(error)) => Err(error),
+            Err(_) => Err(sqlx::Error::WorkerCrashed),
+        }
+    }
+
+    fn active_channel_count(&self) -> usize {
+        self.active.load(Ordering::Acquire)
+    }
+}
+
+impl Drop for Listener {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+/// One subscriber of a channel; dropping it takes the subscriber off.
+pub(super) struct Listening {
+    channel: String,
+    commands: mpsc::UnboundedSender<Command>,
+}
+
+impl Drop for Listening {
+    fn drop(&mut self) {
+        let _ = self.commands.send(Command::Unlisten { channel: std::mem::take(&mut self.channel) });
+    }
+}
+
+/// The task.
+struct Ears {
+    pool: PgPool,
+    channels: Channels,
+    orders: mpsc::UnboundedReceiver<Command>,
+    /// How many subscribers each channel has.
+    listening: HashMap<String, usize>,
+    active: Arc<AtomicUsize>,
+}
+
+/// What the task heard.
+enum Heard {
+    Command(Command),
+    Message(PgNotification),
+    Lost,
+    Nobody,
+}
+
+impl Ears {
+    async fn run(mut self) {
+        let mut pause = FIRST_PAUSE;
+        let mut was_connected = false;
+        while let Some(first) = self.first_order().await {
+            match self.connect().await {
+                Ok(mut listener) => {
+                    pause = FIRST_PAUSE;
+                    if was_connected {
+                        self.channels.reconnected();
+                    }
+                    was_connected = true;
+                    if let Some(order) = first {
+                        self.obey(&mut listener, order).await;
+                    }
+                    if self.hear(&mut listener).await.is_break() {
+                        return;
+                    }
+                    tracing::warn!("the connection that hears wake-ups was lost");
+                }
+                Err(error) => {
+                    tracing::warn!(%error, "wake-ups of other processes cannot be heard");
+                    if let Some(order) = first {
+                        self.refuse(order, error);
+                    }
+                }
+            }
+            tokio::time::sleep(pause).await;
+            pause = LONGEST_PAUSE.min(pause * 2);
+        }
+    }
+
+    /// Waits until there is something to listen to: at once after a loss, else the first order.
+    async fn first_order(&mut self) -> Option<Option<Command>> {
+        if !self.listening.is_empty() {
+            return Some(None);
+        }
+        self.orders.recv().await.map(Some)
+    }
+
+    async fn connect(&self) -> Result<PgListener, sqlx::Error> {
+        let mut listener = PgListener::connect_with(&self.pool).await?;
+        listener.eager_reconnect(false);
+        if !self.listening.is_empty() {
+            listener.listen_all(self.listening.keys().map(String::as_str)).await?;
+        }
+        Ok(listener)
+    }
+
+    /// Obeys and passes messages on until the connection is lost, or nobody is left to ask.
+    async fn hear(&mut self, listener: &mut PgListener) -> std::ops::ControlFlow<()> {
+        loop {
+            let heard = tokio::select! {
+                order = self.orders.recv() => order.map_or(Heard::Nobody, Heard::Command),
+                message = listener.try_recv() => match message {
+                    Ok(Some(message)) => Heard::Message(message),
+                    Ok(None) | Err(_) => Heard::Lost,
+                },
+            };
+            match heard {
+                Heard::Command(order) => self.obey(listener, order).await,
+                Heard::Message(message) => {
+                    if let Some(wake) = wake(message.channel(), message.payload()) {
+                        self.channels.send(&wake);
+                    }
+                }
+                Heard::Lost if self.pool.is_closed() => return std::ops::ControlFlow::Break(()),
+                Heard::Lost => return std::ops::ControlFlow::Continue(()),
+                Heard::Nobody => return std::ops::ControlFlow::Break(()),
+            }
+        }
+    }
+
+    async fn obey(&mut self, listener: &mut PgListener, order: Command) {
+        match order {
+            Command::Listen { channel, done } => {
+                let known = self.listening.contains_key(&channel);
+                let ended = if known { Ok(()) } else { listener.listen(&channel).await };
+                // A subscriber that was refused, or that no longer waits, takes itself off when it is dropped.
+                *self.listening.entry(channel).or_default() += 1;
+                let _ = done.send(ended);
+            }
+            Command::Unlisten { channel } => {
+                if self.take_off(&channel)
+                    && let Err(error) = listener.unlisten(&channel).await
+                {
+                    tracing::debug!(%error, "a channel could not be left");
+                }
+            }
+        }
+        self.active.store(self.listening.len(), Ordering::Release);
+    }
+
+    fn refuse(&mut self, order: Command, error: sqlx::Error) {
+        match order {
+            Command::Listen { channel, done } => {
+                *self.listening.entry(channel).or_default() += 1;
+                let _ = done.send(Err(error));
+            }
+            Command::Unlisten { channel } => {
+                self.take_off(&channel);
+            }
+        }
+        self.active.store(self.listening.len(), Ordering::Release);
+    }
+
+    /// Takes one subscriber off; true when it was the last.
+    fn take_off(&mut self, channel: &str) -> bool {
+        let Some(subscribers) = self.listening.get_mut(channel) else { return false };
+        *subscribers -= 1;
+        if *subscribers > 0 {
+            return false;
+        }
+        self.listening.remove(channel);
+        true
+    }
+}
+
+/// Hears of frames that any process appends, by the name of a stream's channel.
+///
+/// The backend has one of its own; this is for callers that have a pool only.
+pub struct StreamNotifier {
+    listener: Option<Listener>,
+    channels: Channels,
+    subscriptions: Mutex<HashMap<String, Listening>>,
+}
+
+impl StreamNotifier {
+    /// Starts to listen, through one connection of the pool. Needs a tokio runtime.
+    #[must_use]
+    pub fn spawn(pool: PgPool) -> Arc<Self> {
+        let channels = Channels::new();
+        let listener = Some(Listener::spawn(pool, channels.clone()));
+        Arc::new(Self { listener, channels, subscriptions: Mutex::default() })
+    }
+
+    /// One that never hears anything.
+    #[must_use]
+    pub fn placeholder() -> Arc<Self> {
+        Arc::new(Self { listener: None, channels: Channels::new(), subscriptions: Mutex::default() })
+    }
+
+    /// The number of channels that it listens to.
+    #[must_use]
+    pub fn active_channel_count(&self) -> usize {
+        self.listener.as_ref().map_or(0, Listener::active_channel_count)
+    }
+
+    /// Hears of a stream's frames; `channel` is made by [`channel_name`]. When this returns, the server has
+    /// acknowledged the subscription. A name that is no stream's, or a server that cannot be reached, gives
+    /// a receiver that hears nothing but reconnections.
+    pub async fn subscribe(&self, channel: &str) -> broadcast::Receiver<StreamEventId> {
+        let Some(Wake::Frame(key, _)) = wake(channel, "") else { return broadcast::channel(1).1 };
+        let events = self.channels.stream(key);
+        if let Some(listener) = &self.listener {
+            match listener.listen(channel.to_owned()).await {
+                Ok(listening) => self.remember(channel, listening),
+                Err(error) => tracing::warn!(%error, channel, "the channel cannot be listened to"),
+            }
+        }
+        events
+    }
+
+    /// Keeps a subscription for as long as the stream has receivers.
+    fn remember(&self, channel: &str, listening: Listening) {
+        let mut subscriptions = self.subscriptions.lock().unwrap_or_else(PoisonError::into_inner); // tidy: a map
+        subscriptions.retain(|channel, _| match wake(channel, "") {
+            Some(Wake::Frame(key, _)) => self.channels.is_tailed(key),
+            _ => false,
+        });
+        subscriptions.insert(channel.to_owned(), listening);
+    }
+}
+
+impl std::fmt::Debug for StreamNotifier {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("StreamNotifier").field("active_channels", &self.active_channel_count()).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stream_channel_is_read_back_from_its_name() {
+        let execution = Uuid::from_u128(7);
+        let heard = wake(&channel_name(&execution, 3), "12-4");
+        let Some(Wake::Frame(key, event)) = heard else { panic!("a frame, not {heard:?}") };
+        assert_eq!((key.execution, key.attempt_index), (execution, 3));
+        assert_eq!(event, StreamEventId::Frame { ts_ms: 12, seq: 4 });
+    }
+
+    #[test]
+    fn a_payload_that_cannot_be_read_asks_for_a_fresh_look() {
+        for payload in ["", "12", "x-1", "12-", "9999999999999999999-1"] {
+            assert_eq!(frame(payload), StreamEventId::Reconnect, "{payload}");
+        }
+    }
+
+    #[test]
+    fn foreign_channels_say_nothing() {
+        assert!(wake("other", "1").is_none());
+        assert!(wake("ff_stream_x_1", "1-1").is_none());
+    }
+}

@@ -1,0 +1,198 @@
+//! The databases, behind one door.
+//!
+//! [`Db`] runs operations by name. The engine writes them once, against the generated statements:
+//!
+//! ```ignore
+//! // One call that is atomic by itself. `params` is lent to the closure, which captures nothing else.
+//! let row = backend.db().unit(
+//!     "lease_renew",
+//!     params,                                              // P: Send + Sync + 'static
+//!     |conn, params| Box::pin(conn.lease_renew(params)),   // Result<T, sqlx::Error>
+//!     |params, row, wakes| {                               // told after the commit
+//!         if let Some(row) = row { wakes.lease(row.event_id, params.partition_key) }
+//!     },
+//! ).await?;                                                // Result<T, EngineError>
+//!
+//! // Several calls in one transaction; `?` takes a driver's error and an engine's error alike.
+//! backend.db().write("reclaim_execution", params, |conn, params| Box::pin(async move {
+//!     let found = conn.grant_execution_lock(&params.lock).await?;
+//!     found.ok_or(EngineError::NotFound { entity: "execution" })?;
+//!     Ok(conn.grant_delete(&params.delete).await?)
+//! }), silent).await?;
+//!
+//! // Reads; no transaction.
+//! backend.db().read("lane_list", (), |conn, ()| Box::pin(conn.lane_list())).await?;
+//!
+//! // A live tail: subscribe, read, and read again after each `changed()`.
+//! let mut tail = backend.db().tail(StreamKey { execution, attempt_index }).await?;
+//! ```
+//!
+//! | What the engine uses | Where |
+//! |---|---|
+//! | `backend.db() -> &Db<D>`, `backend.clock() -> &Clock`, `backend.partitions() -> &PartitionConfig` | [`Backend`](crate::Backend) |
+//! | `Db::read`, `Db::unit`, `Db::write`, `Db::tail`, `Db::subscribe`, [`silent`] | here |
+//! | `Wakes::{lease, completion, frame, outbox}` | [`wake`] |
+//! | `D::LABEL`, `D::TAG`, `D::flow_partition(..)`, `D::worker_partition(..)`, `D::REVOKED_LEASE_PREFIX`, … | [`Dialect`] |
+//! | `Abort` (what a `write` closure returns as its error), `transport::<D>(sqlx::Error)` | [`crate::error`] |
+//!
+//! The closures may run more than once (see [`tx`]) and must not keep anything between runs. A caller's
+//! future may be dropped at any moment: the operation then has happened or has not, and every
+//! connection goes on clean.
+
+pub(crate) mod dialect;
+#[cfg(feature = "sqlite")]
+mod executor;
+pub(crate) mod fault;
+pub(crate) mod migrate;
+pub(crate) mod tx;
+pub(crate) mod wake;
+#[cfg(feature = "postgres")]
+pub(crate) mod pg;
+#[cfg(feature = "sqlite")]
+mod readers;
+#[cfg(feature = "sqlite")]
+pub(crate) mod sqlite;
+
+use std::sync::Arc;
+
+use ff_core::EngineError;
+use futures_core::future::BoxFuture;
+use tokio::sync::broadcast;
+
+use crate::error::Abort;
+pub use dialect::Dialect;
+use dialect::Store;
+#[cfg(feature = "postgres")]
+pub use pg::Postgres;
+#[cfg(feature = "sqlite")]
+pub use sqlite::Sqlite;
+use tx::{Kind, Operation, Surroundings};
+pub(crate) use wake::{Outbox, OutboxEvent, StreamKey, Tail, Wakes};
+
+/// Runs operations on one database; clones use the same connections.
+pub(crate) struct Db<D: Dialect> {
+    store: Arc<D::Store>,
+    around: Surroundings,
+}
+
+impl<D: Dialect> Clone for Db<D> {
+    fn clone(&self) -> Self {
+        Self { store: Arc::clone(&self.store), around: self.around.clone() }
+    }
+}
+
+/// Nothing to tell after the commit.
+pub(crate) fn silent<P, T>(_: &P, _: &T, _: &mut Wakes) {}
+
+impl<D: Dialect> Db<D> {
+    /// Joins the connections with the channels that their operations are told on.
+    pub(crate) fn new(store: D::Store, around: Surroundings) -> Self {
+        Self { store: Arc::new(store), around }
+    }
+
+    /// Reads, in one or more calls that need not see the same state.
+    pub(crate) async fn read<P, T, O>(&self, name: &'static str, params: P, op: O) -> Result<T, EngineError>
+    where
+        P: Send + Sync + 'static,
+        T: Send + 'static,
+        O: for<'a> Fn(&'a mut D::Connection, &'a P) -> BoxFuture<'a, Result<T, sqlx::Error>> + Send + Sync + 'static,
+    {
+        self.store.run(Call { name, kind: Kind::Read, params, op, wakes: silent }).await
+    }
+
+    /// Runs exactly one generated call that is atomic by itself.
+    pub(crate) async fn unit<P, T, O, W>(
+        &self,
+        name: &'static str,
+        params: P,
+        op: O,
+        wakes: W,
+    ) -> Result<T, EngineError>
+    where
+        P: Send + Sync + 'static,
+        T: Send + 'static,
+        O: for<'a> Fn(&'a mut D::Connection, &'a P) -> BoxFuture<'a, Result<T, sqlx::Error>> + Send + Sync + 'static,
+        W: Fn(&P, &T, &mut Wakes) + Send + Sync + 'static,
+    {
+        self.store.run(Call { name, kind: Kind::Unit, params, op, wakes }).await
+    }
+
+    /// Runs several calls in one transaction, which rolls back when `op` answers with an error.
+    pub(crate) async fn write<P, T, O, W>(
+        &self,
+        name: &'static str,
+        params: P,
+        op: O,
+        wakes: W,
+    ) -> Result<T, EngineError>
+    where
+        P: Send + Sync + 'static,
+        T: Send + 'static,
+        O: for<'a> Fn(&'a mut D::Connection, &'a P) -> BoxFuture<'a, Result<T, Abort>> + Send + Sync + 'static,
+        W: Fn(&P, &T, &mut Wakes) + Send + Sync + 'static,
+    {
+        self.store.run(Call { name, kind: Kind::Write, params, op, wakes }).await
+    }
+
+    /// Hears of the frames that are appended to a stream from here on, by any process.
+    pub(crate) async fn tail(&self, key: StreamKey) -> Result<Tail, EngineError> {
+        let events = self.around.channels.stream(key);
+        let _interest = self.store.watch_stream(key).await?;
+        Ok(Tail { events, _interest })
+    }
+
+    /// Hears of the rows that are added to an outbox from here on, by any process.
+    pub(crate) async fn subscribe(&self, outbox: Outbox) -> Result<broadcast::Receiver<OutboxEvent>, EngineError> {
+        let events = self.around.channels.outbox(outbox);
+        self.store.watch_outbox(outbox).await?;
+        Ok(events)
+    }
+
+    /// The connections.
+    pub(crate) fn store(&self) -> &D::Store {
+        &self.store
+    }
+
+    /// The channels and the fault hook.
+    pub(crate) fn around(&self) -> &Surroundings {
+        &self.around
+    }
+}
+
+/// An operation made of closures.
+struct Call<P, O, W> {
+    name: &'static str,
+    kind: Kind,
+    params: P,
+    op: O,
+    wakes: W,
+}
+
+impl<D, P, T, E, O, W> Operation<D> for Call<P, O, W>
+where
+    D: Dialect,
+    P: Send + Sync + 'static,
+    T: Send + 'static,
+    E: Into<Abort> + 'static,
+    O: for<'a> Fn(&'a mut D::Connection, &'a P) -> BoxFuture<'a, Result<T, E>> + Send + Sync + 'static,
+    W: Fn(&P, &T, &mut Wakes) + Send + Sync + 'static,
+{
+    type Answer = T;
+
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    fn run<'a>(&'a self, connection: &'a mut D::Connection) -> BoxFuture<'a, Result<T, Abort>> {
+        let running = (self.op)(connection, &self.params);
+        Box::pin(async move { running.await.map_err(Into::into) })
+    }
+
+    fn wakes(&self, answer: &T, wakes: &mut Wakes) {
+        (self.wakes)(&self.params, answer, wakes);
+    }
+}

@@ -1,0 +1,93 @@
+//! SQLite's read connections.
+//!
+//! They are opened when first needed, up to a limit, and kept. A pool would ask every connection for a
+//! sign of life before and after each use, which costs more than most reads; these go straight on. A
+//! reader that is dropped half way is clean again before its next call.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use ff_core::EngineError;
+use sqlx::{Connection as _, SqliteConnection};
+use tokio::sync::{Semaphore, SemaphorePermit};
+use tokio::time::timeout;
+
+use super::executor::block_on;
+use super::sqlite::{Opening, Sqlite};
+use super::tx::{Operation, Surroundings, attempts};
+use crate::error::Abort;
+
+/// How long a read waits for a connection.
+const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(30);
+
+pub(super) struct Readers {
+    opening: Opening,
+    free: Mutex<Vec<SqliteConnection>>,
+    slots: Semaphore,
+    around: Surroundings,
+}
+
+impl Readers {
+    pub(super) fn new(opening: Opening, limit: u32, around: Surroundings) -> Self {
+        let limit = usize::try_from(limit.max(1)).unwrap_or(Semaphore::MAX_PERMITS); // tidy: a limit, not data
+        Self { opening, free: Mutex::default(), slots: Semaphore::new(limit.min(Semaphore::MAX_PERMITS)), around }
+    }
+
+    /// Runs a read, waiting for a free connection.
+    pub(super) async fn run<O: Operation<Sqlite>>(&self, operation: O) -> Result<O::Answer, EngineError> {
+        attempts::<Sqlite, _, _>(&self.around, &operation, async || {
+            let mut reader = self.take().await?;
+            operation.run(reader.connection()?).await
+        })
+        .await
+    }
+
+    async fn take(&self) -> Result<Reader<'_>, sqlx::Error> {
+        let slot = match timeout(ACQUIRE_TIMEOUT, self.slots.acquire()).await {
+            Ok(Ok(slot)) => slot,
+            Ok(Err(_)) => return Err(sqlx::Error::PoolClosed),
+            Err(_) => return Err(sqlx::Error::PoolTimedOut),
+        };
+        let kept = self.free().pop();
+        let connection = match kept {
+            Some(connection) => connection,
+            None => self.opening.reader().await?,
+        };
+        Ok(Reader { connection: Some(connection), home: self, _slot: slot })
+    }
+
+    fn free(&self) -> MutexGuard<'_, Vec<SqliteConnection>> {
+        self.free.lock().unwrap_or_else(PoisonError::into_inner) // tidy: a list has no half-done state
+    }
+}
+
+impl Drop for Readers {
+    fn drop(&mut self) {
+        for connection in self.free().drain(..) {
+            if let Err(error) = block_on(connection.close()) {
+                tracing::warn!(%error, "a read connection did not close cleanly");
+            }
+        }
+    }
+}
+
+/// A connection in use; goes back on drop.
+struct Reader<'a> {
+    connection: Option<SqliteConnection>,
+    home: &'a Readers,
+    _slot: SemaphorePermit<'a>,
+}
+
+impl Reader<'_> {
+    fn connection(&mut self) -> Result<&mut SqliteConnection, Abort> {
+        self.connection.as_mut().ok_or(Abort::Driver(sqlx::Error::WorkerCrashed))
+    }
+}
+
+impl Drop for Reader<'_> {
+    fn drop(&mut self) {
+        if let Some(connection) = self.connection.take() {
+            self.home.free().push(connection);
+        }
+    }
+}

@@ -1,0 +1,229 @@
+//! SQLite: one writer, several readers, one process.
+//!
+//! Writes go to the writer's thread ([`tx::group`](super::tx)), reads to connections of their own, which
+//! WAL lets work beside the writer. A database in memory has no WAL; there, reads go to the writer too,
+//! so that nobody meets a locked table. This module opens connections and names what is particular.
+
+use std::str::FromStr as _;
+
+use ff_core::EngineError;
+use ff_core::backend::BackendTag;
+use ff_core::partition::PartitionConfig;
+use ff_core::types::{BudgetId, FlowId, QuotaPolicyId};
+use sqlx::error::{DatabaseError, ErrorKind};
+use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection, SqliteJournalMode};
+use sqlx::{ConnectOptions as _, Connection as _};
+
+use super::dialect::{Dialect, Store};
+use super::readers::Readers;
+use super::tx::group::Writer;
+use super::tx::{Kind, Operation, Surroundings};
+use super::wake::{Interest, Outbox, StreamKey};
+use crate::error::transport;
+
+/// How many prepared statements a connection keeps: more than there are.
+const STATEMENT_CACHE: usize = 512;
+
+/// How many pages the write-ahead log grows before the writer moves them to the file.
+const CHECKPOINT_PAGES: &str = "4000";
+
+/// The embedded database.
+#[derive(Debug, Clone, Copy)]
+pub struct Sqlite;
+
+impl Dialect for Sqlite {
+    type Connection = SqliteConnection;
+    type Store = SqliteStore;
+
+    const LABEL: &'static str = "sqlite";
+    const TAG: BackendTag = BackendTag::Sqlite;
+    const STAGE: &'static str = "Phase-4";
+    const REPORTS_CLAIM_FOR_WORKER: bool = false;
+    const REVOKED_LEASE_PREFIX: &'static str = "sqlite";
+    const LIST_WORKERS_ACROSS_NAMESPACES: &'static str =
+        "list_workers (cross-namespace on SQLite — pass namespace explicitly)";
+    const REFUSED_RECLAIM_COUNTS: u32 = 0;
+
+    fn is_transient(error: &sqlx::Error) -> bool {
+        let code = error.as_database_error().and_then(DatabaseError::code);
+        let primary = code.and_then(|code| code.parse::<i32>().ok()).map(|code| code & 0xff);
+        matches!(primary, Some(5 | 6))
+    }
+
+    fn exhausted(last: sqlx::Error) -> EngineError {
+        transport::<Self>(last)
+    }
+
+    fn flow_partition(_: &FlowId, _: &PartitionConfig) -> i16 {
+        0
+    }
+
+    fn budget_partition(_: &BudgetId, _: &PartitionConfig) -> i16 {
+        0
+    }
+
+    fn quota_partition(_: &QuotaPolicyId, _: &PartitionConfig) -> i16 {
+        0
+    }
+
+    fn worker_partition(_: &str) -> i16 {
+        0
+    }
+}
+
+/// How the connections to one database are made.
+#[derive(Debug, Clone)]
+pub(crate) struct Opening {
+    options: SqliteConnectOptions,
+    in_memory: bool,
+}
+
+impl Opening {
+    /// Reads a path or URI as sqlx understands it; the file is made when it is missing.
+    pub(crate) fn new(path: &str, in_memory: bool, wal: bool) -> Result<Self, sqlx::Error> {
+        let mut options = SqliteConnectOptions::from_str(path)?
+            .create_if_missing(true)
+            .statement_cache_capacity(STATEMENT_CACHE)
+            .disable_statement_logging();
+        if wal && !in_memory {
+            options = options.journal_mode(SqliteJournalMode::Wal);
+        }
+        Ok(Self { options, in_memory })
+    }
+
+    /// The options that every connection shares.
+    pub(crate) fn options(&self) -> &SqliteConnectOptions {
+        &self.options
+    }
+
+    /// Whether the database vanishes with its last connection.
+    pub(crate) fn is_in_memory(&self) -> bool {
+        self.in_memory
+    }
+
+    /// Opens a connection for reads.
+    pub(crate) async fn reader(&self) -> Result<SqliteConnection, sqlx::Error> {
+        SqliteConnection::connect_with(&self.options).await
+    }
+
+    /// Opens a connection for the writer.
+    pub(crate) async fn writer(&self) -> Result<SqliteConnection, sqlx::Error> {
+        let options = self.options.clone();
+        let options = if self.in_memory { options } else { options.pragma("wal_autocheckpoint", CHECKPOINT_PAGES) };
+        SqliteConnection::connect_with(&options).await
+    }
+}
+
+/// The connections to one database.
+pub struct SqliteStore {
+    // Dropped in this order: the sentinel keeps a database in memory alive until the others are closed.
+    writer: Writer,
+    readers: Option<Readers>,
+    _sentinel: Option<SqliteConnection>,
+}
+
+impl SqliteStore {
+    /// Takes the writer's connection over and opens the rest.
+    pub(crate) async fn new(
+        opening: &Opening,
+        writer: SqliteConnection,
+        readers: u32,
+        around: Surroundings,
+    ) -> Result<Self, sqlx::Error> {
+        let sentinel = if opening.in_memory { Some(opening.reader().await?) } else { None };
+        let readers = (!opening.in_memory).then(|| Readers::new(opening.clone(), readers, around.clone()));
+        let writer = Writer::start(opening.clone(), writer, around)?;
+        Ok(Self { writer, readers, _sentinel: sentinel })
+    }
+}
+
+impl Store<Sqlite> for SqliteStore {
+    async fn run<O: Operation<Sqlite>>(&self, operation: O) -> Result<O::Answer, EngineError> {
+        match (&self.readers, operation.kind()) {
+            (Some(readers), Kind::Read) => readers.run(operation).await,
+            _ => self.writer.run(operation).await,
+        }
+    }
+
+    async fn watch_stream(&self, _: StreamKey) -> Result<Option<Interest>, EngineError> {
+        Ok(None)
+    }
+
+    async fn watch_outbox(&self, _: Outbox) -> Result<(), EngineError> {
+        Ok(())
+    }
+}
+
+/// A failure that several operations share. A driver's error cannot be cloned; what is judged later,
+/// the code and the text, can.
+#[derive(Debug, thiserror::Error)]
+#[error("{message}")]
+struct Shared {
+    message: String,
+    code: Option<String>,
+}
+
+impl DatabaseError for Shared {
+    fn message(&self) -> &str {
+        &self.message
+    }
+
+    fn code(&self) -> Option<std::borrow::Cow<'_, str>> {
+        self.code.as_deref().map(Into::into)
+    }
+
+    fn as_error(&self) -> &(dyn std::error::Error + Send + Sync + 'static) {
+        self
+    }
+
+    fn as_error_mut(&mut self) -> &mut (dyn std::error::Error + Send + Sync + 'static) {
+        self
+    }
+
+    fn into_error(self: Box<Self>) -> Box<dyn std::error::Error + Send + Sync + 'static> {
+        self
+    }
+
+    fn kind(&self) -> ErrorKind {
+        ErrorKind::Other
+    }
+}
+
+/// Makes an error that is judged and reads like the given one.
+pub(super) fn shared(error: &sqlx::Error) -> sqlx::Error {
+    match error.as_database_error() {
+        Some(database) => {
+            let code = database.code().map(|code| code.into_owned());
+            sqlx::Error::database(Shared { message: database.message().to_owned(), code })
+        }
+        None => sqlx::Error::Protocol(error.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn coded(code: &str) -> sqlx::Error {
+        sqlx::Error::database(Shared { message: "busy".into(), code: Some(code.into()) })
+    }
+
+    #[test]
+    fn busy_and_locked_are_transient_with_any_extended_code() {
+        for code in ["5", "6", "261", "517", "773", "262", "518"] {
+            assert!(Sqlite::is_transient(&coded(code)), "{code}");
+        }
+        for code in ["11", "13", "21", "266", "2067", "x"] {
+            assert!(!Sqlite::is_transient(&coded(code)), "{code}");
+        }
+        assert!(!Sqlite::is_transient(&sqlx::Error::PoolTimedOut));
+    }
+
+    #[test]
+    fn a_shared_error_is_judged_and_reads_like_the_first() {
+        let first = coded("5");
+        let second = shared(&first);
+        assert!(Sqlite::is_transient(&second));
+        assert_eq!(second.to_string(), first.to_string());
+    }
+}

@@ -1,0 +1,141 @@
+//! The one door to the database: the only place that begins, commits, rolls back or tries again.
+//!
+//! An operation comes in by name. A *read* needs no transaction. A *unit* is one generated call that is
+//! atomic by itself. A *write* is several calls in one transaction; when it answers with an error,
+//! nothing of it stays. Answers are given and wake-ups are sent only after the commit is durable.
+//!
+//! An operation may run more than once: after a transient failure it is repeated up to three times in
+//! all, 5 and 10 ms apart. What is transient is judged on the driver's error, before translation, so a
+//! broken fence, which is an answer of the engine, is never retried.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_core::future::BoxFuture;
+use super::dialect::Dialect;
+use super::fault::{Faults, Step};
+use super::wake::{Channels, Courier, Wakes};
+use crate::error::Abort;
+use ff_core::EngineError;
+
+#[cfg(feature = "sqlite")]
+pub(super) mod group;
+
+/// How often an operation is tried in all.
+pub(crate) const MAX_ATTEMPTS: u32 = 3;
+
+/// How long to wait after the given failed attempt, counted from 1.
+pub(crate) fn pause_after(attempt: u32) -> Duration {
+    Duration::from_millis(5 * u64::from(attempt))
+}
+
+/// What an operation needs from the database.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// Reads; no transaction.
+    Read,
+    /// One call that is atomic by itself.
+    Unit,
+    /// Several calls in one transaction.
+    Write,
+}
+
+/// Something to run through the door.
+pub trait Operation<D: Dialect>: Send + Sync + 'static {
+    /// What it answers.
+    type Answer: Send + 'static;
+
+    /// Its name in spans, logs and faults.
+    fn name(&self) -> &'static str;
+
+    /// What it needs.
+    fn kind(&self) -> Kind;
+
+    /// Runs it once.
+    fn run<'a>(&'a self, connection: &'a mut D::Connection) -> BoxFuture<'a, Result<Self::Answer, Abort>>;
+
+    /// Lists what to tell after the commit.
+    fn wakes(&self, answer: &Self::Answer, wakes: &mut Wakes);
+}
+
+/// What comes with every run: whom to tell, and a test's wish to see it fail.
+#[derive(Clone)]
+pub(crate) struct Surroundings {
+    pub(crate) channels: Channels,
+    pub(crate) courier: Option<Arc<dyn Courier>>,
+    pub(crate) faults: Faults,
+}
+
+impl Surroundings {
+    /// Tells this process and the others what an operation did. Call it after the commit only.
+    pub(super) fn tell(&self, wakes: Wakes) {
+        let list = wakes.into_list();
+        for wake in &list {
+            self.channels.send(wake);
+        }
+        if let Some(courier) = self.courier.as_ref().filter(|_| !list.is_empty()) {
+            courier.carry(&list);
+        }
+    }
+}
+
+/// Runs an operation by `once`, again while the failure is transient, and tells its wake-ups.
+pub(super) async fn attempts<D, O, F>(around: &Surroundings, operation: &O, once: F) -> Result<O::Answer, EngineError>
+where
+    D: Dialect,
+    O: Operation<D>,
+    F: AsyncFn() -> Result<O::Answer, Abort>,
+{
+    let mut attempt = 1;
+    loop {
+        let ended = match around.faults.check(Step::Run, operation.name()) {
+            Ok(()) => once().await,
+            Err(error) => Err(Abort::Driver(error)),
+        };
+        match ended {
+            Ok(answer) => {
+                let mut wakes = Wakes::default();
+                operation.wakes(&answer, &mut wakes);
+                around.tell(wakes);
+                return Ok(answer);
+            }
+            Err(Abort::Driver(error)) if D::is_transient(&error) => {
+                if attempt == MAX_ATTEMPTS {
+                    return Err(D::exhausted(error));
+                }
+                tokio::time::sleep(pause_after(attempt)).await;
+                attempt += 1;
+            }
+            Err(abort) => return Err(abort.into_engine::<D>()),
+        }
+    }
+}
+
+/// Runs a write once, in a transaction of its own.
+#[cfg(feature = "postgres")]
+pub(super) async fn transact<O: Operation<super::Postgres>>(
+    faults: &Faults,
+    connection: &mut sqlx::PgConnection,
+    operation: &O,
+) -> Result<O::Answer, Abort> {
+    use sqlx::Connection as _;
+
+    faults.check(Step::Begin, operation.name())?;
+    let mut transaction = connection.begin().await?;
+    match operation.run(&mut transaction).await {
+        Ok(answer) => {
+            faults.check(Step::Commit, operation.name())?;
+            transaction.commit().await?;
+            Ok(answer)
+        }
+        Err(abort) => {
+            transaction.rollback().await?;
+            Err(abort)
+        }
+    }
+}
+
+/// The span that an operation runs in.
+pub(super) fn span<D: Dialect>(name: &'static str, kind: Kind) -> tracing::Span {
+    tracing::debug_span!("db", operation = name, ?kind, dialect = D::LABEL)
+}

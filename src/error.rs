@@ -1,0 +1,87 @@
+//! From the driver's errors to the engine's.
+//!
+//! Operations say what went wrong in the engine's own words; this module is for what the database says.
+//! The driver's error always stays inside, so that callers and logs see the cause.
+
+use ff_core::EngineError;
+use ff_core::engine_error::{BackendError, BackendErrorKind};
+
+use crate::db::Dialect;
+
+/// Why an operation inside a transaction gives up; the transaction rolls back.
+///
+/// The door retries a driver's error when the dialect calls it transient. It never retries an engine's
+/// error: a broken fence is an answer.
+#[derive(Debug)]
+pub(crate) enum Abort {
+    /// The driver failed.
+    Driver(sqlx::Error),
+    /// The operation decided against it.
+    Engine(EngineError),
+}
+
+impl From<sqlx::Error> for Abort {
+    fn from(error: sqlx::Error) -> Self {
+        Self::Driver(error)
+    }
+}
+
+impl From<EngineError> for Abort {
+    fn from(error: EngineError) -> Self {
+        Self::Engine(error)
+    }
+}
+
+impl Abort {
+    /// The answer for the caller.
+    pub(crate) fn into_engine<D: Dialect>(self) -> EngineError {
+        match self {
+            Self::Driver(error) => transport::<D>(error),
+            Self::Engine(error) => error,
+        }
+    }
+}
+
+/// A driver's error as the engine reports it: `Transport`, with the `sqlx::Error` itself as the source.
+pub(crate) fn transport<D: Dialect>(error: sqlx::Error) -> EngineError {
+    EngineError::Transport { backend: D::LABEL, source: Box::new(error) }
+}
+
+/// The error of a constructor of the embedded backend, which speaks of any backend under this name.
+#[cfg(feature = "sqlite")]
+pub(crate) fn open_failed(kind: BackendErrorKind, message: String) -> BackendError {
+    BackendError::Valkey { kind, message }
+}
+
+/// The driver's error from a Postgres database.
+#[cfg(feature = "postgres")]
+#[derive(Debug, thiserror::Error)]
+#[error("postgres transport: {0}")]
+pub struct PostgresTransportError(#[from] pub sqlx::Error);
+
+/// Turns the error of a Postgres database into the engine's.
+///
+/// | SQLSTATE | Engine error |
+/// |---|---|
+/// | 23505, unique violation | `Conflict(RotationConflict)` with the server's message |
+/// | 40001, 40P01 | `Contention(LeaseConflict)` |
+/// | anything else | `Transport` with the `sqlx::Error` as its source |
+///
+/// This table is for callers that run their own statements through the pool. The backend's operations
+/// judge a driver's error themselves: they retry what is transient and report a unique violation as
+/// what it means there.
+#[cfg(feature = "postgres")]
+#[must_use]
+pub fn map_sqlx_error(error: sqlx::Error) -> EngineError {
+    use ff_core::engine_error::{ConflictKind, ContentionKind};
+
+    let database = error.as_database_error();
+    let code = database.and_then(|database| database.code());
+    match (code.as_deref(), database) {
+        (Some("23505"), Some(database)) => {
+            EngineError::Conflict(ConflictKind::RotationConflict(database.message().to_owned()))
+        }
+        (Some("40001" | "40P01"), _) => EngineError::Contention(ContentionKind::LeaseConflict),
+        _ => transport::<crate::db::Postgres>(error),
+    }
+}
