@@ -4,7 +4,7 @@
 //! placeholders become numbers. The tree is never printed, so the engine reads what was reviewed.
 
 use crate::dialect::Dialect;
-use crate::infer::{PageOf, Signature};
+use crate::infer::{PageOf, Signature, columns};
 use crate::pipeline::{EmittedText, TextColumn, TextParam};
 use crate::source::{Sources, Span};
 use crate::split::lexer;
@@ -30,11 +30,12 @@ pub(crate) fn emit(sources: &Sources, signature: &Signature, page: &PageOf<'_>) 
     let (noun, name) = (signature.noun.clone(), signature.name.clone());
     let sql = format!("/* {noun}.{name} {dialect} */ {}", parts.join("; "));
     let result = page.tree.result.and_then(|part| page.tree.parts.get(part)).map(|part| part.statement);
-    let columns = signature.columns.iter().map(|column| TextColumn {
+    let narrowed = columns::narrowed(page);
+    let columns = signature.columns.iter().enumerate().map(|(i, column)| TextColumn {
         name: column.name.clone(),
         base: column.on(dialect).cloned(),
         nullable: column.ty.nullable,
-        declared: declares(page, &column.name),
+        declared: declares(page, &column.name) || narrowed.get(i) == Some(&true),
     });
     EmittedText { noun, name, dialect, sql, parts, result, params, columns: columns.collect() }
 }

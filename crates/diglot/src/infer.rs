@@ -4,7 +4,7 @@
 //! an operator, a cast. Annotations have the last word. Nothing is compared here; that two pages give
 //! different columns is the business of `compare`.
 
-mod columns;
+pub(crate) mod columns;
 mod evidence;
 mod origin;
 mod params;

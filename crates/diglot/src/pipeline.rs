@@ -96,7 +96,7 @@ pub struct TextColumn {
     pub base: Option<Base>,
     /// Whether it may be NULL on either page.
     pub nullable: bool,
-    /// Declared by `-- column:`, so not for the engine to decide.
+    /// Declared by `-- column:`, or kept from NULL by a condition: the engine knows less.
     pub declared: bool,
 }
 

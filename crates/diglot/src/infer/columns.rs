@@ -87,6 +87,21 @@ fn of_page(tree: &Statement, params: &[Param]) -> Vec<Column> {
         .collect()
 }
 
+/// For each result column of a page, whether a condition keeps it from being NULL although its table would
+/// allow it. An engine that is asked knows the table alone.
+pub(crate) fn narrowed(page: &PageOf<'_>) -> Vec<bool> {
+    let Some(part) = page.tree.result.and_then(|result| page.tree.parts.get(result)) else { return Vec::new() };
+    let sources = walk::sources(page.tree);
+    let outputs = origin::outputs(part).iter().map(|output| match sources.deep(&output.expr) {
+        Deep::Table(origin) => {
+            let column = page.schema.tables.get(&origin.table).and_then(|table| table.column(&origin.column));
+            column.is_some_and(|column| column.ty.nullable) && output.expr.ty.as_ref().is_some_and(|ty| !ty.nullable)
+        }
+        Deep::Expr(_) | Deep::Unknown => false,
+    });
+    outputs.collect()
+}
+
 /// The select lists of the right sides of set operations.
 fn right_sides(rows: &Rows) -> Vec<&[crate::tree::OutputColumn]> {
     match rows {
