@@ -1,1 +1,349 @@
 //! A statement taken apart into facts that can be compared one by one.
+//!
+//! A unit gives one group of facts per write and per CTE that reads, wherever it stands: several statements
+//! on one page and one statement on the other give the same groups.
+
+use crate::normal::{Names, Node, join_word, writing_part};
+use crate::source::Span;
+use crate::tree::{
+    Assignment, Body, Conflict, ConflictAction, Expr, Insert, OutputColumn, Part, Query, Rows, Select, Source,
+    SourceKind, Statement,
+};
+
+/// What kind of fact: the word of `-- diverges(...)`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum Kind {
+    Parts,
+    Tables,
+    Where,
+    Having,
+    Group,
+    Order,
+    Limit,
+    Offset,
+    Distinct,
+    SetOp,
+    Columns,
+    Insert,
+    Set,
+    Conflict,
+    Lock,
+}
+
+impl Kind {
+    /// All, with the words and the rules that report them.
+    pub(crate) const ALL: [(Kind, &'static str, &'static str, &'static str); 15] = [
+        (Kind::Parts, "parts", "part-missing", "what they do"),
+        (Kind::Tables, "tables", "tables-differ", "the tables they read"),
+        (Kind::Where, "where", "where-differs", "which rows they take"),
+        (Kind::Having, "having", "having-differs", "which groups they take"),
+        (Kind::Group, "group", "group-differs", "how they group"),
+        (Kind::Order, "order", "order-differs", "the order of rows"),
+        (Kind::Limit, "limit", "limit-differs", "how many rows they take"),
+        (Kind::Offset, "offset", "offset-differs", "how many rows they skip"),
+        (Kind::Distinct, "distinct", "distinct-differs", "whether equal rows are one"),
+        (Kind::SetOp, "set-op", "set-operation-differs", "how they put row sets together"),
+        (Kind::Columns, "columns", "columns-differ", "the columns they give"),
+        (Kind::Insert, "insert", "insert-differs", "the values they insert"),
+        (Kind::Set, "set", "set-differs", "what they assign"),
+        (Kind::Conflict, "conflict", "conflict-differs", "what happens on a conflict"),
+        (Kind::Lock, "lock", "lock-differs", "the locks they take"),
+    ];
+
+    fn row(self) -> (Kind, &'static str, &'static str, &'static str) {
+        Kind::ALL.into_iter().find(|row| row.0 == self).unwrap_or(Kind::ALL[0])
+    }
+
+    /// The word of `-- diverges(...)`.
+    pub(crate) fn word(self) -> &'static str {
+        self.row().1
+    }
+
+    /// The rule that reports a difference.
+    pub(crate) fn rule(self) -> &'static str {
+        self.row().2
+    }
+
+    /// What the pages then disagree about.
+    pub(crate) fn about(self) -> &'static str {
+        self.row().3
+    }
+}
+
+/// One fact.
+#[derive(Debug, Clone)]
+pub(crate) struct Fact {
+    pub kind: Kind,
+    /// The column or clause it is about; empty where the kind has no items.
+    pub item: String,
+    /// What is said.
+    pub node: Node,
+}
+
+/// The facts of one write, or of one CTE that reads, or of a plain query.
+#[derive(Debug, Clone)]
+pub(crate) struct Group {
+    /// What it is: `insert ff_attempt`, `cte picked`, `select`.
+    pub name: String,
+    pub facts: Vec<Fact>,
+    pub span: Span,
+}
+
+/// All facts of a statement.
+#[derive(Debug, Clone)]
+pub(crate) struct Facts {
+    pub groups: Vec<Group>,
+    /// Result columns in order.
+    pub result: Vec<(String, Node)>,
+    /// CTEs that a unit repeats with another body: name, the first, the other.
+    pub torn: Vec<(String, Span, Span)>,
+}
+
+/// Takes a statement apart.
+pub(crate) fn facts(statement: &Statement) -> Facts {
+    let names = Names::new(statement);
+    let mut all = Facts { groups: Vec::new(), result: Vec::new(), torn: Vec::new() };
+    for (index, part) in statement.parts.iter().enumerate() {
+        let is_result = statement.result == Some(index);
+        if is_result {
+            all.result = outputs(&names, part);
+        }
+        if is_result && statement.parts.len() > 1 && only_hands_over(statement, part) {
+            continue;
+        }
+        let mut group = Group { name: title(part), facts: part_facts(&names, part), span: part.span };
+        if part.name.is_some() && matches!(part.body, Body::Query(_)) {
+            if let Some(first) = all.groups.iter().find(|known| known.name == group.name) {
+                if text(first) != text(&group) {
+                    all.torn.push((group.name.clone(), first.span, group.span));
+                }
+                continue;
+            }
+        } else {
+            let same = all.groups.iter().filter(|known| known.name.split('#').next() == Some(&group.name)).count();
+            if same > 0 {
+                group.name = format!("{}#{}", group.name, same + 1);
+            }
+        }
+        all.groups.push(group);
+    }
+    all
+}
+
+fn text(group: &Group) -> Vec<String> {
+    let mut lines: Vec<String> =
+        group.facts.iter().map(|fact| format!("{} {} {}", fact.kind.word(), fact.item, fact.node.key())).collect();
+    lines.sort();
+    lines
+}
+
+/// Whether a part does nothing but pass on what CTEs that write have returned.
+fn only_hands_over(statement: &Statement, part: &Part) -> bool {
+    let Body::Query(query) = &part.body else { return false };
+    let Rows::Select(select) = &query.rows else { return false };
+    !select.from.is_empty()
+        && select.filter.is_none()
+        && query.limit.is_none()
+        && select.from.iter().all(|source| match &source.kind {
+            SourceKind::Cte(name) => writing_part(statement, name).is_some(),
+            _ => false,
+        })
+}
+
+fn title(part: &Part) -> String {
+    let target = part.target().map_or("", |target| match &target.kind {
+        SourceKind::Table(name) => name.as_str(),
+        _ => "",
+    });
+    match (&part.body, &part.name) {
+        (Body::Query(_), Some(name)) => format!("cte {name}"),
+        (Body::Query(_), None) => "select".to_owned(),
+        (Body::Insert(_), _) => format!("insert into {target}"),
+        (Body::Update(_), _) => format!("update of {target}"),
+        (Body::Delete(_), _) => format!("delete from {target}"),
+    }
+}
+
+fn outputs(names: &Names<'_>, part: &Part) -> Vec<(String, Node)> {
+    let list = |columns: &[OutputColumn]| columns.iter().map(|c| (c.name.clone(), spanned(names.expr(&c.expr), c.span))).collect();
+    match &part.body {
+        Body::Query(query) => query_outputs(names, &query.rows),
+        Body::Insert(insert) => list(&insert.returning),
+        Body::Update(update) => list(&update.returning),
+        Body::Delete(delete) => list(&delete.returning),
+    }
+}
+
+fn spanned(node: Node, span: Span) -> Node {
+    if node.kids.is_empty() { Node { span, ..node } } else { node }
+}
+
+fn query_outputs(names: &Names<'_>, rows: &Rows) -> Vec<(String, Node)> {
+    match rows {
+        Rows::Select(select) => {
+            select.columns.iter().map(|c| (c.name.clone(), spanned(names.expr(&c.expr), c.span))).collect()
+        }
+        Rows::Set { left, .. } => query_outputs(names, left),
+        Rows::Query(query) => query_outputs(names, &query.rows),
+        Rows::Values(..) => Vec::new(),
+    }
+}
+
+fn part_facts(names: &Names<'_>, part: &Part) -> Vec<Fact> {
+    let mut facts = Collector { names, facts: Vec::new() };
+    match &part.body {
+        Body::Query(query) => {
+            facts.query(query);
+            if part.name.is_some() {
+                for (name, node) in query_outputs(names, &query.rows) {
+                    facts.push(Kind::Columns, name, node);
+                }
+            }
+        }
+        Body::Insert(insert) => facts.insert(insert),
+        Body::Update(update) => {
+            facts.set(&update.set);
+            facts.sources(&update.from);
+            facts.conjuncts(Kind::Where, update.filter.as_ref());
+        }
+        Body::Delete(delete) => {
+            facts.sources(&delete.using);
+            facts.conjuncts(Kind::Where, delete.filter.as_ref());
+        }
+    }
+    facts.facts
+}
+
+struct Collector<'n, 't> {
+    names: &'n Names<'t>,
+    facts: Vec<Fact>,
+}
+
+impl Collector<'_, '_> {
+    fn push(&mut self, kind: Kind, item: impl Into<String>, node: Node) {
+        self.facts.push(Fact { kind, item: item.into(), node });
+    }
+
+    fn query(&mut self, query: &Query) {
+        match &query.rows {
+            Rows::Select(select) => self.select(select),
+            Rows::Values(..) => {}
+            rows @ (Rows::Set { .. } | Rows::Query(_)) => {
+                let bare = Query { rows: rows.clone(), order: Vec::new(), limit: None, offset: None, ..query.clone() };
+                let node = self.names.query(&bare);
+                self.push(Kind::SetOp, "", node);
+            }
+        }
+        for (name, cte) in &query.ctes {
+            let node = Node::list(format!("cte {name}"), vec![self.names.query(cte)], cte.span);
+            self.push(Kind::Tables, "", node);
+        }
+        if !query.order.is_empty() {
+            let span = query.order.iter().map(|key| key.span).reduce(Span::to).unwrap_or(query.span);
+            let node = self.names.order(&query.order, span);
+            self.push(Kind::Order, "", node);
+        }
+        for (kind, value) in [(Kind::Limit, &query.limit), (Kind::Offset, &query.offset)] {
+            if let Some(value) = value {
+                let node = self.names.expr(value);
+                self.push(kind, "", node);
+            }
+        }
+        for lock in &query.locks {
+            let text = format!("for {} {}", lock.strength, lock.wait);
+            self.push(Kind::Lock, "", Node::leaf(text.trim_end(), lock.span));
+        }
+    }
+
+    fn select(&mut self, select: &Select) {
+        self.sources(&select.from);
+        self.conjuncts(Kind::Where, select.filter.as_ref());
+        for key in &select.group {
+            let node = self.names.expr(key);
+            self.push(Kind::Group, "", node);
+        }
+        self.conjuncts(Kind::Having, select.having.as_ref());
+        if let Some((keys, span)) = &select.distinct {
+            let kids = keys.iter().map(|key| self.names.expr(key)).collect();
+            self.push(Kind::Distinct, "", Node::list("distinct", kids, *span));
+        }
+    }
+
+    /// Sources are facts; the condition of an inner join is a condition like any other.
+    fn sources(&mut self, sources: &[Source]) {
+        for source in sources {
+            let word = source.join.as_ref().map_or("", |join| join_word(join.kind));
+            let on = source.join.as_ref().and_then(|join| join.on.as_ref());
+            if word.is_empty() {
+                let mut node = self.names.source(source);
+                node.kids.retain(|kid| kid.head != "on");
+                self.push(Kind::Tables, "", node);
+                self.conjuncts(Kind::Where, on);
+            } else {
+                let node = self.names.source(source);
+                self.push(Kind::Tables, "", node);
+            }
+        }
+    }
+
+    fn conjuncts(&mut self, kind: Kind, filter: Option<&Expr>) {
+        let Some(filter) = filter else { return };
+        let node = self.names.expr(filter);
+        let list = if node.head == "and" { node.kids } else { vec![node] };
+        for conjunct in list.into_iter().filter(|node| node.head != "1") {
+            self.push(kind, "", conjunct);
+        }
+    }
+
+    fn set(&mut self, set: &[Assignment]) {
+        for assignment in set {
+            let node = spanned(self.names.expr(&assignment.value), assignment.span);
+            self.push(Kind::Set, assignment.column.clone(), node);
+        }
+    }
+
+    fn insert(&mut self, insert: &Insert) {
+        let values: Vec<Vec<Node>> = match &insert.rows.rows {
+            Rows::Select(select) => vec![select.columns.iter().map(|c| spanned(self.names.expr(&c.expr), c.span)).collect()],
+            Rows::Values(rows, _) => rows.iter().map(|row| row.iter().map(|e| self.names.expr(e)).collect()).collect(),
+            _ => Vec::new(),
+        };
+        for row in values {
+            for ((column, span), value) in insert.columns.iter().zip(row) {
+                let node = if value.span.end == 0 { spanned(value, *span) } else { value };
+                self.push(Kind::Insert, column.clone(), node);
+            }
+        }
+        self.query(&insert.rows);
+        if let Some((word, span)) = &insert.or {
+            let head = if word == "ignore" { "nothing".to_owned() } else { format!("or {word}") };
+            self.push(Kind::Conflict, "action", Node::leaf(head, *span));
+        }
+        if let Some(conflict) = &insert.conflict {
+            self.conflict(conflict);
+        }
+    }
+
+    fn conflict(&mut self, conflict: &Conflict) {
+        if let Some(target) = &conflict.target {
+            let mut columns = target.clone();
+            columns.sort();
+            self.push(Kind::Conflict, "target", Node::leaf(columns.join(", "), conflict.span));
+        }
+        if let Some(filter) = &conflict.target_filter {
+            let node = self.names.expr(filter);
+            self.push(Kind::Conflict, "target-where", node);
+        }
+        match &conflict.action {
+            ConflictAction::Nothing => self.push(Kind::Conflict, "action", Node::leaf("nothing", conflict.span)),
+            ConflictAction::Update { set, filter, .. } => {
+                self.push(Kind::Conflict, "action", Node::leaf("update", conflict.span));
+                self.set(set);
+                if let Some(filter) = filter {
+                    let node = self.names.expr(filter);
+                    self.push(Kind::Conflict, "where", node);
+                }
+            }
+        }
+    }
+}

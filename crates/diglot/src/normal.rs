@@ -1,1 +1,491 @@
-//! Normal form: a table of reviewed equivalences, one file each.
+//! Normal form: an expression of either dialect as a tree in which equal meanings look equal.
+//!
+//! Every equivalence here holds on both engines for all values, or under what the types already guarantee.
+//! What only nearly holds is left alone, so that it shows up as a difference.
+
+mod json;
+
+use std::collections::BTreeMap;
+
+use crate::source::Span;
+use crate::tree::{
+    Body, Expr, ExprKind, OrderKey, Part, Query, Rows, Select, Source, SourceId, SourceKind, Statement,
+};
+use crate::types::Base;
+
+/// A node of the normal form.
+#[derive(Debug, Clone)]
+pub(crate) struct Node {
+    /// What it is, with everything that is not a child.
+    pub head: String,
+    /// Its children.
+    pub kids: Vec<Node>,
+    /// Whether the order of the children means nothing.
+    pub set: bool,
+    /// The text it came from.
+    pub span: Span,
+}
+
+impl Node {
+    pub(crate) fn leaf(head: impl Into<String>, span: Span) -> Self {
+        Self { head: head.into(), kids: Vec::new(), set: false, span }
+    }
+
+    pub(crate) fn list(head: impl Into<String>, kids: Vec<Node>, span: Span) -> Self {
+        Self { head: head.into(), kids, set: false, span }
+    }
+
+    pub(crate) fn set(head: impl Into<String>, kids: Vec<Node>, span: Span) -> Self {
+        Self { head: head.into(), kids, set: true, span }
+    }
+
+    /// The text by which two nodes are compared.
+    pub(crate) fn key(&self) -> String {
+        if self.kids.is_empty() {
+            return self.head.clone();
+        }
+        let mut kids: Vec<String> = self.kids.iter().map(Node::key).collect();
+        if self.set {
+            kids.sort();
+        }
+        format!("{}({})", self.head, kids.join(", "))
+    }
+
+    /// The smallest pair of nodes in which two trees differ.
+    pub(crate) fn first_difference<'n>(&'n self, other: &'n Node) -> (&'n Node, &'n Node) {
+        if self.head != other.head || self.kids.len() != other.kids.len() {
+            return (self, other);
+        }
+        let differing: Vec<(&Node, &Node)> = if self.set {
+            let theirs: Vec<String> = other.kids.iter().map(Node::key).collect();
+            let ours: Vec<String> = self.kids.iter().map(Node::key).collect();
+            let left = self.kids.iter().filter(|kid| !theirs.contains(&kid.key()));
+            let right = other.kids.iter().filter(|kid| !ours.contains(&kid.key()));
+            left.zip(right).collect()
+        } else {
+            self.kids.iter().zip(&other.kids).filter(|(a, b)| a.key() != b.key()).collect()
+        };
+        match differing.as_slice() {
+            [(a, b)] => a.first_difference(b),
+            _ => (self, other),
+        }
+    }
+}
+
+/// What a statement's names mean while it is brought into normal form.
+pub(crate) struct Names<'t> {
+    statement: &'t Statement,
+    relations: BTreeMap<SourceId, String>,
+}
+
+impl<'t> Names<'t> {
+    /// Names every source of a statement by its relation; the second occurrence within one part gets `#2`.
+    pub(crate) fn new(statement: &'t Statement) -> Self {
+        let mut relations = BTreeMap::new();
+        for part in &statement.parts {
+            let mut seen: BTreeMap<String, usize> = BTreeMap::new();
+            for source in part.sources() {
+                let base = relation(statement, source);
+                let count = seen.entry(base.clone()).or_default();
+                *count += 1;
+                let name = if *count == 1 { base } else { format!("{base}#{count}") };
+                relations.insert(source.id, name);
+            }
+            if let (Body::Insert(insert), Some(target)) = (&part.body, part.target()) {
+                if let Some(crate::tree::Conflict {
+                    action: crate::tree::ConflictAction::Update { excluded, .. }, ..
+                }) = &insert.conflict
+                {
+                    let name = format!("excluded {}", relation(statement, target));
+                    relations.insert(*excluded, name);
+                }
+            }
+        }
+        Self { statement, relations }
+    }
+
+    /// The relation that a source stands for.
+    pub(crate) fn relation(&self, id: SourceId) -> String {
+        self.relations.get(&id).cloned().unwrap_or_else(|| "?".to_owned())
+    }
+
+    /// The value behind a column of a CTE that writes: what its RETURNING said.
+    fn returned(&self, source: &Source, column: &str) -> Option<&'t Expr> {
+        let SourceKind::Cte(name) = &source.kind else { return None };
+        let part = writing_part(self.statement, name)?;
+        let returning = match &part.body {
+            Body::Insert(insert) => &insert.returning,
+            Body::Update(update) => &update.returning,
+            Body::Delete(delete) => &delete.returning,
+            Body::Query(_) => return None,
+        };
+        returning.iter().find(|output| output.name == column).map(|output| &output.expr)
+    }
+
+    /// An expression in normal form.
+    pub(crate) fn expr(&self, expr: &Expr) -> Node {
+        let span = expr.span;
+        match &expr.kind {
+            ExprKind::Param(name) => Node::leaf(format!(":{name}"), span),
+            ExprKind::Null => Node::leaf("null", span),
+            ExprKind::Bool(value) => Node::leaf(if *value { "1" } else { "0" }, span),
+            ExprKind::Number(text) => Node::leaf(text.clone(), span),
+            ExprKind::Text(text) => Node::leaf(format!("'{text}'"), span),
+            ExprKind::Blob(hex) => Node::leaf(format!("x'{hex}'"), span),
+            ExprKind::Column { source, column } => self.column(*source, column, span),
+            ExprKind::Unary { op, expr: inner } if op == "not" => self.negated(inner, span),
+            ExprKind::Unary { op, expr: inner } if op == "+" => self.expr(inner),
+            ExprKind::Unary { op, expr: inner } => Node::list(format!("unary {op}"), vec![self.expr(inner)], span),
+            ExprKind::Binary { op, left, right } => self.binary(op, left, right, span),
+            ExprKind::Is { expr: inner, what, negated } => {
+                let word = if *negated { format!("is not {what}") } else { format!("is {what}") };
+                Node::list(word, vec![self.expr(inner)], span)
+            }
+            ExprKind::Between { expr: inner, low, high, negated } => {
+                let (value, low, high) = (self.expr(inner), self.expr(low), self.expr(high));
+                if *negated {
+                    let below = Node::list("<", vec![value.clone(), low], span);
+                    let above = Node::list("<", vec![high, value], span);
+                    return Node::set("or", vec![below, above], span);
+                }
+                let from = Node::list("<=", vec![low, value.clone()], span);
+                let to = Node::list("<=", vec![value, high], span);
+                Node::set("and", vec![from, to], span)
+            }
+            ExprKind::InList { expr: inner, list, negated } => self.in_list(inner, list, *negated, span),
+            ExprKind::InQuery { expr: inner, query, negated } => self.in_query(inner, query, *negated, span),
+            ExprKind::Exists { query, negated } => {
+                let mut node = self.query(query);
+                // What an EXISTS selects means nothing.
+                node.kids.retain(|kid| kid.head != "columns");
+                Node::list(if *negated { "not exists" } else { "exists" }, vec![node], span)
+            }
+            ExprKind::Scalar(query) => Node::list("scalar", vec![self.query(query)], span),
+            ExprKind::Like { op, expr: inner, pattern, escape, negated } => {
+                let not = if *negated { "not " } else { "" };
+                let escape = escape.as_deref().map_or(String::new(), |e| format!(" escape {e}"));
+                Node::list(format!("{not}{op}{escape}"), vec![self.expr(inner), self.expr(pattern)], span)
+            }
+            ExprKind::Call { .. } => self.call(expr),
+            ExprKind::Case { operand, branches, otherwise } => {
+                let mut kids = Vec::new();
+                for (when, then) in branches {
+                    let condition = match operand {
+                        Some(operand) => Node::set("=", vec![self.expr(operand), self.expr(when)], when.span),
+                        None => self.expr(when),
+                    };
+                    kids.push(Node::list("when", vec![condition, self.expr(then)], when.span.to(then.span)));
+                }
+                kids.push(otherwise.as_ref().map_or_else(|| Node::leaf("null", span), |e| self.expr(e)));
+                Node::list("case", kids, span)
+            }
+            ExprKind::Cast { expr: inner, base, to } => self.cast(inner, base.as_ref(), to, span),
+            ExprKind::Collate { expr: inner, collation } => match collation.trim_matches('"') {
+                // Byte order: what SQLite does by itself and Postgres when asked.
+                "C" | "c" | "binary" | "BINARY" => self.expr(inner),
+                other => Node::list(format!("collate {other}"), vec![self.expr(inner)], span),
+            },
+            ExprKind::Array(items) => Node::list("array", self.all(items), span),
+            ExprKind::Tuple(items) => Node::list("row", self.all(items), span),
+            ExprKind::Any { op, left, right, all } => self.any(op, left, right, *all, span),
+            ExprKind::Opaque(text) => Node::leaf(text.clone(), span),
+        }
+    }
+
+    fn all(&self, exprs: &[Expr]) -> Vec<Node> {
+        exprs.iter().map(|expr| self.expr(expr)).collect()
+    }
+
+    fn column(&self, source: SourceId, column: &str, span: Span) -> Node {
+        if let Some(found) = self.statement.source(source) {
+            if let Some(value) = self.returned(found, column) {
+                return Node { span, ..self.expr(value) };
+            }
+        }
+        Node::leaf(format!("{}.{column}", self.relation(source)), span)
+    }
+
+    fn binary(&self, op: &str, left: &Expr, right: &Expr, span: Span) -> Node {
+        if let Some(node) = json::binary(self, op, left, right, span) {
+            return node;
+        }
+        let (l, r) = (self.expr(left), self.expr(right));
+        match op {
+            "and" | "or" => {
+                let mut kids = Vec::new();
+                for kid in [l, r] {
+                    if kid.head == op { kids.extend(kid.kids) } else { kids.push(kid) }
+                }
+                if op == "and" && kids.len() > 1 {
+                    kids.retain(|kid| kid.head != "1");
+                }
+                if kids.len() == 1 { kids.remove(0) } else { Node::set(op, kids, span) }
+            }
+            ">" => Node::list("<", vec![r, l], span),
+            ">=" => Node::list("<=", vec![r, l], span),
+            "=" | "<>" | "+" | "*" | "is not distinct from" | "is distinct from" => Node::set(op, vec![l, r], span),
+            _ => Node::list(op, vec![l, r], span),
+        }
+    }
+
+    fn negated(&self, inner: &Expr, span: Span) -> Node {
+        let node = self.expr(inner);
+        let flipped = match node.head.as_str() {
+            "is null" => "is not null",
+            "is not null" => "is null",
+            "exists" => "not exists",
+            "not exists" => "exists",
+            "=" => "<>",
+            "<>" => "=",
+            "in" => "not in",
+            "not in" => "in",
+            "<" | "<=" => {
+                let head = if node.head == "<" { "<=" } else { "<" };
+                let mut kids = node.kids;
+                kids.reverse();
+                return Node::list(head, kids, span);
+            }
+            "and" | "or" => {
+                let head = if node.head == "and" { "or" } else { "and" };
+                let kids = node.kids.into_iter().map(|kid| Node::list("not", vec![kid], span)).collect();
+                return Node::set(head, kids, span);
+            }
+            _ => return Node::list("not", vec![node], span),
+        };
+        Node { head: flipped.to_owned(), span, ..node }
+    }
+
+    fn in_list(&self, inner: &Expr, list: &[Expr], negated: bool, span: Span) -> Node {
+        let value = self.expr(inner);
+        if let [only] = list {
+            return Node::set(if negated { "<>" } else { "=" }, vec![value, self.expr(only)], span);
+        }
+        let items = Node::set("items", self.all(list), span);
+        Node::list(if negated { "not in" } else { "in" }, vec![value, items], span)
+    }
+
+    fn in_query(&self, inner: &Expr, query: &Query, negated: bool, span: Span) -> Node {
+        let head = if negated { "not in" } else { "in" };
+        let value = self.expr(inner);
+        if let Some(list) = self.list_param(query) {
+            return Node::list(head, vec![value, list], span);
+        }
+        Node::list(head, vec![value, self.query(query)], span)
+    }
+
+    /// `SELECT value FROM json_each(:list)`: the way to pass a list on SQLite.
+    fn list_param(&self, query: &Query) -> Option<Node> {
+        let Rows::Select(select) = &query.rows else { return None };
+        let ([source], [_], None) = (select.from.as_slice(), select.columns.as_slice(), &select.filter) else {
+            return None;
+        };
+        match &source.kind {
+            SourceKind::Function { name, args } if name == "json_each" && args.len() == 1 => {
+                let list = self.expr(&args[0]);
+                Some(Node::list("list", vec![list], query.span))
+            }
+            _ => None,
+        }
+    }
+
+    fn any(&self, op: &str, left: &Expr, right: &Expr, all: bool, span: Span) -> Node {
+        let (value, list) = (self.expr(left), self.expr(right));
+        match (op, all) {
+            ("=", false) => Node::list("in", vec![value, Node::list("list", vec![list], right.span)], span),
+            ("<>", true) => Node::list("not in", vec![value, Node::list("list", vec![list], right.span)], span),
+            _ => Node::list(format!("{op} {}", if all { "all" } else { "any" }), vec![value, list], span),
+        }
+    }
+
+    fn cast(&self, inner: &Expr, base: Option<&Base>, to: &str, span: Span) -> Node {
+        let node = self.expr(inner);
+        // A cast of a parameter or of NULL only tells Postgres its type.
+        if matches!(inner.kind, ExprKind::Param(_) | ExprKind::Null) {
+            return node;
+        }
+        let from = inner.ty.as_ref().map(|ty| &ty.base);
+        let family = |base: &Base| match base {
+            Base::Int16 | Base::Int32 | Base::Int64 => "int",
+            other => other.word(),
+        };
+        let target = base.map_or(to, family);
+        let already_text = target == "text" && (from == Some(&Base::Text) || node.head.starts_with("json-text"));
+        let already = from.is_some_and(|from| family(from) == target) && !node.head.starts_with("json-");
+        if already_text || already || node.head == "sum" && target == "int" {
+            return node;
+        }
+        Node::list(format!("cast {target}"), vec![node], span)
+    }
+
+    fn call(&self, expr: &Expr) -> Node {
+        let ExprKind::Call { name, args, star, distinct, order, filter, over } = &expr.kind else {
+            return Node::leaf("?", expr.span);
+        };
+        if let Some(node) = json::call(self, name, args, expr.span) {
+            return node;
+        }
+        let mut kids = self.all(args);
+        let head = match (name.as_str(), kids.len()) {
+            ("ifnull", 2) => "coalesce",
+            ("max", 2..) => "greatest",
+            ("min", 2..) => "least",
+            ("iif", 3) => {
+                let otherwise = kids.pop();
+                let then = kids.pop();
+                let when = kids.pop();
+                if let (Some(when), Some(then), Some(otherwise)) = (when, then, otherwise) {
+                    let branch = Node::list("when", vec![when, then], expr.span);
+                    return Node::list("case", vec![branch, otherwise], expr.span);
+                }
+                "iif"
+            }
+            ("encode", 2) if kids[1].head == "'hex'" => {
+                kids.pop();
+                "lower-hex"
+            }
+            ("lower", 1) if kids[0].head == "hex" => {
+                let inner = kids.remove(0);
+                return Node { head: "lower-hex".to_owned(), span: expr.span, ..inner };
+            }
+            ("substring", _) => "substr",
+            (other, _) => other,
+        };
+        let mut head = head.to_owned();
+        if *star {
+            head.push_str(" *");
+        }
+        if *distinct {
+            head.push_str(" distinct");
+        }
+        let set = matches!(head.as_str(), "greatest" | "least");
+        if !order.is_empty() {
+            kids.push(self.order(order, expr.span));
+        }
+        if let Some(filter) = filter {
+            kids.push(Node::list("filter", vec![self.expr(filter)], filter.span));
+        }
+        if let Some(window) = over {
+            let partition = Node::list("partition", self.all(&window.partition), expr.span);
+            kids.push(Node::list(format!("over {}", window.frame), vec![partition, self.order(&window.order, expr.span)], expr.span));
+        }
+        Node { head, kids, set, span: expr.span }
+    }
+
+    /// ORDER BY with the effective place of NULLs left to the lints.
+    pub(crate) fn order(&self, order: &[OrderKey], span: Span) -> Node {
+        let keys = order.iter().map(|key| self.order_key(key)).collect();
+        Node::list("order", keys, span)
+    }
+
+    /// One key of ORDER BY.
+    pub(crate) fn order_key(&self, key: &OrderKey) -> Node {
+        let nullable = key.expr.ty.as_ref().is_none_or(|ty| ty.nullable);
+        let nulls = match key.nulls_first {
+            Some(first) if nullable => if first { " nulls first" } else { " nulls last" },
+            _ => "",
+        };
+        let direction = if key.desc { "desc" } else { "asc" };
+        Node::list(format!("{direction}{nulls}"), vec![self.expr(&key.expr)], key.span)
+    }
+
+    /// A nested query as one node.
+    pub(crate) fn query(&self, query: &Query) -> Node {
+        let mut kids = vec![self.rows(&query.rows)];
+        for (name, cte) in &query.ctes {
+            kids.push(Node::list(format!("cte {name}"), vec![self.query(cte)], cte.span));
+        }
+        if !query.order.is_empty() {
+            kids.push(self.order(&query.order, query.span));
+        }
+        if let Some(limit) = &query.limit {
+            kids.push(Node::list("limit", vec![self.expr(limit)], limit.span));
+        }
+        if let Some(offset) = &query.offset {
+            kids.push(Node::list("offset", vec![self.expr(offset)], offset.span));
+        }
+        if let [only] = kids.as_slice() {
+            return only.clone();
+        }
+        Node::list("query", kids, query.span)
+    }
+
+    fn rows(&self, rows: &Rows) -> Node {
+        match rows {
+            Rows::Select(select) => self.select(select),
+            Rows::Values(rows, span) => {
+                Node::list("values", rows.iter().map(|row| Node::list("row", self.all(row), *span)).collect(), *span)
+            }
+            Rows::Set { op, all, left, right, span } => {
+                let head = format!("{op}{}", if *all { " all" } else { "" });
+                Node::list(head, vec![self.rows(left), self.rows(right)], *span)
+            }
+            Rows::Query(query) => self.query(query),
+        }
+    }
+
+    fn select(&self, select: &Select) -> Node {
+        let columns = select.columns.iter().map(|column| self.expr(&column.expr)).collect();
+        let mut kids = vec![Node::list("columns", columns, select.span)];
+        let from = select.from.iter().map(|source| self.source(source)).collect();
+        kids.push(Node::set("from", from, select.span));
+        if let Some(filter) = &select.filter {
+            kids.push(Node::list("where", vec![self.expr(filter)], filter.span));
+        }
+        if !select.group.is_empty() {
+            kids.push(Node::set("group", self.all(&select.group), select.span));
+        }
+        if let Some(having) = &select.having {
+            kids.push(Node::list("having", vec![self.expr(having)], having.span));
+        }
+        if let Some((keys, span)) = &select.distinct {
+            kids.push(Node::list("distinct", self.all(keys), *span));
+        }
+        Node::list("select", kids, select.span)
+    }
+
+    /// A source with how it joins.
+    pub(crate) fn source(&self, source: &Source) -> Node {
+        let mut kids = match &source.kind {
+            SourceKind::Derived(query) => vec![self.query(query)],
+            SourceKind::Function { args, .. } => self.all(args),
+            _ => Vec::new(),
+        };
+        let join = source.join.as_ref().map_or("", |join| join_word(join.kind));
+        if let Some(on) = source.join.as_ref().and_then(|join| join.on.as_ref()) {
+            kids.push(Node::list("on", vec![self.expr(on)], on.span));
+        }
+        Node::list(format!("{join}{}", self.relation(source.id)), kids, source.span)
+    }
+}
+
+/// The word of a join that changes which rows come; an inner or cross join is its condition alone.
+pub(crate) fn join_word(kind: crate::tree::JoinKind) -> &'static str {
+    use crate::tree::JoinKind::{Cross, Full, Inner, Left, Right};
+    match kind {
+        Inner | Cross => "",
+        Left => "left ",
+        Right => "right ",
+        Full => "full ",
+    }
+}
+
+fn relation(statement: &Statement, source: &Source) -> String {
+    match &source.kind {
+        SourceKind::Table(name) => name.clone(),
+        SourceKind::Cte(name) => match writing_part(statement, name).and_then(Part::target) {
+            Some(target) => relation(statement, target),
+            None => format!("cte {name}"),
+        },
+        SourceKind::Derived(_) => "subquery".to_owned(),
+        SourceKind::Function { name, .. } => match name.as_str() {
+            "jsonb_array_elements_text" | "json_each" | "unnest" => "list".to_owned(),
+            other => other.to_owned(),
+        },
+        SourceKind::Excluded => "excluded".to_owned(),
+    }
+}
+
+/// The CTE of that name, if it writes.
+pub(crate) fn writing_part<'t>(statement: &'t Statement, name: &str) -> Option<&'t Part> {
+    statement.parts.iter().find(|part| part.name.as_deref() == Some(name) && !matches!(part.body, Body::Query(_)))
+}
