@@ -50,8 +50,6 @@ VALUES (:partition_key, :namespace, :worker_instance_id, :event_kind, :now_ms, :
 
 -- Lists a namespace's workers in the order of the bytes of their instance ids, strictly after a cursor.
 -- name: worker_list :many
--- diverges(order): the byte order that SQLite has by itself must be asked for on Postgres.
--- diverges(where): the byte order that SQLite has by itself must be asked for on Postgres.
 -- allow(shard-key): the listing is over all partitions by contract
 -- column: lanes_csv text
 SELECT known.worker_id, known.worker_instance_id, array_to_string(known.lanes, ',') AS lanes_csv, known.capabilities_csv,

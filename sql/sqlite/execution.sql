@@ -7,6 +7,7 @@
 -- param: required_capabilities text[]
 -- diverges(tables): SQLite has no array columns, so the required capabilities are rows of a table of their own.
 -- diverges(insert): SQLite has no array columns, so the required capabilities are rows of a table of their own.
+-- diverges(where): Postgres hands the key over within the statement, SQLite reads it back from its table.
 INSERT INTO ff_idempotency_key AS held
        (namespace, idempotency_key, partition_key, execution_id, created_at_ms)
 SELECT :namespace, :idempotency_key, :partition_key, :execution_id, :now_ms
@@ -71,7 +72,6 @@ SELECT key.partition_key, key.execution_id, 1 AS rank
 -- Reads an execution without its payload and result.
 -- name: execution_read :opt
 -- diverges(columns.required_capabilities): SQLite has no array columns; both give the tokens joined by commas, the caller sorts them.
--- diverges(tables): SQLite has no array columns; the tokens are rows of a table of their own.
 -- column: required_capabilities text
 SELECT core.flow_id, core.lane_id, core.attempt_index, core.lifecycle_phase, core.ownership_state,
        core.eligibility_state, core.public_state, core.attempt_state, core.blocking_reason,
