@@ -190,6 +190,8 @@ SELECT attempt.attempt_index, attempt.lease_epoch, attempt.lease_expires_at_ms, 
 -- Lists leases whose time has passed and whose worker is still named, oldest first, strictly after a cursor.
 -- Only the running attempt of an execution counts.
 -- name: lease_expired_list :many
+-- column: worker_instance_id text
+-- column: lease_expires_at_ms i64
 -- param: namespace text null
 -- allow(shard-key): the listing is over all partitions by contract
 SELECT held.partition_key, held.execution_id, held.attempt_index, held.lease_epoch, held.worker_instance_id,

@@ -12,7 +12,8 @@ use serde_json::{Map, Value};
 use uuid::Uuid;
 
 use crate::backend::Backend;
-use crate::db::{Abort, Dialect};
+use crate::db::Dialect;
+use crate::error::Abort;
 use crate::engine::policy::retry::{self, AfterFailure};
 use crate::model::document;
 use crate::model::handle::{self, Held};

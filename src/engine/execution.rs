@@ -55,7 +55,7 @@ pub(crate) async fn create<D: Dialect>(
         public_state: state.as_str().to_owned(),
         priority: args.priority,
         deadline_at_ms: wake_at_ms.or(deadline_at_ms),
-        payload: Some(args.input_payload.clone()),
+        payload: args.input_payload.clone(),
         policy: stored_policy(args)?,
         raw_fields: open_document(args, wake_at_ms.and(deadline_at_ms)),
     };

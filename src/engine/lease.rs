@@ -236,15 +236,12 @@ fn expired_entry(row: lease::LeaseExpiredListRow) -> Result<ExpiredLeaseInfo, En
         let text = format!("{{fp:{}}}:{}", row.partition_key, row.execution_id);
         corruption(format!("list_expired_leases: bad execution_id \"{text}\": {error}"))
     })?;
-    let (Some(expires_at_ms), Some(worker_instance_id)) = (row.lease_expires_at_ms, row.worker_instance_id) else {
-        return Err(corruption("list_expired_leases: a lease without an end or a holder"));
-    };
     Ok(ExpiredLeaseInfo::new(
         id,
         LeaseId::from_uuid(synthetic_lease_id(row.execution_id, row.attempt_index, row.lease_epoch)),
         LeaseEpoch::new(row.lease_epoch.max(0).unsigned_abs()),
-        WorkerInstanceId::new(worker_instance_id),
-        TimestampMs::from_millis(expires_at_ms),
+        WorkerInstanceId::new(row.worker_instance_id),
+        TimestampMs::from_millis(row.lease_expires_at_ms),
         AttemptIndex::new(row.attempt_index.max(0).unsigned_abs()),
     ))
 }

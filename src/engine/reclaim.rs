@@ -15,7 +15,8 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use crate::backend::Backend;
-use crate::db::{Abort, Dialect};
+use crate::db::Dialect;
+use crate::error::Abort;
 use crate::engine::lease::Granted;
 use crate::engine::policy::reclaim::{LeaseSeen, MAX_RECLAIMS, Reclaimable};
 use crate::model::id::{ExecKey, exec_key, invalid_input, reject_nul};

@@ -18,7 +18,8 @@ use ff_core::engine_error::EngineError;
 use ff_core::types::{LaneId, Namespace, TimestampMs, WorkerId, WorkerInstanceId};
 
 use crate::backend::Backend;
-use crate::db::{Abort, Dialect};
+use crate::db::Dialect;
+use crate::error::Abort;
 use crate::model::id::invalid_input;
 use crate::statements::{Statements, worker};
 
