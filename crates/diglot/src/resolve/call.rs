@@ -164,7 +164,9 @@ impl Lower<'_> {
     pub(super) fn keyword_call(&mut self, node: &ast::Expr) -> Option<Expr> {
         use ast::Expr as E;
         let (name, args): (&str, Vec<&ast::Expr>) = match node {
-            E::Ceil { expr, field: CeilFloorKind::DateTimeField(ast::DateTimeField::NoDateTime) } => ("ceil", vec![expr]),
+            E::Ceil { expr, field: CeilFloorKind::DateTimeField(ast::DateTimeField::NoDateTime) } => {
+                ("ceil", vec![expr])
+            }
             E::Floor { expr, field: CeilFloorKind::DateTimeField(ast::DateTimeField::NoDateTime) } => {
                 ("floor", vec![expr])
             }
@@ -241,7 +243,9 @@ impl Lower<'_> {
             Null::May => true,
             Null::Any => any(),
             Null::First => args.first().is_none_or(|arg| self.may_be_null(arg)),
-            Null::Clock => !args.iter().all(|arg| matches!(&arg.kind, ExprKind::Text(t) if t == "now" || t == "subsec")),
+            Null::Clock => {
+                !args.iter().all(|arg| matches!(&arg.kind, ExprKind::Text(t) if t == "now" || t == "subsec"))
+            }
             Null::All => args.iter().all(|arg| self.may_be_null(arg)),
             Null::Rows => {
                 // A group, and a frame that is not cut, holds at least the row itself.

@@ -1,7 +1,6 @@
 //! Expressions: from sqlparser's tree to ours, every name resolved, every node typed and placed.
 
-use sqlparser::ast::{self, AccessExpr, BinaryOperator, CastKind, Spanned, Subscript, UnaryOperator, Value};
-use sqlparser::tokenizer::Token;
+use sqlparser::ast::{self, AccessExpr, BinaryOperator, Spanned, Subscript, UnaryOperator, Value};
 
 use super::Lower;
 use super::edit::Leaf;
@@ -106,6 +105,7 @@ impl Lower<'_> {
             (Some(ty), _) => ty.nullable,
             (None, ExprKind::Param(name)) => self.is_nullable_param(name),
             (None, ExprKind::Array(_)) => false,
+            (None, ExprKind::Column { column, .. }) => !super::scope::PG_COLUMNS.contains(&column.as_str()),
             (None, ExprKind::Tuple(items)) => items.iter().any(|item| self.may_be_null(item)),
             (None, _) => true,
         }
@@ -126,7 +126,7 @@ impl Lower<'_> {
         self.column(None, ident, span)
     }
 
-    fn value(&mut self, value: &ast::ValueWithSpan) -> Expr {
+    pub(super) fn value(&mut self, value: &ast::ValueWithSpan) -> Expr {
         let span = self.place(value);
         let of = |kind, ty| Expr { kind, ty, span };
         let text = |text: &str| of(ExprKind::Text(text.to_owned()), Some(Type::required(Base::Text)));
@@ -141,9 +141,7 @@ impl Lower<'_> {
                 let base = types::number(self.dialect, "0");
                 of(ExprKind::Number(self.sources.text(span).to_lowercase()), Some(Type::required(base)))
             }
-            Value::HexStringLiteral(hex) => {
-                of(ExprKind::Blob(hex.to_lowercase()), Some(Type::required(Base::Bytes)))
-            }
+            Value::HexStringLiteral(hex) => of(ExprKind::Blob(hex.to_lowercase()), Some(Type::required(Base::Bytes))),
             Value::Placeholder(index) => self.leaf(index, span),
             Value::DollarQuotedString(quoted) => text(&quoted.value),
             Value::SingleQuotedString(s)
@@ -248,186 +246,6 @@ impl Lower<'_> {
         Expr { kind: ExprKind::Unary { op, expr: Box::new(operand) }, ty, span }
     }
 
-    fn is(&mut self, operand: &ast::Expr, what: &'static str, negated: bool) -> Expr {
-        let operand = self.expr(operand);
-        let last = self.text.last_of(operand.span);
-        let words = match (self.text.is_word(last + 1, "ISNULL") || self.text.is_word(last + 1, "NOTNULL"), negated) {
-            (true, _) => 1,
-            (false, true) if !self.text.is_word(last + 1, "IS") => 2,
-            (false, negated) => 2 + usize::from(negated),
-        };
-        let span = operand.span.to(self.text.bytes(last, last + words));
-        let kind = ExprKind::Is { expr: Box::new(operand), what, negated };
-        Expr { kind, ty: Some(Type::required(Base::Bool)), span }
-    }
-
-    fn truth(&self, nullable: bool) -> Option<Type> {
-        Some(Type { base: Base::Bool, nullable })
-    }
-
-    fn between(&mut self, operand: &ast::Expr, low: &ast::Expr, high: &ast::Expr, negated: bool) -> Expr {
-        let [expr, low, high] = [operand, low, high].map(|e| Box::new(self.expr(e)));
-        self.hint_each_other(&expr, &low);
-        self.hint_each_other(&expr, &high);
-        let nullable = [&expr, &low, &high].into_iter().any(|e| self.may_be_null(e));
-        let span = expr.span.to(high.span);
-        Expr { ty: self.truth(nullable), span, kind: ExprKind::Between { expr, low, high, negated } }
-    }
-
-    fn in_list(&mut self, operand: &ast::Expr, list: &[ast::Expr], negated: bool) -> Expr {
-        let operand = Box::new(self.expr(operand));
-        let list: Vec<_> = list.iter().map(|item| self.expr(item)).collect();
-        for item in &list {
-            self.hint_each_other(&operand, item);
-        }
-        let nullable = list.iter().any(|e| self.may_be_null(e)) || self.may_be_null(&operand);
-        let after = self.text.last_of(operand.span) + 2 + usize::from(negated);
-        let last = self.text.partner(after).unwrap_or(after);
-        let span = operand.span.to(self.text.bytes(last, last));
-        Expr { ty: self.truth(nullable), span, kind: ExprKind::InList { expr: operand, list, negated } }
-    }
-
-    fn in_query(&mut self, operand: &ast::Expr, query: &ast::Query, negated: bool) -> Expr {
-        let operand = Box::new(self.expr(operand));
-        let query = Box::new(self.query(query));
-        let values = query.columns();
-        let nullable = self.may_be_null(&operand)
-            || values.iter().any(|(_, ty)| ty.as_ref().is_none_or(|ty| ty.nullable));
-        let span = operand.span.to(self.text.widen_over_brackets(query.span));
-        let kind = ExprKind::InQuery { expr: operand, query, negated };
-        Expr { ty: self.truth(nullable), span, kind }
-    }
-
-    fn exists(&mut self, query: &ast::Query, negated: bool) -> Expr {
-        let query = Box::new(self.query(query));
-        let brackets = self.text.widen_over_brackets(query.span);
-        let words = 1 + usize::from(negated);
-        let first = self.text.first_of(brackets).saturating_sub(words);
-        let span = self.text.bytes(first, first).to(brackets);
-        Expr { kind: ExprKind::Exists { query, negated }, ty: self.truth(false), span }
-    }
-
-    fn scalar(&mut self, query: &ast::Query) -> Expr {
-        let query = Box::new(self.query(query));
-        let span = self.text.widen_over_brackets(query.span);
-        let always = always_one_row(&query);
-        let value = query.columns().into_iter().next().and_then(|(_, ty)| ty);
-        let ty = value.map(|ty| Type { nullable: ty.nullable || !always, ..ty });
-        Expr { kind: ExprKind::Scalar(query), ty, span }
-    }
-
-    fn any(&mut self, left: &ast::Expr, op: &BinaryOperator, right: &ast::Expr, all: bool) -> Expr {
-        let (left, right) = (self.expr(left), self.expr(right));
-        self.hint_each_other(&left, &right);
-        let nullable = self.may_be_null(&left) || self.may_be_null(&right);
-        let span = left.span.to(self.text.widen_over_brackets(right.span));
-        let op = op.to_string().to_lowercase();
-        let kind = ExprKind::Any { op, left: Box::new(left), right: Box::new(right), all };
-        Expr { kind, ty: self.truth(nullable), span }
-    }
-
-    fn like(
-        &mut self,
-        op: &'static str,
-        operand: &ast::Expr,
-        pattern: &ast::Expr,
-        escape: Option<&ast::Expr>,
-        negated: bool,
-    ) -> Expr {
-        let (operand, pattern) = (self.expr(operand), self.expr(pattern));
-        let escape = escape.map(|e| self.expr(e));
-        self.like_of(op, operand, pattern, escape, negated)
-    }
-
-    fn like_of(&mut self, op: &'static str, expr: Expr, pattern: Expr, escape: Option<Expr>, negated: bool) -> Expr {
-        self.hint_each_other(&expr, &pattern);
-        let nullable = self.may_be_null(&expr) || self.may_be_null(&pattern);
-        let span = expr.span.to(escape.as_ref().map_or(pattern.span, |e| e.span));
-        let escape = escape.map(|e| match e.kind {
-            ExprKind::Text(text) => text,
-            _ => self.sources.text(e.span).to_owned(),
-        });
-        let (expr, pattern) = (Box::new(expr), Box::new(pattern));
-        Expr { kind: ExprKind::Like { op, expr, pattern, escape, negated }, ty: self.truth(nullable), span }
-    }
-
-    fn cast(&mut self, kind: &CastKind, operand: &ast::Expr, to: &ast::DataType) -> Expr {
-        let operand = self.expr(operand);
-        let span = match kind {
-            CastKind::DoubleColon => {
-                let last = self.text.last_of(operand.span);
-                operand.span.to(self.text.bytes(last, self.type_end(last + 2)))
-            }
-            _ => {
-                let open = self.text.first_of(operand.span).saturating_sub(1);
-                let close = self.text.partner(open).unwrap_or_else(|| self.text.last_of(operand.span));
-                self.text.bytes(open.saturating_sub(1), close)
-            }
-        };
-        self.cast_of(operand, &to.to_string(), span)
-    }
-
-    /// Builds a cast.
-    pub(super) fn cast_of(&mut self, operand: Expr, to: &str, span: Span) -> Expr {
-        let to = to.to_lowercase();
-        let base = types::named(self.dialect, &to);
-        let nullable = !matches!(operand.kind, ExprKind::Text(_)) && self.may_be_null(&operand);
-        let ty = base.clone().map(|base| Type { base, nullable });
-        Expr { kind: ExprKind::Cast { expr: Box::new(operand), to, base }, ty, span }
-    }
-
-    /// The last token of a type name that begins at `start`.
-    fn type_end(&self, start: usize) -> usize {
-        let mut last = start;
-        loop {
-            last = match self.text.token(last + 1) {
-                Some(Token::Period) => last + 2,
-                Some(Token::LParen | Token::LBracket) => self.text.partner(last + 1).unwrap_or(last + 1),
-                Some(Token::Word(_)) if self.continues_type(start, last + 1) => last + 1,
-                _ => return last,
-            };
-        }
-    }
-
-    fn continues_type(&self, start: usize, next: usize) -> bool {
-        let is = |index: usize, words: &[&str]| words.iter().any(|word| self.text.is_word(index, word));
-        match next {
-            next if is(next, &["PRECISION"]) => is(start, &["DOUBLE"]),
-            next if is(next, &["VARYING"]) => is(start, &["CHARACTER", "CHAR", "BIT"]),
-            next if is(next, &["WITH", "WITHOUT", "TIME", "ZONE"]) => {
-                is(start, &["TIMESTAMP", "TIME"]) && is(next + 1, &["TIME", "ZONE"]) | is(next, &["ZONE"])
-            }
-            _ => false,
-        }
-    }
-
-    fn typed_string(&mut self, typed: &ast::TypedString) -> Expr {
-        let text = self.value(&typed.value);
-        let first = self.text.first_of(text.span).saturating_sub(1);
-        let span = self.text.bytes(first, first).to(text.span);
-        self.cast_of(text, &typed.data_type.to_string(), span)
-    }
-
-    fn interval(&mut self, interval: &ast::Interval) -> Expr {
-        let text = self.expr(&interval.value);
-        let first = self.text.first_of(text.span).saturating_sub(1);
-        let mut span = self.text.bytes(first, first).to(text.span);
-        let mut to = "interval".to_owned();
-        if let Some(field) = &interval.leading_field {
-            to = format!("interval {field}");
-            let last = self.text.last_of(span);
-            span = span.to(self.text.bytes(last, last + 1));
-        }
-        self.cast_of(text, &to, span)
-    }
-
-    fn collate(&mut self, operand: &ast::Expr, collation: &ast::ObjectName) -> Expr {
-        let operand = self.expr(operand);
-        let span = operand.span.to(self.place(collation));
-        let collation = collation.0.last().and_then(|part| part.as_ident()).map_or_else(String::new, |i| i.value.clone());
-        Expr { ty: operand.ty.clone(), span, kind: ExprKind::Collate { expr: Box::new(operand), collation } }
-    }
-
     fn case(
         &mut self,
         node: &ast::Expr,
@@ -502,13 +320,6 @@ fn negated_like(mut like: Expr) -> Expr {
         *negated = true;
     }
     like
-}
-
-/// Whether a query without GROUP BY gives its aggregates in exactly one row.
-fn always_one_row(query: &crate::tree::Query) -> bool {
-    let crate::tree::Rows::Select(select) = &query.rows else { return false };
-    let plain = query.limit.is_none() && query.offset.is_none() && select.having.is_none() && select.group.is_empty();
-    plain && select.columns.iter().any(|column| super::functions::is_aggregate_call(&column.expr))
 }
 
 /// The smallest span over all of them.

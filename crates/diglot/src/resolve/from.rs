@@ -51,7 +51,8 @@ impl Lower<'_> {
 
     fn join(&mut self, node: &ast::Join, item_start: usize, sources: &mut Vec<Source>) {
         use JoinOperator as O;
-        let after = sources.last().map(|source| self.text.last_of(source.join.as_ref().map_or(source.span, |j| j.span)));
+        let after =
+            sources.last().map(|source| self.text.last_of(source.join.as_ref().map_or(source.span, |j| j.span)));
         let (at, right_start) = (sources.len(), self.visible_len());
         let lateral = self.factor(&node.relation, sources);
         let (kind, constraint) = match &node.join_operator {
@@ -221,7 +222,8 @@ impl Lower<'_> {
         }
         let names = self.schema.tables.keys().chain(self.ctes.iter().map(|cte| &cte.name));
         let near = nearest(table, names.map(String::as_str)).map(str::to_owned);
-        let message = format!("`{}` reads `{table}`, which the {} schema does not have", self.name, self.dialect.title());
+        let message =
+            format!("`{}` reads `{table}`, which the {} schema does not have", self.name, self.dialect.title());
         let mut finding = Diagnostic::error("unknown-table", message, place, "no such table");
         if let Some(near) = near {
             finding = finding.help(format!("did you mean `{near}`?"));

@@ -282,9 +282,26 @@ const PG: &[Line] = &[
 
 /// Functions that fold the rows of a group.
 const AGGREGATES: [&str; 20] = [
-    "array_agg", "avg", "bit_and", "bit_or", "bool_and", "bool_or", "count", "every", "group_concat", "json_agg",
-    "json_group_array", "json_group_object", "json_object_agg", "jsonb_agg", "jsonb_object_agg", "max", "min",
-    "string_agg", "sum", "total",
+    "array_agg",
+    "avg",
+    "bit_and",
+    "bit_or",
+    "bool_and",
+    "bool_or",
+    "count",
+    "every",
+    "group_concat",
+    "json_agg",
+    "json_group_array",
+    "json_group_object",
+    "json_object_agg",
+    "jsonb_agg",
+    "jsonb_object_agg",
+    "max",
+    "min",
+    "string_agg",
+    "sum",
+    "total",
 ];
 
 /// The line of a function.

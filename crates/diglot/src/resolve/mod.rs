@@ -1,17 +1,19 @@
 //! Second pass: parses a statement, resolves its names against the schema, types every node.
 //!
 //! `text` cuts a statement into tokens, `edit` makes the list readable for sqlparser, `parse` reads it;
-//! `query`, `from`, `write`, `expr` and `call` lower what was read to [`crate::tree`] and resolve and type it
+//! `query`, `from`, `write`, `expr`, `predicate`, `cast` and `call` lower what was read to [`crate::tree`] and resolve and type it
 //! on the way, with the help of `scope` (names), `types` and `functions` (types as data).
 //!
 //! Nothing here compares pages or infers the types of parameters.
 
 mod call;
+mod cast;
 mod edit;
 mod expr;
 mod from;
 mod functions;
 mod parse;
+mod predicate;
 mod query;
 mod scope;
 mod table_functions;
@@ -34,7 +36,7 @@ use crate::dialect::Dialect;
 use crate::page::{Annotation, AnnotationKind, RawPart, RawStatement};
 use crate::schema::Schema;
 use crate::source::{Sources, Span};
-use crate::tree::{Body, Expr, ExprKind, Part, ParamUse, Statement};
+use crate::tree::{Body, Expr, ExprKind, ParamUse, Part, Statement};
 use crate::types::Type;
 
 /// The longest statement that is read, in tokens.
@@ -196,13 +198,13 @@ impl Lower<'_> {
         let tokens = match text::tokens(grammar, text, part.span.file, part.span.start as usize) {
             Ok(tokens) => tokens,
             Err(bad) => {
-                self.syntax(&parse::Unreadable { message: bad.message, span: bad.span });
+                self.syntax(&parse::Unreadable { message: bad.message, span: bad.span, ends: true });
                 return;
             }
         };
         if tokens.len() > TOKENS {
             let message = format!("it has more than {TOKENS} words");
-            self.syntax(&parse::Unreadable { message, span: part.span });
+            self.syntax(&parse::Unreadable { message, span: part.span, ends: false });
             return;
         }
         self.edited = edit::edit(tokens, self.dialect);
@@ -228,7 +230,8 @@ impl Lower<'_> {
             ast::Statement::Delete(delete) => self.delete(delete).map(Body::Delete),
             _ => {
                 let first = self.text.bytes(0, 0);
-                self.unsupported("this kind of statement", first);
+                let word = self.sources.text(first).to_uppercase();
+                self.unsupported(&word, first);
                 None
             }
         };
@@ -344,7 +347,8 @@ impl Lower<'_> {
             "if {title} itself accepts this text, write the clause in a plainer form: CAST instead of a rare \
              literal, a subquery instead of a rare join"
         );
-        self.report(Diagnostic::error("syntax", message, error.span, "not understood here").help(help));
+        let label = if error.ends { "the text ends too early" } else { "not understood here" };
+        self.report(Diagnostic::error("syntax", message, error.span, label).help(help));
     }
 
     fn unsupported(&mut self, what: &str, span: Span) {

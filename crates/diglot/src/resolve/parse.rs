@@ -22,8 +22,10 @@ const DEPTH: usize = 60;
 pub(super) struct Unreadable {
     /// What is wrong, without the place.
     pub message: String,
-    /// The token at fault; the end of the text when it ends too early.
+    /// The token at fault; the last one when the text ends too early.
     pub span: Span,
+    /// Whether the text ends too early.
+    pub ends: bool,
 }
 
 /// The grammar of a dialect.
@@ -60,7 +62,7 @@ fn at_end(parser: &Parser<'_>, text: &Text) -> Result<(), Unreadable> {
         Token::EOF => Ok(()),
         _ => {
             let message = "expected the end of the statement".to_owned();
-            Err(Unreadable { message, span: place(number_at(next.span.start), text) })
+            Err(Unreadable { message, span: place(number_at(next.span.start), text), ends: false })
         }
     }
 }
@@ -72,6 +74,7 @@ fn unreadable(error: &ParserError, text: &Text) -> Unreadable {
             return Unreadable {
                 message: format!("it nests deeper than {DEPTH} levels"),
                 span: text.tokens.first().map_or(text.span, |tok: &Tok| tok.span),
+                ends: false,
             };
         }
     };
@@ -81,8 +84,9 @@ fn unreadable(error: &ParserError, text: &Text) -> Unreadable {
     };
     // What was found is what the caret stands under.
     let message = message.rfind(", found:").map_or(message, |at| &message[..at]);
-    let message = message.strip_prefix("Expected: ").map_or_else(|| message.to_owned(), |what| format!("expected {what}"));
-    Unreadable { message, span: place(number, text) }
+    let message =
+        message.strip_prefix("Expected: ").map_or_else(|| message.to_owned(), |what| format!("expected {what}"));
+    Unreadable { message, span: place(number, text), ends: number.is_none() }
 }
 
 /// The token number in ` at Line: 1, Column: N`.
@@ -92,11 +96,11 @@ fn located(place: &str) -> Option<usize> {
     number_at(Location::new(line, column))
 }
 
-/// The bytes of that token, or the last byte of the statement.
+/// The bytes of that token, or of the last one.
 fn place(number: Option<usize>, text: &Text) -> Span {
     match number.and_then(|n| text.tokens.get(n)) {
         Some(tok) => tok.span,
-        None => text.tokens.last().map_or(text.span, |tok| Span { start: tok.span.end.saturating_sub(1), ..tok.span }),
+        None => text.tokens.last().map_or(text.span, |tok| tok.span),
     }
 }
 

@@ -156,29 +156,33 @@ impl Lower<'_> {
             }
             SetExpr::Query(query) => Rows::Query(Box::new(self.query(query))),
             SetExpr::Values(values) => self.values(values),
-            SetExpr::SetOperation { left, op, set_quantifier, right } => {
-                let left = self.rows(left, None);
-                if let Some((name, renames)) = recursion {
-                    let mut columns = left.columns();
-                    columns.iter_mut().zip(renames).for_each(|(column, name)| column.0 = name);
-                    self.ctes.push(Cte { name, columns, complete: true });
-                }
-                let right = self.rows(right, None);
-                let op = match op {
-                    SetOperator::Union => "union",
-                    SetOperator::Except | SetOperator::Minus => "except",
-                    SetOperator::Intersect => "intersect",
-                };
-                let all = matches!(set_quantifier, SetQuantifier::All);
-                let span = rows_span(&left).to(rows_span(&right));
-                Rows::Set { op, all, left: Box::new(left), right: Box::new(right), span }
-            }
+            SetExpr::SetOperation { .. } => self.set_operation(body, recursion),
             other => {
                 let span = self.place(other);
                 self.unsupported("this kind of query", span);
                 Rows::Values(Vec::new(), span)
             }
         }
+    }
+
+    fn set_operation(&mut self, body: &SetExpr, recursion: Option<(String, Vec<String>)>) -> Rows {
+        let mut members = Vec::new();
+        set_members(body, None, self.dialect, &mut members);
+        let mut members = members.into_iter();
+        let Some((_, first)) = members.next() else { return Rows::Values(Vec::new(), self.text.span) };
+        let mut rows = self.rows(first, None);
+        if let Some((name, renames)) = recursion {
+            let mut columns = rows.columns();
+            columns.iter_mut().zip(renames).for_each(|(column, name)| column.0 = name);
+            self.ctes.push(Cte { name, columns, complete: true });
+        }
+        for (operator, member) in members {
+            let right = self.rows(member, None);
+            let (op, all) = operator.unwrap_or(("union", false));
+            let span = rows_span(&rows).to(rows_span(&right));
+            rows = Rows::Set { op, all, left: Box::new(rows), right: Box::new(right), span };
+        }
+        rows
     }
 
     fn values(&mut self, values: &ast::Values) -> Rows {
@@ -379,13 +383,10 @@ impl Lower<'_> {
 
     fn limits(&mut self, node: &ast::Query) -> (Option<Expr>, Option<Expr>) {
         let (mut limit, offset) = match &node.limit_clause {
-            Some(LimitClause::LimitOffset { limit, offset, .. }) => (
-                limit.as_ref().map(|e| self.expr(e)),
-                offset.as_ref().map(|offset| self.expr(&offset.value)),
-            ),
-            Some(LimitClause::OffsetCommaLimit { offset, limit }) => {
-                (Some(self.expr(limit)), Some(self.expr(offset)))
+            Some(LimitClause::LimitOffset { limit, offset, .. }) => {
+                (limit.as_ref().map(|e| self.expr(e)), offset.as_ref().map(|offset| self.expr(&offset.value)))
             }
+            Some(LimitClause::OffsetCommaLimit { offset, limit }) => (Some(self.expr(limit)), Some(self.expr(offset))),
             None => (None, None),
         };
         if let Some(fetch) = &node.fetch {
@@ -437,6 +438,34 @@ fn pg_name(expr: &Expr) -> Option<String> {
         ExprKind::Scalar(query) => query.columns().into_iter().next().map(|(name, _)| name),
         ExprKind::Binary { op, left, .. } if op == "[]" => pg_name(left),
         _ => None,
+    }
+}
+
+/// An operator and whether ALL was written.
+type SetWord = (&'static str, bool);
+
+/// The members of a chain of set operations from left to right, each with the operator before it. On SQLite
+/// all operators bind alike; sqlparser lets INTERSECT bind tighter, as Postgres does.
+fn set_members<'n>(
+    node: &'n SetExpr,
+    before: Option<SetWord>,
+    dialect: Dialect,
+    members: &mut Vec<(Option<SetWord>, &'n SetExpr)>,
+) {
+    let SetExpr::SetOperation { left, op, set_quantifier, right } = node else {
+        members.push((before, node));
+        return;
+    };
+    let word = match op {
+        SetOperator::Union => "union",
+        SetOperator::Except | SetOperator::Minus => "except",
+        SetOperator::Intersect => "intersect",
+    };
+    let operator = Some((word, matches!(set_quantifier, SetQuantifier::All)));
+    set_members(left, before, dialect, members);
+    match dialect {
+        Dialect::Sqlite => set_members(right, operator, dialect, members),
+        Dialect::Pg => members.push((operator, right)),
     }
 }
 

@@ -237,6 +237,9 @@ fn find_in(scope: &Scope, visible: &Visible, name: &str, dialect: Dialect) -> Op
     own_column(visible, name, dialect).map(|ty| (visible.id, ty))
 }
 
+/// Columns of every table on Postgres; none is ever NULL.
+pub(super) const PG_COLUMNS: [&str; 6] = ["ctid", "xmin", "xmax", "cmin", "cmax", "tableoid"];
+
 /// Columns that the engine adds to every table.
 fn own_column(visible: &Visible, name: &str, dialect: Dialect) -> Option<Option<Type>> {
     match (dialect, name) {
@@ -244,7 +247,7 @@ fn own_column(visible: &Visible, name: &str, dialect: Dialect) -> Option<Option<
         (Dialect::Sqlite, "rowid" | "oid" | "_rowid_") => {
             Some(Some(Type { base: Base::Int64, nullable: visible.outer }))
         }
-        (Dialect::Pg, "ctid" | "xmin" | "xmax" | "cmin" | "cmax" | "tableoid") => Some(None),
+        (Dialect::Pg, name) if PG_COLUMNS.contains(&name) => Some(None),
         _ => None,
     }
 }
@@ -277,7 +280,9 @@ fn rejects_null(condition: &Expr, present: &mut BTreeSet<(SourceId, String)>) {
             rejects_null(left, present);
             rejects_null(right, present);
         }
-        ExprKind::Binary { op, left, right } if ["=", "<>", "<", "<=", ">", ">=", "@>", "<@"].contains(&op.as_str()) => {
+        ExprKind::Binary { op, left, right }
+            if ["=", "<>", "<", "<=", ">", ">=", "@>", "<@"].contains(&op.as_str()) =>
+        {
             plain(left, present);
             plain(right, present);
         }
@@ -330,7 +335,8 @@ fn listed(names: &[String]) -> String {
 /// The candidate that a misspelt name most likely meant.
 pub(super) fn nearest<'c>(name: &str, candidates: impl Iterator<Item = &'c str>) -> Option<&'c str> {
     let close = |candidate: &&str| distance(name, candidate);
-    let limit = (name.chars().count() / 3).max(1);
+    let length = name.chars().count();
+    let limit = if length < 2 { 0 } else { (length / 3).max(1) };
     candidates.min_by_key(close).filter(|best| distance(name, best) <= limit || best.ends_with(name))
 }
 

@@ -148,37 +148,41 @@ pub(super) fn number_at(location: Location) -> Option<usize> {
 
 /// Cuts a statement into tokens.
 pub(super) fn tokens(dialect: &dyn SqlDialect, text: &str, file: FileId, base: usize) -> Result<Vec<Tok>, BadToken> {
-    let lines = Lines::new(text);
+    let mut cursor = Cursor { text, offset: 0, line: 1, column: 1 };
     let place = |from: usize, to: usize| Span::new(file, base + from..base + to.max(from));
-    let found = Tokenizer::new(dialect, text).tokenize_with_location().map_err(|error| {
-        let at = lines.offset(text, error.location).min(text.len());
+    let found = Tokenizer::new(dialect, text).tokenize_with_location();
+    let found = found.map_err(|error| {
+        let at = cursor.advance_to(error.location);
         BadToken { message: error.message, span: place(at, text.len()) }
     })?;
-    Ok(found
-        .into_iter()
-        .filter(|t| !matches!(t.token, Token::Whitespace(_) | Token::EOF))
-        .map(|t| Tok {
-            span: place(lines.offset(text, t.span.start), lines.offset(text, t.span.end)),
-            token: t.token,
-        })
-        .collect())
+    let mut tokens = Vec::new();
+    for found in found {
+        if !matches!(found.token, Token::Whitespace(_) | Token::EOF) {
+            let start = cursor.advance_to(found.span.start);
+            let end = cursor.advance_to(found.span.end);
+            tokens.push(Tok { token: found.token, span: place(start, end) });
+        }
+    }
+    Ok(tokens)
 }
 
-/// Where the lines of a text begin.
-struct Lines(Vec<usize>);
+/// Walks a text once, from location to later location.
+struct Cursor<'t> {
+    text: &'t str,
+    offset: usize,
+    line: u64,
+    column: u64,
+}
 
-impl Lines {
-    fn new(text: &str) -> Self {
-        let breaks = text.bytes().enumerate().filter(|(_, b)| *b == b'\n').map(|(i, _)| i + 1);
-        Self(std::iter::once(0).chain(breaks).collect())
-    }
-
-    fn offset(&self, text: &str, location: Location) -> usize {
-        let Some(start) = (location.line as usize).checked_sub(1).and_then(|line| self.0.get(line)) else {
-            return text.len();
-        };
-        let column = (location.column as usize).saturating_sub(1);
-        text[*start..].char_indices().nth(column).map_or(text.len(), |(i, _)| start + i)
+impl Cursor<'_> {
+    /// The byte at a location that does not lie before the last one.
+    fn advance_to(&mut self, location: Location) -> usize {
+        while (self.line, self.column) < (location.line, location.column) {
+            let Some(c) = self.text.get(self.offset..).and_then(|rest| rest.chars().next()) else { break };
+            self.offset += c.len_utf8();
+            (self.line, self.column) = if c == '\n' { (self.line + 1, 1) } else { (self.line, self.column + 1) };
+        }
+        self.offset
     }
 }
 

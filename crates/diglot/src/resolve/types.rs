@@ -15,7 +15,9 @@ pub(super) fn named(dialect: Dialect, name: &str) -> Option<Base> {
             "bigint" | "int8" => Base::Int64,
             "numeric" | "decimal" | "dec" => Base::Numeric,
             "real" | "float4" | "double precision" | "float8" | "float" | "double" => Base::Float64,
-            "text" | "varchar" | "character varying" | "char" | "character" | "bpchar" | "citext" | "name" => Base::Text,
+            "text" | "varchar" | "character varying" | "char" | "character" | "bpchar" | "citext" | "name" => {
+                Base::Text
+            }
             "bytea" => Base::Bytes,
             "uuid" => Base::Uuid,
             "json" | "jsonb" => Base::Json,
@@ -89,8 +91,8 @@ fn rank(base: &Base) -> Option<u8> {
 
 /// Operators that answer yes or no.
 const TESTS: [&str; 24] = [
-    "=", "<>", "<", "<=", ">", ">=", "and", "or", "@>", "<@", "?", "?|", "?&", "&&", "~", "~*", "!~", "!~*", "@@", "@?",
-    "match", "regexp", "overlaps", "^@",
+    "=", "<>", "<", "<=", ">", ">=", "and", "or", "@>", "<@", "?", "?|", "?&", "&&", "~", "~*", "!~", "!~*", "@@",
+    "@?", "match", "regexp", "overlaps", "^@",
 ];
 
 /// The type of `left op right`. An operand of unknown type is `None`; `nullable` says whether either may be NULL.

@@ -128,10 +128,8 @@ impl Lower<'_> {
             if width == expected || width == 0 {
                 continue;
             }
-            let message = format!(
-                "`{}` inserts {width} values into {expected} columns of `{}`",
-                self.name, target.alias
-            );
+            let message =
+                format!("`{}` inserts {width} values into {expected} columns of `{}`", self.name, target.alias);
             let mut finding = Diagnostic::error("insert-width", message, span, format!("{width} values"));
             if let (Some(first), Some(last)) = (columns.first(), columns.last()) {
                 finding = finding.context(first.1.to(last.1), format!("{expected} columns {what}"));
@@ -300,9 +298,8 @@ impl Lower<'_> {
             let message = format!("`{}` assigns {} values to {} columns", self.name, values.len(), columns.len());
             self.report(Diagnostic::error("insert-width", message, whole, "as many values as columns"));
         }
-        let pair = |((column, place), value): ((String, Span), Expr)| {
-            Assignment { column, span: place.to(value.span), value }
-        };
+        let pair =
+            |((column, place), value): ((String, Span), Expr)| Assignment { column, span: place.to(value.span), value };
         let set: Vec<_> = columns.into_iter().zip(values).map(pair).collect();
         for assignment in &set {
             self.hint(&assignment.value, &assignment.column);

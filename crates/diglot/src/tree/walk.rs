@@ -1,8 +1,8 @@
 //! Ways through the tree: the columns of what it holds, its sources, and every expression in it.
 
 use super::{
-    Body, Conflict, ConflictAction, Expr, ExprKind, OrderKey, OutputColumn, Part, Query, Rows, Select, Source, SourceId,
-    SourceKind, Statement, Window,
+    Body, Conflict, ConflictAction, Expr, ExprKind, OrderKey, OutputColumn, Part, Query, Rows, Select, Source,
+    SourceId, SourceKind, Statement, Window,
 };
 use crate::types::Type;
 

@@ -22,9 +22,10 @@ pub(super) fn statement(statement: &Statement) -> String {
         body(&mut out, part);
     }
     if !statement.params.is_empty() {
-        let params = statement.params.iter().map(|p| {
-            format!("{}{}{}", p.name, if p.nullable { "?" } else { "" }, if p.list { "[]" } else { "" })
-        });
+        let params = statement
+            .params
+            .iter()
+            .map(|p| format!("{}{}{}", p.name, if p.nullable { "?" } else { "" }, if p.list { "[]" } else { "" }));
         let _ = writeln!(out, "params {}", params.collect::<Vec<_>>().join(" "));
     }
     out
@@ -226,7 +227,8 @@ pub(super) fn expr(e: &Expr) -> String {
             format!("({} {}{op} {}{escape})", expr(a), not(*negated), expr(pattern))
         }
         K::Call { name, args, star, distinct, order: keys, filter, over } => {
-            let mut inside = format!("{}{}{}", if *distinct { "distinct " } else { "" }, if *star { "*" } else { "" }, list(args));
+            let mut inside =
+                format!("{}{}{}", if *distinct { "distinct " } else { "" }, if *star { "*" } else { "" }, list(args));
             for key in keys {
                 inside += &format!(" order {}", order(key));
             }
