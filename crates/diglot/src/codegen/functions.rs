@@ -84,7 +84,7 @@ pub(super) fn single(api: &Api<'_>, dialect: Dialect, bodies: &Bodies<'_>) -> Op
             Bodies::Real => body(function, dialect, &quote!(&mut *connection)),
             Bodies::Stubs(_) => {
                 let stub = stub(signature);
-                if signature.cardinality == Cardinality::Stream { stub } else { quote!(#stub.await) }
+                if signature.cardinality == Cardinality::Stream { stub } else { quote!(let _ = connection; #stub.await) }
             }
         };
         let open = quote!(<'a>(connection: &'a mut #connection #params));
@@ -125,8 +125,8 @@ pub(super) fn is_shared(signature: &Signature) -> bool {
 
 fn connection(dialect: Dialect) -> TokenStream {
     match dialect {
-        Dialect::Sqlite => quote!(::sqlx::SqliteConnection),
-        Dialect::Pg => quote!(::sqlx::PgConnection),
+        Dialect::Sqlite => quote!(sqlx::SqliteConnection),
+        Dialect::Pg => quote!(sqlx::PgConnection),
     }
 }
 
@@ -145,15 +145,15 @@ fn output(signature: &Signature) -> TokenStream {
     let row = rows::path(signature).unwrap_or_else(|| quote!(()));
     let inner = match signature.cardinality {
         Cardinality::One => row,
-        Cardinality::Opt => quote!(::std::option::Option<#row>),
-        Cardinality::Many => quote!(::std::vec::Vec<#row>),
+        Cardinality::Opt => quote!(Option<#row>),
+        Cardinality::Many => quote!(Vec<#row>),
         Cardinality::Exec => quote!(()),
         Cardinality::Rows => quote!(u64),
         Cardinality::Stream => {
-            return quote!(::futures_core::stream::BoxStream<'a, ::std::result::Result<#row, ::sqlx::Error>>);
+            return quote!(futures_core::stream::BoxStream<'a, Result<#row, sqlx::Error>>);
         }
     };
-    quote!(::std::result::Result<#inner, ::sqlx::Error>)
+    quote!(Result<#inner, sqlx::Error>)
 }
 
 /// The method as the trait declares it: its future can be sent, which `async fn` could not promise there.
@@ -163,7 +163,7 @@ fn head(signature: &Signature) -> TokenStream {
     match signature.cardinality {
         Cardinality::Stream => quote!(fn #name<'a>(&'a mut self #params) -> #output),
         _ => quote! {
-            fn #name<'a>(&'a mut self #params) -> impl ::std::future::Future<Output = #output> + Send + 'a
+            fn #name<'a>(&'a mut self #params) -> impl std::future::Future<Output = #output> + Send + 'a
         },
     }
 }
@@ -177,8 +177,8 @@ fn async_head(signature: &Signature) -> TokenStream {
 fn stub(signature: &Signature) -> TokenStream {
     let params = (!signature.params.is_empty()).then(|| quote!(let _ = params;));
     match signature.cardinality {
-        Cardinality::Stream => quote! { #params ::std::unimplemented!() },
-        _ => quote! { { #params ::std::future::ready(::std::result::Result::Err(diglot_support::broken())) } },
+        Cardinality::Stream => quote! { #params unimplemented!() },
+        _ => quote! { #params std::future::ready(Err(diglot_support::broken())) },
     }
 }
 
@@ -195,7 +195,7 @@ fn body(function: &Function<'_>, dialect: Dialect, connection: &TokenStream) -> 
     let statement = format!("{}.{}", text.noun, text.name);
     let columns: Vec<&str> = signature.columns.iter().map(|column| column.name.as_str()).collect();
     let conversion = rows::conversion(dialect, signature);
-    let query = quote!(::sqlx::query_as!(Record, #sql #(, #binds)*));
+    let query = quote!(sqlx::query_as!(Record, #sql #(, #binds)*));
     let named = quote!(|error| diglot_support::named(error, &[#(#columns),*]));
     // All rows are read, even where one is wanted: a unit's later statements run only when they are asked
     // for, and a row too many is an error rather than a silent choice.
@@ -217,17 +217,17 @@ fn body(function: &Function<'_>, dialect: Dialect, connection: &TokenStream) -> 
             rows.into_iter().map(row).collect()
         },
         Cardinality::Exec => quote! {
-            ::sqlx::query!(#sql #(, #binds)*).execute(#connection).await?;
-            ::std::result::Result::Ok(())
+            sqlx::query!(#sql #(, #binds)*).execute(#connection).await?;
+            Ok(())
         },
         Cardinality::Rows => quote! {
-            let done = ::sqlx::query!(#sql #(, #binds)*).execute(#connection).await?;
-            ::std::result::Result::Ok(done.rows_affected())
+            let done = sqlx::query!(#sql #(, #binds)*).execute(#connection).await?;
+            Ok(done.rows_affected())
         },
         Cardinality::Stream => quote! {
             #conversion
             let records = #query.fetch(#connection);
-            ::std::boxed::Box::pin(::futures_util::StreamExt::map(records, |record| row(record.map_err(#named)?)))
+            Box::pin(futures_util::StreamExt::map(records, |record| row(record.map_err(#named)?)))
         },
     }
 }

@@ -29,8 +29,9 @@ pub(crate) fn camel(name: &str) -> String {
     camel
 }
 
-/// Modules that the generated file has for itself.
-const TAKEN: [&str; 3] = ["diglot_support", "sqlite_only", "pg_only"];
+/// Names that the generated file uses itself.
+const TAKEN: [&str; 9] =
+    ["diglot_support", "sqlite_only", "pg_only", "sqlx", "std", "uuid", "serde_json", "futures_core", "futures_util"];
 
 /// Whether a file's stem can be the name of a module beside those of the generated file.
 pub(crate) fn is_module_name(noun: &str) -> bool {

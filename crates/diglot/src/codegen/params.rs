@@ -74,7 +74,7 @@ fn borrowed(dialect: Dialect, base: &Base, nullable: bool, value: &TokenStream) 
             (Dialect::Pg, false) => quote!(&#value),
             (Dialect::Pg, true) => quote!(#value.as_ref()),
             (Dialect::Sqlite, false) => quote!(#value.to_string()),
-            (Dialect::Sqlite, true) => quote!(#value.as_ref().map(::std::string::ToString::to_string)),
+            (Dialect::Sqlite, true) => quote!(#value.as_ref().map(ToString::to_string)),
         },
         Base::TextArray | Base::Int64Array | Base::UuidArray => {
             let list = match base {

@@ -41,7 +41,7 @@ pub(super) fn conversion(dialect: Dialect, signature: &Signature) -> TokenStream
     let fields = signature.columns.iter().map(|column| {
         let field = ident(&column.name);
         let ty = types::plain(&types::driver(dialect, column.on(dialect), &column.ty.base));
-        quote!(#field: ::std::option::Option<#ty>)
+        quote!(#field: Option<#ty>)
     });
     let values = signature.columns.iter().map(|column| {
         let field = ident(&column.name);
@@ -50,8 +50,8 @@ pub(super) fn conversion(dialect: Dialect, signature: &Signature) -> TokenStream
     });
     quote! {
         struct Record { #(#fields),* }
-        fn row(record: Record) -> ::std::result::Result<#row, ::sqlx::Error> {
-            ::std::result::Result::Ok(#row { #(#values),* })
+        fn row(record: Record) -> Result<#row, sqlx::Error> {
+            Ok(#row { #(#values),* })
         }
     }
 }

@@ -135,9 +135,9 @@ impl Kept {
             let head = &method.sig;
             let is_stream = !head.output.to_token_stream().to_string().contains("impl");
             let body = if is_stream {
-                quote!(::std::unimplemented!())
+                quote!(unimplemented!())
             } else {
-                quote!(::std::future::ready(::std::result::Result::Err(diglot_support::broken())))
+                quote!(std::future::ready(Err(diglot_support::broken())))
             };
             quote!(#[allow(unused_variables)] #head { #body })
         });
@@ -157,7 +157,7 @@ impl Kept {
                 pub fn #name<'a, C, P: Send + 'a, R: Send + 'a>(
                     _connection: &'a mut C,
                     params: P,
-                ) -> impl ::std::future::Future<Output = ::std::result::Result<R, ::sqlx::Error>> + Send + 'a {
+                ) -> impl std::future::Future<Output = Result<R, sqlx::Error>> + Send + 'a {
                     #body
                 }
             }
@@ -177,12 +177,12 @@ fn bare_head(name: &str) -> TokenStream {
         fn #name<'a, P: Send + 'a, R: Send + 'a>(
             &'a mut self,
             params: P,
-        ) -> impl ::std::future::Future<Output = ::std::result::Result<R, ::sqlx::Error>> + Send + 'a
+        ) -> impl std::future::Future<Output = Result<R, sqlx::Error>> + Send + 'a
     }
 }
 
 fn bare_body() -> TokenStream {
-    quote!(let _ = params; ::std::future::ready(::std::result::Result::Err(diglot_support::broken())))
+    quote!(let _ = params; std::future::ready(Err(diglot_support::broken())))
 }
 
 fn plain(ident: &proc_macro2::Ident) -> String {

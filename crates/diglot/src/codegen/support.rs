@@ -79,12 +79,12 @@ fn values() -> TokenStream {
             }
         }
 
-        pub(super) fn uuid(column: &str, value: Vec<u8>) -> Result<::uuid::Uuid, sqlx::Error> {
-            ::uuid::Uuid::from_slice(&value).map_err(|error| decode(column, error))
+        pub(super) fn uuid(column: &str, value: Vec<u8>) -> Result<uuid::Uuid, sqlx::Error> {
+            uuid::Uuid::from_slice(&value).map_err(|error| decode(column, error))
         }
 
-        pub(super) fn json(column: &str, value: String) -> Result<::serde_json::Value, sqlx::Error> {
-            ::serde_json::from_str(&value).map_err(|error| decode(column, error))
+        pub(super) fn json(column: &str, value: String) -> Result<serde_json::Value, sqlx::Error> {
+            serde_json::from_str(&value).map_err(|error| decode(column, error))
         }
 
         pub(super) fn newtype<P, T>(column: &str, value: P) -> Result<T, sqlx::Error>
@@ -106,26 +106,26 @@ fn lists() -> TokenStream {
             from_json(column, json(column, value)?)
         }
 
-        pub(super) fn from_json<T: TryFromJson>(column: &str, value: ::serde_json::Value) -> Result<T, sqlx::Error> {
+        pub(super) fn from_json<T: TryFromJson>(column: &str, value: serde_json::Value) -> Result<T, sqlx::Error> {
             T::try_from_json(value).ok_or_else(|| decode(column, "not a JSON array of the column's type"))
         }
 
-        pub(super) fn uuid_list(column: &str, value: String) -> Result<Vec<::uuid::Uuid>, sqlx::Error> {
+        pub(super) fn uuid_list(column: &str, value: String) -> Result<Vec<uuid::Uuid>, sqlx::Error> {
             let texts: Vec<String> = list(column, value)?;
-            let parsed = texts.iter().map(|text| ::uuid::Uuid::parse_str(text));
+            let parsed = texts.iter().map(|text| uuid::Uuid::parse_str(text));
             parsed.collect::<Result<_, _>>().map_err(|error| decode(column, error))
         }
 
         #[doc = " Lists that a JSON array may hold."]
         pub(super) trait TryFromJson: Sized {
-            fn try_from_json(value: ::serde_json::Value) -> Option<Self>;
+            fn try_from_json(value: serde_json::Value) -> Option<Self>;
         }
 
         impl TryFromJson for Vec<String> {
-            fn try_from_json(value: ::serde_json::Value) -> Option<Self> {
-                let ::serde_json::Value::Array(items) = value else { return None };
+            fn try_from_json(value: serde_json::Value) -> Option<Self> {
+                let serde_json::Value::Array(items) = value else { return None };
                 let text = |item| match item {
-                    ::serde_json::Value::String(text) => Some(text),
+                    serde_json::Value::String(text) => Some(text),
                     _ => None,
                 };
                 items.into_iter().map(text).collect()
@@ -133,24 +133,24 @@ fn lists() -> TokenStream {
         }
 
         impl TryFromJson for Vec<i64> {
-            fn try_from_json(value: ::serde_json::Value) -> Option<Self> {
-                value.as_array()?.iter().map(::serde_json::Value::as_i64).collect()
+            fn try_from_json(value: serde_json::Value) -> Option<Self> {
+                value.as_array()?.iter().map(serde_json::Value::as_i64).collect()
             }
         }
 
         #[doc = " The JSON array that SQLite reads with `json_each`."]
         pub(super) fn texts(list: &[String]) -> String {
-            list.iter().map(String::as_str).collect::<::serde_json::Value>().to_string()
+            list.iter().map(String::as_str).collect::<serde_json::Value>().to_string()
         }
 
         #[doc = " The JSON array that SQLite reads with `json_each`."]
         pub(super) fn integers(list: &[i64]) -> String {
-            list.iter().copied().collect::<::serde_json::Value>().to_string()
+            list.iter().copied().collect::<serde_json::Value>().to_string()
         }
 
         #[doc = " The JSON array that SQLite reads with `json_each`; `unhex(value, '-')` makes a blob of an element."]
-        pub(super) fn uuids(list: &[::uuid::Uuid]) -> String {
-            list.iter().map(::uuid::Uuid::to_string).collect::<::serde_json::Value>().to_string()
+        pub(super) fn uuids(list: &[uuid::Uuid]) -> String {
+            list.iter().map(uuid::Uuid::to_string).collect::<serde_json::Value>().to_string()
         }
 
         #[doc = " What a stub answers; it is never reached, because the file that holds it does not compile."]

@@ -15,20 +15,20 @@ pub(super) fn plain(base: &Base) -> TokenStream {
         // Neither reaches a signature; 64 bits are what a cast would make of them.
         Base::Int64 | Base::Numeric | Base::Timestamp => quote!(i64),
         Base::Float64 => quote!(f64),
-        Base::Text => quote!(::std::string::String),
-        Base::Bytes => quote!(::std::vec::Vec<u8>),
-        Base::Uuid => quote!(::uuid::Uuid),
-        Base::Json => quote!(::serde_json::Value),
-        Base::TextArray => quote!(::std::vec::Vec<::std::string::String>),
-        Base::Int64Array => quote!(::std::vec::Vec<i64>),
-        Base::UuidArray => quote!(::std::vec::Vec<::uuid::Uuid>),
+        Base::Text => quote!(String),
+        Base::Bytes => quote!(Vec<u8>),
+        Base::Uuid => quote!(uuid::Uuid),
+        Base::Json => quote!(serde_json::Value),
+        Base::TextArray => quote!(Vec<String>),
+        Base::Int64Array => quote!(Vec<i64>),
+        Base::UuidArray => quote!(Vec<uuid::Uuid>),
     }
 }
 
 /// The type of a field: a newtype where one is configured, `Option` where NULL is allowed.
 pub(super) fn field(base: &Base, nullable: bool, rust: Option<&str>) -> TokenStream {
     let inner = newtype(rust).unwrap_or_else(|| plain(base));
-    if nullable { quote!(::std::option::Option<#inner>) } else { inner }
+    if nullable { quote!(Option<#inner>) } else { inner }
 }
 
 /// The configured path as tokens; text that is no path counts as none.
