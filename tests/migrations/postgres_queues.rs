@@ -52,7 +52,7 @@ fn write(numbers: &mut Numbers) -> String {
     let owner = numbers.one_of(&["unowned", "unowned", "leased"]);
     let deadline = numbers.one_of(&["NULL", "10", "20"]);
     let small = numbers.below(3);
-    match numbers.below(6) {
+    match numbers.below(10) {
         0 => format!("DELETE FROM ff_exec_core WHERE {this_row}"),
         1 => format!(
             "UPDATE ff_exec_core SET lifecycle_phase = '{phase}', eligibility_state = '{eligibility}',
@@ -60,8 +60,12 @@ fn write(numbers: &mut Numbers) -> String {
              WHERE {this_row}"
         ),
         2 => format!("UPDATE ff_exec_core SET priority = {small} WHERE {this_row}"),
-        3 => format!("UPDATE ff_exec_core SET lane_id = 'lane {small}', deadline_at_ms = {deadline} WHERE {this_row}"),
-        4 => format!("UPDATE ff_exec_core SET required_capabilities = ARRAY['c{small}'] WHERE {this_row}"),
+        3 => format!("UPDATE ff_exec_core SET lane_id = 'lane {small}' WHERE {this_row}"),
+        8 => format!("UPDATE ff_exec_core SET deadline_at_ms = {deadline} WHERE {this_row}"),
+        4 => format!("UPDATE ff_exec_core SET lifecycle_phase = '{phase}' WHERE {this_row}"),
+        5 => format!("UPDATE ff_exec_core SET eligibility_state = '{eligibility}' WHERE {this_row}"),
+        6 => format!("UPDATE ff_exec_core SET ownership_state = '{owner}' WHERE {this_row}"),
+        7 => format!("UPDATE ff_exec_core SET required_capabilities = ARRAY['c{small}'] WHERE {this_row}"),
         _ => format!(
             "INSERT INTO ff_exec_core AS e (partition_key, execution_id, lane_id, lifecycle_phase, ownership_state,
                     eligibility_state, public_state, attempt_state, created_at_ms, deadline_at_ms)
@@ -79,7 +83,7 @@ async fn the_queues_hold_what_the_executions_say_after_any_write() {
         migrate(&pool, 3).await;
         let mut numbers = Numbers(42);
         let mut seen = 0;
-        for _ in 0..250 {
+        for _ in 0..400 {
             let sql = write(&mut numbers);
             execute(&pool, &sql).await;
             assert_eq!(lines(&pool, DIFFERENCES).await, Vec::<String>::new(), "after {sql}");
