@@ -61,11 +61,11 @@ fn write(numbers: &mut Numbers) -> String {
         ),
         2 => format!("UPDATE ff_exec_core SET priority = {small} WHERE {this_row}"),
         3 => format!("UPDATE ff_exec_core SET lane_id = 'lane {small}' WHERE {this_row}"),
-        8 => format!("UPDATE ff_exec_core SET deadline_at_ms = {deadline} WHERE {this_row}"),
         4 => format!("UPDATE ff_exec_core SET lifecycle_phase = '{phase}' WHERE {this_row}"),
         5 => format!("UPDATE ff_exec_core SET eligibility_state = '{eligibility}' WHERE {this_row}"),
         6 => format!("UPDATE ff_exec_core SET ownership_state = '{owner}' WHERE {this_row}"),
         7 => format!("UPDATE ff_exec_core SET required_capabilities = ARRAY['c{small}'] WHERE {this_row}"),
+        8 => format!("UPDATE ff_exec_core SET deadline_at_ms = {deadline} WHERE {this_row}"),
         _ => format!(
             "INSERT INTO ff_exec_core AS e (partition_key, execution_id, lane_id, lifecycle_phase, ownership_state,
                     eligibility_state, public_state, attempt_state, created_at_ms, deadline_at_ms)
