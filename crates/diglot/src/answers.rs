@@ -102,8 +102,7 @@ pub fn record(text: &EmittedText, described: &Described) -> Record {
         Some(types) => types.iter().map(|ty| engine_word(ty)).collect(),
         None => vec!["?".to_owned(); text.params.len()],
     };
-    let columns = described
-        .columns
+    let columns = read(text, described)
         .iter()
         .enumerate()
         .map(|(i, column)| {
@@ -123,6 +122,11 @@ pub fn record(text: &EmittedText, described: &Described) -> Record {
     Record { hash: digest(text.sql.as_bytes()), params, columns }
 }
 
+/// The columns that somebody reads: none where the API throws the rows away, so that sqlx does too.
+fn read<'d>(text: &EmittedText, described: &'d Described) -> &'d [DescribedColumn] {
+    if text.columns.is_empty() { &[] } else { &described.columns }
+}
+
 /// Name and content of the file that sqlx's macros read for a text.
 ///
 /// On SQLite every column is written as `name?: _`, sqlx's own way to ask for a look at each value: without
@@ -130,8 +134,7 @@ pub fn record(text: &EmittedText, described: &Described) -> Record {
 pub fn query_file(text: &EmittedText, described: &Described) -> (String, String) {
     let hash = digest(text.sql.as_bytes());
     let sqlite = text.dialect == Dialect::Sqlite;
-    let columns: Vec<Value> = described
-        .columns
+    let columns: Vec<Value> = read(text, described)
         .iter()
         .enumerate()
         .map(|(ordinal, column)| {
@@ -139,8 +142,7 @@ pub fn query_file(text: &EmittedText, described: &Described) -> (String, String)
             serde_json::json!({ "ordinal": ordinal, "name": name, "type_info": column.type_info })
         })
         .collect();
-    let nullable: Vec<Value> = described
-        .columns
+    let nullable: Vec<Value> = read(text, described)
         .iter()
         .enumerate()
         .map(|(i, column)| match (sqlite, column.nullable) {
@@ -309,7 +311,7 @@ fn stale_answers(changed: &[&str], stale: &[&EmittedText], span: Span) -> Diagno
 fn differs(text: &EmittedText, record: &Record, span: Span, found: &mut Vec<Diagnostic>) {
     let title = text.dialect.title();
     let name = &text.name;
-    if record.columns.len() != text.columns.len() && !record.columns.iter().all(|column| column.ty == "void") {
+    if record.columns.len() != text.columns.len() {
         let (engine, here) = (record.columns.len(), text.columns.len());
         let message = format!("{name}: {title} gives {engine} columns where {here} were understood");
         found.push(Diagnostic::error("answer-differs", message, span, "this statement"));

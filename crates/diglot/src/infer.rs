@@ -212,7 +212,7 @@ fn fits_cardinality(page: &PageOf<'_>, cardinality: Cardinality, columns: &[Resu
         report(message, page.raw.cardinality_span, "no columns come back", "write `:exec` or `:rows`, or add RETURNING");
     } else if !wants_rows && !columns.is_empty() {
         let message = format!("{name}: `:{word}` gives no rows, but the statement returns some");
-        let help = "write `:one`, `:opt` or `:many`, or drop the columns";
+        let help = "write `:one`, `:opt` or `:many`, or drop what returns the rows";
         report(message, page.raw.cardinality_span, "rows come back", help);
     } else if cardinality == Cardinality::Rows && page.raw.parts.len() > 1 {
         let message = format!("{name}: `:rows` on a unit would add up the rows of all its statements");

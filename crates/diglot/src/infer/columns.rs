@@ -5,6 +5,7 @@ use super::{PageOf, Param, ResultColumn, column_annotation, declared, may_be_new
 use crate::config::Config;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Dialect;
+use crate::page::Cardinality;
 use crate::source::Span;
 use crate::tree::{Body, ExprKind, Part, Rows, Statement};
 use crate::types::{Base, Type};
@@ -56,6 +57,10 @@ pub(super) fn infer(
 
 fn of_page(tree: &Statement, params: &[Param]) -> Vec<Column> {
     let Some(part) = tree.result.and_then(|result| tree.parts.get(result)) else { return Vec::new() };
+    // A SELECT under `:exec` is there for what its functions do; nobody reads its rows.
+    if tree.cardinality == Cardinality::Exec && matches!(part.body, Body::Query(_)) {
+        return Vec::new();
+    }
     let sources = walk::sources(tree);
     let outputs = origin::outputs(part);
     let others = match &part.body {
