@@ -5,7 +5,7 @@
 
 mod table;
 
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use ff_core::backend::PrepareOutcome;
@@ -16,6 +16,15 @@ use ff_core::types::FlowId;
 
 use crate::clock::Clock;
 use crate::db::{Db, Dialect};
+use crate::sweep::Sweeps;
+
+/// The backend on the embedded database.
+#[cfg(feature = "sqlite")]
+pub type SqliteBackend = Backend<crate::db::Sqlite>;
+
+/// The backend on the server database.
+#[cfg(feature = "postgres")]
+pub type PostgresBackend = Backend<crate::db::Postgres>;
 
 /// The FlowFabric storage backend on one dialect. Clones share everything.
 pub struct Backend<D: Dialect> {
@@ -23,6 +32,8 @@ pub struct Backend<D: Dialect> {
 }
 
 struct Shared<D: Dialect> {
+    // First, so that the sweeps are told to stop before the connections close.
+    sweeps: Sweeps,
     db: Db<D>,
     clock: Clock,
     partitions: PartitionConfig,
@@ -35,6 +46,18 @@ impl<D: Dialect> Clone for Backend<D> {
     }
 }
 
+/// A [`Backend`] that may be gone.
+pub(crate) struct WeakBackend<D: Dialect> {
+    shared: Weak<Shared<D>>,
+}
+
+impl<D: Dialect> WeakBackend<D> {
+    /// The backend, while somebody holds it.
+    pub(crate) fn upgrade(&self) -> Option<Backend<D>> {
+        self.shared.upgrade().map(|shared| Backend { shared })
+    }
+}
+
 impl<D: Dialect> std::fmt::Debug for Backend<D> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Backend").field("dialect", &D::LABEL).finish_non_exhaustive()
@@ -43,9 +66,19 @@ impl<D: Dialect> std::fmt::Debug for Backend<D> {
 
 impl<D: Dialect> Backend<D> {
     /// Joins a database with a clock and the partition numbers.
-    pub(crate) fn new(db: Db<D>, clock: Clock, partitions: PartitionConfig) -> Self {
-        let promotion = Promotion::default();
-        Self { shared: Arc::new(Shared { db, clock, partitions, promotion }) }
+    pub(crate) fn from_parts(db: Db<D>, clock: Clock, partitions: PartitionConfig) -> Self {
+        let (sweeps, promotion) = (Sweeps::default(), Promotion::default());
+        Self { shared: Arc::new(Shared { sweeps, db, clock, partitions, promotion }) }
+    }
+
+    /// A handle that does not keep the backend alive.
+    pub(crate) fn downgrade(&self) -> WeakBackend<D> {
+        WeakBackend { shared: Arc::downgrade(&self.shared) }
+    }
+
+    /// The periodic work, where it is installed.
+    pub(crate) fn sweeps(&self) -> &Sweeps {
+        &self.shared.sweeps
     }
 
     pub(crate) fn db(&self) -> &Db<D> {

@@ -13,7 +13,7 @@ use crate::db::Dialect;
 /// The door retries a driver's error when the dialect calls it transient. It never retries an engine's
 /// error: a broken fence is an answer.
 #[derive(Debug)]
-pub(crate) enum Abort {
+pub enum Abort {
     /// The driver failed.
     Driver(sqlx::Error),
     /// The operation decided against it.

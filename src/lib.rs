@@ -1,1 +1,103 @@
-//! Storage backend.
+//! The storage backend of the FlowFabric durable execution engine on SQLite and Postgres.
+//!
+//! [`SqliteBackend`] is for development and for programs that want no server; [`PostgresBackend`] is for
+//! production. Both are one implementation of [`EngineBackend`](ff_core::engine_backend::EngineBackend),
+//! written once over statements that a compiler has compared pairwise, so they answer alike.
+//!
+//! ```no_run
+//! # async fn open() -> Result<(), Box<dyn std::error::Error>> {
+//! // Development: a file, or ":memory:". The environment must have FF_DEV_MODE=1.
+//! # #[cfg(feature = "sqlite")]
+//! let backend = ff_backend_sql::SqliteBackend::new("flow.db").await?;
+//!
+//! // Production: bring the schema up to date once, then connect.
+//! # #[cfg(feature = "postgres")] {
+//! use ff_core::backend::BackendConfig;
+//! let url = "postgres://localhost/flow";
+//! ff_backend_sql::apply_migrations(&ff_backend_sql::PgPool::connect(url).await?).await?;
+//! let backend = ff_backend_sql::PostgresBackend::connect(BackendConfig::postgres(url)).await?;
+//! # }
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! | Room | What is there |
+//! |---|---|
+//! | `open` | the constructors |
+//! | `backend` | the trait's table of methods, one delegation each |
+//! | `engine` | the operations, generic over the dialect |
+//! | `db` | connections, the one door to transactions, wake-ups, migrations |
+//! | `sweep` | periodic work |
+//! | `model` | ids, states, handles, documents |
+//! | `statements` | the generated statements |
+
+mod backend;
+mod clock;
+mod db;
+mod engine;
+mod error;
+mod model;
+mod open;
+mod statements;
+mod sweep;
+
+#[cfg(feature = "sqlite")]
+pub mod retry;
+
+#[cfg(feature = "postgres")]
+pub mod listener {
+    //! Live messages about streams, from any process on one Postgres database.
+
+    pub use crate::db::listen::{COMPLETION_CHANNEL, StreamEventId, StreamNotifier, channel_name};
+}
+
+#[doc(hidden)]
+pub mod pubsub {
+    //! What a subscription of this process is told.
+
+    pub use crate::db::OutboxEvent;
+}
+
+#[doc(hidden)]
+pub mod testing {
+    //! What tests may set: the time, and where the database fails.
+
+    pub use crate::clock::Clock;
+    pub use crate::db::fault::{FaultHook, Step};
+}
+
+pub use backend::Backend;
+#[cfg(feature = "postgres")]
+pub use backend::PostgresBackend;
+#[cfg(feature = "sqlite")]
+pub use backend::SqliteBackend;
+#[cfg(feature = "postgres")]
+pub use db::Postgres;
+#[cfg(feature = "sqlite")]
+pub use db::Sqlite;
+pub use db::migrate::MigrationError;
+#[cfg(feature = "postgres")]
+pub use db::migrate::{MigrationOptions, apply_migrations, apply_migrations_with, check_schema_version};
+#[cfg(feature = "postgres")]
+pub use error::{PostgresTransportError, map_sqlx_error};
+#[cfg(feature = "postgres")]
+pub use ff_core::backend::PostgresConnection;
+#[cfg(feature = "postgres")]
+pub use listener::{COMPLETION_CHANNEL, StreamNotifier};
+#[cfg(feature = "sqlite")]
+pub use retry::{IsRetryableBusy, MAX_ATTEMPTS, is_retryable_sqlite_busy, retry_serializable};
+#[cfg(feature = "postgres")]
+pub use sqlx::PgPool;
+pub use sweep::ScannerHandle;
+#[cfg(feature = "postgres")]
+pub use sweep::PostgresScannerConfig;
+#[cfg(feature = "sqlite")]
+pub use sweep::SqliteScannerConfig;
+
+/// The sweeps of a backend on the embedded database.
+#[cfg(feature = "sqlite")]
+pub type SqliteScannerHandle = ScannerHandle;
+
+/// The sweeps of a backend on the server database.
+#[cfg(feature = "postgres")]
+pub type PostgresScannerHandle = ScannerHandle;

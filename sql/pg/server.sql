@@ -7,3 +7,9 @@ SELECT CAST(floor(extract(epoch FROM clock_timestamp()) * 1000) AS bigint) AS no
 -- name: server_ping :one
 -- column: alive i32
 SELECT 1 AS alive;
+
+-- Reads how many locks a transaction may count on.
+-- name: server_lock_budget :one
+-- only: pg — SQLite locks the whole database.
+-- column: locks i64
+SELECT CAST(current_setting('max_locks_per_transaction') AS bigint) AS locks;

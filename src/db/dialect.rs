@@ -44,9 +44,6 @@ pub trait Dialect: Sized + Send + Sync + 'static {
     /// callers expect the refused one to be counted, 0 on SQLite.
     const REFUSED_RECLAIM_COUNTS: u32;
 
-    /// The number of worker registry partitions; 1 where the registry is not partitioned.
-    const WORKER_PARTITIONS: i16;
-
     /// Whether the same operation may succeed when it is run again at once.
     fn is_transient(error: &sqlx::Error) -> bool;
 

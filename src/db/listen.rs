@@ -94,22 +94,27 @@ impl Listener {
 
     /// Listens to an outbox for good.
     pub(super) async fn outbox(&self, outbox: Outbox) -> Result<(), sqlx::Error> {
-        if let Some(channel) = outbox_channel(outbox) {
-            std::mem::forget(self.listen(channel.to_owned()).await?);
+        match outbox_channel(outbox) {
+            Some(channel) => self.order(channel.to_owned()).await,
+            None => Ok(()),
         }
-        Ok(())
     }
 
     async fn listen(&self, channel: String) -> Result<Listening, sqlx::Error> {
-        let (done, acknowledged) = oneshot::channel();
         // Made before the wait, so that a caller that stops waiting is taken off again.
         let listening = Listening { channel: channel.clone(), commands: self.commands.clone() };
+        self.order(channel).await?;
+        Ok(listening)
+    }
+
+    /// Adds a subscriber and waits for the server.
+    async fn order(&self, channel: String) -> Result<(), sqlx::Error> {
+        let (done, acknowledged) = oneshot::channel();
         if self.commands.send(Command::Listen { channel, done }).is_err() {
             return Err(sqlx::Error::WorkerCrashed);
         }
         match acknowledged.await {
-            Ok(Ok(())) => Ok(listening),
-            Ok(Err(error)) => Err(error),
+            Ok(ended) => ended,
             Err(_) => Err(sqlx::Error::WorkerCrashed),
         }
     }

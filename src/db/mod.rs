@@ -47,7 +47,13 @@ pub(crate) mod migrate;
 pub(crate) mod tx;
 pub(crate) mod wake;
 #[cfg(feature = "postgres")]
+pub(crate) mod listen;
+#[cfg(feature = "postgres")]
+mod notify;
+#[cfg(feature = "postgres")]
 pub(crate) mod pg;
+#[cfg(feature = "postgres")]
+mod warm;
 #[cfg(feature = "sqlite")]
 mod readers;
 #[cfg(feature = "sqlite")]
@@ -60,14 +66,15 @@ use futures_core::future::BoxFuture;
 use tokio::sync::broadcast;
 
 use crate::error::Abort;
-pub use dialect::Dialect;
+pub(crate) use dialect::Dialect;
 use dialect::Store;
 #[cfg(feature = "postgres")]
 pub use pg::Postgres;
 #[cfg(feature = "sqlite")]
 pub use sqlite::Sqlite;
 use tx::{Kind, Operation, Surroundings};
-pub(crate) use wake::{Outbox, OutboxEvent, StreamKey, Tail, Wakes};
+pub use wake::OutboxEvent;
+pub(crate) use wake::{Outbox, StreamKey, Tail, Wakes};
 
 /// Runs operations on one database; clones use the same connections.
 pub(crate) struct Db<D: Dialect> {

@@ -14,7 +14,7 @@ use tokio::task::JoinHandle;
 
 use super::listen::{channel_name, outbox_channel};
 use super::wake::{Courier, StreamEventId, Wake};
-use crate::statements::pg_only::{self, WakeupSendParams};
+use crate::statements::{pg_only, wakeup::WakeupSendParams};
 
 /// How many messages wait for the task at most; what comes on top is dropped.
 const WAITING: usize = 16_384;
@@ -29,7 +29,7 @@ const SPACING: Duration = Duration::from_millis(5);
 type Message = (String, String);
 
 /// The task that sends. It ends when this is dropped, after sending what waits.
-pub struct Notifier {
+pub(crate) struct Notifier {
     queue: mpsc::Sender<Message>,
     _task: JoinHandle<()>,
 }
@@ -82,5 +82,6 @@ async fn send_all(pool: PgPool, mut waiting: mpsc::Receiver<Message>) {
 
 async fn send(pool: &PgPool, params: WakeupSendParams) -> Result<(), sqlx::Error> {
     let mut connection = pool.acquire().await?;
-    pg_only::wakeup_send(&mut connection, &params).await
+    pg_only::wakeup_send(&mut connection, &params).await?;
+    Ok(())
 }

@@ -17,12 +17,14 @@ use ff_core::types::{BudgetId, FlowId, QuotaPolicyId};
 use sqlx::error::DatabaseError;
 use sqlx::postgres::{PgConnectOptions, PgConnection, PgPool, PgPoolOptions};
 use sqlx::{ConnectOptions as _, Connection as _};
+use tracing::Instrument as _;
 
 use super::dialect::{Dialect, Store};
+use super::fault::Step;
 use super::listen::Listener;
 use super::notify::Notifier;
-use super::tx::{Kind, Operation, Surroundings, attempts, transact};
-use super::wake::{Channels, Interest, Outbox, StreamKey};
+use super::tx::{Attempts, Kind, Operation, Surroundings, span, transact};
+use super::wake::{Interest, Outbox, StreamKey};
 use super::warm::Warm;
 use crate::error::{Abort, transport};
 
@@ -146,27 +148,35 @@ pub(crate) fn courier(pool: &PgPool) -> Arc<Notifier> {
     Arc::new(Notifier::spawn(pool.clone()))
 }
 
-/// The channels of a backend without a way out: the triggers of its connections tell other processes.
-pub(crate) fn channels() -> Channels {
-    Channels::new()
+impl PgStore {
+    async fn once<O: Operation<Postgres>>(&self, operation: &O) -> Result<O::Answer, Abort> {
+        let mut connection = self.warm.take().await?;
+        let ended = match operation.kind() {
+            Kind::Write => transact(&self.around.faults, connection.get()?, operation).await,
+            Kind::Read | Kind::Unit => {
+                self.around.faults.check(Step::Run, operation.name())?;
+                operation.run(connection.get()?).await
+            }
+        };
+        // A connection whose server answered, with rows or with an error, is good for the next operation.
+        // Any other goes back to the pool, which asks it for a sign of life.
+        if matches!(&ended, Ok(_) | Err(Abort::Engine(_) | Abort::Driver(sqlx::Error::Database(_)))) {
+            connection.keep();
+        }
+        ended
+    }
 }
 
 impl Store<Postgres> for PgStore {
     async fn run<O: Operation<Postgres>>(&self, operation: O) -> Result<O::Answer, EngineError> {
-        attempts::<Postgres, _, _>(&self.around, &operation, async || {
-            let mut connection = self.warm.take().await?;
-            let ended = match operation.kind() {
-                Kind::Write => transact(&self.around.faults, connection.get()?, &operation).await,
-                Kind::Read | Kind::Unit => operation.run(connection.get()?).await,
-            };
-            // A connection whose server answered, with rows or with an error, is good for the next operation.
-            // Any other goes back to the pool, which asks it for a sign of life.
-            if matches!(&ended, Ok(_) | Err(Abort::Engine(_) | Abort::Driver(sqlx::Error::Database(_)))) {
-                connection.keep();
+        let span = span::<Postgres>(operation.name(), operation.kind());
+        let mut attempts = Attempts::new();
+        loop {
+            let ended = self.once(&operation).instrument(span.clone()).await;
+            if let Some(answer) = attempts.judge::<Postgres, O>(&self.around, &operation, ended).await {
+                return answer;
             }
-            ended
-        })
-        .await
+        }
     }
 
     async fn watch_stream(&self, key: StreamKey) -> Result<Option<Interest>, EngineError> {

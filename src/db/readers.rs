@@ -11,10 +11,12 @@ use ff_core::EngineError;
 use sqlx::{Connection as _, SqliteConnection};
 use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::timeout;
+use tracing::Instrument as _;
 
 use super::executor::block_on;
+use super::fault::Step;
 use super::sqlite::{Opening, Sqlite};
-use super::tx::{Operation, Surroundings, attempts};
+use super::tx::{Attempts, Kind, Operation, Surroundings, span};
 use crate::error::Abort;
 
 /// How long a read waits for a connection.
@@ -28,18 +30,28 @@ pub(super) struct Readers {
 }
 
 impl Readers {
-    pub(super) fn new(opening: Opening, limit: u32, around: Surroundings) -> Self {
-        let limit = usize::try_from(limit.max(1)).unwrap_or(Semaphore::MAX_PERMITS); // tidy: a limit, not data
-        Self { opening, free: Mutex::default(), slots: Semaphore::new(limit.min(Semaphore::MAX_PERMITS)), around }
+    pub(super) fn new(opening: Opening, around: Surroundings) -> Self {
+        let limit = usize::try_from(opening.readers()).unwrap_or(Semaphore::MAX_PERMITS); // tidy: a limit, not data
+        let slots = Semaphore::new(limit.min(Semaphore::MAX_PERMITS));
+        Self { opening, free: Mutex::default(), slots, around }
     }
 
     /// Runs a read, waiting for a free connection.
     pub(super) async fn run<O: Operation<Sqlite>>(&self, operation: O) -> Result<O::Answer, EngineError> {
-        attempts::<Sqlite, _, _>(&self.around, &operation, async || {
-            let mut reader = self.take().await?;
-            operation.run(reader.connection()?).await
-        })
-        .await
+        let span = span::<Sqlite>(operation.name(), Kind::Read);
+        let mut attempts = Attempts::new();
+        loop {
+            let ended = self.once(&operation).instrument(span.clone()).await;
+            if let Some(answer) = attempts.judge::<Sqlite, O>(&self.around, &operation, ended).await {
+                return answer;
+            }
+        }
+    }
+
+    async fn once<O: Operation<Sqlite>>(&self, operation: &O) -> Result<O::Answer, Abort> {
+        self.around.faults.check(Step::Run, operation.name())?;
+        let mut reader = self.take().await?;
+        operation.run(reader.connection()?).await
     }
 
     async fn take(&self) -> Result<Reader<'_>, sqlx::Error> {

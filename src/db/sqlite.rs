@@ -5,16 +5,18 @@
 //! so that nobody meets a locked table. This module opens connections and names what is particular.
 
 use std::str::FromStr as _;
+use std::sync::OnceLock;
 
 use ff_core::EngineError;
 use ff_core::backend::BackendTag;
 use ff_core::partition::PartitionConfig;
 use ff_core::types::{BudgetId, FlowId, QuotaPolicyId};
 use sqlx::error::{DatabaseError, ErrorKind};
-use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection, SqliteJournalMode};
-use sqlx::{ConnectOptions as _, Connection as _};
+use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection, SqliteJournalMode, SqlitePoolOptions};
+use sqlx::{ConnectOptions as _, Connection as _, SqlitePool};
 
 use super::dialect::{Dialect, Store};
+use super::executor::block_on;
 use super::readers::Readers;
 use super::tx::group::Writer;
 use super::tx::{Kind, Operation, Surroundings};
@@ -76,11 +78,12 @@ impl Dialect for Sqlite {
 pub(crate) struct Opening {
     options: SqliteConnectOptions,
     in_memory: bool,
+    readers: u32,
 }
 
 impl Opening {
     /// Reads a path or URI as sqlx understands it; the file is made when it is missing.
-    pub(crate) fn new(path: &str, in_memory: bool, wal: bool) -> Result<Self, sqlx::Error> {
+    pub(crate) fn new(path: &str, in_memory: bool, wal: bool, readers: u32) -> Result<Self, sqlx::Error> {
         let mut options = SqliteConnectOptions::from_str(path)?
             .create_if_missing(true)
             .statement_cache_capacity(STATEMENT_CACHE)
@@ -88,52 +91,71 @@ impl Opening {
         if wal && !in_memory {
             options = options.journal_mode(SqliteJournalMode::Wal);
         }
-        Ok(Self { options, in_memory })
+        Ok(Self { options, in_memory, readers: readers.max(1) })
     }
 
-    /// The options that every connection shares.
-    pub(crate) fn options(&self) -> &SqliteConnectOptions {
-        &self.options
-    }
-
-    /// Whether the database vanishes with its last connection.
-    pub(crate) fn is_in_memory(&self) -> bool {
-        self.in_memory
+    /// How many connections may read at once.
+    pub(super) fn readers(&self) -> u32 {
+        self.readers
     }
 
     /// Opens a connection for reads.
-    pub(crate) async fn reader(&self) -> Result<SqliteConnection, sqlx::Error> {
+    pub(super) async fn reader(&self) -> Result<SqliteConnection, sqlx::Error> {
         SqliteConnection::connect_with(&self.options).await
     }
 
-    /// Opens a connection for the writer.
+    /// Opens the connection for writes.
     pub(crate) async fn writer(&self) -> Result<SqliteConnection, sqlx::Error> {
         let options = self.options.clone();
         let options = if self.in_memory { options } else { options.pragma("wal_autocheckpoint", CHECKPOINT_PAGES) };
         SqliteConnection::connect_with(&options).await
     }
+
+    /// Opens the connection that keeps a database in memory alive while others come and go.
+    pub(crate) async fn sentinel(&self) -> Result<Option<SqliteConnection>, sqlx::Error> {
+        if self.in_memory { self.reader().await.map(Some) } else { Ok(None) }
+    }
 }
 
 /// The connections to one database.
 pub struct SqliteStore {
-    // Dropped in this order: the sentinel keeps a database in memory alive until the others are closed.
     writer: Writer,
     readers: Option<Readers>,
-    _sentinel: Option<SqliteConnection>,
+    pool: OnceLock<SqlitePool>,
+    sentinel: Option<SqliteConnection>,
+    opening: Opening,
 }
 
 impl SqliteStore {
-    /// Takes the writer's connection over and opens the rest.
-    pub(crate) async fn new(
-        opening: &Opening,
+    /// Takes the connections over and starts the writer.
+    pub(crate) fn new(
+        opening: Opening,
         writer: SqliteConnection,
-        readers: u32,
+        sentinel: Option<SqliteConnection>,
         around: Surroundings,
-    ) -> Result<Self, sqlx::Error> {
-        let sentinel = if opening.in_memory { Some(opening.reader().await?) } else { None };
-        let readers = (!opening.in_memory).then(|| Readers::new(opening.clone(), readers, around.clone()));
+    ) -> std::io::Result<Self> {
+        let readers = (!opening.in_memory).then(|| Readers::new(opening.clone(), around.clone()));
         let writer = Writer::start(opening.clone(), writer, around)?;
-        Ok(Self { writer, readers, _sentinel: sentinel })
+        Ok(Self { writer, readers, pool: OnceLock::new(), sentinel, opening })
+    }
+
+    /// A pool of further connections for whoever looks at the tables by hand; made when first asked for.
+    pub(crate) fn pool(&self) -> &SqlitePool {
+        let make = || {
+            let options = SqlitePoolOptions::new().max_connections(self.opening.readers);
+            options.connect_lazy_with(self.opening.options.clone())
+        };
+        self.pool.get_or_init(make)
+    }
+}
+
+impl Drop for SqliteStore {
+    fn drop(&mut self) {
+        self.writer.stop();
+        self.readers = None;
+        if let Some(Err(error)) = self.sentinel.take().map(|sentinel| block_on(sentinel.close())) {
+            tracing::warn!(%error, "the database in memory did not close cleanly");
+        }
     }
 }
 

@@ -79,34 +79,40 @@ impl Surroundings {
     }
 }
 
-/// Runs an operation by `once`, again while the failure is transient, and tells its wake-ups.
-pub(super) async fn attempts<D, O, F>(around: &Surroundings, operation: &O, once: F) -> Result<O::Answer, EngineError>
-where
-    D: Dialect,
-    O: Operation<D>,
-    F: AsyncFn() -> Result<O::Answer, Abort>,
-{
-    let mut attempt = 1;
-    loop {
-        let ended = match around.faults.check(Step::Run, operation.name()) {
-            Ok(()) => once().await,
-            Err(error) => Err(Abort::Driver(error)),
-        };
+/// Counts the attempts of one operation.
+pub(super) struct Attempts {
+    made: u32,
+}
+
+impl Attempts {
+    pub(super) fn new() -> Self {
+        Self { made: 0 }
+    }
+
+    /// Judges how an attempt ended: tells the wake-ups of a success, or waits before the next attempt and
+    /// answers `None`.
+    pub(super) async fn judge<D: Dialect, O: Operation<D>>(
+        &mut self,
+        around: &Surroundings,
+        operation: &O,
+        ended: Result<O::Answer, Abort>,
+    ) -> Option<Result<O::Answer, EngineError>> {
+        self.made += 1;
         match ended {
             Ok(answer) => {
                 let mut wakes = Wakes::default();
                 operation.wakes(&answer, &mut wakes);
                 around.tell(wakes);
-                return Ok(answer);
+                Some(Ok(answer))
             }
             Err(Abort::Driver(error)) if D::is_transient(&error) => {
-                if attempt == MAX_ATTEMPTS {
-                    return Err(D::exhausted(error));
+                if self.made == MAX_ATTEMPTS {
+                    return Some(Err(D::exhausted(error)));
                 }
-                tokio::time::sleep(pause_after(attempt)).await;
-                attempt += 1;
+                tokio::time::sleep(pause_after(self.made)).await;
+                None
             }
-            Err(abort) => return Err(abort.into_engine::<D>()),
+            Err(abort) => Some(Err(abort.into_engine::<D>())),
         }
     }
 }
@@ -122,6 +128,7 @@ pub(super) async fn transact<O: Operation<super::Postgres>>(
 
     faults.check(Step::Begin, operation.name())?;
     let mut transaction = connection.begin().await?;
+    faults.check(Step::Run, operation.name())?;
     match operation.run(&mut transaction).await {
         Ok(answer) => {
             faults.check(Step::Commit, operation.name())?;

@@ -68,7 +68,7 @@ pub enum StreamEventId {
 
 /// One thing that happened, told after the commit.
 #[derive(Debug, Clone)]
-pub enum Wake {
+pub(crate) enum Wake {
     /// A row in an outbox.
     Outbox(Outbox, OutboxEvent),
     /// A frame of a stream.
@@ -111,7 +111,7 @@ impl Wakes {
 }
 
 /// Carries wake-ups to other processes.
-pub trait Courier: Send + Sync + 'static {
+pub(crate) trait Courier: Send + Sync + 'static {
     /// Takes a list over; must not wait.
     fn carry(&self, wakes: &[Wake]);
 }
@@ -159,6 +159,12 @@ impl Channels {
         }
     }
 
+    /// Whether anybody tails a stream.
+    #[cfg(feature = "postgres")]
+    pub(super) fn is_tailed(&self, key: StreamKey) -> bool {
+        self.streams().get(&key).is_some_and(|sender| sender.receiver_count() > 0)
+    }
+
     /// Tells every tail of this process that it may have missed something.
     #[cfg(feature = "postgres")]
     pub(super) fn reconnected(&self) {
@@ -182,7 +188,7 @@ impl std::fmt::Debug for Channels {
 }
 
 /// A subscription at the server; dropping it ends that.
-pub type Interest = Arc<dyn std::any::Any + Send + Sync>;
+pub(crate) type Interest = Arc<dyn std::any::Any + Send + Sync>;
 
 /// Hears of a stream's new frames; dropping it ends the subscription.
 pub(crate) struct Tail {

@@ -165,12 +165,19 @@ impl Writer {
     }
 }
 
-impl Drop for Writer {
-    fn drop(&mut self) {
+impl Writer {
+    /// Lets the writer finish what waits, and waits until its connection is closed.
+    pub(in crate::db) fn stop(&mut self) {
         self.queue = None;
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }
+    }
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        self.stop();
     }
 }
 

@@ -1,0 +1,1 @@
+-- Wake-ups travel inside the process on SQLite, so this page has no statements.

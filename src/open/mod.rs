@@ -1,0 +1,10 @@
+//! How a backend is opened: the public constructors of both dialects.
+
+#[cfg(feature = "sqlite")]
+mod path;
+#[cfg(feature = "postgres")]
+mod pg;
+#[cfg(feature = "sqlite")]
+mod registry;
+#[cfg(feature = "sqlite")]
+mod sqlite;

@@ -1,0 +1,143 @@
+//! Opens the server's backend.
+
+use std::sync::Arc;
+
+use ff_core::EngineError;
+use ff_core::backend::{BackendConfig, BackendConnection};
+use ff_core::engine_backend::EngineBackend;
+use ff_core::partition::PartitionConfig;
+use ff_observability::Metrics;
+use sqlx::PgPool;
+
+use crate::backend::{Backend, PostgresBackend};
+use crate::clock::Clock;
+use crate::db::fault::{FaultHook, Faults};
+use crate::db::pg::{PgStore, courier, open_pool};
+use crate::db::tx::Surroundings;
+use crate::db::wake::{Channels, Courier};
+use crate::db::Db;
+use crate::error::map_sqlx_error;
+use crate::statements::pg_only;
+use crate::sweep::PostgresScannerConfig;
+
+/// What one statement over all partitions may need to lock.
+const LOCKS_WANTED: i64 = 256;
+
+impl PostgresBackend {
+    /// Connects to a server, with the usual partition numbers. The schema must be there:
+    /// [`apply_migrations`](crate::apply_migrations) is the operator's act.
+    ///
+    /// # Errors
+    /// * `Unavailable` when `config` is not about Postgres.
+    /// * As [`map_sqlx_error`] when the server cannot be reached.
+    pub async fn connect(config: BackendConfig) -> Result<Arc<dyn EngineBackend>, EngineError> {
+        let backend = Self::open(config, PartitionConfig::default(), Clock::system()).await?;
+        Ok(backend)
+    }
+
+    /// As [`connect`](Self::connect), with partition numbers. This backend measures nothing, so `metrics` is
+    /// not used.
+    ///
+    /// # Errors
+    /// As [`connect`](Self::connect).
+    pub async fn connect_with_metrics(
+        config: BackendConfig,
+        partition_config: PartitionConfig,
+        metrics: Arc<Metrics>,
+    ) -> Result<Arc<Self>, EngineError> {
+        drop(metrics);
+        Self::open(config, partition_config, Clock::system()).await
+    }
+
+    /// As [`connect`](Self::connect), with a clock that a test sets.
+    ///
+    /// # Errors
+    /// As [`connect`](Self::connect).
+    #[doc(hidden)]
+    pub async fn connect_with_clock(
+        config: BackendConfig,
+        partition_config: PartitionConfig,
+        clock: Clock,
+    ) -> Result<Arc<Self>, EngineError> {
+        Self::open(config, partition_config, clock).await
+    }
+
+    /// Uses a pool that the caller made. Its connections are taken as they are: the schema's triggers tell
+    /// other processes of new rows, inside the transaction, which is slower under load than what
+    /// [`connect`](Self::connect) sets up.
+    ///
+    /// # Panics
+    /// Outside a tokio runtime.
+    #[must_use]
+    pub fn from_pool(pool: PgPool, partition_config: PartitionConfig) -> Arc<Self> {
+        join(pool, None, partition_config, Clock::system())
+    }
+
+    async fn open(
+        config: BackendConfig,
+        partitions: PartitionConfig,
+        clock: Clock,
+    ) -> Result<Arc<Self>, EngineError> {
+        let BackendConnection::Postgres(connection) = &config.connection else {
+            return Err(EngineError::Unavailable { op: "pg.pool.build (non-Postgres BackendConnection)" });
+        };
+        let pool = open_pool(connection).await.map_err(map_sqlx_error)?;
+        warn_of_few_locks(&pool).await;
+        let notifier = courier(&pool);
+        Ok(join(pool, Some(notifier), partitions, clock))
+    }
+
+    /// Starts the sweeps. True when they were started; false when they run already or other handles share
+    /// this one.
+    ///
+    /// # Panics
+    /// Outside a tokio runtime.
+    pub fn with_scanners(self: &mut Arc<Self>, cfg: PostgresScannerConfig) -> bool {
+        match Arc::get_mut(self) {
+            Some(backend) => backend.sweeps().install(backend, cfg.sweeps()),
+            None => false,
+        }
+    }
+
+    /// The pool. Some of its connections stay with the backend between operations, for half a second at most.
+    #[must_use]
+    pub fn pool(&self) -> &PgPool {
+        self.db().store().pool()
+    }
+
+    /// Makes the database fail where the hook says so; once per backend.
+    #[doc(hidden)]
+    pub fn fail_for_test(&self, hook: Box<FaultHook>) {
+        self.db().around().faults.set(hook);
+    }
+}
+
+fn join(
+    pool: PgPool,
+    courier: Option<Arc<dyn Courier>>,
+    partitions: PartitionConfig,
+    clock: Clock,
+) -> Arc<PostgresBackend> {
+    let around = Surroundings { channels: Channels::new(), courier, faults: Faults::default() };
+    let db = Db::new(PgStore::new(pool, around.clone()), around);
+    Arc::new(Backend::from_parts(db, clock, partitions))
+}
+
+/// Says so when the server's lock table is small. Nothing depends on the answer.
+async fn warn_of_few_locks(pool: &PgPool) {
+    let asked = async {
+        let mut connection = pool.acquire().await?;
+        pg_only::server_lock_budget(&mut connection).await
+    };
+    match asked.await {
+        Ok(row) if row.locks < LOCKS_WANTED => {
+            tracing::warn!(
+                max_locks_per_transaction = row.locks,
+                wanted = LOCKS_WANTED,
+                "statements over all partitions may run out of locks"
+            );
+        }
+        Ok(_) => {}
+        Err(error) => tracing::debug!(%error, "the server did not say how many locks a transaction has"),
+    }
+}

@@ -1,0 +1,134 @@
+//! Opens the embedded backend.
+
+use std::sync::Arc;
+
+use ff_core::engine_error::{BackendError, BackendErrorKind};
+use ff_core::partition::PartitionConfig;
+use sqlx::SqlitePool;
+use tokio::sync::broadcast;
+
+use super::path::Location;
+use super::registry;
+use crate::backend::{Backend, SqliteBackend};
+use crate::clock::Clock;
+use crate::db::fault::{FaultHook, Faults};
+use crate::db::migrate::apply_sqlite;
+use crate::db::sqlite::{Opening, SqliteStore};
+use crate::db::tx::Surroundings;
+use crate::db::wake::Channels;
+use crate::db::{Db, Outbox, OutboxEvent, Sqlite};
+use crate::error::open_failed;
+use crate::sweep::SqliteScannerConfig;
+
+/// The variable that says "this is development", and its value.
+const DEV_MODE: (&str, &str) = ("FF_DEV_MODE", "1");
+
+/// How many connections read at once unless the caller says otherwise.
+const DEFAULT_READERS: u32 = 4;
+
+impl SqliteBackend {
+    /// Opens the database at `path`, which is made when it is missing, with four read connections and WAL.
+    ///
+    /// `:memory:` is a database in memory that all handles of this process share. Handles on one path share
+    /// everything, and the last one closes it.
+    ///
+    /// # Errors
+    /// As [`new_with_tuning`](Self::new_with_tuning).
+    pub async fn new(path: &str) -> Result<Arc<Self>, BackendError> {
+        Self::new_with_tuning(path, DEFAULT_READERS, true).await
+    }
+
+    /// Opens the database at `path` with up to `pool_size` read connections (at least one), in WAL mode if
+    /// `wal_mode` and the database is a file.
+    ///
+    /// When the path is open already, the open backend is shared and the other arguments are ignored.
+    ///
+    /// # Errors
+    /// * [`BackendError::RequiresDevMode`] unless the environment has `FF_DEV_MODE=1`.
+    /// * Kind `Protocol` when the path cannot be read as one, or the schema cannot be brought up to date.
+    /// * Kind `Transport` when the database cannot be opened.
+    pub async fn new_with_tuning(path: &str, pool_size: u32, wal_mode: bool) -> Result<Arc<Self>, BackendError> {
+        Self::open(path, pool_size, wal_mode, Clock::system()).await
+    }
+
+    /// Opens a database whose time a test sets. The clock of a backend that is open already stays.
+    ///
+    /// # Errors
+    /// As [`new_with_tuning`](Self::new_with_tuning).
+    #[doc(hidden)]
+    pub async fn new_with_clock(path: &str, clock: Clock) -> Result<Arc<Self>, BackendError> {
+        Self::open(path, DEFAULT_READERS, true, clock).await
+    }
+
+    async fn open(path: &str, readers: u32, wal: bool, clock: Clock) -> Result<Arc<Self>, BackendError> {
+        if std::env::var(DEV_MODE.0).as_deref() != Ok(DEV_MODE.1) {
+            return Err(BackendError::RequiresDevMode);
+        }
+        let location = Location::new(path);
+        let backend = registry::shared(location.key(), construct(path, &location, readers, wal, clock)).await?;
+        Ok(Arc::new(backend))
+    }
+
+    /// Starts the sweeps. True for the call that started them, false afterwards, on every handle of the path.
+    ///
+    /// # Panics
+    /// Outside a tokio runtime.
+    pub fn with_scanners(&self, cfg: SqliteScannerConfig) -> bool {
+        self.sweeps().install(self, cfg.sweeps())
+    }
+
+    /// A pool of further connections, for tests that look at the tables.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn pool_for_test(&self) -> &SqlitePool {
+        self.db().store().pool()
+    }
+
+    /// Hears of the completions that are committed from here on.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn subscribe_completion_for_test(&self) -> broadcast::Receiver<OutboxEvent> {
+        self.db().around().channels.outbox(Outbox::Completion)
+    }
+
+    /// Makes the database fail where the hook says so; once per backend.
+    #[doc(hidden)]
+    pub fn fail_for_test(&self, hook: Box<FaultHook>) {
+        self.db().around().faults.set(hook);
+    }
+}
+
+/// Opens the connections, brings the schema up to date, and joins everything.
+async fn construct(
+    path: &str,
+    location: &Location,
+    readers: u32,
+    wal: bool,
+    clock: Clock,
+) -> Result<Backend<Sqlite>, BackendError> {
+    let failed = |kind, what: &str, error: &dyn std::fmt::Display| {
+        open_failed(kind, format!("sqlite {what} \"{path}\": {error}"))
+    };
+    let opening = Opening::new(&location.uri, location.in_memory, wal, readers)
+        .map_err(|error| failed(BackendErrorKind::Protocol, "connect-opts parse for", &error))?;
+    let mut writer = opening
+        .writer()
+        .await
+        .map_err(|error| failed(BackendErrorKind::Transport, "pool connect for", &error))?;
+    tracing::warn!(
+        path,
+        "the SQLite backend is active: for development, with one writer, in one process only"
+    );
+    let around = Surroundings { channels: Channels::new(), courier: None, faults: Faults::default() };
+    // In memory, the second connection is what keeps the database; it opens before anything is written.
+    let sentinel = opening
+        .sentinel()
+        .await
+        .map_err(|error| failed(BackendErrorKind::Transport, "sentinel connect for", &error))?;
+    apply_sqlite(&mut writer)
+        .await
+        .map_err(|error| failed(BackendErrorKind::Protocol, "migrate for", &error))?;
+    let store = SqliteStore::new(opening, writer, sentinel, around.clone())
+        .map_err(|error| failed(BackendErrorKind::Transport, "writer start for", &error))?;
+    Ok(Backend::from_parts(Db::new(store, around), clock, PartitionConfig::default()))
+}

@@ -1,0 +1,128 @@
+//! Periodic work: the loops here, the steps in [`crate::engine`].
+//!
+//! A sweep first runs one interval after its start and then one interval after each run's end. A step
+//! that fails is logged and tried again at its next turn. The loops hold the backend only while a step
+//! runs, so they never keep it alive; when it is gone, or its handle is dropped, they end.
+//!
+//! What runs: on both databases the sweep of worker registrations whose time to live is over.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::{Mutex, OnceLock, PoisonError};
+use std::time::Duration;
+
+use ff_core::EngineError;
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+use tokio::time::{Instant, sleep, timeout_at};
+
+use crate::backend::{Backend, WeakBackend};
+use crate::db::Dialect;
+use crate::engine;
+
+mod config;
+
+#[cfg(feature = "postgres")]
+pub use config::PostgresScannerConfig;
+#[cfg(feature = "sqlite")]
+pub use config::SqliteScannerConfig;
+
+/// One run of a sweep; answers how many rows it changed.
+type Step<D> = fn(Backend<D>) -> Pin<Box<dyn Future<Output = Result<u32, EngineError>> + Send>>;
+
+/// A sweep and how often it runs. An interval of zero means never.
+pub(crate) struct Sweep<D: Dialect> {
+    name: &'static str,
+    interval: Duration,
+    step: Step<D>,
+}
+
+impl<D: Dialect> Sweep<D> {
+    /// Takes lapsed instances out of the worker registry.
+    fn worker_registry(interval: Duration) -> Self {
+        let step: Step<D> = |backend| {
+            Box::pin(async move {
+                let now_ms = backend.clock().now_ms();
+                engine::worker::sweep(&backend, now_ms).await
+            })
+        };
+        Self { name: "worker_registry_ttl_sweep", interval, step }
+    }
+}
+
+/// The running sweeps of a backend. Dropping it tells them to stop.
+#[derive(Debug)]
+pub struct ScannerHandle {
+    stop: watch::Sender<bool>,
+    tasks: Mutex<Vec<JoinHandle<()>>>,
+}
+
+impl ScannerHandle {
+    /// Starts the sweeps on the current tokio runtime; all are registered when this returns.
+    pub(crate) fn start<D: Dialect>(backend: &Backend<D>, sweeps: Vec<Sweep<D>>) -> Self {
+        let (stop, stopped) = watch::channel(false);
+        let due = sweeps.into_iter().filter(|sweep| !sweep.interval.is_zero());
+        let tasks = due.map(|sweep| tokio::spawn(repeat(backend.downgrade(), sweep, stopped.clone()))).collect();
+        Self { stop, tasks: Mutex::new(tasks) }
+    }
+
+    /// Tells the sweeps to stop, waits for those that are at work until `grace` is over, and aborts the
+    /// rest. Answers how many were aborted. A second call finds nothing to do.
+    pub async fn shutdown(&self, grace: Duration) -> usize {
+        let _ = self.stop.send(true);
+        let tasks = std::mem::take(&mut *self.tasks.lock().unwrap_or_else(PoisonError::into_inner));
+        let deadline = Instant::now() + grace;
+        let mut aborted = 0;
+        for mut task in tasks {
+            if timeout_at(deadline, &mut task).await.is_err() {
+                task.abort();
+                aborted += 1;
+            }
+        }
+        aborted
+    }
+}
+
+/// Where a backend keeps its sweeps, once they are installed.
+#[derive(Debug, Default)]
+pub(crate) struct Sweeps {
+    handle: OnceLock<ScannerHandle>,
+}
+
+impl Sweeps {
+    /// Starts the sweeps unless some are running; true when these were started.
+    pub(crate) fn install<D: Dialect>(&self, backend: &Backend<D>, sweeps: Vec<Sweep<D>>) -> bool {
+        let mut installed = false;
+        self.handle.get_or_init(|| {
+            installed = true;
+            ScannerHandle::start(backend, sweeps)
+        });
+        installed
+    }
+
+    /// Stops the sweeps, if any run.
+    pub(crate) async fn shutdown(&self, grace: Duration) {
+        if let Some(handle) = self.handle.get() {
+            let aborted = handle.shutdown(grace).await;
+            if aborted > 0 {
+                tracing::warn!(aborted, "sweeps did not end in time");
+            }
+        }
+    }
+}
+
+async fn repeat<D: Dialect>(backend: WeakBackend<D>, sweep: Sweep<D>, mut stopped: watch::Receiver<bool>) {
+    loop {
+        tokio::select! {
+            // Also when the handle is gone.
+            _ = stopped.wait_for(|stop| *stop) => return,
+            () = sleep(sweep.interval) => {}
+        }
+        let Some(backend) = backend.upgrade() else { return };
+        match (sweep.step)(backend).await {
+            Ok(changed) if changed > 0 => tracing::debug!(sweep = sweep.name, changed, "swept"),
+            Ok(_) => {}
+            Err(error) => tracing::warn!(sweep = sweep.name, %error, "a sweep failed"),
+        }
+    }
+}
