@@ -1,0 +1,314 @@
+//! Opens a backend of each kind with a clock that the test moves, and looks into its tables.
+
+use std::future::Future;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use ff_backend_sql::testing::Clock;
+use ff_backend_sql::{MigrationOptions, PgPool, PostgresBackend, SqliteBackend, apply_migrations_with};
+use ff_core::backend::{BackendConfig, CapabilitySet, ClaimPolicy, Handle};
+use ff_core::contracts::{CreateExecutionArgs, CreateExecutionResult};
+use ff_core::engine_backend::EngineBackend;
+use ff_core::partition::PartitionConfig;
+use ff_core::types::{ExecutionId, LaneId, Namespace, TimestampMs, WorkerId, WorkerInstanceId};
+use tokio::sync::OnceCell;
+
+/// Where the clock stands when a test begins.
+pub(crate) const T0: i64 = 1_700_000_000_000;
+/// How long a lease of [`Harness::claim`] lives.
+pub(crate) const LEASE_MS: i64 = 30_000;
+
+/// What a test runs on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    SqliteFile,
+    SqliteMemory,
+    Postgres,
+}
+
+/// A backend, its clock, and a way into its tables.
+pub(crate) struct Harness {
+    pub(crate) backend: Arc<dyn EngineBackend>,
+    pub(crate) clock: Clock,
+    tables: Tables,
+}
+
+enum Tables {
+    Sqlite(Arc<SqliteBackend>, Option<tempfile::TempDir>),
+    Postgres(Arc<PostgresBackend>),
+}
+
+static NEXT: AtomicU32 = AtomicU32::new(0);
+
+/// Runs a test on one kind of backend and cleans up, also when it fails.
+pub(crate) async fn run<F, T>(kind: Kind, test: T)
+where
+    T: FnOnce(Arc<Harness>) -> F,
+    F: Future<Output = ()> + Send + 'static,
+{
+    let name = format!("ff_conformance_{}_{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
+    if kind != Kind::Postgres {
+        return test(Arc::new(Harness::sqlite(kind, &name).await)).await;
+    }
+    let Ok(url) = std::env::var("FF_TEST_POSTGRES_URL") else {
+        assert!(std::env::var_os("CI").is_none(), "FF_TEST_POSTGRES_URL is not set, and CI is");
+        eprintln!("SKIPPED on Postgres: FF_TEST_POSTGRES_URL is not set");
+        return;
+    };
+    let harness = Arc::new(Harness::postgres(&url, &name).await);
+    let ended = tokio::spawn(test(Arc::clone(&harness))).await;
+    drop(harness);
+    let server = PgPool::connect(&url).await.expect("the server answers");
+    let dropping = format!("DROP DATABASE {name} WITH (FORCE)");
+    sqlx::raw_sql(sqlx::AssertSqlSafe(dropping)).execute(&server).await.expect("the database goes away");
+    server.close().await;
+    if let Err(failed) = ended {
+        std::panic::resume_unwind(failed.into_panic());
+    }
+}
+
+impl Harness {
+    async fn sqlite(kind: Kind, name: &str) -> Self {
+        let clock = Clock::frozen(T0);
+        let (path, folder) = if kind == Kind::SqliteMemory {
+            (format!("file:{name}?mode=memory&cache=shared"), None)
+        } else {
+            let folder = tempfile::tempdir().expect("a folder for the database");
+            (folder.path().join("flow.db").display().to_string(), Some(folder))
+        };
+        let backend = SqliteBackend::new_with_clock(&path, clock.clone()).await.expect("the database opens");
+        Self { backend: backend.clone(), clock, tables: Tables::Sqlite(backend, folder) }
+    }
+
+    async fn postgres(url: &str, name: &str) -> Self {
+        let template = template(url).await;
+        let server = PgPool::connect(url).await.expect("the server answers");
+        let creating = format!("CREATE DATABASE {name} TEMPLATE {template}");
+        sqlx::raw_sql(sqlx::AssertSqlSafe(creating)).execute(&server).await.expect("a database for the test");
+        server.close().await;
+        let clock = Clock::frozen(T0);
+        let config = BackendConfig::postgres(database_url(url, name));
+        let backend = PostgresBackend::connect_with_clock(config, PartitionConfig::default(), clock.clone())
+            .await
+            .expect("the database opens");
+        Self { backend: backend.clone(), clock, tables: Tables::Postgres(backend) }
+    }
+
+    /// Moves the clock forward.
+    pub(crate) fn pass_ms(&self, ms: i64) {
+        self.clock.set(self.clock.now_ms() + ms);
+    }
+
+    /// One number from the tables.
+    pub(crate) async fn number(&self, sql: &str) -> i64 {
+        let sql = sqlx::AssertSqlSafe(sql.to_owned());
+        match &self.tables {
+            Tables::Sqlite(backend, _) => sqlx::query_scalar(sql).fetch_one(backend.pool_for_test()).await,
+            Tables::Postgres(backend) => sqlx::query_scalar(sql).fetch_one(backend.pool()).await,
+        }
+        .expect("the tables answer")
+    }
+
+    /// One column of text from the tables, a null as "null".
+    pub(crate) async fn texts(&self, sql: &str) -> Vec<String> {
+        let sql = sqlx::AssertSqlSafe(sql.to_owned());
+        let found: Vec<Option<String>> = match &self.tables {
+            Tables::Sqlite(backend, _) => sqlx::query_scalar(sql).fetch_all(backend.pool_for_test()).await,
+            Tables::Postgres(backend) => sqlx::query_scalar(sql).fetch_all(backend.pool()).await,
+        }
+        .expect("the tables answer");
+        found.into_iter().map(|text| text.unwrap_or_else(|| "null".to_owned())).collect()
+    }
+
+    /// Changes the tables behind the backend's back.
+    pub(crate) async fn alter(&self, sql: &str) {
+        let sql = sqlx::AssertSqlSafe(sql.to_owned());
+        match &self.tables {
+            Tables::Sqlite(backend, _) => sqlx::raw_sql(sql).execute(backend.pool_for_test()).await.map(drop),
+            Tables::Postgres(backend) => sqlx::raw_sql(sql).execute(backend.pool()).await.map(drop),
+        }
+        .expect("the tables take it");
+    }
+
+    /// The condition that picks an execution's rows by its uuid column.
+    pub(crate) fn of(&self, id: &ExecutionId) -> String {
+        let uuid = uuid_of(id);
+        match &self.tables {
+            Tables::Sqlite(..) => format!("execution_id = x'{}'", uuid.replace('-', "")),
+            Tables::Postgres(_) => format!("execution_id = '{uuid}'"),
+        }
+    }
+
+    /// A column of the execution's own row as text.
+    pub(crate) async fn core(&self, id: &ExecutionId, column: &str) -> String {
+        let sql = format!("SELECT CAST({column} AS text) FROM ff_exec_core WHERE {}", self.of(id));
+        self.texts(&sql).await.remove(0)
+    }
+
+    /// A column of the attempts of an execution as text, oldest first.
+    pub(crate) async fn attempts(&self, id: &ExecutionId, column: &str) -> Vec<String> {
+        let (condition, order) = (self.of(id), "ORDER BY attempt_index");
+        self.texts(&format!("SELECT CAST({column} AS text) FROM ff_attempt WHERE {condition} {order}")).await
+    }
+
+    /// The open document of an execution.
+    pub(crate) async fn document(&self, id: &ExecutionId) -> serde_json::Value {
+        serde_json::from_str(&self.core(id, "raw_fields").await).expect("the document is JSON")
+    }
+
+    /// The lease events of an execution, oldest first.
+    pub(crate) async fn lease_events(&self, id: &ExecutionId) -> Vec<String> {
+        let uuid = uuid_of(id);
+        self.texts(&format!("SELECT event_type FROM ff_lease_event WHERE execution_id = '{uuid}' ORDER BY event_id"))
+            .await
+    }
+
+    /// The completions of an execution, oldest first, with what subscribers filter by.
+    pub(crate) async fn completions(&self, id: &ExecutionId) -> Vec<String> {
+        let shown = "outcome || ' ' || coalesce(namespace, '-') || ' ' || coalesce(instance_tag, '-')";
+        self.texts(&format!("SELECT {shown} FROM ff_completion_event WHERE {} ORDER BY event_id", self.of(id)))
+            .await
+    }
+
+    /// Creates an execution on the lane `lane`.
+    pub(crate) async fn create(&self) -> ExecutionId {
+        self.create_with(|_| {}).await
+    }
+
+    /// Creates an execution after a change to its arguments.
+    pub(crate) async fn create_with(&self, change: impl FnOnce(&mut CreateExecutionArgs)) -> ExecutionId {
+        let mut args = self.args();
+        change(&mut args);
+        match self.backend.create_execution(args).await.expect("the execution is created") {
+            CreateExecutionResult::Created { execution_id, .. } => execution_id,
+            CreateExecutionResult::Duplicate { execution_id } => panic!("{execution_id} was there before"),
+        }
+    }
+
+    /// The arguments of an execution on the lane `lane`, made now.
+    pub(crate) fn args(&self) -> CreateExecutionArgs {
+        let lane_id = LaneId::new("lane");
+        let execution_id = ExecutionId::solo(&lane_id, &PartitionConfig::default());
+        CreateExecutionArgs {
+            partition_id: execution_id.partition(),
+            execution_id,
+            namespace: Namespace::new("space"),
+            lane_id,
+            execution_kind: "kind".to_owned(),
+            input_payload: b"input".to_vec(),
+            payload_encoding: None,
+            priority: 0,
+            creator_identity: "tester".to_owned(),
+            idempotency_key: None,
+            tags: [("cairn.instance_id".to_owned(), "instance-1".to_owned())].into(),
+            policy: None,
+            delay_until: None,
+            execution_deadline_at: None,
+            now: TimestampMs::from_millis(self.clock.now_ms()),
+        }
+    }
+
+    /// Claims on the lane `lane` as a worker without capabilities.
+    pub(crate) async fn claim(&self, worker: &str) -> Option<Handle> {
+        self.claim_as(worker, &[]).await
+    }
+
+    /// Claims on the lane `lane` as a worker with these capabilities.
+    pub(crate) async fn claim_as(&self, worker: &str, capabilities: &[&str]) -> Option<Handle> {
+        let capabilities = CapabilitySet::new(capabilities.iter().copied());
+        let claimed = self.backend.claim(&LaneId::new("lane"), &capabilities, policy(worker)).await;
+        claimed.expect("the claim is answered")
+    }
+
+    /// Creates an execution and claims it.
+    pub(crate) async fn created_and_claimed(&self) -> (ExecutionId, Handle) {
+        let id = self.create().await;
+        let handle = self.claim("worker-a").await.expect("the execution is claimed");
+        assert_eq!(payload(&handle).execution_id, id);
+        (id, handle)
+    }
+}
+
+/// What a worker of that name claims with.
+pub(crate) fn policy(worker: &str) -> ClaimPolicy {
+    let ttl_ms = u32::try_from(LEASE_MS).expect("a short lease");
+    ClaimPolicy::new(WorkerId::new(worker), WorkerInstanceId::new(format!("{worker}-1")), ttl_ms, None)
+}
+
+/// What a handle says.
+pub(crate) fn payload(handle: &Handle) -> ff_core::handle_codec::HandlePayload {
+    ff_core::handle_codec::decode(&handle.opaque).expect("the handle decodes").payload
+}
+
+/// The uuid of an execution id.
+pub(crate) fn uuid_of(id: &ExecutionId) -> String {
+    id.as_str().split_once("}:").expect("an execution id").1.to_owned()
+}
+
+/// An execution id in that partition.
+pub(crate) fn id_in(partition: u16) -> ExecutionId {
+    ExecutionId::parse(&format!("{{fp:{partition}}}:{}", uuid::Uuid::new_v4())).expect("an execution id")
+}
+
+fn database_url(url: &str, database: &str) -> String {
+    let (server, query) = match url.split_once('?') {
+        Some((server, query)) => (server, format!("?{query}")),
+        None => (url, String::new()),
+    };
+    let authority = server.find("://").map_or(0, |at| at + 3);
+    let end = server[authority..].find('/').map_or(server.len(), |at| authority + at);
+    format!("{}/{database}{query}", &server[..end])
+}
+
+/// A database with the current schema in two partitions, made once, that every test's own is copied from.
+async fn template(url: &str) -> &'static str {
+    static TEMPLATE: OnceCell<String> = OnceCell::const_new();
+    TEMPLATE
+        .get_or_init(|| async {
+            let name = format!("ff_conformance_{}_template", std::process::id());
+            let server = PgPool::connect(url).await.expect("the server answers");
+            let dropping = format!("DROP DATABASE IF EXISTS {name}");
+            sqlx::raw_sql(sqlx::AssertSqlSafe(dropping)).execute(&server).await.expect("no older template");
+            let creating = format!("CREATE DATABASE {name}");
+            sqlx::raw_sql(sqlx::AssertSqlSafe(creating)).execute(&server).await.expect("a template");
+            server.close().await;
+            let pool = PgPool::connect(&database_url(url, &name)).await.expect("the template answers");
+            let options = MigrationOptions::default().partitions(2).expect("two is allowed");
+            apply_migrations_with(&pool, options).await.expect("the schema is made");
+            pool.close().await;
+            name
+        })
+        .await
+}
+
+/// Writes each behaviour once and runs it on every kind of backend:
+/// `on_every_database! { async fn a_behaviour(h) { .. } }`.
+macro_rules! on_every_database {
+    ($($(#[doc = $doc:literal])* async fn $name:ident($h:ident) $body:block)*) => {
+        $(mod $name {
+            #[allow(unused_imports)]
+            use super::*;
+            use $crate::harness::{Harness, Kind, run};
+            use std::sync::Arc;
+
+            async fn behaviour($h: Arc<Harness>) $body
+
+            #[tokio::test]
+            async fn on_a_sqlite_file() {
+                run(Kind::SqliteFile, behaviour).await;
+            }
+
+            #[tokio::test]
+            async fn on_sqlite_in_memory() {
+                run(Kind::SqliteMemory, behaviour).await;
+            }
+
+            #[tokio::test]
+            async fn on_postgres() {
+                run(Kind::Postgres, behaviour).await;
+            }
+        })*
+    };
+}
+
+pub(crate) use on_every_database;

@@ -1,0 +1,13 @@
+//! One suite for every database: each behaviour is written once and runs on a SQLite file, on SQLite in
+//! memory, and on Postgres.
+//!
+//! Postgres is the server that `FF_TEST_POSTGRES_URL` names (a superuser's URL); each test gets a database
+//! of its own there. Without the variable those tests say so and pass, except where `CI` is set. Time
+//! stands still unless a test moves it.
+
+mod attempt;
+mod claim;
+mod execution;
+mod harness;
+mod lease;
+mod reclaim;
