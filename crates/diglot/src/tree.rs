@@ -64,6 +64,7 @@ pub struct Part {
 }
 
 /// What a part does.
+#[expect(clippy::large_enum_variant, reason = "a statement has a handful of parts, and none is moved often")]
 #[derive(Debug, Clone)]
 pub enum Body {
     /// SELECT, VALUES, set operations.

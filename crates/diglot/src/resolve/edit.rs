@@ -3,7 +3,7 @@
 //! Placeholders of every spelling become one token each, with exact bytes. Syntax that sqlparser 0.63
 //! cannot read (row locks other than `FOR UPDATE` and `FOR SHARE`, `OF` with several tables, the WHERE of a
 //! conflict target, `MATERIALIZED` and `INDEXED BY` on SQLite) is taken out and kept beside the list; lowering
-//! puts it back into the tree. `ISNULL` becomes `IS NULL`.
+//! puts it back into the tree. `ISNULL` becomes `IS NULL`, and words that are only names are quoted.
 
 use sqlparser::tokenizer::Token;
 
@@ -91,6 +91,13 @@ fn taken(tokens: &[Tok], i: usize, dialect: Dialect, anonymous: &mut usize, edit
         edited.materialized.push((tokens[i + used].span.start, materialized));
         return used;
     }
+    if is_plain_name(tokens, i, dialect)
+        && let Some(Token::Word(word)) = token(tokens, i)
+    {
+        let token = Token::make_word(&word.value.to_lowercase(), Some('"'));
+        edited.tokens.push(Tok { token, span: tokens[i].span });
+        return 1;
+    }
     if dialect == Dialect::Sqlite {
         if words(tokens, i, &["INDEXED", "BY"]) {
             return 3.min(tokens.len() - i);
@@ -120,6 +127,13 @@ fn token(tokens: &[Tok], i: usize) -> Option<&Token> {
 
 fn words(tokens: &[Tok], i: usize, words: &[&str]) -> bool {
     words.iter().enumerate().all(|(n, word)| is_word(token(tokens, i + n), word))
+}
+
+/// Words that sqlparser takes for syntax of other engines and that are names here.
+fn is_plain_name(tokens: &[Tok], i: usize, dialect: Dialect) -> bool {
+    words(tokens, i, &["TOP"])
+        || (words(tokens, i, &["TRIM"]) && !matches!(token(tokens, i + 1), Some(Token::LParen)))
+        || (dialect == Dialect::Sqlite && words(tokens, i, &["INTERVAL"]))
 }
 
 /// Whether an operand may end with this token.
@@ -191,8 +205,7 @@ fn lock(tokens: &[Tok], start: usize) -> Option<(usize, Lock)> {
     let mut end = start + 1 + spelling.len();
     let mut of = Vec::new();
     if words(tokens, end, &["OF"]) {
-        loop {
-            let Some(Token::Word(name)) = token(tokens, end + 1) else { break };
+        while let Some(Token::Word(name)) = token(tokens, end + 1) {
             of.push(if name.quote_style.is_some() { name.value.clone() } else { name.value.to_lowercase() });
             end += 2;
             if !matches!(token(tokens, end), Some(Token::Comma)) {

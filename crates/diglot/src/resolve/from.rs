@@ -290,7 +290,7 @@ impl Lower<'_> {
             scope.visible = beside;
         }
         if let Some(alias) = alias {
-            super::query::rename_outputs(&mut query, &self.alias_columns(alias));
+            super::output::rename_outputs(&mut query, &self.alias_columns(alias));
         }
         let columns = query.columns();
         let mut place = self.text.widen_over_brackets(query.span);

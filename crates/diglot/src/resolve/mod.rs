@@ -1,7 +1,7 @@
 //! Second pass: parses a statement, resolves its names against the schema, types every node.
 //!
 //! `text` cuts a statement into tokens, `edit` makes the list readable for sqlparser, `parse` reads it;
-//! `query`, `from`, `write`, `expr`, `predicate`, `cast` and `call` lower what was read to [`crate::tree`] and resolve and type it
+//! `query`, `output`, `from`, `write`, `expr`, `predicate`, `cast` and `call` lower what was read to [`crate::tree`] and resolve and type it
 //! on the way, with the help of `scope` (names), `types` and `functions` (types as data).
 //!
 //! Nothing here compares pages or infers the types of parameters.
@@ -12,6 +12,7 @@ mod edit;
 mod expr;
 mod from;
 mod functions;
+mod output;
 mod parse;
 mod predicate;
 mod query;
@@ -59,6 +60,9 @@ pub(crate) fn resolve(
         names = inferred_names(&lowered.params, &lowered.hints);
         lowered = lower(sources, schema, raw, dialect, &names);
     }
+    // An alias that stands in several clauses is lowered in each.
+    let mut seen = BTreeSet::new();
+    lowered.diagnostics.retain(|d| seen.insert((d.rule, d.labels.first().map(|label| label.span))));
     let unreadable = lowered.parts.is_empty()
         || lowered.diagnostics.iter().any(|d| ["syntax", "unsupported-statement"].contains(&d.rule));
     let statement = (!unreadable).then(|| Statement {

@@ -84,6 +84,10 @@ fn unreadable(error: &ParserError, text: &Text) -> Unreadable {
     };
     // What was found is what the caret stands under.
     let message = message.rfind(", found:").map_or(message, |at| &message[..at]);
+    if message.starts_with("Expected: [NOT] NULL |") {
+        let message = "expected NULL, TRUE, FALSE or [NOT] DISTINCT FROM after IS".to_owned();
+        return Unreadable { message, span: place(number, text), ends: number.is_none() };
+    }
     let message =
         message.strip_prefix("Expected: ").map_or_else(|| message.to_owned(), |what| format!("expected {what}"));
     Unreadable { message, span: place(number, text), ends: number.is_none() }
@@ -203,10 +207,7 @@ impl SqlDialect for Sqlite {
         let op = match &parser.peek_token_ref().token {
             Token::ShiftLeft => BinaryOperator::PGBitwiseShiftLeft,
             Token::ShiftRight => BinaryOperator::PGBitwiseShiftRight,
-            Token::Word(word) if word.keyword == Keyword::IS => match is_operator(parser) {
-                Some(op) => op,
-                None => return None,
-            },
+            Token::Word(word) if word.keyword == Keyword::IS => is_operator(parser)?,
             Token::Word(word) if word.keyword == Keyword::NOT => return negated_match(parser, expr, precedence),
             _ => return self.0.parse_infix(parser, expr, precedence),
         };

@@ -1,16 +1,17 @@
 //! Queries: SELECT, VALUES, set operations, and the clauses around them.
 
 use sqlparser::ast::{
-    self, Distinct, GroupByExpr, LimitClause, NamedWindowExpr, OrderByKind, OrderBySort, SelectItem,
-    SelectItemQualifiedWildcardKind, SetExpr, SetOperator, SetQuantifier, Value,
+    self, Distinct, GroupByExpr, LimitClause, NamedWindowExpr, OrderByKind, OrderBySort, SelectItem, SetExpr,
+    SetOperator, SetQuantifier, Value,
 };
 
 use super::Lower;
-use super::scope::{self, Cte, Scope, name_of};
+use super::output::{outputs_of, rename_outputs};
+use super::scope::{Cte, Scope, name_of};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Dialect;
 use crate::source::Span;
-use crate::tree::{Expr, ExprKind, Lock, OrderKey, OutputColumn, Query, Rows, Select};
+use crate::tree::{Expr, ExprKind, Lock, OrderKey, Query, Rows, Select};
 use crate::types::{Base, Type};
 
 /// Words that end a query which is not in brackets.
@@ -280,64 +281,6 @@ impl Lower<'_> {
         }
     }
 
-    /// Lowers a select list or a RETURNING list, with stars expanded.
-    pub(super) fn outputs(&mut self, items: &[SelectItem]) -> Vec<OutputColumn> {
-        let mut columns = Vec::new();
-        for item in items {
-            match item {
-                SelectItem::UnnamedExpr(node) => {
-                    let expr = self.expr(node);
-                    columns.push(OutputColumn { name: self.default_name(&expr), span: expr.span, expr });
-                }
-                SelectItem::ExprWithAlias { expr, alias } => {
-                    let expr = self.expr(expr);
-                    let span = expr.span.to(self.place_of(alias.span));
-                    columns.push(OutputColumn { name: name_of(alias, self.dialect), expr, span });
-                }
-                SelectItem::Wildcard(_) => {
-                    let span = self.place(item);
-                    columns.extend(self.star(None, span));
-                }
-                SelectItem::QualifiedWildcard(SelectItemQualifiedWildcardKind::ObjectName(owner), _) => {
-                    let name = owner.0.last().and_then(|part| part.as_ident()).map(|i| name_of(i, self.dialect));
-                    let place = self.place(owner);
-                    let last = self.text.last_of(place);
-                    let span = place.to(self.text.bytes(last, last + 2));
-                    columns.extend(self.star(name.as_deref(), span));
-                }
-                other => {
-                    let span = self.place(other);
-                    self.unsupported("this kind of output column", span);
-                }
-            }
-        }
-        columns
-    }
-
-    fn star(&mut self, owner: Option<&str>, span: Span) -> Vec<OutputColumn> {
-        let levels = if owner.is_some() { 0 } else { self.scopes.len().saturating_sub(1) };
-        let mut columns = Vec::new();
-        let mut known = false;
-        for scope in self.scopes[levels..].iter().rev() {
-            for visible in scope.visible.iter().filter(|v| owner.map_or(v.bare, |owner| v.alias == owner)) {
-                known = true;
-                let merged = |name: &String| owner.is_none() && visible.merged.contains(name);
-                for (name, ty) in scope::seen(scope, visible).into_iter().filter(|(name, _)| !merged(name)) {
-                    let kind = ExprKind::Column { source: visible.id, column: name.clone() };
-                    columns.push(OutputColumn { name, expr: Expr { kind, ty, span }, span });
-                }
-            }
-            if known {
-                break;
-            }
-        }
-        if let (false, Some(owner)) = (known, owner) {
-            let message = format!("`{owner}` in `{}` names no relation of the statement", self.name);
-            self.report(Diagnostic::error("unknown-table", message, span, "not in any FROM here"));
-        }
-        columns
-    }
-
     fn order_by(&mut self, order: Option<&ast::OrderBy>) -> Vec<OrderKey> {
         let Some(OrderByKind::Expressions(keys)) = order.map(|order| &order.kind) else { return Vec::new() };
         let lower = |key: &ast::OrderByExpr| {
@@ -408,36 +351,9 @@ impl Lower<'_> {
         (limit, offset)
     }
 
-    /// The name that the engine gives a column without an alias.
-    fn default_name(&self, expr: &Expr) -> String {
-        match (self.dialect, &expr.kind) {
-            (_, ExprKind::Column { column, .. }) => column.clone(),
-            (Dialect::Sqlite, _) => self.sources.text(expr.span).to_owned(),
-            (Dialect::Pg, _) => pg_name(expr).unwrap_or_else(|| "?column?".to_owned()),
-        }
-    }
-
     /// Whether the innermost level has GROUP BY.
     pub(super) fn is_grouped(&self) -> bool {
         self.scopes.last().is_some_and(|scope| scope.grouped)
-    }
-}
-
-/// Postgres' rule for the names of output columns.
-fn pg_name(expr: &Expr) -> Option<String> {
-    match &expr.kind {
-        ExprKind::Column { column, .. } => Some(column.clone()),
-        ExprKind::Call { name, .. } => Some(name.clone()),
-        ExprKind::Cast { expr, to, .. } => pg_name(expr).or_else(|| to.split(['(', '[']).next().map(str::to_owned)),
-        ExprKind::Collate { expr, .. } => pg_name(expr),
-        ExprKind::Case { otherwise, .. } => {
-            otherwise.as_ref().and_then(|e| pg_name(e)).or_else(|| Some("case".to_owned()))
-        }
-        ExprKind::Exists { .. } => Some("exists".to_owned()),
-        ExprKind::Array(_) => Some("array".to_owned()),
-        ExprKind::Scalar(query) => query.columns().into_iter().next().map(|(name, _)| name),
-        ExprKind::Binary { op, left, .. } if op == "[]" => pg_name(left),
-        _ => None,
     }
 }
 
@@ -475,32 +391,4 @@ fn rows_span(rows: &Rows) -> Span {
         Rows::Values(_, span) | Rows::Set { span, .. } => *span,
         Rows::Query(query) => query.span,
     }
-}
-
-/// The output columns by which a set operation may be sorted: those of its first query.
-fn outputs_of(rows: &Rows) -> Vec<(String, Expr)> {
-    match rows {
-        Rows::Select(select) => select.columns.iter().map(|c| (c.name.clone(), c.expr.clone())).collect(),
-        Rows::Set { left, .. } => outputs_of(left),
-        Rows::Query(query) => outputs_of(&query.rows),
-        Rows::Values(rows, _) => {
-            let first = rows.first().map_or(&[][..], Vec::as_slice);
-            first.iter().enumerate().map(|(i, e)| (format!("column{}", i + 1), e.clone())).collect()
-        }
-    }
-}
-
-/// Gives the columns of a CTE or a derived table the names in its alias.
-pub(super) fn rename_outputs(query: &mut Query, names: &[String]) {
-    fn rename(rows: &mut Rows, names: &[String]) {
-        match rows {
-            Rows::Select(select) => {
-                select.columns.iter_mut().zip(names).for_each(|(column, name)| column.name.clone_from(name));
-            }
-            Rows::Set { left, .. } => rename(left, names),
-            Rows::Query(query) => rename(&mut query.rows, names),
-            Rows::Values(..) => {}
-        }
-    }
-    rename(&mut query.rows, names);
 }
