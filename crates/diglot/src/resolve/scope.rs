@@ -197,7 +197,11 @@ impl Lower<'_> {
         if let Some(scope) = self.scopes.last_mut()
             && let Some(visible) = scope.visible.get_mut(range)
         {
-            visible.iter_mut().for_each(|v| v.outer = true);
+            for v in visible {
+                v.outer = true;
+                // What an earlier join's condition promised holds for its rows, not for the filled ones.
+                scope.present.retain(|(id, _)| *id != v.id);
+            }
         }
     }
 

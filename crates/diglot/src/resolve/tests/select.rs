@@ -42,6 +42,17 @@ fn an_outer_join_makes_columns_nullable_until_a_condition_proves_a_row() {
         on (s2.a_id = s0.id)
       where (s2.id > 0)
     ");
+    let sql = "SELECT x.id, y.id AS other FROM a AS x JOIN a AS y ON y.id = x.n FULL JOIN b ON b.a_id = x.id";
+    assert_snapshot!(check(SCHEMA, sql, Pg), @"
+    statement 0 -> rows
+      select id: i64 null = s0.id
+      select other: i64 null = s1.id
+      from s0 = a as x
+      from join s1 = a as y
+        on (s1.id = s0.n)
+      from full join s2 = b as b
+        on (s2.a_id = s0.id)
+    ");
     assert_snapshot!(check(SCHEMA, "SELECT a.id, b.label FROM b RIGHT JOIN a ON b.a_id = a.id", Pg), @"
     statement 0 -> rows
       select id: i64 = s1.id
