@@ -57,7 +57,7 @@ pub(crate) async fn info<D: Dialect>(
         attempt_outcome: attempt.as_ref().and_then(|attempt| attempt.outcome.as_deref()),
     }
     .vector()?;
-    let member = |name| document::member_string(&core.raw_fields, name).unwrap_or_default();
+    let member = |name| document::member_string(&core.raw_fields, name).unwrap_or_default(); // tidy: an absent member reads as empty
     Ok(Some(ExecutionInfo {
         execution_id: id.clone(),
         namespace: member("namespace"),

@@ -89,8 +89,8 @@ fn reject_nul_in(args: &CreateExecutionArgs) -> Result<(), EngineError> {
     reject_nul("lane_id", args.lane_id.as_str())?;
     reject_nul("execution_kind", &args.execution_kind)?;
     reject_nul("creator_identity", &args.creator_identity)?;
-    reject_nul("payload_encoding", args.payload_encoding.as_deref().unwrap_or_default())?;
-    reject_nul("idempotency_key", args.idempotency_key.as_deref().unwrap_or_default())?;
+    reject_nul("payload_encoding", args.payload_encoding.as_deref().unwrap_or_default())?; // tidy: nothing to reject
+    reject_nul("idempotency_key", args.idempotency_key.as_deref().unwrap_or_default())?; // tidy: nothing to reject
     for token in required_capabilities(args) {
         reject_nul("required_capabilities", &token)?;
     }
@@ -196,8 +196,8 @@ pub(crate) async fn read_context<D: Dialect>(
     let params = execution::ExecutionContextReadParams { partition_key: key.partition_key, execution_id: key.execution_id };
     let row = read!(backend, execution_context_read, params)?.ok_or_else(|| unknown("read_execution_context", id))?;
     Ok(ExecutionContext::new(
-        row.payload.unwrap_or_default(),
-        document::member_string(&row.raw_fields, "execution_kind").unwrap_or_default(),
+        row.payload.unwrap_or_default(), // tidy: no payload reads as an empty one
+        document::member_string(&row.raw_fields, "execution_kind").unwrap_or_default(), // tidy: an absent member reads as empty
         document::tags(&row.raw_fields),
     ))
 }
@@ -303,7 +303,7 @@ pub(crate) async fn list_lanes<D: Dialect>(
     if limit == 0 {
         return Ok(ListLanesPage::new(Vec::new(), None));
     }
-    let after = cursor.map(|lane| lane.as_str().to_owned()).unwrap_or_default();
+    let after = cursor.map(|lane| lane.as_str().to_owned()).unwrap_or_default(); // tidy: the first page starts before every name
     let params = lane::LaneListParams { after, page_size: one_more(limit) };
     let rows = read!(backend, lane_list, params)?;
     let more = rows.len() > limit;

@@ -133,7 +133,7 @@ pub(crate) fn attempt_number(stored: i32) -> Result<u32, EngineError> {
 pub(crate) async fn renew<D: Dialect>(backend: &Backend<D>, handle: &Handle) -> Result<LeaseRenewal, EngineError> {
     let held = handle::decode(D::TAG, handle)?;
     let now_ms = backend.now_ms();
-    let ttl_ms = i64::try_from(held.payload.lease_ttl_ms).unwrap_or(i64::MAX);
+    let ttl_ms = i64::try_from(held.payload.lease_ttl_ms).unwrap_or(i64::MAX); // tidy: a caller's time may exceed the column
     let lease_expires_at_ms = now_ms.saturating_add(ttl_ms);
     let params = fenced!(lease::LeaseRenewParams, held, now_ms, lease_expires_at_ms: lease_expires_at_ms);
     let partition_key = held.key.partition_key;
@@ -207,7 +207,7 @@ pub(crate) async fn list_expired<D: Dialect>(
 ) -> Result<ListExpiredLeasesResult, EngineError> {
     let limit = args
         .limit
-        .unwrap_or(LIST_EXPIRED_LEASES_DEFAULT_LIMIT)
+        .unwrap_or(LIST_EXPIRED_LEASES_DEFAULT_LIMIT) // tidy: a caller's option
         .clamp(1, LIST_EXPIRED_LEASES_MAX_LIMIT);
     let (after_expires_at_ms, after_key) = match &args.after {
         Some(cursor) => (cursor.expires_at_ms.0, exec_key(&cursor.execution_id)?),

@@ -36,7 +36,7 @@ pub(crate) async fn issue_grant<D: Dialect>(
         reject_nul("worker_capabilities", token)?;
     }
     let now_ms = backend.now_ms();
-    let ttl_ms = i64::try_from(args.grant_ttl_ms).unwrap_or(i64::MAX);
+    let ttl_ms = i64::try_from(args.grant_ttl_ms).unwrap_or(i64::MAX); // tidy: a caller's time may exceed the column
     let request = GrantRequest { key, now_ms, ttl_ms, expires_at_ms: now_ms.saturating_add(ttl_ms), args: args.clone() };
     transaction!(backend, "grant_reclaim_issue", [request], |conn| { issue_on::<D>(conn, request).await })
 }
@@ -204,7 +204,7 @@ async fn reclaim_on<D: Dialect>(conn: &mut D::Connection, request: &ReclaimReque
         let detail = format!("{reason}; exec transitioned after grant issuance");
         return Ok(ReclaimExecutionOutcome::NotReclaimable { execution_id, detail }.into());
     }
-    let cap = args.max_reclaim_count.unwrap_or(MAX_RECLAIMS);
+    let cap = args.max_reclaim_count.unwrap_or(MAX_RECLAIMS); // tidy: a caller's option
     let done = if seen.reclaim_count() >= cap {
         exhaust::<D>(conn, request, &seen).await?
     } else {
@@ -226,7 +226,7 @@ async fn take_over<D: Dialect>(
     let (key, args, now_ms) = (request.key, &request.args, request.now_ms);
     let attempt_index = seen.core.attempt_index.max(seen.running_index()).saturating_add(1);
     let lease_epoch = seen.lease_epoch().saturating_add(1);
-    let ttl_ms = i64::try_from(args.lease_ttl_ms).unwrap_or(i64::MAX);
+    let ttl_ms = i64::try_from(args.lease_ttl_ms).unwrap_or(i64::MAX); // tidy: a caller's time may exceed the column
     if let Some(attempt) = &seen.attempt {
         let params = grant::GrantAttemptSupersedeParams {
             now_ms,

@@ -156,7 +156,7 @@ async fn append_live<D: Dialect>(
             attempt_index: append.attempt_index,
             ema_rate_hz: rate.ema_hz,
             last_append_ts_ms: append.now_ms,
-            maxlen: i32::try_from(kept).unwrap_or(i32::MAX),
+            maxlen: i32::try_from(kept).unwrap_or(i32::MAX), // tidy: a limit that large keeps everything
         };
         conn.stream_meta_write(&write).await?;
         if row.frame_count > kept {
@@ -249,7 +249,7 @@ pub(crate) async fn tail<D: Dialect>(
     }
     let deadline = Instant::now()
         .checked_add(Duration::from_millis(block_ms))
-        .unwrap_or_else(far_future);
+        .unwrap_or_else(far_future); // tidy: a caller's time may exceed the clock
     follow(backend, key, attempt_index, params, deadline).await
 }
 
@@ -312,7 +312,7 @@ pub(crate) async fn read_summary<D: Dialect>(
 }
 
 fn page_size(count_limit: u64) -> i64 {
-    i64::try_from(count_limit.min(STREAM_READ_HARD_CAP)).unwrap_or(i64::MAX)
+    i64::try_from(count_limit.min(STREAM_READ_HARD_CAP)).unwrap_or(i64::MAX) // tidy: a caller's limit
 }
 
 /// An attempt's index as its column holds it.

@@ -54,7 +54,7 @@ pub(crate) async fn register<D: Dialect>(
         lanes_csv,
         capabilities_csv,
         now_ms: args.now.0,
-        liveness_ttl_ms: i64::try_from(args.liveness_ttl_ms).unwrap_or(i64::MAX),
+        liveness_ttl_ms: i64::try_from(args.liveness_ttl_ms).unwrap_or(i64::MAX), // tidy: a caller's time may exceed the column
         partition_key,
     };
     let event = event(partition_key, &args.namespace, &args.worker_instance_id, "registered", args.now, None);
@@ -137,7 +137,7 @@ pub(crate) async fn list<D: Dialect>(
     let Some(namespace) = &args.namespace else {
         return Err(EngineError::Unavailable { op: D::LIST_WORKERS_ACROSS_NAMESPACES });
     };
-    let limit = args.limit.unwrap_or(LIST_DEFAULT_LIMIT).clamp(1, LIST_MAX_LIMIT);
+    let limit = args.limit.unwrap_or(LIST_DEFAULT_LIMIT).clamp(1, LIST_MAX_LIMIT); // tidy: a caller's option
     let params = worker::WorkerListParams {
         namespace: namespace.as_str().to_owned(),
         after: args.after.as_ref().map_or_else(String::new, |after| after.as_str().to_owned()),
