@@ -72,7 +72,7 @@ mod tests {
         }
     }
 
-    #[tokio::test(start_paused = true)]
+    #[tokio::test]
     async fn a_busy_database_is_tried_three_times() {
         let mut tries = 0;
         let ended: Result<(), Busy> = retry_serializable(|| {

@@ -264,6 +264,11 @@ impl<D: Dialect> EngineBackend for Backend<D> {
         self.prepared()
     }
 
+    async fn shutdown_prepare(&self, grace: Duration) -> Result<(), EngineError> {
+        self.sweeps().shutdown(grace).await;
+        Ok(())
+    }
+
     async fn read_execution_info(&self, id: &ExecutionId) -> Result<Option<ExecutionInfo>, EngineError> {
         describe::info(self, id).await
     }

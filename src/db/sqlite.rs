@@ -222,13 +222,15 @@ pub(super) fn shared(error: &sqlx::Error) -> sqlx::Error {
     }
 }
 
+/// A database error with a code.
+#[cfg(test)]
+pub(super) fn coded(code: &str) -> sqlx::Error {
+    sqlx::Error::database(Shared { message: "busy".into(), code: Some(code.into()) })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn coded(code: &str) -> sqlx::Error {
-        sqlx::Error::database(Shared { message: "busy".into(), code: Some(code.into()) })
-    }
 
     #[test]
     fn busy_and_locked_are_transient_with_any_extended_code() {

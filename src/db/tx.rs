@@ -146,3 +146,6 @@ pub(super) async fn transact<O: Operation<super::Postgres>>(
 pub(super) fn span<D: Dialect>(name: &'static str, kind: Kind) -> tracing::Span {
     tracing::debug_span!("db", operation = name, ?kind, dialect = D::LABEL)
 }
+
+#[cfg(all(test, feature = "sqlite"))]
+mod tests;

@@ -368,3 +368,10 @@ async fn run_beside(
     }
     Ok(ran)
 }
+
+/// Ends the transaction behind the driver's back, as SQLite does by itself when the disk is full, and fails.
+#[cfg(test)]
+pub(super) async fn end_transaction(connection: &mut SqliteConnection) -> Result<(), sqlx::Error> {
+    sqlx::raw_sql("ROLLBACK").execute(connection).await?;
+    Err(sqlx::Error::RowNotFound)
+}
