@@ -156,6 +156,7 @@ RETURNING (SELECT max(newest.event_id)
 -- Leases an attempt again, on its next epoch, for the worker that resumes it. No row: the execution has ended
 -- or somebody else leased the attempt since it was read.
 -- name: lease_reseat :opt
+-- allow(unit-read-after-write): the phase becomes active, which passes the same condition as the phase before it.
 -- diverges(columns.lease_event_id): under the single writer the newest event is the one just inserted; RETURNING on SQLite cannot name a row of another statement.
 -- column: lease_event_id i64
 WITH seat AS (
