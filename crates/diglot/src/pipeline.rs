@@ -16,7 +16,7 @@ use crate::schema::Schema;
 use crate::source::{FileId, Sources};
 use crate::tree::Statement;
 use crate::types::{Base, Type};
-use crate::{answers, codegen, compare, emit, render, resolve, schema, split};
+use crate::{answers, codegen, compare, emit, render, resolve, rules, schema, split};
 use pairs::{Entry, Side};
 
 /// Everything that the compiler reads.
@@ -200,6 +200,9 @@ impl Run<'_> {
             let findings = compare::compare(&sqlite, &pg);
             self.found.extend(findings);
         }
+        let pages: Vec<PageOf<'_>> = Dialect::ALL.into_iter().filter_map(page).collect();
+        let findings = rules::lint(config, &pages.iter().collect::<Vec<_>>());
+        self.found.extend(findings);
         let Some(signature) = signature else {
             self.give_up(entry, None);
             return;

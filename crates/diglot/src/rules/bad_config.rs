@@ -1,0 +1,19 @@
+//! `diglot.toml` says something that cannot be meant.
+//!
+//! # What it finds
+//!
+//! A key that does not exist, a folder outside the project, a type that is no Rust type, a column that is none.
+//!
+//! # Why it bites
+//!
+//! A setting that is silently ignored is believed to hold.
+//!
+//! # Write instead
+//!
+//! The documented keys; columns as "table.column" or "*.column".
+//!
+//! # Example
+//!
+//! ```text
+//! shard_key = "partition_key"
+//! ```

@@ -1,0 +1,36 @@
+//! DO UPDATE does not say which conflict it means.
+//!
+//! # What it finds
+//!
+//! `ON CONFLICT DO UPDATE` without columns, which SQLite takes.
+//!
+//! # Why it bites
+//!
+//! It then updates on a conflict with any unique key, also one that nobody thought of; Postgres refuses it.
+//!
+//! # Write instead
+//!
+//! `ON CONFLICT (columns) DO UPDATE`, on both pages.
+//!
+//! # Example
+//!
+//! ```text
+//! ON CONFLICT (partition_key, execution_id) DO UPDATE SET outcome = NULL
+//! ```
+
+use super::Context;
+use crate::diagnostic::Diagnostic;
+use crate::tree::{Body, ConflictAction};
+
+pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
+    for part in &context.page.tree.parts {
+        let Body::Insert(insert) = &part.body else { continue };
+        let Some(conflict) = &insert.conflict else { continue };
+        if conflict.target.is_none() && matches!(conflict.action, ConflictAction::Update { .. }) {
+            let message = format!("{}: DO UPDATE does not say which conflict it means", context.name());
+            let finding =
+                Diagnostic::error("on-conflict-without-target", message, conflict.span, "a conflict with any unique key");
+            found.push(finding.help("name the columns of the key: `ON CONFLICT (columns) DO UPDATE`"));
+        }
+    }
+}

@@ -1,0 +1,37 @@
+//! INSERT OR REPLACE deletes the row that is in the way.
+//!
+//! # What it finds
+//!
+//! `INSERT OR REPLACE` and `REPLACE INTO`.
+//!
+//! # Why it bites
+//!
+//! The old row is deleted: columns that are not named fall back to their defaults, rows that refer to it are
+//! deleted or refuse, and Postgres has no such thing.
+//!
+//! # Write instead
+//!
+//! `ON CONFLICT (columns) DO UPDATE SET …`
+//!
+//! # Example
+//!
+//! ```text
+//! ON CONFLICT (lane_id) DO UPDATE SET registered_at_ms = excluded.registered_at_ms
+//! ```
+
+use super::Context;
+use crate::diagnostic::Diagnostic;
+use crate::tree::Body;
+
+pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
+    for part in &context.page.tree.parts {
+        let Body::Insert(insert) = &part.body else { continue };
+        if let Some((word, span)) = &insert.or
+            && word == "replace"
+        {
+            let message = format!("{}: INSERT OR REPLACE deletes the row that is in the way", context.name());
+            let finding = Diagnostic::error("or-replace", message, *span, "deletes first, then inserts");
+            found.push(finding.help("write `ON CONFLICT (columns) DO UPDATE SET …` on both pages"));
+        }
+    }
+}

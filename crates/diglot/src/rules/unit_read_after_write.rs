@@ -1,0 +1,116 @@
+//! A later statement of a unit reads what an earlier one wrote.
+//!
+//! # What it finds
+//!
+//! On SQLite: a statement of a unit that reads a column which an earlier statement of the unit has assigned, or a
+//! table into which it has inserted, while the Postgres page reads the table itself.
+//!
+//! # Why it bites
+//!
+//! The CTEs of one Postgres statement all see the data as it was before; the statements of a SQLite unit see each
+//! other's writes.
+//!
+//! # Write instead
+//!
+//! Put the write last, or read the value from the CTE that both pages share.
+//!
+//! # Example
+//!
+//! ```text
+//! WITH fence AS (SELECT …) INSERT INTO ff_lease_event …;
+//! WITH fence AS (SELECT …) UPDATE ff_attempt …
+//! ```
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::Context;
+use crate::diagnostic::Diagnostic;
+use crate::dialect::Dialect;
+use crate::source::Span;
+use crate::tree::{Body, ConflictAction, ExprKind, Part, SourceId, SourceKind, Statement};
+
+pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
+    let (page, Some(facing)) = (context.page, context.facing) else { return };
+    if page.tree.dialect != Dialect::Sqlite {
+        return;
+    }
+    let mut told = BTreeSet::new();
+    for part in &page.tree.parts {
+        let written = written_before(page.tree, part.statement);
+        if written.is_empty() {
+            continue;
+        }
+        let Some(there) = facing.tree.parts.iter().find(|other| same(part, other)) else { continue };
+        let snapshot = reads(facing.tree, there);
+        for ((table, column), span) in reads(page.tree, part) {
+            let Some((columns, at)) = written.get(&table) else { continue };
+            let changed = columns.as_ref().is_none_or(|columns| columns.contains(&column));
+            let Some(other) = snapshot.get(&(table.clone(), column.clone())) else { continue };
+            if !changed || !told.insert((table.clone(), column.clone())) {
+                continue;
+            }
+            let message = format!("{}: `{table}.{column}` is read after an earlier statement wrote it", context.name());
+            let finding = Diagnostic::error("unit-read-after-write", message, span, "SQLite reads the new value here")
+                .and(*other, "Postgres reads the value from before the statement")
+                .context(*at, "written here")
+                .help("put the write last in the unit, or read the value from a CTE that both pages share")
+                .help("or, if it cannot matter: `-- allow(unit-read-after-write): <why it cannot>`");
+            found.push(finding);
+        }
+    }
+}
+
+/// The columns that statements before `statement` gave new values; none named: rows were inserted.
+fn written_before(tree: &Statement, statement: usize) -> BTreeMap<String, (Option<BTreeSet<String>>, Span)> {
+    let mut written: BTreeMap<String, (Option<BTreeSet<String>>, Span)> = BTreeMap::new();
+    for part in tree.parts.iter().filter(|part| part.statement < statement) {
+        let Some(target) = part.target() else { continue };
+        let SourceKind::Table(table) = &target.kind else { continue };
+        let set = match &part.body {
+            Body::Update(update) => Some(&update.set),
+            Body::Insert(insert) => match insert.conflict.as_ref().map(|conflict| &conflict.action) {
+                Some(ConflictAction::Update { set, .. }) => Some(set),
+                _ => None,
+            },
+            Body::Query(_) | Body::Delete(_) => continue,
+        };
+        let columns: Option<BTreeSet<String>> = set.map(|set| set.iter().map(|set| set.column.clone()).collect());
+        let entry = written.entry(table.clone()).or_insert((Some(BTreeSet::new()), target.span));
+        match (&mut entry.0, columns) {
+            (Some(all), Some(more)) => all.extend(more),
+            (all, _) => *all = None,
+        }
+    }
+    written
+}
+
+/// Whether two parts are each other's counterparts.
+fn same(part: &Part, other: &Part) -> bool {
+    let target = |part: &Part| match part.target().map(|target| target.kind.clone()) {
+        Some(SourceKind::Table(table)) => Some(table),
+        _ => None,
+    };
+    match (&part.body, &other.body) {
+        (Body::Query(_), Body::Query(_)) => part.name == other.name,
+        (Body::Insert(_), Body::Insert(_)) | (Body::Update(_), Body::Update(_)) | (Body::Delete(_), Body::Delete(_)) => {
+            target(part) == target(other)
+        }
+        _ => false,
+    }
+}
+
+/// The columns that a part reads from tables, other than from the rows that it writes.
+fn reads(tree: &Statement, part: &Part) -> BTreeMap<(String, String), Span> {
+    let target: Option<SourceId> = part.target().map(|target| target.id);
+    let mut reads = BTreeMap::new();
+    for expr in part.exprs() {
+        let ExprKind::Column { source, column } = &expr.kind else { continue };
+        if target == Some(*source) {
+            continue;
+        }
+        if let Some(SourceKind::Table(table)) = tree.source(*source).map(|source| &source.kind) {
+            reads.entry((table.clone(), column.clone())).or_insert(expr.span);
+        }
+    }
+    reads
+}
