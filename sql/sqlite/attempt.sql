@@ -746,8 +746,7 @@ WITH fence AS (
                         AND later.attempt_index > :attempt_index)
 )
 UPDATE ff_attempt AS attempt
-   SET outcome = NULL,
-       lease_expires_at_ms = NULL
+   SET lease_expires_at_ms = NULL
   FROM fence
  WHERE attempt.partition_key = :partition_key
    AND attempt.execution_id = fence.execution_id
