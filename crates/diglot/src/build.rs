@@ -192,3 +192,6 @@ fn sql_files(root: &Path, folder: &str) -> Result<Vec<String>, LoadError> {
     paths.sort();
     Ok(paths)
 }
+
+#[cfg(test)]
+mod tests;

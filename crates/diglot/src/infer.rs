@@ -11,6 +11,7 @@ mod params;
 mod walk;
 
 use std::collections::BTreeSet;
+use std::fmt;
 
 use crate::config::Config;
 use crate::diagnostic::Diagnostic;
@@ -73,6 +74,20 @@ impl ResultColumn {
             Dialect::Sqlite => self.sqlite.as_ref(),
             Dialect::Pg => self.pg.as_ref(),
         }
+    }
+}
+
+impl fmt::Display for Signature {
+    /// `lease_renew(lease_epoch: i64) :opt -> (expires_at_ms: i64 null)`, with newtypes in brackets.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let field = |name: &str, ty: &Type, rust: &Option<String>| match rust {
+            Some(path) => format!("{name}: {ty} [{path}]"),
+            None => format!("{name}: {ty}"),
+        };
+        let params: Vec<String> = self.params.iter().map(|p| field(&p.name, &p.ty, &p.rust)).collect();
+        let columns: Vec<String> = self.columns.iter().map(|c| field(&c.name, &c.ty, &c.rust)).collect();
+        write!(f, "{}({}) :{}", self.name, params.join(", "), word(self.cardinality))?;
+        if columns.is_empty() { Ok(()) } else { write!(f, " -> ({})", columns.join(", ")) }
     }
 }
 

@@ -4,6 +4,8 @@
 //! out at once.
 
 mod pairs;
+#[cfg(test)]
+mod tests;
 
 use std::collections::BTreeMap;
 
@@ -197,7 +199,7 @@ impl Run<'_> {
         let (signature, findings) = infer::signature(config, entry.noun, page(Dialect::Sqlite), page(Dialect::Pg));
         self.found.extend(findings);
         if let (Some(sqlite), Some(pg)) = (page(Dialect::Sqlite), page(Dialect::Pg)) {
-            let findings = compare::compare(&sqlite, &pg);
+            let findings = compare::compare(&self.inputs.sources, &sqlite, &pg);
             self.found.extend(findings);
         }
         let pages: Vec<PageOf<'_>> = Dialect::ALL.into_iter().filter_map(page).collect();

@@ -114,8 +114,25 @@ fn feature(config: &Config, dialect: Dialect) -> TokenStream {
 
 fn format(tokens: &TokenStream) -> String {
     match syn::parse2::<syn::File>(tokens.clone()) {
-        Ok(file) => format!("{HEADER}{}", prettyplease::unparse(&file)),
+        Ok(file) => format!("{HEADER}{}", spaced(&prettyplease::unparse(&file))),
         // Only a defect of this module leads here; rustc then says more about the text than syn would.
         Err(_) => format!("{HEADER}{tokens}\n"),
     }
+}
+
+/// Puts an empty line between items and between functions; no literal spans lines here.
+fn spaced(rust: &str) -> String {
+    let mut out = String::with_capacity(rust.len() + rust.len() / 32);
+    let mut before = "";
+    for line in rust.lines() {
+        let indent = |line: &str| line.len() - line.trim_start().len();
+        let ends = before.trim_start() == "}" || (before.ends_with("+ 'a;") || before.ends_with("sqlx::Error>>;"));
+        if ends && line.trim_start() != "}" && (indent(before) == indent(line) || before.ends_with(';')) && indent(line) <= 8 {
+            out.push('\n');
+        }
+        out.push_str(line);
+        out.push('\n');
+        before = line;
+    }
+    out
 }

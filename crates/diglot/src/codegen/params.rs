@@ -47,13 +47,13 @@ pub(super) fn bind(dialect: Dialect, param: &Param) -> TokenStream {
 }
 
 fn converted(dialect: Dialect, param: &Param, value: &TokenStream) -> TokenStream {
-    let plain = types::plain(&param.ty.base);
+    let plain = types::callable(&param.ty.base);
     let is_text = dialect == Dialect::Sqlite && param.ty.base == Base::Json;
     match (param.ty.nullable, is_text) {
-        (false, false) => quote!(<#plain>::from(#value.clone())),
-        (true, false) => quote!(#value.clone().map(<#plain>::from)),
-        (false, true) => quote!(<#plain>::from(#value.clone()).to_string()),
-        (true, true) => quote!(#value.clone().map(|value| <#plain>::from(value).to_string())),
+        (false, false) => quote!(#plain::from(#value.clone())),
+        (true, false) => quote!(#value.clone().map(#plain::from)),
+        (false, true) => quote!(#plain::from(#value.clone()).to_string()),
+        (true, true) => quote!(#value.clone().map(|value| #plain::from(value).to_string())),
     }
 }
 

@@ -25,6 +25,14 @@ pub(super) fn plain(base: &Base) -> TokenStream {
     }
 }
 
+/// The same type where a function of it is named.
+pub(super) fn callable(base: &Base) -> TokenStream {
+    match base {
+        Base::Bytes => quote!(Vec::<u8>),
+        base => plain(base),
+    }
+}
+
 /// The type of a field: a newtype where one is configured, `Option` where NULL is allowed.
 pub(super) fn field(base: &Base, nullable: bool, rust: Option<&str>) -> TokenStream {
     let inner = newtype(rust).unwrap_or_else(|| plain(base));

@@ -205,15 +205,21 @@ pub(crate) fn converts(dialect: Dialect, given: &Base, wanted: &Base) -> bool {
     }
 }
 
+const SUM: &str = "sums of bigint are numeric on Postgres: write `CAST(… AS bigint)`, on both pages";
+
 fn untyped(statement: &str, column: &Column, other: Option<&Column>) -> Diagnostic {
     let name = &column.name;
     match (&column.base, other.and_then(|other| other.base.as_ref()), other) {
         (Some(a), Some(b), Some(other)) => {
             let message =
                 format!("{statement}: the result column `{name}` cannot be both `{}` and `{}`", a.word(), b.word());
+            let help = match [a, b].contains(&&Base::Numeric) {
+                true => SUM,
+                false => "write a CAST on one page, so that both give the same type",
+            };
             Diagnostic::error("column-type-conflict", message, column.span, format!("`{}` here", a.word()))
                 .and(other.span, format!("`{}` here", b.word()))
-                .help("write a CAST on one page, so that both give the same type")
+                .help(help)
         }
         _ => {
             let message = format!("{statement}: nothing says what type the result column `{name}` has");
@@ -233,7 +239,7 @@ fn unfit(statement: &str, dialect: Dialect, column: &Column, given: &Base, wante
         wanted.word()
     );
     let help = match given {
-        Base::Numeric => "sums of bigint are numeric on Postgres: write `CAST(… AS bigint)`, on both pages".to_owned(),
+        Base::Numeric => SUM.to_owned(),
         Base::Timestamp => "select milliseconds as bigint instead of a time stamp".to_owned(),
         _ => format!("write a CAST on the {} page, or declare another type: `-- column: {name} …`", dialect.title()),
     };

@@ -338,9 +338,10 @@ impl<'a> Walk<'a> {
     pub(super) fn alike(&mut self, exprs: &[&'a Expr], want: Option<&Hint>) {
         let hints: Vec<Option<Hint>> = exprs.iter().map(|expr| self.hint(expr)).collect();
         for (i, expr) in exprs.iter().enumerate() {
-            let sibling = hints.iter().enumerate().find(|(j, hint)| *j != i && hint.is_some());
-            let hint = want.or(sibling.and_then(|(_, hint)| hint.as_ref()));
-            self.expr(expr, hint);
+            let siblings = || hints.iter().enumerate().filter(|(j, _)| *j != i).filter_map(|(_, hint)| hint.as_ref());
+            // The engines type the siblings among themselves before they look at what stands around them.
+            let heavy = siblings().find(|hint| hint.weight == Weight::Heavy);
+            self.expr(expr, heavy.or(want).or_else(|| siblings().next()));
         }
     }
 

@@ -96,7 +96,6 @@ fn of_noun<'a>(noun: &'a str, pair: [Option<&'a Page>; 2], found: &mut Vec<Diagn
             {
                 found.push(missing_statement(raw, facing));
             }
-            cardinality(&sides, found);
             entries.push(Entry {
                 noun,
                 name: &raw.name,
@@ -154,20 +153,6 @@ fn missing_statement(raw: &RawStatement, facing: &Page) -> Diagnostic {
     finding
         .help(format!("write `-- name: {name} …` on the {title} page as well"))
         .help(format!("or say that it is meant for one dialect: `-- only: {} — reason`", facing.dialect.other()))
-}
-
-fn cardinality(sides: &[Side<'_>], found: &mut Vec<Diagnostic>) {
-    let [sqlite, pg] = sides else { return };
-    if sqlite.raw.cardinality == pg.raw.cardinality {
-        return;
-    }
-    let words = [sqlite, pg].map(|side| crate::infer::word(side.raw.cardinality));
-    let message = format!("{}: `:{}` on the SQLite page, `:{}` on the Postgres page", sqlite.raw.name, words[0], words[1]);
-    found.push(
-        Diagnostic::error("cardinality-differs", message, sqlite.raw.cardinality_span, format!("`:{}` here", words[0]))
-            .and(pg.raw.cardinality_span, format!("`:{}` here", words[1]))
-            .help("write the same word on both pages"),
-    );
 }
 
 fn statement_order(sqlite: &Page, pg: &Page, found: &mut Vec<Diagnostic>) {

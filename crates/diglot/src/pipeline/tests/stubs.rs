@@ -1,0 +1,62 @@
+//! What stands in for the API while there are errors.
+
+use super::{compile, pair, sound};
+
+const GET: &str = "-- name: job_get :opt\n-- param: note text null\nSELECT id, size FROM job WHERE part = :part AND note = :note;";
+
+fn count(rust: &str, what: &str) -> usize {
+    rust.matches(what).count()
+}
+
+#[test]
+fn one_compile_error_holds_all_findings_and_nothing_else_is_missing() {
+    let pages = format!("{GET}\n-- name: job_bad :opt\nSELECT nosuch FROM job WHERE id = :id;\n-- name: job_worse :exec\nDELETE FRM job;\n");
+    let compiled = compile(&pair(&pages, &pages));
+    assert!(compiled.has_errors());
+    syn::parse_file(&compiled.rust).unwrap();
+    assert_eq!(count(&compiled.rust, "compile_error!"), 1);
+    for part in ["4 findings", "nosuch", "DELETE FRM", "sql/pg/job.sql"] {
+        assert!(compiled.rust.contains(part), "{part} is missing in\n{}", compiled.rust);
+    }
+    for part in ["struct JobGetParams", "struct JobGetRow", "fn job_get", "fn job_bad", "fn job_worse"] {
+        assert!(compiled.rust.contains(part), "{part} is missing in\n{}", compiled.rust);
+    }
+    assert!(!compiled.rust.contains("query_as!"), "a stub needs no answers");
+}
+
+#[test]
+fn a_page_that_was_understood_gives_the_shape_of_a_broken_pair() {
+    let compiled = compile(&pair(&GET.replace("FROM", "FRM"), GET));
+    for part in ["pub part: i16", "pub note: Option<String>", "pub size: Option<i32>"] {
+        assert!(compiled.rust.contains(part), "{part} is missing in\n{}", compiled.rust);
+    }
+}
+
+#[test]
+fn an_earlier_run_gives_the_shape_when_no_page_can() {
+    let broken = GET.replace("FROM", "FRM");
+    let mut inputs = pair(&broken, &broken);
+    inputs.previous = Some(sound(&pair(GET, GET)).rust);
+    let compiled = compile(&inputs);
+    syn::parse_file(&compiled.rust).unwrap();
+    for part in ["pub part: i16", "pub note: Option<String>", "pub size: Option<i32>", "Option<job::JobGetRow>"] {
+        assert!(compiled.rust.contains(part), "{part} is missing in\n{}", compiled.rust);
+    }
+}
+
+#[test]
+fn what_was_there_before_gives_way_when_the_statement_has_other_fields_now() {
+    let wider = GET.replace("id, size", "id, size, epoch");
+    let mut inputs = pair(&wider, &wider.replace("FROM", "FRM"));
+    inputs.previous = Some(sound(&pair(GET, GET)).rust);
+    let rust = compile(&inputs).rust;
+    assert!(rust.contains("pub epoch: i64"), "{rust}");
+}
+
+#[test]
+fn a_previous_file_that_is_no_rust_is_no_obstacle() {
+    let broken = GET.replace("FROM", "FRM");
+    let mut inputs = pair(&broken, &broken);
+    inputs.previous = Some("fn {".to_owned());
+    syn::parse_file(&compile(&inputs).rust).unwrap();
+}
