@@ -3,7 +3,7 @@
 use std::io::{BufRead, BufReader, Read};
 use std::net::TcpStream;
 use std::os::unix::process::ExitStatusExt;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, ChildStdin, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -39,16 +39,18 @@ fn becomes_silent(port: u16) -> bool {
     false
 }
 
-/// Starts a command that goes on, and gives the port of its server.
-fn start() -> (Child, u16) {
+/// Starts a command that goes on as long as its input, and gives the port of its server.
+fn start() -> (Child, ChildStdin, u16) {
     // The command ends with its input, which this process holds: it is not left behind by a killed tool.
     let mut command = with_postgres("echo $DIGLOT_POSTGRES_URL; exec cat");
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    // Waiting for a child closes its input, unless it was taken out.
+    let input = child.stdin.take().unwrap();
     let mut line = String::new();
     BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
     let port = port(&line);
     assert!(is_listening(port));
-    (child, port)
+    (child, input, port)
 }
 
 fn signal(child: &Child, signal: Signal) {
@@ -68,7 +70,7 @@ fn the_command_finds_the_server_in_both_variables_and_its_exit_code_is_passed_on
 
 #[test]
 fn the_server_is_listening_while_the_command_runs() {
-    let (mut child, port) = start();
+    let (mut child, _input, port) = start();
     signal(&child, Signal::TERM);
     assert_eq!(child.wait().unwrap().code(), Some(143));
     assert!(becomes_silent(port));
@@ -76,7 +78,7 @@ fn the_server_is_listening_while_the_command_runs() {
 
 #[test]
 fn ctrl_c_stops_the_server_as_well() {
-    let (mut child, port) = start();
+    let (mut child, _input, port) = start();
     signal(&child, Signal::INT);
     assert_eq!(child.wait().unwrap().code(), Some(130));
     assert!(becomes_silent(port));
@@ -84,7 +86,7 @@ fn ctrl_c_stops_the_server_as_well() {
 
 #[test]
 fn the_server_does_not_outlive_a_killed_tool() {
-    let (mut child, port) = start();
+    let (mut child, _input, port) = start();
     signal(&child, Signal::KILL);
     assert_eq!(child.wait().unwrap().signal(), Some(9));
     assert!(becomes_silent(port));
