@@ -1,24 +1,33 @@
 //! Compares the facts of two pages and binds declared divergences to what they waive.
+//!
+//! `difference` finds what differs, `report` words it with the lines to write, and here declarations meet
+//! differences.
 
-use std::collections::BTreeMap;
+mod difference;
+mod report;
 
+use std::collections::BTreeSet;
+
+use self::difference::{Difference, joins, keyed, unordered};
 use crate::diagnostic::Diagnostic;
 use crate::facts::{Fact, Facts, Group, Kind, facts};
 use crate::infer::PageOf;
 use crate::normal::Node;
 use crate::page::AnnotationKind;
-use crate::source::Span;
+use crate::source::{Sources, Span};
 
 /// Compares a pair. Declarations that waive nothing are errors too.
-pub(crate) fn compare(sqlite: &PageOf<'_>, pg: &PageOf<'_>) -> Vec<Diagnostic> {
+pub(crate) fn compare(sources: &Sources, sqlite: &PageOf<'_>, pg: &PageOf<'_>) -> Vec<Diagnostic> {
     let (left, right) = (facts(sqlite.tree), facts(pg.tree));
-    let mut pair = Pair { sqlite, pg, declared: declarations(&[sqlite, pg]), found: Vec::new() };
+    let declared = declarations(&[sqlite, pg]);
+    let mut pair = Pair { sources, sqlite, pg, declared, seen: String::new(), found: Vec::new() };
     pair.cardinality();
     for facts in [&left, &right] {
         pair.torn(facts);
     }
     pair.groups(&left, &right);
     pair.result(&left, &right);
+    pair.params();
     pair.leftovers();
     pair.found
 }
@@ -44,19 +53,18 @@ fn declarations(pages: &[&PageOf<'_>]) -> Vec<Declared> {
         .collect()
 }
 
+/// Functions that read or convert time.
+const TIME: [&str; 8] =
+    ["julianday", "now", "clock_timestamp", "unixepoch", "extract", "strftime", "datetime", "to_timestamp"];
+
 struct Pair<'p> {
+    sources: &'p Sources,
     sqlite: &'p PageOf<'p>,
     pg: &'p PageOf<'p>,
     declared: Vec<Declared>,
+    /// The keys of everything that differs, waived or not: parameters in there need no finding of their own.
+    seen: String,
     found: Vec<Diagnostic>,
-}
-
-/// A difference: what each page says, where one says nothing its place to say it.
-struct Difference<'f> {
-    kind: Kind,
-    item: String,
-    sqlite: Option<&'f Node>,
-    pg: Option<&'f Node>,
 }
 
 impl Pair<'_> {
@@ -68,7 +76,7 @@ impl Pair<'_> {
         if self.sqlite.raw.cardinality == self.pg.raw.cardinality {
             return;
         }
-        let message = format!("`{}` promises different numbers of rows on its two pages", self.name());
+        let message = format!("{}: the headers promise different numbers of rows", self.name());
         let found = Diagnostic::error("cardinality-differs", message, self.sqlite.raw.cardinality_span, "SQLite says this")
             .and(self.pg.raw.cardinality_span, "Postgres says this")
             .help("write the same word in both headers");
@@ -77,7 +85,7 @@ impl Pair<'_> {
 
     fn torn(&mut self, facts: &Facts) {
         for (name, first, other) in &facts.torn {
-            let message = format!("`{}` repeats {name} with another body", self.name());
+            let message = format!("{}: the unit repeats {name} with another body", self.name());
             let found = Diagnostic::error("unit-cte-differs", message, *other, "this one differs")
                 .and(*first, "from this one")
                 .help("write the same body in every statement of the unit");
@@ -86,20 +94,55 @@ impl Pair<'_> {
     }
 
     fn groups(&mut self, left: &Facts, right: &Facts) {
+        let alone = |ours: &Facts, theirs: &Facts| -> Vec<Group> {
+            let missing = |group: &&Group| !theirs.groups.iter().any(|other| other.name == group.name);
+            ours.groups.iter().filter(missing).cloned().collect()
+        };
+        let (mut sqlite_alone, mut pg_alone) = (alone(left, right), alone(right, left));
+        if let ([sqlite], [pg]) = (sqlite_alone.as_slice(), pg_alone.as_slice())
+            && left.groups.len() == 1
+            && right.groups.len() == 1
+        {
+            self.other_kind(sqlite, pg);
+            sqlite_alone.clear();
+            pg_alone.clear();
+        }
         for group in &left.groups {
-            match right.groups.iter().find(|other| other.name == group.name) {
-                Some(other) => self.facts(group, other),
-                None => self.missing(group, true),
+            if let Some(other) = right.groups.iter().find(|other| other.name == group.name) {
+                self.facts(group, other);
             }
         }
-        for group in &right.groups {
-            if !left.groups.iter().any(|other| other.name == group.name) {
-                self.missing(group, false);
-            }
+        sqlite_alone.iter().for_each(|group| self.missing(group, true));
+        pg_alone.iter().for_each(|group| self.missing(group, false));
+    }
+
+    /// One statement faces one statement, and they do something else.
+    fn other_kind(&mut self, sqlite: &Group, pg: &Group) {
+        for group in [sqlite, pg] {
+            self.remember(group.facts.iter().map(|fact| &fact.node));
+        }
+        let same_verb = sqlite.name.split(' ').next() == pg.name.split(' ').next();
+        let kind = if same_verb { Kind::Tables } else { Kind::Whole };
+        if self.waive(kind, "", &[]) {
+            return;
+        }
+        let message = format!("{}: the pages differ in {}", self.name(), kind.about());
+        let found = Diagnostic::error(kind.rule(), message, self.sqlite.raw.name_span, format!("SQLite: {}", sqlite.name))
+            .and(self.pg.raw.name_span, format!("Postgres: {}", pg.name))
+            .help("write the same on both pages")
+            .help(report::declaration(kind, ""));
+        self.found.push(found);
+    }
+
+    fn remember<'n>(&mut self, nodes: impl Iterator<Item = &'n Node>) {
+        for node in nodes {
+            self.seen.push_str(&node.key());
+            self.seen.push(' ');
         }
     }
 
     fn missing(&mut self, group: &Group, on_sqlite: bool) {
+        self.remember(group.facts.iter().map(|fact| &fact.node));
         // A page that reads other tables, as declared, has other parts.
         if self.waive(Kind::Parts, &group.name, &[]) || self.waive(Kind::Tables, &group.name, &[]) {
             return;
@@ -109,62 +152,95 @@ impl Pair<'_> {
         } else {
             ("Postgres", "SQLite", self.sqlite.raw.name_span)
         };
-        let message = format!("`{}`: {} is on the {here} page only", self.name(), group.name);
+        let message = format!("{}: `{}` is on the {here} page only", self.name(), group.name);
         let found = Diagnostic::error("part-missing", message, group.span, format!("{here} does this"))
             .and(other, format!("{there} does not"))
-            .help(format!("write it on the {there} page too, or declare: -- diverges(parts): <why only {here} does it>"));
+            .help(format!("write it on the {there} page too, or delete it here"))
+            .help(report::declaration(Kind::Parts, ""));
         self.found.push(found);
     }
 
     fn facts(&mut self, left: &Group, right: &Group) {
+        let of = |group: &Group, kind: Kind| -> Vec<Fact> {
+            group.facts.iter().filter(|fact| fact.kind == kind).cloned().collect()
+        };
+        let moved = joins(&of(left, Kind::Join), &of(right, Kind::Join));
         for (kind, ..) in Kind::ALL {
-            let of = |group: &Group| -> Vec<Fact> { group.facts.iter().filter(|f| f.kind == kind).cloned().collect() };
-            let (left, right) = (of(left), of(right));
-            let differences = match kind {
-                Kind::Where | Kind::Having | Kind::Tables | Kind::Group => unordered(kind, &left, &right),
-                _ => keyed(kind, &left, &right),
+            let (ours, theirs) = (of(left, kind), of(right, kind));
+            let mut differences = match kind {
+                Kind::Where | Kind::Having | Kind::Tables | Kind::Group => unordered(kind, &ours, &theirs),
+                _ => keyed(kind, &ours, &theirs),
             };
+            // The condition of a join that is inner on one page alone stands in its WHERE.
+            let is_moved = |node: Option<&Node>| node.is_none_or(|node| moved.contains(&node.key()));
+            differences.retain(|d| kind != Kind::Where || !(is_moved(d.sqlite) && is_moved(d.pg)));
+            // How a table is joined that one page alone reads is no difference of its own.
+            differences.retain(|d| kind != Kind::Join || (d.sqlite.is_some() && d.pg.is_some()));
             for difference in differences {
-                self.report(&difference);
+                self.report(&difference, left.span, right.span);
             }
         }
     }
 
     fn result(&mut self, left: &Facts, right: &Facts) {
-        let names = |facts: &Facts| -> Vec<String> { facts.result.iter().map(|(name, _)| name.clone()).collect() };
-        let (left_names, right_names) = (names(left), names(right));
         let as_facts = |facts: &Facts| -> Vec<Fact> {
             let fact = |(item, node): &(String, Node)| Fact { kind: Kind::Columns, item: item.clone(), node: node.clone() };
             facts.result.iter().map(fact).collect()
         };
         let (left_facts, right_facts) = (as_facts(left), as_facts(right));
+        let list = |facts: &[Fact], page: &PageOf<'_>| facts.last().map_or(page.raw.name_span, |fact| fact.node.span);
+        let (left_list, right_list) = (list(&left_facts, self.sqlite), list(&right_facts, self.pg));
         for difference in keyed(Kind::Columns, &left_facts, &right_facts) {
-            self.report(&difference);
+            self.report(&difference, left_list, right_list);
         }
-        let sorted = |mut names: Vec<String>| {
-            names.sort();
-            names
-        };
-        if left_names != right_names && sorted(left_names.clone()) == sorted(right_names.clone()) {
-            let at = left_names.iter().zip(&right_names).position(|(a, b)| a != b).unwrap_or(0);
-            let (a, b) = (&left.result[at], &right.result[at]);
-            let message = format!("`{}` gives its columns in another order on each page", self.name());
-            let found = Diagnostic::error("column-order-differs", message, a.1.span, format!("SQLite: `{}` is number {}", a.0, at + 1))
-                .and(b.1.span, format!("Postgres: `{}` is number {}", b.0, at + 1))
-                .help("write the columns in the same order on both pages");
-            self.found.push(found);
+        let names = |facts: &[Fact]| -> Vec<String> { facts.iter().map(|fact| fact.item.clone()).collect() };
+        let (left_names, right_names) = (names(&left_facts), names(&right_facts));
+        let sorted = |names: &[String]| names.iter().cloned().collect::<BTreeSet<String>>();
+        if left_names == right_names || sorted(&left_names) != sorted(&right_names) {
+            return;
+        }
+        let Some(at) = left_names.iter().zip(&right_names).position(|(a, b)| a != b) else { return };
+        let (a, b) = (&left_facts[at], &right_facts[at]);
+        let message = format!("{}: the pages give their columns in another order", self.name());
+        let place = |page: &str, fact: &Fact| format!("{page}: `{}` is number {}", fact.item, at + 1);
+        let found = Diagnostic::error("column-order-differs", message, a.node.span, place("SQLite", a))
+            .and(b.node.span, place("Postgres", b))
+            .help(format!("write the columns in one order on both pages: {}", left_names.join(", ")));
+        self.found.push(found);
+    }
+
+    /// Parameters that one page alone uses, where no other difference shows them.
+    fn params(&mut self) {
+        for (page, facing, on_sqlite) in [(self.sqlite, self.pg, true), (self.pg, self.sqlite, false)] {
+            let mut told = BTreeSet::new();
+            for param in &page.tree.params {
+                let there = facing.tree.params.iter().any(|other| other.name == param.name);
+                let shown = self.seen.contains(&format!(":{}", param.name));
+                if there || shown || !told.insert(&param.name) || self.waive(Kind::Params, &param.name, &[]) {
+                    continue;
+                }
+                let node = Node::leaf(format!(":{}", param.name), param.span);
+                let (sqlite, pg) = if on_sqlite { (Some(&node), None) } else { (None, Some(&node)) };
+                let difference = Difference { kind: Kind::Params, item: param.name.clone(), sqlite, pg };
+                self.report(&difference, self.sqlite.raw.name_span, self.pg.raw.name_span);
+            }
         }
     }
 
     /// Whether a declaration covers such a difference; the declaration counts as needed then.
     fn waive(&mut self, kind: Kind, item: &str, nodes: &[&Node]) -> bool {
         let key = nodes.iter().map(|node| node.key()).collect::<String>();
-        let json = key.contains("json-");
-        let time = ["julianday", "now", "clock_timestamp", "unixepoch", "extract"].iter().any(|word| key.contains(word));
+        let json = key.contains("json");
+        let time = TIME.iter().any(|word| key.contains(word));
         let mut waived = false;
         for declared in &mut self.declared {
-            let fits = declared.fact == kind.word() || declared.fact == "json" && json || declared.fact == "time" && time;
-            let item_fits = declared.item.as_deref().is_none_or(|wanted| wanted == item || item.ends_with(&format!(" {wanted}")));
+            let word = match declared.fact.as_str() {
+                "values" => "insert",
+                other => other,
+            };
+            let fits = word == kind.word() || word == "json" && json || word == "time" && time;
+            let item_fits =
+                declared.item.as_deref().is_none_or(|wanted| wanted == item || item.ends_with(&format!(" {wanted}")));
             if fits && item_fits {
                 declared.used = true;
                 waived = true;
@@ -173,36 +249,15 @@ impl Pair<'_> {
         waived
     }
 
-    fn report(&mut self, difference: &Difference<'_>) {
+    /// Reports a difference unless it is declared. `left` and `right` are where the groups stand.
+    fn report(&mut self, difference: &Difference<'_>, left: Span, right: Span) {
         let nodes: Vec<&Node> = [difference.sqlite, difference.pg].into_iter().flatten().collect();
-        // `where.partition_key` names the column that a condition is about.
-        let item = match difference.kind {
-            Kind::Where => nodes.first().map_or(String::new(), |node| column_of(node)),
-            _ => difference.item.clone(),
-        };
-        if self.waive(difference.kind, &item, &nodes) {
+        self.remember(nodes.iter().copied());
+        if self.waive(difference.kind, &difference.named(), &nodes) {
             return;
         }
-        let kind = difference.kind;
-        let of = if difference.item.is_empty() { String::new() } else { format!(" (`{}`)", difference.item) };
-        let message = format!("`{}`: the pages differ in {}{of}", self.name(), kind.about());
-        let mut found = match (difference.sqlite, difference.pg) {
-            (Some(sqlite), Some(pg)) => {
-                let (a, b) = sqlite.first_difference(pg);
-                Diagnostic::error(kind.rule(), message, a.span, "SQLite says this").and(b.span, "Postgres says this")
-            }
-            (Some(sqlite), None) => Diagnostic::error(kind.rule(), message, sqlite.span, "only SQLite says this")
-                .and(self.pg.raw.name_span, "Postgres does not"),
-            (None, Some(pg)) => Diagnostic::error(kind.rule(), message, self.sqlite.raw.name_span, "SQLite does not say it")
-                .and(pg.span, "only Postgres says this"),
-            (None, None) => return,
-        };
-        let item = if difference.item.is_empty() { String::new() } else { format!(".{}", difference.item) };
-        found = found.help(format!(
-            "write the same on both pages, or declare under the header: -- diverges({}{item}): <why the pages may differ here>",
-            kind.word()
-        ));
-        self.found.push(found);
+        let finding = report::finding(self.sources, self.name(), difference, left, right);
+        self.found.push(finding);
     }
 
     fn leftovers(&mut self) {
@@ -212,73 +267,17 @@ impl Pair<'_> {
             if declared.used {
                 continue;
             }
-            let (rule, what) = if words.contains(&declared.fact.as_str()) {
-                ("unused-divergence", "nothing differs there")
+            let known = words.contains(&declared.fact.as_str()) || declared.fact == "values";
+            let finding = if known {
+                let message = format!("{}: `-- diverges({})` waives nothing", self.name(), declared.fact);
+                Diagnostic::error("unused-divergence", message, declared.span, "nothing differs there")
+                    .help("remove the declaration: the pages agree without it")
             } else {
-                ("unknown-divergence", "this is no kind of fact")
+                let message = format!("{}: `{}` is no kind of fact", self.name(), declared.fact);
+                Diagnostic::error("unknown-divergence", message, declared.span, "no such kind of fact")
+                    .help(report::meant(&declared.fact, &words))
             };
-            let message = format!("`{}`: `-- diverges({})` waives nothing", self.name(), declared.fact);
-            let help = if rule == "unused-divergence" {
-                "remove the declaration: the pages agree without it".to_owned()
-            } else {
-                format!("the kinds of facts are: {}", words.join(", "))
-            };
-            self.found.push(Diagnostic::error(rule, message, declared.span, what).help(help));
+            self.found.push(finding);
         }
     }
-}
-
-fn column_of(node: &Node) -> String {
-    let mut stack = vec![node];
-    while let Some(node) = stack.pop() {
-        if node.kids.is_empty() && !node.head.starts_with([':', '\'']) {
-            if let Some((_, column)) = node.head.rsplit_once('.') {
-                return column.to_owned();
-            }
-        }
-        stack.extend(node.kids.iter().rev());
-    }
-    String::new()
-}
-
-fn keyed<'f>(kind: Kind, left: &'f [Fact], right: &'f [Fact]) -> Vec<Difference<'f>> {
-    let mut items: BTreeMap<&str, (Vec<&Node>, Vec<&Node>)> = BTreeMap::new();
-    for fact in left {
-        items.entry(&fact.item).or_default().0.push(&fact.node);
-    }
-    for fact in right {
-        items.entry(&fact.item).or_default().1.push(&fact.node);
-    }
-    let mut differences = Vec::new();
-    for (item, (left, right)) in items {
-        for index in 0..left.len().max(right.len()) {
-            let (a, b) = (left.get(index).copied(), right.get(index).copied());
-            if a.map(Node::key) != b.map(Node::key) {
-                differences.push(Difference { kind, item: item.to_owned(), sqlite: a, pg: b });
-            }
-        }
-    }
-    differences
-}
-
-fn unordered<'f>(kind: Kind, left: &'f [Fact], right: &'f [Fact]) -> Vec<Difference<'f>> {
-    let mut theirs: Vec<&Node> = right.iter().map(|fact| &fact.node).collect();
-    let mut ours = Vec::new();
-    for fact in left {
-        match theirs.iter().position(|node| node.key() == fact.node.key()) {
-            Some(at) => {
-                theirs.remove(at);
-            }
-            None => ours.push(&fact.node),
-        }
-    }
-    let mut differences = Vec::new();
-    for node in ours {
-        // The likeliest partner is the one that is about the same column.
-        let partner = theirs.iter().position(|other| kind == Kind::Tables || column_of(other) == column_of(node));
-        let pg = partner.map(|at| theirs.remove(at));
-        differences.push(Difference { kind, item: String::new(), sqlite: Some(node), pg });
-    }
-    differences.extend(theirs.into_iter().map(|node| Difference { kind, item: String::new(), sqlite: None, pg: Some(node) }));
-    differences
 }

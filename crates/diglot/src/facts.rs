@@ -14,7 +14,9 @@ use crate::tree::{
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Kind {
     Parts,
+    Whole,
     Tables,
+    Join,
     Where,
     Having,
     Group,
@@ -28,13 +30,16 @@ pub(crate) enum Kind {
     Set,
     Conflict,
     Lock,
+    Params,
 }
 
 impl Kind {
     /// All, with the words and the rules that report them.
-    pub(crate) const ALL: [(Kind, &'static str, &'static str, &'static str); 15] = [
+    pub(crate) const ALL: [(Kind, &'static str, &'static str, &'static str); 18] = [
         (Kind::Parts, "parts", "part-missing", "what they do"),
+        (Kind::Whole, "kind", "kind-differs", "what kind of statement they are"),
         (Kind::Tables, "tables", "tables-differ", "the tables they read"),
+        (Kind::Join, "join", "join-differs", "how they join a table"),
         (Kind::Where, "where", "where-differs", "which rows they take"),
         (Kind::Having, "having", "having-differs", "which groups they take"),
         (Kind::Group, "group", "group-differs", "how they group"),
@@ -48,6 +53,7 @@ impl Kind {
         (Kind::Set, "set", "set-differs", "what they assign"),
         (Kind::Conflict, "conflict", "conflict-differs", "what happens on a conflict"),
         (Kind::Lock, "lock", "lock-differs", "the locks they take"),
+        (Kind::Params, "params", "params-differ", "the parameters they use"),
     ];
 
     fn row(self) -> (Kind, &'static str, &'static str, &'static str) {
@@ -269,28 +275,38 @@ impl Collector<'_, '_> {
         }
     }
 
-    /// Sources are facts; the condition of an inner join is a condition like any other.
+    /// Sources are facts, and how each is joined; the condition of an inner join is a condition like any other.
     fn sources(&mut self, sources: &[Source]) {
         for source in sources {
-            let word = source.join.as_ref().map_or("", |join| join_word(join.kind));
-            let on = source.join.as_ref().and_then(|join| join.on.as_ref());
+            let join = source.join.as_ref();
+            let word = join.map_or("", |join| join_word(join.kind));
+            let mut node = self.names.source(source);
+            node.kids.retain(|kid| kid.head != "on");
+            node.head = node.head.trim_start_matches(word).to_owned();
+            let relation = self.names.relation(source.id);
+            self.push(Kind::Tables, "", node);
+            let on = join.and_then(|join| join.on.as_ref());
+            let span = join.map_or(source.span, |join| join.span);
             if word.is_empty() {
-                let mut node = self.names.source(source);
-                node.kids.retain(|kid| kid.head != "on");
-                self.push(Kind::Tables, "", node);
+                self.push(Kind::Join, relation, Node::leaf("inner", span));
                 self.conjuncts(Kind::Where, on);
             } else {
-                let node = self.names.source(source);
-                self.push(Kind::Tables, "", node);
+                let on = on.map_or_else(Vec::new, |on| self.flat(on));
+                self.push(Kind::Join, relation, Node::set(word, on, span));
             }
         }
     }
 
-    fn conjuncts(&mut self, kind: Kind, filter: Option<&Expr>) {
-        let Some(filter) = filter else { return };
+    /// The conjuncts of a condition; what is always true is none.
+    fn flat(&self, filter: &Expr) -> Vec<Node> {
         let node = self.names.expr(filter);
         let list = if node.head == "and" { node.kids } else { vec![node] };
-        for conjunct in list.into_iter().filter(|node| node.head != "1") {
+        list.into_iter().filter(|node| node.head != "1").collect()
+    }
+
+    fn conjuncts(&mut self, kind: Kind, filter: Option<&Expr>) {
+        let Some(filter) = filter else { return };
+        for conjunct in self.flat(filter) {
             self.push(kind, "", conjunct);
         }
     }

@@ -1,0 +1,127 @@
+//! What differs between two lists of facts of one kind.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::facts::{Fact, Kind};
+use crate::normal::Node;
+
+/// A difference: what each page says; nothing where a page does not say it.
+pub(super) struct Difference<'f> {
+    /// The kind of fact.
+    pub(super) kind: Kind,
+    /// The column or clause, where the kind has several.
+    pub(super) item: String,
+    /// What SQLite says.
+    pub(super) sqlite: Option<&'f Node>,
+    /// What Postgres says.
+    pub(super) pg: Option<&'f Node>,
+}
+
+impl Difference<'_> {
+    /// The item that a declaration names. `where.partition_key` names the column that a condition is about.
+    pub(super) fn named(&self) -> String {
+        match self.kind {
+            Kind::Where | Kind::Having => self.sqlite.or(self.pg).map_or(String::new(), column_of),
+            _ => self.item.clone(),
+        }
+    }
+}
+
+/// The column that a condition is about: the first one in its text.
+fn column_of(node: &Node) -> String {
+    let mut leaves = Vec::new();
+    columns(node, &mut leaves);
+    leaves.into_iter().min().map_or(String::new(), |(_, column)| column)
+}
+
+fn columns(node: &Node, found: &mut Vec<(u32, String)>) {
+    if node.kids.is_empty()
+        && !node.head.starts_with([':', '\''])
+        && let Some((_, column)) = node.head.rsplit_once('.')
+        && !column.starts_with(|c: char| c.is_ascii_digit())
+    {
+        found.push((node.span.start, column.to_owned()));
+    }
+    node.kids.iter().for_each(|kid| columns(kid, found));
+}
+
+/// Facts that find each other by their item, in order where an item has several.
+pub(super) fn keyed<'f>(kind: Kind, left: &'f [Fact], right: &'f [Fact]) -> Vec<Difference<'f>> {
+    let mut items: BTreeMap<&str, (Vec<&Node>, Vec<&Node>)> = BTreeMap::new();
+    for fact in left {
+        items.entry(&fact.item).or_default().0.push(&fact.node);
+    }
+    for fact in right {
+        items.entry(&fact.item).or_default().1.push(&fact.node);
+    }
+    let mut differences = Vec::new();
+    for (item, (left, right)) in items {
+        for index in 0..left.len().max(right.len()) {
+            let (a, b) = (left.get(index).copied(), right.get(index).copied());
+            if a.map(Node::key) != b.map(Node::key) {
+                differences.push(Difference { kind, item: item.to_owned(), sqlite: a, pg: b });
+            }
+        }
+    }
+    differences
+}
+
+/// Facts without an order: equal ones are crossed out, and of the rest those that are most alike find each other.
+pub(super) fn unordered<'f>(kind: Kind, left: &'f [Fact], right: &'f [Fact]) -> Vec<Difference<'f>> {
+    let mut theirs: Vec<&Node> = right.iter().map(|fact| &fact.node).collect();
+    let mut ours = Vec::new();
+    for fact in left {
+        match theirs.iter().position(|node| node.key() == fact.node.key()) {
+            Some(at) => {
+                theirs.remove(at);
+            }
+            None => ours.push(&fact.node),
+        }
+    }
+    let mut differences = Vec::new();
+    for node in ours {
+        let alike = |other: &&Node| if kind == Kind::Tables { 2 } else { likeness(node, other) };
+        let partner = (0..theirs.len()).max_by_key(|at| (alike(&theirs[*at]), std::cmp::Reverse(*at)));
+        let pg = partner.filter(|at| alike(&theirs[*at]) > 1).map(|at| theirs.remove(at));
+        differences.push(Difference { kind, item: String::new(), sqlite: Some(node), pg });
+    }
+    differences.extend(theirs.into_iter().map(|node| Difference { kind, item: String::new(), sqlite: None, pg: Some(node) }));
+    differences
+}
+
+/// How much two nodes have in common: shared leaves, columns most.
+fn likeness(left: &Node, right: &Node) -> usize {
+    let mut leaves = Vec::new();
+    self::leaves(left, &mut leaves);
+    let mut others = Vec::new();
+    self::leaves(right, &mut others);
+    let mut score = usize::from(left.head == right.head);
+    for other in others {
+        if let Some(at) = leaves.iter().position(|leaf| *leaf == other) {
+            leaves.swap_remove(at);
+            let is_column = !other.starts_with([':', '\'']) && other.contains('.');
+            score += if is_column { 3 } else { 1 };
+        }
+    }
+    score
+}
+
+fn leaves<'n>(node: &'n Node, found: &mut Vec<&'n str>) {
+    if node.kids.is_empty() {
+        found.push(&node.head);
+    }
+    node.kids.iter().for_each(|kid| leaves(kid, found));
+}
+
+/// The keys of the conditions of joins that are inner on one page and outer on the other.
+pub(super) fn joins(left: &[Fact], right: &[Fact]) -> BTreeSet<String> {
+    let mut moved = BTreeSet::new();
+    for difference in keyed(Kind::Join, left, right) {
+        if let (Some(sqlite), Some(pg)) = (difference.sqlite, difference.pg)
+            && (sqlite.head == "inner") != (pg.head == "inner")
+        {
+            moved.extend(sqlite.kids.iter().chain(&pg.kids).map(Node::key));
+        }
+    }
+    moved
+}

@@ -1,0 +1,167 @@
+//! How a difference is worded: what stands under the carets, and the lines to write.
+
+use super::difference::Difference;
+use crate::diagnostic::Diagnostic;
+use crate::facts::Kind;
+use crate::normal::Node;
+use crate::source::{Sources, Span};
+
+/// The longest text that a label or a help line quotes.
+const QUOTED: usize = 90;
+
+/// The declaration that waives such a difference.
+pub(super) fn declaration(kind: Kind, item: &str) -> String {
+    let item = if item.is_empty() { String::new() } else { format!(".{item}") };
+    format!("or, if the difference is meant: `-- diverges({}{item}): <why the pages may differ here>`", kind.word())
+}
+
+/// The finding. `left` and `right` are where the groups stand.
+pub(super) fn finding(sources: &Sources, name: &str, difference: &Difference<'_>, left: Span, right: Span) -> Diagnostic {
+    let kind = difference.kind;
+    let of = if difference.item.is_empty() { String::new() } else { format!(" (`{}`)", difference.item) };
+    let message = format!("{name}: the pages differ in {}{of}", kind.about());
+    let waiver = declaration(kind, &difference.item);
+    match (difference.sqlite, difference.pg) {
+        (Some(sqlite), Some(pg)) => {
+            let (a, b) = sqlite.first_difference(pg);
+            let (a_span, b_span) = places(sources, a, b);
+            let (here, there) = (quote(sources, a_span), quote(sources, b_span));
+            let says = |page: &str, text: &Option<String>| match text {
+                Some(text) => format!("{page} says `{text}`"),
+                None => format!("{page} says this"),
+            };
+            let found = Diagnostic::error(rule(kind, a, b), message, a_span, says("SQLite", &here))
+                .and(b_span, says("Postgres", &there));
+            let found = match (here, there) {
+                (Some(here), Some(there)) if plain(&here) && plain(&there) => {
+                    found.help(format!("write `{there}` on the SQLite page, or `{here}` on the Postgres page"))
+                }
+                _ => found.help("write the same on both pages"),
+            };
+            found.help(waiver)
+        }
+        (Some(node), None) => alone(sources, message, difference, node, ["SQLite", "Postgres"], [left, right]),
+        (None, Some(node)) => alone(sources, message, difference, node, ["Postgres", "SQLite"], [right, left]),
+        // Nothing differs where neither page says anything.
+        (None, None) => Diagnostic::error(kind.rule(), message, left, "").and(right, "").help(waiver),
+    }
+}
+
+/// Something that one page alone says.
+fn alone(
+    sources: &Sources,
+    message: String,
+    difference: &Difference<'_>,
+    node: &Node,
+    [here, there]: [&str; 2],
+    [_, facing]: [Span; 2],
+) -> Diagnostic {
+    let kind = difference.kind;
+    let found = Diagnostic::error(kind.rule(), message, node.span, format!("only {here} says this"))
+        .and(first_line(sources, facing), format!("{there} does not say it here"));
+    let found = match quote(sources, node.span) {
+        Some(text) if plain(&text) => {
+            found.help(format!("add `{}` on the {there} page, or delete it on the {here} page", clause(difference, &text)))
+        }
+        _ => found.help(format!("write it on the {there} page too, or delete it on the {here} page")),
+    };
+    found.help(declaration(kind, &difference.item))
+}
+
+/// The clause to write.
+fn clause(difference: &Difference<'_>, text: &str) -> String {
+    match difference.kind {
+        Kind::Where | Kind::Having => format!("AND {text}"),
+        Kind::Set if !text.starts_with(&difference.item) => format!("{} = {text}", difference.item),
+        Kind::Limit => format!("LIMIT {text}"),
+        Kind::Offset => format!("OFFSET {text}"),
+        Kind::Order => format!("ORDER BY {text}"),
+        Kind::Group => format!("GROUP BY {text}"),
+        _ => text.to_owned(),
+    }
+}
+
+/// A finer rule where the smallest difference says more than the kind of fact.
+fn rule(kind: Kind, a: &Node, b: &Node) -> &'static str {
+    let is_param = |node: &Node| node.kids.is_empty() && node.head.starts_with(':');
+    if is_param(a) && is_param(b) {
+        return "param-differs";
+    }
+    let direction = |node: &Node| node.head.split(' ').next().map(str::to_owned);
+    if a.head.contains(" nulls ") && b.head.contains(" nulls ") && direction(a) == direction(b) {
+        return "null-order";
+    }
+    kind.rule()
+}
+
+/// Where the carets go: to the operator when that alone differs.
+fn places(sources: &Sources, a: &Node, b: &Node) -> (Span, Span) {
+    let same_kids = a.kids.len() == 2 && b.kids.len() == 2 && {
+        let keys = |node: &Node| {
+            let mut keys: Vec<String> = node.kids.iter().map(Node::key).collect();
+            keys.sort();
+            keys
+        };
+        keys(a) == keys(b)
+    };
+    match (same_kids, operator(sources, a), operator(sources, b)) {
+        (true, Some(a), Some(b)) => (a, b),
+        _ => (a.span, b.span),
+    }
+}
+
+/// The text between two operands.
+fn operator(sources: &Sources, node: &Node) -> Option<Span> {
+    let [a, b] = node.kids.as_slice() else { return None };
+    let (first, second) = if a.span.start <= b.span.start { (a.span, b.span) } else { (b.span, a.span) };
+    if first.file != second.file || first.end >= second.start {
+        return None;
+    }
+    let between = Span { file: first.file, start: first.end, end: second.start };
+    let text = sources.text(between);
+    let start = between.start as usize + (text.len() - text.trim_start().len());
+    let found = text.trim();
+    let sound = !found.is_empty() && found.len() < 24 && !found.contains(['(', ')', '\n', ',']);
+    sound.then(|| Span::new(first.file, start..start + found.len()))
+}
+
+/// The text of a place on one line, if it is short.
+fn quote(sources: &Sources, span: Span) -> Option<String> {
+    let text = sources.text(span).split_whitespace().collect::<Vec<_>>().join(" ");
+    (!text.is_empty() && text.chars().count() <= QUOTED && !text.contains('`')).then_some(text)
+}
+
+/// Whether a text reads the same in both dialects, as far as its spelling shows.
+fn plain(text: &str) -> bool {
+    !["::", "json", "->", "ANY(", "COLLATE"].iter().any(|mark| text.contains(mark))
+}
+
+/// The first line of a place.
+fn first_line(sources: &Sources, span: Span) -> Span {
+    let length = sources.text(span).lines().next().map_or(0, |line| line.trim_end().len());
+    Span::new(span.file, span.start as usize..span.start as usize + length)
+}
+
+/// A help line for a word that is none: the word that was meant, or all of them.
+pub(super) fn meant(word: &str, words: &[&str]) -> String {
+    let near = words.iter().filter(|known| near(word, known)).min_by_key(|known| known.len().abs_diff(word.len()));
+    match near {
+        Some(known) => format!("write `-- diverges({known}): <why the pages may differ here>`"),
+        None => format!("the kinds of facts are: {}", words.join(", ")),
+    }
+}
+
+/// Whether two words differ by a slip: one is the other's beginning, or they share all letters but two.
+fn near(a: &str, b: &str) -> bool {
+    let mut rest: Vec<char> = b.chars().collect();
+    let mut missing = 0;
+    for letter in a.chars() {
+        match rest.iter().position(|other| *other == letter) {
+            Some(at) => {
+                rest.remove(at);
+            }
+            None => missing += 1,
+        }
+    }
+    a.starts_with(b) || b.starts_with(a) || (missing + rest.len() <= 2 && a.len() > 2)
+}
