@@ -4,14 +4,14 @@ use std::io::{IsTerminal, Write};
 use std::time::Instant;
 
 /// The clock and the pen.
-pub struct Story {
+pub(crate) struct Story {
     start: Instant,
     color: bool,
 }
 
 impl Story {
     /// Starts the clock.
-    pub fn begin() -> Self {
+    pub(crate) fn begin() -> Self {
         Self { start: Instant::now(), color: std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none() }
     }
 
@@ -25,12 +25,12 @@ impl Story {
     }
 
     /// A heading.
-    pub fn title(&self, text: &str) {
+    pub(crate) fn title(&self, text: &str) {
         self.print(&format!("\n{}", self.paint("1", text)));
     }
 
     /// One thing that `who` did.
-    pub fn says(&self, who: &str, what: &str) {
+    pub(crate) fn says(&self, who: &str, what: &str) {
         let time = format!("{:7.3} s", self.start.elapsed().as_secs_f64());
         let color = match who {
             "north" => "36",
@@ -43,7 +43,7 @@ impl Story {
     }
 
     /// A line of a table.
-    pub fn row(&self, cells: &[&str], head: bool) {
+    pub(crate) fn row(&self, cells: &[&str], head: bool) {
         const WIDTHS: [usize; 6] = [18, 10, 8, 9, 7, 36];
         let line: Vec<String> = cells.iter().zip(WIDTHS).map(|(cell, width)| format!("{cell:<width$}")).collect();
         let line = line.join(" ");
@@ -51,7 +51,7 @@ impl Story {
     }
 
     /// A closing remark.
-    pub fn note(&self, text: &str) {
+    pub(crate) fn note(&self, text: &str) {
         self.print(&format!("\n{}", self.paint("2", text)));
     }
 }

@@ -25,11 +25,11 @@ use crate::story::Story;
 type Backend = Arc<dyn EngineBackend>;
 
 /// The executions of the tour.
-pub struct Tasks {
+pub(crate) struct Tasks {
     /// All, in the order of creation, with their names.
-    pub all: Vec<(&'static str, ExecutionId)>,
+    pub(crate) all: Vec<(&'static str, ExecutionId)>,
     /// The one whose output is watched.
-    pub training: ExecutionId,
+    pub(crate) training: ExecutionId,
 }
 
 fn lane(name: &str) -> LaneId {
@@ -37,7 +37,7 @@ fn lane(name: &str) -> LaneId {
 }
 
 /// Creates the executions.
-pub async fn submit(backend: &Backend, story: &Story) -> Result<Tasks, Failure> {
+pub(crate) async fn submit(backend: &Backend, story: &Story) -> Result<Tasks, Failure> {
     story.title("Six executions");
     let plan: [(&str, &str, i32, &[&str]); 6] = [
         ("train model", "media", 10, &["gpu"]),
@@ -85,19 +85,19 @@ pub async fn submit(backend: &Backend, story: &Story) -> Result<Tasks, Failure> 
 }
 
 /// A worker's identity.
-pub struct Worker {
+pub(crate) struct Worker {
     name: &'static str,
     capabilities: Vec<&'static str>,
 }
 
 impl Worker {
     /// Takes anything without special needs.
-    pub fn north() -> Self {
+    pub(crate) fn north() -> Self {
         Self { name: "north", capabilities: vec!["cpu"] }
     }
 
     /// Has a gpu too.
-    pub fn south() -> Self {
+    pub(crate) fn south() -> Self {
         Self { name: "south", capabilities: vec!["cpu", "gpu"] }
     }
 
@@ -120,7 +120,7 @@ fn execution_of(handle: &Handle) -> Result<ExecutionId, Failure> {
 }
 
 /// Claims and works until the lane is empty.
-pub async fn run_worker(backend: Backend, story: Arc<Story>, worker: Worker) -> Result<(), Failure> {
+pub(crate) async fn run_worker(backend: Backend, story: Arc<Story>, worker: Worker) -> Result<(), Failure> {
     while let Some(handle) = backend.claim(&lane("media"), &worker.capabilities(), worker.policy(30_000)).await? {
         let context = backend.read_execution_context(&execution_of(&handle)?).await?;
         let name = context.execution_kind.as_str();
@@ -166,7 +166,7 @@ async fn train(backend: &Backend, story: &Story, who: &str, handle: &Handle) -> 
 }
 
 /// Follows the output of an execution's first attempt until four frames came.
-pub async fn watch(backend: Backend, story: Arc<Story>, id: ExecutionId) -> Result<(), Failure> {
+pub(crate) async fn watch(backend: Backend, story: Arc<Story>, id: ExecutionId) -> Result<(), Failure> {
     let mut after = "0-0".to_owned();
     let mut seen = 0;
     while seen < 4 {
@@ -186,7 +186,7 @@ pub async fn watch(backend: Backend, story: Arc<Story>, id: ExecutionId) -> Resu
 }
 
 /// A worker dies with a task in its hands; another one takes the task over.
-pub async fn crash_and_recover(backend: &Backend, story: &Story, tasks: &Tasks) -> Result<(), Failure> {
+pub(crate) async fn crash_and_recover(backend: &Backend, story: &Story, tasks: &Tasks) -> Result<(), Failure> {
     const LEASE_MS: u32 = 300;
     let id = &tasks.all[5].1;
     let east = Worker { name: "east", capabilities: vec!["cpu"] };
@@ -246,7 +246,7 @@ pub async fn crash_and_recover(backend: &Backend, story: &Story, tasks: &Tasks) 
 }
 
 /// Reads everything back.
-pub async fn print_table(backend: &Backend, story: &Story, tasks: &Tasks) -> Result<(), Failure> {
+pub(crate) async fn print_table(backend: &Backend, story: &Story, tasks: &Tasks) -> Result<(), Failure> {
     story.row(&["execution", "state", "priority", "attempts", "frames", "result"], true);
     for (name, id) in &tasks.all {
         let info = backend.read_execution_info(id).await?.ok_or("an execution is gone")?;
