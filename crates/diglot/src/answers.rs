@@ -5,6 +5,8 @@
 //! `diglot.json`, which [`compile`](crate::compile) reads to see whether the others still belong to the texts
 //! and the schema of today. Nothing here reads or writes a file.
 
+mod check;
+
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
@@ -12,12 +14,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
-use crate::diagnostic::Diagnostic;
 use crate::dialect::Dialect;
-use crate::infer::Signature;
 use crate::pipeline::{EmittedText, Inputs};
-use crate::source::Span;
 use crate::types::Base;
+
+pub(crate) use check::{check, complete, parse};
 
 /// The name of the index beside the query files.
 pub const INDEX_FILE: &str = "diglot.json";
@@ -99,7 +100,7 @@ fn hex(bytes: &[u8]) -> String {
 /// The record of a text: the engine's answer, with what inference knows where the engine knows nothing.
 pub fn record(text: &EmittedText, described: &Described) -> Record {
     let params = match &described.params {
-        Some(types) => types.iter().map(|ty| engine_word(ty)).collect(),
+        Some(types) => types.iter().map(engine_word).collect(),
         None => vec!["?".to_owned(); text.params.len()],
     };
     let columns = read(text, described)
@@ -223,125 +224,5 @@ fn engine_word(type_info: &Value) -> String {
         (Some(base), _) => base.word().to_owned(),
         (None, Some(name)) => name.to_lowercase(),
         (None, None) => "custom".to_owned(),
-    }
-}
-
-/// Reads `diglot.json`; another layout counts as no answers.
-pub(crate) fn parse(text: &str) -> Option<Index> {
-    serde_json::from_str::<Index>(text).ok().filter(|index| index.version == VERSION)
-}
-
-/// Fills in what inference does not know and the engine does: the type of a declared column on Postgres.
-pub(crate) fn complete(index: &Index, texts: &mut [EmittedText], signatures: &mut [Signature]) {
-    for text in texts.iter_mut().filter(|text| text.dialect == Dialect::Pg) {
-        let Some(record) = index.texts.get(&key(text)).filter(|record| fits(record, text)) else { continue };
-        let signature = signatures.iter_mut().find(|signature| signature.name == text.name);
-        let mut shown = signature.map(|signature| signature.columns.iter_mut().collect::<Vec<_>>()).unwrap_or_default();
-        for (i, (column, recorded)) in text.columns.iter_mut().zip(&record.columns).enumerate() {
-            if column.base.is_none() {
-                column.base = Base::from_word(&recorded.ty);
-                if let Some(shown) = shown.get_mut(i) {
-                    shown.pg = column.base.clone();
-                }
-            }
-        }
-    }
-}
-
-fn fits(record: &Record, text: &EmittedText) -> bool {
-    record.hash == digest(text.sql.as_bytes())
-}
-
-/// Compares the recorded answers with today's texts and schema.
-pub(crate) fn check(
-    inputs: &Inputs,
-    index: Option<&Index>,
-    texts: &[EmittedText],
-    place: impl Fn(&EmittedText) -> Option<Span>,
-) -> Vec<Diagnostic> {
-    let Some(first) = texts.first() else { return Vec::new() };
-    let somewhere = place(first).unwrap_or(Span::new(crate::source::FileId(0), 0..0));
-    let Some(index) = index else {
-        let message = "the engines were never asked about these statements, or by another version of diglot";
-        let finding = Diagnostic::error("stale-answers", message, somewhere, "the first of them");
-        return vec![finding.help(PREPARE)];
-    };
-    let digests = schema_digests(inputs);
-    let changed: Vec<&str> = Dialect::ALL
-        .into_iter()
-        .filter(|dialect| index.schema.get(dialect.word()) != digests.get(dialect.word()))
-        .map(Dialect::title)
-        .collect();
-    let stale = |text: &&EmittedText| !index.texts.get(&key(text)).is_some_and(|record| fits(record, text));
-    let stale: Vec<&EmittedText> = texts.iter().filter(stale).collect();
-    if !changed.is_empty() || !stale.is_empty() {
-        let span = stale.first().and_then(|text| place(text)).unwrap_or(somewhere);
-        return vec![stale_answers(&changed, &stale, span)];
-    }
-    let mut found = Vec::new();
-    for text in texts {
-        if let (Some(record), Some(span)) = (index.texts.get(&key(text)), place(text)) {
-            differs(text, record, span, &mut found);
-        }
-    }
-    found
-}
-
-const PREPARE: &str = "run `cargo diglot prepare`";
-
-fn stale_answers(changed: &[&str], stale: &[&EmittedText], span: Span) -> Diagnostic {
-    let label = if stale.is_empty() { "the first of the statements" } else { "changed since" };
-    let message = "the recorded answers are out of date".to_owned();
-    let mut finding = Diagnostic::error("stale-answers", message, span, label).help(PREPARE);
-    if !changed.is_empty() {
-        finding = finding.note(format!("the schema of {} has changed since the engines were asked", changed.join(" and ")));
-    }
-    const SHOWN: usize = 20;
-    if !stale.is_empty() {
-        let mut names: Vec<String> = stale.iter().take(SHOWN).map(|text| key(text)).collect();
-        if stale.len() > SHOWN {
-            names.push(format!("and {} more", stale.len() - SHOWN));
-        }
-        finding = finding.note(format!("not asked as they are now: {}", names.join(", ")));
-    }
-    finding
-}
-
-/// An engine that sees a type otherwise than inference did.
-fn differs(text: &EmittedText, record: &Record, span: Span, found: &mut Vec<Diagnostic>) {
-    let title = text.dialect.title();
-    let name = &text.name;
-    if record.columns.len() != text.columns.len() {
-        let (engine, here) = (record.columns.len(), text.columns.len());
-        let message = format!("{name}: {title} gives {engine} columns where {here} were understood");
-        found.push(Diagnostic::error("answer-differs", message, span, "this statement"));
-    }
-    for (param, given) in text.params.iter().zip(&record.params) {
-        let word = param.ty.base.word();
-        if text.dialect == Dialect::Pg && given != word {
-            let message = format!("{name}: {title} takes `{given}` for `:{0}`, the API gives `{word}`", param.name);
-            found.push(
-                Diagnostic::error("answer-differs", message, span, "this statement")
-                    .help(format!("declare what the engine takes: `-- param: {} {given}`", param.name))
-                    .help(format!("or write a CAST around `:{}` to the API's type", param.name)),
-            );
-        }
-    }
-    for (column, given) in text.columns.iter().zip(&record.columns) {
-        let word = column.base.as_ref().map_or("?", Base::word);
-        let known = Base::from_word(&given.ty).is_some();
-        if text.dialect == Dialect::Pg && given.ty != word {
-            let message = format!("{name}: {title} gives `{}` for `{}`, `{word}` was understood", given.ty, column.name);
-            let finding = Diagnostic::error("answer-differs", message, span, "this statement");
-            let help = if known { "write a CAST to the type that is meant" } else { "write a CAST to a type that has a Rust type" };
-            found.push(finding.help(help));
-        }
-        if given.nullable == Some(true) && !column.nullable && !column.declared {
-            let message = format!("{name}: {title} says that `{}` may be NULL, which was not understood", column.name);
-            found.push(
-                Diagnostic::error("answer-differs", message, span, "this statement")
-                    .help(format!("declare it: `-- column: {} {word} null`, or without `null` if it never is", column.name)),
-            );
-        }
     }
 }

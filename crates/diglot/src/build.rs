@@ -140,7 +140,8 @@ fn configure(inputs: &mut Inputs, bytes: &[u8]) {
         Err(error) => {
             let start = source.offset(error.line, error.column);
             let end = source.text[start..].find('\n').map_or(source.text.len(), |length| start + length);
-            let finding = Diagnostic::error("bad-config", error.message.clone(), Span::new(file, start..end), "in this line");
+            let finding =
+                Diagnostic::error("bad-config", error.message.clone(), Span::new(file, start..end), "in this line");
             inputs.findings.push(finding);
         }
     }

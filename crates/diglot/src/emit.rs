@@ -21,12 +21,8 @@ pub(crate) fn emit(sources: &Sources, signature: &Signature, page: &PageOf<'_>) 
         .filter(|param| used(&param.name))
         .map(|param| TextParam { name: param.name.clone(), ty: param.ty.clone() })
         .collect();
-    let parts: Vec<String> = page
-        .raw
-        .parts
-        .iter()
-        .map(|part| part_text(sources, part.span, dialect, &page.tree.params, &params))
-        .collect();
+    let parts: Vec<String> =
+        page.raw.parts.iter().map(|part| part_text(sources, part.span, dialect, &page.tree.params, &params)).collect();
     let (noun, name) = (signature.noun.clone(), signature.name.clone());
     let sql = format!("/* {noun}.{name} {dialect} */ {}", parts.join("; "));
     let result = page.tree.result.and_then(|part| page.tree.parts.get(part)).map(|part| part.statement);
@@ -41,9 +37,9 @@ pub(crate) fn emit(sources: &Sources, signature: &Signature, page: &PageOf<'_>) 
 }
 
 fn declares(page: &PageOf<'_>, column: &str) -> bool {
-    page.raw.annotations.iter().any(|annotation| {
-        matches!(&annotation.kind, crate::page::AnnotationKind::Column { name, .. } if name == column)
-    })
+    page.raw.annotations.iter().any(
+        |annotation| matches!(&annotation.kind, crate::page::AnnotationKind::Column { name, .. } if name == column),
+    )
 }
 
 /// One statement: without comments, white space folded, placeholders numbered.

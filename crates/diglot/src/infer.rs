@@ -204,27 +204,40 @@ fn rows_of_a_unit(pages: &[&PageOf<'_>], found: &mut Vec<Diagnostic>) {
             if returns && page.tree.result.is_some_and(|result| result != i) {
                 let message = format!("{}: two statements of the unit return rows", page.raw.name);
                 found.push(
-                    Diagnostic::error("cardinality-columns", message, part.span, "its rows would mix with the result's")
-                        .help("drop its RETURNING, or split the unit"),
+                    Diagnostic::error(
+                        "cardinality-columns",
+                        message,
+                        part.span,
+                        "its rows would mix with the result's",
+                    )
+                    .help("drop its RETURNING, or split the unit"),
                 );
             }
         }
     }
 }
 
-fn fits_cardinality(page: &PageOf<'_>, cardinality: Cardinality, columns: &[ResultColumn], found: &mut Vec<Diagnostic>) {
+fn fits_cardinality(
+    page: &PageOf<'_>,
+    cardinality: Cardinality,
+    columns: &[ResultColumn],
+    found: &mut Vec<Diagnostic>,
+) {
     let name = &page.raw.name;
-    let wants_rows = matches!(
-        cardinality,
-        Cardinality::One | Cardinality::Opt | Cardinality::Many | Cardinality::Stream
-    );
+    let wants_rows =
+        matches!(cardinality, Cardinality::One | Cardinality::Opt | Cardinality::Many | Cardinality::Stream);
     let word = word(cardinality);
     let mut report = |message: String, span: Span, label: &str, help: &str| {
         found.push(Diagnostic::error("cardinality-columns", message, span, label.to_owned()).help(help.to_owned()));
     };
     if wants_rows && columns.is_empty() {
         let message = format!("{name}: `:{word}` promises rows, but the statement returns none");
-        report(message, page.raw.cardinality_span, "no columns come back", "write `:exec` or `:rows`, or add RETURNING");
+        report(
+            message,
+            page.raw.cardinality_span,
+            "no columns come back",
+            "write `:exec` or `:rows`, or add RETURNING",
+        );
     } else if !wants_rows && !columns.is_empty() {
         let message = format!("{name}: `:{word}` gives no rows, but the statement returns some");
         let help = "write `:one`, `:opt` or `:many`, or drop what returns the rows";

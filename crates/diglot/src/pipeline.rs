@@ -108,7 +108,8 @@ pub fn compile(inputs: &Inputs) -> Compiled {
     let pages = read_pages(inputs, &mut found);
     let schemas = Dialect::ALL.map(|dialect| read_schema(inputs, dialect, &mut found));
     let entries = pairs::entries(&inputs.sources, &pages, &mut found);
-    let mut run = Run { inputs, schemas: &schemas, found, signatures: Vec::new(), texts: Vec::new(), broken: Vec::new() };
+    let mut run =
+        Run { inputs, schemas: &schemas, found, signatures: Vec::new(), texts: Vec::new(), broken: Vec::new() };
     for entry in &entries {
         run.statement(entry);
     }
@@ -175,7 +176,8 @@ impl Run<'_> {
             .sides
             .iter()
             .map(|side| {
-                let (tree, findings) = resolve::resolve(&self.inputs.sources, schema(side.dialect), side.raw, side.dialect);
+                let (tree, findings) =
+                    resolve::resolve(&self.inputs.sources, schema(side.dialect), side.raw, side.dialect);
                 self.found.extend(findings);
                 (*side, tree)
             })
@@ -235,9 +237,12 @@ impl Run<'_> {
             answers::complete(index, &mut self.texts, &mut self.signatures);
         }
         if self.inputs.check_answers && !has_errors(&self.found) {
-            let names: BTreeMap<(&str, Dialect), &Side<'_>> =
-                entries.iter().flat_map(|entry| entry.sides.iter().map(|side| ((entry.name, side.dialect), side))).collect();
-            let place = |text: &EmittedText| names.get(&(text.name.as_str(), text.dialect)).map(|side| side.raw.name_span);
+            let names: BTreeMap<(&str, Dialect), &Side<'_>> = entries
+                .iter()
+                .flat_map(|entry| entry.sides.iter().map(|side| ((entry.name, side.dialect), side)))
+                .collect();
+            let place =
+                |text: &EmittedText| names.get(&(text.name.as_str(), text.dialect)).map(|side| side.raw.name_span);
             let findings = answers::check(self.inputs, index.as_ref(), &self.texts, place);
             self.found.extend(findings);
         }

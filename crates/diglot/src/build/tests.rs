@@ -27,7 +27,15 @@ fn an_empty_folder_is_a_project_without_statements() {
 #[test]
 fn files_are_read_in_the_order_of_their_names_and_others_are_left_alone() {
     let folder = tempfile::tempdir().unwrap();
-    for path in ["sql/pg/b.sql", "sql/pg/a.sql", "sql/pg/.a.sql", "sql/pg/a.sql~", "sql/sqlite/a.sql", "schema/pg/0001_x.sql", "sql/notes.sql"] {
+    for path in [
+        "sql/pg/b.sql",
+        "sql/pg/a.sql",
+        "sql/pg/.a.sql",
+        "sql/pg/a.sql~",
+        "sql/sqlite/a.sql",
+        "schema/pg/0001_x.sql",
+        "sql/notes.sql",
+    ] {
         write(folder.path(), path, b"");
     }
     assert_eq!(paths(folder.path()), ["sql/sqlite/a.sql", "sql/pg/a.sql", "sql/pg/b.sql", "schema/pg/0001_x.sql"]);

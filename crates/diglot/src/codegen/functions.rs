@@ -84,7 +84,11 @@ pub(super) fn single(api: &Api<'_>, dialect: Dialect, bodies: &Bodies<'_>) -> Op
             Bodies::Real => body(function, dialect, &quote!(&mut *connection)),
             Bodies::Stubs(_) => {
                 let stub = stub(signature);
-                if signature.cardinality == Cardinality::Stream { stub } else { quote!(let _ = connection; #stub.await) }
+                if signature.cardinality == Cardinality::Stream {
+                    stub
+                } else {
+                    quote!(let _ = connection; #stub.await)
+                }
             }
         };
         let open = quote!(<'a>(connection: &'a mut #connection #params));

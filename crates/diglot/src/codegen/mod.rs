@@ -127,7 +127,11 @@ fn spaced(rust: &str) -> String {
     for line in rust.lines() {
         let indent = |line: &str| line.len() - line.trim_start().len();
         let ends = before.trim_start() == "}" || (before.ends_with("+ 'a;") || before.ends_with("sqlx::Error>>;"));
-        if ends && line.trim_start() != "}" && (indent(before) == indent(line) || before.ends_with(';')) && indent(line) <= 8 {
+        if ends
+            && line.trim_start() != "}"
+            && (indent(before) == indent(line) || before.ends_with(';'))
+            && indent(line) <= 8
+        {
             out.push('\n');
         }
         out.push_str(line);

@@ -190,7 +190,8 @@ fn finer(a: &Column, b: &Column) -> Option<Base> {
 /// Whether what an engine gives can become a value of the API's type.
 pub(crate) fn converts(dialect: Dialect, given: &Base, wanted: &Base) -> bool {
     use Base::{
-        Bool, Bytes, Float64, Int16, Int32, Int64, Int64Array, Json, Numeric, Text, TextArray, Timestamp, Uuid, UuidArray,
+        Bool, Bytes, Float64, Int16, Int32, Int64, Int64Array, Json, Numeric, Text, TextArray, Timestamp, Uuid,
+        UuidArray,
     };
     match (given, wanted) {
         (_, Numeric | Timestamp) | (Numeric | Timestamp, _) => false,

@@ -76,7 +76,7 @@ impl Evidences {
 
     /// The type that the heaviest evidence agrees on; a parameter without evidence takes that of the
     /// parameters that it meets.
-    pub(super) fn settle(&self, param: &str, dialect: Dialect) -> Result<Option<Evidence>, Conflict> {
+    pub(super) fn settle(&self, param: &str, dialect: Dialect) -> Result<Option<Evidence>, Box<Conflict>> {
         let mut group = vec![param];
         let mut next = 0;
         loop {
@@ -100,7 +100,7 @@ impl Evidences {
     }
 }
 
-fn agree(evidence: &[&Evidence], dialect: Dialect) -> Result<Option<Evidence>, Conflict> {
+fn agree(evidence: &[&Evidence], dialect: Dialect) -> Result<Option<Evidence>, Box<Conflict>> {
     let Some(weight) = evidence.iter().map(|e| e.hint.weight).max() else { return Ok(None) };
     let mut agreed: Option<Evidence> = None;
     for next in evidence.iter().filter(|e| e.hint.weight == weight) {
@@ -108,7 +108,7 @@ fn agree(evidence: &[&Evidence], dialect: Dialect) -> Result<Option<Evidence>, C
             None => (*next).clone(),
             Some(so_far) => match merge(&so_far.hint.base, &next.hint.base, dialect) {
                 Some(base) => Evidence { hint: Hint { base, ..so_far.hint }, ..so_far },
-                None => return Err(Conflict(so_far, (*next).clone())),
+                None => return Err(Box::new(Conflict(so_far, (*next).clone()))),
             },
         });
     }

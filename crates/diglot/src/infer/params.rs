@@ -18,8 +18,7 @@ struct Seen<'a> {
 
 /// The parameters in numbering order. `None` when one of them has no type; then there is a finding.
 pub(super) fn infer(config: &Config, pages: &[&PageOf<'_>], found: &mut Vec<Diagnostic>) -> Option<Vec<Param>> {
-    let seen: Vec<Seen<'_>> =
-        pages.iter().map(|page| Seen { page, evidence: walk::evidence(page.tree) }).collect();
+    let seen: Vec<Seen<'_>> = pages.iter().map(|page| Seen { page, evidence: walk::evidence(page.tree) }).collect();
     let mut params = Vec::new();
     let mut complete = true;
     for name in names(pages) {
@@ -125,11 +124,8 @@ fn conflicting(statement: &str, name: &str, Conflict(a, b): &Conflict) -> Diagno
         Some(origin) => format!("meets `{}.{}`, `{}`", origin.table, origin.column, evidence.hint.base.word()),
         None => format!("meets `{}`", evidence.hint.base.word()),
     };
-    let message = format!(
-        "{statement}: `:{name}` cannot be both `{}` and `{}`",
-        a.hint.base.word(),
-        b.hint.base.word()
-    );
+    let message =
+        format!("{statement}: `:{name}` cannot be both `{}` and `{}`", a.hint.base.word(), b.hint.base.word());
     Diagnostic::error("param-type-conflict", message, a.span, met(a))
         .and(b.span, met(b))
         .help(format!("write the type that the API is to have: `-- param: {name} {}`", b.hint.base.word()))

@@ -1,13 +1,14 @@
 //! Walks a statement and notes what every parameter meets.
 
 mod function;
+mod learn;
 
 use super::evidence::{Evidence, Evidences, Hint, Weight};
 use super::origin::{Deep, Origin, Sources};
 use crate::dialect::Dialect;
 use crate::tree::{
-    Assignment, Body, ConflictAction, Expr, ExprKind, Insert, OrderKey, OutputColumn, Part, Query, Rows, Select, Source,
-    SourceKind, Statement,
+    Assignment, Body, ConflictAction, Expr, ExprKind, Insert, OrderKey, OutputColumn, Part, Query, Rows, Select,
+    Source, SourceKind, Statement,
 };
 use crate::types::Base;
 
@@ -41,58 +42,6 @@ struct Walk<'a> {
 }
 
 impl<'a> Walk<'a> {
-    fn learn_part(&mut self, part: &'a Part) {
-        match &part.body {
-            Body::Query(query) => self.learn_query(query),
-            Body::Insert(insert) => {
-                self.sources.learn(&insert.target);
-                if let Some(conflict) = &insert.conflict
-                    && let ConflictAction::Update { excluded, .. } = &conflict.action
-                {
-                    self.sources.learn_excluded(*excluded, &insert.target);
-                }
-                self.learn_query(&insert.rows);
-            }
-            Body::Update(update) => {
-                self.sources.learn(&update.target);
-                self.learn_sources(&update.from);
-            }
-            Body::Delete(delete) => {
-                self.sources.learn(&delete.target);
-                self.learn_sources(&delete.using);
-            }
-        }
-    }
-
-    fn learn_query(&mut self, query: &'a Query) {
-        for (name, cte) in &query.ctes {
-            self.sources.learn_cte(name, cte);
-            self.learn_query(cte);
-        }
-        self.learn_rows(&query.rows);
-    }
-
-    fn learn_rows(&mut self, rows: &'a Rows) {
-        match rows {
-            Rows::Select(select) => self.learn_sources(&select.from),
-            Rows::Values(..) => {}
-            Rows::Set { left, right, .. } => {
-                self.learn_rows(left);
-                self.learn_rows(right);
-            }
-            Rows::Query(query) => self.learn_query(query),
-        }
-    }
-
-    fn learn_sources(&mut self, sources: &'a [Source]) {
-        for source in sources {
-            self.sources.learn(source);
-            if let SourceKind::Derived(query) = &source.kind {
-                self.learn_query(query);
-            }
-        }
-    }
-
     fn part(&mut self, part: &'a Part) {
         match &part.body {
             Body::Query(query) => self.query(query, &[]),
@@ -446,10 +395,5 @@ pub(super) fn element(list: &Base) -> Option<Base> {
 }
 
 fn joins(base: &Base) -> bool {
-    matches!(
-        base,
-        Base::Text | Base::Json | Base::Bytes | Base::TextArray | Base::Int64Array | Base::UuidArray
-    )
+    matches!(base, Base::Text | Base::Json | Base::Bytes | Base::TextArray | Base::Int64Array | Base::UuidArray)
 }
-
-

@@ -109,16 +109,20 @@ fn of_noun<'a>(noun: &'a str, pair: [Option<&'a Page>; 2], found: &mut Vec<Diagn
 }
 
 /// Whether a statement is meant for its dialect alone; an `-- only` that says something else is a finding.
-fn stands_alone(dialect: Dialect, raw: &RawStatement, other: Option<&RawStatement>, found: &mut Vec<Diagnostic>) -> bool {
+fn stands_alone(
+    dialect: Dialect,
+    raw: &RawStatement,
+    other: Option<&RawStatement>,
+    found: &mut Vec<Diagnostic>,
+) -> bool {
     let declared = only(raw);
     let (name, facing) = (&raw.name, dialect.other());
     match (declared, other) {
         (Some((annotation, named)), None) if named != dialect => {
             let message = format!("{name}: `-- only: {named}` stands on the {} page", dialect.title());
-            found.push(
-                Diagnostic::error("wrong-only", message, annotation.span, "names the other dialect")
-                    .help(format!("write `-- only: {dialect} — reason`, or move the statement to the {} page", named.title())),
-            );
+            found.push(Diagnostic::error("wrong-only", message, annotation.span, "names the other dialect").help(
+                format!("write `-- only: {dialect} — reason`, or move the statement to the {} page", named.title()),
+            ));
             true
         }
         (Some(_), None) => true,
@@ -141,7 +145,12 @@ fn stands_alone(dialect: Dialect, raw: &RawStatement, other: Option<&RawStatemen
 fn missing_statement(raw: &RawStatement, facing: &Page) -> Diagnostic {
     let (name, title) = (&raw.name, facing.dialect.title());
     let message = format!("{name}: the {title} page does not have this statement");
-    let finding = Diagnostic::error("missing-statement", message, raw.name_span, format!("has no facing statement on the {title} page"));
+    let finding = Diagnostic::error(
+        "missing-statement",
+        message,
+        raw.name_span,
+        format!("has no facing statement on the {title} page"),
+    );
     let end = facing.statements.last().map_or(Span::new(facing.file, 0..0), |last| last.name_span);
     let renamed = facing.statements.iter().find(|other| strsim::osa_distance(&other.name, name) <= 2);
     let finding = match renamed {
@@ -184,8 +193,13 @@ fn report_missing_folder(pages: &[Page], dialect: Dialect, found: &mut Vec<Diagn
     let message = format!("there is no {} page at all", dialect.title());
     let span = page.statements.first().map_or(Span::new(page.file, 0..0), |raw| raw.header_span);
     found.push(
-        Diagnostic::error("missing-page", message, span, format!("has no facing page in a folder `{dialect}`"))
-            .help(format!("write the {} pages beside the {} ones, one file per noun", dialect.title(), dialect.other().title())),
+        Diagnostic::error("missing-page", message, span, format!("has no facing page in a folder `{dialect}`")).help(
+            format!(
+                "write the {} pages beside the {} ones, one file per noun",
+                dialect.title(),
+                dialect.other().title()
+            ),
+        ),
     );
 }
 
@@ -202,7 +216,10 @@ fn missing_page(sources: &Sources, noun: &str, pair: &[Option<&Page>; 2], found:
     found.push(
         Diagnostic::error("missing-page", message, first.name_span, "this statement and its page face nothing")
             .help(format!("write `{folder}{missing}/{noun}.sql`"))
-            .help(format!("or say of each statement that it is meant for one dialect: `-- only: {} — reason`", page.dialect)),
+            .help(format!(
+                "or say of each statement that it is meant for one dialect: `-- only: {} — reason`",
+                page.dialect
+            )),
     );
 }
 

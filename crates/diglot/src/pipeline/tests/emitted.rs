@@ -16,7 +16,10 @@ fn comments_go_and_white_space_outside_quotes_is_folded() {
 #[test]
 fn a_parameter_used_twice_keeps_its_number() {
     let sql = "-- name: job_do :exec\nUPDATE job SET epoch = :now, size = :size WHERE epoch < :now AND id = :id;";
-    assert_eq!(texts(sql, sql)[1], "/* job.job_do pg */ UPDATE job SET epoch = $1, size = $2 WHERE epoch < $1 AND id = $3");
+    assert_eq!(
+        texts(sql, sql)[1],
+        "/* job.job_do pg */ UPDATE job SET epoch = $1, size = $2 WHERE epoch < $1 AND id = $3"
+    );
 }
 
 #[test]
@@ -29,7 +32,10 @@ fn a_placeholder_never_grows_together_with_the_word_before_it() {
 fn a_colon_in_a_text_or_a_cast_is_no_placeholder() {
     let sqlite = "-- name: job_do :exec\nUPDATE job SET note = ':id', epoch = CAST(:e AS bigint) WHERE id = :id;";
     let pg = "-- name: job_do :exec\nUPDATE job SET note = ':id', epoch = :e::bigint WHERE id = :id;";
-    assert_eq!(texts(sqlite, pg)[1], "/* job.job_do pg */ UPDATE job SET note = ':id', epoch = $1::bigint WHERE id = $2");
+    assert_eq!(
+        texts(sqlite, pg)[1],
+        "/* job.job_do pg */ UPDATE job SET note = ':id', epoch = $1::bigint WHERE id = $2"
+    );
 }
 
 #[test]

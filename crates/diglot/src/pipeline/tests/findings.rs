@@ -55,7 +55,12 @@ fn names_that_are_the_same_as_types() {
 fn a_file_that_cannot_be_a_module() {
     let page = "-- Nothing.\n";
     assert_eq!(
-        rules(&compile(&inputs(&[("sqlite/2nd-try", page), ("pg/2nd-try", page), ("sqlite/std", page), ("pg/std", page)]))),
+        rules(&compile(&inputs(&[
+            ("sqlite/2nd-try", page),
+            ("pg/2nd-try", page),
+            ("sqlite/std", page),
+            ("pg/std", page)
+        ]))),
         ["bad-file-name"; 4]
     );
 }
@@ -77,7 +82,8 @@ fn a_promise_that_the_statement_cannot_keep() {
 #[test]
 fn a_unit_does_not_count_rows_and_returns_them_once() {
     let unit = "-- name: job_a :rows\nDELETE FROM event WHERE job_id = :id;\nDELETE FROM job WHERE id = :id;\n";
-    let facing = "-- name: job_a :rows\nWITH gone AS (DELETE FROM event WHERE job_id = :id)\nDELETE FROM job WHERE id = :id;\n";
+    let facing =
+        "-- name: job_a :rows\nWITH gone AS (DELETE FROM event WHERE job_id = :id)\nDELETE FROM job WHERE id = :id;\n";
     assert_eq!(rules(&compile(&pair(unit, facing))), ["cardinality-columns"]);
     let twice = unit.replace(":rows", ":opt").replace(":id;", ":id RETURNING 1 AS one;");
     let once = facing.replace(":rows", ":opt").replace(":id;", ":id RETURNING 1 AS one;");
@@ -148,7 +154,15 @@ fn findings_of_all_files_come_out_at_once_in_their_order() {
 
 #[test]
 fn no_input_makes_it_panic() {
-    let odd = ["", ";", "-- name:", "-- name: a :one", "-- name: job_a :one\n'", "\u{feff}", "-- name: job_a :one\nSELECT $1, ?1, :x::;\u{0}"];
+    let odd = [
+        "",
+        ";",
+        "-- name:",
+        "-- name: a :one",
+        "-- name: job_a :one\n'",
+        "\u{feff}",
+        "-- name: job_a :one\nSELECT $1, ?1, :x::;\u{0}",
+    ];
     for sqlite in odd {
         for pg in odd {
             let inputs = pair(sqlite, pg);

@@ -9,7 +9,8 @@ fn api(inputs: &Inputs) -> String {
     rust.split("/// Conversions between what").next().unwrap_or("").trim_end().to_owned()
 }
 
-const GET: &str = "-- Reads a job.\n-- name: job_get :opt\nSELECT id, part, active, doc, note, tags, state FROM job WHERE id = :id;";
+const GET: &str =
+    "-- Reads a job.\n-- name: job_get :opt\nSELECT id, part, active, doc, note, tags, state FROM job WHERE id = :id;";
 
 #[test]
 fn a_read() {

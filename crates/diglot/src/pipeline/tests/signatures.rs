@@ -17,7 +17,10 @@ fn same(mode: &str, sql: &str) -> String {
 #[test]
 fn the_finer_page_decides_the_type_and_the_column_its_newtype() {
     assert_eq!(
-        same("opt", "SELECT id, part, active, doc, note, tags, score, payload, size, lane, state FROM job WHERE id = :id AND part = :p AND lane = :l AND active = :a"),
+        same(
+            "opt",
+            "SELECT id, part, active, doc, note, tags, score, payload, size, lane, state FROM job WHERE id = :id AND part = :p AND lane = :l AND active = :a"
+        ),
         "(id: uuid, p: i16, l: text [crate::Lane], a: bool) -> (id: uuid, part: i16, active: bool, doc: json, \
          note: text null, tags: text[], score: f64 null, payload: bytes null, size: i32 null, lane: text [crate::Lane], \
          state: text [crate::State])"
@@ -90,7 +93,8 @@ fn a_list_has_the_type_of_what_it_is_compared_with() {
 
 #[test]
 fn what_meets_the_column_of_a_cte_meets_the_parameter_in_it() {
-    let sql = "WITH wanted AS (SELECT :id AS wanted_id) SELECT job.lane FROM job JOIN wanted ON job.id = wanted.wanted_id";
+    let sql =
+        "WITH wanted AS (SELECT :id AS wanted_id) SELECT job.lane FROM job JOIN wanted ON job.id = wanted.wanted_id";
     assert_eq!(same("opt", sql), "(id: uuid) -> (lane: text [crate::Lane])");
 }
 

@@ -2,7 +2,8 @@
 
 use super::{compile, pair, sound};
 
-const GET: &str = "-- name: job_get :opt\n-- param: note text null\nSELECT id, size FROM job WHERE part = :part AND note = :note;";
+const GET: &str =
+    "-- name: job_get :opt\n-- param: note text null\nSELECT id, size FROM job WHERE part = :part AND note = :note;";
 
 fn count(rust: &str, what: &str) -> usize {
     rust.matches(what).count()
@@ -10,7 +11,9 @@ fn count(rust: &str, what: &str) -> usize {
 
 #[test]
 fn one_compile_error_holds_all_findings_and_nothing_else_is_missing() {
-    let pages = format!("{GET}\n-- name: job_bad :opt\nSELECT nosuch FROM job WHERE id = :id;\n-- name: job_worse :exec\nDELETE FRM job;\n");
+    let pages = format!(
+        "{GET}\n-- name: job_bad :opt\nSELECT nosuch FROM job WHERE id = :id;\n-- name: job_worse :exec\nDELETE FRM job;\n"
+    );
     let compiled = compile(&pair(&pages, &pages));
     assert!(compiled.has_errors());
     syn::parse_file(&compiled.rust).unwrap();
