@@ -224,8 +224,8 @@ on_every_database! {
         for _ in 0..10 {
             tokio::time::timeout(Duration::from_secs(20), h.create()).await.expect("creation goes on");
             let id = h.create_with(|args| args.lane_id = LaneId::new("after")).await;
-            let after = h.backend.claim(&LaneId::new("after"), &nothing, policy("worker-b"));
-            assert_eq!(payload(&after.await.unwrap().expect("there is one")).execution_id, id);
+            let claimed = h.backend.claim(&LaneId::new("after"), &nothing, policy("worker-b")).await.unwrap();
+            assert_eq!(payload(&claimed.expect("there is one")).execution_id, id);
         }
     }
 }
