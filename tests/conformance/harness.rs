@@ -3,14 +3,21 @@
 use std::future::Future;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
 
 use ff_backend_sql::testing::Clock;
-use ff_backend_sql::{MigrationOptions, PgPool, PostgresBackend, SqliteBackend, apply_migrations_with};
-use ff_core::backend::{BackendConfig, CapabilitySet, ClaimPolicy, Handle};
+use ff_backend_sql::{
+    MigrationOptions, PgPool, PostgresBackend, PostgresConnection, PostgresScannerConfig, SqliteBackend,
+    SqliteScannerConfig, apply_migrations_with,
+};
+use ff_core::backend::{
+    BackendConfig, BackendConnection, BackendTag, CapabilitySet, ClaimPolicy, Handle, ScannerFilter,
+};
+use ff_core::engine_error::EngineError;
 use ff_core::contracts::{CreateExecutionArgs, CreateExecutionResult};
 use ff_core::engine_backend::EngineBackend;
-use ff_core::partition::PartitionConfig;
-use ff_core::types::{ExecutionId, LaneId, Namespace, TimestampMs, WorkerId, WorkerInstanceId};
+use ff_core::partition::{PartitionConfig, flow_partition};
+use ff_core::types::{ExecutionId, FlowId, LaneId, Namespace, TimestampMs, WorkerId, WorkerInstanceId};
 use tokio::sync::OnceCell;
 
 /// Where the clock stands when a test begins.
@@ -31,6 +38,7 @@ pub(crate) struct Harness {
     pub(crate) backend: Arc<dyn EngineBackend>,
     pub(crate) clock: Clock,
     tables: Tables,
+    place: Place,
 }
 
 enum Tables {
@@ -77,7 +85,8 @@ impl Harness {
             (folder.path().join("flow.db").display().to_string(), Some(folder))
         };
         let backend = SqliteBackend::new_with_clock(&path, clock.clone()).await.expect("the database opens");
-        Self { backend: backend.clone(), clock, tables: Tables::Sqlite(backend, folder) }
+        let place = Place::Sqlite { path, in_memory: folder.is_none() };
+        Self { backend: backend.clone(), clock, tables: Tables::Sqlite(backend, folder), place }
     }
 
     async fn postgres(url: &str, name: &str) -> Self {
@@ -87,11 +96,40 @@ impl Harness {
         sqlx::raw_sql(sqlx::AssertSqlSafe(creating)).execute(&server).await.expect("a database for the test");
         server.close().await;
         let clock = Clock::frozen(T0);
+        let place = Place::Postgres { url: database_url(url, name) };
         let config = BackendConfig::postgres(database_url(url, name));
         let backend = PostgresBackend::connect_with_clock(config, PartitionConfig::default(), clock.clone())
             .await
             .expect("the database opens");
-        Self { backend: backend.clone(), clock, tables: Tables::Postgres(backend) }
+        Self { backend: backend.clone(), clock, tables: Tables::Postgres(backend), place }
+    }
+
+    /// What is meant to differ between databases.
+    pub(crate) fn declared(&self) -> Declared {
+        self.place.declared()
+    }
+
+    /// One more handle on the same rows, with the same clock and a pool of four connections.
+    pub(crate) async fn another_handle(&self) -> Arc<dyn EngineBackend> {
+        self.place.open(&self.clock, Sweeps::Off).await
+    }
+
+    /// One more handle on the same rows whose periodic work runs.
+    pub(crate) async fn swept(&self) -> Arc<dyn EngineBackend> {
+        self.place.open(&self.clock, Sweeps::On).await
+    }
+
+    /// Somewhere that nobody holds open: other rows where a path is shared within the process, else the same.
+    pub(crate) fn another_place(&self) -> Place {
+        match &self.place {
+            Place::Sqlite { path, in_memory: true } => {
+                Place::Sqlite { path: path.replacen("file:", "file:other_", 1), in_memory: true }
+            }
+            Place::Sqlite { path, in_memory: false } => {
+                Place::Sqlite { path: format!("{path}.other"), in_memory: false }
+            }
+            Place::Postgres { url } => Place::Postgres { url: url.clone() },
+        }
     }
 
     /// Moves the clock forward.
@@ -136,6 +174,14 @@ impl Harness {
         match &self.tables {
             Tables::Sqlite(..) => format!("execution_id = x'{}'", uuid.replace('-', "")),
             Tables::Postgres(_) => format!("execution_id = '{uuid}'"),
+        }
+    }
+
+    /// The partition of a flow's rows, and its uuid as a literal.
+    pub(crate) fn flow_key(&self, flow: &FlowId) -> (u16, String) {
+        match &self.tables {
+            Tables::Sqlite(..) => (0, format!("x'{}'", flow.0.simple())),
+            Tables::Postgres(_) => (flow_partition(flow, &PartitionConfig::default()).index, format!("'{}'", flow.0)),
         }
     }
 
@@ -228,6 +274,116 @@ impl Harness {
         (id, handle)
     }
 }
+
+/// Where a backend's rows are.
+pub(crate) enum Place {
+    Sqlite { path: String, in_memory: bool },
+    Postgres { url: String },
+}
+
+/// Whether a handle's periodic work runs.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Sweeps {
+    On,
+    Off,
+}
+
+/// What is meant to differ between databases.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Declared {
+    /// What the backend calls itself.
+    pub(crate) label: &'static str,
+    /// The tag of its handles.
+    pub(crate) tag: BackendTag,
+    /// The stage that it reports.
+    pub(crate) stage: &'static str,
+    /// Whether rows outlive the last handle.
+    pub(crate) keeps_rows: bool,
+    /// What a refused reclaim adds to the count that it reports.
+    pub(crate) refused_reclaim_counts: u32,
+    /// The operation that is refused when workers of all namespaces are asked for.
+    pub(crate) listing_across_namespaces: &'static str,
+}
+
+impl Place {
+    fn declared(&self) -> Declared {
+        match self {
+            Self::Sqlite { in_memory, .. } => Declared {
+                label: "sqlite",
+                tag: BackendTag::Sqlite,
+                stage: "Phase-4",
+                keeps_rows: !in_memory,
+                refused_reclaim_counts: 0,
+                listing_across_namespaces: "list_workers (cross-namespace on SQLite — pass namespace explicitly)",
+            },
+            Self::Postgres { .. } => Declared {
+                label: "postgres",
+                tag: BackendTag::Postgres,
+                stage: "E-shipped",
+                keeps_rows: true,
+                refused_reclaim_counts: 1,
+                listing_across_namespaces: "list_workers (cross-namespace on Postgres — pass namespace explicitly)",
+            },
+        }
+    }
+
+    /// Opens a handle, on Postgres with a pool of four connections.
+    pub(crate) async fn open(&self, clock: &Clock, sweeps: Sweeps) -> Arc<dyn EngineBackend> {
+        match self {
+            Self::Sqlite { path, .. } => {
+                let backend = SqliteBackend::new_with_clock(path, clock.clone()).await.expect("the database opens");
+                if sweeps == Sweeps::On {
+                    backend.with_scanners(SqliteScannerConfig {
+                        budget_reset_interval: Duration::ZERO,
+                        worker_registry_ttl_interval: SWEEP_INTERVAL,
+                    });
+                }
+                backend
+            }
+            Self::Postgres { url } => {
+                let mut connection = PostgresConnection::new(url);
+                connection.max_connections = 4;
+                let config = BackendConfig::new(BackendConnection::Postgres(connection));
+                let opened = PostgresBackend::connect_with_clock(config, PartitionConfig::default(), clock.clone());
+                let mut backend = opened.await.expect("the database opens");
+                if sweeps == Sweeps::On {
+                    assert!(backend.with_scanners(postgres_sweeps()), "they run");
+                }
+                backend
+            }
+        }
+    }
+}
+
+fn postgres_sweeps() -> PostgresScannerConfig {
+    PostgresScannerConfig {
+        attempt_timeout_interval: Duration::ZERO,
+        lease_expiry_interval: Duration::ZERO,
+        suspension_timeout_interval: Duration::ZERO,
+        dependency_reconciler_interval: Duration::ZERO,
+        edge_cancel_dispatcher_interval: Duration::ZERO,
+        edge_cancel_reconciler_interval: Duration::ZERO,
+        budget_reset_interval: Duration::ZERO,
+        worker_registry_ttl_interval: SWEEP_INTERVAL,
+        dependency_stale_threshold_ms: PostgresScannerConfig::DEFAULT_DEP_STALE_MS,
+        scanner_filter: ScannerFilter::default(),
+        partition_config: PartitionConfig::default(),
+    }
+}
+
+/// How often sweeps run.
+const SWEEP_INTERVAL: Duration = Duration::from_millis(2);
+
+/// How long a test waits for what must come; reaching the end is a failure.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
+
+/// The text of the error that must have come.
+pub(crate) fn refusal<T: std::fmt::Debug>(result: Result<T, EngineError>) -> String {
+    result.expect_err("it is refused").to_string()
+}
+
+/// What every writer hears that does not hold the lease.
+pub(crate) const LOST: &str = "contention: LeaseConflict";
 
 /// What a worker of that name claims with.
 pub(crate) fn policy(worker: &str) -> ClaimPolicy {
