@@ -14,12 +14,12 @@ use uuid::Uuid;
 use crate::backend::Backend;
 use crate::db::Dialect;
 use crate::error::Abort;
-use crate::engine::policy::retry::{self, AfterFailure};
+use crate::engine::policy::retry::{AfterFailure, after_failure, may_retry};
 use crate::model::document;
 use crate::model::handle::{self, Held};
 use crate::model::id::{invalid_input, reject_nul};
 use crate::model::state::{AttemptOutcome, has_ended};
-use crate::statements::{Statements, attempt, execution};
+use crate::statements::{Statements, attempt, execution, pause, retry};
 
 /// Merges progress into the execution's document; what is not given stays as it is.
 ///
@@ -91,19 +91,19 @@ pub(crate) async fn fail<D: Dialect>(
 ) -> Result<FailOutcome, EngineError> {
     let held = handle::decode(D::TAG, handle)?;
     reject_nul("failure message", &reason.message)?;
-    if !retry::may_retry(class) {
+    if !may_retry(class) {
         return fail_for_good(backend, &held, reason).await;
     }
-    let params = attempt::AttemptPolicyReadParams {
+    let params = retry::RetryPolicyReadParams {
         partition_key: held.key.partition_key,
         execution_id: held.key.execution_id,
     };
-    let (policy, retries) = match read!(backend, attempt_policy_read, params)? {
+    let (policy, retries) = match read!(backend, retry_policy_read, params)? {
         Some(row) => (row.policy, document::counter(&row.raw_fields, "retry_count")),
         None => (None, 0),
     };
     let (random, _) = Uuid::new_v4().as_u64_pair();
-    match retry::after_failure(policy.as_ref(), retries, random) {
+    match after_failure(policy.as_ref(), retries, random) {
         AfterFailure::Ends => fail_for_good(backend, &held, reason).await,
         AfterFailure::RetriesNow => retry_now(backend, &held, reason, retries).await,
         AfterFailure::RetriesAfterMs(delay_ms) => retry_later(backend, &held, reason, retries, delay_ms).await,
@@ -135,12 +135,12 @@ async fn retry_now<D: Dialect>(
 ) -> Result<FailOutcome, EngineError> {
     let now_ms = backend.now_ms();
     let params = fenced!(
-        attempt::AttemptRetryParams, held, now_ms,
+        retry::RetryNowParams, held, now_ms,
         failure_message: reason.message.clone(),
         retry_count: retries.saturating_add(1).to_string(),
     );
     let partition_key = held.key.partition_key;
-    let done = unit!(backend, attempt_retry, params, |row, wakes| wakes.lease(row.lease_event_id, partition_key))?;
+    let done = unit!(backend, retry_now, params, |row, wakes| wakes.lease(row.lease_event_id, partition_key))?;
     match done {
         Some(_) => Ok(FailOutcome::RetryScheduled { delay_until: TimestampMs::from_millis(now_ms) }),
         None => failed_before(backend, held).await,
@@ -157,13 +157,13 @@ async fn retry_later<D: Dialect>(
     let now_ms = backend.now_ms();
     let retry_at_ms = now_ms.saturating_add(delay_ms);
     let params = fenced!(
-        attempt::AttemptRetryLaterParams, held, now_ms,
+        retry::RetryLaterParams, held, now_ms,
         failure_message: reason.message.clone(),
         retry_count: retries.saturating_add(1).to_string(),
         retry_at_ms: retry_at_ms,
     );
     let partition_key = held.key.partition_key;
-    let done = unit!(backend, attempt_retry_later, params, |row, wakes| wakes.lease(row.lease_event_id, partition_key))?;
+    let done = unit!(backend, retry_later, params, |row, wakes| wakes.lease(row.lease_event_id, partition_key))?;
     match done {
         Some(_) => Ok(FailOutcome::RetryScheduled { delay_until: TimestampMs::from_millis(retry_at_ms) }),
         None => failed_before(backend, held).await,
@@ -235,9 +235,9 @@ pub(crate) async fn delay<D: Dialect>(
     delay_until: TimestampMs,
 ) -> Result<(), EngineError> {
     let held = handle::decode(D::TAG, handle)?;
-    let params = fenced!(attempt::AttemptDelayParams, held, backend.now_ms(), delay_until_ms: delay_until.0);
+    let params = fenced!(pause::PauseUntilParams, held, backend.now_ms(), delay_until_ms: delay_until.0);
     let partition_key = held.key.partition_key;
-    let done = unit!(backend, attempt_delay, params, |row, wakes| wakes.lease(row.lease_event_id, partition_key))?;
+    let done = unit!(backend, pause_until, params, |row, wakes| wakes.lease(row.lease_event_id, partition_key))?;
     if done.is_some() {
         return Ok(());
     }
@@ -256,9 +256,9 @@ pub(crate) async fn delay<D: Dialect>(
 /// written. Repeating it answers the same, writing nothing.
 pub(crate) async fn wait_children<D: Dialect>(backend: &Backend<D>, handle: &Handle) -> Result<(), EngineError> {
     let held = handle::decode(D::TAG, handle)?;
-    let params = fenced!(attempt::AttemptWaitChildrenParams, held, backend.now_ms());
+    let params = fenced!(pause::PauseForChildrenParams, held, backend.now_ms());
     let partition_key = held.key.partition_key;
-    let done = unit!(backend, attempt_wait_children, params, |row, wakes| wakes.lease(row.lease_event_id, partition_key))?;
+    let done = unit!(backend, pause_for_children, params, |row, wakes| wakes.lease(row.lease_event_id, partition_key))?;
     if done.is_some() {
         return Ok(());
     }

@@ -1,0 +1,139 @@
+-- Ends the running attempt and makes its execution claimable at once, for the next attempt.
+-- No row: the handle does not hold the lease.
+-- name: retry_now :opt
+-- diverges(lock): SQLite has a single writer; on Postgres the execution is locked first, then its attempt, as everywhere.
+-- column: lease_event_id i64
+WITH fence AS (
+  SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields, held.attempt_index
+    FROM ff_exec_core AS core
+    JOIN ff_attempt AS held
+      ON held.partition_key = core.partition_key
+     AND held.execution_id = core.execution_id
+   WHERE core.partition_key = :partition_key
+     AND core.execution_id = :execution_id
+     AND core.lifecycle_phase = 'active'
+     AND held.partition_key = :partition_key
+     AND held.execution_id = :execution_id
+     AND held.attempt_index = :attempt_index
+     AND held.lease_epoch = :lease_epoch
+     AND (core.attempt_index = :attempt_index
+          OR NOT EXISTS (SELECT 1
+                           FROM ff_attempt AS other
+                          WHERE other.partition_key = :partition_key
+                            AND other.execution_id = :execution_id
+                            AND (other.attempt_index = core.attempt_index
+                                 OR other.attempt_index > :attempt_index)))
+     FOR UPDATE OF core, held
+),
+attempt AS (
+  UPDATE ff_attempt AS attempt
+     SET outcome = 'retry',
+         terminal_at_ms = :now_ms,
+         lease_expires_at_ms = NULL
+    FROM fence
+   WHERE attempt.partition_key = :partition_key
+     AND attempt.execution_id = fence.execution_id
+     AND attempt.attempt_index = fence.attempt_index
+),
+lease AS (
+  INSERT INTO ff_lease_event
+         (execution_id, lease_id, event_type, occurred_at_ms, partition_key, namespace, instance_tag)
+  SELECT :execution_text, :lease_id, 'revoked', :now_ms, fence.partition_key,
+         fence.raw_fields ->> 'namespace',
+         fence.raw_fields -> 'tags' ->> 'cairn.instance_id'
+    FROM fence
+  RETURNING event_id
+),
+core AS (
+  UPDATE ff_exec_core AS core
+     SET lifecycle_phase = 'runnable',
+         ownership_state = 'unowned',
+         eligibility_state = 'eligible_now',
+         public_state = 'waiting',
+         attempt_state = 'pending_retry_attempt',
+         blocking_reason = NULL,
+         attempt_index = fence.attempt_index + 1,
+         raw_fields = core.raw_fields || jsonb_build_object('last_failure_message', CAST(:failure_message AS text), 'retry_count', CAST(:retry_count AS text))
+    FROM fence
+   WHERE core.partition_key = :partition_key
+     AND core.execution_id = fence.execution_id
+)
+SELECT lease.event_id AS lease_event_id
+  FROM lease;
+
+-- Ends the running attempt and makes its execution claimable at `retry_at_ms`, for the next attempt. The
+-- wake-up time takes the deadline column; the deadline itself is kept in the open document until then, and
+-- the attempt remembers the time for a repeated call. No row: the handle does not hold the lease.
+-- name: retry_later :opt
+-- diverges(lock): SQLite has a single writer; on Postgres the execution is locked first, then its attempt, as everywhere.
+-- column: lease_event_id i64
+WITH fence AS (
+  SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields, held.attempt_index
+    FROM ff_exec_core AS core
+    JOIN ff_attempt AS held
+      ON held.partition_key = core.partition_key
+     AND held.execution_id = core.execution_id
+   WHERE core.partition_key = :partition_key
+     AND core.execution_id = :execution_id
+     AND core.lifecycle_phase = 'active'
+     AND held.partition_key = :partition_key
+     AND held.execution_id = :execution_id
+     AND held.attempt_index = :attempt_index
+     AND held.lease_epoch = :lease_epoch
+     AND (core.attempt_index = :attempt_index
+          OR NOT EXISTS (SELECT 1
+                           FROM ff_attempt AS other
+                          WHERE other.partition_key = :partition_key
+                            AND other.execution_id = :execution_id
+                            AND (other.attempt_index = core.attempt_index
+                                 OR other.attempt_index > :attempt_index)))
+     FOR UPDATE OF core, held
+),
+attempt AS (
+  UPDATE ff_attempt AS attempt
+     SET outcome = 'retry',
+         terminal_at_ms = :now_ms,
+         lease_expires_at_ms = NULL,
+         raw_fields = attempt.raw_fields || jsonb_build_object('retry_at_ms', CAST(:retry_at_ms AS bigint))
+    FROM fence
+   WHERE attempt.partition_key = :partition_key
+     AND attempt.execution_id = fence.execution_id
+     AND attempt.attempt_index = fence.attempt_index
+),
+lease AS (
+  INSERT INTO ff_lease_event
+         (execution_id, lease_id, event_type, occurred_at_ms, partition_key, namespace, instance_tag)
+  SELECT :execution_text, :lease_id, 'revoked', :now_ms, fence.partition_key,
+         fence.raw_fields ->> 'namespace',
+         fence.raw_fields -> 'tags' ->> 'cairn.instance_id'
+    FROM fence
+  RETURNING event_id
+),
+core AS (
+  UPDATE ff_exec_core AS core
+     SET lifecycle_phase = 'runnable',
+         ownership_state = 'unowned',
+         eligibility_state = 'not_eligible_until_time',
+         public_state = 'delayed',
+         attempt_state = 'pending_retry_attempt',
+         blocking_reason = 'waiting_for_retry_backoff',
+         attempt_index = fence.attempt_index + 1,
+         deadline_at_ms = :retry_at_ms,
+         raw_fields = CASE
+                WHEN core.deadline_at_ms IS NULL THEN core.raw_fields
+                ELSE core.raw_fields || jsonb_build_object('execution_deadline_at', core.deadline_at_ms)
+              END
+              || jsonb_build_object('last_failure_message', CAST(:failure_message AS text), 'retry_count', CAST(:retry_count AS text))
+    FROM fence
+   WHERE core.partition_key = :partition_key
+     AND core.execution_id = fence.execution_id
+)
+SELECT lease.event_id AS lease_event_id
+  FROM lease;
+
+-- Reads what the retry decision needs: the execution's policy and its open document with the retry counter.
+-- name: retry_policy_read :opt
+SELECT core.policy, core.raw_fields
+  FROM ff_exec_core AS core
+ WHERE core.partition_key = :partition_key
+   AND core.execution_id = :execution_id;

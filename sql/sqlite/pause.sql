@@ -1,0 +1,192 @@
+-- Interrupts the running attempt until `delay_until_ms`. The wake-up time takes the deadline column; the
+-- deadline itself is kept in the open document. No row: the handle does not hold the lease.
+-- name: pause_until :opt
+-- diverges(columns.lease_event_id): under the single writer the newest event is the one just inserted; RETURNING on SQLite cannot name a row of another statement.
+-- column: lease_event_id i64
+WITH fence AS (
+  SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields, held.attempt_index
+    FROM ff_exec_core AS core
+    JOIN ff_attempt AS held
+      ON held.partition_key = core.partition_key
+     AND held.execution_id = core.execution_id
+   WHERE core.partition_key = :partition_key
+     AND core.execution_id = :execution_id
+     AND core.lifecycle_phase = 'active'
+     AND held.partition_key = :partition_key
+     AND held.execution_id = :execution_id
+     AND held.attempt_index = :attempt_index
+     AND held.lease_epoch = :lease_epoch
+     AND (core.attempt_index = :attempt_index
+          OR NOT EXISTS (SELECT 1
+                           FROM ff_attempt AS other
+                          WHERE other.partition_key = :partition_key
+                            AND other.execution_id = :execution_id
+                            AND (other.attempt_index = core.attempt_index
+                                 OR other.attempt_index > :attempt_index)))
+)
+UPDATE ff_attempt AS attempt
+   SET outcome = 'interrupted',
+       lease_expires_at_ms = NULL
+  FROM fence
+ WHERE attempt.partition_key = :partition_key
+   AND attempt.execution_id = fence.execution_id
+   AND attempt.attempt_index = fence.attempt_index;
+WITH fence AS (
+  SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields, held.attempt_index
+    FROM ff_exec_core AS core
+    JOIN ff_attempt AS held
+      ON held.partition_key = core.partition_key
+     AND held.execution_id = core.execution_id
+   WHERE core.partition_key = :partition_key
+     AND core.execution_id = :execution_id
+     AND core.lifecycle_phase = 'active'
+     AND held.partition_key = :partition_key
+     AND held.execution_id = :execution_id
+     AND held.attempt_index = :attempt_index
+     AND held.lease_epoch = :lease_epoch
+     AND (core.attempt_index = :attempt_index
+          OR NOT EXISTS (SELECT 1
+                           FROM ff_attempt AS other
+                          WHERE other.partition_key = :partition_key
+                            AND other.execution_id = :execution_id
+                            AND (other.attempt_index = core.attempt_index
+                                 OR other.attempt_index > :attempt_index)))
+)
+INSERT INTO ff_lease_event
+       (execution_id, lease_id, event_type, occurred_at_ms, partition_key, namespace, instance_tag)
+SELECT :execution_text, :lease_id, 'revoked', :now_ms, fence.partition_key,
+       CAST(json_extract(fence.raw_fields, '$.namespace') AS text),
+       CAST(json_extract(fence.raw_fields, '$.tags."cairn.instance_id"') AS text)
+  FROM fence;
+WITH fence AS (
+  SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields, held.attempt_index
+    FROM ff_exec_core AS core
+    JOIN ff_attempt AS held
+      ON held.partition_key = core.partition_key
+     AND held.execution_id = core.execution_id
+   WHERE core.partition_key = :partition_key
+     AND core.execution_id = :execution_id
+     AND core.lifecycle_phase = 'active'
+     AND held.partition_key = :partition_key
+     AND held.execution_id = :execution_id
+     AND held.attempt_index = :attempt_index
+     AND held.lease_epoch = :lease_epoch
+     AND (core.attempt_index = :attempt_index
+          OR NOT EXISTS (SELECT 1
+                           FROM ff_attempt AS other
+                          WHERE other.partition_key = :partition_key
+                            AND other.execution_id = :execution_id
+                            AND (other.attempt_index = core.attempt_index
+                                 OR other.attempt_index > :attempt_index)))
+)
+UPDATE ff_exec_core AS core
+   SET lifecycle_phase = 'runnable',
+       ownership_state = 'unowned',
+       eligibility_state = 'not_eligible_until_time',
+       public_state = 'delayed',
+       attempt_state = 'attempt_interrupted',
+       blocking_reason = 'waiting_for_delay',
+       deadline_at_ms = :delay_until_ms,
+       raw_fields = CASE
+              WHEN core.deadline_at_ms IS NULL THEN core.raw_fields
+              ELSE json_set(core.raw_fields, '$.execution_deadline_at', core.deadline_at_ms)
+            END
+  FROM fence
+ WHERE core.partition_key = :partition_key
+   AND core.execution_id = fence.execution_id
+RETURNING (SELECT max(newest.event_id)
+             FROM ff_lease_event AS newest) AS lease_event_id;
+
+-- Interrupts the running attempt until the children of its execution are done. No row: the handle does
+-- not hold the lease.
+-- name: pause_for_children :opt
+-- diverges(columns.lease_event_id): under the single writer the newest event is the one just inserted; RETURNING on SQLite cannot name a row of another statement.
+-- column: lease_event_id i64
+WITH fence AS (
+  SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields, held.attempt_index
+    FROM ff_exec_core AS core
+    JOIN ff_attempt AS held
+      ON held.partition_key = core.partition_key
+     AND held.execution_id = core.execution_id
+   WHERE core.partition_key = :partition_key
+     AND core.execution_id = :execution_id
+     AND core.lifecycle_phase = 'active'
+     AND held.partition_key = :partition_key
+     AND held.execution_id = :execution_id
+     AND held.attempt_index = :attempt_index
+     AND held.lease_epoch = :lease_epoch
+     AND (core.attempt_index = :attempt_index
+          OR NOT EXISTS (SELECT 1
+                           FROM ff_attempt AS other
+                          WHERE other.partition_key = :partition_key
+                            AND other.execution_id = :execution_id
+                            AND (other.attempt_index = core.attempt_index
+                                 OR other.attempt_index > :attempt_index)))
+)
+UPDATE ff_attempt AS attempt
+   SET outcome = 'waiting_children',
+       lease_expires_at_ms = NULL
+  FROM fence
+ WHERE attempt.partition_key = :partition_key
+   AND attempt.execution_id = fence.execution_id
+   AND attempt.attempt_index = fence.attempt_index;
+WITH fence AS (
+  SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields, held.attempt_index
+    FROM ff_exec_core AS core
+    JOIN ff_attempt AS held
+      ON held.partition_key = core.partition_key
+     AND held.execution_id = core.execution_id
+   WHERE core.partition_key = :partition_key
+     AND core.execution_id = :execution_id
+     AND core.lifecycle_phase = 'active'
+     AND held.partition_key = :partition_key
+     AND held.execution_id = :execution_id
+     AND held.attempt_index = :attempt_index
+     AND held.lease_epoch = :lease_epoch
+     AND (core.attempt_index = :attempt_index
+          OR NOT EXISTS (SELECT 1
+                           FROM ff_attempt AS other
+                          WHERE other.partition_key = :partition_key
+                            AND other.execution_id = :execution_id
+                            AND (other.attempt_index = core.attempt_index
+                                 OR other.attempt_index > :attempt_index)))
+)
+INSERT INTO ff_lease_event
+       (execution_id, lease_id, event_type, occurred_at_ms, partition_key, namespace, instance_tag)
+SELECT :execution_text, :lease_id, 'revoked', :now_ms, fence.partition_key,
+       CAST(json_extract(fence.raw_fields, '$.namespace') AS text),
+       CAST(json_extract(fence.raw_fields, '$.tags."cairn.instance_id"') AS text)
+  FROM fence;
+WITH fence AS (
+  SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields, held.attempt_index
+    FROM ff_exec_core AS core
+    JOIN ff_attempt AS held
+      ON held.partition_key = core.partition_key
+     AND held.execution_id = core.execution_id
+   WHERE core.partition_key = :partition_key
+     AND core.execution_id = :execution_id
+     AND core.lifecycle_phase = 'active'
+     AND held.partition_key = :partition_key
+     AND held.execution_id = :execution_id
+     AND held.attempt_index = :attempt_index
+     AND held.lease_epoch = :lease_epoch
+     AND (core.attempt_index = :attempt_index
+          OR NOT EXISTS (SELECT 1
+                           FROM ff_attempt AS other
+                          WHERE other.partition_key = :partition_key
+                            AND other.execution_id = :execution_id
+                            AND (other.attempt_index = core.attempt_index
+                                 OR other.attempt_index > :attempt_index)))
+)
+UPDATE ff_exec_core AS core
+   SET lifecycle_phase = 'runnable',
+       ownership_state = 'unowned',
+       eligibility_state = 'blocked_by_dependencies',
+       public_state = 'waiting_children',
+       attempt_state = 'attempt_interrupted',
+       blocking_reason = 'waiting_for_children'
+  FROM fence
+ WHERE core.partition_key = :partition_key
+   AND core.execution_id = fence.execution_id
+RETURNING (SELECT max(newest.event_id)
+             FROM ff_lease_event AS newest) AS lease_event_id;

@@ -1,0 +1,208 @@
+-- Ends the running attempt and makes its execution claimable at once, for the next attempt.
+-- No row: the handle does not hold the lease.
+-- name: retry_now :opt
+-- diverges(columns.lease_event_id): under the single writer the newest event is the one just inserted; RETURNING on SQLite cannot name a row of another statement.
+-- column: lease_event_id i64
+WITH fence AS (
+  SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields, held.attempt_index
+    FROM ff_exec_core AS core
+    JOIN ff_attempt AS held
+      ON held.partition_key = core.partition_key
+     AND held.execution_id = core.execution_id
+   WHERE core.partition_key = :partition_key
+     AND core.execution_id = :execution_id
+     AND core.lifecycle_phase = 'active'
+     AND held.partition_key = :partition_key
+     AND held.execution_id = :execution_id
+     AND held.attempt_index = :attempt_index
+     AND held.lease_epoch = :lease_epoch
+     AND (core.attempt_index = :attempt_index
+          OR NOT EXISTS (SELECT 1
+                           FROM ff_attempt AS other
+                          WHERE other.partition_key = :partition_key
+                            AND other.execution_id = :execution_id
+                            AND (other.attempt_index = core.attempt_index
+                                 OR other.attempt_index > :attempt_index)))
+)
+UPDATE ff_attempt AS attempt
+   SET outcome = 'retry',
+       terminal_at_ms = :now_ms,
+       lease_expires_at_ms = NULL
+  FROM fence
+ WHERE attempt.partition_key = :partition_key
+   AND attempt.execution_id = fence.execution_id
+   AND attempt.attempt_index = fence.attempt_index;
+WITH fence AS (
+  SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields, held.attempt_index
+    FROM ff_exec_core AS core
+    JOIN ff_attempt AS held
+      ON held.partition_key = core.partition_key
+     AND held.execution_id = core.execution_id
+   WHERE core.partition_key = :partition_key
+     AND core.execution_id = :execution_id
+     AND core.lifecycle_phase = 'active'
+     AND held.partition_key = :partition_key
+     AND held.execution_id = :execution_id
+     AND held.attempt_index = :attempt_index
+     AND held.lease_epoch = :lease_epoch
+     AND (core.attempt_index = :attempt_index
+          OR NOT EXISTS (SELECT 1
+                           FROM ff_attempt AS other
+                          WHERE other.partition_key = :partition_key
+                            AND other.execution_id = :execution_id
+                            AND (other.attempt_index = core.attempt_index
+                                 OR other.attempt_index > :attempt_index)))
+)
+INSERT INTO ff_lease_event
+       (execution_id, lease_id, event_type, occurred_at_ms, partition_key, namespace, instance_tag)
+SELECT :execution_text, :lease_id, 'revoked', :now_ms, fence.partition_key,
+       CAST(json_extract(fence.raw_fields, '$.namespace') AS text),
+       CAST(json_extract(fence.raw_fields, '$.tags."cairn.instance_id"') AS text)
+  FROM fence;
+WITH fence AS (
+  SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields, held.attempt_index
+    FROM ff_exec_core AS core
+    JOIN ff_attempt AS held
+      ON held.partition_key = core.partition_key
+     AND held.execution_id = core.execution_id
+   WHERE core.partition_key = :partition_key
+     AND core.execution_id = :execution_id
+     AND core.lifecycle_phase = 'active'
+     AND held.partition_key = :partition_key
+     AND held.execution_id = :execution_id
+     AND held.attempt_index = :attempt_index
+     AND held.lease_epoch = :lease_epoch
+     AND (core.attempt_index = :attempt_index
+          OR NOT EXISTS (SELECT 1
+                           FROM ff_attempt AS other
+                          WHERE other.partition_key = :partition_key
+                            AND other.execution_id = :execution_id
+                            AND (other.attempt_index = core.attempt_index
+                                 OR other.attempt_index > :attempt_index)))
+)
+UPDATE ff_exec_core AS core
+   SET lifecycle_phase = 'runnable',
+       ownership_state = 'unowned',
+       eligibility_state = 'eligible_now',
+       public_state = 'waiting',
+       attempt_state = 'pending_retry_attempt',
+       blocking_reason = NULL,
+       attempt_index = fence.attempt_index + 1,
+       raw_fields = json_set(core.raw_fields, '$.last_failure_message', CAST(:failure_message AS text), '$.retry_count', CAST(:retry_count AS text))
+  FROM fence
+ WHERE core.partition_key = :partition_key
+   AND core.execution_id = fence.execution_id
+RETURNING (SELECT max(newest.event_id)
+             FROM ff_lease_event AS newest) AS lease_event_id;
+
+-- Ends the running attempt and makes its execution claimable at `retry_at_ms`, for the next attempt. The
+-- wake-up time takes the deadline column; the deadline itself is kept in the open document until then, and
+-- the attempt remembers the time for a repeated call. No row: the handle does not hold the lease.
+-- name: retry_later :opt
+-- diverges(columns.lease_event_id): under the single writer the newest event is the one just inserted; RETURNING on SQLite cannot name a row of another statement.
+-- column: lease_event_id i64
+WITH fence AS (
+  SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields, held.attempt_index
+    FROM ff_exec_core AS core
+    JOIN ff_attempt AS held
+      ON held.partition_key = core.partition_key
+     AND held.execution_id = core.execution_id
+   WHERE core.partition_key = :partition_key
+     AND core.execution_id = :execution_id
+     AND core.lifecycle_phase = 'active'
+     AND held.partition_key = :partition_key
+     AND held.execution_id = :execution_id
+     AND held.attempt_index = :attempt_index
+     AND held.lease_epoch = :lease_epoch
+     AND (core.attempt_index = :attempt_index
+          OR NOT EXISTS (SELECT 1
+                           FROM ff_attempt AS other
+                          WHERE other.partition_key = :partition_key
+                            AND other.execution_id = :execution_id
+                            AND (other.attempt_index = core.attempt_index
+                                 OR other.attempt_index > :attempt_index)))
+)
+UPDATE ff_attempt AS attempt
+   SET outcome = 'retry',
+       terminal_at_ms = :now_ms,
+       lease_expires_at_ms = NULL,
+       raw_fields = json_set(attempt.raw_fields, '$.retry_at_ms', :retry_at_ms)
+  FROM fence
+ WHERE attempt.partition_key = :partition_key
+   AND attempt.execution_id = fence.execution_id
+   AND attempt.attempt_index = fence.attempt_index;
+WITH fence AS (
+  SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields, held.attempt_index
+    FROM ff_exec_core AS core
+    JOIN ff_attempt AS held
+      ON held.partition_key = core.partition_key
+     AND held.execution_id = core.execution_id
+   WHERE core.partition_key = :partition_key
+     AND core.execution_id = :execution_id
+     AND core.lifecycle_phase = 'active'
+     AND held.partition_key = :partition_key
+     AND held.execution_id = :execution_id
+     AND held.attempt_index = :attempt_index
+     AND held.lease_epoch = :lease_epoch
+     AND (core.attempt_index = :attempt_index
+          OR NOT EXISTS (SELECT 1
+                           FROM ff_attempt AS other
+                          WHERE other.partition_key = :partition_key
+                            AND other.execution_id = :execution_id
+                            AND (other.attempt_index = core.attempt_index
+                                 OR other.attempt_index > :attempt_index)))
+)
+INSERT INTO ff_lease_event
+       (execution_id, lease_id, event_type, occurred_at_ms, partition_key, namespace, instance_tag)
+SELECT :execution_text, :lease_id, 'revoked', :now_ms, fence.partition_key,
+       CAST(json_extract(fence.raw_fields, '$.namespace') AS text),
+       CAST(json_extract(fence.raw_fields, '$.tags."cairn.instance_id"') AS text)
+  FROM fence;
+WITH fence AS (
+  SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields, held.attempt_index
+    FROM ff_exec_core AS core
+    JOIN ff_attempt AS held
+      ON held.partition_key = core.partition_key
+     AND held.execution_id = core.execution_id
+   WHERE core.partition_key = :partition_key
+     AND core.execution_id = :execution_id
+     AND core.lifecycle_phase = 'active'
+     AND held.partition_key = :partition_key
+     AND held.execution_id = :execution_id
+     AND held.attempt_index = :attempt_index
+     AND held.lease_epoch = :lease_epoch
+     AND (core.attempt_index = :attempt_index
+          OR NOT EXISTS (SELECT 1
+                           FROM ff_attempt AS other
+                          WHERE other.partition_key = :partition_key
+                            AND other.execution_id = :execution_id
+                            AND (other.attempt_index = core.attempt_index
+                                 OR other.attempt_index > :attempt_index)))
+)
+UPDATE ff_exec_core AS core
+   SET lifecycle_phase = 'runnable',
+       ownership_state = 'unowned',
+       eligibility_state = 'not_eligible_until_time',
+       public_state = 'delayed',
+       attempt_state = 'pending_retry_attempt',
+       blocking_reason = 'waiting_for_retry_backoff',
+       attempt_index = fence.attempt_index + 1,
+       deadline_at_ms = :retry_at_ms,
+       raw_fields = json_set(
+            CASE
+              WHEN core.deadline_at_ms IS NULL THEN core.raw_fields
+              ELSE json_set(core.raw_fields, '$.execution_deadline_at', core.deadline_at_ms)
+            END,
+            '$.last_failure_message', CAST(:failure_message AS text), '$.retry_count', CAST(:retry_count AS text))
+  FROM fence
+ WHERE core.partition_key = :partition_key
+   AND core.execution_id = fence.execution_id
+RETURNING (SELECT max(newest.event_id)
+             FROM ff_lease_event AS newest) AS lease_event_id;
+
+-- Reads what the retry decision needs: the execution's policy and its open document with the retry counter.
+-- name: retry_policy_read :opt
+SELECT core.policy, core.raw_fields
+  FROM ff_exec_core AS core
+ WHERE core.partition_key = :partition_key
+   AND core.execution_id = :execution_id;
