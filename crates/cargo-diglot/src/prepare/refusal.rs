@@ -53,9 +53,9 @@ impl Refusal {
         (!name.contains(char::is_whitespace)).then_some(name)
     }
 
-    fn into_finding(self, dialect: Dialect, what: &str, span: Span) -> Diagnostic {
+    fn into_finding(self, dialect: Dialect, name: &str, what: &str, span: Span) -> Diagnostic {
         let title = dialect.title();
-        let message = format!("{title} refuses {what}: {}", self.message);
+        let message = format!("{name}: {title} refuses the {what}: {}", self.message);
         let mut finding = Diagnostic::error(RULE, message, span, format!("{title} says: {}", self.message));
         finding.notes.extend(self.detail);
         finding.help.extend(self.hint);
@@ -66,18 +66,17 @@ impl Refusal {
 impl Project<'_> {
     /// A statement that an engine refused.
     pub(super) fn refused(&self, text: &EmittedText, refusal: Refusal) -> Diagnostic {
-        let what = format!("`{}`", text.name);
         let folder = &self.inputs.config.sql;
         let Some(origin) = Origin::find(&self.inputs.sources, folder, text.dialect, &text.noun, &text.name) else {
-            return refusal.into_finding(text.dialect, &what, Span::new(FileId(0), 0..0));
+            return refusal.into_finding(text.dialect, &text.name, "statement", Span::new(FileId(0), 0..0));
         };
         let place = match refusal.at {
             Some(at) => origin.of_emitted(&text.sql, at),
             None => refusal.word().and_then(|word| origin.of_word(word)),
         };
         match place {
-            Some(span) => refusal.into_finding(text.dialect, &what, span).context(origin.name(), ""),
-            None => refusal.into_finding(text.dialect, &what, origin.name()),
+            Some(span) => refusal.into_finding(text.dialect, &text.name, "statement", span).context(origin.name(), ""),
+            None => refusal.into_finding(text.dialect, &text.name, "statement", origin.name()),
         }
     }
 
@@ -87,9 +86,8 @@ impl Project<'_> {
         let start = refusal.at.unwrap_or(0).min(source.text.len());
         let rest = source.text.get(start..).unwrap_or_default();
         let length = rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len());
-        let what = format!("the migration `{}`", source.path);
         refusal
-            .into_finding(dialect, &what, Span::new(file, start..start + length.max(1)))
+            .into_finding(dialect, &source.path, "migration", Span::new(file, start..start + length.max(1)))
             .note("the statements were not asked, because the schema is incomplete")
     }
 }

@@ -139,7 +139,11 @@ fn what_an_engine_refuses_is_a_finding_at_the_word_it_refuses() {
         let places: Vec<String> = asked.findings.iter().map(|finding| at(&inputs, finding)).collect();
         assert_eq!(places, ["ownr", "job_put"], "{title}");
         for (finding, name) in asked.findings.iter().zip(["job_typo", "job_put"]) {
-            assert!(finding.message.starts_with(&format!("{title} refuses `{name}`: ")), "{}", finding.message);
+            assert!(
+                finding.message.starts_with(&format!("{name}: {title} refuses the statement: ")),
+                "{}",
+                finding.message
+            );
         }
         assert_eq!(asked.answers.len(), 1, "{title}");
     }
@@ -152,7 +156,11 @@ fn a_refused_migration_is_a_finding_in_its_file_and_ends_the_asking() {
     let (inputs, asked) = ask_all(texts.to_vec(), ["CREATE TABEL job (id INTEGER);", &pg]);
     assert_eq!(asked[1].findings.len(), 1);
     assert_eq!(at(&inputs, &asked[1].findings[0]), "txet");
-    assert!(asked[0].findings[0].message.contains("`schema/sqlite/0001_job.sql`"), "{}", asked[0].findings[0].message);
+    assert!(
+        asked[0].findings[0].message.starts_with("schema/sqlite/0001_job.sql: SQLite refuses the migration: "),
+        "{}",
+        asked[0].findings[0].message
+    );
     assert!(asked.iter().all(|asked| asked.answers.is_empty()));
 }
 
