@@ -12,13 +12,14 @@ use self::difference::{Difference, joins, keyed, unordered};
 use crate::diagnostic::Diagnostic;
 use crate::facts::{Fact, Facts, Group, Kind, facts};
 use crate::infer::PageOf;
-use crate::normal::Node;
+use crate::normal::{Around, Node};
 use crate::page::AnnotationKind;
 use crate::source::{Sources, Span};
 
 /// Compares a pair. Declarations that waive nothing are errors too.
 pub(crate) fn compare(sources: &Sources, sqlite: &PageOf<'_>, pg: &PageOf<'_>) -> Vec<Diagnostic> {
-    let (left, right) = (facts(sqlite.tree), facts(pg.tree));
+    let around = Around { pg: pg.schema, nullable: nullable(&[sqlite, pg]) };
+    let (left, right) = (facts(sqlite.tree, &around), facts(pg.tree, &around));
     let declared = declarations(&[sqlite, pg]);
     let mut pair = Pair { sources, sqlite, pg, declared, seen: String::new(), found: Vec::new() };
     pair.cardinality();
@@ -30,6 +31,22 @@ pub(crate) fn compare(sources: &Sources, sqlite: &PageOf<'_>, pg: &PageOf<'_>) -
     pair.params();
     pair.leftovers();
     pair.found
+}
+
+/// Parameters that either page declares nullable.
+fn nullable(pages: &[&PageOf<'_>]) -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    for page in pages {
+        names.extend(page.tree.params.iter().filter(|param| param.nullable).map(|param| param.name.clone()));
+        for annotation in &page.raw.annotations {
+            if let AnnotationKind::Param { name, ty } = &annotation.kind
+                && ty.nullable
+            {
+                names.insert(name.clone());
+            }
+        }
+    }
+    names
 }
 
 /// A `-- diverges(...)` and whether it was needed.
@@ -187,7 +204,16 @@ impl Pair<'_> {
             let fact = |(item, node): &(String, Node)| Fact { kind: Kind::Columns, item: item.clone(), node: node.clone() };
             facts.result.iter().map(fact).collect()
         };
-        let (left_facts, right_facts) = (as_facts(left), as_facts(right));
+        let (mut left_facts, mut right_facts) = (as_facts(left), as_facts(right));
+        if left_facts.len() == right_facts.len() {
+            // Expressions without a name have one of each engine's own; they find each other by their place.
+            for (at, (a, b)) in left_facts.iter_mut().zip(&mut right_facts).enumerate() {
+                if !a.item.chars().all(|c| c.is_alphanumeric() || c == '_') {
+                    a.item = format!("column {}", at + 1);
+                    b.item.clone_from(&a.item);
+                }
+            }
+        }
         let list = |facts: &[Fact], page: &PageOf<'_>| facts.last().map_or(page.raw.name_span, |fact| fact.node.span);
         let (left_list, right_list) = (list(&left_facts, self.sqlite), list(&right_facts, self.pg));
         for difference in keyed(Kind::Columns, &left_facts, &right_facts) {

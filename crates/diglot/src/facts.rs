@@ -3,7 +3,7 @@
 //! A unit gives one group of facts per write and per CTE that reads, wherever it stands: several statements
 //! on one page and one statement on the other give the same groups.
 
-use crate::normal::{Names, Node, join_word, writing_part};
+use crate::normal::{Around, Names, Node, as_exists, join_word, writing_part};
 use crate::source::Span;
 use crate::tree::{
     Assignment, Body, Conflict, ConflictAction, Expr, Insert, OutputColumn, Part, Query, Rows, Select, Source,
@@ -106,8 +106,8 @@ pub(crate) struct Facts {
 }
 
 /// Takes a statement apart.
-pub(crate) fn facts(statement: &Statement) -> Facts {
-    let names = Names::new(statement);
+pub(crate) fn facts<'t>(statement: &'t Statement, around: &'t Around<'t>) -> Facts {
+    let names = Names::new(statement, around);
     let mut all = Facts { groups: Vec::new(), result: Vec::new(), torn: Vec::new() };
     for (index, part) in statement.parts.iter().enumerate() {
         let is_result = statement.result == Some(index);
@@ -249,7 +249,7 @@ impl Collector<'_, '_> {
             let node = self.names.order(&query.order, span);
             self.push(Kind::Order, "", node);
         }
-        for (kind, value) in [(Kind::Limit, &query.limit), (Kind::Offset, &query.offset)] {
+        for (kind, value) in [(Kind::Limit, self.names.limit(query)), (Kind::Offset, query.offset.as_ref())] {
             if let Some(value) = value {
                 let node = self.names.expr(value);
                 self.push(kind, "", node);
@@ -301,7 +301,7 @@ impl Collector<'_, '_> {
     fn flat(&self, filter: &Expr) -> Vec<Node> {
         let node = self.names.expr(filter);
         let list = if node.head == "and" { node.kids } else { vec![node] };
-        list.into_iter().filter(|node| node.head != "1").collect()
+        list.into_iter().filter(|node| node.head != "1").map(as_exists).collect()
     }
 
     fn conjuncts(&mut self, kind: Kind, filter: Option<&Expr>) {
@@ -332,7 +332,7 @@ impl Collector<'_, '_> {
         }
         self.query(&insert.rows);
         if let Some((word, span)) = &insert.or {
-            let head = if word == "ignore" { "nothing".to_owned() } else { format!("or {word}") };
+            let head = if word.contains("ignore") { "nothing".to_owned() } else { format!("or {word}") };
             self.push(Kind::Conflict, "action", Node::leaf(head, *span));
         }
         if let Some(conflict) = &insert.conflict {

@@ -4,9 +4,13 @@
 //! What only nearly holds is left alone, so that it shows up as a difference.
 
 mod json;
+mod known;
+mod membership;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+use crate::dialect::Dialect;
+use crate::schema::Schema;
 use crate::source::Span;
 use crate::tree::{
     Body, Expr, ExprKind, OrderKey, Part, Query, Rows, Select, Source, SourceId, SourceKind, Statement,
@@ -25,6 +29,8 @@ pub(crate) struct Node {
     /// The text it came from.
     pub span: Span,
 }
+
+pub(crate) use membership::as_exists;
 
 impl Node {
     pub(crate) fn leaf(head: impl Into<String>, span: Span) -> Self {
@@ -76,11 +82,20 @@ impl Node {
 pub(crate) struct Names<'t> {
     statement: &'t Statement,
     relations: BTreeMap<SourceId, String>,
+    around: &'t Around<'t>,
+}
+
+/// What a page must know of its pair.
+pub(crate) struct Around<'t> {
+    /// The schema of Postgres: it knows which flags are booleans.
+    pub(crate) pg: &'t Schema,
+    /// Parameters that either page declares nullable.
+    pub(crate) nullable: BTreeSet<String>,
 }
 
 impl<'t> Names<'t> {
     /// Names every source of a statement by its relation; the second occurrence within one part gets `#2`.
-    pub(crate) fn new(statement: &'t Statement) -> Self {
+    pub(crate) fn new(statement: &'t Statement, around: &'t Around<'t>) -> Self {
         let mut relations = BTreeMap::new();
         for part in &statement.parts {
             let mut seen: BTreeMap<String, usize> = BTreeMap::new();
@@ -101,7 +116,7 @@ impl<'t> Names<'t> {
                 }
             }
         }
-        Self { statement, relations }
+        Self { statement, relations, around }
     }
 
     /// The relation that a source stands for.
@@ -139,7 +154,7 @@ impl<'t> Names<'t> {
             ExprKind::Binary { op, left, right } => self.binary(op, left, right, span),
             ExprKind::Is { expr: inner, what, negated } => {
                 let word = if *negated { format!("is not {what}") } else { format!("is {what}") };
-                Node::list(word, vec![self.expr(inner)], span)
+                Node::list(word, vec![json::as_text(self.expr(inner))], span)
             }
             ExprKind::Between { expr: inner, low, high, negated } => {
                 let (value, low, high) = (self.expr(inner), self.expr(low), self.expr(high));
@@ -223,7 +238,14 @@ impl<'t> Names<'t> {
             }
             ">" => Node::list("<", vec![r, l], span),
             ">=" => Node::list("<=", vec![r, l], span),
-            "=" | "<>" | "+" | "*" | "is not distinct from" | "is distinct from" => Node::set(op, vec![l, r], span),
+            "=" | "<>" => {
+                if let Some(node) = self.flag(op, (left, &l), (right, &r), span) {
+                    return node;
+                }
+                let (l, r) = json::beside_text(l, r);
+                Node::set(op, vec![l, r], span)
+            }
+            "+" | "*" | "is not distinct from" | "is distinct from" => Node::set(op, vec![l, r], span),
             _ => Node::list(op, vec![l, r], span),
         }
     }
@@ -255,48 +277,6 @@ impl<'t> Names<'t> {
         Node { head: flipped.to_owned(), span, ..node }
     }
 
-    fn in_list(&self, inner: &Expr, list: &[Expr], negated: bool, span: Span) -> Node {
-        let value = self.expr(inner);
-        if let [only] = list {
-            return Node::set(if negated { "<>" } else { "=" }, vec![value, self.expr(only)], span);
-        }
-        let items = Node::set("items", self.all(list), span);
-        Node::list(if negated { "not in" } else { "in" }, vec![value, items], span)
-    }
-
-    fn in_query(&self, inner: &Expr, query: &Query, negated: bool, span: Span) -> Node {
-        let head = if negated { "not in" } else { "in" };
-        let value = self.expr(inner);
-        if let Some(list) = self.list_param(query) {
-            return Node::list(head, vec![value, list], span);
-        }
-        Node::list(head, vec![value, self.query(query)], span)
-    }
-
-    /// `SELECT value FROM json_each(:list)`: the way to pass a list on SQLite.
-    fn list_param(&self, query: &Query) -> Option<Node> {
-        let Rows::Select(select) = &query.rows else { return None };
-        let ([source], [_], None) = (select.from.as_slice(), select.columns.as_slice(), &select.filter) else {
-            return None;
-        };
-        match &source.kind {
-            SourceKind::Function { name, args } if name == "json_each" && args.len() == 1 => {
-                let list = self.expr(&args[0]);
-                Some(Node::list("list", vec![list], query.span))
-            }
-            _ => None,
-        }
-    }
-
-    fn any(&self, op: &str, left: &Expr, right: &Expr, all: bool, span: Span) -> Node {
-        let (value, list) = (self.expr(left), self.expr(right));
-        match (op, all) {
-            ("=", false) => Node::list("in", vec![value, Node::list("list", vec![list], right.span)], span),
-            ("<>", true) => Node::list("not in", vec![value, Node::list("list", vec![list], right.span)], span),
-            _ => Node::list(format!("{op} {}", if all { "all" } else { "any" }), vec![value, list], span),
-        }
-    }
-
     fn cast(&self, inner: &Expr, base: Option<&Base>, to: &str, span: Span) -> Node {
         let node = self.expr(inner);
         // A cast of a parameter or of NULL only tells Postgres its type.
@@ -309,7 +289,21 @@ impl<'t> Names<'t> {
             other => other.word(),
         };
         let target = base.map_or(to, family);
-        let already_text = target == "text" && (from == Some(&Base::Text) || node.head.starts_with("json-text"));
+        if let Some(read) = json::cast(&node, target, span) {
+            return read;
+        }
+        if from == Some(&Base::Bool) && target == "int" || self.is_flag(inner) && target == "int" {
+            return node;
+        }
+        let real = matches!(from, Some(Base::Float64 | Base::Numeric));
+        if target == "int" && real && node.head != "sum" && self.statement.dialect == Dialect::Pg {
+            // SQLite cuts off, Postgres rounds; `trunc` cuts off on Postgres.
+            return match node.kids.as_slice() {
+                [whole] if node.head == "trunc" => Node::list("cast int", vec![whole.clone()], span),
+                _ => Node::list("cast int rounded", vec![node], span),
+            };
+        }
+        let already_text = target == "text" && from == Some(&Base::Text);
         let already = from.is_some_and(|from| family(from) == target) && !node.head.starts_with("json-");
         if already_text || already || node.head == "sum" && target == "int" {
             return node;
@@ -327,8 +321,14 @@ impl<'t> Names<'t> {
         let mut kids = self.all(args);
         let head = match (name.as_str(), kids.len()) {
             ("ifnull", 2) => "coalesce",
-            ("max", 2..) => "greatest",
-            ("min", 2..) => "least",
+            ("max" | "greatest", 2..) => self.extreme(name, args, ["greatest", "greatest or null", "greatest of known"]),
+            ("min" | "least", 2..) => self.extreme(name, args, ["least", "least or null", "least of known"]),
+            ("instr", 2) => "strpos",
+            ("char_length" | "character_length", 1) => "length",
+            ("count", 1) if !*distinct && over.is_none() && self.required(&args[0]) => {
+                kids.clear();
+                "count *"
+            }
             ("iif", 3) => {
                 let otherwise = kids.pop();
                 let then = kids.pop();
@@ -357,7 +357,7 @@ impl<'t> Names<'t> {
         if *distinct {
             head.push_str(" distinct");
         }
-        let set = matches!(head.as_str(), "greatest" | "least");
+        let set = head.starts_with("greatest") || head.starts_with("least");
         if !order.is_empty() {
             kids.push(self.order(order, expr.span));
         }
@@ -371,18 +371,21 @@ impl<'t> Names<'t> {
         Node { head, kids, set, span: expr.span }
     }
 
-    /// ORDER BY with the effective place of NULLs left to the lints.
+    /// ORDER BY.
     pub(crate) fn order(&self, order: &[OrderKey], span: Span) -> Node {
         let keys = order.iter().map(|key| self.order_key(key)).collect();
         Node::list("order", keys, span)
     }
 
-    /// One key of ORDER BY.
+    /// One key of ORDER BY, with the place that NULLs really take where there can be some.
     pub(crate) fn order_key(&self, key: &OrderKey) -> Node {
-        let nullable = key.expr.ty.as_ref().is_none_or(|ty| ty.nullable);
-        let nulls = match key.nulls_first {
-            Some(first) if nullable => if first { " nulls first" } else { " nulls last" },
-            _ => "",
+        let nullable = key.expr.ty.as_ref().is_some_and(|ty| ty.nullable);
+        // NULL is the smallest value to SQLite and the largest to Postgres.
+        let first = key.nulls_first.unwrap_or(key.desc == (self.statement.dialect == Dialect::Pg));
+        let nulls = match (nullable, first) {
+            (false, _) => "",
+            (true, true) => " nulls first",
+            (true, false) => " nulls last",
         };
         let direction = if key.desc { "desc" } else { "asc" };
         Node::list(format!("{direction}{nulls}"), vec![self.expr(&key.expr)], key.span)
@@ -397,7 +400,7 @@ impl<'t> Names<'t> {
         if !query.order.is_empty() {
             kids.push(self.order(&query.order, query.span));
         }
-        if let Some(limit) = &query.limit {
+        if let Some(limit) = self.limit(query) {
             kids.push(Node::list("limit", vec![self.expr(limit)], limit.span));
         }
         if let Some(offset) = &query.offset {

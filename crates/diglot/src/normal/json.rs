@@ -1,29 +1,38 @@
 //! JSON in normal form: reading and writing members, building objects and arrays.
 //!
-//! Paths become lists of steps. Reading gives `json-text`, whose cast decides what it is; a value that is
-//! wrapped to become JSON is the value.
+//! Paths become lists of steps. `->>` and `#>>` of Postgres give text, `json_extract` and `->>` of SQLite a value
+//! in SQL's type: they are the same with a cast on SQLite, under IS NULL, and beside a text that no number and no
+//! boolean is written as. Inside a document a text is bare and JSON is marked, however each dialect marks it.
 
 use super::{Names, Node};
+use crate::dialect::Dialect;
 use crate::source::Span;
 use crate::tree::{Expr, ExprKind};
+use crate::types::Base;
 
-/// `->`, `->>`, `#>>`, and `||` with an object.
+/// `->`, `->>`, `#>>`, `?`, and `||` with an object.
 pub(super) fn binary(names: &Names<'_>, op: &str, left: &Expr, right: &Expr, span: Span) -> Option<Node> {
     match op {
-        "->" | "->>" | "#>" | "#>>" => {
-            let steps = steps(right)?;
-            Some(read(names, left, steps, op.ends_with(">>"), span))
+        "->" | "#>" => Some(read(names, left, steps(right)?, "json-value", span)),
+        "->>" | "#>>" => Some(read(names, left, steps(right)?, text_head(names), span)),
+        "?" => {
+            let kind = read(names, left, steps(right)?, "json-type", span);
+            Some(Node::list("is not null", vec![kind], span))
         }
+        "-" if is_document(names, left) => match &right.kind {
+            ExprKind::Text(key) => Some(remove(names.expr(left), &[key.clone()], span)),
+            _ => None,
+        },
+        "#-" => Some(remove(names.expr(left), &steps(right)?, span)),
         "||" => {
-            let built = peel(right);
-            let ExprKind::Call { name, args, .. } = &built.kind else { return None };
+            let ExprKind::Call { name, args, .. } = &right.kind else { return None };
             if name != "jsonb_build_object" && name != "json_build_object" {
                 return None;
             }
             let mut members = Vec::new();
             for pair in args.chunks(2) {
                 let [key, value] = pair else { return None };
-                let ExprKind::Text(key) = &peel(key).kind else { return None };
+                let ExprKind::Text(key) = &bare(key).kind else { return None };
                 members.push(Node::list(format!("'{key}'"), vec![value_of(names, value)], value.span));
             }
             Some(set_members(names, left, members, span))
@@ -35,19 +44,37 @@ pub(super) fn binary(names: &Names<'_>, op: &str, left: &Expr, right: &Expr, spa
 /// JSON functions of both dialects.
 pub(super) fn call(names: &Names<'_>, name: &str, args: &[Expr], span: Span) -> Option<Node> {
     match (name, args) {
-        ("json_extract", [document, path]) => Some(read(names, document, steps(path)?, true, span)),
-        ("json_set" | "jsonb_set", [document, rest @ ..]) if rest.len() >= 2 => {
+        ("json_extract", [document, path]) => Some(read(names, document, steps(path)?, text_head(names), span)),
+        ("json_set", [document, rest @ ..]) if rest.len() >= 2 => {
             let mut members = Vec::new();
             for pair in rest.chunks(2) {
-                let [path, value] = pair else { break };
-                let steps = steps(path)?.join("'.'");
-                members.push(Node::list(format!("'{steps}'"), vec![value_of(names, value)], value.span));
+                let [path, value] = pair else { return None };
+                let steps = steps(path)?;
+                // Postgres does not make missing parents.
+                let made = if steps.len() > 1 { "with parents " } else { "" };
+                members.push(Node::list(format!("{made}'{}'", steps.join("'.'")), vec![value_of(names, value)], value.span));
             }
             Some(set_members(names, document, members, span))
         }
-        ("json", [value]) => Some(names.expr(value)),
-        ("to_jsonb", [value]) => Some(names.expr(value)),
-        ("json_object" | "jsonb_build_object", pairs) => {
+        ("jsonb_set", [document, path, value, flags @ ..]) => {
+            let steps = steps(path)?;
+            let makes = flags.iter().all(|flag| matches!(flag.kind, ExprKind::Bool(true)));
+            let strict = null_as_json(value).is_none() && !names.required(wrapped(value));
+            let head = match (makes, strict) {
+                (true, false) => "",
+                (true, true) => "null for null ",
+                (false, _) => "only when there ",
+            };
+            let value = null_as_json(value).unwrap_or(value);
+            let member = match &value.kind {
+                ExprKind::Param(_) => json(names.expr(value)),
+                _ => value_of(names, value),
+            };
+            let member = Node::list(format!("{head}'{}'", steps.join("'.'")), vec![member], value.span);
+            Some(set_members(names, document, vec![member], span))
+        }
+        ("json" | "to_jsonb", [value]) => Some(names.expr(value)),
+        ("json_object" | "jsonb_build_object" | "json_build_object", pairs) => {
             let mut members = Vec::new();
             for pair in pairs.chunks(2) {
                 let [key, value] = pair else { return None };
@@ -55,22 +82,93 @@ pub(super) fn call(names: &Names<'_>, name: &str, args: &[Expr], span: Span) -> 
             }
             Some(Node::set("json-object", members, span))
         }
-        ("json_remove", [document, path]) => {
-            let steps = steps(path)?.join("'.'");
-            Some(Node::list(format!("json-remove '{steps}'"), vec![names.expr(document)], span))
+        ("json_array" | "jsonb_build_array" | "json_build_array", values) => {
+            let kids = values.iter().map(|value| value_of(names, value)).collect();
+            Some(Node::list("json-array", kids, span))
+        }
+        ("json_group_array", [value]) => Some(Node::list("json-group-array", vec![value_of(names, value)], span)),
+        ("coalesce", [rows, empty]) if matches!(&bare(empty).kind, ExprKind::Text(text) if text == "[]") => {
+            // Of no rows Postgres makes NULL, SQLite an empty array.
+            match &rows.kind {
+                ExprKind::Call { name, args, order, filter: None, over: None, distinct: false, .. }
+                    if name == "jsonb_agg" && order.is_empty() && args.len() == 1 =>
+                {
+                    Some(Node::list("json-group-array", vec![value_of(names, &args[0])], span))
+                }
+                _ => None,
+            }
+        }
+        ("json_remove", [document, paths @ ..]) if !paths.is_empty() => {
+            let mut node = names.expr(document);
+            for path in paths {
+                node = remove(node, &steps(path)?, span);
+            }
+            Some(node)
+        }
+        ("json_type", [document, path]) => Some(read(names, document, steps(path)?, "json-type", span)),
+        ("json_type" | "jsonb_typeof", [document]) => Some(read(names, document, Vec::new(), "json-type", span)),
+        ("json_array_length", [document, path]) => Some(read(names, document, steps(path)?, "json-length", span)),
+        ("json_array_length" | "jsonb_array_length", [document]) => {
+            Some(read(names, document, Vec::new(), "json-length", span))
         }
         _ => None,
     }
 }
 
-fn read(names: &Names<'_>, document: &Expr, mut steps: Vec<String>, text: bool, span: Span) -> Node {
+/// Casts of what was read: they decide what it is, and make both dialects' ways of reading one.
+pub(super) fn cast(node: &Node, target: &str, span: Span) -> Option<Node> {
+    if !node.head.starts_with("json-text") && !node.head.starts_with("json-typed") {
+        return None;
+    }
+    let text = as_text(node.clone());
+    match target {
+        "text" => Some(Node { span, ..text }),
+        _ => Some(Node::list(format!("cast {target}"), vec![text], span)),
+    }
+}
+
+/// A value in SQL's type where only its text counts.
+pub(super) fn as_text(node: Node) -> Node {
+    match node.head.strip_prefix("json-typed") {
+        Some(rest) => Node { head: format!("json-text{rest}"), ..node },
+        None => node,
+    }
+}
+
+/// Two sides of a comparison, of which one may be a text that only a JSON string equals.
+pub(super) fn beside_text(left: Node, right: Node) -> (Node, Node) {
+    if is_word(&right) {
+        (as_text(left), right)
+    } else if is_word(&left) {
+        (left, as_text(right))
+    } else {
+        (left, right)
+    }
+}
+
+/// Whether a node is a text literal that is written like no number and no boolean.
+pub(super) fn is_word(node: &Node) -> bool {
+    let Some(text) = node.head.strip_prefix('\'').and_then(|text| text.strip_suffix('\'')) else { return false };
+    node.kids.is_empty() && text.parse::<f64>().is_err() && !["true", "false", "null"].contains(&text)
+}
+
+fn text_head(names: &Names<'_>) -> &'static str {
+    if names.statement.dialect == Dialect::Sqlite { "json-typed" } else { "json-text" }
+}
+
+fn read(names: &Names<'_>, document: &Expr, mut steps: Vec<String>, head: &str, span: Span) -> Node {
     let mut inner = names.expr(document);
     if let Some(before) = inner.head.strip_prefix("json-value ") {
-        steps.insert(0, before.trim_matches('\'').to_owned());
+        let mut all = vec![before.trim_matches('\'').to_owned()];
+        all.append(&mut steps);
+        steps = all;
         inner = inner.kids.remove(0);
     }
-    let head = if text { "json-text" } else { "json-value" };
     Node::list(format!("{head} '{}'", steps.join("'.'")), vec![inner], span)
+}
+
+fn remove(document: Node, steps: &[String], span: Span) -> Node {
+    Node::list(format!("json-remove '{}'", steps.join("'.'")), vec![document], span)
 }
 
 fn set_members(names: &Names<'_>, document: &Expr, mut members: Vec<Node>, span: Span) -> Node {
@@ -85,35 +183,88 @@ fn set_members(names: &Names<'_>, document: &Expr, mut members: Vec<Node>, span:
     Node::list("json-set", vec![inner, Node::set("members", members, span)], span)
 }
 
-fn value_of(names: &Names<'_>, value: &Expr) -> Node {
-    names.expr(peel(value))
+fn is_document(names: &Names<'_>, expr: &Expr) -> bool {
+    expr.ty.as_ref().is_some_and(|ty| ty.base == Base::Json) || names.expr(expr).head.starts_with("json-")
 }
 
-/// Looks through casts to JSON and to text, which wrap a value without changing it.
-fn peel(expr: &Expr) -> &Expr {
-    match &expr.kind {
-        ExprKind::Cast { expr: inner, to, .. } if matches!(to.as_str(), "jsonb" | "json") => peel(inner),
-        ExprKind::Call { name, args, .. } if matches!(name.as_str(), "to_jsonb" | "json") && args.len() == 1 => {
-            peel(&args[0])
+/// What stands as a value inside a document.
+fn value_of(names: &Names<'_>, value: &Expr) -> Node {
+    let node = names.expr(value);
+    match (&value.kind, names.statement.dialect) {
+        (ExprKind::Call { name, args, .. }, _) if name == "to_jsonb" && args.len() == 1 => value_of(names, &args[0]),
+        (ExprKind::Call { name, .. }, Dialect::Sqlite) if name == "json" => json(node),
+        // The bare TRUE of SQLite is a number; Postgres's is JSON's.
+        (ExprKind::Bool(value), Dialect::Pg) => Node::leaf(format!("json {value}"), node.span),
+        (ExprKind::Cast { to, .. }, Dialect::Pg) if to == "jsonb" || to == "json" => json(node),
+        (_, Dialect::Sqlite) if node.head.starts_with("json-typed") => {
+            Node { head: node.head.replacen("json-typed", "json-value", 1), ..node }
         }
+        (_, Dialect::Pg) if value.ty.as_ref().is_some_and(|ty| ty.base == Base::Json) => json(node),
+        (_, Dialect::Pg) if value.ty.as_ref().is_some_and(|ty| ty.base == Base::Bool) => {
+            let then = |word: &str| Node::leaf(word, node.span);
+            let branch = Node::list("when", vec![node.clone(), then("'true'")], node.span);
+            json(Node::list("case", vec![branch, then("'false'")], node.span))
+        }
+        _ => node,
+    }
+}
+
+/// A value that is JSON, unless its term makes JSON anyway.
+fn json(node: Node) -> Node {
+    let span = node.span;
+    match node.head.as_str() {
+        "'true'" | "'false'" | "'null'" => Node::leaf(format!("json {}", node.head.trim_matches('\'')), span),
+        head if head.starts_with("json-") && !head.starts_with("json-text") => node,
+        _ => Node::list("json", vec![node], span),
+    }
+}
+
+/// `COALESCE(to_jsonb(v), 'null')` writes JSON null for NULL, as SQLite does.
+fn null_as_json(value: &Expr) -> Option<&Expr> {
+    match &value.kind {
+        ExprKind::Call { name, args, .. } if name == "coalesce" => match args.as_slice() {
+            [value, null] if matches!(&bare(null).kind, ExprKind::Text(text) if text == "null") => Some(value),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// The value inside `to_jsonb` and casts.
+fn wrapped(expr: &Expr) -> &Expr {
+    match &expr.kind {
+        ExprKind::Call { name, args, .. } if name == "to_jsonb" && args.len() == 1 => wrapped(&args[0]),
+        ExprKind::Cast { expr, .. } => wrapped(expr),
         _ => expr,
     }
 }
 
-/// The steps of `'$.a."b.c"'`, `'{a,b}'`, `'a'`, `ARRAY['a','b']`.
+/// The expression without its casts.
+fn bare(expr: &Expr) -> &Expr {
+    match &expr.kind {
+        ExprKind::Cast { expr, .. } => bare(expr),
+        _ => expr,
+    }
+}
+
+/// The steps of `'$.a."b.c"[0]'`, `'{a,b}'`, `'a'`, `ARRAY['a','b']`.
 fn steps(path: &Expr) -> Option<Vec<String>> {
-    match &peel(path).kind {
-        ExprKind::Text(text) => Some(match text.strip_prefix("$.") {
-            Some(rest) => dotted(rest),
-            None => match text.strip_prefix('{').and_then(|t| t.strip_suffix('}')) {
-                Some(inner) => inner.split(',').map(|s| s.trim().trim_matches('"').to_owned()).collect(),
+    match &bare(path).kind {
+        ExprKind::Text(text) => match text.strip_prefix('$') {
+            Some(rest) => sqlite_steps(rest),
+            None => Some(match text.strip_prefix('{').and_then(|text| text.strip_suffix('}')) {
+                Some(inner) => inner.split(',').map(|step| step.trim().trim_matches('"').to_owned()).collect(),
                 None => vec![text.clone()],
-            },
-        }),
+            }),
+        },
         ExprKind::Number(index) => Some(vec![index.clone()]),
+        ExprKind::Unary { op, expr } if op == "-" => match &expr.kind {
+            ExprKind::Number(index) => Some(vec![format!("-{index}")]),
+            _ => None,
+        },
         ExprKind::Array(items) => items
             .iter()
-            .map(|item| match &item.kind {
+            .map(|item| match &bare(item).kind {
                 ExprKind::Text(text) => Some(text.clone()),
                 _ => None,
             })
@@ -122,19 +273,24 @@ fn steps(path: &Expr) -> Option<Vec<String>> {
     }
 }
 
-fn dotted(path: &str) -> Vec<String> {
-    let mut steps = vec![String::new()];
-    let mut quoted = false;
-    for c in path.chars() {
-        match c {
-            '"' => quoted = !quoted,
-            '.' if !quoted => steps.push(String::new()),
-            other => {
-                if let Some(last) = steps.last_mut() {
-                    last.push(other);
-                }
-            }
+/// The steps behind the `$` of a path of SQLite; none for what Postgres has no step for.
+fn sqlite_steps(path: &str) -> Option<Vec<String>> {
+    let mut steps = Vec::new();
+    let mut rest = path;
+    while !rest.is_empty() {
+        let (step, after) = if let Some(quoted) = rest.strip_prefix(".\"") {
+            quoted.split_once('"')?
+        } else if let Some(key) = rest.strip_prefix('.') {
+            key.split_at(key.find(['.', '[']).unwrap_or(key.len()))
+        } else {
+            let (index, after) = rest.strip_prefix('[')?.split_once(']')?;
+            (index.trim_start_matches('#'), after)
+        };
+        if step.is_empty() || step.contains('\\') {
+            return None;
         }
+        steps.push(step.to_owned());
+        rest = after;
     }
-    steps
+    Some(steps)
 }

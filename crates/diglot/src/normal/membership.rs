@@ -1,0 +1,94 @@
+//! Membership in a list.
+//!
+//! A list parameter is `= ANY(:ids)` on Postgres and `IN (SELECT value FROM json_each(:ids))` on SQLite; NOT IN
+//! and `<> ALL` are its opposite. `IN (a)` is `= a`, `IN (a, b)` is a set, as is `= ANY(ARRAY[a, b])`. As a
+//! condition, `x IN (SELECT y FROM t WHERE p)` asks what `EXISTS (SELECT 1 FROM t WHERE p AND y = x)` asks.
+
+use super::{Names, Node, json};
+use crate::source::Span;
+use crate::tree::{Expr, Query, Rows, SourceKind};
+
+impl Names<'_> {
+    pub(super) fn in_list(&self, inner: &Expr, list: &[Expr], negated: bool, span: Span) -> Node {
+        let value = self.expr(inner);
+        if let [only] = list {
+            return Node::set(if negated { "<>" } else { "=" }, vec![value, self.expr(only)], span);
+        }
+        let items = self.all(list);
+        let value = if items.iter().all(json::is_word) { json::as_text(value) } else { value };
+        let items = Node::set("items", items, span);
+        Node::list(if negated { "not in" } else { "in" }, vec![value, items], span)
+    }
+
+    pub(super) fn in_query(&self, inner: &Expr, query: &Query, negated: bool, span: Span) -> Node {
+        let head = if negated { "not in" } else { "in" };
+        let value = self.expr(inner);
+        if let Some(list) = self.list_param(query) {
+            return Node::list(head, vec![value, list], span);
+        }
+        Node::list(head, vec![value, self.query(query)], span)
+    }
+
+    /// `SELECT value FROM json_each(:list)`: the way to pass a list on SQLite.
+    fn list_param(&self, query: &Query) -> Option<Node> {
+        let Rows::Select(select) = &query.rows else { return None };
+        let ([source], [_], None) = (select.from.as_slice(), select.columns.as_slice(), &select.filter) else {
+            return None;
+        };
+        match &source.kind {
+            SourceKind::Function { name, args } if name == "json_each" && args.len() == 1 => {
+                let list = self.expr(&args[0]);
+                Some(Node::list("list", vec![list], query.span))
+            }
+            _ => None,
+        }
+    }
+
+    pub(super) fn any(&self, op: &str, left: &Expr, right: &Expr, all: bool, span: Span) -> Node {
+        let (value, list) = (self.expr(left), self.expr(right));
+        if list.head == "array" && ((op == "=") != all) && (op == "=" || op == "<>") {
+            let items = Node::set("items", list.kids, right.span);
+            return Node::list(if all { "not in" } else { "in" }, vec![value, items], span);
+        }
+        match (op, all) {
+            ("=", false) => Node::list("in", vec![value, Node::list("list", vec![list], right.span)], span),
+            ("<>", true) => Node::list("not in", vec![value, Node::list("list", vec![list], right.span)], span),
+            _ => Node::list(format!("{op} {}", if all { "all" } else { "any" }), vec![value, list], span),
+        }
+    }
+}
+
+/// A condition in the form of EXISTS, where it asks for rows of a query that neither groups nor cuts off.
+pub(crate) fn as_exists(condition: Node) -> Node {
+    exists(&condition).unwrap_or(condition)
+}
+
+fn exists(condition: &Node) -> Option<Node> {
+    let ("in", [value, select]) = (condition.head.as_str(), condition.kids.as_slice()) else { return None };
+    if select.head != "select" || select.kids.iter().any(|kid| !["columns", "from", "where"].contains(&kid.head.as_str())) {
+        return None;
+    }
+    let part = |name: &str| select.kids.iter().find(|kid| kid.head == name);
+    let columns = &part("columns")?.kids;
+    let values = if value.head == "row" { value.kids.as_slice() } else { std::slice::from_ref(value) };
+    let aggregates = ["count", "sum", "avg", "max", "min", "total", "json-group-array"];
+    let is_plain = |column: &Node| !aggregates.iter().any(|name| column.key().starts_with(name));
+    if values.len() != columns.len() || !columns.iter().all(is_plain) {
+        return None;
+    }
+    let mut conditions = match part("where").map(|node| node.kids.as_slice()) {
+        Some([all]) if all.head == "and" => all.kids.clone(),
+        Some([one]) => vec![one.clone()],
+        _ => Vec::new(),
+    };
+    for (value, column) in values.iter().zip(columns) {
+        conditions.push(Node::set("=", vec![value.clone(), column.clone()], column.span));
+    }
+    let condition_node = match conditions.len() {
+        1 => conditions.remove(0),
+        _ => Node::set("and", conditions, select.span),
+    };
+    let filter = Node::list("where", vec![condition_node], select.span);
+    let rows = Node { kids: vec![part("from")?.clone(), filter], ..select.clone() };
+    Some(Node::list("exists", vec![rows], condition.span))
+}
