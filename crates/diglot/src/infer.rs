@@ -106,12 +106,27 @@ pub(crate) fn signature(
     pg: Option<PageOf<'_>>,
 ) -> (Option<Signature>, Vec<Diagnostic>) {
     let pages: Vec<&PageOf<'_>> = [&sqlite, &pg].into_iter().flatten().collect();
+    of_pages(config, noun, &pages, None)
+}
+
+/// The signature that one page of a broken pair has; a SQLite page takes finer types from the schema of
+/// Postgres.
+pub(crate) fn shape(config: &Config, noun: &str, page: &PageOf<'_>, facing: Option<&Schema>) -> Option<Signature> {
+    of_pages(config, noun, &[page], facing).0
+}
+
+fn of_pages(
+    config: &Config,
+    noun: &str,
+    pages: &[&PageOf<'_>],
+    facing: Option<&Schema>,
+) -> (Option<Signature>, Vec<Diagnostic>) {
     let Some(first) = pages.first() else { return (None, Vec::new()) };
     let mut found = Vec::new();
-    let params = params::infer(config, &pages, &mut found);
-    let columns = columns::infer(config, &pages, params.as_deref().unwrap_or(&[]), &mut found);
-    unused_annotations(&pages, columns.as_deref(), &mut found);
-    rows_of_a_unit(&pages, &mut found);
+    let params = params::infer(config, pages, facing, &mut found);
+    let columns = columns::infer(config, pages, params.as_deref().unwrap_or(&[]), facing, &mut found);
+    unused_annotations(pages, columns.as_deref(), &mut found);
+    rows_of_a_unit(pages, &mut found);
     let cardinality = first.raw.cardinality;
     if let Some(columns) = &columns {
         fits_cardinality(first, cardinality, columns, &mut found);
@@ -259,6 +274,13 @@ pub(crate) fn word(cardinality: Cardinality) -> &'static str {
         Cardinality::Rows => "rows",
         Cardinality::Stream => "stream",
     }
+}
+
+/// The type of a column where the schema of the other dialect knows it better.
+fn refined(base: Base, origin: Option<&origin::Origin>, facing: Option<&Schema>) -> Base {
+    let column =
+        facing.zip(origin).and_then(|(schema, origin)| schema.tables.get(&origin.table)?.column(&origin.column));
+    column.and_then(|column| Base::finer(&base, &column.ty.base)).unwrap_or(base)
 }
 
 /// The one Rust type that all these columns agree on.

@@ -189,12 +189,7 @@ impl Run<'_> {
         };
         let config = &self.inputs.config;
         if !sound || !entry.whole {
-            // A page that was understood still says what callers may name.
-            let alone = [Dialect::Pg, Dialect::Sqlite].into_iter().filter_map(page).next();
-            let shape = alone.and_then(|page| match page.tree.dialect {
-                Dialect::Sqlite => infer::signature(config, entry.noun, Some(page), None).0,
-                Dialect::Pg => infer::signature(config, entry.noun, None, Some(page)).0,
-            });
+            let shape = self.shape(entry, page);
             self.give_up(entry, shape);
             return;
         }
@@ -208,7 +203,8 @@ impl Run<'_> {
         let findings = rules::lint(config, &pages.iter().collect::<Vec<_>>());
         self.found.extend(findings);
         let Some(signature) = signature else {
-            self.give_up(entry, None);
+            let shape = self.shape(entry, page);
+            self.give_up(entry, shape);
             return;
         };
         let texts: Vec<EmittedText> = Dialect::ALL
@@ -218,6 +214,21 @@ impl Run<'_> {
             .collect();
         self.texts.extend(texts);
         self.signatures.push(signature);
+    }
+
+    /// What the pages that were understood say of a broken statement: callers may still name it.
+    fn shape<'p>(&self, entry: &Entry<'_>, page: impl Fn(Dialect) -> Option<PageOf<'p>>) -> Option<Signature> {
+        let (config, [_, pg_schema]) = (&self.inputs.config, self.schemas);
+        let (sqlite, pg) = (page(Dialect::Sqlite), page(Dialect::Pg));
+        if sqlite.is_some()
+            && pg.is_some()
+            && let (Some(both), _) = infer::signature(config, entry.noun, page(Dialect::Sqlite), page(Dialect::Pg))
+        {
+            return Some(both);
+        }
+        // Only SQLite's types leave something for the other schema to make finer.
+        let of_pg = pg.and_then(|page| infer::shape(config, entry.noun, &page, None));
+        of_pg.or_else(|| sqlite.and_then(|page| infer::shape(config, entry.noun, &page, Some(pg_schema))))
     }
 
     /// Remembers a statement that has errors, with its shape if that is known.

@@ -1,11 +1,12 @@
 //! Settles name, type and nullability of every result column.
 
 use super::origin::{self, Deep, Origin};
-use super::{PageOf, Param, ResultColumn, column_annotation, declared, may_be_newtype, newtype, walk};
+use super::{PageOf, Param, ResultColumn, column_annotation, declared, may_be_newtype, newtype, refined, walk};
 use crate::config::Config;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Dialect;
 use crate::page::Cardinality;
+use crate::schema::Schema;
 use crate::source::Span;
 use crate::tree::{Body, ExprKind, Part, Rows, Statement};
 use crate::types::{Base, Type};
@@ -34,20 +35,21 @@ pub(super) fn infer(
     config: &Config,
     pages: &[&PageOf<'_>],
     params: &[Param],
+    facing: Option<&Schema>,
     found: &mut Vec<Diagnostic>,
 ) -> Option<Vec<ResultColumn>> {
     let mut by_page = pages.iter().map(|page| (page.tree.dialect, of_page(page.tree, params)));
     let (dialect, first) = by_page.next()?;
-    let facing = by_page.next();
+    let second = by_page.next();
     let mut columns: Vec<ResultColumn> = Vec::new();
     let mut complete = true;
     for (i, column) in first.iter().enumerate() {
         // By name first: a page that swaps two columns is a finding of its own, and types must not follow it.
-        let other = facing
+        let other = second
             .as_ref()
             .and_then(|(_, others)| others.iter().find(|other| other.name == column.name).or_else(|| others.get(i)));
         named_well(pages, column, &columns, found);
-        match settle(config, pages, (dialect, column), other, found) {
+        match settle(config, pages, (dialect, column), other, facing, found) {
             Some(column) => columns.push(column),
             None => complete = false,
         }
@@ -145,12 +147,14 @@ fn settle(
     pages: &[&PageOf<'_>],
     (dialect, column): (Dialect, &Column),
     other: Option<&Column>,
+    facing: Option<&Schema>,
     found: &mut Vec<Diagnostic>,
 ) -> Option<ResultColumn> {
     let statement = &pages.first()?.raw.name;
     let annotations = column_annotation(pages, &column.name);
     let declared = declared("column", statement, &column.name, &annotations, found);
-    let known = other.map_or_else(|| column.base.clone(), |other| finer(column, other));
+    let alone = || column.base.clone().map(|base| refined(base, column.origin.as_ref(), facing));
+    let known = other.map_or_else(alone, |other| finer(column, other));
     let ty = match (&declared, known) {
         (Some(ty), _) => ty.clone(),
         (None, Some(base)) => Type { base, nullable: column.nullable || other.is_some_and(|other| other.nullable) },

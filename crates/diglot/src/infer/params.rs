@@ -3,10 +3,11 @@
 use std::collections::BTreeSet;
 
 use super::evidence::{Conflict, Evidence, Evidences};
-use super::{PageOf, Param, declared, may_be_newtype, newtype, param_annotation, walk};
+use super::{PageOf, Param, declared, may_be_newtype, newtype, param_annotation, refined, walk};
 use crate::config::Config;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Dialect;
+use crate::schema::Schema;
 use crate::source::Span;
 use crate::types::{Base, Type};
 
@@ -17,12 +18,17 @@ struct Seen<'a> {
 }
 
 /// The parameters in numbering order. `None` when one of them has no type; then there is a finding.
-pub(super) fn infer(config: &Config, pages: &[&PageOf<'_>], found: &mut Vec<Diagnostic>) -> Option<Vec<Param>> {
+pub(super) fn infer(
+    config: &Config,
+    pages: &[&PageOf<'_>],
+    facing: Option<&Schema>,
+    found: &mut Vec<Diagnostic>,
+) -> Option<Vec<Param>> {
     let seen: Vec<Seen<'_>> = pages.iter().map(|page| Seen { page, evidence: walk::evidence(page.tree) }).collect();
     let mut params = Vec::new();
     let mut complete = true;
     for name in names(pages) {
-        match param(config, pages, &seen, name, found) {
+        match param(config, pages, &seen, facing, name, found) {
             Some(param) => params.push(param),
             None => complete = false,
         }
@@ -41,6 +47,7 @@ fn param(
     config: &Config,
     pages: &[&PageOf<'_>],
     seen: &[Seen<'_>],
+    facing: Option<&Schema>,
     name: &str,
     found: &mut Vec<Diagnostic>,
 ) -> Option<Param> {
@@ -54,7 +61,7 @@ fn param(
     let base = match &declared {
         Some(ty) => ty.base.clone(),
         None => {
-            let base = settled(statement, seen, name, found)?;
+            let base = settled(statement, seen, facing, name, found)?;
             if is_list { walk::array(&base).unwrap_or(base) } else { base }
         }
     };
@@ -65,7 +72,13 @@ fn param(
 }
 
 /// The type that follows from both pages, or a finding.
-fn settled(statement: &str, seen: &[Seen<'_>], name: &str, found: &mut Vec<Diagnostic>) -> Option<Base> {
+fn settled(
+    statement: &str,
+    seen: &[Seen<'_>],
+    facing: Option<&Schema>,
+    name: &str,
+    found: &mut Vec<Diagnostic>,
+) -> Option<Base> {
     let mut by_page: Vec<(Dialect, Evidence)> = Vec::new();
     for seen in seen {
         match seen.evidence.settle(name, seen.page.tree.dialect) {
@@ -82,7 +95,7 @@ fn settled(statement: &str, seen: &[Seen<'_>], name: &str, found: &mut Vec<Diagn
             found.push(unknown(statement, seen, name, "text"));
             return None;
         }
-        [(_, one)] => one.hint.base.clone(),
+        [(_, one)] => refined(one.hint.base.clone(), one.hint.origin.as_ref(), facing),
         [(_, a), (_, b), ..] => match Base::finer(&a.hint.base, &b.hint.base) {
             Some(base) => base,
             None if a.hint.weight > b.hint.weight => a.hint.base.clone(),

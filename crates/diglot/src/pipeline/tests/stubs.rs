@@ -36,6 +36,16 @@ fn a_page_that_was_understood_gives_the_shape_of_a_broken_pair() {
 }
 
 #[test]
+fn a_page_alone_takes_the_finer_types_from_the_facing_schema() {
+    for pg in ["-- Nothing.\n".to_owned(), GET.replace("FROM", "FRM")] {
+        let rust = compile(&pair(GET, &pg)).rust;
+        for part in ["pub id: uuid::Uuid", "pub part: i16", "pub note: Option<String>", "pub size: Option<i32>"] {
+            assert!(rust.contains(part), "{part} is missing in\n{rust}");
+        }
+    }
+}
+
+#[test]
 fn an_earlier_run_gives_the_shape_when_no_page_can() {
     let broken = GET.replace("FROM", "FRM");
     let mut inputs = pair(&broken, &broken);
