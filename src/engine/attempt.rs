@@ -191,6 +191,7 @@ async fn failed_before<D: Dialect>(backend: &Backend<D>, held: &Held) -> Result<
 /// are written. Repeating it answers Ok and writes nothing.
 pub(crate) async fn cancel<D: Dialect>(backend: &Backend<D>, handle: &Handle, reason: &str) -> Result<(), EngineError> {
     let held = handle::decode(D::TAG, handle)?;
+    reject_nul("reason", reason)?;
     let lock = execution::ExecutionLockParams {
         partition_key: held.key.partition_key,
         execution_id: held.key.execution_id,

@@ -15,7 +15,7 @@ use uuid::Uuid;
 use crate::backend::Backend;
 use crate::db::Dialect;
 use crate::model::document;
-use crate::model::id::{ExecKey, corruption, exec_key, execution_id, invalid_input, partition_key, reject_nul};
+use crate::model::id::{ExecKey, corruption, exec_key, execution_id, invalid_input, partition_key, reject_nul, reject_nul_in_json};
 use crate::model::state::public_state;
 use crate::statements::{execution, lane};
 
@@ -118,9 +118,7 @@ fn stored_policy(args: &CreateExecutionArgs) -> Result<Option<Value>, EngineErro
     };
     let stored = serde_json::to_value(policy)
         .map_err(|error| invalid_input(format!("create_execution: policy: serialize failed: {error}")))?;
-    if stored.to_string().contains("\\u0000") {
-        return Err(invalid_input("policy: must not contain U+0000"));
-    }
+    reject_nul_in_json("policy", &stored)?;
     Ok(Some(stored))
 }
 

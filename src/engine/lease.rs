@@ -25,7 +25,7 @@ use crate::backend::Backend;
 use crate::db::Dialect;
 use crate::engine::{attempt, execution};
 use crate::model::handle;
-use crate::model::id::{ExecKey, corruption, exec_key, execution_id};
+use crate::model::id::{ExecKey, corruption, exec_key, execution_id, reject_nul};
 use crate::model::state::has_ended;
 use crate::statements::lease;
 
@@ -40,6 +40,12 @@ pub(crate) async fn claim<D: Dialect>(
     capabilities: &CapabilitySet,
     policy: &ClaimPolicy,
 ) -> Result<Option<Handle>, EngineError> {
+    reject_nul("lane_id", lane.as_str())?;
+    reject_nul("worker_id", policy.worker_id.as_str())?;
+    reject_nul("worker_instance_id", policy.worker_instance_id.as_str())?;
+    for token in &capabilities.tokens {
+        reject_nul("capabilities", token)?;
+    }
     execution::promote_due_sometimes(backend).await?;
     if let Some(handle) = claim_now(backend, lane, capabilities, policy).await? {
         return Ok(Some(handle));
@@ -157,6 +163,8 @@ pub(crate) async fn claim_from_resume_grant<D: Dialect>(
     token: &ResumeToken,
 ) -> Result<Option<Handle>, EngineError> {
     let key = exec_key(&token.grant.execution_id)?;
+    reject_nul("worker_id", token.worker_id.as_str())?;
+    reject_nul("worker_instance_id", token.worker_instance_id.as_str())?;
     let params = lease::LeaseNewestReadParams { partition_key: key.partition_key, execution_id: key.execution_id };
     let Some(newest) = read!(backend, lease_newest_read, params)? else {
         return Err(EngineError::NotFound { entity: "attempt" });

@@ -19,7 +19,7 @@ use crate::db::Dialect;
 use crate::error::Abort;
 use crate::engine::lease::Granted;
 use crate::engine::policy::reclaim::{LeaseSeen, MAX_RECLAIMS, Reclaimable};
-use crate::model::id::{ExecKey, exec_key, invalid_input, reject_nul};
+use crate::model::id::{ExecKey, exec_key, invalid_input, reject_nul, reject_nul_in_json};
 use crate::statements::{Statements, attempt, execution, grant, secret};
 
 /// Grants a worker the right to reclaim an execution whose lease was lost.
@@ -34,6 +34,13 @@ pub(crate) async fn issue_grant<D: Dialect>(
     let key = exec_key(&args.execution_id)?;
     for token in &args.worker_capabilities {
         reject_nul("worker_capabilities", token)?;
+    }
+    reject_nul("worker_id", args.worker_id.as_str())?;
+    reject_nul("worker_instance_id", args.worker_instance_id.as_str())?;
+    reject_nul("lane_id", args.lane_id.as_str())?;
+    let optional = [&args.capability_hash, &args.route_snapshot_json, &args.admission_summary];
+    for text in optional.into_iter().flatten() {
+        reject_nul("grant", text)?;
     }
     let now_ms = backend.now_ms();
     let ttl_ms = i64::try_from(args.grant_ttl_ms).unwrap_or(i64::MAX); // tidy: a caller's time may exceed the column
@@ -130,6 +137,8 @@ pub(crate) async fn reclaim<D: Dialect>(
     args: &ReclaimExecutionArgs,
 ) -> Result<ReclaimExecutionOutcome, EngineError> {
     let key = exec_key(&args.execution_id)?;
+    reject_nul("worker_id", args.worker_id.as_str())?;
+    reject_nul("worker_instance_id", args.worker_instance_id.as_str())?;
     let policy = attempt_policy(&args.attempt_policy_json)?;
     let now_ms = backend.now_ms();
     let request = ReclaimRequest { key, now_ms, policy, args: args.clone() };
@@ -153,11 +162,12 @@ fn attempt_policy(text: &str) -> Result<Option<Value>, EngineError> {
     if text.is_empty() {
         return Ok(None);
     }
-    reject_nul("attempt_policy_json", text)?;
-    serde_json::from_str(text).map(Some).map_err(|error| EngineError::Validation {
+    let policy = serde_json::from_str(text).map_err(|error| EngineError::Validation {
         kind: ValidationKind::InvalidPolicyJson,
         detail: format!("attempt_policy_json: {error}"),
-    })
+    })?;
+    reject_nul_in_json("attempt_policy_json", &policy)?;
+    Ok(Some(policy))
 }
 
 struct ReclaimRequest {

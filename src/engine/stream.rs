@@ -21,7 +21,7 @@ use crate::engine::policy::live::AppendRate;
 use crate::engine::attempt;
 use crate::model::cursor::FramePlace;
 use crate::model::handle;
-use crate::model::id::{ExecKey, corruption, exec_key, invalid_input};
+use crate::model::id::{ExecKey, corruption, exec_key, invalid_input, reject_nul_in_json};
 use crate::model::{frame, summary};
 use crate::statements::{Statements, stream};
 
@@ -98,6 +98,7 @@ async fn append_patch<D: Dialect>(
 ) -> Result<Option<Appended>, EngineError> {
     let patch: Value = serde_json::from_slice(patch)
         .map_err(|error| invalid_input(format!("summary patch not valid JSON: {error}")))?;
+    reject_nul_in_json("summary patch", &patch)?;
     let lock = stream::StreamSummaryLockParams {
         partition_key: append.partition_key,
         execution_id: append.execution_id,

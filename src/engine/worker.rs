@@ -20,7 +20,7 @@ use ff_core::types::{LaneId, Namespace, TimestampMs, WorkerId, WorkerInstanceId}
 use crate::backend::Backend;
 use crate::db::Dialect;
 use crate::error::Abort;
-use crate::model::id::invalid_input;
+use crate::model::id::{invalid_input, reject_nul};
 use crate::statements::{Statements, worker};
 
 const LIST_DEFAULT_LIMIT: u32 = 1_000;
@@ -33,12 +33,14 @@ const SWEEP_BATCH: i64 = 500;
 /// live and heartbeat are the ones given; a `registered` event. Repeating it refreshes.
 ///
 /// # Errors
-/// `Validation(InvalidInput)` when a lane or a capability holds a comma, or the instance id belongs to another
-/// worker.
+/// `Validation(InvalidInput)` when a lane or a capability holds a comma, a text holds U+0000, or the instance id
+/// belongs to another worker.
 pub(crate) async fn register<D: Dialect>(
     backend: &Backend<D>,
     args: &RegisterWorkerArgs,
 ) -> Result<RegisterWorkerOutcome, EngineError> {
+    reject_nul("worker_id", args.worker_id.as_str())?;
+    reject_nul_in_key(&args.namespace, &args.worker_instance_id)?;
     let lanes_csv = joined("lane", args.lanes.iter().map(LaneId::as_str))?;
     let capabilities_csv = joined("capability", args.capabilities.iter().map(String::as_str))?;
     let partition_key = D::worker_partition(args.worker_instance_id.as_str());
@@ -79,6 +81,7 @@ pub(crate) async fn heartbeat<D: Dialect>(
     backend: &Backend<D>,
     args: &HeartbeatWorkerArgs,
 ) -> Result<HeartbeatWorkerOutcome, EngineError> {
+    reject_nul_in_key(&args.namespace, &args.worker_instance_id)?;
     let partition_key = D::worker_partition(args.worker_instance_id.as_str());
     let beat = worker::WorkerHeartbeatParams {
         now_ms: args.now.0,
@@ -109,6 +112,7 @@ pub(crate) async fn mark_dead<D: Dialect>(
     args: &MarkWorkerDeadArgs,
 ) -> Result<MarkWorkerDeadOutcome, EngineError> {
     check_reason(&args.reason)?;
+    reject_nul_in_key(&args.namespace, &args.worker_instance_id)?;
     let partition_key = D::worker_partition(args.worker_instance_id.as_str());
     let delete = worker::WorkerDeleteParams {
         namespace: args.namespace.as_str().to_owned(),
@@ -195,11 +199,19 @@ fn event(
     }
 }
 
+fn reject_nul_in_key(namespace: &Namespace, instance: &WorkerInstanceId) -> Result<(), EngineError> {
+    reject_nul("namespace", namespace.as_str())?;
+    reject_nul("worker_instance_id", instance.as_str())
+}
+
 /// A set as it is stored: sorted, joined by commas.
 fn joined<'a>(what: &str, words: impl Iterator<Item = &'a str>) -> Result<String, EngineError> {
     let sorted: BTreeSet<&str> = words.collect();
-    if sorted.iter().any(|word| word.contains(',')) {
-        return Err(invalid_input(format!("register_worker: {what} must not contain ','")));
+    for word in &sorted {
+        if word.contains(',') {
+            return Err(invalid_input(format!("register_worker: {what} must not contain ','")));
+        }
+        reject_nul(what, word)?;
     }
     Ok(sorted.into_iter().collect::<Vec<_>>().join(","))
 }

@@ -5,6 +5,7 @@
 
 use ff_core::engine_error::{EngineError, ValidationKind};
 use ff_core::types::ExecutionId;
+use serde_json::Value;
 use uuid::Uuid;
 
 /// Where the rows of an execution are.
@@ -44,6 +45,22 @@ pub(crate) fn reject_nul(field: &str, text: &str) -> Result<(), EngineError> {
     Ok(())
 }
 
+/// The same for every text in a JSON value, the names of its members included.
+///
+/// # Errors
+/// As [`reject_nul`].
+pub(crate) fn reject_nul_in_json(field: &str, value: &Value) -> Result<(), EngineError> {
+    match value {
+        Value::String(text) => reject_nul(field, text),
+        Value::Array(items) => items.iter().try_for_each(|item| reject_nul_in_json(field, item)),
+        Value::Object(members) => members.iter().try_for_each(|(name, value)| {
+            reject_nul(field, name)?;
+            reject_nul_in_json(field, value)
+        }),
+        Value::Null | Value::Bool(_) | Value::Number(_) => Ok(()),
+    }
+}
+
 /// A partition number as rows hold it.
 ///
 /// # Errors
@@ -78,6 +95,8 @@ pub(crate) fn execution_id(partition_key: i16, uuid: Uuid) -> Result<ExecutionId
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     fn id(partition: u32) -> ExecutionId {
@@ -101,6 +120,14 @@ mod tests {
     fn a_negative_partition_makes_no_id() {
         let error = execution_id(-1, Uuid::nil()).unwrap_err().to_string();
         assert!(error.contains("reassembling exec id"), "{error}");
+    }
+
+    #[test]
+    fn nul_is_found_anywhere_in_json_but_not_where_it_is_spelled_out() {
+        for found in [json!("\0"), json!({"a\0": 1}), json!({"a": [{"b": "\0"}]})] {
+            assert!(reject_nul_in_json("patch", &found).is_err(), "{found}");
+        }
+        assert!(reject_nul_in_json("patch", &json!({"a": ["\\u0000", 0, null, true]})).is_ok());
     }
 
     #[test]
