@@ -61,11 +61,11 @@ pub(crate) async fn register<D: Dialect>(
     };
     let event = event(partition_key, &args.namespace, &args.worker_instance_id, "registered", args.now, None);
     transaction!(backend, "worker_register", [find, register, event], |conn| {
-        let known = conn.worker_read(&find).await?;
-        if conn.worker_register(&register).await? == 0 {
+        let known = conn.worker_read(find).await?;
+        if conn.worker_register(register).await? == 0 {
             return Err(Abort::from(invalid_input("instance_id reassigned")));
         }
-        conn.worker_event_insert(&event).await?;
+        conn.worker_event_insert(event).await?;
         Ok(match known {
             Some(_) => RegisterWorkerOutcome::Refreshed,
             None => RegisterWorkerOutcome::Registered,
@@ -91,10 +91,10 @@ pub(crate) async fn heartbeat<D: Dialect>(
     };
     let event = event(partition_key, &args.namespace, &args.worker_instance_id, "heartbeat", args.now, None);
     transaction!(backend, "worker_heartbeat", [beat, event], |conn| {
-        let Some(row) = conn.worker_heartbeat(&beat).await? else {
+        let Some(row) = conn.worker_heartbeat(beat).await? else {
             return Ok(HeartbeatWorkerOutcome::NotRegistered);
         };
-        conn.worker_event_insert(&event).await?;
+        conn.worker_event_insert(event).await?;
         let next_expiry_ms = TimestampMs::from_millis(beat.now_ms.saturating_add(row.liveness_ttl_ms));
         Ok(HeartbeatWorkerOutcome::Refreshed { next_expiry_ms })
     })
@@ -122,10 +122,10 @@ pub(crate) async fn mark_dead<D: Dialect>(
     let reason = Some(args.reason.clone());
     let event = event(partition_key, &args.namespace, &args.worker_instance_id, "marked_dead", args.now, reason);
     transaction!(backend, "worker_mark_dead", [delete, event], |conn| {
-        if conn.worker_delete(&delete).await? == 0 {
+        if conn.worker_delete(delete).await? == 0 {
             return Ok(MarkWorkerDeadOutcome::NotRegistered);
         }
-        conn.worker_event_insert(&event).await?;
+        conn.worker_event_insert(event).await?;
         Ok(MarkWorkerDeadOutcome::Marked)
     })
 }
