@@ -14,7 +14,7 @@ use std::time::Duration;
 use sqlx::PgPool;
 use sqlx::postgres::{PgListener, PgNotification};
 use tokio::sync::{broadcast, mpsc, oneshot};
-use tokio::task::JoinHandle;
+use tokio::task::{JoinHandle, JoinSet};
 use uuid::Uuid;
 
 use super::wake::{Channels, Outbox, OutboxEvent, StreamKey, Wake};
@@ -284,7 +284,8 @@ impl Ears {
 pub struct StreamNotifier {
     listener: Option<Listener>,
     channels: Channels,
-    subscriptions: Mutex<HashMap<String, Listening>>,
+    /// One task per subscription, which ends it when the stream has no receivers any more.
+    subscriptions: Mutex<JoinSet<()>>,
 }
 
 impl StreamNotifier {
@@ -310,27 +311,26 @@ impl StreamNotifier {
 
     /// Hears of a stream's frames; `channel` is made by [`channel_name`]. When this returns, the server has
     /// acknowledged the subscription. A name that is no stream's, or a server that cannot be reached, gives
-    /// a receiver that hears nothing but reconnections.
+    /// a receiver that hears nothing but reconnections. The subscription ends with its last receiver.
     pub async fn subscribe(&self, channel: &str) -> broadcast::Receiver<StreamEventId> {
         let Some(Wake::Frame(key, _)) = wake(channel, "") else { return broadcast::channel(1).1 };
-        let events = self.channels.stream(key);
+        let (sender, events) = self.channels.stream(key);
         if let Some(listener) = &self.listener {
             match listener.listen(channel.to_owned()).await {
-                Ok(listening) => self.remember(channel, listening),
+                Ok(listening) => self.end_with(sender, listening),
                 Err(error) => tracing::warn!(%error, channel, "the channel cannot be listened to"),
             }
         }
         events
     }
 
-    /// Keeps a subscription for as long as the stream has receivers.
-    fn remember(&self, channel: &str, listening: Listening) {
-        let mut subscriptions = self.subscriptions.lock().unwrap_or_else(PoisonError::into_inner); // tidy: a map
-        subscriptions.retain(|channel, _| match wake(channel, "") {
-            Some(Wake::Frame(key, _)) => self.channels.is_tailed(key),
-            _ => false,
+    fn end_with(&self, sender: broadcast::Sender<StreamEventId>, listening: Listening) {
+        let mut subscriptions = self.subscriptions.lock().unwrap_or_else(PoisonError::into_inner); // tidy: a set
+        while subscriptions.try_join_next().is_some() {}
+        subscriptions.spawn(async move {
+            sender.closed().await;
+            drop(listening);
         });
-        subscriptions.insert(channel.to_owned(), listening);
     }
 }
 

@@ -143,7 +143,7 @@ impl<D: Dialect> Db<D> {
 
     /// Hears of the frames that are appended to a stream from here on, by any process.
     pub(crate) async fn tail(&self, key: StreamKey) -> Result<Tail, EngineError> {
-        let events = self.around.channels.stream(key);
+        let (_, events) = self.around.channels.stream(key);
         let _interest = self.store.watch_stream(key).await?;
         Ok(Tail { events, _interest })
     }

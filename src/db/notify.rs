@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use sqlx::PgPool;
 use tokio::sync::mpsc;
+use tokio::sync::mpsc::error::TrySendError;
 use tokio::task::JoinHandle;
 
 use super::listen::{channel_name, outbox_channel};
@@ -45,9 +46,14 @@ impl Notifier {
 impl Courier for Notifier {
     fn carry(&self, wakes: &[Wake]) {
         for message in wakes.iter().filter_map(message) {
-            if self.queue.try_send(message).is_err() {
-                tracing::warn!("wake-ups for other processes are dropped: too many wait to be sent");
-                return;
+            match self.queue.try_send(message) {
+                Ok(()) => {}
+                Err(TrySendError::Full(_)) => {
+                    tracing::warn!("wake-ups for other processes are dropped: too many wait to be sent");
+                    return;
+                }
+                // The pool is closed, and the task with it.
+                Err(TrySendError::Closed(_)) => return,
             }
         }
     }

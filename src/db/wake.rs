@@ -138,11 +138,15 @@ impl Channels {
         self.inner.outboxes[outbox as usize].subscribe()
     }
 
-    /// Hears of every frame that is appended to a stream from here on.
-    pub(super) fn stream(&self, key: StreamKey) -> broadcast::Receiver<StreamEventId> {
+    /// Hears of every frame that is appended to a stream from here on. The sender tells when nobody does.
+    pub(super) fn stream(
+        &self,
+        key: StreamKey,
+    ) -> (broadcast::Sender<StreamEventId>, broadcast::Receiver<StreamEventId>) {
         let mut streams = self.streams();
         streams.retain(|_, sender| sender.receiver_count() > 0);
-        streams.entry(key).or_insert_with(|| broadcast::channel(STREAM_CAPACITY).0).subscribe()
+        let sender = streams.entry(key).or_insert_with(|| broadcast::channel(STREAM_CAPACITY).0);
+        (sender.clone(), sender.subscribe())
     }
 
     /// Wakes the waiters of this process. Nobody waiting is fine.
@@ -157,12 +161,6 @@ impl Channels {
                 }
             }
         }
-    }
-
-    /// Whether anybody tails a stream.
-    #[cfg(feature = "postgres")]
-    pub(super) fn is_tailed(&self, key: StreamKey) -> bool {
-        self.streams().get(&key).is_some_and(|sender| sender.receiver_count() > 0)
     }
 
     /// Tells every tail of this process that it may have missed something.
@@ -219,7 +217,7 @@ mod tests {
     #[tokio::test]
     async fn a_tail_hears_of_its_own_stream_only() {
         let channels = Channels::new();
-        let mut mine = channels.stream(key(0));
+        let (_, mut mine) = channels.stream(key(0));
         let mut wakes = Wakes::default();
         wakes.frame(key(1), 5, 0, 3);
         wakes.frame(key(0), 6, 1, 3);

@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 use sqlx::PgPool;
 use sqlx::pool::PoolConnection;
 use sqlx::postgres::{PgConnection, Postgres};
+use tokio::runtime::Handle;
 use tokio::sync::{Notify, oneshot};
 use tokio::task::JoinHandle;
 
@@ -107,6 +108,15 @@ impl Warm {
 impl Drop for Warm {
     fn drop(&mut self) {
         self.reaper.abort();
+        let mut state = self.shared.state();
+        state.waiting.clear();
+        for kept in state.free.drain(..) {
+            // A connection goes back to its pool in a task, and a backend may outlive its runtime. Then the
+            // connection is closed instead.
+            if Handle::try_current().is_err() {
+                drop(kept.connection.detach());
+            }
+        }
     }
 }
 
