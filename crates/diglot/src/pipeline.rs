@@ -216,28 +216,31 @@ impl Run<'_> {
         self.signatures.push(signature);
     }
 
-    /// What the pages that were understood say of a broken statement: callers may still name it.
-    fn shape<'p>(&self, entry: &Entry<'_>, page: impl Fn(Dialect) -> Option<PageOf<'p>>) -> Option<Signature> {
+    /// What the pages that were understood say of a broken statement, since callers may still name it, and
+    /// whether that is the word of one page of two.
+    fn shape<'p>(&self, entry: &Entry<'_>, page: impl Fn(Dialect) -> Option<PageOf<'p>>) -> (Option<Signature>, bool) {
         let (config, [_, pg_schema]) = (&self.inputs.config, self.schemas);
         let (sqlite, pg) = (page(Dialect::Sqlite), page(Dialect::Pg));
         if sqlite.is_some()
             && pg.is_some()
             && let (Some(both), _) = infer::signature(config, entry.noun, page(Dialect::Sqlite), page(Dialect::Pg))
         {
-            return Some(both);
+            return (Some(both), false);
         }
         // Only SQLite's types leave something for the other schema to make finer.
         let of_pg = pg.and_then(|page| infer::shape(config, entry.noun, &page, None));
-        of_pg.or_else(|| sqlite.and_then(|page| infer::shape(config, entry.noun, &page, Some(pg_schema))))
+        let shape = of_pg.or_else(|| sqlite.and_then(|page| infer::shape(config, entry.noun, &page, Some(pg_schema))));
+        (shape, entry.dialects.len() > 1)
     }
 
     /// Remembers a statement that has errors, with its shape if that is known.
-    fn give_up(&mut self, entry: &Entry<'_>, shape: Option<Signature>) {
+    fn give_up(&mut self, entry: &Entry<'_>, (shape, alone): (Option<Signature>, bool)) {
         self.broken.push(codegen::Unknown {
             noun: entry.noun.to_owned(),
             name: entry.name.to_owned(),
             dialects: entry.dialects.clone(),
             shape,
+            alone,
         });
     }
 
@@ -256,6 +259,10 @@ impl Run<'_> {
                 |text: &EmittedText| names.get(&(text.name.as_str(), text.dialect)).map(|side| side.raw.name_span);
             let findings = answers::check(self.inputs, index.as_ref(), &self.texts, place);
             self.found.extend(findings);
+        }
+        if self.inputs.findings.iter().any(|finding| finding.rule == "bad-config") {
+            // Whatever else was found was found with a configuration that nobody wrote.
+            self.found.clone_from(&self.inputs.findings);
         }
         self.found.sort_by_key(|finding| {
             let main = finding.labels.iter().find(|label| label.primary).or(finding.labels.first());
@@ -280,6 +287,11 @@ impl Run<'_> {
         let many = if count == 1 { "" } else { "s" };
         let findings = render::all(&self.inputs.sources, &errors, render::Look::Plain);
         let message = format!("diglot: {count} finding{many} in the SQL of this crate\n\n{findings}");
+        if let (Some(previous), true) =
+            (&self.inputs.previous, errors.iter().any(|finding| finding.rule == "bad-config"))
+        {
+            return codegen::behind_error(&message, previous);
+        }
         codegen::generate_broken(api, &message, &self.broken, self.inputs.previous.as_deref())
     }
 }

@@ -52,6 +52,12 @@ pub(crate) fn generate_broken(api: Api<'_>, message: &str, unknown: &[Unknown], 
     format(&whole(&api, &functions::Bodies::Stubs(&kept), &kept.by_noun(), &error))
 }
 
+/// An earlier run's file behind the message, for when nothing of today can be trusted.
+pub(crate) fn behind_error(message: &str, previous: &str) -> String {
+    let body = previous.strip_prefix(HEADER).unwrap_or(previous);
+    format!("{}\n{body}", format(&quote!(compile_error!(#message);)))
+}
+
 fn whole(
     api: &Api<'_>,
     bodies: &functions::Bodies<'_>,

@@ -19,8 +19,10 @@ pub(crate) struct Unknown {
     pub(crate) name: String,
     /// The dialects that are to have it.
     pub(crate) dialects: Vec<Dialect>,
-    /// What one page alone says of it, if one was understood.
+    /// What the pages say of it that were understood.
     pub(crate) shape: Option<Signature>,
+    /// Whether `shape` comes from one page of two, which may know less than both.
+    pub(crate) alone: bool,
 }
 
 /// The stubs of statements without a signature.
@@ -47,7 +49,9 @@ pub(super) fn keep(unknown: &[Unknown], previous: Option<&str>) -> Kept {
     for statement in unknown {
         let earlier = earlier(&items, statement);
         match (earlier, &statement.shape) {
-            (Some(earlier), Some(shape)) if !same_fields(&earlier, shape) => kept.shape(statement, shape),
+            (Some(earlier), Some(shape)) if !has_fields(&earlier, shape, statement.alone) => {
+                kept.shape(statement, shape)
+            }
             (Some(earlier), _) => {
                 kept.structs.entry(statement.noun.clone()).or_default().extend(earlier.structs);
                 kept.methods.push(earlier.method);
@@ -90,7 +94,9 @@ fn earlier(items: &[syn::Item], statement: &Unknown) -> Option<Earlier> {
     Some(Earlier { structs: structs.collect(), method })
 }
 
-fn same_fields(earlier: &Earlier, shape: &Signature) -> bool {
+/// Whether an earlier run's structs have the fields of today's; where one page alone speaks, they may have
+/// more.
+fn has_fields(earlier: &Earlier, shape: &Signature, alone: bool) -> bool {
     let of = |kind: &str| -> BTreeSet<String> {
         let item = earlier.structs.iter().find(|item| item.ident.to_string().ends_with(kind));
         let fields = item.into_iter().flat_map(|item| item.fields.iter());
@@ -99,8 +105,11 @@ fn same_fields(earlier: &Earlier, shape: &Signature) -> bool {
     let names = |names: &mut dyn Iterator<Item = &String>| -> BTreeSet<String> {
         names.map(|name| plain(&ident(name))).collect()
     };
-    of("Params") == names(&mut shape.params.iter().map(|param| &param.name))
-        && of("Row") == names(&mut shape.columns.iter().map(|column| &column.name))
+    let fits = |earlier: BTreeSet<String>, today: BTreeSet<String>| {
+        earlier == today || (alone && !today.is_empty() && earlier.is_superset(&today))
+    };
+    fits(of("Params"), names(&mut shape.params.iter().map(|param| &param.name)))
+        && fits(of("Row"), names(&mut shape.columns.iter().map(|column| &column.name)))
 }
 
 impl Kept {

@@ -73,3 +73,30 @@ fn a_previous_file_that_is_no_rust_is_no_obstacle() {
     inputs.previous = Some("fn {".to_owned());
     syn::parse_file(&compile(&inputs).rust).unwrap();
 }
+
+#[test]
+fn a_page_that_went_away_leaves_the_parameters_that_it_alone_had() {
+    let before = pair(
+        "-- name: job_do :exec\n-- diverges(where): the part is on one page alone here\nDELETE FROM job WHERE id = :id;",
+        "-- name: job_do :exec\nDELETE FROM job WHERE id = :id AND part = :part;",
+    );
+    let mut after = pair("-- name: job_do :exec\nDELETE FROM job WHERE id = :id;", "-- Nothing.\n");
+    after.previous = Some(sound(&before).rust);
+    let rust = compile(&after).rust;
+    assert!(rust.contains("pub part: i16"), "{rust}");
+}
+
+#[test]
+fn a_bad_configuration_is_the_only_finding_and_the_api_stays() {
+    let good = pair(GET, GET);
+    let rust = sound(&good).rust;
+    let mut bad = pair(GET, &GET.replace("part = ", "part > "));
+    let span = crate::source::Span::new(crate::source::FileId(0), 0..1);
+    bad.findings.push(crate::diagnostic::Diagnostic::error("bad-config", "no", span, ""));
+    bad.previous = Some(rust.clone());
+    let compiled = compile(&bad);
+    assert_eq!(super::rules(&compiled), ["bad-config"]);
+    syn::parse_file(&compiled.rust).unwrap();
+    let api = rust.split_once("\n\n").map_or("", |(_, api)| api);
+    assert!(compiled.rust.contains("compile_error!") && compiled.rust.ends_with(api), "{}", compiled.rust);
+}
