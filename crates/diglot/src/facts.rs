@@ -6,7 +6,7 @@
 use crate::normal::{Around, Names, Node, as_exists, join_word, writing_part};
 use crate::source::Span;
 use crate::tree::{
-    Assignment, Body, Conflict, ConflictAction, Expr, Insert, OutputColumn, Part, Query, Rows, Select, Source,
+    Assignment, Body, Conflict, ConflictAction, Delete, Expr, Insert, OutputColumn, Part, Query, Rows, Select, Source,
     SourceKind, Statement,
 };
 
@@ -212,10 +212,7 @@ fn part_facts(names: &Names<'_>, part: &Part) -> Vec<Fact> {
             facts.sources(&update.from);
             facts.conjuncts(Kind::Where, update.filter.as_ref());
         }
-        Body::Delete(delete) => {
-            facts.sources(&delete.using);
-            facts.conjuncts(Kind::Where, delete.filter.as_ref());
-        }
+        Body::Delete(delete) => facts.delete(delete),
     }
     facts.facts
 }
@@ -311,6 +308,39 @@ impl Collector<'_, '_> {
         }
     }
 
+    /// `DELETE … USING t WHERE p` deletes what `DELETE … WHERE EXISTS (SELECT 1 FROM t WHERE p)` deletes.
+    fn delete(&mut self, delete: &Delete) {
+        if delete.using.is_empty() {
+            self.conjuncts(Kind::Where, delete.filter.as_ref());
+            return;
+        }
+        let names = self.names;
+        let relations: Vec<String> = delete.using.iter().map(|source| format!("{}.", names.relation(source.id))).collect();
+        let mut conditions = delete.filter.as_ref().map_or_else(Vec::new, |filter| self.flat(filter));
+        for on in delete.using.iter().filter_map(|source| source.join.as_ref()?.on.as_ref()) {
+            conditions.extend(self.flat(on));
+        }
+        let (mut inside, outside): (Vec<Node>, Vec<Node>) =
+            conditions.into_iter().partition(|node| relations.iter().any(|relation| node.mentions(relation)));
+        let span = delete.using.iter().map(|source| source.span).reduce(Span::to).unwrap_or(delete.target.span);
+        let sources = delete.using.iter().map(|source| {
+            let mut node = names.source(source);
+            node.kids.retain(|kid| kid.head != "on");
+            node
+        });
+        let mut kids = vec![Node::set("from", sources.collect(), span)];
+        match inside.len() {
+            0 => {}
+            1 => kids.push(Node::list("where", inside, span)),
+            _ => {
+                let all = Node::set("and", std::mem::take(&mut inside), span);
+                kids.push(Node::list("where", vec![all], span));
+            }
+        }
+        self.push(Kind::Where, "", Node::list("exists", vec![Node::list("select", kids, span)], span));
+        outside.into_iter().for_each(|node| self.push(Kind::Where, "", node));
+    }
+
     fn set(&mut self, set: &[Assignment]) {
         for assignment in set {
             let node = spanned(self.names.expr(&assignment.value), assignment.span);
@@ -332,8 +362,8 @@ impl Collector<'_, '_> {
         }
         self.query(&insert.rows);
         if let Some((word, span)) = &insert.or {
-            let head = if word.contains("ignore") { "nothing".to_owned() } else { format!("or {word}") };
-            self.push(Kind::Conflict, "action", Node::leaf(head, *span));
+            // OR IGNORE also swallows violations of CHECK and NOT NULL, which DO NOTHING does not.
+            self.push(Kind::Conflict, "action", Node::leaf(word.clone(), *span));
         }
         if let Some(conflict) = &insert.conflict {
             self.conflict(conflict);

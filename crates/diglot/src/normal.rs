@@ -57,6 +57,11 @@ impl Node {
         format!("{}({})", self.head, kids.join(", "))
     }
 
+    /// Whether a leaf inside begins so.
+    pub(crate) fn mentions(&self, prefix: &str) -> bool {
+        (self.kids.is_empty() && self.head.starts_with(prefix)) || self.kids.iter().any(|kid| kid.mentions(prefix))
+    }
+
     /// The smallest pair of nodes in which two trees differ.
     pub(crate) fn first_difference<'n>(&'n self, other: &'n Node) -> (&'n Node, &'n Node) {
         if self.head != other.head || self.kids.len() != other.kids.len() {
@@ -296,7 +301,7 @@ impl<'t> Names<'t> {
             return node;
         }
         let real = matches!(from, Some(Base::Float64 | Base::Numeric));
-        if target == "int" && real && node.head != "sum" && self.statement.dialect == Dialect::Pg {
+        if target == "int" && real && !is_sum(&node) && self.statement.dialect == Dialect::Pg {
             // SQLite cuts off, Postgres rounds; `trunc` cuts off on Postgres.
             return match node.kids.as_slice() {
                 [whole] if node.head == "trunc" => Node::list("cast int", vec![whole.clone()], span),
@@ -305,7 +310,7 @@ impl<'t> Names<'t> {
         }
         let already_text = target == "text" && from == Some(&Base::Text);
         let already = from.is_some_and(|from| family(from) == target) && !node.head.starts_with("json-");
-        if already_text || already || node.head == "sum" && target == "int" {
+        if already_text || already || is_sum(&node) && target == "int" {
             return node;
         }
         Node::list(format!("cast {target}"), vec![node], span)
@@ -339,17 +344,21 @@ impl<'t> Names<'t> {
                 }
                 "iif"
             }
-            ("encode", 2) if kids[1].head == "'hex'" => {
+            // Of NULL SQLite's hex makes an empty text.
+            ("encode", 2) if kids[1].head == "'hex'" && self.required(&args[0]) => {
                 kids.pop();
                 "lower-hex"
             }
-            ("lower", 1) if kids[0].head == "hex" => {
+            ("lower", 1) if kids[0].head == "hex" && inner_required(self, &args[0]) => {
                 let inner = kids.remove(0);
                 return Node { head: "lower-hex".to_owned(), span: expr.span, ..inner };
             }
             ("substring", _) => "substr",
             (other, _) => other,
         };
+        if let ("coalesce", Some(node)) = (head, known::without_nulls(&kids)) {
+            return Node { span: expr.span, ..node };
+        }
         let mut head = head.to_owned();
         if *star {
             head.push_str(" *");
@@ -379,7 +388,7 @@ impl<'t> Names<'t> {
 
     /// One key of ORDER BY, with the place that NULLs really take where there can be some.
     pub(crate) fn order_key(&self, key: &OrderKey) -> Node {
-        let nullable = key.expr.ty.as_ref().is_some_and(|ty| ty.nullable);
+        let nullable = self.nullable(&key.expr);
         // NULL is the smallest value to SQLite and the largest to Postgres.
         let first = key.nulls_first.unwrap_or(key.desc == (self.statement.dialect == Dialect::Pg));
         let nulls = match (nullable, first) {
@@ -491,4 +500,21 @@ fn relation(statement: &Statement, source: &Source) -> String {
 /// The CTE of that name, if it writes.
 pub(crate) fn writing_part<'t>(statement: &'t Statement, name: &str) -> Option<&'t Part> {
     statement.parts.iter().find(|part| part.name.as_deref() == Some(name) && !matches!(part.body, Body::Query(_)))
+}
+
+/// A sum, or a sum with a substitute for NULL: its cast to an integer only undoes Postgres's widening.
+fn is_sum(node: &Node) -> bool {
+    match node.head.as_str() {
+        "sum" => true,
+        "coalesce" => node.kids.first().is_some_and(is_sum) && node.kids[1..].iter().all(|kid| kid.kids.is_empty()),
+        _ => false,
+    }
+}
+
+/// Whether the only argument of a call is never NULL.
+fn inner_required(names: &Names<'_>, call: &Expr) -> bool {
+    match &call.kind {
+        ExprKind::Call { args, .. } => args.iter().all(|arg| names.required(arg)),
+        _ => false,
+    }
 }

@@ -5,8 +5,9 @@
 
 use super::{Names, Node};
 use crate::dialect::Dialect;
+use crate::schema::Column;
 use crate::source::Span;
-use crate::tree::{Expr, ExprKind, Query, SourceKind};
+use crate::tree::{Expr, ExprKind, Query, SourceId, SourceKind};
 use crate::types::Base;
 
 impl Names<'_> {
@@ -26,6 +27,20 @@ impl Names<'_> {
         }
     }
 
+    /// Whether there can be NULLs on both pages: a column that Postgres declares NOT NULL has none in either.
+    pub(super) fn nullable(&self, expr: &Expr) -> bool {
+        let declared = match &expr.kind {
+            ExprKind::Column { source, column } => self.pg_column(*source, column).is_none_or(|column| column.ty.nullable),
+            _ => true,
+        };
+        declared && expr.ty.as_ref().is_some_and(|ty| ty.nullable)
+    }
+
+    fn pg_column(&self, source: SourceId, column: &str) -> Option<&Column> {
+        let SourceKind::Table(table) = &self.statement.source(source)?.kind else { return None };
+        self.around.pg.tables.get(table)?.column(column)
+    }
+
     /// The greatest or least of several: three meanings.
     pub(super) fn extreme(&self, name: &str, args: &[Expr], [plain, or_null, of_known]: [&'static str; 3]) -> &'static str {
         if args.iter().all(|arg| self.required(arg)) {
@@ -43,9 +58,7 @@ impl Names<'_> {
             return true;
         }
         let ExprKind::Column { source, column } = &expr.kind else { return false };
-        let Some(SourceKind::Table(table)) = self.statement.source(*source).map(|source| &source.kind) else { return false };
-        let column = self.around.pg.tables.get(table).and_then(|table| table.column(column));
-        column.is_some_and(|column| column.ty.base == Base::Bool)
+        self.pg_column(*source, column).is_some_and(|column| column.ty.base == Base::Bool)
     }
 
     /// `flag = 1` is the flag, `flag = 0` its opposite.
@@ -71,4 +84,20 @@ impl Names<'_> {
         };
         (!none).then_some(limit)
     }
+}
+
+/// `COALESCE(max(a, b), a, b)` of SQLite skips NULLs, as `greatest(a, b)` of Postgres does.
+pub(super) fn without_nulls(kids: &[Node]) -> Option<Node> {
+    let (first, rest) = kids.split_first()?;
+    let head = match first.head.as_str() {
+        "greatest or null" => "greatest of known",
+        "least or null" => "least of known",
+        _ => return None,
+    };
+    let sorted = |nodes: &[Node]| {
+        let mut keys: Vec<String> = nodes.iter().map(Node::key).collect();
+        keys.sort();
+        keys
+    };
+    (sorted(&first.kids) == sorted(rest)).then(|| Node { head: head.to_owned(), ..first.clone() })
 }

@@ -24,9 +24,16 @@ impl Names<'_> {
         let head = if negated { "not in" } else { "in" };
         let value = self.expr(inner);
         if let Some(list) = self.list_param(query) {
+            // A missing list has no elements on SQLite; on Postgres nothing is known of it.
+            let head = if negated && self.may_miss(&list) { "not in, if there is a list," } else { head };
             return Node::list(head, vec![value, list], span);
         }
         Node::list(head, vec![value, self.query(query)], span)
+    }
+
+    fn may_miss(&self, list: &Node) -> bool {
+        let param = |node: &Node| node.head.strip_prefix(':').is_some_and(|name| self.around.nullable.contains(name));
+        param(list) || list.kids.iter().any(param)
     }
 
     /// `SELECT value FROM json_each(:list)`: the way to pass a list on SQLite.
@@ -52,6 +59,7 @@ impl Names<'_> {
         }
         match (op, all) {
             ("=", false) => Node::list("in", vec![value, Node::list("list", vec![list], right.span)], span),
+            ("<>", true) if self.may_miss(&list) => Node::list("<> all", vec![value, list], span),
             ("<>", true) => Node::list("not in", vec![value, Node::list("list", vec![list], right.span)], span),
             _ => Node::list(format!("{op} {}", if all { "all" } else { "any" }), vec![value, list], span),
         }

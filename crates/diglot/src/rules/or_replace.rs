@@ -27,7 +27,7 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
     for part in &context.page.tree.parts {
         let Body::Insert(insert) = &part.body else { continue };
         if let Some((word, span)) = &insert.or
-            && word == "replace"
+            && word.ends_with("replace")
         {
             let message = format!("{}: INSERT OR REPLACE deletes the row that is in the way", context.name());
             let finding = Diagnostic::error("or-replace", message, *span, "deletes first, then inserts");
