@@ -1,3 +1,5 @@
+//! Every rule that is reported has a page, and every page a rule.
+
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
