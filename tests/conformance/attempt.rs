@@ -155,7 +155,7 @@ on_every_database! {
 
     async fn a_handle_of_another_backend_is_refused(h) {
         let (_, handle) = h.created_and_claimed().await;
-        let (own, foreign) = (handle.backend, other(handle.backend));
+        let (own, foreign) = (h.declared().tag, other(handle.backend));
         let outer = Handle::new(foreign, handle.kind, handle.opaque.clone());
         let refused = h.backend.complete(&outer, None).await.unwrap_err().to_string();
         assert_eq!(refused, format!("validation: HandleFromOtherBackend: expected={own:?} actual={foreign:?}"));

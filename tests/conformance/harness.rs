@@ -42,7 +42,8 @@ pub(crate) struct Harness {
 }
 
 enum Tables {
-    Sqlite(Arc<SqliteBackend>, Option<tempfile::TempDir>),
+    /// With the folder of a file, which goes away with it.
+    Sqlite(Arc<SqliteBackend>, #[allow(dead_code)] Option<tempfile::TempDir>),
     Postgres(Arc<PostgresBackend>),
 }
 

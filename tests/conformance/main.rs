@@ -8,9 +8,12 @@
 mod attempt;
 mod claim;
 mod execution;
+mod fence;
 mod harness;
 mod lease;
 mod lifecycle;
+mod nul;
+mod queue;
 mod reclaim;
 mod stream;
 mod stream_live;
