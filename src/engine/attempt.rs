@@ -92,7 +92,7 @@ pub(crate) async fn fail<D: Dialect>(
     let held = handle::decode(D::TAG, handle)?;
     reject_nul("failure message", &reason.message)?;
     if !may_retry(class) {
-        return fail_for_good(backend, &held, reason).await;
+        return fail_for_good(backend, &held, reason, false).await;
     }
     let params = retry::RetryPolicyReadParams {
         partition_key: held.key.partition_key,
@@ -104,7 +104,7 @@ pub(crate) async fn fail<D: Dialect>(
     };
     let (random, _) = Uuid::new_v4().as_u64_pair();
     match after_failure(policy.as_ref(), retries, random) {
-        AfterFailure::Ends => fail_for_good(backend, &held, reason).await,
+        AfterFailure::Ends => fail_for_good(backend, &held, reason, true).await,
         AfterFailure::RetriesNow => retry_now(backend, &held, reason, retries).await,
         AfterFailure::RetriesAfterMs(delay_ms) => retry_later(backend, &held, reason, retries, delay_ms).await,
     }
@@ -114,6 +114,7 @@ async fn fail_for_good<D: Dialect>(
     backend: &Backend<D>,
     held: &Held,
     reason: &FailureReason,
+    may_retry: bool,
 ) -> Result<FailOutcome, EngineError> {
     let params = fenced!(attempt::AttemptFailParams, held, backend.now_ms(), failure_message: reason.message.clone());
     let partition_key = held.key.partition_key;
@@ -123,7 +124,7 @@ async fn fail_for_good<D: Dialect>(
     })?;
     match done {
         Some(_) => Ok(FailOutcome::TerminalFailed),
-        None => failed_before(backend, held).await,
+        None => failed_before(backend, held, may_retry).await,
     }
 }
 
@@ -143,7 +144,7 @@ async fn retry_now<D: Dialect>(
     let done = unit!(backend, retry_now, params, |row, wakes| wakes.lease(row.lease_event_id, partition_key))?;
     match done {
         Some(_) => Ok(FailOutcome::RetryScheduled { delay_until: TimestampMs::from_millis(now_ms) }),
-        None => failed_before(backend, held).await,
+        None => failed_before(backend, held, true).await,
     }
 }
 
@@ -166,17 +167,22 @@ async fn retry_later<D: Dialect>(
     let done = unit!(backend, retry_later, params, |row, wakes| wakes.lease(row.lease_event_id, partition_key))?;
     match done {
         Some(_) => Ok(FailOutcome::RetryScheduled { delay_until: TimestampMs::from_millis(retry_at_ms) }),
-        None => failed_before(backend, held).await,
+        None => failed_before(backend, held, true).await,
     }
 }
 
-/// The first answer again, when this attempt already failed under this handle.
-async fn failed_before<D: Dialect>(backend: &Backend<D>, held: &Held) -> Result<FailOutcome, EngineError> {
+/// The first answer again, when this attempt already failed under this handle. A failure that may not be
+/// tried again is no repetition of one that was.
+async fn failed_before<D: Dialect>(
+    backend: &Backend<D>,
+    held: &Held,
+    may_retry: bool,
+) -> Result<FailOutcome, EngineError> {
     let seen = seen(backend, held).await?;
     if seen.ended_as(held, AttemptOutcome::Failed) {
         return Ok(FailOutcome::TerminalFailed);
     }
-    if !seen.ended_as(held, AttemptOutcome::Retry) {
+    if !may_retry || !seen.ended_as(held, AttemptOutcome::Retry) {
         return Err(lost());
     }
     let retry_at_ms = seen.attempt_fields.get("retry_at_ms").and_then(Value::as_i64);

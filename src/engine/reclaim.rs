@@ -38,9 +38,12 @@ pub(crate) async fn issue_grant<D: Dialect>(
     reject_nul("worker_id", args.worker_id.as_str())?;
     reject_nul("worker_instance_id", args.worker_instance_id.as_str())?;
     reject_nul("lane_id", args.lane_id.as_str())?;
-    let optional = [&args.capability_hash, &args.route_snapshot_json, &args.admission_summary];
-    for text in optional.into_iter().flatten() {
-        reject_nul("grant", text)?;
+    for (field, text) in [
+        ("capability_hash", &args.capability_hash),
+        ("route_snapshot_json", &args.route_snapshot_json),
+        ("admission_summary", &args.admission_summary),
+    ] {
+        text.iter().try_for_each(|text| reject_nul(field, text))?;
     }
     let now_ms = backend.now_ms();
     let ttl_ms = i64::try_from(args.grant_ttl_ms).unwrap_or(i64::MAX); // tidy: a caller's time may exceed the column

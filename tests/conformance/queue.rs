@@ -120,7 +120,8 @@ on_every_database! {
             1,
             Some(std::time::Duration::from_secs(3_600)),
         );
-        let claim = h.backend.claim(&LaneId::new("lane"), &CapabilitySet::default(), patient);
+        let (lane, nothing) = (LaneId::new("lane"), CapabilitySet::default());
+        let claim = h.backend.claim(&lane, &nothing, patient);
         let claimed = tokio::time::timeout(crate::harness::PATIENCE, claim).await.expect("it answers at once");
         assert!(claimed.unwrap().is_none());
     }
