@@ -12,7 +12,7 @@ use self::difference::{Difference, joins, keyed, unordered};
 use crate::diagnostic::Diagnostic;
 use crate::facts::{Fact, Facts, Group, Kind, facts};
 use crate::infer::PageOf;
-use crate::normal::{Around, Node};
+use crate::normal::{Around, Node, unmarked};
 use crate::page::AnnotationKind;
 use crate::source::{Sources, Span};
 
@@ -279,6 +279,12 @@ impl Pair<'_> {
     fn report(&mut self, difference: &Difference<'_>, left: Span, right: Span) {
         let nodes: Vec<&Node> = [difference.sqlite, difference.pg].into_iter().flatten().collect();
         self.remember(nodes.iter().copied());
+        if let (Some(sqlite), Some(pg)) = (difference.sqlite, difference.pg)
+            && unmarked(&sqlite.key()) == pg.key()
+        {
+            // A read of what an earlier statement wrote: the lint `unit-read-after-write` tells it better.
+            return;
+        }
         if self.waive(difference.kind, &difference.named(), &nodes) {
             return;
         }

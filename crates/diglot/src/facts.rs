@@ -3,7 +3,7 @@
 //! A unit gives one group of facts per write and per CTE that reads, wherever it stands: several statements
 //! on one page and one statement on the other give the same groups.
 
-use crate::normal::{Around, Names, Node, as_exists, join_word, writing_part};
+use crate::normal::{Around, Names, Node, as_exists, join_word, unmarked, writing_part};
 use crate::source::Span;
 use crate::tree::{
     Assignment, Body, Conflict, ConflictAction, Delete, Expr, Insert, OutputColumn, Part, Query, Rows, Select, Source,
@@ -138,7 +138,7 @@ pub(crate) fn facts<'t>(statement: &'t Statement, around: &'t Around<'t>) -> Fac
 
 fn text(group: &Group) -> Vec<String> {
     let mut lines: Vec<String> =
-        group.facts.iter().map(|fact| format!("{} {} {}", fact.kind.word(), fact.item, fact.node.key())).collect();
+        group.facts.iter().map(|fact| format!("{} {} {}", fact.kind.word(), fact.item, unmarked(&fact.node.key()))).collect();
     lines.sort();
     lines
 }
@@ -171,7 +171,9 @@ fn title(part: &Part) -> String {
 }
 
 fn outputs(names: &Names<'_>, part: &Part) -> Vec<(String, Node)> {
-    let list = |columns: &[OutputColumn]| columns.iter().map(|c| (c.name.clone(), spanned(names.expr(&c.expr), c.span))).collect();
+    let list = |columns: &[OutputColumn]| {
+        columns.iter().map(|c| (c.name.clone(), spanned(names.output(part, &c.expr), c.span))).collect()
+    };
     match &part.body {
         Body::Query(query) => query_outputs(names, &query.rows),
         Body::Insert(insert) => list(&insert.returning),

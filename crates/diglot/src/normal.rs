@@ -3,6 +3,7 @@
 //! Every equivalence here holds on both engines for all values, or under what the types already guarantee.
 //! What only nearly holds is left alone, so that it shows up as a difference.
 
+mod after;
 mod json;
 mod known;
 mod membership;
@@ -30,6 +31,7 @@ pub(crate) struct Node {
     pub span: Span,
 }
 
+pub(crate) use after::unmarked;
 pub(crate) use membership::as_exists;
 
 impl Node {
@@ -87,6 +89,8 @@ impl Node {
 pub(crate) struct Names<'t> {
     statement: &'t Statement,
     relations: BTreeMap<SourceId, String>,
+    /// Columns of which a source shows what an earlier statement of the unit wrote.
+    rewritten: BTreeMap<SourceId, after::Changed<'t>>,
     around: &'t Around<'t>,
 }
 
@@ -102,7 +106,11 @@ impl<'t> Names<'t> {
     /// Names every source of a statement by its relation; the second occurrence within one part gets `#2`.
     pub(crate) fn new(statement: &'t Statement, around: &'t Around<'t>) -> Self {
         let mut relations = BTreeMap::new();
+        let mut rewritten = BTreeMap::new();
         for part in &statement.parts {
+            for source in part.sources() {
+                rewritten.insert(source.id, after::seen_by(statement, part, source));
+            }
             let mut seen: BTreeMap<String, usize> = BTreeMap::new();
             for source in part.sources() {
                 let base = relation(statement, source);
@@ -121,25 +129,12 @@ impl<'t> Names<'t> {
                 }
             }
         }
-        Self { statement, relations, around }
+        Self { statement, relations, rewritten, around }
     }
 
     /// The relation that a source stands for.
     pub(crate) fn relation(&self, id: SourceId) -> String {
         self.relations.get(&id).cloned().unwrap_or_else(|| "?".to_owned())
-    }
-
-    /// The value behind a column of a CTE that writes: what its RETURNING said.
-    fn returned(&self, source: &Source, column: &str) -> Option<&'t Expr> {
-        let SourceKind::Cte(name) = &source.kind else { return None };
-        let part = writing_part(self.statement, name)?;
-        let returning = match &part.body {
-            Body::Insert(insert) => &insert.returning,
-            Body::Update(update) => &update.returning,
-            Body::Delete(delete) => &delete.returning,
-            Body::Query(_) => return None,
-        };
-        returning.iter().find(|output| output.name == column).map(|output| &output.expr)
     }
 
     /// An expression in normal form.
@@ -219,10 +214,11 @@ impl<'t> Names<'t> {
     fn column(&self, source: SourceId, column: &str, span: Span) -> Node {
         if let Some(found) = self.statement.source(source) {
             if let Some(value) = self.returned(found, column) {
-                return Node { span, ..self.expr(value) };
+                return Node { span, ..value };
             }
         }
-        Node::leaf(format!("{}.{column}", self.relation(source)), span)
+        let mark = self.rewritten.get(&source).map_or_else(String::new, |changed| self.mark(changed, column));
+        Node::leaf(format!("{}.{column}{mark}", self.relation(source)), span)
     }
 
     fn binary(&self, op: &str, left: &Expr, right: &Expr, span: Span) -> Node {

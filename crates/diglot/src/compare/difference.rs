@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::facts::{Fact, Kind};
-use crate::normal::Node;
+use crate::normal::{Node, unmarked};
 
 /// A difference: what each page says; nothing where a page does not say it.
 pub(super) struct Difference<'f> {
@@ -40,7 +40,7 @@ fn columns(node: &Node, found: &mut Vec<(u32, String)>) {
         && let Some((_, column)) = node.head.rsplit_once('.')
         && !column.starts_with(|c: char| c.is_ascii_digit())
     {
-        found.push((node.span.start, column.to_owned()));
+        found.push((node.span.start, unmarked(column)));
     }
     node.kids.iter().for_each(|kid| columns(kid, found));
 }

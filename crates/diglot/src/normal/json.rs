@@ -4,6 +4,7 @@
 //! in SQL's type: they are the same with a cast on SQLite, under IS NULL, and beside a text that no number and no
 //! boolean is written as. Inside a document a text is bare and JSON is marked, however each dialect marks it.
 
+use super::after::seen_at;
 use super::{Names, Node};
 use crate::dialect::Dialect;
 use crate::source::Span;
@@ -163,6 +164,9 @@ fn read(names: &Names<'_>, document: &Expr, mut steps: Vec<String>, head: &str, 
         all.append(&mut steps);
         steps = all;
         inner = inner.kids.remove(0);
+    }
+    if let Some(step) = steps.first() {
+        inner = seen_at(inner, step);
     }
     Node::list(format!("{head} '{}'", steps.join("'.'")), vec![inner], span)
 }
