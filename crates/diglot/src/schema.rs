@@ -1,6 +1,6 @@
 //! The schema of one dialect, as the migrations leave it.
 //!
-//! [`read`] plays the migrations in their order. Only what shapes tables and views is understood; data,
+//! [`read()`] plays the migrations in their order. Only what shapes tables and views is understood; data,
 //! triggers, functions and plain indexes are passed over.
 
 mod column_type;

@@ -2,7 +2,7 @@
 //!
 //! A rule's file begins with its text for `cargo diglot explain`: a line that says what is wrong, then what it
 //! finds, why it bites, what to write instead, an example. Findings about one statement or pair that no pass
-//! needs for its own work are lints; their files also hold the check, and [`LINTS`] runs it.
+//! needs for its own work are lints; their files also hold the check, and `LINTS` runs it.
 
 mod text;
 
