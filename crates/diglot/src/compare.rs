@@ -94,9 +94,10 @@ impl Pair<'_> {
             return;
         }
         let message = format!("{}: the headers promise different numbers of rows", self.name());
-        let found = Diagnostic::error("cardinality-differs", message, self.sqlite.raw.cardinality_span, "SQLite says this")
-            .and(self.pg.raw.cardinality_span, "Postgres says this")
-            .help("write the same word in both headers");
+        let found =
+            Diagnostic::error("cardinality-differs", message, self.sqlite.raw.cardinality_span, "SQLite says this")
+                .and(self.pg.raw.cardinality_span, "Postgres says this")
+                .help("write the same word in both headers");
         self.found.push(found);
     }
 
@@ -144,10 +145,11 @@ impl Pair<'_> {
             return;
         }
         let message = format!("{}: the pages differ in {}", self.name(), kind.about());
-        let found = Diagnostic::error(kind.rule(), message, self.sqlite.raw.name_span, format!("SQLite: {}", sqlite.name))
-            .and(self.pg.raw.name_span, format!("Postgres: {}", pg.name))
-            .help("write the same on both pages")
-            .help(report::declaration(kind, ""));
+        let found =
+            Diagnostic::error(kind.rule(), message, self.sqlite.raw.name_span, format!("SQLite: {}", sqlite.name))
+                .and(self.pg.raw.name_span, format!("Postgres: {}", pg.name))
+                .help("write the same on both pages")
+                .help(report::declaration(kind, ""));
         self.found.push(found);
     }
 
@@ -201,7 +203,8 @@ impl Pair<'_> {
 
     fn result(&mut self, left: &Facts, right: &Facts) {
         let as_facts = |facts: &Facts| -> Vec<Fact> {
-            let fact = |(item, node): &(String, Node)| Fact { kind: Kind::Columns, item: item.clone(), node: node.clone() };
+            let fact =
+                |(item, node): &(String, Node)| Fact { kind: Kind::Columns, item: item.clone(), node: node.clone() };
             facts.result.iter().map(fact).collect()
         };
         let (mut left_facts, mut right_facts) = (as_facts(left), as_facts(right));

@@ -137,8 +137,11 @@ pub(crate) fn facts<'t>(statement: &'t Statement, around: &'t Around<'t>) -> Fac
 }
 
 fn text(group: &Group) -> Vec<String> {
-    let mut lines: Vec<String> =
-        group.facts.iter().map(|fact| format!("{} {} {}", fact.kind.word(), fact.item, unmarked(&fact.node.key()))).collect();
+    let mut lines: Vec<String> = group
+        .facts
+        .iter()
+        .map(|fact| format!("{} {} {}", fact.kind.word(), fact.item, unmarked(&fact.node.key())))
+        .collect();
     lines.sort();
     lines
 }
@@ -317,7 +320,8 @@ impl Collector<'_, '_> {
             return;
         }
         let names = self.names;
-        let relations: Vec<String> = delete.using.iter().map(|source| format!("{}.", names.relation(source.id))).collect();
+        let relations: Vec<String> =
+            delete.using.iter().map(|source| format!("{}.", names.relation(source.id))).collect();
         let mut conditions = delete.filter.as_ref().map_or_else(Vec::new, |filter| self.flat(filter));
         for on in delete.using.iter().filter_map(|source| source.join.as_ref()?.on.as_ref()) {
             conditions.extend(self.flat(on));
@@ -352,7 +356,9 @@ impl Collector<'_, '_> {
 
     fn insert(&mut self, insert: &Insert) {
         let values: Vec<Vec<Node>> = match &insert.rows.rows {
-            Rows::Select(select) => vec![select.columns.iter().map(|c| spanned(self.names.expr(&c.expr), c.span)).collect()],
+            Rows::Select(select) => {
+                vec![select.columns.iter().map(|c| spanned(self.names.expr(&c.expr), c.span)).collect()]
+            }
             Rows::Values(rows, _) => rows.iter().map(|row| row.iter().map(|e| self.names.expr(e)).collect()).collect(),
             _ => Vec::new(),
         };

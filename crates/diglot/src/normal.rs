@@ -7,83 +7,21 @@ mod after;
 mod json;
 mod known;
 mod membership;
+mod node;
+mod query;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::dialect::Dialect;
 use crate::schema::Schema;
 use crate::source::Span;
-use crate::tree::{
-    Body, Expr, ExprKind, OrderKey, Part, Query, Rows, Select, Source, SourceId, SourceKind, Statement,
-};
+use crate::tree::{Body, Conflict, ConflictAction, Expr, ExprKind, Part, Source, SourceId, SourceKind, Statement};
 use crate::types::Base;
-
-/// A node of the normal form.
-#[derive(Debug, Clone)]
-pub(crate) struct Node {
-    /// What it is, with everything that is not a child.
-    pub head: String,
-    /// Its children.
-    pub kids: Vec<Node>,
-    /// Whether the order of the children means nothing.
-    pub set: bool,
-    /// The text it came from.
-    pub span: Span,
-}
 
 pub(crate) use after::unmarked;
 pub(crate) use membership::as_exists;
-
-impl Node {
-    pub(crate) fn leaf(head: impl Into<String>, span: Span) -> Self {
-        Self { head: head.into(), kids: Vec::new(), set: false, span }
-    }
-
-    pub(crate) fn list(head: impl Into<String>, kids: Vec<Node>, span: Span) -> Self {
-        Self { head: head.into(), kids, set: false, span }
-    }
-
-    pub(crate) fn set(head: impl Into<String>, kids: Vec<Node>, span: Span) -> Self {
-        Self { head: head.into(), kids, set: true, span }
-    }
-
-    /// The text by which two nodes are compared.
-    pub(crate) fn key(&self) -> String {
-        if self.kids.is_empty() {
-            return self.head.clone();
-        }
-        let mut kids: Vec<String> = self.kids.iter().map(Node::key).collect();
-        if self.set {
-            kids.sort();
-        }
-        format!("{}({})", self.head, kids.join(", "))
-    }
-
-    /// Whether a leaf inside begins so.
-    pub(crate) fn mentions(&self, prefix: &str) -> bool {
-        (self.kids.is_empty() && self.head.starts_with(prefix)) || self.kids.iter().any(|kid| kid.mentions(prefix))
-    }
-
-    /// The smallest pair of nodes in which two trees differ.
-    pub(crate) fn first_difference<'n>(&'n self, other: &'n Node) -> (&'n Node, &'n Node) {
-        if self.head != other.head || self.kids.len() != other.kids.len() {
-            return (self, other);
-        }
-        let differing: Vec<(&Node, &Node)> = if self.set {
-            let theirs: Vec<String> = other.kids.iter().map(Node::key).collect();
-            let ours: Vec<String> = self.kids.iter().map(Node::key).collect();
-            let left = self.kids.iter().filter(|kid| !theirs.contains(&kid.key()));
-            let right = other.kids.iter().filter(|kid| !ours.contains(&kid.key()));
-            left.zip(right).collect()
-        } else {
-            self.kids.iter().zip(&other.kids).filter(|(a, b)| a.key() != b.key()).collect()
-        };
-        match differing.as_slice() {
-            [(a, b)] => a.first_difference(b),
-            _ => (self, other),
-        }
-    }
-}
+pub(crate) use node::Node;
+pub(crate) use query::join_word;
 
 /// What a statement's names mean while it is brought into normal form.
 pub(crate) struct Names<'t> {
@@ -119,14 +57,10 @@ impl<'t> Names<'t> {
                 let name = if *count == 1 { base } else { format!("{base}#{count}") };
                 relations.insert(source.id, name);
             }
-            if let (Body::Insert(insert), Some(target)) = (&part.body, part.target()) {
-                if let Some(crate::tree::Conflict {
-                    action: crate::tree::ConflictAction::Update { excluded, .. }, ..
-                }) = &insert.conflict
-                {
-                    let name = format!("excluded {}", relation(statement, target));
-                    relations.insert(*excluded, name);
-                }
+            if let (Body::Insert(insert), Some(target)) = (&part.body, part.target())
+                && let Some(Conflict { action: ConflictAction::Update { excluded, .. }, .. }) = &insert.conflict
+            {
+                relations.insert(*excluded, format!("excluded {}", relation(statement, target)));
             }
         }
         Self { statement, relations, rewritten, around }
@@ -212,10 +146,8 @@ impl<'t> Names<'t> {
     }
 
     fn column(&self, source: SourceId, column: &str, span: Span) -> Node {
-        if let Some(found) = self.statement.source(source) {
-            if let Some(value) = self.returned(found, column) {
-                return Node { span, ..value };
-            }
+        if let Some(value) = self.statement.source(source).and_then(|source| self.returned(source, column)) {
+            return Node { span, ..value };
         }
         let mark = self.rewritten.get(&source).map_or_else(String::new, |changed| self.mark(changed, column));
         Node::leaf(format!("{}.{column}{mark}", self.relation(source)), span)
@@ -293,7 +225,7 @@ impl<'t> Names<'t> {
         if let Some(read) = json::cast(&node, target, span) {
             return read;
         }
-        if from == Some(&Base::Bool) && target == "int" || self.is_flag(inner) && target == "int" {
+        if target == "int" && self.is_flag(inner) {
             return node;
         }
         let real = matches!(from, Some(Base::Float64 | Base::Numeric));
@@ -322,7 +254,9 @@ impl<'t> Names<'t> {
         let mut kids = self.all(args);
         let head = match (name.as_str(), kids.len()) {
             ("ifnull", 2) => "coalesce",
-            ("max" | "greatest", 2..) => self.extreme(name, args, ["greatest", "greatest or null", "greatest of known"]),
+            ("max" | "greatest", 2..) => {
+                self.extreme(name, args, ["greatest", "greatest or null", "greatest of known"])
+            }
             ("min" | "least", 2..) => self.extreme(name, args, ["least", "least or null", "least of known"]),
             ("instr", 2) => "strpos",
             ("char_length" | "character_length", 1) => "length",
@@ -371,109 +305,13 @@ impl<'t> Names<'t> {
         }
         if let Some(window) = over {
             let partition = Node::list("partition", self.all(&window.partition), expr.span);
-            kids.push(Node::list(format!("over {}", window.frame), vec![partition, self.order(&window.order, expr.span)], expr.span));
+            kids.push(Node::list(
+                format!("over {}", window.frame),
+                vec![partition, self.order(&window.order, expr.span)],
+                expr.span,
+            ));
         }
         Node { head, kids, set, span: expr.span }
-    }
-
-    /// ORDER BY.
-    pub(crate) fn order(&self, order: &[OrderKey], span: Span) -> Node {
-        let keys = order.iter().map(|key| self.order_key(key)).collect();
-        Node::list("order", keys, span)
-    }
-
-    /// One key of ORDER BY, with the place that NULLs really take where there can be some.
-    pub(crate) fn order_key(&self, key: &OrderKey) -> Node {
-        let nullable = self.nullable(&key.expr);
-        // NULL is the smallest value to SQLite and the largest to Postgres.
-        let first = key.nulls_first.unwrap_or(key.desc == (self.statement.dialect == Dialect::Pg));
-        let nulls = match (nullable, first) {
-            (false, _) => "",
-            (true, true) => " nulls first",
-            (true, false) => " nulls last",
-        };
-        let direction = if key.desc { "desc" } else { "asc" };
-        Node::list(format!("{direction}{nulls}"), vec![self.expr(&key.expr)], key.span)
-    }
-
-    /// A nested query as one node.
-    pub(crate) fn query(&self, query: &Query) -> Node {
-        let mut kids = vec![self.rows(&query.rows)];
-        for (name, cte) in &query.ctes {
-            kids.push(Node::list(format!("cte {name}"), vec![self.query(cte)], cte.span));
-        }
-        if !query.order.is_empty() {
-            kids.push(self.order(&query.order, query.span));
-        }
-        if let Some(limit) = self.limit(query) {
-            kids.push(Node::list("limit", vec![self.expr(limit)], limit.span));
-        }
-        if let Some(offset) = &query.offset {
-            kids.push(Node::list("offset", vec![self.expr(offset)], offset.span));
-        }
-        if let [only] = kids.as_slice() {
-            return only.clone();
-        }
-        Node::list("query", kids, query.span)
-    }
-
-    fn rows(&self, rows: &Rows) -> Node {
-        match rows {
-            Rows::Select(select) => self.select(select),
-            Rows::Values(rows, span) => {
-                Node::list("values", rows.iter().map(|row| Node::list("row", self.all(row), *span)).collect(), *span)
-            }
-            Rows::Set { op, all, left, right, span } => {
-                let head = format!("{op}{}", if *all { " all" } else { "" });
-                Node::list(head, vec![self.rows(left), self.rows(right)], *span)
-            }
-            Rows::Query(query) => self.query(query),
-        }
-    }
-
-    fn select(&self, select: &Select) -> Node {
-        let columns = select.columns.iter().map(|column| self.expr(&column.expr)).collect();
-        let mut kids = vec![Node::list("columns", columns, select.span)];
-        let from = select.from.iter().map(|source| self.source(source)).collect();
-        kids.push(Node::set("from", from, select.span));
-        if let Some(filter) = &select.filter {
-            kids.push(Node::list("where", vec![self.expr(filter)], filter.span));
-        }
-        if !select.group.is_empty() {
-            kids.push(Node::set("group", self.all(&select.group), select.span));
-        }
-        if let Some(having) = &select.having {
-            kids.push(Node::list("having", vec![self.expr(having)], having.span));
-        }
-        if let Some((keys, span)) = &select.distinct {
-            kids.push(Node::list("distinct", self.all(keys), *span));
-        }
-        Node::list("select", kids, select.span)
-    }
-
-    /// A source with how it joins.
-    pub(crate) fn source(&self, source: &Source) -> Node {
-        let mut kids = match &source.kind {
-            SourceKind::Derived(query) => vec![self.query(query)],
-            SourceKind::Function { args, .. } => self.all(args),
-            _ => Vec::new(),
-        };
-        let join = source.join.as_ref().map_or("", |join| join_word(join.kind));
-        if let Some(on) = source.join.as_ref().and_then(|join| join.on.as_ref()) {
-            kids.push(Node::list("on", vec![self.expr(on)], on.span));
-        }
-        Node::list(format!("{join}{}", self.relation(source.id)), kids, source.span)
-    }
-}
-
-/// The word of a join that changes which rows come; an inner or cross join is its condition alone.
-pub(crate) fn join_word(kind: crate::tree::JoinKind) -> &'static str {
-    use crate::tree::JoinKind::{Cross, Full, Inner, Left, Right};
-    match kind {
-        Inner | Cross => "",
-        Left => "left ",
-        Right => "right ",
-        Full => "full ",
     }
 }
 

@@ -132,9 +132,7 @@ fn pairs_that_mean_the_same_pass() {
 
 #[test]
 fn pairs_that_do_not_mean_the_same_are_refused() {
-    let passed: Vec<String> = of("real drift")
-        .into_iter()
-        .filter_map(|(name, case)| findings(&case)?.is_empty().then_some(name))
-        .collect();
+    let passed: Vec<String> =
+        of("real drift").into_iter().filter_map(|(name, case)| findings(&case)?.is_empty().then_some(name)).collect();
     assert!(passed.is_empty(), "passed although different: {passed:?}");
 }

@@ -85,7 +85,12 @@ pub(super) fn unordered<'f>(kind: Kind, left: &'f [Fact], right: &'f [Fact]) -> 
         let pg = partner.filter(|at| alike(&theirs[*at]) > 1).map(|at| theirs.remove(at));
         differences.push(Difference { kind, item: String::new(), sqlite: Some(node), pg });
     }
-    differences.extend(theirs.into_iter().map(|node| Difference { kind, item: String::new(), sqlite: None, pg: Some(node) }));
+    differences.extend(theirs.into_iter().map(|node| Difference {
+        kind,
+        item: String::new(),
+        sqlite: None,
+        pg: Some(node),
+    }));
     differences
 }
 

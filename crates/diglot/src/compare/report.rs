@@ -16,7 +16,13 @@ pub(super) fn declaration(kind: Kind, item: &str) -> String {
 }
 
 /// The finding. `left` and `right` are where the groups stand.
-pub(super) fn finding(sources: &Sources, name: &str, difference: &Difference<'_>, left: Span, right: Span) -> Diagnostic {
+pub(super) fn finding(
+    sources: &Sources,
+    name: &str,
+    difference: &Difference<'_>,
+    left: Span,
+    right: Span,
+) -> Diagnostic {
     let kind = difference.kind;
     let of = if difference.item.is_empty() { String::new() } else { format!(" (`{}`)", difference.item) };
     let message = format!("{name}: the pages differ in {}{of}", kind.about());
@@ -60,9 +66,8 @@ fn alone(
     let found = Diagnostic::error(kind.rule(), message, node.span, format!("only {here} says this"))
         .and(first_line(sources, facing), format!("{there} does not say it here"));
     let found = match quote(sources, node.span) {
-        Some(text) if plain(&text) => {
-            found.help(format!("add `{}` on the {there} page, or delete it on the {here} page", clause(difference, &text)))
-        }
+        Some(text) if plain(&text) => found
+            .help(format!("add `{}` on the {there} page, or delete it on the {here} page", clause(difference, &text))),
         _ => found.help(format!("write it on the {there} page too, or delete it on the {here} page")),
     };
     found.help(declaration(kind, &difference.item))

@@ -21,7 +21,7 @@ pub(super) fn binary(names: &Names<'_>, op: &str, left: &Expr, right: &Expr, spa
             Some(Node::list("is not null", vec![kind], span))
         }
         "-" if is_document(names, left) => match &right.kind {
-            ExprKind::Text(key) => Some(remove(names.expr(left), &[key.clone()], span)),
+            ExprKind::Text(key) => Some(remove(names.expr(left), std::slice::from_ref(key), span)),
             _ => None,
         },
         "#-" => Some(remove(names.expr(left), &steps(right)?, span)),
@@ -53,7 +53,11 @@ pub(super) fn call(names: &Names<'_>, name: &str, args: &[Expr], span: Span) -> 
                 let steps = steps(path)?;
                 // Postgres does not make missing parents.
                 let made = if steps.len() > 1 { "with parents " } else { "" };
-                members.push(Node::list(format!("{made}'{}'", steps.join("'.'")), vec![value_of(names, value)], value.span));
+                members.push(Node::list(
+                    format!("{made}'{}'", steps.join("'.'")),
+                    vec![value_of(names, value)],
+                    value.span,
+                ));
             }
             Some(set_members(names, document, members, span))
         }

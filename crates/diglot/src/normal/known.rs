@@ -30,7 +30,9 @@ impl Names<'_> {
     /// Whether there can be NULLs on both pages: a column that Postgres declares NOT NULL has none in either.
     pub(super) fn nullable(&self, expr: &Expr) -> bool {
         let declared = match &expr.kind {
-            ExprKind::Column { source, column } => self.pg_column(*source, column).is_none_or(|column| column.ty.nullable),
+            ExprKind::Column { source, column } => {
+                self.pg_column(*source, column).is_none_or(|column| column.ty.nullable)
+            }
             _ => true,
         };
         declared && expr.ty.as_ref().is_some_and(|ty| ty.nullable)
@@ -42,7 +44,12 @@ impl Names<'_> {
     }
 
     /// The greatest or least of several: three meanings.
-    pub(super) fn extreme(&self, name: &str, args: &[Expr], [plain, or_null, of_known]: [&'static str; 3]) -> &'static str {
+    pub(super) fn extreme(
+        &self,
+        name: &str,
+        args: &[Expr],
+        [plain, or_null, of_known]: [&'static str; 3],
+    ) -> &'static str {
         if args.iter().all(|arg| self.required(arg)) {
             plain
         } else if name == "max" || name == "min" {

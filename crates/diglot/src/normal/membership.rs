@@ -73,7 +73,9 @@ pub(crate) fn as_exists(condition: Node) -> Node {
 
 fn exists(condition: &Node) -> Option<Node> {
     let ("in", [value, select]) = (condition.head.as_str(), condition.kids.as_slice()) else { return None };
-    if select.head != "select" || select.kids.iter().any(|kid| !["columns", "from", "where"].contains(&kid.head.as_str())) {
+    if select.head != "select"
+        || select.kids.iter().any(|kid| !["columns", "from", "where"].contains(&kid.head.as_str()))
+    {
         return None;
     }
     let part = |name: &str| select.kids.iter().find(|kid| kid.head == name);

@@ -28,8 +28,12 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
         let Some(conflict) = &insert.conflict else { continue };
         if conflict.target.is_none() && matches!(conflict.action, ConflictAction::Update { .. }) {
             let message = format!("{}: DO UPDATE does not say which conflict it means", context.name());
-            let finding =
-                Diagnostic::error("on-conflict-without-target", message, conflict.span, "a conflict with any unique key");
+            let finding = Diagnostic::error(
+                "on-conflict-without-target",
+                message,
+                conflict.span,
+                "a conflict with any unique key",
+            );
             found.push(finding.help("name the columns of the key: `ON CONFLICT (columns) DO UPDATE`"));
         }
     }

@@ -43,9 +43,8 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
         for source in partitioned.into_iter().filter(|source| !pinned.contains(&source.id)) {
             let message = format!("{}: `{}` is read in all its partitions", context.name(), source.alias);
             let finding = Diagnostic::error("shard-key", message, source.span, format!("`{key}` is not pinned"));
-            found.push(finding.help(format!("add `AND {}.{key} = :{key}`, on both pages", source.alias)).help(format!(
-                "or, if it is to visit all partitions: `-- allow(shard-key): <why it has no partition>`"
-            )));
+            let all = "or, if it is to visit all partitions: `-- allow(shard-key): <why it has no partition>`";
+            found.push(finding.help(format!("add `AND {}.{key} = :{key}`, on both pages", source.alias)).help(all));
         }
     }
 }

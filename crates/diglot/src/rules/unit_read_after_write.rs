@@ -92,9 +92,9 @@ fn same(part: &Part, other: &Part) -> bool {
     };
     match (&part.body, &other.body) {
         (Body::Query(_), Body::Query(_)) => part.name == other.name,
-        (Body::Insert(_), Body::Insert(_)) | (Body::Update(_), Body::Update(_)) | (Body::Delete(_), Body::Delete(_)) => {
-            target(part) == target(other)
-        }
+        (Body::Insert(_), Body::Insert(_))
+        | (Body::Update(_), Body::Update(_))
+        | (Body::Delete(_), Body::Delete(_)) => target(part) == target(other),
         _ => false,
     }
 }

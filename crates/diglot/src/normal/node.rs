@@ -1,0 +1,67 @@
+//! The nodes of the normal form, and where two trees part.
+
+use crate::source::Span;
+
+/// A node of the normal form.
+#[derive(Debug, Clone)]
+pub(crate) struct Node {
+    /// What it is, with everything that is not a child.
+    pub head: String,
+    /// Its children.
+    pub kids: Vec<Node>,
+    /// Whether the order of the children means nothing.
+    pub set: bool,
+    /// The text it came from.
+    pub span: Span,
+}
+
+impl Node {
+    pub(crate) fn leaf(head: impl Into<String>, span: Span) -> Self {
+        Self { head: head.into(), kids: Vec::new(), set: false, span }
+    }
+
+    pub(crate) fn list(head: impl Into<String>, kids: Vec<Node>, span: Span) -> Self {
+        Self { head: head.into(), kids, set: false, span }
+    }
+
+    pub(crate) fn set(head: impl Into<String>, kids: Vec<Node>, span: Span) -> Self {
+        Self { head: head.into(), kids, set: true, span }
+    }
+
+    /// The text by which two nodes are compared.
+    pub(crate) fn key(&self) -> String {
+        if self.kids.is_empty() {
+            return self.head.clone();
+        }
+        let mut kids: Vec<String> = self.kids.iter().map(Node::key).collect();
+        if self.set {
+            kids.sort();
+        }
+        format!("{}({})", self.head, kids.join(", "))
+    }
+
+    /// Whether a leaf inside begins so.
+    pub(crate) fn mentions(&self, prefix: &str) -> bool {
+        (self.kids.is_empty() && self.head.starts_with(prefix)) || self.kids.iter().any(|kid| kid.mentions(prefix))
+    }
+
+    /// The smallest pair of nodes in which two trees differ.
+    pub(crate) fn first_difference<'n>(&'n self, other: &'n Node) -> (&'n Node, &'n Node) {
+        if self.head != other.head || self.kids.len() != other.kids.len() {
+            return (self, other);
+        }
+        let differing: Vec<(&Node, &Node)> = if self.set {
+            let theirs: Vec<String> = other.kids.iter().map(Node::key).collect();
+            let ours: Vec<String> = self.kids.iter().map(Node::key).collect();
+            let left = self.kids.iter().filter(|kid| !theirs.contains(&kid.key()));
+            let right = other.kids.iter().filter(|kid| !ours.contains(&kid.key()));
+            left.zip(right).collect()
+        } else {
+            self.kids.iter().zip(&other.kids).filter(|(a, b)| a.key() != b.key()).collect()
+        };
+        match differing.as_slice() {
+            [(a, b)] => a.first_difference(b),
+            _ => (self, other),
+        }
+    }
+}

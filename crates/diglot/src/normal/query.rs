@@ -1,0 +1,108 @@
+//! Queries in normal form: sources, clauses, and the order of rows with the place that NULLs really take.
+
+use super::{Names, Node};
+use crate::dialect::Dialect;
+use crate::source::Span;
+use crate::tree::{OrderKey, Query, Rows, Select, Source, SourceKind};
+
+impl Names<'_> {
+    /// ORDER BY.
+    pub(crate) fn order(&self, order: &[OrderKey], span: Span) -> Node {
+        let keys = order.iter().map(|key| self.order_key(key)).collect();
+        Node::list("order", keys, span)
+    }
+
+    /// One key of ORDER BY, with the place that NULLs really take where there can be some.
+    pub(crate) fn order_key(&self, key: &OrderKey) -> Node {
+        let nullable = self.nullable(&key.expr);
+        // NULL is the smallest value to SQLite and the largest to Postgres.
+        let first = key.nulls_first.unwrap_or(key.desc == (self.statement.dialect == Dialect::Pg));
+        let nulls = match (nullable, first) {
+            (false, _) => "",
+            (true, true) => " nulls first",
+            (true, false) => " nulls last",
+        };
+        let direction = if key.desc { "desc" } else { "asc" };
+        Node::list(format!("{direction}{nulls}"), vec![self.expr(&key.expr)], key.span)
+    }
+
+    /// A nested query as one node.
+    pub(crate) fn query(&self, query: &Query) -> Node {
+        let mut kids = vec![self.rows(&query.rows)];
+        for (name, cte) in &query.ctes {
+            kids.push(Node::list(format!("cte {name}"), vec![self.query(cte)], cte.span));
+        }
+        if !query.order.is_empty() {
+            kids.push(self.order(&query.order, query.span));
+        }
+        if let Some(limit) = self.limit(query) {
+            kids.push(Node::list("limit", vec![self.expr(limit)], limit.span));
+        }
+        if let Some(offset) = &query.offset {
+            kids.push(Node::list("offset", vec![self.expr(offset)], offset.span));
+        }
+        if let [only] = kids.as_slice() {
+            return only.clone();
+        }
+        Node::list("query", kids, query.span)
+    }
+
+    fn rows(&self, rows: &Rows) -> Node {
+        match rows {
+            Rows::Select(select) => self.select(select),
+            Rows::Values(rows, span) => {
+                Node::list("values", rows.iter().map(|row| Node::list("row", self.all(row), *span)).collect(), *span)
+            }
+            Rows::Set { op, all, left, right, span } => {
+                let head = format!("{op}{}", if *all { " all" } else { "" });
+                Node::list(head, vec![self.rows(left), self.rows(right)], *span)
+            }
+            Rows::Query(query) => self.query(query),
+        }
+    }
+
+    fn select(&self, select: &Select) -> Node {
+        let columns = select.columns.iter().map(|column| self.expr(&column.expr)).collect();
+        let mut kids = vec![Node::list("columns", columns, select.span)];
+        let from = select.from.iter().map(|source| self.source(source)).collect();
+        kids.push(Node::set("from", from, select.span));
+        if let Some(filter) = &select.filter {
+            kids.push(Node::list("where", vec![self.expr(filter)], filter.span));
+        }
+        if !select.group.is_empty() {
+            kids.push(Node::set("group", self.all(&select.group), select.span));
+        }
+        if let Some(having) = &select.having {
+            kids.push(Node::list("having", vec![self.expr(having)], having.span));
+        }
+        if let Some((keys, span)) = &select.distinct {
+            kids.push(Node::list("distinct", self.all(keys), *span));
+        }
+        Node::list("select", kids, select.span)
+    }
+
+    /// A source with how it joins.
+    pub(crate) fn source(&self, source: &Source) -> Node {
+        let mut kids = match &source.kind {
+            SourceKind::Derived(query) => vec![self.query(query)],
+            SourceKind::Function { args, .. } => self.all(args),
+            _ => Vec::new(),
+        };
+        let join = source.join.as_ref().map_or("", |join| join_word(join.kind));
+        if let Some(on) = source.join.as_ref().and_then(|join| join.on.as_ref()) {
+            kids.push(Node::list("on", vec![self.expr(on)], on.span));
+        }
+        Node::list(format!("{join}{}", self.relation(source.id)), kids, source.span)
+    }
+}
+
+/// The word of a join that changes which rows come; an inner or cross join is its condition alone.
+pub(crate) fn join_word(kind: crate::tree::JoinKind) -> &'static str {
+    use crate::tree::JoinKind::{Cross, Full, Inner, Left, Right};
+    match kind {
+        Inner | Cross => "",
+        Left => "left ",
+        Right => "right ",
+        Full => "full ",
+    }
+}
