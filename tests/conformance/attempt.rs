@@ -1,14 +1,10 @@
 //! What the holder of a lease does, and what everybody else is told who tries the same.
 
-use ff_core::backend::{
-    BackendTag, FailOutcome, FailureClass, FailureReason, Handle, HandleKind, HandleOpaque,
-};
+use ff_core::backend::{BackendTag, FailOutcome, FailureClass, FailureReason, Handle, HandleKind, HandleOpaque};
 use ff_core::engine_error::{ContentionKind, EngineError, ValidationKind};
 use ff_core::handle_codec::{self, HandlePayload};
 use ff_core::state::PublicState;
-use ff_core::types::{
-    AttemptId, AttemptIndex, LaneId, LeaseEpoch, LeaseId, TimestampMs, WorkerInstanceId,
-};
+use ff_core::types::{AttemptId, AttemptIndex, LaneId, LeaseEpoch, LeaseId, TimestampMs, WorkerInstanceId};
 use serde_json::json;
 
 use crate::harness::{T0, id_in, on_every_database, payload};

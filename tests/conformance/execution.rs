@@ -289,4 +289,22 @@ on_every_database! {
         assert_eq!(second.lanes.iter().map(LaneId::as_str).collect::<Vec<_>>(), ["a", "b"]);
         assert_eq!(second.next_cursor, None);
     }
+
+    async fn a_member_knows_its_flow(h) {
+        let (id, handle) = h.created_and_claimed().await;
+        let flow = ff_core::types::FlowId::new();
+        let (_, literal) = h.flow_key(&flow);
+        h.alter(&format!("UPDATE ff_exec_core SET flow_id = {literal} WHERE {}", h.of(&id))).await;
+        assert_eq!(h.backend.resolve_execution_flow_id(&id).await.unwrap(), Some(flow.clone()));
+        let info = h.backend.read_execution_info(&id).await.unwrap().unwrap();
+        assert_eq!(info.flow_id, Some(flow.to_string()));
+        let described = h.backend.describe_execution(&id).await.unwrap().unwrap();
+        assert_eq!(described.flow_id, Some(flow.clone()));
+        let partition = Partition { family: PartitionFamily::Flow, index: id.partition() };
+        let fields = h.backend.read_exec_core_fields(partition, &id, &["flow_id"]).await.unwrap();
+        assert_eq!(fields["flow_id"], Some(flow.to_string()));
+        h.backend.complete(&handle, None).await.unwrap();
+        let told = format!("SELECT count(*) FROM ff_completion_event WHERE flow_id = {literal} AND {}", h.of(&id));
+        assert_eq!(h.number(&told).await, 1);
+    }
 }

@@ -13,9 +13,9 @@ use ff_backend_sql::{
 use ff_core::backend::{
     BackendConfig, BackendConnection, BackendTag, CapabilitySet, ClaimPolicy, Handle, ScannerFilter,
 };
-use ff_core::engine_error::EngineError;
 use ff_core::contracts::{CreateExecutionArgs, CreateExecutionResult};
 use ff_core::engine_backend::EngineBackend;
+use ff_core::engine_error::EngineError;
 use ff_core::partition::{PartitionConfig, flow_partition};
 use ff_core::types::{ExecutionId, FlowId, LaneId, Namespace, TimestampMs, WorkerId, WorkerInstanceId};
 use tokio::sync::OnceCell;
@@ -213,8 +213,7 @@ impl Harness {
     /// The completions of an execution, oldest first, with what subscribers filter by.
     pub(crate) async fn completions(&self, id: &ExecutionId) -> Vec<String> {
         let shown = "outcome || ' ' || coalesce(namespace, '-') || ' ' || coalesce(instance_tag, '-')";
-        self.texts(&format!("SELECT {shown} FROM ff_completion_event WHERE {} ORDER BY event_id", self.of(id)))
-            .await
+        self.texts(&format!("SELECT {shown} FROM ff_completion_event WHERE {} ORDER BY event_id", self.of(id))).await
     }
 
     /// Creates an execution on the lane `lane`.

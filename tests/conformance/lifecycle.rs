@@ -24,7 +24,8 @@ on_every_database! {
 
     async fn capabilities_name_the_family_and_what_works(h) {
         let reported = h.backend.capabilities();
-        assert_eq!((reported.identity.family, reported.identity.rfc017_stage), (h.declared().label, h.declared().stage));
+        let identity = (reported.identity.family, reported.identity.rfc017_stage);
+        assert_eq!(identity, (h.declared().label, h.declared().stage));
         let supports = reported.supports;
         for (name, supported) in [
             ("prepare", supports.prepare),
@@ -97,7 +98,8 @@ on_every_database! {
         let args = h.args();
         let id = args.execution_id.clone();
         first.create_execution(args).await.unwrap();
-        let claimed = first.claim(&LaneId::new("lane"), &Default::default(), policy("worker-a")).await.unwrap().unwrap();
+        let claimed = first.claim(&LaneId::new("lane"), &Default::default(), policy("worker-a")).await;
+        let claimed = claimed.unwrap().expect("there is one");
         drop(first);
         let second = place.open(&h.clock, Sweeps::Off).await;
         if h.declared().keeps_rows {
@@ -134,7 +136,8 @@ on_every_database! {
                 h.backend.renew(&handle).await.unwrap();
                 h.backend.read_execution_state(&id).await.unwrap();
             }
-            let tail = h.backend.tail_stream(&id, AttemptIndex::new(0), StreamCursor::At("0".to_owned()), 0, 999, TailVisibility::All);
+            let start = StreamCursor::At("0".to_owned());
+            let tail = h.backend.tail_stream(&id, AttemptIndex::new(0), start, 0, 999, TailVisibility::All);
             let frames = tail.await.unwrap().frames.len() as u64;
             let summary = h.backend.read_summary(&id, AttemptIndex::new(0)).await.unwrap();
             assert_eq!(summary.map_or(0, |summary| summary.version), frames, "every frame was merged, or is not there");

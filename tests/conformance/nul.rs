@@ -8,9 +8,7 @@ use ff_core::contracts::{
     RegisterWorkerArgs,
 };
 use ff_core::policy::{ExecutionPolicy, FallbackPolicy, FallbackTier, RoutingRequirements};
-use ff_core::types::{
-    AttemptId, AttemptIndex, LaneId, LeaseId, Namespace, TimestampMs, WorkerId, WorkerInstanceId,
-};
+use ff_core::types::{AttemptId, AttemptIndex, LaneId, LeaseId, Namespace, TimestampMs, WorkerId, WorkerInstanceId};
 
 use crate::harness::{LEASE_MS, on_every_database, policy, refusal};
 

@@ -24,8 +24,8 @@ on_every_database! {
         ] {
             let id = h.create().await;
             let state = format!("lifecycle_phase = '{lifecycle}', ownership_state = '{ownership}'");
-            let change = format!("UPDATE ff_exec_core SET {state}, eligibility_state = '{eligibility}' WHERE {}", h.of(&id));
-            h.alter(&change).await;
+            let state = format!("{state}, eligibility_state = '{eligibility}'");
+            h.alter(&format!("UPDATE ff_exec_core SET {state} WHERE {}", h.of(&id))).await;
             let got = h.claim("worker-a").await.map(|handle| payload(&handle).execution_id);
             assert_eq!(got, claimed.then_some(id), "{lifecycle} {ownership} {eligibility}");
         }
@@ -91,11 +91,14 @@ on_every_database! {
         let required_capabilities = ["gpu,big", "ünï \"x\""].map(str::to_owned).into();
         let requirements = ff_core::policy::RoutingRequirements { required_capabilities, ..Default::default() };
         h.create_with(|args| {
+            let policy = ff_core::policy::ExecutionPolicy::default();
             args.policy =
-                Some(ff_core::policy::ExecutionPolicy { routing_requirements: Some(requirements), ..Default::default() });
+                Some(ff_core::policy::ExecutionPolicy { routing_requirements: Some(requirements), ..policy });
         })
         .await;
-        for missing in [&["gpu", "big", "ünï \"x\""][..], &["gpu,big"], &["GPU,BIG", "ünï \"x\""], &["gpu,big", "ünï"]] {
+        let lacking =
+            [&["gpu", "big", "ünï \"x\""][..], &["gpu,big"], &["GPU,BIG", "ünï \"x\""], &["gpu,big", "ünï"]];
+        for missing in lacking {
             assert!(h.claim_as("worker-a", missing).await.is_none(), "{missing:?}");
         }
         assert!(h.claim_as("worker-a", &["", "ünï \"x\"", "gpu,big", "gpu,big"]).await.is_some());
@@ -105,7 +108,8 @@ on_every_database! {
         for ttl_ms in [0, 1, u32::MAX] {
             let id = h.create().await;
             let asked = ClaimPolicy::new(WorkerId::new("w"), WorkerInstanceId::new("i"), ttl_ms, None);
-            let claimed = h.backend.claim(&LaneId::new("lane"), &CapabilitySet::default(), asked).await.unwrap().unwrap();
+            let claimed = h.backend.claim(&LaneId::new("lane"), &CapabilitySet::default(), asked).await;
+            let claimed = claimed.unwrap().expect("there is one");
             assert_eq!(payload(&claimed).lease_ttl_ms, u64::from(ttl_ms));
             assert_eq!(h.attempts(&id, "lease_expires_at_ms").await, [(T0 + i64::from(ttl_ms)).to_string()]);
             let renewed = h.backend.renew(&claimed).await.unwrap();
@@ -159,7 +163,8 @@ on_every_database! {
 
     async fn an_empty_input_stays_empty(h) {
         let id = h.create_with(|args| args.input_payload = Vec::new()).await;
-        assert_eq!(h.number(&format!("SELECT count(*) FROM ff_exec_core WHERE payload IS NOT NULL AND {}", h.of(&id))).await, 1);
+        let stored = format!("SELECT count(*) FROM ff_exec_core WHERE payload IS NOT NULL AND {}", h.of(&id));
+        assert_eq!(h.number(&stored).await, 1);
         assert!(h.backend.read_execution_context(&id).await.unwrap().input_payload.is_empty());
     }
 }

@@ -53,7 +53,8 @@ fn outdated(handle: &Handle) -> Handle {
 on_every_database! {
     async fn frames_are_counted_and_placed_by_time(h) {
         let (id, handle) = h.created_and_claimed().await;
-        for (after_ms, place, count) in [(0, format!("{T0}-0"), 1), (0, format!("{T0}-1"), 2), (5, format!("{}-0", T0 + 5), 3)] {
+        let expected = [(0, format!("{T0}-0"), 1), (0, format!("{T0}-1"), 2), (5, format!("{}-0", T0 + 5), 3)];
+        for (after_ms, place, count) in expected {
             h.pass_ms(after_ms);
             let appended = h.backend.append_frame(&handle, text("x")).await.unwrap();
             assert_eq!((appended.stream_id, appended.frame_count, appended.summary_version), (place, count, None));
@@ -75,7 +76,12 @@ on_every_database! {
 
     async fn a_frame_shows_its_members(h) {
         let (id, handle) = h.created_and_claimed().await;
-        let kinds = [(FrameKind::Stdout, "stdout"), (FrameKind::Stderr, "stderr"), (FrameKind::Event, "event"), (FrameKind::Blob, "blob")];
+        let kinds = [
+            (FrameKind::Stdout, "stdout"),
+            (FrameKind::Stderr, "stderr"),
+            (FrameKind::Event, "event"),
+            (FrameKind::Blob, "blob"),
+        ];
         for (kind, _) in kinds {
             h.backend.append_frame(&handle, Frame::new(b"Gr\xc3\xb6\xc3\x9fe".to_vec(), kind)).await.unwrap();
         }
@@ -84,7 +90,8 @@ on_every_database! {
         let frames = read(&h, &id, StreamCursor::Start, StreamCursor::End, 9).await;
         for (frame, (_, word)) in frames.iter().zip(kinds) {
             let members: Vec<_> = frame.fields.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
-            assert_eq!(members, [("encoding", "utf8"), ("frame_type", word), ("payload", "Größe"), ("source", "worker")]);
+            let expected = [("encoding", "utf8"), ("frame_type", word), ("payload", "Größe"), ("source", "worker")];
+            assert_eq!(members, expected);
         }
         let named = &frames[4].fields;
         assert_eq!((named["frame_type"].as_str(), named["correlation_id"].as_str()), ("log", "call-1"));
@@ -118,7 +125,9 @@ on_every_database! {
             h.backend.append_frame(&handle, text(word)).await.unwrap();
         }
         let place = |after_ms: i64| at(&(T0 + after_ms).to_string());
-        let words = |frames: Vec<StreamFrame>| frames.into_iter().map(|frame| frame.fields["payload"].clone()).collect::<String>();
+        let words = |frames: Vec<StreamFrame>| -> String {
+            frames.into_iter().map(|frame| frame.fields["payload"].clone()).collect()
+        };
         for (from, to, limit, expected) in [
             (StreamCursor::Start, StreamCursor::End, 10, "abcd"),
             (place(2), place(3), 10, "bc"),
@@ -249,7 +258,8 @@ on_every_database! {
 
     async fn an_object_replaces_what_is_none_and_anything_else_replaces_all(h) {
         let (id, handle) = h.created_and_claimed().await;
-        let made = merged(&h, &id, &handle, &[json!({"a": 1}), json!({"a": {"b": {"c": null}}}), json!({"list": [{"x": null}]})]).await;
+        let patches = [json!({"a": 1}), json!({"a": {"b": {"c": null}}}), json!({"list": [{"x": null}]})];
+        let made = merged(&h, &id, &handle, &patches).await;
         assert_eq!(made, json!({"a": {"b": {}}, "list": [{"x": null}]}));
         assert_eq!(merged(&h, &id, &handle, &[json!("__ff_null__")]).await, json!("__ff_null__"));
         assert_eq!(merged(&h, &id, &handle, &[json!([1])]).await, json!([1]));
@@ -280,7 +290,8 @@ on_every_database! {
         let appends: Vec<_> = (0..12)
             .map(|n| {
                 let (h, handle) = (Arc::clone(&h), handle.clone());
-                tokio::spawn(async move { h.backend.append_frame(&handle, patch(&json!({format!("k{n}"): n}))).await.unwrap() })
+                let patch = patch(&json!({format!("k{n}"): n}));
+                tokio::spawn(async move { h.backend.append_frame(&handle, patch).await.unwrap() })
             })
             .collect();
         let mut versions = BTreeSet::new();

@@ -31,7 +31,8 @@ on_every_database! {
             h.backend.set_execution_tag(&id, "app.user", value).await.unwrap();
             assert_eq!(h.backend.get_execution_tag(&id, "app.user").await.unwrap().as_deref(), Some(value));
         }
-        assert_eq!(h.backend.get_execution_tag(&id, "cairn.instance_id").await.unwrap().as_deref(), Some("instance-1"));
+        let given = h.backend.get_execution_tag(&id, "cairn.instance_id").await.unwrap();
+        assert_eq!(given.as_deref(), Some("instance-1"));
         assert_eq!(h.backend.read_execution_context(&id).await.unwrap().tags["app.user"], "");
     }
 

@@ -204,7 +204,9 @@ on_every_database! {
         for instance in ["b", "Z", "a", "ä", "_", "10", "9"] {
             register(&h, instance, 0).await;
         }
-        let names = |entries: Vec<WorkerInfo>| entries.into_iter().map(|info| info.worker_instance_id.as_str().to_owned()).collect::<Vec<_>>();
+        let names = |entries: Vec<WorkerInfo>| -> Vec<String> {
+            entries.into_iter().map(|info| info.worker_instance_id.as_str().to_owned()).collect()
+        };
         assert_eq!(names(listed(&h).await), ["10", "9", "Z", "_", "a", "b", "ä"]);
         let page = h.backend.list_workers(listing("space", Some("9"), Some(3))).await.unwrap();
         assert_eq!(page.cursor.as_ref().map(WorkerInstanceId::as_str), Some("a"));
@@ -237,7 +239,8 @@ on_every_database! {
         .await
         .expect("the sweep comes");
         assert_eq!(events(&h, "lapsed").await, ["registered 0".to_owned(), format!("ttl_swept {}", TTL_MS + 1)]);
-        let left: Vec<_> = listed(&h).await.into_iter().map(|info| info.worker_instance_id.as_str().to_owned()).collect();
+        let left = listed(&h).await;
+        let left: Vec<_> = left.iter().map(|info| info.worker_instance_id.as_str()).collect();
         assert_eq!(left, ["alive", "at the edge"]);
         swept.shutdown_prepare(PATIENCE).await.unwrap();
     }
