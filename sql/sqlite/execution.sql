@@ -6,7 +6,7 @@
 -- param: policy json null
 -- param: required_capabilities text[]
 -- diverges(tables): SQLite has no array columns, so the required capabilities are rows of a table of their own.
--- diverges(insert): SQLite has no array columns, so the required capabilities are rows of a table of their own.
+-- diverges(insert.required_capabilities): SQLite has no array columns, so the required capabilities are rows of a table of their own.
 -- diverges(where): Postgres hands the key over within the statement, SQLite reads it back from its table.
 INSERT INTO ff_idempotency_key AS held
        (namespace, idempotency_key, partition_key, execution_id, created_at_ms)

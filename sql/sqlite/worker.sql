@@ -1,6 +1,6 @@
 -- Reads who holds a worker instance's registration.
 -- name: worker_read :opt
--- diverges(where): the registry has a partition key on Postgres alone, where it spreads the load.
+-- diverges(where.partition_key): the registry has a partition key on Postgres alone, where it spreads the load.
 SELECT known.worker_id
   FROM ff_worker_registry AS known
  WHERE known.namespace = :namespace
@@ -10,7 +10,7 @@ SELECT known.worker_id
 -- name: worker_register :rows
 -- param: lanes_csv text
 -- diverges(insert.partition_key): the registry has a partition key on Postgres alone, where it spreads the load.
--- diverges(conflict): the registry has a partition key on Postgres alone, where it spreads the load.
+-- diverges(conflict.target): the registry has a partition key on Postgres alone, where it spreads the load.
 -- diverges(insert.lanes): a text array on Postgres, the same words joined by commas on SQLite.
 INSERT INTO ff_worker_registry AS known
        (namespace, worker_instance_id, worker_id, lanes, capabilities_csv, last_heartbeat_ms,
@@ -26,7 +26,7 @@ VALUES (:namespace, :worker_instance_id, :worker_id, :lanes_csv, :capabilities_c
 
 -- Moves a live worker's heartbeat forward. No row: it is unknown, or its time to live has run out.
 -- name: worker_heartbeat :opt
--- diverges(where): the registry has a partition key on Postgres alone, where it spreads the load.
+-- diverges(where.partition_key): the registry has a partition key on Postgres alone, where it spreads the load.
 UPDATE ff_worker_registry
    SET last_heartbeat_ms = max(last_heartbeat_ms, :now_ms)
  WHERE namespace = :namespace
@@ -36,7 +36,7 @@ RETURNING last_heartbeat_ms, liveness_ttl_ms;
 
 -- Forgets a worker instance.
 -- name: worker_delete :rows
--- diverges(where): the registry has a partition key on Postgres alone, where it spreads the load.
+-- diverges(where.partition_key): the registry has a partition key on Postgres alone, where it spreads the load.
 DELETE FROM ff_worker_registry
  WHERE namespace = :namespace
    AND worker_instance_id = :worker_instance_id;
@@ -45,7 +45,7 @@ DELETE FROM ff_worker_registry
 -- name: worker_event_insert :exec
 -- param: reason text null
 -- diverges(insert.partition_key): the registry has a partition key on Postgres alone, where it spreads the load.
--- diverges(conflict): the registry has a partition key on Postgres alone, where it spreads the load.
+-- diverges(conflict.target): the registry has a partition key on Postgres alone, where it spreads the load.
 INSERT INTO ff_worker_registry_event
        (namespace, worker_instance_id, event_kind, event_at_ms, reason)
 VALUES (:namespace, :worker_instance_id, :event_kind, :now_ms, :reason)
@@ -75,7 +75,7 @@ SELECT known.namespace, known.worker_instance_id
 -- name: worker_sweep :opt
 -- diverges(where): the registry has a partition key on Postgres alone, where it spreads the load.
 -- diverges(insert.partition_key): the registry has a partition key on Postgres alone, where it spreads the load.
--- diverges(conflict): the registry has a partition key on Postgres alone, where it spreads the load.
+-- diverges(conflict.target): the registry has a partition key on Postgres alone, where it spreads the load.
 INSERT INTO ff_worker_registry_event
        (namespace, worker_instance_id, event_kind, event_at_ms)
 SELECT lapsed.namespace, lapsed.worker_instance_id, 'ttl_swept', :now_ms
