@@ -1,7 +1,7 @@
 //! The backend: one value of it is what a service holds as `Arc<dyn EngineBackend>`.
 //!
 //! It joins a database with a clock and the partition numbers. What it does is in [`crate::engine`]; the
-//! table of delegations is [`mod@table`], how one is opened is beside each dialect in [`crate::db`].
+//! table of delegations is [`mod@table`], how one is opened is in [`crate::open`].
 
 mod table;
 

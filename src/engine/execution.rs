@@ -153,12 +153,13 @@ pub(crate) async fn promote_due<D: Dialect>(backend: &Backend<D>) -> Result<u64,
     unit!(backend, execution_promote_due, params)
 }
 
-/// The same, unless this process did it a moment ago.
-pub(crate) async fn promote_due_sometimes<D: Dialect>(backend: &Backend<D>) -> Result<(), EngineError> {
-    if backend.promotion().is_older_than(backend.now_ms(), PROMOTION_INTERVAL_MS) {
-        promote_due(backend).await?;
+/// The same, unless this process did it a moment ago. Says whether nothing that is due is left.
+pub(crate) async fn promote_due_sometimes<D: Dialect>(backend: &Backend<D>) -> Result<bool, EngineError> {
+    if !backend.promotion().is_older_than(backend.now_ms(), PROMOTION_INTERVAL_MS) {
+        return Ok(false);
     }
-    Ok(())
+    let promoted = promote_due(backend).await?;
+    Ok(promoted < PROMOTION_BATCH.unsigned_abs())
 }
 
 /// The public state, `None` for an unknown execution.

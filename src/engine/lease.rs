@@ -46,11 +46,11 @@ pub(crate) async fn claim<D: Dialect>(
     for token in &capabilities.tokens {
         reject_nul("capabilities", token)?;
     }
-    execution::promote_due_sometimes(backend).await?;
+    let nothing_is_due = execution::promote_due_sometimes(backend).await?;
     if let Some(handle) = claim_now(backend, lane, capabilities, policy).await? {
         return Ok(Some(handle));
     }
-    if execution::promote_due(backend).await? == 0 {
+    if nothing_is_due || execution::promote_due(backend).await? == 0 {
         return Ok(None);
     }
     claim_now(backend, lane, capabilities, policy).await

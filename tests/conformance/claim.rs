@@ -228,4 +228,45 @@ on_every_database! {
             assert_eq!(payload(&claimed.expect("there is one")).execution_id, id);
         }
     }
+
+    async fn workers_at_once_run_everything_to_its_end_once(h) {
+        const EXECUTIONS: usize = 60;
+        for _ in 0..EXECUTIONS {
+            h.create().await;
+        }
+        let workers: Vec<_> = (0..8)
+            .map(|worker| {
+                let h = Arc::clone(&h);
+                tokio::spawn(async move {
+                    let mut done = 0;
+                    while let Some(handle) = h.claim(&format!("worker-{worker}")).await {
+                        h.backend.renew(&handle).await.unwrap();
+                        h.backend.progress(&handle, Some(50), None).await.unwrap();
+                        if payload(&handle).attempt_index.0 == 0 && done % 2 == 0 {
+                            let again = FailureReason::new("again");
+                            h.backend.fail(&handle, again, FailureClass::Transient).await.unwrap();
+                        } else {
+                            h.backend.complete(&handle, None).await.unwrap();
+                        }
+                        done += 1;
+                    }
+                })
+            })
+            .collect();
+        for worker in workers {
+            worker.await.unwrap();
+        }
+        // A worker may have gone home while another still held what it was about to fail.
+        while let Some(handle) = h.claim("worker-last").await {
+            h.backend.complete(&handle, None).await.unwrap();
+        }
+        let count = |sql: &'static str| h.number(sql);
+        assert_eq!(count("SELECT count(*) FROM ff_completion_event").await, EXECUTIONS as i64);
+        assert_eq!(count("SELECT count(*) FROM ff_exec_core WHERE public_state = 'completed'").await, EXECUTIONS as i64);
+        let attempts = count("SELECT count(*) FROM ff_attempt").await;
+        for event in ["acquired", "revoked"] {
+            let sql = format!("SELECT count(*) FROM ff_lease_event WHERE event_type = '{event}'");
+            assert_eq!(h.number(&sql).await, attempts, "{event}");
+        }
+    }
 }
