@@ -4,6 +4,7 @@
 //! The driver's error always stays inside, so that callers and logs see the cause.
 
 use ff_core::EngineError;
+#[cfg(feature = "sqlite")]
 use ff_core::engine_error::{BackendError, BackendErrorKind};
 
 use crate::db::Dialect;

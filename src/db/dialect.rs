@@ -8,7 +8,7 @@ use ff_core::partition::PartitionConfig;
 use ff_core::types::{BudgetId, FlowId, QuotaPolicyId};
 
 use super::tx::Operation;
-use super::wake::{Interest, Outbox, StreamKey};
+use super::wake::{Interest, StreamKey};
 use crate::statements::Statements;
 
 /// One of the two databases. Only [`Sqlite`](super::Sqlite) and [`Postgres`](super::Postgres) implement it.
@@ -70,7 +70,4 @@ pub trait Store<D: Dialect>: Send + Sync + 'static {
 
     /// Makes sure that other processes' frames of a stream arrive here while the answer lives.
     fn watch_stream(&self, key: StreamKey) -> impl Future<Output = Result<Option<Interest>, EngineError>> + Send;
-
-    /// Makes sure that other processes' rows of an outbox arrive here from now on.
-    fn watch_outbox(&self, outbox: Outbox) -> impl Future<Output = Result<(), EngineError>> + Send;
 }

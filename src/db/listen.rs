@@ -17,8 +17,8 @@ use tokio::sync::{broadcast, mpsc, oneshot};
 use tokio::task::{JoinHandle, JoinSet};
 use uuid::Uuid;
 
-use super::wake::{Channels, Outbox, OutboxEvent, StreamKey, Wake};
 pub use super::wake::StreamEventId;
+use super::wake::{Channels, Outbox, StreamKey, Wake};
 
 /// The channel of completion events.
 pub const COMPLETION_CHANNEL: &str = "ff_completion";
@@ -38,19 +38,12 @@ pub(super) fn outbox_channel(outbox: Outbox) -> Option<&'static str> {
     match outbox {
         Outbox::LeaseHistory => Some("ff_lease_event"),
         Outbox::Completion => Some(COMPLETION_CHANNEL),
-        Outbox::SignalDelivery => Some("ff_signal_event"),
-        Outbox::OperatorEvent => Some("ff_operator_event"),
         Outbox::StreamFrame => None,
     }
 }
 
-/// What a message says, if anything that is known here.
+/// What a message says, if it is about a stream.
 fn wake(channel: &str, payload: &str) -> Option<Wake> {
-    let outboxes = [Outbox::LeaseHistory, Outbox::Completion, Outbox::SignalDelivery, Outbox::OperatorEvent];
-    if let Some(outbox) = outboxes.into_iter().find(|outbox| outbox_channel(*outbox) == Some(channel)) {
-        let event_id = payload.parse().unwrap_or(0); // tidy: a hint; the table is read anyway
-        return Some(Wake::Outbox(outbox, OutboxEvent { event_id, partition_key: -1 }));
-    }
     let (execution, attempt) = channel.strip_prefix(STREAM_PREFIX)?.rsplit_once('_')?;
     let key = StreamKey { execution: execution.parse().ok()?, attempt_index: attempt.parse().ok()? };
     Some(Wake::Frame(key, frame(payload)))
@@ -92,29 +85,16 @@ impl Listener {
         self.listen(channel_name(&key.execution, attempt)).await
     }
 
-    /// Listens to an outbox for good.
-    pub(super) async fn outbox(&self, outbox: Outbox) -> Result<(), sqlx::Error> {
-        match outbox_channel(outbox) {
-            Some(channel) => self.order(channel.to_owned()).await,
-            None => Ok(()),
-        }
-    }
-
+    /// Adds a subscriber and waits for the server.
     async fn listen(&self, channel: String) -> Result<Listening, sqlx::Error> {
         // Made before the wait, so that a caller that stops waiting is taken off again.
         let listening = Listening { channel: channel.clone(), commands: self.commands.clone() };
-        self.order(channel).await?;
-        Ok(listening)
-    }
-
-    /// Adds a subscriber and waits for the server.
-    async fn order(&self, channel: String) -> Result<(), sqlx::Error> {
         let (done, acknowledged) = oneshot::channel();
         if self.commands.send(Command::Listen { channel, done }).is_err() {
             return Err(sqlx::Error::WorkerCrashed);
         }
         match acknowledged.await {
-            Ok(ended) => ended,
+            Ok(ended) => ended.map(|()| listening),
             Err(_) => Err(sqlx::Error::WorkerCrashed),
         }
     }

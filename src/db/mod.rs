@@ -30,7 +30,7 @@
 //! | What the engine uses | Where |
 //! |---|---|
 //! | `backend.db() -> &Db<D>`, `backend.clock() -> &Clock`, `backend.partitions() -> &PartitionConfig` | [`Backend`](crate::Backend) |
-//! | `Db::read`, `Db::unit`, `Db::write`, `Db::tail`, `Db::subscribe`, [`silent`] | here |
+//! | `Db::read`, `Db::unit`, `Db::write`, `Db::tail`, [`silent`] | here |
 //! | `Wakes::{lease, completion, frame, outbox}` | [`wake`] |
 //! | `D::LABEL`, `D::TAG`, `D::flow_partition(..)`, `D::worker_partition(..)`, `D::REVOKED_LEASE_PREFIX`, … | [`Dialect`] |
 //! | `Abort` (what a `write` closure returns as its error), `transport::<D>(sqlx::Error)` | [`crate::error`] |
@@ -43,27 +43,26 @@ pub(crate) mod dialect;
 #[cfg(feature = "sqlite")]
 mod executor;
 pub(crate) mod fault;
-pub(crate) mod migrate;
-pub(crate) mod tx;
-pub(crate) mod wake;
 #[cfg(feature = "postgres")]
 pub(crate) mod listen;
+pub(crate) mod migrate;
 #[cfg(feature = "postgres")]
 mod notify;
 #[cfg(feature = "postgres")]
 pub(crate) mod pg;
-#[cfg(feature = "postgres")]
-mod warm;
 #[cfg(feature = "sqlite")]
 mod readers;
 #[cfg(feature = "sqlite")]
 pub(crate) mod sqlite;
+pub(crate) mod tx;
+pub(crate) mod wake;
+#[cfg(feature = "postgres")]
+mod warm;
 
 use std::sync::Arc;
 
 use ff_core::EngineError;
 use futures_core::future::BoxFuture;
-use tokio::sync::broadcast;
 
 use crate::error::Abort;
 pub(crate) use dialect::Dialect;
@@ -73,8 +72,10 @@ pub use pg::Postgres;
 #[cfg(feature = "sqlite")]
 pub use sqlite::Sqlite;
 use tx::{Kind, Operation, Surroundings};
+#[cfg(feature = "sqlite")]
+pub(crate) use wake::Outbox;
 pub use wake::OutboxEvent;
-pub(crate) use wake::{Outbox, StreamKey, Tail, Wakes};
+pub(crate) use wake::{StreamKey, Tail, Wakes};
 
 /// Runs operations on one database; clones use the same connections.
 pub(crate) struct Db<D: Dialect> {
@@ -146,13 +147,6 @@ impl<D: Dialect> Db<D> {
         let (_, events) = self.around.channels.stream(key);
         let _interest = self.store.watch_stream(key).await?;
         Ok(Tail { events, _interest })
-    }
-
-    /// Hears of the rows that are added to an outbox from here on, by any process.
-    pub(crate) async fn subscribe(&self, outbox: Outbox) -> Result<broadcast::Receiver<OutboxEvent>, EngineError> {
-        let events = self.around.channels.outbox(outbox);
-        self.store.watch_outbox(outbox).await?;
-        Ok(events)
     }
 
     /// The connections.

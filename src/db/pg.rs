@@ -27,7 +27,7 @@ use super::fault::Step;
 use super::listen::Listener;
 use super::notify::Notifier;
 use super::tx::{Attempts, Kind, Operation, Surroundings, span, transact};
-use super::wake::{Interest, Outbox, StreamKey};
+use super::wake::{Interest, StreamKey};
 use super::warm::Warm;
 use crate::error::{Abort, transport};
 
@@ -188,10 +188,6 @@ impl Store<Postgres> for PgStore {
     async fn watch_stream(&self, key: StreamKey) -> Result<Option<Interest>, EngineError> {
         let interest = self.listener.stream(key).await.map_err(transport::<Postgres>)?;
         Ok(Some(Arc::new(interest)))
-    }
-
-    async fn watch_outbox(&self, outbox: Outbox) -> Result<(), EngineError> {
-        self.listener.outbox(outbox).await.map_err(transport::<Postgres>)
     }
 }
 

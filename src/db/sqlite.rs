@@ -20,7 +20,7 @@ use super::executor::block_on;
 use super::readers::Readers;
 use super::tx::group::Writer;
 use super::tx::{Kind, Operation, Surroundings};
-use super::wake::{Interest, Outbox, StreamKey};
+use super::wake::{Interest, StreamKey};
 use crate::error::transport;
 
 /// How many prepared statements a connection keeps: more than there are.
@@ -169,10 +169,6 @@ impl Store<Sqlite> for SqliteStore {
 
     async fn watch_stream(&self, _: StreamKey) -> Result<Option<Interest>, EngineError> {
         Ok(None)
-    }
-
-    async fn watch_outbox(&self, _: Outbox) -> Result<(), EngineError> {
-        Ok(())
     }
 }
 

@@ -11,12 +11,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures_core::future::BoxFuture;
 use super::dialect::Dialect;
-use super::fault::{Faults, Step};
+use super::fault::Faults;
 use super::wake::{Channels, Courier, Wakes};
 use crate::error::Abort;
 use ff_core::EngineError;
+use futures_core::future::BoxFuture;
 
 #[cfg(feature = "sqlite")]
 pub(super) mod group;
@@ -124,6 +124,7 @@ pub(super) async fn transact<O: Operation<super::Postgres>>(
     connection: &mut sqlx::PgConnection,
     operation: &O,
 ) -> Result<O::Answer, Abort> {
+    use super::fault::Step;
     use sqlx::Connection as _;
 
     faults.check(Step::Begin, operation.name())?;

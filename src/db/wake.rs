@@ -24,23 +24,19 @@ const STREAM_CAPACITY: usize = 64;
 pub struct OutboxEvent {
     /// The row's event id.
     pub event_id: i64,
-    /// The row's partition; -1 when it came from another process, which does not say.
+    /// The row's partition.
     pub partition_key: i64,
 }
 
 /// The outboxes that can be subscribed to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Outbox {
+pub(crate) enum Outbox {
     /// Lease events.
     LeaseHistory,
     /// Completion events.
     Completion,
-    /// Signal deliveries.
-    SignalDelivery,
     /// Frames of any stream.
     StreamFrame,
-    /// Operator events.
-    OperatorEvent,
 }
 
 /// One attempt's stream.
@@ -54,6 +50,7 @@ pub struct StreamKey {
 
 /// What a tail is told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(not(feature = "postgres"), expect(unreachable_pub, reason = "shown by the listener on Postgres"))]
 pub enum StreamEventId {
     /// A frame was appended.
     Frame {
@@ -63,6 +60,7 @@ pub enum StreamEventId {
         seq: i32,
     },
     /// Frames may have been missed, or the message could not be read: read the stream again.
+    #[cfg(feature = "postgres")]
     Reconnect,
 }
 
@@ -123,7 +121,7 @@ pub(crate) struct Channels {
 }
 
 struct Inner {
-    outboxes: [broadcast::Sender<OutboxEvent>; 5],
+    outboxes: [broadcast::Sender<OutboxEvent>; 3],
     streams: Mutex<HashMap<StreamKey, broadcast::Sender<StreamEventId>>>,
 }
 
@@ -134,6 +132,7 @@ impl Channels {
     }
 
     /// Hears of every row that is added to an outbox from here on.
+    #[cfg(any(test, feature = "sqlite"))]
     pub(crate) fn outbox(&self, outbox: Outbox) -> broadcast::Receiver<OutboxEvent> {
         self.inner.outboxes[outbox as usize].subscribe()
     }
@@ -168,9 +167,6 @@ impl Channels {
     pub(super) fn reconnected(&self) {
         for sender in self.streams().values() {
             let _ = sender.send(StreamEventId::Reconnect);
-        }
-        for outbox in &self.inner.outboxes {
-            let _ = outbox.send(OutboxEvent { event_id: 0, partition_key: -1 });
         }
     }
 

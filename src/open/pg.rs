@@ -11,11 +11,11 @@ use sqlx::PgPool;
 
 use crate::backend::{Backend, PostgresBackend};
 use crate::clock::Clock;
+use crate::db::Db;
 use crate::db::fault::{FaultHook, Faults};
 use crate::db::pg::{PgStore, courier, open_pool};
 use crate::db::tx::Surroundings;
 use crate::db::wake::{Channels, Courier};
-use crate::db::Db;
 use crate::error::map_sqlx_error;
 use crate::statements::pg_only;
 use crate::sweep::PostgresScannerConfig;
@@ -73,11 +73,7 @@ impl PostgresBackend {
         join(pool, None, partition_config, Clock::system())
     }
 
-    async fn open(
-        config: BackendConfig,
-        partitions: PartitionConfig,
-        clock: Clock,
-    ) -> Result<Arc<Self>, EngineError> {
+    async fn open(config: BackendConfig, partitions: PartitionConfig, clock: Clock) -> Result<Arc<Self>, EngineError> {
         let BackendConnection::Postgres(connection) = &config.connection else {
             return Err(EngineError::Unavailable { op: "pg.pool.build (non-Postgres BackendConnection)" });
         };

@@ -54,10 +54,7 @@ fn params(name: &str) -> worker::WorkerRegisterParams {
 }
 
 async fn put(backend: Arc<SqliteBackend>, operation: &'static str, name: &'static str) -> Result<u64, EngineError> {
-    backend
-        .db()
-        .unit(operation, params(name), |conn, params| Box::pin(conn.worker_register(params)), silent)
-        .await
+    backend.db().unit(operation, params(name), |conn, params| Box::pin(conn.worker_register(params)), silent).await
 }
 
 /// Stores two names in one transaction and then decides against it.
@@ -87,10 +84,7 @@ struct Gate {
 }
 
 /// Installs a hook; the first `Begin` waits for the gate.
-fn hook(
-    place: &Place,
-    fault: impl Fn(Step, &'static str) -> Option<sqlx::Error> + Send + Sync + 'static,
-) -> Gate {
+fn hook(place: &Place, fault: impl Fn(Step, &'static str) -> Option<sqlx::Error> + Send + Sync + 'static) -> Gate {
     let (go, wait) = mpsc::channel();
     let wait = Mutex::new(Some(wait));
     place.backend.fail_for_test(Box::new(move |step, name| {
@@ -300,11 +294,8 @@ async fn a_panic_inside_an_operation_ends_that_operation_only() -> Answer<()> {
 async fn a_writer_whose_transaction_the_database_ended_by_itself_goes_on() -> Answer<()> {
     let place = Place::new().await?;
     // What SQLite does by itself when the disk is full: the transaction is over, and the driver does not know.
-    let ended = place
-        .backend
-        .db()
-        .unit("ended", (), |conn, ()| Box::pin(super::group::end_transaction(conn)), silent)
-        .await;
+    let ended =
+        place.backend.db().unit("ended", (), |conn, ()| Box::pin(super::group::end_transaction(conn)), silent).await;
     assert!(ended.is_err());
     put(Arc::clone(&place.backend), "put", "b").await?;
     assert_eq!(place.stored().await?, ["b"]);
