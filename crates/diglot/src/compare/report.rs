@@ -26,7 +26,7 @@ pub(super) fn finding(
     let kind = difference.kind;
     let of = if difference.item.is_empty() { String::new() } else { format!(" (`{}`)", difference.item) };
     let message = format!("{name}: the pages differ in {}{of}", kind.about());
-    let waiver = declaration(kind, &difference.item);
+    let waiver = declaration(kind, &difference.named());
     match (difference.sqlite, difference.pg) {
         (Some(sqlite), Some(pg)) => {
             let (a, b) = sqlite.first_difference(pg);
@@ -70,7 +70,7 @@ fn alone(
             .help(format!("add `{}` on the {there} page, or delete it on the {here} page", clause(difference, &text))),
         _ => found.help(format!("write it on the {there} page too, or delete it on the {here} page")),
     };
-    found.help(declaration(kind, &difference.item))
+    found.help(declaration(kind, &difference.named()))
 }
 
 /// The clause to write.
