@@ -7,6 +7,7 @@ mod after;
 mod json;
 mod known;
 mod membership;
+mod negation;
 mod node;
 mod query;
 
@@ -82,7 +83,7 @@ impl<'t> Names<'t> {
             ExprKind::Text(text) => Node::leaf(format!("'{text}'"), span),
             ExprKind::Blob(hex) => Node::leaf(format!("x'{hex}'"), span),
             ExprKind::Column { source, column } => self.column(*source, column, span),
-            ExprKind::Unary { op, expr: inner } if op == "not" => self.negated(inner, span),
+            ExprKind::Unary { op, expr: inner } if op == "not" => negation::negated(self.expr(inner), span),
             ExprKind::Unary { op, expr: inner } if op == "+" => self.expr(inner),
             ExprKind::Unary { op, expr: inner } => Node::list(format!("unary {op}"), vec![self.expr(inner)], span),
             ExprKind::Binary { op, left, right } => self.binary(op, left, right, span),
@@ -181,33 +182,6 @@ impl<'t> Names<'t> {
             "+" | "*" | "is not distinct from" | "is distinct from" => Node::set(op, vec![l, r], span),
             _ => Node::list(op, vec![l, r], span),
         }
-    }
-
-    fn negated(&self, inner: &Expr, span: Span) -> Node {
-        let node = self.expr(inner);
-        let flipped = match node.head.as_str() {
-            "is null" => "is not null",
-            "is not null" => "is null",
-            "exists" => "not exists",
-            "not exists" => "exists",
-            "=" => "<>",
-            "<>" => "=",
-            "in" => "not in",
-            "not in" => "in",
-            "<" | "<=" => {
-                let head = if node.head == "<" { "<=" } else { "<" };
-                let mut kids = node.kids;
-                kids.reverse();
-                return Node::list(head, kids, span);
-            }
-            "and" | "or" => {
-                let head = if node.head == "and" { "or" } else { "and" };
-                let kids = node.kids.into_iter().map(|kid| Node::list("not", vec![kid], span)).collect();
-                return Node::set(head, kids, span);
-            }
-            _ => return Node::list("not", vec![node], span),
-        };
-        Node { head: flipped.to_owned(), span, ..node }
     }
 
     fn cast(&self, inner: &Expr, base: Option<&Base>, to: &str, span: Span) -> Node {
