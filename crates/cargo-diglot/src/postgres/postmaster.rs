@@ -17,10 +17,14 @@ use super::{Options, START_LIMIT, StartError, log_file, log_tail, settings};
 const STOP_LIMIT: Duration = Duration::from_secs(10);
 
 /// What the guard does once this process is gone: it reads until the end of its input, which nobody writes.
-/// A server that does not go at once is given five seconds, because it may still be writing to the folder.
+/// The server's last child may still be writing when the server is gone, so removing is tried again.
 const GUARD: &str = r#"read -r _ || :
 [ "$(head -n 1 "$2/data/postmaster.pid" 2>/dev/null)" = "$1" ] && kill -QUIT "$1"
-for _ in 1 2 3 4 5 6 7 8 9 10; do [ -e "$2/data/postmaster.pid" ] && sleep 0.5; done
+for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+    [ -e "$2/data/postmaster.pid" ] || rm -rf "$2" 2>/dev/null
+    [ -e "$2" ] || exit 0
+    sleep 0.5
+done
 rm -rf "$2""#;
 
 #[derive(Debug)]

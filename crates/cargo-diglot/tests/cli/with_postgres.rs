@@ -1,8 +1,11 @@
 //! `cargo diglot with-postgres`, run as a user runs it. Needs the programs of a Postgres server.
 
+use std::env;
+use std::fs;
 use std::io::{BufRead, BufReader, Read};
 use std::net::TcpStream;
 use std::os::unix::process::ExitStatusExt;
+use std::path::PathBuf;
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -28,15 +31,22 @@ fn is_listening(port: u16) -> bool {
     TcpStream::connect(("127.0.0.1", port)).is_ok()
 }
 
-fn becomes_silent(port: u16) -> bool {
+fn becomes(condition: impl Fn() -> bool) -> bool {
     let start = Instant::now();
     while start.elapsed() < LIMIT {
-        if !is_listening(port) {
+        if condition() {
             return true;
         }
         thread::sleep(Duration::from_millis(50));
     }
     false
+}
+
+/// The folder of the server that listens there, which holds its socket.
+fn folder(port: u16) -> PathBuf {
+    let folders = fs::read_dir(env::temp_dir()).unwrap().map(|entry| entry.unwrap().path());
+    let mut ours = folders.filter(|folder| folder.join(format!(".s.PGSQL.{port}")).exists());
+    ours.next().expect("a folder with the server's socket")
 }
 
 /// Starts a command that goes on as long as its input, and gives the port of its server.
@@ -71,25 +81,31 @@ fn the_command_finds_the_server_in_both_variables_and_its_exit_code_is_passed_on
 #[test]
 fn the_server_is_listening_while_the_command_runs() {
     let (mut child, _input, port) = start();
+    let folder = folder(port);
     signal(&child, Signal::TERM);
     assert_eq!(child.wait().unwrap().code(), Some(143));
-    assert!(becomes_silent(port));
+    assert!(becomes(|| !is_listening(port)));
+    assert!(becomes(|| !folder.exists()));
 }
 
 #[test]
 fn ctrl_c_stops_the_server_as_well() {
     let (mut child, _input, port) = start();
+    let folder = folder(port);
     signal(&child, Signal::INT);
     assert_eq!(child.wait().unwrap().code(), Some(130));
-    assert!(becomes_silent(port));
+    assert!(becomes(|| !is_listening(port)));
+    assert!(becomes(|| !folder.exists()));
 }
 
 #[test]
 fn the_server_does_not_outlive_a_killed_tool() {
     let (mut child, _input, port) = start();
+    let folder = folder(port);
     signal(&child, Signal::KILL);
     assert_eq!(child.wait().unwrap().signal(), Some(9));
-    assert!(becomes_silent(port));
+    assert!(becomes(|| !is_listening(port)));
+    assert!(becomes(|| !folder.exists()));
 }
 
 #[test]
