@@ -17,6 +17,9 @@ use crate::statements::{Statements as _, worker};
 
 type Answer<T> = Result<T, Box<dyn std::error::Error>>;
 
+/// Something that waits for the writer.
+type Waiting<T> = std::pin::Pin<Box<dyn Future<Output = T> + Send>>;
+
 /// A database of its own.
 struct Place {
     folder: TempDir,
@@ -102,11 +105,7 @@ fn hook(place: &Place, fault: impl Fn(Step, &'static str) -> Option<sqlx::Error>
 }
 
 /// Runs futures so that they all wait for the writer at once, behind an operation that the gate holds up.
-async fn together<T: Send + 'static>(
-    place: &Place,
-    gate: Gate,
-    waiting: Vec<std::pin::Pin<Box<dyn Future<Output = T> + Send>>>,
-) -> Answer<Vec<T>> {
+async fn together<T: Send + 'static>(place: &Place, gate: Gate, waiting: Vec<Waiting<T>>) -> Answer<Vec<T>> {
     let first = tokio::spawn(put(Arc::clone(&place.backend), "gate", "0"));
     tokio::task::yield_now().await;
     let mut tasks = Vec::new();
@@ -163,7 +162,7 @@ async fn a_write_that_refuses_leaves_nothing_and_its_neighbours_stay() -> Answer
     let place = Place::new().await?;
     let gate = hook(&place, |_, _| None);
     let refused = put_and_refuse(Arc::clone(&place.backend), ["x", "y"]);
-    let waiting: Vec<std::pin::Pin<Box<dyn Future<Output = Result<(), EngineError>> + Send>>> = vec![
+    let waiting: Vec<Waiting<Result<(), EngineError>>> = vec![
         Box::pin(refused),
         Box::pin({
             let backend = Arc::clone(&place.backend);
