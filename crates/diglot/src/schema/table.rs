@@ -178,11 +178,11 @@ impl Reader {
                     }
                 }
             }
-            AlterTableOperation::RenameColumn { old_column_name, new_column_name } => {
-                if self.has_column(piece, table, old_column_name) {
-                    table.rename_column(&lower(old_column_name), &lower(new_column_name));
-                    self.rename_indexed(&table.name, &lower(old_column_name), &lower(new_column_name));
-                }
+            AlterTableOperation::RenameColumn { old_column_name, new_column_name }
+                if self.has_column(piece, table, old_column_name) =>
+            {
+                table.rename_column(&lower(old_column_name), &lower(new_column_name));
+                self.rename_indexed(&table.name, &lower(old_column_name), &lower(new_column_name));
             }
             AlterTableOperation::RenameTable { table_name } => {
                 let (RenameTableNameKind::As(name) | RenameTableNameKind::To(name)) = table_name;
@@ -195,10 +195,8 @@ impl Reader {
                     table.constraints.insert(lower(new_name), columns);
                 }
             }
-            AlterTableOperation::AlterColumn { column_name, op } => {
-                if self.has_column(piece, table, column_name) {
-                    self.alter_column(piece, table, column_name, op);
-                }
+            AlterTableOperation::AlterColumn { column_name, op } if self.has_column(piece, table, column_name) => {
+                self.alter_column(piece, table, column_name, op);
             }
             _ => {}
         }
