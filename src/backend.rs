@@ -5,8 +5,8 @@
 
 mod table;
 
-use std::sync::{Arc, Weak};
 use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, Weak};
 
 use ff_core::backend::PrepareOutcome;
 use ff_core::capability::{BackendIdentity, Capabilities, Supports, Version};

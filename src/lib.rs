@@ -88,9 +88,9 @@ pub use listener::{COMPLETION_CHANNEL, StreamNotifier};
 pub use retry::{IsRetryableBusy, MAX_ATTEMPTS, is_retryable_sqlite_busy, retry_serializable};
 #[cfg(feature = "postgres")]
 pub use sqlx::PgPool;
-pub use sweep::ScannerHandle;
 #[cfg(feature = "postgres")]
 pub use sweep::PostgresScannerConfig;
+pub use sweep::ScannerHandle;
 #[cfg(feature = "sqlite")]
 pub use sweep::SqliteScannerConfig;
 

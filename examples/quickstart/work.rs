@@ -76,7 +76,8 @@ pub(crate) async fn submit(backend: &Backend, story: &Story) -> Result<Tasks, Fa
                 now: TimestampMs::now(),
             })
             .await?;
-        let needs = if capabilities.is_empty() { String::new() } else { format!(", needs {}", capabilities.join(", ")) };
+        let needs =
+            if capabilities.is_empty() { String::new() } else { format!(", needs {}", capabilities.join(", ")) };
         story.says("client", &format!("creates “{name}”, priority {priority}{needs}"));
         all.push((name, id));
     }
@@ -139,7 +140,10 @@ pub(crate) async fn run_worker(backend: Backend, story: Arc<Story>, worker: Work
                     let reason = FailureReason::new("the server hung up");
                     let outcome = backend.fail(&handle, reason, FailureClass::Transient).await?;
                     let again = matches!(outcome, FailOutcome::RetryScheduled { .. });
-                    story.says(worker.name, &format!("“import feed” fails in transit{}", if again { ", a retry is scheduled" } else { "" }));
+                    story.says(
+                        worker.name,
+                        &format!("“import feed” fails in transit{}", if again { ", a retry is scheduled" } else { "" }),
+                    );
                     continue;
                 }
             }
@@ -251,9 +255,8 @@ pub(crate) async fn print_table(backend: &Backend, story: &Story, tasks: &Tasks)
     for (name, id) in &tasks.all {
         let info = backend.read_execution_info(id).await?.ok_or("an execution is gone")?;
         let attempts = backend.read_total_attempt_count(id).await?;
-        let frames = backend
-            .read_stream(id, AttemptIndex::new(0), StreamCursor::Start, StreamCursor::End, 1_000)
-            .await?;
+        let frames =
+            backend.read_stream(id, AttemptIndex::new(0), StreamCursor::Start, StreamCursor::End, 1_000).await?;
         let result = backend.get_execution_result(id).await?;
         let state = match info.public_state {
             PublicState::Completed => "completed",

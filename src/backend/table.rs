@@ -43,12 +43,7 @@ impl<D: Dialect> EngineBackend for Backend<D> {
         lease::renew(self, handle).await
     }
 
-    async fn progress(
-        &self,
-        handle: &Handle,
-        percent: Option<u8>,
-        message: Option<String>,
-    ) -> Result<(), EngineError> {
+    async fn progress(&self, handle: &Handle, percent: Option<u8>, message: Option<String>) -> Result<(), EngineError> {
         attempt::progress(self, handle, percent, message).await
     }
 

@@ -13,8 +13,8 @@ use uuid::Uuid;
 
 use crate::backend::Backend;
 use crate::db::Dialect;
-use crate::error::Abort;
 use crate::engine::policy::retry::{AfterFailure, after_failure, may_retry};
+use crate::error::Abort;
 use crate::model::document;
 use crate::model::handle::{self, Held};
 use crate::model::id::{invalid_input, reject_nul};
@@ -94,10 +94,8 @@ pub(crate) async fn fail<D: Dialect>(
     if !may_retry(class) {
         return fail_for_good(backend, &held, reason, false).await;
     }
-    let params = retry::RetryPolicyReadParams {
-        partition_key: held.key.partition_key,
-        execution_id: held.key.execution_id,
-    };
+    let params =
+        retry::RetryPolicyReadParams { partition_key: held.key.partition_key, execution_id: held.key.execution_id };
     let (policy, retries) = match read!(backend, retry_policy_read, params)? {
         Some(row) => (row.policy, document::counter(&row.raw_fields, "retry_count")),
         None => (None, 0),
@@ -198,37 +196,43 @@ async fn failed_before<D: Dialect>(
 pub(crate) async fn cancel<D: Dialect>(backend: &Backend<D>, handle: &Handle, reason: &str) -> Result<(), EngineError> {
     let held = handle::decode(D::TAG, handle)?;
     reject_nul("reason", reason)?;
-    let lock = execution::ExecutionLockParams {
-        partition_key: held.key.partition_key,
-        execution_id: held.key.execution_id,
-    };
+    let lock =
+        execution::ExecutionLockParams { partition_key: held.key.partition_key, execution_id: held.key.execution_id };
     let id = held.payload.execution_id.to_string();
     let params = fenced!(attempt::AttemptCancelParams, held, backend.now_ms(), reason: reason.to_owned());
     let partition_key = held.key.partition_key;
-    transaction!(backend, "attempt_cancel", [lock, params, id], |conn| {
-        let Some(row) = conn.execution_lock(lock).await? else {
-            let detail = format!("cancel: execution_id={id}: row not found on partition_key={partition_key}");
-            return Err(Abort::from(invalid_input(detail)));
-        };
-        if row.lifecycle_phase == "cancelled" || (has_ended(&row.lifecycle_phase) && row.public_state == "cancelled") {
-            return Ok(None);
-        }
-        if has_ended(&row.lifecycle_phase) {
-            let detail = format!("cancel: execution_id={id}: already terminal in state '{}'", row.public_state);
-            return Err(Abort::from(invalid_input(detail)));
-        }
-        match conn.attempt_cancel(params).await? {
-            Some(row) => Ok(Some(row)),
-            None => Err(Abort::from(lost())),
-        }
-    }, |done, wakes| {
-        if let Some(row) = done {
-            wakes.completion(row.completion_event_id, partition_key);
-            if let Some(event_id) = row.lease_event_id {
-                wakes.lease(event_id, partition_key);
+    transaction!(
+        backend,
+        "attempt_cancel",
+        [lock, params, id],
+        |conn| {
+            let Some(row) = conn.execution_lock(lock).await? else {
+                let detail = format!("cancel: execution_id={id}: row not found on partition_key={partition_key}");
+                return Err(Abort::from(invalid_input(detail)));
+            };
+            if row.lifecycle_phase == "cancelled"
+                || (has_ended(&row.lifecycle_phase) && row.public_state == "cancelled")
+            {
+                return Ok(None);
+            }
+            if has_ended(&row.lifecycle_phase) {
+                let detail = format!("cancel: execution_id={id}: already terminal in state '{}'", row.public_state);
+                return Err(Abort::from(invalid_input(detail)));
+            }
+            match conn.attempt_cancel(params).await? {
+                Some(row) => Ok(Some(row)),
+                None => Err(Abort::from(lost())),
+            }
+        },
+        |done, wakes| {
+            if let Some(row) = done {
+                wakes.completion(row.completion_event_id, partition_key);
+                if let Some(event_id) = row.lease_event_id {
+                    wakes.lease(event_id, partition_key);
+                }
             }
         }
-    })?;
+    )?;
     Ok(())
 }
 

@@ -15,7 +15,9 @@ use uuid::Uuid;
 use crate::backend::Backend;
 use crate::db::Dialect;
 use crate::model::document;
-use crate::model::id::{ExecKey, corruption, exec_key, execution_id, invalid_input, partition_key, reject_nul, reject_nul_in_json};
+use crate::model::id::{
+    ExecKey, corruption, exec_key, execution_id, invalid_input, partition_key, reject_nul, reject_nul_in_json,
+};
 use crate::model::state::public_state;
 use crate::statements::{execution, lane};
 
@@ -168,7 +170,8 @@ pub(crate) async fn read_state<D: Dialect>(
     id: &ExecutionId,
 ) -> Result<Option<PublicState>, EngineError> {
     let key = exec_key(id)?;
-    let params = execution::ExecutionStateReadParams { partition_key: key.partition_key, execution_id: key.execution_id };
+    let params =
+        execution::ExecutionStateReadParams { partition_key: key.partition_key, execution_id: key.execution_id };
     let row = read!(backend, execution_state_read, params)?;
     row.map(|row| public_state(&row.public_state)).transpose()
 }
@@ -179,7 +182,8 @@ pub(crate) async fn read_result<D: Dialect>(
     id: &ExecutionId,
 ) -> Result<Option<Vec<u8>>, EngineError> {
     let key = exec_key(id)?;
-    let params = execution::ExecutionResultReadParams { partition_key: key.partition_key, execution_id: key.execution_id };
+    let params =
+        execution::ExecutionResultReadParams { partition_key: key.partition_key, execution_id: key.execution_id };
     Ok(read!(backend, execution_result_read, params)?.and_then(|row| row.result))
 }
 
@@ -192,7 +196,8 @@ pub(crate) async fn read_context<D: Dialect>(
     id: &ExecutionId,
 ) -> Result<ExecutionContext, EngineError> {
     let key = exec_key(id)?;
-    let params = execution::ExecutionContextReadParams { partition_key: key.partition_key, execution_id: key.execution_id };
+    let params =
+        execution::ExecutionContextReadParams { partition_key: key.partition_key, execution_id: key.execution_id };
     let row = read!(backend, execution_context_read, params)?.ok_or_else(|| unknown("read_execution_context", id))?;
     Ok(ExecutionContext::new(
         row.payload.unwrap_or_default(), // tidy: no payload reads as an empty one
@@ -210,7 +215,8 @@ pub(crate) async fn read_current_attempt_index<D: Dialect>(
     id: &ExecutionId,
 ) -> Result<AttemptIndex, EngineError> {
     let key = exec_key(id)?;
-    let params = execution::ExecutionAttemptIndexReadParams { partition_key: key.partition_key, execution_id: key.execution_id };
+    let params =
+        execution::ExecutionAttemptIndexReadParams { partition_key: key.partition_key, execution_id: key.execution_id };
     let row = read!(backend, execution_attempt_index_read, params)?;
     let row = row.ok_or_else(|| unknown("read_current_attempt_index", id))?;
     Ok(AttemptIndex::new(row.attempt_index.max(0).unsigned_abs()))
@@ -244,7 +250,8 @@ pub(crate) async fn open_document_of<D: Dialect>(
     id: &ExecutionId,
 ) -> Result<Option<Value>, EngineError> {
     let key = exec_key(id)?;
-    let params = execution::ExecutionFieldsReadParams { partition_key: key.partition_key, execution_id: key.execution_id };
+    let params =
+        execution::ExecutionFieldsReadParams { partition_key: key.partition_key, execution_id: key.execution_id };
     Ok(read!(backend, execution_fields_read, params)?.map(|row| row.raw_fields))
 }
 
@@ -254,7 +261,8 @@ pub(crate) async fn resolve_flow<D: Dialect>(
     id: &ExecutionId,
 ) -> Result<Option<FlowId>, EngineError> {
     let key = exec_key(id)?;
-    let params = execution::ExecutionFlowReadParams { partition_key: key.partition_key, execution_id: key.execution_id };
+    let params =
+        execution::ExecutionFlowReadParams { partition_key: key.partition_key, execution_id: key.execution_id };
     let row = read!(backend, execution_flow_read, params)?;
     Ok(row.and_then(|row| row.flow_id).map(FlowId::from_uuid))
 }

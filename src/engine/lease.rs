@@ -16,9 +16,7 @@ use ff_core::contracts::{
 };
 use ff_core::engine_error::EngineError;
 use ff_core::handle_codec::HandlePayload;
-use ff_core::types::{
-    AttemptId, AttemptIndex, LaneId, LeaseEpoch, LeaseId, TimestampMs, WorkerInstanceId,
-};
+use ff_core::types::{AttemptId, AttemptIndex, LaneId, LeaseEpoch, LeaseId, TimestampMs, WorkerInstanceId};
 use uuid::Uuid;
 
 use crate::backend::Backend;
@@ -147,10 +145,7 @@ pub(crate) async fn renew<D: Dialect>(backend: &Backend<D>, handle: &Handle) -> 
     if renewed.is_none() {
         return Err(attempt::refusal(backend, &held).await);
     }
-    Ok(LeaseRenewal::new(
-        lease_expires_at_ms.max(0).unsigned_abs(),
-        held.payload.lease_epoch.0,
-    ))
+    Ok(LeaseRenewal::new(lease_expires_at_ms.max(0).unsigned_abs(), held.payload.lease_epoch.0))
 }
 
 /// Leases the newest attempt of an execution again for the worker that resumes it. `None` when the execution
@@ -188,8 +183,7 @@ pub(crate) async fn claim_from_resume_grant<D: Dialect>(
         worker_instance_id: token.worker_instance_id.as_str().to_owned(),
         lease_expires_at_ms: now_ms.saturating_add(i64::from(token.lease_ttl_ms)),
     };
-    let seated =
-        unit!(backend, lease_reseat, params, |row, wakes| wakes.lease(row.lease_event_id, key.partition_key))?;
+    let seated = unit!(backend, lease_reseat, params, |row, wakes| wakes.lease(row.lease_event_id, key.partition_key))?;
     let Some(row) = seated else {
         return Ok(None);
     };
@@ -273,9 +267,6 @@ mod tests {
     fn a_synthetic_lease_id_tells_epochs_and_attempts_apart() {
         let execution = Uuid::from_u128(0x0102_0304_0506_0708_090a_0b0c_0d0e_0f10);
         assert_eq!(synthetic_lease_id(execution, 0, 0), execution);
-        assert_eq!(
-            synthetic_lease_id(execution, 1, 2),
-            Uuid::from_u128(0x0102_0304_0506_070a_090a_0b0d_0d0e_0f10)
-        );
+        assert_eq!(synthetic_lease_id(execution, 1, 2), Uuid::from_u128(0x0102_0304_0506_070a_090a_0b0d_0d0e_0f10));
     }
 }

@@ -53,9 +53,7 @@ macro_rules! read {
     ($backend:expr, $statement:ident) => {
         $backend
             .db()
-            .read(stringify!($statement), (), |conn, ()| {
-                Box::pin(crate::statements::Statements::$statement(conn))
-            })
+            .read(stringify!($statement), (), |conn, ()| Box::pin(crate::statements::Statements::$statement(conn)))
             .await
     };
     ($backend:expr, $statement:ident, $params:expr) => {

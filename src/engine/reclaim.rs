@@ -16,9 +16,9 @@ use uuid::Uuid;
 
 use crate::backend::Backend;
 use crate::db::Dialect;
-use crate::error::Abort;
 use crate::engine::lease::Granted;
 use crate::engine::policy::reclaim::{LeaseSeen, MAX_RECLAIMS, Reclaimable};
+use crate::error::Abort;
 use crate::model::id::{ExecKey, exec_key, invalid_input, reject_nul, reject_nul_in_json};
 use crate::statements::{Statements, attempt, execution, grant, secret};
 
@@ -47,7 +47,8 @@ pub(crate) async fn issue_grant<D: Dialect>(
     }
     let now_ms = backend.now_ms();
     let ttl_ms = i64::try_from(args.grant_ttl_ms).unwrap_or(i64::MAX); // tidy: a caller's time may exceed the column
-    let request = GrantRequest { key, now_ms, ttl_ms, expires_at_ms: now_ms.saturating_add(ttl_ms), args: args.clone() };
+    let request =
+        GrantRequest { key, now_ms, ttl_ms, expires_at_ms: now_ms.saturating_add(ttl_ms), args: args.clone() };
     transaction!(backend, "grant_reclaim_issue", [request], |conn| { issue_on::<D>(conn, request).await })
 }
 
@@ -147,7 +148,9 @@ pub(crate) async fn reclaim<D: Dialect>(
     let request = ReclaimRequest { key, now_ms, policy, args: args.clone() };
     let partition_key = key.partition_key;
     let done = transaction!(
-        backend, "grant_reclaim_use", [request],
+        backend,
+        "grant_reclaim_use",
+        [request],
         |conn| { reclaim_on::<D>(conn, request).await },
         |done, wakes| {
             if let Some(event_id) = done.completion_event_id {
@@ -207,7 +210,8 @@ async fn reclaim_on<D: Dialect>(conn: &mut D::Connection, request: &ReclaimReque
         return Err(Abort::from(invalid_input(detail)));
     }
     if granted.expires_at_ms <= request.now_ms {
-        conn.grant_delete(&grant::GrantDeleteParams { partition_key: key.partition_key, grant_id: granted.grant_id }).await?;
+        conn.grant_delete(&grant::GrantDeleteParams { partition_key: key.partition_key, grant_id: granted.grant_id })
+            .await?;
         return Ok(ReclaimExecutionOutcome::GrantNotFound { execution_id }.into());
     }
     let Some(seen) = seen else {
@@ -310,11 +314,8 @@ async fn exhaust<D: Dialect>(
         };
         conn.grant_attempt_exhaust(&params).await?;
     }
-    let params = grant::GrantExecutionExhaustParams {
-        now_ms,
-        partition_key: key.partition_key,
-        execution_id: key.execution_id,
-    };
+    let params =
+        grant::GrantExecutionExhaustParams { now_ms, partition_key: key.partition_key, execution_id: key.execution_id };
     conn.grant_execution_exhaust(&params).await?;
     let completion = grant::GrantCompletionEventInsertParams {
         outcome: "failed".to_owned(),
@@ -361,7 +362,8 @@ impl Seen {
         let Some(core) = conn.execution_lock(&lock).await? else {
             return Ok(None);
         };
-        let running = attempt::AttemptRunningReadParams { partition_key: key.partition_key, execution_id: key.execution_id };
+        let running =
+            attempt::AttemptRunningReadParams { partition_key: key.partition_key, execution_id: key.execution_id };
         let attempt = conn.attempt_running_read(&running).await?;
         Ok(Some(Self { core, attempt }))
     }

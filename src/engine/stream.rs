@@ -17,8 +17,8 @@ use tokio::time::Instant;
 
 use crate::backend::Backend;
 use crate::db::{Dialect, StreamKey};
-use crate::engine::policy::live::AppendRate;
 use crate::engine::attempt;
+use crate::engine::policy::live::AppendRate;
 use crate::model::cursor::FramePlace;
 use crate::model::handle;
 use crate::model::id::{ExecKey, corruption, exec_key, invalid_input, reject_nul_in_json};
@@ -105,29 +105,35 @@ async fn append_patch<D: Dialect>(
         attempt_index: append.attempt_index,
     };
     let (key, partition_key) = (stream_key(&append), append.partition_key);
-    transaction!(backend, "stream_append_patch", [append, lock, patch], |conn| {
-        let Some(row) = conn.stream_append(append).await? else {
-            return Ok(None);
-        };
-        let mut document = match conn.stream_summary_lock(lock).await? {
-            Some(row) => row.document_json,
-            None => Value::Object(serde_json::Map::new()),
-        };
-        summary::merge(&mut document, Value::clone(patch));
-        let write = stream::StreamSummaryWriteParams {
-            partition_key: lock.partition_key,
-            execution_id: lock.execution_id,
-            attempt_index: lock.attempt_index,
-            document_json: document,
-            now_ms: append.now_ms,
-        };
-        let written = conn.stream_summary_write(&write).await?;
-        Ok(Some(Appended { row, version: Some(written.version) }))
-    }, |done, wakes| {
-        if let Some(done) = done {
-            wakes.frame(key, done.row.last_ms, done.row.last_seq, partition_key);
+    transaction!(
+        backend,
+        "stream_append_patch",
+        [append, lock, patch],
+        |conn| {
+            let Some(row) = conn.stream_append(append).await? else {
+                return Ok(None);
+            };
+            let mut document = match conn.stream_summary_lock(lock).await? {
+                Some(row) => row.document_json,
+                None => Value::Object(serde_json::Map::new()),
+            };
+            summary::merge(&mut document, Value::clone(patch));
+            let write = stream::StreamSummaryWriteParams {
+                partition_key: lock.partition_key,
+                execution_id: lock.execution_id,
+                attempt_index: lock.attempt_index,
+                document_json: document,
+                now_ms: append.now_ms,
+            };
+            let written = conn.stream_summary_write(&write).await?;
+            Ok(Some(Appended { row, version: Some(written.version) }))
+        },
+        |done, wakes| {
+            if let Some(done) = done {
+                wakes.frame(key, done.row.last_ms, done.row.last_seq, partition_key);
+            }
         }
-    })
+    )
 }
 
 async fn append_live<D: Dialect>(
@@ -136,47 +142,53 @@ async fn append_live<D: Dialect>(
     config: BestEffortLiveConfig,
 ) -> Result<Option<Appended>, EngineError> {
     let (key, partition_key) = (stream_key(&append), append.partition_key);
-    transaction!(backend, "stream_append_live", [append], |conn| {
-        let Some(mut row) = conn.stream_append(append).await? else {
-            return Ok(None);
-        };
-        let read = stream::StreamMetaReadParams {
-            partition_key: append.partition_key,
-            execution_id: append.execution_id,
-            attempt_index: append.attempt_index,
-        };
-        let before = conn.stream_meta_read(&read).await?.map_or(AppendRate::NONE, |meta| AppendRate {
-            ema_hz: meta.ema_rate_hz,
-            last_ms: meta.last_append_ts_ms,
-        });
-        let rate = before.after_frame(&config, append.now_ms);
-        let kept = rate.frames_kept(&config);
-        let write = stream::StreamMetaWriteParams {
-            partition_key: append.partition_key,
-            execution_id: append.execution_id,
-            attempt_index: append.attempt_index,
-            ema_rate_hz: rate.ema_hz,
-            last_append_ts_ms: append.now_ms,
-            maxlen: i32::try_from(kept).unwrap_or(i32::MAX), // tidy: a limit that large keeps everything
-        };
-        conn.stream_meta_write(&write).await?;
-        if row.frame_count > kept {
-            let trim = stream::StreamTrimParams {
+    transaction!(
+        backend,
+        "stream_append_live",
+        [append],
+        |conn| {
+            let Some(mut row) = conn.stream_append(append).await? else {
+                return Ok(None);
+            };
+            let read = stream::StreamMetaReadParams {
                 partition_key: append.partition_key,
                 execution_id: append.execution_id,
                 attempt_index: append.attempt_index,
-                kept,
             };
-            if let Some(trimmed) = conn.stream_trim(&trim).await? {
-                row.frame_count = trimmed.frame_count;
+            let before = conn.stream_meta_read(&read).await?.map_or(AppendRate::NONE, |meta| AppendRate {
+                ema_hz: meta.ema_rate_hz,
+                last_ms: meta.last_append_ts_ms,
+            });
+            let rate = before.after_frame(&config, append.now_ms);
+            let kept = rate.frames_kept(&config);
+            let write = stream::StreamMetaWriteParams {
+                partition_key: append.partition_key,
+                execution_id: append.execution_id,
+                attempt_index: append.attempt_index,
+                ema_rate_hz: rate.ema_hz,
+                last_append_ts_ms: append.now_ms,
+                maxlen: i32::try_from(kept).unwrap_or(i32::MAX), // tidy: a limit that large keeps everything
+            };
+            conn.stream_meta_write(&write).await?;
+            if row.frame_count > kept {
+                let trim = stream::StreamTrimParams {
+                    partition_key: append.partition_key,
+                    execution_id: append.execution_id,
+                    attempt_index: append.attempt_index,
+                    kept,
+                };
+                if let Some(trimmed) = conn.stream_trim(&trim).await? {
+                    row.frame_count = trimmed.frame_count;
+                }
+            }
+            Ok(Some(Appended { row, version: None }))
+        },
+        |done, wakes| {
+            if let Some(done) = done {
+                wakes.frame(key, done.row.last_ms, done.row.last_seq, partition_key);
             }
         }
-        Ok(Some(Appended { row, version: None }))
-    }, |done, wakes| {
-        if let Some(done) = done {
-            wakes.frame(key, done.row.last_ms, done.row.last_seq, partition_key);
-        }
-    })
+    )
 }
 
 /// Reads frames between two places, both included, oldest first. An unknown execution has none.
@@ -248,9 +260,7 @@ pub(crate) async fn tail<D: Dialect>(
     if block_ms == 0 {
         return look(backend, params).await;
     }
-    let deadline = Instant::now()
-        .checked_add(Duration::from_millis(block_ms))
-        .unwrap_or_else(far_future); // tidy: a caller's time may exceed the clock
+    let deadline = Instant::now().checked_add(Duration::from_millis(block_ms)).unwrap_or_else(far_future); // tidy: a caller's time may exceed the clock
     follow(backend, key, attempt_index, params, deadline).await
 }
 

@@ -30,9 +30,7 @@ pub(crate) fn tags(document: &Value) -> HashMap<String, String> {
     let Some(Value::Object(tags)) = document.get("tags") else {
         return HashMap::new();
     };
-    tags.iter()
-        .filter_map(|(key, value)| Some((key.clone(), value.as_str()?.to_owned())))
-        .collect()
+    tags.iter().filter_map(|(key, value)| Some((key.clone(), value.as_str()?.to_owned()))).collect()
 }
 
 /// A counter stored as unsigned decimal text or as a number; 0 when it is neither.

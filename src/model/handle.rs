@@ -90,14 +90,16 @@ mod tests {
 
     #[test]
     fn a_foreign_handle_is_refused_by_its_outer_tag() {
-        let error = decode(BackendTag::Sqlite, &encode(BackendTag::Postgres, HandleKind::Fresh, &payload())).unwrap_err();
+        let error =
+            decode(BackendTag::Sqlite, &encode(BackendTag::Postgres, HandleKind::Fresh, &payload())).unwrap_err();
         assert_eq!(error.to_string(), "validation: HandleFromOtherBackend: expected=Sqlite actual=Postgres");
     }
 
     #[test]
     fn a_foreign_handle_is_refused_by_its_embedded_tag() {
         let inner = encode(BackendTag::Valkey, HandleKind::Fresh, &payload());
-        let error = decode(BackendTag::Sqlite, &Handle::new(BackendTag::Sqlite, HandleKind::Fresh, inner.opaque)).unwrap_err();
+        let error =
+            decode(BackendTag::Sqlite, &Handle::new(BackendTag::Sqlite, HandleKind::Fresh, inner.opaque)).unwrap_err();
         assert!(error.to_string().ends_with("expected=Sqlite actual=Valkey (embedded tag)"), "{error}");
     }
 

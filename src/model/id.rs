@@ -66,8 +66,7 @@ pub(crate) fn reject_nul_in_json(field: &str, value: &Value) -> Result<(), Engin
 /// # Errors
 /// `Validation(InvalidInput)` above 32767, the bound of the column.
 pub(crate) fn partition_key(index: u16) -> Result<i16, EngineError> {
-    i16::try_from(index)
-        .map_err(|_| invalid_input(format!("partition index {index} exceeds i16 range (max 32767)")))
+    i16::try_from(index).map_err(|_| invalid_input(format!("partition index {index} exceeds i16 range (max 32767)")))
 }
 
 /// Finds the rows of an execution.
@@ -76,9 +75,8 @@ pub(crate) fn partition_key(index: u16) -> Result<i16, EngineError> {
 /// `Validation(InvalidInput)` when the partition number exceeds the column or the uuid does not parse.
 pub(crate) fn exec_key(id: &ExecutionId) -> Result<ExecKey, EngineError> {
     let text = id.as_str();
-    let (_, uuid) = text
-        .split_once("}:")
-        .ok_or_else(|| invalid_input(format!("execution_id missing `}}:`: {text}")))?;
+    let (_, uuid) =
+        text.split_once("}:").ok_or_else(|| invalid_input(format!("execution_id missing `}}:`: {text}")))?;
     let execution_id =
         Uuid::parse_str(uuid).map_err(|_| invalid_input(format!("execution_id UUID invalid: {text}")))?;
     Ok(ExecKey { partition_key: partition_key(id.partition())?, execution_id })

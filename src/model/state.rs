@@ -109,11 +109,14 @@ pub(crate) fn has_ended(lifecycle_phase: &str) -> bool {
 }
 
 fn lifecycle_phase(word: &str) -> Result<LifecyclePhase, EngineError> {
-    known("lifecycle_phase", match word {
-        "cancelled" => "terminal",
-        "pending" | "eligible" | "blocked" => "runnable",
-        other => other,
-    })
+    known(
+        "lifecycle_phase",
+        match word {
+            "cancelled" => "terminal",
+            "pending" | "eligible" | "blocked" => "runnable",
+            other => other,
+        },
+    )
 }
 
 fn ownership_state(word: &str) -> Result<OwnershipState, EngineError> {
@@ -121,20 +124,26 @@ fn ownership_state(word: &str) -> Result<OwnershipState, EngineError> {
 }
 
 fn eligibility_state(word: &str) -> Result<EligibilityState, EngineError> {
-    known("eligibility_state", match word {
-        "cancelled" => "not_applicable",
-        "pending_claim" => "eligible_now",
-        other => other,
-    })
+    known(
+        "eligibility_state",
+        match word {
+            "cancelled" => "not_applicable",
+            "pending_claim" => "eligible_now",
+            other => other,
+        },
+    )
 }
 
 fn attempt_state(word: &str) -> Result<AttemptState, EngineError> {
-    known("attempt_state", match word {
-        "pending" | "pending_claim" | "initial" => "pending_first_attempt",
-        "running" => "running_attempt",
-        "cancelled" | "terminal_failed" => "attempt_terminal",
-        other => other,
-    })
+    known(
+        "attempt_state",
+        match word {
+            "pending" | "pending_claim" | "initial" => "pending_first_attempt",
+            "running" => "running_attempt",
+            "cancelled" | "terminal_failed" => "attempt_terminal",
+            other => other,
+        },
+    )
 }
 
 /// The public state; a claim through a handle stores `running`, a typed claim `active`.
@@ -155,10 +164,13 @@ pub(crate) fn public_state_word(word: &str) -> &str {
 }
 
 fn blocking_reason(word: Option<&str>) -> Result<BlockingReason, EngineError> {
-    known("blocking_reason", match word {
-        None | Some("") => "none",
-        Some(other) => other,
-    })
+    known(
+        "blocking_reason",
+        match word {
+            None | Some("") => "none",
+            Some(other) => other,
+        },
+    )
 }
 
 #[cfg(test)]

@@ -45,7 +45,10 @@ mod tests {
     #[test]
     fn null_removes_and_the_sentinel_sets_null() {
         assert_eq!(
-            merged(json!({"a": 1, "b": 2, "c": {"d": 1}}), json!({"a": null, "b": "__ff_null__", "c": {"d": "__ff_null__"}})),
+            merged(
+                json!({"a": 1, "b": 2, "c": {"d": 1}}),
+                json!({"a": null, "b": "__ff_null__", "c": {"d": "__ff_null__"}})
+            ),
             json!({"b": null, "c": {"d": null}})
         );
     }

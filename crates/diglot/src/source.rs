@@ -75,9 +75,7 @@ impl SourceFile {
             return self.text.len();
         };
         let rest = &self.text[*start as usize..];
-        rest.char_indices()
-            .nth(column.saturating_sub(1))
-            .map_or(self.text.len(), |(i, _)| *start as usize + i)
+        rest.char_indices().nth(column.saturating_sub(1)).map_or(self.text.len(), |(i, _)| *start as usize + i)
     }
 }
 

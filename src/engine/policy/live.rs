@@ -17,11 +17,8 @@ impl AppendRate {
 
     /// The rate after a frame at `now_ms`. A frame in the same millisecond counts as no rate at all.
     pub(crate) fn after_frame(self, config: &BestEffortLiveConfig, now_ms: i64) -> Self {
-        let instant_hz = if self.last_ms > 0 && now_ms > self.last_ms {
-            1000.0 / (now_ms - self.last_ms) as f64
-        } else {
-            0.0
-        };
+        let instant_hz =
+            if self.last_ms > 0 && now_ms > self.last_ms { 1000.0 / (now_ms - self.last_ms) as f64 } else { 0.0 };
         let alpha = config.ema_alpha;
         Self { ema_hz: alpha * instant_hz + (1.0 - alpha) * self.ema_hz, last_ms: now_ms }
     }
