@@ -2,6 +2,8 @@
 //!
 //! Needs `FF_TEST_POSTGRES_URL`, the URL of any database of a server; no table is touched.
 
+#![cfg(feature = "postgres")]
+
 use std::time::Duration;
 
 use ff_backend_sql::listener::{StreamEventId, StreamNotifier, channel_name};
