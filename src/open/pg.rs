@@ -4,8 +4,10 @@ use std::sync::Arc;
 
 use ff_core::EngineError;
 use ff_core::backend::{BackendConfig, BackendConnection};
+use ff_core::contracts::{CreateExecutionArgs, CreateExecutionResult};
 use ff_core::engine_backend::EngineBackend;
 use ff_core::partition::PartitionConfig;
+use ff_core::types::ExecutionId;
 use ff_observability::Metrics;
 use sqlx::PgPool;
 
@@ -99,6 +101,19 @@ impl PostgresBackend {
     #[must_use]
     pub fn pool(&self) -> &PgPool {
         self.db().store().pool()
+    }
+
+    /// Creates an execution and answers its id: the given one, or that of the first creation when this one
+    /// repeats it. The trait's method of this name also tells the two apart.
+    ///
+    /// # Errors
+    /// As the trait's method.
+    pub async fn create_execution(&self, args: CreateExecutionArgs) -> Result<ExecutionId, EngineError> {
+        match EngineBackend::create_execution(self, args).await? {
+            CreateExecutionResult::Created { execution_id, .. } | CreateExecutionResult::Duplicate { execution_id } => {
+                Ok(execution_id)
+            }
+        }
     }
 
     /// Makes the database fail where the hook says so; once per backend.
