@@ -1,5 +1,3 @@
-//! The registry agrees with what is reported, and every page says what it should.
-
 //! Every rule that is reported has a page, and every page a rule.
 
 use std::collections::BTreeSet;
