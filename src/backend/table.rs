@@ -4,25 +4,14 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use ff_core::backend::{
-    AppendFrameOutcome, CancelFlowPolicy, CancelFlowWait, CapabilitySet, ClaimPolicy, FailOutcome, FailureClass,
-    FailureReason, Frame, Handle, LeaseRenewal, PendingWaitpoint, PrepareOutcome, ResumeSignal, ResumeToken,
-    SummaryDocument, TailVisibility, UsageDimensions,
-};
+use ff_core::backend::*;
 use ff_core::capability::Capabilities;
-use ff_core::contracts::{
-    CancelFlowResult, CreateExecutionArgs, CreateExecutionResult, ExecutionContext, ExecutionInfo, ExecutionSnapshot,
-    FlowSnapshot, HeartbeatWorkerArgs, HeartbeatWorkerOutcome, IssueReclaimGrantArgs, IssueReclaimGrantOutcome,
-    ListExecutionsPage, ListExpiredLeasesArgs, ListExpiredLeasesResult, ListLanesPage, ListWorkersArgs,
-    ListWorkersResult, MarkWorkerDeadArgs, MarkWorkerDeadOutcome, ReclaimExecutionArgs, ReclaimExecutionOutcome,
-    RegisterWorkerArgs, RegisterWorkerOutcome, ReportUsageResult, StreamCursor, StreamFrames, SuspendArgs,
-    SuspendOutcome,
-};
+use ff_core::contracts::*;
 use ff_core::engine_backend::EngineBackend;
 use ff_core::engine_error::EngineError;
 use ff_core::partition::{Partition, PartitionKey};
 use ff_core::state::PublicState;
-use ff_core::types::{AttemptIndex, BudgetId, ExecutionId, FlowId, LaneId, TimestampMs};
+use ff_core::types::*;
 
 use super::Backend;
 use crate::db::Dialect;
@@ -30,6 +19,7 @@ use crate::engine::{attempt, describe, execution, lease, reclaim, server, stream
 
 #[async_trait]
 impl<D: Dialect> EngineBackend for Backend<D> {
+    // The hot path: claim, work, end.
     async fn claim(
         &self,
         lane: &LaneId,
@@ -38,23 +28,18 @@ impl<D: Dialect> EngineBackend for Backend<D> {
     ) -> Result<Option<Handle>, EngineError> {
         lease::claim(self, lane, capabilities, &policy).await
     }
-
     async fn renew(&self, handle: &Handle) -> Result<LeaseRenewal, EngineError> {
         lease::renew(self, handle).await
     }
-
     async fn progress(&self, handle: &Handle, percent: Option<u8>, message: Option<String>) -> Result<(), EngineError> {
         attempt::progress(self, handle, percent, message).await
     }
-
     async fn append_frame(&self, handle: &Handle, frame: Frame) -> Result<AppendFrameOutcome, EngineError> {
         stream::append(self, handle, &frame).await
     }
-
     async fn complete(&self, handle: &Handle, payload: Option<Vec<u8>>) -> Result<(), EngineError> {
         attempt::complete(self, handle, payload).await
     }
-
     async fn fail(
         &self,
         handle: &Handle,
@@ -63,123 +48,20 @@ impl<D: Dialect> EngineBackend for Backend<D> {
     ) -> Result<FailOutcome, EngineError> {
         attempt::fail(self, handle, &reason, classification).await
     }
-
     async fn cancel(&self, handle: &Handle, reason: &str) -> Result<(), EngineError> {
         attempt::cancel(self, handle, reason).await
     }
-
-    async fn suspend(&self, _handle: &Handle, _args: SuspendArgs) -> Result<SuspendOutcome, EngineError> {
-        Err(EngineError::Unavailable { op: "suspend" })
-    }
-
-    async fn create_waitpoint(
-        &self,
-        _handle: &Handle,
-        _waitpoint_key: &str,
-        _expires_in: Duration,
-    ) -> Result<PendingWaitpoint, EngineError> {
-        Err(EngineError::Unavailable { op: "create_waitpoint" })
-    }
-
-    async fn observe_signals(&self, _handle: &Handle) -> Result<Vec<ResumeSignal>, EngineError> {
-        Err(EngineError::Unavailable { op: "observe_signals" })
-    }
-
-    async fn claim_from_resume_grant(&self, token: ResumeToken) -> Result<Option<Handle>, EngineError> {
-        lease::claim_from_resume_grant(self, &token).await
-    }
-
-    async fn issue_reclaim_grant(&self, args: IssueReclaimGrantArgs) -> Result<IssueReclaimGrantOutcome, EngineError> {
-        reclaim::issue_grant(self, &args).await
-    }
-
-    async fn reclaim_execution(&self, args: ReclaimExecutionArgs) -> Result<ReclaimExecutionOutcome, EngineError> {
-        reclaim::reclaim(self, &args).await
-    }
-
     async fn delay(&self, handle: &Handle, delay_until: TimestampMs) -> Result<(), EngineError> {
         attempt::delay(self, handle, delay_until).await
     }
-
     async fn wait_children(&self, handle: &Handle) -> Result<(), EngineError> {
         attempt::wait_children(self, handle).await
     }
-
-    async fn describe_execution(&self, id: &ExecutionId) -> Result<Option<ExecutionSnapshot>, EngineError> {
-        describe::describe(self, id).await
+    async fn create_execution(&self, args: CreateExecutionArgs) -> Result<CreateExecutionResult, EngineError> {
+        execution::create(self, &args).await
     }
 
-    async fn read_execution_context(&self, execution_id: &ExecutionId) -> Result<ExecutionContext, EngineError> {
-        execution::read_context(self, execution_id).await
-    }
-
-    async fn read_current_attempt_index(&self, execution_id: &ExecutionId) -> Result<AttemptIndex, EngineError> {
-        execution::read_current_attempt_index(self, execution_id).await
-    }
-
-    async fn read_total_attempt_count(&self, execution_id: &ExecutionId) -> Result<AttemptIndex, EngineError> {
-        execution::read_total_attempt_count(self, execution_id).await
-    }
-
-    async fn describe_flow(&self, _id: &FlowId) -> Result<Option<FlowSnapshot>, EngineError> {
-        Err(EngineError::Unavailable { op: "describe_flow" })
-    }
-
-    async fn set_execution_tag(&self, execution_id: &ExecutionId, key: &str, value: &str) -> Result<(), EngineError> {
-        tag::set_on_execution(self, execution_id, key, value).await
-    }
-
-    async fn set_flow_tag(&self, flow_id: &FlowId, key: &str, value: &str) -> Result<(), EngineError> {
-        tag::set_on_flow(self, flow_id, key, value).await
-    }
-
-    async fn get_execution_tag(&self, execution_id: &ExecutionId, key: &str) -> Result<Option<String>, EngineError> {
-        tag::get_from_execution(self, execution_id, key).await
-    }
-
-    async fn get_execution_namespace(&self, execution_id: &ExecutionId) -> Result<Option<String>, EngineError> {
-        execution::read_namespace(self, execution_id).await
-    }
-
-    async fn get_flow_tag(&self, flow_id: &FlowId, key: &str) -> Result<Option<String>, EngineError> {
-        tag::get_from_flow(self, flow_id, key).await
-    }
-
-    async fn resolve_execution_flow_id(&self, eid: &ExecutionId) -> Result<Option<FlowId>, EngineError> {
-        execution::resolve_flow(self, eid).await
-    }
-
-    async fn list_lanes(&self, cursor: Option<LaneId>, limit: usize) -> Result<ListLanesPage, EngineError> {
-        execution::list_lanes(self, cursor.as_ref(), limit).await
-    }
-
-    async fn list_executions(
-        &self,
-        partition: PartitionKey,
-        cursor: Option<ExecutionId>,
-        limit: usize,
-    ) -> Result<ListExecutionsPage, EngineError> {
-        execution::list(self, &partition, cursor.as_ref(), limit).await
-    }
-
-    async fn cancel_flow(
-        &self,
-        _id: &FlowId,
-        _policy: CancelFlowPolicy,
-        _wait: CancelFlowWait,
-    ) -> Result<CancelFlowResult, EngineError> {
-        Err(EngineError::Unavailable { op: "cancel_flow" })
-    }
-
-    async fn report_usage(
-        &self,
-        _handle: &Handle,
-        _budget: &BudgetId,
-        _dimensions: UsageDimensions,
-    ) -> Result<ReportUsageResult, EngineError> {
-        Err(EngineError::Unavailable { op: "report_usage" })
-    }
-
+    // Streams.
     async fn read_stream(
         &self,
         execution_id: &ExecutionId,
@@ -190,7 +72,6 @@ impl<D: Dialect> EngineBackend for Backend<D> {
     ) -> Result<StreamFrames, EngineError> {
         stream::read(self, execution_id, attempt_index, &from, &to, count_limit).await
     }
-
     async fn tail_stream(
         &self,
         execution_id: &ExecutionId,
@@ -202,7 +83,6 @@ impl<D: Dialect> EngineBackend for Backend<D> {
     ) -> Result<StreamFrames, EngineError> {
         stream::tail(self, execution_id, attempt_index, &after, block_ms, count_limit, visibility).await
     }
-
     async fn read_summary(
         &self,
         execution_id: &ExecutionId,
@@ -211,67 +91,34 @@ impl<D: Dialect> EngineBackend for Backend<D> {
         stream::read_summary(self, execution_id, attempt_index).await
     }
 
-    async fn create_execution(&self, args: CreateExecutionArgs) -> Result<CreateExecutionResult, EngineError> {
-        execution::create(self, &args).await
+    // Executions: reads, tags, lists.
+    async fn describe_execution(&self, id: &ExecutionId) -> Result<Option<ExecutionSnapshot>, EngineError> {
+        describe::describe(self, id).await
     }
-
-    async fn get_execution_result(&self, id: &ExecutionId) -> Result<Option<Vec<u8>>, EngineError> {
-        execution::read_result(self, id).await
-    }
-
-    async fn ping(&self) -> Result<(), EngineError> {
-        server::ping(self).await
-    }
-
-    async fn register_worker(&self, args: RegisterWorkerArgs) -> Result<RegisterWorkerOutcome, EngineError> {
-        worker::register(self, &args).await
-    }
-
-    async fn heartbeat_worker(&self, args: HeartbeatWorkerArgs) -> Result<HeartbeatWorkerOutcome, EngineError> {
-        worker::heartbeat(self, &args).await
-    }
-
-    async fn mark_worker_dead(&self, args: MarkWorkerDeadArgs) -> Result<MarkWorkerDeadOutcome, EngineError> {
-        worker::mark_dead(self, &args).await
-    }
-
-    async fn list_expired_leases(&self, args: ListExpiredLeasesArgs) -> Result<ListExpiredLeasesResult, EngineError> {
-        lease::list_expired(self, &args).await
-    }
-
-    async fn list_workers(&self, args: ListWorkersArgs) -> Result<ListWorkersResult, EngineError> {
-        worker::list(self, &args).await
-    }
-
-    fn backend_label(&self) -> &'static str {
-        D::LABEL
-    }
-
-    fn as_any(&self) -> &(dyn std::any::Any + 'static) {
-        self
-    }
-
-    fn capabilities(&self) -> Capabilities {
-        self.identity_and_supports()
-    }
-
-    async fn prepare(&self) -> Result<PrepareOutcome, EngineError> {
-        self.prepared()
-    }
-
-    async fn shutdown_prepare(&self, grace: Duration) -> Result<(), EngineError> {
-        self.sweeps().shutdown(grace).await;
-        Ok(())
-    }
-
     async fn read_execution_info(&self, id: &ExecutionId) -> Result<Option<ExecutionInfo>, EngineError> {
         describe::info(self, id).await
     }
-
     async fn read_execution_state(&self, id: &ExecutionId) -> Result<Option<PublicState>, EngineError> {
         execution::read_state(self, id).await
     }
-
+    async fn read_execution_context(&self, execution_id: &ExecutionId) -> Result<ExecutionContext, EngineError> {
+        execution::read_context(self, execution_id).await
+    }
+    async fn get_execution_result(&self, id: &ExecutionId) -> Result<Option<Vec<u8>>, EngineError> {
+        execution::read_result(self, id).await
+    }
+    async fn get_execution_namespace(&self, execution_id: &ExecutionId) -> Result<Option<String>, EngineError> {
+        execution::read_namespace(self, execution_id).await
+    }
+    async fn read_current_attempt_index(&self, execution_id: &ExecutionId) -> Result<AttemptIndex, EngineError> {
+        execution::read_current_attempt_index(self, execution_id).await
+    }
+    async fn read_total_attempt_count(&self, execution_id: &ExecutionId) -> Result<AttemptIndex, EngineError> {
+        execution::read_total_attempt_count(self, execution_id).await
+    }
+    async fn resolve_execution_flow_id(&self, eid: &ExecutionId) -> Result<Option<FlowId>, EngineError> {
+        execution::resolve_flow(self, eid).await
+    }
     async fn read_exec_core_fields(
         &self,
         partition: Partition,
@@ -280,8 +127,132 @@ impl<D: Dialect> EngineBackend for Backend<D> {
     ) -> Result<HashMap<String, Option<String>>, EngineError> {
         execution::read_core_fields(self, &partition, execution_id, fields).await
     }
+    async fn set_execution_tag(&self, execution_id: &ExecutionId, key: &str, value: &str) -> Result<(), EngineError> {
+        tag::set_on_execution(self, execution_id, key, value).await
+    }
+    async fn get_execution_tag(&self, execution_id: &ExecutionId, key: &str) -> Result<Option<String>, EngineError> {
+        tag::get_from_execution(self, execution_id, key).await
+    }
+    async fn list_executions(
+        &self,
+        partition: PartitionKey,
+        cursor: Option<ExecutionId>,
+        limit: usize,
+    ) -> Result<ListExecutionsPage, EngineError> {
+        execution::list(self, &partition, cursor.as_ref(), limit).await
+    }
+    async fn list_lanes(&self, cursor: Option<LaneId>, limit: usize) -> Result<ListLanesPage, EngineError> {
+        execution::list_lanes(self, cursor.as_ref(), limit).await
+    }
+    async fn list_expired_leases(&self, args: ListExpiredLeasesArgs) -> Result<ListExpiredLeasesResult, EngineError> {
+        lease::list_expired(self, &args).await
+    }
 
+    // Suspension and signals.
+    async fn suspend(&self, _handle: &Handle, _args: SuspendArgs) -> Result<SuspendOutcome, EngineError> {
+        Err(EngineError::Unavailable { op: "suspend" })
+    }
+    async fn create_waitpoint(
+        &self,
+        _handle: &Handle,
+        _waitpoint_key: &str,
+        _expires_in: Duration,
+    ) -> Result<PendingWaitpoint, EngineError> {
+        Err(EngineError::Unavailable { op: "create_waitpoint" })
+    }
+    async fn observe_signals(&self, _handle: &Handle) -> Result<Vec<ResumeSignal>, EngineError> {
+        Err(EngineError::Unavailable { op: "observe_signals" })
+    }
+
+    // Resumption and reclaim.
+    async fn claim_from_resume_grant(&self, token: ResumeToken) -> Result<Option<Handle>, EngineError> {
+        lease::claim_from_resume_grant(self, &token).await
+    }
+    async fn issue_reclaim_grant(&self, args: IssueReclaimGrantArgs) -> Result<IssueReclaimGrantOutcome, EngineError> {
+        reclaim::issue_grant(self, &args).await
+    }
+    async fn reclaim_execution(&self, args: ReclaimExecutionArgs) -> Result<ReclaimExecutionOutcome, EngineError> {
+        reclaim::reclaim(self, &args).await
+    }
+
+    // Budgets, quotas and admission.
+    async fn report_usage(
+        &self,
+        _handle: &Handle,
+        _budget: &BudgetId,
+        _dimensions: UsageDimensions,
+    ) -> Result<ReportUsageResult, EngineError> {
+        Err(EngineError::Unavailable { op: "report_usage" })
+    }
+
+    // Typed operations.
+
+    // Scheduling.
+
+    // Flows.
+    async fn describe_flow(&self, _id: &FlowId) -> Result<Option<FlowSnapshot>, EngineError> {
+        Err(EngineError::Unavailable { op: "describe_flow" })
+    }
+    async fn set_flow_tag(&self, flow_id: &FlowId, key: &str, value: &str) -> Result<(), EngineError> {
+        tag::set_on_flow(self, flow_id, key, value).await
+    }
+    async fn get_flow_tag(&self, flow_id: &FlowId, key: &str) -> Result<Option<String>, EngineError> {
+        tag::get_from_flow(self, flow_id, key).await
+    }
+
+    // Dependencies between the members of a flow.
+
+    // Cancellation of flows.
+    async fn cancel_flow(
+        &self,
+        _id: &FlowId,
+        _policy: CancelFlowPolicy,
+        _wait: CancelFlowWait,
+    ) -> Result<CancelFlowResult, EngineError> {
+        Err(EngineError::Unavailable { op: "cancel_flow" })
+    }
+
+    // Operator control.
+
+    // Subscriptions.
+
+    // Steps of the background sweeps.
+
+    // Workers.
+    async fn register_worker(&self, args: RegisterWorkerArgs) -> Result<RegisterWorkerOutcome, EngineError> {
+        worker::register(self, &args).await
+    }
+    async fn heartbeat_worker(&self, args: HeartbeatWorkerArgs) -> Result<HeartbeatWorkerOutcome, EngineError> {
+        worker::heartbeat(self, &args).await
+    }
+    async fn mark_worker_dead(&self, args: MarkWorkerDeadArgs) -> Result<MarkWorkerDeadOutcome, EngineError> {
+        worker::mark_dead(self, &args).await
+    }
+    async fn list_workers(&self, args: ListWorkersArgs) -> Result<ListWorkersResult, EngineError> {
+        worker::list(self, &args).await
+    }
+
+    // The backend itself.
+    async fn ping(&self) -> Result<(), EngineError> {
+        server::ping(self).await
+    }
     async fn server_time_ms(&self) -> Result<u64, EngineError> {
         server::time_ms(self).await
+    }
+    fn backend_label(&self) -> &'static str {
+        D::LABEL
+    }
+    fn as_any(&self) -> &(dyn std::any::Any + 'static) {
+        self
+    }
+    fn capabilities(&self) -> Capabilities {
+        self.identity_and_supports()
+    }
+    async fn prepare(&self) -> Result<PrepareOutcome, EngineError> {
+        self.prepared()
+    }
+    async fn shutdown_prepare(&self, grace: Duration) -> Result<(), EngineError> {
+        self.sweeps().shutdown(grace).await;
+        Ok(())
     }
 }
