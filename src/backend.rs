@@ -16,7 +16,7 @@ use ff_core::types::FlowId;
 
 use crate::clock::Clock;
 use crate::db::{Db, Dialect};
-use crate::sweep::Sweeps;
+use crate::sweep::{self, FullScannerConfig, Sweeps};
 
 /// The backend on the embedded database.
 #[cfg(feature = "sqlite")]
@@ -79,6 +79,25 @@ impl<D: Dialect> Backend<D> {
     /// The periodic work, where it is installed.
     pub(crate) fn sweeps(&self) -> &Sweeps {
         &self.shared.sweeps
+    }
+
+    /// Starts every sweep that `config` gives an interval. True for the call that started them, false when
+    /// some run already, by this call or by `with_scanners`.
+    ///
+    /// # Panics
+    /// Outside a tokio runtime.
+    pub fn with_all_scanners(&self, config: FullScannerConfig) -> bool {
+        self.sweeps().install(self, config)
+    }
+
+    /// Runs the sweep of that name once, now, and answers how many rows it handled and how many failed.
+    ///
+    /// # Errors
+    /// `NotFound` when there is none; otherwise those of the sweep.
+    #[doc(hidden)]
+    pub async fn sweep_for_test(&self, name: &str, config: &FullScannerConfig) -> Result<(u32, u32), EngineError> {
+        let report = sweep::run_once(self, name, config).await?;
+        Ok((report.processed, report.errors))
     }
 
     pub(crate) fn db(&self) -> &Db<D> {

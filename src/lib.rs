@@ -90,9 +90,9 @@ pub use retry::{IsRetryableBusy, MAX_ATTEMPTS, is_retryable_sqlite_busy, retry_s
 pub use sqlx::PgPool;
 #[cfg(feature = "postgres")]
 pub use sweep::PostgresScannerConfig;
-pub use sweep::ScannerHandle;
 #[cfg(feature = "sqlite")]
 pub use sweep::SqliteScannerConfig;
+pub use sweep::{FullScannerConfig, ScannerHandle};
 
 /// The sweeps of a backend on the embedded database.
 #[cfg(feature = "sqlite")]

@@ -20,6 +20,7 @@ use crate::model::id::{
 };
 use crate::model::state::public_state;
 use crate::statements::{execution, lane};
+use crate::sweep::Report;
 
 /// For how long a creation is recognised by its idempotency key.
 const IDEMPOTENCY_KEY_TTL_MS: i64 = 24 * 60 * 60 * 1000;
@@ -153,6 +154,12 @@ pub(crate) async fn promote_due<D: Dialect>(backend: &Backend<D>) -> Result<u64,
     backend.promotion().done_at(now_ms);
     let params = execution::ExecutionPromoteDueParams { now_ms, batch_size: PROMOTION_BATCH };
     unit!(backend, execution_promote_due, params)
+}
+
+/// The same as a sweep, for programs that wait for a state instead of claiming.
+pub(crate) async fn sweep_delayed<D: Dialect>(backend: &Backend<D>) -> Result<Report, EngineError> {
+    let promoted = promote_due(backend).await?;
+    Ok(Report::of(u32::try_from(promoted).unwrap_or(u32::MAX))) // tidy: a count of at most one batch
 }
 
 /// The same, unless this process did it a moment ago. Says whether nothing that is due is left.

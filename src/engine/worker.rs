@@ -22,6 +22,7 @@ use crate::db::Dialect;
 use crate::error::Abort;
 use crate::model::id::{invalid_input, reject_nul};
 use crate::statements::{Statements, worker};
+use crate::sweep::Report;
 
 const LIST_DEFAULT_LIMIT: u32 = 1_000;
 const LIST_MAX_LIMIT: u32 = 10_000;
@@ -156,13 +157,14 @@ pub(crate) async fn list<D: Dialect>(
 
 /// Takes every instance whose time to live is over out of the registry, with a `ttl_swept` event each, and
 /// says how many. An instance that is refreshed meanwhile stays.
-pub(crate) async fn sweep<D: Dialect>(backend: &Backend<D>, now_ms: i64) -> Result<u32, EngineError> {
-    let mut swept = 0_u32;
+pub(crate) async fn sweep<D: Dialect>(backend: &Backend<D>) -> Result<Report, EngineError> {
+    let now_ms = backend.now_ms();
+    let mut report = Report::default();
     loop {
         let params = worker::WorkerLapsedListParams { now_ms, page_size: SWEEP_BATCH };
         let lapsed = read!(backend, worker_lapsed_list, params)?;
         let page_full = lapsed.len() as i64 == SWEEP_BATCH;
-        let before = swept;
+        let before = report.processed;
         for instance in lapsed {
             let params = worker::WorkerSweepParams {
                 partition_key: D::worker_partition(&instance.worker_instance_id),
@@ -170,13 +172,11 @@ pub(crate) async fn sweep<D: Dialect>(backend: &Backend<D>, now_ms: i64) -> Resu
                 worker_instance_id: instance.worker_instance_id,
                 now_ms,
             };
-            if unit!(backend, worker_sweep, params)?.is_some() {
-                swept = swept.saturating_add(1);
-            }
+            report.count(unit!(backend, worker_sweep, params).map(|swept| swept.is_some()));
         }
         // A full page of which nothing could be swept would come again for ever.
-        if !page_full || swept == before {
-            return Ok(swept);
+        if !page_full || report.processed == before {
+            return Ok(report);
         }
     }
 }

@@ -92,7 +92,7 @@ impl PostgresBackend {
     /// Outside a tokio runtime.
     pub fn with_scanners(self: &mut Arc<Self>, cfg: PostgresScannerConfig) -> bool {
         match Arc::get_mut(self) {
-            Some(backend) => backend.sweeps().install(backend, cfg.sweeps()),
+            Some(backend) => backend.sweeps().install(backend, cfg.into()),
             None => false,
         }
     }

@@ -74,7 +74,7 @@ impl SqliteBackend {
     /// # Panics
     /// Outside a tokio runtime.
     pub fn with_scanners(&self, cfg: SqliteScannerConfig) -> bool {
-        self.sweeps().install(self, cfg.sweeps())
+        self.sweeps().install(self, cfg.into())
     }
 
     /// A pool of further connections, for tests that look at the tables.

@@ -1,14 +1,12 @@
-//! Periodic work: the loops here, the steps in [`crate::engine`].
+//! Periodic work: the loops here, the steps in [`crate::engine`], which step runs when in [`mod@table`].
 //!
 //! A sweep first runs one interval after its start and then one interval after each run's end. A step
 //! that fails is logged and tried again at its next turn. The loops hold the backend only while a step
 //! runs, so they never keep it alive; when it is gone, or its handle is dropped, they end.
 //!
-//! What runs: on both databases the sweep of worker registrations whose time to live is over.
+//! What a program asks for is a [`FullScannerConfig`]; the configurations of one database are a part of it.
 
-use std::future::Future;
-use std::pin::Pin;
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use ff_core::EngineError;
@@ -18,37 +16,17 @@ use tokio::time::{Instant, sleep, timeout_at};
 
 use crate::backend::{Backend, WeakBackend};
 use crate::db::Dialect;
-use crate::engine;
 
 mod config;
+mod table;
 
+pub use config::FullScannerConfig;
 #[cfg(feature = "postgres")]
 pub use config::PostgresScannerConfig;
 #[cfg(feature = "sqlite")]
 pub use config::SqliteScannerConfig;
-
-/// One run of a sweep; answers how many rows it changed.
-type Step<D> = fn(Backend<D>) -> Pin<Box<dyn Future<Output = Result<u32, EngineError>> + Send>>;
-
-/// A sweep and how often it runs. An interval of zero means never.
-pub(crate) struct Sweep<D: Dialect> {
-    name: &'static str,
-    interval: Duration,
-    step: Step<D>,
-}
-
-impl<D: Dialect> Sweep<D> {
-    /// Takes lapsed instances out of the worker registry.
-    fn worker_registry(interval: Duration) -> Self {
-        let step: Step<D> = |backend| {
-            Box::pin(async move {
-                let now_ms = backend.clock().now_ms();
-                engine::worker::sweep(&backend, now_ms).await
-            })
-        };
-        Self { name: "worker_registry_ttl_sweep", interval, step }
-    }
-}
+pub(crate) use table::Report;
+use table::Sweep;
 
 /// The running sweeps of a backend. Dropping it tells them to stop.
 #[derive(Debug)]
@@ -59,15 +37,18 @@ pub struct ScannerHandle {
 
 impl ScannerHandle {
     /// Starts the sweeps on the current tokio runtime; all are registered when this returns.
-    pub(crate) fn start<D: Dialect>(backend: &Backend<D>, sweeps: Vec<Sweep<D>>) -> Self {
+    fn start<D: Dialect>(backend: &Backend<D>, config: FullScannerConfig) -> Self {
         let (stop, stopped) = watch::channel(false);
-        let due = sweeps.into_iter().filter(|sweep| !sweep.interval.is_zero());
-        let tasks = due.map(|sweep| tokio::spawn(repeat(backend.downgrade(), sweep, stopped.clone()))).collect();
+        let config = Arc::new(config);
+        let due = table::all::<D>().into_iter().filter(|sweep| !(sweep.interval)(&config).is_zero());
+        let spawn = |sweep| tokio::spawn(repeat(backend.downgrade(), sweep, Arc::clone(&config), stopped.clone()));
+        let tasks = due.map(spawn).collect();
         Self { stop, tasks: Mutex::new(tasks) }
     }
 
     /// Tells the sweeps to stop, waits for those that are at work until `grace` is over, and aborts the
-    /// rest. Answers how many were aborted. A second call finds nothing to do.
+    /// rest, whose transactions roll back. Answers how many were aborted. When it answers, no sweep is left;
+    /// a second call finds nothing to do.
     pub async fn shutdown(&self, grace: Duration) -> usize {
         let _ = self.stop.send(true);
         let tasks = std::mem::take(&mut *self.tasks.lock().unwrap_or_else(PoisonError::into_inner));
@@ -76,6 +57,7 @@ impl ScannerHandle {
         for mut task in tasks {
             if timeout_at(deadline, &mut task).await.is_err() {
                 task.abort();
+                let _ = task.await;
                 aborted += 1;
             }
         }
@@ -91,11 +73,11 @@ pub(crate) struct Sweeps {
 
 impl Sweeps {
     /// Starts the sweeps unless some are running; true when these were started.
-    pub(crate) fn install<D: Dialect>(&self, backend: &Backend<D>, sweeps: Vec<Sweep<D>>) -> bool {
+    pub(crate) fn install<D: Dialect>(&self, backend: &Backend<D>, config: FullScannerConfig) -> bool {
         let mut installed = false;
         self.handle.get_or_init(|| {
             installed = true;
-            ScannerHandle::start(backend, sweeps)
+            ScannerHandle::start(backend, config)
         });
         installed
     }
@@ -111,17 +93,38 @@ impl Sweeps {
     }
 }
 
-async fn repeat<D: Dialect>(backend: WeakBackend<D>, sweep: Sweep<D>, mut stopped: watch::Receiver<bool>) {
+/// One run of the sweep of that name, now.
+///
+/// # Errors
+/// `NotFound` when no sweep has that name.
+pub(crate) async fn run_once<D: Dialect>(
+    backend: &Backend<D>,
+    name: &str,
+    config: &FullScannerConfig,
+) -> Result<Report, EngineError> {
+    match table::all::<D>().into_iter().find(|sweep| sweep.name == name) {
+        Some(sweep) => (sweep.step)(backend, config).await,
+        None => Err(EngineError::NotFound { entity: "sweep" }),
+    }
+}
+
+async fn repeat<D: Dialect>(
+    backend: WeakBackend<D>,
+    sweep: Sweep<D>,
+    config: Arc<FullScannerConfig>,
+    mut stopped: watch::Receiver<bool>,
+) {
+    let interval = (sweep.interval)(&config);
     loop {
         tokio::select! {
             // Also when the handle is gone.
             _ = stopped.wait_for(|stop| *stop) => return,
-            () = sleep(sweep.interval) => {}
+            () = sleep(interval) => {}
         }
         let Some(backend) = backend.upgrade() else { return };
-        match (sweep.step)(backend).await {
-            Ok(changed) if changed > 0 => tracing::debug!(sweep = sweep.name, changed, "swept"),
-            Ok(_) => {}
+        match (sweep.step)(&backend, &config).await {
+            Ok(Report { processed: 0, errors: 0 }) => {}
+            Ok(Report { processed, errors }) => tracing::debug!(sweep = sweep.name, processed, errors, "swept"),
             Err(error) => tracing::warn!(sweep = sweep.name, %error, "a sweep failed"),
         }
     }
@@ -167,12 +170,23 @@ mod tests {
     #[tokio::test]
     async fn an_interval_of_zero_starts_nothing_and_shutdown_ends_the_rest() -> Answer {
         let backend = SqliteBackend::new("file:sweep_stop?mode=memory&cache=shared").await?;
-        let none = ScannerHandle::start(&backend, config(Duration::ZERO).sweeps());
+        let none = ScannerHandle::start(&backend, config(Duration::ZERO).into());
         assert!(none.tasks.lock().is_ok_and(|tasks| tasks.is_empty()));
-        let some = ScannerHandle::start(&backend, config(OFTEN).sweeps());
+        let some = ScannerHandle::start(&backend, config(OFTEN).into());
         assert!(some.tasks.lock().is_ok_and(|tasks| tasks.len() == 1));
         assert_eq!(some.shutdown(LONG).await, 0);
         assert_eq!(some.shutdown(LONG).await, 0);
+        Ok(())
+    }
+
+    #[tokio::test]
+    async fn by_default_every_sweep_of_the_table_runs() -> Answer {
+        let backend = SqliteBackend::new("file:sweep_all?mode=memory&cache=shared").await?;
+        let all = ScannerHandle::start(&backend, FullScannerConfig::default());
+        let table = table::all::<crate::db::Sqlite>();
+        assert!(all.tasks.lock().is_ok_and(|tasks| tasks.len() == table.len()));
+        assert!(table.is_sorted_by_key(|sweep| sweep.name), "the table is in alphabetical order");
+        assert_eq!(all.shutdown(LONG).await, 0);
         Ok(())
     }
 
@@ -184,7 +198,7 @@ mod tests {
             let _ = begun.send(());
             std::future::pending::<()>().await;
         });
-        let handle = ScannerHandle::start(&backend, Vec::new());
+        let handle = ScannerHandle::start(&backend, FullScannerConfig::off());
         runs.recv().await;
         handle.tasks.lock().map_err(|error| error.to_string())?.push(stuck);
         assert_eq!(handle.shutdown(Duration::ZERO).await, 1);

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use ff_backend_sql::testing::Clock;
 use ff_backend_sql::{
-    MigrationOptions, PgPool, PostgresBackend, PostgresConnection, PostgresScannerConfig, SqliteBackend,
-    SqliteScannerConfig, apply_migrations_with,
+    FullScannerConfig, MigrationOptions, PgPool, PostgresBackend, PostgresConnection, PostgresScannerConfig,
+    SqliteBackend, SqliteScannerConfig, apply_migrations_with,
 };
 use ff_core::backend::{
     BackendConfig, BackendConnection, BackendTag, CapabilitySet, ClaimPolicy, Handle, ScannerFilter,
@@ -131,6 +131,20 @@ impl Harness {
             }
             Place::Postgres { url } => Place::Postgres { url: url.clone() },
         }
+    }
+
+    /// Runs the sweep of that name once; answers how many rows it handled and how many failed.
+    pub(crate) async fn sweep(&self, name: &str) -> (u32, u32) {
+        self.sweep_with(name, &FullScannerConfig::default()).await
+    }
+
+    /// The same with a configuration.
+    pub(crate) async fn sweep_with(&self, name: &str, config: &FullScannerConfig) -> (u32, u32) {
+        match &self.tables {
+            Tables::Sqlite(backend, _) => backend.sweep_for_test(name, config).await,
+            Tables::Postgres(backend) => backend.sweep_for_test(name, config).await,
+        }
+        .expect("the sweep answers")
     }
 
     /// Moves the clock forward.

@@ -19,5 +19,6 @@ mod queue;
 mod reclaim;
 mod stream;
 mod stream_live;
+mod sweep;
 mod tag;
 mod worker;

@@ -1,0 +1,77 @@
+//! The table of sweeps: one line each, the same for both databases.
+//!
+//! To add one, write its step in [`crate::engine`] and its line here. A step is an
+//! `async fn(&Backend<D>, ..) -> Result<Report, EngineError>`. It does a bounded amount of work, judges every
+//! row again under the row's lock, because several processes may sweep one database, and counts a row that
+//! fails instead of giving up on the others.
+
+use std::time::Duration;
+
+use ff_core::EngineError;
+use futures_core::future::BoxFuture;
+
+use super::FullScannerConfig;
+use crate::backend::Backend;
+use crate::db::Dialect;
+use crate::engine::{execution, worker};
+
+/// What one run of a sweep did.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Report {
+    /// Rows that were handled.
+    pub(crate) processed: u32,
+    /// Rows that failed; they are tried again at the next turn.
+    pub(crate) errors: u32,
+}
+
+impl Report {
+    /// That many rows were handled and none failed.
+    pub(crate) fn of(processed: u32) -> Self {
+        Self { processed, errors: 0 }
+    }
+
+    /// Counts one row: it was handled, there was nothing to do, or it failed, which is logged.
+    pub(crate) fn count(&mut self, ended: Result<bool, EngineError>) {
+        match ended {
+            Ok(true) => self.processed = self.processed.saturating_add(1),
+            Ok(false) => {}
+            Err(error) => {
+                self.errors = self.errors.saturating_add(1);
+                tracing::warn!(%error, "a row could not be swept");
+            }
+        }
+    }
+}
+
+/// One run of a sweep.
+type Step<D> = for<'a> fn(&'a Backend<D>, &'a FullScannerConfig) -> BoxFuture<'a, Result<Report, EngineError>>;
+
+/// A sweep and how often it runs. An interval of zero means never.
+pub(super) struct Sweep<D: Dialect> {
+    pub(super) name: &'static str,
+    pub(super) interval: fn(&FullScannerConfig) -> Duration,
+    pub(super) step: Step<D>,
+}
+
+/// A line of the table: name, field of the configuration that holds the interval, call of the step.
+macro_rules! sweep {
+    ($name:literal, $interval:ident, |$backend:ident| $step:expr) => {
+        sweep!($name, $interval, |$backend, _config| $step)
+    };
+    ($name:literal, $interval:ident, |$backend:ident, $config:ident| $step:expr) => {
+        Sweep {
+            name: $name,
+            interval: |config| config.$interval,
+            step: |$backend, $config| Box::pin(async move { $step.await }),
+        }
+    };
+}
+
+/// All sweeps, in alphabetical order.
+#[rustfmt::skip]
+pub(super) fn all<D: Dialect>() -> Vec<Sweep<D>> {
+    vec![
+        sweep!("delayed_promoter", delayed_promoter_interval, |backend| execution::sweep_delayed(backend)),
+        sweep!("worker_registry_ttl_sweep", worker_registry_ttl_interval, |backend| worker::sweep(backend)),
+    ]
+}
