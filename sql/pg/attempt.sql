@@ -5,7 +5,7 @@
 -- column: completion_event_id i64
 -- column: lease_event_id i64
 WITH fence AS (
-  SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields, held.attempt_index
+  SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields
     FROM ff_exec_core AS core
     JOIN ff_attempt AS held
       ON held.partition_key = core.partition_key
@@ -31,10 +31,10 @@ attempt AS (
      SET outcome = 'success',
          terminal_at_ms = :now_ms,
          lease_expires_at_ms = NULL
-    FROM fence
    WHERE attempt.partition_key = :partition_key
-     AND attempt.execution_id = fence.execution_id
-     AND attempt.attempt_index = fence.attempt_index
+     AND attempt.execution_id = :execution_id
+     AND attempt.attempt_index = :attempt_index
+     AND EXISTS (SELECT 1 FROM fence)
 ),
 completion AS (
   INSERT INTO ff_completion_event
@@ -65,9 +65,9 @@ core AS (
          blocking_reason = NULL,
          terminal_at_ms = :now_ms,
          result = :result
-    FROM fence
    WHERE core.partition_key = :partition_key
-     AND core.execution_id = fence.execution_id
+     AND core.execution_id = :execution_id
+     AND EXISTS (SELECT 1 FROM fence)
 )
 SELECT completion.event_id AS completion_event_id, lease.event_id AS lease_event_id
   FROM completion
@@ -79,7 +79,7 @@ SELECT completion.event_id AS completion_event_id, lease.event_id AS lease_event
 -- column: completion_event_id i64
 -- column: lease_event_id i64
 WITH fence AS (
-  SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields, held.attempt_index
+  SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields
     FROM ff_exec_core AS core
     JOIN ff_attempt AS held
       ON held.partition_key = core.partition_key
@@ -105,10 +105,10 @@ attempt AS (
      SET outcome = 'failed',
          terminal_at_ms = :now_ms,
          lease_expires_at_ms = NULL
-    FROM fence
    WHERE attempt.partition_key = :partition_key
-     AND attempt.execution_id = fence.execution_id
-     AND attempt.attempt_index = fence.attempt_index
+     AND attempt.execution_id = :execution_id
+     AND attempt.attempt_index = :attempt_index
+     AND EXISTS (SELECT 1 FROM fence)
 ),
 completion AS (
   INSERT INTO ff_completion_event
@@ -139,9 +139,9 @@ core AS (
          blocking_reason = NULL,
          terminal_at_ms = :now_ms,
          raw_fields = core.raw_fields || jsonb_build_object('last_failure_message', CAST(:failure_message AS text))
-    FROM fence
    WHERE core.partition_key = :partition_key
-     AND core.execution_id = fence.execution_id
+     AND core.execution_id = :execution_id
+     AND EXISTS (SELECT 1 FROM fence)
 )
 SELECT completion.event_id AS completion_event_id, lease.event_id AS lease_event_id
   FROM completion
@@ -153,7 +153,7 @@ SELECT completion.event_id AS completion_event_id, lease.event_id AS lease_event
 -- param: changed_fields json
 -- diverges(lock): SQLite has a single writer; on Postgres the execution is locked first, then its attempt, as everywhere.
 WITH fence AS (
-  SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields, held.attempt_index
+  SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields
     FROM ff_exec_core AS core
     JOIN ff_attempt AS held
       ON held.partition_key = core.partition_key
@@ -177,9 +177,9 @@ WITH fence AS (
 core AS (
   UPDATE ff_exec_core AS core
      SET raw_fields = core.raw_fields || CAST(:changed_fields AS jsonb)
-    FROM fence
    WHERE core.partition_key = :partition_key
-     AND core.execution_id = fence.execution_id
+     AND core.execution_id = :execution_id
+     AND EXISTS (SELECT 1 FROM fence)
   RETURNING core.execution_id
 )
 SELECT core.execution_id
@@ -243,9 +243,9 @@ WITH fence AS (
 attempt AS (
   UPDATE ff_attempt AS attempt
      SET lease_expires_at_ms = NULL
-    FROM fence
    WHERE attempt.partition_key = :partition_key
-     AND attempt.execution_id = fence.execution_id
+     AND attempt.execution_id = :execution_id
+     AND EXISTS (SELECT 1 FROM fence)
      AND attempt.attempt_index = :attempt_index
 ),
 completion AS (
@@ -284,9 +284,9 @@ core AS (
          cancellation_reason = :reason,
          cancelled_by = 'worker',
          raw_fields = core.raw_fields || jsonb_build_object('last_mutation_at', CAST(CAST(:now_ms AS bigint) AS text))
-    FROM fence
    WHERE core.partition_key = :partition_key
-     AND core.execution_id = fence.execution_id
+     AND core.execution_id = :execution_id
+     AND EXISTS (SELECT 1 FROM fence)
 )
 SELECT completion.event_id AS completion_event_id, lease.event_id AS lease_event_id
   FROM completion

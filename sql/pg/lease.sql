@@ -74,7 +74,7 @@ SELECT attempt.partition_key, attempt.execution_id, attempt.attempt_index, attem
 -- diverges(lock): SQLite has a single writer; on Postgres the execution is locked first, then its attempt, as everywhere.
 -- column: lease_event_id i64
 WITH fence AS (
-  SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields, held.attempt_index
+  SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields
     FROM ff_exec_core AS core
     JOIN ff_attempt AS held
       ON held.partition_key = core.partition_key
@@ -107,10 +107,10 @@ lease AS (
 attempt AS (
   UPDATE ff_attempt AS attempt
      SET lease_expires_at_ms = :lease_expires_at_ms
-    FROM fence
    WHERE attempt.partition_key = :partition_key
-     AND attempt.execution_id = fence.execution_id
-     AND attempt.attempt_index = fence.attempt_index
+     AND attempt.execution_id = :execution_id
+     AND attempt.attempt_index = :attempt_index
+     AND EXISTS (SELECT 1 FROM fence)
 )
 SELECT lease.event_id AS lease_event_id
   FROM lease;
@@ -121,7 +121,7 @@ SELECT lease.event_id AS lease_event_id
 -- diverges(lock): SQLite has a single writer; on Postgres the execution is locked first, then its attempt, as everywhere.
 -- column: lease_event_id i64
 WITH seat AS (
-  SELECT core.partition_key, core.execution_id, core.raw_fields, free.attempt_index
+  SELECT core.partition_key, core.execution_id, core.raw_fields
     FROM ff_exec_core AS core
     JOIN ff_attempt AS free
       ON free.partition_key = core.partition_key
@@ -153,9 +153,9 @@ core AS (
          attempt_state = 'running_attempt',
          blocking_reason = NULL,
          started_at_ms = COALESCE(core.started_at_ms, :now_ms)
-    FROM seat
    WHERE core.partition_key = :partition_key
-     AND core.execution_id = seat.execution_id
+     AND core.execution_id = :execution_id
+     AND EXISTS (SELECT 1 FROM seat)
 ),
 attempt AS (
   UPDATE ff_attempt AS attempt
@@ -165,10 +165,10 @@ attempt AS (
          lease_expires_at_ms = :lease_expires_at_ms,
          started_at_ms = :now_ms,
          outcome = NULL
-    FROM seat
    WHERE attempt.partition_key = :partition_key
-     AND attempt.execution_id = seat.execution_id
-     AND attempt.attempt_index = seat.attempt_index
+     AND attempt.execution_id = :execution_id
+     AND attempt.attempt_index = :attempt_index
+     AND EXISTS (SELECT 1 FROM seat)
   RETURNING attempt.lease_epoch
 )
 SELECT attempt.lease_epoch, lease.event_id AS lease_event_id

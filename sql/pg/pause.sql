@@ -4,7 +4,7 @@
 -- diverges(lock): SQLite has a single writer; on Postgres the execution is locked first, then its attempt, as everywhere.
 -- column: lease_event_id i64
 WITH fence AS (
-  SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields, held.attempt_index
+  SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields
     FROM ff_exec_core AS core
     JOIN ff_attempt AS held
       ON held.partition_key = core.partition_key
@@ -29,10 +29,10 @@ attempt AS (
   UPDATE ff_attempt AS attempt
      SET outcome = 'interrupted',
          lease_expires_at_ms = NULL
-    FROM fence
    WHERE attempt.partition_key = :partition_key
-     AND attempt.execution_id = fence.execution_id
-     AND attempt.attempt_index = fence.attempt_index
+     AND attempt.execution_id = :execution_id
+     AND attempt.attempt_index = :attempt_index
+     AND EXISTS (SELECT 1 FROM fence)
 ),
 lease AS (
   INSERT INTO ff_lease_event
@@ -56,9 +56,9 @@ core AS (
                 WHEN core.deadline_at_ms IS NULL THEN core.raw_fields
                 ELSE core.raw_fields || jsonb_build_object('execution_deadline_at', core.deadline_at_ms)
               END
-    FROM fence
    WHERE core.partition_key = :partition_key
-     AND core.execution_id = fence.execution_id
+     AND core.execution_id = :execution_id
+     AND EXISTS (SELECT 1 FROM fence)
 )
 SELECT lease.event_id AS lease_event_id
   FROM lease;
@@ -69,7 +69,7 @@ SELECT lease.event_id AS lease_event_id
 -- diverges(lock): SQLite has a single writer; on Postgres the execution is locked first, then its attempt, as everywhere.
 -- column: lease_event_id i64
 WITH fence AS (
-  SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields, held.attempt_index
+  SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields
     FROM ff_exec_core AS core
     JOIN ff_attempt AS held
       ON held.partition_key = core.partition_key
@@ -94,10 +94,10 @@ attempt AS (
   UPDATE ff_attempt AS attempt
      SET outcome = 'waiting_children',
          lease_expires_at_ms = NULL
-    FROM fence
    WHERE attempt.partition_key = :partition_key
-     AND attempt.execution_id = fence.execution_id
-     AND attempt.attempt_index = fence.attempt_index
+     AND attempt.execution_id = :execution_id
+     AND attempt.attempt_index = :attempt_index
+     AND EXISTS (SELECT 1 FROM fence)
 ),
 lease AS (
   INSERT INTO ff_lease_event
@@ -116,9 +116,9 @@ core AS (
          public_state = 'waiting_children',
          attempt_state = 'attempt_interrupted',
          blocking_reason = 'waiting_for_children'
-    FROM fence
    WHERE core.partition_key = :partition_key
-     AND core.execution_id = fence.execution_id
+     AND core.execution_id = :execution_id
+     AND EXISTS (SELECT 1 FROM fence)
 )
 SELECT lease.event_id AS lease_event_id
   FROM lease;

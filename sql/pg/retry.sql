@@ -4,7 +4,7 @@
 -- diverges(lock): SQLite has a single writer; on Postgres the execution is locked first, then its attempt, as everywhere.
 -- column: lease_event_id i64
 WITH fence AS (
-  SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields, held.attempt_index
+  SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields
     FROM ff_exec_core AS core
     JOIN ff_attempt AS held
       ON held.partition_key = core.partition_key
@@ -30,10 +30,10 @@ attempt AS (
      SET outcome = 'retry',
          terminal_at_ms = :now_ms,
          lease_expires_at_ms = NULL
-    FROM fence
    WHERE attempt.partition_key = :partition_key
-     AND attempt.execution_id = fence.execution_id
-     AND attempt.attempt_index = fence.attempt_index
+     AND attempt.execution_id = :execution_id
+     AND attempt.attempt_index = :attempt_index
+     AND EXISTS (SELECT 1 FROM fence)
 ),
 lease AS (
   INSERT INTO ff_lease_event
@@ -52,11 +52,11 @@ core AS (
          public_state = 'waiting',
          attempt_state = 'pending_retry_attempt',
          blocking_reason = NULL,
-         attempt_index = fence.attempt_index + 1,
+         attempt_index = :attempt_index + 1,
          raw_fields = core.raw_fields || jsonb_build_object('last_failure_message', CAST(:failure_message AS text), 'retry_count', CAST(:retry_count AS text))
-    FROM fence
    WHERE core.partition_key = :partition_key
-     AND core.execution_id = fence.execution_id
+     AND core.execution_id = :execution_id
+     AND EXISTS (SELECT 1 FROM fence)
 )
 SELECT lease.event_id AS lease_event_id
   FROM lease;
@@ -68,7 +68,7 @@ SELECT lease.event_id AS lease_event_id
 -- diverges(lock): SQLite has a single writer; on Postgres the execution is locked first, then its attempt, as everywhere.
 -- column: lease_event_id i64
 WITH fence AS (
-  SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields, held.attempt_index
+  SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields
     FROM ff_exec_core AS core
     JOIN ff_attempt AS held
       ON held.partition_key = core.partition_key
@@ -95,10 +95,10 @@ attempt AS (
          terminal_at_ms = :now_ms,
          lease_expires_at_ms = NULL,
          raw_fields = attempt.raw_fields || jsonb_build_object('retry_at_ms', CAST(:retry_at_ms AS bigint))
-    FROM fence
    WHERE attempt.partition_key = :partition_key
-     AND attempt.execution_id = fence.execution_id
-     AND attempt.attempt_index = fence.attempt_index
+     AND attempt.execution_id = :execution_id
+     AND attempt.attempt_index = :attempt_index
+     AND EXISTS (SELECT 1 FROM fence)
 ),
 lease AS (
   INSERT INTO ff_lease_event
@@ -117,16 +117,16 @@ core AS (
          public_state = 'delayed',
          attempt_state = 'pending_retry_attempt',
          blocking_reason = 'waiting_for_retry_backoff',
-         attempt_index = fence.attempt_index + 1,
+         attempt_index = :attempt_index + 1,
          deadline_at_ms = :retry_at_ms,
          raw_fields = CASE
                 WHEN core.deadline_at_ms IS NULL THEN core.raw_fields
                 ELSE core.raw_fields || jsonb_build_object('execution_deadline_at', core.deadline_at_ms)
               END
               || jsonb_build_object('last_failure_message', CAST(:failure_message AS text), 'retry_count', CAST(:retry_count AS text))
-    FROM fence
    WHERE core.partition_key = :partition_key
-     AND core.execution_id = fence.execution_id
+     AND core.execution_id = :execution_id
+     AND EXISTS (SELECT 1 FROM fence)
 )
 SELECT lease.event_id AS lease_event_id
   FROM lease;

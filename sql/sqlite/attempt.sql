@@ -6,7 +6,7 @@
 -- column: completion_event_id i64
 -- column: lease_event_id i64
 WITH fence AS (
-  SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields, held.attempt_index
+  SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields
     FROM ff_exec_core AS core
     JOIN ff_attempt AS held
       ON held.partition_key = core.partition_key
@@ -30,12 +30,12 @@ UPDATE ff_attempt AS attempt
    SET outcome = 'success',
        terminal_at_ms = :now_ms,
        lease_expires_at_ms = NULL
-  FROM fence
  WHERE attempt.partition_key = :partition_key
-   AND attempt.execution_id = fence.execution_id
-   AND attempt.attempt_index = fence.attempt_index;
+   AND attempt.execution_id = :execution_id
+   AND attempt.attempt_index = :attempt_index
+   AND EXISTS (SELECT 1 FROM fence);
 WITH fence AS (
-  SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields, held.attempt_index
+  SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields
     FROM ff_exec_core AS core
     JOIN ff_attempt AS held
       ON held.partition_key = core.partition_key
@@ -63,7 +63,7 @@ SELECT fence.partition_key, fence.execution_id, fence.flow_id, 'success',
        :now_ms
   FROM fence;
 WITH fence AS (
-  SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields, held.attempt_index
+  SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields
     FROM ff_exec_core AS core
     JOIN ff_attempt AS held
       ON held.partition_key = core.partition_key
@@ -90,7 +90,7 @@ SELECT :execution_text, :lease_id, 'revoked', :now_ms, fence.partition_key,
        CAST(json_extract(fence.raw_fields, '$.tags."cairn.instance_id"') AS text)
   FROM fence;
 WITH fence AS (
-  SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields, held.attempt_index
+  SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields
     FROM ff_exec_core AS core
     JOIN ff_attempt AS held
       ON held.partition_key = core.partition_key
@@ -119,9 +119,9 @@ UPDATE ff_exec_core AS core
        blocking_reason = NULL,
        terminal_at_ms = :now_ms,
        result = :result
-  FROM fence
  WHERE core.partition_key = :partition_key
-   AND core.execution_id = fence.execution_id
+   AND core.execution_id = :execution_id
+   AND EXISTS (SELECT 1 FROM fence)
 RETURNING (SELECT max(newest.event_id)
              FROM ff_completion_event AS newest) AS completion_event_id,
           (SELECT max(newest.event_id)
@@ -134,7 +134,7 @@ RETURNING (SELECT max(newest.event_id)
 -- column: completion_event_id i64
 -- column: lease_event_id i64
 WITH fence AS (
-  SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields, held.attempt_index
+  SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields
     FROM ff_exec_core AS core
     JOIN ff_attempt AS held
       ON held.partition_key = core.partition_key
@@ -158,12 +158,12 @@ UPDATE ff_attempt AS attempt
    SET outcome = 'failed',
        terminal_at_ms = :now_ms,
        lease_expires_at_ms = NULL
-  FROM fence
  WHERE attempt.partition_key = :partition_key
-   AND attempt.execution_id = fence.execution_id
-   AND attempt.attempt_index = fence.attempt_index;
+   AND attempt.execution_id = :execution_id
+   AND attempt.attempt_index = :attempt_index
+   AND EXISTS (SELECT 1 FROM fence);
 WITH fence AS (
-  SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields, held.attempt_index
+  SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields
     FROM ff_exec_core AS core
     JOIN ff_attempt AS held
       ON held.partition_key = core.partition_key
@@ -191,7 +191,7 @@ SELECT fence.partition_key, fence.execution_id, fence.flow_id, 'failed',
        :now_ms
   FROM fence;
 WITH fence AS (
-  SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields, held.attempt_index
+  SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields
     FROM ff_exec_core AS core
     JOIN ff_attempt AS held
       ON held.partition_key = core.partition_key
@@ -218,7 +218,7 @@ SELECT :execution_text, :lease_id, 'revoked', :now_ms, fence.partition_key,
        CAST(json_extract(fence.raw_fields, '$.tags."cairn.instance_id"') AS text)
   FROM fence;
 WITH fence AS (
-  SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields, held.attempt_index
+  SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields
     FROM ff_exec_core AS core
     JOIN ff_attempt AS held
       ON held.partition_key = core.partition_key
@@ -247,9 +247,9 @@ UPDATE ff_exec_core AS core
        blocking_reason = NULL,
        terminal_at_ms = :now_ms,
        raw_fields = json_set(core.raw_fields, '$.last_failure_message', CAST(:failure_message AS text))
-  FROM fence
  WHERE core.partition_key = :partition_key
-   AND core.execution_id = fence.execution_id
+   AND core.execution_id = :execution_id
+   AND EXISTS (SELECT 1 FROM fence)
 RETURNING (SELECT max(newest.event_id)
              FROM ff_completion_event AS newest) AS completion_event_id,
           (SELECT max(newest.event_id)
@@ -261,7 +261,7 @@ RETURNING (SELECT max(newest.event_id)
 -- param: changed_fields json
 -- diverges(set.raw_fields): json_patch and || agree on flat objects without null, which is all that code passes here.
 WITH fence AS (
-  SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields, held.attempt_index
+  SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields
     FROM ff_exec_core AS core
     JOIN ff_attempt AS held
       ON held.partition_key = core.partition_key
@@ -283,9 +283,9 @@ WITH fence AS (
 )
 UPDATE ff_exec_core AS core
    SET raw_fields = json_patch(core.raw_fields, :changed_fields)
-  FROM fence
  WHERE core.partition_key = :partition_key
-   AND core.execution_id = fence.execution_id
+   AND core.execution_id = :execution_id
+   AND EXISTS (SELECT 1 FROM fence)
 RETURNING execution_id;
 
 -- Reads what decides why a handle was refused: the state of its attempt and of the execution around it.
@@ -345,9 +345,9 @@ WITH fence AS (
 )
 UPDATE ff_attempt AS attempt
    SET lease_expires_at_ms = NULL
-  FROM fence
  WHERE attempt.partition_key = :partition_key
-   AND attempt.execution_id = fence.execution_id
+   AND attempt.execution_id = :execution_id
+   AND EXISTS (SELECT 1 FROM fence)
    AND attempt.attempt_index = :attempt_index;
 WITH fence AS (
   SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields, core.attempt_index
@@ -432,9 +432,9 @@ UPDATE ff_exec_core AS core
        cancellation_reason = :reason,
        cancelled_by = 'worker',
        raw_fields = json_set(core.raw_fields, '$.last_mutation_at', CAST(CAST(:now_ms AS bigint) AS text))
-  FROM fence
  WHERE core.partition_key = :partition_key
-   AND core.execution_id = fence.execution_id
+   AND core.execution_id = :execution_id
+   AND EXISTS (SELECT 1 FROM fence)
 RETURNING (SELECT max(newest.event_id)
              FROM ff_completion_event AS newest) AS completion_event_id,
           (SELECT max(newest.event_id)

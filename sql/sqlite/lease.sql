@@ -97,7 +97,7 @@ SELECT picked.partition_key, picked.execution_id, :lane_id, 'terminal', 'unowned
 -- diverges(columns.lease_event_id): under the single writer the newest event is the one just inserted; RETURNING on SQLite cannot name a row of another statement.
 -- column: lease_event_id i64
 WITH fence AS (
-  SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields, held.attempt_index
+  SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields
     FROM ff_exec_core AS core
     JOIN ff_attempt AS held
       ON held.partition_key = core.partition_key
@@ -124,7 +124,7 @@ SELECT :execution_text, :lease_id, 'renewed', :now_ms, fence.partition_key,
        CAST(json_extract(fence.raw_fields, '$.tags."cairn.instance_id"') AS text)
   FROM fence;
 WITH fence AS (
-  SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields, held.attempt_index
+  SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields
     FROM ff_exec_core AS core
     JOIN ff_attempt AS held
       ON held.partition_key = core.partition_key
@@ -146,10 +146,10 @@ WITH fence AS (
 )
 UPDATE ff_attempt AS attempt
    SET lease_expires_at_ms = :lease_expires_at_ms
-  FROM fence
  WHERE attempt.partition_key = :partition_key
-   AND attempt.execution_id = fence.execution_id
-   AND attempt.attempt_index = fence.attempt_index
+   AND attempt.execution_id = :execution_id
+   AND attempt.attempt_index = :attempt_index
+   AND EXISTS (SELECT 1 FROM fence)
 RETURNING (SELECT max(newest.event_id)
              FROM ff_lease_event AS newest) AS lease_event_id;
 
@@ -160,7 +160,7 @@ RETURNING (SELECT max(newest.event_id)
 -- diverges(columns.lease_event_id): under the single writer the newest event is the one just inserted; RETURNING on SQLite cannot name a row of another statement.
 -- column: lease_event_id i64
 WITH seat AS (
-  SELECT core.partition_key, core.execution_id, core.raw_fields, free.attempt_index
+  SELECT core.partition_key, core.execution_id, core.raw_fields
     FROM ff_exec_core AS core
     JOIN ff_attempt AS free
       ON free.partition_key = core.partition_key
@@ -180,7 +180,7 @@ SELECT :execution_text, :lease_id, 'reclaimed', :now_ms, seat.partition_key,
        CAST(json_extract(seat.raw_fields, '$.tags."cairn.instance_id"') AS text)
   FROM seat;
 WITH seat AS (
-  SELECT core.partition_key, core.execution_id, core.raw_fields, free.attempt_index
+  SELECT core.partition_key, core.execution_id, core.raw_fields
     FROM ff_exec_core AS core
     JOIN ff_attempt AS free
       ON free.partition_key = core.partition_key
@@ -201,11 +201,11 @@ UPDATE ff_exec_core AS core
        attempt_state = 'running_attempt',
        blocking_reason = NULL,
        started_at_ms = COALESCE(core.started_at_ms, :now_ms)
-  FROM seat
  WHERE core.partition_key = :partition_key
-   AND core.execution_id = seat.execution_id;
+   AND core.execution_id = :execution_id
+   AND EXISTS (SELECT 1 FROM seat);
 WITH seat AS (
-  SELECT core.partition_key, core.execution_id, core.raw_fields, free.attempt_index
+  SELECT core.partition_key, core.execution_id, core.raw_fields
     FROM ff_exec_core AS core
     JOIN ff_attempt AS free
       ON free.partition_key = core.partition_key
@@ -225,10 +225,10 @@ UPDATE ff_attempt AS attempt
        lease_expires_at_ms = :lease_expires_at_ms,
        started_at_ms = :now_ms,
        outcome = NULL
-  FROM seat
  WHERE attempt.partition_key = :partition_key
-   AND attempt.execution_id = seat.execution_id
-   AND attempt.attempt_index = seat.attempt_index
+   AND attempt.execution_id = :execution_id
+   AND attempt.attempt_index = :attempt_index
+   AND EXISTS (SELECT 1 FROM seat)
 RETURNING lease_epoch,
           (SELECT max(newest.event_id)
              FROM ff_lease_event AS newest) AS lease_event_id;

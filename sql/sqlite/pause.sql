@@ -4,7 +4,7 @@
 -- diverges(columns.lease_event_id): under the single writer the newest event is the one just inserted; RETURNING on SQLite cannot name a row of another statement.
 -- column: lease_event_id i64
 WITH fence AS (
-  SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields, held.attempt_index
+  SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields
     FROM ff_exec_core AS core
     JOIN ff_attempt AS held
       ON held.partition_key = core.partition_key
@@ -27,12 +27,12 @@ WITH fence AS (
 UPDATE ff_attempt AS attempt
    SET outcome = 'interrupted',
        lease_expires_at_ms = NULL
-  FROM fence
  WHERE attempt.partition_key = :partition_key
-   AND attempt.execution_id = fence.execution_id
-   AND attempt.attempt_index = fence.attempt_index;
+   AND attempt.execution_id = :execution_id
+   AND attempt.attempt_index = :attempt_index
+   AND EXISTS (SELECT 1 FROM fence);
 WITH fence AS (
-  SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields, held.attempt_index
+  SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields
     FROM ff_exec_core AS core
     JOIN ff_attempt AS held
       ON held.partition_key = core.partition_key
@@ -59,7 +59,7 @@ SELECT :execution_text, :lease_id, 'revoked', :now_ms, fence.partition_key,
        CAST(json_extract(fence.raw_fields, '$.tags."cairn.instance_id"') AS text)
   FROM fence;
 WITH fence AS (
-  SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields, held.attempt_index
+  SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields
     FROM ff_exec_core AS core
     JOIN ff_attempt AS held
       ON held.partition_key = core.partition_key
@@ -91,9 +91,9 @@ UPDATE ff_exec_core AS core
               WHEN core.deadline_at_ms IS NULL THEN core.raw_fields
               ELSE json_set(core.raw_fields, '$.execution_deadline_at', core.deadline_at_ms)
             END
-  FROM fence
  WHERE core.partition_key = :partition_key
-   AND core.execution_id = fence.execution_id
+   AND core.execution_id = :execution_id
+   AND EXISTS (SELECT 1 FROM fence)
 RETURNING (SELECT max(newest.event_id)
              FROM ff_lease_event AS newest) AS lease_event_id;
 
@@ -103,7 +103,7 @@ RETURNING (SELECT max(newest.event_id)
 -- diverges(columns.lease_event_id): under the single writer the newest event is the one just inserted; RETURNING on SQLite cannot name a row of another statement.
 -- column: lease_event_id i64
 WITH fence AS (
-  SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields, held.attempt_index
+  SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields
     FROM ff_exec_core AS core
     JOIN ff_attempt AS held
       ON held.partition_key = core.partition_key
@@ -126,12 +126,12 @@ WITH fence AS (
 UPDATE ff_attempt AS attempt
    SET outcome = 'waiting_children',
        lease_expires_at_ms = NULL
-  FROM fence
  WHERE attempt.partition_key = :partition_key
-   AND attempt.execution_id = fence.execution_id
-   AND attempt.attempt_index = fence.attempt_index;
+   AND attempt.execution_id = :execution_id
+   AND attempt.attempt_index = :attempt_index
+   AND EXISTS (SELECT 1 FROM fence);
 WITH fence AS (
-  SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields, held.attempt_index
+  SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields
     FROM ff_exec_core AS core
     JOIN ff_attempt AS held
       ON held.partition_key = core.partition_key
@@ -158,7 +158,7 @@ SELECT :execution_text, :lease_id, 'revoked', :now_ms, fence.partition_key,
        CAST(json_extract(fence.raw_fields, '$.tags."cairn.instance_id"') AS text)
   FROM fence;
 WITH fence AS (
-  SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields, held.attempt_index
+  SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields
     FROM ff_exec_core AS core
     JOIN ff_attempt AS held
       ON held.partition_key = core.partition_key
@@ -185,8 +185,8 @@ UPDATE ff_exec_core AS core
        public_state = 'waiting_children',
        attempt_state = 'attempt_interrupted',
        blocking_reason = 'waiting_for_children'
-  FROM fence
  WHERE core.partition_key = :partition_key
-   AND core.execution_id = fence.execution_id
+   AND core.execution_id = :execution_id
+   AND EXISTS (SELECT 1 FROM fence)
 RETURNING (SELECT max(newest.event_id)
              FROM ff_lease_event AS newest) AS lease_event_id;

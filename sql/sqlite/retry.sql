@@ -4,7 +4,7 @@
 -- diverges(columns.lease_event_id): under the single writer the newest event is the one just inserted; RETURNING on SQLite cannot name a row of another statement.
 -- column: lease_event_id i64
 WITH fence AS (
-  SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields, held.attempt_index
+  SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields
     FROM ff_exec_core AS core
     JOIN ff_attempt AS held
       ON held.partition_key = core.partition_key
@@ -28,12 +28,12 @@ UPDATE ff_attempt AS attempt
    SET outcome = 'retry',
        terminal_at_ms = :now_ms,
        lease_expires_at_ms = NULL
-  FROM fence
  WHERE attempt.partition_key = :partition_key
-   AND attempt.execution_id = fence.execution_id
-   AND attempt.attempt_index = fence.attempt_index;
+   AND attempt.execution_id = :execution_id
+   AND attempt.attempt_index = :attempt_index
+   AND EXISTS (SELECT 1 FROM fence);
 WITH fence AS (
-  SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields, held.attempt_index
+  SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields
     FROM ff_exec_core AS core
     JOIN ff_attempt AS held
       ON held.partition_key = core.partition_key
@@ -60,7 +60,7 @@ SELECT :execution_text, :lease_id, 'revoked', :now_ms, fence.partition_key,
        CAST(json_extract(fence.raw_fields, '$.tags."cairn.instance_id"') AS text)
   FROM fence;
 WITH fence AS (
-  SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields, held.attempt_index
+  SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields
     FROM ff_exec_core AS core
     JOIN ff_attempt AS held
       ON held.partition_key = core.partition_key
@@ -87,11 +87,11 @@ UPDATE ff_exec_core AS core
        public_state = 'waiting',
        attempt_state = 'pending_retry_attempt',
        blocking_reason = NULL,
-       attempt_index = fence.attempt_index + 1,
+       attempt_index = :attempt_index + 1,
        raw_fields = json_set(core.raw_fields, '$.last_failure_message', CAST(:failure_message AS text), '$.retry_count', CAST(:retry_count AS text))
-  FROM fence
  WHERE core.partition_key = :partition_key
-   AND core.execution_id = fence.execution_id
+   AND core.execution_id = :execution_id
+   AND EXISTS (SELECT 1 FROM fence)
 RETURNING (SELECT max(newest.event_id)
              FROM ff_lease_event AS newest) AS lease_event_id;
 
@@ -102,7 +102,7 @@ RETURNING (SELECT max(newest.event_id)
 -- diverges(columns.lease_event_id): under the single writer the newest event is the one just inserted; RETURNING on SQLite cannot name a row of another statement.
 -- column: lease_event_id i64
 WITH fence AS (
-  SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields, held.attempt_index
+  SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields
     FROM ff_exec_core AS core
     JOIN ff_attempt AS held
       ON held.partition_key = core.partition_key
@@ -127,12 +127,12 @@ UPDATE ff_attempt AS attempt
        terminal_at_ms = :now_ms,
        lease_expires_at_ms = NULL,
        raw_fields = json_set(attempt.raw_fields, '$.retry_at_ms', :retry_at_ms)
-  FROM fence
  WHERE attempt.partition_key = :partition_key
-   AND attempt.execution_id = fence.execution_id
-   AND attempt.attempt_index = fence.attempt_index;
+   AND attempt.execution_id = :execution_id
+   AND attempt.attempt_index = :attempt_index
+   AND EXISTS (SELECT 1 FROM fence);
 WITH fence AS (
-  SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields, held.attempt_index
+  SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields
     FROM ff_exec_core AS core
     JOIN ff_attempt AS held
       ON held.partition_key = core.partition_key
@@ -159,7 +159,7 @@ SELECT :execution_text, :lease_id, 'revoked', :now_ms, fence.partition_key,
        CAST(json_extract(fence.raw_fields, '$.tags."cairn.instance_id"') AS text)
   FROM fence;
 WITH fence AS (
-  SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields, held.attempt_index
+  SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields
     FROM ff_exec_core AS core
     JOIN ff_attempt AS held
       ON held.partition_key = core.partition_key
@@ -186,7 +186,7 @@ UPDATE ff_exec_core AS core
        public_state = 'delayed',
        attempt_state = 'pending_retry_attempt',
        blocking_reason = 'waiting_for_retry_backoff',
-       attempt_index = fence.attempt_index + 1,
+       attempt_index = :attempt_index + 1,
        deadline_at_ms = :retry_at_ms,
        raw_fields = json_set(
             CASE
@@ -194,9 +194,9 @@ UPDATE ff_exec_core AS core
               ELSE json_set(core.raw_fields, '$.execution_deadline_at', core.deadline_at_ms)
             END,
             '$.last_failure_message', CAST(:failure_message AS text), '$.retry_count', CAST(:retry_count AS text))
-  FROM fence
  WHERE core.partition_key = :partition_key
-   AND core.execution_id = fence.execution_id
+   AND core.execution_id = :execution_id
+   AND EXISTS (SELECT 1 FROM fence)
 RETURNING (SELECT max(newest.event_id)
              FROM ff_lease_event AS newest) AS lease_event_id;
 

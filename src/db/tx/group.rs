@@ -11,8 +11,8 @@
 
 use std::any::Any;
 use std::panic::AssertUnwindSafe;
-use std::sync::mpsc::{Receiver, Sender, channel};
-use std::thread::JoinHandle;
+use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
+use std::thread::{JoinHandle, yield_now};
 
 use ff_core::EngineError;
 use futures_core::future::BoxFuture;
@@ -30,6 +30,9 @@ use crate::error::{Abort, transport};
 
 /// How many operations share a commit at most; bounds what a failure repeats and how long the first waits.
 const GROUP_LIMIT: usize = 64;
+
+/// How often the thread gives way to those it just answered.
+const YIELDS: u32 = 200;
 
 /// The words that take SQLite's write lock at once, instead of at the first write.
 const BEGIN: &str = "BEGIN IMMEDIATE";
@@ -194,9 +197,9 @@ struct Group {
 impl Group {
     fn serve(mut self) {
         let mut members = Vec::new();
-        while let Ok(first) = self.waiting.recv() {
-            members.push(first);
-            self.join(&mut members);
+        let mut answered = 0;
+        while self.gather(&mut members, answered) {
+            answered = members.len();
             members.retain(|member| !member.is_abandoned());
             if !members.is_empty() {
                 block_on(self.run(&mut members));
@@ -207,14 +210,27 @@ impl Group {
         }
     }
 
-    /// Lets what waits join, up to the limit.
-    fn join(&self, members: &mut Vec<Box<dyn Member>>) {
+    /// Waits for operations; false when nobody can send any more. Whoever was just answered is likely to come
+    /// back at once, sooner than a parked thread wakes, and those who come together share a commit. So the
+    /// thread gives way a number of times before it goes on with fewer, or parks.
+    fn gather(&self, members: &mut Vec<Box<dyn Member>>, answered: usize) -> bool {
+        let mut yields = 0;
         while members.len() < GROUP_LIMIT {
             match self.waiting.try_recv() {
                 Ok(member) => members.push(member),
-                Err(_) => break,
+                Err(TryRecvError::Disconnected) => return !members.is_empty(),
+                Err(TryRecvError::Empty) if members.len() < answered.max(1) && yields < YIELDS => {
+                    yields += 1;
+                    yield_now();
+                }
+                Err(TryRecvError::Empty) if members.is_empty() => match self.waiting.recv() {
+                    Ok(member) => members.push(member),
+                    Err(_) => return false,
+                },
+                Err(TryRecvError::Empty) => break,
             }
         }
+        true
     }
 
     /// Runs the members together or, when that fails, one by one; all are answered.
