@@ -48,6 +48,17 @@ pub(crate) fn transport<D: Dialect>(error: sqlx::Error) -> EngineError {
     EngineError::Transport { backend: D::LABEL, source: Box::new(error) }
 }
 
+/// A driver's error of a read whose document may be damaged: `Validation(Corruption)` that names the place when
+/// it is, else the error itself.
+pub(crate) fn unreadable(place: &str, error: sqlx::Error) -> Abort {
+    match error {
+        sqlx::Error::ColumnDecode { source, .. } => {
+            Abort::Engine(crate::model::id::corruption(format!("{place}: {source}")))
+        }
+        other => Abort::Driver(other),
+    }
+}
+
 /// The error of a constructor of the embedded backend, which speaks of any backend under this name.
 #[cfg(feature = "sqlite")]
 pub(crate) fn open_failed(kind: BackendErrorKind, message: String) -> BackendError {

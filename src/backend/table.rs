@@ -15,7 +15,7 @@ use ff_core::types::*;
 
 use super::Backend;
 use crate::db::Dialect;
-use crate::engine::{attempt, describe, execution, lease, reclaim, server, stream, tag, worker};
+use crate::engine::{attempt, describe, edge, execution, flow, lease, reclaim, server, stream, tag, worker};
 
 #[async_trait]
 impl<D: Dialect> EngineBackend for Backend<D> {
@@ -190,8 +190,51 @@ impl<D: Dialect> EngineBackend for Backend<D> {
     // Scheduling.
 
     // Flows.
-    async fn describe_flow(&self, _id: &FlowId) -> Result<Option<FlowSnapshot>, EngineError> {
-        Err(EngineError::Unavailable { op: "describe_flow" })
+    async fn create_flow(&self, args: CreateFlowArgs) -> Result<CreateFlowResult, EngineError> {
+        flow::create(self, &args).await
+    }
+    async fn add_execution_to_flow(
+        &self,
+        args: AddExecutionToFlowArgs,
+    ) -> Result<AddExecutionToFlowResult, EngineError> {
+        flow::add_execution(self, &args).await
+    }
+    async fn describe_flow(&self, id: &FlowId) -> Result<Option<FlowSnapshot>, EngineError> {
+        flow::describe(self, id).await
+    }
+    async fn list_flows(
+        &self,
+        partition: PartitionKey,
+        cursor: Option<FlowId>,
+        limit: usize,
+    ) -> Result<ListFlowsPage, EngineError> {
+        flow::list(self, &partition, cursor.as_ref(), limit).await
+    }
+    async fn stage_dependency_edge(
+        &self,
+        args: StageDependencyEdgeArgs,
+    ) -> Result<StageDependencyEdgeResult, EngineError> {
+        edge::stage(self, &args).await
+    }
+    async fn apply_dependency_to_child(
+        &self,
+        args: ApplyDependencyToChildArgs,
+    ) -> Result<ApplyDependencyToChildResult, EngineError> {
+        edge::apply(self, &args).await
+    }
+    async fn set_edge_group_policy(
+        &self,
+        flow_id: &FlowId,
+        downstream_execution_id: &ExecutionId,
+        policy: EdgeDependencyPolicy,
+    ) -> Result<SetEdgeGroupPolicyResult, EngineError> {
+        edge::set_group_policy(self, flow_id, downstream_execution_id, &policy).await
+    }
+    async fn list_edges(&self, flow_id: &FlowId, direction: EdgeDirection) -> Result<Vec<EdgeSnapshot>, EngineError> {
+        edge::list(self, flow_id, &direction).await
+    }
+    async fn describe_edge(&self, flow_id: &FlowId, edge_id: &EdgeId) -> Result<Option<EdgeSnapshot>, EngineError> {
+        edge::describe(self, flow_id, edge_id).await
     }
     async fn set_flow_tag(&self, flow_id: &FlowId, key: &str, value: &str) -> Result<(), EngineError> {
         tag::set_on_flow(self, flow_id, key, value).await

@@ -44,6 +44,10 @@ pub trait Dialect: Sized + Send + Sync + 'static {
     /// callers expect the refused one to be counted, 0 on SQLite.
     const REFUSED_RECLAIM_COUNTS: u32;
 
+    /// The only partition that holds flows and their members, and the words that refuse to join an execution of
+    /// another one with an edge; none where each flow's own partition holds its members.
+    const FLOW_MEMBERS_ONLY_IN: Option<(u16, &'static str)>;
+
     /// Whether the same operation may succeed when it is run again at once.
     fn is_transient(error: &sqlx::Error) -> bool;
 

@@ -62,6 +62,7 @@ impl Dialect for Postgres {
     const LIST_WORKERS_ACROSS_NAMESPACES: &'static str =
         "list_workers (cross-namespace on Postgres — pass namespace explicitly)";
     const REFUSED_RECLAIM_COUNTS: u32 = 1;
+    const FLOW_MEMBERS_ONLY_IN: Option<(u16, &'static str)> = None;
 
     fn is_transient(error: &sqlx::Error) -> bool {
         let code = error.as_database_error().and_then(DatabaseError::code);

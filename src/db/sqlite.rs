@@ -45,6 +45,8 @@ impl Dialect for Sqlite {
     const LIST_WORKERS_ACROSS_NAMESPACES: &'static str =
         "list_workers (cross-namespace on SQLite — pass namespace explicitly)";
     const REFUSED_RECLAIM_COUNTS: u32 = 0;
+    const FLOW_MEMBERS_ONLY_IN: Option<(u16, &'static str)> =
+        Some((0, "execution partition mismatch under single-writer SQLite"));
 
     fn is_transient(error: &sqlx::Error) -> bool {
         let code = error.as_database_error().and_then(DatabaseError::code);

@@ -9,9 +9,11 @@
 //! | `stream` | `append_frame`, `read_stream`, `tail_stream`, `read_summary` |
 //! | `tag` | `set_execution_tag`, `get_execution_tag`, `set_flow_tag`, `get_flow_tag` |
 //! | `reclaim` | `issue_reclaim_grant`, `reclaim_execution` |
+//! | `flow` | `create_flow`, `add_execution_to_flow`, `describe_flow`, `list_flows` |
+//! | `edge` | `stage_dependency_edge`, `apply_dependency_to_child`, `set_edge_group_policy`, `list_edges`, `describe_edge` |
 //! | `worker` | `register_worker`, `heartbeat_worker`, `mark_worker_dead`, `list_workers`, the sweep of lapsed workers |
 //! | `server` | `ping`, `server_time_ms` |
-//! | `policy/` | decisions without a database: retries, append rates |
+//! | `policy/` | decisions without a database: retries, append rates, dependency groups |
 //!
 //! There is no SQL here, no transaction except through [`crate::db::Db`], and nothing that asks which
 //! dialect it runs on. Text that names a state is turned into an enum, and back, in [`crate::model`].
@@ -115,7 +117,9 @@ macro_rules! fenced {
 
 pub(crate) mod attempt;
 pub(crate) mod describe;
+pub(crate) mod edge;
 pub(crate) mod execution;
+pub(crate) mod flow;
 pub(crate) mod lease;
 pub(crate) mod policy;
 pub(crate) mod reclaim;

@@ -2,7 +2,7 @@
 //!
 //! Foreign writers may have left anything there: reading never fails, it takes what it can use.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use serde_json::Value;
 
@@ -33,12 +33,36 @@ pub(crate) fn tags(document: &Value) -> HashMap<String, String> {
     tags.iter().filter_map(|(key, value)| Some((key.clone(), value.as_str()?.to_owned()))).collect()
 }
 
+/// All tags of a flow whose values are strings: members of the document itself whose names are a word, a dot
+/// and anything.
+pub(crate) fn flow_tags(document: &Value) -> BTreeMap<String, String> {
+    let members = document.as_object().into_iter().flatten();
+    let tags = members.filter(|(name, _)| is_flow_tag(name));
+    tags.filter_map(|(name, value)| Some((name.clone(), value.as_str()?.to_owned()))).collect()
+}
+
+fn is_flow_tag(name: &str) -> bool {
+    let Some((space, _)) = name.split_once('.') else {
+        return false;
+    };
+    let word = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
+    space.starts_with(|c: char| c.is_ascii_lowercase()) && space.chars().all(word)
+}
+
 /// A counter stored as unsigned decimal text or as a number; 0 when it is neither.
 pub(crate) fn counter(document: &Value, name: &str) -> u32 {
     match document.get(name) {
         Some(Value::String(text)) => text.parse().unwrap_or(0),
         Some(Value::Number(number)) => number.as_u64().and_then(|n| u32::try_from(n).ok()).unwrap_or(0),
         _ => 0,
+    }
+}
+
+/// A whole number stored as such or as decimal text; anything else counts as absent.
+pub(crate) fn integer(document: &Value, name: &str) -> Option<i64> {
+    match document.get(name)? {
+        Value::String(text) => text.parse().ok(),
+        other => other.as_i64(),
     }
 }
 
@@ -62,6 +86,21 @@ mod tests {
         let found = tags(&json!({"tags": {"a.b": "v", "a.c": 1}}));
         assert_eq!(found, HashMap::from([("a.b".to_owned(), "v".to_owned())]));
         assert!(tags(&json!({"tags": []})).is_empty());
+    }
+
+    #[test]
+    fn a_flows_tags_are_its_members_with_a_dot() {
+        let document = json!({"a_1.b.c": "v", "a.": "w", "flow_kind": "k", "A.b": "x", "1.b": "x", "a.n": 1});
+        let expected = [("a.", "w"), ("a_1.b.c", "v")].map(|(name, value)| (name.to_owned(), value.to_owned()));
+        assert_eq!(flow_tags(&document), BTreeMap::from(expected));
+        assert!(flow_tags(&json!(["a.b"])).is_empty());
+    }
+
+    #[test]
+    fn a_number_may_be_text() {
+        let document = json!({"a": -5, "b": "-5", "c": "5x", "d": 1.5});
+        assert_eq!((integer(&document, "a"), integer(&document, "b")), (Some(-5), Some(-5)));
+        assert_eq!((integer(&document, "c"), integer(&document, "d"), integer(&document, "e")), (None, None, None));
     }
 
     #[test]

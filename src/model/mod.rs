@@ -4,6 +4,7 @@
 
 pub(crate) mod cursor;
 pub(crate) mod document;
+pub(crate) mod edge;
 pub(crate) mod frame;
 pub(crate) mod handle;
 pub(crate) mod id;

@@ -108,6 +108,16 @@ pub(crate) fn has_ended(lifecycle_phase: &str) -> bool {
     matches!(lifecycle_phase, "terminal" | "cancelled")
 }
 
+/// Whether an execution may be made to wait for others: nobody has claimed it yet.
+pub(crate) fn may_be_blocked(lifecycle_phase: &str, ownership_state: &str) -> bool {
+    matches!(lifecycle_phase, "submitted" | "runnable") && ownership_state == "unowned"
+}
+
+/// Whether the stored state of a flow is one that it never leaves.
+pub(crate) fn flow_has_ended(public_flow_state: &str) -> bool {
+    matches!(public_flow_state, "cancelled" | "completed" | "failed" | "terminal")
+}
+
 fn lifecycle_phase(word: &str) -> Result<LifecyclePhase, EngineError> {
     known(
         "lifecycle_phase",

@@ -55,9 +55,7 @@ on_every_database! {
             ("create_waitpoint", refusal(b.create_waitpoint(&handle, "key", Duration::from_secs(1)).await)),
             ("observe_signals", refusal(b.observe_signals(&handle).await)),
             ("read_waitpoint_token", refusal(b.read_waitpoint_token(partition.clone(), &WaitpointId::new()).await)),
-            ("describe_flow", refusal(b.describe_flow(&flow).await)),
             ("cancel_flow", refusal(b.cancel_flow(&flow, CancelFlowPolicy::CancelAll, CancelFlowWait::NoWait).await)),
-            ("list_flows", refusal(b.list_flows(partition.clone(), None, 9).await)),
             ("list_suspended", refusal(b.list_suspended(partition, None, 9).await)),
             ("report_usage", refusal(b.report_usage(&handle, &BudgetId::new(), UsageDimensions::new()).await)),
         ] {

@@ -9,8 +9,10 @@
 
 mod attempt;
 mod claim;
+mod edge;
 mod execution;
 mod fence;
+mod flow;
 mod harness;
 mod lease;
 mod lifecycle;

@@ -1,0 +1,220 @@
+//! Flows: creation, members, reads.
+//!
+//! A flow's rows and those of its members share the flow's partition: executions are looked for there, whatever
+//! partition their ids name. Transactions lock in the order flow, edge, group, execution, attempt.
+
+use ff_core::contracts::{
+    AddExecutionToFlowArgs, AddExecutionToFlowResult, CreateFlowArgs, CreateFlowResult, EdgeGroupSnapshot,
+    FlowSnapshot, FlowStatus, FlowSummary, ListFlowsPage,
+};
+use ff_core::engine_error::EngineError;
+use ff_core::partition::PartitionKey;
+use ff_core::types::{ExecutionId, FlowId, Namespace, TimestampMs};
+use serde_json::json;
+use uuid::Uuid;
+
+use crate::backend::Backend;
+use crate::db::Dialect;
+use crate::engine::policy::group::Counts;
+use crate::error::{Abort, unreadable};
+use crate::model::document;
+use crate::model::edge;
+use crate::model::id::{corruption, exec_key, execution_id, invalid_input, partition_key, reject_nul};
+use crate::model::state::flow_has_ended;
+use crate::statements::{Statements as _, edge as edges, flow};
+
+/// Where a flow's document is, in errors.
+pub(crate) const DOCUMENT: &str = "flow_core: raw_fields not valid JSON";
+
+/// Creates a flow without members.
+///
+/// Precondition: none. Effect: the flow is stored, open. Repeating it, whatever the other arguments say, changes
+/// nothing and answers `AlreadySatisfied`.
+pub(crate) async fn create<D: Dialect>(
+    backend: &Backend<D>,
+    args: &CreateFlowArgs,
+) -> Result<CreateFlowResult, EngineError> {
+    reject_nul("flow_kind", &args.flow_kind)?;
+    reject_nul("namespace", args.namespace.as_str())?;
+    let now_ms = args.now.0;
+    let params = flow::FlowCreateParams {
+        partition_key: backend.flow_partition(&args.flow_id),
+        flow_id: args.flow_id.0,
+        now_ms,
+        raw_fields: json!({
+            "flow_kind": args.flow_kind,
+            "namespace": args.namespace.as_str(),
+            "node_count": 0,
+            "edge_count": 0,
+            "last_mutation_at_ms": now_ms,
+        }),
+    };
+    let flow_id = args.flow_id.clone();
+    match unit!(backend, flow_create, params)? {
+        0 => Ok(CreateFlowResult::AlreadySatisfied { flow_id }),
+        _ => Ok(CreateFlowResult::Created { flow_id }),
+    }
+}
+
+/// Makes an execution a member of a flow. Its states stay as they are; it may have ended.
+///
+/// Precondition: the flow has not ended, and the execution stands alone. Effect: it is a member, and the flow's
+/// graph has a new revision. Repeating it changes nothing and answers `AlreadyMember`.
+///
+/// # Errors
+/// `Validation(InvalidInput)`: `flow_not_found`, `flow_already_terminal`, `execution_not_found`,
+/// `already_member_of_different_flow:<uuid>`, or a partition that cannot hold members.
+pub(crate) async fn add_execution<D: Dialect>(
+    backend: &Backend<D>,
+    args: &AddExecutionToFlowArgs,
+) -> Result<AddExecutionToFlowResult, EngineError> {
+    if let Some((expected, _)) = D::FLOW_MEMBERS_ONLY_IN
+        && args.execution_id.partition() != expected
+    {
+        let got = args.execution_id.partition();
+        return Err(invalid_input(format!("execution partition mismatch: expected {expected}, got {got}")));
+    }
+    let joining = Joining {
+        partition_key: backend.flow_partition(&args.flow_id),
+        flow_id: args.flow_id.0,
+        member: exec_key(&args.execution_id)?.execution_id,
+        execution_id: args.execution_id.clone(),
+        now_ms: args.now.0,
+    };
+    transaction!(backend, "add_execution_to_flow", [joining], |conn| { join::<D>(conn, joining).await })
+}
+
+struct Joining {
+    partition_key: i16,
+    flow_id: Uuid,
+    member: Uuid,
+    execution_id: ExecutionId,
+    now_ms: i64,
+}
+
+async fn join<D: Dialect>(conn: &mut D::Connection, joining: &Joining) -> Result<AddExecutionToFlowResult, Abort> {
+    let (partition_key, flow_id, now_ms) = (joining.partition_key, joining.flow_id, joining.now_ms);
+    let Some(found) = lock::<D>(conn, partition_key, flow_id).await? else {
+        return Err(Abort::from(invalid_input("flow_not_found")));
+    };
+    if flow_has_ended(&found.public_flow_state) {
+        return Err(Abort::from(invalid_input("flow_already_terminal")));
+    }
+    let member = flow::FlowMemberLockParams { partition_key, execution_id: joining.member };
+    let Some(member) = conn.flow_member_lock(&member).await? else {
+        return Err(Abort::from(invalid_input("execution_not_found")));
+    };
+    let execution_id = joining.execution_id.clone();
+    let node_count = document::counter(&found.raw_fields, "node_count");
+    match member.flow_id {
+        Some(own) if own == flow_id => {
+            return Ok(AddExecutionToFlowResult::AlreadyMember { execution_id, node_count });
+        }
+        Some(other) => {
+            return Err(Abort::from(invalid_input(format!("already_member_of_different_flow:{other}"))));
+        }
+        None => {}
+    }
+    let new_node_count = node_count.saturating_add(1);
+    let params = flow::FlowMemberJoinParams { flow_id, partition_key, execution_id: joining.member };
+    conn.flow_member_join(&params).await?;
+    let params = flow::FlowGrowNodesParams {
+        graph_revision: found.graph_revision.saturating_add(1),
+        node_count: i64::from(new_node_count),
+        now_ms,
+        partition_key,
+        flow_id,
+    };
+    conn.flow_grow_nodes(&params).await?;
+    Ok(AddExecutionToFlowResult::Added { execution_id, new_node_count })
+}
+
+/// Locks a flow until the transaction ends; `None` when there is none.
+pub(crate) async fn lock<D: Dialect>(
+    conn: &mut D::Connection,
+    partition_key: i16,
+    flow_id: Uuid,
+) -> Result<Option<flow::FlowLockRow>, Abort> {
+    let params = flow::FlowLockParams { partition_key, flow_id };
+    conn.flow_lock(&params).await.map_err(|error| unreadable(DOCUMENT, error))
+}
+
+/// A snapshot of a flow with its dependency groups, `None` for an unknown one.
+pub(crate) async fn describe<D: Dialect>(
+    backend: &Backend<D>,
+    id: &FlowId,
+) -> Result<Option<FlowSnapshot>, EngineError> {
+    let partition_key = backend.flow_partition(id);
+    let Some(row) = read!(backend, flow_read, flow::FlowReadParams { partition_key, flow_id: id.0 })? else {
+        return Ok(None);
+    };
+    let groups = read!(backend, edge_group_list, edges::EdgeGroupListParams { partition_key, flow_id: id.0 })?;
+    let groups = groups.iter().map(|group| group.snapshot(partition_key)).collect::<Result<Vec<_>, _>>()?;
+    let text = |name| document::member_string(&row.raw_fields, name);
+    let mutated_at_ms = document::integer(&row.raw_fields, "last_mutation_at_ms");
+    Ok(Some(FlowSnapshot::new(
+        id.clone(),
+        text("flow_kind").unwrap_or_default(), // tidy: an absent member reads as empty
+        Namespace::new(text("namespace").unwrap_or_else(|| "default".to_owned())), // tidy: the namespace of flows without one
+        row.public_flow_state.clone(),
+        row.graph_revision.max(0).unsigned_abs(),
+        document::counter(&row.raw_fields, "node_count"),
+        document::counter(&row.raw_fields, "edge_count"),
+        TimestampMs::from_millis(row.created_at_ms),
+        TimestampMs::from_millis(mutated_at_ms.unwrap_or(row.created_at_ms)), // tidy: never changed since it was made
+        row.terminal_at_ms.map(TimestampMs::from_millis),
+        text("cancel_reason"),
+        text("cancellation_policy"),
+        document::flow_tags(&row.raw_fields),
+        groups,
+    )))
+}
+
+impl edges::EdgeGroupListRow {
+    fn snapshot(&self, partition_key: i16) -> Result<EdgeGroupSnapshot, EngineError> {
+        let downstream = execution_id(partition_key, self.downstream_eid)
+            .map_err(|error| corruption(format!("ff_edge_group.downstream_eid: {error}")))?;
+        let policy = edge::policy(&self.policy);
+        let counts = Counts::stored(self.success_count, self.fail_count, self.skip_count, self.running_count);
+        let state = counts.state(&policy);
+        let shown = |count: i64| u32::try_from(count).unwrap_or(u32::MAX); // tidy: four counts of 31 bits may exceed one of 32
+        Ok(EdgeGroupSnapshot::new(
+            downstream,
+            policy,
+            shown(counts.total()),
+            shown(counts.success),
+            shown(counts.fail),
+            shown(counts.skip),
+            shown(counts.running),
+            state,
+        ))
+    }
+}
+
+/// Lists a partition's flows in the order of their uuids, strictly after the cursor.
+///
+/// # Errors
+/// `Validation(InvalidInput)` when the partition key does not parse.
+pub(crate) async fn list<D: Dialect>(
+    backend: &Backend<D>,
+    partition: &PartitionKey,
+    cursor: Option<&FlowId>,
+    limit: usize,
+) -> Result<ListFlowsPage, EngineError> {
+    let index = partition.parse().map_err(|error| invalid_input(format!("partition_key: {error}")))?.index;
+    if limit == 0 {
+        return Ok(ListFlowsPage::new(Vec::new(), None));
+    }
+    let page_size = i64::try_from(limit).unwrap_or(i64::MAX).saturating_add(1); // tidy: a caller's limit
+    let after = cursor.map_or(Uuid::nil(), |cursor| cursor.0);
+    let params = flow::FlowListParams { partition_key: partition_key(index)?, after, page_size };
+    let rows = read!(backend, flow_list, params)?;
+    let more = rows.len() > limit;
+    let summary = |row: flow::FlowListRow| {
+        let status = FlowStatus::from_public_flow_state(&row.public_flow_state);
+        FlowSummary::new(FlowId::from_uuid(row.flow_id), TimestampMs::from_millis(row.created_at_ms), status)
+    };
+    let flows: Vec<_> = rows.into_iter().take(limit).map(summary).collect();
+    let next = flows.last().filter(|_| more).map(|flow| flow.flow_id.clone());
+    Ok(ListFlowsPage::new(flows, next))
+}

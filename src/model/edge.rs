@@ -1,0 +1,164 @@
+//! The documents of dependency edges and of the groups that edges into one execution form.
+//!
+//! Foreign writers may have left anything there: reading never fails, it takes what it can use.
+
+use ff_core::contracts::{EdgeDependencyPolicy, EdgeSnapshot, OnSatisfied};
+use ff_core::engine_error::EngineError;
+use ff_core::types::{EdgeId, FlowId, TimestampMs};
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use super::document;
+use super::id::{corruption, execution_id};
+
+/// The document of an edge that is staged now.
+pub(crate) fn staged(dependency_kind: &str, data_passing_ref: Option<&str>, now_ms: i64) -> Value {
+    json!({
+        "dependency_kind": dependency_kind,
+        "satisfaction_condition": "all_required",
+        "data_passing_ref": data_passing_ref.unwrap_or_default(),
+        "edge_state": "pending",
+        "created_at_ms": now_ms,
+        "created_by": "engine",
+        "staged_at_ms": now_ms,
+        "applied_at_ms": null,
+    })
+}
+
+/// Whether the edge counts for its downstream execution.
+pub(crate) fn is_applied(document: &Value) -> bool {
+    document.get("applied_at_ms").is_some_and(Value::is_number)
+}
+
+/// The document of the same edge once it is applied, `None` when it is no object and cannot say so.
+pub(crate) fn applied(document: &Value, now_ms: i64) -> Option<Value> {
+    let mut document = document.clone();
+    let members = document.as_object_mut()?;
+    members.insert("applied_at_ms".to_owned(), now_ms.into());
+    members.insert("edge_state".to_owned(), "applied".into());
+    Some(document)
+}
+
+/// Where an edge's row is and what it joins.
+#[derive(Debug, Clone)]
+pub(crate) struct EdgeKey {
+    pub(crate) partition_key: i16,
+    pub(crate) flow_id: FlowId,
+    pub(crate) edge_id: Uuid,
+    pub(crate) upstream_eid: Uuid,
+    pub(crate) downstream_eid: Uuid,
+}
+
+impl EdgeKey {
+    /// The edge as callers see it.
+    ///
+    /// # Errors
+    /// `Validation(Corruption)` naming the column when the row's partition makes no execution id.
+    pub(crate) fn snapshot(&self, document: &Value) -> Result<EdgeSnapshot, EngineError> {
+        let id = |column: &str, uuid: Uuid| {
+            execution_id(self.partition_key, uuid).map_err(|error| corruption(format!("ff_edge.{column}: {error}")))
+        };
+        let text =
+            |name: &str, default: &str| document::member_string(document, name).unwrap_or_else(|| default.to_owned());
+        Ok(EdgeSnapshot::new(
+            EdgeId::from_uuid(self.edge_id),
+            self.flow_id.clone(),
+            id("upstream_eid", self.upstream_eid)?,
+            id("downstream_eid", self.downstream_eid)?,
+            text("dependency_kind", "success_only"),
+            text("satisfaction_condition", "all_required"),
+            document::member_string(document, "data_passing_ref").filter(|reference| !reference.is_empty()),
+            text("edge_state", "pending"),
+            TimestampMs::from_millis(document::integer(document, "created_at_ms").unwrap_or(0)),
+            text("created_by", "engine"),
+        ))
+    }
+}
+
+/// The document of a group's policy, `None` for a policy or an option that this crate does not know.
+pub(crate) fn policy_document(policy: &EdgeDependencyPolicy) -> Option<Value> {
+    let known = |on_satisfied: &OnSatisfied| match on_satisfied {
+        OnSatisfied::CancelRemaining | OnSatisfied::LetRun => Some(on_satisfied.variant_str()),
+        _ => None,
+    };
+    match policy {
+        EdgeDependencyPolicy::AllOf => Some(json!({"kind": "all_of"})),
+        EdgeDependencyPolicy::AnyOf { on_satisfied } => {
+            Some(json!({"kind": "any_of", "on_satisfied": known(on_satisfied)?}))
+        }
+        EdgeDependencyPolicy::Quorum { k, on_satisfied } => {
+            Some(json!({"kind": "quorum", "k": k, "on_satisfied": known(on_satisfied)?}))
+        }
+        _ => None,
+    }
+}
+
+/// The policy that a document stands for: all of them unless it says otherwise, cancelling the rest unless it
+/// says otherwise, a quorum of one unless it says how many.
+pub(crate) fn policy(document: &Value) -> EdgeDependencyPolicy {
+    let on_satisfied = match document.get("on_satisfied").and_then(Value::as_str) {
+        Some("let_run") => OnSatisfied::LetRun,
+        _ => OnSatisfied::CancelRemaining,
+    };
+    match document.get("kind").and_then(Value::as_str) {
+        Some("any_of") => EdgeDependencyPolicy::AnyOf { on_satisfied },
+        Some("quorum") => {
+            let k = document.get("k").and_then(Value::as_u64).and_then(|k| u32::try_from(k).ok());
+            EdgeDependencyPolicy::Quorum { k: k.unwrap_or(1), on_satisfied }
+        }
+        _ => EdgeDependencyPolicy::AllOf,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_policy_comes_back_from_its_document() {
+        for expected in [
+            EdgeDependencyPolicy::all_of(),
+            EdgeDependencyPolicy::any_of(OnSatisfied::let_run()),
+            EdgeDependencyPolicy::quorum(3, OnSatisfied::cancel_remaining()),
+        ] {
+            assert_eq!(policy(&policy_document(&expected).unwrap()), expected);
+        }
+    }
+
+    #[test]
+    fn a_policy_that_says_little_reads_as_the_default() {
+        assert_eq!(policy(&json!({})), EdgeDependencyPolicy::AllOf);
+        assert_eq!(policy(&json!("any_of")), EdgeDependencyPolicy::AllOf);
+        assert_eq!(
+            policy(&json!({"kind": "quorum", "k": -1, "on_satisfied": 4})),
+            EdgeDependencyPolicy::quorum(1, OnSatisfied::CancelRemaining)
+        );
+    }
+
+    #[test]
+    fn an_edge_is_applied_once() {
+        let document = staged("success_only", None, 5);
+        assert!(!is_applied(&document));
+        let document = applied(&document, 6).unwrap();
+        assert!(is_applied(&document));
+        assert_eq!((&document["edge_state"], &document["staged_at_ms"]), (&json!("applied"), &json!(5)));
+        assert_eq!(applied(&json!([]), 6), None);
+    }
+
+    #[test]
+    fn an_empty_document_reads_as_a_fresh_edge() {
+        let key = EdgeKey {
+            partition_key: 3,
+            flow_id: FlowId::from_uuid(Uuid::nil()),
+            edge_id: Uuid::nil(),
+            upstream_eid: Uuid::nil(),
+            downstream_eid: Uuid::max(),
+        };
+        let edge = key.snapshot(&json!({"created_at_ms": "12"})).unwrap();
+        assert_eq!((edge.dependency_kind.as_str(), edge.edge_state.as_str()), ("success_only", "pending"));
+        assert_eq!((edge.data_passing_ref, edge.created_at.0, edge.created_by.as_str()), (None, 12, "engine"));
+        assert!(edge.upstream_execution_id.as_str().starts_with("{fp:3}:"));
+        let error = EdgeKey { partition_key: -1, ..key }.snapshot(&json!({})).unwrap_err().to_string();
+        assert!(error.contains("ff_edge.upstream_eid: "), "{error}");
+    }
+}
