@@ -141,6 +141,12 @@ impl<D: Dialect> Backend<D> {
         supports.stream_durable_summary = true;
         supports.stream_best_effort_live = true;
         supports.issue_reclaim_grant = true;
+        supports.budget_admin = true;
+        supports.quota_admin = true;
+        supports.release_admission = true;
+        supports.read_quota_policy_limits = true;
+        supports.block_execution_for_admission = true;
+        supports.read_budget_usage_and_limits = true;
         supports.register_worker = true;
         supports.heartbeat_worker = true;
         supports.mark_worker_dead = true;

@@ -51,6 +51,14 @@ pub mod listener {
     pub use crate::db::listen::{COMPLETION_CHANNEL, StreamEventId, StreamNotifier, channel_name};
 }
 
+#[cfg(feature = "postgres")]
+#[doc(hidden)]
+pub mod budget {
+    //! What tests of budgets set.
+
+    pub use crate::open::upsert_policy_for_test;
+}
+
 #[doc(hidden)]
 pub mod pubsub {
     //! What a subscription of this process is told.

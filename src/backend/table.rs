@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use ff_core::backend::*;
 use ff_core::capability::Capabilities;
 use ff_core::contracts::*;
-use ff_core::engine_backend::EngineBackend;
+use ff_core::engine_backend::{EngineBackend, ReconcileCounts};
 use ff_core::engine_error::EngineError;
 use ff_core::partition::{Partition, PartitionKey};
 use ff_core::state::PublicState;
@@ -15,7 +15,10 @@ use ff_core::types::*;
 
 use super::Backend;
 use crate::db::Dialect;
-use crate::engine::{attempt, describe, edge, execution, flow, lease, reclaim, server, stream, tag, worker};
+use crate::engine::{
+    admission, attempt, budget, describe, edge, execution, flow, lease, quota, reclaim, server, stream, tag, upkeep,
+    worker,
+};
 
 #[async_trait]
 impl<D: Dialect> EngineBackend for Backend<D> {
@@ -176,13 +179,92 @@ impl<D: Dialect> EngineBackend for Backend<D> {
     }
 
     // Budgets, quotas and admission.
+    async fn create_budget(&self, args: CreateBudgetArgs) -> Result<CreateBudgetResult, EngineError> {
+        budget::create(self, &args).await
+    }
+    async fn reset_budget(&self, args: ResetBudgetArgs) -> Result<ResetBudgetResult, EngineError> {
+        budget::reset(self, &args).await
+    }
+    async fn get_budget_status(&self, id: &BudgetId) -> Result<BudgetStatus, EngineError> {
+        budget::status(self, id).await
+    }
+    async fn read_budget_usage_and_limits(&self, budget_id: &BudgetId) -> Result<BudgetUsageAndLimits, EngineError> {
+        budget::read_usage_and_limits(self, budget_id).await
+    }
+    // A report needs no lease, so the handle may be anybody's.
     async fn report_usage(
         &self,
         _handle: &Handle,
-        _budget: &BudgetId,
-        _dimensions: UsageDimensions,
+        budget: &BudgetId,
+        dimensions: UsageDimensions,
     ) -> Result<ReportUsageResult, EngineError> {
-        Err(EngineError::Unavailable { op: "report_usage" })
+        budget::report(self, "report_usage", budget, &dimensions.custom, dimensions.dedup_key.as_deref()).await
+    }
+    async fn report_usage_admin(
+        &self,
+        budget: &BudgetId,
+        args: ReportUsageAdminArgs,
+    ) -> Result<ReportUsageResult, EngineError> {
+        budget::report_admin(self, budget, &args).await
+    }
+    async fn record_spend(&self, args: RecordSpendArgs) -> Result<ReportUsageResult, EngineError> {
+        budget::record_spend(self, &args).await
+    }
+    async fn release_budget(&self, args: ReleaseBudgetArgs) -> Result<(), EngineError> {
+        budget::release(self, &args).await
+    }
+    async fn create_quota_policy(&self, args: CreateQuotaPolicyArgs) -> Result<CreateQuotaPolicyResult, EngineError> {
+        quota::create(self, &args).await
+    }
+    async fn read_quota_policy_limits(
+        &self,
+        quota_policy_id: &QuotaPolicyId,
+    ) -> Result<Option<QuotaPolicyLimits>, EngineError> {
+        quota::read_limits(self, quota_policy_id).await
+    }
+    async fn check_admission(
+        &self,
+        quota_policy_id: &QuotaPolicyId,
+        _dimension: &str,
+        args: CheckAdmissionArgs,
+    ) -> Result<CheckAdmissionResult, EngineError> {
+        quota::admit(self, quota_policy_id, &args).await
+    }
+    async fn release_admission(&self, args: ReleaseAdmissionArgs) -> Result<ReleaseAdmissionResult, EngineError> {
+        quota::release(self, &args).await
+    }
+    async fn block_execution_for_admission(
+        &self,
+        args: BlockExecutionForAdmissionArgs,
+    ) -> Result<BlockExecutionForAdmissionOutcome, EngineError> {
+        admission::block(self, &args).await
+    }
+    async fn block_route(&self, args: BlockRouteArgs) -> Result<BlockRouteOutcome, EngineError> {
+        admission::block_route(self, &args).await
+    }
+    async fn unblock_execution(
+        &self,
+        partition: Partition,
+        _lane_id: &LaneId,
+        execution_id: &ExecutionId,
+        expected_blocking_reason: &str,
+        now_ms: TimestampMs,
+    ) -> Result<(), EngineError> {
+        admission::unblock(self, &partition, execution_id, expected_blocking_reason, now_ms).await
+    }
+    async fn reconcile_budget_counters(
+        &self,
+        partition: Partition,
+        now_ms: TimestampMs,
+    ) -> Result<ReconcileCounts, EngineError> {
+        upkeep::reconcile_budgets(self, &partition, now_ms).await
+    }
+    async fn reconcile_quota_counters(
+        &self,
+        partition: Partition,
+        now_ms: TimestampMs,
+    ) -> Result<ReconcileCounts, EngineError> {
+        upkeep::reconcile_quotas(self, &partition, now_ms).await
     }
 
     // Typed operations.

@@ -1,6 +1,7 @@
 //! What the engine may know about the database it runs on: nothing but this trait.
 
 use std::future::Future;
+use std::ops::Range;
 
 use ff_core::EngineError;
 use ff_core::backend::BackendTag;
@@ -59,6 +60,13 @@ pub trait Dialect: Sized + Send + Sync + 'static {
 
     /// The partition of a budget's rows.
     fn budget_partition(id: &BudgetId, config: &PartitionConfig) -> i16;
+
+    /// The partitions in which budgets or quota policies are, where the engine numbers that many.
+    fn counter_partitions(count: u16) -> Range<i16>;
+
+    /// The partition of the budgets and quota policies that callers ask for under a partition number; they
+    /// number those of the engine, whatever this database has.
+    fn counter_partition(index: i16) -> i16;
 
     /// The partition of a quota policy's rows.
     fn quota_partition(id: &QuotaPolicyId, config: &PartitionConfig) -> i16;

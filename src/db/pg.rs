@@ -8,6 +8,7 @@
 //! on every connection to compare: over 256 partitions that takes up to a second, and the plan stays in
 //! memory whether it is used or not.
 
+use std::ops::Range;
 use std::str::FromStr as _;
 use std::sync::Arc;
 use std::time::Duration;
@@ -83,6 +84,14 @@ impl Dialect for Postgres {
 
     fn quota_partition(id: &QuotaPolicyId, config: &PartitionConfig) -> i16 {
         stored(partition::quota_partition(id, config).index)
+    }
+
+    fn counter_partitions(count: u16) -> Range<i16> {
+        0..stored(count)
+    }
+
+    fn counter_partition(index: i16) -> i16 {
+        index
     }
 
     fn worker_partition(worker_instance_id: &str) -> i16 {

@@ -4,6 +4,7 @@
 //! WAL lets work beside the writer. A database in memory has no WAL; there, reads go to the writer too,
 //! so that nobody meets a locked table. This module opens connections and names what is particular.
 
+use std::ops::Range;
 use std::str::FromStr as _;
 use std::sync::OnceLock;
 
@@ -67,6 +68,14 @@ impl Dialect for Sqlite {
     }
 
     fn quota_partition(_: &QuotaPolicyId, _: &PartitionConfig) -> i16 {
+        0
+    }
+
+    fn counter_partitions(_: u16) -> Range<i16> {
+        0..1
+    }
+
+    fn counter_partition(_: i16) -> i16 {
         0
     }
 

@@ -8,3 +8,6 @@ mod pg;
 mod registry;
 #[cfg(feature = "sqlite")]
 mod sqlite;
+
+#[cfg(feature = "postgres")]
+pub use pg::upsert_policy_for_test;

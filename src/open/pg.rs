@@ -7,19 +7,19 @@ use ff_core::backend::{BackendConfig, BackendConnection};
 use ff_core::contracts::{CreateExecutionArgs, CreateExecutionResult};
 use ff_core::engine_backend::EngineBackend;
 use ff_core::partition::PartitionConfig;
-use ff_core::types::ExecutionId;
+use ff_core::types::{BudgetId, ExecutionId};
 use ff_observability::Metrics;
 use sqlx::PgPool;
 
 use crate::backend::{Backend, PostgresBackend};
 use crate::clock::Clock;
-use crate::db::Db;
 use crate::db::fault::{FaultHook, Faults};
 use crate::db::pg::{PgStore, courier, open_pool};
 use crate::db::tx::Surroundings;
 use crate::db::wake::{Channels, Courier};
+use crate::db::{Db, Dialect as _, Postgres};
 use crate::error::map_sqlx_error;
-use crate::statements::pg_only;
+use crate::statements::{Statements as _, budget, pg_only};
 use crate::sweep::PostgresScannerConfig;
 
 /// What one statement over all partitions may need to lock.
@@ -121,6 +121,27 @@ impl PostgresBackend {
     pub fn fail_for_test(&self, hook: Box<FaultHook>) {
         self.db().around().faults.set(hook);
     }
+}
+
+/// Gives a budget a policy of the test's own, whatever it had.
+///
+/// # Errors
+/// Those of the database.
+#[doc(hidden)]
+pub async fn upsert_policy_for_test(
+    pool: &PgPool,
+    partition_config: &PartitionConfig,
+    budget_id: &BudgetId,
+    policy_json: serde_json::Value,
+) -> Result<(), EngineError> {
+    let params = budget::BudgetPolicyPutParams {
+        partition_key: Postgres::budget_partition(budget_id, partition_config),
+        budget_id: budget_id.to_string(),
+        policy_json,
+        now_ms: Clock::system().now_ms(),
+    };
+    let mut connection = pool.acquire().await.map_err(map_sqlx_error)?;
+    connection.budget_policy_put(&params).await.map_err(map_sqlx_error)
 }
 
 fn join(

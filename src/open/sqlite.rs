@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ff_core::engine_error::{BackendError, BackendErrorKind};
+use ff_core::engine_error::{BackendError, BackendErrorKind, EngineError};
 use ff_core::partition::PartitionConfig;
 use sqlx::SqlitePool;
 use tokio::sync::broadcast;
@@ -17,6 +17,7 @@ use crate::db::sqlite::{Opening, SqliteStore};
 use crate::db::tx::Surroundings;
 use crate::db::wake::Channels;
 use crate::db::{Db, Outbox, OutboxEvent, Sqlite};
+use crate::engine::upkeep;
 use crate::error::open_failed;
 use crate::sweep::SqliteScannerConfig;
 
@@ -75,6 +76,13 @@ impl SqliteBackend {
     /// Outside a tokio runtime.
     pub fn with_scanners(&self, cfg: SqliteScannerConfig) -> bool {
         self.sweeps().install(self, cfg.into())
+    }
+
+    /// Resets the budgets that are due at a time; answers how many were reset and how many failed.
+    #[doc(hidden)]
+    pub async fn budget_reset_scan_tick_for_test(&self, now_ms: i64) -> Result<(u32, u32), EngineError> {
+        let report = upkeep::reset_budgets_at(self, now_ms).await?;
+        Ok((report.processed, report.errors))
     }
 
     /// A pool of further connections, for tests that look at the tables.

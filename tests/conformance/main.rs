@@ -7,7 +7,9 @@
 
 #![cfg(all(feature = "sqlite", feature = "postgres"))]
 
+mod admission;
 mod attempt;
+mod budget;
 mod claim;
 mod edge;
 mod execution;
@@ -18,6 +20,7 @@ mod lease;
 mod lifecycle;
 mod nul;
 mod queue;
+mod quota;
 mod reclaim;
 mod stream;
 mod stream_live;

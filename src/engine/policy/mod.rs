@@ -1,5 +1,7 @@
 //! Decisions that need no database and no clock.
 
+pub(crate) mod admission;
+pub(crate) mod budget;
 pub(crate) mod group;
 pub(crate) mod live;
 pub(crate) mod reclaim;

@@ -1,0 +1,33 @@
+-- Takes an execution that waits to run out of the queue until its reason is gone. No row: there is none that waits.
+-- name: admission_block :rows
+UPDATE ff_exec_core AS core
+   SET lifecycle_phase = 'runnable',
+       ownership_state = 'unowned',
+       eligibility_state = :eligibility_state,
+       public_state = 'rate_limited',
+       blocking_reason = :blocking_reason,
+       raw_fields = core.raw_fields || jsonb_build_object('blocking_detail', CAST(:blocking_detail AS text), 'last_mutation_at', CAST(:now_text AS text))
+ WHERE core.partition_key = :partition_key
+   AND core.execution_id = :execution_id
+   AND core.lifecycle_phase IN ('submitted', 'runnable');
+
+-- Reads the phase of an execution.
+-- name: admission_phase_read :opt
+SELECT core.lifecycle_phase
+  FROM ff_exec_core AS core
+ WHERE core.partition_key = :partition_key
+   AND core.execution_id = :execution_id;
+
+-- Puts an execution back into the queue if it is still blocked for that reason.
+-- name: admission_unblock :rows
+UPDATE ff_exec_core AS core
+   SET ownership_state = 'unowned',
+       eligibility_state = 'eligible_now',
+       public_state = 'waiting',
+       blocking_reason = 'waiting_for_worker',
+       raw_fields = core.raw_fields || jsonb_build_object('blocking_detail', '', 'last_mutation_at', CAST(:now_text AS text))
+ WHERE core.partition_key = :partition_key
+   AND core.execution_id = :execution_id
+   AND core.lifecycle_phase = 'runnable'
+   AND core.eligibility_state IN ('blocked_by_budget', 'blocked_by_quota', 'blocked_by_route', 'blocked_by_operator')
+   AND core.blocking_reason = :blocking_reason;

@@ -1,0 +1,133 @@
+//! Executions that wait for a budget, a quota, a worker or an operator, and their way back into the queue.
+
+use ff_core::contracts::{
+    BlockExecutionForAdmissionArgs, BlockExecutionForAdmissionOutcome, BlockRouteArgs, BlockRouteOutcome,
+};
+use ff_core::engine_error::{EngineError, ValidationKind};
+use ff_core::partition::Partition;
+use ff_core::types::{ExecutionId, TimestampMs};
+
+use crate::backend::Backend;
+use crate::db::Dialect;
+use crate::engine::policy::admission::{blocked_as, unblocks_by_itself};
+use crate::model::id::{exec_key, partition_key, reject_nul};
+use crate::model::state::has_ended;
+use crate::statements::admission;
+
+/// Takes an execution out of the queue because an admission was refused.
+///
+/// Precondition: it waits to run. The last reason wins, so it is safe to repeat. Anything else is told as a
+/// rejection and changes nothing.
+///
+/// # Errors
+/// `Validation(InvalidInput)` when the id does not parse, the partition exceeds the column, or the detail holds
+/// U+0000.
+pub(crate) async fn block<D: Dialect>(
+    backend: &Backend<D>,
+    args: &BlockExecutionForAdmissionArgs,
+) -> Result<BlockExecutionForAdmissionOutcome, EngineError> {
+    let blocking = Blocking {
+        partition: &args.partition,
+        execution_id: &args.execution_id,
+        reason: args.reason.reason_code(),
+        detail: args.reason_detail.as_deref().unwrap_or_default(), // tidy: a caller's option
+        now: args.now,
+    };
+    Ok(match blocking.run(backend).await? {
+        None => {
+            BlockExecutionForAdmissionOutcome::Blocked { execution_id: args.execution_id.clone(), reason: args.reason }
+        }
+        Some(message) => BlockExecutionForAdmissionOutcome::LuaRejected { message: message.to_owned() },
+    })
+}
+
+/// Takes an execution out of the queue for a reason that the caller names, as [`block`] does.
+///
+/// # Errors
+/// As [`block`].
+pub(crate) async fn block_route<D: Dialect>(
+    backend: &Backend<D>,
+    args: &BlockRouteArgs,
+) -> Result<BlockRouteOutcome, EngineError> {
+    let blocking = Blocking {
+        partition: &args.partition,
+        execution_id: &args.execution_id,
+        reason: &args.reason_code,
+        detail: &args.reason_detail,
+        now: args.now,
+    };
+    Ok(match blocking.run(backend).await? {
+        None => BlockRouteOutcome::Blocked { execution_id: args.execution_id.clone() },
+        Some(message) => BlockRouteOutcome::LuaRejected { message: message.to_owned() },
+    })
+}
+
+struct Blocking<'a> {
+    partition: &'a Partition,
+    execution_id: &'a ExecutionId,
+    reason: &'a str,
+    detail: &'a str,
+    now: TimestampMs,
+}
+
+impl Blocking<'_> {
+    /// Blocks the execution, or says why not.
+    async fn run<D: Dialect>(&self, backend: &Backend<D>) -> Result<Option<&'static str>, EngineError> {
+        reject_nul("reason_detail", self.detail)?;
+        let (partition_key, execution_id) =
+            (partition_key(self.partition.index)?, exec_key(self.execution_id)?.execution_id);
+        let blocked_as = blocked_as(self.reason);
+        if let Some(eligibility_state) = blocked_as {
+            let params = admission::AdmissionBlockParams {
+                eligibility_state: eligibility_state.to_owned(),
+                blocking_reason: self.reason.to_owned(),
+                blocking_detail: self.detail.to_owned(),
+                now_text: self.now.0.to_string(),
+                partition_key,
+                execution_id,
+            };
+            if unit!(backend, admission_block, params)? > 0 {
+                return Ok(None);
+            }
+        }
+        let params = admission::AdmissionPhaseReadParams { partition_key, execution_id };
+        Ok(Some(match read!(backend, admission_phase_read, params)? {
+            None => "execution_not_found",
+            Some(row) if has_ended(&row.lifecycle_phase) => "execution_not_active",
+            Some(row) if blocked_as.is_none() && waits(&row.lifecycle_phase) => "invalid_blocking_reason",
+            Some(_) => "execution_not_eligible",
+        }))
+    }
+}
+
+/// Whether an execution in that phase waits to run; a created one does, before anybody made it runnable.
+fn waits(lifecycle_phase: &str) -> bool {
+    matches!(lifecycle_phase, "submitted" | "runnable")
+}
+
+/// Puts an execution back into the queue if it is still blocked for the reason that the caller saw; otherwise
+/// nothing happens. Safe to repeat.
+///
+/// # Errors
+/// `Validation(InvalidBlockingReason)` when the reason is none that goes away by itself;
+/// `Validation(InvalidInput)` when the id does not parse or the partition exceeds the column.
+pub(crate) async fn unblock<D: Dialect>(
+    backend: &Backend<D>,
+    partition: &Partition,
+    execution_id: &ExecutionId,
+    expected_reason: &str,
+    now: TimestampMs,
+) -> Result<(), EngineError> {
+    if !unblocks_by_itself(expected_reason) {
+        let detail = format!("unblock_execution: {expected_reason}");
+        return Err(EngineError::Validation { kind: ValidationKind::InvalidBlockingReason, detail });
+    }
+    let params = admission::AdmissionUnblockParams {
+        now_text: now.0.to_string(),
+        partition_key: partition_key(partition.index)?,
+        execution_id: exec_key(execution_id)?.execution_id,
+        blocking_reason: expected_reason.to_owned(),
+    };
+    unit!(backend, admission_unblock, params)?;
+    Ok(())
+}

@@ -1,0 +1,271 @@
+//! Quotas: how many executions are admitted in a sliding window, and how many hold a place at once.
+//!
+//! Admissions under one policy happen one after the other: each locks the policy's row, also where only the
+//! caller knows the limits and there is no policy. The window and the places are not scoped by dimension.
+
+use ff_core::contracts::{
+    CheckAdmissionArgs, CheckAdmissionResult, CreateQuotaPolicyArgs, CreateQuotaPolicyResult, QuotaPolicyLimits,
+    ReleaseAdmissionArgs, ReleaseAdmissionResult,
+};
+use ff_core::engine_error::EngineError;
+use ff_core::types::QuotaPolicyId;
+
+use crate::backend::Backend;
+use crate::db::Dialect;
+use crate::engine::policy::admission::{QuotaSeen, refusal, window_ms};
+use crate::error::Abort;
+use crate::model::id::{corruption, invalid_input};
+use crate::statements::{Statements, quota};
+
+/// Creates a quota policy; one that is there stays as it is.
+///
+/// Safe to repeat.
+///
+/// # Errors
+/// `Validation(InvalidInput)` when a number exceeds the column.
+pub(crate) async fn create<D: Dialect>(
+    backend: &Backend<D>,
+    args: &CreateQuotaPolicyArgs,
+) -> Result<CreateQuotaPolicyResult, EngineError> {
+    let params = quota::QuotaCreateParams {
+        partition_key: partition(backend, &args.quota_policy_id),
+        quota_policy_id: args.quota_policy_id.to_string(),
+        window_seconds: stored("window_seconds", args.window_seconds)?,
+        max_requests: stored("max_requests_per_window", args.max_requests_per_window)?,
+        max_concurrent: stored("max_concurrent", args.max_concurrent)?,
+        now_ms: args.now.0,
+    };
+    let quota_policy_id = args.quota_policy_id.clone();
+    Ok(match unit!(backend, quota_create, params)? {
+        0 => CreateQuotaPolicyResult::AlreadySatisfied { quota_policy_id },
+        _ => CreateQuotaPolicyResult::Created { quota_policy_id },
+    })
+}
+
+fn stored(field: &str, value: u64) -> Result<i64, EngineError> {
+    i64::try_from(value).map_err(|_| invalid_input(format!("create_quota_policy: {field} exceeds i64::MAX ({value})")))
+}
+
+/// The limits of a quota policy, if there is one. Changes nothing.
+///
+/// # Errors
+/// `Validation(Corruption)` when a stored number is negative.
+pub(crate) async fn read_limits<D: Dialect>(
+    backend: &Backend<D>,
+    id: &QuotaPolicyId,
+) -> Result<Option<QuotaPolicyLimits>, EngineError> {
+    let params =
+        quota::QuotaLimitsReadParams { partition_key: partition(backend, id), quota_policy_id: id.to_string() };
+    let Some(row) = read!(backend, quota_limits_read, params)? else {
+        return Ok(None);
+    };
+    let limit = |field: &str, value: i64| {
+        u64::try_from(value).map_err(|_| {
+            let place = format!("read_quota_policy_limits: quota_policy={id} field={field}");
+            corruption(format!("{place} value={value} (negative)"))
+        })
+    };
+    Ok(Some(QuotaPolicyLimits::new(
+        limit("max_requests_per_window", row.max_requests_per_window)?,
+        limit("requests_per_window_seconds", row.requests_per_window_seconds)?,
+        limit("active_concurrency_cap", row.active_concurrency_cap)?,
+        0,
+    )))
+}
+
+/// Admits an execution under the limits that the caller gives, or says what it must wait for.
+///
+/// The policy need not exist; a place that is held under a cap makes it one without limits. Admissions that
+/// left the window are forgotten, also when this one is refused. An execution whose admission still holds is
+/// `AlreadyAdmitted`, so repeating it changes nothing; admitted again later it keeps its place.
+pub(crate) async fn admit<D: Dialect>(
+    backend: &Backend<D>,
+    id: &QuotaPolicyId,
+    args: &CheckAdmissionArgs,
+) -> Result<CheckAdmissionResult, EngineError> {
+    let window_ms = window_ms(args);
+    let asked = Asked {
+        partition_key: partition(backend, id),
+        quota_policy_id: id.to_string(),
+        execution_id: args.execution_id.to_string(),
+        cutoff_ms: args.now.0.saturating_sub(window_ms),
+        expires_at_ms: args.now.0.saturating_add(window_ms),
+        args: args.clone(),
+    };
+    transaction!(backend, "quota_admit", [asked], |conn| {
+        let (policy, made) = lock_or_make::<D>(conn, asked).await?;
+        let answer = admit_on::<D>(conn, asked, policy.active_concurrency).await?;
+        if made && !(answer == CheckAdmissionResult::Admitted && asked.args.concurrency_cap > 0) {
+            conn.quota_policy_delete(&asked.policy_delete()).await?;
+        }
+        Ok(answer)
+    })
+}
+
+/// An execution that asks to be admitted.
+struct Asked {
+    partition_key: i16,
+    quota_policy_id: String,
+    execution_id: String,
+    cutoff_ms: i64,
+    expires_at_ms: i64,
+    args: CheckAdmissionArgs,
+}
+
+impl Asked {
+    fn policy_delete(&self) -> quota::QuotaPolicyDeleteParams {
+        let (partition_key, quota_policy_id) = (self.partition_key, self.quota_policy_id.clone());
+        quota::QuotaPolicyDeleteParams { partition_key, quota_policy_id }
+    }
+}
+
+/// Locks the policy's row, making one where there is none; says whether it did.
+async fn lock_or_make<D: Dialect>(
+    conn: &mut D::Connection,
+    asked: &Asked,
+) -> Result<(quota::QuotaPolicyLockRow, bool), Abort> {
+    let (partition_key, quota_policy_id) = (asked.partition_key, asked.quota_policy_id.clone());
+    let lock = quota::QuotaPolicyLockParams { partition_key, quota_policy_id: quota_policy_id.clone() };
+    if let Some(policy) = conn.quota_policy_lock(&lock).await? {
+        return Ok((policy, false));
+    }
+    let unlimited = quota::QuotaCreateParams {
+        partition_key,
+        quota_policy_id,
+        window_seconds: 0,
+        max_requests: 0,
+        max_concurrent: 0,
+        now_ms: asked.args.now.0,
+    };
+    let made = conn.quota_create(&unlimited).await? > 0;
+    match conn.quota_policy_lock(&lock).await? {
+        Some(policy) => Ok((policy, made)),
+        None => Err(Abort::from(corruption(format!("quota policy {} cannot be locked", asked.quota_policy_id)))),
+    }
+}
+
+async fn admit_on<D: Dialect>(
+    conn: &mut D::Connection,
+    asked: &Asked,
+    active: i64,
+) -> Result<CheckAdmissionResult, Abort> {
+    let (partition_key, quota_policy_id, now_ms) =
+        (asked.partition_key, asked.quota_policy_id.clone(), asked.args.now.0);
+    let admitted = conn
+        .quota_admitted_read(&quota::QuotaAdmittedReadParams {
+            partition_key,
+            quota_policy_id: quota_policy_id.clone(),
+            execution_id: asked.execution_id.clone(),
+        })
+        .await?;
+    if admitted.as_ref().is_some_and(|admitted| admitted.expires_at_ms > now_ms) {
+        return Ok(CheckAdmissionResult::AlreadyAdmitted);
+    }
+    let trim = quota::QuotaWindowTrimParams {
+        partition_key,
+        quota_policy_id: quota_policy_id.clone(),
+        cutoff_ms: asked.cutoff_ms,
+    };
+    conn.quota_window_trim(&trim).await?;
+    let window = quota::QuotaWindowReadParams { partition_key, quota_policy_id: quota_policy_id.clone() };
+    let window = conn.quota_window_read(&window).await?;
+    let seen = QuotaSeen { active, admitted: window.admitted_count, oldest_at_ms: window.oldest_at_ms };
+    if let Some(refusal) = refusal(&asked.args, seen) {
+        return Ok(refusal);
+    }
+    conn.quota_admit(&quota::QuotaAdmitParams {
+        partition_key,
+        quota_policy_id: quota_policy_id.clone(),
+        now_ms,
+        execution_id: asked.execution_id.clone(),
+        expires_at_ms: asked.expires_at_ms,
+    })
+    .await?;
+    if asked.args.concurrency_cap > 0 && admitted.is_none() {
+        let active_concurrency = active.saturating_add(1);
+        conn.quota_active_set(&quota::QuotaActiveSetParams {
+            active_concurrency,
+            now_ms,
+            partition_key,
+            quota_policy_id,
+        })
+        .await?;
+    }
+    Ok(CheckAdmissionResult::Admitted)
+}
+
+/// Gives the place of an execution back; its use of the rate stays.
+///
+/// Safe to repeat: the second time there is no place to give back.
+pub(crate) async fn release<D: Dialect>(
+    backend: &Backend<D>,
+    args: &ReleaseAdmissionArgs,
+) -> Result<ReleaseAdmissionResult, EngineError> {
+    let (partition_key, quota_policy_id) =
+        (partition(backend, &args.quota_policy_id), args.quota_policy_id.to_string());
+    let lock = quota::QuotaPolicyLockParams { partition_key, quota_policy_id: quota_policy_id.clone() };
+    let execution_id = args.execution_id.to_string();
+    let delete = quota::QuotaAdmittedDeleteParams { partition_key, quota_policy_id, execution_id };
+    let now_ms = backend.now_ms();
+    transaction!(backend, "quota_release", [lock, delete], |conn| {
+        let policy = conn.quota_policy_lock(lock).await?;
+        if conn.quota_admitted_delete(delete).await? > 0
+            && let Some(policy) = policy.filter(|policy| policy.active_concurrency > 0)
+        {
+            conn.quota_active_set(&quota::QuotaActiveSetParams {
+                active_concurrency: policy.active_concurrency - 1,
+                now_ms,
+                partition_key,
+                quota_policy_id: lock.quota_policy_id.clone(),
+            })
+            .await?;
+        }
+        Ok(ReleaseAdmissionResult::Released)
+    })
+}
+
+/// Sets one policy of a partition right: forgets what has left the window, gives places back whose time is
+/// over, and counts the places that are held. Says whether anything changed.
+pub(crate) async fn reconcile<D: Dialect>(
+    backend: &Backend<D>,
+    partition_key: i16,
+    quota_policy_id: String,
+    now_ms: i64,
+) -> Result<bool, EngineError> {
+    let lock = quota::QuotaPolicyLockParams { partition_key, quota_policy_id };
+    transaction!(backend, "quota_reconcile", [lock], |conn| {
+        let Some(policy) = conn.quota_policy_lock(lock).await? else {
+            return Ok(false);
+        };
+        let quota_policy_id = || lock.quota_policy_id.clone();
+        let mut changed = false;
+        if policy.requests_per_window_seconds > 0 {
+            let window_ms = policy.requests_per_window_seconds.saturating_mul(1_000);
+            let cutoff_ms = now_ms.saturating_sub(window_ms);
+            let trim = quota::QuotaWindowTrimParams { partition_key, quota_policy_id: quota_policy_id(), cutoff_ms };
+            changed |= conn.quota_window_trim(&trim).await? > 0;
+        }
+        if policy.active_concurrency_cap > 0 {
+            let prune = quota::QuotaAdmittedPruneParams { partition_key, quota_policy_id: quota_policy_id(), now_ms };
+            changed |= conn.quota_admitted_prune(&prune).await? > 0;
+            let count = quota::QuotaAdmittedCountParams { partition_key, quota_policy_id: quota_policy_id() };
+            let held = conn.quota_admitted_count(&count).await?.admitted_count;
+            if held != policy.active_concurrency {
+                changed = true;
+                conn.quota_active_set(&quota::QuotaActiveSetParams {
+                    active_concurrency: held,
+                    now_ms,
+                    partition_key,
+                    quota_policy_id: quota_policy_id(),
+                })
+                .await?;
+            }
+        }
+        Ok(changed)
+    })
+}
+
+/// The partition of a quota policy's rows.
+fn partition<D: Dialect>(backend: &Backend<D>, id: &QuotaPolicyId) -> i16 {
+    D::quota_partition(id, backend.partitions())
+}

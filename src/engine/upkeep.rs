@@ -1,0 +1,223 @@
+//! What keeps budgets, quotas and remembered answers right while nobody asks: steps for the sweeps and for the
+//! engine's reconcilers.
+//!
+//! A time that is later than the backend's own makes nothing due. A row that fails is counted and the others go on.
+
+use std::collections::HashMap;
+
+use ff_core::engine_backend::ReconcileCounts;
+use ff_core::engine_error::EngineError;
+use ff_core::partition::Partition;
+use ff_core::types::TimestampMs;
+use uuid::Uuid;
+
+use crate::backend::Backend;
+use crate::db::Dialect;
+use crate::engine::budget::{self, Reset, Turned, reset_on};
+use crate::engine::policy::budget::BudgetPolicy;
+use crate::engine::quota;
+use crate::model::id;
+use crate::statements::{self, Statements, retention};
+use crate::sweep::Report;
+
+/// How many budgets of a partition are reset in one run.
+const RESET_BATCH: i64 = 20;
+/// How many rows are read, or deleted, in one call.
+const PAGE: i64 = 500;
+/// How many pages are deleted in one run; the rest waits for the next.
+const PAGES_PER_RUN: u32 = 20;
+/// For how long a suspension is remembered by its key.
+const SUSPEND_KEY_LIFE_MS: i64 = 7 * 86_400_000;
+
+/// Begins the next period of budgets whose period has ended: 20 of each partition, the longest overdue first. A
+/// budget that is never reset by itself, or was reset meanwhile, is left alone.
+pub(crate) async fn reset_budgets<D: Dialect>(backend: &Backend<D>) -> Result<Report, EngineError> {
+    reset_budgets_at(backend, backend.now_ms()).await
+}
+
+/// The same as if it were that time.
+pub(crate) async fn reset_budgets_at<D: Dialect>(backend: &Backend<D>, now_ms: i64) -> Result<Report, EngineError> {
+    let mut report = Report::default();
+    for partition_key in D::counter_partitions(backend.partitions().num_budget_partitions) {
+        let due = statements::budget::BudgetResetDueParams { partition_key, now_ms, page_size: RESET_BATCH };
+        for row in read!(backend, budget_reset_due, due)? {
+            let reset = Reset { partition_key, budget_id: row.budget_id, now_ms, due_by_ms: Some(now_ms) };
+            let turned =
+                transaction!(backend, "budget_reset_due", [reset], |conn| { reset_on::<D>(conn, reset).await });
+            report.count(turned.map(|turned| matches!(turned, Turned::To(_))));
+        }
+    }
+    Ok(report)
+}
+
+/// Notes breaches of hard limits that no report noted: the limits were lowered, or somebody else counted. Budgets
+/// that are reset by themselves are left to that, and a breach that was noted stays noted until a reset.
+///
+/// # Errors
+/// `Validation(InvalidInput)` when the partition exceeds the column.
+pub(crate) async fn reconcile_budgets<D: Dialect>(
+    backend: &Backend<D>,
+    partition: &Partition,
+    now: TimestampMs,
+) -> Result<ReconcileCounts, EngineError> {
+    let partition_key = D::counter_partition(id::partition_key(partition.index)?);
+    let report = reconcile_budgets_in(backend, partition_key, now.0.min(backend.now_ms())).await?;
+    Ok(ReconcileCounts { processed: report.processed, errors: report.errors })
+}
+
+/// The same in all partitions.
+pub(crate) async fn reconcile_all_budgets<D: Dialect>(backend: &Backend<D>) -> Result<Report, EngineError> {
+    let mut all = Report::default();
+    for partition_key in D::counter_partitions(backend.partitions().num_budget_partitions) {
+        add(&mut all, reconcile_budgets_in(backend, partition_key, backend.now_ms()).await?);
+    }
+    Ok(all)
+}
+
+async fn reconcile_budgets_in<D: Dialect>(
+    backend: &Backend<D>,
+    partition_key: i16,
+    now_ms: i64,
+) -> Result<Report, EngineError> {
+    let mut report = Report::default();
+    let mut after = String::new();
+    loop {
+        let page = statements::budget::BudgetPolicyListParams { partition_key, after, page_size: PAGE };
+        let rows = read!(backend, budget_policy_list, page)?;
+        let Some(last) = rows.last() else { return Ok(report) };
+        after = last.budget_id.clone();
+        for row in rows {
+            report.count(note_breach(backend, partition_key, row, now_ms).await);
+        }
+    }
+}
+
+async fn note_breach<D: Dialect>(
+    backend: &Backend<D>,
+    partition_key: i16,
+    row: statements::budget::BudgetPolicyListRow,
+    now_ms: i64,
+) -> Result<bool, EngineError> {
+    let policy = BudgetPolicy::parse("reconcile_budget_counters", &row.policy_json)?;
+    if policy.reset_interval_ms > 0 || row.last_breach_at_ms.is_some() || policy.hard.is_empty() {
+        return Ok(false);
+    }
+    let usage: HashMap<String, u64> = budget::usage(backend, partition_key, row.budget_id.clone()).await?;
+    let Some(dimension) = policy.exceeded(&usage) else { return Ok(false) };
+    let params = statements::budget::BudgetBreachNoteParams {
+        now_ms,
+        dimension: dimension.to_owned(),
+        partition_key,
+        budget_id: row.budget_id,
+    };
+    Ok(unit!(backend, budget_breach_note, params)? > 0)
+}
+
+/// Sets the quota policies of a partition right, one after the other.
+///
+/// # Errors
+/// `Validation(InvalidInput)` when the partition exceeds the column.
+pub(crate) async fn reconcile_quotas<D: Dialect>(
+    backend: &Backend<D>,
+    partition: &Partition,
+    now: TimestampMs,
+) -> Result<ReconcileCounts, EngineError> {
+    let partition_key = D::counter_partition(id::partition_key(partition.index)?);
+    let report = reconcile_quotas_in(backend, partition_key, now.0.min(backend.now_ms())).await?;
+    Ok(ReconcileCounts { processed: report.processed, errors: report.errors })
+}
+
+/// The same in all partitions.
+pub(crate) async fn reconcile_all_quotas<D: Dialect>(backend: &Backend<D>) -> Result<Report, EngineError> {
+    let mut all = Report::default();
+    for partition_key in D::counter_partitions(backend.partitions().num_quota_partitions) {
+        add(&mut all, reconcile_quotas_in(backend, partition_key, backend.now_ms()).await?);
+    }
+    Ok(all)
+}
+
+async fn reconcile_quotas_in<D: Dialect>(
+    backend: &Backend<D>,
+    partition_key: i16,
+    now_ms: i64,
+) -> Result<Report, EngineError> {
+    let mut report = Report::default();
+    let mut after = String::new();
+    loop {
+        let page = statements::quota::QuotaPolicyListParams { partition_key, after, page_size: PAGE };
+        let rows = read!(backend, quota_policy_list, page)?;
+        let Some(last) = rows.last() else { return Ok(report) };
+        after = last.quota_policy_id.clone();
+        for row in rows {
+            report.count(quota::reconcile(backend, partition_key, row.quota_policy_id, now_ms).await);
+        }
+    }
+}
+
+fn add(all: &mut Report, part: Report) {
+    all.processed = all.processed.saturating_add(part.processed);
+    all.errors = all.errors.saturating_add(part.errors);
+}
+
+/// Forgets what has served its time: keys of usage reports after their day, keys of suspensions after seven days,
+/// and grants that nobody used. An execution that was kept for the holder of such a grant can be claimed again.
+pub(crate) async fn forget_old<D: Dialect>(backend: &Backend<D>) -> Result<Report, EngineError> {
+    let now_ms = backend.now_ms();
+    let mut report = Report::default();
+    for partition_key in D::counter_partitions(backend.partitions().num_budget_partitions) {
+        for _ in 0..PAGES_PER_RUN {
+            let params = retention::RetentionUsageKeyDeleteParams { partition_key, now_ms, page_size: PAGE };
+            if !forgot(&mut report, unit!(backend, retention_usage_key_delete, params)) {
+                break;
+            }
+        }
+    }
+    let created_before_ms = now_ms.saturating_sub(SUSPEND_KEY_LIFE_MS);
+    for _ in 0..PAGES_PER_RUN {
+        let params = retention::RetentionSuspendKeyDeleteParams { created_before_ms, page_size: PAGE };
+        if !forgot(&mut report, unit!(backend, retention_suspend_key_delete, params)) {
+            break;
+        }
+    }
+    let params = retention::RetentionGrantListParams { now_ms, page_size: PAGE };
+    for row in read!(backend, retention_grant_list, params)? {
+        report.count(withdraw(backend, row.partition_key, row.execution_id, row.grant_id, now_ms).await);
+    }
+    Ok(report)
+}
+
+/// Counts a page of deleted rows; says whether there may be another.
+fn forgot(report: &mut Report, deleted: Result<u64, EngineError>) -> bool {
+    match deleted {
+        Ok(deleted) => {
+            let deleted = u32::try_from(deleted).unwrap_or(u32::MAX); // tidy: a count of at most one page
+            report.processed = report.processed.saturating_add(deleted);
+            i64::from(deleted) == PAGE
+        }
+        Err(error) => {
+            report.count(Err(error));
+            false
+        }
+    }
+}
+
+/// Withdraws a grant whose time is over; says whether it was still there.
+async fn withdraw<D: Dialect>(
+    backend: &Backend<D>,
+    partition_key: i16,
+    execution_id: Uuid,
+    grant_id: Vec<u8>,
+    now_ms: i64,
+) -> Result<bool, EngineError> {
+    let lock = statements::execution::ExecutionLockParams { partition_key, execution_id };
+    let delete = retention::RetentionGrantDeleteParams { partition_key, grant_id, now_ms };
+    let reopen = retention::RetentionClaimReopenParams { partition_key, execution_id };
+    transaction!(backend, "retention_grant_withdraw", [lock, delete, reopen], |conn| {
+        conn.execution_lock(lock).await?;
+        if conn.retention_grant_delete(delete).await? == 0 {
+            return Ok(false);
+        }
+        conn.retention_claim_reopen(reopen).await?;
+        Ok(true)
+    })
+}
