@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use ff_core::backend::{CancelFlowPolicy, CancelFlowWait, PrepareOutcome, TailVisibility, UsageDimensions};
+use ff_core::backend::{CancelFlowPolicy, CancelFlowWait, PrepareOutcome, TailVisibility};
 use ff_core::contracts::StreamCursor;
 use ff_core::partition::{Partition, PartitionFamily, PartitionKey};
 use ff_core::state::PublicState;
-use ff_core::types::{AttemptIndex, BudgetId, FlowId, LaneId, WaitpointId};
+use ff_core::types::{AttemptIndex, FlowId, LaneId, WaitpointId};
 
 use crate::harness::{PATIENCE, Sweeps, on_every_database, payload, policy, refusal};
 
@@ -35,6 +35,12 @@ on_every_database! {
             ("stream_durable_summary", supports.stream_durable_summary),
             ("stream_best_effort_live", supports.stream_best_effort_live),
             ("issue_reclaim_grant", supports.issue_reclaim_grant),
+            ("budget_admin", supports.budget_admin),
+            ("quota_admin", supports.quota_admin),
+            ("release_admission", supports.release_admission),
+            ("read_quota_policy_limits", supports.read_quota_policy_limits),
+            ("block_execution_for_admission", supports.block_execution_for_admission),
+            ("read_budget_usage_and_limits", supports.read_budget_usage_and_limits),
             ("register_worker", supports.register_worker),
             ("heartbeat_worker", supports.heartbeat_worker),
             ("mark_worker_dead", supports.mark_worker_dead),
@@ -57,7 +63,6 @@ on_every_database! {
             ("read_waitpoint_token", refusal(b.read_waitpoint_token(partition.clone(), &WaitpointId::new()).await)),
             ("cancel_flow", refusal(b.cancel_flow(&flow, CancelFlowPolicy::CancelAll, CancelFlowWait::NoWait).await)),
             ("list_suspended", refusal(b.list_suspended(partition, None, 9).await)),
-            ("report_usage", refusal(b.report_usage(&handle, &BudgetId::new(), UsageDimensions::new()).await)),
         ] {
             assert_eq!(refused, format!("unavailable: {op}"));
         }
