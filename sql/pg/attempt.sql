@@ -1,5 +1,7 @@
 -- Ends the running attempt and its execution with success. No row: the handle does not hold the lease.
 -- name: attempt_complete :opt
+-- diverges(where.outcome): a successor that committed during the wait for the lock shows in the locked attempt; nobody writes in between on SQLite, whose later statements run after the outcome is written.
+-- diverges(where.attempt_index): on SQLite the fence asks for the successor itself, which a snapshot on Postgres might not show yet.
 -- param: result bytes null
 -- diverges(lock): SQLite has a single writer; on Postgres the execution is locked first, then its attempt, as everywhere.
 -- column: completion_event_id i64
@@ -17,13 +19,7 @@ WITH fence AS (
      AND held.execution_id = :execution_id
      AND held.attempt_index = :attempt_index
      AND held.lease_epoch = :lease_epoch
-     AND (core.attempt_index = :attempt_index
-          OR NOT EXISTS (SELECT 1
-                           FROM ff_attempt AS other
-                          WHERE other.partition_key = :partition_key
-                            AND other.execution_id = :execution_id
-                            AND (other.attempt_index = core.attempt_index
-                                 OR other.attempt_index > :attempt_index)))
+     AND held.outcome IS NULL
      FOR UPDATE OF core, held
 ),
 attempt AS (
@@ -75,6 +71,8 @@ SELECT completion.event_id AS completion_event_id, lease.event_id AS lease_event
 
 -- Ends the running attempt and its execution with a failure. No row: the handle does not hold the lease.
 -- name: attempt_fail :opt
+-- diverges(where.outcome): a successor that committed during the wait for the lock shows in the locked attempt; nobody writes in between on SQLite, whose later statements run after the outcome is written.
+-- diverges(where.attempt_index): on SQLite the fence asks for the successor itself, which a snapshot on Postgres might not show yet.
 -- diverges(lock): SQLite has a single writer; on Postgres the execution is locked first, then its attempt, as everywhere.
 -- column: completion_event_id i64
 -- column: lease_event_id i64
@@ -91,13 +89,7 @@ WITH fence AS (
      AND held.execution_id = :execution_id
      AND held.attempt_index = :attempt_index
      AND held.lease_epoch = :lease_epoch
-     AND (core.attempt_index = :attempt_index
-          OR NOT EXISTS (SELECT 1
-                           FROM ff_attempt AS other
-                          WHERE other.partition_key = :partition_key
-                            AND other.execution_id = :execution_id
-                            AND (other.attempt_index = core.attempt_index
-                                 OR other.attempt_index > :attempt_index)))
+     AND held.outcome IS NULL
      FOR UPDATE OF core, held
 ),
 attempt AS (
@@ -165,13 +157,7 @@ WITH fence AS (
      AND held.execution_id = :execution_id
      AND held.attempt_index = :attempt_index
      AND held.lease_epoch = :lease_epoch
-     AND (core.attempt_index = :attempt_index
-          OR NOT EXISTS (SELECT 1
-                           FROM ff_attempt AS other
-                          WHERE other.partition_key = :partition_key
-                            AND other.execution_id = :execution_id
-                            AND (other.attempt_index = core.attempt_index
-                                 OR other.attempt_index > :attempt_index)))
+     AND held.outcome IS NULL
      FOR UPDATE OF core, held
 ),
 core AS (

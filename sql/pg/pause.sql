@@ -1,6 +1,8 @@
 -- Interrupts the running attempt until `delay_until_ms`. The wake-up time takes the deadline column; the
 -- deadline itself is kept in the open document. No row: the handle does not hold the lease.
 -- name: pause_until :opt
+-- diverges(where.outcome): a successor that committed during the wait for the lock shows in the locked attempt; nobody writes in between on SQLite, whose later statements run after the outcome is written.
+-- diverges(where.attempt_index): on SQLite the fence asks for the successor itself, which a snapshot on Postgres might not show yet.
 -- diverges(lock): SQLite has a single writer; on Postgres the execution is locked first, then its attempt, as everywhere.
 -- column: lease_event_id i64
 WITH fence AS (
@@ -16,13 +18,7 @@ WITH fence AS (
      AND held.execution_id = :execution_id
      AND held.attempt_index = :attempt_index
      AND held.lease_epoch = :lease_epoch
-     AND (core.attempt_index = :attempt_index
-          OR NOT EXISTS (SELECT 1
-                           FROM ff_attempt AS other
-                          WHERE other.partition_key = :partition_key
-                            AND other.execution_id = :execution_id
-                            AND (other.attempt_index = core.attempt_index
-                                 OR other.attempt_index > :attempt_index)))
+     AND held.outcome IS NULL
      FOR UPDATE OF core, held
 ),
 attempt AS (
@@ -66,6 +62,8 @@ SELECT lease.event_id AS lease_event_id
 -- Interrupts the running attempt until the children of its execution are done. No row: the handle does
 -- not hold the lease.
 -- name: pause_for_children :opt
+-- diverges(where.outcome): a successor that committed during the wait for the lock shows in the locked attempt; nobody writes in between on SQLite, whose later statements run after the outcome is written.
+-- diverges(where.attempt_index): on SQLite the fence asks for the successor itself, which a snapshot on Postgres might not show yet.
 -- diverges(lock): SQLite has a single writer; on Postgres the execution is locked first, then its attempt, as everywhere.
 -- column: lease_event_id i64
 WITH fence AS (
@@ -81,13 +79,7 @@ WITH fence AS (
      AND held.execution_id = :execution_id
      AND held.attempt_index = :attempt_index
      AND held.lease_epoch = :lease_epoch
-     AND (core.attempt_index = :attempt_index
-          OR NOT EXISTS (SELECT 1
-                           FROM ff_attempt AS other
-                          WHERE other.partition_key = :partition_key
-                            AND other.execution_id = :execution_id
-                            AND (other.attempt_index = core.attempt_index
-                                 OR other.attempt_index > :attempt_index)))
+     AND held.outcome IS NULL
      FOR UPDATE OF core, held
 ),
 attempt AS (

@@ -273,13 +273,7 @@ WITH fence AS (
      AND held.execution_id = :execution_id
      AND held.attempt_index = :attempt_index
      AND held.lease_epoch = :lease_epoch
-     AND (core.attempt_index = :attempt_index
-          OR NOT EXISTS (SELECT 1
-                           FROM ff_attempt AS other
-                          WHERE other.partition_key = :partition_key
-                            AND other.execution_id = :execution_id
-                            AND (other.attempt_index = core.attempt_index
-                                 OR other.attempt_index > :attempt_index)))
+     AND held.outcome IS NULL
 )
 UPDATE ff_exec_core AS core
    SET raw_fields = json_patch(core.raw_fields, :changed_fields)

@@ -4,7 +4,9 @@ use ff_core::backend::{
     BackendTag, FailOutcome, FailureClass, FailureReason, Frame, FrameKind, Handle, HandleKind, HandleOpaque,
     StreamMode,
 };
-use ff_core::contracts::{IssueReclaimGrantArgs, ReclaimExecutionArgs, ReclaimExecutionOutcome};
+use ff_core::contracts::{
+    IssueReclaimGrantArgs, IssueReclaimGrantOutcome, ReclaimExecutionArgs, ReclaimExecutionOutcome,
+};
 use ff_core::handle_codec;
 use ff_core::types::{AttemptId, AttemptIndex, ExecutionId, LaneId, LeaseId, TimestampMs, WorkerId, WorkerInstanceId};
 
@@ -63,6 +65,11 @@ async fn all_refuse(h: &Opened, id: &ExecutionId, handle: &Handle, expected: &st
 
 /// Reclaims an execution whose lease ran out as worker `rescuer`.
 async fn reclaimed(h: &Opened, id: &ExecutionId, lease_ttl_ms: u64) -> Handle {
+    try_reclaim(h, id, lease_ttl_ms).await.expect("reclaimed")
+}
+
+/// The same; nothing when the execution ended first.
+async fn try_reclaim(h: &Opened, id: &ExecutionId, lease_ttl_ms: u64) -> Option<Handle> {
     let (worker, instance, lane) = (WorkerId::new("rescuer"), WorkerInstanceId::new("rescuer-1"), LaneId::new("lane"));
     let now = TimestampMs::from_millis(0);
     let asking = IssueReclaimGrantArgs::new(
@@ -77,7 +84,9 @@ async fn reclaimed(h: &Opened, id: &ExecutionId, lease_ttl_ms: u64) -> Handle {
         Default::default(),
         now,
     );
-    h.backend.issue_reclaim_grant(asking).await.unwrap();
+    if !matches!(h.backend.issue_reclaim_grant(asking).await.unwrap(), IssueReclaimGrantOutcome::Granted(_)) {
+        return None;
+    }
     let using = ReclaimExecutionArgs::new(
         id.clone(),
         worker,
@@ -93,12 +102,29 @@ async fn reclaimed(h: &Opened, id: &ExecutionId, lease_ttl_ms: u64) -> Handle {
         AttemptIndex::new(0),
     );
     match h.backend.reclaim_execution(using).await.unwrap() {
-        ReclaimExecutionOutcome::Claimed(handle) => handle,
-        other => panic!("not reclaimed: {other:?}"),
+        ReclaimExecutionOutcome::Claimed(handle) => Some(handle),
+        _ => None,
     }
 }
 
 on_every_database! {
+    async fn an_end_that_races_with_a_reclaim_never_ends_the_rescuers_run(h) {
+        for _ in 0..12 {
+            let (id, handle) = h.created_and_claimed().await;
+            h.pass_ms(LEASE_MS + 1);
+            let late = h.backend.complete(&handle, None);
+            let (late, rescued) = tokio::join!(late, try_reclaim(&h, &id, 60_000));
+            match (late, rescued) {
+                (Ok(()), None) => {}
+                (Err(refused), Some(held)) => {
+                    assert_eq!(refused.to_string(), LOST);
+                    h.backend.complete(&held, None).await.unwrap();
+                }
+                (late, rescued) => panic!("both or neither: {late:?}, {rescued:?}"),
+            }
+        }
+    }
+
     async fn handles_of_other_backends_write_nothing(h) {
         let (id, handle) = h.created_and_claimed().await;
         let own = h.declared().tag;

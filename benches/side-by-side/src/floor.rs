@@ -1,7 +1,8 @@
 //! The floor: the writes of a claim and a completion in a bare loop, without a backend around them.
 //!
-//! SQLite: prepared statements on one connection in one thread, 50 operations per commit. Postgres: one
-//! function call for the pair, one connection per worker.
+//! SQLite: prepared statements on one connection in one thread, and as many operations per commit as there
+//! are workers, because each worker waits for its answer before it asks again. Postgres: one function call
+//! for the pair, one connection per worker.
 
 use std::time::Instant;
 
@@ -16,12 +17,12 @@ type Failure = Box<dyn std::error::Error>;
 pub async fn pairs(store: &Store, workers: usize, count: u32) -> Result<f64, Failure> {
     load::claimable(store, count, Spread::One).await.map_err(|e| e.to_string())?;
     match store {
-        Store::Sqlite(path) => sqlite(path, count),
+        Store::Sqlite(path) => sqlite(path, workers, count),
         Store::Postgres(pool) => postgres(pool, workers, count).await,
     }
 }
 
-fn sqlite(path: &std::path::Path, count: u32) -> Result<f64, Failure> {
+fn sqlite(path: &std::path::Path, workers: usize, count: u32) -> Result<f64, Failure> {
     let mut db = rusqlite::Connection::open(path)?;
     db.pragma_update(None, "journal_mode", "wal")?;
     db.pragma_update(None, "synchronous", "full")?;
@@ -29,58 +30,73 @@ fn sqlite(path: &std::path::Path, count: u32) -> Result<f64, Failure> {
     let start = Instant::now();
     let mut done = 0;
     while done < count {
+        let together = u32::try_from(workers)?.min(count - done);
+        let mut claimed = Vec::new();
         let transaction = db.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
-        for _ in 0..25.min(count - done) {
-            let (partition, id): (i64, Vec<u8>) = transaction
-                .prepare_cached(
-                    "UPDATE ff_exec_core SET lifecycle_phase = 'active', ownership_state = 'leased',
-                       eligibility_state = 'not_applicable', public_state = 'running', attempt_state = 'running_attempt',
-                       started_at_ms = 1
-                     WHERE rowid = (SELECT rowid FROM ff_exec_core WHERE lane_id = 'bench'
-                       AND lifecycle_phase IN ('submitted', 'runnable') AND eligibility_state = 'eligible_now'
-                       AND ownership_state = 'unowned'
-                       ORDER BY priority DESC, created_at_ms, execution_id LIMIT 1)
-                     RETURNING partition_key, execution_id",
-                )?
-                .query_row((), |row| Ok((row.get(0)?, row.get(1)?)))?;
-            transaction
-                .prepare_cached(
-                    "INSERT INTO ff_attempt (partition_key, execution_id, attempt_index, worker_id, worker_instance_id,
-                       lease_epoch, lease_expires_at_ms, started_at_ms) VALUES (?1, ?2, 0, 'w', 'w-1', 1, 2, 1)",
-                )?
-                .execute((partition, &id))?;
-            for event in ["acquired", "revoked"] {
-                transaction
-                    .prepare_cached(
-                        "INSERT INTO ff_lease_event (execution_id, event_type, occurred_at_ms, partition_key)
-                         VALUES (hex(?2), ?3, 1, ?1)",
-                    )?
-                    .execute((partition, &id, event))?;
-            }
-            transaction
-                .prepare_cached(
-                    "UPDATE ff_attempt SET terminal_at_ms = 1, outcome = 'success', lease_expires_at_ms = NULL
-                     WHERE partition_key = ?1 AND execution_id = ?2 AND attempt_index = 0",
-                )?
-                .execute((partition, &id))?;
-            transaction
-                .prepare_cached(
-                    "UPDATE ff_exec_core SET lifecycle_phase = 'terminal', ownership_state = 'unowned',
-                       public_state = 'completed', attempt_state = 'attempt_terminal', terminal_at_ms = 1
-                     WHERE partition_key = ?1 AND execution_id = ?2",
-                )?
-                .execute((partition, &id))?;
-            transaction
-                .prepare_cached(
-                    "INSERT INTO ff_completion_event (partition_key, execution_id, outcome, occurred_at_ms, committed_at_ms)
-                     VALUES (?1, ?2, 'success', 1, 1)",
-                )?
-                .execute((partition, &id))?;
-            done += 1;
+        for _ in 0..together {
+            claimed.push(claim(&transaction)?);
         }
         transaction.commit()?;
+        let transaction = db.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
+        for (partition, id) in &claimed {
+            complete(&transaction, *partition, id)?;
+        }
+        transaction.commit()?;
+        done += together;
     }
     Ok(f64::from(count) / start.elapsed().as_secs_f64())
+}
+
+fn claim(db: &rusqlite::Connection) -> rusqlite::Result<(i64, Vec<u8>)> {
+    let (partition, id): (i64, Vec<u8>) = db
+        .prepare_cached(
+            "UPDATE ff_exec_core SET lifecycle_phase = 'active', ownership_state = 'leased',
+               eligibility_state = 'not_applicable', public_state = 'running', attempt_state = 'running_attempt',
+               started_at_ms = 1
+             WHERE rowid = (SELECT rowid FROM ff_exec_core WHERE lane_id = 'bench'
+               AND lifecycle_phase IN ('submitted', 'runnable') AND eligibility_state = 'eligible_now'
+               AND ownership_state = 'unowned'
+               ORDER BY priority DESC, created_at_ms, execution_id LIMIT 1)
+             RETURNING partition_key, execution_id",
+        )?
+        .query_row((), |row| Ok((row.get(0)?, row.get(1)?)))?;
+    db.prepare_cached(
+        "INSERT INTO ff_attempt (partition_key, execution_id, attempt_index, worker_id, worker_instance_id,
+           lease_epoch, lease_expires_at_ms, started_at_ms) VALUES (?1, ?2, 0, 'w', 'w-1', 1, 2, 1)",
+    )?
+    .execute((partition, &id))?;
+    lease_event(db, partition, &id, "acquired")?;
+    Ok((partition, id))
+}
+
+fn complete(db: &rusqlite::Connection, partition: i64, id: &[u8]) -> rusqlite::Result<()> {
+    lease_event(db, partition, id, "revoked")?;
+    db.prepare_cached(
+        "UPDATE ff_attempt SET terminal_at_ms = 1, outcome = 'success', lease_expires_at_ms = NULL
+         WHERE partition_key = ?1 AND execution_id = ?2 AND attempt_index = 0",
+    )?
+    .execute((partition, id))?;
+    db.prepare_cached(
+        "UPDATE ff_exec_core SET lifecycle_phase = 'terminal', ownership_state = 'unowned',
+           public_state = 'completed', attempt_state = 'attempt_terminal', terminal_at_ms = 1
+         WHERE partition_key = ?1 AND execution_id = ?2",
+    )?
+    .execute((partition, id))?;
+    db.prepare_cached(
+        "INSERT INTO ff_completion_event (partition_key, execution_id, outcome, occurred_at_ms, committed_at_ms)
+         VALUES (?1, ?2, 'success', 1, 1)",
+    )?
+    .execute((partition, id))?;
+    Ok(())
+}
+
+fn lease_event(db: &rusqlite::Connection, partition: i64, id: &[u8], event: &str) -> rusqlite::Result<()> {
+    db.prepare_cached(
+        "INSERT INTO ff_lease_event (execution_id, event_type, occurred_at_ms, partition_key)
+         VALUES (hex(?2), ?3, 1, ?1)",
+    )?
+    .execute((partition, id, event))?;
+    Ok(())
 }
 
 const FUNCTION: &str = "
