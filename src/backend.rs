@@ -38,6 +38,7 @@ struct Shared<D: Dialect> {
     clock: Clock,
     partitions: PartitionConfig,
     promotion: Promotion,
+    release: Promotion,
 }
 
 impl<D: Dialect> Clone for Backend<D> {
@@ -67,8 +68,8 @@ impl<D: Dialect> std::fmt::Debug for Backend<D> {
 impl<D: Dialect> Backend<D> {
     /// Joins a database with a clock and the partition numbers.
     pub(crate) fn from_parts(db: Db<D>, clock: Clock, partitions: PartitionConfig) -> Self {
-        let (sweeps, promotion) = (Sweeps::default(), Promotion::default());
-        Self { shared: Arc::new(Shared { sweeps, db, clock, partitions, promotion }) }
+        let (sweeps, promotion, release) = (Sweeps::default(), Promotion::default(), Promotion::default());
+        Self { shared: Arc::new(Shared { sweeps, db, clock, partitions, promotion, release }) }
     }
 
     /// A handle that does not keep the backend alive.
@@ -127,6 +128,11 @@ impl<D: Dialect> Backend<D> {
         &self.shared.promotion
     }
 
+    /// When grants that expired unused were last looked for.
+    pub(crate) fn release(&self) -> &Promotion {
+        &self.shared.release
+    }
+
     fn identity_and_supports(&self) -> Capabilities {
         let version = Version::new(
             number(env!("CARGO_PKG_VERSION_MAJOR")),
@@ -147,6 +153,7 @@ impl<D: Dialect> Backend<D> {
         supports.read_quota_policy_limits = true;
         supports.block_execution_for_admission = true;
         supports.read_budget_usage_and_limits = true;
+        supports.claim_for_worker = D::REPORTS_CLAIM_FOR_WORKER;
         supports.register_worker = true;
         supports.heartbeat_worker = true;
         supports.mark_worker_dead = true;
@@ -166,7 +173,7 @@ fn number(part: &str) -> u32 {
     part.parse().unwrap_or(0)
 }
 
-/// When this process last looked for delayed executions that are due.
+/// When this process last looked for delayed executions that are due, or for grants that expired.
 #[derive(Debug)]
 pub(crate) struct Promotion {
     at_ms: AtomicI64,

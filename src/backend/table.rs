@@ -16,8 +16,8 @@ use ff_core::types::*;
 use super::Backend;
 use crate::db::Dialect;
 use crate::engine::{
-    admission, attempt, budget, describe, edge, execution, flow, lease, quota, reclaim, server, stream, tag, upkeep,
-    worker,
+    admission, attempt, budget, describe, edge, execution, flow, lease, quota, reclaim, schedule, server, stream, tag,
+    take, typed, upkeep, worker,
 };
 
 #[async_trait]
@@ -268,8 +268,38 @@ impl<D: Dialect> EngineBackend for Backend<D> {
     }
 
     // Typed operations.
+    async fn renew_lease(&self, args: RenewLeaseArgs) -> Result<RenewLeaseResult, EngineError> {
+        typed::renew(self, &args).await
+    }
+    async fn complete_execution(&self, args: CompleteExecutionArgs) -> Result<CompleteExecutionResult, EngineError> {
+        typed::complete(self, &args).await
+    }
+    async fn fail_execution(&self, args: FailExecutionArgs) -> Result<FailExecutionResult, EngineError> {
+        typed::fail(self, &args).await
+    }
+    async fn claim_execution(&self, args: ClaimExecutionArgs) -> Result<ClaimExecutionResult, EngineError> {
+        take::claim(self, &args).await
+    }
+    async fn issue_grant_and_claim(&self, args: IssueGrantAndClaimArgs) -> Result<ClaimGrantOutcome, EngineError> {
+        take::grant_and_claim(self, &args).await
+    }
 
     // Scheduling.
+    async fn evaluate_flow_eligibility(
+        &self,
+        args: EvaluateFlowEligibilityArgs,
+    ) -> Result<EvaluateFlowEligibilityResult, EngineError> {
+        schedule::evaluate(self, &args).await
+    }
+    async fn scan_eligible_executions(&self, args: ScanEligibleArgs) -> Result<Vec<ExecutionId>, EngineError> {
+        schedule::scan(self, &args).await
+    }
+    async fn issue_claim_grant(&self, args: IssueClaimGrantArgs) -> Result<IssueClaimGrantOutcome, EngineError> {
+        schedule::issue_grant(self, &args).await
+    }
+    async fn claim_for_worker(&self, args: ClaimForWorkerArgs) -> Result<ClaimForWorkerOutcome, EngineError> {
+        schedule::claim_for_worker(self, &args).await
+    }
 
     // Flows.
     async fn create_flow(&self, args: CreateFlowArgs) -> Result<CreateFlowResult, EngineError> {

@@ -11,11 +11,14 @@
 //! | `reclaim` | `issue_reclaim_grant`, `reclaim_execution` |
 //! | `flow` | `create_flow`, `add_execution_to_flow`, `describe_flow`, `list_flows` |
 //! | `edge` | `stage_dependency_edge`, `apply_dependency_to_child`, `set_edge_group_policy`, `list_edges`, `describe_edge` |
+//! | `typed` | `renew_lease`, `complete_execution`, `fail_execution` |
+//! | `take` | `claim_execution`, `issue_grant_and_claim` |
 //! | `worker` | `register_worker`, `heartbeat_worker`, `mark_worker_dead`, `list_workers`, the sweep of lapsed workers |
 //! | `budget` | `create_budget`, `reset_budget`, `get_budget_status`, `read_budget_usage_and_limits`, `report_usage`, `report_usage_admin`, `record_spend`, `release_budget` |
 //! | `quota` | `create_quota_policy`, `read_quota_policy_limits`, `check_admission`, `release_admission` |
 //! | `admission` | `block_execution_for_admission`, `block_route`, `unblock_execution` |
 //! | `upkeep` | `reconcile_budget_counters`, `reconcile_quota_counters`, the resets of budgets, the sweep of what has served its time |
+//! | `schedule` | `evaluate_flow_eligibility`, `scan_eligible_executions`, `issue_claim_grant`, `claim_for_worker`, the release of expired grants |
 //! | `server` | `ping`, `server_time_ms` |
 //! | `policy/` | decisions without a database: retries, append rates, dependency groups |
 //!
@@ -130,8 +133,11 @@ pub(crate) mod lease;
 pub(crate) mod policy;
 pub(crate) mod quota;
 pub(crate) mod reclaim;
+pub(crate) mod schedule;
 pub(crate) mod server;
 pub(crate) mod stream;
 pub(crate) mod tag;
+pub(crate) mod take;
+pub(crate) mod typed;
 pub(crate) mod upkeep;
 pub(crate) mod worker;

@@ -102,7 +102,8 @@ async fn issue_on<D: Dialect>(
     )))
 }
 
-fn partition_of(id: &ExecutionId) -> PartitionKey {
+/// The partition of an execution, as grants name it.
+pub(crate) fn partition_of(id: &ExecutionId) -> PartitionKey {
     PartitionKey::from(Partition { family: PartitionFamily::Execution, index: id.partition() })
 }
 
@@ -119,7 +120,10 @@ async fn signed_key<D: Dialect>(conn: &mut D::Connection, request: &GrantRequest
 }
 
 /// The key that signs now; a database that has none gets its first one, so that reclaiming needs no operator.
-async fn active_secret<D: Dialect>(conn: &mut D::Connection, now_ms: i64) -> Result<(String, Vec<u8>), Abort> {
+pub(crate) async fn active_secret<D: Dialect>(
+    conn: &mut D::Connection,
+    now_ms: i64,
+) -> Result<(String, Vec<u8>), Abort> {
     if let Some(row) = conn.secret_active_read().await? {
         return Ok((row.kid, row.secret));
     }
@@ -164,7 +168,11 @@ pub(crate) async fn reclaim<D: Dialect>(
     Ok(done.outcome)
 }
 
-fn attempt_policy(text: &str) -> Result<Option<Value>, EngineError> {
+/// The policy of an attempt, nothing when the text is empty.
+///
+/// # Errors
+/// `Validation(InvalidPolicyJson)` when the text is no JSON, `Validation(InvalidInput)` when it holds U+0000.
+pub(crate) fn attempt_policy(text: &str) -> Result<Option<Value>, EngineError> {
     if text.is_empty() {
         return Ok(None);
     }

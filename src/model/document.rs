@@ -20,6 +20,11 @@ pub(crate) fn member_string(document: &Value, name: &str) -> Option<String> {
     document.get(name)?.as_str().map(str::to_owned)
 }
 
+/// How an execution ended, as its document says: `none` when it says nothing.
+pub(crate) fn terminal_outcome(document: &Value) -> String {
+    member_text(document, "terminal_outcome").unwrap_or_else(|| "none".to_owned()) // tidy: an absent member means none
+}
+
 /// A tag of an execution. The dots are part of the key, not a path.
 pub(crate) fn tag_text(document: &Value, key: &str) -> Option<String> {
     member_text(document.get("tags")?, key)

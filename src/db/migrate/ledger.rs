@@ -94,6 +94,7 @@ pub(super) const SQLITE: &[Step] = steps!(
         "1002_idempotency_key",
         "1003_work_queues",
         "1004_stream_counter",
+        "1008_granted",
     ]
 );
 
@@ -127,6 +128,7 @@ pub(super) const POSTGRES: &[Step] = steps!(
         "1003_work_queues",
         "1004_stream_counter",
         "1005_conditional_notify",
+        "1008_granted",
     ]
 );
 

@@ -1,7 +1,10 @@
 //! Decisions that need no database and no clock.
 
 pub(crate) mod admission;
+pub(crate) mod allowance;
 pub(crate) mod budget;
+pub(crate) mod capability;
+pub(crate) mod eligibility;
 pub(crate) mod group;
 pub(crate) mod live;
 pub(crate) mod reclaim;

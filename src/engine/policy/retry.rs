@@ -42,6 +42,33 @@ pub(crate) fn after_failure(policy: Option<&Value>, retries: u32, random: u64) -
     }
 }
 
+/// Decides for a typed call, which brings its retry policy along: after how many milliseconds the next attempt may
+/// start, or nothing when the execution ends.
+///
+/// Text that is empty or cannot be read allows no retry. What a backoff leaves out is 1 s, doubled each time
+/// where it grows, and at most 60 s.
+pub(crate) fn after_typed_failure(policy: &str, retries: u32) -> Option<i64> {
+    let policy: Value = serde_json::from_str(policy).ok()?;
+    let max_retries = policy.get("max_retries").and_then(Value::as_u64)?;
+    if u64::from(retries) >= max_retries {
+        return None;
+    }
+    let backoff = policy.get("backoff");
+    let number = |name: &str| backoff.and_then(|backoff| backoff.get(name)).and_then(Value::as_u64);
+    let given = |name: &str, default: u64| number(name).map_or(default, |given| given);
+    let strategy = match backoff.and_then(|backoff| backoff.get("type")).and_then(Value::as_str) {
+        Some("exponential") => BackoffStrategy::Exponential {
+            initial_delay_ms: given("initial_delay_ms", 1_000),
+            max_delay_ms: given("max_delay_ms", 60_000),
+            multiplier: backoff.and_then(|backoff| backoff.get("multiplier")).and_then(Value::as_f64).unwrap_or(2.0), // tidy: a caller's option
+            jitter: false,
+        },
+        Some("fixed") => BackoffStrategy::Fixed { delay_ms: given("delay_ms", 1_000) },
+        _ => BackoffStrategy::Fixed { delay_ms: 1_000 },
+    };
+    Some(delay_ms(&strategy, retries, 0))
+}
+
 fn delay_ms(backoff: &BackoffStrategy, retries: u32, random: u64) -> i64 {
     match *backoff {
         BackoffStrategy::Fixed { delay_ms } => clamp(delay_ms),
@@ -112,6 +139,31 @@ mod tests {
                 panic!("a retry was allowed");
             };
             assert!((500..=1000).contains(&delay), "{delay}");
+        }
+    }
+
+    #[test]
+    fn a_typed_call_without_a_readable_policy_is_not_retried() {
+        for policy in ["", "{", "{}", "[]", r#"{"max_retries": "2"}"#, r#"{"max_retries": 0}"#] {
+            assert_eq!(after_typed_failure(policy, 0), None, "{policy}");
+        }
+        assert_eq!(after_typed_failure(r#"{"max_retries": 2}"#, 2), None);
+    }
+
+    #[test]
+    fn a_typed_calls_backoff_has_defaults() {
+        for (backoff, retries, delay_ms) in [
+            (json!(null), 0, 1_000),
+            (json!({"type": "fixed"}), 0, 1_000),
+            (json!({"type": "fixed", "delay_ms": 7}), 0, 7),
+            (json!({"type": "odd", "delay_ms": 7}), 0, 1_000),
+            (json!({"type": "exponential"}), 3, 8_000),
+            (json!({"type": "exponential"}), 9, 60_000),
+            (json!({"type": "exponential", "initial_delay_ms": 10, "multiplier": 1.5, "max_delay_ms": 20}), 1, 15),
+            (json!({"type": "exponential", "initial_delay_ms": 10, "multiplier": 1.5, "max_delay_ms": 20}), 2, 20),
+        ] {
+            let policy = json!({"max_retries": 10, "backoff": backoff}).to_string();
+            assert_eq!(after_typed_failure(&policy, retries), Some(delay_ms), "{policy}");
         }
     }
 

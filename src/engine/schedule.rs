@@ -1,0 +1,416 @@
+//! Scheduling: what may run, and who is granted it.
+//!
+//! ```text
+//!   eligible_now --issue_claim_grant--> eligible_now, with a grant --claim_execution--> active
+//!   eligible_now --claim_for_worker---> pending_claim, with a grant --claim_execution--> active
+//!                                            |
+//!                                            '--its grant expires--> eligible_now
+//! ```
+//!
+//! A grant names the worker that may use it and until when. An execution has at most one live claim grant.
+
+use std::collections::HashMap;
+
+use ff_core::contracts::{
+    ClaimForWorkerArgs, ClaimForWorkerOutcome, ClaimGrant, EvaluateFlowEligibilityArgs, EvaluateFlowEligibilityResult,
+    IssueClaimGrantArgs, IssueClaimGrantOutcome, ScanEligibleArgs,
+};
+use ff_core::crypto::hmac::hmac_sign;
+use ff_core::engine_error::{ContentionKind, EngineError, StateKind, ValidationKind};
+use ff_core::partition::PartitionConfig;
+use ff_core::types::{BudgetId, ExecutionId};
+use serde_json::Value;
+use sha2::{Digest as _, Sha256};
+use uuid::Uuid;
+
+use crate::backend::Backend;
+use crate::db::Dialect;
+use crate::engine::execution;
+use crate::engine::policy::allowance::{BudgetLimit, budget_ids, limits};
+use crate::engine::policy::capability;
+use crate::engine::policy::eligibility::{Upstream, is_required};
+use crate::engine::reclaim::{active_secret, partition_of};
+use crate::engine::typed::stored_ttl_ms;
+use crate::error::Abort;
+use crate::model::document;
+use crate::model::id::{ExecKey, exec_key, execution_id, partition_key, reject_nul};
+use crate::statements::{Statements, schedule};
+use crate::sweep::Report;
+
+/// How many executions that may not run yet one call looks past.
+const MAX_CANDIDATES: usize = 100;
+/// How many expired grants one call takes back.
+const RELEASE_BATCH: i64 = 100;
+/// How often a call that schedules takes expired grants back first.
+const RELEASE_INTERVAL_MS: i64 = 1_000;
+
+/// Says whether an execution could run as its flow goes: `not_found`, `not_runnable`, `owned`, `terminal`,
+/// `impossible`, `blocked_by_dependencies` or `eligible`.
+pub(crate) async fn evaluate<D: Dialect>(
+    backend: &Backend<D>,
+    args: &EvaluateFlowEligibilityArgs,
+) -> Result<EvaluateFlowEligibilityResult, EngineError> {
+    let key = exec_key(&args.execution_id)?;
+    let status = status(backend, key).await?.to_owned();
+    Ok(EvaluateFlowEligibilityResult::Status { status })
+}
+
+async fn status<D: Dialect>(backend: &Backend<D>, key: ExecKey) -> Result<&'static str, EngineError> {
+    let params = schedule::ScheduleStateReadParams { partition_key: key.partition_key, execution_id: key.execution_id };
+    let Some(core) = read!(backend, schedule_state_read, params)? else {
+        return Ok("not_found");
+    };
+    if core.lifecycle_phase != "runnable" {
+        return Ok("not_runnable");
+    }
+    if core.ownership_state != "unowned" {
+        return Ok("owned");
+    }
+    if document::terminal_outcome(&core.raw_fields) != "none" {
+        return Ok("terminal");
+    }
+    let Some(flow_id) = core.flow_id else {
+        return Ok("eligible");
+    };
+    let params = schedule::ScheduleUpstreamListParams {
+        partition_key: key.partition_key,
+        flow_id,
+        execution_id: key.execution_id,
+    };
+    let edges = read!(backend, schedule_upstream_list, params)?;
+    let upstreams: Vec<_> = edges.iter().filter(|edge| is_required(&edge.policy)).map(Upstream::of).collect();
+    if upstreams.contains(&Upstream::Failed) {
+        return Ok("impossible");
+    }
+    if upstreams.contains(&Upstream::Undecided) {
+        return Ok("blocked_by_dependencies");
+    }
+    Ok("eligible")
+}
+
+impl Upstream {
+    fn of(edge: &schedule::ScheduleUpstreamListRow) -> Self {
+        let Some(phase) = &edge.lifecycle_phase else {
+            return Self::Undecided;
+        };
+        let outcome = edge.raw_fields.as_ref().map_or_else(|| "none".to_owned(), document::terminal_outcome);
+        Self::from_states(&outcome, phase, edge.public_state.as_deref())
+    }
+}
+
+/// Lists what a partition offers on a lane, best first: highest priority, then oldest.
+///
+/// Interrupted attempts are not listed: they are resumed or taken over and cannot be granted. Delayed executions
+/// that are due are.
+pub(crate) async fn scan<D: Dialect>(
+    backend: &Backend<D>,
+    args: &ScanEligibleArgs,
+) -> Result<Vec<ExecutionId>, EngineError> {
+    let partition_key = partition_key(args.partition.index)?;
+    reject_nul("lane_id", args.lane_id.as_str())?;
+    if args.limit == 0 {
+        return Ok(Vec::new());
+    }
+    execution::promote_due_sometimes(backend).await?;
+    sweep_grants_sometimes(backend).await?;
+    let params = schedule::ScheduleEligibleListParams {
+        partition_key,
+        lane_id: args.lane_id.as_str().to_owned(),
+        page_size: i64::from(args.limit),
+    };
+    let rows = read!(backend, schedule_eligible_list, params)?;
+    rows.into_iter().map(|row| execution_id(partition_key, row.execution_id)).collect()
+}
+
+/// Grants a worker an execution, which stays eligible until the grant is used.
+///
+/// Precondition: the execution is eligible on that lane, has no live claim grant, and the worker has what it
+/// requires. Effect: a grant is stored, in the place of expired ones. A worker that lacks something is refused,
+/// and the execution remembers when. Repeating it is refused while the grant is live.
+pub(crate) async fn issue_grant<D: Dialect>(
+    backend: &Backend<D>,
+    args: &IssueClaimGrantArgs,
+) -> Result<IssueClaimGrantOutcome, EngineError> {
+    let key = exec_key(&args.execution_id)?;
+    capability::check(&args.worker_capabilities)?;
+    reject_nul("worker_id", args.worker_id.as_str())?;
+    reject_nul("worker_instance_id", args.worker_instance_id.as_str())?;
+    reject_nul("lane_id", args.lane_id.as_str())?;
+    for (field, text) in [
+        ("capability_hash", &args.capability_hash),
+        ("route_snapshot_json", &args.route_snapshot_json),
+        ("admission_summary", &args.admission_summary),
+    ] {
+        text.iter().try_for_each(|text| reject_nul(field, text))?;
+    }
+    let args = args.clone();
+    let missing =
+        transaction!(backend, "schedule_grant_issue", [key, args], |conn| { issue_on::<D>(conn, *key, args).await })?;
+    match missing {
+        None => Ok(IssueClaimGrantOutcome::Granted { execution_id: exec_id_of(key)? }),
+        Some(detail) => Err(EngineError::Validation { kind: ValidationKind::CapabilityMismatch, detail }),
+    }
+}
+
+fn exec_id_of(key: ExecKey) -> Result<ExecutionId, EngineError> {
+    execution_id(key.partition_key, key.execution_id)
+}
+
+/// Stores the grant, or says which capabilities the worker lacks.
+async fn issue_on<D: Dialect>(
+    conn: &mut D::Connection,
+    key: ExecKey,
+    args: &IssueClaimGrantArgs,
+) -> Result<Option<String>, Abort> {
+    let ExecKey { partition_key, execution_id } = key;
+    let now_ms = args.now.0;
+    let Some(core) = conn.schedule_lock(&schedule::ScheduleLockParams { partition_key, execution_id }).await? else {
+        return Err(Abort::from(EngineError::NotFound { entity: "execution" }));
+    };
+    if !core.is_eligible() {
+        return Err(refused(ContentionKind::ExecutionNotEligible));
+    }
+    let live = schedule::ScheduleGrantLiveParams { partition_key, execution_id, now_ms };
+    if conn.schedule_grant_live(&live).await?.is_some() {
+        return Err(Abort::from(EngineError::State(StateKind::GrantAlreadyExists)));
+    }
+    conn.schedule_grant_expire(&schedule::ScheduleGrantExpireParams { partition_key, execution_id, now_ms }).await?;
+    if core.lane_id != args.lane_id.as_str() {
+        return Err(refused(ContentionKind::ExecutionNotInEligibleSet));
+    }
+    if let Some(missing) = capability::missing(&core.required_capabilities, &args.worker_capabilities) {
+        let note = schedule::ScheduleMismatchNoteParams { now_ms, partition_key, execution_id };
+        conn.schedule_mismatch_note(&note).await?;
+        return Ok(Some(missing));
+    }
+    let grant_ttl_ms = stored_ttl_ms(args.grant_ttl_ms);
+    let capabilities: Vec<_> = args.worker_capabilities.iter().cloned().map(Value::from).collect();
+    conn.schedule_grant_insert(&schedule::ScheduleGrantInsertParams {
+        partition_key,
+        grant_id: Uuid::new_v4().as_bytes().to_vec(),
+        execution_id,
+        worker_id: args.worker_id.as_str().to_owned(),
+        worker_instance_id: args.worker_instance_id.as_str().to_owned(),
+        lane_id: Some(args.lane_id.as_str().to_owned()),
+        capability_hash: args.capability_hash.clone(),
+        worker_capabilities: Value::Array(capabilities),
+        route_snapshot_json: args.route_snapshot_json.clone(),
+        admission_summary: args.admission_summary.clone(),
+        grant_ttl_ms,
+        issued_at_ms: now_ms,
+        expires_at_ms: now_ms.saturating_add(grant_ttl_ms),
+    })
+    .await?;
+    Ok(None)
+}
+
+fn refused(kind: ContentionKind) -> Abort {
+    Abort::from(EngineError::Contention(kind))
+}
+
+impl schedule::ScheduleLockRow {
+    /// Whether it waits to be claimed.
+    fn is_eligible(&self) -> bool {
+        matches!(self.lifecycle_phase.as_str(), "submitted" | "runnable") && self.eligibility_state == "eligible_now"
+    }
+
+    /// Whether a grant of it could be used.
+    fn is_grantable(&self) -> bool {
+        self.is_eligible()
+            && self.ownership_state == "unowned"
+            && !matches!(self.attempt_state.as_str(), "running_attempt" | "attempt_interrupted")
+            && self.public_state != "resumable"
+    }
+}
+
+/// Grants a worker the best execution of a lane that it may run: highest priority first, then oldest, in all
+/// partitions alike.
+///
+/// Precondition: none. Effect: the execution is kept from other claims until the grant is used or expires; the
+/// first grant ever also makes the key that grants are signed with. An execution whose budget is used up is
+/// passed over and stays eligible; a call looks past a hundred of them. Repeating it grants another execution.
+pub(crate) async fn claim_for_worker<D: Dialect>(
+    backend: &Backend<D>,
+    args: &ClaimForWorkerArgs,
+) -> Result<ClaimForWorkerOutcome, EngineError> {
+    capability::check(&args.worker_capabilities)?;
+    reject_nul("lane_id", args.lane_id.as_str())?;
+    reject_nul("worker_id", args.worker_id.as_str())?;
+    reject_nul("worker_instance_id", args.worker_instance_id.as_str())?;
+    sweep_grants_sometimes(backend).await?;
+    let nothing_is_due = execution::promote_due_sometimes(backend).await?;
+    if let Some(grant) = grant_best(backend, args).await? {
+        return Ok(ClaimForWorkerOutcome::Granted(grant));
+    }
+    if nothing_is_due || execution::promote_due(backend).await? == 0 {
+        return Ok(ClaimForWorkerOutcome::NoWork);
+    }
+    let grant = grant_best(backend, args).await?;
+    Ok(grant.map_or(ClaimForWorkerOutcome::NoWork, ClaimForWorkerOutcome::Granted))
+}
+
+async fn grant_best<D: Dialect>(
+    backend: &Backend<D>,
+    args: &ClaimForWorkerArgs,
+) -> Result<Option<ClaimGrant>, EngineError> {
+    let request = GrantRequest { partitions: *backend.partitions(), now_ms: backend.now_ms(), args: args.clone() };
+    transaction!(backend, "schedule_claim_for_worker", [request], |conn| { grant_best_on::<D>(conn, request).await })
+}
+
+struct GrantRequest {
+    partitions: PartitionConfig,
+    now_ms: i64,
+    args: ClaimForWorkerArgs,
+}
+
+async fn grant_best_on<D: Dialect>(
+    conn: &mut D::Connection,
+    request: &GrantRequest,
+) -> Result<Option<ClaimGrant>, Abort> {
+    let mut budgets = HashMap::new();
+    let mut next = schedule::ScheduleCandidateNextParams {
+        lane_id: request.args.lane_id.as_str().to_owned(),
+        capabilities: request.args.worker_capabilities.iter().cloned().collect(),
+        after_priority: i32::MAX,
+        after_created_at_ms: i64::MIN,
+        after_execution_id: Uuid::nil(),
+    };
+    for _ in 0..MAX_CANDIDATES {
+        let Some(found) = conn.schedule_candidate_next(&next).await? else {
+            return Ok(None);
+        };
+        let key = ExecKey { partition_key: found.partition_key, execution_id: found.execution_id };
+        let lock = schedule::ScheduleLockParams { partition_key: key.partition_key, execution_id: key.execution_id };
+        if let Some(core) = conn.schedule_lock(&lock).await?
+            && core.is_grantable()
+            && is_admitted::<D>(conn, request, &core.raw_fields, &mut budgets).await?
+        {
+            return grant_on::<D>(conn, request, key).await.map(Some);
+        }
+        next.after_priority = found.priority;
+        next.after_created_at_ms = found.created_at_ms;
+        next.after_execution_id = found.execution_id;
+    }
+    Ok(None)
+}
+
+/// Whether every budget of an execution has something left.
+async fn is_admitted<D: Dialect>(
+    conn: &mut D::Connection,
+    request: &GrantRequest,
+    raw_fields: &Value,
+    known: &mut HashMap<String, bool>,
+) -> Result<bool, Abort> {
+    for budget_id in budget_ids(raw_fields) {
+        let admitted = match known.get(&budget_id) {
+            Some(admitted) => *admitted,
+            None => {
+                let admitted = has_budget_left::<D>(conn, request, &budget_id).await?;
+                known.insert(budget_id, admitted);
+                admitted
+            }
+        };
+        if !admitted {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+async fn has_budget_left<D: Dialect>(
+    conn: &mut D::Connection,
+    request: &GrantRequest,
+    budget_id: &str,
+) -> Result<bool, Abort> {
+    let partition_key = BudgetId::parse(budget_id).map_or(0, |id| D::budget_partition(&id, &request.partitions));
+    let params = schedule::ScheduleBudgetReadParams { partition_key, budget_id: budget_id.to_owned() };
+    let Some(budget) = conn.schedule_budget_read(&params).await? else {
+        return Ok(true);
+    };
+    let limits = limits(&budget.policy_json);
+    if limits.is_empty() {
+        return Ok(true);
+    }
+    let params = schedule::ScheduleUsageListParams { partition_key, budget_id: budget_id.to_owned() };
+    let used: HashMap<_, _> = conn
+        .schedule_usage_list(&params)
+        .await?
+        .into_iter()
+        .map(|row| (row.dimensions_key, row.current_value))
+        .collect();
+    let exhausted = |limit: &BudgetLimit| limit.is_reached(used.get(&limit.dimension).copied());
+    Ok(!limits.iter().any(exhausted))
+}
+
+async fn grant_on<D: Dialect>(
+    conn: &mut D::Connection,
+    request: &GrantRequest,
+    key: ExecKey,
+) -> Result<ClaimGrant, Abort> {
+    let (args, issued_at_ms) = (&request.args, request.now_ms);
+    let grant_ttl_ms = stored_ttl_ms(args.grant_ttl_ms);
+    let expires_at_ms = issued_at_ms.saturating_add(grant_ttl_ms);
+    let (kid, secret) = active_secret::<D>(conn, issued_at_ms).await?;
+    let partition = format!("{{fp:{}}}", key.partition_key);
+    let uuid = key.execution_id;
+    let (worker_id, worker_instance_id) = (args.worker_id.as_str(), args.worker_instance_id.as_str());
+    let signed = format!("{partition}|{uuid}|{worker_id}|{worker_instance_id}|{expires_at_ms}");
+    let signature = hmac_sign(&secret, &kid, signed.as_bytes());
+    let grant_key = format!("{}:{partition}:{uuid}:{expires_at_ms}:{signature}", D::REVOKED_LEASE_PREFIX);
+    conn.schedule_grant_insert(&schedule::ScheduleGrantInsertParams {
+        partition_key: key.partition_key,
+        grant_id: Sha256::digest(grant_key.as_bytes()).to_vec(),
+        execution_id: key.execution_id,
+        worker_id: worker_id.to_owned(),
+        worker_instance_id: worker_instance_id.to_owned(),
+        lane_id: None,
+        capability_hash: None,
+        worker_capabilities: Value::Array(Vec::new()),
+        route_snapshot_json: None,
+        admission_summary: None,
+        grant_ttl_ms,
+        issued_at_ms,
+        expires_at_ms,
+    })
+    .await?;
+    conn.schedule_granted_mark(&schedule::ScheduleGrantedMarkParams {
+        grant_key: grant_key.clone(),
+        worker_id: worker_id.to_owned(),
+        worker_instance_id: worker_instance_id.to_owned(),
+        expires_at_ms,
+        issued_at_ms,
+        partition_key: key.partition_key,
+        execution_id: key.execution_id,
+    })
+    .await?;
+    let id = exec_id_of(key)?;
+    let partition = partition_of(&id);
+    Ok(ClaimGrant::new(id, partition, grant_key, expires_at_ms.max(0).unsigned_abs()))
+}
+
+/// Offers executions to claims again whose grant expired unused, at most one batch of them.
+///
+/// Repeating it takes the next batch.
+pub(crate) async fn sweep_grants<D: Dialect>(backend: &Backend<D>) -> Result<Report, EngineError> {
+    let now_ms = backend.now_ms();
+    backend.release().done_at(now_ms);
+    let due = schedule::ScheduleGrantedDueListParams { now_ms, batch_size: RELEASE_BATCH };
+    let mut report = Report::default();
+    for row in read!(backend, schedule_granted_due_list, due)? {
+        let params = schedule::ScheduleGrantedReleaseParams {
+            partition_key: row.partition_key,
+            execution_id: row.execution_id,
+            now_ms,
+        };
+        report.count(unit!(backend, schedule_granted_release, params).map(|released| released.is_some()));
+    }
+    Ok(report)
+}
+
+/// The same, unless this process did it a moment ago.
+async fn sweep_grants_sometimes<D: Dialect>(backend: &Backend<D>) -> Result<(), EngineError> {
+    if backend.release().is_older_than(backend.now_ms(), RELEASE_INTERVAL_MS) {
+        sweep_grants(backend).await?;
+    }
+    Ok(())
+}

@@ -1,0 +1,293 @@
+//! Taking an execution by name: a worker that was granted it, or an operator.
+//!
+//! ```text
+//!   submitted/runnable, eligible, unowned --issue_claim_grant--> granted --claim_execution--> active, leased
+//!   submitted/runnable, granted to anybody or not ------issue_grant_and_claim-----> active, leased
+//! ```
+//!
+//! Both start the attempt that is named, or lease it again on its next epoch, and leave the execution's pointer
+//! one past it. Both use up every claim grant of the execution.
+
+use ff_core::backend::HandleKind;
+use ff_core::contracts::{
+    ClaimExecutionArgs, ClaimExecutionResult, ClaimGrantOutcome, ClaimedExecution, IssueGrantAndClaimArgs,
+};
+use ff_core::engine_error::{ContentionKind, EngineError};
+use ff_core::state::AttemptType;
+use ff_core::types::{AttemptId, AttemptIndex, LeaseEpoch, LeaseId, TimestampMs};
+use serde_json::json;
+
+use crate::backend::Backend;
+use crate::db::Dialect;
+use crate::engine::execution;
+use crate::engine::lease::{Granted, attempt_number};
+use crate::engine::reclaim::attempt_policy;
+use crate::engine::typed::{ClaimSeen, Named, Seen, claim_refusal, column_index, not_active, stored_ttl_ms};
+use crate::error::Abort;
+use crate::model::document;
+use crate::model::id::{ExecKey, corruption, exec_key, reject_nul};
+use crate::statements::{Statements, attempt, grant, typed};
+
+/// Who an operator's lease belongs to.
+const OPERATOR: &str = "operator";
+
+/// Uses the claim grant of an execution.
+///
+/// Precondition: the execution is eligible and unowned, and its newest claim grant is this worker's and has not
+/// expired at `args.now`. Effect: the attempt that `args` expects starts on epoch 1, or goes on with its next
+/// epoch when it ran before; every claim grant is used up; an `acquired` event is written. The handle in the
+/// answer is good for every operation on handles. Repeating it finds the execution active.
+pub(crate) async fn claim<D: Dialect>(
+    backend: &Backend<D>,
+    args: &ClaimExecutionArgs,
+) -> Result<ClaimExecutionResult, EngineError> {
+    let key = exec_key(&args.execution_id)?;
+    let attempt_index = column_index("expected_attempt_index", args.expected_attempt_index)?;
+    reject_nul("worker_id", args.worker_id.as_str())?;
+    reject_nul("worker_instance_id", args.worker_instance_id.as_str())?;
+    let now_ms = args.now.0;
+    let lease_expires_at_ms = now_ms.saturating_add(stored_ttl_ms(args.lease_ttl_ms));
+    let params = typed::TypedClaimParams {
+        partition_key: key.partition_key,
+        execution_id: key.execution_id,
+        worker_id: args.worker_id.as_str().to_owned(),
+        now_ms,
+        execution_text: key.text(),
+        lease_id: args.lease_id.to_string(),
+        attempt_index,
+        worker_instance_id: args.worker_instance_id.as_str().to_owned(),
+        lease_expires_at_ms,
+        policy: attempt_policy(&args.attempt_policy_json)?,
+        attempt_id: args.attempt_id.to_string(),
+        deadline_at_ms: args.execution_deadline_at,
+    };
+    let partition_key = key.partition_key;
+    let claimed = unit!(backend, typed_claim, params, |row, wakes| wakes.lease(row.lease_event_id, partition_key))?;
+    let Some(row) = claimed else {
+        return Err(claim_refused(backend, args, key, attempt_index).await);
+    };
+    let granted = Granted {
+        kind: HandleKind::Fresh,
+        attempt_index,
+        attempt_id: args.attempt_id.clone(),
+        lease_id: args.lease_id.clone(),
+        lease_epoch: row.lease_epoch,
+        lease_ttl_ms: args.lease_ttl_ms,
+        lane_id: args.lane_id.clone(),
+        worker_instance_id: args.worker_instance_id.clone(),
+    };
+    Ok(ClaimExecutionResult::Claimed(ClaimedExecution::new(
+        args.execution_id.clone(),
+        args.lease_id.clone(),
+        LeaseEpoch::new(row.lease_epoch.max(0).unsigned_abs()),
+        args.expected_attempt_index,
+        args.attempt_id.clone(),
+        attempt_type(&row.attempt_type),
+        TimestampMs::from_millis(lease_expires_at_ms),
+        granted.handle::<D>(key)?,
+    )))
+}
+
+fn attempt_type(stored: &str) -> AttemptType {
+    match stored {
+        "retry" => AttemptType::Retry,
+        "replay" => AttemptType::Replay,
+        _ => AttemptType::Initial,
+    }
+}
+
+async fn claim_refused<D: Dialect>(
+    backend: &Backend<D>,
+    args: &ClaimExecutionArgs,
+    key: ExecKey,
+    attempt_index: i32,
+) -> EngineError {
+    match Seen::of(backend, &Named { key, attempt_index }).await {
+        Ok(seen) => match seen.claim_refusal() {
+            Some(refusal) => refusal,
+            None => grant_refusal(backend, args, key).await,
+        },
+        Err(error) => error,
+    }
+}
+
+async fn grant_refusal<D: Dialect>(backend: &Backend<D>, args: &ClaimExecutionArgs, key: ExecKey) -> EngineError {
+    let params = typed::TypedGrantNewestParams { partition_key: key.partition_key, execution_id: key.execution_id };
+    match read!(backend, typed_grant_newest, params) {
+        Ok(Some(held)) if held.worker_id == args.worker_id.as_str() => {
+            let expired = held.expires_at_ms > 0 && held.expires_at_ms < args.now.0;
+            // A grant that is good by now was not there, or was not this worker's, a moment ago.
+            EngineError::Contention(if expired {
+                ContentionKind::ClaimGrantExpired
+            } else {
+                ContentionKind::LeaseConflict
+            })
+        }
+        Ok(_) => EngineError::Contention(ContentionKind::InvalidClaimGrant),
+        Err(error) => error,
+    }
+}
+
+/// Grants an operator an execution and claims it, in one transaction: no grant is left behind, whatever happens.
+///
+/// Precondition: the execution is unowned and eligible, granted to a worker or not; one whose attempt was
+/// interrupted is resumed instead, whatever its eligibility. Effect: the lease belongs to the worker `operator`;
+/// an `acquired` event is written. Repeating it finds the execution active.
+pub(crate) async fn grant_and_claim<D: Dialect>(
+    backend: &Backend<D>,
+    args: &IssueGrantAndClaimArgs,
+) -> Result<ClaimGrantOutcome, EngineError> {
+    let key = exec_key(&args.execution_id)?;
+    execution::promote_due_sometimes(backend).await?;
+    let now_ms = backend.now_ms();
+    let lease_expires_at_ms = now_ms.saturating_add(stored_ttl_ms(args.lease_duration_ms));
+    let take = Take { key, now_ms, lease_expires_at_ms, lease_id: LeaseId::new(), attempt_id: AttemptId::new() };
+    let lease_id = take.lease_id.clone();
+    let partition_key = key.partition_key;
+    let taken = transaction!(
+        backend,
+        "typed_grant_and_claim",
+        [take],
+        |conn| { take_on::<D>(conn, take).await },
+        |taken, wakes| wakes.lease(taken.lease_event_id, partition_key)
+    )?;
+    Ok(ClaimGrantOutcome::new(
+        lease_id,
+        LeaseEpoch::new(taken.lease_epoch.max(0).unsigned_abs()),
+        AttemptIndex::new(attempt_number(taken.attempt_index)?),
+    ))
+}
+
+struct Take {
+    key: ExecKey,
+    now_ms: i64,
+    lease_expires_at_ms: i64,
+    lease_id: LeaseId,
+    attempt_id: AttemptId,
+}
+
+struct Taken {
+    attempt_index: i32,
+    lease_epoch: i64,
+    lease_event_id: i64,
+}
+
+async fn take_on<D: Dialect>(conn: &mut D::Connection, take: &Take) -> Result<Taken, Abort> {
+    let key = take.key;
+    let lock = typed::TypedLockParams { partition_key: key.partition_key, execution_id: key.execution_id };
+    let Some(core) = conn.typed_lock(&lock).await? else {
+        return Err(Abort::from(EngineError::NotFound { entity: "execution" }));
+    };
+    let (attempt_index, attempt_pointer, lease_epoch) = if core.attempt_state == "attempt_interrupted" {
+        if let Some(refusal) = resume_refusal(&core) {
+            return Err(Abort::from(refusal));
+        }
+        let (attempt_index, lease_epoch) = resume::<D>(conn, take).await?;
+        (attempt_index, core.attempt_index, lease_epoch)
+    } else {
+        if let Some(refusal) = core.refusal() {
+            return Err(Abort::from(refusal));
+        }
+        let next = core.attempt_index.checked_add(1);
+        let next = next.ok_or_else(|| corruption(format!("attempt_index is {}", core.attempt_index)))?;
+        (core.attempt_index, next, start::<D>(conn, take, &core).await?)
+    };
+    let worker = OPERATOR.to_owned();
+    conn.typed_execution_take(&typed::TypedExecutionTakeParams {
+        attempt_pointer,
+        now_ms: take.now_ms,
+        attempt_id: take.attempt_id.to_string(),
+        lease_id: take.lease_id.to_string(),
+        worker,
+        partition_key: key.partition_key,
+        execution_id: key.execution_id,
+    })
+    .await?;
+    let all = typed::TypedGrantDeleteAllParams { partition_key: key.partition_key, execution_id: key.execution_id };
+    conn.typed_grant_delete_all(&all).await?;
+    let event = conn
+        .grant_lease_event_insert(&grant::GrantLeaseEventInsertParams {
+            execution_text: key.text(),
+            lease_id: Some(take.lease_id.to_string()),
+            event_type: "acquired".to_owned(),
+            now_ms: take.now_ms,
+            partition_key: key.partition_key,
+            execution_id: key.execution_id,
+        })
+        .await?;
+    Ok(Taken { attempt_index, lease_epoch, lease_event_id: event.event_id })
+}
+
+/// Why an interrupted attempt may not be resumed: its execution has to be free.
+fn resume_refusal(core: &typed::TypedLockRow) -> Option<EngineError> {
+    if core.lifecycle_phase != "runnable" {
+        return Some(core.not_active());
+    }
+    if !matches!(core.ownership_state.as_str(), "unowned" | "released") {
+        return Some(EngineError::Contention(ContentionKind::LeaseConflict));
+    }
+    None
+}
+
+async fn resume<D: Dialect>(conn: &mut D::Connection, take: &Take) -> Result<(i32, i64), Abort> {
+    let key = take.key;
+    let running =
+        attempt::AttemptRunningReadParams { partition_key: key.partition_key, execution_id: key.execution_id };
+    let missing = || Abort::from(EngineError::NotFound { entity: "attempt" });
+    let attempt_index = conn.attempt_running_read(&running).await?.ok_or_else(missing)?.attempt_index;
+    let params = typed::TypedAttemptResumeParams {
+        worker: OPERATOR.to_owned(),
+        lease_expires_at_ms: take.lease_expires_at_ms,
+        now_ms: take.now_ms,
+        attempt_id: take.attempt_id.to_string(),
+        lease_id: take.lease_id.to_string(),
+        partition_key: key.partition_key,
+        execution_id: key.execution_id,
+        attempt_index,
+    };
+    let resumed = conn.typed_attempt_resume(&params).await?.ok_or_else(missing)?;
+    Ok((attempt_index, resumed.lease_epoch))
+}
+
+async fn start<D: Dialect>(conn: &mut D::Connection, take: &Take, core: &typed::TypedLockRow) -> Result<i64, Abort> {
+    let attempt_type = match core.attempt_state.as_str() {
+        "pending_retry_attempt" => "retry",
+        "pending_replay_attempt" => "replay",
+        "pending_first_attempt" | "initial" | "pending" | "pending_claim" => "initial",
+        other => {
+            let detail = format!("issue_grant_and_claim: unrecognized attempt_state={other}");
+            return Err(Abort::from(corruption(detail)));
+        }
+    };
+    let params = typed::TypedAttemptTakeParams {
+        partition_key: take.key.partition_key,
+        execution_id: take.key.execution_id,
+        attempt_index: core.attempt_index,
+        worker: OPERATOR.to_owned(),
+        lease_expires_at_ms: take.lease_expires_at_ms,
+        now_ms: take.now_ms,
+        attempt_fields: json!({
+            "attempt_type": attempt_type,
+            "attempt_id": take.attempt_id.to_string(),
+            "lease_id": take.lease_id.to_string(),
+        }),
+    };
+    Ok(conn.typed_attempt_take(&params).await?.lease_epoch)
+}
+
+impl typed::TypedLockRow {
+    fn refusal(&self) -> Option<EngineError> {
+        let seen = ClaimSeen {
+            lifecycle_phase: &self.lifecycle_phase,
+            ownership_state: &self.ownership_state,
+            eligibility_state: &self.eligibility_state,
+            attempt_state: &self.attempt_state,
+        };
+        claim_refusal(&seen, || self.not_active())
+    }
+
+    fn not_active(&self) -> EngineError {
+        let outcome = document::terminal_outcome(&self.raw_fields);
+        not_active(&self.lifecycle_phase, String::new(), outcome, &self.raw_fields)
+    }
+}
