@@ -2,8 +2,10 @@
 //!
 //! A pool asks the server for a sign of life around every use: two round trips beside the one that
 //! does the work. So a connection that just served an operation waits here for the next one, and an
-//! operation that waits for a connection gets it straight from hand to hand. Nothing stays here for
-//! long: a connection that is idle, or was not in the pool for a while, goes back, so that the pool's
+//! operation that waits for a connection gets it straight from hand to hand. Further connections are
+//! opened in tasks of their own, because whoever waits is often served by another operation first, and
+//! a connection that is given up half opened costs the server as much as one that is used. Nothing
+//! stays here for long: a connection that is idle, or was not in the pool for a while, goes back, so that the pool's
 //! other users, its limits on age, and its closing all work.
 
 use std::collections::VecDeque;
@@ -16,6 +18,7 @@ use sqlx::postgres::{PgConnection, Postgres};
 use tokio::runtime::Handle;
 use tokio::sync::{Notify, oneshot};
 use tokio::task::JoinHandle;
+use tokio::time::timeout;
 
 /// How long a connection waits for the next operation.
 const IDLE: Duration = Duration::from_millis(100);
@@ -33,7 +36,9 @@ struct Kept {
 #[derive(Default)]
 struct State {
     free: Vec<Kept>,
-    waiting: VecDeque<oneshot::Sender<Kept>>,
+    waiting: VecDeque<oneshot::Sender<Result<Kept, sqlx::Error>>>,
+    /// How many connections are being taken from the pool.
+    opening: usize,
 }
 
 struct Shared {
@@ -47,18 +52,72 @@ impl Shared {
     }
 
     /// Hands a connection to whoever waits, or keeps it for the next one.
-    fn give(&self, mut kept: Kept) {
+    fn give(&self, kept: Kept) {
         let mut state = self.state();
-        while let Some(waiter) = state.waiting.pop_front() {
-            match waiter.send(kept) {
-                Ok(()) => return,
-                Err(back) => kept = back,
+        if let Some(Ok(kept)) = state.answer(Ok(kept)) {
+            state.free.push(kept);
+            if state.free.len() == 1 {
+                self.kept.notify_one();
             }
         }
-        state.free.push(kept);
-        if state.free.len() == 1 {
-            self.kept.notify_one();
+    }
+}
+
+/// Takes a connection from the pool in a task of its own, which may end with its runtime at any moment.
+struct Opener {
+    shared: Arc<Shared>,
+    is_counted: bool,
+}
+
+impl Opener {
+    /// Takes a connection for whoever waits by then. A failure is answered to the one who has waited longest,
+    /// except that the pool is exhausted: those who wait keep that time themselves, because they may be served
+    /// from hand to hand.
+    async fn open(mut self, pool: PgPool) {
+        loop {
+            let error = match pool.acquire().await {
+                Ok(connection) => {
+                    self.leave();
+                    let now = Instant::now();
+                    return self.shared.give(Kept { connection, away_since: now, idle_since: now });
+                }
+                Err(error) => error,
+            };
+            let mut state = self.shared.state();
+            if !matches!(error, sqlx::Error::PoolTimedOut) {
+                state.answer(Err(error));
+            }
+            if state.waiting.len() < state.opening {
+                state.opening -= 1;
+                self.is_counted = false;
+                return;
+            }
         }
+    }
+
+    fn leave(&mut self) {
+        if std::mem::take(&mut self.is_counted) {
+            self.shared.state().opening -= 1;
+        }
+    }
+}
+
+impl Drop for Opener {
+    fn drop(&mut self) {
+        self.leave();
+    }
+}
+
+impl State {
+    /// Answers the first who still waits; gives the answer back when nobody does.
+    fn answer(&mut self, mut answer: Result<Kept, sqlx::Error>) -> Option<Result<Kept, sqlx::Error>> {
+        while let Some(waiter) = self.waiting.pop_front() {
+            match waiter.send(answer) {
+                Ok(()) => return None,
+                Err(back) => answer = back,
+            }
+        }
+        Some(answer)
     }
 }
 
@@ -82,26 +141,30 @@ impl Warm {
         if self.pool.is_closed() {
             return Err(sqlx::Error::PoolClosed);
         }
-        let handed = {
+        let (handed, opens) = {
             let mut state = self.shared.state();
-            match state.free.pop() {
-                Some(kept) => return Ok(self.in_use(kept.connection, kept.away_since)),
-                None => {
-                    let (hand, handed) = oneshot::channel();
-                    state.waiting.push_back(hand);
-                    handed
-                }
+            if let Some(kept) = state.free.pop() {
+                return Ok(self.in_use(kept));
             }
+            let (hand, handed) = oneshot::channel();
+            state.waiting.push_back(hand);
+            let opens = state.opening < state.waiting.len();
+            state.opening += usize::from(opens);
+            (handed, opens)
         };
-        tokio::select! {
-            biased;
-            Ok(kept) = handed => Ok(self.in_use(kept.connection, kept.away_since)),
-            connection = self.pool.acquire() => Ok(self.in_use(connection?, Instant::now())),
+        if opens {
+            let opener = Opener { shared: Arc::clone(&self.shared), is_counted: true };
+            tokio::spawn(opener.open(self.pool.clone()));
+        }
+        match timeout(self.pool.options().get_acquire_timeout(), handed).await {
+            Ok(Ok(answer)) => answer.map(|kept| self.in_use(kept)),
+            Ok(Err(_)) => Err(sqlx::Error::PoolClosed),
+            Err(_) => Err(sqlx::Error::PoolTimedOut),
         }
     }
 
-    fn in_use(&self, connection: PoolConnection<Postgres>, away_since: Instant) -> InUse<'_> {
-        InUse { connection: Some(connection), away_since, home: self }
+    fn in_use(&self, kept: Kept) -> InUse<'_> {
+        InUse { connection: Some(kept.connection), away_since: kept.away_since, home: self }
     }
 }
 
