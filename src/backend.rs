@@ -154,6 +154,10 @@ impl<D: Dialect> Backend<D> {
         supports.block_execution_for_admission = true;
         supports.read_budget_usage_and_limits = true;
         supports.claim_for_worker = D::REPORTS_CLAIM_FOR_WORKER;
+        supports.cancel_flow_header = true;
+        supports.cancel_flow_wait_timeout = true;
+        supports.cancel_flow_wait_indefinite = true;
+        supports.ack_cancel_member = true;
         supports.register_worker = true;
         supports.heartbeat_worker = true;
         supports.mark_worker_dead = true;

@@ -8,6 +8,7 @@ use ff_core::EngineError;
 use ff_core::engine_error::{BackendError, BackendErrorKind};
 
 use crate::db::Dialect;
+use crate::model::id::corruption;
 
 /// Why an operation inside a transaction gives up; the transaction rolls back.
 ///
@@ -34,9 +35,10 @@ impl From<EngineError> for Abort {
 }
 
 impl Abort {
-    /// The answer for the caller.
+    /// The answer for the caller; `Validation(Corruption)` when a stored value is not what its column holds.
     pub(crate) fn into_engine<D: Dialect>(self) -> EngineError {
         match self {
+            Self::Driver(sqlx::Error::ColumnDecode { index, source }) => corruption(format!("{index}: {source}")),
             Self::Driver(error) => transport::<D>(error),
             Self::Engine(error) => error,
         }
@@ -52,9 +54,7 @@ pub(crate) fn transport<D: Dialect>(error: sqlx::Error) -> EngineError {
 /// it is, else the error itself.
 pub(crate) fn unreadable(place: &str, error: sqlx::Error) -> Abort {
     match error {
-        sqlx::Error::ColumnDecode { source, .. } => {
-            Abort::Engine(crate::model::id::corruption(format!("{place}: {source}")))
-        }
+        sqlx::Error::ColumnDecode { source, .. } => Abort::Engine(corruption(format!("{place}: {source}"))),
         other => Abort::Driver(other),
     }
 }

@@ -16,8 +16,8 @@ use ff_core::types::*;
 use super::Backend;
 use crate::db::Dialect;
 use crate::engine::{
-    admission, attempt, budget, describe, edge, execution, flow, lease, quota, reclaim, schedule, server, stream, tag,
-    take, typed, upkeep, worker,
+    admission, attempt, budget, describe, edge, execution, flow, flow_cancel, lease, quota, reclaim, schedule, server,
+    stream, tag, take, typed, upkeep, worker,
 };
 
 #[async_trait]
@@ -348,6 +348,14 @@ impl<D: Dialect> EngineBackend for Backend<D> {
     async fn describe_edge(&self, flow_id: &FlowId, edge_id: &EdgeId) -> Result<Option<EdgeSnapshot>, EngineError> {
         edge::describe(self, flow_id, edge_id).await
     }
+    async fn project_flow_summary(
+        &self,
+        partition: Partition,
+        flow_id: &FlowId,
+        now_ms: TimestampMs,
+    ) -> Result<bool, EngineError> {
+        flow::project_summary(self, &partition, flow_id, now_ms).await
+    }
     async fn set_flow_tag(&self, flow_id: &FlowId, key: &str, value: &str) -> Result<(), EngineError> {
         tag::set_on_flow(self, flow_id, key, value).await
     }
@@ -360,11 +368,18 @@ impl<D: Dialect> EngineBackend for Backend<D> {
     // Cancellation of flows.
     async fn cancel_flow(
         &self,
-        _id: &FlowId,
-        _policy: CancelFlowPolicy,
+        id: &FlowId,
+        policy: CancelFlowPolicy,
         _wait: CancelFlowWait,
     ) -> Result<CancelFlowResult, EngineError> {
-        Err(EngineError::Unavailable { op: "cancel_flow" })
+        // Everything has happened by the answer: there is nothing to wait for.
+        flow_cancel::cancel(self, id, policy).await
+    }
+    async fn cancel_flow_header(&self, args: CancelFlowArgs) -> Result<CancelFlowHeader, EngineError> {
+        flow_cancel::cancel_header(self, &args).await
+    }
+    async fn ack_cancel_member(&self, flow_id: &FlowId, execution_id: &ExecutionId) -> Result<(), EngineError> {
+        flow_cancel::ack_member(self, flow_id, execution_id).await
     }
 
     // Operator control.

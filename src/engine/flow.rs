@@ -8,7 +8,7 @@ use ff_core::contracts::{
     FlowSnapshot, FlowStatus, FlowSummary, ListFlowsPage,
 };
 use ff_core::engine_error::EngineError;
-use ff_core::partition::PartitionKey;
+use ff_core::partition::{Partition, PartitionKey};
 use ff_core::types::{ExecutionId, FlowId, Namespace, TimestampMs};
 use serde_json::json;
 use uuid::Uuid;
@@ -16,12 +16,13 @@ use uuid::Uuid;
 use crate::backend::Backend;
 use crate::db::Dialect;
 use crate::engine::policy::group::Counts;
+use crate::engine::policy::summary::Members;
 use crate::error::{Abort, unreadable};
 use crate::model::document;
 use crate::model::edge;
 use crate::model::id::{corruption, exec_key, execution_id, invalid_input, partition_key, reject_nul};
 use crate::model::state::flow_has_ended;
-use crate::statements::{Statements as _, edge as edges, flow};
+use crate::statements::{Statements as _, edge as edges, flow, flow_summary};
 
 /// Where a flow's document is, in errors.
 pub(crate) const DOCUMENT: &str = "flow_core: raw_fields not valid JSON";
@@ -217,4 +218,51 @@ pub(crate) async fn list<D: Dialect>(
     let flows: Vec<_> = rows.into_iter().take(limit).map(summary).collect();
     let next = flows.last().filter(|_| more).map(|flow| flow.flow_id.clone());
     Ok(ListFlowsPage::new(flows, next))
+}
+
+/// Counts a flow's members by public state and stores what they make of it; `false` when it has none, and then
+/// nothing is stored. The flow's own state stays as it is.
+///
+/// Repeating it brings the summary up to date.
+///
+/// # Errors
+/// `Validation(InvalidInput)` when the partition exceeds the column.
+pub(crate) async fn project_summary<D: Dialect>(
+    backend: &Backend<D>,
+    partition: &Partition,
+    id: &FlowId,
+    now: TimestampMs,
+) -> Result<bool, EngineError> {
+    let (partition_key, flow_id, now_ms) = (partition_key(partition.index)?, id.0, now.0);
+    let count = flow_summary::FlowSummaryCountParams { partition_key, flow_id };
+    transaction!(backend, "project_flow_summary", [count], |conn| {
+        let mut members = Members::default();
+        for row in conn.flow_summary_count(count).await? {
+            members.add(&row.public_state, row.members);
+        }
+        if members.total == 0 {
+            return Ok(false);
+        }
+        let params = flow_summary::FlowSummaryWriteParams {
+            partition_key,
+            flow_id,
+            total_members: members.total,
+            sampled_members: members.sampled(),
+            members_completed: members.completed,
+            members_failed: members.failed,
+            members_cancelled: members.cancelled,
+            members_expired: members.expired,
+            members_skipped: members.skipped,
+            members_active: members.active,
+            members_suspended: members.suspended,
+            members_waiting: members.waiting,
+            members_delayed: members.delayed,
+            members_rate_limited: members.rate_limited,
+            members_waiting_children: members.waiting_children,
+            public_flow_state: members.flow_state().to_owned(),
+            now_ms,
+        };
+        conn.flow_summary_write(&params).await?;
+        Ok(true)
+    })
 }

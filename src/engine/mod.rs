@@ -9,7 +9,8 @@
 //! | `stream` | `append_frame`, `read_stream`, `tail_stream`, `read_summary` |
 //! | `tag` | `set_execution_tag`, `get_execution_tag`, `set_flow_tag`, `get_flow_tag` |
 //! | `reclaim` | `issue_reclaim_grant`, `reclaim_execution` |
-//! | `flow` | `create_flow`, `add_execution_to_flow`, `describe_flow`, `list_flows` |
+//! | `flow` | `create_flow`, `add_execution_to_flow`, `describe_flow`, `list_flows`, `project_flow_summary` |
+//! | `flow_cancel` | `cancel_flow`, `cancel_flow_header`, `ack_cancel_member` |
 //! | `edge` | `stage_dependency_edge`, `apply_dependency_to_child`, `set_edge_group_policy`, `list_edges`, `describe_edge` |
 //! | `typed` | `renew_lease`, `complete_execution`, `fail_execution` |
 //! | `take` | `claim_execution`, `issue_grant_and_claim` |
@@ -129,6 +130,7 @@ pub(crate) mod describe;
 pub(crate) mod edge;
 pub(crate) mod execution;
 pub(crate) mod flow;
+pub(crate) mod flow_cancel;
 pub(crate) mod lease;
 pub(crate) mod policy;
 pub(crate) mod quota;

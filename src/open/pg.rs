@@ -4,7 +4,11 @@ use std::sync::Arc;
 
 use ff_core::EngineError;
 use ff_core::backend::{BackendConfig, BackendConnection};
-use ff_core::contracts::{CreateExecutionArgs, CreateExecutionResult};
+use ff_core::contracts::{
+    AddExecutionToFlowArgs, AddExecutionToFlowResult, ApplyDependencyToChildArgs, ApplyDependencyToChildResult,
+    CreateExecutionArgs, CreateExecutionResult, CreateFlowArgs, CreateFlowResult, StageDependencyEdgeArgs,
+    StageDependencyEdgeResult,
+};
 use ff_core::engine_backend::EngineBackend;
 use ff_core::partition::PartitionConfig;
 use ff_core::types::{BudgetId, ExecutionId};
@@ -114,6 +118,47 @@ impl PostgresBackend {
                 Ok(execution_id)
             }
         }
+    }
+
+    /// Creates a flow.
+    ///
+    /// # Errors
+    /// As the trait's method.
+    pub async fn create_flow(&self, args: &CreateFlowArgs) -> Result<CreateFlowResult, EngineError> {
+        EngineBackend::create_flow(self, args.clone()).await
+    }
+
+    /// Makes an execution a flow's member.
+    ///
+    /// # Errors
+    /// As the trait's method.
+    pub async fn add_execution_to_flow(
+        &self,
+        args: &AddExecutionToFlowArgs,
+    ) -> Result<AddExecutionToFlowResult, EngineError> {
+        EngineBackend::add_execution_to_flow(self, args.clone()).await
+    }
+
+    /// Makes an edge part of a flow's graph.
+    ///
+    /// # Errors
+    /// As the trait's method.
+    pub async fn stage_dependency_edge(
+        &self,
+        args: &StageDependencyEdgeArgs,
+    ) -> Result<StageDependencyEdgeResult, EngineError> {
+        EngineBackend::stage_dependency_edge(self, args.clone()).await
+    }
+
+    /// Makes an execution wait for a staged edge.
+    ///
+    /// # Errors
+    /// As the trait's method.
+    pub async fn apply_dependency_to_child(
+        &self,
+        args: &ApplyDependencyToChildArgs,
+    ) -> Result<ApplyDependencyToChildResult, EngineError> {
+        EngineBackend::apply_dependency_to_child(self, args.clone()).await
     }
 
     /// Makes the database fail where the hook says so; once per backend.

@@ -405,6 +405,8 @@ on_every_database! {
         h.alter("UPDATE ff_edge SET policy = '{'").await;
         let refused = refusal(h.backend.apply_dependency_to_child(applying(&h, &flow, &edge, &a, &b)).await);
         assert!(refused.starts_with("validation: Corruption: ff_edge.policy: "), "{refused}");
+        let refused = refusal(h.backend.describe_edge(&flow, &edge).await);
+        assert!(refused.starts_with("validation: Corruption: policy: "), "{refused}");
     }
 
     async fn edges_applied_at_once_are_all_counted(h) {

@@ -3,6 +3,7 @@
 use ff_core::contracts::{
     AddExecutionToFlowArgs, AddExecutionToFlowResult, CreateFlowArgs, CreateFlowResult, EdgeGroupState, FlowStatus,
 };
+use ff_core::engine_error::EngineError;
 use ff_core::partition::{Partition, PartitionFamily, PartitionKey};
 use ff_core::types::{ExecutionId, FlowId, Namespace, TimestampMs};
 
@@ -33,6 +34,15 @@ pub(crate) async fn member(h: &Opened, flow: &FlowId) -> ExecutionId {
     let outcome = h.backend.add_execution_to_flow(adding(h, flow, &id)).await.expect("it joins");
     assert!(matches!(outcome, AddExecutionToFlowResult::Added { .. }), "{outcome:?}");
     id
+}
+
+/// Tries to make an execution a flow's member.
+pub(crate) async fn joined(
+    h: &Opened,
+    flow: &FlowId,
+    id: &ExecutionId,
+) -> Result<AddExecutionToFlowResult, EngineError> {
+    h.backend.add_execution_to_flow(adding(h, flow, id)).await
 }
 
 /// A column of a flow's row as text.
@@ -298,5 +308,37 @@ on_every_database! {
         let nonsense: PartitionKey = serde_json::from_value("nonsense".into()).expect("any text");
         let refused = refusal(h.backend.list_flows(nonsense, None, 1).await);
         assert!(refused.starts_with("validation: InvalidInput: partition_key: "), "{refused}");
+    }
+
+    async fn a_flows_members_are_summed_up(h) {
+        let flow = created(&h).await;
+        let (index, uuid) = h.flow_key(&flow);
+        let partition = Partition { family: PartitionFamily::Flow, index };
+        let now = TimestampMs::from_millis(T0 + 1);
+        assert!(!h.backend.project_flow_summary(partition, &flow, now).await.unwrap());
+        assert_eq!(h.number("SELECT count(*) FROM ff_flow_summary").await, 0);
+        for state in [
+            "completed", "failed", "cancelled", "expired", "skipped", "active", "running", "suspended", "waiting",
+            "resumable", "pending", "delayed", "rate_limited", "waiting_children", "odd",
+        ] {
+            let id = member(&h, &flow).await;
+            h.alter(&format!("UPDATE ff_exec_core SET public_state = '{state}' WHERE {}", h.of(&id))).await;
+        }
+        assert!(h.backend.project_flow_summary(partition, &flow, now).await.unwrap());
+        let counts = "CAST(total_members AS text) || ' ' || sampled_members || ' ' || members_completed
+            || members_failed || members_cancelled || members_expired || members_skipped || members_active
+            || members_suspended || members_waiting || members_delayed || members_rate_limited
+            || members_waiting_children || ' ' || public_flow_state || ' ' || last_summary_update_at";
+        let summary = format!("SELECT {counts} FROM ff_flow_summary WHERE partition_key = {index} AND flow_id = {uuid}");
+        assert_eq!(h.texts(&summary).await, [format!("15 15 11111213111 running {}", T0 + 1)]);
+        let all = format!("UPDATE ff_exec_core SET public_state = 'completed' WHERE flow_id = {uuid}");
+        h.alter(&all).await;
+        let later = TimestampMs::from_millis(T0 + 2);
+        assert!(h.backend.project_flow_summary(partition, &flow, later).await.unwrap());
+        assert_eq!(h.texts(&summary).await, [format!("15 15 150000000000 completed {}", T0 + 2)]);
+        assert_eq!(column(&h, &flow, "public_flow_state").await, "open", "the flow's own state is not the summary's");
+        let beyond = Partition { family: PartitionFamily::Flow, index: 40_000 };
+        let refused = refusal(h.backend.project_flow_summary(beyond, &flow, now).await);
+        assert_eq!(refused, "validation: InvalidInput: partition index 40000 exceeds i16 range (max 32767)");
     }
 }

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use ff_core::backend::{CancelFlowPolicy, CancelFlowWait, PrepareOutcome, TailVisibility};
+use ff_core::backend::{PrepareOutcome, TailVisibility};
 use ff_core::contracts::StreamCursor;
 use ff_core::partition::{Partition, PartitionFamily, PartitionKey};
 use ff_core::state::PublicState;
-use ff_core::types::{AttemptIndex, FlowId, LaneId, WaitpointId};
+use ff_core::types::{AttemptIndex, LaneId, WaitpointId};
 
 use crate::harness::{PATIENCE, Sweeps, on_every_database, payload, policy, refusal};
 
@@ -41,6 +41,10 @@ on_every_database! {
             ("read_quota_policy_limits", supports.read_quota_policy_limits),
             ("block_execution_for_admission", supports.block_execution_for_admission),
             ("read_budget_usage_and_limits", supports.read_budget_usage_and_limits),
+            ("cancel_flow_header", supports.cancel_flow_header),
+            ("cancel_flow_wait_timeout", supports.cancel_flow_wait_timeout),
+            ("cancel_flow_wait_indefinite", supports.cancel_flow_wait_indefinite),
+            ("ack_cancel_member", supports.ack_cancel_member),
             ("register_worker", supports.register_worker),
             ("heartbeat_worker", supports.heartbeat_worker),
             ("mark_worker_dead", supports.mark_worker_dead),
@@ -56,12 +60,10 @@ on_every_database! {
         let (id, handle) = h.created_and_claimed().await;
         let partition = PartitionKey::from(Partition { family: PartitionFamily::Execution, index: id.partition() });
         let b = &h.backend;
-        let flow = FlowId::new();
         for (op, refused) in [
             ("create_waitpoint", refusal(b.create_waitpoint(&handle, "key", Duration::from_secs(1)).await)),
             ("observe_signals", refusal(b.observe_signals(&handle).await)),
             ("read_waitpoint_token", refusal(b.read_waitpoint_token(partition.clone(), &WaitpointId::new()).await)),
-            ("cancel_flow", refusal(b.cancel_flow(&flow, CancelFlowPolicy::CancelAll, CancelFlowWait::NoWait).await)),
             ("list_suspended", refusal(b.list_suspended(partition, None, 9).await)),
         ] {
             assert_eq!(refused, format!("unavailable: {op}"));

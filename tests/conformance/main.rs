@@ -15,6 +15,7 @@ mod edge;
 mod execution;
 mod fence;
 mod flow;
+mod flow_cancel;
 mod harness;
 mod lease;
 mod lifecycle;

@@ -116,7 +116,7 @@ impl<O: Operation<Sqlite>> Member for Waiting<O> {
     }
 
     fn fail(self: Box<Self>, error: sqlx::Error) {
-        let _ = self.answer.send(Err(transport::<Sqlite>(error)));
+        let _ = self.answer.send(Err(Abort::from(error).into_engine::<Sqlite>()));
     }
 
     fn driver_error(&mut self) -> Option<sqlx::Error> {

@@ -1,0 +1,35 @@
+-- Counts a flow's members by public state as stored.
+-- name: flow_summary_count :many
+SELECT core.public_state, count(*) AS members
+  FROM ff_exec_core AS core
+ WHERE core.partition_key = :partition_key
+   AND core.flow_id = :flow_id
+ GROUP BY core.public_state;
+
+-- Stores the summary of a flow in place of the last one.
+-- name: flow_summary_write :exec
+INSERT INTO ff_flow_summary
+       (partition_key, flow_id, total_members, sampled_members, members_completed, members_failed,
+        members_cancelled, members_expired, members_skipped, members_active, members_suspended, members_waiting,
+        members_delayed, members_rate_limited, members_waiting_children, public_flow_state,
+        last_summary_update_at)
+VALUES (:partition_key, :flow_id, :total_members, :sampled_members, :members_completed, :members_failed,
+        :members_cancelled, :members_expired, :members_skipped, :members_active, :members_suspended,
+        :members_waiting, :members_delayed, :members_rate_limited, :members_waiting_children,
+        :public_flow_state, :now_ms)
+    ON CONFLICT (partition_key, flow_id) DO UPDATE
+   SET total_members = excluded.total_members,
+       sampled_members = excluded.sampled_members,
+       members_completed = excluded.members_completed,
+       members_failed = excluded.members_failed,
+       members_cancelled = excluded.members_cancelled,
+       members_expired = excluded.members_expired,
+       members_skipped = excluded.members_skipped,
+       members_active = excluded.members_active,
+       members_suspended = excluded.members_suspended,
+       members_waiting = excluded.members_waiting,
+       members_delayed = excluded.members_delayed,
+       members_rate_limited = excluded.members_rate_limited,
+       members_waiting_children = excluded.members_waiting_children,
+       public_flow_state = excluded.public_flow_state,
+       last_summary_update_at = excluded.last_summary_update_at;

@@ -1,0 +1,82 @@
+//! Which members of a flow are cancelled with it.
+
+use ff_core::backend::CancelFlowPolicy;
+
+/// How far the cancellation of a flow reaches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reach {
+    /// No member.
+    FlowOnly,
+    /// Members that no worker has started.
+    Pending,
+    /// Members that have not ended.
+    All,
+}
+
+impl Reach {
+    /// The reach of a policy. One that this crate does not know cancels no member.
+    pub(crate) fn of(policy: CancelFlowPolicy) -> Self {
+        match policy {
+            CancelFlowPolicy::CancelAll => Self::All,
+            CancelFlowPolicy::CancelPending => Self::Pending,
+            _ => Self::FlowOnly,
+        }
+    }
+
+    /// The reach of a policy's text, which is the caller's own: only the known narrower ones cancel less than
+    /// everything.
+    pub(crate) fn of_text(policy: &str) -> Self {
+        match policy {
+            "cancel_pending" => Self::Pending,
+            "cancel_flow_only" | "flow_only" => Self::FlowOnly,
+            _ => Self::All,
+        }
+    }
+
+    /// The policy's text in rows and answers.
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Self::FlowOnly => "cancel_flow_only",
+            Self::Pending => "cancel_pending",
+            Self::All => "cancel_all",
+        }
+    }
+
+    /// Whether it takes in a member in that phase.
+    pub(crate) fn includes(self, lifecycle_phase: &str) -> bool {
+        match self {
+            Self::FlowOnly => false,
+            Self::Pending => {
+                matches!(lifecycle_phase, "submitted" | "runnable" | "pending" | "blocked" | "eligible")
+            }
+            Self::All => !matches!(lifecycle_phase, "terminal" | "cancelled" | "completed" | "failed" | "expired"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_policy_reaches_as_far_as_it_says() {
+        let reached = |reach: Reach| {
+            ["submitted", "runnable", "blocked", "active", "suspended", "terminal", "cancelled", "failed"]
+                .into_iter()
+                .filter(|phase| reach.includes(phase))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(reached(Reach::FlowOnly), [""; 0]);
+        assert_eq!(reached(Reach::Pending), ["submitted", "runnable", "blocked"]);
+        assert_eq!(reached(Reach::All), ["submitted", "runnable", "blocked", "active", "suspended"]);
+    }
+
+    #[test]
+    fn a_policy_has_the_same_reach_as_its_text() {
+        for policy in [CancelFlowPolicy::FlowOnly, CancelFlowPolicy::CancelPending, CancelFlowPolicy::CancelAll] {
+            assert_eq!(Reach::of_text(Reach::of(policy).as_str()), Reach::of(policy));
+        }
+        assert_eq!(Reach::of_text("flow_only"), Reach::FlowOnly);
+        assert_eq!(Reach::of_text("something else"), Reach::All);
+    }
+}

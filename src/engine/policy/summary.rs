@@ -1,0 +1,112 @@
+//! What a flow's members make of the flow.
+
+/// How many members are in each public state. A state that no count is for adds to the total alone.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Members {
+    pub(crate) total: i64,
+    pub(crate) completed: i32,
+    pub(crate) failed: i32,
+    pub(crate) cancelled: i32,
+    pub(crate) expired: i32,
+    pub(crate) skipped: i32,
+    pub(crate) active: i32,
+    pub(crate) suspended: i32,
+    pub(crate) waiting: i32,
+    pub(crate) delayed: i32,
+    pub(crate) rate_limited: i32,
+    pub(crate) waiting_children: i32,
+}
+
+impl Members {
+    /// Adds that many members in a stored public state; running ones are active, and those that somebody has yet
+    /// to take up are waiting.
+    pub(crate) fn add(&mut self, public_state: &str, members: i64) {
+        self.total = self.total.saturating_add(members);
+        let count = match public_state {
+            "completed" => &mut self.completed,
+            "failed" => &mut self.failed,
+            "cancelled" => &mut self.cancelled,
+            "expired" => &mut self.expired,
+            "skipped" => &mut self.skipped,
+            "active" | "running" => &mut self.active,
+            "suspended" => &mut self.suspended,
+            "waiting" | "pending" | "resumable" => &mut self.waiting,
+            "delayed" => &mut self.delayed,
+            "rate_limited" => &mut self.rate_limited,
+            "waiting_children" => &mut self.waiting_children,
+            _ => return,
+        };
+        *count = count.saturating_add(clamped(members));
+    }
+
+    /// The total as the column of sampled members holds it.
+    pub(crate) fn sampled(&self) -> i32 {
+        clamped(self.total)
+    }
+
+    /// The state that the flow is in by them.
+    pub(crate) fn flow_state(&self) -> &'static str {
+        let ended = [self.completed, self.failed, self.cancelled, self.expired, self.skipped];
+        let held_up = [self.suspended, self.delayed, self.rate_limited, self.waiting_children];
+        if ended.iter().copied().map(i64::from).sum::<i64>() == self.total {
+            let lost = self.failed > 0 || self.cancelled > 0 || self.expired > 0;
+            return if lost { "failed" } else { "completed" };
+        }
+        if self.active > 0 {
+            return "running";
+        }
+        if held_up.iter().any(|members| *members > 0) { "blocked" } else { "open" }
+    }
+}
+
+fn clamped(members: i64) -> i32 {
+    i32::try_from(members).unwrap_or(i32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn flow_state(members: &[&str]) -> &'static str {
+        let mut counted = Members::default();
+        for state in members {
+            counted.add(state, 1);
+        }
+        assert_eq!(usize::try_from(counted.total).ok(), Some(members.len()));
+        counted.flow_state()
+    }
+
+    #[test]
+    fn a_flow_has_ended_when_all_members_have() {
+        assert_eq!(flow_state(&["completed", "skipped"]), "completed");
+        for lost in ["failed", "cancelled", "expired"] {
+            assert_eq!(flow_state(&["completed", lost]), "failed");
+        }
+        assert_eq!(flow_state(&["completed", "waiting"]), "open");
+    }
+
+    #[test]
+    fn a_flow_runs_while_a_member_does_and_is_blocked_when_something_holds_up_the_rest() {
+        for running in ["active", "running"] {
+            assert_eq!(flow_state(&[running, "suspended", "failed"]), "running");
+        }
+        for held_up in ["suspended", "delayed", "rate_limited", "waiting_children"] {
+            assert_eq!(flow_state(&[held_up, "waiting"]), "blocked");
+        }
+        assert_eq!(flow_state(&["waiting", "pending", "resumable"]), "open");
+    }
+
+    #[test]
+    fn an_unknown_state_counts_as_a_member_that_has_not_ended() {
+        assert_eq!(flow_state(&["completed", "odd"]), "open");
+    }
+
+    #[test]
+    fn counts_stop_at_the_bound_of_their_column() {
+        let mut members = Members::default();
+        members.add("waiting", i64::from(i32::MAX) + 1);
+        members.add("pending", 1);
+        assert_eq!((members.waiting, members.sampled()), (i32::MAX, i32::MAX));
+        assert_eq!(members.total, i64::from(i32::MAX) + 2);
+    }
+}
