@@ -69,7 +69,9 @@ impl<D: Dialect> Backend<D> {
     /// Joins a database with a clock and the partition numbers.
     pub(crate) fn from_parts(db: Db<D>, clock: Clock, partitions: PartitionConfig) -> Self {
         let (sweeps, promotion, release) = (Sweeps::default(), Promotion::default(), Promotion::default());
-        Self { shared: Arc::new(Shared { sweeps, db, clock, partitions, promotion, release }) }
+        let backend = Self { shared: Arc::new(Shared { sweeps, db, clock, partitions, promotion, release }) };
+        sweep::follow::start(&backend);
+        backend
     }
 
     /// A handle that does not keep the backend alive.

@@ -64,10 +64,12 @@ core AS (
    WHERE core.partition_key = :partition_key
      AND core.execution_id = :execution_id
      AND EXISTS (SELECT 1 FROM fence)
+  RETURNING core.flow_id
 )
-SELECT completion.event_id AS completion_event_id, lease.event_id AS lease_event_id
+SELECT completion.event_id AS completion_event_id, lease.event_id AS lease_event_id, core.flow_id
   FROM completion
- CROSS JOIN lease;
+ CROSS JOIN lease
+ CROSS JOIN core;
 
 -- Ends the running attempt and its execution with a failure. No row: the handle does not hold the lease.
 -- name: attempt_fail :opt
@@ -134,10 +136,12 @@ core AS (
    WHERE core.partition_key = :partition_key
      AND core.execution_id = :execution_id
      AND EXISTS (SELECT 1 FROM fence)
+  RETURNING core.flow_id
 )
-SELECT completion.event_id AS completion_event_id, lease.event_id AS lease_event_id
+SELECT completion.event_id AS completion_event_id, lease.event_id AS lease_event_id, core.flow_id
   FROM completion
- CROSS JOIN lease;
+ CROSS JOIN lease
+ CROSS JOIN core;
 
 -- Merges a flat object of progress members into the open document; other members stay. No row: the handle
 -- does not hold the lease.
@@ -273,7 +277,9 @@ core AS (
    WHERE core.partition_key = :partition_key
      AND core.execution_id = :execution_id
      AND EXISTS (SELECT 1 FROM fence)
+  RETURNING core.flow_id
 )
-SELECT completion.event_id AS completion_event_id, lease.event_id AS lease_event_id
+SELECT completion.event_id AS completion_event_id, lease.event_id AS lease_event_id, core.flow_id
   FROM completion
+ CROSS JOIN core
   LEFT JOIN lease ON true;

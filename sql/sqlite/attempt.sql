@@ -125,7 +125,7 @@ UPDATE ff_exec_core AS core
 RETURNING (SELECT max(newest.event_id)
              FROM ff_completion_event AS newest) AS completion_event_id,
           (SELECT max(newest.event_id)
-             FROM ff_lease_event AS newest) AS lease_event_id;
+             FROM ff_lease_event AS newest) AS lease_event_id, flow_id;
 
 -- Ends the running attempt and its execution with a failure. No row: the handle does not hold the lease.
 -- name: attempt_fail :opt
@@ -253,7 +253,7 @@ UPDATE ff_exec_core AS core
 RETURNING (SELECT max(newest.event_id)
              FROM ff_completion_event AS newest) AS completion_event_id,
           (SELECT max(newest.event_id)
-             FROM ff_lease_event AS newest) AS lease_event_id;
+             FROM ff_lease_event AS newest) AS lease_event_id, flow_id;
 
 -- Merges a flat object of progress members into the open document; other members stay. No row: the handle
 -- does not hold the lease.
@@ -432,4 +432,4 @@ UPDATE ff_exec_core AS core
 RETURNING (SELECT max(newest.event_id)
              FROM ff_completion_event AS newest) AS completion_event_id,
           (SELECT max(newest.event_id)
-             FROM ff_lease_event AS newest) AS lease_event_id;
+             FROM ff_lease_event AS newest) AS lease_event_id, flow_id;

@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use ff_core::backend::*;
 use ff_core::capability::Capabilities;
 use ff_core::contracts::*;
-use ff_core::engine_backend::{EngineBackend, ReconcileCounts};
+use ff_core::engine_backend::{EngineBackend, ReconcileCounts, SiblingCancelReconcileAction};
 use ff_core::engine_error::EngineError;
 use ff_core::partition::{Partition, PartitionKey};
 use ff_core::state::PublicState;
@@ -16,8 +16,7 @@ use ff_core::types::*;
 use super::Backend;
 use crate::db::Dialect;
 use crate::engine::{
-    admission, attempt, budget, describe, edge, execution, flow, flow_cancel, lease, quota, reclaim, schedule, server,
-    stream, tag, take, typed, upkeep, worker,
+    admission, attempt, budget, dependency, describe, edge, execution, flow, flow_cancel, lease, quota, reclaim, schedule, server, sibling, stream, tag, take, typed, upkeep, worker,
 };
 
 #[async_trait]
@@ -364,6 +363,28 @@ impl<D: Dialect> EngineBackend for Backend<D> {
     }
 
     // Dependencies between the members of a flow.
+    async fn cascade_completion(&self, payload: &CompletionPayload) -> Result<CascadeOutcome, EngineError> {
+        dependency::cascade(self, payload).await
+    }
+    async fn resolve_dependency(&self, args: ResolveDependencyArgs) -> Result<ResolveDependencyOutcome, EngineError> {
+        dependency::resolve(self, &args).await
+    }
+    async fn drain_sibling_cancel_group(
+        &self,
+        flow_partition: Partition,
+        flow_id: &FlowId,
+        downstream_eid: &ExecutionId,
+    ) -> Result<(), EngineError> {
+        sibling::drain(self, &flow_partition, flow_id, downstream_eid).await
+    }
+    async fn reconcile_sibling_cancel_group(
+        &self,
+        flow_partition: Partition,
+        flow_id: &FlowId,
+        downstream_eid: &ExecutionId,
+    ) -> Result<SiblingCancelReconcileAction, EngineError> {
+        sibling::reconcile(self, &flow_partition, flow_id, downstream_eid).await
+    }
 
     // Cancellation of flows.
     async fn cancel_flow(

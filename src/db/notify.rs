@@ -66,7 +66,7 @@ fn message(wake: &Wake) -> Option<Message> {
             let attempt = u32::try_from(key.attempt_index).ok()?;
             Some((channel_name(&key.execution, attempt), format!("{ts_ms}-{seq}")))
         }
-        Wake::Frame(_, StreamEventId::Reconnect) => None,
+        Wake::Frame(_, StreamEventId::Reconnect) | Wake::Ended(_) => None,
     }
 }
 

@@ -67,7 +67,7 @@ impl Dialect for Postgres {
 
     fn is_transient(error: &sqlx::Error) -> bool {
         let code = error.as_database_error().and_then(DatabaseError::code);
-        matches!(code.as_deref(), Some("40001" | "40P01"))
+        matches!(code.as_deref(), Some("40001" | "40P01" | "55P03"))
     }
 
     fn exhausted(_: sqlx::Error) -> EngineError {

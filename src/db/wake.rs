@@ -73,6 +73,8 @@ pub(crate) enum Wake {
     Outbox(Outbox, OutboxEvent),
     /// A frame of a stream.
     Frame(StreamKey, StreamEventId),
+    /// A completion that other executions may wait for; whoever wrote it follows it.
+    Ended(OutboxEvent),
 }
 
 /// What an operation wants told once its commit is durable.
@@ -87,9 +89,18 @@ impl Wakes {
         self.outbox(Outbox::LeaseHistory, event_id, partition_key);
     }
 
-    /// A row was added to `ff_completion_event`.
+    /// A row was added to `ff_completion_event`, of an execution that may be a flow's member.
     pub(crate) fn completion(&mut self, event_id: i64, partition_key: i16) {
         self.outbox(Outbox::Completion, event_id, partition_key);
+        self.list.push(Wake::Ended(OutboxEvent { event_id, partition_key: i64::from(partition_key) }));
+    }
+
+    /// The same where the flow is known. Outside a flow nobody waits, and nobody needs to look.
+    pub(crate) fn member_completion(&mut self, event_id: i64, partition_key: i16, flow_id: Option<Uuid>) {
+        match flow_id {
+            Some(_) => self.completion(event_id, partition_key),
+            None => self.outbox(Outbox::Completion, event_id, partition_key),
+        }
     }
 
     /// A row was added to `ff_operator_event`.
@@ -129,13 +140,20 @@ pub(crate) struct Channels {
 
 struct Inner {
     outboxes: [broadcast::Sender<OutboxEvent>; 4],
+    ended: broadcast::Sender<OutboxEvent>,
     streams: Mutex<HashMap<StreamKey, broadcast::Sender<StreamEventId>>>,
 }
 
 impl Channels {
     pub(crate) fn new() -> Self {
         let outboxes = std::array::from_fn(|_| broadcast::channel(OUTBOX_CAPACITY).0);
-        Self { inner: Arc::new(Inner { outboxes, streams: Mutex::default() }) }
+        let ended = broadcast::channel(OUTBOX_CAPACITY).0;
+        Self { inner: Arc::new(Inner { outboxes, ended, streams: Mutex::default() }) }
+    }
+
+    /// Hears of every completion that this backend writes from here on and that others may wait for.
+    pub(crate) fn ended(&self) -> broadcast::Receiver<OutboxEvent> {
+        self.inner.ended.subscribe()
     }
 
     /// Hears of every row that is added to an outbox from here on.
@@ -165,6 +183,9 @@ impl Channels {
                 if let Some(sender) = self.streams().get(key) {
                     let _ = sender.send(*event);
                 }
+            }
+            Wake::Ended(event) => {
+                let _ = self.inner.ended.send(event.clone());
             }
         }
     }

@@ -13,7 +13,9 @@ use uuid::Uuid;
 
 use crate::backend::Backend;
 use crate::db::Dialect;
+use crate::engine::hop::Awaited;
 use crate::engine::policy::retry::{AfterFailure, after_failure, may_retry};
+use crate::engine::sibling::GroupKey;
 use crate::error::Abort;
 use crate::model::document;
 use crate::model::handle::{self, Held};
@@ -65,7 +67,7 @@ pub(crate) async fn complete<D: Dialect>(
     let partition_key = held.key.partition_key;
     let params = fenced!(attempt::AttemptCompleteParams, held, backend.now_ms(), result: result.clone());
     let done = unit!(backend, attempt_complete, params, |row, wakes| {
-        wakes.completion(row.completion_event_id, partition_key);
+        wakes.member_completion(row.completion_event_id, partition_key, row.flow_id);
         wakes.lease(row.lease_event_id, partition_key);
     })?;
     if done.is_some() {
@@ -117,7 +119,7 @@ async fn fail_for_good<D: Dialect>(
     let params = fenced!(attempt::AttemptFailParams, held, backend.now_ms(), failure_message: reason.message.clone());
     let partition_key = held.key.partition_key;
     let done = unit!(backend, attempt_fail, params, |row, wakes| {
-        wakes.completion(row.completion_event_id, partition_key);
+        wakes.member_completion(row.completion_event_id, partition_key, row.flow_id);
         wakes.lease(row.lease_event_id, partition_key);
     })?;
     match done {
@@ -226,7 +228,7 @@ pub(crate) async fn cancel<D: Dialect>(backend: &Backend<D>, handle: &Handle, re
         },
         |done, wakes| {
             if let Some(row) = done {
-                wakes.completion(row.completion_event_id, partition_key);
+                wakes.member_completion(row.completion_event_id, partition_key, row.flow_id);
                 if let Some(event_id) = row.lease_event_id {
                     wakes.lease(event_id, partition_key);
                 }
@@ -264,12 +266,36 @@ pub(crate) async fn delay<D: Dialect>(
 /// Interrupts the attempt until the children of its execution are done.
 ///
 /// Precondition: the handle holds the lease. Effect: the execution waits, a `revoked` lease event is
-/// written. Repeating it answers the same, writing nothing.
+/// written; one whose children are all done already may be claimed at once. Repeating it answers the same,
+/// writing nothing.
 pub(crate) async fn wait_children<D: Dialect>(backend: &Backend<D>, handle: &Handle) -> Result<(), EngineError> {
     let held = handle::decode(D::TAG, handle)?;
     let params = fenced!(pause::PauseForChildrenParams, held, backend.now_ms());
-    let partition_key = held.key.partition_key;
-    let done = unit!(backend, pause_for_children, params, |row, wakes| wakes.lease(row.lease_event_id, partition_key))?;
+    let (partition_key, execution_id) = (held.key.partition_key, held.key.execution_id);
+    let own = execution::ExecutionFlowReadParams { partition_key, execution_id };
+    let flow_id = read!(backend, execution_flow_read, own)?.and_then(|row| row.flow_id);
+    let group = flow_id.map(|flow_id| GroupKey { partition_key, flow_id, downstream_eid: execution_id });
+    let done = transaction!(
+        backend,
+        "wait_children",
+        [params, group],
+        |conn| {
+            let awaited = match group {
+                Some(group) => Some(Awaited::lock::<D>(conn, *group).await?),
+                None => None,
+            };
+            let done = conn.pause_for_children(params).await?;
+            if let (Some(_), Some(awaited)) = (&done, awaited) {
+                awaited.release_if_met::<D>(conn, params.now_ms).await?;
+            }
+            Ok(done)
+        },
+        |done, wakes| {
+            if let Some(row) = done {
+                wakes.lease(row.lease_event_id, partition_key);
+            }
+        }
+    )?;
     if done.is_some() {
         return Ok(());
     }

@@ -15,11 +15,12 @@ use uuid::Uuid;
 use crate::backend::Backend;
 use crate::db::Dialect;
 use crate::engine::flow;
+use crate::engine::hop::{Hopped, catch_up_on};
 use crate::engine::policy::group::Counts;
 use crate::error::{Abort, unreadable};
 use crate::model::document;
 use crate::model::edge::{self as stored, EdgeKey};
-use crate::model::id::{exec_key, invalid_input, reject_nul};
+use crate::model::id::{ExecKey, exec_key, invalid_input, reject_nul};
 use crate::model::state::{flow_has_ended, may_be_blocked};
 use crate::statements::{Statements as _, edge, flow as flows};
 
@@ -151,8 +152,9 @@ async fn already_exists<D: Dialect>(conn: &mut D::Connection, key: &EdgeKey) -> 
 ///
 /// Precondition: the edge is staged. Effect: the edge counts in its group, which is made with the policy "all of
 /// them" if there is none; an execution that nobody has claimed yet and whose group is not satisfied is blocked.
-/// One that was delayed is delayed no longer. Repeating it changes nothing and answers `AlreadyApplied`. Of the
-/// arguments only the ids of the flow, the edge and the downstream execution matter.
+/// If the upstream execution has ended, that counts at once, and may release or skip the downstream one.
+/// Repeating it changes nothing and answers `AlreadyApplied`. Of the arguments only the ids of the flow, the edge
+/// and the downstream execution matter.
 ///
 /// # Errors
 /// `Validation(InvalidInput)`: `edge_not_found`, or a partition that cannot hold members;
@@ -169,7 +171,19 @@ pub(crate) async fn apply<D: Dialect>(
         downstream_eid: member_key::<D>(&args.downstream_execution_id)?,
         now_ms: args.now.0,
     };
-    transaction!(backend, "apply_dependency_to_child", [applying], |conn| { apply_on::<D>(conn, applying).await })
+    let (partition_key, flow_id) = (applying.partition_key, applying.flow_id);
+    let (outcome, _) = transaction!(
+        backend,
+        "apply_dependency_to_child",
+        [applying],
+        |conn| { apply_on::<D>(conn, applying).await },
+        |applied, wakes| {
+            if let Some(hopped) = &applied.1 {
+                hopped.tell(partition_key, flow_id, wakes);
+            }
+        }
+    )?;
+    Ok(outcome)
 }
 
 struct Applying {
@@ -183,7 +197,7 @@ struct Applying {
 async fn apply_on<D: Dialect>(
     conn: &mut D::Connection,
     applying: &Applying,
-) -> Result<ApplyDependencyToChildResult, Abort> {
+) -> Result<(ApplyDependencyToChildResult, Option<Hopped>), Abort> {
     let Applying { partition_key, flow_id, edge_id, downstream_eid, now_ms } = *applying;
     let params = edge::EdgeLockParams { partition_key, flow_id, edge_id };
     let staged = conn.edge_lock(&params).await.map_err(|error| unreadable(DOCUMENT, error))?;
@@ -195,7 +209,7 @@ async fn apply_on<D: Dialect>(
         return Err(Abort::from(EngineError::Validation { kind: ValidationKind::InvalidDependency, detail }));
     }
     if stored::is_applied(&staged.policy) {
-        return Ok(ApplyDependencyToChildResult::AlreadyApplied);
+        return Ok((ApplyDependencyToChildResult::AlreadyApplied, None));
     }
     if let Some(policy) = stored::applied(&staged.policy, now_ms) {
         let params = edge::EdgePolicyWriteParams { policy, partition_key, flow_id, edge_id };
@@ -208,7 +222,11 @@ async fn apply_on<D: Dialect>(
     if counts.state(&stored::policy(&group.policy)) != EdgeGroupState::Satisfied {
         block::<D>(conn, applying).await?;
     }
-    Ok(ApplyDependencyToChildResult::Applied { unsatisfied_count: group.running_count.max(0).unsigned_abs() })
+    // The end of the upstream execution was followed before this edge counted.
+    let upstream = ExecKey { partition_key, execution_id: staged.upstream_eid };
+    let counted = catch_up_on::<D>(conn, upstream, flow_id, edge_id, now_ms).await?;
+    let running = if counted.is_some() { group.running_count - 1 } else { group.running_count };
+    Ok((ApplyDependencyToChildResult::Applied { unsatisfied_count: running.max(0).unsigned_abs() }, counted))
 }
 
 /// Keeps the downstream execution from being claimed, if nobody has claimed it yet.

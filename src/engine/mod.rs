@@ -21,6 +21,9 @@
 //! | `upkeep` | `reconcile_budget_counters`, `reconcile_quota_counters`, the resets of budgets, the sweep of what has served its time |
 //! | `schedule` | `evaluate_flow_eligibility`, `scan_eligible_executions`, `issue_claim_grant`, `claim_for_worker`, the release of expired grants |
 //! | `server` | `ping`, `server_time_ms` |
+//! | `dependency` | `cascade_completion`, `resolve_dependency`, following completions as they happen and those that were forgotten |
+//! | `hop` | the one step of following: an edge is counted, its group decided |
+//! | `sibling` | `drain_sibling_cancel_group`, `reconcile_sibling_cancel_group`, cancelling what a satisfied group no longer needs |
 //! | `policy/` | decisions without a database: retries, append rates, dependency groups |
 //!
 //! There is no SQL here, no transaction except through [`crate::db::Db`], and nothing that asks which
@@ -126,17 +129,20 @@ macro_rules! fenced {
 pub(crate) mod admission;
 pub(crate) mod attempt;
 pub(crate) mod budget;
+pub(crate) mod dependency;
 pub(crate) mod describe;
 pub(crate) mod edge;
 pub(crate) mod execution;
 pub(crate) mod flow;
 pub(crate) mod flow_cancel;
+pub(crate) mod hop;
 pub(crate) mod lease;
 pub(crate) mod policy;
 pub(crate) mod quota;
 pub(crate) mod reclaim;
 pub(crate) mod schedule;
 pub(crate) mod server;
+pub(crate) mod sibling;
 pub(crate) mod stream;
 pub(crate) mod tag;
 pub(crate) mod take;

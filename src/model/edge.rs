@@ -5,7 +5,7 @@
 use ff_core::contracts::{EdgeDependencyPolicy, EdgeSnapshot, OnSatisfied};
 use ff_core::engine_error::EngineError;
 use ff_core::types::{EdgeId, FlowId, TimestampMs};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
 use super::document;
@@ -37,6 +37,40 @@ pub(crate) fn applied(document: &Value, now_ms: i64) -> Option<Value> {
     members.insert("applied_at_ms".to_owned(), now_ms.into());
     members.insert("edge_state".to_owned(), "applied".into());
     Some(document)
+}
+
+/// Whether the downstream execution waits for this edge. Documents of other writers, which say nothing about it,
+/// count as applied.
+pub(crate) fn is_awaited(document: &Value) -> bool {
+    match document.get("applied_at_ms") {
+        Some(applied_at_ms) => applied_at_ms.is_number(),
+        None => document.get("edge_state").and_then(Value::as_str) != Some("pending"),
+    }
+}
+
+/// Whether the end of the upstream execution was counted. An edge counts once; a replay opens it again by taking
+/// either member away.
+pub(crate) fn is_resolved(document: &Value) -> bool {
+    let state = document.get("edge_state").and_then(Value::as_str);
+    matches!(state, Some("satisfied" | "impossible")) && document.get("resolved_at_ms").is_some_and(Value::is_number)
+}
+
+/// Whether the upstream execution's result becomes the downstream one's input.
+pub(crate) fn passes_data(document: &Value) -> bool {
+    document::member_string(document, "data_passing_ref").is_some_and(|reference| !reference.is_empty())
+}
+
+/// The document of the same edge once the end of its upstream execution is counted.
+pub(crate) fn resolved(document: Value, is_satisfied: bool, now_ms: i64) -> Value {
+    // Anything but an object says nothing that could be lost here.
+    let mut members = match document {
+        Value::Object(members) => members,
+        _ => Map::new(),
+    };
+    let state = if is_satisfied { "satisfied" } else { "impossible" };
+    members.insert("edge_state".to_owned(), state.into());
+    members.insert("resolved_at_ms".to_owned(), now_ms.into());
+    Value::Object(members)
 }
 
 /// Where an edge's row is and what it joins.
@@ -143,6 +177,31 @@ mod tests {
         assert!(is_applied(&document));
         assert_eq!((&document["edge_state"], &document["staged_at_ms"]), (&json!("applied"), &json!(5)));
         assert_eq!(applied(&json!([]), 6), None);
+    }
+
+    #[test]
+    fn an_edge_is_counted_once() {
+        let staged = staged("success_only", Some("result"), 5);
+        assert!(!is_awaited(&staged) && !is_resolved(&staged) && passes_data(&staged));
+        let applied = applied(&staged, 6).unwrap();
+        assert!(is_awaited(&applied) && !is_resolved(&applied));
+        let counted = resolved(applied, true, 9);
+        assert!(is_awaited(&counted) && is_resolved(&counted) && passes_data(&counted));
+        assert_eq!((&counted["edge_state"], &counted["resolved_at_ms"]), (&json!("satisfied"), &json!(9)));
+    }
+
+    #[test]
+    fn documents_of_other_writers_are_awaited_and_counted() {
+        for document in [json!({}), json!({"kind": "required"}), json!(null)] {
+            assert!(is_awaited(&document) && !is_resolved(&document) && !passes_data(&document), "{document}");
+            assert!(is_resolved(&resolved(document, false, 1)));
+        }
+    }
+
+    #[test]
+    fn taking_either_member_away_opens_an_edge_again() {
+        assert!(!is_resolved(&json!({"edge_state": "applied", "resolved_at_ms": 1})));
+        assert!(!is_resolved(&json!({"edge_state": "satisfied", "resolved_at_ms": null})));
     }
 
     #[test]

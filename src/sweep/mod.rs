@@ -18,6 +18,7 @@ use crate::backend::{Backend, WeakBackend};
 use crate::db::Dialect;
 
 mod config;
+pub(crate) mod follow;
 mod table;
 
 pub use config::FullScannerConfig;

@@ -13,7 +13,7 @@ use futures_core::future::BoxFuture;
 use super::FullScannerConfig;
 use crate::backend::Backend;
 use crate::db::Dialect;
-use crate::engine::{execution, schedule, upkeep, worker};
+use crate::engine::{dependency, execution, schedule, sibling, upkeep, worker};
 
 /// What one run of a sweep did.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -74,6 +74,9 @@ pub(super) fn all<D: Dialect>() -> Vec<Sweep<D>> {
         sweep!("budget_reconciler", budget_reconciler_interval, |backend| upkeep::reconcile_all_budgets(backend)),
         sweep!("budget_reset", budget_reset_interval, |backend| upkeep::reset_budgets(backend)),
         sweep!("delayed_promoter", delayed_promoter_interval, |backend| execution::sweep_delayed(backend)),
+        sweep!("dependency", dependency_reconciler_interval, |backend, config| dependency::sweep(backend, &config.scanner_filter, config.dependency_stale_threshold_ms)),
+        sweep!("edge_cancel_dispatcher", edge_cancel_dispatcher_interval, |backend| sibling::sweep_cancels(backend)),
+        sweep!("edge_cancel_reconciler", edge_cancel_reconciler_interval, |backend| sibling::sweep_leftovers(backend)),
         sweep!("grant_expiry", lease_expiry_interval, |backend| schedule::sweep_grants(backend)),
         sweep!("growth", growth_interval, |backend| upkeep::forget_old(backend)),
         sweep!("quota_reconciler", quota_reconciler_interval, |backend| upkeep::reconcile_all_quotas(backend)),

@@ -94,7 +94,9 @@ pub(super) const SQLITE: &[Step] = steps!(
         "1002_idempotency_key",
         "1003_work_queues",
         "1004_stream_counter",
+        "1007_retention",
         "1008_granted",
+        "1010_unfollowed_completion",
     ]
 );
 
@@ -128,7 +130,9 @@ pub(super) const POSTGRES: &[Step] = steps!(
         "1003_work_queues",
         "1004_stream_counter",
         "1005_conditional_notify",
+        "1007_retention",
         "1008_granted",
+        "1010_unfollowed_completion",
     ]
 );
 

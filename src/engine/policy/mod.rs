@@ -4,6 +4,7 @@ pub(crate) mod admission;
 pub(crate) mod allowance;
 pub(crate) mod budget;
 pub(crate) mod capability;
+pub(crate) mod dependency;
 pub(crate) mod eligibility;
 pub(crate) mod flow_cancel;
 pub(crate) mod group;

@@ -1,0 +1,280 @@
+//! Following the end of a flow's member: who waits for it may be claimed, is skipped, or waits for more.
+//!
+//! A completion is followed edge by edge, each hop in a transaction of its own: the edge is counted in the group
+//! of its downstream execution, the group is decided, and what was decided is done. The edge's document
+//! says that it was counted, so a hop may be repeated. Only after the last hop the completion is noted as
+//! followed. A process may therefore die anywhere; whoever finds the completion next goes on where it stopped.
+//!
+//! A skipped execution has a completion of its own, which is followed in the same way: a cascade goes down one
+//! level per completion. Locks are taken in the order edge, group, execution, attempt. An edge that is
+//! staged but not applied is left alone: applying it looks at its upstream execution under the same lock.
+
+use ff_core::backend::{CompletionPayload, ScannerFilter};
+use ff_core::contracts::{CascadeOutcome, ResolveDependencyArgs, ResolveDependencyOutcome};
+use ff_core::engine_error::{EngineError, ValidationKind};
+use ff_core::types::ExecutionId;
+use uuid::Uuid;
+
+use crate::backend::Backend;
+use crate::db::Dialect;
+use crate::engine::hop::{Hop, HopState, Hopped, hop_on};
+use crate::engine::policy::dependency::Ended;
+use crate::error::{Abort, unreadable};
+use crate::model::id::{ExecKey, corruption, exec_key, execution_id, invalid_input, partition_key};
+use crate::model::{document, edge as stored};
+use crate::statements::{Statements, dependency, edge, execution};
+use crate::sweep::Report;
+
+/// How many forgotten completions one look takes up.
+const FORGOTTEN_BATCH: i64 = 1_000;
+/// The tag whose value completions carry themselves.
+const INSTANCE_TAG: &str = "cairn.instance_id";
+
+/// What following a completion did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Followed {
+    /// There is no such completion, or it was followed before.
+    NoOp,
+    /// It is followed now, along that many edges.
+    Edges(usize),
+}
+
+/// Follows one completion to its last edge.
+///
+/// Precondition: the completion is committed. Effect: every execution that waits for it has counted it, and the
+/// completion is noted as followed. Repeating it changes nothing and answers [`Followed::NoOp`].
+///
+/// # Errors
+/// The first error of a hop, after the other edges were followed; the completion then counts as forgotten.
+pub(crate) async fn follow<D: Dialect>(
+    backend: &Backend<D>,
+    partition_key: i16,
+    event_id: i64,
+) -> Result<Followed, EngineError> {
+    let params = dependency::DependencyCompletionReadParams { partition_key, event_id };
+    let found = read!(backend, dependency_completion_read, params)?;
+    let Some(completion) = found.filter(|completion| completion.dispatched_at_ms.is_none()) else {
+        return Ok(Followed::NoOp);
+    };
+    let edges = match (completion.flow_id, Ended::from_outcome(&completion.outcome)) {
+        (Some(flow_id), Some(ended)) => {
+            hop_everywhere(backend, partition_key, flow_id, completion.execution_id, ended).await?
+        }
+        _ => 0,
+    };
+    let params = dependency::DependencyCompletionSettleParams { now_ms: backend.now_ms(), partition_key, event_id };
+    match unit!(backend, dependency_completion_settle, params)? {
+        0 => Ok(Followed::NoOp),
+        _ => Ok(Followed::Edges(edges)),
+    }
+}
+
+/// The same for a completion of which it is not known whether its execution is a flow's member; one outside a
+/// flow concerns nobody and is left as it is.
+pub(crate) async fn follow_member<D: Dialect>(
+    backend: &Backend<D>,
+    partition_key: i16,
+    event_id: i64,
+) -> Result<Followed, EngineError> {
+    let params = dependency::DependencyCompletionReadParams { partition_key, event_id };
+    match read!(backend, dependency_completion_read, params)?.and_then(|completion| completion.flow_id) {
+        Some(_) => follow(backend, partition_key, event_id).await,
+        None => Ok(Followed::NoOp),
+    }
+}
+
+/// Follows every edge that leaves an execution and answers how many there are.
+async fn hop_everywhere<D: Dialect>(
+    backend: &Backend<D>,
+    partition_key: i16,
+    flow_id: Uuid,
+    upstream: Uuid,
+    ended: Ended,
+) -> Result<usize, EngineError> {
+    let params = edge::EdgeListOutgoingParams { partition_key, flow_id, node: upstream };
+    let edges = read!(backend, edge_list_outgoing, params)?;
+    let mut failed = None;
+    for row in &edges {
+        let hop = Hop { partition_key, flow_id, edge_id: row.edge_id, ended, now_ms: backend.now_ms() };
+        if let Err(error) = hop_once(backend, hop).await {
+            failed.get_or_insert(error);
+        }
+    }
+    match failed {
+        Some(error) => Err(error),
+        None => Ok(edges.len()),
+    }
+}
+
+async fn hop_once<D: Dialect>(backend: &Backend<D>, hop: Hop) -> Result<(), EngineError> {
+    let Hop { partition_key, flow_id, .. } = hop;
+    transaction!(backend, "dependency_hop", [hop], |conn| { hop_on::<D>(conn, hop).await }, |hopped, wakes| hopped
+        .tell(partition_key, flow_id, wakes))?;
+    Ok(())
+}
+
+/// Follows the completion that a payload tells of, one level deep. A payload that no completion belongs to does
+/// nothing; neither does one that was followed before.
+///
+/// # Errors
+/// Those of [`follow`]. A completion that cannot be looked up is left to the reconciler.
+pub(crate) async fn cascade<D: Dialect>(
+    backend: &Backend<D>,
+    payload: &CompletionPayload,
+) -> Result<CascadeOutcome, EngineError> {
+    let ExecKey { partition_key, execution_id } = exec_key(&payload.execution_id)?;
+    let occurred_at_ms = payload.produced_at_ms.0;
+    let params = dependency::DependencyCompletionFindParams { partition_key, execution_id, occurred_at_ms };
+    let found = match read!(backend, dependency_completion_find, params) {
+        Ok(found) => found,
+        Err(error) => {
+            tracing::warn!(%error, execution = %payload.execution_id, "a completion was not looked up");
+            None
+        }
+    };
+    let Some(found) = found else {
+        return Ok(CascadeOutcome::async_dispatched(0));
+    };
+    match follow(backend, partition_key, found.event_id).await? {
+        Followed::NoOp => Ok(CascadeOutcome::async_dispatched(0)),
+        Followed::Edges(edges) => Ok(CascadeOutcome::async_dispatched(edges)),
+    }
+}
+
+/// Counts one edge, whatever its upstream execution's row says.
+///
+/// Precondition: the edge is applied and joins the two executions. Effect: that of one hop of following the
+/// completion, which then does not count the edge again. Repeating it answers `AlreadyResolved`.
+///
+/// # Errors
+/// `Validation(InvalidInput)` for `resumable`, after which an execution goes on; `Validation(InvalidDependency)`
+/// when the edge is not staged, not applied, or joins others; `Validation(Corruption)` when nobody counts the
+/// edge, or more edges would have ended than there are.
+pub(crate) async fn resolve<D: Dialect>(
+    backend: &Backend<D>,
+    args: &ResolveDependencyArgs,
+) -> Result<ResolveDependencyOutcome, EngineError> {
+    partition_key(args.partition.index)?;
+    let Some(ended) = Ended::from_outcome(&args.upstream_outcome) else {
+        return Err(invalid_input(format!("upstream_outcome: '{}' is not an end", args.upstream_outcome)));
+    };
+    let (partition_key, flow_id) = (backend.flow_partition(&args.flow_id), args.flow_id.0);
+    let resolving = Resolving {
+        hop: Hop { partition_key, flow_id, edge_id: args.edge_id.0, ended, now_ms: args.now.0 },
+        upstream_eid: exec_key(&args.upstream_execution_id)?.execution_id,
+        downstream_eid: exec_key(&args.downstream_execution_id)?.execution_id,
+    };
+    let hopped = transaction!(
+        backend,
+        "resolve_dependency",
+        [resolving],
+        |conn| { resolve_on::<D>(conn, resolving).await },
+        |hopped, wakes| hopped.tell(partition_key, flow_id, wakes)
+    )?;
+    Ok(match (hopped.state, ended) {
+        (HopState::AlreadyCounted, _) => ResolveDependencyOutcome::AlreadyResolved,
+        (_, Ended::Success) => ResolveDependencyOutcome::Satisfied,
+        _ => ResolveDependencyOutcome::Impossible,
+    })
+}
+
+struct Resolving {
+    hop: Hop,
+    upstream_eid: Uuid,
+    downstream_eid: Uuid,
+}
+
+async fn resolve_on<D: Dialect>(conn: &mut D::Connection, resolving: &Resolving) -> Result<Hopped, Abort> {
+    let Resolving { hop, upstream_eid, downstream_eid } = resolving;
+    let (partition_key, flow_id, edge_id) = (hop.partition_key, hop.flow_id, hop.edge_id);
+    let params = edge::EdgeLockParams { partition_key, flow_id, edge_id };
+    let found = conn.edge_lock(&params).await.map_err(|error| unreadable("ff_edge.policy", error))?;
+    let refused = |detail: String| EngineError::Validation { kind: ValidationKind::InvalidDependency, detail };
+    let Some(found) = found else {
+        return Err(Abort::from(refused(format!("edge {edge_id} is not staged"))));
+    };
+    if (found.upstream_eid, found.downstream_eid) != (*upstream_eid, *downstream_eid) {
+        let joins = format!("{} with {}", found.upstream_eid, found.downstream_eid);
+        return Err(Abort::from(refused(format!("edge {edge_id} joins {joins}"))));
+    }
+    if !stored::is_awaited(&found.policy) {
+        return Err(Abort::from(refused(format!("edge {edge_id} is not applied"))));
+    }
+    let hopped = hop_on::<D>(conn, hop).await?;
+    match hopped.state {
+        HopState::Nothing => Err(Abort::from(corruption(format!("ff_edge_group: no group for {downstream_eid}")))),
+        HopState::AlreadyCounted => Ok(hopped),
+        HopState::Counted { ended } => {
+            let incoming = edge::EdgeCountIncomingParams { partition_key, flow_id, node: *downstream_eid };
+            let edges = conn.edge_count_incoming(&incoming).await?.edges;
+            if ended > edges {
+                let detail = format!("ff_edge_group: {ended} of {edges} edges into {downstream_eid} ended");
+                return Err(Abort::from(corruption(detail)));
+            }
+            Ok(hopped)
+        }
+    }
+}
+
+/// One round of the dependency sweep: [`follow_forgotten`] for completions that are older than the threshold.
+pub(crate) async fn sweep<D: Dialect>(
+    backend: &Backend<D>,
+    filter: &ScannerFilter,
+    stale_threshold_ms: i64,
+) -> Result<Report, EngineError> {
+    follow_forgotten(backend, filter, backend.now_ms().saturating_sub(stale_threshold_ms)).await
+}
+
+/// Follows completions that nobody has followed to the last edge: their process died, or a hop failed.
+///
+/// Takes those that were committed before `committed_before_ms` and pass the filter, the oldest first; after a
+/// thousand the rest is left to the next call. One that cannot be followed does not keep others waiting.
+pub(crate) async fn follow_forgotten<D: Dialect>(
+    backend: &Backend<D>,
+    filter: &ScannerFilter,
+    committed_before_ms: i64,
+) -> Result<Report, EngineError> {
+    let (stored_tag, other_tag) = match &filter.instance_tag {
+        Some((key, value)) if key == INSTANCE_TAG => (Some(value.clone()), None),
+        other => (None, other.as_ref()),
+    };
+    let mut report = Report::default();
+    let mut after_event_id = 0;
+    loop {
+        let params = dependency::DependencyForgottenListParams {
+            after_event_id,
+            committed_before_ms,
+            namespace: filter.namespace.as_ref().map(|namespace| namespace.as_str().to_owned()),
+            instance_tag: stored_tag.clone(),
+            page_size: FORGOTTEN_BATCH,
+        };
+        let page = read!(backend, dependency_forgotten_list, params)?;
+        for row in &page {
+            after_event_id = row.event_id;
+            if let Some((key, value)) = other_tag {
+                let id = execution_id(row.partition_key, row.execution_id)?;
+                if !has_tag(backend, &id, key, value).await? {
+                    continue;
+                }
+            }
+            let followed = follow(backend, row.partition_key, row.event_id).await;
+            report.count(followed.map(|followed| matches!(followed, Followed::Edges(_))));
+        }
+        let page_full = i64::try_from(page.len()).is_ok_and(|rows| rows == FORGOTTEN_BATCH);
+        if !page_full || i64::from(report.processed) >= FORGOTTEN_BATCH {
+            return Ok(report);
+        }
+    }
+}
+
+async fn has_tag<D: Dialect>(
+    backend: &Backend<D>,
+    id: &ExecutionId,
+    key: &str,
+    value: &str,
+) -> Result<bool, EngineError> {
+    let ExecKey { partition_key, execution_id } = exec_key(id)?;
+    let params = execution::ExecutionReadParams { partition_key, execution_id };
+    let row = read!(backend, execution_read, params)?;
+    Ok(row.is_some_and(|row| document::tag_text(&row.raw_fields, key).as_deref() == Some(value)))
+}

@@ -1,0 +1,396 @@
+//! One hop: an edge whose upstream execution has ended is counted, its group decided, and what that means done.
+//!
+//! Everything happens in the transaction of the caller, and a second hop along the same edge changes nothing.
+
+use ff_core::contracts::{EdgeDependencyPolicy, EdgeGroupState};
+use ff_core::engine_error::EngineError;
+use uuid::Uuid;
+
+use crate::db::{Dialect, Wakes};
+use crate::engine::policy::dependency::{
+    Ended, Release, cancels_remaining, counted, depends_on_total, ended_edges, is_unclaimed, release, with_edges,
+};
+use crate::engine::policy::group::Counts;
+use crate::engine::sibling::{self, GroupKey};
+use crate::error::{Abort, unreadable};
+use crate::model::id::{ExecKey, corruption};
+use crate::model::state::has_ended;
+use crate::model::{document, edge as stored};
+use crate::statements::{Statements, attempt, dependency, edge, grant};
+
+/// One edge whose upstream execution has ended.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Hop {
+    pub(crate) partition_key: i16,
+    pub(crate) flow_id: Uuid,
+    pub(crate) edge_id: Uuid,
+    pub(crate) ended: Ended,
+    pub(crate) now_ms: i64,
+}
+
+/// What a hop did.
+#[derive(Debug, Default)]
+pub(crate) struct Hopped {
+    pub(crate) state: HopState,
+    events: Events,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum HopState {
+    /// The edge is unknown or not applied, or nobody counts it.
+    #[default]
+    Nothing,
+    /// It was counted before.
+    AlreadyCounted,
+    /// It is counted now; that many edges of its group ended.
+    Counted { ended: i64 },
+}
+
+impl Hopped {
+    /// Lists what to tell after the commit.
+    pub(crate) fn tell(&self, partition_key: i16, flow_id: Uuid, wakes: &mut Wakes) {
+        self.events.tell(partition_key, flow_id, wakes);
+    }
+}
+
+/// The events that ending a member wrote.
+#[derive(Debug, Default, Clone, Copy)]
+pub(crate) struct Events {
+    pub(crate) completion: Option<i64>,
+    pub(crate) lease: Option<i64>,
+}
+
+impl Events {
+    pub(crate) fn tell(self, partition_key: i16, flow_id: Uuid, wakes: &mut Wakes) {
+        if let Some(event_id) = self.completion {
+            wakes.member_completion(event_id, partition_key, Some(flow_id));
+        }
+        if let Some(event_id) = self.lease {
+            wakes.lease(event_id, partition_key);
+        }
+    }
+}
+
+/// Counts an edge whose upstream execution has ended, and does what that decides. Safe to repeat.
+pub(crate) async fn hop_on<D: Dialect>(conn: &mut D::Connection, hop: &Hop) -> Result<Hopped, Abort> {
+    let Hop { partition_key, flow_id, edge_id, ended, now_ms } = *hop;
+    let params = edge::EdgeLockParams { partition_key, flow_id, edge_id };
+    let found = conn.edge_lock(&params).await.map_err(|error| unreadable("ff_edge.policy", error))?;
+    let Some(found) = found.filter(|found| stored::is_awaited(&found.policy)) else {
+        return Ok(Hopped::default());
+    };
+    if stored::is_resolved(&found.policy) {
+        return Ok(Hopped { state: HopState::AlreadyCounted, events: Events::default() });
+    }
+    let key = GroupKey { partition_key, flow_id, downstream_eid: found.downstream_eid };
+    let Some(group) = Group::lock::<D>(conn, key).await? else {
+        return Ok(Hopped::default());
+    };
+    let passes_data = stored::passes_data(&found.policy);
+    let params = edge::EdgePolicyWriteParams {
+        policy: stored::resolved(found.policy, ended == Ended::Success, now_ms),
+        partition_key,
+        flow_id,
+        edge_id,
+    };
+    conn.edge_policy_write(&params).await?;
+    let after = counted(group.counts, ended);
+    let params = dependency::DependencyGroupCountParams {
+        success_count: column("success_count", after.success)?,
+        fail_count: column("fail_count", after.fail)?,
+        skip_count: column("skip_count", after.skip)?,
+        running_count: column("running_count", after.running)?,
+        partition_key,
+        flow_id,
+        downstream_eid: key.downstream_eid,
+    };
+    conn.dependency_group_count(&params).await?;
+    let mut turn = Turn { hop: *hop, upstream_eid: found.upstream_eid, group, after };
+    let events = turn.take::<D>(conn, passes_data).await?;
+    Ok(Hopped { state: HopState::Counted { ended: ended_edges(after) }, events })
+}
+
+/// A count as its column holds it.
+fn column(name: &str, count: i64) -> Result<i32, EngineError> {
+    i32::try_from(count).map_err(|_| corruption(format!("ff_edge_group.{name}: {count} edges are too many")))
+}
+
+/// The edges into one execution, locked.
+struct Group {
+    key: GroupKey,
+    policy: EdgeDependencyPolicy,
+    counts: Counts,
+    is_marked: bool,
+    upstreams: Option<Vec<dependency::DependencyUpstreamListRow>>,
+}
+
+impl Group {
+    async fn lock<D: Dialect>(conn: &mut D::Connection, key: GroupKey) -> Result<Option<Self>, Abort> {
+        let GroupKey { partition_key, flow_id, downstream_eid } = key;
+        let params = dependency::DependencyGroupLockParams { partition_key, flow_id, downstream_eid };
+        let row = conn.dependency_group_lock(&params).await;
+        let row = row.map_err(|error| unreadable("ff_edge_group.policy", error))?;
+        Ok(row.map(|row| Self {
+            key,
+            policy: stored::policy(&row.policy),
+            counts: Counts::stored(row.success_count, row.fail_count, row.skip_count, row.running_count),
+            is_marked: row.cancel_siblings_pending_flag,
+            upstreams: None,
+        }))
+    }
+
+    /// Where the group stands with these counts. The edges themselves are asked only where they matter.
+    async fn state<D: Dialect>(&mut self, conn: &mut D::Connection, counts: Counts) -> Result<EdgeGroupState, Abort> {
+        let state = counts.state(&self.policy);
+        if !depends_on_total(&self.policy, state) {
+            return Ok(state);
+        }
+        let edges = self.upstreams::<D>(conn).await?.iter().filter(|row| stored::is_awaited(&row.policy)).count();
+        let edges = i64::try_from(edges).unwrap_or(i64::MAX); // tidy: the length of a list
+        Ok(with_edges(counts, edges).state(&self.policy))
+    }
+
+    async fn upstreams<D: Dialect>(
+        &mut self,
+        conn: &mut D::Connection,
+    ) -> Result<&[dependency::DependencyUpstreamListRow], Abort> {
+        if self.upstreams.is_none() {
+            let GroupKey { partition_key, flow_id, downstream_eid } = self.key;
+            let params = dependency::DependencyUpstreamListParams { partition_key, flow_id, downstream_eid };
+            let rows = conn.dependency_upstream_list(&params).await;
+            self.upstreams = Some(rows.map_err(|error| unreadable("ff_edge.policy", error))?);
+        }
+        Ok(self.upstreams.as_deref().unwrap_or_default()) // tidy: it was just read
+    }
+}
+
+/// An edge of a group that is counted now.
+struct Turn {
+    hop: Hop,
+    upstream_eid: Uuid,
+    /// With the counts from before.
+    group: Group,
+    after: Counts,
+}
+
+impl Turn {
+    /// Does what the edge decided. Only the edge that decides a group acts; later ones are counted.
+    async fn take<D: Dialect>(&mut self, conn: &mut D::Connection, passes_data: bool) -> Result<Events, Abort> {
+        let Hop { partition_key, flow_id, ended, now_ms, .. } = self.hop;
+        if self.group.state::<D>(conn, self.group.counts).await? != EdgeGroupState::Pending {
+            return Ok(Events::default());
+        }
+        let decided = self.group.state::<D>(conn, self.after).await?;
+        let passes_data = passes_data && ended == Ended::Success;
+        if decided == EdgeGroupState::Pending && !passes_data {
+            return Ok(Events::default());
+        }
+        let key = ExecKey { partition_key, execution_id: self.group.key.downstream_eid };
+        let child = lock_child::<D>(conn, key).await?;
+        if let Some(child) = &child {
+            if passes_data && is_unclaimed(&child.lifecycle_phase, &child.ownership_state) {
+                let (execution_id, upstream_eid) = (key.execution_id, self.upstream_eid);
+                let params = dependency::DependencyPayloadPassParams { partition_key, execution_id, upstream_eid };
+                conn.dependency_payload_pass(&params).await?;
+            }
+            if decided == EdgeGroupState::Satisfied {
+                release_on::<D>(conn, key, child, now_ms).await?;
+            }
+        }
+        match (decided, child) {
+            (EdgeGroupState::Satisfied, _) => {
+                self.mark_remaining::<D>(conn).await?;
+                Ok(Events::default())
+            }
+            (EdgeGroupState::Impossible, Some(child)) if !has_ended(&child.lifecycle_phase) => {
+                skip_on::<D>(conn, &Ending { key, flow_id, now_ms }, &child.ownership_state).await
+            }
+            _ => Ok(Events::default()),
+        }
+    }
+
+    /// Names the upstream executions that are no longer needed, if the policy wants them cancelled.
+    async fn mark_remaining<D: Dialect>(&mut self, conn: &mut D::Connection) -> Result<(), Abort> {
+        if self.group.is_marked || !cancels_remaining(&self.group.policy) {
+            return Ok(());
+        }
+        let winner = self.upstream_eid;
+        let remaining = self.group.upstreams::<D>(conn).await?.iter().filter(|row| {
+            let is_live = row.lifecycle_phase.as_deref().is_some_and(|phase| !has_ended(phase));
+            is_live && row.public_state.as_deref() != Some("skipped") && row.upstream_eid != winner
+        });
+        let members = remaining.map(|row| row.upstream_eid).collect();
+        sibling::mark_on::<D>(conn, self.group.key, members, self.hop.now_ms).await
+    }
+}
+
+/// Locks the execution that waits.
+pub(crate) async fn lock_child<D: Dialect>(
+    conn: &mut D::Connection,
+    key: ExecKey,
+) -> Result<Option<dependency::DependencyChildLockRow>, Abort> {
+    let ExecKey { partition_key, execution_id } = key;
+    let params = dependency::DependencyChildLockParams { partition_key, execution_id };
+    let child = conn.dependency_child_lock(&params).await;
+    child.map_err(|error| unreadable("exec_core: raw_fields not valid JSON", error))
+}
+
+/// A group that may be satisfied already when its downstream execution begins to wait. Locked before the
+/// execution, as everywhere.
+pub(crate) struct Awaited {
+    group: Option<Group>,
+}
+
+impl Awaited {
+    pub(crate) async fn lock<D: Dialect>(conn: &mut D::Connection, key: GroupKey) -> Result<Self, Abort> {
+        Ok(Self { group: Group::lock::<D>(conn, key).await? })
+    }
+
+    /// Lets the execution, which waits from now on, go on at once if there is nothing left to wait for: the hop
+    /// that satisfied the group came before.
+    pub(crate) async fn release_if_met<D: Dialect>(self, conn: &mut D::Connection, now_ms: i64) -> Result<(), Abort> {
+        let Some(mut group) = self.group else {
+            return Ok(());
+        };
+        if group.state::<D>(conn, group.counts).await? != EdgeGroupState::Satisfied {
+            return Ok(());
+        }
+        let key = ExecKey { partition_key: group.key.partition_key, execution_id: group.key.downstream_eid };
+        if let Some(child) = lock_child::<D>(conn, key).await? {
+            release_on::<D>(conn, key, &child, now_ms).await?;
+        }
+        Ok(())
+    }
+}
+
+/// Lets an execution be claimed whose dependencies are met, unless something else holds it back.
+async fn release_on<D: Dialect>(
+    conn: &mut D::Connection,
+    key: ExecKey,
+    child: &dependency::DependencyChildLockRow,
+    now_ms: i64,
+) -> Result<(), Abort> {
+    let ExecKey { partition_key, execution_id } = key;
+    let delay_until_ms = document::integer(&child.raw_fields, "delay_until");
+    let phase = child.lifecycle_phase.as_str();
+    let released = release(phase, &child.ownership_state, &child.eligibility_state, delay_until_ms, now_ms);
+    let lifecycle_phase = if phase == "blocked" { "runnable" } else { phase }.to_owned();
+    let attempt_state = match child.attempt_state.as_str() {
+        "" | "none" => "pending_first_attempt",
+        stored => stored,
+    }
+    .to_owned();
+    match released {
+        None => {}
+        Some(Release::Now) => {
+            let params = dependency::DependencyChildReleaseParams {
+                lifecycle_phase,
+                attempt_state,
+                partition_key,
+                execution_id,
+            };
+            conn.dependency_child_release(&params).await?;
+        }
+        Some(Release::AtMs(wake_at_ms)) => {
+            let params = dependency::DependencyChildDelayParams {
+                lifecycle_phase,
+                attempt_state,
+                wake_at_ms,
+                partition_key,
+                execution_id,
+            };
+            conn.dependency_child_delay(&params).await?;
+        }
+    }
+    Ok(())
+}
+
+/// A member of a flow that ends without its worker.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Ending {
+    pub(crate) key: ExecKey,
+    pub(crate) flow_id: Uuid,
+    pub(crate) now_ms: i64,
+}
+
+/// Ends an execution whose dependencies can no longer be met.
+async fn skip_on<D: Dialect>(
+    conn: &mut D::Connection,
+    ending: &Ending,
+    ownership_state: &str,
+) -> Result<Events, Abort> {
+    let Ending { key: ExecKey { partition_key, execution_id }, now_ms, .. } = *ending;
+    conn.dependency_child_skip(&dependency::DependencyChildSkipParams { now_ms, partition_key, execution_id }).await?;
+    let current = attempt::AttemptRunningReadParams { partition_key, execution_id };
+    let current = conn.attempt_running_read(&current).await?.map(|attempt| attempt.attempt_index);
+    if let Some(attempt_index) = current {
+        let params = dependency::DependencyAttemptSkipParams { now_ms, partition_key, execution_id, attempt_index };
+        conn.dependency_attempt_skip(&params).await?;
+    }
+    let lease = revoke_on::<D>(conn, ending, current, ownership_state).await?;
+    let completion = announce_on::<D>(conn, ending, "skipped").await?;
+    Ok(Events { completion: Some(completion), lease })
+}
+
+/// Takes the lease away from the worker that holds one, and answers the event that says so.
+pub(crate) async fn revoke_on<D: Dialect>(
+    conn: &mut D::Connection,
+    ending: &Ending,
+    attempt_index: Option<i32>,
+    ownership_state: &str,
+) -> Result<Option<i64>, Abort> {
+    let (Some(attempt_index), "leased") = (attempt_index, ownership_state) else {
+        return Ok(None);
+    };
+    let Ending { key, now_ms, .. } = *ending;
+    let ExecKey { partition_key, execution_id } = key;
+    let params = dependency::DependencyLeaseRevokeParams { partition_key, execution_id, attempt_index };
+    conn.dependency_lease_revoke(&params).await?;
+    let params = grant::GrantLeaseEventInsertParams {
+        execution_text: key.text(),
+        lease_id: None,
+        event_type: "revoked".to_owned(),
+        now_ms,
+        partition_key,
+        execution_id,
+    };
+    Ok(Some(conn.grant_lease_event_insert(&params).await?.event_id))
+}
+
+/// Forgets the timers and grants of an execution that ended, and writes its completion.
+pub(crate) async fn announce_on<D: Dialect>(
+    conn: &mut D::Connection,
+    ending: &Ending,
+    outcome: &str,
+) -> Result<i64, Abort> {
+    let Ending { key: ExecKey { partition_key, execution_id }, flow_id, now_ms } = *ending;
+    let params = dependency::DependencySuspensionDeleteParams { partition_key, execution_id };
+    conn.dependency_suspension_delete(&params).await?;
+    let params = dependency::DependencyWaitpointDeleteParams { partition_key, execution_id };
+    conn.dependency_waitpoint_delete(&params).await?;
+    conn.dependency_grant_delete(&dependency::DependencyGrantDeleteParams { partition_key, execution_id }).await?;
+    let outcome = outcome.to_owned();
+    let params = dependency::DependencyCompletionInsertParams { flow_id, outcome, now_ms, partition_key, execution_id };
+    Ok(conn.dependency_completion_insert(&params).await?.event_id)
+}
+
+/// Counts an edge that is applied only after its upstream execution has ended, since nobody else will. To be
+/// called in the transaction that applies the edge, once it has. Answers `None` while the execution goes on.
+pub(crate) async fn catch_up_on<D: Dialect>(
+    conn: &mut D::Connection,
+    upstream: ExecKey,
+    flow_id: Uuid,
+    edge_id: Uuid,
+    now_ms: i64,
+) -> Result<Option<Hopped>, Abort> {
+    let ExecKey { partition_key, execution_id } = upstream;
+    let params = dependency::DependencyMemberReadParams { partition_key, execution_id };
+    let Some(row) = conn.dependency_member_read(&params).await?.filter(|row| has_ended(&row.lifecycle_phase)) else {
+        return Ok(None);
+    };
+    let params = attempt::AttemptRunningReadParams { partition_key, execution_id };
+    let last = conn.attempt_running_read(&params).await?;
+    let outcome = last.as_ref().and_then(|last| last.outcome.as_deref());
+    let ended = Ended::from_states(&row.public_state, outcome);
+    hop_on::<D>(conn, &Hop { partition_key, flow_id, edge_id, ended, now_ms }).await.map(Some)
+}

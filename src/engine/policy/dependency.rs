@@ -1,0 +1,188 @@
+//! What the end of an upstream execution means for those that wait for it.
+
+use ff_core::contracts::{EdgeDependencyPolicy, EdgeGroupState, OnSatisfied};
+
+use super::group::Counts;
+
+/// How an execution ended, as those see it that wait for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Ended {
+    /// It did what it was for.
+    Success,
+    /// It never ran, because its own dependencies could not be met.
+    Skipped,
+    /// It failed, was cancelled or ran out of time.
+    Failed,
+}
+
+impl Ended {
+    /// From a completion's word. None for `resumable`, after which the execution goes on.
+    pub(crate) fn from_outcome(word: &str) -> Option<Self> {
+        match word {
+            "success" => Some(Self::Success),
+            "skipped" => Some(Self::Skipped),
+            "resumable" => None,
+            _ => Some(Self::Failed),
+        }
+    }
+
+    /// From the rows of an execution that has ended. Older writers left the public state behind, so the
+    /// outcome of the last attempt counts as well.
+    pub(crate) fn from_states(public_state: &str, attempt_outcome: Option<&str>) -> Self {
+        match (public_state, attempt_outcome) {
+            ("completed", _) => Self::Success,
+            ("skipped", _) => Self::Skipped,
+            ("failed" | "cancelled" | "expired", _) => Self::Failed,
+            (_, Some("success")) => Self::Success,
+            (_, Some("skipped")) => Self::Skipped,
+            _ => Self::Failed,
+        }
+    }
+}
+
+/// The counts after one more edge ended.
+pub(crate) fn counted(before: Counts, ended: Ended) -> Counts {
+    let mut counts = Counts { running: (before.running - 1).max(0), ..before };
+    match ended {
+        Ended::Success => counts.success += 1,
+        Ended::Skipped => counts.skip += 1,
+        Ended::Failed => counts.fail += 1,
+    }
+    counts
+}
+
+/// How many edges ended.
+pub(crate) fn ended_edges(counts: Counts) -> i64 {
+    counts.total() - counts.running
+}
+
+/// The counts when that many edges are known to be there. A replay opens edges again that the counters no
+/// longer hold.
+pub(crate) fn with_edges(counts: Counts, edges: i64) -> Counts {
+    Counts { running: counts.running.max(edges - ended_edges(counts)), ..counts }
+}
+
+/// Whether knowing of more edges could take such a decision back.
+pub(crate) fn depends_on_total(policy: &EdgeDependencyPolicy, state: EdgeGroupState) -> bool {
+    match policy {
+        EdgeDependencyPolicy::AnyOf { .. } | EdgeDependencyPolicy::Quorum { .. } => state == EdgeGroupState::Impossible,
+        _ => state == EdgeGroupState::Satisfied,
+    }
+}
+
+/// Whether those upstream executions that are no longer needed are cancelled once the group is satisfied.
+pub(crate) fn cancels_remaining(policy: &EdgeDependencyPolicy) -> bool {
+    match policy {
+        EdgeDependencyPolicy::AnyOf { on_satisfied } | EdgeDependencyPolicy::Quorum { on_satisfied, .. } => {
+            *on_satisfied != OnSatisfied::LetRun
+        }
+        _ => false,
+    }
+}
+
+/// When an execution may be claimed whose dependencies are met.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Release {
+    Now,
+    /// It was created to wait until then.
+    AtMs(i64),
+}
+
+/// Whether an execution is free to be changed by what it waits for: nobody has claimed it.
+pub(crate) fn is_unclaimed(lifecycle_phase: &str, ownership_state: &str) -> bool {
+    ownership_state == "unowned" && matches!(lifecycle_phase, "blocked" | "runnable" | "submitted" | "pending")
+}
+
+/// Lets an execution go whose dependencies are met. None when it is claimed, or when it is not its dependencies
+/// that hold it back: what an operator, a budget or a delay blocked stays so.
+pub(crate) fn release(
+    lifecycle_phase: &str,
+    ownership_state: &str,
+    eligibility_state: &str,
+    delay_until_ms: Option<i64>,
+    now_ms: i64,
+) -> Option<Release> {
+    let is_blocked = lifecycle_phase == "blocked" || matches!(eligibility_state, "blocked_by_dependencies" | "blocked");
+    if !is_blocked || !is_unclaimed(lifecycle_phase, ownership_state) {
+        return None;
+    }
+    Some(delay_until_ms.filter(|until_ms| *until_ms > now_ms).map_or(Release::Now, Release::AtMs))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn any_of() -> EdgeDependencyPolicy {
+        EdgeDependencyPolicy::any_of(OnSatisfied::let_run())
+    }
+
+    #[test]
+    fn outcomes_and_states_say_how_it_ended() {
+        assert_eq!(Ended::from_outcome("resumable"), None);
+        for (word, ended) in [("success", Ended::Success), ("skipped", Ended::Skipped), ("expired", Ended::Failed)] {
+            assert_eq!(Ended::from_outcome(word), Some(ended));
+        }
+        assert_eq!(Ended::from_states("completed", None), Ended::Success);
+        assert_eq!(Ended::from_states("running", Some("success")), Ended::Success);
+        assert_eq!(Ended::from_states("running", Some("skipped")), Ended::Skipped);
+        assert_eq!(Ended::from_states("cancelled", Some("success")), Ended::Failed);
+        assert_eq!(Ended::from_states("suspended", None), Ended::Failed);
+    }
+
+    #[test]
+    fn an_edge_that_ended_runs_no_longer() {
+        let running = Counts::stored(0, 0, 0, 2);
+        assert_eq!(counted(running, Ended::Success), Counts::stored(1, 0, 0, 1));
+        assert_eq!(counted(counted(running, Ended::Failed), Ended::Skipped), Counts::stored(0, 1, 1, 0));
+        assert_eq!(counted(Counts::stored(0, 0, 0, 0), Ended::Failed), Counts::stored(0, 1, 0, 0));
+    }
+
+    #[test]
+    fn edges_that_the_counters_forgot_are_still_open() {
+        let replayed = with_edges(Counts::stored(1, 0, 0, 0), 3);
+        assert_eq!(replayed, Counts::stored(1, 0, 0, 2));
+        assert_eq!(replayed.state(&EdgeDependencyPolicy::all_of()), EdgeGroupState::Pending);
+        assert_eq!(with_edges(Counts::stored(1, 0, 0, 4), 3), Counts::stored(1, 0, 0, 4));
+    }
+
+    #[test]
+    fn only_decisions_about_the_last_edge_depend_on_the_total() {
+        let all_of = EdgeDependencyPolicy::all_of();
+        assert!(depends_on_total(&all_of, EdgeGroupState::Satisfied));
+        assert!(!depends_on_total(&all_of, EdgeGroupState::Impossible));
+        assert!(depends_on_total(&any_of(), EdgeGroupState::Impossible));
+        assert!(!depends_on_total(&any_of(), EdgeGroupState::Satisfied));
+    }
+
+    #[test]
+    fn only_a_policy_that_asks_for_it_cancels_what_remains() {
+        assert!(!cancels_remaining(&EdgeDependencyPolicy::all_of()) && !cancels_remaining(&any_of()));
+        assert!(cancels_remaining(&EdgeDependencyPolicy::quorum(2, OnSatisfied::cancel_remaining())));
+    }
+
+    #[test]
+    fn what_waits_for_its_dependencies_alone_is_released() {
+        for (phase, ownership, eligibility, released) in [
+            ("blocked", "unowned", "blocked", true),
+            ("runnable", "unowned", "blocked_by_dependencies", true),
+            ("submitted", "unowned", "blocked_by_dependencies", true),
+            ("runnable", "unowned", "eligible_now", false),
+            ("runnable", "unowned", "blocked_by_operator", false),
+            ("runnable", "unowned", "not_eligible_until_time", false),
+            ("active", "leased", "not_applicable", false),
+            ("runnable", "leased", "blocked_by_dependencies", false),
+            ("terminal", "unowned", "blocked_by_dependencies", false),
+        ] {
+            let expected = released.then_some(Release::Now);
+            assert_eq!(release(phase, ownership, eligibility, None, 5), expected, "{phase} {ownership} {eligibility}");
+        }
+    }
+
+    #[test]
+    fn a_delay_outlives_the_dependencies() {
+        let release = |until_ms| release("submitted", "unowned", "blocked_by_dependencies", Some(until_ms), 5);
+        assert_eq!(release(6), Some(Release::AtMs(6)));
+        assert_eq!(release(5), Some(Release::Now));
+    }
+}

@@ -1,0 +1,287 @@
+//! Cancelling those upstream executions that a satisfied group no longer needs.
+//!
+//! ```text
+//!   the deciding hop: flag, members, a pending row
+//!     --dispatcher: cancel each member, then drain--> (no flag, no pending row)
+//!     --reconciler: nothing left to cancel, or nothing to cancel it for--> the same
+//! ```
+//!
+//! Each member is cancelled in a transaction of its own and only once. The pending row goes last, so a dispatcher
+//! that dies leaves the group to the next one.
+
+use std::collections::BTreeSet;
+
+use ff_core::engine_backend::SiblingCancelReconcileAction;
+use ff_core::engine_error::EngineError;
+use ff_core::partition::Partition;
+use ff_core::types::{ExecutionId, FlowId};
+use futures_util::{TryStreamExt as _, stream};
+use serde_json::Value;
+use uuid::Uuid;
+
+use crate::backend::Backend;
+use crate::db::Dialect;
+use crate::engine::hop::{Ending, Events, announce_on, lock_child, revoke_on};
+use crate::error::{Abort, unreadable};
+use crate::model::id::{ExecKey, exec_key, partition_key};
+use crate::model::state::has_ended;
+use crate::statements::{Statements, attempt, dependency, sibling};
+use crate::sweep::Report;
+
+/// How many groups one round looks at.
+const BATCH: i64 = 50;
+/// How many members are cancelled at the same time.
+const AT_ONCE: usize = 8;
+
+/// Where a group's row is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct GroupKey {
+    pub(crate) partition_key: i16,
+    pub(crate) flow_id: Uuid,
+    pub(crate) downstream_eid: Uuid,
+}
+
+/// Names the members of a group that are to be cancelled, of which there may be none. To be called when the group
+/// is locked and not marked yet.
+pub(crate) async fn mark_on<D: Dialect>(
+    conn: &mut D::Connection,
+    group: GroupKey,
+    members: BTreeSet<Uuid>,
+    now_ms: i64,
+) -> Result<(), Abort> {
+    let GroupKey { partition_key, flow_id, downstream_eid } = group;
+    let params = sibling::SiblingPendingInsertParams { partition_key, flow_id, downstream_eid, now_ms };
+    conn.sibling_pending_insert(&params).await?;
+    let members = members.iter().map(|member| member.hyphenated().to_string()).collect();
+    let params = sibling::SiblingGroupMarkParams { members, partition_key, flow_id, downstream_eid };
+    conn.sibling_group_mark(&params).await?;
+    Ok(())
+}
+
+/// One round of the dispatcher: cancels the named members of groups that are pending, the oldest group first. Safe
+/// to repeat.
+///
+/// A pending row whose group is gone is deleted. A group without a flag is left to the reconciler, one that
+/// another transaction works on to the next round.
+pub(crate) async fn sweep_cancels<D: Dialect>(backend: &Backend<D>) -> Result<Report, EngineError> {
+    let mut report = Report::default();
+    for group in pending(backend).await? {
+        let begun = cancel_group(backend, group).await;
+        report.count(begun.map(|begun| matches!(begun, Begun::Members(..) | Begun::Orphaned)));
+    }
+    Ok(report)
+}
+
+async fn pending<D: Dialect>(backend: &Backend<D>) -> Result<Vec<GroupKey>, EngineError> {
+    let params = sibling::SiblingPendingListParams { page_size: BATCH };
+    let rows = read!(backend, sibling_pending_list, params)?;
+    let key = |row: sibling::SiblingPendingListRow| GroupKey {
+        partition_key: row.partition_key,
+        flow_id: row.flow_id,
+        downstream_eid: row.downstream_eid,
+    };
+    Ok(rows.into_iter().map(key).collect())
+}
+
+/// What the dispatcher found when it turned to a group.
+enum Begun {
+    /// These are to be cancelled; they were named at that time.
+    Members(Vec<Uuid>, i64),
+    Orphaned,
+    NoFlag,
+    Locked,
+    /// Somebody else was faster.
+    Gone,
+}
+
+async fn cancel_group<D: Dialect>(backend: &Backend<D>, group: GroupKey) -> Result<Begun, EngineError> {
+    let begun = transaction!(backend, "sibling_cancel_begin", [group], |conn| { begin_on::<D>(conn, *group).await })?;
+    let Begun::Members(members, enqueued_at_ms) = &begun else {
+        return Ok(begun);
+    };
+    let ending = |member: &Uuid| Ending {
+        key: ExecKey { partition_key: group.partition_key, execution_id: *member },
+        flow_id: group.flow_id,
+        now_ms: backend.now_ms(),
+    };
+    stream::iter(members.iter().map(ending).map(Ok))
+        .try_for_each_concurrent(AT_ONCE, |ending| cancel(backend, ending))
+        .await?;
+    let enqueued_at_ms = *enqueued_at_ms;
+    transaction!(backend, "sibling_cancel_end", [group, enqueued_at_ms], |conn| {
+        end_on::<D>(conn, *group, *enqueued_at_ms).await
+    })?;
+    Ok(begun)
+}
+
+async fn begin_on<D: Dialect>(conn: &mut D::Connection, group: GroupKey) -> Result<Begun, Abort> {
+    let GroupKey { partition_key, flow_id, downstream_eid } = group;
+    let params = sibling::SiblingGroupTryLockParams { partition_key, flow_id, downstream_eid };
+    let locked = conn.sibling_group_try_lock(&params).await.map_err(unreadable_members)?;
+    let Some(enqueued_at_ms) = enqueued_at_ms::<D>(conn, group).await? else {
+        return Ok(Begun::Gone);
+    };
+    match locked {
+        Some(row) if row.cancel_siblings_pending_flag => Ok(Begun::Members(named(&row.members), enqueued_at_ms)),
+        Some(_) => Ok(Begun::NoFlag),
+        None if is_there::<D>(conn, group).await? => Ok(Begun::Locked),
+        None => {
+            delete_pending::<D>(conn, group).await?;
+            Ok(Begun::Orphaned)
+        }
+    }
+}
+
+fn unreadable_members(error: sqlx::Error) -> Abort {
+    unreadable("ff_edge_group.cancel_siblings_pending_members", error)
+}
+
+/// The named members; what is no uuid names nobody.
+fn named(members: &Value) -> Vec<Uuid> {
+    let texts = members.as_array().into_iter().flatten().filter_map(Value::as_str);
+    texts.filter_map(|text| Uuid::parse_str(text).ok()).collect()
+}
+
+async fn enqueued_at_ms<D: Dialect>(conn: &mut D::Connection, group: GroupKey) -> Result<Option<i64>, Abort> {
+    let GroupKey { partition_key, flow_id, downstream_eid } = group;
+    let params = sibling::SiblingPendingReadParams { partition_key, flow_id, downstream_eid };
+    Ok(conn.sibling_pending_read(&params).await?.map(|row| row.enqueued_at_ms))
+}
+
+async fn is_there<D: Dialect>(conn: &mut D::Connection, group: GroupKey) -> Result<bool, Abort> {
+    let GroupKey { partition_key, flow_id, downstream_eid } = group;
+    let params = sibling::SiblingGroupReadParams { partition_key, flow_id, downstream_eid };
+    Ok(conn.sibling_group_read(&params).await?.is_some())
+}
+
+async fn delete_pending<D: Dialect>(conn: &mut D::Connection, group: GroupKey) -> Result<(), Abort> {
+    let GroupKey { partition_key, flow_id, downstream_eid } = group;
+    let params = sibling::SiblingPendingDeleteParams { partition_key, flow_id, downstream_eid };
+    conn.sibling_pending_delete(&params).await?;
+    Ok(())
+}
+
+/// Takes flag, names and pending row away.
+async fn drain_on<D: Dialect>(conn: &mut D::Connection, group: GroupKey) -> Result<(), Abort> {
+    let GroupKey { partition_key, flow_id, downstream_eid } = group;
+    let params = sibling::SiblingGroupClearParams { members: Vec::new(), partition_key, flow_id, downstream_eid };
+    conn.sibling_group_clear(&params).await?;
+    delete_pending::<D>(conn, group).await
+}
+
+/// Drains a group, unless other members were named since.
+async fn end_on<D: Dialect>(conn: &mut D::Connection, group: GroupKey, begun_at_ms: i64) -> Result<(), Abort> {
+    let GroupKey { partition_key, flow_id, downstream_eid } = group;
+    let params = dependency::DependencyGroupLockParams { partition_key, flow_id, downstream_eid };
+    conn.dependency_group_lock(&params).await.map_err(|error| unreadable("ff_edge_group.policy", error))?;
+    if enqueued_at_ms::<D>(conn, group).await? == Some(begun_at_ms) {
+        drain_on::<D>(conn, group).await?;
+    }
+    Ok(())
+}
+
+/// Cancels one member that has not ended.
+async fn cancel<D: Dialect>(backend: &Backend<D>, ending: Ending) -> Result<(), EngineError> {
+    let Ending { key: ExecKey { partition_key, .. }, flow_id, .. } = ending;
+    transaction!(
+        backend,
+        "sibling_cancel",
+        [ending],
+        |conn| { cancel_on::<D>(conn, ending).await },
+        |events, wakes| events.tell(partition_key, flow_id, wakes)
+    )?;
+    Ok(())
+}
+
+async fn cancel_on<D: Dialect>(conn: &mut D::Connection, ending: &Ending) -> Result<Events, Abort> {
+    let Ending { key: ExecKey { partition_key, execution_id }, now_ms, .. } = *ending;
+    let member = lock_child::<D>(conn, ending.key).await?;
+    let Some(member) = member.filter(|member| !has_ended(&member.lifecycle_phase)) else {
+        return Ok(Events::default());
+    };
+    let current = attempt::AttemptRunningReadParams { partition_key, execution_id };
+    let current = conn.attempt_running_read(&current).await?.map(|attempt| attempt.attempt_index);
+    conn.sibling_execution_cancel(&sibling::SiblingExecutionCancelParams { now_ms, partition_key, execution_id })
+        .await?;
+    let lease = revoke_on::<D>(conn, ending, current, &member.ownership_state).await?;
+    let completion = announce_on::<D>(conn, ending, "cancelled").await?;
+    Ok(Events { completion: Some(completion), lease })
+}
+
+/// One round of the reconciler: tidies up after dispatchers that did not come to the end, the oldest group first.
+/// Safe to repeat.
+pub(crate) async fn sweep_leftovers<D: Dialect>(backend: &Backend<D>) -> Result<Report, EngineError> {
+    let mut report = Report::default();
+    for group in pending(backend).await? {
+        let tidied = tidy_group(backend, group).await;
+        report.count(tidied.map(|action| action != SiblingCancelReconcileAction::NoOp));
+    }
+    Ok(report)
+}
+
+async fn tidy_group<D: Dialect>(
+    backend: &Backend<D>,
+    group: GroupKey,
+) -> Result<SiblingCancelReconcileAction, EngineError> {
+    transaction!(backend, "sibling_tidy", [group], |conn| { tidy_on::<D>(conn, *group).await })
+}
+
+async fn tidy_on<D: Dialect>(conn: &mut D::Connection, group: GroupKey) -> Result<SiblingCancelReconcileAction, Abort> {
+    let GroupKey { partition_key, flow_id, downstream_eid } = group;
+    let params = sibling::SiblingGroupTryLockParams { partition_key, flow_id, downstream_eid };
+    let locked = conn.sibling_group_try_lock(&params).await.map_err(unreadable_members)?;
+    if enqueued_at_ms::<D>(conn, group).await?.is_none() {
+        return Ok(SiblingCancelReconcileAction::NoOp);
+    }
+    let row = match locked {
+        Some(row) if row.cancel_siblings_pending_flag => row,
+        None if is_there::<D>(conn, group).await? => return Ok(SiblingCancelReconcileAction::NoOp),
+        _ => {
+            delete_pending::<D>(conn, group).await?;
+            return Ok(SiblingCancelReconcileAction::SremmedStale);
+        }
+    };
+    for execution_id in named(&row.members) {
+        let params = dependency::DependencyMemberReadParams { partition_key, execution_id };
+        let member = conn.dependency_member_read(&params).await?;
+        if member.is_some_and(|member| !has_ended(&member.lifecycle_phase)) {
+            return Ok(SiblingCancelReconcileAction::NoOp);
+        }
+    }
+    drain_on::<D>(conn, group).await?;
+    Ok(SiblingCancelReconcileAction::CompletedDrain)
+}
+
+/// Takes flag, names and pending row of a group away, whatever there is of them. Safe to repeat.
+pub(crate) async fn drain<D: Dialect>(
+    backend: &Backend<D>,
+    partition: &Partition,
+    flow_id: &FlowId,
+    downstream: &ExecutionId,
+) -> Result<(), EngineError> {
+    let group = group_key(backend, partition, flow_id, downstream)?;
+    transaction!(backend, "drain_sibling_cancel_group", [group], |conn| { drain_on::<D>(conn, *group).await })
+}
+
+/// Tidies one group up.
+pub(crate) async fn reconcile<D: Dialect>(
+    backend: &Backend<D>,
+    partition: &Partition,
+    flow_id: &FlowId,
+    downstream: &ExecutionId,
+) -> Result<SiblingCancelReconcileAction, EngineError> {
+    let group = group_key(backend, partition, flow_id, downstream)?;
+    tidy_group(backend, group).await
+}
+
+/// A group's key. The flow's own partition counts; the one given must be one that a column can hold.
+fn group_key<D: Dialect>(
+    backend: &Backend<D>,
+    partition: &Partition,
+    flow_id: &FlowId,
+    downstream: &ExecutionId,
+) -> Result<GroupKey, EngineError> {
+    partition_key(partition.index)?;
+    let downstream_eid = exec_key(downstream)?.execution_id;
+    Ok(GroupKey { partition_key: backend.flow_partition(flow_id), flow_id: flow_id.0, downstream_eid })
+}
