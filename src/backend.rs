@@ -16,6 +16,7 @@ use ff_core::types::FlowId;
 
 use crate::clock::Clock;
 use crate::db::{Db, Dialect};
+use crate::engine::secret::Signing;
 use crate::sweep::{self, FullScannerConfig, Sweeps};
 
 /// The backend on the embedded database.
@@ -39,6 +40,7 @@ struct Shared<D: Dialect> {
     partitions: PartitionConfig,
     promotion: Promotion,
     release: Promotion,
+    signing: Signing,
 }
 
 impl<D: Dialect> Clone for Backend<D> {
@@ -69,7 +71,8 @@ impl<D: Dialect> Backend<D> {
     /// Joins a database with a clock and the partition numbers.
     pub(crate) fn from_parts(db: Db<D>, clock: Clock, partitions: PartitionConfig) -> Self {
         let (sweeps, promotion, release) = (Sweeps::default(), Promotion::default(), Promotion::default());
-        let backend = Self { shared: Arc::new(Shared { sweeps, db, clock, partitions, promotion, release }) };
+        let signing = Signing::default();
+        let backend = Self { shared: Arc::new(Shared { sweeps, db, clock, partitions, promotion, release, signing }) };
         sweep::follow::start(&backend);
         backend
     }
@@ -135,6 +138,11 @@ impl<D: Dialect> Backend<D> {
         &self.shared.release
     }
 
+    /// The secret that signed last.
+    pub(crate) fn signing(&self) -> &Signing {
+        &self.shared.signing
+    }
+
     fn identity_and_supports(&self) -> Capabilities {
         let version = Version::new(
             number(env!("CARGO_PKG_VERSION_MAJOR")),
@@ -146,6 +154,9 @@ impl<D: Dialect> Backend<D> {
         supports.read_execution_state = true;
         supports.read_execution_info = true;
         supports.get_execution_result = true;
+        supports.rotate_waitpoint_hmac_secret_all = true;
+        supports.seed_waitpoint_hmac_secret = true;
+        supports.list_pending_waitpoints = true;
         supports.stream_durable_summary = true;
         supports.stream_best_effort_live = true;
         supports.issue_reclaim_grant = true;

@@ -11,3 +11,15 @@ SELECT stored.kid, stored.secret
 INSERT INTO ff_waitpoint_hmac (kid, secret, rotated_at_ms, active)
 VALUES (:kid, :secret, :now_ms, true)
     ON CONFLICT (kid) DO NOTHING;
+
+-- Reads a secret by its key id, whether it signs or not.
+-- name: secret_read :opt
+SELECT stored.secret
+  FROM ff_waitpoint_hmac AS stored
+ WHERE stored.kid = :kid;
+
+-- Takes the right to sign from every secret; all of them go on verifying.
+-- name: secret_retire_all :exec
+UPDATE ff_waitpoint_hmac
+   SET active = false
+ WHERE active;

@@ -16,7 +16,7 @@ use ff_core::types::*;
 use super::Backend;
 use crate::db::Dialect;
 use crate::engine::{
-    admission, attempt, budget, dependency, describe, edge, execution, flow, flow_cancel, lease, quota, reclaim, schedule, server, sibling, stream, tag, take, typed, upkeep, worker,
+    admission, attempt, budget, dependency, describe, edge, execution, flow, flow_cancel, lease, quota, reclaim, resume, schedule, secret, server, sibling, signal, stream, suspend, tag, take, typed, upkeep, waitpoint, worker,
 };
 
 #[async_trait]
@@ -151,24 +151,97 @@ impl<D: Dialect> EngineBackend for Backend<D> {
     }
 
     // Suspension and signals.
-    async fn suspend(&self, _handle: &Handle, _args: SuspendArgs) -> Result<SuspendOutcome, EngineError> {
-        Err(EngineError::Unavailable { op: "suspend" })
+    async fn seed_waitpoint_hmac_secret(&self, args: SeedWaitpointHmacSecretArgs) -> Result<SeedOutcome, EngineError> {
+        secret::seed(self, &args).await
+    }
+    async fn rotate_waitpoint_hmac_secret_all(
+        &self,
+        args: RotateWaitpointHmacSecretAllArgs,
+    ) -> Result<RotateWaitpointHmacSecretAllResult, EngineError> {
+        secret::rotate(self, &args).await
+    }
+    async fn suspend(&self, handle: &Handle, args: SuspendArgs) -> Result<SuspendOutcome, EngineError> {
+        suspend::suspend(self, handle, &args).await
+    }
+    async fn suspend_by_triple(
+        &self,
+        exec_id: ExecutionId,
+        triple: LeaseFence,
+        args: SuspendArgs,
+    ) -> Result<SuspendOutcome, EngineError> {
+        suspend::suspend_by_triple(self, &exec_id, &triple, &args).await
     }
     async fn create_waitpoint(
         &self,
-        _handle: &Handle,
-        _waitpoint_key: &str,
-        _expires_in: Duration,
+        handle: &Handle,
+        waitpoint_key: &str,
+        expires_in: Duration,
     ) -> Result<PendingWaitpoint, EngineError> {
-        Err(EngineError::Unavailable { op: "create_waitpoint" })
+        waitpoint::create(self, handle, waitpoint_key, expires_in).await
     }
-    async fn observe_signals(&self, _handle: &Handle) -> Result<Vec<ResumeSignal>, EngineError> {
-        Err(EngineError::Unavailable { op: "observe_signals" })
+    async fn read_waitpoint_token(
+        &self,
+        partition: PartitionKey,
+        waitpoint_id: &WaitpointId,
+    ) -> Result<Option<String>, EngineError> {
+        waitpoint::read_token(self, &partition, waitpoint_id).await
+    }
+    async fn list_pending_waitpoints(
+        &self,
+        args: ListPendingWaitpointsArgs,
+    ) -> Result<ListPendingWaitpointsResult, EngineError> {
+        waitpoint::list_pending(self, &args).await
+    }
+    async fn list_suspended(
+        &self,
+        partition: PartitionKey,
+        cursor: Option<ExecutionId>,
+        limit: usize,
+    ) -> Result<ListSuspendedPage, EngineError> {
+        suspend::list(self, &partition, cursor.as_ref(), limit).await
+    }
+    async fn deliver_signal(&self, args: DeliverSignalArgs) -> Result<DeliverSignalResult, EngineError> {
+        signal::deliver(self, &args).await
+    }
+    async fn deliver_approval_signal(
+        &self,
+        args: DeliverApprovalSignalArgs,
+    ) -> Result<DeliverSignalResult, EngineError> {
+        signal::deliver_approval(self, &args).await
+    }
+    async fn observe_signals(&self, handle: &Handle) -> Result<Vec<ResumeSignal>, EngineError> {
+        signal::observe(self, handle).await
+    }
+    async fn close_waitpoint(
+        &self,
+        partition: Partition,
+        _execution_id: &ExecutionId,
+        waitpoint_id: &str,
+        now_ms: TimestampMs,
+    ) -> Result<(), EngineError> {
+        waitpoint::close(self, &partition, waitpoint_id, now_ms.0).await
+    }
+    async fn expire_suspension(
+        &self,
+        partition: Partition,
+        execution_id: &ExecutionId,
+        _now_ms: TimestampMs,
+    ) -> Result<(), EngineError> {
+        resume::expire(self, &partition, execution_id).await
     }
 
     // Resumption and reclaim.
     async fn claim_from_resume_grant(&self, token: ResumeToken) -> Result<Option<Handle>, EngineError> {
         lease::claim_from_resume_grant(self, &token).await
+    }
+    async fn claim_resumed_execution(
+        &self,
+        args: ClaimResumedExecutionArgs,
+    ) -> Result<ClaimResumedExecutionResult, EngineError> {
+        resume::claim(self, &args).await
+    }
+    async fn resume_execution(&self, args: ResumeExecutionArgs) -> Result<ResumeExecutionResult, EngineError> {
+        resume::resume(self, &args).await
     }
     async fn issue_reclaim_grant(&self, args: IssueReclaimGrantArgs) -> Result<IssueReclaimGrantOutcome, EngineError> {
         reclaim::issue_grant(self, &args).await

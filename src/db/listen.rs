@@ -39,6 +39,7 @@ pub(super) fn outbox_channel(outbox: Outbox) -> Option<&'static str> {
         Outbox::LeaseHistory => Some("ff_lease_event"),
         Outbox::Completion => Some(COMPLETION_CHANNEL),
         Outbox::Operator => Some("ff_operator_event"),
+        Outbox::Signal => Some("ff_signal_event"),
         Outbox::StreamFrame => None,
     }
 }

@@ -39,6 +39,8 @@ pub(crate) enum Outbox {
     StreamFrame,
     /// What operators did.
     Operator,
+    /// Signals that were delivered.
+    Signal,
 }
 
 /// One attempt's stream.
@@ -108,6 +110,11 @@ impl Wakes {
         self.outbox(Outbox::Operator, event_id, partition_key);
     }
 
+    /// A row was added to `ff_signal_event`.
+    pub(crate) fn signal(&mut self, event_id: i64, partition_key: i16) {
+        self.outbox(Outbox::Signal, event_id, partition_key);
+    }
+
     /// A frame was appended; the row's place is its id.
     pub(crate) fn frame(&mut self, key: StreamKey, ts_ms: i64, seq: i32, partition_key: i16) {
         self.outbox(Outbox::StreamFrame, ts_ms, partition_key);
@@ -139,7 +146,7 @@ pub(crate) struct Channels {
 }
 
 struct Inner {
-    outboxes: [broadcast::Sender<OutboxEvent>; 4],
+    outboxes: [broadcast::Sender<OutboxEvent>; 5],
     ended: broadcast::Sender<OutboxEvent>,
     streams: Mutex<HashMap<StreamKey, broadcast::Sender<StreamEventId>>>,
 }

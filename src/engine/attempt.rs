@@ -313,7 +313,13 @@ impl attempt::AttemptFenceReadRow {
 }
 
 /// The state around a handle that a statement refused.
-async fn seen<D: Dialect>(backend: &Backend<D>, held: &Held) -> Result<attempt::AttemptFenceReadRow, EngineError> {
+///
+/// # Errors
+/// `NotFound` when its attempt is not stored.
+pub(crate) async fn seen<D: Dialect>(
+    backend: &Backend<D>,
+    held: &Held,
+) -> Result<attempt::AttemptFenceReadRow, EngineError> {
     let params = attempt::AttemptFenceReadParams {
         partition_key: held.key.partition_key,
         execution_id: held.key.execution_id,

@@ -7,6 +7,11 @@
 //! | `lease` | `claim`, `renew`, `claim_from_resume_grant`, `list_expired_leases` |
 //! | `attempt` | `progress`, `complete`, `fail`, `cancel`, `delay`, `wait_children` |
 //! | `stream` | `append_frame`, `read_stream`, `tail_stream`, `read_summary` |
+//! | `secret` | `seed_waitpoint_hmac_secret`, `rotate_waitpoint_hmac_secret_all` |
+//! | `suspend` | `suspend`, `suspend_by_triple`, `list_suspended` |
+//! | `waitpoint` | `create_waitpoint`, `read_waitpoint_token`, `list_pending_waitpoints`, `close_waitpoint` |
+//! | `signal` | `deliver_signal`, `deliver_approval_signal`, `observe_signals` |
+//! | `resume` | `claim_resumed_execution`, `resume_execution`, `expire_suspension` |
 //! | `tag` | `set_execution_tag`, `get_execution_tag`, `set_flow_tag`, `get_flow_tag` |
 //! | `reclaim` | `issue_reclaim_grant`, `reclaim_execution` |
 //! | `flow` | `create_flow`, `add_execution_to_flow`, `describe_flow`, `list_flows`, `project_flow_summary` |
@@ -23,8 +28,9 @@
 //! | `server` | `ping`, `server_time_ms` |
 //! | `dependency` | `cascade_completion`, `resolve_dependency`, following completions as they happen and those that were forgotten |
 //! | `hop` | the one step of following: an edge is counted, its group decided |
-//! | `sibling` | `drain_sibling_cancel_group`, `reconcile_sibling_cancel_group`, cancelling what a satisfied group no longer needs |
 //! | `policy/` | decisions without a database: retries, append rates, dependency groups |
+//! | `policy/` | decisions without a database: retries, reclaims, resume conditions, timeouts, append rates, dependency groups |
+//! | `sibling` | `drain_sibling_cancel_group`, `reconcile_sibling_cancel_group`, cancelling what a satisfied group no longer needs |
 //!
 //! There is no SQL here, no transaction except through [`crate::db::Db`], and nothing that asks which
 //! dialect it runs on. Text that names a state is turned into an enum, and back, in [`crate::model`].
@@ -140,12 +146,17 @@ pub(crate) mod lease;
 pub(crate) mod policy;
 pub(crate) mod quota;
 pub(crate) mod reclaim;
+pub(crate) mod resume;
 pub(crate) mod schedule;
+pub(crate) mod secret;
 pub(crate) mod server;
 pub(crate) mod sibling;
+pub(crate) mod signal;
 pub(crate) mod stream;
+pub(crate) mod suspend;
 pub(crate) mod tag;
 pub(crate) mod take;
 pub(crate) mod typed;
 pub(crate) mod upkeep;
+pub(crate) mod waitpoint;
 pub(crate) mod worker;

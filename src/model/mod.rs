@@ -1,4 +1,4 @@
-//! What the database's values mean: ids, states, handles, cursors, frames, documents.
+//! What the database's values mean: ids, states, handles, cursors, frames, signals, documents.
 //!
 //! All conversion between stored text and enums is here. Nothing here waits, and nothing knows SQL.
 
@@ -7,6 +7,8 @@ pub(crate) mod document;
 pub(crate) mod edge;
 pub(crate) mod frame;
 pub(crate) mod handle;
+pub(crate) mod hex;
 pub(crate) mod id;
+pub(crate) mod signal;
 pub(crate) mod state;
 pub(crate) mod summary;

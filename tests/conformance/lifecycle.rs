@@ -4,9 +4,8 @@ use std::time::Duration;
 
 use ff_core::backend::{PrepareOutcome, TailVisibility};
 use ff_core::contracts::StreamCursor;
-use ff_core::partition::{Partition, PartitionFamily, PartitionKey};
 use ff_core::state::PublicState;
-use ff_core::types::{AttemptIndex, LaneId, WaitpointId};
+use ff_core::types::{AttemptIndex, LaneId};
 
 use crate::harness::{PATIENCE, Sweeps, on_every_database, payload, policy, refusal};
 
@@ -32,6 +31,9 @@ on_every_database! {
             ("read_execution_state", supports.read_execution_state),
             ("read_execution_info", supports.read_execution_info),
             ("get_execution_result", supports.get_execution_result),
+            ("rotate_waitpoint_hmac_secret_all", supports.rotate_waitpoint_hmac_secret_all),
+            ("seed_waitpoint_hmac_secret", supports.seed_waitpoint_hmac_secret),
+            ("list_pending_waitpoints", supports.list_pending_waitpoints),
             ("stream_durable_summary", supports.stream_durable_summary),
             ("stream_best_effort_live", supports.stream_best_effort_live),
             ("issue_reclaim_grant", supports.issue_reclaim_grant),
@@ -54,21 +56,6 @@ on_every_database! {
             assert!(supported, "{name}");
         }
         assert!(!supports.subscribe_instance_tags);
-    }
-
-    async fn what_is_not_offered_says_so_by_name(h) {
-        let (id, handle) = h.created_and_claimed().await;
-        let partition = PartitionKey::from(Partition { family: PartitionFamily::Execution, index: id.partition() });
-        let b = &h.backend;
-        for (op, refused) in [
-            ("create_waitpoint", refusal(b.create_waitpoint(&handle, "key", Duration::from_secs(1)).await)),
-            ("observe_signals", refusal(b.observe_signals(&handle).await)),
-            ("read_waitpoint_token", refusal(b.read_waitpoint_token(partition.clone(), &WaitpointId::new()).await)),
-            ("list_suspended", refusal(b.list_suspended(partition, None, 9).await)),
-        ] {
-            assert_eq!(refused, format!("unavailable: {op}"));
-        }
-        b.complete(&handle, None).await.unwrap();
     }
 
     async fn shutdown_leaves_the_database_usable(h) {

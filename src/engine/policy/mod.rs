@@ -10,5 +10,7 @@ pub(crate) mod flow_cancel;
 pub(crate) mod group;
 pub(crate) mod live;
 pub(crate) mod reclaim;
+pub(crate) mod resume;
 pub(crate) mod retry;
 pub(crate) mod summary;
+pub(crate) mod timeout;

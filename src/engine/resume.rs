@@ -1,0 +1,256 @@
+//! What follows a suspension: the claim of a resumable execution, the resumption by the control plane, and
+//! the timeout.
+
+use ff_core::backend::HandleKind;
+use ff_core::contracts::{
+    ClaimResumedExecutionArgs, ClaimResumedExecutionResult, ClaimedResumedExecution, ResumeExecutionArgs,
+    ResumeExecutionResult,
+};
+use ff_core::engine_error::{ContentionKind, EngineError, StateKind};
+use ff_core::partition::Partition;
+use ff_core::state::PublicState;
+use ff_core::types::{AttemptId, AttemptIndex, ExecutionId, LeaseEpoch, SignalId, TimestampMs};
+use serde_json::json;
+
+use crate::backend::Backend;
+use crate::db::Dialect;
+use crate::engine::lease::{Granted, attempt_number};
+use crate::engine::policy::timeout::{Ending, Timeout, after_timeout};
+use crate::error::Abort;
+use crate::model::id::{ExecKey, exec_key, partition_key, reject_nul};
+use crate::model::signal::Members;
+use crate::statements::{Statements, attempt, execution, grant, resume, suspension, waitpoint};
+
+/// Leases a resumable execution; the attempt that was suspended goes on, under its next epoch.
+///
+/// Precondition: a signal or a timeout resumed the execution, and nobody claimed it since. Effect: the
+/// execution is active, an `acquired` event is written. Repeating it is `Contention(NotAResumedExecution)`.
+/// The lane is taken from the arguments as it is; the attempt index and the time are not looked at.
+pub(crate) async fn claim<D: Dialect>(
+    backend: &Backend<D>,
+    args: &ClaimResumedExecutionArgs,
+) -> Result<ClaimResumedExecutionResult, EngineError> {
+    let key = exec_key(&args.execution_id)?;
+    reject_nul("worker_id", args.worker_id.as_str())?;
+    reject_nul("worker_instance_id", args.worker_instance_id.as_str())?;
+    let now_ms = backend.now_ms();
+    let ttl_ms = i64::try_from(args.lease_ttl_ms).unwrap_or(i64::MAX); // tidy: a caller's time may exceed the column
+    let lease_expires_at_ms = now_ms.saturating_add(ttl_ms);
+    let params = resume::ResumeClaimParams {
+        partition_key: key.partition_key,
+        execution_id: key.execution_id,
+        execution_text: key.text(),
+        lease_id: args.lease_id.to_string(),
+        now_ms,
+        worker_id: args.worker_id.as_str().to_owned(),
+        worker_instance_id: args.worker_instance_id.as_str().to_owned(),
+        lease_expires_at_ms,
+    };
+    let claimed =
+        unit!(backend, resume_claim, params, |row, wakes| wakes.lease(row.lease_event_id, key.partition_key))?;
+    let Some(row) = claimed else {
+        return Err(not_resumable(backend, key).await);
+    };
+    let attempt_id = AttemptId::new();
+    let granted = Granted {
+        kind: HandleKind::Resumed,
+        attempt_index: row.attempt_index,
+        attempt_id: attempt_id.clone(),
+        lease_id: args.lease_id.clone(),
+        lease_epoch: row.lease_epoch,
+        lease_ttl_ms: args.lease_ttl_ms,
+        lane_id: args.lane_id.clone(),
+        worker_instance_id: args.worker_instance_id.clone(),
+    };
+    Ok(ClaimResumedExecutionResult::Claimed(ClaimedResumedExecution::new(
+        args.execution_id.clone(),
+        args.lease_id.clone(),
+        LeaseEpoch::new(row.lease_epoch.max(0).unsigned_abs()),
+        AttemptIndex::new(attempt_number(row.attempt_index)?),
+        attempt_id,
+        TimestampMs::from_millis(lease_expires_at_ms),
+        granted.handle::<D>(key)?,
+    )))
+}
+
+/// Why there was nothing to claim.
+async fn not_resumable<D: Dialect>(backend: &Backend<D>, key: ExecKey) -> EngineError {
+    match may_be_resumed(backend, key).await {
+        Ok(Some(missing)) => EngineError::NotFound { entity: missing },
+        Ok(None) => EngineError::Contention(ContentionKind::NotAResumedExecution),
+        Err(error) => error,
+    }
+}
+
+/// What is missing of an execution that could be resumed, if anything is.
+async fn may_be_resumed<D: Dialect>(backend: &Backend<D>, key: ExecKey) -> Result<Option<&'static str>, EngineError> {
+    let state =
+        execution::ExecutionStateReadParams { partition_key: key.partition_key, execution_id: key.execution_id };
+    let Some(row) = read!(backend, execution_state_read, state)? else {
+        return Ok(Some("execution"));
+    };
+    if row.public_state != "resumable" {
+        return Ok(None);
+    }
+    let running =
+        attempt::AttemptRunningReadParams { partition_key: key.partition_key, execution_id: key.execution_id };
+    Ok(if read!(backend, attempt_running_read, running)?.is_none() { Some("attempt") } else { None })
+}
+
+/// Moves a suspended execution back to where claims find it, at once or after a delay.
+///
+/// Precondition: the execution is suspended. Effect: its suspension and its waitpoints are gone, it is
+/// claimable now or when the delay is over; no event. Repeating it is `State(ExecutionNotSuspended)`.
+pub(crate) async fn resume<D: Dialect>(
+    backend: &Backend<D>,
+    args: &ResumeExecutionArgs,
+) -> Result<ResumeExecutionResult, EngineError> {
+    let key = exec_key(&args.execution_id)?;
+    let delay_ms = i64::try_from(args.resume_delay_ms).unwrap_or(i64::MAX); // tidy: a caller's time may exceed the column
+    let resume_at_ms = (delay_ms > 0).then(|| backend.now_ms().saturating_add(delay_ms));
+    transaction!(backend, "resume_release", [key, resume_at_ms], |conn| {
+        resume_on::<D>(conn, *key, *resume_at_ms).await
+    })
+}
+
+async fn resume_on<D: Dialect>(
+    conn: &mut D::Connection,
+    key: ExecKey,
+    resume_at_ms: Option<i64>,
+) -> Result<ResumeExecutionResult, Abort> {
+    let (partition_key, execution_id) = (key.partition_key, key.execution_id);
+    let Some(core) = conn.resume_lock(&resume::ResumeLockParams { partition_key, execution_id }).await? else {
+        return Err(Abort::from(EngineError::NotFound { entity: "execution" }));
+    };
+    let deleted = if core.lifecycle_phase == "suspended" {
+        conn.suspension_delete(&suspension::SuspensionDeleteParams { partition_key, execution_id }).await?
+    } else {
+        0
+    };
+    if deleted == 0 {
+        return Err(Abort::from(EngineError::State(StateKind::ExecutionNotSuspended)));
+    }
+    conn.waitpoint_delete_all(&waitpoint::WaitpointDeleteAllParams { partition_key, execution_id }).await?;
+    let mut changed_fields = json!({ "current_suspension_id": "", "current_waitpoint_id": "" });
+    if let (Some(_), Some(deadline_ms)) = (resume_at_ms, core.deadline_at_ms) {
+        changed_fields["execution_deadline_at"] = deadline_ms.into();
+    }
+    let (public_state, public_word, eligibility_state, blocking_reason) = match resume_at_ms {
+        None => (PublicState::Waiting, "waiting", "eligible_now", "waiting_for_worker"),
+        Some(_) => (PublicState::Delayed, "delayed", "not_eligible_until_time", "waiting_for_resume_delay"),
+    };
+    conn.resume_release(&resume::ResumeReleaseParams {
+        eligibility_state: eligibility_state.to_owned(),
+        public_state: public_word.to_owned(),
+        blocking_reason: blocking_reason.to_owned(),
+        deadline_at_ms: resume_at_ms.or(core.deadline_at_ms),
+        changed_fields,
+        partition_key,
+        execution_id,
+    })
+    .await?;
+    Ok(ResumeExecutionResult::Resumed { public_state })
+}
+
+/// Applies the timeout of the suspension of an execution, for a caller who names the partition.
+///
+/// As [`expire_due`].
+pub(crate) async fn expire<D: Dialect>(
+    backend: &Backend<D>,
+    partition: &Partition,
+    id: &ExecutionId,
+) -> Result<(), EngineError> {
+    let key = ExecKey { partition_key: partition_key(partition.index)?, execution_id: exec_key(id)?.execution_id };
+    expire_due(backend, key).await.map(drop)
+}
+
+/// Applies the timeout of a suspension, if its time has passed by our clock.
+///
+/// Precondition: none; what is not due is left alone. Effect: as the suspension asked for, the execution ends
+/// or becomes resumable; a completion is written. Repeating it does nothing. A suspension that is over only
+/// loses its timeout. Says whether the timeout was applied.
+pub(crate) async fn expire_due<D: Dialect>(backend: &Backend<D>, key: ExecKey) -> Result<bool, EngineError> {
+    let now_ms = backend.now_ms();
+    let completed = transaction!(
+        backend,
+        "suspension_expire",
+        [key, now_ms],
+        |conn| { expire_on::<D>(conn, *key, *now_ms).await },
+        |completion_event_id, wakes| {
+            if let Some(event_id) = completion_event_id {
+                wakes.completion(*event_id, key.partition_key);
+            }
+        }
+    )?;
+    Ok(completed.is_some())
+}
+
+/// Answers the event id of the completion, if there is one.
+async fn expire_on<D: Dialect>(conn: &mut D::Connection, key: ExecKey, now_ms: i64) -> Result<Option<i64>, Abort> {
+    let (partition_key, execution_id) = (key.partition_key, key.execution_id);
+    let Some(core) = conn.execution_lock(&execution::ExecutionLockParams { partition_key, execution_id }).await? else {
+        return Ok(None);
+    };
+    let read = suspension::SuspensionReadParams { partition_key, execution_id };
+    let Some(suspended) = conn.suspension_read(&read).await? else {
+        return Ok(None);
+    };
+    if suspended.timeout_at_ms.is_none_or(|timeout_at_ms| timeout_at_ms >= now_ms) {
+        return Ok(None);
+    }
+    let clear = suspension::SuspensionTimeoutClearParams { partition_key, execution_id };
+    if core.lifecycle_phase != "suspended" {
+        conn.suspension_timeout_clear(&clear).await?;
+        return Ok(None);
+    }
+    conn.waitpoint_delete_all(&waitpoint::WaitpointDeleteAllParams { partition_key, execution_id }).await?;
+    match after_timeout(suspended.timeout_behavior.as_deref())? {
+        Timeout::Ends(ending) => end_on::<D>(conn, key, now_ms, ending).await.map(Some),
+        Timeout::Resumes => {
+            let mut members = Members::parse(&suspended.members_text)?;
+            members.append_timeout(&SignalId::new(), now_ms)?;
+            let members = members.into_value();
+            conn.suspension_members_write(&suspension::SuspensionMembersWriteParams {
+                members,
+                partition_key,
+                execution_id,
+            })
+            .await?;
+            conn.suspension_timeout_clear(&clear).await?;
+            conn.suspension_resume(&suspension::SuspensionResumeParams { partition_key, execution_id }).await?;
+            let event = suspension::SuspensionResumableEventInsertParams { now_ms, partition_key, execution_id };
+            Ok(Some(conn.suspension_resumable_event_insert(&event).await?.event_id))
+        }
+    }
+}
+
+async fn end_on<D: Dialect>(conn: &mut D::Connection, key: ExecKey, now_ms: i64, ending: Ending) -> Result<i64, Abort> {
+    let (partition_key, execution_id) = (key.partition_key, key.execution_id);
+    conn.suspension_delete(&suspension::SuspensionDeleteParams { partition_key, execution_id }).await?;
+    conn.suspension_expire(&suspension::SuspensionExpireParams {
+        public_state: ending.public_state.to_owned(),
+        now_ms,
+        cancellation_reason: ending.reason.to_owned(),
+        partition_key,
+        execution_id,
+    })
+    .await?;
+    let running = attempt::AttemptRunningReadParams { partition_key, execution_id };
+    if let Some(running) = conn.attempt_running_read(&running).await? {
+        conn.suspension_attempt_expire(&suspension::SuspensionAttemptExpireParams {
+            outcome: ending.public_state.to_owned(),
+            now_ms,
+            partition_key,
+            execution_id,
+            attempt_index: running.attempt_index,
+        })
+        .await?;
+    }
+    let completion = grant::GrantCompletionEventInsertParams {
+        outcome: ending.completion.to_owned(),
+        now_ms,
+        partition_key,
+        execution_id,
+    };
+    Ok(conn.grant_completion_event_insert(&completion).await?.event_id)
+}
