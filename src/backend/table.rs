@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use ff_core::backend::*;
 use ff_core::capability::Capabilities;
 use ff_core::contracts::*;
-use ff_core::engine_backend::{EngineBackend, ReconcileCounts, SiblingCancelReconcileAction};
+use ff_core::engine_backend::{EngineBackend, ExpirePhase, ReconcileCounts, SiblingCancelReconcileAction};
 use ff_core::engine_error::EngineError;
 use ff_core::partition::{Partition, PartitionKey};
 use ff_core::state::PublicState;
@@ -15,9 +15,7 @@ use ff_core::types::*;
 
 use super::Backend;
 use crate::db::Dialect;
-use crate::engine::{
-    admission, attempt, budget, dependency, describe, edge, execution, flow, flow_cancel, lease, quota, reclaim, resume, schedule, secret, server, sibling, signal, stream, suspend, tag, take, typed, upkeep, waitpoint, worker,
-};
+use crate::engine::{admission, attempt, budget, dependency, describe, edge, execution, expiry, flow, flow_cancel, lease, quota, reclaim, resume, schedule, secret, server, sibling, signal, stream, suspend, tag, take, typed, upkeep, waitpoint, worker};
 
 #[async_trait]
 impl<D: Dialect> EngineBackend for Backend<D> {
@@ -481,6 +479,39 @@ impl<D: Dialect> EngineBackend for Backend<D> {
     // Subscriptions.
 
     // Steps of the background sweeps.
+    async fn mark_lease_expired_if_due(
+        &self,
+        partition: Partition,
+        execution_id: &ExecutionId,
+    ) -> Result<(), EngineError> {
+        expiry::mark_lease_expired(self, &partition, execution_id).await
+    }
+    async fn promote_delayed(
+        &self,
+        partition: Partition,
+        _lane: &LaneId,
+        execution_id: &ExecutionId,
+        now_ms: TimestampMs,
+    ) -> Result<(), EngineError> {
+        expiry::promote(self, &partition, execution_id, now_ms).await
+    }
+    async fn expire_execution(
+        &self,
+        partition: Partition,
+        execution_id: &ExecutionId,
+        phase: ExpirePhase,
+        now_ms: TimestampMs,
+    ) -> Result<(), EngineError> {
+        expiry::expire(self, &partition, execution_id, phase, now_ms).await
+    }
+    async fn reconcile_execution_index(
+        &self,
+        partition: Partition,
+        lanes: &[LaneId],
+        filter: &ScannerFilter,
+    ) -> Result<ReconcileCounts, EngineError> {
+        expiry::check(self, &partition, lanes, filter).await
+    }
 
     // Workers.
     async fn register_worker(&self, args: RegisterWorkerArgs) -> Result<RegisterWorkerOutcome, EngineError> {

@@ -17,8 +17,9 @@
 //! | `flow` | `create_flow`, `add_execution_to_flow`, `describe_flow`, `list_flows`, `project_flow_summary` |
 //! | `flow_cancel` | `cancel_flow`, `cancel_flow_header`, `ack_cancel_member` |
 //! | `edge` | `stage_dependency_edge`, `apply_dependency_to_child`, `set_edge_group_policy`, `list_edges`, `describe_edge` |
-//! | `typed` | `renew_lease`, `complete_execution`, `fail_execution` |
+//! | `expiry` | `mark_lease_expired_if_due`, `expire_execution`, `promote_delayed`, `reconcile_execution_index`, the sweeps of what is due |
 //! | `take` | `claim_execution`, `issue_grant_and_claim` |
+//! | `typed` | `renew_lease`, `complete_execution`, `fail_execution` |
 //! | `worker` | `register_worker`, `heartbeat_worker`, `mark_worker_dead`, `list_workers`, the sweep of lapsed workers |
 //! | `budget` | `create_budget`, `reset_budget`, `get_budget_status`, `read_budget_usage_and_limits`, `report_usage`, `report_usage_admin`, `record_spend`, `release_budget` |
 //! | `quota` | `create_quota_policy`, `read_quota_policy_limits`, `check_admission`, `release_admission` |
@@ -30,6 +31,7 @@
 //! | `hop` | the one step of following: an edge is counted, its group decided |
 //! | `policy/` | decisions without a database: retries, append rates, dependency groups |
 //! | `policy/` | decisions without a database: retries, reclaims, resume conditions, timeouts, append rates, dependency groups |
+//! | `policy/` | decisions without a database: retries, time that is over, append rates, dependency groups |
 //! | `sibling` | `drain_sibling_cancel_group`, `reconcile_sibling_cancel_group`, cancelling what a satisfied group no longer needs |
 //!
 //! There is no SQL here, no transaction except through [`crate::db::Db`], and nothing that asks which
@@ -139,6 +141,7 @@ pub(crate) mod dependency;
 pub(crate) mod describe;
 pub(crate) mod edge;
 pub(crate) mod execution;
+pub(crate) mod expiry;
 pub(crate) mod flow;
 pub(crate) mod flow_cancel;
 pub(crate) mod hop;

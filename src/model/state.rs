@@ -25,6 +25,8 @@ pub(crate) enum AttemptOutcome {
     Interrupted,
     /// `waiting_children`
     WaitingChildren,
+    /// `expired`
+    Expired,
 }
 
 impl AttemptOutcome {
@@ -36,6 +38,7 @@ impl AttemptOutcome {
             Self::Retry => "retry",
             Self::Interrupted => "interrupted",
             Self::WaitingChildren => "waiting_children",
+            Self::Expired => "expired",
         }
     }
 }

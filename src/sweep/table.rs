@@ -13,7 +13,7 @@ use futures_core::future::BoxFuture;
 use super::FullScannerConfig;
 use crate::backend::Backend;
 use crate::db::Dialect;
-use crate::engine::{dependency, execution, schedule, sibling, upkeep, worker};
+use crate::engine::{dependency, execution, expiry, schedule, sibling, upkeep, worker};
 
 /// What one run of a sweep did.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -28,6 +28,11 @@ impl Report {
     /// That many rows were handled and none failed.
     pub(crate) fn of(processed: u32) -> Self {
         Self { processed, errors: 0 }
+    }
+
+    /// How many rows were tried.
+    pub(crate) fn total(&self) -> u32 {
+        self.processed.saturating_add(self.errors)
     }
 
     /// Counts one row: it was handled, there was nothing to do, or it failed, which is logged.
@@ -71,14 +76,18 @@ macro_rules! sweep {
 #[rustfmt::skip]
 pub(super) fn all<D: Dialect>() -> Vec<Sweep<D>> {
     vec![
+        sweep!("attempt_timeout", attempt_timeout_interval, |backend, config| expiry::sweep_attempts(backend, config)),
         sweep!("budget_reconciler", budget_reconciler_interval, |backend| upkeep::reconcile_all_budgets(backend)),
         sweep!("budget_reset", budget_reset_interval, |backend| upkeep::reset_budgets(backend)),
         sweep!("delayed_promoter", delayed_promoter_interval, |backend| execution::sweep_delayed(backend)),
         sweep!("dependency", dependency_reconciler_interval, |backend, config| dependency::sweep(backend, &config.scanner_filter, config.dependency_stale_threshold_ms)),
         sweep!("edge_cancel_dispatcher", edge_cancel_dispatcher_interval, |backend| sibling::sweep_cancels(backend)),
         sweep!("edge_cancel_reconciler", edge_cancel_reconciler_interval, |backend| sibling::sweep_leftovers(backend)),
+        sweep!("execution_deadline", execution_deadline_interval, |backend, config| expiry::sweep_deadlines(backend, config)),
         sweep!("grant_expiry", lease_expiry_interval, |backend| schedule::sweep_grants(backend)),
         sweep!("growth", growth_interval, |backend| upkeep::forget_old(backend)),
+        sweep!("index_reconciler", index_reconciler_interval, |backend, config| expiry::sweep_checks(backend, config)),
+        sweep!("lease_expiry", lease_expiry_interval, |backend, config| expiry::sweep_leases(backend, config)),
         sweep!("quota_reconciler", quota_reconciler_interval, |backend| upkeep::reconcile_all_quotas(backend)),
         sweep!("worker_registry_ttl_sweep", worker_registry_ttl_interval, |backend| worker::sweep(backend)),
     ]

@@ -14,6 +14,7 @@ mod claim;
 mod dependency;
 mod edge;
 mod execution;
+mod expiry;
 mod fence;
 mod flow;
 mod flow_cancel;

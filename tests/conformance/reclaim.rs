@@ -29,7 +29,7 @@ fn asking(id: &ExecutionId) -> IssueReclaimGrantArgs {
 }
 
 /// Uses a grant as worker `rescuer`.
-fn using(id: &ExecutionId) -> ReclaimExecutionArgs {
+pub(crate) fn using(id: &ExecutionId) -> ReclaimExecutionArgs {
     ReclaimExecutionArgs::new(
         id.clone(),
         WorkerId::new("rescuer"),
@@ -46,7 +46,7 @@ fn using(id: &ExecutionId) -> ReclaimExecutionArgs {
     )
 }
 
-async fn granted(h: &Opened, id: &ExecutionId) -> ReclaimGrant {
+pub(crate) async fn granted(h: &Opened, id: &ExecutionId) -> ReclaimGrant {
     match h.backend.issue_reclaim_grant(asking(id)).await.unwrap() {
         IssueReclaimGrantOutcome::Granted(grant) => grant,
         other => panic!("not granted: {other:?}"),

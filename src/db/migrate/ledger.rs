@@ -97,6 +97,7 @@ pub(super) const SQLITE: &[Step] = steps!(
         "1007_retention",
         "1008_granted",
         "1010_unfollowed_completion",
+        "1012_sweep_indexes",
     ]
 );
 
@@ -133,6 +134,7 @@ pub(super) const POSTGRES: &[Step] = steps!(
         "1007_retention",
         "1008_granted",
         "1010_unfollowed_completion",
+        "1012_sweep_indexes",
     ]
 );
 

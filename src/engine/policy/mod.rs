@@ -6,6 +6,7 @@ pub(crate) mod budget;
 pub(crate) mod capability;
 pub(crate) mod dependency;
 pub(crate) mod eligibility;
+pub(crate) mod expiry;
 pub(crate) mod flow_cancel;
 pub(crate) mod group;
 pub(crate) mod live;

@@ -1,0 +1,481 @@
+//! Time that is over: leases that ran out, attempts and executions that took too long, delays that ended.
+//!
+//! ```text
+//!   active --lease over--> runnable, same attempt            (mark_lease_expired_if_due)
+//!   active --attempt timed out--> runnable, next attempt     (expire_execution, retries left)
+//!                             `-> terminal, expired          (expire_execution, none left)
+//!   anything open --deadline passed--> terminal, expired     (expire_execution; not while it is delayed)
+//!   delayed --time has come--> eligible                      (promote_delayed)
+//! ```
+//!
+//! Each operation locks the execution, judges again whether it is due, and does nothing when it is not, so
+//! repeating one is harmless and several processes may sweep one database. Asked for one execution it does
+//! what its name says. The sweeps divide the leases that ran out among themselves: where the policy has a
+//! retry policy or an attempt timeout the attempt ends, everywhere else the next worker continues it.
+
+use ff_core::backend::ScannerFilter;
+use ff_core::engine_backend::{ExpirePhase, ReconcileCounts};
+use ff_core::engine_error::EngineError;
+use ff_core::partition::{Partition, PartitionFamily};
+use ff_core::types::{ExecutionId, LaneId, TimestampMs};
+use uuid::Uuid;
+
+use crate::backend::Backend;
+use crate::db::{Dialect, Wakes};
+use crate::engine::policy::expiry::{ends_attempts, may_follow, passes, wakes_at_ms};
+use crate::error::Abort;
+use crate::model::document;
+use crate::model::id::{ExecKey, exec_key, partition_key};
+use crate::model::state::{AttemptOutcome, has_ended};
+use crate::statements::{Statements, attempt, expiry, grant};
+use crate::sweep::{FullScannerConfig, Report};
+
+/// How many executions one run of a sweep takes.
+const SWEEP_LIMIT: u32 = 1_000;
+/// How many one page of a sweep's list has.
+const SWEEP_PAGE: i64 = 250;
+/// How many pages one run reads when it may take little of what it finds.
+const SWEEP_PAGES: u32 = 40;
+/// How many executions one page of a consistency check has.
+const CHECK_PAGE: i64 = 500;
+
+/// Takes the lease of an execution whose worker is gone, so that another one can claim it.
+///
+/// Precondition: a lease of the execution ran out by the backend's clock; otherwise nothing happens. Effect:
+/// the attempt is `lease_expired_reclaimable`; if it was running, the execution is claimable and an `expired`
+/// lease event is written. Repeating it finds nothing.
+pub(crate) async fn mark_lease_expired<D: Dialect>(
+    backend: &Backend<D>,
+    partition: &Partition,
+    id: &ExecutionId,
+) -> Result<(), EngineError> {
+    let due = Due { key: row_key(partition, id)?, now_ms: backend.now_ms(), asked_by: Asker::Caller };
+    release_lease(backend, due).await.map(drop)
+}
+
+/// Ends an attempt or an execution that took too long.
+///
+/// Precondition: for [`ExpirePhase::AttemptTimeout`] the execution is active and its lease ran out by the
+/// backend's clock; for [`ExpirePhase::ExecutionDeadline`] it is open, not delayed, and its deadline is before
+/// `now`. Otherwise nothing happens. Effect: the attempt ends and gets its next epoch; the execution is tried
+/// again when its retry policy allows one more attempt after a timeout, else it ends as `expired` with a
+/// completion. An `expired` lease event is written where there was a lease. Repeating it finds nothing.
+pub(crate) async fn expire<D: Dialect>(
+    backend: &Backend<D>,
+    partition: &Partition,
+    id: &ExecutionId,
+    phase: ExpirePhase,
+    now: TimestampMs,
+) -> Result<(), EngineError> {
+    let key = row_key(partition, id)?;
+    let due = |now_ms| Due { key, now_ms, asked_by: Asker::Caller };
+    match phase {
+        ExpirePhase::AttemptTimeout => time_out(backend, due(backend.now_ms())).await.map(drop),
+        ExpirePhase::ExecutionDeadline => pass_deadline(backend, due(now.0)).await.map(drop),
+    }
+}
+
+/// Makes a delayed execution eligible.
+///
+/// Precondition: it waits for a time that is not after `now`; otherwise nothing happens. Effect: it is
+/// claimable and has the deadline back that it had before the delay. Repeating it finds nothing.
+pub(crate) async fn promote<D: Dialect>(
+    backend: &Backend<D>,
+    partition: &Partition,
+    id: &ExecutionId,
+    now: TimestampMs,
+) -> Result<(), EngineError> {
+    let key = row_key(partition, id)?;
+    let now_ms = now.0;
+    transaction!(backend, "expiry_delay_end", [key, now_ms], |conn| {
+        let Some(core) = lock::<D>(conn, *key).await? else { return Ok(()) };
+        let waits = matches!(core.lifecycle_phase.as_str(), "submitted" | "runnable")
+            && core.eligibility_state == "not_eligible_until_time";
+        let wakes = wakes_at_ms(core.deadline_at_ms, &core.raw_fields).is_some_and(|at_ms| at_ms <= *now_ms);
+        if waits && wakes {
+            let ended =
+                expiry::ExpiryDelayEndParams { partition_key: key.partition_key, execution_id: key.execution_id };
+            conn.expiry_delay_end(&ended).await?;
+        }
+        Ok(())
+    })
+}
+
+/// Counts the executions of a partition whose state words contradict each other, and names them in the log.
+/// Changes nothing. No lanes means all lanes.
+pub(crate) async fn check<D: Dialect>(
+    backend: &Backend<D>,
+    partition: &Partition,
+    lanes: &[LaneId],
+    filter: &ScannerFilter,
+) -> Result<ReconcileCounts, EngineError> {
+    let partition_key = partition_key(partition.index)?;
+    let mut counts = ReconcileCounts::default();
+    let mut after = Uuid::nil();
+    loop {
+        let params = expiry::ExpiryInconsistentListParams {
+            partition_key,
+            after,
+            now_ms: backend.now_ms(),
+            page_size: CHECK_PAGE,
+        };
+        let rows = read!(backend, expiry_inconsistent_list, params)?;
+        let is_last = (rows.len() as i64) < CHECK_PAGE;
+        for row in rows {
+            after = row.execution_id;
+            let is_meant = lanes.is_empty() || lanes.iter().any(|lane| lane.as_str() == row.lane_id);
+            if is_meant && passes(filter, &row.raw_fields) {
+                counts.processed = counts.processed.saturating_add(1);
+                tracing::warn!(partition_key, execution_id = %row.execution_id, "the state words contradict each other");
+            }
+        }
+        if is_last {
+            return Ok(counts);
+        }
+    }
+}
+
+/// One run of the sweep for leases that ran out.
+pub(crate) async fn sweep_leases<D: Dialect>(
+    backend: &Backend<D>,
+    config: &FullScannerConfig,
+) -> Result<Report, EngineError> {
+    sweep_expired(backend, config, |backend, due| Box::pin(release_lease(backend, due))).await
+}
+
+/// One run of the sweep for attempts that took too long.
+pub(crate) async fn sweep_attempts<D: Dialect>(
+    backend: &Backend<D>,
+    config: &FullScannerConfig,
+) -> Result<Report, EngineError> {
+    sweep_expired(backend, config, |backend, due| Box::pin(time_out(backend, due))).await
+}
+
+/// What a sweep does with one execution; true when there was something to do.
+type Handling<D> = for<'a> fn(&'a Backend<D>, Due) -> futures_core::future::BoxFuture<'a, Result<bool, EngineError>>;
+
+/// Goes through the leases that ran out, oldest first.
+async fn sweep_expired<D: Dialect>(
+    backend: &Backend<D>,
+    config: &FullScannerConfig,
+    handle: Handling<D>,
+) -> Result<Report, EngineError> {
+    let now_ms = backend.now_ms();
+    let mut report = Report::default();
+    let mut after = (i64::MIN, i16::MIN, Uuid::nil());
+    for _ in 0..SWEEP_PAGES {
+        let params = expiry::ExpiryLeaseDueListParams {
+            now_ms,
+            after_expires_at_ms: after.0,
+            after_partition_key: after.1,
+            after_execution_id: after.2,
+            page_size: SWEEP_PAGE,
+        };
+        let rows = read!(backend, expiry_lease_due_list, params)?;
+        let is_last = (rows.len() as i64) < SWEEP_PAGE;
+        for row in rows {
+            after = (row.lease_expires_at_ms, row.partition_key, row.execution_id);
+            let key = ExecKey { partition_key: row.partition_key, execution_id: row.execution_id };
+            let asked_by = Asker::Sweep(config.scanner_filter.clone());
+            report.count(handle(backend, Due { key, now_ms, asked_by }).await);
+        }
+        if is_last || report.total() >= SWEEP_LIMIT {
+            break;
+        }
+    }
+    Ok(report)
+}
+
+/// One run of the sweep for executions whose deadline has passed.
+pub(crate) async fn sweep_deadlines<D: Dialect>(
+    backend: &Backend<D>,
+    config: &FullScannerConfig,
+) -> Result<Report, EngineError> {
+    let now_ms = backend.now_ms();
+    let mut report = Report::default();
+    let mut after = (i64::MIN, i16::MIN, Uuid::nil());
+    for _ in 0..SWEEP_PAGES {
+        let params = expiry::ExpiryDeadlineDueListParams {
+            now_ms,
+            after_deadline_at_ms: after.0,
+            after_partition_key: after.1,
+            after_execution_id: after.2,
+            page_size: SWEEP_PAGE,
+        };
+        let rows = read!(backend, expiry_deadline_due_list, params)?;
+        let is_last = (rows.len() as i64) < SWEEP_PAGE;
+        for row in rows {
+            after = (row.deadline_at_ms, row.partition_key, row.execution_id);
+            let key = ExecKey { partition_key: row.partition_key, execution_id: row.execution_id };
+            let asked_by = Asker::Sweep(config.scanner_filter.clone());
+            report.count(pass_deadline(backend, Due { key, now_ms, asked_by }).await);
+        }
+        if is_last || report.total() >= SWEEP_LIMIT {
+            break;
+        }
+    }
+    Ok(report)
+}
+
+/// One run of the consistency check over all partitions.
+pub(crate) async fn sweep_checks<D: Dialect>(
+    backend: &Backend<D>,
+    config: &FullScannerConfig,
+) -> Result<Report, EngineError> {
+    let mut report = Report::default();
+    for index in 0..backend.partitions().num_flow_partitions {
+        let partition = Partition { family: PartitionFamily::Execution, index };
+        let counts = check(backend, &partition, &[], &config.scanner_filter).await?;
+        report.processed = report.processed.saturating_add(counts.processed);
+    }
+    Ok(report)
+}
+
+/// The rows of an execution in the partition that a caller names.
+fn row_key(partition: &Partition, id: &ExecutionId) -> Result<ExecKey, EngineError> {
+    let partition_key = partition_key(partition.index)?;
+    Ok(ExecKey { partition_key, ..exec_key(id)? })
+}
+
+/// Who wants it.
+enum Asker {
+    /// Somebody, for this execution.
+    Caller,
+    /// A sweep, for those that pass the filter.
+    Sweep(ScannerFilter),
+}
+
+/// An execution whose time may be over.
+struct Due {
+    key: ExecKey,
+    now_ms: i64,
+    asked_by: Asker,
+}
+
+impl Due {
+    /// Whether the asker means an execution with this document.
+    fn is_meant(&self, core: &expiry::ExpiryExecutionLockRow) -> bool {
+        match &self.asked_by {
+            Asker::Caller => true,
+            Asker::Sweep(filter) => passes(filter, &core.raw_fields),
+        }
+    }
+
+    fn is_swept(&self) -> bool {
+        matches!(self.asked_by, Asker::Sweep(_))
+    }
+}
+
+/// What was written.
+#[derive(Default)]
+struct Written {
+    anything: bool,
+    completion_event_id: Option<i64>,
+    lease_event_id: Option<i64>,
+}
+
+impl Written {
+    fn tell(&self, partition_key: i16, wakes: &mut Wakes) {
+        if let Some(event_id) = self.completion_event_id {
+            wakes.completion(event_id, partition_key);
+        }
+        if let Some(event_id) = self.lease_event_id {
+            wakes.lease(event_id, partition_key);
+        }
+    }
+}
+
+async fn release_lease<D: Dialect>(backend: &Backend<D>, due: Due) -> Result<bool, EngineError> {
+    let partition_key = due.key.partition_key;
+    let written =
+        transaction!(backend, "expiry_lease", [due], |conn| { release_on::<D>(conn, due).await }, |written, wakes| {
+            written.tell(partition_key, wakes)
+        })?;
+    Ok(written.anything)
+}
+
+async fn release_on<D: Dialect>(conn: &mut D::Connection, due: &Due) -> Result<Written, Abort> {
+    let key = due.key;
+    let Some((core, attempt_index)) = expired::<D>(conn, due).await? else { return Ok(Written::default()) };
+    let is_running = core.lifecycle_phase == "active"
+        && running::<D>(conn, key).await?.is_some_and(|running| running.attempt_index == attempt_index);
+    if is_running && due.is_swept() && ends_attempts(core.policy.as_ref()) {
+        return Ok(Written::default());
+    }
+    let release = expiry::ExpiryAttemptReleaseParams {
+        partition_key: key.partition_key,
+        execution_id: key.execution_id,
+        attempt_index,
+    };
+    conn.expiry_attempt_release(&release).await?;
+    // An attempt that is not the running one only left its lease behind.
+    if !is_running {
+        return Ok(Written { anything: true, ..Written::default() });
+    }
+    conn.expiry_execution_release(&expiry::ExpiryExecutionReleaseParams {
+        now_ms: due.now_ms,
+        partition_key: key.partition_key,
+        execution_id: key.execution_id,
+    })
+    .await?;
+    let lease_event_id = Some(lease_event::<D>(conn, due).await?);
+    Ok(Written { anything: true, lease_event_id, ..Written::default() })
+}
+
+async fn time_out<D: Dialect>(backend: &Backend<D>, due: Due) -> Result<bool, EngineError> {
+    let partition_key = due.key.partition_key;
+    let written = transaction!(
+        backend,
+        "expiry_attempt",
+        [due],
+        |conn| { time_out_on::<D>(conn, due).await },
+        |written, wakes| { written.tell(partition_key, wakes) }
+    )?;
+    Ok(written.anything)
+}
+
+async fn time_out_on<D: Dialect>(conn: &mut D::Connection, due: &Due) -> Result<Written, Abort> {
+    let key = due.key;
+    let Some((core, attempt_index)) = expired::<D>(conn, due).await? else { return Ok(Written::default()) };
+    let is_running = core.lifecycle_phase == "active"
+        && running::<D>(conn, key).await?.is_some_and(|running| running.attempt_index == attempt_index);
+    if !is_running || (due.is_swept() && !ends_attempts(core.policy.as_ref())) {
+        return Ok(Written::default());
+    }
+    let completion_event_id = if may_follow(core.policy.as_ref(), attempt_index) {
+        end_attempt::<D>(conn, due, attempt_index, AttemptOutcome::Interrupted).await?;
+        let retries = document::counter(&core.raw_fields, "retry_count").saturating_add(1);
+        conn.expiry_execution_retry(&expiry::ExpiryExecutionRetryParams {
+            next_attempt_index: attempt_index.saturating_add(1),
+            retry_count: retries.to_string(),
+            partition_key: key.partition_key,
+            execution_id: key.execution_id,
+        })
+        .await?;
+        None
+    } else {
+        end_attempt::<D>(conn, due, attempt_index, AttemptOutcome::Expired).await?;
+        Some(end_execution::<D>(conn, due, "attempt_timeout").await?)
+    };
+    let lease_event_id = Some(lease_event::<D>(conn, due).await?);
+    Ok(Written { anything: true, completion_event_id, lease_event_id })
+}
+
+async fn pass_deadline<D: Dialect>(backend: &Backend<D>, due: Due) -> Result<bool, EngineError> {
+    let partition_key = due.key.partition_key;
+    let written = transaction!(
+        backend,
+        "expiry_deadline",
+        [due],
+        |conn| { pass_deadline_on::<D>(conn, due).await },
+        |written, wakes| { written.tell(partition_key, wakes) }
+    )?;
+    Ok(written.anything)
+}
+
+async fn pass_deadline_on<D: Dialect>(conn: &mut D::Connection, due: &Due) -> Result<Written, Abort> {
+    let key = due.key;
+    let Some(core) = lock::<D>(conn, key).await?.filter(|core| due.is_meant(core)) else {
+        return Ok(Written::default());
+    };
+    // While an execution is delayed its deadline column says when it wakes up.
+    let is_open = !has_ended(&core.lifecycle_phase) && core.eligibility_state != "not_eligible_until_time";
+    if !is_open || core.deadline_at_ms.is_none_or(|deadline_ms| deadline_ms >= due.now_ms) {
+        return Ok(Written::default());
+    }
+    let is_active = core.lifecycle_phase == "active";
+    // The attempt of an execution that waits for its next one has ended already.
+    if (is_active || core.lifecycle_phase == "suspended")
+        && let Some(running) = running::<D>(conn, key).await?
+    {
+        end_attempt::<D>(conn, due, running.attempt_index, AttemptOutcome::Expired).await?;
+    }
+    let suspension =
+        expiry::ExpirySuspensionDeleteParams { partition_key: key.partition_key, execution_id: key.execution_id };
+    conn.expiry_suspension_delete(&suspension).await?;
+    let waitpoints =
+        expiry::ExpiryWaitpointDeleteAllParams { partition_key: key.partition_key, execution_id: key.execution_id };
+    conn.expiry_waitpoint_delete_all(&waitpoints).await?;
+    let completion_event_id = Some(end_execution::<D>(conn, due, "execution_deadline").await?);
+    let lease_event_id = if is_active { Some(lease_event::<D>(conn, due).await?) } else { None };
+    Ok(Written { anything: true, completion_event_id, lease_event_id })
+}
+
+async fn lock<D: Dialect>(
+    conn: &mut D::Connection,
+    key: ExecKey,
+) -> Result<Option<expiry::ExpiryExecutionLockRow>, Abort> {
+    let params = expiry::ExpiryExecutionLockParams { partition_key: key.partition_key, execution_id: key.execution_id };
+    Ok(conn.expiry_execution_lock(&params).await?)
+}
+
+/// An execution that is meant, locked, and its attempt whose lease ran out first.
+async fn expired<D: Dialect>(
+    conn: &mut D::Connection,
+    due: &Due,
+) -> Result<Option<(expiry::ExpiryExecutionLockRow, i32)>, Abort> {
+    let Some(core) = lock::<D>(conn, due.key).await?.filter(|core| due.is_meant(core)) else {
+        return Ok(None);
+    };
+    let params = expiry::ExpiryAttemptDueParams {
+        partition_key: due.key.partition_key,
+        execution_id: due.key.execution_id,
+        now_ms: due.now_ms,
+    };
+    Ok(conn.expiry_attempt_due(&params).await?.map(|attempt| (core, attempt.attempt_index)))
+}
+
+async fn running<D: Dialect>(
+    conn: &mut D::Connection,
+    key: ExecKey,
+) -> Result<Option<attempt::AttemptRunningReadRow>, Abort> {
+    let params = attempt::AttemptRunningReadParams { partition_key: key.partition_key, execution_id: key.execution_id };
+    Ok(conn.attempt_running_read(&params).await?)
+}
+
+async fn end_attempt<D: Dialect>(
+    conn: &mut D::Connection,
+    due: &Due,
+    attempt_index: i32,
+    outcome: AttemptOutcome,
+) -> Result<(), Abort> {
+    let params = expiry::ExpiryAttemptEndParams {
+        outcome: outcome.as_str().to_owned(),
+        now_ms: due.now_ms,
+        partition_key: due.key.partition_key,
+        execution_id: due.key.execution_id,
+        attempt_index,
+    };
+    conn.expiry_attempt_end(&params).await?;
+    Ok(())
+}
+
+/// Ends the execution and answers its completion's event id.
+async fn end_execution<D: Dialect>(conn: &mut D::Connection, due: &Due, message: &str) -> Result<i64, Abort> {
+    let params = expiry::ExpiryExecutionEndParams {
+        now_ms: due.now_ms,
+        failure_message: message.to_owned(),
+        partition_key: due.key.partition_key,
+        execution_id: due.key.execution_id,
+    };
+    conn.expiry_execution_end(&params).await?;
+    let completion = grant::GrantCompletionEventInsertParams {
+        outcome: AttemptOutcome::Expired.as_str().to_owned(),
+        now_ms: due.now_ms,
+        partition_key: due.key.partition_key,
+        execution_id: due.key.execution_id,
+    };
+    Ok(conn.grant_completion_event_insert(&completion).await?.event_id)
+}
+
+async fn lease_event<D: Dialect>(conn: &mut D::Connection, due: &Due) -> Result<i64, Abort> {
+    let params = grant::GrantLeaseEventInsertParams {
+        execution_text: due.key.text(),
+        lease_id: None,
+        event_type: "expired".to_owned(),
+        now_ms: due.now_ms,
+        partition_key: due.key.partition_key,
+        execution_id: due.key.execution_id,
+    };
+    Ok(conn.grant_lease_event_insert(&params).await?.event_id)
+}
