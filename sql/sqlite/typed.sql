@@ -29,13 +29,7 @@ WITH fence AS (
      AND held.attempt_index = :attempt_index
      AND held.lease_epoch = :lease_epoch
      AND held.lease_expires_at_ms > :now_ms
-     AND (core.attempt_index = :attempt_index
-          OR NOT EXISTS (SELECT 1
-                           FROM ff_attempt AS other
-                          WHERE other.partition_key = :partition_key
-                            AND other.execution_id = :execution_id
-                            AND (other.attempt_index = core.attempt_index
-                                 OR other.attempt_index > :attempt_index)))
+     AND held.outcome IS NULL
 )
 INSERT INTO ff_lease_event
        (execution_id, lease_id, event_type, occurred_at_ms, partition_key, namespace, instance_tag)
@@ -58,13 +52,7 @@ WITH fence AS (
      AND held.attempt_index = :attempt_index
      AND held.lease_epoch = :lease_epoch
      AND held.lease_expires_at_ms > :now_ms
-     AND (core.attempt_index = :attempt_index
-          OR NOT EXISTS (SELECT 1
-                           FROM ff_attempt AS other
-                          WHERE other.partition_key = :partition_key
-                            AND other.execution_id = :execution_id
-                            AND (other.attempt_index = core.attempt_index
-                                 OR other.attempt_index > :attempt_index)))
+     AND held.outcome IS NULL
 )
 UPDATE ff_attempt AS attempt
    SET lease_expires_at_ms = :lease_expires_at_ms

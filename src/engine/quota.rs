@@ -8,7 +8,7 @@ use ff_core::contracts::{
     ReleaseAdmissionArgs, ReleaseAdmissionResult,
 };
 use ff_core::engine_error::EngineError;
-use ff_core::types::QuotaPolicyId;
+use ff_core::types::{ExecutionId, QuotaPolicyId, TimestampMs};
 
 use crate::backend::Backend;
 use crate::db::Dialect;
@@ -16,6 +16,9 @@ use crate::engine::policy::admission::{QuotaSeen, refusal, window_ms};
 use crate::error::Abort;
 use crate::model::id::{corruption, invalid_input};
 use crate::statements::{Statements, quota};
+
+/// Over how long a policy without a window of its own counts.
+const DEFAULT_WINDOW_SECONDS: u64 = 60;
 
 /// Creates a quota policy; one that is there stays as it is.
 ///
@@ -83,15 +86,7 @@ pub(crate) async fn admit<D: Dialect>(
     id: &QuotaPolicyId,
     args: &CheckAdmissionArgs,
 ) -> Result<CheckAdmissionResult, EngineError> {
-    let window_ms = window_ms(args);
-    let asked = Asked {
-        partition_key: partition(backend, id),
-        quota_policy_id: id.to_string(),
-        execution_id: args.execution_id.to_string(),
-        cutoff_ms: args.now.0.saturating_sub(window_ms),
-        expires_at_ms: args.now.0.saturating_add(window_ms),
-        args: args.clone(),
-    };
+    let asked = Asked::new(partition(backend, id), id, args);
     transaction!(backend, "quota_admit", [asked], |conn| {
         let (policy, made) = lock_or_make::<D>(conn, asked).await?;
         let answer = admit_on::<D>(conn, asked, policy.active_concurrency).await?;
@@ -113,6 +108,18 @@ struct Asked {
 }
 
 impl Asked {
+    fn new(partition_key: i16, id: &QuotaPolicyId, args: &CheckAdmissionArgs) -> Self {
+        let window_ms = window_ms(args);
+        Self {
+            partition_key,
+            quota_policy_id: id.to_string(),
+            execution_id: args.execution_id.to_string(),
+            cutoff_ms: args.now.0.saturating_sub(window_ms),
+            expires_at_ms: args.now.0.saturating_add(window_ms),
+            args: args.clone(),
+        }
+    }
+
     fn policy_delete(&self) -> quota::QuotaPolicyDeleteParams {
         let (partition_key, quota_policy_id) = (self.partition_key, self.quota_policy_id.clone());
         quota::QuotaPolicyDeleteParams { partition_key, quota_policy_id }
@@ -192,6 +199,38 @@ async fn admit_on<D: Dialect>(
         .await?;
     }
     Ok(CheckAdmissionResult::Admitted)
+}
+
+/// Admits an execution under the limits that its policy stores, in a transaction of the caller's; says whether it
+/// may go on. Where there is no policy, or one without limits, everything may. A policy without a window counts
+/// over a minute.
+pub(crate) async fn admit_by_policy<D: Dialect>(
+    conn: &mut D::Connection,
+    partition_key: i16,
+    id: &QuotaPolicyId,
+    execution_id: ExecutionId,
+    now_ms: i64,
+) -> Result<bool, Abort> {
+    let params = quota::QuotaLimitsReadParams { partition_key, quota_policy_id: id.to_string() };
+    let Some(limits) = conn.quota_limits_read(&params).await? else {
+        return Ok(true);
+    };
+    if limits.max_requests_per_window <= 0 && limits.active_concurrency_cap <= 0 {
+        return Ok(true);
+    }
+    let window_seconds = limits.requests_per_window_seconds.max(0).unsigned_abs();
+    let args = CheckAdmissionArgs {
+        execution_id,
+        now: TimestampMs::from_millis(now_ms),
+        window_seconds: if window_seconds == 0 { DEFAULT_WINDOW_SECONDS } else { window_seconds },
+        rate_limit: limits.max_requests_per_window.max(0).unsigned_abs(),
+        concurrency_cap: limits.active_concurrency_cap.max(0).unsigned_abs(),
+        jitter_ms: None,
+    };
+    let asked = Asked::new(partition_key, id, &args);
+    let (policy, _) = lock_or_make::<D>(conn, &asked).await?;
+    let answer = admit_on::<D>(conn, &asked, policy.active_concurrency).await?;
+    Ok(matches!(answer, CheckAdmissionResult::Admitted | CheckAdmissionResult::AlreadyAdmitted))
 }
 
 /// Gives the place of an execution back; its use of the rate stays.

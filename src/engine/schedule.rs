@@ -9,7 +9,7 @@
 //!
 //! A grant names the worker that may use it and until when. An execution has at most one live claim grant.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use ff_core::contracts::{
     ClaimForWorkerArgs, ClaimForWorkerOutcome, ClaimGrant, EvaluateFlowEligibilityArgs, EvaluateFlowEligibilityResult,
@@ -18,7 +18,7 @@ use ff_core::contracts::{
 use ff_core::crypto::hmac::hmac_sign;
 use ff_core::engine_error::{ContentionKind, EngineError, StateKind, ValidationKind};
 use ff_core::partition::PartitionConfig;
-use ff_core::types::{BudgetId, ExecutionId};
+use ff_core::types::{BudgetId, ExecutionId, QuotaPolicyId};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 use uuid::Uuid;
@@ -29,6 +29,7 @@ use crate::engine::execution;
 use crate::engine::policy::allowance::{BudgetLimit, budget_ids, limits};
 use crate::engine::policy::capability;
 use crate::engine::policy::eligibility::{Upstream, is_required};
+use crate::engine::quota;
 use crate::engine::reclaim::{active_secret, partition_of};
 use crate::engine::typed::stored_ttl_ms;
 use crate::error::Abort;
@@ -227,8 +228,8 @@ impl schedule::ScheduleLockRow {
 /// partitions alike.
 ///
 /// Precondition: none. Effect: the execution is kept from other claims until the grant is used or expires; the
-/// first grant ever also makes the key that grants are signed with. An execution whose budget is used up is
-/// passed over and stays eligible; a call looks past a hundred of them. Repeating it grants another execution.
+/// first grant ever also makes the key that grants are signed with. An execution whose budget is used up, or whose
+/// quota admits no more, is passed over and stays eligible; a call looks past a hundred of them. Repeating it grants another execution.
 pub(crate) async fn claim_for_worker<D: Dialect>(
     backend: &Backend<D>,
     args: &ClaimForWorkerArgs,
@@ -267,7 +268,7 @@ async fn grant_best_on<D: Dialect>(
     conn: &mut D::Connection,
     request: &GrantRequest,
 ) -> Result<Option<ClaimGrant>, Abort> {
-    let mut budgets = HashMap::new();
+    let (mut budgets, mut quotas) = (HashMap::new(), HashSet::new());
     let mut next = schedule::ScheduleCandidateNextParams {
         lane_id: request.args.lane_id.as_str().to_owned(),
         capabilities: request.args.worker_capabilities.iter().cloned().collect(),
@@ -283,7 +284,8 @@ async fn grant_best_on<D: Dialect>(
         let lock = schedule::ScheduleLockParams { partition_key: key.partition_key, execution_id: key.execution_id };
         if let Some(core) = conn.schedule_lock(&lock).await?
             && core.is_grantable()
-            && is_admitted::<D>(conn, request, &core.raw_fields, &mut budgets).await?
+            && has_budgets_left::<D>(conn, request, &core.raw_fields, &mut budgets).await?
+            && is_admitted::<D>(conn, request, key, &core.raw_fields, &mut quotas).await?
         {
             return grant_on::<D>(conn, request, key).await.map(Some);
         }
@@ -295,7 +297,7 @@ async fn grant_best_on<D: Dialect>(
 }
 
 /// Whether every budget of an execution has something left.
-async fn is_admitted<D: Dialect>(
+async fn has_budgets_left<D: Dialect>(
     conn: &mut D::Connection,
     request: &GrantRequest,
     raw_fields: &Value,
@@ -315,6 +317,30 @@ async fn is_admitted<D: Dialect>(
         }
     }
     Ok(true)
+}
+
+/// Whether the quota of an execution admits it, which then takes its place. A policy that refused one execution
+/// refuses the others of this call as well.
+async fn is_admitted<D: Dialect>(
+    conn: &mut D::Connection,
+    request: &GrantRequest,
+    key: ExecKey,
+    raw_fields: &Value,
+    refused: &mut HashSet<QuotaPolicyId>,
+) -> Result<bool, Abort> {
+    let named = document::member_string(raw_fields, "quota_policy_id");
+    let Some(id) = named.and_then(|named| QuotaPolicyId::parse(&named).ok()) else {
+        return Ok(true);
+    };
+    if refused.contains(&id) {
+        return Ok(false);
+    }
+    let partition_key = D::quota_partition(&id, &request.partitions);
+    let admitted = quota::admit_by_policy::<D>(conn, partition_key, &id, exec_id_of(key)?, request.now_ms).await?;
+    if !admitted {
+        refused.insert(id);
+    }
+    Ok(admitted)
 }
 
 async fn has_budget_left<D: Dialect>(

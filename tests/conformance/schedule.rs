@@ -4,14 +4,15 @@ use std::collections::BTreeSet;
 
 use ff_core::contracts::{
     ClaimExecutionArgs, ClaimExecutionResult, ClaimForWorkerArgs, ClaimForWorkerOutcome, ClaimGrant,
-    EvaluateFlowEligibilityArgs, EvaluateFlowEligibilityResult, IssueClaimGrantArgs, IssueClaimGrantOutcome,
-    ScanEligibleArgs,
+    CreateQuotaPolicyArgs, EvaluateFlowEligibilityArgs, EvaluateFlowEligibilityResult, IssueClaimGrantArgs,
+    IssueClaimGrantOutcome, ScanEligibleArgs,
 };
 use ff_core::engine_error::EngineError;
 use ff_core::partition::{Partition, PartitionConfig, PartitionFamily, budget_partition};
 use ff_core::policy::{ExecutionPolicy, RoutingRequirements};
 use ff_core::types::{
-    AttemptId, AttemptIndex, BudgetId, ExecutionId, LaneId, LeaseId, TimestampMs, WorkerId, WorkerInstanceId,
+    AttemptId, AttemptIndex, BudgetId, ExecutionId, LaneId, LeaseId, QuotaPolicyId, TimestampMs, WorkerId,
+    WorkerInstanceId,
 };
 
 use crate::harness::{Harness as Opened, T0, id_in, on_every_database, refusal, uuid_of};
@@ -316,6 +317,29 @@ on_every_database! {
         assert!(granted(&h, &[]).await.is_none());
         alter_core(&h, &spent, r#"raw_fields = '{"budget_ids": "nobody, "}'"#).await;
         assert_eq!(granted(&h, &[]).await.expect("an unknown budget admits").execution_id, spent);
+    }
+
+    async fn a_quota_admits_so_many_at_once(h) {
+        let quota = QuotaPolicyId::new();
+        let policy = CreateQuotaPolicyArgs {
+            quota_policy_id: quota.clone(),
+            window_seconds: 10,
+            max_requests_per_window: 1,
+            max_concurrent: 0,
+            now: TimestampMs::from_millis(T0),
+        };
+        h.backend.create_quota_policy(policy).await.unwrap();
+        let limited = format!(r#"raw_fields = '{{"quota_policy_id": "{quota}"}}'"#);
+        let (first, second) = (h.create_with(|args| args.priority = 9).await, h.create_with(|args| args.priority = 8).await);
+        let free = h.create().await;
+        alter_core(&h, &first, &limited).await;
+        alter_core(&h, &second, &limited).await;
+        assert_eq!(granted(&h, &[]).await.expect("the first is admitted").execution_id, first);
+        assert_eq!(granted(&h, &[]).await.expect("one without a quota").execution_id, free);
+        assert!(granted(&h, &[]).await.is_none());
+        assert_eq!(h.core(&second, "eligibility_state").await, "eligible_now");
+        h.pass_ms(10_001);
+        assert_eq!(granted(&h, &[]).await.expect("the window has passed").execution_id, second);
     }
 
     async fn a_grant_that_nobody_used_is_taken_back(h) {
