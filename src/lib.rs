@@ -66,6 +66,20 @@ pub mod pubsub {
     pub use crate::db::OutboxEvent;
 }
 
+#[cfg(feature = "postgres")]
+#[doc(hidden)]
+pub mod reconcilers {
+    //! One run of a sweep in one partition.
+
+    pub use ff_core::engine_backend::ReconcileCounts as ScanReport;
+
+    pub mod budget_reset {
+        //! Budgets whose period is over.
+
+        pub use crate::open::budget_reset_scan_tick as scan_tick;
+    }
+}
+
 #[doc(hidden)]
 pub mod testing {
     //! What tests may set: the time, and where the database fails.

@@ -37,15 +37,25 @@ pub(crate) async fn reset_budgets<D: Dialect>(backend: &Backend<D>) -> Result<Re
 
 /// The same as if it were that time.
 pub(crate) async fn reset_budgets_at<D: Dialect>(backend: &Backend<D>, now_ms: i64) -> Result<Report, EngineError> {
-    let mut report = Report::default();
+    let mut all = Report::default();
     for partition_key in D::counter_partitions(backend.partitions().num_budget_partitions) {
-        let due = statements::budget::BudgetResetDueParams { partition_key, now_ms, page_size: RESET_BATCH };
-        for row in read!(backend, budget_reset_due, due)? {
-            let reset = Reset { partition_key, budget_id: row.budget_id, now_ms, due_by_ms: Some(now_ms) };
-            let turned =
-                transaction!(backend, "budget_reset_due", [reset], |conn| { reset_on::<D>(conn, reset).await });
-            report.count(turned.map(|turned| matches!(turned, Turned::To(_))));
-        }
+        add(&mut all, reset_budgets_in(backend, partition_key, now_ms).await?);
+    }
+    Ok(all)
+}
+
+/// The same in one partition.
+pub(crate) async fn reset_budgets_in<D: Dialect>(
+    backend: &Backend<D>,
+    partition_key: i16,
+    now_ms: i64,
+) -> Result<Report, EngineError> {
+    let mut report = Report::default();
+    let due = statements::budget::BudgetResetDueParams { partition_key, now_ms, page_size: RESET_BATCH };
+    for row in read!(backend, budget_reset_due, due)? {
+        let reset = Reset { partition_key, budget_id: row.budget_id, now_ms, due_by_ms: Some(now_ms) };
+        let turned = transaction!(backend, "budget_reset_due", [reset], |conn| { reset_on::<D>(conn, reset).await });
+        report.count(turned.map(|turned| matches!(turned, Turned::To(_))));
     }
     Ok(report)
 }

@@ -10,4 +10,4 @@ mod registry;
 mod sqlite;
 
 #[cfg(feature = "postgres")]
-pub use pg::upsert_policy_for_test;
+pub use pg::{budget_reset_scan_tick, upsert_policy_for_test};

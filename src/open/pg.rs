@@ -9,7 +9,7 @@ use ff_core::contracts::{
     CreateExecutionArgs, CreateExecutionResult, CreateFlowArgs, CreateFlowResult, StageDependencyEdgeArgs,
     StageDependencyEdgeResult,
 };
-use ff_core::engine_backend::EngineBackend;
+use ff_core::engine_backend::{EngineBackend, ReconcileCounts};
 use ff_core::partition::PartitionConfig;
 use ff_core::types::{BudgetId, ExecutionId};
 use ff_observability::Metrics;
@@ -22,6 +22,7 @@ use crate::db::pg::{PgStore, courier, open_pool};
 use crate::db::tx::Surroundings;
 use crate::db::wake::{Channels, Courier};
 use crate::db::{Db, Dialect as _, Postgres};
+use crate::engine::upkeep;
 use crate::error::map_sqlx_error;
 use crate::statements::{Statements as _, budget, pg_only};
 use crate::sweep::PostgresScannerConfig;
@@ -166,6 +167,20 @@ impl PostgresBackend {
     pub fn fail_for_test(&self, hook: Box<FaultHook>) {
         self.db().around().faults.set(hook);
     }
+}
+
+/// Resets the budgets of one partition that are due.
+///
+/// # Errors
+/// Those of the database.
+///
+/// # Panics
+/// Outside a tokio runtime.
+#[doc(hidden)]
+pub async fn budget_reset_scan_tick(pool: &PgPool, partition_key: i16) -> Result<ReconcileCounts, EngineError> {
+    let backend = PostgresBackend::from_pool(pool.clone(), PartitionConfig::default());
+    let report = upkeep::reset_budgets_in(&backend, partition_key, backend.now_ms()).await?;
+    Ok(ReconcileCounts { processed: report.processed, errors: report.errors })
 }
 
 /// Gives a budget a policy of the test's own, whatever it had.
