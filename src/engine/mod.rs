@@ -19,6 +19,7 @@
 //! | `edge` | `stage_dependency_edge`, `apply_dependency_to_child`, `set_edge_group_policy`, `list_edges`, `describe_edge` |
 //! | `expiry` | `mark_lease_expired_if_due`, `expire_execution`, `promote_delayed`, `reconcile_execution_index`, the sweeps of what is due |
 //! | `take` | `claim_execution`, `issue_grant_and_claim` |
+//! | `operator` | `cancel_execution`, `revoke_lease`, `change_priority`, `replay_execution` |
 //! | `typed` | `renew_lease`, `complete_execution`, `fail_execution` |
 //! | `worker` | `register_worker`, `heartbeat_worker`, `mark_worker_dead`, `list_workers`, the sweep of lapsed workers |
 //! | `budget` | `create_budget`, `reset_budget`, `get_budget_status`, `read_budget_usage_and_limits`, `report_usage`, `report_usage_admin`, `record_spend`, `release_budget` |
@@ -146,6 +147,7 @@ pub(crate) mod flow;
 pub(crate) mod flow_cancel;
 pub(crate) mod hop;
 pub(crate) mod lease;
+pub(crate) mod operator;
 pub(crate) mod policy;
 pub(crate) mod quota;
 pub(crate) mod reclaim;
