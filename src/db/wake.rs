@@ -10,7 +10,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use tokio::sync::broadcast;
+use tokio::sync::{broadcast, watch};
 use uuid::Uuid;
 
 /// How many wake-ups an outbox channel holds for a slow receiver.
@@ -24,7 +24,7 @@ const STREAM_CAPACITY: usize = 64;
 pub struct OutboxEvent {
     /// The row's event id.
     pub event_id: i64,
-    /// The row's partition.
+    /// The row's partition; -1 when another process wrote it, which does not say.
     pub partition_key: i64,
 }
 
@@ -39,8 +39,22 @@ pub(crate) enum Outbox {
     StreamFrame,
     /// What operators did.
     Operator,
-    /// Signals that were delivered.
-    Signal,
+    /// Deliveries of signals.
+    SignalDelivery,
+}
+
+impl Outbox {
+    /// The table.
+    #[cfg(feature = "postgres")]
+    pub(super) fn table(self) -> &'static str {
+        match self {
+            Self::LeaseHistory => "ff_lease_event",
+            Self::Completion => "ff_completion_event",
+            Self::StreamFrame => "ff_stream_frame",
+            Self::Operator => "ff_operator_event",
+            Self::SignalDelivery => "ff_signal_event",
+        }
+    }
 }
 
 /// One attempt's stream.
@@ -112,7 +126,7 @@ impl Wakes {
 
     /// A row was added to `ff_signal_event`.
     pub(crate) fn signal(&mut self, event_id: i64, partition_key: i16) {
-        self.outbox(Outbox::Signal, event_id, partition_key);
+        self.outbox(Outbox::SignalDelivery, event_id, partition_key);
     }
 
     /// A frame was appended; the row's place is its id.
@@ -148,6 +162,7 @@ pub(crate) struct Channels {
 struct Inner {
     outboxes: [broadcast::Sender<OutboxEvent>; 5],
     ended: broadcast::Sender<OutboxEvent>,
+    link: watch::Sender<u64>,
     streams: Mutex<HashMap<StreamKey, broadcast::Sender<StreamEventId>>>,
 }
 
@@ -155,7 +170,8 @@ impl Channels {
     pub(crate) fn new() -> Self {
         let outboxes = std::array::from_fn(|_| broadcast::channel(OUTBOX_CAPACITY).0);
         let ended = broadcast::channel(OUTBOX_CAPACITY).0;
-        Self { inner: Arc::new(Inner { outboxes, ended, streams: Mutex::default() }) }
+        let link = watch::channel(0).0;
+        Self { inner: Arc::new(Inner { outboxes, ended, link, streams: Mutex::default() }) }
     }
 
     /// Hears of every completion that this backend writes from here on and that others may wait for.
@@ -164,7 +180,6 @@ impl Channels {
     }
 
     /// Hears of every row that is added to an outbox from here on.
-    #[cfg(any(test, feature = "sqlite"))]
     pub(crate) fn outbox(&self, outbox: Outbox) -> broadcast::Receiver<OutboxEvent> {
         self.inner.outboxes[outbox as usize].subscribe()
     }
@@ -197,9 +212,22 @@ impl Channels {
         }
     }
 
-    /// Tells every tail of this process that it may have missed something.
+    /// How often the connection that brings other processes' messages was lost. It changes at a loss, and is told
+    /// without a change when the connection is back.
+    pub(super) fn link(&self) -> watch::Receiver<u64> {
+        self.inner.link.subscribe()
+    }
+
+    /// Tells every subscription of this process that messages are not heard any more.
+    #[cfg(feature = "postgres")]
+    pub(super) fn disconnected(&self) {
+        self.inner.link.send_modify(|losses| *losses = losses.saturating_add(1));
+    }
+
+    /// Tells every tail and every subscription of this process that it may have missed something.
     #[cfg(feature = "postgres")]
     pub(super) fn reconnected(&self) {
+        self.inner.link.send_modify(|_| {});
         for sender in self.streams().values() {
             let _ = sender.send(StreamEventId::Reconnect);
         }

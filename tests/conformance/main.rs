@@ -33,6 +33,8 @@ mod sibling;
 mod signal;
 mod stream;
 mod stream_live;
+mod subscription;
+mod subscription_order;
 mod suspend;
 mod sweep;
 mod tag;
