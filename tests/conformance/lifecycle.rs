@@ -7,7 +7,7 @@ use ff_core::contracts::StreamCursor;
 use ff_core::state::PublicState;
 use ff_core::types::{AttemptIndex, LaneId};
 
-use crate::harness::{PATIENCE, Sweeps, on_every_database, payload, policy, refusal};
+use crate::harness::{PATIENCE, Sweeps, on_every_database, payload, policy};
 
 on_every_database! {
     async fn a_live_database_answers(h) {

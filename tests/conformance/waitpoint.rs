@@ -140,7 +140,7 @@ on_every_database! {
         // Delivered to under the same key again, the marker gives way.
         let binding = crate::suspend::fresh("key");
         h.alter(&format!("UPDATE ff_exec_core SET lifecycle_phase = 'active' WHERE {}", h.of(&silent.id))).await;
-        h.alter("UPDATE ff_attempt SET lease_epoch = 1").await;
+        h.alter("UPDATE ff_attempt SET lease_epoch = 1, outcome = NULL").await;
         let args = crate::suspend::suspending(&h, binding, named("key", "go"));
         let outcome = h.backend.suspend(&silent.before, args).await.unwrap();
         h.alter(&format!("UPDATE ff_suspension_current SET member_map = '{marked}' WHERE {}", h.of(&silent.id))).await;
