@@ -159,6 +159,10 @@ impl<D: Dialect> Backend<D> {
         supports.mark_worker_dead = true;
         supports.list_expired_leases = true;
         supports.list_workers = true;
+        supports.cancel_execution = true;
+        supports.revoke_lease = true;
+        supports.change_priority = true;
+        supports.replay_execution = true;
         Capabilities::new(BackendIdentity::new(D::LABEL, version, D::STAGE), supports)
     }
 

@@ -15,10 +15,7 @@ use ff_core::types::*;
 
 use super::Backend;
 use crate::db::Dialect;
-use crate::engine::{
-    admission, attempt, budget, describe, edge, execution, flow, lease, quota, reclaim, schedule, server, stream, tag,
-    take, typed, upkeep, worker,
-};
+use crate::engine::{admission, attempt, budget, describe, edge, execution, flow, lease, operator, quota, reclaim, schedule, server, stream, tag, take, typed, upkeep, worker};
 
 #[async_trait]
 impl<D: Dialect> EngineBackend for Backend<D> {
@@ -368,6 +365,18 @@ impl<D: Dialect> EngineBackend for Backend<D> {
     }
 
     // Operator control.
+    async fn cancel_execution(&self, args: CancelExecutionArgs) -> Result<CancelExecutionResult, EngineError> {
+        operator::cancel(self, &args).await
+    }
+    async fn revoke_lease(&self, args: RevokeLeaseArgs) -> Result<RevokeLeaseResult, EngineError> {
+        operator::revoke_lease(self, &args).await
+    }
+    async fn change_priority(&self, args: ChangePriorityArgs) -> Result<ChangePriorityResult, EngineError> {
+        operator::change_priority(self, &args).await
+    }
+    async fn replay_execution(&self, args: ReplayExecutionArgs) -> Result<ReplayExecutionResult, EngineError> {
+        operator::replay(self, &args).await
+    }
 
     // Subscriptions.
 

@@ -38,6 +38,7 @@ pub(super) fn outbox_channel(outbox: Outbox) -> Option<&'static str> {
     match outbox {
         Outbox::LeaseHistory => Some("ff_lease_event"),
         Outbox::Completion => Some(COMPLETION_CHANNEL),
+        Outbox::Operator => Some("ff_operator_event"),
         Outbox::StreamFrame => None,
     }
 }

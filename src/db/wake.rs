@@ -37,6 +37,8 @@ pub(crate) enum Outbox {
     Completion,
     /// Frames of any stream.
     StreamFrame,
+    /// What operators did.
+    Operator,
 }
 
 /// One attempt's stream.
@@ -90,6 +92,11 @@ impl Wakes {
         self.outbox(Outbox::Completion, event_id, partition_key);
     }
 
+    /// A row was added to `ff_operator_event`.
+    pub(crate) fn operator(&mut self, event_id: i64, partition_key: i16) {
+        self.outbox(Outbox::Operator, event_id, partition_key);
+    }
+
     /// A frame was appended; the row's place is its id.
     pub(crate) fn frame(&mut self, key: StreamKey, ts_ms: i64, seq: i32, partition_key: i16) {
         self.outbox(Outbox::StreamFrame, ts_ms, partition_key);
@@ -121,7 +128,7 @@ pub(crate) struct Channels {
 }
 
 struct Inner {
-    outboxes: [broadcast::Sender<OutboxEvent>; 3],
+    outboxes: [broadcast::Sender<OutboxEvent>; 4],
     streams: Mutex<HashMap<StreamKey, broadcast::Sender<StreamEventId>>>,
 }
 

@@ -13,6 +13,7 @@
 //! | `edge` | `stage_dependency_edge`, `apply_dependency_to_child`, `set_edge_group_policy`, `list_edges`, `describe_edge` |
 //! | `typed` | `renew_lease`, `complete_execution`, `fail_execution` |
 //! | `take` | `claim_execution`, `issue_grant_and_claim` |
+//! | `operator` | `cancel_execution`, `revoke_lease`, `change_priority`, `replay_execution` |
 //! | `worker` | `register_worker`, `heartbeat_worker`, `mark_worker_dead`, `list_workers`, the sweep of lapsed workers |
 //! | `budget` | `create_budget`, `reset_budget`, `get_budget_status`, `read_budget_usage_and_limits`, `report_usage`, `report_usage_admin`, `record_spend`, `release_budget` |
 //! | `quota` | `create_quota_policy`, `read_quota_policy_limits`, `check_admission`, `release_admission` |
@@ -130,6 +131,7 @@ pub(crate) mod edge;
 pub(crate) mod execution;
 pub(crate) mod flow;
 pub(crate) mod lease;
+pub(crate) mod operator;
 pub(crate) mod policy;
 pub(crate) mod quota;
 pub(crate) mod reclaim;

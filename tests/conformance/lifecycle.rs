@@ -46,6 +46,13 @@ on_every_database! {
             ("mark_worker_dead", supports.mark_worker_dead),
             ("list_expired_leases", supports.list_expired_leases),
             ("list_workers", supports.list_workers),
+            ("cancel_execution", supports.cancel_execution),
+            ("revoke_lease", supports.revoke_lease),
+            ("change_priority", supports.change_priority),
+            ("replay_execution", supports.replay_execution),
+            ("subscribe_lease_history", supports.subscribe_lease_history),
+            ("subscribe_completion", supports.subscribe_completion),
+            ("subscribe_signal_delivery", supports.subscribe_signal_delivery),
         ] {
             assert!(supported, "{name}");
         }

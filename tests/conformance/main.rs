@@ -19,6 +19,7 @@ mod harness;
 mod lease;
 mod lifecycle;
 mod nul;
+mod operator;
 mod queue;
 mod quota;
 mod reclaim;

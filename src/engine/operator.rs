@@ -1,0 +1,376 @@
+//! What an operator does to an execution from outside: cancels it, takes its lease away, changes its
+//! priority, runs it again.
+//!
+//! Each operation locks the execution, decides, and writes in one transaction, so of two that come at once
+//! the second sees what the first did. A lease counts as active when the running attempt names a worker and
+//! either the execution is leased or the lease still has an end: attempts keep their worker's name after
+//! they ended, so the name alone says nothing.
+
+use ff_core::contracts::{
+    CancelExecutionArgs, CancelExecutionResult, ChangePriorityArgs, ChangePriorityResult, ReplayExecutionArgs,
+    ReplayExecutionResult, RevokeLeaseArgs, RevokeLeaseResult,
+};
+use ff_core::engine_error::{ContentionKind, EngineError, StateKind};
+use ff_core::state::PublicState;
+use ff_core::types::CancelSource;
+use serde_json::{Value, json};
+
+use crate::backend::Backend;
+use crate::db::Dialect;
+use crate::error::Abort;
+use crate::model::document;
+use crate::model::id::{ExecKey, exec_key, invalid_input, reject_nul};
+use crate::model::state::has_ended;
+use crate::statements::{Statements, attempt, grant, operator};
+
+/// The highest priority an operator can give; the lowest is 0.
+const MAX_PRIORITY: i32 = 9_000;
+
+/// Cancels an execution, whatever it does.
+///
+/// Precondition: it has not ended otherwise; when a lease is active, the caller is an operator or names the
+/// lease's epoch. Effect: a `cancelled` completion and, when a lease was active, a `revoked` lease event are
+/// written; the lease's epoch is over; suspension, waitpoints and grants are gone. Repeating it answers the
+/// same and writes nothing.
+pub(crate) async fn cancel<D: Dialect>(
+    backend: &Backend<D>,
+    args: &CancelExecutionArgs,
+) -> Result<CancelExecutionResult, EngineError> {
+    let key = exec_key(&args.execution_id)?;
+    reject_nul("reason", &args.reason)?;
+    reject_nul("source", args.source.as_str())?;
+    let (request, partition_key) = (args.clone(), key.partition_key);
+    transaction!(
+        backend,
+        "operator_cancel",
+        [request, key],
+        |conn| {
+            let core = lock::<D>(conn, *key).await?;
+            if has_ended(&core.lifecycle_phase) {
+                if core.public_state == "cancelled" {
+                    return Ok(Written::default());
+                }
+                let detail = format!("already terminal in state '{}'", core.public_state);
+                return Err(Abort::from(refused(request, &detail)));
+            }
+            let leased = leased_attempt::<D>(conn, *key, &core).await?;
+            if let Some(held) = &leased {
+                check_fence(request, held.lease_epoch)?;
+            }
+            cancel_locked::<D>(conn, *key, request, leased.map(|held| held.attempt_index)).await
+        },
+        |written, wakes| {
+            if let Some(event_id) = written.completion_event_id {
+                wakes.completion(event_id, partition_key);
+            }
+            if let Some(event_id) = written.lease_event_id {
+                wakes.lease(event_id, partition_key);
+            }
+        }
+    )?;
+    let execution_id = args.execution_id.clone();
+    Ok(CancelExecutionResult::Cancelled { execution_id, public_state: PublicState::Cancelled })
+}
+
+/// The events that a cancellation wrote.
+#[derive(Default)]
+struct Written {
+    completion_event_id: Option<i64>,
+    lease_event_id: Option<i64>,
+}
+
+/// Only an operator may cancel a leased execution without naming the epoch of the lease.
+fn check_fence(request: &CancelExecutionArgs, lease_epoch: i64) -> Result<(), Abort> {
+    if request.source == CancelSource::OperatorOverride {
+        return Ok(());
+    }
+    let Some(named) = request.lease_epoch else {
+        let detail = "lease_epoch required when source != operator_override and execution is active";
+        return Err(Abort::from(refused(request, detail)));
+    };
+    if i64::try_from(named.0) != Ok(lease_epoch) {
+        return Err(Abort::from(EngineError::State(StateKind::StaleLease)));
+    }
+    Ok(())
+}
+
+fn refused(request: &CancelExecutionArgs, detail: &str) -> EngineError {
+    invalid_input(format!("cancel_execution: execution_id={}: {detail}", request.execution_id))
+}
+
+async fn cancel_locked<D: Dialect>(
+    conn: &mut D::Connection,
+    key: ExecKey,
+    request: &CancelExecutionArgs,
+    leased_attempt: Option<i32>,
+) -> Result<Written, Abort> {
+    let ExecKey { partition_key, execution_id } = key;
+    let now_ms = request.now.0;
+    conn.operator_execution_cancel(&operator::OperatorExecutionCancelParams {
+        now_ms,
+        reason: request.reason.clone(),
+        source: request.source.as_str().to_owned(),
+        partition_key,
+        execution_id,
+    })
+    .await?;
+    if let Some(attempt_index) = leased_attempt {
+        let params = operator::OperatorAttemptCancelParams { now_ms, partition_key, execution_id, attempt_index };
+        conn.operator_attempt_cancel(&params).await?;
+    }
+    let suspension = operator::OperatorSuspensionDeleteParams { partition_key, execution_id };
+    conn.operator_suspension_delete(&suspension).await?;
+    let waitpoints = operator::OperatorWaitpointsDeleteParams { partition_key, execution_id };
+    conn.operator_waitpoints_delete(&waitpoints).await?;
+    let grants = operator::OperatorGrantsDeleteParams { partition_key, execution_id };
+    conn.operator_grants_delete(&grants).await?;
+    let completion = grant::GrantCompletionEventInsertParams {
+        outcome: "cancelled".to_owned(),
+        now_ms,
+        partition_key,
+        execution_id,
+    };
+    let completion = conn.grant_completion_event_insert(&completion).await?;
+    let lease_event_id = match leased_attempt {
+        Some(_) => Some(conn.grant_lease_event_insert(&revoked(key, now_ms)).await?.event_id),
+        None => None,
+    };
+    Ok(Written { completion_event_id: Some(completion.event_id), lease_event_id })
+}
+
+/// Takes the lease from its worker. `reason` is not kept.
+///
+/// Effect: the worker's handle is fenced, an execution that was running is claimable, and a `revoked` lease
+/// event is written. Without such a lease nothing is written, and the answer says why.
+pub(crate) async fn revoke_lease<D: Dialect>(
+    backend: &Backend<D>,
+    args: &RevokeLeaseArgs,
+) -> Result<RevokeLeaseResult, EngineError> {
+    let key = exec_key(&args.execution_id)?;
+    let (request, partition_key) = (args.clone(), key.partition_key);
+    let now_ms = backend.now_ms();
+    let (answer, _) = transaction!(
+        backend,
+        "operator_revoke_lease",
+        [request, key, now_ms],
+        |conn| {
+            let core = lock::<D>(conn, *key).await?;
+            match leased_attempt::<D>(conn, *key, &core).await? {
+                None => Ok(satisfied("no_active_lease")),
+                Some(held) => revoke_locked::<D>(conn, *key, request, &held, *now_ms).await,
+            }
+        },
+        |done, wakes| {
+            if let (_, Some(event_id)) = done {
+                wakes.lease(*event_id, partition_key);
+            }
+        }
+    )?;
+    Ok(answer)
+}
+
+/// An answer, and the lease event behind it.
+type Revocation = (RevokeLeaseResult, Option<i64>);
+
+fn satisfied(reason: &str) -> Revocation {
+    (RevokeLeaseResult::AlreadySatisfied { reason: reason.to_owned() }, None)
+}
+
+async fn revoke_locked<D: Dialect>(
+    conn: &mut D::Connection,
+    key: ExecKey,
+    request: &RevokeLeaseArgs,
+    held: &attempt::AttemptRunningReadRow,
+    now_ms: i64,
+) -> Result<Revocation, Abort> {
+    let ExecKey { partition_key, execution_id } = key;
+    let asked = request.worker_instance_id.as_str();
+    if !asked.is_empty() && held.worker_instance_id.as_deref() != Some(asked) {
+        return Ok(satisfied("different_worker_instance_id"));
+    }
+    let (prefix, attempt_index, lease_epoch) = (D::REVOKED_LEASE_PREFIX, held.attempt_index, held.lease_epoch);
+    let lease_id = format!("{prefix}:{execution_id}:{attempt_index}:{lease_epoch}");
+    if request.expected_lease_id.as_deref().is_some_and(|expected| !expected.is_empty() && expected != lease_id) {
+        return Ok(satisfied("lease_id_mismatch"));
+    }
+    let params = operator::OperatorAttemptRevokeParams { partition_key, execution_id, attempt_index, lease_epoch };
+    if conn.operator_attempt_revoke(&params).await? == 0 {
+        return Ok(satisfied("epoch_moved"));
+    }
+    let release = operator::OperatorExecutionReleaseParams { now_ms, partition_key, execution_id };
+    conn.operator_execution_release(&release).await?;
+    let event = conn.grant_lease_event_insert(&revoked(key, now_ms)).await?;
+    let lease_epoch = lease_epoch.saturating_add(1).to_string();
+    Ok((RevokeLeaseResult::Revoked { lease_id, lease_epoch }, Some(event.event_id)))
+}
+
+/// Sets the priority of an execution that waits to be claimed, kept between 0 and 9,000.
+///
+/// Precondition: it is runnable and eligible; one that was just submitted is not runnable yet. Effect: a
+/// `priority_changed` operator event is written, also when the priority was the same. `lane_id` is not used.
+pub(crate) async fn change_priority<D: Dialect>(
+    backend: &Backend<D>,
+    args: &ChangePriorityArgs,
+) -> Result<ChangePriorityResult, EngineError> {
+    let key = exec_key(&args.execution_id)?;
+    let (priority, now_ms, partition_key) = (args.new_priority.clamp(0, MAX_PRIORITY), args.now.0, key.partition_key);
+    transaction!(
+        backend,
+        "operator_change_priority",
+        [key, priority, now_ms],
+        |conn| {
+            let core = lock::<D>(conn, *key).await?;
+            let params = operator::OperatorPrioritySetParams {
+                priority: *priority,
+                now_ms: *now_ms,
+                partition_key: key.partition_key,
+                execution_id: key.execution_id,
+            };
+            if conn.operator_priority_set(&params).await? == 0 {
+                return Err(Abort::from(EngineError::Contention(ContentionKind::ExecutionNotEligible)));
+            }
+            let details = json!({ "old_priority": core.priority, "new_priority": priority });
+            event::<D>(conn, *key, "priority_changed", details, *now_ms).await
+        },
+        |event_id, wakes| wakes.operator(*event_id, partition_key)
+    )?;
+    Ok(ChangePriorityResult::Changed { execution_id: args.execution_id.clone() })
+}
+
+/// Runs an ended execution again. A member of a flow that was skipped because of its parents waits for them
+/// once more; any other is claimable at once.
+///
+/// Precondition: it is terminal, which a cancelled one is not, and its policy allows one more replay. Effect:
+/// what the end left behind is gone, the last attempt is open under its next epoch, and a `replayed` operator
+/// event is written.
+pub(crate) async fn replay<D: Dialect>(
+    backend: &Backend<D>,
+    args: &ReplayExecutionArgs,
+) -> Result<ReplayExecutionResult, EngineError> {
+    let key = exec_key(&args.execution_id)?;
+    let (now_ms, partition_key) = (args.now.0, key.partition_key);
+    let (public_state, _) = transaction!(
+        backend,
+        "operator_replay",
+        [key, now_ms],
+        |conn| {
+            let core = lock::<D>(conn, *key).await?;
+            if core.lifecycle_phase != "terminal" {
+                return Err(Abort::from(EngineError::State(StateKind::ExecutionNotTerminal)));
+            }
+            let replays = document::counter(&core.raw_fields, "replay_count");
+            if max_replays(core.policy.as_ref()).is_some_and(|max| u64::from(replays) >= max) {
+                return Err(Abort::from(EngineError::State(StateKind::MaxReplaysExhausted)));
+            }
+            replay_locked::<D>(conn, *key, &core, replays, *now_ms).await
+        },
+        |done, wakes| wakes.operator(done.1, partition_key)
+    )?;
+    Ok(ReplayExecutionResult::Replayed { public_state })
+}
+
+/// How often the policy lets an execution be replayed; as often as one likes where it does not say.
+fn max_replays(policy: Option<&Value>) -> Option<u64> {
+    policy?.get("max_replay_count")?.as_u64()
+}
+
+async fn replay_locked<D: Dialect>(
+    conn: &mut D::Connection,
+    key: ExecKey,
+    core: &operator::OperatorExecutionLockRow,
+    replays: u32,
+    now_ms: i64,
+) -> Result<(PublicState, i64), Abort> {
+    let ExecKey { partition_key, execution_id } = key;
+    let running = attempt::AttemptRunningReadParams { partition_key, execution_id };
+    let last = conn.attempt_running_read(&running).await?;
+    // A member that was skipped before it ever ran has no attempt that could say so.
+    let was_skipped = match &last {
+        Some(attempt) => attempt.outcome.as_deref() == Some("skipped"),
+        None => core.public_state == "skipped",
+    };
+    let parents = core.flow_id.filter(|_| was_skipped);
+    let mut details = json!({ "branch": "normal" });
+    if let Some(flow_id) = parents {
+        let groups = operator::OperatorGroupsResetParams { partition_key, flow_id, execution_id };
+        let groups_reset = conn.operator_groups_reset(&groups).await?;
+        let edges = operator::OperatorEdgesReopenParams { partition_key, flow_id, execution_id };
+        conn.operator_edges_reopen(&edges).await?;
+        details = json!({ "branch": "skipped_flow_member", "groups_reset": groups_reset });
+    }
+    let (eligibility_state, public_state, blocking_reason, answer) = match parents {
+        None => ("eligible_now", "waiting", "waiting_for_worker", PublicState::Waiting),
+        Some(_) => {
+            ("blocked_by_dependencies", "waiting_children", "waiting_for_children", PublicState::WaitingChildren)
+        }
+    };
+    conn.operator_execution_replay(&operator::OperatorExecutionReplayParams {
+        eligibility_state: eligibility_state.to_owned(),
+        public_state: public_state.to_owned(),
+        blocking_reason: blocking_reason.to_owned(),
+        now_ms,
+        replay_count: i64::from(replays).saturating_add(1),
+        partition_key,
+        execution_id,
+    })
+    .await?;
+    if let Some(last) = last {
+        let attempt_index = last.attempt_index;
+        let params = operator::OperatorAttemptReopenParams { partition_key, execution_id, attempt_index };
+        conn.operator_attempt_reopen(&params).await?;
+    }
+    Ok((answer, event::<D>(conn, key, "replayed", details, now_ms).await?))
+}
+
+/// Locks the execution until the transaction ends.
+async fn lock<D: Dialect>(conn: &mut D::Connection, key: ExecKey) -> Result<operator::OperatorExecutionLockRow, Abort> {
+    let params =
+        operator::OperatorExecutionLockParams { partition_key: key.partition_key, execution_id: key.execution_id };
+    let found = conn.operator_execution_lock(&params).await?;
+    found.ok_or(Abort::from(EngineError::NotFound { entity: "execution" }))
+}
+
+/// The running attempt, if its lease is active.
+async fn leased_attempt<D: Dialect>(
+    conn: &mut D::Connection,
+    key: ExecKey,
+    core: &operator::OperatorExecutionLockRow,
+) -> Result<Option<attempt::AttemptRunningReadRow>, Abort> {
+    let params = attempt::AttemptRunningReadParams { partition_key: key.partition_key, execution_id: key.execution_id };
+    let running = conn.attempt_running_read(&params).await?;
+    Ok(running.filter(|attempt| {
+        attempt.worker_instance_id.as_deref().is_some_and(|worker| !worker.is_empty())
+            && (core.ownership_state == "leased" || attempt.lease_expires_at_ms.is_some())
+    }))
+}
+
+/// The lease event of a lease that an operator took away.
+fn revoked(key: ExecKey, now_ms: i64) -> grant::GrantLeaseEventInsertParams {
+    grant::GrantLeaseEventInsertParams {
+        execution_text: key.text(),
+        lease_id: None,
+        event_type: "revoked".to_owned(),
+        now_ms,
+        partition_key: key.partition_key,
+        execution_id: key.execution_id,
+    }
+}
+
+/// Writes an operator event; answers its id.
+async fn event<D: Dialect>(
+    conn: &mut D::Connection,
+    key: ExecKey,
+    event_type: &str,
+    details: Value,
+    now_ms: i64,
+) -> Result<i64, Abort> {
+    let params = operator::OperatorEventInsertParams {
+        execution_text: key.text(),
+        event_type: event_type.to_owned(),
+        details,
+        now_ms,
+        partition_key: key.partition_key,
+        execution_id: key.execution_id,
+    };
+    Ok(conn.operator_event_insert(&params).await?.event_id)
+}
