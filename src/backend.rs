@@ -16,6 +16,7 @@ use ff_core::types::FlowId;
 
 use crate::clock::Clock;
 use crate::db::{Db, Dialect};
+use crate::events::Lifetime;
 use crate::sweep::{self, FullScannerConfig, Sweeps};
 
 /// The backend on the embedded database.
@@ -34,6 +35,7 @@ pub struct Backend<D: Dialect> {
 struct Shared<D: Dialect> {
     // First, so that the sweeps are told to stop before the connections close.
     sweeps: Sweeps,
+    lifetime: Lifetime,
     db: Db<D>,
     clock: Clock,
     partitions: PartitionConfig,
@@ -70,6 +72,8 @@ impl<D: Dialect> Backend<D> {
     pub(crate) fn from_parts(db: Db<D>, clock: Clock, partitions: PartitionConfig) -> Self {
         let (sweeps, promotion, release) = (Sweeps::default(), Promotion::default(), Promotion::default());
         Self { shared: Arc::new(Shared { sweeps, db, clock, partitions, promotion, release }) }
+        let (sweeps, lifetime, promotion) = (Sweeps::default(), Lifetime::default(), Promotion::default());
+        Self { shared: Arc::new(Shared { sweeps, lifetime, db, clock, partitions, promotion }) }
     }
 
     /// A handle that does not keep the backend alive.
@@ -99,6 +103,11 @@ impl<D: Dialect> Backend<D> {
     pub async fn sweep_for_test(&self, name: &str, config: &FullScannerConfig) -> Result<(u32, u32), EngineError> {
         let report = sweep::run_once(self, name, config).await?;
         Ok((report.processed, report.errors))
+    }
+
+    /// What ends with the backend.
+    pub(crate) fn lifetime(&self) -> &Lifetime {
+        &self.shared.lifetime
     }
 
     pub(crate) fn db(&self) -> &Db<D> {
@@ -163,6 +172,9 @@ impl<D: Dialect> Backend<D> {
         supports.revoke_lease = true;
         supports.change_priority = true;
         supports.replay_execution = true;
+        supports.subscribe_lease_history = true;
+        supports.subscribe_completion = true;
+        supports.subscribe_signal_delivery = true;
         Capabilities::new(BackendIdentity::new(D::LABEL, version, D::STAGE), supports)
     }
 

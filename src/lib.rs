@@ -27,6 +27,7 @@
 //! | `backend` | the trait's table of methods, one delegation each |
 //! | `engine` | the operations, generic over the dialect |
 //! | `db` | connections, the one door to transactions, wake-ups, migrations |
+//! | `events` | subscriptions to what happened |
 //! | `sweep` | periodic work |
 //! | `model` | ids, states, handles, documents |
 //! | `statements` | the generated statements |
@@ -34,8 +35,10 @@
 mod backend;
 mod clock;
 mod db;
+#[macro_use]
 mod engine;
 mod error;
+mod events;
 mod model;
 mod open;
 mod statements;
@@ -88,6 +91,7 @@ pub use db::migrate::MigrationError;
 pub use db::migrate::{MigrationOptions, apply_migrations, apply_migrations_with, check_schema_version};
 #[cfg(feature = "postgres")]
 pub use error::{PostgresTransportError, map_sqlx_error};
+pub use events::Subscription;
 #[cfg(feature = "postgres")]
 pub use ff_core::backend::PostgresConnection;
 #[cfg(feature = "postgres")]
@@ -109,3 +113,7 @@ pub type SqliteScannerHandle = ScannerHandle;
 /// The sweeps of a backend on the server database.
 #[cfg(feature = "postgres")]
 pub type PostgresScannerHandle = ScannerHandle;
+
+/// What `subscribe_completions` of the backend on the server database gives.
+#[cfg(feature = "postgres")]
+pub type PostgresCompletionStream = Subscription<ff_core::backend::CompletionPayload>;

@@ -13,3 +13,9 @@ SELECT 1 AS alive;
 -- only: pg — SQLite locks the whole database.
 -- column: locks i64
 SELECT CAST(current_setting('max_locks_per_transaction') AS bigint) AS locks;
+
+-- Has the statements of this transaction planned once per connection instead of for their values: one that
+-- reads every partition takes many times longer to plan than to run.
+-- name: server_plan_once :exec
+-- only: pg — SQLite plans a statement when it is prepared.
+SELECT set_config('plan_cache_mode', 'force_generic_plan', true);

@@ -11,11 +11,14 @@ use ff_core::engine_backend::{EngineBackend, ReconcileCounts};
 use ff_core::engine_error::EngineError;
 use ff_core::partition::{Partition, PartitionKey};
 use ff_core::state::PublicState;
+use ff_core::stream_events::{CompletionSubscription, LeaseHistorySubscription, SignalDeliverySubscription};
+use ff_core::stream_subscribe::StreamCursor as EventCursor;
 use ff_core::types::*;
 
 use super::Backend;
 use crate::db::Dialect;
 use crate::engine::{admission, attempt, budget, describe, edge, execution, flow, lease, operator, quota, reclaim, schedule, server, stream, tag, take, typed, upkeep, worker};
+use crate::events;
 
 #[async_trait]
 impl<D: Dialect> EngineBackend for Backend<D> {
@@ -378,7 +381,28 @@ impl<D: Dialect> EngineBackend for Backend<D> {
         operator::replay(self, &args).await
     }
 
-    // Subscriptions.
+    // Subscriptions. Tags of instances cannot be followed: nobody writes what happens to them.
+    async fn subscribe_lease_history(
+        &self,
+        cursor: EventCursor,
+        filter: &ScannerFilter,
+    ) -> Result<LeaseHistorySubscription, EngineError> {
+        events::lease_history(self, &cursor, filter).await
+    }
+    async fn subscribe_completion(
+        &self,
+        cursor: EventCursor,
+        filter: &ScannerFilter,
+    ) -> Result<CompletionSubscription, EngineError> {
+        events::completion(self, &cursor, filter).await
+    }
+    async fn subscribe_signal_delivery(
+        &self,
+        cursor: EventCursor,
+        filter: &ScannerFilter,
+    ) -> Result<SignalDeliverySubscription, EngineError> {
+        events::signal_delivery(self, &cursor, filter).await
+    }
 
     // Steps of the background sweeps.
 

@@ -9,7 +9,7 @@ use ff_core::partition::PartitionConfig;
 use ff_core::types::{BudgetId, FlowId, QuotaPolicyId};
 
 use super::tx::Operation;
-use super::wake::{Interest, StreamKey};
+use super::wake::{Interest, Outbox, StreamKey};
 use crate::statements::Statements;
 
 /// One of the two databases. Only [`Sqlite`](super::Sqlite) and [`Postgres`](super::Postgres) implement it.
@@ -49,6 +49,15 @@ pub trait Dialect: Sized + Send + Sync + 'static {
     /// another one with an edge; none where each flow's own partition holds its members.
     const FLOW_MEMBERS_ONLY_IN: Option<(u16, &'static str)>;
 
+    /// The refusals of a subscription to lease events.
+    const SUBSCRIBE_LEASE_HISTORY: SubscriptionWords;
+
+    /// The refusals of a subscription to completions.
+    const SUBSCRIBE_COMPLETION: SubscriptionWords;
+
+    /// The refusals of a subscription to deliveries of signals.
+    const SUBSCRIBE_SIGNAL_DELIVERY: SubscriptionWords;
+
     /// Whether the same operation may succeed when it is run again at once.
     fn is_transient(error: &sqlx::Error) -> bool;
 
@@ -75,6 +84,15 @@ pub trait Dialect: Sized + Send + Sync + 'static {
     fn worker_partition(worker_instance_id: &str) -> i16;
 }
 
+/// What a refused subscription says, in words that callers compare.
+#[derive(Debug, Clone, Copy)]
+pub struct SubscriptionWords {
+    /// The operation that is not available while the end of the outbox cannot be found.
+    pub(crate) unavailable: &'static str,
+    /// The bytes are no cursor of this backend.
+    pub(crate) foreign_cursor: &'static str,
+}
+
 /// Runs operations on connections. The engine never sees it; [`Db`](super::Db) does.
 pub trait Store<D: Dialect>: Send + Sync + 'static {
     /// Runs an operation to its durable end: connection, transaction, retries, wake-ups.
@@ -82,4 +100,11 @@ pub trait Store<D: Dialect>: Send + Sync + 'static {
 
     /// Makes sure that other processes' frames of a stream arrive here while the answer lives.
     fn watch_stream(&self, key: StreamKey) -> impl Future<Output = Result<Option<Interest>, EngineError>> + Send;
+
+    /// Makes sure that other processes' rows of an outbox are told of here while the answer lives.
+    fn watch_outbox(&self, outbox: Outbox) -> impl Future<Output = Result<Option<Interest>, EngineError>> + Send;
+
+    /// Names the transactions under way that write to an outbox. One that is not named and has drawn an event
+    /// id before the call has ended, and a read that begins after the call sees what it committed.
+    fn writers(&self, outbox: Outbox) -> impl Future<Output = Result<Vec<String>, EngineError>> + Send;
 }

@@ -18,10 +18,13 @@ use tokio::task::{JoinHandle, JoinSet};
 use uuid::Uuid;
 
 pub use super::wake::StreamEventId;
-use super::wake::{Channels, Outbox, StreamKey, Wake};
+use super::wake::{Channels, Outbox, OutboxEvent, StreamKey, Wake};
 
 /// The channel of completion events.
 pub const COMPLETION_CHANNEL: &str = "ff_completion";
+
+/// The partition of a row that another process wrote.
+const ELSEWHERE: i64 = -1;
 
 const STREAM_PREFIX: &str = "ff_stream_";
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
@@ -39,12 +42,24 @@ pub(super) fn outbox_channel(outbox: Outbox) -> Option<&'static str> {
         Outbox::LeaseHistory => Some("ff_lease_event"),
         Outbox::Completion => Some(COMPLETION_CHANNEL),
         Outbox::Operator => Some("ff_operator_event"),
+        Outbox::SignalDelivery => Some("ff_signal_event"),
         Outbox::StreamFrame => None,
     }
 }
 
-/// What a message says, if it is about a stream.
+/// The outbox of a channel.
+fn outbox_of(channel: &str) -> Option<Outbox> {
+    [Outbox::LeaseHistory, Outbox::Completion, Outbox::Operator, Outbox::SignalDelivery]
+        .into_iter()
+        .find(|outbox| outbox_channel(*outbox) == Some(channel))
+}
+
+/// What a message says, if it is about an outbox or a stream.
 fn wake(channel: &str, payload: &str) -> Option<Wake> {
+    if let Some(outbox) = outbox_of(channel) {
+        let event_id = payload.parse().unwrap_or(i64::MAX); // tidy: a message, not data; it asks for a fresh look
+        return Some(Wake::Outbox(outbox, OutboxEvent { event_id, partition_key: ELSEWHERE }));
+    }
     let (execution, attempt) = channel.strip_prefix(STREAM_PREFIX)?.rsplit_once('_')?;
     let key = StreamKey { execution: execution.parse().ok()?, attempt_index: attempt.parse().ok()? };
     Some(Wake::Frame(key, frame(payload)))
@@ -84,6 +99,14 @@ impl Listener {
         // An index that is no attempt's has no channel, and nobody will ever append there.
         let attempt = u32::try_from(key.attempt_index).map_err(|error| sqlx::Error::Protocol(error.to_string()))?;
         self.listen(channel_name(&key.execution, attempt)).await
+    }
+
+    /// Listens to an outbox until the answer is dropped; nothing when it has no channel.
+    pub(super) async fn outbox(&self, outbox: Outbox) -> Result<Option<Listening>, sqlx::Error> {
+        match outbox_channel(outbox) {
+            Some(channel) => self.listen(channel.to_owned()).await.map(Some),
+            None => Ok(None),
+        }
     }
 
     /// Adds a subscriber and waits for the server.
@@ -160,6 +183,7 @@ impl Ears {
                         return;
                     }
                     tracing::warn!("the connection that hears wake-ups was lost");
+                    self.channels.disconnected();
                 }
                 Err(error) => {
                     tracing::warn!(%error, "wake-ups of other processes cannot be heard");
@@ -345,5 +369,17 @@ mod tests {
     fn foreign_channels_say_nothing() {
         assert!(wake("other", "1").is_none());
         assert!(wake("ff_stream_x_1", "1-1").is_none());
+    }
+
+    #[test]
+    fn every_channel_of_an_outbox_is_read_back() {
+        for outbox in [Outbox::LeaseHistory, Outbox::Completion, Outbox::Operator, Outbox::SignalDelivery] {
+            let channel = outbox_channel(outbox).unwrap();
+            let heard = wake(channel, "42");
+            let Some(Wake::Outbox(found, event)) = heard else { panic!("an outbox, not {heard:?}") };
+            assert_eq!((found, event.event_id), (outbox, 42));
+            let Some(Wake::Outbox(_, event)) = wake(channel, "?") else { panic!("an outbox") };
+            assert_eq!(event.event_id, i64::MAX);
+        }
     }
 }

@@ -30,7 +30,7 @@
 //! | What the engine uses | Where |
 //! |---|---|
 //! | `backend.db() -> &Db<D>`, `backend.clock() -> &Clock`, `backend.partitions() -> &PartitionConfig` | [`Backend`](crate::Backend) |
-//! | `Db::read`, `Db::unit`, `Db::write`, `Db::tail`, [`silent`] | here |
+//! | `Db::read`, `Db::survey`, `Db::unit`, `Db::write`, `Db::tail`, `Db::outbox`, [`silent`] | here |
 //! | `Wakes::{lease, completion, frame, outbox}` | [`wake`] |
 //! | `D::LABEL`, `D::TAG`, `D::flow_partition(..)`, `D::worker_partition(..)`, `D::REVOKED_LEASE_PREFIX`, … | [`Dialect`] |
 //! | `Abort` (what a `write` closure returns as its error), `transport::<D>(sqlx::Error)` | [`crate::error`] |
@@ -63,6 +63,7 @@ use std::sync::Arc;
 
 use ff_core::EngineError;
 use futures_core::future::BoxFuture;
+use tokio::sync::{broadcast, watch};
 
 use crate::error::Abort;
 pub(crate) use dialect::Dialect;
@@ -72,10 +73,8 @@ pub use pg::Postgres;
 #[cfg(feature = "sqlite")]
 pub use sqlite::Sqlite;
 use tx::{Kind, Operation, Surroundings};
-#[cfg(feature = "sqlite")]
-pub(crate) use wake::Outbox;
 pub use wake::OutboxEvent;
-pub(crate) use wake::{StreamKey, Tail, Wakes};
+pub(crate) use wake::{Interest, Outbox, StreamKey, Tail, Wakes};
 
 /// Runs operations on one database; clones use the same connections.
 pub(crate) struct Db<D: Dialect> {
@@ -106,6 +105,16 @@ impl<D: Dialect> Db<D> {
         O: for<'a> Fn(&'a mut D::Connection, &'a P) -> BoxFuture<'a, Result<T, sqlx::Error>> + Send + Sync + 'static,
     {
         self.store.run(Call { name, kind: Kind::Read, params, op, wakes: silent }).await
+    }
+
+    /// Reads every partition, in one call.
+    pub(crate) async fn survey<P, T, O>(&self, name: &'static str, params: P, op: O) -> Result<T, EngineError>
+    where
+        P: Send + Sync + 'static,
+        T: Send + 'static,
+        O: for<'a> Fn(&'a mut D::Connection, &'a P) -> BoxFuture<'a, Result<T, sqlx::Error>> + Send + Sync + 'static,
+    {
+        self.store.run(Call { name, kind: Kind::Survey, params, op, wakes: silent }).await
     }
 
     /// Runs exactly one generated call that is atomic by itself.
@@ -147,6 +156,27 @@ impl<D: Dialect> Db<D> {
         let (_, events) = self.around.channels.stream(key);
         let _interest = self.store.watch_stream(key).await?;
         Ok(Tail { events, _interest })
+    }
+
+    /// Hears of rows that are added to an outbox from here on: by this process, and by others while
+    /// [`watch_outbox`](Self::watch_outbox) holds.
+    pub(crate) fn outbox(&self, outbox: Outbox) -> broadcast::Receiver<OutboxEvent> {
+        self.around.channels.outbox(outbox)
+    }
+
+    /// Hears of other processes' rows in an outbox while the answer lives.
+    pub(crate) async fn watch_outbox(&self, outbox: Outbox) -> Result<Option<Interest>, EngineError> {
+        self.store.watch_outbox(outbox).await
+    }
+
+    /// How often the connection that brings other processes' messages was lost; told as well when it is back.
+    pub(crate) fn link(&self) -> watch::Receiver<u64> {
+        self.around.channels.link()
+    }
+
+    /// The transactions under way that write to an outbox: see [`Store::writers`](dialect::Store::writers).
+    pub(crate) async fn writers(&self, outbox: Outbox) -> Result<Vec<String>, EngineError> {
+        self.store.writers(outbox).await
     }
 
     /// The connections.

@@ -23,14 +23,16 @@ use sqlx::postgres::{PgConnectOptions, PgConnection, PgPool, PgPoolOptions};
 use sqlx::{ConnectOptions as _, Connection as _};
 use tracing::Instrument as _;
 
-use super::dialect::{Dialect, Store};
+use super::dialect::{Dialect, Store, SubscriptionWords};
 use super::fault::Step;
 use super::listen::Listener;
 use super::notify::Notifier;
-use super::tx::{Attempts, Kind, Operation, Surroundings, span, transact};
-use super::wake::{Interest, StreamKey};
+use super::tx::{Attempts, Kind, Operation, Surroundings, span, survey, transact};
+use super::wake::{Interest, Outbox, StreamKey};
 use super::warm::Warm;
 use crate::error::{Abort, transport};
+use crate::statements::event::EventWritersParams;
+use crate::statements::pg_only;
 
 /// How many prepared statements a connection keeps: more than there are.
 const STATEMENT_CACHE: usize = 512;
@@ -43,6 +45,9 @@ const WAKEUPS: (&str, &str) = ("ff_sql.wakeups", "after_commit");
 
 /// What every connection is set to: see the module's text; compiling plans never pays off for point statements.
 const SETTINGS: [(&str, &str); 3] = [WAKEUPS, ("plan_cache_mode", "force_custom_plan"), ("jit", "off")];
+
+/// What is said of bytes that are no cursor of an outbox.
+const FOREIGN_CURSOR: &str = "stream_subscribe: cursor does not belong to the Postgres backend";
 
 /// The number of worker registry partitions.
 const WORKER_PARTITIONS: u64 = 256;
@@ -63,6 +68,12 @@ impl Dialect for Postgres {
     const LIST_WORKERS_ACROSS_NAMESPACES: &'static str =
         "list_workers (cross-namespace on Postgres — pass namespace explicitly)";
     const REFUSED_RECLAIM_COUNTS: u32 = 1;
+    const SUBSCRIBE_LEASE_HISTORY: SubscriptionWords =
+        SubscriptionWords { unavailable: "pg.subscribe_lease_history", foreign_cursor: FOREIGN_CURSOR };
+    const SUBSCRIBE_COMPLETION: SubscriptionWords =
+        SubscriptionWords { unavailable: "pg.subscribe_completions (max(event_id))", foreign_cursor: FOREIGN_CURSOR };
+    const SUBSCRIBE_SIGNAL_DELIVERY: SubscriptionWords =
+        SubscriptionWords { unavailable: "pg.subscribe_signal_delivery", foreign_cursor: FOREIGN_CURSOR };
     const FLOW_MEMBERS_ONLY_IN: Option<(u16, &'static str)> = None;
 
     fn is_transient(error: &sqlx::Error) -> bool {
@@ -169,6 +180,7 @@ impl PgStore {
         let mut connection = self.warm.take().await?;
         let ended = match operation.kind() {
             Kind::Write => transact(&self.around.faults, connection.get()?, operation).await,
+            Kind::Survey => survey(&self.around.faults, connection.get()?, operation).await,
             Kind::Read | Kind::Unit => {
                 self.around.faults.check(Step::Run, operation.name())?;
                 operation.run(connection.get()?).await
@@ -198,6 +210,23 @@ impl Store<Postgres> for PgStore {
     async fn watch_stream(&self, key: StreamKey) -> Result<Option<Interest>, EngineError> {
         let interest = self.listener.stream(key).await.map_err(transport::<Postgres>)?;
         Ok(Some(Arc::new(interest)))
+    }
+
+    async fn watch_outbox(&self, outbox: Outbox) -> Result<Option<Interest>, EngineError> {
+        let interest = self.listener.outbox(outbox).await.map_err(transport::<Postgres>)?;
+        Ok(interest.map(|interest| Arc::new(interest) as Interest))
+    }
+
+    async fn writers(&self, outbox: Outbox) -> Result<Vec<String>, EngineError> {
+        let params = EventWritersParams { outbox: outbox.table().to_owned() };
+        let asked = async {
+            let mut connection = self.warm.take().await?;
+            let rows = pg_only::event_writers(connection.get()?, &params).await?;
+            connection.keep();
+            Ok::<_, sqlx::Error>(rows)
+        };
+        let rows = asked.await.map_err(transport::<Postgres>)?;
+        Ok(rows.into_iter().map(|row| row.transaction_name).collect())
     }
 }
 

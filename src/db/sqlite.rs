@@ -16,12 +16,12 @@ use sqlx::error::{DatabaseError, ErrorKind};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection, SqliteJournalMode, SqlitePoolOptions};
 use sqlx::{ConnectOptions as _, Connection as _, SqlitePool};
 
-use super::dialect::{Dialect, Store};
+use super::dialect::{Dialect, Store, SubscriptionWords};
 use super::executor::block_on;
 use super::readers::Readers;
 use super::tx::group::Writer;
 use super::tx::{Kind, Operation, Surroundings};
-use super::wake::{Interest, StreamKey};
+use super::wake::{Interest, Outbox, StreamKey};
 use crate::error::transport;
 
 /// How many prepared statements a connection keeps: more than there are.
@@ -46,6 +46,18 @@ impl Dialect for Sqlite {
     const LIST_WORKERS_ACROSS_NAMESPACES: &'static str =
         "list_workers (cross-namespace on SQLite — pass namespace explicitly)";
     const REFUSED_RECLAIM_COUNTS: u32 = 0;
+    const SUBSCRIBE_LEASE_HISTORY: SubscriptionWords = SubscriptionWords {
+        unavailable: "sqlite.subscribe_lease_history",
+        foreign_cursor: "invalid event_id cursor for sqlite.subscribe_lease_history",
+    };
+    const SUBSCRIBE_COMPLETION: SubscriptionWords = SubscriptionWords {
+        unavailable: "sqlite.subscribe_completion",
+        foreign_cursor: "invalid event_id cursor for sqlite.subscribe_completion",
+    };
+    const SUBSCRIBE_SIGNAL_DELIVERY: SubscriptionWords = SubscriptionWords {
+        unavailable: "sqlite.subscribe_signal_delivery",
+        foreign_cursor: "invalid event_id cursor for sqlite.subscribe_signal_delivery",
+    };
     const FLOW_MEMBERS_ONLY_IN: Option<(u16, &'static str)> =
         Some((0, "execution partition mismatch under single-writer SQLite"));
 
@@ -173,13 +185,22 @@ impl Drop for SqliteStore {
 impl Store<Sqlite> for SqliteStore {
     async fn run<O: Operation<Sqlite>>(&self, operation: O) -> Result<O::Answer, EngineError> {
         match (&self.readers, operation.kind()) {
-            (Some(readers), Kind::Read) => readers.run(operation).await,
+            (Some(readers), Kind::Read | Kind::Survey) => readers.run(operation).await,
             _ => self.writer.run(operation).await,
         }
     }
 
     async fn watch_stream(&self, _: StreamKey) -> Result<Option<Interest>, EngineError> {
         Ok(None)
+    }
+
+    async fn watch_outbox(&self, _: Outbox) -> Result<Option<Interest>, EngineError> {
+        Ok(None)
+    }
+
+    /// Nobody: with a single writer, rows appear in the order of their ids.
+    async fn writers(&self, _: Outbox) -> Result<Vec<String>, EngineError> {
+        Ok(Vec::new())
     }
 }
 

@@ -34,6 +34,8 @@ pub(crate) fn pause_after(attempt: u32) -> Duration {
 pub enum Kind {
     /// Reads; no transaction.
     Read,
+    /// Reads every partition; nothing is written.
+    Survey,
     /// One call that is atomic by itself.
     Unit,
     /// Several calls in one transaction.
@@ -141,6 +143,25 @@ pub(super) async fn transact<O: Operation<super::Postgres>>(
             Err(abort)
         }
     }
+}
+
+/// Runs a read of every partition, in a transaction whose statements are planned once per connection.
+#[cfg(feature = "postgres")]
+pub(super) async fn survey<O: Operation<super::Postgres>>(
+    faults: &Faults,
+    connection: &mut sqlx::PgConnection,
+    operation: &O,
+) -> Result<O::Answer, Abort> {
+    use super::fault::Step;
+    use crate::statements::pg_only;
+    use sqlx::Connection as _;
+
+    let mut transaction = connection.begin().await?;
+    pg_only::server_plan_once(&mut transaction).await?;
+    faults.check(Step::Run, operation.name())?;
+    let ended = operation.run(&mut transaction).await;
+    transaction.rollback().await?;
+    ended
 }
 
 /// The span that an operation runs in.

@@ -10,7 +10,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use tokio::sync::broadcast;
+use tokio::sync::{broadcast, watch};
 use uuid::Uuid;
 
 /// How many wake-ups an outbox channel holds for a slow receiver.
@@ -24,7 +24,7 @@ const STREAM_CAPACITY: usize = 64;
 pub struct OutboxEvent {
     /// The row's event id.
     pub event_id: i64,
-    /// The row's partition.
+    /// The row's partition; -1 when another process wrote it, which does not say.
     pub partition_key: i64,
 }
 
@@ -39,6 +39,22 @@ pub(crate) enum Outbox {
     StreamFrame,
     /// What operators did.
     Operator,
+    /// Deliveries of signals.
+    SignalDelivery,
+}
+
+impl Outbox {
+    /// The table.
+    #[cfg(feature = "postgres")]
+    pub(super) fn table(self) -> &'static str {
+        match self {
+            Self::LeaseHistory => "ff_lease_event",
+            Self::Completion => "ff_completion_event",
+            Self::StreamFrame => "ff_stream_frame",
+            Self::Operator => "ff_operator_event",
+            Self::SignalDelivery => "ff_signal_event",
+        }
+    }
 }
 
 /// One attempt's stream.
@@ -128,18 +144,18 @@ pub(crate) struct Channels {
 }
 
 struct Inner {
-    outboxes: [broadcast::Sender<OutboxEvent>; 4],
+    outboxes: [broadcast::Sender<OutboxEvent>; 5],
+    link: watch::Sender<u64>,
     streams: Mutex<HashMap<StreamKey, broadcast::Sender<StreamEventId>>>,
 }
 
 impl Channels {
     pub(crate) fn new() -> Self {
         let outboxes = std::array::from_fn(|_| broadcast::channel(OUTBOX_CAPACITY).0);
-        Self { inner: Arc::new(Inner { outboxes, streams: Mutex::default() }) }
+        Self { inner: Arc::new(Inner { outboxes, link: watch::channel(0).0, streams: Mutex::default() }) }
     }
 
     /// Hears of every row that is added to an outbox from here on.
-    #[cfg(any(test, feature = "sqlite"))]
     pub(crate) fn outbox(&self, outbox: Outbox) -> broadcast::Receiver<OutboxEvent> {
         self.inner.outboxes[outbox as usize].subscribe()
     }
@@ -169,9 +185,22 @@ impl Channels {
         }
     }
 
-    /// Tells every tail of this process that it may have missed something.
+    /// How often the connection that brings other processes' messages was lost. It changes at a loss, and is told
+    /// without a change when the connection is back.
+    pub(super) fn link(&self) -> watch::Receiver<u64> {
+        self.inner.link.subscribe()
+    }
+
+    /// Tells every subscription of this process that messages are not heard any more.
+    #[cfg(feature = "postgres")]
+    pub(super) fn disconnected(&self) {
+        self.inner.link.send_modify(|losses| *losses = losses.saturating_add(1));
+    }
+
+    /// Tells every tail and every subscription of this process that it may have missed something.
     #[cfg(feature = "postgres")]
     pub(super) fn reconnected(&self) {
+        self.inner.link.send_modify(|_| {});
         for sender in self.streams().values() {
             let _ = sender.send(StreamEventId::Reconnect);
         }

@@ -76,6 +76,18 @@ macro_rules! read {
     };
 }
 
+/// One generated read of every partition: `survey!(backend, event_completion_page, params)`.
+macro_rules! survey {
+    ($backend:expr, $statement:ident, $params:expr) => {
+        $backend
+            .db()
+            .survey(stringify!($statement), $params, |conn, params| {
+                Box::pin(crate::statements::Statements::$statement(conn, params))
+            })
+            .await
+    };
+}
+
 /// Several generated calls in one transaction. The names in brackets are lent to every try; the second
 /// closure, if given, lists what to tell after the commit:
 /// `transaction!(backend, "cancel", [lock, cancel], |conn| { .. }, |answer, wakes| ..)`.

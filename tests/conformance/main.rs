@@ -26,6 +26,8 @@ mod reclaim;
 mod schedule;
 mod stream;
 mod stream_live;
+mod subscription;
+mod subscription_order;
 mod sweep;
 mod tag;
 mod typed;

@@ -1,0 +1,44 @@
+//! Which events a subscriber wants.
+//!
+//! An outbox row knows the namespace of its execution and the value of the tag `cairn.instance_id`. Any other
+//! tag is looked up at the execution. What a row does not know matches nothing.
+
+use ff_core::backend::ScannerFilter;
+use ff_core::engine_error::EngineError;
+
+use super::family::{Entry, Source};
+use crate::db::Dialect;
+use crate::model::document;
+use crate::statements::execution;
+
+/// The tag whose value the outboxes keep.
+const KEPT_TAG: &str = "cairn.instance_id";
+
+/// Whether a subscriber with this filter wants an event.
+///
+/// # Errors
+/// A tag could not be looked up.
+pub(super) async fn wants<D: Dialect, E>(
+    source: &Source<D>,
+    filter: &ScannerFilter,
+    entry: &Entry<E>,
+) -> Result<bool, EngineError> {
+    if let Some(namespace) = &filter.namespace
+        && entry.namespace.as_deref() != Some(namespace.as_str())
+    {
+        return Ok(false);
+    }
+    match &filter.instance_tag {
+        None => Ok(true),
+        Some((key, value)) if key == KEPT_TAG => Ok(entry.instance_tag.as_deref() == Some(value.as_str())),
+        Some((key, value)) => Ok(tag(source, entry, key).await?.as_deref() == Some(value.as_str())),
+    }
+}
+
+async fn tag<D: Dialect, E>(source: &Source<D>, entry: &Entry<E>, key: &str) -> Result<Option<String>, EngineError> {
+    let Some(of) = entry.execution else { return Ok(None) };
+    let params =
+        execution::ExecutionFieldsReadParams { partition_key: of.partition_key, execution_id: of.execution_id };
+    let row = read!(source, execution_fields_read, params)?;
+    Ok(row.and_then(|row| document::tag_text(&row.raw_fields, key)))
+}
