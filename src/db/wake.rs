@@ -30,7 +30,7 @@ pub struct OutboxEvent {
 
 /// The outboxes that can be subscribed to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum Outbox {
+pub enum Outbox {
     /// Lease events.
     LeaseHistory,
     /// Completion events.

@@ -475,6 +475,6 @@ on_every_database! {
         as_child(&h, &id).await;
         let answer = h.backend.replay_execution(replaying(&id)).await.unwrap();
         assert_eq!(answer, ReplayExecutionResult::Replayed { public_state: PublicState::Waiting });
-        assert_eq!(h.number("SELECT fail_count FROM ff_edge_group").await, 2);
+        assert_eq!(h.number("SELECT CAST(fail_count AS bigint) FROM ff_edge_group").await, 2);
     }
 }

@@ -332,7 +332,7 @@ on_every_database! {
         for worker in workers.collect::<Vec<_>>() {
             worker.await.unwrap();
         }
-        let stored = |table: &str| format!("SELECT CAST(event_id AS text) FROM {table} ORDER BY event_id");
+        let stored = |table: &str| format!("SELECT CAST(event_id AS text) AS shown FROM {table} ORDER BY event_id");
         let expected = h.texts(&stored("ff_lease_event")).await;
         let found = take(&mut leases, expected.len()).await;
         let found: Vec<_> = found.iter().map(|event| place(event.cursor())).collect();
