@@ -70,10 +70,9 @@ impl<D: Dialect> std::fmt::Debug for Backend<D> {
 impl<D: Dialect> Backend<D> {
     /// Joins a database with a clock and the partition numbers.
     pub(crate) fn from_parts(db: Db<D>, clock: Clock, partitions: PartitionConfig) -> Self {
-        let (sweeps, promotion, release) = (Sweeps::default(), Promotion::default(), Promotion::default());
-        Self { shared: Arc::new(Shared { sweeps, db, clock, partitions, promotion, release }) }
-        let (sweeps, lifetime, promotion) = (Sweeps::default(), Lifetime::default(), Promotion::default());
-        Self { shared: Arc::new(Shared { sweeps, lifetime, db, clock, partitions, promotion }) }
+        let (promotion, release) = (Promotion::default(), Promotion::default());
+        let (sweeps, lifetime) = (Sweeps::default(), Lifetime::default());
+        Self { shared: Arc::new(Shared { sweeps, lifetime, db, clock, partitions, promotion, release }) }
     }
 
     /// A handle that does not keep the backend alive.

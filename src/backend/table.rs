@@ -17,7 +17,10 @@ use ff_core::types::*;
 
 use super::Backend;
 use crate::db::Dialect;
-use crate::engine::{admission, attempt, budget, describe, edge, execution, flow, lease, operator, quota, reclaim, schedule, server, stream, tag, take, typed, upkeep, worker};
+use crate::engine::{
+    admission, attempt, budget, describe, edge, execution, flow, lease, operator, quota, reclaim, schedule, server,
+    stream, tag, take, typed, upkeep, worker,
+};
 use crate::events;
 
 #[async_trait]

@@ -94,6 +94,7 @@ pub(super) const SQLITE: &[Step] = steps!(
         "1002_idempotency_key",
         "1003_work_queues",
         "1004_stream_counter",
+        "1007_retention",
         "1008_granted",
     ]
 );
@@ -128,6 +129,7 @@ pub(super) const POSTGRES: &[Step] = steps!(
         "1003_work_queues",
         "1004_stream_counter",
         "1005_conditional_notify",
+        "1007_retention",
         "1008_granted",
     ]
 );
