@@ -79,9 +79,9 @@ pub struct RecordedColumn {
     pub nullable: Option<bool>,
 }
 
-/// The key of a text in the index: `noun.statement.dialect`.
+/// The key of a text in the index: `noun.statement.dialect`, and `noun.statement+a+b.dialect` for a variant.
 pub fn key(text: &EmittedText) -> String {
-    format!("{}.{}.{}", text.noun, text.name, text.dialect)
+    format!("{}.{}{}.{}", text.noun, text.name, text.variant, text.dialect)
 }
 
 /// SHA-256 in lower-case hex.

@@ -15,10 +15,15 @@ use crate::pipeline::{Compiled, Inputs, compile};
 use crate::render::{Look, all};
 use crate::source::{FileId, SourceFile, Span};
 
-/// The generated file in `OUT_DIR`.
-const GENERATED: &str = "statements.rs";
-/// The last one without errors; the stubs of a later run take their shape from it.
-const LAST_GOOD: &str = "statements.good.rs";
+/// The file in `OUT_DIR` that a crate includes. Its text is always [`ENTRY_TEXT`].
+const ENTRY: &str = "statements.rs";
+/// Includes the API or, after a run with errors, the errors: whichever the run's variable names.
+const ENTRY_TEXT: &str = "include!(env!(\"DIGLOT_STATEMENTS\"));\n";
+/// The API as the last run without errors left it. A run with errors does not touch it, and takes the shape of
+/// its stubs from it.
+const API: &str = "statements.api.rs";
+/// The findings of a run with errors behind one `compile_error!`, and the stubs that go with it.
+const ERRORS: &str = "statements.errors.rs";
 const CONFIG: &str = "diglot.toml";
 /// Where sqlx's macros look for recorded answers.
 const ANSWERS: &str = ".sqlx";
@@ -39,8 +44,9 @@ pub enum LoadError {
 /// Compiles the SQL of the crate whose build script calls this, into `OUT_DIR/statements.rs`.
 ///
 /// It tells cargo which files to watch and tells sqlx's macros to use the recorded answers, whatever
-/// `DATABASE_URL` says. Findings, and a failure of the run itself, become a `compile_error!` in the
-/// generated file, so that they show up where the crate includes it. Warnings go to cargo.
+/// `DATABASE_URL` says. Findings, and a failure of the run itself, become a `compile_error!` in a file of their
+/// own that is included in the place of the API, so that they show up where the crate includes it and the API of
+/// the last good run stays as it is. Warnings go to cargo.
 pub fn run() {
     println!("cargo:rustc-env=SQLX_OFFLINE=true");
     let Some(out) = env::var_os("OUT_DIR").map(PathBuf::from) else {
@@ -56,8 +62,9 @@ pub fn run() {
         }
         Err(error) => (format!("compile_error!({:?});\n", format!("diglot: {error}")), false),
     };
-    let written = write_when_changed(&out.join(GENERATED), &rust)
-        .and_then(|()| if is_good { write_when_changed(&out.join(LAST_GOOD), &rust) } else { Ok(()) });
+    let file = out.join(if is_good { API } else { ERRORS });
+    println!("cargo:rustc-env=DIGLOT_STATEMENTS={}", file.display());
+    let written = write_when_changed(&file, &rust).and_then(|()| write_when_changed(&out.join(ENTRY), ENTRY_TEXT));
     if let Err(error) = written {
         println!("cargo:warning=diglot: cannot write {}: {error}", out.display());
     }
@@ -69,7 +76,7 @@ fn generate(root: &Path, out: &Path) -> Result<(Inputs, Compiled), LoadError> {
     for folder in [&inputs.config.sql, &inputs.config.schema] {
         watch_folder(root, folder);
     }
-    inputs.previous = fs::read_to_string(out.join(LAST_GOOD)).ok();
+    inputs.previous = fs::read_to_string(out.join(API)).ok();
     let compiled = compile(&inputs);
     Ok((inputs, compiled))
 }

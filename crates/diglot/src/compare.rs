@@ -14,14 +14,62 @@ use crate::facts::{Fact, Facts, Group, Kind, facts};
 use crate::infer::PageOf;
 use crate::normal::{Around, Node, unmarked};
 use crate::page::AnnotationKind;
+use crate::pipeline::Stats;
 use crate::source::{Sources, Span};
 
+/// What a comparison gives.
+pub(crate) struct Compared {
+    /// The findings.
+    pub(crate) found: Vec<Diagnostic>,
+    /// The first difference that each declaration waives.
+    pub(crate) waived: Vec<Waived>,
+    /// How much was compared.
+    pub(crate) stats: Stats,
+}
+
+/// A declaration with the places of a difference that it waives.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Waived {
+    declaration: Span,
+    sqlite: Place,
+    pg: Place,
+}
+
+/// Where a page says something, or where it does not.
+#[derive(Debug, Clone, Copy)]
+struct Place {
+    span: Span,
+    says: bool,
+}
+
+impl Waived {
+    /// Adds what the pages say to findings about the declaration itself.
+    pub(crate) fn show_both(&self, found: &mut [Diagnostic]) {
+        let own = |finding: &&mut Diagnostic| {
+            let at = finding.labels.first().map(|label| label.span);
+            let inside = |at: Span| {
+                at.file == self.declaration.file && self.declaration.start <= at.start && at.end <= self.declaration.end
+            };
+            finding.rule == "missing-reason" && finding.labels.len() == 1 && at.is_some_and(inside)
+        };
+        for finding in found.iter_mut().filter(own) {
+            for (title, place) in [("SQLite", self.sqlite), ("Postgres", self.pg)] {
+                let text =
+                    if place.says { format!("{title} says this") } else { format!("{title} does not say it here") };
+                *finding = finding.clone().and(place.span, text);
+            }
+        }
+    }
+}
+
 /// Compares a pair. Declarations that waive nothing are errors too.
-pub(crate) fn compare(sources: &Sources, sqlite: &PageOf<'_>, pg: &PageOf<'_>) -> Vec<Diagnostic> {
+pub(crate) fn compare(sources: &Sources, sqlite: &PageOf<'_>, pg: &PageOf<'_>) -> Compared {
     let around = Around { pg: pg.schema, nullable: nullable(&[sqlite, pg]) };
     let (left, right) = (facts(sqlite.tree, &around), facts(pg.tree, &around));
     let declared = declarations(&[sqlite, pg]);
-    let mut pair = Pair { sources, sqlite, pg, declared, seen: String::new(), found: Vec::new() };
+    let stats = Stats { pairs: 1, ..Stats::default() };
+    let mut pair =
+        Pair { sources, sqlite, pg, declared, seen: String::new(), found: Vec::new(), waived: Vec::new(), stats };
     pair.cardinality();
     for facts in [&left, &right] {
         pair.torn(facts);
@@ -30,7 +78,7 @@ pub(crate) fn compare(sources: &Sources, sqlite: &PageOf<'_>, pg: &PageOf<'_>) -
     pair.result(&left, &right);
     pair.params();
     pair.leftovers();
-    pair.found
+    Compared { found: pair.found, waived: pair.waived, stats: pair.stats }
 }
 
 /// Parameters that either page declares nullable.
@@ -54,6 +102,8 @@ struct Declared {
     fact: String,
     item: Option<String>,
     span: Span,
+    /// The whole line.
+    line: Span,
     used: bool,
 }
 
@@ -62,9 +112,13 @@ fn declarations(pages: &[&PageOf<'_>]) -> Vec<Declared> {
         .iter()
         .flat_map(|page| &page.raw.annotations)
         .filter_map(|annotation| match &annotation.kind {
-            AnnotationKind::Diverges { fact, item, fact_span, .. } => {
-                Some(Declared { fact: fact.clone(), item: item.clone(), span: *fact_span, used: false })
-            }
+            AnnotationKind::Diverges { fact, item, fact_span, .. } => Some(Declared {
+                fact: fact.clone(),
+                item: item.clone(),
+                span: *fact_span,
+                line: annotation.span,
+                used: false,
+            }),
             _ => None,
         })
         .collect()
@@ -82,6 +136,8 @@ struct Pair<'p> {
     /// The keys of everything that differs, waived or not: parameters in there need no finding of their own.
     seen: String,
     found: Vec<Diagnostic>,
+    waived: Vec<Waived>,
+    stats: Stats,
 }
 
 impl Pair<'_> {
@@ -141,7 +197,8 @@ impl Pair<'_> {
         }
         let same_verb = sqlite.name.split(' ').next() == pg.name.split(' ').next();
         let kind = if same_verb { Kind::Tables } else { Kind::Whole };
-        if self.waive(kind, "", &[]) {
+        self.stats.facts += 1;
+        if self.waive(kind, "", &[], self.whole()) {
             return;
         }
         let message = format!("{}: the pages differ in {}", self.name(), kind.about());
@@ -162,8 +219,13 @@ impl Pair<'_> {
 
     fn missing(&mut self, group: &Group, on_sqlite: bool) {
         self.remember(group.facts.iter().map(|fact| &fact.node));
+        self.stats.facts += group.facts.len();
+        let mut places = self.whole();
+        places[usize::from(!on_sqlite)] = Place { span: group.span, says: true };
+        places[usize::from(on_sqlite)].says = false;
         // A page that reads other tables, as declared, has other parts.
-        if self.waive(Kind::Parts, &group.name, &[]) || self.waive(Kind::Tables, &group.name, &[]) {
+        if self.waive(Kind::Parts, &group.name, &[], places) || self.waive(Kind::Tables, &group.name, &[], places) {
+            self.stats.waived += group.facts.len().saturating_sub(1);
             return;
         }
         let (here, there, other) = if on_sqlite {
@@ -195,6 +257,7 @@ impl Pair<'_> {
             differences.retain(|d| kind != Kind::Where || !(is_moved(d.sqlite) && is_moved(d.pg)));
             // How a table is joined that one page alone reads is no difference of its own.
             differences.retain(|d| kind != Kind::Join || (d.sqlite.is_some() && d.pg.is_some()));
+            self.count(&ours, &theirs, &differences);
             for difference in differences {
                 self.report(&difference, left.span, right.span);
             }
@@ -219,7 +282,9 @@ impl Pair<'_> {
         }
         let list = |facts: &[Fact], page: &PageOf<'_>| facts.last().map_or(page.raw.name_span, |fact| fact.node.span);
         let (left_list, right_list) = (list(&left_facts, self.sqlite), list(&right_facts, self.pg));
-        for difference in keyed(Kind::Columns, &left_facts, &right_facts) {
+        let differences = keyed(Kind::Columns, &left_facts, &right_facts);
+        self.count(&left_facts, &right_facts, &differences);
+        for difference in differences {
             self.report(&difference, left_list, right_list);
         }
         let names = |facts: &[Fact]| -> Vec<String> { facts.iter().map(|fact| fact.item.clone()).collect() };
@@ -245,7 +310,11 @@ impl Pair<'_> {
             for param in &page.tree.params {
                 let there = facing.tree.params.iter().any(|other| other.name == param.name);
                 let shown = self.seen.contains(&format!(":{}", param.name));
-                if there || shown || !told.insert(&param.name) || self.waive(Kind::Params, &param.name, &[]) {
+                if there
+                    || shown
+                    || !told.insert(&param.name)
+                    || self.waive(Kind::Params, &param.name, &[], self.whole())
+                {
                     continue;
                 }
                 let node = Node::leaf(format!(":{}", param.name), param.span);
@@ -256,8 +325,19 @@ impl Pair<'_> {
         }
     }
 
+    /// The names of both statements.
+    fn whole(&self) -> [Place; 2] {
+        [self.sqlite.raw.name_span, self.pg.raw.name_span].map(|span| Place { span, says: true })
+    }
+
+    /// Counts facts: one that both pages have, alike or not, counts once.
+    fn count(&mut self, ours: &[Fact], theirs: &[Fact], differences: &[Difference<'_>]) {
+        let alone = differences.iter().filter(|d| d.sqlite.is_none() || d.pg.is_none()).count();
+        self.stats.facts += (ours.len() + theirs.len() + alone) / 2;
+    }
+
     /// Whether a declaration covers such a difference; the declaration counts as needed then.
-    fn waive(&mut self, kind: Kind, item: &str, nodes: &[&Node]) -> bool {
+    fn waive(&mut self, kind: Kind, item: &str, nodes: &[&Node], [sqlite, pg]: [Place; 2]) -> bool {
         let key = nodes.iter().map(|node| node.key()).collect::<String>();
         let json = key.contains("json");
         let time = TIME.iter().any(|word| key.contains(word));
@@ -271,10 +351,14 @@ impl Pair<'_> {
             let item_fits =
                 declared.item.as_deref().is_none_or(|wanted| wanted == item || item.ends_with(&format!(" {wanted}")));
             if fits && item_fits {
+                if !declared.used {
+                    self.waived.push(Waived { declaration: declared.line, sqlite, pg });
+                }
                 declared.used = true;
                 waived = true;
             }
         }
+        self.stats.waived += usize::from(waived);
         waived
     }
 
@@ -288,7 +372,12 @@ impl Pair<'_> {
             // A read of what an earlier statement wrote: the lint `unit-read-after-write` tells it better.
             return;
         }
-        if self.waive(difference.kind, &difference.named(), &nodes) {
+        let place = |node: Option<&Node>, group: Span| match node {
+            Some(node) => Place { span: node.span, says: true },
+            None => Place { span: report::first_line(self.sources, group), says: false },
+        };
+        let places = [place(difference.sqlite, left), place(difference.pg, right)];
+        if self.waive(difference.kind, &difference.named(), &nodes, places) {
             return;
         }
         let finding = report::finding(self.sources, self.name(), difference, left, right);

@@ -5,7 +5,7 @@
 
 use crate::dialect::Dialect;
 use crate::infer::{PageOf, Signature, columns};
-use crate::pipeline::{EmittedText, TextColumn, TextParam};
+use crate::pipeline::{EmittedText, TextColumn, TextParam, Variant};
 use crate::source::{Sources, Span};
 use crate::split::lexer;
 use crate::tree::ParamUse;
@@ -21,10 +21,10 @@ pub(crate) fn emit(sources: &Sources, signature: &Signature, page: &PageOf<'_>) 
         .filter(|param| used(&param.name))
         .map(|param| TextParam { name: param.name.clone(), ty: param.ty.clone() })
         .collect();
-    let parts: Vec<String> =
-        page.raw.parts.iter().map(|part| part_text(sources, part.span, dialect, &page.tree.params, &params)).collect();
+    let parts: Vec<String> = page.raw.parts.iter().map(|part| part_text(sources, page, part.span, &params)).collect();
     let (noun, name) = (signature.noun.clone(), signature.name.clone());
-    let sql = format!("/* {noun}.{name} {dialect} */ {}", parts.join("; "));
+    let variant = Variant::of(page.raw);
+    let sql = format!("/* {noun}.{name}{variant} {dialect} */ {}", parts.join("; "));
     let result = page.tree.result.and_then(|part| page.tree.parts.get(part)).map(|part| part.statement);
     let narrowed = columns::narrowed(page);
     let columns = signature.columns.iter().enumerate().map(|(i, column)| TextColumn {
@@ -33,7 +33,7 @@ pub(crate) fn emit(sources: &Sources, signature: &Signature, page: &PageOf<'_>) 
         nullable: column.ty.nullable,
         declared: declares(page, &column.name) || narrowed.get(i) == Some(&true),
     });
-    EmittedText { noun, name, dialect, sql, parts, result, params, columns: columns.collect() }
+    EmittedText { noun, name, variant, dialect, sql, parts, result, params, columns: columns.collect() }
 }
 
 fn declares(page: &PageOf<'_>, column: &str) -> bool {
@@ -43,7 +43,8 @@ fn declares(page: &PageOf<'_>, column: &str) -> bool {
 }
 
 /// One statement: without comments, white space folded, placeholders numbered.
-fn part_text(sources: &Sources, span: Span, dialect: Dialect, uses: &[ParamUse], params: &[TextParam]) -> String {
+fn part_text(sources: &Sources, page: &PageOf<'_>, span: Span, params: &[TextParam]) -> String {
+    let (dialect, uses): (Dialect, &[ParamUse]) = (page.tree.dialect, &page.tree.params);
     let text = sources.text(span);
     let base = span.start as usize;
     let mut placeholders: Vec<(usize, usize, usize)> = uses
@@ -59,7 +60,8 @@ fn part_text(sources: &Sources, span: Span, dialect: Dialect, uses: &[ParamUse],
     let mut sql = String::with_capacity(text.len());
     let mut written = 0;
     for token in lexer::tokens(text, dialect) {
-        if token.is_comment() || token.start < written {
+        let place = Span::new(span.file, base + token.start..base + token.end);
+        if token.is_comment() || token.start < written || page.raw.is_left_out(place) {
             continue;
         }
         if token.start > written && !sql.is_empty() {

@@ -50,6 +50,8 @@ pub struct Param {
     pub ty: Type,
     /// A Rust path from `diglot.toml`, if its column has one.
     pub rust: Option<String>,
+    /// Whether it may be left out, and its optional part with it.
+    pub optional: bool,
 }
 
 /// A result column of a signature.
@@ -84,7 +86,9 @@ impl fmt::Display for Signature {
             Some(path) => format!("{name}: {ty} [{path}]"),
             None => format!("{name}: {ty}"),
         };
-        let params: Vec<String> = self.params.iter().map(|p| field(&p.name, &p.ty, &p.rust)).collect();
+        let param =
+            |p: &Param| format!("{}{}", field(&p.name, &p.ty, &p.rust), if p.optional { " optional" } else { "" });
+        let params: Vec<String> = self.params.iter().map(param).collect();
         let columns: Vec<String> = self.columns.iter().map(|c| field(&c.name, &c.ty, &c.rust)).collect();
         write!(f, "{}({}) :{}", self.name, params.join(", "), word(self.cardinality))?;
         if columns.is_empty() { Ok(()) } else { write!(f, " -> ({})", columns.join(", ")) }

@@ -30,4 +30,4 @@ mod pipeline;
 mod resolve;
 mod split;
 
-pub use pipeline::{Compiled, EmittedText, Inputs, TextColumn, TextParam, compile};
+pub use pipeline::{Compiled, EmittedText, Inputs, Stats, TextColumn, TextParam, Variant, compile};

@@ -58,7 +58,29 @@ pub struct RawStatement {
     pub annotations: Vec<Annotation>,
     /// The statements of the unit, one for most; each without its semicolon. Comments inside remain.
     pub parts: Vec<RawPart>,
+    /// The parts between `-- if: param` and `-- end`, in the order of the text.
+    pub optional: Vec<OptionalPart>,
+    /// The optional parts that this variant of the statement does without; none in the statement as it is written.
+    pub left_out: Vec<Span>,
     /// From the header to the last byte of the last part.
+    pub span: Span,
+}
+
+impl RawStatement {
+    /// Whether a token belongs to a part that this variant does without.
+    pub fn is_left_out(&self, token: Span) -> bool {
+        self.left_out.iter().any(|part| part.file == token.file && part.start <= token.start && token.end <= part.end)
+    }
+}
+
+/// Conjuncts that are there when a parameter is given.
+#[derive(Debug, Clone)]
+pub struct OptionalPart {
+    /// The parameter.
+    pub param: String,
+    /// The line `-- if: param`.
+    pub mark: Span,
+    /// From that line to `-- end`.
     pub span: Span,
 }
 

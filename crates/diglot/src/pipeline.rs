@@ -3,6 +3,7 @@
 //! Every pass reports what it finds and hands on what it understood, so that the findings of all files come
 //! out at once.
 
+mod optional;
 mod pairs;
 #[cfg(test)]
 mod tests;
@@ -16,10 +17,12 @@ use crate::infer::{self, PageOf, Signature};
 use crate::page::Page;
 use crate::schema::Schema;
 use crate::source::{FileId, Sources};
-use crate::tree::Statement;
 use crate::types::{Base, Type};
-use crate::{answers, codegen, compare, emit, render, resolve, rules, schema, split};
+use crate::{answers, codegen, compare, emit, render, rules, schema, split};
+use optional::Reading;
 use pairs::{Entry, Side};
+
+pub use optional::Variant;
 
 /// Everything that the compiler reads.
 #[derive(Debug, Clone, Default)]
@@ -50,6 +53,27 @@ pub struct Compiled {
     pub signatures: Vec<Signature>,
     /// Every emitted SQL text.
     pub texts: Vec<EmittedText>,
+    /// How much was compared, and how much of it is declared to differ.
+    pub stats: Stats,
+}
+
+/// Facts that the two pages of all pairs were compared by.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Stats {
+    /// Pairs that were compared.
+    pub pairs: usize,
+    /// Facts on either page; one that both pages have counts once.
+    pub facts: usize,
+    /// Those that differ and are declared to.
+    pub waived: usize,
+}
+
+impl Stats {
+    fn add(&mut self, other: Stats) {
+        self.pairs += other.pairs;
+        self.facts += other.facts;
+        self.waived += other.waived;
+    }
 }
 
 impl Compiled {
@@ -66,6 +90,8 @@ pub struct EmittedText {
     pub noun: String,
     /// `noun_verb`.
     pub name: String,
+    /// Which optional parts it has.
+    pub variant: Variant,
     /// The page.
     pub dialect: Dialect,
     /// The text as it goes to the driver.
@@ -108,8 +134,15 @@ pub fn compile(inputs: &Inputs) -> Compiled {
     let pages = read_pages(inputs, &mut found);
     let schemas = Dialect::ALL.map(|dialect| read_schema(inputs, dialect, &mut found));
     let entries = pairs::entries(&inputs.sources, &pages, &mut found);
-    let mut run =
-        Run { inputs, schemas: &schemas, found, signatures: Vec::new(), texts: Vec::new(), broken: Vec::new() };
+    let mut run = Run {
+        inputs,
+        schemas: &schemas,
+        found,
+        signatures: Vec::new(),
+        texts: Vec::new(),
+        stats: Stats::default(),
+        broken: Vec::new(),
+    };
     for entry in &entries {
         run.statement(entry);
     }
@@ -159,34 +192,28 @@ struct Run<'a> {
     found: Vec<Diagnostic>,
     signatures: Vec<Signature>,
     texts: Vec<EmittedText>,
+    stats: Stats,
     /// Statements of which no signature can be told.
     broken: Vec<codegen::Unknown>,
 }
 
 impl Run<'_> {
-    /// Resolves, types, compares and emits one pair, or one statement that stands alone.
+    /// Resolves, types, compares and emits one pair, or one statement that stands alone: every variant of it.
     fn statement(&mut self, entry: &Entry<'_>) {
         let before = self.found.len();
-        let [sqlite, pg] = self.schemas;
-        let schema = |dialect: Dialect| match dialect {
-            Dialect::Sqlite => sqlite,
-            Dialect::Pg => pg,
-        };
-        let trees: Vec<(Side<'_>, Option<Statement>)> = entry
-            .sides
-            .iter()
-            .map(|side| {
-                let (tree, findings) =
-                    resolve::resolve(&self.inputs.sources, schema(side.dialect), side.raw, side.dialect);
-                self.found.extend(findings);
-                (*side, tree)
+        let mut resolved = Vec::new();
+        let readings: Vec<Reading> = optional::variants(entry)
+            .into_iter()
+            .map(|variant| {
+                let (reading, findings) = Reading::of(&self.inputs.sources, self.schemas, entry, variant);
+                resolved.push(findings);
+                reading
             })
             .collect();
-        let sound = !has_errors(&self.found[before..]) && trees.iter().all(|(_, tree)| tree.is_some());
-        let page = |dialect: Dialect| {
-            let (side, tree) = trees.iter().find(|(side, _)| side.dialect == dialect)?;
-            Some(PageOf { raw: side.raw, tree: tree.as_ref()?, schema: schema(dialect) })
-        };
+        self.found.extend(optional::merged(&readings, resolved));
+        let Some(whole) = readings.first() else { return };
+        let sound = !has_errors(&self.found[before..]) && readings.iter().all(Reading::is_read);
+        let page = |dialect: Dialect| whole.page(self.schemas, dialect);
         let config = &self.inputs.config;
         if !sound || !entry.whole {
             let shape = self.shape(entry, page);
@@ -195,24 +222,37 @@ impl Run<'_> {
         }
         let (signature, findings) = infer::signature(config, entry.noun, page(Dialect::Sqlite), page(Dialect::Pg));
         self.found.extend(findings);
-        if let (Some(sqlite), Some(pg)) = (page(Dialect::Sqlite), page(Dialect::Pg)) {
-            let findings = compare::compare(&self.inputs.sources, &sqlite, &pg);
-            self.found.extend(findings);
+        let torn = optional::check(whole, self.schemas);
+        // What differs without a part says nothing while it is not settled which parts there are.
+        let told = if torn.is_empty() { readings.len() } else { 1 };
+        self.found.extend(torn);
+        let mut compared = Vec::new();
+        for (at, reading) in readings[..told].iter().enumerate() {
+            let page = |dialect: Dialect| reading.page(self.schemas, dialect);
+            let mut found = Vec::new();
+            if let (Some(sqlite), Some(pg)) = (page(Dialect::Sqlite), page(Dialect::Pg)) {
+                let outcome = compare::compare(&self.inputs.sources, &sqlite, &pg);
+                found.extend(outcome.found);
+                if at == 0 {
+                    self.stats.add(outcome.stats);
+                    outcome.waived.iter().for_each(|waived| waived.show_both(&mut self.found));
+                }
+            }
+            let pages: Vec<PageOf<'_>> = Dialect::ALL.into_iter().filter_map(page).collect();
+            found.extend(rules::lint(config, &pages.iter().collect::<Vec<_>>()));
+            compared.push(found);
         }
-        let pages: Vec<PageOf<'_>> = Dialect::ALL.into_iter().filter_map(page).collect();
-        let findings = rules::lint(config, &pages.iter().collect::<Vec<_>>());
-        self.found.extend(findings);
-        let Some(signature) = signature else {
+        self.found.extend(optional::merged(&readings[..told], compared));
+        let Some(mut signature) = signature else {
             let shape = self.shape(entry, page);
             self.give_up(entry, shape);
             return;
         };
-        let texts: Vec<EmittedText> = Dialect::ALL
-            .into_iter()
-            .filter_map(page)
-            .map(|page| emit::emit(&self.inputs.sources, &signature, &page))
-            .collect();
-        self.texts.extend(texts);
+        optional::widen(config, entry.noun, &readings, self.schemas, &mut signature);
+        for reading in &readings {
+            let pages = Dialect::ALL.into_iter().filter_map(|dialect| reading.page(self.schemas, dialect));
+            self.texts.extend(pages.map(|page| emit::emit(&self.inputs.sources, &signature, &page)));
+        }
         self.signatures.push(signature);
     }
 
@@ -269,7 +309,7 @@ impl Run<'_> {
             (main.map(|label| label.span), finding.rule)
         });
         let rust = self.rust();
-        Compiled { rust, diagnostics: self.found, signatures: self.signatures, texts: self.texts }
+        Compiled { rust, diagnostics: self.found, signatures: self.signatures, texts: self.texts, stats: self.stats }
     }
 
     fn rust(&self) -> String {

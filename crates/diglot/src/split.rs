@@ -7,6 +7,7 @@
 mod header;
 pub(crate) mod lexer;
 mod line;
+mod optional;
 
 #[cfg(test)]
 mod annotation_findings;
@@ -22,7 +23,7 @@ use self::lexer::{Kind, Token};
 use self::line::{Comment, Line};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Dialect;
-use crate::page::{Annotation, AnnotationKind, Cardinality, Page, RawPart, RawStatement};
+use crate::page::{Annotation, AnnotationKind, Cardinality, OptionalPart, Page, RawPart, RawStatement};
 use crate::source::{FileId, Sources, Span};
 
 /// Splits one statement file.
@@ -59,6 +60,12 @@ struct Body {
     open: Option<(usize, usize)>,
     returns: Option<Span>,
     marked: Option<Span>,
+    /// Closed optional parts.
+    optional: Vec<OptionalPart>,
+    /// The optional part that is open: its parameter and its line.
+    condition: Option<(String, Span)>,
+    /// Whether something is wrong with an optional part, so that no variant can be told.
+    torn: bool,
 }
 
 impl<'a> Splitter<'a> {
@@ -131,7 +138,9 @@ impl<'a> Splitter<'a> {
             return;
         }
         let comment = self.comment(token);
-        if let Line::Annotation(..) | Line::Returns | Line::Wrong(_) = line::read(comment, self.noun) {
+        if let Line::Annotation(..) | Line::Returns | Line::If(_) | Line::End | Line::Wrong(_) =
+            line::read(comment, self.noun)
+        {
             self.stray_at(comment.span());
         }
     }
@@ -192,7 +201,7 @@ impl<'a> Splitter<'a> {
         for token in &self.tokens[header_index + 1..end] {
             self.token(*token, &owner, &mut read);
         }
-        self.close(&mut read);
+        self.close(&owner, &mut read);
         let unterminated = self.unterminated(&owner, &self.tokens[header_index + 1..end]);
         for annotation in std::mem::take(&mut read.tail) {
             self.stray_at(annotation.span);
@@ -209,7 +218,8 @@ impl<'a> Splitter<'a> {
             let finding = Diagnostic::error("empty-statement", message, comment.span(), "nothing below this header");
             self.found.push(finding.help("write the SQL below the header, or remove the header"));
         }
-        if unterminated || read.parts.is_empty() {
+        self.too_many(&owner, &mut read);
+        if unterminated || read.parts.is_empty() || read.torn {
             self.page.broken.push(header.name);
             return;
         }
@@ -243,6 +253,8 @@ impl<'a> Splitter<'a> {
         match line {
             Line::Prose => {}
             Line::Wrong(finding) => self.found.push(finding),
+            Line::If(param) => self.opens(param, comment.span(), owner, read),
+            Line::End => self.ends(comment.span(), owner, read),
             Line::Returns if read.open.is_some() => self.misplaced_returns(owner, comment.span()),
             Line::Returns => match read.marked {
                 Some(first) => {
@@ -278,7 +290,7 @@ impl<'a> Splitter<'a> {
                 if read.open.is_some() {
                     read.semicolon = Some(token.end);
                 }
-                self.close(read);
+                self.close(owner, read);
             }
             _ => {
                 let start = read.open.map_or(token.start, |(start, _)| start);
@@ -290,7 +302,8 @@ impl<'a> Splitter<'a> {
     }
 
     /// Ends the open part, if there is one.
-    fn close(&mut self, read: &mut Body) {
+    fn close(&mut self, owner: &str, read: &mut Body) {
+        self.left_open(owner, read);
         if let Some((start, end)) = read.open.take() {
             let returns = read.returns.take().is_some();
             read.parts.push(RawPart { span: Span::new(self.file, start..end), returns });
@@ -344,6 +357,8 @@ impl<'a> Splitter<'a> {
             docs,
             annotations: read.annotations,
             parts: read.parts,
+            optional: read.optional,
+            left_out: Vec::new(),
             span: header_span.to(end),
         });
     }

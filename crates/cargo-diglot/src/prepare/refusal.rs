@@ -70,7 +70,8 @@ impl Project<'_> {
         let Some(origin) = Origin::find(&self.inputs.sources, folder, text.dialect, &text.noun, &text.name) else {
             return refusal.into_finding(text.dialect, &text.name, "statement", Span::new(FileId(0), 0..0));
         };
-        let place = match refusal.at {
+        // A variant without some of its parts has other tokens than the file.
+        let place = match refusal.at.filter(|_| text.variant.left_out.is_empty()) {
             Some(at) => origin.of_emitted(&text.sql, at),
             None => refusal.word().and_then(|word| origin.of_word(word)),
         };

@@ -20,6 +20,7 @@ fn text(dialect: Dialect, name: &str, sql: &str, params: &[(&str, Base)]) -> Emi
     let result = parts.iter().position(|part| part.contains("RETURNING") || part.starts_with("SELECT"));
     EmittedText {
         noun: "job".into(),
+        variant: diglot::Variant::default(),
         name: name.into(),
         dialect,
         sql: format!("/* job.{name} {dialect} */ {sql}"),

@@ -90,13 +90,13 @@ fn build(project: &Project) -> Ended {
     Ended::of(command.stdin(Stdio::null()).output().unwrap())
 }
 
-/// When the last good generated file was written.
+/// When the API was written last.
 fn generated() -> SystemTime {
     let builds = target().join("debug/build");
     let files = fs::read_dir(builds).unwrap().filter_map(|entry| {
         let path = entry.unwrap().path();
         let ours = path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("demo-"));
-        let file = path.join("out/statements.good.rs");
+        let file = path.join("out/statements.api.rs");
         (ours && file.exists()).then(|| file.metadata().unwrap().modified().unwrap())
     });
     files.max().expect("a build that went well left its generated file")

@@ -9,6 +9,7 @@ use super::{Api, Function, feature, params, rows};
 use crate::dialect::Dialect;
 use crate::infer::Signature;
 use crate::page::Cardinality;
+use crate::pipeline::EmittedText;
 
 /// What stands in the functions.
 pub(super) enum Bodies<'a> {
@@ -188,50 +189,107 @@ fn stub(signature: &Signature) -> TokenStream {
 
 fn body(function: &Function<'_>, dialect: Dialect, connection: &TokenStream) -> TokenStream {
     let signature = function.signature;
-    let Some(text) = function.texts.iter().find(|text| text.dialect == dialect) else { return TokenStream::new() };
-    let sql = &text.sql;
-    let binds: Vec<TokenStream> = text
-        .params
-        .iter()
-        .filter_map(|used| signature.params.iter().find(|param| param.name == used.name))
-        .map(|param| params::bind(dialect, param))
-        .collect();
-    let statement = format!("{}.{}", text.noun, text.name);
+    let texts: Vec<&EmittedText> = function.texts.iter().filter(|text| text.dialect == dialect).copied().collect();
+    let Some(first) = texts.first() else { return TokenStream::new() };
+    let statement = format!("{}.{}", first.noun, first.name);
     let columns: Vec<&str> = signature.columns.iter().map(|column| column.name.as_str()).collect();
     let conversion = rows::conversion(dialect, signature);
-    let query = quote!(sqlx::query_as!(Record, #sql #(, #binds)*));
     let named = quote!(|error| diglot_support::named(error, &[#(#columns),*]));
     // All rows are read, even where one is wanted: a unit's later statements run only when they are asked
     // for, and a row too many is an error rather than a silent choice.
-    let all = quote!(#query.fetch_all(#connection).await.map_err(#named)?);
+    let all = |text: &EmittedText| call(signature, text, true, &quote!(.fetch_all(#connection).await.map_err(#named)?));
+    let done = |text: &EmittedText| call(signature, text, false, &quote!(.execute(#connection).await?));
     match signature.cardinality {
-        Cardinality::One => quote! {
-            #conversion
-            let rows = #all;
-            row(diglot_support::exactly_one(#statement, rows)?)
-        },
-        Cardinality::Opt => quote! {
-            #conversion
-            let rows = #all;
-            diglot_support::at_most_one(#statement, rows)?.map(row).transpose()
-        },
-        Cardinality::Many => quote! {
-            #conversion
-            let rows = #all;
-            rows.into_iter().map(row).collect()
-        },
-        Cardinality::Exec => quote! {
-            sqlx::query!(#sql #(, #binds)*).execute(#connection).await?;
-            Ok(())
-        },
-        Cardinality::Rows => quote! {
-            let done = sqlx::query!(#sql #(, #binds)*).execute(#connection).await?;
-            Ok(done.rows_affected())
-        },
-        Cardinality::Stream => quote! {
-            #conversion
-            let records = #query.fetch(#connection);
-            Box::pin(futures_util::StreamExt::map(records, |record| row(record.map_err(#named)?)))
-        },
+        Cardinality::One => {
+            let rows = chosen(signature, &texts, all);
+            quote! {
+                #conversion
+                let rows = #rows;
+                row(diglot_support::exactly_one(#statement, rows)?)
+            }
+        }
+        Cardinality::Opt => {
+            let rows = chosen(signature, &texts, all);
+            quote! {
+                #conversion
+                let rows = #rows;
+                diglot_support::at_most_one(#statement, rows)?.map(row).transpose()
+            }
+        }
+        Cardinality::Many => {
+            let rows = chosen(signature, &texts, all);
+            quote! {
+                #conversion
+                let rows = #rows;
+                rows.into_iter().map(row).collect()
+            }
+        }
+        Cardinality::Exec => {
+            let done = chosen(signature, &texts, done);
+            quote! {
+                #done;
+                Ok(())
+            }
+        }
+        Cardinality::Rows => {
+            let done = chosen(signature, &texts, done);
+            quote! {
+                let done = #done;
+                Ok(done.rows_affected())
+            }
+        }
+        Cardinality::Stream => {
+            let streams = chosen(signature, &texts, |text| {
+                let records = call(signature, text, true, &quote!(.fetch(#connection)));
+                quote! {{
+                    let records = #records;
+                    Box::pin(futures_util::StreamExt::map(records, |record| row(record.map_err(#named)?)))
+                }}
+            });
+            quote! {
+                #conversion
+                #streams
+            }
+        }
     }
+}
+
+/// One call of the driver: the text with what it binds.
+fn call(signature: &Signature, text: &EmittedText, rows: bool, end: &TokenStream) -> TokenStream {
+    let sql = &text.sql;
+    let binds = text
+        .params
+        .iter()
+        .filter_map(|used| signature.params.iter().find(|param| param.name == used.name))
+        .map(|param| params::bind(text.dialect, param));
+    match rows {
+        true => quote!(sqlx::query_as!(Record, #sql #(, #binds)*)#end),
+        false => quote!(sqlx::query!(#sql #(, #binds)*)#end),
+    }
+}
+
+/// The text of the only variant, or the choice between variants by the parameters that are given.
+fn chosen(signature: &Signature, texts: &[&EmittedText], of_text: impl Fn(&EmittedText) -> TokenStream) -> TokenStream {
+    let optional: Vec<&str> =
+        signature.params.iter().filter(|param| param.optional).map(|param| param.name.as_str()).collect();
+    if let ([], [text, ..]) = (optional.as_slice(), texts) {
+        return of_text(text);
+    }
+    let fields = optional.iter().map(|name| {
+        let field = ident(name);
+        quote!(&params.#field)
+    });
+    let arms = texts.iter().map(|text| {
+        let patterns = optional.iter().map(|name| {
+            if text.variant.given.iter().any(|given| given == name) {
+                let given = params::given(name);
+                quote!(Some(#given))
+            } else {
+                quote!(None)
+            }
+        });
+        let value = of_text(text);
+        quote!((#(#patterns,)*) => #value)
+    });
+    quote!(match (#(#fields,)*) { #(#arms,)* })
 }

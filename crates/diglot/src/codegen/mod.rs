@@ -7,6 +7,7 @@ mod functions;
 mod names;
 mod params;
 mod rows;
+mod structs;
 mod stubs;
 mod support;
 mod types;

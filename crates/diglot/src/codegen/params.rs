@@ -4,7 +4,7 @@ use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 
 use super::names::{camel, ident};
-use super::types;
+use super::{structs, types};
 use crate::dialect::Dialect;
 use crate::infer::{Param, Signature};
 use crate::types::Base;
@@ -14,19 +14,16 @@ pub(super) fn definition(signature: &Signature) -> Option<TokenStream> {
     if signature.params.is_empty() {
         return None;
     }
-    let name = format_ident!("{}Params", camel(&signature.name));
-    let doc = format!(" Parameters of `{}`.", signature.name);
-    let fields = signature.params.iter().map(|param| {
-        let field = ident(&param.name);
-        let ty = types::field(&param.ty.base, param.ty.nullable, param.rust.as_deref());
-        let doc = format!(" `:{}`, {}.", param.name, param.ty);
-        quote!(#[doc = #doc] pub #field: #ty)
+    let fields = signature.params.iter().map(|param| structs::Field {
+        name: &param.name,
+        doc: match param.optional {
+            true => format!("`:{}`, {}; without it its condition is left out.", param.name, param.ty),
+            false => format!("`:{}`, {}.", param.name, param.ty),
+        },
+        ty: types::field(&param.ty.base, param.ty.nullable || param.optional, param.rust.as_deref()),
     });
-    Some(quote! {
-        #[doc = #doc]
-        #[derive(Debug, Clone)]
-        pub struct #name { #(#fields),* }
-    })
+    let doc = format!("Parameters of `{}`.", signature.name);
+    Some(structs::documented(&format!("{}Params", camel(&signature.name)), &doc, fields))
 }
 
 /// The path of the struct from the file's top, if there is one.
@@ -35,13 +32,27 @@ pub(super) fn path(signature: &Signature) -> Option<TokenStream> {
     (!signature.params.is_empty()).then(|| quote!(#module::#name))
 }
 
+/// The value of an optional parameter inside the arm of its variants.
+pub(super) fn given(param: &str) -> proc_macro2::Ident {
+    ident(&format!("given_{param}"))
+}
+
 /// The expression that binds a parameter. Large values are borrowed; a newtype is cloned to be turned into
 /// its plain form.
 pub(super) fn bind(dialect: Dialect, param: &Param) -> TokenStream {
     let field = ident(&param.name);
-    let value = quote!(params.#field);
+    let value = if param.optional {
+        let given = given(&param.name);
+        quote!((*#given))
+    } else {
+        quote!(params.#field)
+    };
     match types::newtype(param.rust.as_deref()) {
         Some(_) => converted(dialect, param, &value),
+        None if param.optional && is_copied(&param.ty.base) => {
+            let given = given(&param.name);
+            quote!(*#given)
+        }
         None => borrowed(dialect, &param.ty.base, param.ty.nullable, &value),
     }
 }
@@ -59,14 +70,6 @@ fn converted(dialect: Dialect, param: &Param, value: &TokenStream) -> TokenStrea
 
 fn borrowed(dialect: Dialect, base: &Base, nullable: bool, value: &TokenStream) -> TokenStream {
     match base {
-        Base::Bool
-        | Base::Int16
-        | Base::Int32
-        | Base::Int64
-        | Base::Float64
-        | Base::Uuid
-        | Base::Numeric
-        | Base::Timestamp => value.clone(),
         Base::Text | Base::Bytes if nullable => quote!(#value.as_deref()),
         Base::Text => quote!(#value.as_str()),
         Base::Bytes => quote!(#value.as_slice()),
@@ -89,5 +92,15 @@ fn borrowed(dialect: Dialect, base: &Base, nullable: bool, value: &TokenStream) 
                 (Dialect::Sqlite, true) => quote!(#value.as_deref().map(#list)),
             }
         }
+        _ => value.clone(),
+    }
+}
+
+/// Whether a value is handed over as it is.
+fn is_copied(base: &Base) -> bool {
+    match base {
+        Base::Bool | Base::Int16 | Base::Int32 | Base::Int64 | Base::Float64 => true,
+        Base::Uuid | Base::Numeric | Base::Timestamp => true,
+        Base::Text | Base::Bytes | Base::Json | Base::TextArray | Base::Int64Array | Base::UuidArray => false,
     }
 }

@@ -4,7 +4,7 @@ use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 
 use super::names::{camel, ident};
-use super::types;
+use super::{structs, types};
 use crate::dialect::Dialect;
 use crate::infer::{ResultColumn, Signature};
 use crate::types::Base;
@@ -14,19 +14,13 @@ pub(super) fn definition(signature: &Signature) -> Option<TokenStream> {
     if signature.columns.is_empty() {
         return None;
     }
-    let name = format_ident!("{}Row", camel(&signature.name));
-    let doc = format!(" A row of `{}`.", signature.name);
-    let fields = signature.columns.iter().map(|column| {
-        let field = ident(&column.name);
-        let ty = types::field(&column.ty.base, column.ty.nullable, column.rust.as_deref());
-        let doc = format!(" `{}`, {}.", super::names::doc_line(&column.name), column.ty);
-        quote!(#[doc = #doc] pub #field: #ty)
+    let fields = signature.columns.iter().map(|column| structs::Field {
+        name: &column.name,
+        doc: format!("`{}`, {}.", super::names::doc_line(&column.name), column.ty),
+        ty: types::field(&column.ty.base, column.ty.nullable, column.rust.as_deref()),
     });
-    Some(quote! {
-        #[doc = #doc]
-        #[derive(Debug, Clone)]
-        pub struct #name { #(#fields),* }
-    })
+    let doc = format!("A row of `{}`.", signature.name);
+    Some(structs::documented(&format!("{}Row", camel(&signature.name)), &doc, fields))
 }
 
 /// The path of the struct from the file's top, if there is one.

@@ -142,7 +142,7 @@ fn plain(text: &str) -> bool {
 }
 
 /// The first line of a place.
-fn first_line(sources: &Sources, span: Span) -> Span {
+pub(super) fn first_line(sources: &Sources, span: Span) -> Span {
     let length = sources.text(span).lines().next().map_or(0, |line| line.trim_end().len());
     Span::new(span.file, span.start as usize..span.start as usize + length)
 }

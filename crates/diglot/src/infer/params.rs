@@ -68,7 +68,7 @@ fn param(
     // A declaration without `null` is there for the type, so it asks for the plain one.
     let plain = declared.as_ref().is_some_and(|ty| !ty.nullable);
     let rust = if plain || !may_be_newtype(&base) { None } else { newtype(config, origins()) };
-    Some(Param { name: name.to_owned(), ty: Type { base, nullable }, rust })
+    Some(Param { name: name.to_owned(), ty: Type { base, nullable }, rust, optional: false })
 }
 
 /// The type that follows from both pages, or a finding.

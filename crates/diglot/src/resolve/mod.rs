@@ -108,7 +108,7 @@ fn lower<'a>(
     };
     for (index, part) in raw.parts.iter().enumerate() {
         lower.statement = index;
-        lower.sql(part);
+        lower.sql(raw, part);
     }
     if raw.parts.is_empty() {
         let message = format!("`{}` has no SQL", raw.name);
@@ -196,16 +196,17 @@ struct Lower<'a> {
 
 impl Lower<'_> {
     /// Lowers one SQL statement of the unit.
-    fn sql(&mut self, part: &RawPart) {
+    fn sql(&mut self, raw: &RawStatement, part: &RawPart) {
         let text = self.sources.text(part.span);
         let grammar = parse::grammar(self.dialect);
-        let tokens = match text::tokens(grammar, text, part.span.file, part.span.start as usize) {
+        let mut tokens = match text::tokens(grammar, text, part.span.file, part.span.start as usize) {
             Ok(tokens) => tokens,
             Err(bad) => {
                 self.syntax(&parse::Unreadable { message: bad.message, span: bad.span, ends: true });
                 return;
             }
         };
+        tokens.retain(|token| !raw.is_left_out(token.span));
         if tokens.len() > TOKENS {
             let message = format!("it has more than {TOKENS} words");
             self.syntax(&parse::Unreadable { message, span: part.span, ends: false });

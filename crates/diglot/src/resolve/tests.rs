@@ -51,6 +51,8 @@ fn project(schema_sql: &str, sql: &str, dialect: Dialect) -> Project {
         annotations: Vec::new(),
         parts,
         span: whole,
+        optional: Vec::new(),
+        left_out: Vec::new(),
     };
     let (statement, findings) = super::resolve(&sources, &schema, &raw, dialect);
     Project { sources, statement, findings }

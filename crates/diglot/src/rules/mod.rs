@@ -45,6 +45,7 @@ rules! {
     bad_file_name = "bad-file-name",
     bad_header = "bad-header",
     bad_name = "bad-name",
+    bad_optional_part = "bad-optional-part",
     cardinality_columns = "cardinality-columns",
     cardinality_differs = "cardinality-differs",
     column_duplicate = "column-duplicate",

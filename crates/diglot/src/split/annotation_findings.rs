@@ -220,29 +220,32 @@ error[unknown-annotation]: lease_run: `only` is not written as an annotation
 }
 
 #[test]
-fn optional_parts_are_refused_with_a_way_round() {
+fn an_optional_part_is_closed_and_made_of_whole_conjuncts() {
     let said = said(
         Dialect::Pg,
-        "-- name: lease_list :many\nSELECT 1\n  FROM lease\n WHERE true\n-- if: worker\n   AND worker = :worker\n-- end\n;\n",
+        "-- name: lease_list :many\nSELECT 1\n  FROM lease\n WHERE true\n-- if: worker\n   AND worker = :worker\n;\n\n\
+         -- name: lease_sort :many\nSELECT 1\n  FROM lease\n-- if: lane\n ORDER BY lane\n-- end\n;\n",
     );
     assert_eq!(
         format!("\n{said}"),
         r#"
-error[unknown-annotation]: lease_list: optional parts are not supported
+error[bad-optional-part]: lease_list: an optional part is not closed
  --> sql/lease.sql:5:1
   |
 5 | -- if: worker
-  | ^^^^^^^^^^^^^ the condition below is always part of the statement
+  | ^^^^^^^^^^^^^ begins here
   |
-  = help: let a missing value pass every row: `(:worker IS NULL OR worker = :worker)`, and declare `-- param: worker TYPE null`
+  = help: write `-- end` on a line below its condition
 
-error[unknown-annotation]: lease_list: optional parts are not supported
- --> sql/lease.sql:7:1
-  |
-7 | -- end
-  | ^^^^^^ the end of an optional part
-  |
-  = help: remove this line together with its `-- if:`
+error[bad-optional-part]: lease_sort: the optional part on `lane` is not made of whole conjuncts
+  --> sql/lease.sql:13:2
+   |
+12 | -- if: lane
+   | ----------- begins here
+13 |  ORDER BY lane
+   |  ^^^^^ does not begin with AND
+   |
+   = help: put `-- if:` and `-- end` around conditions that begin with AND, such as `AND lane = :lane`
 "#
     );
 }

@@ -30,6 +30,10 @@ pub(super) enum Line {
     Annotation(Annotation, Option<Diagnostic>),
     /// `-- returns`.
     Returns,
+    /// `-- if: param`.
+    If(String),
+    /// `-- end`.
+    End,
     /// Looks like an annotation and is none.
     Wrong(Diagnostic),
 }
@@ -70,12 +74,11 @@ pub(super) fn read(comment: Comment<'_>, owner: &str) -> Line {
         ("only", rest) if rest.starts_with(':') => only(comment, &rest[1..]),
         ("param", rest) if rest.starts_with(':') => typed(comment, "param", &rest[1..]),
         ("column", rest) if rest.starts_with(':') => typed(comment, "column", &rest[1..]),
-        ("if", rest) if rest.starts_with(':') => Err(optional(comment)),
-        ("end", "") => Err(Wrong::new(
-            "optional parts are not supported",
-            "the end of an optional part",
-            "remove this line together with its `-- if:`",
-        )),
+        ("if", rest) if rest.starts_with(':') => match condition(comment, &rest[1..]) {
+            Ok(param) => return Line::If(param),
+            Err(wrong) => Err(wrong),
+        },
+        ("end", "") => return Line::End,
         _ => return near_miss(comment, word, rest, owner),
     };
     match line {
@@ -266,17 +269,15 @@ fn is_identifier(name: &str) -> bool {
         && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
 }
 
-fn optional(comment: Comment<'_>) -> Wrong {
-    let parameter = comment.body().split_once(':').map_or("x", |(_, name)| name.trim());
-    let parameter = if is_identifier(parameter) { parameter } else { "x" };
-    Wrong::new(
-        "optional parts are not supported",
-        "the condition below is always part of the statement",
-        format!(
-            "let a missing value pass every row: `(:{parameter} IS NULL OR {parameter} = :{parameter})`, \
-             and declare `-- param: {parameter} TYPE null`"
-        ),
-    )
+/// The parameter behind `if:`.
+fn condition(comment: Comment<'_>, rest: &str) -> Result<String, Wrong> {
+    let rest = rest.trim();
+    let name = rest.strip_prefix([':', '@']).unwrap_or(rest);
+    if is_identifier(name) {
+        return Ok(name.to_owned());
+    }
+    let wrong = Wrong::new("`if` takes the name of one parameter", "not a name", "write `-- if: PARAM`");
+    Err(if rest.is_empty() { wrong } else { wrong.at(comment.span_of(rest)) })
 }
 
 fn reason_finding(comment: Comment<'_>, kind: &AnnotationKind, owner: &str) -> Option<Diagnostic> {

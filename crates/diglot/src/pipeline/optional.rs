@@ -1,0 +1,231 @@
+//! The variants of a statement with optional parts: one for every set of parameters that may be given.
+//!
+//! Each is resolved, compared, checked and emitted like a statement of its own; the signature is one, in which
+//! those parameters are optional.
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use super::pairs::{Entry, Side};
+use crate::config::Config;
+use crate::diagnostic::Diagnostic;
+use crate::dialect::Dialect;
+use crate::infer::{self, PageOf, Signature};
+use crate::page::{AnnotationKind, RawStatement};
+use crate::resolve;
+use crate::schema::Schema;
+use crate::source::{Sources, Span};
+use crate::tree::Statement;
+
+/// Which optional parts a text has.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Variant {
+    /// The parameters whose parts it has.
+    pub given: Vec<String>,
+    /// The parameters whose parts it does without.
+    pub left_out: Vec<String>,
+}
+
+impl Variant {
+    /// The variant that a statement is.
+    pub(crate) fn of(raw: &RawStatement) -> Self {
+        let mut variant = Self::default();
+        for part in &raw.optional {
+            let list = if raw.is_left_out(part.span) { &mut variant.left_out } else { &mut variant.given };
+            if !list.contains(&part.param) {
+                list.push(part.param.clone());
+            }
+        }
+        variant
+    }
+}
+
+impl fmt::Display for Variant {
+    /// `+lane+state`; nothing where no optional part is there.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.given.iter().try_for_each(|param| write!(f, "+{param}"))
+    }
+}
+
+/// All variants, the one with every part first. A statement without optional parts has one.
+pub(super) fn variants(entry: &Entry<'_>) -> Vec<Variant> {
+    let mut params: Vec<&str> = Vec::new();
+    for part in entry.sides.iter().flat_map(|side| &side.raw.optional) {
+        if !params.contains(&part.param.as_str()) {
+            params.push(&part.param);
+        }
+    }
+    // Only two pages that disagree can name more than one page may have; that is found, and some variants do.
+    params.truncate(4);
+    let all = 1_u32 << params.len();
+    let of = |absent: u32| {
+        let mut variant = Variant::default();
+        for (at, param) in params.iter().enumerate() {
+            let list = if absent & (1 << at) == 0 { &mut variant.given } else { &mut variant.left_out };
+            list.push((*param).to_owned());
+        }
+        variant
+    };
+    (0..all).map(of).collect()
+}
+
+/// One variant as it was read.
+pub(super) struct Reading {
+    variant: Variant,
+    sides: Vec<(Dialect, RawStatement, Option<Statement>)>,
+}
+
+impl Reading {
+    /// Resolves both pages of a variant.
+    pub(super) fn of(
+        sources: &Sources,
+        schemas: &[Schema; 2],
+        entry: &Entry<'_>,
+        variant: Variant,
+    ) -> (Self, Vec<Diagnostic>) {
+        let mut found = Vec::new();
+        let resolve = |side: &Side<'_>| {
+            let mut raw = side.raw.clone();
+            let absent = raw.optional.iter().filter(|part| variant.left_out.contains(&part.param));
+            raw.left_out = absent.map(|part| part.span).collect();
+            let (tree, findings) = resolve::resolve(sources, schema(schemas, side.dialect), &raw, side.dialect);
+            found.extend(findings);
+            (side.dialect, raw, tree)
+        };
+        let sides = entry.sides.iter().map(resolve).collect();
+        (Self { variant, sides }, found)
+    }
+
+    /// Whether every page could be read.
+    pub(super) fn is_read(&self) -> bool {
+        self.sides.iter().all(|(.., tree)| tree.is_some())
+    }
+
+    /// A page, if the statement has it and it could be read.
+    pub(super) fn page<'r>(&'r self, schemas: &'r [Schema; 2], dialect: Dialect) -> Option<PageOf<'r>> {
+        let (_, raw, tree) = self.sides.iter().find(|(of, ..)| *of == dialect)?;
+        Some(PageOf { raw, tree: tree.as_ref()?, schema: schema(schemas, dialect) })
+    }
+}
+
+fn schema(schemas: &[Schema; 2], dialect: Dialect) -> &Schema {
+    let [sqlite, pg] = schemas;
+    match dialect {
+        Dialect::Sqlite => sqlite,
+        Dialect::Pg => pg,
+    }
+}
+
+/// Rules about something that is not needed: it is needless only when no variant needs it.
+const NEEDLESS: [&str; 2] = ["unused-divergence", "unused-allow"];
+
+/// The findings of all variants, each once, with a note where it takes the absence of a part to see it.
+pub(super) fn merged(readings: &[Reading], found: Vec<Vec<Diagnostic>>) -> Vec<Diagnostic> {
+    let mut all: Vec<Diagnostic> = Vec::new();
+    for (reading, findings) in readings.iter().zip(&found) {
+        for finding in findings {
+            let told = all.iter().any(|known| known.rule == finding.rule && known.labels == finding.labels);
+            let needed = NEEDLESS.contains(&finding.rule) && !found.iter().all(|findings| findings.contains(finding));
+            if told || needed {
+                continue;
+            }
+            let absent: Vec<String> = reading.variant.left_out.iter().map(|param| format!("`{param}`")).collect();
+            all.push(match absent.is_empty() {
+                true => finding.clone(),
+                false => finding.clone().note(format!("so it is when {} is not given", absent.join(", "))),
+            });
+        }
+    }
+    all
+}
+
+/// What must hold of optional parameters: they stand in their parts alone, on both pages.
+pub(super) fn check(whole: &Reading, schemas: &[Schema; 2]) -> Vec<Diagnostic> {
+    let mut found = Vec::new();
+    let pages: Vec<PageOf<'_>> = Dialect::ALL.into_iter().filter_map(|dialect| whole.page(schemas, dialect)).collect();
+    let params: BTreeSet<&str> =
+        pages.iter().flat_map(|page| &page.raw.optional).map(|part| part.param.as_str()).collect();
+    for param in params {
+        pages.iter().for_each(|page| stands_alone(page, param, &mut found));
+        if let [sqlite, pg] = pages.as_slice() {
+            on_both_pages(sqlite, pg, param, &mut found);
+        }
+    }
+    found
+}
+
+fn mark<'p>(page: &'p PageOf<'_>, param: &str) -> Option<Span> {
+    page.raw.optional.iter().find(|part| part.param == param).map(|part| part.mark)
+}
+
+fn on_both_pages(sqlite: &PageOf<'_>, pg: &PageOf<'_>, param: &str, found: &mut Vec<Diagnostic>) {
+    let (page, facing, at) = match (mark(sqlite, param), mark(pg, param)) {
+        (Some(at), None) => (sqlite, pg, at),
+        (None, Some(at)) => (pg, sqlite, at),
+        _ => return,
+    };
+    let title = facing.tree.dialect.title();
+    let message = format!("{}: the part on `{param}` is optional on one page only", page.raw.name);
+    let finding = Diagnostic::error("bad-optional-part", message, at, "optional here")
+        .and(facing.raw.name_span, format!("the {title} page has no `-- if: {param}`"));
+    found.push(finding.help(format!("write `-- if: {param}` … `-- end` on the {title} page too")));
+}
+
+fn stands_alone(page: &PageOf<'_>, param: &str, found: &mut Vec<Diagnostic>) {
+    let name = &page.raw.name;
+    for part in page.raw.optional.iter().filter(|part| part.param == param) {
+        let inside = |span: Span| part.span.start <= span.start && span.end <= part.span.end;
+        if !page.tree.params.iter().any(|used| used.name == param && inside(used.span)) {
+            let message = format!("{name}: the optional part on `{param}` does not use it");
+            let finding = Diagnostic::error("bad-optional-part", message, part.mark, "chosen by this parameter");
+            found.push(finding.help("name the parameter that the condition needs"));
+        }
+    }
+    let outside = page.tree.params.iter().find(|used| {
+        let covers =
+            |part: &crate::page::OptionalPart| part.span.start <= used.span.start && used.span.end <= part.span.end;
+        used.name == param && !page.raw.optional.iter().any(|part| part.param == param && covers(part))
+    });
+    if let (Some(outside), Some(at)) = (outside, mark(page, param)) {
+        let message = format!("{name}: `{param}` may be missing, and stands outside its optional part");
+        let finding = Diagnostic::error("bad-optional-part", message, outside.span, "needed here always");
+        found.push(finding.context(at, "optional here").help("give one of the two another parameter"));
+    }
+    for annotation in &page.raw.annotations {
+        if let AnnotationKind::Param { name: declared, ty } = &annotation.kind
+            && declared == param
+            && ty.nullable
+        {
+            let message = format!("{name}: `{param}` cannot be both optional and NULL");
+            let finding = Diagnostic::error("bad-optional-part", message, annotation.span, "may be NULL");
+            found.push(
+                finding
+                    .help(format!("write `-- param: {param} {}`: a missing value leaves its part out", ty.base.word())),
+            );
+        }
+    }
+}
+
+/// Makes one signature of all variants: the optional parameters are marked, and a column may be NULL where it
+/// may be in one variant.
+pub(super) fn widen(
+    config: &Config,
+    noun: &str,
+    readings: &[Reading],
+    schemas: &[Schema; 2],
+    signature: &mut Signature,
+) {
+    let [whole, others @ ..] = readings else { return };
+    for param in &mut signature.params {
+        param.optional = whole.variant.given.contains(&param.name);
+    }
+    for reading in others {
+        let page = |dialect: Dialect| reading.page(schemas, dialect);
+        let (Some(variant), _) = infer::signature(config, noun, page(Dialect::Sqlite), page(Dialect::Pg)) else {
+            continue;
+        };
+        for (column, other) in signature.columns.iter_mut().zip(variant.columns) {
+            column.ty.nullable |= other.ty.nullable;
+        }
+    }
+}

@@ -1,0 +1,485 @@
+//! Compares the two schemas fact by fact, and binds declared divergences to what they waive.
+//!
+//! Declarations are comment lines as in statement files, `-- diverges(type.TABLE.COLUMN): reason`. They stand in any
+//! migration or, where migrations may not change any more, in `divergences.sql` beside the dialects' folders. They
+//! always name their item.
+
+use std::collections::BTreeSet;
+
+use super::{Check, Column, Fill, ForeignKey, Index, Schema, Table};
+use crate::diagnostic::Diagnostic;
+use crate::page::{Annotation, AnnotationKind};
+use crate::source::Span;
+use crate::types::Base;
+
+/// The file beside the dialects' folders that holds declarations alone.
+pub const DIVERGENCES: &str = "divergences.sql";
+
+/// What a schema says, by the word of its declaration, with the rule that reports a difference.
+const KINDS: [(&str, &str); 10] = [
+    ("table", "schema-table-differs"),
+    ("column", "schema-column-differs"),
+    ("type", "schema-type-differs"),
+    ("null", "schema-null-differs"),
+    ("default", "schema-default-differs"),
+    ("key", "schema-key-differs"),
+    ("unique", "schema-unique-differs"),
+    ("foreign-key", "schema-foreign-key-differs"),
+    ("check", "schema-check-differs"),
+    ("index", "schema-index-differs"),
+];
+
+/// What the comparison gives.
+pub(crate) struct Compared {
+    pub(crate) found: Vec<Diagnostic>,
+    /// Facts compared; one that both schemas have counts once.
+    pub(crate) facts: usize,
+    /// Those that differ and are declared to.
+    pub(crate) waived: usize,
+}
+
+/// Compares the schemas. Declarations that waive nothing are errors too.
+pub(crate) fn compare(sqlite: &Schema, pg: &Schema, declared: &[Annotation]) -> Compared {
+    let declared = declared.iter().filter_map(|annotation| match &annotation.kind {
+        AnnotationKind::Diverges { fact, item, fact_span, .. } => Some(Declared {
+            fact: fact.clone(),
+            item: item.clone().unwrap_or_default(),
+            span: *fact_span,
+            used: false,
+        }),
+        _ => None,
+    });
+    let mut pair = Pair { declared: declared.collect(), found: Vec::new(), facts: 0, waived: 0 };
+    if !sqlite.tables.is_empty() && !pg.tables.is_empty() {
+        pair.schemas(sqlite, pg);
+    }
+    pair.leftovers();
+    Compared { found: pair.found, facts: pair.facts, waived: pair.waived }
+}
+
+struct Declared {
+    fact: String,
+    item: String,
+    span: Span,
+    used: bool,
+}
+
+struct Pair {
+    declared: Vec<Declared>,
+    found: Vec<Diagnostic>,
+    facts: usize,
+    waived: usize,
+}
+
+/// One page's side of a difference: where, and the words under the caret.
+type Side = (Span, String);
+
+impl Pair {
+    fn schemas(&mut self, sqlite: &Schema, pg: &Schema) {
+        let names: BTreeSet<&String> = sqlite.tables.keys().chain(pg.tables.keys()).collect();
+        for name in names {
+            match (sqlite.tables.get(name), pg.tables.get(name)) {
+                (Some(ours), Some(theirs)) if !theirs.partition => self.tables(ours, theirs),
+                (Some(ours), None) => self.alone(ours, "SQLite", "Postgres", pg),
+                (None, Some(theirs)) if !theirs.partition => self.alone(theirs, "Postgres", "SQLite", sqlite),
+                _ => {}
+            }
+        }
+    }
+
+    /// A table of one schema.
+    fn alone(&mut self, table: &Table, here: &str, there: &str, facing: &Schema) {
+        let what = if table.view { "view" } else { "table" };
+        let message = format!("schema: {what} `{}` is in the {here} schema only", table.name);
+        let label = format!("{here} has it, {there} does not");
+        let near = facing.tables.values().find(|other| strsim::osa_distance(&other.name, &table.name) <= 2);
+        let near = near.map(|other| (other.span, "was it renamed?".to_owned()));
+        let help = format!("create it in the {there} schema too, or drop it here");
+        self.report("table", &table.name, message, (table.span, label), near, &help);
+    }
+
+    fn tables(&mut self, sqlite: &Table, pg: &Table) {
+        let name = &sqlite.name;
+        self.facts += 1;
+        if sqlite.view != pg.view {
+            let what = |table: &Table| if table.view { "a view here" } else { "a table here" };
+            let message = format!("schema: `{name}` is a view in one schema and a table in the other");
+            let (here, there) = ((sqlite.span, what(sqlite).to_owned()), (pg.span, what(pg).to_owned()));
+            self.differs("table", name, message, here, Some(there), "make it the same kind of thing in both");
+        }
+        for column in &sqlite.columns {
+            match pg.column(&column.name) {
+                Some(other) => self.columns((sqlite, column), (pg, other)),
+                None => self.column_alone(name, column, "SQLite", "Postgres", pg),
+            }
+        }
+        for column in pg.columns.iter().filter(|column| sqlite.column(&column.name).is_none()) {
+            self.column_alone(name, column, "Postgres", "SQLite", sqlite);
+        }
+        if sqlite.view || pg.view {
+            return;
+        }
+        self.keys(sqlite, pg);
+        self.uniques(sqlite, pg);
+        self.foreign_keys(sqlite, pg);
+        self.checks(sqlite, pg);
+        self.indexes(sqlite, pg);
+    }
+
+    fn column_alone(&mut self, table: &str, column: &Column, here: &str, there: &str, facing: &Table) {
+        let message = format!("schema: `{table}.{}` is in the {here} schema only", column.name);
+        let at = (column.span, format!("{here} has this column"));
+        let other = (facing.span, format!("{there} does not have it here"));
+        let help = format!("add the column in the {there} schema too, or drop it here");
+        self.report("column", &format!("{table}.{}", column.name), message, at, Some(other), &help);
+    }
+
+    fn columns(&mut self, (table, ours): (&Table, &Column), (_, theirs): (&Table, &Column)) {
+        let item = format!("{}.{}", table.name, ours.name);
+        let both = |here: &str, there: &str| ((ours.span, here.to_owned()), Some((theirs.span, there.to_owned())));
+        self.facts += 3;
+        if let Some((why, help)) = types(ours, theirs) {
+            let (here, there) = both(&ours.declared, &theirs.declared);
+            self.differs("type", &item, format!("schema: `{item}`: {why}"), here, there, &help);
+        }
+        if table.view {
+            return;
+        }
+        if ours.ty.nullable != theirs.ty.nullable {
+            let word = |column: &Column| if column.ty.nullable { "may be NULL" } else { "is never NULL" };
+            let (here, there) = both(&format!("{} here", word(ours)), &format!("{} here", word(theirs)));
+            let message = format!("schema: `{item}` may be NULL in one schema only");
+            self.differs("null", &item, message, here, there, "write NOT NULL in both schemas, or in neither");
+        }
+        if !same_fill(ours, theirs) {
+            let (here, there) = both(&filled(ours), &filled(theirs));
+            let message = format!("schema: `{item}` is filled in different ways when an INSERT leaves it out");
+            let help = match (&ours.fill, &theirs.fill) {
+                (Fill::RowId, Fill::Numbered) => {
+                    "write `INTEGER PRIMARY KEY AUTOINCREMENT` on SQLite: without it the id of a deleted row is given again"
+                }
+                _ => "write the same default in both schemas",
+            };
+            self.differs("default", &item, message, here, there, help);
+        }
+    }
+
+    fn keys(&mut self, sqlite: &Table, pg: &Table) {
+        self.facts += 1;
+        let set = |table: &Table| table.primary_key.iter().cloned().collect::<BTreeSet<_>>();
+        if set(sqlite) != set(pg) {
+            let word = |table: &Table| match table.primary_key.is_empty() {
+                true => "no primary key".to_owned(),
+                false => format!("the key is ({})", table.primary_key.join(", ")),
+            };
+            let message = format!("schema: the primary keys of `{}` differ", sqlite.name);
+            let (here, there) = ((sqlite.span, word(sqlite)), (pg.span, word(pg)));
+            self.differs("key", &sqlite.name, message, here, Some(there), "give both tables the same key");
+        }
+    }
+
+    fn uniques(&mut self, sqlite: &Table, pg: &Table) {
+        type Key = (BTreeSet<String>, bool);
+        let of = |table: &Table| -> BTreeSet<Key> {
+            let nullable = |name: &String| table.column(name).is_some_and(|column| column.ty.nullable);
+            let equal = |columns: &Vec<String>| table.nulls_equal.contains(columns) && columns.iter().any(nullable);
+            let key = |columns: &Vec<String>| (columns.iter().cloned().collect(), equal(columns));
+            table.unique.iter().map(key).filter(|(columns, _)| *columns != primary(table)).collect()
+        };
+        let (ours, theirs) = (of(sqlite), of(pg));
+        self.facts += ours.union(&theirs).count();
+        let same = ours.intersection(&theirs).count();
+        self.facts -= ours.len().min(theirs.len()).saturating_sub(same);
+        for (columns, nulls_equal) in ours.symmetric_difference(&theirs) {
+            let on_sqlite = ours.contains(&(columns.clone(), *nulls_equal));
+            let (here, there) = if on_sqlite { (sqlite, pg) } else { (pg, sqlite) };
+            let twin = if on_sqlite { &theirs } else { &ours };
+            let list = columns.iter().cloned().collect::<Vec<_>>();
+            let item = format!("{}.{}", sqlite.name, list.join("."));
+            if twin.contains(&(columns.clone(), !nulls_equal)) {
+                if !on_sqlite || *nulls_equal {
+                    let message = format!("schema: in the unique key `{item}` one schema takes NULLs for equal");
+                    let word = |table: &Table| match table.nulls_equal.iter().any(|key| key.len() == columns.len()) {
+                        true => "NULLS NOT DISTINCT",
+                        false => "every NULL is another",
+                    };
+                    let (a, b) = ((sqlite.span, word(sqlite).to_owned()), (pg.span, word(pg).to_owned()));
+                    self.differs("unique", &item, message, a, Some(b), "declare the columns NOT NULL in both schemas");
+                }
+                continue;
+            }
+            let message = format!("schema: `{}` is unique by ({}) in one schema only", sqlite.name, list.join(", "));
+            let at = (here.span, format!("unique by ({})", list.join(", ")));
+            let other = (there.span, "has no such key".to_owned());
+            self.differs("unique", &item, message, at, Some(other), "write the UNIQUE in both schemas, or in neither");
+        }
+    }
+
+    fn foreign_keys(&mut self, sqlite: &Table, pg: &Table) {
+        let says = |key: &ForeignKey| {
+            let to = if key.referred.is_empty() { String::new() } else { format!(" ({})", key.referred.join(", ")) };
+            format!("references {}{to}, on delete {}, on update {}", key.table, key.on_delete, key.on_update)
+        };
+        let mut theirs: Vec<&ForeignKey> = pg.foreign_keys.iter().collect();
+        let item = |key: &ForeignKey| format!("{}.{}", sqlite.name, key.columns.join("."));
+        for key in &sqlite.foreign_keys {
+            let at = theirs.iter().position(|other| other.columns == key.columns && other.table == key.table);
+            let at = at.or_else(|| theirs.iter().position(|other| other.columns == key.columns));
+            match at.map(|at| theirs.remove(at)) {
+                Some(other) => {
+                    self.facts += 1;
+                    if !same_reference(key, other) {
+                        let message = format!("schema: the foreign keys of `{}` differ", item(key));
+                        let (here, there) = ((key.span, says(key)), (other.span, says(other)));
+                        let help = "write the same table, columns and actions in both schemas";
+                        self.differs("foreign-key", &item(key), message, here, Some(there), help);
+                    }
+                }
+                None => self.only(("foreign-key", &item(key)), "a foreign key", (key.span, says(key)), "SQLite", pg),
+            }
+        }
+        for key in theirs {
+            self.only(("foreign-key", &item(key)), "a foreign key", (key.span, says(key)), "Postgres", sqlite);
+        }
+    }
+
+    fn checks(&mut self, sqlite: &Table, pg: &Table) {
+        let mut theirs: Vec<&Check> = pg.checks.iter().collect();
+        let mut ours: Vec<&Check> = Vec::new();
+        for check in &sqlite.checks {
+            match theirs.iter().position(|other| other.condition == check.condition) {
+                Some(at) => {
+                    self.facts += 1;
+                    theirs.remove(at);
+                }
+                None if guards_type(check, sqlite, pg) => self.facts += 1,
+                None => ours.push(check),
+            }
+        }
+        let item = |check: &Check| match &check.name {
+            Some(name) => format!("{}.{name}", sqlite.name),
+            None => sqlite.name.clone(),
+        };
+        for check in ours {
+            let twin = theirs.iter().position(|other| other.name == check.name && check.name.is_some());
+            match twin.map(|at| theirs.remove(at)) {
+                Some(other) => {
+                    let message = format!("schema: the checks `{}` differ", item(check));
+                    let (here, there) = ((check.span, check.condition.clone()), (other.span, other.condition.clone()));
+                    self.facts += 1;
+                    self.differs("check", &item(check), message, here, Some(there), "write the same condition in both");
+                }
+                None => {
+                    let at = (check.span, check.condition.clone());
+                    self.only(("check", &item(check)), "a check", at, "SQLite", pg);
+                }
+            }
+        }
+        for check in theirs {
+            self.only(("check", &item(check)), "a check", (check.span, check.condition.clone()), "Postgres", sqlite);
+        }
+    }
+
+    fn indexes(&mut self, sqlite: &Table, pg: &Table) {
+        let says = |index: &Index| {
+            let unique = if index.unique { "unique " } else { "" };
+            let nulls = if index.nulls_equal { ", NULLs are equal" } else { "" };
+            let method = index.method.as_ref().map_or(String::new(), |method| format!(" using {method}"));
+            let predicate = index.predicate.as_ref().map_or(String::new(), |text| format!(" where {text}"));
+            format!("{unique}on ({}){method}{predicate}{nulls}", index.keys.join(", "))
+        };
+        let mut theirs: Vec<&Index> = pg.indexes.iter().collect();
+        let mut ours = Vec::new();
+        for index in &sqlite.indexes {
+            match theirs.iter().position(|other| says(other) == says(index)) {
+                Some(at) => {
+                    self.facts += 1;
+                    theirs.remove(at);
+                }
+                None => ours.push(index),
+            }
+        }
+        let item = |index: &Index| format!("{}.{}", sqlite.name, index.name);
+        for index in ours {
+            match theirs.iter().position(|other| other.name == index.name).map(|at| theirs.remove(at)) {
+                Some(other) => {
+                    let message = format!("schema: the indexes `{}` differ", item(index));
+                    let (here, there) = ((index.span, says(index)), (other.span, says(other)));
+                    self.facts += 1;
+                    self.differs("index", &item(index), message, here, Some(there), "write the same index in both");
+                }
+                None => self.only(("index", &item(index)), "an index", (index.span, says(index)), "SQLite", pg),
+            }
+        }
+        for index in theirs {
+            self.only(("index", &item(index)), "an index", (index.span, says(index)), "Postgres", sqlite);
+        }
+    }
+
+    /// Something that a table of one schema has.
+    fn only(&mut self, (kind, item): (&str, &str), what: &str, at: Side, here: &str, facing: &Table) {
+        let there = if here == "SQLite" { "Postgres" } else { "SQLite" };
+        let message = format!("schema: `{}` has {what} in the {here} schema only", facing.name);
+        let other = (facing.span, format!("{there} does not have it here"));
+        let help = format!("write it in the {there} schema too, or drop it here");
+        self.report(kind, item, message, at, Some(other), &help);
+    }
+
+    /// A fact that one schema alone has.
+    fn report(&mut self, kind: &str, item: &str, message: String, at: Side, other: Option<Side>, help: &str) {
+        self.facts += 1;
+        self.differs(kind, item, message, at, other, help);
+    }
+
+    /// Reports a difference unless it is declared.
+    fn differs(&mut self, kind: &str, item: &str, message: String, at: Side, other: Option<Side>, help: &str) {
+        let mut waived = false;
+        for declared in self.declared.iter_mut().filter(|d| d.fact == kind && d.item == item) {
+            declared.used = true;
+            waived = true;
+        }
+        if waived {
+            self.waived += 1;
+            return;
+        }
+        let rule = KINDS.iter().find(|(word, _)| *word == kind).map_or("schema-table-differs", |(_, rule)| rule);
+        let mut found = Diagnostic::error(rule, message, at.0, at.1);
+        if let Some((span, label)) = other {
+            found = found.and(span, label);
+        }
+        let found = found.help(help).help(format!(
+            "or, if the difference is meant, in `{DIVERGENCES}`: `-- diverges({kind}.{item}): <why the schemas may differ here>`"
+        ));
+        self.found.push(found);
+    }
+
+    fn leftovers(&mut self) {
+        for declared in std::mem::take(&mut self.declared) {
+            let known = KINDS.iter().any(|(word, _)| *word == declared.fact);
+            if declared.used {
+                continue;
+            }
+            let finding = if !known || declared.item.is_empty() {
+                let message = format!("schema: `{}` does not name one fact of a schema", declared.fact);
+                let words: Vec<&str> = KINDS.iter().map(|(word, _)| *word).collect();
+                Diagnostic::error("unknown-divergence", message, declared.span, "not a kind of fact with its item")
+                    .help(format!("write `-- diverges(KIND.TABLE.NAME): REASON`; the kinds are: {}", words.join(", ")))
+            } else {
+                let message = format!("schema: `-- diverges({}.{})` waives nothing", declared.fact, declared.item);
+                Diagnostic::error("unused-divergence", message, declared.span, "nothing differs there")
+                    .help("remove the declaration: the schemas agree without it")
+            };
+            self.found.push(finding);
+        }
+    }
+}
+
+fn primary(table: &Table) -> BTreeSet<String> {
+    table.primary_key.iter().cloned().collect()
+}
+
+fn same_reference(a: &ForeignKey, b: &ForeignKey) -> bool {
+    // Both engines check at once and refuse alike, unless they are told to wait.
+    let word = |action: &str| if action == "restrict" { "no action".to_owned() } else { action.to_owned() };
+    let referred = a.referred == b.referred || a.referred.is_empty() || b.referred.is_empty();
+    a.table == b.table
+        && referred
+        && word(&a.on_delete) == word(&b.on_delete)
+        && word(&a.on_update) == word(&b.on_update)
+}
+
+/// Whether a check of SQLite says what the type of Postgres says by itself: a flag is 0 or 1, JSON is valid, an id has
+/// 16 bytes.
+fn guards_type(check: &Check, sqlite: &Table, pg: &Table) -> bool {
+    sqlite.columns.iter().any(|column| {
+        let Some(other) = pg.column(&column.name) else { return false };
+        let name = &column.name;
+        let texts = match other.ty.base {
+            Base::Bool => vec![format!("in({name}, list(0, 1))")],
+            Base::Json | Base::TextArray | Base::Int64Array | Base::UuidArray => vec![format!("json_valid({name})")],
+            Base::Uuid => vec![format!("=(16, length({name}))"), format!("=(length({name}), 16)")],
+            _ => Vec::new(),
+        };
+        texts.contains(&check.condition)
+    })
+}
+
+/// What is wrong with a pair of types, and what to write.
+fn types(sqlite: &Column, pg: &Column) -> Option<(String, String)> {
+    let name = pg.declared.split('(').next().unwrap_or_default().trim();
+    let same = "declare types that hold the same values in both schemas".to_owned();
+    if Base::finer(&sqlite.ty.base, &pg.ty.base).is_none() {
+        return Some((format!("`{}` and `{}` do not hold the same values", sqlite.declared, pg.declared), same));
+    }
+    if matches!(name, "real" | "float4") {
+        let why = format!("Postgres keeps 4 bytes of `{}`, SQLite 8", pg.declared);
+        return Some((why, "write `double precision` on Postgres".to_owned()));
+    }
+    if matches!(pg.ty.base, Base::Text) && pg.declared.contains('(') {
+        let why = format!("Postgres refuses or pads texts by `{}`, SQLite keeps any text", pg.declared);
+        return Some((why, "write `text` on Postgres, with a CHECK of the length in both schemas".to_owned()));
+    }
+    if matches!(name, "char" | "character" | "bpchar") {
+        return Some((format!("Postgres pads texts by `{}`", pg.declared), "write `text` on Postgres".to_owned()));
+    }
+    let width = match pg.ty.base {
+        Base::Int16 => 16,
+        Base::Int32 => 32,
+        Base::Int64 => 64,
+        _ => return collations(sqlite, pg),
+    };
+    let meant = match sqlite.declared.as_str() {
+        "smallint" | "int2" | "tinyint" => Some(16),
+        "mediumint" | "int4" => Some(32),
+        "bigint" | "int8" => Some(64),
+        _ => None,
+    };
+    if meant.is_some_and(|meant| meant != width) {
+        let why = format!("`{}` and `{}` have another width", sqlite.declared, pg.declared);
+        return Some((why, same));
+    }
+    (width < 64 && pg.name.ends_with("_ms")).then(|| {
+        let why = format!("milliseconds since 1970 do not fit into `{}`", pg.declared);
+        (why, "write `bigint` on Postgres".to_owned())
+    })
+}
+
+fn collations(sqlite: &Column, pg: &Column) -> Option<(String, String)> {
+    let named = |column: &Column| {
+        let name = column.collation.clone().unwrap_or_default();
+        let bytes = ["", "binary", "c", "posix", "default", "ucs_basic"].contains(&name.as_str());
+        if bytes { String::new() } else { name }
+    };
+    let (ours, theirs) = (named(sqlite), named(pg));
+    (ours != theirs).then(|| {
+        let word = |name: &str| if name.is_empty() { "by bytes".to_owned() } else { format!("by `{name}`") };
+        let why = format!("SQLite compares it {}, Postgres {}", word(&ours), word(&theirs));
+        (why, "drop the collation, and compare by an expression that both have, such as `lower(x)`".to_owned())
+    })
+}
+
+fn same_fill(sqlite: &Column, pg: &Column) -> bool {
+    match (&sqlite.fill, &pg.fill) {
+        (Fill::Value(ours), Fill::Value(theirs)) => {
+            let is_array = matches!(pg.ty.base, Base::TextArray | Base::Int64Array | Base::UuidArray);
+            ours == theirs || (is_array && ours == "'[]'" && ["'{}'", "array[]"].contains(&theirs.as_str()))
+        }
+        (ours, theirs) => ours == theirs,
+    }
+}
+
+fn filled(column: &Column) -> String {
+    match &column.fill {
+        Fill::Nothing if column.ty.nullable => "NULL".to_owned(),
+        Fill::Nothing => "no default".to_owned(),
+        Fill::Value(text) => format!("default {text}"),
+        Fill::Numbered => "numbered, never the same number twice".to_owned(),
+        Fill::RowId => "a row id, which may be one of a deleted row".to_owned(),
+        Fill::Computed(text) => format!("computed: {text}"),
+    }
+}
+
+/// Whether a file belongs to the schemas' declarations: any migration, and the file beside their folders.
+pub(crate) fn declares(path: &str, folder: &str) -> bool {
+    path.strip_prefix(folder.trim_end_matches('/')).is_some_and(|rest| rest.ends_with(".sql"))
+}

@@ -1,0 +1,144 @@
+//! What the comparison of two schemas knows beyond columns and keys: what fills a column, checks, foreign keys,
+//! indexes.
+
+use sqlparser::ast::{CreateIndex, ForeignKeyConstraint, Ident};
+
+use super::key::lower;
+use super::read::last;
+use super::{Table, text};
+use crate::source::Span;
+
+/// What a column holds when an INSERT does not name it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum Fill {
+    /// NULL.
+    #[default]
+    Nothing,
+    /// A default, as a text that is alike where meanings are.
+    Value(String),
+    /// The next number of a sequence; none is given twice.
+    Numbered,
+    /// A row id of SQLite without AUTOINCREMENT: that of a deleted row may be given again.
+    RowId,
+    /// A generated column.
+    Computed(String),
+}
+
+/// CHECK.
+#[derive(Debug, Clone)]
+pub struct Check {
+    /// Its name in lower case.
+    pub name: Option<String>,
+    /// The condition, as a text that is alike where meanings are.
+    pub condition: String,
+    /// Where its table or column was declared.
+    pub span: Span,
+}
+
+/// FOREIGN KEY.
+#[derive(Debug, Clone)]
+pub struct ForeignKey {
+    /// Its name in lower case.
+    pub name: Option<String>,
+    /// The columns.
+    pub columns: Vec<String>,
+    /// The table that they refer to.
+    pub table: String,
+    /// The columns there; none: its primary key.
+    pub referred: Vec<String>,
+    /// ON DELETE, in lower case.
+    pub on_delete: String,
+    /// ON UPDATE, in lower case.
+    pub on_update: String,
+    /// Where its table or column was declared.
+    pub span: Span,
+}
+
+/// An index that is no plain unique key: not unique, or with a predicate or an expression.
+#[derive(Debug, Clone)]
+pub struct Index {
+    /// Its name in lower case.
+    pub name: String,
+    /// UNIQUE.
+    pub unique: bool,
+    /// NULLS NOT DISTINCT.
+    pub nulls_equal: bool,
+    /// Columns and expressions, with ` desc` where written.
+    pub keys: Vec<String>,
+    /// WHERE, as a text that is alike where meanings are.
+    pub predicate: Option<String>,
+    /// How it is built, where it is no tree: `gin`.
+    pub method: Option<String>,
+    /// Where it was declared.
+    pub span: Span,
+}
+
+impl Index {
+    pub(super) fn of(create: &CreateIndex, span: Span) -> Self {
+        let key = |column: &sqlparser::ast::IndexColumn| {
+            let desc = if column.column.options.asc == Some(false) { " desc" } else { "" };
+            format!("{}{desc}", text::normal(&column.column.expr))
+        };
+        let method = create.using.as_ref().map(|using| using.to_string().to_lowercase());
+        Self {
+            name: create.name.as_ref().map(last).unwrap_or_default(),
+            unique: create.unique,
+            nulls_equal: create.nulls_distinct == Some(false),
+            keys: create.columns.iter().map(key).collect(),
+            predicate: create.predicate.as_ref().map(text::condition),
+            method: method.filter(|method| method != "btree"),
+            span,
+        }
+    }
+
+    /// The columns, without ` desc`.
+    pub fn columns(&self) -> impl Iterator<Item = &str> {
+        self.keys.iter().map(|key| key.trim_end_matches(" desc"))
+    }
+}
+
+impl ForeignKey {
+    pub(super) fn of(key: &ForeignKeyConstraint, column: Option<&str>, name: Option<&Ident>, span: Span) -> Self {
+        let action = |action: Option<String>| action.map_or("no action".to_owned(), |action| action.to_lowercase());
+        Self {
+            name: key.name.as_ref().or(name).map(lower),
+            columns: match column {
+                Some(column) => vec![column.to_owned()],
+                None => key.columns.iter().map(lower).collect(),
+            },
+            table: last(&key.foreign_table),
+            referred: key.referred_columns.iter().map(lower).collect(),
+            on_delete: action(key.on_delete.as_ref().map(ToString::to_string)),
+            on_update: action(key.on_update.as_ref().map(ToString::to_string)),
+            span,
+        }
+    }
+}
+
+impl Table {
+    /// Removes what stands on a column that is gone.
+    pub(super) fn forget_column(&mut self, column: &str) {
+        self.indexes.retain(|index| index.columns().all(|name| name != column));
+        self.foreign_keys.retain(|key| !key.columns.iter().any(|name| name == column));
+    }
+
+    /// Renames a column in what stands on it.
+    pub(super) fn rename_in_details(&mut self, old: &str, new: &str) {
+        for key in self.indexes.iter_mut().flat_map(|index| &mut index.keys) {
+            if key.trim_end_matches(" desc") == old {
+                *key = key.replacen(old, new, 1);
+            }
+        }
+        for column in self.foreign_keys.iter_mut().flat_map(|key| &mut key.columns) {
+            if column == old {
+                new.clone_into(column);
+            }
+        }
+    }
+
+    /// Removes a check or a foreign key by name.
+    pub(super) fn drop_detail(&mut self, name: &str) {
+        self.checks.retain(|check| check.name.as_deref() != Some(name));
+        self.foreign_keys.retain(|key| key.name.as_deref() != Some(name));
+    }
+}

@@ -1,0 +1,102 @@
+//! Expressions of a schema as texts that are alike where their meanings are: defaults, checks, predicates.
+
+use sqlparser::ast::{BinaryOperator, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, UnaryOperator, Value};
+
+/// A condition: a bare flag is `flag = 1`.
+pub(super) fn condition(expr: &Expr) -> String {
+    match expr {
+        Expr::Nested(inner) => condition(inner),
+        Expr::Identifier(_) | Expr::CompoundIdentifier(_) => sorted("=", vec![normal(expr), "1".to_owned()]),
+        Expr::UnaryOp { op: UnaryOperator::Not, expr: inner } => match &**inner {
+            Expr::Identifier(_) | Expr::CompoundIdentifier(_) => sorted("=", vec![normal(inner), "0".to_owned()]),
+            inner => format!("not({})", condition(inner)),
+        },
+        Expr::BinaryOp { left, op: op @ (BinaryOperator::And | BinaryOperator::Or), right } => {
+            let word = if *op == BinaryOperator::And { "and" } else { "or" };
+            let mut sides = Vec::new();
+            gather(left, op, &mut sides);
+            gather(right, op, &mut sides);
+            sorted(word, sides)
+        }
+        _ => normal(expr),
+    }
+}
+
+fn gather(expr: &Expr, wanted: &BinaryOperator, sides: &mut Vec<String>) {
+    match expr {
+        Expr::Nested(inner) => gather(inner, wanted, sides),
+        Expr::BinaryOp { left, op, right } if op == wanted => {
+            gather(left, wanted, sides);
+            gather(right, wanted, sides);
+        }
+        _ => sides.push(condition(expr)),
+    }
+}
+
+/// A value.
+pub(super) fn normal(expr: &Expr) -> String {
+    match expr {
+        Expr::Identifier(ident) => ident.value.to_lowercase(),
+        Expr::CompoundIdentifier(parts) => parts.last().map_or(String::new(), |part| part.value.to_lowercase()),
+        Expr::Nested(inner) | Expr::Cast { expr: inner, .. } => normal(inner),
+        Expr::Value(value) => literal(&value.value),
+        Expr::UnaryOp { op: UnaryOperator::Plus, expr: inner } => normal(inner),
+        Expr::UnaryOp { op: UnaryOperator::Minus, expr: inner } => format!("-{}", normal(inner)),
+        Expr::BinaryOp { op: BinaryOperator::And | BinaryOperator::Or, .. } => condition(expr),
+        Expr::BinaryOp { left, op, right } => {
+            let (left, right) = (normal(left), normal(right));
+            match op {
+                BinaryOperator::Eq => sorted("=", vec![left, right]),
+                BinaryOperator::NotEq => sorted("<>", vec![left, right]),
+                BinaryOperator::Gt => format!("<({right}, {left})"),
+                BinaryOperator::GtEq => format!("<=({right}, {left})"),
+                BinaryOperator::Lt => format!("<({left}, {right})"),
+                BinaryOperator::LtEq => format!("<=({left}, {right})"),
+                op => format!("{}({left}, {right})", op.to_string().to_lowercase()),
+            }
+        }
+        Expr::IsNull(inner) => format!("is null({})", normal(inner)),
+        Expr::IsNotNull(inner) => format!("is not null({})", normal(inner)),
+        Expr::InList { expr: inner, list, negated } => {
+            let items = sorted("list", list.iter().map(normal).collect());
+            format!("{}({}, {items})", if *negated { "not in" } else { "in" }, normal(inner))
+        }
+        Expr::Between { expr: inner, negated: false, low, high } => {
+            let (value, low, high) = (normal(inner), normal(low), normal(high));
+            sorted("and", vec![format!("<=({low}, {value})"), format!("<=({value}, {high})")])
+        }
+        Expr::Function(function) => call(function),
+        other => other.to_string().to_lowercase(),
+    }
+}
+
+fn call(function: &Function) -> String {
+    let name = function.name.to_string().to_lowercase();
+    let name = match name.as_str() {
+        "ifnull" => "coalesce",
+        "char_length" => "length",
+        "octet_length" => "length",
+        other => other,
+    };
+    let FunctionArguments::List(list) = &function.args else { return function.to_string().to_lowercase() };
+    let argument = |argument: &FunctionArg| match argument {
+        FunctionArg::Unnamed(FunctionArgExpr::Expr(expr)) => normal(expr),
+        other => other.to_string().to_lowercase(),
+    };
+    format!("{name}({})", list.args.iter().map(argument).collect::<Vec<_>>().join(", "))
+}
+
+fn literal(value: &Value) -> String {
+    match value {
+        Value::Boolean(true) => "1".to_owned(),
+        Value::Boolean(false) => "0".to_owned(),
+        Value::SingleQuotedString(text) => format!("'{text}'"),
+        Value::Number(number, _) => number.clone(),
+        other => other.to_string().to_lowercase(),
+    }
+}
+
+fn sorted(head: &str, mut sides: Vec<String>) -> String {
+    sides.sort();
+    format!("{head}({})", sides.join(", "))
+}

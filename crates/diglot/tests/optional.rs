@@ -1,0 +1,119 @@
+//! Optional parts: every variant is compared, emitted and chosen by what is given.
+
+use diglot::config::Config;
+use diglot::source::{SourceFile, Sources};
+use diglot::{Compiled, Inputs, compile};
+
+const SQLITE: &str = "CREATE TABLE job (id INTEGER NOT NULL PRIMARY KEY, lane TEXT NOT NULL, state TEXT NOT NULL, owner TEXT, n INTEGER NOT NULL);";
+const PG: &str = "CREATE TABLE job (id bigint NOT NULL PRIMARY KEY, lane text NOT NULL, state text NOT NULL, owner text, n bigint NOT NULL);";
+
+fn compiled(sqlite: &str, pg: &str) -> Compiled {
+    let mut sources = Sources::default();
+    sources.add(SourceFile::new("schema/sqlite/0001_all.sql", SQLITE));
+    sources.add(SourceFile::new("schema/pg/0001_all.sql", PG));
+    sources.add(SourceFile::new("sql/sqlite/job.sql", sqlite));
+    sources.add(SourceFile::new("sql/pg/job.sql", pg));
+    compile(&Inputs { config: Config::default(), sources, ..Inputs::default() })
+}
+
+/// Rule and message of every finding.
+fn found(sqlite: &str, pg: &str) -> Vec<String> {
+    let findings = compiled(sqlite, pg).diagnostics.into_iter();
+    findings.map(|finding| format!("{}: {}", finding.rule, finding.message)).collect()
+}
+
+const LIST: &str = "-- Jobs of a lane, of a state, or all.
+-- name: job_list :many
+SELECT job.id, job.owner
+  FROM job
+ WHERE job.n >= :least
+-- if: lane
+   AND job.lane = :lane
+-- end
+-- if: state
+   AND job.state = :state
+   AND job.owner IS NOT NULL
+-- end
+ ORDER BY job.id
+ LIMIT :most;
+";
+
+#[test]
+fn every_variant_is_emitted_and_the_function_takes_what_is_given() {
+    let compiled = compiled(LIST, LIST);
+    assert_eq!(compiled.diagnostics, []);
+    let signatures: Vec<String> = compiled.signatures.iter().map(ToString::to_string).collect();
+    // Without `state` the owner may be NULL, so it may be for every caller.
+    let whole = "job_list(least: i64, lane: text optional, state: text optional, most: i64) :many -> (id: i64, owner: text null)";
+    assert_eq!(signatures, [whole]);
+    let texts: Vec<String> =
+        compiled.texts.iter().filter(|text| text.dialect.word() == "pg").map(|text| text.sql.clone()).collect();
+    assert_eq!(
+        texts,
+        [
+            "/* job.job_list+lane+state pg */ SELECT job.id, job.owner FROM job WHERE job.n >= $1 AND job.lane = $2 AND job.state = $3 AND job.owner IS NOT NULL ORDER BY job.id LIMIT $4",
+            "/* job.job_list+state pg */ SELECT job.id, job.owner FROM job WHERE job.n >= $1 AND job.state = $2 AND job.owner IS NOT NULL ORDER BY job.id LIMIT $3",
+            "/* job.job_list+lane pg */ SELECT job.id, job.owner FROM job WHERE job.n >= $1 AND job.lane = $2 ORDER BY job.id LIMIT $3",
+            "/* job.job_list pg */ SELECT job.id, job.owner FROM job WHERE job.n >= $1 ORDER BY job.id LIMIT $2",
+        ]
+    );
+    insta::assert_snapshot!(
+        "optional_parts",
+        compiled.rust.split("impl Statements for sqlx::PgConnection").next().unwrap_or_default()
+    );
+}
+
+#[test]
+fn a_difference_inside_an_optional_part_is_drift() {
+    let other = LIST.replace("job.lane = :lane", "job.lane <> :lane");
+    assert_eq!(found(LIST, &other), ["where-differs: job_list: the pages differ in which rows they take"]);
+}
+
+#[test]
+fn a_difference_that_only_a_missing_part_shows_is_drift_with_a_note() {
+    let sqlite = LIST.replace("   AND job.owner IS NOT NULL\n-- end\n", "-- end\n   AND job.owner IS NOT NULL\n");
+    let compiled = compiled(&sqlite, LIST);
+    let rules: Vec<&str> = compiled.diagnostics.iter().map(|finding| finding.rule).collect();
+    assert_eq!(rules, ["where-differs"]);
+    assert_eq!(compiled.diagnostics[0].notes, ["so it is when `state` is not given"]);
+}
+
+#[test]
+fn a_declaration_that_one_variant_needs_is_needed() {
+    let sqlite = LIST.replace("job.owner IS NOT NULL", "job.owner <> ''");
+    let pg = LIST.replace(":many\n", ":many\n-- diverges(where.owner): SQLite has no empty owners at all\n");
+    assert_eq!(found(&sqlite, &pg), [""; 0]);
+    assert_eq!(found(LIST, &pg), ["unused-divergence: job_list: `-- diverges(where)` waives nothing"]);
+}
+
+#[test]
+fn an_optional_parameter_stands_in_its_parts_alone_and_on_both_pages() {
+    let always = LIST.replace("job.n >= :least", "job.lane >= :lane");
+    assert_eq!(
+        found(&always, &always),
+        [
+            "bad-optional-part: job_list: `lane` may be missing, and stands outside its optional part",
+            "bad-optional-part: job_list: `lane` may be missing, and stands outside its optional part",
+        ]
+    );
+    let unused = LIST.replace("-- if: lane", "-- if: state");
+    assert_eq!(
+        found(&unused, &unused),
+        [
+            "bad-optional-part: job_list: the optional part on `state` does not use it",
+            "bad-optional-part: job_list: the optional part on `state` does not use it",
+        ]
+    );
+    let fixed = LIST.replace("-- if: lane\n", "").replacen("-- end\n", "", 1);
+    assert_eq!(found(LIST, &fixed), ["bad-optional-part: job_list: the part on `lane` is optional on one page only"]);
+    let null = LIST.replace(":many\n", ":many\n-- param: lane text null\n");
+    assert_eq!(found(&null, LIST), ["bad-optional-part: job_list: `lane` cannot be both optional and NULL"]);
+}
+
+#[test]
+fn five_optional_parameters_are_too_many() {
+    let parts: String = (1..=5).map(|n| format!("-- if: a{n}\n   AND job.n <> :a{n}\n-- end\n")).collect();
+    let page = format!("-- name: job_list :many\nSELECT job.id FROM job WHERE job.n > 0\n{parts};\n");
+    let message = "bad-optional-part: job_list: 5 parameters choose optional parts";
+    assert_eq!(found(&page, &page), [message, message]);
+}
