@@ -3,6 +3,8 @@
 use std::env;
 use std::path::{Path, PathBuf};
 
+use diglot::Stats;
+
 use crate::cli::{Check, Project};
 use crate::failure::Failure;
 use crate::{Outcome, report};
@@ -13,7 +15,16 @@ pub(crate) fn run(arguments: &Check) -> Result<Outcome, Failure> {
     let compiled = diglot::compile(&inputs);
     report::findings(&inputs.sources, &compiled.diagnostics, arguments.format)?;
     report::line(&report::summary(&compiled, &compiled.diagnostics));
+    if arguments.stats {
+        report::line(&stats(compiled.stats));
+    }
     Ok(if compiled.has_errors() { Outcome::Findings } else { Outcome::Clean })
+}
+
+/// What was compared, and the share that is declared to differ.
+fn stats(stats: Stats) -> String {
+    let share = if stats.facts == 0 { 0.0 } else { 100.0 * stats.waived as f64 / stats.facts as f64 };
+    format!("{} facts compared, {} declared to differ ({share:.1} %)", stats.facts, stats.waived)
 }
 
 /// The project's folder: the one named, or the nearest one upwards that looks like a project.

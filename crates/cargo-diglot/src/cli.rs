@@ -18,6 +18,9 @@ pub(crate) enum Command {
     Check(Check),
     Prepare(Prepare),
     Explain(Explain),
+    /// List the rules with what each finds.
+    Rules,
+    Mutate(Mutate),
     WithPostgres(WithPostgres),
 }
 
@@ -32,6 +35,21 @@ pub(crate) struct Check {
     /// How findings look.
     #[arg(long, value_enum, default_value_t = Format::Full)]
     pub(crate) format: Format,
+    /// Also print how much was compared and how much of it is declared to differ.
+    #[arg(long)]
+    pub(crate) stats: bool,
+}
+
+/// Change one page of every pair, one place at a time, and list the changes that `check` does not notice.
+///
+/// What survives means the same, or is declared to differ, or is a gap. Needs no database.
+#[derive(Debug, Args)]
+pub(crate) struct Mutate {
+    #[command(flatten)]
+    pub(crate) project: Project,
+    /// Try this many changes of each page of a statement, evenly spread; without it all.
+    #[arg(long, value_name = "N")]
+    pub(crate) most: Option<usize>,
 }
 
 /// Ask the real engines about every statement and record their answers in .sqlx.

@@ -20,6 +20,11 @@ pub(crate) fn run(arguments: &Explain) -> Result<Outcome, Failure> {
     Ok(Outcome::Clean)
 }
 
+/// `cargo diglot rules`.
+pub(crate) fn rules() -> Result<Outcome, Failure> {
+    run(&Explain { rule: None })
+}
+
 fn page(name: &str) -> Result<String, Failure> {
     // A name may come straight from a finding: `error[order-differs]`.
     let bare = name.trim_start_matches("error").trim_start_matches("warning").trim_matches(['[', ']']);

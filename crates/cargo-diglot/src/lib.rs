@@ -1,4 +1,5 @@
-//! The command line of diglot: `cargo diglot check`, `prepare`, `explain` and `with-postgres`.
+//! The command line of diglot: `cargo diglot check`, `prepare`, `explain`, `rules`, `mutate` and
+//! `with-postgres`.
 //!
 //! This crate does what the compiler does not: it reads folders, talks to the real engines, starts a
 //! throwaway Postgres server and prints in colour. What a finding is and how one looks is the business of
@@ -9,6 +10,7 @@ mod cli;
 mod explain;
 mod failure;
 mod interrupt;
+mod mutate;
 pub mod postgres;
 mod prepare;
 mod report;
@@ -47,6 +49,8 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         cli::Command::Check(arguments) => check::run(&arguments),
         cli::Command::Prepare(arguments) => prepare::run(&arguments),
         cli::Command::Explain(arguments) => explain::run(&arguments),
+        cli::Command::Rules => explain::rules(),
+        cli::Command::Mutate(arguments) => mutate::run(&arguments),
         cli::Command::WithPostgres(arguments) => with_postgres::run(&arguments),
     };
     match outcome {

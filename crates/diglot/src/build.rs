@@ -13,6 +13,7 @@ use crate::diagnostic::Diagnostic;
 use crate::dialect::Dialect;
 use crate::pipeline::{Compiled, Inputs, compile};
 use crate::render::{Look, all};
+use crate::schema::DIVERGENCES;
 use crate::source::{FileId, SourceFile, Span};
 
 /// The file in `OUT_DIR` that a crate includes. Its text is always [`ENTRY_TEXT`].
@@ -132,6 +133,10 @@ pub fn load(root: &Path) -> Result<Inputs, LoadError> {
                 }
             }
         }
+    }
+    let divergences = format!("{}/{DIVERGENCES}", inputs.config.schema.trim_end_matches('/'));
+    if let Some(bytes) = read(root, &divergences)? {
+        add(&mut inputs, &divergences, &bytes);
     }
     let index = read(root, &format!("{ANSWERS}/{INDEX_FILE}"))?;
     inputs.answers = index.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());

@@ -101,6 +101,7 @@ fn nullable(pages: &[&PageOf<'_>]) -> BTreeSet<String> {
 struct Declared {
     fact: String,
     item: Option<String>,
+    seal: Option<String>,
     span: Span,
     /// The whole line.
     line: Span,
@@ -112,9 +113,10 @@ fn declarations(pages: &[&PageOf<'_>]) -> Vec<Declared> {
         .iter()
         .flat_map(|page| &page.raw.annotations)
         .filter_map(|annotation| match &annotation.kind {
-            AnnotationKind::Diverges { fact, item, fact_span, .. } => Some(Declared {
+            AnnotationKind::Diverges { fact, item, seal, fact_span, .. } => Some(Declared {
                 fact: fact.clone(),
                 item: item.clone(),
+                seal: seal.clone(),
                 span: *fact_span,
                 line: annotation.span,
                 used: false,
@@ -122,6 +124,12 @@ fn declarations(pages: &[&PageOf<'_>]) -> Vec<Declared> {
             _ => None,
         })
         .collect()
+}
+
+/// Everything that a part says, for its seal.
+fn said(group: &Group) -> String {
+    let facts = group.facts.iter().map(|fact| format!("{} {} {}", fact.kind.word(), fact.item, fact.node.key()));
+    facts.collect::<Vec<_>>().join("; ")
 }
 
 /// Functions that read or convert time.
@@ -198,7 +206,8 @@ impl Pair<'_> {
         let same_verb = sqlite.name.split(' ').next() == pg.name.split(' ').next();
         let kind = if same_verb { Kind::Tables } else { Kind::Whole };
         self.stats.facts += 1;
-        if self.waive(kind, "", &[], self.whole()) {
+        let keys = [sqlite, pg].map(|group| Some(said(group)));
+        if self.waive(kind, "", &report::seal(kind, &sqlite.name, &pg.name, keys), &[], self.whole()) {
             return;
         }
         let message = format!("{}: the pages differ in {}", self.name(), kind.about());
@@ -224,7 +233,11 @@ impl Pair<'_> {
         places[usize::from(!on_sqlite)] = Place { span: group.span, says: true };
         places[usize::from(on_sqlite)].says = false;
         // A page that reads other tables, as declared, has other parts.
-        if self.waive(Kind::Parts, &group.name, &[], places) || self.waive(Kind::Tables, &group.name, &[], places) {
+        let keys = [on_sqlite, !on_sqlite].map(|here| here.then(|| said(group)));
+        let seal = report::seal(Kind::Parts, &group.name, "", keys);
+        if self.waive(Kind::Parts, &group.name, &seal, &[], places)
+            || self.waive(Kind::Tables, &group.name, &seal, &[], places)
+        {
             self.stats.waived += group.facts.len().saturating_sub(1);
             return;
         }
@@ -237,7 +250,12 @@ impl Pair<'_> {
         let found = Diagnostic::error("part-missing", message, group.span, format!("{here} does this"))
             .and(other, format!("{there} does not"))
             .help(format!("write it on the {there} page too, or delete it here"))
-            .help(report::declaration(Kind::Parts, ""));
+            .help(match self.is_sealed(Kind::Parts, &group.name) {
+                true => {
+                    report::declaration(Kind::Parts, &format!("{}#{seal}", group.name.rsplit(' ').next().unwrap_or("")))
+                }
+                false => report::declaration(Kind::Parts, ""),
+            });
         self.found.push(found);
     }
 
@@ -259,7 +277,7 @@ impl Pair<'_> {
             differences.retain(|d| kind != Kind::Join || (d.sqlite.is_some() && d.pg.is_some()));
             self.count(&ours, &theirs, &differences);
             for difference in differences {
-                self.report(&difference, left.span, right.span);
+                self.report(&difference, &left.name, left.span, right.span);
             }
         }
     }
@@ -285,7 +303,7 @@ impl Pair<'_> {
         let differences = keyed(Kind::Columns, &left_facts, &right_facts);
         self.count(&left_facts, &right_facts, &differences);
         for difference in differences {
-            self.report(&difference, left_list, right_list);
+            self.report(&difference, "result", left_list, right_list);
         }
         let names = |facts: &[Fact]| -> Vec<String> { facts.iter().map(|fact| fact.item.clone()).collect() };
         let (left_names, right_names) = (names(&left_facts), names(&right_facts));
@@ -313,14 +331,14 @@ impl Pair<'_> {
                 if there
                     || shown
                     || !told.insert(&param.name)
-                    || self.waive(Kind::Params, &param.name, &[], self.whole())
+                    || self.waive(Kind::Params, &param.name, &param.name, &[], self.whole())
                 {
                     continue;
                 }
                 let node = Node::leaf(format!(":{}", param.name), param.span);
                 let (sqlite, pg) = if on_sqlite { (Some(&node), None) } else { (None, Some(&node)) };
                 let difference = Difference { kind: Kind::Params, item: param.name.clone(), sqlite, pg };
-                self.report(&difference, self.sqlite.raw.name_span, self.pg.raw.name_span);
+                self.report(&difference, "", self.sqlite.raw.name_span, self.pg.raw.name_span);
             }
         }
     }
@@ -330,6 +348,14 @@ impl Pair<'_> {
         [self.sqlite.raw.name_span, self.pg.raw.name_span].map(|span| Place { span, says: true })
     }
 
+    /// Whether a declaration of such a difference asks for its seal.
+    fn is_sealed(&self, kind: Kind, item: &str) -> bool {
+        let fits = |wanted: &String| wanted == item || item.ends_with(&format!(" {wanted}"));
+        self.declared.iter().any(|declared| {
+            declared.seal.is_some() && declared.fact == kind.word() && declared.item.as_ref().is_none_or(fits)
+        })
+    }
+
     /// Counts facts: one that both pages have, alike or not, counts once.
     fn count(&mut self, ours: &[Fact], theirs: &[Fact], differences: &[Difference<'_>]) {
         let alone = differences.iter().filter(|d| d.sqlite.is_none() || d.pg.is_none()).count();
@@ -337,7 +363,9 @@ impl Pair<'_> {
     }
 
     /// Whether a declaration covers such a difference; the declaration counts as needed then.
-    fn waive(&mut self, kind: Kind, item: &str, nodes: &[&Node], [sqlite, pg]: [Place; 2]) -> bool {
+    ///
+    /// A declaration with a seal covers the one difference that has it.
+    fn waive(&mut self, kind: Kind, item: &str, seal: &str, nodes: &[&Node], [sqlite, pg]: [Place; 2]) -> bool {
         let key = nodes.iter().map(|node| node.key()).collect::<String>();
         let json = key.contains("json");
         let time = TIME.iter().any(|word| key.contains(word));
@@ -350,7 +378,8 @@ impl Pair<'_> {
             let fits = word == kind.word() || word == "json" && json || word == "time" && time;
             let item_fits =
                 declared.item.as_deref().is_none_or(|wanted| wanted == item || item.ends_with(&format!(" {wanted}")));
-            if fits && item_fits {
+            let seal_fits = declared.seal.as_deref().is_none_or(|wanted| wanted == seal);
+            if fits && item_fits && seal_fits {
                 if !declared.used {
                     self.waived.push(Waived { declaration: declared.line, sqlite, pg });
                 }
@@ -363,7 +392,7 @@ impl Pair<'_> {
     }
 
     /// Reports a difference unless it is declared. `left` and `right` are where the groups stand.
-    fn report(&mut self, difference: &Difference<'_>, left: Span, right: Span) {
+    fn report(&mut self, difference: &Difference<'_>, group: &str, left: Span, right: Span) {
         let nodes: Vec<&Node> = [difference.sqlite, difference.pg].into_iter().flatten().collect();
         self.remember(nodes.iter().copied());
         if let (Some(sqlite), Some(pg)) = (difference.sqlite, difference.pg)
@@ -377,10 +406,14 @@ impl Pair<'_> {
             None => Place { span: report::first_line(self.sources, group), says: false },
         };
         let places = [place(difference.sqlite, left), place(difference.pg, right)];
-        if self.waive(difference.kind, &difference.named(), &nodes, places) {
+        let (kind, item) = (difference.kind, difference.named());
+        let keys = [difference.sqlite, difference.pg].map(|node| node.map(Node::key));
+        let seal = report::seal(kind, group, &item, keys);
+        if self.waive(kind, &item, &seal, &nodes, places) {
             return;
         }
-        let finding = report::finding(self.sources, self.name(), difference, left, right);
+        let sealed = self.is_sealed(kind, &item).then_some(seal.as_str());
+        let finding = report::finding(self.sources, self.name(), difference, left, right, sealed);
         self.found.push(finding);
     }
 
@@ -392,7 +425,18 @@ impl Pair<'_> {
                 continue;
             }
             let known = words.contains(&declared.fact.as_str()) || declared.fact == "values";
-            let finding = if known {
+            let finding = if known && declared.seal.is_some() {
+                let message =
+                    format!("{}: the seal of `-- diverges({})` is no difference's", self.name(), declared.fact);
+                Diagnostic::error(
+                    "unused-divergence",
+                    message,
+                    declared.span,
+                    "no such difference, or no longer this one",
+                )
+                .help("if a difference is reported here and is meant, write the seal that its help gives")
+                .help("otherwise remove the declaration")
+            } else if known {
                 let message = format!("{}: `-- diverges({})` waives nothing", self.name(), declared.fact);
                 Diagnostic::error("unused-divergence", message, declared.span, "nothing differs there")
                     .help("remove the declaration: the pages agree without it")

@@ -12,6 +12,7 @@ pub mod build;
 pub mod config;
 pub mod diagnostic;
 pub mod dialect;
+pub mod mutate;
 pub mod page;
 pub mod render;
 pub mod rules;

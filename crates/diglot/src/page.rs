@@ -105,12 +105,14 @@ pub struct Annotation {
 /// The annotations of the statement language.
 #[derive(Debug, Clone)]
 pub enum AnnotationKind {
-    /// `-- diverges(FACT[.COLUMN]): reason`.
+    /// `-- diverges(FACT[.COLUMN][#SEAL]): reason`.
     Diverges {
         /// The fact's word.
         fact: String,
         /// The one clause or column that it is bound to.
         item: Option<String>,
+        /// The seal behind `#`: the declaration is for the one difference that has it. Empty: not known yet.
+        seal: Option<String>,
         /// Where `FACT[.COLUMN]` stands.
         fact_span: Span,
         /// The reason, trimmed; may be empty (that is a finding).

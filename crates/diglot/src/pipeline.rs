@@ -5,6 +5,7 @@
 
 mod optional;
 mod pairs;
+mod project;
 #[cfg(test)]
 mod tests;
 
@@ -23,6 +24,7 @@ use optional::Reading;
 use pairs::{Entry, Side};
 
 pub use optional::Variant;
+pub(crate) use project::Project;
 
 /// Everything that the compiler reads.
 #[derive(Debug, Clone, Default)]
@@ -133,6 +135,7 @@ pub fn compile(inputs: &Inputs) -> Compiled {
     let mut found = inputs.findings.clone();
     let pages = read_pages(inputs, &mut found);
     let schemas = Dialect::ALL.map(|dialect| read_schema(inputs, dialect, &mut found));
+    let schema_stats = compare_schemas(inputs, &schemas, &mut found);
     let entries = pairs::entries(&inputs.sources, &pages, &mut found);
     let mut run = Run {
         inputs,
@@ -140,7 +143,7 @@ pub fn compile(inputs: &Inputs) -> Compiled {
         found,
         signatures: Vec::new(),
         texts: Vec::new(),
-        stats: Stats::default(),
+        stats: schema_stats,
         broken: Vec::new(),
     };
     for entry in &entries {
@@ -183,6 +186,27 @@ fn read_schema(inputs: &Inputs, dialect: Dialect, found: &mut Vec<Diagnostic>) -
     let (schema, findings) = schema::read(&inputs.sources, &files, dialect);
     found.extend(findings);
     schema
+}
+
+/// Compares the schemas, unless one of them is not understood.
+fn compare_schemas(inputs: &Inputs, [sqlite, pg]: &[Schema; 2], found: &mut Vec<Diagnostic>) -> Stats {
+    if found.iter().any(|finding| finding.rule == "schema-unreadable" && finding.severity == Severity::Error) {
+        return Stats::default();
+    }
+    let mut declared = Vec::new();
+    let folder = inputs.config.schema.trim_end_matches('/');
+    for (id, file) in inputs.sources.iter() {
+        let Some(rest) = file.path.strip_prefix(folder).and_then(|rest| rest.strip_prefix('/')) else { continue };
+        let dialect = Dialect::ALL.into_iter().find(|dialect| rest.starts_with(&format!("{dialect}/")));
+        if rest.ends_with(".sql") && (dialect.is_some() || rest == schema::DIVERGENCES) {
+            let (annotations, findings) = split::declarations(&inputs.sources, id, dialect.unwrap_or(Dialect::Sqlite));
+            declared.extend(annotations);
+            found.extend(findings);
+        }
+    }
+    let compared = schema::compare::compare(sqlite, pg, &declared);
+    found.extend(compared.found);
+    Stats { pairs: 0, facts: compared.facts, waived: compared.waived }
 }
 
 /// The state between two statements.

@@ -1,14 +1,17 @@
 //! The schema of one dialect, as the migrations leave it.
 //!
-//! [`read()`] plays the migrations in their order. Only what shapes tables and views is understood; data,
-//! triggers, functions and plain indexes are passed over.
+//! [`read()`] plays the migrations in their order. Only what shapes tables, views and indexes is understood; data,
+//! triggers and functions are passed over. [`compare`] holds the schemas of both dialects against each other.
 
 mod column_type;
+pub(crate) mod compare;
+mod detail;
 mod key;
 mod mask;
 mod migration;
 mod read;
 mod table;
+mod text;
 mod view;
 
 #[cfg(test)]
@@ -16,6 +19,8 @@ mod findings;
 #[cfg(test)]
 mod tests;
 
+pub use compare::DIVERGENCES;
+pub use detail::{Check, Fill, ForeignKey, Index};
 pub use read::read;
 
 use std::collections::BTreeMap;
@@ -53,6 +58,16 @@ pub struct Table {
     pub partitioned_by: Vec<String>,
     /// Whether it is a view.
     pub view: bool,
+    /// Whether it is a partition of another table.
+    pub partition: bool,
+    /// The unique keys in which two NULLs are equal.
+    pub nulls_equal: Vec<Vec<String>>,
+    /// Checks of the table and of its columns.
+    pub checks: Vec<Check>,
+    /// Foreign keys.
+    pub foreign_keys: Vec<ForeignKey>,
+    /// Indexes that are no plain unique keys.
+    pub indexes: Vec<Index>,
 }
 
 /// A column.
@@ -65,6 +80,12 @@ pub struct Column {
     /// Whether the database fills it when an INSERT does not name it: a default, an identity, a row id, a
     /// generated column. A nullable column without any of these stays NULL and is `false` here.
     pub has_default: bool,
+    /// The type as it was declared, in lower case.
+    pub declared: String,
+    /// What fills it.
+    pub fill: Fill,
+    /// COLLATE, in lower case.
+    pub collation: Option<String>,
     /// Where it was declared.
     pub span: Span,
 }

@@ -92,6 +92,13 @@ impl Sources {
         FileId(self.files.len() as u32 - 1)
     }
 
+    /// Puts another file in the place of one.
+    pub fn replace(&mut self, id: FileId, file: SourceFile) {
+        if let Some(old) = self.files.get_mut(id.0 as usize) {
+            *old = file;
+        }
+    }
+
     /// The file behind an id.
     pub fn file(&self, id: FileId) -> &SourceFile {
         &self.files[id.0 as usize]

@@ -37,6 +37,30 @@ pub(crate) fn split(sources: &Sources, file: FileId, dialect: Dialect, noun: &st
     (splitter.page, splitter.found)
 }
 
+/// The divergences that a schema file declares, with what is wrong about them. Its other comments are prose.
+pub(crate) fn declarations(sources: &Sources, file: FileId, dialect: Dialect) -> (Vec<Annotation>, Vec<Diagnostic>) {
+    let text = sources.file(file).text.as_str();
+    let (mut declared, mut found) = (Vec::new(), Vec::new());
+    if !text.contains("diverges") {
+        return (declared, found);
+    }
+    for token in lexer::tokens(text, dialect).into_iter().filter(|token| token.kind == Kind::LineComment) {
+        let comment = Comment { file, start: token.start, text: &text[token.start..token.end] };
+        if !comment.body().starts_with("diverges") {
+            continue;
+        }
+        match line::read(comment, "schema") {
+            Line::Annotation(annotation, finding) => {
+                declared.push(annotation);
+                found.extend(finding);
+            }
+            Line::Wrong(finding) => found.push(finding),
+            Line::Prose | Line::Returns | Line::If(_) | Line::End => {}
+        }
+    }
+    (declared, found)
+}
+
 struct Splitter<'a> {
     text: &'a str,
     file: FileId,

@@ -11,8 +11,15 @@ const QUOTED: usize = 90;
 
 /// The declaration that waives such a difference.
 pub(super) fn declaration(kind: Kind, item: &str) -> String {
-    let item = if item.is_empty() { String::new() } else { format!(".{item}") };
+    let item = if item.is_empty() || item.starts_with('#') { item.to_owned() } else { format!(".{item}") };
     format!("or, if the difference is meant: `-- diverges({}{item}): <why the pages may differ here>`", kind.word())
+}
+
+/// Six letters that stand for one difference: another text on either page has others.
+pub(super) fn seal(kind: Kind, group: &str, item: &str, keys: [Option<String>; 2]) -> String {
+    let said = keys.map(|key| key.unwrap_or_default());
+    let text = [kind.word(), group, item, &said[0], &said[1]].join("\u{0}");
+    crate::answers::digest(text.as_bytes()).chars().take(6).collect()
 }
 
 /// The finding. `left` and `right` are where the groups stand.
@@ -22,11 +29,16 @@ pub(super) fn finding(
     difference: &Difference<'_>,
     left: Span,
     right: Span,
+    seal: Option<&str>,
 ) -> Diagnostic {
     let kind = difference.kind;
+    let named = match seal {
+        Some(seal) => format!("{}#{seal}", difference.named()),
+        None => difference.named(),
+    };
     let of = if difference.item.is_empty() { String::new() } else { format!(" (`{}`)", difference.item) };
     let message = format!("{name}: the pages differ in {}{of}", kind.about());
-    let waiver = declaration(kind, &difference.named());
+    let waiver = declaration(kind, &named);
     match (difference.sqlite, difference.pg) {
         (Some(sqlite), Some(pg)) => {
             let (a, b) = sqlite.first_difference(pg);
@@ -46,8 +58,12 @@ pub(super) fn finding(
             };
             found.help(waiver)
         }
-        (Some(node), None) => alone(sources, message, difference, node, ["SQLite", "Postgres"], [left, right]),
-        (None, Some(node)) => alone(sources, message, difference, node, ["Postgres", "SQLite"], [right, left]),
+        (Some(node), None) => {
+            alone(sources, message, difference, node, ["SQLite", "Postgres"], [left, right]).help(waiver)
+        }
+        (None, Some(node)) => {
+            alone(sources, message, difference, node, ["Postgres", "SQLite"], [right, left]).help(waiver)
+        }
         // Nothing differs where neither page says anything.
         (None, None) => Diagnostic::error(kind.rule(), message, left, "").and(right, "").help(waiver),
     }
@@ -65,12 +81,11 @@ fn alone(
     let kind = difference.kind;
     let found = Diagnostic::error(kind.rule(), message, node.span, format!("only {here} says this"))
         .and(first_line(sources, facing), format!("{there} does not say it here"));
-    let found = match quote(sources, node.span) {
+    match quote(sources, node.span) {
         Some(text) if plain(&text) => found
             .help(format!("add `{}` on the {there} page, or delete it on the {here} page", clause(difference, &text))),
         _ => found.help(format!("write it on the {there} page too, or delete it on the {here} page")),
-    };
-    found.help(declaration(kind, &difference.named()))
+    }
 }
 
 /// The clause to write.

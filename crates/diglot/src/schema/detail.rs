@@ -1,7 +1,7 @@
 //! What the comparison of two schemas knows beyond columns and keys: what fills a column, checks, foreign keys,
 //! indexes.
 
-use sqlparser::ast::{CreateIndex, ForeignKeyConstraint, Ident};
+use sqlparser::ast::{CreateIndex, ForeignKeyConstraint, Ident, OrderBySort};
 
 use super::key::lower;
 use super::read::last;
@@ -76,7 +76,7 @@ pub struct Index {
 impl Index {
     pub(super) fn of(create: &CreateIndex, span: Span) -> Self {
         let key = |column: &sqlparser::ast::IndexColumn| {
-            let desc = if column.column.options.asc == Some(false) { " desc" } else { "" };
+            let desc = if matches!(column.column.options.sort, Some(OrderBySort::Desc)) { " desc" } else { "" };
             format!("{}{desc}", text::normal(&column.column.expr))
         };
         let method = create.using.as_ref().map(|using| using.to_string().to_lowercase());

@@ -68,6 +68,7 @@ impl Table {
 
     /// Removes the key of a constraint; nothing happens when the name is no key's.
     pub(super) fn drop_constraint(&mut self, name: &str) {
+        self.drop_detail(name);
         let Some(columns) = self.constraints.remove(name) else {
             return;
         };
@@ -88,6 +89,7 @@ impl Table {
     /// Removes a column with every key that it is part of.
     pub(super) fn drop_column(&mut self, name: &str) {
         let holds = |columns: &Vec<String>| columns.iter().any(|column| column == name);
+        self.forget_column(name);
         self.columns.retain(|column| column.name != name);
         self.unique.retain(|columns| !holds(columns));
         self.constraints.retain(|_, columns| !holds(columns));
@@ -98,6 +100,7 @@ impl Table {
 
     /// Renames a column wherever it is named.
     pub(super) fn rename_column(&mut self, old: &str, new: &str) {
+        self.rename_in_details(old, new);
         let keys = self.unique.iter_mut().chain(self.constraints.values_mut());
         let named = keys.chain([&mut self.primary_key, &mut self.partitioned_by]).flatten();
         for name in named.chain(self.columns.iter_mut().map(|column| &mut column.name)) {

@@ -161,13 +161,19 @@ impl Piece {
         };
         let kind = words.find(|word| !listed(BEFORE_KIND, word)).unwrap_or_default();
         match (first, kind) {
-            ("create", "table" | "view" | "unique" | "type" | "domain") => Use::Read,
+            ("create", "table" | "view" | "unique" | "index" | "type" | "domain") => Use::Read,
             ("alter", "table") | ("drop", "table" | "view" | "index") => Use::Read,
             ("alter", "view" | "type" | "domain") | ("drop", "type" | "domain") => Use::Pass,
             ("create" | "alter" | "drop", kind) if listed(OTHER_KINDS, kind) => Use::Pass,
             (first, _) if listed(PASS, first) => Use::Pass,
             _ => Use::Unknown,
         }
+    }
+
+    /// Whether it makes an index that no statement can see.
+    pub(super) fn is_plain_index(&self) -> bool {
+        let mut words = self.words.iter().map(String::as_str);
+        words.next() == Some("create") && words.next() == Some("index")
     }
 
     /// Whether it is an ALTER TABLE that changes nothing that a statement can see, such as storage parameters or

@@ -6,7 +6,7 @@ use sqlparser::ast::DataType;
 use sqlparser::ast::{CreateIndex, ObjectName, ObjectType, Spanned, Statement, UserDefinedTypeRepresentation};
 
 use super::migration::{self, Piece, Use};
-use super::{Schema, Table, column_type, key};
+use super::{Index, Schema, Table, column_type, key};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Dialect;
 use crate::source::{FileId, Sources, Span};
@@ -69,7 +69,7 @@ impl Reader {
             }
             Use::Read => match piece.parse(self.dialect) {
                 Ok(statement) => self.apply(piece, &statement),
-                Err(_) if piece.leaves_columns_alone() => {}
+                Err(_) if piece.leaves_columns_alone() || piece.is_plain_index() => {}
                 Err((message, span)) => {
                     let help = "the tables of this statement are unknown to the statements; write it in a plainer form";
                     self.unreadable(&message, span, "not understood from here", help);
@@ -82,7 +82,7 @@ impl Reader {
         match statement {
             Statement::CreateTable(create) => self.create_table(piece, create),
             Statement::AlterTable(alter) => self.alter_table(piece, alter),
-            Statement::CreateIndex(create) if create.unique => self.create_unique_index(create),
+            Statement::CreateIndex(create) => self.create_index(piece, create),
             Statement::CreateView(create) => self.create_view(piece, create),
             Statement::Drop { object_type, names, .. } => {
                 for name in names {
@@ -108,6 +108,9 @@ impl Reader {
                 self.indexes.retain(|_, (table, _)| table != name);
             }
             ObjectType::Index => {
+                for table in self.schema.tables.values_mut() {
+                    table.indexes.retain(|index| index.name != name);
+                }
                 if let Some((table, columns)) = self.indexes.remove(name)
                     && let Some(table) = self.schema.tables.get_mut(&table)
                 {
@@ -115,6 +118,20 @@ impl Reader {
                 }
             }
             _ => {}
+        }
+    }
+
+    fn create_index(&mut self, piece: &Piece, create: &CreateIndex) {
+        let plain_key = create.unique && create.predicate.is_none() && key::columns(&create.columns).is_some();
+        if plain_key {
+            self.create_unique_index(create);
+            return;
+        }
+        let span = create.name.as_ref().map_or(piece.span, |name| piece.place(name.span()));
+        let index = Index::of(create, span);
+        let Some(table) = self.schema.tables.get_mut(&last(&create.table_name)) else { return };
+        if !table.indexes.iter().any(|known| known.name == index.name) {
+            table.indexes.push(index);
         }
     }
 
@@ -126,6 +143,9 @@ impl Reader {
         };
         if let Some(found) = self.schema.tables.get_mut(&table) {
             found.add_unique(columns.clone());
+            if create.nulls_distinct == Some(false) {
+                found.nulls_equal.push(columns.clone());
+            }
             if let Some(name) = &create.name {
                 self.indexes.insert(last(name), (table, columns));
             }

@@ -2,14 +2,15 @@
 
 use sqlparser::ast::{
     AlterColumnOperation, AlterTable, AlterTableOperation, ColumnDef, ColumnOption, CreateTable, Expr, Ident,
-    RenameTableNameKind, TableConstraint,
+    NullsDistinctOption, RenameTableNameKind, TableConstraint,
 };
 
 use super::key::{self, KeyKind, lower};
 use super::migration::{Options, Piece};
 use super::read::{Reader, last};
-use super::{Column, Table, column_type};
+use super::{Check, Column, Fill, ForeignKey, Table, column_type, text};
 use crate::dialect::Dialect;
+use crate::source::Span;
 use crate::types::{Base, Type};
 
 impl Reader {
@@ -20,6 +21,7 @@ impl Reader {
         }
         let span = piece.place(sqlparser::ast::Spanned::span(&create.name));
         let mut table = Table::new(name, span);
+        table.partition = create.partition_of.is_some();
         if let Some(parent) = create.partition_of.as_ref().and_then(|parent| self.schema.tables.get(&last(parent))) {
             table.columns.clone_from(&parent.columns);
             table.primary_key.clone_from(&parent.primary_key);
@@ -40,7 +42,7 @@ impl Reader {
             self.add_column(piece, &mut table, column);
         }
         for constraint in &create.constraints {
-            self.add_constraint(&mut table, constraint);
+            self.add_constraint(&mut table, constraint, span);
         }
         if let Some(by) = &create.partition_by {
             table.partitioned_by = partition_columns(by);
@@ -64,45 +66,91 @@ impl Reader {
             name: name.clone(),
             ty: Type { base, nullable: !serial },
             has_default: serial,
+            declared: column.data_type.to_string().to_lowercase(),
+            fill: if serial { Fill::Numbered } else { Fill::Nothing },
+            collation: None,
             span,
         });
         for option in &column.options {
-            self.column_option(table, &name, &option.option, option.name.as_ref());
+            self.column_option(table, (&name, span), &option.option, option.name.as_ref());
         }
     }
 
-    fn column_option(&self, table: &mut Table, column: &str, option: &ColumnOption, name: Option<&Ident>) {
+    fn column_option(
+        &self,
+        table: &mut Table,
+        (column, span): (&str, Span),
+        option: &ColumnOption,
+        name: Option<&Ident>,
+    ) {
         let own = vec![column.to_owned()];
         match option {
             ColumnOption::NotNull => table.update(column, |c| c.ty.nullable = false),
-            ColumnOption::Default(value) => table.update(column, |c| c.has_default = !is_null(value)),
+            ColumnOption::Default(value) => table.update(column, |c| default(c, value)),
             ColumnOption::Generated { generation_expr, .. } => {
                 let identity = generation_expr.is_none();
                 table.update(column, |c| {
                     c.has_default = true;
                     c.ty.nullable &= !identity;
+                    c.fill = generation_expr.as_ref().map_or(Fill::Numbered, |expr| Fill::Computed(text::normal(expr)));
                 });
             }
             ColumnOption::PrimaryKey(_) => {
                 table.add_constraint(self.dialect, KeyKind::Primary, name, own);
                 self.require_key(table);
             }
-            ColumnOption::Unique(_) => table.add_constraint(self.dialect, KeyKind::Unique, name, own),
+            ColumnOption::Unique(unique) => {
+                if unique.nulls_distinct == NullsDistinctOption::NotDistinct {
+                    table.nulls_equal.push(own.clone());
+                }
+                table.add_constraint(self.dialect, KeyKind::Unique, name, own);
+            }
+            ColumnOption::Check(check) => {
+                let name = check.name.as_ref().or(name).map(lower);
+                table.checks.push(Check { name, condition: text::condition(&check.expr), span });
+            }
+            ColumnOption::ForeignKey(key) => {
+                table.foreign_keys.push(ForeignKey::of(key, Some(column), name, span));
+            }
+            ColumnOption::Collation(name) => {
+                let name = last(name);
+                table.update(column, |c| c.collation = Some(name.clone()));
+            }
+            ColumnOption::DialectSpecific(tokens) => {
+                if tokens.iter().any(|token| token.to_string().eq_ignore_ascii_case("autoincrement")) {
+                    table.update(column, |c| c.fill = Fill::Numbered);
+                }
+            }
             _ => {}
         }
     }
 
-    fn add_constraint(&self, table: &mut Table, constraint: &TableConstraint) {
+    fn add_constraint(&self, table: &mut Table, constraint: &TableConstraint, span: Span) {
         let (kind, name, columns) = match constraint {
             TableConstraint::PrimaryKey(primary) => {
                 (KeyKind::Primary, primary.name.as_ref(), key::columns(&primary.columns))
             }
-            TableConstraint::Unique(unique) => (KeyKind::Unique, unique.name.as_ref(), key::columns(&unique.columns)),
+            TableConstraint::Unique(unique) => {
+                let columns = key::columns(&unique.columns);
+                if unique.nulls_distinct == NullsDistinctOption::NotDistinct {
+                    table.nulls_equal.extend(columns.clone());
+                }
+                (KeyKind::Unique, unique.name.as_ref(), columns)
+            }
             TableConstraint::PrimaryKeyUsingIndex(using) => {
                 (KeyKind::Primary, using.name.as_ref().or(Some(&using.index_name)), self.indexed(&using.index_name))
             }
             TableConstraint::UniqueUsingIndex(using) => {
                 (KeyKind::Unique, using.name.as_ref().or(Some(&using.index_name)), self.indexed(&using.index_name))
+            }
+            TableConstraint::Check(check) => {
+                let name = check.name.as_ref().map(lower);
+                table.checks.push(Check { name, condition: text::condition(&check.expr), span });
+                return;
+            }
+            TableConstraint::ForeignKey(key) => {
+                table.foreign_keys.push(ForeignKey::of(key, None, None, span));
+                return;
             }
             _ => return,
         };
@@ -139,6 +187,9 @@ impl Reader {
                 table.update(&only, |c| {
                     c.has_default = true;
                     c.ty.nullable = false;
+                    if c.fill == Fill::Nothing {
+                        c.fill = Fill::RowId;
+                    }
                 });
             }
         }
@@ -188,7 +239,10 @@ impl Reader {
                 let (RenameTableNameKind::As(name) | RenameTableNameKind::To(name)) = table_name;
                 table.name = last(name);
             }
-            AlterTableOperation::AddConstraint { constraint, .. } => self.add_constraint(table, constraint),
+            AlterTableOperation::AddConstraint { constraint, .. } => {
+                let span = piece.place(sqlparser::ast::Spanned::span(constraint));
+                self.add_constraint(table, constraint, span);
+            }
             AlterTableOperation::DropConstraint { name, .. } => table.drop_constraint(&lower(name)),
             AlterTableOperation::RenameConstraint { old_name, new_name } => {
                 if let Some(columns) = table.constraints.remove(&lower(old_name)) {
@@ -207,11 +261,20 @@ impl Reader {
         match operation {
             AlterColumnOperation::SetNotNull => table.update(&name, |c| c.ty.nullable = false),
             AlterColumnOperation::DropNotNull => table.update(&name, |c| c.ty.nullable = true),
-            AlterColumnOperation::SetDefault { value } => table.update(&name, |c| c.has_default = !is_null(value)),
-            AlterColumnOperation::DropDefault => table.update(&name, |c| c.has_default = false),
-            AlterColumnOperation::AddGenerated { .. } => table.update(&name, |c| c.has_default = true),
+            AlterColumnOperation::SetDefault { value } => table.update(&name, |c| default(c, value)),
+            AlterColumnOperation::DropDefault => table.update(&name, |c| {
+                c.has_default = false;
+                c.fill = Fill::Nothing;
+            }),
+            AlterColumnOperation::AddGenerated { .. } => table.update(&name, |c| {
+                c.has_default = true;
+                c.fill = Fill::Numbered;
+            }),
             AlterColumnOperation::SetDataType { data_type, .. } => match self.base(data_type) {
-                Some(base) => table.update(&name, |c| c.ty.base = base.clone()),
+                Some(base) => table.update(&name, |c| {
+                    c.ty.base = base.clone();
+                    c.declared = data_type.to_string().to_lowercase();
+                }),
                 None => {
                     let declared = column_type::plain(data_type);
                     let message =
@@ -248,7 +311,7 @@ impl Reader {
 
 impl Table {
     /// A table without columns.
-    pub(super) fn new(name: String, span: crate::source::Span) -> Self {
+    pub(super) fn new(name: String, span: Span) -> Self {
         Self {
             name,
             span,
@@ -258,6 +321,11 @@ impl Table {
             constraints: std::collections::BTreeMap::new(),
             partitioned_by: Vec::new(),
             view: false,
+            partition: false,
+            nulls_equal: Vec::new(),
+            checks: Vec::new(),
+            foreign_keys: Vec::new(),
+            indexes: Vec::new(),
         }
     }
 
@@ -270,6 +338,11 @@ impl Table {
             column.ty.nullable = false;
         }
     }
+}
+
+fn default(column: &mut Column, value: &Expr) {
+    column.has_default = !is_null(value);
+    column.fill = if is_null(value) { Fill::Nothing } else { Fill::Value(text::normal(value)) };
 }
 
 /// `DEFAULT NULL` is no default.

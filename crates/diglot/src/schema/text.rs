@@ -1,6 +1,8 @@
 //! Expressions of a schema as texts that are alike where their meanings are: defaults, checks, predicates.
 
-use sqlparser::ast::{BinaryOperator, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, UnaryOperator, Value};
+use sqlparser::ast::{
+    BinaryOperator, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, UnaryOperator, Value,
+};
 
 /// A condition: a bare flag is `flag = 1`.
 pub(super) fn condition(expr: &Expr) -> String {

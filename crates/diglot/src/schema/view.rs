@@ -11,7 +11,7 @@ use sqlparser::ast::{
 use super::key::lower;
 use super::migration::Piece;
 use super::read::{Reader, last};
-use super::{Column, Table};
+use super::{Column, Fill, Table};
 use crate::types::{Base, Type};
 
 /// A relation in FROM: the name by which the query calls it, and its columns.
@@ -141,7 +141,15 @@ impl Reader {
             self.untyped(&message, span, &format!("write `CAST(… AS TYPE) AS {name}`"));
             Type::optional(Base::Text)
         });
-        Column { name, ty, has_default: false, span }
+        Column {
+            name,
+            declared: ty.base.word().to_owned(),
+            ty,
+            has_default: false,
+            fill: Fill::Nothing,
+            collation: None,
+            span,
+        }
     }
 
     fn item_type(&self, expr: &Expr, relations: &[Relation]) -> Option<Type> {

@@ -149,20 +149,26 @@ fn diverges(comment: Comment<'_>, rest: &str) -> Result<AnnotationKind, Wrong> {
     let Some((inside, after)) = parenthesized(rest) else {
         return Err(Wrong::new("the parenthesis of `diverges(…)` is not closed", "no `)` in this line", shape));
     };
-    let (fact, item) = match inside.split_once('.') {
-        Some((fact, item)) => (fact, Some(item)),
+    let (named, seal) = match inside.split_once('#') {
+        Some((named, seal)) => (named, Some(seal)),
         None => (inside, None),
+    };
+    let (fact, item) = match named.split_once('.') {
+        Some((fact, item)) => (fact, Some(item)),
+        None => (named, None),
     };
     let is_fact = !fact.is_empty() && fact.chars().all(|c| c.is_ascii_lowercase() || c == '-' || c == '_');
     let is_item = item.is_none_or(|i| !i.is_empty() && i.chars().all(|c| c.is_alphanumeric() || "_.".contains(c)));
-    if !is_fact || !is_item {
+    let is_seal = seal.is_none_or(|seal| seal.chars().all(|c| c.is_ascii_hexdigit()));
+    if !is_fact || !is_item || !is_seal {
         let message = format!("`{inside}` does not name one fact");
         let help = format!("{shape}; one line for each fact");
         return Err(Wrong::new(message, "one fact, with one item at most", help).at(comment.span_of(inside)));
     }
     let (reason, sound) = reason(after);
     let fact_span = comment.span_of(inside);
-    let kind = AnnotationKind::Diverges { fact: fact.to_owned(), item: item.map(str::to_lowercase), fact_span, reason };
+    let (fact, item, seal) = (fact.to_owned(), item.map(str::to_lowercase), seal.map(str::to_lowercase));
+    let kind = AnnotationKind::Diverges { fact, item, seal, fact_span, reason };
     if sound {
         return Ok(kind);
     }

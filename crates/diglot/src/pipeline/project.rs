@@ -1,0 +1,69 @@
+//! A project that is read once, so that many changes of one page can be tried on it.
+
+use super::optional::{Reading, Variant};
+use super::pairs::{self, Side};
+use super::{Inputs, has_errors, read_pages, read_schema};
+use crate::dialect::Dialect;
+use crate::page::Page;
+use crate::schema::Schema;
+use crate::source::{FileId, SourceFile};
+use crate::tree::Statement;
+use crate::{compare, infer, rules, split};
+
+pub(crate) struct Project<'a> {
+    inputs: &'a Inputs,
+    pages: Vec<Page>,
+    schemas: [Schema; 2],
+}
+
+impl<'a> Project<'a> {
+    pub(crate) fn read(inputs: &'a Inputs) -> Self {
+        let mut found = Vec::new();
+        let pages = read_pages(inputs, &mut found);
+        let schemas = Dialect::ALL.map(|dialect| read_schema(inputs, dialect, &mut found));
+        Self { inputs, pages, schemas }
+    }
+
+    /// The names of all statements that both pages have.
+    pub(crate) fn pairs(&self) -> Vec<String> {
+        let mut ignored = Vec::new();
+        let entries = pairs::entries(&self.inputs.sources, &self.pages, &mut ignored);
+        entries.into_iter().filter(|entry| entry.sides.len() == 2).map(|entry| entry.name.to_owned()).collect()
+    }
+
+    /// The tree of a page with all of its optional parts.
+    pub(crate) fn tree(&self, name: &str, dialect: Dialect) -> Option<Statement> {
+        let raw = self.pages.iter().filter(|page| page.dialect == dialect).flat_map(|page| &page.statements);
+        let raw = raw.into_iter().find(|raw| raw.name == name)?;
+        let schema = self.schemas.iter().find(|schema| schema.dialect == dialect)?;
+        crate::resolve::resolve(&self.inputs.sources, schema, raw, dialect).0
+    }
+
+    /// Whether a pair has a finding when one of the files has another text.
+    pub(crate) fn notices(&self, name: &str, file: FileId, text: &str) -> bool {
+        let Some(page) = self.pages.iter().find(|page| page.file == file) else { return false };
+        let mut sources = self.inputs.sources.clone();
+        let path = sources.file(file).path.clone();
+        sources.replace(file, SourceFile::new(path, text));
+        let (changed, found) = split::split(&sources, file, page.dialect, &page.noun);
+        if has_errors(&found) {
+            return true;
+        }
+        let facing = self.pages.iter().find(|other| other.noun == page.noun && other.dialect != page.dialect);
+        let of = |page: &'_ Page| page.statements.iter().find(|raw| raw.name == name).cloned();
+        let (Some(raw), Some(other)) = (of(&changed), facing.and_then(of)) else { return true };
+        let mut sides =
+            vec![Side { dialect: page.dialect, raw: &raw }, Side { dialect: page.dialect.other(), raw: &other }];
+        sides.sort_by_key(|side| side.dialect);
+        let entry = pairs::Entry { noun: &page.noun, name, sides, dialects: Dialect::ALL.to_vec(), whole: true };
+        let (reading, found) = Reading::of(&sources, &self.schemas, &entry, Variant::default());
+        let page = |dialect: Dialect| reading.page(&self.schemas, dialect);
+        let (Some(sqlite), Some(pg)) = (page(Dialect::Sqlite), page(Dialect::Pg)) else { return true };
+        if has_errors(&found) || has_errors(&compare::compare(&sources, &sqlite, &pg).found) {
+            return true;
+        }
+        let config = &self.inputs.config;
+        has_errors(&rules::lint(config, &[&sqlite, &pg]))
+            || has_errors(&infer::signature(config, &entry.noun, page(Dialect::Sqlite), page(Dialect::Pg)).1)
+    }
+}

@@ -1,0 +1,19 @@
+//! A unique key is in one schema only.
+//!
+//! # What it finds
+//!
+//! UNIQUE on one side only, or NULLs that are equal on one side only (NULLS NOT DISTINCT).
+//!
+//! # Why it bites
+//!
+//! The one database stores twice what the other refuses; ON CONFLICT has no key to meet.
+//!
+//! # Write instead
+//!
+//! The same key in both schemas, over columns that are NOT NULL.
+//!
+//! # Example
+//!
+//! ```text
+//! UNIQUE (lane, key)
+//! ```

@@ -1,0 +1,27 @@
+-- Where the two schemas are meant to differ. The migrations that the existing backends share may not change by a
+-- byte, so what is to be said about them is said here.
+
+-- diverges(table.ff_execution_capabilities): SQLite has no array columns, so what an execution requires is rows of a table.
+-- diverges(column.ff_exec_core.required_capabilities): SQLite has no array columns, so what an execution requires is rows of a table.
+-- diverges(index.ff_exec_core.ff_exec_core_caps_gin_idx): it finds executions by an array, which only Postgres has.
+-- diverges(type.ff_budget_usage_by_exec.execution_id): the databases that exist hold text on SQLite, and stay as they are.
+
+-- diverges(key.ff_completion_event): AUTOINCREMENT wants the id alone as the key; Postgres wants the partition key in it.
+-- diverges(unique.ff_completion_event.event_id.partition_key): on Postgres these columns are the primary key itself.
+-- diverges(index.ff_completion_event.ff_completion_event_event_id_idx): on SQLite the id is the primary key, which is an index.
+-- diverges(default.ff_completion_event.committed_at_ms): each engine asks its own clock; both give milliseconds since 1970.
+-- diverges(index.ff_stream_frame.ff_stream_frame_ts_seq_idx): the same columns as the primary key; only Postgres was given it twice.
+
+-- diverges(column.ff_worker_registry.partition_key): the registry is partitioned on Postgres alone, where it spreads the load.
+-- diverges(key.ff_worker_registry): a key of a partitioned table holds the partition key.
+-- diverges(column.ff_worker_registry_event.partition_key): the registry is partitioned on Postgres alone, where it spreads the load.
+-- diverges(key.ff_worker_registry_event): a key of a partitioned table holds the partition key.
+
+-- diverges(table.ff_claimable): a view over one index on SQLite; on Postgres no index spans the partitions, so triggers keep a table.
+-- diverges(column.ff_claimable.required_capabilities): SQLite has no array columns, so what an execution requires is rows of a table.
+-- diverges(index.ff_exec_core.ff_exec_core_claimable_idx): the index behind the view; Postgres has it on the table.
+-- diverges(table.ff_delayed): a view over one index on SQLite; on Postgres no index spans the partitions, so triggers keep a table.
+-- diverges(index.ff_exec_core.ff_exec_core_delayed_idx): the index behind the view; Postgres has it on the table.
+-- diverges(table.ff_granted): a view over one index on SQLite; on Postgres no index spans the partitions, so triggers keep a table.
+-- diverges(index.ff_exec_core.ff_exec_core_granted_idx): the index behind the view; Postgres has it on the table.
+-- diverges(index.ff_exec_core.ff_exec_core_offered_idx): the index behind a view; Postgres has the rows in ff_claimable.
