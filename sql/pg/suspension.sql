@@ -192,12 +192,15 @@ UPDATE ff_attempt
    AND execution_id = :execution_id
    AND attempt_index = :attempt_index;
 
--- Lists the executions whose suspension timed out, oldest first, strictly after a cursor.
+-- Lists the suspensions whose time is over, oldest first, strictly after a cursor.
 -- name: suspension_due_list :many
 -- allow(shard-key): the sweep is over all partitions
 -- column: timeout_at_ms i64
-SELECT suspension.partition_key, suspension.execution_id, suspension.timeout_at_ms
+SELECT suspension.partition_key, suspension.execution_id, suspension.timeout_at_ms, core.raw_fields
   FROM ff_suspension_current AS suspension
+  JOIN ff_exec_core AS core
+    ON core.partition_key = suspension.partition_key
+   AND core.execution_id = suspension.execution_id
  WHERE suspension.timeout_at_ms IS NOT NULL
    AND suspension.timeout_at_ms < :now_ms
    AND (suspension.timeout_at_ms, suspension.partition_key, suspension.execution_id)

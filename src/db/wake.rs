@@ -129,11 +129,6 @@ impl Wakes {
         self.outbox(Outbox::SignalDelivery, event_id, partition_key);
     }
 
-    /// A row was added to `ff_operator_event`.
-    pub(crate) fn operator(&mut self, event_id: i64, partition_key: i16) {
-        self.outbox(Outbox::Operator, event_id, partition_key);
-    }
-
     /// A frame was appended; the row's place is its id.
     pub(crate) fn frame(&mut self, key: StreamKey, ts_ms: i64, seq: i32, partition_key: i16) {
         self.outbox(Outbox::StreamFrame, ts_ms, partition_key);

@@ -23,11 +23,12 @@ use uuid::Uuid;
 use crate::backend::Backend;
 use crate::db::{Dialect, Wakes};
 use crate::engine::policy::expiry::{ends_attempts, may_follow, passes, wakes_at_ms};
+use crate::engine::resume;
 use crate::error::Abort;
 use crate::model::document;
 use crate::model::id::{ExecKey, exec_key, partition_key};
 use crate::model::state::{AttemptOutcome, has_ended};
-use crate::statements::{Statements, attempt, expiry, grant};
+use crate::statements::{Statements, attempt, expiry, grant, suspension};
 use crate::sweep::{FullScannerConfig, Report};
 
 /// How many executions one run of a sweep takes.
@@ -209,6 +210,38 @@ pub(crate) async fn sweep_deadlines<D: Dialect>(
             let key = ExecKey { partition_key: row.partition_key, execution_id: row.execution_id };
             let asked_by = Asker::Sweep(config.scanner_filter.clone());
             report.count(pass_deadline(backend, Due { key, now_ms, asked_by }).await);
+        }
+        if is_last || report.total() >= SWEEP_LIMIT {
+            break;
+        }
+    }
+    Ok(report)
+}
+
+/// One run of the sweep for suspensions whose time is over.
+pub(crate) async fn sweep_suspensions<D: Dialect>(
+    backend: &Backend<D>,
+    config: &FullScannerConfig,
+) -> Result<Report, EngineError> {
+    let now_ms = backend.now_ms();
+    let mut report = Report::default();
+    let mut after = (i64::MIN, i16::MIN, Uuid::nil());
+    for _ in 0..SWEEP_PAGES {
+        let params = suspension::SuspensionDueListParams {
+            now_ms,
+            after_timeout_at_ms: after.0,
+            after_partition_key: after.1,
+            after_execution_id: after.2,
+            page_size: SWEEP_PAGE,
+        };
+        let rows = read!(backend, suspension_due_list, params)?;
+        let is_last = (rows.len() as i64) < SWEEP_PAGE;
+        for row in rows {
+            after = (row.timeout_at_ms, row.partition_key, row.execution_id);
+            if passes(&config.scanner_filter, &row.raw_fields) {
+                let key = ExecKey { partition_key: row.partition_key, execution_id: row.execution_id };
+                report.count(resume::expire_due(backend, key).await);
+            }
         }
         if is_last || report.total() >= SWEEP_LIMIT {
             break;

@@ -235,6 +235,18 @@ on_every_database! {
         }
     }
 
+    async fn the_sweep_applies_the_timeouts_that_are_due(h) {
+        let due = short(&h, TimeoutBehavior::Fail).await;
+        let lasting = suspended(&h).await;
+        h.pass_ms(10);
+        assert_eq!(h.sweep("suspension_timeout").await, (0, 0));
+        h.pass_ms(1);
+        assert_eq!(h.sweep("suspension_timeout").await, (1, 0));
+        assert_eq!(h.core(&due.id, "public_state").await, "failed");
+        assert_eq!(h.core(&lasting.id, "lifecycle_phase").await, "suspended");
+        assert_eq!(h.sweep("suspension_timeout").await, (0, 0));
+    }
+
     async fn without_a_stored_behaviour_the_timeout_fails(h) {
         let s = short(&h, TimeoutBehavior::Cancel).await;
         h.alter("UPDATE ff_suspension_current SET timeout_behavior = NULL").await;

@@ -117,6 +117,7 @@ on_every_database! {
         let (_, _, ups) = won(&h).await;
         let handle = claim(&h, &ups[1]).await.expect("it may be claimed");
         h.backend.complete(&handle, None).await.unwrap();
+        settled(&h).await;
         h.alter(&format!("DELETE FROM ff_exec_core WHERE {}", h.of(&ups[2]))).await;
         assert_eq!(h.sweep("edge_cancel_dispatcher").await, (1, 0));
         assert_eq!(h.core(&ups[1], "public_state").await, "completed");
