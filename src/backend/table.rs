@@ -17,11 +17,7 @@ use ff_core::types::*;
 
 use super::Backend;
 use crate::db::Dialect;
-use crate::engine::{
-    admission, attempt, budget, dependency, describe, edge, execution, expiry, flow, flow_cancel, lease, operator,
-    quota, reclaim, resume, schedule, secret, server, sibling, signal, stream, suspend, tag, take, typed, upkeep,
-    waitpoint, worker,
-};
+use crate::engine::{admission, attempt, budget, dependency, describe, edge, execution, expiry, flow, flow_cancel, lease, operator, quota, reclaim, resume, schedule, secret, server, sibling, signal, stream, suspend, tag, take, trim, typed, upkeep, waitpoint, worker};
 use crate::events;
 
 #[async_trait]
@@ -551,6 +547,17 @@ impl<D: Dialect> EngineBackend for Backend<D> {
         filter: &ScannerFilter,
     ) -> Result<ReconcileCounts, EngineError> {
         expiry::check(self, &partition, lanes, filter).await
+    }
+    async fn trim_retention(
+        &self,
+        partition: Partition,
+        lane_id: &LaneId,
+        retention_ms: u64,
+        now_ms: TimestampMs,
+        batch_size: u32,
+        filter: &ScannerFilter,
+    ) -> Result<u32, EngineError> {
+        trim::forget(self, &partition, lane_id, retention_ms, now_ms, batch_size, filter).await
     }
 
     // Workers.

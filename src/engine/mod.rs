@@ -20,6 +20,8 @@
 //! | `expiry` | `mark_lease_expired_if_due`, `expire_execution`, `promote_delayed`, `reconcile_execution_index`, the sweeps of what is due |
 //! | `take` | `claim_execution`, `issue_grant_and_claim` |
 //! | `operator` | `cancel_execution`, `revoke_lease`, `change_priority`, `replay_execution` |
+//! | `expiry` | `mark_lease_expired_if_due`, `expire_execution`, `promote_delayed`, `reconcile_execution_index`, the sweeps of what is due |
+//! | `trim` | `trim_retention` and its sweep |
 //! | `typed` | `renew_lease`, `complete_execution`, `fail_execution` |
 //! | `worker` | `register_worker`, `heartbeat_worker`, `mark_worker_dead`, `list_workers`, the sweep of lapsed workers |
 //! | `budget` | `create_budget`, `reset_budget`, `get_budget_status`, `read_budget_usage_and_limits`, `report_usage`, `report_usage_admin`, `record_spend`, `release_budget` |
@@ -173,6 +175,7 @@ pub(crate) mod stream;
 pub(crate) mod suspend;
 pub(crate) mod tag;
 pub(crate) mod take;
+pub(crate) mod trim;
 pub(crate) mod typed;
 pub(crate) mod upkeep;
 pub(crate) mod waitpoint;

@@ -13,7 +13,7 @@ use futures_core::future::BoxFuture;
 use super::FullScannerConfig;
 use crate::backend::Backend;
 use crate::db::Dialect;
-use crate::engine::{dependency, execution, expiry, schedule, sibling, upkeep, worker};
+use crate::engine::{dependency, execution, expiry, schedule, sibling, trim, upkeep, worker};
 
 /// What one run of a sweep did.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -89,6 +89,7 @@ pub(super) fn all<D: Dialect>() -> Vec<Sweep<D>> {
         sweep!("index_reconciler", index_reconciler_interval, |backend, config| expiry::sweep_checks(backend, config)),
         sweep!("lease_expiry", lease_expiry_interval, |backend, config| expiry::sweep_leases(backend, config)),
         sweep!("quota_reconciler", quota_reconciler_interval, |backend| upkeep::reconcile_all_quotas(backend)),
+        sweep!("retention_trimmer", retention_trimmer_interval, |backend, config| trim::sweep(backend, config)),
         sweep!("suspension_timeout", suspension_timeout_interval, |backend, config| expiry::sweep_suspensions(backend, config)),
         sweep!("worker_registry_ttl_sweep", worker_registry_ttl_interval, |backend| worker::sweep(backend)),
     ]

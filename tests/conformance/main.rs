@@ -38,6 +38,7 @@ mod subscription_order;
 mod suspend;
 mod sweep;
 mod tag;
+mod trim;
 mod typed;
 mod waitpoint;
 mod worker;
