@@ -2,7 +2,10 @@
 //!
 //! Unset, the hook costs one atomic load per step.
 
+use std::future::{Future, poll_fn};
+use std::pin::pin;
 use std::sync::{Arc, OnceLock};
+use std::task::Poll;
 
 /// A place where the door can be made to fail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -12,6 +15,9 @@ pub enum Step {
     Begin,
     /// Before an operation runs on a connection.
     Run,
+    /// Before an operation goes on after each of its awaits: every call inside a transaction can fail, and
+    /// the answer of a statement can get lost after it took effect.
+    Await,
     /// Before the commit.
     Commit,
 }
@@ -37,5 +43,22 @@ impl Faults {
             Some(error) => Err(error),
             None => Ok(()),
         }
+    }
+
+    /// Runs an operation that the hook may end at any of its awaits. What was running is dropped then.
+    pub(super) async fn watch<T, E, F>(&self, name: &'static str, running: F) -> Result<T, E>
+    where
+        E: From<sqlx::Error>,
+        F: Future<Output = Result<T, E>>,
+    {
+        if self.hook.get().is_none() {
+            return running.await;
+        }
+        let mut running = pin!(running);
+        poll_fn(|context| match self.check(Step::Await, name) {
+            Ok(()) => running.as_mut().poll(context),
+            Err(error) => Poll::Ready(Err(error.into())),
+        })
+        .await
     }
 }

@@ -183,7 +183,7 @@ impl PgStore {
             Kind::Survey => survey(&self.around.faults, connection.get()?, operation).await,
             Kind::Read | Kind::Unit => {
                 self.around.faults.check(Step::Run, operation.name())?;
-                operation.run(connection.get()?).await
+                self.around.faults.watch(operation.name(), operation.run(connection.get()?)).await
             }
         };
         // A connection whose server answered, with rows or with an error, is good for the next operation.

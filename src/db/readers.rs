@@ -51,7 +51,7 @@ impl Readers {
     async fn once<O: Operation<Sqlite>>(&self, operation: &O) -> Result<O::Answer, Abort> {
         self.around.faults.check(Step::Run, operation.name())?;
         let mut reader = self.take().await?;
-        operation.run(reader.connection()?).await
+        self.around.faults.watch(operation.name(), operation.run(reader.connection()?)).await
     }
 
     async fn take(&self) -> Result<Reader<'_>, sqlx::Error> {

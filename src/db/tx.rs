@@ -132,7 +132,7 @@ pub(super) async fn transact<O: Operation<super::Postgres>>(
     faults.check(Step::Begin, operation.name())?;
     let mut transaction = connection.begin().await?;
     faults.check(Step::Run, operation.name())?;
-    match operation.run(&mut transaction).await {
+    match faults.watch(operation.name(), operation.run(&mut transaction)).await {
         Ok(answer) => {
             faults.check(Step::Commit, operation.name())?;
             transaction.commit().await?;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use ff_backend_sql::testing::Clock;
+use ff_backend_sql::testing::{Clock, FaultHook};
 use ff_backend_sql::{
     FullScannerConfig, MigrationOptions, PgPool, PostgresBackend, PostgresConnection, PostgresScannerConfig,
     SqliteBackend, SqliteScannerConfig, apply_migrations_with,
@@ -41,7 +41,7 @@ pub(crate) struct Harness {
     place: Place,
 }
 
-enum Tables {
+pub(crate) enum Tables {
     /// With the folder of a file, which goes away with it.
     Sqlite(Arc<SqliteBackend>, #[allow(dead_code)] Option<tempfile::TempDir>),
     Postgres(Arc<PostgresBackend>),
@@ -105,6 +105,21 @@ impl Harness {
         Self { backend: backend.clone(), clock, tables: Tables::Postgres(backend), place }
     }
 
+    /// The backend with its own type.
+    #[allow(dead_code, reason = "for the fault suite, which shares this file")]
+    pub(crate) fn tables(&self) -> &Tables {
+        &self.tables
+    }
+
+    /// Makes the database fail where the hook says so.
+    #[allow(dead_code, reason = "for the fault suite, which shares this file")]
+    pub(crate) fn fail(&self, hook: Box<FaultHook>) {
+        match &self.tables {
+            Tables::Sqlite(backend, _) => backend.fail_for_test(hook),
+            Tables::Postgres(backend) => backend.fail_for_test(hook),
+        }
+    }
+
     /// What is meant to differ between databases.
     pub(crate) fn declared(&self) -> Declared {
         self.place.declared()
@@ -140,11 +155,23 @@ impl Harness {
 
     /// The same with a configuration.
     pub(crate) async fn sweep_with(&self, name: &str, config: &FullScannerConfig) -> (u32, u32) {
+        self.try_sweep(name, config).await.expect("the sweep answers")
+    }
+
+    /// The same, which may fail as a whole.
+    pub(crate) async fn try_sweep(&self, name: &str, config: &FullScannerConfig) -> Result<(u32, u32), EngineError> {
         match &self.tables {
             Tables::Sqlite(backend, _) => backend.sweep_for_test(name, config).await,
             Tables::Postgres(backend) => backend.sweep_for_test(name, config).await,
         }
-        .expect("the sweep answers")
+    }
+
+    /// Starts the sweeps; they end with `shutdown_prepare`. False when some run already.
+    pub(crate) fn start_sweeps(&self, config: FullScannerConfig) -> bool {
+        match &self.tables {
+            Tables::Sqlite(backend, _) => backend.with_all_scanners(config),
+            Tables::Postgres(backend) => backend.with_all_scanners(config),
+        }
     }
 
     /// Moves the clock forward.

@@ -6,7 +6,7 @@ use ff_backend_sql::FullScannerConfig;
 use ff_core::state::PublicState;
 use ff_core::types::TimestampMs;
 
-use crate::harness::{T0, on_every_database};
+use crate::harness::{LEASE_MS, LOST, PATIENCE, T0, on_every_database, payload, refusal};
 
 on_every_database! {
     async fn delayed_executions_are_promoted_without_a_claim(h) {
@@ -19,9 +19,24 @@ on_every_database! {
         assert_eq!(h.sweep("delayed_promoter").await, (0, 0));
     }
 
-    async fn the_default_configuration_runs_every_sweep(h) {
-        let config = FullScannerConfig::default();
-        assert_eq!(config.lease_expiry_interval, Duration::from_millis(1_500));
-        assert_eq!(h.sweep_with("worker_registry_ttl_sweep", &config).await, (0, 0));
+    async fn the_defaults_bring_a_crashed_workers_execution_back(h) {
+        let (id, crashed) = h.created_and_claimed().await;
+        h.pass_ms(LEASE_MS + 1);
+        assert!(h.start_sweeps(FullScannerConfig::default()));
+        assert!(!h.start_sweeps(FullScannerConfig::default()), "they run");
+        let claimed = tokio::time::timeout(PATIENCE, async {
+            loop {
+                match h.claim("worker-b").await {
+                    Some(handle) => break handle,
+                    None => tokio::time::sleep(Duration::from_millis(20)).await,
+                }
+            }
+        })
+        .await
+        .expect("the sweep comes");
+        assert_eq!(payload(&claimed).execution_id, id);
+        assert_eq!(refusal(h.backend.complete(&crashed, None).await), LOST);
+        h.backend.complete(&claimed, None).await.unwrap();
+        h.backend.shutdown_prepare(PATIENCE).await.unwrap();
     }
 }

@@ -44,7 +44,7 @@ trait Member: Send {
     /// Nobody waits for the answer any more.
     fn is_abandoned(&self) -> bool;
     /// Runs it and keeps the result.
-    fn run<'a>(&'a mut self, connection: &'a mut SqliteConnection) -> BoxFuture<'a, Ran>;
+    fn run<'a>(&'a mut self, faults: &'a Faults, connection: &'a mut SqliteConnection) -> BoxFuture<'a, Ran>;
     /// Answers after the commit: tells the wake-ups of what succeeded.
     fn settle(self: Box<Self>, around: &Surroundings);
     /// Answers with a failure of the transaction.
@@ -83,9 +83,10 @@ impl<O: Operation<Sqlite>> Member for Waiting<O> {
         self.answer.is_closed()
     }
 
-    fn run<'a>(&'a mut self, connection: &'a mut SqliteConnection) -> BoxFuture<'a, Ran> {
+    fn run<'a>(&'a mut self, faults: &'a Faults, connection: &'a mut SqliteConnection) -> BoxFuture<'a, Ran> {
         Box::pin(async move {
-            let running = AssertUnwindSafe(self.operation.run(connection)).catch_unwind();
+            let running = faults.watch(self.operation.name(), self.operation.run(connection));
+            let running = AssertUnwindSafe(running).catch_unwind();
             let result = match running.instrument(self.span.clone()).await {
                 Ok(result) => result,
                 Err(panic) => Err(Abort::Driver(panicked(panic.as_ref()))),
@@ -324,7 +325,7 @@ impl Group {
         faults.check(Step::Begin, member.name())?;
         let mut transaction = self.connection.begin_with(BEGIN).await?;
         faults.check(Step::Run, member.name())?;
-        match member.run(&mut transaction).await {
+        match member.run(faults, &mut transaction).await {
             Ran::Done => {
                 faults.check(Step::Commit, member.name())?;
                 transaction.commit().await
@@ -374,10 +375,10 @@ async fn run_beside(
 ) -> Result<Ran, sqlx::Error> {
     faults.check(Step::Run, member.name())?;
     if member.kind() != Kind::Write {
-        return Ok(member.run(connection).await);
+        return Ok(member.run(faults, connection).await);
     }
     let mut savepoint = connection.begin().await?;
-    let ran = member.run(&mut savepoint).await;
+    let ran = member.run(faults, &mut savepoint).await;
     match ran {
         Ran::Done => savepoint.commit().await?,
         Ran::Refused | Ran::Failed => savepoint.rollback().await?,

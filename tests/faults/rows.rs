@@ -1,0 +1,90 @@
+//! What the tables hold, with everything masked that differs between two runs of the same operation.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::harness::Harness;
+
+/// Every row of every table of ours as text, and how often it is there.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Rows(BTreeMap<String, i64>);
+
+/// Rows that came (counted up) and went (counted down).
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Change(BTreeMap<String, i64>);
+
+impl Rows {
+    pub(crate) async fn read(h: &Harness) -> Self {
+        let mut rows = BTreeMap::new();
+        for row in h.every_row().await {
+            *rows.entry(masked(&row)).or_default() += 1;
+        }
+        Self(rows)
+    }
+
+    /// What changed since then.
+    pub(crate) fn since(&self, before: &Self) -> Change {
+        let mut changed = self.0.clone();
+        for (row, count) in &before.0 {
+            *changed.entry(row.clone()).or_default() -= count;
+        }
+        changed.retain(|_, count| *count != 0);
+        Change(changed)
+    }
+}
+
+impl Change {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The tables that changed.
+    pub(crate) fn tables(&self) -> BTreeSet<String> {
+        self.0.keys().filter_map(|row| Some(row.split_once('|')?.0.to_owned())).collect()
+    }
+
+    /// What differs from another change, for the message of a failure.
+    pub(crate) fn against(&self, expected: &Self) -> String {
+        let mut text = String::new();
+        for (row, count) in &self.0 {
+            if expected.0.get(row) != Some(count) {
+                text.push_str(&format!("\n  {count:+} {row}"));
+            }
+        }
+        for (row, count) in &expected.0 {
+            if self.0.get(row) != Some(count) {
+                text.push_str(&format!("\n  expected {count:+} {row}"));
+            }
+        }
+        text
+    }
+}
+
+/// Ids become `ID` and times `TIME`.
+fn masked(row: &str) -> String {
+    let mut text = String::with_capacity(row.len());
+    let mut run = String::new();
+    for letter in row.chars().chain(['\n']) {
+        if letter.is_ascii_hexdigit() || letter == '-' {
+            run.push(letter);
+            continue;
+        }
+        let digits = run.trim_matches('-');
+        if digits.len() >= 32 {
+            text.push_str("ID");
+        } else if digits.len() >= 13 && digits.bytes().all(|digit| digit.is_ascii_digit()) {
+            text.push_str("TIME");
+        } else {
+            text.push_str(&run);
+        }
+        run.clear();
+        text.push(letter);
+    }
+    text.truncate(text.len() - 1);
+    text
+}
+
+#[test]
+fn ids_and_times_are_masked_and_nothing_else() {
+    let id = "0b1c2d3e-0000-4000-8000-00000000abcd";
+    assert_eq!(masked(&format!("t|{id}|X'{}'|1700000000123|-5|face", id.replace('-', ""))), "t|ID|X'ID'|TIME|-5|face");
+}
