@@ -17,7 +17,11 @@ use ff_core::types::*;
 
 use super::Backend;
 use crate::db::Dialect;
-use crate::engine::{admission, attempt, budget, dependency, describe, edge, execution, expiry, flow, flow_cancel, lease, operator, quota, reclaim, resume, schedule, secret, server, sibling, signal, stream, suspend, tag, take, trim, typed, upkeep, waitpoint, worker};
+use crate::engine::{
+    admission, attempt, budget, dependency, describe, edge, execution, expiry, flow, flow_cancel, lease, operator,
+    quota, reclaim, resume, schedule, secret, server, sibling, signal, stream, suspend, tag, take, trim, typed, upkeep,
+    waitpoint, worker,
+};
 use crate::events;
 
 #[async_trait]
