@@ -87,11 +87,14 @@ async fn trim_on<D: Dialect>(conn: &mut D::Connection, request: &Request) -> Res
     }
     let executions: Vec<String> =
         ended.iter().map(|uuid| ExecKey { partition_key, execution_id: *uuid }.text()).collect();
-    let leases = trim::TrimLeaseEventDeleteParams { partition_key, executions: executions.clone() };
+    let leases =
+        trim::TrimLeaseEventDeleteParams { partition_key: partition_key.into(), executions: executions.clone() };
     conn.trim_lease_event_delete(&leases).await?;
-    let signals = trim::TrimSignalEventDeleteParams { partition_key, executions: executions.clone() };
+    let signals =
+        trim::TrimSignalEventDeleteParams { partition_key: partition_key.into(), executions: executions.clone() };
     conn.trim_signal_event_delete(&signals).await?;
-    let operators = trim::TrimOperatorEventDeleteParams { partition_key, executions: executions.clone() };
+    let operators =
+        trim::TrimOperatorEventDeleteParams { partition_key: partition_key.into(), executions: executions.clone() };
     conn.trim_operator_event_delete(&operators).await?;
     conn.trim_usage_delete(&trim::TrimUsageDeleteParams { executions }).await?;
     let mut ids = Vec::with_capacity(ended.len());
