@@ -67,7 +67,6 @@ impl<D: Dialect> EngineBackend for Backend<D> {
     async fn create_execution(&self, args: CreateExecutionArgs) -> Result<CreateExecutionResult, EngineError> {
         execution::create(self, &args).await
     }
-
     // Streams.
     async fn read_stream(
         &self,
@@ -97,7 +96,6 @@ impl<D: Dialect> EngineBackend for Backend<D> {
     ) -> Result<Option<SummaryDocument>, EngineError> {
         stream::read_summary(self, execution_id, attempt_index).await
     }
-
     // Executions: reads, tags, lists.
     async fn describe_execution(&self, id: &ExecutionId) -> Result<Option<ExecutionSnapshot>, EngineError> {
         describe::describe(self, id).await
@@ -154,7 +152,6 @@ impl<D: Dialect> EngineBackend for Backend<D> {
     async fn list_expired_leases(&self, args: ListExpiredLeasesArgs) -> Result<ListExpiredLeasesResult, EngineError> {
         lease::list_expired(self, &args).await
     }
-
     // Suspension and signals.
     async fn seed_waitpoint_hmac_secret(&self, args: SeedWaitpointHmacSecretArgs) -> Result<SeedOutcome, EngineError> {
         secret::seed(self, &args).await
@@ -234,7 +231,6 @@ impl<D: Dialect> EngineBackend for Backend<D> {
     ) -> Result<(), EngineError> {
         resume::expire(self, &partition, execution_id).await
     }
-
     // Resumption and reclaim.
     async fn claim_from_resume_grant(&self, token: ResumeToken) -> Result<Option<Handle>, EngineError> {
         lease::claim_from_resume_grant(self, &token).await
@@ -254,7 +250,6 @@ impl<D: Dialect> EngineBackend for Backend<D> {
     async fn reclaim_execution(&self, args: ReclaimExecutionArgs) -> Result<ReclaimExecutionOutcome, EngineError> {
         reclaim::reclaim(self, &args).await
     }
-
     // Budgets, quotas and admission.
     async fn create_budget(&self, args: CreateBudgetArgs) -> Result<CreateBudgetResult, EngineError> {
         budget::create(self, &args).await
@@ -343,7 +338,6 @@ impl<D: Dialect> EngineBackend for Backend<D> {
     ) -> Result<ReconcileCounts, EngineError> {
         upkeep::reconcile_quotas(self, &partition, now_ms).await
     }
-
     // Typed operations.
     async fn renew_lease(&self, args: RenewLeaseArgs) -> Result<RenewLeaseResult, EngineError> {
         typed::renew(self, &args).await
@@ -360,7 +354,6 @@ impl<D: Dialect> EngineBackend for Backend<D> {
     async fn issue_grant_and_claim(&self, args: IssueGrantAndClaimArgs) -> Result<ClaimGrantOutcome, EngineError> {
         take::grant_and_claim(self, &args).await
     }
-
     // Scheduling.
     async fn evaluate_flow_eligibility(
         &self,
@@ -377,7 +370,6 @@ impl<D: Dialect> EngineBackend for Backend<D> {
     async fn claim_for_worker(&self, args: ClaimForWorkerArgs) -> Result<ClaimForWorkerOutcome, EngineError> {
         schedule::claim_for_worker(self, &args).await
     }
-
     // Flows.
     async fn create_flow(&self, args: CreateFlowArgs) -> Result<CreateFlowResult, EngineError> {
         flow::create(self, &args).await
@@ -439,7 +431,6 @@ impl<D: Dialect> EngineBackend for Backend<D> {
     async fn get_flow_tag(&self, flow_id: &FlowId, key: &str) -> Result<Option<String>, EngineError> {
         tag::get_from_flow(self, flow_id, key).await
     }
-
     // Dependencies between the members of a flow.
     async fn cascade_completion(&self, payload: &CompletionPayload) -> Result<CascadeOutcome, EngineError> {
         dependency::cascade(self, payload).await
@@ -463,7 +454,6 @@ impl<D: Dialect> EngineBackend for Backend<D> {
     ) -> Result<SiblingCancelReconcileAction, EngineError> {
         sibling::reconcile(self, &flow_partition, flow_id, downstream_eid).await
     }
-
     // Cancellation of flows.
     async fn cancel_flow(
         &self,
@@ -480,7 +470,6 @@ impl<D: Dialect> EngineBackend for Backend<D> {
     async fn ack_cancel_member(&self, flow_id: &FlowId, execution_id: &ExecutionId) -> Result<(), EngineError> {
         flow_cancel::ack_member(self, flow_id, execution_id).await
     }
-
     // Operator control.
     async fn cancel_execution(&self, args: CancelExecutionArgs) -> Result<CancelExecutionResult, EngineError> {
         operator::cancel(self, &args).await
@@ -494,7 +483,6 @@ impl<D: Dialect> EngineBackend for Backend<D> {
     async fn replay_execution(&self, args: ReplayExecutionArgs) -> Result<ReplayExecutionResult, EngineError> {
         operator::replay(self, &args).await
     }
-
     // Subscriptions. Tags of instances cannot be followed: nobody writes what happens to them.
     async fn subscribe_lease_history(
         &self,
@@ -517,7 +505,6 @@ impl<D: Dialect> EngineBackend for Backend<D> {
     ) -> Result<SignalDeliverySubscription, EngineError> {
         events::signal_delivery(self, &cursor, filter).await
     }
-
     // Steps of the background sweeps.
     async fn mark_lease_expired_if_due(
         &self,
@@ -563,7 +550,6 @@ impl<D: Dialect> EngineBackend for Backend<D> {
     ) -> Result<u32, EngineError> {
         trim::forget(self, &partition, lane_id, retention_ms, now_ms, batch_size, filter).await
     }
-
     // Workers.
     async fn register_worker(&self, args: RegisterWorkerArgs) -> Result<RegisterWorkerOutcome, EngineError> {
         worker::register(self, &args).await
@@ -577,7 +563,6 @@ impl<D: Dialect> EngineBackend for Backend<D> {
     async fn list_workers(&self, args: ListWorkersArgs) -> Result<ListWorkersResult, EngineError> {
         worker::list(self, &args).await
     }
-
     // The backend itself.
     async fn ping(&self) -> Result<(), EngineError> {
         server::ping(self).await

@@ -72,7 +72,7 @@ on_every_database! {
     }
 
     async fn what_is_open_or_somebody_elses_stays(h) {
-        let open = h.create().await;
+        let open = h.create_with(|args| args.delay_until = Some(TimestampMs::from_millis(T0 * 2))).await;
         h.pass_ms(KEPT_MS * 2);
         assert_eq!(trim(&h, &open, 10, &ScannerFilter::NOOP).await, 0);
         let ended = completed(&h).await;

@@ -181,6 +181,7 @@ async fn the_tables_that_everybody_reads_are_not_partitioned() {
                 "_sqlx_migrations",
                 "ff_claimable",
                 "ff_delayed",
+                "ff_granted",
                 "ff_idempotency_key",
                 "ff_lane_registry",
                 "ff_lease_event",

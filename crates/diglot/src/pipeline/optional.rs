@@ -154,7 +154,7 @@ pub(super) fn check(whole: &Reading, schemas: &[Schema; 2]) -> Vec<Diagnostic> {
     found
 }
 
-fn mark<'p>(page: &'p PageOf<'_>, param: &str) -> Option<Span> {
+fn mark(page: &PageOf<'_>, param: &str) -> Option<Span> {
     page.raw.optional.iter().find(|part| part.param == param).map(|part| part.mark)
 }
 

@@ -64,6 +64,6 @@ impl<'a> Project<'a> {
         }
         let config = &self.inputs.config;
         has_errors(&rules::lint(config, &[&sqlite, &pg]))
-            || has_errors(&infer::signature(config, &entry.noun, page(Dialect::Sqlite), page(Dialect::Pg)).1)
+            || has_errors(&infer::signature(config, entry.noun, page(Dialect::Sqlite), page(Dialect::Pg)).1)
     }
 }

@@ -116,10 +116,10 @@ impl Reader {
                 let name = last(name);
                 table.update(column, |c| c.collation = Some(name.clone()));
             }
-            ColumnOption::DialectSpecific(tokens) => {
-                if tokens.iter().any(|token| token.to_string().eq_ignore_ascii_case("autoincrement")) {
-                    table.update(column, |c| c.fill = Fill::Numbered);
-                }
+            ColumnOption::DialectSpecific(tokens)
+                if tokens.iter().any(|token| token.to_string().eq_ignore_ascii_case("autoincrement")) =>
+            {
+                table.update(column, |c| c.fill = Fill::Numbered);
             }
             _ => {}
         }
