@@ -17,7 +17,6 @@
 //! | `flow` | `create_flow`, `add_execution_to_flow`, `describe_flow`, `list_flows`, `project_flow_summary` |
 //! | `flow_cancel` | `cancel_flow`, `cancel_flow_header`, `ack_cancel_member` |
 //! | `edge` | `stage_dependency_edge`, `apply_dependency_to_child`, `set_edge_group_policy`, `list_edges`, `describe_edge` |
-//! | `expiry` | `mark_lease_expired_if_due`, `expire_execution`, `promote_delayed`, `reconcile_execution_index`, the sweeps of what is due |
 //! | `take` | `claim_execution`, `issue_grant_and_claim` |
 //! | `operator` | `cancel_execution`, `revoke_lease`, `change_priority`, `replay_execution` |
 //! | `expiry` | `mark_lease_expired_if_due`, `expire_execution`, `promote_delayed`, `reconcile_execution_index`, the sweeps of what is due |
@@ -32,10 +31,8 @@
 //! | `server` | `ping`, `server_time_ms` |
 //! | `dependency` | `cascade_completion`, `resolve_dependency`, following completions as they happen and those that were forgotten |
 //! | `hop` | the one step of following: an edge is counted, its group decided |
-//! | `policy/` | decisions without a database: retries, append rates, dependency groups |
-//! | `policy/` | decisions without a database: retries, reclaims, resume conditions, timeouts, append rates, dependency groups |
-//! | `policy/` | decisions without a database: retries, time that is over, append rates, dependency groups |
 //! | `sibling` | `drain_sibling_cancel_group`, `reconcile_sibling_cancel_group`, cancelling what a satisfied group no longer needs |
+//! | `policy/` | decisions without a database: retries, reclaims, resume conditions, timeouts, append rates, dependency groups |
 //!
 //! There is no SQL here, no transaction except through [`crate::db::Db`], and nothing that asks which
 //! dialect it runs on. Text that names a state is turned into an enum, and back, in [`crate::model`].
