@@ -1,7 +1,7 @@
 //! The schema of one dialect, as the migrations leave it.
 //!
 //! [`read()`] plays the migrations in their order. Only what shapes tables, views and indexes is understood; data,
-//! triggers and functions are passed over. [`compare`] holds the schemas of both dialects against each other.
+//! triggers and functions are passed over. `compare` holds the schemas of both dialects against each other.
 
 mod column_type;
 pub(crate) mod compare;
