@@ -45,7 +45,7 @@ impl Plan {
     fn install(h: &Harness) -> Self {
         let plan = Self::default();
         let asked = plan.clone();
-        h.fail(Box::new(move |step, _| asked.answer(step)));
+        h.fail(Box::new(move |step, name| if name == BESIDE { None } else { asked.answer(step) }));
         plan
     }
 
@@ -70,6 +70,9 @@ impl Plan {
         self.fired.load(Ordering::SeqCst) > 0
     }
 }
+
+/// What runs beside every operation: a completion that was written is read by whoever follows it.
+const BESIDE: &str = "dependency_completion_read";
 
 /// The most awaits that an operation is cut at.
 const MOST_AWAITS: i64 = 60;
