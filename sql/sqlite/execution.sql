@@ -5,9 +5,9 @@
 -- param: deadline_at_ms i64 null
 -- param: policy json null
 -- param: required_capabilities text[]
--- diverges(tables): SQLite has no array columns, so the required capabilities are rows of a table of their own.
--- diverges(insert.required_capabilities): SQLite has no array columns, so the required capabilities are rows of a table of their own.
--- diverges(where): Postgres hands the key over within the statement, SQLite reads it back from its table.
+-- diverges(parts.ff_execution_capabilities#562dfc): SQLite has no array columns, so the required capabilities are rows of a table of their own.
+-- diverges(insert.required_capabilities#400cff): SQLite has no array columns, so the required capabilities are rows of a table of their own.
+-- diverges(where.namespace#5e0747): Postgres hands the key over within the statement, SQLite reads it back from its table.
 INSERT INTO ff_idempotency_key AS held
        (namespace, idempotency_key, partition_key, execution_id, created_at_ms)
 SELECT :namespace, :idempotency_key, :partition_key, :execution_id, :now_ms

@@ -73,9 +73,12 @@ SELECT known.namespace, known.worker_instance_id
 
 -- Forgets a worker instance whose time to live has run out and writes that down.
 -- name: worker_sweep :opt
--- diverges(where): the registry has a partition key on Postgres alone, where it spreads the load.
--- diverges(insert.partition_key): the registry has a partition key on Postgres alone, where it spreads the load.
--- diverges(conflict.target): the registry has a partition key on Postgres alone, where it spreads the load.
+-- diverges(where.namespace#10af06): the registry has a partition key on Postgres alone, where it spreads the load.
+-- diverges(where.worker_instance_id#807f37): the registry has a partition key on Postgres alone, where it spreads the load.
+-- diverges(where.last_heartbeat_ms#31d02d): the registry has a partition key on Postgres alone, where it spreads the load.
+-- diverges(where.partition_key#594182): the registry has a partition key on Postgres alone, where it spreads the load.
+-- diverges(insert.partition_key#3c0aeb): the registry has a partition key on Postgres alone, where it spreads the load.
+-- diverges(conflict.target#b340c6): the registry has a partition key on Postgres alone, where it spreads the load.
 INSERT INTO ff_worker_registry_event
        (namespace, worker_instance_id, event_kind, event_at_ms)
 SELECT lapsed.namespace, lapsed.worker_instance_id, 'ttl_swept', :now_ms
