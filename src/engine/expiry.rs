@@ -40,6 +40,40 @@ const SWEEP_PAGES: u32 = 40;
 /// How many executions one page of a consistency check has.
 const CHECK_PAGE: i64 = 500;
 
+/// Goes through what a list says is due, oldest first, page by page, until the list ends or enough was done:
+/// `sweep_due!(backend, list(Params, after < column), |row, key, now_ms| handled)`.
+macro_rules! sweep_due {
+    (
+        $backend:expr, $list:ident($noun:ident :: $params:ident, $after_at_ms:ident < $at_ms:ident),
+        |$row:ident, $key:ident, $now_ms:ident| $handled:expr
+    ) => {{
+        let now_ms = $backend.now_ms();
+        let mut report = Report::default();
+        let mut after = (i64::MIN, i16::MIN, Uuid::nil());
+        for _ in 0..SWEEP_PAGES {
+            let params = $noun::$params {
+                now_ms,
+                $after_at_ms: after.0,
+                after_partition_key: after.1,
+                after_execution_id: after.2,
+                page_size: SWEEP_PAGE,
+            };
+            let rows = read!($backend, $list, params)?;
+            let is_last = (rows.len() as i64) < SWEEP_PAGE;
+            for $row in rows {
+                after = ($row.$at_ms, $row.partition_key, $row.execution_id);
+                let $key = ExecKey { partition_key: $row.partition_key, execution_id: $row.execution_id };
+                let $now_ms = now_ms;
+                report.count($handled);
+            }
+            if is_last || report.total() >= SWEEP_LIMIT {
+                break;
+            }
+        }
+        Ok(report)
+    }};
+}
+
 /// Takes the lease of an execution whose worker is gone, so that another one can claim it.
 ///
 /// Precondition: a lease of the execution ran out by the backend's clock; otherwise nothing happens. Effect:
@@ -161,30 +195,14 @@ async fn sweep_expired<D: Dialect>(
     config: &FullScannerConfig,
     handle: Handling<D>,
 ) -> Result<Report, EngineError> {
-    let now_ms = backend.now_ms();
-    let mut report = Report::default();
-    let mut after = (i64::MIN, i16::MIN, Uuid::nil());
-    for _ in 0..SWEEP_PAGES {
-        let params = expiry::ExpiryLeaseDueListParams {
-            now_ms,
-            after_expires_at_ms: after.0,
-            after_partition_key: after.1,
-            after_execution_id: after.2,
-            page_size: SWEEP_PAGE,
-        };
-        let rows = read!(backend, expiry_lease_due_list, params)?;
-        let is_last = (rows.len() as i64) < SWEEP_PAGE;
-        for row in rows {
-            after = (row.lease_expires_at_ms, row.partition_key, row.execution_id);
-            let key = ExecKey { partition_key: row.partition_key, execution_id: row.execution_id };
+    sweep_due!(
+        backend,
+        expiry_lease_due_list(expiry::ExpiryLeaseDueListParams, after_expires_at_ms < lease_expires_at_ms),
+        |_row, key, now_ms| {
             let asked_by = Asker::Sweep(config.scanner_filter.clone());
-            report.count(handle(backend, Due { key, now_ms, asked_by }).await);
+            handle(backend, Due { key, now_ms, asked_by }).await
         }
-        if is_last || report.total() >= SWEEP_LIMIT {
-            break;
-        }
-    }
-    Ok(report)
+    )
 }
 
 /// One run of the sweep for executions whose deadline has passed.
@@ -192,30 +210,14 @@ pub(crate) async fn sweep_deadlines<D: Dialect>(
     backend: &Backend<D>,
     config: &FullScannerConfig,
 ) -> Result<Report, EngineError> {
-    let now_ms = backend.now_ms();
-    let mut report = Report::default();
-    let mut after = (i64::MIN, i16::MIN, Uuid::nil());
-    for _ in 0..SWEEP_PAGES {
-        let params = expiry::ExpiryDeadlineDueListParams {
-            now_ms,
-            after_deadline_at_ms: after.0,
-            after_partition_key: after.1,
-            after_execution_id: after.2,
-            page_size: SWEEP_PAGE,
-        };
-        let rows = read!(backend, expiry_deadline_due_list, params)?;
-        let is_last = (rows.len() as i64) < SWEEP_PAGE;
-        for row in rows {
-            after = (row.deadline_at_ms, row.partition_key, row.execution_id);
-            let key = ExecKey { partition_key: row.partition_key, execution_id: row.execution_id };
+    sweep_due!(
+        backend,
+        expiry_deadline_due_list(expiry::ExpiryDeadlineDueListParams, after_deadline_at_ms < deadline_at_ms),
+        |_row, key, now_ms| {
             let asked_by = Asker::Sweep(config.scanner_filter.clone());
-            report.count(pass_deadline(backend, Due { key, now_ms, asked_by }).await);
+            pass_deadline(backend, Due { key, now_ms, asked_by }).await
         }
-        if is_last || report.total() >= SWEEP_LIMIT {
-            break;
-        }
-    }
-    Ok(report)
+    )
 }
 
 /// One run of the sweep for suspensions whose time is over.
@@ -223,31 +225,14 @@ pub(crate) async fn sweep_suspensions<D: Dialect>(
     backend: &Backend<D>,
     config: &FullScannerConfig,
 ) -> Result<Report, EngineError> {
-    let now_ms = backend.now_ms();
-    let mut report = Report::default();
-    let mut after = (i64::MIN, i16::MIN, Uuid::nil());
-    for _ in 0..SWEEP_PAGES {
-        let params = suspension::SuspensionDueListParams {
-            now_ms,
-            after_timeout_at_ms: after.0,
-            after_partition_key: after.1,
-            after_execution_id: after.2,
-            page_size: SWEEP_PAGE,
-        };
-        let rows = read!(backend, suspension_due_list, params)?;
-        let is_last = (rows.len() as i64) < SWEEP_PAGE;
-        for row in rows {
-            after = (row.timeout_at_ms, row.partition_key, row.execution_id);
-            if passes(&config.scanner_filter, &row.raw_fields) {
-                let key = ExecKey { partition_key: row.partition_key, execution_id: row.execution_id };
-                report.count(resume::expire_due(backend, key).await);
-            }
+    sweep_due!(
+        backend,
+        suspension_due_list(suspension::SuspensionDueListParams, after_timeout_at_ms < timeout_at_ms),
+        |row, key, _now_ms| {
+            let is_meant = passes(&config.scanner_filter, &row.raw_fields);
+            if is_meant { resume::expire_due(backend, key).await } else { Ok(false) }
         }
-        if is_last || report.total() >= SWEEP_LIMIT {
-            break;
-        }
-    }
-    Ok(report)
+    )
 }
 
 /// One run of the consistency check over all partitions.
