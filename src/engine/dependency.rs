@@ -27,9 +27,6 @@ use crate::sweep::Report;
 
 /// How many forgotten completions one look takes up.
 const FORGOTTEN_BATCH: i64 = 1_000;
-/// The tag whose value completions carry themselves.
-const INSTANCE_TAG: &str = "cairn.instance_id";
-
 /// What following a completion did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Followed {
@@ -235,7 +232,7 @@ pub(crate) async fn follow_forgotten<D: Dialect>(
     committed_before_ms: i64,
 ) -> Result<Report, EngineError> {
     let (stored_tag, other_tag) = match &filter.instance_tag {
-        Some((key, value)) if key == INSTANCE_TAG => (Some(value.clone()), None),
+        Some((key, value)) if key == document::INSTANCE_TAG => (Some(value.clone()), None),
         other => (None, other.as_ref()),
     };
     let mut report = Report::default();
@@ -274,7 +271,7 @@ async fn has_tag<D: Dialect>(
     value: &str,
 ) -> Result<bool, EngineError> {
     let ExecKey { partition_key, execution_id } = exec_key(id)?;
-    let params = execution::ExecutionReadParams { partition_key, execution_id };
-    let row = read!(backend, execution_read, params)?;
+    let params = execution::ExecutionFieldsReadParams { partition_key, execution_id };
+    let row = read!(backend, execution_fields_read, params)?;
     Ok(row.is_some_and(|row| document::tag_text(&row.raw_fields, key).as_deref() == Some(value)))
 }

@@ -15,6 +15,7 @@ use uuid::Uuid;
 use crate::backend::Backend;
 use crate::db::Dialect;
 use crate::model::document;
+use crate::model::given::one_more;
 use crate::model::id::{
     ExecKey, corruption, exec_key, execution_id, invalid_input, partition_key, reject_nul, reject_nul_in_json,
 };
@@ -382,10 +383,6 @@ fn sorted_tokens(tokens: &str) -> String {
     let mut tokens: Vec<_> = tokens.split(',').collect();
     tokens.sort_unstable();
     tokens.join(",")
-}
-
-fn one_more(limit: usize) -> i64 {
-    i64::try_from(limit).map_or(i64::MAX, |limit| limit.saturating_add(1))
 }
 
 fn unknown(op: &str, id: &ExecutionId) -> EngineError {

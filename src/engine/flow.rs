@@ -20,6 +20,7 @@ use crate::engine::policy::summary::Members;
 use crate::error::{Abort, unreadable};
 use crate::model::document;
 use crate::model::edge;
+use crate::model::given::one_more;
 use crate::model::id::{corruption, exec_key, execution_id, invalid_input, partition_key, reject_nul};
 use crate::model::state::flow_has_ended;
 use crate::statements::{Statements as _, edge as edges, flow, flow_summary};
@@ -206,7 +207,7 @@ pub(crate) async fn list<D: Dialect>(
     if limit == 0 {
         return Ok(ListFlowsPage::new(Vec::new(), None));
     }
-    let page_size = i64::try_from(limit).unwrap_or(i64::MAX).saturating_add(1); // tidy: a caller's limit
+    let page_size = one_more(limit);
     let after = cursor.map_or(Uuid::nil(), |cursor| cursor.0);
     let params = flow::FlowListParams { partition_key: partition_key(index)?, after, page_size };
     let rows = read!(backend, flow_list, params)?;

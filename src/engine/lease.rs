@@ -22,6 +22,7 @@ use uuid::Uuid;
 use crate::backend::Backend;
 use crate::db::Dialect;
 use crate::engine::{attempt, execution};
+use crate::model::given::stored_ms;
 use crate::model::handle;
 use crate::model::id::{ExecKey, corruption, exec_key, execution_id, reject_nul};
 use crate::model::state::has_ended;
@@ -137,7 +138,7 @@ pub(crate) fn attempt_number(stored: i32) -> Result<u32, EngineError> {
 pub(crate) async fn renew<D: Dialect>(backend: &Backend<D>, handle: &Handle) -> Result<LeaseRenewal, EngineError> {
     let held = handle::decode(D::TAG, handle)?;
     let now_ms = backend.now_ms();
-    let ttl_ms = i64::try_from(held.payload.lease_ttl_ms).unwrap_or(i64::MAX); // tidy: a caller's time may exceed the column
+    let ttl_ms = stored_ms(held.payload.lease_ttl_ms);
     let lease_expires_at_ms = now_ms.saturating_add(ttl_ms);
     let params = fenced!(lease::LeaseRenewParams, held, now_ms, lease_expires_at_ms: lease_expires_at_ms);
     let partition_key = held.key.partition_key;

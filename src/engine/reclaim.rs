@@ -19,6 +19,7 @@ use crate::db::Dialect;
 use crate::engine::lease::Granted;
 use crate::engine::policy::reclaim::{LeaseSeen, MAX_RECLAIMS, Reclaimable};
 use crate::error::Abort;
+use crate::model::given::stored_ms;
 use crate::model::id::{ExecKey, exec_key, invalid_input, reject_nul, reject_nul_in_json};
 use crate::statements::{Statements, attempt, execution, grant, secret};
 
@@ -46,7 +47,7 @@ pub(crate) async fn issue_grant<D: Dialect>(
         text.iter().try_for_each(|text| reject_nul(field, text))?;
     }
     let now_ms = backend.now_ms();
-    let ttl_ms = i64::try_from(args.grant_ttl_ms).unwrap_or(i64::MAX); // tidy: a caller's time may exceed the column
+    let ttl_ms = stored_ms(args.grant_ttl_ms);
     let request =
         GrantRequest { key, now_ms, ttl_ms, expires_at_ms: now_ms.saturating_add(ttl_ms), args: args.clone() };
     transaction!(backend, "grant_reclaim_issue", [request], |conn| { issue_on::<D>(conn, request).await })
@@ -251,7 +252,7 @@ async fn take_over<D: Dialect>(
     let (key, args, now_ms) = (request.key, &request.args, request.now_ms);
     let attempt_index = seen.core.attempt_index.max(seen.running_index()).saturating_add(1);
     let lease_epoch = seen.lease_epoch().saturating_add(1);
-    let ttl_ms = i64::try_from(args.lease_ttl_ms).unwrap_or(i64::MAX); // tidy: a caller's time may exceed the column
+    let ttl_ms = stored_ms(args.lease_ttl_ms);
     if let Some(attempt) = &seen.attempt {
         let params = grant::GrantAttemptSupersedeParams {
             now_ms,

@@ -17,6 +17,7 @@ use crate::db::Dialect;
 use crate::engine::lease::{Granted, attempt_number};
 use crate::engine::policy::timeout::{Ending, Timeout, after_timeout};
 use crate::error::Abort;
+use crate::model::given::stored_ms;
 use crate::model::id::{ExecKey, exec_key, partition_key, reject_nul};
 use crate::model::signal::Members;
 use crate::statements::{Statements, attempt, execution, grant, resume, suspension, waitpoint};
@@ -34,7 +35,7 @@ pub(crate) async fn claim<D: Dialect>(
     reject_nul("worker_id", args.worker_id.as_str())?;
     reject_nul("worker_instance_id", args.worker_instance_id.as_str())?;
     let now_ms = backend.now_ms();
-    let ttl_ms = i64::try_from(args.lease_ttl_ms).unwrap_or(i64::MAX); // tidy: a caller's time may exceed the column
+    let ttl_ms = stored_ms(args.lease_ttl_ms);
     let lease_expires_at_ms = now_ms.saturating_add(ttl_ms);
     let params = resume::ResumeClaimParams {
         partition_key: key.partition_key,
@@ -106,7 +107,7 @@ pub(crate) async fn resume<D: Dialect>(
     args: &ResumeExecutionArgs,
 ) -> Result<ResumeExecutionResult, EngineError> {
     let key = exec_key(&args.execution_id)?;
-    let delay_ms = i64::try_from(args.resume_delay_ms).unwrap_or(i64::MAX); // tidy: a caller's time may exceed the column
+    let delay_ms = stored_ms(args.resume_delay_ms);
     let resume_at_ms = (delay_ms > 0).then(|| backend.now_ms().saturating_add(delay_ms));
     transaction!(backend, "resume_release", [key, resume_at_ms], |conn| {
         resume_on::<D>(conn, *key, *resume_at_ms).await

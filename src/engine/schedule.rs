@@ -31,9 +31,9 @@ use crate::engine::policy::capability;
 use crate::engine::policy::eligibility::{Upstream, is_required};
 use crate::engine::quota;
 use crate::engine::reclaim::{active_secret, partition_of};
-use crate::engine::typed::stored_ttl_ms;
 use crate::error::Abort;
 use crate::model::document;
+use crate::model::given::stored_ms;
 use crate::model::id::{ExecKey, exec_key, execution_id, partition_key, reject_nul};
 use crate::statements::{Statements, schedule};
 use crate::sweep::Report;
@@ -184,7 +184,7 @@ async fn issue_on<D: Dialect>(
         conn.schedule_mismatch_note(&note).await?;
         return Ok(Some(missing));
     }
-    let grant_ttl_ms = stored_ttl_ms(args.grant_ttl_ms);
+    let grant_ttl_ms = stored_ms(args.grant_ttl_ms);
     let capabilities: Vec<_> = args.worker_capabilities.iter().cloned().map(Value::from).collect();
     conn.schedule_grant_insert(&schedule::ScheduleGrantInsertParams {
         partition_key,
@@ -374,7 +374,7 @@ async fn grant_on<D: Dialect>(
     key: ExecKey,
 ) -> Result<ClaimGrant, Abort> {
     let (args, issued_at_ms) = (&request.args, request.now_ms);
-    let grant_ttl_ms = stored_ttl_ms(args.grant_ttl_ms);
+    let grant_ttl_ms = stored_ms(args.grant_ttl_ms);
     let expires_at_ms = issued_at_ms.saturating_add(grant_ttl_ms);
     let (kid, secret) = active_secret::<D>(conn, issued_at_ms).await?;
     let partition = format!("{{fp:{}}}", key.partition_key);

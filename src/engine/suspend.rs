@@ -30,6 +30,7 @@ use crate::engine::attempt::{lost, seen};
 use crate::engine::lease::attempt_number;
 use crate::engine::policy::resume::required_names;
 use crate::engine::secret::{self, Secret};
+use crate::model::given::one_more;
 use crate::model::handle::{self, Held};
 use crate::model::hex;
 use crate::model::id::{
@@ -404,7 +405,7 @@ pub(crate) async fn list<D: Dialect>(
     if limit == 0 {
         return Ok(ListSuspendedPage::new(Vec::new(), None));
     }
-    let page_size = i64::try_from(limit).unwrap_or(i64::MAX).saturating_add(1); // tidy: a caller's number may exceed the column
+    let page_size = one_more(limit);
     let rows = listed(backend, partition_key, after.map(|key| key.execution_id), page_size).await?;
     let more = rows.len() > limit;
     let entries = rows.into_iter().take(limit).map(|row| {

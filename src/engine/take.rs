@@ -22,9 +22,10 @@ use crate::db::Dialect;
 use crate::engine::execution;
 use crate::engine::lease::{Granted, attempt_number};
 use crate::engine::reclaim::attempt_policy;
-use crate::engine::typed::{ClaimSeen, Named, Seen, claim_refusal, column_index, not_active, stored_ttl_ms};
+use crate::engine::typed::{ClaimSeen, Named, Seen, claim_refusal, column_index, not_active};
 use crate::error::Abort;
 use crate::model::document;
+use crate::model::given::stored_ms;
 use crate::model::id::{ExecKey, corruption, exec_key, reject_nul};
 use crate::statements::{Statements, attempt, grant, typed};
 
@@ -46,7 +47,7 @@ pub(crate) async fn claim<D: Dialect>(
     reject_nul("worker_id", args.worker_id.as_str())?;
     reject_nul("worker_instance_id", args.worker_instance_id.as_str())?;
     let now_ms = args.now.0;
-    let lease_expires_at_ms = now_ms.saturating_add(stored_ttl_ms(args.lease_ttl_ms));
+    let lease_expires_at_ms = now_ms.saturating_add(stored_ms(args.lease_ttl_ms));
     let params = typed::TypedClaimParams {
         partition_key: key.partition_key,
         execution_id: key.execution_id,
@@ -140,7 +141,7 @@ pub(crate) async fn grant_and_claim<D: Dialect>(
     let key = exec_key(&args.execution_id)?;
     execution::promote_due_sometimes(backend).await?;
     let now_ms = backend.now_ms();
-    let lease_expires_at_ms = now_ms.saturating_add(stored_ttl_ms(args.lease_duration_ms));
+    let lease_expires_at_ms = now_ms.saturating_add(stored_ms(args.lease_duration_ms));
     let take = Take { key, now_ms, lease_expires_at_ms, lease_id: LeaseId::new(), attempt_id: AttemptId::new() };
     let lease_id = take.lease_id.clone();
     let partition_key = key.partition_key;

@@ -12,6 +12,7 @@ use crate::backend::Backend;
 use crate::db::Dialect;
 use crate::engine::policy::expiry::passes;
 use crate::error::Abort;
+use crate::model::given::stored_ms;
 use crate::model::id::{ExecKey, execution_id, partition_key};
 use crate::statements::{Statements, trim};
 use crate::sweep::{FullScannerConfig, Report};
@@ -41,7 +42,7 @@ pub(crate) async fn forget<D: Dialect>(
     let request = Request {
         partition_key: partition_key(partition.index)?,
         lane_id: lane.as_str().to_owned(),
-        ended_before_ms: now.0.saturating_sub(i64::try_from(retention_ms).unwrap_or(i64::MAX)), // tidy: a caller's time may exceed the column
+        ended_before_ms: now.0.saturating_sub(stored_ms(retention_ms)),
         batch_size,
         filter: filter.clone(),
     };
@@ -52,7 +53,7 @@ pub(crate) async fn forget<D: Dialect>(
 pub(crate) async fn sweep<D: Dialect>(backend: &Backend<D>, config: &FullScannerConfig) -> Result<Report, EngineError> {
     let now_ms = backend.now_ms();
     let retention_ms = u64::try_from(config.retention.as_millis()).unwrap_or(u64::MAX); // tidy: a caller's time
-    let ended_before_ms = now_ms.saturating_sub(i64::try_from(retention_ms).unwrap_or(i64::MAX)); // tidy: a caller's time
+    let ended_before_ms = now_ms.saturating_sub(stored_ms(retention_ms));
     let params = trim::TrimDueListParams { ended_before_ms, page_size: SWEEP_PAGE };
     let due = read!(backend, trim_due_list, params)?;
     let lanes: BTreeSet<(i16, String)> = due.into_iter().map(|row| (row.partition_key, row.lane_id)).collect();

@@ -19,6 +19,7 @@ use crate::backend::Backend;
 use crate::db::Dialect;
 use crate::engine::policy::retry::after_typed_failure;
 use crate::model::document;
+use crate::model::given::stored_ms;
 use crate::model::id::{ExecKey, exec_key, invalid_input, reject_nul};
 use crate::statements::{attempt, typed};
 
@@ -33,7 +34,7 @@ pub(crate) async fn renew<D: Dialect>(
     let fence = args.fence.as_ref().ok_or_else(fence_required)?;
     let named = Named::new(&args.execution_id, args.attempt_index)?;
     let (now_ms, lease_epoch) = (backend.now_ms(), epoch(fence));
-    let lease_expires_at_ms = now_ms.saturating_add(stored_ttl_ms(args.lease_ttl_ms));
+    let lease_expires_at_ms = now_ms.saturating_add(stored_ms(args.lease_ttl_ms));
     let params = typed::TypedRenewParams {
         partition_key: named.key.partition_key,
         execution_id: named.key.execution_id,
@@ -194,11 +195,6 @@ pub(crate) fn column_index(name: &str, index: AttemptIndex) -> Result<i32, Engin
         Ok(index) if index < i32::MAX => Ok(index),
         _ => Err(invalid_input(format!("{name} {index} exceeds PG i32 column bound"))),
     }
-}
-
-/// A caller's time to live as rows can add it.
-pub(crate) fn stored_ttl_ms(ttl_ms: u64) -> i64 {
-    i64::try_from(ttl_ms).unwrap_or(i64::MAX) // tidy: a caller's time may exceed the column
 }
 
 /// What a refused call looks at.

@@ -16,6 +16,7 @@ use crate::backend::Backend;
 use crate::db::Dialect;
 use crate::engine::secret;
 use crate::error::Abort;
+use crate::model::given::stored_ms;
 use crate::model::handle;
 use crate::model::id::{corruption, exec_key, invalid_input, partition_key, reject_nul};
 use crate::model::signal::Members;
@@ -45,7 +46,7 @@ pub(crate) async fn create<D: Dialect>(
 ) -> Result<PendingWaitpoint, EngineError> {
     let held = handle::decode(D::TAG, handle)?;
     reject_nul("waitpoint_key", waitpoint_key)?;
-    let expires_in_ms = i64::try_from(expires_in.as_millis()).unwrap_or(i64::MAX); // tidy: a caller's time may exceed the column
+    let expires_in_ms = stored_ms(expires_in.as_millis());
     let now_ms = backend.now_ms();
     let waitpoint_id = WaitpointId::new();
     let mut secret = secret::signing(backend).await?;

@@ -20,6 +20,7 @@ use ff_core::types::{LaneId, Namespace, TimestampMs, WorkerId, WorkerInstanceId}
 use crate::backend::Backend;
 use crate::db::Dialect;
 use crate::error::Abort;
+use crate::model::given::stored_ms;
 use crate::model::id::{invalid_input, reject_nul};
 use crate::statements::{Statements, worker};
 use crate::sweep::Report;
@@ -57,7 +58,7 @@ pub(crate) async fn register<D: Dialect>(
         lanes_csv,
         capabilities_csv,
         now_ms: args.now.0,
-        liveness_ttl_ms: i64::try_from(args.liveness_ttl_ms).unwrap_or(i64::MAX), // tidy: a caller's time may exceed the column
+        liveness_ttl_ms: stored_ms(args.liveness_ttl_ms),
         partition_key,
     };
     let event = event(partition_key, &args.namespace, &args.worker_instance_id, "registered", args.now, None);

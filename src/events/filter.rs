@@ -11,9 +11,6 @@ use crate::db::Dialect;
 use crate::model::document;
 use crate::statements::execution;
 
-/// The tag whose value the outboxes keep.
-const KEPT_TAG: &str = "cairn.instance_id";
-
 /// Whether a subscriber with this filter wants an event.
 ///
 /// # Errors
@@ -30,7 +27,9 @@ pub(super) async fn wants<D: Dialect, E>(
     }
     match &filter.instance_tag {
         None => Ok(true),
-        Some((key, value)) if key == KEPT_TAG => Ok(entry.instance_tag.as_deref() == Some(value.as_str())),
+        Some((key, value)) if key == document::INSTANCE_TAG => {
+            Ok(entry.instance_tag.as_deref() == Some(value.as_str()))
+        }
         Some((key, value)) => Ok(tag(source, entry, key).await?.as_deref() == Some(value.as_str())),
     }
 }

@@ -6,6 +6,9 @@ use std::collections::{BTreeMap, HashMap};
 
 use serde_json::Value;
 
+/// The tag whose value the outboxes keep beside each event.
+pub(crate) const INSTANCE_TAG: &str = "cairn.instance_id";
+
 /// A member as text: a string as it is, anything else as JSON text, null and absence as nothing.
 pub(crate) fn member_text(document: &Value, name: &str) -> Option<String> {
     match document.get(name)? {

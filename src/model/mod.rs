@@ -1,4 +1,4 @@
-//! What the database's values mean: ids, states, handles, cursors, frames, signals, documents.
+//! What the database's values mean: ids, states, handles, cursors, frames, signals, documents, what callers give.
 //!
 //! All conversion between stored text and enums is here. Nothing here waits, and nothing knows SQL.
 
@@ -6,6 +6,7 @@ pub(crate) mod cursor;
 pub(crate) mod document;
 pub(crate) mod edge;
 pub(crate) mod frame;
+pub(crate) mod given;
 pub(crate) mod handle;
 pub(crate) mod hex;
 pub(crate) mod id;

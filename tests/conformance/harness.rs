@@ -202,12 +202,20 @@ impl Harness {
 
     /// Changes the tables behind the backend's back.
     pub(crate) async fn alter(&self, sql: &str) {
-        let sql = sqlx::AssertSqlSafe(sql.to_owned());
-        match &self.tables {
-            Tables::Sqlite(backend, _) => sqlx::raw_sql(sql).execute(backend.pool_for_test()).await.map(drop),
-            Tables::Postgres(backend) => sqlx::raw_sql(sql).execute(backend.pool()).await.map(drop),
+        let take = async || match &self.tables {
+            Tables::Sqlite(backend, _) => {
+                sqlx::raw_sql(sqlx::AssertSqlSafe(sql.to_owned())).execute(backend.pool_for_test()).await.map(drop)
+            }
+            Tables::Postgres(backend) => {
+                sqlx::raw_sql(sqlx::AssertSqlSafe(sql.to_owned())).execute(backend.pool()).await.map(drop)
+            }
+        };
+        let mut taken = take().await;
+        // A change of a table locks all its partitions, in an order that is not the one of the loops beside it.
+        while taken.as_ref().is_err_and(is_deadlock) {
+            taken = take().await;
         }
-        .expect("the tables take it");
+        taken.expect("the tables take it");
     }
 
     /// The condition that picks an execution's rows by its uuid column.
@@ -445,6 +453,11 @@ pub(crate) fn uuid_of(id: &ExecutionId) -> String {
 /// An execution id in that partition.
 pub(crate) fn id_in(partition: u16) -> ExecutionId {
     ExecutionId::parse(&format!("{{fp:{partition}}}:{}", uuid::Uuid::new_v4())).expect("an execution id")
+}
+
+/// Whether the database broke a deadlock, so that the same is to be tried again.
+fn is_deadlock(error: &sqlx::Error) -> bool {
+    error.as_database_error().and_then(|error| error.code()).is_some_and(|code| code == "40P01")
 }
 
 fn database_url(url: &str, database: &str) -> String {
