@@ -305,7 +305,6 @@ fn history_word(text: &str) -> Option<String> {
         "previously",
         "originally",
         "refactor",
-        "pull request",
         "code review",
         "backport",
         "in an earlier version",
@@ -314,7 +313,8 @@ fn history_word(text: &str) -> Option<String> {
         "chatgpt",
         "claude",
     ];
-    const NUMBERED: &[&str] = &["wave ", "phase ", "stage ", "ticket ", "issue ", "PR ", "RFC-", "PR #", "#"];
+    const NUMBERED: &[&str] =
+        &["wave ", "phase ", "stage ", "ticket ", "issue ", "pull request ", "PR ", "RFC-", "PR #", "#"];
     // What stands in backticks is quoted.
     let text: String = text.split('`').step_by(2).collect();
     let folded = text.to_lowercase();

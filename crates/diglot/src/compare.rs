@@ -5,6 +5,7 @@
 
 mod difference;
 mod report;
+mod rows;
 
 use std::collections::BTreeSet;
 
@@ -17,12 +18,16 @@ use crate::page::AnnotationKind;
 use crate::pipeline::Stats;
 use crate::source::{Sources, Span};
 
+pub(crate) use self::rows::{Row, Verdict};
+
 /// What a comparison gives.
 pub(crate) struct Compared {
     /// The findings.
     pub(crate) found: Vec<Diagnostic>,
     /// The first difference that each declaration waives.
     pub(crate) waived: Vec<Waived>,
+    /// All facts side by side.
+    pub(crate) rows: Vec<Row>,
     /// How much was compared.
     pub(crate) stats: Stats,
 }
@@ -68,8 +73,18 @@ pub(crate) fn compare(sources: &Sources, sqlite: &PageOf<'_>, pg: &PageOf<'_>) -
     let (left, right) = (facts(sqlite.tree, &around), facts(pg.tree, &around));
     let declared = declarations(&[sqlite, pg]);
     let stats = Stats { pairs: 1, ..Stats::default() };
-    let mut pair =
-        Pair { sources, sqlite, pg, declared, seen: String::new(), found: Vec::new(), waived: Vec::new(), stats };
+    let mut pair = Pair {
+        sources,
+        sqlite,
+        pg,
+        declared,
+        seen: String::new(),
+        found: Vec::new(),
+        waived: Vec::new(),
+        rows: Vec::new(),
+        seals: Vec::new(),
+        stats,
+    };
     pair.cardinality();
     for facts in [&left, &right] {
         pair.torn(facts);
@@ -78,7 +93,7 @@ pub(crate) fn compare(sources: &Sources, sqlite: &PageOf<'_>, pg: &PageOf<'_>) -
     pair.result(&left, &right);
     pair.params();
     pair.leftovers();
-    Compared { found: pair.found, waived: pair.waived, stats: pair.stats }
+    Compared { found: pair.found, waived: pair.waived, rows: pair.rows, stats: pair.stats }
 }
 
 /// Parameters that either page declares nullable.
@@ -108,6 +123,14 @@ struct Declared {
     used: bool,
 }
 
+impl Declared {
+    /// Whether it is about such a difference, whatever its seal.
+    fn fits(&self, kind: Kind, item: &str) -> bool {
+        let is = |wanted: &String| wanted == item || item.ends_with(&format!(" {wanted}"));
+        self.fact == kind.word() && self.item.as_ref().is_none_or(is)
+    }
+}
+
 fn declarations(pages: &[&PageOf<'_>]) -> Vec<Declared> {
     pages
         .iter()
@@ -124,6 +147,10 @@ fn declarations(pages: &[&PageOf<'_>]) -> Vec<Declared> {
             _ => None,
         })
         .collect()
+}
+
+fn verdict(declaration: Option<Span>) -> Verdict {
+    declaration.map_or(Verdict::Differs, Verdict::Declared)
 }
 
 /// Everything that a part says, for its seal.
@@ -145,6 +172,9 @@ struct Pair<'p> {
     seen: String,
     found: Vec<Diagnostic>,
     waived: Vec<Waived>,
+    rows: Vec<Row>,
+    /// The differences of which a declaration asks for the seal.
+    seals: Vec<(Kind, String, String)>,
     stats: Stats,
 }
 
@@ -207,7 +237,9 @@ impl Pair<'_> {
         let kind = if same_verb { Kind::Tables } else { Kind::Whole };
         self.stats.facts += 1;
         let keys = [sqlite, pg].map(|group| Some(said(group)));
-        if self.waive(kind, "", &report::seal(kind, &sqlite.name, &pg.name, keys), &[], self.whole()) {
+        let waived = self.waive(kind, "", &report::seal(kind, &sqlite.name, &pg.name, keys), &[], self.whole());
+        self.rows.push(rows::other_kind(kind, [sqlite, pg], verdict(waived)));
+        if waived.is_some() {
             return;
         }
         let message = format!("{}: the pages differ in {}", self.name(), kind.about());
@@ -235,9 +267,11 @@ impl Pair<'_> {
         // A page that reads other tables, as declared, has other parts.
         let keys = [on_sqlite, !on_sqlite].map(|here| here.then(|| said(group)));
         let seal = report::seal(Kind::Parts, &group.name, "", keys);
-        if self.waive(Kind::Parts, &group.name, &seal, &[], places)
-            || self.waive(Kind::Tables, &group.name, &seal, &[], places)
-        {
+        let waived = self
+            .waive(Kind::Parts, &group.name, &seal, &[], places)
+            .or_else(|| self.waive(Kind::Tables, &group.name, &seal, &[], places));
+        self.rows.extend(rows::alone(group, on_sqlite, verdict(waived)));
+        if waived.is_some() {
             self.stats.waived += group.facts.len().saturating_sub(1);
             return;
         }
@@ -250,7 +284,7 @@ impl Pair<'_> {
         let found = Diagnostic::error("part-missing", message, group.span, format!("{here} does this"))
             .and(other, format!("{there} does not"))
             .help(format!("write it on the {there} page too, or delete it here"))
-            .help(match self.is_sealed(Kind::Parts, &group.name) {
+            .help(match self.is_sealed(Kind::Parts, &group.name, &seal) {
                 true => {
                     report::declaration(Kind::Parts, &format!("{}#{seal}", group.name.rsplit(' ').next().unwrap_or("")))
                 }
@@ -276,6 +310,7 @@ impl Pair<'_> {
             // How a table is joined that one page alone reads is no difference of its own.
             differences.retain(|d| kind != Kind::Join || (d.sqlite.is_some() && d.pg.is_some()));
             self.count(&ours, &theirs, &differences);
+            self.rows.extend(rows::same(&left.name, &ours, &theirs, &differences));
             for difference in differences {
                 self.report(&difference, &left.name, left.span, right.span);
             }
@@ -302,6 +337,7 @@ impl Pair<'_> {
         let (left_list, right_list) = (list(&left_facts, self.sqlite), list(&right_facts, self.pg));
         let differences = keyed(Kind::Columns, &left_facts, &right_facts);
         self.count(&left_facts, &right_facts, &differences);
+        self.rows.extend(rows::same("result", &left_facts, &right_facts, &differences));
         for difference in differences {
             self.report(&difference, "result", left_list, right_list);
         }
@@ -331,7 +367,7 @@ impl Pair<'_> {
                 if there
                     || shown
                     || !told.insert(&param.name)
-                    || self.waive(Kind::Params, &param.name, &param.name, &[], self.whole())
+                    || self.waive(Kind::Params, &param.name, &param.name, &[], self.whole()).is_some()
                 {
                     continue;
                 }
@@ -349,11 +385,20 @@ impl Pair<'_> {
     }
 
     /// Whether a declaration of such a difference asks for its seal.
-    fn is_sealed(&self, kind: Kind, item: &str) -> bool {
-        let fits = |wanted: &String| wanted == item || item.ends_with(&format!(" {wanted}"));
-        self.declared.iter().any(|declared| {
-            declared.seal.is_some() && declared.fact == kind.word() && declared.item.as_ref().is_none_or(fits)
-        })
+    fn is_sealed(&mut self, kind: Kind, item: &str, seal: &str) -> bool {
+        let asks = self.declared.iter().any(|declared| declared.seal.is_some() && declared.fits(kind, item));
+        if asks {
+            self.seals.push((kind, item.to_owned(), seal.to_owned()));
+        }
+        asks
+    }
+
+    /// The seal that a declaration with an empty one asks for, when one difference alone can be meant.
+    fn seal_of(&self, declared: &Declared) -> Option<&str> {
+        let mut fitting = self.seals.iter().filter(|(kind, item, _)| declared.fits(*kind, item));
+        let (_, _, seal) = fitting.next()?;
+        let is_empty = declared.seal.as_deref() == Some("");
+        (is_empty && fitting.all(|(_, _, other)| other == seal)).then_some(seal)
     }
 
     /// Counts facts: one that both pages have, alike or not, counts once.
@@ -362,14 +407,14 @@ impl Pair<'_> {
         self.stats.facts += (ours.len() + theirs.len() + alone) / 2;
     }
 
-    /// Whether a declaration covers such a difference; the declaration counts as needed then.
+    /// The declaration that covers such a difference, if there is one; it counts as needed then.
     ///
     /// A declaration with a seal covers the one difference that has it.
-    fn waive(&mut self, kind: Kind, item: &str, seal: &str, nodes: &[&Node], [sqlite, pg]: [Place; 2]) -> bool {
+    fn waive(&mut self, kind: Kind, item: &str, seal: &str, nodes: &[&Node], [sqlite, pg]: [Place; 2]) -> Option<Span> {
         let key = nodes.iter().map(|node| node.key()).collect::<String>();
         let json = key.contains("json");
         let time = TIME.iter().any(|word| key.contains(word));
-        let mut waived = false;
+        let mut waived = None;
         for declared in &mut self.declared {
             let word = match declared.fact.as_str() {
                 "values" => "insert",
@@ -384,10 +429,10 @@ impl Pair<'_> {
                     self.waived.push(Waived { declaration: declared.line, sqlite, pg });
                 }
                 declared.used = true;
-                waived = true;
+                waived = waived.or(Some(declared.line));
             }
         }
-        self.stats.waived += usize::from(waived);
+        self.stats.waived += usize::from(waived.is_some());
         waived
     }
 
@@ -399,6 +444,7 @@ impl Pair<'_> {
             && unmarked(&sqlite.key()) == pg.key()
         {
             // A read of what an earlier statement wrote: the lint `unit-read-after-write` tells it better.
+            self.rows.push(rows::differing(difference, group, Verdict::Same));
             return;
         }
         let place = |node: Option<&Node>, group: Span| match node {
@@ -409,10 +455,12 @@ impl Pair<'_> {
         let (kind, item) = (difference.kind, difference.named());
         let keys = [difference.sqlite, difference.pg].map(|node| node.map(Node::key));
         let seal = report::seal(kind, group, &item, keys);
-        if self.waive(kind, &item, &seal, &nodes, places) {
+        let waived = self.waive(kind, &item, &seal, &nodes, places);
+        self.rows.push(rows::differing(difference, group, verdict(waived)));
+        if waived.is_some() {
             return;
         }
-        let sealed = self.is_sealed(kind, &item).then_some(seal.as_str());
+        let sealed = self.is_sealed(kind, &item, &seal).then_some(seal.as_str());
         let finding = report::finding(self.sources, self.name(), difference, left, right, sealed);
         self.found.push(finding);
     }
@@ -420,6 +468,8 @@ impl Pair<'_> {
     fn leftovers(&mut self) {
         let mut words: Vec<&str> = Kind::ALL.iter().map(|row| row.1).collect();
         words.extend(["json", "time"]);
+        // Where something differs, a declaration that waives nothing may have been meant for it.
+        let agree = self.found.is_empty();
         for declared in std::mem::take(&mut self.declared) {
             if declared.used {
                 continue;
@@ -428,18 +478,26 @@ impl Pair<'_> {
             let finding = if known && declared.seal.is_some() {
                 let message =
                     format!("{}: the seal of `-- diverges({})` is no difference's", self.name(), declared.fact);
-                Diagnostic::error(
+                let finding = Diagnostic::error(
                     "unused-divergence",
                     message,
                     declared.span,
                     "no such difference, or no longer this one",
                 )
                 .help("if a difference is reported here and is meant, write the seal that its help gives")
-                .help("otherwise remove the declaration")
+                .help("otherwise remove the declaration");
+                match self.seal_of(&declared) {
+                    Some(seal) => {
+                        let text = format!("{}{seal}", self.sources.text(declared.span));
+                        finding.fix("write the seal", declared.span, text)
+                    }
+                    None => finding,
+                }
             } else if known {
                 let message = format!("{}: `-- diverges({})` waives nothing", self.name(), declared.fact);
-                Diagnostic::error("unused-divergence", message, declared.span, "nothing differs there")
-                    .help("remove the declaration: the pages agree without it")
+                let finding = Diagnostic::error("unused-divergence", message, declared.span, "nothing differs there")
+                    .help("remove the declaration: the pages agree without it");
+                if agree { finding.fix("delete the line", declared.line, "") } else { finding }
             } else {
                 let message = format!("{}: `{}` is no kind of fact", self.name(), declared.fact);
                 Diagnostic::error("unknown-divergence", message, declared.span, "no such kind of fact")

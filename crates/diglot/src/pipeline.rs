@@ -9,15 +9,16 @@ mod project;
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::config::Config;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::dialect::Dialect;
 use crate::infer::{self, PageOf, Signature};
-use crate::page::Page;
+use crate::page::{Page, RawStatement};
 use crate::schema::Schema;
 use crate::source::{FileId, Sources};
+use crate::tree::{SourceKind, Statement};
 use crate::types::{Base, Type};
 use crate::{answers, codegen, compare, emit, render, rules, schema, split};
 use optional::Reading;
@@ -57,6 +58,29 @@ pub struct Compiled {
     pub texts: Vec<EmittedText>,
     /// How much was compared, and how much of it is declared to differ.
     pub stats: Stats,
+    /// What every statement touches and says, for a review.
+    pub(crate) facts: Vec<StatementFacts>,
+}
+
+/// What a statement touches and says.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct StatementFacts {
+    /// `noun_verb`.
+    pub(crate) name: String,
+    /// The tables that either page names.
+    pub(crate) tables: BTreeSet<String>,
+    /// The facts of both pages side by side; none of a statement for one dialect or of one that is not understood.
+    pub(crate) rows: Vec<compare::Row>,
+}
+
+impl StatementFacts {
+    fn of(name: &str, whole: &Reading) -> Self {
+        let tables = whole.trees().flat_map(Statement::sources).filter_map(|source| match &source.kind {
+            SourceKind::Table(name) => Some(name.clone()),
+            _ => None,
+        });
+        Self { name: name.to_owned(), tables: tables.collect(), rows: Vec::new() }
+    }
 }
 
 /// Facts that the two pages of all pairs were compared by.
@@ -71,6 +95,11 @@ pub struct Stats {
 }
 
 impl Stats {
+    /// How many of a hundred facts are declared to differ.
+    pub fn waived_share(&self) -> f64 {
+        if self.facts == 0 { 0.0 } else { 100.0 * self.waived as f64 / self.facts as f64 }
+    }
+
     fn add(&mut self, other: Stats) {
         self.pairs += other.pairs;
         self.facts += other.facts;
@@ -144,6 +173,7 @@ pub fn compile(inputs: &Inputs) -> Compiled {
         signatures: Vec::new(),
         texts: Vec::new(),
         stats: schema_stats,
+        facts: Vec::new(),
         broken: Vec::new(),
     };
     for entry in &entries {
@@ -179,6 +209,28 @@ fn read_pages(inputs: &Inputs, found: &mut Vec<Diagnostic>) -> Vec<Page> {
         }
     }
     pages
+}
+
+/// A statement with the pages that have it.
+#[derive(Debug, Clone)]
+pub(crate) struct Facing {
+    pub(crate) noun: String,
+    pub(crate) name: String,
+    /// On SQLite and on Postgres.
+    pub(crate) pages: [Option<RawStatement>; 2],
+}
+
+/// All statements, each beside the one that it faces, in the order in which they are compiled.
+pub(crate) fn facing(inputs: &Inputs) -> Vec<Facing> {
+    let mut ignored = Vec::new();
+    let pages = read_pages(inputs, &mut ignored);
+    let entries = pairs::entries(&inputs.sources, &pages, &mut ignored);
+    let of = |entry: &Entry<'_>| Facing {
+        noun: entry.noun.to_owned(),
+        name: entry.name.to_owned(),
+        pages: Dialect::ALL.map(|dialect| entry.sides.iter().find(|s| s.dialect == dialect).map(|s| s.raw.clone())),
+    };
+    entries.iter().map(of).collect()
 }
 
 fn read_schema(inputs: &Inputs, dialect: Dialect, found: &mut Vec<Diagnostic>) -> Schema {
@@ -217,6 +269,7 @@ struct Run<'a> {
     signatures: Vec<Signature>,
     texts: Vec<EmittedText>,
     stats: Stats,
+    facts: Vec<StatementFacts>,
     /// Statements of which no signature can be told.
     broken: Vec<codegen::Unknown>,
 }
@@ -236,12 +289,14 @@ impl Run<'_> {
             .collect();
         self.found.extend(optional::merged(&readings, resolved));
         let Some(whole) = readings.first() else { return };
+        let mut facts = StatementFacts::of(entry.name, whole);
         let sound = !has_errors(&self.found[before..]) && readings.iter().all(Reading::is_read);
         let page = |dialect: Dialect| whole.page(self.schemas, dialect);
         let config = &self.inputs.config;
         if !sound || !entry.whole {
             let shape = self.shape(entry, page);
             self.give_up(entry, shape);
+            self.facts.push(facts);
             return;
         }
         let (signature, findings) = infer::signature(config, entry.noun, page(Dialect::Sqlite), page(Dialect::Pg));
@@ -259,6 +314,7 @@ impl Run<'_> {
                 found.extend(outcome.found);
                 if at == 0 {
                     self.stats.add(outcome.stats);
+                    facts.rows = outcome.rows;
                     outcome.waived.iter().for_each(|waived| waived.show_both(&mut self.found));
                 }
             }
@@ -267,6 +323,7 @@ impl Run<'_> {
             compared.push(found);
         }
         self.found.extend(optional::merged(&readings[..told], compared));
+        self.facts.push(facts);
         let Some(mut signature) = signature else {
             let shape = self.shape(entry, page);
             self.give_up(entry, shape);
@@ -333,7 +390,14 @@ impl Run<'_> {
             (main.map(|label| label.span), finding.rule)
         });
         let rust = self.rust();
-        Compiled { rust, diagnostics: self.found, signatures: self.signatures, texts: self.texts, stats: self.stats }
+        Compiled {
+            rust,
+            diagnostics: self.found,
+            signatures: self.signatures,
+            texts: self.texts,
+            stats: self.stats,
+            facts: self.facts,
+        }
     }
 
     fn rust(&self) -> String {

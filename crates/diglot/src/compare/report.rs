@@ -52,7 +52,12 @@ pub(super) fn finding(
                 .and(b_span, says("Postgres", &there));
             let found = match (here, there) {
                 (Some(here), Some(there)) if plain(&here) && plain(&there) => {
-                    found.help(format!("write `{there}` on the SQLite page, or `{here}` on the Postgres page"))
+                    let texts =
+                        (format!("write `{there}` on the SQLite page"), format!("write `{here}` on the Postgres page"));
+                    found
+                        .help(format!("write `{there}` on the SQLite page, or `{here}` on the Postgres page"))
+                        .suggest(texts.0, a_span, there)
+                        .suggest(texts.1, b_span, here)
                 }
                 _ => found.help("write the same on both pages"),
             };

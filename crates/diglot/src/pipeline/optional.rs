@@ -101,6 +101,11 @@ impl Reading {
         self.sides.iter().all(|(.., tree)| tree.is_some())
     }
 
+    /// The trees of the pages that could be read.
+    pub(super) fn trees(&self) -> impl Iterator<Item = &Statement> {
+        self.sides.iter().filter_map(|(.., tree)| tree.as_ref())
+    }
+
     /// A page, if the statement has it and it could be read.
     pub(super) fn page<'r>(&'r self, schemas: &'r [Schema; 2], dialect: Dialect) -> Option<PageOf<'r>> {
         let (_, raw, tree) = self.sides.iter().find(|(of, ..)| *of == dialect)?;
@@ -124,8 +129,9 @@ pub(super) fn merged(readings: &[Reading], found: Vec<Vec<Diagnostic>>) -> Vec<D
     let mut all: Vec<Diagnostic> = Vec::new();
     for (reading, findings) in readings.iter().zip(&found) {
         for finding in findings {
-            let told = all.iter().any(|known| known.rule == finding.rule && known.labels == finding.labels);
-            let needed = NEEDLESS.contains(&finding.rule) && !found.iter().all(|findings| findings.contains(finding));
+            let same = |known: &Diagnostic| known.rule == finding.rule && known.labels == finding.labels;
+            let told = all.iter().any(same);
+            let needed = NEEDLESS.contains(&finding.rule) && !found.iter().all(|findings| findings.iter().any(same));
             if told || needed {
                 continue;
             }

@@ -24,6 +24,11 @@ impl<'a> Project<'a> {
         Self { inputs, pages, schemas }
     }
 
+    /// The schemas of SQLite and of Postgres.
+    pub(crate) fn schemas(&self) -> &[Schema; 2] {
+        &self.schemas
+    }
+
     /// The names of all statements that both pages have.
     pub(crate) fn pairs(&self) -> Vec<String> {
         let mut ignored = Vec::new();

@@ -1,0 +1,98 @@
+//! The facts of both pages side by side, as a reviewer reads them.
+
+use super::difference::Difference;
+use crate::facts::{Fact, Group, Kind};
+use crate::normal::Node;
+use crate::source::Span;
+
+/// What came of comparing two facts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    /// The pages say the same, perhaps in other words.
+    Same,
+    /// They differ, and the declaration at this place says why.
+    Declared(Span),
+    /// They differ.
+    Differs,
+}
+
+/// A fact of the SQLite page beside the one of the Postgres page that it was compared with.
+#[derive(Debug, Clone)]
+pub(crate) struct Row {
+    /// The write, CTE or query that it belongs to.
+    pub(crate) group: String,
+    /// The word of `-- diverges(...)`.
+    pub(crate) kind: &'static str,
+    /// The column or clause, where the kind has several.
+    pub(crate) item: String,
+    /// Where each page says it.
+    pub(crate) said: [Option<Span>; 2],
+    /// Where exactly they differ.
+    pub(crate) apart: [Option<Span>; 2],
+    /// What came of it.
+    pub(crate) verdict: Verdict,
+}
+
+/// The row of a difference.
+pub(super) fn differing(difference: &Difference<'_>, group: &str, verdict: Verdict) -> Row {
+    let apart = match (difference.sqlite, difference.pg) {
+        (Some(sqlite), Some(pg)) => {
+            let (a, b) = sqlite.first_difference(pg);
+            [Some(a.span), Some(b.span)]
+        }
+        (sqlite, pg) => [sqlite, pg].map(|node| node.map(|node| node.span)),
+    };
+    Row {
+        group: group.to_owned(),
+        kind: difference.kind.word(),
+        item: difference.item.clone(),
+        said: [difference.sqlite, difference.pg].map(|node| node.map(|node| node.span)),
+        apart,
+        verdict,
+    }
+}
+
+/// The rows of the facts that no difference is about.
+pub(super) fn same(group: &str, ours: &[Fact], theirs: &[Fact], differences: &[Difference<'_>]) -> Vec<Row> {
+    let differs = |node: &Node| {
+        let is = |side: Option<&Node>| side.is_some_and(|other| std::ptr::eq(other, node));
+        differences.iter().any(|difference| is(difference.sqlite) || is(difference.pg))
+    };
+    let mut facing: Vec<&Fact> = theirs.iter().filter(|fact| !differs(&fact.node)).collect();
+    let mut rows = Vec::new();
+    for fact in ours.iter().filter(|fact| !differs(&fact.node)) {
+        let key = fact.node.key();
+        let at = facing.iter().position(|other| other.item == fact.item && other.node.key() == key);
+        let other = at.map(|at| facing.remove(at));
+        rows.push(row(group, fact, [Some(fact.node.span), other.map(|other| other.node.span)]));
+    }
+    rows.extend(facing.into_iter().map(|fact| row(group, fact, [None, Some(fact.node.span)])));
+    rows
+}
+
+/// The rows of a group that one page alone has.
+pub(super) fn alone(group: &Group, on_sqlite: bool, verdict: Verdict) -> Vec<Row> {
+    let side = |span: Span| if on_sqlite { [Some(span), None] } else { [None, Some(span)] };
+    let rows = group.facts.iter().map(|fact| {
+        let said = side(fact.node.span);
+        Row { apart: said, verdict, ..row(&group.name, fact, said) }
+    });
+    rows.collect()
+}
+
+/// The row of two statements that do something else.
+pub(super) fn other_kind(kind: Kind, [sqlite, pg]: [&Group; 2], verdict: Verdict) -> Row {
+    let said = [Some(sqlite.span), Some(pg.span)];
+    Row { group: sqlite.name.clone(), kind: kind.word(), item: String::new(), said, apart: said, verdict }
+}
+
+fn row(group: &str, fact: &Fact, said: [Option<Span>; 2]) -> Row {
+    Row {
+        group: group.to_owned(),
+        kind: fact.kind.word(),
+        item: fact.item.clone(),
+        said,
+        apart: [None, None],
+        verdict: Verdict::Same,
+    }
+}

@@ -1,0 +1,217 @@
+//! What a review says of one statement.
+
+use std::collections::BTreeMap;
+
+use super::Version;
+use crate::compare::{Row, Verdict};
+use crate::diagnostic::{Diagnostic, Severity};
+use crate::dialect::Dialect;
+use crate::infer;
+use crate::page::{AnnotationKind, RawStatement};
+use crate::pipeline::{self, Facing};
+use crate::source::{Sources, Span};
+
+/// How a statement stands; the worst comes first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum State {
+    /// Something is found that fails the build.
+    Finding,
+    /// Something is found that does not.
+    Warning,
+    /// The pages differ and say why.
+    Declared,
+    /// The pages say the same.
+    Equal,
+    /// It is for one dialect alone.
+    Single,
+}
+
+impl State {
+    pub(super) const ALL: [State; 5] = [State::Finding, State::Warning, State::Declared, State::Equal, State::Single];
+
+    /// The word in the page's markup.
+    pub(super) fn word(self) -> &'static str {
+        match self {
+            State::Finding => "finding",
+            State::Warning => "warning",
+            State::Declared => "declared",
+            State::Equal => "equal",
+            State::Single => "single",
+        }
+    }
+
+    /// The words on a badge.
+    pub(super) fn title(self) -> &'static str {
+        match self {
+            State::Finding => "finding",
+            State::Warning => "warning",
+            State::Declared => "declared",
+            State::Equal => "equal",
+            State::Single => "one dialect",
+        }
+    }
+}
+
+/// A declaration with its reason.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Declaration {
+    /// `diverges`, `allow` or `only`.
+    pub(super) word: &'static str,
+    /// What it is about.
+    pub(super) about: String,
+    pub(super) reason: String,
+    pub(super) line: Span,
+}
+
+/// One statement.
+#[derive(Debug)]
+pub(super) struct Entry<'a> {
+    pub(super) sources: &'a Sources,
+    pub(super) noun: String,
+    pub(super) name: String,
+    pub(super) state: State,
+    pub(super) cardinality: &'static str,
+    /// The function, if it can be told.
+    pub(super) signature: Option<String>,
+    pub(super) docs: Vec<String>,
+    pub(super) tables: Vec<String>,
+    /// The SQL of either page, and the whole statement with its header.
+    pub(super) pages: [Option<Text>; 2],
+    pub(super) declarations: Vec<Declaration>,
+    pub(super) findings: Vec<&'a Diagnostic>,
+    pub(super) rows: &'a [Row],
+}
+
+/// Where a page has a statement.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Text {
+    /// The SQL alone.
+    pub(super) sql: Span,
+    /// With its header and its annotations.
+    pub(super) whole: Span,
+}
+
+impl Entry<'_> {
+    /// What the page's links name.
+    pub(super) fn anchor(&self) -> String {
+        format!("{}.{}", self.noun, self.name)
+    }
+
+    /// The text of a page as it stands in the file; nothing where there is none.
+    pub(super) fn written(&self, dialect: usize) -> Option<&str> {
+        self.pages[dialect].map(|text| self.sources.text(text.whole))
+    }
+
+    /// The files that it stands in.
+    pub(super) fn files(&self) -> Vec<String> {
+        let files = self.pages.iter().flatten().filter_map(|text| self.sources.get(text.whole.file));
+        files.map(|file| file.path.clone()).collect()
+    }
+
+    /// How many facts are the same, declared to differ, and not declared.
+    pub(super) fn counts(&self) -> [usize; 3] {
+        let count = |wanted: fn(&Verdict) -> bool| self.rows.iter().filter(|row| wanted(&row.verdict)).count();
+        [
+            count(|verdict| *verdict == Verdict::Same),
+            count(|verdict| matches!(verdict, Verdict::Declared(_))),
+            count(|verdict| *verdict == Verdict::Differs),
+        ]
+    }
+}
+
+/// Every statement of a version, and what was found outside of them.
+pub(super) fn entries<'a>(version: &Version<'a>) -> (Vec<Entry<'a>>, Vec<&'a Diagnostic>) {
+    let facts: BTreeMap<&str, _> = version.compiled.facts.iter().map(|facts| (facts.name.as_str(), facts)).collect();
+    let signatures: BTreeMap<&str, _> =
+        version.compiled.signatures.iter().map(|signature| (signature.name.as_str(), signature)).collect();
+    let mut found: Vec<Option<&Diagnostic>> = version.compiled.diagnostics.iter().map(Some).collect();
+    let mut entries = Vec::new();
+    for facing in pipeline::facing(version.inputs) {
+        let facts = facts.get(facing.name.as_str());
+        let signature = signatures.get(facing.name.as_str());
+        let mut entry = Entry {
+            sources: &version.inputs.sources,
+            state: State::Equal,
+            cardinality: cardinality(&facing),
+            signature: signature.map(|signature| signature.to_string()),
+            docs: facing.pages.iter().flatten().next().map_or_else(Vec::new, |raw| raw.docs.clone()),
+            tables: facts.map_or_else(Vec::new, |facts| facts.tables.iter().cloned().collect()),
+            pages: facing.pages.each_ref().map(|raw| raw.as_ref().map(text)),
+            declarations: declarations(&facing),
+            findings: Vec::new(),
+            rows: facts.map_or(&[][..], |facts| facts.rows.as_slice()),
+            noun: facing.noun,
+            name: facing.name,
+        };
+        for slot in &mut found {
+            if slot.is_some_and(|finding| is_about(finding, &entry)) {
+                entry.findings.extend(slot.take());
+            }
+        }
+        entry.state = state(&entry);
+        entries.push(entry);
+    }
+    (entries, found.into_iter().flatten().collect())
+}
+
+fn state(entry: &Entry<'_>) -> State {
+    let found = |severity: Severity| entry.findings.iter().any(|finding| finding.severity == severity);
+    if found(Severity::Error) {
+        State::Finding
+    } else if found(Severity::Warning) {
+        State::Warning
+    } else if entry.pages.iter().flatten().count() < 2 {
+        State::Single
+    } else if entry.rows.iter().any(|row| row.verdict != Verdict::Same)
+        || entry.declarations.iter().any(|declaration| declaration.word == "diverges")
+    {
+        State::Declared
+    } else {
+        State::Equal
+    }
+}
+
+fn is_about(finding: &Diagnostic, entry: &Entry<'_>) -> bool {
+    let main = finding.labels.iter().find(|label| label.primary).or(finding.labels.first());
+    main.is_some_and(|label| {
+        let at = label.span;
+        let inside = |text: &Text| {
+            at.file == text.whole.file && text.whole.start <= at.start && at.start < text.whole.end.max(1)
+        };
+        entry.pages.iter().flatten().any(inside)
+    })
+}
+
+fn text(raw: &RawStatement) -> Text {
+    let sql = raw.parts.iter().map(|part| part.span).reduce(Span::to).unwrap_or(raw.header_span);
+    Text { sql, whole: raw.span }
+}
+
+fn cardinality(facing: &Facing) -> &'static str {
+    facing.pages.iter().flatten().next().map_or("", |raw| infer::word(raw.cardinality))
+}
+
+/// The declarations of both pages; one that both have stands once.
+fn declarations(facing: &Facing) -> Vec<Declaration> {
+    let mut all: Vec<Declaration> = Vec::new();
+    for annotation in facing.pages.iter().flatten().flat_map(|raw| &raw.annotations) {
+        let (word, about, reason) = match &annotation.kind {
+            AnnotationKind::Diverges { fact, item, reason, .. } => {
+                ("diverges", item.as_ref().map_or_else(|| fact.clone(), |item| format!("{fact}.{item}")), reason)
+            }
+            AnnotationKind::Allow { rule, reason } => ("allow", rule.clone(), reason),
+            AnnotationKind::Only { dialect, reason } => ("only", dialect.title().to_owned(), reason),
+            AnnotationKind::Param { .. } | AnnotationKind::Column { .. } => continue,
+        };
+        let known = all.iter().any(|other| other.word == word && other.about == about && other.reason == *reason);
+        if !known {
+            all.push(Declaration { word, about, reason: reason.clone(), line: annotation.span });
+        }
+    }
+    all
+}
+
+/// The dialects with their places among pages.
+pub(super) fn dialects() -> impl Iterator<Item = (usize, Dialect)> {
+    Dialect::ALL.into_iter().enumerate()
+}

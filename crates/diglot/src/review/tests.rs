@@ -1,0 +1,265 @@
+//! What a review shows, and that nothing in a file can become markup.
+
+use super::{Plans, Request, Version, html, markdown};
+use crate::config::Config;
+use crate::dialect::Dialect;
+use crate::source::{SourceFile, Sources};
+use crate::{Inputs, compile};
+
+const SQLITE_SCHEMA: &str = "CREATE TABLE job (id INTEGER NOT NULL PRIMARY KEY, state TEXT NOT NULL, owner TEXT, n INTEGER NOT NULL);\n\
+     CREATE TABLE lane (name TEXT NOT NULL PRIMARY KEY);";
+const PG_SCHEMA: &str = "CREATE TABLE job (id bigint NOT NULL PRIMARY KEY, state text NOT NULL, owner text, n bigint NOT NULL);\n\
+     CREATE TABLE lane (name text NOT NULL PRIMARY KEY);";
+
+const TAKE: &str =
+    "-- Gives a job away.\n-- name: job_take :exec\nUPDATE job\n   SET state = 'taken'\n WHERE id = :id;\n";
+const LIST: &str = "-- name: lane_list :many\nSELECT name\n  FROM lane\n ORDER BY name;\n";
+const OWNER: &str = "-- name: job_owner :opt\nSELECT owner\n  FROM job\n WHERE id = :id";
+
+fn project(files: &[(&str, &str)]) -> Inputs {
+    let mut sources = Sources::default();
+    sources.add(SourceFile::new("schema/sqlite/0001_all.sql", SQLITE_SCHEMA));
+    sources.add(SourceFile::new("schema/pg/0001_all.sql", PG_SCHEMA));
+    for (path, text) in files {
+        sources.add(SourceFile::new(format!("sql/{path}.sql"), *text));
+    }
+    Inputs { config: Config::default(), sources, ..Inputs::default() }
+}
+
+/// Two nouns: one pair that is equal, one that is declared to differ, one that is found to differ.
+fn three() -> Inputs {
+    let declared = OWNER.replace(":opt\n", ":opt\n-- diverges(lock): SQLite has one writer\n");
+    let sqlite = format!("{TAKE}\n{declared};\n");
+    let pg = format!("{TAKE}\n{OWNER}\n   FOR UPDATE;\n");
+    let list = LIST.replace("ORDER BY name", "ORDER BY name DESC");
+    project(&[("sqlite/job", &sqlite), ("pg/job", &pg), ("sqlite/lane", LIST), ("pg/lane", &list)])
+}
+
+fn page(inputs: &Inputs, before: Option<&Inputs>, plans: &Plans) -> [String; 2] {
+    let compiled = compile(inputs);
+    let old = before.map(|inputs| (inputs, compile(inputs)));
+    let request = Request {
+        title: "demo",
+        now: Version { inputs, compiled: &compiled },
+        before: old.as_ref().map(|(inputs, compiled)| ("main~1", Version { inputs, compiled })),
+        plans,
+    };
+    [html(&request), markdown(&request)]
+}
+
+/// The part of a page about one statement.
+fn article<'a>(page: &'a str, anchor: &str) -> &'a str {
+    let start = page.find(&format!("<article id=\"{anchor}\"")).unwrap_or_else(|| panic!("no {anchor} in {page}"));
+    let length = page[start..].find("</article>").unwrap();
+    &page[start..start + length]
+}
+
+#[test]
+fn every_pair_stands_with_its_state_its_tables_and_its_reasons() {
+    let [page, _] = page(&three(), None, &Plans::new());
+    let take = article(&page, "job.job_take");
+    assert!(take.contains("data-state=\"equal\"") && take.contains("data-tables=\"job\""), "{take}");
+    assert!(take.contains("Gives a job away.") && !take.contains("-mark"), "{take}");
+    let owner = article(&page, "job.job_owner");
+    assert!(owner.contains("data-state=\"declared\"") && owner.contains("SQLite has one writer"), "{owner}");
+    assert!(owner.contains("<span class=\"k declared-mark\">FOR</span>"), "{owner}");
+    let list = article(&page, "lane.lane_list");
+    assert!(list.contains("data-state=\"finding\"") && list.contains("order-differs"), "{list}");
+    assert!(list.contains("finding-mark"), "{list}");
+    assert!(page.contains("<li class=\"finding\"><b>1</b> findings</li>"), "{page}");
+}
+
+#[test]
+fn a_plan_stands_with_its_statement() {
+    let plans = Plans::from([(("job_take".to_owned(), Dialect::Pg), "Update on job\n  <Index Scan>".to_owned())]);
+    let [page, _] = page(&three(), None, &plans);
+    assert!(article(&page, "job.job_take").contains("<code class=\"l\">  &lt;Index Scan&gt;</code>"));
+    assert_eq!(page.matches("<summary>Plans</summary>").count(), 1);
+}
+
+#[test]
+fn since_a_revision_only_what_changed_is_shown() {
+    let before = three();
+    let sqlite = before.sources.iter().find(|(_, file)| file.path == "sql/sqlite/job.sql").unwrap().1.text.clone();
+    let pg = before.sources.iter().find(|(_, file)| file.path == "sql/pg/job.sql").unwrap().1.text.clone();
+    let edit = |text: &str| text.replace("'taken'", "'given'") + "\n-- name: job_gone :exec\nDELETE FROM job;\n";
+    let now = project(&[("sqlite/job", &edit(&sqlite)), ("pg/job", &edit(&pg))]);
+    let [html, text] = page(&now, Some(&before), &Plans::new());
+    let take = article(&html, "job.job_take");
+    assert!(take.contains("<span class=\"badge change\">changed</span>"), "{take}");
+    assert!(take.contains("<span class=\"s deleted\">&#39;taken&#39;</span>"), "{take}");
+    assert!(take.contains("<span class=\"s inserted\">&#39;given&#39;</span>"), "{take}");
+    assert!(article(&html, "job.job_gone").contains("badge change\">added"));
+    assert!(article(&html, "lane.lane_list").contains("badge change\">removed"));
+    assert!(!html.contains("id=\"job.job_owner\""), "nothing happened to it");
+    assert!(html.contains("1 changed, 1 added, 1 removed, 0 judged anew; 1 unchanged"));
+    assert!(text.contains("-   SET state = 'taken'\n+   SET state = 'given'\n"), "{text}");
+    assert!(!text.contains("job_owner"), "{text}");
+}
+
+#[test]
+fn what_is_said_anew_of_an_old_text_is_shown() {
+    let (before, mut now) = (project(&[("sqlite/lane", LIST), ("pg/lane", LIST)]), Inputs::default());
+    for (_, file) in before.sources.iter() {
+        let other = file.text.replace("TABLE lane (name text", "TABLE lanes (name text");
+        now.sources.add(SourceFile::new(file.path.clone(), other));
+    }
+    let [html, text] = page(&now, Some(&before), &Plans::new());
+    assert!(article(&html, "lane.lane_list").contains("judged anew"));
+    assert!(html.contains("<code>schema/pg/0001_all.sql</code> changed"));
+    assert!(text.contains("* `schema/pg/0001_all.sql` changed"), "{text}");
+}
+
+#[test]
+fn markdown_tells_what_differs_and_leaves_out_what_is_equal() {
+    let [_, text] = page(&three(), None, &Plans::new());
+    assert!(text.contains("| 3 | 1 | 1 | 0 | 1 |"), "{text}");
+    assert!(text.contains("* `diverges: lock` SQLite has one writer\n"), "{text}");
+    assert!(text.contains("**error** `order-differs`"), "{text}");
+    assert!(!text.contains("job_take"), "{text}");
+}
+
+#[test]
+fn markdown_fits_a_comment_and_says_what_is_left_out() {
+    let mut files = (String::new(), String::new());
+    for at in 0..2_000 {
+        files.0.push_str(&format!("-- name: job_a{at} :exec\nDELETE FROM job WHERE id = :id;\n"));
+        files.1.push_str(&format!("-- name: job_a{at} :exec\nDELETE FROM job WHERE n = :id;\n"));
+    }
+    let [_, text] = page(&project(&[("sqlite/job", &files.0), ("pg/job", &files.1)]), None, &Plans::new());
+    assert!(text.len() < 65_536, "{}", text.len());
+    assert!(text.trim_end().ends_with("more do not fit here; `cargo diglot review` shows them."), "{text}");
+}
+
+/// Tries to leave a comment, an attribute, a script, a fence and a code span.
+const HOSTILE: &str = "--> </script></code></pre><script>alert(1)</script><img src=x onerror=alert(1)> \
+                       \" onmouseover=\"alert(1) ' autofocus ``` </details> [x](javascript:1) @all \u{202e}";
+
+#[test]
+fn nothing_in_a_file_becomes_markup() {
+    let quoted = HOSTILE.replace(['\'', '"'], "''");
+    let identifier = HOSTILE.replace('"', "\"\"");
+    let body = format!(
+        "-- {HOSTILE}\n-- name: job_take :exec\n-- allow(shard-key): {HOSTILE}\nUPDATE job -- {HOSTILE}\n   \
+         SET state = '{quoted}', owner = \"{identifier}\" WHERE id = :id;\n\
+         -- name: job_{HOSTILE} :exec\nDELETE FROM job;\n-- name: job_x :one\nSELECT 1 AS \"{identifier}\" FROM \"{identifier}\";\n"
+    );
+    let file = format!("job{HOSTILE}");
+    let mut inputs = project(&[("sqlite/job", &body), ("pg/job", &body), (&format!("pg/{file}"), &body)]);
+    let create = format!("CREATE TABLE \"{identifier}\" (a TEXT NOT NULL);");
+    inputs.sources.add(SourceFile::new("schema/sqlite/0002_more.sql", create.as_str()));
+    let plans = Plans::from([(("job_take".to_owned(), Dialect::Sqlite), HOSTILE.to_owned())]);
+    let compiled = compile(&inputs);
+    let before = three();
+    let old = compile(&before);
+    let now = Version { inputs: &inputs, compiled: &compiled };
+    for before in [None, Some((HOSTILE, Version { inputs: &before, compiled: &old }))] {
+        let request = Request { title: HOSTILE, now, before, plans: &plans };
+        let page = html(&request);
+        assert!(page.matches("alert(1)").count() > 6, "the text itself is shown: {page}");
+        assert_eq!(page.matches("<script").count(), 1, "{page}");
+        assert_eq!(page.matches("</script").count(), 1);
+        assert_eq!(page.matches("<img").count(), 0);
+        assert_eq!(page.matches("\" onmouseover").count(), 0);
+        assert!(!page.contains('\u{202e}'));
+        tags_are_ours(&page);
+
+        let text = markdown(&request);
+        assert!(text.matches("alert").count() > 2, "{text}");
+        let outside = without_code(&text);
+        for bad in ["<script", "<img", "](", "@all"] {
+            assert!(!outside.contains(bad), "{bad} in {outside}");
+        }
+        assert_eq!(outside.matches("<details>").count(), outside.matches("</details>").count(), "{outside}");
+    }
+}
+
+/// Every tag of a page is one that the renderer writes, with attributes that it writes.
+fn tags_are_ours(page: &str) {
+    let body = &page[page.find("<body>").unwrap()..page.find("<script>").unwrap()];
+    let attributes = [
+        "class",
+        "href",
+        "id",
+        "data-noun",
+        "data-state",
+        "data-tables",
+        "data-table",
+        "data-n",
+        "data-page",
+        "tabindex",
+        "type",
+        "title",
+        "role",
+        "placeholder",
+        "autocomplete",
+        "aria-keyshortcuts",
+        "aria-live",
+        "aria-label",
+        "value",
+        "colspan",
+        "scope",
+        "hidden",
+        "open",
+    ];
+    for tag in body.split('<').skip(1) {
+        let (inside, _) = tag.split_once('>').unwrap_or_else(|| panic!("an open tag: {tag}"));
+        // With the values gone, names remain.
+        let names: String = inside.split('"').step_by(2).collect::<Vec<_>>().join("");
+        let mut words = names.split_whitespace().map(|word| word.trim_end_matches('='));
+        let name = words.next().unwrap_or_default().trim_start_matches('/');
+        assert!(name.chars().all(|c| c.is_ascii_alphanumeric()) && !name.is_empty(), "{tag}");
+        for word in words {
+            assert!(attributes.contains(&word), "{word} in <{inside}>");
+        }
+    }
+}
+
+/// Markdown without its blocks of code and its code spans, as CommonMark finds them.
+fn without_code(text: &str) -> String {
+    let mut kept = String::new();
+    let mut fence: Option<String> = None;
+    for line in text.lines() {
+        let run: String = line.chars().take_while(|c| *c == '`').collect();
+        match &fence {
+            Some(open) if run.len() >= open.len() && line.trim_start_matches('`').trim().is_empty() => fence = None,
+            Some(_) => {}
+            None if run.len() >= 3 && !line[run.len()..].contains('`') => fence = Some(run),
+            None => kept.push_str(&without_spans(line)),
+        }
+        kept.push('\n');
+    }
+    kept
+}
+
+fn without_spans(line: &str) -> String {
+    let mut kept = String::new();
+    let mut rest = line;
+    while let Some(start) = rest.find('`') {
+        kept.push_str(&rest[..start]);
+        if kept.ends_with('\\') {
+            kept.push('`');
+            rest = &rest[start + 1..];
+            continue;
+        }
+        let run: String = rest[start..].chars().take_while(|c| *c == '`').collect();
+        let inside = &rest[start + run.len()..];
+        let mut at = 0;
+        let end = loop {
+            let Some(found) = inside[at..].find(&run).map(|found| at + found) else { break None };
+            let length = inside[found..].chars().take_while(|c| *c == '`').count();
+            if length == run.len() {
+                break Some(found);
+            }
+            at = found + length;
+        };
+        match end {
+            Some(end) => rest = &inside[end + run.len()..],
+            None => {
+                kept.push_str(&run);
+                rest = inside;
+            }
+        }
+    }
+    kept + rest
+}
