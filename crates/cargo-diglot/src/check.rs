@@ -1,16 +1,27 @@
 //! `cargo diglot check`: compile, print the findings, no database.
 
 use std::env;
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use diglot::Stats;
+use diglot::fix::Fixed;
 
 use crate::cli::{Check, Project};
 use crate::failure::Failure;
-use crate::{Outcome, report};
+use crate::{Outcome, report, watch};
+
+/// How often findings may lead to others that can be fixed.
+const ROUNDS: usize = 8;
 
 pub(crate) fn run(arguments: &Check) -> Result<Outcome, Failure> {
     let root = root(&arguments.project)?;
+    if arguments.watch {
+        return watch::run(&root, arguments.format);
+    }
+    if arguments.fix {
+        fix(&root)?;
+    }
     let inputs = diglot::build::load(&root)?;
     let compiled = diglot::compile(&inputs);
     report::findings(&inputs.sources, &compiled.diagnostics, arguments.format)?;
@@ -21,10 +32,27 @@ pub(crate) fn run(arguments: &Check) -> Result<Outcome, Failure> {
     Ok(if compiled.has_errors() { Outcome::Findings } else { Outcome::Clean })
 }
 
+/// Makes safe changes until there are none.
+fn fix(root: &Path) -> Result<(), Failure> {
+    for _ in 0..ROUNDS {
+        let inputs = diglot::build::load(root)?;
+        let fixed = diglot::fix::fixed(&inputs.sources, &diglot::compile(&inputs).diagnostics);
+        if fixed.is_empty() {
+            break;
+        }
+        for Fixed { file, text, count } in fixed {
+            let path = &inputs.sources.file(file).path;
+            fs::write(root.join(path), text).map_err(Failure::io(format!("write {path}")))?;
+            report::line(&format!("{path}: {} made", report::counted(count, "change")));
+        }
+    }
+    Ok(())
+}
+
 /// What was compared, and the share that is declared to differ.
 fn stats(stats: Stats) -> String {
-    let share = if stats.facts == 0 { 0.0 } else { 100.0 * stats.waived as f64 / stats.facts as f64 };
-    format!("{} facts compared, {} declared to differ ({share:.1} %)", stats.facts, stats.waived)
+    let (facts, waived) = (stats.facts, stats.waived);
+    format!("{facts} facts compared, {waived} declared to differ ({:.1} %)", stats.waived_share())
 }
 
 /// The project's folder: the one named, or the nearest one upwards that looks like a project.

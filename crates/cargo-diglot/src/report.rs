@@ -18,13 +18,25 @@ pub(crate) fn findings(sources: &Sources, findings: &[Diagnostic], format: Forma
         Format::Full => Look::Color,
         Format::Short => Look::Short,
         Format::Json => Look::Json,
+        Format::Sarif => Look::Sarif,
+        Format::Github => Look::Github,
     };
     let text = render::all(sources, findings, look);
-    match anstream::stdout().write_all(text.as_bytes()) {
-        // Whoever read the pipe has seen enough.
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-        result => result.map_err(Failure::io("print the findings")),
+    is_over(out(&text)).map(|_| ())
+}
+
+/// Whether whoever read the pipe has seen enough.
+pub(crate) fn is_over(printed: Result<(), Failure>) -> Result<bool, Failure> {
+    match printed {
+        Err(Failure::Io { source, .. }) if source.kind() == io::ErrorKind::BrokenPipe => Ok(true),
+        result => result.map(|()| false),
     }
+}
+
+/// Text for standard output.
+pub(crate) fn out(text: &str) -> Result<(), Failure> {
+    let mut out = anstream::stdout();
+    out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(Failure::io("print"))
 }
 
 /// `37 pairs, 0 findings`, with what is there for one dialect alone and with warnings, if any.

@@ -14,6 +14,16 @@ pub enum Severity {
     Error,
 }
 
+impl Severity {
+    /// `error` or `warning`.
+    pub fn word(self) -> &'static str {
+        match self {
+            Severity::Warning => "warning",
+            Severity::Error => "error",
+        }
+    }
+}
+
 /// A place in a file with the words that stand under its caret.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Label {
@@ -23,6 +33,26 @@ pub struct Label {
     pub text: String,
     /// Primary places carry `^^^`, secondary ones `---`.
     pub primary: bool,
+}
+
+/// A change of a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Edit {
+    /// What is replaced. When nothing takes the place of all that a line says, the line goes too.
+    pub span: Span,
+    /// What stands there then.
+    pub text: String,
+}
+
+/// A way out that a machine can take.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Suggestion {
+    /// What it does, as an order.
+    pub message: String,
+    /// What changes.
+    pub edits: Vec<Edit>,
+    /// Whether it is right without anybody looking: it leaves the SQL as it is. `check --fix` makes these.
+    pub safe: bool,
 }
 
 /// One finding.
@@ -40,6 +70,8 @@ pub struct Diagnostic {
     pub notes: Vec<String>,
     /// The way out: the text to write.
     pub help: Vec<String>,
+    /// Ways out that a machine can take.
+    pub suggestions: Vec<Suggestion>,
 }
 
 impl Diagnostic {
@@ -52,6 +84,7 @@ impl Diagnostic {
             labels: vec![Label { span, text: label.into(), primary: true }],
             notes: Vec::new(),
             help: Vec::new(),
+            suggestions: Vec::new(),
         }
     }
 
@@ -85,6 +118,23 @@ impl Diagnostic {
     #[must_use]
     pub fn help(mut self, help: impl Into<String>) -> Self {
         self.help.push(help.into());
+        self
+    }
+
+    /// Adds a change that leaves the SQL as it is and may be made without asking.
+    #[must_use]
+    pub fn fix(self, message: impl Into<String>, span: Span, text: impl Into<String>) -> Self {
+        self.change(message.into(), span, text.into(), true)
+    }
+
+    /// Adds a change that somebody has to choose.
+    #[must_use]
+    pub fn suggest(self, message: impl Into<String>, span: Span, text: impl Into<String>) -> Self {
+        self.change(message.into(), span, text.into(), false)
+    }
+
+    fn change(mut self, message: String, span: Span, text: String, safe: bool) -> Self {
+        self.suggestions.push(Suggestion { message, edits: vec![Edit { span, text }], safe });
         self
     }
 }

@@ -209,7 +209,8 @@ fn unused_annotations(pages: &[&PageOf<'_>], columns: Option<&[ResultColumn]>, f
             let message = format!("{}: there is no {what} `{name}`", page.raw.name);
             found.push(
                 Diagnostic::error("unused-annotation", message, annotation.span, "declares nothing")
-                    .help("delete the line, or correct the name"),
+                    .help("delete the line, or correct the name")
+                    .suggest("delete the line", annotation.span, ""),
             );
         }
     }

@@ -1,16 +1,20 @@
-//! Renderers of diagnostics: full (rustc's look), short, JSON.
+//! Renderers of diagnostics: full (rustc's look), short, JSON, SARIF, GitHub's annotations.
 //!
 //! A renderer never panics, whatever the spans are: they are cut to the text and to whole characters.
 
 mod full;
+mod github;
 mod json;
+mod sarif;
 mod short;
 
 use crate::diagnostic::{Diagnostic, Label};
-use crate::source::{SourceFile, Sources};
+use crate::source::{SourceFile, Sources, Span};
 
 pub use full::full;
+pub use github::github;
 pub use json::json;
+pub use sarif::sarif;
 pub use short::short;
 
 /// How diagnostics look.
@@ -24,18 +28,26 @@ pub enum Look {
     Short,
     /// One JSON object per line.
     Json,
+    /// One SARIF document for all.
+    Sarif,
+    /// One workflow command of GitHub's runners per line.
+    Github,
 }
 
 /// All diagnostics in the order given. Full ones are separated by an empty line; the text ends with a line
-/// break unless it is empty.
+/// break unless it is empty. A SARIF document is one whether or not there is a finding.
 pub fn all(sources: &Sources, diagnostics: &[Diagnostic], look: Look) -> String {
+    if look == Look::Sarif {
+        return sarif(sources, diagnostics);
+    }
     let mut text = String::new();
     for (i, diagnostic) in diagnostics.iter().enumerate() {
         let rendered = match look {
             Look::Plain => full(sources, diagnostic, false),
             Look::Color => full(sources, diagnostic, true),
             Look::Short => short(sources, diagnostic),
-            Look::Json => json(sources, diagnostic),
+            Look::Github => github(sources, diagnostic),
+            Look::Json | Look::Sarif => json(sources, diagnostic),
         };
         if i > 0 && matches!(look, Look::Plain | Look::Color) {
             text.push('\n');
@@ -51,8 +63,8 @@ fn main_label(diagnostic: &Diagnostic) -> Option<&Label> {
     diagnostic.labels.iter().find(|label| label.primary).or(diagnostic.labels.first())
 }
 
-/// A label's byte range, cut to the text and to whole characters.
-fn range(file: &SourceFile, label: &Label) -> std::ops::Range<usize> {
+/// The byte range of a place, cut to the text and to whole characters.
+fn range(file: &SourceFile, span: Span) -> std::ops::Range<usize> {
     let text = &file.text;
     let floor = |mut at: usize| {
         at = at.min(text.len());
@@ -61,8 +73,8 @@ fn range(file: &SourceFile, label: &Label) -> std::ops::Range<usize> {
         }
         at
     };
-    let start = floor(label.span.start as usize);
-    start..floor(label.span.end as usize).max(start)
+    let start = floor(span.start as usize);
+    start..floor(span.end as usize).max(start)
 }
 
 #[cfg(test)]

@@ -37,7 +37,7 @@ fn snippets<'a>(
         .map(|(id, file)| {
             let annotations = diagnostic.labels.iter().filter(|label| label.span.file == id).map(|label| {
                 let text = (!label.text.is_empty()).then_some(label.text.as_str());
-                kind(label).span(range(file, label)).label(text)
+                kind(label).span(range(file, label.span)).label(text)
             });
             Snippet::source(file.text.as_str()).path(file.path.as_str()).fold(true).annotations(annotations)
         })

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::range;
-use crate::diagnostic::{Diagnostic, Severity};
+use crate::diagnostic::{Diagnostic, Edit};
 use crate::source::Sources;
 
 #[derive(Serialize)]
@@ -14,6 +14,22 @@ struct Object<'a> {
     labels: Vec<Place<'a>>,
     notes: &'a [String],
     help: &'a [String],
+    suggestions: Vec<Change<'a>>,
+}
+
+#[derive(Serialize)]
+struct Change<'a> {
+    message: &'a str,
+    safe: bool,
+    edits: Vec<Replacement<'a>>,
+}
+
+#[derive(Serialize)]
+struct Replacement<'a> {
+    file: &'a str,
+    byte_start: usize,
+    byte_end: usize,
+    replacement: &'a str,
 }
 
 /// Lines and columns count from 1, columns in characters; bytes count from 0, the end is not included.
@@ -34,7 +50,7 @@ struct Place<'a> {
 pub fn json(sources: &Sources, diagnostic: &Diagnostic) -> String {
     let labels = diagnostic.labels.iter().filter_map(|label| {
         let file = sources.get(label.span.file)?;
-        let bytes = range(file, label);
+        let bytes = range(file, label.span);
         let (line, column) = file.line_column(bytes.start);
         let (end_line, end_column) = file.line_column(bytes.end);
         Some(Place {
@@ -49,17 +65,26 @@ pub fn json(sources: &Sources, diagnostic: &Diagnostic) -> String {
             primary: label.primary,
         })
     });
+    let suggestions = diagnostic.suggestions.iter().map(|suggestion| Change {
+        message: &suggestion.message,
+        safe: suggestion.safe,
+        edits: suggestion.edits.iter().filter_map(|edit| replacement(sources, edit)).collect(),
+    });
     let object = Object {
         rule: diagnostic.rule,
-        severity: match diagnostic.severity {
-            Severity::Error => "error",
-            Severity::Warning => "warning",
-        },
+        severity: diagnostic.severity.word(),
         message: &diagnostic.message,
         labels: labels.collect(),
         notes: &diagnostic.notes,
         help: &diagnostic.help,
+        suggestions: suggestions.collect(),
     };
     // Strings and numbers always serialise; an empty object is the honest answer if they ever did not.
     serde_json::to_string(&object).unwrap_or_else(|_| "{}".to_owned())
+}
+
+fn replacement<'a>(sources: &'a Sources, edit: &'a Edit) -> Option<Replacement<'a>> {
+    let file = sources.get(edit.span.file)?;
+    let bytes = range(file, edit.span);
+    Some(Replacement { file: &file.path, byte_start: bytes.start, byte_end: bytes.end, replacement: &edit.text })
 }

@@ -22,7 +22,8 @@ fn pair() -> (Sources, Diagnostic) {
     .and(span(pg, "id = :id"), "nothing like it here")
     .context(span(lite, "lease_get"), "this statement")
     .note("conditions are compared one by one")
-    .help("add the condition to the Postgres page, or write `-- diverges(where): REASON`");
+    .help("add the condition to the Postgres page, or write `-- diverges(where): REASON`")
+    .suggest("delete it", span(lite, "über = 1"), "");
     (sources, finding)
 }
 
@@ -87,8 +88,45 @@ fn json_has_every_part_on_one_line() {
 {"file":"sql/sqlite/lease.sql","line":5,"column":8,"end_line":5,"end_column":16,"byte_start":73,"byte_end":82,"text":"only here","primary":true},
 {"file":"sql/pg/lease.sql","line":4,"column":8,"end_line":4,"end_column":16,"byte_start":57,"byte_end":65,"text":"nothing like it here","primary":true},
 {"file":"sql/sqlite/lease.sql","line":1,"column":10,"end_line":1,"end_column":19,"byte_start":9,"byte_end":18,"text":"this statement","primary":false}
-],"notes":["conditions are compared one by one"],"help":["add the condition to the Postgres page, or write `-- diverges(where): REASON`"]}"#;
+],"notes":["conditions are compared one by one"],"help":["add the condition to the Postgres page, or write `-- diverges(where): REASON`"],"suggestions":[{"message":"delete it","safe":false,"edits":[
+{"file":"sql/sqlite/lease.sql","byte_start":73,"byte_end":82,"replacement":""}]}]}"#;
     assert_eq!(json(&sources, &finding), expected.replace('\n', ""));
+}
+
+#[test]
+fn a_workflow_command_is_one_line_whatever_the_words_are() {
+    let (sources, mut finding) = pair();
+    finding.message = "a\n::error::b 100%".to_owned();
+    finding.help.clear();
+    assert_eq!(
+        github(&sources, &finding),
+        "::error file=sql/sqlite/lease.sql,line=5,endLine=5,col=8,endColumn=16,title=where-differs::\
+         a%0A::error::b 100%25%0Anote: conditions are compared one by one"
+    );
+    assert_eq!(all(&sources, &[finding.clone(), finding], Look::Github).lines().count(), 2);
+}
+
+#[test]
+fn sarif_is_one_document_with_rules_places_and_changes() {
+    let (sources, finding) = pair();
+    let read = |findings: &[Diagnostic]| -> serde_json::Value {
+        serde_json::from_str(&all(&sources, findings, Look::Sarif)).unwrap()
+    };
+    let document = read(&[finding.clone(), finding]);
+    assert_eq!(document["version"], "2.1.0");
+    let run = &document["runs"][0];
+    let rules = run["tool"]["driver"]["rules"].as_array().unwrap();
+    assert_eq!(rules.len(), 1);
+    assert_eq!(rules[0]["id"], "where-differs");
+    assert!(rules[0]["help"]["text"].as_str().unwrap().len() > 20);
+    let result = &run["results"][1];
+    assert_eq!((&result["ruleIndex"], &result["level"]), (&0.into(), &"error".into()));
+    let place = &result["locations"][0]["physicalLocation"];
+    assert_eq!(place["artifactLocation"]["uri"], "sql/sqlite/lease.sql");
+    assert_eq!(place["region"], serde_json::json!({ "startLine": 5, "startColumn": 8, "endLine": 5, "endColumn": 16 }));
+    assert_eq!(result["relatedLocations"].as_array().unwrap().len(), 2);
+    assert_eq!(result["fixes"][0]["artifactChanges"][0]["replacements"][0]["insertedContent"]["text"], "");
+    assert_eq!(read(&[])["runs"][0]["results"], serde_json::json!([]));
 }
 
 #[test]
@@ -112,7 +150,8 @@ fn no_span_brings_a_renderer_down() {
                 for id in [file, FileId(7)] {
                     let span = Span { file: id, start, end };
                     let finding = Diagnostic::error("some-rule", "a\nb", span, "c\nd").and(span, "").context(span, "é");
-                    for look in [Look::Plain, Look::Color, Look::Short, Look::Json] {
+                    let finding = finding.fix("f", span, "g");
+                    for look in [Look::Plain, Look::Color, Look::Short, Look::Json, Look::Sarif, Look::Github] {
                         assert!(all(&sources, std::slice::from_ref(&finding), look).contains("some-rule"));
                     }
                 }

@@ -185,7 +185,10 @@ fn allow(pages: &[&PageOf<'_>], mut found: Vec<Diagnostic>) -> Vec<Diagnostic> {
                 let names: Vec<&str> = LINTS.iter().map(|(name, _)| *name).collect();
                 ("no such rule", format!("the lints are: {}", names.join(", ")))
             };
-            unused.push(Diagnostic::error("unused-allow", message, annotation.span, label).help(help));
+            let finding = Diagnostic::error("unused-allow", message, annotation.span, label).help(help);
+            // A name that is wrong may be meant for another rule; a lint that finds nothing needs no permission.
+            let idle = LINTS.iter().any(|(name, _)| name == rule);
+            unused.push(if idle { finding.fix("delete the line", annotation.span, "") } else { finding });
         }
     }
     found.retain(|finding| !allowed.contains(&finding.rule));

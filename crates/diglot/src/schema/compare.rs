@@ -41,9 +41,13 @@ pub(crate) struct Compared {
 /// Compares the schemas. Declarations that waive nothing are errors too.
 pub(crate) fn compare(sqlite: &Schema, pg: &Schema, declared: &[Annotation]) -> Compared {
     let declared = declared.iter().filter_map(|annotation| match &annotation.kind {
-        AnnotationKind::Diverges { fact, item, fact_span, .. } => {
-            Some(Declared { fact: fact.clone(), item: item.clone().unwrap_or_default(), span: *fact_span, used: false })
-        }
+        AnnotationKind::Diverges { fact, item, fact_span, .. } => Some(Declared {
+            fact: fact.clone(),
+            item: item.clone().unwrap_or_default(),
+            span: *fact_span,
+            line: annotation.span,
+            used: false,
+        }),
         _ => None,
     });
     let mut pair = Pair { declared: declared.collect(), found: Vec::new(), facts: 0, waived: 0 };
@@ -58,6 +62,8 @@ struct Declared {
     fact: String,
     item: String,
     span: Span,
+    /// The whole line.
+    line: Span,
     used: bool,
 }
 
@@ -351,6 +357,8 @@ impl Pair {
     }
 
     fn leftovers(&mut self) {
+        // Where something differs, a declaration that waives nothing may have been meant for it.
+        let agree = self.found.is_empty() && self.facts > 0;
         for declared in std::mem::take(&mut self.declared) {
             let known = KINDS.iter().any(|(word, _)| *word == declared.fact);
             if declared.used {
@@ -363,8 +371,9 @@ impl Pair {
                     .help(format!("write `-- diverges(KIND.TABLE.NAME): REASON`; the kinds are: {}", words.join(", ")))
             } else {
                 let message = format!("schema: `-- diverges({}.{})` waives nothing", declared.fact, declared.item);
-                Diagnostic::error("unused-divergence", message, declared.span, "nothing differs there")
-                    .help("remove the declaration: the schemas agree without it")
+                let finding = Diagnostic::error("unused-divergence", message, declared.span, "nothing differs there")
+                    .help("remove the declaration: the schemas agree without it");
+                if agree { finding.fix("delete the line", declared.line, "") } else { finding }
             };
             self.found.push(finding);
         }
