@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use std::sync::Mutex;
 use std::time::SystemTime;
 
-use crate::project::{Ended, Project};
+use crate::project::{Ended, Project, postgres};
 
 const PG: &str = "sql/pg/job.sql";
 
@@ -131,6 +131,31 @@ fn drift_fails_a_build_with_the_finding_alone() {
     let again = build(&project);
     assert_eq!(again.code, Some(0), "{}", again.seen());
     assert_eq!(generated(), written);
+}
+
+#[test]
+fn a_new_project_builds() {
+    let _alone = ONE_AT_A_TIME.lock();
+    let project = Project::empty();
+    let made = project.run(&["init", "--postgres", postgres()]);
+    assert_eq!(made.code, Some(0), "{}", made.seen());
+    assert_eq!(project.check().stderr, "3 pairs, 0 findings\n");
+    // The versions of the workspace instead of published ones, and what lets its dependencies be used again.
+    let crates = fs::canonicalize(workspace().join("crates")).unwrap();
+    let manifest = project.read("Cargo.toml");
+    let (published, _) = manifest.split_once("[build-dependencies]").unwrap();
+    let compiler = crates.join("diglot");
+    project.write(
+        "Cargo.toml",
+        format!(
+            "[workspace]\n\n{published}[build-dependencies]\ndiglot = {{ path = {compiler:?} }}\n\n\
+             [dependencies.cargo-diglot]\npath = {:?}\n",
+            crates.join("cargo-diglot")
+        ),
+    );
+    project.write("Cargo.lock", fs::read(workspace().join("Cargo.lock")).unwrap());
+    let built = build(&project);
+    assert_eq!(built.code, Some(0), "{}", built.seen());
 }
 
 #[test]

@@ -30,6 +30,11 @@ impl Project {
         Self { folder }
     }
 
+    /// A folder with nothing in it.
+    pub(crate) fn empty() -> Self {
+        Self { folder: tempfile::tempdir().unwrap() }
+    }
+
     /// The project with its answers, so that nothing is wrong with it.
     pub(crate) fn clean() -> Self {
         static ANSWERS: OnceLock<BTreeMap<String, String>> = OnceLock::new();
@@ -111,7 +116,7 @@ impl Ended {
 }
 
 /// The URL of the server that somebody named, or of one for this process.
-fn postgres() -> &'static str {
+pub(crate) fn postgres() -> &'static str {
     static URL: OnceLock<(String, Option<Server>)> = OnceLock::new();
     // A server in a static is never dropped; its guard stops it when this process ends.
     let (url, _) = URL.get_or_init(|| match env::var("DIGLOT_POSTGRES_URL") {

@@ -1,0 +1,128 @@
+//! `cargo diglot init`: a project that builds, or what a crate lacks to be one.
+//!
+//! No file that is there is changed: what a crate has to add to it is told instead.
+
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write};
+use std::path::Path;
+
+use crate::cli::{Init, Prepare, Project};
+use crate::failure::Failure;
+use crate::{Outcome, prepare, report};
+
+const MANIFEST: (&str, &str) = ("Cargo.toml", include_str!("../template/Cargo.toml.in"));
+const BUILD: (&str, &str) = ("build.rs", include_str!("../template/build.rs.in"));
+const CONFIG: (&str, &str) = ("diglot.toml", include_str!("../template/diglot.toml"));
+const STATEMENTS: (&str, &str) = ("src/statements.rs", include_str!("../template/statements.rs.in"));
+
+/// What a new crate has beside these.
+const CRATE: [(&str, &str); 3] =
+    [MANIFEST, (".gitignore", "/target\n"), ("src/lib.rs", include_str!("../template/lib.rs.in"))];
+
+/// One noun on both pages, for a project without SQL.
+const PAGES: [(&str, &str); 4] = [
+    ("schema/sqlite/0001_note.sql", include_str!("../template/schema-sqlite.sql")),
+    ("schema/pg/0001_note.sql", include_str!("../template/schema-pg.sql")),
+    ("sql/sqlite/note.sql", include_str!("../template/note-sqlite.sql")),
+    ("sql/pg/note.sql", include_str!("../template/note-pg.sql")),
+];
+
+pub(crate) fn run(arguments: &Init) -> Result<Outcome, Failure> {
+    let root = &arguments.folder;
+    fs::create_dir_all(root).map_err(Failure::io(format!("make {}", root.display())))?;
+    let has = |path: &str| root.join(path).exists();
+    let is_crate = has(MANIFEST.0);
+    let has_pages = has("sql") || has("schema") || has(CONFIG.0);
+    let mut files = vec![CONFIG, BUILD, STATEMENTS];
+    if !is_crate {
+        files.extend(CRATE);
+    }
+    if !has_pages {
+        files.extend(PAGES);
+    }
+    let name = crate_name(root);
+    let mut kept = Vec::new();
+    for (path, text) in files {
+        let text = text.replace("@name@", &name).replace("@version@", env!("CARGO_PKG_VERSION"));
+        if write_new(&root.join(path), &text).map_err(Failure::io(format!("write {path}")))? {
+            report::line(&format!("wrote {path}"));
+        } else {
+            kept.push(path);
+        }
+    }
+    advise(is_crate, &kept);
+    if has_pages || arguments.no_prepare {
+        report::line("next: `cargo diglot prepare` asks both engines, and `cargo build` builds");
+        return Ok(Outcome::Clean);
+    }
+    record(arguments)
+}
+
+/// Asks the engines about the first statements. A machine without Postgres is told what to do.
+fn record(arguments: &Init) -> Result<Outcome, Failure> {
+    let project = Project { root: Some(arguments.folder.clone()) };
+    match prepare::run(&Prepare { project, check: false, postgres: arguments.postgres.clone() }) {
+        Err(failure @ Failure::Postgres(_)) => {
+            report::line(&format!("{failure}\nthen `cargo diglot prepare`, before `cargo build`"));
+            Ok(Outcome::Clean)
+        }
+        Ok(Outcome::Clean) => {
+            report::line("next: `cargo build`, and `cargo diglot new note list` writes another pair");
+            Ok(Outcome::Clean)
+        }
+        other => other,
+    }
+}
+
+/// What has to be written into files that were there before.
+fn advise(is_crate: bool, kept: &[&str]) {
+    if is_crate {
+        report::line("Cargo.toml stays as it is; it needs:");
+        let manifest = MANIFEST.1.replace("@version@", env!("CARGO_PKG_VERSION"));
+        let parts = manifest.split_once("[features]").map_or("", |(_, rest)| rest);
+        report::line(&format!("\n[features]{parts}"));
+        report::line("src/lib.rs or src/main.rs stays as it is; it needs `mod statements;`");
+    }
+    for path in kept {
+        match *path {
+            "build.rs" => report::line("build.rs stays as it is; its `main` needs `diglot::build::run();`"),
+            path => report::line(&format!("{path} stays as it is")),
+        }
+    }
+}
+
+/// Writes a file unless there is one.
+fn write_new(path: &Path, text: &str) -> io::Result<bool> {
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    match OpenOptions::new().write(true).create_new(true).open(path) {
+        Ok(mut file) => file.write_all(text.as_bytes()).map(|()| true),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+/// The folder's name as the name of a crate.
+fn crate_name(root: &Path) -> String {
+    let folder = fs::canonicalize(root).ok().and_then(|root| Some(root.file_name()?.to_string_lossy().into_owned()));
+    let letter = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c.to_ascii_lowercase() } else { '_' };
+    let name: String = folder.unwrap_or_default().chars().map(letter).collect();
+    let name = name.trim_matches(['-', '_']).to_owned();
+    if name.starts_with(|c: char| c.is_ascii_lowercase()) { name } else { format!("notes{name}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_folder_gives_a_name_that_a_crate_may_have() {
+        let folder = tempfile::tempdir().unwrap();
+        for (name, expected) in [("My Notes", "my_notes"), ("2024", "notes2024"), ("a-b", "a-b"), ("_", "notes")] {
+            let root = folder.path().join(name);
+            fs::create_dir(&root).unwrap();
+            assert_eq!(crate_name(&root), expected);
+        }
+    }
+}

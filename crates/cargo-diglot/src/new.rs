@@ -1,0 +1,43 @@
+//! `cargo diglot new NOUN VERB`: another pair of statements, at the end of both pages.
+
+use std::fs::{self, OpenOptions};
+use std::io::Write;
+use std::path::Path;
+
+use diglot::draft::{self, Draft};
+
+use crate::cli::New;
+use crate::failure::Failure;
+use crate::{Outcome, check, report};
+
+pub(crate) fn run(arguments: &New) -> Result<Outcome, Failure> {
+    let root = check::root(&arguments.project)?;
+    let inputs = diglot::build::load(&root)?;
+    let drafts = draft::pair(&inputs, &arguments.noun, &arguments.verb, arguments.table.as_deref())?;
+    for draft in &drafts {
+        append(&root, draft).map_err(Failure::io(format!("write {}", draft.path)))?;
+        report::line(&format!("wrote {} to {}", draft.name, draft.path));
+    }
+    report::line("next: make it say what you mean on both pages, then `cargo diglot prepare`");
+    Ok(Outcome::Clean)
+}
+
+/// Adds a draft to its file, behind an empty line.
+pub(crate) fn append(root: &Path, draft: &Draft) -> std::io::Result<()> {
+    let path = root.join(&draft.path);
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    let old = match fs::read(&path) {
+        Ok(old) => old,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Vec::new(),
+        Err(error) => return Err(error),
+    };
+    let gap = match old.as_slice() {
+        [] | [.., b'\n', b'\n'] => "",
+        [.., b'\n'] => "\n",
+        _ => "\n\n",
+    };
+    let mut file = OpenOptions::new().append(true).create(true).open(path)?;
+    file.write_all(format!("{gap}{}", draft.text).as_bytes())
+}

@@ -1,0 +1,268 @@
+//! Drafts of statements that are not there yet.
+
+use crate::codegen::is_module_name;
+use crate::dialect::Dialect;
+use crate::page::RawStatement;
+use crate::pipeline::{self, Inputs, Project};
+use crate::schema::{Column, Fill, Table};
+
+/// A statement to add to a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Draft {
+    /// `noun_verb`.
+    pub name: String,
+    /// The page.
+    pub dialect: Dialect,
+    /// The file, from the project's root; it may not be there yet.
+    pub path: String,
+    /// The statement with its header and a line break at its end.
+    pub text: String,
+}
+
+/// Why there is no draft.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum DraftError {
+    /// The words do not make a name.
+    #[error("`{noun}` and `{verb}` do not make a name: both are words in snake case, as `lease` and `renew`")]
+    Name {
+        /// The noun.
+        noun: String,
+        /// The verb.
+        verb: String,
+    },
+    /// The statement is there.
+    #[error("{path}: `{name}` is there already")]
+    Exists {
+        /// The statement.
+        name: String,
+        /// The file.
+        path: String,
+    },
+    /// There is no such statement.
+    #[error("there is no statement `{name}`{}", meant(.similar))]
+    Missing {
+        /// What was asked for.
+        name: String,
+        /// The name that looks most like it.
+        similar: Option<String>,
+    },
+    /// The statement is not understood, so that nothing can be made of it.
+    #[error("`{name}` is not understood: `cargo diglot check` says why")]
+    Unread {
+        /// The statement.
+        name: String,
+    },
+    /// No table could be meant.
+    #[error("which table is `{noun}` about? name it with --table; both schemas have: {}", tables.join(", "))]
+    Table {
+        /// The noun.
+        noun: String,
+        /// The tables that both schemas have.
+        tables: Vec<String>,
+    },
+}
+
+fn meant(similar: &Option<String>) -> String {
+    similar.as_ref().map_or_else(String::new, |name| format!("; did you mean `{name}`?"))
+}
+
+/// Both pages of a statement about a table. The verb says what it does: `add`, `get`, `list`, `count`, `update`,
+/// `delete` and words like them; any other reads a row by its key.
+///
+/// # Errors
+/// When the name cannot be, is taken, or no table of both schemas is meant by it.
+pub fn pair(inputs: &Inputs, noun: &str, verb: &str, table: Option<&str>) -> Result<[Draft; 2], DraftError> {
+    let word = |text: &str| text.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_');
+    if !is_module_name(noun) || !word(noun) || !word(verb) || verb.is_empty() {
+        return Err(DraftError::Name { noun: noun.to_owned(), verb: verb.to_owned() });
+    }
+    let name = format!("{noun}_{verb}");
+    let statements = pipeline::facing(inputs);
+    if let Some(taken) = statements.iter().find(|statement| statement.name == name) {
+        let raw = taken.pages.iter().flatten().next();
+        return Err(DraftError::Exists { name, path: raw.map_or_else(String::new, |raw| path_of(inputs, raw)) });
+    }
+    let project = Project::read(inputs);
+    let about = subject(&project, noun, table)?;
+    let text = statement(&about, &name, verb);
+    Ok(Dialect::ALL.map(|dialect| Draft {
+        name: name.clone(),
+        dialect,
+        path: page(inputs, noun, dialect),
+        text: text.clone(),
+    }))
+}
+
+pub(crate) fn path_of(inputs: &Inputs, raw: &RawStatement) -> String {
+    inputs.sources.get(raw.header_span.file).map_or_else(String::new, |file| file.path.clone())
+}
+
+/// The file of a noun.
+pub(crate) fn page(inputs: &Inputs, noun: &str, dialect: Dialect) -> String {
+    format!("{}/{dialect}/{noun}.sql", inputs.config.sql.trim_end_matches('/'))
+}
+
+/// What a statement is about: a table with the columns that both schemas have.
+struct Subject {
+    table: String,
+    columns: Vec<Column>,
+    key: Vec<String>,
+    /// The columns by which the Postgres table is partitioned.
+    partitioned_by: Vec<String>,
+}
+
+fn subject(project: &Project<'_>, noun: &str, table: Option<&str>) -> Result<Subject, DraftError> {
+    let [sqlite, pg] = project.schemas();
+    let shared: Vec<(&Table, &Table)> = pg
+        .tables
+        .values()
+        .filter(|table| !table.partition)
+        .filter_map(|table| Some((sqlite.tables.get(&table.name)?, table)))
+        .collect();
+    let wanted = table.unwrap_or(noun).to_lowercase();
+    let exactly = |name: &str| name == wanted || table.is_none() && name == format!("{wanted}s");
+    let ends = |name: &str| name.ends_with(&format!("_{wanted}")) || name.ends_with(&format!("_{wanted}s"));
+    let mut fitting: Vec<&(&Table, &Table)> = shared.iter().filter(|(_, pg)| exactly(&pg.name)).collect();
+    if fitting.is_empty() && table.is_none() {
+        fitting = shared.iter().filter(|(_, pg)| ends(&pg.name)).collect();
+    }
+    let [(sqlite, pg)] = fitting.as_slice() else {
+        let tables = shared.iter().map(|(_, pg)| pg.name.clone()).collect();
+        return Err(DraftError::Table { noun: noun.to_owned(), tables });
+    };
+    let columns: Vec<Column> =
+        pg.columns.iter().filter(|column| sqlite.column(&column.name).is_some()).cloned().collect();
+    let has_all =
+        |key: &&Vec<String>| !key.is_empty() && key.iter().all(|name| columns.iter().any(|c| c.name == *name));
+    // A statement about a row names one, also where nothing says which columns do.
+    let key = std::iter::once(&pg.primary_key)
+        .chain(&pg.unique)
+        .find(has_all)
+        .cloned()
+        .unwrap_or_else(|| columns.iter().take(1).map(|column| column.name.clone()).collect());
+    Ok(Subject { table: pg.name.clone(), columns, key, partitioned_by: pg.partitioned_by.clone() })
+}
+
+/// The text, the same on both pages.
+fn statement(about: &Subject, name: &str, verb: &str) -> String {
+    let Subject { table, columns, key, partitioned_by } = about;
+    let names: Vec<&str> = columns.iter().map(|column| column.name.as_str()).collect();
+    let given: Vec<&str> = columns
+        .iter()
+        .filter(|column| !column.has_default && column.fill == Fill::Nothing)
+        .map(|column| column.name.as_str())
+        .collect();
+    let others: Vec<&str> = names.iter().copied().filter(|name| !key.iter().any(|key| key == name)).collect();
+    let by_key = conditions(key);
+    let by_partition = conditions(partitioned_by);
+    let (doc, cardinality, sql) = match verb {
+        "add" | "insert" | "put" | "create" | "write" => (
+            format!("Adds a row to {table}."),
+            "exec",
+            format!(
+                "INSERT INTO {table} ({})\nVALUES ({})",
+                given.join(", "),
+                given.iter().map(|name| format!(":{name}")).collect::<Vec<_>>().join(", ")
+            ),
+        ),
+        "list" | "all" => (
+            format!("All rows of {table}."),
+            "many",
+            format!("SELECT {}\n  FROM {table}{by_partition}\n ORDER BY {}", names.join(", "), key.join(", ")),
+        ),
+        "count" => (
+            format!("How many rows {table} has."),
+            "one",
+            format!("SELECT count(*) AS count\n  FROM {table}{by_partition}"),
+        ),
+        "update" | "set" | "change" | "edit" if !others.is_empty() => (
+            format!("Changes a row of {table}; says whether it was there."),
+            "rows",
+            format!(
+                "UPDATE {table}\n   SET {}{by_key}",
+                others.iter().map(|name| format!("{name} = :{name}")).collect::<Vec<_>>().join(",\n       ")
+            ),
+        ),
+        "delete" | "remove" | "drop" | "forget" => (
+            format!("Deletes a row of {table}; says whether it was there."),
+            "rows",
+            format!("DELETE FROM {table}{by_key}"),
+        ),
+        _ => (
+            format!("A row of {table} by its key."),
+            "opt",
+            format!("SELECT {}\n  FROM {table}{by_key}", names.join(", ")),
+        ),
+    };
+    format!("-- {doc}\n-- name: {name} :{cardinality}\n{sql};\n")
+}
+
+fn conditions(columns: &[String]) -> String {
+    let all: Vec<String> = columns.iter().map(|name| format!("{name} = :{name}")).collect();
+    if all.is_empty() { String::new() } else { format!("\n WHERE {}", all.join("\n   AND ")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compile;
+    use crate::source::{SourceFile, Sources};
+
+    const SQLITE: &str = "CREATE TABLE app_lease (part INTEGER NOT NULL, id BLOB NOT NULL, owner TEXT, doc TEXT NOT NULL, \
+                          seen INTEGER NOT NULL DEFAULT 0, extra TEXT, PRIMARY KEY (part, id));\n\
+                          CREATE TABLE event (event_id INTEGER PRIMARY KEY AUTOINCREMENT, at_ms INTEGER NOT NULL);";
+    const PG: &str = "CREATE TABLE app_lease (part smallint NOT NULL, id uuid NOT NULL, owner text, doc jsonb NOT NULL, \
+                      seen bigint NOT NULL DEFAULT 0, PRIMARY KEY (part, id)) PARTITION BY HASH (part);\n\
+                      CREATE TABLE event (event_id bigint GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY, at_ms bigint NOT NULL);";
+
+    fn inputs(pages: &[Draft]) -> Inputs {
+        let mut sources = Sources::default();
+        sources.add(SourceFile::new("schema/sqlite/0001_all.sql", SQLITE));
+        sources.add(SourceFile::new("schema/pg/0001_all.sql", PG));
+        for draft in pages {
+            sources.add(SourceFile::new(draft.path.as_str(), draft.text.as_str()));
+        }
+        Inputs { sources, ..Inputs::default() }
+    }
+
+    #[test]
+    fn every_draft_is_a_statement_that_both_pages_can_have() {
+        for noun in ["lease", "event"] {
+            for verb in ["add", "list", "count", "update", "delete", "get", "renew"] {
+                let drafts = pair(&inputs(&[]), noun, verb, None).unwrap();
+                let inputs = inputs(&drafts);
+                let compiled = compile(&inputs);
+                let found: Vec<&str> = compiled
+                    .diagnostics
+                    .iter()
+                    .filter(|finding| !finding.message.starts_with("schema:"))
+                    .map(|finding| finding.message.as_str())
+                    .collect();
+                assert_eq!(found, [""; 0], "{noun} {verb}: {}", drafts[0].text);
+                assert_eq!(compiled.signatures.len(), 1, "{}", drafts[0].text);
+            }
+        }
+    }
+
+    #[test]
+    fn a_draft_names_what_both_schemas_have_and_what_nobody_else_fills() {
+        let [sqlite, pg] = pair(&inputs(&[]), "lease", "add", None).unwrap();
+        assert_eq!(sqlite.text, pg.text);
+        assert_eq!((sqlite.path.as_str(), pg.path.as_str()), ("sql/sqlite/lease.sql", "sql/pg/lease.sql"));
+        let expected = "-- Adds a row to app_lease.\n-- name: lease_add :exec\n\
+                        INSERT INTO app_lease (part, id, owner, doc)\nVALUES (:part, :id, :owner, :doc);\n";
+        assert_eq!(sqlite.text, expected);
+    }
+
+    #[test]
+    fn what_cannot_be_drafted_says_why() {
+        let drafts = pair(&inputs(&[]), "lease", "add", None).unwrap();
+        let error = |noun: &str, verb: &str, table| pair(&inputs(&drafts), noun, verb, table).unwrap_err().to_string();
+        assert_eq!(error("lease", "add", None), "sql/sqlite/lease.sql: `lease_add` is there already");
+        assert!(error("Lease", "x y", None).contains("do not make a name"));
+        assert!(error("../lease", "add", None).contains("do not make a name"));
+        assert!(error("job", "add", None).ends_with("both schemas have: app_lease, event"));
+        assert!(error("job", "add", Some("lease")).ends_with("both schemas have: app_lease, event"));
+        assert!(pair(&inputs(&[]), "job", "add", Some("event")).is_ok());
+    }
+}
