@@ -15,13 +15,64 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    Init(Init),
+    New(New),
+    Translate(Translate),
     Check(Check),
     Prepare(Prepare),
+    Review(Review),
     Explain(Explain),
     /// List the rules with what each finds.
     Rules,
     Mutate(Mutate),
     WithPostgres(WithPostgres),
+}
+
+/// Make a project that builds, or what a crate lacks to be one.
+///
+/// A folder without Cargo.toml becomes a crate with one noun on both pages. Nothing that is there is changed.
+#[derive(Debug, Args)]
+pub(crate) struct Init {
+    /// The folder; it may be new.
+    #[arg(default_value = ".", value_name = "DIR")]
+    pub(crate) folder: PathBuf,
+    /// A server that allows to make a database, to ask about the first statements; without it: a throwaway server.
+    #[arg(long, value_name = "URL")]
+    pub(crate) postgres: Option<String>,
+    /// Do not ask the engines yet.
+    #[arg(long)]
+    pub(crate) no_prepare: bool,
+}
+
+/// Add a pair of statements about a table, as a draft that compiles.
+///
+/// The verb says what it does: add, get, list, count, update, delete, or any other, which reads a row by its key.
+#[derive(Debug, Args)]
+pub(crate) struct New {
+    #[command(flatten)]
+    pub(crate) project: Project,
+    /// The file's stem.
+    pub(crate) noun: String,
+    /// What it does.
+    pub(crate) verb: String,
+    /// The table, when the noun does not tell.
+    #[arg(long)]
+    pub(crate) table: Option<String>,
+}
+
+/// Draft the page that a statement lacks from the page that it has.
+///
+/// Comments and layout stay. What needs a decision is marked `-- decide:` in the draft.
+#[derive(Debug, Args)]
+pub(crate) struct Translate {
+    #[command(flatten)]
+    pub(crate) project: Project,
+    /// The statement: noun_verb, or noun.noun_verb as a review's links have it.
+    #[arg(value_name = "NOUN.STATEMENT")]
+    pub(crate) statement: String,
+    /// Write it into its file, at the place that it has on the other page. Without it: to standard output.
+    #[arg(long)]
+    pub(crate) write: bool,
 }
 
 /// Compile all pages and print the findings.
@@ -38,6 +89,13 @@ pub(crate) struct Check {
     /// Also print how much was compared and how much of it is declared to differ.
     #[arg(long)]
     pub(crate) stats: bool,
+    /// Make the changes that need nobody's look: delete declarations that are not needed, write seals that are
+    /// asked for. The SQL stays as it is.
+    #[arg(long)]
+    pub(crate) fix: bool,
+    /// Go on and check again whenever a file changes, for editors; a line {"checked":…} ends each round.
+    #[arg(long, conflicts_with = "fix")]
+    pub(crate) watch: bool,
 }
 
 /// Change one page of every pair, one place at a time, and list the changes that `check` does not notice.
@@ -69,6 +127,33 @@ pub(crate) struct Prepare {
     pub(crate) postgres: Option<String>,
 }
 
+/// Show every pair side by side, as one HTML file or as Markdown for a pull request.
+///
+/// The page needs no network and no database. It shows findings but does not judge: the exit code is 0.
+#[derive(Debug, Args)]
+pub(crate) struct Review {
+    #[command(flatten)]
+    pub(crate) project: Project,
+    /// Show what changed since this revision of the git repository, with before and after.
+    #[arg(long, value_name = "REV")]
+    pub(crate) since: Option<String>,
+    /// A page, or a comment for a pull request.
+    #[arg(long, value_enum, default_value_t = ReviewFormat::Html)]
+    pub(crate) format: ReviewFormat,
+    /// Where to write it. Without it: a page goes to target/diglot/review.html, Markdown to standard output.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+}
+
+/// How a review looks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ReviewFormat {
+    /// One self-contained file for a browser.
+    Html,
+    /// Text that fits a comment on a pull request.
+    Markdown,
+}
+
 /// Which project is meant.
 #[derive(Debug, Args)]
 pub(crate) struct Project {
@@ -86,6 +171,10 @@ pub(crate) enum Format {
     Short,
     /// One JSON object per line.
     Json,
+    /// One SARIF document, for code scanning services.
+    Sarif,
+    /// Workflow commands that GitHub shows at the lines of a pull request.
+    Github,
 }
 
 /// Show what a rule finds, why it bites and what to write instead.

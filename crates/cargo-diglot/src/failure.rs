@@ -48,6 +48,15 @@ pub enum Failure {
         /// Where it was looked for.
         root: PathBuf,
     },
+    /// There is nothing to write.
+    #[error(transparent)]
+    Draft(#[from] diglot::draft::DraftError),
+    /// Git could not give an earlier revision.
+    #[error("{what}")]
+    Git {
+        /// What went wrong, with git's words.
+        what: String,
+    },
     /// `explain` was asked for a rule that does not exist.
     #[error("there is no rule `{name}`{}", suggestion.map(|name| format!("; did you mean `{name}`?")).unwrap_or_default())]
     UnknownRule {

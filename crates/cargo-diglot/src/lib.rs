@@ -1,5 +1,5 @@
-//! The command line of diglot: `cargo diglot check`, `prepare`, `explain`, `rules`, `mutate` and
-//! `with-postgres`.
+//! The command line of diglot: `cargo diglot check`, `prepare`, `review`, `explain`, `rules`,
+//! `mutate` and `with-postgres`.
 //!
 //! This crate does what the compiler does not: it reads folders, talks to the real engines, starts a
 //! throwaway Postgres server and prints in colour. What a finding is and how one looks is the business of
@@ -9,11 +9,17 @@ mod check;
 mod cli;
 mod explain;
 mod failure;
+mod init;
 mod interrupt;
 mod mutate;
+mod new;
 pub mod postgres;
 mod prepare;
 mod report;
+mod review;
+mod revision;
+mod translate;
+mod watch;
 mod with_postgres;
 
 use std::ffi::OsString;
@@ -48,6 +54,10 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let outcome = match command {
         cli::Command::Check(arguments) => check::run(&arguments),
         cli::Command::Prepare(arguments) => prepare::run(&arguments),
+        cli::Command::Review(arguments) => review::run(&arguments),
+        cli::Command::Init(arguments) => init::run(&arguments),
+        cli::Command::New(arguments) => new::run(&arguments),
+        cli::Command::Translate(arguments) => translate::run(&arguments),
         cli::Command::Explain(arguments) => explain::run(&arguments),
         cli::Command::Rules => explain::rules(),
         cli::Command::Mutate(arguments) => mutate::run(&arguments),

@@ -12,12 +12,16 @@ pub mod build;
 pub mod config;
 pub mod diagnostic;
 pub mod dialect;
+pub mod draft;
+pub mod fix;
 pub mod mutate;
 pub mod page;
 pub mod render;
+pub mod review;
 pub mod rules;
 pub mod schema;
 pub mod source;
+pub mod translate;
 pub mod tree;
 pub mod types;
 

@@ -2,6 +2,9 @@
 //!
 //! Each case holds what both engines really answered, so a case is evidence and not an opinion.
 
+#[path = "catalogue/drafts.rs"]
+mod drafts;
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;

@@ -57,7 +57,8 @@ fn inputs(texts: &[EmittedText], schemas: [&str; 2]) -> Inputs {
 
 fn ask_all(texts: Vec<EmittedText>, schemas: [&str; 2]) -> (Inputs, Vec<Asked>) {
     let inputs = inputs(&texts, schemas);
-    let compiled = Compiled { texts, ..Compiled::default() };
+    let mut compiled = Compiled::default();
+    compiled.texts.extend(texts);
     let project = Project { inputs: &inputs, compiled: &compiled, progress: ProgressBar::hidden() };
     let given = env::var(URL_VARIABLE).ok();
     let server = if given.is_none() { Some(Server::start(Options::default()).unwrap()) } else { None };

@@ -1,6 +1,5 @@
 //! The review page of this repository in a real browser: it opens, filters and follows links without an error, in
-//! light and in dark, wide and narrow. `scripts/test` runs this where Chromium and its driver are installed, and
-//! says so where they are not.
+//! light and in dark, wide and narrow. `scripts/test -b` runs this; it needs Chromium and its driver.
 
 mod driver;
 
@@ -42,7 +41,7 @@ fn choose(browser: &Browser, id: &str, value: &str) {
 }
 
 #[test]
-#[ignore = "needs chromium and chromedriver; scripts/test runs it where they are"]
+#[ignore = "needs chromium and chromedriver: scripts/test -b"]
 fn the_page_opens_filters_and_follows_links() {
     let url = format!("file://{}", page().display());
     let browser = Browser::start();
@@ -86,7 +85,7 @@ fn the_page_opens_filters_and_follows_links() {
 }
 
 #[test]
-#[ignore = "needs chromium and chromedriver; scripts/test runs it where they are"]
+#[ignore = "needs chromium and chromedriver: scripts/test -b"]
 fn the_page_is_used_by_keyboard() {
     let browser = Browser::start();
     browser.open(&format!("file://{}", page().display()));
@@ -112,7 +111,7 @@ fn the_page_is_used_by_keyboard() {
 }
 
 #[test]
-#[ignore = "needs chromium and chromedriver; scripts/test runs it where they are"]
+#[ignore = "needs chromium and chromedriver: scripts/test -b"]
 fn the_page_fits_wide_and_narrow_windows_in_light_and_dark() {
     let browser = Browser::start();
     let url = format!("file://{}", page().display());

@@ -3,8 +3,12 @@
 
 mod bad_input;
 mod cargo_build;
+mod drafts;
 mod drift;
 mod explain;
+mod fix;
+mod formats;
 mod prepare;
 mod project;
+mod review;
 mod with_postgres;
