@@ -1,5 +1,6 @@
 //! Opens a backend of each kind with a clock that the test moves, and looks into its tables.
 
+use std::collections::BTreeSet;
 use std::future::Future;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -18,7 +19,7 @@ use ff_core::engine_backend::EngineBackend;
 use ff_core::engine_error::EngineError;
 use ff_core::partition::{PartitionConfig, flow_partition};
 use ff_core::types::{ExecutionId, FlowId, LaneId, Namespace, TimestampMs, WorkerId, WorkerInstanceId};
-use tokio::sync::OnceCell;
+use tokio::sync::Mutex;
 
 /// Where the clock stands when a test begins.
 pub(crate) const T0: i64 = 1_700_000_000_000;
@@ -47,7 +48,11 @@ pub(crate) enum Tables {
     Postgres(Arc<PostgresBackend>),
 }
 
-static NEXT: AtomicU32 = AtomicU32::new(0);
+/// A name for a database that no other has.
+fn new_name() -> String {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    format!("ff_conformance_{}_{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed))
+}
 
 /// Runs a test on one kind of backend and cleans up, also when it fails.
 pub(crate) async fn run<F, T>(kind: Kind, test: T)
@@ -55,19 +60,29 @@ where
     T: FnOnce(Arc<Harness>) -> F,
     F: Future<Output = ()> + Send + 'static,
 {
-    let name = format!("ff_conformance_{}_{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
     if kind != Kind::Postgres {
-        return test(Arc::new(Harness::sqlite(kind, &name).await)).await;
+        return test(Arc::new(Harness::sqlite(kind, &new_name()).await)).await;
     }
-    let Ok(url) = std::env::var("FF_TEST_POSTGRES_URL") else {
-        assert!(std::env::var_os("CI").is_none(), "FF_TEST_POSTGRES_URL is not set, and CI is");
-        eprintln!("SKIPPED on Postgres: FF_TEST_POSTGRES_URL is not set");
-        return;
-    };
-    let harness = Arc::new(Harness::postgres(&url, &name).await);
+    match std::env::var("FF_TEST_POSTGRES_URL") {
+        Ok(url) => run_on_server(&url, test).await,
+        Err(_) => {
+            assert!(std::env::var_os("CI").is_none(), "FF_TEST_POSTGRES_URL is not set, and CI is");
+            eprintln!("SKIPPED on Postgres: FF_TEST_POSTGRES_URL is not set");
+        }
+    }
+}
+
+/// The same on a database of that Postgres server.
+pub(crate) async fn run_on_server<F, T>(url: &str, test: T)
+where
+    T: FnOnce(Arc<Harness>) -> F,
+    F: Future<Output = ()> + Send + 'static,
+{
+    let name = new_name();
+    let harness = Arc::new(Harness::postgres(url, &name).await);
     let ended = tokio::spawn(test(Arc::clone(&harness))).await;
     drop(harness);
-    let server = PgPool::connect(&url).await.expect("the server answers");
+    let server = PgPool::connect(url).await.expect("the server answers");
     let dropping = format!("DROP DATABASE {name} WITH (FORCE)");
     sqlx::raw_sql(sqlx::AssertSqlSafe(dropping)).execute(&server).await.expect("the database goes away");
     server.close().await;
@@ -123,6 +138,12 @@ impl Harness {
     /// What is meant to differ between databases.
     pub(crate) fn declared(&self) -> Declared {
         self.place.declared()
+    }
+
+    /// Where the rows are.
+    #[allow(dead_code, reason = "for the kill suite, which shares this file")]
+    pub(crate) fn place(&self) -> &Place {
+        &self.place
     }
 
     /// One more handle on the same rows, with the same clock and a pool of four connections.
@@ -282,25 +303,7 @@ impl Harness {
 
     /// The arguments of an execution on the lane `lane`, made now.
     pub(crate) fn args(&self) -> CreateExecutionArgs {
-        let lane_id = LaneId::new("lane");
-        let execution_id = ExecutionId::solo(&lane_id, &PartitionConfig::default());
-        CreateExecutionArgs {
-            partition_id: execution_id.partition(),
-            execution_id,
-            namespace: Namespace::new("space"),
-            lane_id,
-            execution_kind: "kind".to_owned(),
-            input_payload: b"input".to_vec(),
-            payload_encoding: None,
-            priority: 0,
-            creator_identity: "tester".to_owned(),
-            idempotency_key: None,
-            tags: [("cairn.instance_id".to_owned(), "instance-1".to_owned())].into(),
-            policy: None,
-            delay_until: None,
-            execution_deadline_at: None,
-            now: TimestampMs::from_millis(self.clock.now_ms()),
-        }
+        creation(ExecutionId::solo(&LaneId::new("lane"), &PartitionConfig::default()), self.clock.now_ms())
     }
 
     /// Claims on the lane `lane` as a worker without capabilities.
@@ -324,7 +327,29 @@ impl Harness {
     }
 }
 
+/// The arguments of an execution on the lane `lane`.
+pub(crate) fn creation(execution_id: ExecutionId, now_ms: i64) -> CreateExecutionArgs {
+    CreateExecutionArgs {
+        partition_id: execution_id.partition(),
+        execution_id,
+        namespace: Namespace::new("space"),
+        lane_id: LaneId::new("lane"),
+        execution_kind: "kind".to_owned(),
+        input_payload: b"input".to_vec(),
+        payload_encoding: None,
+        priority: 0,
+        creator_identity: "tester".to_owned(),
+        idempotency_key: None,
+        tags: [("cairn.instance_id".to_owned(), "instance-1".to_owned())].into(),
+        policy: None,
+        delay_until: None,
+        execution_deadline_at: None,
+        now: TimestampMs::from_millis(now_ms),
+    }
+}
+
 /// Where a backend's rows are.
+#[derive(Debug, Clone, serde::Serialize, serde::Deserialize)]
 pub(crate) enum Place {
     Sqlite { path: String, in_memory: bool },
     Postgres { url: String },
@@ -352,6 +377,8 @@ pub(crate) struct Declared {
     pub(crate) refused_reclaim_counts: u32,
     /// The operation that is refused when workers of all namespaces are asked for.
     pub(crate) listing_across_namespaces: &'static str,
+    /// What an open document may be after somebody damaged it; only text may be no JSON at all.
+    pub(crate) damaged_documents: &'static [&'static str],
 }
 
 impl Place {
@@ -364,6 +391,7 @@ impl Place {
                 keeps_rows: !in_memory,
                 refused_reclaim_counts: 0,
                 listing_across_namespaces: "list_workers (cross-namespace on SQLite — pass namespace explicitly)",
+                damaged_documents: &["", "{", "[]", "null", "7", r#"{"tags":7}"#],
             },
             Self::Postgres { .. } => Declared {
                 label: "postgres",
@@ -372,6 +400,7 @@ impl Place {
                 keeps_rows: true,
                 refused_reclaim_counts: 1,
                 listing_across_namespaces: "list_workers (cross-namespace on Postgres — pass namespace explicitly)",
+                damaged_documents: &["[]", "null", "7", r#"{"tags":7}"#],
             },
         }
     }
@@ -470,25 +499,26 @@ fn database_url(url: &str, database: &str) -> String {
     format!("{}/{database}{query}", &server[..end])
 }
 
-/// A database with the current schema in two partitions, made once, that every test's own is copied from.
-async fn template(url: &str) -> &'static str {
-    static TEMPLATE: OnceCell<String> = OnceCell::const_new();
-    TEMPLATE
-        .get_or_init(|| async {
-            let name = format!("ff_conformance_{}_template", std::process::id());
-            let server = PgPool::connect(url).await.expect("the server answers");
-            let dropping = format!("DROP DATABASE IF EXISTS {name}");
-            sqlx::raw_sql(sqlx::AssertSqlSafe(dropping)).execute(&server).await.expect("no older template");
-            let creating = format!("CREATE DATABASE {name}");
-            sqlx::raw_sql(sqlx::AssertSqlSafe(creating)).execute(&server).await.expect("a template");
-            server.close().await;
-            let pool = PgPool::connect(&database_url(url, &name)).await.expect("the template answers");
-            let options = MigrationOptions::default().partitions(2).expect("two is allowed");
-            apply_migrations_with(&pool, options).await.expect("the schema is made");
-            pool.close().await;
-            name
-        })
-        .await
+/// A database with the current schema in two partitions, made once per server, that every test's own is copied
+/// from.
+async fn template(url: &str) -> String {
+    static MADE: Mutex<BTreeSet<String>> = Mutex::const_new(BTreeSet::new());
+    let name = format!("ff_conformance_{}_template", std::process::id());
+    let mut made = MADE.lock().await;
+    if made.contains(url) {
+        return name;
+    }
+    let server = PgPool::connect(url).await.expect("the server answers");
+    for statement in [format!("DROP DATABASE IF EXISTS {name}"), format!("CREATE DATABASE {name}")] {
+        sqlx::raw_sql(sqlx::AssertSqlSafe(statement)).execute(&server).await.expect("a fresh template");
+    }
+    server.close().await;
+    let pool = PgPool::connect(&database_url(url, &name)).await.expect("the template answers");
+    let options = MigrationOptions::default().partitions(2).expect("two is allowed");
+    apply_migrations_with(&pool, options).await.expect("the schema is made");
+    pool.close().await;
+    made.insert(url.to_owned());
+    name
 }
 
 /// Writes each behaviour once and runs it on every kind of backend:

@@ -84,10 +84,12 @@ pub enum StartError {
 pub struct Server {
     postmaster: Postmaster,
     url: String,
-    socket_folder: PathBuf,
     port: u16,
+    binaries: Binaries,
+    owner: Owner,
+    options: Options,
     /// Last, so that it goes after the processes that use it.
-    _folder: tempfile::TempDir,
+    folder: tempfile::TempDir,
 }
 
 impl Server {
@@ -114,8 +116,19 @@ impl Server {
             }
         };
         let url = format!("postgres://postgres:{password}@127.0.0.1:{port}/postgres");
-        let socket_folder = folder.path().to_path_buf();
-        Ok(Self { postmaster, url, socket_folder, port, _folder: folder })
+        Ok(Self { postmaster, url, port, binaries, owner, options, folder })
+    }
+
+    /// Ends the server at once, as a crash would: nothing is written any more and every connection breaks. Then
+    /// starts it again on the same data, under the same URL; it recovers what was durable.
+    ///
+    /// # Errors
+    /// As [`start`](Self::start); the server is down then.
+    pub fn crash_and_restart(&mut self) -> Result<(), StartError> {
+        self.postmaster.crash();
+        let folder = self.folder.path();
+        self.postmaster = Postmaster::spawn(&self.binaries, &self.owner, folder, self.port, self.options)?;
+        self.postmaster.wait_until_ready(folder)
     }
 
     /// The superuser's URL of the database `postgres`, with its password, over TCP.
@@ -125,7 +138,7 @@ impl Server {
 
     /// The folder of the Unix socket.
     pub fn socket_folder(&self) -> &Path {
-        &self.socket_folder
+        self.folder.path()
     }
 
     /// The port, which also names the socket.

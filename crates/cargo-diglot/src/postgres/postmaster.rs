@@ -77,12 +77,24 @@ impl Postmaster {
         Err(StartError::NotReady { output: log_tail(folder) })
     }
 
+    /// Ends the server and its children without a shutdown, and waits for it.
+    pub(super) fn crash(&mut self) {
+        if let Some(pid) = self.pid() {
+            kill_process(pid, Signal::QUIT).ok();
+        }
+        self.process.wait().ok();
+    }
+
+    fn pid(&self) -> Option<Pid> {
+        i32::try_from(self.process.id()).ok().and_then(Pid::from_raw)
+    }
+
     /// Asks for a fast shutdown, then insists.
     fn stop(&mut self) {
         if matches!(self.process.try_wait(), Ok(Some(_))) {
             return;
         }
-        if let Some(pid) = i32::try_from(self.process.id()).ok().and_then(Pid::from_raw) {
+        if let Some(pid) = self.pid() {
             kill_process(pid, Signal::INT).ok();
             let start = Instant::now();
             while start.elapsed() < STOP_LIMIT {
