@@ -102,9 +102,8 @@ DELETE FROM ff_operator_event
 -- name: trim_usage_delete :exec
 -- param: executions text[]
 -- allow(shard-key): it is stored with the budgets, whose partitions are not known here
--- diverges(where): SQLite stores the id as text, Postgres as a uuid.
 DELETE FROM ff_budget_usage_by_exec
- WHERE CAST(execution_id AS text) = ANY(:executions);
+ WHERE execution_id = ANY(CAST(:executions AS uuid[]));
 
 -- Forgets executions that a cancelled flow still had to cancel.
 -- name: trim_backlog_delete :exec
