@@ -39,6 +39,7 @@ impl Abort {
     pub(crate) fn into_engine<D: Dialect>(self) -> EngineError {
         match self {
             Self::Driver(sqlx::Error::ColumnDecode { index, source }) => corruption(format!("{index}: {source}")),
+            Self::Driver(error) if D::is_damage(&error) => corruption(format!("a stored document: {error}")),
             Self::Driver(error) => transport::<D>(error),
             Self::Engine(error) => error,
         }

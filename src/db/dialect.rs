@@ -61,6 +61,9 @@ pub trait Dialect: Sized + Send + Sync + 'static {
     /// Whether the same operation may succeed when it is run again at once.
     fn is_transient(error: &sqlx::Error) -> bool;
 
+    /// Whether the database met a stored document that is not what its column is to hold.
+    fn is_damage(error: &sqlx::Error) -> bool;
+
     /// The answer after the last attempt failed with a transient error.
     fn exhausted(last: sqlx::Error) -> EngineError;
 

@@ -81,6 +81,12 @@ impl Dialect for Postgres {
         matches!(code.as_deref(), Some("40001" | "40P01" | "55P03"))
     }
 
+    /// What the JSON functions refuse: a scalar where they need an object, and the codes of SQL/JSON.
+    fn is_damage(error: &sqlx::Error) -> bool {
+        let code = error.as_database_error().and_then(DatabaseError::code);
+        code.is_some_and(|code| code == "22023" || code.starts_with("2203"))
+    }
+
     fn exhausted(_: sqlx::Error) -> EngineError {
         EngineError::Contention(ContentionKind::RetryExhausted)
     }

@@ -67,6 +67,10 @@ impl Dialect for Sqlite {
         matches!(primary, Some(5 | 6))
     }
 
+    fn is_damage(error: &sqlx::Error) -> bool {
+        error.as_database_error().is_some_and(|error| error.message().contains("malformed JSON"))
+    }
+
     fn exhausted(last: sqlx::Error) -> EngineError {
         transport::<Self>(last)
     }
@@ -102,6 +106,8 @@ pub(crate) struct Opening {
     options: SqliteConnectOptions,
     in_memory: bool,
     readers: u32,
+    /// How many pages the file may have; a test's full disk.
+    page_limit: Option<u32>,
 }
 
 impl Opening {
@@ -114,7 +120,12 @@ impl Opening {
         if wal && !in_memory {
             options = options.journal_mode(SqliteJournalMode::Wal);
         }
-        Ok(Self { options, in_memory, readers: readers.max(1) })
+        Ok(Self { options, in_memory, readers: readers.max(1), page_limit: None })
+    }
+
+    /// The same for a file that may not grow beyond that many pages.
+    pub(crate) fn limited(self, page_limit: Option<u32>) -> Self {
+        Self { page_limit, ..self }
     }
 
     /// How many connections may read at once.
@@ -129,8 +140,13 @@ impl Opening {
 
     /// Opens the connection for writes.
     pub(crate) async fn writer(&self) -> Result<SqliteConnection, sqlx::Error> {
-        let options = self.options.clone();
-        let options = if self.in_memory { options } else { options.pragma("wal_autocheckpoint", CHECKPOINT_PAGES) };
+        let mut options = self.options.clone();
+        if !self.in_memory {
+            options = options.pragma("wal_autocheckpoint", CHECKPOINT_PAGES);
+        }
+        if let Some(pages) = self.page_limit {
+            options = options.pragma("max_page_count", pages.to_string());
+        }
         SqliteConnection::connect_with(&options).await
     }
 

@@ -27,6 +27,18 @@ const DEV_MODE: (&str, &str) = ("FF_DEV_MODE", "1");
 /// How many connections read at once unless the caller says otherwise.
 const DEFAULT_READERS: u32 = 4;
 
+/// How a database is opened.
+#[derive(Debug, Clone, Copy)]
+struct Tuning {
+    readers: u32,
+    wal: bool,
+    page_limit: Option<u32>,
+}
+
+impl Tuning {
+    const DEFAULT: Self = Self { readers: DEFAULT_READERS, wal: true, page_limit: None };
+}
+
 impl SqliteBackend {
     /// Opens the database at `path`, which is made when it is missing, with four read connections and WAL.
     ///
@@ -49,7 +61,7 @@ impl SqliteBackend {
     /// * Kind `Protocol` when the path cannot be read as one, or the schema cannot be brought up to date.
     /// * Kind `Transport` when the database cannot be opened.
     pub async fn new_with_tuning(path: &str, pool_size: u32, wal_mode: bool) -> Result<Arc<Self>, BackendError> {
-        Self::open(path, pool_size, wal_mode, Clock::system()).await
+        Self::open(path, Tuning { readers: pool_size, wal: wal_mode, page_limit: None }, Clock::system()).await
     }
 
     /// Opens a database whose time a test sets. The clock of a backend that is open already stays.
@@ -58,15 +70,24 @@ impl SqliteBackend {
     /// As [`new_with_tuning`](Self::new_with_tuning).
     #[doc(hidden)]
     pub async fn new_with_clock(path: &str, clock: Clock) -> Result<Arc<Self>, BackendError> {
-        Self::open(path, DEFAULT_READERS, true, clock).await
+        Self::open(path, Tuning::DEFAULT, clock).await
     }
 
-    async fn open(path: &str, readers: u32, wal: bool, clock: Clock) -> Result<Arc<Self>, BackendError> {
+    /// Opens a database whose file may not grow beyond that many pages, as on a full disk.
+    ///
+    /// # Errors
+    /// As [`new_with_tuning`](Self::new_with_tuning).
+    #[doc(hidden)]
+    pub async fn new_with_page_limit(path: &str, pages: u32) -> Result<Arc<Self>, BackendError> {
+        Self::open(path, Tuning { page_limit: Some(pages), ..Tuning::DEFAULT }, Clock::system()).await
+    }
+
+    async fn open(path: &str, tuning: Tuning, clock: Clock) -> Result<Arc<Self>, BackendError> {
         if std::env::var(DEV_MODE.0).as_deref() != Ok(DEV_MODE.1) {
             return Err(BackendError::RequiresDevMode);
         }
         let location = Location::new(path);
-        let backend = registry::shared(location.key(), construct(path, &location, readers, wal, clock)).await?;
+        let backend = registry::shared(location.key(), construct(path, &location, tuning, clock)).await?;
         Ok(Arc::new(backend))
     }
 
@@ -110,15 +131,15 @@ impl SqliteBackend {
 async fn construct(
     path: &str,
     location: &Location,
-    readers: u32,
-    wal: bool,
+    tuning: Tuning,
     clock: Clock,
 ) -> Result<Backend<Sqlite>, BackendError> {
     let failed = |kind, what: &str, error: &dyn std::fmt::Display| {
         open_failed(kind, format!("sqlite {what} \"{path}\": {error}"))
     };
-    let opening = Opening::new(&location.uri, location.in_memory, wal, readers)
-        .map_err(|error| failed(BackendErrorKind::Protocol, "connect-opts parse for", &error))?;
+    let opening = Opening::new(&location.uri, location.in_memory, tuning.wal, tuning.readers)
+        .map_err(|error| failed(BackendErrorKind::Protocol, "connect-opts parse for", &error))?
+        .limited(tuning.page_limit);
     let mut writer =
         opening.writer().await.map_err(|error| failed(BackendErrorKind::Transport, "pool connect for", &error))?;
     tracing::warn!(path, "the SQLite backend is active: for development, with one writer, in one process only");

@@ -15,6 +15,7 @@ mod breakage;
 #[path = "../conformance/harness.rs"]
 #[allow(dead_code, unused_imports, unused_macros, reason = "shared with the conformance suite")]
 mod harness;
+mod limits;
 mod rows;
 mod table;
 
