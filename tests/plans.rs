@@ -1,0 +1,200 @@
+//! How each engine finds the rows of every statement, so that a lost index is seen in review.
+//!
+//! A line of the snapshot says per table: `by INDEX` where a condition leads into an index, `along INDEX` where an
+//! index is read from one end, and `whole` where every row of the table is read. Plans do not depend on what the
+//! tables hold: on Postgres the plan is the generic one, and a whole table is read only where nothing else can be.
+
+#![cfg(all(feature = "sqlite", feature = "postgres"))]
+
+#[path = "conformance/harness.rs"]
+#[allow(dead_code, unused_imports, unused_macros, reason = "shared with the conformance suite")]
+mod harness;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use diglot::EmittedText;
+use diglot::dialect::Dialect;
+use diglot::types::Base;
+use harness::{Kind, Tables, run};
+use serde_json::Value;
+use sqlx::{AssertSqlSafe, Executor as _, PgConnection, Row as _};
+
+/// The statements that may read a table or an index from end to end, and why that is no more than they need.
+const WHOLE: [(&str, &str); 12] = [
+    ("event_completion_newest", "takes the newest from the end of the key"),
+    ("event_lease_newest", "takes the newest from the end of the key"),
+    ("event_signal_newest", "takes the newest from the end of the key"),
+    ("lane_list", "a page of the lanes in the order of the key"),
+    ("lease_expired_list", "begins at the leases that are due, unless both tables are as empty as here"),
+    ("schedule_granted_due_list", "the index holds what is granted and not yet claimed"),
+    ("secret_active_read", "there are a few secrets"),
+    ("secret_retire_all", "there are a few secrets"),
+    ("sibling_pending_list", "the table holds what still has to be cancelled"),
+    ("suspension_enter", "there are a few secrets"),
+    ("waitpoint_create", "there are a few secrets"),
+    ("worker_lapsed_list", "there are as many rows as workers"),
+];
+
+/// What is read, how: `table by index`.
+type Scans = BTreeSet<String>;
+
+fn texts(dialect: Dialect) -> Vec<EmittedText> {
+    let inputs = diglot::build::load(Path::new(env!("CARGO_MANIFEST_DIR"))).expect("the project is readable");
+    let texts = diglot::compile(&inputs).texts;
+    texts.into_iter().filter(|text| text.dialect == dialect).collect()
+}
+
+/// Compares the plans with those that were reviewed.
+fn review(name: &str, plans: &BTreeMap<String, Scans>) {
+    let line = |(statement, scans): (&String, &Scans)| {
+        let scans: Vec<&str> = scans.iter().map(String::as_str).collect();
+        format!("{statement}: {}", if scans.is_empty() { "no table".to_owned() } else { scans.join(", ") })
+    };
+    let page: Vec<String> = plans.iter().map(line).collect();
+    let mut settings = insta::Settings::clone_current();
+    settings.set_snapshot_path("snapshots/plans");
+    settings.set_prepend_module_to_snapshot(false);
+    settings.set_omit_expression(true);
+    settings.bind(|| insta::assert_snapshot!(name, page.join("\n")));
+    let is_whole = |scan: &String| !scan.contains(" by ");
+    let allowed = |statement: &str| WHOLE.iter().any(|(name, _)| *name == statement);
+    let reading: Vec<_> = plans.iter().filter(|(name, scans)| !allowed(name) && scans.iter().any(is_whole)).collect();
+    assert!(reading.is_empty(), "statements that read too much on {name}: {reading:#?}");
+}
+
+#[tokio::test]
+async fn every_statement_finds_its_rows_by_an_index_on_sqlite() {
+    run(Kind::SqliteMemory, |h| async move {
+        let Tables::Sqlite(backend, _) = h.tables() else { panic!("SQLite was asked for") };
+        let named = "SELECT name, tbl_name FROM sqlite_master WHERE type = 'index'";
+        let indexes = sqlx::query(named).fetch_all(backend.pool_for_test()).await.expect("the indexes");
+        let owners: BTreeMap<String, String> = indexes.iter().map(|row| (row.get(0), row.get(1))).collect();
+        let mut plans: BTreeMap<String, Scans> = BTreeMap::new();
+        for text in texts(Dialect::Sqlite) {
+            let scans = plans.entry(text.name.clone()).or_default();
+            for part in &text.parts {
+                let explain = AssertSqlSafe(format!("EXPLAIN QUERY PLAN {part}"));
+                let rows = sqlx::raw_sql(explain).fetch_all(backend.pool_for_test()).await.expect(part);
+                let aliases = aliases(part);
+                scans.extend(rows.iter().filter_map(|row| sqlite_scan(row.get("detail"), &aliases, &owners)));
+            }
+        }
+        review("sqlite", &plans);
+    })
+    .await;
+}
+
+/// The tables behind the names that a statement gives them.
+fn aliases(sql: &str) -> BTreeMap<String, String> {
+    let words: Vec<&str> = sql.split([' ', ',', '(', ')']).filter(|word| !word.is_empty()).collect();
+    let named = words.windows(3).filter(|three| three[0].starts_with("ff_") && three[1] == "AS");
+    named.map(|three| (three[2].to_owned(), three[0].to_owned())).collect()
+}
+
+/// A line of the plan, unless it is about rows that the statement made itself.
+fn sqlite_scan(detail: &str, aliases: &BTreeMap<String, String>, owners: &BTreeMap<String, String>) -> Option<String> {
+    let (verb, rest) = detail.split_once(' ')?;
+    if !matches!(verb, "SCAN" | "SEARCH") {
+        return None;
+    }
+    let (name, how) = rest.split_once(' ').unwrap_or((rest, ""));
+    if let Some((_, index)) = how.split_once("INDEX ")
+        && let index = index.split(' ').next().unwrap_or(index)
+        && let Some(table) = owners.get(index)
+    {
+        return Some(format!("{table} {} {index}", if verb == "SEARCH" { "by" } else { "along" }));
+    }
+    let table = aliases.get(name).map_or(name, String::as_str);
+    table.starts_with("ff_").then(|| match (verb, how.contains("PRIMARY KEY")) {
+        ("SEARCH", true) => format!("{table} by its key"),
+        // The least or the greatest of all.
+        ("SEARCH", false) => format!("{table} by the end of its key"),
+        _ => format!("{table} whole"),
+    })
+}
+
+#[tokio::test]
+async fn every_statement_finds_its_rows_by_an_index_on_postgres() {
+    run(Kind::Postgres, |h| async move {
+        let Tables::Postgres(backend) = h.tables() else { panic!("Postgres was asked for") };
+        let mut connection = backend.pool().acquire().await.expect("a connection");
+        connection.execute("SET plan_cache_mode = force_generic_plan").await.expect("a setting");
+        // What is left are joins row by row, each through an index where there is one.
+        for way in ["seqscan", "bitmapscan", "hashjoin", "mergejoin"] {
+            connection.execute(AssertSqlSafe(format!("SET enable_{way} = off"))).await.expect("a setting");
+        }
+        let parents = parents(&mut connection).await;
+        let mut plans: BTreeMap<String, Scans> = BTreeMap::new();
+        for text in texts(Dialect::Pg) {
+            let plan = pg_plan(&mut connection, &text).await;
+            pg_scans(&plan, &parents, plans.entry(text.name.clone()).or_default());
+        }
+        review("pg", &plans);
+    })
+    .await;
+}
+
+/// The partitioned table or index that each partition belongs to.
+async fn parents(connection: &mut PgConnection) -> BTreeMap<String, String> {
+    let sql = "SELECT inhrelid::regclass::text AS child, inhparent::regclass::text AS parent FROM pg_inherits";
+    let rows = connection.fetch_all(sql).await.expect("the catalogue answers");
+    rows.iter().map(|row| (row.get("child"), row.get("parent"))).collect()
+}
+
+async fn pg_plan(connection: &mut PgConnection, text: &EmittedText) -> Value {
+    let list = |items: Vec<&str>| if items.is_empty() { String::new() } else { format!("({})", items.join(", ")) };
+    let types = list(text.params.iter().map(|param| type_name(&param.ty.base)).collect());
+    let prepare = format!("PREPARE asked {types} AS {}", text.sql);
+    connection.execute(AssertSqlSafe(prepare)).await.expect(&text.name);
+    let values = list(text.params.iter().map(|_| "NULL").collect());
+    let explain = format!("EXPLAIN (COSTS off, FORMAT json) EXECUTE asked {values}");
+    let row = sqlx::raw_sql(AssertSqlSafe(explain)).fetch_one(&mut *connection).await.expect(&text.name);
+    connection.execute("DEALLOCATE asked").await.expect("it was prepared");
+    let plan: &str = row.try_get_unchecked(0).expect("a plan");
+    serde_json::from_str(plan).expect("the plan is JSON")
+}
+
+fn type_name(base: &Base) -> &'static str {
+    match base {
+        Base::Bool => "boolean",
+        Base::Int16 => "smallint",
+        Base::Int32 => "integer",
+        Base::Int64 => "bigint",
+        Base::Float64 => "double precision",
+        Base::Text => "text",
+        Base::Bytes => "bytea",
+        Base::Uuid => "uuid",
+        Base::Json => "jsonb",
+        Base::TextArray => "text[]",
+        Base::Int64Array => "bigint[]",
+        Base::UuidArray => "uuid[]",
+        Base::Numeric => "numeric",
+        Base::Timestamp => "timestamptz",
+    }
+}
+
+/// Collects the scans of a plan and of all plans below it.
+fn pg_scans(plan: &Value, parents: &BTreeMap<String, String>, scans: &mut Scans) {
+    match plan {
+        Value::Array(plans) => plans.iter().for_each(|plan| pg_scans(plan, parents, scans)),
+        Value::Object(node) => {
+            let named = |key: &str| {
+                let name = node.get(key)?.as_str()?;
+                Some(parents.get(name).map_or(name, String::as_str))
+            };
+            let kind = node.get("Node Type").and_then(Value::as_str).unwrap_or_default();
+            if kind.ends_with("Scan")
+                && let Some(table) = named("Relation Name")
+            {
+                scans.insert(match (named("Index Name"), node.contains_key("Index Cond")) {
+                    (Some(index), true) => format!("{table} by {index}"),
+                    (Some(index), false) => format!("{table} along {index}"),
+                    (None, _) => format!("{table} whole"),
+                });
+            }
+            node.values().for_each(|inner| pg_scans(inner, parents, scans));
+        }
+        _ => {}
+    }
+}
