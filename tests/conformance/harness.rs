@@ -378,6 +378,7 @@ pub(crate) struct Declared {
     /// The operation that is refused when workers of all namespaces are asked for.
     pub(crate) listing_across_namespaces: &'static str,
     /// What an open document may be after somebody damaged it; only text may be no JSON at all.
+    #[allow(dead_code, reason = "for the fault suite, which shares this file")]
     pub(crate) damaged_documents: &'static [&'static str],
 }
 
