@@ -94,10 +94,20 @@ fn plans(listing: &str) -> Plans {
     plans
 }
 
-/// The name of the project's folder.
+/// The name of the crate, else that of the project's folder.
 fn title(root: &Path) -> Result<String, Failure> {
+    if let Some(name) = fs::read_to_string(root.join("Cargo.toml")).ok().as_deref().and_then(package) {
+        return Ok(name);
+    }
     let root = fs::canonicalize(root).map_err(Failure::io(format!("find {}", root.display())))?;
     Ok(root.file_name().map_or_else(|| "project".to_owned(), |name| name.to_string_lossy().into_owned()))
+}
+
+/// The name that a manifest gives its package.
+fn package(manifest: &str) -> Option<String> {
+    let table = manifest.split("\n[").find_map(|table| table.trim_start_matches('[').strip_prefix("package]"))?;
+    let name = table.lines().find_map(|line| line.trim().strip_prefix("name")?.trim_start().strip_prefix('='))?;
+    Some(name.trim().trim_matches('"').to_owned())
 }
 
 fn write(file: &Path, text: &str) -> std::io::Result<()> {
@@ -110,6 +120,13 @@ fn write(file: &Path, text: &str) -> std::io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_page_has_the_name_of_its_crate() {
+        assert_eq!(package("[workspace]\n\n[package]\nedition = \"2024\"\nname = \"a-b\"\n").as_deref(), Some("a-b"));
+        assert_eq!(package("[package]\nname=\"a\"").as_deref(), Some("a"));
+        assert_eq!(package("[workspace]\nmembers = []\n[lib]\nname = \"a\"\n"), None);
+    }
 
     #[test]
     fn a_listing_of_plans_is_read() {

@@ -52,7 +52,8 @@ pub(super) fn differing(difference: &Difference<'_>, group: &str, verdict: Verdi
     }
 }
 
-/// The rows of the facts that no difference is about.
+/// The rows of the facts that no difference is about. How a table is joined that one page alone reads is said with
+/// the table.
 pub(super) fn same(group: &str, ours: &[Fact], theirs: &[Fact], differences: &[Difference<'_>]) -> Vec<Row> {
     let differs = |node: &Node| {
         let is = |side: Option<&Node>| side.is_some_and(|other| std::ptr::eq(other, node));
@@ -64,8 +65,12 @@ pub(super) fn same(group: &str, ours: &[Fact], theirs: &[Fact], differences: &[D
         let key = fact.node.key();
         let at = facing.iter().position(|other| other.item == fact.item && other.node.key() == key);
         let other = at.map(|at| facing.remove(at));
+        if other.is_none() && fact.kind == Kind::Join {
+            continue;
+        }
         rows.push(row(group, fact, [Some(fact.node.span), other.map(|other| other.node.span)]));
     }
+    facing.retain(|fact| fact.kind != Kind::Join);
     rows.extend(facing.into_iter().map(|fact| row(group, fact, [None, Some(fact.node.span)])));
     rows
 }

@@ -283,6 +283,10 @@ fn flags(rewriter: &mut Rewriter<'_>) {
 
 /// What is no expression: conflicts, order, limits.
 fn clauses(rewriter: &mut Rewriter<'_>) {
+    if rewriter.raw.parts.len() > 1 {
+        let line = "Postgres runs one statement in a call: make those before the last one CTEs that write";
+        rewriter.open.push(line.to_owned());
+    }
     for part in &rewriter.tree.parts {
         if let Body::Insert(insert) = &part.body
             && let Some((word, span)) = &insert.or

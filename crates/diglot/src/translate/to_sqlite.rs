@@ -32,7 +32,15 @@ fn written<'t>(rewriter: &Rewriter<'t>, expr: &'t Expr) -> Option<Written<'t>> {
         ExprKind::Call { name, args, order, filter: None, over: None, distinct: false, .. } if order.is_empty() => {
             call(name, args)
         }
-        ExprKind::Cast { expr: inner, base, .. } => cast(inner, base.as_ref()),
+        ExprKind::Cast { expr: inner, base, .. } => {
+            // A cast of a parameter or of NULL only tells Postgres its type, unless another one works on it.
+            let is_bare = matches!(inner.kind, ExprKind::Param(_) | ExprKind::Null);
+            let parent = rewriter.parent(expr);
+            match is_bare && !parent.is_some_and(|parent| matches!(parent.kind, ExprKind::Cast { .. })) {
+                true => Some(Written::new().of(inner)),
+                false => cast(inner, base.as_ref()),
+            }
+        }
         ExprKind::Binary { op, left, right } => match op.as_str() {
             "->" | "->>" | "#>" | "#>>" => read(rewriter, expr, op),
             "||" => merged(left, right),
@@ -249,10 +257,6 @@ fn is_text(expr: &Expr, wanted: &str) -> bool {
 }
 
 fn cast<'t>(inner: &'t Expr, base: Option<&Base>) -> Option<Written<'t>> {
-    // A cast of a parameter or of a literal only tells Postgres its type.
-    if matches!(inner.kind, ExprKind::Param(_) | ExprKind::Null) {
-        return Some(Written::new().of(inner));
-    }
     let name = match base? {
         Base::Int16 | Base::Int32 | Base::Int64 => "INTEGER",
         Base::Float64 => {
@@ -307,8 +311,9 @@ fn clauses(rewriter: &mut Rewriter<'_>) {
             Body::Delete(delete) => using(rewriter, delete),
             Body::Update(_) | Body::Query(_) => {}
         }
-        if part.name.is_some() && !matches!(part.body, Body::Query(_)) {
-            rewriter.open.push("SQLite has no CTE that writes: make it a statement of its own in the unit".to_owned());
+        if let (Some(name), false) = (&part.name, matches!(part.body, Body::Query(_))) {
+            let line = format!("`{name}` writes, and SQLite has no CTE that does: make it a statement of the unit");
+            rewriter.open.push(line);
         }
         for query in queries(part) {
             for key in &query.order {
