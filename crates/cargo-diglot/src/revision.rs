@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 use crate::failure::Failure;
 
 /// What is checked out: everything that a project is read from.
-const FILES: [&str; 3] = ["*.sql", "*.toml", ".sqlx/diglot.json"];
+const FILES: [&str; 3] = ["*.sql", "diglot.*", ".sqlx/diglot.json"];
 
 /// A checked out revision; it is removed with the value.
 pub(crate) struct Tree {
