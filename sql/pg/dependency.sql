@@ -30,6 +30,7 @@ UPDATE ff_completion_event
 -- param: namespace text null
 -- param: instance_tag text null
 -- allow(shard-key): the sweep is over all partitions
+-- allow(id-cursor): each sweep begins anew, so what became visible behind its place is found by the next one.
 SELECT ended.partition_key, ended.event_id, ended.execution_id
   FROM ff_completion_event AS ended
  WHERE ended.dispatched_at_ms IS NULL

@@ -7,6 +7,7 @@ SELECT told.event_id
 
 -- Lists lease events in their order, strictly after one.
 -- name: event_lease_page :many
+-- allow(id-cursor): a subscription passes an id only when every smaller one is settled.
 SELECT told.event_id, told.partition_key, told.execution_id, told.lease_id, told.event_type, told.occurred_at_ms,
        told.namespace, told.instance_tag
   FROM ff_lease_event AS told
@@ -23,6 +24,7 @@ SELECT told.event_id
 
 -- Lists deliveries of signals in their order, strictly after one.
 -- name: event_signal_page :many
+-- allow(id-cursor): a subscription passes an id only when every smaller one is settled.
 SELECT told.event_id, told.partition_key, told.execution_id, told.signal_id, told.waitpoint_id,
        told.source_identity, told.delivered_at_ms, told.namespace, told.instance_tag
   FROM ff_signal_event AS told
@@ -41,6 +43,7 @@ SELECT told.event_id
 -- Lists completions in their order, strictly after one.
 -- name: event_completion_page :many
 -- allow(shard-key): a subscription is over all partitions
+-- allow(id-cursor): a subscription passes an id only when every smaller one is settled.
 SELECT told.event_id, told.partition_key, told.execution_id, told.flow_id, told.outcome, told.occurred_at_ms,
        told.namespace, told.instance_tag
   FROM ff_completion_event AS told

@@ -11,6 +11,7 @@ SELECT core.lifecycle_phase, core.eligibility_state, core.attempt_index, core.de
 -- Finds the attempt of an execution whose lease ran out first.
 -- name: expiry_attempt_due :opt
 -- diverges(lock): SQLite has a single writer, which already excludes everybody else.
+-- allow(claim-waits): it is about this execution, and whoever changes it now has to be waited for.
 SELECT held.attempt_index
   FROM ff_attempt AS held
  WHERE held.partition_key = :partition_key

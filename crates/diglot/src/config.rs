@@ -20,6 +20,9 @@ pub struct Config {
     pub words: BTreeMap<String, Vec<String>>,
     /// The column by which Postgres tables are partitioned (`shard-key` lint); empty turns the lint off.
     pub shard_key: String,
+    /// The collation of the Postgres databases (`text-order` lint): `C` says that they compare text by bytes, as SQLite
+    /// does.
+    pub pg_collation: String,
     /// The Cargo feature of the dependant that gates what is generated for SQLite; none: it is always there.
     pub sqlite_feature: Option<String>,
     /// The Cargo feature of the dependant that gates what is generated for Postgres; none: it is always there.
@@ -44,6 +47,7 @@ impl Default for Config {
             types: BTreeMap::new(),
             words: BTreeMap::new(),
             shard_key: String::new(),
+            pg_collation: String::new(),
             sqlite_feature: None,
             pg_feature: None,
             prepare: Prepare::default(),
@@ -209,7 +213,7 @@ mod tests {
         assert_eq!(
             fault("sql = \"sql\"\nshema = \"x\"\n"),
             "diglot.toml:2:1: unknown field `shema`, expected one of `sql`, `schema`, `types`, `words`, `shard_key`, \
-             `sqlite_feature`, `pg_feature`, `prepare`"
+             `pg_collation`, `sqlite_feature`, `pg_feature`, `prepare`"
         );
         assert_eq!(fault("sql = 3"), "diglot.toml:1:7: invalid type: integer `3`, expected a string");
         assert_eq!(

@@ -319,7 +319,12 @@ impl Run<'_> {
                 }
             }
             let pages: Vec<PageOf<'_>> = Dialect::ALL.into_iter().filter_map(page).collect();
-            found.extend(rules::lint(config, &pages.iter().collect::<Vec<_>>()));
+            found.extend(rules::lint(
+                &self.inputs.sources,
+                config,
+                &pages.iter().collect::<Vec<_>>(),
+                signature.as_ref(),
+            ));
             compared.push(found);
         }
         self.found.extend(optional::merged(&readings[..told], compared));

@@ -22,6 +22,7 @@ mod tests;
 pub use compare::DIVERGENCES;
 pub use detail::{Check, Fill, ForeignKey, Index};
 pub use read::read;
+pub(crate) use text::condition_of as condition;
 
 use std::collections::BTreeMap;
 

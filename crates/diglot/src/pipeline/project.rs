@@ -68,7 +68,7 @@ impl<'a> Project<'a> {
             return true;
         }
         let config = &self.inputs.config;
-        has_errors(&rules::lint(config, &[&sqlite, &pg]))
-            || has_errors(&infer::signature(config, entry.noun, page(Dialect::Sqlite), page(Dialect::Pg)).1)
+        let (signature, found) = infer::signature(config, entry.noun, page(Dialect::Sqlite), page(Dialect::Pg));
+        has_errors(&found) || has_errors(&rules::lint(&sources, config, &[&sqlite, &pg], signature.as_ref()))
     }
 }

@@ -29,6 +29,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use sqlparser::ast::{self, SetExpr};
 
+pub(crate) use self::functions::{is_aggregate, is_aggregate_call, knows_function};
+
 use self::edit::Edited;
 use self::scope::{Cte, Scope, name_of};
 use self::text::Text;

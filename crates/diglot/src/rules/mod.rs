@@ -4,13 +4,18 @@
 //! finds, why it bites, what to write instead, an example. Findings about one statement or pair that no pass
 //! needs for its own work are lints; their files also hold the check, and `LINTS` runs it.
 
+mod look;
 mod text;
 
+use std::collections::BTreeMap;
+
+use self::look::Word;
 use crate::config::Config;
 use crate::diagnostic::Diagnostic;
-use crate::infer::PageOf;
+use crate::infer::{PageOf, Param, Signature};
 use crate::page::AnnotationKind;
-use crate::tree::{Body, Expr, ExprKind, Part, Query, Rows, Select, SourceKind};
+use crate::source::Sources;
+use crate::tree::{Expr, Source, SourceId};
 
 /// A rule as `cargo diglot explain` shows it.
 #[derive(Debug, Clone, Copy)]
@@ -39,6 +44,8 @@ macro_rules! rules {
 }
 
 rules! {
+    absence_guard = "absence-guard",
+    alias_shadows = "alias-shadows",
     ambiguous_column = "ambiguous-column",
     answer_differs = "answer-differs",
     bad_config = "bad-config",
@@ -48,6 +55,11 @@ rules! {
     bad_optional_part = "bad-optional-part",
     cardinality_columns = "cardinality-columns",
     cardinality_differs = "cardinality-differs",
+    cast_length = "cast-length",
+    cast_width = "cast-width",
+    checked_delta = "checked-delta",
+    claim_waits = "claim-waits",
+    column_case = "column-case",
     column_duplicate = "column-duplicate",
     column_order_differs = "column-order-differs",
     column_type_conflict = "column-type-conflict",
@@ -55,32 +67,60 @@ rules! {
     column_unnamed = "column-unnamed",
     columns_differ = "columns-differ",
     conflict_differs = "conflict-differs",
+    conflict_target = "conflict-target",
+    counted_guard = "counted-guard",
     distinct_differs = "distinct-differs",
     duplicate_name = "duplicate-name",
     empty_statement = "empty-statement",
+    endless_recursion = "endless-recursion",
     engine_refuses = "engine-refuses",
+    explicit_number = "explicit-number",
+    format_directive = "format-directive",
+    group_bare_column = "group-bare-column",
     group_differs = "group-differs",
+    half_rounded = "half-rounded",
     having_differs = "having-differs",
+    huge_number = "huge-number",
+    id_cursor = "id-cursor",
     insert_differs = "insert-differs",
     insert_width = "insert-width",
+    int_real_comparison = "int-real-comparison",
     join_differs = "join-differs",
+    json_compared = "json-compared",
+    key_shift = "key-shift",
     kind_differs = "kind-differs",
+    like_backslash = "like-backslash",
     limit_differs = "limit-differs",
+    limit_without_number = "limit-without-number",
     lock_differs = "lock-differs",
+    missing_function = "missing-function",
     missing_page = "missing-page",
     missing_reason = "missing-reason",
     missing_statement = "missing-statement",
+    mixed_types = "mixed-types",
+    narrow_arithmetic = "narrow-arithmetic",
+    negative_substr = "negative-substr",
+    nested_comment = "nested-comment",
+    next_number = "next-number",
     not_utf8 = "not-utf8",
+    null_key = "null-key",
     null_order = "null-order",
     offset_differs = "offset-differs",
     on_conflict_without_target = "on-conflict-without-target",
     or_replace = "or-replace",
+    order_by_param = "order-by-param",
     order_differs = "order-differs",
     param_differs = "param-differs",
     param_type_conflict = "param-type-conflict",
     param_type_unknown = "param-type-unknown",
     params_differ = "params-differ",
     part_missing = "part-missing",
+    real_into_integer = "real-into-integer",
+    refused_by_postgres = "refused-by-postgres",
+    refused_by_sqlite = "refused-by-sqlite",
+    returning_reads_target = "returning-reads-target",
+    same_name_function = "same-name-function",
+    scalar_many = "scalar-many",
     schema_check_differs = "schema-check-differs",
     schema_column_differs = "schema-column-differs",
     schema_default_differs = "schema-default-differs",
@@ -95,11 +135,16 @@ rules! {
     set_differs = "set-differs",
     set_operation_differs = "set-operation-differs",
     shard_key = "shard-key",
+    shift_count = "shift-count",
     sql_before_name = "sql-before-name",
     stale_answers = "stale-answers",
+    stale_write = "stale-write",
     statement_order = "statement-order",
     syntax = "syntax",
     tables_differ = "tables-differ",
+    text_as_number = "text-as-number",
+    text_into_number = "text-into-number",
+    text_order = "text-order",
     unit_cte_differs = "unit-cte-differs",
     unit_read_after_write = "unit-read-after-write",
     unknown_annotation = "unknown-annotation",
@@ -108,13 +153,17 @@ rules! {
     unknown_divergence = "unknown-divergence",
     unknown_table = "unknown-table",
     unknown_word = "unknown-word",
+    unlocked_claim = "unlocked-claim",
     unordered_limit = "unordered-limit",
+    unordered_set = "unordered-set",
     unsupported_statement = "unsupported-statement",
     unterminated = "unterminated",
     unused_allow = "unused-allow",
     unused_annotation = "unused-annotation",
     unused_divergence = "unused-divergence",
     unused_only = "unused-only",
+    update_from_many = "update-from-many",
+    update_reads_target = "update-reads-target",
     where_differs = "where-differs",
     wrong_only = "wrong-only",
 }
@@ -127,9 +176,28 @@ pub(crate) struct Context<'a> {
     pub(crate) page: &'a PageOf<'a>,
     /// The facing page, unless the statement stands alone.
     pub(crate) facing: Option<&'a PageOf<'a>>,
+    /// The parameters with the types that both pages give them, where they are known.
+    params: &'a [Param],
+    /// Every expression of the page, each before those inside it.
+    exprs: Vec<&'a Expr>,
+    /// Every source of the page.
+    by_id: BTreeMap<SourceId, &'a Source>,
+    /// The tokens of each SQL statement of the page.
+    tokens: Vec<Vec<Word<'a>>>,
 }
 
-impl Context<'_> {
+impl<'a> Context<'a> {
+    fn new(
+        sources: &'a Sources,
+        config: &'a Config,
+        page: &'a PageOf<'a>,
+        facing: Option<&'a PageOf<'a>>,
+        params: &'a [Param],
+    ) -> Context<'a> {
+        let by_id = page.tree.sources().into_iter().map(|source| (source.id, source)).collect();
+        Context { config, page, facing, params, exprs: page.tree.exprs(), by_id, tokens: look::tokens(sources, page) }
+    }
+
     /// The statement's name.
     fn name(&self) -> &str {
         &self.page.raw.name
@@ -141,12 +209,56 @@ type Check = fn(&Context<'_>, &mut Vec<Diagnostic>);
 
 /// The lints, which `-- allow(rule): reason` can silence.
 const LINTS: &[(&str, Check)] = &[
+    ("absence-guard", absence_guard::check),
+    ("alias-shadows", alias_shadows::check),
+    ("cast-length", cast_length::check),
+    ("cast-width", cast_width::check),
+    ("checked-delta", checked_delta::check),
+    ("claim-waits", claim_waits::check),
+    ("column-case", column_case::check),
+    ("conflict-target", conflict_target::check),
+    ("counted-guard", counted_guard::check),
+    ("endless-recursion", endless_recursion::check),
+    ("explicit-number", explicit_number::check),
+    ("format-directive", format_directive::check),
+    ("group-bare-column", group_bare_column::check),
+    ("half-rounded", half_rounded::check),
+    ("huge-number", huge_number::check),
+    ("id-cursor", id_cursor::check),
+    ("int-real-comparison", int_real_comparison::check),
+    ("json-compared", json_compared::check),
+    ("key-shift", key_shift::check),
+    ("like-backslash", like_backslash::check),
+    ("limit-without-number", limit_without_number::check),
+    ("missing-function", missing_function::check),
+    ("mixed-types", mixed_types::check),
+    ("narrow-arithmetic", narrow_arithmetic::check),
+    ("negative-substr", negative_substr::check),
+    ("nested-comment", nested_comment::check),
+    ("next-number", next_number::check),
+    ("null-key", null_key::check),
     ("on-conflict-without-target", on_conflict_without_target::check),
     ("or-replace", or_replace::check),
+    ("order-by-param", order_by_param::check),
+    ("real-into-integer", real_into_integer::check),
+    ("refused-by-postgres", refused_by_postgres::check),
+    ("refused-by-sqlite", refused_by_sqlite::check),
+    ("returning-reads-target", returning_reads_target::check),
+    ("same-name-function", same_name_function::check),
+    ("scalar-many", scalar_many::check),
     ("shard-key", shard_key::check),
+    ("shift-count", shift_count::check),
+    ("stale-write", stale_write::check),
+    ("text-as-number", text_as_number::check),
+    ("text-into-number", text_into_number::check),
+    ("text-order", text_order::check),
     ("unit-read-after-write", unit_read_after_write::check),
     ("unknown-word", unknown_word::check),
+    ("unlocked-claim", unlocked_claim::check),
     ("unordered-limit", unordered_limit::check),
+    ("unordered-set", unordered_set::check),
+    ("update-from-many", update_from_many::check),
+    ("update-reads-target", update_reads_target::check),
 ];
 
 /// The rule of that name.
@@ -156,11 +268,17 @@ pub fn find(name: &str) -> Option<&'static Rule> {
 
 /// Runs the lints over a pair, or over a page that stands alone, and drops what `-- allow` lets pass. An
 /// `-- allow` on either page holds for both.
-pub(crate) fn lint(config: &Config, pages: &[&PageOf<'_>]) -> Vec<Diagnostic> {
+pub(crate) fn lint(
+    sources: &Sources,
+    config: &Config,
+    pages: &[&PageOf<'_>],
+    signature: Option<&Signature>,
+) -> Vec<Diagnostic> {
+    let params = signature.map_or(&[][..], |signature| &signature.params);
     let mut found = Vec::new();
     for (at, page) in pages.iter().enumerate() {
         let facing = pages.iter().enumerate().find(|(other, _)| *other != at).map(|(_, page)| *page);
-        let context = Context { config, page, facing };
+        let context = Context::new(sources, config, page, facing, params);
         LINTS.iter().for_each(|(_, check)| check(&context, &mut found));
     }
     allow(pages, found)
@@ -194,88 +312,6 @@ fn allow(pages: &[&PageOf<'_>], mut found: Vec<Diagnostic>) -> Vec<Diagnostic> {
     found.retain(|finding| !allowed.contains(&finding.rule));
     found.extend(unused);
     found
-}
-
-/// Every query of a part: its own and those inside it.
-fn queries(part: &Part) -> Vec<&Query> {
-    let mut queries = Vec::new();
-    match &part.body {
-        Body::Query(query) => queries.push(query),
-        Body::Insert(insert) => queries.push(&insert.rows),
-        Body::Update(_) | Body::Delete(_) => {}
-    }
-    for source in part.sources() {
-        if let SourceKind::Derived(query) = &source.kind {
-            queries.push(query);
-        }
-    }
-    for expr in part.exprs() {
-        match &expr.kind {
-            ExprKind::InQuery { query, .. } | ExprKind::Exists { query, .. } | ExprKind::Scalar(query) => {
-                queries.push(query);
-            }
-            _ => {}
-        }
-    }
-    let mut at = 0;
-    while at < queries.len() {
-        let query = queries[at];
-        queries.extend(query.ctes.iter().map(|(_, query)| query));
-        inner(&query.rows, &mut queries);
-        at += 1;
-    }
-    queries
-}
-
-/// Queries in parentheses.
-fn inner<'t>(rows: &'t Rows, queries: &mut Vec<&'t Query>) {
-    match rows {
-        Rows::Query(query) => queries.push(query),
-        Rows::Set { left, right, .. } => {
-            inner(left, queries);
-            inner(right, queries);
-        }
-        Rows::Select(_) | Rows::Values(..) => {}
-    }
-}
-
-/// Every condition of a part that must hold for a row to count: conjuncts of WHERE and of ON, at every depth.
-fn conjuncts(part: &Part) -> Vec<&Expr> {
-    let mut found = Vec::new();
-    match &part.body {
-        Body::Update(update) => split(update.filter.as_ref(), &mut found),
-        Body::Delete(delete) => split(delete.filter.as_ref(), &mut found),
-        Body::Query(_) | Body::Insert(_) => {}
-    }
-    for source in part.sources() {
-        split(source.join.as_ref().and_then(|join| join.on.as_ref()), &mut found);
-    }
-    let mut selects = Vec::new();
-    queries(part).into_iter().for_each(|query| branches(&query.rows, &mut selects));
-    selects.into_iter().for_each(|select| split(select.filter.as_ref(), &mut found));
-    found
-}
-
-fn branches<'t>(rows: &'t Rows, selects: &mut Vec<&'t Select>) {
-    match rows {
-        Rows::Select(select) => selects.push(select),
-        Rows::Set { left, right, .. } => {
-            branches(left, selects);
-            branches(right, selects);
-        }
-        Rows::Values(..) | Rows::Query(_) => {}
-    }
-}
-
-fn split<'t>(filter: Option<&'t Expr>, found: &mut Vec<&'t Expr>) {
-    let Some(filter) = filter else { return };
-    match &filter.kind {
-        ExprKind::Binary { op, left, right } if op == "and" => {
-            split(Some(left), found);
-            split(Some(right), found);
-        }
-        _ => found.push(filter),
-    }
 }
 
 #[cfg(test)]

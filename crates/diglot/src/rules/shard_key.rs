@@ -23,7 +23,8 @@
 
 use std::collections::BTreeSet;
 
-use super::{Context, conjuncts};
+use super::Context;
+use super::look::{bare, conjuncts};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Dialect;
 use crate::tree::{Body, Expr, ExprKind, Part, Source, SourceId, SourceKind};
@@ -71,7 +72,7 @@ fn pinned(context: &Context<'_>, part: &Part, key: &str) -> BTreeSet<SourceId> {
                 ExprKind::Param(_) | ExprKind::Number(_) => {
                     pinned.insert(id);
                 }
-                ExprKind::Column { source, column } => match context.page.tree.source(*source).map(|s| &s.kind) {
+                ExprKind::Column { source, column } => match context.by_id.get(source).map(|source| &source.kind) {
                     Some(SourceKind::Table(_)) if column == key => equal.push((id, *source)),
                     Some(SourceKind::Table(_)) | None => {}
                     Some(_) => {
@@ -97,12 +98,5 @@ fn key_of(expr: &Expr, key: &str) -> Option<SourceId> {
     match &expr.kind {
         ExprKind::Column { source, column } if column == key => Some(*source),
         _ => None,
-    }
-}
-
-fn bare(expr: &Expr) -> &Expr {
-    match &expr.kind {
-        ExprKind::Cast { expr, .. } => bare(expr),
-        _ => expr,
     }
 }

@@ -20,16 +20,16 @@
 //! "ff_exec_core.lifecycle_phase" = ["submitted", "runnable", "active", "terminal"]
 //! ```
 
-use super::Context;
+use super::{Context, look};
 use crate::diagnostic::Diagnostic;
-use crate::tree::{Assignment, Body, ConflictAction, Expr, ExprKind, Rows, SourceKind};
+use crate::tree::{Expr, ExprKind, SourceKind};
 
 pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
     if context.config.words.is_empty() {
         return;
     }
     let tree = context.page.tree;
-    for expr in tree.exprs() {
+    for expr in &context.exprs {
         match &expr.kind {
             ExprKind::Binary { op, left, right } if op == "=" || op == "<>" => {
                 compared(context, left, &[right], found);
@@ -43,34 +43,14 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
         }
     }
     for part in &tree.parts {
-        let Some(target) = part.target() else { continue };
-        let SourceKind::Table(table) = &target.kind else { continue };
-        let mut assigned = |set: &[Assignment]| {
-            set.iter().for_each(|set| stored(context, table, &set.column, &set.value, found));
-        };
-        match &part.body {
-            Body::Update(update) => assigned(&update.set),
-            Body::Insert(insert) => {
-                if let Some(ConflictAction::Update { set, .. }) = insert.conflict.as_ref().map(|c| &c.action) {
-                    assigned(set);
-                }
-                let rows: Vec<Vec<&Expr>> = match &insert.rows.rows {
-                    Rows::Select(select) => vec![select.columns.iter().map(|column| &column.expr).collect()],
-                    Rows::Values(rows, _) => rows.iter().map(|row| row.iter().collect()).collect(),
-                    _ => Vec::new(),
-                };
-                for ((column, _), value) in rows.iter().flat_map(|row| insert.columns.iter().zip(row)) {
-                    stored(context, table, column, value, found);
-                }
-            }
-            Body::Query(_) | Body::Delete(_) => {}
-        }
+        let Some(SourceKind::Table(table)) = part.target().map(|target| &target.kind) else { continue };
+        look::stored(part).into_iter().for_each(|(column, value)| stored(context, table, column, value, found));
     }
 }
 
 fn compared(context: &Context<'_>, column: &Expr, values: &[&Expr], found: &mut Vec<Diagnostic>) {
     let ExprKind::Column { source, column } = &column.kind else { return };
-    let Some(SourceKind::Table(table)) = context.page.tree.source(*source).map(|source| &source.kind) else { return };
+    let Some(SourceKind::Table(table)) = context.by_id.get(source).map(|source| &source.kind) else { return };
     for value in values {
         stored(context, table, column, value, found);
     }

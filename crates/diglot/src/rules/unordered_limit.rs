@@ -19,7 +19,8 @@
 //! LIMIT :page_size
 //! ```
 
-use super::{Context, queries};
+use super::Context;
+use super::look::queries;
 use crate::diagnostic::Diagnostic;
 use crate::tree::{ExprKind, Query, Rows};
 

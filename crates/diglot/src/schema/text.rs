@@ -3,6 +3,19 @@
 use sqlparser::ast::{
     BinaryOperator, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, UnaryOperator, Value,
 };
+use sqlparser::dialect::{PostgreSqlDialect, SQLiteDialect};
+use sqlparser::parser::Parser;
+
+use crate::dialect::Dialect;
+
+/// The condition that a text says, as [`condition`] gives it; none when it cannot be read.
+pub(crate) fn condition_of(sql: &str, dialect: Dialect) -> Option<String> {
+    let expr = match dialect {
+        Dialect::Sqlite => Parser::new(&SQLiteDialect {}).try_with_sql(sql).ok()?.parse_expr(),
+        Dialect::Pg => Parser::new(&PostgreSqlDialect {}).try_with_sql(sql).ok()?.parse_expr(),
+    };
+    expr.ok().as_ref().map(condition)
+}
 
 /// A condition: a bare flag is `flag = 1`.
 pub(super) fn condition(expr: &Expr) -> String {

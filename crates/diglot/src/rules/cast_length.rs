@@ -1,0 +1,37 @@
+//! A cast has a length.
+//!
+//! # What it finds
+//!
+//! `CAST(… AS VARCHAR(n))` and `CHAR(n)` on a page of a pair.
+//!
+//! # Why it bites
+//!
+//! Postgres cuts the text off, or fills it with blanks; SQLite ignores the length.
+//!
+//! # Write instead
+//!
+//! `substr(x, 1, n)`.
+//!
+//! # Example
+//!
+//! ```text
+//! substr(CAST(reason AS TEXT), 1, 200)
+//! ```
+
+use super::Context;
+use crate::diagnostic::Diagnostic;
+use crate::tree::ExprKind;
+
+pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
+    if !context.is_pg_of_pair() {
+        return;
+    }
+    for expr in &context.exprs {
+        let ExprKind::Cast { to, .. } = &expr.kind else { continue };
+        if to.contains("char") && to.contains('(') {
+            let message = format!("{}: the cast cuts the text off on Postgres", context.name());
+            let finding = Diagnostic::error("cast-length", message, expr.span, "SQLite ignores the length");
+            found.push(finding.help("write `substr(…, 1, n)`, on both pages"));
+        }
+    }
+}

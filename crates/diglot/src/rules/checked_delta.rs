@@ -1,0 +1,50 @@
+//! A difference is inserted into a column with a CHECK.
+//!
+//! # What it finds
+//!
+//! ON CONFLICT DO UPDATE that adds `excluded.n` to a column which a CHECK of the table names.
+//!
+//! # Why it bites
+//!
+//! Both engines check the row that was to be inserted before they look for a conflict: a negative difference fails the
+//! CHECK although the updated row would pass it.
+//!
+//! # Write instead
+//!
+//! An UPDATE first and an INSERT where it changed nothing, or the CHECK on the sum alone.
+//!
+//! # Example
+//!
+//! ```text
+//! UPDATE budget SET used = used + :delta WHERE scope = :scope
+//! ```
+
+use super::Context;
+use crate::diagnostic::Diagnostic;
+use crate::tree::{Body, ConflictAction, Expr, ExprKind};
+
+pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
+    if !context.is_pg_of_pair() {
+        return;
+    }
+    for part in &context.page.tree.parts {
+        let (Body::Insert(insert), Some(table)) = (&part.body, context.target(part)) else { continue };
+        let Some(ConflictAction::Update { set, excluded, .. }) = insert.conflict.as_ref().map(|c| &c.action) else { continue };
+        for set in set {
+            let named = |condition: &str| {
+                condition.split(|c: char| !c.is_alphanumeric() && c != '_').any(|word| word == set.column)
+            };
+            let proposed = |expr: &Expr| matches!(&expr.kind, ExprKind::Column { source, column } if source == excluded && *column == set.column);
+            let adds = match &set.value.kind {
+                ExprKind::Binary { op, left, right } => op == "+" && (proposed(left) || proposed(right)),
+                _ => false,
+            };
+            if adds && table.checks.iter().any(|check| named(&check.condition)) {
+                let message = format!("{}: a difference is checked as if it were `{}.{}`", context.name(), table.name, set.column);
+                let label = "the proposed row is checked first";
+                let finding = Diagnostic::warning("checked-delta", message, set.span, label);
+                found.push(finding.help("update first, and insert where nothing was updated"));
+            }
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! ON CONFLICT names no unique key.
+//!
+//! # What it finds
+//!
+//! A conflict target whose columns are no primary key, no unique constraint and no unique index of the table; and one
+//! that only a partial index has, without the condition of that index in the same words.
+//!
+//! # Why it bites
+//!
+//! Both engines refuse columns without a key. Where the condition is stronger than that of the index, Postgres proves
+//! that it fits and SQLite refuses.
+//!
+//! # Write instead
+//!
+//! The columns of the key, and the condition of a partial index as the schema has it.
+//!
+//! # Example
+//!
+//! ```text
+//! ON CONFLICT (dedup) WHERE state <> 'done' DO NOTHING
+//! ```
+
+use std::collections::BTreeSet;
+
+use super::Context;
+use crate::diagnostic::Diagnostic;
+use crate::schema::{Index, Table};
+use crate::tree::{Body, Conflict};
+
+pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
+    for part in &context.page.tree.parts {
+        let (Body::Insert(insert), Some(table)) = (&part.body, context.target(part)) else { continue };
+        let Some(conflict) = &insert.conflict else { continue };
+        let Some(target) = &conflict.target else { continue };
+        let columns: BTreeSet<&str> = target.iter().map(String::as_str).collect();
+        // What is no column is an expression, which an index may have in other words.
+        if table.view || !columns.iter().all(|name| table.column(name).is_some()) || has_key(table, &columns) {
+            continue;
+        }
+        let list = target.join(", ");
+        let message = format!("{}: ON CONFLICT ({list}) fits no unique key of `{}`", context.name(), table.name);
+        let finding = Diagnostic::error("conflict-target", message, conflict.span, "no such key");
+        found.push(match partial(table, &columns) {
+            Some(index) if is_same(context, conflict, index) => continue,
+            Some(index) => {
+                let help = format!("write the condition of the index: `ON CONFLICT ({list}) WHERE …`");
+                finding.context(index.span, "unique under a condition").help(help)
+            }
+            None => {
+                let help = "name the columns of a primary key or of a unique constraint";
+                finding.context(table.span, "its keys are declared here").help(help)
+            }
+        });
+    }
+}
+
+fn has_key(table: &Table, columns: &BTreeSet<&str>) -> bool {
+    let mut keys = table.unique.iter().chain([&table.primary_key]);
+    keys.any(|key| !key.is_empty() && key.iter().map(String::as_str).collect::<BTreeSet<_>>() == *columns)
+}
+
+/// A partial unique index over these columns.
+fn partial<'t>(table: &'t Table, columns: &BTreeSet<&str>) -> Option<&'t Index> {
+    table.indexes.iter().find(|index| index.unique && index.columns().collect::<BTreeSet<_>>() == *columns)
+}
+
+/// Whether a conflict target has the condition of the index. One that is not understood is taken for the same.
+fn is_same(context: &Context<'_>, conflict: &Conflict, index: &Index) -> bool {
+    let Some(filter) = &conflict.target_filter else { return index.predicate.is_none() };
+    let words = context.tokens.iter().flatten().filter(|word| {
+        !word.token.is_comment()
+            && word.span.file == filter.span.file
+            && filter.span.start <= word.span.start
+            && word.span.end <= filter.span.end
+    });
+    let mut text = String::new();
+    let mut end = filter.span.start;
+    for word in words {
+        // Operators are tokens of one character each.
+        if word.span.start > end {
+            text.push(' ');
+        }
+        text.push_str(word.text);
+        end = word.span.end;
+    }
+    crate::schema::condition(&text, context.page.tree.dialect).is_none_or(|said| Some(said) == index.predicate)
+}

@@ -1,0 +1,39 @@
+//! The directives of format differ.
+//!
+//! # What it finds
+//!
+//! `format` with a directive other than %s and %%.
+//!
+//! # Why it bites
+//!
+//! SQLite knows those of printf, Postgres %s, %I and %L.
+//!
+//! # Write instead
+//!
+//! %s, or `||`.
+//!
+//! # Example
+//!
+//! ```text
+//! format('%s-%s', lane, id)
+//! ```
+
+use super::Context;
+use crate::diagnostic::Diagnostic;
+use crate::tree::ExprKind;
+
+pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
+    if context.facing.is_none() {
+        return;
+    }
+    for expr in &context.exprs {
+        let ExprKind::Call { name, args, .. } = &expr.kind else { continue };
+        let Some(ExprKind::Text(text)) = args.first().map(|arg| &arg.kind) else { continue };
+        let plain = text.replace("%%", "").replace("%s", "");
+        if name == "format" && plain.contains('%') {
+            let message = format!("{}: the engines do not know the same directives of format", context.name());
+            let finding = Diagnostic::error("format-directive", message, expr.span, "only %s and %% are common");
+            found.push(finding.help("write %s, with a cast to text where it matters, or use `||`"));
+        }
+    }
+}

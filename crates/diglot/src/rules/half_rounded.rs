@@ -1,0 +1,39 @@
+//! A half is rounded to the even number by one engine.
+//!
+//! # What it finds
+//!
+//! `round` over double precision on the Postgres page.
+//!
+//! # Why it bites
+//!
+//! Postgres rounds 2.5 to 2, the even neighbour; SQLite rounds it to 3.
+//!
+//! # Write instead
+//!
+//! `round(CAST(x AS numeric))` on Postgres, which rounds a half away from zero as SQLite does.
+//!
+//! # Example
+//!
+//! ```text
+//! CAST(round(CAST(x AS numeric)) AS double precision)
+//! ```
+
+use super::Context;
+use crate::diagnostic::Diagnostic;
+use crate::tree::ExprKind;
+use crate::types::Base;
+
+pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
+    if !context.is_pg_of_pair() {
+        return;
+    }
+    for expr in &context.exprs {
+        let ExprKind::Call { name, args, .. } = &expr.kind else { continue };
+        let real = args.first().and_then(|arg| arg.ty.as_ref()).is_some_and(|ty| ty.base == Base::Float64);
+        if name == "round" && real {
+            let message = format!("{}: Postgres rounds a half to the even number", context.name());
+            let finding = Diagnostic::error("half-rounded", message, expr.span, "SQLite rounds it away from zero");
+            found.push(finding.help("write `round(CAST(… AS numeric))` on the Postgres page"));
+        }
+    }
+}

@@ -1,0 +1,278 @@
+//! Ways to look at a statement that several lints share.
+
+mod many;
+
+use super::Context;
+use crate::dialect::Dialect;
+use crate::infer::PageOf;
+use crate::page::AnnotationKind;
+use crate::schema::{Column, Table};
+use crate::source::{Sources, Span};
+use crate::split::lexer::{self, Token};
+use crate::tree::{
+    Body, ConflictAction, Expr, ExprKind, OutputColumn, Part, Query, Rows, Select, SourceId, SourceKind,
+};
+use crate::types::{Base, Type};
+
+/// Every query of a part: its own and those inside it.
+pub(super) fn queries(part: &Part) -> Vec<&Query> {
+    let mut queries = Vec::new();
+    match &part.body {
+        Body::Query(query) => queries.push(query),
+        Body::Insert(insert) => queries.push(&insert.rows),
+        Body::Update(_) | Body::Delete(_) => {}
+    }
+    for source in part.sources() {
+        if let SourceKind::Derived(query) = &source.kind {
+            queries.push(query);
+        }
+    }
+    for expr in part.exprs() {
+        match &expr.kind {
+            ExprKind::InQuery { query, .. } | ExprKind::Exists { query, .. } | ExprKind::Scalar(query) => {
+                queries.push(query);
+            }
+            _ => {}
+        }
+    }
+    let mut at = 0;
+    while at < queries.len() {
+        let query = queries[at];
+        queries.extend(query.ctes.iter().map(|(_, query)| query));
+        inner(&query.rows, &mut queries);
+        at += 1;
+    }
+    queries
+}
+
+/// Queries in parentheses.
+fn inner<'t>(rows: &'t Rows, queries: &mut Vec<&'t Query>) {
+    match rows {
+        Rows::Query(query) => queries.push(query),
+        Rows::Set { left, right, .. } => {
+            inner(left, queries);
+            inner(right, queries);
+        }
+        Rows::Select(_) | Rows::Values(..) => {}
+    }
+}
+
+/// Every condition of a part that must hold for a row to count: conjuncts of WHERE and of ON, at every depth.
+pub(super) fn conjuncts(part: &Part) -> Vec<&Expr> {
+    let mut found = Vec::new();
+    match &part.body {
+        Body::Update(update) => split(update.filter.as_ref(), &mut found),
+        Body::Delete(delete) => split(delete.filter.as_ref(), &mut found),
+        Body::Query(_) | Body::Insert(_) => {}
+    }
+    for source in part.sources() {
+        split(source.join.as_ref().and_then(|join| join.on.as_ref()), &mut found);
+    }
+    let mut selects = Vec::new();
+    queries(part).into_iter().for_each(|query| branches(&query.rows, &mut selects));
+    selects.into_iter().for_each(|select| split(select.filter.as_ref(), &mut found));
+    found
+}
+
+pub(super) fn branches<'t>(rows: &'t Rows, selects: &mut Vec<&'t Select>) {
+    match rows {
+        Rows::Select(select) => selects.push(select),
+        Rows::Set { left, right, .. } => {
+            branches(left, selects);
+            branches(right, selects);
+        }
+        Rows::Values(..) | Rows::Query(_) => {}
+    }
+}
+
+pub(super) fn split<'t>(filter: Option<&'t Expr>, found: &mut Vec<&'t Expr>) {
+    let Some(filter) = filter else { return };
+    match &filter.kind {
+        ExprKind::Binary { op, left, right } if op == "and" => {
+            split(Some(left), found);
+            split(Some(right), found);
+        }
+        _ => found.push(filter),
+    }
+}
+
+/// Every SELECT of a part, at every depth.
+pub(super) fn selects(part: &Part) -> Vec<&Select> {
+    let mut found = Vec::new();
+    queries(part).into_iter().for_each(|query| branches(&query.rows, &mut found));
+    found
+}
+
+/// What is assigned to columns of the part's target, and inserted into them.
+pub(super) fn stored(part: &Part) -> Vec<(&str, &Expr)> {
+    let mut stored: Vec<(&str, &Expr)> = Vec::new();
+    match &part.body {
+        Body::Update(update) => stored.extend(update.set.iter().map(|set| (set.column.as_str(), &set.value))),
+        Body::Insert(insert) => {
+            if let Some(ConflictAction::Update { set, .. }) = insert.conflict.as_ref().map(|conflict| &conflict.action)
+            {
+                stored.extend(set.iter().map(|set| (set.column.as_str(), &set.value)));
+            }
+            stored.extend(inserted(part));
+        }
+        Body::Query(_) | Body::Delete(_) => {}
+    }
+    stored
+}
+
+/// What is inserted into columns of the part's target.
+pub(super) fn inserted(part: &Part) -> Vec<(&str, &Expr)> {
+    let Body::Insert(insert) = &part.body else { return Vec::new() };
+    let rows: Vec<Vec<&Expr>> = match &insert.rows.rows {
+        Rows::Select(select) => vec![select.columns.iter().map(|column| &column.expr).collect()],
+        Rows::Values(rows, _) => rows.iter().map(|row| row.iter().collect()).collect(),
+        Rows::Set { .. } | Rows::Query(_) => Vec::new(),
+    };
+    let pairs = rows.into_iter().flat_map(|row| insert.columns.iter().map(|(column, _)| column.as_str()).zip(row));
+    pairs.collect()
+}
+
+/// The columns of RETURNING.
+pub(super) fn returning(part: &Part) -> &[OutputColumn] {
+    match &part.body {
+        Body::Insert(insert) => &insert.returning,
+        Body::Update(update) => &update.returning,
+        Body::Delete(delete) => &delete.returning,
+        Body::Query(_) => &[],
+    }
+}
+
+/// The names of the tables that a query reads itself, not in its subqueries.
+pub(super) fn tables(query: &Query) -> Vec<(&str, SourceId)> {
+    let mut selects = Vec::new();
+    branches(&query.rows, &mut selects);
+    let sources = selects.into_iter().flat_map(|select| &select.from);
+    sources
+        .filter_map(|source| match &source.kind {
+            SourceKind::Table(name) => Some((name.as_str(), source.id)),
+            _ => None,
+        })
+        .collect()
+}
+
+/// The query inside an expression.
+pub(super) fn subquery(expr: &Expr) -> Option<&Query> {
+    match &expr.kind {
+        ExprKind::Scalar(query) | ExprKind::Exists { query, .. } | ExprKind::InQuery { query, .. } => Some(query),
+        _ => None,
+    }
+}
+
+/// The sources whose columns an expression reads, those of its subqueries too.
+pub(super) fn read_from(expr: &Expr) -> Vec<SourceId> {
+    let source = |expr: &Expr| match &expr.kind {
+        ExprKind::Column { source, .. } => Some(*source),
+        _ => None,
+    };
+    expr.exprs().into_iter().filter_map(source).collect()
+}
+
+/// What an expression holds in its own dialect, where known.
+pub(super) fn base(expr: &Expr) -> Option<&Base> {
+    expr.ty.as_ref().map(|ty| &ty.base)
+}
+
+pub(super) fn is_integer(base: &Base) -> bool {
+    matches!(base, Base::Int16 | Base::Int32 | Base::Int64)
+}
+
+/// What stands inside casts and COLLATE.
+pub(super) fn bare(expr: &Expr) -> &Expr {
+    match &expr.kind {
+        ExprKind::Cast { expr, .. } | ExprKind::Collate { expr, .. } => bare(expr),
+        _ => expr,
+    }
+}
+
+/// Whether an operator compares by order or for equality.
+pub(super) fn is_comparison(op: &str) -> bool {
+    ["=", "<>", "<", "<=", ">", ">=", "is distinct from", "is not distinct from"].contains(&op)
+}
+
+impl Context<'_> {
+    /// Whether this is the Postgres page of a pair.
+    pub(super) fn is_pg_of_pair(&self) -> bool {
+        self.page.tree.dialect == Dialect::Pg && self.facing.is_some()
+    }
+
+    /// Whether this is the SQLite page of a pair.
+    pub(super) fn is_sqlite_of_pair(&self) -> bool {
+        self.page.tree.dialect == Dialect::Sqlite && self.facing.is_some()
+    }
+
+    /// The table that a part writes.
+    pub(super) fn target(&self, part: &Part) -> Option<&Table> {
+        match &part.target()?.kind {
+            SourceKind::Table(name) => self.page.schema.tables.get(name),
+            _ => None,
+        }
+    }
+
+    /// The table behind a source.
+    pub(super) fn table(&self, source: SourceId) -> Option<&Table> {
+        match &self.by_id.get(&source)?.kind {
+            SourceKind::Table(name) => self.page.schema.tables.get(name),
+            _ => None,
+        }
+    }
+
+    /// The column of a table that an expression is.
+    pub(super) fn column(&self, expr: &Expr) -> Option<(&Table, &Column)> {
+        let ExprKind::Column { source, column } = &expr.kind else { return None };
+        let table = self.table(*source)?;
+        Some((table, table.column(column)?))
+    }
+
+    /// The type that `-- param` declares, on either page.
+    pub(super) fn declared(&self, name: &str) -> Option<&Type> {
+        let pages = [Some(self.page), self.facing];
+        pages.into_iter().flatten().flat_map(|page| &page.raw.annotations).find_map(|annotation| {
+            match &annotation.kind {
+                AnnotationKind::Param { name: declared, ty } if declared == name => Some(ty),
+                _ => None,
+            }
+        })
+    }
+
+    /// What a value holds: by its own type, or by that of a parameter.
+    pub(super) fn holds<'e>(&'e self, expr: &'e Expr) -> Option<&'e Base> {
+        match &expr.kind {
+            ExprKind::Param(name) => self.params.iter().find(|param| param.name == *name).map(|param| &param.ty.base),
+            _ => base(expr),
+        }
+    }
+}
+
+/// A token with its text and its place.
+pub(super) struct Word<'a> {
+    pub(super) token: Token,
+    pub(super) text: &'a str,
+    pub(super) span: Span,
+}
+
+impl Word<'_> {
+    /// Whether it is that bare word, in any case of letters.
+    pub(super) fn is(&self, word: &str) -> bool {
+        self.text.eq_ignore_ascii_case(word)
+    }
+}
+
+/// The tokens of each SQL statement of a page, comments too.
+pub(super) fn tokens<'a>(sources: &'a Sources, page: &PageOf<'_>) -> Vec<Vec<Word<'a>>> {
+    let parts = page.raw.parts.iter().map(|part| {
+        let text = sources.text(part.span);
+        let base = part.span.start as usize;
+        let words = lexer::tokens(text, page.tree.dialect).into_iter().map(|token| Word {
+            token,
+            text: text.get(token.start..token.end).unwrap_or_default(),
+            span: Span::new(part.span.file, base + token.start..base + token.end),
+        });
+        words.filter(|word| !page.raw.is_left_out(word.span)).collect()
+    });
+    parts.collect()
+}

@@ -1,0 +1,53 @@
+//! A number with a fraction goes into an integer column.
+//!
+//! # What it finds
+//!
+//! An INSERT or an assignment of a real number to an integer column.
+//!
+//! # Why it bites
+//!
+//! Postgres rounds it; SQLite stores the fraction, or refuses it in a STRICT table.
+//!
+//! # Write instead
+//!
+//! A cast that says what is meant, after `trunc` or `round`.
+//!
+//! # Example
+//!
+//! ```text
+//! SET n = CAST(:x AS BIGINT)
+//! ```
+
+use super::Context;
+use super::look::{base, is_integer, stored};
+use crate::diagnostic::Diagnostic;
+use crate::tree::{Expr, ExprKind};
+use crate::types::Base;
+
+pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
+    if context.facing.is_none() {
+        return;
+    }
+    for part in &context.page.tree.parts {
+        let Some(table) = context.target(part) else { continue };
+        for (name, value) in stored(part) {
+            let integer = table.column(name).is_some_and(|column| is_integer(&column.ty.base));
+            if integer && is_real(context, value) {
+                let message = format!("{}: a number with a fraction goes into `{}.{name}`", context.name(), table.name);
+                let label = "rounded by Postgres, kept by SQLite";
+                let finding = Diagnostic::error("real-into-integer", message, value.span, label);
+                found.push(finding.help("say what is meant: `CAST(… AS BIGINT)` on both pages, or a column of doubles"));
+            }
+        }
+    }
+}
+
+fn is_real(context: &Context<'_>, value: &Expr) -> bool {
+    match &value.kind {
+        ExprKind::Number(text) => text.contains('.'),
+        ExprKind::Param(_) => context.holds(value) == Some(&Base::Float64),
+        // What a function gives is often a whole number that is held as a double.
+        ExprKind::Call { .. } => false,
+        _ => matches!(base(value), Some(Base::Float64 | Base::Numeric)) && !matches!(value.kind, ExprKind::Scalar(_)),
+    }
+}

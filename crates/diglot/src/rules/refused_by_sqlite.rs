@@ -1,0 +1,119 @@
+//! A form of Postgres stands on the SQLite page.
+//!
+//! # What it finds
+//!
+//! On the SQLite page: EXCEPT ALL and INTERSECT ALL, OFFSET without LIMIT, DELETE … USING, DEFAULT as a value, E'…'
+//! and $$…$$, DISTINCT or IS NULL over a row, ON CONFLICT right behind a FROM, names for the columns of a subquery,
+//! tables of `public`.
+//!
+//! # Why it bites
+//!
+//! Postgres reads it; on SQLite the statement fails when it is prepared, or reads as something else.
+//!
+//! # Write instead
+//!
+//! A form that both read: `LIMIT -1 OFFSET n`, EXISTS instead of USING, the column left out, a plain literal, a CTE
+//! with column names, `WHERE true` before ON CONFLICT.
+//!
+//! # Example
+//!
+//! ```text
+//! INSERT INTO kv (k, n) SELECT k, n FROM src WHERE true ON CONFLICT (k) DO NOTHING
+//! ```
+
+use super::Context;
+use super::look::{Word, queries};
+use crate::diagnostic::Diagnostic;
+use crate::dialect::Dialect;
+use crate::source::Span;
+use crate::split::lexer::Kind;
+use crate::tree::{Body, Expr, ExprKind, Part, Rows, SourceKind};
+
+/// Reports a form with the text to write instead.
+type Report<'r> = &'r mut dyn FnMut(Span, &str, &str);
+
+pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
+    if context.page.tree.dialect != Dialect::Sqlite {
+        return;
+    }
+    let mut report = |span: Span, what: &str, help: &str| {
+        let message = format!("{}: SQLite does not read {what}", context.name());
+        found.push(Diagnostic::error("refused-by-sqlite", message, span, "a form of Postgres").help(help.to_owned()));
+    };
+    context.page.tree.parts.iter().for_each(|shape| part(shape, &mut report));
+    context.exprs.iter().for_each(|shape| expr(shape, &mut report));
+    for source in context.by_id.values() {
+        let SourceKind::Derived(query) = &source.kind else { continue };
+        let renamed = source.columns.iter().zip(query.columns()).any(|((name, _), (own, _))| *name != own);
+        if renamed {
+            report(source.span, "names for the columns of a subquery", "name them in a CTE: `WITH v(a) AS (…)`");
+        }
+    }
+    for words in &context.tokens {
+        let words: Vec<&Word<'_>> = words.iter().filter(|word| !word.token.is_comment()).collect();
+        (0..words.len()).for_each(|at| token(context, &words, at, &mut report));
+    }
+}
+
+fn part(part: &Part, report: Report<'_>) {
+    match &part.body {
+        Body::Delete(delete) => {
+            if let Some(source) = delete.using.first() {
+                report(source.span, "DELETE … USING", "write `WHERE EXISTS (SELECT 1 FROM …)`, which both read");
+            }
+        }
+        Body::Insert(insert) => {
+            if let (Rows::Select(select), Some(conflict)) = (&insert.rows.rows, &insert.conflict)
+                && select.filter.is_none()
+                && select.group.is_empty()
+                && insert.rows.order.is_empty()
+                && insert.rows.limit.is_none()
+                && !select.from.is_empty()
+            {
+                let help = "write `WHERE true` before it: behind a FROM, ON begins the condition of a join";
+                report(conflict.span, "ON CONFLICT right behind a FROM", help);
+            }
+        }
+        Body::Query(_) | Body::Update(_) => {}
+    }
+    for query in queries(part) {
+        if let (Some(offset), None) = (&query.offset, &query.limit) {
+            report(offset.span, "OFFSET without LIMIT", "write `LIMIT -1 OFFSET …`");
+        }
+    }
+}
+
+fn expr(expr: &Expr, report: Report<'_>) {
+    let is_row = |expr: &Expr| matches!(expr.kind, ExprKind::Tuple(_));
+    match &expr.kind {
+        ExprKind::Call { args, distinct: true, .. } if args.iter().any(is_row) => {
+            report(expr.span, "DISTINCT over a row", "count the rows of a subquery with DISTINCT");
+        }
+        ExprKind::Is { expr: inner, .. } if is_row(inner) => {
+            report(expr.span, "IS over a row", "test each column: `a IS NULL AND b IS NULL`");
+        }
+        _ => {}
+    }
+}
+
+/// What can be told by a word and those around it.
+fn token(context: &Context<'_>, words: &[&Word<'_>], at: usize, report: Report<'_>) {
+    let word = words[at];
+    let is = |at: usize, wanted: &str| words.get(at).is_some_and(|word| word.is(wanted));
+    let touches = words.get(at + 1).is_some_and(|next| next.span.start == word.span.end);
+    let text_follows = words.get(at + 1).is_some_and(|next| next.token.kind == Kind::Text);
+    if (is(at, "except") || is(at, "intersect")) && is(at + 1, "all") {
+        report(word.span, "EXCEPT ALL and INTERSECT ALL", "write it without ALL, or count the rows");
+    } else if is(at, "default") && word.token.kind == Kind::Word && !is(at + 1, "values") {
+        report(word.span, "DEFAULT as a value", "leave the column out of the INSERT");
+    } else if is(at, "e") && touches && text_follows {
+        report(word.span, "E'…'", "write a plain text, with '' for a quote");
+    } else if is(at, "$") && is(at + 1, "$") && touches {
+        report(word.span, "$$…$$", "write a plain text, with '' for a quote");
+    } else if is(at, "public") && is(at + 1, ".") && (at == 0 || !is(at - 1, ".")) {
+        let alias = context.by_id.values().any(|source| source.alias.eq_ignore_ascii_case(word.text));
+        if !alias {
+            report(word.span, "a schema of Postgres", "write the table's name alone");
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! A function has the same name in both engines and another meaning.
+//!
+//! # What it finds
+//!
+//! On the Postgres page `json_object`, and functions of `json` over a `jsonb` column; on the SQLite page `jsonb_set`,
+//! `jsonb_insert` and `jsonb_object`; `random` on either page of a pair.
+//!
+//! # Why it bites
+//!
+//! `json_object` of Postgres takes arrays. The `jsonb_` functions of SQLite take paths that begin with `$` and give
+//! bytes, and older versions lack them. `random()` is a 64-bit integer on one engine and a fraction on the other.
+//!
+//! # Write instead
+//!
+//! `json_object` and `json_set` on SQLite, `jsonb_build_object` and `jsonb_set` on Postgres; a random value comes from
+//! the caller as a parameter.
+//!
+//! # Example
+//!
+//! ```text
+//! json_object('kind', :kind)                   -- SQLite
+//! jsonb_build_object('kind', :kind::text)      -- Postgres
+//! ```
+
+use super::Context;
+use super::look::base;
+use crate::diagnostic::Diagnostic;
+use crate::dialect::Dialect;
+use crate::tree::{Expr, ExprKind};
+use crate::types::Base;
+
+/// Functions of Postgres that take json and not jsonb.
+const OF_JSON: &str = "json_array_length json_typeof json_array_elements json_array_elements_text json_object_keys json_each \
+    json_each_text json_extract_path json_extract_path_text json_strip_nulls";
+
+pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
+    for expr in &context.exprs {
+        let ExprKind::Call { name, args, .. } = &expr.kind else { continue };
+        if let Some((label, help)) = meaning(context, name, args) {
+            let message = format!("{}: `{name}` is another function on each engine", context.name());
+            found.push(Diagnostic::error("same-name-function", message, expr.span, label).help(help));
+        }
+    }
+}
+
+/// What the function is here, and what to write.
+fn meaning(context: &Context<'_>, name: &str, args: &[Expr]) -> Option<(&'static str, String)> {
+    let is = |list: &str| list.split_whitespace().any(|listed| listed == name);
+    match context.page.tree.dialect {
+        Dialect::Pg if name == "json_object" => {
+            Some(("takes arrays on Postgres", "write `jsonb_build_object` on the Postgres page".to_owned()))
+        }
+        Dialect::Pg if is(OF_JSON) && args.first().is_some_and(|arg| is_jsonb(context, arg)) => {
+            let help = format!("write `jsonb{}` on the Postgres page", name.trim_start_matches("json"));
+            Some(("takes json, and this is jsonb", help))
+        }
+        Dialect::Sqlite if is("jsonb_set jsonb_insert jsonb_object") => {
+            let help = format!("write `json{}` on the SQLite page", name.trim_start_matches("jsonb"));
+            Some(("takes `$` paths on SQLite and gives bytes", help))
+        }
+        Dialect::Sqlite if name == "random" && context.facing.is_some() => {
+            let help = "let the caller draw the value and hand it over as a parameter";
+            Some(("an integer of 64 bits here, a fraction on Postgres", help.to_owned()))
+        }
+        _ => None,
+    }
+}
+
+fn is_jsonb(context: &Context<'_>, expr: &Expr) -> bool {
+    match context.column(expr) {
+        Some((_, column)) => column.declared == "jsonb",
+        None => matches!(&expr.kind, ExprKind::Cast { to, .. } if to == "jsonb") && base(expr) == Some(&Base::Json),
+    }
+}

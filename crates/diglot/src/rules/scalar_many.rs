@@ -1,0 +1,52 @@
+//! A subquery that stands for one value may give several.
+//!
+//! # What it finds
+//!
+//! On the Postgres page of a pair: a subquery in the place of a value with neither LIMIT 1, nor an aggregate, nor an
+//! equation for every column of a key.
+//!
+//! # Why it bites
+//!
+//! SQLite takes the first row that it comes across; Postgres fails as soon as there are two.
+//!
+//! # Write instead
+//!
+//! `ORDER BY … LIMIT 1` inside, or IN instead of `=`.
+//!
+//! # Example
+//!
+//! ```text
+//! WHERE id = (SELECT id FROM job WHERE state = 'ready' ORDER BY priority, id LIMIT 1)
+//! ```
+
+use super::Context;
+use crate::diagnostic::Diagnostic;
+use crate::tree::{ExprKind, Query};
+
+pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
+    if !context.is_pg_of_pair() {
+        return;
+    }
+    // `= ANY (SELECT …)` and `ARRAY(SELECT …)` take all rows.
+    let mut of_many: Vec<*const Query> = Vec::new();
+    for expr in &context.exprs {
+        let inner = match &expr.kind {
+            ExprKind::Any { right, .. } => vec![&**right],
+            ExprKind::Call { name, args, .. } if name == "array" => args.iter().collect(),
+            _ => Vec::new(),
+        };
+        of_many.extend(inner.into_iter().filter_map(|expr| match &expr.kind {
+            ExprKind::Scalar(query) => Some(std::ptr::from_ref::<Query>(query)),
+            _ => None,
+        }));
+    }
+    for expr in &context.exprs {
+        let ExprKind::Scalar(query) = &expr.kind else { continue };
+        if !of_many.contains(&std::ptr::from_ref(query)) && context.may_give_many(query) {
+            let message = format!("{}: a subquery for one value may give several rows", context.name());
+            let label = "some row on SQLite, an error on Postgres";
+            let finding = Diagnostic::error("scalar-many", message, expr.span, label);
+            found.push(finding.help("write `ORDER BY … LIMIT 1` inside it, or IN, on both pages"));
+        }
+    }
+}

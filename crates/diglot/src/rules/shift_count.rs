@@ -1,0 +1,49 @@
+//! A shift may be by more bits than there are.
+//!
+//! # What it finds
+//!
+//! `<<` or `>>` by a value that is no literal below 64, on the Postgres page of a pair.
+//!
+//! # Why it bites
+//!
+//! SQLite gives 0; Postgres takes the count modulo the width, so that a back-off of `base << attempt` begins anew.
+//!
+//! # Write instead
+//!
+//! A bound for the count: `base << least(attempt, 20)`.
+//!
+//! # Example
+//!
+//! ```text
+//! base_ms << CASE WHEN attempt < 20 THEN attempt ELSE 20 END
+//! ```
+
+use super::Context;
+use crate::diagnostic::Diagnostic;
+use crate::tree::{Expr, ExprKind};
+
+pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
+    if !context.is_pg_of_pair() {
+        return;
+    }
+    for expr in &context.exprs {
+        let ExprKind::Binary { op, right, .. } = &expr.kind else { continue };
+        if (op == "<<" || op == ">>") && !is_bounded(right) {
+            let message = format!("{}: the shift may be by more bits than there are", context.name());
+            let label = "0 on SQLite, begins anew on Postgres";
+            let finding = Diagnostic::warning("shift-count", message, expr.span, label);
+            found.push(finding.help("bound the count by a CASE, on both pages"));
+        }
+    }
+}
+
+/// A literal below the width, or the lesser of such a literal and something.
+fn is_bounded(count: &Expr) -> bool {
+    match &count.kind {
+        ExprKind::Number(text) => text.parse::<u8>().is_ok_and(|bits| bits < 32),
+        ExprKind::Call { name, args, .. } => name == "least" && args.iter().any(is_bounded),
+        ExprKind::Case { otherwise: Some(otherwise), .. } => is_bounded(otherwise),
+        ExprKind::Cast { expr, .. } => is_bounded(expr),
+        _ => false,
+    }
+}

@@ -1,0 +1,106 @@
+//! A value is calculated from a row that was read without a lock.
+//!
+//! # What it finds
+//!
+//! On the Postgres page of a pair: an UPDATE that assigns a value made from a CTE over its own table, where the CTE
+//! takes no lock and the WHERE does not compare the column with what was read.
+//!
+//! # Why it bites
+//!
+//! The CTE sees the table as it was when the statement began. Another session may have changed the row since; the
+//! UPDATE waits for it and then writes the old value plus one: an update is lost. SQLite has one writer.
+//!
+//! # Write instead
+//!
+//! The calculation over the target's own column (`SET n = job.n + 1`), FOR UPDATE in the CTE, or a fence:
+//! `AND job.n = seen.n`.
+//!
+//! # Example
+//!
+//! ```text
+//! WITH seen AS (SELECT id, n FROM job WHERE id = :id FOR UPDATE)
+//! UPDATE job SET n = seen.n + 1 FROM seen WHERE job.id = seen.id
+//! ```
+
+use std::collections::BTreeSet;
+
+use super::Context;
+use super::look::{bare, split, tables};
+use crate::diagnostic::Diagnostic;
+use crate::tree::{Body, Expr, ExprKind, Query, Rows, SourceId, SourceKind, Update};
+
+pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
+    if !context.is_pg_of_pair() {
+        return;
+    }
+    for part in &context.page.tree.parts {
+        let Body::Update(update) = &part.body else { continue };
+        let SourceKind::Table(target) = &update.target.kind else { continue };
+        let changed: BTreeSet<&str> = update.set.iter().map(|set| set.column.as_str()).collect();
+        for set in &update.set {
+            // A plain copy of what was read restores it on purpose; a calculation loses what came between.
+            if matches!(bare(&set.value).kind, ExprKind::Column { .. }) {
+                continue;
+            }
+            let stale = set.value.exprs().into_iter().find(|expr| {
+                let ExprKind::Column { source, column } = &expr.kind else { return false };
+                let Some(query) = unlocked(context, *source) else { return false };
+                origin(query, column).is_some_and(|(table, own)| {
+                    table_name(context, table) == Some(target) && own == set.column
+                }) && !is_fenced(update, *source, column, &changed)
+            });
+            if let Some(expr) = stale {
+                let message = format!("{}: `{}` is calculated from a row read without a lock", context.name(), set.column);
+                let label = "may have changed since it was read";
+                let finding = Diagnostic::error("stale-write", message, expr.span, label);
+                let help = format!("calculate from `{}.{}` itself, or write FOR UPDATE in the CTE", update.target.alias, set.column);
+                found.push(finding.help(help));
+            }
+        }
+    }
+}
+
+/// The query of a CTE that reads tables and locks nothing.
+fn unlocked<'t>(context: &Context<'t>, source: SourceId) -> Option<&'t Query> {
+    let SourceKind::Cte(name) = &context.by_id.get(&source)?.kind else { return None };
+    let part = context.page.tree.parts.iter().find(|part| part.name.as_ref() == Some(name))?;
+    match &part.body {
+        Body::Query(query) if query.locks.is_empty() && !tables(query).is_empty() => Some(query),
+        _ => None,
+    }
+}
+
+/// The table's column that a query's column shows.
+fn origin<'q>(query: &'q Query, name: &str) -> Option<(SourceId, &'q str)> {
+    let Rows::Select(select) = &query.rows else { return None };
+    match &select.columns.iter().find(|column| column.name == name)?.expr.kind {
+        ExprKind::Column { source, column } => Some((*source, column)),
+        _ => None,
+    }
+}
+
+fn table_name<'c>(context: &'c Context<'_>, source: SourceId) -> Option<&'c String> {
+    match &context.by_id.get(&source)?.kind {
+        SourceKind::Table(name) => Some(name),
+        _ => None,
+    }
+}
+
+/// Whether the WHERE compares a column that is changed with what was read.
+fn is_fenced(update: &Update, read: SourceId, column: &str, changed: &BTreeSet<&str>) -> bool {
+    let mut conditions = Vec::new();
+    split(update.filter.as_ref(), &mut conditions);
+    let of = |expr: &Expr, wanted: SourceId| match &bare(expr).kind {
+        ExprKind::Column { source, column } if *source == wanted => Some(column.clone()),
+        _ => None,
+    };
+    conditions.iter().any(|condition| match &condition.kind {
+        ExprKind::Binary { op, left, right } if op == "=" || op == "is not distinct from" => {
+            [(left, right), (right, left)].into_iter().any(|(own, seen)| {
+                of(own, update.target.id).is_some_and(|own| changed.contains(own.as_str()))
+                    && of(seen, read).is_some_and(|seen| seen == column || changed.contains(seen.as_str()))
+            })
+        }
+        _ => false,
+    })
+}

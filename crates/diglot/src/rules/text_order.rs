@@ -1,0 +1,71 @@
+//! Texts are ordered by the rules of a language.
+//!
+//! # What it finds
+//!
+//! On the Postgres page of a pair: ORDER BY, `<` and its like, BETWEEN, `min` and `max` over a text column without
+//! `COLLATE "C"`, unless `pg_collation = "C"` in `diglot.toml` says that the database itself orders by bytes.
+//!
+//! # Why it bites
+//!
+//! SQLite compares bytes; Postgres compares by the collation of the database, where `a` comes before `B` and `_x` may
+//! come after both. Pages and cursors come out differently.
+//!
+//! # Write instead
+//!
+//! `COLLATE "C"` on the column in the schema of Postgres, or in the statement.
+//!
+//! # Example
+//!
+//! ```text
+//! lane_id text COLLATE "C" NOT NULL
+//! ```
+
+use super::Context;
+use super::look::queries;
+use crate::diagnostic::Diagnostic;
+use crate::source::Span;
+use crate::tree::{Expr, ExprKind};
+use crate::types::Base;
+
+pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
+    if !context.is_pg_of_pair() || context.config.pg_collation.eq_ignore_ascii_case("c") {
+        return;
+    }
+    let mut report = |expr: &Expr, at: Span| {
+        let Some((table, column)) = context.column(expr) else { return };
+        if column.ty.base != Base::Text || column.collation.is_some() {
+            return;
+        }
+        let item = format!("{}.{}", table.name, column.name);
+        let message = format!("{}: `{item}` is ordered by the rules of a language", context.name());
+        let label = "by bytes on SQLite, by the collation on Postgres";
+        let finding = Diagnostic::error("text-order", message, at, label);
+        let help = "write `COLLATE \"C\"` behind the column, in the schema of Postgres or here";
+        let config = "or, if the database orders by bytes: `pg_collation = \"C\"` in `diglot.toml`";
+        found.push(finding.help(help).help(config));
+    };
+    for query in context.page.tree.parts.iter().flat_map(queries) {
+        query.order.iter().for_each(|key| report(&key.expr, key.span));
+    }
+    for expr in &context.exprs {
+        match &expr.kind {
+            ExprKind::Binary { op, left, right } if ["<", "<=", ">", ">="].contains(&op.as_str()) => {
+                match (&left.kind, &right.kind) {
+                    (ExprKind::Collate { .. }, _) | (_, ExprKind::Collate { .. }) => {}
+                    (ExprKind::Tuple(left), ExprKind::Tuple(_)) => left.iter().for_each(|item| report(item, item.span)),
+                    _ if context.column(left).is_some() => report(left, expr.span),
+                    _ => report(right, expr.span),
+                }
+            }
+            ExprKind::Between { expr: inner, .. } => report(inner, expr.span),
+            ExprKind::Call { name, args, order, over, .. } => {
+                if let (true, [only]) = (name == "min" || name == "max", args.as_slice()) {
+                    report(only, expr.span);
+                }
+                let keys = order.iter().chain(over.iter().flat_map(|window| &window.order));
+                keys.for_each(|key| report(&key.expr, key.span));
+            }
+            _ => {}
+        }
+    }
+}

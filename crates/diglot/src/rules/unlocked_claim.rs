@@ -1,0 +1,97 @@
+//! Rows are picked without a lock and then changed.
+//!
+//! # What it finds
+//!
+//! On the Postgres page of a pair: an UPDATE of rows that a query with LIMIT has picked from the same table
+//! without FOR UPDATE, where its own WHERE does not ask again for a column that it changes.
+//!
+//! # Why it bites
+//!
+//! Two sessions pick the same rows at the same time. The second waits for the first, finds that the row still has the
+//! id that it picked, and changes it as well: the same job for two workers. SQLite has one writer.
+//!
+//! # Write instead
+//!
+//! `FOR UPDATE SKIP LOCKED` behind the LIMIT.
+//!
+//! # Example
+//!
+//! ```text
+//! WHERE id IN (SELECT id FROM job WHERE state = 'ready' ORDER BY id LIMIT :n FOR UPDATE SKIP LOCKED)
+//! ```
+
+use std::collections::BTreeSet;
+
+use super::Context;
+use super::look::{split, subquery, tables};
+use crate::diagnostic::Diagnostic;
+use crate::tree::{Body, Expr, ExprKind, Part, Query, Source, SourceKind};
+
+pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
+    if !context.is_pg_of_pair() {
+        return;
+    }
+    for part in &context.page.tree.parts {
+        // A row that is deleted is gone for the second session, so a DELETE is no matter.
+        let Body::Update(update) = &part.body else { continue };
+        let (target, filter) = (&update.target, update.filter.as_ref());
+        let SourceKind::Table(table) = &target.kind else { continue };
+        let changed: BTreeSet<&str> = update.set.iter().map(|set| set.column.as_str()).collect();
+        if asks_again(filter, target, &changed) {
+            continue;
+        }
+        let inside = filter.into_iter().flat_map(Expr::exprs).filter_map(subquery);
+        let picked = inside.chain(update.from.iter().filter_map(derived));
+        let through = picked.flat_map(|query| with_ctes(context, query)).chain(ctes(context, update.from.iter()));
+        if let Some(query) = through.into_iter().find(|query| {
+            query.limit.is_some() && query.locks.is_empty() && tables(query).iter().any(|(name, _)| name == table)
+        }) {
+            let span = query.limit.as_ref().map_or(query.span, |limit| limit.span);
+            let message = format!("{}: rows of `{table}` are picked without a lock and then changed", context.name());
+            let label = "two sessions can pick the same rows";
+            let finding = Diagnostic::error("unlocked-claim", message, span, label);
+            found.push(finding.context(target.span, "changed here").help("write `FOR UPDATE SKIP LOCKED` behind the LIMIT"));
+        }
+    }
+}
+
+/// Whether the WHERE of the write itself asks for a column that it changes.
+fn asks_again(filter: Option<&Expr>, target: &Source, changed: &BTreeSet<&str>) -> bool {
+    let mut conditions = Vec::new();
+    split(filter, &mut conditions);
+    conditions.into_iter().filter(|condition| subquery(condition).is_none()).any(|condition| {
+        condition.exprs().iter().any(|expr| match &expr.kind {
+            ExprKind::Column { source, column } => *source == target.id && changed.contains(column.as_str()),
+            _ => false,
+        })
+    })
+}
+
+fn derived(source: &Source) -> Option<&Query> {
+    match &source.kind {
+        SourceKind::Derived(query) => Some(query),
+        _ => None,
+    }
+}
+
+/// A query, and those of the CTEs that it reads.
+fn with_ctes<'t>(context: &Context<'t>, query: &'t Query) -> Vec<&'t Query> {
+    let mut selects = Vec::new();
+    super::look::branches(&query.rows, &mut selects);
+    let mut queries = vec![query];
+    queries.extend(ctes(context, selects.into_iter().flat_map(|select| &select.from)));
+    queries
+}
+
+/// The queries of the CTEs among these sources.
+fn ctes<'t>(context: &Context<'t>, sources: impl Iterator<Item = &'t Source>) -> Vec<&'t Query> {
+    let query = |source: &Source| {
+        let SourceKind::Cte(name) = &source.kind else { return None };
+        let of_name = |part: &&'t Part| part.name.as_ref() == Some(name);
+        match &context.page.tree.parts.iter().find(of_name)?.body {
+            Body::Query(query) => Some(query),
+            _ => None,
+        }
+    };
+    sources.filter_map(query).collect()
+}

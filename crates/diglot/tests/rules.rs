@@ -1,0 +1,339 @@
+//! Each lint on text that means something else on each engine: a pair where it fires, and one where it is silent.
+
+use std::collections::BTreeSet;
+
+use diglot::config::Config;
+use diglot::source::{SourceFile, Sources};
+use diglot::{Inputs, compile};
+
+const SQLITE: &str = "
+CREATE TABLE job (id INTEGER PRIMARY KEY, lane TEXT NOT NULL, n INTEGER NOT NULL, x REAL NOT NULL, flag INTEGER NOT NULL,
+  raw TEXT NOT NULL, data BLOB NOT NULL, pos INTEGER NOT NULL, at_ms BIGINT NOT NULL, UNIQUE (lane, pos));
+CREATE TABLE event (event_id INTEGER PRIMARY KEY AUTOINCREMENT, job_id INTEGER NOT NULL, kind TEXT NOT NULL);
+CREATE TABLE live (id INTEGER PRIMARY KEY, dedup TEXT NOT NULL, state TEXT NOT NULL, used BIGINT NOT NULL CHECK (used >= 0));
+CREATE UNIQUE INDEX live_dedup ON live (dedup) WHERE state <> 'done';";
+const PG: &str = "
+CREATE TABLE job (id integer PRIMARY KEY, lane text NOT NULL, n integer NOT NULL, x double precision NOT NULL,
+  flag boolean NOT NULL, raw jsonb NOT NULL, data bytea NOT NULL, pos integer NOT NULL, at_ms bigint NOT NULL,
+  UNIQUE (lane, pos));
+CREATE TABLE event (event_id bigserial PRIMARY KEY, job_id integer NOT NULL, kind text NOT NULL);
+CREATE TABLE live (id integer PRIMARY KEY, dedup text NOT NULL, state text NOT NULL, used bigint NOT NULL CHECK (used >= 0));
+CREATE UNIQUE INDEX live_dedup ON live (dedup) WHERE state <> 'done';";
+
+/// A rule, a statement where it fires, and one where it is silent. Two texts are those of SQLite and Postgres.
+struct Case {
+    rule: &'static str,
+    fires: &'static [&'static str],
+    silent: &'static [&'static str],
+}
+
+const CASES: &[Case] = &[
+    Case {
+        rule: "absence-guard",
+        fires: &[
+            "INSERT INTO event (job_id, kind) SELECT 1, 'a' WHERE NOT EXISTS (SELECT 1 FROM event AS e WHERE e.kind = 'a')",
+        ],
+        silent: &[
+            "INSERT INTO event (job_id, kind) SELECT 1, 'a' WHERE NOT EXISTS (SELECT 1 FROM live AS l WHERE l.id = 1)",
+        ],
+    },
+    Case {
+        rule: "alias-shadows",
+        fires: &["SELECT lower(lane) AS lane, count(*) AS c FROM job GROUP BY lane"],
+        silent: &["SELECT lower(lane) AS folded, count(*) AS c FROM job GROUP BY lane"],
+    },
+    Case {
+        rule: "cast-length",
+        fires: &["SELECT CAST(lane AS VARCHAR(3)) AS short FROM job"],
+        silent: &["SELECT substr(lane, 1, 3) AS short FROM job"],
+    },
+    Case {
+        rule: "cast-width",
+        fires: &["SELECT CAST(at_ms AS INTEGER) AS at FROM job"],
+        silent: &["SELECT CAST(at_ms AS BIGINT) AS at FROM job"],
+    },
+    Case {
+        rule: "checked-delta",
+        fires: &[
+            "INSERT INTO live (id, dedup, state, used) VALUES (:id, 'a', 'b', :used) ON CONFLICT (id) DO UPDATE SET used = live.used + excluded.used",
+        ],
+        silent: &[
+            "INSERT INTO live (id, dedup, state, used) VALUES (:id, 'a', 'b', :used) ON CONFLICT (id) DO UPDATE SET used = excluded.used",
+        ],
+    },
+    Case {
+        rule: "claim-waits",
+        fires: &[
+            "SELECT id FROM job WHERE flag = 1 ORDER BY id LIMIT 1",
+            "SELECT id FROM job WHERE flag ORDER BY id LIMIT 1 FOR UPDATE",
+        ],
+        silent: &[
+            "SELECT id FROM job WHERE flag = 1 ORDER BY id LIMIT 1",
+            "SELECT id FROM job WHERE flag ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED",
+        ],
+    },
+    Case { rule: "column-case", fires: &["SELECT lane AS Queue FROM job"], silent: &["SELECT lane AS queue FROM job"] },
+    Case {
+        rule: "conflict-target",
+        fires: &[
+            "INSERT INTO live (id, dedup, state, used) VALUES (1, 'a', 'b', 0) ON CONFLICT (dedup) WHERE state = 'ready' DO NOTHING",
+        ],
+        silent: &[
+            "INSERT INTO live (id, dedup, state, used) VALUES (1, 'a', 'b', 0) ON CONFLICT (dedup) WHERE (state != 'done') DO NOTHING",
+        ],
+    },
+    Case {
+        rule: "counted-guard",
+        fires: &[
+            "INSERT INTO live (id, dedup, state, used) SELECT 1, 'a', 'b', 0 WHERE (SELECT count(*) FROM live AS l) < 3",
+        ],
+        silent: &["UPDATE live SET used = used + 1 WHERE id = :id AND used < 3"],
+    },
+    Case {
+        rule: "endless-recursion",
+        fires: &["WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r) SELECT n FROM r LIMIT 3"],
+        silent: &["WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r WHERE n < 3) SELECT n FROM r"],
+    },
+    Case {
+        rule: "explicit-number",
+        fires: &["INSERT INTO event (event_id, job_id, kind) VALUES (1, 2, 'a')"],
+        silent: &["INSERT INTO event (job_id, kind) VALUES (2, 'a')"],
+    },
+    Case {
+        rule: "format-directive",
+        fires: &["SELECT format('%d', n) AS t FROM job"],
+        silent: &["SELECT format('%s', n) AS t FROM job"],
+    },
+    Case {
+        rule: "group-bare-column",
+        fires: &["SELECT lane, n FROM job GROUP BY lane"],
+        silent: &["SELECT id, n FROM job GROUP BY id"],
+    },
+    Case {
+        rule: "half-rounded",
+        fires: &["SELECT round(x) AS whole FROM job"],
+        silent: &[
+            "SELECT round(x) AS whole FROM job",
+            "SELECT CAST(round(CAST(x AS numeric)) AS double precision) AS whole FROM job",
+        ],
+    },
+    Case {
+        rule: "huge-number",
+        fires: &["SELECT id FROM job WHERE at_ms < 9223372036854775808"],
+        silent: &["SELECT id FROM job WHERE at_ms < 9223372036854775807"],
+    },
+    Case {
+        rule: "id-cursor",
+        fires: &["SELECT event_id, kind FROM event WHERE event_id > :after ORDER BY event_id LIMIT 10"],
+        silent: &["SELECT id, lane FROM job WHERE id > :after ORDER BY id LIMIT 10"],
+    },
+    Case {
+        rule: "int-real-comparison",
+        fires: &["SELECT id FROM job WHERE at_ms = x"],
+        silent: &["SELECT id FROM job WHERE at_ms = n"],
+    },
+    Case {
+        rule: "json-compared",
+        fires: &["SELECT id FROM job WHERE raw = '{}'"],
+        silent: &[
+            "SELECT id FROM job WHERE json_extract(raw, '$.kind') = 'a'",
+            "SELECT id FROM job WHERE raw ->> 'kind' = 'a'",
+        ],
+    },
+    Case {
+        rule: "key-shift",
+        fires: &["UPDATE job SET pos = pos - 1 WHERE lane = :lane"],
+        silent: &["UPDATE job SET n = n - 1 WHERE lane = :lane"],
+    },
+    Case {
+        rule: "like-backslash",
+        fires: &[r"SELECT id FROM job WHERE lane LIKE 'a\_%'"],
+        silent: &[r"SELECT id FROM job WHERE lane LIKE 'a\_%' ESCAPE '\'"],
+    },
+    Case {
+        rule: "limit-without-number",
+        fires: &["-- param: most i64 null\nSELECT id FROM job ORDER BY id LIMIT :most"],
+        silent: &["-- param: most i64\nSELECT id FROM job ORDER BY id LIMIT :most"],
+    },
+    Case {
+        rule: "missing-function",
+        fires: &["SELECT floor(x) AS whole FROM job"],
+        silent: &["SELECT abs(x) AS plain FROM job"],
+    },
+    Case {
+        rule: "mixed-types",
+        fires: &["SELECT id FROM job WHERE flag = 1"],
+        silent: &["SELECT id FROM job WHERE flag = 1", "SELECT id FROM job WHERE flag = TRUE"],
+    },
+    Case {
+        rule: "mixed-types",
+        fires: &["SELECT coalesce(n, 'none') AS t FROM job"],
+        silent: &["SELECT coalesce(n, 0) AS t FROM job"],
+    },
+    Case {
+        rule: "narrow-arithmetic",
+        fires: &["SELECT n * 1000 AS ms FROM job"],
+        silent: &["SELECT at_ms * 1000 AS us FROM job"],
+    },
+    Case {
+        rule: "negative-substr",
+        fires: &["SELECT substr(lane, -3) AS tail FROM job"],
+        silent: &["SELECT substr(lane, 3) AS tail FROM job"],
+    },
+    Case {
+        rule: "nested-comment",
+        fires: &["SELECT id /* a /* b */ FROM job", "SELECT id /* a /* b */ */ FROM job"],
+        silent: &["SELECT id /* a, b */ FROM job"],
+    },
+    Case {
+        rule: "next-number",
+        fires: &[
+            "INSERT INTO live (id, dedup, state, used) SELECT (SELECT coalesce(max(l.id), 0) + 1 FROM live AS l), 'a', 'b', 0",
+        ],
+        silent: &["INSERT INTO live (id, dedup, state, used) VALUES (:id, 'a', 'b', 0)"],
+    },
+    Case {
+        rule: "null-key",
+        fires: &["INSERT INTO event (event_id, job_id, kind) VALUES (NULL, 2, 'a')"],
+        silent: &["INSERT INTO event (job_id, kind) VALUES (2, 'a')"],
+    },
+    Case {
+        rule: "order-by-param",
+        fires: &["-- param: sort text\nSELECT id FROM job ORDER BY :sort"],
+        silent: &["SELECT id FROM job ORDER BY id"],
+    },
+    Case {
+        rule: "real-into-integer",
+        fires: &["UPDATE job SET n = 1.5 WHERE id = :id"],
+        silent: &["UPDATE job SET n = 2 WHERE id = :id"],
+    },
+    Case {
+        rule: "refused-by-postgres",
+        fires: &["SELECT id FROM job WHERE n == 1"],
+        silent: &["SELECT id FROM job WHERE n = 1 AND (n = 1) = (id = 2)"],
+    },
+    Case {
+        rule: "refused-by-postgres",
+        fires: &["SELECT DISTINCT lane FROM job ORDER BY n"],
+        silent: &["SELECT DISTINCT lane, n FROM job ORDER BY n"],
+    },
+    Case {
+        rule: "refused-by-sqlite",
+        fires: &["DELETE FROM job USING event WHERE event.job_id = job.id"],
+        silent: &["DELETE FROM job WHERE EXISTS (SELECT 1 FROM event WHERE event.job_id = job.id)"],
+    },
+    Case {
+        rule: "refused-by-sqlite",
+        fires: &["SELECT v.a FROM (VALUES (1), (2)) AS v(a)"],
+        silent: &["WITH v(a) AS (VALUES (1), (2)) SELECT v.a FROM v"],
+    },
+    Case {
+        rule: "returning-reads-target",
+        fires: &["UPDATE job SET n = 1 WHERE id = :id RETURNING (SELECT count(*) FROM job AS j) AS c"],
+        silent: &["UPDATE job SET n = 1 WHERE id = :id RETURNING n"],
+    },
+    Case {
+        rule: "same-name-function",
+        fires: &["SELECT random() AS dice"],
+        silent: &["SELECT :dice + n AS dice FROM job"],
+    },
+    Case {
+        rule: "scalar-many",
+        fires: &["SELECT (SELECT event.kind FROM event WHERE event.job_id = job.id) AS kind FROM job"],
+        silent: &["SELECT (SELECT live.state FROM live WHERE live.id = job.id) AS state FROM job"],
+    },
+    Case {
+        rule: "shift-count",
+        fires: &["SELECT 1 << n AS wait FROM job"],
+        silent: &["SELECT n << 4 AS wide FROM job"],
+    },
+    Case {
+        rule: "stale-write",
+        fires: &[
+            "WITH seen AS (SELECT id, used FROM live WHERE id = :id) UPDATE live SET used = seen.used + 1 FROM seen WHERE live.id = seen.id",
+        ],
+        silent: &[
+            "WITH seen AS (SELECT id, used FROM live WHERE id = :id) UPDATE live SET used = seen.used + 1 FROM seen WHERE live.id = seen.id AND live.used = seen.used",
+        ],
+    },
+    Case {
+        rule: "text-as-number",
+        fires: &["SELECT CAST('' AS BIGINT) AS none"],
+        silent: &["SELECT CAST('7' AS BIGINT) AS seven"],
+    },
+    Case {
+        rule: "text-into-number",
+        fires: &["UPDATE job SET n = 'many' WHERE id = :id"],
+        silent: &["UPDATE job SET n = 3 WHERE id = :id"],
+    },
+    Case {
+        rule: "text-order",
+        fires: &["SELECT id FROM job ORDER BY lane, id"],
+        silent: &["SELECT id FROM job ORDER BY n, id"],
+    },
+    Case {
+        rule: "text-order",
+        fires: &["SELECT id FROM job WHERE lane > :after"],
+        silent: &["SELECT id FROM job WHERE lane = :lane"],
+    },
+    Case {
+        rule: "unlocked-claim",
+        fires: &["UPDATE job SET n = 1 WHERE id IN (SELECT j.id FROM job AS j WHERE j.n = 0 ORDER BY j.id LIMIT 1)"],
+        silent: &[
+            "UPDATE job SET n = 1 WHERE n = 0 AND id IN (SELECT j.id FROM job AS j WHERE j.n = 0 ORDER BY j.id LIMIT 1)",
+        ],
+    },
+    Case {
+        rule: "unordered-set",
+        fires: &["SELECT lane FROM job UNION SELECT kind FROM event"],
+        silent: &["SELECT lane FROM job UNION SELECT kind FROM event ORDER BY 1"],
+    },
+    Case {
+        rule: "update-from-many",
+        fires: &["UPDATE job SET lane = event.kind FROM event WHERE event.job_id = job.id"],
+        silent: &["UPDATE job SET lane = live.state FROM live WHERE live.id = job.id"],
+    },
+    Case {
+        rule: "update-reads-target",
+        fires: &["UPDATE job SET n = 1 WHERE NOT EXISTS (SELECT 1 FROM job AS j WHERE j.lane = job.lane AND j.n = 1)"],
+        silent: &[
+            "UPDATE job SET n = 1 WHERE NOT EXISTS (SELECT 1 FROM job AS j WHERE j.lane = job.lane AND j.pos = 1)",
+        ],
+    },
+];
+
+fn found(texts: &[&str], allow: Option<&str>) -> BTreeSet<&'static str> {
+    let mut sources = Sources::default();
+    sources.add(SourceFile::new("schema/sqlite/0001_all.sql", SQLITE));
+    sources.add(SourceFile::new("schema/pg/0001_all.sql", PG));
+    for (dialect, text) in [("sqlite", texts.first()), ("pg", texts.last())] {
+        let allow = allow.map_or(String::new(), |rule| format!("-- allow({rule}): it is meant like this here\n"));
+        let text = format!("-- name: case_one :many\n{allow}{};\n", text.expect("a case has a text"));
+        sources.add(SourceFile::new(format!("sql/{dialect}/case.sql"), text));
+    }
+    let findings = compile(&Inputs { config: Config::default(), sources, ..Inputs::default() }).diagnostics;
+    findings.iter().map(|finding| finding.rule).collect()
+}
+
+#[test]
+fn every_rule_fires_where_the_engines_differ_and_is_silent_where_they_do_not() {
+    let mut wrong = Vec::new();
+    for case in CASES {
+        let (fired, silent) = (found(case.fires, None), found(case.silent, None));
+        let unreadable = ["syntax", "unsupported-statement", "unknown-column", "unknown-table"];
+        if !fired.contains(case.rule) || unreadable.iter().any(|rule| fired.contains(rule)) {
+            wrong.push(format!("{} does not fire on {:?}: {fired:?}", case.rule, case.fires));
+        }
+        if silent.contains(case.rule) || unreadable.iter().any(|rule| silent.contains(rule)) {
+            wrong.push(format!("{} fires on {:?}: {silent:?}", case.rule, case.silent));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn every_rule_is_silenced_by_a_declaration_with_a_reason() {
+    for case in CASES {
+        assert!(!found(case.fires, Some(case.rule)).contains(case.rule), "{} cannot be allowed", case.rule);
+    }
+}
