@@ -23,6 +23,9 @@ pub struct Config {
     /// The collation of the Postgres databases (`text-order` lint): `C` says that they compare text by bytes, as SQLite
     /// does.
     pub pg_collation: String,
+    /// Whether the schemas are held against what makes whole families of differences impossible: STRICT tables, keys
+    /// without NULL, bytes for the order of ids, checks of JSON, flags and ids, and wide numbers.
+    pub schema_lints: bool,
     /// The Cargo feature of the dependant that gates what is generated for SQLite; none: it is always there.
     pub sqlite_feature: Option<String>,
     /// The Cargo feature of the dependant that gates what is generated for Postgres; none: it is always there.
@@ -48,6 +51,7 @@ impl Default for Config {
             words: BTreeMap::new(),
             shard_key: String::new(),
             pg_collation: String::new(),
+            schema_lints: false,
             sqlite_feature: None,
             pg_feature: None,
             prepare: Prepare::default(),
@@ -213,7 +217,7 @@ mod tests {
         assert_eq!(
             fault("sql = \"sql\"\nshema = \"x\"\n"),
             "diglot.toml:2:1: unknown field `shema`, expected one of `sql`, `schema`, `types`, `words`, `shard_key`, \
-             `pg_collation`, `sqlite_feature`, `pg_feature`, `prepare`"
+             `pg_collation`, `schema_lints`, `sqlite_feature`, `pg_feature`, `prepare`"
         );
         assert_eq!(fault("sql = 3"), "diglot.toml:1:7: invalid type: integer `3`, expected a string");
         assert_eq!(

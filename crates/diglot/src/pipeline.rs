@@ -241,7 +241,8 @@ fn read_schema(inputs: &Inputs, dialect: Dialect, found: &mut Vec<Diagnostic>) -
 }
 
 /// Compares the schemas, unless one of them is not understood.
-fn compare_schemas(inputs: &Inputs, [sqlite, pg]: &[Schema; 2], found: &mut Vec<Diagnostic>) -> Stats {
+fn compare_schemas(inputs: &Inputs, schemas: &[Schema; 2], found: &mut Vec<Diagnostic>) -> Stats {
+    let [sqlite, pg] = schemas;
     if found.iter().any(|finding| finding.rule == "schema-unreadable" && finding.severity == Severity::Error) {
         return Stats::default();
     }
@@ -258,6 +259,7 @@ fn compare_schemas(inputs: &Inputs, [sqlite, pg]: &[Schema; 2], found: &mut Vec<
     }
     let compared = schema::compare::compare(sqlite, pg, &declared);
     found.extend(compared.found);
+    found.extend(schema::care::check(&inputs.config, schemas, &declared));
     Stats { pairs: 0, facts: compared.facts, waived: compared.waived }
 }
 

@@ -3,6 +3,7 @@
 //! [`read()`] plays the migrations in their order. Only what shapes tables, views and indexes is understood; data,
 //! triggers and functions are passed over. `compare` holds the schemas of both dialects against each other.
 
+pub(crate) mod care;
 mod column_type;
 pub(crate) mod compare;
 mod detail;
@@ -10,6 +11,7 @@ mod key;
 mod mask;
 mod migration;
 mod read;
+mod refused;
 mod table;
 mod text;
 mod view;
@@ -37,6 +39,8 @@ pub struct Schema {
     pub dialect: Dialect,
     /// Tables and views by lower-case name.
     pub tables: BTreeMap<String, Table>,
+    /// What the lints of the schemas are to tell about the migrations themselves.
+    pub(crate) remarks: Vec<care::Remark>,
 }
 
 /// A table or a view.
@@ -59,6 +63,8 @@ pub struct Table {
     pub partitioned_by: Vec<String>,
     /// Whether it is a view.
     pub view: bool,
+    /// Whether it is a STRICT table of SQLite.
+    pub strict: bool,
     /// Whether it is a partition of another table.
     pub partition: bool,
     /// The unique keys in which two NULLs are equal.

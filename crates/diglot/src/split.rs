@@ -37,16 +37,16 @@ pub(crate) fn split(sources: &Sources, file: FileId, dialect: Dialect, noun: &st
     (splitter.page, splitter.found)
 }
 
-/// The divergences that a schema file declares, with what is wrong about them. Its other comments are prose.
+/// The divergences and exceptions that a schema file declares, with what is wrong about them. Its other comments are prose.
 pub(crate) fn declarations(sources: &Sources, file: FileId, dialect: Dialect) -> (Vec<Annotation>, Vec<Diagnostic>) {
     let text = sources.file(file).text.as_str();
     let (mut declared, mut found) = (Vec::new(), Vec::new());
-    if !text.contains("diverges") {
+    if !text.contains("diverges") && !text.contains("allow") {
         return (declared, found);
     }
     for token in lexer::tokens(text, dialect).into_iter().filter(|token| token.kind == Kind::LineComment) {
         let comment = Comment { file, start: token.start, text: &text[token.start..token.end] };
-        if !comment.body().starts_with("diverges") {
+        if !["diverges", "allow("].iter().any(|word| comment.body().starts_with(word)) {
             continue;
         }
         match line::read(comment, "schema") {

@@ -425,6 +425,12 @@ fn types(sqlite: &Column, pg: &Column) -> Option<(String, String)> {
         let why = format!("Postgres refuses or pads texts by `{}`, SQLite keeps any text", pg.declared);
         return Some((why, "write `text` on Postgres, with a CHECK of the length in both schemas".to_owned()));
     }
+    let known =
+        ["", "text", "varchar", "character varying", "char varying", "citext", "name", "char", "character", "bpchar"];
+    if pg.ty.base == Base::Text && sqlite.ty.base == Base::Text && !known.contains(&name) {
+        let why = format!("Postgres sorts `{}` in the order of its declaration, SQLite by letters", pg.declared);
+        return Some((why, "write `text` on Postgres, with a CHECK of the words in both schemas".to_owned()));
+    }
     if matches!(name, "char" | "character" | "bpchar") {
         return Some((format!("Postgres pads texts by `{}`", pg.declared), "write `text` on Postgres".to_owned()));
     }
@@ -468,7 +474,9 @@ fn same_fill(sqlite: &Column, pg: &Column) -> bool {
     match (&sqlite.fill, &pg.fill) {
         (Fill::Value(ours), Fill::Value(theirs)) => {
             let is_array = matches!(pg.ty.base, Base::TextArray | Base::Int64Array | Base::UuidArray);
-            ours == theirs || (is_array && ours == "'[]'" && ["'{}'", "array[]"].contains(&theirs.as_str()))
+            // Each engine writes its clock in its own form.
+            let clock = ["current_timestamp", "current_date", "current_time"].contains(&ours.as_str());
+            (ours == theirs && !clock) || (is_array && ours == "'[]'" && ["'{}'", "array[]"].contains(&theirs.as_str()))
         }
         // An INSERT that leaves a row id out fails on Postgres, and is found where it is written.
         (Fill::RowId, Fill::Nothing) => true,

@@ -21,6 +21,8 @@ pub(super) struct Piece {
     /// The options behind a table of SQLite. The parser does not know both at once, so they are not part of the
     /// text that it reads.
     pub(super) options: Option<Options>,
+    /// Whether STRICT is among the options.
+    pub(super) strict: bool,
     text: SourceFile,
 }
 
@@ -120,10 +122,11 @@ fn piece(text: &str, file: FileId, tokens: &[Token], dialect: Dialect) -> Option
     });
     let masked = mask::masked(text, tokens, dialect);
     let mut sql = masked.as_str();
-    let mut options = None;
+    let (mut options, mut strict) = (None, false);
     if let Some((body, tail)) = sql.rsplit_once(')') {
         options = Options::of(tail);
         if options.is_some() {
+            strict = tail.split(',').any(|option| option.trim().eq_ignore_ascii_case("strict"));
             sql = &sql[..body.len() + 1];
         }
     }
@@ -132,6 +135,7 @@ fn piece(text: &str, file: FileId, tokens: &[Token], dialect: Dialect) -> Option
         words: words.map(|token| text[token.start..token.end].to_ascii_lowercase()).collect(),
         open,
         options,
+        strict,
         text: SourceFile::new("", sql),
     })
 }
@@ -168,6 +172,17 @@ impl Piece {
             (first, _) if listed(PASS, first) => Use::Pass,
             _ => Use::Unknown,
         }
+    }
+
+    /// Its text, as it is read.
+    pub(super) fn sql(&self) -> &str {
+        &self.text.text
+    }
+
+    /// Whether it creates that kind of thing.
+    pub(super) fn creates(&self, kind: &str) -> bool {
+        let mut words = self.words.iter().map(String::as_str);
+        words.next() == Some("create") && words.find(|word| !listed(BEFORE_KIND, word)) == Some(kind)
     }
 
     /// Whether it makes an index that no statement can see.

@@ -16,7 +16,7 @@ use crate::types::Base;
 ///
 /// What cannot be read is a `schema-unreadable` finding at its place; everything else still counts.
 pub fn read(sources: &Sources, files: &[FileId], dialect: Dialect) -> (Schema, Vec<Diagnostic>) {
-    let schema = Schema { dialect, tables: BTreeMap::new() };
+    let schema = Schema { dialect, tables: BTreeMap::new(), remarks: Vec::new() };
     let mut reader = Reader {
         dialect,
         schema,
@@ -60,6 +60,7 @@ impl Reader {
             return;
         }
         match piece.purpose() {
+            Use::Pass if piece.creates("trigger") => self.trigger(piece),
             Use::Pass => {}
             Use::Unknown => {
                 let first = piece.words.first().map_or("", String::as_str);
@@ -79,6 +80,7 @@ impl Reader {
     }
 
     fn apply(&mut self, piece: &Piece, statement: &Statement) {
+        self.refused(piece, statement);
         match statement {
             Statement::CreateTable(create) => self.create_table(piece, create),
             Statement::AlterTable(alter) => self.alter_table(piece, alter),

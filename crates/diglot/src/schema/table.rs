@@ -21,6 +21,7 @@ impl Reader {
         }
         let span = piece.place(sqlparser::ast::Spanned::span(&create.name));
         let mut table = Table::new(name, span);
+        table.strict = piece.strict;
         table.partition = create.partition_of.is_some();
         if let Some(parent) = create.partition_of.as_ref().and_then(|parent| self.schema.tables.get(&last(parent))) {
             table.columns.clone_from(&parent.columns);
@@ -321,6 +322,7 @@ impl Table {
             constraints: std::collections::BTreeMap::new(),
             partitioned_by: Vec::new(),
             view: false,
+            strict: false,
             partition: false,
             nulls_equal: Vec::new(),
             checks: Vec::new(),

@@ -180,7 +180,8 @@ fn allow(comment: Comment<'_>, rest: &str) -> Result<AnnotationKind, Wrong> {
     let Some((rule, after)) = parenthesized(rest) else {
         return Err(Wrong::new("the parenthesis of `allow(…)` is not closed", "no `)` in this line", shape));
     };
-    if rule.is_empty() || !rule.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-') {
+    let is_part = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || ['-', '_', '.'].contains(&c);
+    if rule.is_empty() || !rule.chars().all(is_part) {
         let message = format!("`{rule}` does not name one rule");
         let help = format!("{shape}; one line for each rule");
         return Err(Wrong::new(message, "one rule, in kebab case", help).at(comment.span_of(rule)));

@@ -1,0 +1,19 @@
+//! A number has fewer bits on Postgres than on SQLite.
+//!
+//! # What it finds
+//!
+//! With `schema_lints = true`: a smallint or integer column of Postgres beside an INTEGER of SQLite, which no CHECK bounds.
+//!
+//! # Why it bites
+//!
+//! A counter, a size or a time outgrows 32 bits on Postgres and fails there alone.
+//!
+//! # Write instead
+//!
+//! `bigint`, or a CHECK of the bounds in both schemas.
+//!
+//! # Example
+//!
+//! ```text
+//! attempts bigint NOT NULL DEFAULT 0
+//! ```

@@ -1,0 +1,230 @@
+//! Lints of the schemas: what an engine refuses in a migration, and what makes whole families of differences
+//! impossible.
+//!
+//! Each rule gives one finding with everything that it is about. `-- allow(RULE): reason` in a migration or in
+//! `divergences.sql` silences it, `-- allow(RULE.TABLE): reason` or `-- allow(RULE.TABLE.COLUMN): reason` a part of it.
+
+use std::collections::BTreeMap;
+
+use super::{Column, Fill, Schema, Table};
+use crate::config::Config;
+use crate::diagnostic::{Diagnostic, Severity};
+use crate::page::{Annotation, AnnotationKind};
+use crate::source::Span;
+use crate::types::Base;
+
+/// One thing that a lint of the schemas is about.
+#[derive(Debug, Clone)]
+pub(crate) struct Remark {
+    pub(crate) rule: &'static str,
+    /// `TABLE` or `TABLE.COLUMN`.
+    pub(crate) item: String,
+    pub(crate) span: Span,
+    /// The words under the caret.
+    pub(crate) label: String,
+}
+
+/// A rule with its severity, what it says of the items, and what to write.
+type Row = (&'static str, Severity, &'static str, &'static str);
+
+const RULES: [Row; 9] = [
+    (
+        "schema-refused",
+        Severity::Error,
+        "an engine refuses the statement about",
+        "write it in a form that this engine reads",
+    ),
+    (
+        "trigger-writes-own-table",
+        Severity::Error,
+        "a trigger writes the table that it is on:",
+        "do the work in the statement itself, on both pages",
+    ),
+    ("not-strict", Severity::Warning, "tables of SQLite are not STRICT:", "write `) STRICT;` behind the columns"),
+    (
+        "nullable-key",
+        Severity::Warning,
+        "columns of a primary key may be NULL on SQLite:",
+        "write NOT NULL, or make the table STRICT",
+    ),
+    (
+        "key-collation",
+        Severity::Warning,
+        "texts in keys and indexes are ordered by the rules of a language on Postgres:",
+        "write `COLLATE \"C\"`, or `pg_collation = \"C\"` in `diglot.toml` if the database orders by bytes",
+    ),
+    (
+        "unchecked-json",
+        Severity::Warning,
+        "columns of JSON may hold any text on SQLite:",
+        "write `CHECK (json_valid(…))`",
+    ),
+    ("unchecked-flag", Severity::Warning, "flags may hold any number on SQLite:", "write `CHECK (… IN (0, 1))`"),
+    ("unchecked-uuid", Severity::Warning, "ids may have any length on SQLite:", "write `CHECK (length(…) = 16)`"),
+    (
+        "narrow-column",
+        Severity::Warning,
+        "numbers have fewer bits on Postgres than on SQLite:",
+        "write `bigint` for what counts or measures, or CHECK the bounds in both schemas",
+    ),
+];
+
+/// Whether a lint of the schemas has that name.
+pub(crate) fn is_lint(rule: &str) -> bool {
+    RULES.iter().any(|row| row.0 == rule)
+}
+
+/// What the lints find, and exceptions without need.
+pub(crate) fn check(config: &Config, schemas: &[Schema; 2], declared: &[Annotation]) -> Vec<Diagnostic> {
+    let mut remarks: Vec<Remark> = schemas.iter().flat_map(|schema| schema.remarks.iter().cloned()).collect();
+    let [sqlite, pg] = schemas;
+    remarks.extend(without_parent(pg));
+    if config.schema_lints {
+        remarks.extend(careless(config, sqlite, pg));
+    }
+    let mut found = Vec::new();
+    let mut used = vec![false; declared.len()];
+    let mut by_rule: BTreeMap<&str, Vec<Remark>> = BTreeMap::new();
+    for remark in remarks {
+        let mut allowed = false;
+        for (at, annotation) in declared.iter().enumerate() {
+            let AnnotationKind::Allow { rule, .. } = &annotation.kind else { continue };
+            let fits = match rule.split_once('.') {
+                Some((rule, item)) => {
+                    rule == remark.rule
+                        && (item == remark.item
+                            || remark.item.strip_prefix(item).is_some_and(|rest| rest.starts_with('.')))
+                }
+                None => rule == remark.rule,
+            };
+            used[at] |= fits;
+            allowed |= fits;
+        }
+        if !allowed {
+            by_rule.entry(remark.rule).or_default().push(remark);
+        }
+    }
+    for (rule, severity, says, help) in RULES {
+        found.extend(by_rule.get(rule).and_then(|remarks| finding(rule, severity, says, help, remarks)));
+    }
+    for (annotation, _) in declared.iter().zip(used).filter(|(_, used)| !used) {
+        let AnnotationKind::Allow { rule, .. } = &annotation.kind else { continue };
+        let message = format!("schema: `-- allow({rule})` has nothing to allow");
+        let name = rule.split('.').next().unwrap_or(rule);
+        let (label, help) = match is_lint(name) {
+            true => ("the rule finds nothing here", "remove the line".to_owned()),
+            false => {
+                let names: Vec<&str> = RULES.iter().map(|row| row.0).collect();
+                ("no lint of the schemas", format!("the lints are: {}", names.join(", ")))
+            }
+        };
+        found.push(Diagnostic::error("unused-allow", message, annotation.span, label).help(help));
+    }
+    found
+}
+
+/// How many items a message names.
+const NAMED: usize = 8;
+
+fn finding(rule: &'static str, severity: Severity, says: &str, help: &str, remarks: &[Remark]) -> Option<Diagnostic> {
+    let first = remarks.first()?;
+    let names: Vec<&str> = remarks.iter().take(NAMED).map(|remark| remark.item.as_str()).collect();
+    let rest = remarks.len().saturating_sub(NAMED);
+    let more = if rest > 0 { format!(" and {rest} more") } else { String::new() };
+    let message = format!("schema: {says} {}{more}", names.join(", "));
+    let mut found = Diagnostic { severity, ..Diagnostic::error(rule, message, first.span, first.label.clone()) };
+    for remark in remarks.iter().skip(1).take(NAMED - 1) {
+        found = found.context(remark.span, remark.label.clone());
+    }
+    let allow = format!("or, if it is meant, in a migration or in `divergences.sql`: `-- allow({rule}): <why>`");
+    Some(found.help(help).help(allow))
+}
+
+/// References to columns that are no key: SQLite takes them and fails when rows come, Postgres refuses them.
+fn without_parent(pg: &Schema) -> Vec<Remark> {
+    let mut remarks = Vec::new();
+    for table in pg.tables.values().filter(|table| !table.partition) {
+        for key in &table.foreign_keys {
+            let Some(parent) = pg.tables.get(&key.table) else { continue };
+            let wanted = if key.referred.is_empty() { &parent.primary_key } else { &key.referred };
+            let mut keys = parent.unique.iter().chain([&parent.primary_key]).filter(|key| !key.is_empty());
+            let fits =
+                |key: &Vec<String>| key.len() == wanted.len() && key.iter().all(|column| wanted.contains(column));
+            if !keys.any(fits) {
+                let label = format!("refers to columns of `{}` that are no key", parent.name);
+                let item = format!("{}.{}", table.name, key.columns.join("."));
+                remarks.push(Remark { rule: "schema-refused", item, span: key.span, label });
+            }
+        }
+    }
+    remarks
+}
+
+/// What could be said by the schemas and is not.
+fn careless(config: &Config, sqlite: &Schema, pg: &Schema) -> Vec<Remark> {
+    let mut remarks = Vec::new();
+    let bytes = config.pg_collation.eq_ignore_ascii_case("c");
+    for table in sqlite.tables.values().filter(|table| !table.view) {
+        if !table.strict {
+            let label = "takes any value in any column".to_owned();
+            remarks.push(Remark { rule: "not-strict", item: table.name.clone(), span: table.span, label });
+        }
+        for column in table.primary_key.iter().filter_map(|name| table.column(name)) {
+            if column.ty.nullable {
+                remarks.push(of("nullable-key", table, column, "may be NULL on SQLite"));
+            }
+        }
+        let Some(facing) = pg.tables.get(&table.name).filter(|facing| !facing.view) else { continue };
+        for (ours, theirs) in table.columns.iter().filter_map(|ours| Some((ours, facing.column(&ours.name)?))) {
+            remarks.extend(column(table, ours, facing, theirs));
+            if !bytes && is_loose_text(theirs) && is_indexed(facing, &theirs.name) {
+                remarks.push(of("key-collation", facing, theirs, "by the collation of the database"));
+            }
+        }
+    }
+    remarks
+}
+
+/// What a pair of columns leaves open.
+fn column(table: &Table, ours: &Column, facing: &Table, theirs: &Column) -> Option<Remark> {
+    let name = &ours.name;
+    let holds = |conditions: &[String]| {
+        table.checks.iter().any(|check| conditions.iter().any(|text| check.condition.contains(text.as_str())))
+    };
+    let mentions = |table: &Table| {
+        let word = |text: &str| text.split(|c: char| !c.is_alphanumeric() && c != '_').any(|word| word == name);
+        table.checks.iter().any(|check| word(&check.condition))
+    };
+    match (&ours.ty.base, &theirs.ty.base) {
+        (Base::Text, Base::Json) if !holds(&[format!("json_valid({name})")]) => {
+            Some(of("unchecked-json", table, ours, "any text"))
+        }
+        (Base::Int64, Base::Bool) if !holds(&[format!("in({name}, list(0, 1))")]) => {
+            Some(of("unchecked-flag", table, ours, "any number"))
+        }
+        (Base::Bytes, Base::Uuid) if !holds(&[format!("=(16, length({name}))"), format!("=(length({name}), 16)")]) => {
+            Some(of("unchecked-uuid", table, ours, "any length"))
+        }
+        // A row id that numbers rows is as wide as the other schema says; nobody calculates with it.
+        (Base::Int64, Base::Int16 | Base::Int32)
+            if !mentions(table) && !mentions(facing) && ours.fill != Fill::Numbered =>
+        {
+            Some(of("narrow-column", facing, theirs, "64 bits on SQLite"))
+        }
+        _ => None,
+    }
+}
+
+fn of(rule: &'static str, table: &Table, column: &Column, label: &str) -> Remark {
+    Remark { rule, item: format!("{}.{}", table.name, column.name), span: column.span, label: label.to_owned() }
+}
+
+fn is_loose_text(column: &Column) -> bool {
+    column.ty.base == Base::Text && column.collation.is_none()
+}
+
+fn is_indexed(table: &Table, column: &str) -> bool {
+    let mut keys = table.unique.iter().chain([&table.primary_key]);
+    keys.any(|key| key.iter().any(|name| name == column))
+        || table.indexes.iter().any(|index| index.columns().any(|name| name == column))
+}

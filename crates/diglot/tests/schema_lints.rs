@@ -1,0 +1,94 @@
+//! Lints of the schemas: each fires, and is silenced by a declaration with a reason.
+
+use diglot::config::Config;
+use diglot::source::{SourceFile, Sources};
+use diglot::{Inputs, compile};
+
+/// The rules and items that a pair of schemas gets, with declarations beside it.
+fn found(sqlite: &str, pg: &str, declared: &str, careful: bool) -> Vec<String> {
+    let mut sources = Sources::default();
+    sources.add(SourceFile::new("schema/sqlite/0001_all.sql", sqlite));
+    sources.add(SourceFile::new("schema/pg/0001_all.sql", pg));
+    sources.add(SourceFile::new("schema/divergences.sql", declared));
+    let config = Config { schema_lints: careful, ..Config::default() };
+    let findings = compile(&Inputs { config, sources, ..Inputs::default() }).diagnostics;
+    findings
+        .iter()
+        .map(|finding| format!("{}{}", finding.rule, finding.message.rsplit(':').next().unwrap_or_default()))
+        .collect()
+}
+
+const LOOSE: [&str; 2] = [
+    "CREATE TABLE job (id BLOB PRIMARY KEY, lane TEXT NOT NULL UNIQUE, raw TEXT NOT NULL, flag INTEGER NOT NULL, n INTEGER NOT NULL);",
+    "CREATE TABLE job (id uuid PRIMARY KEY, lane text NOT NULL UNIQUE, raw jsonb NOT NULL, flag boolean NOT NULL, n integer NOT NULL);",
+];
+
+const CAREFUL: [&str; 2] = [
+    "CREATE TABLE job (id BLOB PRIMARY KEY CHECK (length(id) = 16), lane TEXT NOT NULL UNIQUE, raw TEXT NOT NULL CHECK (json_valid(raw)),
+       flag INTEGER NOT NULL CHECK (flag IN (0, 1)), n INTEGER NOT NULL) STRICT;",
+    "CREATE TABLE job (id uuid PRIMARY KEY, lane text COLLATE \"C\" NOT NULL UNIQUE, raw jsonb NOT NULL, flag boolean NOT NULL, n bigint NOT NULL);",
+];
+
+#[test]
+fn a_loose_schema_is_told_where_it_is_loose_when_that_is_asked_for() {
+    let told = found(LOOSE[0], LOOSE[1], "", true);
+    for expected in [
+        "not-strict job",
+        "nullable-key job.id",
+        "key-collation job.lane",
+        "unchecked-json job.raw",
+        "unchecked-flag job.flag",
+        "unchecked-uuid job.id",
+        "narrow-column job.n",
+    ] {
+        assert!(told.contains(&expected.to_owned()), "{expected} is not among {told:?}");
+    }
+    let unasked = found(LOOSE[0], LOOSE[1], "", false);
+    assert!(!unasked.iter().any(|told| told.starts_with("not-strict") || told.starts_with("unchecked")), "{unasked:?}");
+    assert_eq!(found(CAREFUL[0], CAREFUL[1], "", true), [""; 0]);
+}
+
+#[test]
+fn a_declaration_silences_a_lint_or_one_item_of_it() {
+    let whole = found(LOOSE[0], LOOSE[1], "-- allow(not-strict): it is shared with an older program\n", true);
+    assert!(!whole.iter().any(|told| told.starts_with("not-strict")), "{whole:?}");
+    let item = found(LOOSE[0], LOOSE[1], "-- allow(unchecked-json.job.raw): the writer checks it\n", true);
+    assert!(!item.iter().any(|told| told.starts_with("unchecked-json")), "{item:?}");
+    let table = found(LOOSE[0], LOOSE[1], "-- allow(narrow-column.job): it never counts far\n", true);
+    assert!(!table.iter().any(|told| told.starts_with("narrow-column")), "{table:?}");
+    let needless = found(CAREFUL[0], CAREFUL[1], "-- allow(not-strict): it is shared with an older program\n", true);
+    assert_eq!(needless.len(), 1, "{needless:?}");
+    assert!(needless[0].starts_with("unused-allow"), "{needless:?}");
+}
+
+#[test]
+fn a_migration_that_an_engine_refuses_is_found() {
+    let table = "CREATE TABLE job (id INTEGER PRIMARY KEY, n INTEGER);";
+    let refused = |sqlite: &str, pg: &str| {
+        let told = found(&format!("{table}\n{sqlite}"), &format!("{table}\n{pg}"), "", false);
+        told.iter().any(|told| told.starts_with("schema-refused"))
+    };
+    let both = "ALTER TABLE job ADD COLUMN a INTEGER, ADD COLUMN b INTEGER;";
+    assert!(refused(both, both));
+    let apart = "ALTER TABLE job ADD COLUMN a INTEGER;\nALTER TABLE job ADD COLUMN b INTEGER;";
+    assert!(!refused(apart, both));
+    assert!(refused("CREATE INDEX i ON job ((id + n));", "CREATE INDEX i ON job (id + n);"));
+    assert!(!refused("CREATE INDEX i ON job ((id + n));", "CREATE INDEX i ON job ((id + n));"));
+    let view = "CREATE OR REPLACE VIEW v AS SELECT id FROM job;";
+    assert!(refused(view, view));
+    let child = "CREATE TABLE child (job_n INTEGER REFERENCES job (n));";
+    assert!(refused(child, child));
+    let body = "CREATE TRIGGER g AFTER INSERT ON job BEGIN SELECT 1; END;";
+    assert!(refused(body, body));
+}
+
+#[test]
+fn a_trigger_on_its_own_table_is_found() {
+    let table = "CREATE TABLE q (id INTEGER PRIMARY KEY, rev INTEGER);\nCREATE TABLE log (id INTEGER);\n";
+    let with = |body: &str| {
+        let trigger = format!("{table}CREATE TRIGGER g AFTER UPDATE ON q BEGIN {body}; END;");
+        found(&trigger, table, "", false)
+    };
+    assert_eq!(with("UPDATE q SET rev = rev + 1 WHERE id = NEW.id"), ["trigger-writes-own-table q"]);
+    assert_eq!(with("INSERT INTO log (id) VALUES (NEW.id)"), [""; 0]);
+}
