@@ -154,7 +154,7 @@ pub fn query_file(text: &EmittedText, described: &Described) -> (String, String)
         .collect();
     let parameters = match &described.params {
         Some(types) => serde_json::json!({ "Left": types }),
-        None => serde_json::json!({ "Right": text.params.len() }),
+        None => serde_json::json!({ "Right": text.params.len() + text.spare }),
     };
     let file = serde_json::json!({
         "db_name": match text.dialect { Dialect::Sqlite => "SQLite", Dialect::Pg => "PostgreSQL" },

@@ -3,6 +3,8 @@
 //! It is the user's own text: comments are left out, white space outside quotes becomes single spaces,
 //! placeholders become numbers. The tree is never printed, so the engine reads what was reviewed.
 
+use std::collections::BTreeSet;
+
 use crate::dialect::Dialect;
 use crate::infer::{PageOf, Signature, columns};
 use crate::pipeline::{EmittedText, TextColumn, TextParam, Variant};
@@ -33,13 +35,31 @@ pub(crate) fn emit(sources: &Sources, signature: &Signature, page: &PageOf<'_>) 
         nullable: column.ty.nullable,
         declared: declares(page, &column.name) || narrowed.get(i) == Some(&true),
     });
-    EmittedText { noun, name, variant, dialect, sql, parts, result, params, columns: columns.collect() }
+    let spare = spare(page, &params);
+    EmittedText { noun, name, variant, dialect, sql, parts, result, params, spare, columns: columns.collect() }
 }
 
 fn declares(page: &PageOf<'_>, column: &str) -> bool {
     page.raw.annotations.iter().any(
         |annotation| matches!(&annotation.kind, crate::page::AnnotationKind::Column { name, .. } if name == column),
     )
+}
+
+/// How many arguments more than parameters the driver needs for a unit: one for every number that a statement skips
+/// below its greatest.
+fn spare(page: &PageOf<'_>, params: &[TextParam]) -> usize {
+    if page.tree.dialect != Dialect::Sqlite || page.raw.parts.len() < 2 {
+        return 0;
+    }
+    let skipped = page.raw.parts.iter().map(|part| {
+        let inside = |used: &&ParamUse| {
+            used.span.file == part.span.file && part.span.start <= used.span.start && used.span.end <= part.span.end
+        };
+        let number = |used: &ParamUse| params.iter().position(|known| known.name == used.name);
+        let numbers: BTreeSet<usize> = page.tree.params.iter().filter(inside).filter_map(number).collect();
+        numbers.last().map_or(0, |greatest| greatest + 1 - numbers.len())
+    });
+    skipped.sum::<usize>().saturating_sub(params.len())
 }
 
 /// One statement: without comments, white space folded, placeholders numbered.

@@ -133,6 +133,9 @@ pub struct EmittedText {
     pub result: Option<usize>,
     /// The parameters that it uses, in the order of their numbers.
     pub params: Vec<TextParam>,
+    /// How many NULLs are bound behind the parameters of a unit of SQLite. The driver binds the next argument to every
+    /// number that a statement of the unit skips, and stops binding when it has none left.
+    pub spare: usize,
     /// The columns of its result as the API shows them.
     pub columns: Vec<TextColumn>,
 }

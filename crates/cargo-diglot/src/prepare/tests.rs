@@ -30,6 +30,7 @@ fn text(dialect: Dialect, name: &str, sql: &str, params: &[(&str, Base)]) -> Emi
             .iter()
             .map(|(name, base)| TextParam { name: (*name).into(), ty: Type::required(base.clone()) })
             .collect(),
+        spare: 0,
         columns: Vec::new(),
     }
 }

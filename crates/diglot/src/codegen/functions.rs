@@ -261,7 +261,8 @@ fn call(signature: &Signature, text: &EmittedText, rows: bool, end: &TokenStream
         .params
         .iter()
         .filter_map(|used| signature.params.iter().find(|param| param.name == used.name))
-        .map(|param| params::bind(text.dialect, param));
+        .map(|param| params::bind(text.dialect, param))
+        .chain(std::iter::repeat_n(quote!(None::<i64>), text.spare));
     match rows {
         true => quote!(sqlx::query_as!(Record, #sql #(, #binds)*)#end),
         false => quote!(sqlx::query!(#sql #(, #binds)*)#end),

@@ -54,3 +54,16 @@ fn the_statements_of_a_unit_share_their_numbers() {
     assert_eq!((text.parts.len(), text.result), (2, Some(1)));
     assert!(text.parts[1].starts_with("INSERT INTO event"), "{:?}", text.parts);
 }
+
+#[test]
+fn a_unit_that_skips_more_numbers_than_it_has_binds_as_many_more() {
+    // The driver gives the numbers 1 to 5 of the last statement the arguments 2 to 6, and would end before ?6.
+    let statement = |name: &str| format!("DELETE FROM job WHERE epoch = :{name};\n");
+    let sqlite: String = ["a", "b", "c", "d", "e", "f"].into_iter().map(statement).collect();
+    let compiled = super::super::compile(&pair(
+        &format!("-- name: job_do :exec\n{sqlite}"),
+        "-- name: job_do :exec\nDELETE FROM job;",
+    ));
+    let spares: Vec<usize> = compiled.texts.iter().map(|text| text.spare).collect();
+    assert_eq!(spares, [15 - 6, 0], "{:?}", compiled.diagnostics);
+}
