@@ -139,6 +139,11 @@ pub enum AnnotationKind {
         /// Its type.
         ty: Type,
     },
+    /// `-- transaction: NAME`: it runs in that transaction, with the others that say so, in the order of the file.
+    Transaction {
+        /// The transaction.
+        name: String,
+    },
     /// `-- allow(rule): reason`.
     Allow {
         /// The rule's name.

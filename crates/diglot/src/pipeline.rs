@@ -177,6 +177,7 @@ pub fn compile(inputs: &Inputs) -> Compiled {
         texts: Vec::new(),
         stats: schema_stats,
         facts: Vec::new(),
+        steps: Vec::new(),
         broken: Vec::new(),
     };
     for entry in &entries {
@@ -275,6 +276,8 @@ struct Run<'a> {
     texts: Vec<EmittedText>,
     stats: Stats,
     facts: Vec<StatementFacts>,
+    /// What statements of declared transactions do on Postgres.
+    steps: Vec<rules::transaction::Step>,
     /// Statements of which no signature can be told.
     broken: Vec<codegen::Unknown>,
 }
@@ -318,6 +321,7 @@ impl Run<'_> {
                 let outcome = compare::compare(&self.inputs.sources, &sqlite, &pg);
                 found.extend(outcome.found);
                 if at == 0 {
+                    self.steps.extend(rules::transaction::Step::of(&pg, &sqlite));
                     self.stats.add(outcome.stats);
                     facts.rows = outcome.rows;
                     outcome.waived.iter().for_each(|waived| waived.show_both(&mut self.found));
@@ -377,6 +381,7 @@ impl Run<'_> {
 
     fn finish(mut self, entries: &[Entry<'_>]) -> Compiled {
         pairs::camel_names(entries, &mut self.found);
+        self.found.extend(rules::transaction::check(&self.steps));
         let index = self.inputs.answers.as_deref().and_then(answers::parse);
         if let Some(index) = &index {
             answers::complete(index, &mut self.texts, &mut self.signatures);

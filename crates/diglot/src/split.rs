@@ -348,7 +348,9 @@ impl<'a> Splitter<'a> {
                 AnnotationKind::Only { .. } => ("only", ""),
                 AnnotationKind::Param { name, .. } => ("param", name.as_str()),
                 AnnotationKind::Column { name, .. } => ("column", name.as_str()),
-                AnnotationKind::Diverges { .. } | AnnotationKind::Allow { .. } => continue,
+                AnnotationKind::Diverges { .. } | AnnotationKind::Allow { .. } | AnnotationKind::Transaction { .. } => {
+                    continue;
+                }
             };
             if let Some(first) = seen.insert(key, annotation.span) {
                 let what = format!("{} {}", key.0, key.1);

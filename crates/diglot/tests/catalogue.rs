@@ -93,7 +93,65 @@ fn is_schema(sql: &str) -> bool {
     ["create", "alter", "drop"].contains(&first.as_str())
 }
 
-/// One page: its migrations, and its statements by number.
+/// A statement of a page as it goes into a file.
+struct Text<'c> {
+    sql: &'c str,
+    args: Option<&'c toml::Value>,
+    /// What makes two statements of different pages each other's counterparts.
+    key: String,
+    /// Whether it stands between BEGIN and COMMIT of the session that comes first.
+    in_transaction: bool,
+}
+
+/// The texts of a script of several sessions: each once, whichever session runs it with whichever constants.
+fn session_texts<'c>(case: &'c toml::Table, dialect: &str) -> Vec<Text<'c>> {
+    let mut seen: Vec<(String, usize)> = Vec::new();
+    let mut texts = Vec::new();
+    let mut verbs: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut by_session: BTreeMap<(String, String), usize> = BTreeMap::new();
+    let mut open = BTreeMap::new();
+    for step in case.get(dialect).and_then(toml::Value::as_array).into_iter().flatten() {
+        let (Some(session), Some(sql)) =
+            (step.get("s").and_then(toml::Value::as_str), step.get("q").and_then(toml::Value::as_str))
+        else {
+            continue;
+        };
+        if is_transaction(sql) {
+            open.insert(session, sql.to_lowercase().starts_with("begin"));
+            continue;
+        }
+        let shape = constants_out(sql);
+        let times = by_session.entry((session.to_owned(), shape.clone())).or_default();
+        *times += 1;
+        if seen.contains(&(shape.clone(), *times)) {
+            continue;
+        }
+        seen.push((shape, *times));
+        let lower = sql.to_lowercase();
+        let verb = ["insert into", "update ", "delete from"]
+            .into_iter()
+            .find(|verb| lower.starts_with(*verb) || (lower.starts_with("with") && lower.contains(*verb)));
+        let verb = verb.unwrap_or("select");
+        let number = verbs.entry(verb).or_default();
+        *number += 1;
+        let in_transaction = open.get(session) == Some(&true);
+        texts.push(Text { sql, args: step.get("a"), key: format!("{verb}{number}"), in_transaction });
+    }
+    texts
+}
+
+/// A statement without its constants.
+fn constants_out(sql: &str) -> String {
+    let parts = sql.split('\'').enumerate().map(|(at, part)| if at % 2 == 0 { part } else { "#" });
+    parts.collect::<Vec<_>>().join("'").chars().map(|c| if c.is_ascii_digit() { '#' } else { c }).collect()
+}
+
+fn has_sessions(case: &toml::Table) -> bool {
+    let steps = |key: &str| case.get(key).and_then(toml::Value::as_array).into_iter().flatten();
+    steps("pg").chain(steps("sqlite")).any(|step| step.get("s").is_some())
+}
+
+/// One page: its migrations, and its statements.
 fn page(case: &toml::Table, dialect: &str, mark: char) -> (String, String) {
     let text = |key: &str| case.get(key).and_then(toml::Value::as_str);
     let mut schema =
@@ -101,14 +159,7 @@ fn page(case: &toml::Table, dialect: &str, mark: char) -> (String, String) {
     let mut statements = String::new();
     let args = case.get("pg_args").or_else(|| case.get("args"));
     let is_script = case.get(dialect).is_some_and(toml::Value::is_array);
-    for (at, (sql, own)) in steps(case, dialect).into_iter().enumerate() {
-        if is_script && is_transaction(sql) {
-            continue;
-        }
-        if is_schema(sql) {
-            schema = format!("{};\n{sql}", schema.trim_end().trim_end_matches(';'));
-            continue;
-        }
+    let annotated = |sql: &str, own: Option<&toml::Value>| {
         let list = own.or(args).and_then(toml::Value::as_array).into_iter().flatten();
         let params: String = list
             .enumerate()
@@ -119,7 +170,38 @@ fn page(case: &toml::Table, dialect: &str, mark: char) -> (String, String) {
                 Some(format!("-- param: p{} {}{null}\n", number + 1, word(arg)))
             })
             .collect();
-        statements += &format!("-- name: case_{at} :many\n{params}{};\n\n", named(sql.trim_end_matches(';'), mark));
+        format!("{params}{};\n\n", named(sql.trim_end_matches(';'), mark))
+    };
+    if has_sessions(case) {
+        let facing = session_texts(case, if dialect == "pg" { "sqlite" } else { "pg" });
+        let whole_lock = steps(case, "sqlite").iter().any(|(sql, _)| sql.eq_ignore_ascii_case("begin immediate"));
+        // What one page alone does is how the scenario goes on, and no pair.
+        for text in session_texts(case, dialect) {
+            let Some(other) = facing.iter().find(|other| other.key == text.key) else { continue };
+            let mut lines = String::new();
+            if dialect == "pg" && text.sql.contains("FOR UPDATE") && whole_lock {
+                lines += "-- diverges(lock): SQLite runs it under BEGIN IMMEDIATE\n";
+            }
+            if text.in_transaction && other.in_transaction {
+                lines += "-- transaction: session\n";
+            }
+            statements += &format!(
+                "-- name: case_{} :many\n{lines}{}",
+                text.key.replace(' ', "_"),
+                annotated(text.sql, text.args)
+            );
+        }
+        return (schema, statements);
+    }
+    for (at, (sql, own)) in steps(case, dialect).into_iter().enumerate() {
+        if is_script && is_transaction(sql) {
+            continue;
+        }
+        if is_schema(sql) {
+            schema = format!("{};\n{sql}", schema.trim_end().trim_end_matches(';'));
+            continue;
+        }
+        statements += &format!("-- name: case_{at} :many\n{}", annotated(sql, own));
     }
     (schema, statements)
 }

@@ -143,3 +143,34 @@ INSERT INTO event (part, id, state) SELECT job.part, job.id, job.state FROM job 
 UPDATE job SET state = 'taken' WHERE part = :part AND id = :id;\n";
     assert_eq!(rules(sqlite, pg), ["insert-differs"]);
 }
+
+#[test]
+fn a_transaction_locks_what_it_reads_and_changes() {
+    let read = "-- name: job_seen :many\n-- transaction: take\nSELECT job.id, job.state FROM job WHERE job.part = :part ORDER BY job.id LIMIT 1";
+    let write =
+        "-- name: job_take :exec\n-- transaction: take\nUPDATE job SET state = 'taken' WHERE part = :part AND id = :id";
+    let loose = format!("{read};\n\n{write};\n");
+    assert_eq!(both(&loose), ["unlocked-read"]);
+    let locked = "-- diverges(lock): SQLite has a single writer anyway\n";
+    let pg = format!(
+        "{};\n\n{write};\n",
+        format!("{read} FOR UPDATE SKIP LOCKED").replace("SELECT", &format!("{locked}SELECT"))
+    );
+    assert_eq!(rules(&loose, &pg), [""; 0]);
+    let fenced = format!("{read};\n\n{write} AND state = 'waiting';\n");
+    assert_eq!(both(&fenced), [""; 0]);
+    let allowed = loose.replace("SELECT", "-- allow(unlocked-read): one worker for each partition\nSELECT");
+    assert_eq!(both(&allowed), [""; 0]);
+    let apart = loose.replace("-- transaction: take\n", "");
+    assert_eq!(both(&apart), [""; 0]);
+    let needless = fenced.replace("SELECT", "-- allow(unlocked-read): one worker for each partition\nSELECT");
+    assert_eq!(both(&needless), ["unused-allow"]);
+}
+
+#[test]
+fn a_transaction_that_reads_twice_is_torn() {
+    let page = "-- name: job_one :many\n-- transaction: report\nSELECT job.id FROM job WHERE job.part = :part;\n
+-- name: job_two :many\n-- transaction: report\nSELECT count(*) AS c FROM job WHERE job.part = :part;\n";
+    assert_eq!(both(page), ["torn-read"]);
+    assert_eq!(both(&page.replacen("-- transaction: report\n", "", 1)), [""; 0]);
+}

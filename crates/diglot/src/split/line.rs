@@ -74,6 +74,9 @@ pub(super) fn read(comment: Comment<'_>, owner: &str) -> Line {
         ("only", rest) if rest.starts_with(':') => only(comment, &rest[1..]),
         ("param", rest) if rest.starts_with(':') => typed(comment, "param", &rest[1..]),
         ("column", rest) if rest.starts_with(':') => typed(comment, "column", &rest[1..]),
+        ("transaction", rest) if rest.strip_prefix(':').is_some_and(|name| is_identifier(name.trim())) => {
+            Ok(AnnotationKind::Transaction { name: rest[1..].trim().to_owned() })
+        }
         ("if", rest) if rest.starts_with(':') => match condition(comment, &rest[1..]) {
             Ok(param) => return Line::If(param),
             Err(wrong) => Err(wrong),
@@ -297,7 +300,9 @@ fn reason_finding(comment: Comment<'_>, kind: &AnnotationKind, owner: &str) -> O
         AnnotationKind::Only { dialect, reason } => {
             (reason, "one-sided statement", format!("-- only: {dialect} — REASON"))
         }
-        AnnotationKind::Param { .. } | AnnotationKind::Column { .. } => return None,
+        AnnotationKind::Param { .. } | AnnotationKind::Column { .. } | AnnotationKind::Transaction { .. } => {
+            return None;
+        }
     };
     let words = reason.split_whitespace().filter(|word| word.chars().any(char::is_alphanumeric)).count();
     if words >= REASON_WORDS {

@@ -1,0 +1,45 @@
+//! Two reads of one transaction see different data.
+//!
+//! # What it finds
+//!
+//! On the Postgres page, among statements that `-- transaction: NAME` puts into one transaction which writes nothing: two
+//! SELECTs that read the same table without a lock.
+//!
+//! # Why it bites
+//!
+//! Postgres takes a new look at the data for each statement, unless the transaction asks for REPEATABLE READ; SQLite
+//! keeps one for the whole transaction. What is put together from both reads was never there.
+//!
+//! # Write instead
+//!
+//! One statement, or `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY` on Postgres; then say so.
+//!
+//! # Example
+//!
+//! ```text
+//! -- allow(torn-read): the caller begins the transaction as REPEATABLE READ
+//! ```
+
+use super::transaction::Step;
+use super::unlocked_read::allow;
+use crate::diagnostic::Diagnostic;
+
+pub(super) fn check(steps: &[&Step], found: &mut Vec<Diagnostic>) {
+    if steps.iter().any(|step| !step.written.is_empty()) {
+        return;
+    }
+    for (at, step) in steps.iter().enumerate() {
+        let reads = |step: &Step, table: &String| step.unlocked.contains(table) || step.counted.contains(table);
+        let twice = step.unlocked.iter().chain(&step.counted).find_map(|table| {
+            let first = steps[..at].iter().find(|earlier| reads(earlier, table))?;
+            Some((table, first))
+        });
+        if let Some((table, first)) = twice {
+            let message = format!("{}: `{table}` is read a second time in the transaction", step.name);
+            let label = "may see what was committed in between";
+            let finding = Diagnostic::error("torn-read", message, step.span, label);
+            let help = "read both in one statement, or begin the transaction as REPEATABLE READ";
+            found.push(finding.context(first.span, "read first here").help(help).help(allow("torn-read")));
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! What the lints of transactions look at: statements that `-- transaction: NAME` puts into one, in the order of their
+//! file.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::look::{selects, tables};
+use super::{torn_read, unlocked_read};
+use crate::diagnostic::Diagnostic;
+use crate::infer::PageOf;
+use crate::page::AnnotationKind;
+use crate::resolve::is_aggregate_call;
+use crate::source::Span;
+use crate::tree::{Body, Expr, ExprKind, Part, Query, SourceKind};
+
+/// The rules whose findings depend on other statements.
+pub(super) const RULES: [&str; 2] = ["torn-read", "unlocked-read"];
+
+/// What a statement of a transaction does to tables.
+#[derive(Debug)]
+pub(crate) struct Step {
+    pub(super) name: String,
+    pub(super) span: Span,
+    /// The transactions that it belongs to.
+    within: Vec<String>,
+    /// Its exceptions, for these rules.
+    allowed: Vec<(String, Span)>,
+    /// Tables whose rows it gives without a lock.
+    pub(super) unlocked: BTreeSet<String>,
+    /// Tables of which it gives a count or another aggregate.
+    pub(super) counted: BTreeSet<String>,
+    /// Tables that it writes.
+    pub(super) written: BTreeSet<String>,
+    /// Tables that it updates without asking again for a column that it changes.
+    pub(super) unfenced: BTreeSet<String>,
+}
+
+impl Step {
+    /// What the Postgres page of a pair does, if it is said to belong to a transaction.
+    pub(crate) fn of(page: &PageOf<'_>, facing: &PageOf<'_>) -> Option<Step> {
+        let mut step = Step {
+            name: page.raw.name.clone(),
+            span: page.raw.name_span,
+            within: Vec::new(),
+            allowed: Vec::new(),
+            unlocked: BTreeSet::new(),
+            counted: BTreeSet::new(),
+            written: BTreeSet::new(),
+            unfenced: BTreeSet::new(),
+        };
+        for annotation in page.raw.annotations.iter().chain(&facing.raw.annotations) {
+            match &annotation.kind {
+                AnnotationKind::Transaction { name } if !step.within.contains(name) => step.within.push(name.clone()),
+                AnnotationKind::Allow { rule, .. } if RULES.contains(&rule.as_str()) => {
+                    step.allowed.push((rule.clone(), annotation.span));
+                }
+                _ => {}
+            }
+        }
+        if step.within.is_empty() && step.allowed.is_empty() {
+            return None;
+        }
+        page.tree.parts.iter().for_each(|part| step.part(part));
+        Some(step)
+    }
+
+    fn part(&mut self, part: &Part) {
+        if let Some(SourceKind::Table(table)) = part.target().map(|target| &target.kind) {
+            self.written.insert(table.clone());
+        }
+        match &part.body {
+            Body::Query(query) => self.query(query, part),
+            Body::Update(update) => {
+                let changed: Vec<&str> = update.set.iter().map(|set| set.column.as_str()).collect();
+                let own = |expr: &&Expr| {
+                    matches!(&expr.kind, ExprKind::Column { source, column }
+                        if *source == update.target.id && changed.contains(&column.as_str()))
+                };
+                let asks = update.filter.iter().flat_map(Expr::exprs).any(|expr| own(&expr));
+                // A value made of the row itself is made of the row as it is now.
+                let from_itself = update.set.iter().flat_map(|set| set.value.exprs()).any(|expr| own(&expr));
+                if let (SourceKind::Table(table), false, false) = (&update.target.kind, asks, from_itself) {
+                    self.unfenced.insert(table.clone());
+                }
+            }
+            Body::Insert(_) | Body::Delete(_) => {}
+        }
+    }
+
+    fn query(&mut self, query: &Query, part: &Part) {
+        if !query.locks.is_empty() {
+            return;
+        }
+        let folds =
+            selects(part).iter().any(|select| select.columns.iter().any(|column| is_aggregate_call(&column.expr)));
+        let names = tables(query).into_iter().map(|(name, _)| name.to_owned());
+        if folds { self.counted.extend(names) } else { self.unlocked.extend(names) }
+    }
+}
+
+/// What the lints of transactions find, and exceptions without need.
+pub(crate) fn check(steps: &[Step]) -> Vec<Diagnostic> {
+    let mut by_name: BTreeMap<&str, Vec<&Step>> = BTreeMap::new();
+    for step in steps {
+        step.within.iter().for_each(|name| by_name.entry(name).or_default().push(step));
+    }
+    let mut found = Vec::new();
+    for steps in by_name.values() {
+        unlocked_read::check(steps, &mut found);
+        torn_read::check(steps, &mut found);
+    }
+    let is_of = |finding: &Diagnostic, step: &Step, rule: &str| {
+        finding.rule == rule && finding.labels.first().is_some_and(|label| label.span == step.span)
+    };
+    let allows: Vec<(&Step, &str, Span)> = steps
+        .iter()
+        .flat_map(|step| step.allowed.iter().map(move |(rule, span)| (step, rule.as_str(), *span)))
+        .collect();
+    let mut unused = Vec::new();
+    for (step, rule, span) in &allows {
+        if !found.iter().any(|finding| is_of(finding, step, rule)) {
+            let message = format!("{}: `-- allow({rule})` has nothing to allow", step.name);
+            let finding = Diagnostic::error("unused-allow", message, *span, "the rule finds nothing here");
+            unused.push(finding.help("remove the line"));
+        }
+    }
+    found.retain(|finding| !allows.iter().any(|(step, rule, _)| is_of(finding, step, rule)));
+    found.extend(unused);
+    found
+}
