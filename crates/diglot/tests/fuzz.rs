@@ -373,6 +373,36 @@ fn the_comparison_takes_changed_pairs() {
     });
 }
 
+/// Trees are as deep as chains are long; no stack is.
+#[test]
+fn long_chains_and_deep_brackets_end() {
+    let schema = "CREATE TABLE job (id BIGINT NOT NULL PRIMARY KEY, n BIGINT NOT NULL);";
+    for piece in [" AND n = 1", " + 1", " || 'a'", " OR NOT n > 2", "::text", " -> 'a'"] {
+        for times in [300, 3_000, 60_000] {
+            let chain = piece.repeat(times);
+            let migration =
+                format!("CREATE TABLE job (id BIGINT NOT NULL PRIMARY KEY, n BIGINT NOT NULL CHECK (n = 1{chain}));");
+            let page = format!("-- name: job_get :many\nSELECT id FROM job WHERE n = 1{chain};\n");
+            let plain = Files { texts: [schema, schema, &page, &page, ""].map(str::to_owned) };
+            plain.run();
+            let checked = Files { texts: [&migration, &migration, "", "", ""].map(str::to_owned) };
+            checked.run();
+        }
+    }
+    for (open, close) in
+        [("(", ")"), ("NOT (", ")"), ("CASE WHEN ", " THEN 1 END"), ("(SELECT ", ")"), ("- ", ""), ("NOT ", "")]
+    {
+        for times in [30, 3_000, 60_000] {
+            let (open, close) = (open.repeat(times), close.repeat(times));
+            let page = format!("-- name: job_get :many\nSELECT {open}1{close} AS x FROM job;\n");
+            let migration =
+                format!("CREATE TABLE job (id BIGINT NOT NULL PRIMARY KEY, n BIGINT CHECK ({open}1{close}));");
+            Files { texts: [schema, schema, &page, &page, ""].map(str::to_owned) }.run();
+            Files { texts: [&migration, &migration, "", "", ""].map(str::to_owned) }.run();
+        }
+    }
+}
+
 /// Nothing in a name, a comment or a setting becomes code.
 #[test]
 fn names_and_comments_stay_what_they_are() {

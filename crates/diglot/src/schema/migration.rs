@@ -16,6 +16,8 @@ pub(super) struct Piece {
     pub(super) span: Span,
     /// Its first bare words, in lower case.
     pub(super) words: Vec<String>,
+    /// An operator of a chain that is too long to be read: trees of such chains are as deep as they are long.
+    pub(super) chain: Option<Span>,
     /// A literal or comment in it that has no end.
     pub(super) open: Option<Span>,
     /// The options behind a table of SQLite. The parser does not know both at once, so they are not part of the
@@ -45,6 +47,9 @@ pub(super) enum Use {
     /// Its first words are not known.
     Unknown,
 }
+
+/// How many operators may stand in a row.
+const CHAIN: usize = 500;
 
 /// How many leading words decide what a statement is.
 const LEADING: usize = 8;
@@ -120,6 +125,7 @@ fn piece(text: &str, file: FileId, tokens: &[Token], dialect: Dialect) -> Option
         let line = text[token.start..token.end].lines().next().unwrap_or_default();
         Span::new(file, token.start..token.start + line.len())
     });
+    let chain = chain(text, tokens).map(|token| Span::new(file, token.start..token.end));
     let masked = mask::masked(text, tokens, dialect);
     let mut sql = masked.as_str();
     let (mut options, mut strict) = (None, false);
@@ -133,11 +139,41 @@ fn piece(text: &str, file: FileId, tokens: &[Token], dialect: Dialect) -> Option
     Some(Piece {
         span: Span::new(file, first.start..last.end),
         words: words.map(|token| text[token.start..token.end].to_ascii_lowercase()).collect(),
+        chain,
         open,
         options,
         strict,
         text: SourceFile::new("", sql),
     })
+}
+
+/// The operator with which a chain at one depth of brackets becomes too long.
+fn chain(text: &str, tokens: &[Token]) -> Option<Token> {
+    let mut lengths = vec![0];
+    for token in tokens {
+        let word = &text[token.start..token.end];
+        let operator = match token.kind {
+            Kind::Word => word.eq_ignore_ascii_case("and") || word.eq_ignore_ascii_case("or"),
+            Kind::Symbol => "+-*/%|&<>=~#".contains(word),
+            _ => false,
+        };
+        match word {
+            "(" => lengths.push(0),
+            ")" if lengths.len() > 1 => {
+                lengths.pop();
+            }
+            "," => lengths.iter_mut().rev().take(1).for_each(|length| *length = 0),
+            _ if operator => {
+                let length = lengths.last_mut()?;
+                *length += 1;
+                if *length > CHAIN {
+                    return Some(*token);
+                }
+            }
+            _ => {}
+        }
+    }
+    None
 }
 
 impl Options {
