@@ -27,3 +27,11 @@
 -- diverges(index.ff_exec_core.ff_exec_core_offered_idx): the index behind a view; Postgres has the rows in ff_claimable.
 
 -- diverges(index.ff_attempt.ff_attempt_lease_due_idx): Postgres has the like in every partition; one more there would be paid for by every claim.
+
+-- allow(not-strict): the databases that exist have these tables, and SQLite cannot make a table STRICT afterwards.
+-- allow(nullable-key): the databases that exist have these tables, and no statement writes a NULL there.
+-- allow(key-collation): the databases that exist have these columns; the statements that order by them say what they need.
+-- allow(unchecked-json): the databases that exist have these columns; what is written there is made by serde_json.
+-- allow(unchecked-flag): the databases that exist have these columns; what is written there is a bool.
+-- allow(unchecked-uuid): the databases that exist have these columns; what is written there is a Uuid.
+-- allow(narrow-column): the databases that exist have these columns; partitions, attempts and counts stay small.
