@@ -162,7 +162,11 @@ fn chain(text: &str, tokens: &[Token]) -> Option<Token> {
             ")" if lengths.len() > 1 => {
                 lengths.pop();
             }
-            "," => lengths.iter_mut().rev().take(1).for_each(|length| *length = 0),
+            "," => {
+                if let Some(length) = lengths.last_mut() {
+                    *length = 0;
+                }
+            }
             _ if operator => {
                 let length = lengths.last_mut()?;
                 *length += 1;
