@@ -272,7 +272,7 @@ fn mutate(random: &mut Random, text: &mut String, other: &str) {
             text.insert_str(start, &piece);
         }
         2 => text.insert_str(start, &format!(" {} ", random.one(WORDS))),
-        3 => text.replace_range(start..end, random.one(WORDS)),
+        3 => text.replace_range(start..end, random.one::<&str>(WORDS)),
         4 => {
             let (from, to) = range(random, other, 200);
             text.insert_str(start, &other[from..to]);
@@ -322,7 +322,7 @@ fn the_reader_takes_any_text() {
         let mut files = Files::default();
         for text in &mut files.texts {
             for _ in 0..random.below(60) {
-                text.push_str(random.one(WORDS));
+                text.push_str(random.one::<&str>(WORDS));
                 if random.below(3) > 0 {
                     text.push(' ');
                 }
