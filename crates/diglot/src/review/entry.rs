@@ -201,7 +201,9 @@ fn declarations(facing: &Facing) -> Vec<Declaration> {
             }
             AnnotationKind::Allow { rule, reason } => ("allow", rule.clone(), reason),
             AnnotationKind::Only { dialect, reason } => ("only", dialect.title().to_owned(), reason),
-            AnnotationKind::Param { .. } | AnnotationKind::Column { .. } => continue,
+            AnnotationKind::Param { .. } | AnnotationKind::Column { .. } | AnnotationKind::Transaction { .. } => {
+                continue;
+            }
         };
         let known = all.iter().any(|other| other.word == word && other.about == about && other.reason == *reason);
         if !known {
