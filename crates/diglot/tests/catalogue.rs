@@ -55,8 +55,16 @@ fn named(sql: &str, mark: char) -> String {
 }
 
 /// Rules about what happens between sessions: a case of one session says nothing of it.
-const BETWEEN_SESSIONS: [&str; 6] =
-    ["unlocked-claim", "stale-write", "counted-guard", "absence-guard", "next-number", "claim-waits"];
+const BETWEEN_SESSIONS: [&str; 8] = [
+    "unlocked-claim",
+    "stale-write",
+    "counted-guard",
+    "absence-guard",
+    "next-number",
+    "claim-waits",
+    "torn-read",
+    "unlocked-read",
+];
 
 /// What the compiler says of a case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -9,7 +9,7 @@ use crate::{Inputs, compile};
 const SQLITE_SCHEMA: &str = "CREATE TABLE job (id INTEGER NOT NULL PRIMARY KEY, state TEXT NOT NULL, owner TEXT, n INTEGER NOT NULL);\n\
      CREATE TABLE lane (name TEXT NOT NULL PRIMARY KEY);";
 const PG_SCHEMA: &str = "CREATE TABLE job (id bigint NOT NULL PRIMARY KEY, state text NOT NULL, owner text, n bigint NOT NULL);\n\
-     CREATE TABLE lane (name text NOT NULL PRIMARY KEY);";
+     CREATE TABLE lane (name text COLLATE \"C\" NOT NULL PRIMARY KEY);";
 
 const TAKE: &str =
     "-- Gives a job away.\n-- name: job_take :exec\nUPDATE job\n   SET state = 'taken'\n WHERE id = :id;\n";
