@@ -29,7 +29,6 @@
 -- diverges(index.ff_attempt.ff_attempt_lease_due_idx): Postgres has the like in every partition; one more there would be paid for by every claim.
 
 -- allow(not-strict): the databases that exist have these tables, and SQLite cannot make a table STRICT afterwards.
--- allow(nullable-key): the databases that exist have these tables, and no statement writes a NULL there.
 -- allow(key-collation): the databases that exist have these columns; the statements that order by them say what they need.
 -- allow(unchecked-json): the databases that exist have these columns; what is written there is made by serde_json.
 -- allow(unchecked-flag): the databases that exist have these columns; what is written there is a bool.
