@@ -1,0 +1,78 @@
+//! The registry of workers, and taking over from one that is gone.
+
+use ff_core::contracts::{
+    HeartbeatWorkerArgs, IssueReclaimGrantArgs, ListWorkersArgs, MarkWorkerDeadArgs, ReclaimExecutionArgs,
+    ReclaimExecutionOutcome, RegisterWorkerArgs,
+};
+use ff_core::types::{AttemptId, LaneId, LeaseId};
+
+use super::{NOTHING, operations};
+use crate::side::{capabilities, lane, namespace, worker};
+
+operations! {
+    8 register_worker: |s, n| {
+        let (worker, instance) = worker(n);
+        let lanes = n.of([&["lane"][..], &["side", "lane"], &[]]).iter().map(|lane| LaneId::new(*lane)).collect();
+        let can = capabilities(n).iter().map(|token| (*token).to_owned()).collect();
+        let ttl_ms = n.of([60_000, 1_000, 0]);
+        let args = RegisterWorkerArgs::new(worker, instance, lanes, can, ttl_ms, namespace(n), s.now());
+        let r = s.backend.register_worker(args).await;
+        s.told(&r)
+    };
+    6 heartbeat_worker: |s, n| {
+        let args = HeartbeatWorkerArgs::new(worker(n).1, namespace(n), s.in_ms(n.of([0, -10])));
+        let r = s.backend.heartbeat_worker(args).await;
+        s.told(&r)
+    };
+    4 mark_worker_dead: |s, n| {
+        let reason = match n.below(4) { 3 => "x".repeat(257), 2 => String::new(), _ => "gone".to_owned() };
+        let args = MarkWorkerDeadArgs::new(worker(n).1, namespace(n), reason, s.now());
+        let r = s.backend.mark_worker_dead(args).await;
+        s.told(&r)
+    };
+    4 list_workers: |s, n| {
+        let mut args = ListWorkersArgs::new();
+        args.namespace = Some(namespace(n)).filter(|_| !n.one_in(6));
+        args.limit = n.of([None, Some(1), Some(0)]);
+        args.after = n.of([None, Some("a-1")]).map(ff_core::types::WorkerInstanceId::new);
+        let r = s.backend.list_workers(args).await;
+        s.told(&r)
+    };
+    30 issue_reclaim_grant: |s, n| {
+        let execution = match s.held(n) {
+            Some((_, held)) if !n.one_in(6) => held.execution_id,
+            _ => s.execution(n),
+        };
+        let (worker, instance) = worker(n);
+        let can = n.of([&["gpu", "Ram"][..], &[]]).iter().map(|token| (*token).to_owned()).collect();
+        let args = IssueReclaimGrantArgs::new(
+            execution, worker, instance, lane(n), n.of([None, Some("hash")]).map(str::to_owned),
+            n.of([10_000, 1, 0]), None, n.of([None, Some("admitted")]).map(str::to_owned), can, s.now(),
+        );
+        let r = s.backend.issue_reclaim_grant(args).await;
+        s.told(&r)
+    };
+    24 reclaim_execution: |s, n| {
+        let Some((old, held)) = s.held(n) else { return NOTHING.to_owned() };
+        let (lease, attempt) = (LeaseId::from_uuid(s.uuid()), AttemptId::from_uuid(s.uuid()));
+        let (worker, instance) = worker(n);
+        let current = if n.one_in(8) { held.attempt_index.next() } else { held.attempt_index };
+        let args = ReclaimExecutionArgs::new(
+            held.execution_id, worker, instance, lane(n), n.of([None, Some("hash")]).map(str::to_owned), lease,
+            n.of([30_000, 1_000]), attempt, n.of(["", "{}"]).to_owned(), n.of([None, Some(1), Some(0)]),
+            held.worker_instance_id, current,
+        );
+        let r = s.backend.reclaim_execution(args).await;
+        match &r {
+            Ok(ReclaimExecutionOutcome::Claimed(handle)) => {
+                s.spend(&old);
+                s.keep(handle)
+            }
+            Ok(ReclaimExecutionOutcome::ReclaimCapExceeded { execution_id, reclaim_count }) => {
+                let counted = reclaim_count - s.harness().declared().refused_reclaim_counts;
+                s.told_of(&("the cap is reached", execution_id, counted))
+            }
+            _ => s.told(&r),
+        }
+    };
+}

@@ -1,0 +1,281 @@
+//! One backend, and what a test knows of it: what it gave, and what it was told.
+
+use std::fmt::Debug;
+use std::sync::Arc;
+
+use ff_core::backend::Handle;
+use ff_core::engine_backend::EngineBackend;
+use ff_core::engine_error::EngineError;
+use ff_core::handle_codec::HandlePayload;
+use ff_core::partition::{
+    Partition, PartitionConfig, PartitionFamily, PartitionKey, budget_partition, flow_partition, quota_partition,
+};
+use ff_core::types::{
+    BudgetId, EdgeId, ExecutionId, FlowId, LaneId, Namespace, QuotaPolicyId, TimestampMs, WaitpointId, WorkerId,
+    WorkerInstanceId,
+};
+use uuid::Uuid;
+
+use crate::harness::{Harness, payload};
+use crate::mask::Mask;
+use crate::numbers::Numbers;
+use crate::tables::{Reading, Rows};
+
+/// One of the two backends under test.
+pub(crate) struct Side {
+    h: Arc<Harness>,
+    pub(crate) backend: Arc<dyn EngineBackend>,
+    reading: Reading,
+    mask: Mask,
+    pub(crate) known: Known,
+    /// An answer that no backend may give.
+    failed: Option<String>,
+}
+
+/// What was given and told since the sequence began. Both sides know as much, apart from ids that a backend made.
+#[derive(Default)]
+pub(crate) struct Known {
+    made: u64,
+    pub(crate) executions: Vec<ExecutionId>,
+    pub(crate) handles: Vec<Handle>,
+    pub(crate) spent: Vec<Handle>,
+    pub(crate) waitpoints: Vec<Waitpoint>,
+    pub(crate) resumables: Vec<ExecutionId>,
+    pub(crate) members: Vec<(FlowId, ExecutionId)>,
+    pub(crate) edges: Vec<Edge>,
+}
+
+/// A waitpoint that was told of.
+#[derive(Clone)]
+pub(crate) struct Waitpoint {
+    pub(crate) execution: ExecutionId,
+    pub(crate) id: WaitpointId,
+    pub(crate) token: String,
+}
+
+/// An edge that was staged, or was to be.
+#[derive(Clone)]
+pub(crate) struct Edge {
+    pub(crate) flow: FlowId,
+    pub(crate) id: EdgeId,
+    pub(crate) up: ExecutionId,
+    pub(crate) down: ExecutionId,
+}
+
+/// How many flows, budgets and quota policies there are at most.
+const POOL: u64 = 3;
+
+impl Side {
+    pub(crate) fn new(h: Arc<Harness>, reading: Reading) -> Self {
+        let backend = Arc::clone(&h.backend);
+        Self { h, backend, reading, mask: Mask::default(), known: Known::default(), failed: None }
+    }
+
+    /// Forgets everything, in the tables too. Time goes on: a backend remembers when it last looked for what is due.
+    pub(crate) async fn begin(&mut self, now_ms: i64) {
+        self.delete().await;
+        // What an execution requires is rows of a table on one database, and is left over without it.
+        self.delete().await;
+        let left = self.rows().await;
+        assert!(left.texts.is_empty(), "rows stay: {:#?}", left.texts);
+        (self.mask, self.known) = (Mask::default(), Known::default());
+        self.h.clock.set(now_ms);
+    }
+
+    async fn delete(&mut self) {
+        let tables = self.rows().await.tables;
+        let tables = tables.iter().filter(|table| !QUEUES.contains(&table.as_str()));
+        let deleting: Vec<String> = tables.map(|table| format!("DELETE FROM {table}")).collect();
+        if !deleting.is_empty() {
+            self.h.alter(&deleting.join("; ")).await;
+        }
+    }
+
+    pub(crate) async fn rows(&mut self) -> Rows {
+        self.reading.rows(&self.mask).await
+    }
+
+    pub(crate) async fn close(&self) {
+        self.reading.close().await;
+    }
+
+    /// An answer that may never be given, if one was.
+    pub(crate) fn failed(&mut self) -> Option<String> {
+        self.failed.take()
+    }
+
+    /// A result in comparable words.
+    pub(crate) fn told<T: Debug>(&mut self, result: &Result<T, EngineError>) -> String {
+        match result {
+            Ok(answer) => self.mask.answer(&format!("{answer:?}")),
+            Err(error) => {
+                if let EngineError::Transport { source, .. } = error {
+                    self.failed = Some(format!("{error}: {source:?}"));
+                }
+                self.mask.answer(&format!("refused: {error}"))
+            }
+        }
+    }
+
+    /// What a backend told beside its answer.
+    pub(crate) fn told_of(&mut self, what: &impl Debug) -> String {
+        self.mask.answer(&format!("{what:?}"))
+    }
+
+    /// Keeps a handle for later, and says what is in it.
+    pub(crate) fn keep(&mut self, handle: &Handle) -> String {
+        self.known.handles.push(handle.clone());
+        let (kind, held) = (handle.kind, payload(handle));
+        self.told_of(&(kind, held))
+    }
+
+    /// A handle that has done what it was for.
+    pub(crate) fn spend(&mut self, handle: &Handle) {
+        self.known.handles.retain(|kept| kept != handle);
+        self.known.spent.push(handle.clone());
+    }
+
+    /// A handle: one that should work, or now and then an old one.
+    pub(crate) fn handle(&self, n: &mut Numbers) -> Option<Handle> {
+        let of_the_spent = n.one_in(12);
+        let (first, second) = (&self.known.handles, &self.known.spent);
+        let list = if of_the_spent && !second.is_empty() { second } else { first };
+        n.from(list).cloned()
+    }
+
+    /// The same and what is in it.
+    pub(crate) fn held(&self, n: &mut Numbers) -> Option<(Handle, HandlePayload)> {
+        self.handle(n).map(|handle| (handle.clone(), payload(&handle)))
+    }
+
+    pub(crate) fn now(&self) -> TimestampMs {
+        self.in_ms(0)
+    }
+
+    /// A moment that far away.
+    pub(crate) fn in_ms(&self, ms: i64) -> TimestampMs {
+        TimestampMs::from_millis(self.h.clock.now_ms() + ms)
+    }
+
+    pub(crate) fn pass_ms(&self, ms: i64) {
+        self.h.pass_ms(ms);
+    }
+
+    pub(crate) fn harness(&self) -> &Harness {
+        &self.h
+    }
+
+    /// A uuid of ours that no other call gives.
+    pub(crate) fn uuid(&mut self) -> Uuid {
+        self.known.made += 1;
+        ours(self.known.made.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 16)
+    }
+
+    /// An id that nobody has, in a partition that it says; flows and their members are in the first.
+    pub(crate) fn fresh_execution(&mut self, n: &mut Numbers) -> ExecutionId {
+        let partition = n.of([0, 0, 0, 1]);
+        execution_in(partition, self.uuid())
+    }
+
+    /// An execution: one of those that were made, or now and then nobody's.
+    pub(crate) fn execution(&mut self, n: &mut Numbers) -> ExecutionId {
+        let is_unknown = n.one_in(24);
+        match n.from(&self.known.executions) {
+            Some(id) if !is_unknown => id.clone(),
+            _ => execution_in(0, ours(0xffff)),
+        }
+    }
+
+    /// One that waits for the claim of a resumed execution, or any.
+    pub(crate) fn resumable(&mut self, n: &mut Numbers) -> ExecutionId {
+        match n.from(&self.known.resumables).cloned() {
+            Some(id) if !n.one_in(6) => id,
+            _ => self.execution(n),
+        }
+    }
+
+    /// An execution in the first partition, which is where flows are here; one database has them nowhere else.
+    pub(crate) fn companion(&mut self, n: &mut Numbers) -> ExecutionId {
+        let id = self.execution(n);
+        if id.partition() == 0 { id } else { execution_in(0, ours(0xfffe)) }
+    }
+
+    /// A member of a flow with the flow, or an execution of no flow with one of another.
+    pub(crate) fn member(&mut self, n: &mut Numbers) -> (FlowId, ExecutionId) {
+        match n.from(&self.known.members).cloned() {
+            Some(member) if !n.one_in(12) => member,
+            _ => (flow(n), self.companion(n)),
+        }
+    }
+}
+
+/// Kept by triggers, or another view of rows.
+const QUEUES: [&str; 3] = ["ff_claimable", "ff_delayed", "ff_granted"];
+
+fn ours(number: u64) -> Uuid {
+    Uuid::from_u128(0x0000_0000_0000_4000_8000_0000_0000_0000 | u128::from(number & 0xffff_ffff_ffff))
+}
+
+fn execution_in(partition: u16, uuid: Uuid) -> ExecutionId {
+    ExecutionId::parse(&format!("{{fp:{partition}}}:{uuid}")).expect("an execution id")
+}
+
+/// The partition of an execution, now and then another one.
+pub(crate) fn partition_of(id: &ExecutionId, n: &mut Numbers) -> Partition {
+    let index = if n.one_in(16) { 1 - id.partition().min(1) } else { id.partition() };
+    Partition { family: PartitionFamily::Execution, index }
+}
+
+/// The partition of the flows, and now and then the other one.
+pub(crate) fn some_partition(n: &mut Numbers) -> Partition {
+    Partition { family: PartitionFamily::Flow, index: n.of([0, 0, 0, 1]) }
+}
+
+pub(crate) fn some_partition_key(n: &mut Numbers) -> PartitionKey {
+    PartitionKey::from(some_partition(n))
+}
+
+/// The id of that number whose rows are in the first partition, as they all are on SQLite.
+fn in_first_partition(number: u64, index: impl Fn(Uuid) -> u16) -> Uuid {
+    let candidates = (0..).map(|at| ours((number << 32) | at)).filter(|uuid| index(*uuid) == 0);
+    candidates.take(1).last().expect("one in 256 is")
+}
+
+/// A flow's id. There may be no such flow.
+pub(crate) fn flow(n: &mut Numbers) -> FlowId {
+    flow_of(u64::try_from(n.below(4)).expect("a small number") % POOL)
+}
+
+pub(crate) fn flow_of(number: u64) -> FlowId {
+    let config = PartitionConfig::default();
+    FlowId(in_first_partition(number + 1, |uuid| flow_partition(&FlowId(uuid), &config).index))
+}
+
+pub(crate) fn budget(n: &mut Numbers) -> BudgetId {
+    let (config, number) = (PartitionConfig::default(), n.below(3) as u64);
+    BudgetId(in_first_partition(number + 11, |uuid| budget_partition(&BudgetId(uuid), &config).index))
+}
+
+pub(crate) fn quota(n: &mut Numbers) -> QuotaPolicyId {
+    let (config, number) = (PartitionConfig::default(), n.below(3) as u64);
+    QuotaPolicyId(in_first_partition(number + 21, |uuid| quota_partition(&QuotaPolicyId(uuid), &config).index))
+}
+
+pub(crate) fn lane(n: &mut Numbers) -> LaneId {
+    LaneId::new(n.of(["lane", "lane", "lane", "lane", "side"]))
+}
+
+pub(crate) fn namespace(n: &mut Numbers) -> Namespace {
+    Namespace::new(n.of(["space", "space", "space", "other"]))
+}
+
+/// A worker and its instance.
+pub(crate) fn worker(n: &mut Numbers) -> (WorkerId, WorkerInstanceId) {
+    let name = n.of(["a", "b", "c"]);
+    (WorkerId::new(name), WorkerInstanceId::new(format!("{name}-1")))
+}
+
+/// What a worker can do, or an execution requires.
+pub(crate) fn capabilities(n: &mut Numbers) -> &'static [&'static str] {
+    n.of([&[][..], &[], &[], &["gpu"], &["gpu", "Ram"]])
+}
