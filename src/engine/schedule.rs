@@ -35,7 +35,7 @@ use crate::error::Abort;
 use crate::model::document;
 use crate::model::given::stored_ms;
 use crate::model::id::{ExecKey, exec_key, execution_id, partition_key, reject_nul};
-use crate::statements::{Statements, schedule};
+use crate::statements::{Statements, schedule, typed};
 use crate::sweep::Report;
 
 /// How many executions that may not run yet one call looks past.
@@ -227,9 +227,10 @@ impl schedule::ScheduleLockRow {
 /// Grants a worker the best execution of a lane that it may run: highest priority first, then oldest, in all
 /// partitions alike.
 ///
-/// Precondition: none. Effect: the execution is kept from other claims until the grant is used or expires; the
-/// first grant ever also makes the key that grants are signed with. An execution whose budget is used up, or whose
-/// quota admits no more, is passed over and stays eligible; a call looks past a hundred of them. Repeating it grants another execution.
+/// Precondition: none. Effect: the execution is kept from other claims until the grant is used or expires, and
+/// grants that [`issue_grant`] gave are gone; the first grant ever also makes the key that grants are signed with.
+/// An execution whose budget is used up, or whose quota admits no more, is passed over and stays eligible; a call
+/// looks past a hundred of them. Repeating it grants another execution.
 pub(crate) async fn claim_for_worker<D: Dialect>(
     backend: &Backend<D>,
     args: &ClaimForWorkerArgs,
@@ -383,8 +384,11 @@ async fn grant_on<D: Dialect>(
     let signed = format!("{partition}|{uuid}|{worker_id}|{worker_instance_id}|{expires_at_ms}");
     let signature = hmac_sign(&secret, &kid, signed.as_bytes());
     let grant_key = format!("{}:{partition}:{uuid}:{expires_at_ms}:{signature}", D::REVOKED_LEASE_PREFIX);
+    // The newest grant counts, and two of one millisecond have no order: the one that a scheduler issued goes.
+    let ExecKey { partition_key, execution_id } = key;
+    conn.typed_grant_delete_all(&typed::TypedGrantDeleteAllParams { partition_key, execution_id }).await?;
     conn.schedule_grant_insert(&schedule::ScheduleGrantInsertParams {
-        partition_key: key.partition_key,
+        partition_key,
         grant_id: Sha256::digest(grant_key.as_bytes()).to_vec(),
         execution_id: key.execution_id,
         worker_id: worker_id.to_owned(),

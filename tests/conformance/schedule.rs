@@ -142,6 +142,20 @@ async fn budgeted(h: &Opened, id: &ExecutionId, policy: &str, used: i64) {
 }
 
 on_every_database! {
+    async fn a_newer_grant_takes_the_place_of_one_of_the_same_millisecond(h) {
+        let id = h.create().await;
+        h.backend.issue_claim_grant(asking(&h, &id, &[])).await.unwrap();
+        let mut other = wanting(&[]);
+        other.worker_id = WorkerId::new("other");
+        let granted = h.backend.claim_for_worker(other).await.unwrap();
+        assert!(matches!(granted, ClaimForWorkerOutcome::Granted(_)), "{granted:?}");
+        assert_eq!(h.texts("SELECT worker_id FROM ff_claim_grant").await, ["other"]);
+        h.backend.claim_execution(claiming(&h, &id)).await.unwrap_err();
+        let mut args = claiming(&h, &id);
+        args.worker_id = WorkerId::new("other");
+        h.backend.claim_execution(args).await.unwrap();
+    }
+
     async fn a_partition_offers_its_best_first(h) {
         let mut ids = Vec::new();
         for priority in [1, 10, 5, 5] {

@@ -39,6 +39,8 @@ operations! {
         s.told(&r)
     };
     30 issue_reclaim_grant: |s, n| {
+        // Which of two grants of one millisecond is the newer, nobody says.
+        s.pass_ms(1);
         let execution = match s.held(n) {
             Some((_, held)) if !n.one_in(6) => held.execution_id,
             _ => s.execution(n),
