@@ -32,4 +32,11 @@ found! {
         ("claim", [0; 8]),
         ("complete", [0; 8]),
     ];
+
+    /// Either of them was used, by chance.
+    the_newer_of_two_grants_of_one_millisecond: [
+        ("create", [0; 8]),
+        ("issue_claim_grant", [0, 2, 0, 0, 0, 0, 0, 0]),
+        ("claim_for_worker", [1, 0, 0, 0, 0, 0, 1, 0]),
+    ];
 }
