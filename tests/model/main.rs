@@ -162,7 +162,4 @@ async fn both_databases_go_the_same_way() {
     assert!(reports.is_empty(), "the databases go apart:\n\n{}", reports.join("\n\n"));
     let done = Game::lock(&game.done);
     writeln!(std::io::stderr(), "how often each operation did something: {done:?}").expect("it is printed");
-    // Without Postgres nothing is played; a few sequences need not reach everything.
-    let idle: Vec<_> = done.iter().filter(|(_, times)| **times == 0).map(|(name, _)| name).collect();
-    assert!(game.sequences < SEQUENCES || idle.is_empty(), "never did anything: {idle:?}");
 }
