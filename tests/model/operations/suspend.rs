@@ -10,6 +10,7 @@ use ff_core::contracts::{
 use ff_core::types::{AttemptIndex, ExecutionId, SignalId, SuspensionId, WaitpointId, WaitpointToken};
 
 use super::typed::fence;
+use super::work::fresh_lease;
 use super::{NOTHING, operations};
 use crate::numbers::Numbers;
 use crate::side::{Side, Waitpoint, lane, partition_of, worker};
@@ -29,6 +30,23 @@ operations! {
         Some(handle) => {
             let execution = crate::harness::payload(&handle).execution_id;
             let args = suspension(s, n, &execution);
+            let r = s.backend.suspend(&handle, args).await;
+            if matches!(&r, Ok(SuspendOutcome::Suspended { .. })) { s.spend(&handle); }
+            suspended(s, &execution, r)
+        }
+        None => NOTHING.to_owned(),
+    };
+    60 a_suspended_execution: |s, n| match fresh_lease(s).await {
+        Some(handle) => {
+            let execution = crate::harness::payload(&handle).execution_id;
+            let (id, waitpoint_id) = (SuspensionId::from_uuid(s.uuid()), WaitpointId::from_uuid(s.uuid()));
+            let fresh = WaitpointBinding::Fresh { waitpoint_id, waitpoint_key: "key".to_owned() };
+            let condition = condition(n, &["key"]);
+            let reason = SuspensionReasonCode::WaitingForSignal;
+            let mut args = SuspendArgs::new(id, fresh, condition, ResumePolicy::normal(), reason, s.now());
+            if n.one_in(4) {
+                args = args.with_timeout(s.in_ms(500), TimeoutBehavior::AutoResumeWithTimeoutSignal);
+            }
             let r = s.backend.suspend(&handle, args).await;
             if matches!(&r, Ok(SuspendOutcome::Suspended { .. })) { s.spend(&handle); }
             suspended(s, &execution, r)
@@ -141,8 +159,12 @@ operations! {
     };
 }
 
+const FIRST: &str = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f";
+const OTHER: &str = "ffeeddccbbaa99887766554433221100ffeeddccbbaa99887766554433221100";
+
+/// A secret as callers write it.
 fn secret(n: &mut Numbers) -> &'static str {
-    n.of(["00ff00ff00ff00ff00ff00ff00ff00ff", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", "odd", ""])
+    n.of([FIRST, FIRST, OTHER, "odd"])
 }
 
 /// An execution that waits at a waitpoint, or any.

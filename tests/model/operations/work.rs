@@ -6,6 +6,7 @@ use ff_core::backend::{
 };
 use ff_core::contracts::{CreateExecutionArgs, CreateExecutionResult};
 use ff_core::policy::{BackoffStrategy, ExecutionPolicy, RetryPolicy, RoutingRequirements, TimeoutPolicy};
+use ff_core::types::{LaneId, WorkerId, WorkerInstanceId};
 
 use super::{NOTHING, operations};
 use crate::numbers::Numbers;
@@ -23,6 +24,10 @@ operations! {
         create(s, args).await
     };
     120 claim: |s, n| claim(s, n).await;
+    60 a_claimed_execution: |s, n| match fresh_lease(s).await {
+        Some(handle) => s.told_of(&crate::harness::payload(&handle)),
+        None => NOTHING.to_owned(),
+    };
     12 renew: |s, n| match s.handle(n) {
         Some(handle) => { let r = s.backend.renew(&handle).await; s.told(&r) }
         None => NOTHING.to_owned(),
@@ -114,6 +119,19 @@ operations! {
         s.pass_ms(ms);
         format!("{ms} ms later")
     };
+}
+
+/// A lease of a new execution that is alone on its lane.
+pub(super) async fn fresh_lease(s: &mut Side) -> Option<Handle> {
+    let mut args = creation(s, &mut Numbers::new([0; crate::numbers::PER_STEP]));
+    let lane = LaneId::new(format!("lane of {}", args.execution_id));
+    args.lane_id = lane.clone();
+    create(s, args).await;
+    let policy = ClaimPolicy::new(WorkerId::new("a"), WorkerInstanceId::new("a-1"), 30_000, None);
+    let claimed = s.backend.claim(&lane, &CapabilitySet::new(std::iter::empty::<&str>()), policy).await;
+    let handle = claimed.ok().flatten()?;
+    s.keep(&handle);
+    Some(handle)
 }
 
 /// Notes that a handle has done what it was for.

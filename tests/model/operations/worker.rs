@@ -4,8 +4,10 @@ use ff_core::contracts::{
     HeartbeatWorkerArgs, IssueReclaimGrantArgs, ListWorkersArgs, MarkWorkerDeadArgs, ReclaimExecutionArgs,
     ReclaimExecutionOutcome, RegisterWorkerArgs,
 };
+use ff_core::partition::{Partition, PartitionFamily};
 use ff_core::types::{AttemptId, LaneId, LeaseId};
 
+use super::work::fresh_lease;
 use super::{NOTHING, operations};
 use crate::side::{capabilities, lane, namespace, worker};
 
@@ -54,13 +56,30 @@ operations! {
         let r = s.backend.issue_reclaim_grant(args).await;
         s.told(&r)
     };
+    20 an_execution_to_reclaim: |s, n| match fresh_lease(s).await {
+        Some(handle) => {
+            s.pass_ms(30_001);
+            let id = crate::harness::payload(&handle).execution_id;
+            let partition = Partition { family: PartitionFamily::Execution, index: id.partition() };
+            let r = s.backend.mark_lease_expired_if_due(partition, &id).await;
+            let told = s.told(&r);
+            let (worker, instance) = worker(n);
+            let lane = LaneId::new(format!("lane of {id}"));
+            let args = IssueReclaimGrantArgs::new(
+                id, worker, instance, lane, None, 60_000, None, None, Default::default(), s.now(),
+            );
+            let r = s.backend.issue_reclaim_grant(args).await;
+            format!("{told}; {}", s.told(&r))
+        }
+        None => NOTHING.to_owned(),
+    };
     24 reclaim_execution: |s, n| {
         let Some((old, held)) = s.held(n) else { return NOTHING.to_owned() };
         let (lease, attempt) = (LeaseId::from_uuid(s.uuid()), AttemptId::from_uuid(s.uuid()));
         let (worker, instance) = worker(n);
         let current = if n.one_in(8) { held.attempt_index.next() } else { held.attempt_index };
         let args = ReclaimExecutionArgs::new(
-            held.execution_id, worker, instance, lane(n), n.of([None, Some("hash")]).map(str::to_owned), lease,
+            held.execution_id, worker, instance, if n.one_in(6) { lane(n) } else { held.lane_id }, n.of([None, Some("hash")]).map(str::to_owned), lease,
             n.of([30_000, 1_000]), attempt, n.of(["", "{}"]).to_owned(), n.of([None, Some(1), Some(0)]),
             held.worker_instance_id, current,
         );
