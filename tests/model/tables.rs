@@ -198,7 +198,7 @@ impl Row {
     }
 }
 
-/// Writes a number without a fraction as an integer, which is how only one of the two writes it.
+/// Writes a number without a fraction as an integer, and others with as many digits as both databases print.
 fn whole(value: &mut Value) {
     match value {
         Value::Array(items) => items.iter_mut().for_each(whole),
@@ -206,7 +206,8 @@ fn whole(value: &mut Value) {
         Value::Number(number) => {
             if let Some(float) = number.as_f64().filter(|_| number.is_f64()) {
                 let text = format!("{float}");
-                *value = text.parse::<i64>().map_or_else(|_| Value::String(text), Value::from);
+                let rounded = |_| Value::String(format!("{float:.12e}"));
+                *value = text.parse::<i64>().map_or_else(rounded, Value::from);
             }
         }
         Value::Null | Value::Bool(_) | Value::String(_) => {}
