@@ -27,6 +27,7 @@ use crate::sweep::Report;
 
 /// How many forgotten completions one look takes up.
 const FORGOTTEN_BATCH: i64 = 1_000;
+
 /// What following a completion did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Followed {

@@ -52,8 +52,7 @@ pub(crate) async fn forget<D: Dialect>(
 /// One run of the sweep: a batch of every lane that has executions to forget.
 pub(crate) async fn sweep<D: Dialect>(backend: &Backend<D>, config: &FullScannerConfig) -> Result<Report, EngineError> {
     let now_ms = backend.now_ms();
-    let retention_ms = u64::try_from(config.retention.as_millis()).unwrap_or(u64::MAX); // tidy: a caller's time
-    let ended_before_ms = now_ms.saturating_sub(stored_ms(retention_ms));
+    let ended_before_ms = now_ms.saturating_sub(stored_ms(config.retention.as_millis()));
     let params = trim::TrimDueListParams { ended_before_ms, page_size: SWEEP_PAGE };
     let due = read!(backend, trim_due_list, params)?;
     let lanes: BTreeSet<(i16, String)> = due.into_iter().map(|row| (row.partition_key, row.lane_id)).collect();

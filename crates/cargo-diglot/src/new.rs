@@ -23,7 +23,7 @@ pub(crate) fn run(arguments: &New) -> Result<Outcome, Failure> {
 }
 
 /// Adds a draft to its file, behind an empty line.
-pub(crate) fn append(root: &Path, draft: &Draft) -> std::io::Result<()> {
+fn append(root: &Path, draft: &Draft) -> std::io::Result<()> {
     let path = root.join(&draft.path);
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder)?;

@@ -54,7 +54,7 @@ pub(crate) fn run(arguments: &Review) -> Result<Outcome, Failure> {
 
 fn read(root: &Path) -> Result<(Inputs, Compiled), Failure> {
     let inputs = diglot::build::load(root)?;
-    let compiled = diglot::compile(&inputs);
+    let compiled = diglot::review::compile(&inputs);
     Ok((inputs, compiled))
 }
 

@@ -26,7 +26,7 @@ pub(crate) struct Compared {
     pub(crate) found: Vec<Diagnostic>,
     /// The first difference that each declaration waives.
     pub(crate) waived: Vec<Waived>,
-    /// All facts side by side.
+    /// All facts side by side, if they were to be kept.
     pub(crate) rows: Vec<Row>,
     /// How much was compared.
     pub(crate) stats: Stats,
@@ -52,10 +52,9 @@ impl Waived {
     pub(crate) fn show_both(&self, found: &mut [Diagnostic]) {
         let own = |finding: &&mut Diagnostic| {
             let at = finding.labels.first().map(|label| label.span);
-            let inside = |at: Span| {
-                at.file == self.declaration.file && self.declaration.start <= at.start && at.end <= self.declaration.end
-            };
-            finding.rule == "missing-reason" && finding.labels.len() == 1 && at.is_some_and(inside)
+            finding.rule == "missing-reason"
+                && finding.labels.len() == 1
+                && at.is_some_and(|at| self.declaration.contains(at))
         };
         for finding in found.iter_mut().filter(own) {
             for (title, place) in [("SQLite", self.sqlite), ("Postgres", self.pg)] {
@@ -67,8 +66,8 @@ impl Waived {
     }
 }
 
-/// Compares a pair. Declarations that waive nothing are errors too.
-pub(crate) fn compare(sources: &Sources, sqlite: &PageOf<'_>, pg: &PageOf<'_>) -> Compared {
+/// Compares a pair. Declarations that waive nothing are errors too. The rows are made for those who read them.
+pub(crate) fn compare(sources: &Sources, sqlite: &PageOf<'_>, pg: &PageOf<'_>, keep_rows: bool) -> Compared {
     let around = Around { pg: pg.schema, nullable: nullable(&[sqlite, pg]) };
     let (left, right) = (facts(sqlite.tree, &around), facts(pg.tree, &around));
     let declared = declarations(&[sqlite, pg]);
@@ -81,7 +80,7 @@ pub(crate) fn compare(sources: &Sources, sqlite: &PageOf<'_>, pg: &PageOf<'_>) -
         seen: String::new(),
         found: Vec::new(),
         waived: Vec::new(),
-        rows: Vec::new(),
+        rows: keep_rows.then(Vec::new),
         seals: Vec::new(),
         stats,
     };
@@ -93,7 +92,7 @@ pub(crate) fn compare(sources: &Sources, sqlite: &PageOf<'_>, pg: &PageOf<'_>) -
     pair.result(&left, &right);
     pair.params();
     pair.leftovers();
-    Compared { found: pair.found, waived: pair.waived, rows: pair.rows, stats: pair.stats }
+    Compared { found: pair.found, waived: pair.waived, rows: pair.rows.unwrap_or_default(), stats: pair.stats }
 }
 
 /// Parameters that either page declares nullable.
@@ -172,7 +171,8 @@ struct Pair<'p> {
     seen: String,
     found: Vec<Diagnostic>,
     waived: Vec<Waived>,
-    rows: Vec<Row>,
+    /// All facts side by side, if they are wanted.
+    rows: Option<Vec<Row>>,
     /// The differences of which a declaration asks for the seal.
     seals: Vec<(Kind, String, String)>,
     stats: Stats,
@@ -238,7 +238,7 @@ impl Pair<'_> {
         self.stats.facts += 1;
         let keys = [sqlite, pg].map(|group| Some(said(group)));
         let waived = self.waive(kind, "", &report::seal(kind, &sqlite.name, &pg.name, keys), &[], self.whole());
-        self.rows.push(rows::other_kind(kind, [sqlite, pg], verdict(waived)));
+        self.keep(|| [rows::other_kind(kind, [sqlite, pg], verdict(waived))]);
         if waived.is_some() {
             return;
         }
@@ -270,7 +270,7 @@ impl Pair<'_> {
         let waived = self
             .waive(Kind::Parts, &group.name, &seal, &[], places)
             .or_else(|| self.waive(Kind::Tables, &group.name, &seal, &[], places));
-        self.rows.extend(rows::alone(group, on_sqlite, verdict(waived)));
+        self.keep(|| rows::alone(group, on_sqlite, verdict(waived)));
         if waived.is_some() {
             self.stats.waived += group.facts.len().saturating_sub(1);
             return;
@@ -310,7 +310,7 @@ impl Pair<'_> {
             // How a table is joined that one page alone reads is no difference of its own.
             differences.retain(|d| kind != Kind::Join || (d.sqlite.is_some() && d.pg.is_some()));
             self.count(&ours, &theirs, &differences);
-            self.rows.extend(rows::same(&left.name, &ours, &theirs, &differences));
+            self.keep(|| rows::same(&left.name, &ours, &theirs, &differences));
             for difference in differences {
                 self.report(&difference, &left.name, left.span, right.span);
             }
@@ -337,7 +337,7 @@ impl Pair<'_> {
         let (left_list, right_list) = (list(&left_facts, self.sqlite), list(&right_facts, self.pg));
         let differences = keyed(Kind::Columns, &left_facts, &right_facts);
         self.count(&left_facts, &right_facts, &differences);
-        self.rows.extend(rows::same("result", &left_facts, &right_facts, &differences));
+        self.keep(|| rows::same("result", &left_facts, &right_facts, &differences));
         for difference in differences {
             self.report(&difference, "result", left_list, right_list);
         }
@@ -382,6 +382,13 @@ impl Pair<'_> {
     /// The names of both statements.
     fn whole(&self) -> [Place; 2] {
         [self.sqlite.raw.name_span, self.pg.raw.name_span].map(|span| Place { span, says: true })
+    }
+
+    /// Keeps facts side by side, which only a review reads: a build does not pay for texts that nobody sees.
+    fn keep<R: IntoIterator<Item = Row>>(&mut self, rows: impl FnOnce() -> R) {
+        if let Some(kept) = &mut self.rows {
+            kept.extend(rows());
+        }
     }
 
     /// Whether a declaration of such a difference asks for its seal.
@@ -444,7 +451,7 @@ impl Pair<'_> {
             && unmarked(&sqlite.key()) == pg.key()
         {
             // A read of what an earlier statement wrote: the lint `unit-read-after-write` tells it better.
-            self.rows.push(rows::differing(difference, group, Verdict::Same));
+            self.keep(|| [rows::differing(difference, group, Verdict::Same)]);
             return;
         }
         let place = |node: Option<&Node>, group: Span| match node {
@@ -456,7 +463,7 @@ impl Pair<'_> {
         let keys = [difference.sqlite, difference.pg].map(|node| node.map(Node::key));
         let seal = report::seal(kind, group, &item, keys);
         let waived = self.waive(kind, &item, &seal, &nodes, places);
-        self.rows.push(rows::differing(difference, group, verdict(waived)));
+        self.keep(|| [rows::differing(difference, group, verdict(waived))]);
         if waived.is_some() {
             return;
         }

@@ -52,9 +52,7 @@ fn spare(page: &PageOf<'_>, params: &[TextParam]) -> usize {
         return 0;
     }
     let skipped = page.raw.parts.iter().map(|part| {
-        let inside = |used: &&ParamUse| {
-            used.span.file == part.span.file && part.span.start <= used.span.start && used.span.end <= part.span.end
-        };
+        let inside = |used: &&ParamUse| part.span.contains(used.span);
         let number = |used: &ParamUse| params.iter().position(|known| known.name == used.name);
         let numbers: BTreeSet<usize> = page.tree.params.iter().filter(inside).filter_map(number).collect();
         numbers.last().map_or(0, |greatest| greatest + 1 - numbers.len())

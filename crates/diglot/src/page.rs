@@ -69,7 +69,7 @@ pub struct RawStatement {
 impl RawStatement {
     /// Whether a token belongs to a part that this variant does without.
     pub fn is_left_out(&self, token: Span) -> bool {
-        self.left_out.iter().any(|part| part.file == token.file && part.start <= token.start && token.end <= part.end)
+        self.left_out.iter().any(|part| part.contains(token))
     }
 }
 

@@ -58,7 +58,7 @@ pub struct Compiled {
     pub texts: Vec<EmittedText>,
     /// How much was compared, and how much of it is declared to differ.
     pub stats: Stats,
-    /// What every statement touches and says, for a review.
+    /// What every statement touches and says, when a review asked for it.
     pub(crate) facts: Vec<StatementFacts>,
 }
 
@@ -74,12 +74,12 @@ pub(crate) struct StatementFacts {
 }
 
 impl StatementFacts {
-    fn of(name: &str, whole: &Reading) -> Self {
+    fn of(name: &str, whole: &Reading, rows: Vec<compare::Row>) -> Self {
         let tables = whole.trees().flat_map(Statement::sources).filter_map(|source| match &source.kind {
             SourceKind::Table(name) => Some(name.clone()),
             _ => None,
         });
-        Self { name: name.to_owned(), tables: tables.collect(), rows: Vec::new() }
+        Self { name: name.to_owned(), tables: tables.collect(), rows }
     }
 }
 
@@ -164,6 +164,11 @@ pub struct TextColumn {
 
 /// Compiles a project. It reads nothing but its input and never panics.
 pub fn compile(inputs: &Inputs) -> Compiled {
+    compile_and_keep(inputs, false)
+}
+
+/// The same, with what a review shows of every statement if that is to be kept.
+pub(crate) fn compile_and_keep(inputs: &Inputs, keep_facts: bool) -> Compiled {
     let mut found = inputs.findings.clone();
     let pages = read_pages(inputs, &mut found);
     let schemas = Dialect::ALL.map(|dialect| read_schema(inputs, dialect, &mut found));
@@ -176,7 +181,7 @@ pub fn compile(inputs: &Inputs) -> Compiled {
         signatures: Vec::new(),
         texts: Vec::new(),
         stats: schema_stats,
-        facts: Vec::new(),
+        facts: keep_facts.then(Vec::new),
         steps: Vec::new(),
         broken: Vec::new(),
     };
@@ -275,7 +280,8 @@ struct Run<'a> {
     signatures: Vec<Signature>,
     texts: Vec<EmittedText>,
     stats: Stats,
-    facts: Vec<StatementFacts>,
+    /// What a review shows, if it is to be kept.
+    facts: Option<Vec<StatementFacts>>,
     /// What statements of declared transactions do on Postgres.
     steps: Vec<rules::transaction::Step>,
     /// Statements of which no signature can be told.
@@ -283,6 +289,13 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
+    /// Keeps what a review shows of a statement.
+    fn keep(&mut self, entry: &Entry<'_>, whole: &Reading, rows: Vec<compare::Row>) {
+        if let Some(facts) = &mut self.facts {
+            facts.push(StatementFacts::of(entry.name, whole, rows));
+        }
+    }
+
     /// Resolves, types, compares and emits one pair, or one statement that stands alone: every variant of it.
     fn statement(&mut self, entry: &Entry<'_>) {
         let before = self.found.len();
@@ -297,14 +310,13 @@ impl Run<'_> {
             .collect();
         self.found.extend(optional::merged(&readings, resolved));
         let Some(whole) = readings.first() else { return };
-        let mut facts = StatementFacts::of(entry.name, whole);
         let sound = !has_errors(&self.found[before..]) && readings.iter().all(Reading::is_read);
         let page = |dialect: Dialect| whole.page(self.schemas, dialect);
         let config = &self.inputs.config;
         if !sound || !entry.whole {
             let shape = self.shape(entry, page);
             self.give_up(entry, shape);
-            self.facts.push(facts);
+            self.keep(entry, whole, Vec::new());
             return;
         }
         let (signature, findings) = infer::signature(config, entry.noun, page(Dialect::Sqlite), page(Dialect::Pg));
@@ -313,17 +325,17 @@ impl Run<'_> {
         // What differs without a part says nothing while it is not settled which parts there are.
         let told = if torn.is_empty() { readings.len() } else { 1 };
         self.found.extend(torn);
-        let mut compared = Vec::new();
+        let (mut compared, mut rows) = (Vec::new(), Vec::new());
         for (at, reading) in readings[..told].iter().enumerate() {
             let page = |dialect: Dialect| reading.page(self.schemas, dialect);
             let mut found = Vec::new();
             if let (Some(sqlite), Some(pg)) = (page(Dialect::Sqlite), page(Dialect::Pg)) {
-                let outcome = compare::compare(&self.inputs.sources, &sqlite, &pg);
+                let outcome = compare::compare(&self.inputs.sources, &sqlite, &pg, self.facts.is_some());
                 found.extend(outcome.found);
                 if at == 0 {
                     self.steps.extend(rules::transaction::Step::of(&pg, &sqlite));
                     self.stats.add(outcome.stats);
-                    facts.rows = outcome.rows;
+                    rows = outcome.rows;
                     outcome.waived.iter().for_each(|waived| waived.show_both(&mut self.found));
                 }
             }
@@ -337,7 +349,7 @@ impl Run<'_> {
             compared.push(found);
         }
         self.found.extend(optional::merged(&readings[..told], compared));
-        self.facts.push(facts);
+        self.keep(entry, whole, rows);
         let Some(mut signature) = signature else {
             let shape = self.shape(entry, page);
             self.give_up(entry, shape);
@@ -411,7 +423,7 @@ impl Run<'_> {
             signatures: self.signatures,
             texts: self.texts,
             stats: self.stats,
-            facts: self.facts,
+            facts: self.facts.unwrap_or_default(),
         }
     }
 

@@ -17,7 +17,7 @@ mod tests;
 use std::collections::BTreeMap;
 
 use crate::dialect::Dialect;
-use crate::pipeline::{Compiled, Inputs};
+use crate::pipeline::{self, Compiled, Inputs};
 
 /// Query plans as text, by statement and dialect.
 pub type Plans = BTreeMap<(String, Dialect), String>;
@@ -27,7 +27,7 @@ pub type Plans = BTreeMap<(String, Dialect), String>;
 pub struct Version<'a> {
     /// What was read.
     pub inputs: &'a Inputs,
-    /// What [`compile`](crate::compile) made of it.
+    /// What [`compile`] made of it.
     pub compiled: &'a Compiled,
 }
 
@@ -42,6 +42,11 @@ pub struct Request<'a> {
     pub before: Option<(&'a str, Version<'a>)>,
     /// Plans to show with their statements.
     pub plans: &'a Plans,
+}
+
+/// Compiles a project and keeps what a review shows of it, which [`crate::compile`] does not: a build has no use for it.
+pub fn compile(inputs: &Inputs) -> Compiled {
+    pipeline::compile_and_keep(inputs, true)
 }
 
 /// The whole review as one self-contained HTML page.

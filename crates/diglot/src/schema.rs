@@ -102,4 +102,9 @@ impl Table {
     pub fn column(&self, name: &str) -> Option<&Column> {
         self.columns.iter().find(|c| c.name == name)
     }
+
+    /// The columns of each key: of the unique ones, then of the primary one.
+    pub fn keys(&self) -> impl Iterator<Item = &Vec<String>> {
+        self.unique.iter().chain([&self.primary_key]).filter(|key| !key.is_empty())
+    }
 }

@@ -32,6 +32,11 @@ impl Span {
         self.start as usize..self.end as usize
     }
 
+    /// Whether another span lies within it.
+    pub fn contains(self, other: Span) -> bool {
+        self.file == other.file && self.start <= other.start && other.end <= self.end
+    }
+
     /// The smallest span that covers both; `self` when the files differ.
     pub fn to(self, other: Span) -> Span {
         if self.file != other.file {

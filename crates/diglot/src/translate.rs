@@ -16,7 +16,6 @@ use crate::page::{AnnotationKind, RawStatement};
 use crate::pipeline::{self, Inputs, Project, compile};
 use crate::source::{SourceFile, Span};
 use crate::split::lexer;
-use crate::tree::{Body, ExprKind, Part, Query, Rows, SourceKind};
 use rewrite::Rewriter;
 
 /// A draft and what is open about it.
@@ -188,36 +187,4 @@ fn word_in(text: &str, range: std::ops::Range<usize>, word: &str, dialect: Diale
     let mut found = tokens
         .filter(|token| token.kind == lexer::Kind::Word && piece[token.start..token.end].eq_ignore_ascii_case(word));
     found.next().map(|token| (range.start + token.start, range.start + token.end))
-}
-
-/// Every query of a part: its own and those inside it.
-fn queries(part: &Part) -> Vec<&Query> {
-    let mut queries: Vec<&Query> = match &part.body {
-        Body::Query(query) => vec![query],
-        Body::Insert(insert) => vec![&insert.rows],
-        Body::Update(_) | Body::Delete(_) => Vec::new(),
-    };
-    queries.extend(part.sources().into_iter().filter_map(|source| match &source.kind {
-        SourceKind::Derived(query) => Some(&**query),
-        _ => None,
-    }));
-    queries.extend(part.exprs().into_iter().filter_map(|expr| match &expr.kind {
-        ExprKind::InQuery { query, .. } | ExprKind::Exists { query, .. } | ExprKind::Scalar(query) => Some(&**query),
-        _ => None,
-    }));
-    let mut at = 0;
-    while at < queries.len() {
-        let query = queries[at];
-        queries.extend(query.ctes.iter().map(|(_, query)| query));
-        let mut rows = vec![&query.rows];
-        while let Some(row) = rows.pop() {
-            match row {
-                Rows::Query(query) => queries.push(query),
-                Rows::Set { left, right, .. } => rows.extend([&**left, &**right]),
-                Rows::Select(_) | Rows::Values(..) => {}
-            }
-        }
-        at += 1;
-    }
-    queries
 }

@@ -180,17 +180,14 @@ fn on_both_pages(sqlite: &PageOf<'_>, pg: &PageOf<'_>, param: &str, found: &mut 
 fn stands_alone(page: &PageOf<'_>, param: &str, found: &mut Vec<Diagnostic>) {
     let name = &page.raw.name;
     for part in page.raw.optional.iter().filter(|part| part.param == param) {
-        let inside = |span: Span| part.span.start <= span.start && span.end <= part.span.end;
-        if !page.tree.params.iter().any(|used| used.name == param && inside(used.span)) {
+        if !page.tree.params.iter().any(|used| used.name == param && part.span.contains(used.span)) {
             let message = format!("{name}: the optional part on `{param}` does not use it");
             let finding = Diagnostic::error("bad-optional-part", message, part.mark, "chosen by this parameter");
             found.push(finding.help("name the parameter that the condition needs"));
         }
     }
     let outside = page.tree.params.iter().find(|used| {
-        let covers =
-            |part: &crate::page::OptionalPart| part.span.start <= used.span.start && used.span.end <= part.span.end;
-        used.name == param && !page.raw.optional.iter().any(|part| part.param == param && covers(part))
+        used.name == param && !page.raw.optional.iter().any(|part| part.param == param && part.span.contains(used.span))
     });
     if let (Some(outside), Some(at)) = (outside, mark(page, param)) {
         let message = format!("{name}: `{param}` may be missing, and stands outside its optional part");

@@ -64,7 +64,7 @@ impl<'a> Project<'a> {
         let (reading, found) = Reading::of(&sources, &self.schemas, &entry, Variant::default());
         let page = |dialect: Dialect| reading.page(&self.schemas, dialect);
         let (Some(sqlite), Some(pg)) = (page(Dialect::Sqlite), page(Dialect::Pg)) else { return true };
-        if has_errors(&found) || has_errors(&compare::compare(&sources, &sqlite, &pg).found) {
+        if has_errors(&found) || has_errors(&compare::compare(&sources, &sqlite, &pg, false).found) {
             return true;
         }
         let config = &self.inputs.config;

@@ -1,10 +1,10 @@
 //! What a review shows, and that nothing in a file can become markup.
 
-use super::{Plans, Request, Version, html, markdown};
+use super::{Plans, Request, Version, compile, html, markdown};
+use crate::Inputs;
 use crate::config::Config;
 use crate::dialect::Dialect;
 use crate::source::{SourceFile, Sources};
-use crate::{Inputs, compile};
 
 const SQLITE_SCHEMA: &str = "CREATE TABLE job (id INTEGER NOT NULL PRIMARY KEY, state TEXT NOT NULL, owner TEXT, n INTEGER NOT NULL);\n\
      CREATE TABLE lane (name TEXT NOT NULL PRIMARY KEY);";

@@ -37,8 +37,7 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
             let Some(query) = absent(conjunct) else { continue };
             let reads = tables(query).iter().any(|(name, _)| *name == table.name);
             let compared = compared(context, query);
-            let mut keys = table.unique.iter().chain([&table.primary_key]).filter(|key| !key.is_empty());
-            if reads && !keys.any(|key| key.iter().all(|column| compared.contains(&column.as_str()))) {
+            if reads && !table.keys().any(|key| key.iter().all(|column| compared.contains(&column.as_str()))) {
                 let message = format!("{}: `{}` gets a row because none was seen", context.name(), table.name);
                 let label = "two sessions can look before either inserts";
                 let finding = Diagnostic::error("absence-guard", message, conjunct.span, label);

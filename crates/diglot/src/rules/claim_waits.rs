@@ -20,14 +20,14 @@
 //! ```
 
 use super::Context;
-use super::look::queries;
 use crate::diagnostic::Diagnostic;
+use crate::tree::Part;
 
 pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
     if !context.is_pg_of_pair() {
         return;
     }
-    for query in context.page.tree.parts.iter().flat_map(queries) {
+    for query in context.page.tree.parts.iter().flat_map(Part::queries) {
         if query.limit.is_none() || query.order.is_empty() {
             continue;
         }

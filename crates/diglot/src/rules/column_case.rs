@@ -31,9 +31,7 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
         return;
     }
     for column in columns(part) {
-        let last = context.tokens.iter().flatten().rfind(|word| {
-            word.span.file == column.span.file && column.span.start <= word.span.start && word.span.end <= column.span.end
-        });
+        let last = context.tokens.iter().flatten().rfind(|word| column.span.contains(word.span));
         let Some(last) = last.filter(|word| word.token.kind == Kind::Word) else { continue };
         if last.text.eq_ignore_ascii_case(&column.name) && last.text.contains(|c: char| c.is_ascii_uppercase()) {
             let message = format!("{}: the column `{}` has capitals without quotes", context.name(), last.text);

@@ -55,8 +55,7 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
 }
 
 fn has_key(table: &Table, columns: &BTreeSet<&str>) -> bool {
-    let mut keys = table.unique.iter().chain([&table.primary_key]);
-    keys.any(|key| !key.is_empty() && key.iter().map(String::as_str).collect::<BTreeSet<_>>() == *columns)
+    table.keys().any(|key| key.iter().map(String::as_str).collect::<BTreeSet<_>>() == *columns)
 }
 
 /// A partial unique index over these columns.
@@ -67,12 +66,8 @@ fn partial<'t>(table: &'t Table, columns: &BTreeSet<&str>) -> Option<&'t Index> 
 /// Whether a conflict target has the condition of the index. One that is not understood is taken for the same.
 fn is_same(context: &Context<'_>, conflict: &Conflict, index: &Index) -> bool {
     let Some(filter) = &conflict.target_filter else { return index.predicate.is_none() };
-    let words = context.tokens.iter().flatten().filter(|word| {
-        !word.token.is_comment()
-            && word.span.file == filter.span.file
-            && filter.span.start <= word.span.start
-            && word.span.end <= filter.span.end
-    });
+    let words = context.tokens.iter().flatten();
+    let words = words.filter(|word| !word.token.is_comment() && filter.span.contains(word.span));
     let mut text = String::new();
     let mut end = filter.span.start;
     for word in words {

@@ -22,9 +22,8 @@
 //! ```
 
 use super::Context;
-use super::look::{conjuncts, tables};
+use super::look::{conjuncts, folds, tables};
 use crate::diagnostic::Diagnostic;
-use crate::resolve::is_aggregate_call;
 use crate::tree::{Body, Expr, ExprKind, Query, Rows};
 
 pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
@@ -55,12 +54,12 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
 /// A subquery that folds rows of a table into one value.
 fn counts(expr: &Expr) -> bool {
     expr.exprs().into_iter().any(|expr| match &expr.kind {
-        ExprKind::Scalar(query) => folds(query),
+        ExprKind::Scalar(query) => counts_rows(query),
         _ => false,
     })
 }
 
-fn folds(query: &Query) -> bool {
+fn counts_rows(query: &Query) -> bool {
     let Rows::Select(select) = &query.rows else { return false };
-    !tables(query).is_empty() && select.group.is_empty() && select.columns.iter().any(|column| is_aggregate_call(&column.expr))
+    !tables(query).is_empty() && select.group.is_empty() && folds(select)
 }

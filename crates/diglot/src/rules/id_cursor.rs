@@ -20,16 +20,16 @@
 //! ```
 
 use super::Context;
-use super::look::{branches, queries, split};
+use super::look::{branches, split};
 use crate::diagnostic::Diagnostic;
 use crate::schema::Fill;
-use crate::tree::{Expr, ExprKind};
+use crate::tree::{Expr, ExprKind, Part};
 
 pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
     if !context.is_pg_of_pair() {
         return;
     }
-    for query in context.page.tree.parts.iter().flat_map(queries) {
+    for query in context.page.tree.parts.iter().flat_map(Part::queries) {
         let mut selects = Vec::new();
         branches(&query.rows, &mut selects);
         let mut conditions = Vec::new();

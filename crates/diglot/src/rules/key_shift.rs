@@ -31,8 +31,7 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
     for part in &context.page.tree.parts {
         let (Body::Update(update), Some(table)) = (&part.body, context.target(part)) else { continue };
         for set in &update.set {
-            let mut keys = table.unique.iter().chain([&table.primary_key]);
-            let in_key = keys.any(|key| key.contains(&set.column));
+            let in_key = table.keys().any(|key| key.contains(&set.column));
             let own = |expr: &crate::tree::Expr| matches!(&expr.kind, ExprKind::Column { source, column } if *column == set.column && *source == update.target.id);
             let shifted = match &set.value.kind {
                 ExprKind::Binary { op, left, right } => (op == "+" || op == "-") && (own(left) || own(right)),

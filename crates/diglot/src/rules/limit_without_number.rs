@@ -20,12 +20,12 @@
 //! ```
 
 use super::Context;
-use super::look::{is_integer, queries};
+use super::look::is_integer;
 use crate::diagnostic::Diagnostic;
-use crate::tree::ExprKind;
+use crate::tree::{ExprKind, Part};
 
 pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
-    for query in context.page.tree.parts.iter().flat_map(queries) {
+    for query in context.page.tree.parts.iter().flat_map(Part::queries) {
         for value in [&query.limit, &query.offset].into_iter().flatten() {
             let ExprKind::Param(name) = &value.kind else { continue };
             let declared = context.declared(name);

@@ -6,56 +6,14 @@ use super::Context;
 use crate::dialect::Dialect;
 use crate::infer::PageOf;
 use crate::page::AnnotationKind;
+use crate::resolve::is_aggregate_call;
 use crate::schema::{Column, Table};
 use crate::source::{Sources, Span};
 use crate::split::lexer::{self, Token};
 use crate::tree::{
-    Body, ConflictAction, Expr, ExprKind, OutputColumn, Part, Query, Rows, Select, SourceId, SourceKind,
+    Body, ConflictAction, Expr, ExprKind, OutputColumn, Part, Query, Rows, Select, SourceId, SourceKind, Update,
 };
 use crate::types::{Base, Type};
-
-/// Every query of a part: its own and those inside it.
-pub(super) fn queries(part: &Part) -> Vec<&Query> {
-    let mut queries = Vec::new();
-    match &part.body {
-        Body::Query(query) => queries.push(query),
-        Body::Insert(insert) => queries.push(&insert.rows),
-        Body::Update(_) | Body::Delete(_) => {}
-    }
-    for source in part.sources() {
-        if let SourceKind::Derived(query) = &source.kind {
-            queries.push(query);
-        }
-    }
-    for expr in part.exprs() {
-        match &expr.kind {
-            ExprKind::InQuery { query, .. } | ExprKind::Exists { query, .. } | ExprKind::Scalar(query) => {
-                queries.push(query);
-            }
-            _ => {}
-        }
-    }
-    let mut at = 0;
-    while at < queries.len() {
-        let query = queries[at];
-        queries.extend(query.ctes.iter().map(|(_, query)| query));
-        inner(&query.rows, &mut queries);
-        at += 1;
-    }
-    queries
-}
-
-/// Queries in parentheses.
-fn inner<'t>(rows: &'t Rows, queries: &mut Vec<&'t Query>) {
-    match rows {
-        Rows::Query(query) => queries.push(query),
-        Rows::Set { left, right, .. } => {
-            inner(left, queries);
-            inner(right, queries);
-        }
-        Rows::Select(_) | Rows::Values(..) => {}
-    }
-}
 
 /// Every condition of a part that must hold for a row to count: conjuncts of WHERE and of ON, at every depth.
 pub(super) fn conjuncts(part: &Part) -> Vec<&Expr> {
@@ -68,9 +26,7 @@ pub(super) fn conjuncts(part: &Part) -> Vec<&Expr> {
     for source in part.sources() {
         split(source.join.as_ref().and_then(|join| join.on.as_ref()), &mut found);
     }
-    let mut selects = Vec::new();
-    queries(part).into_iter().for_each(|query| branches(&query.rows, &mut selects));
-    selects.into_iter().for_each(|select| split(select.filter.as_ref(), &mut found));
+    selects(part).into_iter().for_each(|select| split(select.filter.as_ref(), &mut found));
     found
 }
 
@@ -99,8 +55,18 @@ pub(super) fn split<'t>(filter: Option<&'t Expr>, found: &mut Vec<&'t Expr>) {
 /// Every SELECT of a part, at every depth.
 pub(super) fn selects(part: &Part) -> Vec<&Select> {
     let mut found = Vec::new();
-    queries(part).into_iter().for_each(|query| branches(&query.rows, &mut found));
+    part.queries().into_iter().for_each(|query| branches(&query.rows, &mut found));
     found
+}
+
+/// Whether a SELECT makes one value of many rows.
+pub(super) fn folds(select: &Select) -> bool {
+    select.columns.iter().any(|column| is_aggregate_call(&column.expr))
+}
+
+/// Whether an UPDATE sets a column.
+pub(super) fn sets(update: &Update, column: &str) -> bool {
+    update.set.iter().any(|set| set.column == column)
 }
 
 /// What is assigned to columns of the part's target, and inserted into them.
@@ -155,14 +121,6 @@ pub(super) fn tables(query: &Query) -> Vec<(&str, SourceId)> {
         .collect()
 }
 
-/// The query inside an expression.
-pub(super) fn subquery(expr: &Expr) -> Option<&Query> {
-    match &expr.kind {
-        ExprKind::Scalar(query) | ExprKind::Exists { query, .. } | ExprKind::InQuery { query, .. } => Some(query),
-        _ => None,
-    }
-}
-
 /// The sources whose columns an expression reads, those of its subqueries too.
 pub(super) fn read_from(expr: &Expr) -> Vec<SourceId> {
     let source = |expr: &Expr| match &expr.kind {
@@ -194,7 +152,7 @@ pub(super) fn is_comparison(op: &str) -> bool {
     ["=", "<>", "<", "<=", ">", ">=", "is distinct from", "is not distinct from"].contains(&op)
 }
 
-impl Context<'_> {
+impl<'a> Context<'a> {
     /// Whether this is the Postgres page of a pair.
     pub(super) fn is_pg_of_pair(&self) -> bool {
         self.page.tree.dialect == Dialect::Pg && self.facing.is_some()
@@ -219,6 +177,19 @@ impl Context<'_> {
             SourceKind::Table(name) => self.page.schema.tables.get(name),
             _ => None,
         }
+    }
+
+    /// The query of a CTE.
+    pub(super) fn cte(&self, name: &str) -> Option<&'a Query> {
+        match &self.page.tree.parts.iter().find(|part| part.name.as_deref() == Some(name))?.body {
+            Body::Query(query) => Some(query),
+            _ => None,
+        }
+    }
+
+    /// Whether the statement calls a source by that name, in any case of letters.
+    pub(super) fn is_alias(&self, name: &str) -> bool {
+        self.by_id.values().any(|source| source.alias.eq_ignore_ascii_case(name))
     }
 
     /// The column of a table that an expression is.

@@ -20,7 +20,7 @@
 //! ```
 
 use super::Context;
-use super::look::{inserted, tables};
+use super::look::{folds, inserted, tables};
 use crate::diagnostic::Diagnostic;
 use crate::resolve::is_aggregate_call;
 use crate::tree::{Body, Expr, ExprKind, Rows};
@@ -37,9 +37,9 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
             let through = value.exprs().into_iter().any(|expr| match &expr.kind {
                 ExprKind::Scalar(query) => {
                     let Rows::Select(select) = &query.rows else { return false };
-                    let folds = select.group.is_empty() && select.columns.iter().any(|c| is_aggregate_call(&c.expr));
+                    let is_one = select.group.is_empty() && folds(select);
                     let inside = select.columns.iter().any(|c| adds(&c.expr));
-                    folds && (adds(value) || inside) && tables(query).iter().any(|(name, _)| *name == table.name)
+                    is_one && (adds(value) || inside) && tables(query).iter().any(|(name, _)| *name == table.name)
                 }
                 _ => false,
             });

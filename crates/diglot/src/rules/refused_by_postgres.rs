@@ -22,7 +22,7 @@
 //! ```
 
 use super::Context;
-use super::look::{Word, branches, queries};
+use super::look::{Word, branches};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Dialect;
 use crate::source::Span;
@@ -42,7 +42,7 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
         found.push(Diagnostic::error("refused-by-postgres", message, span, "a form of SQLite").help(help.to_owned()));
     };
     for part in &context.page.tree.parts {
-        queries(part).into_iter().for_each(|query| distinct_order(query, &mut report));
+        part.queries().into_iter().for_each(|query| distinct_order(query, &mut report));
         recursive(part, &mut report);
     }
     for words in &context.tokens {
@@ -64,9 +64,8 @@ fn distinct_order(query: &Query, report: Report<'_>) {
     };
     for key in &query.order {
         let Some(wanted) = column(&key.expr) else { continue };
-        let inside = |output: Span| output.start <= key.expr.span.start && key.expr.span.end <= output.end;
         let selected =
-            select.columns.iter().any(|output| inside(output.span) || column(&output.expr) == Some(wanted.clone()));
+            select.columns.iter().any(|output| output.span.contains(key.expr.span) || column(&output.expr) == Some(wanted.clone()));
         if !selected {
             report(key.span, "DISTINCT ordered by what is not selected", "select the key too, or GROUP BY and order by min(…)");
         }
@@ -128,8 +127,7 @@ fn word(context: &Context<'_>, words: &[&Word<'_>], at: usize, report: Report<'_
     } else if is(at, "not") && is(at + 1, "null") && at > 0 && !is(at - 1, "is") && is_operand(words[at - 1]) {
         report(word.span, "NOT NULL in two words", "write `IS NOT NULL`");
     } else if (is(at, "main") || is(at, "temp")) && is(at + 1, ".") && (at == 0 || !is(at - 1, ".")) {
-        let alias = context.by_id.values().any(|source| source.alias.eq_ignore_ascii_case(word.text));
-        if !alias {
+        if !context.is_alias(word.text) {
             report(word.span, "a database of SQLite", "write the table's name alone");
         }
     }

@@ -22,7 +22,7 @@
 //! ```
 
 use super::Context;
-use super::look::{Word, queries};
+use super::look::Word;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Dialect;
 use crate::source::Span;
@@ -76,7 +76,7 @@ fn part(part: &Part, report: Report<'_>) {
         }
         Body::Query(_) | Body::Update(_) => {}
     }
-    for query in queries(part) {
+    for query in part.queries() {
         if let (Some(offset), None) = (&query.offset, &query.limit) {
             report(offset.span, "OFFSET without LIMIT", "write `LIMIT -1 OFFSET …`");
         }
@@ -111,8 +111,7 @@ fn token(context: &Context<'_>, words: &[&Word<'_>], at: usize, report: Report<'
     } else if is(at, "$") && is(at + 1, "$") && touches {
         report(word.span, "$$…$$", "write a plain text, with '' for a quote");
     } else if is(at, "public") && is(at + 1, ".") && (at == 0 || !is(at - 1, ".")) {
-        let alias = context.by_id.values().any(|source| source.alias.eq_ignore_ascii_case(word.text));
-        if !alias {
+        if !context.is_alias(word.text) {
             report(word.span, "a schema of Postgres", "write the table's name alone");
         }
     }

@@ -19,7 +19,7 @@
 //! ```
 
 use super::Context;
-use super::look::{returning, subquery, tables};
+use super::look::{returning, tables};
 use crate::diagnostic::Diagnostic;
 use crate::tree::SourceKind;
 
@@ -27,7 +27,7 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
     for part in &context.page.tree.parts {
         let Some(SourceKind::Table(target)) = part.target().map(|target| &target.kind) else { continue };
         for expr in returning(part).iter().flat_map(|column| column.expr.exprs()) {
-            let reads = subquery(expr).is_some_and(|query| tables(query).iter().any(|(name, _)| name == target));
+            let reads = expr.subquery().is_some_and(|query| tables(query).iter().any(|(name, _)| name == target));
             if reads && context.facing.is_some() {
                 let message = format!("{}: RETURNING reads the table that is being written", context.name());
                 let label = "after the write on SQLite, before it on Postgres";

@@ -22,10 +22,8 @@
 //! UPDATE job SET n = seen.n + 1 FROM seen WHERE job.id = seen.id
 //! ```
 
-use std::collections::BTreeSet;
-
 use super::Context;
-use super::look::{bare, split, tables};
+use super::look::{bare, sets, split, tables};
 use crate::diagnostic::Diagnostic;
 use crate::tree::{Body, Expr, ExprKind, Query, Rows, SourceId, SourceKind, Update};
 
@@ -36,7 +34,6 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
     for part in &context.page.tree.parts {
         let Body::Update(update) = &part.body else { continue };
         let SourceKind::Table(target) = &update.target.kind else { continue };
-        let changed: BTreeSet<&str> = update.set.iter().map(|set| set.column.as_str()).collect();
         for set in &update.set {
             // A plain copy of what was read restores it on purpose; a calculation loses what came between.
             if matches!(bare(&set.value).kind, ExprKind::Column { .. }) {
@@ -46,8 +43,8 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
                 let ExprKind::Column { source, column } = &expr.kind else { return false };
                 let Some(query) = unlocked(context, *source) else { return false };
                 origin(query, column).is_some_and(|(table, own)| {
-                    table_name(context, table) == Some(target) && own == set.column
-                }) && !is_fenced(update, *source, column, &changed)
+                    context.table(table).is_some_and(|table| table.name == *target) && own == set.column
+                }) && !is_fenced(update, *source, column)
             });
             if let Some(expr) = stale {
                 let message = format!("{}: `{}` is calculated from a row read without a lock", context.name(), set.column);
@@ -63,11 +60,7 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
 /// The query of a CTE that reads tables and locks nothing.
 fn unlocked<'t>(context: &Context<'t>, source: SourceId) -> Option<&'t Query> {
     let SourceKind::Cte(name) = &context.by_id.get(&source)?.kind else { return None };
-    let part = context.page.tree.parts.iter().find(|part| part.name.as_ref() == Some(name))?;
-    match &part.body {
-        Body::Query(query) if query.locks.is_empty() && !tables(query).is_empty() => Some(query),
-        _ => None,
-    }
+    context.cte(name).filter(|query| query.locks.is_empty() && !tables(query).is_empty())
 }
 
 /// The table's column that a query's column shows.
@@ -79,15 +72,8 @@ fn origin<'q>(query: &'q Query, name: &str) -> Option<(SourceId, &'q str)> {
     }
 }
 
-fn table_name<'c>(context: &'c Context<'_>, source: SourceId) -> Option<&'c String> {
-    match &context.by_id.get(&source)?.kind {
-        SourceKind::Table(name) => Some(name),
-        _ => None,
-    }
-}
-
 /// Whether the WHERE compares a column that is changed with what was read.
-fn is_fenced(update: &Update, read: SourceId, column: &str, changed: &BTreeSet<&str>) -> bool {
+fn is_fenced(update: &Update, read: SourceId, column: &str) -> bool {
     let mut conditions = Vec::new();
     split(update.filter.as_ref(), &mut conditions);
     let of = |expr: &Expr, wanted: SourceId| match &bare(expr).kind {
@@ -97,8 +83,8 @@ fn is_fenced(update: &Update, read: SourceId, column: &str, changed: &BTreeSet<&
     conditions.iter().any(|condition| match &condition.kind {
         ExprKind::Binary { op, left, right } if op == "=" || op == "is not distinct from" => {
             [(left, right), (right, left)].into_iter().any(|(own, seen)| {
-                of(own, update.target.id).is_some_and(|own| changed.contains(own.as_str()))
-                    && of(seen, read).is_some_and(|seen| seen == column || changed.contains(seen.as_str()))
+                of(own, update.target.id).is_some_and(|own| sets(update, &own))
+                    && of(seen, read).is_some_and(|seen| seen == column || sets(update, &seen))
             })
         }
         _ => false,

@@ -21,10 +21,9 @@
 //! ```
 
 use super::Context;
-use super::look::queries;
 use crate::diagnostic::Diagnostic;
 use crate::source::Span;
-use crate::tree::{Expr, ExprKind};
+use crate::tree::{Expr, ExprKind, Part};
 use crate::types::Base;
 
 pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
@@ -44,7 +43,7 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
         let config = "or, if the database orders by bytes: `pg_collation = \"C\"` in `diglot.toml`";
         found.push(finding.help(help).help(config));
     };
-    for query in context.page.tree.parts.iter().flat_map(queries) {
+    for query in context.page.tree.parts.iter().flat_map(Part::queries) {
         query.order.iter().for_each(|key| report(&key.expr, key.span));
     }
     for expr in &context.exprs {

@@ -3,12 +3,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::look::{selects, tables};
+use super::look::{folds, selects, sets, tables};
 use super::{torn_read, unlocked_read};
 use crate::diagnostic::Diagnostic;
 use crate::infer::PageOf;
 use crate::page::AnnotationKind;
-use crate::resolve::is_aggregate_call;
 use crate::source::Span;
 use crate::tree::{Body, Expr, ExprKind, Part, Query, SourceKind};
 
@@ -70,10 +69,9 @@ impl Step {
         match &part.body {
             Body::Query(query) => self.query(query, part),
             Body::Update(update) => {
-                let changed: Vec<&str> = update.set.iter().map(|set| set.column.as_str()).collect();
                 let own = |expr: &&Expr| {
                     matches!(&expr.kind, ExprKind::Column { source, column }
-                        if *source == update.target.id && changed.contains(&column.as_str()))
+                        if *source == update.target.id && sets(update, column))
                 };
                 let asks = update.filter.iter().flat_map(Expr::exprs).any(|expr| own(&expr));
                 // A value made of the row itself is made of the row as it is now.
@@ -90,10 +88,9 @@ impl Step {
         if !query.locks.is_empty() {
             return;
         }
-        let folds =
-            selects(part).iter().any(|select| select.columns.iter().any(|column| is_aggregate_call(&column.expr)));
+        let is_folded = selects(part).into_iter().any(folds);
         let names = tables(query).into_iter().map(|(name, _)| name.to_owned());
-        if folds { self.counted.extend(names) } else { self.unlocked.extend(names) }
+        if is_folded { self.counted.extend(names) } else { self.unlocked.extend(names) }
     }
 }
 

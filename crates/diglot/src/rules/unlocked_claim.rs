@@ -20,12 +20,10 @@
 //! WHERE id IN (SELECT id FROM job WHERE state = 'ready' ORDER BY id LIMIT :n FOR UPDATE SKIP LOCKED)
 //! ```
 
-use std::collections::BTreeSet;
-
 use super::Context;
-use super::look::{split, subquery, tables};
+use super::look::{branches, sets, split, tables};
 use crate::diagnostic::Diagnostic;
-use crate::tree::{Body, Expr, ExprKind, Part, Query, Source, SourceKind};
+use crate::tree::{Body, Expr, ExprKind, Query, Source, SourceKind, Update};
 
 pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
     if !context.is_pg_of_pair() {
@@ -36,11 +34,10 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
         let Body::Update(update) = &part.body else { continue };
         let (target, filter) = (&update.target, update.filter.as_ref());
         let SourceKind::Table(table) = &target.kind else { continue };
-        let changed: BTreeSet<&str> = update.set.iter().map(|set| set.column.as_str()).collect();
-        if asks_again(filter, target, &changed) {
+        if asks_again(update) {
             continue;
         }
-        let inside = filter.into_iter().flat_map(Expr::exprs).filter_map(subquery);
+        let inside = filter.into_iter().flat_map(Expr::exprs).filter_map(Expr::subquery);
         let picked = inside.chain(update.from.iter().filter_map(derived));
         let through = picked.flat_map(|query| with_ctes(context, query)).chain(ctes(context, update.from.iter()));
         if let Some(query) = through.into_iter().find(|query| {
@@ -56,12 +53,12 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
 }
 
 /// Whether the WHERE of the write itself asks for a column that it changes.
-fn asks_again(filter: Option<&Expr>, target: &Source, changed: &BTreeSet<&str>) -> bool {
+fn asks_again(update: &Update) -> bool {
     let mut conditions = Vec::new();
-    split(filter, &mut conditions);
-    conditions.into_iter().filter(|condition| subquery(condition).is_none()).any(|condition| {
+    split(update.filter.as_ref(), &mut conditions);
+    conditions.into_iter().filter(|condition| condition.subquery().is_none()).any(|condition| {
         condition.exprs().iter().any(|expr| match &expr.kind {
-            ExprKind::Column { source, column } => *source == target.id && changed.contains(column.as_str()),
+            ExprKind::Column { source, column } => *source == update.target.id && sets(update, column),
             _ => false,
         })
     })
@@ -77,7 +74,7 @@ fn derived(source: &Source) -> Option<&Query> {
 /// A query, and those of the CTEs that it reads.
 fn with_ctes<'t>(context: &Context<'t>, query: &'t Query) -> Vec<&'t Query> {
     let mut selects = Vec::new();
-    super::look::branches(&query.rows, &mut selects);
+    branches(&query.rows, &mut selects);
     let mut queries = vec![query];
     queries.extend(ctes(context, selects.into_iter().flat_map(|select| &select.from)));
     queries
@@ -87,11 +84,7 @@ fn with_ctes<'t>(context: &Context<'t>, query: &'t Query) -> Vec<&'t Query> {
 fn ctes<'t>(context: &Context<'t>, sources: impl Iterator<Item = &'t Source>) -> Vec<&'t Query> {
     let query = |source: &Source| {
         let SourceKind::Cte(name) = &source.kind else { return None };
-        let of_name = |part: &&'t Part| part.name.as_ref() == Some(name);
-        match &context.page.tree.parts.iter().find(of_name)?.body {
-            Body::Query(query) => Some(query),
-            _ => None,
-        }
+        context.cte(name)
     };
     sources.filter_map(query).collect()
 }

@@ -20,7 +20,6 @@
 //! ```
 
 use super::Context;
-use super::look::queries;
 use crate::diagnostic::Diagnostic;
 use crate::tree::{ExprKind, Query, Rows};
 
@@ -34,7 +33,7 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
                 _ => None,
             })
             .collect();
-        for query in queries(part) {
+        for query in part.queries() {
             let Some(limit) = &query.limit else { continue };
             let reads = matches!(&query.rows, Rows::Select(select) if !select.from.is_empty());
             if !reads || !query.order.is_empty() || tested.contains(&std::ptr::from_ref(query)) {

@@ -21,9 +21,9 @@
 //! ```
 
 use super::Context;
-use super::look::{subquery, tables};
+use super::look::{sets, tables};
 use crate::diagnostic::Diagnostic;
-use crate::tree::{Body, Expr, ExprKind, Query, SourceId, SourceKind};
+use crate::tree::{Body, Expr, ExprKind, Query, SourceId, SourceKind, Update};
 
 pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
     if !context.is_sqlite_of_pair() {
@@ -32,11 +32,10 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
     for part in &context.page.tree.parts {
         let Body::Update(update) = &part.body else { continue };
         let SourceKind::Table(target) = &update.target.kind else { continue };
-        let changed: Vec<&str> = update.set.iter().map(|set| set.column.as_str()).collect();
         let values = update.set.iter().flat_map(|set| set.value.exprs());
         for expr in update.filter.iter().flat_map(Expr::exprs).chain(values) {
-            let Some(query) = subquery(expr) else { continue };
-            if reads(query, target, update.target.id, &changed) {
+            let Some(query) = expr.subquery() else { continue };
+            if reads(query, target, update) {
                 let message = format!("{}: the UPDATE reads what it changes", context.name());
                 let label = "may see changed rows on SQLite, none on Postgres";
                 let finding = Diagnostic::error("update-reads-target", message, expr.span, label);
@@ -47,7 +46,7 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
 }
 
 /// Whether a query depends on the row at hand and reads changed columns of other rows of its table.
-fn reads(query: &Query, target: &str, own: SourceId, changed: &[&str]) -> bool {
+fn reads(query: &Query, target: &str, update: &Update) -> bool {
     let twins: Vec<SourceId> = tables(query).into_iter().filter(|(name, _)| *name == target).map(|(_, id)| id).collect();
     let columns: Vec<(SourceId, &str)> = query
         .exprs()
@@ -57,6 +56,6 @@ fn reads(query: &Query, target: &str, own: SourceId, changed: &[&str]) -> bool {
             _ => None,
         })
         .collect();
-    columns.iter().any(|(source, _)| *source == own)
-        && columns.iter().any(|(source, column)| twins.contains(source) && changed.contains(column))
+    columns.iter().any(|(source, _)| *source == update.target.id)
+        && columns.iter().any(|(source, column)| twins.contains(source) && sets(update, column))
 }

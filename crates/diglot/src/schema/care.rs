@@ -147,10 +147,9 @@ fn without_parent(pg: &Schema) -> Vec<Remark> {
         for key in &table.foreign_keys {
             let Some(parent) = pg.tables.get(&key.table) else { continue };
             let wanted = if key.referred.is_empty() { &parent.primary_key } else { &key.referred };
-            let mut keys = parent.unique.iter().chain([&parent.primary_key]).filter(|key| !key.is_empty());
             let fits =
                 |key: &Vec<String>| key.len() == wanted.len() && key.iter().all(|column| wanted.contains(column));
-            if !keys.any(fits) {
+            if !parent.keys().any(fits) {
                 let label = format!("refers to columns of `{}` that are no key", parent.name);
                 let item = format!("{}.{}", table.name, key.columns.join("."));
                 remarks.push(Remark { rule: "schema-refused", item, span: key.span, label });
@@ -224,7 +223,6 @@ fn is_loose_text(column: &Column) -> bool {
 }
 
 fn is_indexed(table: &Table, column: &str) -> bool {
-    let mut keys = table.unique.iter().chain([&table.primary_key]);
-    keys.any(|key| key.iter().any(|name| name == column))
+    table.keys().any(|key| key.iter().any(|name| name == column))
         || table.indexes.iter().any(|index| index.columns().any(|name| name == column))
 }

@@ -130,10 +130,7 @@ impl<'t> Rewriter<'t> {
     pub(super) fn parent(&self, expr: &Expr) -> Option<&'t Expr> {
         let around = self.exprs.iter().copied().filter(|other| {
             let (outer, inner) = (other.span, expr.span);
-            outer.file == inner.file
-                && outer.start <= inner.start
-                && inner.end <= outer.end
-                && (outer.end - outer.start) > (inner.end - inner.start)
+            outer.contains(inner) && (outer.end - outer.start) > (inner.end - inner.start)
         });
         around.min_by_key(|other| other.span.end - other.span.start)
     }

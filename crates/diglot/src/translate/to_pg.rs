@@ -2,7 +2,7 @@
 
 use super::path::{self, Step, bare, literal};
 use super::rewrite::{Rewriter, Sql, Written};
-use super::{queries, word_in};
+use super::word_in;
 use crate::dialect::Dialect;
 use crate::source::Span;
 use crate::tree::{Body, Expr, ExprKind, Query, Rows, SourceKind};
@@ -301,7 +301,7 @@ fn clauses(rewriter: &mut Rewriter<'_>) {
                 rewriter.open.push(format!("Postgres has no INSERT {}: say what a conflict does", word.to_uppercase()));
             }
         }
-        for query in queries(part) {
+        for query in part.queries() {
             for key in &query.order {
                 let nullable = key.expr.ty.as_ref().is_some_and(|ty| ty.nullable);
                 if nullable && key.nulls_first.is_none() {

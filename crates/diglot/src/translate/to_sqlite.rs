@@ -2,7 +2,7 @@
 
 use super::path::{self, Step, bare};
 use super::rewrite::{Rewriter, Sql, Written};
-use super::{queries, word_in};
+use super::word_in;
 use crate::dialect::Dialect;
 use crate::source::Span;
 use crate::tree::{Body, Conflict, Delete, Expr, ExprKind, Insert, Rows};
@@ -315,7 +315,7 @@ fn clauses(rewriter: &mut Rewriter<'_>) {
             let line = format!("`{name}` writes, and SQLite has no CTE that does: make it a statement of the unit");
             rewriter.open.push(line);
         }
-        for query in queries(part) {
+        for query in part.queries() {
             for key in &query.order {
                 let nullable = key.expr.ty.as_ref().is_some_and(|ty| ty.nullable);
                 if nullable && key.nulls_first.is_none() {

@@ -63,6 +63,28 @@ impl Part {
         walk.exprs
     }
 
+    /// Every query of the part: its own and those inside it.
+    pub fn queries(&self) -> Vec<&Query> {
+        let mut queries: Vec<&Query> = match &self.body {
+            Body::Query(query) => vec![query],
+            Body::Insert(insert) => vec![&insert.rows],
+            Body::Update(_) | Body::Delete(_) => Vec::new(),
+        };
+        queries.extend(self.sources().into_iter().filter_map(|source| match &source.kind {
+            SourceKind::Derived(query) => Some(&**query),
+            _ => None,
+        }));
+        queries.extend(self.exprs().into_iter().filter_map(Expr::subquery));
+        let mut at = 0;
+        while at < queries.len() {
+            let query = queries[at];
+            queries.extend(query.ctes.iter().map(|(_, query)| query));
+            query.rows.bracketed(&mut queries);
+            at += 1;
+        }
+        queries
+    }
+
     /// Every source of the part.
     pub fn sources(&self) -> Vec<&Source> {
         let mut walk = Walk::default();
@@ -89,6 +111,18 @@ impl Rows {
     /// The columns of the rows.
     pub fn columns(&self) -> Vec<(String, Option<Type>)> {
         self.cells().into_iter().map(|(name, cell)| (name, cell.ty)).collect()
+    }
+
+    /// Collects the queries in parentheses.
+    fn bracketed<'t>(&'t self, queries: &mut Vec<&'t Query>) {
+        match self {
+            Rows::Query(query) => queries.push(query),
+            Rows::Set { left, right, .. } => {
+                left.bracketed(queries);
+                right.bracketed(queries);
+            }
+            Rows::Select(_) | Rows::Values(..) => {}
+        }
     }
 
     fn cells(&self) -> Vec<(String, Cell)> {
@@ -134,6 +168,14 @@ impl Cell {
 }
 
 impl Expr {
+    /// The query inside the expression.
+    pub fn subquery(&self) -> Option<&Query> {
+        match &self.kind {
+            ExprKind::Scalar(query) | ExprKind::Exists { query, .. } | ExprKind::InQuery { query, .. } => Some(query),
+            _ => None,
+        }
+    }
+
     /// The expression and every one inside it, each before those inside it, subqueries included.
     pub fn exprs(&self) -> Vec<&Expr> {
         let mut walk = Walk::default();

@@ -3,9 +3,8 @@
 use std::collections::BTreeSet;
 
 use super::super::Context;
-use super::{bare, read_from, split};
-use crate::resolve::is_aggregate_call;
-use crate::tree::{Body, Expr, ExprKind, Query, Rows, Select, Source, SourceId, SourceKind};
+use super::{bare, folds, read_from, split};
+use crate::tree::{Expr, ExprKind, Query, Rows, Select, Source, SourceId, SourceKind};
 
 impl Context<'_> {
     /// Whether nothing keeps a query from giving several rows. Where something is not understood, it is not said.
@@ -22,7 +21,7 @@ impl Context<'_> {
     }
 
     fn select_gives_many(&self, select: &Select) -> bool {
-        if !select.group.is_empty() || select.columns.iter().any(|column| is_aggregate_call(&column.expr)) {
+        if !select.group.is_empty() || folds(select) {
             return false;
         }
         let mut conditions = Vec::new();
@@ -64,20 +63,15 @@ impl Context<'_> {
             SourceKind::Table(_) => {
                 // Nothing is known of what a view shows.
                 let Some(table) = self.table(source.id).filter(|table| !table.view) else { return true };
-                let mut keys = table.unique.iter().chain([&table.primary_key]).filter(|key| !key.is_empty());
                 let mut partial = table.indexes.iter().filter(|index| index.unique);
-                keys.any(|key| key.iter().all(|name| is_given(name)))
+                table.keys().any(|key| key.iter().all(|name| is_given(name)))
                     || partial.any(|index| index.columns().all(is_given))
             }
             SourceKind::Derived(query) => !self.may_give_many(query),
             SourceKind::Cte(name) => {
-                let part = self.page.tree.parts.iter().find(|part| part.name.as_deref() == Some(name));
-                match part.map(|part| &part.body) {
-                    Some(Body::Query(query)) => {
-                        !self.may_give_many(query) || source.columns.iter().any(|(name, _)| is_given(name))
-                    }
-                    _ => true,
-                }
+                let is_one =
+                    |query| !self.may_give_many(query) || source.columns.iter().any(|(name, _)| is_given(name));
+                self.cte(name).is_none_or(is_one)
             }
             SourceKind::Function { .. } | SourceKind::Excluded => true,
         }
