@@ -126,10 +126,10 @@ fn word(context: &Context<'_>, words: &[&Word<'_>], at: usize, report: Report<'_
         report(word.span, "IS before a value", "write `IS NOT DISTINCT FROM`; SQLite reads it as well");
     } else if is(at, "not") && is(at + 1, "null") && at > 0 && !is(at - 1, "is") && is_operand(words[at - 1]) {
         report(word.span, "NOT NULL in two words", "write `IS NOT NULL`");
-    } else if (is(at, "main") || is(at, "temp")) && is(at + 1, ".") && (at == 0 || !is(at - 1, ".")) {
-        if !context.is_alias(word.text) {
-            report(word.span, "a database of SQLite", "write the table's name alone");
-        }
+    } else if (is(at, "main") || is(at, "temp")) && is(at + 1, ".") && (at == 0 || !is(at - 1, "."))
+        && !context.is_alias(word.text)
+    {
+        report(word.span, "a database of SQLite", "write the table's name alone");
     }
 }
 

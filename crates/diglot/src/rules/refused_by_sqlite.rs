@@ -110,9 +110,9 @@ fn token(context: &Context<'_>, words: &[&Word<'_>], at: usize, report: Report<'
         report(word.span, "E'…'", "write a plain text, with '' for a quote");
     } else if is(at, "$") && is(at + 1, "$") && touches {
         report(word.span, "$$…$$", "write a plain text, with '' for a quote");
-    } else if is(at, "public") && is(at + 1, ".") && (at == 0 || !is(at - 1, ".")) {
-        if !context.is_alias(word.text) {
-            report(word.span, "a schema of Postgres", "write the table's name alone");
-        }
+    } else if is(at, "public") && is(at + 1, ".") && (at == 0 || !is(at - 1, "."))
+        && !context.is_alias(word.text)
+    {
+        report(word.span, "a schema of Postgres", "write the table's name alone");
     }
 }
