@@ -23,7 +23,7 @@ pub(crate) fn run(arguments: &Check) -> Result<Outcome, Failure> {
         fix(&root)?;
     }
     let inputs = diglot::build::load(&root)?;
-    let compiled = diglot::compile(&inputs);
+    let compiled = diglot::check(&inputs);
     report::findings(&inputs.sources, &compiled.diagnostics, arguments.format)?;
     report::line(&report::summary(&compiled, &compiled.diagnostics));
     if arguments.stats {

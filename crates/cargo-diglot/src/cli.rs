@@ -19,6 +19,7 @@ pub(crate) enum Command {
     New(New),
     Translate(Translate),
     Check(Check),
+    Baseline(Baseline),
     Prepare(Prepare),
     Review(Review),
     Explain(Explain),
@@ -96,6 +97,16 @@ pub(crate) struct Check {
     /// Go on and check again whenever a file changes, for editors; a line {"checked":…} ends each round.
     #[arg(long, conflicts_with = "fix")]
     pub(crate) watch: bool,
+}
+
+/// Keep today's findings in diglot.baseline, so that only new ones fail.
+///
+/// Each is kept by its rule and its statement. A kept finding that no longer occurs is an error of its own, so that
+/// the file only shrinks; this command writes it again. Exits with 2 when there are findings that cannot be kept.
+#[derive(Debug, Args)]
+pub(crate) struct Baseline {
+    #[command(flatten)]
+    pub(crate) project: Project,
 }
 
 /// Change one page of every pair, one place at a time, and list the changes that `check` does not notice.

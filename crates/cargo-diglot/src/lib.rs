@@ -1,10 +1,11 @@
-//! The command line of diglot: `cargo diglot check`, `prepare`, `review`, `explain`, `rules`,
-//! `mutate` and `with-postgres`.
+//! The command line of diglot: `cargo diglot check`, `baseline`, `prepare`, `review`, `init`, `new`, `translate`,
+//! `explain`, `rules`, `mutate` and `with-postgres`.
 //!
 //! This crate does what the compiler does not: it reads folders, talks to the real engines, starts a
 //! throwaway Postgres server and prints in colour. What a finding is and how one looks is the business of
 //! the crate `diglot`. There is one file per subcommand; [`postgres`] is of use to tests as well.
 
+mod baseline;
 mod check;
 mod cli;
 mod explain;
@@ -53,6 +54,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     };
     let outcome = match command {
         cli::Command::Check(arguments) => check::run(&arguments),
+        cli::Command::Baseline(arguments) => baseline::run(&arguments),
         cli::Command::Prepare(arguments) => prepare::run(&arguments),
         cli::Command::Review(arguments) => review::run(&arguments),
         cli::Command::Init(arguments) => init::run(&arguments),

@@ -4,10 +4,10 @@
 //! is a finding, and only files that change are written.
 
 mod folder;
-mod origin;
 mod pg;
 mod refusal;
 mod sqlite;
+mod statements;
 #[cfg(test)]
 mod tests;
 
@@ -16,8 +16,9 @@ use std::env;
 
 use diglot::answers::{self, Described, DescribedColumn};
 use diglot::dialect::Dialect;
+use diglot::schema;
 use diglot::source::FileId;
-use diglot::{Compiled, EmittedText, Inputs, compile};
+use diglot::{Compiled, EmittedText, Inputs};
 use indicatif::{ProgressBar, ProgressStyle};
 use sqlx::{Column, Database, Describe};
 
@@ -57,7 +58,7 @@ pub(crate) fn run(arguments: &Prepare) -> Result<Outcome, Failure> {
     // What was answered before has no say in what is asked and recorded now.
     inputs.answers = None;
     inputs.check_answers = false;
-    let compiled = compile(&inputs);
+    let compiled = diglot::check(&inputs);
     if compiled.has_errors() {
         return found(&inputs, &compiled, &compiled.diagnostics);
     }
@@ -74,7 +75,7 @@ pub(crate) fn run(arguments: &Prepare) -> Result<Outcome, Failure> {
     let (index, files) = files(&inputs, &compiled, asked.iter().flat_map(|asked| &asked.answers));
     inputs.answers = Some(index);
     inputs.check_answers = true;
-    let checked = compile(&inputs);
+    let checked = diglot::check(&inputs);
     if checked.has_errors() {
         return found(&inputs, &checked, &checked.diagnostics);
     }
@@ -157,11 +158,8 @@ impl Project<'_> {
 
     /// The migrations of a dialect in the order in which they run.
     fn migrations(&self, dialect: Dialect) -> Vec<(FileId, &str)> {
-        let folder = format!("{}/{}/", self.inputs.config.schema.trim_end_matches('/'), dialect.word());
-        let of_dialect = |path: &str| path.starts_with(&folder) && path.ends_with(".sql");
-        let mut files: Vec<_> = self.inputs.sources.iter().filter(|(_, file)| of_dialect(&file.path)).collect();
-        files.sort_by(|a, b| a.1.path.cmp(&b.1.path));
-        files.into_iter().map(|(id, file)| (id, file.text.as_str())).collect()
+        let files = self.inputs.migrations(dialect).into_iter();
+        files.map(|(id, _)| (id, schema::up(&self.inputs.sources.file(id).text))).collect()
     }
 }
 

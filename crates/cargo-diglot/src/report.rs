@@ -50,6 +50,9 @@ pub(crate) fn summary(compiled: &Compiled, findings: &[Diagnostic]) -> String {
         words.push(format!("{single} for one dialect alone"));
     }
     words.push(counted(errors, "finding"));
+    if !compiled.known.is_empty() {
+        words.push(format!("{} in the baseline", compiled.known.len()));
+    }
     if warnings > 0 {
         words.push(counted(warnings, "warning"));
     }

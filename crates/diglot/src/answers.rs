@@ -84,6 +84,15 @@ pub fn key(text: &EmittedText) -> String {
     format!("{}.{}{}.{}", text.noun, text.name, text.variant, text.dialect)
 }
 
+/// Whether a text is one that this compiler emits: a project may keep the answers to its own queries beside ours.
+pub fn is_emitted(sql: &str) -> bool {
+    let mark = sql.strip_prefix("/* ").and_then(|rest| rest.split_once(" */")).map(|(mark, _)| mark);
+    mark.and_then(|mark| mark.rsplit_once(' ')).is_some_and(|(name, dialect)| {
+        let is_dialect = Dialect::ALL.into_iter().any(|known| known.word() == dialect);
+        is_dialect && name.contains('.') && !name.contains(' ')
+    })
+}
+
 /// SHA-256 in lower-case hex.
 pub fn digest(bytes: &[u8]) -> String {
     hex(&Sha256::digest(bytes))
@@ -177,13 +186,8 @@ pub fn schema_digests(inputs: &Inputs) -> BTreeMap<String, String> {
     Dialect::ALL
         .into_iter()
         .map(|dialect| {
-            let prefix = format!("{}/{}/", inputs.config.schema.trim_end_matches('/'), dialect.word());
-            let mut files: Vec<_> = inputs
-                .sources
-                .iter()
-                .map(|(_, file)| file)
-                .filter(|file| file.path.starts_with(&prefix) && file.path.ends_with(".sql"))
-                .collect();
+            let mut files: Vec<_> =
+                inputs.migrations(dialect).into_iter().map(|(id, _)| inputs.sources.file(id)).collect();
             files.sort_by(|a, b| a.path.cmp(&b.path));
             let mut sha = Sha256::new();
             for file in files {

@@ -8,12 +8,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::answers::INDEX_FILE;
+use crate::baseline::FILE as BASELINE;
 use crate::config::Config;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Dialect;
 use crate::pipeline::{Compiled, Inputs, compile};
 use crate::render::{Look, all};
-use crate::schema::DIVERGENCES;
 use crate::source::{FileId, SourceFile, Span};
 
 /// The file in `OUT_DIR` that a crate includes. Its text is always [`ENTRY_TEXT`].
@@ -63,6 +63,10 @@ pub fn run() {
         }
         Err(error) => (format!("compile_error!({:?});\n", format!("diglot: {error}")), false),
     };
+    if !is_good {
+        // Either file may be the way out of findings, and is not watched while it is not there.
+        println!("cargo:rerun-if-changed={CONFIG}\ncargo:rerun-if-changed={BASELINE}");
+    }
     let file = out.join(if is_good { API } else { ERRORS });
     println!("cargo:rustc-env=DIGLOT_STATEMENTS={}", file.display());
     let written = write_when_changed(&file, &rust).and_then(|()| write_when_changed(&out.join(ENTRY), ENTRY_TEXT));
@@ -74,9 +78,14 @@ pub fn run() {
 fn generate(root: &Path, out: &Path) -> Result<(Inputs, Compiled), LoadError> {
     watch(root);
     let mut inputs = load(root)?;
-    for folder in [&inputs.config.sql, &inputs.config.schema] {
-        watch_folder(root, folder);
+    for places in [&inputs.config.sql, &inputs.config.schema] {
+        match places.shared() {
+            Some(folder) => watch_place(root, folder),
+            None => Dialect::ALL.into_iter().for_each(|dialect| watch_place(root, places.of(dialect))),
+        }
     }
+    watch_place(root, &inputs.config.divergences());
+    watch_place(root, BASELINE);
     inputs.previous = fs::read_to_string(out.join(API)).ok();
     let compiled = compile(&inputs);
     Ok((inputs, compiled))
@@ -92,9 +101,9 @@ fn watch(root: &Path) {
 }
 
 /// Cargo watches a folder with all that is below it.
-fn watch_folder(root: &Path, folder: &str) {
-    if root.join(folder).is_dir() {
-        println!("cargo:rerun-if-changed={folder}");
+fn watch_place(root: &Path, place: &str) {
+    if root.join(place).exists() {
+        println!("cargo:rerun-if-changed={place}");
     }
 }
 
@@ -124,19 +133,21 @@ pub fn load(root: &Path) -> Result<Inputs, LoadError> {
     if let Some(bytes) = read(root, CONFIG)? {
         configure(&mut inputs, &bytes);
     }
-    for folder in [inputs.config.sql.clone(), inputs.config.schema.clone()] {
+    for places in [inputs.config.sql.clone(), inputs.config.schema.clone()] {
         for dialect in Dialect::ALL {
-            let folder = format!("{}/{}", folder.trim_end_matches('/'), dialect.word());
-            for path in sql_files(root, &folder)? {
+            for path in sql_files(root, places.of(dialect))? {
                 if let Some(bytes) = read(root, &path)? {
                     add(&mut inputs, &path, &bytes);
                 }
             }
         }
     }
-    let divergences = format!("{}/{DIVERGENCES}", inputs.config.schema.trim_end_matches('/'));
+    let divergences = inputs.config.divergences();
     if let Some(bytes) = read(root, &divergences)? {
         add(&mut inputs, &divergences, &bytes);
+    }
+    if let Some(bytes) = read(root, BASELINE)? {
+        inputs.baseline = Some(add(&mut inputs, BASELINE, &bytes));
     }
     let index = read(root, &format!("{ANSWERS}/{INDEX_FILE}"))?;
     inputs.answers = index.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
@@ -185,8 +196,11 @@ fn read(root: &Path, path: &str) -> Result<Option<Vec<u8>>, LoadError> {
     }
 }
 
-/// The `.sql` files of a folder by name, with forward slashes; none when there is no such folder.
+/// The `.sql` files of a folder by name, with forward slashes, or the one file; none when there is neither.
 fn sql_files(root: &Path, folder: &str) -> Result<Vec<String>, LoadError> {
+    if folder.ends_with(".sql") && root.join(folder).is_file() {
+        return Ok(vec![folder.to_owned()]);
+    }
     let failed = |source| LoadError::Io { path: folder.to_owned(), source };
     let entries = match fs::read_dir(root.join(folder)) {
         Ok(entries) => entries,

@@ -1,16 +1,24 @@
 //! `diglot.toml`: folders, column types, project conventions.
 
+mod places;
+
 use std::collections::BTreeMap;
 use std::fmt;
+
+pub use places::Places;
 
 /// The configuration of a project. Every key has a default, so an empty file is valid.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Config {
-    /// Folder that holds `sqlite/` and `pg/` statement files.
-    pub sql: String,
-    /// Folder that holds `sqlite/` and `pg/` migrations.
-    pub schema: String,
+    /// Where the statement files are: a folder that holds `sqlite/` and `pg/`, or a table with a folder or a file for
+    /// each.
+    pub sql: Places,
+    /// Where the migrations are, in the same way.
+    pub schema: Places,
+    /// Whether both dialects have the same files, with the same statements in the same order. Without it a statement
+    /// and the one that faces it find each other by their name, in whatever files they stand.
+    pub lockstep: bool,
     /// Rust types of columns, by `table.column`; `*.column` for that column in every table. The value is a path of a
     /// type that converts to and from the column's plain type: `From<T> for Plain` for parameters,
     /// `TryFrom<Plain> for T` (whose error implements `std::error::Error`) for results. Plain is `String`
@@ -45,8 +53,9 @@ pub struct Prepare {
 impl Default for Config {
     fn default() -> Self {
         Self {
-            sql: "sql".into(),
-            schema: "schema".into(),
+            sql: Places::below("sql"),
+            schema: Places::below("schema"),
+            lockstep: true,
             types: BTreeMap::new(),
             words: BTreeMap::new(),
             shard_key: String::new(),
@@ -100,14 +109,8 @@ impl Config {
 
     /// The first value that cannot be meant, with its key.
     fn fault(&self) -> Option<(String, String)> {
-        let folders = [("sql", &self.sql), ("schema", &self.schema)];
-        for (key, folder) in folders {
-            if folder.is_empty()
-                || folder.starts_with('/')
-                || folder.contains('\\')
-                || folder.split('/').any(|part| part == "..")
-            {
-                let message = format!("`{key}` must be a folder inside the project, written with forward slashes");
+        for (key, places) in [("sql", &self.sql), ("schema", &self.schema)] {
+            if let Some(message) = places.fault(key) {
                 return Some((key.to_owned(), message));
             }
         }
@@ -138,6 +141,13 @@ impl Config {
         None
     }
 
+    /// The file beside the migrations that declares differences of the schemas: `divergences.sql` in their folder, or
+    /// in the project's folder where they have no folder in common.
+    pub fn divergences(&self) -> String {
+        let file = crate::schema::DIVERGENCES;
+        self.schema.shared().map_or_else(|| file.to_owned(), |folder| format!("{folder}/{file}"))
+    }
+
     /// The Rust type that the configuration gives to a column.
     pub fn rust_type(&self, table: &str, column: &str) -> Option<&str> {
         let own = self.types.get(&format!("{table}.{column}"));
@@ -163,7 +173,7 @@ fn key_offset(text: &str, key: &str) -> usize {
         let trimmed = line.trim_start();
         let bare = trimmed.trim_start_matches(['"', '\'']);
         if let Some(rest) = bare.strip_prefix(key)
-            && rest.trim_start_matches(['"', '\'']).trim_start().starts_with('=')
+            && rest.trim_start_matches(['"', '\'']).trim_start().starts_with(['=', '.'])
         {
             return offset + (line.len() - trimmed.len());
         }
@@ -181,6 +191,7 @@ fn error_at(text: &str, path: &str, offset: usize, message: String) -> ConfigErr
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::dialect::Dialect;
 
     fn fault(text: &str) -> String {
         Config::parse(text, "diglot.toml").unwrap_err().to_string()
@@ -193,13 +204,13 @@ mod tests {
 
     #[test]
     fn every_key_is_read() {
-        let text = "\u{feff}sql = \"db/sql\"\r\nschema = \"db\"\nshard_key = \"partition_key\"\nsqlite_feature = \"sqlite\"\n\
+        let text = "\u{feff}sql = \"db/sql\"\r\nschema = \"db\"\nshard_key = \"partition_key\"\nlockstep = false\nsqlite_feature = \"sqlite\"\n\
                     pg_feature = \"postgres\"\n[types]\n\"lease.epoch\" = \"crate::model::Epoch\"\n\"*.state\" = \"crate::State\"\n\
                     [words]\n\"lease.state\" = [\"held\", \"free\"]\n[prepare.pg_settings]\n\"ff.partitions\" = \"4\"\n";
         let config = Config::parse(text, "diglot.toml").unwrap();
         assert_eq!(
-            (config.sql.as_str(), config.schema.as_str(), config.shard_key.as_str()),
-            ("db/sql", "db", "partition_key")
+            (&config.sql, &config.schema, config.shard_key.as_str(), config.lockstep),
+            (&Places::below("db/sql"), &Places::below("db"), "partition_key", false)
         );
         assert_eq!(
             (config.sqlite_feature.as_deref(), config.pg_feature.as_deref()),
@@ -213,13 +224,34 @@ mod tests {
     }
 
     #[test]
+    fn each_dialect_may_have_a_place_of_its_own() {
+        let text =
+            "schema = { sqlite = \"db/lite.sql\", pg = \"migrations/\" }\n[sql]\nsqlite = \"a/queries\"\npg = \"b\"\n";
+        let config = Config::parse(text, "diglot.toml").unwrap();
+        assert_eq!(config.sql, Places::each("a/queries", "b"));
+        assert_eq!(config.schema.stem(Dialect::Sqlite, "db/lite.sql"), Some("lite"));
+        assert_eq!(config.schema.stem(Dialect::Pg, "migrations/1_a.sql"), Some("1_a"));
+        assert_eq!(config.schema.stem(Dialect::Pg, "migrations_2/1_a.sql"), None);
+        assert_eq!(config.divergences(), "divergences.sql");
+        assert_eq!(Config::default().divergences(), "schema/divergences.sql");
+    }
+
+    #[test]
     fn a_fault_is_told_with_its_place() {
         assert_eq!(
             fault("sql = \"sql\"\nshema = \"x\"\n"),
-            "diglot.toml:2:1: unknown field `shema`, expected one of `sql`, `schema`, `types`, `words`, `shard_key`, \
+            "diglot.toml:2:1: unknown field `shema`, expected one of `sql`, `schema`, `lockstep`, `types`, `words`, `shard_key`, \
              `pg_collation`, `schema_lints`, `sqlite_feature`, `pg_feature`, `prepare`"
         );
-        assert_eq!(fault("sql = 3"), "diglot.toml:1:7: invalid type: integer `3`, expected a string");
+        assert_eq!(
+            fault("sql = 3"),
+            "diglot.toml:1:7: invalid type: integer `3`, expected a folder, or `sqlite` and `pg` with a folder or a file each"
+        );
+        assert_eq!(fault("[sql]\nsqlite = \"a\""), "diglot.toml:1:1: missing field `pg`");
+        assert_eq!(
+            fault("sql.sqlite = \"a\"\nsql.pg = \"a/\"\n"),
+            "diglot.toml:1:1: `sql` gives both dialects the same place"
+        );
         assert_eq!(
             fault("\n  sql = \"../up\""),
             "diglot.toml:2:3: `sql` must be a folder inside the project, written with forward slashes"

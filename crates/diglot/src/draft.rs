@@ -99,7 +99,8 @@ pub(crate) fn path_of(inputs: &Inputs, raw: &RawStatement) -> String {
 
 /// The file of a noun.
 pub(crate) fn page(inputs: &Inputs, noun: &str, dialect: Dialect) -> String {
-    format!("{}/{dialect}/{noun}.sql", inputs.config.sql.trim_end_matches('/'))
+    let place = inputs.config.sql.of(dialect);
+    if place.ends_with(".sql") { place.to_owned() } else { format!("{place}/{noun}.sql") }
 }
 
 /// What a statement is about: a table with the columns that both schemas have.

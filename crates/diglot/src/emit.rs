@@ -1,7 +1,8 @@
 //! The SQL text that goes to the driver.
 //!
-//! It is the user's own text: comments are left out, white space outside quotes becomes single spaces,
-//! placeholders become numbers. The tree is never printed, so the engine reads what was reviewed.
+//! It is the user's own text: comments are left out except for hints and templates, white space outside quotes becomes
+//! single spaces, placeholders become numbers, sqlc's macros what they stand for. The tree is never printed, so the
+//! engine reads what was reviewed.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +11,8 @@ use crate::infer::{PageOf, Signature, columns};
 use crate::pipeline::{EmittedText, TextColumn, TextParam, Variant};
 use crate::source::{Sources, Span};
 use crate::split::lexer;
-use crate::tree::ParamUse;
+use crate::tree::{ParamUse, Replacement, Rewrite};
+use crate::types::Base;
 
 /// The text of one page of a signature.
 pub(crate) fn emit(sources: &Sources, signature: &Signature, page: &PageOf<'_>) -> EmittedText {
@@ -23,10 +25,19 @@ pub(crate) fn emit(sources: &Sources, signature: &Signature, page: &PageOf<'_>) 
         .filter(|param| used(&param.name))
         .map(|param| TextParam { name: param.name.clone(), ty: param.ty.clone() })
         .collect();
-    let parts: Vec<String> = page.raw.parts.iter().map(|part| part_text(sources, page, part.span, &params)).collect();
     let (noun, name) = (signature.noun.clone(), signature.name.clone());
     let variant = Variant::of(page.raw);
-    let sql = format!("/* {noun}.{name}{variant} {dialect} */ {}", parts.join("; "));
+    let mut sql = format!("/* {noun}.{name}{variant} {dialect} */ ");
+    let (mut parts, mut places) = (Vec::new(), Vec::new());
+    for (at, part) in page.raw.parts.iter().enumerate() {
+        let (text, of_part) = part_text(sources, page, part.span, &params);
+        if at > 0 {
+            sql.push_str("; ");
+        }
+        places.extend(of_part.into_iter().map(|(start, span)| (sql.len() + start, span)));
+        sql.push_str(&text);
+        parts.push(text);
+    }
     let result = page.tree.result.and_then(|part| page.tree.parts.get(part)).map(|part| part.statement);
     let narrowed = columns::narrowed(page);
     let columns = signature.columns.iter().enumerate().map(|(i, column)| TextColumn {
@@ -35,8 +46,9 @@ pub(crate) fn emit(sources: &Sources, signature: &Signature, page: &PageOf<'_>) 
         nullable: column.ty.nullable,
         declared: declares(page, &column.name) || narrowed.get(i) == Some(&true),
     });
-    let spare = spare(page, &params);
-    EmittedText { noun, name, variant, dialect, sql, parts, result, params, spare, columns: columns.collect() }
+    let (spare, place) = (spare(page, &params), page.raw.name_span);
+    let columns = columns.collect();
+    EmittedText { noun, name, variant, dialect, place, sql, places, parts, result, params, spare, columns }
 }
 
 fn declares(page: &PageOf<'_>, column: &str) -> bool {
@@ -60,46 +72,86 @@ fn spare(page: &PageOf<'_>, params: &[TextParam]) -> usize {
     skipped.sum::<usize>().saturating_sub(params.len())
 }
 
-/// One statement: without comments, white space folded, placeholders numbered.
-fn part_text(sources: &Sources, page: &PageOf<'_>, span: Span, params: &[TextParam]) -> String {
-    let (dialect, uses): (Dialect, &[ParamUse]) = (page.tree.dialect, &page.tree.params);
+/// A piece of a text that the driver gets in other words.
+struct Piece {
+    start: usize,
+    end: usize,
+    by: String,
+}
+
+/// The pieces of a statement that are written otherwise, in the order of the text.
+fn pieces(page: &PageOf<'_>, span: Span, params: &[TextParam]) -> Vec<Piece> {
+    let dialect: Dialect = page.tree.dialect;
+    let piece = |place: Span, by: String| {
+        let base = span.start as usize;
+        Piece { start: place.start as usize - base, end: place.end as usize - base, by }
+    };
+    let number = |name: &str| params.iter().position(|known| known.name == name).map(|at| at + 1);
+    let rewrites: Vec<&Rewrite> = page.tree.rewrites.iter().filter(|rewrite| span.contains(rewrite.span)).collect();
+    let covered = |place: Span| rewrites.iter().any(|rewrite| rewrite.span.contains(place));
+    let mut pieces: Vec<Piece> = page
+        .tree
+        .params
+        .iter()
+        .filter(|param| span.contains(param.span) && !covered(param.span))
+        .filter_map(|param| Some(piece(param.span, dialect.placeholder(number(&param.name)?))))
+        .collect();
+    for rewrite in rewrites {
+        let by = match &rewrite.by {
+            Replacement::Columns(columns) => columns.clone(),
+            Replacement::List { param, negated } => {
+                let Some(at) = number(param) else { continue };
+                let placeholder = dialect.placeholder(at);
+                // SQLite gets a list of ids as their texts.
+                let element = if params[at - 1].ty.base == Base::UuidArray { "unhex(value, '-')" } else { "value" };
+                match (dialect, negated) {
+                    (Dialect::Sqlite, false) => format!("IN (SELECT {element} FROM json_each({placeholder}))"),
+                    (Dialect::Sqlite, true) => format!("NOT IN (SELECT {element} FROM json_each({placeholder}))"),
+                    (Dialect::Pg, false) => format!("= ANY({placeholder})"),
+                    (Dialect::Pg, true) => format!("<> ALL({placeholder})"),
+                }
+            }
+        };
+        pieces.push(piece(rewrite.span, by));
+    }
+    pieces.sort_unstable_by_key(|piece| (piece.start, piece.end));
+    pieces
+}
+
+/// One statement: without comments, white space folded, placeholders numbered; and where in the file each of its
+/// tokens stands.
+fn part_text(sources: &Sources, page: &PageOf<'_>, span: Span, params: &[TextParam]) -> (String, Vec<(usize, Span)>) {
     let text = sources.text(span);
     let base = span.start as usize;
-    let mut placeholders: Vec<(usize, usize, usize)> = uses
-        .iter()
-        .filter(|param| param.span.file == span.file && param.span.start >= span.start && param.span.end <= span.end)
-        .filter_map(|param| {
-            let number = params.iter().position(|known| known.name == param.name)? + 1;
-            Some((param.span.start as usize - base, param.span.end as usize - base, number))
-        })
-        .collect();
-    placeholders.sort_unstable();
-    let mut placeholders = placeholders.into_iter().peekable();
-    let mut sql = String::with_capacity(text.len());
+    let mut pieces = pieces(page, span, params).into_iter().peekable();
+    let (mut sql, mut places) = (String::with_capacity(text.len()), Vec::new());
     let mut written = 0;
-    for token in lexer::tokens(text, dialect) {
+    for token in lexer::tokens(text, page.tree.dialect) {
         let place = Span::new(span.file, base + token.start..base + token.end);
-        if token.is_comment() || token.start < written || page.raw.is_left_out(place) {
+        let word = &text[token.start..token.end];
+        if (token.is_comment() && !lexer::is_kept(word)) || token.start < written || page.raw.is_left_out(place) {
             continue;
         }
         if token.start > written && !sql.is_empty() {
             sql.push(' ');
         }
-        match placeholders.next_if(|(start, ..)| *start <= token.start) {
+        match pieces.next_if(|piece| piece.start <= token.start) {
             // A placeholder may be several tokens: a colon and a word, or a whole `sqlc.arg(name)`.
-            Some((_, end, number)) => {
+            Some(piece) => {
                 // `LIMIT:n` is two tokens, `LIMIT$1` is one.
                 if sql.ends_with(|c: char| c.is_alphanumeric() || c == '_') {
                     sql.push(' ');
                 }
-                sql.push_str(&dialect.placeholder(number));
-                written = end;
+                places.push((sql.len(), Span::new(span.file, base + piece.start..base + piece.end)));
+                sql.push_str(&piece.by);
+                written = piece.end;
             }
             None => {
-                sql.push_str(&text[token.start..token.end]);
+                places.push((sql.len(), place));
+                sql.push_str(word);
                 written = token.end;
             }
         }
     }
-    sql
+    (sql, places)
 }

@@ -8,6 +8,7 @@
 //! for build scripts.
 
 pub mod answers;
+pub mod baseline;
 pub mod build;
 pub mod config;
 pub mod diagnostic;
@@ -35,4 +36,4 @@ mod pipeline;
 mod resolve;
 mod split;
 
-pub use pipeline::{Compiled, EmittedText, Inputs, Stats, TextColumn, TextParam, Variant, compile};
+pub use pipeline::{Compiled, EmittedText, Inputs, Stats, TextColumn, TextParam, Variant, check, compile};

@@ -27,6 +27,7 @@ pub(crate) use query::join_word;
 /// What a statement's names mean while it is brought into normal form.
 pub(crate) struct Names<'t> {
     statement: &'t Statement,
+    sources: BTreeMap<SourceId, &'t Source>,
     relations: BTreeMap<SourceId, String>,
     /// Columns of which a source shows what an earlier statement of the unit wrote.
     rewritten: BTreeMap<SourceId, after::Changed<'t>>,
@@ -64,7 +65,7 @@ impl<'t> Names<'t> {
                 relations.insert(*excluded, format!("excluded {}", relation(statement, target)));
             }
         }
-        Self { statement, relations, rewritten, around }
+        Self { statement, sources: statement.sources_by_id(), relations, rewritten, around }
     }
 
     /// The relation that a source stands for.
@@ -147,7 +148,7 @@ impl<'t> Names<'t> {
     }
 
     fn column(&self, source: SourceId, column: &str, span: Span) -> Node {
-        if let Some(value) = self.statement.source(source).and_then(|source| self.returned(source, column)) {
+        if let Some(value) = self.sources.get(&source).and_then(|source| self.returned(source, column)) {
             return Node { span, ..value };
         }
         let mark = self.rewritten.get(&source).map_or_else(String::new, |changed| self.mark(changed, column));

@@ -11,18 +11,19 @@ mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::config::Config;
+use crate::baseline::{self, Baseline};
+use crate::config::{Config, Places};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::dialect::Dialect;
 use crate::infer::{self, PageOf, Signature};
 use crate::page::{Page, RawStatement};
 use crate::schema::Schema;
-use crate::source::{FileId, Sources};
+use crate::source::{FileId, Sources, Span};
 use crate::tree::{SourceKind, Statement};
 use crate::types::{Base, Type};
 use crate::{answers, codegen, compare, emit, render, rules, schema, split};
 use optional::Reading;
-use pairs::{Entry, Side};
+use pairs::{Entry, Pairing};
 
 pub use optional::Variant;
 pub(crate) use project::Project;
@@ -34,6 +35,8 @@ pub struct Inputs {
     pub config: Config,
     /// All files: statement files and migrations of both dialects, told apart by path.
     pub sources: Sources,
+    /// The file of `sources` that holds the baseline, if there is one.
+    pub baseline: Option<FileId>,
     /// The text of `.sqlx/diglot.json`, if there is one.
     pub answers: Option<String>,
     /// The Rust that an earlier run generated, if there is some: stubs of broken statements take their shape
@@ -52,6 +55,12 @@ pub struct Compiled {
     pub rust: String,
     /// All findings, in order of file and place.
     pub diagnostics: Vec<Diagnostic>,
+    /// Findings that the baseline knows.
+    pub known: Vec<Diagnostic>,
+    /// For each of `diagnostics`, what a baseline calls that which it is about.
+    pub subjects: Vec<String>,
+    /// Statements for which nothing is generated, because of what the baseline knows about them.
+    pub left_out: Vec<String>,
     /// Every generated function.
     pub signatures: Vec<Signature>,
     /// Every emitted SQL text.
@@ -125,8 +134,12 @@ pub struct EmittedText {
     pub variant: Variant,
     /// The page.
     pub dialect: Dialect,
+    /// Where the statement's name stands.
+    pub place: Span,
     /// The text as it goes to the driver.
     pub sql: String,
+    /// Where the words of `sql` come from: the byte where each begins, and its place in the file.
+    pub places: Vec<(usize, Span)>,
     /// Each of its SQL statements alone, without the leading comment, numbered as in the whole.
     pub parts: Vec<String>,
     /// Which of `parts` returns rows.
@@ -164,16 +177,31 @@ pub struct TextColumn {
 
 /// Compiles a project. It reads nothing but its input and never panics.
 pub fn compile(inputs: &Inputs) -> Compiled {
-    compile_and_keep(inputs, false)
+    let (compiled, broken) = read(inputs, false);
+    let rust = rust(inputs, &compiled, &broken);
+    Compiled { rust, ..compiled }
 }
 
-/// The same, with what a review shows of every statement if that is to be kept.
-pub(crate) fn compile_and_keep(inputs: &Inputs, keep_facts: bool) -> Compiled {
+/// Does everything that [`compile`] does except for writing Rust, which stays empty.
+pub fn check(inputs: &Inputs) -> Compiled {
+    read(inputs, false).0
+}
+
+/// The same, with what a review shows of every statement.
+pub(crate) fn check_and_keep(inputs: &Inputs) -> Compiled {
+    read(inputs, true).0
+}
+
+/// Everything but the Rust, and the statements of which no signature can be told.
+fn read(inputs: &Inputs, keep_facts: bool) -> (Compiled, Vec<codegen::Unknown>) {
     let mut found = inputs.findings.clone();
     let pages = read_pages(inputs, &mut found);
     let schemas = Dialect::ALL.map(|dialect| read_schema(inputs, dialect, &mut found));
     let schema_stats = compare_schemas(inputs, &schemas, &mut found);
-    let entries = pairs::entries(&inputs.sources, &pages, &mut found);
+    let baseline =
+        inputs.baseline.map_or_else(Baseline::default, |file| Baseline::read(&inputs.sources, file, &mut found));
+    let pairing = Pairing { sources: &inputs.sources, lockstep: inputs.config.lockstep, baseline: &baseline };
+    let entries = pairing.entries(&pages, &mut found);
     let mut run = Run {
         inputs,
         schemas: &schemas,
@@ -184,35 +212,42 @@ pub(crate) fn compile_and_keep(inputs: &Inputs, keep_facts: bool) -> Compiled {
         facts: keep_facts.then(Vec::new),
         steps: Vec::new(),
         broken: Vec::new(),
+        doubtful: Vec::new(),
     };
     for entry in &entries {
         run.statement(entry);
     }
-    run.finish(&entries)
+    run.finish(&entries, &pages, baseline)
 }
 
 fn has_errors(found: &[Diagnostic]) -> bool {
     found.iter().any(|finding| finding.severity == Severity::Error)
 }
 
-/// The `.sql` files of a folder and a dialect with their stems, in the order of their names.
-fn files<'a>(inputs: &'a Inputs, folder: &str, dialect: Dialect) -> Vec<(FileId, &'a str)> {
-    let prefix = format!("{}/{}/", folder.trim_end_matches('/'), dialect.word());
-    let mut files: Vec<(FileId, &str)> = inputs
-        .sources
-        .iter()
-        .filter_map(|(id, file)| Some((id, file.path.strip_prefix(&prefix)?.strip_suffix(".sql")?)))
-        .collect();
-    files.sort_by_key(|(_, stem)| *stem);
-    files
+impl Inputs {
+    /// The statement files of a dialect with their stems, in the order of their names.
+    pub fn statement_files(&self, dialect: Dialect) -> Vec<(FileId, &str)> {
+        let mut files = self.files(&self.config.sql, dialect);
+        files.sort_by_key(|(_, stem)| *stem);
+        files
+    }
+
+    /// The migrations of a dialect with their stems, in the order in which they run.
+    pub fn migrations(&self, dialect: Dialect) -> Vec<(FileId, &str)> {
+        schema::in_order(self.files(&self.config.schema, dialect))
+    }
+
+    fn files(&self, places: &Places, dialect: Dialect) -> Vec<(FileId, &str)> {
+        self.sources.iter().filter_map(|(id, file)| Some((id, places.stem(dialect, &file.path)?))).collect()
+    }
 }
 
 fn read_pages(inputs: &Inputs, found: &mut Vec<Diagnostic>) -> Vec<Page> {
     let mut pages = Vec::new();
     for dialect in Dialect::ALL {
-        for (file, noun) in files(inputs, &inputs.config.sql, dialect) {
-            pairs::file_name(file, noun, found);
-            let (page, findings) = split::split(&inputs.sources, file, dialect, noun);
+        for (file, stem) in inputs.statement_files(dialect) {
+            let noun = pairs::noun(file, stem, found);
+            let (page, findings) = split::split(&inputs.sources, file, dialect, &noun);
             found.extend(findings);
             pages.push(page);
         }
@@ -233,7 +268,9 @@ pub(crate) struct Facing {
 pub(crate) fn facing(inputs: &Inputs) -> Vec<Facing> {
     let mut ignored = Vec::new();
     let pages = read_pages(inputs, &mut ignored);
-    let entries = pairs::entries(&inputs.sources, &pages, &mut ignored);
+    let (lockstep, baseline) = (inputs.config.lockstep, Baseline::default());
+    let pairing = Pairing { sources: &inputs.sources, lockstep, baseline: &baseline };
+    let entries = pairing.entries(&pages, &mut ignored);
     let of = |entry: &Entry<'_>| Facing {
         noun: entry.noun.to_owned(),
         name: entry.name.to_owned(),
@@ -243,7 +280,7 @@ pub(crate) fn facing(inputs: &Inputs) -> Vec<Facing> {
 }
 
 fn read_schema(inputs: &Inputs, dialect: Dialect, found: &mut Vec<Diagnostic>) -> Schema {
-    let files: Vec<FileId> = files(inputs, &inputs.config.schema, dialect).into_iter().map(|(id, _)| id).collect();
+    let files: Vec<FileId> = inputs.migrations(dialect).into_iter().map(|(id, _)| id).collect();
     let (schema, findings) = schema::read(&inputs.sources, &files, dialect);
     found.extend(findings);
     schema
@@ -256,15 +293,17 @@ fn compare_schemas(inputs: &Inputs, schemas: &[Schema; 2], found: &mut Vec<Diagn
         return Stats::default();
     }
     let mut declared = Vec::new();
-    let folder = inputs.config.schema.trim_end_matches('/');
-    for (id, file) in inputs.sources.iter() {
-        let Some(rest) = file.path.strip_prefix(folder).and_then(|rest| rest.strip_prefix('/')) else { continue };
-        let dialect = Dialect::ALL.into_iter().find(|dialect| rest.starts_with(&format!("{dialect}/")));
-        if rest.ends_with(".sql") && (dialect.is_some() || rest == schema::DIVERGENCES) {
-            let (annotations, findings) = split::declarations(&inputs.sources, id, dialect.unwrap_or(Dialect::Sqlite));
-            declared.extend(annotations);
-            found.extend(findings);
-        }
+    let beside = inputs.config.divergences();
+    let beside = inputs.sources.iter().filter(|(_, file)| file.path == beside).map(|(id, _)| (id, Dialect::Sqlite));
+    let migrations = Dialect::ALL.into_iter().flat_map(|dialect| {
+        let mut files = inputs.migrations(dialect);
+        files.sort();
+        files.into_iter().map(move |(id, _)| (id, dialect))
+    });
+    for (id, dialect) in migrations.chain(beside) {
+        let (annotations, findings) = split::declarations(&inputs.sources, id, dialect);
+        declared.extend(annotations);
+        found.extend(findings);
     }
     let compared = schema::compare::compare(sqlite, pg, &declared);
     found.extend(compared.found);
@@ -286,6 +325,8 @@ struct Run<'a> {
     steps: Vec<rules::transaction::Step>,
     /// Statements of which no signature can be told.
     broken: Vec<codegen::Unknown>,
+    /// Statements whose signature does not hold for both pages.
+    doubtful: Vec<String>,
 }
 
 impl Run<'_> {
@@ -320,6 +361,7 @@ impl Run<'_> {
             return;
         }
         let (signature, findings) = infer::signature(config, entry.noun, page(Dialect::Sqlite), page(Dialect::Pg));
+        let unsound = has_errors(&findings);
         self.found.extend(findings);
         let torn = optional::check(whole, self.schemas);
         // What differs without a part says nothing while it is not settled which parts there are.
@@ -350,6 +392,14 @@ impl Run<'_> {
         }
         self.found.extend(optional::merged(&readings[..told], compared));
         self.keep(entry, whole, rows);
+        // What one page alone gives cannot be read from both.
+        let uneven = match (page(Dialect::Sqlite), page(Dialect::Pg)) {
+            (Some(sqlite), Some(pg)) => has_errors(&self.found[before..]) && !infer::columns::same_names(&sqlite, &pg),
+            _ => false,
+        };
+        if unsound || uneven {
+            self.doubtful.push(entry.name.to_owned());
+        }
         let Some(mut signature) = signature else {
             let shape = self.shape(entry, page);
             self.give_up(entry, shape);
@@ -391,21 +441,32 @@ impl Run<'_> {
         });
     }
 
-    fn finish(mut self, entries: &[Entry<'_>]) -> Compiled {
+    fn finish(
+        mut self,
+        entries: &[Entry<'_>],
+        pages: &[Page],
+        mut baseline: Baseline,
+    ) -> (Compiled, Vec<codegen::Unknown>) {
         pairs::camel_names(entries, &mut self.found);
         self.found.extend(rules::transaction::check(&self.steps));
         let index = self.inputs.answers.as_deref().and_then(answers::parse);
         if let Some(index) = &index {
             answers::complete(index, &mut self.texts, &mut self.signatures);
         }
+        let owners = Owners::of(pages);
+        let subject = |finding: &Diagnostic| owners.subject(finding);
+        let known = baseline.keep(&mut self.found, subject);
+        self.found.extend(baseline.unused());
+        let mut left_out: Vec<String> = self.broken.iter().map(|unknown| unknown.name.clone()).collect();
+        if !has_errors(&self.found) {
+            // Findings that would keep these from being built are in the baseline alone.
+            let doubtful: BTreeSet<String> = std::mem::take(&mut self.doubtful).into_iter().collect();
+            self.signatures.retain(|signature| !doubtful.contains(&signature.name));
+            self.texts.retain(|text| !doubtful.contains(&text.name));
+            left_out.extend(doubtful.into_iter().filter(|name| !left_out.contains(name)).collect::<Vec<_>>());
+        }
         if self.inputs.check_answers && !has_errors(&self.found) {
-            let names: BTreeMap<(&str, Dialect), &Side<'_>> = entries
-                .iter()
-                .flat_map(|entry| entry.sides.iter().map(|side| ((entry.name, side.dialect), side)))
-                .collect();
-            let place =
-                |text: &EmittedText| names.get(&(text.name.as_str(), text.dialect)).map(|side| side.raw.name_span);
-            let findings = answers::check(self.inputs, index.as_ref(), &self.texts, place);
+            let findings = answers::check(self.inputs, index.as_ref(), &self.texts);
             self.found.extend(findings);
         }
         if self.inputs.findings.iter().any(|finding| finding.rule == "bad-config") {
@@ -416,37 +477,66 @@ impl Run<'_> {
             let main = finding.labels.iter().find(|label| label.primary).or(finding.labels.first());
             (main.map(|label| label.span), finding.rule)
         });
-        let rust = self.rust();
-        Compiled {
-            rust,
+        let compiled = Compiled {
+            rust: String::new(),
+            subjects: self.found.iter().map(subject).collect(),
             diagnostics: self.found,
+            known,
+            left_out,
             signatures: self.signatures,
             texts: self.texts,
             stats: self.stats,
             facts: self.facts.unwrap_or_default(),
-        }
+        };
+        (compiled, self.broken)
+    }
+}
+
+/// Which statement holds which bytes of which file.
+struct Owners<'p>(Vec<(Span, &'p str)>);
+
+impl<'p> Owners<'p> {
+    fn of(pages: &'p [Page]) -> Self {
+        let mut spans: Vec<(Span, &str)> =
+            pages.iter().flat_map(|page| &page.statements).map(|raw| (raw.span, raw.name.as_str())).collect();
+        spans.sort();
+        Self(spans)
     }
 
-    fn rust(&self) -> String {
-        let functions = self.signatures.iter().map(|signature| codegen::Function {
-            signature,
-            texts: self.texts.iter().filter(|text| text.name == signature.name).collect(),
+    /// What a baseline calls that which a finding is about.
+    fn subject(&self, finding: &Diagnostic) -> String {
+        let owner = finding.labels.iter().find(|label| label.primary).and_then(|label| {
+            let before =
+                self.0.partition_point(|(span, _)| (span.file, span.start) <= (label.span.file, label.span.start));
+            let (span, name) = self.0.get(before.checked_sub(1)?)?;
+            (span.file == label.span.file && label.span.start < span.end).then_some(*name)
         });
-        let api = codegen::Api { config: &self.inputs.config, functions: functions.collect() };
-        if !has_errors(&self.found) {
-            return codegen::generate(&api);
-        }
-        let errors: Vec<Diagnostic> =
-            self.found.iter().filter(|finding| finding.severity == Severity::Error).cloned().collect();
-        let count = errors.len();
-        let many = if count == 1 { "" } else { "s" };
-        let findings = render::all(&self.inputs.sources, &errors, render::Look::Plain);
-        let message = format!("diglot: {count} finding{many} in the SQL of this crate\n\n{findings}");
-        if let (Some(previous), true) =
-            (&self.inputs.previous, errors.iter().any(|finding| finding.rule == "bad-config"))
-        {
-            return codegen::behind_error(&message, previous);
-        }
-        codegen::generate_broken(api, &message, &self.broken, self.inputs.previous.as_deref())
+        owner.map_or_else(|| baseline::named(&finding.message), str::to_owned)
     }
+}
+
+/// The API, or the errors with what stands in for it.
+fn rust(inputs: &Inputs, compiled: &Compiled, broken: &[codegen::Unknown]) -> String {
+    let mut texts: BTreeMap<&str, Vec<&EmittedText>> = BTreeMap::new();
+    for text in &compiled.texts {
+        texts.entry(&text.name).or_default().push(text);
+    }
+    let functions = compiled.signatures.iter().map(|signature| codegen::Function {
+        signature,
+        texts: texts.get(signature.name.as_str()).cloned().unwrap_or_default(),
+    });
+    let api = codegen::Api { config: &inputs.config, functions: functions.collect() };
+    if !compiled.has_errors() {
+        return codegen::generate(&api);
+    }
+    let is_error = |finding: &&Diagnostic| finding.severity == Severity::Error;
+    let errors: Vec<Diagnostic> = compiled.diagnostics.iter().filter(is_error).cloned().collect();
+    let count = errors.len();
+    let many = if count == 1 { "" } else { "s" };
+    let findings = render::all(&inputs.sources, &errors, render::Look::Plain);
+    let message = format!("diglot: {count} finding{many} in the SQL of this crate\n\n{findings}");
+    if let (Some(previous), true) = (&inputs.previous, errors.iter().any(|finding| finding.rule == "bad-config")) {
+        return codegen::behind_error(&message, previous);
+    }
+    codegen::generate_broken(api, &message, broken, inputs.previous.as_deref())
 }

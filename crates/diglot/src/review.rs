@@ -44,9 +44,9 @@ pub struct Request<'a> {
     pub plans: &'a Plans,
 }
 
-/// Compiles a project and keeps what a review shows of it, which [`crate::compile`] does not: a build has no use for it.
+/// Compiles a project, writes no Rust, and keeps what a review shows of it: a build has no use for that.
 pub fn compile(inputs: &Inputs) -> Compiled {
-    pipeline::compile_and_keep(inputs, true)
+    pipeline::check_and_keep(inputs)
 }
 
 /// The whole review as one self-contained HTML page.

@@ -10,6 +10,7 @@ mod detail;
 mod key;
 mod mask;
 mod migration;
+mod order;
 mod read;
 mod refused;
 mod table;
@@ -23,6 +24,8 @@ mod tests;
 
 pub use compare::DIVERGENCES;
 pub use detail::{Check, Fill, ForeignKey, Index};
+pub(crate) use order::in_order;
+pub use order::{runs_one_by_one, up};
 pub use read::read;
 pub(crate) use text::condition_of as condition;
 

@@ -82,6 +82,8 @@ struct Body {
     semicolon: Option<usize>,
     /// The part that is open: first and last byte so far.
     open: Option<(usize, usize)>,
+    /// Where a comment begins that belongs to the text of the part that comes next.
+    lead: Option<usize>,
     returns: Option<Span>,
     marked: Option<Span>,
     /// Closed optional parts.
@@ -117,8 +119,9 @@ impl<'a> Splitter<'a> {
 
     fn header_at(&self, index: usize) -> Option<&'a str> {
         let token = self.tokens[index];
-        let is_line = token.kind == Kind::LineComment && self.starts_line(token);
-        if is_line { self.comment(token).header() } else { None }
+        let line = self.text[token.end..].split('\n').next().unwrap_or_default();
+        let alone = token.kind == Kind::LineComment || line.trim().is_empty();
+        if token.is_comment() && alone && self.starts_line(token) { self.comment(token).header() } else { None }
     }
 
     /// The first of the comment lines that touch the header from above.
@@ -304,6 +307,10 @@ impl<'a> Splitter<'a> {
     fn token(&mut self, token: Token, owner: &str, read: &mut Body) {
         match token.kind {
             Kind::LineComment | Kind::BlockComment if self.disguised_header(token) => {}
+            Kind::BlockComment if lexer::is_kept(&self.text[token.start..token.end]) => match &mut read.open {
+                Some((_, end)) => *end = token.end,
+                None => read.lead = read.lead.or(Some(token.start)),
+            },
             Kind::BlockComment => {}
             Kind::LineComment => {
                 let comment = self.comment(token);
@@ -317,7 +324,7 @@ impl<'a> Splitter<'a> {
                 self.close(owner, read);
             }
             _ => {
-                let start = read.open.map_or(token.start, |(start, _)| start);
+                let start = read.open.map_or(read.lead.take().unwrap_or(token.start), |(start, _)| start);
                 read.open = Some((start, token.end));
                 read.semicolon = None;
                 read.annotations.append(&mut read.tail);

@@ -31,6 +31,31 @@ pub struct Statement {
     pub result: Option<usize>,
     /// Every occurrence of a parameter, in the order of the text.
     pub params: Vec<ParamUse>,
+    /// What no engine reads and is written otherwise for the driver, in the order of the text.
+    pub rewrites: Vec<Rewrite>,
+}
+
+/// A piece of the text that the driver gets in other words.
+#[derive(Debug, Clone)]
+pub struct Rewrite {
+    /// The piece.
+    pub span: Span,
+    /// What stands in its place.
+    pub by: Replacement,
+}
+
+/// What the driver gets.
+#[derive(Debug, Clone)]
+pub enum Replacement {
+    /// The columns behind `sqlc.embed(t)`, each under a name that begins with `t_`.
+    Columns(String),
+    /// The elements of a list parameter, where `sqlc.slice` stands behind IN.
+    List {
+        /// The parameter.
+        param: String,
+        /// Whether NOT stands before IN.
+        negated: bool,
+    },
 }
 
 /// One occurrence of a parameter.

@@ -29,7 +29,8 @@ impl<'a> Changes<'a> {
         };
         let pairs = files.iter().map(|(name, text)| (name.as_str(), text.as_str()));
         let write = pairs.filter(|(name, text)| differs(name, text)).collect();
-        let remove = there.into_iter().filter(|name| !files.contains_key(name)).collect();
+        let is_gone = |name: &String| !files.contains_key(name) && is_ours(&folder.join(name));
+        let remove = there.into_iter().filter(is_gone).collect();
         Ok(Self { folder: folder.to_path_buf(), write, remove })
     }
 
@@ -72,6 +73,12 @@ impl<'a> Changes<'a> {
         });
         Ok(Outcome::Clean)
     }
+}
+
+/// Whether a file holds the answer to a text of diglot's; sqlx keeps those of a crate's own queries in the same folder.
+fn is_ours(path: &Path) -> bool {
+    let answer = fs::read(path).ok().and_then(|bytes| serde_json::from_slice::<serde_json::Value>(&bytes).ok());
+    answer.is_some_and(|answer| answer["query"].as_str().is_some_and(diglot::answers::is_emitted))
 }
 
 /// The answers in the folder; everything else there is left alone.
@@ -117,7 +124,8 @@ mod tests {
     #[test]
     fn answers_to_texts_that_are_no_more_go_and_foreign_files_stay() {
         let folder = tempfile::tempdir().unwrap();
-        fs::write(folder.path().join("query-0.json"), "old").unwrap();
+        fs::write(folder.path().join("query-0.json"), r#"{"query": "/* job.job_old pg */ SELECT 1"}"#).unwrap();
+        fs::write(folder.path().join("query-9.json"), r#"{"query": "/* mine */ SELECT 1"}"#).unwrap();
         fs::write(folder.path().join("query-1.json"), "older").unwrap();
         fs::write(folder.path().join("README"), "mine").unwrap();
         let files = wanted();
@@ -125,6 +133,7 @@ mod tests {
         assert_eq!(changes.remove, ["query-0.json"]);
         assert_eq!(changes.write.len(), 3);
         changes.write().unwrap();
+        assert!(folder.path().join("query-9.json").exists());
         assert!(folder.path().join("README").exists() && !folder.path().join("query-0.json").exists());
         assert_eq!(fs::read_to_string(folder.path().join("query-1.json")).unwrap(), "one");
     }

@@ -10,17 +10,16 @@ use std::time::Duration;
 use diglot::EmittedText;
 use diglot::answers::Described;
 use diglot::dialect::Dialect;
+use diglot::schema::runs_one_by_one;
 use diglot::types::Base;
 use serde_json::Value;
 use sqlx::postgres::{PgConnectOptions, PgConnection, PgDatabaseError, PgErrorPosition, PgTypeInfo};
 use sqlx::{AssertSqlSafe, Connection, Executor, Postgres, SqlSafeStr, Type};
 
-use super::origin::statements;
+use super::statements::statements;
 use super::{Asked, Project, Refusal, columns};
 use crate::failure::Failure;
 
-/// The line in a migration that asks for its statements one by one.
-const NO_TRANSACTION: &str = "-- diglot: no-transaction";
 /// How long a server may take to answer the first time.
 const CONNECT_LIMIT: Duration = Duration::from_secs(15);
 
@@ -97,8 +96,7 @@ type Refused = Result<Refusal, Failure>;
 
 /// Runs a migration as one text, which is one transaction, or statement by statement when it says so.
 async fn apply(connection: &mut PgConnection, text: &str) -> Result<(), Refused> {
-    let one_by_one = text.lines().any(|line| line.trim_end() == NO_TRANSACTION);
-    if !one_by_one {
+    if !runs_one_by_one(text) {
         return run(connection, text).await.map_err(|(error, at)| Refusal::of(error, at));
     }
     for part in statements(text) {

@@ -7,7 +7,6 @@ use diglot::source::{FileId, Span};
 use sqlx::postgres::PgDatabaseError;
 
 use super::Project;
-use super::origin::Origin;
 use crate::failure::Failure;
 
 /// The rule of these findings.
@@ -66,18 +65,20 @@ impl Refusal {
 impl Project<'_> {
     /// A statement that an engine refused.
     pub(super) fn refused(&self, text: &EmittedText, refusal: Refusal) -> Diagnostic {
-        let folder = &self.inputs.config.sql;
-        let Some(origin) = Origin::find(&self.inputs.sources, folder, text.dialect, &text.noun, &text.name) else {
-            return refusal.into_finding(text.dialect, &text.name, "statement", Span::new(FileId(0), 0..0));
+        let sources = &self.inputs.sources;
+        let of_word = |word: &str| {
+            let is_word = |(_, span): &&(usize, Span)| sources.text(*span).eq_ignore_ascii_case(word);
+            let mut found = text.places.iter().filter(is_word);
+            found.next().filter(|_| found.next().is_none())
         };
-        // A variant without some of its parts has other tokens than the file.
-        let place = match refusal.at.filter(|_| text.variant.left_out.is_empty()) {
-            Some(at) => origin.of_emitted(&text.sql, at),
-            None => refusal.word().and_then(|word| origin.of_word(word)),
+        let place = match refusal.at {
+            Some(at) => text.places.iter().take_while(|(start, _)| *start <= at).last(),
+            None => refusal.word().and_then(of_word),
         };
+        let finding = |span| refusal.into_finding(text.dialect, &text.name, "statement", span);
         match place {
-            Some(span) => refusal.into_finding(text.dialect, &text.name, "statement", span).context(origin.name(), ""),
-            None => refusal.into_finding(text.dialect, &text.name, "statement", origin.name()),
+            Some((_, span)) => finding(*span).context(text.place, ""),
+            None => finding(text.place),
         }
     }
 

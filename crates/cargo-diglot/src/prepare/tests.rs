@@ -2,7 +2,7 @@
 
 use diglot::config::Config;
 use diglot::diagnostic::Diagnostic;
-use diglot::source::{SourceFile, Sources};
+use diglot::source::{FileId, SourceFile, Sources, Span};
 use diglot::types::{Base, Type};
 use diglot::{Compiled, EmittedText, Inputs, TextParam};
 
@@ -16,14 +16,16 @@ const PG_SCHEMA: &str = "-- diglot: no-transaction\nCREATE TABLE job (id bigint 
     current_setting('demo.parts'), n);\n    COMMIT;\n  END LOOP;\nEND $$;\n";
 
 fn text(dialect: Dialect, name: &str, sql: &str, params: &[(&str, Base)]) -> EmittedText {
-    let parts: Vec<String> = origin::statements(sql).into_iter().map(|part| sql[part].to_owned()).collect();
+    let parts: Vec<String> = statements::statements(sql).into_iter().map(|part| sql[part].to_owned()).collect();
     let result = parts.iter().position(|part| part.contains("RETURNING") || part.starts_with("SELECT"));
     EmittedText {
         noun: "job".into(),
         variant: diglot::Variant::default(),
         name: name.into(),
         dialect,
+        place: Span::new(FileId(0), 0..0),
         sql: format!("/* job.{name} {dialect} */ {sql}"),
+        places: Vec::new(),
         parts,
         result,
         params: params
@@ -35,19 +37,27 @@ fn text(dialect: Dialect, name: &str, sql: &str, params: &[(&str, Base)]) -> Emi
     }
 }
 
-/// The statement files that belong to the texts: parameters have their names again.
-fn inputs(texts: &[EmittedText], schemas: [&str; 2]) -> Inputs {
+/// The statement files that belong to the texts: parameters have their names again. The texts learn their places.
+fn inputs(texts: &mut [EmittedText], schemas: [&str; 2]) -> Inputs {
     let mut sources = Sources::default();
     sources.add(SourceFile::new("schema/sqlite/0001_job.sql", schemas[0]));
     sources.add(SourceFile::new("schema/pg/0001_job.sql", schemas[1]));
     for dialect in Dialect::ALL {
         let mut page = String::new();
-        for text in texts.iter().filter(|text| text.dialect == dialect) {
+        let file = FileId(2 + u32::from(dialect == Dialect::Pg));
+        for text in texts.iter_mut().filter(|text| text.dialect == dialect) {
             let mut sql = text.parts.join(";\n");
             for (n, param) in text.params.iter().enumerate() {
                 sql = sql.replace(&dialect.placeholder(n + 1), &format!(":{}", param.name));
             }
-            page.push_str(&format!("-- About it.\n-- name: {} :exec\n{sql};\n\n", text.name));
+            page.push_str(&format!("-- About it.\n-- name: {}", text.name));
+            text.place = Span::new(file, page.len() - text.name.len()..page.len());
+            page.push_str(" :exec\n");
+            let emitted = statements::tokens(&text.sql).map(|token| token.start);
+            let places =
+                statements::tokens(&sql).map(|token| Span::new(file, page.len() + token.start..page.len() + token.end));
+            text.places = emitted.zip(places).collect();
+            page.push_str(&format!("{sql};\n\n"));
         }
         sources.add(SourceFile::new(format!("sql/{dialect}/job.sql"), page));
     }
@@ -56,8 +66,8 @@ fn inputs(texts: &[EmittedText], schemas: [&str; 2]) -> Inputs {
     Inputs { config, sources, ..Inputs::default() }
 }
 
-fn ask_all(texts: Vec<EmittedText>, schemas: [&str; 2]) -> (Inputs, Vec<Asked>) {
-    let inputs = inputs(&texts, schemas);
+fn ask_all(mut texts: Vec<EmittedText>, schemas: [&str; 2]) -> (Inputs, Vec<Asked>) {
+    let inputs = inputs(&mut texts, schemas);
     let mut compiled = Compiled::default();
     compiled.texts.extend(texts);
     let project = Project { inputs: &inputs, compiled: &compiled, progress: ProgressBar::hidden() };

@@ -1,7 +1,9 @@
 //! The command line as its users run it, in projects made for the purpose. Needs the programs of a Postgres
 //! server, or the URL of one in `DIGLOT_POSTGRES_URL`.
 
+mod adopting;
 mod bad_input;
+mod baseline;
 mod cargo_build;
 mod drafts;
 mod drift;

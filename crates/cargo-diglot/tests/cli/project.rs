@@ -25,8 +25,13 @@ pub(crate) struct Ended {
 impl Project {
     /// The project as it is in the repository, with nothing recorded.
     pub(crate) fn unprepared() -> Self {
+        Self::copy_of("project")
+    }
+
+    /// A copy of a folder beside these tests.
+    pub(crate) fn copy_of(name: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        copy(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cli/project"), folder.path());
+        copy(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cli").join(name), folder.path());
         Self { folder }
     }
 

@@ -1,11 +1,13 @@
 //! Whether recorded answers still fit, and what they say against inference.
 
+use std::collections::BTreeMap;
+
 use super::{Index, Record, VERSION, digest, key, schema_digests};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Dialect;
 use crate::infer::Signature;
 use crate::pipeline::{EmittedText, Inputs};
-use crate::source::{FileId, Span};
+use crate::source::Span;
 use crate::types::Base;
 
 /// Reads `diglot.json`; another layout counts as no answers.
@@ -15,9 +17,11 @@ pub(crate) fn parse(text: &str) -> Option<Index> {
 
 /// Fills in what inference does not know and the engine does: the type of a declared column on Postgres.
 pub(crate) fn complete(index: &Index, texts: &mut [EmittedText], signatures: &mut [Signature]) {
+    let places: BTreeMap<String, usize> =
+        signatures.iter().enumerate().map(|(at, signature)| (signature.name.clone(), at)).collect();
     for text in texts.iter_mut().filter(|text| text.dialect == Dialect::Pg) {
         let Some(record) = index.texts.get(&key(text)).filter(|record| fits(record, text)) else { continue };
-        let signature = signatures.iter_mut().find(|signature| signature.name == text.name);
+        let signature = places.get(&text.name).and_then(|at| signatures.get_mut(*at));
         let mut shown = signature.map(|signature| signature.columns.iter_mut().collect::<Vec<_>>()).unwrap_or_default();
         for (i, (column, recorded)) in text.columns.iter_mut().zip(&record.columns).enumerate() {
             if column.base.is_none() {
@@ -35,14 +39,9 @@ fn fits(record: &Record, text: &EmittedText) -> bool {
 }
 
 /// Compares the recorded answers with today's texts and schema.
-pub(crate) fn check(
-    inputs: &Inputs,
-    index: Option<&Index>,
-    texts: &[EmittedText],
-    place: impl Fn(&EmittedText) -> Option<Span>,
-) -> Vec<Diagnostic> {
+pub(crate) fn check(inputs: &Inputs, index: Option<&Index>, texts: &[EmittedText]) -> Vec<Diagnostic> {
     let Some(first) = texts.first() else { return Vec::new() };
-    let somewhere = place(first).unwrap_or(Span::new(FileId(0), 0..0));
+    let somewhere = first.place;
     let Some(index) = index else {
         let message = "the engines were never asked about these statements, or by another version of diglot";
         let finding = Diagnostic::error("stale-answers", message, somewhere, "the first of them");
@@ -57,13 +56,13 @@ pub(crate) fn check(
     let stale = |text: &&EmittedText| !index.texts.get(&key(text)).is_some_and(|record| fits(record, text));
     let stale: Vec<&EmittedText> = texts.iter().filter(stale).collect();
     if !changed.is_empty() || !stale.is_empty() {
-        let span = stale.first().and_then(|text| place(text)).unwrap_or(somewhere);
+        let span = stale.first().map_or(somewhere, |text| text.place);
         return vec![stale_answers(&changed, &stale, span)];
     }
     let mut found = Vec::new();
     for text in texts {
-        if let (Some(record), Some(span)) = (index.texts.get(&key(text)), place(text)) {
-            differs(text, record, span, &mut found);
+        if let Some(record) = index.texts.get(&key(text)) {
+            differs(text, record, text.place, &mut found);
         }
     }
     found

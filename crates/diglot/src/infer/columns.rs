@@ -1,5 +1,7 @@
 //! Settles name, type and nullability of every result column.
 
+use std::collections::BTreeSet;
+
 use super::origin::{self, Deep, Origin};
 use super::{PageOf, Param, ResultColumn, column_annotation, declared, may_be_newtype, newtype, refined, walk};
 use crate::config::Config;
@@ -28,6 +30,15 @@ pub(super) fn gives_rows(part: &Part) -> bool {
         Body::Update(update) => !update.returning.is_empty(),
         Body::Delete(delete) => !delete.returning.is_empty(),
     }
+}
+
+/// Whether both pages give columns of the same names.
+pub(crate) fn same_names(sqlite: &PageOf<'_>, pg: &PageOf<'_>) -> bool {
+    let names = |page: &PageOf<'_>| {
+        let columns = of_page(page.tree, &[]).into_iter();
+        columns.map(|column| column.name).collect::<BTreeSet<String>>()
+    };
+    names(sqlite) == names(pg)
 }
 
 /// The result columns in order. `None` when one of them has no type; then there is a finding.

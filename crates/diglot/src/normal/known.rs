@@ -39,7 +39,7 @@ impl Names<'_> {
     }
 
     fn pg_column(&self, source: SourceId, column: &str) -> Option<&Column> {
-        let SourceKind::Table(table) = &self.statement.source(source)?.kind else { return None };
+        let SourceKind::Table(table) = &self.sources.get(&source)?.kind else { return None };
         self.around.pg.tables.get(table)?.column(column)
     }
 

@@ -1,7 +1,9 @@
-//! Which statement faces which: the two pages of every noun, by name.
+//! Which statement faces which: by name, on the two pages of a noun or, where the pages are not kept in lock-step, in
+//! all files of the other dialect.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+use crate::baseline::Baseline;
 use crate::codegen::{camel, is_module_name};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Dialect;
@@ -28,38 +30,96 @@ pub(super) struct Entry<'a> {
     pub(super) whole: bool,
 }
 
-/// Reports a file whose name cannot become a module.
-pub(super) fn file_name(file: FileId, noun: &str, found: &mut Vec<Diagnostic>) {
-    if is_module_name(noun) {
-        return;
+/// The name of the module of a file's statements; one that cannot be a module's is a finding.
+pub(super) fn noun(file: FileId, stem: &str, found: &mut Vec<Diagnostic>) -> String {
+    let noun = stem.replace(['-', '.', ' '], "_");
+    if !is_module_name(&noun) {
+        let message = format!("`{stem}.sql` cannot become a module: it is no free Rust identifier");
+        found.push(
+            Diagnostic::error("bad-file-name", message, Span::new(file, 0..0), "of this file")
+                .help("name the file by a noun in snake case, such as `lease.sql`, directly in the dialect's folder"),
+        );
     }
-    let message = format!("`{noun}.sql` cannot become a module: it is no free Rust identifier");
-    found.push(
-        Diagnostic::error("bad-file-name", message, Span::new(file, 0..0), "of this file")
-            .help("name the file by a noun in snake case, such as `lease.sql`, directly in the dialect's folder"),
-    );
+    noun
 }
 
-/// All statements of all pages, noun by noun in the order of the first page.
-pub(super) fn entries<'a>(sources: &Sources, pages: &'a [Page], found: &mut Vec<Diagnostic>) -> Vec<Entry<'a>> {
-    let mut nouns: BTreeMap<&str, [Option<&Page>; 2]> = BTreeMap::new();
-    for page in pages {
-        nouns.entry(&page.noun).or_default()[index(page.dialect)] = Some(page);
-    }
-    across_files(pages, found);
-    if let Some(dialect) = missing_folder(pages) {
-        report_missing_folder(pages, dialect, found);
-    } else {
-        nouns.iter().for_each(|(noun, pair)| missing_page(sources, noun, pair, found));
-    }
-    let mut entries = Vec::new();
-    for (noun, pair) in nouns {
-        if let [Some(sqlite), Some(pg)] = pair {
-            statement_order(sqlite, pg, found);
+/// What decides which statements are pairs.
+pub(super) struct Pairing<'a> {
+    pub(super) sources: &'a Sources,
+    /// Whether the pages have the same files and the same order.
+    pub(super) lockstep: bool,
+    /// A statement without a facing one that the baseline knows is one for its dialect alone.
+    pub(super) baseline: &'a Baseline,
+}
+
+impl Pairing<'_> {
+    /// All statements of all pages, noun by noun in the order of the first page.
+    pub(super) fn entries<'a>(&self, pages: &'a [Page], found: &mut Vec<Diagnostic>) -> Vec<Entry<'a>> {
+        same_module(pages, found);
+        across_files(pages, found);
+        let one_dialect = missing_folder(pages);
+        if let Some(dialect) = one_dialect {
+            report_missing_folder(pages, dialect, found);
         }
-        entries.extend(of_noun(noun, pair, found));
+        if !self.lockstep {
+            let groups = Dialect::ALL.map(|dialect| pages.iter().filter(|page| page.dialect == dialect).collect());
+            return self.of_pages(&groups, found);
+        }
+        let mut nouns: BTreeMap<&str, [Option<&Page>; 2]> = BTreeMap::new();
+        for page in pages {
+            nouns.entry(&page.noun).or_default()[index(page.dialect)] = Some(page);
+        }
+        if one_dialect.is_none() {
+            nouns.iter().for_each(|(noun, pair)| missing_page(self.sources, noun, pair, found));
+        }
+        let mut entries = Vec::new();
+        for pair in nouns.into_values() {
+            if let [Some(sqlite), Some(pg)] = pair {
+                statement_order(sqlite, pg, found);
+            }
+            entries.extend(self.of_pages(&pair.map(|page| page.into_iter().collect()), found));
+        }
+        entries
     }
-    entries
+
+    /// The statements of these pages of each dialect.
+    fn of_pages<'a>(&self, pages: &[Vec<&'a Page>; 2], found: &mut Vec<Diagnostic>) -> Vec<Entry<'a>> {
+        let mut entries: Vec<Entry<'a>> = Vec::new();
+        let mut taken: BTreeSet<&str> = BTreeSet::new();
+        let named = pages.each_ref().map(|pages| {
+            let statements = pages.iter().flat_map(|page| &page.statements);
+            statements.rev().map(|raw| (raw.name.as_str(), raw)).collect::<BTreeMap<&str, &'a RawStatement>>()
+        });
+        for dialect in Dialect::ALL {
+            let facing = &pages[index(dialect.other())];
+            for (page, raw) in
+                pages[index(dialect)].iter().flat_map(|page| page.statements.iter().map(move |raw| (page, raw)))
+            {
+                if !taken.insert(&raw.name) {
+                    continue;
+                }
+                let other = named[index(dialect.other())].get(raw.name.as_str()).copied();
+                let mut alone = stands_alone(dialect, raw, other, found);
+                let mut sides = vec![Side { dialect, raw }];
+                sides.extend(other.map(|raw| Side { dialect: dialect.other(), raw }));
+                sides.sort_by_key(|side| side.dialect);
+                if let (Some(last), None, false) = (facing.last(), other, alone)
+                    && !facing.iter().any(|facing| facing.broken.contains(&raw.name))
+                {
+                    found.push(missing_statement(raw, facing, last));
+                    alone = self.baseline.knows("missing-statement", &raw.name);
+                }
+                entries.push(Entry {
+                    noun: &page.noun,
+                    name: &raw.name,
+                    dialects: if alone { vec![dialect] } else { Dialect::ALL.to_vec() },
+                    whole: alone || sides.len() == 2,
+                    sides,
+                });
+            }
+        }
+        entries
+    }
 }
 
 fn index(dialect: Dialect) -> usize {
@@ -75,37 +135,6 @@ fn only(raw: &RawStatement) -> Option<(&Annotation, Dialect)> {
         AnnotationKind::Only { dialect, .. } => Some((annotation, dialect)),
         _ => None,
     })
-}
-
-fn of_noun<'a>(noun: &'a str, pair: [Option<&'a Page>; 2], found: &mut Vec<Diagnostic>) -> Vec<Entry<'a>> {
-    let mut entries: Vec<Entry<'a>> = Vec::new();
-    for dialect in Dialect::ALL {
-        let Some(page) = pair[index(dialect)] else { continue };
-        let facing = pair[index(dialect.other())];
-        for raw in &page.statements {
-            let other = facing.and_then(|facing| facing.statements.iter().find(|other| other.name == raw.name));
-            if entries.iter().any(|entry| entry.name == raw.name) {
-                continue;
-            }
-            let alone = stands_alone(dialect, raw, other, found);
-            let mut sides = vec![Side { dialect, raw }];
-            sides.extend(other.map(|raw| Side { dialect: dialect.other(), raw }));
-            sides.sort_by_key(|side| side.dialect);
-            if let (Some(facing), None, false) = (facing, other, alone)
-                && !facing.broken.contains(&raw.name)
-            {
-                found.push(missing_statement(raw, facing));
-            }
-            entries.push(Entry {
-                noun,
-                name: &raw.name,
-                dialects: if alone { vec![dialect] } else { Dialect::ALL.to_vec() },
-                whole: alone || sides.len() == 2,
-                sides,
-            });
-        }
-    }
-    entries
 }
 
 /// Whether a statement is meant for its dialect alone; an `-- only` that says something else is a finding.
@@ -142,7 +171,7 @@ fn stands_alone(
     }
 }
 
-fn missing_statement(raw: &RawStatement, facing: &Page) -> Diagnostic {
+fn missing_statement(raw: &RawStatement, pages: &[&Page], facing: &Page) -> Diagnostic {
     let (name, title) = (&raw.name, facing.dialect.title());
     let message = format!("{name}: the {title} page does not have this statement");
     let finding = Diagnostic::error(
@@ -152,7 +181,8 @@ fn missing_statement(raw: &RawStatement, facing: &Page) -> Diagnostic {
         format!("has no facing statement on the {title} page"),
     );
     let end = facing.statements.last().map_or(Span::new(facing.file, 0..0), |last| last.name_span);
-    let renamed = facing.statements.iter().find(|other| strsim::osa_distance(&other.name, name) <= 2);
+    let mut statements = pages.iter().flat_map(|page| &page.statements);
+    let renamed = statements.find(|other| strsim::osa_distance(&other.name, name) <= 2);
     let finding = match renamed {
         Some(other) => finding
             .context(other.name_span, "was it renamed?")
@@ -221,6 +251,19 @@ fn missing_page(sources: &Sources, noun: &str, pair: &[Option<&Page>; 2], found:
                 page.dialect
             )),
     );
+}
+
+/// Two files of a dialect that would be one module.
+fn same_module(pages: &[Page], found: &mut Vec<Diagnostic>) {
+    let mut known: BTreeMap<(Dialect, &str), FileId> = BTreeMap::new();
+    for page in pages {
+        let first = *known.entry((page.dialect, page.noun.as_str())).or_insert(page.file);
+        if first != page.file {
+            let message = format!("{}: two files would become this module", page.noun);
+            let finding = Diagnostic::error("bad-file-name", message, Span::new(page.file, 0..0), "this file");
+            found.push(finding.context(Span::new(first, 0..0), "and this file").help("give one of them another name"));
+        }
+    }
 }
 
 /// A name that two files of the same dialect have.

@@ -1,8 +1,9 @@
 //! A project that is read once, so that many changes of one page can be tried on it.
 
 use super::optional::{Reading, Variant};
-use super::pairs::{self, Side};
+use super::pairs::{self, Pairing, Side};
 use super::{Inputs, has_errors, read_pages, read_schema};
+use crate::baseline::Baseline;
 use crate::dialect::Dialect;
 use crate::page::Page;
 use crate::schema::Schema;
@@ -32,7 +33,9 @@ impl<'a> Project<'a> {
     /// The names of all statements that both pages have.
     pub(crate) fn pairs(&self) -> Vec<String> {
         let mut ignored = Vec::new();
-        let entries = pairs::entries(&self.inputs.sources, &self.pages, &mut ignored);
+        let baseline = Baseline::default();
+        let (sources, lockstep) = (&self.inputs.sources, self.inputs.config.lockstep);
+        let entries = Pairing { sources, lockstep, baseline: &baseline }.entries(&self.pages, &mut ignored);
         entries.into_iter().filter(|entry| entry.sides.len() == 2).map(|entry| entry.name.to_owned()).collect()
     }
 
@@ -54,9 +57,9 @@ impl<'a> Project<'a> {
         if has_errors(&found) {
             return true;
         }
-        let facing = self.pages.iter().find(|other| other.noun == page.noun && other.dialect != page.dialect);
+        let mut facing = self.pages.iter().filter(|other| other.dialect != page.dialect);
         let of = |page: &'_ Page| page.statements.iter().find(|raw| raw.name == name).cloned();
-        let (Some(raw), Some(other)) = (of(&changed), facing.and_then(of)) else { return true };
+        let (Some(raw), Some(other)) = (of(&changed), facing.find_map(of)) else { return true };
         let mut sides =
             vec![Side { dialect: page.dialect, raw: &raw }, Side { dialect: page.dialect.other(), raw: &other }];
         sides.sort_by_key(|side| side.dialect);

@@ -1,10 +1,12 @@
 //! Whole runs over small projects held in memory.
 
 mod answers;
+mod baseline;
 mod emitted;
 mod findings;
 mod generated;
 mod signatures;
+mod sqlc;
 mod stubs;
 
 use crate::config::Config;

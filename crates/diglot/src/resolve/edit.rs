@@ -1,6 +1,7 @@
 //! Edits a statement's token list before sqlparser reads it.
 //!
-//! Placeholders of every spelling become one token each, with exact bytes. Syntax that sqlparser 0.63
+//! Placeholders of every spelling become one token each, with exact bytes. sqlc's macros become what they stand for:
+//! `sqlc.embed(t)` is `t.*`, and a list behind IN is written as each engine takes lists. Syntax that sqlparser 0.63
 //! cannot read (row locks other than `FOR UPDATE` and `FOR SHARE`, `OF` with several tables, the WHERE of a
 //! conflict target, `MATERIALIZED` and `INDEXED BY` on SQLite) is taken out and kept beside the list; lowering
 //! puts it back into the tree. `ISNULL` becomes `IS NULL`, and words that are only names are quoted.
@@ -10,7 +11,7 @@ use sqlparser::tokenizer::Token;
 use super::text::{Tok, is_word};
 use crate::dialect::Dialect;
 use crate::source::Span;
-use crate::tree::{Lock, ParamUse};
+use crate::tree::{Lock, ParamUse, Replacement, Rewrite};
 
 /// What a [`Token::Placeholder`] of the edited list stands for; its text is the index in [`Edited::leaves`].
 #[derive(Debug, Clone)]
@@ -36,6 +37,10 @@ pub(super) struct Edited {
     pub conflict_filters: Vec<Vec<Tok>>,
     /// CTE bodies (by the byte of their opening bracket) with `[NOT] MATERIALIZED`.
     pub materialized: Vec<(u32, bool)>,
+    /// Lists behind IN.
+    pub rewrites: Vec<Rewrite>,
+    /// The places of `sqlc.embed(t)`, with the byte where `t` begins.
+    pub embeds: Vec<(Span, u32)>,
 }
 
 /// Edits a list.
@@ -57,6 +62,12 @@ pub(super) fn edit(tokens: Vec<Tok>, dialect: Dialect) -> Edited {
 
 /// How many tokens from `i` on were dealt with; none for an ordinary token.
 fn taken(tokens: &[Tok], i: usize, dialect: Dialect, anonymous: &mut usize, edited: &mut Edited) -> usize {
+    if let Some(used) = list(tokens, i, dialect, edited) {
+        return used;
+    }
+    if let Some(used) = embed(tokens, i, edited) {
+        return used;
+    }
     if let Some((used, name, kind)) = placeholder(tokens, i, anonymous) {
         let span = tokens[i].span.to(tokens[i + used - 1].span);
         let (nullable, list) = (kind == "narg", kind == "slice");
@@ -119,6 +130,64 @@ impl Edited {
     fn keyword(&mut self, word: &str, span: Span) {
         self.tokens.push(Tok { token: Token::make_keyword(word), span });
     }
+}
+
+/// `[NOT] IN (sqlc.slice(list))`, as the dialect takes a list in one parameter.
+fn list(tokens: &[Tok], i: usize, dialect: Dialect, edited: &mut Edited) -> Option<usize> {
+    let negated = words(tokens, i, &["NOT", "IN"]);
+    let open = i + 1 + usize::from(negated);
+    if !(negated || words(tokens, i, &["IN"])) || !matches!(token(tokens, open), Some(Token::LParen)) {
+        return None;
+    }
+    let (used, name, kind) = placeholder(tokens, open + 1, &mut 0)?;
+    let close = open + 1 + used;
+    if kind != "slice" || !matches!(token(tokens, close), Some(Token::RParen)) {
+        return None;
+    }
+    let place = tokens[open + 1].span.to(tokens[close - 1].span);
+    edited.params.push(ParamUse { name: name.clone(), span: place, nullable: false, list: true });
+    let leaf = Leaf::Param(edited.params.len() - 1);
+    let put = |edited: &mut Edited, token: Token, span: Span| edited.tokens.push(Tok { token, span });
+    match dialect {
+        Dialect::Sqlite => {
+            edited.tokens.extend_from_slice(&tokens[i..=open]);
+            edited.keyword("SELECT", place);
+            put(edited, Token::make_word("value", None), place);
+            edited.keyword("FROM", place);
+            put(edited, Token::make_word("json_each", None), place);
+            put(edited, Token::LParen, place);
+            edited.leaf(leaf, place);
+            put(edited, Token::RParen, place);
+        }
+        Dialect::Pg => {
+            put(edited, if negated { Token::Neq } else { Token::Eq }, tokens[i].span);
+            edited.keyword(if negated { "ALL" } else { "ANY" }, tokens[open - 1].span);
+            edited.tokens.push(tokens[open].clone());
+            edited.leaf(leaf, place);
+        }
+    }
+    edited.tokens.push(tokens[close].clone());
+    let span = tokens[i].span.to(tokens[close].span);
+    edited.rewrites.push(Rewrite { span, by: Replacement::List { param: name, negated } });
+    Some(close + 1 - i)
+}
+
+/// `sqlc.embed(t)`, which is `t.*`.
+fn embed(tokens: &[Tok], i: usize, edited: &mut Edited) -> Option<usize> {
+    if !words(tokens, i, &["SQLC"]) || !words(tokens, i + 2, &["EMBED"]) {
+        return None;
+    }
+    let (Token::Word(_), Token::LParen, Token::RParen) =
+        (token(tokens, i + 4)?, token(tokens, i + 3)?, token(tokens, i + 5)?)
+    else {
+        return None;
+    };
+    let (owner, close) = (&tokens[i + 4], tokens[i + 5].span);
+    edited.embeds.push((tokens[i].span.to(close), owner.span.start));
+    edited.tokens.push(Tok { token: owner.token.clone(), span: tokens[i].span.to(owner.span) });
+    edited.tokens.push(Tok { token: Token::Period, span: close });
+    edited.tokens.push(Tok { token: Token::Mul, span: close });
+    Some(6)
 }
 
 fn token(tokens: &[Tok], i: usize) -> Option<&Token> {

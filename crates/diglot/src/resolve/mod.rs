@@ -39,7 +39,7 @@ use crate::dialect::Dialect;
 use crate::page::{Annotation, AnnotationKind, RawPart, RawStatement};
 use crate::schema::Schema;
 use crate::source::{Sources, Span};
-use crate::tree::{Body, Expr, ExprKind, ParamUse, Part, Statement};
+use crate::tree::{Body, Expr, ExprKind, ParamUse, Part, Rewrite, Statement};
 use crate::types::Type;
 
 /// The longest statement that is read, in tokens.
@@ -75,6 +75,7 @@ pub(crate) fn resolve(
         result: result_part(raw, &lowered.parts),
         parts: lowered.parts,
         params: lowered.params,
+        rewrites: lowered.rewrites,
     });
     debug_assert!(statement.is_some() || lowered.diagnostics.iter().any(|d| d.severity == Severity::Error));
     (statement, lowered.diagnostics)
@@ -105,6 +106,7 @@ fn lower<'a>(
         statement: 0,
         parts: Vec::new(),
         params: Vec::new(),
+        rewrites: Vec::new(),
         hints: BTreeMap::new(),
         diagnostics: Vec::new(),
     };
@@ -191,6 +193,8 @@ struct Lower<'a> {
     statement: usize,
     parts: Vec<Part>,
     params: Vec<ParamUse>,
+    /// What the driver is to get in other words.
+    rewrites: Vec<Rewrite>,
     /// What numbered parameters are used for.
     hints: BTreeMap<String, String>,
     diagnostics: Vec<Diagnostic>,
@@ -221,6 +225,7 @@ impl Lower<'_> {
             }
         }
         self.params.extend(self.edited.params.iter().cloned());
+        self.rewrites.append(&mut self.edited.rewrites);
         self.text = Text::new(part.span, std::mem::take(&mut self.edited.tokens));
         self.ctes.clear();
         match parse::statement(&self.text, self.dialect) {

@@ -7,7 +7,7 @@ use super::scope::{self, name_of};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Dialect;
 use crate::source::Span;
-use crate::tree::{Expr, ExprKind, OutputColumn, Query, Rows};
+use crate::tree::{Expr, ExprKind, OutputColumn, Query, Replacement, Rewrite, Rows};
 
 impl Lower<'_> {
     /// Lowers a select list or a RETURNING list, with stars expanded.
@@ -33,7 +33,9 @@ impl Lower<'_> {
                     let place = self.place(owner);
                     let last = self.text.last_of(place);
                     let span = place.to(self.text.bytes(last, last + 2));
-                    columns.extend(self.star(name.as_deref(), span));
+                    let mut expanded = self.star(name.as_deref(), span);
+                    self.embedded(span, &mut expanded);
+                    columns.extend(expanded);
                 }
                 other => {
                     let span = self.place(other);
@@ -42,6 +44,26 @@ impl Lower<'_> {
             }
         }
         columns
+    }
+
+    /// Gives the columns of `sqlc.embed(t)` names that say whose they are, and notes what the driver is to get.
+    fn embedded(&mut self, span: Span, columns: &mut [OutputColumn]) {
+        let Some((_, start)) = self.edited.embeds.iter().find(|(place, _)| *place == span) else { return };
+        let owner = self.sources.text(Span { start: *start, ..span });
+        let owner = owner.strip_suffix(')').unwrap_or(owner).trim_end();
+        let prefix = owner.trim_matches(['"', '`', '[', ']']).to_lowercase();
+        let quoted = |name: &str| {
+            let plain = name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_');
+            if plain { name.to_owned() } else { format!("\"{}\"", name.replace('"', "\"\"")) }
+        };
+        let mut written = Vec::new();
+        for column in columns {
+            let name = format!("{prefix}_{}", column.name);
+            // Quotes keep a word of SQL from being read as one.
+            written.push(format!("{owner}.\"{}\" AS {}", column.name.replace('"', "\"\""), quoted(&name)));
+            column.name = name;
+        }
+        self.rewrites.push(Rewrite { span, by: Replacement::Columns(written.join(", ")) });
     }
 
     fn star(&mut self, owner: Option<&str>, span: Span) -> Vec<OutputColumn> {

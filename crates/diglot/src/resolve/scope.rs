@@ -221,19 +221,26 @@ fn column_expr(source: SourceId, column: String, ty: Option<Type>, span: Span) -
 
 /// Columns that a relation shows, as the level sees them.
 pub(super) fn seen(scope: &Scope, visible: &Visible) -> Columns {
+    let outer = is_outer(scope, visible);
+    visible.columns.iter().map(|(name, ty)| (name.clone(), as_seen(scope, visible, outer, name, ty))).collect()
+}
+
+/// The type of a column as the level sees it.
+fn as_seen(scope: &Scope, visible: &Visible, outer: bool, name: &str, ty: &Option<Type>) -> Option<Type> {
+    let ty = ty.clone()?;
+    let nullable = (ty.nullable || outer) && !scope.present.contains(&(visible.id, name.to_owned()));
+    Some(Type { nullable, ..ty })
+}
+
+/// Whether an outer join may fill a relation's columns with NULL.
+fn is_outer(scope: &Scope, visible: &Visible) -> bool {
     // A condition that one of the columns passes shows that the outer join found a row.
-    let outer = visible.outer && !scope.present.iter().any(|(id, _)| *id == visible.id);
-    let see = |(name, ty): &(String, Option<Type>)| {
-        let present = scope.present.contains(&(visible.id, name.clone()));
-        let ty = ty.clone().map(|ty| Type { nullable: (ty.nullable || outer) && !present, ..ty });
-        (name.clone(), ty)
-    };
-    visible.columns.iter().map(see).collect()
+    visible.outer && !scope.present.iter().any(|(id, _)| *id == visible.id)
 }
 
 fn find_in(scope: &Scope, visible: &Visible, name: &str, dialect: Dialect) -> Option<(SourceId, Option<Type>)> {
-    if let Some((_, ty)) = seen(scope, visible).into_iter().find(|(column, _)| column == name) {
-        return Some((visible.id, ty));
+    if let Some((_, ty)) = visible.columns.iter().find(|(column, _)| column == name) {
+        return Some((visible.id, as_seen(scope, visible, is_outer(scope, visible), name, ty)));
     }
     if !visible.complete {
         return Some((visible.id, None));

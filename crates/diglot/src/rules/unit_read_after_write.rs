@@ -103,12 +103,13 @@ fn same(part: &Part, other: &Part) -> bool {
 fn reads(tree: &Statement, part: &Part) -> BTreeMap<(String, String), Span> {
     let target: Option<SourceId> = part.target().map(|target| target.id);
     let mut reads = BTreeMap::new();
+    let sources = tree.sources_by_id();
     for expr in part.exprs() {
         let ExprKind::Column { source, column } = &expr.kind else { continue };
         if target == Some(*source) {
             continue;
         }
-        if let Some(SourceKind::Table(table)) = tree.source(*source).map(|source| &source.kind) {
+        if let Some(SourceKind::Table(table)) = sources.get(source).map(|source| &source.kind) {
             reads.entry((table.clone(), column.clone())).or_insert(expr.span);
         }
     }

@@ -6,7 +6,7 @@ use sqlparser::ast::DataType;
 use sqlparser::ast::{CreateIndex, ObjectName, ObjectType, Spanned, Statement, UserDefinedTypeRepresentation};
 
 use super::migration::{self, Piece, Use};
-use super::{Index, Schema, Table, column_type, key};
+use super::{Index, Schema, Table, column_type, key, up};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Dialect;
 use crate::source::{FileId, Sources, Span};
@@ -29,7 +29,7 @@ pub fn read(sources: &Sources, files: &[FileId], dialect: Dialect) -> (Schema, V
         let source = sources.file(*file);
         let name = source.path.rsplit('/').next().unwrap_or(&source.path);
         reader.migration = name.strip_suffix(".sql").unwrap_or(name).to_owned();
-        for piece in migration::pieces(&source.text, *file, dialect) {
+        for piece in migration::pieces(up(&source.text), *file, dialect) {
             reader.piece(&piece);
         }
     }

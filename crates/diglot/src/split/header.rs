@@ -11,7 +11,7 @@ const SHAPE: &str = "-- name: noun_verb :one|:opt|:many|:exec|:rows|:stream";
 /// What a header says. `cardinality` is a guess when there is a finding about it.
 #[derive(Debug)]
 pub(super) struct Header {
-    /// The name, turned into one that can be generated when it was bad.
+    /// The name in snake case, turned into one that can be generated when it was bad.
     pub(super) name: String,
     pub(super) name_span: Span,
     pub(super) cardinality: Option<Cardinality>,
@@ -33,7 +33,7 @@ pub(super) fn read(comment: Comment<'_>, body: &str, noun: &str, found: &mut Vec
     };
     let name_span = comment.span_of(name);
     let sound = sound_name(name, noun);
-    if sound != name {
+    if sound != name && !(is_camel(name) && is_snake(&sound) && !is_keyword(&name.to_lowercase())) {
         let why =
             if is_keyword(name) { "a word of Rust, so no function can have it" } else { "not in lower snake case" };
         let message = format!("`{name}` cannot name a statement: it is {why}");
@@ -66,14 +66,18 @@ fn read_mode(mode: Option<&str>, name: &str, span: Span, found: &mut Vec<Diagnos
     let near = CARDINALITIES.iter().find(|(known, _)| strsim::osa_distance(known, &lower) <= 1);
     let help = match near {
         Some((known, _)) => format!("write `:{known}`"),
+        None if word == "execlastid" => {
+            "write `:one`, and `RETURNING` with the key at the end of the statement".to_owned()
+        }
         None => "write one of `:one`, `:opt`, `:many`, `:exec`, `:rows`, `:stream`".to_owned(),
     };
     found.push(Diagnostic::error("bad-header", message, span, "not a cardinality").help(help));
     near.map(|(_, cardinality)| *cardinality)
 }
 
-/// The cardinalities by word; the last two are sqlc's and mean `:rows`.
-const CARDINALITIES: [(&str, Cardinality); 8] = [
+/// The cardinalities by word; those behind `:stream` are sqlc's. Its batches and copies run one statement for many
+/// sets of parameters; the generated function takes one set.
+const CARDINALITIES: [(&str, Cardinality); 12] = [
     ("one", Cardinality::One),
     ("opt", Cardinality::Opt),
     ("many", Cardinality::Many),
@@ -82,6 +86,10 @@ const CARDINALITIES: [(&str, Cardinality); 8] = [
     ("stream", Cardinality::Stream),
     ("execrows", Cardinality::Rows),
     ("execresult", Cardinality::Rows),
+    ("batchexec", Cardinality::Exec),
+    ("batchone", Cardinality::One),
+    ("batchmany", Cardinality::Many),
+    ("copyfrom", Cardinality::Exec),
 ];
 
 fn cardinality(word: &str) -> Option<Cardinality> {
@@ -95,8 +103,11 @@ fn sound_name(name: &str, noun: &str) -> String {
     }
     let mut words = String::new();
     let mut before = '_';
-    for c in name.chars() {
-        if c.is_ascii_uppercase() && (before.is_ascii_lowercase() || before.is_ascii_digit()) {
+    let mut chars = name.chars().peekable();
+    while let Some(c) = chars.next() {
+        let ends_word = before.is_ascii_lowercase() || before.is_ascii_digit();
+        let ends_capitals = before.is_ascii_uppercase() && chars.peek().is_some_and(char::is_ascii_lowercase);
+        if c.is_ascii_uppercase() && (ends_word || ends_capitals) {
             words.push('_');
         }
         words.push(if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '_' });
@@ -118,6 +129,11 @@ fn is_snake(name: &str) -> bool {
         && name
             .split('_')
             .all(|word| !word.is_empty() && word.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit()))
+}
+
+/// `LeaseRenew` or `leaseRenew`, as sqlc's users name statements.
+fn is_camel(name: &str) -> bool {
+    name.starts_with(|c: char| c.is_ascii_alphabetic()) && name.bytes().all(|b| b.is_ascii_alphanumeric())
 }
 
 fn is_keyword(name: &str) -> bool {

@@ -2,6 +2,7 @@
 
 use super::tests::said;
 use crate::dialect::Dialect;
+use crate::page::Cardinality;
 
 #[test]
 fn a_header_must_say_how_many_rows() {
@@ -24,7 +25,7 @@ error[bad-header]: lease_get: the header does not say how many rows the statemen
 fn an_unknown_cardinality_is_named() {
     let said = said(
         Dialect::Pg,
-        "-- name: lease_get :onee\nSELECT 1;\n\n-- name: lease_put :batchexec\nDELETE FROM lease;\n\n-- name: lease_list many\nSELECT 1;\n",
+        "-- name: lease_get :onee\nSELECT 1;\n\n-- name: lease_put :execlastid\nDELETE FROM lease;\n\n-- name: lease_list many\nSELECT 1;\n",
     );
     assert_eq!(
         format!("\n{said}"),
@@ -37,13 +38,13 @@ error[bad-header]: lease_get: `:onee` is not a cardinality
   |
   = help: write `:one`
 
-error[bad-header]: lease_put: `:batchexec` is not a cardinality
+error[bad-header]: lease_put: `:execlastid` is not a cardinality
  --> sql/lease.sql:4:20
   |
-4 | -- name: lease_put :batchexec
-  |                    ^^^^^^^^^^ not a cardinality
+4 | -- name: lease_put :execlastid
+  |                    ^^^^^^^^^^^ not a cardinality
   |
-  = help: write one of `:one`, `:opt`, `:many`, `:exec`, `:rows`, `:stream`
+  = help: write `:one`, and `RETURNING` with the key at the end of the statement
 
 error[bad-header]: lease_list: `many` is not a cardinality
  --> sql/lease.sql:7:21
@@ -94,16 +95,16 @@ error[bad-header]: lease_get: the header goes on after its cardinality
 fn a_name_must_be_one_that_a_function_can_have() {
     let said = said(
         Dialect::Pg,
-        "-- name: LeaseGet :one\nSELECT 1;\n\n-- name: lease-put :one\nSELECT 1;\n\n-- name: type :one\nSELECT 1;\n",
+        "-- name: Lease_Get :one\nSELECT 1;\n\n-- name: lease-put :one\nSELECT 1;\n\n-- name: type :one\nSELECT 1;\n",
     );
     assert_eq!(
         format!("\n{said}"),
         r#"
-error[bad-name]: `LeaseGet` cannot name a statement: it is not in lower snake case
+error[bad-name]: `Lease_Get` cannot name a statement: it is not in lower snake case
  --> sql/lease.sql:1:10
   |
-1 | -- name: LeaseGet :one
-  |          ^^^^^^^^ bad name
+1 | -- name: Lease_Get :one
+  |          ^^^^^^^^^ bad name
   |
   = help: write `lease_get`
 
@@ -124,6 +125,17 @@ error[bad-name]: `type` cannot name a statement: it is a word of Rust, so no fun
   = help: write `lease_type`
 "#
     );
+}
+
+#[test]
+fn headers_as_sqlc_has_them_are_read() {
+    let text = "-- name: LeaseGetByID :one\nSELECT 1;\n/* name: leasePut :batchexec */\nDELETE FROM lease;\n\
+                -- name: HTTPLease2Copy :copyfrom\nDELETE FROM lease;\n";
+    let (_, page, found) = super::tests::page(Dialect::Pg, text);
+    assert!(found.is_empty(), "{found:#?}");
+    let read: Vec<_> = page.statements.iter().map(|raw| (raw.name.as_str(), raw.cardinality)).collect();
+    let wanted = [Cardinality::One, Cardinality::Exec, Cardinality::Exec];
+    assert_eq!(read, ["lease_get_by_id", "lease_put", "http_lease2_copy"].into_iter().zip(wanted).collect::<Vec<_>>());
 }
 
 #[test]
@@ -237,7 +249,7 @@ error[unterminated]: lease_run: a dollar-quoted text is not closed
 fn a_header_is_a_line_of_its_own() {
     let said = said(
         Dialect::Pg,
-        "-- name: lease_get :one\nSELECT 1; -- name: lease_put :one\nSELECT 2;\n/* name: lease_end :exec */\nSELECT 3;\n",
+        "-- name: lease_get :one\nSELECT 1; -- name: lease_put :one\nSELECT 2;\nSELECT 3; /* name: lease_end :exec */\n",
     );
     assert_eq!(
         format!("\n{said}"),
@@ -251,10 +263,10 @@ error[bad-header]: lease: a header must be a `--` comment on a line of its own
   = help: put `-- name: lease_put :one` on its own line
 
 error[bad-header]: lease: a header must be a `--` comment on a line of its own
- --> sql/lease.sql:4:1
+ --> sql/lease.sql:4:11
   |
-4 | /* name: lease_end :exec */
-  | ^^^^^^^^^^^^^^^^^^^^^^^^^^^ not read as a header
+4 | SELECT 3; /* name: lease_end :exec */
+  |           ^^^^^^^^^^^^^^^^^^^^^^^^^^^ not read as a header
   |
   = help: put `-- name: lease_end :exec` on its own line
 "#

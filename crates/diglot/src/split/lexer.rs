@@ -41,6 +41,12 @@ impl Token {
     }
 }
 
+/// Whether a comment belongs to the text for the driver: a hint for a planner (`/*+ … */`), or a mark for a template
+/// that a program fills in before it sends the text (`/* TEMPLATE: name */`, `/* TEMPLATE_BEGIN: name */`).
+pub(crate) fn is_kept(comment: &str) -> bool {
+    comment.strip_prefix("/*").is_some_and(|inner| inner.starts_with('+') || inner.trim_start().starts_with("TEMPLATE"))
+}
+
 /// All tokens of a text. A quote that would swallow a `-- name:` line was forgotten to be closed: it ends
 /// before that line, so that one missing mark does not hide every statement behind it.
 pub(crate) fn tokens(text: &str, dialect: Dialect) -> Vec<Token> {

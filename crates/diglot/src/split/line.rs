@@ -55,9 +55,14 @@ impl<'a> Comment<'a> {
         Span::new(self.file, start..start + piece.len())
     }
 
-    /// The text behind `name:` when the comment is a header.
+    /// The text behind `name:` when the comment is a header; sqlc also reads one in a block comment of one line.
     pub(super) fn header(self) -> Option<&'a str> {
-        self.body().strip_prefix("name")?.trim_start().strip_prefix(':')
+        let body = match self.text.strip_prefix("/*") {
+            Some(block) if block.contains('\n') => return None,
+            Some(block) => block.strip_suffix("*/")?.trim(),
+            None => self.body(),
+        };
+        body.strip_prefix("name")?.trim_start().strip_prefix(':')
     }
 }
 

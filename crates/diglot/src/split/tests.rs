@@ -10,7 +10,7 @@ pub(super) fn said(dialect: Dialect, text: &str) -> String {
     render::all(&sources, &found, render::Look::Plain)
 }
 
-fn page(dialect: Dialect, text: &str) -> (Sources, Page, Vec<Diagnostic>) {
+pub(super) fn page(dialect: Dialect, text: &str) -> (Sources, Page, Vec<Diagnostic>) {
     let mut sources = Sources::default();
     let file = sources.add(SourceFile::new("sql/lease.sql", text));
     let (page, found) = split(&sources, file, dialect, "lease");
@@ -143,7 +143,7 @@ fn prose_stays_prose() {
 #[test]
 fn a_finding_does_not_bring_on_another() {
     let text = "-- name: lease_get\n-- only: postgres — has no such thing here\n-- param: id bigint\nSELECT 1;\n\n\
-                -- name: LeasePut :one\n-- diverges(lock) one writer at a time\nSELECT 'a;\n\n-- name: lease_get :many\nSELECT 2;\n\n\
+                -- name: Lease_Put :one\n-- diverges(lock) one writer at a time\nSELECT 'a;\n\n-- name: lease_get :many\nSELECT 2;\n\n\
                 -- name: lease_end :exec\n\n-- name: lease_run\nDELETE FROM lease;\n";
     let (_, page, found) = page(Dialect::Pg, text);
     assert_eq!(found.len(), 9, "{found:#?}");

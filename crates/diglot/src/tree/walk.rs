@@ -1,5 +1,7 @@
 //! Ways through the tree: the columns of what it holds, its sources, and every expression in it.
 
+use std::collections::BTreeMap;
+
 use super::{
     Body, Conflict, ConflictAction, Expr, ExprKind, OrderKey, OutputColumn, Part, Query, Rows, Select, Source,
     SourceId, SourceKind, Statement, Window,
@@ -15,6 +17,11 @@ impl Statement {
     /// The source with that identity, wherever it stands. `excluded` has none: it shows the target's columns.
     pub fn source(&self, id: SourceId) -> Option<&Source> {
         self.sources().into_iter().find(|source| source.id == id)
+    }
+
+    /// Every source by its identity, for more than one look.
+    pub fn sources_by_id(&self) -> BTreeMap<SourceId, &Source> {
+        self.sources().into_iter().map(|source| (source.id, source)).collect()
     }
 
     /// Every source of the statement: targets, FROM and USING, those of subqueries and CTEs too.
