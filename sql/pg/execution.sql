@@ -73,7 +73,8 @@ SELECT core.flow_id, core.lane_id, core.attempt_index, core.lifecycle_phase, cor
 -- Reads the state that a transaction decides on, and keeps it so until the transaction ends.
 -- name: execution_lock :opt
 -- diverges(lock): SQLite has a single writer, which already excludes everybody else.
-SELECT core.lifecycle_phase, core.ownership_state, core.public_state, core.attempt_index, core.lease_reclaim_count
+SELECT core.lifecycle_phase, core.ownership_state, core.eligibility_state, core.public_state, core.attempt_state,
+       core.attempt_index, core.lease_reclaim_count
   FROM ff_exec_core AS core
  WHERE core.partition_key = :partition_key
    AND core.execution_id = :execution_id

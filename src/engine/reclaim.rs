@@ -382,8 +382,17 @@ impl Seen {
             expires_at_ms: attempt.lease_expires_at_ms,
             has_worker: attempt.worker_instance_id.as_deref().is_some_and(|worker| !worker.is_empty()),
         });
-        let (lifecycle_phase, ownership_state) = (&self.core.lifecycle_phase, &self.core.ownership_state);
-        Reclaimable { lifecycle_phase, ownership_state, lease, now_ms }.refusal()
+        let core = &self.core;
+        Reclaimable {
+            lifecycle_phase: &core.lifecycle_phase,
+            ownership_state: &core.ownership_state,
+            eligibility_state: &core.eligibility_state,
+            public_state: &core.public_state,
+            attempt_state: &core.attempt_state,
+            lease,
+            now_ms,
+        }
+        .refusal()
     }
 
     /// How often it was reclaimed; a negative count reads as 0.

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use ff_core::backend::HandleKind;
 use ff_core::contracts::{
     IssueReclaimGrantArgs, IssueReclaimGrantOutcome, ReclaimExecutionArgs, ReclaimExecutionOutcome, ReclaimGrant,
+    RevokeLeaseResult,
 };
 use ff_core::engine_error::{ContentionKind, EngineError, ValidationKind};
 use ff_core::state::PublicState;
@@ -13,7 +14,7 @@ use ff_core::types::{AttemptId, AttemptIndex, ExecutionId, LaneId, LeaseId, Time
 use crate::harness::{Harness as Opened, LEASE_MS, T0, id_in, on_every_database, payload};
 
 /// Asks for a grant as worker `rescuer`.
-fn asking(id: &ExecutionId) -> IssueReclaimGrantArgs {
+pub(crate) fn asking(id: &ExecutionId) -> IssueReclaimGrantArgs {
     IssueReclaimGrantArgs::new(
         id.clone(),
         WorkerId::new("rescuer"),
@@ -122,6 +123,42 @@ on_every_database! {
             h.alter(&format!("UPDATE ff_exec_core SET ownership_state = '{declared}' WHERE {}", h.of(&id))).await;
             granted(&h, &id).await;
         }
+    }
+
+    async fn what_a_sweep_or_an_operator_took_away_is_reclaimed(h) {
+        for is_swept in [true, false] {
+            let (id, lost) = h.created_and_claimed().await;
+            if is_swept {
+                h.pass_ms(LEASE_MS + 1);
+                assert_eq!(h.sweep("lease_expiry").await, (1, 0));
+            } else {
+                let revoked = h.backend.revoke_lease(crate::operator::revoking(&id)).await.unwrap();
+                assert!(matches!(revoked, RevokeLeaseResult::Revoked { .. }), "{revoked:?}");
+            }
+            granted(&h, &id).await;
+            let outcome = h.backend.reclaim_execution(using(&id)).await.unwrap();
+            let ReclaimExecutionOutcome::Claimed(handle) = outcome else { panic!("{outcome:?}") };
+            assert_eq!(payload(&handle).attempt_index, AttemptIndex::new(1));
+            assert!(h.claim("worker-b").await.is_none(), "it is taken");
+            assert!(h.backend.complete(&lost, None).await.is_err());
+            h.backend.complete(&handle, None).await.unwrap();
+            assert_eq!(h.attempts(&id, "outcome").await, ["interrupted_reclaimed", "success"]);
+        }
+    }
+
+    async fn an_attempt_that_goes_on_by_itself_is_not_reclaimed(h) {
+        let resumable = crate::resume::resumable(&h).await.id;
+        let outcome = h.backend.issue_reclaim_grant(asking(&resumable)).await.unwrap();
+        let IssueReclaimGrantOutcome::NotReclaimable { detail, .. } = outcome else { panic!("{outcome:?}") };
+        assert_eq!(detail, "lifecycle_phase=runnable (expected active)");
+        h.alter("UPDATE ff_exec_core SET lane_id = 'aside'").await;
+        let (id, _) = h.created_and_claimed().await;
+        h.pass_ms(LEASE_MS + 1);
+        assert_eq!(h.sweep("lease_expiry").await, (1, 0));
+        granted(&h, &id).await;
+        assert!(h.claim("worker-b").await.is_some());
+        let outcome = h.backend.reclaim_execution(using(&id)).await.unwrap();
+        assert!(matches!(outcome, ReclaimExecutionOutcome::NotReclaimable { .. }), "{outcome:?}");
     }
 
     async fn a_thousand_reclaims_are_enough(h) {

@@ -8,6 +8,9 @@ pub(crate) const MAX_RECLAIMS: u32 = 1000;
 pub(crate) struct Reclaimable<'a> {
     pub(crate) lifecycle_phase: &'a str,
     pub(crate) ownership_state: &'a str,
+    pub(crate) eligibility_state: &'a str,
+    pub(crate) public_state: &'a str,
+    pub(crate) attempt_state: &'a str,
     /// The running attempt; none when there is no attempt at all.
     pub(crate) lease: Option<LeaseSeen>,
     pub(crate) now_ms: i64,
@@ -24,8 +27,11 @@ pub(crate) struct LeaseSeen {
 
 impl Reclaimable<'_> {
     /// Why not, or nothing when it may be reclaimed: the execution is active, and its lease was declared lost,
-    /// has run out, or belongs to nobody.
+    /// has run out, or belongs to nobody; or a sweep or an operator has taken the lease away and nobody has gone on.
     pub(crate) fn refusal(&self) -> Option<String> {
+        if self.is_interrupted() {
+            return None;
+        }
         if self.lifecycle_phase != "active" {
             return Some(format!("lifecycle_phase={} (expected active)", self.lifecycle_phase));
         }
@@ -40,6 +46,16 @@ impl Reclaimable<'_> {
         let owner = self.ownership_state;
         Some(format!("ownership_state={owner} (expected lease_expired_reclaimable | lease_revoked)"))
     }
+
+    /// Whether an attempt was left in the middle and waits for anybody. One that was suspended goes on where it
+    /// stopped, and one that is granted waits for that worker.
+    fn is_interrupted(&self) -> bool {
+        self.lifecycle_phase == "runnable"
+            && self.attempt_state == "attempt_interrupted"
+            && self.eligibility_state == "eligible_now"
+            && self.public_state != "resumable"
+            && self.lease.is_some_and(|lease| lease.expires_at_ms.is_none())
+    }
 }
 
 #[cfg(test)]
@@ -49,6 +65,9 @@ mod tests {
     const HELD: Reclaimable<'static> = Reclaimable {
         lifecycle_phase: "active",
         ownership_state: "leased",
+        eligibility_state: "not_applicable",
+        public_state: "running",
+        attempt_state: "running_attempt",
         lease: Some(LeaseSeen { expires_at_ms: Some(100), has_worker: true }),
         now_ms: 99,
     };
@@ -77,6 +96,28 @@ mod tests {
     #[test]
     fn a_declared_loss_is_enough() {
         assert_eq!(Reclaimable { ownership_state: "lease_revoked", lease: None, ..HELD }.refusal(), None);
+    }
+
+    #[test]
+    fn an_attempt_that_was_left_in_the_middle_is_reclaimed() {
+        let left = Reclaimable {
+            lifecycle_phase: "runnable",
+            ownership_state: "unowned",
+            eligibility_state: "eligible_now",
+            public_state: "waiting",
+            attempt_state: "attempt_interrupted",
+            lease: Some(LeaseSeen { expires_at_ms: None, has_worker: true }),
+            now_ms: 0,
+        };
+        assert_eq!(left.refusal(), None);
+        for other in [
+            Reclaimable { public_state: "resumable", ..left },
+            Reclaimable { eligibility_state: "pending_claim", ..left },
+            Reclaimable { attempt_state: "pending_retry_attempt", ..left },
+            Reclaimable { lease: None, ..left },
+        ] {
+            assert!(other.refusal().is_some(), "{other:?}");
+        }
     }
 
     #[test]
