@@ -21,10 +21,12 @@ use serde_json::Value;
 use sqlx::{AssertSqlSafe, Executor as _, PgConnection, Row as _};
 
 /// The statements that may read a table or an index from end to end, and why that is no more than they need.
-const WHOLE: [(&str, &str); 12] = [
+const WHOLE: [(&str, &str); 14] = [
     ("event_completion_newest", "takes the newest from the end of the key"),
     ("event_lease_newest", "takes the newest from the end of the key"),
     ("event_signal_newest", "takes the newest from the end of the key"),
+    ("flow_cancel_backlog_due_list", "the table holds what still has to be cancelled"),
+    ("flow_summary_due_list", "a background look at the flows, of which it takes the oldest summaries"),
     ("lane_list", "a page of the lanes in the order of the key"),
     ("lease_expired_list", "begins at the leases that are due, unless both tables are as empty as here"),
     ("schedule_granted_due_list", "the index holds what is granted and not yet claimed"),

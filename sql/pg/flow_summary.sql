@@ -33,3 +33,22 @@ VALUES (:partition_key, :flow_id, :total_members, :sampled_members, :members_com
        members_waiting_children = excluded.members_waiting_children,
        public_flow_state = excluded.public_flow_state,
        last_summary_update_at = excluded.last_summary_update_at;
+
+-- Lists flows with members whose summary may be out of date, the oldest summary first. One that says that all
+-- members have ended is taken again after a while only.
+-- name: flow_summary_due_list :many
+-- allow(shard-key): the sweep is over all partitions
+SELECT flow.partition_key, flow.flow_id
+  FROM ff_flow_core AS flow
+  LEFT JOIN ff_flow_summary AS summary
+    ON summary.partition_key = flow.partition_key
+   AND summary.flow_id = flow.flow_id
+ WHERE (summary.flow_id IS NULL
+        OR summary.public_flow_state NOT IN ('completed', 'failed')
+        OR summary.last_summary_update_at < :ended_before_ms)
+   AND EXISTS (SELECT 1
+                 FROM ff_exec_core AS core
+                WHERE core.partition_key = flow.partition_key
+                  AND core.flow_id = flow.flow_id)
+ ORDER BY COALESCE(summary.last_summary_update_at, 0), flow.partition_key, flow.flow_id
+ LIMIT :page_size;

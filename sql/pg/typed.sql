@@ -458,7 +458,7 @@ UPDATE ff_exec_core AS core
 
 -- Finds the newest grant to claim an execution.
 -- name: typed_grant_newest :opt
-SELECT granted.worker_id, granted.expires_at_ms
+SELECT granted.worker_id, granted.worker_instance_id, granted.expires_at_ms
   FROM ff_claim_grant AS granted
  WHERE granted.partition_key = :partition_key
    AND granted.execution_id = :execution_id

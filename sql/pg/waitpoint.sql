@@ -81,3 +81,19 @@ SELECT waiting.waitpoint_id, waiting.waitpoint_key, waiting.state,
    AND (CAST(:after AS uuid) IS NULL OR waiting.waitpoint_id > :after)
  ORDER BY waiting.waitpoint_id
  LIMIT :page_size;
+
+-- Lists the waitpoints whose time is over, oldest first, strictly after a cursor.
+-- name: waitpoint_due_list :many
+-- allow(shard-key): the sweep is over all partitions
+-- column: expires_at_ms i64
+SELECT waiting.partition_key, waiting.waitpoint_id, waiting.expires_at_ms, core.raw_fields
+  FROM ff_waitpoint_pending AS waiting
+  JOIN ff_exec_core AS core
+    ON core.partition_key = waiting.partition_key
+   AND core.execution_id = waiting.execution_id
+ WHERE waiting.expires_at_ms IS NOT NULL
+   AND waiting.expires_at_ms < :now_ms
+   AND (waiting.expires_at_ms, waiting.partition_key, waiting.waitpoint_id)
+       > (:after_expires_at_ms, :after_partition_key, :after_waitpoint_id)
+ ORDER BY waiting.expires_at_ms, waiting.partition_key, waiting.waitpoint_id
+ LIMIT :page_size;

@@ -31,3 +31,18 @@ UPDATE ff_exec_core AS core
    AND core.lifecycle_phase = 'runnable'
    AND core.eligibility_state IN ('blocked_by_budget', 'blocked_by_quota', 'blocked_by_route', 'blocked_by_operator')
    AND core.blocking_reason = :blocking_reason;
+
+-- Lists executions that wait for something that may have come, in the order of their ids, strictly after a cursor.
+-- name: admission_blocked_list :many
+-- column: required_capabilities text
+-- diverges(columns.required_capabilities): SQLite has no array columns; both give the tokens joined by commas, the caller sorts them.
+SELECT core.partition_key, core.execution_id, core.blocking_reason, core.raw_fields,
+       COALESCE((SELECT group_concat(required.capability, ',')
+                   FROM ff_execution_capabilities AS required
+                  WHERE required.execution_id = core.execution_id), '') AS required_capabilities
+  FROM ff_exec_core AS core
+ WHERE core.eligibility_state IN ('blocked_by_budget', 'blocked_by_quota', 'blocked_by_route')
+   AND core.lifecycle_phase = 'runnable'
+   AND (core.partition_key, core.execution_id) > (:after_partition_key, :after_execution_id)
+ ORDER BY core.partition_key, core.execution_id
+ LIMIT :page_size;

@@ -255,3 +255,11 @@ INSERT INTO ff_operator_event
        (execution_id, event_type, details, occurred_at_ms, partition_key, namespace, instance_tag)
 VALUES (:flow_text, 'flow_cancel_requested', :details, :now_ms, :partition_key, :namespace, NULL)
 RETURNING event_id;
+
+-- Lists flows whose cancellation was noted before a time and is still noted, the oldest first.
+-- name: flow_cancel_backlog_due_list :many
+SELECT noted.partition_key, noted.flow_id, noted.reason
+  FROM ff_cancel_backlog AS noted
+ WHERE noted.requested_at_ms <= :requested_before_ms
+ ORDER BY noted.requested_at_ms, noted.partition_key, noted.flow_id
+ LIMIT :page_size;

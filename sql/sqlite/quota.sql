@@ -100,3 +100,18 @@ SELECT count(*) AS admitted_count
   FROM ff_quota_admitted AS admitted
  WHERE admitted.partition_key = :partition_key
    AND admitted.quota_policy_id = :quota_policy_id;
+
+-- Counts what a quota policy has admitted since a time, and the places under it that are held.
+-- name: quota_use_read :one
+-- column: admitted_count i64
+-- column: held_count i64
+SELECT (SELECT count(*)
+          FROM ff_quota_window AS entry
+         WHERE entry.partition_key = :partition_key
+           AND entry.quota_policy_id = :quota_policy_id
+           AND entry.admitted_at_ms >= :cutoff_ms) AS admitted_count,
+       (SELECT count(*)
+          FROM ff_quota_admitted AS held
+         WHERE held.partition_key = :partition_key
+           AND held.quota_policy_id = :quota_policy_id
+           AND held.expires_at_ms > :now_ms) AS held_count;

@@ -23,11 +23,12 @@ use uuid::Uuid;
 use crate::backend::Backend;
 use crate::db::{Dialect, Wakes};
 use crate::engine::policy::expiry::{ends_attempts, may_follow, passes, wakes_at_ms};
-use crate::engine::resume;
+use crate::engine::{resume, waitpoint};
 use crate::error::Abort;
 use crate::model::document;
 use crate::model::id::{ExecKey, exec_key, partition_key};
 use crate::model::state::{AttemptOutcome, has_ended};
+use crate::statements::waitpoint as waitpoint_rows;
 use crate::statements::{Statements, attempt, expiry, grant, suspension};
 use crate::sweep::{FullScannerConfig, Report};
 
@@ -41,11 +42,30 @@ const SWEEP_PAGES: u32 = 40;
 const CHECK_PAGE: i64 = 500;
 
 /// Goes through what a list says is due, oldest first, page by page, until the list ends or enough was done:
-/// `sweep_due!(backend, list(Params, after < column), |row, key, now_ms| handled)`.
+/// `sweep_due!(backend, config, list(Params, after < column), |row, key, now_ms| handled)`. What is not an execution
+/// names its id beside the time: `after < column, after_id < id`.
 macro_rules! sweep_due {
     (
-        $backend:expr, $list:ident($noun:ident :: $params:ident, $after_at_ms:ident < $at_ms:ident),
+        $backend:expr,
+        $config:expr,
+        $list:ident($noun:ident :: $params:ident, $after_at_ms:ident < $at_ms:ident),
         |$row:ident, $key:ident, $now_ms:ident| $handled:expr
+    ) => {
+        sweep_due!(
+            $backend,
+            $config,
+            $list($noun::$params, $after_at_ms < $at_ms, after_execution_id < execution_id),
+            |$row, $now_ms| {
+                let $key = ExecKey { partition_key: $row.partition_key, execution_id: $row.execution_id };
+                $handled
+            }
+        )
+    };
+    (
+        $backend:expr,
+        $config:expr,
+        $list:ident($noun:ident :: $params:ident, $after_at_ms:ident < $at_ms:ident, $after_id:ident < $id:ident),
+        |$row:ident, $now_ms:ident| $handled:expr
     ) => {{
         let now_ms = $backend.now_ms();
         let mut report = Report::default();
@@ -55,14 +75,16 @@ macro_rules! sweep_due {
                 now_ms,
                 $after_at_ms: after.0,
                 after_partition_key: after.1,
-                after_execution_id: after.2,
+                $after_id: after.2,
                 page_size: SWEEP_PAGE,
             };
             let rows = read!($backend, $list, params)?;
             let is_last = (rows.len() as i64) < SWEEP_PAGE;
             for $row in rows {
-                after = ($row.$at_ms, $row.partition_key, $row.execution_id);
-                let $key = ExecKey { partition_key: $row.partition_key, execution_id: $row.execution_id };
+                after = ($row.$at_ms, $row.partition_key, $row.$id);
+                if !$config.includes($row.partition_key) {
+                    continue;
+                }
                 let $now_ms = now_ms;
                 report.count($handled);
             }
@@ -197,6 +219,7 @@ async fn sweep_expired<D: Dialect>(
 ) -> Result<Report, EngineError> {
     sweep_due!(
         backend,
+        config,
         expiry_lease_due_list(expiry::ExpiryLeaseDueListParams, after_expires_at_ms < lease_expires_at_ms),
         |_row, key, now_ms| {
             let asked_by = Asker::Sweep(config.scanner_filter.clone());
@@ -212,6 +235,7 @@ pub(crate) async fn sweep_deadlines<D: Dialect>(
 ) -> Result<Report, EngineError> {
     sweep_due!(
         backend,
+        config,
         expiry_deadline_due_list(expiry::ExpiryDeadlineDueListParams, after_deadline_at_ms < deadline_at_ms),
         |_row, key, now_ms| {
             let asked_by = Asker::Sweep(config.scanner_filter.clone());
@@ -227,10 +251,35 @@ pub(crate) async fn sweep_suspensions<D: Dialect>(
 ) -> Result<Report, EngineError> {
     sweep_due!(
         backend,
+        config,
         suspension_due_list(suspension::SuspensionDueListParams, after_timeout_at_ms < timeout_at_ms),
         |row, key, _now_ms| {
             let is_meant = passes(&config.scanner_filter, &row.raw_fields);
             if is_meant { resume::expire_due(backend, key).await } else { Ok(false) }
+        }
+    )
+}
+
+/// One run of the sweep for waitpoints whose time is over.
+pub(crate) async fn sweep_waitpoints<D: Dialect>(
+    backend: &Backend<D>,
+    config: &FullScannerConfig,
+) -> Result<Report, EngineError> {
+    sweep_due!(
+        backend,
+        config,
+        waitpoint_due_list(
+            waitpoint_rows::WaitpointDueListParams,
+            after_expires_at_ms < expires_at_ms,
+            after_waitpoint_id < waitpoint_id
+        ),
+        |row, now_ms| {
+            let is_meant = passes(&config.scanner_filter, &row.raw_fields);
+            if is_meant {
+                waitpoint::close_due(backend, row.partition_key, row.waitpoint_id, now_ms).await
+            } else {
+                Ok(false)
+            }
         }
     )
 }

@@ -24,6 +24,12 @@ use crate::model::given::one_more;
 use crate::model::id::{corruption, exec_key, execution_id, invalid_input, partition_key, reject_nul};
 use crate::model::state::flow_has_ended;
 use crate::statements::{Statements as _, edge as edges, flow, flow_summary};
+use crate::sweep::Report;
+
+/// How many summaries one run of the projector brings up to date.
+const SUMMARY_BATCH: i64 = 200;
+/// For how long a summary counts as final that says that all members have ended.
+const ENDED_SUMMARY_LIFE_MS: i64 = 3_600_000;
 
 /// Where a flow's document is, in errors.
 pub(crate) const DOCUMENT: &str = "flow_core: raw_fields not valid JSON";
@@ -234,7 +240,28 @@ pub(crate) async fn project_summary<D: Dialect>(
     id: &FlowId,
     now: TimestampMs,
 ) -> Result<bool, EngineError> {
-    let (partition_key, flow_id, now_ms) = (partition_key(partition.index)?, id.0, now.0);
+    summarize(backend, partition_key(partition.index)?, id.0, now.0).await
+}
+
+/// One run of the projector: brings the oldest summaries of flows up to date, those that are missing first. One
+/// that says that all members have ended is looked at again after an hour, because a member may be replayed.
+pub(crate) async fn sweep_summaries<D: Dialect>(backend: &Backend<D>) -> Result<Report, EngineError> {
+    let now_ms = backend.now_ms();
+    let ended_before_ms = now_ms.saturating_sub(ENDED_SUMMARY_LIFE_MS);
+    let params = flow_summary::FlowSummaryDueListParams { ended_before_ms, page_size: SUMMARY_BATCH };
+    let mut report = Report::default();
+    for row in survey!(backend, flow_summary_due_list, params)? {
+        report.count(summarize(backend, row.partition_key, row.flow_id, now_ms).await);
+    }
+    Ok(report)
+}
+
+async fn summarize<D: Dialect>(
+    backend: &Backend<D>,
+    partition_key: i16,
+    flow_id: Uuid,
+    now_ms: i64,
+) -> Result<bool, EngineError> {
     let count = flow_summary::FlowSummaryCountParams { partition_key, flow_id };
     transaction!(backend, "project_flow_summary", [count], |conn| {
         let mut members = Members::default();

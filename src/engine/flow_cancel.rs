@@ -6,21 +6,30 @@
 use std::collections::BTreeSet;
 
 use ff_core::backend::CancelFlowPolicy;
-use ff_core::contracts::{CancelFlowArgs, CancelFlowHeader, CancelFlowResult};
+use ff_core::contracts::{CancelExecutionArgs, CancelFlowArgs, CancelFlowHeader, CancelFlowResult};
 use ff_core::engine_error::EngineError;
-use ff_core::types::{ExecutionId, FlowId};
+use ff_core::state::PublicState;
+use ff_core::types::{CancelSource, ExecutionId, FlowId, TimestampMs};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
 use crate::backend::Backend;
 use crate::db::{Dialect, Wakes};
-use crate::engine::flow;
 use crate::engine::policy::flow_cancel::Reach;
+use crate::engine::{execution, flow, operator};
 use crate::error::Abort;
 use crate::model::document;
-use crate::model::id::{execution_id, reject_nul};
+use crate::model::id::{corruption, execution_id, reject_nul};
 use crate::model::state::flow_has_ended;
 use crate::statements::{Statements as _, flow_cancel as rows};
+use crate::sweep::Report;
+
+/// How long a cancellation is left to whoever asked for it.
+const BACKLOG_GRACE_MS: i64 = 30_000;
+/// How many flows one run of the sweep takes.
+const BACKLOG_FLOWS: i64 = 50;
+/// How many members of a flow one run takes.
+const BACKLOG_MEMBERS: usize = 500;
 
 /// Cancels a flow and the members that the policy reaches.
 ///
@@ -322,4 +331,55 @@ pub(crate) async fn ack_member<D: Dialect>(
         conn.flow_cancel_backlog_drop(drop).await?;
         Ok(())
     })
+}
+
+/// One run of the sweep for cancellations that nobody has brought to their end: cancels the members that are still
+/// noted half a minute after the request, if they have not ended, and acknowledges them.
+///
+/// [`cancel_header`] has cancelled them by its answer; those that it left open were noted by another program.
+pub(crate) async fn sweep_backlog<D: Dialect>(backend: &Backend<D>) -> Result<Report, EngineError> {
+    let requested_before_ms = backend.now_ms().saturating_sub(BACKLOG_GRACE_MS);
+    let params = rows::FlowCancelBacklogDueListParams { requested_before_ms, page_size: BACKLOG_FLOWS };
+    let mut report = Report::default();
+    for row in survey!(backend, flow_cancel_backlog_due_list, params)? {
+        let (partition_key, flow_id) = (row.partition_key, row.flow_id);
+        let params = rows::FlowCancelBacklogMembersListParams { partition_key, flow_id };
+        let noted = read!(backend, flow_cancel_backlog_members_list, params)?;
+        if noted.is_empty() {
+            let params = rows::FlowCancelBacklogDropParams { partition_key, flow_id };
+            report.count(unit!(backend, flow_cancel_backlog_drop, params).map(|()| true));
+        }
+        for member in noted.into_iter().take(BACKLOG_MEMBERS) {
+            report.count(end_noted(backend, flow_id, &member.execution_id, &row.reason).await.map(|()| true));
+        }
+    }
+    Ok(report)
+}
+
+fn is_over(state: PublicState) -> bool {
+    use PublicState::{Cancelled, Completed, Expired, Failed, Skipped};
+    matches!(state, Cancelled | Completed | Expired | Failed | Skipped)
+}
+
+async fn end_noted<D: Dialect>(
+    backend: &Backend<D>,
+    flow_id: Uuid,
+    member: &str,
+    reason: &str,
+) -> Result<(), EngineError> {
+    let id = ExecutionId::parse(member)
+        .map_err(|error| corruption(format!("ff_cancel_backlog_member.execution_id: {error}")))?;
+    if execution::read_state(backend, &id).await?.is_some_and(|state| !is_over(state)) {
+        let args = CancelExecutionArgs {
+            execution_id: id.clone(),
+            reason: reason.to_owned(),
+            source: CancelSource::OperatorOverride,
+            lease_id: None,
+            lease_epoch: None,
+            attempt_id: None,
+            now: TimestampMs::from_millis(backend.now_ms()),
+        };
+        operator::cancel(backend, &args).await?;
+    }
+    ack_member(backend, &FlowId::from_uuid(flow_id), &id).await
 }

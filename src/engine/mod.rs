@@ -26,6 +26,7 @@
 //! | `budget` | `create_budget`, `reset_budget`, `get_budget_status`, `read_budget_usage_and_limits`, `report_usage`, `report_usage_admin`, `record_spend`, `release_budget` |
 //! | `quota` | `create_quota_policy`, `read_quota_policy_limits`, `check_admission`, `release_admission` |
 //! | `admission` | `block_execution_for_admission`, `block_route`, `unblock_execution` |
+//! | `unblock` | the sweep that puts blocked executions back |
 //! | `upkeep` | `reconcile_budget_counters`, `reconcile_quota_counters`, the resets of budgets, the sweep of what has served its time |
 //! | `schedule` | `evaluate_flow_eligibility`, `scan_eligible_executions`, `issue_claim_grant`, `claim_for_worker`, the release of expired grants |
 //! | `server` | `ping`, `server_time_ms` |
@@ -174,6 +175,7 @@ pub(crate) mod tag;
 pub(crate) mod take;
 pub(crate) mod trim;
 pub(crate) mod typed;
+pub(crate) mod unblock;
 pub(crate) mod upkeep;
 pub(crate) mod waitpoint;
 pub(crate) mod worker;

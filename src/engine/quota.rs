@@ -202,8 +202,7 @@ async fn admit_on<D: Dialect>(
 }
 
 /// Admits an execution under the limits that its policy stores, in a transaction of the caller's; says whether it
-/// may go on. Where there is no policy, or one without limits, everything may. A policy without a window counts
-/// over a minute.
+/// may go on. Where there is no policy, or one without limits, everything may.
 pub(crate) async fn admit_by_policy<D: Dialect>(
     conn: &mut D::Connection,
     partition_key: i16,
@@ -212,25 +211,49 @@ pub(crate) async fn admit_by_policy<D: Dialect>(
     now_ms: i64,
 ) -> Result<bool, Abort> {
     let params = quota::QuotaLimitsReadParams { partition_key, quota_policy_id: id.to_string() };
-    let Some(limits) = conn.quota_limits_read(&params).await? else {
+    let limits = conn.quota_limits_read(&params).await?;
+    let Some(args) = limits.and_then(|limits| by_limits(&limits, execution_id, now_ms)) else {
         return Ok(true);
     };
-    if limits.max_requests_per_window <= 0 && limits.active_concurrency_cap <= 0 {
+    let asked = Asked::new(partition_key, id, &args);
+    let (policy, _) = lock_or_make::<D>(conn, &asked).await?;
+    let answer = admit_on::<D>(conn, &asked, policy.active_concurrency).await?;
+    Ok(matches!(answer, CheckAdmissionResult::Admitted | CheckAdmissionResult::AlreadyAdmitted))
+}
+
+/// Whether a policy would admit an execution now, by the limits that it stores. Changes nothing.
+pub(crate) async fn has_room<D: Dialect>(
+    backend: &Backend<D>,
+    id: &QuotaPolicyId,
+    execution_id: ExecutionId,
+    now_ms: i64,
+) -> Result<bool, EngineError> {
+    let (partition_key, quota_policy_id) = (partition(backend, id), id.to_string());
+    let params = quota::QuotaLimitsReadParams { partition_key, quota_policy_id: quota_policy_id.clone() };
+    let limits = read!(backend, quota_limits_read, params)?;
+    let Some(args) = limits.and_then(|limits| by_limits(&limits, execution_id, now_ms)) else {
         return Ok(true);
-    }
+    };
+    let cutoff_ms = now_ms.saturating_sub(window_ms(&args));
+    let params = quota::QuotaUseReadParams { partition_key, quota_policy_id, cutoff_ms, now_ms };
+    let in_use = read!(backend, quota_use_read, params)?;
+    let seen = QuotaSeen { active: in_use.held_count, admitted: in_use.admitted_count, oldest_at_ms: None };
+    Ok(refusal(&args, seen).is_none())
+}
+
+/// What an execution asks for under the limits of a policy; nothing when the policy limits nothing. A policy
+/// without a window counts over a minute.
+fn by_limits(limits: &quota::QuotaLimitsReadRow, execution_id: ExecutionId, now_ms: i64) -> Option<CheckAdmissionArgs> {
+    let is_limited = limits.max_requests_per_window > 0 || limits.active_concurrency_cap > 0;
     let window_seconds = limits.requests_per_window_seconds.max(0).unsigned_abs();
-    let args = CheckAdmissionArgs {
+    is_limited.then(|| CheckAdmissionArgs {
         execution_id,
         now: TimestampMs::from_millis(now_ms),
         window_seconds: if window_seconds == 0 { DEFAULT_WINDOW_SECONDS } else { window_seconds },
         rate_limit: limits.max_requests_per_window.max(0).unsigned_abs(),
         concurrency_cap: limits.active_concurrency_cap.max(0).unsigned_abs(),
         jitter_ms: None,
-    };
-    let asked = Asked::new(partition_key, id, &args);
-    let (policy, _) = lock_or_make::<D>(conn, &asked).await?;
-    let answer = admit_on::<D>(conn, &asked, policy.active_concurrency).await?;
-    Ok(matches!(answer, CheckAdmissionResult::Admitted | CheckAdmissionResult::AlreadyAdmitted))
+    })
 }
 
 /// Gives the place of an execution back; its use of the rate stays.

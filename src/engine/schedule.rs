@@ -26,7 +26,7 @@ use uuid::Uuid;
 use crate::backend::Backend;
 use crate::db::Dialect;
 use crate::engine::execution;
-use crate::engine::policy::allowance::{BudgetLimit, budget_ids, limits};
+use crate::engine::policy::allowance::{budget_ids, has_room};
 use crate::engine::policy::capability;
 use crate::engine::policy::eligibility::{Upstream, is_required};
 use crate::engine::quota;
@@ -354,19 +354,10 @@ async fn has_budget_left<D: Dialect>(
     let Some(budget) = conn.schedule_budget_read(&params).await? else {
         return Ok(true);
     };
-    let limits = limits(&budget.policy_json);
-    if limits.is_empty() {
-        return Ok(true);
-    }
     let params = schedule::ScheduleUsageListParams { partition_key, budget_id: budget_id.to_owned() };
-    let used: HashMap<_, _> = conn
-        .schedule_usage_list(&params)
-        .await?
-        .into_iter()
-        .map(|row| (row.dimensions_key, row.current_value))
-        .collect();
-    let exhausted = |limit: &BudgetLimit| limit.is_reached(used.get(&limit.dimension).copied());
-    Ok(!limits.iter().any(exhausted))
+    let used = conn.schedule_usage_list(&params).await?;
+    let used = used.into_iter().map(|row| (row.dimensions_key, row.current_value)).collect();
+    Ok(has_room(&budget.policy_json, &used))
 }
 
 async fn grant_on<D: Dialect>(

@@ -58,16 +58,67 @@ pub(crate) async fn mark_on<D: Dialect>(
     Ok(())
 }
 
+/// What one round of the dispatcher did, in groups.
+#[allow(unreachable_pub, reason = "public with the feature `compat`")]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct DispatchReport {
+    /// Their members were cancelled.
+    pub dispatched: u64,
+    /// They are gone, and so is their pending row.
+    pub orphaned: u64,
+    /// They have no flag: the reconciler's business.
+    pub skipped_for_reconciler: u64,
+    /// Another transaction works on them.
+    pub skipped_locked: u64,
+    /// They failed, and are tried again in the next round.
+    pub errors: u64,
+}
+
+/// What one round of the reconciler did, in groups.
+#[allow(unreachable_pub, reason = "public with the feature `compat`")]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ReconcileReport {
+    /// They had nothing to cancel for, so their pending row is gone.
+    pub sremmed_stale: u64,
+    /// Their members had ended, so flag, names and pending row are gone.
+    pub completed_drain: u64,
+    /// They are the dispatcher's business.
+    pub no_op: u64,
+    /// They failed, and are tried again in the next round.
+    pub errors: u64,
+}
+
+/// One round of the dispatcher, for the table of sweeps.
+pub(crate) async fn sweep_cancels<D: Dialect>(backend: &Backend<D>) -> Result<Report, EngineError> {
+    let DispatchReport { dispatched, orphaned, errors, .. } = dispatch_round(backend).await?;
+    Ok(report(dispatched + orphaned, errors))
+}
+
+/// The counts of at most one batch.
+fn report(processed: u64, errors: u64) -> Report {
+    let few = |count: u64| u32::try_from(count).unwrap_or(u32::MAX); // tidy: at most one batch
+    Report { processed: few(processed), errors: few(errors) }
+}
+
 /// One round of the dispatcher: cancels the named members of groups that are pending, the oldest group first. Safe
 /// to repeat.
 ///
 /// A pending row whose group is gone is deleted. A group without a flag is left to the reconciler, one that
 /// another transaction works on to the next round.
-pub(crate) async fn sweep_cancels<D: Dialect>(backend: &Backend<D>) -> Result<Report, EngineError> {
-    let mut report = Report::default();
+pub(crate) async fn dispatch_round<D: Dialect>(backend: &Backend<D>) -> Result<DispatchReport, EngineError> {
+    let mut report = DispatchReport::default();
     for group in pending(backend).await? {
-        let begun = cancel_group(backend, group).await;
-        report.count(begun.map(|begun| matches!(begun, Begun::Members(..) | Begun::Orphaned)));
+        match cancel_group(backend, group).await {
+            Ok(Begun::Members(..)) => report.dispatched += 1,
+            Ok(Begun::Orphaned) => report.orphaned += 1,
+            Ok(Begun::NoFlag) => report.skipped_for_reconciler += 1,
+            Ok(Begun::Locked) => report.skipped_locked += 1,
+            Ok(Begun::Gone) => {}
+            Err(error) => {
+                report.errors += 1;
+                tracing::warn!(%error, "siblings could not be cancelled");
+            }
+        }
     }
     Ok(report)
 }
@@ -208,13 +259,26 @@ async fn cancel_on<D: Dialect>(conn: &mut D::Connection, ending: &Ending) -> Res
     Ok(Events { completion: Some(completion), lease })
 }
 
+/// One round of the reconciler, for the table of sweeps.
+pub(crate) async fn sweep_leftovers<D: Dialect>(backend: &Backend<D>) -> Result<Report, EngineError> {
+    let ReconcileReport { sremmed_stale, completed_drain, errors, .. } = reconcile_round(backend).await?;
+    Ok(report(sremmed_stale + completed_drain, errors))
+}
+
 /// One round of the reconciler: tidies up after dispatchers that did not come to the end, the oldest group first.
 /// Safe to repeat.
-pub(crate) async fn sweep_leftovers<D: Dialect>(backend: &Backend<D>) -> Result<Report, EngineError> {
-    let mut report = Report::default();
+pub(crate) async fn reconcile_round<D: Dialect>(backend: &Backend<D>) -> Result<ReconcileReport, EngineError> {
+    let mut report = ReconcileReport::default();
     for group in pending(backend).await? {
-        let tidied = tidy_group(backend, group).await;
-        report.count(tidied.map(|action| action != SiblingCancelReconcileAction::NoOp));
+        match tidy_group(backend, group).await {
+            Ok(SiblingCancelReconcileAction::SremmedStale) => report.sremmed_stale += 1,
+            Ok(SiblingCancelReconcileAction::CompletedDrain) => report.completed_drain += 1,
+            Ok(_) => report.no_op += 1,
+            Err(error) => {
+                report.errors += 1;
+                tracing::warn!(%error, "a group could not be tidied up");
+            }
+        }
     }
     Ok(report)
 }

@@ -162,22 +162,31 @@ pub(crate) async fn close<D: Dialect>(
     let partition_key = partition_key(partition.index)?;
     let waitpoint_id =
         Uuid::parse_str(waitpoint_id).map_err(|error| invalid_input(format!("waitpoint_id not a UUID: {error}")))?;
-    let now_ms = now_ms.min(backend.now_ms());
+    close_due(backend, partition_key, waitpoint_id, now_ms.min(backend.now_ms())).await.map(drop)
+}
+
+/// The same for a waitpoint of which a sweep believes that it is due; says whether it was.
+pub(crate) async fn close_due<D: Dialect>(
+    backend: &Backend<D>,
+    partition_key: i16,
+    waitpoint_id: Uuid,
+    now_ms: i64,
+) -> Result<bool, EngineError> {
     let due = waitpoint::WaitpointDueReadParams { partition_key, waitpoint_id, now_ms };
     let closing = waitpoint::WaitpointDeleteDueParams { partition_key, waitpoint_id, now_ms };
     transaction!(backend, "waitpoint_close", [due, closing], |conn| {
         let Some(owner) = conn.waitpoint_due_read(due).await? else {
-            return Ok(());
+            return Ok(false);
         };
         // The execution is locked before its waitpoint, in the order of every other operation.
         let execution_id = owner.execution_id;
         conn.execution_lock(&execution::ExecutionLockParams { partition_key, execution_id }).await?;
         let Some(closed) = conn.waitpoint_delete_due(closing).await? else {
-            return Ok(());
+            return Ok(false);
         };
         let read = suspension::SuspensionReadParams { partition_key, execution_id };
         let Some(row) = conn.suspension_read(&read).await? else {
-            return Ok(());
+            return Ok(true);
         };
         let id_text = waitpoint_id.to_string();
         let waitpoint_key = if closed.waitpoint_key.is_empty() { &id_text } else { &closed.waitpoint_key };
@@ -191,7 +200,7 @@ pub(crate) async fn close<D: Dialect>(
             })
             .await?;
         }
-        Ok(())
+        Ok(true)
     })
 }
 

@@ -23,7 +23,7 @@ use crate::error::Abort;
 use crate::model::given::stored_ms;
 use crate::model::id::{invalid_input, reject_nul};
 use crate::statements::{Statements, worker};
-use crate::sweep::Report;
+use crate::sweep::{FullScannerConfig, Report};
 
 const LIST_DEFAULT_LIMIT: u32 = 1_000;
 const LIST_MAX_LIMIT: u32 = 10_000;
@@ -156,9 +156,35 @@ pub(crate) async fn list<D: Dialect>(
     Ok(ListWorkersResult::new(entries, cursor))
 }
 
+/// What the workers of a namespace offer all together, as far as they are alive.
+pub(crate) async fn offered<D: Dialect>(
+    backend: &Backend<D>,
+    namespace: &str,
+    now_ms: i64,
+) -> Result<BTreeSet<String>, EngineError> {
+    let mut offered = BTreeSet::new();
+    let mut after = String::new();
+    loop {
+        let page_size = SWEEP_BATCH;
+        let params = worker::WorkerListParams { namespace: namespace.to_owned(), after, page_size };
+        let rows = read!(backend, worker_list, params)?;
+        let is_last = (rows.len() as i64) < SWEEP_BATCH;
+        after = rows.last().map(|row| row.worker_instance_id.clone()).unwrap_or_default(); // tidy: nothing follows
+        for row in rows {
+            if row.last_heartbeat_ms > now_ms.saturating_sub(row.liveness_ttl_ms) {
+                let tokens = row.capabilities_csv.split(',').filter(|token| !token.is_empty());
+                offered.extend(tokens.map(str::to_owned));
+            }
+        }
+        if is_last {
+            return Ok(offered);
+        }
+    }
+}
+
 /// Takes every instance whose time to live is over out of the registry, with a `ttl_swept` event each, and
 /// says how many. An instance that is refreshed meanwhile stays.
-pub(crate) async fn sweep<D: Dialect>(backend: &Backend<D>) -> Result<Report, EngineError> {
+pub(crate) async fn sweep<D: Dialect>(backend: &Backend<D>, config: &FullScannerConfig) -> Result<Report, EngineError> {
     let now_ms = backend.now_ms();
     let mut report = Report::default();
     loop {
@@ -167,8 +193,12 @@ pub(crate) async fn sweep<D: Dialect>(backend: &Backend<D>) -> Result<Report, En
         let page_full = lapsed.len() as i64 == SWEEP_BATCH;
         let before = report.processed;
         for instance in lapsed {
+            let partition_key = D::worker_partition(&instance.worker_instance_id);
+            if !config.includes(partition_key) {
+                continue;
+            }
             let params = worker::WorkerSweepParams {
-                partition_key: D::worker_partition(&instance.worker_instance_id),
+                partition_key,
                 namespace: instance.namespace,
                 worker_instance_id: instance.worker_instance_id,
                 now_ms,

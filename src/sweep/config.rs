@@ -62,6 +62,8 @@ pub struct FullScannerConfig {
     pub retention: Duration,
     /// Which executions the sweeps look at.
     pub scanner_filter: ScannerFilter,
+    /// The one partition that a single run is about; every run of the loops is about all.
+    pub(crate) only_partition: Option<i16>,
 }
 
 impl Default for FullScannerConfig {
@@ -122,7 +124,13 @@ impl FullScannerConfig {
             dependency_stale_threshold_ms: Self::DEFAULT_DEP_STALE_MS,
             retention: Duration::from_secs(24 * 60 * 60),
             scanner_filter: ScannerFilter::NOOP,
+            only_partition: None,
         }
+    }
+
+    /// Whether a partition is looked at.
+    pub(crate) fn includes(&self, partition_key: i16) -> bool {
+        self.only_partition.is_none_or(|only| only == partition_key)
     }
 }
 

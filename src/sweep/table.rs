@@ -13,7 +13,9 @@ use futures_core::future::BoxFuture;
 use super::FullScannerConfig;
 use crate::backend::Backend;
 use crate::db::Dialect;
-use crate::engine::{dependency, execution, expiry, schedule, sibling, trim, upkeep, worker};
+use crate::engine::{
+    dependency, execution, expiry, flow, flow_cancel, schedule, sibling, trim, unblock, upkeep, worker,
+};
 
 /// What one run of a sweep did.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -79,18 +81,22 @@ pub(super) fn all<D: Dialect>() -> Vec<Sweep<D>> {
         sweep!("attempt_timeout", attempt_timeout_interval, |backend, config| expiry::sweep_attempts(backend, config)),
         sweep!("budget_reconciler", budget_reconciler_interval, |backend| upkeep::reconcile_all_budgets(backend)),
         sweep!("budget_reset", budget_reset_interval, |backend| upkeep::reset_budgets(backend)),
+        sweep!("cancel_reconciler", cancel_reconciler_interval, |backend| flow_cancel::sweep_backlog(backend)),
         sweep!("delayed_promoter", delayed_promoter_interval, |backend| execution::sweep_delayed(backend)),
         sweep!("dependency", dependency_reconciler_interval, |backend, config| dependency::sweep(backend, &config.scanner_filter, config.dependency_stale_threshold_ms)),
         sweep!("edge_cancel_dispatcher", edge_cancel_dispatcher_interval, |backend| sibling::sweep_cancels(backend)),
         sweep!("edge_cancel_reconciler", edge_cancel_reconciler_interval, |backend| sibling::sweep_leftovers(backend)),
         sweep!("execution_deadline", execution_deadline_interval, |backend, config| expiry::sweep_deadlines(backend, config)),
+        sweep!("flow_projector", flow_projector_interval, |backend| flow::sweep_summaries(backend)),
         sweep!("grant_expiry", lease_expiry_interval, |backend| schedule::sweep_grants(backend)),
         sweep!("growth", growth_interval, |backend| upkeep::forget_old(backend)),
         sweep!("index_reconciler", index_reconciler_interval, |backend, config| expiry::sweep_checks(backend, config)),
         sweep!("lease_expiry", lease_expiry_interval, |backend, config| expiry::sweep_leases(backend, config)),
+        sweep!("pending_wp_expiry", pending_wp_expiry_interval, |backend, config| expiry::sweep_waitpoints(backend, config)),
         sweep!("quota_reconciler", quota_reconciler_interval, |backend| upkeep::reconcile_all_quotas(backend)),
         sweep!("retention_trimmer", retention_trimmer_interval, |backend, config| trim::sweep(backend, config)),
         sweep!("suspension_timeout", suspension_timeout_interval, |backend, config| expiry::sweep_suspensions(backend, config)),
-        sweep!("worker_registry_ttl_sweep", worker_registry_ttl_interval, |backend| worker::sweep(backend)),
+        sweep!("unblock", unblock_interval, |backend, config| unblock::sweep(backend, config)),
+        sweep!("worker_registry_ttl_sweep", worker_registry_ttl_interval, |backend, config| worker::sweep(backend, config)),
     ]
 }

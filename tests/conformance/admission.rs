@@ -15,7 +15,7 @@ fn partition(id: &ExecutionId) -> Partition {
     Partition { family: PartitionFamily::Execution, index: id.partition() }
 }
 
-fn route(id: &ExecutionId, reason: &str) -> BlockRouteArgs {
+pub(crate) fn route(id: &ExecutionId, reason: &str) -> BlockRouteArgs {
     let now = TimestampMs::from_millis(T0 + 5);
     BlockRouteArgs::new(id.clone(), LaneId::new("any"), partition(id), reason.to_owned(), "why".to_owned(), now)
 }
@@ -31,7 +31,7 @@ async fn unblock(h: &Opened, id: &ExecutionId, reason: &str) -> Result<(), Engin
     h.backend.unblock_execution(partition(id), &lane, id, reason, now).await
 }
 
-async fn states(h: &Opened, id: &ExecutionId) -> [String; 4] {
+pub(crate) async fn states(h: &Opened, id: &ExecutionId) -> [String; 4] {
     [
         h.core(id, "lifecycle_phase").await,
         h.core(id, "eligibility_state").await,

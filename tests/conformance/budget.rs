@@ -14,9 +14,9 @@ use ff_core::types::{BudgetId, ExecutionId, TimestampMs};
 use crate::harness::{Harness as Opened, T0, id_in, on_every_database, refusal};
 
 /// A limit on each dimension: name, hard, soft.
-type Limits<'a> = &'a [(&'a str, u64, u64)];
+pub(crate) type Limits<'a> = &'a [(&'a str, u64, u64)];
 
-fn definition(id: &BudgetId, limits: Limits<'_>, reset_interval_ms: u64) -> CreateBudgetArgs {
+pub(crate) fn definition(id: &BudgetId, limits: Limits<'_>, reset_interval_ms: u64) -> CreateBudgetArgs {
     CreateBudgetArgs {
         budget_id: id.clone(),
         scope_type: "tenant".to_owned(),
@@ -32,25 +32,25 @@ fn definition(id: &BudgetId, limits: Limits<'_>, reset_interval_ms: u64) -> Crea
     }
 }
 
-async fn created(h: &Opened, limits: Limits<'_>) -> BudgetId {
+pub(crate) async fn created(h: &Opened, limits: Limits<'_>) -> BudgetId {
     let id = BudgetId::new();
     let result = h.backend.create_budget(definition(&id, limits, 0)).await.unwrap();
     assert_eq!(result, CreateBudgetResult::Created { budget_id: id.clone() });
     id
 }
 
-fn used(deltas: &[(&str, u64)]) -> UsageDimensions {
+pub(crate) fn used(deltas: &[(&str, u64)]) -> UsageDimensions {
     let mut usage = UsageDimensions::new();
     usage.custom = deltas.iter().map(|(name, delta)| ((*name).to_owned(), *delta)).collect();
     usage
 }
 
 /// A handle that nothing can decode: reports need no lease.
-fn garbage() -> Handle {
+pub(crate) fn garbage() -> Handle {
     Handle::new(ff_core::backend::BackendTag::Valkey, HandleKind::Fresh, HandleOpaque::new(vec![0xff].into()))
 }
 
-async fn report(h: &Opened, id: &BudgetId, deltas: &[(&str, u64)]) -> ReportUsageResult {
+pub(crate) async fn report(h: &Opened, id: &BudgetId, deltas: &[(&str, u64)]) -> ReportUsageResult {
     h.backend.report_usage(&garbage(), id, used(deltas)).await.unwrap()
 }
 
@@ -69,7 +69,7 @@ async fn release(h: &Opened, id: &BudgetId, by: &ExecutionId) {
     h.backend.release_budget(ReleaseBudgetArgs::new(id.clone(), by.clone())).await.unwrap();
 }
 
-async fn reset(h: &Opened, id: &BudgetId, now_ms: i64) -> i64 {
+pub(crate) async fn reset(h: &Opened, id: &BudgetId, now_ms: i64) -> i64 {
     let args = ResetBudgetArgs { budget_id: id.clone(), now: TimestampMs::from_millis(now_ms) };
     let ResetBudgetResult::Reset { next_reset_at } = h.backend.reset_budget(args).await.unwrap();
     next_reset_at.0

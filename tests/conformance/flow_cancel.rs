@@ -23,7 +23,7 @@ async fn cancelled(h: &Opened, flow: &FlowId, policy: CancelFlowPolicy, text: &s
     }
 }
 
-fn asking(h: &Opened, flow: &FlowId, policy: &str) -> CancelFlowArgs {
+pub(crate) fn asking(h: &Opened, flow: &FlowId, policy: &str) -> CancelFlowArgs {
     CancelFlowArgs {
         flow_id: flow.clone(),
         reason: "no longer needed".to_owned(),
@@ -33,7 +33,7 @@ fn asking(h: &Opened, flow: &FlowId, policy: &str) -> CancelFlowArgs {
 }
 
 /// Cancels a flow's header and answers the ids of the members that went with it.
-async fn header_cancelled(h: &Opened, flow: &FlowId, policy: &str) -> Vec<String> {
+pub(crate) async fn header_cancelled(h: &Opened, flow: &FlowId, policy: &str) -> Vec<String> {
     match h.backend.cancel_flow_header(asking(h, flow, policy)).await.expect("the header is cancelled") {
         CancelFlowHeader::Cancelled { cancellation_policy, member_execution_ids } => {
             assert_eq!(cancellation_policy, policy);
@@ -54,13 +54,13 @@ async fn phase(h: &Opened, id: &ExecutionId) -> String {
 }
 
 /// The members whose cancellation is noted.
-async fn noted(h: &Opened) -> Vec<String> {
+pub(crate) async fn noted(h: &Opened) -> Vec<String> {
     let mut noted = h.texts("SELECT execution_id FROM ff_cancel_backlog_member").await;
     noted.sort_unstable();
     noted
 }
 
-async fn notes(h: &Opened) -> i64 {
+pub(crate) async fn notes(h: &Opened) -> i64 {
     h.number("SELECT count(*) FROM ff_cancel_backlog").await
 }
 

@@ -13,7 +13,7 @@ use crate::harness::{Harness as Opened, T0, id_in, on_every_database, refusal};
 
 use CheckAdmissionResult::{Admitted, AlreadyAdmitted, ConcurrencyExceeded, RateExceeded};
 
-fn definition(id: &QuotaPolicyId, window: u64, rate: u64, cap: u64) -> CreateQuotaPolicyArgs {
+pub(crate) fn definition(id: &QuotaPolicyId, window: u64, rate: u64, cap: u64) -> CreateQuotaPolicyArgs {
     CreateQuotaPolicyArgs {
         quota_policy_id: id.clone(),
         window_seconds: window,
@@ -23,7 +23,7 @@ fn definition(id: &QuotaPolicyId, window: u64, rate: u64, cap: u64) -> CreateQuo
     }
 }
 
-async fn created(h: &Opened, window: u64, rate: u64, cap: u64) -> QuotaPolicyId {
+pub(crate) async fn created(h: &Opened, window: u64, rate: u64, cap: u64) -> QuotaPolicyId {
     let id = QuotaPolicyId::new();
     let result = h.backend.create_quota_policy(definition(&id, window, rate, cap)).await.unwrap();
     assert_eq!(result, CreateQuotaPolicyResult::Created { quota_policy_id: id.clone() });
@@ -31,9 +31,9 @@ async fn created(h: &Opened, window: u64, rate: u64, cap: u64) -> QuotaPolicyId 
 }
 
 /// What an admission asks for: seconds of the window, rate and cap.
-type Asked = (u64, u64, u64);
+pub(crate) type Asked = (u64, u64, u64);
 
-async fn admit(h: &Opened, id: &QuotaPolicyId, by: &ExecutionId, asked: Asked) -> CheckAdmissionResult {
+pub(crate) async fn admit(h: &Opened, id: &QuotaPolicyId, by: &ExecutionId, asked: Asked) -> CheckAdmissionResult {
     let (window_seconds, rate_limit, concurrency_cap) = asked;
     let now = TimestampMs::from_millis(h.clock.now_ms());
     let args = CheckAdmissionArgs {
@@ -47,7 +47,7 @@ async fn admit(h: &Opened, id: &QuotaPolicyId, by: &ExecutionId, asked: Asked) -
     h.backend.check_admission(id, "default", args).await.unwrap()
 }
 
-async fn release(h: &Opened, id: &QuotaPolicyId, by: &ExecutionId) {
+pub(crate) async fn release(h: &Opened, id: &QuotaPolicyId, by: &ExecutionId) {
     let released = h.backend.release_admission(ReleaseAdmissionArgs::new(id.clone(), by.clone())).await.unwrap();
     assert_eq!(released, ReleaseAdmissionResult::Released);
 }

@@ -98,6 +98,7 @@ pub(super) const SQLITE: &[Step] = steps!(
         "1008_granted",
         "1010_unfollowed_completion",
         "1012_sweep_indexes",
+        "1013_blocked",
         "1020_trim_indexes",
     ]
 );
@@ -136,6 +137,7 @@ pub(super) const POSTGRES: &[Step] = steps!(
         "1008_granted",
         "1010_unfollowed_completion",
         "1012_sweep_indexes",
+        "1013_blocked",
         "1020_trim_indexes",
     ]
 );

@@ -1,26 +1,28 @@
 //! Whether the budgets of an execution let it be granted.
 
+use std::collections::HashMap;
+
 use serde_json::Value;
 
 use crate::model::document;
 
 /// How much of one dimension may be used.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct BudgetLimit {
-    pub(crate) dimension: String,
+struct BudgetLimit {
+    dimension: String,
     limit: u64,
 }
 
 impl BudgetLimit {
     /// Whether nothing is left; what was never used is used 0.
-    pub(crate) fn is_reached(&self, used: Option<i64>) -> bool {
+    fn is_reached(&self, used: Option<i64>) -> bool {
         used.is_some_and(|used| used.max(0).unsigned_abs() >= self.limit)
     }
 }
 
 /// The hard limits of a stored budget policy: every entry of `hard_limits`, and the single limit that older policies
 /// keep as `hard_limit`, or as the first value of `hard`, for `dimension`. A limit of 0 is none.
-pub(crate) fn limits(policy: &Value) -> Vec<BudgetLimit> {
+fn limits(policy: &Value) -> Vec<BudgetLimit> {
     let mut found = Vec::new();
     if let Some(Value::Object(hard)) = policy.get("hard_limits") {
         found.extend(hard.iter().filter_map(|(dimension, limit)| limit_of(dimension, Some(limit))));
@@ -34,6 +36,11 @@ pub(crate) fn limits(policy: &Value) -> Vec<BudgetLimit> {
 fn limit_of(dimension: &str, limit: Option<&Value>) -> Option<BudgetLimit> {
     let limit = limit.and_then(Value::as_u64).filter(|limit| *limit > 0)?;
     Some(BudgetLimit { dimension: dimension.to_owned(), limit })
+}
+
+/// Whether a stored budget policy leaves something in every dimension, after what was used of each.
+pub(crate) fn has_room(policy: &Value, used: &HashMap<String, i64>) -> bool {
+    !limits(policy).iter().any(|limit| limit.is_reached(used.get(&limit.dimension).copied()))
 }
 
 /// The budgets that an execution's document names.

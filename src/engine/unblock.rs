@@ -1,0 +1,147 @@
+//! Putting executions back into the queue when what they wait for has come: a budget with something left, a
+//! quota with room, a worker that can run them.
+//!
+//! The judgement is made on reads; the change itself asks again whether the execution is still blocked for that
+//! reason. Whoever claims it then asks budgets and quotas again, so nothing depends on the instant. What an
+//! operator or a policy paused stays.
+
+use std::collections::{BTreeSet, HashMap};
+
+use ff_core::engine_error::EngineError;
+use ff_core::types::{BudgetId, QuotaPolicyId};
+use serde_json::Value;
+use uuid::Uuid;
+
+use crate::backend::Backend;
+use crate::db::Dialect;
+use crate::engine::policy::allowance::{budget_ids, has_room};
+use crate::engine::policy::capability;
+use crate::engine::policy::expiry::passes;
+use crate::engine::{quota, worker};
+use crate::model::document;
+use crate::model::id::execution_id;
+use crate::statements::{admission, schedule};
+use crate::sweep::{FullScannerConfig, Report};
+
+/// How many executions one page of the list has.
+const PAGE: i64 = 250;
+
+/// What one run has found out: which budgets have something left, and what the workers of a namespace offer.
+#[derive(Default)]
+struct Known {
+    budgets: HashMap<String, bool>,
+    offered: HashMap<String, BTreeSet<String>>,
+}
+
+/// One run of the sweep: judges every blocked execution again and puts those back that nothing blocks any more.
+pub(crate) async fn sweep<D: Dialect>(backend: &Backend<D>, config: &FullScannerConfig) -> Result<Report, EngineError> {
+    let now_ms = backend.now_ms();
+    let (mut report, mut known) = (Report::default(), Known::default());
+    let mut after = (i16::MIN, Uuid::nil());
+    loop {
+        let params = admission::AdmissionBlockedListParams {
+            after_partition_key: after.0,
+            after_execution_id: after.1,
+            page_size: PAGE,
+        };
+        let rows = survey!(backend, admission_blocked_list, params)?;
+        let is_last = (rows.len() as i64) < PAGE;
+        for row in rows {
+            after = (row.partition_key, row.execution_id);
+            if passes(&config.scanner_filter, &row.raw_fields) {
+                report.count(let_go(backend, &row, &mut known, now_ms).await);
+            }
+        }
+        if is_last {
+            return Ok(report);
+        }
+    }
+}
+
+/// Puts one execution back, if it may go; says whether it was put back.
+async fn let_go<D: Dialect>(
+    backend: &Backend<D>,
+    row: &admission::AdmissionBlockedListRow,
+    known: &mut Known,
+    now_ms: i64,
+) -> Result<bool, EngineError> {
+    let Some(reason) = row.blocking_reason.as_deref() else { return Ok(false) };
+    let may_go = match reason {
+        "waiting_for_budget" => have_budgets_room(backend, &row.raw_fields, known).await?,
+        "waiting_for_quota" => has_quota_room(backend, row, now_ms).await?,
+        "waiting_for_capable_worker" => can_somebody(backend, row, known, now_ms).await?,
+        _ => false,
+    };
+    if !may_go {
+        return Ok(false);
+    }
+    let params = admission::AdmissionUnblockParams {
+        now_text: now_ms.to_string(),
+        partition_key: row.partition_key,
+        execution_id: row.execution_id,
+        blocking_reason: reason.to_owned(),
+    };
+    Ok(unit!(backend, admission_unblock, params)? > 0)
+}
+
+async fn have_budgets_room<D: Dialect>(
+    backend: &Backend<D>,
+    raw_fields: &Value,
+    known: &mut Known,
+) -> Result<bool, EngineError> {
+    for budget_id in budget_ids(raw_fields) {
+        let has_room = match known.budgets.get(&budget_id) {
+            Some(has_room) => *has_room,
+            None => {
+                let has_room = has_budget_room(backend, &budget_id).await?;
+                known.budgets.insert(budget_id, has_room);
+                has_room
+            }
+        };
+        if !has_room {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+async fn has_budget_room<D: Dialect>(backend: &Backend<D>, budget_id: &str) -> Result<bool, EngineError> {
+    let partition_key = BudgetId::parse(budget_id).map_or(0, |id| D::budget_partition(&id, backend.partitions()));
+    let params = schedule::ScheduleBudgetReadParams { partition_key, budget_id: budget_id.to_owned() };
+    let Some(budget) = read!(backend, schedule_budget_read, params)? else {
+        return Ok(true);
+    };
+    let params = schedule::ScheduleUsageListParams { partition_key, budget_id: budget_id.to_owned() };
+    let used = read!(backend, schedule_usage_list, params)?;
+    let used = used.into_iter().map(|row| (row.dimensions_key, row.current_value)).collect();
+    Ok(has_room(&budget.policy_json, &used))
+}
+
+/// An execution that names no policy waits for none.
+async fn has_quota_room<D: Dialect>(
+    backend: &Backend<D>,
+    row: &admission::AdmissionBlockedListRow,
+    now_ms: i64,
+) -> Result<bool, EngineError> {
+    let named = document::member_string(&row.raw_fields, "quota_policy_id");
+    match named.and_then(|named| QuotaPolicyId::parse(&named).ok()) {
+        Some(id) => quota::has_room(backend, &id, execution_id(row.partition_key, row.execution_id)?, now_ms).await,
+        None => Ok(true),
+    }
+}
+
+/// Whether the workers of the execution's namespace offer what it requires. One without a namespace has none.
+async fn can_somebody<D: Dialect>(
+    backend: &Backend<D>,
+    row: &admission::AdmissionBlockedListRow,
+    known: &mut Known,
+    now_ms: i64,
+) -> Result<bool, EngineError> {
+    let Some(namespace) = document::member_string(&row.raw_fields, "namespace") else { return Ok(false) };
+    if !known.offered.contains_key(&namespace) {
+        let offered = worker::offered(backend, &namespace, now_ms).await?;
+        known.offered.insert(namespace.clone(), offered);
+    }
+    let offered = known.offered.get(&namespace);
+    Ok(offered.is_some_and(|offered| capability::missing(&row.required_capabilities, offered).is_none()))
+}
