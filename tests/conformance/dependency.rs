@@ -170,7 +170,7 @@ pub(crate) async fn cascade(h: &Opened, id: &ExecutionId, age_ms: i64) -> usize 
     outcome.resolved
 }
 
-fn resolving(
+pub(crate) fn resolving(
     h: &Opened,
     flow: &FlowId,
     edge_id: &EdgeId,

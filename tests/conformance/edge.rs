@@ -27,11 +27,11 @@ pub(crate) async fn depends(h: &Opened, flow: &FlowId, up: &ExecutionId, down: &
     }
 }
 
-async fn revision(h: &Opened, flow: &FlowId) -> u64 {
+pub(crate) async fn revision(h: &Opened, flow: &FlowId) -> u64 {
     column(h, flow, "graph_revision").await.parse().expect("a number")
 }
 
-fn staging(
+pub(crate) fn staging(
     h: &Opened,
     flow: &FlowId,
     up: &ExecutionId,
@@ -50,7 +50,7 @@ fn staging(
     }
 }
 
-fn applying(
+pub(crate) fn applying(
     h: &Opened,
     flow: &FlowId,
     edge_id: &EdgeId,

@@ -62,7 +62,7 @@ pub(crate) async fn set(h: &Opened, flow: &FlowId, assignment: &str) {
     h.alter(&format!("UPDATE ff_flow_core SET {assignment} WHERE flow_id = {uuid}")).await;
 }
 
-fn creating(h: &Opened, flow_id: &FlowId) -> CreateFlowArgs {
+pub(crate) fn creating(h: &Opened, flow_id: &FlowId) -> CreateFlowArgs {
     CreateFlowArgs {
         flow_id: flow_id.clone(),
         flow_kind: "kind".to_owned(),
@@ -71,7 +71,7 @@ fn creating(h: &Opened, flow_id: &FlowId) -> CreateFlowArgs {
     }
 }
 
-fn adding(h: &Opened, flow_id: &FlowId, execution_id: &ExecutionId) -> AddExecutionToFlowArgs {
+pub(crate) fn adding(h: &Opened, flow_id: &FlowId, execution_id: &ExecutionId) -> AddExecutionToFlowArgs {
     AddExecutionToFlowArgs {
         flow_id: flow_id.clone(),
         execution_id: execution_id.clone(),

@@ -380,6 +380,8 @@ pub(crate) struct Declared {
     /// What an open document may be after somebody damaged it; only text may be no JSON at all.
     #[allow(dead_code, reason = "for the fault suite, which shares this file")]
     pub(crate) damaged_documents: &'static [&'static str],
+    /// The flags of methods that work and are reported not to.
+    pub(crate) understated: &'static [&'static str],
 }
 
 impl Place {
@@ -393,6 +395,7 @@ impl Place {
                 refused_reclaim_counts: 0,
                 listing_across_namespaces: "list_workers (cross-namespace on SQLite — pass namespace explicitly)",
                 damaged_documents: &["", "{", "[]", "null", "7", r#"{"tags":7}"#],
+                understated: &["claim_for_worker"],
             },
             Self::Postgres { .. } => Declared {
                 label: "postgres",
@@ -402,6 +405,7 @@ impl Place {
                 refused_reclaim_counts: 1,
                 listing_across_namespaces: "list_workers (cross-namespace on Postgres — pass namespace explicitly)",
                 damaged_documents: &["[]", "null", "7", r#"{"tags":7}"#],
+                understated: &[],
             },
         }
     }

@@ -9,14 +9,14 @@ use ff_core::types::{ExecutionId, LaneId, Namespace, TimestampMs, WorkerId, Work
 use crate::harness::{Harness as Opened, LEASE_MS, T0, id_in, on_every_database, payload};
 
 /// A token to resume an execution as worker `resumer`.
-fn token(id: &ExecutionId) -> ResumeToken {
+pub(crate) fn token(id: &ExecutionId) -> ResumeToken {
     let partition = PartitionKey::from(Partition { family: PartitionFamily::Execution, index: id.partition() });
     let grant = ResumeGrant::new(id.clone(), partition, "unchecked".to_owned(), 0, LaneId::new("lane"));
     ResumeToken::new(grant, WorkerId::new("resumer"), WorkerInstanceId::new("resumer-1"), 5_000)
 }
 
 /// What a listing at that time asks for.
-fn listing(as_of_ms: i64) -> ListExpiredLeasesArgs {
+pub(crate) fn listing(as_of_ms: i64) -> ListExpiredLeasesArgs {
     ListExpiredLeasesArgs::new(TimestampMs::from_millis(as_of_ms))
 }
 

@@ -13,6 +13,7 @@ mod budget;
 mod claim;
 mod dependency;
 mod edge;
+mod every_method;
 mod execution;
 mod expiry;
 mod fence;

@@ -15,7 +15,7 @@ use crate::harness::{Harness as Opened, LEASE_MS, LOST, T0, id_in, on_every_data
 /// When the operators of these tests act.
 const T1: i64 = T0 + 5_000;
 
-fn cancelling(id: &ExecutionId) -> CancelExecutionArgs {
+pub(crate) fn cancelling(id: &ExecutionId) -> CancelExecutionArgs {
     CancelExecutionArgs {
         execution_id: id.clone(),
         reason: "not needed".to_owned(),
@@ -27,7 +27,7 @@ fn cancelling(id: &ExecutionId) -> CancelExecutionArgs {
     }
 }
 
-fn revoking(id: &ExecutionId) -> RevokeLeaseArgs {
+pub(crate) fn revoking(id: &ExecutionId) -> RevokeLeaseArgs {
     RevokeLeaseArgs {
         execution_id: id.clone(),
         expected_lease_id: None,
@@ -36,12 +36,12 @@ fn revoking(id: &ExecutionId) -> RevokeLeaseArgs {
     }
 }
 
-fn prioritizing(id: &ExecutionId, new_priority: i32) -> ChangePriorityArgs {
+pub(crate) fn prioritizing(id: &ExecutionId, new_priority: i32) -> ChangePriorityArgs {
     let (lane_id, now) = (LaneId::new("lane"), TimestampMs::from_millis(T1));
     ChangePriorityArgs { execution_id: id.clone(), new_priority, lane_id, now }
 }
 
-fn replaying(id: &ExecutionId) -> ReplayExecutionArgs {
+pub(crate) fn replaying(id: &ExecutionId) -> ReplayExecutionArgs {
     ReplayExecutionArgs { execution_id: id.clone(), now: TimestampMs::from_millis(T1) }
 }
 
@@ -65,14 +65,14 @@ async fn details(h: &Opened) -> serde_json::Value {
 }
 
 /// Makes a created execution runnable, as its lane would.
-async fn runnable(h: &Opened) -> ExecutionId {
+pub(crate) async fn runnable(h: &Opened) -> ExecutionId {
     let id = h.create().await;
     h.alter(&format!("UPDATE ff_exec_core SET lifecycle_phase = 'runnable' WHERE {}", h.of(&id))).await;
     id
 }
 
 /// An execution that was claimed and completed.
-async fn completed(h: &Opened) -> ExecutionId {
+pub(crate) async fn completed(h: &Opened) -> ExecutionId {
     let (id, handle) = h.created_and_claimed().await;
     h.backend.complete(&handle, Some(b"result".to_vec())).await.unwrap();
     id

@@ -15,7 +15,7 @@ use crate::suspend::{Suspended, partition_of, signal, suspended, suspended_with,
 const NOT_RESUMED: &str = "contention: NotAResumedExecution";
 const NOT_SUSPENDED: &str = "state: ExecutionNotSuspended";
 
-fn claiming(id: &ExecutionId) -> ClaimResumedExecutionArgs {
+pub(crate) fn claiming(id: &ExecutionId) -> ClaimResumedExecutionArgs {
     ClaimResumedExecutionArgs {
         execution_id: id.clone(),
         worker_id: WorkerId::new("worker-b"),
@@ -35,13 +35,13 @@ async fn claim(h: &Opened, args: ClaimResumedExecutionArgs) -> ClaimedResumedExe
 }
 
 /// A suspended execution whose signal came.
-async fn resumable(h: &Opened) -> Suspended {
+pub(crate) async fn resumable(h: &Opened) -> Suspended {
     let s = suspended(h).await;
     h.backend.deliver_signal(signal(h, &s, "go")).await.unwrap();
     s
 }
 
-fn resuming(id: &ExecutionId, resume_delay_ms: u64) -> ResumeExecutionArgs {
+pub(crate) fn resuming(id: &ExecutionId, resume_delay_ms: u64) -> ResumeExecutionArgs {
     ResumeExecutionArgs { execution_id: id.clone(), trigger_type: "operator".to_owned(), resume_delay_ms }
 }
 

@@ -17,7 +17,7 @@ use ff_core::types::{
 
 use crate::harness::{Harness as Opened, T0, id_in, on_every_database, refusal, uuid_of};
 
-fn partition(index: u16) -> Partition {
+pub(crate) fn partition(index: u16) -> Partition {
     Partition { family: PartitionFamily::Execution, index }
 }
 
@@ -26,7 +26,7 @@ fn set(tokens: &[&str]) -> BTreeSet<String> {
 }
 
 /// Asks for a grant as worker `worker`, for a minute.
-fn asking(h: &Opened, id: &ExecutionId, capabilities: &[&str]) -> IssueClaimGrantArgs {
+pub(crate) fn asking(h: &Opened, id: &ExecutionId, capabilities: &[&str]) -> IssueClaimGrantArgs {
     IssueClaimGrantArgs::new(
         id.clone(),
         LaneId::new("lane"),
@@ -39,7 +39,7 @@ fn asking(h: &Opened, id: &ExecutionId, capabilities: &[&str]) -> IssueClaimGran
     )
 }
 
-fn wanting(capabilities: &[&str]) -> ClaimForWorkerArgs {
+pub(crate) fn wanting(capabilities: &[&str]) -> ClaimForWorkerArgs {
     ClaimForWorkerArgs::new(
         LaneId::new("lane"),
         WorkerId::new("worker"),
@@ -56,7 +56,7 @@ async fn granted(h: &Opened, capabilities: &[&str]) -> Option<ClaimGrant> {
     }
 }
 
-fn claiming(h: &Opened, id: &ExecutionId) -> ClaimExecutionArgs {
+pub(crate) fn claiming(h: &Opened, id: &ExecutionId) -> ClaimExecutionArgs {
     ClaimExecutionArgs::new(
         id.clone(),
         WorkerId::new("worker"),

@@ -135,7 +135,7 @@ pub(crate) async fn suspension(h: &Opened, id: &ExecutionId, column: &str) -> Op
     h.texts(&sql).await.pop()
 }
 
-fn triple(handle: &Handle) -> LeaseFence {
+pub(crate) fn triple(handle: &Handle) -> LeaseFence {
     let held = payload(handle);
     LeaseFence { lease_id: held.lease_id, lease_epoch: held.lease_epoch, attempt_id: held.attempt_id }
 }

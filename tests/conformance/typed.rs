@@ -23,7 +23,7 @@ fn now(h: &Opened) -> TimestampMs {
 }
 
 /// Grants worker `worker` the execution for a minute.
-async fn grant(h: &Opened, id: &ExecutionId) {
+pub(crate) async fn grant(h: &Opened, id: &ExecutionId) {
     let args = IssueClaimGrantArgs::new(
         id.clone(),
         LaneId::new("lane"),
@@ -63,14 +63,14 @@ async fn claimed(h: &Opened, id: &ExecutionId, index: u32) -> ClaimedExecution {
 }
 
 /// Creates an execution, grants and claims it.
-async fn running(h: &Opened) -> (ExecutionId, ClaimedExecution) {
+pub(crate) async fn running(h: &Opened) -> (ExecutionId, ClaimedExecution) {
     let id = h.create().await;
     grant(h, &id).await;
     let claim = claimed(h, &id, 0).await;
     (id, claim)
 }
 
-fn fence(claimed: &ClaimedExecution) -> Option<LeaseFence> {
+pub(crate) fn fence(claimed: &ClaimedExecution) -> Option<LeaseFence> {
     Some(LeaseFence {
         lease_id: claimed.lease_id.clone(),
         lease_epoch: claimed.lease_epoch,
@@ -82,7 +82,7 @@ fn stale(claimed: &ClaimedExecution) -> Option<LeaseFence> {
     fence(claimed).map(|fence| LeaseFence { lease_epoch: LeaseEpoch::new(fence.lease_epoch.0 + 1), ..fence })
 }
 
-fn renewing(claimed: &ClaimedExecution) -> RenewLeaseArgs {
+pub(crate) fn renewing(claimed: &ClaimedExecution) -> RenewLeaseArgs {
     RenewLeaseArgs {
         execution_id: claimed.execution_id.clone(),
         attempt_index: claimed.attempt_index,
@@ -92,7 +92,7 @@ fn renewing(claimed: &ClaimedExecution) -> RenewLeaseArgs {
     }
 }
 
-fn completing(h: &Opened, claimed: &ClaimedExecution) -> CompleteExecutionArgs {
+pub(crate) fn completing(h: &Opened, claimed: &ClaimedExecution) -> CompleteExecutionArgs {
     CompleteExecutionArgs {
         execution_id: claimed.execution_id.clone(),
         fence: fence(claimed),
@@ -104,7 +104,7 @@ fn completing(h: &Opened, claimed: &ClaimedExecution) -> CompleteExecutionArgs {
     }
 }
 
-fn failing(claimed: &ClaimedExecution, policy: &str) -> FailExecutionArgs {
+pub(crate) fn failing(claimed: &ClaimedExecution, policy: &str) -> FailExecutionArgs {
     FailExecutionArgs {
         execution_id: claimed.execution_id.clone(),
         fence: fence(claimed),
