@@ -31,12 +31,18 @@
 //! | `sweep` | periodic work |
 //! | `model` | ids, states, handles, documents |
 //! | `statements` | the generated statements |
+//! | `compat` | the module paths of the crate `ff-backend-postgres` |
+//!
+//! A program that used one of the two existing backends changes one line of its `Cargo.toml`: see
+//! `docs/migration.md` and the feature `compat`.
 
 mod backend;
 mod clock;
 mod db;
 #[macro_use]
 mod engine;
+#[cfg(all(feature = "compat", feature = "postgres"))]
+mod compat;
 mod error;
 mod events;
 mod model;
@@ -54,33 +60,11 @@ pub mod listener {
     pub use crate::db::listen::{COMPLETION_CHANNEL, StreamEventId, StreamNotifier, channel_name};
 }
 
-#[cfg(feature = "postgres")]
-#[doc(hidden)]
-pub mod budget {
-    //! What tests of budgets set.
-
-    pub use crate::open::upsert_policy_for_test;
-}
-
 #[doc(hidden)]
 pub mod pubsub {
     //! What a subscription of this process is told.
 
     pub use crate::db::OutboxEvent;
-}
-
-#[cfg(feature = "postgres")]
-#[doc(hidden)]
-pub mod reconcilers {
-    //! One run of a sweep in one partition.
-
-    pub use ff_core::engine_backend::ReconcileCounts as ScanReport;
-
-    pub mod budget_reset {
-        //! Budgets whose period is over.
-
-        pub use crate::open::budget_reset_scan_tick as scan_tick;
-    }
 }
 
 #[doc(hidden)]
@@ -96,6 +80,8 @@ pub use backend::Backend;
 pub use backend::PostgresBackend;
 #[cfg(feature = "sqlite")]
 pub use backend::SqliteBackend;
+#[cfg(all(feature = "compat", feature = "postgres"))]
+pub use compat::{budget, completion, dispatch, reconcilers, scheduler, signal, version, worker_registry};
 #[cfg(feature = "postgres")]
 pub use db::Postgres;
 #[cfg(feature = "sqlite")]

@@ -9,5 +9,5 @@ mod registry;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 
-#[cfg(feature = "postgres")]
-pub use pg::{budget_reset_scan_tick, upsert_policy_for_test};
+#[cfg(all(feature = "compat", feature = "postgres"))]
+pub(crate) use pg::over_pool_at;

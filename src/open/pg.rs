@@ -9,22 +9,21 @@ use ff_core::contracts::{
     CreateExecutionArgs, CreateExecutionResult, CreateFlowArgs, CreateFlowResult, StageDependencyEdgeArgs,
     StageDependencyEdgeResult,
 };
-use ff_core::engine_backend::{EngineBackend, ReconcileCounts};
+use ff_core::engine_backend::EngineBackend;
 use ff_core::partition::PartitionConfig;
-use ff_core::types::{BudgetId, ExecutionId};
+use ff_core::types::ExecutionId;
 use ff_observability::Metrics;
 use sqlx::PgPool;
 
 use crate::backend::{Backend, PostgresBackend};
 use crate::clock::Clock;
+use crate::db::Db;
 use crate::db::fault::{FaultHook, Faults};
 use crate::db::pg::{PgStore, courier, open_pool};
 use crate::db::tx::Surroundings;
 use crate::db::wake::{Channels, Courier};
-use crate::db::{Db, Dialect as _, Postgres};
-use crate::engine::upkeep;
 use crate::error::map_sqlx_error;
-use crate::statements::{Statements as _, budget, pg_only};
+use crate::statements::pg_only;
 use crate::sweep::PostgresScannerConfig;
 
 /// What one statement over all partitions may need to lock.
@@ -169,39 +168,10 @@ impl PostgresBackend {
     }
 }
 
-/// Resets the budgets of one partition that are due.
-///
-/// # Errors
-/// Those of the database.
-///
-/// # Panics
-/// Outside a tokio runtime.
-#[doc(hidden)]
-pub async fn budget_reset_scan_tick(pool: &PgPool, partition_key: i16) -> Result<ReconcileCounts, EngineError> {
-    let backend = PostgresBackend::from_pool(pool.clone(), PartitionConfig::default());
-    let report = upkeep::reset_budgets_in(&backend, partition_key, backend.now_ms()).await?;
-    Ok(ReconcileCounts { processed: report.processed, errors: report.errors })
-}
-
-/// Gives a budget a policy of the test's own, whatever it had.
-///
-/// # Errors
-/// Those of the database.
-#[doc(hidden)]
-pub async fn upsert_policy_for_test(
-    pool: &PgPool,
-    partition_config: &PartitionConfig,
-    budget_id: &BudgetId,
-    policy_json: serde_json::Value,
-) -> Result<(), EngineError> {
-    let params = budget::BudgetPolicyPutParams {
-        partition_key: Postgres::budget_partition(budget_id, partition_config),
-        budget_id: budget_id.to_string(),
-        policy_json,
-        now_ms: Clock::system().now_ms(),
-    };
-    let mut connection = pool.acquire().await.map_err(map_sqlx_error)?;
-    connection.budget_policy_put(&params).await.map_err(map_sqlx_error)
+/// A backend over somebody's pool whose time stands still.
+#[cfg(feature = "compat")]
+pub(crate) fn over_pool_at(pool: PgPool, clock: Clock) -> Arc<PostgresBackend> {
+    join(pool, None, PartitionConfig::default(), clock)
 }
 
 fn join(
