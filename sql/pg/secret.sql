@@ -4,7 +4,7 @@
 SELECT stored.kid, stored.secret
   FROM ff_waitpoint_hmac AS stored
  WHERE stored.active
- ORDER BY stored.rotated_at_ms DESC, stored.kid
+ ORDER BY stored.rotated_at_ms DESC, stored.kid COLLATE "C"
  LIMIT 1;
 
 -- Installs a first secret; does nothing when the key id is taken.

@@ -25,7 +25,7 @@ WITH fence AS (
      AND :token_kid = (SELECT signing.kid
                          FROM ff_waitpoint_hmac AS signing
                         WHERE signing.active
-                        ORDER BY signing.rotated_at_ms DESC, signing.kid
+                        ORDER BY signing.rotated_at_ms DESC, signing.kid COLLATE "C"
                         LIMIT 1)
      AND NOT EXISTS (SELECT 1
                        FROM ff_suspend_dedup AS done

@@ -27,7 +27,7 @@ SELECT :partition_key, :waitpoint_id, :execution_id, :token_kid, :token, :now_ms
  WHERE :token_kid = (SELECT signing.kid
                        FROM ff_waitpoint_hmac AS signing
                       WHERE signing.active
-                      ORDER BY signing.rotated_at_ms DESC, signing.kid
+                      ORDER BY signing.rotated_at_ms DESC, signing.kid COLLATE "C"
                       LIMIT 1)
 RETURNING waitpoint_id;
 

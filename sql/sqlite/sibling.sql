@@ -8,7 +8,7 @@ VALUES (:partition_key, :flow_id, :downstream_eid, :now_ms)
 -- name: sibling_pending_list :many
 SELECT pending.partition_key, pending.flow_id, pending.downstream_eid
   FROM ff_pending_cancel_groups AS pending
- ORDER BY pending.enqueued_at_ms, pending.flow_id, pending.downstream_eid
+ ORDER BY pending.enqueued_at_ms, pending.flow_id, pending.downstream_eid, pending.partition_key
  LIMIT :page_size;
 
 -- Reads whether a group's remaining members are to be cancelled.
