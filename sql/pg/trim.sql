@@ -22,7 +22,7 @@ SELECT core.partition_key, core.lane_id
  WHERE core.lifecycle_phase IN ('terminal', 'cancelled')
    AND core.terminal_at_ms IS NOT NULL
    AND core.terminal_at_ms <= :ended_before_ms
- ORDER BY core.terminal_at_ms
+ ORDER BY core.terminal_at_ms, core.partition_key, core.execution_id
  LIMIT :page_size;
 
 -- Deletes an execution and what is kept with it. Completions of a flow that nobody has followed yet stay.
