@@ -1,6 +1,5 @@
 -- Reads the secret that signs now: the active one that was installed last.
 -- name: secret_active_read :opt
--- allow(text-order): the key id decides only between secrets that were installed in the same millisecond.
 SELECT stored.kid, stored.secret
   FROM ff_waitpoint_hmac AS stored
  WHERE stored.active

@@ -18,7 +18,6 @@ VALUES (:partition_key, :waitpoint_id, :execution_id, :token_kid, :token, :now_m
 -- Makes a waitpoint that no suspension waits for yet. No row: another secret signs now.
 -- name: waitpoint_create :opt
 -- param: required_signal_names text[]
--- allow(text-order): the key id decides only between secrets that were installed in the same millisecond.
 INSERT INTO ff_waitpoint_pending
        (partition_key, waitpoint_id, execution_id, token_kid, token, created_at_ms, expires_at_ms,
         waitpoint_key, state, required_signal_names)
