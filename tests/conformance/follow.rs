@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::time::{Duration, Instant};
 
 use ff_backend_sql::testing::Step;
 use ff_backend_sql::{FullScannerConfig, PostgresBackend, SqliteBackend};
@@ -13,16 +14,41 @@ use crate::dependency::{
     cascade, claim, completion, counts, downstream, edge, ended_elsewhere, group, member, payload, quorum, succeed,
 };
 use crate::flow::created;
-use crate::harness::{T0, on_every_database};
+use crate::harness::{PATIENCE, T0, on_every_database};
 use crate::sibling::holding;
 
-/// Makes the hops of a backend fail while the switch is on, from the given one on, counted from 0.
-fn fail_hops(backend: &Arc<dyn EngineBackend>, from: u32) -> Arc<AtomicBool> {
-    let (broken, hops) = (Arc::new(AtomicBool::new(true)), AtomicU32::new(0));
+/// Hops that fail while the switch is on.
+#[derive(Default)]
+struct Broken {
+    on: AtomicBool,
+    failed: AtomicU32,
+}
+
+impl Broken {
+    fn mend(&self) {
+        self.on.store(false, Ordering::SeqCst);
+    }
+
+    /// Waits until that many hops have failed, those of a follower in the background among them.
+    async fn failed(&self, times: u32) {
+        let started = Instant::now();
+        while self.failed.load(Ordering::SeqCst) < times {
+            assert!(started.elapsed() < PATIENCE, "a hop fails");
+            tokio::time::sleep(Duration::from_millis(2)).await;
+        }
+    }
+}
+
+/// Makes the hops of a backend fail from the given one on, counted from 0.
+fn fail_hops(backend: &Arc<dyn EngineBackend>, from: u32) -> Arc<Broken> {
+    let (broken, hops) = (Arc::new(Broken { on: AtomicBool::new(true), ..Broken::default() }), AtomicU32::new(0));
     let switch = Arc::clone(&broken);
     let hook = Box::new(move |step: Step, name: &'static str| {
         let is_hop = step == Step::Run && name == "dependency_hop";
-        let fails = is_hop && hops.fetch_add(1, Ordering::SeqCst) >= from && broken.load(Ordering::SeqCst);
+        let fails = is_hop && hops.fetch_add(1, Ordering::SeqCst) >= from && switch.on.load(Ordering::SeqCst);
+        if fails {
+            switch.failed.fetch_add(1, Ordering::SeqCst);
+        }
         fails.then_some(sqlx::Error::WorkerCrashed)
     });
     if let Some(backend) = backend.as_any().downcast_ref::<SqliteBackend>() {
@@ -30,7 +56,7 @@ fn fail_hops(backend: &Arc<dyn EngineBackend>, from: u32) -> Arc<AtomicBool> {
     } else if let Some(backend) = backend.as_any().downcast_ref::<PostgresBackend>() {
         backend.fail_for_test(hook);
     }
-    switch
+    broken
 }
 
 on_every_database! {
@@ -89,7 +115,7 @@ on_every_database! {
         let released = "SELECT count(*) FROM ff_exec_core WHERE blocking_reason = 'waiting_for_worker'";
         assert_eq!(h.number(released).await, 2);
         assert_eq!(h.sweep("dependency").await, (0, 1));
-        broken.store(false, Ordering::SeqCst);
+        broken.mend();
         assert_eq!(h.sweep("dependency").await, (1, 0));
         assert_eq!(h.number(released).await, 4);
         for child in &children {
@@ -123,10 +149,11 @@ on_every_database! {
         let (down, ups) = group(&h, &flow, None, 1).await;
         let broken = fail_hops(&h.backend, 0);
         succeed(&h, &ups[0]).await;
+        broken.failed(1).await;
         h.alter(&format!("UPDATE ff_completion_event SET committed_at_ms = {}", T0 - 15_001)).await;
         assert_eq!(h.sweep("dependency").await, (0, 1));
         assert_eq!(counts(&h, &down).await, "0 0 0 1");
-        broken.store(false, Ordering::SeqCst);
+        broken.mend();
         assert_eq!(h.sweep("dependency").await, (1, 0));
         assert_eq!(counts(&h, &down).await, "1 0 0 0");
         assert!(claim(&h, &down).await.is_some());

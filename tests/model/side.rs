@@ -1,5 +1,6 @@
 //! One backend, and what a test knows of it: what it gave, and what it was told.
 
+use std::collections::HashMap;
 use std::fmt::Debug;
 use std::sync::Arc;
 
@@ -37,12 +38,23 @@ pub(crate) struct Side {
 pub(crate) struct Known {
     made: u64,
     pub(crate) executions: Vec<ExecutionId>,
+    pub(crate) lanes: HashMap<ExecutionId, LaneId>,
+    pub(crate) workers: Vec<(WorkerInstanceId, Namespace)>,
+    pub(crate) takers: Vec<Taker>,
     pub(crate) handles: Vec<Handle>,
     pub(crate) spent: Vec<Handle>,
     pub(crate) waitpoints: Vec<Waitpoint>,
     pub(crate) resumables: Vec<ExecutionId>,
     pub(crate) members: Vec<(FlowId, ExecutionId)>,
     pub(crate) edges: Vec<Edge>,
+    pub(crate) groups: Vec<(FlowId, ExecutionId)>,
+}
+
+/// A lease that ended, and the worker that may take its execution over.
+#[derive(Clone)]
+pub(crate) struct Taker {
+    pub(crate) old: Handle,
+    pub(crate) worker: (WorkerId, WorkerInstanceId),
 }
 
 /// A waitpoint that was told of.
@@ -186,6 +198,14 @@ impl Side {
         }
     }
 
+    /// The lane that an execution is in, and now and then any.
+    pub(crate) fn lane_of(&self, execution: &ExecutionId, n: &mut Numbers) -> LaneId {
+        match self.known.lanes.get(execution) {
+            Some(lane) if !n.one_in(12) => lane.clone(),
+            _ => lane(n),
+        }
+    }
+
     /// One that waits for the claim of a resumed execution, or any.
     pub(crate) fn resumable(&mut self, n: &mut Numbers) -> ExecutionId {
         match n.from(&self.known.resumables).cloned() {
@@ -205,6 +225,14 @@ impl Side {
         match n.from(&self.known.members).cloned() {
             Some(member) if !n.one_in(12) => member,
             _ => (flow(n), self.companion(n)),
+        }
+    }
+
+    /// A flow and a member that waits for others until one of them has ended well, or any member.
+    pub(crate) fn group(&mut self, n: &mut Numbers) -> (FlowId, ExecutionId) {
+        match n.from(&self.known.groups).cloned() {
+            Some(group) if !n.one_in(6) => group,
+            _ => self.member(n),
         }
     }
 }

@@ -2,12 +2,12 @@
 
 use ff_core::backend::{CancelFlowPolicy, CancelFlowWait, CompletionPayload};
 use ff_core::contracts::{
-    AddExecutionToFlowArgs, ApplyDependencyToChildArgs, CancelFlowArgs, CreateFlowArgs, EdgeDependencyPolicy,
-    EdgeDirection, OnSatisfied, ResolveDependencyArgs, StageDependencyEdgeArgs,
+    AddExecutionToFlowArgs, ApplyDependencyToChildArgs, CancelFlowArgs, CreateExecutionArgs, CreateFlowArgs,
+    EdgeDependencyPolicy, EdgeDirection, OnSatisfied, ResolveDependencyArgs, StageDependencyEdgeArgs,
 };
 use ff_core::types::{AttemptIndex, EdgeId, ExecutionId, FlowId};
 
-use super::work::{create, creation};
+use super::work::{create, creation, in_own_lane, lease};
 use super::{NOTHING, operations};
 use crate::numbers::Numbers;
 use crate::side::{Edge, Side, flow, lane, namespace, some_partition, some_partition_key};
@@ -23,7 +23,23 @@ operations! {
         let (flow, execution) = (flow(n), s.companion(n));
         join(s, flow, execution).await
     };
-    30 a_flow_of_four: |s, n| a_flow_of_four(s, n).await;
+    30 a_flow_of_four: |s, n| {
+        let policy = n.one_in(2).then(|| group_policy(n));
+        a_flow_of_four(s, n, policy, |args| args).await.0
+    };
+    12 a_group_whose_first_member_ended: |s, n| {
+        let policy = EdgeDependencyPolicy::any_of(OnSatisfied::cancel_remaining());
+        let (mut told, members) = a_flow_of_four(s, n, Some(policy), in_own_lane).await;
+        // What has ended is nothing to cancel any more: the group is only to be tidied up.
+        for member in members.iter().take(if n.one_in(2) { 2 } else { 1 }) {
+            let lane = s.known.lanes.get(member).cloned();
+            let Some(handle) = (match lane { Some(lane) => lease(s, &lane).await, None => None }) else { continue };
+            let r = s.backend.complete(&handle, None).await;
+            if r.is_ok() { s.spend(&handle); }
+            told = format!("{told}; {}", s.told(&r));
+        }
+        told
+    };
     30 stage_dependency_edge: |s, n| {
         let (flow, up) = s.member(n);
         let down = s.member(n).1;
@@ -82,12 +98,12 @@ operations! {
         s.told(&r)
     };
     6 drain_sibling_cancel_group: |s, n| {
-        let ((flow, down), partition) = (s.member(n), some_partition(n));
+        let ((flow, down), partition) = (s.group(n), some_partition(n));
         let r = s.backend.drain_sibling_cancel_group(partition, &flow, &down).await;
         s.told(&r)
     };
     6 reconcile_sibling_cancel_group: |s, n| {
-        let ((flow, down), partition) = (s.member(n), some_partition(n));
+        let ((flow, down), partition) = (s.group(n), some_partition(n));
         let r = s.backend.reconcile_sibling_cancel_group(partition, &flow, &down).await;
         s.told(&r)
     };
@@ -176,15 +192,20 @@ async fn apply(s: &mut Side, n: &mut Numbers, edge: Edge) -> String {
 }
 
 /// Two members before one, and one after that, with a policy of the group.
-async fn a_flow_of_four(s: &mut Side, n: &mut Numbers) -> String {
-    let (flow, policy) = (flow(n), n.one_in(2).then(|| group_policy(n)));
+async fn a_flow_of_four(
+    s: &mut Side,
+    n: &mut Numbers,
+    policy: Option<EdgeDependencyPolicy>,
+    placed: impl Fn(CreateExecutionArgs) -> CreateExecutionArgs,
+) -> (String, Vec<ExecutionId>) {
+    let flow = flow(n);
     let args =
         CreateFlowArgs { flow_id: flow.clone(), flow_kind: "kind".to_owned(), namespace: namespace(n), now: s.now() };
     let r = s.backend.create_flow(args).await;
     let mut told = vec![s.told(&r)];
     let mut members = Vec::new();
     for _ in 0..4 {
-        let mut args = creation(s, &mut Numbers::new([0; crate::numbers::PER_STEP]));
+        let mut args = placed(creation(s, &mut Numbers::new([0; crate::numbers::PER_STEP])));
         args.namespace = namespace(n);
         members.push(args.execution_id.clone());
         told.push(create(s, args).await);
@@ -193,6 +214,7 @@ async fn a_flow_of_four(s: &mut Side, n: &mut Numbers) -> String {
         told.push(join(s, flow.clone(), member.clone()).await);
     }
     if let Some(policy) = policy {
+        s.known.groups.push((flow.clone(), members[2].clone()));
         let r = s.backend.set_edge_group_policy(&flow, &members[2], policy).await;
         told.push(s.told(&r));
     }
@@ -203,7 +225,7 @@ async fn a_flow_of_four(s: &mut Side, n: &mut Numbers) -> String {
             told.push(apply(s, plain, edge).await);
         }
     }
-    told.join("; ")
+    (told.join("; "), members)
 }
 
 fn group_policy(n: &mut Numbers) -> EdgeDependencyPolicy {

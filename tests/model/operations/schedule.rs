@@ -18,8 +18,8 @@ operations! {
         let execution = s.execution(n);
         let ((worker, instance), partition) = (worker(n), partition_of(&execution, n));
         let can = n.of([&["gpu", "Ram"][..], &[]]).iter().map(|token| (*token).to_owned()).collect();
-        let (ttl_ms, now) = (n.of([10_000, 1, 0]), s.now());
-        let mut args = IssueClaimGrantArgs::new(execution.clone(), lane(n), worker, instance, partition, can, ttl_ms, now);
+        let (ttl_ms, now, lane) = (n.of([10_000, 1, 0]), s.now(), s.lane_of(&execution, n));
+        let mut args = IssueClaimGrantArgs::new(execution.clone(), lane, worker, instance, partition, can, ttl_ms, now);
         args.route_snapshot_json = n.of([None, Some("{}")]).map(str::to_owned);
         let r = s.backend.issue_claim_grant(args).await;
         let told = s.told(&r);

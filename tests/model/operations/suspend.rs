@@ -13,7 +13,7 @@ use super::typed::fence;
 use super::work::fresh_lease;
 use super::{NOTHING, operations};
 use crate::numbers::Numbers;
-use crate::side::{Side, Waitpoint, lane, partition_of, worker};
+use crate::side::{Side, Waitpoint, partition_of, worker};
 
 operations! {
     4 seed_secret: |s, n| {
@@ -86,8 +86,9 @@ operations! {
     16 deliver_approval_signal: |s, n| {
         let Some(waitpoint) = n.from(&s.known.waitpoints).cloned() else { return NOTHING.to_owned() };
         let execution = if n.one_in(12) { s.execution(n) } else { waitpoint.execution.clone() };
+        let lane = s.lane_of(&execution, n);
         let args = DeliverApprovalSignalArgs::new(
-            execution, lane(n), waitpoint.id.clone(), n.of(["approved", "go", "rejected", ""]), n.of(["x", "y"]),
+            execution, lane, waitpoint.id.clone(), n.of(["approved", "go", "rejected", ""]), n.of(["x", "y"]),
             n.of([60_000, 1]), n.of([None, Some(1)]), n.of([None, Some(1)]),
         );
         let r = s.backend.deliver_approval_signal(args).await;
@@ -103,12 +104,13 @@ operations! {
     40 claim_resumed_execution: |s, n| {
         let execution_id = s.resumable(n);
         let (worker_id, worker_instance_id) = worker(n);
+        let lane_id = s.lane_of(&execution_id, n);
         let current = s.backend.read_current_attempt_index(&execution_id).await.unwrap_or(AttemptIndex::new(0));
         let args = ClaimResumedExecutionArgs {
             execution_id,
             worker_id,
             worker_instance_id,
-            lane_id: lane(n),
+            lane_id,
             lease_id: ff_core::types::LeaseId::from_uuid(s.uuid()),
             lease_ttl_ms: n.of([30_000, 1_000]),
             current_attempt_index: if n.one_in(12) { current.next() } else { current },
@@ -127,7 +129,8 @@ operations! {
         let (worker, instance) = worker(n);
         let partition = partition_of(&execution, n).into();
         let key = n.of(["grant", ""]).to_owned();
-        let grant = ResumeGrant::new(execution, partition, key, s.in_ms(n.of([10_000, -1])).0.unsigned_abs(), lane(n));
+        let (lane, until) = (s.lane_of(&execution, n), s.in_ms(n.of([10_000, -1])).0.unsigned_abs());
+        let grant = ResumeGrant::new(execution, partition, key, until, lane);
         let r = s.backend.claim_from_resume_grant(ResumeToken::new(grant, worker, instance, n.of([30_000, 1_000]))).await;
         match &r {
             Ok(Some(handle)) => s.keep(handle),

@@ -73,7 +73,9 @@ operations! {
         claim(s, n, execution).await
     };
     8 issue_grant_and_claim: |s, n| {
-        let args = IssueGrantAndClaimArgs::new(s.execution(n), lane(n), n.of([30_000, 1, 0]));
+        let execution = s.execution(n);
+        let lane = s.lane_of(&execution, n);
+        let args = IssueGrantAndClaimArgs::new(execution, lane, n.of([30_000, 1, 0]));
         let r = s.backend.issue_grant_and_claim(args).await;
         s.told(&r)
     };

@@ -123,12 +123,22 @@ operations! {
 
 /// A lease of a new execution that is alone on its lane.
 pub(super) async fn fresh_lease(s: &mut Side) -> Option<Handle> {
-    let mut args = creation(s, &mut Numbers::new([0; crate::numbers::PER_STEP]));
-    let lane = LaneId::new(format!("lane of {}", args.execution_id));
-    args.lane_id = lane.clone();
+    let args = in_own_lane(creation(s, &mut Numbers::new([0; crate::numbers::PER_STEP])));
+    let lane = args.lane_id.clone();
     create(s, args).await;
+    lease(s, &lane).await
+}
+
+/// The same execution in a lane where no other is, so that a claim finds it.
+pub(super) fn in_own_lane(mut args: CreateExecutionArgs) -> CreateExecutionArgs {
+    args.lane_id = LaneId::new(format!("lane of {}", args.execution_id));
+    args
+}
+
+/// Claims what is in a lane, and keeps the handle.
+pub(super) async fn lease(s: &mut Side, lane: &LaneId) -> Option<Handle> {
     let policy = ClaimPolicy::new(WorkerId::new("a"), WorkerInstanceId::new("a-1"), 30_000, None);
-    let claimed = s.backend.claim(&lane, &CapabilitySet::new(std::iter::empty::<&str>()), policy).await;
+    let claimed = s.backend.claim(lane, &CapabilitySet::new(std::iter::empty::<&str>()), policy).await;
     let handle = claimed.ok().flatten()?;
     s.keep(&handle);
     Some(handle)
@@ -154,9 +164,10 @@ pub(super) async fn claim(s: &mut Side, n: &mut Numbers) -> String {
 }
 
 pub(super) async fn create(s: &mut Side, args: CreateExecutionArgs) -> String {
-    let id = args.execution_id.clone();
+    let (id, lane) = (args.execution_id.clone(), args.lane_id.clone());
     let r = s.backend.create_execution(args).await;
     if matches!(&r, Ok(CreateExecutionResult::Created { .. })) {
+        s.known.lanes.insert(id.clone(), lane);
         s.known.executions.push(id);
     }
     s.told(&r)
