@@ -40,6 +40,7 @@ pub(crate) struct Known {
     pub(crate) executions: Vec<ExecutionId>,
     pub(crate) lanes: HashMap<ExecutionId, LaneId>,
     pub(crate) workers: Vec<(WorkerInstanceId, Namespace)>,
+    pub(crate) grants: Vec<(ExecutionId, (WorkerId, WorkerInstanceId))>,
     pub(crate) takers: Vec<Taker>,
     pub(crate) handles: Vec<Handle>,
     pub(crate) spent: Vec<Handle>,
@@ -48,6 +49,7 @@ pub(crate) struct Known {
     pub(crate) members: Vec<(FlowId, ExecutionId)>,
     pub(crate) edges: Vec<Edge>,
     pub(crate) groups: Vec<(FlowId, ExecutionId)>,
+    pub(crate) rivals: Vec<ExecutionId>,
 }
 
 /// A lease that ended, and the worker that may take its execution over.

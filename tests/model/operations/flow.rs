@@ -29,16 +29,14 @@ operations! {
     };
     12 a_group_whose_first_member_ended: |s, n| {
         let policy = EdgeDependencyPolicy::any_of(OnSatisfied::cancel_remaining());
-        let (mut told, members) = a_flow_of_four(s, n, Some(policy), in_own_lane).await;
-        // What has ended is nothing to cancel any more: the group is only to be tidied up.
-        for member in members.iter().take(if n.one_in(2) { 2 } else { 1 }) {
-            let lane = s.known.lanes.get(member).cloned();
-            let Some(handle) = (match lane { Some(lane) => lease(s, &lane).await, None => None }) else { continue };
-            let r = s.backend.complete(&handle, None).await;
-            if r.is_ok() { s.spend(&handle); }
-            told = format!("{told}; {}", s.told(&r));
-        }
-        told
+        let (told, members) = a_flow_of_four(s, n, Some(policy), in_own_lane).await;
+        s.known.rivals.push(members[1].clone());
+        format!("{told}; {}", succeed(s, &members[0]).await)
+    };
+    // What has ended is nothing to cancel any more: its group is only to be tidied up.
+    8 the_other_member_ends: |s, n| match n.from(&s.known.rivals).cloned() {
+        Some(rival) => succeed(s, &rival).await,
+        None => NOTHING.to_owned(),
     };
     30 stage_dependency_edge: |s, n| {
         let (flow, up) = s.member(n);
@@ -188,6 +186,17 @@ async fn apply(s: &mut Side, n: &mut Numbers, edge: Edge) -> String {
         now: s.now(),
     };
     let r = s.backend.apply_dependency_to_child(args).await;
+    s.told(&r)
+}
+
+/// Claims and completes an execution that is alone in its lane.
+async fn succeed(s: &mut Side, execution: &ExecutionId) -> String {
+    let lane = s.known.lanes.get(execution).cloned().expect("it was created here");
+    let Some(handle) = lease(s, &lane).await else { return NOTHING.to_owned() };
+    let r = s.backend.complete(&handle, None).await;
+    if r.is_ok() {
+        s.spend(&handle);
+    }
     s.told(&r)
 }
 

@@ -16,30 +16,40 @@ operations! {
     };
     40 issue_claim_grant: |s, n| {
         let execution = s.execution(n);
-        let ((worker, instance), partition) = (worker(n), partition_of(&execution, n));
+        let (worker, partition) = (worker(n), partition_of(&execution, n));
         let can = n.of([&["gpu", "Ram"][..], &[]]).iter().map(|token| (*token).to_owned()).collect();
         let (ttl_ms, now, lane) = (n.of([10_000, 1, 0]), s.now(), s.lane_of(&execution, n));
-        let mut args = IssueClaimGrantArgs::new(execution.clone(), lane, worker, instance, partition, can, ttl_ms, now);
+        let (id, instance) = worker.clone();
+        let mut args = IssueClaimGrantArgs::new(execution.clone(), lane, id, instance, partition, can, ttl_ms, now);
         args.route_snapshot_json = n.of([None, Some("{}")]).map(str::to_owned);
         let r = s.backend.issue_claim_grant(args).await;
         let told = s.told(&r);
         match r {
             // A grant is there to be used, mostly by whom it is for.
-            Ok(IssueClaimGrantOutcome::Granted { .. }) if !n.one_in(3) => {
-                format!("{told}; {}", typed::claim(s, n, execution).await)
+            Ok(IssueClaimGrantOutcome::Granted { .. }) if n.one_in(3) => {
+                format!("{told}; {}", typed::claim(s, n, execution, worker).await)
+            }
+            Ok(IssueClaimGrantOutcome::Granted { .. }) => {
+                s.known.grants.push((execution, worker));
+                told
             }
             _ => told,
         }
     };
     30 claim_for_worker: |s, n| {
-        let (worker, instance) = worker(n);
+        let worker = worker(n);
         let can = n.of([&["gpu", "Ram"][..], &[]]).iter().map(|token| (*token).to_owned()).collect();
-        let args = ClaimForWorkerArgs::new(lane(n), worker, instance, can, n.of([10_000, 1, 0]));
+        let (id, instance) = worker.clone();
+        let args = ClaimForWorkerArgs::new(lane(n), id, instance, can, n.of([10_000, 1, 0]));
         let r = s.backend.claim_for_worker(args).await;
         let told = s.told(&r);
         match r {
-            Ok(ClaimForWorkerOutcome::Granted(grant)) if !n.one_in(3) => {
-                format!("{told}; {}", typed::claim(s, n, grant.execution_id).await)
+            Ok(ClaimForWorkerOutcome::Granted(grant)) if n.one_in(3) => {
+                format!("{told}; {}", typed::claim(s, n, grant.execution_id, worker).await)
+            }
+            Ok(ClaimForWorkerOutcome::Granted(grant)) => {
+                s.known.grants.push((grant.execution_id, worker));
+                told
             }
             _ => told,
         }

@@ -84,6 +84,8 @@ operations! {
         s.told(&r)
     };
     16 deliver_approval_signal: |s, n| {
+        // Signals of one millisecond are listed in the order of their ids, and the backend makes this one's.
+        s.pass_ms(1);
         let Some(waitpoint) = n.from(&s.known.waitpoints).cloned() else { return NOTHING.to_owned() };
         let execution = if n.one_in(12) { s.execution(n) } else { waitpoint.execution.clone() };
         let lane = s.lane_of(&execution, n);

@@ -5,11 +5,13 @@ use ff_core::contracts::{
     RenewLeaseArgs,
 };
 use ff_core::handle_codec::HandlePayload;
-use ff_core::types::{AttemptId, AttemptIndex, CancelSource, ExecutionId, LeaseEpoch, LeaseFence, LeaseId};
+use ff_core::types::{
+    AttemptId, AttemptIndex, CancelSource, ExecutionId, LeaseEpoch, LeaseFence, LeaseId, WorkerId, WorkerInstanceId,
+};
 
 use super::{NOTHING, operations};
 use crate::numbers::Numbers;
-use crate::side::{Side, lane, worker};
+use crate::side::{Side, worker};
 
 operations! {
     16 renew_lease: |s, n| match s.held(n) {
@@ -69,8 +71,12 @@ operations! {
         None => NOTHING.to_owned(),
     };
     16 claim_execution: |s, n| {
-        let execution = s.execution(n);
-        claim(s, n, execution).await
+        let any = |s: &mut Side, n: &mut Numbers| (s.execution(n), worker(n));
+        let (execution, worker) = match n.from(&s.known.grants).cloned() {
+            Some(granted) if !n.one_in(6) => granted,
+            _ => any(s, n),
+        };
+        claim(s, n, execution, worker).await
     };
     8 issue_grant_and_claim: |s, n| {
         let execution = s.execution(n);
@@ -82,19 +88,24 @@ operations! {
 }
 
 /// Claims an execution for which there may be a grant, and keeps the handle.
-pub(super) async fn claim(s: &mut Side, n: &mut Numbers, execution: ExecutionId) -> String {
+pub(super) async fn claim(
+    s: &mut Side,
+    n: &mut Numbers,
+    execution: ExecutionId,
+    (worker, instance): (WorkerId, WorkerInstanceId),
+) -> String {
     let (lease, attempt) = (LeaseId::from_uuid(s.uuid()), AttemptId::from_uuid(s.uuid()));
     let attempt_index = match n.below(8) {
         0..=5 => s.backend.read_total_attempt_count(&execution).await.unwrap_or(AttemptIndex::new(0)),
         6 => AttemptIndex::new(0),
         _ => AttemptIndex::new(1),
     };
-    let (worker, instance) = worker(n);
+    let lane = s.lane_of(&execution, n);
     let args = ClaimExecutionArgs::new(
         execution,
         worker,
         instance,
-        lane(n),
+        lane,
         lease,
         n.of([30_000, 1_000]),
         attempt,

@@ -14,7 +14,7 @@ use crate::numbers::Numbers;
 use crate::side::{Side, Taker, capabilities, lane, namespace, worker};
 
 operations! {
-    8 register_worker: |s, n| {
+    16 register_worker: |s, n| {
         let ((worker, instance), namespace) = (worker(n), namespace(n));
         let lanes = n.of([&["lane"][..], &["side", "lane"], &[]]).iter().map(|lane| LaneId::new(*lane)).collect();
         let can = capabilities(n).iter().map(|token| (*token).to_owned()).collect();
@@ -24,13 +24,13 @@ operations! {
         if r.is_ok() { s.known.workers.push((instance, namespace)); }
         s.told(&r)
     };
-    6 heartbeat_worker: |s, n| {
+    12 heartbeat_worker: |s, n| {
         let (instance, namespace) = registered(s, n);
         let args = HeartbeatWorkerArgs::new(instance, namespace, s.in_ms(n.of([0, -10])));
         let r = s.backend.heartbeat_worker(args).await;
         s.told(&r)
     };
-    4 mark_worker_dead: |s, n| {
+    8 mark_worker_dead: |s, n| {
         let reason = match n.below(4) { 3 => "x".repeat(257), 2 => String::new(), _ => "gone".to_owned() };
         let (instance, namespace) = registered(s, n);
         let args = MarkWorkerDeadArgs::new(instance, namespace, reason, s.now());
