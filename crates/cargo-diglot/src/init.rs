@@ -1,6 +1,9 @@
 //! `cargo diglot init`: a project that builds, or what a crate lacks to be one.
 //!
-//! No file that is there is changed: what a crate has to add to it is told instead.
+//! No file that is there is changed: what a crate has to add to it is told instead. A project of sqlc with two engines
+//! keeps its places: they are taken from its settings.
+
+mod sqlc;
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
@@ -9,6 +12,7 @@ use std::path::Path;
 use crate::cli::{Init, Prepare, Project};
 use crate::failure::Failure;
 use crate::{Outcome, prepare, report};
+use sqlc::Found;
 
 const MANIFEST: (&str, &str) = ("Cargo.toml", include_str!("../template/Cargo.toml.in"));
 const BUILD: (&str, &str) = ("build.rs", include_str!("../template/build.rs.in"));
@@ -16,8 +20,14 @@ const CONFIG: (&str, &str) = ("diglot.toml", include_str!("../template/diglot.to
 const STATEMENTS: (&str, &str) = ("src/statements.rs", include_str!("../template/statements.rs.in"));
 
 /// What a new crate has beside these.
-const CRATE: [(&str, &str); 3] =
-    [MANIFEST, (".gitignore", "/target\n"), ("src/lib.rs", include_str!("../template/lib.rs.in"))];
+const CRATE: [(&str, &str); 2] = [MANIFEST, (".gitignore", "/target\n")];
+
+/// Where the module is, in a new crate whose SQL was there before.
+const BARE: (&str, &str) =
+    ("src/lib.rs", "//! Statements that SQLite and Postgres answer, through one API.\n\npub mod statements;\n");
+
+/// The same in one that begins with the pages of [`PAGES`].
+const JOT: (&str, &str) = ("src/lib.rs", include_str!("../template/lib.rs.in"));
 
 /// One noun on both pages, for a project without SQL.
 const PAGES: [(&str, &str); 4] = [
@@ -32,10 +42,17 @@ pub(crate) fn run(arguments: &Init) -> Result<Outcome, Failure> {
     fs::create_dir_all(root).map_err(Failure::io(format!("make {}", root.display())))?;
     let has = |path: &str| root.join(path).exists();
     let is_crate = has(MANIFEST.0);
-    let has_pages = has("sql") || has("schema") || has(CONFIG.0);
-    let mut files = vec![CONFIG, BUILD, STATEMENTS];
+    let has_config = has(CONFIG.0);
+    let sqlc = if has_config { Found::Nothing } else { sqlc::find(root)? };
+    let has_pages = has("sql") || has("schema") || has_config || !matches!(sqlc, Found::Nothing);
+    let config = match &sqlc {
+        Found::Places(places) => places.config(CONFIG.1),
+        Found::Nothing | Found::Unclear { .. } => CONFIG.1.to_owned(),
+    };
+    let mut files = vec![(CONFIG.0, config.as_str()), BUILD, STATEMENTS];
     if !is_crate {
         files.extend(CRATE);
+        files.push(if has_pages { BARE } else { JOT });
     }
     if !has_pages {
         files.extend(PAGES);
@@ -51,6 +68,22 @@ pub(crate) fn run(arguments: &Init) -> Result<Outcome, Failure> {
         }
     }
     advise(is_crate, &kept);
+    match sqlc {
+        Found::Places(places) => {
+            report::line(&format!("{}: its places are in diglot.toml", places.file));
+            report::line(
+                "next: `cargo diglot check` tells what differs, and `cargo diglot baseline` keeps what may wait",
+            );
+            return Ok(Outcome::Clean);
+        }
+        Found::Unclear { file, why } => {
+            report::line(&format!(
+                "{file}: {why}; write `[sql]` and `[schema]` in diglot.toml, then `cargo diglot check`"
+            ));
+            return Ok(Outcome::Clean);
+        }
+        Found::Nothing => {}
+    }
     if has_pages || arguments.no_prepare {
         report::line("next: `cargo diglot prepare` asks both engines, and `cargo build` builds");
         return Ok(Outcome::Clean);

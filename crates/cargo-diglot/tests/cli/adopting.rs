@@ -3,30 +3,63 @@
 use std::fs;
 use std::path::Path;
 
+use crate::cargo_build;
 use crate::project::Project;
+
+fn read(page: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs").join(page);
+    fs::read_to_string(path).unwrap()
+}
 
 /// The first block of a language in a page of the book.
 fn block(page: &str, language: &str) -> String {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs").join(page);
-    let text = fs::read_to_string(path).unwrap();
+    let text = read(page);
     let (_, rest) = text.split_once(&format!("```{language}\n")).expect("a block of that language");
     rest.split("```").next().unwrap().to_owned()
+}
+
+/// The commands of a page from one heading to the next, in order.
+fn commands(page: &str, heading: &str) -> Vec<String> {
+    let text = read(page);
+    let (_, rest) = text.split_once(&format!("\n## {heading}\n")).expect("that heading");
+    let section = rest.split("\n## ").next().unwrap();
+    section.lines().filter_map(|line| line.strip_prefix("$ ")).map(str::to_owned).collect()
 }
 
 #[test]
 fn a_project_with_two_engines_begins_today_and_only_new_drift_fails() {
     let project = Project::copy_of("courier");
-    project.write("diglot.toml", block("adopting.md", "toml"));
-    let check = project.run(&["check", "--format", "short"]);
-    assert_eq!(check.code, Some(2), "{check:?}");
-
-    let kept = project.run(&["baseline"]);
-    assert_eq!(kept.code, Some(0), "{kept:?}");
-    insta::assert_snapshot!("adopting", format!("{}\n{}", kept.stderr, project.read("diglot.baseline")));
-    let asked = project.prepare(&[]);
-    assert_eq!(asked.code, Some(0), "{asked:?}");
+    let mut kept = String::new();
+    let commands = commands("adopting.md", "From sqlc");
+    for command in &commands {
+        let words: Vec<&str> = command.split_whitespace().collect();
+        let (ended, expected) = match words[..] {
+            ["cargo", "install", ..] => continue,
+            ["cargo", "build"] => {
+                let _alone = cargo_build::ONE_AT_A_TIME.lock();
+                let built = cargo_build::build_new(&project);
+                assert!(!built.stderr.contains("warning"), "{}", built.seen());
+                (built, 0)
+            }
+            ["cargo", "diglot", "prepare"] => (project.prepare(&[]), 0),
+            ["cargo", "diglot", "check"] => (project.check(), 2),
+            ["cargo", "diglot", "baseline"] => {
+                let ended = project.run(&["baseline"]);
+                kept.clone_from(&ended.stderr);
+                (ended, 0)
+            }
+            ["cargo", "diglot", ..] => (project.run(&words[2..]), 0),
+            _ => panic!("{command}"),
+        };
+        assert_eq!(ended.code, Some(expected), "{command}: {}", ended.seen());
+    }
+    assert_eq!(commands.len(), 7, "{commands:?}");
+    assert_eq!(project.read("diglot.toml"), block("adopting.md", "toml"));
+    insta::assert_snapshot!("adopting", format!("{kept}\n{}", project.read("diglot.baseline")));
     let check = project.check();
     assert_eq!((check.code, check.stdout.as_str()), (Some(0), ""), "{check:?}");
+    let review = project.read("target/diglot/review.html");
+    assert!(review.contains("<b>14</b> findings in the baseline"), "{review}");
 
     // The same templates as before reach the driver, on both pages.
     let templates = project.answers().into_values().filter(|text| text.contains("/* TEMPLATE: schema */task")).count();

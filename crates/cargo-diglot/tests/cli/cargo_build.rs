@@ -13,7 +13,7 @@ use crate::project::{Ended, Project, postgres};
 const PG: &str = "sql/pg/job.sql";
 
 /// The builds share their output.
-static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+pub(crate) static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
 /// Uses what is generated, so that a missing function or field would be an error of its own.
 const LIB: &str = r#"
@@ -90,6 +90,24 @@ fn build(project: &Project) -> Ended {
     Ended::of(command.stdin(Stdio::null()).output().unwrap())
 }
 
+/// Builds what `init` made, with the versions of the workspace instead of published ones, and with what lets its
+/// dependencies be used again.
+pub(crate) fn build_new(project: &Project) -> Ended {
+    let crates = fs::canonicalize(workspace().join("crates")).unwrap();
+    let manifest = project.read("Cargo.toml");
+    let (published, _) = manifest.split_once("[build-dependencies]").unwrap();
+    let (compiler, command_line) = (crates.join("diglot"), crates.join("cargo-diglot"));
+    project.write(
+        "Cargo.toml",
+        format!(
+            "[workspace]\n\n{published}[build-dependencies]\ndiglot = {{ path = {compiler:?} }}\n\n\
+             [dependencies.cargo-diglot]\npath = {command_line:?}\n"
+        ),
+    );
+    project.write("Cargo.lock", fs::read(workspace().join("Cargo.lock")).unwrap());
+    build(project)
+}
+
 /// When the API was written last.
 fn generated() -> SystemTime {
     let builds = target().join("debug/build");
@@ -140,21 +158,7 @@ fn a_new_project_builds() {
     let made = project.run(&["init", "--postgres", postgres()]);
     assert_eq!(made.code, Some(0), "{}", made.seen());
     assert_eq!(project.check().stderr, "3 pairs, 0 findings\n");
-    // The versions of the workspace instead of published ones, and what lets its dependencies be used again.
-    let crates = fs::canonicalize(workspace().join("crates")).unwrap();
-    let manifest = project.read("Cargo.toml");
-    let (published, _) = manifest.split_once("[build-dependencies]").unwrap();
-    let compiler = crates.join("diglot");
-    project.write(
-        "Cargo.toml",
-        format!(
-            "[workspace]\n\n{published}[build-dependencies]\ndiglot = {{ path = {compiler:?} }}\n\n\
-             [dependencies.cargo-diglot]\npath = {:?}\n",
-            crates.join("cargo-diglot")
-        ),
-    );
-    project.write("Cargo.lock", fs::read(workspace().join("Cargo.lock")).unwrap());
-    let built = build(&project);
+    let built = build_new(&project);
     assert_eq!(built.code, Some(0), "{}", built.seen());
 }
 

@@ -107,6 +107,7 @@ pub(super) fn single(api: &Api<'_>, dialect: Dialect, bodies: &Bodies<'_>) -> Op
         #feature
         #lints
         pub mod #module {
+            #[allow(unused_imports)]
             use super::{diglot_support #(, #nouns)*};
             #(#functions)*
             #kept

@@ -2,9 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::entry::{self, Entry, State};
+use super::entry::{self, Elsewhere, Entry, State};
 use super::{Plans, Request, Version};
-use crate::diagnostic::Diagnostic;
 use crate::pipeline::Stats;
 use crate::source::Sources;
 
@@ -53,12 +52,13 @@ pub(super) struct Book<'a> {
     pub(super) title: &'a str,
     pub(super) stats: Stats,
     /// How many statements of the whole project stand how, in the order of [`State::ALL`].
-    pub(super) states: [usize; 5],
+    pub(super) states: [usize; 6],
     pub(super) findings: usize,
+    /// How many findings the baseline knows.
+    pub(super) known: usize,
     pub(super) items: Vec<Item<'a>>,
     pub(super) sources: &'a Sources,
-    /// What was found outside of statements.
-    pub(super) elsewhere: Vec<&'a Diagnostic>,
+    pub(super) elsewhere: Elsewhere<'a>,
     pub(super) since: Option<Since<'a>>,
     pub(super) plans: &'a Plans,
 }
@@ -84,6 +84,7 @@ pub(super) fn book<'a>(request: &Request<'a>) -> Book<'a> {
         stats: request.now.compiled.stats,
         states,
         findings: request.now.compiled.diagnostics.len(),
+        known: request.now.compiled.known.len(),
         items,
         sources: &request.now.inputs.sources,
         elsewhere,

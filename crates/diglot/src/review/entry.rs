@@ -18,6 +18,8 @@ pub(super) enum State {
     Finding,
     /// Something is found that does not.
     Warning,
+    /// Something is found that the baseline knows.
+    Known,
     /// The pages differ and say why.
     Declared,
     /// The pages say the same.
@@ -27,13 +29,15 @@ pub(super) enum State {
 }
 
 impl State {
-    pub(super) const ALL: [State; 5] = [State::Finding, State::Warning, State::Declared, State::Equal, State::Single];
+    pub(super) const ALL: [State; 6] =
+        [State::Finding, State::Warning, State::Known, State::Declared, State::Equal, State::Single];
 
     /// The word in the page's markup.
     pub(super) fn word(self) -> &'static str {
         match self {
             State::Finding => "finding",
             State::Warning => "warning",
+            State::Known => "known",
             State::Declared => "declared",
             State::Equal => "equal",
             State::Single => "single",
@@ -45,6 +49,7 @@ impl State {
         match self {
             State::Finding => "finding",
             State::Warning => "warning",
+            State::Known => "in the baseline",
             State::Declared => "declared",
             State::Equal => "equal",
             State::Single => "one dialect",
@@ -79,6 +84,8 @@ pub(super) struct Entry<'a> {
     pub(super) pages: [Option<Text>; 2],
     pub(super) declarations: Vec<Declaration>,
     pub(super) findings: Vec<&'a Diagnostic>,
+    /// Findings that the baseline knows.
+    pub(super) known: Vec<&'a Diagnostic>,
     pub(super) rows: &'a [Row],
 }
 
@@ -119,12 +126,23 @@ impl Entry<'_> {
     }
 }
 
+/// What was found outside of statements.
+#[derive(Debug, Default)]
+pub(super) struct Elsewhere<'a> {
+    pub(super) findings: Vec<&'a Diagnostic>,
+    /// Findings that the baseline knows.
+    pub(super) known: Vec<&'a Diagnostic>,
+}
+
 /// Every statement of a version, and what was found outside of them.
-pub(super) fn entries<'a>(version: &Version<'a>) -> (Vec<Entry<'a>>, Vec<&'a Diagnostic>) {
+pub(super) fn entries<'a>(version: &Version<'a>) -> (Vec<Entry<'a>>, Elsewhere<'a>) {
     let facts: BTreeMap<&str, _> = version.compiled.facts.iter().map(|facts| (facts.name.as_str(), facts)).collect();
     let signatures: BTreeMap<&str, _> =
         version.compiled.signatures.iter().map(|signature| (signature.name.as_str(), signature)).collect();
-    let mut found: Vec<Option<&Diagnostic>> = version.compiled.diagnostics.iter().map(Some).collect();
+    let mut elsewhere = Elsewhere {
+        findings: version.compiled.diagnostics.iter().collect(),
+        known: version.compiled.known.iter().collect(),
+    };
     let mut entries = Vec::new();
     for facing in pipeline::facing(version.inputs) {
         let facts = facts.get(facing.name.as_str());
@@ -139,19 +157,19 @@ pub(super) fn entries<'a>(version: &Version<'a>) -> (Vec<Entry<'a>>, Vec<&'a Dia
             pages: facing.pages.each_ref().map(|raw| raw.as_ref().map(text)),
             declarations: declarations(&facing),
             findings: Vec::new(),
+            known: Vec::new(),
             rows: facts.map_or(&[][..], |facts| facts.rows.as_slice()),
             noun: facing.noun,
             name: facing.name,
         };
-        for slot in &mut found {
-            if slot.is_some_and(|finding| is_about(finding, &entry)) {
-                entry.findings.extend(slot.take());
-            }
-        }
+        let taken =
+            |found: &mut Vec<&'a Diagnostic>| found.extract_if(.., |finding| is_about(finding, &entry)).collect();
+        let (findings, known) = (taken(&mut elsewhere.findings), taken(&mut elsewhere.known));
+        (entry.findings, entry.known) = (findings, known);
         entry.state = state(&entry);
         entries.push(entry);
     }
-    (entries, found.into_iter().flatten().collect())
+    (entries, elsewhere)
 }
 
 fn state(entry: &Entry<'_>) -> State {
@@ -160,6 +178,8 @@ fn state(entry: &Entry<'_>) -> State {
         State::Finding
     } else if found(Severity::Warning) {
         State::Warning
+    } else if !entry.known.is_empty() {
+        State::Known
     } else if entry.pages.iter().flatten().count() < 2 {
         State::Single
     } else if entry.rows.iter().any(|row| row.verdict != Verdict::Same)

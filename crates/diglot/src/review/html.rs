@@ -79,14 +79,18 @@ fn top(book: &Book<'_>) -> String {
         }
     }
     let stats = book.stats;
-    let cards = [
+    let [_, _, _, declared, equal, single] = book.states;
+    let mut cards = vec![
         (stats.pairs.to_string(), "pairs compared", ""),
-        (book.states[3].to_string(), "equal", "equal"),
-        (book.states[2].to_string(), "with declared differences", "declared"),
-        (book.states[4].to_string(), "for one dialect", "single"),
+        (equal.to_string(), "equal", "equal"),
+        (declared.to_string(), "with declared differences", "declared"),
+        (single.to_string(), "for one dialect", "single"),
         (book.findings.to_string(), "findings", "finding"),
         (format!("{:.1} %", stats.waived_share()), "of all facts waived", ""),
     ];
+    if book.known > 0 {
+        cards.insert(5, (book.known.to_string(), "findings in the baseline", "known"));
+    }
     text.push_str("<ul class=\"cards\">");
     for (number, what, state) in cards {
         let class = if state.is_empty() || number == "0" { "" } else { state };
@@ -149,11 +153,21 @@ fn contents(book: &Book<'_>) -> String {
 
 /// What was found outside of statements.
 fn elsewhere(book: &Book<'_>) -> String {
-    if book.elsewhere.is_empty() {
+    let found = found(book.sources, &book.elsewhere.findings, &book.elsewhere.known);
+    if found.is_empty() {
         return String::new();
     }
-    let found: String = book.elsewhere.iter().map(|finding| self::finding(book.sources, finding)).collect();
-    format!("<section class=\"elsewhere\"><h2>Outside of statements</h2><ul class=\"found\">{found}</ul></section>\n")
+    format!("<section class=\"elsewhere\"><h2>Outside of statements</h2>{found}</section>\n")
+}
+
+/// Findings, and apart from them those that the baseline knows.
+fn found(sources: &Sources, findings: &[&Diagnostic], known: &[&Diagnostic]) -> String {
+    let list = |found: &[&Diagnostic]| -> String {
+        let items: String = found.iter().map(|finding| self::finding(sources, finding)).collect();
+        if items.is_empty() { items } else { format!("<ul class=\"found\">{items}</ul>\n") }
+    };
+    let head = if known.is_empty() { "" } else { "<p class=\"dim\">In the baseline:</p>\n" };
+    format!("{}{head}{}", list(findings), list(known))
 }
 
 fn article(book: &Book<'_>, item: &Item<'_>) -> String {
@@ -183,10 +197,7 @@ fn article(book: &Book<'_>, item: &Item<'_>) -> String {
         text.extend(paragraphs.map(|lines| format!("<p class=\"docs\">{}</p>\n", html(&lines.join("\n")))));
     }
     text.push_str(&declarations(&entry.declarations));
-    if !entry.findings.is_empty() {
-        let found: String = entry.findings.iter().map(|finding| self::finding(entry.sources, finding)).collect();
-        text.push_str(&format!("<ul class=\"found\">{found}</ul>\n"));
-    }
+    text.push_str(&found(entry.sources, &entry.findings, &entry.known));
     text.push_str(&side_by_side(entry));
     if let Some(before) = &item.before {
         text.push_str(&before_and_after(before, entry));

@@ -13,7 +13,8 @@ const LIMIT: usize = 60_000;
 pub(super) fn comment(book: &Book<'_>) -> String {
     let mut text = summary(book);
     let mut left_out = 0;
-    let sections = book.elsewhere.iter().map(|finding| self::finding(book.sources, finding));
+    let sections =
+        book.elsewhere.findings.iter().chain(&book.elsewhere.known).map(|finding| self::finding(book.sources, finding));
     let items = book.items.iter().filter(|item| is_told(book, item)).map(item);
     for section in sections.chain(items) {
         if left_out > 0 || text.len() + section.len() > LIMIT {
@@ -36,7 +37,7 @@ fn is_told(book: &Book<'_>, item: &Item<'_>) -> bool {
 fn summary(book: &Book<'_>) -> String {
     let mut text = format!("### {}: SQL in two dialects\n\n", markdown(book.title));
     text.push_str("| pairs | equal | declared | one dialect | findings | facts waived |\n|--:|--:|--:|--:|--:|--:|\n");
-    let [_, _, declared, equal, single] = book.states;
+    let [_, _, _, declared, equal, single] = book.states;
     text.push_str(&format!(
         "| {} | {equal} | {declared} | {single} | {} | {} of {} ({:.1} %) |\n\n",
         book.stats.pairs,
@@ -45,6 +46,9 @@ fn summary(book: &Book<'_>) -> String {
         book.stats.facts,
         book.stats.waived_share()
     ));
+    if book.known > 0 {
+        text.push_str(&format!("In the baseline: {}.\n\n", book.known));
+    }
     if let Some(since) = &book.since {
         let count = |change: Change| book.items.iter().filter(|item| item.change == Some(change)).count();
         text.push_str(&format!(
@@ -77,7 +81,7 @@ fn item(item: &Item<'_>) -> String {
         text.push_str(&format!("* {} {}\n", code(&about), markdown(&declaration.reason)));
     }
     text.push('\n');
-    text.extend(entry.findings.iter().map(|finding| self::finding(entry.sources, finding)));
+    text.extend(entry.findings.iter().chain(&entry.known).map(|finding| self::finding(entry.sources, finding)));
     match (&item.before, item.change) {
         (Some(before), _) if item.change == Some(Change::Edited) => text.push_str(&edited(before, entry)),
         (_, Some(Change::Judged)) => text.push_str("The text is the same.\n\n"),

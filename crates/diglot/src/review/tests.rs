@@ -70,6 +70,18 @@ fn every_pair_stands_with_its_state_its_tables_and_its_reasons() {
 }
 
 #[test]
+fn what_the_baseline_knows_is_shown_as_that() {
+    let mut inputs = three();
+    inputs.baseline = Some(inputs.sources.add(SourceFile::new("diglot.baseline", "order-differs lane_list\n")));
+    let [page, comment] = page(&inputs, None, &Plans::new());
+    let list = article(&page, "lane.lane_list");
+    assert!(list.contains("data-state=\"known\"") && list.contains("In the baseline:"), "{list}");
+    assert!(page.contains("<li class=\"known\"><b>1</b> findings in the baseline</li>"), "{page}");
+    assert!(page.contains("<li class=\"\"><b>0</b> findings</li>"), "{page}");
+    assert!(comment.contains("In the baseline: 1.") && comment.contains("order-differs"), "{comment}");
+}
+
+#[test]
 fn a_plan_stands_with_its_statement() {
     let plans = Plans::from([(("job_take".to_owned(), Dialect::Pg), "Update on job\n  <Index Scan>".to_owned())]);
     let [page, _] = page(&three(), None, &plans);

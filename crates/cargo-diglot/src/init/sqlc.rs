@@ -1,0 +1,251 @@
+//! Where a project of sqlc has its files, from `sqlc.yaml` or `sqlc.json`.
+//!
+//! Of the YAML no more is read than the settings need: one entry after another of `sql:` or `packages:`, and in each
+//! the lines `engine:`, `schema:` and `queries:`. Whatever else stands there is passed over, and what cannot be told
+//! for certain is left to the user.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::failure::Failure;
+
+const FILES: [&str; 3] = ["sqlc.yaml", "sqlc.yml", "sqlc.json"];
+
+/// What is known of sqlc in a folder.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Found {
+    /// It is not used there.
+    Nothing,
+    /// It is used with both engines.
+    Places(Box<Places>),
+    /// It is used in a way that needs somebody's look.
+    Unclear { file: &'static str, why: String },
+}
+
+/// Where the files of both dialects are, SQLite's first.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Places {
+    pub(super) file: &'static str,
+    queries: [String; 2],
+    schema: [String; 2],
+}
+
+/// One entry of the settings, as it is written.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Entry {
+    engine: String,
+    queries: Vec<String>,
+    schema: Vec<String>,
+}
+
+impl Places {
+    /// A configuration with these places around what every new one says.
+    pub(super) fn config(&self, usual: &str) -> String {
+        let (head, rest) = usual.split_once("\n\n").unwrap_or((usual, ""));
+        let table =
+            |name: &str, [sqlite, pg]: &[String; 2]| format!("\n[{name}]\nsqlite = \"{sqlite}\"\npg = \"{pg}\"\n");
+        format!(
+            "{head}\n\n# A statement and the one that faces it find each other by name, in whatever files they stand.\n\
+             lockstep = false\n\n{rest}{}{}",
+            table("sql", &self.queries),
+            table("schema", &self.schema)
+        )
+    }
+}
+
+/// Looks for sqlc's settings in a folder.
+pub(super) fn find(root: &Path) -> Result<Found, Failure> {
+    for file in FILES {
+        match fs::read_to_string(root.join(file)) {
+            Ok(text) if file.ends_with(".json") => {
+                let value = serde_json::from_str(&text).unwrap_or(Value::Null);
+                return Ok(of_entries(file, &json(&value)));
+            }
+            Ok(text) => return Ok(of_entries(file, &yaml(&text))),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(Failure::io(format!("read {file}"))(error)),
+        }
+    }
+    Ok(Found::Nothing)
+}
+
+fn of_entries(file: &'static str, entries: &[Entry]) -> Found {
+    let unclear = |why: String| Found::Unclear { file, why };
+    let mut of_engines: [Option<[String; 2]>; 2] = [None, None];
+    for entry in entries {
+        let at = match entry.engine.as_str() {
+            "sqlite" => 0,
+            "postgresql" => 1,
+            _ => continue,
+        };
+        let ([queries], [schema]) = (entry.queries.as_slice(), entry.schema.as_slice()) else {
+            return unclear(format!("its entry for {} has not one place of each kind", entry.engine));
+        };
+        let (Some(queries), Some(schema)) = (place(queries), place(schema)) else {
+            return unclear(format!("its entry for {} names a place outside of this folder", entry.engine));
+        };
+        if of_engines[at].replace([queries, schema]).is_some() {
+            return unclear(format!("it has more than one entry for {}", entry.engine));
+        }
+    }
+    let [Some([sqlite_queries, sqlite_schema]), Some([pg_queries, pg_schema])] = of_engines else {
+        return unclear("it has no entries for both engines, sqlite and postgresql".to_owned());
+    };
+    let (queries, schema) = ([sqlite_queries, pg_queries], [sqlite_schema, pg_schema]);
+    Found::Places(Box::new(Places { file, queries, schema }))
+}
+
+/// A folder or a file inside the project, as `diglot.toml` has it.
+fn place(written: &str) -> Option<String> {
+    let path = written.strip_prefix("./").unwrap_or(written);
+    let path = path.strip_suffix("*.sql").unwrap_or(path).trim_end_matches('/');
+    let strange = |c: char| c.is_control() || ['"', '\\', '*', '?', '['].contains(&c);
+    let inside = !path.is_empty() && !path.starts_with('/') && path.split('/').all(|part| part != "..");
+    (inside && !path.contains(strange)).then(|| path.to_owned())
+}
+
+fn json(settings: &Value) -> Vec<Entry> {
+    let lists = ["sql", "packages"].iter().filter_map(|key| settings.get(key)?.as_array());
+    let texts = |value: Option<&Value>| match value {
+        Some(Value::String(text)) => vec![text.clone()],
+        Some(Value::Array(all)) => all.iter().filter_map(|text| text.as_str().map(str::to_owned)).collect(),
+        _ => Vec::new(),
+    };
+    let entry = |value: &Value| Entry {
+        engine: texts(value.get("engine")).concat(),
+        queries: texts(value.get("queries")),
+        schema: texts(value.get("schema")),
+    };
+    lists.flatten().map(entry).collect()
+}
+
+fn yaml(text: &str) -> Vec<Entry> {
+    let mut entries: Vec<Entry> = Vec::new();
+    // Whether the list of entries has begun, how far they are indented, and the key whose values follow as a list.
+    let (mut inside, mut indent, mut open) = (false, None, None);
+    for line in text.lines() {
+        let line = uncommented(line);
+        let content = line.trim_start();
+        if content.is_empty() {
+            continue;
+        }
+        let depth = line.len() - content.len();
+        if depth == 0 && !content.starts_with('-') {
+            inside = matches!(content, "sql:" | "packages:");
+            (indent, open) = (None, None);
+        } else if inside {
+            match content.strip_prefix('-') {
+                None => open = pair(&mut entries, content),
+                Some(item) if depth == *indent.get_or_insert(depth) => {
+                    entries.push(Entry::default());
+                    open = pair(&mut entries, item.trim_start());
+                }
+                Some(item) => {
+                    if let (Some(key), Some(entry)) = (open, entries.last_mut()) {
+                        entry.add(key, item);
+                    }
+                }
+            }
+        }
+    }
+    entries
+}
+
+/// Reads `key: value` into the last entry; gives the key if its values follow.
+fn pair(entries: &mut [Entry], content: &str) -> Option<&'static str> {
+    let (written, value) = content.split_once(':')?;
+    let key = ["engine", "queries", "schema"].into_iter().find(|key| *key == written.trim_matches(['"', '\'']))?;
+    let (entry, value) = (entries.last_mut()?, value.trim());
+    if value.is_empty() {
+        return Some(key);
+    }
+    let list = value.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
+    list.map_or_else(|| vec![value], |list| list.split(',').collect()).into_iter().for_each(|one| entry.add(key, one));
+    None
+}
+
+impl Entry {
+    fn add(&mut self, key: &str, value: &str) {
+        let value = value.trim().trim_matches(['"', '\'']).to_owned();
+        match key {
+            "engine" => self.engine = value,
+            "queries" => self.queries.push(value),
+            _ => self.schema.push(value),
+        }
+    }
+}
+
+/// A line without its comment.
+fn uncommented(line: &str) -> &str {
+    let (mut quote, mut before) = (None, ' ');
+    for (at, c) in line.char_indices() {
+        match (quote, c) {
+            (None, '"' | '\'') => quote = Some(c),
+            (Some(open), _) if open == c => quote = None,
+            (None, '#') if before.is_whitespace() => return line[..at].trim_end(),
+            _ => {}
+        }
+        before = c;
+    }
+    line.trim_end()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn places(entries: &[Entry]) -> Result<[[String; 2]; 2], String> {
+        match of_entries("sqlc.yaml", entries) {
+            Found::Places(places) => Ok([places.queries, places.schema]),
+            Found::Unclear { why, .. } => Err(why),
+            Found::Nothing => Err("nothing".to_owned()),
+        }
+    }
+
+    fn expected() -> Result<[[String; 2]; 2], String> {
+        Ok([["lite/q".into(), "pg/q".into()], ["lite/schema.sql".into(), "pg/migrations".into()]])
+    }
+
+    #[test]
+    fn both_ways_of_writing_a_list_are_read() {
+        let text = "version: '2' # of the settings\nsql:\n  # Postgres\n  - engine: postgresql\n    queries: ./pg/q/*.sql\n    \
+                    schema:\n      - pg/migrations/\n    gen:\n      go:\n        overrides:\n          - column: \"a.b\"\n  \
+                    - schema: [\"lite/schema.sql\"] # one\n    queries: 'lite/q'\n    engine: \"sqlite\"\nother:\n  - engine: x\n";
+        assert_eq!(places(&yaml(text)), expected());
+        let flat = "packages:\n- name: a\n  engine: sqlite\n  queries: lite/q\n  schema: lite/schema.sql\n\
+                    - name: b\n  engine: postgresql\n  queries: pg/q\n  schema: pg/migrations\n";
+        assert_eq!(places(&yaml(flat)), expected());
+    }
+
+    #[test]
+    fn json_is_read() {
+        let text = r#"{"sql": [{"engine": "sqlite", "queries": "lite/q", "schema": ["lite/schema.sql"]},
+                       {"engine": "postgresql", "queries": ["pg/q"], "schema": "pg/migrations"}]}"#;
+        assert_eq!(places(&json(&serde_json::from_str(text).unwrap())), expected());
+    }
+
+    #[test]
+    fn what_is_not_certain_is_left_to_the_user() {
+        let entry = |engine: &str, queries: &str| Entry {
+            engine: engine.to_owned(),
+            queries: vec![queries.to_owned()],
+            schema: vec!["s".to_owned()],
+        };
+        let faults = [
+            (vec![entry("sqlite", "q")], "no entries for both engines"),
+            (vec![entry("sqlite", "q"), entry("sqlite", "r")], "more than one entry for sqlite"),
+            (vec![entry("sqlite", "../q")], "outside of this folder"),
+            (vec![Entry { queries: Vec::new(), ..entry("postgresql", "q") }], "not one place of each kind"),
+        ];
+        for (entries, why) in faults {
+            assert!(places(&entries).is_err_and(|told| told.contains(why)), "{why}");
+        }
+        for text in ["", "sql:\n", "sql: []", "\u{feff}sql:\n -", "packages:\n- :\n  engine\n", "sql:\n- engine: 'a\n"]
+        {
+            assert!(places(&yaml(text)).is_err(), "{text}");
+        }
+    }
+}
