@@ -28,6 +28,7 @@ pub mod types;
 
 mod codegen;
 mod compare;
+mod depth;
 mod emit;
 mod facts;
 pub mod infer;

@@ -406,7 +406,9 @@ impl Run<'_> {
             return;
         };
         optional::widen(config, entry.noun, &readings, self.schemas, &mut signature);
-        for reading in &readings {
+        // The noun stands in a comment of every text, so a file with a name that is none gives no texts.
+        let readings = if codegen::is_module_name(entry.noun) { &readings[..] } else { &[] };
+        for reading in readings {
             let pages = Dialect::ALL.into_iter().filter_map(|dialect| reading.page(self.schemas, dialect));
             self.texts.extend(pages.map(|page| emit::emit(&self.inputs.sources, &signature, &page)));
         }

@@ -213,9 +213,9 @@ impl Lower<'_> {
             }
         };
         tokens.retain(|token| !raw.is_left_out(token.span));
-        if tokens.len() > TOKENS {
+        if let Some(token) = tokens.get(TOKENS) {
             let message = format!("it has more than {TOKENS} words");
-            self.syntax(&parse::Unreadable { message, span: part.span, ends: false });
+            self.syntax(&parse::Unreadable { message, span: token.span, ends: false });
             return;
         }
         self.edited = edit::edit(tokens, self.dialect);

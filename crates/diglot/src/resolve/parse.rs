@@ -11,12 +11,10 @@ use sqlparser::keywords::Keyword;
 use sqlparser::parser::{Parser, ParserError};
 use sqlparser::tokenizer::{Location, Token};
 
-use super::text::{Text, Tok, number_at};
+use super::text::{Text, number_at};
+use crate::depth::{CALLS, Deep, too_deep};
 use crate::dialect::Dialect;
 use crate::source::Span;
-
-/// How deep expressions and queries may nest.
-const DEPTH: usize = 60;
 
 /// What could not be read, and where.
 pub(super) struct Unreadable {
@@ -38,22 +36,25 @@ pub(super) fn grammar(dialect: Dialect) -> &'static dyn SqlDialect {
 
 /// Reads one statement.
 pub(super) fn statement(text: &Text, dialect: Dialect) -> Result<ast::Statement, Unreadable> {
-    let mut parser = parser(text, dialect);
-    let statement = parser.parse_statement().map_err(|error| unreadable(&error, text))?;
+    let mut parser = parser(text, dialect)?;
+    let statement = parser.parse_statement().map_err(|error| unreadable(&error, &parser, text))?;
     at_end(&parser, text)?;
     Ok(statement)
 }
 
 /// Reads one expression.
 pub(super) fn expression(text: &Text, dialect: Dialect) -> Result<ast::Expr, Unreadable> {
-    let mut parser = parser(text, dialect);
-    let expr = parser.parse_expr().map_err(|error| unreadable(&error, text))?;
+    let mut parser = parser(text, dialect)?;
+    let expr = parser.parse_expr().map_err(|error| unreadable(&error, &parser, text))?;
     at_end(&parser, text)?;
     Ok(expr)
 }
 
-fn parser(text: &Text, dialect: Dialect) -> Parser<'static> {
-    Parser::new(grammar(dialect)).with_recursion_limit(DEPTH).with_tokens_with_locations(text.numbered())
+fn parser(text: &Text, dialect: Dialect) -> Result<Parser<'static>, Unreadable> {
+    if let Some((at, deep)) = too_deep(text.tokens.iter().map(|tok| &tok.token)) {
+        return Err(Unreadable { message: deep.message(), span: place(Some(at), text), ends: false });
+    }
+    Ok(Parser::new(grammar(dialect)).with_recursion_limit(CALLS).with_tokens_with_locations(text.numbered()))
 }
 
 fn at_end(parser: &Parser<'_>, text: &Text) -> Result<(), Unreadable> {
@@ -67,15 +68,12 @@ fn at_end(parser: &Parser<'_>, text: &Text) -> Result<(), Unreadable> {
     }
 }
 
-fn unreadable(error: &ParserError, text: &Text) -> Unreadable {
+fn unreadable(error: &ParserError, parser: &Parser<'_>, text: &Text) -> Unreadable {
     let message = match error {
         ParserError::TokenizerError(message) | ParserError::ParserError(message) => message.as_str(),
         ParserError::RecursionLimitExceeded => {
-            return Unreadable {
-                message: format!("it nests deeper than {DEPTH} levels"),
-                span: text.tokens.first().map_or(text.span, |tok: &Tok| tok.span),
-                ends: false,
-            };
+            let number = number_at(parser.peek_token_ref().span.start);
+            return Unreadable { message: Deep::Calls.message(), span: place(number, text), ends: false };
         }
     };
     let (message, number) = match message.rfind(" at Line: ") {

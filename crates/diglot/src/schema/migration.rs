@@ -1,11 +1,12 @@
 //! Cuts a migration into its statements and parses the ones that shape tables.
 
 use sqlparser::ast::Statement;
-use sqlparser::dialect::{PostgreSqlDialect, SQLiteDialect};
+use sqlparser::dialect::{self, PostgreSqlDialect, SQLiteDialect};
 use sqlparser::parser::{Parser, ParserError};
-use sqlparser::tokenizer;
+use sqlparser::tokenizer::{self, Location, Tokenizer};
 
 use super::mask;
+use crate::depth::{self, Deep};
 use crate::dialect::Dialect;
 use crate::source::{FileId, SourceFile, Span};
 use crate::split::lexer::{self, Kind, Token};
@@ -16,8 +17,6 @@ pub(super) struct Piece {
     pub(super) span: Span,
     /// Its first bare words, in lower case.
     pub(super) words: Vec<String>,
-    /// An operator of a chain that is too long to be read: trees of such chains are as deep as they are long.
-    pub(super) chain: Option<Span>,
     /// A literal or comment in it that has no end.
     pub(super) open: Option<Span>,
     /// The options behind a table of SQLite. The parser does not know both at once, so they are not part of the
@@ -47,9 +46,6 @@ pub(super) enum Use {
     /// Its first words are not known.
     Unknown,
 }
-
-/// How many operators may stand in a row.
-const CHAIN: usize = 500;
 
 /// How many leading words decide what a statement is.
 const LEADING: usize = 8;
@@ -125,7 +121,6 @@ fn piece(text: &str, file: FileId, tokens: &[Token], dialect: Dialect) -> Option
         let line = text[token.start..token.end].lines().next().unwrap_or_default();
         Span::new(file, token.start..token.start + line.len())
     });
-    let chain = chain(text, tokens).map(|token| Span::new(file, token.start..token.end));
     let masked = mask::masked(text, tokens, dialect);
     let mut sql = masked.as_str();
     let (mut options, mut strict) = (None, false);
@@ -139,45 +134,11 @@ fn piece(text: &str, file: FileId, tokens: &[Token], dialect: Dialect) -> Option
     Some(Piece {
         span: Span::new(file, first.start..last.end),
         words: words.map(|token| text[token.start..token.end].to_ascii_lowercase()).collect(),
-        chain,
         open,
         options,
         strict,
         text: SourceFile::new("", sql),
     })
-}
-
-/// The operator with which a chain at one depth of brackets becomes too long.
-fn chain(text: &str, tokens: &[Token]) -> Option<Token> {
-    let mut lengths = vec![0];
-    for token in tokens {
-        let word = &text[token.start..token.end];
-        let operator = match token.kind {
-            Kind::Word => word.eq_ignore_ascii_case("and") || word.eq_ignore_ascii_case("or"),
-            Kind::Symbol => "+-*/%|&<>=~#".contains(word),
-            _ => false,
-        };
-        match word {
-            "(" => lengths.push(0),
-            ")" if lengths.len() > 1 => {
-                lengths.pop();
-            }
-            "," => {
-                if let Some(length) = lengths.last_mut() {
-                    *length = 0;
-                }
-            }
-            _ if operator => {
-                let length = lengths.last_mut()?;
-                *length += 1;
-                if *length > CHAIN {
-                    return Some(*token);
-                }
-            }
-            _ => {}
-        }
-    }
-    None
 }
 
 impl Options {
@@ -251,26 +212,34 @@ impl Piece {
 
     /// Parses it; an error comes with its exact place.
     pub(super) fn parse(&self, dialect: Dialect) -> Result<Statement, (String, Span)> {
-        let parsed = match dialect {
-            Dialect::Sqlite => Self::statement(Parser::new(&SQLiteDialect {}), &self.text.text),
-            Dialect::Pg => Self::statement(Parser::new(&PostgreSqlDialect {}), &self.text.text),
+        let grammar: &dyn dialect::Dialect = match dialect {
+            Dialect::Sqlite => &SQLiteDialect {},
+            Dialect::Pg => &PostgreSqlDialect {},
         };
-        parsed.map_err(|error| self.located(&error))
-    }
-
-    fn statement(parser: Parser<'_>, text: &str) -> Result<Statement, ParserError> {
-        let mut parser = parser.try_with_sql(text)?;
-        let statement = parser.parse_statement()?;
-        match parser.peek_token_ref() {
+        let tokens = Tokenizer::new(grammar, &self.text.text).tokenize_with_location();
+        let tokens = tokens.map_err(|error| self.located(&error.into(), Location::empty()))?;
+        if let Some((at, deep)) = depth::too_deep(tokens.iter().map(|token| &token.token)) {
+            return Err((deep.message(), self.word_at(self.offset(tokens[at].span.start))));
+        }
+        let mut parser = Parser::new(grammar).with_recursion_limit(depth::CALLS).with_tokens_with_locations(tokens);
+        let parsed = parser.parse_statement().and_then(|statement| match parser.peek_token_ref() {
             next if next.token == tokenizer::Token::EOF => Ok(statement),
             next => parser.expected_ref("the end of the statement", next),
-        }
+        });
+        parsed.map_err(|error| self.located(&error, parser.peek_token_ref().span.start))
     }
 
-    fn located(&self, error: &ParserError) -> (String, Span) {
+    fn offset(&self, at: Location) -> usize {
+        self.text.offset(at.line as usize, at.column as usize)
+    }
+
+    /// What an error says, and where it is; the parser stood `at` that place when it met it.
+    fn located(&self, error: &ParserError, at: Location) -> (String, Span) {
         let message = match error {
             ParserError::TokenizerError(message) | ParserError::ParserError(message) => message.as_str(),
-            ParserError::RecursionLimitExceeded => return ("it nests too deeply".to_owned(), self.span),
+            ParserError::RecursionLimitExceeded => {
+                return (Deep::Calls.message(), self.word_at(self.offset(at)));
+            }
         };
         let (message, place) = match message.rfind(" at Line: ") {
             Some(at) => (&message[..at], Some(&message[at..])),
@@ -306,11 +275,10 @@ impl Piece {
 
     /// The place of a node of its tree; the whole statement when the node does not know it.
     pub(super) fn place(&self, node: tokenizer::Span) -> Span {
-        let offset = |at: tokenizer::Location| self.text.offset(at.line as usize, at.column as usize);
         if node.start.line == 0 || node.end.line == 0 {
             return self.span;
         }
-        let (start, end) = (offset(node.start), offset(node.end));
+        let (start, end) = (self.offset(node.start), self.offset(node.end));
         if start < end { self.span_of(start..end) } else { self.span }
     }
 }

@@ -68,11 +68,6 @@ impl Reader {
                 let help = "statements that shape tables are CREATE TABLE, VIEW and UNIQUE INDEX, ALTER TABLE and DROP";
                 self.unreadable("a statement of an unknown kind", span, "not known", help);
             }
-            Use::Read if piece.chain.is_some() => {
-                let message = "it chains more operators than can be read";
-                let help = "compare with a list, or write the condition in brackets of fewer operators";
-                self.unreadable(message, piece.chain.unwrap_or(piece.span), "the chain goes on here", help);
-            }
             Use::Read => match piece.parse(self.dialect) {
                 Ok(statement) => self.apply(piece, &statement),
                 Err(_) if piece.leaves_columns_alone() || piece.is_plain_index() => {}

@@ -96,8 +96,9 @@ fn cardinality(word: &str) -> Option<Cardinality> {
     CARDINALITIES.iter().find(|(known, _)| *known == word).map(|(_, cardinality)| *cardinality)
 }
 
-/// The name itself when it is good, else the nearest good one.
+/// The name itself when it is good, else the nearest good one. The noun may be no name either.
 fn sound_name(name: &str, noun: &str) -> String {
+    let noun = if is_snake(noun) { noun } else { "statement" };
     if is_snake(name) && !is_keyword(name) {
         return name.to_owned();
     }
