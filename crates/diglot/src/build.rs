@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use crate::answers::INDEX_FILE;
 use crate::baseline::FILE as BASELINE;
-use crate::config::Config;
+use crate::config::{Config, Queries};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Dialect;
 use crate::pipeline::{Compiled, Inputs, compile};
@@ -86,6 +86,10 @@ fn generate(root: &Path, out: &Path) -> Result<(Inputs, Compiled), LoadError> {
     }
     watch_place(root, &inputs.config.divergences());
     watch_place(root, BASELINE);
+    // A path that is not there makes cargo run the script every time: right for answers that must come.
+    if inputs.config.generate.queries == Queries::Macros || inputs.answers.is_some() {
+        println!("cargo:rerun-if-changed={ANSWERS}/{INDEX_FILE}");
+    }
     inputs.previous = fs::read_to_string(out.join(API)).ok();
     let compiled = compile(&inputs);
     Ok((inputs, compiled))
@@ -96,8 +100,6 @@ fn watch(root: &Path) {
     if root.join(CONFIG).exists() {
         println!("cargo:rerun-if-changed={CONFIG}");
     }
-    // A path that is not there makes cargo run the script every time: right for answers, which must come.
-    println!("cargo:rerun-if-changed={ANSWERS}/{INDEX_FILE}");
 }
 
 /// Cargo watches a folder with all that is below it.

@@ -1,10 +1,12 @@
 //! `diglot.toml`: folders, column types, project conventions.
 
+mod generate;
 mod places;
 
 use std::collections::BTreeMap;
 use std::fmt;
 
+pub use generate::{Generate, Ownership, Queries, Traits};
 pub use places::Places;
 
 /// The configuration of a project. Every key has a default, so an empty file is valid.
@@ -38,6 +40,8 @@ pub struct Config {
     pub sqlite_feature: Option<String>,
     /// The Cargo feature of the dependant that gates what is generated for Postgres; none: it is always there.
     pub pg_feature: Option<String>,
+    /// How the generated Rust looks.
+    pub generate: Generate,
     /// How `cargo diglot prepare` asks the engines.
     pub prepare: Prepare,
 }
@@ -63,6 +67,7 @@ impl Default for Config {
             schema_lints: false,
             sqlite_feature: None,
             pg_feature: None,
+            generate: Generate::default(),
             prepare: Prepare::default(),
         }
     }
@@ -113,6 +118,9 @@ impl Config {
             if let Some(message) = places.fault(key) {
                 return Some((key.to_owned(), message));
             }
+        }
+        if let Some(fault) = self.generate.fault() {
+            return Some(fault);
         }
         for (column, path) in &self.types {
             if !is_column(column) {
@@ -241,7 +249,7 @@ mod tests {
         assert_eq!(
             fault("sql = \"sql\"\nshema = \"x\"\n"),
             "diglot.toml:2:1: unknown field `shema`, expected one of `sql`, `schema`, `lockstep`, `types`, `words`, `shard_key`, \
-             `pg_collation`, `schema_lints`, `sqlite_feature`, `pg_feature`, `prepare`"
+             `pg_collation`, `schema_lints`, `sqlite_feature`, `pg_feature`, `generate`, `prepare`"
         );
         assert_eq!(
             fault("sql = 3"),
@@ -265,6 +273,12 @@ mod tests {
             fault("[words]\n\"a.b\" = []"),
             "diglot.toml:2:1: `a.b` may hold no word at all; remove the line to allow every text"
         );
+        assert_eq!(
+            fault("[generate]\nvisibility = \"pub(super)\""),
+            "diglot.toml:2:1: `pub(super)` must be `pub`, `pub(crate)` or `pub(in crate::…)`"
+        );
+        assert_eq!(fault("[generate]\nmodule = \"a::1\""), "diglot.toml:2:1: `a::1` is not the path of a module");
+        assert_eq!(fault("[generate]\nderive = [\"a b\"]"), "diglot.toml:2:1: `a b` is not the path of a trait");
         assert_eq!(fault("pg_feature = \"\""), "diglot.toml:1:1: `pg_feature` must be the name of a Cargo feature");
     }
 

@@ -48,7 +48,11 @@ fn workspace() -> PathBuf {
 }
 
 fn make_crate() -> Project {
-    let project = Project::clean();
+    make_crate_of(Project::clean(), LIB)
+}
+
+/// A crate of a project, with this library.
+fn make_crate_of(project: Project, lib: &str) -> Project {
     let crates = fs::canonicalize(workspace().join("crates")).unwrap();
     let (compiler, command_line) = (crates.join("diglot"), crates.join("cargo-diglot"));
     let manifest = format!(
@@ -57,13 +61,13 @@ fn make_crate() -> Project {
          postgres = [\"sqlx/postgres\", \"sqlx/tls-rustls\"]\n\n[dependencies]\nfutures-core = \"0.3\"\n\
          futures-util = {{ version = \"0.3\", default-features = false, features = [\"std\"] }}\nserde_json = \"1\"\n\
          sqlx = {{ version = \"0.9\", default-features = false, features = \
-         [\"macros\", \"runtime-tokio\", \"json\", \"uuid\"] }}\nuuid = \"1\"\n\
+         [\"macros\", \"runtime-tokio\", \"json\", \"uuid\"] }}\ntokio = \"1\"\nuuid = \"1\"\n\
          cargo-diglot = {{ path = {command_line:?} }}\n\n\
          [build-dependencies]\ndiglot = {{ path = {compiler:?} }}\n"
     );
     project.write("Cargo.toml", manifest);
     project.write("build.rs", "fn main() {\n    diglot::build::run();\n}\n");
-    project.write("src/lib.rs", LIB);
+    project.write("src/lib.rs", lib);
     project.write("Cargo.lock", fs::read(workspace().join("Cargo.lock")).unwrap());
     project
 }
@@ -76,9 +80,13 @@ fn target() -> PathBuf {
 
 /// Builds offline.
 fn build(project: &Project) -> Ended {
+    cargo(project, &["build"], &[])
+}
+
+fn cargo(project: &Project, arguments: &[&str], variables: &[(&str, &str)]) -> Ended {
     let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);
-    command.args(["build", "--offline", "--color=never"]).current_dir(project.path("."));
+    command.args(arguments).args(["--offline", "--color=never"]).current_dir(project.path("."));
     command.env("CARGO_TARGET_DIR", target());
     // Nobody is there; and nothing of the surrounding cargo's own settings is for this crate.
     command.env("DATABASE_URL", "postgres://nobody@nowhere/x");
@@ -87,6 +95,7 @@ fn build(project: &Project) -> Ended {
             command.env_remove(name);
         }
     }
+    command.envs(variables.iter().copied());
     Ended::of(command.stdin(Stdio::null()).output().unwrap())
 }
 
@@ -181,4 +190,61 @@ fn a_broken_statement_brings_no_other_error_along() {
         project.edit(PG, to, from);
     }
     assert_eq!(build(&project).code, Some(0));
+}
+
+/// Calls every function on both databases.
+const MAIN: &str = r#"
+use sqlx::Connection;
+
+async fn exercise(db: &mut impl JobStatements) -> Result<(), sqlx::Error> {
+    let id = uuid::Uuid::from_u128(7);
+    let put = job::JobPutParams { id, lane: "a", key: "k", priority: 3, due_ms: 0, now_ms: 1 };
+    assert_eq!(db.job_put(&put).await?, 1);
+    assert_eq!(db.job_put(&put.clone()).await?, 0);
+    assert_eq!(due(db).await?, [(0, 1, true)]);
+    assert_eq!(owner(db, id).await?, Some(None));
+    assert_eq!(take(db, id).await?, 1);
+    assert_eq!(owner(db, id).await?, Some(Some("me".to_owned())));
+    assert_eq!(owner(db, uuid::Uuid::nil()).await?, None);
+    Ok(())
+}
+
+async fn run() -> Result<(), sqlx::Error> {
+    let mut sqlite = sqlx::SqliteConnection::connect("sqlite::memory:").await?;
+    sqlx::raw_sql(include_str!("../schema/sqlite/0001_job.sql")).execute(&mut sqlite).await?;
+    sqlx::raw_sql("INSERT INTO lane VALUES ('a', 1)").execute(&mut sqlite).await?;
+    exercise(&mut sqlite).await?;
+    let url = std::env::var("DEMO_POSTGRES").expect("a server");
+    let mut pg = sqlx::PgConnection::connect(&url).await?;
+    sqlx::raw_sql("CREATE SCHEMA plain; SET search_path TO plain").execute(&mut pg).await?;
+    sqlx::raw_sql(include_str!("../schema/pg/0001_job.sql")).execute(&mut pg).await?;
+    sqlx::raw_sql("INSERT INTO lane VALUES ('a', true)").execute(&mut pg).await?;
+    exercise(&mut pg).await
+}
+
+fn main() {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(run()).unwrap();
+}
+"#;
+
+#[test]
+fn an_api_without_answers_of_borrowed_parameters_and_of_traits_by_noun_runs() {
+    let _alone = ONE_AT_A_TIME.lock();
+    let lib = LIB
+        .replace("//! A crate that uses the generated API.", "")
+        .replace("use statements::{Statements, job};", "use statements::sql::{JobStatements, job};")
+        .replace("impl Statements", "impl JobStatements")
+        .replace("pub async fn", "async fn")
+        .replace("\"a\".to_owned()", "\"a\"")
+        .replace("\"me\".to_owned()", "\"me\"");
+    let project = make_crate_of(Project::unprepared(), "");
+    project.write("src/main.rs", format!("{lib}{MAIN}"));
+    let options = "queries = \"plain\"\nparams = \"borrowed\"\ntraits = \"noun\"\nderive = [\"PartialEq\"]\n\
+                   visibility = \"pub(crate)\"\nmodule = \"sql\"\n";
+    project.write("diglot.toml", format!("[generate]\n{options}"));
+    let ran = cargo(&project, &["run"], &[("DEMO_POSTGRES", postgres())]);
+    assert_eq!(ran.code, Some(0), "{}", ran.seen());
+    assert!(!ran.stderr.contains("warning"), "{}", ran.seen());
+    assert!(!project.path(".sqlx").exists());
 }

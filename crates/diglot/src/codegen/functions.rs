@@ -1,11 +1,14 @@
 //! The trait, its implementations, and the functions of statements that one dialect alone has.
 
+use std::collections::BTreeSet;
+
 use proc_macro2::TokenStream;
 use quote::quote;
 
-use super::names::{doc_line, ident};
+use super::names::{camel, doc_line, ident};
 use super::stubs::Kept;
-use super::{Api, Function, feature, params, rows};
+use super::{Api, Function, feature, params, rows, structs};
+use crate::config::{Config, Queries, Traits};
 use crate::dialect::Dialect;
 use crate::infer::Signature;
 use crate::page::Cardinality;
@@ -19,50 +22,76 @@ pub(super) enum Bodies<'a> {
     Stubs(&'a Kept),
 }
 
-/// The trait that both connections implement.
-pub(super) fn trait_items(api: &Api<'_>, bodies: &Bodies<'_>) -> TokenStream {
-    let shared = api.functions.iter().filter(|function| is_shared(function.signature));
-    let methods = shared.map(|function| {
-        let (docs, head) = (docs(function.signature), head(function.signature));
-        quote!(#docs #head;)
-    });
-    let kept = match bodies {
-        Bodies::Real => TokenStream::new(),
-        Bodies::Stubs(kept) => kept.declarations(),
-    };
-    let lints = super::lints();
-    quote! {
-        #[doc = " The statements that both databases have. Every method is one call to the database."]
-        #lints
-        pub trait Statements: Send { #(#methods)* #kept }
+/// The traits: their names, with the noun of those that have one.
+fn traits(api: &Api<'_>, bodies: &Bodies<'_>) -> Vec<(proc_macro2::Ident, Option<String>)> {
+    if api.config.generate.traits == Traits::One {
+        return vec![(ident("Statements"), None)];
     }
+    let shared = api.functions.iter().filter(|function| is_shared(function.signature));
+    let mut nouns: BTreeSet<String> = shared.map(|function| function.signature.noun.clone()).collect();
+    if let Bodies::Stubs(kept) = bodies {
+        nouns.extend(kept.nouns());
+    }
+    nouns.into_iter().map(|noun| (ident(&format!("{}Statements", camel(&noun))), Some(noun))).collect()
 }
 
-/// One connection's implementation of the trait.
-pub(super) fn implementation(api: &Api<'_>, dialect: Dialect, bodies: &Bodies<'_>) -> TokenStream {
-    let shared = api.functions.iter().filter(|function| is_shared(function.signature));
-    let methods = shared.map(|function| {
-        let head = match (bodies, function.signature.cardinality) {
-            (Bodies::Real, cardinality) if cardinality != Cardinality::Stream => async_head(function.signature),
-            _ => head(function.signature),
+/// The functions of a trait.
+fn of_trait<'f>(api: &'f Api<'f>, noun: Option<&'f str>) -> impl Iterator<Item = &'f Function<'f>> {
+    let is_of = move |function: &&Function<'_>| noun.is_none_or(|noun| function.signature.noun == noun);
+    api.functions.iter().filter(|function| is_shared(function.signature)).filter(is_of)
+}
+
+/// The traits that both connections implement.
+pub(super) fn trait_items(api: &Api<'_>, bodies: &Bodies<'_>) -> TokenStream {
+    let (seen, lints) = (structs::visibility(&api.config.generate), super::lints());
+    let traits = traits(api, bodies).into_iter().map(|(name, noun)| {
+        let methods = of_trait(api, noun.as_deref()).map(|function| {
+            let (docs, head) = (docs(function.signature), head(api.config, function.signature));
+            quote!(#docs #head;)
+        });
+        let kept = match bodies {
+            Bodies::Real => TokenStream::new(),
+            Bodies::Stubs(kept) => kept.declarations(noun.as_deref()),
         };
-        let body = match bodies {
-            Bodies::Real => body(function, dialect, &quote!(&mut *self)),
-            Bodies::Stubs(_) => stub(function.signature),
-        };
-        quote!(#head { #body })
+        let which = noun.as_ref().map_or_else(String::new, |noun| format!(" of `{}`", doc_line(noun)));
+        let doc = format!(" The statements{which} that both databases have. Every method is one call to the database.");
+        quote! {
+            #[doc = #doc]
+            #lints
+            #seen trait #name: Send { #(#methods)* #kept }
+        }
     });
-    let kept = match bodies {
-        Bodies::Real => TokenStream::new(),
-        Bodies::Stubs(kept) => kept.definitions(),
-    };
-    let (feature, connection) = (feature(api.config, dialect), connection(dialect));
-    let lints = super::lints();
-    quote! {
-        #feature
-        #lints
-        impl Statements for #connection { #(#methods)* #kept }
-    }
+    quote!(#(#traits)*)
+}
+
+/// One connection's implementations of the traits.
+pub(super) fn implementation(api: &Api<'_>, dialect: Dialect, bodies: &Bodies<'_>) -> TokenStream {
+    let (feature, connection, lints) = (feature(api.config, dialect), connection(dialect), super::lints());
+    let traits = traits(api, bodies).into_iter().map(|(name, noun)| {
+        let methods = of_trait(api, noun.as_deref()).map(|function| {
+            let head = match (bodies, function.signature.cardinality) {
+                (Bodies::Real, cardinality) if cardinality != Cardinality::Stream => {
+                    async_head(api.config, function.signature)
+                }
+                _ => head(api.config, function.signature),
+            };
+            let body = match bodies {
+                Bodies::Real => body(api.config, function, dialect, &quote!(&mut *self)),
+                Bodies::Stubs(_) => stub(function.signature),
+            };
+            quote!(#head { #body })
+        });
+        let kept = match bodies {
+            Bodies::Real => TokenStream::new(),
+            Bodies::Stubs(kept) => kept.definitions(noun.as_deref()),
+        };
+        quote! {
+            #feature
+            #lints
+            impl #name for #connection { #(#methods)* #kept }
+        }
+    });
+    quote!(#(#traits)*)
 }
 
 /// The module of statements that a dialect alone has.
@@ -76,13 +105,13 @@ pub(super) fn single(api: &Api<'_>, dialect: Dialect, bodies: &Bodies<'_>) -> Op
     if own.is_empty() && kept.is_empty() {
         return None;
     }
-    let connection = connection(dialect);
+    let (connection, seen) = (connection(dialect), structs::visibility(&api.config.generate));
     let functions = own.iter().map(|function| {
-        let signature = function.signature;
+        let (config, signature) = (api.config, function.signature);
         let (name, docs, output) = (ident(&signature.name), docs(signature), output(signature));
-        let params = params::path(signature).map(|path| quote!(, params: &'a #path));
+        let params = params::path(config, signature).map(|path| quote!(, params: &'a #path));
         let body = match bodies {
-            Bodies::Real => body(function, dialect, &quote!(&mut *connection)),
+            Bodies::Real => body(config, function, dialect, &quote!(&mut *connection)),
             Bodies::Stubs(_) => {
                 let stub = stub(signature);
                 if signature.cardinality == Cardinality::Stream {
@@ -94,8 +123,8 @@ pub(super) fn single(api: &Api<'_>, dialect: Dialect, bodies: &Bodies<'_>) -> Op
         };
         let open = quote!(<'a>(connection: &'a mut #connection #params));
         match signature.cardinality {
-            Cardinality::Stream => quote!(#docs pub fn #name #open -> #output { #body }),
-            _ => quote!(#docs pub async fn #name #open -> #output { #body }),
+            Cardinality::Stream => quote!(#docs #seen fn #name #open -> #output { #body }),
+            _ => quote!(#docs #seen async fn #name #open -> #output { #body }),
         }
     });
     let module = ident(&format!("{}_only", dialect.word()));
@@ -106,7 +135,7 @@ pub(super) fn single(api: &Api<'_>, dialect: Dialect, bodies: &Bodies<'_>) -> Op
         #[doc = #doc]
         #feature
         #lints
-        pub mod #module {
+        #seen mod #module {
             #[allow(unused_imports)]
             use super::{diglot_support #(, #nouns)*};
             #(#functions)*
@@ -118,7 +147,7 @@ pub(super) fn single(api: &Api<'_>, dialect: Dialect, bodies: &Bodies<'_>) -> Op
 /// The modules of structs that these functions name.
 fn nouns(functions: &[&Function<'_>]) -> Vec<proc_macro2::Ident> {
     let with_structs = functions.iter().map(|function| function.signature);
-    let named: std::collections::BTreeSet<&str> = with_structs
+    let named: BTreeSet<&str> = with_structs
         .filter(|signature| !signature.params.is_empty() || !signature.columns.is_empty())
         .map(|signature| signature.noun.as_str())
         .collect();
@@ -163,9 +192,9 @@ fn output(signature: &Signature) -> TokenStream {
 }
 
 /// The method as the trait declares it: its future can be sent, which `async fn` could not promise there.
-fn head(signature: &Signature) -> TokenStream {
+fn head(config: &Config, signature: &Signature) -> TokenStream {
     let (name, output) = (ident(&signature.name), output(signature));
-    let params = params::path(signature).map(|path| quote!(, params: &'a #path));
+    let params = params::path(config, signature).map(|path| quote!(, params: &'a #path));
     match signature.cardinality {
         Cardinality::Stream => quote!(fn #name<'a>(&'a mut self #params) -> #output),
         _ => quote! {
@@ -174,9 +203,9 @@ fn head(signature: &Signature) -> TokenStream {
     }
 }
 
-fn async_head(signature: &Signature) -> TokenStream {
+fn async_head(config: &Config, signature: &Signature) -> TokenStream {
     let (name, output) = (ident(&signature.name), output(signature));
-    let params = params::path(signature).map(|path| quote!(, params: &'a #path));
+    let params = params::path(config, signature).map(|path| quote!(, params: &'a #path));
     quote!(async fn #name<'a>(&'a mut self #params) -> #output)
 }
 
@@ -188,18 +217,22 @@ fn stub(signature: &Signature) -> TokenStream {
     }
 }
 
-fn body(function: &Function<'_>, dialect: Dialect, connection: &TokenStream) -> TokenStream {
+fn body(config: &Config, function: &Function<'_>, dialect: Dialect, connection: &TokenStream) -> TokenStream {
     let signature = function.signature;
     let texts: Vec<&EmittedText> = function.texts.iter().filter(|text| text.dialect == dialect).copied().collect();
     let Some(first) = texts.first() else { return TokenStream::new() };
     let statement = format!("{}.{}", first.noun, first.name);
     let columns: Vec<&str> = signature.columns.iter().map(|column| column.name.as_str()).collect();
-    let conversion = rows::conversion(dialect, signature);
+    let conversion = rows::conversion(config, dialect, signature);
     let named = quote!(|error| diglot_support::named(error, &[#(#columns),*]));
     // All rows are read, even where one is wanted: a unit's later statements run only when they are asked
     // for, and a row too many is an error rather than a silent choice.
-    let all = |text: &EmittedText| call(signature, text, true, &quote!(.fetch_all(#connection).await.map_err(#named)?));
-    let done = |text: &EmittedText| call(signature, text, false, &quote!(.execute(#connection).await?));
+    let plain = config.generate.queries == Queries::Plain;
+    let all = |text: &EmittedText| {
+        let call = call(config, signature, text, true, &quote!(.fetch_all(#connection).await.map_err(#named)?));
+        if plain { quote!(#call.iter().map(record).collect::<Result<Vec<_>, _>>()?) } else { call }
+    };
+    let done = |text: &EmittedText| call(config, signature, text, false, &quote!(.execute(#connection).await?));
     match signature.cardinality {
         Cardinality::One => {
             let rows = chosen(signature, &texts, all);
@@ -241,10 +274,14 @@ fn body(function: &Function<'_>, dialect: Dialect, connection: &TokenStream) -> 
         }
         Cardinality::Stream => {
             let streams = chosen(signature, &texts, |text| {
-                let records = call(signature, text, true, &quote!(.fetch(#connection)));
+                let records = call(config, signature, text, true, &quote!(.fetch(#connection)));
+                let read = match plain {
+                    true => quote!(|found| row(record(&found.map_err(#named)?)?)),
+                    false => quote!(|record| row(record.map_err(#named)?)),
+                };
                 quote! {{
                     let records = #records;
-                    Box::pin(futures_util::StreamExt::map(records, |record| row(record.map_err(#named)?)))
+                    Box::pin(futures_util::StreamExt::map(records, #read))
                 }}
             });
             quote! {
@@ -256,17 +293,18 @@ fn body(function: &Function<'_>, dialect: Dialect, connection: &TokenStream) -> 
 }
 
 /// One call of the driver: the text with what it binds.
-fn call(signature: &Signature, text: &EmittedText, rows: bool, end: &TokenStream) -> TokenStream {
+fn call(config: &Config, signature: &Signature, text: &EmittedText, rows: bool, end: &TokenStream) -> TokenStream {
     let sql = &text.sql;
     let binds = text
         .params
         .iter()
         .filter_map(|used| signature.params.iter().find(|param| param.name == used.name))
-        .map(|param| params::bind(text.dialect, param))
+        .map(|param| params::bind(config, text.dialect, param))
         .chain(std::iter::repeat_n(quote!(None::<i64>), text.spare));
-    match rows {
-        true => quote!(sqlx::query_as!(Record, #sql #(, #binds)*)#end),
-        false => quote!(sqlx::query!(#sql #(, #binds)*)#end),
+    match (config.generate.queries, rows) {
+        (Queries::Macros, true) => quote!(sqlx::query_as!(Record, #sql #(, #binds)*)#end),
+        (Queries::Macros, false) => quote!(sqlx::query!(#sql #(, #binds)*)#end),
+        (Queries::Plain, _) => quote!(sqlx::query(#sql)#(.bind(#binds))*#end),
     }
 }
 

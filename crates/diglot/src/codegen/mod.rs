@@ -46,7 +46,7 @@ pub(crate) fn generate(api: &Api<'_>) -> String {
 
 /// The generated file of a project with errors: the message, and everything that user code may name.
 pub(crate) fn generate_broken(api: Api<'_>, message: &str, unknown: &[Unknown], previous: Option<&str>) -> String {
-    let kept = stubs::keep(unknown, previous);
+    let kept = stubs::keep(api.config, unknown, previous);
     let mut api = Api { config: api.config, functions: api.functions };
     api.functions.extend(kept.shapes().map(|signature| Function { signature, texts: Vec::new() }));
     let error = quote!(compile_error!(#message););
@@ -70,22 +70,29 @@ fn whole(
     let implementations = Dialect::ALL.map(|dialect| functions::implementation(api, dialect, bodies));
     let single = Dialect::ALL.map(|dialect| functions::single(api, dialect, bodies));
     let support = support::module();
-    quote! {
+    let all = quote! {
         #error
         #modules
         #statements
         #(#implementations)*
         #(#single)*
         #support
-    }
+    };
+    let seen = structs::visibility(&api.config.generate);
+    let around: Vec<&str> = api.config.generate.modules().collect();
+    around.into_iter().rev().fold(all, |inner, name| {
+        let (name, doc) = (names::ident(name), " The statements, and what they take and give.");
+        quote!(#[doc = #doc] #seen mod #name { #inner })
+    })
 }
 
 fn modules(api: &Api<'_>, kept: &BTreeMap<String, TokenStream>) -> TokenStream {
+    let seen = structs::visibility(&api.config.generate);
     let mut by_noun: BTreeMap<&str, TokenStream> = BTreeMap::new();
     for function in &api.functions {
         let items = by_noun.entry(&function.signature.noun).or_default();
-        items.extend(params::definition(function.signature));
-        items.extend(rows::definition(function.signature));
+        items.extend(params::definition(api.config, function.signature));
+        items.extend(rows::definition(api.config, function.signature));
     }
     for (noun, items) in kept {
         by_noun.entry(noun).or_default().extend(items.clone());
@@ -99,7 +106,7 @@ fn modules(api: &Api<'_>, kept: &BTreeMap<String, TokenStream>) -> TokenStream {
             quote! {
                 #[doc = #doc]
                 #lints
-                pub mod #module { #items }
+                #seen mod #module { #items }
             }
         })
         .collect()

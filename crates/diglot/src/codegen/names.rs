@@ -4,6 +4,12 @@ use proc_macro2::{Ident, Span};
 
 /// An identifier for any name: raw for keywords, with other characters replaced where nothing else helps.
 pub(super) fn ident(name: &str) -> Ident {
+    // Nearly all names are of this kind, and no word of Rust has an underscore inside.
+    let is_plain = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_';
+    let inside = name.trim_matches('_');
+    if inside.contains('_') && name.starts_with(|c: char| c.is_ascii_lowercase()) && name.bytes().all(is_plain) {
+        return Ident::new(name, Span::call_site());
+    }
     if let Ok(ident) = syn::parse_str::<Ident>(name) {
         return ident;
     }

@@ -5,12 +5,13 @@ use quote::{format_ident, quote};
 
 use super::names::{camel, ident};
 use super::{structs, types};
+use crate::config::{Config, Ownership};
 use crate::dialect::Dialect;
 use crate::infer::{Param, Signature};
 use crate::types::Base;
 
 /// The struct that holds the parameters of a statement; nothing for a statement without any.
-pub(super) fn definition(signature: &Signature) -> Option<TokenStream> {
+pub(super) fn definition(config: &Config, signature: &Signature) -> Option<TokenStream> {
     if signature.params.is_empty() {
         return None;
     }
@@ -20,16 +21,48 @@ pub(super) fn definition(signature: &Signature) -> Option<TokenStream> {
             true => format!("`:{}`, {}; without it its condition is left out.", param.name, param.ty),
             false => format!("`:{}`, {}.", param.name, param.ty),
         },
-        ty: types::field(&param.ty.base, param.ty.nullable || param.optional, param.rust.as_deref()),
+        ty: field(config, param),
     });
     let doc = format!("Parameters of `{}`.", signature.name);
-    Some(structs::documented(&format!("{}Params", camel(&signature.name)), &doc, fields))
+    let name = format!("{}Params", camel(&signature.name));
+    Some(structs::documented(&config.generate, &name, borrows(config, signature), &doc, fields))
 }
 
 /// The path of the struct from the file's top, if there is one.
-pub(super) fn path(signature: &Signature) -> Option<TokenStream> {
+pub(super) fn path(config: &Config, signature: &Signature) -> Option<TokenStream> {
     let (module, name) = (ident(&signature.noun), format_ident!("{}Params", camel(&signature.name)));
-    (!signature.params.is_empty()).then(|| quote!(#module::#name))
+    let lifetime = borrows(config, signature).then(|| quote!(<'a>));
+    (!signature.params.is_empty()).then(|| quote!(#module::#name #lifetime))
+}
+
+/// Whether the struct borrows.
+fn borrows(config: &Config, signature: &Signature) -> bool {
+    signature.params.iter().any(|param| is_borrowed(config, param))
+}
+
+/// Whether a field borrows its value.
+fn is_borrowed(config: &Config, param: &Param) -> bool {
+    config.generate.params == Ownership::Borrowed && (param.rust.is_some() || !is_copied(&param.ty.base))
+}
+
+fn field(config: &Config, param: &Param) -> TokenStream {
+    let nullable = param.ty.nullable || param.optional;
+    if !is_borrowed(config, param) {
+        return types::field(&param.ty.base, nullable, param.rust.as_deref());
+    }
+    let inner = match (types::newtype(param.rust.as_deref()), &param.ty.base) {
+        (Some(newtype), _) => quote!(&'p #newtype),
+        (None, Base::Text) => quote!(&'p str),
+        (None, Base::Bytes) => quote!(&'p [u8]),
+        (None, Base::TextArray) => quote!(&'p [String]),
+        (None, Base::Int64Array) => quote!(&'p [i64]),
+        (None, Base::UuidArray) => quote!(&'p [uuid::Uuid]),
+        (None, base) => {
+            let plain = types::plain(base);
+            quote!(&'p #plain)
+        }
+    };
+    if nullable { quote!(Option<#inner>) } else { inner }
 }
 
 /// The value of an optional parameter inside the arm of its variants.
@@ -39,7 +72,7 @@ pub(super) fn given(param: &str) -> proc_macro2::Ident {
 
 /// The expression that binds a parameter. Large values are borrowed; a newtype is cloned to be turned into
 /// its plain form.
-pub(super) fn bind(dialect: Dialect, param: &Param) -> TokenStream {
+pub(super) fn bind(config: &Config, dialect: Dialect, param: &Param) -> TokenStream {
     let field = ident(&param.name);
     let value = if param.optional {
         let given = given(&param.name);
@@ -47,8 +80,10 @@ pub(super) fn bind(dialect: Dialect, param: &Param) -> TokenStream {
     } else {
         quote!(params.#field)
     };
+    let is_borrowed = is_borrowed(config, param);
     match types::newtype(param.rust.as_deref()) {
-        Some(_) => converted(dialect, param, &value),
+        Some(_) => converted(dialect, param, is_borrowed, &value),
+        None if is_borrowed => as_it_is(dialect, &param.ty.base, param.ty.nullable, &value),
         None if param.optional && is_copied(&param.ty.base) => {
             let given = given(&param.name);
             quote!(*#given)
@@ -57,15 +92,32 @@ pub(super) fn bind(dialect: Dialect, param: &Param) -> TokenStream {
     }
 }
 
-fn converted(dialect: Dialect, param: &Param, value: &TokenStream) -> TokenStream {
+fn converted(dialect: Dialect, param: &Param, is_borrowed: bool, value: &TokenStream) -> TokenStream {
     let plain = types::callable(&param.ty.base);
     let is_text = dialect == Dialect::Sqlite && param.ty.base == Base::Json;
+    let owned = match (is_borrowed, param.ty.nullable) {
+        (false, _) => quote!(#value.clone()),
+        (true, false) => quote!((*#value).clone()),
+        (true, true) => quote!(#value.cloned()),
+    };
     match (param.ty.nullable, is_text) {
-        (false, false) => quote!(#plain::from(#value.clone())),
-        (true, false) => quote!(#value.clone().map(#plain::from)),
-        (false, true) => quote!(#plain::from(#value.clone()).to_string()),
-        (true, true) => quote!(#value.clone().map(|value| #plain::from(value).to_string())),
+        (false, false) => quote!(#plain::from(#owned)),
+        (true, false) => quote!(#owned.map(#plain::from)),
+        (false, true) => quote!(#plain::from(#owned).to_string()),
+        (true, true) => quote!(#owned.map(|value| #plain::from(value).to_string())),
     }
+}
+
+/// The expression that binds a value that the struct has borrowed.
+fn as_it_is(dialect: Dialect, base: &Base, nullable: bool, value: &TokenStream) -> TokenStream {
+    let to_text = match (dialect, base) {
+        (Dialect::Sqlite, Base::Json) => quote!(ToString::to_string),
+        (Dialect::Sqlite, Base::TextArray) => quote!(diglot_support::texts),
+        (Dialect::Sqlite, Base::Int64Array) => quote!(diglot_support::integers),
+        (Dialect::Sqlite, Base::UuidArray) => quote!(diglot_support::uuids),
+        _ => return value.clone(),
+    };
+    if nullable { quote!(#value.map(#to_text)) } else { quote!(#to_text(#value)) }
 }
 
 fn borrowed(dialect: Dialect, base: &Base, nullable: bool, value: &TokenStream) -> TokenStream {

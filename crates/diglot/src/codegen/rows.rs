@@ -5,12 +5,13 @@ use quote::{format_ident, quote};
 
 use super::names::{camel, ident};
 use super::{structs, types};
+use crate::config::{Config, Queries};
 use crate::dialect::Dialect;
 use crate::infer::{ResultColumn, Signature};
 use crate::types::Base;
 
 /// The struct of a result row; nothing for a statement that gives none.
-pub(super) fn definition(signature: &Signature) -> Option<TokenStream> {
+pub(super) fn definition(config: &Config, signature: &Signature) -> Option<TokenStream> {
     if signature.columns.is_empty() {
         return None;
     }
@@ -20,7 +21,7 @@ pub(super) fn definition(signature: &Signature) -> Option<TokenStream> {
         ty: types::field(&column.ty.base, column.ty.nullable, column.rust.as_deref()),
     });
     let doc = format!("A row of `{}`.", signature.name);
-    Some(structs::documented(&format!("{}Row", camel(&signature.name)), &doc, fields))
+    Some(structs::documented(&config.generate, &format!("{}Row", camel(&signature.name)), false, &doc, fields))
 }
 
 /// The path of the struct from the file's top, if there is one.
@@ -29,8 +30,9 @@ pub(super) fn path(signature: &Signature) -> Option<TokenStream> {
     (!signature.columns.is_empty()).then(|| quote!(#module::#name))
 }
 
-/// `struct Record` with the driver's types and `fn row` that turns one into the API's row.
-pub(super) fn conversion(dialect: Dialect, signature: &Signature) -> TokenStream {
+/// `struct Record` with the driver's types and `fn row` that turns one into the API's row; without macros also
+/// `fn record`, which reads one from the driver's row.
+pub(super) fn conversion(config: &Config, dialect: Dialect, signature: &Signature) -> TokenStream {
     let Some(row) = path(signature) else { return TokenStream::new() };
     let fields = signature.columns.iter().map(|column| {
         let field = ident(&column.name);
@@ -42,10 +44,29 @@ pub(super) fn conversion(dialect: Dialect, signature: &Signature) -> TokenStream
         let value = value(dialect, column);
         quote!(#field: #value)
     });
+    let decode = (config.generate.queries == Queries::Plain).then(|| decode(dialect, signature));
     quote! {
         struct Record { #(#fields),* }
+        #decode
         fn row(record: Record) -> Result<#row, sqlx::Error> {
             Ok(#row { #(#values),* })
+        }
+    }
+}
+
+/// Reads the driver's row by the names of its columns.
+fn decode(dialect: Dialect, signature: &Signature) -> TokenStream {
+    let row = match dialect {
+        Dialect::Sqlite => quote!(sqlx::sqlite::SqliteRow),
+        Dialect::Pg => quote!(sqlx::postgres::PgRow),
+    };
+    let fields = signature.columns.iter().map(|column| {
+        let (field, name) = (ident(&column.name), &column.name);
+        quote!(#field: sqlx::Row::try_get(row, #name)?)
+    });
+    quote! {
+        fn record(row: &#row) -> Result<Record, sqlx::Error> {
+            Ok(Record { #(#fields),* })
         }
     }
 }

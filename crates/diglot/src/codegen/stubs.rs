@@ -10,6 +10,7 @@ use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
 
 use super::names::{camel, ident};
+use crate::config::Config;
 use crate::dialect::Dialect;
 use crate::infer::Signature;
 
@@ -29,10 +30,11 @@ pub(crate) struct Unknown {
 #[derive(Default)]
 pub(super) struct Kept {
     structs: BTreeMap<String, Vec<syn::ItemStruct>>,
-    methods: Vec<syn::TraitItemFn>,
+    /// Methods with their nouns.
+    methods: Vec<(String, syn::TraitItemFn)>,
     shapes: Vec<Signature>,
-    /// Statements of which nothing is known, with the one dialect that has each, if it is one.
-    bare: Vec<(String, Option<Dialect>)>,
+    /// Statements of which nothing is known, with their nouns and the one dialect that has each, if it is one.
+    bare: Vec<(String, String, Option<Dialect>)>,
 }
 
 /// What an earlier run's file says of one statement.
@@ -42,9 +44,16 @@ struct Earlier {
 }
 
 /// Finds for each statement the best thing to stand in for it.
-pub(super) fn keep(unknown: &[Unknown], previous: Option<&str>) -> Kept {
-    let file = previous.and_then(|text| syn::parse_file(text).ok());
-    let items = file.map(|file| file.items).unwrap_or_default();
+pub(super) fn keep(config: &Config, unknown: &[Unknown], previous: Option<&str>) -> Kept {
+    let file = previous.filter(|_| !unknown.is_empty()).and_then(|text| syn::parse_file(text).ok());
+    let mut items = file.map(|file| file.items).unwrap_or_default();
+    for name in config.generate.modules() {
+        let inside = items.into_iter().find_map(|item| match item {
+            syn::Item::Mod(module) if plain(&module.ident) == name => module.content,
+            _ => None,
+        });
+        items = inside.map(|(_, items)| items).unwrap_or_default();
+    }
     let mut kept = Kept::default();
     for statement in unknown {
         let earlier = earlier(&items, statement);
@@ -54,7 +63,7 @@ pub(super) fn keep(unknown: &[Unknown], previous: Option<&str>) -> Kept {
             }
             (Some(earlier), _) => {
                 kept.structs.entry(statement.noun.clone()).or_default().extend(earlier.structs);
-                kept.methods.push(earlier.method);
+                kept.methods.push((statement.noun.clone(), earlier.method));
             }
             (None, Some(shape)) => kept.shape(statement, shape),
             (None, None) => {
@@ -62,7 +71,7 @@ pub(super) fn keep(unknown: &[Unknown], previous: Option<&str>) -> Kept {
                     [dialect] => Some(*dialect),
                     _ => None,
                 };
-                kept.bare.push((statement.name.clone(), single));
+                kept.bare.push((statement.noun.clone(), statement.name.clone(), single));
             }
         }
     }
@@ -71,7 +80,7 @@ pub(super) fn keep(unknown: &[Unknown], previous: Option<&str>) -> Kept {
 
 fn earlier(items: &[syn::Item], statement: &Unknown) -> Option<Earlier> {
     let method = items.iter().find_map(|item| match item {
-        syn::Item::Trait(statements) if statements.ident == "Statements" => {
+        syn::Item::Trait(statements) if statements.ident.to_string().ends_with("Statements") => {
             statements.items.iter().find_map(|item| match item {
                 syn::TraitItem::Fn(method) if plain(&method.sig.ident) == statement.name => Some(method.clone()),
                 _ => None,
@@ -129,9 +138,9 @@ impl Kept {
     }
 
     /// The methods as the trait declares them.
-    pub(super) fn declarations(&self) -> TokenStream {
-        let methods = &self.methods;
-        let bare = self.shared().map(|name| {
+    pub(super) fn declarations(&self, noun: Option<&str>) -> TokenStream {
+        let methods = self.methods(noun);
+        let bare = self.shared(noun).map(|name| {
             let head = bare_head(name);
             quote!(#[doc = " This statement has errors."] #head;)
         });
@@ -139,8 +148,8 @@ impl Kept {
     }
 
     /// The methods as a connection implements them.
-    pub(super) fn definitions(&self) -> TokenStream {
-        let methods = self.methods.iter().map(|method| {
+    pub(super) fn definitions(&self, noun: Option<&str>) -> TokenStream {
+        let methods = self.methods(noun).map(|method| {
             let head = &method.sig;
             let is_stream = !head.output.to_token_stream().to_string().contains("impl");
             let body = if is_stream {
@@ -150,7 +159,7 @@ impl Kept {
             };
             quote!(#[allow(unused_variables)] #head { #body })
         });
-        let bare = self.shared().map(|name| {
+        let bare = self.shared(noun).map(|name| {
             let (head, body) = (bare_head(name), bare_body());
             quote!(#head { #body })
         });
@@ -159,8 +168,8 @@ impl Kept {
 
     /// The functions of statements that a dialect alone has.
     pub(super) fn single(&self, dialect: Dialect) -> TokenStream {
-        let own = self.bare.iter().filter(|(_, single)| *single == Some(dialect));
-        let functions = own.map(|(name, _)| {
+        let own = self.bare.iter().filter(|(.., single)| *single == Some(dialect));
+        let functions = own.map(|(_, name, _)| {
             let (name, body) = (ident(name), bare_body());
             quote! {
                 pub fn #name<'a, C, P: Send + 'a, R: Send + 'a>(
@@ -174,8 +183,20 @@ impl Kept {
         quote!(#(#functions)*)
     }
 
-    fn shared(&self) -> impl Iterator<Item = &str> {
-        self.bare.iter().filter(|(_, single)| single.is_none()).map(|(name, _)| name.as_str())
+    /// The nouns of what is kept in traits.
+    pub(super) fn nouns(&self) -> impl Iterator<Item = String> {
+        let bare = self.bare.iter().filter(|(.., single)| single.is_none()).map(|(noun, ..)| noun.clone());
+        self.methods.iter().map(|(noun, _)| noun.clone()).chain(bare)
+    }
+
+    fn methods(&self, noun: Option<&str>) -> impl Iterator<Item = &syn::TraitItemFn> {
+        self.methods.iter().filter(move |(of, _)| noun.is_none_or(|noun| noun == of)).map(|(_, method)| method)
+    }
+
+    fn shared(&self, noun: Option<&str>) -> impl Iterator<Item = &str> {
+        let is_of = move |of: &str| noun.is_none_or(|noun| noun == of);
+        let shared = self.bare.iter().filter(move |(of, _, single)| single.is_none() && is_of(of));
+        shared.map(|(_, name, _)| name.as_str())
     }
 }
 

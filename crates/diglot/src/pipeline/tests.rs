@@ -5,9 +5,11 @@ mod baseline;
 mod emitted;
 mod findings;
 mod generated;
+mod options;
 mod signatures;
 mod sqlc;
 mod stubs;
+mod syntax;
 
 use crate::config::Config;
 use crate::pipeline::{Compiled, Inputs, compile};

@@ -4,7 +4,8 @@
 //! `sqlc.embed(t)` is `t.*`, and a list behind IN is written as each engine takes lists. Syntax that sqlparser 0.63
 //! cannot read (row locks other than `FOR UPDATE` and `FOR SHARE`, `OF` with several tables, the WHERE of a
 //! conflict target, `MATERIALIZED` and `INDEXED BY` on SQLite) is taken out and kept beside the list; lowering
-//! puts it back into the tree. `ISNULL` becomes `IS NULL`, and words that are only names are quoted.
+//! puts it back into the tree. `ISNULL` becomes `IS NULL`, `IN t` becomes `IN (SELECT * FROM t)`, and words that are
+//! only names are quoted. `ONLY` and `OVERRIDING … VALUE` mean nothing for the tables and the values that are compared.
 
 use sqlparser::tokenizer::Token;
 
@@ -62,6 +63,41 @@ pub(super) fn edit(tokens: Vec<Tok>, dialect: Dialect) -> Edited {
 
 /// How many tokens from `i` on were dealt with; none for an ordinary token.
 fn taken(tokens: &[Tok], i: usize, dialect: Dialect, anonymous: &mut usize, edited: &mut Edited) -> usize {
+    if words(tokens, i, &["ON", "CONFLICT"]) && follows_bare_select(tokens, i) {
+        // The parser would take ON for the alias of the last column.
+        edited.keyword("WHERE", tokens[i].span);
+        edited.keyword("TRUE", tokens[i].span);
+        return 0;
+    }
+    if dialect == Dialect::Pg
+        && words(tokens, i, &["OVERRIDING"])
+        && (words(tokens, i + 1, &["SYSTEM", "VALUE"]) || words(tokens, i + 1, &["USER", "VALUE"]))
+    {
+        return 3;
+    }
+    if dialect == Dialect::Pg
+        && words(tokens, i, &["ONLY"])
+        && i.checked_sub(1).is_some_and(|before| ["FROM", "JOIN", "UPDATE"].iter().any(|w| words(tokens, before, &[w])))
+        && matches!(token(tokens, i + 1), Some(Token::Word(_)))
+    {
+        return 1;
+    }
+    if dialect == Dialect::Sqlite
+        && words(tokens, i, &["IN"])
+        && let Some(Token::Word(_)) = token(tokens, i + 1)
+        && !words(tokens, i + 1, &["SQLC"])
+        && !matches!(token(tokens, i + 2), Some(Token::LParen | Token::Period))
+    {
+        let span = tokens[i + 1].span;
+        edited.tokens.push(tokens[i].clone());
+        edited.tokens.push(Tok { token: Token::LParen, span });
+        edited.keyword("SELECT", span);
+        edited.tokens.push(Tok { token: Token::Mul, span });
+        edited.keyword("FROM", span);
+        edited.tokens.push(tokens[i + 1].clone());
+        edited.tokens.push(Tok { token: Token::RParen, span });
+        return 2;
+    }
     if let Some(used) = list(tokens, i, dialect, edited) {
         return used;
     }
@@ -215,6 +251,24 @@ fn ends_operand(token: Option<&Token>) -> bool {
         Some(Token::Number(..) | Token::SingleQuotedString(_)) => true,
         _ => false,
     }
+}
+
+/// Whether a SELECT without any clause behind its columns ends before the token at `i`.
+fn follows_bare_select(tokens: &[Tok], i: usize) -> bool {
+    const CLAUSES: [&str; 9] = ["FROM", "WHERE", "GROUP", "HAVING", "ORDER", "LIMIT", "OFFSET", "FETCH", "VALUES"];
+    let mut depth = 0_usize;
+    for at in (0..i).rev() {
+        match &tokens[at].token {
+            Token::RParen => depth += 1,
+            Token::LParen if depth == 0 => return false,
+            Token::LParen => depth -= 1,
+            _ if depth > 0 => {}
+            token if is_word(Some(token), "SELECT") => return true,
+            token if CLAUSES.iter().any(|clause| is_word(Some(token), clause)) => return false,
+            _ => {}
+        }
+    }
+    false
 }
 
 fn plain_word(token: Option<&Token>) -> Option<&str> {

@@ -230,7 +230,17 @@ impl Lower<'_> {
         self.ctes.clear();
         match parse::statement(&self.text, self.dialect) {
             Ok(statement) => self.top(&statement),
-            Err(error) => self.syntax(&error),
+            Err(error) => self.unread(&error),
+        }
+    }
+
+    /// A text that cannot be read: one that begins like no statement that is compared is no fault of its grammar.
+    fn unread(&mut self, error: &parse::Unreadable) {
+        const OTHERS: [&str; 9] =
+            ["CHECKPOINT", "CLUSTER", "DISCARD", "DO", "LISTEN", "REFRESH", "REINDEX", "TABLE", "UNLISTEN"];
+        match OTHERS.into_iter().find(|word| self.text.is_word(0, word)) {
+            Some(word) => self.unsupported(word, self.text.bytes(0, 0)),
+            None => self.syntax(error),
         }
     }
 

@@ -1,0 +1,90 @@
+//! How the generated Rust looks: the table `[generate]`.
+
+/// The table `[generate]`.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Generate {
+    /// How statements are called.
+    pub queries: Queries,
+    /// Whether there is one trait or one per noun.
+    pub traits: Traits,
+    /// Whether parameter structs own their values.
+    pub params: Ownership,
+    /// Traits that structs derive beside `Debug` and `Clone`, as paths.
+    pub derive: Vec<String>,
+    /// Who may see what is generated: `pub`, `pub(crate)` or `pub(in path)`.
+    pub visibility: String,
+    /// The path of a module around everything; empty: there is none.
+    pub module: String,
+}
+
+/// How statements are called.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Queries {
+    /// With sqlx's macros, which check types against the recorded answers in `.sqlx`.
+    Macros,
+    /// With sqlx's functions and explicit decoding, which need no answers.
+    Plain,
+}
+
+/// Whether there is one trait or one per noun.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Traits {
+    /// `Statements`.
+    One,
+    /// `LeaseStatements`, `WorkerStatements`…
+    Noun,
+}
+
+/// Whether parameter structs own their values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Ownership {
+    /// `String`, `Vec<u8>`…
+    Owned,
+    /// `&str`, `&[u8]`…
+    Borrowed,
+}
+
+impl Default for Generate {
+    fn default() -> Self {
+        Self {
+            queries: Queries::Macros,
+            traits: Traits::One,
+            params: Ownership::Owned,
+            derive: Vec::new(),
+            visibility: "pub".to_owned(),
+            module: String::new(),
+        }
+    }
+}
+
+impl Generate {
+    /// The first value that cannot be meant, with its key.
+    pub(super) fn fault(&self) -> Option<(String, String)> {
+        if let Some(path) = self.derive.iter().find(|path| syn::parse_str::<syn::Path>(path).is_err()) {
+            return Some(("derive".to_owned(), format!("`{path}` is not the path of a trait")));
+        }
+        let is_visible = match syn::parse_str::<syn::Visibility>(&self.visibility) {
+            Ok(syn::Visibility::Public(_)) => true,
+            // A path is the same in every module when it begins at the crate.
+            Ok(syn::Visibility::Restricted(to)) => to.path.segments.first().is_some_and(|first| first.ident == "crate"),
+            _ => false,
+        };
+        if !is_visible {
+            let message = format!("`{}` must be `pub`, `pub(crate)` or `pub(in crate::…)`", self.visibility);
+            return Some(("visibility".to_owned(), message));
+        }
+        if !self.module.is_empty() && self.modules().any(|name| syn::parse_str::<syn::Ident>(name).is_err()) {
+            return Some(("module".to_owned(), format!("`{}` is not the path of a module", self.module)));
+        }
+        None
+    }
+
+    /// The modules around everything, the outermost first.
+    pub(crate) fn modules(&self) -> impl Iterator<Item = &str> {
+        self.module.split("::").filter(|name| !name.is_empty())
+    }
+}

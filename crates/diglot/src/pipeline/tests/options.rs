@@ -1,0 +1,51 @@
+//! The table `[generate]`: how the API looks.
+
+use super::{pair, sound};
+use crate::config::Config;
+
+const PAGE: &str = "-- Changes a job.\n-- name: job_save :opt\n\
+    UPDATE job SET note = :note, doc = :doc, payload = sqlc.narg(payload), lane = :lane, epoch = :epoch\n\
+     WHERE id = :id RETURNING id, doc, note;\n\n\
+    -- name: job_of :stream\nSELECT id FROM job WHERE id IN (sqlc.slice(ids));\n\n\
+    -- name: job_drop :rows\nDELETE FROM job WHERE epoch < :epoch\n-- if: lane\n AND lane = :lane\n-- end\n;\n";
+
+fn rust(options: &str) -> String {
+    let mut inputs = pair(PAGE, PAGE);
+    let text = format!("[types]\n\"*.lane\" = \"crate::Lane\"\n[generate]\n{options}");
+    inputs.config = Config::parse(&text, "diglot.toml").unwrap();
+    let rust = sound(&inputs).rust;
+    syn::parse_file(&rust).unwrap();
+    rust.split("/// Conversions between").next().unwrap().to_owned()
+}
+
+#[test]
+fn plain_queries_decode_by_themselves() {
+    insta::assert_snapshot!(rust(
+        "queries = \"plain\"\nderive = [\"PartialEq\", \"Debug\"]\nvisibility = \"pub(crate)\"\n"
+    ));
+}
+
+#[test]
+fn parameters_may_be_borrowed_and_traits_be_one_per_noun() {
+    insta::assert_snapshot!(rust("params = \"borrowed\"\ntraits = \"noun\"\nmodule = \"db::sql\"\n"));
+}
+
+#[test]
+fn plain_queries_need_no_answers() {
+    let mut inputs = pair(PAGE, PAGE);
+    inputs.check_answers = true;
+    inputs.config = Config::parse("[generate]\nqueries = \"plain\"\n", "diglot.toml").unwrap();
+    sound(&inputs);
+}
+
+#[test]
+fn stubs_have_the_options_too() {
+    let options = "traits = \"noun\"\nmodule = \"db\"\nparams = \"borrowed\"\n";
+    let previous = rust(options);
+    let mut inputs = pair(&PAGE.replace("DELETE FROM job", "DELETE FRM job"), PAGE);
+    inputs.config = Config::parse(&format!("[generate]\n{options}"), "diglot.toml").unwrap();
+    inputs.previous = Some(previous);
+    let rust = crate::pipeline::compile(&inputs).rust;
+    syn::parse_file(&rust).unwrap();
+    assert!(rust.contains("pub trait JobStatements") && rust.contains("fn job_drop<'a>("), "{rust}");
+}
