@@ -8,8 +8,6 @@
 -- column: current_usage i64
 -- column: limit_value i64
 -- diverges(tables): each dialect has its own function that lists the members of a JSON object.
--- diverges(columns.dimension): SQLite's list of members has no types of its own, so they are given here.
--- diverges(columns.delta): SQLite's list of members has no types of its own, so they are given here.
 -- diverges(columns.limit_value): a limit beyond 64 bits is the greatest number in both; SQLite's cast alone does that.
 -- diverges(where.type): SQLite's list of members says which value is an integer; on Postgres its digits do.
 -- diverges(where.policy_json): text on SQLite can be no JSON at all; jsonb always is.
@@ -404,9 +402,6 @@ UPDATE ff_budget_usage_dedup
 -- name: budget_ledger_add :exec
 -- param: deltas json
 -- param: execution_text text
--- diverges(tables): each dialect has its own function that lists the members of a JSON object.
--- diverges(insert.dimensions_key): SQLite's list of members has no types of its own, so they are given here.
--- diverges(insert.delta_total): SQLite's list of members has no types of its own, so they are given here.
 INSERT INTO ff_budget_usage_by_exec AS spent
        (partition_key, budget_id, execution_id, dimensions_key, delta_total, updated_at_ms)
 SELECT :partition_key, :budget_id, :execution_text, CAST(given.key AS text), CAST(given.value AS integer), :now_ms

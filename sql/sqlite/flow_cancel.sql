@@ -64,7 +64,6 @@ RETURNING event_id;
 -- Writes the end of the lease of every member in one of these phases, held or not.
 -- name: flow_cancel_lease_events_insert :many
 -- param: phases text[]
--- diverges(insert.execution_id): SQLite keeps ids as 16 bytes and has no function that writes them with hyphens.
 INSERT INTO ff_lease_event
        (execution_id, lease_id, event_type, occurred_at_ms, partition_key, namespace, instance_tag)
 SELECT substr(lower(hex(core.execution_id)), 1, 8) || '-' ||
@@ -85,7 +84,6 @@ RETURNING event_id;
 -- Writes the end of the lease of every member in one of these phases that a worker holds.
 -- name: flow_cancel_held_lease_events_insert :many
 -- param: phases text[]
--- diverges(insert.execution_id): SQLite keeps ids as 16 bytes and has no function that writes them with hyphens.
 INSERT INTO ff_lease_event
        (execution_id, lease_id, event_type, occurred_at_ms, partition_key, namespace, instance_tag)
 SELECT substr(lower(hex(core.execution_id)), 1, 8) || '-' ||
@@ -202,7 +200,6 @@ VALUES (:partition_key, :flow_id, :now_ms, :reason, :cancellation_policy)
 -- Notes every member in one of these phases.
 -- name: flow_cancel_backlog_members_insert :exec
 -- param: phases text[]
--- diverges(insert.execution_id): SQLite keeps ids as 16 bytes and has no function that writes them with hyphens.
 INSERT INTO ff_cancel_backlog_member (partition_key, flow_id, execution_id)
 SELECT core.partition_key, :flow_id,
        '{fp:' || core.partition_key || '}:' || (

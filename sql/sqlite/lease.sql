@@ -11,7 +11,6 @@
 -- diverges(where.execution_id#e665ed): its event reads the execution that Postgres hands over from the upsert.
 -- diverges(where.required_capabilities#bb8f94): SQLite has no array columns; the required capabilities are rows, none of which may be missing from the worker's.
 -- diverges(tables#61bd0d): SQLite has no array columns, and its event reads the execution that Postgres hands over from the upsert.
--- diverges(insert.execution_id#9c291b): SQLite keeps ids as 16 bytes and has no function that writes them with hyphens.
 -- diverges(columns.lease_event_id#97c143): under the single writer the newest event is the one just inserted; RETURNING on SQLite cannot name a row of another statement.
 -- column: lease_event_id i64
 WITH picked AS (

@@ -49,7 +49,6 @@ UPDATE ff_edge_group
 -- Reads which members of a group are to be cancelled, and keeps it so until the transaction ends. No row:
 -- there is no such group, or another transaction works on it.
 -- name: sibling_group_try_lock :opt
--- diverges(columns.members): a text array on Postgres, a JSON array of the same words on SQLite.
 -- column: members json
 SELECT held.cancel_siblings_pending_flag, held.cancel_siblings_pending_members AS members
   FROM ff_edge_group AS held

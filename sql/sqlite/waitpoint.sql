@@ -70,7 +70,6 @@ RETURNING execution_id, waitpoint_key;
 -- name: waitpoint_list :many
 -- column: names_text text
 -- param: after uuid null
--- diverges(columns.names_text): a text array on Postgres, a JSON array in text on SQLite; both are parsed as JSON.
 SELECT waiting.waitpoint_id, waiting.waitpoint_key, waiting.state,
        waiting.required_signal_names AS names_text,
        waiting.created_at_ms, waiting.activated_at_ms, waiting.expires_at_ms, waiting.token

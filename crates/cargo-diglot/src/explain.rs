@@ -1,4 +1,4 @@
-//! `cargo diglot explain`: what a rule means.
+//! `cargo diglot explain`: what a rule or an equivalence means.
 
 use std::io::Write;
 
@@ -14,7 +14,7 @@ const SIMILAR: f64 = 0.6;
 pub(crate) fn run(arguments: &Explain) -> Result<Outcome, Failure> {
     let text = match &arguments.rule {
         Some(name) => page(name)?,
-        None => list(rules::ALL),
+        None => format!("{}\n{}", list(rules::ALL), list(rules::EQUIVALENCES)),
     };
     anstream::stdout().write_all(text.as_bytes()).map_err(Failure::io("print"))?;
     Ok(Outcome::Clean)
@@ -28,7 +28,7 @@ pub(crate) fn rules() -> Result<Outcome, Failure> {
 fn page(name: &str) -> Result<String, Failure> {
     // A name may come straight from a finding: `error[order-differs]`.
     let bare = name.trim_start_matches("error").trim_start_matches("warning").trim_matches(['[', ']']);
-    match rules::find(bare) {
+    match rules::find(bare).or_else(|| rules::EQUIVALENCES.iter().find(|rule| rule.name == bare)) {
         Some(rule) => Ok(format!("{}: {}\n\n{}\n", rule.name, rule.summary, rule.doc.trim())),
         None => Err(Failure::UnknownRule { name: bare.to_owned(), suggestion: most_like(bare, rules::ALL) }),
     }
@@ -73,7 +73,7 @@ mod tests {
 
     #[test]
     fn every_rule_has_a_summary_and_a_text() {
-        for rule in rules::ALL {
+        for rule in rules::ALL.iter().chain(rules::EQUIVALENCES) {
             assert!(!rule.summary.is_empty() && rule.doc.len() > rule.summary.len(), "{}", rule.name);
         }
     }

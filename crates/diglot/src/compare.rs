@@ -7,9 +7,10 @@ mod difference;
 mod report;
 mod rows;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use self::difference::{Difference, joins, keyed, unordered};
+use crate::config::Config;
 use crate::diagnostic::Diagnostic;
 use crate::facts::{Fact, Facts, Group, Kind, facts};
 use crate::infer::PageOf;
@@ -17,6 +18,7 @@ use crate::normal::{Around, Node, unmarked};
 use crate::page::AnnotationKind;
 use crate::pipeline::Stats;
 use crate::source::{Sources, Span};
+use crate::types::Base;
 
 pub(crate) use self::rows::{Row, Verdict};
 
@@ -30,6 +32,8 @@ pub(crate) struct Compared {
     pub(crate) rows: Vec<Row>,
     /// How much was compared.
     pub(crate) stats: Stats,
+    /// How many facts differ, declared or not.
+    differing: usize,
 }
 
 /// A declaration with the places of a difference that it waives.
@@ -67,8 +71,36 @@ impl Waived {
 }
 
 /// Compares a pair. Declarations that waive nothing are errors too. The rows are made for those who read them.
-pub(crate) fn compare(sources: &Sources, sqlite: &PageOf<'_>, pg: &PageOf<'_>, keep_rows: bool) -> Compared {
-    let around = Around { pg: pg.schema, nullable: nullable(&[sqlite, pg]) };
+pub(crate) fn compare(
+    config: &Config,
+    sources: &Sources,
+    sqlite: &PageOf<'_>,
+    pg: &PageOf<'_>,
+    keep_rows: bool,
+) -> Compared {
+    let mut compared = compare_with(&config.json, sources, sqlite, pg, keep_rows);
+    if !config.json.is_empty() {
+        // What is the same only because the project says what its JSON fields hold is waived as well.
+        let bare = compare_with(&BTreeMap::new(), sources, sqlite, pg, false);
+        compared.stats.waived += bare.differing.saturating_sub(compared.differing);
+    }
+    compared
+}
+
+fn compare_with(
+    json: &BTreeMap<String, String>,
+    sources: &Sources,
+    sqlite: &PageOf<'_>,
+    pg: &PageOf<'_>,
+    keep_rows: bool,
+) -> Compared {
+    let around = Around {
+        sqlite: sqlite.schema,
+        pg: pg.schema,
+        json,
+        documents: documents(&[sqlite, pg]),
+        nullable: nullable(&[sqlite, pg]),
+    };
     let (left, right) = (facts(sqlite.tree, &around), facts(pg.tree, &around));
     let declared = declarations(&[sqlite, pg]);
     let stats = Stats { pairs: 1, ..Stats::default() };
@@ -83,6 +115,7 @@ pub(crate) fn compare(sources: &Sources, sqlite: &PageOf<'_>, pg: &PageOf<'_>, k
         rows: keep_rows.then(Vec::new),
         seals: Vec::new(),
         stats,
+        differing: 0,
     };
     pair.cardinality();
     for facts in [&left, &right] {
@@ -92,7 +125,23 @@ pub(crate) fn compare(sources: &Sources, sqlite: &PageOf<'_>, pg: &PageOf<'_>, k
     pair.result(&left, &right);
     pair.params();
     pair.leftovers();
-    Compared { found: pair.found, waived: pair.waived, rows: pair.rows.unwrap_or_default(), stats: pair.stats }
+    Compared {
+        found: pair.found,
+        waived: pair.waived,
+        rows: pair.rows.unwrap_or_default(),
+        stats: pair.stats,
+        differing: pair.differing,
+    }
+}
+
+/// Parameters that either page declares to be JSON.
+fn documents(pages: &[&PageOf<'_>]) -> BTreeSet<String> {
+    let annotations = pages.iter().flat_map(|page| &page.raw.annotations);
+    let declared = annotations.filter_map(|annotation| match &annotation.kind {
+        AnnotationKind::Param { name, ty } if ty.base == Base::Json => Some(name.clone()),
+        _ => None,
+    });
+    declared.collect()
 }
 
 /// Parameters that either page declares nullable.
@@ -176,6 +225,8 @@ struct Pair<'p> {
     /// The differences of which a declaration asks for the seal.
     seals: Vec<(Kind, String, String)>,
     stats: Stats,
+    /// How many facts differ, declared or not.
+    differing: usize,
 }
 
 impl Pair<'_> {
@@ -412,6 +463,7 @@ impl Pair<'_> {
     fn count(&mut self, ours: &[Fact], theirs: &[Fact], differences: &[Difference<'_>]) {
         let alone = differences.iter().filter(|d| d.sqlite.is_none() || d.pg.is_none()).count();
         self.stats.facts += (ours.len() + theirs.len() + alone) / 2;
+        self.differing += differences.len();
     }
 
     /// The declaration that covers such a difference, if there is one; it counts as needed then.

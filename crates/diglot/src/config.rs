@@ -28,6 +28,9 @@ pub struct Config {
     pub types: BTreeMap<String, String>,
     /// The words that a text column may hold, by `table.column`: a literal outside the list is a finding.
     pub words: BTreeMap<String, Vec<String>>,
+    /// The types of JSON fields, by `table.column.step.step`, or `table.column.*` for every member: `text`, `i64`, `f64` or
+    /// `bool`. SQLite reads a field in its own type, Postgres as text, so only this says that they read the same.
+    pub json: BTreeMap<String, String>,
     /// The column by which Postgres tables are partitioned (`shard-key` lint); empty turns the lint off.
     pub shard_key: String,
     /// The collation of the Postgres databases (`text-order` lint): `C` says that they compare text by bytes, as SQLite
@@ -62,6 +65,7 @@ impl Default for Config {
             lockstep: true,
             types: BTreeMap::new(),
             words: BTreeMap::new(),
+            json: BTreeMap::new(),
             shard_key: String::new(),
             pg_collation: String::new(),
             schema_lints: false,
@@ -141,6 +145,16 @@ impl Config {
                 ));
             }
         }
+        for (field, word) in &self.json {
+            let column = field.splitn(3, '.').take(2).collect::<Vec<_>>().join(".");
+            if !is_column(&column) || field.splitn(3, '.').nth(2).is_none_or(str::is_empty) {
+                return Some((field.clone(), format!("`{field}` names no JSON field: write \"table.column.key\"")));
+            }
+            if !JSON_TYPES.contains(&word.as_str()) {
+                let message = format!("`{word}` is no type of a JSON field; write one of: {}", JSON_TYPES.join(", "));
+                return Some((field.clone(), message));
+            }
+        }
         for (key, feature) in [("sqlite_feature", &self.sqlite_feature), ("pg_feature", &self.pg_feature)] {
             if feature.as_ref().is_some_and(|name| name.is_empty() || name.contains(['"', ' '])) {
                 return Some((key.to_owned(), format!("`{key}` must be the name of a Cargo feature")));
@@ -162,6 +176,9 @@ impl Config {
         own.or_else(|| self.types.get(&format!("*.{column}"))).map(String::as_str)
     }
 }
+
+/// The words for what a JSON field holds.
+const JSON_TYPES: [&str; 4] = ["text", "i64", "f64", "bool"];
 
 /// `table.column` or `*.column`, in lower case.
 fn is_column(key: &str) -> bool {
@@ -214,7 +231,7 @@ mod tests {
     fn every_key_is_read() {
         let text = "\u{feff}sql = \"db/sql\"\r\nschema = \"db\"\nshard_key = \"partition_key\"\nlockstep = false\nsqlite_feature = \"sqlite\"\n\
                     pg_feature = \"postgres\"\n[types]\n\"lease.epoch\" = \"crate::model::Epoch\"\n\"*.state\" = \"crate::State\"\n\
-                    [words]\n\"lease.state\" = [\"held\", \"free\"]\n[prepare.pg_settings]\n\"ff.partitions\" = \"4\"\n";
+                    [words]\n\"lease.state\" = [\"held\", \"free\"]\n[json]\n\"lease.doc.ns\" = \"text\"\n[prepare.pg_settings]\n\"ff.partitions\" = \"4\"\n";
         let config = Config::parse(text, "diglot.toml").unwrap();
         assert_eq!(
             (&config.sql, &config.schema, config.shard_key.as_str(), config.lockstep),
@@ -225,6 +242,7 @@ mod tests {
             (Some("sqlite"), Some("postgres"))
         );
         assert_eq!(config.words["lease.state"], ["held", "free"]);
+        assert_eq!(config.json["lease.doc.ns"], "text");
         assert_eq!(config.prepare.pg_settings["ff.partitions"], "4");
         assert_eq!(config.rust_type("lease", "epoch"), Some("crate::model::Epoch"));
         assert_eq!(config.rust_type("other", "state"), Some("crate::State"));
@@ -248,8 +266,8 @@ mod tests {
     fn a_fault_is_told_with_its_place() {
         assert_eq!(
             fault("sql = \"sql\"\nshema = \"x\"\n"),
-            "diglot.toml:2:1: unknown field `shema`, expected one of `sql`, `schema`, `lockstep`, `types`, `words`, `shard_key`, \
-             `pg_collation`, `schema_lints`, `sqlite_feature`, `pg_feature`, `generate`, `prepare`"
+            "diglot.toml:2:1: unknown field `shema`, expected one of `sql`, `schema`, `lockstep`, `types`, `words`, `json`, \
+             `shard_key`, `pg_collation`, `schema_lints`, `sqlite_feature`, `pg_feature`, `generate`, `prepare`"
         );
         assert_eq!(
             fault("sql = 3"),
@@ -279,6 +297,14 @@ mod tests {
         );
         assert_eq!(fault("[generate]\nmodule = \"a::1\""), "diglot.toml:2:1: `a::1` is not the path of a module");
         assert_eq!(fault("[generate]\nderive = [\"a b\"]"), "diglot.toml:2:1: `a b` is not the path of a trait");
+        assert_eq!(
+            fault("[json]\n\"a.b\" = \"text\""),
+            "diglot.toml:2:1: `a.b` names no JSON field: write \"table.column.key\""
+        );
+        assert_eq!(
+            fault("[json]\n\"a.b.c\" = \"json\""),
+            "diglot.toml:2:1: `json` is no type of a JSON field; write one of: text, i64, f64, bool"
+        );
         assert_eq!(fault("pg_feature = \"\""), "diglot.toml:1:1: `pg_feature` must be the name of a Cargo feature");
     }
 

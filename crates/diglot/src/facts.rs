@@ -3,7 +3,7 @@
 //! A unit gives one group of facts per write and per CTE that reads, wherever it stands: several statements
 //! on one page and one statement on the other give the same groups.
 
-use crate::normal::{Around, Names, Node, as_exists, join_word, unmarked, writing_part};
+use crate::normal::{Around, Names, Node, as_exists, effective_join, unmarked, writing_part};
 use crate::source::Span;
 use crate::tree::{
     Assignment, Body, Conflict, ConflictAction, Delete, Expr, Insert, OutputColumn, Part, Query, Rows, Select, Source,
@@ -214,7 +214,7 @@ fn part_facts(names: &Names<'_>, part: &Part) -> Vec<Fact> {
         Body::Insert(insert) => facts.insert(insert),
         Body::Update(update) => {
             facts.set(&update.set);
-            facts.sources(&update.from);
+            facts.sources(&update.from, update.filter.as_ref());
             facts.conjuncts(Kind::Where, update.filter.as_ref());
         }
         Body::Delete(delete) => facts.delete(delete),
@@ -264,7 +264,13 @@ impl Collector<'_, '_> {
     }
 
     fn select(&mut self, select: &Select) {
-        self.sources(&select.from);
+        match self.names.behind(select) {
+            Some(inner) => {
+                self.sources(&inner.from, inner.filter.as_ref());
+                self.conjuncts(Kind::Where, inner.filter.as_ref());
+            }
+            None => self.sources(&select.from, select.filter.as_ref()),
+        }
         self.conjuncts(Kind::Where, select.filter.as_ref());
         for key in &select.group {
             let node = self.names.expr(key);
@@ -278,11 +284,11 @@ impl Collector<'_, '_> {
     }
 
     /// Sources are facts, and how each is joined; the condition of an inner join is a condition like any other.
-    fn sources(&mut self, sources: &[Source]) {
+    fn sources(&mut self, sources: &[Source], filter: Option<&Expr>) {
         for source in sources {
             let join = source.join.as_ref();
-            let word = join.map_or("", |join| join_word(join.kind));
-            let mut node = self.names.source(source);
+            let word = effective_join(source, filter);
+            let mut node = self.names.source(source, filter);
             node.kids.retain(|kid| kid.head != "on");
             node.head = node.head.trim_start_matches(word).to_owned();
             let relation = self.names.relation(source.id);
@@ -330,7 +336,7 @@ impl Collector<'_, '_> {
             conditions.into_iter().partition(|node| relations.iter().any(|relation| node.mentions(relation)));
         let span = delete.using.iter().map(|source| source.span).reduce(Span::to).unwrap_or(delete.target.span);
         let sources = delete.using.iter().map(|source| {
-            let mut node = names.source(source);
+            let mut node = names.source(source, None);
             node.kids.retain(|kid| kid.head != "on");
             node
         });
@@ -371,7 +377,8 @@ impl Collector<'_, '_> {
         self.query(&insert.rows);
         if let Some((word, span)) = &insert.or {
             // OR IGNORE also swallows violations of CHECK and NOT NULL, which DO NOTHING does not.
-            self.push(Kind::Conflict, "action", Node::leaf(word.clone(), *span));
+            let alone = word.ends_with("ignore") && self.names.ignores_conflicts_alone(insert);
+            self.push(Kind::Conflict, "action", Node::leaf(if alone { "nothing" } else { word.as_str() }, *span));
         }
         if let Some(conflict) = &insert.conflict {
             self.conflict(conflict);

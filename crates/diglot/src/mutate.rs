@@ -57,14 +57,32 @@ impl Report {
     }
 }
 
-/// Makes every change of every pair, or the first `most` of each page of a statement, evenly spread.
-pub fn run(inputs: &Inputs, most: Option<usize>) -> Report {
+/// Which changes are made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sample {
+    /// Every one.
+    All,
+    /// At most so many of each page of a statement, evenly spread.
+    Most(usize),
+    /// One of so many, always the same ones: which they are depends on a change alone and not on those beside it.
+    OneOf(u64),
+}
+
+/// Makes the changes and sees which ones are noticed.
+pub fn run(inputs: &Inputs, sample: Sample) -> Report {
     let project = Project::read(inputs);
     let mut report = Report::default();
     for name in project.pairs() {
         for dialect in Dialect::ALL {
             let Some(tree) = project.tree(&name, dialect) else { continue };
-            let mutations = spread(changes::of(&inputs.sources, &tree), most);
+            let mut mutations = changes::of(&inputs.sources, &tree);
+            match sample {
+                Sample::All => {}
+                Sample::Most(most) => mutations = spread(mutations, most),
+                Sample::OneOf(parts) => {
+                    mutations.retain(|mutation| number(inputs, &name, mutation).is_multiple_of(parts.max(1)));
+                }
+            }
             for mutation in mutations {
                 let entry = report.kinds.entry(mutation.kind).or_default();
                 entry.0 += 1;
@@ -81,15 +99,20 @@ pub fn run(inputs: &Inputs, most: Option<usize>) -> Report {
 }
 
 /// As many as wanted, from the whole of the list.
-fn spread(all: Vec<Mutation>, most: Option<usize>) -> Vec<Mutation> {
+fn spread(all: Vec<Mutation>, most: usize) -> Vec<Mutation> {
     let count = all.len();
-    match most {
-        Some(most) if count > most && most > 0 => {
-            let chosen = (0..most).map(|at| at * count / most).collect::<Vec<_>>();
-            all.into_iter().enumerate().filter(|(at, _)| chosen.binary_search(at).is_ok()).map(|(_, one)| one).collect()
-        }
-        _ => all,
+    if count <= most || most == 0 {
+        return all;
     }
+    let chosen = (0..most).map(|at| at * count / most).collect::<Vec<_>>();
+    all.into_iter().enumerate().filter(|(at, _)| chosen.binary_search(at).is_ok()).map(|(_, one)| one).collect()
+}
+
+/// A number that is a change's own.
+fn number(inputs: &Inputs, statement: &str, mutation: &Mutation) -> u64 {
+    let text = [statement, mutation.kind, inputs.sources.text(mutation.span), &mutation.replacement].join("\u{0}");
+    let digest = crate::answers::digest(text.as_bytes());
+    u64::from_str_radix(digest.get(..12).unwrap_or_default(), 16).unwrap_or_default()
 }
 
 /// The text of the changed file.

@@ -4,11 +4,16 @@
 //! What only nearly holds is left alone, so that it shows up as a difference.
 
 mod after;
+mod elements;
+mod equal;
+mod ignored_conflict;
+mod inner_in_effect;
 mod json;
 mod known;
 mod membership;
 mod negation;
 mod node;
+mod ordered_rows;
 mod query;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,13 +21,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::dialect::Dialect;
 use crate::schema::Schema;
 use crate::source::Span;
-use crate::tree::{Body, Conflict, ConflictAction, Expr, ExprKind, Part, Source, SourceId, SourceKind, Statement};
+use crate::tree::{
+    Body, Conflict, ConflictAction, Expr, ExprKind, Part, Query, Source, SourceId, SourceKind, Statement,
+};
 use crate::types::Base;
 
 pub(crate) use after::unmarked;
+pub use equal::ALL as EQUIVALENCES;
+pub(crate) use inner_in_effect::effective_join;
 pub(crate) use membership::as_exists;
 pub(crate) use node::Node;
-pub(crate) use query::join_word;
 
 /// What a statement's names mean while it is brought into normal form.
 pub(crate) struct Names<'t> {
@@ -31,13 +39,21 @@ pub(crate) struct Names<'t> {
     relations: BTreeMap<SourceId, String>,
     /// Columns of which a source shows what an earlier statement of the unit wrote.
     rewritten: BTreeMap<SourceId, after::Changed<'t>>,
+    /// Derived tables that aggregates look through.
+    derived: BTreeMap<SourceId, &'t Query>,
     around: &'t Around<'t>,
 }
 
 /// What a page must know of its pair.
 pub(crate) struct Around<'t> {
+    /// The schema of SQLite.
+    pub(crate) sqlite: &'t Schema,
     /// The schema of Postgres: it knows which flags are booleans.
     pub(crate) pg: &'t Schema,
+    /// What the project declares of its JSON fields.
+    pub(crate) json: &'t BTreeMap<String, String>,
+    /// Parameters that either page declares to be JSON.
+    pub(crate) documents: BTreeSet<String>,
     /// Parameters that either page declares nullable.
     pub(crate) nullable: BTreeSet<String>,
 }
@@ -65,7 +81,8 @@ impl<'t> Names<'t> {
                 relations.insert(*excluded, format!("excluded {}", relation(statement, target)));
             }
         }
-        Self { statement, sources: statement.sources_by_id(), relations, rewritten, around }
+        let (sources, derived) = (statement.sources_by_id(), ordered_rows::of(statement));
+        Self { statement, sources, relations, rewritten, derived, around }
     }
 
     /// The relation that a source stands for.
@@ -73,8 +90,18 @@ impl<'t> Names<'t> {
         self.relations.get(&id).cloned().unwrap_or_else(|| "?".to_owned())
     }
 
+    /// The page's dialect.
+    fn dialect(&self) -> Dialect {
+        self.statement.dialect
+    }
+
     /// An expression in normal form.
     pub(crate) fn expr(&self, expr: &Expr) -> Node {
+        equal::settled(self, expr, self.plain(expr))
+    }
+
+    /// An expression as it is written, of parts in normal form.
+    fn plain(&self, expr: &Expr) -> Node {
         let span = expr.span;
         match &expr.kind {
             ExprKind::Param(name) => Node::leaf(format!(":{name}"), span),
@@ -148,8 +175,15 @@ impl<'t> Names<'t> {
     }
 
     fn column(&self, source: SourceId, column: &str, span: Span) -> Node {
-        if let Some(value) = self.sources.get(&source).and_then(|source| self.returned(source, column)) {
+        if let Some(value) = self.column_behind(source, column, span) {
+            return value;
+        }
+        let of = self.sources.get(&source).copied();
+        if let Some(value) = of.and_then(|source| self.returned(source, column)) {
             return Node { span, ..value };
+        }
+        if let Some(value) = of.and_then(|source| self.element(source, column, span)) {
+            return value;
         }
         let mark = self.rewritten.get(&source).map_or_else(String::new, |changed| self.mark(changed, column));
         Node::leaf(format!("{}.{column}{mark}", self.relation(source)), span)
@@ -200,16 +234,18 @@ impl<'t> Names<'t> {
         if let Some(read) = json::cast(&node, target, span) {
             return read;
         }
+        let is_key = target == "text" && node.kids.is_empty() && node.head.ends_with(".key");
+        if node.head == format!("cast {target}") || is_key && elements::is_of_list(self, inner) {
+            // Names of members are texts already, whatever SQLite knows of them.
+            return node;
+        }
         if target == "int" && self.is_flag(inner) {
             return node;
         }
         let real = matches!(from, Some(Base::Float64 | Base::Numeric));
         if target == "int" && real && !is_sum(&node) && self.statement.dialect == Dialect::Pg {
-            // SQLite cuts off, Postgres rounds; `trunc` cuts off on Postgres.
-            return match node.kids.as_slice() {
-                [whole] if node.head == "trunc" => Node::list("cast int", vec![whole.clone()], span),
-                _ => Node::list("cast int rounded", vec![node], span),
-            };
+            // SQLite cuts off, Postgres rounds.
+            return Node::list("cast int rounded", vec![node], span);
         }
         let already_text = target == "text" && from == Some(&Base::Text);
         let already = from.is_some_and(|from| family(from) == target) && !node.head.starts_with("json-");
@@ -223,42 +259,16 @@ impl<'t> Names<'t> {
         let ExprKind::Call { name, args, star, distinct, order, filter, over } = &expr.kind else {
             return Node::leaf("?", expr.span);
         };
-        if let Some(node) = json::call(self, name, args, expr.span) {
+        let order = self.order_of(name, args, order);
+        if let Some(node) = json::call(self, name, args, order, expr.span) {
             return node;
         }
         let mut kids = self.all(args);
         let head = match (name.as_str(), kids.len()) {
-            ("ifnull", 2) => "coalesce",
             ("max" | "greatest", 2..) => {
                 self.extreme(name, args, ["greatest", "greatest or null", "greatest of known"])
             }
             ("min" | "least", 2..) => self.extreme(name, args, ["least", "least or null", "least of known"]),
-            ("instr", 2) => "strpos",
-            ("char_length" | "character_length", 1) => "length",
-            ("count", 1) if !*distinct && over.is_none() && self.required(&args[0]) => {
-                kids.clear();
-                "count *"
-            }
-            ("iif", 3) => {
-                let otherwise = kids.pop();
-                let then = kids.pop();
-                let when = kids.pop();
-                if let (Some(when), Some(then), Some(otherwise)) = (when, then, otherwise) {
-                    let branch = Node::list("when", vec![when, then], expr.span);
-                    return Node::list("case", vec![branch, otherwise], expr.span);
-                }
-                "iif"
-            }
-            // Of NULL SQLite's hex makes an empty text.
-            ("encode", 2) if kids[1].head == "'hex'" && self.required(&args[0]) => {
-                kids.pop();
-                "lower-hex"
-            }
-            ("lower", 1) if kids[0].head == "hex" && inner_required(self, &args[0]) => {
-                let inner = kids.remove(0);
-                return Node { head: "lower-hex".to_owned(), span: expr.span, ..inner };
-            }
-            ("substring", _) => "substr",
             (other, _) => other,
         };
         if let ("coalesce", Some(node)) = (head, known::without_nulls(&kids)) {
@@ -298,10 +308,8 @@ fn relation(statement: &Statement, source: &Source) -> String {
             None => format!("cte {name}"),
         },
         SourceKind::Derived(_) => "subquery".to_owned(),
-        SourceKind::Function { name, .. } => match name.as_str() {
-            "jsonb_array_elements_text" | "json_each" | "unnest" => "list".to_owned(),
-            other => other.to_owned(),
-        },
+        SourceKind::Function { name, .. } if elements::is_list(name) => "list".to_owned(),
+        SourceKind::Function { name, .. } => name.clone(),
         SourceKind::Excluded => "excluded".to_owned(),
     }
 }
@@ -316,14 +324,6 @@ fn is_sum(node: &Node) -> bool {
     match node.head.as_str() {
         "sum" => true,
         "coalesce" => node.kids.first().is_some_and(is_sum) && node.kids[1..].iter().all(|kid| kid.kids.is_empty()),
-        _ => false,
-    }
-}
-
-/// Whether the only argument of a call is never NULL.
-fn inner_required(names: &Names<'_>, call: &Expr) -> bool {
-    match &call.kind {
-        ExprKind::Call { args, .. } => args.iter().all(|arg| names.required(arg)),
         _ => false,
     }
 }

@@ -372,7 +372,7 @@ impl Run<'_> {
             let page = |dialect: Dialect| reading.page(self.schemas, dialect);
             let mut found = Vec::new();
             if let (Some(sqlite), Some(pg)) = (page(Dialect::Sqlite), page(Dialect::Pg)) {
-                let outcome = compare::compare(&self.inputs.sources, &sqlite, &pg, self.facts.is_some());
+                let outcome = compare::compare(config, &self.inputs.sources, &sqlite, &pg, self.facts.is_some());
                 found.extend(outcome.found);
                 if at == 0 {
                     self.steps.extend(rules::transaction::Step::of(&pg, &sqlite));

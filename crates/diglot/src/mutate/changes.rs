@@ -68,8 +68,11 @@ impl Changes<'_> {
             Body::Query(query) => self.query(query),
             Body::Insert(insert) => {
                 self.query(&insert.rows);
-                for pair in insert.columns.windows(2) {
+                for (at, pair) in insert.columns.windows(2).enumerate() {
                     let [(first, here), (second, there)] = pair else { continue };
+                    if self.takes_the_same(&insert.rows, at) {
+                        continue;
+                    }
                     let both = here.to(*there);
                     if self.text(*here).eq_ignore_ascii_case(first) && self.text(*there).eq_ignore_ascii_case(second) {
                         let between = Span { start: here.end, end: there.start, ..*here };
@@ -91,6 +94,19 @@ impl Changes<'_> {
                 self.filter(delete.filter.as_ref());
                 self.columns(&delete.returning);
             }
+        }
+    }
+
+    /// Whether an insert gives two neighbours one value, so that they may change places.
+    fn takes_the_same(&self, rows: &Query, at: usize) -> bool {
+        let same = |values: Vec<&Expr>| match values.get(at..at + 2) {
+            Some([first, second]) => self.text(first.span) == self.text(second.span),
+            _ => false,
+        };
+        match &rows.rows {
+            Rows::Select(select) => same(select.columns.iter().map(|column| &column.expr).collect()),
+            Rows::Values(rows, _) => rows.iter().all(|row| same(row.iter().collect())),
+            Rows::Set { .. } | Rows::Query(_) => false,
         }
     }
 

@@ -8,14 +8,14 @@ use super::after::seen_at;
 use super::{Names, Node};
 use crate::dialect::Dialect;
 use crate::source::Span;
-use crate::tree::{Expr, ExprKind};
+use crate::tree::{Expr, ExprKind, OrderKey};
 use crate::types::Base;
 
 /// `->`, `->>`, `#>>`, `?`, and `||` with an object.
 pub(super) fn binary(names: &Names<'_>, op: &str, left: &Expr, right: &Expr, span: Span) -> Option<Node> {
     match op {
-        "->" | "#>" => Some(read(names, left, steps(right)?, "json-value", span)),
-        "->>" | "#>>" => Some(read(names, left, steps(right)?, text_head(names), span)),
+        "->" | "#>" => Some(read(names, left, labels(names, right)?, "json-value", span)),
+        "->>" | "#>>" => Some(read(names, left, labels(names, right)?, text_head(names), span)),
         "?" => {
             let kind = read(names, left, steps(right)?, "json-type", span);
             Some(Node::list("is not null", vec![kind], span))
@@ -43,7 +43,7 @@ pub(super) fn binary(names: &Names<'_>, op: &str, left: &Expr, right: &Expr, spa
 }
 
 /// JSON functions of both dialects.
-pub(super) fn call(names: &Names<'_>, name: &str, args: &[Expr], span: Span) -> Option<Node> {
+pub(super) fn call(names: &Names<'_>, name: &str, args: &[Expr], order: &[OrderKey], span: Span) -> Option<Node> {
     match (name, args) {
         ("json_extract", [document, path]) => Some(read(names, document, steps(path)?, text_head(names), span)),
         ("json_set", [document, rest @ ..]) if rest.len() >= 2 => {
@@ -91,14 +91,14 @@ pub(super) fn call(names: &Names<'_>, name: &str, args: &[Expr], span: Span) -> 
             let kids = values.iter().map(|value| value_of(names, value)).collect();
             Some(Node::list("json-array", kids, span))
         }
-        ("json_group_array", [value]) => Some(Node::list("json-group-array", vec![value_of(names, value)], span)),
+        ("json_group_array", [value]) => Some(grouped(names, value, order, span)),
         ("coalesce", [rows, empty]) if matches!(&bare(empty).kind, ExprKind::Text(text) if text == "[]") => {
             // Of no rows Postgres makes NULL, SQLite an empty array.
             match &rows.kind {
                 ExprKind::Call { name, args, order, filter: None, over: None, distinct: false, .. }
-                    if name == "jsonb_agg" && order.is_empty() && args.len() == 1 =>
+                    if name == "jsonb_agg" && args.len() == 1 =>
                 {
-                    Some(Node::list("json-group-array", vec![value_of(names, &args[0])], span))
+                    Some(grouped(names, &args[0], names.order_of(name, args, order), span))
                 }
                 _ => None,
             }
@@ -111,13 +111,23 @@ pub(super) fn call(names: &Names<'_>, name: &str, args: &[Expr], span: Span) -> 
             Some(node)
         }
         ("json_type", [document, path]) => Some(read(names, document, steps(path)?, "json-type", span)),
-        ("json_type" | "jsonb_typeof", [document]) => Some(read(names, document, Vec::new(), "json-type", span)),
+        ("json_type", [document]) => Some(read(names, document, Vec::new(), "json-type", span)),
+        ("jsonb_typeof", [document]) => Some(read(names, document, Vec::new(), "json-typeof", span)),
         ("json_array_length", [document, path]) => Some(read(names, document, steps(path)?, "json-length", span)),
         ("json_array_length" | "jsonb_array_length", [document]) => {
             Some(read(names, document, Vec::new(), "json-length", span))
         }
         _ => None,
     }
+}
+
+/// The values of a group as an array.
+fn grouped(names: &Names<'_>, value: &Expr, order: &[OrderKey], span: Span) -> Node {
+    let mut kids = vec![value_of(names, value)];
+    if !order.is_empty() {
+        kids.push(names.order(order, span));
+    }
+    Node::list("json-group-array", kids, span)
 }
 
 /// Casts of what was read: they decide what it is, and make both dialects' ways of reading one.
@@ -252,6 +262,22 @@ fn bare(expr: &Expr) -> &Expr {
     match &expr.kind {
         ExprKind::Cast { expr, .. } => bare(expr),
         _ => expr,
+    }
+}
+
+/// The steps of what stands behind an arrow: on Postgres a text with a `$` is a key like any other, and digits in a text
+/// are one too, where older versions of SQLite see an index.
+fn labels(names: &Names<'_>, path: &Expr) -> Option<Vec<String>> {
+    match &bare(path).kind {
+        ExprKind::Text(text) if names.statement.dialect == Dialect::Pg && text.starts_with('$') => {
+            Some(vec![text.clone()])
+        }
+        ExprKind::Text(text)
+            if names.statement.dialect == Dialect::Sqlite && text.bytes().all(|b| b.is_ascii_digit()) =>
+        {
+            Some(vec![format!("{text} or index")])
+        }
+        _ => steps(path),
     }
 }
 

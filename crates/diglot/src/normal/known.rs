@@ -1,13 +1,39 @@
-//! What is known of values: which ones are never NULL, and which ones are booleans.
+//! Values of which more is known: never NULL, a flag, no limit.
 //!
-//! `max(a, b)` of SQLite is NULL as soon as one argument is, `greatest` of Postgres skips NULLs: they are the same
-//! when no argument can be NULL. A flag is `= 1` on SQLite and itself, or `= TRUE`, on Postgres.
+//! # Why
+//!
+//! `max(a, b)` of SQLite is NULL as soon as one argument is, `greatest` of Postgres skips NULLs: they are the same when no
+//! argument can be NULL, and `COALESCE(max(a, b), a, b)` skips NULLs too. A flag is `= 1` on SQLite and itself, or
+//! `= TRUE`, on Postgres. A negative LIMIT is none on SQLite, as NULL is on Postgres. A column is never NULL when
+//! Postgres declares it so, or `never_null` of `diglot.toml` does.
+//!
+//! # The same
+//!
+//! ```text
+//! sqlite: SELECT max(t.n, 3) AS c FROM t
+//! pg:     SELECT greatest(t.n, 3) AS c FROM t
+//! sqlite: SELECT COALESCE(max(t.maybe, 3), t.maybe, 3) AS c FROM t
+//! pg:     SELECT greatest(t.maybe, 3) AS c FROM t
+//! sqlite: SELECT t.n AS c FROM t WHERE t.flag = 1
+//! pg:     SELECT t.n AS c FROM t WHERE t.flag
+//! sqlite: SELECT t.n AS c FROM t ORDER BY t.n LIMIT -1
+//! pg:     SELECT t.n AS c FROM t ORDER BY t.n
+//! ```
+//!
+//! # Not the same
+//!
+//! ```text
+//! sqlite: SELECT max(t.maybe, 3) AS c FROM t
+//! pg:     SELECT greatest(t.maybe, 3) AS c FROM t
+//! sqlite: SELECT t.n AS c FROM t WHERE t.flag = 0
+//! pg:     SELECT t.n AS c FROM t WHERE t.flag
+//! ```
 
 use super::{Names, Node};
 use crate::dialect::Dialect;
 use crate::schema::Column;
 use crate::source::Span;
-use crate::tree::{Expr, ExprKind, Query, SourceId, SourceKind};
+use crate::tree::{Expr, ExprKind, JoinKind, Query, Source, SourceId, SourceKind};
 use crate::types::Base;
 
 impl Names<'_> {
@@ -23,24 +49,69 @@ impl Names<'_> {
             ExprKind::Call { name, args, .. } if name == "coalesce" || name == "ifnull" => {
                 args.iter().any(|arg| self.required(arg))
             }
-            _ => expr.ty.as_ref().is_some_and(|ty| !ty.nullable),
+            _ => expr.ty.is_some() && !self.nullable(expr),
         }
     }
 
     /// Whether there can be NULLs on both pages: a column that Postgres declares NOT NULL has none in either.
     pub(super) fn nullable(&self, expr: &Expr) -> bool {
-        let declared = match &expr.kind {
+        let by_type = expr.ty.as_ref().is_some_and(|ty| ty.nullable);
+        match &expr.kind {
             ExprKind::Column { source, column } => {
-                self.pg_column(*source, column).is_none_or(|column| column.ty.nullable)
+                by_type && (self.is_outer(*source) || self.holds_null(*source, column))
             }
-            _ => true,
-        };
-        declared && expr.ty.as_ref().is_some_and(|ty| ty.nullable)
+            ExprKind::Call { name, args, .. } if name == "coalesce" || name == "ifnull" => {
+                by_type && args.iter().all(|arg| self.nullable(arg)) && !self.is_one_present(args)
+            }
+            _ => by_type,
+        }
     }
 
-    fn pg_column(&self, source: SourceId, column: &str) -> Option<&Column> {
+    /// Whether an outer join may have found no row of a source.
+    fn is_outer(&self, source: SourceId) -> bool {
+        let kind = |source: &Source| source.join.as_ref().map(|join| join.kind);
+        let own = self.sources.get(&source).copied().and_then(kind);
+        let preserved = |kind| matches!(kind, Some(JoinKind::Right | JoinKind::Full));
+        matches!(own, Some(JoinKind::Left | JoinKind::Full))
+            || self.statement.sources().into_iter().any(|other| preserved(kind(other)))
+    }
+
+    /// Whether a column of a table may be NULL in a row that is there.
+    fn holds_null(&self, source: SourceId, column: &str) -> bool {
+        self.pg_column(source, column).is_none_or(|column| column.ty.nullable)
+    }
+
+    /// Whether the arguments are columns of both sides of a FULL JOIN, neither NULL in its table: one row is there.
+    fn is_one_present(&self, args: &[Expr]) -> bool {
+        let sources = self.statement.sources();
+        let [first, second] = sources.as_slice() else { return false };
+        let full = second.join.as_ref().is_some_and(|join| join.kind == JoinKind::Full);
+        let has = |id: SourceId| {
+            args.iter().any(|arg| match &arg.kind {
+                ExprKind::Column { source, column } => *source == id && !self.holds_null(id, column),
+                _ => false,
+            })
+        };
+        full && has(first.id) && has(second.id)
+    }
+
+    pub(super) fn pg_column(&self, source: SourceId, column: &str) -> Option<&Column> {
         let SourceKind::Table(table) = &self.sources.get(&source)?.kind else { return None };
         self.around.pg.tables.get(table)?.column(column)
+    }
+
+    /// Whether an expression is a column of ids on Postgres.
+    pub(super) fn is_id(&self, expr: &Expr) -> bool {
+        let ExprKind::Column { source, column } = &expr.kind else { return false };
+        self.pg_column(*source, column).is_some_and(|column| column.ty.base == Base::Uuid)
+    }
+
+    /// The type that the project declares for a field of a JSON document.
+    pub(super) fn json_type(&self, document: &str, steps: &str) -> Option<&str> {
+        let (relation, column) = document.rsplit_once('.')?;
+        let table = relation.split('#').next().unwrap_or(relation);
+        let own = self.around.json.get(&format!("{table}.{column}.{steps}"));
+        own.or_else(|| self.around.json.get(&format!("{table}.{column}.*"))).map(String::as_str)
     }
 
     /// The greatest or least of several: three meanings.

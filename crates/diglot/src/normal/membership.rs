@@ -1,8 +1,31 @@
-//! Membership in a list.
+//! Membership in a list, and rows of a query that there are.
 //!
-//! A list parameter is `= ANY(:ids)` on Postgres and `IN (SELECT value FROM json_each(:ids))` on SQLite; NOT IN
-//! and `<> ALL` are its opposite. `IN (a)` is `= a`, `IN (a, b)` is a set, as is `= ANY(ARRAY[a, b])`. As a
-//! condition, `x IN (SELECT y FROM t WHERE p)` asks what `EXISTS (SELECT 1 FROM t WHERE p AND y = x)` asks.
+//! # Why
+//!
+//! A list parameter is `= ANY(:list)` on Postgres and `IN (SELECT value FROM json_each(:list))` on SQLite; NOT IN and
+//! `<> ALL` are its opposite, for a list that is not missing. `IN (a)` is `= a`, `IN (a, b)` is a set, as is
+//! `= ANY(ARRAY[a, b])`. As a condition, `x IN (SELECT y FROM t WHERE p)` asks what
+//! `EXISTS (SELECT 1 FROM t WHERE p AND y = x)` asks.
+//!
+//! # The same
+//!
+//! ```text
+//! sqlite: SELECT t.n AS c FROM t WHERE t.big IN (SELECT value FROM json_each(:list))
+//! pg:     SELECT t.n AS c FROM t WHERE t.big = ANY(:list)
+//! sqlite: SELECT t.n AS c FROM t WHERE t.name IN ('a', 'b')
+//! pg:     SELECT t.n AS c FROM t WHERE t.name = ANY(ARRAY['b', 'a'])
+//! sqlite: SELECT t.n AS c FROM t WHERE t.n IN (SELECT u.n FROM u WHERE u.name = 'x')
+//! pg:     SELECT t.n AS c FROM t WHERE EXISTS (SELECT 1 FROM u WHERE u.name = 'x' AND u.n = t.n)
+//! ```
+//!
+//! # Not the same
+//!
+//! ```text
+//! sqlite: SELECT t.n AS c FROM t WHERE t.name IN ('a', 'b')
+//! pg:     SELECT t.n AS c FROM t WHERE t.name = ANY(ARRAY['a', 'c'])
+//! sqlite: SELECT t.n AS c FROM t WHERE t.maybe NOT IN (SELECT u.n FROM u)
+//! pg:     SELECT t.n AS c FROM t WHERE NOT EXISTS (SELECT 1 FROM u WHERE u.n = t.maybe)
+//! ```
 
 use super::{Names, Node, json};
 use crate::source::Span;

@@ -1,9 +1,9 @@
 //! Queries in normal form: sources, clauses, and the order of rows with the place that NULLs really take.
 
-use super::{Names, Node};
+use super::{Names, Node, effective_join};
 use crate::dialect::Dialect;
 use crate::source::Span;
-use crate::tree::{OrderKey, Query, Rows, Select, Source, SourceKind};
+use crate::tree::{Expr, OrderKey, Query, Rows, Select, Source, SourceKind};
 
 impl Names<'_> {
     /// ORDER BY.
@@ -23,7 +23,12 @@ impl Names<'_> {
             (true, false) => " nulls last",
         };
         let direction = if key.desc { "desc" } else { "asc" };
-        Node::list(format!("{direction}{nulls}"), vec![self.expr(&key.expr)], key.span)
+        let mut value = self.expr(&key.expr);
+        if let Some(list) = value.head.strip_suffix(".ordinality").filter(|_| value.kids.is_empty()) {
+            // Places counted from 1 and from 0 order alike.
+            value.head = format!("{list}.key");
+        }
+        Node::list(format!("{direction}{nulls}"), vec![value], key.span)
     }
 
     /// A nested query as one node.
@@ -64,10 +69,18 @@ impl Names<'_> {
     fn select(&self, select: &Select) -> Node {
         let columns = select.columns.iter().map(|column| self.expr(&column.expr)).collect();
         let mut kids = vec![Node::list("columns", columns, select.span)];
-        let from = select.from.iter().map(|source| self.source(source)).collect();
+        let inner = self.behind(select);
+        let filters: Vec<&Expr> = inner.iter().copied().chain([select]).filter_map(|s| s.filter.as_ref()).collect();
+        let sources = inner.map_or(&select.from, |inner| &inner.from);
+        let from = sources.iter().map(|source| self.source(source, filters.first().copied())).collect();
         kids.push(Node::set("from", from, select.span));
-        if let Some(filter) = &select.filter {
-            kids.push(Node::list("where", vec![self.expr(filter)], filter.span));
+        match filters.as_slice() {
+            [] => {}
+            [filter] => kids.push(Node::list("where", vec![self.expr(filter)], filter.span)),
+            all => {
+                let both = Node::set("and", all.iter().map(|filter| self.expr(filter)).collect(), select.span);
+                kids.push(Node::list("where", vec![both], select.span));
+            }
         }
         if !select.group.is_empty() {
             kids.push(Node::set("group", self.all(&select.group), select.span));
@@ -81,14 +94,14 @@ impl Names<'_> {
         Node::list("select", kids, select.span)
     }
 
-    /// A source with how it joins.
-    pub(crate) fn source(&self, source: &Source) -> Node {
+    /// A source with how it joins, where such a condition follows.
+    pub(crate) fn source(&self, source: &Source, filter: Option<&Expr>) -> Node {
         let mut kids = match &source.kind {
             SourceKind::Derived(query) => vec![self.query(query)],
             SourceKind::Function { args, .. } => self.all(args),
             _ => Vec::new(),
         };
-        let join = source.join.as_ref().map_or("", |join| join_word(join.kind));
+        let join = effective_join(source, filter);
         if let Some(on) = source.join.as_ref().and_then(|join| join.on.as_ref()) {
             kids.push(Node::list("on", vec![self.expr(on)], on.span));
         }

@@ -67,10 +67,10 @@ impl<'a> Project<'a> {
         let (reading, found) = Reading::of(&sources, &self.schemas, &entry, Variant::default());
         let page = |dialect: Dialect| reading.page(&self.schemas, dialect);
         let (Some(sqlite), Some(pg)) = (page(Dialect::Sqlite), page(Dialect::Pg)) else { return true };
-        if has_errors(&found) || has_errors(&compare::compare(&sources, &sqlite, &pg, false).found) {
+        let config = &self.inputs.config;
+        if has_errors(&found) || has_errors(&compare::compare(config, &sources, &sqlite, &pg, false).found) {
             return true;
         }
-        let config = &self.inputs.config;
         let (signature, found) = infer::signature(config, entry.noun, page(Dialect::Sqlite), page(Dialect::Pg));
         has_errors(&found) || has_errors(&rules::lint(&sources, config, &[&sqlite, &pg], signature.as_ref()))
     }

@@ -30,6 +30,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use sqlparser::ast::{self, SetExpr};
 
 pub(crate) use self::functions::{is_aggregate, is_aggregate_call, knows_function};
+pub(crate) use self::scope::present_columns;
 
 use self::edit::Edited;
 use self::scope::{Cte, Scope, name_of};

@@ -207,10 +207,8 @@ impl Lower<'_> {
 
     /// Notes the columns that a condition of the innermost level keeps from being NULL.
     pub(super) fn keeps_present(&mut self, condition: &Expr) {
-        let mut present = BTreeSet::new();
-        rejects_null(condition, &mut present);
         if let Some(scope) = self.scopes.last_mut() {
-            scope.present.extend(present);
+            scope.present.extend(present_columns(condition));
         }
     }
 }
@@ -285,6 +283,12 @@ fn find(scope: &Scope, name: &str, dialect: Dialect) -> Found {
 }
 
 /// Columns that are not NULL in any row for which `condition` is true.
+pub(crate) fn present_columns(condition: &Expr) -> BTreeSet<(SourceId, String)> {
+    let mut present = BTreeSet::new();
+    rejects_null(condition, &mut present);
+    present
+}
+
 fn rejects_null(condition: &Expr, present: &mut BTreeSet<(SourceId, String)>) {
     match &condition.kind {
         ExprKind::Binary { op, left, right } if op == "and" => {

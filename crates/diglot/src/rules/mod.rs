@@ -5,7 +5,7 @@
 //! needs for its own work are lints; their files also hold the check, and `LINTS` runs it.
 
 mod look;
-mod text;
+pub(crate) mod text;
 pub(crate) mod transaction;
 
 use std::collections::BTreeMap;
@@ -274,6 +274,9 @@ const LINTS: &[(&str, Check)] = &[
     ("update-from-many", update_from_many::check),
     ("update-reads-target", update_reads_target::check),
 ];
+
+/// Every way in which two texts mean the same, with its text for `cargo diglot explain`.
+pub use crate::normal::EQUIVALENCES;
 
 /// The rule of that name.
 pub fn find(name: &str) -> Option<&'static Rule> {

@@ -4,27 +4,27 @@
 //! keeps [`super::ALL`] a constant.
 
 /// How many bytes the summary has.
-pub(super) const fn summary_length(source: &str) -> usize {
+pub(crate) const fn summary_length(source: &str) -> usize {
     cut::<0>(source, true).1
 }
 
 /// The first line, without its mark.
-pub(super) const fn summary<const N: usize>(source: &str) -> [u8; N] {
+pub(crate) const fn summary<const N: usize>(source: &str) -> [u8; N] {
     cut::<N>(source, true).0
 }
 
 /// How many bytes the rest has.
-pub(super) const fn doc_length(source: &str) -> usize {
+pub(crate) const fn doc_length(source: &str) -> usize {
     cut::<0>(source, false).1
 }
 
 /// The `//!` lines behind the first, without their marks.
-pub(super) const fn doc<const N: usize>(source: &str) -> [u8; N] {
+pub(crate) const fn doc<const N: usize>(source: &str) -> [u8; N] {
     cut::<N>(source, false).0
 }
 
 /// The bytes as text.
-pub(super) const fn as_text(bytes: &'static [u8]) -> &'static str {
+pub(crate) const fn as_text(bytes: &'static [u8]) -> &'static str {
     match std::str::from_utf8(bytes) {
         Ok(text) => text,
         Err(_) => "",

@@ -58,6 +58,9 @@ pub(super) fn normal(expr: &Expr) -> String {
         Expr::UnaryOp { op: UnaryOperator::Plus, expr: inner } => normal(inner),
         Expr::UnaryOp { op: UnaryOperator::Minus, expr: inner } => format!("-{}", normal(inner)),
         Expr::BinaryOp { op: BinaryOperator::And | BinaryOperator::Or, .. } => condition(expr),
+        Expr::BinaryOp { left, op: BinaryOperator::LongArrow, right } if is_text(right) => {
+            format!("json_extract({}, {})", normal(left), steps(right))
+        }
         Expr::BinaryOp { left, op, right } => {
             let (left, right) = (normal(left), normal(right));
             match op {
@@ -98,7 +101,26 @@ fn call(function: &Function) -> String {
         FunctionArg::Unnamed(FunctionArgExpr::Expr(expr)) => normal(expr),
         other => other.to_string().to_lowercase(),
     };
+    if let ("json_extract", [document, FunctionArg::Unnamed(FunctionArgExpr::Expr(path))]) =
+        (name, list.args.as_slice())
+    {
+        return format!("json_extract({}, {})", argument(document), steps(path));
+    }
     format!("{name}({})", list.args.iter().map(argument).collect::<Vec<_>>().join(", "))
+}
+
+fn is_text(expr: &Expr) -> bool {
+    matches!(expr, Expr::Value(value) if matches!(value.value, Value::SingleQuotedString(_)))
+}
+
+/// A path of one key, `'$.key'` or `'key'`: as a key of an index both find the same texts.
+fn steps(path: &Expr) -> String {
+    let text = normal(path);
+    let key = text.strip_prefix("'$.").and_then(|key| key.strip_suffix('\''));
+    match key.filter(|key| !key.contains(['.', '[', '"'])) {
+        Some(key) => format!("'{key}'"),
+        None => text,
+    }
 }
 
 fn literal(value: &Value) -> String {

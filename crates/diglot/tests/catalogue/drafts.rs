@@ -4,11 +4,10 @@
 use std::collections::BTreeMap;
 
 use diglot::Inputs;
-use diglot::config::Config;
 use diglot::source::{SourceFile, Sources};
 use diglot::translate::translate;
 
-use super::{BARE, cases, page};
+use super::{BARE, cases, declared, page};
 
 /// What is open about the drafts of a case's statements when one page is there.
 fn open(case: &toml::Table, from: &str) -> Vec<String> {
@@ -23,7 +22,7 @@ fn open(case: &toml::Table, from: &str) -> Vec<String> {
             sources.add(SourceFile::new(format!("sql/{dialect}/case.sql"), statements));
         }
     }
-    let inputs = Inputs { config: Config::default(), sources, ..Inputs::default() };
+    let inputs = Inputs { config: declared::config(case), sources, ..Inputs::default() };
     let mut open = Vec::new();
     for name in names {
         match translate(&inputs, &name) {

@@ -1,0 +1,48 @@
+//! An array as JSON on Postgres, and the JSON array that SQLite keeps.
+//!
+//! # Why
+//!
+//! SQLite has no arrays: where Postgres has a column of them, SQLite keeps a JSON array in text. `to_json` writes one
+//! without spaces, also as text.
+//!
+//! # The same
+//!
+//! ```text
+//! sqlite: SELECT t.words AS c FROM t
+//! pg:     SELECT to_json(t.words) AS c FROM t
+//! sqlite: SELECT t.words AS c FROM t
+//! pg:     SELECT CAST(to_json(t.words) AS text) AS c FROM t
+//! ```
+//!
+//! # Not the same
+//!
+//! ```text
+//! sqlite: SELECT t.words AS c FROM t
+//! pg:     SELECT array_to_string(t.words, ',') AS c FROM t
+//! sqlite: SELECT t.doc AS c FROM t
+//! pg:     SELECT CAST(t.doc AS text) AS c FROM t
+//! ```
+
+use super::super::{Names, Node};
+use crate::tree::{Expr, ExprKind};
+use crate::types::Base;
+
+pub(super) fn step(names: &Names<'_>, expr: &Expr, node: &Node) -> Option<Node> {
+    let array = match &expr.kind {
+        ExprKind::Cast { expr: inner, base: Some(Base::Text), .. } => array(inner)?,
+        _ => array(expr)?,
+    };
+    Some(Node { span: node.span, ..names.expr(array) })
+}
+
+/// The array column that a call turns into JSON.
+fn array(expr: &Expr) -> Option<&Expr> {
+    let ExprKind::Call { name, args, .. } = &expr.kind else { return None };
+    let [array] = args.as_slice() else { return None };
+    let is_array = matches!(
+        array.ty.as_ref().map(|ty| &ty.base),
+        Some(Base::TextArray | Base::Int64Array | Base::UuidArray)
+    );
+    let is_column = matches!(array.kind, ExprKind::Column { .. });
+    ((name == "to_json" || name == "array_to_json") && is_array && is_column).then_some(array)
+}

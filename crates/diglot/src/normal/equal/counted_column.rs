@@ -1,0 +1,31 @@
+//! COUNT of a column that is never NULL, and `count(*)`.
+//!
+//! # Why
+//!
+//! COUNT of an expression leaves out NULLs; where there are none it counts rows.
+//!
+//! # The same
+//!
+//! ```text
+//! sqlite: SELECT count(t.n) AS c FROM t
+//! pg:     SELECT count(*) AS c FROM t
+//! ```
+//!
+//! # Not the same
+//!
+//! ```text
+//! sqlite: SELECT count(t.maybe) AS c FROM t
+//! pg:     SELECT count(*) AS c FROM t
+//! ```
+
+use super::super::{Names, Node};
+use crate::tree::{Expr, ExprKind};
+
+pub(super) fn step(names: &Names<'_>, expr: &Expr, node: &Node) -> Option<Node> {
+    let ExprKind::Call { name, args, distinct: false, over: None, .. } = &expr.kind else { return None };
+    let [counted] = args.as_slice() else { return None };
+    if name != "count" || !names.required(counted) {
+        return None;
+    }
+    Some(Node { head: "count *".to_owned(), kids: node.kids[1..].to_vec(), ..node.clone() })
+}

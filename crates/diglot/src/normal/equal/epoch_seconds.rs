@@ -1,0 +1,100 @@
+//! `unixepoch(x)` and the whole seconds of `extract(epoch FROM x)`.
+//!
+//! # Why
+//!
+//! Both count the seconds since 1970 in UTC. Postgres keeps the fraction and a cast rounds it, SQLite cuts it off: so
+//! `floor` stands on Postgres, unless a literal shows that there is no fraction. `strftime('%s', x)` is the same number
+//! as a text, which SQLite turns into a number beside an integer column and under a cast.
+//!
+//! # The same
+//!
+//! ```text
+//! sqlite: SELECT unixepoch('2024-01-01 00:00:00') AS c
+//! pg:     SELECT extract(epoch FROM timestamptz '2024-01-01 00:00:00+00')::bigint AS c
+//! sqlite: SELECT t.n AS c FROM t WHERE t.big <= CAST(strftime('%s', '2024-01-01 00:00:00') AS INTEGER)
+//! pg:     SELECT t.n AS c FROM t WHERE t.big <= extract(epoch FROM timestamptz '2024-01-01 00:00:00Z')::bigint
+//! ```
+//!
+//! # Not the same
+//!
+//! ```text
+//! sqlite: SELECT unixepoch('2024-01-01 00:00:00.7') AS c
+//! pg:     SELECT extract(epoch FROM timestamptz '2024-01-01 00:00:00.7+00')::bigint AS c
+//! sqlite: SELECT unixepoch('2024-01-01 00:00:00') AS c
+//! pg:     SELECT extract(epoch FROM timestamptz '2024-01-01 00:00:00+02')::bigint AS c
+//! sqlite: SELECT unixepoch('2024-01-01 00:00:00') AS c
+//! pg:     SELECT extract(epoch FROM timestamptz '2024-01-01 00:00:00')::bigint AS c
+//! ```
+
+use super::super::{Names, Node};
+use crate::dialect::Dialect;
+use crate::tree::{Expr, ExprKind};
+use crate::types::Base;
+
+pub(super) fn step(names: &Names<'_>, expr: &Expr, node: &Node) -> Option<Node> {
+    match names.dialect() {
+        Dialect::Sqlite => {
+            if let Some(time) = super::inside(node, "unixepoch") {
+                return Some(seconds(moment(time, false), node));
+            }
+            if let Some(text) = super::inside(node, "cast int") {
+                return formatted(text);
+            }
+            beside_integer(expr, node)
+        }
+        Dialect::Pg => {
+            let value = super::inside(node, "cast int rounded").or_else(|| super::inside(node, "cast int"))?;
+            match super::inside(value, "floor") {
+                Some(whole) => Some(seconds(extracted(whole)?, node)),
+                None => extracted(value).filter(is_whole).map(|time| seconds(time, node)),
+            }
+        }
+    }
+}
+
+/// `strftime('%s', x)` compared with a column of integers.
+fn beside_integer(expr: &Expr, node: &Node) -> Option<Node> {
+    let ExprKind::Binary { left, right, .. } = &expr.kind else { return None };
+    let is_column = |side: &Expr| {
+        let base = side.ty.as_ref().map(|ty| &ty.base);
+        matches!(side.kind, ExprKind::Column { .. }) && base == Some(&Base::Int64)
+    };
+    if !["=", "<>", "<", "<="].contains(&node.head.as_str()) || !(is_column(left) || is_column(right)) {
+        return None;
+    }
+    let at = node.kids.iter().position(|kid| kid.head == "strftime")?;
+    let mut kids = node.kids.clone();
+    kids[at] = formatted(&kids[at])?;
+    Some(Node { kids, ..node.clone() })
+}
+
+fn formatted(node: &Node) -> Option<Node> {
+    let (format, time) = super::both(node, "strftime")?;
+    (format.head == "'%s'").then(|| seconds(moment(time, false), node))
+}
+
+fn seconds(time: Node, whole: &Node) -> Node {
+    Node::list("epoch seconds", vec![time], whole.span)
+}
+
+/// The time of `extract(epoch FROM …)`.
+pub(super) fn extracted(node: &Node) -> Option<Node> {
+    let (field, time) = super::both(node, "extract")?;
+    (field.head == "'epoch'").then(|| moment(time, true))
+}
+
+/// A literal as the time in UTC that it says; whatever else it is. Without a zone Postgres takes that of the session.
+pub(super) fn moment(time: &Node, zoned: bool) -> Node {
+    let inner = super::inside(time, "cast timestamp").unwrap_or(time);
+    let Some(text) = super::literal(inner) else { return time.clone() };
+    match ["+00:00", "+00", "Z"].iter().find_map(|zone| text.strip_suffix(zone)) {
+        Some(utc) => Node::leaf(format!("time {}", utc.replace('T', " ")), time.span),
+        None if zoned => time.clone(),
+        None => Node::leaf(format!("time {}", text.replace('T', " ")), time.span),
+    }
+}
+
+/// Whether a literal shows that there is no fraction of a second.
+fn is_whole(time: &Node) -> bool {
+    time.kids.is_empty() && time.head.starts_with("time ") && !time.head.contains('.')
+}

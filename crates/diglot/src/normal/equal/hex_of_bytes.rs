@@ -1,0 +1,40 @@
+//! `lower(hex(b))` and `encode(b, 'hex')`.
+//!
+//! # Why
+//!
+//! SQLite writes upper-case digits, Postgres lower-case ones. Of NULL SQLite's hex makes an empty text, so the bytes
+//! must not be NULL.
+//!
+//! # The same
+//!
+//! ```text
+//! sqlite: SELECT lower(hex(t.bytes)) AS c FROM t
+//! pg:     SELECT encode(t.bytes, 'hex') AS c FROM t
+//! ```
+//!
+//! # Not the same
+//!
+//! ```text
+//! sqlite: SELECT hex(t.bytes) AS c FROM t
+//! pg:     SELECT encode(t.bytes, 'hex') AS c FROM t
+//! sqlite: SELECT lower(hex(t.maybe_bytes)) AS c FROM t
+//! pg:     SELECT encode(t.maybe_bytes, 'hex') AS c FROM t
+//! ```
+
+use super::super::{Names, Node};
+use crate::tree::{Expr, ExprKind};
+
+pub(super) fn step(names: &Names<'_>, expr: &Expr, node: &Node) -> Option<Node> {
+    let ExprKind::Call { args, .. } = &expr.kind else { return None };
+    match (node.head.as_str(), args.as_slice(), node.kids.as_slice()) {
+        ("encode", [bytes, _], [inner, how]) if how.head == "'hex'" && names.required(bytes) => {
+            Some(Node::list("lower-hex", vec![inner.clone()], node.span))
+        }
+        ("lower", [call], [hex]) => {
+            let ExprKind::Call { args, .. } = &call.kind else { return None };
+            let inner = super::inside(hex, "hex").filter(|_| args.iter().all(|arg| names.required(arg)))?;
+            Some(Node::list("lower-hex", vec![inner.clone()], node.span))
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,63 @@
+//! An id as a text with hyphens: cut and joined on SQLite, cast on Postgres.
+//!
+//! # Why
+//!
+//! SQLite keeps an id as 16 bytes and has no function for its usual spelling: 8, 4, 4, 4 and 12 digits in lower case.
+//! Postgres writes a uuid so.
+//!
+//! # The same
+//!
+//! ```text
+//! sqlite: SELECT substr(lower(hex(t.id)), 1, 8) || '-' || substr(lower(hex(t.id)), 9, 4) || '-' || substr(lower(hex(t.id)), 13, 4) || '-' || substr(lower(hex(t.id)), 17, 4) || '-' || substr(lower(hex(t.id)), 21) AS c FROM t
+//! pg:     SELECT t.id::text AS c FROM t
+//! ```
+//!
+//! # Not the same
+//!
+//! ```text
+//! sqlite: SELECT substr(lower(hex(t.id)), 1, 8) || '-' || substr(lower(hex(t.id)), 9, 4) || '-' || substr(lower(hex(t.id)), 13, 4) || '-' || substr(lower(hex(t.id)), 17, 4) || substr(lower(hex(t.id)), 21) AS c FROM t
+//! pg:     SELECT t.id::text AS c FROM t
+//! sqlite: SELECT hex(t.id) AS c FROM t
+//! pg:     SELECT t.id::text AS c FROM t
+//! ```
+
+use super::super::{Names, Node};
+use crate::dialect::Dialect;
+use crate::tree::Expr;
+
+/// Where each piece begins, and how long it is.
+const PIECES: [(&str, &str); 5] = [("1", "8"), ("9", "4"), ("13", "4"), ("17", "4"), ("21", "12")];
+
+pub(super) fn step(names: &Names<'_>, expr: &Expr, node: &Node) -> Option<Node> {
+    if node.head != "||" || names.dialect() != Dialect::Sqlite {
+        return None;
+    }
+    let at = (0..node.kids.len()).find(|at| spelled(&node.kids[*at..]).is_some())?;
+    let id = spelled(&node.kids[at..])?;
+    let key = id.key();
+    if !expr.exprs().into_iter().any(|inner| names.is_id(inner) && names.expr(inner).key() == key) {
+        return None;
+    }
+    let mut kids = node.kids.clone();
+    kids.splice(at..at + 9, [Node::list("cast text", vec![id.clone()], node.span)]);
+    Some(if kids.len() == 1 { kids.remove(0) } else { Node { kids, ..node.clone() } })
+}
+
+/// The id that the first nine texts spell.
+fn spelled(texts: &[Node]) -> Option<&Node> {
+    let texts = texts.get(..9)?;
+    let id = piece(&texts[0], PIECES[0])?;
+    let key = id.key();
+    let pieces = PIECES.iter().enumerate().all(|(at, place)| {
+        piece(&texts[2 * at], *place).is_some_and(|other| other.key() == key)
+            && (at == 0 || texts[2 * at - 1].head == "'-'")
+    });
+    pieces.then_some(id)
+}
+
+fn piece<'n>(text: &'n Node, (start, length): (&str, &str)) -> Option<&'n Node> {
+    let (digits, place) = text.kids.split_first().filter(|_| text.head == "substr")?;
+    let to_the_end = length == "12" && place.len() == 1;
+    let fits = place.first()?.head == start && (to_the_end || place.get(1).is_some_and(|n| n.head == length));
+    fits.then(|| super::inside(digits, "lower-hex")).flatten()
+}

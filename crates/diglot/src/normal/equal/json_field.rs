@@ -1,0 +1,44 @@
+//! A JSON field that `[json]` of `diglot.toml` gives a type.
+//!
+//! # Why
+//!
+//! SQLite reads a JSON value in SQL's type, Postgres reads text. Where the field is declared a text they read the same;
+//! where it is declared a number or a boolean SQLite reads what a cast makes of the text. The key of the declaration is
+//! `table.column.step.step`, or `table.column.*` for every member that has no line of its own.
+//!
+//! # The same
+//!
+//! ```text
+//! sqlite: SELECT json_extract(t.doc, '$.ns') AS c FROM t
+//! pg:     SELECT t.doc->>'ns' AS c FROM t
+//! sqlite: SELECT json_extract(t.doc, '$.deep.size') AS c FROM t
+//! pg:     SELECT (t.doc->'deep'->>'size')::bigint AS c FROM t
+//! sqlite: SELECT json_extract(t.doc, '$.ok') AS c FROM t
+//! pg:     SELECT (t.doc->>'ok')::boolean AS c FROM t
+//! ```
+//!
+//! # Not the same
+//!
+//! ```text
+//! sqlite: SELECT json_extract(t.doc, '$.other') AS c FROM t
+//! pg:     SELECT t.doc->>'other' AS c FROM t
+//! sqlite: SELECT json_extract(t.doc, '$.deep.size') AS c FROM t
+//! pg:     SELECT t.doc->'deep'->>'size' AS c FROM t
+//! ```
+
+use super::super::{Names, Node, json};
+use crate::tree::Expr;
+
+pub(super) fn step(names: &Names<'_>, expr: &Expr, node: &Node) -> Option<Node> {
+    let steps = node.head.strip_prefix("json-typed ")?.trim_matches('\'').replace("'.'", ".");
+    let declared = match names.list_of(expr) {
+        Some(document) => names.json_type(&document, "*"),
+        None => names.json_type(&node.kids.first()?.head, &steps),
+    };
+    let text = json::as_text(node.clone());
+    match declared? {
+        "text" => Some(text),
+        "i64" => Some(Node::list("cast int", vec![text], node.span)),
+        other => Some(Node::list(format!("cast {other}"), vec![text], node.span)),
+    }
+}

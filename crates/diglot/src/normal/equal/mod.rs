@@ -1,0 +1,105 @@
+//! The registry of equivalences: every way in which two texts mean the same has a file with its documentation.
+//!
+//! A file begins with its text for `cargo diglot explain`: a line that says what is the same, then why, pairs that
+//! are the same, and, where some are near, pairs that are not. The tests compile every pair. A step sees an
+//! expression with the node that its parts make, and gives the node that both dialects share.
+
+use super::{Names, Node};
+use crate::rules::{Rule, text};
+use crate::tree::Expr;
+
+/// Puts one spelling into the common form; none where it is about something else.
+type Step = fn(&Names<'_>, &Expr, &Node) -> Option<Node>;
+
+/// Declares the modules of steps and lists them, with the files whose code needs more than one expression.
+macro_rules! equivalences {
+    (steps { $($module:ident = $name:literal,)* } elsewhere { $($path:literal = $other:literal,)* }) => {
+        $(mod $module;)*
+
+        /// All equivalences.
+        pub const ALL: &[Rule] = &[
+            $(equivalence!($name, concat!(stringify!($module), ".rs")),)*
+            $(equivalence!($other, $path),)*
+        ];
+
+        /// In the order in which they are taken.
+        const STEPS: &[Step] = &[$($module::step),*];
+    };
+}
+
+macro_rules! equivalence {
+    ($name:expr, $($path:tt)*) => {{
+        const SOURCE: &str = include_str!($($path)*);
+        const SUMMARY: [u8; text::summary_length(SOURCE)] = text::summary(SOURCE);
+        const DOC: [u8; text::doc_length(SOURCE)] = text::doc(SOURCE);
+        Rule { name: $name, summary: text::as_text(&SUMMARY), doc: text::as_text(&DOC) }
+    }};
+}
+
+equivalences! {
+    steps {
+        ifnull = "ifnull",
+        iif = "iif",
+        position_in_text = "position-in-text",
+        length_of_text = "length-of-text",
+        substring = "substring",
+        right_part = "right-part",
+        hex_of_bytes = "hex-of-bytes",
+        hex_of_number = "hex-of-number",
+        exclusive_or = "exclusive-or",
+        counted_column = "counted-column",
+        glob_pattern = "glob-pattern",
+        round_half = "round-half",
+        cut_off = "cut-off",
+        epoch_seconds = "epoch-seconds",
+        epoch_milliseconds = "epoch-milliseconds",
+        json_field = "json-field",
+        json_whole_number = "json-whole-number",
+        json_type_word = "json-type-word",
+        json_nested_key = "json-nested-key",
+        array_as_json = "array-as-json",
+        text_chain = "text-chain",
+        hyphenated_id = "hyphenated-id",
+        joined_texts = "joined-texts",
+        list_position = "list-position",
+        newest_id = "newest-id",
+    }
+    elsewhere {
+        "../ordered_rows.rs" = "ordered-rows",
+        "../inner_in_effect.rs" = "inner-in-effect",
+        "../ignored_conflict.rs" = "ignored-conflict",
+        "../known.rs" = "known-values",
+        "../membership.rs" = "membership",
+        "../negation.rs" = "negation",
+    }
+}
+
+/// An expression's node after every step.
+pub(super) fn settled(names: &Names<'_>, expr: &Expr, node: Node) -> Node {
+    STEPS.iter().fold(node, |node, step| step(names, expr, &node).unwrap_or(node))
+}
+
+/// The only kid of a node with that head.
+fn inside<'n>(node: &'n Node, head: &str) -> Option<&'n Node> {
+    match node.kids.as_slice() {
+        [only] if node.head == head => Some(only),
+        _ => None,
+    }
+}
+
+/// The kids of a node with that head, where there are two.
+fn both<'n>(node: &'n Node, head: &str) -> Option<(&'n Node, &'n Node)> {
+    match node.kids.as_slice() {
+        [left, right] if node.head == head => Some((left, right)),
+        _ => None,
+    }
+}
+
+/// The text of a literal.
+fn literal(node: &Node) -> Option<&str> {
+    let text = node.head.strip_prefix('\'')?.strip_suffix('\'')?;
+    node.kids.is_empty().then_some(text)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,34 @@
+//! INSTR, STRPOS and POSITION.
+//!
+//! # Why
+//!
+//! All count characters from 1 and give 0 when the text is not there. POSITION names the part first.
+//!
+//! # The same
+//!
+//! ```text
+//! sqlite: SELECT instr(t.name, 'x') AS c FROM t
+//! pg:     SELECT strpos(t.name, 'x') AS c FROM t
+//! sqlite: SELECT instr(t.name, 'x') AS c FROM t
+//! pg:     SELECT position('x' IN t.name) AS c FROM t
+//! ```
+//!
+//! # Not the same
+//!
+//! ```text
+//! sqlite: SELECT instr(t.name, 'x') AS c FROM t
+//! pg:     SELECT strpos('x', t.name) AS c FROM t
+//! ```
+
+use super::super::{Names, Node};
+use crate::tree::Expr;
+
+pub(super) fn step(_: &Names<'_>, _: &Expr, node: &Node) -> Option<Node> {
+    let [first, second] = node.kids.as_slice() else { return None };
+    let kids = match node.head.as_str() {
+        "instr" => vec![first.clone(), second.clone()],
+        "position" => vec![second.clone(), first.clone()],
+        _ => return None,
+    };
+    Some(Node::list("strpos", kids, node.span))
+}

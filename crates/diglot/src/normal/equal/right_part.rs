@@ -1,0 +1,38 @@
+//! SUBSTR from a negative place, and RIGHT.
+//!
+//! # Why
+//!
+//! SQLite counts a negative start from the end, Postgres does not; RIGHT does. A text that is shorter comes back
+//! whole from both. Only a literal shows that the start is negative.
+//!
+//! # The same
+//!
+//! ```text
+//! sqlite: SELECT substr(t.name, -3) AS c FROM t
+//! pg:     SELECT right(t.name, 3) AS c FROM t
+//! ```
+//!
+//! # Not the same
+//!
+//! ```text
+//! sqlite: SELECT substr(t.name, -3) AS c FROM t
+//! pg:     SELECT substr(t.name, -3) AS c FROM t
+//! sqlite: SELECT substr(t.name, -3, 2) AS c FROM t
+//! pg:     SELECT right(t.name, 3) AS c FROM t
+//! ```
+
+use super::super::{Names, Node};
+use crate::dialect::Dialect;
+use crate::tree::Expr;
+
+pub(super) fn step(names: &Names<'_>, _: &Expr, node: &Node) -> Option<Node> {
+    if node.head != "substr" || names.dialect() != Dialect::Sqlite {
+        return None;
+    }
+    let start = node.kids.get(1)?;
+    let count = super::inside(start, "unary -").filter(|count| count.head.parse::<u32>().is_ok_and(|n| n > 0))?;
+    match node.kids.as_slice() {
+        [text, _] => Some(Node::list("right", vec![text.clone(), count.clone()], node.span)),
+        _ => Some(Node { head: "substr from the end".to_owned(), ..node.clone() }),
+    }
+}

@@ -1,0 +1,42 @@
+//! ROUND of a double on SQLite, and of a numeric on Postgres.
+//!
+//! # Why
+//!
+//! SQLite rounds a half away from zero, Postgres does so for numeric alone and rounds the half of a double to the even
+//! neighbour. Through numeric and back Postgres gives what SQLite gives.
+//!
+//! # The same
+//!
+//! ```text
+//! sqlite: SELECT round(t.x) AS c FROM t
+//! pg:     SELECT round(t.x::numeric)::double precision AS c FROM t
+//! ```
+//!
+//! # Not the same
+//!
+//! ```text
+//! sqlite: SELECT round(t.x) AS c FROM t
+//! pg:     SELECT round(t.x) AS c FROM t
+//! ```
+
+use super::super::{Names, Node};
+use crate::dialect::Dialect;
+use crate::tree::{Expr, ExprKind};
+use crate::types::Base;
+
+pub(super) fn step(names: &Names<'_>, expr: &Expr, node: &Node) -> Option<Node> {
+    if names.dialect() != Dialect::Pg {
+        return None;
+    }
+    if let ExprKind::Call { name, args, .. } = &expr.kind
+        && name == "round"
+        && args.first().is_some_and(|arg| arg.ty.as_ref().is_some_and(|ty| ty.base == Base::Float64))
+    {
+        return Some(Node { head: "round half to even".to_owned(), ..node.clone() });
+    }
+    let rounded = super::inside(node, "cast f64").filter(|inner| inner.head == "round")?;
+    let (value, digits) = rounded.kids.split_first()?;
+    let double = super::inside(value, "cast numeric")?;
+    let kids = std::iter::once(double).chain(digits).cloned().collect();
+    Some(Node { kids, span: node.span, ..rounded.clone() })
+}

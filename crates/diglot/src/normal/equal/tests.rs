@@ -1,0 +1,81 @@
+//! Every pair in the documentation of an equivalence is what it is said to be.
+
+use super::*;
+use crate::config::Config;
+use crate::source::{SourceFile, Sources};
+use crate::{Inputs, compile};
+
+const SQLITE: &str = "
+CREATE TABLE t (id BLOB NOT NULL PRIMARY KEY CHECK (length(id) = 16), n INTEGER NOT NULL, big BIGINT NOT NULL,
+    maybe BIGINT, x DOUBLE PRECISION NOT NULL, name TEXT NOT NULL, note TEXT, doc TEXT NOT NULL CHECK (json_valid(doc)),
+    flag INTEGER NOT NULL CHECK (flag IN (0, 1)), bytes BLOB NOT NULL, maybe_bytes BLOB,
+    words TEXT NOT NULL CHECK (json_valid(words)));
+CREATE TABLE u (n INTEGER NOT NULL PRIMARY KEY, name TEXT NOT NULL);
+CREATE TABLE checked (n INTEGER NOT NULL PRIMARY KEY CHECK (n > 0));
+CREATE TABLE log (id INTEGER PRIMARY KEY AUTOINCREMENT, n INTEGER NOT NULL);";
+const PG: &str = "
+CREATE TABLE t (id uuid NOT NULL PRIMARY KEY, n integer NOT NULL, big bigint NOT NULL,
+    maybe bigint, x double precision NOT NULL, name text COLLATE \"C\" NOT NULL, note text COLLATE \"C\",
+    doc jsonb NOT NULL, flag boolean NOT NULL, bytes bytea NOT NULL, maybe_bytes bytea,
+    words text[] NOT NULL);
+CREATE TABLE u (n integer NOT NULL PRIMARY KEY, name text COLLATE \"C\" NOT NULL);
+CREATE TABLE checked (n integer NOT NULL PRIMARY KEY CHECK (n > 0));
+CREATE TABLE log (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, n integer NOT NULL);";
+const CONFIG: &str = "[json]\n\"t.doc.ns\" = \"text\"\n\"t.doc.deep.size\" = \"i64\"\n\"t.doc.ok\" = \"bool\"\n";
+
+/// Findings that a bare example has because it declares no types and may give its rows in any order.
+const BARE: [&str; 4] = ["column-type-unknown", "param-type-unknown", "column-type-conflict", "cardinality-columns"];
+
+fn findings(sqlite: &str, pg: &str) -> Vec<String> {
+    let mut sources = Sources::default();
+    let statement = |text: &str| format!("-- name: t_get :many\n{text};\n");
+    sources.add(SourceFile::new("schema/sqlite/0001_all.sql", SQLITE));
+    sources.add(SourceFile::new("schema/pg/0001_all.sql", PG));
+    sources.add(SourceFile::new("sql/sqlite/t.sql", statement(sqlite)));
+    sources.add(SourceFile::new("sql/pg/t.sql", statement(pg)));
+    let config = Config::parse(CONFIG, "diglot.toml").expect("a sound configuration");
+    let found = compile(&Inputs { config, sources, ..Inputs::default() }).diagnostics;
+    found.into_iter().filter(|f| !BARE.contains(&f.rule)).map(|f| format!("{}: {}", f.rule, f.message)).collect()
+}
+
+/// The pairs below a heading.
+fn pairs<'d>(doc: &'d str, heading: &str) -> Vec<(&'d str, &'d str)> {
+    let Some(below) = doc.split(heading).nth(1) else { return Vec::new() };
+    let below = below.split("\n# ").next().unwrap_or_default();
+    let lines = |page: &'static str| below.lines().filter_map(move |line| line.strip_prefix(page).map(str::trim));
+    let (sqlite, pg): (Vec<&str>, Vec<&str>) = (lines("sqlite:").collect(), lines("pg:").collect());
+    assert_eq!(sqlite.len(), pg.len(), "every example has both pages");
+    sqlite.into_iter().zip(pg).collect()
+}
+
+#[test]
+fn every_example_is_what_it_is_said_to_be() {
+    let mut wrong = Vec::new();
+    for rule in ALL {
+        let same = pairs(rule.doc, "# The same\n");
+        assert!(!same.is_empty(), "{} has no example", rule.name);
+        for (sqlite, pg) in same {
+            let found = findings(sqlite, pg);
+            if !found.is_empty() {
+                wrong.push(format!("{}: not taken for the same: {sqlite} | {pg}: {}", rule.name, found.join("; ")));
+            }
+        }
+        for (sqlite, pg) in pairs(rule.doc, "# Not the same\n") {
+            if findings(sqlite, pg).is_empty() {
+                wrong.push(format!("{}: taken for the same: {sqlite} | {pg}", rule.name));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn every_equivalence_has_a_name_of_its_own_and_says_why() {
+    let mut names: Vec<&str> = ALL.iter().chain(crate::rules::ALL).map(|rule| rule.name).collect();
+    names.sort_unstable();
+    assert!(names.windows(2).all(|pair| pair[0] != pair[1]));
+    for rule in ALL {
+        assert!(rule.summary.ends_with('.') && rule.summary.len() < 90, "{}: {}", rule.name, rule.summary);
+        assert!(rule.doc.contains("# Why\n") && rule.doc.contains("# Not the same\n"), "{}", rule.name);
+    }
+}

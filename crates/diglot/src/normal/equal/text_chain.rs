@@ -1,0 +1,30 @@
+//! A chain of `||`, in brackets or not.
+//!
+//! # Why
+//!
+//! Texts are joined in their order, however the brackets stand.
+//!
+//! # The same
+//!
+//! ```text
+//! sqlite: SELECT t.name || ('-' || t.name) AS c FROM t
+//! pg:     SELECT t.name || '-' || t.name AS c FROM t
+//! ```
+//!
+//! # Not the same
+//!
+//! ```text
+//! sqlite: SELECT t.name || '-' || 'x' AS c FROM t
+//! pg:     SELECT t.name || 'x' || '-' AS c FROM t
+//! ```
+
+use super::super::{Names, Node};
+use crate::tree::Expr;
+
+pub(super) fn step(_: &Names<'_>, _: &Expr, node: &Node) -> Option<Node> {
+    if node.head != "||" || node.kids.iter().all(|kid| kid.head != "||") {
+        return None;
+    }
+    let flat = |kid: &Node| if kid.head == "||" { kid.kids.clone() } else { vec![kid.clone()] };
+    Some(Node { kids: node.kids.iter().flat_map(flat).collect(), ..node.clone() })
+}

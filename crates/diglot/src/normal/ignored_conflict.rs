@@ -1,0 +1,55 @@
+//! INSERT OR IGNORE, and ON CONFLICT DO NOTHING.
+//!
+//! # Why
+//!
+//! Both pass over a row that breaks a unique key, and neither passes over a broken foreign key. OR IGNORE also drops a
+//! row that breaks a CHECK or NOT NULL, so they are the same only where there is no CHECK and no NULL can come.
+//!
+//! # The same
+//!
+//! ```text
+//! sqlite: INSERT OR IGNORE INTO u (n, name) VALUES (1, 'x')
+//! pg:     INSERT INTO u (n, name) VALUES (1, 'x') ON CONFLICT DO NOTHING
+//! ```
+//!
+//! # Not the same
+//!
+//! ```text
+//! sqlite: INSERT OR IGNORE INTO u (n, name) SELECT t.n, t.note FROM t
+//! pg:     INSERT INTO u (n, name) SELECT t.n, t.note FROM t ON CONFLICT DO NOTHING
+//! sqlite: INSERT OR IGNORE INTO checked (n) VALUES (1)
+//! pg:     INSERT INTO checked (n) VALUES (1) ON CONFLICT DO NOTHING
+//! ```
+
+use super::Names;
+use crate::schema::Table;
+use crate::tree::{Expr, Insert, Rows, SourceKind};
+
+impl Names<'_> {
+    /// Whether OR IGNORE of an insert can meet nothing but a conflict of keys.
+    pub(crate) fn ignores_conflicts_alone(&self, insert: &Insert) -> bool {
+        let SourceKind::Table(name) = &insert.target.kind else { return false };
+        let (Some(sqlite), Some(pg)) = (self.around.sqlite.tables.get(name), self.around.pg.tables.get(name)) else {
+            return false;
+        };
+        let rows: Vec<Vec<&Expr>> = match &insert.rows.rows {
+            Rows::Select(select) => vec![select.columns.iter().map(|column| &column.expr).collect()],
+            Rows::Values(rows, _) => rows.iter().map(|row| row.iter().collect()).collect(),
+            Rows::Set { .. } | Rows::Query(_) => return false,
+        };
+        let unchecked = sqlite.checks.is_empty() && pg.checks.is_empty();
+        unchecked && rows.iter().all(|row| self.is_full(insert, row, [sqlite, pg]))
+    }
+
+    /// Whether a row has a value for every column that needs one.
+    fn is_full(&self, insert: &Insert, row: &[&Expr], tables: [&Table; 2]) -> bool {
+        let value =
+            |name: &str| insert.columns.iter().position(|(column, _)| column == name).and_then(|at| row.get(at));
+        tables.into_iter().flat_map(|table| &table.columns).filter(|column| !column.ty.nullable).all(|column| {
+            match value(&column.name) {
+                Some(value) => self.required(value),
+                None => column.has_default,
+            }
+        })
+    }
+}

@@ -1,0 +1,36 @@
+//! A LEFT JOIN that a condition makes inner.
+//!
+//! # Why
+//!
+//! A row without a partner has NULL in the partner's columns. A condition that is not true for NULL drops it again, so
+//! the words LEFT and INNER give the same rows.
+//!
+//! # The same
+//!
+//! ```text
+//! sqlite: SELECT t.n AS c FROM t JOIN u ON u.n = t.n WHERE u.name = 'x'
+//! pg:     SELECT t.n AS c FROM t LEFT JOIN u ON u.n = t.n WHERE u.name = 'x'
+//! ```
+//!
+//! # Not the same
+//!
+//! ```text
+//! sqlite: SELECT t.n AS c FROM t JOIN u ON u.n = t.n WHERE t.name = 'x'
+//! pg:     SELECT t.n AS c FROM t LEFT JOIN u ON u.n = t.n WHERE t.name = 'x'
+//! sqlite: SELECT t.n AS c FROM t JOIN u ON u.n = t.n WHERE u.name IS NULL
+//! pg:     SELECT t.n AS c FROM t LEFT JOIN u ON u.n = t.n WHERE u.name IS NULL
+//! ```
+
+use super::query::join_word;
+use crate::resolve::present_columns;
+use crate::tree::{Expr, JoinKind, Source};
+
+/// The word of a source's join, as the condition leaves it.
+pub(crate) fn effective_join(source: &Source, filter: Option<&Expr>) -> &'static str {
+    let Some(join) = &source.join else { return "" };
+    let drops = |filter: &Expr| present_columns(filter).iter().any(|(id, _)| *id == source.id);
+    match join.kind {
+        JoinKind::Left if filter.is_some_and(drops) => "",
+        kind => join_word(kind),
+    }
+}

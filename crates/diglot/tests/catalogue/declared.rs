@@ -1,0 +1,159 @@
+//! What a project with a case's data would declare of it, because neither a text nor a schema says it: of what type
+//! the fields of its JSON documents are.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use diglot::config::Config;
+use serde_json::Value as Json;
+use sqlparser::ast::{Expr, SetExpr, Statement, TableObject, UnaryOperator, Value};
+use sqlparser::dialect::GenericDialect;
+use sqlparser::parser::Parser;
+
+/// The values of a column, in the order in which rows are inserted; `None` is NULL or no literal.
+type Columns = BTreeMap<(String, String), Vec<Option<String>>>;
+
+/// The configuration of a case.
+pub(crate) fn config(case: &toml::Table) -> Config {
+    let mut data = Columns::new();
+    let names = columns(case);
+    for text in texts(case, &["setup", "sqlite_setup", "sqlite"]) {
+        for statement in Parser::parse_sql(&GenericDialect {}, &text).unwrap_or_default() {
+            if let Statement::Insert(insert) = statement {
+                let TableObject::TableName(table) = &insert.table else { continue };
+                let table = table.to_string().to_lowercase();
+                let own = names.get(&table).cloned().unwrap_or_default();
+                let named: Vec<String> = insert.columns.iter().map(|c| c.to_string().to_lowercase()).collect();
+                let rows: Vec<Vec<Expr>> = match insert.source.as_ref().map(|query| query.body.as_ref()) {
+                    Some(SetExpr::Values(values)) => values.rows.iter().map(|row| row.content.clone()).collect(),
+                    _ => vec![Vec::new()],
+                };
+                for row in rows {
+                    for (at, column) in own.iter().enumerate() {
+                        let at = if named.is_empty() { Some(at) } else { named.iter().position(|n| n == column) };
+                        let value = at.and_then(|at| row.get(at)).and_then(literal);
+                        data.entry((table.clone(), column.clone())).or_default().push(value);
+                    }
+                }
+            }
+        }
+    }
+    let mut config = Config::default();
+    for ((table, column), values) in &data {
+        let documents: Vec<Json> = values.iter().flatten().filter_map(|text| serde_json::from_str(text).ok()).collect();
+        if documents.len() < values.iter().flatten().count() || !documents.iter().any(|d| d.is_object() || d.is_array())
+        {
+            continue;
+        }
+        for path in paths(case) {
+            if let Some(word) = word(documents.iter().filter_map(|document| find(document, &path))) {
+                config.json.insert(format!("{table}.{column}.{}", path.join(".")), word.to_owned());
+            }
+        }
+        let members = documents.iter().flat_map(|document| match document {
+            Json::Object(members) => members.values().collect::<Vec<_>>(),
+            Json::Array(items) => items.iter().collect(),
+            _ => Vec::new(),
+        });
+        if let Some(word) = word(members) {
+            config.json.entry(format!("{table}.{column}.*")).or_insert_with(|| word.to_owned());
+        }
+    }
+    config
+}
+
+/// The texts of a case under some keys, steps one by one.
+fn texts(case: &toml::Table, keys: &[&str]) -> Vec<String> {
+    let mut all = Vec::new();
+    for value in keys.iter().filter_map(|key| case.get(*key)) {
+        match value {
+            toml::Value::String(text) => all.push(text.clone()),
+            toml::Value::Array(steps) => all.extend(steps.iter().filter_map(|step| {
+                step.as_str().or_else(|| step.get("q").and_then(toml::Value::as_str)).map(str::to_owned)
+            })),
+            _ => {}
+        }
+    }
+    all
+}
+
+/// The columns of every table of the case.
+fn columns(case: &toml::Table) -> BTreeMap<String, Vec<String>> {
+    let mut tables = BTreeMap::new();
+    for text in texts(case, &["sqlite_schema", "sqlite"]) {
+        for statement in Parser::parse_sql(&GenericDialect {}, &text).unwrap_or_default() {
+            if let Statement::CreateTable(create) = statement {
+                let columns = create.columns.iter().map(|column| column.name.value.to_lowercase()).collect();
+                tables.insert(create.name.to_string().to_lowercase(), columns);
+            }
+        }
+    }
+    tables
+}
+
+fn literal(value: &Expr) -> Option<String> {
+    match value {
+        Expr::Value(value) => match &value.value {
+            Value::Null | Value::Placeholder(_) => None,
+            Value::SingleQuotedString(text) => Some(text.clone()),
+            other => Some(other.to_string()),
+        },
+        Expr::UnaryOp { op: UnaryOperator::Minus | UnaryOperator::Plus, expr } => literal(expr),
+        _ => None,
+    }
+}
+
+/// The steps of every JSON path of the case.
+fn paths(case: &toml::Table) -> BTreeSet<Vec<String>> {
+    let mut paths = BTreeSet::new();
+    for text in texts(case, &["sqlite"]) {
+        for path in text.split('\'').skip(1).step_by(2).filter_map(|literal| literal.strip_prefix('$')) {
+            let mut steps = Vec::new();
+            let mut rest = path;
+            while !rest.is_empty() {
+                let (step, after) = if let Some(quoted) = rest.strip_prefix(".\"") {
+                    quoted.split_once('"').unwrap_or((quoted, ""))
+                } else if let Some(index) = rest.strip_prefix('[') {
+                    index.split_once(']').unwrap_or((index, ""))
+                } else {
+                    let key = rest.trim_start_matches('.');
+                    key.split_at(key.find(['.', '[']).unwrap_or(key.len()))
+                };
+                steps.push(step.trim_start_matches('#').to_owned());
+                rest = after;
+            }
+            paths.insert(steps);
+        }
+    }
+    paths
+}
+
+fn find<'j>(document: &'j Json, path: &[String]) -> Option<&'j Json> {
+    path.iter().try_fold(document, |value, step| match value {
+        Json::Object(members) => members.get(step),
+        Json::Array(items) => match step.strip_prefix('-').and_then(|back| back.parse::<usize>().ok()) {
+            Some(back) => items.len().checked_sub(back).and_then(|at| items.get(at)),
+            None => step.parse::<usize>().ok().and_then(|at| items.get(at)),
+        },
+        _ => None,
+    })
+}
+
+/// The one type of all values that are there; a field that is never there may be called a text.
+fn word<'j>(values: impl Iterator<Item = &'j Json>) -> Option<&'static str> {
+    let words: BTreeSet<&str> = values
+        .filter_map(|value| match value {
+            Json::Null => None,
+            Json::Bool(_) => Some("bool"),
+            Json::Number(number) if number.is_i64() => Some("i64"),
+            Json::Number(_) => Some("f64"),
+            Json::String(_) => Some("text"),
+            Json::Array(_) | Json::Object(_) => Some("json"),
+        })
+        .collect();
+    match words.into_iter().collect::<Vec<_>>().as_slice() {
+        [] => Some("text"),
+        ["json"] => None,
+        [one] => Some(one),
+        _ => None,
+    }
+}
