@@ -23,13 +23,15 @@
 //! ```text
 //! sqlite: SELECT t.n AS c FROM t WHERE t.name IN ('a', 'b')
 //! pg:     SELECT t.n AS c FROM t WHERE t.name = ANY(ARRAY['a', 'c'])
+//! sqlite: SELECT t.n AS c FROM t WHERE t.name IN (SELECT type FROM json_each(:list))
+//! pg:     SELECT t.n AS c FROM t WHERE t.name = ANY(:list)
 //! sqlite: SELECT t.n AS c FROM t WHERE t.maybe NOT IN (SELECT u.n FROM u)
 //! pg:     SELECT t.n AS c FROM t WHERE NOT EXISTS (SELECT 1 FROM u WHERE u.n = t.maybe)
 //! ```
 
 use super::{Names, Node, json};
 use crate::source::Span;
-use crate::tree::{Expr, Query, Rows, SourceKind};
+use crate::tree::{Expr, ExprKind, Query, Rows, SourceKind};
 
 impl Names<'_> {
     pub(super) fn in_list(&self, inner: &Expr, list: &[Expr], negated: bool, span: Span) -> Node {
@@ -62,9 +64,17 @@ impl Names<'_> {
     /// `SELECT value FROM json_each(:list)`: the way to pass a list on SQLite.
     fn list_param(&self, query: &Query) -> Option<Node> {
         let Rows::Select(select) = &query.rows else { return None };
-        let ([source], [_], None) = (select.from.as_slice(), select.columns.as_slice(), &select.filter) else {
+        let ([source], [output], None) = (select.from.as_slice(), select.columns.as_slice(), &select.filter) else {
             return None;
         };
+        // Its other columns say what an element is, not which one.
+        let mut columns = output.expr.exprs().into_iter().filter_map(|expr| match &expr.kind {
+            ExprKind::Column { column, .. } => Some(column.as_str()),
+            _ => None,
+        });
+        if query.limit.is_some() || columns.next() != Some("value") || columns.next().is_some() {
+            return None;
+        }
         match &source.kind {
             SourceKind::Function { name, args } if name == "json_each" && args.len() == 1 => {
                 let list = self.expr(&args[0]);
