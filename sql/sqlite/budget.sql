@@ -310,6 +310,7 @@ VALUES (:partition_key, :budget_id, :policy_json, :now_ms, :now_ms, :scope_type,
 -- Reads a budget's policy as text, which foreign writers may have left unreadable, and what happened to it.
 -- name: budget_policy_read :opt
 -- column: policy_json text
+-- diverges(results.policy_json): the same document in the spelling of each engine; callers parse it.
 -- diverges(columns.policy_json): jsonb as the text that Postgres prints, beside the text as it was written.
 SELECT policy.policy_json, policy.scope_type, policy.scope_id, policy.enforcement_mode,
        policy.breach_count, policy.soft_breach_count, policy.last_breach_at_ms, policy.last_breach_dim,
@@ -347,6 +348,7 @@ SELECT used.dimensions_key
 -- Locks a budget's policy, after its counters, and reads what decides about its next reset.
 -- name: budget_policy_lock :opt
 -- column: policy_json text
+-- diverges(results.policy_json): the same document in the spelling of each engine; callers parse it.
 -- diverges(columns.policy_json): jsonb as the text that Postgres prints, beside the text as it was written.
 SELECT policy.policy_json, policy.next_reset_at_ms
   FROM ff_budget_policy AS policy
@@ -447,6 +449,7 @@ SELECT policy.budget_id
 -- Lists a partition's budgets in the order of their ids, strictly after a cursor.
 -- name: budget_policy_list :many
 -- column: policy_json text
+-- diverges(results.policy_json): the same document in the spelling of each engine; callers parse it.
 -- diverges(columns.policy_json): jsonb as the text that Postgres prints, beside the text as it was written.
 SELECT policy.budget_id, policy.policy_json, policy.last_breach_at_ms
   FROM ff_budget_policy AS policy

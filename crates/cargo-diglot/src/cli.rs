@@ -22,6 +22,8 @@ pub(crate) enum Command {
     Baseline(Baseline),
     Prepare(Prepare),
     Review(Review),
+    Prove(Prove),
+    Plans(Plans),
     Explain(Explain),
     /// List the rules with what each finds.
     Rules,
@@ -163,6 +165,55 @@ pub(crate) enum ReviewFormat {
     Html,
     /// Text that fits a comment on a pull request.
     Markdown,
+}
+
+/// Run both pages of every pair on the same data and compare what comes of it.
+///
+/// The data is made from the schema: keys and references hold, and values are those that the statements ask for,
+/// the edges of each type, text that sorts and matches in different ways, NULL. Every case runs in a transaction
+/// that is rolled back, on SQLite in process and in a scratch database as `prepare` makes one. Exits with 2 when a
+/// pair answers differently and does not declare it.
+#[derive(Debug, Args)]
+pub(crate) struct Prove {
+    #[command(flatten)]
+    pub(crate) project: Project,
+    /// Try this statement alone.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) statement: Option<String>,
+    /// The most rows of a table.
+    #[arg(long, value_name = "N", default_value_t = 4)]
+    pub(crate) rows: usize,
+    /// How many cases each pair is tried on.
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    pub(crate) cases: u64,
+    /// Other numbers give other data.
+    #[arg(long, value_name = "S", default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// A server that allows to make a database.
+    #[arg(long, value_name = "URL")]
+    pub(crate) postgres: Option<String>,
+}
+
+/// Show how each engine would run every statement, and which tables it reads from end to end.
+///
+/// Statistics have no say: the tables are empty, Postgres plans for any values and with sequential scans switched
+/// off wherever an index serves. A line that reads a table without an index has an exclamation mark.
+#[derive(Debug, Args)]
+pub(crate) struct Plans {
+    #[command(flatten)]
+    pub(crate) project: Project,
+    /// Show this statement alone.
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["check", "save"])]
+    pub(crate) statement: Option<String>,
+    /// Compare with plans.txt and print what changed; exit with 2 when something did.
+    #[arg(long, conflicts_with = "save")]
+    pub(crate) check: bool,
+    /// Keep the plans in plans.txt.
+    #[arg(long)]
+    pub(crate) save: bool,
+    /// A server that allows to make a database.
+    #[arg(long, value_name = "URL")]
+    pub(crate) postgres: Option<String>,
 }
 
 /// Which project is meant.

@@ -36,6 +36,28 @@ pub enum Failure {
         /// The driver's words.
         source: sqlx::Error,
     },
+    /// A migration does not run.
+    #[error("{path} does not run: {message}\nrun `cargo diglot prepare`, which shows the place")]
+    Migration {
+        /// The file.
+        path: String,
+        /// The engine's words.
+        message: String,
+    },
+    /// A kept case cannot be read.
+    #[error("{path} is no case: {message}")]
+    KeptCase {
+        /// The file.
+        path: String,
+        /// What is wrong.
+        message: String,
+    },
+    /// `prove` was asked for a statement that is no pair.
+    #[error("there is no pair `{name}`")]
+    UnknownStatement {
+        /// What was asked for.
+        name: String,
+    },
     /// The URL of a server makes no sense. It may hold a password, so it is not repeated.
     #[error("the URL of the Postgres server is not one: {source}")]
     PostgresUrl {

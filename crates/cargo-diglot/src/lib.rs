@@ -1,5 +1,5 @@
-//! The command line of diglot: `cargo diglot check`, `baseline`, `prepare`, `review`, `init`, `new`, `translate`,
-//! `explain`, `rules`, `mutate` and `with-postgres`.
+//! The command line of diglot: `cargo diglot check`, `baseline`, `prepare`, `prove`, `plans`, `review`, `init`, `new`,
+//! `translate`, `explain`, `rules`, `mutate` and `with-postgres`.
 //!
 //! This crate does what the compiler does not: it reads folders, talks to the real engines, starts a
 //! throwaway Postgres server and prints in colour. What a finding is and how one looks is the business of
@@ -10,12 +10,15 @@ mod check;
 mod cli;
 mod explain;
 mod failure;
+mod host;
 mod init;
 mod interrupt;
 mod mutate;
 mod new;
+mod plans;
 pub mod postgres;
 mod prepare;
+mod prove;
 mod report;
 mod review;
 mod revision;
@@ -60,6 +63,8 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         cli::Command::Init(arguments) => init::run(&arguments),
         cli::Command::New(arguments) => new::run(&arguments),
         cli::Command::Translate(arguments) => translate::run(&arguments),
+        cli::Command::Plans(arguments) => plans::run(&arguments),
+        cli::Command::Prove(arguments) => prove::run(&arguments),
         cli::Command::Explain(arguments) => explain::run(&arguments),
         cli::Command::Rules => explain::rules(),
         cli::Command::Mutate(arguments) => mutate::run(&arguments),

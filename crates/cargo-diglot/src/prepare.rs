@@ -4,8 +4,8 @@
 //! is a finding, and only files that change are written.
 
 mod folder;
-mod pg;
-mod refusal;
+pub(crate) mod pg;
+pub(crate) mod refusal;
 mod sqlite;
 mod statements;
 #[cfg(test)]
@@ -32,7 +32,7 @@ use refusal::Refusal;
 
 /// The variable that names a server, if `--postgres` does not. `DATABASE_URL` never does: it belongs to the
 /// program that is being built, and may be anything.
-const URL_VARIABLE: &str = "DIGLOT_POSTGRES_URL";
+pub(crate) const URL_VARIABLE: &str = "DIGLOT_POSTGRES_URL";
 
 /// What the engines are asked about.
 struct Project<'a> {
@@ -155,12 +155,12 @@ impl Project<'_> {
     fn texts(&self, dialect: Dialect) -> impl Iterator<Item = (usize, &EmittedText)> {
         self.compiled.texts.iter().enumerate().filter(move |(_, text)| text.dialect == dialect)
     }
+}
 
-    /// The migrations of a dialect in the order in which they run.
-    fn migrations(&self, dialect: Dialect) -> Vec<(FileId, &str)> {
-        let files = self.inputs.migrations(dialect).into_iter();
-        files.map(|(id, _)| (id, schema::up(&self.inputs.sources.file(id).text))).collect()
-    }
+/// The migrations of a dialect in the order in which they run.
+pub(crate) fn migrations(inputs: &Inputs, dialect: Dialect) -> Vec<(FileId, &str)> {
+    let files = inputs.migrations(dialect).into_iter();
+    files.map(|(id, _)| (id, schema::up(&inputs.sources.file(id).text))).collect()
 }
 
 /// The columns of a description, with types as sqlx writes them into its files.

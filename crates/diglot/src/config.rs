@@ -47,6 +47,8 @@ pub struct Config {
     pub generate: Generate,
     /// How `cargo diglot prepare` asks the engines.
     pub prepare: Prepare,
+    /// What `cargo diglot prove` may take for granted about the data.
+    pub prove: Prove,
 }
 
 /// The table `[prepare]`.
@@ -55,6 +57,59 @@ pub struct Config {
 pub struct Prepare {
     /// Settings of the Postgres session in which the migrations run and the statements are described, by name.
     pub pg_settings: BTreeMap<String, String>,
+}
+
+/// The table `[prove]`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, serde::Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Prove {
+    /// The least and the greatest number that a column or a parameter holds, by `table.column`, `*.column`,
+    /// `statement.parameter` or `*.parameter`; a star in a name stands for any letters. Both ends are tried.
+    pub ranges: BTreeMap<String, (i64, i64)>,
+    /// How SQLite holds what is a list column of Postgres, by that column. `"job.labels" = "job_label.label"`: in a
+    /// table of its own, one row for each item; what else that table shares with the first one says whose item it
+    /// is. `"job.labels" = ","`: as text, with this between the items.
+    pub lists: BTreeMap<String, String>,
+    /// What stands in a place of a JSON column, by `table.column.field`; a star in any of them stands for any
+    /// letters. `text`, `digits` (a number in a text) and `object` may be missing or null; without a line a place
+    /// holds anything.
+    pub fields: BTreeMap<String, String>,
+    /// Rows that no program writes, by table: a condition in words that both databases know.
+    pub impossible: BTreeMap<String, String>,
+}
+
+impl Prove {
+    /// The range of a column of a table, or of a parameter of a statement.
+    pub fn range(&self, owner: &str, name: &str) -> Option<(i64, i64)> {
+        let fits = |key: &str| key.split_once('.').is_some_and(|(of, what)| matches(of, owner) && matches(what, name));
+        // A name that is written out says more than one with a star.
+        let found = self.ranges.iter().filter(|(key, _)| fits(key));
+        found.min_by_key(|(key, _)| key.matches('*').count()).map(|(_, range)| *range)
+    }
+}
+
+impl Prove {
+    /// What stands in a place of a JSON column.
+    pub fn field(&self, table: &str, column: &str, path: &str) -> Option<&str> {
+        let fits = |key: &str| {
+            let mut names = key.splitn(3, '.');
+            let (Some(of), Some(what), Some(place)) = (names.next(), names.next(), names.next()) else { return false };
+            matches(of, table) && matches(what, column) && matches(place, path)
+        };
+        let found = self.fields.iter().filter(|(key, _)| fits(key));
+        found.min_by_key(|(key, _)| key.matches('*').count()).map(|(_, kind)| kind.as_str())
+    }
+}
+
+/// What `[prove.fields]` may say.
+const FIELD_KINDS: [&str; 3] = ["text", "digits", "object"];
+
+/// Whether a pattern with at most one star in it stands for a name.
+fn matches(pattern: &str, name: &str) -> bool {
+    match pattern.split_once('*') {
+        Some((start, end)) => name.len() >= start.len() + end.len() && name.starts_with(start) && name.ends_with(end),
+        None => pattern == name,
+    }
 }
 
 impl Default for Config {
@@ -73,6 +128,7 @@ impl Default for Config {
             pg_feature: None,
             generate: Generate::default(),
             prepare: Prepare::default(),
+            prove: Prove::default(),
         }
     }
 }
@@ -153,6 +209,16 @@ impl Config {
             if !JSON_TYPES.contains(&word.as_str()) {
                 let message = format!("`{word}` is no type of a JSON field; write one of: {}", JSON_TYPES.join(", "));
                 return Some((field.clone(), message));
+            }
+        }
+        for (key, kind) in &self.prove.fields {
+            if !FIELD_KINDS.contains(&kind.as_str()) {
+                return Some((key.clone(), format!("`{kind}` is none of {}", FIELD_KINDS.join(", "))));
+            }
+        }
+        for (key, (least, most)) in &self.prove.ranges {
+            if least > most {
+                return Some((key.clone(), format!("no number is at least {least} and at most {most}")));
             }
         }
         for (key, feature) in [("sqlite_feature", &self.sqlite_feature), ("pg_feature", &self.pg_feature)] {
@@ -267,7 +333,7 @@ mod tests {
         assert_eq!(
             fault("sql = \"sql\"\nshema = \"x\"\n"),
             "diglot.toml:2:1: unknown field `shema`, expected one of `sql`, `schema`, `lockstep`, `types`, `words`, `json`, \
-             `shard_key`, `pg_collation`, `schema_lints`, `sqlite_feature`, `pg_feature`, `generate`, `prepare`"
+             `shard_key`, `pg_collation`, `schema_lints`, `sqlite_feature`, `pg_feature`, `generate`, `prepare`, `prove`"
         );
         assert_eq!(
             fault("sql = 3"),
@@ -305,7 +371,24 @@ mod tests {
             fault("[json]\n\"a.b.c\" = \"json\""),
             "diglot.toml:2:1: `json` is no type of a JSON field; write one of: text, i64, f64, bool"
         );
+        assert_eq!(
+            fault("[prove.fields]\n\"a.b.*\" = \"number\""),
+            "diglot.toml:2:1: `number` is none of text, digits, object"
+        );
+        assert_eq!(fault("[prove.ranges]\n\"a.b\" = [2, 1]"), "diglot.toml:2:1: no number is at least 2 and at most 1");
         assert_eq!(fault("pg_feature = \"\""), "diglot.toml:1:1: `pg_feature` must be the name of a Cargo feature");
+    }
+
+    #[test]
+    fn the_line_with_the_fewest_stars_says_what_a_place_holds() {
+        let text = "[prove.ranges]\n\"*.*_ms\" = [0, 9]\n\"*.due_ms\" = [1, 2]\n\
+                    [prove.fields]\n\"*.doc.*\" = \"text\"\n\"job.doc.tags.*\" = \"digits\"\n";
+        let prove = Config::parse(text, "diglot.toml").unwrap().prove;
+        assert_eq!((prove.range("job", "due_ms"), prove.range("job", "made_ms")), (Some((1, 2)), Some((0, 9))));
+        assert_eq!(prove.range("job", "tries"), None);
+        assert_eq!(prove.field("job", "doc", "tags.a"), Some("digits"));
+        assert_eq!(prove.field("job", "doc", "kind"), Some("text"));
+        assert_eq!(prove.field("job", "other", "kind"), None);
     }
 
     #[test]

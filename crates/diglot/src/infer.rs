@@ -6,9 +6,9 @@
 
 pub(crate) mod columns;
 mod evidence;
-mod origin;
+pub(crate) mod origin;
 mod params;
-mod walk;
+pub(crate) mod walk;
 
 use std::collections::BTreeSet;
 use std::fmt;

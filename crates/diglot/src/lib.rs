@@ -17,6 +17,7 @@ pub mod draft;
 pub mod fix;
 pub mod mutate;
 pub mod page;
+pub mod prove;
 pub mod render;
 pub mod review;
 pub mod rules;

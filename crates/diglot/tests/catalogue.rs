@@ -8,12 +8,14 @@ mod declared;
 mod drafts;
 
 use std::collections::BTreeMap;
-use std::fs;
-use std::path::Path;
 
 use diglot::diagnostic::Severity;
 use diglot::source::{SourceFile, Sources};
 use diglot::{Inputs, compile};
+
+mod case;
+
+use case::{cases, page};
 
 /// Findings that every bare statement of a case would have: a case gives its columns no names.
 const BARE: [&str; 6] = [
@@ -24,36 +26,6 @@ const BARE: [&str; 6] = [
     "param-type-unknown",
     "unordered-limit",
 ];
-
-fn word(argument: &str) -> &'static str {
-    match argument.split(':').find(|part| *part != "null" && *part != "unknown") {
-        Some("int" | "int8" | "int4" | "int2") => "i64",
-        Some("real") => "f64",
-        Some("blob") => "bytes",
-        Some("uuid") => "uuid",
-        Some("bool") => "bool",
-        Some("jsonb") => "json",
-        Some("int8[]" | "int4[]") => "i64[]",
-        Some("text[]") => "text[]",
-        Some("uuid[]") => "uuid[]",
-        _ => "text",
-    }
-}
-
-/// The text with `:p1` for `?1` and `$1`.
-fn named(sql: &str, mark: char) -> String {
-    let mut text = String::new();
-    let mut rest = sql;
-    while let Some(at) = rest.find(mark) {
-        let (before, from) = rest.split_at(at);
-        text.push_str(before);
-        let is_number = from[1..].starts_with(|c: char| c.is_ascii_digit());
-        let in_text = before.matches('\'').count() + text[..text.len() - before.len()].matches('\'').count();
-        text.push_str(if is_number && in_text.is_multiple_of(2) { ":p" } else { &from[..1] });
-        rest = &from[1..];
-    }
-    text + rest
-}
 
 /// Rules about what happens between sessions: a case of one session says nothing of it.
 const BETWEEN_SESSIONS: [&str; 8] = [
@@ -73,146 +45,6 @@ enum Answer {
     Accept,
     Warn,
     Error,
-}
-
-/// The steps of one page: texts with the arguments of each.
-fn steps<'c>(case: &'c toml::Table, key: &str) -> Vec<(&'c str, Option<&'c toml::Value>)> {
-    match case.get(key) {
-        Some(toml::Value::String(text)) => vec![(text, None)],
-        Some(toml::Value::Array(steps)) => steps
-            .iter()
-            .filter_map(|step| match step {
-                toml::Value::String(text) => Some((text.as_str(), None)),
-                step => Some((step.get("q")?.as_str()?, step.get("a"))),
-            })
-            .collect(),
-        _ => Vec::new(),
-    }
-}
-
-/// Whether a step is the business of the code around a statement.
-fn is_transaction(sql: &str) -> bool {
-    let first = sql.split_whitespace().next().unwrap_or_default().to_lowercase();
-    ["begin", "commit", "rollback", "savepoint", "release", "end", "pragma", "set", "start", "abort"]
-        .contains(&first.trim_end_matches(';'))
-}
-
-fn is_schema(sql: &str) -> bool {
-    let first = sql.split_whitespace().next().unwrap_or_default().to_lowercase();
-    ["create", "alter", "drop"].contains(&first.as_str())
-}
-
-/// A statement of a page as it goes into a file.
-struct Text<'c> {
-    sql: &'c str,
-    args: Option<&'c toml::Value>,
-    /// What makes two statements of different pages each other's counterparts.
-    key: String,
-    /// Whether it stands between BEGIN and COMMIT of the session that comes first.
-    in_transaction: bool,
-}
-
-/// The texts of a script of several sessions: each once, whichever session runs it with whichever constants.
-fn session_texts<'c>(case: &'c toml::Table, dialect: &str) -> Vec<Text<'c>> {
-    let mut seen: Vec<(String, usize)> = Vec::new();
-    let mut texts = Vec::new();
-    let mut verbs: BTreeMap<&str, usize> = BTreeMap::new();
-    let mut by_session: BTreeMap<(String, String), usize> = BTreeMap::new();
-    let mut open = BTreeMap::new();
-    for step in case.get(dialect).and_then(toml::Value::as_array).into_iter().flatten() {
-        let (Some(session), Some(sql)) =
-            (step.get("s").and_then(toml::Value::as_str), step.get("q").and_then(toml::Value::as_str))
-        else {
-            continue;
-        };
-        if is_transaction(sql) {
-            open.insert(session, sql.to_lowercase().starts_with("begin"));
-            continue;
-        }
-        let shape = constants_out(sql);
-        let times = by_session.entry((session.to_owned(), shape.clone())).or_default();
-        *times += 1;
-        if seen.contains(&(shape.clone(), *times)) {
-            continue;
-        }
-        seen.push((shape, *times));
-        let lower = sql.to_lowercase();
-        let verb = ["insert into", "update ", "delete from"]
-            .into_iter()
-            .find(|verb| lower.starts_with(*verb) || (lower.starts_with("with") && lower.contains(*verb)));
-        let verb = verb.unwrap_or("select");
-        let number = verbs.entry(verb).or_default();
-        *number += 1;
-        let in_transaction = open.get(session) == Some(&true);
-        texts.push(Text { sql, args: step.get("a"), key: format!("{verb}{number}"), in_transaction });
-    }
-    texts
-}
-
-/// A statement without its constants.
-fn constants_out(sql: &str) -> String {
-    let parts = sql.split('\'').enumerate().map(|(at, part)| if at % 2 == 0 { part } else { "#" });
-    parts.collect::<Vec<_>>().join("'").chars().map(|c| if c.is_ascii_digit() { '#' } else { c }).collect()
-}
-
-fn has_sessions(case: &toml::Table) -> bool {
-    let steps = |key: &str| case.get(key).and_then(toml::Value::as_array).into_iter().flatten();
-    steps("pg").chain(steps("sqlite")).any(|step| step.get("s").is_some())
-}
-
-/// One page: its migrations, and its statements.
-fn page(case: &toml::Table, dialect: &str, mark: char) -> (String, String) {
-    let text = |key: &str| case.get(key).and_then(toml::Value::as_str);
-    let mut schema =
-        text(&format!("{dialect}_schema")).or_else(|| text("sqlite_schema")).unwrap_or_default().to_owned();
-    let mut statements = String::new();
-    let args = case.get("pg_args").or_else(|| case.get("args"));
-    let is_script = case.get(dialect).is_some_and(toml::Value::is_array);
-    let annotated = |sql: &str, own: Option<&toml::Value>| {
-        let list = own.or(args).and_then(toml::Value::as_array).into_iter().flatten();
-        let params: String = list
-            .enumerate()
-            .filter_map(|(number, arg)| {
-                // A bare NULL has no type to declare.
-                let arg = arg.as_str().filter(|arg| *arg != "null")?;
-                let null = if arg.starts_with("null") { " null" } else { "" };
-                Some(format!("-- param: p{} {}{null}\n", number + 1, word(arg)))
-            })
-            .collect();
-        format!("{params}{};\n\n", named(sql.trim_end_matches(';'), mark))
-    };
-    if has_sessions(case) {
-        let facing = session_texts(case, if dialect == "pg" { "sqlite" } else { "pg" });
-        let whole_lock = steps(case, "sqlite").iter().any(|(sql, _)| sql.eq_ignore_ascii_case("begin immediate"));
-        // What one page alone does is how the scenario goes on, and no pair.
-        for text in session_texts(case, dialect) {
-            let Some(other) = facing.iter().find(|other| other.key == text.key) else { continue };
-            let mut lines = String::new();
-            if dialect == "pg" && text.sql.contains("FOR UPDATE") && whole_lock {
-                lines += "-- diverges(lock): SQLite runs it under BEGIN IMMEDIATE\n";
-            }
-            if text.in_transaction && other.in_transaction {
-                lines += "-- transaction: session\n";
-            }
-            statements += &format!(
-                "-- name: case_{} :many\n{lines}{}",
-                text.key.replace(' ', "_"),
-                annotated(text.sql, text.args)
-            );
-        }
-        return (schema, statements);
-    }
-    for (at, (sql, own)) in steps(case, dialect).into_iter().enumerate() {
-        if is_script && is_transaction(sql) {
-            continue;
-        }
-        if is_schema(sql) {
-            schema = format!("{};\n{sql}", schema.trim_end().trim_end_matches(';'));
-            continue;
-        }
-        statements += &format!("-- name: case_{at} :many\n{}", annotated(sql, own));
-    }
-    (schema, statements)
 }
 
 /// The columns of a SELECT that have no name of their own: where each ends, and its text.
@@ -288,21 +120,6 @@ fn findings(case: &toml::Table) -> (Answer, Vec<&'static str>) {
     rules.sort_unstable();
     rules.dedup();
     (answer, rules)
-}
-
-fn cases() -> Vec<(String, toml::Table)> {
-    let folder = std::env::var("CASES").unwrap_or_else(|_| concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cases").into());
-    let mut cases: Vec<(String, toml::Table)> = fs::read_dir(Path::new(&folder))
-        .expect("the cases are there")
-        .map(|entry| {
-            let path = entry.expect("a readable entry").path();
-            let name = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
-            let text = fs::read_to_string(&path).expect("a readable case");
-            (name, text.parse().expect("a case is TOML"))
-        })
-        .collect();
-    cases.sort_by(|a, b| a.0.cmp(&b.0));
-    cases
 }
 
 /// Whether an answer is the one that the catalogue recommends. What is accepted under a condition may be refused

@@ -7,40 +7,59 @@
 
 use std::time::Duration;
 
-use diglot::EmittedText;
 use diglot::answers::Described;
 use diglot::dialect::Dialect;
 use diglot::schema::runs_one_by_one;
 use diglot::types::Base;
+use diglot::{EmittedText, Inputs};
 use serde_json::Value;
 use sqlx::postgres::{PgConnectOptions, PgConnection, PgDatabaseError, PgErrorPosition, PgTypeInfo};
 use sqlx::{AssertSqlSafe, Connection, Executor, Postgres, SqlSafeStr, Type};
 
 use super::statements::statements;
-use super::{Asked, Project, Refusal, columns};
+use super::{Asked, Project, Refusal, columns, migrations};
 use crate::failure::Failure;
 
 /// How long a server may take to answer the first time.
 const CONNECT_LIMIT: Duration = Duration::from_secs(15);
 
 /// A database that did not exist before and is dropped when the asking is done.
-pub(super) struct Scratch {
+pub(crate) struct Scratch {
     server: PgConnectOptions,
     name: String,
 }
 
 impl Scratch {
     /// Makes the database on the server behind a URL.
-    pub(super) async fn create(url: &str) -> Result<Self, Failure> {
-        let server: PgConnectOptions = url.parse().map_err(|source| Failure::PostgresUrl { source })?;
-        let name = format!("diglot_scratch_{}", uuid::Uuid::new_v4().simple());
-        let scratch = Self { server, name };
+    pub(crate) async fn create(url: &str) -> Result<Self, Failure> {
+        let scratch = Self::named(url)?;
         // Of template0, so that what somebody put into template1 does not count as the project's schema.
         scratch.on_server(format!("CREATE DATABASE {} TEMPLATE template0", scratch.name)).await?;
         Ok(scratch)
     }
 
-    pub(super) async fn drop(self) -> Result<(), Failure> {
+    /// The same, where text sorts as in English, as far as the server knows how.
+    pub(crate) async fn create_sorted(url: &str) -> Result<Self, Failure> {
+        let scratch = Self::named(url)?;
+        let create = format!("CREATE DATABASE {} TEMPLATE template0", scratch.name);
+        let sorted = format!("{create} ENCODING 'UTF8' LOCALE 'C' LOCALE_PROVIDER icu ICU_LOCALE 'en-US'");
+        if scratch.on_server(sorted).await.is_err() {
+            scratch.on_server(create).await?;
+        }
+        Ok(scratch)
+    }
+
+    fn named(url: &str) -> Result<Self, Failure> {
+        let server: PgConnectOptions = url.parse().map_err(|source| Failure::PostgresUrl { source })?;
+        Ok(Self { server, name: format!("diglot_scratch_{}", uuid::Uuid::new_v4().simple()) })
+    }
+
+    /// A connection to the database.
+    pub(crate) async fn connect(&self) -> Result<PgConnection, Failure> {
+        connect(&self.server.clone().database(&self.name)).await
+    }
+
+    pub(crate) async fn drop(self) -> Result<(), Failure> {
         self.on_server(format!("DROP DATABASE IF EXISTS {} WITH (FORCE)", self.name)).await
     }
 
@@ -66,13 +85,10 @@ async fn connect(options: &PgConnectOptions) -> Result<PgConnection, Failure> {
 
 /// Asks about every text of the Postgres pages.
 pub(super) async fn ask(project: &Project<'_>, scratch: &Scratch) -> Result<Asked, Failure> {
-    let mut connection = connect(&scratch.server.clone().database(&scratch.name)).await?;
+    let mut connection = scratch.connect().await?;
     let mut asked = Asked { engine: format!("Postgres {}", version(&connection)), ..Asked::default() };
-    for (name, value) in &project.inputs.config.prepare.pg_settings {
-        let set = sqlx::query("SELECT set_config($1, $2, false)").bind(name).bind(value).execute(&mut connection).await;
-        set.map_err(|source| Failure::Engine { what: format!("set `{name}`, as diglot.toml says"), source })?;
-    }
-    for (file, text) in project.migrations(Dialect::Pg) {
+    settings(&mut connection, project.inputs).await?;
+    for (file, text) in migrations(project.inputs, Dialect::Pg) {
         if let Err(refusal) = apply(&mut connection, text).await {
             asked.findings.push(project.migration_refused(Dialect::Pg, file, refusal?));
             return Ok(asked);
@@ -89,6 +105,28 @@ pub(super) async fn ask(project: &Project<'_>, scratch: &Scratch) -> Result<Aske
     }
     connection.close().await.ok();
     Ok(asked)
+}
+
+/// The settings of the session that `diglot.toml` names.
+async fn settings(connection: &mut PgConnection, inputs: &Inputs) -> Result<(), Failure> {
+    for (name, value) in &inputs.config.prepare.pg_settings {
+        let set =
+            sqlx::query("SELECT set_config($1, $2, false)").bind(name).bind(value).execute(&mut *connection).await;
+        set.map_err(|source| Failure::Engine { what: format!("set `{name}`, as diglot.toml says"), source })?;
+    }
+    Ok(())
+}
+
+/// Brings the project's schema into a database of its own, for a command that needs it whole.
+pub(crate) async fn migrate(connection: &mut PgConnection, inputs: &Inputs) -> Result<(), Failure> {
+    settings(connection, inputs).await?;
+    for (file, text) in migrations(inputs, Dialect::Pg) {
+        if let Err(refusal) = apply(connection, text).await {
+            let path = inputs.sources.file(file).path.clone();
+            return Err(Failure::Migration { path, message: refusal?.into_message() });
+        }
+    }
+    Ok(())
 }
 
 /// What was refused, or that the connection itself failed.
@@ -157,7 +195,7 @@ async fn run(connection: &mut PgConnection, sql: &str) -> Result<(), (sqlx::Erro
 }
 
 /// The type that the generated function sends for a parameter.
-fn type_info(base: &Base) -> PgTypeInfo {
+pub(crate) fn type_info(base: &Base) -> PgTypeInfo {
     match base {
         Base::Bool => <bool as Type<Postgres>>::type_info(),
         Base::Int16 => <i16 as Type<Postgres>>::type_info(),

@@ -14,7 +14,7 @@ const RULE: &str = "engine-refuses";
 
 /// What an engine said against a text.
 #[derive(Debug)]
-pub(super) struct Refusal {
+pub(crate) struct Refusal {
     message: String,
     detail: Option<String>,
     hint: Option<String>,
@@ -40,6 +40,11 @@ impl Refusal {
             }
             error => Ok(Self { message: error.to_string(), detail: None, hint: None, at }),
         }
+    }
+
+    /// The engine's words.
+    pub(crate) fn into_message(self) -> String {
+        self.message
     }
 
     /// The word that SQLite complains about; it gives no position.

@@ -9,7 +9,7 @@ use diglot::dialect::Dialect;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
 use sqlx::{AssertSqlSafe, Connection, Executor, SqlSafeStr};
 
-use super::{Asked, Project, Refusal, columns};
+use super::{Asked, Project, Refusal, columns, migrations};
 use crate::failure::Failure;
 
 /// Asks about every text of the SQLite pages.
@@ -18,7 +18,7 @@ pub(super) async fn ask(project: &Project<'_>) -> Result<Asked, Failure> {
     let options = SqliteConnectOptions::new().in_memory(true).foreign_keys(true);
     let mut connection = SqliteConnection::connect_with(&options).await.map_err(failed)?;
     let mut asked = Asked { engine: format!("SQLite {}", version(&mut connection).await), ..Asked::default() };
-    for (file, text) in project.migrations(Dialect::Sqlite) {
+    for (file, text) in migrations(project.inputs, Dialect::Sqlite) {
         if let Err(error) = connection.execute(sqlx::raw_sql(AssertSqlSafe(text.to_owned()))).await {
             asked.findings.push(project.migration_refused(Dialect::Sqlite, file, Refusal::of(error, None)?));
             return Ok(asked);

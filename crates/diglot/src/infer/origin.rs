@@ -6,20 +6,20 @@ use crate::tree::{Body, Expr, ExprKind, OutputColumn, Part, Query, Rows, Source,
 
 /// A column of a table of the schema.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Origin {
-    pub(super) table: String,
-    pub(super) column: String,
+pub(crate) struct Origin {
+    pub(crate) table: String,
+    pub(crate) column: String,
 }
 
 /// What a column turns out to be.
-pub(super) enum Deep<'a> {
+pub(crate) enum Deep<'a> {
     Table(Origin),
     Expr(&'a Expr),
     Unknown,
 }
 
 /// All sources of a statement by identity, and its CTEs by name.
-pub(super) struct Sources<'a> {
+pub(crate) struct Sources<'a> {
     by_id: BTreeMap<SourceId, &'a Source>,
     excluded: BTreeMap<SourceId, &'a Source>,
     ctes: BTreeMap<&'a str, &'a [OutputColumn]>,
@@ -55,7 +55,7 @@ impl<'a> Sources<'a> {
     }
 
     /// Follows an expression to the table or the parameter that it names.
-    pub(super) fn deep(&self, expr: &'a Expr) -> Deep<'a> {
+    pub(crate) fn deep(&self, expr: &'a Expr) -> Deep<'a> {
         let mut expr = expr;
         for _ in 0..DEPTH {
             match &expr.kind {
@@ -98,7 +98,7 @@ pub(super) fn outputs(part: &Part) -> &[OutputColumn] {
 }
 
 /// The columns of the first select of a query.
-pub(super) fn query_outputs(rows: &Rows) -> &[OutputColumn] {
+pub(crate) fn query_outputs(rows: &Rows) -> &[OutputColumn] {
     match rows {
         Rows::Select(select) => &select.columns,
         Rows::Values(..) => &[],

@@ -26,7 +26,7 @@ pub(super) fn evidence(tree: &Statement) -> Evidences {
 }
 
 /// The sources of a statement, all learned.
-pub(super) fn sources(tree: &Statement) -> Sources<'_> {
+pub(crate) fn sources(tree: &Statement) -> Sources<'_> {
     let mut walk = Walk { dialect: tree.dialect, sources: Sources::of(tree), found: Evidences::default() };
     for part in &tree.parts {
         walk.learn_part(part);

@@ -5,9 +5,9 @@ use super::pairs::{self, Pairing, Side};
 use super::{Inputs, has_errors, read_pages, read_schema};
 use crate::baseline::Baseline;
 use crate::dialect::Dialect;
-use crate::page::Page;
+use crate::page::{Annotation, Page, RawStatement};
 use crate::schema::Schema;
-use crate::source::{FileId, SourceFile};
+use crate::source::{FileId, SourceFile, Span};
 use crate::tree::Statement;
 use crate::{compare, infer, rules, split};
 
@@ -37,6 +37,20 @@ impl<'a> Project<'a> {
         let (sources, lockstep) = (&self.inputs.sources, self.inputs.config.lockstep);
         let entries = Pairing { sources, lockstep, baseline: &baseline }.entries(&self.pages, &mut ignored);
         entries.into_iter().filter(|entry| entry.sides.len() == 2).map(|entry| entry.name.to_owned()).collect()
+    }
+
+    fn statements(&self, name: &str) -> impl Iterator<Item = &RawStatement> {
+        self.pages.iter().flat_map(|page| &page.statements).filter(move |raw| raw.name == name)
+    }
+
+    /// Where the name of a statement stands on its pages.
+    pub(crate) fn places(&self, name: &str) -> Vec<Span> {
+        self.statements(name).map(|raw| raw.name_span).collect()
+    }
+
+    /// The annotations of a statement on its pages.
+    pub(crate) fn annotations(&self, name: &str) -> impl Iterator<Item = &Annotation> {
+        self.statements(name).flat_map(|raw| &raw.annotations)
     }
 
     /// The tree of a page with all of its optional parts.

@@ -124,6 +124,7 @@ rules! {
     real_into_integer = "real-into-integer",
     refused_by_postgres = "refused-by-postgres",
     refused_by_sqlite = "refused-by-sqlite",
+    results_differ = "results-differ",
     returning_reads_target = "returning-reads-target",
     same_name_function = "same-name-function",
     scalar_many = "scalar-many",

@@ -1,0 +1,229 @@
+//! `cargo diglot prove`: runs both pages of every pair on the same data with the same arguments and compares what
+//! comes of it.
+//!
+//! The data, the comparison and the shrinking are the business of `diglot::prove`. Here both engines are opened,
+//! and every case runs in a transaction that is rolled back. Postgres sorts text by a language, as production
+//! servers do, where the server can.
+
+mod arguments;
+#[cfg(test)]
+mod catalogue;
+mod kept;
+mod pg;
+mod report;
+mod sqlite;
+#[cfg(test)]
+mod tests;
+mod values;
+
+use std::path::Path;
+
+use diglot::diagnostic::Diagnostic;
+use diglot::prove::{Answer, Case, Difference, Prover, Relations, Subject};
+use diglot::{Inputs, compile};
+use indicatif::{ProgressBar, ProgressStyle};
+
+use crate::cli::{Format, Prove};
+use crate::failure::Failure;
+use crate::host::Host;
+use crate::interrupt::Interrupts;
+use crate::{Outcome, check, report as terminal, runtime};
+
+/// How many steps are tried to make a difference smaller.
+const SHRINK_STEPS: usize = 400;
+/// How often a case is tried again without the rows that an engine refuses.
+const ATTEMPTS: usize = 4;
+
+/// Both engines.
+struct Engines {
+    sqlite: sqlite::Sqlite,
+    pg: pg::Pg,
+}
+
+/// What an engine did with a case.
+enum Ran {
+    /// It ran.
+    Answered(Answer),
+    /// It refused these rows, by table and place.
+    Refused(Vec<(String, usize)>),
+}
+
+/// What came of a statement.
+#[derive(Default)]
+struct Tried {
+    cases: usize,
+    found: Option<(Case, Difference)>,
+    /// Columns of declared differences that were seen; an empty one for all that differs.
+    seen: std::collections::BTreeSet<String>,
+}
+
+pub(crate) fn run(arguments: &Prove) -> Result<Outcome, Failure> {
+    let root = check::root(&arguments.project)?;
+    let mut inputs = diglot::build::load(&root)?;
+    inputs.answers = None;
+    inputs.check_answers = false;
+    let compiled = compile(&inputs);
+    if compiled.has_errors() {
+        terminal::findings(&inputs.sources, &compiled.diagnostics, Format::Full)?;
+        terminal::line(&format!("{}; nothing was run", terminal::summary(&compiled, &compiled.diagnostics)));
+        return Ok(Outcome::Findings);
+    }
+    let findings = runtime()?.block_on(prove(arguments, &root, &inputs, &compiled))?;
+    terminal::findings(&inputs.sources, &findings.list, Format::Full)?;
+    terminal::line(&findings.summary());
+    Ok(if findings.list.is_empty() { Outcome::Clean } else { Outcome::Findings })
+}
+
+/// What a run found.
+#[derive(Default)]
+struct Findings {
+    list: Vec<Diagnostic>,
+    pairs: usize,
+    cases: usize,
+}
+
+impl Findings {
+    fn summary(&self) -> String {
+        let (pairs, cases) = (terminal::counted(self.pairs, "pair"), terminal::counted(self.cases, "case"));
+        format!("{pairs} run in {cases} on both engines, {}", terminal::counted(self.list.len(), "finding"))
+    }
+}
+
+async fn prove(
+    arguments: &Prove,
+    root: &Path,
+    inputs: &Inputs,
+    compiled: &diglot::Compiled,
+) -> Result<Findings, Failure> {
+    let mut interrupts = Interrupts::catch().map_err(Failure::io("catch signals"))?;
+    let host = Host::open(arguments.postgres.clone(), &mut interrupts).await?;
+    let proved = tokio::select! {
+        proved = all(arguments, root, inputs, compiled, &host) => proved,
+        signal = interrupts.next() => Err(Failure::Interrupted { signal }),
+    };
+    let dropped = host.close().await;
+    let proved = proved?;
+    dropped.map(|()| proved)
+}
+
+async fn all(
+    arguments: &Prove,
+    root: &Path,
+    inputs: &Inputs,
+    compiled: &diglot::Compiled,
+    host: &Host,
+) -> Result<Findings, Failure> {
+    let (sqlite, pg) = tokio::join!(sqlite::Sqlite::open(inputs), pg::Pg::open(inputs, host));
+    let mut engines = Engines { sqlite: sqlite?, pg: pg? };
+    let relations = Relations { sqlite: engines.sqlite.relations().await?, pg: engines.pg.relations().await? };
+    let subjects = Prover::new(inputs, compiled, &relations).subjects();
+    let wanted = |subject: &&Subject| arguments.statement.as_ref().is_none_or(|name| *name == subject.name);
+    let subjects: Vec<&Subject> = subjects.iter().filter(wanted).collect();
+    if let (true, Some(name)) = (subjects.is_empty(), &arguments.statement) {
+        return Err(Failure::UnknownStatement { name: name.clone() });
+    }
+    let kept = kept::read(root)?;
+    let progress = progress(subjects.len());
+    let mut findings = Findings { pairs: subjects.len(), ..Findings::default() };
+    for subject in subjects {
+        progress.set_message(subject.name.clone());
+        let own = kept.iter().filter(|(name, _)| *name == subject.name).map(|(_, case)| case.clone());
+        let tried = engines.subject(subject, own.collect(), arguments).await?;
+        findings.cases += tried.cases;
+        findings.list.extend(report::findings(subject, &tried));
+        progress.inc(1);
+    }
+    progress.finish_and_clear();
+    Ok(findings)
+}
+
+/// An engine's own words.
+fn words(error: sqlx::Error) -> String {
+    match error.as_database_error() {
+        Some(error) => error.message().to_owned(),
+        None => error.to_string(),
+    }
+}
+
+/// A bar on a terminal, nothing in a pipe.
+fn progress(subjects: usize) -> ProgressBar {
+    let bar = ProgressBar::new(subjects as u64);
+    match ProgressStyle::with_template("proving {bar:40} {pos}/{len} {msg}") {
+        Ok(style) => bar.with_style(style),
+        Err(_) => bar,
+    }
+}
+
+impl Engines {
+    /// Tries a pair until it differs or the cases are through.
+    async fn subject(&mut self, subject: &Subject, kept: Vec<Case>, arguments: &Prove) -> Result<Tried, Failure> {
+        let mut tried = Tried::default();
+        let made = (0..arguments.cases).map(|number| subject.case(arguments.seed, number, arguments.rows));
+        for mut case in kept.into_iter().chain(made) {
+            let Some((sqlite, pg)) = self.both(subject, &mut case).await? else { continue };
+            tried.cases += 1;
+            if !subject.declared.is_empty()
+                && let Some(difference) = subject.compare_all(&sqlite, &pg)
+            {
+                tried.seen.extend(difference.columns);
+                tried.seen.insert(String::new());
+            }
+            if let Some(difference) = subject.compare(&sqlite, &pg) {
+                tried.found = Some(self.shrink(subject, case, difference).await?);
+                break;
+            }
+        }
+        Ok(tried)
+    }
+
+    /// Runs a case on both engines. Rows that one of them refuses are left out of the case on both.
+    async fn both(&mut self, subject: &Subject, case: &mut Case) -> Result<Option<(Answer, Answer)>, Failure> {
+        for _ in 0..ATTEMPTS {
+            let (sqlite, pg) = tokio::join!(self.sqlite.run(subject, case), self.pg.run(subject, case));
+            let refused = match (sqlite?, pg?) {
+                (Ran::Answered(sqlite), Ran::Answered(pg)) => return Ok(Some((sqlite, pg))),
+                (Ran::Refused(mut rows), Ran::Refused(more)) => {
+                    rows.extend(more);
+                    rows
+                }
+                (Ran::Refused(rows), _) | (_, Ran::Refused(rows)) => rows,
+            };
+            for (table, rows) in &mut case.rows {
+                let mut at = 0;
+                rows.retain(|_| {
+                    at += 1;
+                    !refused.contains(&(table.clone(), at - 1))
+                });
+            }
+        }
+        Ok(None)
+    }
+
+    /// Makes a difference smaller while it stays one.
+    async fn shrink(
+        &mut self,
+        subject: &Subject,
+        case: Case,
+        difference: Difference,
+    ) -> Result<(Case, Difference), Failure> {
+        let (mut best, mut shown) = (case, difference);
+        let mut steps = 0;
+        'smaller: loop {
+            for mut next in subject.simpler(&best) {
+                steps += 1;
+                if steps > SHRINK_STEPS {
+                    break 'smaller;
+                }
+                let Some((sqlite, pg)) = self.both(subject, &mut next).await? else { continue };
+                if let Some(difference) = subject.compare(&sqlite, &pg)
+                    && difference.what == shown.what
+                {
+                    (best, shown) = (next, difference);
+                    continue 'smaller;
+                }
+            }
+            break;
+        }
+        Ok((best, shown))
+    }
+}

@@ -1,0 +1,87 @@
+//! The catalogue of dialect differences, run: what really differs has to be found by data that nobody wrote for it.
+
+use diglot::config::Config;
+use diglot::source::{SourceFile, Sources};
+
+use super::*;
+
+#[path = "../../../diglot/tests/case/mod.rs"]
+mod case;
+
+/// Cases that one session cannot show, with the reason.
+const UNSEEN: [(&str, &str); 0] = [];
+
+fn inputs(case: &toml::Table) -> Inputs {
+    let mut sources = Sources::default();
+    for (dialect, mark) in [("sqlite", '?'), ("pg", '$')] {
+        let (schema, statements) = case::page(case, dialect, mark);
+        sources.add(SourceFile::new(format!("schema/{dialect}/0001_all.sql"), schema));
+        sources.add(SourceFile::new(format!("sql/{dialect}/case.sql"), statements));
+    }
+    Inputs { config: Config::default(), sources, ..Inputs::default() }
+}
+
+/// What running a case shows.
+async fn shown(case: &toml::Table, host: &Host) -> String {
+    let inputs = inputs(case);
+    let compiled = compile(&inputs);
+    let opened = tokio::join!(sqlite::Sqlite::open(&inputs), pg::Pg::open_again(&inputs, host));
+    let (sqlite, pg) = match opened {
+        (Ok(sqlite), Ok(pg)) => (sqlite, pg),
+        (Err(_), Err(_)) => return "no engine takes the schema".into(),
+        (Err(error), _) | (_, Err(error)) => return format!("found: {error}").lines().next().unwrap_or("").to_owned(),
+    };
+    let mut engines = Engines { sqlite, pg };
+    let relations =
+        Relations { sqlite: engines.sqlite.relations().await.unwrap(), pg: engines.pg.relations().await.unwrap() };
+    let subjects = Prover::new(&inputs, &compiled, &relations).subjects();
+    if subjects.is_empty() {
+        let rules: Vec<&str> = compiled.diagnostics.iter().map(|finding| finding.rule).collect();
+        return format!("not run: {}", rules.join(" "));
+    }
+    let arguments = Prove {
+        project: crate::cli::Project { root: None },
+        statement: None,
+        rows: 4,
+        cases: 40,
+        seed: 1,
+        postgres: None,
+    };
+    let mut cases = 0;
+    for subject in &subjects {
+        let tried = engines.subject(subject, Vec::new(), &arguments).await.unwrap();
+        cases += tried.cases;
+        if let Some((_, difference)) = tried.found {
+            return format!("found: {}", difference.what);
+        }
+    }
+    format!("equal in {cases} cases")
+}
+
+#[test]
+fn real_drift_is_found_by_running_it() {
+    let mut lines = Vec::new();
+    runtime().unwrap().block_on(async {
+        let mut interrupts = Interrupts::catch().unwrap();
+        let host = Host::open(None, &mut interrupts).await.unwrap();
+        for (name, case) in case::cases() {
+            let category = case["category"].as_str().unwrap_or_default().to_owned();
+            if ["real drift", "same-text-different-meaning"].contains(&category.as_str()) {
+                lines.push((category, name, shown(&case, &host).await));
+            }
+        }
+        host.close().await.unwrap();
+    });
+    let mut table = String::new();
+    for category in ["real drift", "same-text-different-meaning"] {
+        let of = || lines.iter().filter(|(of, ..)| of == category);
+        let found = of().filter(|(_, _, shown)| shown.starts_with("found")).count();
+        table += &format!("{category:28} {found:>4} of {:>4} found\n", of().count());
+    }
+    for (_, name, shown) in lines.iter().filter(|(_, _, shown)| !shown.starts_with("found")) {
+        let why = UNSEEN.iter().find(|(unseen, _)| unseen == name).map_or("", |(_, why)| why);
+        table += &format!("  {name}: {shown}{}{why}\n", if why.is_empty() { "" } else { "; " });
+    }
+    println!("{table}");
+    insta::assert_snapshot!("catalogue_run", table);
+}

@@ -1,0 +1,131 @@
+//! Runs cases on SQLite, in a database in memory that every case leaves as it was.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use diglot::Inputs;
+use diglot::dialect::Dialect;
+use diglot::prove::{Answer, Case, NEW_IDS, Rows, Subject};
+use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
+use sqlx::{AssertSqlSafe, Connection, Executor};
+
+use super::{Ran, arguments, values, words};
+use crate::failure::Failure;
+use crate::prepare::migrations;
+
+pub(super) struct Sqlite {
+    connection: SqliteConnection,
+    /// Tables that number their rows by AUTOINCREMENT.
+    numbered: BTreeSet<String>,
+}
+
+fn failed(what: &str) -> impl FnOnce(sqlx::Error) -> Failure {
+    let what = what.to_owned();
+    move |source| Failure::Engine { what, source }
+}
+
+impl Sqlite {
+    /// A database with the project's schema.
+    pub(super) async fn open(inputs: &Inputs) -> Result<Self, Failure> {
+        let options = SqliteConnectOptions::new().in_memory(true).foreign_keys(true);
+        let mut connection = SqliteConnection::connect_with(&options).await.map_err(failed("open SQLite in memory"))?;
+        for (file, text) in migrations(inputs, Dialect::Sqlite) {
+            let what = format!("run {} on SQLite", inputs.sources.file(file).path);
+            connection.execute(sqlx::raw_sql(AssertSqlSafe(text.to_owned()))).await.map_err(failed(&what))?;
+        }
+        let named = "SELECT name FROM sqlite_master WHERE type = 'table' AND sql LIKE '%AUTOINCREMENT%'";
+        let numbered: Vec<String> =
+            sqlx::query_scalar(named).fetch_all(&mut connection).await.map_err(failed("read SQLite's schema"))?;
+        for table in tables(&mut connection).await? {
+            // What the migrations put there would be in the way of the cases.
+            let clear = format!("DELETE FROM \"{table}\"");
+            connection
+                .execute(sqlx::raw_sql(AssertSqlSafe(clear)))
+                .await
+                .map_err(failed("empty the tables of SQLite"))?;
+        }
+        Ok(Self { connection, numbered: numbered.into_iter().collect() })
+    }
+
+    /// What views read and triggers may write.
+    pub(super) async fn relations(&mut self) -> Result<BTreeMap<String, BTreeSet<String>>, Failure> {
+        let query = "SELECT lower(tbl_name), lower(sql) FROM sqlite_master WHERE type IN ('view', 'trigger')";
+        let texts: Vec<(String, String)> =
+            sqlx::query_as(query).fetch_all(&mut self.connection).await.map_err(failed("read SQLite's schema"))?;
+        let tables = tables(&mut self.connection).await?;
+        Ok(super::report::mentioned(&tables, &texts))
+    }
+
+    /// Runs a case and takes it back.
+    pub(super) async fn run(&mut self, subject: &Subject, case: &Case) -> Result<Ran, Failure> {
+        self.plain("BEGIN").await.map_err(failed("begin on SQLite"))?;
+        let ran = self.inside(subject, case).await;
+        // After some errors SQLite has ended the transaction by itself.
+        self.plain("ROLLBACK").await.ok();
+        ran
+    }
+
+    async fn inside(&mut self, subject: &Subject, case: &Case) -> Result<Ran, Failure> {
+        let mut refused = Vec::new();
+        for (table, at, sql) in subject.inserts(case, Dialect::Sqlite) {
+            if self.plain(&sql).await.is_err() {
+                refused.push((table, at));
+            }
+        }
+        if !refused.is_empty() {
+            return Ok(Ran::Refused(refused));
+        }
+        for sql in subject.clearings() {
+            self.plain(&sql)
+                .await
+                .map_err(failed("take out impossible rows on SQLite, as `[prove.impossible]` says"))?;
+        }
+        for table in subject.tables.iter().chain(&subject.compared).filter(|t| self.numbered.contains(&t.name)) {
+            let name = &table.name;
+            let number = format!(
+                "DELETE FROM sqlite_sequence WHERE name = '{name}'; \
+                 INSERT INTO sqlite_sequence (name, seq) VALUES ('{name}', {})",
+                NEW_IDS - 1
+            );
+            self.connection
+                .execute(sqlx::raw_sql(AssertSqlSafe(number)))
+                .await
+                .map_err(failed("set where SQLite numbers from"))?;
+        }
+        let result = self.statement(subject, case).await;
+        let mut tables = Vec::new();
+        if subject.writes && result.is_ok() {
+            for table in &subject.compared {
+                let rows = self.rows(&table.select(Dialect::Sqlite)).await;
+                tables.push(rows.map_err(failed(&format!("read {} on SQLite", table.name)))?);
+            }
+        }
+        Ok(Ran::Answered(Answer { result, tables }))
+    }
+
+    async fn statement(&mut self, subject: &Subject, case: &Case) -> Result<(Rows, u64), String> {
+        let Some([text, _]) = subject.variant(case) else { return Err("no such variant".into()) };
+        let arguments = arguments::sqlite(text, case).map_err(|error| error.to_string())?;
+        let query = sqlx::query_with(AssertSqlSafe(text.sql.clone()), arguments);
+        if subject.columns.is_empty() {
+            let done = query.execute(&mut self.connection).await.map_err(words)?;
+            return Ok((Vec::new(), done.rows_affected()));
+        }
+        let rows = query.fetch_all(&mut self.connection).await.map_err(words)?;
+        let rows: Result<Rows, sqlx::Error> = rows.iter().map(values::of_sqlite).collect();
+        Ok((rows.map_err(words)?, 0))
+    }
+
+    async fn rows(&mut self, sql: &str) -> Result<Rows, sqlx::Error> {
+        let rows = sqlx::query(AssertSqlSafe(sql.to_owned())).fetch_all(&mut self.connection).await?;
+        rows.iter().map(values::of_sqlite).collect()
+    }
+
+    async fn plain(&mut self, sql: &str) -> Result<(), sqlx::Error> {
+        self.connection.execute(sqlx::raw_sql(AssertSqlSafe(sql.to_owned()))).await.map(|_| ())
+    }
+}
+
+async fn tables(connection: &mut SqliteConnection) -> Result<Vec<String>, Failure> {
+    let query = "SELECT lower(name) FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'";
+    sqlx::query_scalar(query).fetch_all(connection).await.map_err(failed("read SQLite's schema"))
+}

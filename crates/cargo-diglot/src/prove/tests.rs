@@ -1,0 +1,91 @@
+//! A small project whose pages look alike and are not: found, kept, declared, mended.
+
+use std::fs;
+
+use super::*;
+use crate::cli;
+
+const SQLITE_SCHEMA: &str =
+    "CREATE TABLE job (id INTEGER NOT NULL PRIMARY KEY, name TEXT NOT NULL, due_ms INTEGER) STRICT;\n";
+const PG_SCHEMA: &str = "CREATE TABLE job (id bigint NOT NULL PRIMARY KEY, name text NOT NULL, due_ms bigint);\n";
+
+/// A project with one statement, which has the same text on both pages but for its annotations.
+fn project(annotations: &str, sql: &str, pg_sql: &str) -> tempfile::TempDir {
+    let root = tempfile::tempdir().expect("a folder");
+    let page = |annotations: &str, sql: &str| format!("-- Reads jobs.\n-- name: job_list :many\n{annotations}{sql};\n");
+    for (path, text) in [
+        ("diglot.toml", "[prove.ranges]\n\"job.id\" = [0, 9]\n".to_owned()),
+        ("schema/sqlite/0001_job.sql", SQLITE_SCHEMA.to_owned()),
+        ("schema/pg/0001_job.sql", PG_SCHEMA.to_owned()),
+        ("sql/sqlite/job.sql", page(annotations, sql)),
+        ("sql/pg/job.sql", page("", pg_sql)),
+    ] {
+        let path = root.path().join(path);
+        fs::create_dir_all(path.parent().expect("a parent")).expect("a folder");
+        fs::write(path, text).expect("a file");
+    }
+    root
+}
+
+/// What a run finds, by rule and message.
+async fn run(root: &Path, host: &Host) -> Vec<Diagnostic> {
+    let inputs = diglot::build::load(root).expect("readable files");
+    let compiled = compile(&Inputs { check_answers: false, ..inputs.clone() });
+    assert!(!compiled.has_errors(), "{:?}", compiled.diagnostics);
+    let arguments =
+        Prove { project: cli::Project { root: None }, statement: None, rows: 4, cases: 30, seed: 1, postgres: None };
+    let inputs = Inputs { check_answers: false, ..inputs };
+    let mut engines = Engines {
+        sqlite: sqlite::Sqlite::open(&inputs).await.expect("SQLite"),
+        pg: pg::Pg::open_again(&inputs, host).await.expect("Postgres"),
+    };
+    let relations = Relations::default();
+    let mut found = Vec::new();
+    for subject in Prover::new(&inputs, &compiled, &relations).subjects() {
+        let kept = kept::read(root).expect("readable cases");
+        let own = kept.into_iter().filter(|(name, _)| *name == subject.name).map(|(_, case)| case).collect();
+        let tried = engines.subject(&subject, own, &arguments).await.expect("engines that talk");
+        assert!(tried.cases > 0);
+        found.extend(report::findings(&subject, &tried));
+    }
+    found
+}
+
+#[test]
+fn a_difference_is_found_shrunk_kept_declared_and_mended() {
+    let by_name = "SELECT id, name FROM job ORDER BY name, id";
+    let by_bytes = "SELECT id, name FROM job ORDER BY name COLLATE \"C\", id";
+    runtime().expect("a runtime").block_on(async {
+        let mut interrupts = Interrupts::catch().expect("signals");
+        let host = Host::open(None, &mut interrupts).await.expect("a server");
+
+        let drifting = project("", by_name, by_name);
+        let found = run(drifting.path(), &host).await;
+        let [finding] = found.as_slice() else { panic!("{found:?}") };
+        assert_eq!(
+            (finding.rule, finding.message.as_str()),
+            ("results-differ", "job_list: the order of the rows differs")
+        );
+        let rows = finding.notes.iter().filter(|note| note.starts_with("job: "));
+        assert_eq!(rows.count(), 2, "two rows are enough to show an order: {:?}", finding.notes);
+        let kept = finding.help.iter().find_map(|help| help.split_once("`prove/job_list.toml`:\n")).expect("a file");
+        let (name, case) = Case::from_toml(kept.1).expect("a case");
+        assert_eq!((name.as_str(), case.rows["job"].len()), ("job_list", 2));
+
+        fs::create_dir(drifting.path().join(kept::FOLDER)).expect("a folder");
+        fs::write(drifting.path().join("prove/job_list.toml"), kept.1).expect("a file");
+        assert_eq!(run(drifting.path(), &host).await.len(), 1);
+
+        let declared = project("-- diverges(results): the server sorts by its language.\n", by_name, by_name);
+        assert!(run(declared.path(), &host).await.is_empty());
+
+        let mended = project("", by_name, by_bytes);
+        assert!(run(mended.path(), &host).await.is_empty());
+
+        let needless = project("-- diverges(results): the server sorts by its language.\n", by_name, by_bytes);
+        let found = run(needless.path(), &host).await;
+        let [finding] = found.as_slice() else { panic!("{found:?}") };
+        assert_eq!(finding.rule, "unused-divergence");
+        host.close().await.expect("a database that goes");
+    });
+}

@@ -1,0 +1,385 @@
+//! Makes the rows and the arguments of a case.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+
+use serde_json::{Value as Json, json};
+
+use super::pool::{self, Mood, Pool};
+use super::random::Random;
+use super::subject::Subject;
+use super::tables::{List, Table, TableColumn};
+use super::uses::Key;
+use super::value::{Value, list_as_json};
+use crate::dialect::Dialect;
+use crate::infer::Param;
+use crate::types::Base;
+
+/// A row: its values by column. What is missing is left to the database.
+pub type Row = BTreeMap<String, Value>;
+
+/// What a pair is tried on.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Case {
+    /// The rows of every table that has some.
+    pub rows: BTreeMap<String, Vec<Row>>,
+    /// The arguments; an optional one that is missing is not given.
+    pub args: BTreeMap<String, Value>,
+}
+
+/// Cases of one kind follow each other in this circle: from rows that all match to rows that hardly do.
+const MOODS: [(Mood, usize); 6] = [
+    (Mood { main: 97, null: 4, edge: 0 }, 0),
+    (Mood { main: 85, null: 12, edge: 15 }, 0),
+    (Mood { main: 65, null: 25, edge: 50 }, 6),
+    (Mood { main: 90, null: 50, edge: 10 }, 3),
+    (Mood { main: 75, null: 10, edge: 90 }, 0),
+    (Mood { main: 45, null: 30, edge: 80 }, 20),
+];
+
+/// How often other values are tried for a row that would be there twice.
+const ATTEMPTS: usize = 6;
+
+impl Subject {
+    /// The case of a number: always the same for the same seed.
+    pub fn case(&self, seed: u64, number: u64, rows: usize) -> Case {
+        let index = usize::try_from(number % MOODS.len() as u64).unwrap_or(0);
+        let (mood, odd) = MOODS[index];
+        let random = Random::new(seed, &self.name, number);
+        let mut maker = Maker { subject: self, random, mood, odd, mains: BTreeMap::new(), values: BTreeMap::new() };
+        let mut case = Case::default();
+        let round = number / MOODS.len() as u64;
+        for table in &self.tables {
+            // The first round has rows everywhere; later ones may do without.
+            let most = if round > 0 && maker.random.percent(10) { 0 } else { 1 + maker.random.below(rows) };
+            let made = maker.rows(table, most, &case);
+            if !made.is_empty() {
+                case.rows.insert(table.name.clone(), made);
+            }
+        }
+        let given: &[String] = match self.variants.len() {
+            0 => &[],
+            count => &self.variants[usize::try_from(number % count as u64).unwrap_or(0)][0].variant.given,
+        };
+        for param in self.params.iter().filter(|param| !param.optional || given.contains(&param.name)) {
+            let value = maker.argument(param);
+            case.args.insert(param.name.clone(), value);
+        }
+        case
+    }
+
+    /// Which texts a case runs.
+    pub fn variant(&self, case: &Case) -> Option<&[crate::EmittedText; 2]> {
+        let is_given = |name: &String| case.args.contains_key(name);
+        self.variants
+            .iter()
+            .find(|[text, _]| text.variant.given.iter().all(is_given) && !text.variant.left_out.iter().any(is_given))
+    }
+
+    /// The statements that put a case's rows into a database, with the table and the place of each row.
+    pub fn inserts(&self, case: &Case, dialect: Dialect) -> Vec<(String, usize, String)> {
+        let mut texts = Vec::new();
+        for table in &self.tables {
+            for (at, row) in case.rows.get(&table.name).into_iter().flatten().enumerate() {
+                texts.push((table.name.clone(), at, insert(table, row, dialect)));
+            }
+        }
+        texts
+    }
+
+    /// The statements that take out again what no program would have written.
+    pub fn clearings(&self) -> Vec<String> {
+        let of_table = |table: &Table| {
+            let condition = self.impossible.get(&table.name)?;
+            Some(format!("DELETE FROM {} WHERE {condition}", quote(&table.name)))
+        };
+        self.tables.iter().filter_map(of_table).collect()
+    }
+
+    pub(super) fn pool(&self, key: &Key) -> &Pool {
+        const NOTHING: &Pool = &Pool::NOTHING;
+        self.pool_of.get(key).and_then(|at| self.pools.get(*at)).unwrap_or(NOTHING)
+    }
+}
+
+fn quote(name: &str) -> String {
+    format!("\"{}\"", name.replace('"', "\"\""))
+}
+
+fn insert(table: &Table, row: &Row, dialect: Dialect) -> String {
+    let mut names = Vec::new();
+    let mut values = Vec::new();
+    let mut items = Vec::new();
+    for column in &table.columns {
+        let Some(value) = row.get(&column.name) else { continue };
+        match (&column.list, dialect, value) {
+            (Some(List::Table { name, item, owner }), Dialect::Sqlite, Value::List(of_row)) => {
+                let columns: Vec<String> = owner.iter().map(|name| quote(name)).collect();
+                let whose = owner.iter().map(|name| {
+                    let base = table.columns.iter().find(|c| c.name == *name).and_then(|c| c.sqlite.clone());
+                    row.get(name).unwrap_or(&Value::Null).literal(dialect, &base.unwrap_or(Base::Text))
+                });
+                items.push(format!(
+                    "INSERT OR IGNORE INTO {} ({}, {}) SELECT {}, value FROM json_each({})",
+                    quote(name),
+                    columns.join(", "),
+                    quote(item),
+                    whose.collect::<Vec<_>>().join(", "),
+                    super::value::quoted(&list_as_json(of_row).to_string())
+                ));
+            }
+            (Some(List::Separated(between)), Dialect::Sqlite, Value::List(of_row)) => {
+                let texts = of_row.iter().map(|item| match item {
+                    Value::Text(text) => text.clone(),
+                    item => item.to_string(),
+                });
+                names.push(quote(&column.name));
+                values.push(super::value::quoted(&texts.collect::<Vec<_>>().join(between)));
+            }
+            _ => {
+                if let Some(base) = column.on(dialect) {
+                    names.push(quote(&column.name));
+                    values.push(value.literal(dialect, base));
+                }
+            }
+        }
+    }
+    let overriding = if dialect == Dialect::Pg { " OVERRIDING SYSTEM VALUE" } else { "" };
+    let own = match names.is_empty() {
+        true => format!("INSERT INTO {} DEFAULT VALUES", quote(&table.name)),
+        false => format!(
+            "INSERT INTO {} ({}){overriding} VALUES ({})",
+            quote(&table.name),
+            names.join(", "),
+            values.join(", ")
+        ),
+    };
+    std::iter::once(own).chain(items).collect::<Vec<_>>().join("; ")
+}
+
+struct Maker<'s> {
+    subject: &'s Subject,
+    random: Random,
+    mood: Mood,
+    /// In how many of a hundred places a JSON document is not as a program would write it.
+    odd: usize,
+    mains: BTreeMap<(usize, &'static str), Value>,
+    /// The values of a pool, which are many times drawn from.
+    values: BTreeMap<(usize, &'static str), Rc<Vec<Value>>>,
+}
+
+impl Maker<'_> {
+    fn rows(&mut self, table: &Table, count: usize, case: &Case) -> Vec<Row> {
+        let mut rows: Vec<Row> = Vec::new();
+        let mut keys: BTreeSet<String> = BTreeSet::new();
+        for at in 0..count {
+            for attempt in 0..ATTEMPTS {
+                let row = self.row(table, at, attempt, case);
+                let taken: Vec<String> = table.unique.iter().filter_map(|key| key_of(&row, key)).collect();
+                if taken.iter().any(|key| keys.contains(key)) {
+                    continue;
+                }
+                keys.extend(taken);
+                rows.push(row);
+                break;
+            }
+        }
+        rows
+    }
+
+    fn row(&mut self, table: &Table, at: usize, attempt: usize, case: &Case) -> Row {
+        let mut row = Row::new();
+        for column in &table.columns {
+            if column.numbered {
+                row.insert(column.name.clone(), Value::Int(i64::try_from(at + 1).unwrap_or(1)));
+                continue;
+            }
+            let key = Key::Column(table.name.clone(), column.name.clone());
+            let is_key = table.unique.iter().any(|unique| unique.contains(&column.name));
+            // A row that is there already is told apart by what is not the main value.
+            let mood = if is_key && attempt > 0 { Mood { main: 30, ..self.mood } } else { self.mood };
+            let value = self.column(&key, column, mood, at == 0 && attempt == 0);
+            row.insert(column.name.clone(), value);
+        }
+        for key in &table.foreign {
+            let parents = case.rows.get(&key.table).map_or(&[][..], Vec::as_slice);
+            let referred = self.subject.tables.iter().find(|other| other.name == key.table);
+            let columns = if key.referred.is_empty() {
+                referred.and_then(|table| table.unique.first()).cloned().unwrap_or_default()
+            } else {
+                key.referred.clone()
+            };
+            let parent = self.random.pick(parents).cloned();
+            for (from, to) in key.columns.iter().zip(&columns) {
+                let is_null = row.get(from) == Some(&Value::Null);
+                if let (Some(value), false) = (parent.as_ref().and_then(|parent| parent.get(to)), is_null) {
+                    row.insert(from.clone(), value.clone());
+                }
+            }
+        }
+        row
+    }
+
+    fn column(&mut self, key: &Key, column: &TableColumn, mood: Mood, first: bool) -> Value {
+        let pool = self.subject.pool(key);
+        if column.nullable && !pool.constant {
+            let null = match (pool.null, first) {
+                (true, _) => 40.max(mood.null),
+                (false, true) => mood.null / 3,
+                (false, false) => mood.null,
+            };
+            if self.random.percent(null) {
+                return Value::Null;
+            }
+        }
+        if matches!(column.base, Base::Timestamp) && column.has_default {
+            return pool::plain(&Base::Timestamp, self.random.below(3));
+        }
+        self.value(key, &column.base, mood)
+    }
+
+    fn argument(&mut self, param: &Param) -> Value {
+        let key = Key::Param(param.name.clone());
+        let pool = self.subject.pool(&key);
+        let null = if pool.null { 30.max(self.mood.null) } else { self.mood.null };
+        if param.ty.nullable && self.random.percent(null) {
+            return Value::Null;
+        }
+        // Arguments miss less often than rows do, because one that misses everything tells little.
+        let main = 50 + self.mood.main / 2;
+        self.value(&key, &param.ty.base, Mood { main, ..self.mood })
+    }
+
+    fn value(&mut self, key: &Key, base: &Base, mood: Mood) -> Value {
+        let paths = self.subject.paths.get(key).cloned().unwrap_or_default();
+        match base {
+            Base::Json => Value::Json(self.document(key, &paths)),
+            Base::Text if !paths.is_empty() => Value::Text(self.document(key, &paths).to_string()),
+            Base::TextArray => {
+                let list = self.list(key, &Base::Text, mood);
+                self.as_sqlite_can(key, list)
+            }
+            Base::Int64Array => self.list(key, &Base::Int64, mood),
+            Base::UuidArray => self.list(key, &Base::Uuid, mood),
+            base => self.plain(key, base, mood),
+        }
+    }
+
+    fn list(&mut self, key: &Key, item: &Base, mood: Mood) -> Value {
+        let count = self.random.below(4);
+        let items = (0..count).map(|_| self.plain(key, item, Mood { main: 60, ..mood }));
+        Value::List(items.collect())
+    }
+
+    /// A list that SQLite can hold in its own form: without what it could not tell apart.
+    fn as_sqlite_can(&self, key: &Key, list: Value) -> Value {
+        let Key::Column(table, column) = key else { return list };
+        let table = self.subject.tables.iter().find(|known| known.name == *table);
+        let column = table.and_then(|table| table.columns.iter().find(|known| known.name == *column));
+        match (column.and_then(|column| column.list.as_ref()), list) {
+            (Some(List::Separated(between)), Value::List(mut items)) => {
+                items.retain(|item| !matches!(item, Value::Text(text) if text.is_empty() || text.contains(between)));
+                Value::List(items)
+            }
+            // A table has every item once.
+            (Some(List::Table { .. }), Value::List(mut items)) => {
+                items.sort_by(Value::compare);
+                items.dedup();
+                Value::List(items)
+            }
+            (_, list) => list,
+        }
+    }
+
+    fn plain(&mut self, key: &Key, base: &Base, mood: Mood) -> Value {
+        let (subject, at) = (self.subject, self.subject.pool_of.get(key).copied());
+        let pool = subject.pool(key);
+        // Ids that some tables hold as text and others as UUID are the same ids.
+        let is_id = *base == Base::Text && at.is_some_and(|at| self.holds_uuids(at));
+        let drawn = if is_id { Base::Uuid } else { base.clone() };
+        let id = (at.unwrap_or(usize::MAX), drawn.word());
+        let value = if self.random.percent(mood.main) {
+            match self.mains.get(&id) {
+                Some(main) => main.clone(),
+                None => {
+                    let main = pool.main(&mut self.random, &drawn, self.mood);
+                    self.mains.insert(id, main.clone());
+                    main
+                }
+            }
+        } else {
+            let values = Rc::clone(self.values.entry(id).or_insert_with(|| Rc::new(pool.values(&drawn))));
+            self.random.pick(&values).cloned().unwrap_or(Value::Null)
+        };
+        if is_id { pool::as_text_of_uuid(&value) } else { value }
+    }
+
+    fn holds_uuids(&self, at: usize) -> bool {
+        let members = self.subject.pool_of.iter().filter(|(_, of)| **of == at).map(|(key, _)| key);
+        members.into_iter().any(|key| match key {
+            Key::Column(table, column) => self.subject.tables.iter().any(|known| {
+                known.name == *table && known.columns.iter().any(|c| c.name == *column && c.base == Base::Uuid)
+            }),
+            Key::Param(name) => self
+                .subject
+                .params
+                .iter()
+                .any(|param| param.name == *name && matches!(param.ty.base, Base::Uuid | Base::UuidArray)),
+            Key::Json(..) => false,
+        })
+    }
+
+    /// A document with the fields that somebody reads or writes there.
+    fn document(&mut self, key: &Key, paths: &BTreeSet<Vec<String>>) -> Json {
+        let is_list = paths.iter().any(|path| path.first().is_some_and(|step| step == "*"));
+        let mut document = if is_list { Json::Array(vec![Json::Null; self.random.below(4)]) } else { json!({}) };
+        // Longer paths last, so that what they need is there.
+        let mut sorted: Vec<&Vec<String>> = paths.iter().filter(|path| !path.is_empty()).collect();
+        sorted.sort_by_key(|path| path.len());
+        for path in sorted {
+            if self.random.percent(25) {
+                continue;
+            }
+            let declared = self.subject.fields.get(&(key.clone(), path.clone())).map(String::as_str);
+            let is_parent = paths.iter().any(|other| other.len() > path.len() && other.starts_with(path));
+            let kind = if is_parent { Some("object") } else { declared };
+            let place = Key::Json(Box::new(key.clone()), path.clone());
+            let mut values = Vec::new();
+            for _ in 0..4 {
+                let value = self.leaf(&place);
+                let odd = self.random.percent(self.odd);
+                values.push(match (kind, declared, odd) {
+                    (Some("object"), None, true) => pool::json_leaf(&mut self.random, &value, None, true),
+                    (Some("object"), ..) => Some(json!({})),
+                    _ => pool::json_leaf(&mut self.random, &value, declared, odd),
+                });
+            }
+            let mut next = 0;
+            pool::put(&mut document, path, &mut || {
+                next += 1;
+                values[(next - 1) % values.len()].clone()
+            });
+        }
+        document
+    }
+
+    fn leaf(&mut self, place: &Key) -> Value {
+        let mood = self.mood;
+        let pool = self.subject.pool(place);
+        let written = pool.literals.iter().chain(&pool.words).next();
+        let base = match written {
+            Some(Value::Int(_)) => Base::Int64,
+            Some(Value::Real(_)) => Base::Float64,
+            Some(Value::Bool(_)) => Base::Bool,
+            _ => Base::Text,
+        };
+        self.plain(place, &base, mood)
+    }
+}
+
+/// A row's values under a key, unless one is NULL.
+fn key_of(row: &Row, key: &[String]) -> Option<String> {
+    let values: Vec<String> = key.iter().filter_map(|name| row.get(name)).map(ToString::to_string).collect();
+    let is_whole = values.len() == key.len() && values.iter().all(|value| value != "NULL");
+    is_whole.then(|| format!("{}: {}", key.join(" "), values.join("\u{0}")))
+}

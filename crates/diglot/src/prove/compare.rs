@@ -1,0 +1,325 @@
+//! Holds the answers of both engines against each other, as the declared types and the declared order say.
+
+use std::cmp::Ordering;
+use std::collections::BTreeSet;
+
+use serde_json::Value as Json;
+
+use super::subject::{Order, Subject};
+use super::tables::List;
+use super::value::{Value, parse_uuid};
+use crate::page::Cardinality;
+use crate::types::Base;
+
+/// Where both engines start to number new rows of a case. What they number from here on need not be the same: which
+/// of two rows is first is nobody's promise.
+pub const NEW_IDS: i64 = 1_900_000_000;
+/// More new rows than any case makes.
+const NEW_IDS_END: i64 = NEW_IDS + 100_000;
+/// A time in milliseconds that no case holds and every clock has passed.
+const CLOCK_MS: i64 = 1_500_000_000_000;
+
+/// Rows of values.
+pub type Rows = Vec<Vec<Value>>;
+
+/// The rows of a table after a case, in the order of the subject's compared tables.
+pub type TableRows = Vec<Rows>;
+
+/// What one engine answered.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Answer {
+    /// The rows and how many were written, or the engine's words against it.
+    pub result: Result<(Rows, u64), String>,
+    /// The compared tables afterwards; none after an error.
+    pub tables: TableRows,
+}
+
+/// How two answers differ.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Difference {
+    /// In one sentence.
+    pub what: String,
+    /// What SQLite gave, line by line.
+    pub sqlite: Vec<String>,
+    /// What Postgres gave.
+    pub pg: Vec<String>,
+    /// The columns that differ, where single ones do.
+    pub columns: BTreeSet<String>,
+}
+
+impl Subject {
+    /// What differs and is not declared to. A call that fails on both pages is the same on both, whatever the words.
+    pub fn compare(&self, sqlite: &Answer, pg: &Answer) -> Option<Difference> {
+        if self.declared.iter().any(|declared| declared.column.is_none()) {
+            return None;
+        }
+        self.first_difference(sqlite, pg, &self.masked())
+    }
+
+    /// What differs, declared or not: a declaration without a difference is not needed.
+    pub fn compare_all(&self, sqlite: &Answer, pg: &Answer) -> Option<Difference> {
+        self.first_difference(sqlite, pg, &BTreeSet::new())
+    }
+
+    /// The columns that are declared to differ.
+    fn masked(&self) -> BTreeSet<&str> {
+        self.declared.iter().filter_map(|declared| declared.column.as_deref()).collect()
+    }
+
+    fn first_difference(&self, sqlite: &Answer, pg: &Answer, masked: &BTreeSet<&str>) -> Option<Difference> {
+        let names: Vec<&str> = self.columns.iter().map(|(name, _)| name.as_str()).collect();
+        let shown = [sqlite, pg].map(|answer| match &answer.result {
+            Err(words) => Err(words.clone()),
+            Ok((rows, _)) => self.as_shown(rows),
+        });
+        let [ours, theirs] = match shown {
+            [Err(_), Err(_)] => return None,
+            [Ok(ours), Ok(theirs)] => [ours, theirs],
+            [Err(words), Ok(rows)] => {
+                return Some(of_lines("SQLite fails and Postgres does not", vec![words], lines(&names, &rows)));
+            }
+            [Ok(rows), Err(words)] => {
+                return Some(of_lines("Postgres fails and SQLite does not", lines(&names, &rows), vec![words]));
+            }
+        };
+        let mask = |rows: &Rows| masked_rows(rows, |at| names.get(at).is_some_and(|name| masked.contains(name)));
+        let (ours, theirs) = (mask(&ours), mask(&theirs));
+        if let Some(columns) = multiset_difference(&names, &ours, &theirs) {
+            let mut found = of_lines("the rows differ", lines(&names, &ours), lines(&names, &theirs));
+            found.columns = columns;
+            return Some(found);
+        }
+        if !self.order.agrees(&ours, &theirs) {
+            return Some(of_lines("the order of the rows differs", lines(&names, &ours), lines(&names, &theirs)));
+        }
+        if self.cardinality == Cardinality::Rows {
+            let counts = [sqlite, pg].map(|answer| answer.result.as_ref().map_or(0, |(_, count)| *count));
+            if counts[0] != counts[1] {
+                let count = |count: u64| vec![format!("{count} rows")];
+                return Some(of_lines("the number of rows written differs", count(counts[0]), count(counts[1])));
+            }
+        }
+        self.tables_differ(sqlite, pg, masked)
+    }
+
+    fn tables_differ(&self, sqlite: &Answer, pg: &Answer, masked: &BTreeSet<&str>) -> Option<Difference> {
+        for (at, table) in self.compared.iter().enumerate() {
+            let (Some(ours), Some(theirs)) = (sqlite.tables.get(at), pg.tables.get(at)) else { continue };
+            let columns: Vec<_> = table.shown().collect();
+            let names: Vec<&str> = columns.iter().map(|column| column.name.as_str()).collect();
+            let settle = |rows: &Rows| -> Rows {
+                let row = |row: &Vec<Value>| -> Vec<Value> {
+                    let value = |(at, value): (usize, &Value)| {
+                        let Some(column) = columns.get(at) else { return value.clone() };
+                        let value = match (&column.list, value) {
+                            (Some(List::Separated(between)), Value::Text(text)) => split(text, between),
+                            _ => read(value, &column.base).unwrap_or_else(|_| value.clone()),
+                        };
+                        let is_now = column.clock && matches!(value, Value::Int(ms) if ms > CLOCK_MS);
+                        match value {
+                            _ if is_now => Value::Other("now".into()),
+                            Value::List(mut items) if matches!(column.list, Some(List::Table { .. })) => {
+                                items.sort_by(Value::compare);
+                                items.dedup();
+                                Value::List(items)
+                            }
+                            value => value,
+                        }
+                    };
+                    row.iter().enumerate().map(value).collect()
+                };
+                let rows: Rows = rows.iter().map(row).collect();
+                masked_rows(&rows, |at| names.get(at).is_some_and(|name| masked.contains(name)))
+            };
+            let (ours, theirs) = (settle(ours), settle(theirs));
+            if let Some(columns) = multiset_difference(&names, &ours, &theirs) {
+                let (ours, theirs) = only_differing(&ours, &theirs);
+                let what = format!("afterwards the rows of {} differ", table.name);
+                let mut found = of_lines(&what, lines(&names, &ours), lines(&names, &theirs));
+                found.columns = columns;
+                return Some(found);
+            }
+        }
+        None
+    }
+
+    /// The rows as the generated API shows them; what it would refuse is an error.
+    fn as_shown(&self, rows: &Rows) -> Result<Rows, String> {
+        let row = |row: &Vec<Value>| -> Result<Vec<Value>, String> {
+            let value = |(at, value): (usize, &Value)| match self.columns.get(at) {
+                Some((name, Some(base))) => read(value, base).map_err(|error| format!("{name}: {error}")),
+                _ => Ok(value.clone()),
+            };
+            row.iter().enumerate().map(value).collect()
+        };
+        rows.iter().map(row).collect()
+    }
+}
+
+impl Order {
+    fn agrees(&self, ours: &Rows, theirs: &Rows) -> bool {
+        let pairs = || ours.iter().zip(theirs);
+        match self {
+            Order::Free => true,
+            Order::Total => pairs().all(|(a, b)| order(a, b).is_eq()),
+            Order::By(columns) => {
+                let key = |row: &Vec<Value>| -> Vec<Value> {
+                    columns.iter().filter_map(|at| row.get(*at)).cloned().collect()
+                };
+                pairs().all(|(a, b)| order(&key(a), &key(b)).is_eq())
+            }
+        }
+    }
+}
+
+/// A value as a column of a type shows it.
+fn read(value: &Value, base: &Base) -> Result<Value, String> {
+    let refused = || Err(format!("{value} is not of type {}", base.word()));
+    Ok(match (value, base) {
+        (Value::Null, _) => Value::Null,
+        (Value::Int(n), _) if (NEW_IDS..NEW_IDS_END).contains(n) => Value::Other("a new number".into()),
+        (Value::Int(n), Base::Bool) => match n {
+            0 => Value::Bool(false),
+            1 => Value::Bool(true),
+            _ => return refused(),
+        },
+        (Value::Int(n), Base::Int16) if i16::try_from(*n).is_err() => return refused(),
+        (Value::Int(n), Base::Int32) if i32::try_from(*n).is_err() => return refused(),
+        (Value::Bytes(bytes), Base::Uuid) => match <[u8; 16]>::try_from(bytes.as_slice()) {
+            Ok(id) => Value::Uuid(id),
+            Err(_) => return refused(),
+        },
+        (Value::Text(text), Base::Uuid) => match parse_uuid(text) {
+            Some(id) => Value::Uuid(id),
+            None => return refused(),
+        },
+        (Value::Text(text), Base::Json) => match serde_json::from_str(text) {
+            Ok(json) => Value::Json(settled(json)),
+            Err(error) => return Err(format!("{value} is no JSON: {error}")),
+        },
+        (Value::Json(json), Base::Json) => Value::Json(settled(json.clone())),
+        (Value::Text(text), Base::TextArray | Base::Int64Array | Base::UuidArray) => {
+            let Ok(Json::Array(items)) = serde_json::from_str(text) else { return refused() };
+            of_json(&items, base)
+        }
+        (Value::Json(Json::Array(items)), Base::TextArray | Base::Int64Array | Base::UuidArray) => of_json(items, base),
+        (Value::Int(n), Base::Float64) => Value::Real(*n as f64),
+        (value, _) => value.clone(),
+    })
+}
+
+fn of_json(items: &[Json], base: &Base) -> Value {
+    let item = |item: &Json| match (item, base) {
+        (Json::String(text), Base::UuidArray) => parse_uuid(text).map_or(Value::Text(text.clone()), Value::Uuid),
+        (Json::String(text), _) => Value::Text(text.clone()),
+        (Json::Null, _) => Value::Null,
+        (item, _) => item.as_i64().map_or_else(|| Value::Json(item.clone()), Value::Int),
+    };
+    Value::List(items.iter().map(item).collect())
+}
+
+/// The items of a list that SQLite holds as text.
+fn split(text: &str, between: &str) -> Value {
+    let items = text.split(between).filter(|item| !item.is_empty());
+    Value::List(items.map(|item| Value::Text(item.to_owned())).collect())
+}
+
+/// A document in one spelling: fields in order, whole numbers without a fraction.
+fn settled(json: Json) -> Json {
+    match json {
+        Json::Array(items) => items.into_iter().map(settled).collect(),
+        Json::Object(fields) => {
+            let sorted: std::collections::BTreeMap<String, Json> =
+                fields.into_iter().map(|(name, value)| (name, settled(value))).collect();
+            Json::Object(sorted.into_iter().collect())
+        }
+        Json::Number(number) => match number.as_f64() {
+            Some(float) if !number.is_i64() && float.fract() == 0.0 && float.abs() < 9e15 => Json::from(float as i64),
+            _ => Json::Number(number),
+        },
+        json => json,
+    }
+}
+
+fn masked_rows(rows: &Rows, is_masked: impl Fn(usize) -> bool) -> Rows {
+    let value = |(at, value): (usize, &Value)| {
+        if is_masked(at) { Value::Other("declared to differ".into()) } else { value.clone() }
+    };
+    rows.iter().map(|row| row.iter().enumerate().map(value).collect()).collect()
+}
+
+fn order(a: &[Value], b: &[Value]) -> Ordering {
+    let values = a.iter().zip(b).map(|(a, b)| near(a, b)).find(|order| order.is_ne());
+    values.unwrap_or_else(|| a.len().cmp(&b.len()))
+}
+
+/// Floating-point numbers that differ in the last digits are the same: sums depend on the order of their terms.
+fn near(a: &Value, b: &Value) -> Ordering {
+    match (a, b) {
+        (Value::Real(x), Value::Real(y)) if (x - y).abs() <= 1e-9 * x.abs().max(y.abs()) => Ordering::Equal,
+        // Only what has no type of its own gets here as two kinds of number.
+        (Value::Int(n), Value::Bool(truth)) | (Value::Bool(truth), Value::Int(n)) if *n == i64::from(*truth) => {
+            Ordering::Equal
+        }
+        (Value::Bytes(bytes), Value::Uuid(id)) | (Value::Uuid(id), Value::Bytes(bytes)) if bytes == id => {
+            Ordering::Equal
+        }
+        (Value::Json(json), Value::Text(text)) | (Value::Text(text), Value::Json(json))
+            if serde_json::from_str(text).is_ok_and(|other: Json| settled(other) == settled(json.clone())) =>
+        {
+            Ordering::Equal
+        }
+        _ => a.compare(b),
+    }
+}
+
+/// Nothing when both hold the same rows in any order; otherwise the columns in which they differ, as far as the rows
+/// find each other.
+fn multiset_difference(names: &[&str], ours: &Rows, theirs: &Rows) -> Option<BTreeSet<String>> {
+    let sorted = |rows: &Rows| {
+        let mut rows = rows.clone();
+        rows.sort_by(|a, b| order(a, b));
+        rows
+    };
+    let (ours, theirs) = (sorted(ours), sorted(theirs));
+    let mut columns = BTreeSet::new();
+    let mut differs = ours.len() != theirs.len();
+    for (a, b) in ours.iter().zip(&theirs) {
+        differs |= a.len() != b.len();
+        for (at, (a, b)) in a.iter().zip(b).enumerate() {
+            if near(a, b).is_ne() {
+                differs = true;
+                columns.insert(names.get(at).map_or_else(|| format!("column {}", at + 1), |name| (*name).to_owned()));
+            }
+        }
+    }
+    differs.then_some(columns)
+}
+
+/// The rows that the other side does not have.
+fn only_differing(ours: &Rows, theirs: &Rows) -> (Rows, Rows) {
+    let mut rest = theirs.clone();
+    let mut left = Vec::new();
+    for row in ours {
+        match rest.iter().position(|other| order(row, other).is_eq()) {
+            Some(at) => drop(rest.remove(at)),
+            None => left.push(row.clone()),
+        }
+    }
+    (left, rest)
+}
+
+fn of_lines(what: &str, sqlite: Vec<String>, pg: Vec<String>) -> Difference {
+    Difference { what: what.to_owned(), sqlite, pg, columns: BTreeSet::new() }
+}
+
+fn lines(names: &[&str], rows: &Rows) -> Vec<String> {
+    if rows.is_empty() {
+        return vec!["no row".into()];
+    }
+    let value = |(at, value): (usize, &Value)| match names.get(at) {
+        Some(name) => format!("{name} = {value}"),
+        None => value.to_string(),
+    };
+    rows.iter().map(|row| row.iter().enumerate().map(value).collect::<Vec<_>>().join(", ")).collect()
+}

@@ -1,0 +1,26 @@
+//! Proof by execution, the part without engines: the data and the arguments on which the two pages of a pair are
+//! tried, what their answers have to agree in, and how a disagreement is made small.
+//!
+//! [`Prover`] knows a compiled project; [`Prover::subjects`] gives one [`Subject`] for each pair. A subject makes
+//! [`Case`]s from a seed, [`Subject::compare`] holds two [`Answer`]s against each other, and [`Subject::simpler`]
+//! lists the cases that are one step simpler. Whoever calls runs the texts.
+
+mod cases;
+mod compare;
+mod pool;
+mod random;
+mod shrink;
+mod store;
+mod subject;
+mod tables;
+#[cfg(test)]
+mod tests;
+mod uses;
+mod value;
+
+pub use cases::{Case, Row};
+pub use compare::{Answer, Difference, NEW_IDS, Rows, TableRows};
+pub use store::StoreError;
+pub use subject::{Declared, Prover, Subject};
+pub use tables::{Relations, Table, TableColumn};
+pub use value::{Value, hyphenated};

@@ -1,0 +1,270 @@
+//! The values that a column or a parameter may hold: what a statement asks for, what other statements write, and
+//! the edges of its type.
+
+use serde_json::{Map, Value as Json, json};
+
+use super::random::Random;
+use super::value::{Value, hyphenated};
+use crate::types::Base;
+
+/// What is known about the values of columns and parameters that meet.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Pool {
+    /// Literals of the statement itself.
+    pub(super) literals: Vec<Value>,
+    /// Literals of other statements, and the words that the project allows.
+    pub(super) words: Vec<Value>,
+    /// The words are all that there is.
+    pub(super) closed: bool,
+    /// The least and the greatest number.
+    pub(super) range: Option<(i64, i64)>,
+    /// One page alone has it, so it holds one value everywhere.
+    pub(super) constant: bool,
+    /// It bounds how many rows come.
+    pub(super) bound: bool,
+    /// LIKE looks at it.
+    pub(super) pattern: bool,
+    /// NULL is asked for.
+    pub(super) null: bool,
+}
+
+/// How values are drawn in one case: the main value of a pool stands in most places, so that rows find each other.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Mood {
+    /// In how many of a hundred places the main value stands.
+    pub(super) main: usize,
+    /// In how many of a hundred nullable places NULL stands.
+    pub(super) null: usize,
+    /// In how many of a hundred pools the main value is an edge of its type.
+    pub(super) edge: usize,
+}
+
+const WORDS: [&str; 4] = ["a", "b", "B", "c"];
+/// Text that sorts differently under collations, that LIKE reads as a pattern, that looks like something else.
+const EDGES: [&str; 24] = [
+    "", "A", "Ä", "ä", "z", "Z", "é", "e", "ß", "a%b", "a_b", "%", "_", "a\\b", "it's", "10", "9", "007", "1.5", "a b",
+    "a-b", "ab", "null", "日本",
+];
+
+impl Pool {
+    /// Nothing is known.
+    pub(super) const NOTHING: Pool = Pool {
+        literals: Vec::new(),
+        words: Vec::new(),
+        closed: false,
+        range: None,
+        constant: false,
+        bound: false,
+        pattern: false,
+        null: false,
+    };
+
+    /// Values that a column of this type may hold, the plainest first.
+    pub(super) fn values(&self, base: &Base) -> Vec<Value> {
+        if self.constant {
+            return vec![plain(base, 0)];
+        }
+        let mut values: Vec<Value> = Vec::new();
+        let fitting = |value: &Value| value.clone().into_base(base);
+        values.extend(self.literals.iter().filter_map(fitting));
+        values.extend(self.words.iter().filter_map(fitting));
+        let is_listed = self.closed && !values.is_empty();
+        if !is_listed {
+            values.extend((0..4).map(|at| plain(base, at)));
+            values.extend(self.edges(base));
+        }
+        values.retain(|value| self.allows(value));
+        let mut kept: Vec<Value> = Vec::new();
+        for value in values {
+            if !kept.contains(&value) {
+                kept.push(value);
+            }
+        }
+        if kept.is_empty() {
+            kept.push(self.range.map_or_else(|| plain(base, 0), |(least, _)| Value::Int(least)));
+        }
+        kept
+    }
+
+    fn allows(&self, value: &Value) -> bool {
+        match (value, self.range) {
+            (Value::Int(n), Some((least, most))) => (least..=most).contains(n),
+            (Value::Int(n), None) if self.bound => *n <= 1000,
+            _ => true,
+        }
+    }
+
+    fn edges(&self, base: &Base) -> Vec<Value> {
+        let mut values: Vec<Value> = match base {
+            Base::Int16 => [-1, 10, i64::from(i16::MIN), i64::from(i16::MAX)].map(Value::Int).to_vec(),
+            Base::Int32 => [-1, 10, i64::from(i32::MIN), i64::from(i32::MAX)].map(Value::Int).to_vec(),
+            Base::Int64 => [-1, 10, 1000, i64::from(i32::MAX) + 1, 9_007_199_254_740_993, i64::MIN, i64::MAX]
+                .map(Value::Int)
+                .to_vec(),
+            Base::Float64 => [-0.0, 0.5, 1.5, 2.5, -1.5, 0.1, 1e300].map(Value::Real).to_vec(),
+            Base::Text => EDGES.map(|text| Value::Text(text.into())).to_vec(),
+            Base::Bytes => vec![Value::Bytes(vec![]), Value::Bytes(vec![0, 255]), Value::Bytes(b"a".to_vec())],
+            Base::Uuid => vec![Value::Uuid([0; 16]), Value::Uuid([255; 16])],
+            _ => Vec::new(),
+        };
+        if let (Some((least, most)), Base::Int16 | Base::Int32 | Base::Int64) = (self.range, base) {
+            values.extend([least, most].map(Value::Int));
+        }
+        if self.pattern && *base == Base::Text {
+            values.extend(["a%", "A%", "%b", "_", "a\\%b"].map(|text| Value::Text(text.into())));
+        }
+        values
+    }
+
+    /// The value that stands in most places of a case.
+    pub(super) fn main(&self, random: &mut Random, base: &Base, mood: Mood) -> Value {
+        let values = self.values(base);
+        let literals: Vec<&Value> = values.iter().filter(|value| is_among(value, &self.literals, base)).collect();
+        let words: Vec<&Value> = values.iter().filter(|value| is_among(value, &self.words, base)).collect();
+        let list = if !literals.is_empty() && random.percent(75) {
+            literals
+        } else if !words.is_empty() && random.percent(80) {
+            words
+        } else if random.percent(mood.edge) {
+            values.iter().collect()
+        } else {
+            let plain: Vec<&Value> =
+                values.iter().filter(|value| (0..4).any(|at| **value == plain(base, at))).collect();
+            if plain.is_empty() { values.iter().collect() } else { plain }
+        };
+        random.pick(&list).map_or(Value::Null, |value| (*value).clone())
+    }
+}
+
+fn is_among(value: &Value, list: &[Value], base: &Base) -> bool {
+    list.iter().any(|item| item.clone().into_base(base).as_ref() == Some(value))
+}
+
+/// One of the plain values of a type. Those of text and UUID with the same number are the same id.
+pub(super) fn plain(base: &Base, at: usize) -> Value {
+    let number = u8::try_from(at).unwrap_or(0);
+    match base {
+        Base::Bool => Value::Bool(at.is_multiple_of(2)),
+        Base::Int16 | Base::Int32 | Base::Int64 | Base::Numeric => Value::Int(i64::from(number)),
+        Base::Float64 => Value::Real(f64::from(number)),
+        Base::Text => Value::Text(WORDS[at % WORDS.len()].into()),
+        Base::Bytes => Value::Bytes(vec![number + 1]),
+        Base::Uuid => Value::Uuid(uuid(number)),
+        Base::Json => Value::Json(json!({})),
+        Base::Timestamp => Value::Text(format!("2024-01-0{} 00:00:00", number + 1)),
+        Base::TextArray | Base::Int64Array | Base::UuidArray => Value::List(Vec::new()),
+    }
+}
+
+/// UUIDs that sort otherwise as bytes than by their first digit, of the version that programs make.
+fn uuid(number: u8) -> [u8; 16] {
+    let mut id = [0x11_u8.wrapping_mul(number.wrapping_mul(5) + 1); 16];
+    id[6] = 0x40 | (id[6] & 0x0f);
+    id[8] = 0x80 | (id[8] & 0x3f);
+    id[15] = number;
+    id
+}
+
+/// The text of an id where a text column meets a UUID.
+pub(super) fn as_text_of_uuid(value: &Value) -> Value {
+    match value {
+        Value::Uuid(id) => Value::Text(hyphenated(id)),
+        value => value.clone(),
+    }
+}
+
+/// A value inside a JSON document: mostly as a program would write it, and in odd cases as it should not be, as far
+/// as what is declared of the place allows.
+pub(super) fn json_leaf(random: &mut Random, value: &Value, declared: Option<&str>, odd: bool) -> Option<Json> {
+    if odd && random.percent(30) {
+        return random.percent(50).then_some(Json::Null);
+    }
+    match declared {
+        Some("digits") => return Some(json!(["0", "1", "7", "1000", "4102444800000"][random.below(5)])),
+        Some("text") if odd => return Some(json!(["7", "", "ä \"quoted\"", "null", "1.50", "true"][random.below(6)])),
+        Some("text") => {}
+        _ if odd => {
+            return Some(match random.below(7) {
+                0 => json!(true),
+                1 => json!("7"),
+                2 => json!(7),
+                3 => json!({"a": [1, null]}),
+                4 => json!(""),
+                5 => json!(1.5),
+                _ => json!("ä \"quoted\""),
+            });
+        }
+        _ => {}
+    }
+    Some(match value {
+        Value::Null => return None,
+        Value::Bool(b) if declared.is_none() => json!(b),
+        Value::Int(n) if declared.is_none() => json!(n),
+        Value::Real(r) if declared.is_none() => json!(r),
+        Value::Json(json) => json.clone(),
+        Value::Text(text) => json!(text),
+        value => json!(value.to_string()),
+    })
+}
+
+/// Puts leaves into a document; `*` steps into every element of an array.
+pub(super) fn put(document: &mut Json, path: &[String], leaf: &mut dyn FnMut() -> Option<Json>) {
+    let Some((step, rest)) = path.split_first() else {
+        *document = leaf().unwrap_or(Json::Null);
+        return;
+    };
+    if step == "*" {
+        if !document.is_array() {
+            *document = json!([null, null]);
+        }
+        if let Json::Array(items) = document {
+            items.iter_mut().for_each(|item| put(item, rest, leaf));
+        }
+        return;
+    }
+    if !document.is_object() {
+        *document = Json::Object(Map::new());
+    }
+    let Json::Object(fields) = document else { return };
+    if !rest.is_empty() {
+        put(fields.entry(step.clone()).or_insert(Json::Null), rest, leaf);
+    } else if let Some(leaf) = leaf() {
+        fields.insert(step.clone(), leaf);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pool_holds_what_the_statement_asks_for_and_the_edges_of_the_type() {
+        let pool = Pool { literals: vec![Value::Text("ready".into())], ..Pool::default() };
+        let values = pool.values(&Base::Text);
+        assert_eq!(values[0], Value::Text("ready".into()));
+        assert!(values.contains(&Value::Text("a%b".into())) && values.contains(&Value::Text("Ä".into())));
+        let listed = Pool { closed: true, ..pool };
+        assert_eq!(listed.values(&Base::Text), [Value::Text("ready".into())]);
+    }
+
+    #[test]
+    fn a_range_leaves_its_ends_and_nothing_outside() {
+        let pool = Pool { range: Some((0, 7000)), ..Pool::default() };
+        let values = pool.values(&Base::Int64);
+        assert!(values.contains(&Value::Int(0)) && values.contains(&Value::Int(7000)));
+        assert!(values.iter().all(|value| matches!(value, Value::Int(0..=7000))), "{values:?}");
+    }
+
+    #[test]
+    fn a_document_grows_along_its_paths() {
+        let mut document = json!({});
+        put(&mut document, &["tags".into(), "x.y".into()], &mut || Some(json!("1")));
+        put(&mut document, &["gone".into()], &mut || None);
+        let mut number = 0;
+        put(&mut document, &["list".into(), "*".into(), "id".into()], &mut || {
+            number += 1;
+            Some(json!(number))
+        });
+        assert_eq!(document, json!({"tags": {"x.y": "1"}, "list": [{"id": 1}, {"id": 2}]}));
+    }
+}

@@ -1,0 +1,453 @@
+//! A pair as it is tried: its texts, its tables, its arguments, and what its answer promises.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::pool::Pool;
+use super::tables::{Relations, Table, Tables};
+use super::uses::{Key, Uses, uses};
+use super::value::Value;
+use crate::config::Config;
+use crate::dialect::Dialect;
+use crate::infer::Param;
+use crate::page::{AnnotationKind, Cardinality};
+use crate::pipeline::{Compiled, EmittedText, Inputs, Project};
+use crate::source::Span;
+use crate::tree::{Body, Expr, ExprKind, Query, Rows, SourceKind, Statement};
+use crate::types::Base;
+
+/// A compiled project, with what the engines told about it.
+pub struct Prover<'a> {
+    config: &'a Config,
+    compiled: &'a Compiled,
+    project: Project<'a>,
+    relations: &'a Relations,
+    /// What all statements hold columns against.
+    known: BTreeMap<Key, Vec<Value>>,
+    /// The places in JSON documents that some statement reads or writes.
+    paths: BTreeSet<Key>,
+}
+
+/// A pair.
+#[derive(Debug, Clone)]
+pub struct Subject {
+    /// The file's stem.
+    pub noun: String,
+    /// `noun_verb`.
+    pub name: String,
+    /// Where its name stands on both pages.
+    pub places: Vec<Span>,
+    /// How many rows it promises.
+    pub cardinality: Cardinality,
+    /// Whether it writes.
+    pub writes: bool,
+    /// Its parameters.
+    pub params: Vec<Param>,
+    /// The names of its columns and the types in which both pages show them, where known.
+    pub columns: Vec<(String, Option<Base>)>,
+    /// The texts of SQLite and Postgres for every set of parameters that may be given.
+    pub variants: Vec<[EmittedText; 2]>,
+    /// The tables that are filled, those first that others refer to.
+    pub tables: Vec<Table>,
+    /// The tables that are looked at afterwards.
+    pub compared: Vec<Table>,
+    /// `-- diverges(results…)`.
+    pub declared: Vec<Declared>,
+    pub(super) order: Order,
+    pub(super) pools: Vec<Pool>,
+    pub(super) pool_of: BTreeMap<Key, usize>,
+    /// Places in the documents of columns and parameters.
+    pub(super) paths: BTreeMap<Key, BTreeSet<Vec<String>>>,
+    /// What `[prove.fields]` says of them.
+    pub(super) fields: BTreeMap<(Key, Vec<String>), String>,
+    /// Rows that no program writes, by table.
+    pub(super) impossible: BTreeMap<String, String>,
+}
+
+/// A declaration that the answers differ.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Declared {
+    /// The column that differs; none: all of it may.
+    pub column: Option<String>,
+    /// Where it stands.
+    pub span: Span,
+}
+
+/// What the order of rows means.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Order {
+    /// Nothing.
+    Free,
+    /// Rows come by these columns of the result; rows that are alike there come as they like.
+    By(Vec<usize>),
+    /// No two rows may change places.
+    Total,
+}
+
+impl<'a> Prover<'a> {
+    /// Reads what all statements of a project say about its columns.
+    pub fn new(inputs: &'a Inputs, compiled: &'a Compiled, relations: &'a Relations) -> Self {
+        let project = Project::read(inputs);
+        let mut prover = Self {
+            config: &inputs.config,
+            compiled,
+            project,
+            relations,
+            known: BTreeMap::new(),
+            paths: BTreeSet::new(),
+        };
+        for name in prover.project.pairs() {
+            for page in Dialect::ALL.into_iter().filter_map(|dialect| prover.project.tree(&name, dialect)) {
+                let found = uses(&page, &prover.lists(&name));
+                for (key, value) in found.literals.into_iter().filter(|(key, _)| stays(key)) {
+                    let values = prover.known.entry(key).or_default();
+                    if !values.contains(&value) {
+                        values.push(value);
+                    }
+                }
+                prover.paths.extend(found.paths.into_iter().filter(stays));
+            }
+        }
+        prover
+    }
+
+    /// All pairs that have texts, in the order of the files.
+    pub fn subjects(&self) -> Vec<Subject> {
+        self.project.pairs().iter().filter_map(|name| self.subject(name)).collect()
+    }
+
+    fn lists(&self, name: &str) -> BTreeSet<String> {
+        let signature = self.compiled.signatures.iter().find(|signature| signature.name == name);
+        let is_list = |param: &&Param| matches!(param.ty.base, Base::TextArray | Base::Int64Array | Base::UuidArray);
+        signature.into_iter().flat_map(|s| &s.params).filter(is_list).map(|param| param.name.clone()).collect()
+    }
+
+    fn subject(&self, name: &str) -> Option<Subject> {
+        let signature = self.compiled.signatures.iter().find(|signature| signature.name == name)?;
+        let [sqlite, pg] = Dialect::ALL.map(|dialect| self.project.tree(name, dialect));
+        let trees = [sqlite?, pg?];
+        let texts =
+            |dialect: Dialect| self.compiled.texts.iter().filter(move |t| t.name == name && t.dialect == dialect);
+        let facing = |text: &EmittedText| texts(Dialect::Pg).find(|other| other.variant == text.variant).cloned();
+        let variants: Vec<[EmittedText; 2]> =
+            texts(Dialect::Sqlite).filter_map(|text| Some([text.clone(), facing(text)?])).collect();
+        if variants.is_empty() {
+            return None;
+        }
+        let tables = Tables::new(self.config, self.project.schemas(), self.relations);
+        let (filled, compared) = touched(&tables, &trees);
+        let lists = self.lists(name);
+        let found = trees.each_ref().map(|tree| uses(tree, &lists));
+        let order = order(&trees[0], &filled).min(order(&trees[1], &filled));
+        let mut subject = Subject {
+            noun: signature.noun.clone(),
+            name: name.to_owned(),
+            places: self.project.places(name),
+            cardinality: signature.cardinality,
+            writes: trees.iter().flat_map(|tree| &tree.parts).any(|part| part.target().is_some()),
+            params: signature.params.clone(),
+            columns: signature.columns.iter().map(|c| (c.name.clone(), Some(c.ty.base.clone()))).collect(),
+            variants,
+            tables: filled,
+            compared,
+            declared: self.declared(name),
+            order,
+            pools: Vec::new(),
+            pool_of: BTreeMap::new(),
+            paths: BTreeMap::new(),
+            fields: BTreeMap::new(),
+            impossible: self.config.prove.impossible.clone(),
+        };
+        self.settle_pools(&mut subject, &trees, &found, &tables);
+        Some(subject)
+    }
+
+    fn declared(&self, name: &str) -> Vec<Declared> {
+        let annotations = self.project.annotations(name);
+        let declared = annotations.filter_map(|annotation| match &annotation.kind {
+            AnnotationKind::Diverges { fact, item, fact_span, .. } if fact == "results" => {
+                Some(Declared { column: item.clone(), span: *fact_span })
+            }
+            _ => None,
+        });
+        declared.collect()
+    }
+
+    /// Puts what meets into one pool.
+    fn settle_pools(&self, subject: &mut Subject, trees: &[Statement; 2], found: &[Uses; 2], tables: &Tables<'_>) {
+        let mut union = Union::default();
+        for table in &subject.tables {
+            for column in &table.columns {
+                union.id(&Key::Column(table.name.clone(), column.name.clone()));
+            }
+            for key in &table.foreign {
+                for (from, to) in key.columns.iter().zip(&key.referred) {
+                    union.join(
+                        &Key::Column(table.name.clone(), from.clone()),
+                        &Key::Column(key.table.clone(), to.clone()),
+                    );
+                }
+            }
+        }
+        for param in &subject.params {
+            union.id(&Key::Param(param.name.clone()));
+        }
+        found.iter().flat_map(|uses| &uses.links).for_each(|(a, b)| union.join(a, b));
+        // A view shows the columns of its tables under their names.
+        for source in trees.iter().flat_map(Statement::sources) {
+            let SourceKind::Table(view) = &source.kind else { continue };
+            if !tables.is_view(view) {
+                continue;
+            }
+            for base in subject.tables.iter().filter(|table| tables.behind(view).any(|name| *name == table.name)) {
+                for (column, _) in
+                    source.columns.iter().filter(|(name, _)| base.columns.iter().any(|c| c.name == *name))
+                {
+                    union.join(
+                        &Key::Column(view.clone(), column.clone()),
+                        &Key::Column(base.name.clone(), column.clone()),
+                    );
+                }
+            }
+        }
+        let paths = found.iter().flat_map(|uses| uses.paths.iter()).chain(&self.paths);
+        for key in paths {
+            let Key::Json(document, path) = key else { continue };
+            let is_here = match &**document {
+                Key::Column(table, _) => subject.tables.iter().any(|known| known.name == *table),
+                _ => subject.params.iter().any(|param| **document == Key::Param(param.name.clone())),
+            };
+            if is_here {
+                let (owner, name) = match &**document {
+                    Key::Column(table, column) => (table, column),
+                    Key::Param(name) => (&subject.name, name),
+                    Key::Json(..) => continue,
+                };
+                if let Some(kind) = self.config.prove.field(owner, name, &path.join(".")) {
+                    subject.fields.insert(((**document).clone(), path.clone()), kind.to_owned());
+                }
+                union.id(key);
+                subject.paths.entry((**document).clone()).or_default().insert(path.clone());
+            }
+        }
+        let (pool_of, members) = union.groups();
+        subject.pools = members.iter().map(|members| self.pool(subject, members, found)).collect();
+        subject.pool_of = pool_of;
+    }
+
+    fn pool(&self, subject: &Subject, members: &[Key], found: &[Uses; 2]) -> Pool {
+        let mut pool = Pool::default();
+        let add = |list: &mut Vec<Value>, value: &Value| {
+            if !list.contains(value) {
+                list.push(value.clone());
+            }
+        };
+        for key in members {
+            for uses in found {
+                uses.literals.iter().filter(|(of, _)| of == key).for_each(|(_, value)| add(&mut pool.literals, value));
+                pool.null |= uses.nulls.contains(key);
+                pool.pattern |= uses.patterns.contains(key);
+                pool.bound |= matches!(key, Key::Param(name) if uses.bounds.contains(name));
+            }
+            self.known.get(key).into_iter().flatten().for_each(|value| add(&mut pool.words, value));
+            if let Key::Column(table, column) = key {
+                if let Some(words) = self.config.words.get(&format!("{table}.{column}")) {
+                    words.iter().for_each(|word| add(&mut pool.words, &Value::Text(word.clone())));
+                    pool.closed = true;
+                }
+                let known = subject.tables.iter().find(|known| known.name == *table);
+                let column = known.and_then(|known| known.columns.iter().find(|known| known.name == *column));
+                pool.constant |= column.is_some_and(|column| column.is_one_sided());
+            }
+            let (table, name) = match key {
+                Key::Column(table, column) => (table.as_str(), column.as_str()),
+                Key::Param(name) => (subject.name.as_str(), name.as_str()),
+                Key::Json(_, path) => ("", path.last().map_or("", String::as_str)),
+            };
+            if let Some((least, most)) = self.config.prove.range(table, name) {
+                let (low, high) = pool.range.unwrap_or((least, most));
+                pool.range = Some((low.max(least), high.min(most)));
+            }
+        }
+        pool
+    }
+}
+
+/// Whether a key means the same in every statement.
+fn stays(key: &Key) -> bool {
+    match key {
+        Key::Column(..) => true,
+        Key::Param(_) => false,
+        Key::Json(document, _) => stays(document),
+    }
+}
+
+/// The tables to fill, parents first, and the tables to look at.
+fn touched(tables: &Tables<'_>, trees: &[Statement; 2]) -> (Vec<Table>, Vec<Table>) {
+    let mut names: BTreeSet<String> = BTreeSet::new();
+    let mut next: Vec<String> = Vec::new();
+    let mut written: BTreeSet<String> = BTreeSet::new();
+    for tree in trees {
+        for source in tree.sources() {
+            if let SourceKind::Table(name) = &source.kind {
+                next.push(name.clone());
+            }
+        }
+        let targets = tree.parts.iter().filter_map(|part| part.target());
+        written.extend(targets.filter_map(|target| match &target.kind {
+            SourceKind::Table(name) => Some(name.clone()),
+            _ => None,
+        }));
+    }
+    while let Some(name) = next.pop() {
+        if !names.insert(name.clone()) {
+            continue;
+        }
+        if tables.is_view(&name) {
+            next.extend(tables.behind(&name).cloned());
+        }
+        let parents = tables.shared(&name).into_iter().flat_map(|table| table.foreign).map(|key| key.table);
+        next.extend(parents);
+    }
+    let mut changed = written.clone();
+    let mut next: Vec<String> = written.into_iter().collect();
+    while let Some(name) = next.pop() {
+        for other in tables.behind(&name) {
+            if changed.insert(other.clone()) {
+                next.push(other.clone());
+            }
+        }
+    }
+    let filled = names.iter().filter(|name| !tables.is_view(name)).filter_map(|name| tables.shared(name)).collect();
+    (parents_first(filled), changed.iter().filter_map(|name| tables.shared(name)).collect())
+}
+
+fn parents_first(mut tables: Vec<Table>) -> Vec<Table> {
+    let mut sorted: Vec<Table> = Vec::new();
+    while !tables.is_empty() {
+        let waits = |table: &Table| {
+            let other = |name: &str| name != table.name && tables.iter().any(|other| other.name == name);
+            table.foreign.iter().any(|key| other(&key.table))
+        };
+        // Tables that refer to each other come as they stand.
+        let at = tables.iter().position(|table| !waits(table)).unwrap_or(0);
+        sorted.push(tables.remove(at));
+    }
+    sorted
+}
+
+impl Order {
+    /// What both pages promise.
+    fn min(self, other: Order) -> Order {
+        match (self, other) {
+            (Order::Free, _) | (_, Order::Free) => Order::Free,
+            (Order::Total, other) | (other, Order::Total) => other,
+            (Order::By(a), Order::By(b)) => {
+                Order::By(a.into_iter().zip(b).take_while(|(a, b)| a == b).map(|(a, _)| a).collect())
+            }
+        }
+    }
+}
+
+fn order(tree: &Statement, tables: &[Table]) -> Order {
+    let part = tree.result.and_then(|result| tree.parts.get(result));
+    let Some(Body::Query(query)) = part.map(|part| &part.body) else { return Order::Free };
+    if query.order.is_empty() {
+        return Order::Free;
+    }
+    let outputs = crate::infer::origin::query_outputs(&query.rows);
+    let place = |key: &Expr| outputs.iter().position(|output| same(key, &output.expr));
+    let places: Vec<Option<usize>> = query.order.iter().map(|key| place(&key.expr)).collect();
+    if is_total(query, tables) {
+        return Order::Total;
+    }
+    // What is sorted by and not shown cannot be seen; what comes behind it counts within its ties only.
+    Order::By(places.into_iter().map_while(|place| place).collect())
+}
+
+fn same(a: &Expr, b: &Expr) -> bool {
+    match (&a.kind, &b.kind) {
+        (ExprKind::Column { source, column }, ExprKind::Column { source: other, column: named }) => {
+            source == other && column == named
+        }
+        _ => a.span == b.span,
+    }
+}
+
+/// Whether the keys name every row of a plain select of one table.
+fn is_total(query: &Query, tables: &[Table]) -> bool {
+    let Rows::Select(select) = &query.rows else { return false };
+    let [source] = select.from.as_slice() else { return false };
+    let SourceKind::Table(name) = &source.kind else { return false };
+    let Some(table) = tables.iter().find(|table| table.name == *name) else { return false };
+    let mut named: BTreeSet<&str> = BTreeSet::new();
+    let mut add = |expr: &'_ Expr| -> bool {
+        let ExprKind::Column { source: of, column } = &expr.kind else { return false };
+        *of == source.id && table.columns.iter().find(|c| c.name == *column).is_some_and(|c| named.insert(&c.name))
+    };
+    for key in &query.order {
+        add(&key.expr);
+    }
+    let mut conditions: Vec<&Expr> = select.filter.iter().collect();
+    while let Some(condition) = conditions.pop() {
+        match &condition.kind {
+            ExprKind::Binary { op, left, right } if op == "and" => conditions.extend([&**left, &**right]),
+            ExprKind::Binary { op, left, right } if op == "=" => {
+                for (column, value) in [(left, right), (right, left)] {
+                    if matches!(value.kind, ExprKind::Param(_) | ExprKind::Number(_) | ExprKind::Text(_)) {
+                        add(column);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+    let is_never_null = |name: &String| table.columns.iter().any(|column| column.name == *name && !column.nullable);
+    table.unique.iter().any(|key| key.iter().all(|name| named.contains(name.as_str()) && is_never_null(name)))
+}
+
+/// Sets of keys that grow together.
+#[derive(Default)]
+struct Union {
+    ids: BTreeMap<Key, usize>,
+    parents: Vec<usize>,
+}
+
+impl Union {
+    fn id(&mut self, key: &Key) -> usize {
+        if let Some(id) = self.ids.get(key) {
+            return *id;
+        }
+        self.parents.push(self.parents.len());
+        self.ids.insert(key.clone(), self.parents.len() - 1);
+        self.parents.len() - 1
+    }
+
+    fn root(&self, mut id: usize) -> usize {
+        while self.parents[id] != id {
+            id = self.parents[id];
+        }
+        id
+    }
+
+    fn join(&mut self, a: &Key, b: &Key) {
+        let (a, b) = (self.id(a), self.id(b));
+        let (a, b) = (self.root(a), self.root(b));
+        self.parents[a.max(b)] = a.min(b);
+    }
+
+    /// The number of every key's group, and the members of every group.
+    fn groups(self) -> (BTreeMap<Key, usize>, Vec<Vec<Key>>) {
+        let mut numbers: BTreeMap<usize, usize> = BTreeMap::new();
+        let mut members: Vec<Vec<Key>> = Vec::new();
+        let mut of = BTreeMap::new();
+        for (key, id) in &self.ids {
+            let number = *numbers.entry(self.root(*id)).or_insert_with(|| {
+                members.push(Vec::new());
+                members.len() - 1
+            });
+            members[number].push(key.clone());
+            of.insert(key.clone(), number);
+        }
+        (of, members)
+    }
+}

@@ -1,0 +1,216 @@
+//! The tables that a pair touches, as both schemas have them: what is filled before it runs and what is looked at
+//! afterwards.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::config::Config;
+use crate::dialect::Dialect;
+use crate::schema::{self, Fill, ForeignKey, Schema};
+use crate::types::Base;
+
+/// What stands behind relations in the real databases, by name: the tables that a view reads, the tables that a
+/// table's triggers may write. The schema knows neither.
+#[derive(Debug, Clone, Default)]
+pub struct Relations {
+    /// On SQLite.
+    pub sqlite: BTreeMap<String, BTreeSet<String>>,
+    /// On Postgres.
+    pub pg: BTreeMap<String, BTreeSet<String>>,
+}
+
+/// A table that both databases have.
+#[derive(Debug, Clone)]
+pub struct Table {
+    /// Its name.
+    pub name: String,
+    /// Its columns on either page.
+    pub columns: Vec<TableColumn>,
+    /// Sets of columns that no two rows share.
+    pub(super) unique: Vec<Vec<String>>,
+    /// Columns that refer to another table.
+    pub(super) foreign: Vec<ForeignKey>,
+}
+
+/// A column.
+#[derive(Debug, Clone)]
+pub struct TableColumn {
+    /// Its name.
+    pub name: String,
+    /// The finer of both types.
+    pub base: Base,
+    /// Whether both databases let it be NULL.
+    pub nullable: bool,
+    /// What SQLite holds, if it has the column.
+    pub sqlite: Option<Base>,
+    /// What Postgres holds, if it has the column.
+    pub pg: Option<Base>,
+    /// The database numbers its rows by it.
+    pub(super) numbered: bool,
+    /// The database fills it when nobody does.
+    pub(super) has_default: bool,
+    /// The database's clock fills it when nobody does.
+    pub(super) clock: bool,
+    /// How SQLite holds its items.
+    pub(super) list: Option<List>,
+}
+
+/// How SQLite holds what is a list column of Postgres.
+#[derive(Debug, Clone)]
+pub(super) enum List {
+    /// In a table, one row for each item.
+    Table {
+        /// Its name.
+        name: String,
+        /// The column that holds an item.
+        item: String,
+        /// The columns that say whose item it is; both tables have them.
+        owner: Vec<String>,
+    },
+    /// As text, with this between the items.
+    Separated(String),
+}
+
+impl TableColumn {
+    /// What a page holds there.
+    pub fn on(&self, dialect: Dialect) -> Option<&Base> {
+        match dialect {
+            Dialect::Sqlite => self.sqlite.as_ref(),
+            Dialect::Pg => self.pg.as_ref(),
+        }
+    }
+
+    /// Whether one page alone has it, in any form.
+    pub(super) fn is_one_sided(&self) -> bool {
+        self.list.is_none() && (self.sqlite.is_none() || self.pg.is_none())
+    }
+}
+
+impl Table {
+    /// The query for all rows, in the order of [`Table::shown`].
+    pub fn select(&self, dialect: Dialect) -> String {
+        let quote = |name: &str| format!("\"{}\"", name.replace('"', "\"\""));
+        let columns: Vec<String> = self
+            .shown()
+            .map(|column| match (&column.list, dialect) {
+                (Some(List::Table { name, item, owner }), Dialect::Sqlite) => {
+                    let whose = owner.iter().map(|name| format!("l.{0} = t.{0}", quote(name)));
+                    format!(
+                        "(SELECT json_group_array(l.{}) FROM {} AS l WHERE {})",
+                        quote(item),
+                        quote(name),
+                        whose.collect::<Vec<_>>().join(" AND ")
+                    )
+                }
+                _ => format!("t.{}", quote(&column.name)),
+            })
+            .collect();
+        format!("SELECT {} FROM {} AS t", columns.join(", "), quote(&self.name))
+    }
+
+    /// The columns that both pages have, in one form or another.
+    pub fn shown(&self) -> impl Iterator<Item = &TableColumn> {
+        self.columns.iter().filter(|column| !column.is_one_sided())
+    }
+
+    /// The number column, if there is one.
+    pub fn numbered(&self) -> Option<&str> {
+        self.columns.iter().find(|column| column.numbered).map(|column| column.name.as_str())
+    }
+}
+
+/// The shared tables of a project.
+pub(super) struct Tables<'a> {
+    config: &'a Config,
+    sqlite: &'a Schema,
+    pg: &'a Schema,
+    relations: &'a Relations,
+}
+
+impl<'a> Tables<'a> {
+    pub(super) fn new(config: &'a Config, [sqlite, pg]: &'a [Schema; 2], relations: &'a Relations) -> Self {
+        Self { config, sqlite, pg, relations }
+    }
+
+    /// What stands behind a relation on either page.
+    pub(super) fn behind<'n>(&'n self, name: &str) -> impl Iterator<Item = &'n String> {
+        let sqlite = self.relations.sqlite.get(name).into_iter().flatten();
+        sqlite.chain(self.relations.pg.get(name).into_iter().flatten())
+    }
+
+    /// Whether either page has a view of that name.
+    pub(super) fn is_view(&self, name: &str) -> bool {
+        [self.sqlite, self.pg].iter().any(|schema| schema.tables.get(name).is_some_and(|table| table.view))
+    }
+
+    /// A table or view that both pages have.
+    pub(super) fn shared(&self, name: &str) -> Option<Table> {
+        let (sqlite, pg) = (self.sqlite.tables.get(name)?, self.pg.tables.get(name)?);
+        let mut names: Vec<&str> = pg.columns.iter().map(|column| column.name.as_str()).collect();
+        names.extend(sqlite.columns.iter().map(|column| column.name.as_str()).filter(|name| pg.column(name).is_none()));
+        let columns = names.into_iter().map(|column| self.column(name, sqlite.column(column), pg.column(column)));
+        let mut unique: Vec<Vec<String>> = Vec::new();
+        for table in [sqlite, pg] {
+            unique.extend(
+                std::iter::once(&table.primary_key).chain(&table.unique).filter(|key| !key.is_empty()).cloned(),
+            );
+        }
+        let columns: Vec<TableColumn> = columns.flatten().collect();
+        // Items are found by their owner alone, so no two rows share one.
+        unique.extend(columns.iter().filter_map(|column| match &column.list {
+            Some(List::Table { owner, .. }) => Some(owner.clone()),
+            _ => None,
+        }));
+        let foreign = sqlite.foreign_keys.iter().chain(&pg.foreign_keys).cloned().collect();
+        Some(Table { name: name.to_owned(), columns, unique, foreign })
+    }
+
+    fn column(&self, table: &str, sqlite: Option<&schema::Column>, pg: Option<&schema::Column>) -> Option<TableColumn> {
+        let both: Vec<&schema::Column> = [sqlite, pg].into_iter().flatten().collect();
+        let first = *both.first()?;
+        let base = match (sqlite, pg) {
+            (Some(sqlite), Some(pg)) => Base::finer(&sqlite.ty.base, &pg.ty.base).unwrap_or_else(|| pg.ty.base.clone()),
+            _ => first.ty.base.clone(),
+        };
+        let is_clock = |column: &&schema::Column| match &column.fill {
+            Fill::Value(value) => CLOCKS.iter().any(|clock| value.to_lowercase().contains(clock)),
+            _ => false,
+        };
+        Some(TableColumn {
+            name: first.name.clone(),
+            base,
+            nullable: both.iter().all(|column| column.ty.nullable),
+            sqlite: sqlite.map(|column| column.ty.base.clone()),
+            pg: pg.map(|column| column.ty.base.clone()),
+            numbered: both.iter().any(|column| matches!(column.fill, Fill::Numbered | Fill::RowId)),
+            has_default: both.iter().any(|column| column.has_default),
+            clock: both.iter().any(is_clock),
+            list: self.list(table, &first.name),
+        })
+    }
+
+    /// What `[prove.lists]` says of a column.
+    fn list(&self, table: &str, column: &str) -> Option<List> {
+        let said = self.config.prove.lists.get(&format!("{table}.{column}"))?;
+        let own = self.sqlite.tables.get(table)?;
+        if own.column(column).is_some() {
+            return Some(List::Separated(said.clone()));
+        }
+        let (name, item) = said.split_once('.')?;
+        let list = self.sqlite.tables.get(name)?;
+        let owner =
+            list.columns.iter().map(|column| &column.name).filter(|name| *name != item && own.column(name).is_some());
+        Some(List::Table { name: name.to_owned(), item: item.to_owned(), owner: owner.cloned().collect() })
+    }
+}
+
+/// Functions that read a clock.
+const CLOCKS: [&str; 8] = [
+    "now",
+    "clock_timestamp",
+    "current_timestamp",
+    "current_date",
+    "current_time",
+    "unixepoch",
+    "julianday",
+    "strftime",
+];

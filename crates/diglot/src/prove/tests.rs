@@ -1,0 +1,227 @@
+//! Cases of a small project: what its rows and arguments hold, and when two answers are the same.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::*;
+use crate::config::Config;
+use crate::dialect::Dialect;
+use crate::source::{SourceFile, Sources};
+use crate::{Compiled, Inputs, compile};
+
+const SQLITE_SCHEMA: &str = "CREATE TABLE lane (name TEXT NOT NULL PRIMARY KEY);\n\
+    CREATE TABLE job (id BLOB NOT NULL PRIMARY KEY, lane TEXT NOT NULL REFERENCES lane (name), state TEXT NOT NULL,\n\
+      due_ms INTEGER, tries INTEGER NOT NULL, doc TEXT NOT NULL, made_ms INTEGER NOT NULL DEFAULT (unixepoch() * 1000));\n";
+const PG_SCHEMA: &str = "CREATE TABLE lane (name text NOT NULL PRIMARY KEY);\n\
+    CREATE TABLE job (id uuid NOT NULL PRIMARY KEY, lane text NOT NULL REFERENCES lane (name), state text NOT NULL,\n\
+      due_ms bigint, tries smallint NOT NULL, doc jsonb NOT NULL,\n\
+      made_ms bigint NOT NULL DEFAULT (extract(epoch FROM now()) * 1000)::bigint, node text NOT NULL);\n";
+const SQLITE: &str = "-- Reads.\n-- name: job_due :many\nSELECT id, lane, tries FROM job\n\
+    WHERE state = 'ready' AND lane = :lane AND due_ms <= :now_ms AND CAST(json_extract(doc, '$.kind') AS text) = :kind\n\
+    ORDER BY tries, id LIMIT :most;\n\n-- Writes.\n-- name: job_end :rows\nUPDATE job SET state = 'done' WHERE id = :id;\n";
+const PG: &str = "-- Reads.\n-- name: job_due :many\nSELECT id, lane, tries FROM job\n\
+    WHERE state = 'ready' AND lane = :lane AND due_ms <= :now_ms AND doc ->> 'kind' = :kind\n\
+    ORDER BY tries, id LIMIT :most;\n\n-- Writes.\n-- name: job_end :rows\nUPDATE job SET state = 'done' WHERE id = :id;\n";
+
+fn project() -> (Inputs, Compiled) {
+    let mut sources = Sources::default();
+    sources.add(SourceFile::new("schema/sqlite/0001_job.sql", SQLITE_SCHEMA));
+    sources.add(SourceFile::new("schema/pg/0001_job.sql", PG_SCHEMA));
+    sources.add(SourceFile::new(
+        "schema/divergences.sql",
+        "-- diverges(column.job.node): one of them runs on many nodes.\n",
+    ));
+    sources.add(SourceFile::new("sql/sqlite/job.sql", SQLITE));
+    sources.add(SourceFile::new("sql/pg/job.sql", PG));
+    let toml = "[prove.ranges]\n\"*.*_ms\" = [0, 5000]\n\"job_due.most\" = [0, 3]\n";
+    let config = Config::parse(toml, "diglot.toml").expect("a sound configuration");
+    let inputs = Inputs { config, sources, ..Inputs::default() };
+    let compiled = compile(&inputs);
+    (inputs, compiled)
+}
+
+fn subject(name: &str) -> Subject {
+    let (inputs, compiled) = project();
+    let relations = Relations::default();
+    let subjects = Prover::new(&inputs, &compiled, &relations).subjects();
+    let names: Vec<&str> = subjects.iter().map(|subject| subject.name.as_str()).collect();
+    assert_eq!(names, ["job_due", "job_end"], "{:?}", compiled.diagnostics);
+    subjects.into_iter().find(|subject| subject.name == name).expect("it is there")
+}
+
+/// All values of a column or an argument in many cases.
+fn held(subject: &Subject, read: impl Fn(&Case) -> Vec<Value>) -> Vec<Value> {
+    (0..120).flat_map(|number| read(&subject.case(1, number, 4))).collect()
+}
+
+fn column(case: &Case, table: &str, name: &str) -> Vec<Value> {
+    case.rows.get(table).into_iter().flatten().filter_map(|row| row.get(name)).cloned().collect()
+}
+
+#[test]
+fn a_case_is_the_same_every_time() {
+    let subject = subject("job_due");
+    assert_eq!(subject.case(1, 5, 4), subject.case(1, 5, 4));
+    assert_ne!(subject.case(1, 5, 4), subject.case(2, 5, 4));
+}
+
+#[test]
+fn keys_and_references_hold() {
+    let subject = subject("job_due");
+    let names: Vec<&str> = subject.tables.iter().map(|table| table.name.as_str()).collect();
+    assert_eq!(names, ["lane", "job"], "a table comes after those that it refers to");
+    for number in 0..120 {
+        let case = subject.case(1, number, 4);
+        let lanes = column(&case, "lane", "name");
+        let ids = column(&case, "job", "id");
+        let distinct: BTreeSet<String> = ids.iter().map(ToString::to_string).collect();
+        assert_eq!(distinct.len(), ids.len());
+        if !lanes.is_empty() {
+            assert!(column(&case, "job", "lane").iter().all(|lane| lanes.contains(lane)), "case {number}");
+        }
+    }
+}
+
+#[test]
+fn values_are_those_that_the_statement_asks_for_and_others() {
+    let subject = subject("job_due");
+    let states = held(&subject, |case| column(case, "job", "state"));
+    for state in ["ready", "done", "Ä"] {
+        assert!(states.contains(&Value::Text(state.into())), "{state}");
+    }
+    let due = held(&subject, |case| column(case, "job", "due_ms"));
+    assert!(due.contains(&Value::Null) && due.contains(&Value::Int(5000)));
+    assert!(due.iter().all(|due| matches!(due, Value::Null | Value::Int(0..=5000))));
+    let tries = held(&subject, |case| column(case, "job", "tries"));
+    assert!(tries.contains(&Value::Int(i16::MAX.into())) && !tries.contains(&Value::Int(40_000)));
+    let most = held(&subject, |case| vec![case.args["most"].clone()]);
+    assert!(most.iter().all(|most| matches!(most, Value::Int(0..=3))));
+    let nodes = held(&subject, |case| column(case, "job", "node"));
+    assert!(nodes.windows(2).all(|pair| pair[0] == pair[1]), "what one page alone has is the same everywhere");
+}
+
+#[test]
+fn documents_hold_the_fields_that_are_read_in_every_way() {
+    let subject = subject("job_due");
+    let documents = (0..2000).flat_map(|number| column(&subject.case(1, number, 4), "job", "doc"));
+    let documents: Vec<Value> = documents.collect();
+    let kinds: BTreeSet<String> = documents
+        .iter()
+        .map(|document| match document {
+            Value::Json(json) => json.get("kind").map_or("missing".to_owned(), ToString::to_string),
+            other => panic!("{other} is no document"),
+        })
+        .collect();
+    for kind in ["missing", "null", "7", "\"7\"", "\"a\""] {
+        assert!(kinds.contains(kind), "{kind} is not among {kinds:?}");
+    }
+}
+
+#[test]
+fn arguments_find_rows() {
+    let subject = subject("job_due");
+    let found = (0..120).filter(|number| {
+        let case = subject.case(1, *number, 4);
+        column(&case, "job", "lane").contains(&case.args["lane"])
+    });
+    assert!(found.count() > 40);
+}
+
+fn answer(rows: Vec<Vec<Value>>) -> Answer {
+    Answer { result: Ok((rows, 0)), tables: Vec::new() }
+}
+
+fn row(id: Value, tries: i64) -> Vec<Value> {
+    vec![id, Value::Text("a".into()), Value::Int(tries)]
+}
+
+#[test]
+fn rows_are_compared_as_the_types_and_the_order_say() {
+    let subject = subject("job_due");
+    let (one, other) = ([1; 16], [2; 16]);
+    let sqlite = answer(vec![row(Value::Bytes(one.to_vec()), 1), row(Value::Bytes(other.to_vec()), 2)]);
+    let pg = answer(vec![row(Value::Uuid(one), 1), row(Value::Uuid(other), 2)]);
+    assert_eq!(subject.compare(&sqlite, &pg), None);
+    let turned = answer(vec![row(Value::Uuid(other), 2), row(Value::Uuid(one), 1)]);
+    assert_eq!(subject.compare(&sqlite, &turned).map(|d| d.what), Some("the order of the rows differs".into()));
+    let shorter = answer(vec![row(Value::Uuid(one), 1)]);
+    assert_eq!(subject.compare(&sqlite, &shorter).map(|d| d.what), Some("the rows differ".into()));
+    let changed = answer(vec![row(Value::Uuid(one), 1), row(Value::Uuid(other), 3)]);
+    let difference = subject.compare(&sqlite, &changed).expect("a difference");
+    assert_eq!(difference.columns, BTreeSet::from(["tries".to_owned()]));
+}
+
+#[test]
+fn what_the_api_would_refuse_is_an_error() {
+    let subject = subject("job_due");
+    let wide = answer(vec![row(Value::Bytes(vec![1; 16]), 40_000)]);
+    let pg = answer(vec![]);
+    assert_eq!(subject.compare(&wide, &pg).map(|d| d.what), Some("SQLite fails and Postgres does not".into()));
+    let failed = Answer { result: Err("out of range".into()), tables: Vec::new() };
+    assert_eq!(subject.compare(&wide, &failed), None, "both fail");
+}
+
+#[test]
+fn tables_are_compared_without_clocks_and_columns_of_one_page() {
+    let subject = subject("job_end");
+    let table = &subject.compared[0];
+    assert!(!table.select(Dialect::Pg).contains("node"), "{}", table.select(Dialect::Pg));
+    let names: Vec<&str> = table.shown().map(|column| column.name.as_str()).collect();
+    let rows = |state: &str, made: i64| -> TableRows {
+        let value = |name: &&str| match *name {
+            "state" => Value::Text(state.into()),
+            "made_ms" => Value::Int(made),
+            _ => Value::Null,
+        };
+        vec![vec![names.iter().map(value).collect()]]
+    };
+    let answer = |tables: TableRows| Answer { result: Ok((Vec::new(), 1)), tables };
+    let sqlite = answer(rows("done", 1_700_000_000_000));
+    assert_eq!(subject.compare(&sqlite, &answer(rows("done", 1_700_000_000_009))), None);
+    let difference = subject.compare(&sqlite, &answer(rows("ready", 1_700_000_000_000))).expect("a difference");
+    assert_eq!(difference.what, "afterwards the rows of job differ");
+    let fewer = Answer { result: Ok((Vec::new(), 0)), tables: rows("done", 1_700_000_000_000) };
+    let what = subject.compare(&sqlite, &fewer).map(|d| d.what);
+    assert_eq!(what.as_deref(), Some("the number of rows written differs"));
+}
+
+#[test]
+fn a_case_becomes_smaller_until_nothing_is_left_to_leave_out() {
+    let subject = subject("job_due");
+    let mut case = subject.case(1, 4, 4);
+    // What has to stay for the difference: one job.
+    let shows = |case: &Case| case.rows.get("job").is_some_and(|rows| !rows.is_empty());
+    assert!(shows(&case));
+    let mut steps = 0;
+    while let Some(next) = subject.simpler(&case).into_iter().find(|next| shows(next)) {
+        case = next;
+        steps += 1;
+        assert!(steps < 1000, "it never ends");
+    }
+    assert_eq!(case.rows.keys().collect::<Vec<_>>(), ["job"]);
+    assert_eq!(case.rows["job"].len(), 1);
+    assert_eq!(case.rows["job"][0]["due_ms"], Value::Null);
+    assert_eq!(case.args["now_ms"], Value::Int(0));
+}
+
+#[test]
+fn rows_go_into_each_database_in_its_own_words() {
+    let subject = subject("job_end");
+    let job = [
+        ("id", Value::Uuid([0x11; 16])),
+        ("lane", Value::Text("it's".into())),
+        ("node", Value::Text("n".into())),
+        ("due_ms", Value::Null),
+    ];
+    let row: Row = job.map(|(name, value)| (name.to_owned(), value)).into();
+    let case = Case { rows: BTreeMap::from([("job".to_owned(), vec![row])]), args: BTreeMap::new() };
+    let text = |dialect| subject.inserts(&case, dialect).remove(0).2;
+    assert_eq!(
+        text(Dialect::Sqlite),
+        format!("INSERT INTO \"job\" (\"id\", \"lane\", \"due_ms\") VALUES (X'{}', 'it''s', NULL)", "11".repeat(16))
+    );
+    assert_eq!(
+        text(Dialect::Pg),
+        "INSERT INTO \"job\" (\"id\", \"lane\", \"due_ms\", \"node\") OVERRIDING SYSTEM VALUE \
+         VALUES ('11111111-1111-1111-1111-111111111111', 'it''s', NULL, 'n')"
+    );
+}

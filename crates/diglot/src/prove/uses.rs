@@ -1,0 +1,356 @@
+//! What a statement does with columns and parameters: what it holds against what, and against which literals.
+//!
+//! Values that meet have to come from one small pool, or no row would ever match and every statement would be
+//! equal to every other. Nothing here decides what is true; a link that is missing or too much makes cases less
+//! telling and never wrong.
+
+use std::collections::BTreeSet;
+
+use super::value::Value;
+use crate::infer::origin::{Deep, Sources, query_outputs};
+use crate::infer::walk;
+use crate::tree::{
+    Assignment, Body, ConflictAction, Expr, ExprKind, Insert, Query, Rows, Source, SourceKind, Statement,
+};
+
+/// What values stand in.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Key {
+    /// A column of a table.
+    Column(String, String),
+    /// A parameter, or an element of a list parameter.
+    Param(String),
+    /// Something inside a JSON document; `*` steps into every element of an array.
+    Json(Box<Key>, Vec<String>),
+}
+
+/// All that one page does.
+#[derive(Debug, Default)]
+pub(super) struct Uses {
+    /// Values that are compared with or stored in one another.
+    pub(super) links: Vec<(Key, Key)>,
+    /// Literals that are compared with or stored in something.
+    pub(super) literals: Vec<(Key, Value)>,
+    /// What is asked for NULL.
+    pub(super) nulls: BTreeSet<Key>,
+    /// Places in JSON documents that are read or written.
+    pub(super) paths: BTreeSet<Key>,
+    /// Parameters of LIMIT and OFFSET.
+    pub(super) bounds: BTreeSet<String>,
+    /// What is matched by LIKE.
+    pub(super) patterns: BTreeSet<Key>,
+}
+
+/// Reads a page. `lists` names the parameters that hold lists.
+pub(super) fn uses(tree: &Statement, lists: &BTreeSet<String>) -> Uses {
+    let mut reader = Reader { tree, names: walk::sources(tree), lists, uses: Uses::default() };
+    for part in &tree.parts {
+        match &part.body {
+            Body::Query(query) => reader.bounds(query),
+            Body::Insert(insert) => reader.insert(insert),
+            Body::Update(update) => reader.assignments(&update.target, &update.set),
+            Body::Delete(_) => {}
+        }
+    }
+    tree.exprs().into_iter().for_each(|expr| reader.expr(expr));
+    reader.uses
+}
+
+/// How deep an expression is followed to what it holds.
+const DEPTH: usize = 12;
+
+struct Reader<'t> {
+    tree: &'t Statement,
+    names: Sources<'t>,
+    lists: &'t BTreeSet<String>,
+    uses: Uses,
+}
+
+impl<'t> Reader<'t> {
+    fn insert(&mut self, insert: &'t Insert) {
+        self.bounds(&insert.rows);
+        let targets: Vec<Option<Key>> = insert.columns.iter().map(|(name, _)| column(&insert.target, name)).collect();
+        self.rows(&insert.rows.rows, &targets);
+        if let Some(conflict) = &insert.conflict
+            && let ConflictAction::Update { set, .. } = &conflict.action
+        {
+            self.assignments(&insert.target, set);
+        }
+    }
+
+    fn rows(&mut self, rows: &'t Rows, targets: &[Option<Key>]) {
+        match rows {
+            Rows::Select(select) => {
+                for (target, output) in targets.iter().zip(&select.columns) {
+                    self.store(target.as_ref(), &output.expr);
+                }
+            }
+            Rows::Values(rows, _) => {
+                for (target, value) in rows.iter().flat_map(|row| targets.iter().zip(row)) {
+                    self.store(target.as_ref(), value);
+                }
+            }
+            Rows::Set { left, right, .. } => {
+                self.rows(left, targets);
+                self.rows(right, targets);
+            }
+            Rows::Query(query) => self.rows(&query.rows, targets),
+        }
+    }
+
+    fn bounds(&mut self, query: &'t Query) {
+        for bound in [&query.limit, &query.offset].into_iter().flatten() {
+            if let Some(Key::Param(name)) = self.key(bound, DEPTH) {
+                self.uses.bounds.insert(name);
+            }
+        }
+    }
+
+    fn assignments(&mut self, target: &'t Source, set: &'t [Assignment]) {
+        for assignment in set {
+            self.store(column(target, &assignment.column).as_ref(), &assignment.value);
+        }
+    }
+
+    fn store(&mut self, target: Option<&Key>, value: &'t Expr) {
+        let Some(target) = target else { return };
+        self.relate(target, value);
+        // A document that is put together: each of its fields is a place of its own.
+        for inner in value.exprs() {
+            let ExprKind::Call { name, args, .. } = &inner.kind else { continue };
+            if matches!(name.as_str(), "jsonb_build_object" | "json_build_object" | "json_object") {
+                for field in args.chunks(2) {
+                    if let [Expr { kind: ExprKind::Text(field), .. }, value] = field {
+                        self.relate(&Key::Json(Box::new(target.clone()), vec![field.clone()]), value);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Two expressions that meet.
+    fn meet(&mut self, left: &'t Expr, right: &'t Expr) {
+        if let (ExprKind::Tuple(lefts), ExprKind::Tuple(rights)) = (&left.kind, &right.kind) {
+            lefts.iter().zip(rights).for_each(|(left, right)| self.meet(left, right));
+            return;
+        }
+        if let Some(key) = self.key(left, DEPTH) {
+            self.relate(&key, right);
+        } else if let Some(key) = self.key(right, DEPTH) {
+            self.relate(&key, left);
+        }
+    }
+
+    fn relate(&mut self, key: &Key, value: &'t Expr) {
+        if matches!(key, Key::Json(..)) {
+            self.uses.paths.insert(key.clone());
+        }
+        if let Some(literal) = self.literal(value) {
+            self.uses.literals.push((key.clone(), literal));
+        } else if let Some(other) = self.key(value, DEPTH) {
+            self.uses.links.push((key.clone(), other));
+        }
+    }
+
+    fn expr(&mut self, expr: &'t Expr) {
+        match &expr.kind {
+            ExprKind::Binary { op, left, right } => match op.as_str() {
+                "="
+                | "<>"
+                | "<"
+                | "<="
+                | ">"
+                | ">="
+                | "is not distinct from"
+                | "is distinct from"
+                | "is"
+                | "is not"
+                | "<@"
+                | "@>"
+                | "&&" => self.meet(left, right),
+                "->" | "->>" | "#>" | "#>>" => {
+                    let path = self.key(expr, DEPTH);
+                    self.uses.paths.extend(path.filter(|key| matches!(key, Key::Json(..))));
+                }
+                _ => {}
+            },
+            ExprKind::Between { expr, low, high, .. } => {
+                self.meet(expr, low);
+                self.meet(expr, high);
+            }
+            ExprKind::InList { expr, list, .. } => list.iter().for_each(|item| self.meet(expr, item)),
+            ExprKind::InQuery { expr, query, .. } => {
+                if let Some(output) = query_outputs(&query.rows).first() {
+                    self.meet(expr, &output.expr);
+                }
+                self.bounds(query);
+            }
+            ExprKind::Exists { query, .. } | ExprKind::Scalar(query) => self.bounds(query),
+            ExprKind::Any { left, right, .. } => self.meet(left, right),
+            ExprKind::Is { expr, what: "null", .. } => {
+                let key = self.key(expr, DEPTH);
+                self.uses.nulls.extend(key);
+            }
+            ExprKind::Like { expr, pattern, .. } => {
+                let keys = [self.key(expr, DEPTH), self.key(pattern, DEPTH)];
+                self.uses.patterns.extend(keys.into_iter().flatten());
+                self.meet(expr, pattern);
+            }
+            ExprKind::Case { operand: Some(operand), branches, .. } => {
+                branches.iter().for_each(|(when, _)| self.meet(operand, when));
+            }
+            ExprKind::Call { name, args, .. } => self.call(name, args, expr),
+            _ => {}
+        }
+    }
+
+    fn call(&mut self, name: &str, args: &'t [Expr], expr: &'t Expr) {
+        match (name, args) {
+            ("json_extract" | "jsonb_extract_path" | "jsonb_extract_path_text" | "json_type", _) => {
+                let path = self.key(expr, DEPTH);
+                self.uses.paths.extend(path.filter(|key| matches!(key, Key::Json(..))));
+            }
+            ("json_set" | "json_insert" | "json_replace" | "jsonb_set", [document, places @ ..]) => {
+                for place in places.chunks(2) {
+                    let [path, value] = place else { continue };
+                    if let (Some(document), Some(steps)) = (self.key(document, DEPTH), steps(path)) {
+                        self.relate(&under(document, steps), value);
+                    }
+                }
+            }
+            ("coalesce" | "ifnull" | "nullif" | "max" | "min" | "greatest" | "least", [first, rest @ ..]) => {
+                rest.iter().for_each(|other| self.meet(first, other));
+            }
+            _ => {}
+        }
+    }
+
+    /// What an expression holds, if it holds it as it is or nearly so.
+    fn key(&self, expr: &'t Expr, depth: usize) -> Option<Key> {
+        let depth = depth.checked_sub(1)?;
+        if let ExprKind::Column { source, column } = &expr.kind
+            && let Some(Source { kind: SourceKind::Function { args, .. }, .. }) = self.tree.source(*source)
+        {
+            let list = self.key(args.first()?, depth)?;
+            return match &list {
+                Key::Param(name) if self.lists.contains(name) => Some(list),
+                _ if column == "key" => None,
+                _ => Some(under(list, vec!["*".into()])),
+            };
+        }
+        let expr = match self.names.deep(expr) {
+            Deep::Table(origin) => return Some(Key::Column(origin.table, origin.column)),
+            Deep::Expr(expr) => expr,
+            Deep::Unknown => return None,
+        };
+        match &expr.kind {
+            ExprKind::Column { .. } if depth > 0 => None,
+            ExprKind::Param(name) => Some(Key::Param(name.clone())),
+            ExprKind::Cast { expr, .. } => self.key(expr, depth),
+            ExprKind::Binary { op, left, right } => match op.as_str() {
+                "->" | "->>" | "#>" | "#>>" => Some(under(self.key(left, depth)?, steps(right)?)),
+                // What is put onto a document leaves it the same document.
+                "||" => self.key(left, depth).filter(|key| !matches!(key, Key::Param(_))),
+                "+" | "-" => self.key(left, depth).or_else(|| self.key(right, depth)),
+                _ => None,
+            },
+            ExprKind::Call { name, args, .. } => match (name.as_str(), args.as_slice()) {
+                ("json_extract" | "jsonb_extract_path" | "jsonb_extract_path_text" | "json_type", [document, path]) => {
+                    Some(under(self.key(document, depth)?, steps(path)?))
+                }
+                (
+                    "coalesce" | "ifnull" | "nullif" | "max" | "min" | "greatest" | "least" | "lower" | "upper"
+                    | "json" | "unhex" | "trim" | "to_jsonb" | "json_quote" | "json_set" | "json_insert"
+                    | "json_replace" | "json_remove" | "json_patch" | "jsonb_set",
+                    [first, ..],
+                ) => self.key(first, depth),
+                _ => None,
+            },
+            ExprKind::Scalar(query) => self.key(&query_outputs(&query.rows).first()?.expr, depth),
+            _ => None,
+        }
+    }
+
+    fn literal(&self, expr: &Expr) -> Option<Value> {
+        Some(match &expr.kind {
+            ExprKind::Text(text) => Value::Text(text.clone()),
+            ExprKind::Number(number) => match number.parse() {
+                Ok(n) => Value::Int(n),
+                Err(_) => Value::Real(number.parse().ok()?),
+            },
+            ExprKind::Bool(b) => Value::Bool(*b),
+            ExprKind::Cast { expr, .. } => return self.literal(expr),
+            ExprKind::Unary { op, expr } if op == "-" => match self.literal(expr)? {
+                Value::Int(n) => Value::Int(n.checked_neg()?),
+                Value::Real(r) => Value::Real(-r),
+                _ => return None,
+            },
+            _ => return None,
+        })
+    }
+}
+
+fn column(source: &Source, name: &str) -> Option<Key> {
+    match &source.kind {
+        SourceKind::Table(table) => Some(Key::Column(table.clone(), name.to_owned())),
+        _ => None,
+    }
+}
+
+/// A place below another one.
+fn under(key: Key, mut steps: Vec<String>) -> Key {
+    match key {
+        Key::Json(document, mut path) => {
+            path.append(&mut steps);
+            Key::Json(document, path)
+        }
+        key if steps.is_empty() => key,
+        key => Key::Json(Box::new(key), steps),
+    }
+}
+
+/// The steps of a path that is a literal: `'$.a."b.c"'`, `'a'`, `'{a,b}'`.
+fn steps(path: &Expr) -> Option<Vec<String>> {
+    let text = match &path.kind {
+        ExprKind::Text(text) => text.as_str(),
+        ExprKind::Cast { expr, .. } => return steps(expr),
+        ExprKind::Array(items) => return items.iter().map(|item| steps(item)?.pop()).collect(),
+        _ => return None,
+    };
+    if let Some(list) = text.strip_prefix('{').and_then(|text| text.strip_suffix('}')) {
+        return Some(list.split(',').map(|step| step.trim_matches('"').to_owned()).collect());
+    }
+    let Some(mut rest) = text.strip_prefix('$') else { return Some(vec![text.to_owned()]) };
+    let mut steps = Vec::new();
+    while let Some(step) = rest.strip_prefix('.') {
+        if let Some(quoted) = step.strip_prefix('"') {
+            let (name, after) = quoted.split_once('"')?;
+            steps.push(name.to_owned());
+            rest = after;
+        } else {
+            let end = step.find(['.', '[']).unwrap_or(step.len());
+            steps.push(step[..end].to_owned());
+            rest = &step[end..];
+        }
+    }
+    Some(steps)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::source::{FileId, Span};
+
+    fn text(path: &str) -> Expr {
+        Expr { kind: ExprKind::Text(path.into()), ty: None, span: Span::new(FileId(0), 0..0) }
+    }
+
+    #[test]
+    fn a_path_is_read_in_every_spelling() {
+        assert_eq!(steps(&text("$.a.b")), Some(vec!["a".into(), "b".into()]));
+        assert_eq!(steps(&text("$.tags.\"x.y\"")), Some(vec!["tags".into(), "x.y".into()]));
+        assert_eq!(steps(&text("a.b")), Some(vec!["a.b".into()]));
+        assert_eq!(steps(&text("{a,b}")), Some(vec!["a".into(), "b".into()]));
+        assert_eq!(steps(&text("$")), Some(vec![]));
+    }
+}
