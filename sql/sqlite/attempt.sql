@@ -432,4 +432,9 @@ UPDATE ff_exec_core AS core
 RETURNING (SELECT max(newest.event_id)
              FROM ff_completion_event AS newest) AS completion_event_id,
           (SELECT max(newest.event_id)
-             FROM ff_lease_event AS newest) AS lease_event_id, flow_id;
+             FROM ff_lease_event AS newest
+            WHERE EXISTS (SELECT 1
+                            FROM ff_attempt AS held
+                           WHERE held.partition_key = :partition_key
+                             AND held.execution_id = :execution_id
+                             AND held.attempt_index = :attempt_index)) AS lease_event_id, flow_id;

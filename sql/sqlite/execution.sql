@@ -6,6 +6,7 @@
 -- param: policy json null
 -- param: required_capabilities text[]
 -- diverges(parts.ff_execution_capabilities#562dfc): SQLite has no array columns, so the required capabilities are rows of a table of their own.
+-- diverges(results.required_capabilities): an id is in one partition; SQLite knows the capabilities by the id alone.
 -- diverges(insert.required_capabilities#400cff): SQLite has no array columns, so the required capabilities are rows of a table of their own.
 -- diverges(where.namespace#5e0747): Postgres hands the key over within the statement, SQLite reads it back from its table.
 INSERT INTO ff_idempotency_key AS held

@@ -180,6 +180,15 @@ WITH resumed AS (
      AND suspension.execution_id = :execution_id
      AND suspension.suspension_id = :suspension_id
      AND CAST(suspension.member_map AS text) = :seen_members
+     AND EXISTS (SELECT 1
+                   FROM ff_signal_event AS told
+                  WHERE told.event_id = (SELECT max(newest.event_id)
+                                           FROM ff_signal_event AS newest)
+                    AND told.partition_key = :partition_key
+                    AND told.execution_id = :execution_text
+                    AND told.signal_id = :signal_id
+                    AND told.waitpoint_id = :waitpoint_text
+                    AND told.delivered_at_ms = :now_ms)
 )
 UPDATE ff_suspension_current AS suspension
    SET member_map = :members,

@@ -615,6 +615,9 @@ DELETE FROM ff_claim_grant
                  FROM ff_exec_core AS core
                 WHERE core.partition_key = :partition_key
                   AND core.execution_id = :execution_id
+                  AND core.lifecycle_phase = 'active'
+                  AND core.ownership_state = 'leased'
+                  AND core.attempt_index = :attempt_index + 1
                   AND CAST(json_extract(core.raw_fields, '$.current_lease_id') AS text) = :lease_id);
 
 -- Reads what decides how an operator may take an execution, and keeps it so until the transaction ends.
