@@ -14,7 +14,8 @@ fn project(annotations: &str, sql: &str, pg_sql: &str) -> tempfile::TempDir {
     let root = tempfile::tempdir().expect("a folder");
     let page = |annotations: &str, sql: &str| format!("-- Reads jobs.\n-- name: job_list :many\n{annotations}{sql};\n");
     for (path, text) in [
-        ("diglot.toml", "[prove.ranges]\n\"job.id\" = [0, 9]\n".to_owned()),
+        // Otherwise `check` alone would refuse the order by a name.
+        ("diglot.toml", "pg_collation = \"C\"\n[prove.ranges]\n\"job.id\" = [0, 9]\n".to_owned()),
         ("schema/sqlite/0001_job.sql", SQLITE_SCHEMA.to_owned()),
         ("schema/pg/0001_job.sql", PG_SCHEMA.to_owned()),
         ("sql/sqlite/job.sql", page(annotations, sql)),
