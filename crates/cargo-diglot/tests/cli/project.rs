@@ -67,7 +67,10 @@ impl Project {
     pub(crate) fn write(&self, relative: &str, text: impl AsRef<[u8]>) {
         let path = self.path(relative);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text).unwrap();
+        // In one step: whoever watches the project never reads half a file.
+        let written = self.path(".written");
+        fs::write(&written, text).unwrap();
+        fs::rename(written, path).unwrap();
     }
 
     /// Replaces a text that stands in a file exactly once.
