@@ -9,6 +9,7 @@ use crate::Options;
 use crate::contender::{self, Contender, Whose};
 use crate::floor;
 use crate::load::{self, Spread};
+use crate::scene;
 use crate::table::{Goal, Row, Table};
 use crate::work::{self, Measured};
 
@@ -50,21 +51,25 @@ async fn held(contender: &Contender, workers: usize) -> Result<Vec<Handle>, Fail
     Ok(handles)
 }
 
-fn ratio_row(name: impl Into<String>, results: &[Measured; 2], floor: Option<f64>, unit: &'static str, goal: f64) -> Row {
+fn ratio_row(
+    name: impl Into<String>,
+    results: &[Measured; 2],
+    floor: Option<f64>,
+    unit: &'static str,
+    goal: f64,
+) -> Row {
     let (theirs, ours) = (results[0].rate(), results[1].rate());
-    Row {
-        name: name.into(),
-        theirs: Some(theirs),
-        ours,
-        floor,
-        unit,
-        judged: ours / theirs,
-        goal: Goal::AtLeast(goal),
-    }
+    Row { name: name.into(), theirs: Some(theirs), ours, floor, unit, judged: ours / theirs, goal: Goal::AtLeast(goal) }
 }
 
 /// Rows that are the same on both stores.
-async fn shared(options: &Options, pair: &[Contender; 2], store: &str, table: &mut Table, goals: Goals) -> Result<(), Failure> {
+async fn shared(
+    options: &Options,
+    pair: &[Contender; 2],
+    store: &str,
+    table: &mut Table,
+    goals: Goals,
+) -> Result<(), Failure> {
     let wanted = |name: &str| name.contains(&options.only);
     for (workers, goal) in goals.pairs {
         let name = format!("{store}: claim+complete, {workers} workers");
@@ -130,7 +135,9 @@ async fn shared(options: &Options, pair: &[Contender; 2], store: &str, table: &m
         let decoded = ff_core::handle_codec::decode(&handle[0].opaque)?;
         let id = decoded.payload.execution_id.to_string();
         let uuid = id.rsplit_once("}:").ok_or("an execution id holds }:")?.1.parse()?;
-        load::frames(&pair[1].store, decoded.payload.execution_id.partition(), uuid, 100_000).await.map_err(|e| e.to_string())?;
+        load::frames(&pair[1].store, decoded.payload.execution_id.partition(), uuid, 100_000)
+            .await
+            .map_err(|e| e.to_string())?;
         work::append(&pair[1].backend, &handle, 1).await?;
         let last = work::append(&pair[1].backend, &handle, 100).await?;
         table.push(Row {
@@ -172,6 +179,51 @@ async fn shared(options: &Options, pair: &[Contender; 2], store: &str, table: &m
     Ok(())
 }
 
+/// A scene runs on our backend as often as asked for, and on the existing one if it can do the work at all.
+async fn scenes(options: &Options, pair: &[Contender; 2], store: &str, table: &mut Table) -> Result<(), Failure> {
+    for (kind, unit) in [
+        ("suspend, signal and resume", "cycles/s"),
+        ("a flow of 10 steps", "flows/s"),
+        ("budget reports", "reports/s"),
+        ("completions to 16 subscribers", "events/s"),
+    ] {
+        let name = format!("{store}: {kind}, 16 workers");
+        if !name.contains(&options.only) {
+            continue;
+        }
+        let play = async |contender: &Contender| -> Result<Measured, Failure> {
+            let backend = &contender.backend;
+            match kind {
+                "suspend, signal and resume" => scene::suspensions(backend, 16, 8).await,
+                "a flow of 10 steps" => scene::flows(backend, store == "SQLite", 16, 2).await,
+                "budget reports" => scene::budgets(backend, 16, 40).await,
+                _ => {
+                    load::clear(&contender.store).await.map_err(|e| e.to_string())?;
+                    load::claimable(&contender.store, 320, Spread::One).await.map_err(|e| e.to_string())?;
+                    scene::deliveries(backend, 16, 320).await
+                }
+            }
+        };
+        let (mut theirs, mut ours) = (Vec::new(), Vec::new());
+        for _ in 0..options.rounds {
+            match play(&pair[0]).await {
+                Ok(measured) => theirs.push(measured.rate()),
+                Err(unable) => eprintln!("{name}: the existing backend cannot: {unable}"),
+            }
+            ours.push(play(&pair[1]).await?.rate());
+        }
+        let median = |mut rates: Vec<f64>| {
+            rates.sort_by(f64::total_cmp);
+            rates.get(rates.len() / 2).copied()
+        };
+        let theirs = if theirs.len() == ours.len() { median(theirs) } else { None };
+        let ours = median(ours).unwrap_or_default();
+        let judged = theirs.map_or(f64::INFINITY, |theirs| ours / theirs);
+        table.push(Row { name, theirs, ours, floor: None, unit, judged, goal: Goal::AtLeast(2.0) });
+    }
+    Ok(())
+}
+
 struct Goals {
     pairs: [(usize, f64); 3],
     p99_ms: f64,
@@ -185,7 +237,8 @@ pub async fn sqlite(options: &Options, table: &mut Table) -> Result<(), Failure>
     }
     let pair = [contender::sqlite(Whose::Theirs).await?, contender::sqlite(Whose::Ours).await?];
     let goals = Goals { pairs: [(1, 3.0), (4, 6.0), (16, 10.0)], p99_ms: 20.0, single: 4.0 };
-    shared(options, &pair, "SQLite", table, goals).await
+    shared(options, &pair, "SQLite", table, goals).await?;
+    scenes(options, &pair, "SQLite", table).await
 }
 
 /// All Postgres rows.
@@ -221,6 +274,7 @@ pub async fn postgres(options: &Options, server: &str, table: &mut Table) -> Res
             goal: Goal::Below(2.0),
         });
     }
+    scenes(options, &pair, "Postgres", table).await?;
     // A contender's background tasks end with it, before the next measurement would start.
     tokio::time::sleep(Duration::from_millis(10)).await;
     Ok(())

@@ -15,11 +15,6 @@ pub enum Whose {
     Theirs,
 }
 
-impl Whose {
-    /// Both, the existing one first.
-    pub const BOTH: [Whose; 2] = [Whose::Theirs, Whose::Ours];
-}
-
 /// Where the data are, for loading rows past the backend.
 #[derive(Debug, Clone)]
 pub enum Store {
@@ -31,8 +26,6 @@ pub enum Store {
 
 /// A backend on a fresh database.
 pub struct Contender {
-    /// Whose.
-    pub whose: Whose,
     /// The trait object that the work is done through.
     pub backend: Arc<dyn EngineBackend>,
     /// The data.
@@ -51,7 +44,7 @@ pub async fn sqlite(whose: Whose) -> Result<Contender, Failure> {
         Whose::Ours => ff_backend_sql::SqliteBackend::new(text).await?,
         Whose::Theirs => ff_backend_sqlite::SqliteBackend::new(text).await?,
     };
-    Ok(Contender { whose, backend, store: Store::Sqlite(path), _folder: Some(folder) })
+    Ok(Contender { backend, store: Store::Sqlite(path), _folder: Some(folder) })
 }
 
 /// Makes a fresh database with 256 partitions per table on the server and opens it with 20 connections.
@@ -82,5 +75,5 @@ pub async fn postgres(whose: Whose, server: &str) -> Result<Contender, Failure> 
             ff_backend_postgres::PostgresBackend::connect(config).await?
         }
     };
-    Ok(Contender { whose, backend, store: Store::Postgres(pool), _folder: None })
+    Ok(Contender { backend, store: Store::Postgres(pool), _folder: None })
 }

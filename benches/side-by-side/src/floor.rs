@@ -2,7 +2,7 @@
 //!
 //! SQLite: prepared statements on one connection in one thread, and as many operations per commit as there
 //! are workers, because each worker waits for its answer before it asks again. Postgres: one function call
-//! for the pair, one connection per worker.
+//! for the claim and one for the completion, one connection per worker.
 
 use std::time::Instant;
 
@@ -99,28 +99,37 @@ fn lease_event(db: &rusqlite::Connection, partition: i64, id: &[u8], event: &str
     Ok(())
 }
 
-const FUNCTION: &str = "
-CREATE OR REPLACE FUNCTION bench_pair() RETURNS boolean LANGUAGE plpgsql SET plan_cache_mode = force_custom_plan AS $$
-DECLARE picked record;
+const FUNCTIONS: &str = "
+CREATE OR REPLACE FUNCTION bench_claim(OUT claimed_in smallint, OUT claimed uuid) LANGUAGE plpgsql
+SET plan_cache_mode = force_custom_plan AS $$
 BEGIN
-  SELECT partition_key, execution_id INTO picked FROM ff_claimable WHERE lane_id = 'bench'
+  SELECT partition_key, execution_id INTO claimed_in, claimed FROM ff_claimable WHERE lane_id = 'bench'
    ORDER BY priority DESC, created_at_ms, execution_id LIMIT 1 FOR UPDATE SKIP LOCKED;
-  IF NOT FOUND THEN RETURN false; END IF;
-  INSERT INTO ff_attempt (partition_key, execution_id, attempt_index, lease_epoch, started_at_ms, terminal_at_ms, outcome)
-  VALUES (picked.partition_key, picked.execution_id, 0, 1, 1, 1, 'success');
+  IF NOT FOUND THEN RETURN; END IF;
+  INSERT INTO ff_attempt (partition_key, execution_id, attempt_index, lease_epoch, started_at_ms)
+  VALUES (claimed_in, claimed, 0, 1, 1);
   INSERT INTO ff_lease_event (execution_id, event_type, occurred_at_ms, partition_key)
-  VALUES (picked.execution_id::text, 'acquired', 1, picked.partition_key),
-         (picked.execution_id::text, 'revoked', 1, picked.partition_key);
-  UPDATE ff_exec_core SET lifecycle_phase = 'terminal', eligibility_state = 'not_applicable', public_state = 'completed',
+  VALUES (claimed::text, 'acquired', 1, claimed_in);
+  UPDATE ff_exec_core SET lifecycle_phase = 'active', ownership_state = 'leased', eligibility_state = 'not_applicable',
+         public_state = 'running', attempt_state = 'running_attempt', started_at_ms = 1
+   WHERE partition_key = claimed_in AND execution_id = claimed;
+END $$;
+CREATE OR REPLACE FUNCTION bench_complete(claimed_in smallint, claimed uuid) RETURNS void LANGUAGE plpgsql
+SET plan_cache_mode = force_custom_plan AS $$
+BEGIN
+  UPDATE ff_attempt SET terminal_at_ms = 1, outcome = 'success'
+   WHERE partition_key = claimed_in AND execution_id = claimed AND attempt_index = 0;
+  INSERT INTO ff_lease_event (execution_id, event_type, occurred_at_ms, partition_key)
+  VALUES (claimed::text, 'revoked', 1, claimed_in);
+  UPDATE ff_exec_core SET lifecycle_phase = 'terminal', ownership_state = 'unowned', public_state = 'completed',
          attempt_state = 'attempt_terminal', terminal_at_ms = 1
-   WHERE partition_key = picked.partition_key AND execution_id = picked.execution_id;
+   WHERE partition_key = claimed_in AND execution_id = claimed;
   INSERT INTO ff_completion_event (partition_key, execution_id, outcome, occurred_at_ms, committed_at_ms)
-  VALUES (picked.partition_key, picked.execution_id, 'success', 1, 1);
-  RETURN true;
+  VALUES (claimed_in, claimed, 'success', 1, 1);
 END $$";
 
 async fn postgres(pool: &sqlx::PgPool, workers: usize, count: u32) -> Result<f64, Failure> {
-    sqlx::raw_sql(FUNCTION).execute(pool).await?;
+    sqlx::raw_sql(FUNCTIONS).execute(pool).await?;
     let start = Instant::now();
     let mut tasks = JoinSet::new();
     for _ in 0..workers {
@@ -128,7 +137,11 @@ async fn postgres(pool: &sqlx::PgPool, workers: usize, count: u32) -> Result<f64
         tasks.spawn(async move {
             let mut connection = pool.acquire().await?;
             let mut done = 0_u32;
-            while sqlx::query_scalar::<_, bool>("SELECT bench_pair()").fetch_one(&mut *connection).await? {
+            loop {
+                let claim = sqlx::query_as::<_, (Option<i16>, Option<uuid::Uuid>)>("SELECT * FROM bench_claim()");
+                let (Some(partition), Some(id)) = claim.fetch_one(&mut *connection).await? else { break };
+                let complete = sqlx::query("SELECT bench_complete($1, $2)").bind(partition).bind(id);
+                complete.execute(&mut *connection).await?;
                 done += 1;
             }
             Ok::<_, sqlx::Error>(done)

@@ -9,6 +9,7 @@ mod cells;
 mod contender;
 mod floor;
 mod load;
+mod scene;
 mod table;
 mod work;
 

@@ -54,7 +54,9 @@ impl Table {
 }
 
 fn line(row: &Row) -> String {
-    let number = |value: Option<f64>| value.map_or("-".to_owned(), |v| if v < 100.0 { format!("{v:.2}") } else { format!("{v:.0}") });
+    let number = |value: Option<f64>| {
+        value.map_or("-".to_owned(), |v| if v < 100.0 { format!("{v:.2}") } else { format!("{v:.0}") })
+    };
     let goal = match row.goal {
         Goal::AtLeast(limit) => format!(">= {limit}"),
         Goal::Below(limit) => format!("< {limit}"),
@@ -79,7 +81,17 @@ impl fmt::Display for Table {
             "| {:<52} | {:>9} | {:>9} | {:>9} | {:<7} | {:>8} | {:<8} | met |",
             "work", "existing", "ours", "floor", "unit", "judged", "goal"
         )?;
-        writeln!(f, "|{}|{}|{}|{}|{}|{}|{}|-----|", "-".repeat(54), "-".repeat(11), "-".repeat(11), "-".repeat(11), "-".repeat(9), "-".repeat(10), "-".repeat(10))?;
+        writeln!(
+            f,
+            "|{}|{}|{}|{}|{}|{}|{}|-----|",
+            "-".repeat(54),
+            "-".repeat(11),
+            "-".repeat(11),
+            "-".repeat(11),
+            "-".repeat(9),
+            "-".repeat(10),
+            "-".repeat(10)
+        )?;
         for row in &self.rows {
             writeln!(f, "{}", line(row))?;
         }

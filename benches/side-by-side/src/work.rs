@@ -40,17 +40,18 @@ impl Measured {
 
 /// Claims on the lane `bench` with a lease of one minute.
 pub async fn claim(backend: &Backend, worker: usize) -> Result<Option<Handle>, EngineError> {
-    let policy = ClaimPolicy::new(
-        WorkerId::new("bench"),
-        WorkerInstanceId::new(format!("bench-{worker}")),
-        60_000,
-        None,
-    );
-    backend.claim(&LaneId::new("bench"), &CapabilitySet::new(Vec::<String>::new()), policy).await
+    claim_on(backend, "bench", worker).await
+}
+
+/// Claims on a lane with a lease of one minute.
+pub async fn claim_on(backend: &Backend, lane: &str, worker: usize) -> Result<Option<Handle>, EngineError> {
+    let policy =
+        ClaimPolicy::new(WorkerId::new("bench"), WorkerInstanceId::new(format!("bench-{worker}")), 60_000, None);
+    backend.claim(&LaneId::new(lane), &CapabilitySet::new(Vec::<String>::new()), policy).await
 }
 
 /// Runs `work(worker)` on `workers` tasks; each returns how many operations it did and their latencies.
-async fn parallel<F, Fut>(workers: usize, work: F) -> Result<Measured, EngineError>
+pub async fn parallel<F, Fut>(workers: usize, work: F) -> Result<Measured, EngineError>
 where
     F: Fn(usize) -> Fut,
     Fut: Future<Output = Result<(usize, Vec<Duration>), EngineError>> + Send + 'static,
@@ -175,7 +176,12 @@ pub async fn read(
 
 /// Arguments of a fresh execution in partition 0.
 pub fn new_execution() -> CreateExecutionArgs {
-    let id = format!("{{fp:0}}:{}", uuid::Uuid::new_v4());
+    new_execution_in(0)
+}
+
+/// Arguments of a fresh execution in a partition.
+pub fn new_execution_in(partition_id: u16) -> CreateExecutionArgs {
+    let id = format!("{{fp:{partition_id}}}:{}", uuid::Uuid::new_v4());
     CreateExecutionArgs {
         execution_id: ExecutionId::parse(&id).expect("the id is well formed"),
         namespace: Namespace::new("bench"),
@@ -190,7 +196,7 @@ pub fn new_execution() -> CreateExecutionArgs {
         policy: None,
         delay_until: None,
         execution_deadline_at: None,
-        partition_id: 0,
+        partition_id,
         now: TimestampMs::now(),
     }
 }
