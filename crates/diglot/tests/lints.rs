@@ -1,6 +1,7 @@
 //! Each lint finds what it is about, is silent where nothing is wrong, and is silenced by a declaration alone.
 
 use diglot::config::Config;
+use diglot::diagnostic::Diagnostic;
 use diglot::source::{SourceFile, Sources};
 use diglot::{Inputs, compile};
 
@@ -11,8 +12,8 @@ const PG: &str = "
 CREATE TABLE job (part smallint NOT NULL, id bigint NOT NULL, state text NOT NULL, due_ms bigint, PRIMARY KEY (part, id)) PARTITION BY HASH (part);
 CREATE TABLE event (part smallint NOT NULL, event_id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, id bigint NOT NULL, state text NOT NULL);";
 
-/// The rules that find something in a pair, each once.
-fn rules(sqlite: &str, pg: &str) -> Vec<&'static str> {
+/// What is found in a pair.
+fn found(sqlite: &str, pg: &str) -> Vec<Diagnostic> {
     let mut sources = Sources::default();
     sources.add(SourceFile::new("schema/sqlite/0001_all.sql", SQLITE));
     sources.add(SourceFile::new("schema/pg/0001_all.sql", PG));
@@ -20,8 +21,12 @@ fn rules(sqlite: &str, pg: &str) -> Vec<&'static str> {
     sources.add(SourceFile::new("sql/pg/job.sql", pg));
     let text = "shard_key = \"part\"\n[words]\n\"job.state\" = [\"waiting\", \"taken\"]\n";
     let config = Config::parse(text, "diglot.toml").expect("a sound configuration");
-    let found = compile(&Inputs { config, sources, ..Inputs::default() }).diagnostics;
-    let mut rules: Vec<&str> = found.iter().map(|finding| finding.rule).collect();
+    compile(&Inputs { config, sources, ..Inputs::default() }).diagnostics
+}
+
+/// The rules that find something in a pair, each once.
+fn rules(sqlite: &str, pg: &str) -> Vec<&'static str> {
+    let mut rules: Vec<&str> = found(sqlite, pg).iter().map(|finding| finding.rule).collect();
     rules.dedup();
     rules
 }
@@ -102,6 +107,9 @@ ON CONFLICT DO UPDATE SET state = 'taken';\n";
 fn nulls_must_take_the_same_place_on_both_pages() {
     let bare = "-- name: job_due :many\nSELECT job.id FROM job WHERE job.part = :part ORDER BY job.due_ms, job.id;\n";
     assert_eq!(both(bare), ["null-order"]);
+    let told = &found(bare, bare)[0];
+    assert_eq!(told.message, "job_due: NULL comes first on SQLite and last on Postgres");
+    assert_eq!(told.help[0], "write `job.due_ms NULLS FIRST` or `job.due_ms NULLS LAST` on both pages");
     let written = bare.replace("job.due_ms,", "job.due_ms NULLS FIRST,");
     assert_eq!(rules(bare, &written), [""; 0]);
     assert_eq!(both(&written), [""; 0]);

@@ -42,6 +42,9 @@ pub(super) fn finding(
     match (difference.sqlite, difference.pg) {
         (Some(sqlite), Some(pg)) => {
             let (a, b) = sqlite.first_difference(pg);
+            if rule(kind, a, b) == "null-order" {
+                return null_order(sources, name, a, b).help(waiver);
+            }
             let (a_span, b_span) = places(sources, a, b);
             let (here, there) = (quote(sources, a_span), quote(sources, b_span));
             let says = |page: &str, text: &Option<String>| match text {
@@ -72,6 +75,19 @@ pub(super) fn finding(
         // Nothing differs where neither page says anything.
         (None, None) => Diagnostic::error(kind.rule(), message, left, "").and(right, "").help(waiver),
     }
+}
+
+/// Two keys that differ in where NULL comes. Often both pages have the same text, which means two things.
+fn null_order(sources: &Sources, name: &str, a: &Node, b: &Node) -> Diagnostic {
+    let [ours, theirs] = [a, b].map(|node| if node.head.contains("nulls first") { "first" } else { "last" });
+    let message = format!("{name}: NULL comes {ours} on SQLite and {theirs} on Postgres");
+    let found = Diagnostic::error("null-order", message, a.span, format!("SQLite puts NULL {ours}"))
+        .and(b.span, format!("Postgres puts NULL {theirs}"));
+    match quote(sources, a.span).filter(|text| plain(text) && !text.to_uppercase().contains(" NULLS ")) {
+        Some(key) => found.help(format!("write `{key} NULLS FIRST` or `{key} NULLS LAST` on both pages")),
+        None => found.help("write the same of NULLS FIRST and NULLS LAST on both pages"),
+    }
+    .help("or, if there is no NULL: `NOT NULL` in both schemas")
 }
 
 /// Something that one page alone says.
