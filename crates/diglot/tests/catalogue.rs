@@ -15,7 +15,7 @@ use diglot::{Inputs, compile};
 
 mod case;
 
-use case::{cases, page};
+use case::{cases, page, with_names};
 
 /// Findings that every bare statement of a case would have: a case gives its columns no names.
 const BARE: [&str; 6] = [
@@ -47,55 +47,10 @@ enum Answer {
     Error,
 }
 
-/// The columns of a SELECT that have no name of their own: where each ends, and its text.
-fn unnamed(sql: &str) -> Vec<(usize, &str)> {
-    let Some(list) = sql.get(..7).filter(|word| word.eq_ignore_ascii_case("select ")) else { return Vec::new() };
-    let (mut depth, mut quoted, mut start, mut items) = (0_i32, false, list.len(), Vec::new());
-    for (at, c) in sql.char_indices().skip(list.len()) {
-        match c {
-            '\'' => quoted = !quoted,
-            _ if quoted => {}
-            '(' | '[' => depth += 1,
-            ')' | ']' => depth -= 1,
-            ',' if depth == 0 => {
-                items.push((at, &sql[start..at]));
-                start = at + 1;
-            }
-            ' ' if depth == 0 && sql[at..].to_uppercase().starts_with(" FROM ") => {
-                items.push((at, &sql[start..at]));
-                return items;
-            }
-            _ => {}
-        }
-    }
-    Vec::new()
-}
-
-/// Both texts, with one name for each column that has none and is not the same word on both.
-fn with_names(sqlite: &str, pg: &str) -> [String; 2] {
-    let (mut texts, lists) = ([sqlite.to_owned(), pg.to_owned()], [unnamed(sqlite), unnamed(pg)]);
-    if lists[0].len() == lists[1].len() {
-        for (at, ((end, ours), (other_end, theirs))) in lists[0].iter().zip(&lists[1]).enumerate().rev() {
-            let is_named = |item: &str| item.contains('*') || item.to_uppercase().contains(" AS ");
-            if ours.trim() != theirs.trim() && !is_named(ours) && !is_named(theirs) {
-                texts[0].insert_str(*end, &format!(" AS column_{at}"));
-                texts[1].insert_str(*other_end, &format!(" AS column_{at}"));
-            }
-        }
-    }
-    texts
-}
-
 /// The rules that find something.
 fn findings(case: &toml::Table) -> (Answer, Vec<&'static str>) {
-    let mut named = case.clone();
-    if let (Some(sqlite), Some(pg)) =
-        (case.get("sqlite").and_then(toml::Value::as_str), case.get("pg").and_then(toml::Value::as_str))
-    {
-        let [sqlite, pg] = with_names(sqlite, pg);
-        named.insert("sqlite".to_owned(), sqlite.into());
-        named.insert("pg".to_owned(), pg.into());
-    }
+    // Only columns that are written in two ways need one name.
+    let named = with_names(case, |ours, theirs| ours != theirs);
     let case = &named;
     let mut sources = Sources::default();
     for (dialect, mark) in [("sqlite", '?'), ("pg", '$')] {

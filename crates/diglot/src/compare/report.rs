@@ -54,6 +54,9 @@ pub(super) fn finding(
             let found = Diagnostic::error(rule(kind, a, b), message, a_span, says("SQLite", &here))
                 .and(b_span, says("Postgres", &there));
             let found = match (here, there) {
+                (Some(here), Some(there)) if here == there => {
+                    found.help("the engines read this text in two ways: write on one page what means the same")
+                }
                 (Some(here), Some(there)) if plain(&here) && plain(&there) => {
                     let texts =
                         (format!("write `{there}` on the SQLite page"), format!("write `{here}` on the Postgres page"));

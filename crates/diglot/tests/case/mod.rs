@@ -191,3 +191,53 @@ pub(crate) fn cases() -> Vec<(String, toml::Table)> {
     cases.sort_by(|a, b| a.0.cmp(&b.0));
     cases
 }
+
+/// The columns of a SELECT that have no name of their own: where each ends, and its text.
+fn unnamed(sql: &str) -> Vec<(usize, &str)> {
+    let Some(list) = sql.get(..7).filter(|word| word.eq_ignore_ascii_case("select ")) else { return Vec::new() };
+    let (mut depth, mut quoted, mut start, mut items) = (0_i32, false, list.len(), Vec::new());
+    for (at, c) in sql.char_indices().skip(list.len()) {
+        match c {
+            '\'' => quoted = !quoted,
+            _ if quoted => {}
+            '(' | '[' => depth += 1,
+            ')' | ']' => depth -= 1,
+            ',' if depth == 0 => {
+                items.push((at, &sql[start..at]));
+                start = at + 1;
+            }
+            ' ' if depth == 0 && sql[at..].to_uppercase().starts_with(" FROM ") => {
+                items.push((at, &sql[start..at]));
+                return items;
+            }
+            _ => {}
+        }
+    }
+    // A SELECT of values alone ends with its list.
+    if !quoted && depth == 0 && !sql.contains(['\n', ';']) && !sql.to_uppercase().contains(" WHERE ") {
+        items.push((sql.len(), &sql[start..]));
+        return items;
+    }
+    Vec::new()
+}
+
+/// The case with a name for each column that has none and that the question, asked of both texts, wants named.
+pub(crate) fn with_names(case: &toml::Table, is_wanted: impl Fn(&str, &str) -> bool) -> toml::Table {
+    let mut named = case.clone();
+    let text = |key: &str| case.get(key).and_then(toml::Value::as_str);
+    let (Some(sqlite), Some(pg)) = (text("sqlite"), text("pg")) else { return named };
+    let (mut texts, lists) = ([sqlite.to_owned(), pg.to_owned()], [unnamed(sqlite), unnamed(pg)]);
+    if lists[0].len() == lists[1].len() {
+        for (at, ((end, ours), (other_end, theirs))) in lists[0].iter().zip(&lists[1]).enumerate().rev() {
+            let is_named = |item: &str| item.contains('*') || item.to_uppercase().contains(" AS ");
+            if is_wanted(ours.trim(), theirs.trim()) && !is_named(ours) && !is_named(theirs) {
+                texts[0].insert_str(*end, &format!(" AS column_{at}"));
+                texts[1].insert_str(*other_end, &format!(" AS column_{at}"));
+            }
+        }
+    }
+    let [sqlite, pg] = texts;
+    named.insert("sqlite".to_owned(), sqlite.into());
+    named.insert("pg".to_owned(), pg.into());
+    named
+}
