@@ -4,10 +4,11 @@ use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use diglot::Stats;
+use diglot::diagnostic::Diagnostic;
 use diglot::fix::Fixed;
+use diglot::{Compiled, Inputs, Stats};
 
-use crate::cli::{Check, Project};
+use crate::cli::{Check, Format, Project};
 use crate::failure::Failure;
 use crate::{Outcome, report, watch};
 
@@ -32,11 +33,37 @@ pub(crate) fn run(arguments: &Check) -> Result<Outcome, Failure> {
     Ok(if compiled.has_errors() { Outcome::Findings } else { Outcome::Clean })
 }
 
+/// Checks a project without the answers that are recorded, for a command that asks the engines itself. None: it has
+/// findings, which are shown, and with them what was not done.
+pub(crate) fn without_answers(root: &Path, not_done: &str) -> Result<Option<(Inputs, Compiled)>, Failure> {
+    let mut inputs = diglot::build::load(root)?;
+    inputs.answers = None;
+    inputs.check_answers = false;
+    let compiled = diglot::check(&inputs);
+    if compiled.has_errors() {
+        found(&inputs, &compiled, &compiled.diagnostics, not_done)?;
+        return Ok(None);
+    }
+    Ok(Some((inputs, compiled)))
+}
+
+/// Shows findings that keep a command from its work, and what was not done.
+pub(crate) fn found(
+    inputs: &Inputs,
+    compiled: &Compiled,
+    findings: &[Diagnostic],
+    not_done: &str,
+) -> Result<Outcome, Failure> {
+    report::findings(&inputs.sources, findings, Format::Full)?;
+    report::line(&format!("{}; {not_done}", report::summary(compiled, findings)));
+    Ok(Outcome::Findings)
+}
+
 /// Makes safe changes until there are none.
 fn fix(root: &Path) -> Result<(), Failure> {
     for _ in 0..ROUNDS {
         let inputs = diglot::build::load(root)?;
-        let fixed = diglot::fix::fixed(&inputs.sources, &diglot::compile(&inputs).diagnostics);
+        let fixed = diglot::fix::fixed(&inputs.sources, &diglot::check(&inputs).diagnostics);
         if fixed.is_empty() {
             break;
         }

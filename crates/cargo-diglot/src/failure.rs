@@ -96,6 +96,12 @@ impl Failure {
         move |source| Self::Io { what, source }
     }
 
+    /// For `map_err`: what was tried when an engine refused.
+    pub(crate) fn engine(what: impl Into<String>) -> impl FnOnce(sqlx::Error) -> Self {
+        let what = what.into();
+        move |source| Self::Engine { what, source }
+    }
+
     /// The exit code: 1, or what a shell reports for a process that ended by that signal.
     pub(crate) fn code(&self) -> u8 {
         match self {

@@ -12,13 +12,11 @@ use std::fmt::Write as _;
 use std::fs;
 use std::io;
 
-use diglot::compile;
 use diglot::dialect::Dialect;
 
-use crate::cli::{Format, Plans};
+use crate::cli::Plans;
 use crate::failure::Failure;
-use crate::host::Host;
-use crate::interrupt::Interrupts;
+use crate::host::{Host, Sorting};
 use crate::{Outcome, check, report, runtime};
 
 /// The file that keeps the plans.
@@ -35,15 +33,9 @@ struct Plan {
 
 pub(crate) fn run(arguments: &Plans) -> Result<Outcome, Failure> {
     let root = check::root(&arguments.project)?;
-    let mut inputs = diglot::build::load(&root)?;
-    inputs.answers = None;
-    inputs.check_answers = false;
-    let compiled = compile(&inputs);
-    if compiled.has_errors() {
-        report::findings(&inputs.sources, &compiled.diagnostics, Format::Full)?;
-        report::line(&format!("{}; no plan was asked for", report::summary(&compiled, &compiled.diagnostics)));
+    let Some((inputs, compiled)) = check::without_answers(&root, "no plan was asked for")? else {
         return Ok(Outcome::Findings);
-    }
+    };
     let texts: Vec<&diglot::EmittedText> = compiled
         .texts
         .iter()
@@ -53,17 +45,13 @@ pub(crate) fn run(arguments: &Plans) -> Result<Outcome, Failure> {
         return Err(Failure::UnknownStatement { name: name.clone() });
     }
     let plans = runtime()?.block_on(async {
-        let mut interrupts = Interrupts::catch().map_err(Failure::io("catch signals"))?;
-        let host = Host::open(arguments.postgres.clone(), &mut interrupts).await?;
-        let asked = tokio::select! {
-            asked = async { tokio::join!(sqlite::ask(&inputs, &texts), pg::ask(&inputs, &texts, &host)) } => Ok(asked),
-            signal = interrupts.next() => Err(Failure::Interrupted { signal }),
+        let asked = async |host: &Host| {
+            let (sqlite, pg) = tokio::join!(sqlite::ask(&inputs, &texts), pg::ask(&inputs, &texts, host));
+            let mut plans = sqlite?;
+            plans.extend(pg?);
+            Ok(plans)
         };
-        let dropped = host.close().await;
-        let (sqlite, pg) = asked?;
-        let mut plans = sqlite?;
-        plans.extend(pg?);
-        dropped.map(|()| plans)
+        Host::during(arguments.postgres.clone(), Sorting::Language, asked).await
     })?;
     let text = listing(&plans);
     let path = root.join(FILE);

@@ -6,13 +6,12 @@
 mod folder;
 pub(crate) mod pg;
 pub(crate) mod refusal;
-mod sqlite;
+pub(crate) mod sqlite;
 mod statements;
 #[cfg(test)]
 mod tests;
 
 use std::collections::BTreeMap;
-use std::env;
 
 use diglot::answers::{self, Described, DescribedColumn};
 use diglot::dialect::Dialect;
@@ -22,17 +21,19 @@ use diglot::{Compiled, EmittedText, Inputs};
 use indicatif::{ProgressBar, ProgressStyle};
 use sqlx::{Column, Database, Describe};
 
-use crate::cli::{Format, Prepare};
+use crate::cli::Prepare;
 use crate::failure::Failure;
-use crate::interrupt::Interrupts;
-use crate::postgres::Options;
-use crate::{Outcome, check, report, runtime, with_postgres};
+use crate::host::{Host, Sorting};
+use crate::{Outcome, check, report, runtime};
 use folder::Changes;
 use refusal::Refusal;
 
 /// The variable that names a server, if `--postgres` does not. `DATABASE_URL` never does: it belongs to the
 /// program that is being built, and may be anything.
 pub(crate) const URL_VARIABLE: &str = "DIGLOT_POSTGRES_URL";
+
+/// What findings keep the command from.
+const NOT_DONE: &str = "nothing was written";
 
 /// What the engines are asked about.
 struct Project<'a> {
@@ -54,22 +55,17 @@ struct Asked {
 
 pub(crate) fn run(arguments: &Prepare) -> Result<Outcome, Failure> {
     let root = check::root(&arguments.project)?;
-    let mut inputs = diglot::build::load(&root)?;
     // What was answered before has no say in what is asked and recorded now.
-    inputs.answers = None;
-    inputs.check_answers = false;
-    let compiled = diglot::check(&inputs);
-    if compiled.has_errors() {
-        return found(&inputs, &compiled, &compiled.diagnostics);
-    }
-    let url = arguments.postgres.clone().or_else(|| env::var(URL_VARIABLE).ok());
+    let Some((mut inputs, compiled)) = check::without_answers(&root, NOT_DONE)? else {
+        return Ok(Outcome::Findings);
+    };
     let project = Project { inputs: &inputs, compiled: &compiled, progress: progress(compiled.texts.len()) };
-    let asked = runtime()?.block_on(ask(&project, url))?;
+    let asked = runtime()?.block_on(ask(&project, arguments.postgres.clone()))?;
     project.progress.finish_and_clear();
     let mut findings: Vec<_> = asked.iter().flat_map(|asked| asked.findings.iter().cloned()).collect();
     if !findings.is_empty() {
         findings.sort_by_key(|finding| finding.labels.first().map(|label| label.span));
-        return found(&inputs, &compiled, &findings);
+        return check::found(&inputs, &compiled, &findings, NOT_DONE);
     }
 
     let (index, files) = files(&inputs, &compiled, asked.iter().flat_map(|asked| &asked.answers));
@@ -77,7 +73,7 @@ pub(crate) fn run(arguments: &Prepare) -> Result<Outcome, Failure> {
     inputs.check_answers = true;
     let checked = diglot::check(&inputs);
     if checked.has_errors() {
-        return found(&inputs, &checked, &checked.diagnostics);
+        return check::found(&inputs, &checked, &checked.diagnostics, NOT_DONE);
     }
     let engines: Vec<&str> = asked.iter().map(|asked| asked.engine.as_str()).collect();
     let texts = report::counted(compiled.texts.len(), "text");
@@ -86,42 +82,12 @@ pub(crate) fn run(arguments: &Prepare) -> Result<Outcome, Failure> {
     if arguments.check { Ok(changes.complain()) } else { changes.write() }
 }
 
-fn found(
-    inputs: &Inputs,
-    compiled: &Compiled,
-    findings: &[diglot::diagnostic::Diagnostic],
-) -> Result<Outcome, Failure> {
-    report::findings(&inputs.sources, findings, Format::Full)?;
-    report::line(&format!("{}; nothing was written", report::summary(compiled, findings)));
-    Ok(Outcome::Findings)
-}
-
 /// Asks both engines at once.
 async fn ask(project: &Project<'_>, url: Option<String>) -> Result<Vec<Asked>, Failure> {
-    let mut interrupts = Interrupts::catch().map_err(Failure::io("catch signals"))?;
-    let (sqlite, pg) = tokio::join!(sqlite::ask(project), ask_postgres(project, url, &mut interrupts));
+    let asked = async |host: &Host| pg::ask(project, &host.scratch).await;
+    let postgres = Host::during(url, Sorting::Server, asked);
+    let (sqlite, pg) = tokio::join!(sqlite::ask(project), postgres);
     Ok(vec![sqlite?, pg?])
-}
-
-async fn ask_postgres(
-    project: &Project<'_>,
-    url: Option<String>,
-    interrupts: &mut Interrupts,
-) -> Result<Asked, Failure> {
-    let server = match url {
-        Some(_) => None,
-        None => Some(with_postgres::start(Options::default(), interrupts).await?),
-    };
-    let url = url.as_deref().or(server.as_ref().map(|server| server.url()));
-    // Making and dropping the database is not interrupted, so that none is left behind.
-    let scratch = pg::Scratch::create(url.unwrap_or_default()).await?;
-    let asked = tokio::select! {
-        asked = pg::ask(project, &scratch) => asked,
-        signal = interrupts.next() => Err(Failure::Interrupted { signal }),
-    };
-    let dropped = scratch.drop().await;
-    let asked = asked?;
-    dropped.map(|()| asked)
 }
 
 /// The index and all files by name.

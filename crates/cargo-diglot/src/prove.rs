@@ -18,15 +18,14 @@ mod values;
 
 use std::path::Path;
 
+use diglot::Inputs;
 use diglot::diagnostic::Diagnostic;
 use diglot::prove::{Answer, Case, Difference, Prover, Relations, Subject};
-use diglot::{Inputs, compile};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::cli::{Format, Prove};
 use crate::failure::Failure;
-use crate::host::Host;
-use crate::interrupt::Interrupts;
+use crate::host::{Host, Sorting};
 use crate::{Outcome, check, report as terminal, runtime};
 
 /// How many steps are tried to make a difference smaller.
@@ -59,15 +58,9 @@ struct Tried {
 
 pub(crate) fn run(arguments: &Prove) -> Result<Outcome, Failure> {
     let root = check::root(&arguments.project)?;
-    let mut inputs = diglot::build::load(&root)?;
-    inputs.answers = None;
-    inputs.check_answers = false;
-    let compiled = compile(&inputs);
-    if compiled.has_errors() {
-        terminal::findings(&inputs.sources, &compiled.diagnostics, Format::Full)?;
-        terminal::line(&format!("{}; nothing was run", terminal::summary(&compiled, &compiled.diagnostics)));
+    let Some((inputs, compiled)) = check::without_answers(&root, "nothing was run")? else {
         return Ok(Outcome::Findings);
-    }
+    };
     let findings = runtime()?.block_on(prove(arguments, &root, &inputs, &compiled))?;
     terminal::findings(&inputs.sources, &findings.list, Format::Full)?;
     terminal::line(&findings.summary());
@@ -95,15 +88,8 @@ async fn prove(
     inputs: &Inputs,
     compiled: &diglot::Compiled,
 ) -> Result<Findings, Failure> {
-    let mut interrupts = Interrupts::catch().map_err(Failure::io("catch signals"))?;
-    let host = Host::open(arguments.postgres.clone(), &mut interrupts).await?;
-    let proved = tokio::select! {
-        proved = all(arguments, root, inputs, compiled, &host) => proved,
-        signal = interrupts.next() => Err(Failure::Interrupted { signal }),
-    };
-    let dropped = host.close().await;
-    let proved = proved?;
-    dropped.map(|()| proved)
+    let proved = async |host: &Host| all(arguments, root, inputs, compiled, host).await;
+    Host::during(arguments.postgres.clone(), Sorting::Language, proved).await
 }
 
 async fn all(

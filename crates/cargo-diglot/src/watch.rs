@@ -28,7 +28,7 @@ pub(crate) fn run(root: &Path, format: Format) -> Result<Outcome, Failure> {
         // Looked at before it is read: what changes meanwhile is seen in the next round.
         let seen = look(root, &paths);
         let inputs = diglot::build::load(root)?;
-        let compiled = diglot::compile(&inputs);
+        let compiled = diglot::check(&inputs);
         report::findings(&inputs.sources, &compiled.diagnostics, format)?;
         let errors = report::errors(&compiled.diagnostics);
         let warnings = compiled.diagnostics.len() - errors;

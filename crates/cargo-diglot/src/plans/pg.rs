@@ -19,13 +19,11 @@ const SETTINGS: &str = "SET plan_cache_mode = force_generic_plan; SET enable_seq
 pub(super) async fn ask(inputs: &Inputs, texts: &[&EmittedText], host: &Host) -> Result<Vec<Plan>, Failure> {
     let mut connection = host.scratch.connect().await?;
     prepare::migrate(&mut connection, inputs).await?;
-    run(&mut connection, SETTINGS)
-        .await
-        .map_err(|source| Failure::Engine { what: "set up the planner".into(), source })?;
+    run(&mut connection, SETTINGS).await.map_err(Failure::engine("set up the planner"))?;
     let mut plans = Vec::new();
     for text in texts.iter().filter(|text| text.dialect == Dialect::Pg) {
         let statement = format!("{}.{}{}", text.noun, text.name, text.variant);
-        let failed = |source| Failure::Engine { what: format!("explain {statement} on Postgres"), source };
+        let failed = Failure::engine(format!("explain {statement} on Postgres"));
         let lines = plan(&mut connection, text).await.map_err(failed)?;
         plans.push(Plan { statement, dialect: Dialect::Pg, lines });
     }

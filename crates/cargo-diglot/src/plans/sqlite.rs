@@ -2,25 +2,15 @@
 
 use diglot::dialect::Dialect;
 use diglot::{EmittedText, Inputs};
-use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
-use sqlx::{AssertSqlSafe, Connection, Executor};
+use sqlx::AssertSqlSafe;
 
 use super::Plan;
 use crate::failure::Failure;
-use crate::prepare::migrations;
+use crate::prepare::sqlite as prepare;
 
 /// Asks for the plan of every text, in a database in memory.
 pub(super) async fn ask(inputs: &Inputs, texts: &[&EmittedText]) -> Result<Vec<Plan>, Failure> {
-    let failed = |what: &str| {
-        let what = what.to_owned();
-        move |source| Failure::Engine { what, source }
-    };
-    let options = SqliteConnectOptions::new().in_memory(true).foreign_keys(true);
-    let mut connection = SqliteConnection::connect_with(&options).await.map_err(failed("open SQLite in memory"))?;
-    for (file, text) in migrations(inputs, Dialect::Sqlite) {
-        let what = format!("run {} on SQLite", inputs.sources.file(file).path);
-        connection.execute(sqlx::raw_sql(AssertSqlSafe(text.to_owned()))).await.map_err(failed(&what))?;
-    }
+    let mut connection = prepare::migrated(inputs).await?;
     let mut plans = Vec::new();
     for text in texts.iter().filter(|text| text.dialect == Dialect::Sqlite) {
         let statement = format!("{}.{}{}", text.noun, text.name, text.variant);
@@ -30,7 +20,7 @@ pub(super) async fn ask(inputs: &Inputs, texts: &[&EmittedText]) -> Result<Vec<P
             let steps: Vec<(i64, i64, i64, String)> = sqlx::query_as(explain)
                 .fetch_all(&mut connection)
                 .await
-                .map_err(failed(&format!("explain {statement} on SQLite")))?;
+                .map_err(Failure::engine(format!("explain {statement} on SQLite")))?;
             lines.extend(indented(&steps));
         }
         plans.push(Plan { statement, dialect: Dialect::Sqlite, lines });

@@ -66,17 +66,14 @@ impl Scratch {
     async fn on_server(&self, sql: String) -> Result<(), Failure> {
         let mut connection = connect(&self.server).await?;
         let done = connection.execute(sqlx::raw_sql(AssertSqlSafe(sql))).await;
-        done.map_err(|source| Failure::Engine { what: "make or drop a scratch database on Postgres".into(), source })?;
+        done.map_err(Failure::engine("make or drop a scratch database on Postgres"))?;
         connection.close().await.ok();
         Ok(())
     }
 }
 
 async fn connect(options: &PgConnectOptions) -> Result<PgConnection, Failure> {
-    let failed = |source| Failure::Engine {
-        what: format!("connect to Postgres at {}:{}", options.get_host(), options.get_port()),
-        source,
-    };
+    let failed = Failure::engine(format!("connect to Postgres at {}:{}", options.get_host(), options.get_port()));
     match tokio::time::timeout(CONNECT_LIMIT, PgConnection::connect_with(options)).await {
         Ok(connected) => connected.map_err(failed),
         Err(_) => Err(failed(sqlx::Error::Io(std::io::ErrorKind::TimedOut.into()))),
@@ -95,7 +92,7 @@ pub(super) async fn ask(project: &Project<'_>, scratch: &Scratch) -> Result<Aske
         }
     }
     let generic = connection.execute("SET plan_cache_mode = force_generic_plan").await;
-    generic.map_err(|source| Failure::Engine { what: "ask for generic plans".into(), source })?;
+    generic.map_err(Failure::engine("ask for generic plans"))?;
     for (index, text) in project.texts(Dialect::Pg) {
         match describe(&mut connection, text).await {
             Ok(described) => asked.answers.push((index, described)),
@@ -112,7 +109,7 @@ async fn settings(connection: &mut PgConnection, inputs: &Inputs) -> Result<(), 
     for (name, value) in &inputs.config.prepare.pg_settings {
         let set =
             sqlx::query("SELECT set_config($1, $2, false)").bind(name).bind(value).execute(&mut *connection).await;
-        set.map_err(|source| Failure::Engine { what: format!("set `{name}`, as diglot.toml says"), source })?;
+        set.map_err(Failure::engine(format!("set `{name}`, as diglot.toml says")))?;
     }
     Ok(())
 }

@@ -36,7 +36,7 @@ impl Refusal {
         }
         match error {
             error @ (sqlx::Error::Io(_) | sqlx::Error::Tls(_) | sqlx::Error::WorkerCrashed) => {
-                Err(Failure::Engine { what: "talk to the engine".into(), source: error })
+                Err(Failure::engine("talk to the engine")(error))
             }
             error => Ok(Self { message: error.to_string(), detail: None, hint: None, at }),
         }

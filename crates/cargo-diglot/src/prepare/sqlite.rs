@@ -4,6 +4,7 @@
 //! it as well. Rows are never there. The bundled library reads a double-quoted word that is no column as a
 //! string, which only a call into C could switch off; the compiler finds such words as unknown columns.
 
+use diglot::Inputs;
 use diglot::answers::Described;
 use diglot::dialect::Dialect;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
@@ -14,9 +15,7 @@ use crate::failure::Failure;
 
 /// Asks about every text of the SQLite pages.
 pub(super) async fn ask(project: &Project<'_>) -> Result<Asked, Failure> {
-    let failed = |source| Failure::Engine { what: "open SQLite in memory".into(), source };
-    let options = SqliteConnectOptions::new().in_memory(true).foreign_keys(true);
-    let mut connection = SqliteConnection::connect_with(&options).await.map_err(failed)?;
+    let mut connection = open().await?;
     let mut asked = Asked { engine: format!("SQLite {}", version(&mut connection).await), ..Asked::default() };
     for (file, text) in migrations(project.inputs, Dialect::Sqlite) {
         if let Err(error) = connection.execute(sqlx::raw_sql(AssertSqlSafe(text.to_owned()))).await {
@@ -38,6 +37,21 @@ pub(super) async fn ask(project: &Project<'_>) -> Result<Asked, Failure> {
     }
     connection.close().await.ok();
     Ok(asked)
+}
+
+async fn open() -> Result<SqliteConnection, Failure> {
+    let options = SqliteConnectOptions::new().in_memory(true).foreign_keys(true);
+    SqliteConnection::connect_with(&options).await.map_err(Failure::engine("open SQLite in memory"))
+}
+
+/// A database with the project's schema, for a command that needs it whole.
+pub(crate) async fn migrated(inputs: &Inputs) -> Result<SqliteConnection, Failure> {
+    let mut connection = open().await?;
+    for (file, text) in migrations(inputs, Dialect::Sqlite) {
+        let failed = Failure::engine(format!("run {} on SQLite", inputs.sources.file(file).path));
+        connection.execute(sqlx::raw_sql(AssertSqlSafe(text.to_owned()))).await.map_err(failed)?;
+    }
+    Ok(connection)
 }
 
 async fn describe(connection: &mut SqliteConnection, sql: &str) -> Result<Described, sqlx::Error> {

@@ -5,9 +5,10 @@ use diglot::diagnostic::Diagnostic;
 use diglot::source::{FileId, SourceFile, Sources, Span};
 use diglot::types::{Base, Type};
 use diglot::{Compiled, EmittedText, Inputs, TextParam};
+use std::env;
 
 use super::*;
-use crate::postgres::Server;
+use crate::postgres::{Options, Server};
 
 const SQLITE_SCHEMA: &str = "CREATE TABLE job (id INTEGER NOT NULL PRIMARY KEY, owner TEXT, due INTEGER NOT NULL);";
 const PG_SCHEMA: &str = "-- diglot: no-transaction\nCREATE TABLE job (id bigint NOT NULL, owner text, due bigint NOT NULL, \

@@ -6,6 +6,7 @@ use diglot::config::Config;
 use diglot::source::{SourceFile, Sources};
 
 use super::*;
+use crate::interrupt::Interrupts;
 
 #[path = "../../../diglot/tests/case/mod.rs"]
 mod case;
@@ -26,7 +27,7 @@ fn inputs(case: &toml::Table) -> Inputs {
 /// What running a case shows.
 async fn shown(case: &toml::Table, host: &Host) -> String {
     let inputs = inputs(case);
-    let compiled = compile(&inputs);
+    let compiled = diglot::check(&inputs);
     let opened = tokio::join!(sqlite::Sqlite::open(&inputs), pg::Pg::open_again(&inputs, host));
     let (sqlite, pg) = match opened {
         (Ok(sqlite), Ok(pg)) => (sqlite, pg),
@@ -65,7 +66,7 @@ fn real_drift_is_found_by_running_it() {
     let mut lines = Vec::new();
     runtime().unwrap().block_on(async {
         let mut interrupts = Interrupts::catch().unwrap();
-        let host = Host::open(None, &mut interrupts).await.unwrap();
+        let host = Host::open(None, Sorting::Language, &mut interrupts).await.unwrap();
         for (name, case) in case::cases() {
             let category = case["category"].as_str().unwrap_or_default().to_owned();
             if ["real drift", "same-text-different-meaning"].contains(&category.as_str()) {

@@ -19,11 +19,6 @@ pub(super) struct Pg {
     sequences: BTreeMap<String, String>,
 }
 
-fn failed(what: &str) -> impl FnOnce(sqlx::Error) -> Failure {
-    let what = what.to_owned();
-    move |source| Failure::Engine { what, source }
-}
-
 /// Base tables that are no partitions of others.
 const TABLES: &str = "SELECT lower(c.relname) FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace \
     WHERE n.nspname = current_schema() AND c.relkind IN ('r', 'p') AND NOT c.relispartition";
@@ -39,13 +34,15 @@ impl Pg {
             let list: Vec<String> = tables.iter().map(|table| format!("\"{table}\"")).collect();
             pg.plain(&format!("TRUNCATE {} CASCADE", list.join(", ")))
                 .await
-                .map_err(failed("empty the tables of Postgres"))?;
+                .map_err(Failure::engine("empty the tables of Postgres"))?;
         }
         let owned = "SELECT lower(t.relname), s.oid::regclass::text FROM pg_class AS s \
             JOIN pg_depend AS d ON d.objid = s.oid AND d.deptype IN ('a', 'i') JOIN pg_class AS t ON t.oid = d.refobjid \
             WHERE s.relkind = 'S'";
-        let sequences: Vec<(String, String)> =
-            sqlx::query_as(owned).fetch_all(&mut pg.connection).await.map_err(failed("read the schema of Postgres"))?;
+        let sequences: Vec<(String, String)> = sqlx::query_as(owned)
+            .fetch_all(&mut pg.connection)
+            .await
+            .map_err(Failure::engine("read the schema of Postgres"))?;
         pg.sequences = sequences.into_iter().collect();
         Ok(pg)
     }
@@ -55,13 +52,16 @@ impl Pg {
     pub(super) async fn open_again(inputs: &Inputs, host: &Host) -> Result<Self, Failure> {
         let mut connection = host.scratch.connect().await?;
         let clear = "DROP SCHEMA public CASCADE; CREATE SCHEMA public";
-        connection.execute(sqlx::raw_sql(AssertSqlSafe(clear))).await.map_err(failed("clear the database"))?;
+        connection.execute(sqlx::raw_sql(AssertSqlSafe(clear))).await.map_err(Failure::engine("clear the database"))?;
         drop(connection);
         Self::open(inputs, host).await
     }
 
     async fn tables(&mut self) -> Result<Vec<String>, Failure> {
-        sqlx::query_scalar(TABLES).fetch_all(&mut self.connection).await.map_err(failed("read the schema of Postgres"))
+        sqlx::query_scalar(TABLES)
+            .fetch_all(&mut self.connection)
+            .await
+            .map_err(Failure::engine("read the schema of Postgres"))
     }
 
     /// What views read and triggers may write.
@@ -72,7 +72,7 @@ impl Pg {
         let texts: Vec<(String, String)> = sqlx::query_as(query)
             .fetch_all(&mut self.connection)
             .await
-            .map_err(failed("read the schema of Postgres"))?;
+            .map_err(Failure::engine("read the schema of Postgres"))?;
         let tables = self.tables().await?;
         Ok(super::report::mentioned(&tables, &texts))
     }
@@ -80,7 +80,7 @@ impl Pg {
     /// Runs a case and takes it back.
     pub(super) async fn run(&mut self, subject: &Subject, case: &Case) -> Result<Ran, Failure> {
         let ran = self.inside(subject, case).await;
-        self.plain("ROLLBACK").await.map_err(failed("roll back on Postgres"))?;
+        self.plain("ROLLBACK").await.map_err(Failure::engine("roll back on Postgres"))?;
         ran
     }
 
@@ -91,42 +91,40 @@ impl Pg {
         let mut all: Vec<String> = vec!["BEGIN".into(), "SET CONSTRAINTS ALL IMMEDIATE".into()];
         all.extend(inserts.iter().map(|(.., sql)| sql.clone()));
         all.extend(numbers.map(|sequence| format!("SELECT setval('{sequence}', {NEW_IDS}, false)")));
-        if self.plain(&all.join("; ")).await.is_err() {
-            self.plain("ROLLBACK").await.map_err(failed("roll back on Postgres"))?;
-            return self.refused(&inserts).await;
+        if let Err(error) = self.plain(&all.join("; ")).await {
+            self.plain("ROLLBACK").await.map_err(Failure::engine("roll back on Postgres"))?;
+            return self.refused(&inserts, error).await;
         }
         for sql in subject.clearings() {
             self.plain(&sql)
                 .await
-                .map_err(failed("take out impossible rows on Postgres, as `[prove.impossible]` says"))?;
+                .map_err(Failure::engine("take out impossible rows on Postgres, as `[prove.impossible]` says"))?;
         }
         let result = self.statement(subject, case).await;
         let mut tables = Vec::new();
         if subject.writes && result.is_ok() {
             for table in &subject.compared {
                 let rows = self.rows(&table.select(Dialect::Pg)).await;
-                tables.push(rows.map_err(failed(&format!("read {} on Postgres", table.name)))?);
+                tables.push(rows.map_err(Failure::engine(format!("read {} on Postgres", table.name)))?);
             }
         }
         Ok(Ran::Answered(Answer { result, tables }))
     }
 
     /// Which of the rows do not go in, one after the other.
-    async fn refused(&mut self, inserts: &[(String, usize, String)]) -> Result<Ran, Failure> {
+    async fn refused(&mut self, inserts: &[(String, usize, String)], error: sqlx::Error) -> Result<Ran, Failure> {
         let talking = "find the rows that Postgres refuses";
-        self.plain("BEGIN").await.map_err(failed(talking))?;
+        self.plain("BEGIN").await.map_err(Failure::engine(talking))?;
         let mut refused = Vec::new();
-        let mut words = String::new();
         for (table, at, sql) in inserts {
-            self.plain("SAVEPOINT row").await.map_err(failed(talking))?;
-            if let Err(error) = self.plain(sql).await {
-                self.plain("ROLLBACK TO row").await.map_err(failed(talking))?;
+            self.plain("SAVEPOINT row").await.map_err(Failure::engine(talking))?;
+            if self.plain(sql).await.is_err() {
+                self.plain("ROLLBACK TO row").await.map_err(Failure::engine(talking))?;
                 refused.push((table.clone(), *at));
-                words = error.to_string();
             }
         }
         if refused.is_empty() {
-            return Err(Failure::Engine { what: talking.into(), source: sqlx::Error::Protocol(words) });
+            return Err(Failure::engine(talking)(error));
         }
         Ok(Ran::Refused(refused))
     }

@@ -5,12 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use diglot::Inputs;
 use diglot::dialect::Dialect;
 use diglot::prove::{Answer, Case, NEW_IDS, Rows, Subject};
-use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
-use sqlx::{AssertSqlSafe, Connection, Executor};
+use sqlx::sqlite::SqliteConnection;
+use sqlx::{AssertSqlSafe, Executor};
 
 use super::{Ran, arguments, values, words};
 use crate::failure::Failure;
-use crate::prepare::migrations;
+use crate::prepare::sqlite as prepare;
 
 pub(super) struct Sqlite {
     connection: SqliteConnection,
@@ -18,30 +18,22 @@ pub(super) struct Sqlite {
     numbered: BTreeSet<String>,
 }
 
-fn failed(what: &str) -> impl FnOnce(sqlx::Error) -> Failure {
-    let what = what.to_owned();
-    move |source| Failure::Engine { what, source }
-}
-
 impl Sqlite {
     /// A database with the project's schema.
     pub(super) async fn open(inputs: &Inputs) -> Result<Self, Failure> {
-        let options = SqliteConnectOptions::new().in_memory(true).foreign_keys(true);
-        let mut connection = SqliteConnection::connect_with(&options).await.map_err(failed("open SQLite in memory"))?;
-        for (file, text) in migrations(inputs, Dialect::Sqlite) {
-            let what = format!("run {} on SQLite", inputs.sources.file(file).path);
-            connection.execute(sqlx::raw_sql(AssertSqlSafe(text.to_owned()))).await.map_err(failed(&what))?;
-        }
+        let mut connection = prepare::migrated(inputs).await?;
         let named = "SELECT name FROM sqlite_master WHERE type = 'table' AND sql LIKE '%AUTOINCREMENT%'";
-        let numbered: Vec<String> =
-            sqlx::query_scalar(named).fetch_all(&mut connection).await.map_err(failed("read SQLite's schema"))?;
+        let numbered: Vec<String> = sqlx::query_scalar(named)
+            .fetch_all(&mut connection)
+            .await
+            .map_err(Failure::engine("read SQLite's schema"))?;
         for table in tables(&mut connection).await? {
             // What the migrations put there would be in the way of the cases.
             let clear = format!("DELETE FROM \"{table}\"");
             connection
                 .execute(sqlx::raw_sql(AssertSqlSafe(clear)))
                 .await
-                .map_err(failed("empty the tables of SQLite"))?;
+                .map_err(Failure::engine("empty the tables of SQLite"))?;
         }
         Ok(Self { connection, numbered: numbered.into_iter().collect() })
     }
@@ -49,15 +41,17 @@ impl Sqlite {
     /// What views read and triggers may write.
     pub(super) async fn relations(&mut self) -> Result<BTreeMap<String, BTreeSet<String>>, Failure> {
         let query = "SELECT lower(tbl_name), lower(sql) FROM sqlite_master WHERE type IN ('view', 'trigger')";
-        let texts: Vec<(String, String)> =
-            sqlx::query_as(query).fetch_all(&mut self.connection).await.map_err(failed("read SQLite's schema"))?;
+        let texts: Vec<(String, String)> = sqlx::query_as(query)
+            .fetch_all(&mut self.connection)
+            .await
+            .map_err(Failure::engine("read SQLite's schema"))?;
         let tables = tables(&mut self.connection).await?;
         Ok(super::report::mentioned(&tables, &texts))
     }
 
     /// Runs a case and takes it back.
     pub(super) async fn run(&mut self, subject: &Subject, case: &Case) -> Result<Ran, Failure> {
-        self.plain("BEGIN").await.map_err(failed("begin on SQLite"))?;
+        self.plain("BEGIN").await.map_err(Failure::engine("begin on SQLite"))?;
         let ran = self.inside(subject, case).await;
         // After some errors SQLite has ended the transaction by itself.
         self.plain("ROLLBACK").await.ok();
@@ -77,7 +71,7 @@ impl Sqlite {
         for sql in subject.clearings() {
             self.plain(&sql)
                 .await
-                .map_err(failed("take out impossible rows on SQLite, as `[prove.impossible]` says"))?;
+                .map_err(Failure::engine("take out impossible rows on SQLite, as `[prove.impossible]` says"))?;
         }
         for table in subject.tables.iter().chain(&subject.compared).filter(|t| self.numbered.contains(&t.name)) {
             let name = &table.name;
@@ -89,14 +83,14 @@ impl Sqlite {
             self.connection
                 .execute(sqlx::raw_sql(AssertSqlSafe(number)))
                 .await
-                .map_err(failed("set where SQLite numbers from"))?;
+                .map_err(Failure::engine("set where SQLite numbers from"))?;
         }
         let result = self.statement(subject, case).await;
         let mut tables = Vec::new();
         if subject.writes && result.is_ok() {
             for table in &subject.compared {
                 let rows = self.rows(&table.select(Dialect::Sqlite)).await;
-                tables.push(rows.map_err(failed(&format!("read {} on SQLite", table.name)))?);
+                tables.push(rows.map_err(Failure::engine(format!("read {} on SQLite", table.name)))?);
             }
         }
         Ok(Ran::Answered(Answer { result, tables }))
@@ -127,5 +121,5 @@ impl Sqlite {
 
 async fn tables(connection: &mut SqliteConnection) -> Result<Vec<String>, Failure> {
     let query = "SELECT lower(name) FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'";
-    sqlx::query_scalar(query).fetch_all(connection).await.map_err(failed("read SQLite's schema"))
+    sqlx::query_scalar(query).fetch_all(connection).await.map_err(Failure::engine("read SQLite's schema"))
 }

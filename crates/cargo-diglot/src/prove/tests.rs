@@ -4,6 +4,7 @@ use std::fs;
 
 use super::*;
 use crate::cli;
+use crate::interrupt::Interrupts;
 
 const SQLITE_SCHEMA: &str =
     "CREATE TABLE job (id INTEGER NOT NULL PRIMARY KEY, name TEXT NOT NULL, due_ms INTEGER) STRICT;\n";
@@ -31,7 +32,7 @@ fn project(annotations: &str, sql: &str, pg_sql: &str) -> tempfile::TempDir {
 /// What a run finds, by rule and message.
 async fn run(root: &Path, host: &Host) -> Vec<Diagnostic> {
     let inputs = diglot::build::load(root).expect("readable files");
-    let compiled = compile(&Inputs { check_answers: false, ..inputs.clone() });
+    let compiled = diglot::check(&Inputs { check_answers: false, ..inputs.clone() });
     assert!(!compiled.has_errors(), "{:?}", compiled.diagnostics);
     let arguments =
         Prove { project: cli::Project { root: None }, statement: None, rows: 4, cases: 30, seed: 1, postgres: None };
@@ -58,7 +59,7 @@ fn a_difference_is_found_shrunk_kept_declared_and_mended() {
     let by_bytes = "SELECT id, name FROM job ORDER BY name COLLATE \"C\", id";
     runtime().expect("a runtime").block_on(async {
         let mut interrupts = Interrupts::catch().expect("signals");
-        let host = Host::open(None, &mut interrupts).await.expect("a server");
+        let host = Host::open(None, Sorting::Language, &mut interrupts).await.expect("a server");
 
         let drifting = project("", by_name, by_name);
         let found = run(drifting.path(), &host).await;
