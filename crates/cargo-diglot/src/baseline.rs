@@ -3,7 +3,6 @@
 use std::fs;
 use std::io;
 
-use diglot::Compiled;
 use diglot::baseline::{self, FILE};
 use diglot::diagnostic::Diagnostic;
 use diglot::source::SourceFile;
@@ -20,22 +19,19 @@ pub(crate) fn run(arguments: &Baseline) -> Result<Outcome, Failure> {
     inputs.check_answers = false;
     let compiled = diglot::check(&inputs);
     let path = root.join(FILE);
-    let text = text(&compiled);
-    match &text {
-        Some(text) => fs::write(&path, text).map_err(Failure::io("write diglot.baseline"))?,
-        None => match fs::remove_file(&path) {
+    let found = compiled.diagnostics.into_iter().zip(compiled.subjects);
+    let (kept, others): (Vec<_>, Vec<_>) = found.partition(|(finding, _)| baseline::can_keep(finding));
+    if kept.is_empty() {
+        match fs::remove_file(&path) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
                 return Err(Failure::io("remove diglot.baseline")(error));
             }
-            _ => {}
-        },
-    }
-    let kept = compiled.diagnostics.iter().filter(|finding| baseline::can_keep(finding)).count();
-    match &text {
-        Some(_) => report::line(&format!("{FILE}: {} kept", report::counted(kept, "finding"))),
-        None => report::line(&format!("nothing to keep, so there is no {FILE}")),
-    }
-    if let Some(text) = text {
+            _ => report::line(&format!("nothing to keep, so there is no {FILE}")),
+        }
+    } else {
+        let text = baseline::text(kept.iter().map(|(finding, subject)| (finding.rule, subject.as_str())));
+        fs::write(&path, &text).map_err(Failure::io("write diglot.baseline"))?;
+        report::line(&format!("{FILE}: {} kept", report::counted(kept.len(), "finding")));
         inputs.baseline = Some(inputs.sources.add(SourceFile::new(FILE, text)));
         let left_out = diglot::check(&inputs).left_out;
         if !left_out.is_empty() {
@@ -43,22 +39,11 @@ pub(crate) fn run(arguments: &Baseline) -> Result<Outcome, Failure> {
             report::line(&format!("no function until they are repaired: {count} ({})", left_out.join(", ")));
         }
     }
-    let others: Vec<Diagnostic> =
-        compiled.diagnostics.into_iter().filter(|finding| !baseline::can_keep(finding)).collect();
+    let others: Vec<Diagnostic> = others.into_iter().map(|(finding, _)| finding).collect();
     report::findings(&inputs.sources, &others, Format::Full)?;
     if report::errors(&others) == 0 {
         return Ok(Outcome::Clean);
     }
     report::line("these cannot be kept: repair them first");
     Ok(Outcome::Findings)
-}
-
-/// The file's text; none when there is nothing to keep.
-fn text(compiled: &Compiled) -> Option<String> {
-    let findings = compiled.diagnostics.iter().zip(&compiled.subjects);
-    let keys: Vec<(&str, &str)> = findings
-        .filter(|(finding, _)| baseline::can_keep(finding))
-        .map(|(finding, subject)| (finding.rule, subject.as_str()))
-        .collect();
-    (!keys.is_empty()).then(|| baseline::text(keys.into_iter()))
 }

@@ -82,13 +82,9 @@ impl Prove {
     /// The range of a column of a table, or of a parameter of a statement.
     pub fn range(&self, owner: &str, name: &str) -> Option<(i64, i64)> {
         let fits = |key: &str| key.split_once('.').is_some_and(|(of, what)| matches(of, owner) && matches(what, name));
-        // A name that is written out says more than one with a star.
-        let found = self.ranges.iter().filter(|(key, _)| fits(key));
-        found.min_by_key(|(key, _)| key.matches('*').count()).map(|(_, range)| *range)
+        closest(&self.ranges, fits).copied()
     }
-}
 
-impl Prove {
     /// What stands in a place of a JSON column.
     pub fn field(&self, table: &str, column: &str, path: &str) -> Option<&str> {
         let fits = |key: &str| {
@@ -96,9 +92,14 @@ impl Prove {
             let (Some(of), Some(what), Some(place)) = (names.next(), names.next(), names.next()) else { return false };
             matches(of, table) && matches(what, column) && matches(place, path)
         };
-        let found = self.fields.iter().filter(|(key, _)| fits(key));
-        found.min_by_key(|(key, _)| key.matches('*').count()).map(|(_, kind)| kind.as_str())
+        closest(&self.fields, fits).map(String::as_str)
     }
+}
+
+/// The line that fits best: a name that is written out says more than one with a star.
+fn closest<T>(lines: &BTreeMap<String, T>, fits: impl Fn(&str) -> bool) -> Option<&T> {
+    let found = lines.iter().filter(|(key, _)| fits(key));
+    found.min_by_key(|(key, _)| key.matches('*').count()).map(|(_, said)| said)
 }
 
 /// What `[prove.fields]` may say.

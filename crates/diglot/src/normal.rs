@@ -225,7 +225,7 @@ impl<'t> Names<'t> {
         if matches!(inner.kind, ExprKind::Param(_) | ExprKind::Null) {
             return node;
         }
-        let from = inner.ty.as_ref().map(|ty| &ty.base);
+        let from = inner.base();
         let family = |base: &Base| match base {
             Base::Int16 | Base::Int32 | Base::Int64 => "int",
             other => other.word(),

@@ -212,7 +212,7 @@ fn read(inputs: &Inputs, keep_facts: bool) -> (Compiled, Vec<codegen::Unknown>) 
         facts: keep_facts.then(Vec::new),
         steps: Vec::new(),
         broken: Vec::new(),
-        doubtful: Vec::new(),
+        doubtful: BTreeSet::new(),
     };
     for entry in &entries {
         run.statement(entry);
@@ -326,7 +326,7 @@ struct Run<'a> {
     /// Statements of which no signature can be told.
     broken: Vec<codegen::Unknown>,
     /// Statements whose signature does not hold for both pages.
-    doubtful: Vec<String>,
+    doubtful: BTreeSet<String>,
 }
 
 impl Run<'_> {
@@ -398,7 +398,7 @@ impl Run<'_> {
             _ => false,
         };
         if unsound || uneven {
-            self.doubtful.push(entry.name.to_owned());
+            self.doubtful.insert(entry.name.to_owned());
         }
         let Some(mut signature) = signature else {
             let shape = self.shape(entry, page);
@@ -462,7 +462,7 @@ impl Run<'_> {
         let mut left_out: Vec<String> = self.broken.iter().map(|unknown| unknown.name.clone()).collect();
         if !has_errors(&self.found) {
             // Findings that would keep these from being built are in the baseline alone.
-            let doubtful: BTreeSet<String> = std::mem::take(&mut self.doubtful).into_iter().collect();
+            let doubtful = std::mem::take(&mut self.doubtful);
             self.signatures.retain(|signature| !doubtful.contains(&signature.name));
             self.texts.retain(|text| !doubtful.contains(&text.name));
             left_out.extend(doubtful.into_iter().filter(|name| !left_out.contains(name)).collect::<Vec<_>>());

@@ -13,7 +13,7 @@ use crate::diagnostic::Diagnostic;
 use crate::dialect::Dialect;
 use crate::draft::{self, Draft, DraftError};
 use crate::page::{AnnotationKind, RawStatement};
-use crate::pipeline::{self, Inputs, Project, compile};
+use crate::pipeline::{self, Inputs, Project, check};
 use crate::source::{SourceFile, Span};
 use crate::split::lexer;
 use rewrite::Rewriter;
@@ -151,7 +151,7 @@ fn findings(inputs: &Inputs, draft: &Draft, before: Option<usize>) -> Vec<String
             inputs.sources.add(file);
         }
     }
-    let compiled = compile(&inputs);
+    let compiled = check(&inputs);
     let spans: Vec<Span> = pipeline::facing(&inputs)
         .into_iter()
         .filter(|statement| statement.name == draft.name)

@@ -46,6 +46,11 @@ pub struct Type {
 }
 
 impl Base {
+    /// Whether it is a list.
+    pub fn is_list(&self) -> bool {
+        matches!(self, Self::TextArray | Self::Int64Array | Self::UuidArray)
+    }
+
     /// The finer of the two pages' types, or `None` when they cannot mean the same value.
     pub fn finer(sqlite: &Base, pg: &Base) -> Option<Base> {
         use Base::{Bool, Bytes, Float64, Int16, Int32, Int64, Int64Array, Json, Text, TextArray, Uuid, UuidArray};

@@ -1,7 +1,7 @@
 //! Binds arguments as the generated functions do.
 
 use diglot::EmittedText;
-use diglot::prove::{Case, Value, hyphenated};
+use diglot::prove::{Case, Value, list_as_json};
 use diglot::types::Base;
 use sqlx::error::BoxDynError;
 use sqlx::postgres::PgArguments;
@@ -16,7 +16,7 @@ pub(super) fn sqlite(text: &EmittedText, case: &Case) -> Result<SqliteArguments,
         let value = case.args.get(&param.name).unwrap_or(&Value::Null);
         match value {
             Value::Json(json) => arguments.add(json.to_string())?,
-            Value::List(items) => arguments.add(as_json(items))?,
+            Value::List(items) => arguments.add(list_as_json(items).to_string())?,
             value => plain::<sqlx::Sqlite, _>(&mut arguments, value, &param.ty.base)?,
         }
     }
@@ -81,16 +81,6 @@ where
         (Value::Null, Base::Uuid) => arguments.add(None::<Uuid>),
         (Value::Null | Value::Json(_) | Value::List(_), _) => arguments.add(None::<String>),
     }
-}
-
-fn as_json(items: &[Value]) -> String {
-    let item = |item: &Value| match item {
-        Value::Int(n) => serde_json::Value::from(*n),
-        Value::Text(text) => text.as_str().into(),
-        Value::Uuid(id) => hyphenated(id).into(),
-        _ => serde_json::Value::Null,
-    };
-    items.iter().map(item).collect::<serde_json::Value>().to_string()
 }
 
 fn texts(items: &[Value]) -> Vec<String> {

@@ -7,7 +7,6 @@ use super::{Names, Node};
 use crate::dialect::Dialect;
 use crate::source::Span;
 use crate::tree::{Expr, ExprKind, Source, SourceKind};
-use crate::types::Base;
 
 /// The functions that give the elements of a list or the members of an object.
 pub(super) fn is_list(name: &str) -> bool {
@@ -45,9 +44,9 @@ impl Names<'_> {
     /// An element on SQLite.
     fn member(&self, list: &Expr, leaf: Node) -> Node {
         let is_array = match &list.kind {
-            ExprKind::Column { source, column } => self
-                .pg_column(*source, column)
-                .is_some_and(|column| matches!(column.ty.base, Base::TextArray | Base::Int64Array | Base::UuidArray)),
+            ExprKind::Column { source, column } => {
+                self.pg_column(*source, column).is_some_and(|column| column.ty.base.is_list())
+            }
             _ => self.is_list_param(list),
         };
         let span = leaf.span;
@@ -66,7 +65,7 @@ impl Names<'_> {
     /// The document whose member a column shows.
     pub(super) fn list_of(&self, expr: &Expr) -> Option<String> {
         let ExprKind::Column { source, .. } = &expr.kind else { return None };
-        let SourceKind::Function { args, .. } = &self.statement.source(*source)?.kind else { return None };
+        let SourceKind::Function { args, .. } = &self.sources.get(source)?.kind else { return None };
         args.first().map(|list| self.expr(list).head)
     }
 }
@@ -74,6 +73,6 @@ impl Names<'_> {
 /// Whether an expression is a column of such a function.
 pub(super) fn is_of_list(names: &Names<'_>, expr: &Expr) -> bool {
     let ExprKind::Column { source, .. } = &expr.kind else { return false };
-    let kind = names.statement.source(*source).map(|source| &source.kind);
+    let kind = names.sources.get(source).map(|source| &source.kind);
     matches!(kind, Some(SourceKind::Function { name, .. }) if is_list(name))
 }

@@ -73,7 +73,7 @@ impl Names<'_> {
         let own = self.sources.get(&source).copied().and_then(kind);
         let preserved = |kind| matches!(kind, Some(JoinKind::Right | JoinKind::Full));
         matches!(own, Some(JoinKind::Left | JoinKind::Full))
-            || self.statement.sources().into_iter().any(|other| preserved(kind(other)))
+            || self.sources.values().any(|other| preserved(kind(other)))
     }
 
     /// Whether a column of a table may be NULL in a row that is there.

@@ -23,4 +23,4 @@ pub use compare::{Answer, Difference, NEW_IDS, Rows, TableRows};
 pub use store::StoreError;
 pub use subject::{Declared, Prover, Subject};
 pub use tables::{Relations, Table, TableColumn};
-pub use value::{Value, hyphenated};
+pub use value::{Value, list_as_json};

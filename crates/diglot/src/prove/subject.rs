@@ -117,7 +117,7 @@ impl<'a> Prover<'a> {
 
     fn lists(&self, name: &str) -> BTreeSet<String> {
         let signature = self.compiled.signatures.iter().find(|signature| signature.name == name);
-        let is_list = |param: &&Param| matches!(param.ty.base, Base::TextArray | Base::Int64Array | Base::UuidArray);
+        let is_list = |param: &&Param| param.ty.base.is_list();
         signature.into_iter().flat_map(|s| &s.params).filter(is_list).map(|param| param.name.clone()).collect()
     }
 
@@ -387,18 +387,12 @@ fn is_total(query: &Query, tables: &[Table]) -> bool {
     for key in &query.order {
         add(&key.expr);
     }
-    let mut conditions: Vec<&Expr> = select.filter.iter().collect();
-    while let Some(condition) = conditions.pop() {
-        match &condition.kind {
-            ExprKind::Binary { op, left, right } if op == "and" => conditions.extend([&**left, &**right]),
-            ExprKind::Binary { op, left, right } if op == "=" => {
-                for (column, value) in [(left, right), (right, left)] {
-                    if matches!(value.kind, ExprKind::Param(_) | ExprKind::Number(_) | ExprKind::Text(_)) {
-                        add(column);
-                    }
-                }
+    for condition in select.filter.iter().flat_map(Expr::conjuncts) {
+        let ExprKind::Binary { op, left, right } = &condition.kind else { continue };
+        for (column, value) in [(left, right), (right, left)] {
+            if op == "=" && matches!(value.kind, ExprKind::Param(_) | ExprKind::Number(_) | ExprKind::Text(_)) {
+                add(column);
             }
-            _ => {}
         }
     }
     let is_never_null = |name: &String| table.columns.iter().any(|column| column.name == *name && !column.nullable);

@@ -150,9 +150,7 @@ impl<'a> Tables<'a> {
         let columns = names.into_iter().map(|column| self.column(name, sqlite.column(column), pg.column(column)));
         let mut unique: Vec<Vec<String>> = Vec::new();
         for table in [sqlite, pg] {
-            unique.extend(
-                std::iter::once(&table.primary_key).chain(&table.unique).filter(|key| !key.is_empty()).cloned(),
-            );
+            unique.extend(table.keys().cloned());
         }
         let columns: Vec<TableColumn> = columns.flatten().collect();
         // Items are found by their owner alone, so no two rows share one.

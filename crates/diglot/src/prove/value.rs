@@ -162,7 +162,7 @@ impl fmt::Display for Value {
 }
 
 /// The JSON array by which SQLite knows a list.
-pub(super) fn list_as_json(items: &[Value]) -> Json {
+pub fn list_as_json(items: &[Value]) -> Json {
     let item = |item: &Value| match item {
         Value::Int(n) => Json::from(*n),
         Value::Text(text) => Json::from(text.as_str()),
@@ -183,7 +183,7 @@ fn hex(bytes: &[u8]) -> String {
 }
 
 /// A UUID as text.
-pub fn hyphenated(id: &[u8; 16]) -> String {
+pub(super) fn hyphenated(id: &[u8; 16]) -> String {
     let text = hex(id);
     [&text[..8], &text[8..12], &text[12..16], &text[16..20], &text[20..]].join("-")
 }

@@ -20,7 +20,7 @@
 
 use super::Context;
 use crate::diagnostic::Diagnostic;
-use crate::tree::ExprKind;
+use crate::tree::{Expr, ExprKind};
 use crate::types::Base;
 
 pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
@@ -29,7 +29,7 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
     }
     for expr in &context.exprs {
         let ExprKind::Call { name, args, .. } = &expr.kind else { continue };
-        let real = args.first().and_then(|arg| arg.ty.as_ref()).is_some_and(|ty| ty.base == Base::Float64);
+        let real = args.first().and_then(Expr::base) == Some(&Base::Float64);
         if name == "round" && real {
             let message = format!("{}: Postgres rounds a half to the even number", context.name());
             let finding = Diagnostic::error("half-rounded", message, expr.span, "SQLite rounds it away from zero");

@@ -20,7 +20,7 @@
 //! ```
 
 use super::Context;
-use super::look::{base, is_comparison};
+use super::look::is_comparison;
 use crate::diagnostic::Diagnostic;
 use crate::tree::ExprKind;
 use crate::types::Base;
@@ -32,7 +32,7 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
     for expr in &context.exprs {
         let ExprKind::Binary { op, left, right } = &expr.kind else { continue };
         let are_columns = context.column(left).is_some() && context.column(right).is_some();
-        let bases = (base(left), base(right));
+        let bases = (left.base(), right.base());
         let mixed = matches!(bases, (Some(Base::Int64), Some(Base::Float64)) | (Some(Base::Float64), Some(Base::Int64)));
         if is_comparison(op) && are_columns && mixed {
             let message = format!("{}: a whole number is compared with a fraction", context.name());

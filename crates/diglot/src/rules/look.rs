@@ -42,14 +42,7 @@ pub(super) fn branches<'t>(rows: &'t Rows, selects: &mut Vec<&'t Select>) {
 }
 
 pub(super) fn split<'t>(filter: Option<&'t Expr>, found: &mut Vec<&'t Expr>) {
-    let Some(filter) = filter else { return };
-    match &filter.kind {
-        ExprKind::Binary { op, left, right } if op == "and" => {
-            split(Some(left), found);
-            split(Some(right), found);
-        }
-        _ => found.push(filter),
-    }
+    found.extend(filter.into_iter().flat_map(Expr::conjuncts));
 }
 
 /// Every SELECT of a part, at every depth.
@@ -128,11 +121,6 @@ pub(super) fn read_from(expr: &Expr) -> Vec<SourceId> {
         _ => None,
     };
     expr.exprs().into_iter().filter_map(source).collect()
-}
-
-/// What an expression holds in its own dialect, where known.
-pub(super) fn base(expr: &Expr) -> Option<&Base> {
-    expr.ty.as_ref().map(|ty| &ty.base)
 }
 
 pub(super) fn is_integer(base: &Base) -> bool {
@@ -214,7 +202,7 @@ impl<'a> Context<'a> {
     pub(super) fn holds<'e>(&'e self, expr: &'e Expr) -> Option<&'e Base> {
         match &expr.kind {
             ExprKind::Param(name) => self.params.iter().find(|param| param.name == *name).map(|param| &param.ty.base),
-            _ => base(expr),
+            _ => expr.base(),
         }
     }
 }

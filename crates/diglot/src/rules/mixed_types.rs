@@ -22,7 +22,7 @@
 //! ```
 
 use super::Context;
-use super::look::{base, is_comparison};
+use super::look::is_comparison;
 use crate::diagnostic::Diagnostic;
 use crate::source::Span;
 use crate::tree::{Expr, ExprKind};
@@ -149,6 +149,6 @@ fn clash(context: &Context<'_>, left: &Expr, right: &Expr) -> Option<(String, &'
 
 /// Parameters have the types that they are given.
 fn both_param(left: &Expr, right: &Expr) -> bool {
-    let is_param = |expr: &Expr| matches!(expr.kind, ExprKind::Param(_)) && base(expr).is_none();
+    let is_param = |expr: &Expr| matches!(expr.kind, ExprKind::Param(_)) && expr.base().is_none();
     is_param(left) && is_param(right)
 }

@@ -19,7 +19,7 @@
 //! ```
 
 use super::Context;
-use super::look::{base, is_integer, stored};
+use super::look::{is_integer, stored};
 use crate::diagnostic::Diagnostic;
 use crate::tree::{Expr, ExprKind};
 use crate::types::Base;
@@ -48,6 +48,6 @@ fn is_real(context: &Context<'_>, value: &Expr) -> bool {
         ExprKind::Param(_) => context.holds(value) == Some(&Base::Float64),
         // What a function gives is often a whole number that is held as a double.
         ExprKind::Call { .. } => false,
-        _ => matches!(base(value), Some(Base::Float64 | Base::Numeric)) && !matches!(value.kind, ExprKind::Scalar(_)),
+        _ => matches!(value.base(), Some(Base::Float64 | Base::Numeric)) && !matches!(value.kind, ExprKind::Scalar(_)),
     }
 }

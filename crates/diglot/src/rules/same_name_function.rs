@@ -23,7 +23,6 @@
 //! ```
 
 use super::Context;
-use super::look::base;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Dialect;
 use crate::tree::{Expr, ExprKind};
@@ -69,6 +68,6 @@ fn meaning(context: &Context<'_>, name: &str, args: &[Expr]) -> Option<(&'static
 fn is_jsonb(context: &Context<'_>, expr: &Expr) -> bool {
     match context.column(expr) {
         Some((_, column)) => column.declared == "jsonb",
-        None => matches!(&expr.kind, ExprKind::Cast { to, .. } if to == "jsonb") && base(expr) == Some(&Base::Json),
+        None => matches!(&expr.kind, ExprKind::Cast { to, .. } if to == "jsonb") && expr.base() == Some(&Base::Json),
     }
 }

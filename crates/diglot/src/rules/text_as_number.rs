@@ -20,7 +20,6 @@
 //! ```
 
 use super::Context;
-use super::look::base;
 use crate::diagnostic::Diagnostic;
 use crate::tree::{Expr, ExprKind};
 use crate::types::Base;
@@ -44,6 +43,6 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
 fn may_be_no_number(context: &Context<'_>, expr: &Expr) -> bool {
     match &expr.kind {
         ExprKind::Text(text) => text.trim().parse::<f64>().is_err(),
-        _ => base(expr) == Some(&Base::Text) && context.column(expr).is_some(),
+        _ => expr.base() == Some(&Base::Text) && context.column(expr).is_some(),
     }
 }

@@ -473,7 +473,7 @@ fn collations(sqlite: &Column, pg: &Column) -> Option<(String, String)> {
 fn same_fill(sqlite: &Column, pg: &Column) -> bool {
     match (&sqlite.fill, &pg.fill) {
         (Fill::Value(ours), Fill::Value(theirs)) => {
-            let is_array = matches!(pg.ty.base, Base::TextArray | Base::Int64Array | Base::UuidArray);
+            let is_array = pg.ty.base.is_list();
             // Each engine writes its clock in its own form.
             let clock = ["current_timestamp", "current_date", "current_time"].contains(&ours.as_str());
             (ours == theirs && !clock) || (is_array && ours == "'[]'" && ["'{}'", "array[]"].contains(&theirs.as_str()))

@@ -49,7 +49,7 @@ fn version(stem: &str) -> Option<Vec<u128>> {
 pub fn up(text: &str) -> &str {
     let mut at = 0;
     for line in text.split_inclusive('\n') {
-        let mark = line.trim().strip_prefix("--").map(|mark| mark.trim().to_ascii_lowercase()).unwrap_or_default();
+        let mark = mark(line);
         let leads_down = |word: &str| {
             let rest = mark.strip_prefix(word);
             rest.is_some_and(|rest| !rest.starts_with(|c: char| c.is_alphanumeric()))
@@ -62,10 +62,15 @@ pub fn up(text: &str) -> &str {
     text
 }
 
+/// What a line says when it is a comment, in lower case.
+fn mark(line: &str) -> String {
+    line.trim().strip_prefix("--").map(|mark| mark.trim().to_ascii_lowercase()).unwrap_or_default()
+}
+
 /// Whether a migration asks for its statements to run one by one, outside of a transaction.
 pub fn runs_one_by_one(text: &str) -> bool {
     let asks = |line: &str| {
-        let mark = line.trim().strip_prefix("--").map(|mark| mark.trim().to_ascii_lowercase()).unwrap_or_default();
+        let mark = mark(line);
         ["diglot: no-transaction", "no-transaction", "+goose no transaction"].contains(&mark.as_str())
             || mark.starts_with("migrate:up") && mark.contains("transaction:false")
             || mark.starts_with("+migrate up") && mark.contains("notransaction")

@@ -6,7 +6,7 @@ use super::{
     Body, Conflict, ConflictAction, Expr, ExprKind, OrderKey, OutputColumn, Part, Query, Rows, Select, Source,
     SourceId, SourceKind, Statement, Window,
 };
-use crate::types::Type;
+use crate::types::{Base, Type};
 
 impl Statement {
     /// The columns that the statement returns, in order; none when it returns no rows.
@@ -175,6 +175,19 @@ impl Cell {
 }
 
 impl Expr {
+    /// What the expression holds in its own dialect, where known.
+    pub fn base(&self) -> Option<&Base> {
+        self.ty.as_ref().map(|ty| &ty.base)
+    }
+
+    /// The conditions that it joins with AND, at every depth; itself when it joins none.
+    pub fn conjuncts(&self) -> Vec<&Expr> {
+        match &self.kind {
+            ExprKind::Binary { op, left, right } if op == "and" => [left.conjuncts(), right.conjuncts()].concat(),
+            _ => vec![self],
+        }
+    }
+
     /// The query inside the expression.
     pub fn subquery(&self) -> Option<&Query> {
         match &self.kind {

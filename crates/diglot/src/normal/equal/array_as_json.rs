@@ -39,10 +39,7 @@ pub(super) fn step(names: &Names<'_>, expr: &Expr, node: &Node) -> Option<Node> 
 fn array(expr: &Expr) -> Option<&Expr> {
     let ExprKind::Call { name, args, .. } = &expr.kind else { return None };
     let [array] = args.as_slice() else { return None };
-    let is_array = matches!(
-        array.ty.as_ref().map(|ty| &ty.base),
-        Some(Base::TextArray | Base::Int64Array | Base::UuidArray)
-    );
+    let is_array = array.base().is_some_and(Base::is_list);
     let is_column = matches!(array.kind, ExprKind::Column { .. });
     ((name == "to_json" || name == "array_to_json") && is_array && is_column).then_some(array)
 }

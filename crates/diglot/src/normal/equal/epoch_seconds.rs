@@ -56,8 +56,7 @@ pub(super) fn step(names: &Names<'_>, expr: &Expr, node: &Node) -> Option<Node> 
 fn beside_integer(expr: &Expr, node: &Node) -> Option<Node> {
     let ExprKind::Binary { left, right, .. } = &expr.kind else { return None };
     let is_column = |side: &Expr| {
-        let base = side.ty.as_ref().map(|ty| &ty.base);
-        matches!(side.kind, ExprKind::Column { .. }) && base == Some(&Base::Int64)
+        matches!(side.kind, ExprKind::Column { .. }) && side.base() == Some(&Base::Int64)
     };
     if !["=", "<>", "<", "<="].contains(&node.head.as_str()) || !(is_column(left) || is_column(right)) {
         return None;

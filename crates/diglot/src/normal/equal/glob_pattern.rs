@@ -25,12 +25,12 @@ use super::super::{Names, Node};
 use crate::tree::Expr;
 
 pub(super) fn step(_: &Names<'_>, _: &Expr, node: &Node) -> Option<Node> {
-    let (head, kids) = match node.head.as_str() {
-        "glob" => ("like", &node.kids),
-        "not glob" => ("not like", &node.kids),
+    let head = match node.head.as_str() {
+        "glob" => "like",
+        "not glob" => "not like",
         _ => return None,
     };
-    let [text, pattern] = kids.as_slice() else { return None };
+    let [text, pattern] = node.kids.as_slice() else { return None };
     let written = super::literal(pattern).filter(|written| !written.contains(['[', '%', '_', '\\']))?;
     let translated = written.replace('*', "%").replace('?', "_");
     let pattern = Node::leaf(format!("'{translated}'"), pattern.span);

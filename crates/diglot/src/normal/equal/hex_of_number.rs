@@ -30,8 +30,7 @@ pub(super) fn step(names: &Names<'_>, expr: &Expr, node: &Node) -> Option<Node> 
     let ExprKind::Call { args, .. } = &expr.kind else { return None };
     let wide = |number: &Expr| {
         let is_literal = matches!(number.kind, ExprKind::Number(_));
-        let base = number.ty.as_ref().map(|ty| &ty.base);
-        names.required(number) && (is_literal || base == Some(&Base::Int64))
+        names.required(number) && (is_literal || number.base() == Some(&Base::Int64))
     };
     match (names.dialect(), node.head.as_str(), args.as_slice(), node.kids.as_slice()) {
         (Dialect::Sqlite, "printf" | "format", [_, number], [how, digits]) if how.head == "'%x'" && wide(number) => {

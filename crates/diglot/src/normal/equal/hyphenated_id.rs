@@ -32,8 +32,7 @@ pub(super) fn step(names: &Names<'_>, expr: &Expr, node: &Node) -> Option<Node> 
     if node.head != "||" || names.dialect() != Dialect::Sqlite {
         return None;
     }
-    let at = (0..node.kids.len()).find(|at| spelled(&node.kids[*at..]).is_some())?;
-    let id = spelled(&node.kids[at..])?;
+    let (at, id) = (0..node.kids.len()).find_map(|at| Some((at, spelled(&node.kids[at..])?)))?;
     let key = id.key();
     if !expr.exprs().into_iter().any(|inner| names.is_id(inner) && names.expr(inner).key() == key) {
         return None;

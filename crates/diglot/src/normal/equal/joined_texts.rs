@@ -39,7 +39,7 @@ pub(super) fn step(names: &Names<'_>, expr: &Expr, node: &Node) -> Option<Node> 
     if args.len() == 1 {
         kids.insert(1, Node::leaf("','", node.span));
     }
-    let number = matches!(value.ty.as_ref().map(|ty| &ty.base), Some(Base::Int16 | Base::Int32 | Base::Int64));
+    let number = matches!(value.base(), Some(Base::Int16 | Base::Int32 | Base::Int64));
     if names.dialect() == Dialect::Sqlite && number {
         kids[0] = Node::list("cast text", vec![kids[0].clone()], kids[0].span);
     }

@@ -51,11 +51,10 @@ fn greatest(query: &Query) -> Option<(&str, &str)> {
 /// Whether a statement of the unit inserts into a table before a place.
 fn inserts_before(names: &Names<'_>, table: &str, column: &str, place: Span) -> bool {
     names.statement.parts.iter().any(|part| {
-        let into = part.target().map(|target| &target.kind);
-        matches!(part.body, Body::Insert(_))
-            && part.span.end <= place.start
-            && matches!(into, Some(SourceKind::Table(name)) if name == table)
-            && matches!(&part.body, Body::Insert(insert) if is_one_row(insert, column))
+        let Body::Insert(insert) = &part.body else { return false };
+        part.span.end <= place.start
+            && matches!(&insert.target.kind, SourceKind::Table(name) if name == table)
+            && is_one_row(insert, column)
     })
 }
 

@@ -30,7 +30,7 @@ pub(super) fn step(names: &Names<'_>, expr: &Expr, node: &Node) -> Option<Node> 
     }
     if let ExprKind::Call { name, args, .. } = &expr.kind
         && name == "round"
-        && args.first().is_some_and(|arg| arg.ty.as_ref().is_some_and(|ty| ty.base == Base::Float64))
+        && args.first().and_then(Expr::base) == Some(&Base::Float64)
     {
         return Some(Node { head: "round half to even".to_owned(), ..node.clone() });
     }
