@@ -191,17 +191,12 @@ async fn in_flows(b: &dyn EngineBackend, times: &mut Times, flows: &[(FlowId, u1
     };
     times.of("add_execution_to_flow", CALLS, adding).await?;
     // Member at + 10 waits for member at, in the same flow.
-    let mut edges = Vec::new();
-    for at in 0..CALLS - 10 {
-        let flow = b.describe_flow(&flows[at % 10].0).await?.ok_or("a flow is not there")?;
-        edges.push((at, flow.graph_revision));
-    }
-    let mut revisions = std::collections::HashMap::new();
-    for (at, revision) in &edges {
-        revisions.entry(at % 10).or_insert(*revision);
+    let mut revisions = Vec::new();
+    for (flow_id, _) in flows {
+        revisions.push(b.describe_flow(flow_id).await?.ok_or("a flow is not there")?.graph_revision);
     }
     let staging = async |at: usize| {
-        let revision = revisions.entry(at % 10).or_insert(0);
+        let revision = &mut revisions[at % 10];
         let edge_id = EdgeId::new();
         let args = StageDependencyEdgeArgs {
             flow_id: flows[at % 10].0.clone(),

@@ -67,6 +67,8 @@ pub mod dispatch {
     use ff_core::engine_error::EngineError;
     use sqlx::PgPool;
 
+    use crate::db::Dialect as _;
+    use crate::db::pg::Postgres;
     use crate::engine::dependency::{Followed, follow_member};
 
     /// What following a completion did.
@@ -87,7 +89,7 @@ pub mod dispatch {
     /// Outside a tokio runtime.
     pub async fn dispatch_completion(pool: &PgPool, event_id: i64) -> Result<DispatchOutcome, EngineError> {
         let backend = super::over(pool);
-        for partition_key in 0..super::PARTITIONS {
+        for partition_key in Postgres::counter_partitions(backend.partitions().num_flow_partitions) {
             if let Followed::Edges(edges) = follow_member(&backend, partition_key, event_id).await? {
                 return Ok(DispatchOutcome::Advanced(edges));
             }
@@ -95,9 +97,6 @@ pub mod dispatch {
         Ok(DispatchOutcome::NoOp)
     }
 }
-
-/// How many partitions there are by the usual numbers.
-const PARTITIONS: i16 = 256;
 
 pub mod version {
     //! Which schema a database has.

@@ -31,8 +31,6 @@
 //! |---|---|
 //! | `backend.db() -> &Db<D>`, `backend.clock() -> &Clock`, `backend.partitions() -> &PartitionConfig` | [`Backend`](crate::Backend) |
 //! | `Db::read`, `Db::survey`, `Db::unit`, `Db::write`, `Db::tail`, `Db::outbox`, [`silent`] | here |
-//! | `Db::read`, `Db::unit`, `Db::write`, `Db::tail`, [`silent`] | here |
-//! | `Wakes::{lease, completion, frame, outbox}` | [`wake`] |
 //! | `Wakes::{lease, completion, signal, frame, outbox}` | [`wake`] |
 //! | `D::LABEL`, `D::TAG`, `D::flow_partition(..)`, `D::worker_partition(..)`, `D::REVOKED_LEASE_PREFIX`, … | [`Dialect`] |
 //! | `Abort` (what a `write` closure returns as its error), `transport::<D>(sqlx::Error)` | [`crate::error`] |

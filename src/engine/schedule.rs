@@ -26,7 +26,7 @@ use uuid::Uuid;
 use crate::backend::Backend;
 use crate::db::Dialect;
 use crate::engine::execution;
-use crate::engine::policy::allowance::{budget_ids, has_room};
+use crate::engine::policy::allowance::{budget_ids, has_room, limits, quota_policy_id};
 use crate::engine::policy::capability;
 use crate::engine::policy::eligibility::{Upstream, is_required};
 use crate::engine::quota;
@@ -308,7 +308,7 @@ async fn has_budgets_left<D: Dialect>(
         let admitted = match known.get(&budget_id) {
             Some(admitted) => *admitted,
             None => {
-                let admitted = has_budget_left::<D>(conn, request, &budget_id).await?;
+                let admitted = has_budget_left::<D>(conn, &request.partitions, &budget_id).await?;
                 known.insert(budget_id, admitted);
                 admitted
             }
@@ -329,8 +329,7 @@ async fn is_admitted<D: Dialect>(
     raw_fields: &Value,
     refused: &mut HashSet<QuotaPolicyId>,
 ) -> Result<bool, Abort> {
-    let named = document::member_string(raw_fields, "quota_policy_id");
-    let Some(id) = named.and_then(|named| QuotaPolicyId::parse(&named).ok()) else {
+    let Some(id) = quota_policy_id(raw_fields) else {
         return Ok(true);
     };
     if refused.contains(&id) {
@@ -344,20 +343,25 @@ async fn is_admitted<D: Dialect>(
     Ok(admitted)
 }
 
-async fn has_budget_left<D: Dialect>(
+/// Whether a budget has something left of every limit. One that is not there limits nothing.
+pub(crate) async fn has_budget_left<D: Dialect>(
     conn: &mut D::Connection,
-    request: &GrantRequest,
+    partitions: &PartitionConfig,
     budget_id: &str,
-) -> Result<bool, Abort> {
-    let partition_key = BudgetId::parse(budget_id).map_or(0, |id| D::budget_partition(&id, &request.partitions));
+) -> Result<bool, sqlx::Error> {
+    let partition_key = BudgetId::parse(budget_id).map_or(0, |id| D::budget_partition(&id, partitions));
     let params = schedule::ScheduleBudgetReadParams { partition_key, budget_id: budget_id.to_owned() };
     let Some(budget) = conn.schedule_budget_read(&params).await? else {
         return Ok(true);
     };
+    let limits = limits(&budget.policy_json);
+    if limits.is_empty() {
+        return Ok(true);
+    }
     let params = schedule::ScheduleUsageListParams { partition_key, budget_id: budget_id.to_owned() };
     let used = conn.schedule_usage_list(&params).await?;
     let used = used.into_iter().map(|row| (row.dimensions_key, row.current_value)).collect();
-    Ok(has_room(&budget.policy_json, &used))
+    Ok(has_room(&limits, &used))
 }
 
 async fn grant_on<D: Dialect>(

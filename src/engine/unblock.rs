@@ -8,28 +8,30 @@
 use std::collections::{BTreeSet, HashMap};
 
 use ff_core::engine_error::EngineError;
-use ff_core::types::{BudgetId, QuotaPolicyId};
+use ff_core::types::QuotaPolicyId;
 use serde_json::Value;
 use uuid::Uuid;
 
 use crate::backend::Backend;
 use crate::db::Dialect;
-use crate::engine::policy::allowance::{budget_ids, has_room};
+use crate::engine::policy::allowance::{budget_ids, quota_policy_id};
 use crate::engine::policy::capability;
 use crate::engine::policy::expiry::passes;
-use crate::engine::{quota, worker};
+use crate::engine::{quota, schedule, worker};
 use crate::model::document;
 use crate::model::id::execution_id;
-use crate::statements::{admission, schedule};
+use crate::statements::admission;
 use crate::sweep::{FullScannerConfig, Report};
 
 /// How many executions one page of the list has.
 const PAGE: i64 = 250;
 
-/// What one run has found out: which budgets have something left, and what the workers of a namespace offer.
+/// What one run has found out: which budgets have something left, which quotas have room, and what the workers of a
+/// namespace offer.
 #[derive(Default)]
 struct Known {
     budgets: HashMap<String, bool>,
+    quotas: HashMap<QuotaPolicyId, bool>,
     offered: HashMap<String, BTreeSet<String>>,
 }
 
@@ -68,7 +70,7 @@ async fn let_go<D: Dialect>(
     let Some(reason) = row.blocking_reason.as_deref() else { return Ok(false) };
     let may_go = match reason {
         "waiting_for_budget" => have_budgets_room(backend, &row.raw_fields, known).await?,
-        "waiting_for_quota" => has_quota_room(backend, row, now_ms).await?,
+        "waiting_for_quota" => has_quota_room(backend, row, known, now_ms).await?,
         "waiting_for_capable_worker" => can_somebody(backend, row, known, now_ms).await?,
         _ => false,
     };
@@ -106,28 +108,29 @@ async fn have_budgets_room<D: Dialect>(
 }
 
 async fn has_budget_room<D: Dialect>(backend: &Backend<D>, budget_id: &str) -> Result<bool, EngineError> {
-    let partition_key = BudgetId::parse(budget_id).map_or(0, |id| D::budget_partition(&id, backend.partitions()));
-    let params = schedule::ScheduleBudgetReadParams { partition_key, budget_id: budget_id.to_owned() };
-    let Some(budget) = read!(backend, schedule_budget_read, params)? else {
-        return Ok(true);
-    };
-    let params = schedule::ScheduleUsageListParams { partition_key, budget_id: budget_id.to_owned() };
-    let used = read!(backend, schedule_usage_list, params)?;
-    let used = used.into_iter().map(|row| (row.dimensions_key, row.current_value)).collect();
-    Ok(has_room(&budget.policy_json, &used))
+    let params = (*backend.partitions(), budget_id.to_owned());
+    let left = backend.db().read("unblock_budget", params, |conn, (partitions, budget_id)| {
+        Box::pin(schedule::has_budget_left::<D>(conn, partitions, budget_id))
+    });
+    left.await
 }
 
-/// An execution that names no policy waits for none.
+/// An execution that names no policy waits for none. Putting one back takes no place, so the answer of a policy is
+/// the same for all of one run.
 async fn has_quota_room<D: Dialect>(
     backend: &Backend<D>,
     row: &admission::AdmissionBlockedListRow,
+    known: &mut Known,
     now_ms: i64,
 ) -> Result<bool, EngineError> {
-    let named = document::member_string(&row.raw_fields, "quota_policy_id");
-    match named.and_then(|named| QuotaPolicyId::parse(&named).ok()) {
-        Some(id) => quota::has_room(backend, &id, execution_id(row.partition_key, row.execution_id)?, now_ms).await,
-        None => Ok(true),
+    let Some(id) = quota_policy_id(&row.raw_fields) else { return Ok(true) };
+    let execution_id = execution_id(row.partition_key, row.execution_id)?;
+    if let Some(has_room) = known.quotas.get(&id) {
+        return Ok(*has_room);
     }
+    let has_room = quota::has_room(backend, &id, execution_id, now_ms).await?;
+    known.quotas.insert(id, has_room);
+    Ok(has_room)
 }
 
 /// Whether the workers of the execution's namespace offer what it requires. One without a namespace has none.

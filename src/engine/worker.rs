@@ -165,15 +165,13 @@ pub(crate) async fn offered<D: Dialect>(
     let mut offered = BTreeSet::new();
     let mut after = String::new();
     loop {
-        let page_size = SWEEP_BATCH;
-        let params = worker::WorkerListParams { namespace: namespace.to_owned(), after, page_size };
+        let params = worker::WorkerListParams { namespace: namespace.to_owned(), after, page_size: SWEEP_BATCH };
         let rows = read!(backend, worker_list, params)?;
         let is_last = (rows.len() as i64) < SWEEP_BATCH;
         after = rows.last().map(|row| row.worker_instance_id.clone()).unwrap_or_default(); // tidy: nothing follows
         for row in rows {
             if row.last_heartbeat_ms > now_ms.saturating_sub(row.liveness_ttl_ms) {
-                let tokens = row.capabilities_csv.split(',').filter(|token| !token.is_empty());
-                offered.extend(tokens.map(str::to_owned));
+                offered.extend(words(&row.capabilities_csv));
             }
         }
         if is_last {
@@ -258,14 +256,18 @@ fn check_reason(reason: &str) -> Result<(), EngineError> {
     Ok(())
 }
 
+/// The words of a set as it is stored.
+fn words(stored: &str) -> impl Iterator<Item = String> + '_ {
+    stored.split(',').filter(|word| !word.is_empty()).map(str::to_owned)
+}
+
 fn info(namespace: &Namespace, row: worker::WorkerListRow) -> WorkerInfo {
-    let words = |csv: &str| csv.split(',').filter(|word| !word.is_empty()).map(str::to_owned).collect::<BTreeSet<_>>();
     WorkerInfo::new(
         WorkerId::new(row.worker_id),
         WorkerInstanceId::new(row.worker_instance_id),
         namespace.clone(),
-        words(&row.lanes_csv).into_iter().map(LaneId::new).collect(),
-        words(&row.capabilities_csv),
+        words(&row.lanes_csv).map(LaneId::new).collect(),
+        words(&row.capabilities_csv).collect(),
         TimestampMs::from_millis(row.last_heartbeat_ms),
         row.liveness_ttl_ms.max(0).unsigned_abs(),
         TimestampMs::from_millis(row.registered_at_ms),

@@ -1,14 +1,15 @@
-//! Whether the budgets of an execution let it be granted.
+//! Which budgets and quota an execution names, and whether its budgets let it be granted.
 
 use std::collections::HashMap;
 
+use ff_core::types::QuotaPolicyId;
 use serde_json::Value;
 
 use crate::model::document;
 
 /// How much of one dimension may be used.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct BudgetLimit {
+pub(crate) struct BudgetLimit {
     dimension: String,
     limit: u64,
 }
@@ -22,7 +23,7 @@ impl BudgetLimit {
 
 /// The hard limits of a stored budget policy: every entry of `hard_limits`, and the single limit that older policies
 /// keep as `hard_limit`, or as the first value of `hard`, for `dimension`. A limit of 0 is none.
-fn limits(policy: &Value) -> Vec<BudgetLimit> {
+pub(crate) fn limits(policy: &Value) -> Vec<BudgetLimit> {
     let mut found = Vec::new();
     if let Some(Value::Object(hard)) = policy.get("hard_limits") {
         found.extend(hard.iter().filter_map(|(dimension, limit)| limit_of(dimension, Some(limit))));
@@ -38,15 +39,20 @@ fn limit_of(dimension: &str, limit: Option<&Value>) -> Option<BudgetLimit> {
     Some(BudgetLimit { dimension: dimension.to_owned(), limit })
 }
 
-/// Whether a stored budget policy leaves something in every dimension, after what was used of each.
-pub(crate) fn has_room(policy: &Value, used: &HashMap<String, i64>) -> bool {
-    !limits(policy).iter().any(|limit| limit.is_reached(used.get(&limit.dimension).copied()))
+/// Whether something is left of every limit, after what was used of each dimension.
+pub(crate) fn has_room(limits: &[BudgetLimit], used: &HashMap<String, i64>) -> bool {
+    !limits.iter().any(|limit| limit.is_reached(used.get(&limit.dimension).copied()))
 }
 
 /// The budgets that an execution's document names.
 pub(crate) fn budget_ids(raw_fields: &Value) -> Vec<String> {
     let listed = document::member_string(raw_fields, "budget_ids").unwrap_or_default(); // tidy: an absent member names none
     listed.split(',').map(str::trim).filter(|id| !id.is_empty()).map(str::to_owned).collect()
+}
+
+/// The quota policy that an execution's document names, if it is one.
+pub(crate) fn quota_policy_id(raw_fields: &Value) -> Option<QuotaPolicyId> {
+    document::member_string(raw_fields, "quota_policy_id").and_then(|named| QuotaPolicyId::parse(&named).ok())
 }
 
 #[cfg(test)]
