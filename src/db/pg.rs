@@ -193,7 +193,7 @@ impl PgStore {
             }
         };
         // A connection whose server answered, with rows or with an error, is good for the next operation.
-        // Any other goes back to the pool, which asks it for a sign of life.
+        // Any other is closed, also when nobody waits for the answer any more.
         if matches!(&ended, Ok(_) | Err(Abort::Engine(_) | Abort::Driver(sqlx::Error::Database(_)))) {
             connection.keep();
         }

@@ -183,7 +183,8 @@ impl Drop for Warm {
     }
 }
 
-/// A connection in use. Dropped, it goes back to the pool, which cleans it.
+/// A connection in use. Dropped, it is closed: nobody knows what is under way on it. A begin that was given up, for
+/// one, leaves a transaction open that the driver does not count, so the pool would hand it out as clean.
 pub(super) struct InUse<'a> {
     connection: Option<PoolConnection<Postgres>>,
     away_since: Instant,
@@ -195,13 +196,22 @@ impl InUse<'_> {
         self.connection.as_deref_mut().ok_or(sqlx::Error::WorkerCrashed)
     }
 
-    /// Keeps the connection for the next operation. Nothing may be under way on it.
+    /// Keeps the connection for the next operation, or gives it back to the pool when it was away for long. Nothing
+    /// may be under way on it.
     pub(super) fn keep(mut self) {
-        if self.away_since.elapsed() < AWAY
+        if let Some(connection) = self.connection.take()
+            && self.away_since.elapsed() < AWAY
             && !self.home.pool.is_closed()
-            && let Some(connection) = self.connection.take()
         {
             self.home.shared.give(Kept { connection, away_since: self.away_since, idle_since: Instant::now() });
+        }
+    }
+}
+
+impl Drop for InUse<'_> {
+    fn drop(&mut self) {
+        if let Some(mut connection) = self.connection.take() {
+            connection.close_on_drop();
         }
     }
 }

@@ -1,6 +1,7 @@
 //! What is at an end: the disk, rights, locks, connections, numbers, sizes, time. Each is a clear error, or no
 //! error at all; nothing panics and nothing is lost.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use ff_backend_sql::{PostgresBackend, PostgresConnection, SqliteBackend};
@@ -20,6 +21,7 @@ use crate::harness::{
     Harness as Opened, Kind, LEASE_MS, Place, T0, creation, id_in, on_every_database, payload, policy, refusal,
     run as run_on,
 };
+use crate::polled;
 
 /// The size of a large payload.
 const LARGE: usize = 64 << 20;
@@ -290,16 +292,21 @@ async fn a_file_that_somebody_else_holds_is_told_of_and_written_afterwards() {
     backend.create_execution(creation(id, T0)).await.unwrap();
 }
 
+/// A backend whose pool has a single connection, on the database of the test.
+async fn with_one_connection(h: &Opened, acquire_timeout: Duration) -> Arc<PostgresBackend> {
+    let Place::Postgres { url } = h.place() else { panic!("Postgres was asked for") };
+    let mut connection = PostgresConnection::new(url);
+    connection.max_connections = 1;
+    connection.acquire_timeout = acquire_timeout;
+    let config = BackendConfig::new(BackendConnection::Postgres(connection));
+    let opened = PostgresBackend::connect_with_clock(config, PartitionConfig::default(), h.clock.clone());
+    opened.await.unwrap()
+}
+
 #[tokio::test]
 async fn a_pool_without_a_free_connection_says_so() {
     run_on(Kind::Postgres, |h| async move {
-        let Place::Postgres { url } = h.place() else { panic!("Postgres was asked for") };
-        let mut connection = PostgresConnection::new(url);
-        connection.max_connections = 1;
-        connection.acquire_timeout = Duration::from_millis(100);
-        let config = BackendConfig::new(BackendConnection::Postgres(connection));
-        let opened = PostgresBackend::connect_with_clock(config, PartitionConfig::default(), h.clock.clone());
-        let backend = opened.await.unwrap();
+        let backend = with_one_connection(&h, Duration::from_millis(100)).await;
         let only = backend.pool().acquire().await.unwrap();
         let none = CapabilitySet::new(std::iter::empty::<&str>());
         for answer in [
@@ -312,6 +319,29 @@ async fn a_pool_without_a_free_connection_says_so() {
         }
         drop(only);
         backend.ping().await.unwrap();
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn an_operation_that_is_given_up_does_not_keep_the_next_one_from_its_commit() {
+    run_on(Kind::Postgres, |h| async move {
+        let backend = with_one_connection(&h, Duration::from_secs(60)).await;
+        for polls in 1.. {
+            let (held, handle) = h.created_and_claimed().await;
+            // After a read the connection is at hand, so that the begin is among the first things waited for.
+            EngineBackend::read_execution_state(&*backend, &held).await.unwrap();
+            let given_up = polled(polls, EngineBackend::cancel(&*backend, &handle, "no longer wanted")).await;
+            let next = h.args();
+            let id = next.execution_id.clone();
+            EngineBackend::create_execution(&*backend, next).await.unwrap();
+            let seen = h.backend.read_execution_state(&id).await.unwrap();
+            assert_eq!(seen, Some(PublicState::Waiting), "after {polls} polls");
+            h.alter(&format!("DELETE FROM ff_exec_core WHERE {}", h.of(&id))).await;
+            if given_up.is_some() {
+                return;
+            }
+        }
     })
     .await;
 }

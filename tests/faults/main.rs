@@ -87,6 +87,21 @@ struct Run<'a> {
     full: Change,
 }
 
+/// Polls a future so many times at most and drops it then; its answer, when it came to one.
+pub(crate) async fn polled<F: Future>(polls: i64, future: F) -> Option<F::Output> {
+    let mut future = pin!(future);
+    let mut left = polls;
+    poll_fn(|context| {
+        left -= 1;
+        match future.as_mut().poll(context) {
+            Poll::Ready(output) => Poll::Ready(Some(output)),
+            Poll::Pending if left == 0 => Poll::Ready(None),
+            Poll::Pending => Poll::Pending,
+        }
+    })
+    .await
+}
+
 /// Fails an operation everywhere.
 async fn fail_everywhere(h: &Harness, operation: &Operation) {
     let plan = Plan::install(h);
@@ -183,19 +198,7 @@ impl Run<'_> {
     async fn dropped(&self) {
         for polls in 1..MOST_AWAITS {
             let (scene, before) = self.begin().await;
-            let finished = {
-                let mut acting = pin!(self.act(&scene));
-                let mut left = polls;
-                poll_fn(|context| {
-                    left -= 1;
-                    match acting.as_mut().poll(context) {
-                        Poll::Ready(ended) => Poll::Ready(Some(ended)),
-                        Poll::Pending if left == 0 => Poll::Ready(None),
-                        Poll::Pending => Poll::Pending,
-                    }
-                })
-                .await
-            };
+            let finished = polled(polls, self.act(&scene)).await;
             let ended = finished.as_ref().map(Result::is_ok);
             self.settle(&format!("poll {polls}"), &scene, &before, ended).await;
             if finished.is_some() {
