@@ -181,6 +181,14 @@ fn declared(
     found: &mut Vec<Diagnostic>,
 ) -> Option<Type> {
     let (first, ty) = annotations.first()?;
+    if let [(sqlite, ours), (pg, theirs)] = annotations
+        && sqlite.span.file != pg.span.file
+        && ours.nullable == theirs.nullable
+        && let Some(base) = Base::finer(&ours.base, &theirs.base)
+    {
+        // Each page may name the type as its engine has it.
+        return Some(Type { base, nullable: ours.nullable });
+    }
     if let Some((other, other_ty)) = annotations.iter().find(|(_, other)| other != ty) {
         let rule = if what == "param" { "param-type-conflict" } else { "column-type-conflict" };
         let message = format!("{statement}: `{name}` is declared both `{ty}` and `{other_ty}`");

@@ -176,6 +176,20 @@ fn a_transaction_locks_what_it_reads_and_changes() {
 }
 
 #[test]
+fn a_transaction_deletes_what_it_has_read_only_if_that_still_holds() {
+    let read = "-- name: job_due :many\n-- transaction: expire
+SELECT job.id FROM job WHERE job.part = :part AND job.due_ms <= :now_ms ORDER BY job.id";
+    let write =
+        "-- name: job_expire :exec\n-- transaction: expire\nDELETE FROM job WHERE job.part = :part AND job.id = :id";
+    let loose = format!("{read};\n\n{write};\n");
+    assert_eq!(both(&loose), ["unlocked-read"]);
+    let again = format!("{read};\n\n{write} AND job.due_ms <= :now_ms;\n");
+    assert_eq!(both(&again), [""; 0]);
+    let by_key = format!("{};\n\n{write};\n", read.replace("AND job.due_ms <= :now_ms", "AND job.id > :id"));
+    assert_eq!(both(&by_key), [""; 0]);
+}
+
+#[test]
 fn a_transaction_that_reads_twice_is_torn() {
     let page = "-- name: job_one :many\n-- transaction: report\nSELECT job.id FROM job WHERE job.part = :part;\n
 -- name: job_two :many\n-- transaction: report\nSELECT count(*) AS c FROM job WHERE job.part = :part;\n";

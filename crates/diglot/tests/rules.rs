@@ -11,14 +11,16 @@ CREATE TABLE job (id INTEGER PRIMARY KEY, lane TEXT NOT NULL, n INTEGER NOT NULL
   raw TEXT NOT NULL, data BLOB NOT NULL, pos INTEGER NOT NULL, at_ms BIGINT NOT NULL, UNIQUE (lane, pos));
 CREATE TABLE event (event_id INTEGER PRIMARY KEY AUTOINCREMENT, job_id INTEGER NOT NULL, kind TEXT NOT NULL);
 CREATE TABLE live (id INTEGER PRIMARY KEY, dedup TEXT NOT NULL, state TEXT NOT NULL, used BIGINT NOT NULL CHECK (used >= 0));
-CREATE UNIQUE INDEX live_dedup ON live (dedup) WHERE state <> 'done';";
+CREATE UNIQUE INDEX live_dedup ON live (dedup) WHERE state <> 'done';
+CREATE TABLE note (name TEXT PRIMARY KEY, doc TEXT);";
 const PG: &str = "
 CREATE TABLE job (id integer PRIMARY KEY, lane text NOT NULL, n integer NOT NULL, x double precision NOT NULL,
   flag boolean NOT NULL, raw jsonb NOT NULL, data bytea NOT NULL, pos integer NOT NULL, at_ms bigint NOT NULL,
   UNIQUE (lane, pos));
 CREATE TABLE event (event_id bigserial PRIMARY KEY, job_id integer NOT NULL, kind text NOT NULL);
 CREATE TABLE live (id integer PRIMARY KEY, dedup text NOT NULL, state text NOT NULL, used bigint NOT NULL CHECK (used >= 0));
-CREATE UNIQUE INDEX live_dedup ON live (dedup) WHERE state <> 'done';";
+CREATE UNIQUE INDEX live_dedup ON live (dedup) WHERE state <> 'done';
+CREATE TABLE note (name text PRIMARY KEY, doc jsonb);";
 
 /// A rule, a statement where it fires, and one where it is silent. Two texts are those of SQLite and Postgres.
 struct Case {
@@ -93,6 +95,17 @@ const CASES: &[Case] = &[
         rule: "endless-recursion",
         fires: &["WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r) SELECT n FROM r LIMIT 3"],
         silent: &["WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r WHERE n < 3) SELECT n FROM r"],
+    },
+    Case {
+        rule: "epoch-text",
+        fires: &[
+            "SELECT id FROM job WHERE at_ms <= strftime('%s', '2024-01-01')",
+            "SELECT id FROM job WHERE at_ms <= CAST(extract(epoch FROM timestamptz '2024-01-01 00:00:00+00') AS bigint)",
+        ],
+        silent: &[
+            "SELECT id FROM job WHERE at_ms <= unixepoch('2024-01-01')",
+            "SELECT id FROM job WHERE at_ms <= CAST(extract(epoch FROM timestamptz '2024-01-01 00:00:00+00') AS bigint)",
+        ],
     },
     Case {
         rule: "explicit-number",
@@ -193,9 +206,47 @@ const CASES: &[Case] = &[
         silent: &["INSERT INTO live (id, dedup, state, used) VALUES (:id, 'a', 'b', 0)"],
     },
     Case {
+        rule: "null-document",
+        fires: &[
+            "UPDATE note SET doc = json_set(doc, '$.m', 'x') WHERE name = :name",
+            "UPDATE note SET doc = doc || jsonb_build_object('m', 'x'::text) WHERE name = :name",
+        ],
+        silent: &[
+            "UPDATE note SET doc = json_set(COALESCE(doc, '{}'), '$.m', 'x') WHERE name = :name",
+            "UPDATE note SET doc = COALESCE(doc, '{}') || jsonb_build_object('m', 'x'::text) WHERE name = :name",
+        ],
+    },
+    Case {
         rule: "null-key",
         fires: &["INSERT INTO event (event_id, job_id, kind) VALUES (NULL, 2, 'a')"],
         silent: &["INSERT INTO event (job_id, kind) VALUES (2, 'a')"],
+    },
+    Case {
+        rule: "null-key",
+        fires: &["-- param: name text null\nINSERT INTO note (name) VALUES (:name)"],
+        silent: &["-- param: name text\nINSERT INTO note (name) VALUES (:name)"],
+    },
+    Case {
+        rule: "null-key",
+        fires: &["INSERT INTO note (doc) VALUES ('{}')"],
+        silent: &["INSERT INTO note (name, doc) VALUES ('a', '{}')"],
+    },
+    Case {
+        rule: "null-key",
+        fires: &[
+            "INSERT INTO note (name) SELECT l.dedup FROM job AS j LEFT JOIN live AS l ON l.id = j.n WHERE j.id = :id",
+        ],
+        silent: &["INSERT INTO note (name) SELECT l.dedup FROM job AS j JOIN live AS l ON l.id = j.n WHERE j.id = :id"],
+    },
+    Case {
+        rule: "null-key",
+        fires: &["UPDATE note SET name = NULLIF(name, 'a') WHERE name = :name"],
+        silent: &["UPDATE note SET name = COALESCE(NULLIF(name, 'a'), 'b') WHERE name = :name"],
+    },
+    Case {
+        rule: "number-joined",
+        fires: &["-- param: n i64\nSELECT 'k:' || :n AS c FROM job"],
+        silent: &["-- param: n i64\nSELECT 'k:' || CAST(:n AS TEXT) AS c FROM job"],
     },
     Case {
         rule: "order-by-param",
@@ -216,6 +267,16 @@ const CASES: &[Case] = &[
         rule: "refused-by-postgres",
         fires: &["SELECT DISTINCT lane FROM job ORDER BY n"],
         silent: &["SELECT DISTINCT lane, n FROM job ORDER BY n"],
+    },
+    Case {
+        rule: "refused-by-postgres",
+        fires: &["SELECT max(data) AS last FROM job"],
+        silent: &["SELECT max(lane) AS last FROM job"],
+    },
+    Case {
+        rule: "refused-by-postgres",
+        fires: &["UPDATE job SET job.n = 2 WHERE job.id = :id"],
+        silent: &["UPDATE job SET n = job.pos WHERE job.id = :id"],
     },
     Case {
         rule: "refused-by-sqlite",
@@ -280,13 +341,33 @@ const CASES: &[Case] = &[
         rule: "unlocked-claim",
         fires: &["UPDATE job SET n = 1 WHERE id IN (SELECT j.id FROM job AS j WHERE j.n = 0 ORDER BY j.id LIMIT 1)"],
         silent: &[
+            "UPDATE job SET n = 1 WHERE id IN (SELECT j.id FROM job AS j WHERE j.n = 0 ORDER BY j.id LIMIT 1)",
+            "UPDATE job SET n = 1 WHERE id IN (SELECT j.id FROM job AS j WHERE j.n = 0 ORDER BY j.id LIMIT 1 FOR UPDATE SKIP LOCKED)",
+        ],
+    },
+    Case {
+        rule: "unlocked-claim",
+        fires: &[
             "UPDATE job SET n = 1 WHERE n = 0 AND id IN (SELECT j.id FROM job AS j WHERE j.n = 0 ORDER BY j.id LIMIT 1)",
+        ],
+        silent: &[
+            "UPDATE job SET n = 1 WHERE n = 0 AND id IN (SELECT j.id FROM job AS j WHERE j.n = 0 ORDER BY j.id LIMIT 9)",
         ],
     },
     Case {
         rule: "unordered-set",
         fires: &["SELECT lane FROM job UNION SELECT kind FROM event"],
         silent: &["SELECT lane FROM job UNION SELECT kind FROM event ORDER BY 1"],
+    },
+    Case {
+        rule: "untyped-null-test",
+        fires: &["SELECT id FROM job WHERE :lane IS NULL OR lane = :lane"],
+        silent: &["SELECT id FROM job WHERE CAST(:lane AS TEXT) IS NULL OR lane = :lane"],
+    },
+    Case {
+        rule: "untyped-null-test",
+        fires: &["SELECT id FROM job WHERE :lane IS NOT NULL AND lane = :lane"],
+        silent: &["-- param: lane text null\nSELECT id FROM job WHERE :lane IS NOT NULL AND lane = :lane"],
     },
     Case {
         rule: "update-from-many",
@@ -298,6 +379,24 @@ const CASES: &[Case] = &[
         fires: &["UPDATE job SET n = 1 WHERE NOT EXISTS (SELECT 1 FROM job AS j WHERE j.lane = job.lane AND j.n = 1)"],
         silent: &[
             "UPDATE job SET n = 1 WHERE NOT EXISTS (SELECT 1 FROM job AS j WHERE j.lane = job.lane AND j.pos = 1)",
+        ],
+    },
+    Case {
+        rule: "upsert-twice",
+        fires: &[
+            "INSERT INTO note (name, doc) VALUES ('a', '{}'), ('a', '[]') ON CONFLICT (name) DO UPDATE SET doc = excluded.doc",
+        ],
+        silent: &[
+            "INSERT INTO note (name, doc) VALUES ('a', '{}'), ('b', '[]') ON CONFLICT (name) DO UPDATE SET doc = excluded.doc",
+        ],
+    },
+    Case {
+        rule: "upsert-twice",
+        fires: &[
+            "INSERT INTO note (name, doc) VALUES (:name, '{}'), (:name, '[]') ON CONFLICT (name) DO UPDATE SET doc = excluded.doc",
+        ],
+        silent: &[
+            "INSERT INTO note (name, doc) VALUES (:name, '{}'), (:other, '[]') ON CONFLICT (name) DO UPDATE SET doc = excluded.doc",
         ],
     },
 ];

@@ -78,6 +78,10 @@ fn a_migration_that_an_engine_refuses_is_found() {
     assert!(refused(view, view));
     let child = "CREATE TABLE child (job_n INTEGER REFERENCES job (n));";
     assert!(refused(child, child));
+    let other_kind = "CREATE TABLE child (job_id TEXT REFERENCES job (id));";
+    assert!(refused(other_kind, other_kind));
+    let narrower = "CREATE TABLE child (job_id SMALLINT REFERENCES job (id));";
+    assert!(!refused(narrower, narrower));
     let body = "CREATE TRIGGER g AFTER INSERT ON job BEGIN SELECT 1; END;";
     assert!(refused(body, body));
 }
@@ -91,4 +95,25 @@ fn a_trigger_on_its_own_table_is_found() {
     };
     assert_eq!(with("UPDATE q SET rev = rev + 1 WHERE id = NEW.id"), ["trigger-writes-own-table q"]);
     assert_eq!(with("INSERT INTO log (id) VALUES (NEW.id)"), [""; 0]);
+}
+
+#[test]
+fn a_column_that_rows_have_no_value_for_is_found() {
+    let with = |column: &str| {
+        let schema = format!("CREATE TABLE job (id INTEGER PRIMARY KEY);\nALTER TABLE job ADD COLUMN {column};");
+        found(&schema, &schema, "", false)
+    };
+    assert_eq!(with("n INTEGER NOT NULL"), ["added-not-null job.n"]);
+    assert_eq!(with("n INTEGER NOT NULL DEFAULT 0"), [""; 0]);
+    assert_eq!(with("n INTEGER"), [""; 0]);
+}
+
+#[test]
+fn a_key_that_sqlite_lets_be_null_is_no_difference_and_another_column_is() {
+    let schemas = |column: &str| {
+        let table = |null: &str| format!("CREATE TABLE job (id TEXT PRIMARY KEY, n INTEGER{null});");
+        found(&table(""), &table(column), "", false)
+    };
+    assert_eq!(schemas(""), [""; 0]);
+    assert_eq!(schemas(" NOT NULL"), ["schema-null-differs `job.n` may be NULL in one schema only"]);
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::evidence::{Conflict, Evidence, Evidences};
+use super::evidence::{Conflict, Evidence, Evidences, Weight};
 use super::{PageOf, Param, declared, may_be_newtype, newtype, param_annotation, refined, walk};
 use crate::config::Config;
 use crate::diagnostic::Diagnostic;
@@ -65,10 +65,38 @@ fn param(
             if is_list { walk::array(&base).unwrap_or(base) } else { base }
         }
     };
+    if let (Some(ty), Some((annotation, _))) = (&declared, annotations.first())
+        && let Some(met) = contradicted(seen, name, &ty.base)
+    {
+        let (is, other) = (ty.base.word(), met.hint.base.word());
+        let message = format!("{statement}: `:{name}` is declared `{is}` and meets `{other}`");
+        let finding = Diagnostic::error("param-type-conflict", message, met.span, "Postgres takes no such value here");
+        found.push(
+            finding.and(annotation.span, "declared here").help("declare the type that it meets, or cast it here"),
+        );
+    }
     // A declaration without `null` is there for the type, so it asks for the plain one.
     let plain = declared.as_ref().is_some_and(|ty| !ty.nullable);
     let rust = if plain || !may_be_newtype(&base) { None } else { newtype(config, origins()) };
     Some(Param { name: name.to_owned(), ty: Type { base, nullable }, rust, optional: false })
+}
+
+/// Where Postgres needs a value of another kind than the declared one. A cast is the way to say that this is meant.
+fn contradicted(seen: &[Seen<'_>], name: &str, declared: &Base) -> Option<Evidence> {
+    let is_number = |base: &Base| {
+        matches!(base, Base::Int16 | Base::Int32 | Base::Int64 | Base::Float64 | Base::Numeric | Base::Timestamp)
+    };
+    let fits = |met: &Base| {
+        (is_number(met) && is_number(declared))
+            || Base::finer(met, declared).is_some()
+            || (*declared != Base::Text && Base::finer(declared, met).is_some())
+    };
+    let pages = seen.iter().filter(|seen| seen.page.tree.dialect == Dialect::Pg);
+    let mut met = pages.flat_map(|seen| seen.evidence.of(name)).filter(|met| {
+        let by_number = met.hint.weight == Weight::Light && is_number(&met.hint.base);
+        met.hint.origin.is_some() || by_number
+    });
+    met.find(|met| !fits(&met.hint.base)).cloned()
 }
 
 /// The type that follows from both pages, or a finding.

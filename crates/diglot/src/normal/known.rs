@@ -5,7 +5,7 @@
 //! `max(a, b)` of SQLite is NULL as soon as one argument is, `greatest` of Postgres skips NULLs: they are the same when no
 //! argument can be NULL, and `COALESCE(max(a, b), a, b)` skips NULLs too. A flag is `= 1` on SQLite and itself, or
 //! `= TRUE`, on Postgres. A negative LIMIT is none on SQLite, as NULL is on Postgres. A column is never NULL when
-//! Postgres declares it so, or `never_null` of `diglot.toml` does.
+//! Postgres declares it so.
 //!
 //! # The same
 //!

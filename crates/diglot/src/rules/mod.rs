@@ -46,6 +46,7 @@ macro_rules! rules {
 
 rules! {
     absence_guard = "absence-guard",
+    added_not_null = "added-not-null",
     alias_shadows = "alias-shadows",
     ambiguous_column = "ambiguous-column",
     answer_differs = "answer-differs",
@@ -76,6 +77,7 @@ rules! {
     empty_statement = "empty-statement",
     endless_recursion = "endless-recursion",
     engine_refuses = "engine-refuses",
+    epoch_text = "epoch-text",
     explicit_number = "explicit-number",
     format_directive = "format-directive",
     group_bare_column = "group-bare-column",
@@ -108,9 +110,11 @@ rules! {
     next_number = "next-number",
     not_strict = "not-strict",
     not_utf8 = "not-utf8",
+    null_document = "null-document",
     null_key = "null-key",
     null_order = "null-order",
     nullable_key = "nullable-key",
+    number_joined = "number-joined",
     offset_differs = "offset-differs",
     on_conflict_without_target = "on-conflict-without-target",
     or_replace = "or-replace",
@@ -172,6 +176,7 @@ rules! {
     unordered_set = "unordered-set",
     unsupported_statement = "unsupported-statement",
     unterminated = "unterminated",
+    untyped_null_test = "untyped-null-test",
     unused_allow = "unused-allow",
     unused_annotation = "unused-annotation",
     unused_baseline = "unused-baseline",
@@ -179,6 +184,7 @@ rules! {
     unused_only = "unused-only",
     update_from_many = "update-from-many",
     update_reads_target = "update-reads-target",
+    upsert_twice = "upsert-twice",
     where_differs = "where-differs",
     wrong_only = "wrong-only",
 }
@@ -234,6 +240,7 @@ const LINTS: &[(&str, Check)] = &[
     ("conflict-target", conflict_target::check),
     ("counted-guard", counted_guard::check),
     ("endless-recursion", endless_recursion::check),
+    ("epoch-text", epoch_text::check),
     ("explicit-number", explicit_number::check),
     ("format-directive", format_directive::check),
     ("group-bare-column", group_bare_column::check),
@@ -251,7 +258,9 @@ const LINTS: &[(&str, Check)] = &[
     ("negative-substr", negative_substr::check),
     ("nested-comment", nested_comment::check),
     ("next-number", next_number::check),
+    ("null-document", null_document::check),
     ("null-key", null_key::check),
+    ("number-joined", number_joined::check),
     ("on-conflict-without-target", on_conflict_without_target::check),
     ("or-replace", or_replace::check),
     ("order-by-param", order_by_param::check),
@@ -272,8 +281,10 @@ const LINTS: &[(&str, Check)] = &[
     ("unlocked-claim", unlocked_claim::check),
     ("unordered-limit", unordered_limit::check),
     ("unordered-set", unordered_set::check),
+    ("untyped-null-test", untyped_null_test::check),
     ("update-from-many", update_from_many::check),
     ("update-reads-target", update_reads_target::check),
+    ("upsert-twice", upsert_twice::check),
 ];
 
 /// Every way in which two texts mean the same, with its text for `cargo diglot explain`.

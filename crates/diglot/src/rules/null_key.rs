@@ -2,15 +2,19 @@
 //!
 //! # What it finds
 //!
-//! An INSERT of NULL into a column of the primary key.
+//! An INSERT or an assignment of NULL to a column of the primary key. Where SQLite's key lets NULL in, because the table
+//! is neither STRICT nor WITHOUT ROWID and the column is not declared NOT NULL, also a parameter that may be NULL, what
+//! an outer join or a function may make NULL, and an INSERT that leaves the column out. A column that the schema alone
+//! lets be NULL is no finding here; `nullable-key` tells of such schemas.
 //!
 //! # Why it bites
 //!
-//! SQLite makes a row id of it in one kind of table and stores NULL in another; Postgres refuses it.
+//! SQLite makes a row id of it in one kind of table and stores NULL in another, as often as it comes, and ON CONFLICT
+//! never finds it again. Postgres refuses it.
 //!
 //! # Write instead
 //!
-//! The column left out where the database numbers rows, a value otherwise.
+//! The column left out where the database numbers rows, a value otherwise; and NOT NULL in SQLite's schema.
 //!
 //! # Example
 //!
@@ -19,19 +23,80 @@
 //! ```
 
 use super::Context;
-use super::look::inserted;
+use super::look::stored;
 use crate::diagnostic::Diagnostic;
-use crate::tree::ExprKind;
+use crate::infer::origin::{Deep, Sources};
+use crate::infer::walk;
+use crate::schema::Table;
+use crate::source::Span;
+use crate::tree::{Body, Expr, ExprKind, Part};
 
 pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
+    let origins = walk::sources(context.page.tree);
     for part in &context.page.tree.parts {
         let Some(table) = context.target(part) else { continue };
-        for (column, value) in inserted(part) {
-            if matches!(value.kind, ExprKind::Null) && table.primary_key.iter().any(|key| key == column) {
-                let message = format!("{}: NULL goes into the key `{}.{column}`", context.name(), table.name);
-                let finding = Diagnostic::error("null-key", message, value.span, "refused by Postgres alone");
-                found.push(finding.help("leave the column out, or give a value"));
+        let mut report = |column: &str, span: Span, what: &str, label: &str| {
+            let message = format!("{}: {what} the key `{}.{column}`", context.name(), table.name);
+            let finding = Diagnostic::error("null-key", message, span, label);
+            found.push(finding.help("give a value that is never NULL, or leave out what the database numbers"));
+        };
+        let open = left_open(context, table);
+        for (column, value) in
+            stored(part).into_iter().filter(|(column, _)| table.primary_key.iter().any(|key| key == column))
+        {
+            if matches!(value.kind, ExprKind::Null) {
+                report(column, value.span, "NULL goes into", "refused by Postgres alone");
+            } else if open.contains(&column) && may_be_null(context, &origins, value) {
+                report(column, value.span, "NULL may go into", "kept by SQLite, refused by Postgres");
             }
         }
+        for column in left_out(part, &open) {
+            report(
+                column,
+                part.target().map_or(part.span, |target| target.span),
+                "the INSERT leaves out",
+                "NULL on SQLite",
+            );
+        }
+    }
+}
+
+/// The columns of the key into which SQLite lets NULL, on the Postgres page of a pair.
+fn left_open<'t>(context: &Context<'_>, table: &'t Table) -> Vec<&'t str> {
+    let facing = context.facing.filter(|_| context.is_pg_of_pair());
+    let Some(sqlite) = facing.and_then(|facing| facing.schema.tables.get(&table.name)) else { return Vec::new() };
+    let is_open = |name: &&str| {
+        let open = sqlite.column(name).is_some_and(|column| column.ty.nullable && !column.has_default);
+        open && sqlite.primary_key.iter().any(|key| key == name)
+    };
+    table.primary_key.iter().map(String::as_str).filter(is_open).collect()
+}
+
+/// Those of the columns that an INSERT does not name.
+fn left_out<'o>(part: &Part, open: &[&'o str]) -> Vec<&'o str> {
+    let Body::Insert(insert) = &part.body else { return Vec::new() };
+    open.iter().copied().filter(|name| !insert.columns.iter().any(|(column, _)| column == name)).collect()
+}
+
+/// Whether the statement itself says that a value may be NULL.
+fn may_be_null<'t>(context: &Context<'t>, origins: &Sources<'t>, value: &'t Expr) -> bool {
+    let by_type = || value.ty.as_ref().is_some_and(|ty| ty.nullable);
+    match &value.kind {
+        ExprKind::Null => true,
+        ExprKind::Param(name) => context.params.iter().any(|param| param.name == *name && param.ty.nullable),
+        ExprKind::Cast { expr, .. } | ExprKind::Collate { expr, .. } => may_be_null(context, origins, expr),
+        ExprKind::Column { .. } => match origins.deep(value) {
+            Deep::Table(origin) => {
+                let column =
+                    context.page.schema.tables.get(&origin.table).and_then(|table| table.column(&origin.column));
+                by_type() && column.is_some_and(|column| !column.ty.nullable)
+            }
+            Deep::Expr(inner) => {
+                let joined = by_type() && inner.ty.as_ref().is_some_and(|ty| !ty.nullable);
+                joined || may_be_null(context, origins, inner)
+            }
+            Deep::Unknown => false,
+        },
+        _ => by_type(),
     }
 }

@@ -29,8 +29,8 @@ pub(super) fn check(steps: &[&Step], found: &mut Vec<Diagnostic>) {
         return;
     }
     for (at, step) in steps.iter().enumerate() {
-        let reads = |step: &Step, table: &String| step.unlocked.contains(table) || step.counted.contains(table);
-        let twice = step.unlocked.iter().chain(&step.counted).find_map(|table| {
+        let reads = |step: &Step, table: &String| step.unlocked.contains_key(table) || step.counted.contains(table);
+        let twice = step.unlocked.keys().chain(&step.counted).find_map(|table| {
             let first = steps[..at].iter().find(|earlier| reads(earlier, table))?;
             Some((table, first))
         });

@@ -3,13 +3,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::look::{folds, selects, sets, tables};
+use super::look::{conjuncts, folds, selects, sets, tables};
 use super::{torn_read, unlocked_read};
 use crate::diagnostic::Diagnostic;
 use crate::infer::PageOf;
 use crate::page::AnnotationKind;
+use crate::schema::Schema;
 use crate::source::Span;
-use crate::tree::{Body, Expr, ExprKind, Part, Query, SourceKind};
+use crate::tree::{Body, Expr, ExprKind, Part, Query, SourceId, SourceKind};
 
 /// The rules whose findings depend on other statements.
 pub(super) const RULES: [&str; 2] = ["torn-read", "unlocked-read"];
@@ -23,14 +24,16 @@ pub(crate) struct Step {
     within: Vec<String>,
     /// Its exceptions, for these rules.
     allowed: Vec<(String, Span)>,
-    /// Tables whose rows it gives without a lock.
-    pub(super) unlocked: BTreeSet<String>,
+    /// Tables whose rows it gives without a lock, with the columns outside the key by which it chooses them.
+    pub(super) unlocked: BTreeMap<String, BTreeSet<String>>,
     /// Tables of which it gives a count or another aggregate.
     pub(super) counted: BTreeSet<String>,
     /// Tables that it writes.
     pub(super) written: BTreeSet<String>,
     /// Tables that it updates without asking again for a column that it changes.
     pub(super) unfenced: BTreeSet<String>,
+    /// Tables from which it deletes, with the columns for which it asks.
+    pub(super) deleted: BTreeMap<String, BTreeSet<String>>,
 }
 
 impl Step {
@@ -41,10 +44,11 @@ impl Step {
             span: page.raw.name_span,
             within: Vec::new(),
             allowed: Vec::new(),
-            unlocked: BTreeSet::new(),
+            unlocked: BTreeMap::new(),
             counted: BTreeSet::new(),
             written: BTreeSet::new(),
             unfenced: BTreeSet::new(),
+            deleted: BTreeMap::new(),
         };
         for annotation in page.raw.annotations.iter().chain(&facing.raw.annotations) {
             match &annotation.kind {
@@ -58,16 +62,16 @@ impl Step {
         if step.within.is_empty() && step.allowed.is_empty() {
             return None;
         }
-        page.tree.parts.iter().for_each(|part| step.part(part));
+        page.tree.parts.iter().for_each(|part| step.part(page.schema, part));
         Some(step)
     }
 
-    fn part(&mut self, part: &Part) {
+    fn part(&mut self, schema: &Schema, part: &Part) {
         if let Some(SourceKind::Table(table)) = part.target().map(|target| &target.kind) {
             self.written.insert(table.clone());
         }
         match &part.body {
-            Body::Query(query) => self.query(query, part),
+            Body::Query(query) => self.query(schema, query, part),
             Body::Update(update) => {
                 let own = |expr: &&Expr| {
                     matches!(&expr.kind, ExprKind::Column { source, column }
@@ -80,18 +84,40 @@ impl Step {
                     self.unfenced.insert(table.clone());
                 }
             }
-            Body::Insert(_) | Body::Delete(_) => {}
+            Body::Delete(delete) => {
+                if let SourceKind::Table(table) = &delete.target.kind {
+                    self.deleted.entry(table.clone()).or_default().extend(asked(part, delete.target.id));
+                }
+            }
+            Body::Insert(_) => {}
         }
     }
 
-    fn query(&mut self, query: &Query, part: &Part) {
+    fn query(&mut self, schema: &Schema, query: &Query, part: &Part) {
         if !query.locks.is_empty() {
             return;
         }
         let is_folded = selects(part).into_iter().any(folds);
-        let names = tables(query).into_iter().map(|(name, _)| name.to_owned());
-        if is_folded { self.counted.extend(names) } else { self.unlocked.extend(names) }
+        for (name, source) in tables(query) {
+            if is_folded {
+                self.counted.insert(name.to_owned());
+                continue;
+            }
+            // The key of a row does not change.
+            let key = schema.tables.get(name).map_or(&[][..], |table| table.primary_key.as_slice());
+            let by = asked(part, source).into_iter().filter(|column| !key.contains(column));
+            self.unlocked.entry(name.to_owned()).or_default().extend(by);
+        }
     }
+}
+
+/// The columns of a source for which the conditions of a part ask.
+fn asked(part: &Part, wanted: SourceId) -> BTreeSet<String> {
+    let own = |expr: &Expr| match &expr.kind {
+        ExprKind::Column { source, column } if *source == wanted => Some(column.clone()),
+        _ => None,
+    };
+    conjuncts(part).into_iter().flat_map(Expr::exprs).filter_map(own).collect()
 }
 
 /// What the lints of transactions find, and exceptions without need.

@@ -3,12 +3,14 @@
 //! # What it finds
 //!
 //! On the Postgres page of a pair: an UPDATE of rows that a query with LIMIT has picked from the same table
-//! without FOR UPDATE, where its own WHERE does not ask again for a column that it changes.
+//! without FOR UPDATE, where its own WHERE does not ask again for a column that it changes, or where LIMIT 1 picks one
+//! row.
 //!
 //! # Why it bites
 //!
 //! Two sessions pick the same rows at the same time. The second waits for the first, finds that the row still has the
-//! id that it picked, and changes it as well: the same job for two workers. SQLite has one writer.
+//! id that it picked, and changes it as well: the same job for two workers. If it asks again, it gets nothing, although other rows are ready:
+//! the row is picked once, before the wait. SQLite has one writer, which picks afterwards.
 //!
 //! # Write instead
 //!
@@ -34,18 +36,21 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
         let Body::Update(update) = &part.body else { continue };
         let (target, filter) = (&update.target, update.filter.as_ref());
         let SourceKind::Table(table) = &target.kind else { continue };
-        if asks_again(update) {
-            continue;
-        }
+        let asks_again = asks_again(update);
         let inside = filter.into_iter().flat_map(Expr::exprs).filter_map(Expr::subquery);
         let picked = inside.chain(update.from.iter().filter_map(derived));
         let through = picked.flat_map(|query| with_ctes(context, query)).chain(ctes(context, update.from.iter()));
         if let Some(query) = through.into_iter().find(|query| {
-            query.limit.is_some() && query.locks.is_empty() && tables(query).iter().any(|(name, _)| name == table)
+            let one = matches!(query.limit.as_ref().map(|limit| &limit.kind), Some(ExprKind::Number(n)) if n == "1");
+            let is_picked = if asks_again { one } else { query.limit.is_some() };
+            is_picked && query.locks.is_empty() && tables(query).iter().any(|(name, _)| name == table)
         }) {
             let span = query.limit.as_ref().map_or(query.span, |limit| limit.span);
             let message = format!("{}: rows of `{table}` are picked without a lock and then changed", context.name());
-            let label = "two sessions can pick the same rows";
+            let label = match asks_again {
+                true => "a session that waited for this row gets nothing",
+                false => "two sessions can pick the same rows",
+            };
             let finding = Diagnostic::error("unlocked-claim", message, span, label);
             found.push(finding.context(target.span, "changed here").help("write `FOR UPDATE SKIP LOCKED` behind the LIMIT"));
         }

@@ -3,13 +3,14 @@
 //! # What it finds
 //!
 //! On the Postgres page, among statements that `-- transaction: NAME` puts into one transaction: a SELECT without FOR
-//! UPDATE from a table that a later UPDATE changes without asking for a changed column again; and a count of rows of a
-//! table behind a write to it.
+//! UPDATE from a table that a later UPDATE changes without asking for a changed column again, or from which a later
+//! DELETE takes rows without asking again for what the SELECT chose them by; and a count of rows of a table behind a
+//! write to it.
 //!
 //! # Why it bites
 //!
 //! Two sessions read the same row, and both write what they made of it: an update is lost, or a job has two workers. A
-//! count does not see what another session has written and not yet committed: of two last ones, neither is the last.
+//! lease that was due when it was read has been renewed when it is deleted. A count does not see what another session has written and not yet committed: of two last ones, neither is the last.
 //! SQLite has one writer.
 //!
 //! # Write instead
@@ -30,11 +31,16 @@ use crate::diagnostic::Diagnostic;
 pub(super) fn check(steps: &[&Step], found: &mut Vec<Diagnostic>) {
     for (at, step) in steps.iter().enumerate() {
         let (before, after) = (&steps[..at], &steps[at + 1..]);
-        for table in &step.unlocked {
-            let Some(write) = after.iter().find(|later| later.unfenced.contains(table)) else { continue };
+        for (table, by) in &step.unlocked {
+            let is_blind = |later: &&&Step| {
+                let deletes = later.deleted.get(table).is_some_and(|again| !by.is_subset(again));
+                later.unfenced.contains(table) || deletes
+            };
+            let Some(write) = after.iter().find(is_blind) else { continue };
             let message = format!("{}: `{table}` is read without a lock and changed later", step.name);
-            let finding = Diagnostic::error("unlocked-read", message, step.span, "another session may read the same row");
-            let help = "write FOR UPDATE here, or let the UPDATE ask again for what was read";
+            let finding =
+                Diagnostic::error("unlocked-read", message, step.span, "another session may read the same row");
+            let help = "write FOR UPDATE here, or let the UPDATE or DELETE ask again for what was read";
             found.push(finding.context(write.span, "changed here").help(help).help(allow("unlocked-read")));
         }
         for table in &step.counted {

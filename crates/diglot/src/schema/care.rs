@@ -27,7 +27,7 @@ pub(crate) struct Remark {
 /// A rule with its severity, what it says of the items, and what to write.
 type Row = (&'static str, Severity, &'static str, &'static str);
 
-const RULES: [Row; 9] = [
+const RULES: [Row; 10] = [
     (
         "schema-refused",
         Severity::Error,
@@ -39,6 +39,12 @@ const RULES: [Row; 9] = [
         Severity::Error,
         "a trigger writes the table that it is on:",
         "do the work in the statement itself, on both pages",
+    ),
+    (
+        "added-not-null",
+        Severity::Warning,
+        "columns are added NOT NULL without a default:",
+        "write a DEFAULT: a table with rows takes no such column",
     ),
     ("not-strict", Severity::Warning, "tables of SQLite are not STRICT:", "write `) STRICT;` behind the columns"),
     (
@@ -128,8 +134,15 @@ const NAMED: usize = 8;
 
 fn finding(rule: &'static str, severity: Severity, says: &str, help: &str, remarks: &[Remark]) -> Option<Diagnostic> {
     let first = remarks.first()?;
-    let names: Vec<&str> = remarks.iter().take(NAMED).map(|remark| remark.item.as_str()).collect();
-    let rest = remarks.len().saturating_sub(NAMED);
+    let mut names: Vec<&str> = Vec::new();
+    for remark in remarks {
+        // Both schemas may be told of one item.
+        if !names.contains(&remark.item.as_str()) {
+            names.push(&remark.item);
+        }
+    }
+    let rest = names.len().saturating_sub(NAMED);
+    names.truncate(NAMED);
     let more = if rest > 0 { format!(" and {rest} more") } else { String::new() };
     let message = format!("schema: {says} {}{more}", names.join(", "));
     let mut found = Diagnostic { severity, ..Diagnostic::error(rule, message, first.span, first.label.clone()) };
@@ -140,7 +153,8 @@ fn finding(rule: &'static str, severity: Severity, says: &str, help: &str, remar
     Some(found.help(help).help(allow))
 }
 
-/// References to columns that are no key: SQLite takes them and fails when rows come, Postgres refuses them.
+/// References that Postgres refuses: to columns that are no key, which SQLite takes until rows come, and between columns
+/// of different kinds, with which SQLite never finds a parent.
 fn without_parent(pg: &Schema) -> Vec<Remark> {
     let mut remarks = Vec::new();
     for table in pg.tables.values().filter(|table| !table.partition) {
@@ -149,14 +163,30 @@ fn without_parent(pg: &Schema) -> Vec<Remark> {
             let wanted = if key.referred.is_empty() { &parent.primary_key } else { &key.referred };
             let fits =
                 |key: &Vec<String>| key.len() == wanted.len() && key.iter().all(|column| wanted.contains(column));
-            if !parent.keys().any(fits) {
-                let label = format!("refers to columns of `{}` that are no key", parent.name);
-                let item = format!("{}.{}", table.name, key.columns.join("."));
-                remarks.push(Remark { rule: "schema-refused", item, span: key.span, label });
-            }
+            let label = if parent.keys().any(fits) {
+                let mut pairs = key.columns.iter().zip(wanted);
+                let Some((own, there)) = pairs.find(|(own, there)| !is_alike(table.column(own), parent.column(there)))
+                else {
+                    continue;
+                };
+                format!("`{own}` holds no values of the kind of `{}.{there}`", parent.name)
+            } else {
+                format!("refers to columns of `{}` that are no key", parent.name)
+            };
+            let item = format!("{}.{}", table.name, key.columns.join("."));
+            remarks.push(Remark { rule: "schema-refused", item, span: key.span, label });
         }
     }
     remarks
+}
+
+/// Whether Postgres compares two columns with each other: numbers of every width, otherwise one type.
+fn is_alike(own: Option<&Column>, there: Option<&Column>) -> bool {
+    let kind = |column: &Column| match &column.ty.base {
+        Base::Int16 | Base::Int32 | Base::Float64 | Base::Numeric => Base::Int64,
+        other => other.clone(),
+    };
+    own.zip(there).is_none_or(|(own, there)| kind(own) == kind(there))
 }
 
 /// What could be said by the schemas and is not.

@@ -137,7 +137,7 @@ impl Pair {
         self.report("column", &format!("{table}.{}", column.name), message, at, Some(other), &help);
     }
 
-    fn columns(&mut self, (table, ours): (&Table, &Column), (_, theirs): (&Table, &Column)) {
+    fn columns(&mut self, (table, ours): (&Table, &Column), (facing, theirs): (&Table, &Column)) {
         let item = format!("{}.{}", table.name, ours.name);
         let both = |here: &str, there: &str| ((ours.span, here.to_owned()), Some((theirs.span, there.to_owned())));
         self.facts += 3;
@@ -148,7 +148,9 @@ impl Pair {
         if table.view {
             return;
         }
-        if ours.ty.nullable != theirs.ty.nullable {
+        // The key of a row that both schemas hold is never NULL: `null-key` looks at what the statements write there.
+        let in_key = [table, facing].iter().all(|table| table.primary_key.contains(&ours.name));
+        if ours.ty.nullable != theirs.ty.nullable && !in_key {
             let word = |column: &Column| if column.ty.nullable { "may be NULL" } else { "is never NULL" };
             let (here, there) = both(&format!("{} here", word(ours)), &format!("{} here", word(theirs)));
             let message = format!("schema: `{item}` may be NULL in one schema only");

@@ -80,7 +80,7 @@ impl Reader {
         }
     }
 
-    fn remark(&mut self, rule: &'static str, item: String, span: Span, label: &str) {
+    pub(super) fn remark(&mut self, rule: &'static str, item: String, span: Span, label: &str) {
         self.schema.remarks.push(Remark { rule, item, span, label: label.to_owned() });
     }
 }

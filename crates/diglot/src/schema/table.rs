@@ -222,7 +222,13 @@ impl Reader {
         match operation {
             AlterTableOperation::AddColumn { column_def, if_not_exists: true, .. }
                 if table.column(&lower(&column_def.name)).is_some() => {}
-            AlterTableOperation::AddColumn { column_def, .. } => self.add_column(piece, table, column_def),
+            AlterTableOperation::AddColumn { column_def, .. } => {
+                self.add_column(piece, table, column_def);
+                if let Some(added) = table.columns.last().filter(|added| !added.ty.nullable && !added.has_default) {
+                    let item = format!("{}.{}", table.name, added.name);
+                    self.remark("added-not-null", item, added.span, "no value for the rows that are there");
+                }
+            }
             AlterTableOperation::DropColumn { column_names, if_exists, .. } => {
                 for column in column_names {
                     if *if_exists || self.has_column(piece, table, column) {

@@ -1,0 +1,45 @@
+//! A time in text is compared with a number.
+//!
+//! # What it finds
+//!
+//! A comparison of `strftime` with a number, on the SQLite page of a pair.
+//!
+//! # Why it bites
+//!
+//! `strftime('%s', …)` is a text. Beside a column of integers SQLite makes a number of it; beside a parameter or a sum it
+//! does not, and every text is greater than every number.
+//!
+//! # Write instead
+//!
+//! `unixepoch(…)`, which is a number everywhere.
+//!
+//! # Example
+//!
+//! ```text
+//! WHERE expires_at <= unixepoch('now')
+//! ```
+
+use super::Context;
+use super::look::{is_comparison, is_integer};
+use crate::diagnostic::Diagnostic;
+use crate::tree::{Expr, ExprKind};
+
+pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
+    if !context.is_sqlite_of_pair() {
+        return;
+    }
+    let is_number = |expr: &Expr| context.holds(expr).is_some_and(is_integer);
+    for expr in &context.exprs {
+        let pairs: Vec<(&Expr, &Expr)> = match &expr.kind {
+            ExprKind::Binary { op, left, right } if is_comparison(op) => vec![(&**left, &**right), (&**right, &**left)],
+            ExprKind::Between { expr, low, high, .. } => vec![(&**low, &**expr), (&**high, &**expr)],
+            _ => continue,
+        };
+        let is_clock = |expr: &Expr| matches!(&expr.kind, ExprKind::Call { name, .. } if name == "strftime");
+        if let Some((clock, _)) = pairs.into_iter().find(|(clock, other)| is_clock(clock) && is_number(other)) {
+            let message = format!("{}: a time in text is compared with a number", context.name());
+            let finding = Diagnostic::warning("epoch-text", message, clock.span, "a text");
+            found.push(finding.help("write `unixepoch(…)`, which is a number"));
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! Postgres cannot tell the type of a parameter that it first sees in IS NULL.
+//!
+//! # What it finds
+//!
+//! A parameter without a declared type whose first use on the Postgres page is `IS NULL` or `IS NOT NULL`.
+//!
+//! # Why it bites
+//!
+//! The first use decides the type, and a test for NULL says nothing of it: Postgres refuses the statement. SQLite takes
+//! anything.
+//!
+//! # Write instead
+//!
+//! A cast where the parameter stands first, on both pages, or `-- param: NAME TYPE null`.
+//!
+//! # Example
+//!
+//! ```text
+//! WHERE (CAST(:owner AS text) IS NULL OR owner = :owner)
+//! ```
+
+use super::Context;
+use crate::diagnostic::Diagnostic;
+use crate::tree::ExprKind;
+
+pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
+    if !context.is_pg_of_pair() {
+        return;
+    }
+    let params = &context.page.tree.params;
+    for expr in &context.exprs {
+        let ExprKind::Is { expr: tested, what: "null", .. } = &expr.kind else { continue };
+        let ExprKind::Param(name) = &tested.kind else { continue };
+        let first = params.iter().filter(|param| param.name == *name).map(|param| param.span.start).min();
+        if context.declared(name).is_some() || first != Some(tested.span.start) {
+            continue;
+        }
+        let message = format!("{}: Postgres cannot tell the type of `:{name}`", context.name());
+        let finding = Diagnostic::error("untyped-null-test", message, tested.span, "its first use says no type");
+        let help = format!("cast it here, on both pages: `CAST(:{name} AS <type>)`");
+        found.push(
+            finding.help(help).help(format!("or declare it above the statement: `-- param: {name} <type> null`")),
+        );
+    }
+}
