@@ -1,13 +1,12 @@
 //! The trait, its implementations, and the functions of statements that one dialect alone has.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use proc_macro2::TokenStream;
-use quote::quote;
-
+use super::code::{Code, line};
 use super::names::{camel, doc_line, ident};
 use super::stubs::Kept;
-use super::{Api, Function, feature, params, rows, structs};
+use super::{Api, Function, LINTS, feature, params, rows, structs};
 use crate::config::{Config, Queries, Traits};
 use crate::dialect::Dialect;
 use crate::infer::Signature;
@@ -23,16 +22,16 @@ pub(super) enum Bodies<'a> {
 }
 
 /// The traits: their names, with the noun of those that have one.
-fn traits(api: &Api<'_>, bodies: &Bodies<'_>) -> Vec<(proc_macro2::Ident, Option<String>)> {
+fn traits(api: &Api<'_>, bodies: &Bodies<'_>) -> Vec<(String, Option<String>)> {
     if api.config.generate.traits == Traits::One {
-        return vec![(ident("Statements"), None)];
+        return vec![("Statements".to_owned(), None)];
     }
     let shared = api.functions.iter().filter(|function| is_shared(function.signature));
     let mut nouns: BTreeSet<String> = shared.map(|function| function.signature.noun.clone()).collect();
     if let Bodies::Stubs(kept) = bodies {
         nouns.extend(kept.nouns());
     }
-    nouns.into_iter().map(|noun| (ident(&format!("{}Statements", camel(&noun))), Some(noun))).collect()
+    nouns.into_iter().map(|noun| (ident(&format!("{}Statements", camel(&noun))).into_owned(), Some(noun))).collect()
 }
 
 /// The functions of a trait.
@@ -42,294 +41,327 @@ fn of_trait<'f>(api: &'f Api<'f>, noun: Option<&'f str>) -> impl Iterator<Item =
 }
 
 /// The traits that both connections implement.
-pub(super) fn trait_items(api: &Api<'_>, bodies: &Bodies<'_>) -> TokenStream {
-    let (seen, lints) = (structs::visibility(&api.config.generate), super::lints());
-    let traits = traits(api, bodies).into_iter().map(|(name, noun)| {
-        let methods = of_trait(api, noun.as_deref()).map(|function| {
-            let (docs, head) = (docs(function.signature), head(api.config, function.signature));
-            quote!(#docs #head;)
-        });
-        let kept = match bodies {
-            Bodies::Real => TokenStream::new(),
-            Bodies::Stubs(kept) => kept.declarations(noun.as_deref()),
-        };
+pub(super) fn trait_items(code: &mut Code, style: &structs::Style, api: &Api<'_>, bodies: &Bodies<'_>) {
+    for (name, noun) in traits(api, bodies) {
+        code.gap();
         let which = noun.as_ref().map_or_else(String::new, |noun| format!(" of `{}`", doc_line(noun)));
-        let doc = format!(" The statements{which} that both databases have. Every method is one call to the database.");
-        quote! {
-            #[doc = #doc]
-            #lints
-            #seen trait #name: Send { #(#methods)* #kept }
+        code.doc(&format!("The statements{which} that both databases have. Every method is one call to the database."));
+        line!(code, "{LINTS}");
+        code.open(format_args!("{} trait {name}: Send {{", style.seen));
+        for function in of_trait(api, noun.as_deref()) {
+            code.gap();
+            docs(code, function.signature);
+            method(code, api.config, function.signature, false, ";");
         }
-    });
-    quote!(#(#traits)*)
+        if let Bodies::Stubs(kept) = bodies {
+            kept.declarations(code, noun.as_deref());
+        }
+        code.close("}");
+    }
 }
 
 /// One connection's implementations of the traits.
-pub(super) fn implementation(api: &Api<'_>, dialect: Dialect, bodies: &Bodies<'_>) -> TokenStream {
-    let (feature, connection, lints) = (feature(api.config, dialect), connection(dialect), super::lints());
-    let traits = traits(api, bodies).into_iter().map(|(name, noun)| {
-        let methods = of_trait(api, noun.as_deref()).map(|function| {
-            let head = match (bodies, function.signature.cardinality) {
-                (Bodies::Real, cardinality) if cardinality != Cardinality::Stream => {
-                    async_head(api.config, function.signature)
-                }
-                _ => head(api.config, function.signature),
-            };
-            let body = match bodies {
-                Bodies::Real => body(api.config, function, dialect, &quote!(&mut *self)),
-                Bodies::Stubs(_) => stub(function.signature),
-            };
-            quote!(#head { #body })
-        });
-        let kept = match bodies {
-            Bodies::Real => TokenStream::new(),
-            Bodies::Stubs(kept) => kept.definitions(noun.as_deref()),
-        };
-        quote! {
-            #feature
-            #lints
-            impl #name for #connection { #(#methods)* #kept }
+pub(super) fn implementation(code: &mut Code, api: &Api<'_>, dialect: Dialect, bodies: &Bodies<'_>) {
+    for (name, noun) in traits(api, bodies) {
+        code.gap();
+        feature(code, api.config, dialect);
+        line!(code, "{LINTS}");
+        code.open(format_args!("impl {name} for {} {{", connection(dialect)));
+        for function in of_trait(api, noun.as_deref()) {
+            let signature = function.signature;
+            code.gap();
+            let is_async = matches!(bodies, Bodies::Real) && signature.cardinality != Cardinality::Stream;
+            method(code, api.config, signature, is_async, " {");
+            code.inside(|code| match bodies {
+                Bodies::Real => body(code, api.config, function, dialect, "self"),
+                Bodies::Stubs(_) => stub(code, signature),
+            });
+            code.close("}");
         }
-    });
-    quote!(#(#traits)*)
+        if let Bodies::Stubs(kept) = bodies {
+            kept.definitions(code, noun.as_deref());
+        }
+        code.close("}");
+    }
 }
 
 /// The module of statements that a dialect alone has.
-pub(super) fn single(api: &Api<'_>, dialect: Dialect, bodies: &Bodies<'_>) -> Option<TokenStream> {
+pub(super) fn single(code: &mut Code, style: &structs::Style, api: &Api<'_>, dialect: Dialect, bodies: &Bodies<'_>) {
     let own: Vec<&Function<'_>> =
         api.functions.iter().filter(|function| function.signature.dialects == [dialect]).collect();
     let kept = match bodies {
-        Bodies::Real => TokenStream::new(),
-        Bodies::Stubs(kept) => kept.single(dialect),
+        Bodies::Stubs(kept) if kept.has_single(dialect) => Some(kept),
+        _ => None,
     };
-    if own.is_empty() && kept.is_empty() {
-        return None;
+    if own.is_empty() && kept.is_none() {
+        return;
     }
-    let (connection, seen) = (connection(dialect), structs::visibility(&api.config.generate));
-    let functions = own.iter().map(|function| {
+    code.gap();
+    code.doc(&format!("Statements that {} alone has.", dialect.title()));
+    feature(code, api.config, dialect);
+    line!(code, "{LINTS}");
+    code.open(format_args!("{} mod {}_only {{", style.seen, dialect.word()));
+    line!(code, "#[allow(unused_imports)]");
+    code.list("use super::{", &nouns(&own), "};");
+    for function in own {
         let (config, signature) = (api.config, function.signature);
-        let (name, docs, output) = (ident(&signature.name), docs(signature), output(signature));
-        let params = params::path(config, signature).map(|path| quote!(, params: &'a #path));
-        let body = match bodies {
-            Bodies::Real => body(config, function, dialect, &quote!(&mut *connection)),
+        code.gap();
+        docs(code, signature);
+        let is_stream = signature.cardinality == Cardinality::Stream;
+        let word = if is_stream { "fn" } else { "async fn" };
+        let mut arguments = vec![format!("connection: &'a mut {}", connection(dialect))];
+        arguments.extend(params::path(config, signature).map(|path| format!("params: &'a {path}")));
+        let open = format!("{} {word} {}<'a>(", style.seen, ident(&signature.name));
+        code.list(&open, &arguments, &format!(") -> {} {{", output(signature)));
+        code.inside(|code| match bodies {
+            Bodies::Real => body(code, config, function, dialect, "connection"),
+            Bodies::Stubs(_) if is_stream => stub(code, signature),
             Bodies::Stubs(_) => {
-                let stub = stub(signature);
-                if signature.cardinality == Cardinality::Stream {
-                    stub
-                } else {
-                    quote!(let _ = connection; #stub.await)
-                }
+                line!(code, "let _ = connection;");
+                unused_params(code, signature);
+                line!(code, "{BROKEN}.await");
             }
-        };
-        let open = quote!(<'a>(connection: &'a mut #connection #params));
-        match signature.cardinality {
-            Cardinality::Stream => quote!(#docs #seen fn #name #open -> #output { #body }),
-            _ => quote!(#docs #seen async fn #name #open -> #output { #body }),
-        }
-    });
-    let module = ident(&format!("{}_only", dialect.word()));
-    let doc = format!(" Statements that {} alone has.", dialect.title());
-    let nouns = nouns(&own);
-    let (feature, lints) = (feature(api.config, dialect), super::lints());
-    Some(quote! {
-        #[doc = #doc]
-        #feature
-        #lints
-        #seen mod #module {
-            #[allow(unused_imports)]
-            use super::{diglot_support #(, #nouns)*};
-            #(#functions)*
-            #kept
-        }
-    })
+        });
+        code.close("}");
+    }
+    if let Some(kept) = kept {
+        kept.single(code, dialect);
+    }
+    code.close("}");
 }
 
-/// The modules of structs that these functions name.
-fn nouns(functions: &[&Function<'_>]) -> Vec<proc_macro2::Ident> {
+/// The modules of conversions and of structs that these functions name.
+fn nouns<'f>(functions: &[&Function<'f>]) -> Vec<Cow<'f, str>> {
     let with_structs = functions.iter().map(|function| function.signature);
     let named: BTreeSet<&str> = with_structs
         .filter(|signature| !signature.params.is_empty() || !signature.columns.is_empty())
         .map(|signature| signature.noun.as_str())
         .collect();
-    named.into_iter().map(ident).collect()
+    std::iter::once(Cow::Borrowed("diglot_support")).chain(named.into_iter().map(ident)).collect()
 }
 
 pub(super) fn is_shared(signature: &Signature) -> bool {
     signature.dialects.len() > 1
 }
 
-fn connection(dialect: Dialect) -> TokenStream {
+fn connection(dialect: Dialect) -> &'static str {
     match dialect {
-        Dialect::Sqlite => quote!(sqlx::SqliteConnection),
-        Dialect::Pg => quote!(sqlx::PgConnection),
+        Dialect::Sqlite => "sqlx::SqliteConnection",
+        Dialect::Pg => "sqlx::PgConnection",
     }
 }
 
-fn docs(signature: &Signature) -> TokenStream {
-    let written = signature.docs.iter().map(|line| doc_line(line));
-    let lines: Vec<String> = if signature.docs.is_empty() {
-        vec![format!(" The statement `{}`.", signature.name)]
-    } else {
-        written.map(|line| if line.is_empty() { line } else { format!(" {line}") }).collect()
-    };
-    quote!(#(#[doc = #lines])*)
+fn docs(code: &mut Code, signature: &Signature) {
+    if signature.docs.is_empty() {
+        code.doc(&format!("The statement `{}`.", signature.name));
+    }
+    signature.docs.iter().for_each(|line| code.doc(line));
 }
 
 /// What a function gives.
-fn output(signature: &Signature) -> TokenStream {
-    let row = rows::path(signature).unwrap_or_else(|| quote!(()));
+fn output(signature: &Signature) -> String {
+    let row = rows::path(signature).unwrap_or_else(|| "()".to_owned());
     let inner = match signature.cardinality {
         Cardinality::One => row,
-        Cardinality::Opt => quote!(Option<#row>),
-        Cardinality::Many => quote!(Vec<#row>),
-        Cardinality::Exec => quote!(()),
-        Cardinality::Rows => quote!(u64),
+        Cardinality::Opt => format!("Option<{row}>"),
+        Cardinality::Many => format!("Vec<{row}>"),
+        Cardinality::Exec => "()".to_owned(),
+        Cardinality::Rows => "u64".to_owned(),
         Cardinality::Stream => {
-            return quote!(futures_core::stream::BoxStream<'a, Result<#row, sqlx::Error>>);
+            return format!("futures_core::stream::BoxStream<'a, Result<{row}, sqlx::Error>>");
         }
     };
-    quote!(Result<#inner, sqlx::Error>)
+    format!("Result<{inner}, sqlx::Error>")
 }
 
-/// The method as the trait declares it: its future can be sent, which `async fn` could not promise there.
-fn head(config: &Config, signature: &Signature) -> TokenStream {
+/// The head of a method. The trait declares futures that can be sent, which `async fn` could not promise there.
+fn method(code: &mut Code, config: &Config, signature: &Signature, is_async: bool, end: &str) {
     let (name, output) = (ident(&signature.name), output(signature));
-    let params = params::path(config, signature).map(|path| quote!(, params: &'a #path));
-    match signature.cardinality {
-        Cardinality::Stream => quote!(fn #name<'a>(&'a mut self #params) -> #output),
-        _ => quote! {
-            fn #name<'a>(&'a mut self #params) -> impl std::future::Future<Output = #output> + Send + 'a
-        },
+    let mut arguments = vec!["&'a mut self".to_owned()];
+    arguments.extend(params::path(config, signature).map(|path| format!("params: &'a {path}")));
+    let word = if is_async { "async fn" } else { "fn" };
+    let close = match is_async || signature.cardinality == Cardinality::Stream {
+        true => format!(") -> {output}{end}"),
+        false => format!(") -> impl std::future::Future<Output = {output}> + Send + 'a{end}"),
+    };
+    code.list(&format!("{word} {name}<'a>("), &arguments, &close);
+}
+
+/// The future of every stub.
+pub(super) const BROKEN: &str = "std::future::ready(Err(diglot_support::broken()))";
+/// The same as a stream.
+pub(super) const BROKEN_STREAM: &str =
+    "Box::pin(futures_util::stream::once(std::future::ready(Err(diglot_support::broken()))))";
+
+fn stub(code: &mut Code, signature: &Signature) {
+    unused_params(code, signature);
+    line!(code, "{}", if signature.cardinality == Cardinality::Stream { BROKEN_STREAM } else { BROKEN });
+}
+
+fn unused_params(code: &mut Code, signature: &Signature) {
+    if !signature.params.is_empty() {
+        line!(code, "let _ = params;");
     }
 }
 
-fn async_head(config: &Config, signature: &Signature) -> TokenStream {
-    let (name, output) = (ident(&signature.name), output(signature));
-    let params = params::path(config, signature).map(|path| quote!(, params: &'a #path));
-    quote!(async fn #name<'a>(&'a mut self #params) -> #output)
-}
-
-fn stub(signature: &Signature) -> TokenStream {
-    let params = (!signature.params.is_empty()).then(|| quote!(let _ = params;));
-    match signature.cardinality {
-        Cardinality::Stream => quote! { #params unimplemented!() },
-        _ => quote! { #params std::future::ready(Err(diglot_support::broken())) },
-    }
-}
-
-fn body(config: &Config, function: &Function<'_>, dialect: Dialect, connection: &TokenStream) -> TokenStream {
+/// The body of a function on a connection of that name.
+fn body(code: &mut Code, config: &Config, function: &Function<'_>, dialect: Dialect, connection: &str) {
     let signature = function.signature;
     let texts: Vec<&EmittedText> = function.texts.iter().filter(|text| text.dialect == dialect).copied().collect();
-    let Some(first) = texts.first() else { return TokenStream::new() };
-    let statement = format!("{}.{}", first.noun, first.name);
-    let columns: Vec<&str> = signature.columns.iter().map(|column| column.name.as_str()).collect();
-    let conversion = rows::conversion(config, dialect, signature);
-    let named = quote!(|error| diglot_support::named(error, &[#(#columns),*]));
-    // All rows are read, even where one is wanted: a unit's later statements run only when they are asked
-    // for, and a row too many is an error rather than a silent choice.
-    let plain = config.generate.queries == Queries::Plain;
-    let all = |text: &EmittedText| {
-        let call = call(config, signature, text, true, &quote!(.fetch_all(#connection).await.map_err(#named)?));
-        if plain { quote!(#call.iter().map(record).collect::<Result<Vec<_>, _>>()?) } else { call }
-    };
-    let done = |text: &EmittedText| call(config, signature, text, false, &quote!(.execute(#connection).await?));
+    let Some(first) = texts.first() else { return };
+    let statement = format!("{:?}", format!("{}.{}", first.noun, first.name));
+    rows::conversion(code, config, dialect, signature);
+    let call = Call { config, signature, connection };
     match signature.cardinality {
         Cardinality::One => {
-            let rows = chosen(signature, &texts, all);
-            quote! {
-                #conversion
-                let rows = #rows;
-                row(diglot_support::exactly_one(#statement, rows)?)
-            }
+            chosen(code, signature, &texts, "let rows = ", ";", |code, text, open, end| {
+                call.all(code, text, open, end)
+            });
+            line!(code, "row(diglot_support::exactly_one({statement}, rows)?)");
         }
         Cardinality::Opt => {
-            let rows = chosen(signature, &texts, all);
-            quote! {
-                #conversion
-                let rows = #rows;
-                diglot_support::at_most_one(#statement, rows)?.map(row).transpose()
-            }
+            chosen(code, signature, &texts, "let rows = ", ";", |code, text, open, end| {
+                call.all(code, text, open, end)
+            });
+            line!(code, "diglot_support::at_most_one({statement}, rows)?.map(row).transpose()");
         }
         Cardinality::Many => {
-            let rows = chosen(signature, &texts, all);
-            quote! {
-                #conversion
-                let rows = #rows;
-                rows.into_iter().map(row).collect()
-            }
+            chosen(code, signature, &texts, "let rows = ", ";", |code, text, open, end| {
+                call.all(code, text, open, end)
+            });
+            line!(code, "rows.into_iter().map(row).collect()");
         }
         Cardinality::Exec => {
-            let done = chosen(signature, &texts, done);
-            quote! {
-                #done;
-                Ok(())
-            }
+            chosen(code, signature, &texts, "", ";", |code, text, open, end| call.done(code, text, open, end));
+            line!(code, "Ok(())");
         }
         Cardinality::Rows => {
-            let done = chosen(signature, &texts, done);
-            quote! {
-                let done = #done;
-                Ok(done.rows_affected())
-            }
+            chosen(code, signature, &texts, "let done = ", ";", |code, text, open, end| {
+                call.done(code, text, open, end);
+            });
+            line!(code, "Ok(done.rows_affected())");
         }
         Cardinality::Stream => {
-            let streams = chosen(signature, &texts, |text| {
-                let records = call(config, signature, text, true, &quote!(.fetch(#connection)));
-                let read = match plain {
-                    true => quote!(|found| row(record(&found.map_err(#named)?)?)),
-                    false => quote!(|record| row(record.map_err(#named)?)),
-                };
-                quote! {{
-                    let records = #records;
-                    Box::pin(futures_util::StreamExt::map(records, #read))
-                }}
-            });
-            quote! {
-                #conversion
-                #streams
+            chosen(code, signature, &texts, "", "", |code, text, open, end| call.stream(code, text, open, end));
+        }
+    }
+}
+
+/// How the texts of a function are handed to the driver.
+struct Call<'a> {
+    config: &'a Config,
+    signature: &'a Signature,
+    connection: &'a str,
+}
+
+impl Call<'_> {
+    /// All rows are read, even where one is wanted: a unit's later statements run only when they are asked for, and a
+    /// row too many is an error rather than a silent choice.
+    fn all(&self, code: &mut Code, text: &EmittedText, open: &str, end: &str) {
+        self.query(code, text, open, true);
+        line!(code, ".fetch_all(&mut *{})", self.connection);
+        line!(code, ".await");
+        if self.config.generate.queries == Queries::Macros {
+            self.named(code, ".map_err(", &format!(")?{end}"));
+            return;
+        }
+        self.named(code, ".map_err(", ")?");
+        line!(code, ".iter()");
+        line!(code, ".map(record)");
+        line!(code, ".collect::<Result<Vec<_>, _>>()?{end}");
+    }
+
+    fn done(&self, code: &mut Code, text: &EmittedText, open: &str, end: &str) {
+        self.query(code, text, open, false);
+        line!(code, ".execute(&mut *{})", self.connection);
+        line!(code, ".await?{end}");
+    }
+
+    fn stream(&self, code: &mut Code, text: &EmittedText, open: &str, end: &str) {
+        // The arm of a variant is a block.
+        let is_arm = !open.is_empty();
+        if is_arm {
+            code.open(format_args!("{open}{{"));
+        }
+        self.query(code, text, "let records = ", true);
+        line!(code, ".fetch(&mut *{});", self.connection);
+        let read = match self.config.generate.queries {
+            Queries::Plain => ("|found| {", "row(record(&found.map_err(", ")?)?)"),
+            Queries::Macros => ("|record| {", "row(record.map_err(", ")?)"),
+        };
+        code.open(format_args!("Box::pin(futures_util::StreamExt::map(records, {}", read.0));
+        self.named(code, read.1, read.2);
+        code.close("}))");
+        if is_arm {
+            code.close(&format!("}}{end}"));
+        }
+    }
+
+    /// What puts the names of columns into errors.
+    fn named(&self, code: &mut Code, open: &str, end: &str) {
+        let columns: Vec<String> = self.signature.columns.iter().map(|column| format!("{:?}", column.name)).collect();
+        code.list(&format!("{open}|error| diglot_support::named(error, &["), &columns, &format!("]){end}"));
+    }
+
+    /// The text with what it binds.
+    fn query(&self, code: &mut Code, text: &EmittedText, open: &str, rows: bool) {
+        let (config, signature) = (self.config, self.signature);
+        let sql = format!("{:?}", text.sql);
+        let binds = text
+            .params
+            .iter()
+            .filter_map(|used| signature.params.iter().find(|param| param.name == used.name))
+            .map(|param| params::bind(config, text.dialect, param))
+            .chain(std::iter::repeat_n("None::<i64>".to_owned(), text.spare));
+        match config.generate.queries {
+            Queries::Macros => {
+                let row = rows.then(|| "Record".to_owned());
+                let items: Vec<String> = row.into_iter().chain([sql]).chain(binds).collect();
+                let name = if rows { "query_as" } else { "query" };
+                code.lines(&format!("{open}sqlx::{name}!("), &items, "", ")");
+            }
+            Queries::Plain => {
+                code.lines(&format!("{open}sqlx::query("), &[sql], ",", ")");
+                binds.for_each(|bind| line!(code, ".bind({bind})"));
             }
         }
     }
 }
 
-/// One call of the driver: the text with what it binds.
-fn call(config: &Config, signature: &Signature, text: &EmittedText, rows: bool, end: &TokenStream) -> TokenStream {
-    let sql = &text.sql;
-    let binds = text
-        .params
-        .iter()
-        .filter_map(|used| signature.params.iter().find(|param| param.name == used.name))
-        .map(|param| params::bind(config, text.dialect, param))
-        .chain(std::iter::repeat_n(quote!(None::<i64>), text.spare));
-    match (config.generate.queries, rows) {
-        (Queries::Macros, true) => quote!(sqlx::query_as!(Record, #sql #(, #binds)*)#end),
-        (Queries::Macros, false) => quote!(sqlx::query!(#sql #(, #binds)*)#end),
-        (Queries::Plain, _) => quote!(sqlx::query(#sql)#(.bind(#binds))*#end),
-    }
-}
-
-/// The text of the only variant, or the choice between variants by the parameters that are given.
-fn chosen(signature: &Signature, texts: &[&EmittedText], of_text: impl Fn(&EmittedText) -> TokenStream) -> TokenStream {
+/// The text of the only variant, or the choice between variants by the parameters that are given. `of_text` writes a
+/// text between what stands before it and behind it.
+fn chosen(
+    code: &mut Code,
+    signature: &Signature,
+    texts: &[&EmittedText],
+    open: &str,
+    end: &str,
+    of_text: impl Fn(&mut Code, &EmittedText, &str, &str),
+) {
     let optional: Vec<&str> =
         signature.params.iter().filter(|param| param.optional).map(|param| param.name.as_str()).collect();
     if let ([], [text, ..]) = (optional.as_slice(), texts) {
-        return of_text(text);
+        of_text(code, text, open, end);
+        return;
     }
-    let fields = optional.iter().map(|name| {
-        let field = ident(name);
-        quote!(&params.#field)
-    });
-    let arms = texts.iter().map(|text| {
-        let patterns = optional.iter().map(|name| {
-            if text.variant.given.iter().any(|given| given == name) {
-                let given = params::given(name);
-                quote!(Some(#given))
-            } else {
-                quote!(None)
-            }
-        });
-        let value = of_text(text);
-        quote!((#(#patterns,)*) => #value)
-    });
-    quote!(match (#(#fields,)*) { #(#arms,)* })
+    let fields = optional.iter().map(|name| format!("&params.{}", ident(name)));
+    code.open(format_args!("{open}match {} {{", tuple(fields.collect())));
+    for text in texts {
+        let is_given = |name: &str| text.variant.given.iter().any(|given| given == name);
+        let pattern = |name: &&str| match is_given(name) {
+            true => format!("Some({})", params::given(name)),
+            false => "None".to_owned(),
+        };
+        let patterns = tuple(optional.iter().map(pattern).collect());
+        of_text(code, text, &format!("{patterns} => "), ",");
+    }
+    code.close(&format!("}}{end}"));
+}
+
+/// A tuple of any length.
+fn tuple(items: Vec<String>) -> String {
+    match items.as_slice() {
+        [only] => format!("({only},)"),
+        _ => format!("({})", items.join(", ")),
+    }
 }

@@ -1,27 +1,39 @@
 //! Names that come from files and SQL, as Rust can have them.
 
-use proc_macro2::{Ident, Span};
+use std::borrow::Cow;
+
+use syn::Ident;
+
+/// Every word that Rust keeps for itself, in order.
+const KEPT: &[&str] = &[
+    "Self", "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "crate", "do", "dyn",
+    "else", "enum", "extern", "false", "final", "fn", "for", "if", "impl", "in", "let", "loop", "macro", "match",
+    "mod", "move", "mut", "override", "priv", "pub", "ref", "return", "self", "static", "struct", "super", "trait",
+    "true", "try", "type", "typeof", "unsafe", "unsized", "use", "virtual", "where", "while", "yield",
+];
+
+/// Whether a name is an identifier beyond doubt: letters, digits and underscores, and no word of Rust's.
+pub(super) fn is_plain(name: &str) -> bool {
+    name.starts_with(|c: char| c.is_ascii_alphabetic())
+        && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
+        && KEPT.binary_search(&name).is_err()
+}
 
 /// An identifier for any name: raw for keywords, with other characters replaced where nothing else helps.
-pub(super) fn ident(name: &str) -> Ident {
-    // Nearly all names are of this kind, and no word of Rust has an underscore inside.
-    let is_plain = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_';
-    let inside = name.trim_matches('_');
-    if inside.contains('_') && name.starts_with(|c: char| c.is_ascii_lowercase()) && name.bytes().all(is_plain) {
-        return Ident::new(name, Span::call_site());
+pub(super) fn ident(name: &str) -> Cow<'_, str> {
+    if is_plain(name) {
+        return Cow::Borrowed(name);
     }
-    if let Ok(ident) = syn::parse_str::<Ident>(name) {
-        return ident;
-    }
-    if let Ok(ident) = syn::parse_str::<Ident>(&format!("r#{name}")) {
-        return ident;
+    // Text around an identifier that means nothing to Rust, such as a comment, is no part of it.
+    if let Ok(ident) = syn::parse_str::<Ident>(name).or_else(|_| syn::parse_str(&format!("r#{name}"))) {
+        return Cow::Owned(ident.to_string());
     }
     let mut plain: String = name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
     plain.push('_');
     if plain.starts_with(|c: char| c.is_ascii_digit()) {
         plain.insert(0, 'n');
     }
-    Ident::new(if plain == "_" { "unnamed" } else { &plain }, Span::call_site())
+    Cow::Owned(if plain == "_" { "unnamed".to_owned() } else { plain })
 }
 
 /// `lease_renew` as `LeaseRenew`.
@@ -41,11 +53,20 @@ const TAKEN: [&str; 9] =
 
 /// Whether a file's stem can be the name of a module beside those of the generated file.
 pub(crate) fn is_module_name(noun: &str) -> bool {
-    syn::parse_str::<Ident>(noun).is_ok() && !TAKEN.contains(&noun)
+    (is_plain(noun) || syn::parse_str::<Ident>(noun).is_ok()) && !TAKEN.contains(&noun)
+}
+
+/// Whether a column's name can be a field's, as it is or raw.
+pub(crate) fn is_field_name(name: &str) -> bool {
+    is_plain(name) || syn::parse_str::<Ident>(name).is_ok() || syn::parse_str::<Ident>(&format!("r#{name}")).is_ok()
 }
 
 /// A line of documentation that rustdoc reads as text: no code block, and so no test, comes out of it.
-pub(super) fn doc_line(line: &str) -> String {
-    let text: String = line.trim().chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-    if text.starts_with("```") || text.starts_with("~~~") { format!("\\{text}") } else { text }
+pub(super) fn doc_line(line: &str) -> Cow<'_, str> {
+    let line = line.trim();
+    let text = match line.contains(char::is_control) {
+        true => Cow::Owned(line.replace(char::is_control, " ")),
+        false => Cow::Borrowed(line),
+    };
+    if text.starts_with("```") || text.starts_with("~~~") { Cow::Owned(format!("\\{text}")) } else { text }
 }

@@ -1,8 +1,6 @@
 //! Row structs, and how what a driver gives becomes one.
 
-use proc_macro2::TokenStream;
-use quote::{format_ident, quote};
-
+use super::code::{Code, line};
 use super::names::{camel, ident};
 use super::{structs, types};
 use crate::config::{Config, Queries};
@@ -11,103 +9,100 @@ use crate::infer::{ResultColumn, Signature};
 use crate::types::Base;
 
 /// The struct of a result row; nothing for a statement that gives none.
-pub(super) fn definition(config: &Config, signature: &Signature) -> Option<TokenStream> {
+pub(super) fn definition(code: &mut Code, style: &structs::Style, signature: &Signature) {
     if signature.columns.is_empty() {
-        return None;
+        return;
     }
     let fields = signature.columns.iter().map(|column| structs::Field {
         name: &column.name,
         doc: format!("`{}`, {}.", super::names::doc_line(&column.name), column.ty),
         ty: types::field(&column.ty.base, column.ty.nullable, column.rust.as_deref()),
     });
-    let doc = format!("A row of `{}`.", signature.name);
-    Some(structs::documented(&config.generate, &format!("{}Row", camel(&signature.name)), false, &doc, fields))
+    let (name, doc) = (format!("{}Row", camel(&signature.name)), format!("A row of `{}`.", signature.name));
+    structs::documented(code, style, &name, false, &doc, fields);
 }
 
 /// The path of the struct from the file's top, if there is one.
-pub(super) fn path(signature: &Signature) -> Option<TokenStream> {
-    let (module, name) = (ident(&signature.noun), format_ident!("{}Row", camel(&signature.name)));
-    (!signature.columns.is_empty()).then(|| quote!(#module::#name))
+pub(super) fn path(signature: &Signature) -> Option<String> {
+    let path = || format!("{}::{}Row", ident(&signature.noun), camel(&signature.name));
+    (!signature.columns.is_empty()).then(path)
 }
 
 /// `struct Record` with the driver's types and `fn row` that turns one into the API's row; without macros also
 /// `fn record`, which reads one from the driver's row.
-pub(super) fn conversion(config: &Config, dialect: Dialect, signature: &Signature) -> TokenStream {
-    let Some(row) = path(signature) else { return TokenStream::new() };
-    let fields = signature.columns.iter().map(|column| {
-        let field = ident(&column.name);
+pub(super) fn conversion(code: &mut Code, config: &Config, dialect: Dialect, signature: &Signature) {
+    let Some(row) = path(signature) else { return };
+    code.open(format_args!("struct Record {{"));
+    for column in &signature.columns {
         let ty = types::plain(&types::driver(dialect, column.on(dialect), &column.ty.base));
-        quote!(#field: Option<#ty>)
-    });
-    let values = signature.columns.iter().map(|column| {
-        let field = ident(&column.name);
-        let value = value(dialect, column);
-        quote!(#field: #value)
-    });
-    let decode = (config.generate.queries == Queries::Plain).then(|| decode(dialect, signature));
-    quote! {
-        struct Record { #(#fields),* }
-        #decode
-        fn row(record: Record) -> Result<#row, sqlx::Error> {
-            Ok(#row { #(#values),* })
-        }
+        line!(code, "{}: Option<{ty}>,", ident(&column.name));
     }
+    code.close("}");
+    if config.generate.queries == Queries::Plain {
+        code.gap();
+        decode(code, dialect, signature);
+    }
+    code.gap();
+    code.open(format_args!("fn row(record: Record) -> Result<{row}, sqlx::Error> {{"));
+    code.open(format_args!("Ok({row} {{"));
+    for column in &signature.columns {
+        line!(code, "{}: {},", ident(&column.name), value(dialect, column));
+    }
+    code.close("})");
+    code.close("}");
+    code.gap();
 }
 
 /// Reads the driver's row by the names of its columns.
-fn decode(dialect: Dialect, signature: &Signature) -> TokenStream {
+fn decode(code: &mut Code, dialect: Dialect, signature: &Signature) {
     let row = match dialect {
-        Dialect::Sqlite => quote!(sqlx::sqlite::SqliteRow),
-        Dialect::Pg => quote!(sqlx::postgres::PgRow),
+        Dialect::Sqlite => "sqlx::sqlite::SqliteRow",
+        Dialect::Pg => "sqlx::postgres::PgRow",
     };
-    let fields = signature.columns.iter().map(|column| {
-        let (field, name) = (ident(&column.name), &column.name);
-        quote!(#field: sqlx::Row::try_get(row, #name)?)
-    });
-    quote! {
-        fn record(row: &#row) -> Result<Record, sqlx::Error> {
-            Ok(Record { #(#fields),* })
-        }
+    code.open(format_args!("fn record(row: &{row}) -> Result<Record, sqlx::Error> {{"));
+    code.open(format_args!("Ok(Record {{"));
+    for column in &signature.columns {
+        line!(code, "{}: sqlx::Row::try_get(row, {:?})?,", ident(&column.name), column.name);
     }
+    code.close("})");
+    code.close("}");
 }
 
-fn value(dialect: Dialect, column: &ResultColumn) -> TokenStream {
-    let field = ident(&column.name);
-    let name = &column.name;
+fn value(dialect: Dialect, column: &ResultColumn) -> String {
+    let (field, name) = (ident(&column.name), &column.name);
     let given = types::driver(dialect, column.on(dialect), &column.ty.base);
     let newtype = types::newtype(column.rust.as_deref());
-    let convert = |value: TokenStream| -> Option<TokenStream> {
-        let plain = conversion_of(&given, &column.ty.base, name, &value);
+    let convert = |value: &str| -> Option<String> {
+        let plain = conversion_of(&given, &column.ty.base, name, value);
         match (&newtype, plain) {
             (None, plain) => plain,
-            (Some(_), Some(plain)) => Some(quote!(diglot_support::newtype(#name, #plain?))),
-            (Some(_), None) => Some(quote!(diglot_support::newtype(#name, #value))),
+            (Some(_), Some(plain)) => Some(format!("diglot_support::newtype({name:?}, {plain}?)")),
+            (Some(_), None) => Some(format!("diglot_support::newtype({name:?}, {value})")),
         }
     };
     if column.ty.nullable {
-        return match convert(quote!(value)) {
-            Some(converted) => quote!(record.#field.map(|value| #converted).transpose()?),
-            None => quote!(record.#field),
+        return match convert("value") {
+            Some(converted) => format!("record.{field}.map(|value| {converted}).transpose()?"),
+            None => format!("record.{field}"),
         };
     }
-    let required = quote!(diglot_support::required(#name, record.#field)?);
-    convert(required.clone()).map_or(required, |converted| quote!(#converted?))
+    let required = format!("diglot_support::required({name:?}, record.{field})?");
+    convert(&required).map_or(required, |converted| converted + "?")
 }
 
 /// The call that turns the driver's value into the API's plain type; `None` when it already is.
-fn conversion_of(given: &Base, wanted: &Base, name: &str, value: &TokenStream) -> Option<TokenStream> {
+fn conversion_of(given: &Base, wanted: &Base, name: &str, value: &str) -> Option<String> {
     if given == wanted {
         return None;
     }
-    Some(match wanted {
-        Base::Bool => quote!(diglot_support::boolean(#name, #value.into())),
-        Base::Uuid => quote!(diglot_support::uuid(#name, #value)),
-        Base::Json => quote!(diglot_support::json(#name, #value)),
-        Base::TextArray | Base::Int64Array if *given == Base::Json => {
-            quote!(diglot_support::from_json(#name, #value))
-        }
-        Base::TextArray | Base::Int64Array => quote!(diglot_support::list(#name, #value)),
-        Base::UuidArray => quote!(diglot_support::uuid_list(#name, #value)),
-        _ => quote!(diglot_support::integer(#name, #value)),
-    })
+    let function = match wanted {
+        Base::Bool => return Some(format!("diglot_support::boolean({name:?}, {value}.into())")),
+        Base::Uuid => "uuid",
+        Base::Json => "json",
+        Base::TextArray | Base::Int64Array if *given == Base::Json => "from_json",
+        Base::TextArray | Base::Int64Array => "list",
+        Base::UuidArray => "uuid_list",
+        _ => "integer",
+    };
+    Some(format!("diglot_support::{function}({name:?}, {value})"))
 }

@@ -1,42 +1,55 @@
 //! The one way in which a struct with documented fields is written.
 
-use proc_macro2::TokenStream;
-use quote::quote;
+use quote::ToTokens as _;
 
+use super::code::{Code, line};
 use super::names::ident;
+use super::types::compact;
 use crate::config::Generate;
 
 /// A field with its documentation.
 pub(super) struct Field<'a> {
     pub(super) name: &'a str,
     pub(super) doc: String,
-    pub(super) ty: TokenStream,
+    pub(super) ty: String,
 }
 
-/// Who may see what is generated.
-pub(super) fn visibility(generate: &Generate) -> TokenStream {
-    syn::parse_str::<syn::Visibility>(&generate.visibility).map_or_else(|_| quote!(pub), |seen| quote!(#seen))
+/// What stands before and over every struct.
+pub(super) struct Style {
+    /// Who may see what is generated.
+    pub(super) seen: String,
+    derives: String,
+}
+
+impl Style {
+    pub(super) fn of(generate: &Generate) -> Self {
+        let seen = syn::parse_str::<syn::Visibility>(&generate.visibility)
+            .map_or_else(|_| "pub".to_owned(), |seen| compact(seen.to_token_stream()));
+        let given = generate.derive.iter().filter(|path| !["Debug", "Clone"].contains(&path.as_str()));
+        let given = given.filter_map(|path| syn::parse_str::<syn::Path>(path).ok());
+        let derives = given.fold("Debug, Clone".to_owned(), |all, path| all + ", " + &compact(path.to_token_stream()));
+        Self { seen, derives }
+    }
 }
 
 /// A struct whose fields are seen as it is. `'p` is the lifetime of what it borrows, if it does.
 pub(super) fn documented<'a>(
-    generate: &Generate,
+    code: &mut Code,
+    style: &Style,
     name: &str,
     borrows: bool,
     doc: &str,
     fields: impl Iterator<Item = Field<'a>>,
-) -> TokenStream {
-    let (seen, lifetime) = (visibility(generate), borrows.then(|| quote!(<'p>)));
-    let given = generate.derive.iter().filter(|path| !["Debug", "Clone"].contains(&path.as_str()));
-    let derives = given.filter_map(|path| syn::parse_str::<syn::Path>(path).ok());
-    let (name, doc) = (ident(name), format!(" {doc}"));
-    let fields = fields.map(|field| {
-        let (name, doc, ty) = (ident(field.name), format!(" {}", field.doc), field.ty);
-        quote!(#[doc = #doc] #seen #name: #ty)
-    });
-    quote! {
-        #[doc = #doc]
-        #[derive(Debug, Clone #(, #derives)*)]
-        #seen struct #name #lifetime { #(#fields),* }
+) {
+    let (Style { seen, derives }, name) = (style, ident(name));
+    let lifetime = if borrows { "<'p>" } else { "" };
+    code.gap();
+    code.doc(doc);
+    line!(code, "#[derive({derives})]");
+    code.open(format_args!("{seen} struct {name}{lifetime} {{"));
+    for Field { name, doc, ty } in fields {
+        code.doc(&doc);
+        line!(code, "{seen} {}: {ty},", ident(name));
     }
+    code.close("}");
 }

@@ -9,6 +9,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
 
+use super::code::Code;
+use super::functions::{BROKEN, BROKEN_STREAM};
 use super::names::{camel, ident};
 use crate::config::Config;
 use crate::dialect::Dialect;
@@ -112,7 +114,7 @@ fn has_fields(earlier: &Earlier, shape: &Signature, alone: bool) -> bool {
         fields.filter_map(|field| field.ident.as_ref().map(plain)).collect()
     };
     let names = |names: &mut dyn Iterator<Item = &String>| -> BTreeSet<String> {
-        names.map(|name| plain(&ident(name))).collect()
+        names.map(|name| ident(name).trim_start_matches("r#").to_owned()).collect()
     };
     let fits = |earlier: BTreeSet<String>, today: BTreeSet<String>| {
         earlier == today || (alone && !today.is_empty() && earlier.is_superset(&today))
@@ -131,46 +133,46 @@ impl Kept {
         self.shapes.iter()
     }
 
-    /// The kept structs by module.
-    pub(super) fn by_noun(&self) -> BTreeMap<String, TokenStream> {
-        let tokens = |items: &Vec<syn::ItemStruct>| items.iter().map(ToTokens::to_token_stream).collect();
-        self.structs.iter().map(|(noun, items)| (noun.clone(), tokens(items))).collect()
+    /// The text of the kept structs by module.
+    pub(super) fn by_noun(&self) -> BTreeMap<String, String> {
+        self.structs.iter().map(|(noun, items)| (noun.clone(), formatted(quote!(#(#items)*)))).collect()
     }
 
     /// The methods as the trait declares them.
-    pub(super) fn declarations(&self, noun: Option<&str>) -> TokenStream {
+    pub(super) fn declarations(&self, code: &mut Code, noun: Option<&str>) {
         let methods = self.methods(noun);
         let bare = self.shared(noun).map(|name| {
             let head = bare_head(name);
             quote!(#[doc = " This statement has errors."] #head;)
         });
-        quote!(#(#methods)* #(#bare)*)
+        members(code, quote!(#(#methods)* #(#bare)*));
     }
 
     /// The methods as a connection implements them.
-    pub(super) fn definitions(&self, noun: Option<&str>) -> TokenStream {
+    pub(super) fn definitions(&self, code: &mut Code, noun: Option<&str>) {
         let methods = self.methods(noun).map(|method| {
             let head = &method.sig;
             let is_stream = !head.output.to_token_stream().to_string().contains("impl");
-            let body = if is_stream {
-                quote!(unimplemented!())
-            } else {
-                quote!(std::future::ready(Err(diglot_support::broken())))
-            };
+            let body = tokens(if is_stream { BROKEN_STREAM } else { BROKEN });
             quote!(#[allow(unused_variables)] #head { #body })
         });
         let bare = self.shared(noun).map(|name| {
             let (head, body) = (bare_head(name), bare_body());
             quote!(#head { #body })
         });
-        quote!(#(#methods)* #(#bare)*)
+        members(code, quote!(#(#methods)* #(#bare)*));
+    }
+
+    /// Whether there are statements of that dialect alone.
+    pub(super) fn has_single(&self, dialect: Dialect) -> bool {
+        self.bare.iter().any(|(.., single)| *single == Some(dialect))
     }
 
     /// The functions of statements that a dialect alone has.
-    pub(super) fn single(&self, dialect: Dialect) -> TokenStream {
+    pub(super) fn single(&self, code: &mut Code, dialect: Dialect) {
         let own = self.bare.iter().filter(|(.., single)| *single == Some(dialect));
         let functions = own.map(|(_, name, _)| {
-            let (name, body) = (ident(name), bare_body());
+            let (name, body) = (tokens(&ident(name)), bare_body());
             quote! {
                 pub fn #name<'a, C, P: Send + 'a, R: Send + 'a>(
                     _connection: &'a mut C,
@@ -180,7 +182,8 @@ impl Kept {
                 }
             }
         });
-        quote!(#(#functions)*)
+        code.gap();
+        code.block(&formatted(quote!(#(#functions)*)));
     }
 
     /// The nouns of what is kept in traits.
@@ -202,7 +205,7 @@ impl Kept {
 
 /// A method that takes anything and gives what its caller wants.
 fn bare_head(name: &str) -> TokenStream {
-    let name = ident(name);
+    let name = tokens(&ident(name));
     quote! {
         fn #name<'a, P: Send + 'a, R: Send + 'a>(
             &'a mut self,
@@ -212,7 +215,36 @@ fn bare_head(name: &str) -> TokenStream {
 }
 
 fn bare_body() -> TokenStream {
-    quote!(let _ = params; std::future::ready(Err(diglot_support::broken())))
+    let body = tokens(BROKEN);
+    quote!(let _ = params; #body)
+}
+
+/// Text of this module as tokens.
+fn tokens(text: &str) -> TokenStream {
+    text.parse().unwrap_or_default()
+}
+
+/// Items as text.
+fn formatted(items: TokenStream) -> String {
+    match syn::parse2::<syn::File>(items.clone()) {
+        Ok(file) => prettyplease::unparse(&file),
+        // Only a defect of this module leads here; rustc then says more about the text than syn would.
+        Err(_) => items.to_string(),
+    }
+}
+
+/// Writes members of a trait or of its implementation.
+fn members(code: &mut Code, members: TokenStream) {
+    if members.is_empty() {
+        return;
+    }
+    let text = formatted(quote!(trait Members { #members }));
+    let lines: Vec<&str> = text.lines().collect();
+    code.gap();
+    match lines.as_slice() {
+        [_, inside @ .., _] => inside.iter().for_each(|line| code.block(line.strip_prefix("    ").unwrap_or(line))),
+        _ => code.block(&text),
+    }
 }
 
 fn plain(ident: &proc_macro2::Ident) -> String {

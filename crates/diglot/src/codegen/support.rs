@@ -1,161 +1,144 @@
 //! The module of conversions that every generated file carries, so that it depends on nothing of diglot.
 
-use proc_macro2::TokenStream;
-use quote::quote;
+use super::LINTS;
+use super::code::{Code, line};
 
-/// The module's tokens.
-pub(super) fn module() -> TokenStream {
-    let (results, values, lists) = (results(), values(), lists());
-    let lints = super::lints();
-    quote! {
-        #[doc = " Conversions between what the drivers know and what the API shows."]
-        #lints
-        mod diglot_support {
-            use std::error::Error as StdError;
-            use std::fmt::Display;
+pub(super) fn module(code: &mut Code) {
+    code.gap();
+    code.doc("Conversions between what the drivers know and what the API shows.");
+    line!(code, "{LINTS}");
+    code.open(format_args!("mod diglot_support {{"));
+    code.block(CONVERSIONS);
+    code.close("}");
+}
 
-            fn decode(column: &str, source: impl Into<Box<dyn StdError + Send + Sync>>) -> sqlx::Error {
-                sqlx::Error::ColumnDecode { index: column.to_owned(), source: source.into() }
-            }
+const CONVERSIONS: &str = r#"use std::error::Error as StdError;
+use std::fmt::Display;
 
-            #results
-            #values
-            #lists
+fn decode(column: &str, source: impl Into<Box<dyn StdError + Send + Sync>>) -> sqlx::Error {
+    sqlx::Error::ColumnDecode { index: column.to_owned(), source: source.into() }
+}
+
+/// Puts the column's name where the driver knows its number alone.
+pub(super) fn named(error: sqlx::Error, columns: &[&str]) -> sqlx::Error {
+    match error {
+        sqlx::Error::ColumnDecode { index, source } => {
+            let name = index.parse::<usize>().ok().and_then(|i| columns.get(i)).map(|name| (*name).to_owned());
+            sqlx::Error::ColumnDecode { index: name.unwrap_or(index), source }
         }
+        error => error,
     }
 }
 
-fn results() -> TokenStream {
-    quote! {
-        #[doc = " Puts the column's name where the driver knows its number alone."]
-        pub(super) fn named(error: sqlx::Error, columns: &[&str]) -> sqlx::Error {
-            match error {
-                sqlx::Error::ColumnDecode { index, source } => {
-                    let name = index.parse::<usize>().ok().and_then(|i| columns.get(i)).map(|name| (*name).to_owned());
-                    sqlx::Error::ColumnDecode { index: name.unwrap_or(index), source }
-                }
-                error => error,
-            }
-        }
-
-        #[doc = " The row, if there is one; a second one is an error that names the statement."]
-        pub(super) fn at_most_one<T>(statement: &str, rows: Vec<T>) -> Result<Option<T>, sqlx::Error> {
-            let count = rows.len();
-            let mut rows = rows.into_iter();
-            match (rows.next(), rows.next()) {
-                (row, None) => Ok(row),
-                _ => Err(sqlx::Error::Protocol(format!("{statement} gave {count} rows where at most one may come"))),
-            }
-        }
-
-        #[doc = " The one row."]
-        pub(super) fn exactly_one<T>(statement: &str, rows: Vec<T>) -> Result<T, sqlx::Error> {
-            at_most_one(statement, rows)?.ok_or(sqlx::Error::RowNotFound)
-        }
+/// The row, if there is one; a second one is an error that names the statement.
+pub(super) fn at_most_one<T>(statement: &str, rows: Vec<T>) -> Result<Option<T>, sqlx::Error> {
+    let count = rows.len();
+    let mut rows = rows.into_iter();
+    match (rows.next(), rows.next()) {
+        (row, None) => Ok(row),
+        _ => Err(sqlx::Error::Protocol(format!("{statement} gave {count} rows where at most one may come"))),
     }
 }
 
-fn values() -> TokenStream {
-    quote! {
-        pub(super) fn required<T>(column: &str, value: Option<T>) -> Result<T, sqlx::Error> {
-            value.ok_or_else(|| decode(column, "NULL in a column that is never NULL"))
-        }
+/// The one row.
+pub(super) fn exactly_one<T>(statement: &str, rows: Vec<T>) -> Result<T, sqlx::Error> {
+    at_most_one(statement, rows)?.ok_or(sqlx::Error::RowNotFound)
+}
 
-        pub(super) fn integer<T, N>(column: &str, value: T) -> Result<N, sqlx::Error>
-        where
-            T: Copy + Display,
-            N: TryFrom<T>,
-        {
-            N::try_from(value).map_err(|_| {
-                decode(column, format!("{value} does not fit into {}", std::any::type_name::<N>()))
-            })
-        }
+pub(super) fn required<T>(column: &str, value: Option<T>) -> Result<T, sqlx::Error> {
+    value.ok_or_else(|| decode(column, "NULL in a column that is never NULL"))
+}
 
-        pub(super) fn boolean(column: &str, value: i64) -> Result<bool, sqlx::Error> {
-            match value {
-                0 => Ok(false),
-                1 => Ok(true),
-                other => Err(decode(column, format!("{other} is neither 0 nor 1"))),
-            }
-        }
+pub(super) fn integer<T, N>(column: &str, value: T) -> Result<N, sqlx::Error>
+where
+    T: Copy + Display,
+    N: TryFrom<T>,
+{
+    N::try_from(value).map_err(|_| {
+        decode(column, format!("{value} does not fit into {}", std::any::type_name::<N>()))
+    })
+}
 
-        pub(super) fn uuid(column: &str, value: Vec<u8>) -> Result<uuid::Uuid, sqlx::Error> {
-            uuid::Uuid::from_slice(&value).map_err(|error| decode(column, error))
-        }
-
-        pub(super) fn json(column: &str, value: String) -> Result<serde_json::Value, sqlx::Error> {
-            serde_json::from_str(&value).map_err(|error| decode(column, error))
-        }
-
-        pub(super) fn newtype<P, T>(column: &str, value: P) -> Result<T, sqlx::Error>
-        where
-            T: TryFrom<P>,
-            T::Error: StdError + Send + Sync + 'static,
-        {
-            T::try_from(value).map_err(|error| decode(column, error))
-        }
+pub(super) fn boolean(column: &str, value: i64) -> Result<bool, sqlx::Error> {
+    match value {
+        0 => Ok(false),
+        1 => Ok(true),
+        other => Err(decode(column, format!("{other} is neither 0 nor 1"))),
     }
 }
 
-fn lists() -> TokenStream {
-    quote! {
-        pub(super) fn list<T>(column: &str, value: String) -> Result<Vec<T>, sqlx::Error>
-        where
-            Vec<T>: TryFromJson,
-        {
-            from_json(column, json(column, value)?)
-        }
+pub(super) fn uuid(column: &str, value: Vec<u8>) -> Result<uuid::Uuid, sqlx::Error> {
+    uuid::Uuid::from_slice(&value).map_err(|error| decode(column, error))
+}
 
-        pub(super) fn from_json<T: TryFromJson>(column: &str, value: serde_json::Value) -> Result<T, sqlx::Error> {
-            T::try_from_json(value).ok_or_else(|| decode(column, "not a JSON array of the column's type"))
-        }
+pub(super) fn json(column: &str, value: String) -> Result<serde_json::Value, sqlx::Error> {
+    serde_json::from_str(&value).map_err(|error| decode(column, error))
+}
 
-        pub(super) fn uuid_list(column: &str, value: String) -> Result<Vec<uuid::Uuid>, sqlx::Error> {
-            let texts: Vec<String> = list(column, value)?;
-            let parsed = texts.iter().map(|text| uuid::Uuid::parse_str(text));
-            parsed.collect::<Result<_, _>>().map_err(|error| decode(column, error))
-        }
+pub(super) fn newtype<P, T>(column: &str, value: P) -> Result<T, sqlx::Error>
+where
+    T: TryFrom<P>,
+    T::Error: StdError + Send + Sync + 'static,
+{
+    T::try_from(value).map_err(|error| decode(column, error))
+}
 
-        #[doc = " Lists that a JSON array may hold."]
-        pub(super) trait TryFromJson: Sized {
-            fn try_from_json(value: serde_json::Value) -> Option<Self>;
-        }
+pub(super) fn list<T>(column: &str, value: String) -> Result<Vec<T>, sqlx::Error>
+where
+    Vec<T>: TryFromJson,
+{
+    from_json(column, json(column, value)?)
+}
 
-        impl TryFromJson for Vec<String> {
-            fn try_from_json(value: serde_json::Value) -> Option<Self> {
-                let serde_json::Value::Array(items) = value else { return None };
-                let text = |item| match item {
-                    serde_json::Value::String(text) => Some(text),
-                    _ => None,
-                };
-                items.into_iter().map(text).collect()
-            }
-        }
+pub(super) fn from_json<T: TryFromJson>(column: &str, value: serde_json::Value) -> Result<T, sqlx::Error> {
+    T::try_from_json(value).ok_or_else(|| decode(column, "not a JSON array of the column's type"))
+}
 
-        impl TryFromJson for Vec<i64> {
-            fn try_from_json(value: serde_json::Value) -> Option<Self> {
-                value.as_array()?.iter().map(serde_json::Value::as_i64).collect()
-            }
-        }
+pub(super) fn uuid_list(column: &str, value: String) -> Result<Vec<uuid::Uuid>, sqlx::Error> {
+    let texts: Vec<String> = list(column, value)?;
+    let parsed = texts.iter().map(|text| uuid::Uuid::parse_str(text));
+    parsed.collect::<Result<_, _>>().map_err(|error| decode(column, error))
+}
 
-        #[doc = " The JSON array that SQLite reads with `json_each`."]
-        pub(super) fn texts(list: &[String]) -> String {
-            list.iter().map(String::as_str).collect::<serde_json::Value>().to_string()
-        }
+/// Lists that a JSON array may hold.
+pub(super) trait TryFromJson: Sized {
+    fn try_from_json(value: serde_json::Value) -> Option<Self>;
+}
 
-        #[doc = " The JSON array that SQLite reads with `json_each`."]
-        pub(super) fn integers(list: &[i64]) -> String {
-            list.iter().copied().collect::<serde_json::Value>().to_string()
-        }
-
-        #[doc = " The JSON array that SQLite reads with `json_each`; `unhex(value, '-')` makes a blob of an element."]
-        pub(super) fn uuids(list: &[uuid::Uuid]) -> String {
-            list.iter().map(uuid::Uuid::to_string).collect::<serde_json::Value>().to_string()
-        }
-
-        #[doc = " What a stub answers; it is never reached, because the file that holds it does not compile."]
-        pub(super) fn broken() -> sqlx::Error {
-            sqlx::Error::Protocol("the statements have errors".to_owned())
-        }
+impl TryFromJson for Vec<String> {
+    fn try_from_json(value: serde_json::Value) -> Option<Self> {
+        let serde_json::Value::Array(items) = value else { return None };
+        let text = |item| match item {
+            serde_json::Value::String(text) => Some(text),
+            _ => None,
+        };
+        items.into_iter().map(text).collect()
     }
 }
+
+impl TryFromJson for Vec<i64> {
+    fn try_from_json(value: serde_json::Value) -> Option<Self> {
+        value.as_array()?.iter().map(serde_json::Value::as_i64).collect()
+    }
+}
+
+/// The JSON array that SQLite reads with `json_each`.
+pub(super) fn texts(list: &[String]) -> String {
+    list.iter().map(String::as_str).collect::<serde_json::Value>().to_string()
+}
+
+/// The JSON array that SQLite reads with `json_each`.
+pub(super) fn integers(list: &[i64]) -> String {
+    list.iter().copied().collect::<serde_json::Value>().to_string()
+}
+
+/// The JSON array that SQLite reads with `json_each`; `unhex(value, '-')` makes a blob of an element.
+pub(super) fn uuids(list: &[uuid::Uuid]) -> String {
+    list.iter().map(uuid::Uuid::to_string).collect::<serde_json::Value>().to_string()
+}
+
+/// What a stub answers; it is never reached, because the file that holds it does not compile.
+pub(super) fn broken() -> sqlx::Error {
+    sqlx::Error::Protocol("the statements have errors".to_owned())
+}
+"#;

@@ -1,48 +1,65 @@
 //! The Rust types behind logical types.
 
-use proc_macro2::TokenStream;
-use quote::quote;
+use std::borrow::Cow;
 
+use proc_macro2::TokenStream;
+use quote::ToTokens as _;
+
+use super::names::is_plain;
 use crate::dialect::Dialect;
 use crate::types::Base;
 
 /// The type that the API uses for a logical type when no newtype is configured.
-pub(super) fn plain(base: &Base) -> TokenStream {
+pub(super) fn plain(base: &Base) -> &'static str {
     match base {
-        Base::Bool => quote!(bool),
-        Base::Int16 => quote!(i16),
-        Base::Int32 => quote!(i32),
+        Base::Bool => "bool",
+        Base::Int16 => "i16",
+        Base::Int32 => "i32",
         // Neither reaches a signature; 64 bits are what a cast would make of them.
-        Base::Int64 | Base::Numeric | Base::Timestamp => quote!(i64),
-        Base::Float64 => quote!(f64),
-        Base::Text => quote!(String),
-        Base::Bytes => quote!(Vec<u8>),
-        Base::Uuid => quote!(uuid::Uuid),
-        Base::Json => quote!(serde_json::Value),
-        Base::TextArray => quote!(Vec<String>),
-        Base::Int64Array => quote!(Vec<i64>),
-        Base::UuidArray => quote!(Vec<uuid::Uuid>),
+        Base::Int64 | Base::Numeric | Base::Timestamp => "i64",
+        Base::Float64 => "f64",
+        Base::Text => "String",
+        Base::Bytes => "Vec<u8>",
+        Base::Uuid => "uuid::Uuid",
+        Base::Json => "serde_json::Value",
+        Base::TextArray => "Vec<String>",
+        Base::Int64Array => "Vec<i64>",
+        Base::UuidArray => "Vec<uuid::Uuid>",
     }
 }
 
 /// The same type where a function of it is named.
-pub(super) fn callable(base: &Base) -> TokenStream {
+pub(super) fn callable(base: &Base) -> &'static str {
     match base {
-        Base::Bytes => quote!(Vec::<u8>),
+        Base::Bytes => "Vec::<u8>",
         base => plain(base),
     }
 }
 
 /// The type of a field: a newtype where one is configured, `Option` where NULL is allowed.
-pub(super) fn field(base: &Base, nullable: bool, rust: Option<&str>) -> TokenStream {
-    let inner = newtype(rust).unwrap_or_else(|| plain(base));
-    if nullable { quote!(Option<#inner>) } else { inner }
+pub(super) fn field(base: &Base, nullable: bool, rust: Option<&str>) -> String {
+    let inner = newtype(rust).unwrap_or(Cow::Borrowed(plain(base)));
+    if nullable { format!("Option<{inner}>") } else { inner.into_owned() }
 }
 
-/// The configured path as tokens; text that is no path counts as none.
-pub(super) fn newtype(rust: Option<&str>) -> Option<TokenStream> {
-    let path = syn::parse_str::<syn::TypePath>(rust?).ok()?;
-    Some(quote!(#path))
+/// The configured path; text that is no path counts as none.
+pub(super) fn newtype(rust: Option<&str>) -> Option<Cow<'_, str>> {
+    let rust = rust?;
+    // Most are words with `::` between, of which nothing else can come.
+    let (owner, name) = rust.rsplit_once("::").unwrap_or(("", rust));
+    if is_plain(name) && (owner.is_empty() || owner.split("::").all(|word| is_plain(word) || word == "crate")) {
+        return Some(Cow::Borrowed(rust));
+    }
+    let path = syn::parse_str::<syn::TypePath>(rust).ok()?;
+    Some(Cow::Owned(compact(path.to_token_stream())))
+}
+
+/// Tokens of a type or a path without the spaces that nothing needs.
+pub(super) fn compact(tokens: TokenStream) -> String {
+    let text = tokens.to_string();
+    [(" :: ", "::"), (":: ", "::"), (" < ", "<"), (" >", ">"), (" ,", ","), ("pub (", "pub(")]
+        .iter()
+        .fold(text, |text, (loose, tight)| text.replace(loose, tight))
 }
 
 /// What a driver gives for a value that the API shows as `wanted`.
