@@ -88,19 +88,13 @@ pub fn pair(inputs: &Inputs, noun: &str, verb: &str, table: Option<&str>) -> Res
     Ok(Dialect::ALL.map(|dialect| Draft {
         name: name.clone(),
         dialect,
-        path: page(inputs, noun, dialect),
+        path: inputs.config.sql.page(dialect, noun),
         text: text.clone(),
     }))
 }
 
 pub(crate) fn path_of(inputs: &Inputs, raw: &RawStatement) -> String {
     inputs.sources.get(raw.header_span.file).map_or_else(String::new, |file| file.path.clone())
-}
-
-/// The file of a noun.
-pub(crate) fn page(inputs: &Inputs, noun: &str, dialect: Dialect) -> String {
-    let place = inputs.config.sql.of(dialect);
-    if place.ends_with(".sql") { place.to_owned() } else { format!("{place}/{noun}.sql") }
 }
 
 /// What a statement is about: a table with the columns that both schemas have.

@@ -200,7 +200,7 @@ fn read(inputs: &Inputs, keep_facts: bool) -> (Compiled, Vec<codegen::Unknown>) 
     let schema_stats = compare_schemas(inputs, &schemas, &mut found);
     let baseline =
         inputs.baseline.map_or_else(Baseline::default, |file| Baseline::read(&inputs.sources, file, &mut found));
-    let pairing = Pairing { sources: &inputs.sources, lockstep: inputs.config.lockstep, baseline: &baseline };
+    let pairing = Pairing { places: &inputs.config.sql, lockstep: inputs.config.lockstep, baseline: &baseline };
     let entries = pairing.entries(&pages, &mut found);
     let mut run = Run {
         inputs,
@@ -269,7 +269,7 @@ pub(crate) fn facing(inputs: &Inputs) -> Vec<Facing> {
     let mut ignored = Vec::new();
     let pages = read_pages(inputs, &mut ignored);
     let (lockstep, baseline) = (inputs.config.lockstep, Baseline::default());
-    let pairing = Pairing { sources: &inputs.sources, lockstep, baseline: &baseline };
+    let pairing = Pairing { places: &inputs.config.sql, lockstep, baseline: &baseline };
     let entries = pairing.entries(&pages, &mut ignored);
     let of = |entry: &Entry<'_>| Facing {
         noun: entry.noun.to_owned(),

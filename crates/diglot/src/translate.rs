@@ -60,7 +60,7 @@ pub fn translate(inputs: &Inputs, name: &str) -> Result<Translation, DraftError>
         Dialect::Pg => to_sqlite::rewritten(rewriter),
     };
     let head = head(inputs, raw);
-    let path = draft::page(inputs, &statement.noun, missing);
+    let path = inputs.config.sql.page(missing, &statement.noun);
     let before = before(inputs, &statements, at, &path, missing);
     let draft =
         Draft { name: bare.to_owned(), dialect: missing, path, text: text(&head, &sql.declared, &[], &sql.text) };

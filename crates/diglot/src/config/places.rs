@@ -59,6 +59,12 @@ impl Places {
         stem.strip_prefix(place)?.strip_prefix('/')
     }
 
+    /// The file of a noun.
+    pub(crate) fn page(&self, dialect: Dialect, noun: &str) -> String {
+        let place = self.of(dialect);
+        if place.ends_with(".sql") { place.to_owned() } else { format!("{place}/{noun}.sql") }
+    }
+
     /// Why these places cannot be meant.
     pub(super) fn fault(&self, key: &str) -> Option<String> {
         let is_inside = |path: &str| {

@@ -5,10 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::baseline::Baseline;
 use crate::codegen::{camel, is_module_name};
+use crate::config::Places;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Dialect;
 use crate::page::{Annotation, AnnotationKind, Page, RawStatement};
-use crate::source::{FileId, Sources, Span};
+use crate::source::{FileId, Span};
 
 /// A statement on one page.
 #[derive(Debug, Clone, Copy)]
@@ -45,7 +46,8 @@ pub(super) fn noun(file: FileId, stem: &str, found: &mut Vec<Diagnostic>) -> Str
 
 /// What decides which statements are pairs.
 pub(super) struct Pairing<'a> {
-    pub(super) sources: &'a Sources,
+    /// Where the pages are.
+    pub(super) places: &'a Places,
     /// Whether the pages have the same files and the same order.
     pub(super) lockstep: bool,
     /// A statement without a facing one that the baseline knows is one for its dialect alone.
@@ -70,7 +72,7 @@ impl Pairing<'_> {
             nouns.entry(&page.noun).or_default()[index(page.dialect)] = Some(page);
         }
         if one_dialect.is_none() {
-            nouns.iter().for_each(|(noun, pair)| missing_page(self.sources, noun, pair, found));
+            nouns.iter().for_each(|(noun, pair)| missing_page(self.places, noun, pair, found));
         }
         let mut entries = Vec::new();
         for pair in nouns.into_values() {
@@ -233,19 +235,17 @@ fn report_missing_folder(pages: &[Page], dialect: Dialect, found: &mut Vec<Diagn
     );
 }
 
-fn missing_page(sources: &Sources, noun: &str, pair: &[Option<&Page>; 2], found: &mut Vec<Diagnostic>) {
+fn missing_page(places: &Places, noun: &str, pair: &[Option<&Page>; 2], found: &mut Vec<Diagnostic>) {
     let (page, missing) = match pair {
         [Some(page), None] => (page, Dialect::Pg),
         [None, Some(page)] => (page, Dialect::Sqlite),
         _ => return,
     };
     let Some(first) = page.statements.iter().find(|raw| only(raw).is_none()) else { return };
-    let path = &sources.file(page.file).path;
-    let folder = path.strip_suffix(&format!("{}/{noun}.sql", page.dialect)).unwrap_or("");
     let message = format!("{noun}: there is no {} page", missing.title());
     found.push(
         Diagnostic::error("missing-page", message, first.name_span, "this statement and its page face nothing")
-            .help(format!("write `{folder}{missing}/{noun}.sql`"))
+            .help(format!("write `{}`", places.page(missing, noun)))
             .help(format!(
                 "or say of each statement that it is meant for one dialect: `-- only: {} — reason`",
                 page.dialect

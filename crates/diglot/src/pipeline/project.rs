@@ -34,8 +34,8 @@ impl<'a> Project<'a> {
     pub(crate) fn pairs(&self) -> Vec<String> {
         let mut ignored = Vec::new();
         let baseline = Baseline::default();
-        let (sources, lockstep) = (&self.inputs.sources, self.inputs.config.lockstep);
-        let entries = Pairing { sources, lockstep, baseline: &baseline }.entries(&self.pages, &mut ignored);
+        let (places, lockstep) = (&self.inputs.config.sql, self.inputs.config.lockstep);
+        let entries = Pairing { places, lockstep, baseline: &baseline }.entries(&self.pages, &mut ignored);
         entries.into_iter().filter(|entry| entry.sides.len() == 2).map(|entry| entry.name.to_owned()).collect()
     }
 
