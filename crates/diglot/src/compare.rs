@@ -347,9 +347,9 @@ impl Pair<'_> {
     }
 
     fn facts(&mut self, left: &Group, right: &Group) {
-        let of = |group: &Group, kind: Kind| -> Vec<Fact> {
-            group.facts.iter().filter(|fact| fact.kind == kind).cloned().collect()
-        };
+        fn of(group: &Group, kind: Kind) -> Vec<&Fact> {
+            group.facts.iter().filter(|fact| fact.kind == kind).collect()
+        }
         let moved = joins(&of(left, Kind::Join), &of(right, Kind::Join));
         for (kind, ..) in Kind::ALL {
             let (ours, theirs) = (of(left, kind), of(right, kind));
@@ -362,7 +362,7 @@ impl Pair<'_> {
             differences.retain(|d| kind != Kind::Where || !(is_moved(d.sqlite) && is_moved(d.pg)));
             // How a table is joined that one page alone reads is no difference of its own.
             differences.retain(|d| kind != Kind::Join || (d.sqlite.is_some() && d.pg.is_some()));
-            self.count(&ours, &theirs, &differences);
+            self.count(ours.len() + theirs.len(), &differences);
             self.keep(|| rows::same(&left.name, &ours, &theirs, &differences));
             for difference in differences {
                 self.report(&difference, &left.name, left.span, right.span);
@@ -389,7 +389,7 @@ impl Pair<'_> {
         let list = |facts: &[Fact], page: &PageOf<'_>| facts.last().map_or(page.raw.name_span, |fact| fact.node.span);
         let (left_list, right_list) = (list(&left_facts, self.sqlite), list(&right_facts, self.pg));
         let differences = keyed(Kind::Columns, &left_facts, &right_facts);
-        self.count(&left_facts, &right_facts, &differences);
+        self.count(left_facts.len() + right_facts.len(), &differences);
         self.keep(|| rows::same("result", &left_facts, &right_facts, &differences));
         for difference in differences {
             self.report(&difference, "result", left_list, right_list);
@@ -462,9 +462,9 @@ impl Pair<'_> {
     }
 
     /// Counts facts: one that both pages have, alike or not, counts once.
-    fn count(&mut self, ours: &[Fact], theirs: &[Fact], differences: &[Difference<'_>]) {
+    fn count(&mut self, of_both: usize, differences: &[Difference<'_>]) {
         let alone = differences.iter().filter(|d| d.sqlite.is_none() || d.pg.is_none()).count();
-        self.stats.facts += (ours.len() + theirs.len() + alone) / 2;
+        self.stats.facts += (of_both + alone) / 2;
         self.differing += differences.len();
     }
 

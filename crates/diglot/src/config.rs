@@ -239,8 +239,12 @@ impl Config {
 
     /// The Rust type that the configuration gives to a column.
     pub fn rust_type(&self, table: &str, column: &str) -> Option<&str> {
-        let own = self.types.get(&format!("{table}.{column}"));
-        own.or_else(|| self.types.get(&format!("*.{column}"))).map(String::as_str)
+        // This is asked for every column of every text, so no key is put together for it.
+        let of = |owner: &str| {
+            let is_it = |key: &str| key.strip_prefix(owner).and_then(|rest| rest.strip_prefix('.')) == Some(column);
+            self.types.iter().find(|(key, _)| is_it(key)).map(|(_, path)| path.as_str())
+        };
+        of(table).or_else(|| of("*"))
     }
 }
 

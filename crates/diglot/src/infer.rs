@@ -290,15 +290,14 @@ pub(crate) fn word(cardinality: Cardinality) -> &'static str {
 }
 
 /// The type of a column where the schema of the other dialect knows it better.
-fn refined(base: Base, origin: Option<&origin::Origin>, facing: Option<&Schema>) -> Base {
-    let column =
-        facing.zip(origin).and_then(|(schema, origin)| schema.tables.get(&origin.table)?.column(&origin.column));
+fn refined(base: Base, origin: Option<&origin::Origin<'_>>, facing: Option<&Schema>) -> Base {
+    let column = facing.zip(origin).and_then(|(schema, origin)| schema.tables.get(origin.table)?.column(origin.column));
     column.and_then(|column| Base::finer(&base, &column.ty.base)).unwrap_or(base)
 }
 
 /// The one Rust type that all these columns agree on.
-fn newtype<'o>(config: &Config, origins: impl Iterator<Item = &'o origin::Origin>) -> Option<String> {
-    let paths: BTreeSet<&str> = origins.filter_map(|origin| config.rust_type(&origin.table, &origin.column)).collect();
+fn newtype<'o>(config: &Config, origins: impl Iterator<Item = &'o origin::Origin<'o>>) -> Option<String> {
+    let paths: BTreeSet<&str> = origins.filter_map(|origin| config.rust_type(origin.table, origin.column)).collect();
     match paths.len() {
         1 => paths.first().map(|path| (*path).to_owned()),
         _ => None,

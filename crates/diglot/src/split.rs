@@ -119,9 +119,12 @@ impl<'a> Splitter<'a> {
 
     fn header_at(&self, index: usize) -> Option<&'a str> {
         let token = self.tokens[index];
+        if !token.is_comment() {
+            return None;
+        }
         let line = self.text[token.end..].split('\n').next().unwrap_or_default();
         let alone = token.kind == Kind::LineComment || line.trim().is_empty();
-        if token.is_comment() && alone && self.starts_line(token) { self.comment(token).header() } else { None }
+        if alone && self.starts_line(token) { self.comment(token).header() } else { None }
     }
 
     /// The first of the comment lines that touch the header from above.

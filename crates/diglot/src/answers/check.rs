@@ -19,7 +19,8 @@ pub(crate) fn parse(text: &str) -> Option<Index> {
 pub(crate) fn complete(index: &Index, texts: &mut [EmittedText], signatures: &mut [Signature]) {
     let places: BTreeMap<String, usize> =
         signatures.iter().enumerate().map(|(at, signature)| (signature.name.clone(), at)).collect();
-    for text in texts.iter_mut().filter(|text| text.dialect == Dialect::Pg) {
+    let lacks = |text: &&mut EmittedText| text.dialect == Dialect::Pg && text.columns.iter().any(|c| c.base.is_none());
+    for text in texts.iter_mut().filter(lacks) {
         let Some(record) = index.texts.get(&key(text)).filter(|record| fits(record, text)) else { continue };
         let signature = places.get(&text.name).and_then(|at| signatures.get_mut(*at));
         let mut shown = signature.map(|signature| signature.columns.iter_mut().collect::<Vec<_>>()).unwrap_or_default();

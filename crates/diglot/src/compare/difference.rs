@@ -1,5 +1,6 @@
 //! What differs between two lists of facts of one kind.
 
+use std::borrow::Borrow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::facts::{Fact, Kind};
@@ -46,12 +47,12 @@ fn columns(node: &Node, found: &mut Vec<(u32, String)>) {
 }
 
 /// Facts that find each other by their item, in order where an item has several.
-pub(super) fn keyed<'f>(kind: Kind, left: &'f [Fact], right: &'f [Fact]) -> Vec<Difference<'f>> {
+pub(super) fn keyed<'f, F: Borrow<Fact>>(kind: Kind, left: &'f [F], right: &'f [F]) -> Vec<Difference<'f>> {
     let mut items: BTreeMap<&str, (Vec<&Node>, Vec<&Node>)> = BTreeMap::new();
-    for fact in left {
+    for fact in left.iter().map(Borrow::borrow) {
         items.entry(&fact.item).or_default().0.push(&fact.node);
     }
-    for fact in right {
+    for fact in right.iter().map(Borrow::borrow) {
         items.entry(&fact.item).or_default().1.push(&fact.node);
     }
     let mut differences = Vec::new();
@@ -67,17 +68,20 @@ pub(super) fn keyed<'f>(kind: Kind, left: &'f [Fact], right: &'f [Fact]) -> Vec<
 }
 
 /// Facts without an order: equal ones are crossed out, and of the rest those that are most alike find each other.
-pub(super) fn unordered<'f>(kind: Kind, left: &'f [Fact], right: &'f [Fact]) -> Vec<Difference<'f>> {
-    let mut theirs: Vec<&Node> = right.iter().map(|fact| &fact.node).collect();
+pub(super) fn unordered<'f, F: Borrow<Fact>>(kind: Kind, left: &'f [F], right: &'f [F]) -> Vec<Difference<'f>> {
+    let keyed = |fact: &'f F| (&fact.borrow().node, fact.borrow().node.key());
+    let mut theirs: Vec<(&Node, String)> = right.iter().map(keyed).collect();
     let mut ours = Vec::new();
-    for fact in left {
-        match theirs.iter().position(|node| node.key() == fact.node.key()) {
+    for fact in left.iter().map(Borrow::borrow) {
+        let key = fact.node.key();
+        match theirs.iter().position(|(_, other)| *other == key) {
             Some(at) => {
                 theirs.remove(at);
             }
             None => ours.push(&fact.node),
         }
     }
+    let mut theirs: Vec<&Node> = theirs.into_iter().map(|(node, _)| node).collect();
     let mut differences = Vec::new();
     for node in ours {
         let alike = |other: &&Node| if kind == Kind::Tables { 2 } else { likeness(node, other) };
@@ -119,7 +123,7 @@ fn leaves<'n>(node: &'n Node, found: &mut Vec<&'n str>) {
 }
 
 /// The keys of the conditions of joins that are inner on one page and outer on the other.
-pub(super) fn joins(left: &[Fact], right: &[Fact]) -> BTreeSet<String> {
+pub(super) fn joins<F: Borrow<Fact>>(left: &[F], right: &[F]) -> BTreeSet<String> {
     let mut moved = BTreeSet::new();
     for difference in keyed(Kind::Join, left, right) {
         if let (Some(sqlite), Some(pg)) = (difference.sqlite, difference.pg)

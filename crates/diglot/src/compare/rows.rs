@@ -1,5 +1,7 @@
 //! The facts of both pages side by side, as a reviewer reads them.
 
+use std::borrow::Borrow;
+
 use super::difference::Difference;
 use crate::facts::{Fact, Group, Kind};
 use crate::normal::Node;
@@ -54,14 +56,15 @@ pub(super) fn differing(difference: &Difference<'_>, group: &str, verdict: Verdi
 
 /// The rows of the facts that no difference is about. How a table is joined that one page alone reads is said with
 /// the table.
-pub(super) fn same(group: &str, ours: &[Fact], theirs: &[Fact], differences: &[Difference<'_>]) -> Vec<Row> {
+pub(super) fn same<F: Borrow<Fact>>(group: &str, ours: &[F], theirs: &[F], differences: &[Difference<'_>]) -> Vec<Row> {
     let differs = |node: &Node| {
         let is = |side: Option<&Node>| side.is_some_and(|other| std::ptr::eq(other, node));
         differences.iter().any(|difference| is(difference.sqlite) || is(difference.pg))
     };
-    let mut facing: Vec<&Fact> = theirs.iter().filter(|fact| !differs(&fact.node)).collect();
+    let mut facing: Vec<&Fact> =
+        theirs.iter().map(Borrow::borrow).filter(|fact: &&Fact| !differs(&fact.node)).collect();
     let mut rows = Vec::new();
-    for fact in ours.iter().filter(|fact| !differs(&fact.node)) {
+    for fact in ours.iter().map(Borrow::borrow).filter(|fact: &&Fact| !differs(&fact.node)) {
         let key = fact.node.key();
         let at = facing.iter().position(|other| other.item == fact.item && other.node.key() == key);
         let other = at.map(|at| facing.remove(at));

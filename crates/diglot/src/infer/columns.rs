@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use super::origin::{self, Deep, Origin};
 use super::{PageOf, Param, ResultColumn, column_annotation, declared, may_be_newtype, newtype, refined, walk};
+use crate::codegen::is_field_name;
 use crate::config::Config;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Dialect;
@@ -14,11 +15,11 @@ use crate::tree::{Body, ExprKind, Part, Rows, Statement};
 use crate::types::{Base, Type};
 
 /// A result column as one page gives it.
-struct Column {
+struct Column<'a> {
     name: String,
     base: Option<Base>,
     nullable: bool,
-    origin: Option<Origin>,
+    origin: Option<Origin<'a>>,
     span: Span,
 }
 
@@ -68,7 +69,7 @@ pub(super) fn infer(
     complete.then_some(columns)
 }
 
-fn of_page(tree: &Statement, params: &[Param]) -> Vec<Column> {
+fn of_page<'a>(tree: &'a Statement, params: &[Param]) -> Vec<Column<'a>> {
     let Some(part) = tree.result.and_then(|result| tree.parts.get(result)) else { return Vec::new() };
     // A SELECT under `:exec` is there for what its functions do; nobody reads its rows.
     if tree.cardinality == Cardinality::Exec && matches!(part.body, Body::Query(_)) {
@@ -112,7 +113,7 @@ pub(crate) fn narrowed(page: &PageOf<'_>) -> Vec<bool> {
     let sources = walk::sources(page.tree);
     let outputs = origin::outputs(part).iter().map(|output| match sources.deep(&output.expr) {
         Deep::Table(origin) => {
-            let column = page.schema.tables.get(&origin.table).and_then(|table| table.column(&origin.column));
+            let column = page.schema.tables.get(origin.table).and_then(|table| table.column(origin.column));
             column.is_some_and(|column| column.ty.nullable) && output.expr.ty.as_ref().is_some_and(|ty| !ty.nullable)
         }
         Deep::Expr(_) | Deep::Unknown => false,
@@ -134,11 +135,9 @@ fn right_sides(rows: &Rows) -> Vec<&[crate::tree::OutputColumn]> {
     }
 }
 
-fn named_well(pages: &[&PageOf<'_>], column: &Column, before: &[ResultColumn], found: &mut Vec<Diagnostic>) {
+fn named_well(pages: &[&PageOf<'_>], column: &Column<'_>, before: &[ResultColumn], found: &mut Vec<Diagnostic>) {
     let statement = pages.first().map_or("", |page| page.raw.name.as_str());
-    let is_name = syn::parse_str::<syn::Ident>(&column.name).is_ok()
-        || (syn::parse_str::<syn::Ident>(&format!("r#{}", column.name)).is_ok());
-    if !is_name {
+    if !is_field_name(&column.name) {
         let message = format!("{statement}: the result column `{}` has no name that a field can have", column.name);
         found.push(
             Diagnostic::error("column-unnamed", message, column.span, "needs an alias")
@@ -156,8 +155,8 @@ fn named_well(pages: &[&PageOf<'_>], column: &Column, before: &[ResultColumn], f
 fn settle(
     config: &Config,
     pages: &[&PageOf<'_>],
-    (dialect, column): (Dialect, &Column),
-    other: Option<&Column>,
+    (dialect, column): (Dialect, &Column<'_>),
+    other: Option<&Column<'_>>,
     facing: Option<&Schema>,
     found: &mut Vec<Diagnostic>,
 ) -> Option<ResultColumn> {
@@ -195,7 +194,7 @@ fn settle(
     })
 }
 
-fn finer(a: &Column, b: &Column) -> Option<Base> {
+fn finer(a: &Column<'_>, b: &Column<'_>) -> Option<Base> {
     match (&a.base, &b.base) {
         (Some(a), Some(b)) => Base::finer(a, b),
         (a, b) => a.clone().or_else(|| b.clone()),
@@ -223,7 +222,7 @@ pub(crate) fn converts(dialect: Dialect, given: &Base, wanted: &Base) -> bool {
 
 const SUM: &str = "sums of bigint are numeric on Postgres: write `CAST(… AS bigint)`, on both pages";
 
-fn untyped(statement: &str, column: &Column, other: Option<&Column>) -> Diagnostic {
+fn untyped(statement: &str, column: &Column<'_>, other: Option<&Column<'_>>) -> Diagnostic {
     let name = &column.name;
     match (&column.base, other.and_then(|other| other.base.as_ref()), other) {
         (Some(a), Some(b), Some(other)) => {
@@ -246,7 +245,7 @@ fn untyped(statement: &str, column: &Column, other: Option<&Column>) -> Diagnost
     }
 }
 
-fn unfit(statement: &str, dialect: Dialect, column: &Column, given: &Base, wanted: &Base) -> Diagnostic {
+fn unfit(statement: &str, dialect: Dialect, column: &Column<'_>, given: &Base, wanted: &Base) -> Diagnostic {
     let name = &column.name;
     let message = format!(
         "{statement}: {} gives `{}` for `{name}`, which cannot become `{}`",

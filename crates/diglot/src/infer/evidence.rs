@@ -20,13 +20,13 @@ pub(super) enum Weight {
 
 /// What an expression says about a parameter beside it.
 #[derive(Debug, Clone)]
-pub(super) struct Hint {
+pub(super) struct Hint<'a> {
     pub(super) base: Base,
     pub(super) weight: Weight,
-    pub(super) origin: Option<Origin>,
+    pub(super) origin: Option<Origin<'a>>,
 }
 
-impl Hint {
+impl Hint<'_> {
     pub(super) fn heavy(base: Base) -> Self {
         Self { base, weight: Weight::Heavy, origin: None }
     }
@@ -44,50 +44,50 @@ impl Hint {
 
 /// A hint and where the parameter stands that met it.
 #[derive(Debug, Clone)]
-pub(super) struct Evidence {
-    pub(super) hint: Hint,
+pub(super) struct Evidence<'a> {
+    pub(super) hint: Hint<'a>,
     pub(super) span: Span,
 }
 
 /// All evidence of one page.
 #[derive(Debug, Default)]
-pub(super) struct Evidences {
-    by_param: BTreeMap<String, Vec<Evidence>>,
+pub(super) struct Evidences<'a> {
+    by_param: BTreeMap<&'a str, Vec<Evidence<'a>>>,
     /// Pairs of parameters that meet each other.
-    links: Vec<(String, String)>,
+    links: Vec<(&'a str, &'a str)>,
 }
 
 /// Two pieces of evidence of the same weight that no type satisfies.
-pub(super) struct Conflict(pub(super) Evidence, pub(super) Evidence);
+pub(super) struct Conflict<'a>(pub(super) Evidence<'a>, pub(super) Evidence<'a>);
 
-impl Evidences {
-    pub(super) fn add(&mut self, param: &str, evidence: Evidence) {
-        self.by_param.entry(param.to_owned()).or_default().push(evidence);
+impl<'a> Evidences<'a> {
+    pub(super) fn add(&mut self, param: &'a str, evidence: Evidence<'a>) {
+        self.by_param.entry(param).or_default().push(evidence);
     }
 
-    pub(super) fn link(&mut self, a: &str, b: &str) {
-        self.links.push((a.to_owned(), b.to_owned()));
+    pub(super) fn link(&mut self, a: &'a str, b: &'a str) {
+        self.links.push((a, b));
     }
 
     /// What a parameter met itself.
-    pub(super) fn of(&self, param: &str) -> &[Evidence] {
+    pub(super) fn of(&self, param: &str) -> &[Evidence<'a>] {
         self.by_param.get(param).map_or(&[], Vec::as_slice)
     }
 
     /// The type that the heaviest evidence agrees on; a parameter without evidence takes that of the
     /// parameters that it meets.
-    pub(super) fn settle(&self, param: &str, dialect: Dialect) -> Result<Option<Evidence>, Box<Conflict>> {
+    pub(super) fn settle(&self, param: &str, dialect: Dialect) -> Result<Option<Evidence<'a>>, Box<Conflict<'a>>> {
         let mut group = vec![param];
         let mut next = 0;
         loop {
-            let evidence: Vec<&Evidence> = group[next..].iter().flat_map(|name| self.of(name)).collect();
+            let evidence: Vec<&Evidence<'a>> = group[next..].iter().flat_map(|name| self.of(name)).collect();
             if !evidence.is_empty() {
                 return agree(&evidence, dialect);
             }
             let before = group.len();
-            for (a, b) in &self.links {
+            for (a, b) in self.links.iter().copied() {
                 for (from, to) in [(a, b), (b, a)] {
-                    if group.contains(&from.as_str()) && !group.contains(&to.as_str()) {
+                    if group.contains(&from) && !group.contains(&to) {
                         group.push(to);
                     }
                 }
@@ -100,9 +100,9 @@ impl Evidences {
     }
 }
 
-fn agree(evidence: &[&Evidence], dialect: Dialect) -> Result<Option<Evidence>, Box<Conflict>> {
+fn agree<'a>(evidence: &[&Evidence<'a>], dialect: Dialect) -> Result<Option<Evidence<'a>>, Box<Conflict<'a>>> {
     let Some(weight) = evidence.iter().map(|e| e.hint.weight).max() else { return Ok(None) };
-    let mut agreed: Option<Evidence> = None;
+    let mut agreed: Option<Evidence<'a>> = None;
     for next in evidence.iter().filter(|e| e.hint.weight == weight) {
         agreed = Some(match agreed {
             None => (*next).clone(),

@@ -5,15 +5,15 @@ use std::collections::BTreeMap;
 use crate::tree::{Body, Expr, ExprKind, OutputColumn, Part, Query, Rows, Source, SourceId, SourceKind, Statement};
 
 /// A column of a table of the schema.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Origin {
-    pub(crate) table: String,
-    pub(crate) column: String,
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Origin<'a> {
+    pub(crate) table: &'a str,
+    pub(crate) column: &'a str,
 }
 
 /// What a column turns out to be.
 pub(crate) enum Deep<'a> {
-    Table(Origin),
+    Table(Origin<'a>),
     Expr(&'a Expr),
     Unknown,
 }
@@ -70,7 +70,7 @@ impl<'a> Sources<'a> {
         Deep::Unknown
     }
 
-    fn behind(&self, source: SourceId, column: &str) -> Deep<'a> {
+    fn behind(&self, source: SourceId, column: &'a str) -> Deep<'a> {
         let Some(source) = self.excluded.get(&source).or_else(|| self.by_id.get(&source)) else { return Deep::Unknown };
         let named = |outputs: &'a [OutputColumn]| {
             // A CTE may rename its columns, so the place decides where the source lists them.
@@ -79,7 +79,7 @@ impl<'a> Sources<'a> {
             output.map_or(Deep::Unknown, |output| Deep::Expr(&output.expr))
         };
         match &source.kind {
-            SourceKind::Table(table) => Deep::Table(Origin { table: table.clone(), column: column.to_owned() }),
+            SourceKind::Table(table) => Deep::Table(Origin { table, column }),
             SourceKind::Cte(name) => self.ctes.get(name.as_str()).map_or(Deep::Unknown, |outputs| named(outputs)),
             SourceKind::Derived(query) => named(query_outputs(&query.rows)),
             SourceKind::Function { .. } | SourceKind::Excluded => Deep::Unknown,

@@ -14,7 +14,7 @@ use crate::types::{Base, Type};
 /// One page with what its parameters meet.
 struct Seen<'a> {
     page: &'a PageOf<'a>,
-    evidence: Evidences,
+    evidence: Evidences<'a>,
 }
 
 /// The parameters in numbering order. `None` when one of them has no type; then there is a finding.
@@ -107,7 +107,7 @@ fn settled(
     name: &str,
     found: &mut Vec<Diagnostic>,
 ) -> Option<Base> {
-    let mut by_page: Vec<(Dialect, Evidence)> = Vec::new();
+    let mut by_page: Vec<(Dialect, Evidence<'_>)> = Vec::new();
     for seen in seen {
         match seen.evidence.settle(name, seen.page.tree.dialect) {
             Ok(Some(evidence)) => by_page.push((seen.page.tree.dialect, evidence)),
@@ -160,8 +160,8 @@ fn unknown(statement: &str, seen: &[Seen<'_>], name: &str, word: &str) -> Diagno
         .note("types: bool i16 i32 i64 f64 text bytes uuid json text[] i64[] uuid[], followed by `null` if it may be NULL")
 }
 
-fn conflicting(statement: &str, name: &str, Conflict(a, b): &Conflict) -> Diagnostic {
-    let met = |evidence: &Evidence| match &evidence.hint.origin {
+fn conflicting(statement: &str, name: &str, Conflict(a, b): &Conflict<'_>) -> Diagnostic {
+    let met = |evidence: &Evidence<'_>| match &evidence.hint.origin {
         Some(origin) => format!("meets `{}.{}`, `{}`", origin.table, origin.column, evidence.hint.base.word()),
         None => format!("meets `{}`", evidence.hint.base.word()),
     };

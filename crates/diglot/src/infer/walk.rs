@@ -13,7 +13,7 @@ use crate::tree::{
 use crate::types::Base;
 
 /// The evidence of one page.
-pub(super) fn evidence(tree: &Statement) -> Evidences {
+pub(super) fn evidence(tree: &Statement) -> Evidences<'_> {
     let mut walk = Walk { dialect: tree.dialect, sources: Sources::of(tree), found: Evidences::default() };
     // Names first: a column may be followed through a part that comes later in the list.
     for part in &tree.parts {
@@ -30,7 +30,7 @@ pub(crate) fn sources(tree: &Statement) -> Sources<'_> {
     let mut walk = Walk { dialect: tree.dialect, sources: Sources::of(tree), found: Evidences::default() };
     for part in &tree.parts {
         walk.learn_part(part);
-        walk.part(part);
+        part.queries().into_iter().for_each(|query| walk.learn_query(query));
     }
     walk.sources
 }
@@ -38,7 +38,7 @@ pub(crate) fn sources(tree: &Statement) -> Sources<'_> {
 struct Walk<'a> {
     dialect: Dialect,
     sources: Sources<'a>,
-    found: Evidences,
+    found: Evidences<'a>,
 }
 
 impl<'a> Walk<'a> {
@@ -61,7 +61,7 @@ impl<'a> Walk<'a> {
     }
 
     fn insert(&mut self, insert: &'a Insert) {
-        let wants: Vec<Option<Hint>> =
+        let wants: Vec<Option<Hint<'a>>> =
             insert.columns.iter().map(|(column, _)| column_of(&insert.target, column)).collect();
         self.query(&insert.rows, &wants);
         if let Some(conflict) = &insert.conflict {
@@ -92,7 +92,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    pub(super) fn query(&mut self, query: &'a Query, wants: &[Option<Hint>]) {
+    pub(super) fn query(&mut self, query: &'a Query, wants: &[Option<Hint<'a>>]) {
         self.learn_query(query);
         for (_, cte) in &query.ctes {
             self.query(cte, &[]);
@@ -104,7 +104,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn rows(&mut self, rows: &'a Rows, wants: &[Option<Hint>]) {
+    fn rows(&mut self, rows: &'a Rows, wants: &[Option<Hint<'a>>]) {
         match rows {
             Rows::Select(select) => self.select(select, wants),
             Rows::Values(rows, _) => {
@@ -118,7 +118,7 @@ impl<'a> Walk<'a> {
                 }
             }
             Rows::Set { left, right, .. } => {
-                let wants_of = |walk: &Self, side: &'a Rows| -> Vec<Option<Hint>> {
+                let wants_of = |walk: &Self, side: &'a Rows| -> Vec<Option<Hint<'a>>> {
                     let outputs = super::origin::query_outputs(side);
                     outputs.iter().map(|output| walk.hint(&output.expr)).collect()
                 };
@@ -130,7 +130,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn select(&mut self, select: &'a Select, wants: &[Option<Hint>]) {
+    fn select(&mut self, select: &'a Select, wants: &[Option<Hint<'a>>]) {
         for (i, column) in select.columns.iter().enumerate() {
             self.expr(&column.expr, wants.get(i).and_then(Option::as_ref));
         }
@@ -161,7 +161,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Walks an expression in a place that wants the type of `want`.
-    pub(super) fn expr(&mut self, expr: &'a Expr, want: Option<&Hint>) {
+    pub(super) fn expr(&mut self, expr: &'a Expr, want: Option<&Hint<'a>>) {
         match &expr.kind {
             ExprKind::Param(name) => self.note(name, expr, want),
             ExprKind::Column { .. } => {
@@ -232,13 +232,13 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn note(&mut self, param: &str, expr: &Expr, want: Option<&Hint>) {
+    fn note(&mut self, param: &'a str, expr: &Expr, want: Option<&Hint<'a>>) {
         if let Some(want) = want {
             self.found.add(param, Evidence { hint: want.clone(), span: expr.span });
         }
     }
 
-    fn binary(&mut self, op: &str, left: &'a Expr, right: &'a Expr, want: Option<&Hint>) {
+    fn binary(&mut self, op: &str, left: &'a Expr, right: &'a Expr, want: Option<&Hint<'a>>) {
         let text = Hint::heavy(Base::Text);
         match op {
             "and" | "or" => {
@@ -284,8 +284,8 @@ impl<'a> Walk<'a> {
     }
 
     /// Expressions of which one is the result: each says the others' type.
-    pub(super) fn alike(&mut self, exprs: &[&'a Expr], want: Option<&Hint>) {
-        let hints: Vec<Option<Hint>> = exprs.iter().map(|expr| self.hint(expr)).collect();
+    pub(super) fn alike(&mut self, exprs: &[&'a Expr], want: Option<&Hint<'a>>) {
+        let hints: Vec<Option<Hint<'a>>> = exprs.iter().map(|expr| self.hint(expr)).collect();
         for (i, expr) in exprs.iter().enumerate() {
             let siblings = || hints.iter().enumerate().filter(|(j, _)| *j != i).filter_map(|(_, hint)| hint.as_ref());
             // The engines type the siblings among themselves before they look at what stands around them.
@@ -332,7 +332,7 @@ impl<'a> Walk<'a> {
     }
 
     /// What an expression says about a parameter beside it.
-    pub(super) fn hint(&self, expr: &'a Expr) -> Option<Hint> {
+    pub(super) fn hint(&self, expr: &'a Expr) -> Option<Hint<'a>> {
         let base = || expr.ty.as_ref().map(|ty| ty.base.clone());
         match &expr.kind {
             ExprKind::Param(_) | ExprKind::Null | ExprKind::Tuple(_) => None,
@@ -355,10 +355,10 @@ impl<'a> Walk<'a> {
 }
 
 /// The hint of a table's column.
-fn column_of(target: &Source, column: &str) -> Option<Hint> {
+fn column_of<'a>(target: &'a Source, column: &'a str) -> Option<Hint<'a>> {
     let (_, ty) = target.columns.iter().find(|(name, _)| name == column)?;
     let origin = match &target.kind {
-        SourceKind::Table(table) => Some(Origin { table: table.clone(), column: column.to_owned() }),
+        SourceKind::Table(table) => Some(Origin { table, column }),
         _ => None,
     };
     ty.as_ref().map(|ty| Hint { base: ty.base.clone(), weight: Weight::Heavy, origin })

@@ -30,14 +30,28 @@ impl Node {
 
     /// The text by which two nodes are compared.
     pub(crate) fn key(&self) -> String {
+        let mut key = String::with_capacity(self.head.len() + 16 * self.kids.len());
+        self.write_key(&mut key);
+        key
+    }
+
+    fn write_key(&self, key: &mut String) {
+        key.push_str(&self.head);
         if self.kids.is_empty() {
-            return self.head.clone();
+            return;
         }
-        let mut kids: Vec<String> = self.kids.iter().map(Node::key).collect();
+        key.push('(');
         if self.set {
-            kids.sort();
+            let mut kids: Vec<String> = self.kids.iter().map(Node::key).collect();
+            kids.sort_unstable();
+            key.push_str(&kids.join(", "));
+        } else {
+            for (at, kid) in self.kids.iter().enumerate() {
+                key.push_str(if at == 0 { "" } else { ", " });
+                kid.write_key(key);
+            }
         }
-        format!("{}({})", self.head, kids.join(", "))
+        key.push(')');
     }
 
     /// Whether a leaf inside begins so.

@@ -239,7 +239,7 @@ impl<'t> Reader<'t> {
             };
         }
         let expr = match self.names.deep(expr) {
-            Deep::Table(origin) => return Some(Key::Column(origin.table, origin.column)),
+            Deep::Table(origin) => return Some(Key::Column(origin.table.to_owned(), origin.column.to_owned())),
             Deep::Expr(expr) => expr,
             Deep::Unknown => return None,
         };

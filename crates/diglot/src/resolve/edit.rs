@@ -45,24 +45,33 @@ pub(super) struct Edited {
 }
 
 /// Edits a list.
-pub(super) fn edit(tokens: Vec<Tok>, dialect: Dialect) -> Edited {
-    let mut edited = Edited::default();
+pub(super) fn edit(mut tokens: Vec<Tok>, dialect: Dialect) -> Edited {
+    let mut edited = Edited { tokens: Vec::with_capacity(tokens.len() + 8), ..Edited::default() };
+    // Ordinary tokens are moved at the end: until then those behind them may look at them.
+    let mut ordinary = Vec::with_capacity(tokens.len());
     let mut anonymous = 0;
     let mut i = 0;
     while i < tokens.len() {
         i += match taken(&tokens, i, dialect, &mut anonymous, &mut edited) {
             0 => {
-                edited.tokens.push(tokens[i].clone());
+                ordinary.push((edited.tokens.len(), i));
+                edited.tokens.push(Tok { token: Token::EOF, span: tokens[i].span });
                 1
             }
             used => used,
         };
+    }
+    for (to, from) in ordinary {
+        edited.tokens[to].token = std::mem::replace(&mut tokens[from].token, Token::EOF);
     }
     edited
 }
 
 /// How many tokens from `i` on were dealt with; none for an ordinary token.
 fn taken(tokens: &[Tok], i: usize, dialect: Dialect, anonymous: &mut usize, edited: &mut Edited) -> usize {
+    if !matches!(tokens[i].token, Token::Word(_) | Token::Placeholder(_) | Token::Colon | Token::AtSign) {
+        return 0;
+    }
     if words(tokens, i, &["ON", "CONFLICT"]) && follows_bare_select(tokens, i) {
         // The parser would take ON for the alias of the last column.
         edited.keyword("WHERE", tokens[i].span);

@@ -14,6 +14,7 @@ mod from;
 mod functions;
 mod output;
 mod parse;
+mod postgres;
 mod predicate;
 mod query;
 mod scope;
@@ -229,7 +230,7 @@ impl Lower<'_> {
         self.rewrites.append(&mut self.edited.rewrites);
         self.text = Text::new(part.span, std::mem::take(&mut self.edited.tokens));
         self.ctes.clear();
-        match parse::statement(&self.text, self.dialect) {
+        match parse::statement(&mut self.text, self.dialect) {
             Ok(statement) => self.top(&statement),
             Err(error) => self.unread(&error),
         }

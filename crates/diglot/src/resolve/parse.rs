@@ -11,6 +11,7 @@ use sqlparser::keywords::Keyword;
 use sqlparser::parser::{Parser, ParserError};
 use sqlparser::tokenizer::{Location, Token};
 
+use super::postgres::Postgres;
 use super::text::{Text, number_at};
 use crate::depth::{CALLS, Deep, too_deep};
 use crate::dialect::Dialect;
@@ -30,50 +31,51 @@ pub(super) struct Unreadable {
 pub(super) fn grammar(dialect: Dialect) -> &'static dyn SqlDialect {
     match dialect {
         Dialect::Sqlite => &Sqlite(SQLiteDialect {}),
-        Dialect::Pg => &PostgreSqlDialect {},
+        Dialect::Pg => &Postgres(PostgreSqlDialect {}),
     }
 }
 
 /// Reads one statement.
-pub(super) fn statement(text: &Text, dialect: Dialect) -> Result<ast::Statement, Unreadable> {
-    let mut parser = parser(text, dialect)?;
-    let statement = parser.parse_statement().map_err(|error| unreadable(&error, &parser, text))?;
-    at_end(&parser, text)?;
-    Ok(statement)
+pub(super) fn statement(text: &mut Text, dialect: Dialect) -> Result<ast::Statement, Unreadable> {
+    read(text, dialect, |parser| parser.parse_statement())
 }
 
 /// Reads one expression.
-pub(super) fn expression(text: &Text, dialect: Dialect) -> Result<ast::Expr, Unreadable> {
-    let mut parser = parser(text, dialect)?;
-    let expr = parser.parse_expr().map_err(|error| unreadable(&error, &parser, text))?;
-    at_end(&parser, text)?;
-    Ok(expr)
+pub(super) fn expression(text: &mut Text, dialect: Dialect) -> Result<ast::Expr, Unreadable> {
+    read(text, dialect, |parser| parser.parse_expr())
 }
 
-fn parser(text: &Text, dialect: Dialect) -> Result<Parser<'static>, Unreadable> {
+/// Reads what has to be all of a text.
+fn read<T>(
+    text: &mut Text,
+    dialect: Dialect,
+    parse: impl FnOnce(&mut Parser<'_>) -> Result<T, ParserError>,
+) -> Result<T, Unreadable> {
     if let Some((at, deep)) = too_deep(text.tokens.iter().map(|tok| &tok.token)) {
         return Err(Unreadable { message: deep.message(), span: place(Some(at), text), ends: false });
     }
-    Ok(Parser::new(grammar(dialect)).with_recursion_limit(CALLS).with_tokens_with_locations(text.numbered()))
-}
-
-fn at_end(parser: &Parser<'_>, text: &Text) -> Result<(), Unreadable> {
+    let parser = Parser::new(grammar(dialect)).with_recursion_limit(CALLS);
+    let mut parser = parser.with_tokens_with_locations(text.lend());
+    let parsed = parse(&mut parser);
     let next = parser.peek_token_ref();
-    match next.token {
-        Token::EOF => Ok(()),
-        _ => {
+    let (number, is_end) = (number_at(next.span.start), next.token == Token::EOF);
+    text.take_back(parser.into_tokens());
+    match parsed {
+        Ok(_) if !is_end => {
             let message = "expected the end of the statement".to_owned();
-            Err(Unreadable { message, span: place(number_at(next.span.start), text), ends: false })
+            Err(Unreadable { message, span: place(number, text), ends: false })
         }
+        Ok(parsed) => Ok(parsed),
+        Err(error) => Err(unreadable(&error, number, text)),
     }
 }
 
-fn unreadable(error: &ParserError, parser: &Parser<'_>, text: &Text) -> Unreadable {
+/// `next` is the number of the token at which reading stopped.
+fn unreadable(error: &ParserError, next: Option<usize>, text: &Text) -> Unreadable {
     let message = match error {
         ParserError::TokenizerError(message) | ParserError::ParserError(message) => message.as_str(),
         ParserError::RecursionLimitExceeded => {
-            let number = number_at(parser.peek_token_ref().span.start);
-            return Unreadable { message: Deep::Calls.message(), span: place(number, text), ends: false };
+            return Unreadable { message: Deep::Calls.message(), span: place(next, text), ends: false };
         }
     };
     let (message, number) = match message.rfind(" at Line: ") {
@@ -190,7 +192,7 @@ impl SqlDialect for Sqlite {
             Token::Minus => UnaryOperator::Minus,
             Token::Plus => UnaryOperator::Plus,
             Token::Tilde => UnaryOperator::BitwiseNot,
-            _ => return None,
+            _ => return plain_operand(parser),
         };
         parser.advance_token();
         Some(parser.parse_subexpr(SIGN).map(|expr| ast::Expr::UnaryOp { op, expr: Box::new(expr) }))
@@ -232,6 +234,34 @@ impl SqlDialect for Sqlite {
             Precedence::Ampersand | Precedence::Pipe | Precedence::Caret => BITS,
             other => self.0.prec_value(other),
         }
+    }
+}
+
+/// Reads a parameter, a number or a name that can be nothing else. sqlparser tries whether a type and its literal stand
+/// there first, which takes longer than the rest of an expression.
+pub(super) fn plain_operand(parser: &mut Parser) -> Option<Result<ast::Expr, ParserError>> {
+    match &parser.peek_token_ref().token {
+        Token::Placeholder(_) | Token::Number(..) => Some(parser.parse_value().map(ast::Expr::Value)),
+        Token::Word(word) if word.keyword == Keyword::NoKeyword => {
+            let ends = matches!(
+                parser.peek_nth_token_ref(1).token,
+                Token::Word(_)
+                    | Token::Period
+                    | Token::Comma
+                    | Token::RParen
+                    | Token::DoubleColon
+                    | Token::Eq
+                    | Token::Neq
+                    | Token::Lt
+                    | Token::Gt
+            );
+            let name = word.to_ident(parser.peek_token_ref().span);
+            ends.then(|| {
+                parser.advance_token();
+                Ok(ast::Expr::Identifier(name))
+            })
+        }
+        _ => None,
     }
 }
 

@@ -48,9 +48,15 @@ impl Text {
         Self { span, tokens, partner }
     }
 
-    /// The tokens as sqlparser reads them, located by their numbers.
-    pub(super) fn numbered(&self) -> Vec<TokenWithSpan> {
-        self.tokens.iter().enumerate().map(|(i, tok)| numbered(i, tok)).collect()
+    /// Lends the tokens as sqlparser reads them, located by their numbers. Their places stay here.
+    pub(super) fn lend(&mut self) -> Vec<TokenWithSpan> {
+        let lent = self.tokens.iter_mut().enumerate();
+        lent.map(|(i, tok)| numbered(i, std::mem::replace(&mut tok.token, Token::EOF))).collect()
+    }
+
+    /// Takes the tokens back.
+    pub(super) fn take_back(&mut self, lent: Vec<TokenWithSpan>) {
+        self.tokens.iter_mut().zip(lent).for_each(|(tok, lent)| tok.token = lent.token);
     }
 
     /// The first and the last token that a node of the tree covers, as far as it knows.
@@ -135,10 +141,10 @@ pub(super) fn is_word(token: Option<&Token>, word: &str) -> bool {
 }
 
 /// A token whose location is its number.
-pub(super) fn numbered(index: usize, tok: &Tok) -> TokenWithSpan {
+fn numbered(index: usize, token: Token) -> TokenWithSpan {
     let column = 2 * index as u64 + 1;
     let span = TokenSpan::new(Location::new(1, column), Location::new(1, column + 1));
-    TokenWithSpan::new(tok.token.clone(), span)
+    TokenWithSpan::new(token, span)
 }
 
 /// The number behind a location; none for sqlparser's empty location.
@@ -148,14 +154,16 @@ pub(super) fn number_at(location: Location) -> Option<usize> {
 
 /// Cuts a statement into tokens.
 pub(super) fn tokens(dialect: &dyn SqlDialect, text: &str, file: FileId, base: usize) -> Result<Vec<Tok>, BadToken> {
-    let mut cursor = Cursor { text, offset: 0, line: 1, column: 1 };
+    let mut cursor = Cursor { text, offset: 0, line: 1, column: 1, is_ascii: text.is_ascii() };
     let place = |from: usize, to: usize| Span::new(file, base + from..base + to.max(from));
-    let found = Tokenizer::new(dialect, text).tokenize_with_location();
-    let found = found.map_err(|error| {
+    // White space counts too, so a token is three bytes or so.
+    let mut found = Vec::with_capacity(text.len() / 3 + 8);
+    let done = Tokenizer::new(dialect, text).tokenize_with_location_into_buf(&mut found);
+    done.map_err(|error| {
         let at = cursor.advance_to(error.location);
         BadToken { message: error.message, span: place(at, text.len()) }
     })?;
-    let mut tokens = Vec::new();
+    let mut tokens = Vec::with_capacity(found.len() / 2 + 1);
     for found in found {
         if !matches!(found.token, Token::Whitespace(_) | Token::EOF) {
             let start = cursor.advance_to(found.span.start);
@@ -172,11 +180,19 @@ struct Cursor<'t> {
     offset: usize,
     line: u64,
     column: u64,
+    /// Whether every column is one byte.
+    is_ascii: bool,
 }
 
 impl Cursor<'_> {
     /// The byte at a location that does not lie before the last one.
     fn advance_to(&mut self, location: Location) -> usize {
+        if self.is_ascii && self.line == location.line && location.column >= self.column {
+            let columns = location.column - self.column;
+            self.offset = (self.offset + columns as usize).min(self.text.len());
+            self.column = location.column;
+            return self.offset;
+        }
         while (self.line, self.column) < (location.line, location.column) {
             let Some(c) = self.text.get(self.offset..).and_then(|rest| rest.chars().next()) else { break };
             self.offset += c.len_utf8();

@@ -211,8 +211,8 @@ impl Lower<'_> {
         let index = self.edited.conflict_filters.iter().position(inside)?;
         let tokens = self.edited.conflict_filters.remove(index);
         let (first, last) = (tokens.first()?.span, tokens.last()?.span);
-        let text = Text::new(first.to(last), tokens);
-        match super::parse::expression(&text, self.dialect) {
+        let mut text = Text::new(first.to(last), tokens);
+        match super::parse::expression(&mut text, self.dialect) {
             Ok(node) => {
                 let whole = std::mem::replace(&mut self.text, text);
                 let filter = self.expr(&node);

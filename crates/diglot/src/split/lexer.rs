@@ -54,7 +54,9 @@ pub(crate) fn tokens(text: &str, dialect: Dialect) -> Vec<Token> {
     if text.starts_with('\u{feff}') {
         lexer.at = '\u{feff}'.len_utf8();
     }
-    std::iter::from_fn(|| lexer.next()).collect()
+    let mut tokens = Vec::with_capacity(text.len() / 4);
+    tokens.extend(std::iter::from_fn(|| lexer.next()));
+    tokens
 }
 
 struct Lexer<'a> {
@@ -66,9 +68,7 @@ struct Lexer<'a> {
 
 impl Lexer<'_> {
     fn next(&mut self) -> Option<Token> {
-        while self.peek(0).is_some_and(|b| b.is_ascii_whitespace() || b == 0x0b) {
-            self.at += 1;
-        }
+        self.skip_while(|b| b.is_ascii_whitespace() || b == 0x0b);
         let start = self.at;
         let first = self.peek(0)?;
         let (kind, closed) = match first {
@@ -101,10 +101,13 @@ impl Lexer<'_> {
         true
     }
 
+    fn skip_while(&mut self, goes_on: impl Fn(u8) -> bool) {
+        let rest = &self.bytes[self.at..];
+        self.at += rest.iter().position(|b| !goes_on(*b)).unwrap_or(rest.len());
+    }
+
     fn word(&mut self) -> bool {
-        while self.peek(0).is_some_and(|b| is_word(b) || b == b'$') {
-            self.at += 1;
-        }
+        self.skip_while(|b| is_word(b) || b == b'$');
         true
     }
 

@@ -359,8 +359,10 @@ fn nearest(word: &str) -> Option<&'static str> {
         4..=5 => 1,
         _ => 2,
     };
+    let length = word.chars().count();
     WORDS
         .into_iter()
+        .filter(|meant| length.abs_diff(meant.len()) <= slips(meant))
         .map(|meant| (strsim::osa_distance(word, meant), meant))
         .filter(|(distance, meant)| *distance <= slips(meant))
         .min_by_key(|(distance, _)| *distance)

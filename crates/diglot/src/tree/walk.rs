@@ -26,16 +26,12 @@ impl Statement {
 
     /// Every source of the statement: targets, FROM and USING, those of subqueries and CTEs too.
     pub fn sources(&self) -> Vec<&Source> {
-        let mut walk = Walk::default();
-        self.parts.iter().for_each(|part| walk.body(&part.body));
-        walk.sources
+        Walk::sources(|walk| self.parts.iter().for_each(|part| walk.body(&part.body)))
     }
 
     /// Every expression of the statement, each before those inside it, subqueries included.
     pub fn exprs(&self) -> Vec<&Expr> {
-        let mut walk = Walk::default();
-        self.parts.iter().for_each(|part| walk.body(&part.body));
-        walk.exprs
+        Walk::exprs(|walk| self.parts.iter().for_each(|part| walk.body(&part.body)))
     }
 }
 
@@ -65,9 +61,7 @@ impl Part {
 
     /// Every expression of the part, each before those inside it.
     pub fn exprs(&self) -> Vec<&Expr> {
-        let mut walk = Walk::default();
-        walk.body(&self.body);
-        walk.exprs
+        Walk::exprs(|walk| walk.body(&self.body))
     }
 
     /// Every query of the part: its own and those inside it.
@@ -94,9 +88,7 @@ impl Part {
 
     /// Every source of the part.
     pub fn sources(&self) -> Vec<&Source> {
-        let mut walk = Walk::default();
-        walk.body(&self.body);
-        walk.sources
+        Walk::sources(|walk| walk.body(&self.body))
     }
 }
 
@@ -108,9 +100,7 @@ impl Query {
 
     /// Every expression of the query, each before those inside it.
     pub fn exprs(&self) -> Vec<&Expr> {
-        let mut walk = Walk::default();
-        walk.query(self);
-        walk.exprs
+        Walk::exprs(|walk| walk.query(self))
     }
 }
 
@@ -198,9 +188,7 @@ impl Expr {
 
     /// The expression and every one inside it, each before those inside it, subqueries included.
     pub fn exprs(&self) -> Vec<&Expr> {
-        let mut walk = Walk::default();
-        walk.expr(self);
-        walk.exprs
+        Walk::exprs(|walk| walk.expr(self))
     }
 }
 
@@ -209,13 +197,25 @@ pub fn walk_exprs<'t>(statement: &'t Statement, visit: &mut impl FnMut(&'t Expr)
     statement.exprs().into_iter().for_each(visit);
 }
 
-#[derive(Default)]
+/// A walk that collects what it was asked for.
 struct Walk<'t> {
-    exprs: Vec<&'t Expr>,
-    sources: Vec<&'t Source>,
+    exprs: Option<Vec<&'t Expr>>,
+    sources: Option<Vec<&'t Source>>,
 }
 
 impl<'t> Walk<'t> {
+    fn exprs(walk: impl FnOnce(&mut Self)) -> Vec<&'t Expr> {
+        let mut exprs = Self { exprs: Some(Vec::with_capacity(64)), sources: None };
+        walk(&mut exprs);
+        exprs.exprs.unwrap_or_default()
+    }
+
+    fn sources(walk: impl FnOnce(&mut Self)) -> Vec<&'t Source> {
+        let mut sources = Self { exprs: None, sources: Some(Vec::new()) };
+        walk(&mut sources);
+        sources.sources.unwrap_or_default()
+    }
+
     fn body(&mut self, body: &'t Body) {
         match body {
             Body::Query(query) => self.query(query),
@@ -283,7 +283,9 @@ impl<'t> Walk<'t> {
     }
 
     fn source(&mut self, source: &'t Source) {
-        self.sources.push(source);
+        if let Some(sources) = &mut self.sources {
+            sources.push(source);
+        }
         match &source.kind {
             SourceKind::Derived(query) => self.query(query),
             SourceKind::Function { args, .. } => self.all(args),
@@ -312,7 +314,9 @@ impl<'t> Walk<'t> {
 
     fn expr(&mut self, expr: &'t Expr) {
         use ExprKind as K;
-        self.exprs.push(expr);
+        if let Some(exprs) = &mut self.exprs {
+            exprs.push(expr);
+        }
         match &expr.kind {
             K::Param(_) | K::Null | K::Bool(_) | K::Number(_) | K::Text(_) | K::Blob(_) => {}
             K::Column { .. } | K::Opaque(_) => {}

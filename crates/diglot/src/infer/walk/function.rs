@@ -81,7 +81,7 @@ const TABLE: &[(&str, &[Takes])] = &[
 
 impl<'a> Walk<'a> {
     /// Walks the arguments of a function in a place that wants the type of `want`.
-    pub(super) fn function(&mut self, name: &str, args: &'a [Expr], want: Option<&Hint>) {
+    pub(super) fn function(&mut self, name: &str, args: &'a [Expr], want: Option<&Hint<'a>>) {
         match name {
             // The document, then path and value in turn; any value may be stored.
             "json_set" | "json_insert" | "json_replace" => {
