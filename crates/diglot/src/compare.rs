@@ -14,7 +14,7 @@ use crate::config::Config;
 use crate::diagnostic::Diagnostic;
 use crate::facts::{Fact, Facts, Group, Kind, facts};
 use crate::infer::PageOf;
-use crate::normal::{Around, Node, unmarked};
+use crate::normal::{Around, Node, Order, ends_with_write, unmarked};
 use crate::page::AnnotationKind;
 use crate::pipeline::Stats;
 use crate::source::{Sources, Span};
@@ -100,6 +100,8 @@ fn compare_with(
         json,
         documents: documents(&[sqlite, pg]),
         nullable: nullable(&[sqlite, pg]),
+        under_write_lock: ends_with_write(sqlite.tree),
+        order: Order::of(sqlite.tree),
     };
     let (left, right) = (facts(sqlite.tree, &around), facts(pg.tree, &around));
     let declared = declarations(&[sqlite, pg]);

@@ -257,7 +257,7 @@ impl Collector<'_, '_> {
                 self.push(kind, "", node);
             }
         }
-        for lock in &query.locks {
+        for lock in query.locks.iter().filter(|lock| !self.names.is_held_anyway(lock)) {
             let text = format!("for {} {}", lock.strength, lock.wait);
             self.push(Kind::Lock, "", Node::leaf(text.trim_end(), lock.span));
         }
@@ -301,6 +301,11 @@ impl Collector<'_, '_> {
             } else {
                 let on = on.map_or_else(Vec::new, |on| self.flat(on));
                 self.push(Kind::Join, relation, Node::set(word, on, span));
+            }
+            if let Some(handed) = self.names.handed_over(source) {
+                self.sources(&handed.sources, handed.filter);
+                self.conjuncts(Kind::Where, handed.filter);
+                handed.key.into_iter().for_each(|node| self.push(Kind::Where, "", node));
             }
         }
     }

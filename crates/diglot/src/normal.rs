@@ -6,6 +6,8 @@
 mod after;
 mod elements;
 mod equal;
+mod gate;
+mod handed_over;
 mod ignored_conflict;
 mod inner_in_effect;
 mod json;
@@ -15,6 +17,7 @@ mod negation;
 mod node;
 mod ordered_rows;
 mod query;
+mod write_lock;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -28,9 +31,11 @@ use crate::types::Base;
 
 pub(crate) use after::unmarked;
 pub use equal::ALL as EQUIVALENCES;
-pub(crate) use inner_in_effect::effective_join;
+pub(crate) use handed_over::Order;
+pub(crate) use inner_in_effect::{drops_rows_without, effective_join};
 pub(crate) use membership::as_exists;
 pub(crate) use node::Node;
+pub(crate) use write_lock::ends_with_write;
 
 /// What a statement's names mean while it is brought into normal form.
 pub(crate) struct Names<'t> {
@@ -56,6 +61,10 @@ pub(crate) struct Around<'t> {
     pub(crate) documents: BTreeSet<String>,
     /// Parameters that either page declares nullable.
     pub(crate) nullable: BTreeSet<String>,
+    /// Whether the SQLite page ends with a write, so that what it has read is still so.
+    pub(crate) under_write_lock: bool,
+    /// In which order the SQLite page writes and reads tables.
+    pub(crate) order: Order,
 }
 
 impl<'t> Names<'t> {

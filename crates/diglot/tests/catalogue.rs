@@ -28,8 +28,9 @@ const BARE: [&str; 6] = [
 ];
 
 /// Rules about what happens between sessions: a case of one session says nothing of it.
-const BETWEEN_SESSIONS: [&str; 8] = [
+const BETWEEN_SESSIONS: [&str; 9] = [
     "unlocked-claim",
+    "unlocked-fence",
     "stale-write",
     "counted-guard",
     "absence-guard",

@@ -116,7 +116,7 @@ fn nulls_must_take_the_same_place_on_both_pages() {
 }
 
 const SNAPSHOT: &str = "-- name: job_take :exec
-WITH seen AS (SELECT job.part, job.id, job.state FROM job WHERE job.part = :part AND job.state = 'waiting'),
+WITH seen AS (SELECT job.part, job.id, job.state FROM job WHERE job.part = :part AND job.state = 'waiting' FOR UPDATE),
 taken AS (UPDATE job SET state = 'taken' FROM seen WHERE job.part = :part AND job.id = seen.id)
 INSERT INTO event (part, id, state) SELECT seen.part, seen.id, seen.state FROM seen;
 ";

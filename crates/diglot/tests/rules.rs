@@ -355,6 +355,24 @@ const CASES: &[Case] = &[
         ],
     },
     Case {
+        rule: "unlocked-claim",
+        fires: &[
+            "WITH picked AS (SELECT id FROM job WHERE n = 0 ORDER BY id LIMIT 1) INSERT INTO live (id, dedup, state, used) SELECT picked.id, 'a', 'b', 0 FROM picked WHERE true ON CONFLICT (id) DO UPDATE SET state = excluded.state",
+        ],
+        silent: &[
+            "WITH picked AS (SELECT id FROM job WHERE n = 0 ORDER BY id LIMIT 1) INSERT INTO live (id, dedup, state, used) SELECT picked.id, 'a', 'b', 0 FROM picked WHERE true ON CONFLICT (id) DO UPDATE SET state = excluded.state WHERE live.state <> 'b'",
+        ],
+    },
+    Case {
+        rule: "unlocked-fence",
+        fires: &[
+            "WITH fence AS (SELECT id FROM live WHERE id = :id AND state = 'b') UPDATE live SET state = 'c' WHERE id = :id AND EXISTS (SELECT 1 FROM fence)",
+        ],
+        silent: &[
+            "WITH fence AS (SELECT id FROM live WHERE id = :id AND state = 'b') UPDATE live SET state = 'c' WHERE id = :id AND state = 'b' AND EXISTS (SELECT 1 FROM fence)",
+        ],
+    },
+    Case {
         rule: "unordered-set",
         fires: &["SELECT lane FROM job UNION SELECT kind FROM event"],
         silent: &["SELECT lane FROM job UNION SELECT kind FROM event ORDER BY 1"],

@@ -28,9 +28,13 @@ use crate::tree::{Expr, JoinKind, Source};
 /// The word of a source's join, as the condition leaves it.
 pub(crate) fn effective_join(source: &Source, filter: Option<&Expr>) -> &'static str {
     let Some(join) = &source.join else { return "" };
-    let drops = |filter: &Expr| present_columns(filter).iter().any(|(id, _)| *id == source.id);
     match join.kind {
-        JoinKind::Left if filter.is_some_and(drops) => "",
+        JoinKind::Left if drops_rows_without(source, filter) => "",
         kind => join_word(kind),
     }
+}
+
+/// Whether a condition drops the rows for which a source has no partner.
+pub(crate) fn drops_rows_without(source: &Source, filter: Option<&Expr>) -> bool {
+    filter.is_some_and(|filter| present_columns(filter).iter().any(|(id, _)| *id == source.id))
 }

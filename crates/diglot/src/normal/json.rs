@@ -33,12 +33,20 @@ pub(super) fn binary(names: &Names<'_>, op: &str, left: &Expr, right: &Expr, spa
             let mut members = Vec::new();
             for pair in args.chunks(2) {
                 let [key, value] = pair else { return None };
-                let ExprKind::Text(key) = &bare(key).kind else { return None };
-                members.push(Node::list(format!("'{key}'"), vec![value_of(names, value)], value.span));
+                members.push(member(names, key, value_of(names, value)));
             }
             Some(set_members(names, left, members, span))
         }
         _ => None,
+    }
+}
+
+/// A member that is set: by its name where that is written, else by the value that names it.
+pub(super) fn member(names: &Names<'_>, key: &Expr, value: Node) -> Node {
+    let span = value.span;
+    match &bare(key).kind {
+        ExprKind::Text(key) => Node::list(format!("'{key}'"), vec![value], span),
+        _ => Node::list("keyed", vec![names.expr(key), value], span),
     }
 }
 

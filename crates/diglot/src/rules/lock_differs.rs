@@ -2,8 +2,8 @@
 //!
 //! # What it finds
 //!
-//! FOR UPDATE, SKIP LOCKED or NOWAIT on one page only. SQLite has no row locks, so a lock on Postgres is always
-//! declared.
+//! FOR UPDATE, SKIP LOCKED or NOWAIT on one page only. SQLite has no row locks. Where its page writes, it holds the
+//! write lock, which is as good; where its page only reads, a lock on Postgres is declared.
 //!
 //! # Why it bites
 //!

@@ -4,7 +4,7 @@
 //!
 //! On the Postgres page of a pair: an UPDATE of rows that a query with LIMIT has picked from the same table
 //! without FOR UPDATE, where its own WHERE does not ask again for a column that it changes, or where LIMIT 1 picks one
-//! row.
+//! row. And an upsert by a key that such a CTE has picked, into whatever table.
 //!
 //! # Why it bites
 //!
@@ -23,9 +23,14 @@
 //! ```
 
 use super::Context;
-use super::look::{branches, sets, split, tables};
+use super::look::{branches, read_from, split, tables};
 use crate::diagnostic::Diagnostic;
-use crate::tree::{Body, Expr, ExprKind, Query, Source, SourceKind, Update};
+use crate::tree::{
+    Assignment, Body, ConflictAction, Expr, ExprKind, Insert, Query, Rows, Source, SourceId, SourceKind, Update,
+};
+
+/// What the second session does.
+const SAME_ROWS: &str = "two sessions can pick the same rows";
 
 pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
     if !context.is_pg_of_pair() {
@@ -33,7 +38,14 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
     }
     for part in &context.page.tree.parts {
         // A row that is deleted is gone for the second session, so a DELETE is no matter.
-        let Body::Update(update) = &part.body else { continue };
+        let update = match &part.body {
+            Body::Update(update) => update,
+            Body::Insert(insert) => {
+                upsert(context, insert, found);
+                continue;
+            }
+            Body::Query(_) | Body::Delete(_) => continue,
+        };
         let (target, filter) = (&update.target, update.filter.as_ref());
         let SourceKind::Table(table) = &target.kind else { continue };
         let asks_again = asks_again(update);
@@ -45,25 +57,50 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
             let is_picked = if asks_again { one } else { query.limit.is_some() };
             is_picked && query.locks.is_empty() && tables(query).iter().any(|(name, _)| name == table)
         }) {
-            let span = query.limit.as_ref().map_or(query.span, |limit| limit.span);
-            let message = format!("{}: rows of `{table}` are picked without a lock and then changed", context.name());
-            let label = match asks_again {
-                true => "a session that waited for this row gets nothing",
-                false => "two sessions can pick the same rows",
-            };
-            let finding = Diagnostic::error("unlocked-claim", message, span, label);
-            found.push(finding.context(target.span, "changed here").help("write `FOR UPDATE SKIP LOCKED` behind the LIMIT"));
+            let label = if asks_again { "a session that waited for this row gets nothing" } else { SAME_ROWS };
+            found.push(finding(context, query, table, target, label));
         }
     }
 }
 
+/// An upsert by a picked key writes over what another session has just written from the same pick.
+fn upsert(context: &Context<'_>, insert: &Insert, found: &mut Vec<Diagnostic>) {
+    let Some(conflict) = &insert.conflict else { return };
+    let ConflictAction::Update { set, filter, .. } = &conflict.action else { return };
+    let mut conditions = Vec::new();
+    split(filter.as_ref(), &mut conditions);
+    let Rows::Select(select) = &insert.rows.rows else { return };
+    if asks(&conditions, insert.target.id, set) {
+        return;
+    }
+    let key = conflict.target.as_deref().unwrap_or_default();
+    let values = insert.columns.iter().zip(&select.columns).filter(|((name, _), _)| key.contains(name));
+    let by: Vec<SourceId> = values.flat_map(|(_, value)| read_from(&value.expr)).collect();
+    for query in ctes(context, select.from.iter().filter(|source| by.contains(&source.id))) {
+        if let (Some((table, _)), Some(_), true) = (tables(query).first(), &query.limit, query.locks.is_empty()) {
+            found.push(finding(context, query, table, &insert.target, SAME_ROWS));
+        }
+    }
+}
+
+fn finding(context: &Context<'_>, query: &Query, table: &str, target: &Source, label: &str) -> Diagnostic {
+    let span = query.limit.as_ref().map_or(query.span, |limit| limit.span);
+    let message = format!("{}: rows of `{table}` are picked without a lock and then changed", context.name());
+    let found = Diagnostic::error("unlocked-claim", message, span, label);
+    found.context(target.span, "changed here").help("write `FOR UPDATE SKIP LOCKED` behind the LIMIT")
+}
+
 /// Whether the WHERE of the write itself asks for a column that it changes.
-fn asks_again(update: &Update) -> bool {
+pub(super) fn asks_again(update: &Update) -> bool {
     let mut conditions = Vec::new();
     split(update.filter.as_ref(), &mut conditions);
-    conditions.into_iter().filter(|condition| condition.subquery().is_none()).any(|condition| {
+    asks(&conditions, update.target.id, &update.set)
+}
+
+fn asks(conditions: &[&Expr], target: SourceId, set: &[Assignment]) -> bool {
+    conditions.iter().filter(|condition| condition.subquery().is_none()).any(|condition| {
         condition.exprs().iter().any(|expr| match &expr.kind {
-            ExprKind::Column { source, column } => *source == update.target.id && sets(update, column),
+            ExprKind::Column { source, column } => *source == target && set.iter().any(|set| set.column == *column),
             _ => false,
         })
     })

@@ -4,6 +4,7 @@ use super::path::{self, Step, bare};
 use super::rewrite::{Rewriter, Sql, Written};
 use super::word_in;
 use crate::dialect::Dialect;
+use crate::normal::ends_with_write;
 use crate::source::Span;
 use crate::tree::{Body, Conflict, Delete, Expr, ExprKind, Insert, Rows};
 use crate::types::Base;
@@ -334,7 +335,7 @@ fn clauses(rewriter: &mut Rewriter<'_>) {
             for lock in &query.locks {
                 rewriter.write(lock.span, Written::new());
                 let line = "-- diverges(lock): SQLite has one writer, so that nobody else changes the rows meanwhile.";
-                if !rewriter.declared.iter().any(|declared| declared == line) {
+                if !ends_with_write(tree) && !rewriter.declared.iter().any(|declared| declared == line) {
                     rewriter.declared.push(line.to_owned());
                 }
             }

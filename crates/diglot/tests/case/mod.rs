@@ -148,9 +148,8 @@ pub(crate) fn page(case: &toml::Table, dialect: &str, mark: char) -> (String, St
         for text in session_texts(case, dialect) {
             let Some(other) = facing.iter().find(|other| other.key == text.key) else { continue };
             let mut lines = String::new();
-            // The lock of a subquery belongs to the one write that it stands in.
-            let is_own = ["with", "select"].iter().any(|word| text.sql.to_lowercase().starts_with(word));
-            if dialect == "pg" && is_own && text.sql.contains("FOR UPDATE") && whole_lock {
+            let is_read = text.sql.trim_start().to_uppercase().starts_with("SELECT");
+            if dialect == "pg" && text.sql.contains("FOR UPDATE") && is_read && whole_lock {
                 lines += "-- diverges(lock): SQLite runs it under BEGIN IMMEDIATE\n";
             }
             if text.in_transaction && other.in_transaction {

@@ -82,8 +82,11 @@ pub(super) fn extracted(node: &Node) -> Option<Node> {
     (field.head == "'epoch'").then(|| moment(time, true))
 }
 
-/// A literal as the time in UTC that it says; whatever else it is. Without a zone Postgres takes that of the session.
+/// A literal as the time in UTC that it says, and the time at which the statement runs; whatever else it is. Without a zone Postgres takes that of the session.
 pub(super) fn moment(time: &Node, zoned: bool) -> Node {
+    if time.head == "'now'" || time.head == "statement_timestamp" {
+        return Node::leaf("time of the statement", time.span);
+    }
     let inner = super::inside(time, "cast timestamp").unwrap_or(time);
     let Some(text) = super::literal(inner) else { return time.clone() };
     match ["+00:00", "+00", "Z"].iter().find_map(|zone| text.strip_suffix(zone)) {

@@ -57,6 +57,7 @@ equivalences! {
         json_whole_number = "json-whole-number",
         json_type_word = "json-type-word",
         json_nested_key = "json-nested-key",
+        json_merge = "json-merge",
         array_as_json = "array-as-json",
         text_chain = "text-chain",
         hyphenated_id = "hyphenated-id",
@@ -71,6 +72,8 @@ equivalences! {
         "../known.rs" = "known-values",
         "../membership.rs" = "membership",
         "../negation.rs" = "negation",
+        "../write_lock.rs" = "write-lock",
+        "../handed_over.rs" = "handed-over",
     }
 }
 

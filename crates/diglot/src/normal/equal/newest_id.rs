@@ -4,7 +4,8 @@
 //!
 //! Postgres hands it over with RETURNING from a CTE. A statement of a SQLite unit cannot name a row of another one, but
 //! AUTOINCREMENT gives no number twice and every one is greater than those before: under the one write lock the
-//! greatest id of the table is the one of the insert before, if that makes one row for sure.
+//! greatest id of the table is the one of the insert before, if that has made one row: of VALUES, or of a CTE that finds
+//! one row at most by its key and without which the later statement has no row to answer for.
 //!
 //! # The same
 //!
@@ -12,19 +13,28 @@
 //! sqlite: INSERT INTO log (n) VALUES (1); UPDATE u SET name = 'x' WHERE n = 1 RETURNING (SELECT max(log.id) FROM log) AS c
 //! pg:     WITH told AS (INSERT INTO log (n) VALUES (1) RETURNING id), done AS (UPDATE u SET name = 'x' WHERE n = 1) SELECT told.id AS c FROM told
 //! ```
+//! sqlite: WITH seat AS (SELECT t.n FROM t WHERE t.id = :id) INSERT INTO log (n) SELECT seat.n FROM seat; WITH seat AS (SELECT t.n FROM t WHERE t.id = :id) UPDATE u SET name = 'x' WHERE n = 1 AND EXISTS (SELECT 1 FROM seat) RETURNING (SELECT max(log.id) FROM log) AS c
+//! pg:     WITH seat AS (SELECT t.n FROM t WHERE t.id = :id), told AS (INSERT INTO log (n) SELECT seat.n FROM seat RETURNING id), done AS (UPDATE u SET name = 'x' WHERE n = 1 AND EXISTS (SELECT 1 FROM seat)) SELECT told.id AS c FROM told
+//! ```
 //!
 //! # Not the same
 //!
 //! ```text
 //! sqlite: INSERT INTO log (n) VALUES (1); UPDATE u SET name = 'x' WHERE n = 1 RETURNING (SELECT min(log.id) FROM log) AS c
 //! pg:     WITH told AS (INSERT INTO log (n) VALUES (1) RETURNING id), done AS (UPDATE u SET name = 'x' WHERE n = 1) SELECT told.id AS c FROM told
+//! sqlite: WITH seat AS (SELECT t.n FROM t WHERE t.id = :id) INSERT INTO log (n) SELECT seat.n FROM seat; UPDATE u SET name = 'x' WHERE n = 1 RETURNING (SELECT max(log.id) FROM log) AS c
+//! pg:     WITH seat AS (SELECT t.n FROM t WHERE t.id = :id), told AS (INSERT INTO log (n) SELECT seat.n FROM seat RETURNING id), done AS (UPDATE u SET name = 'x' WHERE n = 1) SELECT told.id AS c FROM told
+//! sqlite: WITH seat AS (SELECT t.n FROM t WHERE t.n = :n) INSERT INTO log (n) SELECT seat.n FROM seat; WITH seat AS (SELECT t.n FROM t WHERE t.n = :n) UPDATE u SET name = 'x' WHERE n = 1 AND EXISTS (SELECT 1 FROM seat) RETURNING (SELECT max(log.id) FROM log) AS c
+//! pg:     WITH seat AS (SELECT t.n FROM t WHERE t.n = :n), told AS (INSERT INTO log (n) SELECT seat.n FROM seat RETURNING id), done AS (UPDATE u SET name = 'x' WHERE n = 1 AND EXISTS (SELECT 1 FROM seat)) SELECT told.id AS c FROM told
+//! sqlite: WITH seat AS (SELECT t.n FROM t WHERE t.id = :id) INSERT INTO log (n) SELECT seat.n FROM seat; UPDATE t SET n = 5 WHERE t.n = 4; WITH seat AS (SELECT t.n FROM t WHERE t.id = :id) UPDATE u SET name = 'x' WHERE n = 1 AND EXISTS (SELECT 1 FROM seat) RETURNING (SELECT max(log.id) FROM log) AS c
+//! pg:     WITH seat AS (SELECT t.n FROM t WHERE t.id = :id), told AS (INSERT INTO log (n) SELECT seat.n FROM seat RETURNING id), more AS (UPDATE t SET n = 5 WHERE t.n = 4), done AS (UPDATE u SET name = 'x' WHERE n = 1 AND EXISTS (SELECT 1 FROM seat)) SELECT told.id AS c FROM told
 //! ```
 
-use super::super::{Names, Node};
+use super::super::{Names, Node, gate};
 use crate::dialect::Dialect;
 use crate::schema::Fill;
 use crate::source::Span;
-use crate::tree::{Body, Expr, ExprKind, Insert, Query, Rows, SourceKind};
+use crate::tree::{Body, Expr, ExprKind, Insert, Query, Rows, Source, SourceKind};
 
 pub(super) fn step(names: &Names<'_>, expr: &Expr, node: &Node) -> Option<Node> {
     let ExprKind::Scalar(query) = &expr.kind else { return None };
@@ -48,18 +58,27 @@ fn greatest(query: &Query) -> Option<(&str, &str)> {
     (name == "max" && whole).then_some((table, column))
 }
 
-/// Whether a statement of the unit inserts into a table before a place.
+/// Whether the one statement of the unit that inserts into a table stands before a place, and has made one row for sure.
 fn inserts_before(names: &Names<'_>, table: &str, column: &str, place: Span) -> bool {
-    names.statement.parts.iter().any(|part| {
-        let Body::Insert(insert) = &part.body else { return false };
-        part.span.end <= place.start
-            && matches!(&insert.target.kind, SourceKind::Table(name) if name == table)
-            && is_one_row(insert, column)
-    })
+    let parts = &names.statement.parts;
+    let mut writers = parts.iter().filter_map(|part| match &part.body {
+        Body::Insert(insert) if is_table(&insert.target, table) => Some((part, insert)),
+        _ => None,
+    });
+    let (Some((part, insert)), None) = (writers.next(), writers.next()) else { return false };
+    let numbered = insert.or.is_none()
+        && insert.conflict.is_none()
+        && part.span.end <= place.start
+        && insert.columns.iter().all(|(name, _)| name != column);
+    let asking = parts.iter().find(|other| other.name.is_none() && other.span.contains(place));
+    numbered && (is_one_row(insert) || asking.is_some_and(|asking| gate::has_made_one(names, part, asking)))
 }
 
-/// Whether an insert makes one row for sure, and lets the table number it.
-fn is_one_row(insert: &Insert, column: &str) -> bool {
-    let single = matches!(&insert.rows.rows, Rows::Values(rows, _) if rows.len() == 1);
-    single && insert.or.is_none() && insert.conflict.is_none() && insert.columns.iter().all(|(name, _)| name != column)
+/// Whether an insert makes one row whatever the tables hold.
+fn is_one_row(insert: &Insert) -> bool {
+    matches!(&insert.rows.rows, Rows::Values(rows, _) if rows.len() == 1)
+}
+
+fn is_table(source: &Source, table: &str) -> bool {
+    matches!(&source.kind, SourceKind::Table(name) if name == table)
 }

@@ -1,0 +1,94 @@
+//! `json_patch` with an object that is built on the spot, and `||` on every level.
+//!
+//! # Why
+//!
+//! `json_patch` sets the members of a new object, whatever their names are; a member that is an object itself goes into
+//! the object that is there, or into a new one where there is none. Postgres does so when the level begins with the
+//! object that is there, if it is one, and else with `'{}'`. A value that is NULL would remove the member on SQLite.
+//!
+//! # The same
+//!
+//! ```text
+//! sqlite: SELECT json_patch(t.doc, json_object(t.name, 'x')) AS c FROM t
+//! pg:     SELECT t.doc || jsonb_build_object(t.name, 'x'::text) AS c FROM t
+//! sqlite: SELECT json_patch(t.doc, json_object('a', json_object(t.name, 'x'))) AS c FROM t
+//! pg:     SELECT t.doc || jsonb_build_object('a', CASE WHEN jsonb_typeof(t.doc->'a') = 'object' THEN t.doc->'a' ELSE '{}' END || jsonb_build_object(t.name, 'x'::text)) AS c FROM t
+//! ```
+//!
+//! # Not the same
+//!
+//! ```text
+//! sqlite: SELECT json_patch(t.doc, json_object(t.name, t.note)) AS c FROM t
+//! pg:     SELECT t.doc || jsonb_build_object(t.name, t.note) AS c FROM t
+//! sqlite: SELECT json_patch(t.doc, json_object('a', json_object(t.name, 'x'))) AS c FROM t
+//! pg:     SELECT t.doc || jsonb_build_object('a', jsonb_build_object(t.name, 'x'::text)) AS c FROM t
+//! sqlite: SELECT json_patch(t.doc, t.words) AS c FROM t
+//! pg:     SELECT t.doc || t.doc AS c FROM t
+//! ```
+
+use super::super::{Names, Node, json};
+use crate::tree::{Expr, ExprKind};
+use crate::types::Base;
+
+pub(super) fn step(names: &Names<'_>, expr: &Expr, node: &Node) -> Option<Node> {
+    if node.head == "json-set" {
+        return objects_that_are_there(node);
+    }
+    let ("json_patch", ExprKind::Call { args, .. }) = (node.head.as_str(), &expr.kind) else { return None };
+    let [_, patch] = args.as_slice() else { return None };
+    let members = Node::set("members", patched(names, patch)?, node.span);
+    Some(Node::list("json-set", vec![node.kids.first()?.clone(), members], node.span))
+}
+
+/// The members that a patch sets, where it removes none.
+fn patched(names: &Names<'_>, patch: &Expr) -> Option<Vec<Node>> {
+    let pairs = built(patch)?.chunks(2);
+    let mut members = Vec::new();
+    for pair in pairs {
+        let [key, value] = pair else { return None };
+        let member = match built(value) {
+            Some(_) => {
+                let ExprKind::Text(key) = &key.kind else { return None };
+                Node::list(format!("merged '{key}'"), vec![Node::set("members", patched(names, value)?, value.span)], value.span)
+            }
+            None if names.required(value) && value.base() != Some(&Base::Json) => json::member(names, key, names.expr(value)),
+            None => return None,
+        };
+        members.push(member);
+    }
+    Some(members)
+}
+
+/// The keys and values of an object that is built.
+fn built(expr: &Expr) -> Option<&[Expr]> {
+    match &expr.kind {
+        ExprKind::Call { name, args, .. } if name == "json_object" => Some(args),
+        _ => None,
+    }
+}
+
+/// Members whose value is the object that is there, or else a new one, with members of its own.
+fn objects_that_are_there(node: &Node) -> Option<Node> {
+    let (document, members) = super::both(node, "json-set").filter(|(_, members)| members.head == "members")?;
+    let merged: Vec<Option<Node>> = members.kids.iter().map(|member| merged(document, member)).collect();
+    merged.iter().any(Option::is_some).then(|| {
+        let kids = members.kids.iter().zip(merged).map(|(plain, merged)| merged.unwrap_or_else(|| plain.clone()));
+        let members = Node { kids: kids.collect(), ..members.clone() };
+        Node { kids: vec![document.clone(), members], ..node.clone() }
+    })
+}
+
+fn merged(document: &Node, member: &Node) -> Option<Node> {
+    let [value] = member.kids.as_slice() else { return None };
+    let (base, inner) = super::both(value, "json-set")?;
+    let (branch, otherwise) = super::both(base, "case")?;
+    let (condition, there) = super::both(branch, "when")?;
+    let is_of = |node: &Node, head: &str| {
+        node.head == head && node.kids.first().is_some_and(|kid| kid.key() == document.key())
+    };
+    let is_asked = is_of(condition, &format!("json-is {} object", member.head));
+    let is_there = is_of(there, &format!("json-value {}", member.head));
+    let is_empty = otherwise.head == "'{}'" || super::inside(otherwise, "json").is_some_and(|kid| kid.head == "'{}'");
+    (is_asked && is_there && is_empty)
+        .then(|| Node::list(format!("merged {}", member.head), vec![inner.clone()], member.span))
+}

@@ -1,0 +1,168 @@
+//! What holds between the statements of a SQLite unit that all ask the same CTE, which each of them repeats.
+
+use std::collections::BTreeSet;
+
+use super::Names;
+use crate::tree::{Body, Expr, ExprKind, JoinKind, Part, Query, Rows, Select, Source, SourceId, SourceKind};
+
+/// Whether an insert has made one row wherever a later statement of the unit has a row.
+///
+/// Both take their rows from one CTE, or ask for it. It gives one row at most. What is written in between asks for it
+/// too, or touches no table that it reads: so where it gives a row to the later statement, it gave one to the insert.
+pub(super) fn has_made_one(names: &Names<'_>, insert: &Part, later: &Part) -> bool {
+    let Some(gate) = source_of_insert(insert) else { return false };
+    let of = |part: &Part| cte(names, part.statement, gate);
+    let (Some(first), Some(_)) = (of(insert), of(later)) else { return false };
+    let Body::Query(query) = &first.body else { return false };
+    let mut read = BTreeSet::new();
+    tables(names, first, &mut read);
+    let harmless = |part: &&Part| {
+        part.target()
+            .is_none_or(|target| !matches!(&target.kind, SourceKind::Table(name) if read.contains(name.as_str())))
+            || asks(part, gate)
+    };
+    let mut between =
+        names.statement.parts.iter().filter(|part| (insert.statement..later.statement).contains(&part.statement));
+    asks(later, gate) && between.all(|part| harmless(&part)) && gives_one(names, query)
+}
+
+/// The CTE whose rows an insert takes, each one time.
+fn source_of_insert(part: &Part) -> Option<&str> {
+    let Body::Insert(insert) = &part.body else { return None };
+    let Rows::Select(select) = &insert.rows.rows else { return None };
+    let whole = insert.rows.limit.is_none() && insert.rows.offset.is_none() && is_plain(select);
+    match select.from.as_slice() {
+        [source] if whole && select.filter.is_none() => cte_name(source),
+        _ => None,
+    }
+}
+
+/// Whether a SELECT gives each row that it finds, one time.
+fn is_plain(select: &Select) -> bool {
+    select.distinct.is_none()
+        && select.group.is_empty()
+        && select.having.is_none()
+        && !select.columns.iter().any(|column| crate::resolve::is_aggregate_call(&column.expr))
+}
+
+fn cte_name(source: &Source) -> Option<&str> {
+    match &source.kind {
+        SourceKind::Cte(name) => Some(name),
+        _ => None,
+    }
+}
+
+/// The CTE of that name in one of the unit's statements.
+fn cte<'t>(names: &Names<'t>, statement: usize, name: &str) -> Option<&'t Part> {
+    let own = |part: &&Part| part.statement == statement && part.name.as_deref() == Some(name);
+    names.statement.parts.iter().find(own)
+}
+
+/// Every table that a CTE reads, itself or through others.
+fn tables<'t>(names: &Names<'t>, part: &'t Part, read: &mut BTreeSet<&'t str>) {
+    for source in part.sources() {
+        match &source.kind {
+            SourceKind::Table(name) => {
+                read.insert(name);
+            }
+            SourceKind::Cte(name) if part.name.as_deref() != Some(name) => {
+                if let Some(part) = cte(names, part.statement, name) {
+                    tables(names, part, read);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Whether a write does nothing when a CTE gives no row.
+fn asks(part: &Part, gate: &str) -> bool {
+    let inner = |sources: &[Source]| {
+        let outer = |source: &Source| {
+            source.join.as_ref().is_some_and(|join| matches!(join.kind, JoinKind::Right | JoinKind::Full))
+        };
+        let needed = |source: &Source| {
+            cte_name(source) == Some(gate) && source.join.as_ref().is_none_or(|join| join.kind != JoinKind::Left)
+        };
+        sources.iter().any(needed) && !sources.iter().any(outer)
+    };
+    match &part.body {
+        Body::Update(update) => inner(&update.from) || demands(update.filter.as_ref(), gate),
+        Body::Delete(delete) => demands(delete.filter.as_ref(), gate),
+        Body::Insert(insert) => match &insert.rows.rows {
+            Rows::Select(select) => is_plain(select) && (inner(&select.from) || demands(select.filter.as_ref(), gate)),
+            _ => false,
+        },
+        Body::Query(_) => true,
+    }
+}
+
+/// Whether a condition asks for a row of a CTE.
+fn demands(filter: Option<&Expr>, gate: &str) -> bool {
+    let takes = |query: &Query| match &query.rows {
+        Rows::Select(select) => {
+            is_plain(select) && matches!(select.from.as_slice(), [source] if cte_name(source) == Some(gate))
+        }
+        _ => false,
+    };
+    filter.into_iter().flat_map(Expr::conjuncts).any(|condition| match &condition.kind {
+        ExprKind::Exists { query, negated: false } => takes(query),
+        // A comparison with what no row gives is not true.
+        ExprKind::Binary { op, left, right } if op == "=" => {
+            [left, right].into_iter().any(|side| matches!(&side.kind, ExprKind::Scalar(query) if takes(query)))
+        }
+        _ => false,
+    })
+}
+
+/// Whether a query gives one row at most: a key of every table is given by values that do not depend on its row.
+fn gives_one(names: &Names<'_>, query: &Query) -> bool {
+    let Rows::Select(select) = &query.rows else { return false };
+    let mut conditions: Vec<&Expr> = select.filter.iter().flat_map(Expr::conjuncts).collect();
+    for source in &select.from {
+        let Some(join) = &source.join else { continue };
+        if !matches!(join.kind, JoinKind::Inner | JoinKind::Cross) {
+            return false;
+        }
+        conditions.extend(join.on.iter().flat_map(Expr::conjuncts));
+    }
+    let mut open: BTreeSet<SourceId> = select.from.iter().map(|source| source.id).collect();
+    while let Some(source) =
+        select.from.iter().find(|source| open.contains(&source.id) && is_settled(names, source, &conditions, &open))
+    {
+        open.remove(&source.id);
+    }
+    open.is_empty()
+}
+
+/// Whether a key of a table is given by values that do not depend on open sources.
+fn is_settled(names: &Names<'_>, source: &Source, conditions: &[&Expr], open: &BTreeSet<SourceId>) -> bool {
+    let SourceKind::Table(table) = &source.kind else { return false };
+    let Some(table) = names.around.sqlite.tables.get(table).filter(|table| !table.view) else { return false };
+    let given = |column: &str| {
+        let own = |expr: &Expr| matches!(&expr.kind, ExprKind::Column { source: id, column: name } if *id == source.id && name == column);
+        let known = |expr: &Expr| is_value(expr) && !expr.exprs().iter().any(|inner| depends_on(inner, open));
+        conditions.iter().any(|condition| match &condition.kind {
+            ExprKind::Binary { op, left, right } if op == "=" => own(left) && known(right) || own(right) && known(left),
+            _ => false,
+        })
+    };
+    table.keys().any(|key| key.iter().all(|column| given(column)))
+}
+
+/// Whether an expression has one value for all rows of a source that it does not name.
+fn is_value(expr: &Expr) -> bool {
+    matches!(
+        expr.kind,
+        ExprKind::Param(_)
+            | ExprKind::Number(_)
+            | ExprKind::Text(_)
+            | ExprKind::Blob(_)
+            | ExprKind::Column { .. }
+            | ExprKind::Scalar(_)
+    )
+}
+
+fn depends_on(expr: &Expr, sources: &BTreeSet<SourceId>) -> bool {
+    matches!(&expr.kind, ExprKind::Column { source, .. } if sources.contains(source))
+}

@@ -1,0 +1,103 @@
+//! A write depends on a condition that was asked without a lock.
+//!
+//! # What it finds
+//!
+//! On the Postgres page of a pair: an UPDATE that needs a row of a CTE over its own table, where the CTE asks for a column
+//! beside the key, takes no lock, and the UPDATE's own WHERE does not ask again.
+//!
+//! # Why it bites
+//!
+//! The CTE sees the table as it was when the statement began. Where another session has changed the row since, the UPDATE
+//! waits for it and then does its own, although the condition holds no more: only its WHERE is asked again. SQLite has
+//! one writer.
+//!
+//! # Write instead
+//!
+//! FOR UPDATE in the CTE, or the condition in the UPDATE too.
+//!
+//! # Example
+//!
+//! ```text
+//! WITH fence AS (SELECT id FROM job WHERE id = :id AND state = 'active' FOR UPDATE)
+//! UPDATE job SET state = 'done' WHERE id = :id AND EXISTS (SELECT 1 FROM fence)
+//! ```
+
+use super::Context;
+use super::look::{branches, split, tables};
+use super::unlocked_claim::asks_again;
+use crate::diagnostic::Diagnostic;
+use crate::tree::{Body, Expr, ExprKind, Part, Query, Source, SourceId, SourceKind, Update};
+
+pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
+    if !context.is_pg_of_pair() {
+        return;
+    }
+    for part in &context.page.tree.parts {
+        let Body::Update(update) = &part.body else { continue };
+        let SourceKind::Table(target) = &update.target.kind else { continue };
+        if asks_again(update) {
+            continue;
+        }
+        // Of rows that a LIMIT has picked `unlocked-claim` tells.
+        let is_loose = |query: &&Query| query.locks.is_empty() && query.limit.is_none();
+        let fences = needed(part).into_iter().filter_map(|name| context.cte(name)).filter(is_loose);
+        let open = fences.into_iter().find_map(|query| {
+            let own: Vec<SourceId> =
+                tables(query).into_iter().filter(|(name, _)| name == target).map(|(_, id)| id).collect();
+            let key = context.target(part).map_or(&[][..], |table| &table.primary_key);
+            let kept = |column: &str| key.iter().any(|name| name == column) || asked(update).contains(&column);
+            conditions(query).into_iter().find(|condition| asks_for(condition, &own, &kept))
+        });
+        if let Some(condition) = open {
+            let message = format!("{}: `{target}` is changed under a condition asked without a lock", context.name());
+            let finding = Diagnostic::error("unlocked-fence", message, condition.span, "may hold no more when it is changed");
+            found.push(
+                finding
+                    .context(update.target.span, "changed here")
+                    .help("write FOR UPDATE in the CTE, or the condition in the UPDATE too"),
+            );
+        }
+    }
+}
+
+/// The CTEs that a part reads.
+fn needed(part: &Part) -> Vec<&str> {
+    part.sources().into_iter().filter_map(cte_name).collect()
+}
+
+fn cte_name(source: &Source) -> Option<&str> {
+    match &source.kind {
+        SourceKind::Cte(name) => Some(name),
+        _ => None,
+    }
+}
+
+/// The conditions that every row of a query fulfils.
+fn conditions(query: &Query) -> Vec<&Expr> {
+    let (mut selects, mut found) = (Vec::new(), Vec::new());
+    branches(&query.rows, &mut selects);
+    selects.into_iter().for_each(|select| split(select.filter.as_ref(), &mut found));
+    found
+}
+
+/// The columns that the UPDATE's own WHERE asks for.
+fn asked(update: &Update) -> Vec<&str> {
+    let conditions = update.filter.iter().flat_map(Expr::conjuncts).filter(|condition| condition.subquery().is_none());
+    let own = |expr: &Expr| matches!(&expr.kind, ExprKind::Column { source, .. } if *source == update.target.id);
+    conditions.flat_map(Expr::exprs).filter(|expr| own(expr)).filter_map(column_name).collect()
+}
+
+fn column_name(expr: &Expr) -> Option<&str> {
+    match &expr.kind {
+        ExprKind::Column { column, .. } => Some(column),
+        _ => None,
+    }
+}
+
+/// Whether a condition is about a column of a source that nothing keeps as it was.
+fn asks_for(condition: &Expr, own: &[SourceId], kept: &impl Fn(&str) -> bool) -> bool {
+    condition.exprs().into_iter().any(|expr| match &expr.kind {
+        ExprKind::Column { source, column } => own.contains(source) && !kept(column),
+        _ => false,
+    })
+}
