@@ -1,9 +1,8 @@
 -- Ends the running attempt and its execution with success. No row: the handle does not hold the lease.
 -- name: attempt_complete :opt
--- diverges(where.outcome): a successor that committed during the wait for the lock shows in the locked attempt; nobody writes in between on SQLite, whose later statements run after the outcome is written.
--- diverges(where.attempt_index): on SQLite the fence asks for the successor itself, which a snapshot on Postgres might not show yet.
+-- diverges(where.outcome#1e3113): a successor that committed during the wait for the lock shows in the locked attempt; nobody writes in between on SQLite, whose later statements run after the outcome is written.
+-- diverges(where.attempt_index#baca1f): on SQLite the fence asks for the successor itself, which a snapshot on Postgres might not show yet.
 -- param: result bytes null
--- diverges(lock): SQLite has a single writer; on Postgres the execution is locked first, then its attempt, as everywhere.
 -- column: completion_event_id i64
 -- column: lease_event_id i64
 WITH fence AS (
@@ -73,9 +72,8 @@ SELECT completion.event_id AS completion_event_id, lease.event_id AS lease_event
 
 -- Ends the running attempt and its execution with a failure. No row: the handle does not hold the lease.
 -- name: attempt_fail :opt
--- diverges(where.outcome): a successor that committed during the wait for the lock shows in the locked attempt; nobody writes in between on SQLite, whose later statements run after the outcome is written.
--- diverges(where.attempt_index): on SQLite the fence asks for the successor itself, which a snapshot on Postgres might not show yet.
--- diverges(lock): SQLite has a single writer; on Postgres the execution is locked first, then its attempt, as everywhere.
+-- diverges(where.outcome#1e3113): a successor that committed during the wait for the lock shows in the locked attempt; nobody writes in between on SQLite, whose later statements run after the outcome is written.
+-- diverges(where.attempt_index#baca1f): on SQLite the fence asks for the successor itself, which a snapshot on Postgres might not show yet.
 -- column: completion_event_id i64
 -- column: lease_event_id i64
 WITH fence AS (
@@ -147,7 +145,6 @@ SELECT completion.event_id AS completion_event_id, lease.event_id AS lease_event
 -- does not hold the lease.
 -- name: attempt_progress :opt
 -- param: changed_fields json
--- diverges(lock): SQLite has a single writer; on Postgres the execution is locked first, then its attempt, as everywhere.
 WITH fence AS (
   SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields
     FROM ff_exec_core AS core
@@ -208,7 +205,6 @@ SELECT attempt.attempt_index, attempt.worker_id, attempt.worker_instance_id, att
 -- Cancels an execution for the worker that holds it. An execution that was never claimed has no attempt to
 -- be fenced by and is cancelled as well. No row: it is missing, has ended, or another lease took over.
 -- name: attempt_cancel :opt
--- diverges(lock): SQLite has a single writer; on Postgres the execution is locked before its attempt changes.
 -- column: completion_event_id i64
 -- column: lease_event_id i64 null
 WITH fence AS (

@@ -7,7 +7,6 @@
 -- column: dimension text
 -- column: current_usage i64
 -- column: limit_value i64
--- diverges(lock): SQLite has a single writer; on Postgres the counters are locked in the order of their names.
 -- allow(text-order): the order only keeps two reports from waiting for each other.
 WITH asked AS (
   SELECT given.key AS dimension, CAST(given.value AS bigint) AS delta

@@ -135,7 +135,6 @@ SELECT core.execution_id
 -- Written as an upsert because Postgres routes an insert to one partition, while an update that joins would
 -- lock them all; the inserted values are inert, since every row of `ff_delayed` has its execution.
 -- name: execution_promote_due :rows
--- diverges(lock): SQLite has one writer; on Postgres several processes promote at once and each takes rows of its own.
 WITH due AS (
   SELECT waiting.partition_key, waiting.execution_id, waiting.lane_id
     FROM ff_delayed AS waiting

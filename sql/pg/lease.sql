@@ -6,7 +6,6 @@
 -- name: lease_claim :opt
 -- param: capabilities text[]
 -- param: lease_id text
--- diverges(lock): SQLite has one writer; on Postgres each claimer takes a row that no other claimer is taking.
 -- column: lease_event_id i64
 WITH picked AS (
   SELECT ready.partition_key, ready.execution_id, ready.attempt_index
@@ -71,7 +70,6 @@ SELECT attempt.partition_key, attempt.execution_id, attempt.attempt_index, attem
 -- Moves the end of a lease. A lease whose time has passed is moved as well, as long as nobody took it or
 -- swept it. No row: the handle does not hold the lease.
 -- name: lease_renew :opt
--- diverges(lock): SQLite has a single writer; on Postgres the execution is locked first, then its attempt, as everywhere.
 -- column: lease_event_id i64
 WITH fence AS (
   SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields
@@ -112,7 +110,6 @@ SELECT lease.event_id AS lease_event_id
 -- Leases an attempt again, on its next epoch, for the worker that resumes it. No row: the execution has ended
 -- or somebody else leased the attempt since it was read.
 -- name: lease_reseat :opt
--- diverges(lock): SQLite has a single writer; on Postgres the execution is locked first, then its attempt, as everywhere.
 -- column: lease_event_id i64
 WITH seat AS (
   SELECT core.partition_key, core.execution_id, core.raw_fields

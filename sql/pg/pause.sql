@@ -1,9 +1,8 @@
 -- Interrupts the running attempt until `delay_until_ms`. The wake-up time takes the deadline column; the
 -- deadline itself is kept in the open document. No row: the handle does not hold the lease.
 -- name: pause_until :opt
--- diverges(where.outcome): a successor that committed during the wait for the lock shows in the locked attempt; nobody writes in between on SQLite, whose later statements run after the outcome is written.
--- diverges(where.attempt_index): on SQLite the fence asks for the successor itself, which a snapshot on Postgres might not show yet.
--- diverges(lock): SQLite has a single writer; on Postgres the execution is locked first, then its attempt, as everywhere.
+-- diverges(where.outcome#1e3113): a successor that committed during the wait for the lock shows in the locked attempt; nobody writes in between on SQLite, whose later statements run after the outcome is written.
+-- diverges(where.attempt_index#baca1f): on SQLite the fence asks for the successor itself, which a snapshot on Postgres might not show yet.
 -- column: lease_event_id i64
 WITH fence AS (
   SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields
@@ -62,9 +61,8 @@ SELECT lease.event_id AS lease_event_id
 -- Interrupts the running attempt until the children of its execution are done. No row: the handle does
 -- not hold the lease.
 -- name: pause_for_children :opt
--- diverges(where.outcome): a successor that committed during the wait for the lock shows in the locked attempt; nobody writes in between on SQLite, whose later statements run after the outcome is written.
--- diverges(where.attempt_index): on SQLite the fence asks for the successor itself, which a snapshot on Postgres might not show yet.
--- diverges(lock): SQLite has a single writer; on Postgres the execution is locked first, then its attempt, as everywhere.
+-- diverges(where.outcome#1e3113): a successor that committed during the wait for the lock shows in the locked attempt; nobody writes in between on SQLite, whose later statements run after the outcome is written.
+-- diverges(where.attempt_index#baca1f): on SQLite the fence asks for the successor itself, which a snapshot on Postgres might not show yet.
 -- column: lease_event_id i64
 WITH fence AS (
   SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields

@@ -3,7 +3,6 @@
 -- name: resume_claim :opt
 -- param: lease_id text
 -- column: lease_event_id i64
--- diverges(lock): SQLite has a single writer; on Postgres the execution is locked first, then its attempt, as everywhere.
 -- allow(scalar-many): one attempt fits: the one the execution points to, or the newest where there is none such.
 WITH seat AS (
   SELECT core.partition_key, core.execution_id, core.raw_fields, free.attempt_index

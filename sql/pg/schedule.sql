@@ -118,7 +118,6 @@ SELECT granted.partition_key, granted.execution_id
 -- Offers a granted execution to claims again when its grants have expired, and deletes them. No row: it is granted
 -- no longer, or a grant is live.
 -- name: schedule_granted_release :opt
--- diverges(lock): SQLite has a single writer; on Postgres the execution is locked before its grants go.
 WITH free AS (
   SELECT core.partition_key, core.execution_id
     FROM ff_exec_core AS core

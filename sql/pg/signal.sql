@@ -25,7 +25,6 @@ SELECT waiting.execution_id, waiting.token_kid, waiting.token, waiting.waitpoint
 -- param: waitpoint_text text
 -- param: seen_members text
 -- column: signal_event_id i64
--- diverges(lock): SQLite has a single writer; on Postgres the execution is locked first, then its suspension.
 WITH suspended AS (
   SELECT core.partition_key, core.execution_id, core.raw_fields
     FROM ff_exec_core AS core
@@ -69,7 +68,6 @@ SELECT event.event_id AS signal_event_id
 -- param: seen_members text
 -- column: signal_event_id i64
 -- column: completion_event_id i64
--- diverges(lock): SQLite has a single writer; on Postgres the execution is locked first, then its suspension.
 WITH suspended AS (
   SELECT core.partition_key, core.execution_id, core.raw_fields
     FROM ff_exec_core AS core

@@ -6,7 +6,6 @@
 -- param: timeout_at_ms i64 null
 -- param: idempotency_key text null
 -- column: lease_event_id i64
--- diverges(lock): SQLite has a single writer; on Postgres the execution is locked first, then its attempt, as everywhere.
 WITH fence AS (
   SELECT core.partition_key, core.execution_id, core.raw_fields
     FROM ff_exec_core AS core

@@ -13,7 +13,6 @@ SELECT core.lane_id, core.lifecycle_phase, core.ownership_state, core.eligibilit
 -- Moves the end of a lease that has not passed. No row: the fence does not hold, or the time has passed.
 -- name: typed_renew :opt
 -- column: lease_event_id i64
--- diverges(lock): SQLite has a single writer; on Postgres the execution is locked first, then its attempt, as everywhere.
 WITH fence AS (
   SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields
     FROM ff_exec_core AS core
@@ -60,9 +59,8 @@ SELECT lease.event_id AS lease_event_id
 -- param: lease_epoch i64 null
 -- column: completion_event_id i64
 -- column: lease_event_id i64
--- diverges(where.outcome): a successor that committed during the wait for the lock shows in the locked attempt; nobody writes in between on SQLite, whose later statements run after the outcome is written.
--- diverges(where.attempt_index): on SQLite the fence asks for the successor itself, which a snapshot on Postgres might not show yet.
--- diverges(lock): SQLite has a single writer; on Postgres the execution is locked first, then its attempt, as everywhere.
+-- diverges(where.outcome#1e3113): a successor that committed during the wait for the lock shows in the locked attempt; nobody writes in between on SQLite, whose later statements run after the outcome is written.
+-- diverges(where.attempt_index#baca1f): on SQLite the fence asks for the successor itself, which a snapshot on Postgres might not show yet.
 WITH fence AS (
   SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields
     FROM ff_exec_core AS core
@@ -136,9 +134,8 @@ SELECT completion.event_id AS completion_event_id, lease.event_id AS lease_event
 -- param: lease_epoch i64 null
 -- column: completion_event_id i64
 -- column: lease_event_id i64
--- diverges(where.outcome): a successor that committed during the wait for the lock shows in the locked attempt; nobody writes in between on SQLite, whose later statements run after the outcome is written.
--- diverges(where.attempt_index): on SQLite the fence asks for the successor itself, which a snapshot on Postgres might not show yet.
--- diverges(lock): SQLite has a single writer; on Postgres the execution is locked first, then its attempt, as everywhere.
+-- diverges(where.outcome#1e3113): a successor that committed during the wait for the lock shows in the locked attempt; nobody writes in between on SQLite, whose later statements run after the outcome is written.
+-- diverges(where.attempt_index#baca1f): on SQLite the fence asks for the successor itself, which a snapshot on Postgres might not show yet.
 WITH fence AS (
   SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields
     FROM ff_exec_core AS core
@@ -209,9 +206,8 @@ SELECT completion.event_id AS completion_event_id, lease.event_id AS lease_event
 -- param: lease_id text null
 -- param: lease_epoch i64 null
 -- column: lease_event_id i64
--- diverges(where.outcome): a successor that committed during the wait for the lock shows in the locked attempt; nobody writes in between on SQLite, whose later statements run after the outcome is written.
--- diverges(where.attempt_index): on SQLite the fence asks for the successor itself, which a snapshot on Postgres might not show yet.
--- diverges(lock): SQLite has a single writer; on Postgres the execution is locked first, then its attempt, as everywhere.
+-- diverges(where.outcome#1e3113): a successor that committed during the wait for the lock shows in the locked attempt; nobody writes in between on SQLite, whose later statements run after the outcome is written.
+-- diverges(where.attempt_index#baca1f): on SQLite the fence asks for the successor itself, which a snapshot on Postgres might not show yet.
 WITH fence AS (
   SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields
     FROM ff_exec_core AS core
@@ -284,7 +280,6 @@ SELECT lease.event_id AS lease_event_id
 -- param: deadline_at_ms i64 null
 -- column: lease_event_id i64
 -- column: attempt_type text
--- diverges(lock): SQLite has a single writer; on Postgres the execution is locked before its attempt and its grants change.
 WITH gate AS (
   SELECT core.partition_key, core.execution_id, core.raw_fields,
          CASE core.attempt_state

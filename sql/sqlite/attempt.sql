@@ -1,8 +1,6 @@
 -- Ends the running attempt and its execution with success. No row: the handle does not hold the lease.
 -- name: attempt_complete :opt
 -- param: result bytes null
--- diverges(columns.completion_event_id): under the single writer the newest event is the one just inserted; RETURNING on SQLite cannot name a row of another statement.
--- diverges(columns.lease_event_id): under the single writer the newest event is the one just inserted; RETURNING on SQLite cannot name a row of another statement.
 -- column: completion_event_id i64
 -- column: lease_event_id i64
 WITH fence AS (
@@ -129,8 +127,6 @@ RETURNING (SELECT max(newest.event_id)
 
 -- Ends the running attempt and its execution with a failure. No row: the handle does not hold the lease.
 -- name: attempt_fail :opt
--- diverges(columns.completion_event_id): under the single writer the newest event is the one just inserted; RETURNING on SQLite cannot name a row of another statement.
--- diverges(columns.lease_event_id): under the single writer the newest event is the one just inserted; RETURNING on SQLite cannot name a row of another statement.
 -- column: completion_event_id i64
 -- column: lease_event_id i64
 WITH fence AS (
@@ -259,7 +255,7 @@ RETURNING (SELECT max(newest.event_id)
 -- does not hold the lease.
 -- name: attempt_progress :opt
 -- param: changed_fields json
--- diverges(set.raw_fields): json_patch and || agree on flat objects without null, which is all that code passes here.
+-- diverges(set.raw_fields#986e92): json_patch and || agree on flat objects without null, which is all that code passes here.
 WITH fence AS (
   SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields
     FROM ff_exec_core AS core
@@ -315,8 +311,7 @@ SELECT attempt.attempt_index, attempt.worker_id, attempt.worker_instance_id, att
 -- Cancels an execution for the worker that holds it. An execution that was never claimed has no attempt to
 -- be fenced by and is cancelled as well. No row: it is missing, has ended, or another lease took over.
 -- name: attempt_cancel :opt
--- diverges(columns.completion_event_id): under the single writer the newest event is the one just inserted; RETURNING on SQLite cannot name a row of another statement.
--- diverges(columns.lease_event_id): under the single writer the newest event is the one just inserted; RETURNING on SQLite cannot name a row of another statement.
+-- diverges(columns.lease_event_id#e79665): under the single writer the newest event is the one just inserted; RETURNING on SQLite cannot name a row of another statement.
 -- column: completion_event_id i64
 -- column: lease_event_id i64 null
 WITH fence AS (

@@ -7,12 +7,16 @@
 -- column: dimension text
 -- column: current_usage i64
 -- column: limit_value i64
--- diverges(tables): each dialect has its own function that lists the members of a JSON object.
--- diverges(columns.limit_value): a limit beyond 64 bits is the greatest number in both; SQLite's cast alone does that.
--- diverges(where.type): SQLite's list of members says which value is an integer; on Postgres its digits do.
--- diverges(where.policy_json): text on SQLite can be no JSON at all; jsonb always is.
--- diverges(order): names are compared as bytes in both, which Postgres must be told.
--- diverges(where.value): SQLite's list of members says which value is an integer; on Postgres its digits do.
+-- diverges(tables#99425a): each dialect has its own function that lists the members of a JSON object.
+-- diverges(tables#b67670): each dialect has its own function that lists the members of a JSON object.
+-- diverges(columns.limit_value#d71e7b): a limit beyond 64 bits is the greatest number in both; SQLite's cast alone does that.
+-- diverges(columns.limit_value#f84906): a limit beyond 64 bits is the greatest number in both; SQLite's cast alone does that.
+-- diverges(where.type#55e520): SQLite's list of members says which value is an integer; on Postgres its digits do.
+-- diverges(where.type#0c2846): SQLite's list of members says which value is an integer; on Postgres its digits do.
+-- diverges(where.policy_json#706517): text on SQLite can be no JSON at all; jsonb always is.
+-- diverges(order#c06f11): names are compared as bytes in both, which Postgres must be told.
+-- diverges(where.value#b14e59): SQLite's list of members says which value is an integer; on Postgres its digits do.
+-- diverges(where.value#6feb8a): SQLite's list of members says which value is an integer; on Postgres its digits do.
 -- returns
 WITH asked AS (
   SELECT CAST(given.key AS text) AS dimension, CAST(given.value AS integer) AS delta
@@ -311,7 +315,7 @@ VALUES (:partition_key, :budget_id, :policy_json, :now_ms, :now_ms, :scope_type,
 -- name: budget_policy_read :opt
 -- column: policy_json text
 -- diverges(results.policy_json): the same document in the spelling of each engine; callers parse it.
--- diverges(columns.policy_json): jsonb as the text that Postgres prints, beside the text as it was written.
+-- diverges(columns.policy_json#445b36): jsonb as the text that Postgres prints, beside the text as it was written.
 SELECT policy.policy_json, policy.scope_type, policy.scope_id, policy.enforcement_mode,
        policy.breach_count, policy.soft_breach_count, policy.last_breach_at_ms, policy.last_breach_dim,
        policy.next_reset_at_ms, policy.created_at_ms
@@ -349,7 +353,7 @@ SELECT used.dimensions_key
 -- name: budget_policy_lock :opt
 -- column: policy_json text
 -- diverges(results.policy_json): the same document in the spelling of each engine; callers parse it.
--- diverges(columns.policy_json): jsonb as the text that Postgres prints, beside the text as it was written.
+-- diverges(columns.policy_json#445b36): jsonb as the text that Postgres prints, beside the text as it was written.
 SELECT policy.policy_json, policy.next_reset_at_ms
   FROM ff_budget_policy AS policy
  WHERE policy.partition_key = :partition_key
@@ -386,7 +390,7 @@ VALUES (:partition_key, :dedup_key, :outcome_json, :now_ms, :expires_at_ms)
 -- Reads the answer that a report with this key got, as text, which foreign writers may have left unreadable.
 -- name: budget_dedup_read :opt
 -- column: outcome_json text
--- diverges(columns.outcome_json): jsonb as the text that Postgres prints, beside the text as it was written.
+-- diverges(columns.outcome_json#7fe03e): jsonb as the text that Postgres prints, beside the text as it was written.
 SELECT known.outcome_json
   FROM ff_budget_usage_dedup AS known
  WHERE known.partition_key = :partition_key
@@ -419,9 +423,6 @@ SELECT :partition_key, :budget_id, :execution_text, CAST(given.key AS text), CAS
 -- Gives back what an execution spent; no counter falls below zero.
 -- name: budget_ledger_release :exec
 -- param: execution_text text
--- diverges(where.partition_key): SQLite reads the rows before it deletes them, Postgres hands them over deleted.
--- diverges(where.budget_id): SQLite reads the rows before it deletes them, Postgres hands them over deleted.
--- diverges(where.execution_id): SQLite reads the rows before it deletes them, Postgres hands them over deleted.
 UPDATE ff_budget_usage AS used
    SET current_value = max(used.current_value - gone.delta_total, 0),
        updated_at_ms = :now_ms
@@ -450,7 +451,7 @@ SELECT policy.budget_id
 -- name: budget_policy_list :many
 -- column: policy_json text
 -- diverges(results.policy_json): the same document in the spelling of each engine; callers parse it.
--- diverges(columns.policy_json): jsonb as the text that Postgres prints, beside the text as it was written.
+-- diverges(columns.policy_json#445b36): jsonb as the text that Postgres prints, beside the text as it was written.
 SELECT policy.budget_id, policy.policy_json, policy.last_breach_at_ms
   FROM ff_budget_policy AS policy
  WHERE policy.partition_key = :partition_key

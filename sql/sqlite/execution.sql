@@ -72,7 +72,7 @@ SELECT key.partition_key, key.execution_id, 1 AS rank
 
 -- Reads an execution without its payload and result.
 -- name: execution_read :opt
--- diverges(columns.required_capabilities): SQLite has no array columns; both give the tokens joined by commas, the caller sorts them.
+-- diverges(columns.required_capabilities#e0618a): SQLite has no array columns; both give the tokens joined by commas, the caller sorts them.
 -- column: required_capabilities text
 SELECT core.flow_id, core.lane_id, core.attempt_index, core.lifecycle_phase, core.ownership_state,
        core.eligibility_state, core.public_state, core.attempt_state, core.blocking_reason,

@@ -96,7 +96,6 @@ SELECT picked.partition_key, picked.execution_id, :lane_id, 'terminal', 'unowned
 -- Moves the end of a lease. A lease whose time has passed is moved as well, as long as nobody took it or
 -- swept it. No row: the handle does not hold the lease.
 -- name: lease_renew :opt
--- diverges(columns.lease_event_id): under the single writer the newest event is the one just inserted; RETURNING on SQLite cannot name a row of another statement.
 -- column: lease_event_id i64
 WITH fence AS (
   SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields
@@ -147,7 +146,6 @@ RETURNING (SELECT max(newest.event_id)
 -- or somebody else leased the attempt since it was read.
 -- name: lease_reseat :opt
 -- allow(unit-read-after-write): the phase becomes active, which passes the same condition as the phase before it.
--- diverges(columns.lease_event_id): under the single writer the newest event is the one just inserted; RETURNING on SQLite cannot name a row of another statement.
 -- column: lease_event_id i64
 WITH seat AS (
   SELECT core.partition_key, core.execution_id, core.raw_fields

@@ -3,7 +3,7 @@
 -- name: resume_claim :opt
 -- param: lease_id text
 -- column: lease_event_id i64
--- diverges(columns.lease_event_id): under the single writer the newest event is the one just inserted; RETURNING on SQLite cannot name a row of another statement.
+-- diverges(columns.lease_event_id#97c143): under the single writer the newest event is the one just inserted; RETURNING on SQLite cannot name a row of another statement.
 WITH seat AS (
   SELECT core.partition_key, core.execution_id, core.raw_fields, free.attempt_index
     FROM ff_exec_core AS core
@@ -105,7 +105,7 @@ SELECT core.lifecycle_phase, core.deadline_at_ms
 -- name: resume_release :exec
 -- param: changed_fields json
 -- param: deadline_at_ms i64 null
--- diverges(set.raw_fields): json_patch and || agree on flat objects without null, which is all that code passes here.
+-- diverges(set.raw_fields#986e92): json_patch and || agree on flat objects without null, which is all that code passes here.
 UPDATE ff_exec_core AS core
    SET lifecycle_phase = 'runnable',
        ownership_state = 'unowned',

@@ -1,7 +1,6 @@
 -- Ends the running attempt and makes its execution claimable at once, for the next attempt.
 -- No row: the handle does not hold the lease.
 -- name: retry_now :opt
--- diverges(columns.lease_event_id): under the single writer the newest event is the one just inserted; RETURNING on SQLite cannot name a row of another statement.
 -- column: lease_event_id i64
 WITH fence AS (
   SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields
@@ -99,7 +98,6 @@ RETURNING (SELECT max(newest.event_id)
 -- wake-up time takes the deadline column; the deadline itself is kept in the open document until then, and
 -- the attempt remembers the time for a repeated call. No row: the handle does not hold the lease.
 -- name: retry_later :opt
--- diverges(columns.lease_event_id): under the single writer the newest event is the one just inserted; RETURNING on SQLite cannot name a row of another statement.
 -- column: lease_event_id i64
 WITH fence AS (
   SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields

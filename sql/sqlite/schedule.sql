@@ -35,7 +35,7 @@ SELECT ready.execution_id
 -- Reads what decides whether an execution may be granted, and keeps it so until the transaction ends.
 -- name: schedule_lock :opt
 -- column: required_capabilities text
--- diverges(columns.required_capabilities): SQLite has no array columns; both give the tokens joined by commas, the caller sorts them.
+-- diverges(columns.required_capabilities#19de46): SQLite has no array columns; both give the tokens joined by commas, the caller sorts them.
 SELECT core.lane_id, core.lifecycle_phase, core.ownership_state, core.eligibility_state, core.attempt_state,
        core.public_state, core.raw_fields,
        COALESCE((SELECT group_concat(required.capability, ',')
@@ -87,7 +87,8 @@ UPDATE ff_exec_core AS core
 -- Takes the best execution of a lane that a worker with these capabilities may run, strictly after another one.
 -- name: schedule_candidate_next :opt
 -- param: capabilities text[]
--- diverges(where): SQLite has no array columns; the required capabilities are rows, none of which may be missing from the worker's.
+-- diverges(where.execution_id#0eaef3): SQLite has no array columns; the required capabilities are rows, none of which may be missing from the worker's.
+-- diverges(where.required_capabilities#a0f8a3): SQLite has no array columns; the required capabilities are rows, none of which may be missing from the worker's.
 SELECT ready.partition_key, ready.execution_id, ready.priority, ready.created_at_ms
   FROM ff_claimable AS ready
  WHERE ready.lane_id = :lane_id

@@ -1,8 +1,8 @@
 -- Reads all that a delivery to a waitpoint depends on: its token and the secret that signed it, the
 -- suspension that it belongs to, and whether its execution still is suspended.
 -- name: signal_target_read :opt
--- diverges(columns.condition_text): the databases space JSON text differently; it is only parsed and compared with itself.
--- diverges(columns.members_text): the databases space JSON text differently; it is only parsed and compared with itself.
+-- diverges(columns.condition_text#ba5c06): the databases space JSON text differently; it is only parsed and compared with itself.
+-- diverges(columns.members_text#cb581d): the databases space JSON text differently; it is only parsed and compared with itself.
 SELECT waiting.execution_id, waiting.token_kid, waiting.token, waiting.waitpoint_key, signing.secret,
        core.lifecycle_phase, suspension.suspension_id,
        CAST(suspension.condition AS text) AS condition_text,
@@ -27,8 +27,7 @@ SELECT waiting.execution_id, waiting.token_kid, waiting.token, waiting.waitpoint
 -- param: waitpoint_text text
 -- param: seen_members text
 -- column: signal_event_id i64
--- diverges(columns.signal_event_id): under the single writer the newest event is the one just inserted; RETURNING on SQLite cannot name a row of another statement.
--- diverges(where.member_map): the databases space JSON text differently; it is only parsed and compared with itself.
+-- diverges(where.member_map#b092a5): the databases space JSON text differently; it is only parsed and compared with itself.
 WITH suspended AS (
   SELECT core.partition_key, core.execution_id, core.raw_fields
     FROM ff_exec_core AS core
@@ -80,11 +79,8 @@ RETURNING (SELECT max(newest.event_id)
 -- param: seen_members text
 -- column: signal_event_id i64
 -- column: completion_event_id i64
--- diverges(columns.signal_event_id): under the single writer the newest event is the one just inserted; RETURNING on SQLite cannot name a row of another statement.
--- diverges(columns.completion_event_id): under the single writer the newest event is the one just inserted; RETURNING on SQLite cannot name a row of another statement.
--- diverges(where.member_map): the databases space JSON text differently; it is only parsed and compared with itself.
--- diverges(parts.resumed): the execution is resumable by then, which the first condition would refuse; on Postgres all parts see the state before.
--- diverges(where.execution_id): the execution is resumable by then, which the first condition would refuse; on Postgres all parts see the state before.
+-- diverges(where.member_map#b092a5): the databases space JSON text differently; it is only parsed and compared with itself.
+-- diverges(where.execution_id#240c21): the execution is resumable by then, which the first condition would refuse; on Postgres all parts see the state before.
 WITH suspended AS (
   SELECT core.partition_key, core.execution_id, core.raw_fields
     FROM ff_exec_core AS core
@@ -145,6 +141,7 @@ DELETE FROM ff_waitpoint_pending
  WHERE partition_key = :partition_key
    AND execution_id = :execution_id
    AND EXISTS (SELECT 1 FROM suspended);
+-- returns
 WITH suspended AS (
   SELECT core.partition_key, core.execution_id, core.raw_fields
     FROM ff_exec_core AS core
@@ -165,44 +162,41 @@ UPDATE ff_exec_core AS core
        public_state = 'resumable'
  WHERE core.partition_key = :partition_key
    AND core.execution_id = :execution_id
-   AND EXISTS (SELECT 1 FROM suspended);
-WITH resumed AS (
-  SELECT core.execution_id
-    FROM ff_exec_core AS core
-    JOIN ff_suspension_current AS suspension
-      ON suspension.partition_key = core.partition_key
-     AND suspension.execution_id = core.execution_id
-   WHERE core.partition_key = :partition_key
-     AND core.execution_id = :execution_id
-     AND core.lifecycle_phase = 'runnable'
-     AND core.public_state = 'resumable'
-     AND suspension.partition_key = :partition_key
-     AND suspension.execution_id = :execution_id
-     AND suspension.suspension_id = :suspension_id
-     AND CAST(suspension.member_map AS text) = :seen_members
-     AND EXISTS (SELECT 1
-                   FROM ff_signal_event AS told
-                  WHERE told.event_id = (SELECT max(newest.event_id)
-                                           FROM ff_signal_event AS newest)
-                    AND told.partition_key = :partition_key
-                    AND told.execution_id = :execution_text
-                    AND told.signal_id = :signal_id
-                    AND told.waitpoint_id = :waitpoint_text
-                    AND told.delivered_at_ms = :now_ms)
-)
-UPDATE ff_suspension_current AS suspension
-   SET member_map = :members,
-       timeout_at_ms = NULL
- WHERE suspension.partition_key = :partition_key
-   AND suspension.execution_id = (SELECT resumed.execution_id FROM resumed)
+   AND EXISTS (SELECT 1 FROM suspended)
 RETURNING (SELECT max(newest.event_id)
              FROM ff_signal_event AS newest) AS signal_event_id,
           (SELECT max(newest.event_id)
              FROM ff_completion_event AS newest) AS completion_event_id;
+UPDATE ff_suspension_current AS suspension
+   SET member_map = :members,
+       timeout_at_ms = NULL
+ WHERE suspension.partition_key = :partition_key
+   AND suspension.execution_id = (SELECT core.execution_id
+                                    FROM ff_exec_core AS core
+                                    JOIN ff_suspension_current AS kept
+                                      ON kept.partition_key = core.partition_key
+                                     AND kept.execution_id = core.execution_id
+                                   WHERE core.partition_key = :partition_key
+                                     AND core.execution_id = :execution_id
+                                     AND core.lifecycle_phase = 'runnable'
+                                     AND core.public_state = 'resumable'
+                                     AND kept.partition_key = :partition_key
+                                     AND kept.execution_id = :execution_id
+                                     AND kept.suspension_id = :suspension_id
+                                     AND CAST(kept.member_map AS text) = :seen_members
+                                     AND EXISTS (SELECT 1
+                                                   FROM ff_signal_event AS told
+                                                  WHERE told.event_id = (SELECT max(newest.event_id)
+                                                                           FROM ff_signal_event AS newest)
+                                                    AND told.partition_key = :partition_key
+                                                    AND told.execution_id = :execution_text
+                                                    AND told.signal_id = :signal_id
+                                                    AND told.waitpoint_id = :waitpoint_text
+                                                    AND told.delivered_at_ms = :now_ms));
 
 -- Reads the signals that a suspension received, and those of the one before while it has none.
 -- name: signal_members_read :opt
--- diverges(columns.members_text): the databases space JSON text differently; it is only parsed and compared with itself.
+-- diverges(columns.members_text#cb581d): the databases space JSON text differently; it is only parsed and compared with itself.
 SELECT CAST(suspension.member_map AS text) AS members_text
   FROM ff_suspension_current AS suspension
  WHERE suspension.partition_key = :partition_key

@@ -4,10 +4,6 @@
 -- An attempt that is not stored refuses nobody. No row: another lease took over, or the execution moved on.
 -- name: stream_append :opt
 -- param: fields json
--- diverges(tables#efee09): the frame takes its place from the counter's row, which Postgres hands over within the statement.
--- diverges(where.partition_key#368270): the frame takes its place from the counter's row, which Postgres hands over within the statement.
--- diverges(where.execution_id#2ee4a4): the frame takes its place from the counter's row, which Postgres hands over within the statement.
--- diverges(where.attempt_index#901fed): the frame takes its place from the counter's row, which Postgres hands over within the statement.
 -- returns
 WITH permitted AS (
   SELECT 1 AS granted

@@ -6,9 +6,7 @@
 -- param: timeout_at_ms i64 null
 -- param: idempotency_key text null
 -- column: lease_event_id i64
--- diverges(parts.released): the attempt has its next epoch by then, which the fence would refuse; on Postgres all parts see the state before.
--- diverges(where.execution_id): the attempt has its next epoch by then, which the fence would refuse; on Postgres all parts see the state before.
--- diverges(columns.lease_event_id): under the single writer the newest event is the one just inserted; RETURNING on SQLite cannot name a row of another statement.
+-- diverges(where.execution_id#1e9e35): the attempt has its next epoch by then, which the fence would refuse; on Postgres all parts see the state before.
 WITH fence AS (
   SELECT core.partition_key, core.execution_id, core.raw_fields
     FROM ff_exec_core AS core
@@ -117,6 +115,7 @@ SELECT fence.partition_key, :waitpoint_id, fence.execution_id, :token_kid, :toke
        state = excluded.state,
        required_signal_names = excluded.required_signal_names,
        activated_at_ms = excluded.activated_at_ms;
+-- returns
 WITH fence AS (
   SELECT core.partition_key, core.execution_id, core.raw_fields
     FROM ff_exec_core AS core
@@ -150,22 +149,9 @@ UPDATE ff_attempt AS attempt
  WHERE attempt.partition_key = :partition_key
    AND attempt.execution_id = :execution_id
    AND attempt.attempt_index = :attempt_index
-   AND EXISTS (SELECT 1 FROM fence);
-WITH released AS (
-  SELECT core.execution_id
-    FROM ff_exec_core AS core
-    JOIN ff_attempt AS held
-      ON held.partition_key = core.partition_key
-     AND held.execution_id = core.execution_id
-   WHERE core.partition_key = :partition_key
-     AND core.execution_id = :execution_id
-     AND core.lifecycle_phase = 'active'
-     AND held.partition_key = :partition_key
-     AND held.execution_id = :execution_id
-     AND held.attempt_index = :attempt_index
-     AND held.lease_epoch = :lease_epoch + 1
-     AND held.outcome = 'attempt_interrupted'
-)
+   AND EXISTS (SELECT 1 FROM fence)
+RETURNING (SELECT max(newest.event_id)
+             FROM ff_lease_event AS newest) AS lease_event_id;
 UPDATE ff_exec_core AS core
    SET lifecycle_phase = 'suspended',
        ownership_state = 'released',
@@ -173,9 +159,19 @@ UPDATE ff_exec_core AS core
        public_state = 'suspended',
        attempt_state = 'attempt_interrupted'
  WHERE core.partition_key = :partition_key
-   AND core.execution_id = (SELECT released.execution_id FROM released)
-RETURNING (SELECT max(newest.event_id)
-             FROM ff_lease_event AS newest) AS lease_event_id;
+   AND core.execution_id = (SELECT released.execution_id
+                              FROM ff_exec_core AS released
+                              JOIN ff_attempt AS held
+                                ON held.partition_key = released.partition_key
+                               AND held.execution_id = released.execution_id
+                             WHERE released.partition_key = :partition_key
+                               AND released.execution_id = :execution_id
+                               AND released.lifecycle_phase = 'active'
+                               AND held.partition_key = :partition_key
+                               AND held.execution_id = :execution_id
+                               AND held.attempt_index = :attempt_index
+                               AND held.lease_epoch = :lease_epoch + 1
+                               AND held.outcome = 'attempt_interrupted');
 
 -- Keeps the outcome of a suspension under its idempotency key.
 -- name: suspension_dedup_insert :rows
@@ -185,7 +181,7 @@ VALUES (:partition_key, :idempotency_key, :outcome_json, :now_ms)
 
 -- Reads the outcome that a suspension kept under its idempotency key.
 -- name: suspension_dedup_read :opt
--- diverges(columns.outcome_text): the databases space JSON text differently; it is only parsed.
+-- diverges(columns.outcome_text#31c7d8): the databases space JSON text differently; it is only parsed.
 SELECT CAST(done.outcome_json AS text) AS outcome_text
   FROM ff_suspend_dedup AS done
  WHERE done.partition_key = :partition_key
@@ -193,7 +189,7 @@ SELECT CAST(done.outcome_json AS text) AS outcome_text
 
 -- Reads the suspension of an execution as its timeout needs it.
 -- name: suspension_read :opt
--- diverges(columns.members_text): the databases space JSON text differently; it is only parsed.
+-- diverges(columns.members_text#cb581d): the databases space JSON text differently; it is only parsed.
 SELECT suspension.timeout_at_ms, suspension.timeout_behavior,
        CAST(suspension.member_map AS text) AS members_text
   FROM ff_suspension_current AS suspension

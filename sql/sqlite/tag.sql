@@ -2,9 +2,8 @@
 -- name: tag_execution_set :rows
 -- param: tag_key text
 -- param: tag_value text
--- diverges(set.raw_fields): the key is a parameter, which SQLite takes as a path; valid keys hold no quote.
 UPDATE ff_exec_core
-   SET raw_fields = json_set(raw_fields, '$.tags."' || :tag_key || '"', CAST(:tag_value AS text))
+   SET raw_fields = json_patch(raw_fields, json_object('tags', json_object(:tag_key, CAST(:tag_value AS text))))
  WHERE partition_key = :partition_key
    AND execution_id = :execution_id;
 
@@ -12,9 +11,8 @@ UPDATE ff_exec_core
 -- name: tag_flow_set :rows
 -- param: tag_key text
 -- param: tag_value text
--- diverges(set.raw_fields): the key is a parameter, which SQLite takes as a path; valid keys hold no quote.
 UPDATE ff_flow_core
-   SET raw_fields = json_set(raw_fields, '$."' || :tag_key || '"', CAST(:tag_value AS text))
+   SET raw_fields = json_patch(raw_fields, json_object(:tag_key, CAST(:tag_value AS text)))
  WHERE partition_key = :partition_key
    AND flow_id = :flow_id;
 

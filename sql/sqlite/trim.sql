@@ -25,7 +25,7 @@ SELECT core.partition_key, core.lane_id
 -- Deletes an execution and what is kept with it. Completions of a flow that nobody has followed yet stay.
 -- name: trim_delete :exec
 -- diverges(results.required_capabilities): an id is in one partition; SQLite knows the capabilities by the id alone.
--- diverges(tables): SQLite has no array columns, so the required capabilities are rows of a table of their own.
+-- diverges(parts.ff_execution_capabilities#bbc7ed): SQLite has no array columns, so the required capabilities are rows of a table of their own.
 DELETE FROM ff_attempt
  WHERE partition_key = :partition_key
    AND execution_id = :execution_id;

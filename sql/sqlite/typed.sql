@@ -13,7 +13,6 @@ SELECT core.lane_id, core.lifecycle_phase, core.ownership_state, core.eligibilit
 -- Moves the end of a lease that has not passed. No row: the fence does not hold, or the time has passed.
 -- name: typed_renew :opt
 -- column: lease_event_id i64
--- diverges(columns.lease_event_id): under the single writer the newest event is the one just inserted; RETURNING on SQLite cannot name a row of another statement.
 WITH fence AS (
   SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields
     FROM ff_exec_core AS core
@@ -72,8 +71,6 @@ RETURNING (SELECT max(newest.event_id)
 -- column: completion_event_id i64
 -- column: lease_event_id i64
 -- allow(unit-read-after-write): an attempt that has ended has no lease, which passes the same condition as one that lasts.
--- diverges(columns.completion_event_id): under the single writer the newest event is the one just inserted; RETURNING on SQLite cannot name a row of another statement.
--- diverges(columns.lease_event_id): under the single writer the newest event is the one just inserted; RETURNING on SQLite cannot name a row of another statement.
 WITH fence AS (
   SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields
     FROM ff_exec_core AS core
@@ -212,8 +209,6 @@ RETURNING (SELECT max(newest.event_id)
 -- param: lease_epoch i64 null
 -- column: completion_event_id i64
 -- column: lease_event_id i64
--- diverges(columns.completion_event_id): under the single writer the newest event is the one just inserted; RETURNING on SQLite cannot name a row of another statement.
--- diverges(columns.lease_event_id): under the single writer the newest event is the one just inserted; RETURNING on SQLite cannot name a row of another statement.
 WITH fence AS (
   SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields
     FROM ff_exec_core AS core
@@ -346,7 +341,6 @@ RETURNING (SELECT max(newest.event_id)
 -- param: lease_id text null
 -- param: lease_epoch i64 null
 -- column: lease_event_id i64
--- diverges(columns.lease_event_id): under the single writer the newest event is the one just inserted; RETURNING on SQLite cannot name a row of another statement.
 WITH fence AS (
   SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields
     FROM ff_exec_core AS core
@@ -462,8 +456,8 @@ RETURNING (SELECT max(newest.event_id)
 -- param: deadline_at_ms i64 null
 -- column: lease_event_id i64
 -- column: attempt_type text
--- diverges(where): when SQLite deletes the grants the execution is taken already; only this claim has left its lease's id there.
--- diverges(columns.lease_event_id): under the single writer the newest event is the one just inserted; RETURNING on SQLite cannot name a row of another statement.
+-- diverges(where.partition_key#9ef171): when SQLite deletes the grants the execution is taken already; only this claim has left its lease's id there.
+-- diverges(where#e9e9ae): when SQLite deletes the grants the execution is taken already; only this claim has left its lease's id there.
 WITH gate AS (
   SELECT core.partition_key, core.execution_id, core.raw_fields,
          CASE core.attempt_state

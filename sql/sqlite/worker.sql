@@ -1,6 +1,6 @@
 -- Reads who holds a worker instance's registration.
 -- name: worker_read :opt
--- diverges(where.partition_key): the registry has a partition key on Postgres alone, where it spreads the load.
+-- diverges(where.partition_key#dc02db): the registry has a partition key on Postgres alone, where it spreads the load.
 SELECT known.worker_id
   FROM ff_worker_registry AS known
  WHERE known.namespace = :namespace
@@ -9,9 +9,9 @@ SELECT known.worker_id
 -- Registers a worker instance or refreshes its registration. Nothing is written when another worker holds it.
 -- name: worker_register :rows
 -- param: lanes_csv text
--- diverges(insert.partition_key): the registry has a partition key on Postgres alone, where it spreads the load.
--- diverges(conflict.target): the registry has a partition key on Postgres alone, where it spreads the load.
--- diverges(insert.lanes): a text array on Postgres, the same words joined by commas on SQLite.
+-- diverges(insert.partition_key#d1a287): the registry has a partition key on Postgres alone, where it spreads the load.
+-- diverges(conflict.target#63c365): the registry has a partition key on Postgres alone, where it spreads the load.
+-- diverges(insert.lanes#190929): a text array on Postgres, the same words joined by commas on SQLite.
 INSERT INTO ff_worker_registry AS known
        (namespace, worker_instance_id, worker_id, lanes, capabilities_csv, last_heartbeat_ms,
         liveness_ttl_ms, registered_at_ms)
@@ -26,7 +26,7 @@ VALUES (:namespace, :worker_instance_id, :worker_id, :lanes_csv, :capabilities_c
 
 -- Moves a live worker's heartbeat forward. No row: it is unknown, or its time to live has run out.
 -- name: worker_heartbeat :opt
--- diverges(where.partition_key): the registry has a partition key on Postgres alone, where it spreads the load.
+-- diverges(where.partition_key#23aece): the registry has a partition key on Postgres alone, where it spreads the load.
 UPDATE ff_worker_registry
    SET last_heartbeat_ms = max(last_heartbeat_ms, :now_ms)
  WHERE namespace = :namespace
@@ -36,7 +36,7 @@ RETURNING last_heartbeat_ms, liveness_ttl_ms;
 
 -- Forgets a worker instance.
 -- name: worker_delete :rows
--- diverges(where.partition_key): the registry has a partition key on Postgres alone, where it spreads the load.
+-- diverges(where.partition_key#594182): the registry has a partition key on Postgres alone, where it spreads the load.
 DELETE FROM ff_worker_registry
  WHERE namespace = :namespace
    AND worker_instance_id = :worker_instance_id;
@@ -44,8 +44,8 @@ DELETE FROM ff_worker_registry
 -- Writes down what happened to a worker instance; the same event twice is one.
 -- name: worker_event_insert :exec
 -- param: reason text null
--- diverges(insert.partition_key): the registry has a partition key on Postgres alone, where it spreads the load.
--- diverges(conflict.target): the registry has a partition key on Postgres alone, where it spreads the load.
+-- diverges(insert.partition_key#3c0aeb): the registry has a partition key on Postgres alone, where it spreads the load.
+-- diverges(conflict.target#b340c6): the registry has a partition key on Postgres alone, where it spreads the load.
 INSERT INTO ff_worker_registry_event
        (namespace, worker_instance_id, event_kind, event_at_ms, reason)
 VALUES (:namespace, :worker_instance_id, :event_kind, :now_ms, :reason)
@@ -53,7 +53,7 @@ VALUES (:namespace, :worker_instance_id, :event_kind, :now_ms, :reason)
 
 -- Lists a namespace's workers in the order of the bytes of their instance ids, strictly after a cursor.
 -- name: worker_list :many
--- diverges(columns.lanes_csv): a text array on Postgres, the same words joined by commas on SQLite.
+-- diverges(columns.lanes_csv#e616c4): a text array on Postgres, the same words joined by commas on SQLite.
 -- column: lanes_csv text
 SELECT known.worker_id, known.worker_instance_id, known.lanes AS lanes_csv, known.capabilities_csv,
        known.last_heartbeat_ms, known.liveness_ttl_ms, known.registered_at_ms
@@ -73,10 +73,8 @@ SELECT known.namespace, known.worker_instance_id
 
 -- Forgets a worker instance whose time to live has run out and writes that down.
 -- name: worker_sweep :opt
--- diverges(where.namespace#10af06): the registry has a partition key on Postgres alone, where it spreads the load.
--- diverges(where.worker_instance_id#807f37): the registry has a partition key on Postgres alone, where it spreads the load.
--- diverges(where.last_heartbeat_ms#31d02d): the registry has a partition key on Postgres alone, where it spreads the load.
 -- diverges(where.partition_key#594182): the registry has a partition key on Postgres alone, where it spreads the load.
+-- diverges(where.partition_key#800f71): the registry has a partition key on Postgres alone, where it spreads the load.
 -- diverges(insert.partition_key#3c0aeb): the registry has a partition key on Postgres alone, where it spreads the load.
 -- diverges(conflict.target#b340c6): the registry has a partition key on Postgres alone, where it spreads the load.
 INSERT INTO ff_worker_registry_event
