@@ -16,7 +16,7 @@ fn reason(sources: &Sources, survivor: &Survivor) -> &'static str {
         own.contains("-- diverges(")
     });
     match survivor.mutation.kind {
-        "join" if survivor.mutation.replacement == "LEFT JOIN" => "a condition drops the rows that it adds",
+        "lock" => "SQLite needs none there, and no lint sees that Postgres does",
         _ if declares => "the pair declares differences, and one of them covers it",
         _ => "the comparison does not see it",
     }
@@ -43,7 +43,7 @@ fn one_sided_changes_are_noticed() {
     }
     println!("{:16} {:>6} {:>6}", "all", report.made(), report.caught());
     let survivors: String = report.survivors.iter().map(|survivor| told(&inputs.sources, survivor)).collect();
-    assert!(report.made() > 500 && report.caught() * 100 >= report.made() * 96, "{survivors}");
+    assert!(report.made() > 500 && report.caught() * 100 >= report.made() * 99, "{survivors}");
     if sample != Sample::All {
         insta::assert_snapshot!("survivors", survivors);
     }

@@ -3,16 +3,19 @@
 use std::collections::BTreeSet;
 
 use super::Mutation;
+use crate::normal::drops_rows_without;
 use crate::source::{Sources, Span};
 use crate::tree::{
     Assignment, Body, Conflict, ConflictAction, Expr, ExprKind, Join, JoinKind, OrderKey, OutputColumn, Part, Query,
-    Rows, Source, Statement,
+    Rows, Source, SourceId, Statement,
 };
 
 /// Every change, each once, in the order of the text.
 pub(super) fn of(sources: &Sources, statement: &Statement) -> Vec<Mutation> {
-    let mut changes = Changes { sources, statement, unread: BTreeSet::new(), all: BTreeSet::new() };
+    let mut changes =
+        Changes { sources, statement, unread: BTreeSet::new(), needed: BTreeSet::new(), all: BTreeSet::new() };
     for part in &statement.parts {
+        changes.needed(part);
         for expr in part.exprs() {
             if let ExprKind::Exists { query, .. } = &expr.kind {
                 changes.unread(query);
@@ -32,6 +35,8 @@ struct Changes<'a> {
     statement: &'a Statement,
     /// What an EXISTS selects: nobody reads it.
     unread: BTreeSet<Span>,
+    /// Sources without which a condition drops a row: whether their join is LEFT means nothing.
+    needed: BTreeSet<SourceId>,
     all: BTreeSet<Mutation>,
 }
 
@@ -41,6 +46,22 @@ impl Changes<'_> {
             for column in &select.columns {
                 self.unread.extend(column.expr.exprs().into_iter().map(|expr| expr.span));
             }
+        }
+    }
+
+    fn needed(&mut self, part: &Part) {
+        let mut all: Vec<(&[Source], Option<&Expr>)> = match &part.body {
+            Body::Update(update) => vec![(&update.from, update.filter.as_ref())],
+            Body::Delete(delete) => vec![(&delete.using, delete.filter.as_ref())],
+            Body::Query(_) | Body::Insert(_) => Vec::new(),
+        };
+        all.extend(part.queries().into_iter().filter_map(|query| match &query.rows {
+            Rows::Select(select) => Some((select.from.as_slice(), select.filter.as_ref())),
+            _ => None,
+        }));
+        for (sources, filter) in all {
+            let needed = sources.iter().filter(|source| drops_rows_without(source, filter));
+            self.needed.extend(needed.map(|source| source.id));
         }
     }
 
@@ -160,7 +181,7 @@ impl Changes<'_> {
     }
 
     fn source(&mut self, source: &Source) {
-        if let Some(Join { kind, span, .. }) = &source.join {
+        if let Some(Join { kind, span, .. }) = source.join.as_ref().filter(|_| !self.needed.contains(&source.id)) {
             let text = self.text(*span).to_lowercase();
             let start = span.start as usize;
             match kind {
