@@ -156,9 +156,10 @@ async fn shared(
         let mut rates = Vec::new();
         for waiting in [100, options.many] {
             let mut samples = Vec::new();
-            for round in 0..options.rounds.max(3) {
+            for round in 0..options.rounds.max(5) {
                 if round == 0 || waiting == 100 {
                     load::claimable(&pair[1].store, waiting, Spread::One).await.map_err(|e| e.to_string())?;
+                    load::settle(&pair[1].store).await.map_err(|e| e.to_string())?;
                 }
                 samples.push(work::claims(&pair[1].backend, 4, 25).await?.rate());
             }
@@ -196,7 +197,10 @@ async fn scenes(options: &Options, pair: &[Contender; 2], store: &str, table: &m
             match kind {
                 "suspend, signal and resume" => scene::suspensions(backend, 16, 8).await,
                 "a flow of 10 steps" => scene::flows(backend, store == "SQLite", 16, 2).await,
-                "budget reports" => scene::budgets(backend, 16, 40).await,
+                "budget reports" => {
+                    let handles = held(contender, 1).await?;
+                    scene::budgets(backend, handles.first().ok_or("one is held")?, 16, 40).await
+                }
                 _ => {
                     load::clear(&contender.store).await.map_err(|e| e.to_string())?;
                     load::claimable(&contender.store, 320, Spread::One).await.map_err(|e| e.to_string())?;

@@ -48,6 +48,24 @@ pub async fn claimable(store: &Store, count: u32, spread: Spread) -> Result<(), 
     Ok(())
 }
 
+/// Finishes what a load leaves to be done later: its log is moved to the tables, and its statistics are taken. A bulk
+/// load is not part of the work, so neither is what comes after it.
+pub async fn settle(store: &Store) -> Result<(), Failure> {
+    match store {
+        Store::Sqlite(path) => {
+            let db = rusqlite::Connection::open(path)?;
+            db.busy_timeout(std::time::Duration::from_secs(30))?;
+            db.query_row("PRAGMA wal_checkpoint(FULL)", (), |_| Ok(()))?;
+        }
+        Store::Postgres(pool) => {
+            for statement in ["VACUUM (ANALYZE) ff_exec_core, ff_claimable", "CHECKPOINT"] {
+                sqlx::query(statement).execute(pool).await?;
+            }
+        }
+    }
+    Ok(())
+}
+
 /// Makes every waiting execution unclaimable, so that a claim finds nothing.
 pub async fn clear(store: &Store) -> Result<(), Failure> {
     match store {

@@ -29,6 +29,10 @@ type Failure = Box<dyn std::error::Error>;
 /// How long a step may take to become claimable, or an event to come, before a backend counts as unable.
 const PATIENCE: Duration = Duration::from_secs(5);
 
+/// How long a worker waits that found nothing to claim. Real ones wait longer; without a pause the row would tell how
+/// fast a backend finds nothing.
+const PAUSE: Duration = Duration::from_millis(5);
+
 /// How many steps a flow has, one after the other.
 const STEPS: usize = 10;
 
@@ -180,12 +184,12 @@ async fn step(backend: &Backend, lane: &str, worker: usize) -> Result<Handle, En
         if start.elapsed() > PATIENCE {
             return Err(missing());
         }
-        tokio::time::sleep(Duration::from_millis(1)).await;
+        tokio::time::sleep(PAUSE).await;
     }
 }
 
-/// Reports usage, every worker to a budget of its own.
-pub async fn budgets(backend: &Backend, workers: usize, each: usize) -> Result<Measured, Failure> {
+/// Reports usage under one handle, every worker to a budget of its own.
+pub async fn budgets(backend: &Backend, handle: &Handle, workers: usize, each: usize) -> Result<Measured, Failure> {
     let mut budgets = Vec::new();
     for _ in 0..workers {
         let budget_id = BudgetId::new();
@@ -205,12 +209,6 @@ pub async fn budgets(backend: &Backend, workers: usize, each: usize) -> Result<M
         backend.create_budget(args).await?;
         budgets.push(budget_id);
     }
-    // A report needs a handle of the backend, but none that is held.
-    let lane = "budget";
-    let mut created = work::new_execution();
-    created.lane_id = LaneId::new(lane);
-    backend.create_execution(created).await?;
-    let handle = work::claim_on(backend, lane, 0).await?.ok_or("nothing to claim")?;
     let measured = parallel(workers, |worker| {
         let (backend, handle, budget) = (backend.clone(), handle.clone(), budgets[worker].clone());
         async move {
