@@ -82,7 +82,7 @@ fn param(
 }
 
 /// Where Postgres needs a value of another kind than the declared one. A cast is the way to say that this is meant.
-fn contradicted(seen: &[Seen<'_>], name: &str, declared: &Base) -> Option<Evidence> {
+fn contradicted<'t>(seen: &[Seen<'t>], name: &str, declared: &Base) -> Option<Evidence<'t>> {
     let is_number = |base: &Base| {
         matches!(base, Base::Int16 | Base::Int32 | Base::Int64 | Base::Float64 | Base::Numeric | Base::Timestamp)
     };
