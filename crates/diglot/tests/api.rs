@@ -1,7 +1,8 @@
 //! What another crate can reach, as a skeleton without bodies: a change of it shows in the review of a snapshot,
 //! where it is weighed against the promise in `docs/stability.md`.
 //!
-//! Implementations of traits are left out, but for those that are derived.
+//! Implementations of traits are left out, but for those that are derived; what a macro declares shows only where it
+//! is exported.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -100,8 +101,12 @@ impl Module {
                     for leaf in leaves(&used.tree, &[]) {
                         let scope = leaf.path.first().and_then(|first| self.below.get(first)).unwrap_or(scope);
                         let found = self.find(root, &leaf.path);
-                        assert!(!found.is_empty(), "{:?} is re-exported, but not found", leaf.path);
                         shown.extend(found.iter().flat_map(|item| skeleton(item, scope)));
+                        if found.is_empty() {
+                            let path = leaf.path.join("::");
+                            let path: syn::Path = syn::parse_str(&path).expect("a path");
+                            shown.push(parse_quote!(pub use #path;));
+                        }
                     }
                 }
                 item => shown.extend(skeleton(item, scope)),

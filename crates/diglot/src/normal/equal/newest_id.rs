@@ -12,7 +12,6 @@
 //! ```text
 //! sqlite: INSERT INTO log (n) VALUES (1); UPDATE u SET name = 'x' WHERE n = 1 RETURNING (SELECT max(log.id) FROM log) AS c
 //! pg:     WITH told AS (INSERT INTO log (n) VALUES (1) RETURNING id), done AS (UPDATE u SET name = 'x' WHERE n = 1) SELECT told.id AS c FROM told
-//! ```
 //! sqlite: WITH seat AS (SELECT t.n FROM t WHERE t.id = :id) INSERT INTO log (n) SELECT seat.n FROM seat; WITH seat AS (SELECT t.n FROM t WHERE t.id = :id) UPDATE u SET name = 'x' WHERE n = 1 AND EXISTS (SELECT 1 FROM seat) RETURNING (SELECT max(log.id) FROM log) AS c
 //! pg:     WITH seat AS (SELECT t.n FROM t WHERE t.id = :id), told AS (INSERT INTO log (n) SELECT seat.n FROM seat RETURNING id), done AS (UPDATE u SET name = 'x' WHERE n = 1 AND EXISTS (SELECT 1 FROM seat)) SELECT told.id AS c FROM told
 //! ```
