@@ -212,23 +212,20 @@ fn body(code: &mut Code, config: &Config, function: &Function<'_>, dialect: Dial
     let statement = format!("{:?}", format!("{}.{}", first.noun, first.name));
     rows::conversion(code, config, dialect, signature);
     let call = Call { config, signature, connection };
+    let all = |code: &mut Code| {
+        chosen(code, signature, &texts, "let rows = ", ";", |code, text, open, end| call.all(code, text, open, end));
+    };
     match signature.cardinality {
         Cardinality::One => {
-            chosen(code, signature, &texts, "let rows = ", ";", |code, text, open, end| {
-                call.all(code, text, open, end)
-            });
+            all(code);
             line!(code, "row(diglot_support::exactly_one({statement}, rows)?)");
         }
         Cardinality::Opt => {
-            chosen(code, signature, &texts, "let rows = ", ";", |code, text, open, end| {
-                call.all(code, text, open, end)
-            });
+            all(code);
             line!(code, "diglot_support::at_most_one({statement}, rows)?.map(row).transpose()");
         }
         Cardinality::Many => {
-            chosen(code, signature, &texts, "let rows = ", ";", |code, text, open, end| {
-                call.all(code, text, open, end)
-            });
+            all(code);
             line!(code, "rows.into_iter().map(row).collect()");
         }
         Cardinality::Exec => {

@@ -19,13 +19,18 @@ pub(super) fn is_plain(name: &str) -> bool {
         && KEPT.binary_search(&name).is_err()
 }
 
+/// A name as the identifier that it is, as it stands or raw.
+fn parsed(name: &str) -> syn::Result<Ident> {
+    syn::parse_str(name).or_else(|_| syn::parse_str(&format!("r#{name}")))
+}
+
 /// An identifier for any name: raw for keywords, with other characters replaced where nothing else helps.
 pub(super) fn ident(name: &str) -> Cow<'_, str> {
     if is_plain(name) {
         return Cow::Borrowed(name);
     }
     // Text around an identifier that means nothing to Rust, such as a comment, is no part of it.
-    if let Ok(ident) = syn::parse_str::<Ident>(name).or_else(|_| syn::parse_str(&format!("r#{name}"))) {
+    if let Ok(ident) = parsed(name) {
         return Cow::Owned(ident.to_string());
     }
     let mut plain: String = name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
@@ -58,7 +63,7 @@ pub(crate) fn is_module_name(noun: &str) -> bool {
 
 /// Whether a column's name can be a field's, as it is or raw.
 pub(crate) fn is_field_name(name: &str) -> bool {
-    is_plain(name) || syn::parse_str::<Ident>(name).is_ok() || syn::parse_str::<Ident>(&format!("r#{name}")).is_ok()
+    is_plain(name) || parsed(name).is_ok()
 }
 
 /// A line of documentation that rustdoc reads as text: no code block, and so no test, comes out of it.

@@ -17,9 +17,7 @@ pub(super) fn has_made_one(names: &Names<'_>, insert: &Part, later: &Part) -> bo
     let mut read = BTreeSet::new();
     tables(names, first, &mut read);
     let harmless = |part: &&Part| {
-        part.target()
-            .is_none_or(|target| !matches!(&target.kind, SourceKind::Table(name) if read.contains(name.as_str())))
-            || asks(part, gate)
+        part.target().is_none_or(|target| target.table().is_none_or(|name| !read.contains(name))) || asks(part, gate)
     };
     let mut between =
         names.statement.parts.iter().filter(|part| (insert.statement..later.statement).contains(&part.statement));
@@ -32,7 +30,7 @@ fn source_of_insert(part: &Part) -> Option<&str> {
     let Rows::Select(select) = &insert.rows.rows else { return None };
     let whole = insert.rows.limit.is_none() && insert.rows.offset.is_none() && is_plain(select);
     match select.from.as_slice() {
-        [source] if whole && select.filter.is_none() => cte_name(source),
+        [source] if whole && select.filter.is_none() => source.cte(),
         _ => None,
     }
 }
@@ -43,13 +41,6 @@ fn is_plain(select: &Select) -> bool {
         && select.group.is_empty()
         && select.having.is_none()
         && !select.columns.iter().any(|column| crate::resolve::is_aggregate_call(&column.expr))
-}
-
-fn cte_name(source: &Source) -> Option<&str> {
-    match &source.kind {
-        SourceKind::Cte(name) => Some(name),
-        _ => None,
-    }
 }
 
 /// The CTE of that name in one of the unit's statements.
@@ -82,7 +73,7 @@ fn asks(part: &Part, gate: &str) -> bool {
             source.join.as_ref().is_some_and(|join| matches!(join.kind, JoinKind::Right | JoinKind::Full))
         };
         let needed = |source: &Source| {
-            cte_name(source) == Some(gate) && source.join.as_ref().is_none_or(|join| join.kind != JoinKind::Left)
+            source.cte() == Some(gate) && source.join.as_ref().is_none_or(|join| join.kind != JoinKind::Left)
         };
         sources.iter().any(needed) && !sources.iter().any(outer)
     };
@@ -101,7 +92,7 @@ fn asks(part: &Part, gate: &str) -> bool {
 fn demands(filter: Option<&Expr>, gate: &str) -> bool {
     let takes = |query: &Query| match &query.rows {
         Rows::Select(select) => {
-            is_plain(select) && matches!(select.from.as_slice(), [source] if cte_name(source) == Some(gate))
+            is_plain(select) && matches!(select.from.as_slice(), [source] if source.cte() == Some(gate))
         }
         _ => false,
     };

@@ -33,7 +33,7 @@ use std::collections::BTreeSet;
 
 use super::{Names, Node, effective_join, writing_part};
 use crate::dialect::Dialect;
-use crate::tree::{Body, ConflictAction, Expr, ExprKind, Insert, Rows, Source, SourceKind, Statement};
+use crate::tree::{Body, ConflictAction, Expr, ExprKind, Insert, Rows, Source, Statement};
 
 /// The tables of a SQLite unit that are read in other statements than the one that writes them.
 #[derive(Debug, Default)]
@@ -46,17 +46,13 @@ pub(crate) struct Order {
 
 impl Order {
     pub(crate) fn of(page: &Statement) -> Order {
-        let table = |source: &Source| match &source.kind {
-            SourceKind::Table(name) => Some(name.clone()),
-            _ => None,
-        };
         let mut order = Order::default();
         for (at, part) in page.parts.iter().enumerate() {
-            let Some(name) = part.target().and_then(table) else { continue };
+            let Some(name) = part.target().and_then(Source::table) else { continue };
             let (mut places, mut is_only) = (Vec::new(), true);
             for (_, other) in page.parts.iter().enumerate().filter(|(other, _)| *other != at) {
-                if other.sources().into_iter().any(|source| table(source).as_ref() == Some(&name)) {
-                    is_only &= other.target().and_then(table).as_ref() != Some(&name);
+                if other.sources().into_iter().any(|source| source.table() == Some(name)) {
+                    is_only &= other.target().and_then(Source::table) != Some(name);
                     places.push(other.statement);
                 }
             }
@@ -65,10 +61,10 @@ impl Order {
             }
             match &part.body {
                 Body::Delete(_) if places.iter().all(|place| *place < part.statement) => {
-                    order.deleted_after.insert(name);
+                    order.deleted_after.insert(name.to_owned());
                 }
                 Body::Insert(_) if places.iter().all(|place| *place > part.statement) => {
-                    order.written_before.insert(name);
+                    order.written_before.insert(name.to_owned());
                 }
                 _ => {}
             }
@@ -90,12 +86,12 @@ pub(crate) struct Handed<'t> {
 impl<'t> Names<'t> {
     /// How the rows of a source are found in its table, if it is a CTE that wrote them and SQLite reads them in time.
     pub(crate) fn handed_over(&self, source: &Source) -> Option<Handed<'t>> {
-        let SourceKind::Cte(name) = &source.kind else { return None };
+        let name = source.cte()?;
         if self.dialect() != Dialect::Pg || !effective_join(source, None).is_empty() {
             return None;
         }
         let part = writing_part(self.statement, name)?;
-        let SourceKind::Table(table) = &part.target()?.kind else { return None };
+        let table = part.target()?.table()?;
         let order = &self.around.order;
         match &part.body {
             Body::Delete(delete) => {

@@ -11,7 +11,7 @@ use crate::schema::{Column, Table};
 use crate::source::{Sources, Span};
 use crate::split::lexer::{self, Token};
 use crate::tree::{
-    Body, ConflictAction, Expr, ExprKind, OutputColumn, Part, Query, Rows, Select, SourceId, SourceKind, Update,
+    Assignment, Body, ConflictAction, Expr, ExprKind, OutputColumn, Part, Query, Rows, Select, SourceId, Update,
 };
 use crate::types::{Base, Type};
 
@@ -62,21 +62,31 @@ pub(super) fn sets(update: &Update, column: &str) -> bool {
     update.set.iter().any(|set| set.column == column)
 }
 
+/// What a part assigns to columns of its target: in an UPDATE, and in the one of an upsert.
+pub(super) fn assignments(part: &Part) -> &[Assignment] {
+    match &part.body {
+        Body::Update(update) => &update.set,
+        Body::Insert(insert) => match insert.conflict.as_ref().map(|conflict| &conflict.action) {
+            Some(ConflictAction::Update { set, .. }) => set,
+            _ => &[],
+        },
+        Body::Query(_) | Body::Delete(_) => &[],
+    }
+}
+
 /// What is assigned to columns of the part's target, and inserted into them.
 pub(super) fn stored(part: &Part) -> Vec<(&str, &Expr)> {
-    let mut stored: Vec<(&str, &Expr)> = Vec::new();
-    match &part.body {
-        Body::Update(update) => stored.extend(update.set.iter().map(|set| (set.column.as_str(), &set.value))),
-        Body::Insert(insert) => {
-            if let Some(ConflictAction::Update { set, .. }) = insert.conflict.as_ref().map(|conflict| &conflict.action)
-            {
-                stored.extend(set.iter().map(|set| (set.column.as_str(), &set.value)));
-            }
-            stored.extend(inserted(part));
-        }
-        Body::Query(_) | Body::Delete(_) => {}
-    }
-    stored
+    let assigned = assignments(part).iter().map(|set| (set.column.as_str(), &set.value));
+    assigned.chain(inserted(part)).collect()
+}
+
+/// The columns of a source for which conditions ask.
+pub(super) fn asked<'t>(conditions: impl IntoIterator<Item = &'t Expr>, of: SourceId) -> impl Iterator<Item = &'t str> {
+    let own = move |expr: &'t Expr| match &expr.kind {
+        ExprKind::Column { source, column } if *source == of => Some(column.as_str()),
+        _ => None,
+    };
+    conditions.into_iter().flat_map(Expr::exprs).filter_map(own)
 }
 
 /// What is inserted into columns of the part's target.
@@ -106,12 +116,7 @@ pub(super) fn tables(query: &Query) -> Vec<(&str, SourceId)> {
     let mut selects = Vec::new();
     branches(&query.rows, &mut selects);
     let sources = selects.into_iter().flat_map(|select| &select.from);
-    sources
-        .filter_map(|source| match &source.kind {
-            SourceKind::Table(name) => Some((name.as_str(), source.id)),
-            _ => None,
-        })
-        .collect()
+    sources.filter_map(|source| Some((source.table()?, source.id))).collect()
 }
 
 /// The sources whose columns an expression reads, those of its subqueries too.
@@ -153,18 +158,18 @@ impl<'a> Context<'a> {
 
     /// The table that a part writes.
     pub(super) fn target(&self, part: &Part) -> Option<&Table> {
-        match &part.target()?.kind {
-            SourceKind::Table(name) => self.page.schema.tables.get(name),
-            _ => None,
-        }
+        self.page.schema.tables.get(part.target()?.table()?)
+    }
+
+    /// What the parts store into columns of tables.
+    pub(super) fn stored(&self) -> impl Iterator<Item = (&Table, &str, &Expr)> {
+        let tables = self.page.tree.parts.iter().filter_map(|part| Some((part, self.target(part)?)));
+        tables.flat_map(|(part, table)| stored(part).into_iter().map(move |(name, value)| (table, name, value)))
     }
 
     /// The table behind a source.
     pub(super) fn table(&self, source: SourceId) -> Option<&Table> {
-        match &self.by_id.get(&source)?.kind {
-            SourceKind::Table(name) => self.page.schema.tables.get(name),
-            _ => None,
-        }
+        self.page.schema.tables.get(self.by_id.get(&source)?.table()?)
     }
 
     /// The query of a CTE.

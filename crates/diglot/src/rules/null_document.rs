@@ -19,7 +19,7 @@
 //! ```
 
 use super::Context;
-use super::look::{bare, stored};
+use super::look::bare;
 use crate::diagnostic::Diagnostic;
 use crate::tree::{Expr, ExprKind};
 use crate::types::Base;
@@ -28,19 +28,16 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
     if !context.is_pg_of_pair() {
         return;
     }
-    for part in &context.page.tree.parts {
-        let Some(table) = context.target(part) else { continue };
-        for (name, value) in stored(part) {
-            let lost = changed(value).filter(|document| {
-                let own = matches!(&document.kind, ExprKind::Column { column, .. } if column == name);
-                own && document.ty.as_ref().is_some_and(|ty| ty.base == Base::Json && ty.nullable)
-            });
-            if let Some(document) = lost {
-                let message = format!("{}: `{}.{name}` may be NULL when a member is set", context.name(), table.name);
-                let label = "NULL stays NULL, and the member is lost";
-                let finding = Diagnostic::warning("null-document", message, document.span, label);
-                found.push(finding.help(format!("write `COALESCE({name}, '{{}}')`, on both pages")));
-            }
+    for (table, name, value) in context.stored() {
+        let lost = changed(value).filter(|document| {
+            let own = matches!(&document.kind, ExprKind::Column { column, .. } if column == name);
+            own && document.ty.as_ref().is_some_and(|ty| ty.base == Base::Json && ty.nullable)
+        });
+        if let Some(document) = lost {
+            let message = format!("{}: `{}.{name}` may be NULL when a member is set", context.name(), table.name);
+            let label = "NULL stays NULL, and the member is lost";
+            let finding = Diagnostic::warning("null-document", message, document.span, label);
+            found.push(finding.help(format!("write `COALESCE({name}, '{{}}')`, on both pages")));
         }
     }
 }

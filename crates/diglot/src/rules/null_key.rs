@@ -87,8 +87,7 @@ fn may_be_null<'t>(context: &Context<'t>, origins: &Sources<'t>, value: &'t Expr
         ExprKind::Cast { expr, .. } | ExprKind::Collate { expr, .. } => may_be_null(context, origins, expr),
         ExprKind::Column { .. } => match origins.deep(value) {
             Deep::Table(origin) => {
-                let column =
-                    context.page.schema.tables.get(origin.table).and_then(|table| table.column(origin.column));
+                let column = context.page.schema.tables.get(origin.table).and_then(|table| table.column(origin.column));
                 by_type() && column.is_some_and(|column| !column.ty.nullable)
             }
             Deep::Expr(inner) => {

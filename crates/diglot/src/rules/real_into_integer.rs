@@ -19,7 +19,7 @@
 //! ```
 
 use super::Context;
-use super::look::{is_integer, stored};
+use super::look::is_integer;
 use crate::diagnostic::Diagnostic;
 use crate::tree::{Expr, ExprKind};
 use crate::types::Base;
@@ -28,16 +28,13 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
     if context.facing.is_none() {
         return;
     }
-    for part in &context.page.tree.parts {
-        let Some(table) = context.target(part) else { continue };
-        for (name, value) in stored(part) {
-            let integer = table.column(name).is_some_and(|column| is_integer(&column.ty.base));
-            if integer && is_real(context, value) {
-                let message = format!("{}: a number with a fraction goes into `{}.{name}`", context.name(), table.name);
-                let label = "rounded by Postgres, kept by SQLite";
-                let finding = Diagnostic::error("real-into-integer", message, value.span, label);
-                found.push(finding.help("say what is meant: `CAST(… AS BIGINT)` on both pages, or a column of doubles"));
-            }
+    for (table, name, value) in context.stored() {
+        let integer = table.column(name).is_some_and(|column| is_integer(&column.ty.base));
+        if integer && is_real(context, value) {
+            let message = format!("{}: a number with a fraction goes into `{}.{name}`", context.name(), table.name);
+            let label = "rounded by Postgres, kept by SQLite";
+            let finding = Diagnostic::error("real-into-integer", message, value.span, label);
+            found.push(finding.help("say what is meant: `CAST(… AS BIGINT)` on both pages, or a column of doubles"));
         }
     }
 }

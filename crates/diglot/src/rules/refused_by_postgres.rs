@@ -23,12 +23,12 @@
 //! ```
 
 use super::Context;
-use super::look::{Word, branches};
+use super::look::{Word, assignments, branches};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Dialect;
 use crate::source::Span;
 use crate::split::lexer::Kind;
-use crate::tree::{Body, ConflictAction, Expr, ExprKind, Part, Query, Rows, SourceKind};
+use crate::tree::{Body, Expr, ExprKind, Part, Query, Rows, SourceKind};
 use crate::types::Base;
 
 /// Reports a form with the text to write instead.
@@ -67,10 +67,16 @@ fn distinct_order(query: &Query, report: Report<'_>) {
     };
     for key in &query.order {
         let Some(wanted) = column(&key.expr) else { continue };
-        let selected =
-            select.columns.iter().any(|output| output.span.contains(key.expr.span) || column(&output.expr) == Some(wanted.clone()));
+        let selected = select
+            .columns
+            .iter()
+            .any(|output| output.span.contains(key.expr.span) || column(&output.expr) == Some(wanted.clone()));
         if !selected {
-            report(key.span, "DISTINCT ordered by what is not selected", "select the key too, or GROUP BY and order by min(…)");
+            report(
+                key.span,
+                "DISTINCT ordered by what is not selected",
+                "select the key too, or GROUP BY and order by min(…)",
+            );
         }
     }
 }
@@ -82,7 +88,10 @@ fn recursive(part: &Part, report: Report<'_>) {
     let mut selects = Vec::new();
     branches(right, &mut selects);
     let own = selects.iter().flat_map(|select| &select.from);
-    if !own.into_iter().any(|source| source.alias == *name || matches!(&source.kind, SourceKind::Cte(cte) if cte == name)) {
+    if !own
+        .into_iter()
+        .any(|source| source.alias == *name || matches!(&source.kind, SourceKind::Cte(cte) if cte == name))
+    {
         return;
     }
     if let Some(span) = query.order.first().map(|key| key.span).or(query.limit.as_ref().map(|limit| limit.span)) {
@@ -111,15 +120,7 @@ fn extreme(expr: &Expr, report: Report<'_>) {
 
 /// A table before an assigned column.
 fn assigned(part: &Part, words: &[&Word<'_>], report: Report<'_>) {
-    let set = match &part.body {
-        Body::Update(update) => &update.set,
-        Body::Insert(insert) => match insert.conflict.as_ref().map(|conflict| &conflict.action) {
-            Some(ConflictAction::Update { set, .. }) => set,
-            _ => return,
-        },
-        Body::Query(_) | Body::Delete(_) => return,
-    };
-    for assignment in set {
+    for assignment in assignments(part) {
         let Some(at) = words.iter().position(|word| word.span.start == assignment.span.start) else { continue };
         if words.get(at + 1).is_some_and(|word| word.is(".")) {
             report(assignment.span, "a table before an assigned column, and SQLite neither", "write the column alone");
@@ -158,7 +159,9 @@ fn word(context: &Context<'_>, words: &[&Word<'_>], at: usize, report: Report<'_
         report(word.span, "IS before a value", "write `IS NOT DISTINCT FROM`; SQLite reads it as well");
     } else if is(at, "not") && is(at + 1, "null") && at > 0 && !is(at - 1, "is") && is_operand(words[at - 1]) {
         report(word.span, "NOT NULL in two words", "write `IS NOT NULL`");
-    } else if (is(at, "main") || is(at, "temp")) && is(at + 1, ".") && (at == 0 || !is(at - 1, "."))
+    } else if (is(at, "main") || is(at, "temp"))
+        && is(at + 1, ".")
+        && (at == 0 || !is(at - 1, "."))
         && !context.is_alias(word.text)
     {
         report(word.span, "a database of SQLite", "write the table's name alone");
@@ -167,7 +170,8 @@ fn word(context: &Context<'_>, words: &[&Word<'_>], at: usize, report: Report<'_
 
 /// `a = b = c` without brackets.
 fn chain(words: &[&Word<'_>], report: Report<'_>) {
-    let ends = ["and", "or", ",", ";", "where", "when", "then", "else", "end", "on", "set", "having", "select", "from", "not"];
+    let ends =
+        ["and", "or", ",", ";", "where", "when", "then", "else", "end", "on", "set", "having", "select", "from", "not"];
     // At each depth of brackets, whether a comparison has been seen since the last word that ends one.
     let mut seen = vec![false];
     for (at, word) in words.iter().enumerate() {

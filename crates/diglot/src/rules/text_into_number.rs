@@ -20,7 +20,6 @@
 //! ```
 
 use super::Context;
-use super::look::stored;
 use crate::diagnostic::Diagnostic;
 use crate::tree::ExprKind;
 use crate::types::Base;
@@ -29,23 +28,20 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
     if !context.is_pg_of_pair() {
         return;
     }
-    for part in &context.page.tree.parts {
-        let Some(table) = context.target(part) else { continue };
-        for (name, value) in stored(part) {
-            let ExprKind::Text(text) = &value.kind else { continue };
-            let Some(column) = table.column(name) else { continue };
-            if !matches!(column.ty.base, Base::Int16 | Base::Int32 | Base::Int64 | Base::Float64 | Base::Numeric) {
-                continue;
-            }
-            let message = format!("{}: a text goes into the number `{}.{name}`", context.name(), table.name);
-            let help = "write the number without quotes, on both pages";
-            found.push(match text.trim().parse::<f64>() {
-                Ok(_) => Diagnostic::warning("text-into-number", message, value.span, "a number in quotes").help(help),
-                Err(_) => {
-                    let label = "kept by SQLite, refused by Postgres";
-                    Diagnostic::error("text-into-number", message, value.span, label).help(help)
-                }
-            });
+    for (table, name, value) in context.stored() {
+        let ExprKind::Text(text) = &value.kind else { continue };
+        let Some(column) = table.column(name) else { continue };
+        if !matches!(column.ty.base, Base::Int16 | Base::Int32 | Base::Int64 | Base::Float64 | Base::Numeric) {
+            continue;
         }
+        let message = format!("{}: a text goes into the number `{}.{name}`", context.name(), table.name);
+        let help = "write the number without quotes, on both pages";
+        found.push(match text.trim().parse::<f64>() {
+            Ok(_) => Diagnostic::warning("text-into-number", message, value.span, "a number in quotes").help(help),
+            Err(_) => {
+                let label = "kept by SQLite, refused by Postgres";
+                Diagnostic::error("text-into-number", message, value.span, label).help(help)
+            }
+        });
     }
 }

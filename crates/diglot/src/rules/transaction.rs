@@ -3,14 +3,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::look::{conjuncts, folds, selects, sets, tables};
+use super::look::{asked, conjuncts, folds, selects, sets, tables};
 use super::{torn_read, unlocked_read};
 use crate::diagnostic::Diagnostic;
 use crate::infer::PageOf;
 use crate::page::AnnotationKind;
 use crate::schema::Schema;
 use crate::source::Span;
-use crate::tree::{Body, Expr, ExprKind, Part, Query, SourceId, SourceKind};
+use crate::tree::{Body, Expr, ExprKind, Part, Query, SourceKind};
 
 /// The rules whose findings depend on other statements.
 pub(super) const RULES: [&str; 2] = ["torn-read", "unlocked-read"];
@@ -86,7 +86,10 @@ impl Step {
             }
             Body::Delete(delete) => {
                 if let SourceKind::Table(table) = &delete.target.kind {
-                    self.deleted.entry(table.clone()).or_default().extend(asked(part, delete.target.id));
+                    self.deleted
+                        .entry(table.clone())
+                        .or_default()
+                        .extend(asked(conjuncts(part), delete.target.id).map(str::to_owned));
                 }
             }
             Body::Insert(_) => {}
@@ -105,19 +108,10 @@ impl Step {
             }
             // The key of a row does not change.
             let key = schema.tables.get(name).map_or(&[][..], |table| table.primary_key.as_slice());
-            let by = asked(part, source).into_iter().filter(|column| !key.contains(column));
+            let by = asked(conjuncts(part), source).map(str::to_owned).filter(|column| !key.contains(column));
             self.unlocked.entry(name.to_owned()).or_default().extend(by);
         }
     }
-}
-
-/// The columns of a source for which the conditions of a part ask.
-fn asked(part: &Part, wanted: SourceId) -> BTreeSet<String> {
-    let own = |expr: &Expr| match &expr.kind {
-        ExprKind::Column { source, column } if *source == wanted => Some(column.clone()),
-        _ => None,
-    };
-    conjuncts(part).into_iter().flat_map(Expr::exprs).filter_map(own).collect()
 }
 
 /// What the lints of transactions find, and exceptions without need.

@@ -9,8 +9,8 @@
 //! # Why it bites
 //!
 //! Two sessions pick the same rows at the same time. The second waits for the first, finds that the row still has the
-//! id that it picked, and changes it as well: the same job for two workers. If it asks again, it gets nothing, although other rows are ready:
-//! the row is picked once, before the wait. SQLite has one writer, which picks afterwards.
+//! id that it picked, and changes it as well: the same job for two workers. If it asks again, it gets nothing, although
+//! other rows are ready: the row is picked once, before the wait. SQLite has one writer, which picks afterwards.
 //!
 //! # Write instead
 //!
@@ -23,7 +23,7 @@
 //! ```
 
 use super::Context;
-use super::look::{branches, read_from, split, tables};
+use super::look::{asked, branches, read_from, split, tables};
 use crate::diagnostic::Diagnostic;
 use crate::tree::{
     Assignment, Body, ConflictAction, Expr, ExprKind, Insert, Query, Rows, Source, SourceId, SourceKind, Update,
@@ -47,7 +47,7 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
             Body::Query(_) | Body::Delete(_) => continue,
         };
         let (target, filter) = (&update.target, update.filter.as_ref());
-        let SourceKind::Table(table) = &target.kind else { continue };
+        let Some(table) = target.table() else { continue };
         let asks_again = asks_again(update);
         let inside = filter.into_iter().flat_map(Expr::exprs).filter_map(Expr::subquery);
         let picked = inside.chain(update.from.iter().filter_map(derived));
@@ -55,7 +55,7 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
         if let Some(query) = through.into_iter().find(|query| {
             let one = matches!(query.limit.as_ref().map(|limit| &limit.kind), Some(ExprKind::Number(n)) if n == "1");
             let is_picked = if asks_again { one } else { query.limit.is_some() };
-            is_picked && query.locks.is_empty() && tables(query).iter().any(|(name, _)| name == table)
+            is_picked && query.locks.is_empty() && tables(query).iter().any(|(name, _)| *name == table)
         }) {
             let label = if asks_again { "a session that waited for this row gets nothing" } else { SAME_ROWS };
             found.push(finding(context, query, table, target, label));
@@ -98,12 +98,8 @@ pub(super) fn asks_again(update: &Update) -> bool {
 }
 
 fn asks(conditions: &[&Expr], target: SourceId, set: &[Assignment]) -> bool {
-    conditions.iter().filter(|condition| condition.subquery().is_none()).any(|condition| {
-        condition.exprs().iter().any(|expr| match &expr.kind {
-            ExprKind::Column { source, column } => *source == target && set.iter().any(|set| set.column == *column),
-            _ => false,
-        })
-    })
+    let own = conditions.iter().copied().filter(|condition| condition.subquery().is_none());
+    asked(own, target).any(|column| set.iter().any(|set| set.column == column))
 }
 
 fn derived(source: &Source) -> Option<&Query> {
@@ -124,9 +120,5 @@ fn with_ctes<'t>(context: &Context<'t>, query: &'t Query) -> Vec<&'t Query> {
 
 /// The queries of the CTEs among these sources.
 fn ctes<'t>(context: &Context<'t>, sources: impl Iterator<Item = &'t Source>) -> Vec<&'t Query> {
-    let query = |source: &Source| {
-        let SourceKind::Cte(name) = &source.kind else { return None };
-        context.cte(name)
-    };
-    sources.filter_map(query).collect()
+    sources.filter_map(|source| context.cte(source.cte()?)).collect()
 }

@@ -23,10 +23,10 @@
 //! ```
 
 use super::Context;
-use super::look::{branches, split, tables};
+use super::look::{asked, branches, split, tables};
 use super::unlocked_claim::asks_again;
 use crate::diagnostic::Diagnostic;
-use crate::tree::{Body, Expr, ExprKind, Part, Query, Source, SourceId, SourceKind, Update};
+use crate::tree::{Body, Expr, Part, Query, Source, SourceId, Update};
 
 pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
     if !context.is_pg_of_pair() {
@@ -34,7 +34,7 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
     }
     for part in &context.page.tree.parts {
         let Body::Update(update) = &part.body else { continue };
-        let SourceKind::Table(target) = &update.target.kind else { continue };
+        let Some(target) = update.target.table() else { continue };
         if asks_again(update) {
             continue;
         }
@@ -43,14 +43,15 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
         let fences = needed(part).into_iter().filter_map(|name| context.cte(name)).filter(is_loose);
         let open = fences.into_iter().find_map(|query| {
             let own: Vec<SourceId> =
-                tables(query).into_iter().filter(|(name, _)| name == target).map(|(_, id)| id).collect();
+                tables(query).into_iter().filter(|(name, _)| *name == target).map(|(_, id)| id).collect();
             let key = context.target(part).map_or(&[][..], |table| &table.primary_key);
-            let kept = |column: &str| key.iter().any(|name| name == column) || asked(update).contains(&column);
+            let kept = |column: &str| key.iter().any(|name| name == column) || kept_by(update).contains(&column);
             conditions(query).into_iter().find(|condition| asks_for(condition, &own, &kept))
         });
         if let Some(condition) = open {
             let message = format!("{}: `{target}` is changed under a condition asked without a lock", context.name());
-            let finding = Diagnostic::error("unlocked-fence", message, condition.span, "may hold no more when it is changed");
+            let finding =
+                Diagnostic::error("unlocked-fence", message, condition.span, "may hold no more when it is changed");
             found.push(
                 finding
                     .context(update.target.span, "changed here")
@@ -62,14 +63,7 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
 
 /// The CTEs that a part reads.
 fn needed(part: &Part) -> Vec<&str> {
-    part.sources().into_iter().filter_map(cte_name).collect()
-}
-
-fn cte_name(source: &Source) -> Option<&str> {
-    match &source.kind {
-        SourceKind::Cte(name) => Some(name),
-        _ => None,
-    }
+    part.sources().into_iter().filter_map(Source::cte).collect()
 }
 
 /// The conditions that every row of a query fulfils.
@@ -81,23 +75,12 @@ fn conditions(query: &Query) -> Vec<&Expr> {
 }
 
 /// The columns that the UPDATE's own WHERE asks for.
-fn asked(update: &Update) -> Vec<&str> {
+fn kept_by(update: &Update) -> Vec<&str> {
     let conditions = update.filter.iter().flat_map(Expr::conjuncts).filter(|condition| condition.subquery().is_none());
-    let own = |expr: &Expr| matches!(&expr.kind, ExprKind::Column { source, .. } if *source == update.target.id);
-    conditions.flat_map(Expr::exprs).filter(|expr| own(expr)).filter_map(column_name).collect()
-}
-
-fn column_name(expr: &Expr) -> Option<&str> {
-    match &expr.kind {
-        ExprKind::Column { column, .. } => Some(column),
-        _ => None,
-    }
+    asked(conditions, update.target.id).collect()
 }
 
 /// Whether a condition is about a column of a source that nothing keeps as it was.
 fn asks_for(condition: &Expr, own: &[SourceId], kept: &impl Fn(&str) -> bool) -> bool {
-    condition.exprs().into_iter().any(|expr| match &expr.kind {
-        ExprKind::Column { source, column } => own.contains(source) && !kept(column),
-        _ => false,
-    })
+    own.iter().any(|source| asked([condition], *source).any(|column| !kept(column)))
 }

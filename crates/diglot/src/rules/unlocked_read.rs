@@ -10,8 +10,8 @@
 //! # Why it bites
 //!
 //! Two sessions read the same row, and both write what they made of it: an update is lost, or a job has two workers. A
-//! lease that was due when it was read has been renewed when it is deleted. A count does not see what another session has written and not yet committed: of two last ones, neither is the last.
-//! SQLite has one writer.
+//! lease that was due when it was read has been renewed when it is deleted. A count does not see what another session
+//! has written and not yet committed: of two last ones, neither is the last. SQLite has one writer.
 //!
 //! # Write instead
 //!

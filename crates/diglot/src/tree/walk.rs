@@ -92,6 +92,24 @@ impl Part {
     }
 }
 
+impl Source {
+    /// The name of the table that it is.
+    pub(crate) fn table(&self) -> Option<&str> {
+        match &self.kind {
+            SourceKind::Table(name) => Some(name),
+            _ => None,
+        }
+    }
+
+    /// The name of the CTE that it is.
+    pub(crate) fn cte(&self) -> Option<&str> {
+        match &self.kind {
+            SourceKind::Cte(name) => Some(name),
+            _ => None,
+        }
+    }
+}
+
 impl Query {
     /// The columns of the query's rows. A set operation's may be NULL where either side's may.
     pub fn columns(&self) -> Vec<(String, Option<Type>)> {

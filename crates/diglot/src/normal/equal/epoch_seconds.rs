@@ -82,7 +82,8 @@ pub(super) fn extracted(node: &Node) -> Option<Node> {
     (field.head == "'epoch'").then(|| moment(time, true))
 }
 
-/// A literal as the time in UTC that it says, and the time at which the statement runs; whatever else it is. Without a zone Postgres takes that of the session.
+/// A literal as the time in UTC that it says, and the time at which the statement runs; whatever else it is. Without a
+/// zone Postgres takes that of the session.
 pub(super) fn moment(time: &Node, zoned: bool) -> Node {
     if time.head == "'now'" || time.head == "statement_timestamp" {
         return Node::leaf("time of the statement", time.span);

@@ -33,7 +33,7 @@ use super::super::{Names, Node, gate};
 use crate::dialect::Dialect;
 use crate::schema::Fill;
 use crate::source::Span;
-use crate::tree::{Body, Expr, ExprKind, Insert, Query, Rows, Source, SourceKind};
+use crate::tree::{Body, Expr, ExprKind, Insert, Query, Rows, SourceKind};
 
 pub(super) fn step(names: &Names<'_>, expr: &Expr, node: &Node) -> Option<Node> {
     let ExprKind::Scalar(query) = &expr.kind else { return None };
@@ -61,7 +61,7 @@ fn greatest(query: &Query) -> Option<(&str, &str)> {
 fn inserts_before(names: &Names<'_>, table: &str, column: &str, place: Span) -> bool {
     let parts = &names.statement.parts;
     let mut writers = parts.iter().filter_map(|part| match &part.body {
-        Body::Insert(insert) if is_table(&insert.target, table) => Some((part, insert)),
+        Body::Insert(insert) if insert.target.table() == Some(table) => Some((part, insert)),
         _ => None,
     });
     let (Some((part, insert)), None) = (writers.next(), writers.next()) else { return false };
@@ -76,8 +76,4 @@ fn inserts_before(names: &Names<'_>, table: &str, column: &str, place: Span) -> 
 /// Whether an insert makes one row whatever the tables hold.
 fn is_one_row(insert: &Insert) -> bool {
     matches!(&insert.rows.rows, Rows::Values(rows, _) if rows.len() == 1)
-}
-
-fn is_table(source: &Source, table: &str) -> bool {
-    matches!(&source.kind, SourceKind::Table(name) if name == table)
 }
