@@ -7,6 +7,9 @@
 //! tenth of a millisecond or two. Left to itself the server also makes a general plan of every statement
 //! on every connection to compare: over 256 partitions that takes up to a second, and the plan stays in
 //! memory whether it is used or not.
+//!
+//! Bitmap scans are off: before a table has statistics the server takes a claim's index for one that finds a
+//! single row, reads all that wait, and sorts them. Without bitmaps it reads the first row in the index's order.
 
 use std::ops::Range;
 use std::str::FromStr as _;
@@ -44,7 +47,8 @@ const TRUSTED_IDLE: Duration = Duration::from_secs(1);
 const WAKEUPS: (&str, &str) = ("ff_sql.wakeups", "after_commit");
 
 /// What every connection is set to: see the module's text; compiling plans never pays off for point statements.
-const SETTINGS: [(&str, &str); 3] = [WAKEUPS, ("plan_cache_mode", "force_custom_plan"), ("jit", "off")];
+const SETTINGS: [(&str, &str); 4] =
+    [WAKEUPS, ("plan_cache_mode", "force_custom_plan"), ("enable_bitmapscan", "off"), ("jit", "off")];
 
 /// What is said of bytes that are no cursor of an outbox.
 const FOREIGN_CURSOR: &str = "stream_subscribe: cursor does not belong to the Postgres backend";

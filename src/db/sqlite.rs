@@ -149,11 +149,6 @@ impl Opening {
         }
         SqliteConnection::connect_with(&options).await
     }
-
-    /// Opens the connection that keeps a database in memory alive while others come and go.
-    pub(crate) async fn sentinel(&self) -> Result<Option<SqliteConnection>, sqlx::Error> {
-        if self.in_memory { self.reader().await.map(Some) } else { Ok(None) }
-    }
 }
 
 /// The connections to one database.
@@ -161,20 +156,26 @@ pub struct SqliteStore {
     writer: Writer,
     readers: Option<Readers>,
     pool: OnceLock<SqlitePool>,
+    /// What keeps a database in memory alive while other connections come and go.
     sentinel: Option<SqliteConnection>,
     opening: Opening,
 }
 
 impl SqliteStore {
-    /// Takes the connections over and starts the writer.
-    pub(crate) fn new(
+    /// Starts the writer. `first` is the connection that made the database: it stays where nothing else would
+    /// keep the data, and is closed where the writer's own has taken its place.
+    pub(crate) async fn new(
         opening: Opening,
-        writer: SqliteConnection,
-        sentinel: Option<SqliteConnection>,
+        first: SqliteConnection,
         around: Surroundings,
-    ) -> std::io::Result<Self> {
-        let readers = (!opening.in_memory).then(|| Readers::new(opening.clone(), around.clone()));
-        let writer = Writer::start(opening.clone(), writer, around)?;
+    ) -> Result<Self, sqlx::Error> {
+        let writer = Writer::start(opening.clone(), around.clone()).await?;
+        let (readers, sentinel) = if opening.in_memory {
+            (None, Some(first))
+        } else {
+            first.close().await?;
+            (Some(Readers::new(opening.clone(), around)), None)
+        };
         Ok(Self { writer, readers, pool: OnceLock::new(), sentinel, opening })
     }
 

@@ -140,17 +140,13 @@ async fn construct(
     let opening = Opening::new(&location.uri, location.in_memory, tuning.wal, tuning.readers)
         .map_err(|error| failed(BackendErrorKind::Protocol, "connect-opts parse for", &error))?
         .limited(tuning.page_limit);
-    let mut writer =
+    let mut first =
         opening.writer().await.map_err(|error| failed(BackendErrorKind::Transport, "pool connect for", &error))?;
     tracing::warn!(path, "the SQLite backend is active: for development, with one writer, in one process only");
     let around = Surroundings { channels: Channels::new(), courier: None, faults: Faults::default() };
-    // In memory, the second connection is what keeps the database; it opens before anything is written.
-    let sentinel = opening
-        .sentinel()
+    apply_sqlite(&mut first).await.map_err(|error| failed(BackendErrorKind::Protocol, "migrate for", &error))?;
+    let store = SqliteStore::new(opening, first, around.clone())
         .await
-        .map_err(|error| failed(BackendErrorKind::Transport, "sentinel connect for", &error))?;
-    apply_sqlite(&mut writer).await.map_err(|error| failed(BackendErrorKind::Protocol, "migrate for", &error))?;
-    let store = SqliteStore::new(opening, writer, sentinel, around.clone())
         .map_err(|error| failed(BackendErrorKind::Transport, "writer start for", &error))?;
     Ok(Backend::from_parts(Db::new(store, around), clock, PartitionConfig::default()))
 }

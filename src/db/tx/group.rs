@@ -22,7 +22,7 @@ use tokio::sync::oneshot;
 use tracing::Instrument as _;
 
 use super::{Kind, MAX_ATTEMPTS, Operation, Surroundings, Wakes, pause_after, span};
-use crate::db::executor::block_on;
+use crate::db::executor::{block_on, stay_on_this_cpu};
 use crate::db::fault::{Faults, Step};
 use crate::db::sqlite::{Opening, shared};
 use crate::db::{Dialect as _, Sqlite};
@@ -141,15 +141,21 @@ pub(in crate::db) struct Writer {
 }
 
 impl Writer {
-    /// Starts the writer on a connection that it owns from here on.
-    pub(in crate::db) fn start(
-        opening: Opening,
-        connection: SqliteConnection,
-        around: Surroundings,
-    ) -> std::io::Result<Self> {
+    /// Starts the writer, which opens a connection of its own.
+    pub(in crate::db) async fn start(opening: Opening, around: Surroundings) -> Result<Self, sqlx::Error> {
         let (queue, waiting) = channel();
-        let run = move || Group { opening, connection, is_suspect: false, waiting, around }.serve();
+        let (tell, opened) = oneshot::channel();
+        let run = move || {
+            stay_on_this_cpu();
+            let connection = match block_on(opening.writer()) {
+                Ok(connection) => connection,
+                Err(error) => return drop(tell.send(Err(error))),
+            };
+            let _ = tell.send(Ok(()));
+            Group { opening, connection, is_suspect: false, waiting, around }.serve();
+        };
         let thread = std::thread::Builder::new().name("ff-sqlite-writer".into()).spawn(run)?;
+        opened.await.map_err(|_| sqlx::Error::WorkerCrashed)??;
         Ok(Self { queue: Some(queue), thread: Some(thread) })
     }
 
