@@ -1,0 +1,5 @@
+//! Compiles the SQL of `sql/` into the API that `src/statements.rs` includes.
+
+fn main() {
+    diglot::build::run();
+}
