@@ -78,10 +78,10 @@ pub(crate) fn compare(
     pg: &PageOf<'_>,
     keep_rows: bool,
 ) -> Compared {
-    let mut compared = compare_with(&config.json, sources, sqlite, pg, keep_rows);
-    if !config.json.is_empty() {
-        // What is the same only because the project says what its JSON fields hold is waived as well.
-        let bare = compare_with(&BTreeMap::new(), sources, sqlite, pg, false);
+    let mut compared = compare_with(&config.json, &pg.schema.never_null, sources, sqlite, pg, keep_rows);
+    if !(config.json.is_empty() && pg.schema.never_null.is_empty()) {
+        // What is the same only because the project says what its JSON fields and columns hold is waived as well.
+        let bare = compare_with(&BTreeMap::new(), &BTreeSet::new(), sources, sqlite, pg, false);
         compared.stats.waived += bare.differing.saturating_sub(compared.differing);
     }
     compared
@@ -89,6 +89,7 @@ pub(crate) fn compare(
 
 fn compare_with(
     json: &BTreeMap<String, String>,
+    never_null: &BTreeSet<(String, String)>,
     sources: &Sources,
     sqlite: &PageOf<'_>,
     pg: &PageOf<'_>,
@@ -98,6 +99,7 @@ fn compare_with(
         sqlite: sqlite.schema,
         pg: pg.schema,
         json,
+        never_null,
         documents: documents(&[sqlite, pg]),
         nullable: nullable(&[sqlite, pg]),
         under_write_lock: ends_with_write(sqlite.tree),

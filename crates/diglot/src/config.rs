@@ -1,6 +1,7 @@
 //! `diglot.toml`: folders, column types, project conventions.
 
 mod generate;
+mod never_null;
 mod places;
 
 use std::collections::BTreeMap;
@@ -74,7 +75,8 @@ pub struct Prove {
     /// letters. `text`, `digits` (a number in a text) and `object` may be missing or null; without a line a place
     /// holds anything.
     pub fields: BTreeMap<String, String>,
-    /// Rows that no program writes, by table: a condition in words that both databases know.
+    /// Rows that no program writes, by table: a condition in words that both databases know. A column whose NULL alone
+    /// makes a row such a one is taken as never NULL when pages are compared, too.
     pub impossible: BTreeMap<String, String>,
 }
 

@@ -57,6 +57,8 @@ pub(crate) struct Around<'t> {
     pub(crate) pg: &'t Schema,
     /// What the project declares of its JSON fields.
     pub(crate) json: &'t BTreeMap<String, String>,
+    /// Columns, by table, that hold no NULL because the project declares that no program writes one.
+    pub(crate) never_null: &'t BTreeSet<(String, String)>,
     /// Parameters that either page declares to be JSON.
     pub(crate) documents: BTreeSet<String>,
     /// Parameters that either page declares nullable.

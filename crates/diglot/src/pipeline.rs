@@ -281,7 +281,8 @@ pub(crate) fn facing(inputs: &Inputs) -> Vec<Facing> {
 
 fn read_schema(inputs: &Inputs, dialect: Dialect, found: &mut Vec<Diagnostic>) -> Schema {
     let files: Vec<FileId> = inputs.migrations(dialect).into_iter().map(|(id, _)| id).collect();
-    let (schema, findings) = schema::read(&inputs.sources, &files, dialect);
+    let (mut schema, findings) = schema::read(&inputs.sources, &files, dialect);
+    schema.never_null = inputs.config.prove.never_null();
     found.extend(findings);
     schema
 }

@@ -5,7 +5,7 @@
 //! `max(a, b)` of SQLite is NULL as soon as one argument is, `greatest` of Postgres skips NULLs: they are the same when no
 //! argument can be NULL, and `COALESCE(max(a, b), a, b)` skips NULLs too. A flag is `= 1` on SQLite and itself, or
 //! `= TRUE`, on Postgres. A negative LIMIT is none on SQLite, as NULL is on Postgres. A column is never NULL when
-//! Postgres declares it so.
+//! Postgres declares it so, or the project that no program writes one.
 //!
 //! # The same
 //!
@@ -78,7 +78,14 @@ impl Names<'_> {
 
     /// Whether a column of a table may be NULL in a row that is there.
     fn holds_null(&self, source: SourceId, column: &str) -> bool {
-        self.pg_column(source, column).is_none_or(|column| column.ty.nullable)
+        self.pg_column(source, column).is_none_or(|column| column.ty.nullable) && !self.is_declared(source, column)
+    }
+
+    /// Whether the project declares that no program writes NULL into a column.
+    fn is_declared(&self, source: SourceId, column: &str) -> bool {
+        let table = || self.sources.get(&source)?.table();
+        let is_it = |(of, name): &(String, String)| name == column && table() == Some(of.as_str());
+        self.around.never_null.iter().any(is_it)
     }
 
     /// Whether the arguments are columns of both sides of a FULL JOIN, neither NULL in its table: one row is there.

@@ -1,5 +1,5 @@
 //! What a project with a case's data would declare of it, because neither a text nor a schema says it: of what type
-//! the fields of its JSON documents are.
+//! the fields of its JSON documents are, and which columns no program leaves empty.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,29 +14,7 @@ type Columns = BTreeMap<(String, String), Vec<Option<String>>>;
 
 /// The configuration of a case.
 pub(crate) fn config(case: &toml::Table) -> Config {
-    let mut data = Columns::new();
-    let names = columns(case);
-    for text in texts(case, &["setup", "sqlite_setup", "sqlite"]) {
-        for statement in Parser::parse_sql(&GenericDialect {}, &text).unwrap_or_default() {
-            if let Statement::Insert(insert) = statement {
-                let TableObject::TableName(table) = &insert.table else { continue };
-                let table = table.to_string().to_lowercase();
-                let own = names.get(&table).cloned().unwrap_or_default();
-                let named: Vec<String> = insert.columns.iter().map(|c| c.to_string().to_lowercase()).collect();
-                let rows: Vec<Vec<Expr>> = match insert.source.as_ref().map(|query| query.body.as_ref()) {
-                    Some(SetExpr::Values(values)) => values.rows.iter().map(|row| row.content.clone()).collect(),
-                    _ => vec![Vec::new()],
-                };
-                for row in rows {
-                    for (at, column) in own.iter().enumerate() {
-                        let at = if named.is_empty() { Some(at) } else { named.iter().position(|n| n == column) };
-                        let value = at.and_then(|at| row.get(at)).and_then(literal);
-                        data.entry((table.clone(), column.clone())).or_default().push(value);
-                    }
-                }
-            }
-        }
-    }
+    let data = inserted(case, "sqlite");
     let mut config = Config::default();
     for ((table, column), values) in &data {
         let documents: Vec<Json> = values.iter().flatten().filter_map(|text| serde_json::from_str(text).ok()).collect();
@@ -58,7 +36,56 @@ pub(crate) fn config(case: &toml::Table) -> Config {
             config.json.entry(format!("{table}.{column}.*")).or_insert_with(|| word.to_owned());
         }
     }
+    let (pg, set) = (inserted(case, "pg"), assigned(case));
+    for ((table, column), values) in &data {
+        let always = |values: &Vec<Option<String>>| values.iter().all(Option::is_some);
+        let on_both = pg.get(&(table.clone(), column.clone())).is_some_and(always);
+        if always(values) && on_both && !set.contains(column) {
+            let condition = config.prove.impossible.entry(table.clone()).or_default();
+            *condition += &format!("{}{column} IS NULL", if condition.is_empty() { "" } else { " OR " });
+        }
+    }
     config
+}
+
+/// What a case inserts on a dialect, before it and in it.
+fn inserted(case: &toml::Table, dialect: &str) -> Columns {
+    let mut data = Columns::new();
+    let names = columns(case);
+    for text in texts(case, &["setup", &format!("{dialect}_setup"), dialect]) {
+        for statement in Parser::parse_sql(&GenericDialect {}, &text).unwrap_or_default() {
+            if let Statement::Insert(insert) = statement {
+                let TableObject::TableName(table) = &insert.table else { continue };
+                let table = table.to_string().to_lowercase();
+                let own = names.get(&table).cloned().unwrap_or_default();
+                let named: Vec<String> = insert.columns.iter().map(|c| c.to_string().to_lowercase()).collect();
+                let rows: Vec<Vec<Expr>> = match insert.source.as_ref().map(|query| query.body.as_ref()) {
+                    Some(SetExpr::Values(values)) => values.rows.iter().map(|row| row.content.clone()).collect(),
+                    _ => vec![Vec::new()],
+                };
+                for row in rows {
+                    for (at, column) in own.iter().enumerate() {
+                        let at = if named.is_empty() { Some(at) } else { named.iter().position(|n| n == column) };
+                        let value = at.and_then(|at| row.get(at)).and_then(literal);
+                        data.entry((table.clone(), column.clone())).or_default().push(value);
+                    }
+                }
+            }
+        }
+    }
+    data
+}
+
+/// The names before a `=` of the case's own statements that change rows: what they assign may be NULL.
+fn assigned(case: &toml::Table) -> BTreeSet<String> {
+    let texts = texts(case, &["sqlite", "pg"]).into_iter().map(|text| text.to_lowercase());
+    let changing = texts.filter(|text| text.contains("update"));
+    let before = |text: String| {
+        let names: Vec<String> =
+            text.split('=').filter_map(|part| part.split_whitespace().last().map(str::to_owned)).collect();
+        names
+    };
+    changing.flat_map(before).collect()
 }
 
 /// The texts of a case under some keys, steps one by one.
