@@ -26,7 +26,7 @@ fn main() -> Result<(), Failure> {
         sqlx::raw_sql(include_str!("../schema/sqlite/0001_note.sql")).execute(&mut connection).await?;
         for number in 0..NOTES {
             let id = Uuid::from_u64_pair(0, number as u64);
-            let note = note::NoteAddParams { id, title: "a note".into(), body: None, created_at_ms: number };
+            let note = note::NoteAddParams { id, title: "a note".into(), body: String::new(), created_at_ms: number };
             connection.note_add(&note).await?;
         }
         let read = match way.as_str() {
