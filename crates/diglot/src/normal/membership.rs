@@ -2,7 +2,8 @@
 //!
 //! # Why
 //!
-//! A list parameter is `= ANY(:list)` on Postgres and `IN (SELECT value FROM json_each(:list))` on SQLite; NOT IN and
+//! A list parameter is `= ANY(:list)` on Postgres and `IN (SELECT value FROM json_each(:list))` on SQLite, and
+//! `IN (SELECT unhex(value, '-') FROM json_each(:list))` where it holds ids, which SQLite gets as texts; NOT IN and
 //! `<> ALL` are its opposite, for a list that is not missing. `IN (a)` is `= a`, `IN (a, b)` is a set, as is
 //! `= ANY(ARRAY[a, b])`. As a condition, `x IN (SELECT y FROM t WHERE p)` asks what
 //! `EXISTS (SELECT 1 FROM t WHERE p AND y = x)` asks.
@@ -12,6 +13,8 @@
 //! ```text
 //! sqlite: SELECT t.n AS c FROM t WHERE t.big IN (SELECT value FROM json_each(:list))
 //! pg:     SELECT t.n AS c FROM t WHERE t.big = ANY(:list)
+//! sqlite: SELECT t.n AS c FROM t WHERE t.id IN (SELECT unhex(value, '-') FROM json_each(:list))
+//! pg:     SELECT t.n AS c FROM t WHERE t.id = ANY(:list)
 //! sqlite: SELECT t.n AS c FROM t WHERE t.name IN ('a', 'b')
 //! pg:     SELECT t.n AS c FROM t WHERE t.name = ANY(ARRAY['b', 'a'])
 //! sqlite: SELECT t.n AS c FROM t WHERE t.n IN (SELECT u.n FROM u WHERE u.name = 'x')
@@ -23,6 +26,10 @@
 //! ```text
 //! sqlite: SELECT t.n AS c FROM t WHERE t.name IN ('a', 'b')
 //! pg:     SELECT t.n AS c FROM t WHERE t.name = ANY(ARRAY['a', 'c'])
+//! sqlite: SELECT t.n AS c FROM t WHERE t.id IN (SELECT value FROM json_each(:list))
+//! pg:     SELECT t.n AS c FROM t WHERE t.id = ANY(:list)
+//! sqlite: SELECT t.n AS c FROM t WHERE t.big IN (SELECT value + 1 FROM json_each(:list))
+//! pg:     SELECT t.n AS c FROM t WHERE t.big = ANY(:list)
 //! sqlite: SELECT t.n AS c FROM t WHERE t.name IN (SELECT type FROM json_each(:list))
 //! pg:     SELECT t.n AS c FROM t WHERE t.name = ANY(:list)
 //! sqlite: SELECT t.n AS c FROM t WHERE t.maybe NOT IN (SELECT u.n FROM u)
@@ -31,7 +38,8 @@
 
 use super::{Names, Node, json};
 use crate::source::Span;
-use crate::tree::{Expr, ExprKind, Query, Rows, SourceKind};
+use crate::tree::{Expr, ExprKind, Query, Replacement, Rows, SourceKind};
+use crate::types::Base;
 
 impl Names<'_> {
     pub(super) fn in_list(&self, inner: &Expr, list: &[Expr], negated: bool, span: Span) -> Node {
@@ -48,7 +56,7 @@ impl Names<'_> {
     pub(super) fn in_query(&self, inner: &Expr, query: &Query, negated: bool, span: Span) -> Node {
         let head = if negated { "not in" } else { "in" };
         let value = self.expr(inner);
-        if let Some(list) = self.list_param(query) {
+        if let Some(list) = self.list_param(query, inner.base()) {
             // A missing list has no elements on SQLite; on Postgres nothing is known of it.
             let head = if negated && self.may_miss(&list) { "not in, if there is a list," } else { head };
             return Node::list(head, vec![value, list], span);
@@ -61,18 +69,18 @@ impl Names<'_> {
         param(list) || list.kids.iter().any(param)
     }
 
-    /// `SELECT value FROM json_each(:list)`: the way to pass a list on SQLite.
-    fn list_param(&self, query: &Query) -> Option<Node> {
+    /// `SELECT value FROM json_each(:list)`: the way to pass a list on SQLite to what holds values of a type.
+    fn list_param(&self, query: &Query, of: Option<&Base>) -> Option<Node> {
         let Rows::Select(select) = &query.rows else { return None };
         let ([source], [output], None) = (select.from.as_slice(), select.columns.as_slice(), &select.filter) else {
             return None;
         };
-        // Its other columns say what an element is, not which one.
-        let mut columns = output.expr.exprs().into_iter().filter_map(|expr| match &expr.kind {
-            ExprKind::Column { column, .. } => Some(column.as_str()),
-            _ => None,
-        });
-        if query.limit.is_some() || columns.next() != Some("value") || columns.next().is_some() {
+        // The only lists for what holds bytes are those of ids. In place of `sqlc.slice` stands what fits.
+        let as_it_is = !matches!(of, Some(Base::Bytes | Base::Uuid)) || self.is_slice(query.span);
+        let as_bytes = matches!(of, Some(Base::Bytes | Base::Uuid) | None);
+        let element = &output.expr;
+        let fits = as_it_is && is_element(element) || as_bytes && bytes_of(element).is_some_and(is_element);
+        if query.limit.is_some() || !fits {
             return None;
         }
         match &source.kind {
@@ -82,6 +90,12 @@ impl Names<'_> {
             }
             _ => None,
         }
+    }
+
+    /// Whether a place is that of a list in `sqlc.slice`.
+    fn is_slice(&self, place: Span) -> bool {
+        let mut lists = self.statement.rewrites.iter().filter(|it| matches!(it.by, Replacement::List { .. }));
+        lists.any(|list| list.span.contains(place))
     }
 
     pub(super) fn any(&self, op: &str, left: &Expr, right: &Expr, all: bool, span: Span) -> Node {
@@ -96,6 +110,27 @@ impl Names<'_> {
             ("<>", true) => Node::list("not in", vec![value, Node::list("list", vec![list], right.span)], span),
             _ => Node::list(format!("{op} {}", if all { "all" } else { "any" }), vec![value, list], span),
         }
+    }
+}
+
+/// Whether an expression is the element of a list, of whatever type. Its other columns say what an element is, not which
+/// one.
+fn is_element(expr: &Expr) -> bool {
+    match &expr.kind {
+        ExprKind::Column { column, .. } => column == "value",
+        ExprKind::Cast { expr, .. } => is_element(expr),
+        _ => false,
+    }
+}
+
+/// The text whose digits a call makes bytes of, whether there are hyphens between them or not.
+fn bytes_of(expr: &Expr) -> Option<&Expr> {
+    match &expr.kind {
+        ExprKind::Call { name, args, .. } if name == "unhex" => match args.as_slice() {
+            [text, hyphen] if matches!(&hyphen.kind, ExprKind::Text(hyphen) if hyphen == "-") => Some(text),
+            _ => None,
+        },
+        _ => None,
     }
 }
 

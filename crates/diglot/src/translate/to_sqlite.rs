@@ -65,7 +65,9 @@ fn written<'t>(rewriter: &Rewriter<'t>, expr: &'t Expr) -> Option<Written<'t>> {
             let list = bare(right);
             match &list.kind {
                 ExprKind::Param(_) => {
-                    let list = Written::new().of(left).text(format!("{word}SELECT value FROM json_each(")).of(list);
+                    // Ids come as their texts.
+                    let element = if left.base() == Some(&Base::Uuid) { "unhex(value, '-')" } else { "value" };
+                    let list = Written::new().of(left).text(format!("{word}SELECT {element} FROM json_each(")).of(list);
                     Some(list.text("))"))
                 }
                 ExprKind::Array(items) => {
