@@ -297,7 +297,7 @@ impl<'a> Walk<'a> {
     fn in_query(&mut self, expr: &'a Expr, query: &'a Query) {
         self.learn_query(query);
         let left = self.hint(expr);
-        if let Some(list) = each_of(query) {
+        if let Some(list) = query.each_of() {
             let hint = match left.as_ref().and_then(|hint| array(&hint.base)) {
                 Some(base) => Hint::heavy(base),
                 None => Hint::light(Base::Json),
@@ -362,16 +362,6 @@ fn column_of<'a>(target: &'a Source, column: &'a str) -> Option<Hint<'a>> {
         _ => None,
     };
     ty.as_ref().map(|ty| Hint { base: ty.base.clone(), weight: Weight::Heavy, origin })
-}
-
-/// The list of `SELECT value FROM json_each(list)`.
-fn each_of(query: &Query) -> Option<&Expr> {
-    let Rows::Select(select) = &query.rows else { return None };
-    let [Source { kind: SourceKind::Function { name, args }, .. }] = select.from.as_slice() else { return None };
-    match (name.as_str(), args.as_slice()) {
-        ("json_each" | "jsonb_each", [list]) => Some(list),
-        _ => None,
-    }
 }
 
 /// The list type of an element's type.

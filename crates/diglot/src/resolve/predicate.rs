@@ -49,6 +49,9 @@ impl Lower<'_> {
     pub(super) fn in_query(&mut self, operand: &ast::Expr, query: &ast::Query, negated: bool) -> Expr {
         let operand = Box::new(self.expr(operand));
         let query = Box::new(self.query(query));
+        if let Some(list) = query.each_of() {
+            self.hint_each_other(&operand, list);
+        }
         let values = query.columns();
         let nullable =
             self.may_be_null(&operand) || values.iter().any(|(_, ty)| ty.as_ref().is_none_or(|ty| ty.nullable));

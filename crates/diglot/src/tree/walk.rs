@@ -111,6 +111,16 @@ impl Source {
 }
 
 impl Query {
+    /// The list of `SELECT value FROM json_each(list)`.
+    pub(crate) fn each_of(&self) -> Option<&Expr> {
+        let Rows::Select(select) = &self.rows else { return None };
+        let [Source { kind: SourceKind::Function { name, args }, .. }] = select.from.as_slice() else { return None };
+        match (name.as_str(), args.as_slice()) {
+            ("json_each" | "jsonb_each", [list]) => Some(list),
+            _ => None,
+        }
+    }
+
     /// The columns of the query's rows. A set operation's may be NULL where either side's may.
     pub fn columns(&self) -> Vec<(String, Option<Type>)> {
         self.rows.columns()

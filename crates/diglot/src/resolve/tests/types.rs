@@ -232,6 +232,9 @@ fn numbered_parameters_are_named_after_what_they_meet() {
     label: $2
     arg3: $3
     ");
+    let list = "SELECT n FROM a WHERE id IN (SELECT value FROM json_each(?1))";
+    assert_snapshot!(placeholders(SCHEMA, list, Sqlite), @"id: ?1");
+    assert_snapshot!(placeholders(SCHEMA, "SELECT n FROM a WHERE id = ANY($1)", Pg), @"id: $1");
     assert_snapshot!(placeholders(SCHEMA, "SELECT id FROM a WHERE id = ? OR n = ? LIMIT ?", Sqlite), @"
     id: ?
     n: ?
