@@ -25,7 +25,7 @@ use crate::sweep::SqliteScannerConfig;
 const DEV_MODE: (&str, &str) = ("FF_DEV_MODE", "1");
 
 /// How many connections read at once unless the caller says otherwise.
-const DEFAULT_READERS: u32 = 4;
+const DEFAULT_READERS: u32 = 8;
 
 /// How a database is opened.
 #[derive(Debug, Clone, Copy)]
@@ -40,7 +40,7 @@ impl Tuning {
 }
 
 impl SqliteBackend {
-    /// Opens the database at `path`, which is made when it is missing, with four read connections and WAL.
+    /// Opens the database at `path`, which is made when it is missing, with up to eight read connections and WAL.
     ///
     /// `:memory:` is a database in memory that all handles of this process share. Handles on one path share
     /// everything, and the last one closes it.
