@@ -44,10 +44,10 @@ pub enum LoadError {
 
 /// Compiles the SQL of the crate whose build script calls this, into `OUT_DIR/statements.rs`.
 ///
-/// It tells cargo which files to watch and, unless the functions are plain ones, tells sqlx's macros to use the recorded
-/// answers, whatever `DATABASE_URL` says. Findings, and a failure of the run itself, become a `compile_error!` in a file of their
-/// own that is included in the place of the API, so that they show up where the crate includes it and the API of
-/// the last good run stays as it is. Warnings go to cargo.
+/// It tells cargo which files to watch and, unless the functions are plain ones, tells sqlx's macros to use the
+/// recorded answers, whatever `DATABASE_URL` says. Findings, and a failure of the run itself, become a
+/// `compile_error!` in a file of their own that is included in the place of the API, so that they show up where the
+/// crate includes it and the API of the last good run stays as it is. Warnings go to cargo.
 pub fn run() {
     let Some(out) = env::var_os("OUT_DIR").map(PathBuf::from) else {
         println!("cargo:warning=diglot: OUT_DIR is not set; this is to be called by a build script");
