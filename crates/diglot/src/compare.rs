@@ -7,14 +7,14 @@ mod difference;
 mod report;
 mod rows;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use self::difference::{Difference, joins, keyed, unordered};
 use crate::config::Config;
 use crate::diagnostic::Diagnostic;
 use crate::facts::{Fact, Facts, Group, Kind, facts};
 use crate::infer::PageOf;
-use crate::normal::{Around, Node, Order, ends_with_write, unmarked};
+use crate::normal::{Around, Node, Order, Promised, ends_with_write, unmarked};
 use crate::page::AnnotationKind;
 use crate::pipeline::Stats;
 use crate::source::{Sources, Span};
@@ -78,18 +78,18 @@ pub(crate) fn compare(
     pg: &PageOf<'_>,
     keep_rows: bool,
 ) -> Compared {
-    let mut compared = compare_with(&config.json, &pg.schema.never_null, sources, sqlite, pg, keep_rows);
-    if !(config.json.is_empty() && pg.schema.never_null.is_empty()) {
+    let promised = Promised::new(&config.json, &pg.schema.never_null);
+    let mut compared = compare_with(&promised, sources, sqlite, pg, keep_rows);
+    if promised.helped() {
         // What is the same only because the project says what its JSON fields and columns hold is waived as well.
-        let bare = compare_with(&BTreeMap::new(), &BTreeSet::new(), sources, sqlite, pg, false);
+        let bare = compare_with(&Promised::default(), sources, sqlite, pg, false);
         compared.stats.waived += bare.differing.saturating_sub(compared.differing);
     }
     compared
 }
 
 fn compare_with(
-    json: &BTreeMap<String, String>,
-    never_null: &BTreeSet<(String, String)>,
+    promised: &Promised<'_>,
     sources: &Sources,
     sqlite: &PageOf<'_>,
     pg: &PageOf<'_>,
@@ -98,8 +98,7 @@ fn compare_with(
     let around = Around {
         sqlite: sqlite.schema,
         pg: pg.schema,
-        json,
-        never_null,
+        promised,
         documents: documents(&[sqlite, pg]),
         nullable: nullable(&[sqlite, pg]),
         under_write_lock: ends_with_write(sqlite.tree),

@@ -19,6 +19,7 @@ mod ordered_rows;
 mod query;
 mod write_lock;
 
+use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::dialect::Dialect;
@@ -55,10 +56,8 @@ pub(crate) struct Around<'t> {
     pub(crate) sqlite: &'t Schema,
     /// The schema of Postgres: it knows which flags are booleans.
     pub(crate) pg: &'t Schema,
-    /// What the project declares of its JSON fields.
-    pub(crate) json: &'t BTreeMap<String, String>,
-    /// Columns, by table, that hold no NULL because the project declares that no program writes one.
-    pub(crate) never_null: &'t BTreeSet<(String, String)>,
+    /// What the project declares of its columns.
+    pub(crate) promised: &'t Promised<'t>,
     /// Parameters that either page declares to be JSON.
     pub(crate) documents: BTreeSet<String>,
     /// Parameters that either page declares nullable.
@@ -67,6 +66,39 @@ pub(crate) struct Around<'t> {
     pub(crate) under_write_lock: bool,
     /// In which order the SQLite page writes and reads tables.
     pub(crate) order: Order,
+}
+
+/// What a project declares of its columns, which no schema says.
+#[derive(Debug, Default)]
+pub(crate) struct Promised<'t> {
+    json: Option<&'t BTreeMap<String, String>>,
+    never_null: Option<&'t BTreeSet<(String, String)>>,
+    helped: Cell<bool>,
+}
+
+impl<'t> Promised<'t> {
+    /// What JSON fields hold, by `table.column.path`, and the columns, by table, into which no program writes NULL.
+    pub(crate) fn new(json: &'t BTreeMap<String, String>, never_null: &'t BTreeSet<(String, String)>) -> Self {
+        Self { json: Some(json), never_null: Some(never_null), helped: Cell::new(false) }
+    }
+
+    /// Whether a question was answered with something that is declared: without one, nothing would be different.
+    pub(crate) fn helped(&self) -> bool {
+        self.helped.get()
+    }
+
+    fn json_type(&self, field: &str) -> Option<&'t str> {
+        let ty = self.json?.get(field)?;
+        self.helped.set(true);
+        Some(ty)
+    }
+
+    fn is_never_null(&self, table: &str, column: &str) -> bool {
+        let is_it = |(of, name): &(String, String)| name == column && of == table;
+        let declared = self.never_null.is_some_and(|columns| columns.iter().any(is_it));
+        self.helped.set(self.helped.get() || declared);
+        declared
+    }
 }
 
 impl<'t> Names<'t> {

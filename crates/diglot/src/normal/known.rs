@@ -83,9 +83,8 @@ impl Names<'_> {
 
     /// Whether the project declares that no program writes NULL into a column.
     fn is_declared(&self, source: SourceId, column: &str) -> bool {
-        let table = || self.sources.get(&source)?.table();
-        let is_it = |(of, name): &(String, String)| name == column && table() == Some(of.as_str());
-        self.around.never_null.iter().any(is_it)
+        let table = self.sources.get(&source).and_then(|source| source.table());
+        table.is_some_and(|table| self.around.promised.is_never_null(table, column))
     }
 
     /// Whether the arguments are columns of both sides of a FULL JOIN, neither NULL in its table: one row is there.
@@ -117,8 +116,8 @@ impl Names<'_> {
     pub(super) fn json_type(&self, document: &str, steps: &str) -> Option<&str> {
         let (relation, column) = document.rsplit_once('.')?;
         let table = relation.split('#').next().unwrap_or(relation);
-        let own = self.around.json.get(&format!("{table}.{column}.{steps}"));
-        own.or_else(|| self.around.json.get(&format!("{table}.{column}.*"))).map(String::as_str)
+        let own = self.around.promised.json_type(&format!("{table}.{column}.{steps}"));
+        own.or_else(|| self.around.promised.json_type(&format!("{table}.{column}.*")))
     }
 
     /// The greatest or least of several: three meanings.
