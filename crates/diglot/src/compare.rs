@@ -73,12 +73,13 @@ impl Waived {
 /// Compares a pair. Declarations that waive nothing are errors too. The rows are made for those who read them.
 pub(crate) fn compare(
     config: &Config,
+    never_null: &BTreeSet<(String, String)>,
     sources: &Sources,
     sqlite: &PageOf<'_>,
     pg: &PageOf<'_>,
     keep_rows: bool,
 ) -> Compared {
-    let promised = Promised::new(&config.json, &pg.schema.never_null);
+    let promised = Promised::new(&config.json, never_null);
     let mut compared = compare_with(&promised, sources, sqlite, pg, keep_rows);
     if promised.helped() {
         // What is the same only because the project says what its JSON fields and columns hold is waived as well.

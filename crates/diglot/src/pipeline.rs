@@ -205,6 +205,7 @@ fn read(inputs: &Inputs, keep_facts: bool) -> (Compiled, Vec<codegen::Unknown>) 
     let mut run = Run {
         inputs,
         schemas: &schemas,
+        never_null: inputs.config.prove.never_null(),
         found,
         signatures: Vec::new(),
         texts: Vec::new(),
@@ -281,8 +282,7 @@ pub(crate) fn facing(inputs: &Inputs) -> Vec<Facing> {
 
 fn read_schema(inputs: &Inputs, dialect: Dialect, found: &mut Vec<Diagnostic>) -> Schema {
     let files: Vec<FileId> = inputs.migrations(dialect).into_iter().map(|(id, _)| id).collect();
-    let (mut schema, findings) = schema::read(&inputs.sources, &files, dialect);
-    schema.never_null = inputs.config.prove.never_null();
+    let (schema, findings) = schema::read(&inputs.sources, &files, dialect);
     found.extend(findings);
     schema
 }
@@ -316,6 +316,8 @@ fn compare_schemas(inputs: &Inputs, schemas: &[Schema; 2], found: &mut Vec<Diagn
 struct Run<'a> {
     inputs: &'a Inputs,
     schemas: &'a [Schema; 2],
+    /// Columns, by table, into which no program writes NULL.
+    never_null: BTreeSet<(String, String)>,
     found: Vec<Diagnostic>,
     signatures: Vec<Signature>,
     texts: Vec<EmittedText>,
@@ -373,7 +375,14 @@ impl Run<'_> {
             let page = |dialect: Dialect| reading.page(self.schemas, dialect);
             let mut found = Vec::new();
             if let (Some(sqlite), Some(pg)) = (page(Dialect::Sqlite), page(Dialect::Pg)) {
-                let outcome = compare::compare(config, &self.inputs.sources, &sqlite, &pg, self.facts.is_some());
+                let outcome = compare::compare(
+                    config,
+                    &self.never_null,
+                    &self.inputs.sources,
+                    &sqlite,
+                    &pg,
+                    self.facts.is_some(),
+                );
                 found.extend(outcome.found);
                 if at == 0 {
                     self.steps.extend(rules::transaction::Step::of(&pg, &sqlite));

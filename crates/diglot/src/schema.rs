@@ -29,7 +29,7 @@ pub use order::{runs_one_by_one, up};
 pub use read::read;
 pub(crate) use text::condition_of as condition;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use crate::dialect::Dialect;
 use crate::source::Span;
@@ -42,8 +42,6 @@ pub struct Schema {
     pub dialect: Dialect,
     /// Tables and views by lower-case name.
     pub tables: BTreeMap<String, Table>,
-    /// Columns, by table, that hold no NULL although the migrations let it in: the project says so.
-    pub(crate) never_null: BTreeSet<(String, String)>,
     /// What the lints of the schemas are to tell about the migrations themselves.
     pub(crate) remarks: Vec<care::Remark>,
 }

@@ -1,5 +1,7 @@
 //! A project that is read once, so that many changes of one page can be tried on it.
 
+use std::collections::BTreeSet;
+
 use super::optional::{Reading, Variant};
 use super::pairs::{self, Pairing, Side};
 use super::{Inputs, has_errors, read_pages, read_schema};
@@ -15,6 +17,8 @@ pub(crate) struct Project<'a> {
     inputs: &'a Inputs,
     pages: Vec<Page>,
     schemas: [Schema; 2],
+    /// Columns, by table, into which no program writes NULL.
+    never_null: BTreeSet<(String, String)>,
 }
 
 impl<'a> Project<'a> {
@@ -22,7 +26,7 @@ impl<'a> Project<'a> {
         let mut found = Vec::new();
         let pages = read_pages(inputs, &mut found);
         let schemas = Dialect::ALL.map(|dialect| read_schema(inputs, dialect, &mut found));
-        Self { inputs, pages, schemas }
+        Self { inputs, pages, schemas, never_null: inputs.config.prove.never_null() }
     }
 
     /// The schemas of SQLite and of Postgres.
@@ -82,7 +86,9 @@ impl<'a> Project<'a> {
         let page = |dialect: Dialect| reading.page(&self.schemas, dialect);
         let (Some(sqlite), Some(pg)) = (page(Dialect::Sqlite), page(Dialect::Pg)) else { return true };
         let config = &self.inputs.config;
-        if has_errors(&found) || has_errors(&compare::compare(config, &sources, &sqlite, &pg, false).found) {
+        if has_errors(&found)
+            || has_errors(&compare::compare(config, &self.never_null, &sources, &sqlite, &pg, false).found)
+        {
             return true;
         }
         let (signature, found) = infer::signature(config, entry.noun, page(Dialect::Sqlite), page(Dialect::Pg));

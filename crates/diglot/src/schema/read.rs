@@ -1,6 +1,6 @@
 //! Plays migrations in their order and keeps the tables that they leave.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use sqlparser::ast::DataType;
 use sqlparser::ast::{CreateIndex, ObjectName, ObjectType, Spanned, Statement, UserDefinedTypeRepresentation};
@@ -16,7 +16,7 @@ use crate::types::Base;
 ///
 /// What cannot be read is a `schema-unreadable` finding at its place; everything else still counts.
 pub fn read(sources: &Sources, files: &[FileId], dialect: Dialect) -> (Schema, Vec<Diagnostic>) {
-    let schema = Schema { dialect, tables: BTreeMap::new(), never_null: BTreeSet::new(), remarks: Vec::new() };
+    let schema = Schema { dialect, tables: BTreeMap::new(), remarks: Vec::new() };
     let mut reader = Reader {
         dialect,
         schema,
