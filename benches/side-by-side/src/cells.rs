@@ -199,7 +199,7 @@ async fn scenes(options: &Options, pair: &[Contender; 2], store: &str, table: &m
                 "a flow of 10 steps" => scene::flows(backend, store == "SQLite", 16, 2).await,
                 "budget reports" => {
                     let handles = held(contender, 1).await?;
-                    scene::budgets(backend, handles.first().ok_or("one is held")?, 16, 40).await
+                    scene::budgets(backend, handles.first().ok_or("one is held")?, 16, 200).await
                 }
                 _ => {
                     load::clear(&contender.store).await.map_err(|e| e.to_string())?;

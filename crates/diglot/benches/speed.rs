@@ -100,7 +100,7 @@ fn original_key(text: &EmittedText) -> String {
 /// Measures one project and prints its line.
 fn measure(root: &Path) {
     let load = || diglot::build::load(root).expect("the project's files");
-    let inputs = load();
+    let inputs = Inputs { threads: 1, ..load() };
     let read = quickest(|| drop(load()));
     let check = quickest(|| drop(diglot::check(&inputs)));
     let whole = quickest(|| drop(diglot::compile(&inputs)));

@@ -5,7 +5,9 @@
 use std::env;
 use std::fs;
 use std::io;
+use std::num::NonZero;
 use std::path::{Path, PathBuf};
+use std::thread;
 
 use crate::answers::INDEX_FILE;
 use crate::baseline::FILE as BASELINE;
@@ -134,7 +136,8 @@ fn write_when_changed(path: &Path, text: &str) -> io::Result<()> {
 /// # Errors
 /// When the system refuses to read a file or a folder that is there.
 pub fn load(root: &Path) -> Result<Inputs, LoadError> {
-    let mut inputs = Inputs { check_answers: true, ..Inputs::default() };
+    let threads = thread::available_parallelism().map_or(1, NonZero::get);
+    let mut inputs = Inputs { check_answers: true, threads, ..Inputs::default() };
     if let Some(bytes) = read(root, CONFIG)? {
         configure(&mut inputs, &bytes);
     }

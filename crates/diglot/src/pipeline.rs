@@ -8,6 +8,7 @@ mod pairs;
 mod project;
 #[cfg(test)]
 mod tests;
+mod threads;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -46,6 +47,9 @@ pub struct Inputs {
     pub check_answers: bool,
     /// What was found while the files were read: text that is not UTF-8, a bad `diglot.toml`.
     pub findings: Vec<Diagnostic>,
+    /// How many threads work on the statements; with none and with one it is the caller's alone. What comes out is the
+    /// same.
+    pub threads: usize,
 }
 
 /// What one run gives.
@@ -202,22 +206,14 @@ fn read(inputs: &Inputs, keep_facts: bool) -> (Compiled, Vec<codegen::Unknown>) 
         inputs.baseline.map_or_else(Baseline::default, |file| Baseline::read(&inputs.sources, file, &mut found));
     let pairing = Pairing { places: &inputs.config.sql, lockstep: inputs.config.lockstep, baseline: &baseline };
     let entries = pairing.entries(&pages, &mut found);
-    let mut run = Run {
-        inputs,
-        schemas: &schemas,
-        never_null: inputs.config.prove.never_null(),
-        found,
-        signatures: Vec::new(),
-        texts: Vec::new(),
-        stats: schema_stats,
-        facts: keep_facts.then(Vec::new),
-        steps: Vec::new(),
-        broken: Vec::new(),
-        doubtful: BTreeSet::new(),
+    let never_null = inputs.config.prove.never_null();
+    let statements = |part: &[Entry<'_>]| {
+        let mut run = Run::new(inputs, &schemas, &never_null, keep_facts);
+        part.iter().for_each(|entry| run.statement(entry));
+        run
     };
-    for entry in &entries {
-        run.statement(entry);
-    }
+    let mut run = Run { found, stats: schema_stats, ..Run::new(inputs, &schemas, &never_null, keep_facts) };
+    threads::in_parts(&entries, inputs.threads, statements).into_iter().for_each(|part| run.add(part));
     run.finish(&entries, &pages, baseline)
 }
 
@@ -317,7 +313,7 @@ struct Run<'a> {
     inputs: &'a Inputs,
     schemas: &'a [Schema; 2],
     /// Columns, by table, into which no program writes NULL.
-    never_null: BTreeSet<(String, String)>,
+    never_null: &'a BTreeSet<(String, String)>,
     found: Vec<Diagnostic>,
     signatures: Vec<Signature>,
     texts: Vec<EmittedText>,
@@ -332,7 +328,42 @@ struct Run<'a> {
     doubtful: BTreeSet<String>,
 }
 
-impl Run<'_> {
+impl<'a> Run<'a> {
+    fn new(
+        inputs: &'a Inputs,
+        schemas: &'a [Schema; 2],
+        never_null: &'a BTreeSet<(String, String)>,
+        keep_facts: bool,
+    ) -> Self {
+        Self {
+            inputs,
+            schemas,
+            never_null,
+            found: Vec::new(),
+            signatures: Vec::new(),
+            texts: Vec::new(),
+            stats: Stats::default(),
+            facts: keep_facts.then(Vec::new),
+            steps: Vec::new(),
+            broken: Vec::new(),
+            doubtful: BTreeSet::new(),
+        }
+    }
+
+    /// Takes in what the statements gave that come next.
+    fn add(&mut self, next: Self) {
+        self.found.extend(next.found);
+        self.signatures.extend(next.signatures);
+        self.texts.extend(next.texts);
+        self.stats.add(next.stats);
+        if let (Some(facts), Some(next)) = (&mut self.facts, next.facts) {
+            facts.extend(next);
+        }
+        self.steps.extend(next.steps);
+        self.broken.extend(next.broken);
+        self.doubtful.extend(next.doubtful);
+    }
+
     /// Keeps what a review shows of a statement.
     fn keep(&mut self, entry: &Entry<'_>, whole: &Reading, rows: Vec<compare::Row>) {
         if let Some(facts) = &mut self.facts {
@@ -375,14 +406,8 @@ impl Run<'_> {
             let page = |dialect: Dialect| reading.page(self.schemas, dialect);
             let mut found = Vec::new();
             if let (Some(sqlite), Some(pg)) = (page(Dialect::Sqlite), page(Dialect::Pg)) {
-                let outcome = compare::compare(
-                    config,
-                    &self.never_null,
-                    &self.inputs.sources,
-                    &sqlite,
-                    &pg,
-                    self.facts.is_some(),
-                );
+                let outcome =
+                    compare::compare(config, self.never_null, &self.inputs.sources, &sqlite, &pg, self.facts.is_some());
                 found.extend(outcome.found);
                 if at == 0 {
                     self.steps.extend(rules::transaction::Step::of(&pg, &sqlite));
