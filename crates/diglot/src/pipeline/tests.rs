@@ -71,3 +71,28 @@ fn rendered(inputs: &Inputs, compiled: &Compiled) -> String {
 fn rules(compiled: &Compiled) -> Vec<&'static str> {
     compiled.diagnostics.iter().map(|finding| finding.rule).collect()
 }
+
+/// Statements with and without findings, so that every list of a run has something of every thread.
+#[test]
+fn nobody_can_tell_how_many_threads_there_were() {
+    let page = |order: &str| {
+        let statement = |at: usize| {
+            let order = if at.is_multiple_of(3) { order } else { "ASC" };
+            format!(
+                "-- name: job_list_{at} :many\nSELECT job.lane FROM job WHERE job.part = :part ORDER BY job.id {order};\n\n"
+            )
+        };
+        (0..7).map(statement).collect::<String>()
+    };
+    for pg in ["ASC", "DESC"] {
+        let alone = pair(&page("ASC"), &page(pg));
+        let one = compile(&alone);
+        assert_eq!(one.diagnostics.is_empty(), pg == "ASC");
+        for threads in 2..9 {
+            let several = compile(&Inputs { threads, ..alone.clone() });
+            assert_eq!(several.diagnostics, one.diagnostics);
+            assert_eq!(several.rust, one.rust);
+            assert_eq!(several.stats, one.stats);
+        }
+    }
+}
