@@ -318,6 +318,8 @@ struct Run<'a> {
     signatures: Vec<Signature>,
     texts: Vec<EmittedText>,
     stats: Stats,
+    /// What is declared to differ: a finding about its declaration, which may be one of the page, shows both pages.
+    waived: Vec<compare::Waived>,
     /// What a review shows, if it is to be kept.
     facts: Option<Vec<StatementFacts>>,
     /// What statements of declared transactions do on Postgres.
@@ -343,6 +345,7 @@ impl<'a> Run<'a> {
             signatures: Vec::new(),
             texts: Vec::new(),
             stats: Stats::default(),
+            waived: Vec::new(),
             facts: keep_facts.then(Vec::new),
             steps: Vec::new(),
             broken: Vec::new(),
@@ -356,6 +359,7 @@ impl<'a> Run<'a> {
         self.signatures.extend(next.signatures);
         self.texts.extend(next.texts);
         self.stats.add(next.stats);
+        self.waived.extend(next.waived);
         if let (Some(facts), Some(next)) = (&mut self.facts, next.facts) {
             facts.extend(next);
         }
@@ -413,7 +417,7 @@ impl<'a> Run<'a> {
                     self.steps.extend(rules::transaction::Step::of(&pg, &sqlite));
                     self.stats.add(outcome.stats);
                     rows = outcome.rows;
-                    outcome.waived.iter().for_each(|waived| waived.show_both(&mut self.found));
+                    self.waived.extend(outcome.waived);
                 }
             }
             let pages: Vec<PageOf<'_>> = Dialect::ALL.into_iter().filter_map(page).collect();
@@ -484,6 +488,7 @@ impl<'a> Run<'a> {
         pages: &[Page],
         mut baseline: Baseline,
     ) -> (Compiled, Vec<codegen::Unknown>) {
+        self.waived.iter().for_each(|waived| waived.show_both(&mut self.found));
         pairs::camel_names(entries, &mut self.found);
         self.found.extend(rules::transaction::check(&self.steps));
         let index = self.inputs.answers.as_deref().and_then(answers::parse);
