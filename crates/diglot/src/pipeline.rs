@@ -308,7 +308,7 @@ fn compare_schemas(inputs: &Inputs, schemas: &[Schema; 2], found: &mut Vec<Diagn
     Stats { pairs: 0, facts: compared.facts, waived: compared.waived }
 }
 
-/// The state between two statements.
+/// What the statements that were worked on have given, and what all of them are read with.
 struct Run<'a> {
     inputs: &'a Inputs,
     schemas: &'a [Schema; 2],
@@ -318,7 +318,8 @@ struct Run<'a> {
     signatures: Vec<Signature>,
     texts: Vec<EmittedText>,
     stats: Stats,
-    /// What is declared to differ: a finding about its declaration, which may be one of the page, shows both pages.
+    /// What is declared to differ. A finding about such a declaration was made when its page was read, before the
+    /// statements were; in the end it shows both pages.
     waived: Vec<compare::Waived>,
     /// What a review shows, if it is to be kept.
     facts: Option<Vec<StatementFacts>>,
