@@ -164,6 +164,9 @@ impl<'t> Names<'t> {
             }
             ExprKind::Between { expr: inner, low, high, negated } => {
                 let (value, low, high) = (self.expr(inner), self.expr(low), self.expr(high));
+                if !value.is_small() {
+                    return Node::list(if *negated { "not between" } else { "between" }, vec![value, low, high], span);
+                }
                 if *negated {
                     let below = Node::list("<", vec![value.clone(), low], span);
                     let above = Node::list("<", vec![high, value], span);
@@ -190,10 +193,15 @@ impl<'t> Names<'t> {
             ExprKind::Call { .. } => self.call(expr),
             ExprKind::Case { operand, branches, otherwise } => {
                 let mut kids = Vec::new();
+                let mut operand = operand.as_ref().map(|operand| self.expr(operand));
+                if let Some(large) = operand.take_if(|operand| !operand.is_small()) {
+                    kids.push(Node::list("of", vec![large], span));
+                }
                 for (when, then) in branches {
-                    let condition = match operand {
-                        Some(operand) => Node::set("=", vec![self.expr(operand), self.expr(when)], when.span),
-                        None => self.expr(when),
+                    let value = self.expr(when);
+                    let condition = match &operand {
+                        Some(operand) => Node::set("=", vec![operand.clone(), value], when.span),
+                        None => value,
                     };
                     kids.push(Node::list("when", vec![condition, self.expr(then)], when.span.to(then.span)));
                 }

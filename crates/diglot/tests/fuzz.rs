@@ -1,17 +1,20 @@
 //! Random and mutated projects: whatever stands in the files, the compiler ends without a panic, and what it generates
 //! is Rust.
 //!
-//! A short run with a fixed seed belongs to every test. A long one, over all three targets, which keeps the input it is
-//! at for when it dies: `FUZZ=10000000 FUZZ_SEED=7 FUZZ_LOG=/tmp/input cargo test --release -p diglot --test fuzz`, under
-//! `ulimit -v` for a bound on the memory.
+//! A short run with a fixed seed belongs to every test. A long one, over all three targets, which keeps the project it is
+//! at for when it dies, and notes now and then how far it is:
+//! `FUZZ=10000000 FUZZ_SEED=7 FUZZ_LOG=/tmp/input cargo test --release -p diglot --test fuzz`, under `ulimit -v` for a
+//! bound on the memory.
 
 #[path = "fuzz/hostile.rs"]
 mod hostile;
 
 use std::collections::HashSet;
 use std::fs;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use diglot::config::Config;
 use diglot::render::{Look, all};
@@ -38,6 +41,12 @@ impl Random {
         if end == 0 { 0 } else { (self.next() % end as u64) as usize }
     }
 
+    /// Up to so many, mostly few.
+    fn few(&mut self, most: usize) -> usize {
+        let end = most >> self.below(6);
+        self.below(end + 1)
+    }
+
     fn one<'i, T>(&mut self, items: &'i [T]) -> &'i T {
         &items[self.below(items.len())]
     }
@@ -55,20 +64,15 @@ const PATHS: [&str; 4] =
     ["schema/sqlite/0001_all.sql", "schema/pg/0001_all.sql", "sql/sqlite/case.sql", "sql/pg/case.sql"];
 
 impl Files {
-    /// Compiles them, and looks at everything that comes out. What other runs gave already is `seen`.
-    fn run(&self, seen: &mut HashSet<String>) -> Compiled {
+    /// Compiles them, and looks at everything that comes out. Rust that other runs gave already is `seen`.
+    fn run(&self, seen: &mut HashSet<u64>) -> Compiled {
         let sources = self.sources();
         let config = Config::parse(&self.texts[4], "diglot.toml").unwrap_or_default();
         let compiled = compile(&Inputs { config, sources: sources.clone(), ..Inputs::default() });
         for look in [Look::Short, Look::Json] {
             all(&sources, &compiled.diagnostics, look);
         }
-        // Looks at what no run before this one gave; the message of a broken project is one line.
-        let rust: String = compiled.rust.lines().filter(|line| !line.starts_with("compile_error!(")).collect();
-        if seen.insert(rust) {
-            let parsed = syn::parse_file(&compiled.rust);
-            assert!(parsed.is_ok(), "what is generated is no Rust: {:?}", parsed.err());
-        }
+        assert_rust(&compiled.rust, seen);
         for text in &compiled.texts {
             let comment = format!("/* {}.{}{} {} */ ", text.noun, text.name, text.variant, text.dialect);
             let rest = text.sql.strip_prefix(&comment).expect("a text begins with its name");
@@ -95,6 +99,44 @@ impl Files {
 
     fn shown(&self) -> String {
         self.files().map(|(path, text)| format!("==== {path}\n{text}\n")).collect()
+    }
+}
+
+/// Asserts that a generated file is Rust. Each function, struct and the like is parsed in what holds it, unless it was
+/// before: most of a file is what others have too. What is not cut where an item ends is no Rust alone.
+fn assert_rust(rust: &str, seen: &mut HashSet<u64>) {
+    let parse = |text: &str| {
+        let parsed = syn::parse_file(text);
+        assert!(parsed.is_ok(), "what is generated is no Rust: {:?} in\n{text}", parsed.err());
+    };
+    // The message of a broken project is one line, and another one in each.
+    let is_message = |line: &&str| line.trim_start().starts_with("compile_error!(");
+    rust.lines().filter(is_message).for_each(parse);
+    let rest: String = rust.split_inclusive('\n').filter(|line| !is_message(line)).collect();
+    for outer in rest.split_inclusive("\n}\n") {
+        let mut length = 0;
+        let head = outer.split_inclusive('\n').find(|line| {
+            length += line.len();
+            line.ends_with("{\n") && !line.starts_with([' ', '/'])
+        });
+        let (head, body) = if head.is_some() { outer.split_at(length) } else { ("", outer) };
+        let (body, close) = body.strip_suffix("}\n").map_or((body, ""), |body| (body, "}\n"));
+        let mut start = 0;
+        let mut end = 0;
+        for line in body.split_inclusive('\n') {
+            end += line.len();
+            let outermost = line.strip_prefix("    ").filter(|rest| !rest.starts_with([' ', '/']));
+            if end < body.len() && !outermost.is_some_and(|rest| rest.ends_with(";\n") || rest.ends_with("}\n")) {
+                continue;
+            }
+            let item = &body[start..end];
+            start = end;
+            let mut hasher = DefaultHasher::new();
+            (head, item).hash(&mut hasher);
+            if seen.insert(hasher.finish()) {
+                parse(&format!("{head}{item}{close}"));
+            }
+        }
     }
 }
 
@@ -306,7 +348,7 @@ fn mutate(random: &mut Random, text: &mut String, other: &str) {
         }
         5 => {
             let piece = format!("{} ", random.one(WORDS));
-            let times = random.below(300);
+            let times = random.few(300);
             text.insert_str(start, &piece.repeat(times));
         }
         6 => {
@@ -315,7 +357,7 @@ fn mutate(random: &mut Random, text: &mut String, other: &str) {
         }
         _ => {
             let piece = text[start..end].to_owned();
-            let times = random.below(40);
+            let times = random.few(40);
             text.insert_str(end, &piece.repeat(times));
         }
     }
@@ -326,11 +368,17 @@ fn setting(name: &str, default: u64) -> u64 {
     std::env::var(name).ok().and_then(|value| value.parse().ok()).unwrap_or(default)
 }
 
-/// How many outputs are remembered, so that a long run stays small.
-const MOST_SEEN: usize = 2_000;
+/// How many items of generated files are remembered, so that a long run stays small.
+const MOST_SEEN: usize = 1_000_000;
 
-/// How many inputs make a project.
-const TOGETHER: u64 = 10;
+/// How many inputs make a project: what they share is done once.
+const TOGETHER: u64 = 20;
+
+/// How long a project may take, far above what any needs on a busy machine.
+const LONGEST_RUN: Duration = Duration::from_secs(60);
+
+/// After how many projects a long run says how far it is.
+const NOTED: u64 = 1_000;
 
 /// Runs a target, and tells the project where it fails. The first input of a project may change its schemas and its
 /// settings too.
@@ -339,27 +387,37 @@ fn fuzz(target: u64, change: impl Fn(&mut Random, &mut Files, &Files, bool)) {
     let (runs, seed) = (setting("FUZZ", RUNS).div_ceil(3 * TOGETHER), setting("FUZZ_SEED", SEED));
     let log = std::env::var("FUZZ_LOG").ok().map(|path| format!("{path}.{target}"));
     let mut seen = HashSet::new();
+    let (start, mut longest) = (Instant::now(), Duration::ZERO);
     for run in 0..runs {
         if seen.len() > MOST_SEEN {
             seen.clear();
         }
         let mut random = Random(seed ^ (target << 56) ^ run.wrapping_mul(0x2545_F491_4F6C_DD1D));
-        let base = random.one(&corpus).clone();
+        let base = random.one(&corpus);
         let mut files = base.clone();
-        let other = random.one(&corpus).clone();
-        change(&mut random, &mut files, &other, true);
+        let other = random.one(&corpus);
+        change(&mut random, &mut files, other, true);
         for input in 1..TOGETHER {
             let mut another = base.clone();
-            let other = random.one(&corpus).clone();
-            change(&mut random, &mut another, &other, false);
+            let other = random.one(&corpus);
+            change(&mut random, &mut another, other, false);
             let [_, _, sqlite, pg, _] = another.texts;
             files.more.push([sqlite, pg].map(|page| page.replace("case_", &format!("case{input}_"))));
         }
         if let Some(log) = &log {
             fs::write(log, files.shown()).expect("the log can be written");
         }
+        let before = Instant::now();
         let outcome = catch_unwind(AssertUnwindSafe(|| files.run(&mut seen)));
         assert!(outcome.is_ok(), "run {run} of seed {seed} panics on\n{}", files.shown());
+        let took = before.elapsed();
+        assert!(took < LONGEST_RUN, "run {run} of seed {seed} takes {took:?} on\n{}", files.shown());
+        longest = longest.max(took);
+        if let Some(log) = log.as_ref().filter(|_| (run + 1) % NOTED == 0) {
+            let (inputs, took) = ((run + 1) * TOGETHER, start.elapsed().as_secs());
+            let line = format!("{inputs} inputs in {took} s, {longest:?} for the slowest {TOGETHER}\n");
+            fs::write(format!("{log}.far"), line).expect("the log can be written");
+        }
     }
 }
 
@@ -369,7 +427,7 @@ fn the_reader_takes_any_text() {
     fuzz(1, |random, files, _, _| {
         for text in &mut files.texts {
             text.clear();
-            for _ in 0..random.below(60) {
+            for _ in 0..random.few(60) {
                 let word = *random.one::<&str>(WORDS);
                 text.push_str(word);
                 if random.below(3) > 0 {
@@ -462,10 +520,19 @@ fn long_chains_and_deep_brackets_are_told_at_their_place() {
             told(&page(&format!("SELECT id, n FROM job{}", piece.repeat(times))), "syntax", 60, times);
         }
     }
+    // What each of several values is compared with is itself such a comparison.
+    for piece in [" BETWEEN 1 AND 2", " IN (1, 2, n)", " NOT IN (SELECT n FROM job)"] {
+        for times in [100, 2_000] {
+            told(&page(&format!("SELECT id FROM job WHERE n = 1{}", piece.repeat(times))), "syntax", 60, times);
+        }
+    }
     let nested = [
         ("(", ")"),
         ("NOT (", ")"),
         ("CASE WHEN ", " THEN 1 END"),
+        ("CASE ", " WHEN 1 THEN 1 WHEN 2 THEN 2 END"),
+        ("coalesce(", ", 1)"),
+        ("1 + (", ") BETWEEN 1 AND 2"),
         ("(SELECT ", ")"),
         ("- ", ""),
         ("NOT ", ""),

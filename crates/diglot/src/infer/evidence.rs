@@ -19,7 +19,7 @@ pub(super) enum Weight {
 }
 
 /// What an expression says about a parameter beside it.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub(super) struct Hint<'a> {
     pub(super) base: Base,
     pub(super) weight: Weight,

@@ -3,6 +3,8 @@
 mod function;
 mod learn;
 
+use std::collections::HashMap;
+
 use super::evidence::{Evidence, Evidences, Hint, Weight};
 use super::origin::{Deep, Origin, Sources};
 use crate::dialect::Dialect;
@@ -14,7 +16,7 @@ use crate::types::Base;
 
 /// The evidence of one page.
 pub(super) fn evidence(tree: &Statement) -> Evidences<'_> {
-    let mut walk = Walk { dialect: tree.dialect, sources: Sources::of(tree), found: Evidences::default() };
+    let mut walk = Walk::of(tree);
     // Names first: a column may be followed through a part that comes later in the list.
     for part in &tree.parts {
         walk.learn_part(part);
@@ -27,7 +29,7 @@ pub(super) fn evidence(tree: &Statement) -> Evidences<'_> {
 
 /// The sources of a statement, all learned.
 pub(crate) fn sources(tree: &Statement) -> Sources<'_> {
-    let mut walk = Walk { dialect: tree.dialect, sources: Sources::of(tree), found: Evidences::default() };
+    let mut walk = Walk::of(tree);
     for part in &tree.parts {
         walk.learn_part(part);
         part.queries().into_iter().for_each(|query| walk.learn_query(query));
@@ -39,9 +41,17 @@ struct Walk<'a> {
     dialect: Dialect,
     sources: Sources<'a>,
     found: Evidences<'a>,
+    /// What expressions that several others are compared with were asked for. Each question is walked once: such
+    /// expressions nest, and every level would otherwise multiply the walks of those below it.
+    asked: HashMap<*const Expr, Vec<Option<Hint<'a>>>>,
 }
 
 impl<'a> Walk<'a> {
+    fn of(tree: &'a Statement) -> Self {
+        let (sources, found) = (Sources::of(tree), Evidences::default());
+        Self { dialect: tree.dialect, sources, found, asked: HashMap::new() }
+    }
+
     fn part(&mut self, part: &'a Part) {
         match &part.body {
             Body::Query(query) => self.query(query, &[]),
@@ -279,8 +289,23 @@ impl<'a> Walk<'a> {
         if let (Some(a), Some(b)) = (self.param(left), self.param(right)) {
             self.found.link(a, b);
         }
-        self.expr(left, of_right.as_ref());
+        if self.is_new(left, of_right.as_ref()) {
+            self.expr(left, of_right.as_ref());
+        }
         self.expr(right, of_left.as_ref());
+    }
+
+    /// Whether an expression was not yet walked in such a place. What holds no other expression may be again.
+    fn is_new(&mut self, expr: &'a Expr, want: Option<&Hint<'a>>) -> bool {
+        if matches!(expr.kind, ExprKind::Param(_) | ExprKind::Column { .. }) {
+            return true;
+        }
+        let asked = self.asked.entry(expr).or_default();
+        let is_new = !asked.iter().any(|known| known.as_ref() == want);
+        if is_new {
+            asked.push(want.cloned());
+        }
+        is_new
     }
 
     /// Expressions of which one is the result: each says the others' type.

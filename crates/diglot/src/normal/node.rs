@@ -28,6 +28,15 @@ impl Node {
         Self { head: head.into(), kids, set: true, span }
     }
 
+    /// Whether it may stand in several places of a tree. What is larger stays in one: such expressions nest, and each
+    /// level would double those below it.
+    pub(crate) fn is_small(&self) -> bool {
+        fn left(node: &Node, most: usize) -> Option<usize> {
+            node.kids.iter().try_fold(most.checked_sub(1)?, |most, kid| left(kid, most))
+        }
+        left(self, 64).is_some()
+    }
+
     /// The text by which two nodes are compared.
     pub(crate) fn key(&self) -> String {
         let mut key = String::with_capacity(self.head.len() + 16 * self.kids.len());

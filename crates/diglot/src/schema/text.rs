@@ -48,6 +48,9 @@ fn gather(expr: &Expr, wanted: &BinaryOperator, sides: &mut Vec<String>) {
     }
 }
 
+/// The longest text that may stand in two places of another. Each level of longer ones would double those below it.
+const LONGEST_REPEATED: usize = 1_000;
+
 /// A value.
 pub(super) fn normal(expr: &Expr) -> String {
     match expr {
@@ -81,6 +84,9 @@ pub(super) fn normal(expr: &Expr) -> String {
         }
         Expr::Between { expr: inner, negated: false, low, high } => {
             let (value, low, high) = (normal(inner), normal(low), normal(high));
+            if value.len() > LONGEST_REPEATED {
+                return format!("between({value}, {low}, {high})");
+            }
             sorted("and", vec![format!("<=({low}, {value})"), format!("<=({value}, {high})")])
         }
         Expr::Function(function) => call(function),
