@@ -391,6 +391,7 @@ VALUES (:partition_key, :dedup_key, :outcome_json, :now_ms, :expires_at_ms)
 -- name: budget_dedup_read :opt
 -- column: outcome_json text
 -- diverges(columns.outcome_json#7fe03e): jsonb as the text that Postgres prints, beside the text as it was written.
+-- diverges(results.outcome_json): jsonb as the text that Postgres prints, beside the text as it was written.
 SELECT known.outcome_json
   FROM ff_budget_usage_dedup AS known
  WHERE known.partition_key = :partition_key

@@ -3,6 +3,8 @@
 -- name: signal_target_read :opt
 -- diverges(columns.condition_text#ba5c06): the databases space JSON text differently; it is only parsed and compared with itself.
 -- diverges(columns.members_text#cb581d): the databases space JSON text differently; it is only parsed and compared with itself.
+-- diverges(results.condition_text): the databases space JSON text differently; it is only parsed and compared with itself.
+-- diverges(results.members_text): the databases space JSON text differently; it is only parsed and compared with itself.
 SELECT waiting.execution_id, waiting.token_kid, waiting.token, waiting.waitpoint_key, signing.secret,
        core.lifecycle_phase, suspension.suspension_id,
        CAST(suspension.condition AS text) AS condition_text,
@@ -197,6 +199,7 @@ UPDATE ff_suspension_current AS suspension
 -- Reads the signals that a suspension received, and those of the one before while it has none.
 -- name: signal_members_read :opt
 -- diverges(columns.members_text#cb581d): the databases space JSON text differently; it is only parsed and compared with itself.
+-- diverges(results.members_text): the databases space JSON text differently; it is only parsed and compared with itself.
 SELECT CAST(suspension.member_map AS text) AS members_text
   FROM ff_suspension_current AS suspension
  WHERE suspension.partition_key = :partition_key

@@ -182,6 +182,7 @@ VALUES (:partition_key, :idempotency_key, :outcome_json, :now_ms)
 -- Reads the outcome that a suspension kept under its idempotency key.
 -- name: suspension_dedup_read :opt
 -- diverges(columns.outcome_text#31c7d8): the databases space JSON text differently; it is only parsed.
+-- diverges(results.outcome_text): the databases space JSON text differently; it is only parsed.
 SELECT CAST(done.outcome_json AS text) AS outcome_text
   FROM ff_suspend_dedup AS done
  WHERE done.partition_key = :partition_key
@@ -190,6 +191,7 @@ SELECT CAST(done.outcome_json AS text) AS outcome_text
 -- Reads the suspension of an execution as its timeout needs it.
 -- name: suspension_read :opt
 -- diverges(columns.members_text#cb581d): the databases space JSON text differently; it is only parsed.
+-- diverges(results.members_text): the databases space JSON text differently; it is only parsed.
 SELECT suspension.timeout_at_ms, suspension.timeout_behavior,
        CAST(suspension.member_map AS text) AS members_text
   FROM ff_suspension_current AS suspension

@@ -20,8 +20,9 @@ use std::path::Path;
 
 use diglot::Inputs;
 use diglot::diagnostic::Diagnostic;
-use diglot::prove::{Answer, Case, Difference, Prover, Relations, Subject};
+use diglot::prove::{Answer, Case, Difference, Fault, Prover, Relations, Subject};
 use indicatif::{ProgressBar, ProgressStyle};
+use sqlx::error::ErrorKind;
 
 use crate::cli::{Format, Prove};
 use crate::failure::Failure;
@@ -101,7 +102,7 @@ async fn all(
 ) -> Result<Findings, Failure> {
     let (sqlite, pg) = tokio::join!(sqlite::Sqlite::open(inputs), pg::Pg::open(inputs, host));
     let mut engines = Engines { sqlite: sqlite?, pg: pg? };
-    let relations = Relations { sqlite: engines.sqlite.relations().await?, pg: engines.pg.relations().await? };
+    let relations = engines.relations().await?;
     let subjects = Prover::new(inputs, compiled, &relations).subjects();
     let wanted = |subject: &&Subject| arguments.statement.as_ref().is_none_or(|name| *name == subject.name);
     let subjects: Vec<&Subject> = subjects.iter().filter(wanted).collect();
@@ -123,12 +124,17 @@ async fn all(
     Ok(findings)
 }
 
-/// An engine's own words.
-fn words(error: sqlx::Error) -> String {
-    match error.as_database_error() {
-        Some(error) => error.message().to_owned(),
-        None => error.to_string(),
-    }
+/// An engine's refusal as a program sees it.
+fn fault(error: sqlx::Error) -> Fault {
+    let Some(error) = error.as_database_error() else { return Fault::of(error.to_string()) };
+    let kind = match error.kind() {
+        ErrorKind::UniqueViolation => "a unique key",
+        ErrorKind::ForeignKeyViolation => "a reference",
+        ErrorKind::NotNullViolation => "NOT NULL",
+        ErrorKind::CheckViolation => "a check",
+        _ => "",
+    };
+    Fault { kind, words: error.message().to_owned() }
 }
 
 /// A bar on a terminal, nothing in a pipe.
@@ -141,6 +147,12 @@ fn progress(subjects: usize) -> ProgressBar {
 }
 
 impl Engines {
+    /// What both know and no schema does.
+    async fn relations(&mut self) -> Result<Relations, Failure> {
+        let (sqlite, pg) = (self.sqlite.relations().await?, self.pg.relations().await?);
+        Ok(Relations { sqlite, pg, words: self.pg.words().await? })
+    }
+
     /// Tries a pair until it differs or the cases are through.
     async fn subject(&mut self, subject: &Subject, kept: Vec<Case>, arguments: &Prove) -> Result<Tried, Failure> {
         let mut tried = Tried::default();
@@ -149,12 +161,12 @@ impl Engines {
             let Some((sqlite, pg)) = self.both(subject, &mut case).await? else { continue };
             tried.cases += 1;
             if !subject.declared.is_empty()
-                && let Some(difference) = subject.compare_all(&sqlite, &pg)
+                && let Some(difference) = subject.compare_all(&case, &sqlite, &pg)
             {
                 tried.seen.extend(difference.columns);
                 tried.seen.insert(String::new());
             }
-            if let Some(difference) = subject.compare(&sqlite, &pg) {
+            if let Some(difference) = subject.compare(&case, &sqlite, &pg) {
                 tried.found = Some(self.shrink(subject, case, difference).await?);
                 break;
             }
@@ -201,7 +213,7 @@ impl Engines {
                     break 'smaller;
                 }
                 let Some((sqlite, pg)) = self.both(subject, &mut next).await? else { continue };
-                if let Some(difference) = subject.compare(&sqlite, &pg)
+                if let Some(difference) = subject.compare(&next, &sqlite, &pg)
                     && difference.what == shown.what
                 {
                     (best, shown) = (next, difference);

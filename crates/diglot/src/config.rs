@@ -72,8 +72,8 @@ pub struct Prove {
     /// is. `"job.labels" = ","`: as text, with this between the items.
     pub lists: BTreeMap<String, String>,
     /// What stands in a place of a JSON column, by `table.column.field`; a star in any of them stands for any
-    /// letters. `text`, `digits` (a number in a text) and `object` may be missing or null; without a line a place
-    /// holds anything.
+    /// letters. `text`, `digits` (a number in a text), `number` (a whole one) and `object` may be missing, and null where a
+    /// statement reads the place; without a line a place holds anything. A document with a line is an object.
     pub fields: BTreeMap<String, String>,
     /// Rows that no program writes, by table: a condition in words that both databases know. A column whose NULL alone
     /// makes a row such a one is taken as never NULL when pages are compared, too.
@@ -105,7 +105,7 @@ fn closest<T>(lines: &BTreeMap<String, T>, fits: impl Fn(&str) -> bool) -> Optio
 }
 
 /// What `[prove.fields]` may say.
-const FIELD_KINDS: [&str; 3] = ["text", "digits", "object"];
+const FIELD_KINDS: [&str; 4] = ["text", "digits", "number", "object"];
 
 /// Whether a pattern with at most one star in it stands for a name.
 fn matches(pattern: &str, name: &str) -> bool {

@@ -35,8 +35,7 @@ async fn shown(case: &toml::Table, host: &Host) -> String {
         (Err(error), _) | (_, Err(error)) => return format!("found: {error}").lines().next().unwrap_or("").to_owned(),
     };
     let mut engines = Engines { sqlite, pg };
-    let relations =
-        Relations { sqlite: engines.sqlite.relations().await.unwrap(), pg: engines.pg.relations().await.unwrap() };
+    let relations = engines.relations().await.unwrap();
     let subjects = Prover::new(&inputs, &compiled, &relations).subjects();
     if subjects.is_empty() {
         let rules: BTreeSet<&str> = compiled.diagnostics.iter().map(|finding| finding.rule).collect();

@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use diglot::Inputs;
 use diglot::dialect::Dialect;
-use diglot::prove::{Answer, Case, NEW_IDS, Rows, Subject};
+use diglot::prove::{Answer, Case, Fault, NEW_IDS, Rows, Subject};
 use sqlx::postgres::PgConnection;
 use sqlx::{AssertSqlSafe, Executor};
 
-use super::{Ran, arguments, values, words};
+use super::{Ran, arguments, fault, values};
 use crate::failure::Failure;
 use crate::host::Host;
 use crate::prepare::pg as prepare;
@@ -77,6 +77,23 @@ impl Pg {
         Ok(super::report::mentioned(&tables, &texts))
     }
 
+    /// The words of the enums that columns are made of.
+    pub(super) async fn words(&mut self) -> Result<BTreeMap<(String, String), Vec<String>>, Failure> {
+        let query = "SELECT lower(c.relname), lower(a.attname), e.enumlabel::text FROM pg_enum AS e \
+            JOIN pg_attribute AS a ON a.atttypid = e.enumtypid AND NOT a.attisdropped \
+            JOIN pg_class AS c ON c.oid = a.attrelid AND c.relkind IN ('r', 'p') AND NOT c.relispartition \
+            ORDER BY e.enumsortorder";
+        let labels: Vec<(String, String, String)> = sqlx::query_as(query)
+            .fetch_all(&mut self.connection)
+            .await
+            .map_err(Failure::engine("read the schema of Postgres"))?;
+        let mut words: BTreeMap<_, Vec<String>> = BTreeMap::new();
+        for (table, column, label) in labels {
+            words.entry((table, column)).or_default().push(label);
+        }
+        Ok(words)
+    }
+
     /// Runs a case and takes it back.
     pub(super) async fn run(&mut self, subject: &Subject, case: &Case) -> Result<Ran, Failure> {
         let ran = self.inside(subject, case).await;
@@ -86,29 +103,53 @@ impl Pg {
 
     async fn inside(&mut self, subject: &Subject, case: &Case) -> Result<Ran, Failure> {
         let inserts = subject.inserts(case, Dialect::Pg);
-        let numbers =
-            subject.tables.iter().chain(&subject.compared).filter_map(|table| self.sequences.get(&table.name));
-        let mut all: Vec<String> = vec!["BEGIN".into(), "SET CONSTRAINTS ALL IMMEDIATE".into()];
+        let numbers = subject.tables.iter().chain(&subject.compared).filter_map(|table| {
+            let sequence = self.sequences.get(&table.name)?;
+            // Where a statement gives the numbers itself, the sequence goes on behind the rows that are there.
+            let own = subject.numbers.contains(&table.name);
+            let next = if own { case.rows.get(&table.name).map_or(0, Vec::len) as i64 + 1 } else { NEW_IDS };
+            Some(format!("SELECT setval('{sequence}', {next}, false)"))
+        });
+        // What an earlier case drew from a sequence is no business of this one.
+        let mut all: Vec<String> =
+            ["BEGIN", "SET CONSTRAINTS ALL IMMEDIATE", "DISCARD SEQUENCES"].map(str::to_owned).to_vec();
         all.extend(inserts.iter().map(|(.., sql)| sql.clone()));
-        all.extend(numbers.map(|sequence| format!("SELECT setval('{sequence}', {NEW_IDS}, false)")));
+        all.extend(numbers);
+        all.extend(subject.writes.then(|| "SAVEPOINT statement".to_owned()));
         if let Err(error) = self.plain(&all.join("; ")).await {
             self.plain("ROLLBACK").await.map_err(Failure::engine("roll back on Postgres"))?;
             return self.refused(&inserts, error).await;
         }
         for sql in subject.clearings() {
-            self.plain(&sql)
+            // A row that goes may make another one impossible, and each engine looks at them in its own order.
+            while self
+                .plain(&sql)
                 .await
-                .map_err(Failure::engine("take out impossible rows on Postgres, as `[prove.impossible]` says"))?;
+                .map_err(Failure::engine("take out impossible rows on Postgres, as `[prove.impossible]` says"))?
+                > 0
+            {}
         }
         let result = self.statement(subject, case).await;
-        let mut tables = Vec::new();
-        if subject.writes && result.is_ok() {
+        let (mut tables, mut taken) = (Vec::new(), BTreeSet::new());
+        if subject.writes {
+            if result.is_err() {
+                self.plain("ROLLBACK TO statement").await.map_err(Failure::engine("roll back on Postgres"))?;
+            }
             for table in &subject.compared {
                 let rows = self.rows(&table.select(Dialect::Pg)).await;
                 tables.push(rows.map_err(Failure::engine(format!("read {} on Postgres", table.name)))?);
             }
         }
-        Ok(Ran::Answered(Answer { result, tables }))
+        for table in subject.compared.iter().filter(|table| result.is_ok() && subject.numbers.contains(&table.name)) {
+            let (Some(sequence), Some(number)) = (self.sequences.get(&table.name), table.numbered()) else { continue };
+            let name = &table.name;
+            let next = format!("SELECT 1 FROM \"{name}\" WHERE \"{number}\" = (SELECT nextval('{sequence}'))");
+            let rows = self.rows(&next).await.map_err(Failure::engine(format!("number {name} on Postgres")))?;
+            if !rows.is_empty() {
+                taken.insert(name.clone());
+            }
+        }
+        Ok(Ran::Answered(Answer { result, tables, taken }))
     }
 
     /// Which of the rows do not go in, one after the other.
@@ -129,17 +170,17 @@ impl Pg {
         Ok(Ran::Refused(refused))
     }
 
-    async fn statement(&mut self, subject: &Subject, case: &Case) -> Result<(Rows, u64), String> {
-        let Some([_, text]) = subject.variant(case) else { return Err("no such variant".into()) };
-        let arguments = arguments::pg(text, case).map_err(|error| error.to_string())?;
+    async fn statement(&mut self, subject: &Subject, case: &Case) -> Result<(Rows, u64), Fault> {
+        let Some([_, text]) = subject.variant(case) else { return Err(Fault::of("no such variant")) };
+        let arguments = arguments::pg(text, case).map_err(|error| Fault::of(error.to_string()))?;
         let query = sqlx::query_with(AssertSqlSafe(text.sql.clone()), arguments);
         if subject.columns.is_empty() {
-            let done = query.execute(&mut self.connection).await.map_err(words)?;
+            let done = query.execute(&mut self.connection).await.map_err(fault)?;
             return Ok((Vec::new(), done.rows_affected()));
         }
-        let rows = query.fetch_all(&mut self.connection).await.map_err(words)?;
+        let rows = query.fetch_all(&mut self.connection).await.map_err(fault)?;
         let rows: Result<Rows, sqlx::Error> = rows.iter().map(values::of_pg).collect();
-        Ok((rows.map_err(words)?, 0))
+        Ok((rows.map_err(fault)?, 0))
     }
 
     async fn rows(&mut self, sql: &str) -> Result<Rows, sqlx::Error> {
@@ -147,7 +188,9 @@ impl Pg {
         rows.iter().map(values::of_pg).collect()
     }
 
-    async fn plain(&mut self, sql: &str) -> Result<(), sqlx::Error> {
-        self.connection.execute(sqlx::raw_sql(AssertSqlSafe(sql.to_owned()))).await.map(|_| ())
+    /// Runs a text and tells how many rows it wrote.
+    async fn plain(&mut self, sql: &str) -> Result<u64, sqlx::Error> {
+        let done = self.connection.execute(sqlx::raw_sql(AssertSqlSafe(sql.to_owned()))).await?;
+        Ok(done.rows_affected())
     }
 }

@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use diglot::Inputs;
 use diglot::dialect::Dialect;
-use diglot::prove::{Answer, Case, NEW_IDS, Rows, Subject};
+use diglot::prove::{Answer, Case, Fault, NEW_IDS, Rows, Subject};
 use sqlx::sqlite::SqliteConnection;
 use sqlx::{AssertSqlSafe, Executor};
 
-use super::{Ran, arguments, values, words};
+use super::{Ran, arguments, fault, values};
 use crate::failure::Failure;
 use crate::prepare::sqlite as prepare;
 
@@ -27,14 +27,13 @@ impl Sqlite {
             .fetch_all(&mut connection)
             .await
             .map_err(Failure::engine("read SQLite's schema"))?;
-        for table in tables(&mut connection).await? {
-            // What the migrations put there would be in the way of the cases.
-            let clear = format!("DELETE FROM \"{table}\"");
-            connection
-                .execute(sqlx::raw_sql(AssertSqlSafe(clear)))
-                .await
-                .map_err(Failure::engine("empty the tables of SQLite"))?;
-        }
+        // What the migrations put there would be in the way of the cases; so would references between it here.
+        let tables = tables(&mut connection).await?.into_iter().map(|table| format!("DELETE FROM \"{table}\"; "));
+        let clear = format!("PRAGMA foreign_keys = OFF; {}PRAGMA foreign_keys = ON", tables.collect::<String>());
+        connection
+            .execute(sqlx::raw_sql(AssertSqlSafe(clear)))
+            .await
+            .map_err(Failure::engine("empty the tables of SQLite"))?;
         Ok(Self { connection, numbered: numbered.into_iter().collect() })
     }
 
@@ -69,11 +68,16 @@ impl Sqlite {
             return Ok(Ran::Refused(refused));
         }
         for sql in subject.clearings() {
-            self.plain(&sql)
+            // A row that goes may make another one impossible, and each engine looks at them in its own order.
+            while self
+                .plain(&sql)
                 .await
-                .map_err(Failure::engine("take out impossible rows on SQLite, as `[prove.impossible]` says"))?;
+                .map_err(Failure::engine("take out impossible rows on SQLite, as `[prove.impossible]` says"))?
+                > 0
+            {}
         }
-        for table in subject.tables.iter().chain(&subject.compared).filter(|t| self.numbered.contains(&t.name)) {
+        let is_numbered = |name: &String| self.numbered.contains(name) && !subject.numbers.contains(name);
+        for table in subject.tables.iter().chain(&subject.compared).filter(|table| is_numbered(&table.name)) {
             let name = &table.name;
             let number = format!(
                 "DELETE FROM sqlite_sequence WHERE name = '{name}'; \
@@ -85,28 +89,36 @@ impl Sqlite {
                 .await
                 .map_err(Failure::engine("set where SQLite numbers from"))?;
         }
+        let unit = subject.variant(case).is_some_and(|[text, _]| text.parts.len() > 1);
+        if unit {
+            self.plain("SAVEPOINT statement").await.map_err(Failure::engine("begin on SQLite"))?;
+        }
         let result = self.statement(subject, case).await;
+        if unit && result.is_err() {
+            // A single statement takes itself back. After some errors SQLite has ended the transaction by itself.
+            self.plain("ROLLBACK TO statement").await.ok();
+        }
         let mut tables = Vec::new();
-        if subject.writes && result.is_ok() {
+        if subject.writes {
             for table in &subject.compared {
                 let rows = self.rows(&table.select(Dialect::Sqlite)).await;
                 tables.push(rows.map_err(Failure::engine(format!("read {} on SQLite", table.name)))?);
             }
         }
-        Ok(Ran::Answered(Answer { result, tables }))
+        Ok(Ran::Answered(Answer { result, tables, taken: BTreeSet::new() }))
     }
 
-    async fn statement(&mut self, subject: &Subject, case: &Case) -> Result<(Rows, u64), String> {
-        let Some([text, _]) = subject.variant(case) else { return Err("no such variant".into()) };
-        let arguments = arguments::sqlite(text, case).map_err(|error| error.to_string())?;
+    async fn statement(&mut self, subject: &Subject, case: &Case) -> Result<(Rows, u64), Fault> {
+        let Some([text, _]) = subject.variant(case) else { return Err(Fault::of("no such variant")) };
+        let arguments = arguments::sqlite(text, case).map_err(|error| Fault::of(error.to_string()))?;
         let query = sqlx::query_with(AssertSqlSafe(text.sql.clone()), arguments);
         if subject.columns.is_empty() {
-            let done = query.execute(&mut self.connection).await.map_err(words)?;
+            let done = query.execute(&mut self.connection).await.map_err(fault)?;
             return Ok((Vec::new(), done.rows_affected()));
         }
-        let rows = query.fetch_all(&mut self.connection).await.map_err(words)?;
+        let rows = query.fetch_all(&mut self.connection).await.map_err(fault)?;
         let rows: Result<Rows, sqlx::Error> = rows.iter().map(values::of_sqlite).collect();
-        Ok((rows.map_err(words)?, 0))
+        Ok((rows.map_err(fault)?, 0))
     }
 
     async fn rows(&mut self, sql: &str) -> Result<Rows, sqlx::Error> {
@@ -114,8 +126,10 @@ impl Sqlite {
         rows.iter().map(values::of_sqlite).collect()
     }
 
-    async fn plain(&mut self, sql: &str) -> Result<(), sqlx::Error> {
-        self.connection.execute(sqlx::raw_sql(AssertSqlSafe(sql.to_owned()))).await.map(|_| ())
+    /// Runs a text and tells how many rows it wrote.
+    async fn plain(&mut self, sql: &str) -> Result<u64, sqlx::Error> {
+        let done = self.connection.execute(sqlx::raw_sql(AssertSqlSafe(sql.to_owned()))).await?;
+        Ok(done.rows_affected())
     }
 }
 

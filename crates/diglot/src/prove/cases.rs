@@ -96,6 +96,22 @@ impl Subject {
         self.tables.iter().filter_map(of_table).collect()
     }
 
+    /// Whether text is an id there: ids that some tables hold as text and others as UUID are the same ids.
+    pub(super) fn is_id_in_text(&self, key: &Key, base: &Base) -> bool {
+        let Some(at) = self.pool_of.get(key).filter(|_| *base == Base::Text) else { return false };
+        let is_uuid = |key: &Key| match key {
+            Key::Column(table, column) => self.tables.iter().any(|known| {
+                known.name == *table && known.columns.iter().any(|c| c.name == *column && c.base == Base::Uuid)
+            }),
+            Key::Param(name) => {
+                let is_it = |param: &Param| param.name == *name && matches!(param.ty.base, Base::Uuid | Base::UuidArray);
+                self.params.iter().any(is_it)
+            }
+            Key::Json(..) => false,
+        };
+        self.pool_of.iter().any(|(key, of)| of == at && is_uuid(key))
+    }
+
     pub(super) fn pool(&self, key: &Key) -> &Pool {
         const NOTHING: &Pool = &Pool::NOTHING;
         self.pool_of.get(key).and_then(|at| self.pools.get(*at)).unwrap_or(NOTHING)
@@ -170,11 +186,14 @@ struct Maker<'s> {
 
 impl Maker<'_> {
     fn rows(&mut self, table: &Table, count: usize, case: &Case) -> Vec<Row> {
+        // Rows lie in the order in which they came, and that need not be the order of their numbers.
+        let falling = self.random.percent(30);
         let mut rows: Vec<Row> = Vec::new();
         let mut keys: BTreeSet<String> = BTreeSet::new();
         for at in 0..count {
             for attempt in 0..ATTEMPTS {
-                let row = self.row(table, at, attempt, case);
+                let number = if falling { count - at } else { at + 1 };
+                let row = self.row(table, number, at == 0 && attempt == 0, attempt, case);
                 let taken: Vec<String> = table.unique.iter().filter_map(|key| key_of(&row, key)).collect();
                 if taken.iter().any(|key| keys.contains(key)) {
                     continue;
@@ -187,18 +206,18 @@ impl Maker<'_> {
         rows
     }
 
-    fn row(&mut self, table: &Table, at: usize, attempt: usize, case: &Case) -> Row {
+    fn row(&mut self, table: &Table, number: usize, first: bool, attempt: usize, case: &Case) -> Row {
         let mut row = Row::new();
         for column in &table.columns {
             if column.numbered {
-                row.insert(column.name.clone(), Value::Int(i64::try_from(at + 1).unwrap_or(1)));
+                row.insert(column.name.clone(), Value::Int(i64::try_from(number).unwrap_or(1)));
                 continue;
             }
             let key = Key::Column(table.name.clone(), column.name.clone());
             let is_key = table.unique.iter().any(|unique| unique.contains(&column.name));
             // A row that is there already is told apart by what is not the main value.
             let mood = if is_key && attempt > 0 { Mood { main: 30, ..self.mood } } else { self.mood };
-            let value = self.column(&key, column, mood, at == 0 && attempt == 0);
+            let value = self.column(&key, column, mood, first);
             row.insert(column.name.clone(), value);
         }
         for key in &table.foreign {
@@ -244,6 +263,11 @@ impl Maker<'_> {
         let null = if pool.null { 30.max(self.mood.null) } else { self.mood.null };
         if param.ty.nullable && self.random.percent(null) {
             return Value::Null;
+        }
+        // What an argument may be and a column of SQLite does not hold.
+        let edges: Vec<Value> = [-0.0, f64::NAN].map(Value::Real).into_iter().filter(|v| pool.allows(v)).collect();
+        if param.ty.base == Base::Float64 && self.random.percent(self.mood.edge / 4) && !edges.is_empty() {
+            return self.random.pick(&edges).cloned().unwrap_or(Value::Null);
         }
         // Arguments miss less often than rows do, because one that misses everything tells little.
         let main = 50 + self.mood.main / 2;
@@ -294,8 +318,7 @@ impl Maker<'_> {
     fn plain(&mut self, key: &Key, base: &Base, mood: Mood) -> Value {
         let (subject, at) = (self.subject, self.subject.pool_of.get(key).copied());
         let pool = subject.pool(key);
-        // Ids that some tables hold as text and others as UUID are the same ids.
-        let is_id = *base == Base::Text && at.is_some_and(|at| self.holds_uuids(at));
+        let is_id = subject.is_id_in_text(key, base);
         let drawn = if is_id { Base::Uuid } else { base.clone() };
         let id = (at.unwrap_or(usize::MAX), drawn.word());
         let value = if self.random.percent(mood.main) {
@@ -314,23 +337,23 @@ impl Maker<'_> {
         if is_id { pool::as_text_of_uuid(&value) } else { value }
     }
 
-    fn holds_uuids(&self, at: usize) -> bool {
-        let members = self.subject.pool_of.iter().filter(|(_, of)| **of == at).map(|(key, _)| key);
-        members.into_iter().any(|key| match key {
-            Key::Column(table, column) => self.subject.tables.iter().any(|known| {
-                known.name == *table && known.columns.iter().any(|c| c.name == *column && c.base == Base::Uuid)
-            }),
-            Key::Param(name) => self
-                .subject
-                .params
-                .iter()
-                .any(|param| param.name == *name && matches!(param.ty.base, Base::Uuid | Base::UuidArray)),
-            Key::Json(..) => false,
-        })
-    }
-
-    /// A document with the fields that somebody reads or writes there.
+    /// A document with the fields that somebody reads or writes there; anything where nobody does.
     fn document(&mut self, key: &Key, paths: &BTreeSet<Vec<String>>) -> Json {
+        let wanted = self.subject.pool(key).literals.iter().filter_map(|value| value.clone().into_base(&Base::Json));
+        let wanted: Vec<Json> = wanted.filter_map(|value| if let Value::Json(json) = value { Some(json) } else { None }).collect();
+        if !wanted.is_empty() && self.random.percent(60) {
+            let json = self.random.pick(&wanted).cloned().unwrap_or_default();
+            return if self.random.percent(30) { pool::with_points(&json) } else { json };
+        }
+        // Of what a field is declared, that is an object.
+        let is_declared = self.subject.fields.keys().any(|(of, _)| of == key);
+        if !is_declared && self.random.percent(self.odd) {
+            return pool::any_document(&mut self.random, 2);
+        }
+        if paths.is_empty() && self.random.percent(self.mood.edge) {
+            let declared = |name: &str| self.subject.fields.get(&(key.clone(), vec![name.to_owned()])).map(String::as_str);
+            return pool::any_object(&mut self.random, 2, &declared);
+        }
         let is_list = paths.iter().any(|path| path.first().is_some_and(|step| step == "*"));
         let mut document = if is_list { Json::Array(vec![Json::Null; self.random.below(4)]) } else { json!({}) };
         // Longer paths last, so that what they need is there.

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value as Json;
 
+use super::cases::{Case, Row};
 use super::subject::{Order, Subject};
 use super::tables::List;
 use super::value::{Value, parse_uuid};
@@ -28,10 +29,21 @@ pub type TableRows = Vec<Rows>;
 /// What one engine answered.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Answer {
-    /// The rows and how many were written, or the engine's words against it.
-    pub result: Result<(Rows, u64), String>,
-    /// The compared tables afterwards; none after an error.
+    /// The rows and how many were written, or the engine's refusal.
+    pub result: Result<(Rows, u64), Fault>,
+    /// The compared tables afterwards. After an error they are what is left once the statement alone is taken back.
     pub tables: TableRows,
+    /// Tables in which the number that comes next is taken.
+    pub taken: BTreeSet<String>,
+}
+
+/// An engine's refusal.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fault {
+    /// What a program can ask it for: the kind of constraint; empty for all others.
+    pub kind: &'static str,
+    /// The engine's words.
+    pub words: String,
 }
 
 /// How two answers differ.
@@ -48,17 +60,18 @@ pub struct Difference {
 }
 
 impl Subject {
-    /// What differs and is not declared to. A call that fails on both pages is the same on both, whatever the words.
-    pub fn compare(&self, sqlite: &Answer, pg: &Answer) -> Option<Difference> {
+    /// What differs and is not declared to. A call that fails on both pages is the same on both, whatever the words,
+    /// if the same kind of constraint is in its way and the same is left of it.
+    pub fn compare(&self, case: &Case, sqlite: &Answer, pg: &Answer) -> Option<Difference> {
         if self.declared.iter().any(|declared| declared.column.is_none()) {
             return None;
         }
-        self.first_difference(sqlite, pg, &self.masked())
+        self.first_difference(case, sqlite, pg, &self.masked())
     }
 
     /// What differs, declared or not: a declaration without a difference is not needed.
-    pub fn compare_all(&self, sqlite: &Answer, pg: &Answer) -> Option<Difference> {
-        self.first_difference(sqlite, pg, &BTreeSet::new())
+    pub fn compare_all(&self, case: &Case, sqlite: &Answer, pg: &Answer) -> Option<Difference> {
+        self.first_difference(case, sqlite, pg, &BTreeSet::new())
     }
 
     /// The columns that are declared to differ.
@@ -66,13 +79,29 @@ impl Subject {
         self.declared.iter().filter_map(|declared| declared.column.as_deref()).collect()
     }
 
-    fn first_difference(&self, sqlite: &Answer, pg: &Answer, masked: &BTreeSet<&str>) -> Option<Difference> {
+    fn first_difference(
+        &self,
+        case: &Case,
+        sqlite: &Answer,
+        pg: &Answer,
+        masked: &BTreeSet<&str>,
+    ) -> Option<Difference> {
         let names: Vec<&str> = self.columns.iter().map(|(name, _)| name.as_str()).collect();
-        let shown = [sqlite, pg].map(|answer| match &answer.result {
-            Err(words) => Err(words.clone()),
-            Ok((rows, _)) => self.as_shown(rows),
-        });
-        let [ours, theirs] = match shown {
+        // What the engine refused has not happened; what its reader refuses has.
+        let [ours, theirs] = match [&sqlite.result, &pg.result] {
+            [Err(ours), Err(theirs)] if ours.kind != theirs.kind => {
+                return Some(of_lines("they fail for different kinds of reasons", vec![ours.told()], vec![theirs.told()]));
+            }
+            [Err(_), Err(_)] => return self.tables_differ(sqlite, pg, masked),
+            [Err(ours), Ok((theirs, _))] => {
+                return Some(of_lines("SQLite fails and Postgres does not", vec![ours.told()], lines(&names, theirs)));
+            }
+            [Ok((ours, _)), Err(theirs)] => {
+                return Some(of_lines("Postgres fails and SQLite does not", lines(&names, ours), vec![theirs.told()]));
+            }
+            [Ok((ours, _)), Ok((theirs, _))] => [ours, theirs],
+        };
+        let [ours, theirs] = match [ours, theirs].map(|rows| self.as_shown(rows)) {
             [Err(_), Err(_)] => return None,
             [Ok(ours), Ok(theirs)] => [ours, theirs],
             [Err(words), Ok(rows)] => {
@@ -89,7 +118,7 @@ impl Subject {
             found.columns = columns;
             return Some(found);
         }
-        if !self.order.agrees(&ours, &theirs) {
+        if !self.order_of(case).agrees(&ours, &theirs) {
             return Some(of_lines("the order of the rows differs", lines(&names, &ours), lines(&names, &theirs)));
         }
         if self.cardinality == Cardinality::Rows {
@@ -99,7 +128,30 @@ impl Subject {
                 return Some(of_lines("the number of rows written differs", count(counts[0]), count(counts[1])));
             }
         }
-        self.tables_differ(sqlite, pg, masked)
+        self.tables_differ(sqlite, pg, masked).or_else(|| {
+            let told = |answer: &Answer| match answer.taken.iter().next() {
+                Some(table) => vec![format!("the number that {table} gives next is taken")],
+                None => vec!["it is free".to_owned()],
+            };
+            (sqlite.taken != pg.taken).then(|| of_lines("the next number differs", told(sqlite), told(pg)))
+        })
+    }
+
+    /// What the order means on this data: rows that differ in what they are sorted by have one order.
+    fn order_of(&self, case: &Case) -> Order {
+        let Some((table, keys)) = &self.sorted else { return self.order.clone() };
+        let mut seen = BTreeSet::new();
+        let mut rows = case.rows.get(table).into_iter().flatten();
+        let tells_apart = |row: &Row| {
+            let key = keys.iter().map(|name| match row.get(name)? {
+                // Some collations do not see the case of letters.
+                Value::Text(text) => Some(text.to_lowercase()),
+                Value::Real(_) | Value::Other(_) => None,
+                value => Some(value.to_string()),
+            });
+            key.collect::<Option<Vec<String>>>().is_some_and(|key| seen.insert(key))
+        };
+        if rows.all(tells_apart) { Order::Total } else { self.order.clone() }
     }
 
     fn tables_differ(&self, sqlite: &Answer, pg: &Answer, masked: &BTreeSet<&str>) -> Option<Difference> {
@@ -153,6 +205,20 @@ impl Subject {
             row.iter().enumerate().map(value).collect()
         };
         rows.iter().map(row).collect()
+    }
+}
+
+impl Fault {
+    /// A refusal that a program can ask for nothing but its words.
+    pub fn of(words: impl Into<String>) -> Self {
+        Self { kind: "", words: words.into() }
+    }
+
+    fn told(&self) -> String {
+        match self.kind {
+            "" => self.words.clone(),
+            kind => format!("{} ({kind})", self.words),
+        }
     }
 }
 
@@ -256,6 +322,7 @@ fn order(a: &[Value], b: &[Value]) -> Ordering {
 /// Floating-point numbers that differ in the last digits are the same: sums depend on the order of their terms.
 fn near(a: &Value, b: &Value) -> Ordering {
     match (a, b) {
+        (Value::Real(x), Value::Real(y)) if *x == 0.0 && *y == 0.0 => x.total_cmp(y),
         (Value::Real(x), Value::Real(y)) if (x - y).abs() <= 1e-9 * x.abs().max(y.abs()) => Ordering::Equal,
         // Only what has no type of its own gets here as two kinds of number.
         (Value::Int(n), Value::Bool(truth)) | (Value::Bool(truth), Value::Int(n)) if *n == i64::from(*truth) => {

@@ -19,7 +19,7 @@ mod uses;
 mod value;
 
 pub use cases::{Case, Row};
-pub use compare::{Answer, Difference, NEW_IDS, Rows, TableRows};
+pub use compare::{Answer, Difference, Fault, NEW_IDS, Rows, TableRows};
 pub use store::StoreError;
 pub use subject::{Declared, Prover, Subject};
 pub use tables::{Relations, Table, TableColumn};

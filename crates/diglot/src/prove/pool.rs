@@ -81,14 +81,18 @@ impl Pool {
             }
         }
         if kept.is_empty() {
-            kept.push(self.range.map_or_else(|| plain(base, 0), |(least, _)| Value::Int(least)));
+            let least = self.range.and_then(|(least, _)| Value::Int(least).into_base(base));
+            kept.push(least.unwrap_or_else(|| plain(base, 0)));
         }
         kept
     }
 
-    fn allows(&self, value: &Value) -> bool {
+    pub(super) fn allows(&self, value: &Value) -> bool {
         match (value, self.range) {
             (Value::Int(n), Some((least, most))) => (least..=most).contains(n),
+            (Value::Real(r), Some((least, most))) => {
+                (least as f64..=most as f64).contains(r) && (*r != 0.0 || r.is_sign_positive() || least < 0)
+            }
             (Value::Int(n), None) if self.bound => *n <= 1000,
             _ => true,
         }
@@ -101,7 +105,10 @@ impl Pool {
             Base::Int64 => [-1, 10, 1000, i64::from(i32::MAX) + 1, 9_007_199_254_740_993, i64::MIN, i64::MAX]
                 .map(Value::Int)
                 .to_vec(),
-            Base::Float64 => [-0.0, 0.5, 1.5, 2.5, -1.5, 0.1, 1e300].map(Value::Real).to_vec(),
+            // The last one is what the integer beside it above becomes as a float.
+            Base::Float64 => {
+                [0.5, 1.5, 2.5, -1.5, 0.1, 1e300, 9_007_199_254_740_992.0].map(Value::Real).to_vec()
+            }
             Base::Text => EDGES.map(|text| Value::Text(text.into())).to_vec(),
             Base::Bytes => vec![Value::Bytes(vec![]), Value::Bytes(vec![0, 255]), Value::Bytes(b"a".to_vec())],
             Base::Uuid => vec![Value::Uuid([0; 16]), Value::Uuid([255; 16])],
@@ -180,10 +187,13 @@ pub(super) fn json_leaf(random: &mut Random, value: &Value, declared: Option<&st
         return random.percent(50).then_some(Json::Null);
     }
     match declared {
-        Some("digits") => return Some(json!(["0", "1", "7", "1000", "4102444800000"][random.below(5)])),
-        Some("text") if odd => return Some(json!(["7", "", "ä \"quoted\"", "null", "1.50", "true"][random.below(6)])),
+        Some("digits" | "number") => return declared.map(|kind| declared_leaf(random, kind)),
+        Some("text") if odd => return Some(declared_leaf(random, "text")),
         Some("text") => {}
         _ if odd => {
+            if let (Some(twin), true) = (twin(value), random.percent(40)) {
+                return Some(twin);
+            }
             return Some(match random.below(7) {
                 0 => json!(true),
                 1 => json!("7"),
@@ -205,6 +215,72 @@ pub(super) fn json_leaf(random: &mut Random, value: &Value, declared: Option<&st
         Value::Text(text) => json!(text),
         value => json!(value.to_string()),
     })
+}
+
+/// What `[prove.fields]` allows in a place.
+fn declared_leaf(random: &mut Random, kind: &str) -> Json {
+    let numbers = [0_i64, 1, 7, 1000, 4_102_444_800_000];
+    match kind {
+        "number" => json!(numbers[random.below(numbers.len())]),
+        "digits" => json!(numbers[random.below(numbers.len())].to_string()),
+        _ => json!(["7", "", "ä \"quoted\"", "null", "1.50", "true"][random.below(6)]),
+    }
+}
+
+/// The same as another kind of value, where there is one: a number that is written as text, text that is a number.
+fn twin(value: &Value) -> Option<Json> {
+    match value {
+        Value::Int(n) => Some(json!(n.to_string())),
+        Value::Text(text) => {
+            let number: Json = serde_json::from_str(text).ok()?;
+            number.is_number().then_some(number)
+        }
+        _ => None,
+    }
+}
+
+/// The names of fields in documents that nothing is known of; few, so that documents meet.
+pub(super) const FIELDS: [&str; 4] = ["b", "a", "o", "bb"];
+
+/// A document that nothing is known of, a few levels deep.
+pub(super) fn any_document(random: &mut Random, depth: usize) -> Json {
+    match random.below(if depth == 0 { 7 } else { 10 }) {
+        0 => Json::Null,
+        1 => json!(random.percent(50)),
+        2 => json!(random.below(3)),
+        3 => json!(random.below(3) as f64 + 0.5),
+        4 => json!(random.below(3) as f64),
+        5 => json!("ä \"quoted\""),
+        6 => json!("1"),
+        7 => (0..random.below(3)).map(|_| any_document(random, depth - 1)).collect(),
+        _ => any_object(random, depth - 1, &|_| None),
+    }
+}
+
+/// The same with fields, which hold what is declared of them.
+pub(super) fn any_object<'d>(random: &mut Random, depth: usize, declared: &dyn Fn(&str) -> Option<&'d str>) -> Json {
+    let mut fields = Map::new();
+    for name in FIELDS {
+        if random.percent(50) {
+            let value = match declared(name) {
+                None => any_document(random, depth),
+                Some("object") => Json::Object(Map::new()),
+                Some(kind) => declared_leaf(random, kind),
+            };
+            fields.insert(name.to_owned(), value);
+        }
+    }
+    Json::Object(fields)
+}
+
+/// A document with its whole numbers written as floating-point ones.
+pub(super) fn with_points(json: &Json) -> Json {
+    match json {
+        Json::Array(items) => items.iter().map(with_points).collect(),
+        Json::Object(fields) => fields.iter().map(|(name, value)| (name.clone(), with_points(value))).collect(),
+        Json::Number(number) => number.as_f64().map_or(Json::Null, |float| json!(float)),
+        json => json.clone(),
+    }
 }
 
 /// Puts leaves into a document; `*` steps into every element of an array.

@@ -3,7 +3,7 @@
 use super::cases::Case;
 use super::pool;
 use super::subject::Subject;
-use super::tables::TableColumn;
+use super::uses::Key;
 use super::value::Value;
 use crate::types::Base;
 
@@ -25,7 +25,7 @@ impl Subject {
         }
         for param in &self.params {
             let Some(value) = case.args.get(&param.name) else { continue };
-            for simple in simple_values(&param.ty.base, param.ty.nullable) {
+            for simple in self.simple_values(&Key::Param(param.name.clone()), &param.ty.base, param.ty.nullable) {
                 if is_simpler(&simple, value) {
                     let mut next = case.clone();
                     next.args.insert(param.name.clone(), simple);
@@ -37,7 +37,9 @@ impl Subject {
             for (at, row) in case.rows.get(&table.name).into_iter().flatten().enumerate() {
                 for column in table.columns.iter().filter(|column| !column.numbered) {
                     let Some(value) = row.get(&column.name) else { continue };
-                    for simple in simple_cells(column).into_iter().filter(|simple| is_simpler(simple, value)) {
+                    let key = Key::Column(table.name.clone(), column.name.clone());
+                    let simple = self.simple_values(&key, &column.base, column.nullable);
+                    for simple in simple.into_iter().filter(|simple| is_simpler(simple, value)) {
                         let mut next = case.clone();
                         if let Some(row) = next.rows.get_mut(&table.name).and_then(|rows| rows.get_mut(at)) {
                             row.insert(column.name.clone(), simple);
@@ -49,16 +51,15 @@ impl Subject {
         }
         cases
     }
-}
 
-fn simple_cells(column: &TableColumn) -> Vec<Value> {
-    simple_values(&column.base, column.nullable)
-}
-
-/// The simplest values of a type, simplest first.
-fn simple_values(base: &Base, nullable: bool) -> Vec<Value> {
-    let null = nullable.then_some(Value::Null);
-    null.into_iter().chain([pool::plain(base, 0), pool::plain(base, 1)]).collect()
+    /// The simplest values of a place, simplest first.
+    fn simple_values(&self, key: &Key, base: &Base, nullable: bool) -> Vec<Value> {
+        let plain = |at: usize| match self.is_id_in_text(key, base) {
+            true => pool::as_text_of_uuid(&pool::plain(&Base::Uuid, at)),
+            false => pool::plain(base, at),
+        };
+        nullable.then_some(Value::Null).into_iter().chain([plain(0), plain(1)]).collect()
+    }
 }
 
 /// Whether a value is simpler than another one: NULL, then plain values in their order, then the rest by length.

@@ -12,7 +12,7 @@ use crate::infer::Param;
 use crate::page::{AnnotationKind, Cardinality};
 use crate::pipeline::{Compiled, EmittedText, Inputs, Project};
 use crate::source::Span;
-use crate::tree::{Body, Expr, ExprKind, Query, Rows, SourceKind, Statement};
+use crate::tree::{Body, Expr, ExprKind, OrderKey, Query, Rows, Select, Source, SourceKind, Statement};
 use crate::types::Base;
 
 /// A compiled project, with what the engines told about it.
@@ -53,6 +53,10 @@ pub struct Subject {
     /// `-- diverges(results…)`.
     pub declared: Vec<Declared>,
     pub(super) order: Order,
+    /// The table and its columns by which both pages sort the rows of that table alone.
+    pub(super) sorted: Option<(String, Vec<String>)>,
+    /// Tables to whose rows it gives their numbers itself.
+    pub numbers: BTreeSet<String>,
     pub(super) pools: Vec<Pool>,
     pub(super) pool_of: BTreeMap<Key, usize>,
     /// Places in the documents of columns and parameters.
@@ -137,6 +141,7 @@ impl<'a> Prover<'a> {
         let (filled, compared) = touched(&tables, &trees);
         let lists = self.lists(name);
         let found = trees.each_ref().map(|tree| uses(tree, &lists));
+        let numbers = trees.iter().flat_map(|tree| gives_numbers(tree, &compared)).collect();
         let order = order(&trees[0], &filled).min(order(&trees[1], &filled));
         let mut subject = Subject {
             noun: signature.noun.clone(),
@@ -151,6 +156,8 @@ impl<'a> Prover<'a> {
             compared,
             declared: self.declared(name),
             order,
+            sorted: sorted(&trees[0]).filter(|keys| sorted(&trees[1]).as_ref() == Some(keys)),
+            numbers,
             pools: Vec::new(),
             pool_of: BTreeMap::new(),
             paths: BTreeMap::new(),
@@ -229,6 +236,18 @@ impl<'a> Prover<'a> {
                 subject.paths.entry((**document).clone()).or_default().insert(path.clone());
             }
         }
+        // Of a document in which nobody reads a field, some fields may be declared all the same.
+        let columns = subject.tables.iter().flat_map(|table| {
+            table.columns.iter().map(|column| (&table.name, &column.name, Key::Column(table.name.clone(), column.name.clone())))
+        });
+        let params = subject.params.iter().map(|param| (&subject.name, &param.name, Key::Param(param.name.clone())));
+        for (owner, name, key) in columns.chain(params) {
+            for field in super::pool::FIELDS {
+                if let Some(kind) = self.config.prove.field(owner, name, field) {
+                    subject.fields.entry((key.clone(), vec![field.to_owned()])).or_insert_with(|| kind.to_owned());
+                }
+            }
+        }
         let (pool_of, members) = union.groups();
         subject.pools = members.iter().map(|members| self.pool(subject, members, found)).collect();
         subject.pool_of = pool_of;
@@ -251,6 +270,10 @@ impl<'a> Prover<'a> {
             self.known.get(key).into_iter().flatten().for_each(|value| add(&mut pool.words, value));
             if let Key::Column(table, column) = key {
                 if let Some(words) = self.config.words.get(&format!("{table}.{column}")) {
+                    words.iter().for_each(|word| add(&mut pool.words, &Value::Text(word.clone())));
+                    pool.closed = true;
+                }
+                if let Some(words) = self.relations.words.get(&(table.clone(), column.clone())) {
                     words.iter().for_each(|word| add(&mut pool.words, &Value::Text(word.clone())));
                     pool.closed = true;
                 }
@@ -373,11 +396,45 @@ fn same(a: &Expr, b: &Expr) -> bool {
     }
 }
 
+/// A plain select of one table.
+fn plain(query: &Query) -> Option<(&Select, &Source, &str)> {
+    let Rows::Select(select) = &query.rows else { return None };
+    let [source] = select.from.as_slice() else { return None };
+    let SourceKind::Table(name) = &source.kind else { return None };
+    Some((select, source, name))
+}
+
+/// The one table that is read, and its columns by which its rows are sorted.
+fn sorted(tree: &Statement) -> Option<(String, Vec<String>)> {
+    let Body::Query(query) = &tree.parts.get(tree.result?)?.body else { return None };
+    let (select, source, table) = plain(query)?;
+    if query.order.is_empty() || select.distinct.is_some() || !select.group.is_empty() {
+        return None;
+    }
+    let column = |key: &OrderKey| match &key.expr.kind {
+        ExprKind::Column { source: of, column } if *of == source.id => Some(column.clone()),
+        _ => None,
+    };
+    Some((table.to_owned(), query.order.iter().map(column).collect::<Option<_>>()?))
+}
+
+/// The tables whose number column an INSERT names.
+fn gives_numbers(tree: &Statement, tables: &[Table]) -> Vec<String> {
+    let inserts = tree.parts.iter().filter_map(|part| match &part.body {
+        Body::Insert(insert) => Some(insert),
+        _ => None,
+    });
+    let named = inserts.filter_map(|insert| {
+        let SourceKind::Table(name) = &insert.target.kind else { return None };
+        let number = tables.iter().find(|table| table.name == *name)?.numbered()?;
+        insert.columns.iter().any(|(column, _)| column == number).then(|| name.clone())
+    });
+    named.collect()
+}
+
 /// Whether the keys name every row of a plain select of one table.
 fn is_total(query: &Query, tables: &[Table]) -> bool {
-    let Rows::Select(select) = &query.rows else { return false };
-    let [source] = select.from.as_slice() else { return false };
-    let SourceKind::Table(name) = &source.kind else { return false };
+    let Some((select, source, name)) = plain(query) else { return false };
     let Some(table) = tables.iter().find(|table| table.name == *name) else { return false };
     let mut named: BTreeSet<&str> = BTreeSet::new();
     let mut add = |expr: &'_ Expr| -> bool {

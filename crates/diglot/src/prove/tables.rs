@@ -8,14 +8,16 @@ use crate::dialect::Dialect;
 use crate::schema::{self, Fill, ForeignKey, Schema};
 use crate::types::Base;
 
-/// What stands behind relations in the real databases, by name: the tables that a view reads, the tables that a
-/// table's triggers may write. The schema knows neither.
+/// What the real databases know and the schema does not: the tables that a view reads and those that a table's triggers
+/// may write, by name, and the words of columns.
 #[derive(Debug, Clone, Default)]
 pub struct Relations {
     /// On SQLite.
     pub sqlite: BTreeMap<String, BTreeSet<String>>,
     /// On Postgres.
     pub pg: BTreeMap<String, BTreeSet<String>>,
+    /// The words that a column of Postgres is made for, by table and column.
+    pub words: BTreeMap<(String, String), Vec<String>>,
 }
 
 /// A table that both databases have.

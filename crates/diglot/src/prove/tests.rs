@@ -127,7 +127,7 @@ fn arguments_find_rows() {
 }
 
 fn answer(rows: Vec<Vec<Value>>) -> Answer {
-    Answer { result: Ok((rows, 0)), tables: Vec::new() }
+    Answer { result: Ok((rows, 0)), tables: Vec::new(), taken: BTreeSet::new() }
 }
 
 fn row(id: Value, tries: i64) -> Vec<Value> {
@@ -140,13 +140,13 @@ fn rows_are_compared_as_the_types_and_the_order_say() {
     let (one, other) = ([1; 16], [2; 16]);
     let sqlite = answer(vec![row(Value::Bytes(one.to_vec()), 1), row(Value::Bytes(other.to_vec()), 2)]);
     let pg = answer(vec![row(Value::Uuid(one), 1), row(Value::Uuid(other), 2)]);
-    assert_eq!(subject.compare(&sqlite, &pg), None);
+    assert_eq!(subject.compare(&none, &sqlite, &pg), None);
     let turned = answer(vec![row(Value::Uuid(other), 2), row(Value::Uuid(one), 1)]);
-    assert_eq!(subject.compare(&sqlite, &turned).map(|d| d.what), Some("the order of the rows differs".into()));
+    assert_eq!(subject.compare(&none, &sqlite, &turned).map(|d| d.what), Some("the order of the rows differs".into()));
     let shorter = answer(vec![row(Value::Uuid(one), 1)]);
-    assert_eq!(subject.compare(&sqlite, &shorter).map(|d| d.what), Some("the rows differ".into()));
+    assert_eq!(subject.compare(&none, &sqlite, &shorter).map(|d| d.what), Some("the rows differ".into()));
     let changed = answer(vec![row(Value::Uuid(one), 1), row(Value::Uuid(other), 3)]);
-    let difference = subject.compare(&sqlite, &changed).expect("a difference");
+    let difference = subject.compare(&none, &sqlite, &changed).expect("a difference");
     assert_eq!(difference.columns, BTreeSet::from(["tries".to_owned()]));
 }
 
@@ -155,9 +155,9 @@ fn what_the_api_would_refuse_is_an_error() {
     let subject = subject("job_due");
     let wide = answer(vec![row(Value::Bytes(vec![1; 16]), 40_000)]);
     let pg = answer(vec![]);
-    assert_eq!(subject.compare(&wide, &pg).map(|d| d.what), Some("SQLite fails and Postgres does not".into()));
-    let failed = Answer { result: Err("out of range".into()), tables: Vec::new() };
-    assert_eq!(subject.compare(&wide, &failed), None, "both fail");
+    assert_eq!(subject.compare(&none, &wide, &pg).map(|d| d.what), Some("SQLite fails and Postgres does not".into()));
+    let failed = Answer { result: Err(Fault::of("out of range")), tables: Vec::new(), taken: BTreeSet::new() };
+    assert_eq!(subject.compare(&none, &wide, &failed), None, "both fail");
 }
 
 #[test]
@@ -174,13 +174,13 @@ fn tables_are_compared_without_clocks_and_columns_of_one_page() {
         };
         vec![vec![names.iter().map(value).collect()]]
     };
-    let answer = |tables: TableRows| Answer { result: Ok((Vec::new(), 1)), tables };
+    let answer = |tables: TableRows| Answer { result: Ok((Vec::new(), 1)), tables, taken: BTreeSet::new() };
     let sqlite = answer(rows("done", 1_700_000_000_000));
-    assert_eq!(subject.compare(&sqlite, &answer(rows("done", 1_700_000_000_009))), None);
-    let difference = subject.compare(&sqlite, &answer(rows("ready", 1_700_000_000_000))).expect("a difference");
+    assert_eq!(subject.compare(&none, &sqlite, &answer(rows("done", 1_700_000_000_009))), None);
+    let difference = subject.compare(&none, &sqlite, &answer(rows("ready", 1_700_000_000_000))).expect("a difference");
     assert_eq!(difference.what, "afterwards the rows of job differ");
-    let fewer = Answer { result: Ok((Vec::new(), 0)), tables: rows("done", 1_700_000_000_000) };
-    let what = subject.compare(&sqlite, &fewer).map(|d| d.what);
+    let fewer = Answer { result: Ok((Vec::new(), 0)), tables: rows("done", 1_700_000_000_000), taken: BTreeSet::new() };
+    let what = subject.compare(&none, &sqlite, &fewer).map(|d| d.what);
     assert_eq!(what.as_deref(), Some("the number of rows written differs"));
 }
 

@@ -74,6 +74,7 @@ impl Value {
             (Self::Uuid(id), Base::Text) => Self::Text(hyphenated(&id)),
             (Self::Uuid(id), Base::Bytes) => Self::Bytes(id.to_vec()),
             (value @ Self::Uuid(_), Base::Uuid) => value,
+            (Self::Text(text), Base::Bytes) => Self::Bytes(text.into_bytes()),
             (Self::Text(text), Base::Uuid) => Self::Uuid(parse_uuid(&text)?),
             (value @ Self::Text(_), Base::Text | Base::Timestamp) => value,
             (Self::Text(text), Base::Int16 | Base::Int32 | Base::Int64) => Self::Int(text.trim().parse().ok()?),
