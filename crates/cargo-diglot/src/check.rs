@@ -33,13 +33,19 @@ pub(crate) fn run(arguments: &Check) -> Result<Outcome, Failure> {
     Ok(if compiled.has_errors() { Outcome::Findings } else { Outcome::Clean })
 }
 
-/// Checks a project without the answers that are recorded, for a command that asks the engines itself. None: it has
-/// findings, which are shown, and with them what was not done.
-pub(crate) fn without_answers(root: &Path, not_done: &str) -> Result<Option<(Inputs, Compiled)>, Failure> {
+/// Checks a project without the answers that are recorded, for a command that asks the engines itself.
+pub(crate) fn alone(root: &Path) -> Result<(Inputs, Compiled), Failure> {
     let mut inputs = diglot::build::load(root)?;
     inputs.answers = None;
     inputs.check_answers = false;
     let compiled = diglot::check(&inputs);
+    Ok((inputs, compiled))
+}
+
+/// The same for a command that needs a sound project. None: it has findings, which are shown, and with them what was
+/// not done.
+pub(crate) fn without_answers(root: &Path, not_done: &str) -> Result<Option<(Inputs, Compiled)>, Failure> {
+    let (inputs, compiled) = alone(root)?;
     if compiled.has_errors() {
         found(&inputs, &compiled, &compiled.diagnostics, not_done)?;
         return Ok(None);

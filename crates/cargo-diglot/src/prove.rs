@@ -19,7 +19,7 @@ mod values;
 use std::path::Path;
 
 use diglot::Inputs;
-use diglot::diagnostic::Diagnostic;
+use diglot::diagnostic::{Diagnostic, Severity};
 use diglot::prove::{Answer, Case, Difference, Fault, Prover, Relations, Subject};
 use indicatif::{ProgressBar, ProgressStyle};
 use sqlx::error::ErrorKind;
@@ -51,6 +51,8 @@ enum Ran {
 /// What came of a statement.
 #[derive(Default)]
 struct Tried {
+    /// Neither engine takes its texts.
+    refused: bool,
     cases: usize,
     found: Option<(Case, Difference)>,
     /// Columns of declared differences that were seen; an empty one for all that differs.
@@ -59,13 +61,20 @@ struct Tried {
 
 pub(crate) fn run(arguments: &Prove) -> Result<Outcome, Failure> {
     let root = check::root(&arguments.project)?;
-    let Some((inputs, compiled)) = check::without_answers(&root, "nothing was run")? else {
-        return Ok(Outcome::Findings);
-    };
+    let (inputs, compiled) = check::alone(&root)?;
+    if compiled.has_errors() {
+        let is_error = |finding: &Diagnostic| finding.severity == Severity::Error;
+        let unread = inputs.findings.iter().any(is_error);
+        let then = if unread { "nothing was run" } else { "what can be run is run all the same" };
+        check::found(&inputs, &compiled, &compiled.diagnostics, then)?;
+        if unread {
+            return Ok(Outcome::Findings);
+        }
+    }
     let findings = runtime()?.block_on(prove(arguments, &root, &inputs, &compiled))?;
     terminal::findings(&inputs.sources, &findings.list, Format::Full)?;
     terminal::line(&findings.summary());
-    Ok(if findings.list.is_empty() { Outcome::Clean } else { Outcome::Findings })
+    Ok(if findings.list.is_empty() && !compiled.has_errors() { Outcome::Clean } else { Outcome::Findings })
 }
 
 /// What a run found.
@@ -156,6 +165,14 @@ impl Engines {
     /// Tries a pair until it differs or the cases are through.
     async fn subject(&mut self, subject: &Subject, kept: Vec<Case>, arguments: &Prove) -> Result<Tried, Failure> {
         let mut tried = Tried::default();
+        if let (true, [[ours, theirs]]) = (subject.loose, subject.variants.as_slice()) {
+            let taken = (self.sqlite.takes(ours).await, self.pg.takes(subject, theirs).await);
+            tried.refused = taken.0.is_err() && taken.1.is_err();
+            tried.found = Difference::taken(taken.0, taken.1).map(|difference| (Case::default(), difference));
+            if tried.refused || tried.found.is_some() {
+                return Ok(tried);
+            }
+        }
         let made = (0..arguments.cases).map(|number| subject.case(arguments.seed, number, arguments.rows));
         for mut case in kept.into_iter().chain(made) {
             let Some((sqlite, pg)) = self.both(subject, &mut case).await? else { continue };

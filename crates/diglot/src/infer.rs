@@ -119,6 +119,23 @@ pub(crate) fn shape(config: &Config, noun: &str, page: &PageOf<'_>, facing: Opti
     of_pages(config, noun, &[page], facing).0
 }
 
+/// What is known of a pair of which no function can be made.
+pub(crate) struct Loose {
+    /// Its parameters.
+    pub params: Vec<Param>,
+    /// Those of them that have no type.
+    pub untyped: BTreeSet<String>,
+    /// Its columns, with the types on which both pages agree.
+    pub columns: Vec<(String, Option<Base>)>,
+}
+
+/// The signature of a pair of which no function can be made, as far as it is known.
+pub(crate) fn loose(config: &Config, pages: &[&PageOf<'_>; 2]) -> Loose {
+    let (params, untyped) = params::loose(config, pages);
+    let columns = columns::loose(pages, &params);
+    Loose { params, untyped, columns }
+}
+
 fn of_pages(
     config: &Config,
     noun: &str,

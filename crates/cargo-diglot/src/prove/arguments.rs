@@ -1,10 +1,12 @@
 //! Binds arguments as the generated functions do.
 
 use diglot::EmittedText;
-use diglot::prove::{Case, Value, list_as_json};
+use diglot::prove::{Case, Subject, Value, list_as_json};
 use diglot::types::Base;
 use sqlx::error::BoxDynError;
-use sqlx::postgres::PgArguments;
+use sqlx::encode::IsNull;
+use sqlx::postgres::types::Oid;
+use sqlx::postgres::{PgArgumentBuffer, PgArguments, PgTypeInfo, Postgres};
 use sqlx::sqlite::SqliteArguments;
 use sqlx::{Arguments, Database, Encode, Type};
 use uuid::Uuid;
@@ -24,11 +26,12 @@ pub(super) fn sqlite(text: &EmittedText, case: &Case) -> Result<SqliteArguments,
 }
 
 /// The arguments of a text on Postgres.
-pub(super) fn pg(text: &EmittedText, case: &Case) -> Result<PgArguments, BoxDynError> {
+pub(super) fn pg(subject: &Subject, text: &EmittedText, case: &Case) -> Result<PgArguments, BoxDynError> {
     let mut arguments = PgArguments::default();
     for param in &text.params {
         let value = case.args.get(&param.name).unwrap_or(&Value::Null);
         match (value, &param.ty.base) {
+            _ if subject.untyped.contains(&param.name) => arguments.add(Untyped)?,
             (Value::Json(json), _) => arguments.add(json.clone())?,
             (Value::Null, Base::Json) => arguments.add(None::<serde_json::Value>)?,
             (Value::Int(n), Base::Int16) => arguments.add(i16::try_from(*n)?)?,
@@ -45,6 +48,44 @@ pub(super) fn pg(text: &EmittedText, case: &Case) -> Result<PgArguments, BoxDynE
         }
     }
     Ok(arguments)
+}
+
+/// The types of the same arguments.
+pub(super) fn pg_types(subject: &Subject, text: &EmittedText) -> Vec<PgTypeInfo> {
+    fn of<T: Type<Postgres>>() -> PgTypeInfo {
+        T::type_info()
+    }
+    let known = text.params.iter().map(|param| match &param.ty.base {
+        _ if subject.untyped.contains(&param.name) => of::<Untyped>(),
+        Base::Bool => of::<bool>(),
+        Base::Int16 => of::<i16>(),
+        Base::Int32 => of::<i32>(),
+        Base::Int64 => of::<i64>(),
+        Base::Float64 => of::<f64>(),
+        Base::Bytes => of::<Vec<u8>>(),
+        Base::Uuid => of::<Uuid>(),
+        Base::Json => of::<serde_json::Value>(),
+        Base::TextArray => of::<Vec<String>>(),
+        Base::Int64Array => of::<Vec<i64>>(),
+        Base::UuidArray => of::<Vec<Uuid>>(),
+        Base::Text | Base::Numeric | Base::Timestamp => of::<String>(),
+    });
+    known.collect()
+}
+
+/// A NULL of whatever type the server takes the parameter for.
+struct Untyped;
+
+impl Type<Postgres> for Untyped {
+    fn type_info() -> PgTypeInfo {
+        PgTypeInfo::with_oid(Oid(0))
+    }
+}
+
+impl Encode<'_, Postgres> for Untyped {
+    fn encode_by_ref(&self, _: &mut PgArgumentBuffer) -> Result<IsNull, BoxDynError> {
+        Ok(IsNull::Yes)
+    }
 }
 
 /// What both drivers bind alike.

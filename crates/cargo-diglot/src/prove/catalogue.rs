@@ -53,6 +53,9 @@ async fn shown(case: &toml::Table, host: &Host) -> String {
     for subject in &subjects {
         let tried = engines.subject(subject, Vec::new(), &arguments).await.unwrap();
         cases += tried.cases;
+        if tried.refused {
+            return "refused by both engines".into();
+        }
         if let Some((_, difference)) = tried.found {
             return format!("found: {}", difference.what);
         }

@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use diglot::Inputs;
+use diglot::{EmittedText, Inputs};
 use diglot::dialect::Dialect;
 use diglot::prove::{Answer, Case, Fault, NEW_IDS, Rows, Subject};
 use sqlx::postgres::PgConnection;
-use sqlx::{AssertSqlSafe, Executor};
+use sqlx::{AssertSqlSafe, Executor, SqlSafeStr};
 
 use super::{Ran, arguments, fault, values};
 use crate::failure::Failure;
@@ -170,11 +170,18 @@ impl Pg {
         Ok(Ran::Refused(refused))
     }
 
+    /// Whether it takes a text for parameters of these types.
+    pub(super) async fn takes(&mut self, subject: &Subject, text: &EmittedText) -> Result<(), Fault> {
+        let types = arguments::pg_types(subject, text);
+        let sql = AssertSqlSafe(text.sql.clone()).into_sql_str();
+        (&mut self.connection).prepare_with(sql, &types).await.map(|_| ()).map_err(fault)
+    }
+
     async fn statement(&mut self, subject: &Subject, case: &Case) -> Result<(Rows, u64), Fault> {
         let Some([_, text]) = subject.variant(case) else { return Err(Fault::of("no such variant")) };
-        let arguments = arguments::pg(text, case).map_err(|error| Fault::of(error.to_string()))?;
+        let arguments = arguments::pg(subject, text, case).map_err(|error| Fault::of(error.to_string()))?;
         let query = sqlx::query_with(AssertSqlSafe(text.sql.clone()), arguments);
-        if subject.columns.is_empty() {
+        if subject.columns.is_empty() && !subject.loose {
             let done = query.execute(&mut self.connection).await.map_err(fault)?;
             return Ok((Vec::new(), done.rows_affected()));
         }

@@ -69,6 +69,19 @@ pub(super) fn infer(
     complete.then_some(columns)
 }
 
+/// The columns of a pair of which no function can be made: those of the page that has more, with the types on which
+/// both agree.
+pub(super) fn loose(pages: &[&PageOf<'_>; 2], params: &[Param]) -> Vec<(String, Option<Base>)> {
+    let [sqlite, pg] = pages.map(|page| of_page(page.tree, params));
+    let (more, other) = if sqlite.len() < pg.len() { (&pg, &sqlite) } else { (&sqlite, &pg) };
+    let both = more.iter().enumerate().map(|(at, column)| {
+        let bases = other.get(at).and_then(|other| column.base.as_ref().zip(other.base.as_ref()));
+        let base = bases.and_then(|(a, b)| Base::finer(a, b).or_else(|| Base::finer(b, a)));
+        (column.name.clone(), base)
+    });
+    both.collect()
+}
+
 fn of_page<'a>(tree: &'a Statement, params: &[Param]) -> Vec<Column<'a>> {
     let Some(part) = tree.result.and_then(|result| tree.parts.get(result)) else { return Vec::new() };
     // A SELECT under `:exec` is there for what its functions do; nobody reads its rows.

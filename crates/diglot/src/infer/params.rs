@@ -36,6 +36,19 @@ pub(super) fn infer(
     complete.then_some(params)
 }
 
+/// The parameters of a pair of which no function can be made, and the names of those without a type.
+pub(super) fn loose(config: &Config, pages: &[&PageOf<'_>]) -> (Vec<Param>, BTreeSet<String>) {
+    let seen: Vec<Seen<'_>> = pages.iter().map(|page| Seen { page, evidence: walk::evidence(page.tree) }).collect();
+    let (mut params, mut untyped) = (Vec::new(), BTreeSet::new());
+    for name in names(pages) {
+        params.push(param(config, pages, &seen, None, name, &mut Vec::new()).unwrap_or_else(|| {
+            untyped.insert(name.to_owned());
+            Param { name: name.to_owned(), ty: Type { base: Base::Text, nullable: true }, rust: None, optional: false }
+        }));
+    }
+    (params, untyped)
+}
+
 /// Every parameter once, in the order of the first page, then what only the second page has.
 fn names<'a>(pages: &[&'a PageOf<'_>]) -> Vec<&'a str> {
     let mut known = BTreeSet::new();

@@ -4,14 +4,15 @@ use std::collections::BTreeSet;
 
 use super::optional::{Reading, Variant};
 use super::pairs::{self, Pairing, Side};
-use super::{Inputs, has_errors, read_pages, read_schema};
+use super::{EmittedText, Inputs, has_errors, read_pages, read_schema};
 use crate::baseline::Baseline;
 use crate::dialect::Dialect;
 use crate::page::{Annotation, Page, RawStatement};
 use crate::schema::Schema;
 use crate::source::{FileId, SourceFile, Span};
 use crate::tree::Statement;
-use crate::{compare, infer, rules, split};
+use crate::infer::{PageOf, Signature};
+use crate::{compare, emit, infer, resolve, rules, split};
 
 pub(crate) struct Project<'a> {
     inputs: &'a Inputs,
@@ -63,6 +64,36 @@ impl<'a> Project<'a> {
         let raw = raw.into_iter().find(|raw| raw.name == name)?;
         let schema = self.schemas.iter().find(|schema| schema.dialect == dialect)?;
         crate::resolve::resolve(&self.inputs.sources, schema, raw, dialect).0
+    }
+
+    /// What can be run of a pair of which no function can be made: what is known of it, and both of its texts with
+    /// all of their optional parts.
+    pub(crate) fn loose(&self, name: &str) -> Option<(infer::Loose, [Statement; 2], [EmittedText; 2])> {
+        let sources = &self.inputs.sources;
+        let read = |dialect: Dialect| {
+            let mut pages = self.pages.iter().filter(|page| page.dialect == dialect);
+            let (page, raw) = pages.find_map(|page| Some((page, page.statements.iter().find(|raw| raw.name == name)?)))?;
+            let tree = self.tree(name, dialect).or_else(|| resolve::unread(sources, raw, dialect))?;
+            Some((page, raw, tree))
+        };
+        let [(page, ours, our_tree), (_, theirs, their_tree)] = [read(Dialect::Sqlite)?, read(Dialect::Pg)?];
+        let [of_sqlite, of_pg] = &self.schemas;
+        let pages = [
+            PageOf { raw: ours, tree: &our_tree, schema: of_sqlite },
+            PageOf { raw: theirs, tree: &their_tree, schema: of_pg },
+        ];
+        let loose = infer::loose(&self.inputs.config, &pages.each_ref());
+        let signature = Signature {
+            noun: page.noun.clone(),
+            name: name.to_owned(),
+            docs: Vec::new(),
+            cardinality: ours.cardinality,
+            dialects: Dialect::ALL.to_vec(),
+            params: loose.params.clone(),
+            columns: Vec::new(),
+        };
+        let texts = pages.each_ref().map(|page| emit::emit(sources, &signature, page));
+        Some((loose, [our_tree, their_tree], texts))
     }
 
     /// Whether a pair has a finding when one of the files has another text.

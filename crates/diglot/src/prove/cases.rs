@@ -258,6 +258,9 @@ impl Maker<'_> {
     }
 
     fn argument(&mut self, param: &Param) -> Value {
+        if self.subject.untyped.contains(&param.name) {
+            return Value::Null;
+        }
         let key = Key::Param(param.name.clone());
         let pool = self.subject.pool(&key);
         let null = if pool.null { 30.max(self.mood.null) } else { self.mood.null };

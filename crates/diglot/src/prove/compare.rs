@@ -59,6 +59,19 @@ pub struct Difference {
     pub columns: BTreeSet<String>,
 }
 
+impl Difference {
+    /// What differs when one engine does not take the text that the other takes.
+    pub fn taken(sqlite: Result<(), Fault>, pg: Result<(), Fault>) -> Option<Self> {
+        let told = |taken: &Result<(), Fault>| vec![taken.as_ref().map_or_else(Fault::told, |()| "it is taken".into())];
+        let what = match (&sqlite, &pg) {
+            (Err(_), Ok(())) => "SQLite does not take the text and Postgres does",
+            (Ok(()), Err(_)) => "Postgres does not take the text and SQLite does",
+            _ => return None,
+        };
+        Some(of_lines(what, told(&sqlite), told(&pg)))
+    }
+}
+
 impl Subject {
     /// What differs and is not declared to. A call that fails on both pages is the same on both, whatever the words,
     /// if the same kind of constraint is in its way and the same is left of it.

@@ -42,10 +42,14 @@ pub struct Subject {
     pub writes: bool,
     /// Its parameters.
     pub params: Vec<Param>,
+    /// Those of them that have no type, and are NULL.
+    pub untyped: BTreeSet<String>,
     /// The names of its columns and the types in which both pages show them, where known.
     pub columns: Vec<(String, Option<Base>)>,
     /// The texts of SQLite and Postgres for every set of parameters that may be given.
     pub variants: Vec<[EmittedText; 2]>,
+    /// No function can be made of it: whether an engine takes its text at all is to be seen.
+    pub loose: bool,
     /// The tables that are filled, those first that others refer to.
     pub tables: Vec<Table>,
     /// The tables that are looked at afterwards.
@@ -76,6 +80,18 @@ pub struct Declared {
     pub span: Span,
 }
 
+/// What is run of a pair, and how it is read.
+struct Ready {
+    noun: String,
+    cardinality: Cardinality,
+    params: Vec<Param>,
+    untyped: BTreeSet<String>,
+    columns: Vec<(String, Option<Base>)>,
+    variants: Vec<[EmittedText; 2]>,
+    trees: [Statement; 2],
+    loose: bool,
+}
+
 /// What the order of rows means.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Order {
@@ -101,7 +117,8 @@ impl<'a> Prover<'a> {
         };
         for name in prover.project.pairs() {
             for page in Dialect::ALL.into_iter().filter_map(|dialect| prover.project.tree(&name, dialect)) {
-                let found = uses(&page, &prover.lists(&name));
+                let signature = compiled.signatures.iter().find(|signature| signature.name == name);
+                let found = uses(&page, &signature.map(|signature| lists(&signature.params)).unwrap_or_default());
                 for (key, value) in found.literals.into_iter().filter(|(key, _)| stays(key)) {
                     let values = prover.known.entry(key).or_default();
                     if !values.contains(&value) {
@@ -119,39 +136,25 @@ impl<'a> Prover<'a> {
         self.project.pairs().iter().filter_map(|name| self.subject(name)).collect()
     }
 
-    fn lists(&self, name: &str) -> BTreeSet<String> {
-        let signature = self.compiled.signatures.iter().find(|signature| signature.name == name);
-        let is_list = |param: &&Param| param.ty.base.is_list();
-        signature.into_iter().flat_map(|s| &s.params).filter(is_list).map(|param| param.name.clone()).collect()
-    }
-
     fn subject(&self, name: &str) -> Option<Subject> {
-        let signature = self.compiled.signatures.iter().find(|signature| signature.name == name)?;
-        let [sqlite, pg] = Dialect::ALL.map(|dialect| self.project.tree(name, dialect));
-        let trees = [sqlite?, pg?];
-        let texts =
-            |dialect: Dialect| self.compiled.texts.iter().filter(move |t| t.name == name && t.dialect == dialect);
-        let facing = |text: &EmittedText| texts(Dialect::Pg).find(|other| other.variant == text.variant).cloned();
-        let variants: Vec<[EmittedText; 2]> =
-            texts(Dialect::Sqlite).filter_map(|text| Some([text.clone(), facing(text)?])).collect();
-        if variants.is_empty() {
-            return None;
-        }
+        let ready = self.ready(name).or_else(|| self.loose(name))?;
+        let Ready { noun, cardinality, params, untyped, columns, variants, trees, loose } = ready;
         let tables = Tables::new(self.config, self.project.schemas(), self.relations);
         let (filled, compared) = touched(&tables, &trees);
-        let lists = self.lists(name);
-        let found = trees.each_ref().map(|tree| uses(tree, &lists));
+        let found = trees.each_ref().map(|tree| uses(tree, &lists(&params)));
         let numbers = trees.iter().flat_map(|tree| gives_numbers(tree, &compared)).collect();
         let order = order(&trees[0], &filled).min(order(&trees[1], &filled));
         let mut subject = Subject {
-            noun: signature.noun.clone(),
+            noun,
             name: name.to_owned(),
             places: self.project.places(name),
-            cardinality: signature.cardinality,
-            writes: trees.iter().flat_map(|tree| &tree.parts).any(|part| part.target().is_some()),
-            params: signature.params.clone(),
-            columns: signature.columns.iter().map(|c| (c.name.clone(), Some(c.ty.base.clone()))).collect(),
+            cardinality,
+            writes: loose || trees.iter().flat_map(|tree| &tree.parts).any(|part| part.target().is_some()),
+            params,
+            untyped,
+            columns,
             variants,
+            loose,
             tables: filled,
             compared,
             declared: self.declared(name),
@@ -166,6 +169,44 @@ impl<'a> Prover<'a> {
         };
         self.settle_pools(&mut subject, &trees, &found, &tables);
         Some(subject)
+    }
+
+    /// A pair of which there is a function.
+    fn ready(&self, name: &str) -> Option<Ready> {
+        let signature = self.compiled.signatures.iter().find(|signature| signature.name == name)?;
+        let [sqlite, pg] = Dialect::ALL.map(|dialect| self.project.tree(name, dialect));
+        let texts =
+            |dialect: Dialect| self.compiled.texts.iter().filter(move |t| t.name == name && t.dialect == dialect);
+        let facing = |text: &EmittedText| texts(Dialect::Pg).find(|other| other.variant == text.variant).cloned();
+        let variants: Vec<[EmittedText; 2]> =
+            texts(Dialect::Sqlite).filter_map(|text| Some([text.clone(), facing(text)?])).collect();
+        (!variants.is_empty()).then_some(())?;
+        Some(Ready {
+            noun: signature.noun.clone(),
+            cardinality: signature.cardinality,
+            params: signature.params.clone(),
+            untyped: BTreeSet::new(),
+            columns: signature.columns.iter().map(|c| (c.name.clone(), Some(c.ty.base.clone()))).collect(),
+            variants,
+            trees: [sqlite?, pg?],
+            loose: false,
+        })
+    }
+
+    /// A pair of which there is none, because of a finding that no baseline knows.
+    fn loose(&self, name: &str) -> Option<Ready> {
+        self.compiled.subjects.iter().any(|subject| subject == name).then_some(())?;
+        let (loose, trees, texts) = self.project.loose(name)?;
+        Some(Ready {
+            noun: texts[0].noun.clone(),
+            cardinality: trees[0].cardinality,
+            params: loose.params,
+            untyped: loose.untyped,
+            columns: loose.columns,
+            variants: vec![texts],
+            trees,
+            loose: true,
+        })
     }
 
     fn declared(&self, name: &str) -> Vec<Declared> {
@@ -293,6 +334,11 @@ impl<'a> Prover<'a> {
         }
         pool
     }
+}
+
+/// The parameters that hold lists.
+fn lists(params: &[Param]) -> BTreeSet<String> {
+    params.iter().filter(|param| param.ty.base.is_list()).map(|param| param.name.clone()).collect()
 }
 
 /// Whether a key means the same in every statement.

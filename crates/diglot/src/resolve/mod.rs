@@ -83,6 +83,21 @@ pub(crate) fn resolve(
     (statement, lowered.diagnostics)
 }
 
+/// What a driver needs to know of a statement that cannot be read: its parameters. `None` when not even its words are
+/// told apart.
+pub(crate) fn unread(sources: &Sources, raw: &RawStatement, dialect: Dialect) -> Option<Statement> {
+    let (mut params, mut rewrites) = (Vec::new(), Vec::new());
+    for part in &raw.parts {
+        let text = sources.text(part.span);
+        let tokens = text::tokens(parse::grammar(dialect), text, part.span.file, part.span.start as usize).ok()?;
+        let edited = edit::edit(tokens, dialect);
+        params.extend(edited.params);
+        rewrites.extend(edited.rewrites);
+    }
+    let (name, cardinality, span) = (raw.name.clone(), raw.cardinality, raw.span);
+    Some(Statement { name, dialect, cardinality, span, result: None, parts: Vec::new(), params, rewrites })
+}
+
 /// Lowers all SQL statements of a unit.
 fn lower<'a>(
     sources: &'a Sources,
