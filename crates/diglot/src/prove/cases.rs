@@ -374,6 +374,10 @@ impl Maker<'_> {
             for _ in 0..4 {
                 let value = self.leaf(&place);
                 let odd = self.random.percent(self.odd);
+                if self.subject.pool(&place).null && self.random.percent(15) {
+                    values.push(Some(Json::Null));
+                    continue;
+                }
                 values.push(match (kind, declared, odd) {
                     (Some("object"), None, true) => pool::json_leaf(&mut self.random, &value, None, true),
                     (Some("object"), ..) => Some(json!({})),
