@@ -3,8 +3,8 @@
 use diglot::EmittedText;
 use diglot::prove::{Case, Subject, Value, list_as_json};
 use diglot::types::Base;
-use sqlx::error::BoxDynError;
 use sqlx::encode::IsNull;
+use sqlx::error::BoxDynError;
 use sqlx::postgres::types::Oid;
 use sqlx::postgres::{PgArgumentBuffer, PgArguments, PgTypeInfo, Postgres};
 use sqlx::sqlite::SqliteArguments;

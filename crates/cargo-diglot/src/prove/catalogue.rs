@@ -39,7 +39,7 @@ async fn shown(case: &toml::Table, host: &Host) -> String {
     let subjects = Prover::new(&inputs, &compiled, &relations).subjects();
     if subjects.is_empty() {
         let rules: BTreeSet<&str> = compiled.diagnostics.iter().map(|finding| finding.rule).collect();
-        return format!("refused by check: {}", rules.into_iter().collect::<Vec<_>>().join(", "));
+        return format!("refused: {}", rules.into_iter().collect::<Vec<_>>().join(", "));
     }
     let arguments = Prove {
         project: crate::cli::Project { root: None },
@@ -54,7 +54,7 @@ async fn shown(case: &toml::Table, host: &Host) -> String {
         let tried = engines.subject(subject, Vec::new(), &arguments).await.unwrap();
         cases += tried.cases;
         if tried.refused {
-            return "refused by both engines".into();
+            return "refused: neither engine takes the text".into();
         }
         if let Some((_, difference)) = tried.found {
             return format!("found: {}", difference.what);
@@ -82,7 +82,7 @@ fn real_drift_is_found_by_running_it() {
         let of = || lines.iter().filter(|(of, ..)| of == category);
         let [found, refused] =
             ["found", "refused"].map(|start| of().filter(|(_, _, shown)| shown.starts_with(start)).count());
-        table += &format!("{category:28} {found:>4} of {:>4} found, {refused} refused by check\n", of().count());
+        table += &format!("{category:28} {found:>4} of {:>4} found, {refused} refused\n", of().count());
     }
     for (_, name, shown) in lines.iter().filter(|(_, _, shown)| !shown.starts_with("found")) {
         table += &format!("  {name}: {shown}\n");

@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use diglot::{EmittedText, Inputs};
 use diglot::dialect::Dialect;
 use diglot::prove::{Answer, Case, Fault, NEW_IDS, Rows, Subject};
+use diglot::{EmittedText, Inputs};
 use sqlx::postgres::PgConnection;
 use sqlx::{AssertSqlSafe, Executor, SqlSafeStr};
 
@@ -155,7 +155,7 @@ impl Pg {
     /// Which of the rows do not go in, one after the other.
     async fn refused(&mut self, inserts: &[(String, usize, String)], error: sqlx::Error) -> Result<Ran, Failure> {
         let talking = "find the rows that Postgres refuses";
-        self.plain("BEGIN").await.map_err(Failure::engine(talking))?;
+        self.plain("BEGIN; SET CONSTRAINTS ALL IMMEDIATE").await.map_err(Failure::engine(talking))?;
         let mut refused = Vec::new();
         for (table, at, sql) in inserts {
             self.plain("SAVEPOINT row").await.map_err(Failure::engine(talking))?;

@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use diglot::{EmittedText, Inputs};
 use diglot::dialect::Dialect;
 use diglot::prove::{Answer, Case, Fault, NEW_IDS, Rows, Subject};
+use diglot::{EmittedText, Inputs};
 use sqlx::sqlite::SqliteConnection;
 use sqlx::{AssertSqlSafe, Executor, SqlSafeStr};
 

@@ -7,11 +7,11 @@ use super::pairs::{self, Pairing, Side};
 use super::{EmittedText, Inputs, has_errors, read_pages, read_schema};
 use crate::baseline::Baseline;
 use crate::dialect::Dialect;
+use crate::infer::{PageOf, Signature};
 use crate::page::{Annotation, Page, RawStatement};
 use crate::schema::Schema;
 use crate::source::{FileId, SourceFile, Span};
 use crate::tree::Statement;
-use crate::infer::{PageOf, Signature};
 use crate::{compare, emit, infer, resolve, rules, split};
 
 pub(crate) struct Project<'a> {
@@ -72,7 +72,8 @@ impl<'a> Project<'a> {
         let sources = &self.inputs.sources;
         let read = |dialect: Dialect| {
             let mut pages = self.pages.iter().filter(|page| page.dialect == dialect);
-            let (page, raw) = pages.find_map(|page| Some((page, page.statements.iter().find(|raw| raw.name == name)?)))?;
+            let (page, raw) =
+                pages.find_map(|page| Some((page, page.statements.iter().find(|raw| raw.name == name)?)))?;
             let tree = self.tree(name, dialect).or_else(|| resolve::unread(sources, raw, dialect))?;
             Some((page, raw, tree))
         };

@@ -104,7 +104,8 @@ impl Subject {
                 known.name == *table && known.columns.iter().any(|c| c.name == *column && c.base == Base::Uuid)
             }),
             Key::Param(name) => {
-                let is_it = |param: &Param| param.name == *name && matches!(param.ty.base, Base::Uuid | Base::UuidArray);
+                let is_it =
+                    |param: &Param| param.name == *name && matches!(param.ty.base, Base::Uuid | Base::UuidArray);
                 self.params.iter().any(is_it)
             }
             Key::Json(..) => false,
@@ -343,7 +344,8 @@ impl Maker<'_> {
     /// A document with the fields that somebody reads or writes there; anything where nobody does.
     fn document(&mut self, key: &Key, paths: &BTreeSet<Vec<String>>) -> Json {
         let wanted = self.subject.pool(key).literals.iter().filter_map(|value| value.clone().into_base(&Base::Json));
-        let wanted: Vec<Json> = wanted.filter_map(|value| if let Value::Json(json) = value { Some(json) } else { None }).collect();
+        let wanted: Vec<Json> =
+            wanted.filter_map(|value| if let Value::Json(json) = value { Some(json) } else { None }).collect();
         if !wanted.is_empty() && self.random.percent(60) {
             let json = self.random.pick(&wanted).cloned().unwrap_or_default();
             return if self.random.percent(30) { pool::with_points(&json) } else { json };
@@ -354,7 +356,8 @@ impl Maker<'_> {
             return pool::any_document(&mut self.random, 2);
         }
         if paths.is_empty() && self.random.percent(self.mood.edge) {
-            let declared = |name: &str| self.subject.fields.get(&(key.clone(), vec![name.to_owned()])).map(String::as_str);
+            let declared =
+                |name: &str| self.subject.fields.get(&(key.clone(), vec![name.to_owned()])).map(String::as_str);
             return pool::any_object(&mut self.random, 2, &declared);
         }
         let is_list = paths.iter().any(|path| path.first().is_some_and(|step| step == "*"));

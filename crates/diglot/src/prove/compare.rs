@@ -103,7 +103,11 @@ impl Subject {
         // What the engine refused has not happened; what its reader refuses has.
         let [ours, theirs] = match [&sqlite.result, &pg.result] {
             [Err(ours), Err(theirs)] if ours.kind != theirs.kind => {
-                return Some(of_lines("they fail for different kinds of reasons", vec![ours.told()], vec![theirs.told()]));
+                return Some(of_lines(
+                    "they fail for different kinds of reasons",
+                    vec![ours.told()],
+                    vec![theirs.told()],
+                ));
             }
             [Err(_), Err(_)] => return self.tables_differ(sqlite, pg, masked),
             [Err(ours), Ok((theirs, _))] => {

@@ -106,9 +106,7 @@ impl Pool {
                 .map(Value::Int)
                 .to_vec(),
             // The last one is what the integer beside it above becomes as a float.
-            Base::Float64 => {
-                [0.5, 1.5, 2.5, -1.5, 0.1, 1e300, 9_007_199_254_740_992.0].map(Value::Real).to_vec()
-            }
+            Base::Float64 => [0.5, 1.5, 2.5, -1.5, 0.1, 1e300, 9_007_199_254_740_992.0].map(Value::Real).to_vec(),
             Base::Text => EDGES.map(|text| Value::Text(text.into())).to_vec(),
             Base::Bytes => vec![Value::Bytes(vec![]), Value::Bytes(vec![0, 255]), Value::Bytes(b"a".to_vec())],
             Base::Uuid => vec![Value::Uuid([0; 16]), Value::Uuid([255; 16])],

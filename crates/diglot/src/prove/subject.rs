@@ -279,7 +279,10 @@ impl<'a> Prover<'a> {
         }
         // Of a document in which nobody reads a field, some fields may be declared all the same.
         let columns = subject.tables.iter().flat_map(|table| {
-            table.columns.iter().map(|column| (&table.name, &column.name, Key::Column(table.name.clone(), column.name.clone())))
+            table
+                .columns
+                .iter()
+                .map(|column| (&table.name, &column.name, Key::Column(table.name.clone(), column.name.clone())))
         });
         let params = subject.params.iter().map(|param| (&subject.name, &param.name, Key::Param(param.name.clone())));
         for (owner, name, key) in columns.chain(params) {

@@ -50,7 +50,7 @@ fn subject(name: &str) -> Subject {
 
 /// All values of a column or an argument in many cases.
 fn held(subject: &Subject, read: impl Fn(&Case) -> Vec<Value>) -> Vec<Value> {
-    (0..120).flat_map(|number| read(&subject.case(1, number, 4))).collect()
+    (0..300).flat_map(|number| read(&subject.case(1, number, 4))).collect()
 }
 
 fn column(case: &Case, table: &str, name: &str) -> Vec<Value> {
@@ -136,7 +136,7 @@ fn row(id: Value, tries: i64) -> Vec<Value> {
 
 #[test]
 fn rows_are_compared_as_the_types_and_the_order_say() {
-    let subject = subject("job_due");
+    let (subject, none) = (subject("job_due"), Case::default());
     let (one, other) = ([1; 16], [2; 16]);
     let sqlite = answer(vec![row(Value::Bytes(one.to_vec()), 1), row(Value::Bytes(other.to_vec()), 2)]);
     let pg = answer(vec![row(Value::Uuid(one), 1), row(Value::Uuid(other), 2)]);
@@ -151,18 +151,20 @@ fn rows_are_compared_as_the_types_and_the_order_say() {
 }
 
 #[test]
-fn what_the_api_would_refuse_is_an_error() {
-    let subject = subject("job_due");
+fn what_the_api_would_refuse_has_happened_all_the_same() {
+    let (subject, none) = (subject("job_due"), Case::default());
     let wide = answer(vec![row(Value::Bytes(vec![1; 16]), 40_000)]);
     let pg = answer(vec![]);
     assert_eq!(subject.compare(&none, &wide, &pg).map(|d| d.what), Some("SQLite fails and Postgres does not".into()));
     let failed = Answer { result: Err(Fault::of("out of range")), tables: Vec::new(), taken: BTreeSet::new() };
-    assert_eq!(subject.compare(&none, &wide, &failed), None, "both fail");
+    let what = subject.compare(&none, &wide, &failed).map(|d| d.what);
+    assert_eq!(what.as_deref(), Some("Postgres fails and SQLite does not"));
+    assert_eq!(subject.compare(&none, &wide, &wide), None, "neither can be read");
 }
 
 #[test]
 fn tables_are_compared_without_clocks_and_columns_of_one_page() {
-    let subject = subject("job_end");
+    let (subject, none) = (subject("job_end"), Case::default());
     let table = &subject.compared[0];
     assert!(!table.select(Dialect::Pg).contains("node"), "{}", table.select(Dialect::Pg));
     let names: Vec<&str> = table.shown().map(|column| column.name.as_str()).collect();
@@ -182,6 +184,109 @@ fn tables_are_compared_without_clocks_and_columns_of_one_page() {
     let fewer = Answer { result: Ok((Vec::new(), 0)), tables: rows("done", 1_700_000_000_000), taken: BTreeSet::new() };
     let what = subject.compare(&none, &sqlite, &fewer).map(|d| d.what);
     assert_eq!(what.as_deref(), Some("the number of rows written differs"));
+}
+
+#[test]
+fn two_refusals_are_the_same_if_kind_and_tables_are() {
+    let (subject, none) = (subject("job_end"), Case::default());
+    let failed = |kind, rows: Rows| {
+        let result = Err(Fault { kind, words: format!("{} rows", rows.len()) });
+        Answer { result, tables: vec![rows], taken: BTreeSet::new() }
+    };
+    let row: Vec<Value> = subject.compared[0].shown().map(|_| Value::Null).collect();
+    let check = failed("a check", vec![row.clone()]);
+    assert_eq!(subject.compare(&none, &check, &failed("a check", vec![row.clone()])), None);
+    let what = |pg: &Answer| subject.compare(&none, &check, pg).map(|d| d.what);
+    assert_eq!(what(&failed("", vec![row])).as_deref(), Some("they fail for different kinds of reasons"));
+    assert_eq!(what(&failed("a check", vec![])).as_deref(), Some("afterwards the rows of job differ"));
+}
+
+#[test]
+fn zeros_of_both_signs_are_two_values_and_last_digits_are_not() {
+    let mut subject = subject("job_end");
+    subject.columns = vec![("x".to_owned(), None)];
+    let of = |x: f64| answer(vec![vec![Value::Real(x)]]);
+    let is_same = |a: f64, b: f64| subject.compare(&Case::default(), &of(a), &of(b)).is_none();
+    assert!(is_same(0.1 + 0.2, 0.3) && is_same(f64::NAN, f64::NAN) && !is_same(0.0, -0.0) && !is_same(f64::NAN, 0.0));
+}
+
+#[test]
+fn rows_that_differ_in_what_they_are_sorted_by_have_one_order() {
+    let mut subject = subject("job_due");
+    subject.order = super::subject::Order::By(Vec::new());
+    subject.sorted = Some(("job".to_owned(), vec!["state".to_owned()]));
+    let with = |states: [&str; 2]| {
+        let row = |state: &str| Row::from([("state".to_owned(), Value::Text(state.into()))]);
+        Case { rows: BTreeMap::from([("job".to_owned(), states.map(row).to_vec())]), args: BTreeMap::new() }
+    };
+    let rows = [row(Value::Uuid([1; 16]), 1), row(Value::Uuid([2; 16]), 2)];
+    let (one, turned) = (answer(rows.to_vec()), answer(rows.iter().rev().cloned().collect()));
+    assert_eq!(subject.compare(&with(["a", "A"]), &one, &turned), None, "they may be the same to a collation");
+    let found = subject.compare(&with(["a", "b"]), &one, &turned).map(|d| d.what);
+    assert_eq!(found.as_deref(), Some("the order of the rows differs"));
+}
+
+#[test]
+fn a_text_that_one_engine_alone_takes_is_a_difference() {
+    let refused = || Err(Fault::of("syntax error"));
+    let found = Difference::taken(Ok(()), refused()).expect("a difference");
+    assert_eq!(found.what, "Postgres does not take the text and SQLite does");
+    assert_eq!(found.pg, ["syntax error"]);
+    assert_eq!(Difference::taken(refused(), refused()), None);
+    assert_eq!(Difference::taken(Ok(()), Ok(())), None);
+}
+
+#[test]
+fn a_pair_with_findings_is_run_as_far_as_it_is_understood() {
+    let (mut inputs, _) = project();
+    let sources =
+        |name: &str, sql: &str| SourceFile::new(name, format!("-- Reads.\n-- name: odd_read :many\n{sql};\n"));
+    inputs.sources.add(sources("sql/sqlite/odd.sql", "SELECT tries FROM job WHERE lane IS :lane AND :what IS NULL"));
+    inputs.sources.add(sources("sql/pg/odd.sql", "SELECT tries FROM job WHERE lane IS IS :lane AND :what IS NULL"));
+    let compiled = compile(&inputs);
+    assert!(compiled.signatures.iter().all(|signature| signature.name != "odd_read"), "{:?}", compiled.signatures);
+    let relations = Relations::default();
+    let subjects = Prover::new(&inputs, &compiled, &relations).subjects();
+    let odd = subjects.iter().find(|subject| subject.name == "odd_read").expect("it is there");
+    assert!(odd.loose && odd.untyped.contains("what") && !odd.untyped.contains("lane"));
+    let [_, pg] = &odd.variants[0];
+    assert!(pg.sql.ends_with("WHERE lane IS IS $1 AND $2 IS NULL"), "{}", pg.sql);
+    assert!((0..20).any(|number| !column(&odd.case(1, number, 4), "job", "lane").is_empty()));
+    assert!(subjects.iter().all(|subject| subject.loose == (subject.name == "odd_read")));
+}
+
+#[test]
+fn a_document_in_which_nobody_reads_holds_anything_but_what_is_declared() {
+    let documents = |toml: &str| -> Vec<Value> {
+        let (mut inputs, _) = project();
+        let text = "-- Writes.\n-- name: doc_keep :exec\n-- param: doc json\nUPDATE job SET doc = :doc;\n";
+        for dialect in Dialect::ALL {
+            let path = format!("sql/{dialect}/doc.sql");
+            inputs.sources.add(SourceFile::new(path.clone(), text));
+            let page = format!("sql/{dialect}/job.sql");
+            let id = inputs.sources.iter().find(|(_, file)| file.path == page).map(|(id, _)| id).expect("a page");
+            inputs.sources.replace(id, SourceFile::new(page, ""));
+        }
+        inputs.config = Config::parse(toml, "diglot.toml").expect("a sound configuration");
+        let compiled = compile(&inputs);
+        let relations = Relations::default();
+        let subjects = Prover::new(&inputs, &compiled, &relations).subjects();
+        let [subject] = subjects.as_slice() else { panic!("{:?}", compiled.diagnostics) };
+        (0..2000).map(|number| subject.case(1, number, 1).args["doc"].clone()).collect()
+    };
+    let is = |documents: &[Value], what: fn(&serde_json::Value) -> bool| {
+        documents.iter().any(|value| matches!(value, Value::Json(json) if what(json)))
+    };
+    let open = documents("");
+    assert!(
+        is(&open, |json| json.is_array()) && is(&open, |json| json.is_null()) && is(&open, |json| json["a"].is_null())
+    );
+    let declared = documents("[prove.fields]\n\"doc_keep.doc.*\" = \"text\"\n");
+    assert!(!is(&declared, |json| !json.is_object()), "{declared:?}");
+    assert!(
+        is(&declared, |json| json["a"].is_string())
+            && !is(&declared, |json| json.get("a").is_some_and(|a| !a.is_string()))
+    );
 }
 
 #[test]
