@@ -171,8 +171,9 @@ pub(crate) enum ReviewFormat {
 ///
 /// The data is made from the schema: keys and references hold, and values are those that the statements ask for,
 /// the edges of each type, text that sorts and matches in different ways, NULL. Every case runs in a transaction
-/// that is rolled back, on SQLite in process and in a scratch database as `prepare` makes one. Exits with 2 when a
-/// pair answers differently and does not declare it.
+/// that is rolled back, on SQLite in process and in a scratch database as `prepare` makes one. Pairs with findings are
+/// run as well, as far as the engines take their texts. Exits with 2 when `check` has findings, and when a pair
+/// answers differently and does not declare it.
 #[derive(Debug, Args)]
 pub(crate) struct Prove {
     #[command(flatten)]
