@@ -87,6 +87,15 @@ impl Prove {
         closest(&self.ranges, fits).copied()
     }
 
+    /// Whether something is said of a JSON column's or parameter's fields.
+    pub fn is_object(&self, owner: &str, name: &str) -> bool {
+        let fits = |key: &String| {
+            let mut names = key.splitn(3, '.');
+            names.next().zip(names.next()).is_some_and(|(of, what)| matches(of, owner) && matches(what, name))
+        };
+        self.fields.keys().any(fits)
+    }
+
     /// What stands in a place of a JSON column.
     pub fn field(&self, table: &str, column: &str, path: &str) -> Option<&str> {
         let fits = |key: &str| {

@@ -351,8 +351,7 @@ impl Maker<'_> {
             return if self.random.percent(30) { pool::with_points(&json) } else { json };
         }
         // Of what a field is declared, that is an object.
-        let is_declared = self.subject.fields.keys().any(|(of, _)| of == key);
-        if !is_declared && self.random.percent(self.odd) {
+        if !self.subject.objects.contains(key) && self.random.percent(self.odd) {
             return pool::any_document(&mut self.random, 2);
         }
         if paths.is_empty() && self.random.percent(self.mood.edge) {

@@ -67,6 +67,8 @@ pub struct Subject {
     pub(super) paths: BTreeMap<Key, BTreeSet<Vec<String>>>,
     /// What `[prove.fields]` says of them.
     pub(super) fields: BTreeMap<(Key, Vec<String>), String>,
+    /// Documents that are objects, because it says something of their fields.
+    pub(super) objects: BTreeSet<Key>,
     /// Rows that no program writes, by table.
     pub(super) impossible: BTreeMap<String, String>,
 }
@@ -165,6 +167,7 @@ impl<'a> Prover<'a> {
             pool_of: BTreeMap::new(),
             paths: BTreeMap::new(),
             fields: BTreeMap::new(),
+            objects: BTreeSet::new(),
             impossible: self.config.prove.impossible.clone(),
         };
         self.settle_pools(&mut subject, &trees, &found, &tables);
@@ -285,6 +288,9 @@ impl<'a> Prover<'a> {
         });
         let params = subject.params.iter().map(|param| (&subject.name, &param.name, Key::Param(param.name.clone())));
         for (owner, name, key) in columns.chain(params) {
+            if self.config.prove.is_object(owner, name) {
+                subject.objects.insert(key.clone());
+            }
             for field in super::pool::FIELDS {
                 if let Some(kind) = self.config.prove.field(owner, name, field) {
                     subject.fields.entry((key.clone(), vec![field.to_owned()])).or_insert_with(|| kind.to_owned());

@@ -281,6 +281,8 @@ fn a_document_in_which_nobody_reads_holds_anything_but_what_is_declared() {
     assert!(
         is(&open, |json| json.is_array()) && is(&open, |json| json.is_null()) && is(&open, |json| json["a"].is_null())
     );
+    let object = documents("[prove.fields]\n\"doc_keep.doc.size\" = \"number\"\n");
+    assert!(!is(&object, |json| !json.is_object()) && is(&object, |json| json["a"].is_array()));
     let declared = documents("[prove.fields]\n\"doc_keep.doc.*\" = \"text\"\n");
     assert!(!is(&declared, |json| !json.is_object()), "{declared:?}");
     assert!(
