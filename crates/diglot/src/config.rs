@@ -388,8 +388,8 @@ mod tests {
             "diglot.toml:2:1: `json` is no type of a JSON field; write one of: text, i64, f64, bool"
         );
         assert_eq!(
-            fault("[prove.fields]\n\"a.b.*\" = \"number\""),
-            "diglot.toml:2:1: `number` is none of text, digits, object"
+            fault("[prove.fields]\n\"a.b.*\" = \"list\""),
+            "diglot.toml:2:1: `list` is none of text, digits, number, object"
         );
         assert_eq!(fault("[prove.ranges]\n\"a.b\" = [2, 1]"), "diglot.toml:2:1: no number is at least 2 and at most 1");
         assert_eq!(fault("pg_feature = \"\""), "diglot.toml:1:1: `pg_feature` must be the name of a Cargo feature");
