@@ -1,3 +1,48 @@
+-- Counts usage where every dimension has its counter and none passes a limit or its column's end, as most reports do;
+-- otherwise nothing is written and no row is answered, and `budget_report` says why. `deltas` is an object of what is
+-- added per dimension.
+-- name: budget_add :rows
+-- param: deltas json
+-- allow(text-order): the order only keeps two reports from waiting for each other.
+WITH wanted AS (
+  SELECT used.dimensions_key, used.current_value + CAST(given.value AS bigint) AS new_value, policy.policy_json
+    FROM jsonb_each_text(:deltas) AS given
+    JOIN ff_budget_usage AS used
+      ON used.dimensions_key = given.key
+   CROSS JOIN ff_budget_policy AS policy
+   WHERE used.partition_key = :partition_key
+     AND used.budget_id = :budget_id
+     AND used.current_value <= 9223372036854775807 - CAST(given.value AS bigint)
+     AND policy.partition_key = :partition_key
+     AND policy.budget_id = :budget_id
+   ORDER BY used.dimensions_key
+     FOR UPDATE OF used
+),
+within AS (
+  SELECT count(*) AS found
+    FROM wanted
+   WHERE jsonb_typeof(wanted.policy_json) = 'object'
+     AND NOT EXISTS (
+           SELECT 1
+             FROM jsonb_each(wanted.policy_json) AS limits
+            CROSS JOIN jsonb_each(CASE jsonb_typeof(limits.value) WHEN 'object' THEN limits.value ELSE '{}' END) AS given
+            WHERE limits.key IN ('hard_limits', 'soft_limits')
+              AND given.key = wanted.dimensions_key
+              AND CASE jsonb_typeof(given.value)
+                    WHEN 'number' THEN CAST(given.value AS numeric) BETWEEN 1 AND wanted.new_value - 1
+                    ELSE false
+                  END
+         )
+)
+UPDATE ff_budget_usage AS used
+   SET current_value = wanted.new_value,
+       updated_at_ms = :now_ms
+  FROM wanted
+ WHERE used.partition_key = :partition_key
+   AND used.budget_id = :budget_id
+   AND used.dimensions_key = wanted.dimensions_key
+   AND (SELECT within.found FROM within) = :dimension_count;
+
 -- Counts usage against a budget unless that exceeds a hard limit, and says which limit was exceeded: the first by
 -- name. `deltas` is an object of what is added per dimension. `Missing`: a dimension has no counter yet;
 -- `Unreadable`: the policy is no object; then nothing is written.
@@ -21,26 +66,15 @@ held AS (
    ORDER BY used.dimensions_key
      FOR UPDATE
 ),
-hard AS (
-  SELECT given.key AS dimension, CAST(least(CAST(CAST(given.value AS text) AS numeric), 9223372036854775807) AS bigint) AS limit_value
+limits AS (
+  SELECT of_kind.key AS kind, given.key AS dimension,
+         CAST(least(CAST(CAST(given.value AS text) AS numeric), 9223372036854775807) AS bigint) AS limit_value
     FROM ff_budget_policy AS policy
-   CROSS JOIN jsonb_each(CASE
-                           WHEN jsonb_typeof(policy.policy_json -> 'hard_limits') = 'object' THEN policy.policy_json -> 'hard_limits'
-                           ELSE '{}'
-                         END) AS given
+   CROSS JOIN jsonb_each(CASE jsonb_typeof(policy.policy_json) WHEN 'object' THEN policy.policy_json ELSE '{}' END) AS of_kind
+   CROSS JOIN jsonb_each(CASE jsonb_typeof(of_kind.value) WHEN 'object' THEN of_kind.value ELSE '{}' END) AS given
    WHERE policy.partition_key = :partition_key
      AND policy.budget_id = :budget_id
-     AND CAST(given.value AS text) ~ '^[0-9]*[1-9][0-9]*$'
-),
-soft AS (
-  SELECT given.key AS dimension, CAST(least(CAST(CAST(given.value AS text) AS numeric), 9223372036854775807) AS bigint) AS limit_value
-    FROM ff_budget_policy AS policy
-   CROSS JOIN jsonb_each(CASE
-                           WHEN jsonb_typeof(policy.policy_json -> 'soft_limits') = 'object' THEN policy.policy_json -> 'soft_limits'
-                           ELSE '{}'
-                         END) AS given
-   WHERE policy.partition_key = :partition_key
-     AND policy.budget_id = :budget_id
+     AND of_kind.key IN ('hard_limits', 'soft_limits')
      AND CAST(given.value AS text) ~ '^[0-9]*[1-9][0-9]*$'
 ),
 unreadable AS (
@@ -60,10 +94,12 @@ wanted AS (
     FROM asked
     LEFT JOIN held
       ON held.dimensions_key = asked.dimension
-    LEFT JOIN hard
-      ON hard.dimension = asked.dimension
-    LEFT JOIN soft
-      ON soft.dimension = asked.dimension
+    LEFT JOIN limits AS hard
+      ON hard.kind = 'hard_limits'
+     AND hard.dimension = asked.dimension
+    LEFT JOIN limits AS soft
+      ON soft.kind = 'soft_limits'
+     AND soft.dimension = asked.dimension
 ),
 verdict AS (
   SELECT 0 AS rank, 'Unreadable' AS kind, '' AS dimension, CAST(0 AS bigint) AS current_usage,

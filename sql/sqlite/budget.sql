@@ -1,3 +1,49 @@
+-- Counts usage where every dimension has its counter and none passes a limit or its column's end, as most reports do;
+-- otherwise nothing is written and no row is answered, and `budget_report` says why. `deltas` is an object of what is
+-- added per dimension.
+-- name: budget_add :rows
+-- param: deltas json
+-- diverges(columns.policy_json): text on SQLite can be no JSON at all; jsonb always is.
+-- diverges(where.policy_json): SQLite's list of members says which value is a number.
+WITH wanted AS (
+  SELECT used.dimensions_key, used.current_value + CAST(given.value AS integer) AS new_value,
+         CASE WHEN json_valid(policy.policy_json) THEN policy.policy_json ELSE '[]' END AS policy_json
+    FROM json_each(:deltas) AS given
+    JOIN ff_budget_usage AS used
+      ON used.dimensions_key = given.key
+   CROSS JOIN ff_budget_policy AS policy
+   WHERE used.partition_key = :partition_key
+     AND used.budget_id = :budget_id
+     AND used.current_value <= 9223372036854775807 - CAST(given.value AS integer)
+     AND policy.partition_key = :partition_key
+     AND policy.budget_id = :budget_id
+   ORDER BY used.dimensions_key
+),
+within AS (
+  SELECT count(*) AS found
+    FROM wanted
+   WHERE json_type(wanted.policy_json) = 'object'
+     AND NOT EXISTS (
+           SELECT 1
+             FROM json_each(wanted.policy_json) AS limits
+            CROSS JOIN json_each(CASE limits.type WHEN 'object' THEN limits.value ELSE '{}' END) AS given
+            WHERE limits.key IN ('hard_limits', 'soft_limits')
+              AND given.key = wanted.dimensions_key
+              AND CASE
+                    WHEN given.type IN ('integer', 'real') THEN given.value BETWEEN 1 AND wanted.new_value - 1
+                    ELSE false
+                  END
+         )
+)
+UPDATE ff_budget_usage AS used
+   SET current_value = wanted.new_value,
+       updated_at_ms = :now_ms
+  FROM wanted
+ WHERE used.partition_key = :partition_key
+   AND used.budget_id = :budget_id
+   AND used.dimensions_key = wanted.dimensions_key
+   AND (SELECT within.found FROM within) = :dimension_count;
+
 -- Counts usage against a budget unless that exceeds a hard limit, and says which limit was exceeded: the first by
 -- name. `deltas` is an object of what is added per dimension. `Missing`: a dimension has no counter yet;
 -- `Unreadable`: the policy is no object; then nothing is written.
@@ -7,16 +53,13 @@
 -- column: dimension text
 -- column: current_usage i64
 -- column: limit_value i64
--- diverges(tables#99425a): each dialect has its own function that lists the members of a JSON object.
--- diverges(tables#b67670): each dialect has its own function that lists the members of a JSON object.
--- diverges(columns.limit_value#d71e7b): a limit beyond 64 bits is the greatest number in both; SQLite's cast alone does that.
--- diverges(columns.limit_value#f84906): a limit beyond 64 bits is the greatest number in both; SQLite's cast alone does that.
--- diverges(where.type#55e520): SQLite's list of members says which value is an integer; on Postgres its digits do.
--- diverges(where.type#0c2846): SQLite's list of members says which value is an integer; on Postgres its digits do.
+-- diverges(tables#3dc4c3): text on SQLite can be no JSON at all; jsonb always is.
+-- diverges(tables#685934): SQLite's list of members says which value is an object; on Postgres its type does.
+-- diverges(columns.limit_value#2243b6): a limit beyond 64 bits is the greatest number in both; SQLite's cast alone does that.
+-- diverges(where.type#ad1e4d): SQLite's list of members says which value is an integer; on Postgres its digits do.
+-- diverges(where.value#02bc22): SQLite's list of members says which value is an integer; on Postgres its digits do.
 -- diverges(where.policy_json#706517): text on SQLite can be no JSON at all; jsonb always is.
 -- diverges(order#c06f11): names are compared as bytes in both, which Postgres must be told.
--- diverges(where.value#b14e59): SQLite's list of members says which value is an integer; on Postgres its digits do.
--- diverges(where.value#6feb8a): SQLite's list of members says which value is an integer; on Postgres its digits do.
 -- returns
 WITH asked AS (
   SELECT CAST(given.key AS text) AS dimension, CAST(given.value AS integer) AS delta
@@ -30,29 +73,18 @@ held AS (
      AND used.dimensions_key IN (SELECT asked.dimension FROM asked)
    ORDER BY used.dimensions_key
 ),
-hard AS (
-  SELECT CAST(given.key AS text) AS dimension, CAST(given.value AS integer) AS limit_value
+limits AS (
+  SELECT CAST(of_kind.key AS text) AS kind, CAST(given.key AS text) AS dimension, CAST(given.value AS integer) AS limit_value
     FROM ff_budget_policy AS policy
    CROSS JOIN json_each(CASE
                           WHEN NOT json_valid(policy.policy_json) THEN '{}'
-                          WHEN json_type(policy.policy_json, '$.hard_limits') = 'object' THEN policy.policy_json
+                          WHEN json_type(policy.policy_json) = 'object' THEN policy.policy_json
                           ELSE '{}'
-                        END, '$.hard_limits') AS given
+                        END) AS of_kind
+   CROSS JOIN json_each(CASE of_kind.type WHEN 'object' THEN of_kind.value ELSE '{}' END) AS given
    WHERE policy.partition_key = :partition_key
      AND policy.budget_id = :budget_id
-     AND given.type = 'integer'
-     AND given.value > 0
-),
-soft AS (
-  SELECT CAST(given.key AS text) AS dimension, CAST(given.value AS integer) AS limit_value
-    FROM ff_budget_policy AS policy
-   CROSS JOIN json_each(CASE
-                          WHEN NOT json_valid(policy.policy_json) THEN '{}'
-                          WHEN json_type(policy.policy_json, '$.soft_limits') = 'object' THEN policy.policy_json
-                          ELSE '{}'
-                        END, '$.soft_limits') AS given
-   WHERE policy.partition_key = :partition_key
-     AND policy.budget_id = :budget_id
+     AND of_kind.key IN ('hard_limits', 'soft_limits')
      AND given.type = 'integer'
      AND given.value > 0
 ),
@@ -73,10 +105,12 @@ wanted AS (
     FROM asked
     LEFT JOIN held
       ON held.dimensions_key = asked.dimension
-    LEFT JOIN hard
-      ON hard.dimension = asked.dimension
-    LEFT JOIN soft
-      ON soft.dimension = asked.dimension
+    LEFT JOIN limits AS hard
+      ON hard.kind = 'hard_limits'
+     AND hard.dimension = asked.dimension
+    LEFT JOIN limits AS soft
+      ON soft.kind = 'soft_limits'
+     AND soft.dimension = asked.dimension
 ),
 verdict AS (
   SELECT 0 AS rank, 'Unreadable' AS kind, '' AS dimension, CAST(0 AS bigint) AS current_usage,
@@ -119,29 +153,18 @@ held AS (
      AND used.dimensions_key IN (SELECT asked.dimension FROM asked)
    ORDER BY used.dimensions_key
 ),
-hard AS (
-  SELECT CAST(given.key AS text) AS dimension, CAST(given.value AS integer) AS limit_value
+limits AS (
+  SELECT CAST(of_kind.key AS text) AS kind, CAST(given.key AS text) AS dimension, CAST(given.value AS integer) AS limit_value
     FROM ff_budget_policy AS policy
    CROSS JOIN json_each(CASE
                           WHEN NOT json_valid(policy.policy_json) THEN '{}'
-                          WHEN json_type(policy.policy_json, '$.hard_limits') = 'object' THEN policy.policy_json
+                          WHEN json_type(policy.policy_json) = 'object' THEN policy.policy_json
                           ELSE '{}'
-                        END, '$.hard_limits') AS given
+                        END) AS of_kind
+   CROSS JOIN json_each(CASE of_kind.type WHEN 'object' THEN of_kind.value ELSE '{}' END) AS given
    WHERE policy.partition_key = :partition_key
      AND policy.budget_id = :budget_id
-     AND given.type = 'integer'
-     AND given.value > 0
-),
-soft AS (
-  SELECT CAST(given.key AS text) AS dimension, CAST(given.value AS integer) AS limit_value
-    FROM ff_budget_policy AS policy
-   CROSS JOIN json_each(CASE
-                          WHEN NOT json_valid(policy.policy_json) THEN '{}'
-                          WHEN json_type(policy.policy_json, '$.soft_limits') = 'object' THEN policy.policy_json
-                          ELSE '{}'
-                        END, '$.soft_limits') AS given
-   WHERE policy.partition_key = :partition_key
-     AND policy.budget_id = :budget_id
+     AND of_kind.key IN ('hard_limits', 'soft_limits')
      AND given.type = 'integer'
      AND given.value > 0
 ),
@@ -162,10 +185,12 @@ wanted AS (
     FROM asked
     LEFT JOIN held
       ON held.dimensions_key = asked.dimension
-    LEFT JOIN hard
-      ON hard.dimension = asked.dimension
-    LEFT JOIN soft
-      ON soft.dimension = asked.dimension
+    LEFT JOIN limits AS hard
+      ON hard.kind = 'hard_limits'
+     AND hard.dimension = asked.dimension
+    LEFT JOIN limits AS soft
+      ON soft.kind = 'soft_limits'
+     AND soft.dimension = asked.dimension
 ),
 verdict AS (
   SELECT 0 AS rank, 'Unreadable' AS kind, '' AS dimension, CAST(0 AS bigint) AS current_usage,
@@ -215,29 +240,18 @@ held AS (
      AND used.dimensions_key IN (SELECT asked.dimension FROM asked)
    ORDER BY used.dimensions_key
 ),
-hard AS (
-  SELECT CAST(given.key AS text) AS dimension, CAST(given.value AS integer) AS limit_value
+limits AS (
+  SELECT CAST(of_kind.key AS text) AS kind, CAST(given.key AS text) AS dimension, CAST(given.value AS integer) AS limit_value
     FROM ff_budget_policy AS policy
    CROSS JOIN json_each(CASE
                           WHEN NOT json_valid(policy.policy_json) THEN '{}'
-                          WHEN json_type(policy.policy_json, '$.hard_limits') = 'object' THEN policy.policy_json
+                          WHEN json_type(policy.policy_json) = 'object' THEN policy.policy_json
                           ELSE '{}'
-                        END, '$.hard_limits') AS given
+                        END) AS of_kind
+   CROSS JOIN json_each(CASE of_kind.type WHEN 'object' THEN of_kind.value ELSE '{}' END) AS given
    WHERE policy.partition_key = :partition_key
      AND policy.budget_id = :budget_id
-     AND given.type = 'integer'
-     AND given.value > 0
-),
-soft AS (
-  SELECT CAST(given.key AS text) AS dimension, CAST(given.value AS integer) AS limit_value
-    FROM ff_budget_policy AS policy
-   CROSS JOIN json_each(CASE
-                          WHEN NOT json_valid(policy.policy_json) THEN '{}'
-                          WHEN json_type(policy.policy_json, '$.soft_limits') = 'object' THEN policy.policy_json
-                          ELSE '{}'
-                        END, '$.soft_limits') AS given
-   WHERE policy.partition_key = :partition_key
-     AND policy.budget_id = :budget_id
+     AND of_kind.key IN ('hard_limits', 'soft_limits')
      AND given.type = 'integer'
      AND given.value > 0
 ),
@@ -258,10 +272,12 @@ wanted AS (
     FROM asked
     LEFT JOIN held
       ON held.dimensions_key = asked.dimension
-    LEFT JOIN hard
-      ON hard.dimension = asked.dimension
-    LEFT JOIN soft
-      ON soft.dimension = asked.dimension
+    LEFT JOIN limits AS hard
+      ON hard.kind = 'hard_limits'
+     AND hard.dimension = asked.dimension
+    LEFT JOIN limits AS soft
+      ON soft.kind = 'soft_limits'
+     AND soft.dimension = asked.dimension
 ),
 verdict AS (
   SELECT 0 AS rank, 'Unreadable' AS kind, '' AS dimension, CAST(0 AS bigint) AS current_usage,

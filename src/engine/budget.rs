@@ -315,6 +315,7 @@ pub(crate) fn partition<D: Dialect>(backend: &Backend<D>, id: &BudgetId) -> i16 
 /// A report and all that may have to be written for it.
 struct Report {
     op: &'static str,
+    fine: budget::BudgetAddParams,
     counters: budget::BudgetReportParams,
     missing: budget::BudgetUsageEnsureParams,
     claim: Option<budget::BudgetDedupClaimParams>,
@@ -361,8 +362,15 @@ impl Report {
             now_ms,
             dimensions: deltas.keys().cloned().collect(),
         };
+        let fine = budget::BudgetAddParams {
+            deltas: Value::Object(added.clone()),
+            partition_key,
+            budget_id: budget_id.clone(),
+            now_ms,
+            dimension_count: i64::try_from(added.len()).unwrap_or(i64::MAX), // tidy: no map has that many
+        };
         let counters = budget::BudgetReportParams { deltas: Value::Object(added), partition_key, budget_id, now_ms };
-        Ok(Self { op, counters, missing, claim, ledger: None })
+        Ok(Self { op, fine, counters, missing, claim, ledger: None })
     }
 
     fn policy(&self) -> budget::BudgetPolicyReadParams {
@@ -390,8 +398,11 @@ fn counters_vanish() -> EngineError {
     EngineError::Contention(ContentionKind::RetryExhausted)
 }
 
-/// Makes a report without a key: one call, unless it is the first about one of its dimensions.
+/// Makes a report without a key: one call, unless it passes a limit or is the first about one of its dimensions.
 async fn report_alone<D: Dialect>(backend: &Backend<D>, report: Report) -> Result<Reported, EngineError> {
+    if unit!(backend, budget_add, report.fine.clone())? > 0 {
+        return Ok(Reported::Now(ReportUsageResult::Ok));
+    }
     let mut finding = found(unit!(backend, budget_report, report.counters.clone())?)?;
     if finding == Finding::Missing {
         unit!(backend, budget_usage_ensure, report.missing.clone())?;
@@ -413,18 +424,9 @@ async fn report_on<D: Dialect>(conn: &mut D::Connection, report: &Report) -> Res
         let kept = conn.budget_dedup_read(&budget::BudgetDedupReadParams { partition_key, dedup_key }).await?;
         return Ok(Reported::Before(kept.map(|row| row.outcome_json)));
     }
-    let mut finding = found(conn.budget_report(&report.counters).await?)?;
-    if finding == Finding::Missing {
-        conn.budget_usage_ensure(&report.missing).await?;
-        finding = found(conn.budget_report(&report.counters).await?)?;
-    }
-    let answer = match finding {
-        Finding::Answer(answer) => answer,
-        Finding::Missing => return Err(Abort::from(counters_vanish())),
-        Finding::Unreadable => {
-            let policy = conn.budget_policy_read(&report.policy()).await?;
-            return Err(Abort::from(report.unreadable(policy)));
-        }
+    let answer = match conn.budget_add(&report.fine).await? {
+        0 => judge_on::<D>(conn, report).await?,
+        _ => ReportUsageResult::Ok,
     };
     if let Some(ledger) = &report.ledger
         && !matches!(answer, ReportUsageResult::HardBreach { .. })
@@ -442,4 +444,21 @@ async fn report_on<D: Dialect>(conn: &mut D::Connection, report: &Report) -> Res
         .await?;
     }
     Ok(Reported::Now(answer))
+}
+
+/// Judges a report that passes a limit or is about a dimension without a counter.
+async fn judge_on<D: Dialect>(conn: &mut D::Connection, report: &Report) -> Result<ReportUsageResult, Abort> {
+    let mut finding = found(conn.budget_report(&report.counters).await?)?;
+    if finding == Finding::Missing {
+        conn.budget_usage_ensure(&report.missing).await?;
+        finding = found(conn.budget_report(&report.counters).await?)?;
+    }
+    match finding {
+        Finding::Answer(answer) => Ok(answer),
+        Finding::Missing => Err(Abort::from(counters_vanish())),
+        Finding::Unreadable => {
+            let policy = conn.budget_policy_read(&report.policy()).await?;
+            Err(Abort::from(report.unreadable(policy)))
+        }
+    }
 }
