@@ -67,6 +67,7 @@ DELETE FROM ff_waitpoint_pending
 RETURNING execution_id, waitpoint_key;
 
 -- Lists the open waitpoints of an execution in the order of their ids, strictly after a cursor.
+-- The plus keeps SQLite from walking all waitpoints to save a sort.
 -- name: waitpoint_list :many
 -- column: names_text text
 -- param: after uuid null
@@ -78,7 +79,7 @@ SELECT waiting.waitpoint_id, waiting.waitpoint_key, waiting.state,
    AND waiting.execution_id = :execution_id
    AND waiting.state IN ('pending', 'active')
    AND (:after IS NULL OR waiting.waitpoint_id > :after)
- ORDER BY waiting.waitpoint_id
+ ORDER BY +waiting.waitpoint_id
  LIMIT :page_size;
 
 -- Lists the waitpoints whose time is over, oldest first, strictly after a cursor.
