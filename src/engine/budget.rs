@@ -315,7 +315,6 @@ pub(crate) fn partition<D: Dialect>(backend: &Backend<D>, id: &BudgetId) -> i16 
 /// A report and all that may have to be written for it.
 struct Report {
     op: &'static str,
-    fine: budget::BudgetAddParams,
     counters: budget::BudgetReportParams,
     missing: budget::BudgetUsageEnsureParams,
     claim: Option<budget::BudgetDedupClaimParams>,
@@ -362,15 +361,19 @@ impl Report {
             now_ms,
             dimensions: deltas.keys().cloned().collect(),
         };
-        let fine = budget::BudgetAddParams {
-            deltas: Value::Object(added.clone()),
-            partition_key,
-            budget_id: budget_id.clone(),
-            now_ms,
-            dimension_count: i64::try_from(added.len()).unwrap_or(i64::MAX), // tidy: no map has that many
-        };
         let counters = budget::BudgetReportParams { deltas: Value::Object(added), partition_key, budget_id, now_ms };
-        Ok(Self { op, fine, counters, missing, claim, ledger: None })
+        Ok(Self { op, counters, missing, claim, ledger: None })
+    }
+
+    /// The same report for the statement that only counts.
+    fn fine(&self) -> budget::BudgetAddParams {
+        budget::BudgetAddParams {
+            deltas: self.counters.deltas.clone(),
+            partition_key: self.counters.partition_key,
+            budget_id: self.counters.budget_id.clone(),
+            now_ms: self.counters.now_ms,
+            dimension_count: i64::try_from(self.missing.dimensions.len()).unwrap_or(i64::MAX), // tidy: no map has that many
+        }
     }
 
     fn policy(&self) -> budget::BudgetPolicyReadParams {
@@ -400,7 +403,7 @@ fn counters_vanish() -> EngineError {
 
 /// Makes a report without a key: one call, unless it passes a limit or is the first about one of its dimensions.
 async fn report_alone<D: Dialect>(backend: &Backend<D>, report: Report) -> Result<Reported, EngineError> {
-    if unit!(backend, budget_add, report.fine.clone())? > 0 {
+    if unit!(backend, budget_add, report.fine())? > 0 {
         return Ok(Reported::Now(ReportUsageResult::Ok));
     }
     let mut finding = found(unit!(backend, budget_report, report.counters.clone())?)?;
@@ -424,7 +427,7 @@ async fn report_on<D: Dialect>(conn: &mut D::Connection, report: &Report) -> Res
         let kept = conn.budget_dedup_read(&budget::BudgetDedupReadParams { partition_key, dedup_key }).await?;
         return Ok(Reported::Before(kept.map(|row| row.outcome_json)));
     }
-    let answer = match conn.budget_add(&report.fine).await? {
+    let answer = match conn.budget_add(&report.fine()).await? {
         0 => judge_on::<D>(conn, report).await?,
         _ => ReportUsageResult::Ok,
     };
