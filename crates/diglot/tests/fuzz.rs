@@ -374,7 +374,8 @@ const MOST_SEEN: usize = 1_000_000;
 /// How many inputs make a project: what they share is done once.
 const TOGETHER: u64 = 20;
 
-/// How long a project may take, far above what any needs on a busy machine.
+/// How long a project may take in a long run, far above what any needs on a busy machine. The short run that belongs
+/// to every test looks at no clock.
 const LONGEST_RUN: Duration = Duration::from_secs(60);
 
 /// After how many projects a long run says how far it is.
@@ -411,7 +412,7 @@ fn fuzz(target: u64, change: impl Fn(&mut Random, &mut Files, &Files, bool)) {
         let outcome = catch_unwind(AssertUnwindSafe(|| files.run(&mut seen)));
         assert!(outcome.is_ok(), "run {run} of seed {seed} panics on\n{}", files.shown());
         let took = before.elapsed();
-        assert!(took < LONGEST_RUN, "run {run} of seed {seed} takes {took:?} on\n{}", files.shown());
+        assert!(log.is_none() || took < LONGEST_RUN, "run {run} of seed {seed} takes {took:?} on\n{}", files.shown());
         longest = longest.max(took);
         if let Some(log) = log.as_ref().filter(|_| (run + 1) % NOTED == 0) {
             let (inputs, took) = ((run + 1) * TOGETHER, start.elapsed().as_secs());
