@@ -118,9 +118,10 @@ impl<'a> Prover<'a> {
             paths: BTreeSet::new(),
         };
         for name in prover.project.pairs() {
+            let signature = compiled.signatures.iter().find(|signature| signature.name == name);
+            let lists = signature.map(|signature| lists(&signature.params)).unwrap_or_default();
             for page in Dialect::ALL.into_iter().filter_map(|dialect| prover.project.tree(&name, dialect)) {
-                let signature = compiled.signatures.iter().find(|signature| signature.name == name);
-                let found = uses(&page, &signature.map(|signature| lists(&signature.params)).unwrap_or_default());
+                let found = uses(&page, &lists);
                 for (key, value) in found.literals.into_iter().filter(|(key, _)| stays(key)) {
                     let values = prover.known.entry(key).or_default();
                     if !values.contains(&value) {
@@ -318,11 +319,9 @@ impl<'a> Prover<'a> {
             }
             self.known.get(key).into_iter().flatten().for_each(|value| add(&mut pool.words, value));
             if let Key::Column(table, column) = key {
-                if let Some(words) = self.config.words.get(&format!("{table}.{column}")) {
-                    words.iter().for_each(|word| add(&mut pool.words, &Value::Text(word.clone())));
-                    pool.closed = true;
-                }
-                if let Some(words) = self.relations.words.get(&(table.clone(), column.clone())) {
+                let declared = self.config.words.get(&format!("{table}.{column}"));
+                let of_type = self.relations.words.get(&(table.clone(), column.clone()));
+                for words in [declared, of_type].into_iter().flatten() {
                     words.iter().for_each(|word| add(&mut pool.words, &Value::Text(word.clone())));
                     pool.closed = true;
                 }
