@@ -118,6 +118,7 @@ RETURNING event_id;
 
 -- Takes the lease away from the running attempt of every member in one of these phases. The attempt ends
 -- without an outcome, and its epoch moves on, so that its worker is fenced off.
+-- The plus keeps SQLite from beginning with all attempts.
 -- name: flow_cancel_attempts_release :exec
 -- param: phases text[]
 UPDATE ff_attempt AS attempt
