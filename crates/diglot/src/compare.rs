@@ -18,6 +18,7 @@ use crate::normal::{Around, Node, Order, Promised, ends_with_write, unmarked};
 use crate::page::AnnotationKind;
 use crate::pipeline::Stats;
 use crate::source::{Sources, Span};
+use crate::tree::{Expr, Statement};
 use crate::types::Base;
 
 pub(crate) use self::rows::{Row, Verdict};
@@ -101,6 +102,7 @@ fn compare_with(
         pg: pg.schema,
         promised,
         documents: documents(&[sqlite, pg]),
+        digits: digits(sqlite.tree, pg.tree),
         nullable: nullable(&[sqlite, pg]),
         under_write_lock: ends_with_write(sqlite.tree),
         order: Order::of(sqlite.tree),
@@ -146,6 +148,16 @@ fn documents(pages: &[&PageOf<'_>]) -> BTreeSet<String> {
         _ => None,
     });
     declared.collect()
+}
+
+/// Lists that hold ids on Postgres and that SQLite gets as their digits.
+fn digits(sqlite: &Statement, pg: &Statement) -> BTreeSet<String> {
+    let lists: Vec<&Expr> = pg.exprs().into_iter().filter_map(Expr::list_of_ids).collect();
+    if lists.is_empty() {
+        return BTreeSet::new();
+    }
+    let names = pg.params.iter().map(|param| &param.name).filter(|name| lists.iter().any(|list| list.is_param(name)));
+    names.filter(|name| sqlite.takes_digits(name)).cloned().collect()
 }
 
 /// Parameters that either page declares nullable.

@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 
 use crate::dialect::Dialect;
-use crate::infer::{PageOf, Signature, columns};
+use crate::infer::{PageOf, Param, Signature, columns};
 use crate::pipeline::{EmittedText, TextColumn, TextParam, Variant};
 use crate::source::{Sources, Span};
 use crate::split::lexer;
@@ -23,7 +23,7 @@ pub(crate) fn emit(sources: &Sources, signature: &Signature, page: &PageOf<'_>) 
         .params
         .iter()
         .filter(|param| used(&param.name))
-        .map(|param| TextParam { name: param.name.clone(), ty: param.ty.clone() })
+        .map(|param| TextParam { name: param.name.clone(), ty: param.ty.clone(), digits: takes_digits(page, param) })
         .collect();
     let (noun, name) = (signature.noun.clone(), signature.name.clone());
     let variant = Variant::of(page.raw);
@@ -49,6 +49,10 @@ pub(crate) fn emit(sources: &Sources, signature: &Signature, page: &PageOf<'_>) 
     let (spare, place) = (spare(page, &params), page.raw.name_span);
     let columns = columns.collect();
     EmittedText { noun, name, variant, dialect, place, sql, places, parts, result, params, spare, columns }
+}
+
+fn takes_digits(page: &PageOf<'_>, param: &Param) -> bool {
+    page.tree.dialect == Dialect::Sqlite && param.ty.base == Base::UuidArray && page.tree.takes_digits(&param.name)
 }
 
 fn declares(page: &PageOf<'_>, column: &str) -> bool {

@@ -60,6 +60,8 @@ pub(crate) struct Around<'t> {
     pub(crate) promised: &'t Promised<'t>,
     /// Parameters that either page declares to be JSON.
     pub(crate) documents: BTreeSet<String>,
+    /// Lists that hold ids on Postgres and that SQLite gets as their digits.
+    pub(crate) digits: BTreeSet<String>,
     /// Parameters that either page declares nullable.
     pub(crate) nullable: BTreeSet<String>,
     /// Whether the SQLite page ends with a write, so that what it has read is still so.

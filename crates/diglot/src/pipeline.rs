@@ -164,6 +164,8 @@ pub struct TextParam {
     pub name: String,
     /// Its type in the generated API.
     pub ty: Type,
+    /// Whether SQLite gets the ids of this list as their digits, without hyphens.
+    pub digits: bool,
 }
 
 /// A result column of an emitted text.

@@ -31,7 +31,7 @@ fn text(dialect: Dialect, name: &str, sql: &str, params: &[(&str, Base)]) -> Emi
         result,
         params: params
             .iter()
-            .map(|(name, base)| TextParam { name: (*name).into(), ty: Type::required(base.clone()) })
+            .map(|(name, base)| TextParam { name: (*name).into(), ty: Type::required(base.clone()), digits: false })
             .collect(),
         spare: 0,
         columns: Vec::new(),

@@ -18,6 +18,10 @@ pub(super) fn sqlite(text: &EmittedText, case: &Case) -> Result<SqliteArguments,
         let value = case.args.get(&param.name).unwrap_or(&Value::Null);
         match value {
             Value::Json(json) => arguments.add(json.to_string())?,
+            Value::List(items) if param.digits => {
+                let digits = uuids(items).into_iter().map(|id| id.simple().to_string());
+                arguments.add(digits.collect::<serde_json::Value>().to_string())?;
+            }
             Value::List(items) => arguments.add(list_as_json(items).to_string())?,
             value => plain::<sqlx::Sqlite, _>(&mut arguments, value, &param.ty.base)?,
         }

@@ -307,8 +307,8 @@ impl Call<'_> {
         let binds = text
             .params
             .iter()
-            .filter_map(|used| signature.params.iter().find(|param| param.name == used.name))
-            .map(|param| params::bind(config, text.dialect, param))
+            .filter_map(|used| Some((used, signature.params.iter().find(|param| param.name == used.name)?)))
+            .map(|(used, param)| params::bind(config, text.dialect, used.digits, param))
             .chain(std::iter::repeat_n("None::<i64>".to_owned(), text.spare));
         match config.generate.queries {
             Queries::Macros => {

@@ -6,7 +6,7 @@ use super::{structs, types};
 use crate::config::{Config, Ownership};
 use crate::dialect::Dialect;
 use crate::infer::{Param, Signature};
-use crate::types::Base;
+use crate::types::{Base, Type};
 
 /// The struct that holds the parameters of a statement; nothing for a statement without any.
 pub(super) fn definition(code: &mut Code, style: &structs::Style, config: &Config, signature: &Signature) {
@@ -68,7 +68,7 @@ pub(super) fn given(param: &str) -> String {
 
 /// The expression that binds a parameter. Large values are borrowed; a newtype is cloned to be turned into
 /// its plain form.
-pub(super) fn bind(config: &Config, dialect: Dialect, param: &Param) -> String {
+pub(super) fn bind(config: &Config, dialect: Dialect, digits: bool, param: &Param) -> String {
     let value = match param.optional {
         true => format!("(*{})", given(&param.name)),
         false => format!("params.{}", ident(&param.name)),
@@ -76,9 +76,9 @@ pub(super) fn bind(config: &Config, dialect: Dialect, param: &Param) -> String {
     let is_borrowed = is_borrowed(config, param);
     match types::newtype(param.rust.as_deref()) {
         Some(_) => converted(dialect, param, is_borrowed, &value),
-        None if is_borrowed => as_it_is(dialect, &param.ty.base, param.ty.nullable, value),
+        None if is_borrowed => as_it_is(dialect, &param.ty, digits, value),
         None if param.optional && is_copied(&param.ty.base) => format!("*{}", given(&param.name)),
-        None => borrowed(dialect, &param.ty.base, param.ty.nullable, value),
+        None => borrowed(dialect, &param.ty, digits, value),
     }
 }
 
@@ -99,18 +99,27 @@ fn converted(dialect: Dialect, param: &Param, is_borrowed: bool, value: &str) ->
 }
 
 /// The expression that binds a value that the struct has borrowed.
-fn as_it_is(dialect: Dialect, base: &Base, nullable: bool, value: String) -> String {
-    let to_text = match (dialect, base) {
+fn as_it_is(dialect: Dialect, ty: &Type, digits: bool, value: String) -> String {
+    let to_text = match (dialect, &ty.base) {
         (Dialect::Sqlite, Base::Json) => "ToString::to_string",
-        (Dialect::Sqlite, Base::TextArray) => "diglot_support::texts",
-        (Dialect::Sqlite, Base::Int64Array) => "diglot_support::integers",
-        (Dialect::Sqlite, Base::UuidArray) => "diglot_support::uuids",
+        (Dialect::Sqlite, base) if base.is_list() => list(base, digits),
         _ => return value,
     };
-    if nullable { format!("{value}.map({to_text})") } else { format!("{to_text}({value})") }
+    if ty.nullable { format!("{value}.map({to_text})") } else { format!("{to_text}({value})") }
 }
 
-fn borrowed(dialect: Dialect, base: &Base, nullable: bool, value: String) -> String {
+/// The function that makes the JSON array of a list.
+fn list(base: &Base, digits: bool) -> &'static str {
+    match base {
+        Base::TextArray => "diglot_support::texts",
+        Base::Int64Array => "diglot_support::integers",
+        _ if digits => "diglot_support::digits",
+        _ => "diglot_support::uuids",
+    }
+}
+
+fn borrowed(dialect: Dialect, ty: &Type, digits: bool, value: String) -> String {
+    let (base, nullable) = (&ty.base, ty.nullable);
     match base {
         Base::Text | Base::Bytes if nullable => value + ".as_deref()",
         Base::Text => value + ".as_str()",
@@ -122,11 +131,7 @@ fn borrowed(dialect: Dialect, base: &Base, nullable: bool, value: String) -> Str
             (Dialect::Sqlite, true) => value + ".as_ref().map(ToString::to_string)",
         },
         Base::TextArray | Base::Int64Array | Base::UuidArray => {
-            let list = match base {
-                Base::TextArray => "diglot_support::texts",
-                Base::Int64Array => "diglot_support::integers",
-                _ => "diglot_support::uuids",
-            };
+            let list = list(base, digits);
             match (dialect, nullable) {
                 (Dialect::Pg, false) => value + ".as_slice()",
                 (Dialect::Pg, true) => value + ".as_deref()",

@@ -137,6 +137,11 @@ pub(super) fn uuids(list: &[uuid::Uuid]) -> String {
     list.iter().map(uuid::Uuid::to_string).collect::<serde_json::Value>().to_string()
 }
 
+/// The same for what is compared with `lower(hex(id))`.
+pub(super) fn digits(list: &[uuid::Uuid]) -> String {
+    list.iter().map(|id| id.simple().to_string()).collect::<serde_json::Value>().to_string()
+}
+
 /// What a stub answers; it is never reached, because the file that holds it does not compile.
 pub(super) fn broken() -> sqlx::Error {
     sqlx::Error::Protocol("the statements have errors".to_owned())

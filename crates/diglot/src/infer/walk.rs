@@ -324,6 +324,8 @@ impl<'a> Walk<'a> {
         let left = self.hint(expr);
         if let Some(list) = query.each_of() {
             let hint = match left.as_ref().and_then(|hint| array(&hint.base)) {
+                // Digits may be those of ids: what the facing page says of the list decides.
+                Some(base) if expr.digits_of().is_some() => Hint::light(base),
                 Some(base) => Hint::heavy(base),
                 None => Hint::light(Base::Json),
             };

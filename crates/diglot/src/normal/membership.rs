@@ -3,8 +3,9 @@
 //! # Why
 //!
 //! A list parameter is `= ANY(:list)` on Postgres and `IN (SELECT value FROM json_each(:list))` on SQLite, and
-//! `IN (SELECT unhex(value, '-') FROM json_each(:list))` where it holds ids, which SQLite gets as texts; NOT IN and
-//! `<> ALL` are its opposite, for a list that is not missing. `IN (a)` is `= a`, `IN (a, b)` is a set, as is
+//! `IN (SELECT unhex(value, '-') FROM json_each(:list))` where it holds ids, which SQLite gets as texts; without hyphens
+//! where a statement asks for `lower(hex(id))` everywhere. NOT IN and `<> ALL` are the opposite, for a list that is not
+//! missing. `IN (a)` is `= a`, `IN (a, b)` is a set, as is
 //! `= ANY(ARRAY[a, b])`. As a condition, `x IN (SELECT y FROM t WHERE p)` asks what
 //! `EXISTS (SELECT 1 FROM t WHERE p AND y = x)` asks.
 //!
@@ -14,6 +15,8 @@
 //! sqlite: SELECT t.n AS c FROM t WHERE t.big IN (SELECT value FROM json_each(:list))
 //! pg:     SELECT t.n AS c FROM t WHERE t.big = ANY(:list)
 //! sqlite: SELECT t.n AS c FROM t WHERE t.id IN (SELECT unhex(value, '-') FROM json_each(:list))
+//! pg:     SELECT t.n AS c FROM t WHERE t.id = ANY(:list)
+//! sqlite: SELECT t.n AS c FROM t WHERE lower(hex(t.id)) IN (SELECT value FROM json_each(:list))
 //! pg:     SELECT t.n AS c FROM t WHERE t.id = ANY(:list)
 //! sqlite: SELECT t.n AS c FROM t WHERE t.name IN ('a', 'b')
 //! pg:     SELECT t.n AS c FROM t WHERE t.name = ANY(ARRAY['b', 'a'])
@@ -27,6 +30,8 @@
 //! sqlite: SELECT t.n AS c FROM t WHERE t.name IN ('a', 'b')
 //! pg:     SELECT t.n AS c FROM t WHERE t.name = ANY(ARRAY['a', 'c'])
 //! sqlite: SELECT t.n AS c FROM t WHERE t.id IN (SELECT value FROM json_each(:list))
+//! pg:     SELECT t.n AS c FROM t WHERE t.id = ANY(:list)
+//! sqlite: SELECT t.n AS c FROM t WHERE hex(t.id) IN (SELECT value FROM json_each(:list))
 //! pg:     SELECT t.n AS c FROM t WHERE t.id = ANY(:list)
 //! sqlite: SELECT t.n AS c FROM t WHERE t.big IN (SELECT value + 1 FROM json_each(:list))
 //! pg:     SELECT t.n AS c FROM t WHERE t.big = ANY(:list)
@@ -57,6 +62,9 @@ impl Names<'_> {
         let head = if negated { "not in" } else { "in" };
         let value = self.expr(inner);
         if let Some(list) = self.list_param(query, inner.base()) {
+            let is_digits = |list: &Expr| self.around.digits.iter().any(|name| list.is_param(name));
+            let ids = inner.digits_of().filter(|id| self.required(id) && query.each_of().is_some_and(is_digits));
+            let value = ids.map_or(value, |id| self.expr(id));
             // A missing list has no elements on SQLite; on Postgres nothing is known of it.
             let head = if negated && self.may_miss(&list) { "not in, if there is a list," } else { head };
             return Node::list(head, vec![value, list], span);

@@ -29,6 +29,19 @@ impl Statement {
         Walk::sources(|walk| self.parts.iter().for_each(|part| walk.body(&part.body)))
     }
 
+    /// Whether a parameter is a list of ids as their digits wherever it stands:
+    /// `lower(hex(id)) IN (SELECT value FROM json_each(:ids))`.
+    pub(crate) fn takes_digits(&self, param: &str) -> bool {
+        let is_list = |expr: &&Expr| match &expr.kind {
+            ExprKind::InQuery { expr, query, .. } => {
+                expr.digits_of().is_some() && query.every_value_of().is_some_and(|list| list.is_param(param))
+            }
+            _ => false,
+        };
+        let uses = self.params.iter().filter(|used| used.name == param).count();
+        uses > 0 && self.exprs().iter().filter(|expr| is_list(expr)).count() == uses
+    }
+
     /// Every expression of the statement, each before those inside it, subqueries included.
     pub fn exprs(&self) -> Vec<&Expr> {
         Walk::exprs(|walk| self.parts.iter().for_each(|part| walk.body(&part.body)))
@@ -121,6 +134,16 @@ impl Query {
         }
     }
 
+    /// The same where every element is taken as it is.
+    fn every_value_of(&self) -> Option<&Expr> {
+        let Rows::Select(select) = &self.rows else { return None };
+        let is_value = |expr: &Expr| matches!(&expr.kind, ExprKind::Column { column, .. } if column == "value");
+        match (select.columns.as_slice(), &select.filter, &self.limit) {
+            ([only], None, None) if is_value(&only.expr) => self.each_of(),
+            _ => None,
+        }
+    }
+
     /// The columns of the query's rows. A set operation's may be NULL where either side's may.
     pub fn columns(&self) -> Vec<(String, Option<Type>)> {
         self.rows.columns()
@@ -196,6 +219,39 @@ impl Expr {
     /// What the expression holds in its own dialect, where known.
     pub fn base(&self) -> Option<&Base> {
         self.ty.as_ref().map(|ty| &ty.base)
+    }
+
+    /// The bytes of which `lower(hex(bytes))` writes the digits.
+    pub(crate) fn digits_of(&self) -> Option<&Expr> {
+        self.argument_of("lower")?.argument_of("hex")
+    }
+
+    /// The list of `id = ANY(list)`.
+    pub(crate) fn list_of_ids(&self) -> Option<&Expr> {
+        match &self.kind {
+            ExprKind::Any { left, right, .. } if left.base() == Some(&Base::Uuid) => Some(right),
+            _ => None,
+        }
+    }
+
+    /// What a function of that name is called with, if that is one thing.
+    fn argument_of(&self, function: &str) -> Option<&Expr> {
+        match &self.kind {
+            ExprKind::Call { name, args, .. } if name == function => match args.as_slice() {
+                [only] => Some(only),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// Whether it is a parameter, under whatever type.
+    pub(crate) fn is_param(&self, param: &str) -> bool {
+        match &self.kind {
+            ExprKind::Param(name) => name == param,
+            ExprKind::Cast { expr, .. } => expr.is_param(param),
+            _ => false,
+        }
     }
 
     /// The conditions that it joins with AND, at every depth; itself when it joins none.

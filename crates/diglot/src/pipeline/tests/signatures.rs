@@ -138,3 +138,21 @@ fn parameters_are_numbered_in_the_order_of_the_first_page() {
         ]
     );
 }
+
+#[test]
+fn ids_go_to_sqlite_as_digits_where_every_use_asks_for_them() {
+    let page =
+        |condition: &str| format!("-- name: job_list :many\nSELECT lane FROM job WHERE {condition} ORDER BY id;\n");
+    let digits = "lower(hex(id)) IN (SELECT value FROM json_each(:ids))";
+    let inputs = pair(&page(digits), &page("id = ANY(:ids)"));
+    let compiled = sound(&inputs);
+    assert_eq!(compiled.signatures[0].to_string(), "job_list(ids: uuid[]) :many -> (lane: text [crate::Lane])");
+    assert!(compiled.rust.contains("diglot_support::digits(&params.ids)"), "{}", compiled.rust);
+    let blobs = "id IN (SELECT unhex(value, '-') FROM json_each(:ids))";
+    let compiled = sound(&pair(&page(blobs), &page("id = ANY(:ids)")));
+    assert!(compiled.rust.contains("diglot_support::uuids(&params.ids)"), "{}", compiled.rust);
+    // A list goes in one form, and the other use would find nothing with it.
+    let mixed = format!("({digits} OR {blobs})");
+    let compiled = compile(&pair(&page(&mixed), &page("(id = ANY(:ids) OR id = ANY(:ids))")));
+    assert!(compiled.has_errors());
+}
