@@ -508,8 +508,20 @@ fn long_chains_and_deep_brackets_are_told_at_their_place() {
             );
         }
     };
-    for piece in [" AND n = 1", " + 1", " || 'a'", " OR NOT n > 2", "::text", " -> 'a'", " IS NULL", " COLLATE nocase"]
-    {
+    let chained = [
+        " AND n = 1",
+        " + 1",
+        " - 1",
+        " - 'a'",
+        " || 'a'",
+        " || jsonb_build_object('a')",
+        " OR NOT n > 2",
+        "::text",
+        " -> 'a'",
+        " IS NULL",
+        " COLLATE nocase",
+    ];
+    for piece in chained {
         for times in [300, 2_000] {
             let chain = piece.repeat(times);
             told(&page(&format!("SELECT id FROM job WHERE n = 1{chain}")), "syntax", 60, times);
@@ -542,9 +554,18 @@ fn long_chains_and_deep_brackets_are_told_at_their_place() {
         ("CAST(", " AS text)"),
         ("EXISTS (SELECT ", ")"),
         ("1 IN (", ")"),
+        ("to_jsonb(", ")"),
+        ("json_object('a', ", ", 'b')"),
+        ("json_set('{}', '$.a', ", ", n, 1)"),
+        ("json_remove(", ", n)"),
+        ("jsonb_set('{}', '{a}', ", ")"),
+        ("lower(hex(", ")) IN (SELECT value FROM json_each(:list))"),
+        ("json_patch('{}', json_object('a', ", ")) ->> 'a'"),
+        ("(SELECT count(a) + sum(a) AS a FROM (SELECT ", " AS a) AS s)"),
     ];
     for (open, close) in nested {
-        for times in [30, 2_000] {
+        let most = 40 / open.matches('(').count().max(1);
+        for times in [most.min(30), 2_000] {
             let (open, close) = (open.repeat(times), close.repeat(times));
             told(&page(&format!("SELECT {open}1{close} AS x FROM job")), "syntax", 30, times);
             told(&check(&format!("{open}1{close}")), "schema-unreadable", 60, times);

@@ -20,21 +20,22 @@ pub(super) fn binary(names: &Names<'_>, op: &str, left: &Expr, right: &Expr, spa
             let kind = read(names, left, steps(right)?, "json-type", span);
             Some(Node::list("is not null", vec![kind], span))
         }
-        "-" if is_document(names, left) => match &right.kind {
-            ExprKind::Text(key) => Some(remove(names.expr(left), std::slice::from_ref(key), span)),
-            _ => None,
-        },
+        "-" => {
+            let ExprKind::Text(key) = &right.kind else { return None };
+            let document = names.expr(left);
+            let is_document = left.base() == Some(&Base::Json) || document.head.starts_with("json-");
+            Some(match is_document {
+                true => remove(document, std::slice::from_ref(key), span),
+                false => Node::list(op, vec![document, names.expr(right)], span),
+            })
+        }
         "#-" => Some(remove(names.expr(left), &steps(right)?, span)),
         "||" => {
             let ExprKind::Call { name, args, .. } = &right.kind else { return None };
             if name != "jsonb_build_object" && name != "json_build_object" {
                 return None;
             }
-            let mut members = Vec::new();
-            for pair in args.chunks(2) {
-                let [key, value] = pair else { return None };
-                members.push(member(names, key, value_of(names, value)));
-            }
+            let members = pairs(args)?.map(|(key, value)| member(names, key, value_of(names, value))).collect();
             Some(set_members(names, left, members, span))
         }
         _ => None,
@@ -50,24 +51,24 @@ pub(super) fn member(names: &Names<'_>, key: &Expr, value: Node) -> Node {
     }
 }
 
+/// Arguments two by two. Whoever looks into them for nothing has them looked into once more, at each depth, so what
+/// they must be is asked before.
+fn pairs(args: &[Expr]) -> Option<impl Iterator<Item = (&Expr, &Expr)>> {
+    args.len().is_multiple_of(2).then(|| args.chunks_exact(2).map(|pair| (&pair[0], &pair[1])))
+}
+
 /// JSON functions of both dialects.
 pub(super) fn call(names: &Names<'_>, name: &str, args: &[Expr], order: &[OrderKey], span: Span) -> Option<Node> {
     match (name, args) {
         ("json_extract", [document, path]) => Some(read(names, document, steps(path)?, text_head(names), span)),
         ("json_set", [document, rest @ ..]) if rest.len() >= 2 => {
-            let mut members = Vec::new();
-            for pair in rest.chunks(2) {
-                let [path, value] = pair else { return None };
-                let steps = steps(path)?;
+            let set: Vec<_> = pairs(rest)?.map(|(path, value)| Some((steps(path)?, value))).collect::<Option<_>>()?;
+            let member = |(steps, value): (Vec<String>, &Expr)| {
                 // Postgres does not make missing parents.
                 let made = if steps.len() > 1 { "with parents " } else { "" };
-                members.push(Node::list(
-                    format!("{made}'{}'", steps.join("'.'")),
-                    vec![value_of(names, value)],
-                    value.span,
-                ));
-            }
-            Some(set_members(names, document, members, span))
+                Node::list(format!("{made}'{}'", steps.join("'.'")), vec![value_of(names, value)], value.span)
+            };
+            Some(set_members(names, document, set.into_iter().map(member).collect(), span))
         }
         ("jsonb_set", [document, path, value, flags @ ..]) => {
             let steps = steps(path)?;
@@ -87,13 +88,11 @@ pub(super) fn call(names: &Names<'_>, name: &str, args: &[Expr], order: &[OrderK
             Some(set_members(names, document, vec![member], span))
         }
         ("json" | "to_jsonb", [value]) => Some(names.expr(value)),
-        ("json_object" | "jsonb_build_object" | "json_build_object", pairs) => {
-            let mut members = Vec::new();
-            for pair in pairs.chunks(2) {
-                let [key, value] = pair else { return None };
-                members.push(Node::list("member", vec![names.expr(key), value_of(names, value)], value.span));
-            }
-            Some(Node::set("json-object", members, span))
+        ("json_object" | "jsonb_build_object" | "json_build_object", args) => {
+            let member = |(key, value): (&Expr, &Expr)| {
+                Node::list("member", vec![names.expr(key), value_of(names, value)], value.span)
+            };
+            Some(Node::set("json-object", pairs(args)?.map(member).collect(), span))
         }
         ("json_array" | "jsonb_build_array" | "json_build_array", values) => {
             let kids = values.iter().map(|value| value_of(names, value)).collect();
@@ -112,11 +111,8 @@ pub(super) fn call(names: &Names<'_>, name: &str, args: &[Expr], order: &[OrderK
             }
         }
         ("json_remove", [document, paths @ ..]) if !paths.is_empty() => {
-            let mut node = names.expr(document);
-            for path in paths {
-                node = remove(node, &steps(path)?, span);
-            }
-            Some(node)
+            let paths: Vec<_> = paths.iter().map(steps).collect::<Option<_>>()?;
+            Some(paths.iter().fold(names.expr(document), |node, steps| remove(node, steps, span)))
         }
         ("json_type", [document, path]) => Some(read(names, document, steps(path)?, "json-type", span)),
         ("json_type", [document]) => Some(read(names, document, Vec::new(), "json-type", span)),
@@ -209,15 +205,15 @@ fn set_members(names: &Names<'_>, document: &Expr, mut members: Vec<Node>, span:
     Node::list("json-set", vec![inner, Node::set("members", members, span)], span)
 }
 
-fn is_document(names: &Names<'_>, expr: &Expr) -> bool {
-    expr.ty.as_ref().is_some_and(|ty| ty.base == Base::Json) || names.expr(expr).head.starts_with("json-")
-}
-
 /// What stands as a value inside a document.
 fn value_of(names: &Names<'_>, value: &Expr) -> Node {
+    if let ExprKind::Call { name, args, .. } = &value.kind
+        && let ("to_jsonb", [inner]) = (name.as_str(), args.as_slice())
+    {
+        return value_of(names, inner);
+    }
     let node = names.expr(value);
     match (&value.kind, names.statement.dialect) {
-        (ExprKind::Call { name, args, .. }, _) if name == "to_jsonb" && args.len() == 1 => value_of(names, &args[0]),
         (ExprKind::Call { name, .. }, Dialect::Sqlite) if name == "json" => json(node),
         // The bare TRUE of SQLite is a number; Postgres's is JSON's.
         (ExprKind::Bool(value), Dialect::Pg) => Node::leaf(format!("json {value}"), node.span),

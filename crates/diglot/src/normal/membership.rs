@@ -60,11 +60,12 @@ impl Names<'_> {
 
     pub(super) fn in_query(&self, inner: &Expr, query: &Query, negated: bool, span: Span) -> Node {
         let head = if negated { "not in" } else { "in" };
-        let value = self.expr(inner);
+        let mut value = self.expr(inner);
         if let Some(list) = self.list_param(query, inner.base()) {
             let is_digits = |list: &Expr| self.around.digits.iter().any(|name| list.is_param(name));
-            let ids = inner.digits_of().filter(|id| self.required(id) && query.each_of().is_some_and(is_digits));
-            let value = ids.map_or(value, |id| self.expr(id));
+            if value.head == "lower-hex" && query.each_of().is_some_and(is_digits) {
+                value = value.kids.remove(0);
+            }
             // A missing list has no elements on SQLite; on Postgres nothing is known of it.
             let head = if negated && self.may_miss(&list) { "not in, if there is a list," } else { head };
             return Node::list(head, vec![value, list], span);

@@ -51,12 +51,19 @@ fn patched(names: &Names<'_>, patch: &Expr) -> Option<Vec<Node>> {
                 let ExprKind::Text(key) = &key.kind else { return None };
                 Node::list(format!("merged '{key}'"), vec![Node::set("members", patched(names, value)?, value.span)], value.span)
             }
-            None if names.required(value) && value.base() != Some(&Base::Json) => json::member(names, key, names.expr(value)),
+            // The value is looked into once more, and a patch inside it would have that done again at each depth.
+            None if names.required(value) && value.base() != Some(&Base::Json) && !holds_patch(value) => {
+                json::member(names, key, names.expr(value))
+            }
             None => return None,
         };
         members.push(member);
     }
     Some(members)
+}
+
+fn holds_patch(expr: &Expr) -> bool {
+    expr.exprs().into_iter().any(|inner| matches!(&inner.kind, ExprKind::Call { name, .. } if name == "json_patch"))
 }
 
 /// The keys and values of an object that is built.

@@ -1,0 +1,81 @@
+//! What a run keeps for the next one: what statements without findings gave.
+//!
+//! A statement's outcome follows from its own text on both pages and from what all statements share: the schemas, the
+//! settings and the baseline. While these are the same, only statements that changed are worked on. What has findings,
+//! and what belongs to a declared transaction, is never kept.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::answers::digest;
+use crate::infer::Signature;
+use crate::pipeline::{EmittedText, Inputs, Stats};
+use crate::dialect::Dialect;
+use crate::page::RawStatement;
+use crate::source::Sources;
+
+/// What statements gave, by the digest of their own texts.
+pub(crate) type Outcomes = BTreeMap<String, Outcome>;
+
+/// What one statement gave.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Outcome {
+    pub(crate) signatures: Vec<Signature>,
+    /// Without their places, which are those of another day.
+    pub(crate) texts: Vec<EmittedText>,
+    pub(crate) stats: Stats,
+}
+
+/// What an earlier run has kept.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub(crate) struct Kept {
+    /// The digest of everything that all statements share.
+    shared: String,
+    statements: Outcomes,
+}
+
+impl Kept {
+    pub(crate) fn new(inputs: &Inputs, statements: Outcomes) -> Self {
+        Self { shared: shared(inputs), statements }
+    }
+
+    /// What still holds for these inputs.
+    pub(crate) fn for_inputs(&self, inputs: &Inputs) -> Option<&Outcomes> {
+        (self.shared == shared(inputs)).then_some(&self.statements)
+    }
+}
+
+/// The digest of all files but the statements' own, and of where these are.
+fn shared(inputs: &Inputs) -> String {
+    let pages: Vec<_> = Dialect::ALL.into_iter().flat_map(|dialect| inputs.statement_files(dialect)).collect();
+    let others = inputs.sources.iter().filter(|(id, _)| pages.iter().all(|(page, _)| page != id));
+    texts_digest(others.flat_map(|(_, file)| [file.path.as_str(), file.text.as_str()]))
+}
+
+/// The digest of what a statement itself says on the pages that have it.
+pub(crate) fn key<'a>(
+    sources: &'a Sources,
+    (noun, dialects): (&'a str, &[Dialect]),
+    sides: impl Iterator<Item = (Dialect, &'a RawStatement)>,
+) -> String {
+    let mut texts = vec![noun];
+    texts.extend(dialects.iter().map(|dialect| dialect.word()));
+    for (dialect, raw) in sides {
+        texts.extend(["page", dialect.word()]);
+        texts.extend(raw.docs.iter().map(String::as_str));
+        texts.push("annotations");
+        texts.extend(raw.annotations.iter().map(|annotation| sources.text(annotation.span)));
+        texts.extend(["text", sources.text(raw.span)]);
+    }
+    texts_digest(texts.into_iter())
+}
+
+/// One digest of several texts: the length of each tells where it ends.
+fn texts_digest<'a>(texts: impl Iterator<Item = &'a str>) -> String {
+    let mut all = String::new();
+    for text in texts {
+        all.push_str(&format!("{} {text}\n", text.len()));
+    }
+    digest(all.as_bytes())
+}
