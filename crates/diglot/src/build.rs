@@ -8,13 +8,15 @@ use std::io;
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::thread;
+use std::time::UNIX_EPOCH;
 
 use crate::answers::INDEX_FILE;
 use crate::baseline::FILE as BASELINE;
 use crate::config::{Config, Queries};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Dialect;
-use crate::pipeline::{Compiled, Inputs, compile};
+use crate::kept::Kept;
+use crate::pipeline::{Compiled, Inputs, compile_again};
 use crate::render::{Look, all};
 use crate::source::{FileId, SourceFile, Span};
 
@@ -27,6 +29,9 @@ const ENTRY_TEXT: &str = "include!(env!(\"DIGLOT_STATEMENTS\"));\n";
 const API: &str = "statements.api.rs";
 /// The findings of a run with errors behind one `compile_error!`, and the stubs that go with it.
 const ERRORS: &str = "statements.errors.rs";
+/// What a run keeps for the next, so that only statements that changed are worked on. Its first line says which compiler
+/// wrote it.
+const KEPT: &str = "statements.kept.json";
 const CONFIG: &str = "diglot.toml";
 /// Where sqlx's macros look for recorded answers.
 const ANSWERS: &str = ".sqlx";
@@ -96,8 +101,28 @@ fn generate(root: &Path, out: &Path) -> Result<(Inputs, Compiled), LoadError> {
         println!("cargo:rerun-if-changed={ANSWERS}/{INDEX_FILE}");
     }
     inputs.previous = fs::read_to_string(out.join(API)).ok();
-    let compiled = compile(&inputs);
+    let (kept, by) = (out.join(KEPT), this_compiler());
+    let before = by.as_deref().and_then(|by| read_kept(&kept, by)).unwrap_or_default();
+    let (compiled, after) = compile_again(&inputs, &before);
+    if let (Some(by), Ok(text)) = (by, serde_json::to_string(&after)) {
+        // Without it the next run does everything.
+        let _ = write_when_changed(&kept, &format!("{by}\n{text}"));
+    }
     Ok((inputs, compiled))
+}
+
+/// What tells this build of the compiler from others.
+fn this_compiler() -> Option<String> {
+    let program = fs::metadata(env::current_exe().ok()?).ok()?;
+    let built = program.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
+    Some(format!("{} {} {}", env!("CARGO_PKG_VERSION"), program.len(), built.as_nanos()))
+}
+
+/// What this compiler has kept; a file that is not whole counts as none.
+fn read_kept(path: &Path, by: &str) -> Option<Kept> {
+    let text = fs::read_to_string(path).ok()?;
+    let (first, rest) = text.split_once('\n')?;
+    if first == by { serde_json::from_str(rest).ok() } else { None }
 }
 
 fn watch(root: &Path) {

@@ -13,6 +13,8 @@ pub(crate) mod walk;
 use std::collections::BTreeSet;
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 use crate::config::Config;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Dialect;
@@ -23,7 +25,7 @@ use crate::tree::Statement;
 use crate::types::{Base, Type};
 
 /// What a generated function takes and gives.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Signature {
     /// The file's stem.
     pub noun: String,
@@ -42,7 +44,7 @@ pub struct Signature {
 }
 
 /// A parameter of a signature.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Param {
     /// Its name.
     pub name: String,
@@ -55,7 +57,7 @@ pub struct Param {
 }
 
 /// A result column of a signature.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct ResultColumn {
     /// Its name.
     pub name: String,

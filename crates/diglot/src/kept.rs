@@ -9,10 +9,10 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::answers::digest;
-use crate::infer::Signature;
-use crate::pipeline::{EmittedText, Inputs, Stats};
 use crate::dialect::Dialect;
+use crate::infer::Signature;
 use crate::page::RawStatement;
+use crate::pipeline::{EmittedText, Inputs, Stats};
 use crate::source::Sources;
 
 /// What statements gave, by the digest of their own texts.
@@ -38,6 +38,12 @@ pub(crate) struct Kept {
 impl Kept {
     pub(crate) fn new(inputs: &Inputs, statements: Outcomes) -> Self {
         Self { shared: shared(inputs), statements }
+    }
+
+    /// The digests of the statements.
+    #[cfg(test)]
+    pub(crate) fn keys(&self) -> impl Iterator<Item = &String> {
+        self.statements.keys()
     }
 
     /// What still holds for these inputs.

@@ -33,6 +33,7 @@ mod depth;
 mod emit;
 mod facts;
 pub mod infer;
+mod kept;
 mod normal;
 mod pipeline;
 mod resolve;

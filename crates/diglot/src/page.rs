@@ -2,6 +2,8 @@
 //!
 //! `split` makes these; every later pass reads them.
 
+use serde::{Deserialize, Serialize};
+
 use crate::dialect::Dialect;
 use crate::source::{FileId, Span};
 use crate::types::Type;
@@ -23,7 +25,7 @@ pub struct Page {
 }
 
 /// How many rows a statement promises.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Cardinality {
     /// `:one` exactly one row.
     One,

@@ -12,11 +12,14 @@ mod threads;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde::{Deserialize, Serialize};
+
 use crate::baseline::{self, Baseline};
 use crate::config::{Config, Places, Queries};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::dialect::Dialect;
 use crate::infer::{self, PageOf, Signature};
+use crate::kept::{self, Kept, Outcome, Outcomes};
 use crate::page::{Page, RawStatement};
 use crate::schema::Schema;
 use crate::source::{FileId, Sources, Span};
@@ -97,7 +100,7 @@ impl StatementFacts {
 }
 
 /// Facts that the two pages of all pairs were compared by.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stats {
     /// Pairs that were compared.
     pub pairs: usize,
@@ -128,7 +131,7 @@ impl Compiled {
 }
 
 /// One emitted SQL text.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EmittedText {
     /// The file's stem.
     pub noun: String,
@@ -143,8 +146,10 @@ pub struct EmittedText {
     /// The text as it goes to the driver.
     pub sql: String,
     /// Where the words of `sql` come from: the byte where each begins, and its place in the file.
+    #[serde(skip)]
     pub places: Vec<(usize, Span)>,
     /// Each of its SQL statements alone, without the leading comment, numbered as in the whole.
+    #[serde(skip)]
     pub parts: Vec<String>,
     /// Which of `parts` returns rows.
     pub result: Option<usize>,
@@ -158,7 +163,7 @@ pub struct EmittedText {
 }
 
 /// A parameter of an emitted text.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TextParam {
     /// Its name.
     pub name: String,
@@ -169,7 +174,7 @@ pub struct TextParam {
 }
 
 /// A result column of an emitted text.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TextColumn {
     /// Its name.
     pub name: String,
@@ -183,25 +188,37 @@ pub struct TextColumn {
 
 /// Compiles a project. It reads nothing but its input and never panics.
 pub fn compile(inputs: &Inputs) -> Compiled {
-    let (compiled, broken) = read(inputs, false);
+    let (compiled, broken, _) = read(inputs, false, None);
     let rust = rust(inputs, &compiled, &broken);
     Compiled { rust, ..compiled }
 }
 
+/// The same with what an earlier run has kept: only statements that changed since are worked on. What is to be kept for
+/// the next run comes with it.
+pub(crate) fn compile_again(inputs: &Inputs, earlier: &Kept) -> (Compiled, Kept) {
+    let none = Outcomes::new();
+    let (compiled, broken, outcomes) = read(inputs, false, Some(earlier.for_inputs(inputs).unwrap_or(&none)));
+    let rust = rust(inputs, &compiled, &broken);
+    (Compiled { rust, ..compiled }, Kept::new(inputs, outcomes))
+}
+
 /// Does everything that [`compile`] does except for writing Rust, which stays empty.
 pub fn check(inputs: &Inputs) -> Compiled {
-    read(inputs, false).0
+    read(inputs, false, None).0
 }
 
 /// The same, with what a review shows of every statement.
 pub(crate) fn check_and_keep(inputs: &Inputs) -> Compiled {
-    read(inputs, true).0
+    read(inputs, true, None).0
 }
 
-/// Everything but the Rust, and the statements of which no signature can be told.
-fn read(inputs: &Inputs, keep_facts: bool) -> (Compiled, Vec<codegen::Unknown>) {
+/// Everything but the Rust, the statements of which no signature can be told, and, where there is something kept, what
+/// is to be kept.
+fn read(inputs: &Inputs, keep_facts: bool, earlier: Option<&Outcomes>) -> (Compiled, Vec<codegen::Unknown>, Outcomes) {
     let mut found = inputs.findings.clone();
     let pages = read_pages(inputs, &mut found);
+    // A finding about a page may be one about a declared difference, which asks for what the statements give.
+    let earlier = earlier.filter(|_| found.is_empty());
     let schemas = Dialect::ALL.map(|dialect| read_schema(inputs, dialect, &mut found));
     let schema_stats = compare_schemas(inputs, &schemas, &mut found);
     let baseline =
@@ -210,13 +227,21 @@ fn read(inputs: &Inputs, keep_facts: bool) -> (Compiled, Vec<codegen::Unknown>) 
     let entries = pairing.entries(&pages, &mut found);
     let never_null = inputs.config.prove.never_null();
     let statements = |part: &[Entry<'_>]| {
-        let mut run = Run::new(inputs, &schemas, &never_null, keep_facts);
-        part.iter().for_each(|entry| run.statement(entry));
+        let new = || Run::new(inputs, &schemas, &never_null, keep_facts);
+        let mut run = new();
+        for entry in part {
+            match earlier {
+                Some(earlier) => run.add(new().statement_again(entry, earlier)),
+                None => run.statement(entry),
+            }
+        }
         run
     };
     let mut run = Run { found, stats: schema_stats, ..Run::new(inputs, &schemas, &never_null, keep_facts) };
     threads::in_parts(&entries, inputs.threads, statements).into_iter().for_each(|part| run.add(part));
-    run.finish(&entries, &pages, baseline)
+    let outcomes = std::mem::take(&mut run.outcomes);
+    let (compiled, broken) = run.finish(&entries, &pages, baseline);
+    (compiled, broken, outcomes)
 }
 
 fn has_errors(found: &[Diagnostic]) -> bool {
@@ -331,6 +356,8 @@ struct Run<'a> {
     broken: Vec<codegen::Unknown>,
     /// Statements whose signature does not hold for both pages.
     doubtful: BTreeSet<String>,
+    /// What is to be kept for the next run.
+    outcomes: Outcomes,
 }
 
 impl<'a> Run<'a> {
@@ -353,6 +380,7 @@ impl<'a> Run<'a> {
             steps: Vec::new(),
             broken: Vec::new(),
             doubtful: BTreeSet::new(),
+            outcomes: Outcomes::new(),
         }
     }
 
@@ -369,6 +397,36 @@ impl<'a> Run<'a> {
         self.steps.extend(next.steps);
         self.broken.extend(next.broken);
         self.doubtful.extend(next.doubtful);
+        self.outcomes.extend(next.outcomes);
+    }
+
+    /// What one statement gives to a run that is new: what was kept of it, or else what it gives now.
+    fn statement_again(mut self, entry: &Entry<'_>, earlier: &Outcomes) -> Self {
+        let sides = entry.sides.iter().map(|side| (side.dialect, side.raw));
+        let key = kept::key(&self.inputs.sources, (entry.noun, &entry.dialects), sides);
+        let outcome = match earlier.get(&key) {
+            Some(outcome) => {
+                let mut outcome = outcome.clone();
+                for text in &mut outcome.texts {
+                    let side = entry.sides.iter().find(|side| side.dialect == text.dialect);
+                    text.place = side.map_or(text.place, |side| side.raw.name_span);
+                }
+                self.signatures.clone_from(&outcome.signatures);
+                self.texts.clone_from(&outcome.texts);
+                self.stats = outcome.stats;
+                outcome
+            }
+            None => {
+                self.statement(entry);
+                let Self { found, steps, broken, doubtful, .. } = &self;
+                if !(found.is_empty() && steps.is_empty() && broken.is_empty() && doubtful.is_empty()) {
+                    return self;
+                }
+                Outcome { signatures: self.signatures.clone(), texts: self.texts.clone(), stats: self.stats }
+            }
+        };
+        self.outcomes.insert(key, outcome);
+        self
     }
 
     /// Keeps what a review shows of a statement.

@@ -2,9 +2,11 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 /// A logical type. `Int64` and `Text` are what SQLite knows of a `smallint` or a `jsonb`; the finer
 /// type of the pair decides (see [`Base::finer`]).
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Base {
     /// `boolean`; `INTEGER` 0/1 on SQLite.
     Bool,
@@ -37,7 +39,7 @@ pub enum Base {
 }
 
 /// A logical type and whether it may be NULL.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Type {
     /// What it holds.
     pub base: Base,

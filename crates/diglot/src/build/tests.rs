@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use super::load;
+use super::{KEPT, generate, load};
 use crate::pipeline::compile;
 
 fn write(root: &Path, path: &str, bytes: &[u8]) {
@@ -67,4 +67,24 @@ fn a_folder_in_the_place_of_a_file_is_an_error_that_names_it() {
     let folder = tempfile::tempdir().unwrap();
     fs::create_dir_all(folder.path().join("diglot.toml")).unwrap();
     assert!(load(folder.path()).unwrap_err().to_string().starts_with("cannot read diglot.toml: "));
+}
+
+#[test]
+fn what_a_run_kept_changes_nothing_that_comes_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let (root, out) = (folder.path(), folder.path().join("out"));
+    fs::create_dir(&out).unwrap();
+    for dialect in ["sqlite", "pg"] {
+        write(root, &format!("schema/{dialect}/0001_all.sql"), b"CREATE TABLE job (id BIGINT NOT NULL PRIMARY KEY);");
+        write(root, &format!("sql/{dialect}/job.sql"), b"-- name: job_list :many\nSELECT job.id FROM job;\n");
+    }
+    let rust = || generate(root, &out).unwrap().1.rust;
+    let first = rust();
+    let kept = fs::read_to_string(out.join(KEPT)).unwrap();
+    assert_eq!(rust(), first);
+    for broken in ["", "another compiler\n{}", &kept[..kept.len() / 2], &kept.replace('{', "[")] {
+        fs::write(out.join(KEPT), broken).unwrap();
+        assert_eq!(rust(), first);
+        assert_eq!(fs::read_to_string(out.join(KEPT)).unwrap(), kept);
+    }
 }

@@ -6,6 +6,8 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 use super::pairs::{Entry, Side};
 use crate::config::Config;
 use crate::diagnostic::Diagnostic;
@@ -18,7 +20,7 @@ use crate::source::{Sources, Span};
 use crate::tree::Statement;
 
 /// Which optional parts a text has.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Variant {
     /// The parameters whose parts it has.
     pub given: Vec<String>,

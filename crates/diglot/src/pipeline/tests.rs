@@ -5,6 +5,7 @@ mod baseline;
 mod emitted;
 mod findings;
 mod generated;
+mod kept;
 mod options;
 mod signatures;
 mod sqlc;
