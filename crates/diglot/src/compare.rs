@@ -14,7 +14,7 @@ use crate::config::Config;
 use crate::diagnostic::Diagnostic;
 use crate::facts::{Fact, Facts, Group, Kind, facts};
 use crate::infer::PageOf;
-use crate::normal::{Around, Node, Order, Promised, ends_with_write, unmarked};
+use crate::normal::{Around, Node, Order, Promised, ends_with_write, patterns, unmarked};
 use crate::page::AnnotationKind;
 use crate::pipeline::Stats;
 use crate::source::{Sources, Span};
@@ -97,12 +97,14 @@ fn compare_with(
     pg: &PageOf<'_>,
     keep_rows: bool,
 ) -> Compared {
+    let of_pg = pg.tree.exprs();
     let around = Around {
         sqlite: sqlite.schema,
         pg: pg.schema,
         promised,
         documents: documents(&[sqlite, pg]),
-        digits: digits(sqlite.tree, pg.tree),
+        ilike: patterns(&of_pg),
+        digits: digits(sqlite.tree, pg.tree, &of_pg),
         nullable: nullable(&[sqlite, pg]),
         under_write_lock: ends_with_write(sqlite.tree),
         order: Order::of(sqlite.tree),
@@ -151,8 +153,8 @@ fn documents(pages: &[&PageOf<'_>]) -> BTreeSet<String> {
 }
 
 /// Lists that hold ids on Postgres and that SQLite gets as their digits.
-fn digits(sqlite: &Statement, pg: &Statement) -> BTreeSet<String> {
-    let lists: Vec<&Expr> = pg.exprs().into_iter().filter_map(Expr::list_of_ids).collect();
+fn digits(sqlite: &Statement, pg: &Statement, of_pg: &[&Expr]) -> BTreeSet<String> {
+    let lists: Vec<&Expr> = of_pg.iter().filter_map(|expr| expr.list_of_ids()).collect();
     if lists.is_empty() {
         return BTreeSet::new();
     }

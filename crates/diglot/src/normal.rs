@@ -32,6 +32,7 @@ use crate::types::Base;
 
 pub(crate) use after::unmarked;
 pub use equal::ALL as EQUIVALENCES;
+pub(crate) use equal::patterns;
 pub(crate) use handed_over::Order;
 pub(crate) use inner_in_effect::{drops_rows_without, effective_join};
 pub(crate) use membership::as_exists;
@@ -60,6 +61,8 @@ pub(crate) struct Around<'t> {
     pub(crate) promised: &'t Promised<'t>,
     /// Parameters that either page declares to be JSON.
     pub(crate) documents: BTreeSet<String>,
+    /// Patterns of plain ASCII that Postgres compares with ILIKE.
+    pub(crate) ilike: BTreeSet<String>,
     /// Lists that hold ids on Postgres and that SQLite gets as their digits.
     pub(crate) digits: BTreeSet<String>,
     /// Parameters that either page declares nullable.

@@ -160,8 +160,28 @@ const CASES: &[Case] = &[
     },
     Case {
         rule: "like-backslash",
-        fires: &[r"SELECT id FROM job WHERE lane LIKE 'a\_%'"],
-        silent: &[r"SELECT id FROM job WHERE lane LIKE 'a\_%' ESCAPE '\'"],
+        fires: &[r"SELECT id FROM job WHERE lane LIKE '1\_%'"],
+        silent: &[r"SELECT id FROM job WHERE lane LIKE '1\_%' ESCAPE '\'"],
+    },
+    Case {
+        rule: "like-case",
+        fires: &["SELECT id FROM job WHERE lane LIKE 'a%'"],
+        silent: &["SELECT id FROM job WHERE lane LIKE '%-1'"],
+    },
+    Case {
+        rule: "like-case",
+        fires: &["SELECT id FROM job WHERE lane LIKE :prefix || '%'"],
+        silent: &["SELECT id FROM job WHERE lower(lane) LIKE lower(:pattern)"],
+    },
+    Case {
+        rule: "like-case",
+        fires: &["SELECT id FROM job WHERE lower(lane) LIKE 'A%'"],
+        silent: &["SELECT id FROM job WHERE lower(lane) LIKE 'a%'"],
+    },
+    Case {
+        rule: "like-case",
+        fires: &["SELECT id FROM job WHERE upper(lane) LIKE 'a%'"],
+        silent: &["SELECT id FROM job WHERE upper(lane) LIKE 'A%'"],
     },
     Case {
         rule: "limit-without-number",

@@ -195,6 +195,12 @@ impl<'t> Reader<'t> {
                 let keys = [self.key(expr, DEPTH), self.key(pattern, DEPTH)];
                 self.uses.patterns.extend(keys.into_iter().flatten());
                 self.meet(expr, pattern);
+                if let (Some(key), Some(Value::Text(pattern))) = (self.key(expr, DEPTH), self.literal(pattern)) {
+                    // What it is about as it is written, and with small letters for capitals.
+                    let written = pattern.replace(['%', '_'], "");
+                    let turned = written.chars().map(turned).collect();
+                    self.uses.literals.extend([written, turned].map(|text| (key.clone(), Value::Text(text))));
+                }
             }
             ExprKind::Case { operand: Some(operand), branches, .. } => {
                 branches.iter().for_each(|(when, _)| self.meet(operand, when));
@@ -288,6 +294,11 @@ impl<'t> Reader<'t> {
             _ => return None,
         })
     }
+}
+
+/// A capital as a small letter, and the other way round.
+fn turned(letter: char) -> char {
+    if letter.is_ascii_uppercase() { letter.to_ascii_lowercase() } else { letter.to_ascii_uppercase() }
 }
 
 fn column(source: &Source, name: &str) -> Option<Key> {

@@ -4,7 +4,7 @@
 //!
 //! On the SQLite page: EXCEPT ALL and INTERSECT ALL, OFFSET without LIMIT, DELETE … USING, DEFAULT as a value, E'…'
 //! and $$…$$, DISTINCT or IS NULL over a row, ON CONFLICT right behind a FROM, names for the columns of a subquery,
-//! tables of `public`.
+//! tables of `public`, ILIKE.
 //!
 //! # Why it bites
 //!
@@ -91,6 +91,9 @@ fn expr(expr: &Expr, report: Report<'_>) {
         }
         ExprKind::Is { expr: inner, .. } if is_row(inner) => {
             report(expr.span, "IS over a row", "test each column: `a IS NULL AND b IS NULL`");
+        }
+        ExprKind::Like { op: "ilike", .. } => {
+            report(expr.span, "ILIKE", "write LIKE, which takes capitals for small letters there");
         }
         _ => {}
     }

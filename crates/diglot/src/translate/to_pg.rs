@@ -56,6 +56,14 @@ fn written<'t>(rewriter: &Rewriter<'t>, expr: &'t Expr) -> Option<Written<'t>> {
             let word = if *negated { " NOT LIKE " } else { " LIKE " };
             Some(Written::new().of(value).text(word).text(literal(&like(glob)?)))
         }
+        // LIKE of SQLite takes capitals for small letters.
+        ExprKind::Like { op: "like", expr: value, pattern, negated, escape: None } => {
+            let ExprKind::Text(written) = &pattern.kind else { return None };
+            let has_letters = written.chars().any(|letter| letter.is_ascii_alphabetic());
+            let word = if *negated { " NOT ILIKE " } else { " ILIKE " };
+            (written.is_ascii() && has_letters && !written.contains('\\'))
+                .then(|| Written::new().of(value).text(word).of(pattern))
+        }
         ExprKind::Blob(hex) => Some(Written::new().text(format!("CAST('\\x{hex}' AS bytea)"))),
         _ => None,
     }

@@ -1,6 +1,6 @@
 //! Postgres's spelling in SQLite's.
 
-use super::path::{self, Step, bare};
+use super::path::{self, Step, bare, literal};
 use super::rewrite::{Rewriter, Sql, Written};
 use super::word_in;
 use crate::dialect::Dialect;
@@ -56,6 +56,20 @@ fn written<'t>(rewriter: &Rewriter<'t>, expr: &'t Expr) -> Option<Written<'t>> {
             }
             _ => None,
         },
+        ExprKind::Like { op, expr: value, pattern, negated, escape } => {
+            let not = if *negated { " NOT" } else { "" };
+            match (*op, &pattern.kind, escape) {
+                ("ilike", _, None) => Some(Written::new().of(value).text(format!("{not} LIKE ")).of(pattern)),
+                // LIKE of SQLite takes capitals for small letters.
+                ("like", ExprKind::Text(like), None)
+                    if like.contains(char::is_alphabetic) && !like.contains(['*', '?', '[', '\\']) =>
+                {
+                    let glob = like.replace('%', "*").replace('_', "?");
+                    Some(Written::new().of(value).text(format!("{not} GLOB ")).text(literal(&glob)))
+                }
+                _ => None,
+            }
+        }
         ExprKind::Any { op, left, right, all } => {
             let word = match (op.as_str(), all) {
                 ("=", false) => " IN (",

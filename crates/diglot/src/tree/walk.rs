@@ -234,6 +234,11 @@ impl Expr {
         }
     }
 
+    /// Whether it is a call of a function of that name.
+    pub(crate) fn calls(&self, function: &str) -> bool {
+        matches!(&self.kind, ExprKind::Call { name, .. } if name == function)
+    }
+
     /// What a function of that name is called with, if that is one thing.
     fn argument_of(&self, function: &str) -> Option<&Expr> {
         match &self.kind {

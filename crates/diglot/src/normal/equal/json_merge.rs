@@ -63,7 +63,7 @@ fn patched(names: &Names<'_>, patch: &Expr) -> Option<Vec<Node>> {
 }
 
 fn holds_patch(expr: &Expr) -> bool {
-    expr.exprs().into_iter().any(|inner| matches!(&inner.kind, ExprKind::Call { name, .. } if name == "json_patch"))
+    expr.exprs().into_iter().any(|inner| inner.calls("json_patch"))
 }
 
 /// The keys and values of an object that is built.

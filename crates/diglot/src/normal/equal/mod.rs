@@ -8,6 +8,8 @@ use super::{Names, Node};
 use crate::rules::{Rule, text};
 use crate::tree::Expr;
 
+pub(crate) use folded_like::patterns;
+
 /// Puts one spelling into the common form; none where it is about something else.
 type Step = fn(&Names<'_>, &Expr, &Node) -> Option<Node>;
 
@@ -49,6 +51,7 @@ equivalences! {
         exclusive_or = "exclusive-or",
         counted_column = "counted-column",
         glob_pattern = "glob-pattern",
+        folded_like = "folded-like",
         round_half = "round-half",
         cut_off = "cut-off",
         epoch_seconds = "epoch-seconds",
@@ -58,6 +61,8 @@ equivalences! {
         json_type_word = "json-type-word",
         json_nested_key = "json-nested-key",
         json_merge = "json-merge",
+        optional_member = "optional-member",
+        shifted_time = "shifted-time",
         array_as_json = "array-as-json",
         text_chain = "text-chain",
         hyphenated_id = "hyphenated-id",

@@ -1,0 +1,81 @@
+//! A member of a document that is set when a value is given.
+//!
+//! # Why
+//!
+//! `jsonb_strip_nulls` takes a member without a value out of what is added, so the document stays as it is. SQLite says
+//! so with a CASE. A value that is a document itself may hold NULLs further down, which would be taken out too.
+//!
+//! # The same
+//!
+//! ```text
+//! sqlite: UPDATE t SET doc = CASE WHEN :size IS NULL THEN doc ELSE json_set(doc, '$.size', :size) END
+//! pg:     UPDATE t SET doc = doc || jsonb_strip_nulls(jsonb_build_object('size', CAST(:size AS bigint)))
+//! sqlite: UPDATE t SET doc = CASE WHEN :size IS NOT NULL THEN json_set(doc, '$.size', :size) ELSE doc END
+//! pg:     UPDATE t SET doc = doc || jsonb_strip_nulls(jsonb_build_object('size', CAST(:size AS bigint)))
+//! sqlite: UPDATE t SET doc = CASE WHEN :size IS NULL THEN doc ELSE json_set(doc, '$.size', :size) END
+//! pg:     UPDATE t SET doc = CASE WHEN CAST(:size AS bigint) IS NULL THEN doc ELSE jsonb_set(doc, '{size}', to_jsonb(CAST(:size AS bigint))) END
+//! ```
+//!
+//! # Not the same
+//!
+//! ```text
+//! sqlite: UPDATE t SET doc = json_set(doc, '$.size', :size)
+//! pg:     UPDATE t SET doc = doc || jsonb_strip_nulls(jsonb_build_object('size', CAST(:size AS bigint)))
+//! sqlite: UPDATE t SET doc = CASE WHEN :size IS NULL THEN doc ELSE json_set(doc, '$.size', :size) END
+//! pg:     UPDATE t SET doc = doc || jsonb_build_object('size', CAST(:size AS bigint))
+//! sqlite: UPDATE t SET doc = CASE WHEN :size IS NULL THEN '{}' ELSE json_set(doc, '$.size', :size) END
+//! pg:     UPDATE t SET doc = doc || jsonb_strip_nulls(jsonb_build_object('size', CAST(:size AS bigint)))
+//! ```
+
+use super::super::{Names, Node};
+use crate::dialect::Dialect;
+use crate::tree::{Expr, ExprKind};
+use crate::types::Base;
+
+pub(super) fn step(names: &Names<'_>, expr: &Expr, node: &Node) -> Option<Node> {
+    chosen(node).or_else(|| if names.dialect() == Dialect::Pg { added(expr, node) } else { None })
+}
+
+/// A CASE between a document and the same with one member.
+fn chosen(node: &Node) -> Option<Node> {
+    let ("case", [when, otherwise]) = (node.head.as_str(), node.kids.as_slice()) else { return None };
+    let ("when", [condition, then]) = (when.head.as_str(), when.kids.as_slice()) else { return None };
+    let (value, without, with) = match (condition.head.as_str(), condition.kids.as_slice()) {
+        ("is null", [value]) => (value, then, otherwise),
+        ("is not null", [value]) => (value, otherwise, then),
+        _ => return None,
+    };
+    let ("json-set", [document, members]) = (with.head.as_str(), with.kids.as_slice()) else { return None };
+    let [member] = members.kids.as_slice() else { return None };
+    let [set] = member.kids.as_slice() else { return None };
+    // Where there is a value, it does not matter what NULL would have done.
+    let name = member.head.strip_prefix("null for null ").unwrap_or(&member.head);
+    let is_plain = name.starts_with('\'') && set.key() == value.key() && document.key() == without.key();
+    is_plain.then(|| with_member(document, vec![unless_null(name, set)], node))
+}
+
+/// A document to which an object is added that has lost its NULLs.
+fn added(expr: &Expr, node: &Node) -> Option<Node> {
+    let ExprKind::Binary { op, right, .. } = &expr.kind else { return None };
+    let ("||", "||", [document, object]) = (op.as_str(), node.head.as_str(), node.kids.as_slice()) else { return None };
+    let object = super::inside(object, "jsonb_strip_nulls").filter(|object| object.head == "json-object")?;
+    let ExprKind::Call { args, .. } = &right.kind else { return None };
+    let [Expr { kind: ExprKind::Call { args, .. }, .. }] = args.as_slice() else { return None };
+    let is_plain = |value: &Expr| value.base().is_some_and(|base| *base != Base::Json);
+    if !args.iter().skip(1).step_by(2).all(is_plain) {
+        return None;
+    }
+    let member = |member: &Node| match member.kids.as_slice() {
+        [key, value] if key.head.starts_with('\'') => Some(unless_null(&key.head, value)),
+        _ => None,
+    };
+    Some(with_member(document, object.kids.iter().map(member).collect::<Option<_>>()?, node))
+}
+
+fn unless_null(name: &str, value: &Node) -> Node {
+    Node::list(format!("unless null {name}"), vec![value.clone()], value.span)
+}
+
+fn with_member(document: &Node, members: Vec<Node>, node: &Node) -> Node {
+    Node::list("json-set", vec![document.clone(), Node::set("members", members, node.span)], node.span)
+}
