@@ -19,7 +19,7 @@ mod ordered_rows;
 mod query;
 mod write_lock;
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::dialect::Dialect;
@@ -48,6 +48,8 @@ pub(crate) struct Names<'t> {
     rewritten: BTreeMap<SourceId, after::Changed<'t>>,
     /// Derived tables that aggregates look through.
     derived: BTreeMap<SourceId, &'t Query>,
+    /// Columns behind which something else stands. They stand behind each other, so each is looked up once.
+    columns: RefCell<BTreeMap<(SourceId, String), Node>>,
     around: &'t Around<'t>,
 }
 
@@ -130,7 +132,7 @@ impl<'t> Names<'t> {
             }
         }
         let (sources, derived) = (statement.sources_by_id(), ordered_rows::of(statement));
-        Self { statement, sources, relations, rewritten, derived, around }
+        Self { statement, sources, relations, rewritten, derived, columns: RefCell::default(), around }
     }
 
     /// The relation that a source stands for.
@@ -231,11 +233,26 @@ impl<'t> Names<'t> {
     }
 
     fn column(&self, source: SourceId, column: &str, span: Span) -> Node {
-        if let Some(value) = self.column_behind(source, column, span) {
+        let is_changed = self.rewritten.get(&source).is_some_and(|changed| changed.contains_key(column));
+        let is_cte = self.sources.get(&source).is_some_and(|source| source.cte().is_some());
+        if !(is_changed || is_cte || self.derived.contains_key(&source)) {
+            return self.found_column(source, column, span);
+        }
+        let key = (source, column.to_owned());
+        if let Some(known) = self.columns.borrow().get(&key) {
+            return Node { span, ..known.clone() };
+        }
+        let node = self.found_column(source, column, span);
+        self.columns.borrow_mut().insert(key, node.clone());
+        node
+    }
+
+    fn found_column(&self, source: SourceId, column: &str, span: Span) -> Node {
+        if let Some(value) = self.column_behind(source, column, span).filter(Node::is_small) {
             return value;
         }
         let of = self.sources.get(&source).copied();
-        if let Some(value) = of.and_then(|source| self.returned(source, column)) {
+        if let Some(value) = of.and_then(|source| self.returned(source, column)).filter(Node::is_small) {
             return Node { span, ..value };
         }
         if let Some(value) = of.and_then(|source| self.element(source, column, span)) {

@@ -571,6 +571,18 @@ fn long_chains_and_deep_brackets_are_told_at_their_place() {
             told(&check(&format!("{open}1{close}")), "schema-unreadable", 60, times);
         }
     }
+    // What one statement of a unit writes, the next ones read.
+    let written = "UPDATE job SET doc = json_set(doc, '$.a', :value)";
+    let read_twice =
+        |at: usize| format!("a{at} AS (UPDATE job SET n = 1 FROM a{0} RETURNING a{0}.x + a{0}.x AS x)", at - 1);
+    let ctes: Vec<String> = (1..60).map(read_twice).collect();
+    let chain = format!("WITH a0 AS (UPDATE job SET n = 1 RETURNING n AS x), {} SELECT x FROM a59", ctes.join(", "));
+    let schema = "CREATE TABLE job (id BIGINT NOT NULL PRIMARY KEY, n BIGINT NOT NULL, doc TEXT NOT NULL);";
+    for sql in [[written; 60].join(";\n"), chain] {
+        let page = format!("-- name: job_set :many\n{sql};\n");
+        Files { texts: [schema, schema, &page, &page, ""].map(str::to_owned), more: Vec::new() }
+            .run(&mut HashSet::new());
+    }
     for times in [30, 2_000, 30_000] {
         let (open, close) = ("(".repeat(times), ")".repeat(times));
         told(&page(&format!("SELECT id FROM {open}job{close}")), "syntax", 30, times);
