@@ -8,6 +8,7 @@ mod pairs;
 mod project;
 #[cfg(test)]
 mod tests;
+mod text;
 mod threads;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -24,13 +25,13 @@ use crate::page::{Page, RawStatement};
 use crate::schema::Schema;
 use crate::source::{FileId, Sources, Span};
 use crate::tree::{SourceKind, Statement};
-use crate::types::{Base, Type};
 use crate::{answers, codegen, compare, emit, render, rules, schema, split};
 use optional::Reading;
 use pairs::{Entry, Pairing};
 
 pub use optional::Variant;
 pub(crate) use project::Project;
+pub use text::{EmittedText, TextColumn, TextParam};
 
 /// Everything that the compiler reads.
 #[derive(Debug, Clone, Default)]
@@ -128,62 +129,6 @@ impl Compiled {
     pub fn has_errors(&self) -> bool {
         has_errors(&self.diagnostics)
     }
-}
-
-/// One emitted SQL text.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct EmittedText {
-    /// The file's stem.
-    pub noun: String,
-    /// `noun_verb`.
-    pub name: String,
-    /// Which optional parts it has.
-    pub variant: Variant,
-    /// The page.
-    pub dialect: Dialect,
-    /// Where the statement's name stands.
-    pub place: Span,
-    /// The text as it goes to the driver.
-    pub sql: String,
-    /// Where the words of `sql` come from: the byte where each begins, and its place in the file.
-    #[serde(skip)]
-    pub places: Vec<(usize, Span)>,
-    /// Each of its SQL statements alone, without the leading comment, numbered as in the whole.
-    #[serde(skip)]
-    pub parts: Vec<String>,
-    /// Which of `parts` returns rows.
-    pub result: Option<usize>,
-    /// The parameters that it uses, in the order of their numbers.
-    pub params: Vec<TextParam>,
-    /// How many NULLs are bound behind the parameters of a unit of SQLite. The driver binds the next argument to every
-    /// number that a statement of the unit skips, and stops binding when it has none left.
-    pub spare: usize,
-    /// The columns of its result as the API shows them.
-    pub columns: Vec<TextColumn>,
-}
-
-/// A parameter of an emitted text.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct TextParam {
-    /// Its name.
-    pub name: String,
-    /// Its type in the generated API.
-    pub ty: Type,
-    /// Whether SQLite gets the ids of this list as their digits, without hyphens.
-    pub digits: bool,
-}
-
-/// A result column of an emitted text.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct TextColumn {
-    /// Its name.
-    pub name: String,
-    /// The type on this page, where known.
-    pub base: Option<Base>,
-    /// Whether it may be NULL on either page.
-    pub nullable: bool,
-    /// Declared by `-- column:`, or kept from NULL by a condition: the engine knows less.
-    pub declared: bool,
 }
 
 /// Compiles a project. It reads nothing but its input and never panics.
