@@ -3,8 +3,8 @@
 -- added per dimension.
 -- name: budget_add :rows
 -- param: deltas json
--- diverges(columns.policy_json): text on SQLite can be no JSON at all; jsonb always is.
--- diverges(where.policy_json): SQLite's list of members says which value is a number.
+-- diverges(columns.policy_json#1f8360): text on SQLite can be no JSON at all; jsonb always is.
+-- diverges(where.policy_json#3640cf): SQLite's list of members says which value is a number.
 WITH wanted AS (
   SELECT used.dimensions_key, used.current_value + CAST(given.value AS integer) AS new_value,
          CASE WHEN json_valid(policy.policy_json) THEN policy.policy_json ELSE '[]' END AS policy_json
