@@ -155,7 +155,7 @@ fn write_when_changed(path: &Path, text: &str) -> io::Result<()> {
     fs::write(path, text)
 }
 
-/// Reads everything that [`compile`] needs from a project's root folder. What is wrong inside a file is a
+/// Reads everything that [`crate::compile`] needs from a project's root folder. What is wrong inside a file is a
 /// finding of the inputs, not an error.
 ///
 /// # Errors
