@@ -387,18 +387,25 @@ fn flags(supports: ff_core::capability::Supports) -> Vec<(String, bool)> {
 
 /// The source of the trait: where this build has ff-core from.
 fn trait_source() -> String {
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let asked = Command::new(cargo)
-        .args(["metadata", "--locked", "--offline", "--format-version", "1"])
-        .current_dir(env!("CARGO_MANIFEST_DIR"))
-        .output()
-        .expect("cargo runs");
-    assert!(asked.status.success(), "{}", String::from_utf8_lossy(&asked.stderr));
-    let metadata: serde_json::Value = serde_json::from_slice(&asked.stdout).expect("cargo answers with JSON");
+    // Dependencies of other systems were never fetched.
+    let version = cargo(&["-vV"]);
+    let version = String::from_utf8_lossy(&version);
+    let host = version.lines().find_map(|line| line.strip_prefix("host: ")).expect("cargo names its host");
+    let asked = cargo(&["metadata", "--locked", "--offline", "--format-version", "1", "--filter-platform", host]);
+    let metadata: serde_json::Value = serde_json::from_slice(&asked).expect("cargo answers with JSON");
     let packages = metadata["packages"].as_array().expect("packages");
     let core = packages.iter().find(|package| package["name"] == "ff-core").expect("ff-core is a dependency");
     let manifest = PathBuf::from(core["manifest_path"].as_str().expect("a path"));
     std::fs::read_to_string(manifest.with_file_name("src").join("engine_backend.rs")).expect("the trait's source")
+}
+
+/// What cargo answers.
+fn cargo(arguments: &[&str]) -> Vec<u8> {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let asked =
+        Command::new(cargo).args(arguments).current_dir(env!("CARGO_MANIFEST_DIR")).output().expect("cargo runs");
+    assert!(asked.status.success(), "{}", String::from_utf8_lossy(&asked.stderr));
+    asked.stdout
 }
 
 /// The names of the methods that a trait declares.
