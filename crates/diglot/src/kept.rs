@@ -36,8 +36,8 @@ pub(crate) struct Kept {
 }
 
 impl Kept {
-    pub(crate) fn new(inputs: &Inputs, statements: Outcomes) -> Self {
-        Self { shared: shared(inputs), statements }
+    pub(crate) fn new(shared: String, statements: Outcomes) -> Self {
+        Self { shared, statements }
     }
 
     /// The digests of the statements.
@@ -46,14 +46,14 @@ impl Kept {
         self.statements.keys()
     }
 
-    /// What still holds for these inputs.
-    pub(crate) fn for_inputs(&self, inputs: &Inputs) -> Option<&Outcomes> {
-        (self.shared == shared(inputs)).then_some(&self.statements)
+    /// What still holds with all that is shared now.
+    pub(crate) fn beside(&self, shared: &str) -> Option<&Outcomes> {
+        (self.shared == shared).then_some(&self.statements)
     }
 }
 
 /// The digest of all files but the statements' own, and of where these are.
-fn shared(inputs: &Inputs) -> String {
+pub(crate) fn shared(inputs: &Inputs) -> String {
     let pages: Vec<_> = Dialect::ALL.into_iter().flat_map(|dialect| inputs.statement_files(dialect)).collect();
     let others = inputs.sources.iter().filter(|(id, _)| pages.iter().all(|(page, _)| page != id));
     texts_digest(others.flat_map(|(_, file)| [file.path.as_str(), file.text.as_str()]))

@@ -141,10 +141,10 @@ pub fn compile(inputs: &Inputs) -> Compiled {
 /// The same with what an earlier run has kept: only statements that changed since are worked on. What is to be kept for
 /// the next run comes with it.
 pub(crate) fn compile_again(inputs: &Inputs, earlier: &Kept) -> (Compiled, Kept) {
-    let none = Outcomes::new();
-    let (compiled, broken, outcomes) = read(inputs, false, Some(earlier.for_inputs(inputs).unwrap_or(&none)));
+    let (none, shared) = (Outcomes::new(), kept::shared(inputs));
+    let (compiled, broken, outcomes) = read(inputs, false, Some(earlier.beside(&shared).unwrap_or(&none)));
     let rust = rust(inputs, &compiled, &broken);
-    (Compiled { rust, ..compiled }, Kept::new(inputs, outcomes))
+    (Compiled { rust, ..compiled }, Kept::new(shared, outcomes))
 }
 
 /// Does everything that [`compile`] does except for writing Rust, which stays empty.

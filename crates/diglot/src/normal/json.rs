@@ -45,7 +45,7 @@ pub(super) fn binary(names: &Names<'_>, op: &str, left: &Expr, right: &Expr, spa
 /// A member that is set: by its name where that is written, else by the value that names it.
 pub(super) fn member(names: &Names<'_>, key: &Expr, value: Node) -> Node {
     let span = value.span;
-    match &bare(key).kind {
+    match &key.bare().kind {
         ExprKind::Text(key) => Node::list(format!("'{key}'"), vec![value], span),
         _ => Node::list("keyed", vec![names.expr(key), value], span),
     }
@@ -99,7 +99,7 @@ pub(super) fn call(names: &Names<'_>, name: &str, args: &[Expr], order: &[OrderK
             Some(Node::list("json-array", kids, span))
         }
         ("json_group_array", [value]) => Some(grouped(names, value, order, span)),
-        ("coalesce", [rows, empty]) if matches!(&bare(empty).kind, ExprKind::Text(text) if text == "[]") => {
+        ("coalesce", [rows, empty]) if matches!(&empty.bare().kind, ExprKind::Text(text) if text == "[]") => {
             // Of no rows Postgres makes NULL, SQLite an empty array.
             match &rows.kind {
                 ExprKind::Call { name, args, order, filter: None, over: None, distinct: false, .. }
@@ -245,7 +245,7 @@ fn json(node: Node) -> Node {
 fn null_as_json(value: &Expr) -> Option<&Expr> {
     match &value.kind {
         ExprKind::Call { name, args, .. } if name == "coalesce" => match args.as_slice() {
-            [value, null] if matches!(&bare(null).kind, ExprKind::Text(text) if text == "null") => Some(value),
+            [value, null] if matches!(&null.bare().kind, ExprKind::Text(text) if text == "null") => Some(value),
             _ => None,
         },
         _ => None,
@@ -261,18 +261,10 @@ fn wrapped(expr: &Expr) -> &Expr {
     }
 }
 
-/// The expression without its casts.
-fn bare(expr: &Expr) -> &Expr {
-    match &expr.kind {
-        ExprKind::Cast { expr, .. } => bare(expr),
-        _ => expr,
-    }
-}
-
 /// The steps of what stands behind an arrow: on Postgres a text with a `$` is a key like any other, and digits in a text
 /// are one too, where older versions of SQLite see an index.
 fn labels(names: &Names<'_>, path: &Expr) -> Option<Vec<String>> {
-    match &bare(path).kind {
+    match &path.bare().kind {
         ExprKind::Text(text) if names.statement.dialect == Dialect::Pg && text.starts_with('$') => {
             Some(vec![text.clone()])
         }
@@ -287,7 +279,7 @@ fn labels(names: &Names<'_>, path: &Expr) -> Option<Vec<String>> {
 
 /// The steps of `'$.a."b.c"[0]'`, `'{a,b}'`, `'a'`, `ARRAY['a','b']`.
 fn steps(path: &Expr) -> Option<Vec<String>> {
-    match &bare(path).kind {
+    match &path.bare().kind {
         ExprKind::Text(text) => match text.strip_prefix('$') {
             Some(rest) => sqlite_steps(rest),
             None => Some(match text.strip_prefix('{').and_then(|text| text.strip_suffix('}')) {
@@ -302,7 +294,7 @@ fn steps(path: &Expr) -> Option<Vec<String>> {
         },
         ExprKind::Array(items) => items
             .iter()
-            .map(|item| match &bare(item).kind {
+            .map(|item| match &item.bare().kind {
                 ExprKind::Text(text) => Some(text.clone()),
                 _ => None,
             })

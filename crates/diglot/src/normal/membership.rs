@@ -43,7 +43,7 @@
 
 use super::{Names, Node, json};
 use crate::source::Span;
-use crate::tree::{Expr, ExprKind, Query, Replacement, Rows, SourceKind};
+use crate::tree::{Expr, ExprKind, Query, Replacement};
 use crate::types::Base;
 
 impl Names<'_> {
@@ -80,25 +80,12 @@ impl Names<'_> {
 
     /// `SELECT value FROM json_each(:list)`: the way to pass a list on SQLite to what holds values of a type.
     fn list_param(&self, query: &Query, of: Option<&Base>) -> Option<Node> {
-        let Rows::Select(select) = &query.rows else { return None };
-        let ([source], [output], None) = (select.from.as_slice(), select.columns.as_slice(), &select.filter) else {
-            return None;
-        };
+        let (element, list) = query.element_of()?;
         // The only lists for what holds bytes are those of ids. In place of `sqlc.slice` stands what fits.
         let as_it_is = !matches!(of, Some(Base::Bytes | Base::Uuid)) || self.is_slice(query.span);
         let as_bytes = matches!(of, Some(Base::Bytes | Base::Uuid) | None);
-        let element = &output.expr;
         let fits = as_it_is && is_element(element) || as_bytes && bytes_of(element).is_some_and(is_element);
-        if query.limit.is_some() || !fits {
-            return None;
-        }
-        match &source.kind {
-            SourceKind::Function { name, args } if name == "json_each" && args.len() == 1 => {
-                let list = self.expr(&args[0]);
-                Some(Node::list("list", vec![list], query.span))
-            }
-            _ => None,
-        }
+        fits.then(|| Node::list("list", vec![self.expr(list)], query.span))
     }
 
     /// Whether a place is that of a list in `sqlc.slice`.

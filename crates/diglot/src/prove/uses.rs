@@ -193,9 +193,9 @@ impl<'t> Reader<'t> {
             }
             ExprKind::Like { expr, pattern, .. } => {
                 let keys = [self.key(expr, DEPTH), self.key(pattern, DEPTH)];
-                self.uses.patterns.extend(keys.into_iter().flatten());
+                self.uses.patterns.extend(keys.iter().flatten().cloned());
                 self.meet(expr, pattern);
-                if let (Some(key), Some(Value::Text(pattern))) = (self.key(expr, DEPTH), self.literal(pattern)) {
+                if let ([Some(key), _], Some(Value::Text(pattern))) = (keys, self.literal(pattern)) {
                     // What it is about as it is written, and with small letters for capitals.
                     let written = pattern.replace(['%', '_'], "");
                     let turned = written.chars().map(turned).collect();

@@ -36,7 +36,7 @@ pub(super) fn of_sqlite(path: &Expr) -> Option<Vec<Step>> {
 
 /// The steps of `'{a,b,0}'`.
 pub(super) fn of_pg(path: &Expr) -> Option<Vec<Step>> {
-    let ExprKind::Text(text) = &bare(path).kind else { return None };
+    let ExprKind::Text(text) = &path.bare().kind else { return None };
     let inner = text.strip_prefix('{')?.strip_suffix('}')?;
     let step = |step: &str| match step.trim() {
         quoted if quoted.starts_with('"') => Step::Key(quoted.trim_matches('"').to_owned()),
@@ -48,7 +48,7 @@ pub(super) fn of_pg(path: &Expr) -> Option<Vec<Step>> {
 
 /// The step of an arrow's right side.
 pub(super) fn of_arrow(step: &Expr) -> Option<Step> {
-    match &bare(step).kind {
+    match &step.bare().kind {
         ExprKind::Text(key) => Some(Step::Key(key.clone())),
         ExprKind::Number(index) => Some(Step::Index(index.parse().ok()?)),
         ExprKind::Unary { op, expr } if op == "-" => match &expr.kind {
@@ -103,12 +103,4 @@ pub(super) fn braces(steps: &[Step]) -> Option<String> {
 /// A text literal of either dialect.
 pub(super) fn literal(text: &str) -> String {
     format!("'{}'", text.replace('\'', "''"))
-}
-
-/// The expression without its casts.
-pub(super) fn bare(expr: &Expr) -> &Expr {
-    match &expr.kind {
-        ExprKind::Cast { expr, .. } => bare(expr),
-        _ => expr,
-    }
 }

@@ -1,6 +1,6 @@
 //! SQLite's spelling in Postgres's.
 
-use super::path::{self, Step, bare, literal};
+use super::path::{self, Step, literal};
 use super::rewrite::{Rewriter, Sql, Written};
 use super::word_in;
 use crate::dialect::Dialect;
@@ -281,7 +281,7 @@ fn flags(rewriter: &mut Rewriter<'_>) {
         }
     }
     for flag in flags {
-        match &bare(flag).kind {
+        match &flag.bare().kind {
             ExprKind::Number(number) if number == "0" => rewriter.write(flag.span, Written::new().text("false")),
             ExprKind::Number(number) if number == "1" => rewriter.write(flag.span, Written::new().text("true")),
             _ => {}

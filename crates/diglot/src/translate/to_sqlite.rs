@@ -1,6 +1,6 @@
 //! Postgres's spelling in SQLite's.
 
-use super::path::{self, Step, bare, literal};
+use super::path::{self, Step, literal};
 use super::rewrite::{Rewriter, Sql, Written};
 use super::word_in;
 use crate::dialect::Dialect;
@@ -76,7 +76,7 @@ fn written<'t>(rewriter: &Rewriter<'t>, expr: &'t Expr) -> Option<Written<'t>> {
                 ("<>", true) => " NOT IN (",
                 _ => return None,
             };
-            let list = bare(right);
+            let list = right.bare();
             match &list.kind {
                 ExprKind::Param(_) => {
                     // Ids come as their texts.
@@ -113,7 +113,7 @@ fn call<'t>(name: &str, args: &'t [Expr]) -> Option<Written<'t>> {
         },
         ("to_hex", [number]) => Some(Written::new().text("printf('%x', ").of(number).text(")")),
         ("string_agg", [value, comma]) if is_text(comma, ",") => {
-            Some(Written::new().text("group_concat(").of(bare(value)).text(")"))
+            Some(Written::new().text("group_concat(").of(value.bare()).text(")"))
         }
         ("jsonb_build_object", args) => Some(build("json_object", args)),
         ("jsonb_build_array", args) => Some(build("json_array", args)),
@@ -130,7 +130,7 @@ fn call<'t>(name: &str, args: &'t [Expr]) -> Option<Written<'t>> {
         ("coalesce", [list, empty]) => match &list.kind {
             // Without rows SQLite gives an empty array by itself.
             ExprKind::Call { name, args, order, .. }
-                if name == "jsonb_agg" && order.is_empty() && is_text(bare(empty), "[]") =>
+                if name == "jsonb_agg" && order.is_empty() && is_text(empty.bare(), "[]") =>
             {
                 Some(Written::call("json_group_array", args))
             }
@@ -195,7 +195,7 @@ fn merges<'t>(left: &'t Expr, right: &'t Expr) -> Option<(&'t Expr, Pairs<'t>)> 
     };
     for pair in args.chunks(2) {
         let [key, value] = pair else { return None };
-        let ExprKind::Text(key) = &bare(key).kind else { return None };
+        let ExprKind::Text(key) = &key.bare().kind else { return None };
         // An object inside that is built on what is there is a deeper path.
         match inner_object(value) {
             Some(inner) => {
@@ -231,7 +231,7 @@ fn removed(expr: &Expr) -> Option<Written<'_>> {
 
 fn removals(expr: &Expr) -> Option<(&Expr, Vec<Vec<Step>>)> {
     let ExprKind::Binary { op, left, right } = &expr.kind else { return None };
-    let steps = match (op.as_str(), &bare(right).kind) {
+    let steps = match (op.as_str(), &right.bare().kind) {
         ("-", ExprKind::Text(key)) => vec![Step::Key(key.clone())],
         ("#-", _) => path::of_pg(right)?,
         _ => return None,
@@ -254,7 +254,7 @@ fn json_value(value: &Expr) -> Written<'_> {
     match &value.kind {
         ExprKind::Call { name, args, .. } if name == "to_jsonb" && args.len() == 1 => json_value(&args[0]),
         ExprKind::Call { name, args, .. }
-            if name == "coalesce" && args.len() == 2 && is_text(bare(&args[1]), "null") =>
+            if name == "coalesce" && args.len() == 2 && is_text(args[1].bare(), "null") =>
         {
             json_value(&args[0])
         }

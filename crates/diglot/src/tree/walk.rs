@@ -33,8 +33,9 @@ impl Statement {
     /// `lower(hex(id)) IN (SELECT value FROM json_each(:ids))`.
     pub(crate) fn takes_digits(&self, param: &str) -> bool {
         let is_list = |expr: &&Expr| match &expr.kind {
-            ExprKind::InQuery { expr, query, .. } => {
-                expr.digits_of().is_some() && query.every_value_of().is_some_and(|list| list.is_param(param))
+            ExprKind::InQuery { expr, query, .. } if expr.digits_of().is_some() => {
+                let is_value = |it: &Expr| matches!(&it.kind, ExprKind::Column { column, .. } if column == "value");
+                query.element_of().is_some_and(|(element, list)| is_value(element) && list.is_param(param))
             }
             _ => false,
         };
@@ -134,12 +135,19 @@ impl Query {
         }
     }
 
-    /// The same where every element is taken as it is.
-    fn every_value_of(&self) -> Option<&Expr> {
+    /// The element and the list of `SELECT element FROM json_each(list)`, where no element is left out.
+    pub(crate) fn element_of(&self) -> Option<(&Expr, &Expr)> {
         let Rows::Select(select) = &self.rows else { return None };
-        let is_value = |expr: &Expr| matches!(&expr.kind, ExprKind::Column { column, .. } if column == "value");
-        match (select.columns.as_slice(), &select.filter, &self.limit) {
-            ([only], None, None) if is_value(&only.expr) => self.each_of(),
+        let ([source], [output], None, None) =
+            (select.from.as_slice(), select.columns.as_slice(), &select.filter, &self.limit)
+        else {
+            return None;
+        };
+        match &source.kind {
+            SourceKind::Function { name, args } if name == "json_each" => match args.as_slice() {
+                [list] => Some((&output.expr, list)),
+                _ => None,
+            },
             _ => None,
         }
     }
@@ -250,13 +258,17 @@ impl Expr {
         }
     }
 
+    /// The expression under its casts.
+    pub(crate) fn bare(&self) -> &Expr {
+        match &self.kind {
+            ExprKind::Cast { expr, .. } => expr.bare(),
+            _ => self,
+        }
+    }
+
     /// Whether it is a parameter, under whatever type.
     pub(crate) fn is_param(&self, param: &str) -> bool {
-        match &self.kind {
-            ExprKind::Param(name) => name == param,
-            ExprKind::Cast { expr, .. } => expr.is_param(param),
-            _ => false,
-        }
+        matches!(&self.bare().kind, ExprKind::Param(name) if name == param)
     }
 
     /// The conditions that it joins with AND, at every depth; itself when it joins none.

@@ -2,7 +2,7 @@
 
 use super::{CONFIG, inputs, rules};
 use crate::config::Config;
-use crate::kept::Kept;
+use crate::kept::{Kept, shared};
 use crate::pipeline::{Inputs, compile, compile_again};
 use crate::source::SourceFile;
 
@@ -44,7 +44,7 @@ fn taken(inputs: &Inputs, earlier: &Kept) -> usize {
     let (same, _) = compile_again(inputs, &written(&after));
     assert_eq!(same.rust, fresh.rust);
     assert_eq!(same.diagnostics, fresh.diagnostics);
-    earlier.for_inputs(inputs).map_or(0, |known| after.keys().filter(|key| known.contains_key(*key)).count())
+    earlier.beside(&shared(inputs)).map_or(0, |known| after.keys().filter(|key| known.contains_key(*key)).count())
 }
 
 fn kept(inputs: &Inputs) -> Kept {
