@@ -248,12 +248,10 @@ impl<'t> Names<'t> {
     }
 
     fn found_column(&self, source: SourceId, column: &str, span: Span) -> Node {
-        if let Some(value) = self.column_behind(source, column, span).filter(Node::is_small) {
-            return value;
-        }
         let of = self.sources.get(&source).copied();
-        if let Some(value) = of.and_then(|source| self.returned(source, column)).filter(Node::is_small) {
-            return Node { span, ..value };
+        let behind = self.column_behind(source, column, span);
+        if let Some(value) = behind.or_else(|| self.returned(of?, column)) {
+            return Node { span, ..value.folded() };
         }
         if let Some(value) = of.and_then(|source| self.element(source, column, span)) {
             return value;

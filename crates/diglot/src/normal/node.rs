@@ -1,5 +1,6 @@
 //! The nodes of the normal form, and where two trees part.
 
+use crate::answers::digest;
 use crate::source::Span;
 
 /// A node of the normal form.
@@ -35,6 +36,11 @@ impl Node {
             node.kids.iter().try_fold(most.checked_sub(1)?, |most, kid| left(kid, most))
         }
         left(self, 64).is_some()
+    }
+
+    /// A node that is small and differs from others as this one does: what is large becomes its digest.
+    pub(crate) fn folded(self) -> Self {
+        if self.is_small() { self } else { Self::leaf(format!("value {}", digest(self.key().as_bytes())), self.span) }
     }
 
     /// The text by which two nodes are compared.

@@ -172,3 +172,18 @@ fn no_input_makes_it_panic() {
         }
     }
 }
+
+#[test]
+fn a_difference_far_inside_what_stands_behind_a_column() {
+    let sum = |last: &str| {
+        let terms: Vec<String> = (1..30).map(|at| format!("{at} * epoch")).collect();
+        format!("epoch + {} + {last} * epoch", terms.join(" + "))
+    };
+    let behind = |last: &str| {
+        format!("-- name: job_last :one\nSELECT max(s.v) AS v FROM (SELECT {} AS v FROM job) AS s;\n", sum(last))
+    };
+    let same = compile(&pair(&behind("77"), &behind("77")));
+    assert!(!same.has_errors(), "{:?}", rules(&same));
+    let found = rules(&compile(&pair(&behind("77"), &behind("78"))));
+    assert_eq!(found, ["columns-differ"]);
+}
