@@ -23,6 +23,8 @@
 //! pg:     SELECT t.n AS c FROM t WHERE t.name ILIKE 'wörker%'
 //! sqlite: SELECT t.n AS c FROM t WHERE t.name LIKE 'worker%'
 //! pg:     SELECT t.n AS c FROM t WHERE t.name LIKE 'worker%'
+//! sqlite: SELECT t.n AS c FROM t WHERE t.name LIKE 'work_r%' ESCAPE 'k'
+//! pg:     SELECT t.n AS c FROM t WHERE t.name ILIKE 'work_r%'
 //! sqlite: SELECT t.n AS c FROM t WHERE t.name LIKE :pattern
 //! pg:     SELECT t.n AS c FROM t WHERE t.name ILIKE :pattern
 //! ```
@@ -34,7 +36,7 @@ use crate::dialect::Dialect;
 use crate::tree::{Expr, ExprKind};
 
 pub(super) fn step(names: &Names<'_>, expr: &Expr, node: &Node) -> Option<Node> {
-    let ExprKind::Like { op: "like", pattern, negated, .. } = &expr.kind else { return None };
+    let ExprKind::Like { op: "like", pattern, negated, escape: None, .. } = &expr.kind else { return None };
     let ExprKind::Text(pattern) = &pattern.kind else { return None };
     if names.dialect() != Dialect::Sqlite || !names.around.ilike.contains(pattern) {
         return None;

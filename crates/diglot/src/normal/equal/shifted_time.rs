@@ -21,6 +21,8 @@
 //! pg:     SELECT to_char(timestamptz '2024-02-28 12:00:00' + interval '2 days', 'YYYY-MM-DD HH24:MI:SS') AS c
 //! sqlite: SELECT datetime('2024-01-31 12:00:00', '+1 months') AS c
 //! pg:     SELECT to_char(timestamp '2024-01-31 12:00:00' + interval '1 months', 'YYYY-MM-DD HH24:MI:SS') AS c
+//! sqlite: SELECT datetime('2024-02-28 12:00:00', '1 day 2 hours') AS c
+//! pg:     SELECT to_char(timestamp '2024-02-28 12:00:00' + interval '1 day 2 hours', 'YYYY-MM-DD HH24:MI:SS') AS c
 //! sqlite: SELECT datetime('2024-02-28 12:00:00', '+2 days') AS c
 //! pg:     SELECT to_char(timestamp '2024-02-28 12:00:00' + interval '2 days', 'YYYY-MM-DD') AS c
 //! ```
@@ -35,7 +37,9 @@ pub(super) fn step(names: &Names<'_>, expr: &Expr, node: &Node) -> Option<Node> 
     let ExprKind::Call { name, args, .. } = &expr.kind else { return None };
     let (time, shift) = match (names.dialect(), name.as_str(), args.as_slice()) {
         (Dialect::Sqlite, "datetime", [time, shifts @ ..]) => {
-            let mut shifts = shifts.iter().map(|shift| seconds(text(shift)?));
+            // A modifier is one number with its unit, where an interval may be several.
+            let seconds_of_one = |shift: &str| seconds(shift).filter(|_| shift.split_whitespace().count() == 2);
+            let mut shifts = shifts.iter().map(|shift| text(shift).and_then(seconds_of_one));
             (text(time)?, shifts.try_fold(0_i64, |sum, shift| sum.checked_add(shift?))?)
         }
         (Dialect::Pg, "to_char", [time, format]) if text(format) == Some(FORMAT) => shifted(time)?,
