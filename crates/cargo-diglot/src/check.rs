@@ -38,6 +38,7 @@ pub(crate) fn alone(root: &Path) -> Result<(Inputs, Compiled), Failure> {
     let mut inputs = diglot::build::load(root)?;
     inputs.answers = None;
     inputs.check_answers = false;
+    inputs.asking = true;
     let compiled = diglot::check(&inputs);
     Ok((inputs, compiled))
 }

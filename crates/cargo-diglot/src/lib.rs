@@ -23,6 +23,7 @@ mod report;
 mod review;
 mod revision;
 mod translate;
+mod values;
 mod watch;
 mod with_postgres;
 

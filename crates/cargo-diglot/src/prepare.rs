@@ -6,6 +6,7 @@
 mod folder;
 pub(crate) mod pg;
 pub(crate) mod refusal;
+mod rows;
 pub(crate) mod sqlite;
 mod statements;
 #[cfg(test)]
@@ -71,6 +72,7 @@ pub(crate) fn run(arguments: &Prepare) -> Result<Outcome, Failure> {
     let (index, files) = files(&inputs, &compiled, asked.iter().flat_map(|asked| &asked.answers));
     inputs.answers = Some(index);
     inputs.check_answers = true;
+    inputs.asking = false;
     let checked = diglot::check(&inputs);
     if checked.has_errors() {
         return check::found(&inputs, &checked, &checked.diagnostics, NOT_DONE);

@@ -14,7 +14,6 @@ mod report;
 mod sqlite;
 #[cfg(test)]
 mod tests;
-mod values;
 
 use std::path::Path;
 

@@ -11,14 +11,15 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::Value as Json;
 use sha2::{Digest as _, Sha256};
 
 use crate::dialect::Dialect;
-use crate::pipeline::{EmittedText, Inputs};
+use crate::pipeline::{EmittedText, Inputs, TextColumn};
+use crate::prove::{Rows, Value};
 use crate::types::Base;
 
-pub(crate) use check::{check, complete, parse};
+pub(crate) use check::{check, complete, parse, recorded};
 
 /// The name of the index beside the query files.
 pub const INDEX_FILE: &str = "diglot.json";
@@ -29,9 +30,11 @@ pub const VERSION: u32 = 1;
 #[derive(Debug, Clone, Default)]
 pub struct Described {
     /// One type per parameter, as sqlx serializes its type information; `None` on SQLite, which knows none.
-    pub params: Option<Vec<Value>>,
+    pub params: Option<Vec<Json>>,
     /// The columns of the statement that returns rows; none when no statement does.
     pub columns: Vec<DescribedColumn>,
+    /// The rows of a text that gives the same at all times, where they came in time and were few.
+    pub rows: Option<Rows>,
 }
 
 /// What an engine said of one result column.
@@ -40,7 +43,7 @@ pub struct DescribedColumn {
     /// The name that the client sees.
     pub name: String,
     /// The type, as sqlx serializes its type information: `"Int8"`, `"Text"`, `"Null"`.
-    pub type_info: Value,
+    pub type_info: Json,
     /// Whether it may be NULL, where the engine knows.
     pub nullable: Option<bool>,
 }
@@ -65,6 +68,9 @@ pub struct Record {
     pub params: Vec<String>,
     /// The result columns in order.
     pub columns: Vec<RecordedColumn>,
+    /// The rows of a text that gives the same at all times, as the types of its columns write their values.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rows: Option<Vec<Vec<String>>>,
 }
 
 /// What is remembered of one result column.
@@ -129,7 +135,15 @@ pub fn record(text: &EmittedText, described: &Described) -> Record {
             RecordedColumn { name: column.name.clone(), ty, nullable }
         })
         .collect();
-    Record { hash: digest(text.sql.as_bytes()), params, columns }
+    let rows = described.rows.as_ref().and_then(|rows| rows.iter().map(|row| written(text, row)).collect());
+    Record { hash: digest(text.sql.as_bytes()), params, columns, rows }
+}
+
+/// A row as the types of the columns write its values; none where one of them does not have its column's type.
+fn written(text: &EmittedText, row: &[Value]) -> Option<Vec<String>> {
+    let value =
+        |(value, column): (&Value, &TextColumn)| Some(value.clone().into_base(column.base.as_ref()?)?.to_string());
+    (row.len() == text.columns.len()).then(|| row.iter().zip(&text.columns).map(value).collect())?
 }
 
 /// The columns that somebody reads: none where the API throws the rows away, so that sqlx does too.
@@ -144,7 +158,7 @@ fn read<'d>(text: &EmittedText, described: &'d Described) -> &'d [DescribedColum
 pub fn query_file(text: &EmittedText, described: &Described) -> (String, String) {
     let hash = digest(text.sql.as_bytes());
     let sqlite = text.dialect == Dialect::Sqlite;
-    let columns: Vec<Value> = read(text, described)
+    let columns: Vec<Json> = read(text, described)
         .iter()
         .enumerate()
         .map(|(ordinal, column)| {
@@ -152,13 +166,13 @@ pub fn query_file(text: &EmittedText, described: &Described) -> (String, String)
             serde_json::json!({ "ordinal": ordinal, "name": name, "type_info": column.type_info })
         })
         .collect();
-    let nullable: Vec<Value> = read(text, described)
+    let nullable: Vec<Json> = read(text, described)
         .iter()
         .enumerate()
         .map(|(i, column)| match (sqlite, column.nullable) {
-            (true, _) => Value::Bool(true),
-            (false, Some(nullable)) => Value::Bool(nullable),
-            (false, None) => text.columns.get(i).map_or(Value::Null, |inferred| Value::Bool(inferred.nullable)),
+            (true, _) => Json::Bool(true),
+            (false, Some(nullable)) => Json::Bool(nullable),
+            (false, None) => text.columns.get(i).map_or(Json::Null, |inferred| Json::Bool(inferred.nullable)),
         })
         .collect();
     let parameters = match &described.params {
@@ -203,7 +217,7 @@ pub fn schema_digests(inputs: &Inputs) -> BTreeMap<String, String> {
 }
 
 /// The logical type behind sqlx's name for a type of either engine, if it has one.
-pub fn engine_base(type_info: &Value) -> Option<Base> {
+pub fn engine_base(type_info: &Json) -> Option<Base> {
     Some(match type_info.as_str()? {
         "Bool" => Base::Bool,
         "Int2" => Base::Int16,
@@ -223,7 +237,7 @@ pub fn engine_base(type_info: &Value) -> Option<Base> {
     })
 }
 
-fn engine_word(type_info: &Value) -> String {
+fn engine_word(type_info: &Json) -> String {
     match (engine_base(type_info), type_info.as_str()) {
         (Some(base), _) => base.word().to_owned(),
         (None, Some(name)) => name.to_lowercase(),

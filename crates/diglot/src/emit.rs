@@ -47,8 +47,8 @@ pub(crate) fn emit(sources: &Sources, signature: &Signature, page: &PageOf<'_>) 
         declared: declares(page, &column.name) || narrowed.get(i) == Some(&true),
     });
     let (spare, place) = (spare(page, &params), page.raw.name_span);
-    let columns = columns.collect();
-    EmittedText { noun, name, variant, dialect, place, sql, places, parts, result, params, spare, columns }
+    let (constant, columns) = (page.tree.is_constant(), columns.collect());
+    EmittedText { noun, name, variant, dialect, place, sql, places, parts, result, params, spare, constant, columns }
 }
 
 fn takes_digits(page: &PageOf<'_>, param: &Param) -> bool {

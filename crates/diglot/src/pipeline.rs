@@ -3,7 +3,9 @@
 //! Every pass reports what it finds and hands on what it understood, so that the findings of all files come
 //! out at once.
 
+mod constant;
 mod optional;
+mod owners;
 mod pairs;
 mod project;
 #[cfg(test)]
@@ -15,7 +17,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use crate::baseline::{self, Baseline};
+use crate::answers::{self, Index};
+use crate::baseline::Baseline;
 use crate::config::{Config, Places, Queries};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::dialect::Dialect;
@@ -23,10 +26,11 @@ use crate::infer::{self, PageOf, Signature};
 use crate::kept::{self, Kept, Outcome, Outcomes};
 use crate::page::{Page, RawStatement};
 use crate::schema::Schema;
-use crate::source::{FileId, Sources, Span};
+use crate::source::{FileId, Sources};
 use crate::tree::{SourceKind, Statement};
-use crate::{answers, codegen, compare, emit, render, rules, schema, split};
+use crate::{codegen, compare, emit, render, rules, schema, split};
 use optional::Reading;
+use owners::Owners;
 use pairs::{Entry, Pairing};
 
 pub use optional::Variant;
@@ -49,6 +53,8 @@ pub struct Inputs {
     pub previous: Option<String>,
     /// Whether answers that are missing or out of date are findings. `prepare` turns it off while it asks.
     pub check_answers: bool,
+    /// Whether the engines are about to be asked: what their rows decide is no finding yet.
+    pub asking: bool,
     /// What was found while the files were read: text that is not UTF-8, a bad `diglot.toml`.
     pub findings: Vec<Diagnostic>,
     /// How many threads work on the statements; with none and with one it is the caller's alone. What comes out is the
@@ -171,8 +177,10 @@ fn read(inputs: &Inputs, keep_facts: bool, earlier: Option<&Outcomes>) -> (Compi
     let pairing = Pairing { places: &inputs.config.sql, lockstep: inputs.config.lockstep, baseline: &baseline };
     let entries = pairing.entries(&pages, &mut found);
     let never_null = inputs.config.prove.never_null();
+    let index = inputs.answers.as_deref().and_then(answers::parse);
+    let index = index.as_ref();
     let statements = |part: &[Entry<'_>]| {
-        let new = || Run::new(inputs, &schemas, &never_null, keep_facts);
+        let new = || Run::new(inputs, &schemas, &never_null, index, keep_facts);
         let mut run = new();
         for entry in part {
             match earlier {
@@ -182,7 +190,7 @@ fn read(inputs: &Inputs, keep_facts: bool, earlier: Option<&Outcomes>) -> (Compi
         }
         run
     };
-    let mut run = Run { found, stats: schema_stats, ..Run::new(inputs, &schemas, &never_null, keep_facts) };
+    let mut run = Run { found, stats: schema_stats, ..Run::new(inputs, &schemas, &never_null, index, keep_facts) };
     threads::in_parts(&entries, inputs.threads, statements).into_iter().for_each(|part| run.add(part));
     let outcomes = std::mem::take(&mut run.outcomes);
     let (compiled, broken) = run.finish(&entries, &pages, baseline);
@@ -286,6 +294,10 @@ struct Run<'a> {
     schemas: &'a [Schema; 2],
     /// Columns, by table, into which no program writes NULL.
     never_null: &'a BTreeSet<(String, String)>,
+    /// What the engines answered.
+    index: Option<&'a Index>,
+    /// Whether answers have settled what the pages' texts leave open.
+    settled: bool,
     found: Vec<Diagnostic>,
     signatures: Vec<Signature>,
     texts: Vec<EmittedText>,
@@ -310,12 +322,15 @@ impl<'a> Run<'a> {
         inputs: &'a Inputs,
         schemas: &'a [Schema; 2],
         never_null: &'a BTreeSet<(String, String)>,
+        index: Option<&'a Index>,
         keep_facts: bool,
     ) -> Self {
         Self {
             inputs,
             schemas,
             never_null,
+            index,
+            settled: false,
             found: Vec::new(),
             signatures: Vec::new(),
             texts: Vec::new(),
@@ -363,8 +378,8 @@ impl<'a> Run<'a> {
             }
             None => {
                 self.statement(entry);
-                let Self { found, steps, broken, doubtful, .. } = &self;
-                if !(found.is_empty() && steps.is_empty() && broken.is_empty() && doubtful.is_empty()) {
+                let Self { settled, found, steps, broken, doubtful, .. } = &self;
+                if *settled || !(found.is_empty() && steps.is_empty() && broken.is_empty() && doubtful.is_empty()) {
                     return self;
                 }
                 Outcome { signatures: self.signatures.clone(), texts: self.texts.clone(), stats: self.stats }
@@ -416,8 +431,10 @@ impl<'a> Run<'a> {
             let page = |dialect: Dialect| reading.page(self.schemas, dialect);
             let mut found = Vec::new();
             if let (Some(sqlite), Some(pg)) = (page(Dialect::Sqlite), page(Dialect::Pg)) {
-                let outcome =
-                    compare::compare(config, self.never_null, &self.inputs.sources, &sqlite, &pg, self.facts.is_some());
+                let (sources, facts) = (&self.inputs.sources, self.facts.is_some());
+                let mut outcome = compare::compare(config, self.never_null, sources, &sqlite, &pg, facts);
+                let pages = [&sqlite, &pg];
+                self.settled |= constant::settle(self.inputs, self.index, signature.as_ref(), pages, &mut outcome);
                 found.extend(outcome.found);
                 if at == 0 {
                     self.steps.extend(rules::transaction::Step::of(&pg, &sqlite));
@@ -497,8 +514,8 @@ impl<'a> Run<'a> {
         self.waived.iter().for_each(|waived| waived.show_both(&mut self.found));
         pairs::camel_names(entries, &mut self.found);
         self.found.extend(rules::transaction::check(&self.steps));
-        let index = self.inputs.answers.as_deref().and_then(answers::parse);
-        if let Some(index) = &index {
+        let index = self.index;
+        if let Some(index) = index {
             answers::complete(index, &mut self.texts, &mut self.signatures);
         }
         let owners = Owners::of(pages);
@@ -516,7 +533,7 @@ impl<'a> Run<'a> {
         // Without macros nothing needs answers; those that are there must be true.
         let needs_answers = self.inputs.config.generate.queries == Queries::Macros || index.is_some();
         if self.inputs.check_answers && needs_answers && !has_errors(&self.found) {
-            let findings = answers::check(self.inputs, index.as_ref(), &self.texts);
+            let findings = answers::check(self.inputs, index, &self.texts);
             self.found.extend(findings);
         }
         if self.inputs.findings.iter().any(|finding| finding.rule == "bad-config") {
@@ -539,29 +556,6 @@ impl<'a> Run<'a> {
             facts: self.facts.unwrap_or_default(),
         };
         (compiled, self.broken)
-    }
-}
-
-/// Which statement holds which bytes of which file.
-struct Owners<'p>(Vec<(Span, &'p str)>);
-
-impl<'p> Owners<'p> {
-    fn of(pages: &'p [Page]) -> Self {
-        let mut spans: Vec<(Span, &str)> =
-            pages.iter().flat_map(|page| &page.statements).map(|raw| (raw.span, raw.name.as_str())).collect();
-        spans.sort();
-        Self(spans)
-    }
-
-    /// What a baseline calls that which a finding is about.
-    fn subject(&self, finding: &Diagnostic) -> String {
-        let owner = finding.labels.iter().find(|label| label.primary).and_then(|label| {
-            let before =
-                self.0.partition_point(|(span, _)| (span.file, span.start) <= (label.span.file, label.span.start));
-            let (span, name) = self.0.get(before.checked_sub(1)?)?;
-            (span.file == label.span.file && label.span.start < span.end).then_some(*name)
-        });
-        owner.map_or_else(|| baseline::named(&finding.message), str::to_owned)
     }
 }
 

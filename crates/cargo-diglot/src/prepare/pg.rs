@@ -17,7 +17,7 @@ use sqlx::postgres::{PgConnectOptions, PgConnection, PgDatabaseError, PgErrorPos
 use sqlx::{AssertSqlSafe, Connection, Executor, Postgres, SqlSafeStr, Type};
 
 use super::statements::statements;
-use super::{Asked, Project, Refusal, columns, migrations};
+use super::{Asked, Project, Refusal, columns, migrations, rows};
 use crate::failure::Failure;
 
 /// How long a server may take to answer the first time.
@@ -95,7 +95,10 @@ pub(super) async fn ask(project: &Project<'_>, scratch: &Scratch) -> Result<Aske
     generic.map_err(Failure::engine("ask for generic plans"))?;
     for (index, text) in project.texts(Dialect::Pg) {
         match describe(&mut connection, text).await {
-            Ok(described) => asked.answers.push((index, described)),
+            Ok(described) => {
+                let rows = rows::of_pg(&mut connection, text).await?;
+                asked.answers.push((index, Described { rows, ..described }));
+            }
             Err(refusal) => asked.findings.push(project.refused(text, refusal?)),
         }
         project.progress.inc(1);
@@ -152,8 +155,8 @@ async fn describe(connection: &mut PgConnection, text: &EmittedText) -> Result<D
     // What is prepared with types stays in the connection's cache, and describing finds it there.
     connection.prepare_with(sql(), &types).await.map_err(refused)?;
     let describe = connection.describe(sql()).await.map_err(refused)?;
-    let described =
-        Described { params: Some(params(&describe).map_err(refused)?), columns: columns(&describe).map_err(refused)? };
+    let params = Some(params(&describe).map_err(refused)?);
+    let described = Described { params, columns: columns(&describe).map_err(refused)?, rows: None };
     explain(connection, &text.sql, &types).await?;
     Ok(described)
 }

@@ -10,7 +10,7 @@ use diglot::dialect::Dialect;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
 use sqlx::{AssertSqlSafe, Connection, Executor, SqlSafeStr};
 
-use super::{Asked, Project, Refusal, columns, migrations};
+use super::{Asked, Project, Refusal, columns, migrations, rows};
 use crate::failure::Failure;
 
 /// Asks about every text of the SQLite pages.
@@ -30,7 +30,10 @@ pub(super) async fn ask(project: &Project<'_>) -> Result<Asked, Failure> {
         };
         let explained = explain(&mut connection, &text.parts).await;
         match described.and_then(|described| explained.map(|()| described)) {
-            Ok(described) => asked.answers.push((index, described)),
+            Ok(described) => {
+                let rows = rows::of_sqlite(&mut connection, text).await;
+                asked.answers.push((index, Described { rows, ..described }));
+            }
             Err(error) => asked.findings.push(project.refused(text, Refusal::of(error, None)?)),
         }
         project.progress.inc(1);
@@ -56,7 +59,7 @@ pub(crate) async fn migrated(inputs: &Inputs) -> Result<SqliteConnection, Failur
 
 async fn describe(connection: &mut SqliteConnection, sql: &str) -> Result<Described, sqlx::Error> {
     let describe = connection.describe(AssertSqlSafe(sql.to_owned()).into_sql_str()).await?;
-    Ok(Described { params: None, columns: columns(&describe)? })
+    Ok(Described { columns: columns(&describe)?, ..Described::default() })
 }
 
 async fn explain(connection: &mut SqliteConnection, parts: &[String]) -> Result<(), sqlx::Error> {

@@ -34,6 +34,7 @@ fn text(dialect: Dialect, name: &str, sql: &str, params: &[(&str, Base)]) -> Emi
             .map(|(name, base)| TextParam { name: (*name).into(), ty: Type::required(base.clone()), digits: false })
             .collect(),
         spare: 0,
+        constant: false,
         columns: Vec::new(),
     }
 }

@@ -8,10 +8,11 @@ use diglot::{EmittedText, Inputs};
 use sqlx::postgres::PgConnection;
 use sqlx::{AssertSqlSafe, Executor, SqlSafeStr};
 
-use super::{Ran, arguments, fault, values};
+use super::{Ran, arguments, fault};
 use crate::failure::Failure;
 use crate::host::Host;
 use crate::prepare::pg as prepare;
+use crate::values;
 
 pub(super) struct Pg {
     connection: PgConnection,

@@ -8,9 +8,10 @@ use diglot::{EmittedText, Inputs};
 use sqlx::sqlite::SqliteConnection;
 use sqlx::{AssertSqlSafe, Executor, SqlSafeStr};
 
-use super::{Ran, arguments, fault, values};
+use super::{Ran, arguments, fault};
 use crate::failure::Failure;
 use crate::prepare::sqlite as prepare;
+use crate::values;
 
 pub(super) struct Sqlite {
     connection: SqliteConnection,

@@ -21,7 +21,7 @@ pub(crate) fn complete(index: &Index, texts: &mut [EmittedText], signatures: &mu
         signatures.iter().enumerate().map(|(at, signature)| (signature.name.clone(), at)).collect();
     let lacks = |text: &&mut EmittedText| text.dialect == Dialect::Pg && text.columns.iter().any(|c| c.base.is_none());
     for text in texts.iter_mut().filter(lacks) {
-        let Some(record) = index.texts.get(&key(text)).filter(|record| fits(record, text)) else { continue };
+        let Some(record) = recorded(index, text) else { continue };
         let signature = places.get(&text.name).and_then(|at| signatures.get_mut(*at));
         let mut shown = signature.map(|signature| signature.columns.iter_mut().collect::<Vec<_>>()).unwrap_or_default();
         for (i, (column, recorded)) in text.columns.iter_mut().zip(&record.columns).enumerate() {
@@ -33,6 +33,11 @@ pub(crate) fn complete(index: &Index, texts: &mut [EmittedText], signatures: &mu
             }
         }
     }
+}
+
+/// What is recorded of a text as it is now.
+pub(crate) fn recorded<'i>(index: &'i Index, text: &EmittedText) -> Option<&'i Record> {
+    index.texts.get(&key(text)).filter(|record| fits(record, text))
 }
 
 fn fits(record: &Record, text: &EmittedText) -> bool {
@@ -54,7 +59,7 @@ pub(crate) fn check(inputs: &Inputs, index: Option<&Index>, texts: &[EmittedText
         .filter(|dialect| index.schema.get(dialect.word()) != digests.get(dialect.word()))
         .map(Dialect::title)
         .collect();
-    let stale = |text: &&EmittedText| !index.texts.get(&key(text)).is_some_and(|record| fits(record, text));
+    let stale = |text: &&EmittedText| recorded(index, text).is_none();
     let stale: Vec<&EmittedText> = texts.iter().filter(stale).collect();
     if !changed.is_empty() || !stale.is_empty() {
         let span = stale.first().map_or(somewhere, |text| text.place);

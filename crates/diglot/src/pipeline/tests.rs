@@ -2,6 +2,7 @@
 
 mod answers;
 mod baseline;
+mod constant;
 mod emitted;
 mod findings;
 mod generated;

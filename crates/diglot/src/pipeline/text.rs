@@ -35,6 +35,9 @@ pub struct EmittedText {
     /// How many NULLs are bound behind the parameters of a unit of SQLite. The driver binds the next argument to every
     /// number that a statement of the unit skips, and stops binding when it has none left.
     pub spare: usize,
+    /// Whether it gives the same rows at all times: it reads no table, takes no parameter, and asks neither the clock
+    /// nor a locale. `prepare` records the rows of such a text.
+    pub constant: bool,
     /// The columns of its result as the API shows them.
     pub columns: Vec<TextColumn>,
 }

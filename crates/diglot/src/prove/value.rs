@@ -68,7 +68,7 @@ impl Value {
     }
 
     /// The value as one of another kind, where that says the same: what a column of that kind would hold.
-    pub(super) fn into_base(self, base: &Base) -> Option<Self> {
+    pub(crate) fn into_base(self, base: &Base) -> Option<Self> {
         Some(match (self, base) {
             (Self::Null, _) => Self::Null,
             (Self::Uuid(id), Base::Text) => Self::Text(hyphenated(&id)),

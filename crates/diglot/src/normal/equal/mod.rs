@@ -79,6 +79,7 @@ equivalences! {
         "../negation.rs" = "negation",
         "../write_lock.rs" = "write-lock",
         "../handed_over.rs" = "handed-over",
+        "../../pipeline/constant.rs" = "constant-rows",
     }
 }
 

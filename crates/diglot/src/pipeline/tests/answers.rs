@@ -13,12 +13,14 @@ const GET: &str = "-- name: job_get :opt\nSELECT id, size FROM job WHERE part = 
 fn described(text: &EmittedText) -> Described {
     let column = |name: &str, ty: &str, nullable| DescribedColumn { name: name.into(), type_info: ty.into(), nullable };
     match text.dialect {
-        Dialect::Sqlite => {
-            Described { params: None, columns: vec![column("id", "Blob", Some(true)), column("size", "Null", None)] }
-        }
+        Dialect::Sqlite => Described {
+            columns: vec![column("id", "Blob", Some(true)), column("size", "Null", None)],
+            ..Described::default()
+        },
         Dialect::Pg => Described {
             params: Some(vec!["Int2".into()]),
             columns: vec![column("id", "Uuid", Some(false)), column("size", "Int4", Some(true))],
+            rows: None,
         },
     }
 }

@@ -7,7 +7,7 @@ use sqlx::{Row, TypeInfo, ValueRef};
 use uuid::Uuid;
 
 /// A row of SQLite: every value is of the kind that it is stored as.
-pub(super) fn of_sqlite(row: &SqliteRow) -> Result<Vec<Value>, sqlx::Error> {
+pub(crate) fn of_sqlite(row: &SqliteRow) -> Result<Vec<Value>, sqlx::Error> {
     (0..row.len()).map(|at| sqlite(row, at)).collect()
 }
 
@@ -28,7 +28,7 @@ fn sqlite(row: &SqliteRow, at: usize) -> Result<Value, sqlx::Error> {
 }
 
 /// A row of Postgres.
-pub(super) fn of_pg(row: &PgRow) -> Result<Vec<Value>, sqlx::Error> {
+pub(crate) fn of_pg(row: &PgRow) -> Result<Vec<Value>, sqlx::Error> {
     (0..row.len()).map(|at| pg(row, at)).collect()
 }
 
