@@ -42,6 +42,17 @@ const BETWEEN_SESSIONS: [&str; 9] = [
     "unlocked-read",
 ];
 
+/// Why a case that a compiler can decide is not answered as recommended.
+const REASONS: [(&str, &str); 4] = [
+    (
+        "clock-timestamp-per-row",
+        "a warning is for what may be meant; the two counts are of different things in different words",
+    ),
+    ("decimal-literal-type", "a function that decodes an f64 would fail on every row of Postgres"),
+    ("json-arrow-on-array-text", "the same operator reads another element on each engine, so the columns differ"),
+    ("json-key-order", "one page gives the document as its text and the other one writes it anew"),
+];
+
 /// What the compiler says of a case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Answer {
@@ -124,12 +135,18 @@ fn the_catalogue_is_answered() {
     for (group, (right, all, _)) in &groups {
         table += &format!("{group:28} {right:>4} of {all:>4} {:>6.1} %\n", 100.0 * *right as f64 / *all as f64);
     }
-    println!("{table}");
     for (group, (_, _, wrong)) in &groups {
         table += &format!("\n{group}\n");
         for line in wrong {
             table += &format!("  {line}\n");
+            let name = line.split(':').next().unwrap_or_default();
+            let reason = REASONS.iter().find(|(case, _)| *case == name).map(|(_, reason)| reason);
+            if let Some(reason) = reason {
+                table += &format!("    {reason}\n");
+            }
+            assert!(reason.is_some() || !group.starts_with("static = yes"), "{name} has no reason");
         }
     }
+    println!("{table}");
     insta::assert_snapshot!("catalogue", table);
 }
