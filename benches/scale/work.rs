@@ -27,7 +27,7 @@ const CALLS: usize = 60;
 /// How often each sweep is run.
 const SWEEPS: usize = 9;
 
-/// The sweeps, which find nothing to do.
+/// The sweeps. Retention forgets old executions, the others find nothing to do.
 const SWEEP_NAMES: [&str; 12] = [
     "attempt_timeout",
     "budget_reset",
