@@ -12,10 +12,19 @@ use crate::source::Span;
 pub(crate) enum Verdict {
     /// The pages say the same, perhaps in other words.
     Same,
+    /// They differ in words, and the engines' rows show that the statement means the same.
+    ByRows,
     /// They differ, and the declaration at this place says why.
     Declared(Span),
     /// They differ.
     Differs,
+}
+
+impl Verdict {
+    /// Whether the pages mean the same.
+    pub(crate) fn is_same(self) -> bool {
+        matches!(self, Verdict::Same | Verdict::ByRows)
+    }
 }
 
 /// A fact of the SQLite page beside the one of the Postgres page that it was compared with.

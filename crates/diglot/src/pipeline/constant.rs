@@ -86,6 +86,10 @@ pub(super) fn settle(
         }
     }
     compared.found.retain(|finding| !is_decided(finding));
-    compared.rows.iter_mut().filter(|row| row.verdict == Verdict::Differs).for_each(|row| row.verdict = Verdict::Same);
+    compared
+        .rows
+        .iter_mut()
+        .filter(|row| row.verdict == Verdict::Differs)
+        .for_each(|row| row.verdict = Verdict::ByRows);
     true
 }

@@ -115,11 +115,12 @@ impl Entry<'_> {
         files.map(|file| file.path.clone()).collect()
     }
 
-    /// How many facts are the same, declared to differ, and not declared.
-    pub(super) fn counts(&self) -> [usize; 3] {
+    /// How many facts are the same, the same by their rows, declared to differ, and not declared.
+    pub(super) fn counts(&self) -> [usize; 4] {
         let count = |wanted: fn(&Verdict) -> bool| self.rows.iter().filter(|row| wanted(&row.verdict)).count();
         [
             count(|verdict| *verdict == Verdict::Same),
+            count(|verdict| *verdict == Verdict::ByRows),
             count(|verdict| matches!(verdict, Verdict::Declared(_))),
             count(|verdict| *verdict == Verdict::Differs),
         ]
@@ -182,7 +183,7 @@ fn state(entry: &Entry<'_>) -> State {
         State::Known
     } else if entry.pages.iter().flatten().count() < 2 {
         State::Single
-    } else if entry.rows.iter().any(|row| row.verdict != Verdict::Same)
+    } else if entry.rows.iter().any(|row| !row.verdict.is_same())
         || entry.declarations.iter().any(|declaration| declaration.word == "diverges")
     {
         State::Declared

@@ -283,7 +283,7 @@ fn marks(rows: &[Row], page: usize, text: Span) -> Vec<(std::ops::Range<usize>, 
     let mut marks = Vec::new();
     for row in rows {
         let class = match row.verdict {
-            Verdict::Same => continue,
+            Verdict::Same | Verdict::ByRows => continue,
             Verdict::Declared(_) => "declared-mark",
             Verdict::Differs => "finding-mark",
         };
@@ -327,9 +327,9 @@ fn facts(entry: &Entry<'_>) -> String {
     if entry.rows.is_empty() {
         return String::new();
     }
-    let [same, declared, differ] = entry.counts();
+    let [same, by_rows, declared, differ] = entry.counts();
     let mut counts = vec![format!("{same} the same")];
-    for (count, word) in [(declared, "declared"), (differ, "different")] {
+    for (count, word) in [(by_rows, "the same by rows"), (declared, "declared"), (differ, "different")] {
         if count > 0 {
             counts.push(format!("{count} {word}"));
         }
@@ -354,6 +354,7 @@ fn facts(entry: &Entry<'_>) -> String {
 fn fact(entry: &Entry<'_>, row: &Row) -> String {
     let (class, badge) = match row.verdict {
         Verdict::Same => ("same", String::new()),
+        Verdict::ByRows => ("same", "<span class=\"badge equal\">by rows</span>".to_owned()),
         Verdict::Differs => ("finding", "<span class=\"badge finding\">differs</span>".to_owned()),
         Verdict::Declared(line) => {
             let reason = entry.declarations.iter().find(|declaration| declaration.line == line);

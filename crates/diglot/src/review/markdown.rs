@@ -3,7 +3,6 @@
 use super::changed::{Book, Change, Item};
 use super::entry::{Entry, State, dialects};
 use super::escape::{block, code, markdown};
-use crate::compare::Verdict;
 use crate::diagnostic::Diagnostic;
 use crate::source::Sources;
 
@@ -135,7 +134,7 @@ fn lines(old: &str, new: &str) -> String {
 /// The facts in which the pages differ, as a diff from SQLite to Postgres.
 fn differences(entry: &Entry<'_>) -> String {
     let mut text = String::new();
-    for row in entry.rows.iter().filter(|row| row.verdict != Verdict::Same) {
+    for row in entry.rows.iter().filter(|row| !row.verdict.is_same()) {
         let said = |page: usize| row.said[page].map_or("", |span| entry.sources.text(span));
         let line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
         text.push_str(&format!("@@ {} {} @@\n", row.kind, line(&row.item)));

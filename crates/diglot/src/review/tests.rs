@@ -1,10 +1,11 @@
 //! What a review shows, and that nothing in a file can become markup.
 
 use super::{Plans, Request, Version, compile, html, markdown};
-use crate::Inputs;
+use crate::answers::{self, Described, Record};
 use crate::config::Config;
 use crate::dialect::Dialect;
 use crate::source::{SourceFile, Sources};
+use crate::{EmittedText, Inputs};
 
 const SQLITE_SCHEMA: &str = "CREATE TABLE job (id INTEGER NOT NULL PRIMARY KEY, state TEXT NOT NULL, owner TEXT, n INTEGER NOT NULL);\n\
      CREATE TABLE lane (name TEXT NOT NULL PRIMARY KEY);";
@@ -67,6 +68,28 @@ fn every_pair_stands_with_its_state_its_tables_and_its_reasons() {
     assert!(list.contains("data-state=\"finding\"") && list.contains("order-differs"), "{list}");
     assert!(list.contains("finding-mark"), "{list}");
     assert!(page.contains("<li class=\"finding\"><b>1</b> findings</li>"), "{page}");
+}
+
+/// The engines' rows are the same: the pair is equal, and every fact that differs in words says by what.
+#[test]
+fn what_rows_settled_is_equal_and_says_so() {
+    let count = |sql: &str| format!("-- name: job_count :one\n{sql};\n");
+    let (sqlite, pg) = (
+        count("SELECT sum(column1) AS n FROM (VALUES (1), (2)) AS v"),
+        count("SELECT count(*) AS n FROM generate_series(1, 3) AS i"),
+    );
+    let mut inputs = project(&[("sqlite/job", &sqlite), ("pg/job", &pg)]);
+    let record = |text: &EmittedText| {
+        let rows = Some(vec![vec!["3".to_owned()]]);
+        (answers::key(text), Record { rows, ..answers::record(text, &Described::default()) })
+    };
+    let records = compile(&inputs).texts.iter().map(record).collect();
+    inputs.answers = Some(answers::index(&inputs, &records));
+    let [page, markdown] = page(&inputs, None, &Plans::new());
+    let pair = article(&page, "job.job_count");
+    assert!(pair.contains("data-state=\"equal\"") && pair.contains("the same by rows"), "{pair}");
+    assert!(pair.contains("<span class=\"badge equal\">by rows</span>") && !pair.contains("-mark"), "{pair}");
+    assert!(!markdown.contains("job_count"), "{markdown}");
 }
 
 #[test]
