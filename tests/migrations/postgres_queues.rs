@@ -100,26 +100,48 @@ async fn fired(pool: &PgPool, set: &str) -> Vec<String> {
     plan.into_iter().filter(|line| line.starts_with("Trigger")).collect()
 }
 
+/// A row that waits and one that runs.
+const WAITING_AND_RUNNING: &str = "
+    INSERT INTO ff_exec_core (partition_key, execution_id, lane_id, lifecycle_phase, ownership_state,
+           eligibility_state, public_state, attempt_state, created_at_ms)
+    VALUES (0, gen_random_uuid(), 'a', 'runnable', 'unowned', 'eligible_now', 'waiting', 'pending', 1),
+           (0, gen_random_uuid(), 'a', 'active', 'leased', 'not_applicable', 'running', 'running_attempt', 1)";
+
 #[tokio::test]
-async fn an_update_that_does_not_concern_the_queues_calls_no_trigger_function() {
+async fn an_update_of_what_does_not_wait_calls_no_trigger_function() {
     with_database(async |pool| {
         migrate(&pool, 1).await;
+        execute(&pool, WAITING_AND_RUNNING).await;
+        for set in ["raw_fields = '{\"progress_pct\": 5}', deadline_at_ms = 7", "priority = 3"] {
+            let fired = fired(&pool, set).await;
+            assert_eq!(fired.len(), 1, "{fired:?}");
+            assert!(
+                fired[0].contains("ff_exec_core_claimable_update_trg") && fired[0].contains("calls=1"),
+                "{fired:?}"
+            );
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn an_update_that_changes_nothing_of_the_queues_writes_nothing_there() {
+    with_database(async |pool| {
+        migrate(&pool, 1).await;
+        execute(&pool, WAITING_AND_RUNNING).await;
+        execute(&pool, WAITING_AND_RUNNING).await;
+        let versions = "SELECT c.ctid || ' ' || c.xmin FROM ff_claimable AS c
+                        UNION ALL SELECT d.ctid || ' ' || d.xmin FROM ff_delayed AS d";
         execute(
             &pool,
-            "INSERT INTO ff_exec_core (partition_key, execution_id, lane_id, lifecycle_phase, ownership_state,
-                    eligibility_state, public_state, attempt_state, created_at_ms)
-             VALUES (0, gen_random_uuid(), 'a', 'runnable', 'unowned', 'eligible_now', 'waiting', 'pending', 1),
-                    (0, gen_random_uuid(), 'a', 'active', 'leased', 'not_applicable', 'running', 'running_attempt', 1)",
+            "UPDATE ff_exec_core SET eligibility_state = 'not_eligible_until_time', deadline_at_ms = 9
+             WHERE execution_id = (SELECT min(execution_id::text)::uuid FROM ff_claimable)",
         )
         .await;
-        let unrelated = "raw_fields = '{\"progress_pct\": 5}', priority = priority, deadline_at_ms = 7";
-        assert_eq!(fired(&pool, unrelated).await, Vec::<String>::new());
-        let related = fired(&pool, "priority = 3").await;
-        assert_eq!(related.len(), 1, "{related:?}");
-        assert!(
-            related[0].contains("ff_exec_core_claimable_update_trg") && related[0].contains("calls=1"),
-            "{related:?}"
-        );
+        let before = lines(&pool, versions).await;
+        assert_eq!(before.len(), 2, "one of each queue");
+        execute(&pool, "UPDATE ff_exec_core SET raw_fields = '{\"progress_pct\": 5}', priority = priority").await;
+        assert_eq!(lines(&pool, versions).await, before);
     })
     .await;
 }

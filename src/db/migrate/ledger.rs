@@ -139,6 +139,7 @@ pub(super) const POSTGRES: &[Step] = steps!(
         "1012_sweep_indexes",
         "1013_blocked",
         "1020_trim_indexes",
+        "1021_queue_triggers",
     ]
 );
 
