@@ -20,6 +20,8 @@ pub enum Step {
     Await,
     /// Before the commit.
     Commit,
+    /// Before SQLite's log is written to the disk, after the commit. A failure there is the end of the backend.
+    Sync,
 }
 
 /// Answers `Some` error where a test wants the door to fail: the step and the operation's name go in.

@@ -5,6 +5,7 @@
 //! so that nobody meets a locked table. This module opens connections and names what is particular.
 
 use std::ops::Range;
+use std::path::PathBuf;
 use std::str::FromStr as _;
 use std::sync::OnceLock;
 
@@ -13,7 +14,7 @@ use ff_core::backend::BackendTag;
 use ff_core::partition::PartitionConfig;
 use ff_core::types::{BudgetId, FlowId, QuotaPolicyId};
 use sqlx::error::{DatabaseError, ErrorKind};
-use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection, SqliteJournalMode, SqlitePoolOptions};
+use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
 use sqlx::{ConnectOptions as _, Connection as _, SqlitePool};
 
 use super::dialect::{Dialect, Store, SubscriptionWords};
@@ -105,6 +106,8 @@ impl Dialect for Sqlite {
 pub(crate) struct Opening {
     options: SqliteConnectOptions,
     in_memory: bool,
+    /// It has a write-ahead log.
+    has_log: bool,
     readers: u32,
     /// How many pages the file may have; a test's full disk.
     page_limit: Option<u32>,
@@ -117,10 +120,11 @@ impl Opening {
             .create_if_missing(true)
             .statement_cache_capacity(STATEMENT_CACHE)
             .disable_statement_logging();
-        if wal && !in_memory {
+        let has_log = wal && !in_memory;
+        if has_log {
             options = options.journal_mode(SqliteJournalMode::Wal);
         }
-        Ok(Self { options, in_memory, readers: readers.max(1), page_limit: None })
+        Ok(Self { options, in_memory, has_log, readers: readers.max(1), page_limit: None })
     }
 
     /// The same for a file that may not grow beyond that many pages.
@@ -138,8 +142,28 @@ impl Opening {
         SqliteConnection::connect_with(&self.options).await
     }
 
-    /// Opens the connection for writes.
+    /// Where the write-ahead log is, if there is one: beside the file itself, whatever links lead there.
+    pub(super) fn log(&self) -> Option<std::io::Result<PathBuf>> {
+        self.has_log.then(|| {
+            let mut path = self.options.get_filename().canonicalize()?.into_os_string();
+            path.push("-wal");
+            Ok(path.into())
+        })
+    }
+
+    /// Opens a connection for writes that wait for the disk by themselves.
     pub(crate) async fn writer(&self) -> Result<SqliteConnection, sqlx::Error> {
+        SqliteConnection::connect_with(&self.writing()).await
+    }
+
+    /// Opens the connection for grouped writes. Where there is a log, its commits do not wait for the disk;
+    /// [`tx::log`](super::tx::log) does.
+    pub(super) async fn group_writer(&self) -> Result<SqliteConnection, sqlx::Error> {
+        let synchronous = if self.has_log { SqliteSynchronous::Normal } else { SqliteSynchronous::Full };
+        SqliteConnection::connect_with(&self.writing().synchronous(synchronous)).await
+    }
+
+    fn writing(&self) -> SqliteConnectOptions {
         let mut options = self.options.clone();
         if !self.in_memory {
             options = options.pragma("wal_autocheckpoint", CHECKPOINT_PAGES);
@@ -147,7 +171,7 @@ impl Opening {
         if let Some(pages) = self.page_limit {
             options = options.pragma("max_page_count", pages.to_string());
         }
-        SqliteConnection::connect_with(&options).await
+        options
     }
 }
 
@@ -202,7 +226,13 @@ impl Drop for SqliteStore {
 impl Store<Sqlite> for SqliteStore {
     async fn run<O: Operation<Sqlite>>(&self, operation: O) -> Result<O::Answer, EngineError> {
         match (&self.readers, operation.kind()) {
-            (Some(readers), Kind::Read | Kind::Survey) => readers.run(operation).await,
+            (Some(readers), Kind::Read | Kind::Survey) => {
+                let answer = readers.run(operation).await;
+                if let Some(log) = self.writer.log() {
+                    log.reached().await?;
+                }
+                answer
+            }
             _ => self.writer.run(operation).await,
         }
     }

@@ -20,6 +20,8 @@ use futures_core::future::BoxFuture;
 
 #[cfg(feature = "sqlite")]
 pub(super) mod group;
+#[cfg(feature = "sqlite")]
+pub(super) mod log;
 
 /// How often an operation is tried in all.
 pub(crate) const MAX_ATTEMPTS: u32 = 3;

@@ -42,6 +42,9 @@ impl Tuning {
 impl SqliteBackend {
     /// Opens the database at `path`, which is made when it is missing, with up to eight read connections and WAL.
     ///
+    /// What is answered is on the disk. If the disk fails, every operation fails from then on, until all handles are
+    /// dropped and the file is opened again.
+    ///
     /// `:memory:` is a database in memory that all handles of this process share. Handles on one path share
     /// everything, and the last one closes it.
     ///

@@ -1,16 +1,18 @@
-//! One physical transaction for all operations that wait: SQLite's single writer.
+//! One physical transaction for many operations that wait: SQLite's single writer.
 //!
-//! A thread owns the write connection. It takes what waits, runs it between one begin and one commit,
-//! and answers after the commit, so that many operations share one wait for the disk. Operations that
-//! arrive meanwhile still join. A write that refuses is undone to its savepoint alone. When a member
-//! fails in the database, the group is rolled back and every member runs again by itself, so nobody
-//! pays for a neighbour.
+//! A thread owns the write connection. It takes what waits and runs it between one begin and one commit, so
+//! that many operations share one wait for the disk. Operations that arrive meanwhile still join, up to half
+//! of all that are on their way: while one half waits for the disk ([`log`](super::log)), which also answers
+//! it, the other half runs. A write that refuses is undone to its savepoint alone. When a member fails in the
+//! database, the group is rolled back and every member runs again by itself, so nobody pays for a neighbour.
 //!
 //! It is a thread of its own because the backend may outlive the runtime that opened it: one file has
 //! one writer in a process, whoever asks. A caller that stops waiting changes nothing here.
 
 use std::any::Any;
+use std::collections::VecDeque;
 use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use std::thread::{JoinHandle, yield_now};
 
@@ -21,6 +23,7 @@ use sqlx::{Connection as _, SqliteConnection};
 use tokio::sync::oneshot;
 use tracing::Instrument as _;
 
+use super::log::{Batch, Log};
 use super::{Kind, MAX_ATTEMPTS, Operation, Surroundings, Wakes, pause_after, span};
 use crate::db::executor::{block_on, stay_on_this_cpu};
 use crate::db::fault::{Faults, Step};
@@ -31,14 +34,22 @@ use crate::error::{Abort, transport};
 /// How many operations share a commit at most; bounds what a failure repeats and how long the first waits.
 const GROUP_LIMIT: usize = 64;
 
-/// How often the thread gives way to those it just answered.
+/// How often a thread gives way before it sleeps until something comes.
 const YIELDS: u32 = 200;
 
-/// The words that take SQLite's write lock at once, instead of at the first write.
+/// Takes SQLite's write lock at once, instead of at the first write.
 const BEGIN: &str = "BEGIN IMMEDIATE";
 
+/// Also tells how many rows the connection has written so far, so that a commit of nothing is known.
+const COMMIT: &str = "COMMIT; SELECT total_changes()";
+
+const ROLLBACK: &str = "ROLLBACK";
+const SAVEPOINT: &str = "SAVEPOINT member";
+const RELEASE: &str = "RELEASE member";
+const UNDO: &str = "ROLLBACK TO member; RELEASE member";
+
 /// An operation that waits for the writer, whatever it answers.
-trait Member: Send {
+pub(super) trait Member: Send {
     fn name(&self) -> &'static str;
     fn kind(&self) -> Kind;
     /// Nobody waits for the answer any more.
@@ -49,12 +60,12 @@ trait Member: Send {
     fn settle(self: Box<Self>, around: &Surroundings);
     /// Answers with a failure of the transaction.
     fn fail(self: Box<Self>, error: sqlx::Error);
-    /// The driver's error that is kept, if there is one.
-    fn driver_error(&mut self) -> Option<sqlx::Error>;
+    /// Why its run failed.
+    fn driver_error(&mut self) -> sqlx::Error;
 }
 
 /// How a member's run ended.
-enum Ran {
+pub(super) enum Ran {
     /// Keep what it did.
     Done,
     /// It decided against it; nothing of it may stay.
@@ -120,10 +131,10 @@ impl<O: Operation<Sqlite>> Member for Waiting<O> {
         let _ = self.answer.send(Err(Abort::from(error).into_engine::<Sqlite>()));
     }
 
-    fn driver_error(&mut self) -> Option<sqlx::Error> {
+    fn driver_error(&mut self) -> sqlx::Error {
         match self.result.take() {
-            Some(Err(Abort::Driver(error))) => Some(error),
-            _ => None,
+            Some(Err(Abort::Driver(error))) => error,
+            _ => sqlx::Error::WorkerCrashed,
         }
     }
 }
@@ -137,26 +148,41 @@ fn panicked(panic: &(dyn Any + Send)) -> sqlx::Error {
 /// The way to the writer. Dropping it lets the writer finish what waits, close its connection and end.
 pub(in crate::db) struct Writer {
     queue: Option<Sender<Box<dyn Member>>>,
-    thread: Option<JoinHandle<()>>,
+    threads: Vec<JoinHandle<()>>,
+    log: Option<Arc<Log>>,
 }
 
 impl Writer {
-    /// Starts the writer, which opens a connection of its own.
+    /// Starts the writer, which opens a connection of its own, and what makes its commits durable.
     pub(in crate::db) async fn start(opening: Opening, around: Surroundings) -> Result<Self, sqlx::Error> {
         let (queue, waiting) = channel();
+        let (durable, batches) = channel();
         let (tell, opened) = oneshot::channel();
         let run = move || {
             stay_on_this_cpu();
-            let connection = match block_on(opening.writer()) {
-                Ok(connection) => connection,
+            let opened = block_on(opening.group_writer()).and_then(|connection| {
+                let log = opening.log().map(|path| Log::open(path?, around.clone())).transpose()?;
+                Ok((connection, log.map(Arc::new)))
+            });
+            let (connection, log) = match opened {
+                Ok(opened) => opened,
                 Err(error) => return drop(tell.send(Err(error))),
             };
-            let _ = tell.send(Ok(()));
-            Group { opening, connection, is_suspect: false, waiting, around }.serve();
+            let _ = tell.send(Ok(log.clone()));
+            let ready = VecDeque::new();
+            Group { opening, connection, is_suspect: false, changes: 0, waiting, ready, log, durable, around }.serve();
         };
-        let thread = std::thread::Builder::new().name("ff-sqlite-writer".into()).spawn(run)?;
-        opened.await.map_err(|_| sqlx::Error::WorkerCrashed)??;
-        Ok(Self { queue: Some(queue), thread: Some(thread) })
+        let mut threads = vec![spawn("ff-sqlite-writer", run)?];
+        let log = opened.await.map_err(|_| sqlx::Error::WorkerCrashed)??;
+        if let Some(log) = log.clone() {
+            threads.push(spawn("ff-sqlite-log", move || log.serve(&batches))?);
+        }
+        Ok(Self { queue: Some(queue), threads, log })
+    }
+
+    /// What its commits wait for; nothing where a commit waits for the disk by itself.
+    pub(in crate::db) fn log(&self) -> Option<&Log> {
+        self.log.as_deref()
     }
 
     /// Runs an operation in the writer's next transaction, or the one after.
@@ -179,7 +205,7 @@ impl Writer {
     /// Lets the writer finish what waits, and waits until its connection is closed.
     pub(in crate::db) fn stop(&mut self) {
         self.queue = None;
-        if let Some(thread) = self.thread.take() {
+        for thread in self.threads.drain(..) {
             let _ = thread.join();
         }
     }
@@ -191,25 +217,50 @@ impl Drop for Writer {
     }
 }
 
+fn spawn(name: &str, run: impl FnOnce() + Send + 'static) -> std::io::Result<JoinHandle<()>> {
+    std::thread::Builder::new().name(name.into()).spawn(run)
+}
+
+/// Waits for the next message; none when nobody can send any more. What comes next is likely to come at once,
+/// sooner than a parked thread wakes, so the thread gives way a number of times before it parks.
+pub(super) fn receive<T>(waiting: &Receiver<T>) -> Option<T> {
+    for _ in 0..YIELDS {
+        match waiting.try_recv() {
+            Ok(message) => return Some(message),
+            Err(TryRecvError::Disconnected) => return None,
+            Err(TryRecvError::Empty) => yield_now(),
+        }
+    }
+    waiting.recv().ok()
+}
+
+/// Says a statement that begins or ends a transaction.
+async fn say(connection: &mut SqliteConnection, statement: &'static str) -> Result<(), sqlx::Error> {
+    sqlx::query(statement).execute(connection).await.map(drop)
+}
+
 /// The writer's side.
 struct Group {
     opening: Opening,
     connection: SqliteConnection,
-    /// A transaction failed, so the connection may not be where its driver thinks it is.
+    /// A rollback failed, so nobody knows where the connection is.
     is_suspect: bool,
+    /// How many rows the connection has written.
+    changes: i64,
     waiting: Receiver<Box<dyn Member>>,
+    /// Has arrived, and is not in a group yet.
+    ready: VecDeque<Box<dyn Member>>,
+    log: Option<Arc<Log>>,
+    durable: Sender<Batch>,
     around: Surroundings,
 }
 
 impl Group {
     fn serve(mut self) {
-        let mut members = Vec::new();
-        let mut answered = 0;
-        while self.gather(&mut members, answered) {
-            answered = members.len();
+        while let Some(mut members) = self.gather() {
             members.retain(|member| !member.is_abandoned());
             if !members.is_empty() {
-                block_on(self.run(&mut members));
+                block_on(self.run(members));
             }
         }
         if let Err(error) = block_on(self.connection.close()) {
@@ -217,41 +268,38 @@ impl Group {
         }
     }
 
-    /// Waits for operations; false when nobody can send any more. Whoever was just answered is likely to come
-    /// back at once, sooner than a parked thread wakes, and those who come together share a commit. So the
-    /// thread gives way a number of times before it goes on with fewer, or parks.
-    fn gather(&self, members: &mut Vec<Box<dyn Member>>, answered: usize) -> bool {
-        let mut yields = 0;
-        while members.len() < GROUP_LIMIT {
-            match self.waiting.try_recv() {
-                Ok(member) => members.push(member),
-                Err(TryRecvError::Disconnected) => return !members.is_empty(),
-                Err(TryRecvError::Empty) if members.len() < answered.max(1) && yields < YIELDS => {
-                    yields += 1;
-                    yield_now();
-                }
-                Err(TryRecvError::Empty) if members.is_empty() => match self.waiting.recv() {
-                    Ok(member) => members.push(member),
-                    Err(_) => return false,
-                },
-                Err(TryRecvError::Empty) => break,
-            }
+    /// Waits for operations; none when nobody can send any more.
+    fn gather(&mut self) -> Option<Vec<Box<dyn Member>>> {
+        if self.ready.is_empty() {
+            self.ready.push_back(receive(&self.waiting)?);
         }
-        true
+        let mut members = Vec::new();
+        self.join(&mut members);
+        Some(members)
+    }
+
+    /// Lets those who have arrived join: half of all that are on their way, so that the other half runs while
+    /// these wait for the disk; all of them where a commit waits for the disk by itself.
+    fn join(&mut self, members: &mut Vec<Box<dyn Member>>) {
+        self.ready.extend(self.waiting.try_iter());
+        let arrived = members.len() + self.ready.len();
+        let share = self.log.as_ref().map_or(arrived, |log| (arrived + log.in_flight()).div_ceil(2));
+        let room = share.min(GROUP_LIMIT).saturating_sub(members.len()).min(self.ready.len());
+        members.extend(self.ready.drain(..room));
     }
 
     /// Runs the members together or, when that fails, one by one; all are answered.
-    async fn run(&mut self, members: &mut Vec<Box<dyn Member>>) {
+    async fn run(&mut self, mut members: Vec<Box<dyn Member>>) {
         // A write that is alone needs no savepoint, as long as nobody joins it.
         let together = members.len() > 1 || members.iter().all(|member| member.kind() != Kind::Write);
-        let ended = if together { self.commit_together(members).await } else { Together::RolledBack };
+        let ended = if together { self.commit_together(&mut members).await } else { Together::RolledBack };
         match ended {
-            Together::Committed => members.drain(..).for_each(|member| member.settle(&self.around)),
-            Together::NotBegun(error) => members.drain(..).for_each(|member| member.fail(shared(&error))),
+            Together::Committed(commit) => self.answer(members, commit),
+            Together::NotBegun(error) => members.into_iter().for_each(|member| member.fail(shared(&error))),
             Together::RolledBack => {
-                for mut member in members.drain(..) {
+                for mut member in members {
                     match self.commit_alone(member.as_mut()).await {
-                        Ok(()) => member.settle(&self.around),
+                        Ok(commit) => self.answer(vec![member], commit),
                         Err(error) => member.fail(error),
                     }
                 }
@@ -259,63 +307,71 @@ impl Group {
         }
     }
 
+    /// Answers once the commit is durable. Who is alone is not handed to another thread for that.
+    fn answer(&self, members: Vec<Box<dyn Member>>, Commit { number, wrote }: Commit) {
+        let Some(log) = &self.log else {
+            return members.into_iter().for_each(|member| member.settle(&self.around));
+        };
+        let batch = Batch { members, number, wrote };
+        if log.is_next(number) && (!wrote || self.ready.is_empty() && batch.members.len() == 1) {
+            return log.finish(batch);
+        }
+        log.sent(batch.members.len());
+        if let Err(unsent) = self.durable.send(batch) {
+            unsent.0.members.into_iter().for_each(|member| member.fail(sqlx::Error::WorkerCrashed));
+        }
+    }
+
     /// One transaction for all.
     async fn commit_together(&mut self, members: &mut Vec<Box<dyn Member>>) -> Together {
-        let Some(first) = members.first().map(|member| member.name()) else { return Together::Committed };
+        let Some(first) = members.first().map(|member| member.name()) else { return Together::RolledBack };
         let mut attempt = 1;
-        let ended = loop {
+        loop {
             match self.attempt_together(first, members).await {
                 Together::NotBegun(error) if Sqlite::is_transient(&error) && attempt < MAX_ATTEMPTS => {
                     std::thread::sleep(pause_after(attempt));
                     attempt += 1;
                 }
-                ended => break ended,
+                ended => return ended,
             }
-        };
-        self.is_suspect |= !matches!(ended, Together::Committed);
-        ended
+        }
     }
 
     async fn attempt_together(&mut self, first: &'static str, members: &mut Vec<Box<dyn Member>>) -> Together {
-        if let Err(error) = self.heal().await {
+        if let Err(error) = self.begin(first).await {
             return Together::NotBegun(error);
         }
-        let faults = &self.around.faults;
-        let begun = match faults.check(Step::Begin, first) {
-            Ok(()) => self.connection.begin_with(BEGIN).await,
+        let ended = match self.run_together(members).await {
+            Ok(()) => self.commit(first).await,
             Err(error) => Err(error),
         };
-        let mut transaction = match begun {
-            Ok(transaction) => transaction,
-            Err(error) => return Together::NotBegun(error),
-        };
+        match ended {
+            Ok(commit) => Together::Committed(commit),
+            Err(_) => {
+                self.undo().await;
+                Together::RolledBack
+            }
+        }
+    }
+
+    /// Runs the members, and those who join them. An error leaves the transaction open.
+    async fn run_together(&mut self, members: &mut Vec<Box<dyn Member>>) -> Result<(), sqlx::Error> {
         let mut next = 0;
         while let Some(member) = members.get_mut(next) {
-            // An error on the way drops the transaction, which rolls it back.
-            match run_beside(faults, &mut transaction, member.as_mut()).await {
-                Ok(Ran::Done | Ran::Refused) => {}
-                Ok(Ran::Failed) | Err(_) => return Together::RolledBack,
+            if let Ran::Failed = run_beside(&self.around.faults, &mut self.connection, member.as_mut()).await? {
+                return Err(member.driver_error());
             }
             next += 1;
-            while members.len() < GROUP_LIMIT
-                && let Ok(member) = self.waiting.try_recv()
-            {
-                members.push(member);
-            }
+            self.join(members);
         }
-        if faults.check(Step::Commit, first).is_err() || transaction.commit().await.is_err() {
-            return Together::RolledBack;
-        }
-        Together::Committed
+        Ok(())
     }
 
     /// A transaction of its own, tried again while the failure is transient.
-    async fn commit_alone(&mut self, member: &mut dyn Member) -> Result<(), sqlx::Error> {
+    async fn commit_alone(&mut self, member: &mut dyn Member) -> Result<Commit, sqlx::Error> {
         let mut attempt = 1;
         loop {
-            let ended = self.attempt_alone(member).await;
-            self.is_suspect |= ended.is_err();
-            match ended {
+            match self.attempt_alone(member).await {
                 Err(error) if Sqlite::is_transient(&error) && attempt < MAX_ATTEMPTS => {
                     std::thread::sleep(pause_after(attempt));
                     attempt += 1;
@@ -325,48 +381,70 @@ impl Group {
         }
     }
 
-    async fn attempt_alone(&mut self, member: &mut dyn Member) -> Result<(), sqlx::Error> {
-        self.heal().await?;
-        let faults = &self.around.faults;
-        faults.check(Step::Begin, member.name())?;
-        let mut transaction = self.connection.begin_with(BEGIN).await?;
-        faults.check(Step::Run, member.name())?;
-        match member.run(faults, &mut transaction).await {
-            Ran::Done => {
-                faults.check(Step::Commit, member.name())?;
-                transaction.commit().await
-            }
-            Ran::Refused => transaction.rollback().await,
-            Ran::Failed => {
-                // What failed first is what the caller wants to know, also when the rollback fails after it.
-                let rolled_back = transaction.rollback().await;
-                match member.driver_error() {
-                    Some(error) => Err(error),
-                    None => rolled_back,
-                }
-            }
+    async fn attempt_alone(&mut self, member: &mut dyn Member) -> Result<Commit, sqlx::Error> {
+        self.begin(member.name()).await?;
+        let ended = match self.around.faults.check(Step::Run, member.name()) {
+            Ok(()) => match member.run(&self.around.faults, &mut self.connection).await {
+                Ran::Done => self.commit(member.name()).await,
+                Ran::Refused => say(&mut self.connection, ROLLBACK).await.map(|()| self.nothing()),
+                Ran::Failed => Err(member.driver_error()),
+            },
+            Err(error) => Err(error),
+        };
+        if ended.is_err() {
+            self.undo().await;
         }
+        ended
     }
 
-    /// After a failure: SQLite ends a transaction by itself on some errors, and then the driver's count is
-    /// off for good. Such a connection is replaced.
-    async fn heal(&mut self) -> Result<(), sqlx::Error> {
-        if !self.is_suspect {
-            return Ok(());
+    /// Begins a transaction, on a new connection if nobody knows where the last one is.
+    async fn begin(&mut self, name: &'static str) -> Result<(), sqlx::Error> {
+        if let Some(log) = &self.log {
+            log.check()?;
         }
-        // A ping comes back after the rollbacks that dropped transactions have sent.
-        if self.connection.ping().await.is_err() || self.connection.is_in_transaction() {
-            self.connection = self.opening.writer().await?;
+        if self.is_suspect {
+            self.connection = self.opening.group_writer().await?;
+            (self.changes, self.is_suspect) = (0, false);
         }
-        self.is_suspect = false;
-        Ok(())
+        self.around.faults.check(Step::Begin, name)?;
+        say(&mut self.connection, BEGIN).await
     }
+
+    async fn commit(&mut self, name: &'static str) -> Result<Commit, sqlx::Error> {
+        self.around.faults.check(Step::Commit, name)?;
+        let commit = self.nothing();
+        let changes = sqlx::query_scalar(COMMIT).fetch_one(&mut self.connection).await;
+        if changes.is_err() {
+            self.answer(Vec::new(), commit);
+        }
+        let before = std::mem::replace(&mut self.changes, changes?);
+        Ok(Commit { wrote: self.changes != before, ..commit })
+    }
+
+    /// The next commit, which has written nothing so far.
+    fn nothing(&self) -> Commit {
+        let number = self.log.as_ref().map_or(0, |log| log.next_commit()); // tidy: nobody counts without a log
+        Commit { number, wrote: false }
+    }
+
+    /// Rolls back what failed. SQLite ends a transaction by itself on some errors. Whether that is why nothing
+    /// is left to roll back, or something else is wrong, cannot be told: such a connection is replaced.
+    async fn undo(&mut self) {
+        self.is_suspect = say(&mut self.connection, ROLLBACK).await.is_err();
+    }
+}
+
+/// A commit that is not durable yet.
+#[derive(Debug, Clone, Copy)]
+struct Commit {
+    number: u64,
+    wrote: bool,
 }
 
 /// How a shared transaction ended.
 enum Together {
-    /// Durable.
-    Committed,
+    /// Stored, and durable soon.
+    Committed(Commit),
     /// It never began; nobody ran.
     NotBegun(sqlx::Error),
     /// It was undone; the members must run one by one.
@@ -383,11 +461,12 @@ async fn run_beside(
     if member.kind() != Kind::Write {
         return Ok(member.run(faults, connection).await);
     }
-    let mut savepoint = connection.begin().await?;
-    let ran = member.run(faults, &mut savepoint).await;
+    say(connection, SAVEPOINT).await?;
+    let ran = member.run(faults, connection).await;
     match ran {
-        Ran::Done => savepoint.commit().await?,
-        Ran::Refused | Ran::Failed => savepoint.rollback().await?,
+        Ran::Done => say(connection, RELEASE).await?,
+        Ran::Refused => say(connection, UNDO).await?,
+        Ran::Failed => {}
     }
     Ok(ran)
 }
@@ -395,6 +474,6 @@ async fn run_beside(
 /// Ends the transaction behind the driver's back, as SQLite does by itself when the disk is full, and fails.
 #[cfg(test)]
 pub(super) async fn end_transaction(connection: &mut SqliteConnection) -> Result<(), sqlx::Error> {
-    sqlx::raw_sql("ROLLBACK").execute(connection).await?;
+    say(connection, ROLLBACK).await?;
     Err(sqlx::Error::RowNotFound)
 }

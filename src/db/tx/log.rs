@@ -1,0 +1,160 @@
+//! What makes commits durable, beside the writer.
+//!
+//! The writer's connection commits without waiting for the disk. A thread of its own writes SQLite's log to
+//! the disk and gives the answers then, while the writer goes on with the next operations. A log is read back
+//! in its order up to the first gap, so what is durable brings everything before it along.
+//!
+//! Readers see a commit before it is durable. What they read is answered when all that they may have seen
+//! is, so no answer ever tells of something that a power failure takes back.
+
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::mpsc::Receiver;
+
+use ff_core::EngineError;
+use tokio::sync::watch;
+
+use super::Surroundings;
+use super::group::{Member, receive};
+use crate::db::Sqlite;
+use crate::db::fault::Step;
+use crate::error::transport;
+
+/// Operations of one commit, which are answered when it is durable.
+pub(super) struct Batch {
+    pub(super) members: Vec<Box<dyn Member>>,
+    /// Which commit it is, counted from 1.
+    pub(super) number: u64,
+    /// It wrote something; else there is nothing to make durable.
+    pub(super) wrote: bool,
+}
+
+/// The log of one file.
+pub(in crate::db) struct Log {
+    file: File,
+    /// How many commits readers may see.
+    visible: AtomicU64,
+    durable: watch::Sender<Durable>,
+    /// How many operations wait for the disk.
+    in_flight: AtomicUsize,
+    around: Surroundings,
+}
+
+/// How far the log is on the disk.
+#[derive(Clone)]
+enum Durable {
+    /// Up to that commit.
+    Until(u64),
+    /// Nobody knows any more, and why.
+    Lost(Arc<str>),
+}
+
+impl Log {
+    /// Opens the log of a database that is open already, so that it has one.
+    pub(super) fn open(path: PathBuf, around: Surroundings) -> io::Result<Self> {
+        let file = OpenOptions::new().write(true).open(path)?;
+        let (durable, _) = watch::channel(Durable::Until(0));
+        Ok(Self { file, visible: AtomicU64::new(0), durable, in_flight: AtomicUsize::new(0), around })
+    }
+
+    /// Counts a commit. Call it before the commit, because readers may see that before the writer knows.
+    pub(super) fn next_commit(&self) -> u64 {
+        self.visible.fetch_add(1, Ordering::AcqRel) + 1
+    }
+
+    /// Every commit before this one is durable.
+    pub(super) fn is_next(&self, number: u64) -> bool {
+        matches!(&*self.durable.borrow(), Durable::Until(reached) if reached + 1 == number)
+    }
+
+    /// How many operations wait for the disk.
+    pub(super) fn in_flight(&self) -> usize {
+        self.in_flight.load(Ordering::Acquire)
+    }
+
+    /// Counts operations that are on their way to the disk.
+    pub(super) fn sent(&self, members: usize) {
+        self.in_flight.fetch_add(members, Ordering::AcqRel);
+    }
+
+    /// Answers batches as they come, those that wait together after one write to the disk.
+    pub(super) fn serve(&self, batches: &Receiver<Batch>) {
+        let mut waiting = Vec::new();
+        while let Some(first) = receive(batches) {
+            waiting.push(first);
+            waiting.extend(batches.try_iter());
+            let members = waiting.iter().map(|batch| batch.members.len()).sum();
+            let reached = self.write(&waiting);
+            self.in_flight.fetch_sub(members, Ordering::AcqRel);
+            waiting.drain(..).for_each(|batch| self.answer(batch, &reached));
+        }
+    }
+
+    /// Makes one batch durable and answers it.
+    pub(super) fn finish(&self, batch: Batch) {
+        let reached = self.write(std::slice::from_ref(&batch));
+        self.answer(batch, &reached);
+    }
+
+    /// Makes batches durable. After a failure the system may have forgotten what it could not write, so what
+    /// was committed last is neither stored nor not, and nothing can be built on it.
+    fn write(&self, batches: &[Batch]) -> Durable {
+        let Some(number) = batches.last().map(|batch| batch.number) else { return self.durable.borrow().clone() };
+        let wrote = if batches.iter().any(|batch| batch.wrote) { self.sync(batches) } else { Ok(()) };
+        self.durable.send_if_modified(|durable| {
+            match (&*durable, wrote) {
+                (Durable::Lost(_), _) => return false,
+                (Durable::Until(_), Ok(())) => *durable = Durable::Until(number),
+                (Durable::Until(_), Err(error)) => *durable = Durable::Lost(error.to_string().into()),
+            }
+            true
+        });
+        self.durable.borrow().clone()
+    }
+
+    fn sync(&self, batches: &[Batch]) -> Result<(), sqlx::Error> {
+        let name = batches.iter().flat_map(|batch| &batch.members).map(|member| member.name()).next();
+        self.around.faults.check(Step::Sync, name.unwrap_or_default())?; // tidy: a batch may have no member left
+        Ok(self.file.sync_data()?)
+    }
+
+    fn answer(&self, batch: Batch, reached: &Durable) {
+        for member in batch.members {
+            match reached {
+                Durable::Until(_) => member.settle(&self.around),
+                Durable::Lost(why) => member.fail(lost(why)),
+            }
+        }
+    }
+
+    /// Fails if the log was lost.
+    pub(super) fn check(&self) -> Result<(), sqlx::Error> {
+        match &*self.durable.borrow() {
+            Durable::Until(_) => Ok(()),
+            Durable::Lost(why) => Err(lost(why)),
+        }
+    }
+
+    /// Waits until all that a reader may have seen up to now is durable.
+    pub(in crate::db) async fn reached(&self) -> Result<(), EngineError> {
+        let seen = self.visible.load(Ordering::Acquire);
+        let mut durable = self.durable.subscribe();
+        let ended = durable.wait_for(|durable| !matches!(durable, Durable::Until(reached) if *reached < seen)).await;
+        let ended = ended.map(|durable| durable.clone()).map_err(|_| sqlx::Error::WorkerCrashed);
+        match ended {
+            Ok(Durable::Until(_)) => Ok(()),
+            Ok(Durable::Lost(why)) => Err(transport::<Sqlite>(lost(&why))),
+            Err(error) => Err(transport::<Sqlite>(error)),
+        }
+    }
+}
+
+fn lost(why: &str) -> sqlx::Error {
+    sqlx::Error::Io(io::Error::other(format!(
+        "the log could not be written to the disk, so what was stored last may be lost: {why}; \
+         drop every handle on this database and open it again"
+    )))
+}
