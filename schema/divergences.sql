@@ -26,6 +26,7 @@
 -- diverges(index.ff_exec_core.ff_exec_core_granted_idx): the index behind the view; Postgres has it on the table.
 -- diverges(index.ff_exec_core.ff_exec_core_offered_idx): the index behind a view; Postgres has the rows in ff_claimable.
 
+-- diverges(index.ff_exec_core.ff_exec_core_blocked_idx): the same three words; for a list of them SQLite fills a table in memory at every update.
 -- diverges(index.ff_attempt.ff_attempt_lease_due_idx): Postgres has the like in every partition; one more there would be paid for by every claim.
 
 -- allow(not-strict): the databases that exist have these tables, and SQLite cannot make a table STRICT afterwards.

@@ -39,7 +39,9 @@ UPDATE ff_exec_core AS core
 SELECT core.partition_key, core.execution_id, core.blocking_reason, core.raw_fields,
        array_to_string(core.required_capabilities, ',') AS required_capabilities
   FROM ff_exec_core AS core
- WHERE core.eligibility_state IN ('blocked_by_budget', 'blocked_by_quota', 'blocked_by_route')
+ WHERE (core.eligibility_state = 'blocked_by_budget'
+        OR core.eligibility_state = 'blocked_by_quota'
+        OR core.eligibility_state = 'blocked_by_route')
    AND core.lifecycle_phase = 'runnable'
    AND (core.partition_key, core.execution_id) > (:after_partition_key, :after_execution_id)
  ORDER BY core.partition_key, core.execution_id

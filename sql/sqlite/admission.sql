@@ -41,7 +41,9 @@ SELECT core.partition_key, core.execution_id, core.blocking_reason, core.raw_fie
                    FROM ff_execution_capabilities AS required
                   WHERE required.execution_id = core.execution_id), '') AS required_capabilities
   FROM ff_exec_core AS core
- WHERE core.eligibility_state IN ('blocked_by_budget', 'blocked_by_quota', 'blocked_by_route')
+ WHERE (core.eligibility_state = 'blocked_by_budget'
+        OR core.eligibility_state = 'blocked_by_quota'
+        OR core.eligibility_state = 'blocked_by_route')
    AND core.lifecycle_phase = 'runnable'
    AND (core.partition_key, core.execution_id) > (:after_partition_key, :after_execution_id)
  ORDER BY core.partition_key, core.execution_id

@@ -239,3 +239,20 @@ async fn a_claim_and_the_next_due_row_are_one_index_seek_each() {
         assert!(!plan.iter().any(|line| line.contains("TEMP B-TREE")), "{plan:#?}");
     }
 }
+
+#[tokio::test]
+async fn an_update_of_an_execution_fills_no_table_to_keep_its_indexes() {
+    let file = File::fresh();
+    file.open().await.expect("a fresh file");
+    let mut connection = file.connect().await;
+    let steps = rows(
+        &mut connection,
+        "EXPLAIN UPDATE ff_exec_core
+         SET lifecycle_phase = 'terminal', ownership_state = 'unowned', eligibility_state = 'x', terminal_at_ms = 1
+         WHERE partition_key = 0 AND execution_id = x'00'",
+    )
+    .await;
+    let opcodes: Vec<&str> = steps.iter().map(|step| step[1].as_str()).collect();
+    assert!(opcodes.contains(&"OpenWrite"), "{opcodes:?}");
+    assert!(!opcodes.contains(&"OpenEphemeral"), "{opcodes:?}");
+}

@@ -100,6 +100,7 @@ pub(super) const SQLITE: &[Step] = steps!(
         "1012_sweep_indexes",
         "1013_blocked",
         "1020_trim_indexes",
+        "1022_blocked_index",
     ]
 );
 

@@ -307,13 +307,13 @@ impl Group {
         }
     }
 
-    /// Answers once the commit is durable. Who is alone is not handed to another thread for that.
+    /// Answers once the commit is durable; at once if it wrote nothing and all before it are.
     fn answer(&self, members: Vec<Box<dyn Member>>, Commit { number, wrote }: Commit) {
         let Some(log) = &self.log else {
             return members.into_iter().for_each(|member| member.settle(&self.around));
         };
         let batch = Batch { members, number, wrote };
-        if log.is_next(number) && (!wrote || self.ready.is_empty() && batch.members.len() == 1) {
+        if !wrote && log.is_next(number) {
             return log.finish(batch);
         }
         log.sent(batch.members.len());
