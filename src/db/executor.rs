@@ -1,4 +1,4 @@
-//! Drives a future on a thread of its own.
+//! Waits on a thread of its own: for a future, or for a message.
 //!
 //! A call to SQLite is handed to the connection's thread and comes back within microseconds, sooner
 //! than a parked thread wakes. So the thread gives way a number of times before it parks, which makes
@@ -9,6 +9,7 @@ use std::future::Future;
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, TryRecvError};
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{Thread, current, park, yield_now};
 
@@ -63,16 +64,34 @@ pub(super) fn block_on<F: Future>(future: F) -> F::Output {
         if let Poll::Ready(output) = future.as_mut().poll(&mut context) {
             return output;
         }
-        let mut yields = 0;
-        while !signal.woken.swap(false, Ordering::AcqRel) {
-            if yields < YIELDS {
-                yields += 1;
-                yield_now();
-            } else {
+        let is_woken = || signal.woken.swap(false, Ordering::AcqRel);
+        if give_way(|| is_woken().then_some(())).is_none() {
+            while !is_woken() {
                 park();
             }
         }
     }
+}
+
+/// Waits for the next message; none when nobody can send any more.
+pub(super) fn receive<T>(waiting: &Receiver<T>) -> Option<T> {
+    let arrived = || match waiting.try_recv() {
+        Ok(message) => Some(Some(message)),
+        Err(TryRecvError::Disconnected) => Some(None),
+        Err(TryRecvError::Empty) => None,
+    };
+    give_way(arrived).unwrap_or_else(|| waiting.recv().ok())
+}
+
+/// Looks for what is likely to come at once, and gives way in between; none when it did not come.
+fn give_way<T>(mut look: impl FnMut() -> Option<T>) -> Option<T> {
+    for _ in 0..YIELDS {
+        if let Some(found) = look() {
+            return Some(found);
+        }
+        yield_now();
+    }
+    None
 }
 
 #[cfg(test)]

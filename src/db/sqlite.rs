@@ -28,8 +28,9 @@ use crate::error::transport;
 /// How many prepared statements a connection keeps: more than there are.
 const STATEMENT_CACHE: usize = 512;
 
-/// How many pages the write-ahead log grows before the writer moves them to the file.
-const CHECKPOINT_PAGES: &str = "4000";
+/// How many pages the write-ahead log grows before the writer moves them to the file: 64 MiB. A page that was
+/// written often meanwhile is moved once, and while the writer moves pages, everybody waits.
+const CHECKPOINT_PAGES: &str = "16000";
 
 /// The embedded database.
 #[derive(Debug, Clone, Copy)]

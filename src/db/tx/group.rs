@@ -13,8 +13,8 @@ use std::any::Any;
 use std::collections::VecDeque;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
-use std::thread::{JoinHandle, yield_now};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread::JoinHandle;
 
 use ff_core::EngineError;
 use futures_core::future::BoxFuture;
@@ -25,7 +25,7 @@ use tracing::Instrument as _;
 
 use super::log::{Batch, Log};
 use super::{Kind, MAX_ATTEMPTS, Operation, Surroundings, Wakes, pause_after, span};
-use crate::db::executor::{block_on, stay_on_this_cpu};
+use crate::db::executor::{block_on, receive, stay_on_this_cpu};
 use crate::db::fault::{Faults, Step};
 use crate::db::sqlite::{Opening, shared};
 use crate::db::{Dialect as _, Sqlite};
@@ -33,9 +33,6 @@ use crate::error::{Abort, transport};
 
 /// How many operations share a commit at most; bounds what a failure repeats and how long the first waits.
 const GROUP_LIMIT: usize = 64;
-
-/// How often a thread gives way before it sleeps until something comes.
-const YIELDS: u32 = 200;
 
 /// Takes SQLite's write lock at once, instead of at the first write.
 const BEGIN: &str = "BEGIN IMMEDIATE";
@@ -219,19 +216,6 @@ impl Drop for Writer {
 
 fn spawn(name: &str, run: impl FnOnce() + Send + 'static) -> std::io::Result<JoinHandle<()>> {
     std::thread::Builder::new().name(name.into()).spawn(run)
-}
-
-/// Waits for the next message; none when nobody can send any more. What comes next is likely to come at once,
-/// sooner than a parked thread wakes, so the thread gives way a number of times before it parks.
-pub(super) fn receive<T>(waiting: &Receiver<T>) -> Option<T> {
-    for _ in 0..YIELDS {
-        match waiting.try_recv() {
-            Ok(message) => return Some(message),
-            Err(TryRecvError::Disconnected) => return None,
-            Err(TryRecvError::Empty) => yield_now(),
-        }
-    }
-    waiting.recv().ok()
 }
 
 /// Says a statement that begins or ends a transaction.

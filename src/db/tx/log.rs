@@ -18,8 +18,9 @@ use ff_core::EngineError;
 use tokio::sync::watch;
 
 use super::Surroundings;
-use super::group::{Member, receive};
+use super::group::Member;
 use crate::db::Sqlite;
+use crate::db::executor::receive;
 use crate::db::fault::Step;
 use crate::error::transport;
 
