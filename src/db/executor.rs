@@ -80,7 +80,10 @@ pub(super) fn receive<T>(waiting: &Receiver<T>) -> Option<T> {
         Err(TryRecvError::Disconnected) => Some(None),
         Err(TryRecvError::Empty) => None,
     };
-    give_way(arrived).unwrap_or_else(|| waiting.recv().ok())
+    match give_way(arrived) {
+        Some(message) => message,
+        None => waiting.recv().ok(),
+    }
 }
 
 /// Looks for what is likely to come at once, and gives way in between; none when it did not come.
