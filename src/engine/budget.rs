@@ -23,6 +23,7 @@ use crate::db::Dialect;
 use crate::engine::policy::budget::{BudgetPolicy, Finding, answer_document, kept_answer};
 use crate::error::Abort;
 use crate::model::id::{corruption, exec_key, invalid_input, reject_nul};
+use crate::model::limits;
 use crate::statements::{Statements, budget};
 
 /// How long the key of a report is kept at least.
@@ -37,7 +38,7 @@ const RESERVED_DIMENSION: &str = "_init";
 ///
 /// # Errors
 /// `Validation(InvalidInput)` when the lists of limits are not as long as that of dimensions, or a text holds
-/// U+0000.
+/// U+0000 or is too long.
 pub(crate) async fn create<D: Dialect>(
     backend: &Backend<D>,
     args: &CreateBudgetArgs,
@@ -55,7 +56,7 @@ pub(crate) async fn create<D: Dialect>(
     ] {
         reject_nul(field, text)?;
     }
-    args.dimensions.iter().try_for_each(|dimension| reject_nul("dimensions", dimension))?;
+    args.dimensions.iter().try_for_each(|dimension| limits::DIMENSION.check("dimensions", dimension))?;
     let limits = |limits: &[u64]| -> Value {
         args.dimensions.iter().cloned().zip(limits.iter().copied().map(Value::from)).collect::<Map<_, _>>().into()
     };
@@ -224,8 +225,8 @@ pub(crate) async fn usage<D: Dialect>(
 /// changes nothing and gets the first answer again, so such a report is safe to repeat.
 ///
 /// # Errors
-/// `Validation(InvalidInput)` when a number exceeds the column or a text holds U+0000; `Validation(Corruption)`
-/// when the policy or a kept answer cannot be read.
+/// `Validation(InvalidInput)` when a number exceeds the column, or a text holds U+0000 or is too long;
+/// `Validation(Corruption)` when the policy or a kept answer cannot be read.
 pub(crate) async fn report<D: Dialect>(
     backend: &Backend<D>,
     op: &'static str,
@@ -339,13 +340,13 @@ impl Report {
     ) -> Result<Self, EngineError> {
         let mut added = Map::new();
         for (dimension, delta) in deltas {
-            reject_nul("dimension", dimension)?;
+            limits::DIMENSION.check("dimension", dimension)?;
             let delta = i64::try_from(*delta)
                 .map_err(|_| invalid_input(format!("{op}: delta for dim={dimension} exceeds i64::MAX ({delta})")))?;
             added.insert(dimension.clone(), delta.into());
         }
         let dedup_key = dedup_key.filter(|key| !key.is_empty());
-        dedup_key.map_or(Ok(()), |key| reject_nul("dedup_key", key))?;
+        dedup_key.map_or(Ok(()), |key| limits::REPORT_KEY.check("dedup_key", key))?;
         let (partition_key, budget_id, now_ms) = (partition(backend, id), id.to_string(), backend.now_ms());
         let claim = dedup_key.map(|key| budget::BudgetDedupClaimParams {
             partition_key,

@@ -14,11 +14,13 @@ use uuid::Uuid;
 
 use crate::backend::Backend;
 use crate::db::Dialect;
+use crate::engine::policy::retry;
 use crate::model::document;
 use crate::model::given::one_more;
 use crate::model::id::{
     ExecKey, corruption, exec_key, execution_id, invalid_input, partition_key, reject_nul, reject_nul_in_json,
 };
+use crate::model::limits;
 use crate::model::state::public_state;
 use crate::statements::{execution, lane};
 use crate::sweep::Report;
@@ -41,14 +43,15 @@ pub(crate) async fn create<D: Dialect>(
     args: &CreateExecutionArgs,
 ) -> Result<CreateExecutionResult, EngineError> {
     let key = exec_key(&args.execution_id)?;
-    reject_nul_in(args)?;
+    reject_unstorable(args)?;
     let now_ms = args.now.0;
     let wake_at_ms = args.delay_until.map(|until| until.0).filter(|until_ms| *until_ms > now_ms);
     let deadline_at_ms = args.execution_deadline_at.map(|deadline| deadline.0);
     let state = if wake_at_ms.is_some() { PublicState::Delayed } else { PublicState::Waiting };
+    let (namespace, idempotency_key) = stored_key(args);
     let params = execution::ExecutionCreateParams {
-        namespace: args.namespace.as_str().to_owned(),
-        idempotency_key: args.idempotency_key.clone(),
+        namespace,
+        idempotency_key,
         partition_key: key.partition_key,
         execution_id: key.execution_id,
         now_ms,
@@ -75,11 +78,12 @@ async fn duplicate<D: Dialect>(
     args: &CreateExecutionArgs,
     key: ExecKey,
 ) -> Result<CreateExecutionResult, EngineError> {
+    let (namespace, idempotency_key) = stored_key(args);
     let params = execution::ExecutionDuplicateParams {
         partition_key: key.partition_key,
         execution_id: key.execution_id,
-        namespace: args.namespace.as_str().to_owned(),
-        idempotency_key: args.idempotency_key.clone(),
+        namespace,
+        idempotency_key,
     };
     let execution_id = match read!(backend, execution_duplicate, params)? {
         Some(row) => execution_id(row.partition_key, row.execution_id)?,
@@ -88,15 +92,27 @@ async fn duplicate<D: Dialect>(
     Ok(CreateExecutionResult::Duplicate { execution_id })
 }
 
-fn reject_nul_in(args: &CreateExecutionArgs) -> Result<(), EngineError> {
+/// What the creation is recognised by, as it is stored.
+fn stored_key(args: &CreateExecutionArgs) -> (String, Option<String>) {
+    let namespace = args.namespace.as_str();
+    match &args.idempotency_key {
+        None => (namespace.to_owned(), None),
+        Some(key) => {
+            let (namespace, key) = limits::key_of_length(namespace, key);
+            (namespace, Some(key))
+        }
+    }
+}
+
+fn reject_unstorable(args: &CreateExecutionArgs) -> Result<(), EngineError> {
     reject_nul("namespace", args.namespace.as_str())?;
-    reject_nul("lane_id", args.lane_id.as_str())?;
+    limits::check_lane(&args.lane_id)?;
     reject_nul("execution_kind", &args.execution_kind)?;
     reject_nul("creator_identity", &args.creator_identity)?;
     reject_nul("payload_encoding", args.payload_encoding.as_deref().unwrap_or_default())?; // tidy: nothing to reject
     reject_nul("idempotency_key", args.idempotency_key.as_deref().unwrap_or_default())?; // tidy: nothing to reject
     for token in required_capabilities(args) {
-        reject_nul("required_capabilities", &token)?;
+        limits::REQUIRED_CAPABILITY.check("required_capabilities", &token)?;
     }
     for (name, value) in &args.tags {
         reject_nul("tags", name)?;
@@ -120,6 +136,7 @@ fn stored_policy(args: &CreateExecutionArgs) -> Result<Option<Value>, EngineErro
     let Some(policy) = &args.policy else {
         return Ok(None);
     };
+    policy.retry_policy.as_ref().map_or(Ok(()), retry::check)?;
     let stored = serde_json::to_value(policy)
         .map_err(|error| invalid_input(format!("create_execution: policy: serialize failed: {error}")))?;
     reject_nul_in_json("policy", &stored)?;
@@ -314,6 +331,7 @@ pub(crate) async fn list_lanes<D: Dialect>(
     cursor: Option<&LaneId>,
     limit: usize,
 ) -> Result<ListLanesPage, EngineError> {
+    cursor.map_or(Ok(()), |lane| reject_nul("cursor", lane.as_str()))?;
     let limit = limit.min(LIST_MAX_PAGE);
     if limit == 0 {
         return Ok(ListLanesPage::new(Vec::new(), None));

@@ -25,6 +25,7 @@ use crate::engine::{attempt, execution};
 use crate::model::given::stored_ms;
 use crate::model::handle;
 use crate::model::id::{ExecKey, corruption, exec_key, execution_id, reject_nul};
+use crate::model::limits;
 use crate::model::state::has_ended;
 use crate::statements::lease;
 
@@ -40,7 +41,7 @@ pub(crate) async fn claim<D: Dialect>(
     policy: &ClaimPolicy,
 ) -> Result<Option<Handle>, EngineError> {
     reject_nul("lane_id", lane.as_str())?;
-    reject_nul("worker_id", policy.worker_id.as_str())?;
+    limits::WORKER_ID.check("worker_id", policy.worker_id.as_str())?;
     reject_nul("worker_instance_id", policy.worker_instance_id.as_str())?;
     for token in &capabilities.tokens {
         reject_nul("capabilities", token)?;
@@ -159,7 +160,7 @@ pub(crate) async fn claim_from_resume_grant<D: Dialect>(
     token: &ResumeToken,
 ) -> Result<Option<Handle>, EngineError> {
     let key = exec_key(&token.grant.execution_id)?;
-    reject_nul("worker_id", token.worker_id.as_str())?;
+    limits::WORKER_ID.check("worker_id", token.worker_id.as_str())?;
     reject_nul("worker_instance_id", token.worker_instance_id.as_str())?;
     let params = lease::LeaseNewestReadParams { partition_key: key.partition_key, execution_id: key.execution_id };
     let Some(newest) = read!(backend, lease_newest_read, params)? else {
@@ -212,6 +213,7 @@ pub(crate) async fn list_expired<D: Dialect>(
         .limit
         .unwrap_or(LIST_EXPIRED_LEASES_DEFAULT_LIMIT) // tidy: a caller's option
         .clamp(1, LIST_EXPIRED_LEASES_MAX_LIMIT);
+    args.namespace.iter().try_for_each(|namespace| reject_nul("namespace", namespace.as_str()))?;
     let (after_expires_at_ms, after_key) = match &args.after {
         Some(cursor) => (cursor.expires_at_ms.0, exec_key(&cursor.execution_id)?),
         None => (i64::MIN, ExecKey { partition_key: i16::MIN, execution_id: Uuid::nil() }),

@@ -21,6 +21,7 @@ use crate::engine::policy::reclaim::{LeaseSeen, MAX_RECLAIMS, Reclaimable};
 use crate::error::Abort;
 use crate::model::given::stored_ms;
 use crate::model::id::{ExecKey, exec_key, invalid_input, reject_nul, reject_nul_in_json};
+use crate::model::limits;
 use crate::statements::{Statements, attempt, execution, grant, secret};
 
 /// Grants a worker the right to reclaim an execution whose lease was lost.
@@ -36,7 +37,7 @@ pub(crate) async fn issue_grant<D: Dialect>(
     for token in &args.worker_capabilities {
         reject_nul("worker_capabilities", token)?;
     }
-    reject_nul("worker_id", args.worker_id.as_str())?;
+    limits::WORKER_ID.check("worker_id", args.worker_id.as_str())?;
     reject_nul("worker_instance_id", args.worker_instance_id.as_str())?;
     reject_nul("lane_id", args.lane_id.as_str())?;
     for (field, text) in [
@@ -146,7 +147,7 @@ pub(crate) async fn reclaim<D: Dialect>(
     args: &ReclaimExecutionArgs,
 ) -> Result<ReclaimExecutionOutcome, EngineError> {
     let key = exec_key(&args.execution_id)?;
-    reject_nul("worker_id", args.worker_id.as_str())?;
+    limits::WORKER_ID.check("worker_id", args.worker_id.as_str())?;
     reject_nul("worker_instance_id", args.worker_instance_id.as_str())?;
     let policy = attempt_policy(&args.attempt_policy_json)?;
     let now_ms = backend.now_ms();

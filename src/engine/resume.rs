@@ -19,6 +19,7 @@ use crate::engine::policy::timeout::{Ending, Timeout, after_timeout};
 use crate::error::Abort;
 use crate::model::given::stored_ms;
 use crate::model::id::{ExecKey, exec_key, partition_key, reject_nul};
+use crate::model::limits;
 use crate::model::signal::Members;
 use crate::statements::{Statements, attempt, execution, grant, resume, suspension, waitpoint};
 
@@ -32,7 +33,7 @@ pub(crate) async fn claim<D: Dialect>(
     args: &ClaimResumedExecutionArgs,
 ) -> Result<ClaimResumedExecutionResult, EngineError> {
     let key = exec_key(&args.execution_id)?;
-    reject_nul("worker_id", args.worker_id.as_str())?;
+    limits::WORKER_ID.check("worker_id", args.worker_id.as_str())?;
     reject_nul("worker_instance_id", args.worker_instance_id.as_str())?;
     let now_ms = backend.now_ms();
     let ttl_ms = stored_ms(args.lease_ttl_ms);

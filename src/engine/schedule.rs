@@ -35,6 +35,7 @@ use crate::error::Abort;
 use crate::model::document;
 use crate::model::given::stored_ms;
 use crate::model::id::{ExecKey, exec_key, execution_id, partition_key, reject_nul};
+use crate::model::limits;
 use crate::statements::{Statements, schedule, typed};
 use crate::sweep::Report;
 
@@ -134,7 +135,7 @@ pub(crate) async fn issue_grant<D: Dialect>(
 ) -> Result<IssueClaimGrantOutcome, EngineError> {
     let key = exec_key(&args.execution_id)?;
     capability::check(&args.worker_capabilities)?;
-    reject_nul("worker_id", args.worker_id.as_str())?;
+    limits::WORKER_ID.check("worker_id", args.worker_id.as_str())?;
     reject_nul("worker_instance_id", args.worker_instance_id.as_str())?;
     reject_nul("lane_id", args.lane_id.as_str())?;
     for (field, text) in [
@@ -237,7 +238,7 @@ pub(crate) async fn claim_for_worker<D: Dialect>(
 ) -> Result<ClaimForWorkerOutcome, EngineError> {
     capability::check(&args.worker_capabilities)?;
     reject_nul("lane_id", args.lane_id.as_str())?;
-    reject_nul("worker_id", args.worker_id.as_str())?;
+    limits::WORKER_ID.check("worker_id", args.worker_id.as_str())?;
     reject_nul("worker_instance_id", args.worker_instance_id.as_str())?;
     sweep_grants_sometimes(backend).await?;
     let nothing_is_due = execution::promote_due_sometimes(backend).await?;

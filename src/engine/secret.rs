@@ -17,7 +17,8 @@ use crate::backend::Backend;
 use crate::db::Dialect;
 use crate::error::Abort;
 use crate::model::hex;
-use crate::model::id::{invalid_input, reject_nul};
+use crate::model::id::invalid_input;
+use crate::model::limits;
 use crate::statements::{Statements, secret};
 
 /// A secret and its key id. It has no debug form, so that no log shows it.
@@ -150,7 +151,7 @@ impl Given {
         if kid.contains(':') {
             return Err(invalid_input("kid must not contain ':' (token wire shape is `<kid>:<hex>`)"));
         }
-        reject_nul("kid", kid)?;
+        limits::KID.check("kid", kid)?;
         if secret_hex.len() != 64 || !secret_hex.bytes().all(|digit| digit.is_ascii_hexdigit()) {
             return Err(invalid_input("secret_hex must be 64 hex characters (256-bit secret)"));
         }

@@ -18,7 +18,7 @@ use tokio::time::Instant;
 use crate::backend::Backend;
 use crate::db::{Dialect, StreamKey};
 use crate::engine::attempt;
-use crate::engine::policy::live::AppendRate;
+use crate::engine::policy::live::{self, AppendRate};
 use crate::model::cursor::FramePlace;
 use crate::model::handle;
 use crate::model::id::{ExecKey, corruption, exec_key, invalid_input, reject_nul_in_json};
@@ -33,13 +33,16 @@ use crate::statements::{Statements, stream};
 ///
 /// # Errors
 /// `Contention(LeaseConflict)` when another lease took over; `Validation(InvalidInput)` when a summary patch is
-/// not JSON or text holds U+0000; nothing is written then.
+/// not JSON, text holds U+0000, or a rate's weight is none; nothing is written then.
 pub(crate) async fn append<D: Dialect>(
     backend: &Backend<D>,
     handle: &Handle,
     appended: &Frame,
 ) -> Result<AppendFrameOutcome, EngineError> {
     let held = handle::decode(D::TAG, handle)?;
+    if let StreamMode::BestEffortLive { config } = &appended.mode {
+        live::check(config)?;
+    }
     let params = stream::StreamAppendParams {
         partition_key: held.key.partition_key,
         execution_id: held.key.execution_id,

@@ -36,6 +36,7 @@ use crate::model::hex;
 use crate::model::id::{
     corruption, exec_key, execution_id, invalid_input, partition_key, reject_nul, reject_nul_in_json,
 };
+use crate::model::limits;
 use crate::statements::{Statements, attempt, execution, suspension, waitpoint};
 
 /// How often a suspension is tried while the secret that signs keeps changing.
@@ -112,7 +113,7 @@ impl<'a> Request<'a> {
             .map_err(|error| corruption(format!("resume_condition serialize: {error}")))?;
         reject_nul_in_json("resume_condition", &condition)?;
         let idempotency_key = args.idempotency_key.as_ref().map(|key| key.as_str()).filter(|key| !key.is_empty());
-        idempotency_key.map_or(Ok(()), |key| reject_nul("idempotency_key", key))?;
+        idempotency_key.map_or(Ok(()), |key| limits::SUSPENSION_KEY.check("idempotency_key", key))?;
         Ok(Self { args, condition, idempotency_key: idempotency_key.map(str::to_owned) })
     }
 }

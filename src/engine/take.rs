@@ -27,6 +27,7 @@ use crate::error::Abort;
 use crate::model::document;
 use crate::model::given::stored_ms;
 use crate::model::id::{ExecKey, corruption, exec_key, reject_nul};
+use crate::model::limits;
 use crate::statements::{Statements, attempt, grant, typed};
 
 /// Who an operator's lease belongs to.
@@ -44,7 +45,7 @@ pub(crate) async fn claim<D: Dialect>(
 ) -> Result<ClaimExecutionResult, EngineError> {
     let key = exec_key(&args.execution_id)?;
     let attempt_index = column_index("expected_attempt_index", args.expected_attempt_index)?;
-    reject_nul("worker_id", args.worker_id.as_str())?;
+    limits::WORKER_ID.check("worker_id", args.worker_id.as_str())?;
     reject_nul("worker_instance_id", args.worker_instance_id.as_str())?;
     let now_ms = args.now.0;
     let lease_expires_at_ms = now_ms.saturating_add(stored_ms(args.lease_ttl_ms));

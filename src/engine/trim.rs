@@ -13,7 +13,7 @@ use crate::db::Dialect;
 use crate::engine::policy::expiry::passes;
 use crate::error::Abort;
 use crate::model::given::stored_ms;
-use crate::model::id::{ExecKey, execution_id, partition_key};
+use crate::model::id::{ExecKey, execution_id, partition_key, reject_nul};
 use crate::statements::{Statements, trim};
 use crate::sweep::{FullScannerConfig, Report};
 
@@ -39,6 +39,7 @@ pub(crate) async fn forget<D: Dialect>(
     batch_size: u32,
     filter: &ScannerFilter,
 ) -> Result<u32, EngineError> {
+    reject_nul("lane_id", lane.as_str())?;
     let request = Request {
         partition_key: partition_key(partition.index)?,
         lane_id: lane.as_str().to_owned(),

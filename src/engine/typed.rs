@@ -17,7 +17,7 @@ use ff_core::types::{AttemptIndex, CancelSource, ExecutionId, LeaseFence, Timest
 
 use crate::backend::Backend;
 use crate::db::Dialect;
-use crate::engine::policy::retry::after_typed_failure;
+use crate::engine::policy::retry::TypedPolicy;
 use crate::model::document;
 use crate::model::given::stored_ms;
 use crate::model::id::{ExecKey, exec_key, invalid_input, reject_nul};
@@ -104,10 +104,11 @@ pub(crate) async fn fail<D: Dialect>(
     let lease_epoch = epoch_or_override(args.fence.as_ref(), &args.source)?;
     let named = Named::new(&args.execution_id, args.attempt_index)?;
     reject_nul("failure_reason", &args.failure_reason)?;
+    let policy = TypedPolicy::parse(&args.retry_policy_json)?;
     let seen = Seen::of(backend, &named).await?;
     seen.attempt_refusal(backend, &named, lease_epoch).await?;
     let retries = seen.retries();
-    let done = match after_typed_failure(&args.retry_policy_json, retries) {
+    let done = match policy.and_then(|policy| policy.delay_ms(retries)) {
         Some(delay_ms) => retry(backend, &named, args, lease_epoch, retries, delay_ms).await?,
         None => end(backend, &named, args, lease_epoch).await?,
     };

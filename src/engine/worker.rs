@@ -22,6 +22,7 @@ use crate::db::Dialect;
 use crate::error::Abort;
 use crate::model::given::stored_ms;
 use crate::model::id::{invalid_input, reject_nul};
+use crate::model::limits;
 use crate::statements::{Statements, worker};
 use crate::sweep::{FullScannerConfig, Report};
 
@@ -35,14 +36,14 @@ const SWEEP_BATCH: i64 = 500;
 /// live and heartbeat are the ones given; a `registered` event. Repeating it refreshes.
 ///
 /// # Errors
-/// `Validation(InvalidInput)` when a lane or a capability holds a comma, a text holds U+0000, or the instance id
-/// belongs to another worker.
+/// `Validation(InvalidInput)` when a lane or a capability holds a comma, a text holds U+0000 or is too long, or the
+/// instance id belongs to another worker.
 pub(crate) async fn register<D: Dialect>(
     backend: &Backend<D>,
     args: &RegisterWorkerArgs,
 ) -> Result<RegisterWorkerOutcome, EngineError> {
-    reject_nul("worker_id", args.worker_id.as_str())?;
-    reject_nul_in_key(&args.namespace, &args.worker_instance_id)?;
+    limits::WORKER_ID.check("worker_id", args.worker_id.as_str())?;
+    limits::check_registered(args.namespace.as_str(), args.worker_instance_id.as_str())?;
     let lanes_csv = joined("lane", args.lanes.iter().map(LaneId::as_str))?;
     let capabilities_csv = joined("capability", args.capabilities.iter().map(String::as_str))?;
     let partition_key = D::worker_partition(args.worker_instance_id.as_str());
@@ -83,7 +84,7 @@ pub(crate) async fn heartbeat<D: Dialect>(
     backend: &Backend<D>,
     args: &HeartbeatWorkerArgs,
 ) -> Result<HeartbeatWorkerOutcome, EngineError> {
-    reject_nul_in_key(&args.namespace, &args.worker_instance_id)?;
+    limits::check_registered(args.namespace.as_str(), args.worker_instance_id.as_str())?;
     let partition_key = D::worker_partition(args.worker_instance_id.as_str());
     let beat = worker::WorkerHeartbeatParams {
         now_ms: args.now.0,
@@ -114,7 +115,7 @@ pub(crate) async fn mark_dead<D: Dialect>(
     args: &MarkWorkerDeadArgs,
 ) -> Result<MarkWorkerDeadOutcome, EngineError> {
     check_reason(&args.reason)?;
-    reject_nul_in_key(&args.namespace, &args.worker_instance_id)?;
+    limits::check_registered(args.namespace.as_str(), args.worker_instance_id.as_str())?;
     let partition_key = D::worker_partition(args.worker_instance_id.as_str());
     let delete = worker::WorkerDeleteParams {
         namespace: args.namespace.as_str().to_owned(),
@@ -135,7 +136,7 @@ pub(crate) async fn mark_dead<D: Dialect>(
 /// Lists a namespace's instances in the byte order of their ids, lapsed ones included. Changes nothing.
 ///
 /// # Errors
-/// `Unavailable` without a namespace.
+/// `Unavailable` without a namespace; `Validation(InvalidInput)` when a text holds U+0000.
 pub(crate) async fn list<D: Dialect>(
     backend: &Backend<D>,
     args: &ListWorkersArgs,
@@ -143,6 +144,8 @@ pub(crate) async fn list<D: Dialect>(
     let Some(namespace) = &args.namespace else {
         return Err(EngineError::Unavailable { op: D::LIST_WORKERS_ACROSS_NAMESPACES });
     };
+    reject_nul("namespace", namespace.as_str())?;
+    args.after.iter().try_for_each(|after| reject_nul("after", after.as_str()))?;
     let limit = args.limit.unwrap_or(LIST_DEFAULT_LIMIT).clamp(1, LIST_MAX_LIMIT); // tidy: a caller's option
     let params = worker::WorkerListParams {
         namespace: namespace.as_str().to_owned(),
@@ -226,11 +229,6 @@ fn event(
         reason,
         partition_key,
     }
-}
-
-fn reject_nul_in_key(namespace: &Namespace, instance: &WorkerInstanceId) -> Result<(), EngineError> {
-    reject_nul("namespace", namespace.as_str())?;
-    reject_nul("worker_instance_id", instance.as_str())
 }
 
 /// A set as it is stored: sorted, joined by commas.

@@ -38,7 +38,7 @@ use crate::{
 };
 
 /// A secret that nobody else installs.
-const SECRET: &str = "a0a1a2a3a4a5a6a7a8a9aaabacadaeafb0b1b2b3b4b5b6b7b8b9babbbcbdbebf";
+pub(crate) const SECRET: &str = "a0a1a2a3a4a5a6a7a8a9aaabacadaeafb0b1b2b3b4b5b6b7b8b9babbbcbdbebf";
 
 /// The methods that answer at once, which are looked at beside the table.
 const SYNCHRONOUS: [&str; 3] = ["as_any", "backend_label", "capabilities"];
@@ -209,27 +209,27 @@ calls! {
 }
 
 /// Leaves nothing to claim in the lane of the scenes.
-async fn empty_lane(h: &Opened) {
+pub(crate) async fn empty_lane(h: &Opened) {
     h.alter("UPDATE ff_exec_core SET lane_id = 'aside' WHERE lane_id = 'lane'").await;
 }
 
-fn lane() -> LaneId {
+pub(crate) fn lane() -> LaneId {
     LaneId::new("lane")
 }
 
-fn space() -> Namespace {
+pub(crate) fn space() -> Namespace {
     Namespace::new("space")
 }
 
-fn later(h: &Opened) -> TimestampMs {
+pub(crate) fn later(h: &Opened) -> TimestampMs {
     TimestampMs::from_millis(h.clock.now_ms() + 1_000)
 }
 
-fn some_id() -> ExecutionId {
+pub(crate) fn some_id() -> ExecutionId {
     crate::harness::id_in(1)
 }
 
-fn admission(h: &Opened) -> CheckAdmissionArgs {
+pub(crate) fn admission(h: &Opened) -> CheckAdmissionArgs {
     CheckAdmissionArgs {
         execution_id: some_id(),
         now: later(h),
@@ -240,138 +240,138 @@ fn admission(h: &Opened) -> CheckAdmissionArgs {
     }
 }
 
-fn registration(h: &Opened) -> RegisterWorkerArgs {
+pub(crate) fn registration(h: &Opened) -> RegisterWorkerArgs {
     let (worker, lanes) = (WorkerId::new("pool"), [lane()].into());
     RegisterWorkerArgs::new(worker, instance(), lanes, BTreeSet::new(), 60_000, space(), later(h))
 }
 
-fn instance() -> WorkerInstanceId {
+pub(crate) fn instance() -> WorkerInstanceId {
     WorkerInstanceId::new("pool-1")
 }
 
-fn in_space() -> ListWorkersArgs {
+pub(crate) fn in_space() -> ListWorkersArgs {
     let mut args = ListWorkersArgs::new();
     args.namespace = Some(space());
     args
 }
 
 /// The scene of a method that needs nothing.
-struct Nothing;
+pub(crate) struct Nothing;
 
-async fn nothing(_h: &Opened) -> Nothing {
+pub(crate) async fn nothing(_h: &Opened) -> Nothing {
     Nothing
 }
 
-async fn unseeded(h: &Opened) -> Nothing {
+pub(crate) async fn unseeded(h: &Opened) -> Nothing {
     h.alter("DELETE FROM ff_waitpoint_hmac").await;
     Nothing
 }
 
-async fn created(h: &Opened) -> ExecutionId {
+pub(crate) async fn created(h: &Opened) -> ExecutionId {
     h.create().await
 }
 
-async fn claimed(h: &Opened) -> (ExecutionId, Handle) {
+pub(crate) async fn claimed(h: &Opened) -> (ExecutionId, Handle) {
     if h.number("SELECT count(*) FROM ff_waitpoint_hmac").await == 0 {
         crate::suspend::seed(h).await;
     }
     h.created_and_claimed().await
 }
 
-async fn completed(h: &Opened) -> ExecutionId {
+pub(crate) async fn completed(h: &Opened) -> ExecutionId {
     operator::completed(h).await
 }
 
-async fn runnable(h: &Opened) -> ExecutionId {
+pub(crate) async fn runnable(h: &Opened) -> ExecutionId {
     operator::runnable(h).await
 }
 
-async fn delayed(h: &Opened) -> ExecutionId {
+pub(crate) async fn delayed(h: &Opened) -> ExecutionId {
     let until = TimestampMs::from_millis(h.clock.now_ms() + 500);
     h.create_with(|args| args.delay_until = Some(until)).await
 }
 
-async fn abandoned(h: &Opened) -> ExecutionId {
+pub(crate) async fn abandoned(h: &Opened) -> ExecutionId {
     let (id, _) = h.created_and_claimed().await;
     h.pass_ms(LEASE_MS + 1);
     id
 }
 
-async fn granted_again(h: &Opened) -> ExecutionId {
+pub(crate) async fn granted_again(h: &Opened) -> ExecutionId {
     let id = abandoned(h).await;
     reclaim::granted(h, &id).await;
     id
 }
 
-async fn granted(h: &Opened) -> ExecutionId {
+pub(crate) async fn granted(h: &Opened) -> ExecutionId {
     let id = h.create().await;
     h.backend.issue_claim_grant(schedule::asking(h, &id, &[])).await.expect("a grant");
     id
 }
 
-async fn typed_claim(h: &Opened) -> ff_core::contracts::ClaimedExecution {
+pub(crate) async fn typed_claim(h: &Opened) -> ff_core::contracts::ClaimedExecution {
     typed::running(h).await.1
 }
 
-async fn resumable(h: &Opened) -> ExecutionId {
+pub(crate) async fn resumable(h: &Opened) -> ExecutionId {
     resume::resumable(h).await.id
 }
 
-async fn blocked(h: &Opened) -> ExecutionId {
+pub(crate) async fn blocked(h: &Opened) -> ExecutionId {
     let id = h.create().await;
     h.backend.block_route(admission::route(&id, "waiting_for_capable_worker")).await.expect("it is blocked");
     id
 }
 
-async fn budgeted(h: &Opened) -> BudgetId {
+pub(crate) async fn budgeted(h: &Opened) -> BudgetId {
     budget::created(h, &[("tokens", 100, 50)]).await
 }
 
-async fn limited(h: &Opened) -> QuotaPolicyId {
+pub(crate) async fn limited(h: &Opened) -> QuotaPolicyId {
     quota::created(h, 10, 1, 1).await
 }
 
-async fn registered(h: &Opened) -> WorkerInstanceId {
+pub(crate) async fn registered(h: &Opened) -> WorkerInstanceId {
     h.backend.register_worker(registration(h)).await.expect("it is registered");
     instance()
 }
 
 /// A flow with two members and the edge between them.
-struct InFlow {
-    flow: FlowId,
-    edge: EdgeId,
-    up: ExecutionId,
-    down: ExecutionId,
+pub(crate) struct InFlow {
+    pub(crate) flow: FlowId,
+    pub(crate) edge: EdgeId,
+    pub(crate) up: ExecutionId,
+    pub(crate) down: ExecutionId,
 }
 
 impl InFlow {
-    fn partition(&self) -> Partition {
+    pub(crate) fn partition(&self) -> Partition {
         Partition { family: PartitionFamily::Flow, index: self.down.partition() }
     }
 }
 
-async fn in_flow(h: &Opened) -> InFlow {
+pub(crate) async fn in_flow(h: &Opened) -> InFlow {
     let flow = flow::created(h).await;
     let (up, down) = (dependency::member(h, &flow).await, dependency::member(h, &flow).await);
     let edge = dependency::edge(h, &flow, &up, &down).await;
     InFlow { flow, edge, up, down }
 }
 
-async fn staged(h: &Opened) -> InFlow {
+pub(crate) async fn staged(h: &Opened) -> InFlow {
     let (flow, up, down, _) = unrelated(h).await;
     let edge = edge::staged(h, &flow, &up, &down).await;
     InFlow { flow, edge, up, down }
 }
 
 /// A flow, two members, and its revision.
-async fn unrelated(h: &Opened) -> (FlowId, ExecutionId, ExecutionId, u64) {
+pub(crate) async fn unrelated(h: &Opened) -> (FlowId, ExecutionId, ExecutionId, u64) {
     let flow = flow::created(h).await;
     let (up, down) = (flow::member(h, &flow).await, flow::member(h, &flow).await);
     let revision = edge::revision(h, &flow).await;
     (flow, up, down, revision)
 }
 
-async fn joining(h: &Opened) -> (FlowId, ExecutionId) {
+pub(crate) async fn joining(h: &Opened) -> (FlowId, ExecutionId) {
     let flow = flow::created(h).await;
     let id = flow::stranger(h, &flow).await;
     (flow, id)
@@ -385,8 +385,8 @@ fn flags(supports: ff_core::capability::Supports) -> Vec<(String, bool)> {
     pairs.map(|(name, value)| (name.to_owned(), value == "true")).collect()
 }
 
-/// The source of the trait: where this build has ff-core from.
-fn trait_source() -> String {
+/// A source file of ff-core: where this build has it from.
+pub(crate) fn core_source(file: &str) -> String {
     // Dependencies of other systems were never fetched.
     let version = cargo(&["-vV"]);
     let version = String::from_utf8_lossy(&version);
@@ -396,7 +396,7 @@ fn trait_source() -> String {
     let packages = metadata["packages"].as_array().expect("packages");
     let core = packages.iter().find(|package| package["name"] == "ff-core").expect("ff-core is a dependency");
     let manifest = PathBuf::from(core["manifest_path"].as_str().expect("a path"));
-    std::fs::read_to_string(manifest.with_file_name("src").join("engine_backend.rs")).expect("the trait's source")
+    std::fs::read_to_string(manifest.with_file_name("src").join(file)).expect("a source of ff-core")
 }
 
 /// What cargo answers.
@@ -423,7 +423,7 @@ fn methods_of(source: &str) -> BTreeSet<String> {
 fn the_table_has_every_method_of_the_trait() {
     let called: BTreeSet<String> = CALLED.iter().chain(&SYNCHRONOUS).map(|name| (*name).to_owned()).collect();
     assert_eq!(called.len(), CALLED.len() + SYNCHRONOUS.len(), "each method has one line");
-    let declared = methods_of(&trait_source());
+    let declared = methods_of(&core_source("engine_backend.rs"));
     let missing: Vec<_> = declared.difference(&called).collect();
     assert!(missing.is_empty(), "the trait has methods without a line in the table: {missing:?}");
     assert_eq!(called, declared, "the table names methods that the trait does not have");

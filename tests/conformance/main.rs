@@ -12,6 +12,8 @@ mod attempt;
 mod budget;
 mod claim;
 mod dependency;
+mod door;
+mod door_fields;
 mod edge;
 mod every_method;
 mod execution;

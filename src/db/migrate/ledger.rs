@@ -101,6 +101,7 @@ pub(super) const SQLITE: &[Step] = steps!(
         "1013_blocked",
         "1020_trim_indexes",
         "1022_blocked_index",
+        "1050_event_words",
     ]
 );
 
@@ -141,6 +142,7 @@ pub(super) const POSTGRES: &[Step] = steps!(
         "1013_blocked",
         "1020_trim_indexes",
         "1021_queue_triggers",
+        "1050_event_words",
     ]
 );
 

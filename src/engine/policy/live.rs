@@ -1,6 +1,21 @@
 //! How many frames a best-effort stream keeps: enough for its time to live at its current rate.
 
 use ff_core::backend::BestEffortLiveConfig;
+use ff_core::engine_error::EngineError;
+
+use crate::model::id::invalid_input;
+
+/// Refuses a weight with which the average would leave all bounds: it is stored, and the next frame builds on it.
+///
+/// # Errors
+/// `Validation(InvalidInput)` when it is not a number from 0 to 1.
+pub(crate) fn check(config: &BestEffortLiveConfig) -> Result<(), EngineError> {
+    let alpha = config.ema_alpha;
+    if (0.0..=1.0).contains(&alpha) {
+        return Ok(());
+    }
+    Err(invalid_input(format!("ema_alpha: must be a number from 0 to 1, and is {alpha}")))
+}
 
 /// What a stream remembers of its rate.
 #[derive(Debug, Clone, Copy, PartialEq)]

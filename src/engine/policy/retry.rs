@@ -1,8 +1,11 @@
 //! Whether a failed attempt is tried again, and after how long.
 
 use ff_core::backend::FailureClass;
+use ff_core::engine_error::{EngineError, ValidationKind};
 use ff_core::policy::{BackoffStrategy, RetryPolicy};
 use serde_json::Value;
+
+use crate::model::id::invalid_input;
 
 /// What follows a failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,6 +22,27 @@ pub(crate) enum AfterFailure {
 /// may repeat side effects, while an execution that ended can be replayed.
 pub(crate) fn may_retry(class: FailureClass) -> bool {
     matches!(class, FailureClass::Transient | FailureClass::InfraCrash)
+}
+
+/// Refuses a retry policy that JSON could not give back, or whose delays would jump about.
+///
+/// # Errors
+/// `Validation(InvalidInput)` when a multiplier is not a number, infinite or negative.
+pub(crate) fn check(policy: &RetryPolicy) -> Result<(), EngineError> {
+    match policy.backoff {
+        BackoffStrategy::Exponential { multiplier, .. } if !is_factor(multiplier) => {
+            Err(invalid_input(format!("policy.retry_policy.backoff.multiplier: {}", not_a_factor(multiplier))))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn is_factor(multiplier: f64) -> bool {
+    multiplier.is_finite() && multiplier >= 0.0
+}
+
+fn not_a_factor(multiplier: f64) -> String {
+    format!("must be a finite number that is not negative, and is {multiplier}")
 }
 
 /// Decides for a failure that may be tried again, after `retries` earlier retries.
@@ -42,31 +66,80 @@ pub(crate) fn after_failure(policy: Option<&Value>, retries: u32, random: u64) -
     }
 }
 
-/// Decides for a typed call, which brings its retry policy along: after how many milliseconds the next attempt may
-/// start, or nothing when the execution ends.
-///
-/// Text that is empty or cannot be read allows no retry. What a backoff leaves out is 1 s, doubled each time
-/// where it grows, and at most 60 s.
-pub(crate) fn after_typed_failure(policy: &str, retries: u32) -> Option<i64> {
-    let policy: Value = serde_json::from_str(policy).ok()?;
-    let max_retries = policy.get("max_retries").and_then(Value::as_u64)?;
-    if u64::from(retries) >= max_retries {
-        return None;
+/// The retry policy that a typed call brings along.
+#[derive(Debug, PartialEq)]
+pub(crate) struct TypedPolicy {
+    max_retries: u64,
+    backoff: BackoffStrategy,
+}
+
+impl TypedPolicy {
+    /// Reads a call's policy. Empty text, and a policy without `max_retries`, allow no retry. What a backoff leaves
+    /// out is 1 s, doubled each time where it grows, and at most 60 s.
+    ///
+    /// # Errors
+    /// `Validation(InvalidPolicyJson)` when the text is no JSON object, or a member is not what its name says: silence
+    /// about it would end the execution.
+    pub(crate) fn parse(text: &str) -> Result<Option<Self>, EngineError> {
+        if text.is_empty() {
+            return Ok(None);
+        }
+        let policy: Value = serde_json::from_str(text).map_err(|error| unreadable(&error.to_string()))?;
+        let Some(max_retries) = number(&policy, "max_retries")? else {
+            return Ok(None);
+        };
+        let none = Value::Object(serde_json::Map::new());
+        let backoff = member(&policy, "backoff")?.unwrap_or(&none); // tidy: a caller's option
+        let kind = match member(backoff, "type")? {
+            None => None,
+            Some(kind) => Some(kind.as_str().ok_or_else(|| unreadable("backoff.type must be text"))?),
+        };
+        let given = |name: &str, default: u64| -> Result<u64, EngineError> {
+            Ok(number(backoff, name)?.map_or(default, |given| given))
+        };
+        let backoff = match kind {
+            Some("exponential") => BackoffStrategy::Exponential {
+                initial_delay_ms: given("initial_delay_ms", 1_000)?,
+                max_delay_ms: given("max_delay_ms", 60_000)?,
+                multiplier: multiplier(backoff)?,
+                jitter: false,
+            },
+            Some("fixed") => BackoffStrategy::Fixed { delay_ms: given("delay_ms", 1_000)? },
+            _ => BackoffStrategy::Fixed { delay_ms: 1_000 },
+        };
+        Ok(Some(Self { max_retries, backoff }))
     }
-    let backoff = policy.get("backoff");
-    let number = |name: &str| backoff.and_then(|backoff| backoff.get(name)).and_then(Value::as_u64);
-    let given = |name: &str, default: u64| number(name).map_or(default, |given| given);
-    let strategy = match backoff.and_then(|backoff| backoff.get("type")).and_then(Value::as_str) {
-        Some("exponential") => BackoffStrategy::Exponential {
-            initial_delay_ms: given("initial_delay_ms", 1_000),
-            max_delay_ms: given("max_delay_ms", 60_000),
-            multiplier: backoff.and_then(|backoff| backoff.get("multiplier")).and_then(Value::as_f64).unwrap_or(2.0), // tidy: a caller's option
-            jitter: false,
-        },
-        Some("fixed") => BackoffStrategy::Fixed { delay_ms: given("delay_ms", 1_000) },
-        _ => BackoffStrategy::Fixed { delay_ms: 1_000 },
+
+    /// After how many milliseconds the next attempt may start, or nothing when no more retries are allowed.
+    pub(crate) fn delay_ms(&self, retries: u32) -> Option<i64> {
+        (u64::from(retries) < self.max_retries).then(|| delay_ms(&self.backoff, retries, 0))
+    }
+}
+
+fn unreadable(what: &str) -> EngineError {
+    EngineError::Validation { kind: ValidationKind::InvalidPolicyJson, detail: format!("retry_policy_json: {what}") }
+}
+
+/// A member of an object, where null stands for none.
+fn member<'a>(object: &'a Value, name: &str) -> Result<Option<&'a Value>, EngineError> {
+    let object = object.as_object().ok_or_else(|| unreadable("the policy and its backoff must be objects"))?;
+    Ok(object.get(name).filter(|value| !value.is_null()))
+}
+
+fn number(object: &Value, name: &str) -> Result<Option<u64>, EngineError> {
+    let refused = || unreadable(&format!("{name} must be a whole number that is not negative"));
+    member(object, name)?.map(|value| value.as_u64().ok_or_else(refused)).transpose()
+}
+
+fn multiplier(backoff: &Value) -> Result<f64, EngineError> {
+    let Some(given) = member(backoff, "multiplier")? else {
+        return Ok(2.0);
     };
-    Some(delay_ms(&strategy, retries, 0))
+    match given.as_f64() {
+        Some(multiplier) if is_factor(multiplier) => Ok(multiplier),
+        Some(multiplier) => Err(unreadable(&format!("multiplier {}", not_a_factor(multiplier)))),
+        None => Err(unreadable("multiplier must be a number")),
+    }
 }
 
 fn delay_ms(backoff: &BackoffStrategy, retries: u32, random: u64) -> i64 {
@@ -142,12 +215,52 @@ mod tests {
         }
     }
 
+    fn after_typed_failure(policy: &str, retries: u32) -> Option<i64> {
+        TypedPolicy::parse(policy).unwrap().and_then(|policy| policy.delay_ms(retries))
+    }
+
     #[test]
-    fn a_typed_call_without_a_readable_policy_is_not_retried() {
-        for policy in ["", "{", "{}", "[]", r#"{"max_retries": "2"}"#, r#"{"max_retries": 0}"#] {
+    fn a_typed_call_is_retried_as_often_as_its_policy_says() {
+        for policy in ["", "{}", r#"{"max_retries": null}"#, r#"{"max_retries": 0}"#] {
             assert_eq!(after_typed_failure(policy, 0), None, "{policy}");
         }
+        assert_eq!(after_typed_failure(r#"{"max_retries": 2}"#, 1), Some(1_000));
         assert_eq!(after_typed_failure(r#"{"max_retries": 2}"#, 2), None);
+    }
+
+    #[test]
+    fn a_typed_policy_that_cannot_be_read_is_refused() {
+        for policy in [
+            "{",
+            "[]",
+            "7",
+            r#"{"max_retries": "2"}"#,
+            r#"{"max_retries": -1}"#,
+            r#"{"max_retries": 1.5}"#,
+            r#"{"max_retries": 1, "backoff": []}"#,
+            r#"{"max_retries": 1, "backoff": {"type": 1}}"#,
+            r#"{"max_retries": 1, "backoff": {"type": "fixed", "delay_ms": -1}}"#,
+            r#"{"max_retries": 1, "backoff": {"type": "exponential", "initial_delay_ms": "1"}}"#,
+            r#"{"max_retries": 1, "backoff": {"type": "exponential", "max_delay_ms": 99999999999999999999}}"#,
+            r#"{"max_retries": 1, "backoff": {"type": "exponential", "multiplier": -2}}"#,
+            r#"{"max_retries": 1, "backoff": {"type": "exponential", "multiplier": "2"}}"#,
+        ] {
+            let error = TypedPolicy::parse(policy).unwrap_err().to_string();
+            assert!(error.starts_with("validation: InvalidPolicyJson: retry_policy_json: "), "{policy}: {error}");
+        }
+    }
+
+    #[test]
+    fn a_multiplier_is_a_finite_number_that_is_not_negative() {
+        let policy = |multiplier| RetryPolicy {
+            backoff: BackoffStrategy::Exponential { initial_delay_ms: 1, max_delay_ms: 1, multiplier, jitter: false },
+            ..RetryPolicy::default()
+        };
+        for multiplier in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -0.5] {
+            let error = check(&policy(multiplier)).unwrap_err().to_string();
+            assert!(error.contains("policy.retry_policy.backoff.multiplier: must be a finite"), "{error}");
+        }
+        assert!([0.0, 0.5, f64::MAX].into_iter().all(|multiplier| check(&policy(multiplier)).is_ok()));
     }
 
     #[test]
