@@ -17,6 +17,7 @@ use ff_core::types::*;
 
 use super::Backend;
 use crate::db::Dialect;
+use crate::engine::give_back::unless_dropped;
 use crate::engine::{
     admission, attempt, budget, dependency, describe, edge, execution, expiry, flow, flow_cancel, lease, operator,
     quota, reclaim, resume, schedule, secret, server, sibling, signal, stream, suspend, tag, take, trim, typed, upkeep,
@@ -33,7 +34,8 @@ impl<D: Dialect> EngineBackend for Backend<D> {
         capabilities: &CapabilitySet,
         policy: ClaimPolicy,
     ) -> Result<Option<Handle>, EngineError> {
-        lease::claim(self, lane, capabilities, &policy).await
+        let (lane, capabilities) = (lane.clone(), capabilities.clone());
+        unless_dropped(self, |on| async move { lease::claim(&on, &lane, &capabilities, &policy).await }).await
     }
     async fn renew(&self, handle: &Handle) -> Result<LeaseRenewal, EngineError> {
         lease::renew(self, handle).await
@@ -233,13 +235,13 @@ impl<D: Dialect> EngineBackend for Backend<D> {
     }
     // Resumption and reclaim.
     async fn claim_from_resume_grant(&self, token: ResumeToken) -> Result<Option<Handle>, EngineError> {
-        lease::claim_from_resume_grant(self, &token).await
+        unless_dropped(self, |on| async move { lease::claim_from_resume_grant(&on, &token).await }).await
     }
     async fn claim_resumed_execution(
         &self,
         args: ClaimResumedExecutionArgs,
     ) -> Result<ClaimResumedExecutionResult, EngineError> {
-        resume::claim(self, &args).await
+        unless_dropped(self, |on| async move { resume::claim(&on, &args).await }).await
     }
     async fn resume_execution(&self, args: ResumeExecutionArgs) -> Result<ResumeExecutionResult, EngineError> {
         resume::resume(self, &args).await
@@ -248,7 +250,7 @@ impl<D: Dialect> EngineBackend for Backend<D> {
         reclaim::issue_grant(self, &args).await
     }
     async fn reclaim_execution(&self, args: ReclaimExecutionArgs) -> Result<ReclaimExecutionOutcome, EngineError> {
-        reclaim::reclaim(self, &args).await
+        unless_dropped(self, |on| async move { reclaim::reclaim(&on, &args).await }).await
     }
     // Budgets, quotas and admission.
     async fn create_budget(&self, args: CreateBudgetArgs) -> Result<CreateBudgetResult, EngineError> {
@@ -349,10 +351,10 @@ impl<D: Dialect> EngineBackend for Backend<D> {
         typed::fail(self, &args).await
     }
     async fn claim_execution(&self, args: ClaimExecutionArgs) -> Result<ClaimExecutionResult, EngineError> {
-        take::claim(self, &args).await
+        unless_dropped(self, |on| async move { take::claim(&on, &args).await }).await
     }
     async fn issue_grant_and_claim(&self, args: IssueGrantAndClaimArgs) -> Result<ClaimGrantOutcome, EngineError> {
-        take::grant_and_claim(self, &args).await
+        unless_dropped(self, |on| async move { take::grant_and_claim(&on, &args).await }).await
     }
     // Scheduling.
     async fn evaluate_flow_eligibility(
@@ -368,7 +370,7 @@ impl<D: Dialect> EngineBackend for Backend<D> {
         schedule::issue_grant(self, &args).await
     }
     async fn claim_for_worker(&self, args: ClaimForWorkerArgs) -> Result<ClaimForWorkerOutcome, EngineError> {
-        schedule::claim_for_worker(self, &args).await
+        unless_dropped(self, |on| async move { schedule::claim_for_worker(&on, &args).await }).await
     }
     // Flows.
     async fn create_flow(&self, args: CreateFlowArgs) -> Result<CreateFlowResult, EngineError> {

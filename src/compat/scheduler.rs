@@ -11,6 +11,7 @@ use sqlx::PgPool;
 
 use crate::backend::PostgresBackend;
 use crate::clock::Clock;
+use crate::engine::give_back::unless_dropped;
 use crate::engine::schedule;
 use crate::model::id::exec_key;
 use crate::statements::{secret, typed};
@@ -47,7 +48,8 @@ impl PostgresScheduler {
         let backend = self.backend.get_or_init(|| super::over(&self.pool));
         let (lane, worker_id, instance) = (lane.clone(), worker_id.clone(), worker_instance_id.clone());
         let args = ClaimForWorkerArgs::new(lane, worker_id, instance, worker_capabilities.clone(), grant_ttl_ms);
-        Ok(match schedule::claim_for_worker(backend, &args).await? {
+        let claiming = unless_dropped(backend, |on| async move { schedule::claim_for_worker(&on, &args).await });
+        Ok(match claiming.await? {
             ClaimForWorkerOutcome::Granted(grant) => Some(grant),
             _ => None,
         })

@@ -21,13 +21,15 @@ use uuid::Uuid;
 
 use crate::backend::Backend;
 use crate::db::Dialect;
-use crate::engine::{attempt, execution};
+use crate::engine::give_back::{Answered, Took};
+use crate::engine::policy::give_back::Before;
+use crate::engine::{attempt, execution as executions};
 use crate::model::given::stored_ms;
 use crate::model::handle;
 use crate::model::id::{ExecKey, corruption, exec_key, execution_id, reject_nul};
 use crate::model::limits;
 use crate::model::state::has_ended;
-use crate::statements::lease;
+use crate::statements::{execution, lease};
 
 /// Leases the best execution of a lane that a worker with these capabilities may run: highest priority
 /// first, then oldest. Answers at once, `None` when there is none; `policy.max_wait` is not waited for.
@@ -39,19 +41,17 @@ pub(crate) async fn claim<D: Dialect>(
     lane: &LaneId,
     capabilities: &CapabilitySet,
     policy: &ClaimPolicy,
-) -> Result<Option<Handle>, EngineError> {
+) -> Answered<Option<Handle>> {
     reject_nul("lane_id", lane.as_str())?;
     limits::WORKER_ID.check("worker_id", policy.worker_id.as_str())?;
     reject_nul("worker_instance_id", policy.worker_instance_id.as_str())?;
     for token in &capabilities.tokens {
         reject_nul("capabilities", token)?;
     }
-    let nothing_is_due = execution::promote_due_sometimes(backend).await?;
-    if let Some(handle) = claim_now(backend, lane, capabilities, policy).await? {
-        return Ok(Some(handle));
-    }
-    if nothing_is_due || execution::promote_due(backend).await? == 0 {
-        return Ok(None);
+    let nothing_is_due = executions::promote_due_sometimes(backend).await?;
+    let claimed = claim_now(backend, lane, capabilities, policy).await?;
+    if claimed.0.is_some() || nothing_is_due || executions::promote_due(backend).await? == 0 {
+        return Ok(claimed);
     }
     claim_now(backend, lane, capabilities, policy).await
 }
@@ -61,7 +61,7 @@ async fn claim_now<D: Dialect>(
     lane: &LaneId,
     capabilities: &CapabilitySet,
     policy: &ClaimPolicy,
-) -> Result<Option<Handle>, EngineError> {
+) -> Answered<Option<Handle>> {
     let now_ms = backend.now_ms();
     let lease_id = LeaseId::new();
     let params = lease::LeaseClaimParams {
@@ -75,7 +75,7 @@ async fn claim_now<D: Dialect>(
     };
     let claimed = unit!(backend, lease_claim, params, |row, wakes| wakes.lease(row.lease_event_id, row.partition_key))?;
     let Some(row) = claimed else {
-        return Ok(None);
+        return Ok((None, None));
     };
     let key = ExecKey { partition_key: row.partition_key, execution_id: row.execution_id };
     let grant = Granted {
@@ -88,7 +88,8 @@ async fn claim_now<D: Dialect>(
         lane_id: lane.clone(),
         worker_instance_id: policy.worker_instance_id.clone(),
     };
-    grant.handle::<D>(key).map(Some)
+    let took = grant.took(key, Before::Queue);
+    Ok((Some(grant.handle::<D>(key)?), Some(took)))
 }
 
 /// What a handle is made of once a lease was taken.
@@ -104,6 +105,12 @@ pub(crate) struct Granted {
 }
 
 impl Granted {
+    /// What was taken from there, for the case that nobody takes the handle.
+    pub(crate) fn took(&self, key: ExecKey, before: Before) -> Took {
+        let (attempt_index, lease_epoch, lease_id) = (self.attempt_index, self.lease_epoch, self.lease_id.clone());
+        Took::Lease { key, attempt_index, lease_epoch, lease_id, before }
+    }
+
     /// The handle.
     ///
     /// # Errors
@@ -158,7 +165,7 @@ pub(crate) async fn renew<D: Dialect>(backend: &Backend<D>, handle: &Handle) -> 
 pub(crate) async fn claim_from_resume_grant<D: Dialect>(
     backend: &Backend<D>,
     token: &ResumeToken,
-) -> Result<Option<Handle>, EngineError> {
+) -> Answered<Option<Handle>> {
     let key = exec_key(&token.grant.execution_id)?;
     limits::WORKER_ID.check("worker_id", token.worker_id.as_str())?;
     reject_nul("worker_instance_id", token.worker_instance_id.as_str())?;
@@ -170,8 +177,11 @@ pub(crate) async fn claim_from_resume_grant<D: Dialect>(
     let ended = newest.lifecycle_phase.as_deref().is_some_and(has_ended);
     let live = newest.lease_expires_at_ms.is_some_and(|expires_at_ms| expires_at_ms > now_ms);
     if ended || live {
-        return Ok(None);
+        return Ok((None, None));
     }
+    let state =
+        execution::ExecutionStateReadParams { partition_key: key.partition_key, execution_id: key.execution_id };
+    let is_resumable = read!(backend, execution_state_read, state)?.is_some_and(|row| row.public_state == "resumable");
     let lease_id = LeaseId::new();
     let params = lease::LeaseReseatParams {
         partition_key: key.partition_key,
@@ -187,7 +197,7 @@ pub(crate) async fn claim_from_resume_grant<D: Dialect>(
     };
     let seated = unit!(backend, lease_reseat, params, |row, wakes| wakes.lease(row.lease_event_id, key.partition_key))?;
     let Some(row) = seated else {
-        return Ok(None);
+        return Ok((None, None));
     };
     let granted = Granted {
         kind: HandleKind::Resumed,
@@ -199,7 +209,8 @@ pub(crate) async fn claim_from_resume_grant<D: Dialect>(
         lane_id: token.grant.lane_id.clone(),
         worker_instance_id: token.worker_instance_id.clone(),
     };
-    granted.handle::<D>(key).map(Some)
+    let took = granted.took(key, if is_resumable { Before::Resumable } else { Before::Interrupted });
+    Ok((Some(granted.handle::<D>(key)?), Some(took)))
 }
 
 /// Lists leases whose time has passed at `args.as_of` and whose worker is still named, oldest first.

@@ -18,6 +18,7 @@
 //! | `flow_cancel` | `cancel_flow`, `cancel_flow_header`, `ack_cancel_member` |
 //! | `edge` | `stage_dependency_edge`, `apply_dependency_to_child`, `set_edge_group_policy`, `list_edges`, `describe_edge` |
 //! | `take` | `claim_execution`, `issue_grant_and_claim` |
+//! | `give_back` | claims whose caller went away |
 //! | `operator` | `cancel_execution`, `revoke_lease`, `change_priority`, `replay_execution` |
 //! | `expiry` | `mark_lease_expired_if_due`, `expire_execution`, `promote_delayed`, `reconcile_execution_index`, the sweeps of what is due |
 //! | `trim` | `trim_retention` and its sweep |
@@ -157,6 +158,7 @@ pub(crate) mod execution;
 pub(crate) mod expiry;
 pub(crate) mod flow;
 pub(crate) mod flow_cancel;
+pub(crate) mod give_back;
 pub(crate) mod hop;
 pub(crate) mod lease;
 pub(crate) mod operator;

@@ -16,7 +16,9 @@ use uuid::Uuid;
 
 use crate::backend::Backend;
 use crate::db::Dialect;
+use crate::engine::give_back::{Answered, Took};
 use crate::engine::lease::Granted;
+use crate::engine::policy::give_back::Before;
 use crate::engine::policy::reclaim::{LeaseSeen, MAX_RECLAIMS, Reclaimable};
 use crate::error::Abort;
 use crate::model::given::stored_ms;
@@ -145,7 +147,7 @@ pub(crate) async fn active_secret<D: Dialect>(
 pub(crate) async fn reclaim<D: Dialect>(
     backend: &Backend<D>,
     args: &ReclaimExecutionArgs,
-) -> Result<ReclaimExecutionOutcome, EngineError> {
+) -> Answered<ReclaimExecutionOutcome> {
     let key = exec_key(&args.execution_id)?;
     limits::WORKER_ID.check("worker_id", args.worker_id.as_str())?;
     reject_nul("worker_instance_id", args.worker_instance_id.as_str())?;
@@ -167,7 +169,7 @@ pub(crate) async fn reclaim<D: Dialect>(
             }
         }
     )?;
-    Ok(done.outcome)
+    Ok((done.outcome, done.took))
 }
 
 /// The policy of an attempt, nothing when the text is empty.
@@ -195,13 +197,14 @@ struct ReclaimRequest {
 
 struct Reclaimed {
     outcome: ReclaimExecutionOutcome,
+    took: Option<Took>,
     completion_event_id: Option<i64>,
     lease_event_id: Option<i64>,
 }
 
 impl From<ReclaimExecutionOutcome> for Reclaimed {
     fn from(outcome: ReclaimExecutionOutcome) -> Self {
-        Self { outcome, completion_event_id: None, lease_event_id: None }
+        Self { outcome, took: None, completion_event_id: None, lease_event_id: None }
     }
 }
 
@@ -301,8 +304,10 @@ async fn take_over<D: Dialect>(
         lane_id,
         worker_instance_id: args.worker_instance_id.clone(),
     };
+    let took = granted.took(key, Before::Reclaimed);
     Ok(Reclaimed {
         outcome: ReclaimExecutionOutcome::Claimed(granted.handle::<D>(key)?),
+        took: Some(took),
         completion_event_id: None,
         lease_event_id: Some(event.event_id),
     })
@@ -340,6 +345,7 @@ async fn exhaust<D: Dialect>(
             execution_id: request.args.execution_id.clone(),
             reclaim_count: seen.reclaim_count().saturating_add(D::REFUSED_RECLAIM_COUNTS),
         },
+        took: None,
         completion_event_id: Some(completion.event_id),
         lease_event_id: Some(event.event_id),
     })

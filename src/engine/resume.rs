@@ -14,7 +14,9 @@ use serde_json::json;
 
 use crate::backend::Backend;
 use crate::db::Dialect;
+use crate::engine::give_back::Answered;
 use crate::engine::lease::{Granted, attempt_number};
+use crate::engine::policy::give_back::Before;
 use crate::engine::policy::timeout::{Ending, Timeout, after_timeout};
 use crate::error::Abort;
 use crate::model::given::stored_ms;
@@ -31,7 +33,7 @@ use crate::statements::{Statements, attempt, execution, grant, resume, suspensio
 pub(crate) async fn claim<D: Dialect>(
     backend: &Backend<D>,
     args: &ClaimResumedExecutionArgs,
-) -> Result<ClaimResumedExecutionResult, EngineError> {
+) -> Answered<ClaimResumedExecutionResult> {
     let key = exec_key(&args.execution_id)?;
     limits::WORKER_ID.check("worker_id", args.worker_id.as_str())?;
     reject_nul("worker_instance_id", args.worker_instance_id.as_str())?;
@@ -64,7 +66,8 @@ pub(crate) async fn claim<D: Dialect>(
         lane_id: args.lane_id.clone(),
         worker_instance_id: args.worker_instance_id.clone(),
     };
-    Ok(ClaimResumedExecutionResult::Claimed(ClaimedResumedExecution::new(
+    let took = granted.took(key, Before::Resumable);
+    let claimed = ClaimedResumedExecution::new(
         args.execution_id.clone(),
         args.lease_id.clone(),
         LeaseEpoch::new(row.lease_epoch.max(0).unsigned_abs()),
@@ -72,7 +75,8 @@ pub(crate) async fn claim<D: Dialect>(
         attempt_id,
         TimestampMs::from_millis(lease_expires_at_ms),
         granted.handle::<D>(key)?,
-    )))
+    );
+    Ok((ClaimResumedExecutionResult::Claimed(claimed), Some(took)))
 }
 
 /// Why there was nothing to claim.

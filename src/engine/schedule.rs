@@ -26,6 +26,7 @@ use uuid::Uuid;
 use crate::backend::Backend;
 use crate::db::Dialect;
 use crate::engine::execution;
+use crate::engine::give_back::{Answered, Took};
 use crate::engine::policy::allowance::{budget_ids, has_room, limits, quota_policy_id};
 use crate::engine::policy::capability;
 use crate::engine::policy::eligibility::{Upstream, is_required};
@@ -235,7 +236,7 @@ impl schedule::ScheduleLockRow {
 pub(crate) async fn claim_for_worker<D: Dialect>(
     backend: &Backend<D>,
     args: &ClaimForWorkerArgs,
-) -> Result<ClaimForWorkerOutcome, EngineError> {
+) -> Answered<ClaimForWorkerOutcome> {
     capability::check(&args.worker_capabilities)?;
     reject_nul("lane_id", args.lane_id.as_str())?;
     limits::WORKER_ID.check("worker_id", args.worker_id.as_str())?;
@@ -243,13 +244,20 @@ pub(crate) async fn claim_for_worker<D: Dialect>(
     sweep_grants_sometimes(backend).await?;
     let nothing_is_due = execution::promote_due_sometimes(backend).await?;
     if let Some(grant) = grant_best(backend, args).await? {
-        return Ok(ClaimForWorkerOutcome::Granted(grant));
+        return granted(grant);
     }
     if nothing_is_due || execution::promote_due(backend).await? == 0 {
-        return Ok(ClaimForWorkerOutcome::NoWork);
+        return Ok((ClaimForWorkerOutcome::NoWork, None));
     }
-    let grant = grant_best(backend, args).await?;
-    Ok(grant.map_or(ClaimForWorkerOutcome::NoWork, ClaimForWorkerOutcome::Granted))
+    match grant_best(backend, args).await? {
+        Some(grant) => granted(grant),
+        None => Ok((ClaimForWorkerOutcome::NoWork, None)),
+    }
+}
+
+fn granted(grant: ClaimGrant) -> Answered<ClaimForWorkerOutcome> {
+    let took = Took::Grant { key: exec_key(&grant.execution_id)?, grant_key: grant.grant_key.clone() };
+    Ok((ClaimForWorkerOutcome::Granted(grant), Some(took)))
 }
 
 async fn grant_best<D: Dialect>(

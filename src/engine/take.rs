@@ -20,7 +20,9 @@ use serde_json::json;
 use crate::backend::Backend;
 use crate::db::Dialect;
 use crate::engine::execution;
+use crate::engine::give_back::{Answered, Took};
 use crate::engine::lease::{Granted, attempt_number};
+use crate::engine::policy::give_back::Before;
 use crate::engine::reclaim::attempt_policy;
 use crate::engine::typed::{ClaimSeen, Named, Seen, claim_refusal, column_index, not_active};
 use crate::error::Abort;
@@ -42,7 +44,7 @@ const OPERATOR: &str = "operator";
 pub(crate) async fn claim<D: Dialect>(
     backend: &Backend<D>,
     args: &ClaimExecutionArgs,
-) -> Result<ClaimExecutionResult, EngineError> {
+) -> Answered<ClaimExecutionResult> {
     let key = exec_key(&args.execution_id)?;
     let attempt_index = column_index("expected_attempt_index", args.expected_attempt_index)?;
     limits::WORKER_ID.check("worker_id", args.worker_id.as_str())?;
@@ -78,7 +80,8 @@ pub(crate) async fn claim<D: Dialect>(
         lane_id: args.lane_id.clone(),
         worker_instance_id: args.worker_instance_id.clone(),
     };
-    Ok(ClaimExecutionResult::Claimed(ClaimedExecution::new(
+    let took = granted.took(key, Before::ToStart(to_start(&row.attempt_type)));
+    let claimed = ClaimedExecution::new(
         args.execution_id.clone(),
         args.lease_id.clone(),
         LeaseEpoch::new(row.lease_epoch.max(0).unsigned_abs()),
@@ -87,7 +90,8 @@ pub(crate) async fn claim<D: Dialect>(
         attempt_type(&row.attempt_type),
         TimestampMs::from_millis(lease_expires_at_ms),
         granted.handle::<D>(key)?,
-    )))
+    );
+    Ok((ClaimExecutionResult::Claimed(claimed), Some(took)))
 }
 
 fn attempt_type(stored: &str) -> AttemptType {
@@ -95,6 +99,15 @@ fn attempt_type(stored: &str) -> AttemptType {
         "retry" => AttemptType::Retry,
         "replay" => AttemptType::Replay,
         _ => AttemptType::Initial,
+    }
+}
+
+/// The state of an attempt of that type before it starts.
+fn to_start(attempt_type: &str) -> &'static str {
+    match attempt_type {
+        "retry" => "pending_retry_attempt",
+        "replay" => "pending_replay_attempt",
+        _ => "pending_first_attempt",
     }
 }
 
@@ -138,7 +151,7 @@ async fn grant_refusal<D: Dialect>(backend: &Backend<D>, args: &ClaimExecutionAr
 pub(crate) async fn grant_and_claim<D: Dialect>(
     backend: &Backend<D>,
     args: &IssueGrantAndClaimArgs,
-) -> Result<ClaimGrantOutcome, EngineError> {
+) -> Answered<ClaimGrantOutcome> {
     let key = exec_key(&args.execution_id)?;
     execution::promote_due_sometimes(backend).await?;
     let now_ms = backend.now_ms();
@@ -153,11 +166,14 @@ pub(crate) async fn grant_and_claim<D: Dialect>(
         |conn| { take_on::<D>(conn, take).await },
         |taken, wakes| wakes.lease(taken.lease_event_id, partition_key)
     )?;
-    Ok(ClaimGrantOutcome::new(
+    let Taken { attempt_index, lease_epoch, before, .. } = taken;
+    let took = Took::Lease { key, attempt_index, lease_epoch, lease_id: lease_id.clone(), before };
+    let outcome = ClaimGrantOutcome::new(
         lease_id,
-        LeaseEpoch::new(taken.lease_epoch.max(0).unsigned_abs()),
-        AttemptIndex::new(attempt_number(taken.attempt_index)?),
-    ))
+        LeaseEpoch::new(lease_epoch.max(0).unsigned_abs()),
+        AttemptIndex::new(attempt_number(attempt_index)?),
+    );
+    Ok((outcome, Some(took)))
 }
 
 struct Take {
@@ -172,6 +188,7 @@ struct Taken {
     attempt_index: i32,
     lease_epoch: i64,
     lease_event_id: i64,
+    before: Before,
 }
 
 async fn take_on<D: Dialect>(conn: &mut D::Connection, take: &Take) -> Result<Taken, Abort> {
@@ -180,19 +197,22 @@ async fn take_on<D: Dialect>(conn: &mut D::Connection, take: &Take) -> Result<Ta
     let Some(core) = conn.typed_lock(&lock).await? else {
         return Err(Abort::from(EngineError::NotFound { entity: "execution" }));
     };
-    let (attempt_index, attempt_pointer, lease_epoch) = if core.attempt_state == "attempt_interrupted" {
+    let (attempt_index, attempt_pointer, lease_epoch, before) = if core.attempt_state == "attempt_interrupted" {
         if let Some(refusal) = resume_refusal(&core) {
             return Err(Abort::from(refusal));
         }
         let (attempt_index, lease_epoch) = resume::<D>(conn, take).await?;
-        (attempt_index, core.attempt_index, lease_epoch)
+        let before = if core.ownership_state == "released" { Before::Resumable } else { Before::Interrupted };
+        (attempt_index, core.attempt_index, lease_epoch, before)
     } else {
         if let Some(refusal) = core.refusal() {
             return Err(Abort::from(refusal));
         }
         let next = core.attempt_index.checked_add(1);
         let next = next.ok_or_else(|| corruption(format!("attempt_index is {}", core.attempt_index)))?;
-        (core.attempt_index, next, start::<D>(conn, take, &core).await?)
+        let attempt_type = core.attempt_type()?;
+        let lease_epoch = start::<D>(conn, take, core.attempt_index, attempt_type).await?;
+        (core.attempt_index, next, lease_epoch, Before::ToStart(to_start(attempt_type)))
     };
     let worker = OPERATOR.to_owned();
     conn.typed_execution_take(&typed::TypedExecutionTakeParams {
@@ -217,7 +237,7 @@ async fn take_on<D: Dialect>(conn: &mut D::Connection, take: &Take) -> Result<Ta
             execution_id: key.execution_id,
         })
         .await?;
-    Ok(Taken { attempt_index, lease_epoch, lease_event_id: event.event_id })
+    Ok(Taken { attempt_index, lease_epoch, lease_event_id: event.event_id, before })
 }
 
 /// Why an interrupted attempt may not be resumed: its execution has to be free.
@@ -251,20 +271,16 @@ async fn resume<D: Dialect>(conn: &mut D::Connection, take: &Take) -> Result<(i3
     Ok((attempt_index, resumed.lease_epoch))
 }
 
-async fn start<D: Dialect>(conn: &mut D::Connection, take: &Take, core: &typed::TypedLockRow) -> Result<i64, Abort> {
-    let attempt_type = match core.attempt_state.as_str() {
-        "pending_retry_attempt" => "retry",
-        "pending_replay_attempt" => "replay",
-        "pending_first_attempt" | "initial" | "pending" | "pending_claim" => "initial",
-        other => {
-            let detail = format!("issue_grant_and_claim: unrecognized attempt_state={other}");
-            return Err(Abort::from(corruption(detail)));
-        }
-    };
+async fn start<D: Dialect>(
+    conn: &mut D::Connection,
+    take: &Take,
+    attempt_index: i32,
+    attempt_type: &str,
+) -> Result<i64, Abort> {
     let params = typed::TypedAttemptTakeParams {
         partition_key: take.key.partition_key,
         execution_id: take.key.execution_id,
-        attempt_index: core.attempt_index,
+        attempt_index,
         worker: OPERATOR.to_owned(),
         lease_expires_at_ms: take.lease_expires_at_ms,
         now_ms: take.now_ms,
@@ -278,6 +294,16 @@ async fn start<D: Dialect>(conn: &mut D::Connection, take: &Take, core: &typed::
 }
 
 impl typed::TypedLockRow {
+    /// What the attempt that is to start is.
+    fn attempt_type(&self) -> Result<&'static str, EngineError> {
+        match self.attempt_state.as_str() {
+            "pending_retry_attempt" => Ok("retry"),
+            "pending_replay_attempt" => Ok("replay"),
+            "pending_first_attempt" | "initial" | "pending" | "pending_claim" => Ok("initial"),
+            other => Err(corruption(format!("issue_grant_and_claim: unrecognized attempt_state={other}"))),
+        }
+    }
+
     fn refusal(&self) -> Option<EngineError> {
         let seen = ClaimSeen {
             lifecycle_phase: &self.lifecycle_phase,

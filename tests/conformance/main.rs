@@ -22,6 +22,7 @@ mod fence;
 mod flow;
 mod flow_cancel;
 mod follow;
+mod give_back;
 mod harness;
 mod lease;
 mod lifecycle;

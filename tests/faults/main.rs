@@ -3,7 +3,8 @@
 //! Each operation of [`mod@table`] is made to fail at every place in turn: at the begin, at the start and at
 //! the commit of its transaction, at every await inside it, and at every statement that writes (a trigger
 //! refuses the row); its caller's future is dropped at every await as well. Afterwards the rows are those from
-//! before, or, where nobody can know (a dropped future, an answer that got lost), those from after; the
+//! before, or, where nobody can know (a dropped future, an answer that got lost), those from after; a claim that was
+//! dropped is given back; the
 //! connections work; and repeating the operation brings it to its end.
 //!
 //! Rows are compared with ids masked, since those differ between runs. Every operation has a database of its
@@ -77,6 +78,12 @@ const BESIDE: &str = "dependency_completion_read";
 
 /// The most awaits that an operation is cut at.
 const MOST_AWAITS: i64 = 60;
+
+/// The operations that are undone when their caller goes away.
+const GIVES_BACK: [&str; 1] = ["claim"];
+
+/// How many leases ended so far.
+const ENDED: &str = "SELECT count(*) FROM ff_lease_event WHERE event_type = 'revoked'";
 
 /// One operation on one database.
 struct Run<'a> {
@@ -194,12 +201,28 @@ impl Run<'_> {
         assert!(hit > 0, "{} meets no refusal", self.operation.name);
     }
 
+    /// What a claim took for nobody is there again; its lease begins and ends.
+    async fn given_back(&self, polls: i64, ended_before: i64) {
+        let (name, begin) = (self.operation.name, std::time::Instant::now());
+        while self.h.number(ENDED).await == ended_before {
+            assert!(begin.elapsed() < harness::PATIENCE, "{name} keeps its lease after poll {polls}");
+            tokio::time::sleep(std::time::Duration::from_millis(1)).await;
+        }
+        self.h.canary().await;
+        self.h.quiet().await;
+    }
+
     /// The caller's future is dropped at every await.
     async fn dropped(&self) {
         for polls in 1..MOST_AWAITS {
             let (scene, before) = self.begin().await;
+            let ended_before = self.h.number(ENDED).await;
             let finished = polled(polls, self.act(&scene)).await;
             let ended = finished.as_ref().map(Result::is_ok);
+            if finished.is_none() && GIVES_BACK.contains(&self.operation.name) {
+                self.given_back(polls, ended_before).await;
+                continue;
+            }
             self.settle(&format!("poll {polls}"), &scene, &before, ended).await;
             if finished.is_some() {
                 return;

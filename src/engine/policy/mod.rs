@@ -8,6 +8,7 @@ pub(crate) mod dependency;
 pub(crate) mod eligibility;
 pub(crate) mod expiry;
 pub(crate) mod flow_cancel;
+pub(crate) mod give_back;
 pub(crate) mod group;
 pub(crate) mod live;
 pub(crate) mod reclaim;

@@ -1,0 +1,99 @@
+//! Where a claim that nobody took goes back to.
+
+/// What a claim took an execution from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Before {
+    /// The queue: an attempt that was to start, or one that was interrupted. What is stored says which.
+    Queue,
+    /// An attempt that was to start, in that state.
+    ToStart(&'static str),
+    /// An attempt whose worker is gone.
+    Interrupted,
+    /// A suspension that was over.
+    Resumable,
+    /// An attempt whose worker is gone; this claim began the next one and counted as a reclaim.
+    Reclaimed,
+}
+
+/// The attempt that was claimed.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Claimed<'a> {
+    pub(crate) attempt_index: i32,
+    pub(crate) lease_epoch: i64,
+    /// The epoch at which an earlier giving back left it, if it had not run until then.
+    pub(crate) unstarted_epoch: Option<&'a str>,
+}
+
+/// The states of an execution that is given back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Back {
+    pub(crate) ownership_state: &'static str,
+    pub(crate) public_state: &'static str,
+    pub(crate) attempt_state: &'static str,
+    /// Whether its attempt never ran, so that it does not count.
+    pub(crate) is_unstarted: bool,
+}
+
+/// The states to go back to. Whoever may claim an attempt that was to start may claim it again; one that ran stays
+/// interrupted, because it may have done half of its work.
+pub(crate) fn back(before: Before, claimed: Claimed<'_>) -> Back {
+    let interrupted = Back {
+        ownership_state: "unowned",
+        public_state: "waiting",
+        attempt_state: "attempt_interrupted",
+        is_unstarted: false,
+    };
+    let to_start = |attempt_state| Back { attempt_state, is_unstarted: true, ..interrupted };
+    match before {
+        Before::Resumable => Back { ownership_state: "released", public_state: "resumable", ..interrupted },
+        Before::Interrupted | Before::Reclaimed => interrupted,
+        Before::ToStart(attempt_state) => to_start(attempt_state),
+        Before::Queue if !never_ran(claimed) => interrupted,
+        // Only a retry begins another attempt; a replay opens the last one again.
+        Before::Queue if claimed.attempt_index > 0 => to_start("pending_retry_attempt"),
+        Before::Queue => to_start("pending_first_attempt"),
+    }
+}
+
+/// The first lease of an attempt has epoch 1; each giving back moves it on by one and notes it.
+fn never_ran(claimed: Claimed<'_>) -> bool {
+    let noted = claimed.unstarted_epoch.and_then(|epoch| epoch.parse::<i64>().ok());
+    claimed.lease_epoch == 1 || noted.is_some_and(|epoch| epoch.checked_add(1) == Some(claimed.lease_epoch))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FIRST: Claimed<'static> = Claimed { attempt_index: 0, lease_epoch: 1, unstarted_epoch: None };
+
+    fn state(before: Before, claimed: Claimed<'_>) -> &'static str {
+        back(before, claimed).attempt_state
+    }
+
+    #[test]
+    fn an_attempt_that_never_ran_is_to_start_again() {
+        assert_eq!(state(Before::Queue, FIRST), "pending_first_attempt");
+        assert_eq!(state(Before::Queue, Claimed { attempt_index: 1, ..FIRST }), "pending_retry_attempt");
+        let replayed = back(Before::ToStart("pending_replay_attempt"), Claimed { lease_epoch: 9, ..FIRST });
+        assert_eq!((replayed.attempt_state, replayed.is_unstarted), ("pending_replay_attempt", true));
+    }
+
+    #[test]
+    fn an_attempt_that_was_given_back_before_still_never_ran() {
+        let again = Claimed { lease_epoch: 3, unstarted_epoch: Some("2"), ..FIRST };
+        assert!(back(Before::Queue, again).is_unstarted);
+        for ran in [Claimed { lease_epoch: 4, ..again }, Claimed { unstarted_epoch: Some("x"), ..again }] {
+            assert_eq!(state(Before::Queue, ran), "attempt_interrupted");
+        }
+        assert_eq!(state(Before::Queue, Claimed { lease_epoch: 2, ..FIRST }), "attempt_interrupted");
+    }
+
+    #[test]
+    fn what_was_resumable_can_be_resumed() {
+        let resumable = back(Before::Resumable, FIRST);
+        assert_eq!((resumable.ownership_state, resumable.public_state), ("released", "resumable"));
+        assert_eq!(back(Before::Reclaimed, FIRST).public_state, "waiting");
+        assert!(!back(Before::Interrupted, FIRST).is_unstarted);
+    }
+}
