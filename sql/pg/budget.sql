@@ -3,7 +3,6 @@
 -- added per dimension.
 -- name: budget_add :rows
 -- param: deltas json
--- allow(text-order): the order only keeps two reports from waiting for each other.
 WITH wanted AS (
   SELECT used.dimensions_key, used.current_value + CAST(given.value AS bigint) AS new_value, policy.policy_json
     FROM jsonb_each_text(:deltas) AS given
@@ -15,7 +14,7 @@ WITH wanted AS (
      AND used.current_value <= 9223372036854775807 - CAST(given.value AS bigint)
      AND policy.partition_key = :partition_key
      AND policy.budget_id = :budget_id
-   ORDER BY used.dimensions_key
+   ORDER BY used.dimensions_key COLLATE "C"
      FOR UPDATE OF used
 ),
 within AS (
@@ -52,7 +51,6 @@ UPDATE ff_budget_usage AS used
 -- column: dimension text
 -- column: current_usage i64
 -- column: limit_value i64
--- allow(text-order): the order only keeps two reports from waiting for each other.
 WITH asked AS (
   SELECT given.key AS dimension, CAST(given.value AS bigint) AS delta
     FROM jsonb_each_text(:deltas) AS given
@@ -63,7 +61,7 @@ held AS (
    WHERE used.partition_key = :partition_key
      AND used.budget_id = :budget_id
      AND used.dimensions_key IN (SELECT asked.dimension FROM asked)
-   ORDER BY used.dimensions_key
+   ORDER BY used.dimensions_key COLLATE "C"
      FOR UPDATE
 ),
 limits AS (
@@ -182,7 +180,7 @@ SELECT used.dimensions_key, used.current_value
    AND used.budget_id = :budget_id
  ORDER BY used.dimensions_key COLLATE "C";
 
--- Gives every dimension that is asked for a counter.
+-- Gives every dimension that is asked for a counter, in the order in which reports lock them.
 -- name: budget_usage_ensure :exec
 -- param: dimensions text[]
 INSERT INTO ff_budget_usage
@@ -190,6 +188,7 @@ INSERT INTO ff_budget_usage
 SELECT :partition_key, :budget_id, wanted.value, 0, :now_ms
   FROM unnest(CAST(:dimensions AS text[])) AS wanted (value)
  WHERE true
+ ORDER BY wanted.value COLLATE "C"
     ON CONFLICT (partition_key, budget_id, dimensions_key) DO NOTHING;
 
 -- Locks a budget's counters, in the order in which every report locks them.
@@ -256,7 +255,7 @@ UPDATE ff_budget_usage_dedup
  WHERE partition_key = :partition_key
    AND dedup_key = :dedup_key;
 
--- Adds what an execution spent to what it can give back.
+-- Adds what an execution spent to what it can give back, in the order in which reports lock the counters.
 -- name: budget_ledger_add :exec
 -- param: deltas json
 -- param: execution_text text
@@ -265,6 +264,7 @@ INSERT INTO ff_budget_usage_by_exec AS spent
 SELECT :partition_key, :budget_id, CAST(:execution_text AS uuid), given.key, CAST(given.value AS bigint), :now_ms
   FROM jsonb_each_text(:deltas) AS given
  WHERE true
+ ORDER BY given.key COLLATE "C"
     ON CONFLICT (partition_key, budget_id, execution_id, dimensions_key) DO UPDATE
    SET delta_total = CASE
                        WHEN spent.delta_total > 9223372036854775807 - excluded.delta_total THEN 9223372036854775807

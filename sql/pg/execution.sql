@@ -135,13 +135,21 @@ SELECT core.execution_id
 -- Written as an upsert because Postgres routes an insert to one partition, while an update that joins would
 -- lock them all; the inserted values are inert, since every row of `ff_delayed` has its execution.
 -- name: execution_promote_due :rows
-WITH due AS (
+-- diverges(where.partition_key#7d3fbf): on Postgres the execution is locked if nobody has it, and judged by what it is then.
+-- diverges(offset): it keeps Postgres from asking for the lock before the rows are in order.
+-- allow(unordered-limit): the rows come in the order of the query above, and those are taken first that can be locked.
+WITH waiting AS (
+  SELECT queued.partition_key, queued.execution_id, queued.lane_id
+    FROM ff_delayed AS queued
+   WHERE queued.due_at_ms <= :now_ms
+   ORDER BY queued.due_at_ms
+  OFFSET 0
+),
+due AS (
   SELECT waiting.partition_key, waiting.execution_id, waiting.lane_id
-    FROM ff_delayed AS waiting
-   WHERE waiting.due_at_ms <= :now_ms
-   ORDER BY waiting.due_at_ms
+    FROM waiting
+   WHERE ff_take_delayed(waiting.partition_key, waiting.execution_id, :now_ms) IS NOT NULL
    LIMIT :batch_size
-     FOR UPDATE SKIP LOCKED
 )
 INSERT INTO ff_exec_core AS core
        (partition_key, execution_id, lane_id, lifecycle_phase, ownership_state, eligibility_state,

@@ -4,17 +4,28 @@
 -- The execution is changed by an upsert because Postgres routes an insert to one partition, while an update
 -- that joins would lock them all; the inserted values are inert, since a claimable row has its execution.
 -- name: lease_claim :opt
+-- diverges(where.partition_key#82999e): on Postgres the execution is locked if nobody has it, and judged by what it is then.
+-- diverges(columns.place): what a claim looks at first is spread among those who claim at the same time; SQLite has one writer.
+-- diverges(offset): it keeps Postgres from asking for the lock before the rows are in order.
+-- allow(unordered-limit): the rows come in the order of the query above, and the first one that can be locked is taken.
 -- param: capabilities text[]
 -- param: lease_id text
 -- column: lease_event_id i64
-WITH picked AS (
+WITH ready AS (
+  SELECT queued.partition_key, queued.execution_id, queued.attempt_index,
+         row_number() OVER (ORDER BY queued.priority DESC, queued.created_at_ms, queued.execution_id) AS place
+    FROM ff_claimable AS queued
+   WHERE queued.lane_id = :lane_id
+     AND queued.required_capabilities <@ :capabilities
+   ORDER BY queued.priority DESC, queued.created_at_ms, queued.execution_id
+  OFFSET 0
+),
+picked AS (
   SELECT ready.partition_key, ready.execution_id, ready.attempt_index
-    FROM ff_claimable AS ready
-   WHERE ready.lane_id = :lane_id
-     AND ready.required_capabilities <@ :capabilities
-   ORDER BY ready.priority DESC, ready.created_at_ms, ready.execution_id
+    FROM ready
+   WHERE ff_take_claimable(ready.partition_key, ready.execution_id, ready.attempt_index, ready.place, :lane_id,
+                           :capabilities) IS NOT NULL
    LIMIT 1
-     FOR UPDATE SKIP LOCKED
 ),
 core AS (
   INSERT INTO ff_exec_core AS core
@@ -33,6 +44,9 @@ core AS (
          blocking_reason = NULL,
          started_at_ms = COALESCE(core.started_at_ms, :now_ms),
          raw_fields = core.raw_fields || jsonb_build_object('total_attempt_count', CAST(core.attempt_index + 1 AS text))
+   WHERE core.lifecycle_phase IN ('submitted', 'runnable')
+     AND core.eligibility_state = 'eligible_now'
+     AND core.ownership_state = 'unowned'
   RETURNING core.partition_key, core.execution_id, core.raw_fields
 ),
 lease AS (

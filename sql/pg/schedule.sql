@@ -86,17 +86,25 @@ UPDATE ff_exec_core AS core
 -- Takes the best execution of a lane that a worker with these capabilities may run, strictly after another one.
 -- name: schedule_candidate_next :opt
 -- param: capabilities text[]
--- diverges(lock): SQLite has one writer; on Postgres each scheduler takes a row that no other one is taking.
+-- diverges(where.partition_key#ef258c): on Postgres the execution is locked if nobody has it, and judged by what it is then.
+-- diverges(offset): it keeps Postgres from asking for the lock before the rows are in order.
+-- allow(unordered-limit): the rows come in the order of the query above, and those are taken first that can be locked.
+WITH ready AS (
+  SELECT queued.partition_key, queued.execution_id, queued.attempt_index, queued.priority, queued.created_at_ms
+    FROM ff_claimable AS queued
+   WHERE queued.lane_id = :lane_id
+     AND queued.required_capabilities <@ :capabilities
+     AND (queued.priority < :after_priority
+          OR (queued.priority = :after_priority
+              AND (queued.created_at_ms, queued.execution_id) > (:after_created_at_ms, :after_execution_id)))
+   ORDER BY queued.priority DESC, queued.created_at_ms, queued.execution_id
+  OFFSET 0
+)
 SELECT ready.partition_key, ready.execution_id, ready.priority, ready.created_at_ms
-  FROM ff_claimable AS ready
- WHERE ready.lane_id = :lane_id
-   AND ready.required_capabilities <@ :capabilities
-   AND (ready.priority < :after_priority
-        OR (ready.priority = :after_priority
-            AND (ready.created_at_ms, ready.execution_id) > (:after_created_at_ms, :after_execution_id)))
- ORDER BY ready.priority DESC, ready.created_at_ms, ready.execution_id
- LIMIT 1
-   FOR UPDATE SKIP LOCKED;
+  FROM ready
+ WHERE ff_take_claimable(ready.partition_key, ready.execution_id, ready.attempt_index, NULL, :lane_id,
+                         :capabilities) IS NOT NULL
+ LIMIT 1;
 
 -- Keeps a granted execution from other claims until its grant is used or expires.
 -- name: schedule_granted_mark :exec

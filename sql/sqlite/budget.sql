@@ -347,7 +347,7 @@ SELECT used.dimensions_key, used.current_value
    AND used.budget_id = :budget_id
  ORDER BY used.dimensions_key;
 
--- Gives every dimension that is asked for a counter.
+-- Gives every dimension that is asked for a counter, in the order in which reports lock them.
 -- name: budget_usage_ensure :exec
 -- param: dimensions text[]
 INSERT INTO ff_budget_usage
@@ -355,6 +355,7 @@ INSERT INTO ff_budget_usage
 SELECT :partition_key, :budget_id, wanted.value, 0, :now_ms
   FROM json_each(:dimensions) AS wanted
  WHERE true
+ ORDER BY wanted.value
     ON CONFLICT (partition_key, budget_id, dimensions_key) DO NOTHING;
 
 -- Locks a budget's counters, in the order in which every report locks them.
@@ -421,7 +422,7 @@ UPDATE ff_budget_usage_dedup
  WHERE partition_key = :partition_key
    AND dedup_key = :dedup_key;
 
--- Adds what an execution spent to what it can give back.
+-- Adds what an execution spent to what it can give back, in the order in which reports lock the counters.
 -- name: budget_ledger_add :exec
 -- param: deltas json
 -- param: execution_text text
@@ -430,6 +431,7 @@ INSERT INTO ff_budget_usage_by_exec AS spent
 SELECT :partition_key, :budget_id, :execution_text, CAST(given.key AS text), CAST(given.value AS integer), :now_ms
   FROM json_each(:deltas) AS given
  WHERE true
+ ORDER BY given.key
     ON CONFLICT (partition_key, budget_id, execution_id, dimensions_key) DO UPDATE
    SET delta_total = CASE
                        WHEN spent.delta_total > 9223372036854775807 - excluded.delta_total THEN 9223372036854775807

@@ -148,11 +148,15 @@ SELECT core.execution_id
 -- Written as an upsert because Postgres routes an insert to one partition, while an update that joins would
 -- lock them all; the inserted values are inert, since every row of `ff_delayed` has its execution.
 -- name: execution_promote_due :rows
-WITH due AS (
+WITH waiting AS (
+  SELECT queued.partition_key, queued.execution_id, queued.lane_id
+    FROM ff_delayed AS queued
+   WHERE queued.due_at_ms <= :now_ms
+   ORDER BY queued.due_at_ms
+),
+due AS (
   SELECT waiting.partition_key, waiting.execution_id, waiting.lane_id
-    FROM ff_delayed AS waiting
-   WHERE waiting.due_at_ms <= :now_ms
-   ORDER BY waiting.due_at_ms
+    FROM waiting
    LIMIT :batch_size
 )
 INSERT INTO ff_exec_core AS core

@@ -16,20 +16,6 @@ UPDATE ff_flow_core
  WHERE partition_key = :partition_key
    AND flow_id = :flow_id;
 
--- Takes a flow's members out of the reach of claims until the transaction ends. A claim locks its place in the
--- queue before its execution; locking the executions alone would have the two wait for each other.
--- The plus before an id, here and below, keeps SQLite from walking all executions to save a sort.
--- name: flow_cancel_queue_lock :many
-SELECT ready.execution_id
-  FROM ff_exec_core AS core
-  JOIN ff_claimable AS ready
-    ON ready.partition_key = core.partition_key
-   AND ready.execution_id = +core.execution_id
- WHERE core.partition_key = :partition_key
-   AND core.flow_id = :flow_id
-   AND ready.partition_key = :partition_key
- ORDER BY +ready.execution_id;
-
 -- Lists a flow's members and keeps their states until the transaction ends.
 -- name: flow_cancel_members_lock :many
 SELECT core.execution_id, core.lifecycle_phase

@@ -6,22 +6,26 @@
 -- name: lease_claim :opt
 -- param: capabilities text[]
 -- param: lease_id text
--- diverges(where.execution_id#1e838f): SQLite has no array columns; the required capabilities are rows, none of which may be missing from the worker's.
+-- diverges(where.execution_id#ebb447): SQLite has no array columns; the required capabilities are rows, none of which may be missing from the worker's.
 -- diverges(where.partition_key#7b5f59): its event reads the execution that Postgres hands over from the upsert.
 -- diverges(where.execution_id#e665ed): its event reads the execution that Postgres hands over from the upsert.
--- diverges(where.required_capabilities#bb8f94): SQLite has no array columns; the required capabilities are rows, none of which may be missing from the worker's.
+-- diverges(where.required_capabilities#190679): SQLite has no array columns; the required capabilities are rows, none of which may be missing from the worker's.
 -- diverges(tables#61bd0d): SQLite has no array columns, and its event reads the execution that Postgres hands over from the upsert.
 -- diverges(columns.lease_event_id#97c143): under the single writer the newest event is the one just inserted; RETURNING on SQLite cannot name a row of another statement.
 -- column: lease_event_id i64
-WITH picked AS (
-  SELECT ready.partition_key, ready.execution_id, ready.attempt_index
-    FROM ff_claimable AS ready
-   WHERE ready.lane_id = :lane_id
+WITH ready AS (
+  SELECT queued.partition_key, queued.execution_id, queued.attempt_index
+    FROM ff_claimable AS queued
+   WHERE queued.lane_id = :lane_id
      AND NOT EXISTS (SELECT 1
                        FROM ff_execution_capabilities AS required
-                      WHERE required.execution_id = ready.execution_id
+                      WHERE required.execution_id = queued.execution_id
                         AND required.capability NOT IN (SELECT value FROM json_each(:capabilities)))
-   ORDER BY ready.priority DESC, ready.created_at_ms, ready.execution_id
+   ORDER BY queued.priority DESC, queued.created_at_ms, queued.execution_id
+),
+picked AS (
+  SELECT ready.partition_key, ready.execution_id, ready.attempt_index
+    FROM ready
    LIMIT 1
 )
 INSERT INTO ff_lease_event
@@ -37,15 +41,19 @@ SELECT substr(lower(hex(core.execution_id)), 1, 8) || '-' || substr(lower(hex(co
     ON core.partition_key = picked.partition_key
    AND core.execution_id = picked.execution_id;
 -- returns
-WITH picked AS (
-  SELECT ready.partition_key, ready.execution_id, ready.attempt_index
-    FROM ff_claimable AS ready
-   WHERE ready.lane_id = :lane_id
+WITH ready AS (
+  SELECT queued.partition_key, queued.execution_id, queued.attempt_index
+    FROM ff_claimable AS queued
+   WHERE queued.lane_id = :lane_id
      AND NOT EXISTS (SELECT 1
                        FROM ff_execution_capabilities AS required
-                      WHERE required.execution_id = ready.execution_id
+                      WHERE required.execution_id = queued.execution_id
                         AND required.capability NOT IN (SELECT value FROM json_each(:capabilities)))
-   ORDER BY ready.priority DESC, ready.created_at_ms, ready.execution_id
+   ORDER BY queued.priority DESC, queued.created_at_ms, queued.execution_id
+),
+picked AS (
+  SELECT ready.partition_key, ready.execution_id, ready.attempt_index
+    FROM ready
    LIMIT 1
 )
 INSERT INTO ff_attempt AS held
@@ -65,15 +73,19 @@ SELECT picked.partition_key, picked.execution_id, picked.attempt_index, :worker_
 RETURNING partition_key, execution_id, attempt_index, lease_epoch,
           (SELECT max(newest.event_id)
              FROM ff_lease_event AS newest) AS lease_event_id;
-WITH picked AS (
-  SELECT ready.partition_key, ready.execution_id, ready.attempt_index
-    FROM ff_claimable AS ready
-   WHERE ready.lane_id = :lane_id
+WITH ready AS (
+  SELECT queued.partition_key, queued.execution_id, queued.attempt_index
+    FROM ff_claimable AS queued
+   WHERE queued.lane_id = :lane_id
      AND NOT EXISTS (SELECT 1
                        FROM ff_execution_capabilities AS required
-                      WHERE required.execution_id = ready.execution_id
+                      WHERE required.execution_id = queued.execution_id
                         AND required.capability NOT IN (SELECT value FROM json_each(:capabilities)))
-   ORDER BY ready.priority DESC, ready.created_at_ms, ready.execution_id
+   ORDER BY queued.priority DESC, queued.created_at_ms, queued.execution_id
+),
+picked AS (
+  SELECT ready.partition_key, ready.execution_id, ready.attempt_index
+    FROM ready
    LIMIT 1
 )
 INSERT INTO ff_exec_core AS core
@@ -91,7 +103,10 @@ SELECT picked.partition_key, picked.execution_id, :lane_id, 'terminal', 'unowned
        attempt_state = 'running_attempt',
        blocking_reason = NULL,
        started_at_ms = COALESCE(core.started_at_ms, :now_ms),
-       raw_fields = json_set(core.raw_fields, '$.total_attempt_count', CAST(core.attempt_index + 1 AS text));
+       raw_fields = json_set(core.raw_fields, '$.total_attempt_count', CAST(core.attempt_index + 1 AS text))
+ WHERE core.lifecycle_phase IN ('submitted', 'runnable')
+   AND core.eligibility_state = 'eligible_now'
+   AND core.ownership_state = 'unowned';
 
 -- Moves the end of a lease. A lease whose time has passed is moved as well, as long as nobody took it or
 -- swept it. No row: the handle does not hold the lease.

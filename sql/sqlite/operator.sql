@@ -87,6 +87,23 @@ UPDATE ff_exec_core AS core
    AND core.lifecycle_phase = 'runnable'
    AND core.eligibility_state = 'eligible_now';
 
+-- Keeps the edges into a member as they are until the transaction ends.
+-- name: operator_edges_lock :many
+SELECT edge.edge_id
+  FROM ff_edge AS edge
+ WHERE edge.partition_key = :partition_key
+   AND edge.flow_id = :flow_id
+   AND edge.downstream_eid = :execution_id
+ ORDER BY edge.edge_id;
+
+-- Keeps the group of a member's edges as it is until the transaction ends.
+-- name: operator_group_lock :opt
+SELECT held.downstream_eid
+  FROM ff_edge_group AS held
+ WHERE held.partition_key = :partition_key
+   AND held.flow_id = :flow_id
+   AND held.downstream_eid = :execution_id;
+
 -- Forgets what a child knew of its ended parents, except their successes; the parents will report again.
 -- name: operator_groups_reset :rows
 UPDATE ff_edge_group

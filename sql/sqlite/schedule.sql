@@ -87,19 +87,23 @@ UPDATE ff_exec_core AS core
 -- Takes the best execution of a lane that a worker with these capabilities may run, strictly after another one.
 -- name: schedule_candidate_next :opt
 -- param: capabilities text[]
--- diverges(where.execution_id#0eaef3): SQLite has no array columns; the required capabilities are rows, none of which may be missing from the worker's.
--- diverges(where.required_capabilities#a0f8a3): SQLite has no array columns; the required capabilities are rows, none of which may be missing from the worker's.
+-- diverges(where.execution_id#ebb447): SQLite has no array columns; the required capabilities are rows, none of which may be missing from the worker's.
+-- diverges(where.required_capabilities#190679): SQLite has no array columns; the required capabilities are rows, none of which may be missing from the worker's.
+WITH ready AS (
+  SELECT queued.partition_key, queued.execution_id, queued.attempt_index, queued.priority, queued.created_at_ms
+    FROM ff_claimable AS queued
+   WHERE queued.lane_id = :lane_id
+     AND NOT EXISTS (SELECT 1
+                       FROM ff_execution_capabilities AS required
+                      WHERE required.execution_id = queued.execution_id
+                        AND required.capability NOT IN (SELECT value FROM json_each(:capabilities)))
+     AND (queued.priority < :after_priority
+          OR (queued.priority = :after_priority
+              AND (queued.created_at_ms, queued.execution_id) > (:after_created_at_ms, :after_execution_id)))
+   ORDER BY queued.priority DESC, queued.created_at_ms, queued.execution_id
+)
 SELECT ready.partition_key, ready.execution_id, ready.priority, ready.created_at_ms
-  FROM ff_claimable AS ready
- WHERE ready.lane_id = :lane_id
-   AND NOT EXISTS (SELECT 1
-                     FROM ff_execution_capabilities AS required
-                    WHERE required.execution_id = ready.execution_id
-                      AND required.capability NOT IN (SELECT value FROM json_each(:capabilities)))
-   AND (ready.priority < :after_priority
-        OR (ready.priority = :after_priority
-            AND (ready.created_at_ms, ready.execution_id) > (:after_created_at_ms, :after_execution_id)))
- ORDER BY ready.priority DESC, ready.created_at_ms, ready.execution_id
+  FROM ready
  LIMIT 1;
 
 -- Keeps a granted execution from other claims until its grant is used or expires.

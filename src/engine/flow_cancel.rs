@@ -132,7 +132,6 @@ impl Reached {
             return Ok(reached);
         }
         let (partition_key, flow_id) = (request.partition_key, request.flow_id);
-        conn.flow_cancel_queue_lock(&rows::FlowCancelQueueLockParams { partition_key, flow_id }).await?;
         let params = rows::FlowCancelMembersLockParams { partition_key, flow_id };
         let mut phases = BTreeSet::new();
         for row in conn.flow_cancel_members_lock(&params).await? {

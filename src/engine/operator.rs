@@ -21,7 +21,7 @@ use crate::error::Abort;
 use crate::model::document;
 use crate::model::id::{ExecKey, exec_key, invalid_input, reject_nul};
 use crate::model::state::has_ended;
-use crate::statements::{Statements, attempt, grant, operator};
+use crate::statements::{Statements, attempt, execution, grant, operator};
 
 /// The highest priority an operator can give; the lowest is 0.
 const MAX_PRIORITY: i32 = 9_000;
@@ -254,6 +254,7 @@ pub(crate) async fn replay<D: Dialect>(
         "operator_replay",
         [key, now_ms],
         |conn| {
+            lock_edges::<D>(conn, *key).await?;
             let core = lock::<D>(conn, *key).await?;
             if core.lifecycle_phase != "terminal" {
                 return Err(Abort::from(EngineError::State(StateKind::ExecutionNotTerminal)));
@@ -320,6 +321,18 @@ async fn replay_locked<D: Dialect>(
         conn.operator_attempt_reopen(&params).await?;
     }
     Ok((answer, event::<D>(conn, key, "replayed", details, now_ms).await?))
+}
+
+/// Locks what a replay changes of the graph before the execution itself, as whoever follows an edge does. A member
+/// stays in its flow, so the flow is known without a lock.
+async fn lock_edges<D: Dialect>(conn: &mut D::Connection, key: ExecKey) -> Result<(), Abort> {
+    let ExecKey { partition_key, execution_id } = key;
+    let found = conn.execution_flow_read(&execution::ExecutionFlowReadParams { partition_key, execution_id }).await?;
+    if let Some(flow_id) = found.and_then(|core| core.flow_id) {
+        conn.operator_edges_lock(&operator::OperatorEdgesLockParams { partition_key, flow_id, execution_id }).await?;
+        conn.operator_group_lock(&operator::OperatorGroupLockParams { partition_key, flow_id, execution_id }).await?;
+    }
+    Ok(())
 }
 
 /// Locks the execution until the transaction ends.

@@ -265,45 +265,96 @@ async fn grant_best<D: Dialect>(
     args: &ClaimForWorkerArgs,
 ) -> Result<Option<ClaimGrant>, EngineError> {
     let request = GrantRequest { partitions: *backend.partitions(), now_ms: backend.now_ms(), args: args.clone() };
-    transaction!(backend, "schedule_claim_for_worker", [request], |conn| { grant_best_on::<D>(conn, request).await })
+    let mut search = Search::new(args);
+    loop {
+        let (request, from) = (request.clone(), search);
+        let found = transaction!(backend, "schedule_claim_for_worker", [request, from], |conn| {
+            grant_best_on::<D>(conn, request, from.clone()).await
+        })?;
+        match found {
+            Found::Grant(grant) => return Ok(Some(*grant)),
+            Found::Nothing => return Ok(None),
+            Found::Refused(rest) => search = rest,
+        }
+    }
 }
 
+#[derive(Clone)]
 struct GrantRequest {
     partitions: PartitionConfig,
     now_ms: i64,
     args: ClaimForWorkerArgs,
 }
 
+/// How far a call has looked, and what it learned of the budgets and quotas that it met.
+#[derive(Clone)]
+struct Search {
+    left: usize,
+    next: schedule::ScheduleCandidateNextParams,
+    budgets: HashMap<String, bool>,
+    refused: HashSet<QuotaPolicyId>,
+}
+
+impl Search {
+    fn new(args: &ClaimForWorkerArgs) -> Self {
+        let next = schedule::ScheduleCandidateNextParams {
+            lane_id: args.lane_id.as_str().to_owned(),
+            capabilities: args.worker_capabilities.iter().cloned().collect(),
+            after_priority: i32::MAX,
+            after_created_at_ms: i64::MIN,
+            after_execution_id: Uuid::nil(),
+        };
+        Self { left: MAX_CANDIDATES, next, budgets: HashMap::new(), refused: HashSet::new() }
+    }
+
+    fn pass(&mut self, candidate: &schedule::ScheduleCandidateNextRow) {
+        self.left -= 1;
+        self.next.after_priority = candidate.priority;
+        self.next.after_created_at_ms = candidate.created_at_ms;
+        self.next.after_execution_id = candidate.execution_id;
+    }
+}
+
+/// What one transaction of a search came to.
+enum Found {
+    Grant(Box<ClaimGrant>),
+    Nothing,
+    /// A quota admitted no more; the rest is looked through in a transaction of its own. The policy's row is locked
+    /// until this one ends, and two calls that went on would each wait for the policy that the other has.
+    Refused(Search),
+}
+
 async fn grant_best_on<D: Dialect>(
     conn: &mut D::Connection,
     request: &GrantRequest,
-) -> Result<Option<ClaimGrant>, Abort> {
-    let (mut budgets, mut quotas) = (HashMap::new(), HashSet::new());
-    let mut next = schedule::ScheduleCandidateNextParams {
-        lane_id: request.args.lane_id.as_str().to_owned(),
-        capabilities: request.args.worker_capabilities.iter().cloned().collect(),
-        after_priority: i32::MAX,
-        after_created_at_ms: i64::MIN,
-        after_execution_id: Uuid::nil(),
-    };
-    for _ in 0..MAX_CANDIDATES {
-        let Some(found) = conn.schedule_candidate_next(&next).await? else {
-            return Ok(None);
+    mut search: Search,
+) -> Result<Found, Abort> {
+    while search.left > 0 {
+        let Some(found) = conn.schedule_candidate_next(&search.next).await? else {
+            break;
         };
+        search.pass(&found);
         let key = ExecKey { partition_key: found.partition_key, execution_id: found.execution_id };
         let lock = schedule::ScheduleLockParams { partition_key: key.partition_key, execution_id: key.execution_id };
-        if let Some(core) = conn.schedule_lock(&lock).await?
-            && core.is_grantable()
-            && has_budgets_left::<D>(conn, request, &core.raw_fields, &mut budgets).await?
-            && is_admitted::<D>(conn, request, key, &core.raw_fields, &mut quotas).await?
-        {
-            return grant_on::<D>(conn, request, key).await.map(Some);
+        let Some(core) = conn.schedule_lock(&lock).await?.filter(schedule::ScheduleLockRow::is_grantable) else {
+            continue;
+        };
+        if !has_budgets_left::<D>(conn, request, &core.raw_fields, &mut search.budgets).await? {
+            continue;
         }
-        next.after_priority = found.priority;
-        next.after_created_at_ms = found.created_at_ms;
-        next.after_execution_id = found.execution_id;
+        let quota = quota_policy_id(&core.raw_fields);
+        if quota.as_ref().is_some_and(|id| search.refused.contains(id)) {
+            continue;
+        }
+        if let Some(id) = quota
+            && !is_admitted::<D>(conn, request, key, &id).await?
+        {
+            search.refused.insert(id);
+            return Ok(Found::Refused(search));
+        }
+        return grant_on::<D>(conn, request, key).await.map(|grant| Found::Grant(Box::new(grant)));
     }
-    Ok(None)
+    Ok(Found::Nothing)
 }
 
 /// Whether every budget of an execution has something left.
@@ -329,27 +380,15 @@ async fn has_budgets_left<D: Dialect>(
     Ok(true)
 }
 
-/// Whether the quota of an execution admits it, which then takes its place. A policy that refused one execution
-/// refuses the others of this call as well.
+/// Whether a quota admits an execution, which then takes its place.
 async fn is_admitted<D: Dialect>(
     conn: &mut D::Connection,
     request: &GrantRequest,
     key: ExecKey,
-    raw_fields: &Value,
-    refused: &mut HashSet<QuotaPolicyId>,
+    id: &QuotaPolicyId,
 ) -> Result<bool, Abort> {
-    let Some(id) = quota_policy_id(raw_fields) else {
-        return Ok(true);
-    };
-    if refused.contains(&id) {
-        return Ok(false);
-    }
-    let partition_key = D::quota_partition(&id, &request.partitions);
-    let admitted = quota::admit_by_policy::<D>(conn, partition_key, &id, exec_id_of(key)?, request.now_ms).await?;
-    if !admitted {
-        refused.insert(id);
-    }
-    Ok(admitted)
+    let partition_key = D::quota_partition(id, &request.partitions);
+    quota::admit_by_policy::<D>(conn, partition_key, id, exec_id_of(key)?, request.now_ms).await
 }
 
 /// Whether a budget has something left of every limit. One that is not there limits nothing.

@@ -26,6 +26,7 @@ mod give_back;
 mod harness;
 mod lease;
 mod lifecycle;
+mod lock_order;
 mod nul;
 mod operator;
 mod queue;

@@ -91,7 +91,7 @@ const CANCELLED: [&str; 5] = ["cancelled", "unowned", "not_applicable", "cancell
 
 /// Puts an execution into a flow as the child of another one, with a group that saw one success, two failures
 /// and a skip, and with one edge that was resolved for good and one that was not.
-async fn as_child(h: &Opened, id: &ExecutionId) -> FlowId {
+pub(crate) async fn as_child(h: &Opened, id: &ExecutionId) -> FlowId {
     let flow = FlowId::from_uuid(Uuid::new_v4());
     let (of, partition) = (h.of(id), id.partition());
     let literal = h.flow_key(&flow).1;

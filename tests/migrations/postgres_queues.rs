@@ -162,9 +162,15 @@ async fn a_claim_is_one_index_seek() {
         .await;
         let plan = lines(
             &pool,
-            "EXPLAIN SELECT partition_key, execution_id FROM ff_claimable
-             WHERE lane_id = 'lane 1' AND required_capabilities <@ ARRAY['gpu']
-             ORDER BY priority DESC, created_at_ms, execution_id LIMIT 1 FOR UPDATE SKIP LOCKED",
+            "EXPLAIN SELECT execution_id
+             FROM (SELECT partition_key, execution_id, attempt_index,
+                          row_number() OVER (ORDER BY priority DESC, created_at_ms, execution_id) AS place
+                   FROM ff_claimable
+                   WHERE lane_id = 'lane 1' AND required_capabilities <@ ARRAY['gpu']
+                   ORDER BY priority DESC, created_at_ms, execution_id OFFSET 0) AS ready
+             WHERE ff_take_claimable(partition_key, execution_id, attempt_index, place, 'lane 1', ARRAY['gpu'])
+                   IS NOT NULL
+             LIMIT 1",
         )
         .await
         .join("\n");

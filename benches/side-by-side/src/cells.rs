@@ -279,7 +279,39 @@ pub async fn postgres(options: &Options, server: &str, table: &mut Table) -> Res
         });
     }
     scenes(options, &pair, "Postgres", table).await?;
+    blockers(&pair[1], options, table).await?;
     // A contender's background tasks end with it, before the next measurement would start.
     tokio::time::sleep(Duration::from_millis(10)).await;
+    Ok(())
+}
+
+/// How long a session of the server may keep what it counted to itself when it has nothing to do.
+const COUNTED_AFTER: Duration = Duration::from_secs(12);
+
+/// Creators that block what they created beside claimers on the same lane: how much gets done, and what the server had
+/// to break up. Every deadlock is one operation that was tried again or failed.
+async fn blockers(ours: &Contender, options: &Options, table: &mut Table) -> Result<(), Failure> {
+    let name = "Postgres: create and block against claims, 16 workers";
+    let Store::Postgres(pool) = &ours.store else { return Ok(()) };
+    if !name.contains(&options.only) {
+        return Ok(());
+    }
+    let (mut rates, mut failures) = (Vec::new(), 0);
+    for _ in 0..options.rounds {
+        let (measured, failed) = scene::blockers(&ours.backend, 16, 25).await?;
+        rates.push(measured.rate());
+        failures += failed;
+    }
+    rates.sort_by(f64::total_cmp);
+    tokio::time::sleep(COUNTED_AFTER).await;
+    let deadlocks: i64 =
+        sqlx::query_scalar("SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()")
+            .fetch_one(pool)
+            .await?;
+    let row =
+        |name: String, ours: f64, unit, goal| Row { name, theirs: None, ours, floor: None, unit, judged: ours, goal };
+    table.push(row(name.to_owned(), rates[rates.len() / 2], "ops/s", Goal::AtLeast(0.0)));
+    table.push(row(format!("{name}: deadlocks"), deadlocks as f64, "", Goal::Below(1.0)));
+    table.push(row(format!("{name}: failed"), failures as f64, "", Goal::Below(1.0)));
     Ok(())
 }

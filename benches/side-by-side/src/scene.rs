@@ -1,6 +1,7 @@
 //! Work of several operations: a suspension, a flow, budgets, subscribers. What a backend cannot do is an error.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use ff_core::backend::{Handle, ScannerFilter, UsageDimensions};
@@ -107,6 +108,68 @@ async fn suspension(backend: &Backend, worker: usize) -> Result<(), EngineError>
     backend.complete(&resumed.handle, None).await
 }
 
+/// Half of the workers create pairs and make the second wait for the first, half claim and complete on the same lane
+/// for as long. Counts operations, and apart from them those that failed.
+pub async fn blockers(backend: &Backend, workers: usize, each: usize) -> Result<(Measured, usize), Failure> {
+    let creators = workers / 2;
+    let (at_work, failures) = (Arc::new(AtomicUsize::new(creators)), Arc::new(AtomicUsize::new(0)));
+    let measured = parallel(workers, |worker| {
+        let (backend, at_work, failures) = (backend.clone(), at_work.clone(), failures.clone());
+        async move {
+            let mut count = 0;
+            let mut judge = |done: Result<usize, EngineError>| match done {
+                Ok(operations) => count += operations,
+                Err(failed) => {
+                    eprintln!("an operation failed: {failed}");
+                    failures.fetch_add(1, Ordering::SeqCst);
+                }
+            };
+            if worker < creators {
+                for _ in 0..each {
+                    judge(blocked_pair(&backend).await);
+                }
+                at_work.fetch_sub(1, Ordering::SeqCst);
+            } else {
+                while at_work.load(Ordering::SeqCst) > 0 {
+                    judge(claimed_and_completed(&backend, worker).await);
+                }
+            }
+            Ok((count, Vec::new()))
+        }
+    });
+    Ok((measured.await?, failures.load(Ordering::SeqCst)))
+}
+
+/// Creates two members of a flow and makes the second wait for the first: seven operations.
+async fn blocked_pair(backend: &Backend) -> Result<usize, EngineError> {
+    let now = TimestampMs::now();
+    let flow_id = FlowId::new();
+    let partition = flow_partition(&flow_id, &PartitionConfig::default()).index;
+    let flow_args =
+        CreateFlowArgs { flow_id: flow_id.clone(), flow_kind: "bench".into(), namespace: Namespace::new("bench"), now };
+    backend.create_flow(flow_args).await?;
+    let mut members = Vec::new();
+    for _ in 0..2 {
+        let member = work::new_execution_in(partition);
+        let execution_id = member.execution_id.clone();
+        members.push(execution_id.clone());
+        backend.create_execution(member).await?;
+        backend.add_execution_to_flow(AddExecutionToFlowArgs { flow_id: flow_id.clone(), execution_id, now }).await?;
+    }
+    let graph_revision = backend.describe_flow(&flow_id).await?.ok_or_else(missing)?.graph_revision;
+    depend(backend, &flow_id, &members, graph_revision, now).await?;
+    Ok(7)
+}
+
+async fn claimed_and_completed(backend: &Backend, worker: usize) -> Result<usize, EngineError> {
+    let Some(handle) = work::claim_on(backend, "created", worker).await? else {
+        tokio::time::sleep(PAUSE).await;
+        return Ok(0);
+    };
+    backend.complete(&handle, None).await?;
+    Ok(2)
+}
+
 /// Builds and runs flows of ten steps in a row, one per turn and worker.
 pub async fn flows(backend: &Backend, is_sqlite: bool, workers: usize, each: usize) -> Result<Measured, Failure> {
     let measured = parallel(workers, |worker| {
@@ -140,38 +203,48 @@ async fn flow(backend: &Backend, is_sqlite: bool, worker: usize) -> Result<(), E
     }
     let mut graph_revision = backend.describe_flow(&flow_id).await?.ok_or_else(missing)?.graph_revision;
     for pair in members.windows(2) {
-        let [upstream, downstream] = pair else { continue };
-        let staging = StageDependencyEdgeArgs {
-            flow_id: flow_id.clone(),
-            edge_id: EdgeId::new(),
-            upstream_execution_id: upstream.clone(),
-            downstream_execution_id: downstream.clone(),
-            dependency_kind: "success_only".into(),
-            data_passing_ref: None,
-            expected_graph_revision: graph_revision,
-            now,
-        };
-        let edge_id = staging.edge_id.clone();
-        let StageDependencyEdgeResult::Staged { new_graph_revision, .. } =
-            backend.stage_dependency_edge(staging).await?;
-        graph_revision = new_graph_revision;
-        let applying = ApplyDependencyToChildArgs {
-            flow_id: flow_id.clone(),
-            edge_id,
-            downstream_execution_id: downstream.clone(),
-            upstream_execution_id: upstream.clone(),
-            graph_revision,
-            dependency_kind: "success_only".into(),
-            data_passing_ref: None,
-            now,
-        };
-        backend.apply_dependency_to_child(applying).await?;
+        graph_revision = depend(backend, &flow_id, pair, graph_revision, now).await?;
     }
     for _ in &members {
         let handle = step(backend, &lane, worker).await?;
         backend.complete(&handle, None).await?;
     }
     Ok(())
+}
+
+/// Makes the second of two members wait for the first; answers the flow's revision after that.
+async fn depend(
+    backend: &Backend,
+    flow_id: &FlowId,
+    pair: &[ExecutionId],
+    graph_revision: u64,
+    now: TimestampMs,
+) -> Result<u64, EngineError> {
+    let [upstream, downstream] = pair else { return Err(missing()) };
+    let staging = StageDependencyEdgeArgs {
+        flow_id: flow_id.clone(),
+        edge_id: EdgeId::new(),
+        upstream_execution_id: upstream.clone(),
+        downstream_execution_id: downstream.clone(),
+        dependency_kind: "success_only".into(),
+        data_passing_ref: None,
+        expected_graph_revision: graph_revision,
+        now,
+    };
+    let edge_id = staging.edge_id.clone();
+    let StageDependencyEdgeResult::Staged { new_graph_revision, .. } = backend.stage_dependency_edge(staging).await?;
+    let applying = ApplyDependencyToChildArgs {
+        flow_id: flow_id.clone(),
+        edge_id,
+        downstream_execution_id: downstream.clone(),
+        upstream_execution_id: upstream.clone(),
+        graph_revision: new_graph_revision,
+        dependency_kind: "success_only".into(),
+        data_passing_ref: None,
+        now,
+    };
+    backend.apply_dependency_to_child(applying).await?;
+    Ok(new_graph_revision)
 }
 
 /// Claims the next step as soon as it may be claimed.

@@ -142,6 +142,7 @@ pub(super) const POSTGRES: &[Step] = steps!(
         "1013_blocked",
         "1020_trim_indexes",
         "1021_queue_triggers",
+        "1030_lock_order",
         "1050_event_words",
     ]
 );
