@@ -22,7 +22,7 @@ use serde_json::Value;
 use sqlx::{AssertSqlSafe, Executor as _, PgConnection, Row as _};
 
 /// The statements that may read a table or an index from end to end, and why that is no more than they need.
-const WHOLE: [(&str, &str); 17] = [
+const WHOLE: [(&str, &str); 18] = [
     ("event_completion_newest", "takes the newest from the end of the key"),
     ("event_lease_newest", "takes the newest from the end of the key"),
     ("event_signal_newest", "takes the newest from the end of the key"),
@@ -32,6 +32,7 @@ const WHOLE: [(&str, &str); 17] = [
     ("lease_expired_list", "begins at the leases that are due, unless both tables are as empty as here"),
     ("schedule_granted_due_list", "the index holds what is granted and not yet claimed"),
     ("secret_active_read", "there are a few secrets"),
+    ("secret_lock_all", "there are a few secrets"),
     ("secret_retire_all", "there are a few secrets"),
     ("sibling_pending_list", "the table holds what still has to be cancelled"),
     ("suspension_enter", "there are a few secrets"),

@@ -121,8 +121,8 @@ attempt AS (
 SELECT lease.event_id AS lease_event_id
   FROM lease;
 
--- Leases an attempt again, on its next epoch, for the worker that resumes it. No row: the execution has ended
--- or somebody else leased the attempt since it was read.
+-- Leases an attempt again, on its next epoch, for the worker that resumes it. No row: the execution has ended,
+-- the lease is live, or somebody else leased the attempt since it was read.
 -- name: lease_reseat :opt
 -- column: lease_event_id i64
 WITH seat AS (
@@ -138,6 +138,7 @@ WITH seat AS (
      AND free.execution_id = :execution_id
      AND free.attempt_index = :attempt_index
      AND free.lease_epoch = :lease_epoch
+     AND (free.lease_expires_at_ms IS NULL OR free.lease_expires_at_ms <= :now_ms)
      FOR UPDATE OF core, free
 ),
 lease AS (
@@ -157,6 +158,10 @@ core AS (
          public_state = 'running',
          attempt_state = 'running_attempt',
          blocking_reason = NULL,
+         deadline_at_ms = CASE core.eligibility_state
+                            WHEN 'not_eligible_until_time' THEN CAST(core.raw_fields ->> 'execution_deadline_at' AS bigint)
+                            ELSE core.deadline_at_ms
+                          END,
          started_at_ms = COALESCE(core.started_at_ms, :now_ms)
    WHERE core.partition_key = :partition_key
      AND core.execution_id = :execution_id
@@ -180,13 +185,10 @@ SELECT attempt.lease_epoch, lease.event_id AS lease_event_id
   FROM attempt
  CROSS JOIN lease;
 
--- Finds the newest attempt of an execution, whatever the pointer says, and whether the execution has ended.
+-- Finds the newest attempt of an execution, whatever the pointer says.
 -- name: lease_newest_read :opt
-SELECT attempt.attempt_index, attempt.lease_epoch, attempt.lease_expires_at_ms, core.lifecycle_phase
+SELECT attempt.attempt_index, attempt.lease_epoch
   FROM ff_attempt AS attempt
-  LEFT JOIN ff_exec_core AS core
-    ON core.partition_key = :partition_key
-   AND core.execution_id = :execution_id
  WHERE attempt.partition_key = :partition_key
    AND attempt.execution_id = :execution_id
  ORDER BY attempt.attempt_index DESC

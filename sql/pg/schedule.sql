@@ -123,6 +123,17 @@ SELECT granted.partition_key, granted.execution_id
  ORDER BY granted.expires_at_ms, granted.execution_id
  LIMIT :batch_size;
 
+-- Keeps a granted execution as it is until the transaction ends. No row: it is granted no longer, or somebody works
+-- on it.
+-- name: schedule_granted_lock :opt
+-- diverges(lock): SQLite has a single writer, so nobody else can be at work.
+SELECT core.execution_id
+  FROM ff_exec_core AS core
+ WHERE core.partition_key = :partition_key
+   AND core.execution_id = :execution_id
+   AND core.eligibility_state = 'pending_claim'
+   FOR UPDATE SKIP LOCKED;
+
 -- Offers a granted execution to claims again when its grants have expired, and deletes them. No row: it is granted
 -- no longer, or a grant is live.
 -- name: schedule_granted_release :opt
@@ -138,7 +149,6 @@ WITH free AS (
                         AND live.execution_id = :execution_id
                         AND live.kind = 'claim'
                         AND live.expires_at_ms > :now_ms)
-     FOR UPDATE OF core
 ),
 expired AS (
   DELETE FROM ff_claim_grant
@@ -152,6 +162,7 @@ UPDATE ff_exec_core AS core
        raw_fields = core.raw_fields - 'claim_grant'
  WHERE core.partition_key = :partition_key
    AND core.execution_id = :execution_id
+   AND core.eligibility_state = 'pending_claim'
    AND EXISTS (SELECT 1 FROM free)
 RETURNING core.execution_id;
 

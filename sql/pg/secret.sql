@@ -18,6 +18,14 @@ SELECT stored.secret
   FROM ff_waitpoint_hmac AS stored
  WHERE stored.kid = :kid;
 
+-- Keeps others from changing which secret signs until the transaction ends.
+-- name: secret_lock_all :many
+-- diverges(lock): SQLite has a single writer, which already excludes everybody else.
+SELECT stored.kid
+  FROM ff_waitpoint_hmac AS stored
+ ORDER BY stored.kid COLLATE "C"
+   FOR UPDATE;
+
 -- Takes the right to sign from every secret; all of them go on verifying.
 -- name: secret_retire_all :exec
 UPDATE ff_waitpoint_hmac

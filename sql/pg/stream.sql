@@ -1,35 +1,30 @@
 -- Appends a frame and says its place and how many frames the stream holds, at a cost that does not grow with
 -- the stream. The counter's row orders appends to one stream. It is believed as long as no frame is newer
 -- than it; a frame of a foreign writer, or a stream without a counter, is counted once.
--- An attempt that is not stored refuses nobody. No row: another lease took over, or the execution moved on.
+-- An attempt that is not stored refuses nobody. No row: another lease took over, or the execution moved on; neither
+-- happens while the append waits for the counter.
 -- name: stream_append :opt
 -- param: fields json
-WITH permitted AS (
+WITH lease AS (
+  SELECT core.lifecycle_phase, held.lease_epoch, held.outcome
+    FROM ff_exec_core AS core
+    JOIN ff_attempt AS held
+      ON held.partition_key = core.partition_key
+     AND held.execution_id = core.execution_id
+   WHERE core.partition_key = :partition_key
+     AND core.execution_id = :execution_id
+     AND held.partition_key = :partition_key
+     AND held.execution_id = :execution_id
+     AND held.attempt_index = :attempt_index
+     FOR SHARE OF core, held
+),
+permitted AS (
   SELECT 1 AS granted
    WHERE NOT EXISTS (SELECT 1
-                       FROM ff_attempt AS held
-                      WHERE held.partition_key = :partition_key
-                        AND held.execution_id = :execution_id
-                        AND held.attempt_index = :attempt_index
-                        AND held.lease_epoch <> :lease_epoch)
-     AND NOT EXISTS (SELECT 1
-                       FROM ff_exec_core AS core
-                       JOIN ff_attempt AS held
-                         ON held.partition_key = core.partition_key
-                        AND held.execution_id = core.execution_id
-                      WHERE core.partition_key = :partition_key
-                        AND core.execution_id = :execution_id
-                        AND held.partition_key = :partition_key
-                        AND held.execution_id = :execution_id
-                        AND held.attempt_index = :attempt_index
-                        AND (core.lifecycle_phase <> 'active'
-                             OR (core.attempt_index <> :attempt_index
-                                 AND EXISTS (SELECT 1
-                                               FROM ff_attempt AS other
-                                              WHERE other.partition_key = :partition_key
-                                                AND other.execution_id = :execution_id
-                                                AND (other.attempt_index = core.attempt_index
-                                                     OR other.attempt_index > :attempt_index)))))
+                       FROM lease
+                      WHERE lease.lease_epoch <> :lease_epoch
+                         OR lease.outcome IS NOT NULL
+                         OR lease.lifecycle_phase <> 'active')
 ),
 newest AS (
   SELECT frame.ts_ms, frame.seq

@@ -5,6 +5,7 @@
 -- param: required_signal_names text[]
 -- param: timeout_at_ms i64 null
 -- param: idempotency_key text null
+-- param: bare_key text null
 -- column: lease_event_id i64
 WITH fence AS (
   SELECT core.partition_key, core.execution_id, core.raw_fields
@@ -28,7 +29,7 @@ WITH fence AS (
      AND NOT EXISTS (SELECT 1
                        FROM ff_suspend_dedup AS done
                       WHERE done.partition_key = :partition_key
-                        AND done.idempotency_key = :idempotency_key)
+                        AND done.idempotency_key IN (:idempotency_key, :bare_key))
      FOR UPDATE OF core, held
 ),
 lease AS (

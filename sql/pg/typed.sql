@@ -308,7 +308,7 @@ WITH gate AS (
                                 AND newest.kind = 'claim'
                               ORDER BY newest.issued_at_ms DESC, newest.grant_id
                               LIMIT 1)
-     FOR UPDATE OF core
+     FOR UPDATE OF core, granted
 ),
 lease AS (
   INSERT INTO ff_lease_event
@@ -433,6 +433,10 @@ UPDATE ff_exec_core AS core
        public_state = 'running',
        attempt_state = 'running_attempt',
        blocking_reason = NULL,
+       deadline_at_ms = CASE core.eligibility_state
+                          WHEN 'not_eligible_until_time' THEN CAST(core.raw_fields ->> 'execution_deadline_at' AS bigint)
+                          ELSE core.deadline_at_ms
+                        END,
        attempt_index = :attempt_pointer,
        started_at_ms = COALESCE(core.started_at_ms, :now_ms),
        raw_fields = (core.raw_fields - 'claim_grant') || jsonb_build_object(

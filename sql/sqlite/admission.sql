@@ -6,6 +6,10 @@ UPDATE ff_exec_core AS core
        eligibility_state = :eligibility_state,
        public_state = 'rate_limited',
        blocking_reason = :blocking_reason,
+       deadline_at_ms = CASE core.eligibility_state
+                          WHEN 'not_eligible_until_time' THEN CAST(json_extract(core.raw_fields, '$.execution_deadline_at') AS bigint)
+                          ELSE core.deadline_at_ms
+                        END,
        raw_fields = json_set(core.raw_fields, '$.blocking_detail', CAST(:blocking_detail AS text), '$.last_mutation_at', CAST(:now_text AS text))
  WHERE core.partition_key = :partition_key
    AND core.execution_id = :execution_id

@@ -291,6 +291,17 @@ SELECT attempt.lease_epoch, attempt.outcome, attempt.terminal_at_ms AS attempt_t
    AND attempt.execution_id = :execution_id
    AND attempt.attempt_index = :attempt_index;
 
+-- Finds the attempt that a typed claim or a reclaim gave that id.
+-- name: attempt_named_read :opt
+-- param: attempt_id text
+SELECT attempt.attempt_index
+  FROM ff_attempt AS attempt
+ WHERE attempt.partition_key = :partition_key
+   AND attempt.execution_id = :execution_id
+   AND CAST(json_extract(attempt.raw_fields, '$.attempt_id') AS text) = :attempt_id
+ ORDER BY attempt.attempt_index DESC
+ LIMIT 1;
+
 -- Reads the attempt that runs or ran last: the one the execution points to, else the newest. A typed claim
 -- leaves the pointer one ahead of the attempt it started, so the pointer alone does not say it.
 -- name: attempt_running_read :opt
@@ -417,6 +428,10 @@ UPDATE ff_exec_core AS core
        public_state = 'cancelled',
        attempt_state = 'cancelled',
        blocking_reason = NULL,
+       deadline_at_ms = CASE core.eligibility_state
+                          WHEN 'not_eligible_until_time' THEN CAST(json_extract(core.raw_fields, '$.execution_deadline_at') AS bigint)
+                          ELSE core.deadline_at_ms
+                        END,
        terminal_at_ms = :now_ms,
        cancellation_reason = :reason,
        cancelled_by = 'worker',

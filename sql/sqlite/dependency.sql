@@ -128,6 +128,10 @@ UPDATE ff_exec_core AS core
        public_state = 'skipped',
        attempt_state = 'attempt_terminal',
        blocking_reason = NULL,
+       deadline_at_ms = CASE core.eligibility_state
+                          WHEN 'not_eligible_until_time' THEN CAST(json_extract(core.raw_fields, '$.execution_deadline_at') AS bigint)
+                          ELSE core.deadline_at_ms
+                        END,
        terminal_at_ms = COALESCE(core.terminal_at_ms, :now_ms),
        raw_fields = json_set(core.raw_fields, '$.last_mutation_at', CAST(CAST(:now_ms AS bigint) AS text))
  WHERE core.partition_key = :partition_key

@@ -157,8 +157,8 @@ UPDATE ff_attempt AS attempt
 RETURNING (SELECT max(newest.event_id)
              FROM ff_lease_event AS newest) AS lease_event_id;
 
--- Leases an attempt again, on its next epoch, for the worker that resumes it. No row: the execution has ended
--- or somebody else leased the attempt since it was read.
+-- Leases an attempt again, on its next epoch, for the worker that resumes it. No row: the execution has ended,
+-- the lease is live, or somebody else leased the attempt since it was read.
 -- name: lease_reseat :opt
 -- allow(unit-read-after-write): the phase becomes active, which passes the same condition as the phase before it.
 -- column: lease_event_id i64
@@ -175,6 +175,7 @@ WITH seat AS (
      AND free.execution_id = :execution_id
      AND free.attempt_index = :attempt_index
      AND free.lease_epoch = :lease_epoch
+     AND (free.lease_expires_at_ms IS NULL OR free.lease_expires_at_ms <= :now_ms)
 )
 INSERT INTO ff_lease_event
        (execution_id, lease_id, event_type, occurred_at_ms, partition_key, namespace, instance_tag)
@@ -195,6 +196,7 @@ WITH seat AS (
      AND free.execution_id = :execution_id
      AND free.attempt_index = :attempt_index
      AND free.lease_epoch = :lease_epoch
+     AND (free.lease_expires_at_ms IS NULL OR free.lease_expires_at_ms <= :now_ms)
 )
 UPDATE ff_exec_core AS core
    SET lifecycle_phase = 'active',
@@ -203,6 +205,10 @@ UPDATE ff_exec_core AS core
        public_state = 'running',
        attempt_state = 'running_attempt',
        blocking_reason = NULL,
+       deadline_at_ms = CASE core.eligibility_state
+                          WHEN 'not_eligible_until_time' THEN CAST(json_extract(core.raw_fields, '$.execution_deadline_at') AS bigint)
+                          ELSE core.deadline_at_ms
+                        END,
        started_at_ms = COALESCE(core.started_at_ms, :now_ms)
  WHERE core.partition_key = :partition_key
    AND core.execution_id = :execution_id
@@ -220,6 +226,7 @@ WITH seat AS (
      AND free.execution_id = :execution_id
      AND free.attempt_index = :attempt_index
      AND free.lease_epoch = :lease_epoch
+     AND (free.lease_expires_at_ms IS NULL OR free.lease_expires_at_ms <= :now_ms)
 )
 UPDATE ff_attempt AS attempt
    SET worker_id = :worker_id,
@@ -236,13 +243,10 @@ RETURNING lease_epoch,
           (SELECT max(newest.event_id)
              FROM ff_lease_event AS newest) AS lease_event_id;
 
--- Finds the newest attempt of an execution, whatever the pointer says, and whether the execution has ended.
+-- Finds the newest attempt of an execution, whatever the pointer says.
 -- name: lease_newest_read :opt
-SELECT attempt.attempt_index, attempt.lease_epoch, attempt.lease_expires_at_ms, core.lifecycle_phase
+SELECT attempt.attempt_index, attempt.lease_epoch
   FROM ff_attempt AS attempt
-  LEFT JOIN ff_exec_core AS core
-    ON core.partition_key = :partition_key
-   AND core.execution_id = :execution_id
  WHERE attempt.partition_key = :partition_key
    AND attempt.execution_id = :execution_id
  ORDER BY attempt.attempt_index DESC

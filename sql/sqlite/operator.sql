@@ -15,6 +15,10 @@ UPDATE ff_exec_core AS core
        public_state = 'cancelled',
        attempt_state = 'cancelled',
        blocking_reason = NULL,
+       deadline_at_ms = CASE core.eligibility_state
+                          WHEN 'not_eligible_until_time' THEN CAST(json_extract(core.raw_fields, '$.execution_deadline_at') AS bigint)
+                          ELSE core.deadline_at_ms
+                        END,
        terminal_at_ms = COALESCE(core.terminal_at_ms, :now_ms),
        cancellation_reason = COALESCE(core.cancellation_reason, :reason),
        cancelled_by = COALESCE(core.cancelled_by, :source),

@@ -123,6 +123,16 @@ SELECT granted.partition_key, granted.execution_id
  ORDER BY granted.expires_at_ms, granted.execution_id
  LIMIT :batch_size;
 
+-- Keeps a granted execution as it is until the transaction ends. No row: it is granted no longer, or somebody works
+-- on it.
+-- name: schedule_granted_lock :opt
+-- diverges(lock): SQLite has a single writer, so nobody else can be at work.
+SELECT core.execution_id
+  FROM ff_exec_core AS core
+ WHERE core.partition_key = :partition_key
+   AND core.execution_id = :execution_id
+   AND core.eligibility_state = 'pending_claim';
+
 -- Offers a granted execution to claims again when its grants have expired, and deletes them. No row: it is granted
 -- no longer, or a grant is live.
 -- name: schedule_granted_release :opt
@@ -162,6 +172,7 @@ UPDATE ff_exec_core AS core
        raw_fields = json_remove(core.raw_fields, '$.claim_grant')
  WHERE core.partition_key = :partition_key
    AND core.execution_id = :execution_id
+   AND core.eligibility_state = 'pending_claim'
    AND EXISTS (SELECT 1 FROM free)
 RETURNING execution_id;
 

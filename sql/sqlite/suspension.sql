@@ -5,6 +5,7 @@
 -- param: required_signal_names text[]
 -- param: timeout_at_ms i64 null
 -- param: idempotency_key text null
+-- param: bare_key text null
 -- column: lease_event_id i64
 -- diverges(where.execution_id#1e9e35): the attempt has its next epoch by then, which the fence would refuse; on Postgres all parts see the state before.
 WITH fence AS (
@@ -29,7 +30,7 @@ WITH fence AS (
      AND NOT EXISTS (SELECT 1
                        FROM ff_suspend_dedup AS done
                       WHERE done.partition_key = :partition_key
-                        AND done.idempotency_key = :idempotency_key)
+                        AND done.idempotency_key IN (:idempotency_key, :bare_key))
 )
 INSERT INTO ff_lease_event
        (execution_id, lease_id, event_type, occurred_at_ms, partition_key, namespace, instance_tag)
@@ -59,7 +60,7 @@ WITH fence AS (
      AND NOT EXISTS (SELECT 1
                        FROM ff_suspend_dedup AS done
                       WHERE done.partition_key = :partition_key
-                        AND done.idempotency_key = :idempotency_key)
+                        AND done.idempotency_key IN (:idempotency_key, :bare_key))
 )
 INSERT INTO ff_suspension_current
        (partition_key, execution_id, suspension_id, suspended_at_ms, timeout_at_ms, reason_code, condition,
@@ -99,7 +100,7 @@ WITH fence AS (
      AND NOT EXISTS (SELECT 1
                        FROM ff_suspend_dedup AS done
                       WHERE done.partition_key = :partition_key
-                        AND done.idempotency_key = :idempotency_key)
+                        AND done.idempotency_key IN (:idempotency_key, :bare_key))
 )
 INSERT INTO ff_waitpoint_pending
        (partition_key, waitpoint_id, execution_id, token_kid, token, created_at_ms, expires_at_ms,
@@ -138,7 +139,7 @@ WITH fence AS (
      AND NOT EXISTS (SELECT 1
                        FROM ff_suspend_dedup AS done
                       WHERE done.partition_key = :partition_key
-                        AND done.idempotency_key = :idempotency_key)
+                        AND done.idempotency_key IN (:idempotency_key, :bare_key))
 )
 UPDATE ff_attempt AS attempt
    SET worker_id = NULL,

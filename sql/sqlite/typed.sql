@@ -665,6 +665,10 @@ UPDATE ff_exec_core AS core
        public_state = 'running',
        attempt_state = 'running_attempt',
        blocking_reason = NULL,
+       deadline_at_ms = CASE core.eligibility_state
+                          WHEN 'not_eligible_until_time' THEN CAST(json_extract(core.raw_fields, '$.execution_deadline_at') AS bigint)
+                          ELSE core.deadline_at_ms
+                        END,
        attempt_index = :attempt_pointer,
        started_at_ms = COALESCE(core.started_at_ms, :now_ms),
        raw_fields = json_set(json_remove(core.raw_fields, '$.claim_grant'),

@@ -7,7 +7,7 @@
 
 use ff_core::backend::{FailOutcome, FailureClass, FailureReason, Handle};
 use ff_core::engine_error::{ContentionKind, EngineError};
-use ff_core::types::TimestampMs;
+use ff_core::types::{AttemptId, TimestampMs};
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
@@ -19,7 +19,7 @@ use crate::engine::sibling::GroupKey;
 use crate::error::Abort;
 use crate::model::document;
 use crate::model::handle::{self, Held};
-use crate::model::id::{invalid_input, reject_nul};
+use crate::model::id::{ExecKey, invalid_input, reject_nul};
 use crate::model::state::{AttemptOutcome, has_ended};
 use crate::statements::{Statements, attempt, execution, pause, retry};
 
@@ -326,6 +326,15 @@ pub(crate) async fn seen<D: Dialect>(
         attempt_index: held.attempt_index,
     };
     read!(backend, attempt_fence_read, params)?.ok_or(EngineError::NotFound { entity: "attempt" })
+}
+
+/// Asks which attempt a caller gave that id.
+pub(crate) fn named_by(key: ExecKey, id: &AttemptId) -> attempt::AttemptNamedReadParams {
+    attempt::AttemptNamedReadParams {
+        partition_key: key.partition_key,
+        execution_id: key.execution_id,
+        attempt_id: id.to_string(),
+    }
 }
 
 /// Why a write that no repetition can explain was refused: there is no such attempt, or the lease is lost.

@@ -24,12 +24,12 @@ use crate::db::Dialect;
 use crate::engine::give_back::{Answered, Took};
 use crate::engine::policy::give_back::Before;
 use crate::engine::{attempt, execution as executions};
+use crate::error::Abort;
 use crate::model::given::stored_ms;
 use crate::model::handle;
-use crate::model::id::{ExecKey, corruption, exec_key, execution_id, reject_nul};
+use crate::model::id::{ExecKey, attempt_id, corruption, exec_key, execution_id, reject_nul};
 use crate::model::limits;
-use crate::model::state::has_ended;
-use crate::statements::{execution, lease};
+use crate::statements::{Statements, execution, lease};
 
 /// Leases the best execution of a lane that a worker with these capabilities may run: highest priority
 /// first, then oldest. Answers at once, `None` when there is none; `policy.max_wait` is not waited for.
@@ -81,7 +81,7 @@ async fn claim_now<D: Dialect>(
     let grant = Granted {
         kind: HandleKind::Fresh,
         attempt_index: row.attempt_index,
-        attempt_id: AttemptId::new(),
+        attempt_id: attempt_id(key.execution_id, row.attempt_index),
         lease_id,
         lease_epoch: row.lease_epoch,
         lease_ttl_ms: u64::from(policy.lease_ttl_ms),
@@ -169,48 +169,81 @@ pub(crate) async fn claim_from_resume_grant<D: Dialect>(
     let key = exec_key(&token.grant.execution_id)?;
     limits::WORKER_ID.check("worker_id", token.worker_id.as_str())?;
     reject_nul("worker_instance_id", token.worker_instance_id.as_str())?;
-    let params = lease::LeaseNewestReadParams { partition_key: key.partition_key, execution_id: key.execution_id };
-    let Some(newest) = read!(backend, lease_newest_read, params)? else {
-        return Err(EngineError::NotFound { entity: "attempt" });
-    };
     let now_ms = backend.now_ms();
-    let ended = newest.lifecycle_phase.as_deref().is_some_and(has_ended);
-    let live = newest.lease_expires_at_ms.is_some_and(|expires_at_ms| expires_at_ms > now_ms);
-    if ended || live {
-        return Ok((None, None));
-    }
-    let state =
-        execution::ExecutionStateReadParams { partition_key: key.partition_key, execution_id: key.execution_id };
-    let is_resumable = read!(backend, execution_state_read, state)?.is_some_and(|row| row.public_state == "resumable");
     let lease_id = LeaseId::new();
-    let params = lease::LeaseReseatParams {
-        partition_key: key.partition_key,
-        execution_id: key.execution_id,
-        attempt_index: newest.attempt_index,
-        lease_epoch: newest.lease_epoch,
-        execution_text: key.text(),
-        lease_id: lease_id.to_string(),
-        now_ms,
-        worker_id: token.worker_id.as_str().to_owned(),
-        worker_instance_id: token.worker_instance_id.as_str().to_owned(),
-        lease_expires_at_ms: now_ms.saturating_add(i64::from(token.lease_ttl_ms)),
-    };
-    let seated = unit!(backend, lease_reseat, params, |row, wakes| wakes.lease(row.lease_event_id, key.partition_key))?;
-    let Some(row) = seated else {
+    let resuming = Resuming { key, now_ms, lease_id: lease_id.clone(), token: token.clone() };
+    let seated = transaction!(
+        backend,
+        "lease_reseat",
+        [resuming],
+        |conn| { reseat_on::<D>(conn, resuming).await },
+        |seated, wakes| {
+            if let Some(seated) = seated {
+                wakes.lease(seated.row.lease_event_id, key.partition_key);
+            }
+        }
+    )?;
+    let Some(Seated { attempt_index, before, row }) = seated else {
         return Ok((None, None));
     };
     let granted = Granted {
         kind: HandleKind::Resumed,
-        attempt_index: newest.attempt_index,
-        attempt_id: AttemptId::new(),
+        attempt_index,
+        attempt_id: attempt_id(key.execution_id, attempt_index),
         lease_id,
         lease_epoch: row.lease_epoch,
         lease_ttl_ms: u64::from(token.lease_ttl_ms),
         lane_id: token.grant.lane_id.clone(),
         worker_instance_id: token.worker_instance_id.clone(),
     };
-    let took = granted.took(key, if is_resumable { Before::Resumable } else { Before::Interrupted });
+    let took = granted.took(key, before);
     Ok((Some(granted.handle::<D>(key)?), Some(took)))
+}
+
+struct Resuming {
+    key: ExecKey,
+    now_ms: i64,
+    lease_id: LeaseId,
+    token: ResumeToken,
+}
+
+/// An attempt that was leased again, and how its execution stood before.
+struct Seated {
+    attempt_index: i32,
+    before: Before,
+    row: lease::LeaseReseatRow,
+}
+
+/// Leases the newest attempt again and says which it is. The execution is locked first: which attempt is the newest
+/// is known only when nobody can begin another one.
+async fn reseat_on<D: Dialect>(
+    conn: &mut D::Connection,
+    resuming: &Resuming,
+) -> Result<Option<Seated>, Abort> {
+    let Resuming { key, now_ms, lease_id, token } = resuming;
+    let ExecKey { partition_key, execution_id } = *key;
+    conn.execution_lock(&execution::ExecutionLockParams { partition_key, execution_id }).await?;
+    let newest = conn.lease_newest_read(&lease::LeaseNewestReadParams { partition_key, execution_id }).await?;
+    let Some(newest) = newest else {
+        return Err(Abort::from(EngineError::NotFound { entity: "attempt" }));
+    };
+    let params = lease::LeaseReseatParams {
+        partition_key,
+        execution_id,
+        attempt_index: newest.attempt_index,
+        lease_epoch: newest.lease_epoch,
+        execution_text: key.text(),
+        lease_id: lease_id.to_string(),
+        now_ms: *now_ms,
+        worker_id: token.worker_id.as_str().to_owned(),
+        worker_instance_id: token.worker_instance_id.as_str().to_owned(),
+        lease_expires_at_ms: now_ms.saturating_add(i64::from(token.lease_ttl_ms)),
+    };
+    let state = execution::ExecutionStateReadParams { partition_key, execution_id };
+    let is_resumable = conn.execution_state_read(&state).await?.is_some_and(|row| row.public_state == "resumable");
+    let before = if is_resumable { Before::Resumable } else { Before::Interrupted };
+    let seated = conn.lease_reseat(&params).await?;
+    Ok(seated.map(|row| Seated { attempt_index: newest.attempt_index, before, row }))
 }
 
 /// Lists leases whose time has passed at `args.as_of` and whose worker is still named, oldest first.

@@ -17,9 +17,10 @@ use serde_json::{Value, json};
 
 use crate::backend::Backend;
 use crate::db::Dialect;
+use crate::engine::attempt::named_by;
 use crate::error::Abort;
 use crate::model::document;
-use crate::model::id::{ExecKey, exec_key, invalid_input, reject_nul};
+use crate::model::id::{ExecKey, attempt_index, exec_key, invalid_input, reject_nul};
 use crate::model::state::has_ended;
 use crate::statements::{Statements, attempt, execution, grant, operator};
 
@@ -55,7 +56,7 @@ pub(crate) async fn cancel<D: Dialect>(
             }
             let leased = leased_attempt::<D>(conn, *key, &core).await?;
             if let Some(held) = &leased {
-                check_fence(request, held.lease_epoch)?;
+                check_fence::<D>(conn, *key, request, held).await?;
             }
             cancel_locked::<D>(conn, *key, request, leased.map(|held| held.attempt_index)).await
         },
@@ -79,8 +80,14 @@ struct Written {
     lease_event_id: Option<i64>,
 }
 
-/// Only an operator may cancel a leased execution without naming the epoch of the lease.
-fn check_fence(request: &CancelExecutionArgs, lease_epoch: i64) -> Result<(), Abort> {
+/// Only an operator may cancel a leased execution without naming the epoch of the lease. Whoever also names an attempt
+/// means that one: two attempts can be on the same epoch.
+async fn check_fence<D: Dialect>(
+    conn: &mut D::Connection,
+    key: ExecKey,
+    request: &CancelExecutionArgs,
+    held: &attempt::AttemptRunningReadRow,
+) -> Result<(), Abort> {
     if request.source == CancelSource::OperatorOverride {
         return Ok(());
     }
@@ -88,7 +95,14 @@ fn check_fence(request: &CancelExecutionArgs, lease_epoch: i64) -> Result<(), Ab
         let detail = "lease_epoch required when source != operator_override and execution is active";
         return Err(Abort::from(refused(request, detail)));
     };
-    if i64::try_from(named.0) != Ok(lease_epoch) {
+    let means = match &request.attempt_id {
+        None => None,
+        Some(id) => match attempt_index(key.execution_id, id) {
+            Some(index) => Some(index),
+            None => conn.attempt_named_read(&named_by(key, id)).await?.map(|named| named.attempt_index),
+        },
+    };
+    if i64::try_from(named.0) != Ok(held.lease_epoch) || means.is_some_and(|index| index != held.attempt_index) {
         return Err(Abort::from(EngineError::State(StateKind::StaleLease)));
     }
     Ok(())

@@ -9,7 +9,7 @@ use ff_core::contracts::{
 use ff_core::engine_error::{ContentionKind, EngineError, StateKind};
 use ff_core::partition::Partition;
 use ff_core::state::PublicState;
-use ff_core::types::{AttemptId, AttemptIndex, ExecutionId, LeaseEpoch, SignalId, TimestampMs};
+use ff_core::types::{AttemptIndex, ExecutionId, LeaseEpoch, SignalId, TimestampMs};
 use serde_json::json;
 
 use crate::backend::Backend;
@@ -20,7 +20,7 @@ use crate::engine::policy::give_back::Before;
 use crate::engine::policy::timeout::{Ending, Timeout, after_timeout};
 use crate::error::Abort;
 use crate::model::given::stored_ms;
-use crate::model::id::{ExecKey, exec_key, partition_key, reject_nul};
+use crate::model::id::{ExecKey, attempt_id, exec_key, partition_key, reject_nul};
 use crate::model::limits;
 use crate::model::signal::Members;
 use crate::statements::{Statements, attempt, execution, grant, resume, suspension, waitpoint};
@@ -55,7 +55,7 @@ pub(crate) async fn claim<D: Dialect>(
     let Some(row) = claimed else {
         return Err(not_resumable(backend, key).await);
     };
-    let attempt_id = AttemptId::new();
+    let attempt_id = attempt_id(key.execution_id, row.attempt_index);
     let granted = Granted {
         kind: HandleKind::Resumed,
         attempt_index: row.attempt_index,

@@ -470,14 +470,24 @@ pub(crate) async fn sweep_grants<D: Dialect>(backend: &Backend<D>) -> Result<Rep
     let due = schedule::ScheduleGrantedDueListParams { now_ms, batch_size: RELEASE_BATCH };
     let mut report = Report::default();
     for row in read!(backend, schedule_granted_due_list, due)? {
-        let params = schedule::ScheduleGrantedReleaseParams {
-            partition_key: row.partition_key,
-            execution_id: row.execution_id,
-            now_ms,
-        };
-        report.count(unit!(backend, schedule_granted_release, params).map(|released| released.is_some()));
+        let key = ExecKey { partition_key: row.partition_key, execution_id: row.execution_id };
+        report.count(release_granted(backend, key, now_ms).await);
     }
     Ok(report)
+}
+
+/// Offers one execution to claims again, if its grants have expired; says whether it did. The execution is locked
+/// first, because a grant is given to whoever holds it; one that somebody works on is left for the next run.
+async fn release_granted<D: Dialect>(backend: &Backend<D>, key: ExecKey, now_ms: i64) -> Result<bool, EngineError> {
+    let ExecKey { partition_key, execution_id } = key;
+    let lock = schedule::ScheduleGrantedLockParams { partition_key, execution_id };
+    let release = schedule::ScheduleGrantedReleaseParams { partition_key, execution_id, now_ms };
+    transaction!(backend, "schedule_granted_release", [lock, release], |conn| {
+        if conn.schedule_granted_lock(lock).await?.is_none() {
+            return Ok(false);
+        }
+        Ok(conn.schedule_granted_release(release).await?.is_some())
+    })
 }
 
 /// The same, unless this process did it a moment ago.

@@ -120,6 +120,7 @@ async fn rotate_on<D: Dialect>(
     conn: &mut D::Connection,
     given: &Given,
 ) -> Result<RotateWaitpointHmacSecretOutcome, Abort> {
+    conn.secret_lock_all().await?;
     match given.is_stored::<D>(conn).await? {
         Some(true) => return Ok(RotateWaitpointHmacSecretOutcome::Noop { kid: given.kid.clone() }),
         Some(false) => return Err(Abort::from(given.conflict())),

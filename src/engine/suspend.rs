@@ -26,7 +26,7 @@ use serde_json::{Value, json};
 
 use crate::backend::Backend;
 use crate::db::Dialect;
-use crate::engine::attempt::{lost, seen};
+use crate::engine::attempt::{lost, named_by, seen};
 use crate::engine::lease::attempt_number;
 use crate::engine::policy::resume::required_names;
 use crate::engine::secret::{self, Secret};
@@ -34,7 +34,7 @@ use crate::model::given::one_more;
 use crate::model::handle::{self, Held};
 use crate::model::hex;
 use crate::model::id::{
-    corruption, exec_key, execution_id, invalid_input, partition_key, reject_nul, reject_nul_in_json,
+    attempt_index, corruption, exec_key, execution_id, invalid_input, partition_key, reject_nul, reject_nul_in_json,
 };
 use crate::model::limits;
 use crate::statements::{Statements, attempt, execution, suspension, waitpoint};
@@ -60,8 +60,9 @@ pub(crate) async fn suspend<D: Dialect>(
 
 /// Suspends the running attempt of an execution for a caller who knows its lease but has no handle.
 ///
-/// As [`suspend`]; of the triple, the epoch alone is compared. The handle that comes back names no lane and
-/// no worker.
+/// As [`suspend`]; the triple's attempt must be the one that runs, and its epoch that of the lease. An attempt id that
+/// is not known here, because another program gave the lease, is not compared. The handle that comes back names no
+/// lane and no worker.
 pub(crate) async fn suspend_by_triple<D: Dialect>(
     backend: &Backend<D>,
     id: &ExecutionId,
@@ -72,7 +73,7 @@ pub(crate) async fn suspend_by_triple<D: Dialect>(
     let request = Request::new(args)?;
     let running =
         attempt::AttemptRunningReadParams { partition_key: key.partition_key, execution_id: key.execution_id };
-    let attempt_index = match read!(backend, attempt_running_read, running)? {
+    let running = match read!(backend, attempt_running_read, running)? {
         Some(attempt) => attempt.attempt_index,
         None => {
             let params =
@@ -80,6 +81,11 @@ pub(crate) async fn suspend_by_triple<D: Dialect>(
             let core = read!(backend, execution_read, params)?;
             core.ok_or(EngineError::NotFound { entity: "execution" })?.attempt_index.max(0)
         }
+    };
+    let attempt_index = match attempt_index(key.execution_id, &triple.attempt_id) {
+        Some(named) => named,
+        None => read!(backend, attempt_named_read, named_by(key, &triple.attempt_id))?
+            .map_or(running, |named| named.attempt_index),
     };
     let epoch = triple.lease_epoch.0;
     let payload = HandlePayload::new(
@@ -124,21 +130,21 @@ async fn enter<D: Dialect>(
     request: &Request<'_>,
 ) -> Result<SuspendOutcome, EngineError> {
     let bound = bind(backend, held, &request.args.waitpoints).await?;
-    let mut idempotency_key = request.idempotency_key.clone();
+    let mut idempotency = request.idempotency_key.as_deref().map(|bare| Idempotency::new(held, bare));
     let mut secret = secret::signing(backend).await?;
     for _ in 0..TRIES {
         if let Some(secret) = &secret {
             let tokens = Tokens::sign(secret, held, &bound);
             let outcome = outcome::<D>(held, request.args, &bound, &tokens);
-            if write(backend, held, request, idempotency_key.clone(), &bound, &tokens, &outcome).await? {
+            if write(backend, held, request, idempotency.as_ref(), &bound, &tokens, &outcome).await? {
                 return Ok(outcome);
             }
         }
-        if let Some(key) = &idempotency_key {
-            match remembered(backend, held, key).await? {
+        if let Some(key) = &mut idempotency {
+            match key.remembered(backend, held).await? {
                 Remembered::Outcome(outcome) => return Ok(outcome),
                 Remembered::OfAnother => {
-                    idempotency_key = None;
+                    key.bare = None;
                     continue;
                 }
                 Remembered::Nothing => {}
@@ -222,7 +228,7 @@ async fn write<D: Dialect>(
     backend: &Backend<D>,
     held: &Held,
     request: &Request<'_>,
-    idempotency_key: Option<String>,
+    idempotency: Option<&Idempotency>,
     bound: &[Bound],
     tokens: &Tokens,
     outcome: &SuspendOutcome,
@@ -234,7 +240,8 @@ async fn write<D: Dialect>(
     let params = fenced!(
         suspension::SuspensionEnterParams, held, args.now.0,
         token_kid: tokens.kid.clone(),
-        idempotency_key: idempotency_key.clone(),
+        idempotency_key: idempotency.map(|key| key.scoped.clone()),
+        bare_key: idempotency.and_then(|key| key.bare.clone()),
         suspension_id: args.suspension_id.0,
         timeout_at_ms: timeout_at_ms,
         reason_code: args.reason_code.as_wire_str().to_owned(),
@@ -245,7 +252,7 @@ async fn write<D: Dialect>(
         waitpoint_key: first.waitpoint_key.clone(),
         required_signal_names: names(first),
     );
-    if bound.len() == 1 && idempotency_key.is_none() {
+    if bound.len() == 1 && idempotency.is_none() {
         let entered =
             unit!(backend, suspension_enter, params, |row, wakes| wakes.lease(row.lease_event_id, partition_key))?;
         return Ok(entered.is_some());
@@ -266,9 +273,9 @@ async fn write<D: Dialect>(
             required_signal_names: names(bound),
         })
         .collect();
-    let kept = idempotency_key.map(|idempotency_key| suspension::SuspensionDedupInsertParams {
+    let kept = idempotency.map(|key| suspension::SuspensionDedupInsertParams {
         partition_key,
-        idempotency_key,
+        idempotency_key: key.scoped.clone(),
         outcome_json: remember(outcome),
         now_ms: args.now.0,
     });
@@ -331,26 +338,43 @@ fn remember(outcome: &SuspendOutcome) -> Value {
 /// What was found under an idempotency key.
 enum Remembered {
     Nothing,
-    /// The key is taken by another execution of the partition, which is no answer for this one.
+    /// The bare key is taken by another execution of the partition, which is no answer for this one.
     OfAnother,
     Outcome(SuspendOutcome),
 }
 
-async fn remembered<D: Dialect>(backend: &Backend<D>, held: &Held, key: &str) -> Result<Remembered, EngineError> {
-    let params = suspension::SuspensionDedupReadParams {
-        partition_key: held.key.partition_key,
-        idempotency_key: key.to_owned(),
-    };
-    let Some(row) = read!(backend, suspension_dedup_read, params)? else {
-        return Ok(Remembered::Nothing);
-    };
-    let outcome = recall::<D>(&row.outcome_text)?;
-    if let SuspendOutcome::Suspended { handle, .. } = &outcome
-        && handle::decode(D::TAG, handle)?.key != held.key
-    {
-        return Ok(Remembered::OfAnother);
+/// What a suspension's outcome is kept under.
+struct Idempotency {
+    /// The key of this execution: a table's key has room for the partition only, which a whole lane can share.
+    scoped: String,
+    /// The key alone, under which other programs keep outcomes, until it is known to be another execution's.
+    bare: Option<String>,
+}
+
+impl Idempotency {
+    fn new(held: &Held, bare: &str) -> Self {
+        Self { scoped: format!("{}:{bare}", held.key.text()), bare: Some(bare.to_owned()) }
     }
-    Ok(Remembered::Outcome(outcome))
+
+    async fn remembered<D: Dialect>(&self, backend: &Backend<D>, held: &Held) -> Result<Remembered, EngineError> {
+        for key in [Some(&self.scoped), self.bare.as_ref()].into_iter().flatten() {
+            let params = suspension::SuspensionDedupReadParams {
+                partition_key: held.key.partition_key,
+                idempotency_key: key.clone(),
+            };
+            let Some(row) = read!(backend, suspension_dedup_read, params)? else {
+                continue;
+            };
+            let outcome = recall::<D>(&row.outcome_text)?;
+            return match &outcome {
+                SuspendOutcome::Suspended { handle, .. } if handle::decode(D::TAG, handle)?.key != held.key => {
+                    Ok(Remembered::OfAnother)
+                }
+                _ => Ok(Remembered::Outcome(outcome)),
+            };
+        }
+        Ok(Remembered::Nothing)
+    }
 }
 
 /// The outcome that [`remember`] kept.

@@ -4,9 +4,10 @@
 //! that belongs to the execution; rows hold the uuid without the prefix.
 
 use ff_core::engine_error::{EngineError, ValidationKind};
-use ff_core::types::ExecutionId;
+use ff_core::types::{AttemptId, ExecutionId};
 use serde_json::Value;
-use uuid::Uuid;
+use sha2::{Digest as _, Sha256};
+use uuid::{Builder, Uuid};
 
 /// Where the rows of an execution are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -91,6 +92,29 @@ pub(crate) fn execution_id(partition_key: i16, uuid: Uuid) -> Result<ExecutionId
         .map_err(|error| invalid_input(format!("reassembling exec id: {error}")))
 }
 
+/// The id that a handle gives an attempt. It is made of the execution and the index, so that a caller who shows
+/// nothing but the id says which attempt is meant, and no row has to keep it.
+pub(crate) fn attempt_id(execution_id: Uuid, attempt_index: i32) -> AttemptId {
+    let digest = Sha256::digest(execution_id.as_bytes());
+    let mut bytes = [0; 16];
+    bytes.copy_from_slice(&digest[..16]);
+    for (byte, of_index) in bytes[12..].iter_mut().zip(attempt_index.to_be_bytes()) {
+        *byte ^= of_index;
+    }
+    AttemptId::from_uuid(Builder::from_custom_bytes(bytes).into_uuid())
+}
+
+/// The attempt of an execution that an id means which [`attempt_id`] made; none when somebody else made the id.
+pub(crate) fn attempt_index(execution_id: Uuid, id: &AttemptId) -> Option<i32> {
+    let first = attempt_id(execution_id, 0);
+    let mut index = [0; 4];
+    for (at, byte) in index.iter_mut().enumerate() {
+        *byte = id.0.as_bytes()[12 + at] ^ first.0.as_bytes()[12 + at];
+    }
+    let index = i32::from_be_bytes(index);
+    (attempt_id(execution_id, index) == *id).then_some(index)
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -106,6 +130,17 @@ mod tests {
         let key = exec_key(&id(7)).unwrap();
         assert_eq!(key.partition_key, 7);
         assert_eq!(execution_id(key.partition_key, key.execution_id).unwrap(), id(7));
+    }
+
+    #[test]
+    fn an_attempt_is_known_by_its_id() {
+        let (execution, another) = (Uuid::from_u128(7), Uuid::from_u128(8));
+        for index in [0, 1, 255, 256, i32::MAX] {
+            let id = attempt_id(execution, index);
+            assert_eq!(attempt_index(execution, &id), Some(index));
+            assert_eq!(attempt_index(another, &id), None);
+        }
+        assert_eq!(attempt_index(execution, &AttemptId::new()), None);
     }
 
     #[test]

@@ -20,7 +20,7 @@ fn transient() -> (FailureReason, FailureClass) {
 }
 
 /// The same handle with another payload.
-fn forged(handle: &Handle, change: impl FnOnce(&mut HandlePayload)) -> Handle {
+pub(crate) fn forged(handle: &Handle, change: impl FnOnce(&mut HandlePayload)) -> Handle {
     let mut payload = payload(handle);
     change(&mut payload);
     Handle::new(handle.backend, handle.kind, handle_codec::encode(handle.backend, &payload))

@@ -6,7 +6,9 @@ use ff_core::engine_error::{ContentionKind, EngineError};
 use ff_core::partition::{Partition, PartitionFamily, PartitionKey};
 use ff_core::types::{ExecutionId, LaneId, Namespace, TimestampMs, WorkerId, WorkerInstanceId};
 
-use crate::harness::{Harness as Opened, LEASE_MS, T0, id_in, on_every_database, payload};
+use crate::harness::{Harness as Opened, Kind, LEASE_MS, T0, id_in, on_every_database, payload, run};
+use ff_backend_sql::testing::Step;
+use std::sync::{Mutex, mpsc};
 
 /// A token to resume an execution as worker `resumer`.
 pub(crate) fn token(id: &ExecutionId) -> ResumeToken {
@@ -149,5 +151,47 @@ on_every_database! {
         let (_, delayed) = h.created_and_claimed().await;
         h.backend.delay(&delayed, TimestampMs::from_millis(T0 + 1)).await.unwrap();
         assert!(expired(&h, listing(T0 + LEASE_MS * 2)).await.is_empty());
+    }
+}
+
+/// Holds whoever begins an operation of that name until the other end is dropped; the first one only.
+fn hold(h: &Opened, operation: &'static str) -> (mpsc::Receiver<()>, mpsc::Sender<()>) {
+    let (came, comes) = mpsc::channel();
+    let (goes_on, may_go) = mpsc::channel::<()>();
+    let held = Mutex::new(Some((came, may_go)));
+    h.fail(Box::new(move |step, name| {
+        if matches!(step, Step::Begin | Step::Run)
+            && name == operation
+            && let Some((came, may_go)) = held.lock().expect("nobody panics here").take()
+        {
+            came.send(()).expect("somebody waits for it");
+            let _ = may_go.recv();
+        }
+        None
+    }));
+    (comes, goes_on)
+}
+
+/// The lease had run out, and its worker renewed it before the resumption began to write.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_lease_that_was_renewed_meanwhile_is_not_taken() {
+    for kind in [Kind::SqliteFile, Kind::SqliteMemory, Kind::Postgres] {
+        run(kind, |h| async move {
+            let (id, first) = h.created_and_claimed().await;
+            h.pass_ms(LEASE_MS);
+            let (comes, goes_on) = hold(&h, "lease_reseat");
+            let backend = std::sync::Arc::clone(&h.backend);
+            let asked = token(&id);
+            let resuming = tokio::spawn(async move { backend.claim_from_resume_grant(asked).await });
+            tokio::task::block_in_place(|| comes.recv()).expect("the resumption begins to write");
+            let renewed = T0 + 3 * LEASE_MS;
+            h.alter(&format!("UPDATE ff_attempt SET lease_expires_at_ms = {renewed} WHERE {}", h.of(&id))).await;
+            drop(goes_on);
+            assert!(resuming.await.unwrap().unwrap().is_none(), "{kind:?}: the lease is live");
+            assert_eq!(h.attempts(&id, "worker_id").await, ["worker-a"]);
+            assert_eq!(h.lease_events(&id).await, ["acquired"]);
+            h.backend.complete(&first, None).await.unwrap();
+        })
+        .await;
     }
 }

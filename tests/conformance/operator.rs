@@ -1,5 +1,6 @@
 //! What an operator does to an execution from outside.
 
+use ff_core::backend::{FailureClass, FailureReason, Handle};
 use ff_core::contracts::{
     CancelExecutionArgs, CancelExecutionResult, ChangePriorityArgs, ChangePriorityResult, ReplayExecutionArgs,
     ReplayExecutionResult, RevokeLeaseArgs, RevokeLeaseResult,
@@ -10,7 +11,7 @@ use ff_core::state::PublicState;
 use ff_core::types::{CancelSource, ExecutionId, FlowId, LaneId, LeaseEpoch, TimestampMs, WorkerInstanceId};
 use uuid::Uuid;
 
-use crate::harness::{Harness as Opened, LEASE_MS, LOST, T0, id_in, on_every_database, refusal, uuid_of};
+use crate::harness::{Harness as Opened, LEASE_MS, LOST, T0, id_in, on_every_database, payload, refusal, uuid_of};
 
 /// When the operators of these tests act.
 const T1: i64 = T0 + 5_000;
@@ -205,6 +206,23 @@ on_every_database! {
         assert_eq!(h.core(&id, "lifecycle_phase").await, "active");
         h.backend.cancel_execution(by_holder(Some(1))).await.unwrap();
         assert_eq!(h.core(&id, "cancelled_by").await, "lease_holder");
+    }
+
+    async fn who_held_an_earlier_attempt_cancels_nobody_elses_run(h) {
+        let (id, old) = h.created_and_claimed().await;
+        h.backend.fail(&old, FailureReason::new("no"), FailureClass::Transient).await.unwrap();
+        let new = h.claim("worker-b").await.expect("it is tried again");
+        let by_holder = |handle: &Handle| {
+            let held = payload(handle);
+            let mut args = cancelling(&id);
+            args.source = CancelSource::LeaseHolder;
+            (args.lease_epoch, args.attempt_id) = (Some(held.lease_epoch), Some(held.attempt_id));
+            args
+        };
+        let refused = h.backend.cancel_execution(by_holder(&old)).await.unwrap_err();
+        assert!(matches!(refused, EngineError::State(StateKind::StaleLease)), "{refused}");
+        h.backend.renew(&new).await.unwrap();
+        h.backend.cancel_execution(by_holder(&new)).await.unwrap();
     }
 
     async fn without_a_lease_no_epoch_is_asked_for(h) {

@@ -86,7 +86,7 @@ pub(crate) async fn suspended_with(h: &Opened, change: impl FnOnce(SuspendArgs) 
     Suspended { id, before, handle, details }
 }
 
-fn taken(outcome: SuspendOutcome) -> (Handle, SuspendOutcomeDetails) {
+pub(crate) fn taken(outcome: SuspendOutcome) -> (Handle, SuspendOutcomeDetails) {
     match outcome {
         SuspendOutcome::Suspended { details, handle } => (handle, details),
         other => panic!("not suspended: {other:?}"),
@@ -141,7 +141,7 @@ pub(crate) fn triple(handle: &Handle) -> LeaseFence {
 }
 
 /// How many rows suspending has written, all together.
-async fn written(h: &Opened) -> i64 {
+pub(crate) async fn written(h: &Opened) -> i64 {
     let mut rows = 0;
     for table in ["ff_waitpoint_pending", "ff_suspension_current", "ff_suspend_dedup", "ff_lease_event"] {
         rows += h.number(&format!("SELECT count(*) FROM {table}")).await;
@@ -318,8 +318,46 @@ on_every_database! {
             assert_eq!(h.core(&id, "public_state").await, "suspended");
             kept.push(details.suspension_id.to_string());
         }
-        let stored = h.texts("SELECT CAST(outcome_json AS text) FROM ff_suspend_dedup").await;
-        assert!(stored.len() == 1 && stored[0].contains(&kept[0]), "{stored:?}");
+        let stored = h.texts("SELECT CAST(outcome_json AS text) FROM ff_suspend_dedup ORDER BY 1").await;
+        assert!(kept.iter().all(|kept| stored.iter().any(|stored| stored.contains(kept))), "{stored:?}");
+        assert_eq!(stored.len(), 2);
+    }
+
+    async fn a_key_that_another_execution_uses_gives_idempotency_all_the_same(h) {
+        seed(&h).await;
+        for _ in 0..2 {
+            h.create_with(|args| args.execution_id = id_in(3)).await;
+            let handle = h.claim("worker-a").await.unwrap();
+            let key = ff_core::contracts::IdempotencyKey::new("shared");
+            let args = || suspending(&h, fresh("key"), named("key", "go")).with_idempotency_key(key.clone());
+            let first = taken(h.backend.suspend(&handle, args()).await.unwrap());
+            let rows = written(&h).await;
+            assert_eq!(first, taken(h.backend.suspend(&handle, args()).await.unwrap()));
+            assert_eq!(written(&h).await, rows);
+        }
+    }
+
+    /// Programs that keep the key alone are understood where it is about the same execution.
+    async fn a_key_that_was_kept_without_its_execution_counts_for_that_execution(h) {
+        let key = ff_core::contracts::IdempotencyKey::new("once");
+        let mut first = None;
+        for _ in 0..2 {
+            if first.is_none() {
+                seed(&h).await;
+            }
+            let id = h.create_with(|args| args.execution_id = id_in(3)).await;
+            let handle = h.claim("worker-a").await.unwrap();
+            let args = || suspending(&h, fresh("key"), named("key", "go")).with_idempotency_key(key.clone());
+            let done = taken(h.backend.suspend(&handle, args()).await.unwrap());
+            assert_eq!(h.core(&id, "public_state").await, "suspended");
+            if first.is_none() {
+                h.alter("UPDATE ff_suspend_dedup SET idempotency_key = 'once'").await;
+            }
+            let rows = written(&h).await;
+            assert_eq!(done, taken(h.backend.suspend(&handle, args()).await.unwrap()));
+            assert_eq!(written(&h).await, rows);
+            first.get_or_insert(done);
+        }
     }
 
     async fn a_kept_outcome_that_cannot_be_read_is_corruption(h) {

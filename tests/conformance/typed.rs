@@ -38,7 +38,7 @@ pub(crate) async fn grant(h: &Opened, id: &ExecutionId) {
 }
 
 /// Claims as worker `worker`, which expects attempt `index`.
-fn claiming(h: &Opened, id: &ExecutionId, index: u32) -> ClaimExecutionArgs {
+pub(crate) fn claiming(h: &Opened, id: &ExecutionId, index: u32) -> ClaimExecutionArgs {
     ClaimExecutionArgs::new(
         id.clone(),
         WorkerId::new("worker"),
@@ -117,7 +117,7 @@ pub(crate) fn failing(claimed: &ClaimedExecution, policy: &str) -> FailExecution
     }
 }
 
-const ONE_RETRY: &str = r#"{"max_retries": 1, "backoff": {"type": "fixed", "delay_ms": 400}}"#;
+pub(crate) const ONE_RETRY: &str = r#"{"max_retries": 1, "backoff": {"type": "fixed", "delay_ms": 400}}"#;
 
 async fn alter_core(h: &Opened, id: &ExecutionId, set: &str) {
     h.alter(&format!("UPDATE ff_exec_core SET {set} WHERE {}", h.of(id))).await;

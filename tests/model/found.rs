@@ -39,4 +39,18 @@ found! {
         ("issue_claim_grant", [0, 2, 0, 0, 0, 0, 0, 0]),
         ("claim_for_worker", [1, 0, 0, 0, 0, 0, 1, 0]),
     ];
+
+    /// The wake-up time stayed where the deadline belongs.
+    a_flow_whose_member_waits_for_its_retry_is_cancelled: [
+        ("a_flow_of_four", [0; 8]),
+        ("claim", [0; 8]),
+        ("fail_execution", [0, 0, 0, 0, 0, 161, 0, 0]),
+        ("cancel_flow", [0; 8]),
+    ];
+
+    /// The same.
+    an_execution_that_was_created_to_wait_is_blocked: [
+        ("create", [0, 125, 0, 0, 0, 0, 0, 45]),
+        ("block_execution_for_admission", [0; 8]),
+    ];
 }

@@ -17,7 +17,7 @@ use ff_core::types::{
 };
 use uuid::Uuid;
 
-use crate::harness::{Harness, payload};
+use crate::harness::{Harness, payload, uuid_of};
 use crate::mask::Mask;
 use crate::numbers::Numbers;
 use crate::tables::{Reading, Rows};
@@ -39,6 +39,8 @@ pub(crate) struct Known {
     made: u64,
     pub(crate) executions: Vec<ExecutionId>,
     pub(crate) lanes: HashMap<ExecutionId, LaneId>,
+    /// By when executions have to be done, by their uuids as rows are read.
+    deadlines: HashMap<String, Option<i64>>,
     pub(crate) workers: Vec<(WorkerInstanceId, Namespace)>,
     pub(crate) grants: Vec<(ExecutionId, (WorkerId, WorkerInstanceId))>,
     pub(crate) takers: Vec<Taker>,
@@ -111,6 +113,20 @@ impl Side {
 
     pub(crate) async fn close(&self) {
         self.reading.close().await;
+    }
+
+    /// Notes by when an execution has to be done; nothing but a creation and a typed claim say so.
+    pub(crate) fn is_due(&mut self, execution: &ExecutionId, deadline_at_ms: Option<i64>) {
+        self.known.deadlines.insert(uuid_of(execution).replace('-', ""), deadline_at_ms);
+    }
+
+    /// A row that has another deadline than its execution was given. Only while an execution is delayed its wake-up
+    /// time has the deadline's place.
+    pub(crate) fn wrong_deadline(&self, rows: &Rows) -> Option<String> {
+        let wrong =
+            rows.deadlines.iter().find(|(execution, has)| self.known.deadlines.get(*execution) != Some(*has))?;
+        let given = self.known.deadlines.get(wrong.0);
+        Some(format!("execution {} was given the deadline {given:?} and has {:?}", wrong.0, wrong.1))
     }
 
     /// An answer that may never be given, if one was.

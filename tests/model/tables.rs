@@ -154,6 +154,7 @@ impl Reading {
             if !rows.tables.contains(&row.table) {
                 rows.tables.insert(row.table.clone());
             }
+            rows.deadlines.extend(row.deadline.clone());
             rows.texts.push(row.masked(mask));
             self.known.insert(text, row);
         }
@@ -173,6 +174,8 @@ impl Reading {
 struct Row {
     table: String,
     is_unsettled: bool,
+    /// Of an execution: its uuid, and by when it has to be done.
+    deadline: Option<(String, Option<i64>)>,
     text: String,
     /// The row with its ids masked, when all of them are known.
     masked: Option<String>,
@@ -185,7 +188,8 @@ impl Row {
         let table = row["table"].as_str().expect("the name of a table").to_owned();
         let is_unsettled =
             table == "ff_completion_event" && row["dispatched_at_ms"].is_null() && !row["flow_id"].is_null();
-        Self { table, is_unsettled, text: row.to_string(), masked: None }
+        let deadline = (table == "ff_exec_core").then(|| deadline(&row));
+        Self { table, is_unsettled, deadline, text: row.to_string(), masked: None }
     }
 
     fn masked(&mut self, mask: &Mask) -> String {
@@ -196,6 +200,15 @@ impl Row {
         self.masked = are_all_known.then(|| masked.clone());
         masked
     }
+}
+
+/// The uuid of an execution, and its deadline: while it is delayed, its document keeps it.
+fn deadline(row: &Value) -> (String, Option<i64>) {
+    let stored = match row["eligibility_state"] == "not_eligible_until_time" {
+        true => &row["raw_fields"]["execution_deadline_at"],
+        false => &row["deadline_at_ms"],
+    };
+    (row["execution_id"].as_str().expect("a uuid").to_owned(), stored.as_i64())
 }
 
 /// Writes a number without a fraction as an integer, and others with as many digits as both databases print.
@@ -219,6 +232,8 @@ fn whole(value: &mut Value) {
 pub(crate) struct Rows {
     /// As text and in order.
     pub(crate) texts: Vec<String>,
+    /// By when executions have to be done.
+    pub(crate) deadlines: BTreeMap<String, Option<i64>>,
     /// The tables that hold any.
     pub(crate) tables: BTreeSet<String>,
     /// Whether a flow's member has ended and nobody has followed that yet: the backend is about to.

@@ -76,11 +76,16 @@ impl Twins {
         Ok(())
     }
 
-    /// What the tables differ in, once the ends of a flow's members have been followed.
+    /// What the tables differ in, once the ends of a flow's members have been followed, or hold that they may not.
     async fn compare(&mut self) -> Option<String> {
         let (here, there) = self.settled().await;
         if here.are_unsettled || there.are_unsettled {
             return Some("  the end of a flow's member is not followed".to_owned());
+        }
+        for (label, side, rows) in [("SQLite", &self.sqlite, &here), ("Postgres", &self.postgres, &there)] {
+            if let Some(wrong) = side.wrong_deadline(rows) {
+                return Some(format!("  {label}: {wrong}"));
+            }
         }
         difference(&here.texts, &there.texts)
     }

@@ -102,7 +102,7 @@ pub(super) async fn claim(
     };
     let lane = s.lane_of(&execution, n);
     let args = ClaimExecutionArgs::new(
-        execution,
+        execution.clone(),
         worker,
         instance,
         lane,
@@ -115,10 +115,16 @@ pub(super) async fn claim(
         n.of([None, Some(60_000)]).map(|ms| s.in_ms(ms).0),
         s.now(),
     );
+    let deadline_at_ms = args.execution_deadline_at;
     let r = s.backend.claim_execution(args).await;
     let told = s.told(&r);
     match r {
-        Ok(ClaimExecutionResult::Claimed(claimed)) => format!("{told} {}", s.keep(&claimed.handle)),
+        Ok(ClaimExecutionResult::Claimed(claimed)) => {
+            if deadline_at_ms.is_some() {
+                s.is_due(&execution, deadline_at_ms);
+            }
+            format!("{told} {}", s.keep(&claimed.handle))
+        }
         _ => told,
     }
 }

@@ -165,9 +165,11 @@ pub(super) async fn claim(s: &mut Side, n: &mut Numbers) -> String {
 
 pub(super) async fn create(s: &mut Side, args: CreateExecutionArgs) -> String {
     let (id, lane) = (args.execution_id.clone(), args.lane_id.clone());
+    let deadline_at_ms = args.execution_deadline_at.map(|at| at.0);
     let r = s.backend.create_execution(args).await;
     if matches!(&r, Ok(CreateExecutionResult::Created { .. })) {
         s.known.lanes.insert(id.clone(), lane);
+        s.is_due(&id, deadline_at_ms);
         s.known.executions.push(id);
     }
     s.told(&r)
