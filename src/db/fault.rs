@@ -20,8 +20,11 @@ pub enum Step {
     Await,
     /// Before the commit.
     Commit,
-    /// Before SQLite's log is written to the disk, after the commit. A failure there is the end of the backend.
+    /// Before SQLite's log is written to the disk: after a commit, where a failure is the end of the backend, and
+    /// once when the file is opened, under the name `open`, where a failure refuses it.
     Sync,
+    /// Before the pages of SQLite's log are moved to the file. A failure there is the end of the backend.
+    Checkpoint,
 }
 
 /// Answers `Some` error where a test wants the door to fail: the step and the operation's name go in.

@@ -41,6 +41,8 @@
 
 pub(crate) mod dialect;
 #[cfg(feature = "sqlite")]
+mod disk;
+#[cfg(feature = "sqlite")]
 mod executor;
 pub(crate) mod fault;
 #[cfg(feature = "postgres")]

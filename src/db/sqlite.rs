@@ -5,8 +5,7 @@
 //! so that nobody meets a locked table. This module opens connections and names what is particular.
 
 use std::ops::Range;
-use std::path::PathBuf;
-use std::str::FromStr as _;
+use std::path::Path;
 use std::sync::OnceLock;
 
 use ff_core::EngineError;
@@ -18,6 +17,7 @@ use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection, SqliteJournalMode, Sq
 use sqlx::{ConnectOptions as _, Connection as _, SqlitePool};
 
 use super::dialect::{Dialect, Store, SubscriptionWords};
+use super::disk::Files;
 use super::executor::block_on;
 use super::readers::Readers;
 use super::tx::group::Writer;
@@ -30,7 +30,18 @@ const STATEMENT_CACHE: usize = 512;
 
 /// How many pages the write-ahead log grows before the writer moves them to the file: 64 MiB. A page that was
 /// written often meanwhile is moved once, and while the writer moves pages, everybody waits.
-const CHECKPOINT_PAGES: &str = "16000";
+pub(crate) const LOG_PAGES: u32 = 16_000;
+
+/// Moves the log's pages to the file. SQLite does it unasked too, and tells nobody when it fails; our connections
+/// do not let it.
+pub(super) const CHECKPOINT: &str = "PRAGMA wal_checkpoint(PASSIVE)";
+const NO_CHECKPOINT_UNASKED: (&str, &str) = ("wal_autocheckpoint", "0");
+
+/// Which file SQLite has opened; none is in memory.
+const WHICH_FILE: &str = "PRAGMA database_list";
+
+/// Whether the file has a write-ahead log, whatever was asked for.
+const WHICH_JOURNAL: &str = "PRAGMA journal_mode";
 
 /// The embedded database.
 #[derive(Debug, Clone, Copy)]
@@ -64,9 +75,7 @@ impl Dialect for Sqlite {
         Some((0, "execution partition mismatch under single-writer SQLite"));
 
     fn is_transient(error: &sqlx::Error) -> bool {
-        let code = error.as_database_error().and_then(DatabaseError::code);
-        let primary = code.and_then(|code| code.parse::<i32>().ok()).map(|code| code & 0xff);
-        matches!(primary, Some(5 | 6))
+        matches!(primary_code(error), Some(5 | 6))
     }
 
     fn is_damage(error: &sqlx::Error) -> bool {
@@ -107,30 +116,53 @@ impl Dialect for Sqlite {
 pub(crate) struct Opening {
     options: SqliteConnectOptions,
     in_memory: bool,
-    /// It has a write-ahead log.
-    has_log: bool,
+    /// What SQLite opened; not known before it did.
+    files: Option<Files>,
     readers: u32,
     /// How many pages the file may have; a test's full disk.
     page_limit: Option<u32>,
+    /// How many pages the log may have before they are moved to the file.
+    log_pages: u32,
 }
 
 impl Opening {
-    /// Reads a path or URI as sqlx understands it; the file is made when it is missing.
-    pub(crate) fn new(path: &str, in_memory: bool, wal: bool, readers: u32) -> Result<Self, sqlx::Error> {
-        let mut options = SqliteConnectOptions::from_str(path)?
-            .create_if_missing(true)
-            .statement_cache_capacity(STATEMENT_CACHE)
-            .disable_statement_logging();
-        let has_log = wal && !in_memory;
-        if has_log {
-            options = options.journal_mode(SqliteJournalMode::Wal);
+    /// Adds to how the driver opens a database what all connections of a backend have in common.
+    pub(crate) fn new(options: SqliteConnectOptions, in_memory: bool, wal: bool, readers: u32) -> Self {
+        let mut options = options.statement_cache_capacity(STATEMENT_CACHE).disable_statement_logging();
+        if !in_memory {
+            let (key, value) = NO_CHECKPOINT_UNASKED;
+            // A commit without a log is the deletion of a journal, which the folder has to know of as well.
+            options = options.pragma(key, value).synchronous(SqliteSynchronous::Extra);
+            if wal {
+                options = options.journal_mode(SqliteJournalMode::Wal);
+            }
         }
-        Ok(Self { options, in_memory, has_log, readers: readers.max(1), page_limit: None })
+        Self { options, in_memory, files: None, readers: readers.max(1), page_limit: None, log_pages: LOG_PAGES }
     }
 
-    /// The same for a file that may not grow beyond that many pages.
-    pub(crate) fn limited(self, page_limit: Option<u32>) -> Self {
-        Self { page_limit, ..self }
+    /// The same for a file that may not grow beyond that many pages, and with another limit for the log.
+    pub(crate) fn limited(self, page_limit: Option<u32>, log_pages: u32) -> Self {
+        Self { page_limit, log_pages, ..self }
+    }
+
+    /// Asks SQLite which file it opened, and how. A file that has a log already keeps it.
+    pub(crate) async fn look(&mut self, first: &mut SqliteConnection) -> Result<(), sqlx::Error> {
+        let (_, _, database): (i64, String, String) = sqlx::query_as(WHICH_FILE).fetch_one(&mut *first).await?;
+        if database.is_empty() {
+            return Ok(());
+        }
+        let journal: String = sqlx::query_scalar(WHICH_JOURNAL).fetch_one(first).await?;
+        let has_log = journal == "wal";
+        if has_log {
+            self.options = self.options.clone().journal_mode(SqliteJournalMode::Wal);
+        }
+        self.files = Some(Files::new(database.into(), has_log));
+        Ok(())
+    }
+
+    /// The file that SQLite opened; none is in memory.
+    pub(crate) fn file(&self) -> Option<&Path> {
+        self.files.as_ref().map(Files::database)
     }
 
     /// How many connections may read at once.
@@ -143,13 +175,14 @@ impl Opening {
         SqliteConnection::connect_with(&self.options).await
     }
 
-    /// Where the write-ahead log is, if there is one: beside the file itself, whatever links lead there.
-    pub(super) fn log(&self) -> Option<std::io::Result<PathBuf>> {
-        self.has_log.then(|| {
-            let mut path = self.options.get_filename().canonicalize()?.into_os_string();
-            path.push("-wal");
-            Ok(path.into())
-        })
+    /// The files, if it is not in memory.
+    pub(super) fn files(&self) -> Option<&Files> {
+        self.files.as_ref()
+    }
+
+    /// How many pages the log may have before they are moved to the file.
+    pub(super) fn log_pages(&self) -> u32 {
+        self.log_pages
     }
 
     /// Opens a connection for writes that wait for the disk by themselves.
@@ -160,19 +193,19 @@ impl Opening {
     /// Opens the connection for grouped writes. Where there is a log, its commits do not wait for the disk;
     /// [`tx::log`](super::tx::log) does.
     pub(super) async fn group_writer(&self) -> Result<SqliteConnection, sqlx::Error> {
-        let synchronous = if self.has_log { SqliteSynchronous::Normal } else { SqliteSynchronous::Full };
-        SqliteConnection::connect_with(&self.writing().synchronous(synchronous)).await
+        let mut options = self.writing();
+        if self.files.as_ref().is_some_and(Files::has_log) {
+            options = options.synchronous(SqliteSynchronous::Normal);
+        }
+        SqliteConnection::connect_with(&options).await
     }
 
     fn writing(&self) -> SqliteConnectOptions {
-        let mut options = self.options.clone();
-        if !self.in_memory {
-            options = options.pragma("wal_autocheckpoint", CHECKPOINT_PAGES);
+        let options = self.options.clone();
+        match self.page_limit {
+            Some(pages) => options.pragma("max_page_count", pages.to_string()),
+            None => options,
         }
-        if let Some(pages) = self.page_limit {
-            options = options.pragma("max_page_count", pages.to_string());
-        }
-        options
     }
 }
 
@@ -252,6 +285,18 @@ impl Store<Sqlite> for SqliteStore {
     }
 }
 
+/// SQLite's code of an error, without what extends it.
+fn primary_code(error: &sqlx::Error) -> Option<i32> {
+    let code = error.as_database_error().and_then(DatabaseError::code)?;
+    code.parse::<i32>().ok().map(|code| code & 0xff)
+}
+
+/// Whether a failure to move the log's pages means no more than that they stay there: somebody else is at the
+/// database, or the disk is full.
+pub(super) fn can_wait(error: &sqlx::Error) -> bool {
+    matches!(primary_code(error), Some(5 | 6 | 13))
+}
+
 /// A failure that several operations share. A driver's error cannot be cloned; what is judged later,
 /// the code and the text, can.
 #[derive(Debug, thiserror::Error)]
@@ -317,6 +362,45 @@ mod tests {
             assert!(!Sqlite::is_transient(&coded(code)), "{code}");
         }
         assert!(!Sqlite::is_transient(&sqlx::Error::PoolTimedOut));
+    }
+
+    /// What a setting is on a connection.
+    async fn setting(connection: &mut SqliteConnection, question: &'static str) -> Result<i64, sqlx::Error> {
+        sqlx::query_scalar(question).fetch_one(connection).await
+    }
+
+    #[tokio::test]
+    async fn a_commit_waits_for_the_disk_unless_the_log_does_and_no_log_is_moved_unasked() -> Result<(), sqlx::Error> {
+        let folder = tempfile::tempdir()?;
+        for (name, asked, has_log) in [("a.db", false, false), ("b.db", true, true), ("b.db", false, true)] {
+            let options = SqliteConnectOptions::new().filename(folder.path().join(name)).create_if_missing(true);
+            let mut opening = Opening::new(options, false, asked, 1);
+            let mut first = opening.writer().await?;
+            opening.look(&mut first).await?;
+            assert_eq!(opening.files().map(Files::has_log), Some(has_log), "{name}");
+            let mut writer = opening.group_writer().await?;
+            let (normal, extra) = (1, 3);
+            let synchronous = setting(&mut writer, "PRAGMA synchronous").await?;
+            assert_eq!(synchronous, if has_log { normal } else { extra }, "{name}");
+            for mut other in [first, opening.reader().await?] {
+                assert_eq!(setting(&mut other, "PRAGMA synchronous").await?, extra, "{name}");
+                assert_eq!(setting(&mut other, "PRAGMA wal_autocheckpoint").await?, 0, "{name}");
+            }
+            assert_eq!(setting(&mut writer, "PRAGMA wal_autocheckpoint").await?, 0, "{name}");
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn only_a_full_disk_and_a_busy_database_leave_the_log_as_it_was() {
+        for code in ["5", "6", "261", "13"] {
+            assert!(can_wait(&coded(code)), "{code}");
+        }
+        // A sync, a write and a read that failed, and damage.
+        for code in ["10", "1034", "778", "266", "11"] {
+            assert!(!can_wait(&coded(code)), "{code}");
+        }
+        assert!(!can_wait(&sqlx::Error::WorkerCrashed));
     }
 
     #[test]

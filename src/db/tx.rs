@@ -172,4 +172,6 @@ pub(super) fn span<D: Dialect>(name: &'static str, kind: Kind) -> tracing::Span 
 }
 
 #[cfg(all(test, feature = "sqlite"))]
+mod log_tests;
+#[cfg(all(test, feature = "sqlite"))]
 mod tests;

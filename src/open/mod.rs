@@ -8,6 +8,8 @@ mod pg;
 mod registry;
 #[cfg(feature = "sqlite")]
 mod sqlite;
+#[cfg(all(test, feature = "sqlite"))]
+mod tests;
 
 #[cfg(all(feature = "compat", feature = "postgres"))]
 pub(crate) use pg::over_pool_at;

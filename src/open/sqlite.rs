@@ -1,5 +1,6 @@
 //! Opens the embedded backend.
 
+use std::fmt::Display;
 use std::sync::Arc;
 
 use ff_core::engine_error::{BackendError, BackendErrorKind, EngineError};
@@ -13,7 +14,7 @@ use crate::backend::{Backend, SqliteBackend};
 use crate::clock::Clock;
 use crate::db::fault::{FaultHook, Faults};
 use crate::db::migrate::apply_sqlite;
-use crate::db::sqlite::{Opening, SqliteStore};
+use crate::db::sqlite::{LOG_PAGES, Opening, SqliteStore};
 use crate::db::tx::Surroundings;
 use crate::db::wake::Channels;
 use crate::db::{Db, Outbox, OutboxEvent, Sqlite};
@@ -28,15 +29,21 @@ const DEV_MODE: (&str, &str) = ("FF_DEV_MODE", "1");
 const DEFAULT_READERS: u32 = 8;
 
 /// How a database is opened.
-#[derive(Debug, Clone, Copy)]
 struct Tuning {
     readers: u32,
     wal: bool,
     page_limit: Option<u32>,
+    log_pages: u32,
+    clock: Clock,
+    faults: Faults,
 }
 
 impl Tuning {
-    const DEFAULT: Self = Self { readers: DEFAULT_READERS, wal: true, page_limit: None };
+    /// As it is in production, at a time.
+    fn at(clock: Clock) -> Self {
+        let (readers, faults) = (DEFAULT_READERS, Faults::default());
+        Self { readers, wal: true, page_limit: None, log_pages: LOG_PAGES, clock, faults }
+    }
 }
 
 impl SqliteBackend {
@@ -45,8 +52,9 @@ impl SqliteBackend {
     /// What is answered is on the disk. If the disk fails, every operation fails from then on, until all handles are
     /// dropped and the file is opened again.
     ///
-    /// `:memory:` is a database in memory that all handles of this process share. Handles on one path share
-    /// everything, and the last one closes it.
+    /// `path` is the name of a file, with `sqlite://` before it or not, or a `file:` URI. `:memory:` is a database in
+    /// memory that all handles of this process share, `file:NAME?mode=memory` another one. Handles on one file share
+    /// everything, whatever they call it, and the last one closes it. A new file is readable by its owner alone.
     ///
     /// # Errors
     /// As [`new_with_tuning`](Self::new_with_tuning).
@@ -55,16 +63,19 @@ impl SqliteBackend {
     }
 
     /// Opens the database at `path` with up to `pool_size` read connections (at least one), in WAL mode if
-    /// `wal_mode` and the database is a file.
+    /// `wal_mode` and the database is a file. A file that is in WAL mode stays so.
     ///
-    /// When the path is open already, the open backend is shared and the other arguments are ignored.
+    /// When the file is open already, the open backend is shared and the other arguments are ignored.
     ///
     /// # Errors
     /// * [`BackendError::RequiresDevMode`] unless the environment has `FF_DEV_MODE=1`.
     /// * Kind `Protocol` when the path cannot be read as one, or the schema cannot be brought up to date.
-    /// * Kind `Transport` when the database cannot be opened.
+    /// * Kind `Transport` when the database cannot be opened, or what is in it cannot be brought to the disk.
+    ///
+    /// A file that was not there before is not there afterwards either.
     pub async fn new_with_tuning(path: &str, pool_size: u32, wal_mode: bool) -> Result<Arc<Self>, BackendError> {
-        Self::open(path, Tuning { readers: pool_size, wal: wal_mode, page_limit: None }, Clock::system()).await
+        let tuning = Tuning { readers: pool_size, wal: wal_mode, ..Tuning::at(Clock::system()) };
+        Self::open(path, tuning).await
     }
 
     /// Opens a database whose time a test sets. The clock of a backend that is open already stays.
@@ -73,7 +84,7 @@ impl SqliteBackend {
     /// As [`new_with_tuning`](Self::new_with_tuning).
     #[doc(hidden)]
     pub async fn new_with_clock(path: &str, clock: Clock) -> Result<Arc<Self>, BackendError> {
-        Self::open(path, Tuning::DEFAULT, clock).await
+        Self::open(path, Tuning::at(clock)).await
     }
 
     /// Opens a database whose file may not grow beyond that many pages, as on a full disk.
@@ -82,15 +93,33 @@ impl SqliteBackend {
     /// As [`new_with_tuning`](Self::new_with_tuning).
     #[doc(hidden)]
     pub async fn new_with_page_limit(path: &str, pages: u32) -> Result<Arc<Self>, BackendError> {
-        Self::open(path, Tuning { page_limit: Some(pages), ..Tuning::DEFAULT }, Clock::system()).await
+        Self::open(path, Tuning { page_limit: Some(pages), ..Tuning::at(Clock::system()) }).await
     }
 
-    async fn open(path: &str, tuning: Tuning, clock: Clock) -> Result<Arc<Self>, BackendError> {
+    /// Opens a database whose log is moved to the file when it has that many pages, and which fails where the hook
+    /// says so, from the opening on.
+    ///
+    /// # Errors
+    /// As [`new_with_tuning`](Self::new_with_tuning).
+    #[doc(hidden)]
+    pub async fn new_with_faults(
+        path: &str,
+        clock: Clock,
+        log_pages: u32,
+        hook: Box<FaultHook>,
+    ) -> Result<Arc<Self>, BackendError> {
+        let tuning = Tuning { log_pages, ..Tuning::at(clock) };
+        tuning.faults.set(hook);
+        Self::open(path, tuning).await
+    }
+
+    async fn open(path: &str, tuning: Tuning) -> Result<Arc<Self>, BackendError> {
         if std::env::var(DEV_MODE.0).as_deref() != Ok(DEV_MODE.1) {
             return Err(BackendError::RequiresDevMode);
         }
-        let location = Location::new(path);
-        let backend = registry::shared(location.key(), construct(path, &location, tuning, clock)).await?;
+        let location = Location::new(path)
+            .map_err(|error| failed(BackendErrorKind::Protocol, "connect-opts parse for", path, &error))?;
+        let backend = registry::shared(location.key.clone(), construct(path, &location, tuning)).await?;
         Ok(Arc::new(backend))
     }
 
@@ -130,26 +159,36 @@ impl SqliteBackend {
     }
 }
 
-/// Opens the connections, brings the schema up to date, and joins everything.
-async fn construct(
-    path: &str,
-    location: &Location,
-    tuning: Tuning,
-    clock: Clock,
-) -> Result<Backend<Sqlite>, BackendError> {
-    let failed = |kind, what: &str, error: &dyn std::fmt::Display| {
-        open_failed(kind, format!("sqlite {what} \"{path}\": {error}"))
-    };
-    let opening = Opening::new(&location.uri, location.in_memory, tuning.wal, tuning.readers)
-        .map_err(|error| failed(BackendErrorKind::Protocol, "connect-opts parse for", &error))?
-        .limited(tuning.page_limit);
-    let mut first =
-        opening.writer().await.map_err(|error| failed(BackendErrorKind::Transport, "pool connect for", &error))?;
+fn failed(kind: BackendErrorKind, what: &str, path: &str, error: &dyn Display) -> BackendError {
+    open_failed(kind, format!("sqlite {what} \"{path}\": {error}"))
+}
+
+/// Opens the connections, brings the schema up to date, and joins everything; or leaves nothing behind.
+async fn construct(path: &str, location: &Location, tuning: Tuning) -> Result<Backend<Sqlite>, BackendError> {
+    let opened = open(path, location, tuning).await;
+    if opened.is_err() {
+        location.forget();
+    }
+    opened
+}
+
+async fn open(path: &str, location: &Location, tuning: Tuning) -> Result<Backend<Sqlite>, BackendError> {
+    let Tuning { readers, wal, page_limit, log_pages, clock, faults } = tuning;
+    let mut opening =
+        Opening::new(location.options.clone(), location.is_in_memory(), wal, readers).limited(page_limit, log_pages);
+    let connect = |error| failed(BackendErrorKind::Transport, "pool connect for", path, &error);
+    let mut first = opening.writer().await.map_err(connect)?;
+    opening.look(&mut first).await.map_err(connect)?;
+    if !location.is(opening.file()) {
+        let opened = opening.file().map_or("a database in memory".to_owned(), |file| file.display().to_string());
+        let error = format!("SQLite opened {opened} instead; write the file's name without parameters");
+        return Err(failed(BackendErrorKind::Protocol, "connect-opts parse for", path, &error));
+    }
     tracing::warn!(path, "the SQLite backend is active: for development, with one writer, in one process only");
-    let around = Surroundings { channels: Channels::new(), courier: None, faults: Faults::default() };
-    apply_sqlite(&mut first).await.map_err(|error| failed(BackendErrorKind::Protocol, "migrate for", &error))?;
+    let around = Surroundings { channels: Channels::new(), courier: None, faults };
+    apply_sqlite(&mut first).await.map_err(|error| failed(BackendErrorKind::Protocol, "migrate for", path, &error))?;
     let store = SqliteStore::new(opening, first, around.clone())
         .await
-        .map_err(|error| failed(BackendErrorKind::Transport, "writer start for", &error))?;
+        .map_err(|error| failed(BackendErrorKind::Transport, "writer start for", path, &error))?;
     Ok(Backend::from_parts(Db::new(store, around), clock, PartitionConfig::default()))
 }

@@ -18,7 +18,7 @@ use std::thread::JoinHandle;
 
 use ff_core::EngineError;
 use futures_core::future::BoxFuture;
-use futures_util::FutureExt as _;
+use futures_util::{FutureExt as _, StreamExt as _};
 use sqlx::{Connection as _, SqliteConnection};
 use tokio::sync::oneshot;
 use tracing::Instrument as _;
@@ -27,7 +27,7 @@ use super::log::{Batch, Log};
 use super::{Kind, MAX_ATTEMPTS, Operation, Surroundings, Wakes, pause_after, span};
 use crate::db::executor::{block_on, receive, stay_on_this_cpu};
 use crate::db::fault::{Faults, Step};
-use crate::db::sqlite::{Opening, shared};
+use crate::db::sqlite::{CHECKPOINT, Opening, can_wait, shared};
 use crate::db::{Dialect as _, Sqlite};
 use crate::error::{Abort, transport};
 
@@ -38,7 +38,14 @@ const GROUP_LIMIT: usize = 64;
 const BEGIN: &str = "BEGIN IMMEDIATE";
 
 /// Also tells how many rows the connection has written so far, so that a commit of nothing is known.
-const COMMIT: &str = "COMMIT; SELECT total_changes()";
+const COMMIT: &str = "COMMIT; SELECT total_changes(), 0";
+
+/// The same, and how many pages the log has: in the second row behind another number, as a checkpoint tells it that
+/// moves nothing.
+const COMMIT_TO_LOG: &str = "COMMIT; SELECT total_changes(), 0; PRAGMA wal_checkpoint(NOOP)";
+
+/// What the fault hook knows the opening of a file by.
+const OPEN: &str = "open";
 
 const ROLLBACK: &str = "ROLLBACK";
 const SAVEPOINT: &str = "SAVEPOINT member";
@@ -157,10 +164,7 @@ impl Writer {
         let (tell, opened) = oneshot::channel();
         let run = move || {
             stay_on_this_cpu();
-            let opened = block_on(opening.group_writer()).and_then(|connection| {
-                let log = opening.log().map(|path| Log::open(path?, around.clone())).transpose()?;
-                Ok((connection, log.map(Arc::new)))
-            });
+            let opened = block_on(open(&opening, &around));
             let (connection, log) = match opened {
                 Ok(opened) => opened,
                 Err(error) => return drop(tell.send(Err(error))),
@@ -218,7 +222,29 @@ fn spawn(name: &str, run: impl FnOnce() + Send + 'static) -> std::io::Result<Joi
     std::thread::Builder::new().name(name.into()).spawn(run)
 }
 
-/// Says a statement that begins or ends a transaction.
+/// Opens the writer's connection, and its log when all that is in it is on the disk.
+async fn open(opening: &Opening, around: &Surroundings) -> Result<(SqliteConnection, Option<Arc<Log>>), sqlx::Error> {
+    let mut connection = opening.group_writer().await?;
+    let Some(files) = opening.files() else { return Ok((connection, None)) };
+    around.faults.check(Step::Sync, OPEN)?;
+    if !files.has_log() {
+        files.settle_folder()?;
+        return Ok((connection, None));
+    }
+    let settled = match say(&mut connection, BEGIN).await {
+        Ok(()) => {
+            let settled = files.settle_log(true);
+            say(&mut connection, ROLLBACK).await?;
+            settled
+        }
+        // Another program writes, so nobody died here.
+        Err(error) if Sqlite::is_transient(&error) => files.settle_log(false),
+        Err(error) => return Err(error),
+    };
+    Ok((connection, Some(Arc::new(Log::new(settled?, around.clone())))))
+}
+
+/// Says a statement, mostly one that begins or ends a transaction.
 async fn say(connection: &mut SqliteConnection, statement: &'static str) -> Result<(), sqlx::Error> {
     sqlx::query(statement).execute(connection).await.map(drop)
 }
@@ -397,12 +423,41 @@ impl Group {
     async fn commit(&mut self, name: &'static str) -> Result<Commit, sqlx::Error> {
         self.around.faults.check(Step::Commit, name)?;
         let commit = self.nothing();
-        let changes = sqlx::query_scalar(COMMIT).fetch_one(&mut self.connection).await;
+        let text = if self.log.is_some() { COMMIT_TO_LOG } else { COMMIT };
+        let mut rows = sqlx::query_as::<_, (i64, i64)>(text).fetch(&mut self.connection);
+        let first = rows.next().await.unwrap_or(Err(sqlx::Error::RowNotFound)); // tidy: no row at all
+        // Whether the log could be looked at changes nothing about the commit.
+        let second = rows.next().await;
+        drop(rows);
+        let changes = first.map(|(changes, _)| changes);
         if changes.is_err() {
             self.answer(Vec::new(), commit);
         }
         let before = std::mem::replace(&mut self.changes, changes?);
-        Ok(Commit { wrote: self.changes != before, ..commit })
+        let wrote = self.changes != before;
+        if let Some(looked) = second.filter(|_| wrote) {
+            self.keep_log_short(name, looked.map(|(_, pages)| pages)).await;
+        }
+        Ok(Commit { wrote, ..commit })
+    }
+
+    /// Moves the log's pages to the file when there are many. SQLite syncs both. When that fails, nobody knows what
+    /// the disk has; when the disk is only full or somebody else is at it, the log has everything still.
+    async fn keep_log_short(&mut self, name: &'static str, looked: Result<i64, sqlx::Error>) {
+        let Some(log) = &self.log else { return };
+        let moved = match looked {
+            Ok(pages) if pages < i64::from(self.opening.log_pages()) => return,
+            Ok(_) => match self.around.faults.check(Step::Checkpoint, name) {
+                Ok(()) => say(&mut self.connection, CHECKPOINT).await,
+                Err(error) => Err(error),
+            },
+            Err(error) => Err(error),
+        };
+        match moved {
+            Err(error) if can_wait(&error) => tracing::warn!(%error, "the log's pages stay where they are for now"),
+            Err(error) => log.lose(&error),
+            Ok(()) => {}
+        }
     }
 
     /// The next commit, which has written nothing so far.

@@ -5,11 +5,15 @@
 //! in its order up to the first gap, so what is durable brings everything before it along.
 //!
 //! Readers see a commit before it is durable. What they read is answered when all that they may have seen
-//! is, so no answer ever tells of something that a power failure takes back.
+//! is, so no answer ever tells of something that a power failure takes back. The same holds for what a process
+//! that died left in the log: it is written to the disk before the first answer ([`disk`](crate::db::disk)).
+//!
+//! Where nobody makes commits durable any more, because the disk failed or this thread ended, the log is lost:
+//! everything is refused until the file is opened again.
 
-use std::fs::{File, OpenOptions};
+use std::fmt::Display;
+use std::fs::File;
 use std::io;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::Receiver;
@@ -54,11 +58,10 @@ enum Durable {
 }
 
 impl Log {
-    /// Opens the log of a database that is open already, so that it has one.
-    pub(super) fn open(path: PathBuf, around: Surroundings) -> io::Result<Self> {
-        let file = OpenOptions::new().write(true).open(path)?;
+    /// Takes over a log that is on the disk as far as it goes.
+    pub(super) fn new(file: File, around: Surroundings) -> Self {
         let (durable, _) = watch::channel(Durable::Until(0));
-        Ok(Self { file, visible: AtomicU64::new(0), durable, in_flight: AtomicUsize::new(0), around })
+        Self { file, visible: AtomicU64::new(0), durable, in_flight: AtomicUsize::new(0), around }
     }
 
     /// Counts a commit. Call it before the commit, because readers may see that before the writer knows.
@@ -83,6 +86,7 @@ impl Log {
 
     /// Answers batches as they come, those that wait together after one write to the disk.
     pub(super) fn serve(&self, batches: &Receiver<Batch>) {
+        let _ended = Ended(self);
         let mut waiting = Vec::new();
         while let Some(first) = receive(batches) {
             waiting.push(first);
@@ -105,15 +109,27 @@ impl Log {
     fn write(&self, batches: &[Batch]) -> Durable {
         let Some(number) = batches.last().map(|batch| batch.number) else { return self.durable.borrow().clone() };
         let wrote = if batches.iter().any(|batch| batch.wrote) { self.sync(batches) } else { Ok(()) };
-        self.durable.send_if_modified(|durable| {
-            match (&*durable, wrote) {
-                (Durable::Lost(_), _) => return false,
-                (Durable::Until(_), Ok(())) => *durable = Durable::Until(number),
-                (Durable::Until(_), Err(error)) => *durable = Durable::Lost(error.to_string().into()),
-            }
-            true
+        self.reach(match wrote {
+            Ok(()) => Durable::Until(number),
+            Err(error) => Durable::Lost(error.to_string().into()),
         });
         self.durable.borrow().clone()
+    }
+
+    /// Refuses everything from here on.
+    pub(super) fn lose(&self, why: &dyn Display) {
+        self.reach(Durable::Lost(why.to_string().into()));
+    }
+
+    /// Says how far the log is. What is lost stays so, and the first reason too.
+    fn reach(&self, next: Durable) {
+        self.durable.send_if_modified(|durable| {
+            let is_known = matches!(durable, Durable::Until(_));
+            if is_known {
+                *durable = next;
+            }
+            is_known
+        });
     }
 
     fn sync(&self, batches: &[Batch]) -> Result<(), sqlx::Error> {
@@ -150,6 +166,15 @@ impl Log {
             Ok(Durable::Lost(why)) => Err(transport::<Sqlite>(lost(&why))),
             Err(error) => Err(transport::<Sqlite>(error)),
         }
+    }
+}
+
+/// Loses the log when its thread ends, by a panic as well: who waits for a commit then would wait for ever.
+struct Ended<'a>(&'a Log);
+
+impl Drop for Ended<'_> {
+    fn drop(&mut self) {
+        self.0.lose(&"the thread that writes it has ended");
     }
 }
 

@@ -15,7 +15,7 @@ use crate::db::silent;
 use crate::retry::IsRetryableBusy as _;
 use crate::statements::{Statements as _, worker};
 
-type Answer<T> = Result<T, Box<dyn std::error::Error>>;
+pub(super) type Answer<T> = Result<T, Box<dyn std::error::Error>>;
 
 /// Something that waits for the writer.
 type Waiting<T> = std::pin::Pin<Box<dyn Future<Output = T> + Send>>;
@@ -51,7 +51,7 @@ fn all() -> worker::WorkerListParams {
     worker::WorkerListParams { namespace: "n".into(), after: String::new(), page_size: 100 }
 }
 
-async fn stored(backend: Arc<SqliteBackend>) -> Result<Vec<String>, EngineError> {
+pub(super) async fn stored(backend: Arc<SqliteBackend>) -> Result<Vec<String>, EngineError> {
     let rows = backend.db().read("list", all(), |conn, params| Box::pin(conn.worker_list(params))).await?;
     Ok(rows.into_iter().map(|row| row.worker_instance_id).collect())
 }
@@ -70,7 +70,11 @@ fn params(name: &str) -> worker::WorkerRegisterParams {
     }
 }
 
-async fn put(backend: Arc<SqliteBackend>, operation: &'static str, name: &'static str) -> Result<u64, EngineError> {
+pub(super) async fn put(
+    backend: Arc<SqliteBackend>,
+    operation: &'static str,
+    name: &'static str,
+) -> Result<u64, EngineError> {
     backend.db().unit(operation, params(name), |conn, params| Box::pin(conn.worker_register(params)), silent).await
 }
 
