@@ -22,7 +22,7 @@ use serde_json::Value;
 use sqlx::{AssertSqlSafe, Executor as _, PgConnection, Row as _};
 
 /// The statements that may read a table or an index from end to end, and why that is no more than they need.
-const WHOLE: [(&str, &str); 18] = [
+const WHOLE: [(&str, &str); 24] = [
     ("event_completion_newest", "takes the newest from the end of the key"),
     ("event_lease_newest", "takes the newest from the end of the key"),
     ("event_signal_newest", "takes the newest from the end of the key"),
@@ -30,6 +30,12 @@ const WHOLE: [(&str, &str); 18] = [
     ("flow_summary_due_list", "a background look at the flows, of which it takes the oldest summaries"),
     ("lane_list", "a page of the lanes in the order of the key"),
     ("lease_expired_list", "begins at the leases that are due, unless both tables are as empty as here"),
+    ("quota_stray_window_delete", "a background look at what was admitted lately"),
+    ("retention_executions_find", "asked about executions that spent something a month ago, normally none"),
+    ("retention_lease_event_delete", "takes the oldest from the beginning of the key"),
+    ("retention_operator_event_delete", "as the events of leases"),
+    ("retention_signal_event_delete", "as the events of leases"),
+    ("retention_spender_list", "a background look at what executions that are kept have spent"),
     ("schedule_granted_due_list", "the index holds what is granted and not yet claimed"),
     ("secret_active_read", "there are a few secrets"),
     ("secret_lock_all", "there are a few secrets"),

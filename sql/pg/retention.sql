@@ -7,7 +7,8 @@ DELETE FROM ff_budget_usage_dedup
                       WHERE old.partition_key = :partition_key
                         AND old.expires_at_ms < :now_ms
                       ORDER BY old.expires_at_ms, old.dedup_key COLLATE "C"
-                      LIMIT :page_size);
+                      LIMIT :page_size
+                        FOR UPDATE SKIP LOCKED);
 
 -- Forgets keys of suspensions that are older than a time, the oldest first.
 -- name: retention_suspend_key_delete :rows
@@ -16,7 +17,8 @@ DELETE FROM ff_suspend_dedup
                                               FROM ff_suspend_dedup AS old
                                              WHERE old.created_at_ms < :created_before_ms
                                              ORDER BY old.created_at_ms, old.partition_key, old.idempotency_key COLLATE "C"
-                                             LIMIT :page_size);
+                                             LIMIT :page_size
+                                               FOR UPDATE SKIP LOCKED);
 
 -- Lists grants that nobody used in their time. One without a time stays.
 -- name: retention_grant_list :many
@@ -51,3 +53,192 @@ UPDATE ff_exec_core AS core
                     WHERE other.partition_key = :partition_key
                       AND other.execution_id = :execution_id
                       AND other.kind = 'claim');
+
+-- Locks the execution that a grant is for, unless somebody holds it.
+-- name: retention_execution_try_lock :opt
+-- diverges(lock): SQLite has one writer; on Postgres a row that somebody holds is left for the next time.
+SELECT core.execution_id
+  FROM ff_exec_core AS core
+ WHERE core.partition_key = :partition_key
+   AND core.execution_id = :execution_id
+   FOR UPDATE SKIP LOCKED;
+
+-- Finds an execution, whoever holds it.
+-- name: retention_execution_read :opt
+SELECT core.execution_id
+  FROM ff_exec_core AS core
+ WHERE core.partition_key = :partition_key
+   AND core.execution_id = :execution_id;
+
+-- Forgets which executions callers' keys created before a time, the oldest first.
+-- name: retention_idempotency_key_delete :rows
+DELETE FROM ff_idempotency_key
+ WHERE (namespace, idempotency_key) IN (SELECT old.namespace, old.idempotency_key
+                                          FROM ff_idempotency_key AS old
+                                         WHERE old.created_at_ms <= :created_before_ms
+                                         ORDER BY old.created_at_ms, old.namespace, old.idempotency_key
+                                         LIMIT :page_size
+                                           FOR UPDATE SKIP LOCKED);
+
+-- Forgets what happened to worker instances before a time, the oldest first.
+-- name: retention_worker_event_delete :rows
+-- diverges(where.partition_key#477284): the registry has a partition key on Postgres alone, where it spreads the load.
+-- diverges(where.namespace): the registry has a partition key on Postgres alone, where it spreads the load.
+DELETE FROM ff_worker_registry_event
+ WHERE partition_key = :partition_key
+   AND (namespace, worker_instance_id, event_at_ms, event_kind)
+       IN (SELECT old.namespace, old.worker_instance_id, old.event_at_ms, old.event_kind
+             FROM ff_worker_registry_event AS old
+            WHERE old.partition_key = :partition_key
+              AND old.event_at_ms < :before_ms
+            ORDER BY old.event_at_ms, old.namespace COLLATE "C", old.worker_instance_id COLLATE "C", old.event_kind COLLATE "C"
+            LIMIT :page_size
+              FOR UPDATE SKIP LOCKED);
+
+-- Forgets lease events from before a time. Only the oldest page is looked at, so that a run reads little where nothing
+-- is old.
+-- name: retention_lease_event_delete :rows
+DELETE FROM ff_lease_event
+ WHERE event_id IN (SELECT old.event_id
+                      FROM ff_lease_event AS old
+                     ORDER BY old.event_id
+                     LIMIT :page_size
+                       FOR UPDATE SKIP LOCKED)
+   AND occurred_at_ms < :before_ms;
+
+-- Forgets deliveries of signals from before a time. Only the oldest page is looked at, so that a run reads little where nothing
+-- is old.
+-- name: retention_signal_event_delete :rows
+DELETE FROM ff_signal_event
+ WHERE event_id IN (SELECT old.event_id
+                      FROM ff_signal_event AS old
+                     ORDER BY old.event_id
+                     LIMIT :page_size
+                       FOR UPDATE SKIP LOCKED)
+   AND delivered_at_ms < :before_ms;
+
+-- Forgets operator events from before a time. Only the oldest page is looked at, so that a run reads little where nothing
+-- is old.
+-- name: retention_operator_event_delete :rows
+DELETE FROM ff_operator_event
+ WHERE event_id IN (SELECT old.event_id
+                      FROM ff_operator_event AS old
+                     ORDER BY old.event_id
+                     LIMIT :page_size
+                       FOR UPDATE SKIP LOCKED)
+   AND occurred_at_ms < :before_ms;
+
+-- Lists completions in the order of their ids, strictly after one.
+-- name: retention_completion_list :many
+-- allow(shard-key): the sweep is over all partitions
+-- allow(id-cursor): each sweep begins anew, so what became visible behind its place is found by the next one.
+SELECT ended.partition_key, ended.event_id, ended.flow_id, ended.occurred_at_ms, ended.dispatched_at_ms
+  FROM ff_completion_event AS ended
+ WHERE ended.event_id > :after
+ ORDER BY ended.event_id
+ LIMIT :page_size;
+
+-- Forgets completions of a partition.
+-- name: retention_completion_event_delete :rows
+-- param: event_ids i64[]
+DELETE FROM ff_completion_event
+ WHERE partition_key = :partition_key
+   AND event_id = ANY(:event_ids);
+
+-- Lists flows without members that were made before a time, the oldest first, strictly after a cursor.
+-- name: retention_flow_list :many
+-- allow(shard-key): the sweep is over all partitions
+SELECT flow.partition_key, flow.flow_id, flow.created_at_ms
+  FROM ff_flow_core AS flow
+ WHERE flow.created_at_ms < :before_ms
+   AND (flow.created_at_ms, flow.flow_id) > (:after_created_at_ms, :after_flow_id)
+   AND NOT EXISTS (SELECT 1
+                     FROM ff_exec_core AS core
+                    WHERE core.partition_key = flow.partition_key
+                      AND core.flow_id = flow.flow_id)
+ ORDER BY flow.created_at_ms, flow.flow_id
+ LIMIT :page_size;
+
+-- Reads a flow that may be forgotten, and keeps others from joining it until the transaction ends. No row: there is
+-- none, or somebody holds it.
+-- name: retention_flow_try_lock :opt
+-- diverges(lock): SQLite has one writer; on Postgres a row that somebody holds is left for the next time.
+SELECT flow.public_flow_state, flow.created_at_ms, flow.terminal_at_ms, flow.raw_fields
+  FROM ff_flow_core AS flow
+ WHERE flow.partition_key = :partition_key
+   AND flow.flow_id = :flow_id
+   FOR UPDATE SKIP LOCKED;
+
+-- Finds a member of a flow.
+-- name: retention_flow_member_read :opt
+SELECT core.execution_id
+  FROM ff_exec_core AS core
+ WHERE core.partition_key = :partition_key
+   AND core.flow_id = :flow_id
+ ORDER BY core.execution_id
+ LIMIT 1;
+
+-- Deletes the edges of a flow.
+-- name: retention_flow_edges_delete :exec
+DELETE FROM ff_edge
+ WHERE partition_key = :partition_key
+   AND flow_id = :flow_id;
+
+-- Deletes the dependency groups of a flow.
+-- name: retention_flow_groups_delete :exec
+DELETE FROM ff_edge_group
+ WHERE partition_key = :partition_key
+   AND flow_id = :flow_id;
+
+-- Deletes a flow with its summary and what was noted about cancelling it.
+-- name: retention_flow_delete :exec
+WITH pending_cancel_groups AS (
+  DELETE FROM ff_pending_cancel_groups
+   WHERE partition_key = :partition_key
+     AND flow_id = :flow_id
+),
+cancel_dispatch_outbox AS (
+  DELETE FROM ff_cancel_dispatch_outbox
+   WHERE partition_key = :partition_key
+     AND flow_id = :flow_id
+),
+cancel_backlog_member AS (
+  DELETE FROM ff_cancel_backlog_member
+   WHERE partition_key = :partition_key
+     AND flow_id = :flow_id
+),
+cancel_backlog AS (
+  DELETE FROM ff_cancel_backlog
+   WHERE partition_key = :partition_key
+     AND flow_id = :flow_id
+),
+flow_summary AS (
+  DELETE FROM ff_flow_summary
+   WHERE partition_key = :partition_key
+     AND flow_id = :flow_id
+)
+DELETE FROM ff_flow_core
+ WHERE partition_key = :partition_key
+   AND flow_id = :flow_id;
+
+-- Lists executions that spent something of a budget and have not since a time, strictly after one.
+-- name: retention_spender_list :many
+-- diverges(where.execution_id): a uuid on Postgres, its text on SQLite, as the databases that exist have it.
+-- diverges(columns.execution_text): a uuid on Postgres, its text on SQLite, as the databases that exist have it.
+-- diverges(order#808bc6): a uuid on Postgres, its text on SQLite, as the databases that exist have it.
+-- column: execution_text text
+SELECT DISTINCT CAST(spent.execution_id AS text) COLLATE "C" AS execution_text
+  FROM ff_budget_usage_by_exec AS spent
+ WHERE spent.partition_key = :partition_key
+   AND spent.updated_at_ms < :before_ms
+   AND CAST(spent.execution_id AS text) COLLATE "C" > :after
+ ORDER BY execution_text
+ LIMIT :page_size;
+
+-- Finds those of some executions that are there, in whatever partition.
+-- name: retention_executions_find :many
+-- param: executions uuid[]
+-- allow(shard-key): the sweep is over all partitions
+SELECT core.execution_id
+  FROM ff_exec_core AS core
+ WHERE core.execution_id = ANY(:executions);

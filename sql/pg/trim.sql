@@ -1,8 +1,12 @@
--- Lists the ended executions of a lane that nobody needs any more, oldest first, strictly after a cursor.
+-- Lists the ended executions of a lane that nobody needs any more and that pass a filter, oldest first, strictly
+-- after a cursor.
 -- name: trim_list :many
--- diverges(lock): SQLite has one writer; on Postgres an execution that somebody changes is left for the next time.
+-- diverges(where.raw_fields#dcd419): a namespace that is no text reads differently; what is found is judged again.
+-- param: namespace text null
+-- param: tag_key text null
+-- param: tag_value text null
 -- column: terminal_at_ms i64
-SELECT core.execution_id, core.terminal_at_ms, core.raw_fields
+SELECT core.execution_id, core.terminal_at_ms
   FROM ff_exec_core AS core
  WHERE core.partition_key = :partition_key
    AND core.lane_id = :lane_id
@@ -10,18 +14,39 @@ SELECT core.execution_id, core.terminal_at_ms, core.raw_fields
    AND core.terminal_at_ms IS NOT NULL
    AND core.terminal_at_ms <= :ended_before_ms
    AND (core.terminal_at_ms, core.execution_id) > (:after_terminal_at_ms, :after_execution_id)
+   AND (CAST(:namespace AS text) IS NULL OR core.raw_fields ->> 'namespace' = :namespace)
+   AND (CAST(:tag_key AS text) IS NULL OR core.raw_fields -> 'tags' ->> CAST(:tag_key AS text) = :tag_value)
  ORDER BY core.terminal_at_ms, core.execution_id
- LIMIT :page_size
+ LIMIT :page_size;
+
+-- Reads those of some executions that nobody needs any more, and keeps them so until the transaction ends. One that
+-- somebody else changes is left for the next time.
+-- name: trim_lock :many
+-- param: executions uuid[]
+-- diverges(lock): SQLite has a single writer, which already excludes everybody else.
+SELECT core.execution_id, core.flow_id, core.raw_fields
+  FROM ff_exec_core AS core
+ WHERE core.partition_key = :partition_key
+   AND core.execution_id = ANY(:executions)
+   AND core.lifecycle_phase IN ('terminal', 'cancelled')
+   AND core.terminal_at_ms <= :ended_before_ms
+ ORDER BY core.execution_id
    FOR UPDATE SKIP LOCKED;
 
--- Lists where executions are that ended long ago, oldest first.
+-- Lists where executions are that ended long ago and pass a filter, oldest first.
 -- name: trim_due_list :many
+-- diverges(where.raw_fields#dcd419): a namespace that is no text reads differently; what is found is judged again.
+-- param: namespace text null
+-- param: tag_key text null
+-- param: tag_value text null
 -- allow(shard-key): the sweep is over all partitions
 SELECT core.partition_key, core.lane_id
   FROM ff_exec_core AS core
  WHERE core.lifecycle_phase IN ('terminal', 'cancelled')
    AND core.terminal_at_ms IS NOT NULL
    AND core.terminal_at_ms <= :ended_before_ms
+   AND (CAST(:namespace AS text) IS NULL OR core.raw_fields ->> 'namespace' = :namespace)
+   AND (CAST(:tag_key AS text) IS NULL OR core.raw_fields -> 'tags' ->> CAST(:tag_key AS text) = :tag_value)
  ORDER BY core.terminal_at_ms, core.partition_key, core.execution_id
  LIMIT :page_size;
 
@@ -76,6 +101,30 @@ completion_event AS (
 DELETE FROM ff_exec_core
  WHERE partition_key = :partition_key
    AND execution_id = :execution_id;
+
+-- Deletes the edges that lead to a member that is forgotten. What somebody follows at this moment stays.
+-- name: trim_edge_delete :exec
+DELETE FROM ff_edge
+ WHERE partition_key = :partition_key
+   AND flow_id = :flow_id
+   AND edge_id IN (SELECT held.edge_id
+                     FROM ff_edge AS held
+                    WHERE held.partition_key = :partition_key
+                      AND held.flow_id = :flow_id
+                      AND held.downstream_eid = :downstream_eid
+                      FOR UPDATE SKIP LOCKED);
+
+-- Deletes the group of the edges that lead to a member that is forgotten.
+-- name: trim_group_delete :exec
+DELETE FROM ff_edge_group
+ WHERE partition_key = :partition_key
+   AND flow_id = :flow_id
+   AND downstream_eid IN (SELECT held.downstream_eid
+                            FROM ff_edge_group AS held
+                           WHERE held.partition_key = :partition_key
+                             AND held.flow_id = :flow_id
+                             AND held.downstream_eid = :downstream_eid
+                             FOR UPDATE SKIP LOCKED);
 
 -- Deletes the lease events of executions.
 -- name: trim_lease_event_delete :exec

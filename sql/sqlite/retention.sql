@@ -50,3 +50,162 @@ UPDATE ff_exec_core AS core
                     WHERE other.partition_key = :partition_key
                       AND other.execution_id = :execution_id
                       AND other.kind = 'claim');
+
+-- Locks the execution that a grant is for, unless somebody holds it.
+-- name: retention_execution_try_lock :opt
+SELECT core.execution_id
+  FROM ff_exec_core AS core
+ WHERE core.partition_key = :partition_key
+   AND core.execution_id = :execution_id;
+
+-- Finds an execution, whoever holds it.
+-- name: retention_execution_read :opt
+SELECT core.execution_id
+  FROM ff_exec_core AS core
+ WHERE core.partition_key = :partition_key
+   AND core.execution_id = :execution_id;
+
+-- Forgets which executions callers' keys created before a time, the oldest first.
+-- name: retention_idempotency_key_delete :rows
+DELETE FROM ff_idempotency_key
+ WHERE (namespace, idempotency_key) IN (SELECT old.namespace, old.idempotency_key
+                                          FROM ff_idempotency_key AS old
+                                         WHERE old.created_at_ms <= :created_before_ms
+                                         ORDER BY old.created_at_ms, old.namespace, old.idempotency_key
+                                         LIMIT :page_size);
+
+-- Forgets what happened to worker instances before a time, the oldest first.
+-- name: retention_worker_event_delete :rows
+DELETE FROM ff_worker_registry_event
+ WHERE (namespace, worker_instance_id, event_at_ms, event_kind)
+       IN (SELECT old.namespace, old.worker_instance_id, old.event_at_ms, old.event_kind
+             FROM ff_worker_registry_event AS old
+            WHERE old.event_at_ms < :before_ms
+            ORDER BY old.event_at_ms, old.namespace, old.worker_instance_id, old.event_kind
+            LIMIT :page_size);
+
+-- Forgets lease events from before a time. Only the oldest page is looked at, so that a run reads little where nothing
+-- is old.
+-- name: retention_lease_event_delete :rows
+DELETE FROM ff_lease_event
+ WHERE event_id IN (SELECT old.event_id
+                      FROM ff_lease_event AS old
+                     ORDER BY old.event_id
+                     LIMIT :page_size)
+   AND occurred_at_ms < :before_ms;
+
+-- Forgets deliveries of signals from before a time. Only the oldest page is looked at, so that a run reads little where nothing
+-- is old.
+-- name: retention_signal_event_delete :rows
+DELETE FROM ff_signal_event
+ WHERE event_id IN (SELECT old.event_id
+                      FROM ff_signal_event AS old
+                     ORDER BY old.event_id
+                     LIMIT :page_size)
+   AND delivered_at_ms < :before_ms;
+
+-- Forgets operator events from before a time. Only the oldest page is looked at, so that a run reads little where nothing
+-- is old.
+-- name: retention_operator_event_delete :rows
+DELETE FROM ff_operator_event
+ WHERE event_id IN (SELECT old.event_id
+                      FROM ff_operator_event AS old
+                     ORDER BY old.event_id
+                     LIMIT :page_size)
+   AND occurred_at_ms < :before_ms;
+
+-- Lists completions in the order of their ids, strictly after one.
+-- name: retention_completion_list :many
+SELECT ended.partition_key, ended.event_id, ended.flow_id, ended.occurred_at_ms, ended.dispatched_at_ms
+  FROM ff_completion_event AS ended
+ WHERE ended.event_id > :after
+ ORDER BY ended.event_id
+ LIMIT :page_size;
+
+-- Forgets completions of a partition.
+-- name: retention_completion_event_delete :rows
+-- param: event_ids i64[]
+DELETE FROM ff_completion_event
+ WHERE partition_key = :partition_key
+   AND event_id IN (SELECT value FROM json_each(:event_ids));
+
+-- Lists flows without members that were made before a time, the oldest first, strictly after a cursor.
+-- name: retention_flow_list :many
+SELECT flow.partition_key, flow.flow_id, flow.created_at_ms
+  FROM ff_flow_core AS flow
+ WHERE flow.created_at_ms < :before_ms
+   AND (flow.created_at_ms, flow.flow_id) > (:after_created_at_ms, :after_flow_id)
+   AND NOT EXISTS (SELECT 1
+                     FROM ff_exec_core AS core
+                    WHERE core.partition_key = flow.partition_key
+                      AND core.flow_id = flow.flow_id)
+ ORDER BY flow.created_at_ms, flow.flow_id
+ LIMIT :page_size;
+
+-- Reads a flow that may be forgotten, and keeps others from joining it until the transaction ends. No row: there is
+-- none, or somebody holds it.
+-- name: retention_flow_try_lock :opt
+SELECT flow.public_flow_state, flow.created_at_ms, flow.terminal_at_ms, flow.raw_fields
+  FROM ff_flow_core AS flow
+ WHERE flow.partition_key = :partition_key
+   AND flow.flow_id = :flow_id;
+
+-- Finds a member of a flow.
+-- name: retention_flow_member_read :opt
+SELECT core.execution_id
+  FROM ff_exec_core AS core
+ WHERE core.partition_key = :partition_key
+   AND core.flow_id = :flow_id
+ ORDER BY core.execution_id
+ LIMIT 1;
+
+-- Deletes the edges of a flow.
+-- name: retention_flow_edges_delete :exec
+DELETE FROM ff_edge
+ WHERE partition_key = :partition_key
+   AND flow_id = :flow_id;
+
+-- Deletes the dependency groups of a flow.
+-- name: retention_flow_groups_delete :exec
+DELETE FROM ff_edge_group
+ WHERE partition_key = :partition_key
+   AND flow_id = :flow_id;
+
+-- Deletes a flow with its summary and what was noted about cancelling it.
+-- name: retention_flow_delete :exec
+DELETE FROM ff_pending_cancel_groups
+ WHERE partition_key = :partition_key
+   AND flow_id = :flow_id;
+DELETE FROM ff_cancel_dispatch_outbox
+ WHERE partition_key = :partition_key
+   AND flow_id = :flow_id;
+DELETE FROM ff_cancel_backlog_member
+ WHERE partition_key = :partition_key
+   AND flow_id = :flow_id;
+DELETE FROM ff_cancel_backlog
+ WHERE partition_key = :partition_key
+   AND flow_id = :flow_id;
+DELETE FROM ff_flow_summary
+ WHERE partition_key = :partition_key
+   AND flow_id = :flow_id;
+DELETE FROM ff_flow_core
+ WHERE partition_key = :partition_key
+   AND flow_id = :flow_id;
+
+-- Lists executions that spent something of a budget and have not since a time, strictly after one.
+-- name: retention_spender_list :many
+-- column: execution_text text
+SELECT DISTINCT spent.execution_id AS execution_text
+  FROM ff_budget_usage_by_exec AS spent
+ WHERE spent.partition_key = :partition_key
+   AND spent.updated_at_ms < :before_ms
+   AND spent.execution_id > :after
+ ORDER BY execution_text
+ LIMIT :page_size;
+
+-- Finds those of some executions that are there, in whatever partition.
+-- name: retention_executions_find :many
+-- param: executions uuid[]
+SELECT core.execution_id
+  FROM ff_exec_core AS core
+ WHERE core.execution_id IN (SELECT unhex(value, '-') FROM json_each(:executions));

@@ -26,7 +26,7 @@ use crate::statements::{execution, lane};
 use crate::sweep::Report;
 
 /// For how long a creation is recognised by its idempotency key.
-const IDEMPOTENCY_KEY_TTL_MS: i64 = 24 * 60 * 60 * 1000;
+pub(crate) const IDEMPOTENCY_KEY_TTL_MS: i64 = 24 * 60 * 60 * 1000;
 /// The most executions one page lists.
 const LIST_MAX_PAGE: usize = 1000;
 /// How many delayed executions one promotion takes.

@@ -216,10 +216,7 @@ struct Seated {
 
 /// Leases the newest attempt again and says which it is. The execution is locked first: which attempt is the newest
 /// is known only when nobody can begin another one.
-async fn reseat_on<D: Dialect>(
-    conn: &mut D::Connection,
-    resuming: &Resuming,
-) -> Result<Option<Seated>, Abort> {
+async fn reseat_on<D: Dialect>(conn: &mut D::Connection, resuming: &Resuming) -> Result<Option<Seated>, Abort> {
     let Resuming { key, now_ms, lease_id, token } = resuming;
     let ExecKey { partition_key, execution_id } = *key;
     conn.execution_lock(&execution::ExecutionLockParams { partition_key, execution_id }).await?;

@@ -28,13 +28,14 @@
 //! | `quota` | `create_quota_policy`, `read_quota_policy_limits`, `check_admission`, `release_admission` |
 //! | `admission` | `block_execution_for_admission`, `block_route`, `unblock_execution` |
 //! | `unblock` | the sweep that puts blocked executions back |
-//! | `upkeep` | `reconcile_budget_counters`, `reconcile_quota_counters`, the resets of budgets, the sweep of what has served its time |
+//! | `upkeep` | `reconcile_budget_counters`, `reconcile_quota_counters`, the resets of budgets |
+//! | `retention` | the sweep of what has served its time |
 //! | `schedule` | `evaluate_flow_eligibility`, `scan_eligible_executions`, `issue_claim_grant`, `claim_for_worker`, the release of expired grants |
 //! | `server` | `ping`, `server_time_ms` |
 //! | `dependency` | `cascade_completion`, `resolve_dependency`, following completions as they happen and those that were forgotten |
 //! | `hop` | the one step of following: an edge is counted, its group decided |
 //! | `sibling` | `drain_sibling_cancel_group`, `reconcile_sibling_cancel_group`, cancelling what a satisfied group no longer needs |
-//! | `policy/` | decisions without a database: retries, reclaims, resume conditions, timeouts, append rates, dependency groups |
+//! | `policy/` | decisions without a database: retries, reclaims, resume conditions, timeouts, append rates, dependency groups, the ages of flows |
 //!
 //! There is no SQL here, no transaction except through [`crate::db::Db`], and nothing that asks which
 //! dialect it runs on. Text that names a state is turned into an enum, and back, in [`crate::model`].
@@ -166,6 +167,7 @@ pub(crate) mod policy;
 pub(crate) mod quota;
 pub(crate) mod reclaim;
 pub(crate) mod resume;
+pub(crate) mod retention;
 pub(crate) mod schedule;
 pub(crate) mod secret;
 pub(crate) mod server;

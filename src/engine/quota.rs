@@ -2,6 +2,9 @@
 //!
 //! Admissions under one policy happen one after the other: each locks the policy's row, also where only the
 //! caller knows the limits and there is no policy. The window and the places are not scoped by dimension.
+//!
+//! The window is common to all callers, so no clock that is ahead moves it: an admission is judged, and noted, at the
+//! caller's time, or at the backend's or the database's where that is earlier.
 
 use ff_core::contracts::{
     CheckAdmissionArgs, CheckAdmissionResult, CreateQuotaPolicyArgs, CreateQuotaPolicyResult, QuotaPolicyLimits,
@@ -86,7 +89,7 @@ pub(crate) async fn admit<D: Dialect>(
     id: &QuotaPolicyId,
     args: &CheckAdmissionArgs,
 ) -> Result<CheckAdmissionResult, EngineError> {
-    let asked = Asked::new(partition(backend, id), id, args);
+    let asked = Asked::new(partition(backend, id), id, args, backend.now_ms());
     transaction!(backend, "quota_admit", [asked], |conn| {
         let (policy, made) = lock_or_make::<D>(conn, asked).await?;
         let answer = admit_on::<D>(conn, asked, policy.active_concurrency).await?;
@@ -102,22 +105,14 @@ struct Asked {
     partition_key: i16,
     quota_policy_id: String,
     execution_id: String,
-    cutoff_ms: i64,
-    expires_at_ms: i64,
     args: CheckAdmissionArgs,
 }
 
 impl Asked {
-    fn new(partition_key: i16, id: &QuotaPolicyId, args: &CheckAdmissionArgs) -> Self {
-        let window_ms = window_ms(args);
-        Self {
-            partition_key,
-            quota_policy_id: id.to_string(),
-            execution_id: args.execution_id.to_string(),
-            cutoff_ms: args.now.0.saturating_sub(window_ms),
-            expires_at_ms: args.now.0.saturating_add(window_ms),
-            args: args.clone(),
-        }
+    /// The time is the caller's, but not later than the backend's.
+    fn new(partition_key: i16, id: &QuotaPolicyId, args: &CheckAdmissionArgs, now_ms: i64) -> Self {
+        let args = CheckAdmissionArgs { now: TimestampMs::from_millis(args.now.0.min(now_ms)), ..args.clone() };
+        Self { partition_key, quota_policy_id: id.to_string(), execution_id: args.execution_id.to_string(), args }
     }
 
     fn policy_delete(&self) -> quota::QuotaPolicyDeleteParams {
@@ -151,13 +146,20 @@ async fn lock_or_make<D: Dialect>(
     }
 }
 
+/// A time, or the database's when that is earlier.
+async fn by_all_clocks<D: Dialect>(conn: &mut D::Connection, now_ms: i64) -> Result<i64, Abort> {
+    Ok(conn.server_time().await?.now_ms.min(now_ms))
+}
+
 async fn admit_on<D: Dialect>(
     conn: &mut D::Connection,
     asked: &Asked,
     active: i64,
 ) -> Result<CheckAdmissionResult, Abort> {
-    let (partition_key, quota_policy_id, now_ms) =
-        (asked.partition_key, asked.quota_policy_id.clone(), asked.args.now.0);
+    let (partition_key, quota_policy_id) = (asked.partition_key, asked.quota_policy_id.clone());
+    let now_ms = by_all_clocks::<D>(conn, asked.args.now.0).await?;
+    let args = CheckAdmissionArgs { now: TimestampMs::from_millis(now_ms), ..asked.args.clone() };
+    let window_ms = window_ms(&args);
     let admitted = conn
         .quota_admitted_read(&quota::QuotaAdmittedReadParams {
             partition_key,
@@ -171,13 +173,13 @@ async fn admit_on<D: Dialect>(
     let trim = quota::QuotaWindowTrimParams {
         partition_key,
         quota_policy_id: quota_policy_id.clone(),
-        cutoff_ms: asked.cutoff_ms,
+        cutoff_ms: now_ms.saturating_sub(window_ms),
     };
     conn.quota_window_trim(&trim).await?;
     let window = quota::QuotaWindowReadParams { partition_key, quota_policy_id: quota_policy_id.clone() };
     let window = conn.quota_window_read(&window).await?;
     let seen = QuotaSeen { active, admitted: window.admitted_count, oldest_at_ms: window.oldest_at_ms };
-    if let Some(refusal) = refusal(&asked.args, seen) {
+    if let Some(refusal) = refusal(&args, seen) {
         return Ok(refusal);
     }
     conn.quota_admit(&quota::QuotaAdmitParams {
@@ -185,10 +187,10 @@ async fn admit_on<D: Dialect>(
         quota_policy_id: quota_policy_id.clone(),
         now_ms,
         execution_id: asked.execution_id.clone(),
-        expires_at_ms: asked.expires_at_ms,
+        expires_at_ms: now_ms.saturating_add(window_ms),
     })
     .await?;
-    if asked.args.concurrency_cap > 0 && admitted.is_none() {
+    if args.concurrency_cap > 0 && admitted.is_none() {
         let active_concurrency = active.saturating_add(1);
         conn.quota_active_set(&quota::QuotaActiveSetParams {
             active_concurrency,
@@ -215,7 +217,7 @@ pub(crate) async fn admit_by_policy<D: Dialect>(
     let Some(args) = limits.and_then(|limits| by_limits(&limits, execution_id, now_ms)) else {
         return Ok(true);
     };
-    let asked = Asked::new(partition_key, id, &args);
+    let asked = Asked::new(partition_key, id, &args, now_ms);
     let (policy, _) = lock_or_make::<D>(conn, &asked).await?;
     let answer = admit_on::<D>(conn, &asked, policy.active_concurrency).await?;
     Ok(matches!(answer, CheckAdmissionResult::Admitted | CheckAdmissionResult::AlreadyAdmitted))
@@ -288,6 +290,8 @@ pub(crate) async fn release<D: Dialect>(
 
 /// Sets one policy of a partition right: forgets what has left the window, gives places back whose time is
 /// over, and counts the places that are held. Says whether anything changed.
+///
+/// Without a cap the count knows only of places that callers took under caps of their own, so it is never raised.
 pub(crate) async fn reconcile<D: Dialect>(
     backend: &Backend<D>,
     partition_key: i16,
@@ -299,6 +303,7 @@ pub(crate) async fn reconcile<D: Dialect>(
         let Some(policy) = conn.quota_policy_lock(lock).await? else {
             return Ok(false);
         };
+        let now_ms = by_all_clocks::<D>(conn, now_ms).await?;
         let quota_policy_id = || lock.quota_policy_id.clone();
         let mut changed = false;
         if policy.requests_per_window_seconds > 0 {
@@ -307,21 +312,21 @@ pub(crate) async fn reconcile<D: Dialect>(
             let trim = quota::QuotaWindowTrimParams { partition_key, quota_policy_id: quota_policy_id(), cutoff_ms };
             changed |= conn.quota_window_trim(&trim).await? > 0;
         }
-        if policy.active_concurrency_cap > 0 {
-            let prune = quota::QuotaAdmittedPruneParams { partition_key, quota_policy_id: quota_policy_id(), now_ms };
-            changed |= conn.quota_admitted_prune(&prune).await? > 0;
-            let count = quota::QuotaAdmittedCountParams { partition_key, quota_policy_id: quota_policy_id() };
-            let held = conn.quota_admitted_count(&count).await?.admitted_count;
-            if held != policy.active_concurrency {
-                changed = true;
-                conn.quota_active_set(&quota::QuotaActiveSetParams {
-                    active_concurrency: held,
-                    now_ms,
-                    partition_key,
-                    quota_policy_id: quota_policy_id(),
-                })
-                .await?;
-            }
+        let prune = quota::QuotaAdmittedPruneParams { partition_key, quota_policy_id: quota_policy_id(), now_ms };
+        changed |= conn.quota_admitted_prune(&prune).await? > 0;
+        let count = quota::QuotaAdmittedCountParams { partition_key, quota_policy_id: quota_policy_id() };
+        let held = conn.quota_admitted_count(&count).await?.admitted_count;
+        let is_capped = policy.active_concurrency_cap > 0;
+        let active_concurrency = if is_capped { held } else { held.min(policy.active_concurrency) };
+        if active_concurrency != policy.active_concurrency {
+            changed = true;
+            conn.quota_active_set(&quota::QuotaActiveSetParams {
+                active_concurrency,
+                now_ms,
+                partition_key,
+                quota_policy_id: quota_policy_id(),
+            })
+            .await?;
         }
         Ok(changed)
     })

@@ -27,9 +27,10 @@ const SWEEP_PAGE: i64 = 1_000;
 /// Forgets executions of a lane that ended at least that long ago, the oldest first, at most `batch_size`, and
 /// answers how many.
 ///
-/// Precondition: none; what is open or does not pass the filter stays. Effect: the execution is gone with its
-/// attempts, streams, grants, suspension, events and what it used of its budgets. Completions that a flow has
-/// not followed yet stay, so that nobody waits for ever. Repeating it forgets the next ones.
+/// Precondition: none; what is open or does not pass the filter stays, and so does what somebody else changes at
+/// this moment. Effect: the execution is gone with its attempts, streams, grants, suspension, events, the edges that
+/// lead to it, and what it used of its budgets. Completions that a flow has not followed yet stay, so that nobody
+/// waits for ever. Repeating it forgets the next ones.
 pub(crate) async fn forget<D: Dialect>(
     backend: &Backend<D>,
     partition: &Partition,
@@ -40,28 +41,26 @@ pub(crate) async fn forget<D: Dialect>(
     filter: &ScannerFilter,
 ) -> Result<u32, EngineError> {
     reject_nul("lane_id", lane.as_str())?;
-    let request = Request {
+    let ended = Ended {
         partition_key: partition_key(partition.index)?,
         lane_id: lane.as_str().to_owned(),
-        ended_before_ms: now.0.saturating_sub(stored_ms(retention_ms)),
-        batch_size,
-        filter: filter.clone(),
+        before_ms: now.0.saturating_sub(stored_ms(retention_ms)),
     };
-    transaction!(backend, "trim", [request], |conn| { trim_on::<D>(conn, request).await })
+    forget_ended(backend, &ended, batch_size, filter).await
 }
 
 /// One run of the sweep: a batch of every lane that has executions to forget.
 pub(crate) async fn sweep<D: Dialect>(backend: &Backend<D>, config: &FullScannerConfig) -> Result<Report, EngineError> {
-    let now_ms = backend.now_ms();
-    let ended_before_ms = now_ms.saturating_sub(stored_ms(config.retention.as_millis()));
-    let params = trim::TrimDueListParams { ended_before_ms, page_size: SWEEP_PAGE };
+    let before_ms = backend.now_ms().saturating_sub(stored_ms(config.retention.as_millis()));
+    let Asked { namespace, tag_key, tag_value } = Asked::of(&config.scanner_filter);
+    let params =
+        trim::TrimDueListParams { ended_before_ms: before_ms, namespace, tag_key, tag_value, page_size: SWEEP_PAGE };
     let due = read!(backend, trim_due_list, params)?;
     let lanes: BTreeSet<(i16, String)> = due.into_iter().map(|row| (row.partition_key, row.lane_id)).collect();
     let mut report = Report::default();
     for (partition_key, lane_id) in lanes {
-        let filter = config.scanner_filter.clone();
-        let request = Request { partition_key, lane_id, ended_before_ms, batch_size: SWEEP_BATCH, filter };
-        match transaction!(backend, "trim", [request], |conn| { trim_on::<D>(conn, request).await }) {
+        let ended = Ended { partition_key, lane_id, before_ms };
+        match forget_ended(backend, &ended, SWEEP_BATCH, &config.scanner_filter).await {
             Ok(trimmed) => report.processed = report.processed.saturating_add(trimmed),
             Err(error) => report.count(Err(error)),
         }
@@ -69,25 +68,95 @@ pub(crate) async fn sweep<D: Dialect>(backend: &Backend<D>, config: &FullScanner
     Ok(report)
 }
 
-struct Request {
+/// The executions of a lane that ended before a time.
+struct Ended {
     partition_key: i16,
     lane_id: String,
-    ended_before_ms: i64,
-    batch_size: u32,
-    filter: ScannerFilter,
+    before_ms: i64,
 }
 
-async fn trim_on<D: Dialect>(conn: &mut D::Connection, request: &Request) -> Result<u32, Abort> {
-    let partition_key = request.partition_key;
-    let ended = find::<D>(conn, request).await?;
+/// What the database is asked to compare of a filter. A row that it lets pass is judged again under its lock.
+struct Asked {
+    namespace: Option<String>,
+    tag_key: Option<String>,
+    tag_value: Option<String>,
+}
+
+impl Asked {
+    fn of(filter: &ScannerFilter) -> Self {
+        let namespace = filter.namespace.as_ref().map(|namespace| namespace.as_str().to_owned());
+        let tag = filter.instance_tag.as_ref().filter(|(key, _)| is_plain(key));
+        Self { namespace, tag_key: tag.map(|(key, _)| key.clone()), tag_value: tag.map(|(_, value)| value.clone()) }
+    }
+}
+
+/// Whether a key names a member of a document on every database; some signs are the beginning of a path on one.
+fn is_plain(key: &str) -> bool {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | ':');
+    key.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') && key.chars().all(is_plain)
+}
+
+/// Forgets page by page. Pages are read without locks; each is forgotten in a transaction of its own.
+async fn forget_ended<D: Dialect>(
+    backend: &Backend<D>,
+    ended: &Ended,
+    batch_size: u32,
+    filter: &ScannerFilter,
+) -> Result<u32, EngineError> {
+    let Ended { partition_key, before_ms, .. } = *ended;
+    let mut forgotten = 0;
+    let mut after = (i64::MIN, Uuid::nil());
+    while forgotten < batch_size {
+        let Asked { namespace, tag_key, tag_value } = Asked::of(filter);
+        let page_size = PAGE.min(i64::from(batch_size - forgotten));
+        let params = trim::TrimListParams {
+            partition_key,
+            lane_id: ended.lane_id.clone(),
+            ended_before_ms: before_ms,
+            after_terminal_at_ms: after.0,
+            after_execution_id: after.1,
+            namespace,
+            tag_key,
+            tag_value,
+            page_size,
+        };
+        let page = read!(backend, trim_list, params)?;
+        let Some(last) = page.last() else { break };
+        after = (last.terminal_at_ms, last.execution_id);
+        let is_last = (page.len() as i64) < page_size;
+        let executions = page.into_iter().map(|row| row.execution_id).collect();
+        let lock = trim::TrimLockParams { partition_key, executions, ended_before_ms: before_ms };
+        let filter = filter.clone();
+        let page = transaction!(backend, "trim", [lock, filter], |conn| { forget_on::<D>(conn, lock, filter).await })?;
+        forgotten = forgotten.saturating_add(page);
+        if is_last {
+            break;
+        }
+    }
+    Ok(forgotten)
+}
+
+async fn forget_on<D: Dialect>(
+    conn: &mut D::Connection,
+    lock: &trim::TrimLockParams,
+    filter: &ScannerFilter,
+) -> Result<u32, Abort> {
+    let partition_key = lock.partition_key;
+    let mut ended = conn.trim_lock(lock).await?;
+    ended.retain(|row| passes(filter, &row.raw_fields));
     if ended.is_empty() {
         return Ok(0);
     }
-    for uuid in &ended {
-        conn.trim_delete(&trim::TrimDeleteParams { partition_key, execution_id: *uuid }).await?;
+    for row in &ended {
+        conn.trim_delete(&trim::TrimDeleteParams { partition_key, execution_id: row.execution_id }).await?;
+        if let Some(flow_id) = row.flow_id {
+            let downstream_eid = row.execution_id;
+            conn.trim_edge_delete(&trim::TrimEdgeDeleteParams { partition_key, flow_id, downstream_eid }).await?;
+            conn.trim_group_delete(&trim::TrimGroupDeleteParams { partition_key, flow_id, downstream_eid }).await?;
+        }
     }
     let executions: Vec<String> =
-        ended.iter().map(|uuid| ExecKey { partition_key, execution_id: *uuid }.text()).collect();
+        ended.iter().map(|row| ExecKey { partition_key, execution_id: row.execution_id }.text()).collect();
     let leases =
         trim::TrimLeaseEventDeleteParams { partition_key: partition_key.into(), executions: executions.clone() };
     conn.trim_lease_event_delete(&leases).await?;
@@ -99,38 +168,24 @@ async fn trim_on<D: Dialect>(conn: &mut D::Connection, request: &Request) -> Res
     conn.trim_operator_event_delete(&operators).await?;
     conn.trim_usage_delete(&trim::TrimUsageDeleteParams { executions }).await?;
     let mut ids = Vec::with_capacity(ended.len());
-    for uuid in &ended {
-        ids.push(execution_id(partition_key, *uuid)?.to_string());
+    for row in &ended {
+        ids.push(execution_id(partition_key, row.execution_id)?.to_string());
     }
     conn.trim_backlog_delete(&trim::TrimBacklogDeleteParams { executions: ids }).await?;
-    Ok(u32::try_from(ended.len()).unwrap_or(u32::MAX)) // tidy: at most one batch
+    Ok(u32::try_from(ended.len()).unwrap_or(u32::MAX)) // tidy: at most one page
 }
 
-/// The first executions that pass the filter, one batch at most.
-async fn find<D: Dialect>(conn: &mut D::Connection, request: &Request) -> Result<Vec<Uuid>, Abort> {
-    let limit = request.batch_size as usize;
-    let mut found = Vec::new();
-    let mut after = (i64::MIN, Uuid::nil());
-    while found.len() < limit {
-        let params = trim::TrimListParams {
-            partition_key: request.partition_key,
-            lane_id: request.lane_id.clone(),
-            ended_before_ms: request.ended_before_ms,
-            after_terminal_at_ms: after.0,
-            after_execution_id: after.1,
-            page_size: PAGE.min(i64::from(request.batch_size)),
-        };
-        let rows = conn.trim_list(&params).await?;
-        let is_last = (rows.len() as i64) < params.page_size;
-        for row in rows {
-            after = (row.terminal_at_ms, row.execution_id);
-            if found.len() < limit && passes(&request.filter, &row.raw_fields) {
-                found.push(row.execution_id);
-            }
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_that_might_be_a_path_is_compared_here_alone() {
+        for plain in ["cairn.instance_id", "team", "_a-b:c"] {
+            assert!(is_plain(plain), "{plain}");
         }
-        if is_last {
-            break;
+        for path in ["", "$.a", "[0]", "7", "a b", "a\"b", "é"] {
+            assert!(!is_plain(path), "{path}");
         }
     }
-    Ok(found)
 }

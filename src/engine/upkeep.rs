@@ -1,5 +1,4 @@
-//! What keeps budgets, quotas and remembered answers right while nobody asks: steps for the sweeps and for the
-//! engine's reconcilers.
+//! What keeps budgets and quotas right while nobody asks: steps for the sweeps and for the engine's reconcilers.
 //!
 //! A time that is later than the backend's own makes nothing due. A row that fails is counted and the others go on.
 
@@ -9,7 +8,6 @@ use ff_core::engine_backend::ReconcileCounts;
 use ff_core::engine_error::EngineError;
 use ff_core::partition::Partition;
 use ff_core::types::TimestampMs;
-use uuid::Uuid;
 
 use crate::backend::Backend;
 use crate::db::Dialect;
@@ -17,17 +15,13 @@ use crate::engine::budget::{self, Reset, Turned, reset_on};
 use crate::engine::policy::budget::BudgetPolicy;
 use crate::engine::quota;
 use crate::model::id;
-use crate::statements::{self, Statements, retention};
+use crate::statements;
 use crate::sweep::Report;
 
 /// How many budgets of a partition are reset in one run.
 const RESET_BATCH: i64 = 20;
-/// How many rows are read, or deleted, in one call.
+/// How many rows are read in one call.
 const PAGE: i64 = 500;
-/// How many pages are deleted in one run; the rest waits for the next.
-const PAGES_PER_RUN: u32 = 20;
-/// For how long a suspension is remembered by its key.
-const SUSPEND_KEY_LIFE_MS: i64 = 7 * 86_400_000;
 
 /// Begins the next period of budgets whose period has ended: 20 of each partition, the longest overdue first. A
 /// budget that is never reset by itself, or was reset meanwhile, is left alone.
@@ -167,67 +161,4 @@ async fn reconcile_quotas_in<D: Dialect>(
 fn add(all: &mut Report, part: Report) {
     all.processed = all.processed.saturating_add(part.processed);
     all.errors = all.errors.saturating_add(part.errors);
-}
-
-/// Forgets what has served its time: keys of usage reports after their day, keys of suspensions after seven days,
-/// and grants that nobody used. An execution that was kept for the holder of such a grant can be claimed again.
-pub(crate) async fn forget_old<D: Dialect>(backend: &Backend<D>) -> Result<Report, EngineError> {
-    let now_ms = backend.now_ms();
-    let mut report = Report::default();
-    for partition_key in D::counter_partitions(backend.partitions().num_budget_partitions) {
-        for _ in 0..PAGES_PER_RUN {
-            let params = retention::RetentionUsageKeyDeleteParams { partition_key, now_ms, page_size: PAGE };
-            if !forgot(&mut report, unit!(backend, retention_usage_key_delete, params)) {
-                break;
-            }
-        }
-    }
-    let created_before_ms = now_ms.saturating_sub(SUSPEND_KEY_LIFE_MS);
-    for _ in 0..PAGES_PER_RUN {
-        let params = retention::RetentionSuspendKeyDeleteParams { created_before_ms, page_size: PAGE };
-        if !forgot(&mut report, unit!(backend, retention_suspend_key_delete, params)) {
-            break;
-        }
-    }
-    let params = retention::RetentionGrantListParams { now_ms, page_size: PAGE };
-    for row in read!(backend, retention_grant_list, params)? {
-        report.count(withdraw(backend, row.partition_key, row.execution_id, row.grant_id, now_ms).await);
-    }
-    Ok(report)
-}
-
-/// Counts a page of deleted rows; says whether there may be another.
-fn forgot(report: &mut Report, deleted: Result<u64, EngineError>) -> bool {
-    match deleted {
-        Ok(deleted) => {
-            let deleted = u32::try_from(deleted).unwrap_or(u32::MAX); // tidy: a count of at most one page
-            report.processed = report.processed.saturating_add(deleted);
-            i64::from(deleted) == PAGE
-        }
-        Err(error) => {
-            report.count(Err(error));
-            false
-        }
-    }
-}
-
-/// Withdraws a grant whose time is over; says whether it was still there.
-async fn withdraw<D: Dialect>(
-    backend: &Backend<D>,
-    partition_key: i16,
-    execution_id: Uuid,
-    grant_id: Vec<u8>,
-    now_ms: i64,
-) -> Result<bool, EngineError> {
-    let lock = statements::execution::ExecutionLockParams { partition_key, execution_id };
-    let delete = retention::RetentionGrantDeleteParams { partition_key, grant_id, now_ms };
-    let reopen = retention::RetentionClaimReopenParams { partition_key, execution_id };
-    transaction!(backend, "retention_grant_withdraw", [lock, delete, reopen], |conn| {
-        conn.execution_lock(lock).await?;
-        if conn.retention_grant_delete(delete).await? == 0 {
-            return Ok(false);
-        }
-        conn.retention_claim_reopen(reopen).await?;
-        Ok(true)
-    })
 }

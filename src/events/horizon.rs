@@ -8,6 +8,9 @@ use std::collections::HashSet;
 /// The mark of a transaction that was prepared to be committed in two steps. It went by another name before.
 const PREPARED: &str = "-1/";
 
+/// The first id that an outbox gives.
+const FIRST_ID: i64 = 1;
+
 /// The place of one subscription in one outbox.
 #[derive(Debug)]
 pub(super) struct Horizon {
@@ -59,10 +62,7 @@ impl Horizon {
         let earlier = self.awaited.take().filter(|awaited| awaited.bound > self.passed);
         let awaited = match earlier {
             None => Awaited { bound: seen, transactions: under_way.into_iter().collect() },
-            Some(Awaited { bound, transactions }) => {
-                let still = |name: &String| transactions.contains(name) || name.starts_with(PREPARED);
-                Awaited { bound, transactions: under_way.into_iter().filter(still).collect() }
-            }
+            Some(Awaited { bound, transactions }) => Awaited { bound, transactions: still(&transactions, under_way) },
         };
         if awaited.transactions.is_empty() {
             self.settled = self.settled.max(awaited.bound);
@@ -73,11 +73,19 @@ impl Horizon {
     }
 }
 
+/// Those of the awaited transactions that are still under way. One that was prepared meanwhile goes by another name.
+pub(super) fn still(awaited: &HashSet<String>, under_way: Vec<String>) -> HashSet<String> {
+    under_way.into_iter().filter(|name| awaited.contains(name) || name.starts_with(PREPARED)).collect()
+}
+
 /// Where a subscription begins that wants what is committed from now on, while transactions are under way:
 /// before the oldest gap among the newest events, which are given newest first. With it go the events after
-/// that place which are there already; they are not wanted. A transaction whose event is older than all of
-/// these is not waited for.
-pub(super) fn from_now_on(newest_first: &[i64]) -> (i64, HashSet<i64>) {
+/// that place which are there already; they are not wanted.
+///
+/// When these are all that the outbox has (`is_all`), what is missing before the oldest of them counts as a gap:
+/// an event that somebody is about to commit, and others that were trimmed. Otherwise a transaction whose event
+/// is older than all of these is not waited for.
+pub(super) fn from_now_on(newest_first: &[i64], is_all: bool) -> (i64, HashSet<i64>) {
     let mut oldest_gap = None;
     for pair in newest_first.windows(2) {
         if let [newer, older] = pair
@@ -86,10 +94,13 @@ pub(super) fn from_now_on(newest_first: &[i64]) -> (i64, HashSet<i64>) {
             oldest_gap = Some(*older);
         }
     }
+    if is_all && newest_first.last().is_some_and(|oldest| *oldest > FIRST_ID) {
+        oldest_gap = Some(FIRST_ID - 1);
+    }
     match (oldest_gap, newest_first.first()) {
         (Some(place), _) => (place, newest_first.iter().copied().filter(|id| *id > place).collect()),
         (None, Some(newest)) => (*newest, HashSet::new()),
-        (None, None) => (0, HashSet::new()),
+        (None, None) => (FIRST_ID - 1, HashSet::new()),
     }
 }
 
@@ -157,8 +168,15 @@ mod tests {
 
     #[test]
     fn from_now_on_begins_before_the_oldest_gap() {
-        assert_eq!(from_now_on(&[]), (0, HashSet::new()));
-        assert_eq!(from_now_on(&[9, 8, 7]), (9, HashSet::new()));
-        assert_eq!(from_now_on(&[9, 7, 6, 4, 3]), (4, HashSet::from([6, 7, 9])));
+        assert_eq!(from_now_on(&[9, 8, 7], false), (9, HashSet::new()));
+        assert_eq!(from_now_on(&[9, 7, 6, 4, 3], false), (4, HashSet::from([6, 7, 9])));
+    }
+
+    #[test]
+    fn what_a_whole_outbox_lacks_at_its_beginning_is_a_gap() {
+        assert_eq!(from_now_on(&[], true), (0, HashSet::new()));
+        assert_eq!(from_now_on(&[3, 2, 1], true), (3, HashSet::new()));
+        assert_eq!(from_now_on(&[2], true), (0, HashSet::from([2])));
+        assert_eq!(from_now_on(&[9, 7], true), (0, HashSet::from([7, 9])));
     }
 }

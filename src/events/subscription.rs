@@ -33,8 +33,13 @@ const PAGE: i64 = 256;
 /// How many events wait for the consumer at most.
 const QUEUE: usize = 1_024;
 
-/// How many of the newest events are looked at for gaps when a subscription begins with what commits next.
+/// How many of the newest events are looked at for gaps when a subscription begins with what commits next, and
+/// how many when a transaction stays open that may have drawn its id before all of these.
 const LOOK_BACK: i64 = 1_024;
+const FAR_LOOK_BACK: i64 = 65_536;
+
+/// How long such a transaction is waited for before the subscription looks that far back instead.
+const OPEN_PATIENCE: Duration = Duration::from_secs(2);
 
 /// The longest time between two reads.
 const POLL: Duration = Duration::from_secs(2);
@@ -143,14 +148,47 @@ async fn follow<D: Dialect, F: Family, T: Send + 'static>(
 }
 
 /// Where a subscription begins that wants what commits from now on.
+///
+/// While nobody writes, that is after the newest event. A transaction under way may have drawn an id below it.
+/// Where the newest events are all that there are, that id is among the gaps. In a longer outbox those
+/// transactions are given time to end, because whoever begins later draws a greater id than the newest was; and
+/// when one does not end, its event is looked for among many more.
 async fn from_now_on<D: Dialect, F: Family>(source: &Source<D>) -> Result<(Horizon, HashSet<i64>), EngineError> {
-    let newest = F::newest(source, 1).await?;
-    let (place, unwanted) = if source.db.writers(F::OUTBOX).await?.is_empty() {
-        horizon::from_now_on(&newest)
-    } else {
-        horizon::from_now_on(&F::newest(source, LOOK_BACK).await?)
-    };
+    let newest = F::newest(source, 1).await?.first().copied().unwrap_or_default(); // tidy: an empty outbox has no newest
+    let mut awaited: HashSet<String> = source.db.writers(F::OUTBOX).await?.into_iter().collect();
+    if awaited.is_empty() {
+        return Ok((Horizon::after(newest), HashSet::new()));
+    }
+    let (ids, is_all) = look_back::<D, F>(source, LOOK_BACK).await?;
+    if is_all {
+        let (place, unwanted) = horizon::from_now_on(&ids, is_all);
+        return Ok((Horizon::after(place), unwanted));
+    }
+    let until = Instant::now() + OPEN_PATIENCE;
+    while Instant::now() < until {
+        sleep(FIRST_GAP_PAUSE).await;
+        awaited = horizon::still(&awaited, source.db.writers(F::OUTBOX).await?);
+        if awaited.is_empty() {
+            return Ok((Horizon::after(newest), HashSet::new()));
+        }
+    }
+    let (ids, is_all) = look_back::<D, F>(source, FAR_LOOK_BACK).await?;
+    if !is_all {
+        tracing::warn!(
+            outbox = ?F::OUTBOX,
+            looked_at = FAR_LOOK_BACK,
+            "a transaction stays open; if its event is older than those looked at, a new subscription misses it"
+        );
+    }
+    let (place, unwanted) = horizon::from_now_on(&ids, is_all);
     Ok((Horizon::after(place), unwanted))
+}
+
+/// The newest events, newest first, and whether there are no others.
+async fn look_back<D: Dialect, F: Family>(source: &Source<D>, count: i64) -> Result<(Vec<i64>, bool), EngineError> {
+    let ids = F::newest(source, count).await?;
+    let is_all = i64::try_from(ids.len()).is_ok_and(|found| found < count);
+    Ok((ids, is_all))
 }
 
 /// What a read came to.

@@ -54,11 +54,13 @@ pub struct FullScannerConfig {
     pub edge_cancel_reconciler_interval: Duration,
     /// Between two looks for worker registrations whose time to live is over.
     pub worker_registry_ttl_interval: Duration,
-    /// Between two looks for rows that served their time: remembered answers, keys, used-up grants.
+    /// Between two looks for rows that served their time: keys, grants nobody used, events, admissions, flows that
+    /// are over. `docs/retention.md` says what bounds each table.
     pub growth_interval: Duration,
     /// How old a completion must be, in milliseconds, before its dependencies count as forgotten.
     pub dependency_stale_threshold_ms: i64,
-    /// How long an execution that ended is kept.
+    /// How long an execution that ended is kept, and how long events, flows that are over and the history of worker
+    /// instances are: a day unless it is set. Without a filter, `growth_interval` forgets the latter.
     pub retention: Duration,
     /// Which executions the sweeps look at.
     pub scanner_filter: ScannerFilter,

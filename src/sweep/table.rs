@@ -14,7 +14,7 @@ use super::FullScannerConfig;
 use crate::backend::Backend;
 use crate::db::Dialect;
 use crate::engine::{
-    dependency, execution, expiry, flow, flow_cancel, schedule, sibling, trim, unblock, upkeep, worker,
+    dependency, execution, expiry, flow, flow_cancel, retention, schedule, sibling, trim, unblock, upkeep, worker,
 };
 
 /// What one run of a sweep did.
@@ -89,7 +89,7 @@ pub(super) fn all<D: Dialect>() -> Vec<Sweep<D>> {
         sweep!("execution_deadline", execution_deadline_interval, |backend, config| expiry::sweep_deadlines(backend, config)),
         sweep!("flow_projector", flow_projector_interval, |backend| flow::sweep_summaries(backend)),
         sweep!("grant_expiry", lease_expiry_interval, |backend| schedule::sweep_grants(backend)),
-        sweep!("growth", growth_interval, |backend| upkeep::forget_old(backend)),
+        sweep!("growth", growth_interval, |backend, config| retention::sweep(backend, config)),
         sweep!("index_reconciler", index_reconciler_interval, |backend, config| expiry::sweep_checks(backend, config)),
         sweep!("lease_expiry", lease_expiry_interval, |backend, config| expiry::sweep_leases(backend, config)),
         sweep!("pending_wp_expiry", pending_wp_expiry_interval, |backend, config| expiry::sweep_waitpoints(backend, config)),

@@ -63,7 +63,7 @@ macro_rules! calls {
         const CALLED: &[&str] = &[$(stringify!($method)),*];
 
         /// What the methods of the table answer, in its order.
-        async fn answers(h: &Opened) -> Vec<Result<(), EngineError>> {
+        pub(crate) async fn answers(h: &Opened) -> Vec<Result<(), EngineError>> {
             let mut answers = Vec::new();
             $(answers.push(
                 Box::pin(async {

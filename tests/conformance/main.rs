@@ -35,6 +35,7 @@ mod queue;
 mod quota;
 mod reclaim;
 mod resume;
+mod retention;
 mod schedule;
 mod sibling;
 mod signal;

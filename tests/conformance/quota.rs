@@ -228,14 +228,77 @@ on_every_database! {
         assert_eq!(reconcile(&h, &id).await, ReconcileCounts { processed: 1, errors: 0 });
         assert_eq!(active(&h, &id).await, ["2"]);
         h.pass_ms(5_000);
-        assert_eq!(h.sweep("quota_reconciler").await, (1, 0));
+        assert_eq!(h.sweep("quota_reconciler").await, (2, 0));
         assert_eq!(active(&h, &id).await, ["0"]);
-        assert_eq!(rows(&h, "ff_quota_admitted").await, 2, "those of the policy without a cap stay");
+        assert_eq!(active(&h, &unlimited).await, ["0"]);
+        assert_eq!(rows(&h, "ff_quota_admitted").await, 0, "also those of the policy without a cap");
         assert_eq!(rows(&h, "ff_quota_window").await, 4, "they are as old as the window is long");
         h.pass_ms(1);
         assert_eq!(h.sweep("quota_reconciler").await, (1, 0));
         assert_eq!(rows(&h, "ff_quota_window").await, 2);
         assert_eq!(h.sweep("quota_reconciler").await, (0, 0));
-        assert_eq!(active(&h, &unlimited).await, ["2"]);
+    }
+
+    async fn a_place_under_a_cap_of_the_callers_outlives_those_that_run_out_beside_it(h) {
+        let id = created(&h, 0, 0, 0).await;
+        admit(&h, &id, &id_in(1), (100, 0, 5)).await;
+        admit(&h, &id, &id_in(2), (1, 0, 0)).await;
+        h.pass_ms(1_000);
+        assert_eq!(h.sweep("quota_reconciler").await, (1, 0));
+        assert_eq!((active(&h, &id).await, rows(&h, "ff_quota_admitted").await), (vec!["1".to_owned()], 1));
+    }
+
+    async fn what_no_policy_limits_is_forgotten_when_its_time_is_over(h) {
+        let (unknown, released) = (QuotaPolicyId::new(), QuotaPolicyId::new());
+        admit(&h, &unknown, &id_in(1), (10, 1, 0)).await;
+        admit(&h, &released, &id_in(1), (10, 1, 0)).await;
+        release(&h, &released, &id_in(1)).await;
+        h.pass_ms(9_999);
+        h.sweep("growth").await;
+        assert_eq!((rows(&h, "ff_quota_admitted").await, rows(&h, "ff_quota_window").await), (1, 2));
+        h.pass_ms(1);
+        h.sweep("growth").await;
+        assert_eq!((rows(&h, "ff_quota_admitted").await, rows(&h, "ff_quota_window").await), (0, 2));
+        h.pass_ms(24 * 60 * 60 * 1_000);
+        h.sweep("growth").await;
+        assert_eq!(rows(&h, "ff_quota_window").await, 0);
+    }
+
+    /// An hour ahead of everybody.
+    async fn a_caller_whose_clock_is_ahead_moves_the_window_for_nobody(h) {
+        let id = created(&h, 10, 0, 0).await;
+        let asked = (10, 3, 0);
+        assert_eq!(admit(&h, &id, &id_in(1), asked).await, Admitted);
+        let ahead = CheckAdmissionArgs {
+            execution_id: id_in(2),
+            now: TimestampMs::from_millis(T0 + 3_600_000),
+            window_seconds: 10,
+            rate_limit: 3,
+            concurrency_cap: 0,
+            jitter_ms: None,
+        };
+        assert_eq!(h.backend.check_admission(&id, "default", ahead.clone()).await.unwrap(), Admitted);
+        assert_eq!(rows(&h, "ff_quota_window").await, 2, "nobody's admission has left the window");
+        assert_eq!(admit(&h, &id, &id_in(3), asked).await, Admitted);
+        assert_eq!(admit(&h, &id, &id_in(4), asked).await, RateExceeded { retry_after_ms: 10_000 });
+        let refused = h.backend.check_admission(&id, "default", CheckAdmissionArgs { execution_id: id_in(5), ..ahead });
+        assert_eq!(refused.await.unwrap(), RateExceeded { retry_after_ms: 10_000 });
+        h.pass_ms(10_001);
+        assert_eq!(admit(&h, &id, &id_in(4), asked).await, Admitted, "nor is it held up in it for an hour");
+        assert_eq!(rows(&h, "ff_quota_window").await, 1);
+    }
+
+    /// A process whose own clock is ahead: it and the caller believe that it is the year 2096.
+    async fn a_process_whose_clock_is_ahead_moves_the_window_for_nobody(h) {
+        let id = created(&h, 100_000, 0, 0).await;
+        let now_ms = h.backend.server_time_ms().await.unwrap() as i64;
+        h.clock.set(now_ms);
+        assert_eq!(admit(&h, &id, &id_in(1), (100_000, 9, 0)).await, Admitted);
+        h.clock.set(4_000_000_000_000);
+        assert_eq!(admit(&h, &id, &id_in(2), (100_000, 9, 0)).await, Admitted);
+        h.sweep("quota_reconciler").await;
+        assert_eq!(rows(&h, "ff_quota_window").await, 2);
+        let latest = h.number("SELECT max(admitted_at_ms) FROM ff_quota_window").await;
+        assert!(latest <= h.backend.server_time_ms().await.unwrap() as i64, "{latest} is ahead of the database");
     }
 }

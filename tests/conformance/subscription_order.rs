@@ -169,6 +169,72 @@ async fn a_subscription_begins_before_what_is_about_to_commit() {
     .await;
 }
 
+/// Writes that many events at once and answers the last id.
+async fn write_at_once(connection: &mut PgConnection, family: Family, count: usize) -> i64 {
+    let columns = match family {
+        Family::Lease => "(execution_id, event_type, occurred_at_ms, partition_key) SELECT 'x', 'renewed', 1, 0",
+        Family::Completion => {
+            "(partition_key, execution_id, outcome, occurred_at_ms) SELECT 0, gen_random_uuid(), 'success', 1"
+        }
+    };
+    let sql = format!("INSERT INTO {} {columns} FROM generate_series(1, {count}) RETURNING event_id", family.table());
+    let ids: Vec<i64> = sqlx::query_scalar(sqlx::AssertSqlSafe(sql)).fetch_all(connection).await.expect("the events");
+    ids.into_iter().max().expect("an event")
+}
+
+/// Follows from now on while a transaction is open whose event has the first id of what is left, and expects
+/// that event, and the one after it, once it commits.
+async fn is_told_of_the_open_one(h: &Harness, family: Family, mut slow: PgConnection, first: i64) {
+    let mut events = family.follow(&h.backend, None).await;
+    events.nothing_comes().await;
+    execute(&mut slow, "COMMIT").await;
+    assert_eq!(events.next().await, first);
+    let next = write(&mut stranger(h).await, family).await;
+    assert_eq!(events.next().await, next);
+}
+
+#[tokio::test]
+async fn the_first_event_of_all_is_told_when_it_commits_after_the_second() {
+    run(Kind::Postgres, |h| async move {
+        for family in [Family::Lease, Family::Completion] {
+            let (slow, first) = held(&h, family).await;
+            write(&mut stranger(&h).await, family).await;
+            is_told_of_the_open_one(&h, family, slow, first).await;
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn an_outbox_that_was_trimmed_hides_nothing_that_is_about_to_commit() {
+    run(Kind::Postgres, |h| async move {
+        for (family, rest) in [(Family::Lease, 0), (Family::Lease, 2), (Family::Completion, 0), (Family::Completion, 2)]
+        {
+            let mut writer = stranger(&h).await;
+            write_at_once(&mut writer, family, 20).await;
+            let (slow, first) = held(&h, family).await;
+            let last = write_at_once(&mut writer, family, 20).await;
+            let trim = format!("DELETE FROM {} WHERE event_id <= {}", family.table(), last - rest);
+            sqlx::raw_sql(sqlx::AssertSqlSafe(trim)).execute(&mut writer).await.expect("the outbox is trimmed");
+            is_told_of_the_open_one(&h, family, slow, first).await;
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_transaction_that_stays_open_is_told_of_after_any_number_of_events() {
+    run(Kind::Postgres, |h| async move {
+        for family in [Family::Lease, Family::Completion] {
+            write_at_once(&mut stranger(&h).await, family, 20).await;
+            let (slow, first) = held(&h, family).await;
+            write_at_once(&mut stranger(&h).await, family, 1_500).await;
+            is_told_of_the_open_one(&h, family, slow, first).await;
+        }
+    })
+    .await;
+}
+
 #[tokio::test]
 async fn transactions_that_write_no_events_hold_nobody_up() {
     run(Kind::Postgres, |h| async move {

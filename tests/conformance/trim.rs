@@ -1,10 +1,11 @@
 //! Forgetting executions that ended long ago.
 
+use ff_backend_sql::FullScannerConfig;
 use ff_core::backend::{Frame, FrameKind, ScannerFilter};
 use ff_core::partition::{Partition, PartitionFamily};
-use ff_core::types::{ExecutionId, LaneId, TimestampMs};
+use ff_core::types::{ExecutionId, LaneId, Namespace, TimestampMs};
 
-use crate::harness::{Harness as Opened, T0, on_every_database, uuid_of};
+use crate::harness::{Harness as Opened, Kind, T0, Tables, id_in, on_every_database, run, uuid_of};
 
 /// How long ended executions are kept in these tests.
 const KEPT_MS: i64 = 1_000;
@@ -49,7 +50,104 @@ async fn completed(h: &Opened) -> ExecutionId {
     id
 }
 
+/// Ends an execution of that partition and namespace on the lane `lane`, without a worker.
+async fn ended_in(h: &Opened, partition: u16, namespace: &str) -> ExecutionId {
+    let id = id_in(partition);
+    let created = h.create_with(|args| {
+        args.execution_id = id.clone();
+        args.partition_id = partition;
+        args.namespace = Namespace::new(namespace);
+    });
+    created.await;
+    let ended = format!("lifecycle_phase = 'terminal', terminal_at_ms = {T0}");
+    h.alter(&format!("UPDATE ff_exec_core SET {ended} WHERE {}", h.of(&id))).await;
+    id
+}
+
+#[tokio::test]
+async fn a_trim_through_a_filter_holds_nothing_but_what_it_forgets() {
+    run(Kind::Postgres, |h| async move {
+        let Tables::Postgres(backend) = h.tables() else { panic!("Postgres was asked for") };
+        let pool = backend.pool().clone();
+        let (others, own) = (ended_in(&h, 1, "others").await, ended_in(&h, 1, "own").await);
+        h.created_and_claimed().await;
+        h.alter(&format!("UPDATE ff_attempt SET partition_key = 1, execution_id = '{}'", uuid_of(&own))).await;
+        h.pass_ms(KEPT_MS);
+        // The trim stops in the middle, because somebody holds a row of what it forgets.
+        let mut holder = pool.begin().await.unwrap();
+        sqlx::raw_sql("SELECT 1 FROM ff_attempt FOR UPDATE").execute(&mut *holder).await.unwrap();
+        let (trimming, id) = (h.clone(), own.clone());
+        let filter = ScannerFilter::new().with_namespace("own");
+        let trimmed = tokio::spawn(async move { trim(&trimming, &id, 10, &filter).await });
+        let waits = "SELECT count(*) FROM pg_locks AS l JOIN pg_stat_activity AS a ON a.pid = l.pid
+                      WHERE NOT l.granted AND a.datname = current_database()";
+        while h.number(waits).await == 0 {
+            tokio::task::yield_now().await;
+        }
+        let free = format!(
+            "SELECT count(*) FROM (SELECT 1 FROM ff_exec_core WHERE {} FOR UPDATE SKIP LOCKED) AS f",
+            h.of(&others)
+        );
+        assert_eq!(h.number(&free).await, 1, "the execution that does not pass the filter is free");
+        holder.rollback().await.unwrap();
+        assert_eq!(trimmed.await.unwrap(), 1);
+        assert_eq!(h.core(&others, "lifecycle_phase").await, "terminal");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_trim_leaves_what_somebody_holds_for_the_next_time() {
+    run(Kind::Postgres, |h| async move {
+        let Tables::Postgres(backend) = h.tables() else { panic!("Postgres was asked for") };
+        let (held, free) = (ended_in(&h, 1, "own").await, ended_in(&h, 1, "own").await);
+        h.pass_ms(KEPT_MS);
+        let mut holder = backend.pool().begin().await.unwrap();
+        let lock = format!("SELECT 1 FROM ff_exec_core WHERE {} FOR UPDATE", h.of(&held));
+        sqlx::raw_sql(sqlx::AssertSqlSafe(lock)).execute(&mut *holder).await.unwrap();
+        assert_eq!(trim(&h, &free, 10, &ScannerFilter::NOOP).await, 1);
+        assert_eq!(h.backend.read_execution_state(&free).await.unwrap(), None);
+        holder.rollback().await.unwrap();
+        assert_eq!(trim(&h, &held, 10, &ScannerFilter::NOOP).await, 1);
+    })
+    .await;
+}
+
 on_every_database! {
+    async fn the_sweep_reads_through_its_filter(h) {
+        let own = ended_in(&h, 1, "own").await;
+        h.alter(&format!("UPDATE ff_exec_core SET terminal_at_ms = {} WHERE {}", T0 + 1, h.of(&own))).await;
+        let random = match h.tables() {
+            Tables::Sqlite(..) => "randomblob(16)",
+            Tables::Postgres(_) => "gen_random_uuid()",
+        };
+        h.alter(&format!(
+            "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1200)
+             INSERT INTO ff_exec_core (partition_key, execution_id, lane_id, lifecycle_phase, ownership_state,
+                    eligibility_state, public_state, attempt_state, created_at_ms, terminal_at_ms, raw_fields)
+             SELECT 1, {random}, 'theirs', 'terminal', 'unowned', 'not_applicable', 'completed', 'attempt_terminal',
+                    {T0}, {T0}, '{{\"namespace\":\"others\"}}' FROM n"
+        )).await;
+        h.pass_ms(24 * 60 * 60 * 1_000 + 1);
+        let mut config = FullScannerConfig::default();
+        config.scanner_filter = ScannerFilter::new().with_namespace("own");
+        assert_eq!(h.sweep_with("retention_trimmer", &config).await, (1, 0));
+        assert_eq!(h.number("SELECT count(*) FROM ff_exec_core").await, 1_200);
+    }
+
+    async fn a_filter_by_tag_is_the_same_for_any_key(h) {
+        for key in ["cairn.instance_id", "$.a", "[0]", "7", "with space"] {
+            let id = h.create_with(|args| args.tags = [(key.to_owned(), "one".to_owned())].into()).await;
+            let ended = format!("lifecycle_phase = 'terminal', terminal_at_ms = {T0}");
+            h.alter(&format!("UPDATE ff_exec_core SET {ended} WHERE {}", h.of(&id))).await;
+            h.clock.set(T0 + KEPT_MS);
+            let other = ScannerFilter::new().with_instance_tag(key, "two");
+            assert_eq!(trim(&h, &id, 10, &other).await, 0, "{key}");
+            let own = ScannerFilter::new().with_instance_tag(key, "one");
+            assert_eq!(trim(&h, &id, 10, &own).await, 1, "{key}");
+        }
+    }
+
     async fn an_execution_that_ended_long_ago_leaves_nothing_behind(h) {
         let id = completed(&h).await;
         let partition = id.partition();

@@ -101,6 +101,7 @@ pub(super) const SQLITE: &[Step] = steps!(
         "1013_blocked",
         "1020_trim_indexes",
         "1022_blocked_index",
+        "1046_retention_indexes",
         "1050_event_words",
     ]
 );
@@ -143,6 +144,8 @@ pub(super) const POSTGRES: &[Step] = steps!(
         "1020_trim_indexes",
         "1021_queue_triggers",
         "1030_lock_order",
+        "1045_function_paths",
+        "1046_retention_indexes",
         "1050_event_words",
     ]
 );

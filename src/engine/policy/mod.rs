@@ -13,6 +13,7 @@ pub(crate) mod group;
 pub(crate) mod live;
 pub(crate) mod reclaim;
 pub(crate) mod resume;
+pub(crate) mod retention;
 pub(crate) mod retry;
 pub(crate) mod summary;
 pub(crate) mod timeout;

@@ -1,0 +1,278 @@
+//! Forgetting what has served its time and belongs to no execution that [`super::trim`] would take with it.
+//!
+//! Each step deletes bounded batches and leaves what somebody holds for the next run. What is kept for as long as the
+//! configuration says, rather than for a fixed time, is only forgotten by a process that looks after everything: one
+//! with a filter may not know for how long others want theirs.
+
+use std::collections::{BTreeMap, HashSet};
+
+use ff_core::engine_error::EngineError;
+use uuid::Uuid;
+
+use crate::backend::Backend;
+use crate::db::Dialect;
+use crate::engine::execution::IDEMPOTENCY_KEY_TTL_MS;
+use crate::engine::policy::retention::FlowAge;
+use crate::model::given::stored_ms;
+use crate::model::id::corruption;
+use crate::statements::{Statements, quota, retention, trim};
+use crate::sweep::{FullScannerConfig, Report};
+
+/// How many rows are read, or deleted, in one call.
+const PAGE: i64 = 500;
+/// How many pages are deleted in one run; the rest waits for the next.
+const PAGES_PER_RUN: u32 = 20;
+/// For how long a suspension is remembered by its key.
+const SUSPEND_KEY_LIFE_MS: i64 = 7 * 86_400_000;
+/// For how long it is noted what an execution spent that is not there.
+const SPENT_LIFE_MS: i64 = 30 * 86_400_000;
+/// In how many partitions worker instances are, where they are in partitions.
+const WORKER_PARTITIONS: u16 = 256;
+
+/// One run of the sweep.
+pub(crate) async fn sweep<D: Dialect>(backend: &Backend<D>, config: &FullScannerConfig) -> Result<Report, EngineError> {
+    let now_ms = backend.now_ms();
+    let mut report = Report::default();
+    forget_keys(backend, now_ms, &mut report).await;
+    forget_grants(backend, now_ms, &mut report).await?;
+    forget_spenders(backend, now_ms.saturating_sub(SPENT_LIFE_MS), &mut report).await?;
+    if config.scanner_filter.is_noop() {
+        let before_ms = now_ms.saturating_sub(stored_ms(config.retention.as_millis()));
+        forget_events(backend, before_ms, &mut report).await;
+        forget_completions(backend, before_ms, &mut report).await?;
+        forget_admissions(backend, before_ms, now_ms, &mut report).await;
+        forget_flows(backend, before_ms, &mut report).await?;
+    }
+    Ok(report)
+}
+
+/// Deletes page after page until one is not full or there were enough for one run.
+macro_rules! delete_pages {
+    ($report:expr, $backend:expr, $statement:ident, $params:expr) => {
+        for _ in 0..PAGES_PER_RUN {
+            if !forgot($report, unit!($backend, $statement, $params)) {
+                break;
+            }
+        }
+    };
+}
+
+/// Keys of usage reports, of suspensions and of creations whose time is over.
+async fn forget_keys<D: Dialect>(backend: &Backend<D>, now_ms: i64, report: &mut Report) {
+    for partition_key in D::counter_partitions(backend.partitions().num_budget_partitions) {
+        let params = || retention::RetentionUsageKeyDeleteParams { partition_key, now_ms, page_size: PAGE };
+        delete_pages!(report, backend, retention_usage_key_delete, params());
+    }
+    let created_before_ms = now_ms.saturating_sub(SUSPEND_KEY_LIFE_MS);
+    let params = || retention::RetentionSuspendKeyDeleteParams { created_before_ms, page_size: PAGE };
+    delete_pages!(report, backend, retention_suspend_key_delete, params());
+    let created_before_ms = now_ms.saturating_sub(IDEMPOTENCY_KEY_TTL_MS);
+    let params = || retention::RetentionIdempotencyKeyDeleteParams { created_before_ms, page_size: PAGE };
+    delete_pages!(report, backend, retention_idempotency_key_delete, params());
+}
+
+/// Events of outboxes and of worker instances from before a time.
+async fn forget_events<D: Dialect>(backend: &Backend<D>, before_ms: i64, report: &mut Report) {
+    let page_size = PAGE;
+    let params = || retention::RetentionLeaseEventDeleteParams { page_size, before_ms };
+    delete_pages!(report, backend, retention_lease_event_delete, params());
+    let params = || retention::RetentionSignalEventDeleteParams { page_size, before_ms };
+    delete_pages!(report, backend, retention_signal_event_delete, params());
+    let params = || retention::RetentionOperatorEventDeleteParams { page_size, before_ms };
+    delete_pages!(report, backend, retention_operator_event_delete, params());
+    for partition_key in D::counter_partitions(WORKER_PARTITIONS) {
+        let params = || retention::RetentionWorkerEventDeleteParams { partition_key, before_ms, page_size };
+        delete_pages!(report, backend, retention_worker_event_delete, params());
+    }
+}
+
+/// Completions from before a time that no flow still has to follow. Ids follow time closely enough that a page in
+/// which nothing is old is the last one.
+async fn forget_completions<D: Dialect>(
+    backend: &Backend<D>,
+    before_ms: i64,
+    report: &mut Report,
+) -> Result<(), EngineError> {
+    let mut after = 0;
+    for _ in 0..PAGES_PER_RUN {
+        let params = retention::RetentionCompletionListParams { after, page_size: PAGE };
+        let page = survey!(backend, retention_completion_list, params)?;
+        let Some(last) = page.last() else { break };
+        after = last.event_id;
+        let is_last = (page.len() as i64) < PAGE || page.iter().all(|row| row.occurred_at_ms >= before_ms);
+        let mut old: BTreeMap<i16, Vec<i64>> = BTreeMap::new();
+        for row in page {
+            let is_followed = row.dispatched_at_ms.is_some() || row.flow_id.is_none();
+            if is_followed && row.occurred_at_ms < before_ms {
+                old.entry(row.partition_key).or_default().push(row.event_id);
+            }
+        }
+        for (partition_key, event_ids) in old {
+            let params = retention::RetentionCompletionEventDeleteParams { partition_key, event_ids };
+            forgot(report, unit!(backend, retention_completion_event_delete, params));
+        }
+        if is_last {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// What was admitted under limits that only callers know: there is no policy whose upkeep would look at it, or one
+/// without a window.
+async fn forget_admissions<D: Dialect>(backend: &Backend<D>, before_ms: i64, now_ms: i64, report: &mut Report) {
+    for partition_key in D::counter_partitions(backend.partitions().num_quota_partitions) {
+        let params = || quota::QuotaStrayAdmittedDeleteParams { partition_key, now_ms, page_size: PAGE };
+        delete_pages!(report, backend, quota_stray_admitted_delete, params());
+        let params = || quota::QuotaStrayWindowDeleteParams { partition_key, before_ms, page_size: PAGE };
+        delete_pages!(report, backend, quota_stray_window_delete, params());
+    }
+}
+
+/// Grants that nobody used. An execution that was kept for the holder of one can be claimed again.
+async fn forget_grants<D: Dialect>(backend: &Backend<D>, now_ms: i64, report: &mut Report) -> Result<(), EngineError> {
+    let params = retention::RetentionGrantListParams { now_ms, page_size: PAGE };
+    for row in read!(backend, retention_grant_list, params)? {
+        report.count(withdraw(backend, row.partition_key, row.execution_id, row.grant_id, now_ms).await);
+    }
+    Ok(())
+}
+
+/// Withdraws a grant whose time is over; says whether it was still there and nobody held its execution.
+async fn withdraw<D: Dialect>(
+    backend: &Backend<D>,
+    partition_key: i16,
+    execution_id: Uuid,
+    grant_id: Vec<u8>,
+    now_ms: i64,
+) -> Result<bool, EngineError> {
+    let lock = retention::RetentionExecutionTryLockParams { partition_key, execution_id };
+    let delete = retention::RetentionGrantDeleteParams { partition_key, grant_id, now_ms };
+    let reopen = retention::RetentionClaimReopenParams { partition_key, execution_id };
+    transaction!(backend, "retention_grant_withdraw", [lock, delete, reopen], |conn| {
+        if conn.retention_execution_try_lock(lock).await?.is_none() {
+            let &retention::RetentionExecutionTryLockParams { partition_key, execution_id } = lock;
+            let params = retention::RetentionExecutionReadParams { partition_key, execution_id };
+            if conn.retention_execution_read(&params).await?.is_some() {
+                return Ok(false);
+            }
+        }
+        if conn.retention_grant_delete(delete).await? == 0 {
+            return Ok(false);
+        }
+        conn.retention_claim_reopen(reopen).await?;
+        Ok(true)
+    })
+}
+
+/// What executions spent that are not there: whoever reported it named one that never was, or reported too late.
+/// The budgets' counters stay.
+async fn forget_spenders<D: Dialect>(
+    backend: &Backend<D>,
+    before_ms: i64,
+    report: &mut Report,
+) -> Result<(), EngineError> {
+    for partition_key in D::counter_partitions(backend.partitions().num_budget_partitions) {
+        let mut after = String::new();
+        loop {
+            let params = retention::RetentionSpenderListParams { partition_key, before_ms, after, page_size: PAGE };
+            let spenders: Vec<String> =
+                read!(backend, retention_spender_list, params)?.into_iter().map(|row| row.execution_text).collect();
+            let Some(last) = spenders.last() else { break };
+            after = last.clone();
+            let executions = spenders.iter().map(|text| uuid(text)).collect::<Result<Vec<_>, _>>()?;
+            let params = retention::RetentionExecutionsFindParams { executions };
+            let living = survey!(backend, retention_executions_find, params)?;
+            let living: HashSet<Uuid> = living.into_iter().map(|row| row.execution_id).collect();
+            let mut gone = Vec::new();
+            for text in spenders {
+                if !living.contains(&uuid(&text)?) {
+                    gone.push(text);
+                }
+            }
+            let count = gone.len();
+            if count > 0 {
+                unit!(backend, trim_usage_delete, trim::TrimUsageDeleteParams { executions: gone })?;
+                report.processed = report.processed.saturating_add(u32::try_from(count).unwrap_or(u32::MAX)); // tidy: at most one page
+            }
+        }
+    }
+    Ok(())
+}
+
+fn uuid(text: &str) -> Result<Uuid, EngineError> {
+    Uuid::parse_str(text)
+        .map_err(|error| corruption(format!("ff_budget_usage_by_exec.execution_id: '{text}': {error}")))
+}
+
+/// Flows that are over and whose members were all forgotten, with their edges, groups, summaries and what was noted
+/// about cancelling them.
+async fn forget_flows<D: Dialect>(
+    backend: &Backend<D>,
+    before_ms: i64,
+    report: &mut Report,
+) -> Result<(), EngineError> {
+    let mut after = (i64::MIN, Uuid::nil());
+    loop {
+        let params = retention::RetentionFlowListParams {
+            before_ms,
+            after_created_at_ms: after.0,
+            after_flow_id: after.1,
+            page_size: PAGE,
+        };
+        let page = survey!(backend, retention_flow_list, params)?;
+        let Some(last) = page.last() else { return Ok(()) };
+        after = (last.created_at_ms, last.flow_id);
+        for row in page {
+            report.count(forget_flow(backend, row.partition_key, row.flow_id, before_ms).await);
+        }
+    }
+}
+
+/// Forgets one flow if it is over and has no member left; says whether it did.
+async fn forget_flow<D: Dialect>(
+    backend: &Backend<D>,
+    partition_key: i16,
+    flow_id: Uuid,
+    before_ms: i64,
+) -> Result<bool, EngineError> {
+    let lock = retention::RetentionFlowTryLockParams { partition_key, flow_id };
+    transaction!(backend, "retention_flow", [lock], |conn| {
+        let Some(flow) = conn.retention_flow_try_lock(lock).await? else { return Ok(false) };
+        let age = FlowAge {
+            public_flow_state: &flow.public_flow_state,
+            created_at_ms: flow.created_at_ms,
+            terminal_at_ms: flow.terminal_at_ms,
+            document: &flow.raw_fields,
+        };
+        if !age.is_over_since(before_ms) {
+            return Ok(false);
+        }
+        let &retention::RetentionFlowTryLockParams { partition_key, flow_id } = lock;
+        // Whoever joins locks the flow first, so a member that this read does not see will not come.
+        let member = retention::RetentionFlowMemberReadParams { partition_key, flow_id };
+        if conn.retention_flow_member_read(&member).await?.is_some() {
+            return Ok(false);
+        }
+        conn.retention_flow_edges_delete(&retention::RetentionFlowEdgesDeleteParams { partition_key, flow_id }).await?;
+        conn.retention_flow_groups_delete(&retention::RetentionFlowGroupsDeleteParams { partition_key, flow_id })
+            .await?;
+        conn.retention_flow_delete(&retention::RetentionFlowDeleteParams { partition_key, flow_id }).await?;
+        Ok(true)
+    })
+}
+
+/// Counts a page of deleted rows; says whether there may be another.
+fn forgot(report: &mut Report, deleted: Result<u64, EngineError>) -> bool {
+    match deleted {
+        Ok(deleted) => {
+            let deleted = u32::try_from(deleted).unwrap_or(u32::MAX); // tidy: a count of at most one page
+            report.processed = report.processed.saturating_add(deleted);
+            i64::from(deleted) == PAGE
+        }
+        Err(error) => {
+            report.count(Err(error));
+            false
+        }
+    }
+}

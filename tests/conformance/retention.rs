@@ -1,0 +1,266 @@
+//! What bounds every table: what served its time is forgotten, what lives stays.
+//!
+//! `docs/retention.md` names every table and says what bounds it; a table of the catalogue that it does not name fails
+//! here, and so does one that it names wrongly.
+
+use std::collections::BTreeMap;
+
+use ff_backend_sql::FullScannerConfig;
+use ff_core::backend::{CancelFlowPolicy, CancelFlowWait, ScannerFilter};
+use ff_core::contracts::{IdempotencyKey, RecordSpendArgs};
+use ff_core::policy::RoutingRequirements;
+use ff_core::types::{ExecutionId, FlowId};
+
+use crate::dependency::{edge, member, settled, succeed};
+use crate::flow::created as flow_created;
+use crate::harness::{Harness as Opened, Tables, id_in, on_every_database, uuid_of};
+use crate::suspend::suspended_with;
+use crate::{budget, every_method, flow_cancel, operator};
+
+const HOUR_MS: i64 = 60 * 60 * 1_000;
+const DAY_MS: i64 = 24 * HOUR_MS;
+
+/// How often the work of a day is done.
+const SHIFTS: i64 = 3;
+
+const SWEEPS: [&str; 20] = [
+    "attempt_timeout",
+    "budget_reconciler",
+    "budget_reset",
+    "cancel_reconciler",
+    "delayed_promoter",
+    "dependency",
+    "edge_cancel_dispatcher",
+    "edge_cancel_reconciler",
+    "execution_deadline",
+    "flow_projector",
+    "grant_expiry",
+    "growth",
+    "index_reconciler",
+    "lease_expiry",
+    "pending_wp_expiry",
+    "quota_reconciler",
+    "retention_trimmer",
+    "suspension_timeout",
+    "unblock",
+    "worker_registry_ttl_sweep",
+];
+
+/// What becomes of the rows of a table when nothing lives any more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Fate {
+    /// They are all forgotten.
+    Goes,
+    /// As `Goes`, but the work of the test does not always leave some.
+    Passes,
+    /// They belong to what callers and operators set up.
+    Stays,
+}
+
+/// The tables that the page lists.
+fn listed() -> BTreeMap<String, Fate> {
+    let page = include_str!("../../docs/retention.md");
+    let rows = page.lines().filter_map(|line| line.strip_prefix("| `"));
+    let tables = rows.map(|row| {
+        let (table, rest) = row.split_once('`').expect("a name");
+        let fate = match rest.split('|').nth(1).expect("a second column").trim() {
+            "goes" => Fate::Goes,
+            "passes" => Fate::Passes,
+            "stays" => Fate::Stays,
+            other => panic!("{table}: {other}"),
+        };
+        (table.to_owned(), fate)
+    });
+    tables.collect()
+}
+
+/// How many rows each table of the catalogue has.
+async fn sizes(h: &Opened) -> BTreeMap<String, i64> {
+    let catalogue = match h.tables() {
+        Tables::Sqlite(..) => "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'",
+        Tables::Postgres(_) => {
+            "SELECT CAST(c.relname AS text) FROM pg_class AS c
+              WHERE c.relkind IN ('r', 'p') AND NOT c.relispartition
+                AND c.relnamespace = (SELECT relnamespace FROM pg_class WHERE oid = 'ff_exec_core'::regclass)"
+        }
+    };
+    let mut sizes = BTreeMap::new();
+    for table in h.texts(catalogue).await {
+        let count = h.number(&format!("SELECT count(*) FROM {table}")).await;
+        sizes.insert(table, count);
+    }
+    sizes
+}
+
+async fn sweep_all(h: &Opened) {
+    for name in SWEEPS {
+        h.sweep(name).await;
+    }
+}
+
+/// What the calls of every method leave out: keys, and what an execution requires.
+async fn more_work(h: &Opened) {
+    every_method::empty_lane(h).await;
+    let key = format!("shift at {}", h.clock.now_ms());
+    suspended_with(h, |args| args.with_idempotency_key(IdempotencyKey::new(key.clone()))).await;
+    let budget = budget::created(h, &[("tokens", 100, 50)]).await;
+    let mut usage = budget::used(&[("tokens", 1)]);
+    usage.dedup_key = Some(key.clone());
+    h.backend.report_usage(&budget::garbage(), &budget, usage).await.expect("it is counted");
+    h.create_with(|args| {
+        args.idempotency_key = Some(key);
+        let required_capabilities = ["gpu".to_owned()].into();
+        let requirements = RoutingRequirements { required_capabilities, ..Default::default() };
+        args.policy.get_or_insert_default().routing_requirements = Some(requirements);
+    })
+    .await;
+}
+
+/// Ends whatever still lives.
+async fn end_everything(h: &Opened) {
+    let hex = match h.tables() {
+        Tables::Sqlite(..) => |column: &str| format!("lower(hex({column}))"),
+        Tables::Postgres(_) => |column: &str| format!("CAST({column} AS text)"),
+    };
+    let living = "FROM ff_exec_core WHERE lifecycle_phase NOT IN ('terminal', 'cancelled')";
+    for found in h.texts(&format!("SELECT partition_key || ' ' || {} {living}", hex("execution_id"))).await {
+        let (partition, uuid) = found.split_once(' ').expect("two words");
+        let uuid = uuid::Uuid::parse_str(uuid).expect("a uuid");
+        let id = ExecutionId::parse(&format!("{{fp:{partition}}}:{uuid}")).expect("an execution id");
+        h.backend.cancel_execution(operator::cancelling(&id)).await.expect("it is cancelled");
+    }
+    for flow in h.texts(&format!("SELECT {} FROM ff_flow_core", hex("flow_id"))).await {
+        let flow = FlowId(uuid::Uuid::parse_str(&flow).expect("a uuid"));
+        let cancelled = h.backend.cancel_flow(&flow, CancelFlowPolicy::CancelAll, CancelFlowWait::WaitIndefinite);
+        cancelled.await.expect("the flow is cancelled");
+    }
+    settled(h).await;
+}
+
+on_every_database! {
+    async fn after_the_work_of_a_day_no_table_holds_more_than_what_lives(h) {
+        let fates = listed();
+        let mut most: BTreeMap<String, i64> = BTreeMap::new();
+        for _ in 0..SHIFTS {
+            every_method::answers(&h).await;
+            more_work(&h).await;
+            for (table, size) in sizes(&h).await {
+                let seen = most.entry(table).or_default();
+                *seen = size.max(*seen);
+            }
+            sweep_all(&h).await;
+            h.pass_ms(DAY_MS / SHIFTS);
+        }
+        let unnamed: Vec<_> = most.keys().filter(|table| !fates.contains_key(*table)).collect();
+        assert!(unnamed.is_empty(), "docs/retention.md does not say what bounds {unnamed:?}");
+        let idle: Vec<_> = most.iter().filter(|(table, size)| fates[*table] == Fate::Goes && **size == 0).collect();
+        assert!(idle.is_empty(), "the work leaves nothing there, so this proves nothing of it: {idle:?}");
+        let unknown: Vec<_> = fates.keys().filter(|table| !most.contains_key(*table)).collect();
+        assert!(unknown.len() <= 4, "docs/retention.md names tables that are not there: {unknown:?}");
+
+        end_everything(&h).await;
+        sweep_all(&h).await;
+        let set_up = sizes(&h).await;
+        for days in [1, 1, 7, 30] {
+            h.pass_ms(days * DAY_MS + 1);
+            sweep_all(&h).await;
+        }
+        let left = sizes(&h).await;
+        let is_more = |table: &String, size: i64| match fates[table] {
+            Fate::Stays => size > set_up[table],
+            Fate::Goes | Fate::Passes => size > 0,
+        };
+        let more: Vec<_> = left.iter().filter(|(table, size)| is_more(table, **size)).collect();
+        assert!(more.is_empty(), "these tables only grow: {more:?}");
+    }
+
+    async fn the_key_of_a_creation_is_forgotten_with_its_day(h) {
+        let id = h.create_with(|args| args.idempotency_key = Some("key".to_owned())).await;
+        let keys = "SELECT count(*) FROM ff_idempotency_key";
+        h.pass_ms(DAY_MS - 1);
+        assert_eq!(h.sweep("growth").await, (0, 0));
+        h.pass_ms(1);
+        assert_eq!(h.sweep("growth").await, (1, 0));
+        assert_eq!(h.number(keys).await, 0);
+        assert_eq!(h.core(&id, "lifecycle_phase").await, "submitted");
+    }
+
+    async fn a_flow_goes_with_its_last_member_and_what_waits_for_members_stays(h) {
+        let (over, empty, open) = (flow_created(&h).await, flow_created(&h).await, flow_created(&h).await);
+        let (up, down) = (member(&h, &over).await, member(&h, &over).await);
+        edge(&h, &over, &up, &down).await;
+        let (living, done) = (member(&h, &open).await, member(&h, &open).await);
+        edge(&h, &open, &done, &living).await;
+        let (later, kept) = (member(&h, &open).await, member(&h, &open).await);
+        edge(&h, &open, &kept, &later).await;
+        for id in [&up, &down, &done, &kept, &later] {
+            succeed(&h, id).await;
+            settled(&h).await;
+        }
+        h.sweep("flow_projector").await;
+        h.pass_ms(DAY_MS);
+        for _ in 0..2 {
+            sweep_all(&h).await;
+            h.pass_ms(1);
+        }
+        let flows = async |table: &str| h.number(&format!("SELECT count(*) FROM {table}")).await;
+        assert_eq!(flows("ff_flow_core").await, 2, "the one that is over is gone");
+        for flow in [&empty, &open] {
+            assert!(h.backend.describe_flow(flow).await.unwrap().is_some());
+        }
+        assert_eq!(flows("ff_flow_summary").await, 1);
+        assert_eq!(flows("ff_edge").await, 1, "the edge to a member that is forgotten goes with it");
+        assert_eq!(flows("ff_edge_group").await, 1);
+        let joined = crate::flow::joined(&h, &over, &living).await.unwrap_err().to_string();
+        assert!(joined.contains("flow_not_found"), "{joined}");
+    }
+
+    async fn events_of_what_lives_on_are_forgotten_with_their_time(h) {
+        let (id, handle) = h.created_and_claimed().await;
+        h.backend.renew(&handle).await.unwrap();
+        let flow = flow_created(&h).await;
+        let joined = member(&h, &flow).await;
+        flow_cancel::header_cancelled(&h, &flow, "cancel_all").await;
+        settled(&h).await;
+        h.pass_ms(DAY_MS);
+        h.sweep("growth").await;
+        assert!(!h.lease_events(&id).await.is_empty(), "they are as old as the retention is long");
+        h.pass_ms(1);
+        let elsewhere = ScannerFilter::new().with_namespace("elsewhere");
+        let mut config = FullScannerConfig::default();
+        config.scanner_filter = elsewhere;
+        h.sweep_with("growth", &config).await;
+        assert!(!h.lease_events(&id).await.is_empty(), "others may want them longer");
+        h.sweep("growth").await;
+        assert!(h.lease_events(&id).await.is_empty());
+        assert!(h.completions(&joined).await.is_empty());
+        assert_eq!(h.number("SELECT count(*) FROM ff_operator_event").await, 0);
+        assert_eq!(h.core(&id, "lifecycle_phase").await, "active");
+    }
+
+    async fn a_completion_that_nobody_followed_outlives_the_retention(h) {
+        let (id, handle) = h.created_and_claimed().await;
+        h.backend.complete(&handle, None).await.unwrap();
+        let flow = h.of(&id).replace("execution_id = ", "flow_id = ");
+        h.alter(&format!("UPDATE ff_completion_event SET {flow} WHERE {}", h.of(&id))).await;
+        h.pass_ms(2 * DAY_MS);
+        h.sweep("growth").await;
+        assert_eq!(h.completions(&id).await.len(), 1);
+    }
+
+    async fn what_an_execution_spent_is_noted_for_as_long_as_it_lives(h) {
+        let budget = budget::created(&h, &[("tokens", 100, 50)]).await;
+        let (living, _) = h.created_and_claimed().await;
+        let absent = id_in(1);
+        for (id, key) in [(&living, "one"), (&absent, "two")] {
+            let spent = RecordSpendArgs::new(budget.clone(), id.clone(), [("tokens".to_owned(), 1)].into(), key);
+            h.backend.record_spend(spent).await.unwrap();
+        }
+        h.pass_ms(30 * DAY_MS);
+        h.sweep("growth").await;
+        assert_eq!(h.number("SELECT count(*) FROM ff_budget_usage_by_exec").await, 2);
+        h.pass_ms(1);
+        h.sweep("growth").await;
+        assert_eq!(h.texts("SELECT CAST(execution_id AS text) FROM ff_budget_usage_by_exec").await, [uuid_of(&living)]);
+    }
+}
