@@ -31,6 +31,7 @@ pub type PostgresBackend = Backend<crate::db::Postgres>;
 /// The FlowFabric storage backend on one dialect. Clones share everything.
 pub struct Backend<D: Dialect> {
     shared: Arc<Shared<D>>,
+    is_impatient: bool,
 }
 
 struct Shared<D: Dialect> {
@@ -38,6 +39,8 @@ struct Shared<D: Dialect> {
     sweeps: Sweeps,
     lifetime: Lifetime,
     db: Db<D>,
+    /// The same for sweeps.
+    impatient: Db<D>,
     clock: Clock,
     partitions: PartitionConfig,
     promotion: Promotion,
@@ -47,7 +50,7 @@ struct Shared<D: Dialect> {
 
 impl<D: Dialect> Clone for Backend<D> {
     fn clone(&self) -> Self {
-        Self { shared: Arc::clone(&self.shared) }
+        Self { shared: Arc::clone(&self.shared), is_impatient: self.is_impatient }
     }
 }
 
@@ -59,7 +62,7 @@ pub(crate) struct WeakBackend<D: Dialect> {
 impl<D: Dialect> WeakBackend<D> {
     /// The backend, while somebody holds it.
     pub(crate) fn upgrade(&self) -> Option<Backend<D>> {
-        self.shared.upgrade().map(|shared| Backend { shared })
+        self.shared.upgrade().map(|shared| Backend { shared, is_impatient: false })
     }
 }
 
@@ -74,8 +77,9 @@ impl<D: Dialect> Backend<D> {
     pub(crate) fn from_parts(db: Db<D>, clock: Clock, partitions: PartitionConfig) -> Self {
         let (sweeps, promotion, release) = (Sweeps::default(), Promotion::default(), Promotion::default());
         let (signing, lifetime) = (Signing::default(), Lifetime::default());
-        let shared = Shared { sweeps, lifetime, db, clock, partitions, promotion, release, signing };
-        let backend = Self { shared: Arc::new(shared) };
+        let impatient = db.impatient();
+        let shared = Shared { sweeps, lifetime, db, impatient, clock, partitions, promotion, release, signing };
+        let backend = Self { shared: Arc::new(shared), is_impatient: false };
         sweep::follow::start(&backend);
         backend
     }
@@ -83,6 +87,12 @@ impl<D: Dialect> Backend<D> {
     /// A handle that does not keep the backend alive.
     pub(crate) fn downgrade(&self) -> WeakBackend<D> {
         WeakBackend { shared: Arc::downgrade(&self.shared) }
+    }
+
+    /// The same backend for work that is one of many items and comes again: it waits for somebody's row for a moment
+    /// only, and answers `Contention(RetryExhausted)` then.
+    pub(crate) fn impatient(&self) -> Self {
+        Self { is_impatient: true, ..self.clone() }
     }
 
     /// The periodic work, where it is installed.
@@ -109,13 +119,22 @@ impl<D: Dialect> Backend<D> {
         Ok((report.processed, report.errors))
     }
 
+    /// Describes the transactions under way that write lease events, as the log does where one holds subscriptions up.
+    ///
+    /// # Errors
+    /// Those of the database.
+    #[doc(hidden)]
+    pub async fn lease_writers_for_test(&self) -> Result<Vec<String>, EngineError> {
+        self.db().holders(crate::db::Outbox::LeaseHistory).await
+    }
+
     /// What ends with the backend.
     pub(crate) fn lifetime(&self) -> &Lifetime {
         &self.shared.lifetime
     }
 
     pub(crate) fn db(&self) -> &Db<D> {
-        &self.shared.db
+        if self.is_impatient { &self.shared.impatient } else { &self.shared.db }
     }
 
     pub(crate) fn clock(&self) -> &Clock {

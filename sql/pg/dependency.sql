@@ -53,6 +53,16 @@ SELECT held.policy, held.success_count, held.fail_count, held.skip_count, held.r
    AND held.downstream_eid = :downstream_eid
    FOR UPDATE;
 
+-- Keeps a group that nobody else holds until the transaction ends. No row: there is none, or somebody holds it.
+-- name: dependency_group_try_lock :opt
+-- diverges(lock): SQLite has a single writer, so nobody else can hold it.
+SELECT held.downstream_eid
+  FROM ff_edge_group AS held
+ WHERE held.partition_key = :partition_key
+   AND held.flow_id = :flow_id
+   AND held.downstream_eid = :downstream_eid
+   FOR UPDATE SKIP LOCKED;
+
 -- Counts how the edges of a group stand.
 -- name: dependency_group_count :exec
 UPDATE ff_edge_group

@@ -68,3 +68,28 @@ SELECT DISTINCT held.virtualtransaction AS transaction_name
         OR held.relation IN (SELECT part.inhrelid
                                FROM pg_inherits AS part
                               WHERE part.inhparent = CAST(to_regclass(CAST(:outbox AS text)) AS oid)));
+
+-- Describes the transactions under way that write to an outbox, the oldest first, to whoever has to end one: a session
+-- by its number, program, address and state, a prepared transaction by its name.
+-- name: event_holders :many
+-- only: pg — SQLite has a single writer, so its events appear in the order of their ids.
+-- param: outbox text
+-- column: holder text
+SELECT CASE
+         WHEN found.pid IS NULL THEN 'a prepared transaction: see pg_prepared_xacts'
+         ELSE concat_ws(' ', 'session', CAST(found.pid AS text), NULLIF(busy.application_name, ''),
+                        CAST(busy.client_addr AS text), busy.state, 'since', CAST(busy.xact_start AS text))
+       END AS holder
+  FROM (SELECT DISTINCT held.pid
+          FROM pg_locks AS held
+         WHERE held.locktype = 'relation'
+           AND held.mode = 'RowExclusiveLock'
+           AND held.granted
+           AND held.database = (SELECT db.oid FROM pg_database AS db WHERE db.datname = current_database())
+           AND (held.relation = CAST(to_regclass(CAST(:outbox AS text)) AS oid)
+                OR held.relation IN (SELECT part.inhrelid
+                                       FROM pg_inherits AS part
+                                      WHERE part.inhparent = CAST(to_regclass(CAST(:outbox AS text)) AS oid)))) AS found
+  LEFT JOIN pg_stat_activity AS busy
+    ON busy.pid = found.pid
+ ORDER BY busy.xact_start;

@@ -80,6 +80,15 @@ SELECT core.lifecycle_phase, core.ownership_state, core.eligibility_state, core.
    AND core.execution_id = :execution_id
    FOR UPDATE;
 
+-- Keeps an execution that nobody else holds until the transaction ends. No row: there is none, or somebody holds it.
+-- name: execution_try_lock :opt
+-- diverges(lock): SQLite has a single writer, so nobody else can hold it.
+SELECT core.execution_id
+  FROM ff_exec_core AS core
+ WHERE core.partition_key = :partition_key
+   AND core.execution_id = :execution_id
+   FOR UPDATE SKIP LOCKED;
+
 -- Reads the public state as stored.
 -- name: execution_state_read :opt
 SELECT core.public_state

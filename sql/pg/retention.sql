@@ -54,22 +54,6 @@ UPDATE ff_exec_core AS core
                       AND other.execution_id = :execution_id
                       AND other.kind = 'claim');
 
--- Locks the execution that a grant is for, unless somebody holds it.
--- name: retention_execution_try_lock :opt
--- diverges(lock): SQLite has one writer; on Postgres a row that somebody holds is left for the next time.
-SELECT core.execution_id
-  FROM ff_exec_core AS core
- WHERE core.partition_key = :partition_key
-   AND core.execution_id = :execution_id
-   FOR UPDATE SKIP LOCKED;
-
--- Finds an execution, whoever holds it.
--- name: retention_execution_read :opt
-SELECT core.execution_id
-  FROM ff_exec_core AS core
- WHERE core.partition_key = :partition_key
-   AND core.execution_id = :execution_id;
-
 -- Forgets which executions callers' keys created before a time, the oldest first.
 -- name: retention_idempotency_key_delete :rows
 DELETE FROM ff_idempotency_key

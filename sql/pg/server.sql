@@ -19,3 +19,9 @@ SELECT CAST(current_setting('max_locks_per_transaction') AS bigint) AS locks;
 -- name: server_plan_once :exec
 -- only: pg — SQLite plans a statement when it is prepared.
 SELECT set_config('plan_cache_mode', 'force_generic_plan', true);
+
+-- Has the server look, while a statement runs or waits, whether its client is still there.
+-- name: server_watch_client :exec
+-- only: pg — SQLite runs in its client.
+-- param: interval text
+SELECT set_config('client_connection_check_interval', :interval, false);

@@ -51,6 +51,14 @@ SELECT edge.upstream_eid, edge.downstream_eid, edge.policy
    AND edge.flow_id = :flow_id
    AND edge.edge_id = :edge_id;
 
+-- Keeps an edge that nobody else holds until the transaction ends. No row: there is none, or somebody holds it.
+-- name: edge_try_lock :opt
+SELECT edge.edge_id
+  FROM ff_edge AS edge
+ WHERE edge.partition_key = :partition_key
+   AND edge.flow_id = :flow_id
+   AND edge.edge_id = :edge_id;
+
 -- Replaces an edge's document.
 -- name: edge_policy_write :exec
 UPDATE ff_edge

@@ -134,7 +134,7 @@ SELECT core.execution_id
    AND core.eligibility_state = 'pending_claim';
 
 -- Offers a granted execution to claims again when its grants have expired, and deletes them. No row: it is granted
--- no longer, or a grant is live.
+-- no longer, a grant is live, or somebody holds it, whom the sweep does not wait for.
 -- name: schedule_granted_release :opt
 WITH free AS (
   SELECT core.partition_key, core.execution_id

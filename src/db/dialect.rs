@@ -110,4 +110,7 @@ pub trait Store<D: Dialect>: Send + Sync + 'static {
     /// Names the transactions under way that write to an outbox. One that is not named and has drawn an event
     /// id before the call has ended, and a read that begins after the call sees what it committed.
     fn writers(&self, outbox: Outbox) -> impl Future<Output = Result<Vec<String>, EngineError>> + Send;
+
+    /// Describes the transactions under way that write to an outbox, the oldest first, to whoever has to end one.
+    fn holders(&self, outbox: Outbox) -> impl Future<Output = Result<Vec<String>, EngineError>> + Send;
 }

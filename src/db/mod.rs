@@ -54,6 +54,8 @@ mod notify;
 pub(crate) mod pg;
 #[cfg(feature = "sqlite")]
 mod readers;
+#[cfg(feature = "postgres")]
+pub(crate) mod session;
 #[cfg(feature = "sqlite")]
 pub(crate) mod sqlite;
 pub(crate) mod tx;
@@ -74,7 +76,7 @@ use dialect::Store;
 pub use pg::Postgres;
 #[cfg(feature = "sqlite")]
 pub use sqlite::Sqlite;
-use tx::{Kind, Operation, Surroundings};
+use tx::{Kind, Operation, Patience, Surroundings};
 pub use wake::OutboxEvent;
 pub(crate) use wake::{Interest, Outbox, StreamKey, Tail, Wakes};
 
@@ -82,11 +84,12 @@ pub(crate) use wake::{Interest, Outbox, StreamKey, Tail, Wakes};
 pub(crate) struct Db<D: Dialect> {
     store: Arc<D::Store>,
     around: Surroundings,
+    patience: Patience,
 }
 
 impl<D: Dialect> Clone for Db<D> {
     fn clone(&self) -> Self {
-        Self { store: Arc::clone(&self.store), around: self.around.clone() }
+        Self { store: Arc::clone(&self.store), around: self.around.clone(), patience: self.patience }
     }
 }
 
@@ -96,7 +99,17 @@ pub(crate) fn silent<P, T>(_: &P, _: &T, _: &mut Wakes) {}
 impl<D: Dialect> Db<D> {
     /// Joins the connections with the channels that their operations are told on.
     pub(crate) fn new(store: D::Store, around: Surroundings) -> Self {
-        Self { store: Arc::new(store), around }
+        Self { store: Arc::new(store), around, patience: Patience::Caller }
+    }
+
+    /// The same database for work that is one of many and comes again: what waits for somebody's row for more than
+    /// a moment answers `Contention(RetryExhausted)`.
+    pub(crate) fn impatient(&self) -> Self {
+        Self { patience: Patience::Sweep, ..self.clone() }
+    }
+
+    fn call<P, O, W>(&self, name: &'static str, kind: Kind, params: P, op: O, wakes: W) -> Call<P, O, W> {
+        Call { name, kind, patience: self.patience, params, op, wakes }
     }
 
     /// Reads, in one or more calls that need not see the same state.
@@ -106,7 +119,7 @@ impl<D: Dialect> Db<D> {
         T: Send + 'static,
         O: for<'a> Fn(&'a mut D::Connection, &'a P) -> BoxFuture<'a, Result<T, sqlx::Error>> + Send + Sync + 'static,
     {
-        self.store.run(Call { name, kind: Kind::Read, params, op, wakes: silent }).await
+        self.store.run(self.call(name, Kind::Read, params, op, silent)).await
     }
 
     /// Reads every partition, in one call.
@@ -116,7 +129,7 @@ impl<D: Dialect> Db<D> {
         T: Send + 'static,
         O: for<'a> Fn(&'a mut D::Connection, &'a P) -> BoxFuture<'a, Result<T, sqlx::Error>> + Send + Sync + 'static,
     {
-        self.store.run(Call { name, kind: Kind::Survey, params, op, wakes: silent }).await
+        self.store.run(self.call(name, Kind::Survey, params, op, silent)).await
     }
 
     /// Runs exactly one generated call that is atomic by itself.
@@ -133,7 +146,7 @@ impl<D: Dialect> Db<D> {
         O: for<'a> Fn(&'a mut D::Connection, &'a P) -> BoxFuture<'a, Result<T, sqlx::Error>> + Send + Sync + 'static,
         W: Fn(&P, &T, &mut Wakes) + Send + Sync + 'static,
     {
-        self.store.run(Call { name, kind: Kind::Unit, params, op, wakes }).await
+        self.store.run(self.call(name, Kind::Unit, params, op, wakes)).await
     }
 
     /// Runs several calls in one transaction, which rolls back when `op` answers with an error.
@@ -150,7 +163,7 @@ impl<D: Dialect> Db<D> {
         O: for<'a> Fn(&'a mut D::Connection, &'a P) -> BoxFuture<'a, Result<T, Abort>> + Send + Sync + 'static,
         W: Fn(&P, &T, &mut Wakes) + Send + Sync + 'static,
     {
-        self.store.run(Call { name, kind: Kind::Write, params, op, wakes }).await
+        self.store.run(self.call(name, Kind::Write, params, op, wakes)).await
     }
 
     /// Hears of the frames that are appended to a stream from here on, by any process.
@@ -181,6 +194,11 @@ impl<D: Dialect> Db<D> {
         self.store.writers(outbox).await
     }
 
+    /// Describes those transactions: see [`Store::holders`](dialect::Store::holders).
+    pub(crate) async fn holders(&self, outbox: Outbox) -> Result<Vec<String>, EngineError> {
+        self.store.holders(outbox).await
+    }
+
     /// The connections.
     pub(crate) fn store(&self) -> &D::Store {
         &self.store
@@ -196,6 +214,7 @@ impl<D: Dialect> Db<D> {
 struct Call<P, O, W> {
     name: &'static str,
     kind: Kind,
+    patience: Patience,
     params: P,
     op: O,
     wakes: W,
@@ -218,6 +237,10 @@ where
 
     fn kind(&self) -> Kind {
         self.kind
+    }
+
+    fn patience(&self) -> Patience {
+        self.patience
     }
 
     fn run<'a>(&'a self, connection: &'a mut D::Connection) -> BoxFuture<'a, Result<T, Abort>> {

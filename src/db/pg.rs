@@ -1,7 +1,11 @@
 //! Postgres: a pool, one statement per unit, messages between processes.
 //!
-//! This module opens connections, keeps them between operations ([`warm`](super::warm)), names the
-//! dialect, and says which errors are transient.
+//! This module names the dialect, says which errors are transient, and runs operations on connections, which
+//! [`session`](super::session) opens and [`warm`](super::warm) keeps between operations.
+//!
+//! A connection that the server ends, or whose server takes no writes any more, is closed. What was under way on it is
+//! done again on another one where it cannot have happened: a read, a transaction whose commit was not asked for, a
+//! statement that the server says it has not carried out.
 //!
 //! Every statement is planned for the values given, which reaches one partition at once and takes a
 //! tenth of a millisecond or two. Left to itself the server also makes a general plan of every statement
@@ -14,48 +18,31 @@
 //! single row, reads all that wait, and sorts them. Without bitmaps it reads the first row in the index's order.
 
 use std::ops::Range;
-use std::str::FromStr as _;
 use std::sync::Arc;
-use std::time::Duration;
 
 use ff_core::EngineError;
-use ff_core::backend::{BackendTag, PostgresConnection};
+use ff_core::backend::BackendTag;
 use ff_core::engine_error::ContentionKind;
 use ff_core::partition::{self, PartitionConfig};
 use ff_core::types::{BudgetId, FlowId, QuotaPolicyId};
 use sqlx::error::DatabaseError;
-use sqlx::postgres::{PgConnectOptions, PgConnection, PgPool, PgPoolOptions};
-use sqlx::{ConnectOptions as _, Connection as _};
+use sqlx::postgres::{PgConnection, PgPool};
 use tracing::Instrument as _;
 
 use super::dialect::{Dialect, Store, SubscriptionWords};
 use super::fault::Step;
 use super::listen::Listener;
 use super::notify::Notifier;
-use super::tx::{Attempts, Kind, Operation, Surroundings, span, survey, transact};
+use super::session::{is_gone, is_refused, is_spoilt, is_uncommitted};
+use super::tx::{Attempts, Kind, Operation, Patience, Surroundings, Unfinished, span, survey, transact};
 use super::wake::{Interest, Outbox, StreamKey};
 use super::warm::Warm;
 use crate::error::{Abort, transport};
-use crate::statements::event::EventWritersParams;
+use crate::statements::event::{EventHoldersParams, EventWritersParams};
 use crate::statements::pg_only;
 
-/// How many prepared statements a connection keeps: more than there are.
-const STATEMENT_CACHE: usize = 512;
-
-/// How long a pooled connection may have been idle before it is asked for a sign of life.
-const TRUSTED_IDLE: Duration = Duration::from_secs(1);
-
-/// The setting that keeps the notify triggers quiet on a connection, and its value.
-const WAKEUPS: (&str, &str) = ("ff_sql.wakeups", "after_commit");
-
-/// What every connection is set to: see the module's text; compiling plans never pays off for point statements.
-const SETTINGS: [(&str, &str); 5] = [
-    WAKEUPS,
-    ("plan_cache_mode", "force_custom_plan"),
-    ("constraint_exclusion", "off"),
-    ("enable_bitmapscan", "off"),
-    ("jit", "off"),
-];
+/// A wait for somebody's row or table that took longer than it may.
+const LOCK_NOT_AVAILABLE: &str = "55P03";
 
 /// What is said of bytes that are no cursor of an outbox.
 const FOREIGN_CURSOR: &str = "stream_subscribe: cursor does not belong to the Postgres backend";
@@ -89,7 +76,7 @@ impl Dialect for Postgres {
 
     fn is_transient(error: &sqlx::Error) -> bool {
         let code = error.as_database_error().and_then(DatabaseError::code);
-        matches!(code.as_deref(), Some("40001" | "40P01" | "55P03"))
+        matches!(code.as_deref(), Some("40001" | "40P01" | LOCK_NOT_AVAILABLE))
     }
 
     /// What the JSON functions refuse: a scalar where they need an object, and the codes of SQL/JSON.
@@ -140,32 +127,6 @@ fn fnv1a_64(bytes: &[u8]) -> u64 {
     bytes.iter().fold(OFFSET, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(PRIME))
 }
 
-/// Opens a pool whose connections leave wake-ups to this process.
-///
-/// # Errors
-/// The driver's error when the URL cannot be read or the server cannot be reached.
-pub(crate) async fn open_pool(config: &PostgresConnection) -> Result<PgPool, sqlx::Error> {
-    let options = PgConnectOptions::from_str(&config.url)?
-        .statement_cache_capacity(STATEMENT_CACHE)
-        .options(SETTINGS)
-        .disable_statement_logging();
-    PgPoolOptions::new()
-        .max_connections(config.max_connections)
-        .min_connections(config.min_connections)
-        .acquire_timeout(config.acquire_timeout)
-        .test_before_acquire(false)
-        .before_acquire(|connection, about| {
-            Box::pin(async move {
-                if about.idle_for > TRUSTED_IDLE && connection.ping().await.is_err() {
-                    return Ok(false);
-                }
-                Ok(true)
-            })
-        })
-        .connect_with(options)
-        .await
-}
-
 /// The connections to one database, and what carries wake-ups to and from it.
 pub struct PgStore {
     pool: PgPool,
@@ -192,33 +153,84 @@ pub(crate) fn courier(pool: &PgPool) -> Arc<Notifier> {
     Arc::new(Notifier::spawn(pool.clone()))
 }
 
+/// How a run of an operation ended.
+struct Run<T> {
+    ended: Result<T, Abort>,
+    /// Whether the connection was lost and nothing happened, so that another one may do it.
+    may_go_elsewhere: bool,
+}
+
 impl PgStore {
-    async fn once<O: Operation<Postgres>>(&self, operation: &O) -> Result<O::Answer, Abort> {
-        let mut connection = self.warm.take().await?;
-        let ended = match operation.kind() {
-            Kind::Write => transact(&self.around.faults, connection.get()?, operation).await,
-            Kind::Survey => survey(&self.around.faults, connection.get()?, operation).await,
-            Kind::Read | Kind::Unit => {
-                self.around.faults.check(Step::Run, operation.name())?;
-                self.around.faults.watch(operation.name(), operation.run(connection.get()?)).await
-            }
+    async fn once<O: Operation<Postgres>>(&self, operation: &O) -> Run<O::Answer> {
+        let mut connection = match self.warm.take().await {
+            Ok(connection) => connection,
+            Err(error) => return Run { ended: Err(error.into()), may_go_elsewhere: false },
         };
-        // A connection whose server answered, with rows or with an error, is good for the next operation.
-        // Any other is closed, also when nobody waits for the answer any more.
-        if matches!(&ended, Ok(_) | Err(Abort::Engine(_) | Abort::Driver(sqlx::Error::Database(_)))) {
-            connection.keep();
+        let ended = match connection.get() {
+            Ok(connection) => self.run_on(connection, operation).await,
+            Err(error) => Err(error.into()),
+        };
+        match ended {
+            Ok(answer) => {
+                connection.keep();
+                Run { ended: Ok(answer), may_go_elsewhere: false }
+            }
+            Err(Unfinished { abort: Abort::Driver(error), is_committing }) if is_gone(&error) => {
+                drop(connection);
+                self.warm.distrust();
+                let is_undone = match operation.kind() {
+                    Kind::Read | Kind::Survey => true,
+                    Kind::Unit if operation.patience() == Patience::Caller => is_refused(&error),
+                    Kind::Unit | Kind::Write => !is_committing || is_uncommitted(&error),
+                };
+                Run { ended: Err(Abort::Driver(error)), may_go_elsewhere: is_undone }
+            }
+            Err(Unfinished { abort, .. }) => {
+                // Dropped, a connection is closed, also when nobody waits for the answer any more.
+                if !matches!(&abort, Abort::Driver(error) if is_spoilt(error)) {
+                    connection.keep();
+                }
+                Run { ended: Err(abort), may_go_elsewhere: false }
+            }
         }
-        ended
     }
+
+    async fn run_on<O: Operation<Postgres>>(
+        &self,
+        connection: &mut PgConnection,
+        operation: &O,
+    ) -> Result<O::Answer, Unfinished> {
+        let faults = &self.around.faults;
+        match (operation.kind(), operation.patience()) {
+            (Kind::Write, _) | (Kind::Unit, Patience::Sweep) => transact(faults, connection, operation).await,
+            (Kind::Survey, _) => Ok(survey(faults, connection, operation).await?),
+            (Kind::Read, _) | (Kind::Unit, Patience::Caller) => {
+                faults.check(Step::Run, operation.name())?;
+                Ok(faults.watch(operation.name(), operation.run(connection)).await?)
+            }
+        }
+    }
+}
+
+/// Whether a sweep's wait for somebody's row is over.
+fn is_held(ended: &Abort) -> bool {
+    let Abort::Driver(error) = ended else { return false };
+    error.as_database_error().and_then(DatabaseError::code).is_some_and(|code| code == LOCK_NOT_AVAILABLE)
 }
 
 impl Store<Postgres> for PgStore {
     async fn run<O: Operation<Postgres>>(&self, operation: O) -> Result<O::Answer, EngineError> {
-        let span = span::<Postgres>(operation.name(), operation.kind());
+        let span = span::<Postgres>(operation.name(), operation.kind(), operation.patience());
         let mut attempts = Attempts::new();
         loop {
-            let ended = self.once(&operation).instrument(span.clone()).await;
-            if let Some(answer) = attempts.judge::<Postgres, O>(&self.around, &operation, ended).await {
+            let run = self.once(&operation).instrument(span.clone()).await;
+            if run.may_go_elsewhere && attempts.goes_on().await {
+                continue;
+            }
+            if operation.patience() == Patience::Sweep && run.ended.as_ref().is_err_and(is_held) {
+                return Err(EngineError::Contention(ContentionKind::RetryExhausted));
+            }
+            if let Some(answer) = attempts.judge::<Postgres, O>(&self.around, &operation, run.ended).await {
                 return answer;
             }
         }
@@ -244,6 +256,18 @@ impl Store<Postgres> for PgStore {
         };
         let rows = asked.await.map_err(transport::<Postgres>)?;
         Ok(rows.into_iter().map(|row| row.transaction_name).collect())
+    }
+
+    async fn holders(&self, outbox: Outbox) -> Result<Vec<String>, EngineError> {
+        let params = EventHoldersParams { outbox: outbox.table().to_owned() };
+        let asked = async {
+            let mut connection = self.warm.take().await?;
+            let rows = pg_only::event_holders(connection.get()?, &params).await?;
+            connection.keep();
+            Ok::<_, sqlx::Error>(rows)
+        };
+        let rows = asked.await.map_err(transport::<Postgres>)?;
+        Ok(rows.into_iter().map(|row| row.holder).collect())
     }
 }
 

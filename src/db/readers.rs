@@ -38,7 +38,7 @@ impl Readers {
 
     /// Runs a read, waiting for a free connection.
     pub(super) async fn run<O: Operation<Sqlite>>(&self, operation: O) -> Result<O::Answer, EngineError> {
-        let span = span::<Sqlite>(operation.name(), Kind::Read);
+        let span = span::<Sqlite>(operation.name(), Kind::Read, operation.patience());
         let mut attempts = Attempts::new();
         loop {
             let ended = self.once(&operation).instrument(span.clone()).await;

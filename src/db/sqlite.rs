@@ -283,6 +283,11 @@ impl Store<Sqlite> for SqliteStore {
     async fn writers(&self, _: Outbox) -> Result<Vec<String>, EngineError> {
         Ok(Vec::new())
     }
+
+    /// As [`writers`](Store::writers).
+    async fn holders(&self, _: Outbox) -> Result<Vec<String>, EngineError> {
+        Ok(Vec::new())
+    }
 }
 
 /// SQLite's code of an error, without what extends it.

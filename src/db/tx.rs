@@ -44,6 +44,15 @@ pub enum Kind {
     Write,
 }
 
+/// How long an operation waits for rows that somebody else holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Patience {
+    /// As long as the connection is set to, and then again.
+    Caller,
+    /// A moment, once: it is one of many, and comes again.
+    Sweep,
+}
+
 /// Something to run through the door.
 pub trait Operation<D: Dialect>: Send + Sync + 'static {
     /// What it answers.
@@ -54,6 +63,9 @@ pub trait Operation<D: Dialect>: Send + Sync + 'static {
 
     /// What it needs.
     fn kind(&self) -> Kind;
+
+    /// How long it waits for others.
+    fn patience(&self) -> Patience;
 
     /// Runs it once.
     fn run<'a>(&'a self, connection: &'a mut D::Connection) -> BoxFuture<'a, Result<Self::Answer, Abort>>;
@@ -93,6 +105,17 @@ impl Attempts {
         Self { made: 0 }
     }
 
+    /// Counts an attempt that another connection may do again, and waits before the next; false after the last.
+    #[cfg(feature = "postgres")]
+    pub(super) async fn goes_on(&mut self) -> bool {
+        if self.made + 1 == MAX_ATTEMPTS {
+            return false;
+        }
+        self.made += 1;
+        tokio::time::sleep(pause_after(self.made)).await;
+        true
+    }
+
     /// Judges how an attempt ended: tells the wake-ups of a success, or waits before the next attempt and
     /// answers `None`.
     pub(super) async fn judge<D: Dialect, O: Operation<D>>(
@@ -110,7 +133,7 @@ impl Attempts {
                 Some(Ok(answer))
             }
             Err(Abort::Driver(error)) if D::is_transient(&error) => {
-                if self.made == MAX_ATTEMPTS {
+                if self.made >= MAX_ATTEMPTS {
                     return Some(Err(D::exhausted(error)));
                 }
                 tokio::time::sleep(pause_after(self.made)).await;
@@ -121,28 +144,59 @@ impl Attempts {
     }
 }
 
+/// The begin of a write. The isolation is named, because the connection may be of a pool that somebody else made.
+#[cfg(feature = "postgres")]
+const BEGIN: &str = "BEGIN ISOLATION LEVEL READ COMMITTED";
+
+/// The same for one that waits for rows no longer than a moment.
+#[cfg(feature = "postgres")]
+const BEGIN_IMPATIENTLY: &str = "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL lock_timeout = '1s'";
+
+/// A write that did not come to its end.
+#[cfg(feature = "postgres")]
+pub(super) struct Unfinished {
+    pub(super) abort: Abort,
+    /// Whether its commit was asked for, so that it may have happened.
+    pub(super) is_committing: bool,
+}
+
+#[cfg(feature = "postgres")]
+impl<E: Into<Abort>> From<E> for Unfinished {
+    fn from(error: E) -> Self {
+        Self { abort: error.into(), is_committing: false }
+    }
+}
+
 /// Runs a write once, in a transaction of its own.
 #[cfg(feature = "postgres")]
 pub(super) async fn transact<O: Operation<super::Postgres>>(
     faults: &Faults,
     connection: &mut sqlx::PgConnection,
     operation: &O,
-) -> Result<O::Answer, Abort> {
+) -> Result<O::Answer, Unfinished> {
     use super::fault::Step;
     use sqlx::Connection as _;
 
     faults.check(Step::Begin, operation.name())?;
-    let mut transaction = connection.begin().await?;
+    let begin = match operation.patience() {
+        Patience::Caller => BEGIN,
+        Patience::Sweep => BEGIN_IMPATIENTLY,
+    };
+    let mut transaction = connection.begin_with(begin).await?;
     faults.check(Step::Run, operation.name())?;
     match faults.watch(operation.name(), operation.run(&mut transaction)).await {
         Ok(answer) => {
             faults.check(Step::Commit, operation.name())?;
-            transaction.commit().await?;
-            Ok(answer)
+            match transaction.commit().await {
+                Ok(()) => Ok(answer),
+                Err(error) => Err(Unfinished { abort: error.into(), is_committing: true }),
+            }
         }
+        // There is nobody to roll it back with; closing the connection does.
+        Err(Abort::Driver(error)) if super::session::is_gone(&error) => Err(error.into()),
         Err(abort) => {
             transaction.rollback().await?;
-            Err(abort)
+            Err(abort.into())
         }
     }
 }
@@ -167,8 +221,8 @@ pub(super) async fn survey<O: Operation<super::Postgres>>(
 }
 
 /// The span that an operation runs in.
-pub(super) fn span<D: Dialect>(name: &'static str, kind: Kind) -> tracing::Span {
-    tracing::debug_span!("db", operation = name, ?kind, dialect = D::LABEL)
+pub(super) fn span<D: Dialect>(name: &'static str, kind: Kind, patience: Patience) -> tracing::Span {
+    tracing::debug_span!("db", operation = name, ?kind, ?patience, dialect = D::LABEL)
 }
 
 #[cfg(all(test, feature = "sqlite"))]

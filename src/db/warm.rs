@@ -12,6 +12,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use sqlx::Connection as _;
 use sqlx::PgPool;
 use sqlx::pool::PoolConnection;
 use sqlx::postgres::{PgConnection, Postgres};
@@ -20,17 +21,30 @@ use tokio::sync::{Notify, oneshot};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
+use super::session::TRUSTED_IDLE;
+
 /// How long a connection waits for the next operation.
 const IDLE: Duration = Duration::from_millis(100);
 
 /// How long a connection stays away from the pool however busy it is.
 const AWAY: Duration = Duration::from_millis(500);
 
-/// A connection, and since when it has been away from the pool.
+/// A connection, and since when it has been away from the pool. It goes back in a task, and whoever drops it, an
+/// operation's future or the backend, may do so where no runtime is; so it brings the one that it came from.
 struct Kept {
-    connection: PoolConnection<Postgres>,
+    connection: Option<PoolConnection<Postgres>>,
+    runtime: Handle,
     away_since: Instant,
     idle_since: Instant,
+}
+
+impl Drop for Kept {
+    fn drop(&mut self) {
+        if let Some(connection) = self.connection.take() {
+            let _entered = self.runtime.enter();
+            drop(connection);
+        }
+    }
 }
 
 #[derive(Default)]
@@ -39,6 +53,8 @@ struct State {
     waiting: VecDeque<oneshot::Sender<Result<Kept, sqlx::Error>>>,
     /// How many connections are being taken from the pool.
     opening: usize,
+    /// When a session was last found to be gone.
+    lost_at: Option<Instant>,
 }
 
 struct Shared {
@@ -76,10 +92,15 @@ impl Opener {
     async fn open(mut self, pool: PgPool) {
         loop {
             let error = match pool.acquire().await {
-                Ok(connection) => {
+                Ok(mut connection) => {
+                    if self.is_doubtful() && connection.ping().await.is_err() {
+                        connection.close_on_drop();
+                        continue;
+                    }
                     self.leave();
-                    let now = Instant::now();
-                    return self.shared.give(Kept { connection, away_since: now, idle_since: now });
+                    let (runtime, now) = (Handle::current(), Instant::now());
+                    let connection = Some(connection);
+                    return self.shared.give(Kept { connection, runtime, away_since: now, idle_since: now });
                 }
                 Err(error) => error,
             };
@@ -93,6 +114,11 @@ impl Opener {
                 return;
             }
         }
+    }
+
+    /// Whether a session was lost while the pool trusted those that it has.
+    fn is_doubtful(&self) -> bool {
+        self.shared.state().lost_at.is_some_and(|lost_at| lost_at.elapsed() < TRUSTED_IDLE)
     }
 
     fn leave(&mut self) {
@@ -163,8 +189,22 @@ impl Warm {
         }
     }
 
+    /// Closes what is kept, and has the connections of the pool asked for a sign of life for a while: a session is
+    /// gone, and what ended it may have ended the others.
+    pub(super) fn distrust(&self) {
+        let mut state = self.shared.state();
+        state.lost_at = Some(Instant::now());
+        let free = std::mem::take(&mut state.free);
+        drop(state);
+        for mut kept in free {
+            if let Some(connection) = &mut kept.connection {
+                connection.close_on_drop();
+            }
+        }
+    }
+
     fn in_use(&self, kept: Kept) -> InUse<'_> {
-        InUse { connection: Some(kept.connection), away_since: kept.away_since, home: self }
+        InUse { kept: Some(kept), home: self }
     }
 }
 
@@ -173,44 +213,41 @@ impl Drop for Warm {
         self.reaper.abort();
         let mut state = self.shared.state();
         state.waiting.clear();
-        for kept in state.free.drain(..) {
-            // A connection goes back to its pool in a task, and a backend may outlive its runtime. Then the
-            // connection is closed instead.
-            if Handle::try_current().is_err() {
-                drop(kept.connection.detach());
-            }
-        }
+        state.free.clear();
     }
 }
 
 /// A connection in use. Dropped, it is closed: nobody knows what is under way on it. A begin that was given up, for
 /// one, leaves a transaction open that the driver does not count, so the pool would hand it out as clean.
 pub(super) struct InUse<'a> {
-    connection: Option<PoolConnection<Postgres>>,
-    away_since: Instant,
+    kept: Option<Kept>,
     home: &'a Warm,
 }
 
 impl InUse<'_> {
     pub(super) fn get(&mut self) -> Result<&mut PgConnection, sqlx::Error> {
-        self.connection.as_deref_mut().ok_or(sqlx::Error::WorkerCrashed)
+        let connection = self.kept.as_mut().and_then(|kept| kept.connection.as_deref_mut());
+        connection.ok_or(sqlx::Error::WorkerCrashed)
     }
 
     /// Keeps the connection for the next operation, or gives it back to the pool when it was away for long. Nothing
     /// may be under way on it.
     pub(super) fn keep(mut self) {
-        if let Some(connection) = self.connection.take()
-            && self.away_since.elapsed() < AWAY
+        if let Some(mut kept) = self.kept.take()
+            && kept.away_since.elapsed() < AWAY
             && !self.home.pool.is_closed()
         {
-            self.home.shared.give(Kept { connection, away_since: self.away_since, idle_since: Instant::now() });
+            kept.idle_since = Instant::now();
+            self.home.shared.give(kept);
         }
     }
 }
 
 impl Drop for InUse<'_> {
     fn drop(&mut self) {
-        if let Some(mut connection) = self.connection.take() {
+        if let Some(mut kept) = self.kept.take()
+            && let Some(connection) = &mut kept.connection
+        {
             connection.close_on_drop();
         }
     }

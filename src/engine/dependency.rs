@@ -19,6 +19,7 @@ use crate::backend::Backend;
 use crate::db::Dialect;
 use crate::engine::hop::{Hop, HopState, Hopped, hop_on};
 use crate::engine::policy::dependency::Ended;
+use crate::engine::seize::{Taking, is_held};
 use crate::error::{Abort, unreadable};
 use crate::model::id::{ExecKey, corruption, exec_key, execution_id, invalid_input, partition_key};
 use crate::model::{document, edge as stored};
@@ -43,11 +44,12 @@ pub(crate) enum Followed {
 /// completion is noted as followed. Repeating it changes nothing and answers [`Followed::NoOp`].
 ///
 /// # Errors
-/// The first error of a hop, after the other edges were followed; the completion then counts as forgotten.
+/// The first error of a hop, one that says more than that somebody holds a row if there is one, after the other edges were followed; the completion then counts as forgotten.
 pub(crate) async fn follow<D: Dialect>(
     backend: &Backend<D>,
     partition_key: i16,
     event_id: i64,
+    taking: Taking,
 ) -> Result<Followed, EngineError> {
     let params = dependency::DependencyCompletionReadParams { partition_key, event_id };
     let found = read!(backend, dependency_completion_read, params)?;
@@ -56,7 +58,8 @@ pub(crate) async fn follow<D: Dialect>(
     };
     let edges = match (completion.flow_id, Ended::from_outcome(&completion.outcome)) {
         (Some(flow_id), Some(ended)) => {
-            hop_everywhere(backend, partition_key, flow_id, completion.execution_id, ended).await?
+            let upstream = ExecKey { partition_key, execution_id: completion.execution_id };
+            hop_everywhere(backend, flow_id, upstream, ended, taking).await?
         }
         _ => 0,
     };
@@ -76,7 +79,7 @@ pub(crate) async fn follow_member<D: Dialect>(
 ) -> Result<Followed, EngineError> {
     let params = dependency::DependencyCompletionReadParams { partition_key, event_id };
     match read!(backend, dependency_completion_read, params)?.and_then(|completion| completion.flow_id) {
-        Some(_) => follow(backend, partition_key, event_id).await,
+        Some(_) => follow(backend, partition_key, event_id, Taking::Waits).await,
         None => Ok(Followed::NoOp),
     }
 }
@@ -84,18 +87,21 @@ pub(crate) async fn follow_member<D: Dialect>(
 /// Follows every edge that leaves an execution and answers how many there are.
 async fn hop_everywhere<D: Dialect>(
     backend: &Backend<D>,
-    partition_key: i16,
     flow_id: Uuid,
-    upstream: Uuid,
+    upstream: ExecKey,
     ended: Ended,
+    taking: Taking,
 ) -> Result<usize, EngineError> {
-    let params = edge::EdgeListOutgoingParams { partition_key, flow_id, node: upstream };
+    let ExecKey { partition_key, execution_id } = upstream;
+    let params = edge::EdgeListOutgoingParams { partition_key, flow_id, node: execution_id };
     let edges = read!(backend, edge_list_outgoing, params)?;
     let mut failed = None;
     for row in &edges {
-        let hop = Hop { partition_key, flow_id, edge_id: row.edge_id, ended, now_ms: backend.now_ms() };
-        if let Err(error) = hop_once(backend, hop).await {
-            failed.get_or_insert(error);
+        let hop = Hop { partition_key, flow_id, edge_id: row.edge_id, ended, now_ms: backend.now_ms(), taking };
+        if let Err(error) = hop_once(backend, hop).await
+            && failed.as_ref().is_none_or(is_held)
+        {
+            failed = Some(error);
         }
     }
     match failed {
@@ -133,7 +139,7 @@ pub(crate) async fn cascade<D: Dialect>(
     let Some(found) = found else {
         return Ok(CascadeOutcome::async_dispatched(0));
     };
-    match follow(backend, partition_key, found.event_id).await? {
+    match follow(backend, partition_key, found.event_id, Taking::Waits).await? {
         Followed::NoOp => Ok(CascadeOutcome::async_dispatched(0)),
         Followed::Edges(edges) => Ok(CascadeOutcome::async_dispatched(edges)),
     }
@@ -158,7 +164,14 @@ pub(crate) async fn resolve<D: Dialect>(
     };
     let (partition_key, flow_id) = (backend.flow_partition(&args.flow_id), args.flow_id.0);
     let resolving = Resolving {
-        hop: Hop { partition_key, flow_id, edge_id: args.edge_id.0, ended, now_ms: args.now.0 },
+        hop: Hop {
+            partition_key,
+            flow_id,
+            edge_id: args.edge_id.0,
+            ended,
+            now_ms: args.now.0,
+            taking: Taking::Waits,
+        },
         upstream_eid: exec_key(&args.upstream_execution_id)?.execution_id,
         downstream_eid: exec_key(&args.downstream_execution_id)?.execution_id,
     };
@@ -255,7 +268,7 @@ pub(crate) async fn follow_forgotten<D: Dialect>(
                     continue;
                 }
             }
-            let followed = follow(backend, row.partition_key, row.event_id).await;
+            let followed = follow(backend, row.partition_key, row.event_id, Taking::Seizes).await;
             report.count(followed.map(|followed| matches!(followed, Followed::Edges(_))));
         }
         let page_full = i64::try_from(page.len()).is_ok_and(|rows| rows == FORGOTTEN_BATCH);

@@ -11,7 +11,8 @@
 //! Each operation locks the execution, judges again whether it is due, and does nothing when it is not, so
 //! repeating one is harmless and several processes may sweep one database. Asked for one execution it does
 //! what its name says. The sweeps divide the leases that ran out among themselves: where the policy has a
-//! retry policy or an attempt timeout the attempt ends, everywhere else the next worker continues it.
+//! retry policy or an attempt timeout the attempt ends, everywhere else the next worker continues it. They leave
+//! executions that somebody holds to their next run.
 
 use ff_core::backend::ScannerFilter;
 use ff_core::engine_backend::{ExpirePhase, ReconcileCounts};
@@ -23,6 +24,7 @@ use uuid::Uuid;
 use crate::backend::Backend;
 use crate::db::{Dialect, Wakes};
 use crate::engine::policy::expiry::{ends_attempts, may_follow, passes, wakes_at_ms};
+use crate::engine::seize::{self, Seized, Taking};
 use crate::engine::{resume, waitpoint};
 use crate::error::Abort;
 use crate::model::document;
@@ -255,7 +257,7 @@ pub(crate) async fn sweep_suspensions<D: Dialect>(
         suspension_due_list(suspension::SuspensionDueListParams, after_timeout_at_ms < timeout_at_ms),
         |row, key, _now_ms| {
             let is_meant = passes(&config.scanner_filter, &row.raw_fields);
-            if is_meant { resume::expire_due(backend, key).await } else { Ok(false) }
+            if is_meant { resume::expire_due(backend, key, Taking::Seizes).await } else { Ok(false) }
         }
     )
 }
@@ -276,7 +278,7 @@ pub(crate) async fn sweep_waitpoints<D: Dialect>(
         |row, now_ms| {
             let is_meant = passes(&config.scanner_filter, &row.raw_fields);
             if is_meant {
-                waitpoint::close_due(backend, row.partition_key, row.waitpoint_id, now_ms).await
+                waitpoint::close_due(backend, row.partition_key, row.waitpoint_id, now_ms, Taking::Seizes).await
             } else {
                 Ok(false)
             }
@@ -330,6 +332,17 @@ impl Due {
 
     fn is_swept(&self) -> bool {
         matches!(self.asked_by, Asker::Sweep(_))
+    }
+
+    /// Locks the execution, if the asker means it. A sweep leaves one alone that somebody else holds.
+    async fn lock<D: Dialect>(
+        &self,
+        conn: &mut D::Connection,
+    ) -> Result<Option<expiry::ExpiryExecutionLockRow>, Abort> {
+        if self.is_swept() && seize::execution::<D>(conn, self.key).await? != Seized::Taken {
+            return Ok(None);
+        }
+        Ok(lock::<D>(conn, self.key).await?.filter(|core| self.is_meant(core)))
     }
 }
 
@@ -442,9 +455,7 @@ async fn pass_deadline<D: Dialect>(backend: &Backend<D>, due: Due) -> Result<boo
 
 async fn pass_deadline_on<D: Dialect>(conn: &mut D::Connection, due: &Due) -> Result<Written, Abort> {
     let key = due.key;
-    let Some(core) = lock::<D>(conn, key).await?.filter(|core| due.is_meant(core)) else {
-        return Ok(Written::default());
-    };
+    let Some(core) = due.lock::<D>(conn).await? else { return Ok(Written::default()) };
     // While an execution is delayed its deadline column says when it wakes up.
     let is_open = !has_ended(&core.lifecycle_phase) && core.eligibility_state != "not_eligible_until_time";
     if !is_open || core.deadline_at_ms.is_none_or(|deadline_ms| deadline_ms >= due.now_ms) {
@@ -481,9 +492,7 @@ async fn expired<D: Dialect>(
     conn: &mut D::Connection,
     due: &Due,
 ) -> Result<Option<(expiry::ExpiryExecutionLockRow, i32)>, Abort> {
-    let Some(core) = lock::<D>(conn, due.key).await?.filter(|core| due.is_meant(core)) else {
-        return Ok(None);
-    };
+    let Some(core) = due.lock::<D>(conn).await? else { return Ok(None) };
     let params = expiry::ExpiryAttemptDueParams {
         partition_key: due.key.partition_key,
         execution_id: due.key.execution_id,

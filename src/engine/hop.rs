@@ -11,6 +11,7 @@ use crate::engine::policy::dependency::{
     Ended, Release, cancels_remaining, counted, depends_on_total, ended_edges, is_unclaimed, release, with_edges,
 };
 use crate::engine::policy::group::Counts;
+use crate::engine::seize::{self, Seized, Taking};
 use crate::engine::sibling::{self, GroupKey};
 use crate::error::{Abort, unreadable};
 use crate::model::id::{ExecKey, corruption};
@@ -26,6 +27,7 @@ pub(crate) struct Hop {
     pub(crate) edge_id: Uuid,
     pub(crate) ended: Ended,
     pub(crate) now_ms: i64,
+    pub(crate) taking: Taking,
 }
 
 /// What a hop did.
@@ -73,7 +75,10 @@ impl Events {
 
 /// Counts an edge whose upstream execution has ended, and does what that decides. Safe to repeat.
 pub(crate) async fn hop_on<D: Dialect>(conn: &mut D::Connection, hop: &Hop) -> Result<Hopped, Abort> {
-    let Hop { partition_key, flow_id, edge_id, ended, now_ms } = *hop;
+    let Hop { partition_key, flow_id, edge_id, ended, now_ms, taking } = *hop;
+    if taking == Taking::Seizes && seize::edge::<D>(conn, partition_key, flow_id, edge_id).await? == Seized::Held {
+        return Err(seize::held());
+    }
     let params = edge::EdgeLockParams { partition_key, flow_id, edge_id };
     let found = conn.edge_lock(&params).await.map_err(|error| unreadable("ff_edge.policy", error))?;
     let Some(found) = found.filter(|found| stored::is_awaited(&found.policy)) else {
@@ -83,6 +88,9 @@ pub(crate) async fn hop_on<D: Dialect>(conn: &mut D::Connection, hop: &Hop) -> R
         return Ok(Hopped { state: HopState::AlreadyCounted, events: Events::default() });
     }
     let key = GroupKey { partition_key, flow_id, downstream_eid: found.downstream_eid };
+    if taking == Taking::Seizes && seize::group::<D>(conn, key).await? == Seized::Held {
+        return Err(seize::held());
+    }
     let Some(group) = Group::lock::<D>(conn, key).await? else {
         return Ok(Hopped::default());
     };
@@ -176,7 +184,7 @@ struct Turn {
 impl Turn {
     /// Does what the edge decided. Only the edge that decides a group acts; later ones are counted.
     async fn take<D: Dialect>(&mut self, conn: &mut D::Connection, passes_data: bool) -> Result<Events, Abort> {
-        let Hop { partition_key, flow_id, ended, now_ms, .. } = self.hop;
+        let Hop { partition_key, flow_id, ended, now_ms, taking, .. } = self.hop;
         if self.group.state::<D>(conn, self.group.counts).await? != EdgeGroupState::Pending {
             return Ok(Events::default());
         }
@@ -186,6 +194,9 @@ impl Turn {
             return Ok(Events::default());
         }
         let key = ExecKey { partition_key, execution_id: self.group.key.downstream_eid };
+        if taking == Taking::Seizes && seize::execution::<D>(conn, key).await? == Seized::Held {
+            return Err(seize::held());
+        }
         let child = lock_child::<D>(conn, key).await?;
         if let Some(child) = &child {
             if passes_data && is_unclaimed(&child.lifecycle_phase, &child.ownership_state) {
@@ -392,5 +403,6 @@ pub(crate) async fn catch_up_on<D: Dialect>(
     let last = conn.attempt_running_read(&params).await?;
     let outcome = last.as_ref().and_then(|last| last.outcome.as_deref());
     let ended = Ended::from_states(&row.public_state, outcome);
-    hop_on::<D>(conn, &Hop { partition_key, flow_id, edge_id, ended, now_ms }).await.map(Some)
+    let taking = Taking::Waits;
+    hop_on::<D>(conn, &Hop { partition_key, flow_id, edge_id, ended, now_ms, taking }).await.map(Some)
 }

@@ -35,6 +35,7 @@
 //! | `dependency` | `cascade_completion`, `resolve_dependency`, following completions as they happen and those that were forgotten |
 //! | `hop` | the one step of following: an edge is counted, its group decided |
 //! | `sibling` | `drain_sibling_cancel_group`, `reconcile_sibling_cancel_group`, cancelling what a satisfied group no longer needs |
+//! | `seize` | the locks of sweeps, which wait for nobody |
 //! | `policy/` | decisions without a database: retries, reclaims, resume conditions, timeouts, append rates, dependency groups, the ages of flows |
 //!
 //! There is no SQL here, no transaction except through [`crate::db::Db`], and nothing that asks which
@@ -170,6 +171,7 @@ pub(crate) mod resume;
 pub(crate) mod retention;
 pub(crate) mod schedule;
 pub(crate) mod secret;
+pub(crate) mod seize;
 pub(crate) mod server;
 pub(crate) mod sibling;
 pub(crate) mod signal;

@@ -18,6 +18,7 @@ use crate::engine::give_back::Answered;
 use crate::engine::lease::{Granted, attempt_number};
 use crate::engine::policy::give_back::Before;
 use crate::engine::policy::timeout::{Ending, Timeout, after_timeout};
+use crate::engine::seize::{self, Seized, Taking};
 use crate::error::Abort;
 use crate::model::given::stored_ms;
 use crate::model::id::{ExecKey, attempt_id, exec_key, partition_key, reject_nul};
@@ -167,7 +168,7 @@ pub(crate) async fn expire<D: Dialect>(
     id: &ExecutionId,
 ) -> Result<(), EngineError> {
     let key = ExecKey { partition_key: partition_key(partition.index)?, execution_id: exec_key(id)?.execution_id };
-    expire_due(backend, key).await.map(drop)
+    expire_due(backend, key, Taking::Waits).await.map(drop)
 }
 
 /// Applies the timeout of a suspension, if its time has passed by our clock.
@@ -175,13 +176,22 @@ pub(crate) async fn expire<D: Dialect>(
 /// Precondition: none; what is not due is left alone. Effect: as the suspension asked for, the execution ends
 /// or becomes resumable; a completion is written. Repeating it does nothing. A suspension that is over only
 /// loses its timeout. Says whether the timeout was applied.
-pub(crate) async fn expire_due<D: Dialect>(backend: &Backend<D>, key: ExecKey) -> Result<bool, EngineError> {
+pub(crate) async fn expire_due<D: Dialect>(
+    backend: &Backend<D>,
+    key: ExecKey,
+    taking: Taking,
+) -> Result<bool, EngineError> {
     let now_ms = backend.now_ms();
     let completed = transaction!(
         backend,
         "suspension_expire",
-        [key, now_ms],
-        |conn| { expire_on::<D>(conn, *key, *now_ms).await },
+        [key, now_ms, taking],
+        |conn| {
+            if *taking == Taking::Seizes && seize::execution::<D>(conn, *key).await? != Seized::Taken {
+                return Ok(None);
+            }
+            expire_on::<D>(conn, *key, *now_ms).await
+        },
         |completion_event_id, wakes| {
             if let Some(event_id) = completion_event_id {
                 wakes.completion(*event_id, key.partition_key);

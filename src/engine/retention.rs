@@ -13,8 +13,9 @@ use crate::backend::Backend;
 use crate::db::Dialect;
 use crate::engine::execution::IDEMPOTENCY_KEY_TTL_MS;
 use crate::engine::policy::retention::FlowAge;
+use crate::engine::seize::{self, Seized};
 use crate::model::given::stored_ms;
-use crate::model::id::corruption;
+use crate::model::id::{ExecKey, corruption};
 use crate::statements::{Statements, quota, retention, trim};
 use crate::sweep::{FullScannerConfig, Report};
 
@@ -146,16 +147,13 @@ async fn withdraw<D: Dialect>(
     grant_id: Vec<u8>,
     now_ms: i64,
 ) -> Result<bool, EngineError> {
-    let lock = retention::RetentionExecutionTryLockParams { partition_key, execution_id };
+    let key = ExecKey { partition_key, execution_id };
     let delete = retention::RetentionGrantDeleteParams { partition_key, grant_id, now_ms };
     let reopen = retention::RetentionClaimReopenParams { partition_key, execution_id };
-    transaction!(backend, "retention_grant_withdraw", [lock, delete, reopen], |conn| {
-        if conn.retention_execution_try_lock(lock).await?.is_none() {
-            let &retention::RetentionExecutionTryLockParams { partition_key, execution_id } = lock;
-            let params = retention::RetentionExecutionReadParams { partition_key, execution_id };
-            if conn.retention_execution_read(&params).await?.is_some() {
-                return Ok(false);
-            }
+    transaction!(backend, "retention_grant_withdraw", [key, delete, reopen], |conn| {
+        // A grant outlives its execution.
+        if seize::execution::<D>(conn, *key).await? == Seized::Held {
+            return Ok(false);
         }
         if conn.retention_grant_delete(delete).await? == 0 {
             return Ok(false);

@@ -15,13 +15,14 @@ use ff_core::engine_backend::SiblingCancelReconcileAction;
 use ff_core::engine_error::EngineError;
 use ff_core::partition::Partition;
 use ff_core::types::{ExecutionId, FlowId};
-use futures_util::{TryStreamExt as _, stream};
+use futures_util::{StreamExt as _, stream};
 use serde_json::Value;
 use uuid::Uuid;
 
 use crate::backend::Backend;
 use crate::db::Dialect;
 use crate::engine::hop::{Ending, Events, announce_on, lock_child, revoke_on};
+use crate::engine::seize::{self, Seized, is_held};
 use crate::error::{Abort, unreadable};
 use crate::model::id::{ExecKey, exec_key, partition_key};
 use crate::model::state::has_ended;
@@ -114,6 +115,7 @@ pub(crate) async fn dispatch_round<D: Dialect>(backend: &Backend<D>) -> Result<D
             Ok(Begun::NoFlag) => report.skipped_for_reconciler += 1,
             Ok(Begun::Locked) => report.skipped_locked += 1,
             Ok(Begun::Gone) => {}
+            Err(error) if is_held(&error) => report.skipped_locked += 1,
             Err(error) => {
                 report.errors += 1;
                 tracing::warn!(%error, "siblings could not be cancelled");
@@ -155,9 +157,16 @@ async fn cancel_group<D: Dialect>(backend: &Backend<D>, group: GroupKey) -> Resu
         flow_id: group.flow_id,
         now_ms: backend.now_ms(),
     };
-    stream::iter(members.iter().map(ending).map(Ok))
-        .try_for_each_concurrent(AT_ONCE, |ending| cancel(backend, ending))
-        .await?;
+    // One that somebody holds, or that fails, keeps no other from its end.
+    let ended = stream::iter(members.iter().map(ending)).map(|ending| cancel(backend, ending));
+    let failed = ended.buffer_unordered(AT_ONCE).filter_map(async |ended| ended.err()).collect::<Vec<_>>().await;
+    let (held, mut failed): (Vec<_>, Vec<_>) = failed.into_iter().partition(is_held);
+    if let Some(error) = failed.pop() {
+        return Err(error);
+    }
+    if !held.is_empty() {
+        return Ok(Begun::Locked);
+    }
     let enqueued_at_ms = *enqueued_at_ms;
     transaction!(backend, "sibling_cancel_end", [group, enqueued_at_ms], |conn| {
         end_on::<D>(conn, *group, *enqueued_at_ms).await
@@ -246,6 +255,9 @@ async fn cancel<D: Dialect>(backend: &Backend<D>, ending: Ending) -> Result<(), 
 
 async fn cancel_on<D: Dialect>(conn: &mut D::Connection, ending: &Ending) -> Result<Events, Abort> {
     let Ending { key: ExecKey { partition_key, execution_id }, now_ms, .. } = *ending;
+    if seize::execution::<D>(conn, ending.key).await? == Seized::Held {
+        return Err(seize::held());
+    }
     let member = lock_child::<D>(conn, ending.key).await?;
     let Some(member) = member.filter(|member| !has_ended(&member.lifecycle_phase)) else {
         return Ok(Events::default());
@@ -274,6 +286,7 @@ pub(crate) async fn reconcile_round<D: Dialect>(backend: &Backend<D>) -> Result<
             Ok(SiblingCancelReconcileAction::SremmedStale) => report.sremmed_stale += 1,
             Ok(SiblingCancelReconcileAction::CompletedDrain) => report.completed_drain += 1,
             Ok(_) => report.no_op += 1,
+            Err(error) if is_held(&error) => report.no_op += 1,
             Err(error) => {
                 report.errors += 1;
                 tracing::warn!(%error, "a group could not be tidied up");

@@ -17,10 +17,11 @@ use crate::db::Dialect;
 use crate::engine::policy::allowance::{budget_ids, quota_policy_id};
 use crate::engine::policy::capability;
 use crate::engine::policy::expiry::passes;
+use crate::engine::seize::{self, Seized};
 use crate::engine::{quota, schedule, worker};
 use crate::model::document;
-use crate::model::id::execution_id;
-use crate::statements::admission;
+use crate::model::id::{ExecKey, execution_id};
+use crate::statements::{Statements, admission};
 use crate::sweep::{FullScannerConfig, Report};
 
 /// How many executions one page of the list has.
@@ -83,7 +84,13 @@ async fn let_go<D: Dialect>(
         execution_id: row.execution_id,
         blocking_reason: reason.to_owned(),
     };
-    Ok(unit!(backend, admission_unblock, params)? > 0)
+    let key = ExecKey { partition_key: row.partition_key, execution_id: row.execution_id };
+    transaction!(backend, "admission_unblock", [key, params], |conn| {
+        if seize::execution::<D>(conn, *key).await? != Seized::Taken {
+            return Ok(false);
+        }
+        Ok(conn.admission_unblock(params).await? > 0)
+    })
 }
 
 async fn have_budgets_room<D: Dialect>(

@@ -15,10 +15,11 @@ use uuid::Uuid;
 use crate::backend::Backend;
 use crate::db::Dialect;
 use crate::engine::secret;
+use crate::engine::seize::{self, Seized, Taking};
 use crate::error::Abort;
 use crate::model::given::stored_ms;
 use crate::model::handle;
-use crate::model::id::{corruption, exec_key, invalid_input, partition_key, reject_nul};
+use crate::model::id::{ExecKey, corruption, exec_key, invalid_input, partition_key, reject_nul};
 use crate::model::signal::Members;
 use crate::statements::{Statements, execution, suspension, waitpoint};
 
@@ -162,7 +163,7 @@ pub(crate) async fn close<D: Dialect>(
     let partition_key = partition_key(partition.index)?;
     let waitpoint_id =
         Uuid::parse_str(waitpoint_id).map_err(|error| invalid_input(format!("waitpoint_id not a UUID: {error}")))?;
-    close_due(backend, partition_key, waitpoint_id, now_ms.min(backend.now_ms())).await.map(drop)
+    close_due(backend, partition_key, waitpoint_id, now_ms.min(backend.now_ms()), Taking::Waits).await.map(drop)
 }
 
 /// The same for a waitpoint of which a sweep believes that it is due; says whether it was.
@@ -171,15 +172,20 @@ pub(crate) async fn close_due<D: Dialect>(
     partition_key: i16,
     waitpoint_id: Uuid,
     now_ms: i64,
+    taking: Taking,
 ) -> Result<bool, EngineError> {
     let due = waitpoint::WaitpointDueReadParams { partition_key, waitpoint_id, now_ms };
     let closing = waitpoint::WaitpointDeleteDueParams { partition_key, waitpoint_id, now_ms };
-    transaction!(backend, "waitpoint_close", [due, closing], |conn| {
+    transaction!(backend, "waitpoint_close", [due, closing, taking], |conn| {
         let Some(owner) = conn.waitpoint_due_read(due).await? else {
             return Ok(false);
         };
         // The execution is locked before its waitpoint, in the order of every other operation.
         let execution_id = owner.execution_id;
+        let key = ExecKey { partition_key, execution_id };
+        if *taking == Taking::Seizes && seize::execution::<D>(conn, key).await? == Seized::Held {
+            return Ok(false);
+        }
         conn.execution_lock(&execution::ExecutionLockParams { partition_key, execution_id }).await?;
         let Some(closed) = conn.waitpoint_delete_due(closing).await? else {
             return Ok(false);

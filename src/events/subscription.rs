@@ -4,6 +4,11 @@
 //! is full it waits for the consumer. It reads when it is woken and, because a wake-up is only a hint, every
 //! two seconds anyway. It rests after each read, so that the reads take a fifth of the time at most.
 //!
+//! An id that is missing may be drawn by a transaction that has not ended, so nothing behind it is handed over before
+//! that is known: an event would be lost otherwise. A writer of ours that stops inside a transaction loses it after a
+//! while. For how long a transaction of another program holds subscriptions up is that program's affair, or the
+//! database's (`idle_in_transaction_session_timeout`); the log names it after ten seconds.
+//!
 //! The task ends when the stream is dropped. When the backend is gone it hands over what was committed
 //! before, and then the stream ends.
 
@@ -55,6 +60,9 @@ const LONGEST_REST: Duration = Duration::from_millis(250);
 /// two questions. Most gaps are transactions that commit within this time and say so.
 const FIRST_GAP_PAUSE: Duration = Duration::from_millis(10);
 const LONGEST_GAP_PAUSE: Duration = Duration::from_millis(250);
+
+/// How long a gap holds a subscription up before the log names whom it waits for.
+const GAP_IS_LONG: Duration = Duration::from_secs(10);
 
 /// A stream of events. Dropping it ends the subscription.
 #[derive(Debug)]
@@ -214,6 +222,8 @@ struct Gap {
     /// When to ask for the transactions that may write them, and how long to wait then.
     ask_at: Instant,
     pause: Duration,
+    since: Instant,
+    is_told: bool,
 }
 
 /// The task of one subscription.
@@ -321,12 +331,18 @@ impl<D: Dialect, F: Family, T: Send + 'static> Follower<D, F, T> {
         let (after, now) = (self.horizon.passed(), Instant::now());
         let known = self.gap.take().filter(|gap| gap.after == after);
         let is_new = known.is_none();
-        let new = || Gap { after, ask_at: now + FIRST_GAP_PAUSE, pause: FIRST_GAP_PAUSE };
+        let (ask_at, pause) = (now + FIRST_GAP_PAUSE, FIRST_GAP_PAUSE);
+        let new = || Gap { after, ask_at, pause, since: now, is_told: false };
         let mut gap = known.unwrap_or_else(new);
         if gap.ask_at <= now || (is_new && catching_up) || self.ending {
             let under_way = self.source.db.writers(F::OUTBOX).await?;
             if self.horizon.learn(seen, under_way) {
                 return Ok(true);
+            }
+            if !gap.is_told && gap.since.elapsed() > GAP_IS_LONG {
+                gap.is_told = true;
+                let holders = self.source.db.holders(F::OUTBOX).await?;
+                tracing::warn!(after, ?holders, outbox = ?F::OUTBOX, "a subscription waits for transactions to end");
             }
             gap.ask_at = Instant::now() + gap.pause;
             gap.pause = LONGEST_GAP_PAUSE.min(gap.pause * 2);

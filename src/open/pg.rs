@@ -19,7 +19,8 @@ use crate::backend::{Backend, PostgresBackend};
 use crate::clock::Clock;
 use crate::db::Db;
 use crate::db::fault::{FaultHook, Faults};
-use crate::db::pg::{PgStore, courier, open_pool};
+use crate::db::pg::{PgStore, courier};
+use crate::db::session::open_pool;
 use crate::db::tx::Surroundings;
 use crate::db::wake::{Channels, Courier};
 use crate::error::map_sqlx_error;
@@ -32,6 +33,19 @@ const LOCKS_WANTED: i64 = 256;
 impl PostgresBackend {
     /// Connects to a server, with the usual partition numbers. The schema must be there:
     /// [`apply_migrations`](crate::apply_migrations) is the operator's act.
+    ///
+    /// Every connection has time limits, so that a client that is cut off holds nobody up for long. The URL changes
+    /// one by naming it, as in `postgres://host/flow?options[lock_timeout]=1s`; `0` turns one off.
+    ///
+    /// | Setting | |
+    /// |---|---|
+    /// | `lock_timeout` | 5 s; an operation that waits longer for somebody's row is tried three times in all and then answers `Contention(RetryExhausted)` |
+    /// | `idle_in_transaction_session_timeout` | 10 s; a client that stops inside a transaction loses it |
+    /// | `tcp_keepalives_idle`, `tcp_keepalives_interval`, `tcp_keepalives_count` | 30 s, 10 s, 3 |
+    /// | `tcp_user_timeout` | 60 s, where the server's platform has it |
+    /// | `client_connection_check_interval` | 2 s, where the server's platform has it: the wait of a client that went away ends |
+    ///
+    /// The isolation level is `read committed`, which nothing changes.
     ///
     /// # Errors
     /// * `Unavailable` when `config` is not about Postgres.
@@ -68,9 +82,15 @@ impl PostgresBackend {
         Self::open(config, partition_config, clock).await
     }
 
-    /// Uses a pool that the caller made. Its connections are taken as they are: the schema's triggers tell
-    /// other processes of new rows, inside the transaction, which is slower under load than what
-    /// [`connect`](Self::connect) sets up.
+    /// Uses a pool that the caller made. Its connections are taken as they are, because the caller uses them as well.
+    ///
+    /// Transactions read what is committed whatever the pool says. The rest is the caller's:
+    ///
+    /// * The schema's triggers tell other processes of new rows, inside the transaction, which is slower under load
+    ///   than what [`connect`](Self::connect) sets up.
+    /// * Unless the pool, its role or its database sets `lock_timeout`, `idle_in_transaction_session_timeout` and
+    ///   keepalives, rows that a dead client has locked stay locked until its connection breaks, and operations on
+    ///   these rows wait. Sweeps pass them by in any case.
     ///
     /// # Panics
     /// Outside a tokio runtime.

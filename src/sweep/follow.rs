@@ -1,7 +1,7 @@
 //! Follows completions of this process as they happen: what waits for an execution learns of its end at once.
 //!
 //! This is a shortcut. Nothing is lost when it is missed or fails: the dependency sweep finds completions that
-//! nobody has followed.
+//! nobody has followed. So it waits a moment only for rows that somebody holds.
 
 use ff_core::backend::ScannerFilter;
 use futures_util::{StreamExt as _, stream};
@@ -32,7 +32,7 @@ async fn follow<D: Dialect>(backend: WeakBackend<D>, mut ended: Receiver<OutboxE
         }
         gathered.rest(&mut ended);
         let Some(backend) = backend.upgrade() else { return };
-        follow_all(&backend, gathered).await;
+        follow_all(&backend.impatient(), gathered).await;
     }
 }
 

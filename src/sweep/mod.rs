@@ -104,7 +104,7 @@ pub(crate) async fn run_once<D: Dialect>(
     config: &FullScannerConfig,
 ) -> Result<Report, EngineError> {
     match table::all::<D>().into_iter().find(|sweep| sweep.name == name) {
-        Some(sweep) => (sweep.step)(backend, config).await,
+        Some(sweep) => (sweep.step)(&backend.impatient(), config).await,
         None => Err(EngineError::NotFound { entity: "sweep" }),
     }
 }
@@ -123,7 +123,7 @@ async fn repeat<D: Dialect>(
             () = sleep(interval) => {}
         }
         let Some(backend) = backend.upgrade() else { return };
-        match (sweep.step)(&backend, &config).await {
+        match (sweep.step)(&backend.impatient(), &config).await {
             Ok(Report { processed: 0, errors: 0 }) => {}
             Ok(Report { processed, errors }) => tracing::debug!(sweep = sweep.name, processed, errors, "swept"),
             Err(error) => tracing::warn!(sweep = sweep.name, %error, "a sweep failed"),

@@ -3,7 +3,8 @@
 //! To add one, write its step in [`crate::engine`] and its line here. A step is an
 //! `async fn(&Backend<D>, ..) -> Result<Report, EngineError>`. It does a bounded amount of work, judges every
 //! row again under the row's lock, because several processes may sweep one database, and counts a row that
-//! fails instead of giving up on the others.
+//! fails instead of giving up on the others. It waits for nobody: a row that somebody holds is left to the next run
+//! ([`seize`]).
 
 use std::time::Duration;
 
@@ -14,7 +15,7 @@ use super::FullScannerConfig;
 use crate::backend::Backend;
 use crate::db::Dialect;
 use crate::engine::{
-    dependency, execution, expiry, flow, flow_cancel, retention, schedule, sibling, trim, unblock, upkeep, worker,
+    dependency, execution, expiry, flow, flow_cancel, retention, schedule, seize, sibling, trim, unblock, upkeep, worker,
 };
 
 /// What one run of a sweep did.
@@ -37,11 +38,13 @@ impl Report {
         self.processed.saturating_add(self.errors)
     }
 
-    /// Counts one row: it was handled, there was nothing to do, or it failed, which is logged.
+    /// Counts one row: it was handled, there was nothing to do, or it failed, which is logged. One that somebody else
+    /// holds is neither; the next run comes back to it.
     pub(crate) fn count(&mut self, ended: Result<bool, EngineError>) {
         match ended {
             Ok(true) => self.processed = self.processed.saturating_add(1),
             Ok(false) => {}
+            Err(error) if seize::is_held(&error) => tracing::debug!("a row that somebody holds is left to the next run"),
             Err(error) => {
                 self.errors = self.errors.saturating_add(1);
                 tracing::warn!(%error, "a row could not be swept");

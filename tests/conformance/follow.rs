@@ -15,6 +15,7 @@ use crate::dependency::{
 };
 use crate::flow::created;
 use crate::harness::{PATIENCE, T0, on_every_database};
+use crate::sessions;
 use crate::sibling::holding;
 
 /// Hops that fail while the switch is on.
@@ -132,10 +133,7 @@ on_every_database! {
         let flow = created(&h).await;
         let (down, ups) = group(&h, &flow, None, 1).await;
         ended_elsewhere(&h, &flow, &ups[0], "success", 5).await;
-        h.alter(
-            "DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET lock_timeout = 20', current_database()); END $$",
-        ).await;
-        let hasty = h.another_handle().await;
+        let hasty = sessions::single(&sessions::with_options(&sessions::url(&h), &[("lock_timeout", "20")])).await;
         let holder = holding(&h, "SELECT 1 FROM ff_edge_group FOR UPDATE").await;
         let refused = hasty.cascade_completion(&payload(&h, &ups[0], 5)).await.unwrap_err();
         assert!(matches!(refused, EngineError::Contention(ContentionKind::RetryExhausted)), "{refused}");

@@ -23,6 +23,7 @@ const CREATE_ADDITIONS: &str = include_str!("../../../schema/ledger/pg/additions
 const LIST_ADDITIONS: &str = include_str!("../../../schema/ledger/pg/additions_list.sql");
 const RECORD_ADDITION: &str = include_str!("../../../schema/ledger/pg/addition_record.sql");
 const RECORD_VERSION: &str = include_str!("../../../schema/ledger/pg/version_record.sql");
+const SET_PATIENCE: &str = include_str!("../../../schema/ledger/pg/patience_set.sql");
 const SET_PARTITIONS: &str = include_str!("../../../schema/ledger/pg/partitions_set.sql");
 
 /// How many connections share the work of a file that allows it, besides the one with the lock.
@@ -87,6 +88,7 @@ pub async fn apply_migrations_with(pool: &PgPool, options: MigrationOptions) -> 
     // The lock belongs to the session. Closing the connection gives it up even when this future is
     // dropped half way.
     connection.close_on_drop();
+    wait_for_locks(&mut connection).await?;
     connection.lock().await?;
     connection.ensure_migrations_table(LEDGER_TABLE).await?;
     sqlx::raw_sql(CREATE_ADDITIONS).execute(&mut *connection).await?;
@@ -168,6 +170,10 @@ async fn share(
     options: MigrationOptions,
 ) -> Result<(), sqlx::Error> {
     let mut helpers = helpers(pool).await;
+    for helper in &mut helpers {
+        helper.close_on_drop();
+        wait_for_locks(helper).await?;
+    }
     let queue = Mutex::new(statements.into_iter());
     let workers = helpers.iter_mut().map(|helper| &mut **helper).chain([connection]);
     let results = join_all(workers.map(|worker| drain(worker, &queue, options))).await;
@@ -196,6 +202,12 @@ async fn drain(
         sqlx::raw_sql(statement).execute(&mut *connection).await?;
     }
     set_partitions(connection, String::new()).await
+}
+
+/// Has the session wait for locks as long as it takes, whatever its pool says: another run may be at work, and a table
+/// in use. The session is closed when the run ends.
+async fn wait_for_locks(connection: &mut PgConnection) -> Result<(), sqlx::Error> {
+    sqlx::raw_sql(SET_PATIENCE).execute(connection).await.map(drop)
 }
 
 /// Tells the session how many partitions a table gets; an empty text takes it back.

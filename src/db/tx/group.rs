@@ -189,7 +189,7 @@ impl Writer {
     /// Runs an operation in the writer's next transaction, or the one after.
     pub(in crate::db) async fn run<O: Operation<Sqlite>>(&self, operation: O) -> Result<O::Answer, EngineError> {
         let (answer, answered) = oneshot::channel();
-        let span = span::<Sqlite>(operation.name(), operation.kind());
+        let span = span::<Sqlite>(operation.name(), operation.kind(), operation.patience());
         let member = Box::new(Waiting { operation, answer, result: None, span });
         let sent = self.queue.as_ref().map(|queue| queue.send(member));
         if !matches!(sent, Some(Ok(()))) {

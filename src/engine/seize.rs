@@ -1,0 +1,86 @@
+//! The locks of sweeps, which wait for nobody.
+//!
+//! A row may be held by somebody who does nothing for a long time: the host was cut off in the middle of its
+//! transaction. A sweep that waits for it does nothing for all the other rows. So a sweep takes the first row of each
+//! item only if it is free, and leaves the item to its next run otherwise. For the rows that follow it waits a moment:
+//! see [`Backend::impatient`](crate::Backend).
+
+use ff_core::engine_error::{ContentionKind, EngineError};
+use uuid::Uuid;
+
+use crate::db::Dialect;
+use crate::engine::sibling::GroupKey;
+use crate::error::Abort;
+use crate::model::id::ExecKey;
+use crate::statements::{Statements, admission, dependency, edge, execution, sibling};
+
+/// Whose a row is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Seized {
+    /// Ours until the transaction ends.
+    Taken,
+    /// Nobody's: there is none.
+    Gone,
+    /// Somebody else's.
+    Held,
+}
+
+/// How a transaction that others share takes the rows that it decides on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Taking {
+    /// It waits for them.
+    Waits,
+    /// It gives up when somebody holds one, with [`held`].
+    Seizes,
+}
+
+/// What ends a transaction that met a row of somebody else's: another run of the sweep finds it free.
+pub(crate) fn held() -> Abort {
+    Abort::Engine(EngineError::Contention(ContentionKind::RetryExhausted))
+}
+
+/// Whether an operation ended because somebody else held a row of it.
+pub(crate) fn is_held(error: &EngineError) -> bool {
+    matches!(error, EngineError::Contention(ContentionKind::RetryExhausted))
+}
+
+/// Takes an execution if it is free.
+pub(crate) async fn execution<D: Dialect>(conn: &mut D::Connection, key: ExecKey) -> Result<Seized, Abort> {
+    let ExecKey { partition_key, execution_id } = key;
+    let params = execution::ExecutionTryLockParams { partition_key, execution_id };
+    if conn.execution_try_lock(&params).await?.is_some() {
+        return Ok(Seized::Taken);
+    }
+    let params = admission::AdmissionPhaseReadParams { partition_key, execution_id };
+    Ok(held_if(conn.admission_phase_read(&params).await?.is_some()))
+}
+
+/// Takes an edge if it is free.
+pub(crate) async fn edge<D: Dialect>(
+    conn: &mut D::Connection,
+    partition_key: i16,
+    flow_id: Uuid,
+    edge_id: Uuid,
+) -> Result<Seized, Abort> {
+    let params = edge::EdgeTryLockParams { partition_key, flow_id, edge_id };
+    match conn.edge_try_lock(&params).await? {
+        Some(_) => Ok(Seized::Taken),
+        // An edge stays with its flow, and whoever asks for one has just seen it.
+        None => Ok(Seized::Held),
+    }
+}
+
+/// Takes a group if it is free.
+pub(crate) async fn group<D: Dialect>(conn: &mut D::Connection, group: GroupKey) -> Result<Seized, Abort> {
+    let GroupKey { partition_key, flow_id, downstream_eid } = group;
+    let params = dependency::DependencyGroupTryLockParams { partition_key, flow_id, downstream_eid };
+    if conn.dependency_group_try_lock(&params).await?.is_some() {
+        return Ok(Seized::Taken);
+    }
+    let params = sibling::SiblingGroupReadParams { partition_key, flow_id, downstream_eid };
+    Ok(held_if(conn.sibling_group_read(&params).await?.is_some()))
+}
+
+fn held_if(is_there: bool) -> Seized {
+    if is_there { Seized::Held } else { Seized::Gone }
+}
