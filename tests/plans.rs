@@ -59,7 +59,9 @@ const FILLED: &str = "INSERT INTO ff_exec_core (partition_key, execution_id, flo
     SELECT partition_key, execution_id, 0, 1 FROM ff_exec_core; \
     INSERT INTO ff_edge (partition_key, flow_id, edge_id, upstream_eid, downstream_eid, policy) \
     SELECT partition_key, flow_id, gen_random_uuid(), execution_id, execution_id, '{}' FROM ff_exec_core; \
-    ANALYZE ff_exec_core, ff_attempt, ff_edge";
+    INSERT INTO ff_suspension_current (partition_key, execution_id, suspension_id, suspended_at_ms, condition) \
+    SELECT partition_key, execution_id, gen_random_uuid(), created_at_ms, '{}' FROM ff_exec_core; \
+    ANALYZE ff_exec_core, ff_attempt, ff_edge, ff_suspension_current";
 
 /// What is read, how: `table by index`.
 type Scans = BTreeSet<String>;

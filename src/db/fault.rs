@@ -1,4 +1,5 @@
-//! Faults on demand, so that tests see what a failing database does.
+//! Faults and halts on demand, so that tests see what a failing database does, and what operations do to one
+//! another that are under way at the same time.
 //!
 //! Unset, the hook costs one atomic load per step.
 
@@ -6,6 +7,8 @@ use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::sync::{Arc, OnceLock};
 use std::task::Poll;
+
+use futures_core::future::BoxFuture;
 
 /// A place where the door can be made to fail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,27 +33,59 @@ pub enum Step {
 /// Answers `Some` error where a test wants the door to fail: the step and the operation's name go in.
 pub type FaultHook = dyn Fn(Step, &'static str) -> Option<sqlx::Error> + Send + Sync;
 
+/// Answers what an operation waits for at a step of the door, `None` to go on at once.
+pub type HoldHook = dyn Fn(Step, &'static str) -> Option<BoxFuture<'static, ()>> + Send + Sync;
+
+/// What a test asked of the door.
+enum Hook {
+    Fail(Box<FaultHook>),
+    Hold(Box<HoldHook>),
+}
+
 /// The hook of one backend; clones share it.
 #[derive(Clone, Default)]
 pub(crate) struct Faults {
-    hook: Arc<OnceLock<Box<FaultHook>>>,
+    hook: Arc<OnceLock<Hook>>,
 }
 
 impl Faults {
     /// Sets the hook, once; a second hook is ignored.
     pub(crate) fn set(&self, hook: Box<FaultHook>) {
-        let _ = self.hook.set(hook);
+        let _ = self.hook.set(Hook::Fail(hook));
     }
 
-    /// Asks the hook.
+    /// The same with a hook that halts operations instead. Only the door of Postgres has places to halt at: SQLite's
+    /// operations run one after the other.
+    #[cfg(feature = "postgres")]
+    pub(crate) fn set_holding(&self, hook: Box<HoldHook>) {
+        let _ = self.hook.set(Hook::Hold(hook));
+    }
+
+    /// Asks the hook whether to fail.
     pub(super) fn check(&self, step: Step, name: &'static str) -> Result<(), sqlx::Error> {
-        match self.hook.get().and_then(|hook| hook(step, name)) {
-            Some(error) => Err(error),
-            None => Ok(()),
+        match self.hook.get() {
+            Some(Hook::Fail(hook)) => hook(step, name).map_or(Ok(()), Err),
+            Some(Hook::Hold(_)) | None => Ok(()),
         }
     }
 
-    /// Runs an operation that the hook may end at any of its awaits. What was running is dropped then.
+    /// Asks the hook whether to fail or to wait, and waits.
+    #[cfg(feature = "postgres")]
+    pub(super) async fn pass(&self, step: Step, name: &'static str) -> Result<(), sqlx::Error> {
+        if let Some(held) = self.hold(step, name) {
+            held.await;
+        }
+        self.check(step, name)
+    }
+
+    fn hold(&self, step: Step, name: &'static str) -> Option<BoxFuture<'static, ()>> {
+        match self.hook.get() {
+            Some(Hook::Hold(hook)) => hook(step, name),
+            Some(Hook::Fail(_)) | None => None,
+        }
+    }
+
+    /// Runs an operation that the hook may end or halt at any of its awaits. What was running is dropped at its end.
     pub(super) async fn watch<T, E, F>(&self, name: &'static str, running: F) -> Result<T, E>
     where
         E: From<sqlx::Error>,
@@ -60,9 +95,17 @@ impl Faults {
             return running.await;
         }
         let mut running = pin!(running);
-        poll_fn(|context| match self.check(Step::Await, name) {
-            Ok(()) => running.as_mut().poll(context),
-            Err(error) => Poll::Ready(Err(error.into())),
+        let mut held = None;
+        poll_fn(|context| {
+            let halt = held.get_or_insert_with(|| self.hold(Step::Await, name));
+            if halt.as_mut().is_some_and(|halt| halt.as_mut().poll(context).is_pending()) {
+                return Poll::Pending;
+            }
+            held = None;
+            match self.check(Step::Await, name) {
+                Ok(()) => running.as_mut().poll(context),
+                Err(error) => Poll::Ready(Err(error.into())),
+            }
         })
         .await
     }

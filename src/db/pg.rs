@@ -205,7 +205,7 @@ impl PgStore {
             (Kind::Write, _) | (Kind::Unit, Patience::Sweep) => transact(faults, connection, operation).await,
             (Kind::Survey, _) => Ok(survey(faults, connection, operation).await?),
             (Kind::Read, _) | (Kind::Unit, Patience::Caller) => {
-                faults.check(Step::Run, operation.name())?;
+                faults.pass(Step::Run, operation.name()).await?;
                 Ok(faults.watch(operation.name(), operation.run(connection)).await?)
             }
         }

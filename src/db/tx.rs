@@ -177,16 +177,16 @@ pub(super) async fn transact<O: Operation<super::Postgres>>(
     use super::fault::Step;
     use sqlx::Connection as _;
 
-    faults.check(Step::Begin, operation.name())?;
+    faults.pass(Step::Begin, operation.name()).await?;
     let begin = match operation.patience() {
         Patience::Caller => BEGIN,
         Patience::Sweep => BEGIN_IMPATIENTLY,
     };
     let mut transaction = connection.begin_with(begin).await?;
-    faults.check(Step::Run, operation.name())?;
+    faults.pass(Step::Run, operation.name()).await?;
     match faults.watch(operation.name(), operation.run(&mut transaction)).await {
         Ok(answer) => {
-            faults.check(Step::Commit, operation.name())?;
+            faults.pass(Step::Commit, operation.name()).await?;
             match transaction.commit().await {
                 Ok(()) => Ok(answer),
                 Err(error) => Err(Unfinished { abort: error.into(), is_committing: true }),
@@ -214,7 +214,7 @@ pub(super) async fn survey<O: Operation<super::Postgres>>(
 
     let mut transaction = connection.begin().await?;
     pg_only::server_plan_once(&mut transaction).await?;
-    faults.check(Step::Run, operation.name())?;
+    faults.pass(Step::Run, operation.name()).await?;
     let ended = operation.run(&mut transaction).await;
     transaction.rollback().await?;
     ended

@@ -18,7 +18,7 @@ use sqlx::PgPool;
 use crate::backend::{Backend, PostgresBackend};
 use crate::clock::Clock;
 use crate::db::Db;
-use crate::db::fault::{FaultHook, Faults};
+use crate::db::fault::{FaultHook, Faults, HoldHook};
 use crate::db::pg::{PgStore, courier};
 use crate::db::session::open_pool;
 use crate::db::tx::Surroundings;
@@ -185,6 +185,12 @@ impl PostgresBackend {
     #[doc(hidden)]
     pub fn fail_for_test(&self, hook: Box<FaultHook>) {
         self.db().around().faults.set(hook);
+    }
+
+    /// Makes operations wait where the hook says so; once per backend, instead of the other hook.
+    #[doc(hidden)]
+    pub fn hold_for_test(&self, hook: Box<HoldHook>) {
+        self.db().around().faults.set_holding(hook);
     }
 }
 

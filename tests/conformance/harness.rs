@@ -505,7 +505,7 @@ fn database_url(url: &str, database: &str) -> String {
 }
 
 /// A database with the current schema in two partitions, made once per server, that every test's own is copied
-/// from.
+/// from. `FF_TEST_POSTGRES_ICU` names a language by whose rules it sorts text; it is C's otherwise.
 async fn template(url: &str) -> String {
     static MADE: Mutex<BTreeSet<String>> = Mutex::const_new(BTreeSet::new());
     let name = format!("ff_conformance_{}_template", std::process::id());
@@ -514,7 +514,11 @@ async fn template(url: &str) -> String {
         return name;
     }
     let server = PgPool::connect(url).await.expect("the server answers");
-    for statement in [format!("DROP DATABASE IF EXISTS {name}"), format!("CREATE DATABASE {name}")] {
+    let sorted = match std::env::var("FF_TEST_POSTGRES_ICU") {
+        Ok(locale) => format!(" LOCALE_PROVIDER icu ICU_LOCALE '{locale}' TEMPLATE template0"),
+        Err(_) => String::new(),
+    };
+    for statement in [format!("DROP DATABASE IF EXISTS {name}"), format!("CREATE DATABASE {name}{sorted}")] {
         sqlx::raw_sql(sqlx::AssertSqlSafe(statement)).execute(&server).await.expect("a fresh template");
     }
     server.close().await;

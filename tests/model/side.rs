@@ -12,7 +12,7 @@ use ff_core::partition::{
     Partition, PartitionConfig, PartitionFamily, PartitionKey, budget_partition, flow_partition, quota_partition,
 };
 use ff_core::types::{
-    BudgetId, EdgeId, ExecutionId, FlowId, LaneId, Namespace, QuotaPolicyId, TimestampMs, WaitpointId, WorkerId,
+    AttemptIndex, BudgetId, EdgeId, ExecutionId, FlowId, LaneId, Namespace, QuotaPolicyId, TimestampMs, WaitpointId, WorkerId,
     WorkerInstanceId,
 };
 use uuid::Uuid;
@@ -26,15 +26,18 @@ use crate::tables::{Reading, Rows};
 pub(crate) struct Side {
     h: Arc<Harness>,
     pub(crate) backend: Arc<dyn EngineBackend>,
-    reading: Reading,
+    /// None for a caller.
+    reading: Option<Reading>,
     mask: Mask,
     pub(crate) known: Known,
+    /// What callers read before they call, as it was at one moment.
+    seen: Option<Arc<Seen>>,
     /// An answer that no backend may give.
     failed: Option<String>,
 }
 
 /// What was given and told since the sequence began. Both sides know as much, apart from ids that a backend made.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Known {
     made: u64,
     pub(crate) executions: Vec<ExecutionId>,
@@ -78,13 +81,92 @@ pub(crate) struct Edge {
     pub(crate) down: ExecutionId,
 }
 
+/// What callers read before they call.
+#[derive(Default)]
+struct Seen {
+    attempts: HashMap<ExecutionId, Attempts>,
+    blocked: HashMap<ExecutionId, String>,
+    revisions: HashMap<FlowId, u64>,
+}
+
+/// How many attempts an execution has had, and which is its current one.
+#[derive(Clone, Copy)]
+struct Attempts {
+    total: AttemptIndex,
+    current: AttemptIndex,
+}
+
 /// How many flows, budgets and quota policies there are at most.
 const POOL: u64 = 3;
 
 impl Side {
     pub(crate) fn new(h: Arc<Harness>, reading: Reading) -> Self {
         let backend = Arc::clone(&h.backend);
-        Self { h, backend, reading, mask: Mask::default(), known: Known::default(), failed: None }
+        let (mask, known) = (Mask::default(), Known::default());
+        Self { h, backend, reading: Some(reading), mask, known, seen: None, failed: None }
+    }
+
+    /// Callers who know what this one knows and decide by what there is now. Their ids are their own, their answers
+    /// are not masked, and time does not pass for them.
+    pub(crate) async fn callers<const N: usize>(&self) -> [Self; N] {
+        let mut seen = Seen::default();
+        for id in &self.known.executions {
+            let attempts = Attempts { total: self.total_attempts(id).await, current: self.current_attempt(id).await };
+            seen.attempts.insert(id.clone(), attempts);
+            if let Some(reason) = self.blocking_reason(id).await {
+                seen.blocked.insert(id.clone(), reason);
+            }
+        }
+        for (flow, _) in &self.known.members {
+            seen.revisions.insert(flow.clone(), self.graph_revision(flow).await);
+        }
+        let seen = Arc::new(seen);
+        std::array::from_fn(|number| {
+            let mut known = self.known.clone();
+            known.made += (number as u64 + 1) << 20;
+            let (h, backend, seen) = (Arc::clone(&self.h), Arc::clone(&self.backend), Some(Arc::clone(&seen)));
+            Self { h, backend, reading: None, mask: Mask::off(), known, seen, failed: None }
+        })
+    }
+
+    /// The same caller once more, from where it began.
+    pub(crate) fn again(&self) -> Self {
+        let (h, backend, known) = (Arc::clone(&self.h), Arc::clone(&self.backend), self.known.clone());
+        Self { h, backend, reading: None, mask: Mask::off(), known, seen: self.seen.clone(), failed: None }
+    }
+
+    /// How many attempts an execution has had.
+    pub(crate) async fn total_attempts(&self, id: &ExecutionId) -> AttemptIndex {
+        match &self.seen {
+            Some(seen) => seen.attempts.get(id).map_or(AttemptIndex::new(0), |attempts| attempts.total),
+            None => self.backend.read_total_attempt_count(id).await.unwrap_or(AttemptIndex::new(0)),
+        }
+    }
+
+    /// Which attempt of an execution is its current one.
+    pub(crate) async fn current_attempt(&self, id: &ExecutionId) -> AttemptIndex {
+        match &self.seen {
+            Some(seen) => seen.attempts.get(id).map_or(AttemptIndex::new(0), |attempts| attempts.current),
+            None => self.backend.read_current_attempt_index(id).await.unwrap_or(AttemptIndex::new(0)),
+        }
+    }
+
+    /// What an execution waits for.
+    pub(crate) async fn blocking_reason(&self, id: &ExecutionId) -> Option<String> {
+        if let Some(seen) = &self.seen {
+            return seen.blocked.get(id).cloned();
+        }
+        let partition = Partition { family: PartitionFamily::Execution, index: id.partition() };
+        let stored = self.backend.read_exec_core_fields(partition, id, &["blocking_reason"]).await;
+        stored.ok().and_then(|mut fields| fields.remove("blocking_reason").flatten())
+    }
+
+    /// How often the graph of a flow was changed.
+    pub(crate) async fn graph_revision(&self, flow: &FlowId) -> u64 {
+        match &self.seen {
+            Some(seen) => seen.revisions.get(flow).copied().unwrap_or(0),
+            None => self.backend.describe_flow(flow).await.ok().flatten().map_or(0, |flow| flow.graph_revision),
+        }
     }
 
     /// Forgets everything, in the tables too. Time goes on: a backend remembers when it last looked for what is due.
@@ -108,11 +190,21 @@ impl Side {
     }
 
     pub(crate) async fn rows(&mut self) -> Rows {
-        self.reading.rows(&self.mask).await
+        self.outcome(&[]).await.1
+    }
+
+    /// Masks the answers of callers, all at once, and reads the tables with the ids that they told.
+    pub(crate) async fn outcome(&mut self, answers: &[String]) -> (Vec<String>, Rows) {
+        let mut mask = self.mask.clone();
+        let answers = answers.iter().map(|answer| mask.answer(answer)).collect();
+        let reading = self.reading.as_mut().expect("this one reads the tables");
+        (answers, reading.rows(&mask).await)
     }
 
     pub(crate) async fn close(&self) {
-        self.reading.close().await;
+        if let Some(reading) = &self.reading {
+            reading.close().await;
+        }
     }
 
     /// Notes by when an execution has to be done; nothing but a creation and a typed claim say so.
@@ -188,7 +280,9 @@ impl Side {
     }
 
     pub(crate) fn pass_ms(&self, ms: i64) {
-        self.h.pass_ms(ms);
+        if self.seen.is_none() {
+            self.h.pass_ms(ms);
+        }
     }
 
     pub(crate) fn harness(&self) -> &Harness {

@@ -250,7 +250,8 @@ pub(crate) struct Explain {
 /// Run a command beside a throwaway Postgres server.
 ///
 /// The command finds the server's URL in DIGLOT_POSTGRES_URL and in FF_TEST_POSTGRES_URL. The server is
-/// stopped and removed when the command ends, however it ends; its exit code is passed on.
+/// stopped and removed when the command ends, however it ends; its exit code is passed on. Which server: the one in the
+/// folder that DIGLOT_POSTGRES_BIN names, or the first in PATH and in the usual folders.
 #[derive(Debug, Args)]
 pub(crate) struct WithPostgres {
     /// Flush every commit to disk, as a server with real data does.

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
-pub use binaries::{Binaries, OLDEST_MAJOR};
+pub use binaries::{Binaries, FOLDER_VARIABLE, OLDEST_MAJOR};
 use owner::Owner;
 use postmaster::Postmaster;
 
@@ -42,6 +42,16 @@ pub enum StartError {
          Alpine: apk add postgresql; macOS: brew install postgresql@17) or name a running server with --postgres URL"
     )]
     NotInstalled,
+    /// No `initdb` and `postgres` where they were said to be.
+    #[error(
+        "no Postgres server binaries (initdb, postgres) in {}, which {FOLDER_VARIABLE} names\n\
+         name the folder that holds them, or unset the variable to look in the usual ones",
+        folder.display()
+    )]
+    NotThere {
+        /// What the variable names.
+        folder: PathBuf,
+    },
     /// A server that is older than the generated SQL allows.
     #[error("Postgres {found} in {} is too old: version {OLDEST_MAJOR} or later is needed", folder.display())]
     TooOld {

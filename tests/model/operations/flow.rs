@@ -153,7 +153,7 @@ async fn join(s: &mut Side, flow_id: FlowId, execution_id: ExecutionId) -> Strin
 
 async fn stage(s: &mut Side, n: &mut Numbers, flow: FlowId, up: ExecutionId, down: ExecutionId) -> String {
     let edge = Edge { flow, id: EdgeId::from_uuid(s.uuid()), up, down };
-    let revision = s.backend.describe_flow(&edge.flow).await.ok().flatten().map_or(0, |flow| flow.graph_revision);
+    let revision = s.graph_revision(&edge.flow).await;
     let args = StageDependencyEdgeArgs {
         flow_id: edge.flow.clone(),
         edge_id: match n.from(&s.known.edges) {

@@ -65,6 +65,12 @@ pub(crate) fn named(name: &str) -> &'static Operation {
     ALL.iter().find(|operation| operation.name == name).unwrap_or_else(|| panic!("there is no operation {name}"))
 }
 
+/// The names of all operations.
+#[allow(dead_code, reason = "for the interleavings, which share this file")]
+pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+    ALL.iter().map(|operation| operation.name)
+}
+
 /// The sum of all weights.
 pub(crate) fn total_weight() -> u32 {
     ALL.iter().map(|operation| operation.weight).sum()

@@ -78,8 +78,7 @@ operations! {
     20 unblock_execution: |s, n| {
         let execution = s.execution(n);
         let partition = partition_of(&execution, n);
-        let stored = s.backend.read_exec_core_fields(partition, &execution, &["blocking_reason"]).await;
-        let stored = stored.ok().and_then(|mut fields| fields.remove("blocking_reason").flatten());
+        let stored = s.blocking_reason(&execution).await;
         let expected = match stored {
             Some(reason) if !n.one_in(6) => reason,
             _ => n.of(["waiting_for_quota", "waiting_for_budget", ""]).to_owned(),

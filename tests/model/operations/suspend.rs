@@ -7,7 +7,7 @@ use ff_core::contracts::{
     ResumePolicy, RotateWaitpointHmacSecretAllArgs, SeedWaitpointHmacSecretArgs, SignalMatcher, SuspendArgs,
     SuspendOutcome, SuspensionReasonCode, SuspensionRequester, TimeoutBehavior, WaitpointBinding,
 };
-use ff_core::types::{AttemptIndex, ExecutionId, SignalId, SuspensionId, WaitpointId, WaitpointToken};
+use ff_core::types::{ExecutionId, SignalId, SuspensionId, WaitpointId, WaitpointToken};
 
 use super::typed::fence;
 use super::work::fresh_lease;
@@ -107,7 +107,7 @@ operations! {
         let execution_id = s.resumable(n);
         let (worker_id, worker_instance_id) = worker(n);
         let lane_id = s.lane_of(&execution_id, n);
-        let current = s.backend.read_current_attempt_index(&execution_id).await.unwrap_or(AttemptIndex::new(0));
+        let current = s.current_attempt(&execution_id).await;
         let args = ClaimResumedExecutionArgs {
             execution_id,
             worker_id,

@@ -96,7 +96,7 @@ pub(super) async fn claim(
 ) -> String {
     let (lease, attempt) = (LeaseId::from_uuid(s.uuid()), AttemptId::from_uuid(s.uuid()));
     let attempt_index = match n.below(8) {
-        0..=5 => s.backend.read_total_attempt_count(&execution).await.unwrap_or(AttemptIndex::new(0)),
+        0..=5 => s.total_attempts(&execution).await,
         6 => AttemptIndex::new(0),
         _ => AttemptIndex::new(1),
     };

@@ -10,6 +10,9 @@ use super::StartError;
 /// The oldest major version that the statements may rely on.
 pub const OLDEST_MAJOR: u32 = 15;
 
+/// The environment variable that names the folder of a server's programs.
+pub const FOLDER_VARIABLE: &str = "DIGLOT_POSTGRES_BIN";
+
 /// The folder that holds `initdb` and `postgres`, and the server's version.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Binaries {
@@ -18,16 +21,28 @@ pub struct Binaries {
 }
 
 impl Binaries {
-    /// Looks in PATH, in `pg_config --bindir`, then in the folders that distributions use, newest first.
+    /// Looks in the folder that [`FOLDER_VARIABLE`] names and nowhere else, or, without it, in PATH, in
+    /// `pg_config --bindir`, then in the folders that distributions use, newest first.
     ///
     /// # Errors
-    /// [`StartError::NotInstalled`] when there is none, [`StartError::TooOld`] when there are only old ones.
+    /// [`StartError::NotInstalled`] when there is none, [`StartError::NotThere`] when there is none in the folder that
+    /// was named, [`StartError::TooOld`] when there are only old ones.
     pub fn find() -> Result<Self, StartError> {
+        if let Some(named) = env::var_os(FOLDER_VARIABLE).map(PathBuf::from) {
+            return Self::in_folder(named, version);
+        }
         let mut folders: Vec<PathBuf> =
             env::var_os("PATH").map(|path| env::split_paths(&path).collect()).unwrap_or_default();
         folders.extend(pg_config_folder());
         folders.extend(usual_folders(Path::new("/")));
         Self::first_in(folders, version)
+    }
+
+    fn in_folder(named: PathBuf, version: impl Fn(&Path) -> Option<String>) -> Result<Self, StartError> {
+        match Self::first_in(vec![named.clone()], version) {
+            Err(StartError::NotInstalled) => Err(StartError::NotThere { folder: named }),
+            found => found,
+        }
     }
 
     fn first_in(folders: Vec<PathBuf>, version: impl Fn(&Path) -> Option<String>) -> Result<Self, StartError> {
@@ -141,6 +156,16 @@ mod tests {
         let folder = install(root.path(), "bin", &["psql", "initdb"]);
         let error = Binaries::first_in(vec![folder], |_| Some("17".into())).unwrap_err();
         assert!(matches!(error, StartError::NotInstalled), "{error}");
+    }
+
+    #[test]
+    fn a_folder_that_was_named_has_to_hold_a_server() {
+        let root = tempfile::tempdir().unwrap();
+        let there = install(root.path(), "there", &["initdb", "postgres"]);
+        let found = Binaries::in_folder(there.clone(), |_| Some("16.4".into())).unwrap();
+        assert_eq!(found, Binaries { folder: there, major: 16 });
+        let error = Binaries::in_folder(root.path().join("not there"), |_| Some("16.4".into())).unwrap_err();
+        assert!(error.to_string().contains("not there") && error.to_string().contains(FOLDER_VARIABLE), "{error}");
     }
 
     #[test]

@@ -1,0 +1,110 @@
+//! Two operations at once, on Postgres: every ordered pair of operations that write, from the same prepared state.
+//!
+//! The first is stopped before each of its statements and before its commit, the second runs to its end or is seen
+//! to wait, then the first goes on. Next a third transaction holds all rows of a table that the first waits for,
+//! both begin, and it goes away. Either way nobody may wait for each other, and both answers and all tables are those of
+//! one of the two orders in which the same operations run one after the other.
+//!
+//! The clock stands still, and waiting is seen in the server's own lists. `FF_TEST_INTERLEAVING=all` plays every
+//! operation in every state instead of those that matter most there; any other word plays the states whose name has
+//! it. Postgres is the server that `FF_TEST_POSTGRES_URL` names, as for the conformance suite.
+
+#![cfg(all(feature = "sqlite", feature = "postgres"))]
+
+mod gate;
+#[path = "../conformance/harness.rs"]
+#[allow(dead_code, unused_imports, unused_macros, reason = "shared with the conformance suite")]
+mod harness;
+#[path = "../model/mask.rs"]
+mod mask;
+#[path = "../model/numbers.rs"]
+mod numbers;
+#[path = "../model/operations/mod.rs"]
+#[allow(dead_code, reason = "shared with the model test")]
+mod operations;
+mod pairs;
+mod scenes;
+#[path = "../model/side.rs"]
+#[allow(dead_code, reason = "shared with the model test")]
+mod side;
+mod stage;
+#[path = "../model/tables.rs"]
+#[allow(dead_code, reason = "shared with the model test")]
+mod tables;
+
+use std::io::Write as _;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Instant;
+
+use futures_util::future::join_all;
+
+use harness::{Kind, run, run_on_server};
+use pairs::Tally;
+use scenes::{SCENES, Scene};
+use stage::Stage;
+
+/// How many databases are played on at the same time.
+const AT_ONCE: usize = 3;
+
+/// A circle of waiting sessions is seen and broken by the test, not by the server.
+const SERVER_LOOKS_FOR_NO_CIRCLES: &str = "options=-c%20deadlock_timeout%3D1h";
+
+/// What all players share.
+struct Game {
+    scenes: Vec<&'static Scene>,
+    are_all_steps_played: bool,
+    next: AtomicUsize,
+    tally: Mutex<Tally>,
+}
+
+/// Runs something on a fresh database of each kind, of which only Postgres is played on.
+async fn on_a_stage<F>(test: impl FnOnce(Stage) -> F + Send + 'static)
+where
+    F: Future<Output = ()> + Send,
+{
+    let Ok(url) = std::env::var("FF_TEST_POSTGRES_URL") else {
+        // Says so, or fails where it has to be there.
+        return run(Kind::Postgres, |_| async {}).await;
+    };
+    let joint = if url.contains('?') { '&' } else { '?' };
+    run_on_server(&format!("{url}{joint}{SERVER_LOOKS_FOR_NO_CIRCLES}"), |postgres| async move {
+        run(Kind::SqliteMemory, |sqlite| async move {
+            let (_, reading) = tables::readings(&sqlite, &postgres).await;
+            test(Stage::new(postgres, reading).await).await;
+        })
+        .await;
+    })
+    .await;
+}
+
+async fn play_all(mut stage: Stage, game: Arc<Game>) {
+    while let Some(scene) = game.scenes.get(game.next.fetch_add(1, Ordering::Relaxed)) {
+        let steps = if game.are_all_steps_played { scene.all_steps() } else { scene.steps.to_vec() };
+        let tally = pairs::play(&mut stage, scene, &steps).await;
+        game.tally.lock().expect("no player panics here").add(tally);
+    }
+    stage.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn two_operations_at_once_do_what_they_do_one_after_the_other() {
+    let began = Instant::now();
+    let asked = std::env::var("FF_TEST_INTERLEAVING").ok();
+    let are_all_steps_played = asked.as_deref() == Some("all");
+    let word = asked.filter(|word| word != "all").unwrap_or_default();
+    let scenes = SCENES.iter().filter(|scene| scene.name.contains(&word)).collect();
+    let game = Arc::new(Game { scenes, are_all_steps_played, next: AtomicUsize::new(0), tally: Mutex::default() });
+    let players = (0..AT_ONCE).map(|_| {
+        let game = Arc::clone(&game);
+        tokio::spawn(on_a_stage(move |stage| play_all(stage, game)))
+    });
+    for ended in join_all(players).await {
+        if let Err(failed) = ended {
+            std::panic::resume_unwind(failed.into_panic());
+        }
+    }
+    let tally = game.tally.lock().expect("no player panics here");
+    writeln!(std::io::stderr(), "{tally}\nin {} s", began.elapsed().as_secs()).expect("it is printed");
+    assert!(tally.found.is_empty(), "not like one after the other:\n\n{}", tally.found.join("\n\n"));
+}
