@@ -24,6 +24,7 @@ pub(crate) enum Command {
     Review(Review),
     Prove(Prove),
     Plans(Plans),
+    Locks(Locks),
     Explain(Explain),
     /// List the rules with what each finds.
     Rules,
@@ -215,6 +216,16 @@ pub(crate) struct Plans {
     /// A server that allows to make a database.
     #[arg(long, value_name = "URL")]
     pub(crate) postgres: Option<String>,
+}
+
+/// Show which rows statements and transactions wait for on Postgres while they hold others.
+///
+/// Circles come first. Triggers, functions and foreign keys of the schema count; what a SKIP LOCKED passes over is
+/// nothing to wait for. Needs no database.
+#[derive(Debug, Args)]
+pub(crate) struct Locks {
+    #[command(flatten)]
+    pub(crate) project: Project,
 }
 
 /// Which project is meant.

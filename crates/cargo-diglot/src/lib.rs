@@ -1,5 +1,5 @@
-//! The command line of diglot: `cargo diglot check`, `baseline`, `prepare`, `prove`, `plans`, `review`, `init`, `new`,
-//! `translate`, `explain`, `rules`, `mutate` and `with-postgres`.
+//! The command line of diglot: `cargo diglot check`, `baseline`, `prepare`, `prove`, `plans`, `locks`, `review`, `init`,
+//! `new`, `translate`, `explain`, `rules`, `mutate` and `with-postgres`.
 //!
 //! This crate does what the compiler does not: it reads folders, talks to the real engines, starts a
 //! throwaway Postgres server and prints in colour. What a finding is and how one looks is the business of
@@ -13,6 +13,7 @@ mod failure;
 mod host;
 mod init;
 mod interrupt;
+mod locks;
 mod mutate;
 mod new;
 mod plans;
@@ -66,6 +67,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         cli::Command::Translate(arguments) => translate::run(&arguments),
         cli::Command::Plans(arguments) => plans::run(&arguments),
         cli::Command::Prove(arguments) => prove::run(&arguments),
+        cli::Command::Locks(arguments) => locks::run(&arguments),
         cli::Command::Explain(arguments) => explain::run(&arguments),
         cli::Command::Rules => explain::rules(),
         cli::Command::Mutate(arguments) => mutate::run(&arguments),

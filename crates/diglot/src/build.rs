@@ -32,7 +32,8 @@ const ERRORS: &str = "statements.errors.rs";
 /// What a run keeps for the next, so that only statements that changed are worked on. Its first line says which compiler
 /// wrote it.
 const KEPT: &str = "statements.kept.json";
-const CONFIG: &str = "diglot.toml";
+/// What a project says about itself.
+pub(crate) const CONFIG: &str = "diglot.toml";
 /// Where sqlx's macros look for recorded answers.
 const ANSWERS: &str = ".sqlx";
 

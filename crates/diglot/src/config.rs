@@ -1,6 +1,7 @@
 //! `diglot.toml`: folders, column types, project conventions.
 
 mod generate;
+mod locks;
 mod never_null;
 mod places;
 
@@ -8,6 +9,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 pub use generate::{Generate, Ownership, Queries, Traits};
+pub use locks::{Locks, Transactions};
 pub use places::Places;
 
 /// The configuration of a project. Every key has a default, so an empty file is valid.
@@ -50,6 +52,11 @@ pub struct Config {
     pub prepare: Prepare,
     /// What `cargo diglot prove` may take for granted about the data.
     pub prove: Prove,
+    /// In which order rows are locked on Postgres, and what is not to wait for them. Without it nothing is said about
+    /// locks; with it, empty or not, the lints of locks look at all statements.
+    pub locks: Option<Locks>,
+    /// The statements that transactions may run, in their order.
+    pub transactions: Transactions,
 }
 
 /// The table `[prepare]`.
@@ -141,6 +148,8 @@ impl Default for Config {
             generate: Generate::default(),
             prepare: Prepare::default(),
             prove: Prove::default(),
+            locks: None,
+            transactions: Transactions::new(),
         }
     }
 }
@@ -192,6 +201,9 @@ impl Config {
             }
         }
         if let Some(fault) = self.generate.fault() {
+            return Some(fault);
+        }
+        if let Some(fault) = self.locks.as_ref().and_then(Locks::fault) {
             return Some(fault);
         }
         for (column, path) in &self.types {
@@ -349,7 +361,7 @@ mod tests {
         assert_eq!(
             fault("sql = \"sql\"\nshema = \"x\"\n"),
             "diglot.toml:2:1: unknown field `shema`, expected one of `sql`, `schema`, `lockstep`, `types`, `words`, `json`, \
-             `shard_key`, `pg_collation`, `schema_lints`, `sqlite_feature`, `pg_feature`, `generate`, `prepare`, `prove`"
+             `shard_key`, `pg_collation`, `schema_lints`, `sqlite_feature`, `pg_feature`, `generate`, `prepare`, `prove`, `locks`, `transactions`"
         );
         assert_eq!(
             fault("sql = 3"),

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::answers::digest;
 use crate::dialect::Dialect;
 use crate::infer::Signature;
+use crate::locks::Summary;
 use crate::page::RawStatement;
 use crate::pipeline::{EmittedText, Inputs, Stats};
 use crate::source::Sources;
@@ -25,6 +26,8 @@ pub(crate) struct Outcome {
     /// Without their places, which are those of another day.
     pub(crate) texts: Vec<EmittedText>,
     pub(crate) stats: Stats,
+    /// What the Postgres page locks.
+    pub(crate) locks: Vec<Summary>,
 }
 
 /// What an earlier run has kept.

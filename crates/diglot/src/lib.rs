@@ -15,6 +15,7 @@ pub mod diagnostic;
 pub mod dialect;
 pub mod draft;
 pub mod fix;
+pub mod locks;
 pub mod mutate;
 pub mod page;
 pub mod prove;

@@ -3,7 +3,9 @@
 //! Every pass reports what it finds and hands on what it understood, so that the findings of all files come
 //! out at once.
 
+mod api;
 mod constant;
+mod locking;
 mod optional;
 mod owners;
 mod pairs;
@@ -13,7 +15,7 @@ mod tests;
 mod text;
 mod threads;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
@@ -24,11 +26,12 @@ use crate::diagnostic::{Diagnostic, Severity};
 use crate::dialect::Dialect;
 use crate::infer::{self, PageOf, Signature};
 use crate::kept::{self, Kept, Outcome, Outcomes};
+use crate::locks;
 use crate::page::{Page, RawStatement};
 use crate::schema::Schema;
 use crate::source::{FileId, Sources};
 use crate::tree::{SourceKind, Statement};
-use crate::{codegen, compare, emit, render, rules, schema, split};
+use crate::{codegen, compare, emit, rules, schema, split};
 use optional::Reading;
 use owners::Owners;
 use pairs::{Entry, Pairing};
@@ -83,6 +86,8 @@ pub struct Compiled {
     pub stats: Stats,
     /// What every statement touches and says, when a review asked for it.
     pub(crate) facts: Vec<StatementFacts>,
+    /// What statements lock on Postgres, and what they wait for.
+    pub(crate) locks: locks::Graph,
 }
 
 /// What a statement touches and says.
@@ -140,7 +145,7 @@ impl Compiled {
 /// Compiles a project. It reads nothing but its input and never panics.
 pub fn compile(inputs: &Inputs) -> Compiled {
     let (compiled, broken, _) = read(inputs, false, None);
-    let rust = rust(inputs, &compiled, &broken);
+    let rust = api::rust(inputs, &compiled, &broken);
     Compiled { rust, ..compiled }
 }
 
@@ -149,7 +154,7 @@ pub fn compile(inputs: &Inputs) -> Compiled {
 pub(crate) fn compile_again(inputs: &Inputs, earlier: &Kept) -> (Compiled, Kept) {
     let (none, shared) = (Outcomes::new(), kept::shared(inputs));
     let (compiled, broken, outcomes) = read(inputs, false, Some(earlier.beside(&shared).unwrap_or(&none)));
-    let rust = rust(inputs, &compiled, &broken);
+    let rust = api::rust(inputs, &compiled, &broken);
     (Compiled { rust, ..compiled }, Kept::new(shared, outcomes))
 }
 
@@ -179,8 +184,10 @@ fn read(inputs: &Inputs, keep_facts: bool, earlier: Option<&Outcomes>) -> (Compi
     let never_null = inputs.config.prove.never_null();
     let index = inputs.answers.as_deref().and_then(answers::parse);
     let index = index.as_ref();
+    let [_, pg_schema] = &schemas;
+    let locking = locks::Reader::new(pg_schema, &inputs.config.shard_key);
     let statements = |part: &[Entry<'_>]| {
-        let new = || Run::new(inputs, &schemas, &never_null, index, keep_facts);
+        let new = || Run::new(inputs, &schemas, &never_null, index, keep_facts, &locking);
         let mut run = new();
         for entry in part {
             match earlier {
@@ -190,7 +197,8 @@ fn read(inputs: &Inputs, keep_facts: bool, earlier: Option<&Outcomes>) -> (Compi
         }
         run
     };
-    let mut run = Run { found, stats: schema_stats, ..Run::new(inputs, &schemas, &never_null, index, keep_facts) };
+    let mut run =
+        Run { found, stats: schema_stats, ..Run::new(inputs, &schemas, &never_null, index, keep_facts, &locking) };
     threads::in_parts(&entries, inputs.threads, statements).into_iter().for_each(|part| run.add(part));
     let outcomes = std::mem::take(&mut run.outcomes);
     let (compiled, broken) = run.finish(&entries, &pages, baseline);
@@ -309,6 +317,10 @@ struct Run<'a> {
     facts: Option<Vec<StatementFacts>>,
     /// What statements of declared transactions do on Postgres.
     steps: Vec<rules::transaction::Step>,
+    /// Reads what statements lock.
+    locking: &'a locks::Reader<'a>,
+    /// What they lock.
+    locks: Vec<locks::Run>,
     /// Statements of which no signature can be told.
     broken: Vec<codegen::Unknown>,
     /// Statements whose signature does not hold for both pages.
@@ -324,8 +336,11 @@ impl<'a> Run<'a> {
         never_null: &'a BTreeSet<(String, String)>,
         index: Option<&'a Index>,
         keep_facts: bool,
+        locking: &'a locks::Reader<'a>,
     ) -> Self {
         Self {
+            locking,
+            locks: Vec::new(),
             inputs,
             schemas,
             never_null,
@@ -355,6 +370,7 @@ impl<'a> Run<'a> {
             facts.extend(next);
         }
         self.steps.extend(next.steps);
+        self.locks.extend(next.locks);
         self.broken.extend(next.broken);
         self.doubtful.extend(next.doubtful);
         self.outcomes.extend(next.outcomes);
@@ -374,6 +390,7 @@ impl<'a> Run<'a> {
                 self.signatures.clone_from(&outcome.signatures);
                 self.texts.clone_from(&outcome.texts);
                 self.stats = outcome.stats;
+                self.lock(entry, &outcome.locks);
                 outcome
             }
             None => {
@@ -382,7 +399,12 @@ impl<'a> Run<'a> {
                 if *settled || !(found.is_empty() && steps.is_empty() && broken.is_empty() && doubtful.is_empty()) {
                     return self;
                 }
-                Outcome { signatures: self.signatures.clone(), texts: self.texts.clone(), stats: self.stats }
+                Outcome {
+                    signatures: self.signatures.clone(),
+                    texts: self.texts.clone(),
+                    stats: self.stats,
+                    locks: self.locks.iter().map(|run| run.summary.clone()).collect(),
+                }
             }
         };
         self.outcomes.insert(key, outcome);
@@ -426,6 +448,10 @@ impl<'a> Run<'a> {
         // What differs without a part says nothing while it is not settled which parts there are.
         let told = if torn.is_empty() { readings.len() } else { 1 };
         self.found.extend(torn);
+        if let Some(pg) = page(Dialect::Pg) {
+            let summary = self.locking.summary(pg.tree);
+            self.lock(entry, &[summary]);
+        }
         let (mut compared, mut rows) = (Vec::new(), Vec::new());
         for (at, reading) in readings[..told].iter().enumerate() {
             let page = |dialect: Dialect| reading.page(self.schemas, dialect);
@@ -514,6 +540,7 @@ impl<'a> Run<'a> {
         self.waived.iter().for_each(|waived| waived.show_both(&mut self.found));
         pairs::camel_names(entries, &mut self.found);
         self.found.extend(rules::transaction::check(&self.steps));
+        let locks = self.lock_lints(entries);
         let index = self.index;
         if let Some(index) = index {
             answers::complete(index, &mut self.texts, &mut self.signatures);
@@ -554,33 +581,8 @@ impl<'a> Run<'a> {
             texts: self.texts,
             stats: self.stats,
             facts: self.facts.unwrap_or_default(),
+            locks,
         };
         (compiled, self.broken)
     }
-}
-
-/// The API, or the errors with what stands in for it.
-fn rust(inputs: &Inputs, compiled: &Compiled, broken: &[codegen::Unknown]) -> String {
-    let mut texts: BTreeMap<&str, Vec<&EmittedText>> = BTreeMap::new();
-    for text in &compiled.texts {
-        texts.entry(&text.name).or_default().push(text);
-    }
-    let functions = compiled.signatures.iter().map(|signature| codegen::Function {
-        signature,
-        texts: texts.get(signature.name.as_str()).cloned().unwrap_or_default(),
-    });
-    let api = codegen::Api { config: &inputs.config, functions: functions.collect() };
-    if !compiled.has_errors() {
-        return codegen::generate(&api);
-    }
-    let is_error = |finding: &&Diagnostic| finding.severity == Severity::Error;
-    let errors: Vec<Diagnostic> = compiled.diagnostics.iter().filter(is_error).cloned().collect();
-    let count = errors.len();
-    let many = if count == 1 { "" } else { "s" };
-    let findings = render::all(&inputs.sources, &errors, render::Look::Plain);
-    let message = format!("diglot: {count} finding{many} in the SQL of this crate\n\n{findings}");
-    if let (Some(previous), true) = (&inputs.previous, errors.iter().any(|finding| finding.rule == "bad-config")) {
-        return codegen::behind_error(&message, previous);
-    }
-    codegen::generate_broken(api, &message, broken, inputs.previous.as_deref())
 }

@@ -1,7 +1,7 @@
 //! The schema of one dialect, as the migrations leave it.
 //!
-//! [`read()`] plays the migrations in their order. Only what shapes tables, views and indexes is understood; data,
-//! triggers and functions are passed over. `compare` holds the schemas of both dialects against each other.
+//! [`read()`] plays the migrations in their order. Only what shapes tables, views and indexes is understood, and on
+//! Postgres triggers and functions, for what they lock; data is passed over. `compare` holds the schemas of both dialects against each other.
 
 pub(crate) mod care;
 mod column_type;
@@ -32,6 +32,7 @@ pub(crate) use text::condition_of as condition;
 use std::collections::BTreeMap;
 
 use crate::dialect::Dialect;
+use crate::locks;
 use crate::source::Span;
 use crate::types::Type;
 
@@ -42,6 +43,10 @@ pub struct Schema {
     pub dialect: Dialect,
     /// Tables and views by lower-case name.
     pub tables: BTreeMap<String, Table>,
+    /// Functions of Postgres by lower-case name.
+    pub(crate) functions: BTreeMap<String, locks::Written>,
+    /// Triggers of Postgres.
+    pub(crate) triggers: Vec<locks::Trigger>,
     /// What the lints of the schemas are to tell about the migrations themselves.
     pub(crate) remarks: Vec<care::Remark>,
 }

@@ -4,6 +4,7 @@
 //! finds, why it bites, what to write instead, an example. Findings about one statement or pair that no pass
 //! needs for its own work are lints; their files also hold the check, and `LINTS` runs it.
 
+pub(crate) mod locked;
 mod look;
 pub(crate) mod text;
 pub(crate) mod transaction;
@@ -99,6 +100,7 @@ rules! {
     limit_differs = "limit-differs",
     limit_without_number = "limit-without-number",
     lock_differs = "lock-differs",
+    lock_order = "lock-order",
     missing_function = "missing-function",
     missing_page = "missing-page",
     missing_reason = "missing-reason",
@@ -151,6 +153,7 @@ rules! {
     shift_count = "shift-count",
     sql_before_name = "sql-before-name",
     stale_answers = "stale-answers",
+    stale_fence = "stale-fence",
     stale_write = "stale-write",
     statement_order = "statement-order",
     syntax = "syntax",
@@ -160,6 +163,7 @@ rules! {
     text_order = "text-order",
     torn_read = "torn-read",
     trigger_writes_own_table = "trigger-writes-own-table",
+    unbounded_wait = "unbounded-wait",
     unchecked_flag = "unchecked-flag",
     unchecked_json = "unchecked-json",
     unchecked_uuid = "unchecked-uuid",
@@ -323,7 +327,7 @@ fn allow(pages: &[&PageOf<'_>], mut found: Vec<Diagnostic>) -> Vec<Diagnostic> {
     for page in pages {
         for annotation in &page.raw.annotations {
             let AnnotationKind::Allow { rule, .. } = &annotation.kind else { continue };
-            if transaction::RULES.contains(&rule.as_str()) {
+            if transaction::RULES.contains(&rule.as_str()) || locked::RULES.contains(&rule.as_str()) {
                 // What these find is known when all statements are.
                 continue;
             }

@@ -9,6 +9,7 @@ use super::migration::{self, Piece, Use};
 use super::{Index, Schema, Table, column_type, key, up};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Dialect;
+use crate::locks;
 use crate::source::{FileId, Sources, Span};
 use crate::types::Base;
 
@@ -16,7 +17,13 @@ use crate::types::Base;
 ///
 /// What cannot be read is a `schema-unreadable` finding at its place; everything else still counts.
 pub fn read(sources: &Sources, files: &[FileId], dialect: Dialect) -> (Schema, Vec<Diagnostic>) {
-    let schema = Schema { dialect, tables: BTreeMap::new(), remarks: Vec::new() };
+    let schema = Schema {
+        dialect,
+        tables: BTreeMap::new(),
+        functions: BTreeMap::new(),
+        triggers: Vec::new(),
+        remarks: Vec::new(),
+    };
     let mut reader = Reader {
         dialect,
         schema,
@@ -30,6 +37,9 @@ pub fn read(sources: &Sources, files: &[FileId], dialect: Dialect) -> (Schema, V
         let name = source.path.rsplit('/').next().unwrap_or(&source.path);
         reader.migration = name.strip_suffix(".sql").unwrap_or(name).to_owned();
         for piece in migration::pieces(up(&source.text), *file, dialect) {
+            if dialect == Dialect::Pg && piece.purpose() == Use::Pass {
+                locks::read(&mut reader.schema, sources.text(piece.span), piece.span);
+            }
             reader.piece(&piece);
         }
     }
@@ -107,6 +117,7 @@ impl Reader {
         match kind {
             ObjectType::Table | ObjectType::View | ObjectType::MaterializedView => {
                 self.schema.tables.remove(name);
+                self.schema.triggers.retain(|trigger| trigger.table != name);
                 self.indexes.retain(|_, (table, _)| table != name);
             }
             ObjectType::Index => {

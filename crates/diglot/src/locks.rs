@@ -1,0 +1,167 @@
+//! What statements lock on Postgres: which rows of which tables, in which order, and whether they wait for them.
+//!
+//! `routines` reads the triggers and functions of the schema, `body` the SQL in PL/pgSQL, `names` tells when two rows
+//! are the same, `statement` puts a statement's locks in order, `graph` puts those of all statements and transactions
+//! together. Rows are told apart by the terms of their keys: a parameter, a literal, or a column of a source. A
+//! parameter of the same name is the same value everywhere in a transaction.
+
+mod body;
+mod graph;
+mod names;
+mod routines;
+mod stale;
+mod statement;
+
+use serde::{Deserialize, Serialize};
+
+use crate::pipeline::{self, Inputs};
+
+pub(crate) use graph::{Graph, Held, Run, Wait};
+pub(crate) use routines::{Trigger, Written, read};
+pub(crate) use statement::Reader;
+
+/// What identifies a row beside its table.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub(crate) enum Term {
+    /// A parameter.
+    Param(String),
+    /// A literal.
+    Literal(String),
+    /// An item of a list parameter.
+    Each(String),
+    /// A column of a source of the statement.
+    Column(u32, String),
+    /// Something worked out; the same only as itself. It is one value if the flag says so.
+    Made(u32, bool),
+}
+
+/// How strongly a row is locked, from the weakest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub(crate) enum Strength {
+    /// FOR KEY SHARE, and what a foreign key asks of the row that it refers to.
+    KeyShare,
+    /// FOR SHARE.
+    Share,
+    /// FOR NO KEY UPDATE, and what an UPDATE takes.
+    NoKeyUpdate,
+    /// FOR UPDATE, and what a DELETE takes.
+    Update,
+}
+
+impl Strength {
+    /// Whether one session that has the one keeps another from the other.
+    pub(crate) fn excludes(self, other: Self) -> bool {
+        let (weak, strong) = (self.min(other), self.max(other));
+        match weak {
+            Self::KeyShare => strong == Self::Update,
+            Self::Share => strong > Self::Share,
+            Self::NoKeyUpdate | Self::Update => true,
+        }
+    }
+}
+
+/// What takes a lock.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Act {
+    /// FOR UPDATE and the like.
+    Select,
+    /// UPDATE.
+    Update,
+    /// DELETE.
+    Delete,
+    /// INSERT under a key that another session may be inserting.
+    Insert,
+    /// INSERT … ON CONFLICT.
+    Upsert,
+    /// A foreign key.
+    Reference,
+}
+
+impl Act {
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Select => "locks",
+            Self::Update => "updates",
+            Self::Delete => "deletes",
+            Self::Insert => "inserts",
+            Self::Upsert => "upserts",
+            Self::Reference => "refers to",
+        }
+    }
+}
+
+/// How many rows a lock takes, and in which order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Extent {
+    /// One row.
+    One,
+    /// Several, in the order of a key.
+    Ordered,
+    /// Several, in any order.
+    Any,
+}
+
+/// A lock that a statement takes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Lock {
+    /// The table.
+    pub(crate) table: String,
+    /// What takes it.
+    pub(crate) act: Act,
+    /// How strong it is.
+    pub(crate) strength: Strength,
+    /// Whether the statement waits for it, instead of passing over the row or failing.
+    pub(crate) waits: bool,
+    /// The row: the terms of the primary key.
+    pub(crate) key: Vec<Term>,
+    /// What else of the row is fixed: the terms of its other columns.
+    pub(crate) terms: Vec<Term>,
+    /// How many rows.
+    pub(crate) extent: Extent,
+    /// Whether the rows belong to something that the statement names, or are found by what they hold.
+    pub(crate) pinned: bool,
+    /// The triggers and functions through which it is taken, the outermost first.
+    pub(crate) via: Vec<String>,
+    /// Its place, from the start of the page's statement.
+    pub(crate) start: u32,
+    /// Where the place ends.
+    pub(crate) end: u32,
+}
+
+/// What one statement locks.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Summary {
+    /// The locks. Those of a row that the statement has already are not there.
+    pub(crate) locks: Vec<Lock>,
+    /// Pairs of them of which the first may be taken when the second one is.
+    pub(crate) pairs: Vec<(u32, u32)>,
+    /// What it decides by rows that it does not lock, when it has waited for others.
+    pub(crate) stale: Vec<Stale>,
+    /// Triggers and functions that it runs and that could not be read.
+    pub(crate) unread: Vec<String>,
+}
+
+/// A condition on rows that are not locked, in a statement that waits.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Stale {
+    /// The table whose rows it asks.
+    pub(crate) table: String,
+    /// Its place, from the start of the page's statement.
+    pub(crate) start: u32,
+    /// Where the place ends.
+    pub(crate) end: u32,
+    /// The locks that are waited for.
+    pub(crate) waits: Vec<u32>,
+}
+
+/// Who waits for what on Postgres, as text: circles first.
+pub fn text(inputs: &Inputs) -> String {
+    pipeline::check(inputs).locks.text(&inputs.sources)
+}
+
+impl Summary {
+    /// Whether it says nothing.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.locks.is_empty() && self.unread.is_empty()
+    }
+}

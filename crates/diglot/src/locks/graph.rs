@@ -1,0 +1,351 @@
+//! Who waits for what while holding what: the locks of all statements and transactions together.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+
+use super::{Act, Extent, Lock, Strength, Summary};
+use crate::config::Locks;
+use crate::source::{Sources, Span};
+
+/// A statement with what it locks.
+#[derive(Debug, Clone)]
+pub(crate) struct Run {
+    /// Its name.
+    pub(crate) name: String,
+    /// Its text on the Postgres page.
+    pub(crate) span: Span,
+    /// What it locks.
+    pub(crate) summary: Summary,
+}
+
+/// A lock of one of the statements.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Held {
+    run: usize,
+    lock: usize,
+}
+
+/// A lock that is waited for while another one is held.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Wait {
+    /// The one that is held.
+    pub(crate) held: Held,
+    /// The one that is waited for.
+    pub(crate) wanted: Held,
+    /// The transaction that holds the one across statements.
+    pub(crate) within: Option<String>,
+}
+
+/// All statements that lock rows, and the waits among their locks.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Graph {
+    runs: Vec<Run>,
+    waits: Vec<Wait>,
+    /// For each statement, its locks that earlier ones have in every transaction that lists it.
+    had: Vec<BTreeSet<u32>>,
+    /// For each statement, the locks of rows that belong to a row of another table, and whether it has that one.
+    under: Vec<BTreeMap<u32, bool>>,
+}
+
+/// How a row is taken.
+type Kind = (Act, Strength);
+
+impl Graph {
+    /// Puts together what statements lock alone and, one after the other, in transactions.
+    pub(crate) fn new(runs: Vec<Run>, transactions: &[(String, Vec<String>)], said: Option<&Locks>) -> Self {
+        let none = BTreeMap::new();
+        let under = said.map_or(&none, |said| &said.under);
+        let mut graph = Self { had: vec![BTreeSet::new(); runs.len()], under: Vec::new(), runs, waits: Vec::new() };
+        for (run, of) in graph.runs.iter().enumerate() {
+            for (first, second) in &of.summary.pairs {
+                let (held, wanted) = (Held { run, lock: *first as usize }, Held { run, lock: *second as usize });
+                if !of.summary.locks[wanted.lock].waits {
+                    continue;
+                }
+                graph.waits.push(Wait { held, wanted, within: None });
+            }
+        }
+        let by_name: BTreeMap<&str, usize> =
+            graph.runs.iter().enumerate().map(|(at, run)| (run.name.as_str(), at)).collect();
+        let own = |run: &Run| {
+            let locks = (0_u32..).zip(&run.summary.locks);
+            locks.filter_map(|(at, lock)| Some((at, run.has_above(at, under.get(&lock.table)?)))).collect()
+        };
+        graph.under = graph.runs.iter().map(own).collect();
+        let mut listed: Vec<BTreeMap<u32, bool>> = vec![BTreeMap::new(); graph.runs.len()];
+        let mut waits = Vec::new();
+        let mut missed: Vec<Option<BTreeSet<u32>>> = vec![None; graph.runs.len()];
+        for (name, statements) in transactions {
+            let runs: Vec<usize> = statements.iter().filter_map(|name| by_name.get(name.as_str()).copied()).collect();
+            // What a statement holds that comes a second time is another row.
+            let round = |at: usize| runs[..at].iter().filter(|run| **run == runs[at]).count();
+            for (later, run) in runs.iter().enumerate() {
+                let missed = missed[*run].get_or_insert_default();
+                for (lock, wanted) in graph.runs[*run].summary.locks.iter().enumerate() {
+                    let has = |at: &usize| {
+                        let locks = &graph.runs[runs[*at]].summary.locks;
+                        round(*at) == round(later) && locks.iter().any(|held| wanted.is_held_by(held))
+                    };
+                    if let Some(above) = under.get(&wanted.table) {
+                        let earlier = (0..later).filter(|at| round(*at) == round(later));
+                        let mut locks = earlier.flat_map(|at| &graph.runs[runs[at]].summary.locks);
+                        let has = locks.any(|held| held.table == *above && wanted.is_below(held));
+                        *listed[*run].entry(lock as u32).or_insert(true) &= has;
+                    }
+                    if (0..later).any(|at| has(&at)) {
+                        continue;
+                    }
+                    missed.insert(lock as u32);
+                    if !wanted.waits {
+                        continue;
+                    }
+                    for earlier in &runs[..later] {
+                        for held in 0..graph.runs[*earlier].summary.locks.len() {
+                            let held = Held { run: *earlier, lock: held };
+                            let wanted = Held { run: *run, lock };
+                            waits.push(Wait { held, wanted, within: Some(name.clone()) });
+                        }
+                    }
+                }
+            }
+        }
+        for ((had, missed), run) in graph.had.iter_mut().zip(missed).zip(&graph.runs) {
+            let Some(missed) = missed else { continue };
+            let locks = run.summary.locks.len() as u32;
+            had.extend((0..locks).filter(|lock| !missed.contains(lock)));
+        }
+        for (own, listed) in graph.under.iter_mut().zip(listed) {
+            own.iter_mut().for_each(|(lock, has)| *has |= listed.get(lock) == Some(&true));
+        }
+        graph.waits.extend(waits);
+        graph.keep_one_of_each();
+        graph
+    }
+
+    /// Keeps one wait of each statement for the same tables in the same way.
+    fn keep_one_of_each(&mut self) {
+        let mut seen = BTreeSet::new();
+        let (runs, waits) = (&self.runs, std::mem::take(&mut self.waits));
+        let key = |at: Held| {
+            let lock = &runs[at.run].summary.locks[at.lock];
+            (lock.table.as_str(), lock.act as u8, lock.strength)
+        };
+        let is_new = |wait: &Wait| seen.insert((wait.wanted.run, key(wait.held), key(wait.wanted)));
+        self.waits = waits.into_iter().filter(is_new).collect();
+    }
+
+    /// The statements.
+    pub(crate) fn runs(&self) -> &[Run] {
+        &self.runs
+    }
+
+    /// The locks of a statement for which it may have to wait: those that no transaction has when it comes.
+    pub(crate) fn waited(&self, run: usize) -> BTreeSet<u32> {
+        let locks = self.runs[run].summary.locks.len() as u32;
+        let is_new = |lock: &u32| !self.had[run].contains(lock) && !self.under[run].contains_key(lock);
+        (0..locks).filter(is_new).collect()
+    }
+
+    /// Whether a lock is one of a row for which nobody waits, because it belongs to another one.
+    pub(crate) fn is_under(&self, at: Held) -> bool {
+        self.under[at.run].contains_key(&(at.lock as u32))
+    }
+
+    /// The locks of rows that are taken without that of the row that they belong to.
+    pub(crate) fn loose(&self) -> Vec<Held> {
+        let mut found = Vec::new();
+        for (run, under) in self.under.iter().enumerate() {
+            let loose =
+                under.iter().filter(|(lock, has)| !**has && self.runs[run].summary.locks[**lock as usize].is_taken());
+            found.extend(loose.map(|(lock, _)| Held { run, lock: *lock as usize }));
+        }
+        found
+    }
+
+    /// The waits between rows of different tables for a row that somebody may hold.
+    pub(crate) fn waits(&self) -> Vec<&Wait> {
+        let mut held: BTreeMap<&str, BTreeSet<(u8, Strength)>> = BTreeMap::new();
+        let mut acts: BTreeMap<u8, Act> = BTreeMap::new();
+        for lock in self.runs.iter().flat_map(|run| &run.summary.locks) {
+            acts.insert(lock.act as u8, lock.act);
+            held.entry(&lock.table).or_default().insert((lock.act as u8, lock.strength));
+        }
+        let is_real = |wait: &&Wait| {
+            let (from, to) = (self.lock(wait.held), self.lock(wait.wanted));
+            let holders = held.get(to.table.as_str()).into_iter().flatten();
+            let mut kinds = holders.filter_map(|(act, strength)| Some((*acts.get(act)?, *strength)));
+            from.table != to.table
+                && !self.is_under(wait.wanted)
+                && kinds.any(|kind| excludes(kind, (to.act, to.strength)))
+        };
+        self.waits.iter().filter(is_real).collect()
+    }
+
+    /// A lock.
+    pub(crate) fn lock(&self, at: Held) -> &Lock {
+        &self.runs[at.run].summary.locks[at.lock]
+    }
+
+    /// The statement that takes a lock.
+    pub(crate) fn run(&self, at: Held) -> &Run {
+        &self.runs[at.run]
+    }
+
+    /// Where a lock is taken.
+    pub(crate) fn span(&self, at: Held) -> Span {
+        self.runs[at.run].place(self.lock(at))
+    }
+
+    /// What a lock is, in a few words.
+    pub(crate) fn words(&self, at: Held) -> String {
+        let lock = self.lock(at);
+        let via = lock.via.iter().map(|name| format!(" by `{name}`")).collect::<String>();
+        format!("{} `{}`{via}", lock.act.word(), lock.table)
+    }
+
+    /// The way from what a wait is for back to what it holds: waits that, each with the next, make a circle.
+    pub(crate) fn way_back<'w>(&self, waits: &[&'w Wait], from: &Wait) -> Option<Vec<&'w Wait>> {
+        let kind = |at: Held| (self.lock(at).act, self.lock(at).strength);
+        let meets = |first: &Wait, next: &Wait| {
+            self.lock(first.wanted).table == self.lock(next.held).table && excludes(kind(next.held), kind(first.wanted))
+        };
+        let closes = |last: &Wait| meets(last, from);
+        let mut ways: Vec<Option<usize>> = vec![None; waits.len()];
+        let mut seen: Vec<bool> = waits.iter().map(|wait| meets(from, wait)).collect();
+        let mut queue: Vec<usize> = (0..waits.len()).filter(|at| seen[*at]).collect();
+        let mut at = 0;
+        while let Some(index) = queue.get(at).copied() {
+            at += 1;
+            if closes(waits[index]) {
+                let mut way = vec![waits[index]];
+                let mut before = ways[index];
+                while let Some(index) = before {
+                    way.insert(0, waits[index]);
+                    before = ways[index];
+                }
+                return Some(way);
+            }
+            for next in 0..waits.len() {
+                if !seen[next] && meets(waits[index], waits[next]) {
+                    seen[next] = true;
+                    ways[next] = Some(index);
+                    queue.push(next);
+                }
+            }
+        }
+        None
+    }
+
+    /// Locks of several rows of one table that are taken in any order and waited for.
+    pub(crate) fn unordered(&self) -> Vec<Held> {
+        let mut found = Vec::new();
+        for (run, of) in self.runs.iter().enumerate() {
+            for (lock, of) in of.summary.locks.iter().enumerate() {
+                let at = Held { run, lock };
+                if of.waits && of.extent == Extent::Any && of.is_taken() && !self.is_under(at) {
+                    found.push(at);
+                }
+            }
+        }
+        found
+    }
+
+    /// The waits by their tables: what is held, what is waited for, and whether there is a way back.
+    pub(crate) fn edges(&self) -> Vec<(&str, &str, bool, Vec<&Wait>)> {
+        let waits = self.waits();
+        let mut edges: BTreeMap<(&str, &str), Vec<&Wait>> = BTreeMap::new();
+        for wait in &waits {
+            let tables = (self.lock(wait.held).table.as_str(), self.lock(wait.wanted).table.as_str());
+            edges.entry(tables).or_default().push(wait);
+        }
+        let in_circle = |of: &Vec<&Wait>| of.iter().any(|wait| self.way_back(&waits, wait).is_some());
+        let with_circle = edges.into_iter().map(|((from, to), of)| (from, to, in_circle(&of), of));
+        let mut edges: Vec<_> = with_circle.collect();
+        edges.sort_by_key(|(from, to, circle, _)| (!circle, *from, *to));
+        edges
+    }
+
+    /// The graph as text: circles first, each edge with the statements that make it.
+    pub(crate) fn text(&self, sources: &Sources) -> String {
+        let mut text = String::new();
+        let place = |at: Held| {
+            let span = self.span(at);
+            let file = sources.file(span.file);
+            let (line, column) = file.line_column(span.start as usize);
+            format!("{}:{line}:{column}", file.path)
+        };
+        let edges = self.edges();
+        // Writing to a String cannot fail.
+        for (from, to, circle, waits) in &edges {
+            let mark = if *circle { "  (circle)" } else { "" };
+            let _ = writeln!(text, "{from} -> {to}{mark}");
+            for wait in waits {
+                let name = &self.run(wait.wanted).name;
+                let within = wait.within.as_ref().map_or(String::new(), |name| format!(" in {name}"));
+                let _ = writeln!(text, "  {name}{within}");
+                let earlier = self.run(wait.held);
+                let of = if earlier.name == *name { String::new() } else { format!("{} ", earlier.name) };
+                let _ = writeln!(text, "    holds: {of}{} at {}", self.words(wait.held), place(wait.held));
+                let _ = writeln!(text, "    waits: {} at {}", self.words(wait.wanted), place(wait.wanted));
+            }
+        }
+        let circles = edges.iter().filter(|(.., circle, _)| *circle).count();
+        let locking = self.runs.iter().filter(|run| !run.summary.locks.is_empty()).count();
+        let _ = writeln!(text, "{locking} statements lock rows; {} edges, {circles} of them in circles", edges.len());
+        text
+    }
+}
+
+impl Run {
+    /// Where a lock of the statement is taken.
+    pub(crate) fn place(&self, lock: &Lock) -> Span {
+        self.at(lock.start, lock.end)
+    }
+
+    /// Whether a lock comes when the statement has that of the row of another table to which its row belongs.
+    fn has_above(&self, at: u32, above: &str) -> bool {
+        let (locks, pairs) = (&self.summary.locks, &self.summary.pairs);
+        let lock = &locks[at as usize];
+        let is_first = |other: u32| pairs.contains(&(other, at)) && !pairs.contains(&(at, other));
+        (0_u32..).zip(locks).any(|(other, held)| held.table == above && lock.is_below(held) && is_first(other))
+    }
+
+    /// A place of the statement.
+    pub(crate) fn at(&self, start: u32, end: u32) -> Span {
+        let base = self.span.start as usize;
+        Span::new(self.span.file, base + start as usize..base + end.max(start + 1) as usize)
+    }
+}
+
+impl Lock {
+    /// Whether it is one of a row that was there before.
+    pub(crate) fn is_taken(&self) -> bool {
+        !matches!(self.act, Act::Insert | Act::Reference)
+    }
+
+    /// Whether its rows belong to those of another lock: they have its key.
+    fn is_below(&self, above: &Lock) -> bool {
+        let has = |term: &super::Term| self.key.contains(term) || self.terms.contains(term);
+        !above.key.is_empty() && above.key.iter().all(has)
+    }
+
+    /// Whether a transaction that has the other lock has this row already.
+    fn is_held_by(&self, held: &Lock) -> bool {
+        let known = |term: &super::Term| matches!(term, super::Term::Param(_) | super::Term::Literal(_));
+        let strong = held.strength >= self.strength || held.strength == Strength::NoKeyUpdate;
+        let same = self.table == held.table && self.key == held.key && self.key.iter().all(known);
+        let takes = held.act != Act::Insert || self.act == Act::Insert;
+        takes && strong && same && !self.key.is_empty()
+    }
+}
+
+/// Whether who has taken a row in the first way keeps the second out.
+fn excludes((held, strength): Kind, (act, wanted): Kind) -> bool {
+    let adds = |act: Act| matches!(act, Act::Insert | Act::Upsert);
+    match (held, act) {
+        // Nobody sees a row before it is committed, but for those who insert the same key.
+        (Act::Insert, act) => adds(act),
+        (held, Act::Insert) => adds(held) || held == Act::Delete,
+        _ => strength.excludes(wanted),
+    }
+}

@@ -1,0 +1,544 @@
+//! The locks of one statement, in the order in which it takes them.
+//!
+//! A CTE that another one reads comes first; what the rest is left to do may come in any order, and then both count.
+//! Triggers behind the rows, and what foreign keys ask, come when everything else is done. Several rows are locked
+//! while others are being read, so a lock of several rows may also be waited for under what follows it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::names::{Names, selects};
+use super::routines::{self, Routine, Trigger};
+use super::stale;
+use super::{Act, Extent, Lock, Strength, Summary, Term, body};
+use crate::schema::{Schema, Table};
+use crate::source::Span;
+use crate::tree::{
+    Body, ConflictAction, Expr, ExprKind, Insert, OrderKey, Part, Query, Source, SourceId, SourceKind, Statement,
+};
+
+/// How deep triggers that fire triggers are followed.
+const DEEP: usize = 6;
+
+/// Reads what statements lock, with the triggers and functions of a schema.
+pub(crate) struct Reader<'s> {
+    schema: &'s Schema,
+    shard_key: &'s str,
+    routines: BTreeMap<String, Routine>,
+    /// The columns of primary keys.
+    key_columns: BTreeSet<&'s str>,
+    conditions: BTreeMap<(String, String), Statement>,
+}
+
+/// Where in a statement a lock is taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Place {
+    /// Which statement of a unit.
+    statement: usize,
+    /// Behind all rows.
+    pub(super) after: bool,
+    pub(super) part: usize,
+}
+
+/// The locks of one statement as they are found.
+struct Found<'t> {
+    statement: &'t Statement,
+    names: Names<'t>,
+    locks: Vec<(Place, Lock)>,
+    unread: Vec<String>,
+    /// How many terms of nested statements have been given a name.
+    fresh: u32,
+}
+
+/// The rows that a write touches.
+struct Rows<'t> {
+    key: Vec<Term>,
+    terms: Vec<Term>,
+    extent: Extent,
+    pinned: bool,
+    /// What is written into columns, as far as it is one value.
+    written: BTreeMap<&'t str, &'t Expr>,
+}
+
+impl<'s> Reader<'s> {
+    pub(crate) fn new(schema: &'s Schema, shard_key: &'s str) -> Self {
+        let condition = |trigger: &Trigger| {
+            let read = body::condition(schema, trigger.when.as_deref()?)?;
+            Some(((trigger.table.clone(), trigger.name.clone()), read))
+        };
+        let conditions = schema.triggers.iter().filter_map(condition).collect();
+        let key_columns = schema.tables.values().flat_map(|table| &table.primary_key).map(String::as_str).collect();
+        Self { schema, shard_key, routines: routines::understood(schema), key_columns, conditions }
+    }
+
+    /// What a statement of a page locks.
+    pub(crate) fn summary(&self, statement: &Statement) -> Summary {
+        let found = self.found(statement, 0);
+        let deps = dependencies(statement);
+        let mut locks: Vec<(Place, Lock)> = Vec::new();
+        for (at, (place, lock)) in found.locks.iter().enumerate() {
+            let same_part = found.locks[..at].iter().any(|(earlier, held)| earlier == place && covers(held, lock));
+            let has = |(earlier, held): &(Place, Lock)| covers(held, lock) && is_before(*earlier, *place, &deps);
+            if !same_part && !found.locks.iter().any(has) {
+                locks.push((*place, lock.clone()));
+            }
+        }
+        let mut pairs = Vec::new();
+        for (i, (first, held)) in locks.iter().enumerate() {
+            for (j, (second, lock)) in locks.iter().enumerate() {
+                let sure =
+                    |a: (usize, Place), b: (usize, Place)| is_before(a.1, b.1, &deps) || (a.1 == b.1 && a.0 < b.0);
+                let mixed = !first.after && !second.after && first.statement == second.statement;
+                let again = mixed && lock.extent != Extent::One && held.extent != Extent::One;
+                if i != j && (again || !sure((j, *second), (i, *first))) {
+                    pairs.push((i as u32, j as u32));
+                }
+            }
+        }
+        let start = statement.span.start;
+        let stale = stale::found(statement, &found.locks, &locks, &deps);
+        let relative = |mut lock: Lock| {
+            lock.start = lock.start.saturating_sub(start);
+            lock.end = lock.end.saturating_sub(start);
+            lock
+        };
+        let locks = locks.into_iter().map(|(_, lock)| relative(lock)).collect();
+        Summary { locks, pairs, stale, unread: found.unread }
+    }
+
+    fn found<'t>(&self, statement: &'t Statement, depth: usize) -> Found<'t> {
+        let names = Names::of(statement);
+        let mut found = Found { statement, names, locks: Vec::new(), unread: Vec::new(), fresh: 0 };
+        for (at, part) in statement.parts.iter().enumerate() {
+            self.part(&mut found, at, part, depth);
+        }
+        found
+    }
+
+    fn part<'t>(&self, found: &mut Found<'t>, at: usize, part: &'t Part, depth: usize) {
+        let place = Place { statement: part.statement, after: false, part: at };
+        self.calls(found, place, part, depth);
+        for query in part.queries().into_iter().rev() {
+            self.query(found, place, query);
+        }
+        match &part.body {
+            Body::Query(_) => {}
+            Body::Insert(insert) => self.insert(found, place, insert, depth),
+            Body::Update(update) => {
+                let written = update.set.iter().map(|set| (set.column.as_str(), &set.value)).collect();
+                let rows = self.rows(found, &update.target, written);
+                let changes = |column: &String| rows.written.contains_key(column.as_str());
+                let strength = match update.target.table().and_then(|name| self.schema.tables.get(name)) {
+                    Some(table) if table.keys().flatten().any(changes) => Strength::Update,
+                    _ => Strength::NoKeyUpdate,
+                };
+                let span = place_of(&update.target, part);
+                self.write(found, place, (&update.target, span), (Act::Update, strength), rows, depth);
+            }
+            Body::Delete(delete) => {
+                let rows = self.rows(found, &delete.target, BTreeMap::new());
+                let span = place_of(&delete.target, part);
+                self.write(found, place, (&delete.target, span), (Act::Delete, Strength::Update), rows, depth);
+            }
+        }
+    }
+
+    /// The rows of a table that conditions choose.
+    fn rows<'t>(&self, found: &Found<'_>, target: &Source, written: BTreeMap<&'t str, &'t Expr>) -> Rows<'t> {
+        let table = target.table().and_then(|name| self.schema.tables.get(name));
+        let Some(table) = table else {
+            return Rows { key: Vec::new(), terms: Vec::new(), extent: Extent::Any, pinned: true, written };
+        };
+        let term = |column: &String| found.names.column(target.id, column);
+        let is_one = |key: &Vec<String>| key.iter().all(|column| found.names.is_one(&term(column)));
+        let one = found.names.is_single(target.id) || table.keys().any(is_one);
+        let key: Vec<Term> = table.primary_key.iter().map(term).collect();
+        let own = |term: &Term| matches!(term, Term::Column(source, _) if *source == target.id.0);
+        let terms = table.columns.iter().map(|column| term(&column.name)).filter(|term| !own(term)).collect();
+        let pinned = !found.names.is_limited(target.id.0) && self.is_pinned(found, table, |column| term(column));
+        Rows { key, terms, extent: if one { Extent::One } else { Extent::Any }, pinned, written }
+    }
+
+    /// Whether rows belong to something that the statement is given: one of their columns, beside the partition, is part
+    /// of a key of some table and fixed, or is that of another row that is.
+    fn is_pinned(&self, found: &Found<'_>, table: &Table, term: impl Fn(&String) -> Term) -> bool {
+        let is_named = |column: &str| column != self.shard_key && self.key_columns.contains(column);
+        let given = |term: &Term| !matches!(term, Term::Column(..) | Term::Made(_, false));
+        table.columns.iter().filter(|column| is_named(&column.name)).any(|column| {
+            let root = term(&column.name);
+            let others = match root.clone() {
+                Term::Column(source, _) => {
+                    [source].into_iter().chain(found.names.equals(&root).map(|(id, _)| id)).collect()
+                }
+                _ => Vec::new(),
+            };
+            let of_pinned = |source: u32| {
+                !found.names.is_limited(source)
+                    && self
+                        .key_columns
+                        .iter()
+                        .filter(|column| is_named(column))
+                        .any(|column| given(&found.names.column(SourceId(source), column)))
+            };
+            given(&root) || others.into_iter().any(of_pinned)
+        })
+    }
+
+    /// The row locks that a query asks for itself.
+    fn query(&self, found: &mut Found<'_>, place: Place, query: &Query) {
+        for lock in &query.locks {
+            let strength = match lock.strength.as_str() {
+                "key share" => Strength::KeyShare,
+                "share" => Strength::Share,
+                "no key update" => Strength::NoKeyUpdate,
+                _ => Strength::Update,
+            };
+            let mut sources: Vec<&Source> = selects(&query.rows).into_iter().flat_map(|select| &select.from).collect();
+            if !lock.of.is_empty() {
+                let named = |name: &String| sources.iter().find(|source| source.alias == *name).copied();
+                sources = lock.of.iter().filter_map(named).collect();
+            }
+            let mut at = 0;
+            while let Some(source) = sources.get(at).copied() {
+                at += 1;
+                match &source.kind {
+                    SourceKind::Derived(query) => {
+                        sources.extend(selects(&query.rows).into_iter().flat_map(|select| &select.from));
+                    }
+                    SourceKind::Table(_) => {
+                        let rows = self.rows(found, source, BTreeMap::new());
+                        let ordered = self.is_ordered(found, source, &query.order);
+                        let extent = if rows.extent == Extent::Any && ordered { Extent::Ordered } else { rows.extent };
+                        let rows = Rows { extent, ..rows };
+                        let lock = made(source, (Act::Select, strength), &rows, lock.span, lock.wait.is_empty());
+                        found.locks.extend(lock.map(|lock| (place, lock)));
+                    }
+                    SourceKind::Cte(_) | SourceKind::Function { .. } | SourceKind::Excluded => {}
+                }
+            }
+        }
+    }
+
+    /// Whether the rows of a source come in the order of one of its keys.
+    fn is_ordered(&self, found: &Found<'_>, source: &Source, order: &[OrderKey]) -> bool {
+        let Some(table) = source.table().and_then(|name| self.schema.tables.get(name)) else { return false };
+        let by: Vec<Term> = order.iter().map(|key| found.names.named(&key.expr)).collect();
+        let is_fixed = |column: &String| {
+            let term = found.names.column(source.id, column);
+            found.names.is_one(&term) || by.contains(&term)
+        };
+        !by.is_empty() && table.keys().any(|key| key.iter().all(is_fixed))
+    }
+
+    fn insert<'t>(&self, found: &mut Found<'t>, place: Place, insert: &'t Insert, depth: usize) {
+        let Some(table) = insert.target.table().and_then(|name| self.schema.tables.get(name)) else { return };
+        let mut values: BTreeMap<&str, &Expr> = BTreeMap::new();
+        let several = match &insert.rows.rows {
+            crate::tree::Rows::Values(rows, _) => {
+                let first = rows.first().into_iter().flatten();
+                values.extend(insert.columns.iter().map(|(name, _)| name.as_str()).zip(first));
+                rows.len() > 1
+            }
+            rows => {
+                let outputs = super::names::outputs(rows).iter().map(|output| &output.expr);
+                values.extend(insert.columns.iter().map(|(name, _)| name.as_str()).zip(outputs));
+                false
+            }
+        };
+        let is_given = |key: &Vec<String>| {
+            let filled = |column: &String| table.column(column).is_some_and(|column| column.has_default);
+            key.iter().all(|column| values.contains_key(column.as_str()) || !filled(column))
+        };
+        let fresh = found.fresh();
+        let term = |column: &String| match values.get(column.as_str()) {
+            Some(value) if !several => found.names.named(value),
+            _ => Term::Made(fresh, false),
+        };
+        let one = table.keys().any(|key| key.iter().all(|column| found.names.is_one(&term(column))));
+        let key: Vec<Term> = table.primary_key.iter().map(term).collect();
+        let extent = if one { Extent::One } else { Extent::Any };
+        let pinned = self.is_pinned(found, table, |column| term(column));
+        let collides = table.keys().any(is_given);
+        let terms = values.values().filter(|_| !several).map(|value| found.names.named(value)).collect();
+        let rows = Rows { key, terms, extent, pinned, written: values };
+        let upserts = insert.conflict.as_ref().is_some_and(|c| matches!(c.action, ConflictAction::Update { .. }));
+        let act = if upserts { Act::Upsert } else { Act::Insert };
+        let span = insert.conflict.as_ref().map_or(insert.target.span, |conflict| conflict.span);
+        if collides {
+            let lock = made(&insert.target, (act, Strength::NoKeyUpdate), &rows, span, true);
+            found.locks.extend(lock.map(|lock| (place, lock)));
+        }
+        if let Some(ConflictAction::Update { set, .. }) = insert.conflict.as_ref().map(|conflict| &conflict.action) {
+            let written = set.iter().map(|set| (set.column.as_str(), &set.value)).collect();
+            let changed = Rows { key: rows.key.clone(), terms: rows.terms.clone(), written, ..rows };
+            self.fire(found, place, (&insert.target, span), "update", &changed, depth);
+        }
+        self.fire(found, place, (&insert.target, span), "insert", &rows, depth);
+        self.references(found, place, table, span, &rows);
+    }
+
+    fn write<'t>(
+        &self,
+        found: &mut Found<'t>,
+        place: Place,
+        (target, span): (&'t Source, Span),
+        (act, strength): (Act, Strength),
+        rows: Rows<'t>,
+        depth: usize,
+    ) {
+        let lock = made(target, (act, strength), &rows, span, true);
+        found.locks.extend(lock.map(|lock| (place, lock)));
+        let event = if act == Act::Delete { "delete" } else { "update" };
+        self.fire(found, place, (target, span), event, &rows, depth);
+        let Some(table) = target.table().and_then(|name| self.schema.tables.get(name)) else { return };
+        if act == Act::Update {
+            self.references(found, place, table, span, &rows);
+        } else {
+            self.referred(found, place, table, span);
+        }
+    }
+
+    /// The rows that a written row refers to.
+    fn references(&self, found: &mut Found<'_>, place: Place, table: &Table, span: Span, rows: &Rows<'_>) {
+        for reference in &table.foreign_keys {
+            let value = |column: &String| rows.written.get(column.as_str()).map(|value| found.names.named(value));
+            let Some(key) = reference.columns.iter().map(value).collect::<Option<Vec<Term>>>() else { continue };
+            let (act, strength) = (Act::Reference, Strength::KeyShare);
+            let place = Place { after: true, ..place };
+            found.locks.push((place, lock(&reference.table, (act, strength), key, rows.extent, span)));
+        }
+    }
+
+    /// The rows that refer to a row that is deleted.
+    fn referred(&self, found: &mut Found<'_>, place: Place, table: &Table, span: Span) {
+        for child in self.schema.tables.values() {
+            for reference in child.foreign_keys.iter().filter(|reference| reference.table == table.name) {
+                let (act, strength) = match reference.on_delete.as_str() {
+                    "cascade" => (Act::Delete, Strength::Update),
+                    "set null" | "set default" => (Act::Update, Strength::NoKeyUpdate),
+                    _ => (Act::Reference, Strength::KeyShare),
+                };
+                let key = vec![Term::Made(found.fresh(), false)];
+                let place = Place { after: true, ..place };
+                found.locks.push((place, lock(&child.name, (act, strength), key, Extent::Any, span)));
+            }
+        }
+    }
+
+    /// What the functions lock that a part calls.
+    fn calls<'t>(&self, found: &mut Found<'t>, place: Place, part: &'t Part, depth: usize) {
+        let in_from = part.sources().into_iter().filter_map(|source| match &source.kind {
+            SourceKind::Function { name, args } => Some((name, args, source.span)),
+            _ => None,
+        });
+        let calls = part.exprs().into_iter().filter_map(|expr| match &expr.kind {
+            ExprKind::Call { name, args, .. } => Some((name, args, expr.span)),
+            _ => None,
+        });
+        for (name, args, span) in in_from.chain(calls) {
+            let name = name.rsplit('.').next().unwrap_or(name);
+            let Some(routine) = self.routines.get(name) else { continue };
+            let terms: Vec<Term> = args.iter().map(|arg| found.names.named(arg)).collect();
+            let one = terms.iter().all(|term| found.names.is_one(term));
+            let extent = if one { Extent::One } else { Extent::Any };
+            let value = |param: &str| {
+                let at = routine.params.iter().position(|name| Some(name.as_str()) == param.strip_prefix("arg__"))?;
+                terms.get(at).cloned()
+            };
+            self.nested(found, place, (name, name), (span, extent), value, depth);
+        }
+    }
+
+    /// What the triggers lock that an event of rows fires.
+    fn fire<'t>(
+        &self,
+        found: &mut Found<'t>,
+        place: Place,
+        (target, span): (&'t Source, Span),
+        event: &str,
+        rows: &Rows<'t>,
+        depth: usize,
+    ) {
+        let Some(table) = target.table() else { return };
+        for trigger in self.schema.triggers.iter().filter(|trigger| trigger.table == table) {
+            let touches = event != "update"
+                || trigger.of.is_empty()
+                || trigger.of.iter().any(|column| rows.written.contains_key(column.as_str()));
+            let condition = self.conditions.get(&(trigger.table.clone(), trigger.name.clone()));
+            let may = condition.is_none_or(|condition| may_hold(condition, rows, event));
+            if !trigger.events.iter().any(|on| on == event) || !touches || !may {
+                continue;
+            }
+            let key = self.schema.tables.get(table).map_or(&[][..], |table| table.primary_key.as_slice());
+            let terms: BTreeMap<String, Term> = key.iter().cloned().zip(rows.key.iter().cloned()).collect();
+            let written: BTreeMap<String, Term> =
+                rows.written.iter().map(|(name, value)| ((*name).to_owned(), found.names.named(value))).collect();
+            let value = |param: &str| {
+                let column = param.strip_prefix("new__").or_else(|| param.strip_prefix("old__"))?;
+                let set = param.starts_with("new__").then(|| written.get(column)).flatten();
+                terms.get(column).or(set).cloned()
+            };
+            let place = Place { after: !trigger.before, ..place };
+            self.nested(found, place, (&trigger.name, &trigger.function), (span, rows.extent), value, depth);
+        }
+    }
+
+    /// Takes in what a routine locks; `value` says what its parameters are outside.
+    fn nested(
+        &self,
+        found: &mut Found<'_>,
+        place: Place,
+        (name, function): (&str, &str),
+        (span, extent): (Span, Extent),
+        value: impl Fn(&str) -> Option<Term>,
+        depth: usize,
+    ) {
+        let Some(routine) = self.routines.get(function) else { return };
+        if routine.unread && !found.unread.iter().any(|known| known == function) {
+            found.unread.push(function.to_owned());
+        }
+        if depth >= DEEP {
+            return;
+        }
+        for statement in &routine.statements {
+            let inside = self.found(statement, depth + 1);
+            for unread in inside.unread {
+                if !found.unread.contains(&unread) {
+                    found.unread.push(unread);
+                }
+            }
+            let base = found.fresh();
+            found.fresh += 1_000;
+            for (_, mut lock) in inside.locks {
+                for term in lock.key.iter_mut().chain(&mut lock.terms) {
+                    *term = match &*term {
+                        Term::Param(name) => value(name).unwrap_or(Term::Made(base, extent == Extent::One)),
+                        Term::Literal(_) => continue,
+                        Term::Each(_) => Term::Made(base, false),
+                        Term::Column(source, column) => Term::Column(base + source, column.clone()),
+                        Term::Made(at, one) => Term::Made(base + at % 1_000, *one),
+                    };
+                }
+                if lock.extent == Extent::One {
+                    lock.extent = extent;
+                }
+                lock.via.insert(0, name.to_owned());
+                (lock.start, lock.end) = (span.start, span.end);
+                found.locks.push((place, lock));
+            }
+        }
+    }
+}
+
+impl Found<'_> {
+    /// A number for a term that is like no other; those of the statement's own text are smaller.
+    fn fresh(&mut self) -> u32 {
+        self.fresh += 1;
+        self.statement.span.end.saturating_add(self.fresh)
+    }
+}
+
+fn place_of(target: &Source, part: &Part) -> Span {
+    Span { start: part.span.start, ..target.span }
+}
+
+fn lock(table: &str, (act, strength): (Act, Strength), key: Vec<Term>, extent: Extent, span: Span) -> Lock {
+    let (start, end) = (span.start, span.end);
+    let (via, terms) = (Vec::new(), Vec::new());
+    Lock { table: table.to_owned(), act, strength, waits: true, key, terms, extent, pinned: true, via, start, end }
+}
+
+fn made(source: &Source, kind: (Act, Strength), rows: &Rows<'_>, span: Span, waits: bool) -> Option<Lock> {
+    let lock = lock(source.table()?, kind, rows.key.clone(), rows.extent, span);
+    Some(Lock { waits, pinned: rows.pinned, terms: rows.terms.clone(), ..lock })
+}
+
+/// Whether who has one lock has the other's row already. An INSERT may have met a row and left it alone.
+fn covers(held: &Lock, lock: &Lock) -> bool {
+    let same = (held.act != Act::Insert || lock.act == Act::Insert)
+        && held.table == lock.table
+        && held.key == lock.key
+        && !held.key.is_empty();
+    same && (held.strength >= lock.strength || held.strength == Strength::NoKeyUpdate)
+}
+
+/// The CTEs that each part needs, and those that these need.
+fn dependencies(statement: &Statement) -> Vec<BTreeSet<usize>> {
+    let parts = &statement.parts;
+    let mut all: Vec<BTreeSet<usize>> = Vec::new();
+    for (at, part) in parts.iter().enumerate() {
+        let mut own = BTreeSet::new();
+        for name in part.sources().into_iter().filter_map(Source::cte) {
+            let is_it = |other: &Part| other.name.as_deref() == Some(name) && other.statement == part.statement;
+            if let Some(cte) = parts[..at].iter().position(is_it) {
+                own.insert(cte);
+                own.extend(all[cte].iter().copied());
+            }
+        }
+        all.push(own);
+    }
+    all
+}
+
+/// Whether one place is certainly done with before another begins.
+fn is_before(first: Place, second: Place, deps: &[BTreeSet<usize>]) -> bool {
+    if first.statement != second.statement {
+        return first.statement < second.statement;
+    }
+    match (first.after, second.after) {
+        (false, true) => true,
+        (true, false) => false,
+        _ => deps.get(second.part).is_some_and(|deps| deps.contains(&first.part)),
+    }
+}
+
+/// Whether a trigger's WHEN may hold for a row, by the literals that are written into it.
+fn may_hold(condition: &Statement, rows: &Rows<'_>, event: &str) -> bool {
+    let outputs = condition.parts.last().map(Part::exprs).unwrap_or_default();
+    let Some(expr) = outputs.first() else { return true };
+    truth(expr, rows, event) != Some(false)
+}
+
+fn truth(expr: &Expr, rows: &Rows<'_>, event: &str) -> Option<bool> {
+    match &expr.kind {
+        ExprKind::Binary { op, left, right } if op == "and" => {
+            match (truth(left, rows, event), truth(right, rows, event)) {
+                (Some(false), _) | (_, Some(false)) => Some(false),
+                (Some(true), Some(true)) => Some(true),
+                _ => None,
+            }
+        }
+        ExprKind::Binary { op, left, right } if op == "or" => {
+            match (truth(left, rows, event), truth(right, rows, event)) {
+                (Some(true), _) | (_, Some(true)) => Some(true),
+                (Some(false), Some(false)) => Some(false),
+                _ => None,
+            }
+        }
+        ExprKind::Binary { op, left, right } if op == "=" || op == "<>" => {
+            let same = literal(left, rows, event)? == literal(right, rows, event)?;
+            Some(same == (op == "="))
+        }
+        ExprKind::InList { expr, list, negated } => {
+            let value = literal(expr, rows, event)?;
+            let items = list.iter().map(|item| literal(item, rows, event)).collect::<Option<Vec<_>>>()?;
+            Some(items.contains(&value) != *negated)
+        }
+        ExprKind::Tuple(items) if items.len() == 1 => truth(&items[0], rows, event),
+        _ => None,
+    }
+}
+
+/// The literal that an expression over the trigger's row is.
+fn literal<'e>(expr: &'e Expr, rows: &Rows<'e>, event: &str) -> Option<&'e str> {
+    match &expr.bare().kind {
+        ExprKind::Text(text) | ExprKind::Number(text) => Some(text),
+        ExprKind::Param(name) if event != "delete" => {
+            let value = rows.written.get(name.strip_prefix("new__")?)?;
+            match &value.bare().kind {
+                ExprKind::Text(text) | ExprKind::Number(text) => Some(text),
+                _ => None,
+            }
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,33 @@
+//! What a run gives in Rust.
+
+use std::collections::BTreeMap;
+
+use super::{Compiled, EmittedText, Inputs};
+use crate::diagnostic::{Diagnostic, Severity};
+use crate::{codegen, render};
+
+/// The API, or the errors with what stands in for it.
+pub(super) fn rust(inputs: &Inputs, compiled: &Compiled, broken: &[codegen::Unknown]) -> String {
+    let mut texts: BTreeMap<&str, Vec<&EmittedText>> = BTreeMap::new();
+    for text in &compiled.texts {
+        texts.entry(&text.name).or_default().push(text);
+    }
+    let functions = compiled.signatures.iter().map(|signature| codegen::Function {
+        signature,
+        texts: texts.get(signature.name.as_str()).cloned().unwrap_or_default(),
+    });
+    let api = codegen::Api { config: &inputs.config, functions: functions.collect() };
+    if !compiled.has_errors() {
+        return codegen::generate(&api);
+    }
+    let is_error = |finding: &&Diagnostic| finding.severity == Severity::Error;
+    let errors: Vec<Diagnostic> = compiled.diagnostics.iter().filter(is_error).cloned().collect();
+    let count = errors.len();
+    let many = if count == 1 { "" } else { "s" };
+    let findings = render::all(&inputs.sources, &errors, render::Look::Plain);
+    let message = format!("diglot: {count} finding{many} in the SQL of this crate\n\n{findings}");
+    if let (Some(previous), true) = (&inputs.previous, errors.iter().any(|finding| finding.rule == "bad-config")) {
+        return codegen::behind_error(&message, previous);
+    }
+    codegen::generate_broken(api, &message, broken, inputs.previous.as_deref())
+}

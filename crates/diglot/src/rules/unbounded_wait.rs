@@ -1,0 +1,60 @@
+//! A sweep waits for rows that somebody else has locked.
+//!
+//! # What it finds
+//!
+//! On the Postgres page: a statement that waits for rows which it finds by what they hold (a range, a LIMIT) instead of by
+//! a key that it is given; and the first lock of a transaction or statement that `diglot.toml` names as periodic work
+//! (`[locks] sweeps`), where it waits.
+//!
+//! # Why it bites
+//!
+//! A client that was cut off in the middle of a transaction holds its row until the server notices. Who wanted that row
+//! waits with it; a sweep wants every row, so it waits for the one and does nothing for all the others, in every process.
+//! SQLite has one writer.
+//!
+//! # Write instead
+//!
+//! `FOR UPDATE SKIP LOCKED`, and take the row the next time.
+//!
+//! # Example
+//!
+//! ```text
+//! SELECT id FROM job WHERE due_ms < :now_ms ORDER BY due_ms, id LIMIT :n FOR UPDATE SKIP LOCKED
+//! ```
+
+use crate::config::{Locks, Transactions};
+use crate::diagnostic::Diagnostic;
+use crate::locks::Graph;
+
+/// What it finds, with the name of the statement that each finding is about.
+pub(super) fn check(said: &Locks, transactions: &Transactions, graph: &Graph) -> Vec<(String, Diagnostic)> {
+    let mut found: Vec<(String, Diagnostic)> = Vec::new();
+    for (at, run) in graph.runs().iter().enumerate() {
+        let waited = graph.waited(at);
+        let mut locks = waited.iter().map(|lock| &run.summary.locks[*lock as usize]);
+        if let Some(lock) = locks.find(|lock| lock.waits && !lock.pinned && lock.is_taken()) {
+            let message = format!("{}: waits for rows of `{}` that it finds by what they hold", run.name, lock.table);
+            let finding = Diagnostic::error("unbounded-wait", message, run.place(lock), "waits for each of them");
+            found.push((run.name.clone(), finding.help(INSTEAD).help(ALLOW)));
+        }
+    }
+    let alone = graph.runs().iter().map(|run| (run.name.clone(), vec![run.name.clone()]));
+    let sweeps = transactions.iter().map(|(name, of)| (name.clone(), of.clone())).chain(alone);
+    for (name, statements) in sweeps.filter(|(name, _)| said.is_sweep(name)) {
+        let first = statements.iter().find_map(|statement| {
+            let run = graph.runs().iter().find(|run| run.name == *statement)?;
+            Some((run, run.summary.locks.first()?))
+        });
+        let Some((run, lock)) = first.filter(|(_, lock)| lock.waits) else { continue };
+        if found.iter().any(|(known, _)| *known == run.name) {
+            continue;
+        }
+        let message = format!("{}: the sweep {name} waits for `{}`", run.name, lock.table);
+        let finding = Diagnostic::error("unbounded-wait", message, run.place(lock), "waits for whoever has this row");
+        found.push((run.name.clone(), finding.help(INSTEAD).help(ALLOW)));
+    }
+    found
+}
+
+const INSTEAD: &str = "write SKIP LOCKED, and come back to the row";
+const ALLOW: &str = "or, if nobody holds such a row for long: `-- allow(unbounded-wait): <why>`";

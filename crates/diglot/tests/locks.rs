@@ -1,0 +1,234 @@
+//! The lints of locks on small projects: where each fires, where it is silent, what the graph says.
+
+use std::collections::BTreeSet;
+
+use diglot::config::Config;
+use diglot::source::{SourceFile, Sources};
+use diglot::{Inputs, compile, locks};
+
+/// Jobs that wait in a queue, which a trigger keeps; permits and steps of jobs.
+const SCHEMA: &str = "
+CREATE TABLE job (id bigint PRIMARY KEY, state text NOT NULL, due_ms bigint NOT NULL);
+CREATE TABLE queue (id bigint PRIMARY KEY, lane text NOT NULL);
+CREATE TABLE permit (job_id bigint NOT NULL, permit_id bigint NOT NULL, worker text NOT NULL, PRIMARY KEY (job_id, permit_id));
+CREATE TABLE step (job_id bigint NOT NULL, step bigint NOT NULL, state text NOT NULL, PRIMARY KEY (job_id, step));";
+const TRIGGER: &str = "
+CREATE FUNCTION queue_keep() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+    waits boolean := NEW.state = 'waiting';
+BEGIN
+    IF waits THEN
+        INSERT INTO queue (id, lane) VALUES (NEW.id, 'a') ON CONFLICT (id) DO NOTHING;
+    ELSE
+        DELETE FROM queue WHERE id = OLD.id;
+    END IF;
+    RETURN NULL;
+END
+$$;
+CREATE TRIGGER job_queue AFTER UPDATE ON job FOR EACH ROW
+    WHEN (OLD.state = 'waiting' OR NEW.state = 'waiting') EXECUTE FUNCTION queue_keep();";
+const TRY_LOCK: &str = "
+CREATE FUNCTION job_try_lock(wanted bigint) RETURNS boolean LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM 1 FROM job WHERE id = wanted FOR UPDATE SKIP LOCKED;
+    RETURN FOUND;
+END
+$$;";
+
+/// Takes the queue's row first, as an upsert of the job follows.
+const CLAIM: &str = "WITH picked AS (
+  SELECT ready.id FROM queue AS ready ORDER BY ready.id LIMIT 1 FOR UPDATE SKIP LOCKED
+)
+UPDATE job SET state = 'active' FROM picked WHERE job.id = picked.id";
+const BLOCK: &str = "UPDATE job SET state = 'blocked' WHERE id = :id";
+
+fn inputs(settings: &str, schema: &[&str], statements: &[(&str, &str)]) -> Inputs {
+    let mut sources = Sources::default();
+    sources.add(SourceFile::new("schema/pg/0001_all.sql", schema.join("\n")));
+    let text = |(name, sql): &(&str, &str)| format!("-- name: {name}\n-- only: pg — it is about locks\n{sql};\n");
+    sources.add(SourceFile::new("sql/pg/case.sql", statements.iter().map(text).collect::<String>()));
+    let config = Config::parse(settings, "diglot.toml").expect("settings");
+    Inputs { config, sources, ..Inputs::default() }
+}
+
+/// The rule and the message of each finding.
+fn found(settings: &str, schema: &[&str], statements: &[(&str, &str)]) -> Vec<(&'static str, String)> {
+    let findings = compile(&inputs(settings, schema, statements)).diagnostics;
+    findings.into_iter().map(|finding| (finding.rule, finding.message)).collect()
+}
+
+fn rules(settings: &str, schema: &[&str], statements: &[(&str, &str)]) -> BTreeSet<&'static str> {
+    found(settings, schema, statements).into_iter().map(|(rule, _)| rule).collect()
+}
+
+const NONE: [&str; 0] = [];
+
+fn set<const N: usize>(rules: [&'static str; N]) -> BTreeSet<&'static str> {
+    rules.into()
+}
+
+#[test]
+fn a_trigger_closes_the_circle_of_a_claim() {
+    let statements = [("case_claim :exec", CLAIM), ("case_block :exec", BLOCK)];
+    let all = found("[locks]", &[SCHEMA, TRIGGER], &statements);
+    assert!(all.contains(&("lock-order", "case_claim: waits for `job` while it holds `queue`".to_owned())), "{all:?}");
+    // Without the trigger nobody waits for the queue's row.
+    let alone = found("[locks]", &[SCHEMA], &statements);
+    assert!(!alone.iter().any(|(rule, _)| *rule == "lock-order"), "{alone:?}");
+    // Who has not asked is not told.
+    assert_eq!(rules("", &[SCHEMA, TRIGGER], &statements), set(NONE));
+}
+
+#[test]
+fn both_places_of_a_circle_are_shown() {
+    let all =
+        compile(&inputs("[locks]", &[SCHEMA, TRIGGER], &[("case_claim :exec", CLAIM), ("case_block :exec", BLOCK)]));
+    let finding = all.diagnostics.iter().find(|finding| finding.rule == "lock-order").expect("a circle");
+    let labels: Vec<&str> = finding.labels.iter().map(|label| label.text.as_str()).collect();
+    assert_eq!(
+        labels,
+        [
+            "updates `job`, and waits for it",
+            "locks `queue` before",
+            "case_block deletes `queue` by `job_queue`, holding `job`"
+        ]
+    );
+}
+
+#[test]
+fn the_order_in_the_settings_says_which_side_is_wrong() {
+    let statements = [("case_claim :exec", CLAIM)];
+    assert!(rules("[locks]\norder = [\"job\", \"queue\"]", &[SCHEMA], &statements).contains("lock-order"));
+    assert!(!rules("[locks]\norder = [\"queue\", \"job\"]", &[SCHEMA], &statements).contains("lock-order"));
+}
+
+#[test]
+fn a_row_that_a_function_has_locked_is_no_new_lock() {
+    let claim = CLAIM.replace("AS ready ", "AS ready WHERE job_try_lock(ready.id) ");
+    let statements = [("case_claim :exec", claim.as_str()), ("case_block :exec", BLOCK)];
+    assert_eq!(rules("[locks]", &[SCHEMA, TRIGGER, TRY_LOCK], &statements), set(NONE));
+}
+
+#[test]
+fn a_function_that_cannot_be_read_is_named() {
+    let hidden = TRY_LOCK.replace("PERFORM 1 FROM job WHERE id = wanted FOR UPDATE SKIP LOCKED", "EXECUTE 'SELECT 1'");
+    let statements = [("case_try :many", "SELECT permit.worker FROM permit WHERE job_try_lock(permit.job_id)")];
+    let all = found("[locks]", &[SCHEMA, &hidden], &statements);
+    assert_eq!(all, [("lock-order", "case_try: what the function `job_try_lock` locks cannot be told".to_owned())]);
+}
+
+#[test]
+fn what_a_transaction_locks_in_one_statement_it_holds_in_the_next() {
+    let step = ("case_step :opt", "SELECT state FROM step WHERE job_id = :id AND step = :step FOR UPDATE");
+    let job = ("case_job :opt", "SELECT state FROM job WHERE id = :id FOR UPDATE");
+    let one = "up = [\"case_step\", \"case_job\"]";
+    let other = "down = [\"case_job\", \"case_step\"]";
+    let both = format!("[locks]\n[transactions]\n{one}\n{other}\n");
+    assert!(rules(&both, &[SCHEMA], &[step, job]).contains("lock-order"));
+    assert_eq!(rules(&format!("[locks]\n[transactions]\n{one}\n"), &[SCHEMA], &[step, job]), set(NONE));
+    // A row of a job's own is free while the job is locked, whatever comes first.
+    let under = format!("[locks]\nunder = {{ step = \"job\" }}\n[transactions]\n{other}\n");
+    assert_eq!(rules(&under, &[SCHEMA], &[step, job]), set(NONE));
+    let loose = format!("[locks]\nunder = {{ step = \"job\" }}\n[transactions]\n{one}\n");
+    let message = "case_step: a row of `step` is locked without the row of `job` that it belongs to".to_owned();
+    assert!(found(&loose, &[SCHEMA], &[step, job]).contains(&("lock-order", message)));
+}
+
+#[test]
+fn what_skips_or_fails_waits_for_nothing() {
+    for wait in ["SKIP LOCKED", "NOWAIT"] {
+        let step = "SELECT state FROM step WHERE job_id = :id AND step = :step FOR UPDATE";
+        let job = format!("SELECT state FROM job WHERE id = :id FOR UPDATE {wait}");
+        let statements = [("case_step :opt", step), ("case_job :opt", job.as_str())];
+        let both =
+            "[locks]\n[transactions]\nup = [\"case_step\", \"case_job\"]\ndown = [\"case_job\", \"case_step\"]\n";
+        assert_eq!(rules(both, &[SCHEMA], &statements), set(NONE), "{wait}");
+    }
+}
+
+#[test]
+fn several_rows_are_locked_in_an_order() {
+    let text = "SELECT step.step FROM step WHERE step.job_id = :job_id ORDER BY step.step FOR UPDATE";
+    assert_eq!(rules("[locks]", &[SCHEMA], &[("case_all :many", text)]), set(NONE));
+    let loose = text.replace(" ORDER BY step.step", "");
+    assert_eq!(rules("[locks]", &[SCHEMA], &[("case_all :many", loose.as_str())]), set(["lock-order"]));
+    let end = "UPDATE step SET state = 'done' WHERE job_id = :job_id";
+    assert_eq!(rules("[locks]", &[SCHEMA], &[("case_end :exec", end)]), set(["lock-order"]));
+}
+
+#[test]
+fn a_fence_is_locked_before_it_is_asked() {
+    let gate = "SELECT job.id FROM job JOIN permit ON permit.job_id = job.id
+ WHERE job.id = :id AND permit.job_id = :id AND permit.permit_id = :permit_id AND permit.worker = :worker FOR UPDATE OF job";
+    let message = "case_gate: waits for `job` and decides by `permit`, which it does not lock".to_owned();
+    assert_eq!(found("[locks]", &[SCHEMA], &[("case_gate :opt", gate)]), [("stale-fence", message)]);
+    let both = format!("{gate}, permit");
+    assert_eq!(rules("[locks]", &[SCHEMA], &[("case_gate :opt", both.as_str())]), set(NONE));
+    let skips = format!("{gate} SKIP LOCKED");
+    assert_eq!(rules("[locks]", &[SCHEMA], &[("case_gate :opt", skips.as_str())]), set(NONE));
+    // The statement that locks comes first, so what the next one reads is as it is now.
+    let lock = ("case_lock :opt", "SELECT state FROM job WHERE id = :id FOR UPDATE");
+    let listed = "[locks]\n[transactions]\nuse_permit = [\"case_lock\", \"case_gate\"]\n";
+    assert_eq!(rules(listed, &[SCHEMA], &[lock, ("case_gate :opt", gate)]), set(NONE));
+}
+
+#[test]
+fn a_write_is_not_decided_by_rows_of_before_the_wait() {
+    let text = "UPDATE job SET state = 'ready' WHERE id = :id
+   AND NOT EXISTS (SELECT 1 FROM permit WHERE permit.job_id = :id)";
+    assert_eq!(rules("[locks]", &[SCHEMA], &[("case_release :exec", text)]), set(["stale-fence"]));
+}
+
+#[test]
+fn a_sweep_passes_over_what_is_locked() {
+    let text = "SELECT id FROM job WHERE due_ms < :now_ms ORDER BY id LIMIT :page FOR UPDATE";
+    assert_eq!(rules("[locks]", &[SCHEMA], &[("case_due :many", text)]), set(["unbounded-wait"]));
+    let skips = format!("{text} SKIP LOCKED");
+    assert_eq!(rules("[locks]", &[SCHEMA], &[("case_due :many", skips.as_str())]), set(NONE));
+    // One row by its key is waited for, unless it is periodic work that wants it.
+    let one = "SELECT state FROM job WHERE id = :id FOR UPDATE";
+    assert_eq!(rules("[locks]", &[SCHEMA], &[("case_lock :opt", one)]), set(NONE));
+    let sweeps = "[locks]\nsweeps = [\"expire_*\"]\n[transactions]\nexpire_job = [\"case_lock\"]\n";
+    let message = "case_lock: the sweep expire_job waits for `job`".to_owned();
+    assert_eq!(found(sweeps, &[SCHEMA], &[("case_lock :opt", one)]), [("unbounded-wait", message)]);
+}
+
+#[test]
+fn each_is_silenced_by_a_reason_and_a_reason_without_need_is_told() {
+    let due = "SELECT id FROM job WHERE due_ms < :now_ms ORDER BY id LIMIT :page FOR UPDATE";
+    for (rule, text) in [
+        ("unbounded-wait", due),
+        ("lock-order", "UPDATE step SET state = 'done' WHERE job_id = :job_id"),
+        (
+            "stale-fence",
+            "UPDATE job SET state = 'a' WHERE id = :id AND EXISTS (SELECT 1 FROM permit WHERE permit.job_id = :id)",
+        ),
+    ] {
+        let allowed = format!("-- allow({rule}): it is meant like this here\n{text}");
+        let header = if text.starts_with("SELECT") { "case_one :many" } else { "case_one :exec" };
+        assert_eq!(rules("[locks]", &[SCHEMA], &[(header, allowed.as_str())]), set(NONE), "{rule}");
+        assert_eq!(rules("", &[SCHEMA], &[(header, allowed.as_str())]), set(["unused-allow"]), "{rule}");
+    }
+}
+
+#[test]
+fn the_graph_as_text_has_circles_first_and_both_places() {
+    let statements = [("case_claim :exec", CLAIM), ("case_block :exec", BLOCK)];
+    let text = locks::text(&inputs("[locks]", &[SCHEMA, TRIGGER], &statements));
+    assert_eq!(
+        text,
+        "job -> queue  (circle)
+  case_block
+    holds: updates `job` at sql/pg/case.sql:9:1
+    waits: inserts `queue` by `job_queue` at sql/pg/case.sql:9:1
+  case_block
+    holds: updates `job` at sql/pg/case.sql:9:1
+    waits: deletes `queue` by `job_queue` at sql/pg/case.sql:9:1
+queue -> job  (circle)
+  case_claim
+    holds: locks `queue` at sql/pg/case.sql:4:65
+    waits: updates `job` at sql/pg/case.sql:3:1
+2 statements lock rows; 2 edges, 2 of them in circles
+"
+    );
+}
