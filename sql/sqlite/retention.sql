@@ -136,15 +136,6 @@ SELECT flow.public_flow_state, flow.created_at_ms, flow.terminal_at_ms, flow.raw
  WHERE flow.partition_key = :partition_key
    AND flow.flow_id = :flow_id;
 
--- Finds a member of a flow.
--- name: retention_flow_member_read :opt
-SELECT core.execution_id
-  FROM ff_exec_core AS core
- WHERE core.partition_key = :partition_key
-   AND core.flow_id = :flow_id
- ORDER BY core.execution_id
- LIMIT 1;
-
 -- Deletes the edges of a flow.
 -- name: retention_flow_edges_delete :exec
 DELETE FROM ff_edge

@@ -16,7 +16,7 @@ use crate::engine::policy::retention::FlowAge;
 use crate::engine::seize::{self, Seized};
 use crate::model::given::stored_ms;
 use crate::model::id::{ExecKey, corruption};
-use crate::statements::{Statements, quota, retention, trim};
+use crate::statements::{Statements, flow_summary, quota, retention, trim};
 use crate::sweep::{FullScannerConfig, Report};
 
 /// How many rows are read, or deleted, in one call.
@@ -30,9 +30,9 @@ const SPENT_LIFE_MS: i64 = 30 * 86_400_000;
 /// In how many partitions worker instances are, where they are in partitions.
 const WORKER_PARTITIONS: u16 = 256;
 
-/// One run of the sweep.
+/// One run of the sweep. A process whose clock is ahead of the database's forgets nothing early.
 pub(crate) async fn sweep<D: Dialect>(backend: &Backend<D>, config: &FullScannerConfig) -> Result<Report, EngineError> {
-    let now_ms = backend.now_ms();
+    let now_ms = read!(backend, server_time)?.now_ms.min(backend.now_ms());
     let mut report = Report::default();
     forget_keys(backend, now_ms, &mut report).await;
     forget_grants(backend, now_ms, &mut report).await?;
@@ -248,8 +248,8 @@ async fn forget_flow<D: Dialect>(
         }
         let &retention::RetentionFlowTryLockParams { partition_key, flow_id } = lock;
         // Whoever joins locks the flow first, so a member that this read does not see will not come.
-        let member = retention::RetentionFlowMemberReadParams { partition_key, flow_id };
-        if conn.retention_flow_member_read(&member).await?.is_some() {
+        let members = flow_summary::FlowSummaryCountParams { partition_key, flow_id };
+        if !conn.flow_summary_count(&members).await?.is_empty() {
             return Ok(false);
         }
         conn.retention_flow_edges_delete(&retention::RetentionFlowEdgesDeleteParams { partition_key, flow_id }).await?;

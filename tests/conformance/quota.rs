@@ -250,9 +250,10 @@ on_every_database! {
 
     async fn what_no_policy_limits_is_forgotten_when_its_time_is_over(h) {
         let (unknown, released) = (QuotaPolicyId::new(), QuotaPolicyId::new());
-        admit(&h, &unknown, &id_in(1), (10, 1, 0)).await;
-        admit(&h, &released, &id_in(1), (10, 1, 0)).await;
-        release(&h, &released, &id_in(1)).await;
+        let by = id_in(1);
+        admit(&h, &unknown, &by, (10, 1, 0)).await;
+        admit(&h, &released, &by, (10, 1, 0)).await;
+        release(&h, &released, &by).await;
         h.pass_ms(9_999);
         h.sweep("growth").await;
         assert_eq!((rows(&h, "ff_quota_admitted").await, rows(&h, "ff_quota_window").await), (1, 2));
