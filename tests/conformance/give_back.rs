@@ -35,27 +35,34 @@ async fn until<F: Future>(moment: u32, future: F) -> Option<F::Output> {
     }
 }
 
-/// Asks until the answer is there.
-async fn soon<T>(what: &str, mut ask: impl AsyncFnMut() -> Option<T>) -> T {
-    let begin = Instant::now();
-    loop {
-        if let Some(answer) = ask().await {
-            return answer;
+/// Asks until there is an answer.
+macro_rules! soon {
+    ($what:literal, $ask:expr) => {{
+        let begin = Instant::now();
+        loop {
+            if let Some(answer) = $ask {
+                break answer;
+            }
+            assert!(begin.elapsed() < PATIENCE, "{} is not there again", $what);
+            tokio::time::sleep(Duration::from_millis(1)).await;
         }
-        assert!(begin.elapsed() < PATIENCE, "{what} is not there again");
-        tokio::time::sleep(Duration::from_millis(1)).await;
-    }
+    }};
 }
 
 /// Waits until every lease that was taken has been taken back.
 async fn balanced(h: &Opened, id: &ExecutionId, revoked_before: usize) {
-    soon("the lease", async || {
+    soon!("the lease", {
         let events = h.lease_events(id).await;
-        (events.last().is_some_and(|event| event == "revoked")
-            && events.iter().filter(|event| *event == "revoked").count() > revoked_before)
-            .then_some(())
-    })
-    .await;
+        let revoked = events.iter().filter(|event| *event == "revoked").count();
+        (revoked > revoked_before && events.last().is_some_and(|event| event == "revoked")).then_some(())
+    });
+}
+
+/// An execution whose worker lost its lease in the middle.
+async fn interrupted(h: &Opened) -> ExecutionId {
+    let (id, _) = claimed(h).await;
+    h.backend.revoke_lease(operator::revoking(&id)).await.expect("it is revoked");
+    id
 }
 
 async fn phase(h: &Opened, id: &ExecutionId) -> [String; 5] {
@@ -106,12 +113,7 @@ on_every_database! {
 
     async fn a_claim_of_an_attempt_that_ran_before(h) {
         let (lane, nothing) = (lane(), CapabilitySet::default());
-        let interrupted = async || {
-            let (id, _) = claimed(&h).await;
-            h.backend.revoke_lease(operator::revoking(&id)).await.unwrap();
-            id
-        };
-        dropped_at_every_moment!(h, interrupted().await, |_s| h.backend.claim(&lane, &nothing, policy("w")), |id| {
+        dropped_at_every_moment!(h, interrupted(&h).await, |_s| h.backend.claim(&lane, &nothing, policy("w")), |id| {
             balanced(&h, id, 1).await;
             assert_eq!(phase(&h, id).await, ["runnable", "unowned", "eligible_now", "waiting", "attempt_interrupted"]);
             assert_eq!(h.backend.read_total_attempt_count(id).await.unwrap().0, 1);
@@ -164,13 +166,13 @@ on_every_database! {
     async fn a_claim_for_a_worker(h) {
         crate::suspend::seed(&h).await;
         dropped_at_every_moment!(h, created(&h).await, |_s| h.backend.claim_for_worker(schedule::wanting(&[])), |id| {
-            let granted = soon("the execution", async || {
+            let granted = soon!("the execution", {
                 match h.backend.claim_for_worker(schedule::wanting(&[])).await.unwrap() {
                     ClaimForWorkerOutcome::Granted(grant) => Some(grant),
                     _ => None,
                 }
             });
-            assert_eq!(granted.await.execution_id, *id);
+            assert_eq!(granted.execution_id, *id);
         });
     }
 
@@ -197,13 +199,14 @@ on_every_database! {
             taken.extend(dropper.await.unwrap());
         }
         while taken.len() < EXECUTIONS {
-            let handle = soon("an execution", async || h.claim("last").await).await;
+            let handle = soon!("an execution", h.claim("last").await);
             taken.push(payload(&handle).execution_id.to_string());
         }
         assert_eq!(taken.iter().collect::<BTreeSet<_>>().len(), EXECUTIONS, "{taken:?}");
         assert!(h.claim("last").await.is_none());
         assert_eq!(h.number("SELECT count(*) FROM ff_attempt").await, EXECUTIONS as i64);
-        let events = async |kind: &str| h.number(&format!("SELECT count(*) FROM ff_lease_event WHERE event_type = '{kind}'")).await;
-        assert_eq!(events("acquired").await - events("revoked").await, EXECUTIONS as i64);
+        let count = |kind: &str| format!("SELECT count(*) FROM ff_lease_event WHERE event_type = '{kind}'");
+        let (acquired, revoked) = (h.number(&count("acquired")).await, h.number(&count("revoked")).await);
+        assert_eq!(acquired - revoked, EXECUTIONS as i64);
     }
 }
