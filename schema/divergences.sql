@@ -28,6 +28,12 @@
 
 -- diverges(index.ff_exec_core.ff_exec_core_blocked_idx): the same three words; for a list of them SQLite fills a table in memory at every update.
 -- diverges(index.ff_attempt.ff_attempt_lease_due_idx): Postgres has the like in every partition; one more there would be paid for by every claim.
+-- diverges(index.ff_lease_event.ff_lease_event_namespace_idx): a namespace or tag may be longer than an entry of a Postgres index, and nothing looks events up by it; SQLite's entries have no limit, and the files that exist keep them.
+-- diverges(index.ff_lease_event.ff_lease_event_instance_tag_idx): a namespace or tag may be longer than an entry of a Postgres index, and nothing looks events up by it; SQLite's entries have no limit, and the files that exist keep them.
+-- diverges(index.ff_signal_event.ff_signal_event_namespace_idx): a namespace or tag may be longer than an entry of a Postgres index, and nothing looks events up by it; SQLite's entries have no limit, and the files that exist keep them.
+-- diverges(index.ff_signal_event.ff_signal_event_instance_tag_idx): a namespace or tag may be longer than an entry of a Postgres index, and nothing looks events up by it; SQLite's entries have no limit, and the files that exist keep them.
+-- diverges(index.ff_operator_event.ff_operator_event_namespace_idx): a namespace or tag may be longer than an entry of a Postgres index, and nothing looks events up by it; SQLite's entries have no limit, and the files that exist keep them.
+-- diverges(index.ff_operator_event.ff_operator_event_instance_tag_idx): a namespace or tag may be longer than an entry of a Postgres index, and nothing looks events up by it; SQLite's entries have no limit, and the files that exist keep them.
 
 -- allow(not-strict): the databases that exist have these tables, and SQLite cannot make a table STRICT afterwards.
 -- allow(key-collation): the databases that exist have these columns; the statements that order by them say what they need.

@@ -164,14 +164,7 @@ pub(crate) async fn resolve<D: Dialect>(
     };
     let (partition_key, flow_id) = (backend.flow_partition(&args.flow_id), args.flow_id.0);
     let resolving = Resolving {
-        hop: Hop {
-            partition_key,
-            flow_id,
-            edge_id: args.edge_id.0,
-            ended,
-            now_ms: args.now.0,
-            taking: Taking::Waits,
-        },
+        hop: Hop { partition_key, flow_id, edge_id: args.edge_id.0, ended, now_ms: args.now.0, taking: Taking::Waits },
         upstream_eid: exec_key(&args.upstream_execution_id)?.execution_id,
         downstream_eid: exec_key(&args.downstream_execution_id)?.execution_id,
     };

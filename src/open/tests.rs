@@ -123,7 +123,7 @@ async fn a_database_in_memory_is_one_for_all_its_connections() -> Answer<()> {
         "sqlite::memory:",
         "file:one_for_all?mode=memory&cache=private",
         "one?mode=memory",
-        "file:%2f/a%3fb%23%25?mode=memory",
+        "file:%252f/a%253fb%2523%2525?mode=memory",
     ] {
         let backend = SqliteBackend::new(path).await.map_err(|error| format!("{path}: {error}"))?;
         works(&backend).await.map_err(|error| format!("{path}: {error}"))?;

@@ -15,7 +15,8 @@ use super::FullScannerConfig;
 use crate::backend::Backend;
 use crate::db::Dialect;
 use crate::engine::{
-    dependency, execution, expiry, flow, flow_cancel, retention, schedule, seize, sibling, trim, unblock, upkeep, worker,
+    dependency, execution, expiry, flow, flow_cancel, retention, schedule, seize, sibling, trim, unblock, upkeep,
+    worker,
 };
 
 /// What one run of a sweep did.
@@ -44,7 +45,9 @@ impl Report {
         match ended {
             Ok(true) => self.processed = self.processed.saturating_add(1),
             Ok(false) => {}
-            Err(error) if seize::is_held(&error) => tracing::debug!("a row that somebody holds is left to the next run"),
+            Err(error) if seize::is_held(&error) => {
+                tracing::debug!("a row that somebody holds is left to the next run")
+            }
             Err(error) => {
                 self.errors = self.errors.saturating_add(1);
                 tracing::warn!(%error, "a row could not be swept");

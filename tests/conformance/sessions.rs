@@ -347,7 +347,12 @@ fn whatever_is_dropped_outside_a_runtime_does_not_panic() {
                 tokio::time::sleep(Duration::from_millis(50)).await;
                 (backend, tail, pending)
             });
-            let runtime = if outlives { Some(runtime) } else { drop(runtime); None };
+            let runtime = if outlives {
+                Some(runtime)
+            } else {
+                drop(runtime);
+                None
+            };
             drops_outside(pending.pop());
             drops_outside(tail);
             drops_outside(backend);
@@ -369,7 +374,12 @@ fn a_backend_on_a_file_is_dropped_outside_a_runtime() {
             let pending = begun(backend.clone()).await;
             (backend, tail, pending)
         });
-        let runtime = if outlives { Some(runtime) } else { drop(runtime); None };
+        let runtime = if outlives {
+            Some(runtime)
+        } else {
+            drop(runtime);
+            None
+        };
         drops_outside(tail);
         drops_outside(backend);
         drops_outside(pending);

@@ -149,9 +149,11 @@ async fn judge(
     if played.deadlocks > 0 {
         told.push_str("\n  they wait for each other");
     }
-    for (label, outcome) in
-        [("at once", &played.outcome), ("the first first", &allowed.serial[0]), ("the second first", &allowed.serial[1])]
-    {
+    for (label, outcome) in [
+        ("at once", &played.outcome),
+        ("the first first", &allowed.serial[0]),
+        ("the second first", &allowed.serial[1]),
+    ] {
         told.push_str(&format!("\n  {label}:\n    {}", outcome.answers.join("\n    ")));
     }
     for (label, serial) in [("the first first", &allowed.serial[0]), ("the second first", &allowed.serial[1])] {

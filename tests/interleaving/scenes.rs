@@ -251,7 +251,14 @@ pub(crate) const SCENES: &[Scene] = &[
     Scene {
         name: "a suspension has run out",
         before: &[SECRET, ("a_suspended_execution", [0, 3, 0, 0, 0, 0, 0, 0]), AFTER_A_SECOND],
-        steps: &[GO, OPERATOR_CANCELS, SUSPENSIONS, plain("close_waitpoint"), plain("expire_suspension"), plain("resume_execution")],
+        steps: &[
+            GO,
+            OPERATOR_CANCELS,
+            SUSPENSIONS,
+            plain("close_waitpoint"),
+            plain("expire_suspension"),
+            plain("resume_execution"),
+        ],
     },
     Scene {
         name: "an execution is resumed",
@@ -269,13 +276,7 @@ pub(crate) const SCENES: &[Scene] = &[
     },
     Scene {
         name: "a resumed execution's lease has run out",
-        before: &[
-            SECRET,
-            plain("a_suspended_execution"),
-            GO,
-            plain("claim_resumed_execution"),
-            AFTER_HALF_A_MINUTE,
-        ],
+        before: &[SECRET, plain("a_suspended_execution"), GO, plain("claim_resumed_execution"), AFTER_HALF_A_MINUTE],
         steps: &[LEASES, plain("claim_from_resume_grant"), plain("complete"), plain("renew"), plain("renew_lease")],
     },
     Scene {

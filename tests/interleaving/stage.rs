@@ -236,12 +236,7 @@ impl Stage {
         Some(Played { outcome: Outcome { answers, rows: rows.texts }, waited, deadlocks })
     }
 
-    async fn act(
-        &self,
-        prepared: &Prepared,
-        steps: [Step; 2],
-        plan: Plan<'_>,
-    ) -> Option<(Vec<String>, bool, u32)> {
+    async fn act(&self, prepared: &Prepared, steps: [Step; 2], plan: Plan<'_>) -> Option<(Vec<String>, bool, u32)> {
         let stop_at = if let Plan::Halted(place) = plan { Some(place) } else { None };
         let gates = [Gate::new(stop_at), Gate::new(None)];
         let start = |which: Which| self.start(prepared, which, steps[which as usize], &gates[which as usize]);

@@ -12,8 +12,8 @@ use ff_core::partition::{
     Partition, PartitionConfig, PartitionFamily, PartitionKey, budget_partition, flow_partition, quota_partition,
 };
 use ff_core::types::{
-    AttemptIndex, BudgetId, EdgeId, ExecutionId, FlowId, LaneId, Namespace, QuotaPolicyId, TimestampMs, WaitpointId, WorkerId,
-    WorkerInstanceId,
+    AttemptIndex, BudgetId, EdgeId, ExecutionId, FlowId, LaneId, Namespace, QuotaPolicyId, TimestampMs, WaitpointId,
+    WorkerId, WorkerInstanceId,
 };
 use uuid::Uuid;
 

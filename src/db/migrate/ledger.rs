@@ -102,7 +102,6 @@ pub(super) const SQLITE: &[Step] = steps!(
         "1020_trim_indexes",
         "1022_blocked_index",
         "1046_retention_indexes",
-        "1050_event_words",
     ]
 );
 
