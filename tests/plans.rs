@@ -39,7 +39,7 @@ const WHOLE: [(&str, &str); 24] = [
     ("schedule_granted_due_list", "the index holds what is granted and not yet claimed"),
     ("secret_active_read", "there are a few secrets"),
     ("secret_lock_all", "there are a few secrets"),
-    ("secret_retire_all", "there are a few secrets"),
+    ("secret_retire_others", "there are a few secrets"),
     ("sibling_pending_list", "the table holds what still has to be cancelled"),
     ("suspension_enter", "there are a few secrets"),
     ("trim_lease_event_delete", "an index of events by execution would be paid for by every lease"),

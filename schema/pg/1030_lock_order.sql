@@ -20,7 +20,6 @@ CREATE OR REPLACE FUNCTION ff_take_claimable(
 )
 RETURNS boolean
 LANGUAGE plpgsql
-SET search_path FROM CURRENT
 AS $$
 DECLARE
     fits boolean;
@@ -75,7 +74,6 @@ $$;
 CREATE OR REPLACE FUNCTION ff_take_delayed(partition smallint, execution uuid, now_ms bigint)
 RETURNS boolean
 LANGUAGE plpgsql
-SET search_path FROM CURRENT
 AS $$
 DECLARE
     fits boolean;

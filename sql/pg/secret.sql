@@ -26,8 +26,9 @@ SELECT stored.kid
  ORDER BY stored.kid COLLATE "C"
    FOR UPDATE;
 
--- Takes the right to sign from every secret; all of them go on verifying.
--- name: secret_retire_all :exec
+-- Takes the right to sign from every secret but one; all of them go on verifying.
+-- name: secret_retire_others :exec
 UPDATE ff_waitpoint_hmac
    SET active = false
- WHERE active;
+ WHERE active
+   AND kid <> :kid;

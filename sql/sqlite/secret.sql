@@ -25,8 +25,9 @@ SELECT stored.kid
   FROM ff_waitpoint_hmac AS stored
  ORDER BY stored.kid;
 
--- Takes the right to sign from every secret; all of them go on verifying.
--- name: secret_retire_all :exec
+-- Takes the right to sign from every secret but one; all of them go on verifying.
+-- name: secret_retire_others :exec
 UPDATE ff_waitpoint_hmac
    SET active = false
- WHERE active;
+ WHERE active
+   AND kid <> :kid;

@@ -8,7 +8,7 @@ use ff_core::contracts::{
     IssueReclaimGrantArgs, IssueReclaimGrantOutcome, ReclaimExecutionArgs, ReclaimExecutionOutcome, ReclaimGrant,
 };
 use ff_core::crypto::hmac::hmac_sign;
-use ff_core::engine_error::{EngineError, ValidationKind};
+use ff_core::engine_error::{ContentionKind, EngineError, ValidationKind};
 use ff_core::partition::{Partition, PartitionFamily, PartitionKey};
 use ff_core::types::{ExecutionId, LaneId};
 use serde_json::{Value, json};
@@ -123,6 +123,10 @@ async fn signed_key<D: Dialect>(conn: &mut D::Connection, request: &GrantRequest
     Ok(format!("{}:reclaim:{partition}:{uuid}:{expires_at_ms}:{signature}", D::REVOKED_LEASE_PREFIX))
 }
 
+/// The name of the key that a database gets by itself. All processes use the same, so that one of them makes it and the
+/// others find it taken.
+const FIRST_KID: &str = "auto";
+
 /// The key that signs now; a database that has none gets its first one, so that reclaiming needs no operator.
 pub(crate) async fn active_secret<D: Dialect>(
     conn: &mut D::Connection,
@@ -134,9 +138,13 @@ pub(crate) async fn active_secret<D: Dialect>(
     let mut secret = Vec::with_capacity(32);
     secret.extend_from_slice(Uuid::new_v4().as_bytes());
     secret.extend_from_slice(Uuid::new_v4().as_bytes());
-    let params = secret::SecretInsertParams { kid: format!("auto-{}", Uuid::new_v4().simple()), secret, now_ms };
-    conn.secret_insert(&params).await?;
-    Ok((params.kid, params.secret))
+    let params = secret::SecretInsertParams { kid: FIRST_KID.to_owned(), secret, now_ms };
+    if conn.secret_insert(&params).await? == 1 {
+        return Ok((params.kid, params.secret));
+    }
+    let made = conn.secret_active_read().await?;
+    let made = made.ok_or(EngineError::Contention(ContentionKind::RetryExhausted))?;
+    Ok((made.kid, made.secret))
 }
 
 /// Uses the newest reclaim grant of an execution.

@@ -87,6 +87,10 @@ async fn seed_on<D: Dialect>(conn: &mut D::Connection, given: &Given) -> Result<
         return Ok(already(same));
     }
     if let Some(active) = conn.secret_active_read().await? {
+        // Somebody else may have installed it since.
+        if active.kid == given.kid {
+            return Ok(already(active.secret == given.bytes));
+        }
         let detail = format!(
             "seed_waitpoint_hmac_secret: a different kid {:?} is already active; use \
              rotate_waitpoint_hmac_secret_all to change kid",
@@ -127,13 +131,14 @@ async fn rotate_on<D: Dialect>(
         None => {}
     }
     let previous_kid = conn.secret_active_read().await?.map(|row| row.kid);
-    conn.secret_retire_all().await?;
+    // First of all, so that whoever installs the same key at the same time waits here and retires nothing.
     if !given.install::<D>(conn).await? {
         return match given.is_stored::<D>(conn).await? {
             Some(true) => Ok(RotateWaitpointHmacSecretOutcome::Noop { kid: given.kid.clone() }),
             _ => Err(Abort::from(given.conflict())),
         };
     }
+    conn.secret_retire_others(&secret::SecretRetireOthersParams { kid: given.kid.clone() }).await?;
     Ok(RotateWaitpointHmacSecretOutcome::Rotated { previous_kid, new_kid: given.kid.clone(), gc_count: 0 })
 }
 

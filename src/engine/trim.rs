@@ -41,6 +41,13 @@ pub(crate) async fn forget<D: Dialect>(
     filter: &ScannerFilter,
 ) -> Result<u32, EngineError> {
     reject_nul("lane_id", lane.as_str())?;
+    if let Some(namespace) = &filter.namespace {
+        reject_nul("filter.namespace", namespace.as_str())?;
+    }
+    if let Some((key, value)) = &filter.instance_tag {
+        reject_nul("filter.instance_tag", key)?;
+        reject_nul("filter.instance_tag", value)?;
+    }
     let ended = Ended {
         partition_key: partition_key(partition.index)?,
         lane_id: lane.as_str().to_owned(),

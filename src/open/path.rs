@@ -61,9 +61,9 @@ impl Location {
             "" if says("mode=memory") => Ok(Self::in_memory(options, SHARED_MEMORY.to_owned())),
             "" => Err("it names no file; write the name of one, or `:memory:`".to_owned()),
             _ if says("mode=memory") => Ok(Self::in_memory(options, file)),
-            _ => match ["mode=ro", "immutable=1", "immutable=true"].into_iter().find(|word| says(word)) {
-                Some(word) => Err(format!("the backend writes to its database; leave `{word}` out")),
-                None => Self::on_disk(options, &file),
+            _ => match ["immutable=1", "immutable=true"].into_iter().find(|word| says(word)) {
+                Some(word) => Err(format!("others may write to the database; leave `{word}` out")),
+                None => Self::on_disk(options, &file, says("mode=ro")),
             },
         }
     }
@@ -78,12 +78,16 @@ impl Location {
         Self { options, key: Key::Memory(name), made: None }
     }
 
-    fn on_disk(options: SqliteConnectOptions, file: &str) -> Result<Self, String> {
+    fn on_disk(options: SqliteConnectOptions, file: &str, is_read_only: bool) -> Result<Self, String> {
         let wanted = followed(PathBuf::from(file)).map_err(|error| error.to_string())?;
-        let is_new = make(&wanted).map_err(|error| match error.kind() {
-            io::ErrorKind::NotFound => "its folder does not exist; make that first".to_owned(),
-            _ => format!("it cannot be made: {error}"),
-        })?;
+        if is_read_only && !wanted.exists() {
+            return Err("unable to open database file: there is none, and `mode=ro` makes none".to_owned());
+        }
+        let is_new = !is_read_only
+            && make(&wanted).map_err(|error| match error.kind() {
+                io::ErrorKind::NotFound => "its folder does not exist; make that first".to_owned(),
+                _ => format!("it cannot be made: {error}"),
+            })?;
         let made = is_new.then(|| wanted.clone());
         let found = wanted.canonicalize().and_then(|path| Ok((identity(&path)?, path.metadata()?.is_file(), path)));
         match found {

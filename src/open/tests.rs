@@ -159,7 +159,7 @@ async fn what_is_refused_makes_nothing_and_says_the_way_out() -> Answer<()> {
         (String::new(), "`:memory:`"),
         ("sqlite://".to_owned(), "`:memory:`"),
         ("file:".to_owned(), "`:memory:`"),
-        (format!("file:{here}/a.db?mode=ro"), "leave `mode=ro` out"),
+        (format!("file:{here}/a.db?mode=ro"), "`mode=ro` makes none"),
         (format!("{here}/a.db?immutable=1"), "leave `immutable=1` out"),
         (format!("{here}/a.db?mode=rx"), "mode"),
         (format!("{here}/a.db?speed=1"), "speed"),

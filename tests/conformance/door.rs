@@ -267,8 +267,8 @@ texts! {
     created as s => reconcile_execution_index["filter.namespace"] "" Unread, |h, t| (partition_of(&s), &[lane()], &within(t));
     created as s => reconcile_execution_index["filter.instance_tag"] "" Unread, |h, t| (partition_of(&s), &[lane()], &tagged(t));
     completed as s => trim_retention["lane_id"] "lane_id" Any, |h, t| (partition_of(&s), &LaneId::new(t), 0, later(h), 10, &ScannerFilter::NOOP);
-    completed as s => trim_retention["filter.namespace"] "" Unread, |h, t| (partition_of(&s), &lane(), 0, later(h), 10, &within(t));
-    completed as s => trim_retention["filter.instance_tag"] "" Unread, |h, t| (partition_of(&s), &lane(), 0, later(h), 10, &tagged(t));
+    completed as s => trim_retention["filter.namespace"] "filter.namespace" Any, |h, t| (partition_of(&s), &lane(), 0, later(h), 10, &within(t));
+    completed as s => trim_retention["filter.instance_tag"] "filter.instance_tag" Any, |h, t| (partition_of(&s), &lane(), 0, later(h), 10, &tagged(t));
     // Workers.
     nothing as _s => register_worker["args.worker_id"] "worker_id" Most(KEY), |h, t| (put(registration(h), |a| { a.worker_id = WorkerId::new(t); a.worker_instance_id = another_instance() }));
     nothing as _s => register_worker["args.worker_instance_id"] "worker_instance_id" Most(KEY - 5), |h, t| (put(registration(h), |a| a.worker_instance_id = WorkerInstanceId::new(t)));

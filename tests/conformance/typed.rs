@@ -431,8 +431,10 @@ on_every_database! {
         alter_core(&h, &id, "ownership_state = 'lease_revoked'").await;
         assert_eq!(refusal(h.backend.fail_execution(failing(&claim, "")).await), "state: LeaseRevoked");
         alter_core(&h, &id, "ownership_state = 'leased'").await;
+        let unreadable = refusal(h.backend.fail_execution(failing(&claim, "not json")).await);
+        assert!(unreadable.contains("retry_policy_json"), "{unreadable}");
         let overriding =
-            FailExecutionArgs { fence: None, source: CancelSource::OperatorOverride, ..failing(&claim, "not json") };
+            FailExecutionArgs { fence: None, source: CancelSource::OperatorOverride, ..failing(&claim, "") };
         assert_eq!(h.backend.fail_execution(overriding).await.unwrap(), FailExecutionResult::TerminalFailed);
     }
 

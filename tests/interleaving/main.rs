@@ -15,6 +15,7 @@ mod gate;
 #[path = "../conformance/harness.rs"]
 #[allow(dead_code, unused_imports, unused_macros, reason = "shared with the conformance suite")]
 mod harness;
+mod known;
 #[path = "../model/mask.rs"]
 mod mask;
 #[path = "../model/numbers.rs"]
@@ -48,7 +49,8 @@ use stage::Stage;
 const AT_ONCE: usize = 3;
 
 /// A circle of waiting sessions is seen and broken by the test, not by the server.
-const SERVER_LOOKS_FOR_NO_CIRCLES: &str = "options=-c%20deadlock_timeout%3D1h";
+const SERVER_LOOKS_FOR_NO_CIRCLES: &str =
+    "options=-c%20deadlock_timeout%3D1h%20-c%20lock_timeout%3D0%20-c%20idle_in_transaction_session_timeout%3D0";
 
 /// What all players share.
 struct Game {
@@ -105,6 +107,7 @@ async fn two_operations_at_once_do_what_they_do_one_after_the_other() {
         }
     }
     let tally = game.tally.lock().expect("no player panics here");
-    writeln!(std::io::stderr(), "{tally}\nin {} s", began.elapsed().as_secs()).expect("it is printed");
+    let held_up = tally.held_up.join("\n");
+    writeln!(std::io::stderr(), "{tally}\n{held_up}\nin {} s", began.elapsed().as_secs()).expect("it is printed");
     assert!(tally.found.is_empty(), "not like one after the other:\n\n{}", tally.found.join("\n\n"));
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use crate::known;
 use crate::scenes::{Scene, Step};
 use crate::stage::{Outcome, Plan, Played, Prepared, Stage, Which};
 use crate::tables::difference;
@@ -19,6 +20,10 @@ pub(crate) struct Tally {
     /// How often somebody waited for a lock.
     waits: usize,
     deadlocks: u32,
+    /// Sweeps that one held row holds up.
+    pub(crate) held_up: Vec<String>,
+    /// How often what is known came out.
+    known: BTreeMap<&'static str, u32>,
     pub(crate) found: Vec<String>,
 }
 
@@ -30,7 +35,9 @@ impl Tally {
         self.behind += other.behind;
         self.waits += other.waits;
         self.deadlocks += other.deadlocks;
+        self.held_up.extend(other.held_up);
         self.found.extend(other.found);
+        other.known.into_iter().for_each(|(why, times)| *self.known.entry(why).or_default() += times);
     }
 }
 
@@ -38,16 +45,19 @@ impl fmt::Display for Tally {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "{} pairs in {} states: {} places to stop at, {} tables held by a third, {} waits; {} deadlocks, {} results \
-             that no order gives",
+            "{} pairs in {} states, all of them and in the same order in every run: {} places to stop at, {} times a table \
+             was held by a third, {} waits; {} deadlocks, {} results that no order gives, {} sweeps that a held row \
+             holds up",
             self.pairs,
             self.scenes,
             self.halts,
             self.behind,
             self.waits,
             self.deadlocks,
-            self.found.len()
-        )
+            self.found.len(),
+            self.held_up.len()
+        )?;
+        self.known.iter().try_for_each(|(why, times)| write!(f, "\n  known, {times} times: {why}"))
     }
 }
 
@@ -75,12 +85,21 @@ impl<'a> Allowed<'a> {
         self.stage.play(self.prepared, self.steps, plan).await
     }
 
-    /// Whether a result is one of those that the operations have one after the other.
-    async fn has(&mut self, outcome: &Outcome, held: Option<&str>) -> bool {
-        if self.serial.contains(outcome) {
+    /// Whether a result is one of those that the operations have one after the other, also while somebody holds the
+    /// rows of a table, which whoever skips locked rows passes over.
+    async fn has(&mut self, outcome: &Outcome, held: &[&str]) -> bool {
+        if self.serial.iter().any(|serial| serial.allows(outcome)) {
             return true;
         }
-        let Some(table) = held else { return false };
+        for table in held {
+            if self.has_behind(outcome, table).await {
+                return true;
+            }
+        }
+        false
+    }
+
+    async fn has_behind(&mut self, outcome: &Outcome, table: &str) -> bool {
         if !self.behind.contains_key(table) {
             let mut outcomes = Vec::new();
             for (first, after) in [(Which::First, 1), (Which::Second, 1), (Which::First, 2), (Which::Second, 2)] {
@@ -89,7 +108,7 @@ impl<'a> Allowed<'a> {
             }
             self.behind.insert(table.to_owned(), outcomes);
         }
-        self.behind[table].contains(outcome)
+        self.behind[table].iter().any(|serial| serial.allows(outcome))
     }
 }
 
@@ -99,19 +118,24 @@ pub(crate) async fn play(stage: &mut Stage, scene: &Scene, steps: &[Step]) -> Ta
     let mut tally = Tally { scenes: 1, ..Tally::default() };
     for first in steps {
         let waits_for = tables_waited_for(stage, &prepared, *first).await;
+        if first.0 == "sweep" {
+            let held_up = waits_for.iter().map(|table| format!("{}: {first:?} waits for {table}", scene.name));
+            tally.held_up.extend(held_up);
+        }
         for second in steps {
             tally.pairs += 1;
+            let held: Vec<&str> = waits_for.iter().map(String::as_str).collect();
             let mut allowed = Allowed::new(stage, &prepared, [*first, *second]).await;
             // Stopped before its first statement, the first is the second of two: that order is there already.
             for place in 1.. {
                 let Some(played) = allowed.play(Plan::Halted(place)).await else { break };
                 tally.halts += 1;
-                judge(&mut tally, &mut allowed, scene, &format!("stopped at place {place}"), None, played).await;
+                judge(&mut tally, &mut allowed, scene, &format!("stopped at place {place}"), &held, played).await;
             }
             for table in &waits_for {
                 let Some(played) = allowed.play(Plan::Behind(table)).await else { continue };
                 tally.behind += 1;
-                judge(&mut tally, &mut allowed, scene, &format!("waits for {table}"), Some(table), played).await;
+                judge(&mut tally, &mut allowed, scene, &format!("waits for {table}"), &[table], played).await;
             }
         }
     }
@@ -135,7 +159,7 @@ async fn judge(
     allowed: &mut Allowed<'_>,
     scene: &Scene,
     place: &str,
-    held: Option<&str>,
+    held: &[&str],
     played: Played,
 ) {
     tally.waits += usize::from(played.waited);
@@ -145,6 +169,10 @@ async fn judge(
         return;
     }
     let [first, second] = allowed.steps;
+    if let Some(why) = known::why(first.0, second.0) {
+        *tally.known.entry(why).or_default() += 1;
+        return;
+    }
     let mut told = format!("{}: {first:?} {place}, {second:?}", scene.name);
     if played.deadlocks > 0 {
         told.push_str("\n  they wait for each other");

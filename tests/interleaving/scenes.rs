@@ -111,7 +111,7 @@ const ANY_OF_FOUR: Step = ("a_flow_of_four", [1, 0, 0, 0, 0, 0, 0, 0]);
 pub(crate) const SCENES: &[Scene] = &[
     Scene {
         name: "an execution waits",
-        before: &[CREATE],
+        before: &[SECRET, CREATE],
         steps: &[
             CLAIM,
             CLAIM_AS_B,
@@ -129,8 +129,13 @@ pub(crate) const SCENES: &[Scene] = &[
     },
     Scene {
         name: "two executions wait",
-        before: &[CREATE, CREATE],
+        before: &[SECRET, CREATE, CREATE],
         steps: &[CLAIM, CLAIM_AS_B, OPERATOR_CANCELS, plain("change_priority"), plain("claim_for_worker")],
+    },
+    Scene {
+        name: "there is no secret yet",
+        before: &[CREATE, CREATE],
+        steps: &[SECRET, plain("claim_for_worker"), plain("rotate_secret")],
     },
     Scene {
         name: "an execution is granted",

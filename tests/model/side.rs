@@ -108,6 +108,7 @@ impl Side {
 
     /// Callers who know what this one knows and decide by what there is now. Their ids are their own, their answers
     /// are not masked, and time does not pass for them.
+    #[allow(dead_code, reason = "for the interleavings, which share this file")]
     pub(crate) async fn callers<const N: usize>(&self) -> [Self; N] {
         let mut seen = Seen::default();
         for id in &self.known.executions {
@@ -130,6 +131,7 @@ impl Side {
     }
 
     /// The same caller once more, from where it began.
+    #[allow(dead_code, reason = "for the interleavings, which share this file")]
     pub(crate) fn again(&self) -> Self {
         let (h, backend, known) = (Arc::clone(&self.h), Arc::clone(&self.backend), self.known.clone());
         Self { h, backend, reading: None, mask: Mask::off(), known, seen: self.seen.clone(), failed: None }
@@ -161,7 +163,7 @@ impl Side {
         stored.ok().and_then(|mut fields| fields.remove("blocking_reason").flatten())
     }
 
-    /// How often the graph of a flow was changed.
+    /// The revision of a flow's graph, which counts its edges and members.
     pub(crate) async fn graph_revision(&self, flow: &FlowId) -> u64 {
         match &self.seen {
             Some(seen) => seen.revisions.get(flow).copied().unwrap_or(0),

@@ -7,12 +7,16 @@ use std::time::{Duration, Instant};
 
 use futures_util::FutureExt as _;
 
-use crate::harness::{Harness, T0};
+use crate::harness::Harness;
 use crate::numbers::Numbers;
 use crate::operations;
 use crate::sequence::Step;
 use crate::side::Side;
 use crate::tables::{Rows, difference, readings};
+
+/// Where the clock stands when the first sequence begins: the sequences end long before the databases' own clocks, by
+/// which quotas are judged where a caller's is ahead.
+const BEGINNING_MS: i64 = 1_000_000_000_000;
 
 /// The time between the beginnings of two sequences; nothing is remembered for that long.
 const BETWEEN_MS: i64 = 30 * 24 * 60 * 60 * 1_000;
@@ -43,7 +47,7 @@ impl Twins {
     pub(crate) async fn new(sqlite: Arc<Harness>, postgres: Arc<Harness>) -> Self {
         let (here, there) = readings(&sqlite, &postgres).await;
         let (sqlite, postgres) = (Side::new(sqlite, here), Side::new(postgres, there));
-        Self { sqlite, postgres, now_ms: T0, done: BTreeMap::new() }
+        Self { sqlite, postgres, now_ms: BEGINNING_MS, done: BTreeMap::new() }
     }
 
     /// Plays a sequence on empty tables and tells the first difference, after the steps with their answers.
