@@ -72,7 +72,7 @@ pub mod testing {
     //! What tests may set: the time, and where the database fails.
 
     pub use crate::clock::Clock;
-    pub use crate::db::fault::{FaultHook, HoldHook, Step};
+    pub use crate::db::fault::{Caller, FaultHook, HoldHook, Step, called_by, caller};
 }
 
 pub use backend::Backend;

@@ -3,6 +3,7 @@
 //!
 //! Unset, the hook costs one atomic load per step.
 
+use std::any::Any;
 use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::sync::{Arc, OnceLock};
@@ -35,6 +36,34 @@ pub type FaultHook = dyn Fn(Step, &'static str) -> Option<sqlx::Error> + Send + 
 
 /// Answers what an operation waits for at a step of the door, `None` to go on at once.
 pub type HoldHook = dyn Fn(Step, &'static str) -> Option<BoxFuture<'static, ()>> + Send + Sync;
+
+/// Who asked for an operation, as a test knows them.
+pub type Caller = Arc<dyn Any + Send + Sync>;
+
+tokio::task_local! {
+    static CALLER: Caller;
+}
+
+/// Runs something for a caller. Whatever it has run in tasks of their own is the caller's as well.
+pub async fn called_by<F: Future>(caller: Caller, work: F) -> F::Output {
+    CALLER.scope(caller, work).await
+}
+
+/// For whom this task works, when a test said so.
+pub fn caller() -> Option<Caller> {
+    CALLER.try_with(Arc::clone).ok()
+}
+
+/// Work that goes to a task of its own, with its caller.
+pub(crate) fn inherited<F: Future>(work: F) -> impl Future<Output = F::Output> {
+    let caller = caller();
+    async move {
+        match caller {
+            Some(caller) => called_by(caller, work).await,
+            None => work.await,
+        }
+    }
+}
 
 /// What a test asked of the door.
 enum Hook {

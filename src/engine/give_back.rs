@@ -13,6 +13,7 @@ use tracing::Instrument as _;
 
 use crate::backend::Backend;
 use crate::db::Dialect;
+use crate::db::fault::inherited;
 use crate::engine::policy::give_back::{Before, Claimed, back};
 use crate::error::{Abort, transport};
 use crate::model::document;
@@ -49,7 +50,7 @@ impl<D: Dialect, T> Drop for Offer<D, T> {
                 tracing::warn!(%error, ?took, "a claim that nobody took stays until its time is over");
             }
         };
-        self.runtime.spawn(giving.in_current_span());
+        self.runtime.spawn(inherited(giving.in_current_span()));
     }
 }
 
@@ -68,7 +69,7 @@ where
         let content = claiming.await?;
         Ok::<_, EngineError>(Offer { backend, runtime: Runtime::current(), content: Some(content) })
     };
-    let mut offer = match tokio::spawn(offering.in_current_span()).await {
+    let mut offer = match tokio::spawn(inherited(offering.in_current_span())).await {
         Ok(offer) => offer?,
         Err(ended) if ended.is_panic() => std::panic::resume_unwind(ended.into_panic()),
         Err(_) => return Err(transport::<D>(sqlx::Error::WorkerCrashed)),

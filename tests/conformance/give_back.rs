@@ -20,7 +20,7 @@ const MOMENTS: u32 = 24;
 /// Polls a future until a moment, at moment 0 once, and drops it; its answer, when that came before.
 async fn until<F: Future>(moment: u32, future: F) -> Option<F::Output> {
     let passing = async {
-        if moment > 0 && moment % 4 == 0 {
+        if moment > 0 && moment.is_multiple_of(4) {
             tokio::time::sleep(Duration::from_millis(u64::from(moment / 4))).await;
         } else {
             for _ in 0..moment {
@@ -100,7 +100,7 @@ on_every_database! {
             assert_eq!(phase(&h, id).await, ["runnable", "unowned", "eligible_now", "waiting", "pending_first_attempt"]);
             assert_eq!(h.backend.read_total_attempt_count(id).await.unwrap().0, 0);
             let offered = ScanEligibleArgs::new(lane.clone(), partition_of(id), 10);
-            assert_eq!(h.backend.scan_eligible_executions(offered).await.unwrap(), [id.clone()]);
+            assert_eq!(h.backend.scan_eligible_executions(offered).await.unwrap(), std::slice::from_ref(id));
             // A second caller goes away as well, and a third one stays.
             assert!(until(0, h.backend.claim(&lane, &nothing, policy("w"))).await.is_none());
             balanced(&h, id, 1).await;

@@ -1,8 +1,8 @@
 //! Connections to a server: what they are set to, when one is given up, and what a half-dead client can do.
 
 use std::future::poll_fn;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, mpsc};
 use std::task::Poll;
 use std::time::Duration;
 
@@ -14,6 +14,9 @@ use ff_core::contracts::RegisterWorkerArgs;
 use ff_core::engine_backend::EngineBackend;
 use ff_core::partition::PartitionConfig;
 use ff_core::types::{LaneId, Namespace, TimestampMs, WorkerId, WorkerInstanceId};
+
+use futures_core::future::BoxFuture;
+use tokio::sync::watch;
 
 use crate::harness::{Harness, Kind, PATIENCE, Place, T0, run};
 
@@ -223,21 +226,25 @@ async fn a_client_that_stops_inside_a_transaction_loses_it() {
     run(Kind::Postgres, |h| async move {
         let tiny = [("idle_in_transaction_session_timeout", "2s")];
         let backend = single(&with_options(&url(&h), &tiny)).await;
-        let (go_on, waits) = mpsc::channel::<()>();
-        let (waits, once) = (Mutex::new(waits), AtomicBool::new(true));
-        backend.fail_for_test(Box::new(move |step, name| {
-            if step == Step::Commit && name == "worker_register" && once.swap(false, Ordering::SeqCst) {
-                let _ = waits.lock().expect("one waits").recv_timeout(PATIENCE);
-            }
-            None
+        let (go_on, waits) = watch::channel(false);
+        let once = AtomicBool::new(true);
+        backend.hold_for_test(Box::new(move |step, name| {
+            let stops = step == Step::Commit && name == "worker_register" && once.swap(false, Ordering::SeqCst);
+            let mut waits = waits.clone();
+            stops.then(|| -> BoxFuture<'static, ()> {
+                Box::pin(async move {
+                    let _ = waits.wait_for(|goes_on| *goes_on).await;
+                })
+            })
         }));
         let stopped = Arc::clone(&backend);
         let writing = tokio::task::spawn(async move { register(&stopped, "w").await });
         let held = "SELECT count(*) FROM pg_locks WHERE relation = 'ff_worker_registry'::regclass \
-                    AND mode = 'RowExclusiveLock'";
+                    AND mode = 'RowExclusiveLock' \
+                    AND database = (SELECT oid FROM pg_database WHERE datname = current_database())";
         becomes(&h, held, 1).await;
         becomes(&h, held, 0).await;
-        go_on.send(()).expect("the client still waits");
+        go_on.send_replace(true);
         let ended = writing.await.expect("no panic");
         ended.expect("nothing was committed, so it is repeated");
         assert_eq!(h.number("SELECT count(*) FROM ff_worker_registry").await, 1);

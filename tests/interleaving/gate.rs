@@ -4,14 +4,9 @@ use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use ff_backend_sql::testing::Step;
+use ff_backend_sql::testing::{Step, called_by, caller};
 use futures_core::future::BoxFuture;
 use tokio::sync::watch;
-
-tokio::task_local! {
-    /// The operation that a task plays; what runs without one is work in the background.
-    static PLAYED: Arc<Gate>;
-}
 
 /// Counts the places where an operation can be stopped, and stops it at one.
 pub(crate) struct Gate {
@@ -49,7 +44,7 @@ impl Gate {
 
     /// Plays an operation whose steps come by here.
     pub(crate) async fn play<F: Future>(self: Arc<Self>, operation: F) -> F::Output {
-        PLAYED.scope(self, operation).await
+        called_by(self, operation).await
     }
 
     /// Waits until the operation stands at its place.
@@ -117,8 +112,9 @@ impl Background {
 
     /// What the backend asks at every step.
     pub(crate) fn at(&self, step: Step, name: &'static str) -> Option<BoxFuture<'static, ()>> {
-        if let Ok(played) = PLAYED.try_with(|gate| gate.at(step, name)) {
-            return played;
+        // What runs for no operation is work in the background.
+        if let Some(gate) = caller().and_then(|caller| caller.downcast::<Gate>().ok()) {
+            return gate.at(step, name);
         }
         let mut is_held = self.is_held.subscribe();
         let held = *is_held.borrow_and_update() && step != Step::Await;

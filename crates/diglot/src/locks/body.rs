@@ -14,8 +14,8 @@ use crate::tree::Statement;
 
 /// A text between `$$`, or between quotes.
 pub(super) fn unquoted(text: &str) -> String {
-    if text.starts_with('$') {
-        let tag = text[1..].find('$').map_or(1, |at| at + 2);
+    if let Some(rest) = text.strip_prefix('$') {
+        let tag = rest.find('$').map_or(1, |at| at + 2);
         return text.get(tag..text.len().saturating_sub(tag)).unwrap_or_default().to_owned();
     }
     text.trim_start_matches(['E', 'e']).trim_matches('\'').replace("''", "'")
