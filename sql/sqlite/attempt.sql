@@ -255,7 +255,7 @@ RETURNING (SELECT max(newest.event_id)
 -- does not hold the lease.
 -- name: attempt_progress :opt
 -- param: changed_fields json
--- diverges(set.raw_fields#986e92): json_patch and || agree on flat objects without null, which is all that code passes here.
+-- diverges(set.raw_fields#842683): json_patch and || agree on flat objects without null, which is all that code passes here.
 WITH fence AS (
   SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields
     FROM ff_exec_core AS core

@@ -105,7 +105,7 @@ SELECT core.lifecycle_phase, core.deadline_at_ms
 -- name: resume_release :exec
 -- param: changed_fields json
 -- param: deadline_at_ms i64 null
--- diverges(set.raw_fields#986e92): json_patch and || agree on flat objects without null, which is all that code passes here.
+-- diverges(set.raw_fields#842683): json_patch and || agree on flat objects without null, which is all that code passes here.
 UPDATE ff_exec_core AS core
    SET lifecycle_phase = 'runnable',
        ownership_state = 'unowned',

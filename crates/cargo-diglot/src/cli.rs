@@ -29,6 +29,7 @@ pub(crate) enum Command {
     /// List the rules with what each finds.
     Rules,
     Mutate(Mutate),
+    Catalog(Catalog),
     WithPostgres(WithPostgres),
 }
 
@@ -122,6 +123,22 @@ pub(crate) struct Mutate {
     /// Try this many changes of each page of a statement, evenly spread; without it all.
     #[arg(long, value_name = "N")]
     pub(crate) most: Option<usize>,
+}
+
+/// Write what Postgres says of its own types, operators, functions and casts as data, which the compiler reads.
+///
+/// For work on diglot itself: one file for each major version of the server that is asked.
+#[derive(Debug, Args)]
+pub(crate) struct Catalog {
+    /// Where the file goes.
+    #[arg(default_value = "crates/diglot/src/engine", value_name = "DIR")]
+    pub(crate) folder: PathBuf,
+    /// Write nothing; exit with 2 when the file is not what the server says.
+    #[arg(long)]
+    pub(crate) check: bool,
+    /// A server that allows to make a database; without it: a throwaway server.
+    #[arg(long, value_name = "URL")]
+    pub(crate) postgres: Option<String>,
 }
 
 /// Ask the real engines about every statement and record their answers in .sqlx.

@@ -1,11 +1,12 @@
 //! The command line of diglot: `cargo diglot check`, `baseline`, `prepare`, `prove`, `plans`, `locks`, `review`, `init`,
-//! `new`, `translate`, `explain`, `rules`, `mutate` and `with-postgres`.
+//! `new`, `translate`, `explain`, `rules`, `mutate`, `catalog` and `with-postgres`.
 //!
 //! This crate does what the compiler does not: it reads folders, talks to the real engines, starts a
 //! throwaway Postgres server and prints in colour. What a finding is and how one looks is the business of
 //! the crate `diglot`. There is one file per subcommand; [`postgres`] is of use to tests as well.
 
 mod baseline;
+mod catalog;
 mod check;
 mod cli;
 mod explain;
@@ -71,6 +72,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         cli::Command::Explain(arguments) => explain::run(&arguments),
         cli::Command::Rules => explain::rules(),
         cli::Command::Mutate(arguments) => mutate::run(&arguments),
+        cli::Command::Catalog(arguments) => catalog::run(&arguments),
         cli::Command::WithPostgres(arguments) => with_postgres::run(&arguments),
     };
     match outcome {

@@ -384,17 +384,26 @@ impl Collector<'_, '_> {
             // OR IGNORE also swallows violations of CHECK and NOT NULL, which DO NOTHING does not.
             let alone = word.ends_with("ignore") && self.names.ignores_conflicts_alone(insert);
             self.push(Kind::Conflict, "action", Node::leaf(if alone { "nothing" } else { word.as_str() }, *span));
+            if let Some(key) = self.names.only_key(insert).filter(|_| alone) {
+                self.conflict_target(key, *span);
+            }
         }
         if let Some(conflict) = &insert.conflict {
-            self.conflict(conflict);
+            self.conflict(insert, conflict);
         }
     }
 
-    fn conflict(&mut self, conflict: &Conflict) {
-        if let Some(target) = &conflict.target {
-            let mut columns = target.clone();
-            columns.sort();
-            self.push(Kind::Conflict, "target", Node::leaf(columns.join(", "), conflict.span));
+    fn conflict_target(&mut self, columns: &[String], span: Span) {
+        let mut columns = columns.to_vec();
+        columns.sort();
+        self.push(Kind::Conflict, "target", Node::leaf(columns.join(", "), span));
+    }
+
+    fn conflict(&mut self, insert: &Insert, conflict: &Conflict) {
+        let is_nothing = matches!(conflict.action, ConflictAction::Nothing);
+        let only = || self.names.only_key(insert).filter(|_| is_nothing);
+        if let Some(target) = conflict.target.as_deref().or_else(only) {
+            self.conflict_target(target, conflict.span);
         }
         if let Some(filter) = &conflict.target_filter {
             let node = self.names.expr(filter);
@@ -404,7 +413,12 @@ impl Collector<'_, '_> {
             ConflictAction::Nothing => self.push(Kind::Conflict, "action", Node::leaf("nothing", conflict.span)),
             ConflictAction::Update { set, filter, .. } => {
                 self.push(Kind::Conflict, "action", Node::leaf("update", conflict.span));
-                self.set(set);
+                for assignment in set {
+                    match self.names.proposed(insert, assignment) {
+                        Some(node) => self.push(Kind::Set, assignment.column.clone(), node),
+                        None => self.set(std::slice::from_ref(assignment)),
+                    }
+                }
                 if let Some(filter) = filter {
                     let node = self.names.expr(filter);
                     self.push(Kind::Conflict, "where", node);

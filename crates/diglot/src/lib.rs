@@ -32,6 +32,7 @@ mod codegen;
 mod compare;
 mod depth;
 mod emit;
+mod engine;
 mod facts;
 pub mod infer;
 mod kept;

@@ -15,8 +15,14 @@ mod known;
 mod membership;
 mod negation;
 mod node;
+mod null_place;
+mod one_of_each;
+mod one_row;
 mod ordered_rows;
+mod proposed_row;
 mod query;
+mod row_comparison;
+mod tested_flag;
 mod write_lock;
 
 use std::cell::{Cell, RefCell};
@@ -186,7 +192,7 @@ impl<'t> Names<'t> {
             ExprKind::InList { expr: inner, list, negated } => self.in_list(inner, list, *negated, span),
             ExprKind::InQuery { expr: inner, query, negated } => self.in_query(inner, query, *negated, span),
             ExprKind::Exists { query, negated } => {
-                let mut node = self.query(query);
+                let mut node = self.query(&one_row::asked(query));
                 // What an EXISTS selects means nothing.
                 node.kids.retain(|kid| kid.head != "columns");
                 Node::list(if *negated { "not exists" } else { "exists" }, vec![node], span)
@@ -274,10 +280,13 @@ impl<'t> Names<'t> {
                 if op == "and" && kids.len() > 1 {
                     kids.retain(|kid| kid.head != "1");
                 }
+                if op == "or" {
+                    kids = membership::alternatives(kids, span);
+                }
                 if kids.len() == 1 { kids.remove(0) } else { Node::set(op, kids, span) }
             }
-            ">" => Node::list("<", vec![r, l], span),
-            ">=" => Node::list("<=", vec![r, l], span),
+            ">" | ">=" => ordered(if op == ">" { "<" } else { "<=" }, r, l, span),
+            "<" | "<=" => ordered(op, l, r, span),
             "=" | "<>" => {
                 if let Some(node) = self.flag(op, (left, &l), (right, &r), span) {
                     return node;
@@ -285,9 +294,20 @@ impl<'t> Names<'t> {
                 let (l, r) = json::beside_text(l, r);
                 Node::set(op, vec![l, r], span)
             }
-            "+" | "*" | "is not distinct from" | "is distinct from" => Node::set(op, vec![l, r], span),
+            "is not distinct from" | "is distinct from" => match self.tested_flag(op, (left, &l), (right, &r), span) {
+                Some(node) => node,
+                None => Node::set(op, vec![l, r], span),
+            },
+            "||" if self.joins_documents(left, right) => Node::list("|| of documents", vec![l, r], span),
+            "+" | "*" => Node::set(op, vec![l, r], span),
             _ => Node::list(op, vec![l, r], span),
         }
+    }
+
+    /// Whether `||` merges documents, as Postgres does; SQLite joins their texts.
+    fn joins_documents(&self, left: &Expr, right: &Expr) -> bool {
+        let is_document = |expr: &Expr| expr.base() == Some(&Base::Json);
+        self.statement.dialect == Dialect::Pg && (is_document(left) || is_document(right))
     }
 
     fn cast(&self, inner: &Expr, base: Option<&Base>, to: &str, span: Span) -> Node {
@@ -369,6 +389,11 @@ impl<'t> Names<'t> {
         }
         Node { head, kids, set, span: expr.span }
     }
+}
+
+/// `less op more`, of values or of rows.
+fn ordered(op: &str, less: Node, more: Node, span: Span) -> Node {
+    row_comparison::by_columns(op, &less, &more, span).unwrap_or_else(|| Node::list(op, vec![less, more], span))
 }
 
 fn relation(statement: &Statement, source: &Source) -> String {

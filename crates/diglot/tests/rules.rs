@@ -289,9 +289,24 @@ const CASES: &[Case] = &[
         silent: &["SELECT DISTINCT lane, n FROM job ORDER BY n"],
     },
     Case {
-        rule: "refused-by-postgres",
+        rule: "refused-types",
         fires: &["SELECT max(data) AS last FROM job"],
         silent: &["SELECT max(lane) AS last FROM job"],
+    },
+    Case {
+        rule: "refused-types",
+        fires: &["SELECT id FROM job WHERE n"],
+        silent: &["SELECT id FROM job WHERE n <> 0"],
+    },
+    Case {
+        rule: "divided-by-zero",
+        fires: &["SELECT id, n / pos AS share FROM job"],
+        silent: &["SELECT id, n / NULLIF(pos, 0) AS share FROM job"],
+    },
+    Case {
+        rule: "value-as-text",
+        fires: &["SELECT id, CAST(n / 2.0 AS TEXT) AS half FROM job"],
+        silent: &["SELECT id, CAST(n AS TEXT) AS number FROM job"],
     },
     Case {
         rule: "refused-by-postgres",

@@ -69,7 +69,7 @@ fn real_drift_is_found_by_running_it() {
     runtime().unwrap().block_on(async {
         let mut interrupts = Interrupts::catch().unwrap();
         let host = Host::open(None, Sorting::Language, &mut interrupts).await.unwrap();
-        for (name, case) in case::cases() {
+        for (name, case) in case::cases("cases") {
             let category = case["category"].as_str().unwrap_or_default().to_owned();
             if ["real drift", "same-text-different-meaning"].contains(&category.as_str()) {
                 lines.push((category, name, shown(&case, &host).await));

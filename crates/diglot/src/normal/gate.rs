@@ -107,7 +107,7 @@ fn demands(filter: Option<&Expr>, gate: &str) -> bool {
 }
 
 /// Whether a query gives one row at most: a key of every table is given by values that do not depend on its row.
-fn gives_one(names: &Names<'_>, query: &Query) -> bool {
+pub(super) fn gives_one(names: &Names<'_>, query: &Query) -> bool {
     let Rows::Select(select) = &query.rows else { return false };
     let mut conditions: Vec<&Expr> = select.filter.iter().flat_map(Expr::conjuncts).collect();
     for source in &select.from {

@@ -2,7 +2,8 @@
 //!
 //! # Why
 //!
-//! Both pass over a row that breaks a unique key, and neither passes over a broken foreign key. OR IGNORE also drops a
+//! ON CONFLICT DO NOTHING passes over a row that breaks any unique key; where the table has one alone, naming it says
+//! the same. Both pass over a row that breaks a unique key, and neither passes over a broken foreign key. OR IGNORE also drops a
 //! row that breaks a CHECK or NOT NULL, so they are the same only where there is no CHECK and no NULL can come.
 //!
 //! # The same
@@ -10,6 +11,8 @@
 //! ```text
 //! sqlite: INSERT OR IGNORE INTO u (n, name) VALUES (1, 'x')
 //! pg:     INSERT INTO u (n, name) VALUES (1, 'x') ON CONFLICT DO NOTHING
+//! sqlite: INSERT INTO u (n, name) VALUES (1, 'x') ON CONFLICT DO NOTHING
+//! pg:     INSERT INTO u (n, name) VALUES (1, 'x') ON CONFLICT (n) DO NOTHING
 //! ```
 //!
 //! # Not the same
@@ -26,6 +29,20 @@ use crate::schema::Table;
 use crate::tree::{Expr, Insert, Rows, SourceKind};
 
 impl Names<'_> {
+    /// The only key that a new row of a table can break, on both databases.
+    pub(crate) fn only_key(&self, insert: &Insert) -> Option<&[String]> {
+        let SourceKind::Table(name) = &insert.target.kind else { return None };
+        let only = |table: &Table| {
+            let mut keys = table.keys();
+            keys.next().filter(|_| keys.next().is_none()).cloned()
+        };
+        let (sqlite, pg) = (self.around.sqlite.tables.get(name)?, self.around.pg.tables.get(name)?);
+        // A unique index with a predicate or over an expression is a key of its own.
+        let has_others = [sqlite, pg].iter().any(|table| table.indexes.iter().any(|index| index.unique));
+        (only(sqlite)? == only(pg)? && !has_others).then_some(())?;
+        pg.keys().next().map(Vec::as_slice)
+    }
+
     /// Whether OR IGNORE of an insert can meet nothing but a conflict of keys.
     pub(crate) fn ignores_conflicts_alone(&self, insert: &Insert) -> bool {
         let SourceKind::Table(name) = &insert.target.kind else { return false };

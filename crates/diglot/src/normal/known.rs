@@ -160,6 +160,9 @@ impl Names<'_> {
     /// The limit of a query; a negative one is none on SQLite.
     pub(crate) fn limit<'q>(&self, query: &'q Query) -> Option<&'q Expr> {
         let limit = query.limit.as_ref()?;
+        if self.has_one_row(query) {
+            return None;
+        }
         let none = match (&limit.kind, self.statement.dialect) {
             (ExprKind::Unary { op, expr }, Dialect::Sqlite) => op == "-" && matches!(expr.kind, ExprKind::Number(_)),
             (ExprKind::Number(text), Dialect::Sqlite) => text.starts_with('-'),

@@ -6,7 +6,8 @@
 //! `IN (SELECT unhex(value, '-') FROM json_each(:list))` where it holds ids, which SQLite gets as texts; without hyphens
 //! where a statement asks for `lower(hex(id))` everywhere. NOT IN and `<> ALL` are the opposite, for a list that is not
 //! missing. `IN (a)` is `= a`, `IN (a, b)` is a set, as is
-//! `= ANY(ARRAY[a, b])`. As a condition, `x IN (SELECT y FROM t WHERE p)` asks what
+//! `= ANY(ARRAY[a, b])`, and so are alternatives about one column, `x = a OR x = b`; `NOT IN (a, b)` is `<> a AND <> b`.
+//! `= ANY (SELECT …)` is `IN (SELECT …)`. As a condition, `x IN (SELECT y FROM t WHERE p)` asks what
 //! `EXISTS (SELECT 1 FROM t WHERE p AND y = x)` asks.
 //!
 //! # The same
@@ -20,6 +21,12 @@
 //! pg:     SELECT t.n AS c FROM t WHERE t.id = ANY(:list)
 //! sqlite: SELECT t.n AS c FROM t WHERE t.name IN ('a', 'b')
 //! pg:     SELECT t.n AS c FROM t WHERE t.name = ANY(ARRAY['b', 'a'])
+//! sqlite: SELECT t.n AS c FROM t WHERE t.name = 'a' OR t.name = 'b'
+//! pg:     SELECT t.n AS c FROM t WHERE t.name IN ('b', 'a')
+//! sqlite: SELECT t.n AS c FROM t WHERE t.name NOT IN ('a', 'b')
+//! pg:     SELECT t.n AS c FROM t WHERE t.name <> 'a' AND t.name <> 'b'
+//! sqlite: SELECT t.n AS c FROM t WHERE t.n IN (SELECT u.n FROM u)
+//! pg:     SELECT t.n AS c FROM t WHERE t.n = ANY (SELECT u.n FROM u)
 //! sqlite: SELECT t.n AS c FROM t WHERE t.n IN (SELECT u.n FROM u WHERE u.name = 'x')
 //! pg:     SELECT t.n AS c FROM t WHERE EXISTS (SELECT 1 FROM u WHERE u.name = 'x' AND u.n = t.n)
 //! ```
@@ -37,6 +44,8 @@
 //! pg:     SELECT t.n AS c FROM t WHERE t.big = ANY(:list)
 //! sqlite: SELECT t.n AS c FROM t WHERE t.name IN (SELECT type FROM json_each(:list))
 //! pg:     SELECT t.n AS c FROM t WHERE t.name = ANY(:list)
+//! sqlite: SELECT t.n AS c FROM t WHERE t.name = 'a' OR t.note = 'b'
+//! pg:     SELECT t.n AS c FROM t WHERE t.name IN ('b', 'a')
 //! sqlite: SELECT t.n AS c FROM t WHERE t.maybe NOT IN (SELECT u.n FROM u)
 //! pg:     SELECT t.n AS c FROM t WHERE NOT EXISTS (SELECT 1 FROM u WHERE u.n = t.maybe)
 //! ```
@@ -54,8 +63,7 @@ impl Names<'_> {
         }
         let items = self.all(list);
         let value = if items.iter().all(json::is_word) { json::as_text(value) } else { value };
-        let items = Node::set("items", items, span);
-        Node::list(if negated { "not in" } else { "in" }, vec![value, items], span)
+        one_of(value, items, negated, span)
     }
 
     pub(super) fn in_query(&self, inner: &Expr, query: &Query, negated: bool, span: Span) -> Node {
@@ -95,10 +103,12 @@ impl Names<'_> {
     }
 
     pub(super) fn any(&self, op: &str, left: &Expr, right: &Expr, all: bool, span: Span) -> Node {
+        if let (ExprKind::Scalar(query), ("=", false) | ("<>", true)) = (&right.kind, (op, all)) {
+            return self.in_query(left, query, all, span);
+        }
         let (value, list) = (self.expr(left), self.expr(right));
         if list.head == "array" && ((op == "=") != all) && (op == "=" || op == "<>") {
-            let items = Node::set("items", list.kids, right.span);
-            return Node::list(if all { "not in" } else { "in" }, vec![value, items], span);
+            return one_of(value, list.kids, all, span);
         }
         match (op, all) {
             ("=", false) => Node::list("in", vec![value, Node::list("list", vec![list], right.span)], span),
@@ -106,6 +116,68 @@ impl Names<'_> {
             ("<>", true) => Node::list("not in", vec![value, Node::list("list", vec![list], right.span)], span),
             _ => Node::list(format!("{op} {}", if all { "all" } else { "any" }), vec![value, list], span),
         }
+    }
+}
+
+/// `value IN (items)` as a set; `value NOT IN (items)` as the conditions that it stands for.
+fn one_of(value: Node, items: Vec<Node>, negated: bool, span: Span) -> Node {
+    if negated && value.is_small() {
+        return none_of(&value, items, span);
+    }
+    let items = Node::set("items", items, span);
+    Node::list(if negated { "not in" } else { "in" }, vec![value, items], span)
+}
+
+/// That a value is none of the items.
+fn none_of(value: &Node, items: Vec<Node>, span: Span) -> Node {
+    let differs = items.into_iter().map(|item| Node::set("<>", vec![value.clone(), item], span));
+    Node::set("and", differs.collect(), span)
+}
+
+/// The opposite of a membership in a list that is written out; none of any other.
+pub(super) fn opposite(node: &Node) -> Option<Node> {
+    match (node.head.as_str(), node.kids.as_slice()) {
+        ("in", [value, items]) if items.head == "items" && value.is_small() => {
+            Some(none_of(value, items.kids.clone(), node.span))
+        }
+        _ => None,
+    }
+}
+
+/// Alternatives of which several compare the same column with a literal or a parameter: those are one membership.
+pub(super) fn alternatives(kids: Vec<Node>, span: Span) -> Vec<Node> {
+    let (mut rest, mut lists): (Vec<Node>, Vec<(Node, Vec<Node>)>) = (Vec::new(), Vec::new());
+    for kid in kids {
+        match compared(&kid) {
+            Some((value, items)) => match lists.iter_mut().find(|(known, _)| known.key() == value.key()) {
+                Some((_, known)) => known.extend(items),
+                None => lists.push((value, items)),
+            },
+            None => rest.push(kid),
+        }
+    }
+    for (value, mut items) in lists {
+        rest.push(match items.len() {
+            1 => Node::set("=", vec![value, items.remove(0)], span),
+            _ => one_of(value, items, false, span),
+        });
+    }
+    rest
+}
+
+/// A column with what it is to be equal to: literals and parameters.
+fn compared(node: &Node) -> Option<(Node, Vec<Node>)> {
+    let constant = |node: &Node| {
+        node.kids.is_empty() && node.head.starts_with(|c: char| c == '\'' || c == ':' || c == '-' || c.is_ascii_digit())
+    };
+    let is_column = |node: &Node| node.kids.is_empty() && !constant(node) && node.head.contains('.');
+    match (node.head.as_str(), node.kids.as_slice()) {
+        ("=", [left, right]) if is_column(left) && constant(right) => Some((left.clone(), vec![right.clone()])),
+        ("=", [left, right]) if is_column(right) && constant(left) => Some((right.clone(), vec![left.clone()])),
+        ("in", [value, items]) if items.head == "items" && is_column(value) => {
+            Some((value.clone(), items.kids.clone()))
+        }
+        _ => None,
     }
 }
 

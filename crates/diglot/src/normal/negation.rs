@@ -18,11 +18,14 @@
 //! pg:     SELECT t.n AS c FROM t WHERE t.n <> 1 OR t.maybe IS NOT NULL
 //! ```
 
-use super::Node;
+use super::{Node, membership};
 use crate::source::Span;
 
 /// The opposite of a condition.
 pub(super) fn negated(node: Node, span: Span) -> Node {
+    if let Some(opposite) = membership::opposite(&node) {
+        return opposite;
+    }
     let flipped = match node.head.as_str() {
         "is null" => "is not null",
         "is not null" => "is null",

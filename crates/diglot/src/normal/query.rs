@@ -1,6 +1,6 @@
 //! Queries in normal form: sources, clauses, and the order of rows with the place that NULLs really take.
 
-use super::{Names, Node, effective_join};
+use super::{Names, Node, effective_join, one_of_each};
 use crate::dialect::Dialect;
 use crate::source::Span;
 use crate::tree::{Expr, OrderKey, Query, Rows, Select, Source, SourceKind};
@@ -8,7 +8,18 @@ use crate::tree::{Expr, OrderKey, Query, Rows, Select, Source, SourceKind};
 impl Names<'_> {
     /// ORDER BY.
     pub(crate) fn order(&self, order: &[OrderKey], span: Span) -> Node {
-        let keys = order.iter().map(|key| self.order_key(key)).collect();
+        let mut keys = Vec::new();
+        let mut placed = None;
+        for (at, key) in order.iter().enumerate() {
+            if let Some(first) = self.null_place(key, order.get(at + 1)) {
+                placed = Some(first);
+                continue;
+            }
+            keys.push(match placed.take() {
+                Some(first) => self.order_key(&OrderKey { nulls_first: Some(first), ..key.clone() }),
+                None => self.order_key(key),
+            });
+        }
         Node::list("order", keys, span)
     }
 
@@ -60,7 +71,8 @@ impl Names<'_> {
             }
             Rows::Set { op, all, left, right, span } => {
                 let head = format!("{op}{}", if *all { " all" } else { "" });
-                Node::list(head, vec![self.rows(left), self.rows(right)], *span)
+                let branch = |rows: &Rows| if *all { self.rows(rows) } else { one_of_each::of_branch(self.rows(rows)) };
+                Node::list(head, vec![branch(left), branch(right)], *span)
             }
             Rows::Query(query) => self.query(query),
         }

@@ -2,12 +2,13 @@
 //!
 //! # What it finds
 //!
-//! A comparison of an integer column with a real column.
+//! A comparison of an integer column with a real column, or with a literal that has a point or an exponent and is beyond
+//! 2^53.
 //!
 //! # Why it bites
 //!
 //! SQLite compares exactly. Postgres first makes the integer a double, which has 53 bits: beyond 2^53 other numbers
-//! are equal to it.
+//! are equal to it. Such a literal is a double on SQLite, and exact on Postgres.
 //!
 //! # Write instead
 //!
@@ -22,7 +23,7 @@
 use super::Context;
 use super::look::is_comparison;
 use crate::diagnostic::Diagnostic;
-use crate::tree::ExprKind;
+use crate::tree::{Expr, ExprKind};
 use crate::types::Base;
 
 pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
@@ -32,6 +33,18 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
     for expr in &context.exprs {
         let ExprKind::Binary { op, left, right } = &expr.kind else { continue };
         let are_columns = context.column(left).is_some() && context.column(right).is_some();
+        if is_comparison(op)
+            && let Some(literal) = [(left, right), (right, left)].into_iter().find_map(|(one, other)| {
+                let is_whole = matches!(one.base(), Some(Base::Int64)) && context.column(one).is_some();
+                (is_whole && is_inexact(other)).then_some(other)
+            })
+        {
+            let message = format!("{}: a whole number is compared with a fraction beyond 2^53", context.name());
+            let label = "rounded on SQLite, exact on Postgres";
+            let finding = Diagnostic::error("int-real-comparison", message, literal.span, label);
+            found.push(finding.help("write the number without a point or an exponent"));
+            continue;
+        }
         let bases = (left.base(), right.base());
         let mixed = matches!(bases, (Some(Base::Int64), Some(Base::Float64)) | (Some(Base::Float64), Some(Base::Int64)));
         if is_comparison(op) && are_columns && mixed {
@@ -41,4 +54,11 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
             found.push(finding.help("cast one side to the type that is meant, on both pages"));
         }
     }
+}
+
+/// Whether a literal with a point or an exponent may not be what it says as a double.
+fn is_inexact(expr: &Expr) -> bool {
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+    let ExprKind::Number(text) = &expr.kind else { return false };
+    text.contains(['.', 'e', 'E']) && text.parse::<f64>().is_ok_and(|number| number.abs() >= EXACT)
 }

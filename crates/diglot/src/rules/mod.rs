@@ -74,6 +74,7 @@ rules! {
     conflict_target = "conflict-target",
     counted_guard = "counted-guard",
     distinct_differs = "distinct-differs",
+    divided_by_zero = "divided-by-zero",
     duplicate_name = "duplicate-name",
     empty_statement = "empty-statement",
     endless_recursion = "endless-recursion",
@@ -131,6 +132,7 @@ rules! {
     real_into_integer = "real-into-integer",
     refused_by_postgres = "refused-by-postgres",
     refused_by_sqlite = "refused-by-sqlite",
+    refused_types = "refused-types",
     results_differ = "results-differ",
     returning_reads_target = "returning-reads-target",
     same_name_function = "same-name-function",
@@ -191,6 +193,7 @@ rules! {
     update_from_many = "update-from-many",
     update_reads_target = "update-reads-target",
     upsert_twice = "upsert-twice",
+    value_as_text = "value-as-text",
     where_differs = "where-differs",
     wrong_only = "wrong-only",
 }
@@ -245,6 +248,7 @@ const LINTS: &[(&str, Check)] = &[
     ("column-case", column_case::check),
     ("conflict-target", conflict_target::check),
     ("counted-guard", counted_guard::check),
+    ("divided-by-zero", divided_by_zero::check),
     ("endless-recursion", endless_recursion::check),
     ("epoch-text", epoch_text::check),
     ("explicit-number", explicit_number::check),
@@ -274,6 +278,7 @@ const LINTS: &[(&str, Check)] = &[
     ("real-into-integer", real_into_integer::check),
     ("refused-by-postgres", refused_by_postgres::check),
     ("refused-by-sqlite", refused_by_sqlite::check),
+    ("refused-types", refused_types::check),
     ("returning-reads-target", returning_reads_target::check),
     ("same-name-function", same_name_function::check),
     ("scalar-many", scalar_many::check),
@@ -293,6 +298,7 @@ const LINTS: &[(&str, Check)] = &[
     ("update-from-many", update_from_many::check),
     ("update-reads-target", update_reads_target::check),
     ("upsert-twice", upsert_twice::check),
+    ("value-as-text", value_as_text::check),
 ];
 
 /// Every way in which two texts mean the same, with its text for `cargo diglot explain`.
@@ -318,7 +324,21 @@ pub(crate) fn lint(
         let context = Context::new(sources, config, page, facing, params);
         LINTS.iter().for_each(|(_, check)| check(&context, &mut found));
     }
+    one_per_cause(&mut found);
     allow(pages, found)
+}
+
+/// Leaves out what a rule about the types says of a place of which another one says more.
+fn one_per_cause(found: &mut Vec<Diagnostic>) {
+    let place = |finding: &Diagnostic| finding.labels.first().map(|label| label.span);
+    let of_others: Vec<_> = found.iter().filter(|finding| finding.rule != "refused-types").map(place).collect();
+    let mut said = Vec::new();
+    found.retain(|finding| {
+        let at = place(finding);
+        let again = finding.rule == "refused-types" && (of_others.contains(&at) || said.contains(&at));
+        said.push(at);
+        !again
+    });
 }
 
 fn allow(pages: &[&PageOf<'_>], mut found: Vec<Diagnostic>) -> Vec<Diagnostic> {

@@ -4,8 +4,8 @@
 //!
 //! On the Postgres page: `==`, numbers in hexadecimal or with underscores, IS before a value, NOT NULL in two words, a
 //! chain of comparisons, ORDER BY or LIMIT inside a recursive query, a recursive query whose second branch has wider
-//! types, DISTINCT ordered by something that is not selected, tables of `main` and `temp`, the least or greatest of
-//! flags, bytes, ids or documents; and a table before an assigned column, which neither reads.
+//! types, DISTINCT ordered by something that is not selected, tables of `main` and
+//! `temp`; and a table before an assigned column, which neither reads.
 //!
 //! # Why it bites
 //!
@@ -14,7 +14,7 @@
 //! # Write instead
 //!
 //! A form that both read: `=`, a decimal number, IS NOT DISTINCT FROM, IS NOT NULL, brackets, GROUP BY instead of
-//! DISTINCT, a bare table name, ORDER BY and LIMIT 1 instead of `max(id)`, the column alone behind SET.
+//! DISTINCT, a bare table name, the column alone behind SET.
 //!
 //! # Example
 //!
@@ -46,7 +46,6 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
         part.queries().into_iter().for_each(|query| distinct_order(query, &mut report));
         recursive(part, &mut report);
     }
-    context.exprs.iter().for_each(|expr| extreme(expr, &mut report));
     for words in &context.tokens {
         let words: Vec<&Word<'_>> = words.iter().filter(|word| !word.token.is_comment()).collect();
         context.page.tree.parts.iter().for_each(|part| assigned(part, &words, &mut report));
@@ -104,17 +103,6 @@ fn recursive(part: &Part, report: Report<'_>) {
             let help = format!("cast it in the first branch, to what the second one gives: `{}`", next.base.word());
             report(part.span, &what, &help);
         }
-    }
-}
-
-/// `max` and `min` of what Postgres orders but has no such aggregate for.
-fn extreme(expr: &Expr, report: Report<'_>) {
-    let ExprKind::Call { name, args, .. } = &expr.kind else { return };
-    let ([value], "max" | "min") = (args.as_slice(), name.as_str()) else { return };
-    if let Some(base @ (Base::Bool | Base::Bytes | Base::Uuid | Base::Json)) = value.base() {
-        let order = if name == "max" { "ORDER BY … DESC" } else { "ORDER BY …" };
-        let help = format!("write `{order} LIMIT 1`, on both pages");
-        report(expr.span, &format!("`{name}` of a value of type {}", base.word()), &help);
     }
 }
 

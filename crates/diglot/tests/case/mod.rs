@@ -9,7 +9,7 @@ fn word(argument: &str) -> &'static str {
     match argument.split(':').find(|part| *part != "null" && *part != "unknown") {
         Some("int" | "int8" | "int4" | "int2") => "i64",
         Some("real") => "f64",
-        Some("blob") => "bytes",
+        Some("blob" | "bytea") => "bytes",
         Some("uuid") => "uuid",
         Some("bool") => "bool",
         Some("jsonb") => "json",
@@ -176,10 +176,9 @@ pub(crate) fn page(case: &toml::Table, dialect: &str, mark: char) -> (String, St
     (schema, statements)
 }
 
-/// All cases by name; `CASES` names another folder.
-pub(crate) fn cases() -> Vec<(String, toml::Table)> {
-    let folder =
-        std::env::var("CASES").unwrap_or_else(|_| concat!(env!("CARGO_MANIFEST_DIR"), "/../diglot/tests/cases").into());
+/// The cases of a folder by name.
+pub(crate) fn cases(folder: &str) -> Vec<(String, toml::Table)> {
+    let folder = format!("{}/../diglot/tests/{folder}", env!("CARGO_MANIFEST_DIR"));
     let mut cases: Vec<(String, toml::Table)> = fs::read_dir(Path::new(&folder))
         .expect("the cases are there")
         .map(|entry| {

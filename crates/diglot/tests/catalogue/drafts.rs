@@ -41,7 +41,7 @@ fn open(case: &toml::Table, from: &str) -> Vec<String> {
 fn drafts_of_equivalences_check_clean_where_they_can() {
     let mut shares: BTreeMap<String, (usize, usize)> = BTreeMap::new();
     let mut others = String::new();
-    for (name, case) in cases() {
+    for (name, case) in cases("cases") {
         let text = |key: &str| case.get(key).and_then(toml::Value::as_str).unwrap_or_default();
         if text("category") != "equivalence" {
             continue;

@@ -1,4 +1,4 @@
-//! `lower(hex(b))` and `encode(b, 'hex')`.
+//! `lower(hex(b))` and `encode(b, 'hex')`, `hex(b)` and its capitals.
 //!
 //! # Why
 //!
@@ -10,6 +10,8 @@
 //! ```text
 //! sqlite: SELECT lower(hex(t.bytes)) AS c FROM t
 //! pg:     SELECT encode(t.bytes, 'hex') AS c FROM t
+//! sqlite: SELECT hex(t.bytes) AS c FROM t
+//! pg:     SELECT upper(encode(t.bytes, 'hex')) AS c FROM t
 //! ```
 //!
 //! # Not the same
@@ -29,6 +31,11 @@ pub(super) fn step(names: &Names<'_>, expr: &Expr, node: &Node) -> Option<Node> 
     match (node.head.as_str(), args.as_slice(), node.kids.as_slice()) {
         ("encode", [bytes, _], [inner, how]) if how.head == "'hex'" && names.required(bytes) => {
             Some(Node::list("lower-hex", vec![inner.clone()], node.span))
+        }
+        ("upper", [call], [digits]) => {
+            let ExprKind::Call { args, .. } = &call.kind else { return None };
+            let inner = super::inside(digits, "lower-hex").filter(|_| args.iter().all(|arg| names.required(arg)))?;
+            Some(Node::list("hex", vec![inner.clone()], node.span))
         }
         ("lower", [call], [hex]) => {
             let ExprKind::Call { args, .. } = &call.kind else { return None };

@@ -57,7 +57,7 @@ fn chosen(node: &Node) -> Option<Node> {
 /// A document to which an object is added that has lost its NULLs.
 fn added(expr: &Expr, node: &Node) -> Option<Node> {
     let ExprKind::Binary { op, right, .. } = &expr.kind else { return None };
-    let ("||", "||", [document, object]) = (op.as_str(), node.head.as_str(), node.kids.as_slice()) else { return None };
+    let ("||", "|| of documents", [document, object]) = (op.as_str(), node.head.as_str(), node.kids.as_slice()) else { return None };
     let object = super::inside(object, "jsonb_strip_nulls").filter(|object| object.head == "json-object")?;
     let ExprKind::Call { args, .. } = &right.kind else { return None };
     let [Expr { kind: ExprKind::Call { args, .. }, .. }] = args.as_slice() else { return None };

@@ -1,0 +1,105 @@
+//! `cargo diglot catalog`: what an engine says of its own words, as data that the compiler reads.
+//!
+//! The compiler types expressions of Postgres by the rules that Postgres follows, offline. The facts behind those
+//! rules (which operators, functions and casts there are, and for which types) come from the engine's own catalogs,
+//! never from a list by hand.
+
+use std::fmt::Write as _;
+use std::fs;
+
+use sqlx::{Executor as _, Row as _};
+
+use crate::cli::Catalog;
+use crate::failure::Failure;
+use crate::host::{Host, Sorting};
+use crate::{Outcome, report, runtime};
+
+/// The sections of the file: a title, what its columns are, and the query that gives its lines. Functions that no
+/// statement can call, because they take or give what only the server handles, are left out.
+const SECTIONS: [(&str, &str, &str); 5] = [
+    (
+        "types",
+        "name, category, whether it is preferred there, kind, type of an array's elements",
+        "SELECT concat_ws(' ', t.typname, t.typcategory, CASE WHEN t.typispreferred THEN 'y' ELSE 'n' END, t.typtype, \
+                CASE WHEN t.typcategory = 'A' THEN e.typname END) \
+           FROM pg_type AS t LEFT JOIN pg_type AS e ON e.oid = t.typelem \
+          WHERE t.typnamespace = 'pg_catalog'::regnamespace AND t.typtype IN ('b', 'p', 'r', 'm') \
+            AND (t.typrelid = 0) ORDER BY t.typname COLLATE \"C\"",
+    ),
+    (
+        "casts",
+        "from, to, where it is made: i in any expression, a where a value is assigned, e where it is written",
+        "SELECT concat_ws(' ', s.typname, t.typname, c.castcontext) \
+           FROM pg_cast AS c JOIN pg_type AS s ON s.oid = c.castsource JOIN pg_type AS t ON t.oid = c.casttarget \
+          WHERE c.oid < 16384 ORDER BY s.typname COLLATE \"C\", t.typname COLLATE \"C\"",
+    ),
+    (
+        "operators",
+        "name, left type, right type (- where there is none), type of the result",
+        "SELECT concat_ws(' ', o.oprname, COALESCE(l.typname, '-'), COALESCE(r.typname, '-'), t.typname) \
+           FROM pg_operator AS o LEFT JOIN pg_type AS l ON l.oid = o.oprleft LEFT JOIN pg_type AS r ON r.oid = o.oprright \
+           JOIN pg_type AS t ON t.oid = o.oprresult \
+          WHERE o.oprnamespace = 'pg_catalog'::regnamespace \
+          ORDER BY o.oprname COLLATE \"C\", l.typname COLLATE \"C\", r.typname COLLATE \"C\"",
+    ),
+    (
+        "functions",
+        "name, kind (f function, a aggregate, w window), types of the arguments (- for none), how many have a default, \
+         type of a variadic argument's elements (-), s for a set or o for one value, type of the result",
+        "SELECT concat_ws(' ', p.proname, p.prokind, \
+                COALESCE((SELECT string_agg(a.typname, ',' ORDER BY i.place) \
+                            FROM unnest(p.proargtypes) WITH ORDINALITY AS i(id, place) JOIN pg_type AS a ON a.oid = i.id), '-'), \
+                p.pronargdefaults, COALESCE(v.typname, '-'), CASE WHEN p.proretset THEN 's' ELSE 'o' END, t.typname) \
+           FROM pg_proc AS p LEFT JOIN pg_type AS v ON v.oid = p.provariadic JOIN pg_type AS t ON t.oid = p.prorettype \
+          WHERE p.pronamespace = 'pg_catalog'::regnamespace AND p.prokind IN ('f', 'a', 'w') \
+            AND t.typname NOT IN ('internal', 'cstring', 'trigger', 'event_trigger', 'language_handler', 'fdw_handler', \
+                                  'index_am_handler', 'table_am_handler', 'tsm_handler') \
+            AND NOT EXISTS (SELECT 1 FROM unnest(p.proargtypes) AS i(id) JOIN pg_type AS a ON a.oid = i.id \
+                             WHERE a.typname IN ('internal', 'cstring')) \
+          ORDER BY p.proname COLLATE \"C\", p.proargtypes::text COLLATE \"C\"",
+    ),
+    (
+        "keywords",
+        "word, where it may name something: U anywhere, C not a function or type, T a function or type alone, R nothing",
+        "SELECT concat_ws(' ', word, catcode) FROM pg_get_keywords() ORDER BY word COLLATE \"C\"",
+    ),
+];
+
+pub(crate) fn run(arguments: &Catalog) -> Result<Outcome, Failure> {
+    let (major, text) =
+        runtime()?
+            .block_on(Host::during(arguments.postgres.clone(), Sorting::Server, async |host| read(host).await))?;
+    let path = arguments.folder.join(format!("pg-{major}.txt"));
+    let known = fs::read_to_string(&path).ok();
+    if known.as_ref() == Some(&text) {
+        report::line(&format!("{} holds what Postgres {major} says", path.display()));
+        return Ok(Outcome::Clean);
+    }
+    if arguments.check {
+        report::line(&format!("{} is not what Postgres {major} says", path.display()));
+        return Ok(Outcome::Findings);
+    }
+    fs::write(&path, text).map_err(Failure::io(format!("write {}", path.display())))?;
+    report::line(&format!("{} written", path.display()));
+    Ok(Outcome::Clean)
+}
+
+/// The server's major version and its catalogs.
+async fn read(host: &Host) -> Result<(i32, String), Failure> {
+    let asked = Failure::engine("read Postgres's catalogs");
+    let wanted = async {
+        let mut connection = host.scratch.connect().await.map_err(|_| sqlx::Error::WorkerCrashed)?;
+        let version = "SELECT current_setting('server_version_num')::integer / 10000";
+        let major: i32 = connection.fetch_one(sqlx::raw_sql(version)).await?.try_get(0)?;
+        let mut text = format!("-- What Postgres {major} says of its own words; `cargo diglot catalog` writes it.\n");
+        for (title, columns, query) in SECTIONS {
+            let _ = write!(text, "\n[{title}]\n-- {columns}\n");
+            for row in connection.fetch_all(sqlx::raw_sql(query)).await? {
+                text.push_str(row.try_get(0)?);
+                text.push('\n');
+            }
+        }
+        Ok::<_, sqlx::Error>((major, text))
+    };
+    wanted.await.map_err(asked)
+}

@@ -1,0 +1,170 @@
+//! What an engine knows of its own words, as its catalogs have it.
+//!
+//! `pg-MAJOR.txt` is data that `cargo diglot catalog` writes; nobody edits it. [`resolve`] decides by Postgres's rules
+//! which operator or function a text means, and whether there is one.
+
+mod resolve;
+
+use std::collections::HashMap;
+use std::sync::OnceLock;
+
+pub(crate) use resolve::Refusal;
+
+/// The oldest major that is supported: what it refuses, a text must not say.
+const POSTGRES: &str = include_str!("pg-15.txt");
+
+/// A type that nothing is known of yet: a text literal, NULL.
+pub(crate) const UNKNOWN: &str = "unknown";
+
+/// Where a cast is made without being written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Reach {
+    /// Only where it is written.
+    Written,
+    /// Also where a value goes into a column.
+    Assigned,
+    /// In any expression.
+    Anywhere,
+}
+
+/// A type of Postgres.
+#[derive(Debug)]
+struct Kind {
+    category: char,
+    is_preferred: bool,
+    is_pseudo: bool,
+    /// The type of an array's elements.
+    element: Option<&'static str>,
+}
+
+/// What an operator or a function takes and gives.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Signature {
+    takes: Vec<&'static str>,
+    /// How many of the last arguments may be left out.
+    defaults: usize,
+    /// The type of the elements that the last argument stands for any number of.
+    variadic: Option<&'static str>,
+    gives: &'static str,
+}
+
+/// The words of one major of Postgres.
+#[derive(Debug, Default)]
+pub(crate) struct Catalog {
+    types: HashMap<&'static str, Kind>,
+    casts: HashMap<(&'static str, &'static str), Reach>,
+    operators: HashMap<&'static str, Vec<Signature>>,
+    functions: HashMap<&'static str, Vec<Signature>>,
+}
+
+/// The catalog of the oldest supported Postgres.
+pub(crate) fn postgres() -> &'static Catalog {
+    static READ: OnceLock<Catalog> = OnceLock::new();
+    READ.get_or_init(|| Catalog::read(POSTGRES))
+}
+
+impl Catalog {
+    fn read(text: &'static str) -> Self {
+        let mut catalog = Self::default();
+        let mut section = "";
+        for line in text.lines().filter(|line| !line.is_empty() && !line.starts_with("-- ")) {
+            if let Some(title) = line.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
+                section = title;
+                continue;
+            }
+            let words: Vec<&str> = line.split(' ').collect();
+            match (section, words.as_slice()) {
+                ("types", [name, category, preferred, kind, element @ ..]) => {
+                    let kind = Kind {
+                        category: category.chars().next().unwrap_or('X'),
+                        is_preferred: *preferred == "y",
+                        is_pseudo: *kind == "p",
+                        element: element.first().copied(),
+                    };
+                    catalog.types.insert(name, kind);
+                }
+                ("casts", [from, to, context]) => {
+                    let reach = match *context {
+                        "i" => Reach::Anywhere,
+                        "a" => Reach::Assigned,
+                        _ => Reach::Written,
+                    };
+                    catalog.casts.insert((from, to), reach);
+                }
+                ("operators", [name, left, right, gives]) => {
+                    let takes = [*left, *right].into_iter().filter(|side| *side != "-").collect();
+                    let signature = Signature { takes, defaults: 0, variadic: None, gives };
+                    catalog.operators.entry(name).or_default().push(signature);
+                }
+                ("functions", [name, _, takes, defaults, variadic, _, gives]) => {
+                    let signature = Signature {
+                        takes: takes.split(',').filter(|word| *word != "-").collect(),
+                        defaults: defaults.parse().unwrap_or_default(),
+                        variadic: Some(*variadic).filter(|word| *word != "-"),
+                        gives,
+                    };
+                    catalog.functions.entry(name).or_default().push(signature);
+                }
+                _ => {}
+            }
+        }
+        catalog
+    }
+
+    /// Whether there is a function of that name, whatever it takes.
+    pub(crate) fn has_function(&self, name: &str) -> bool {
+        self.functions.contains_key(name)
+    }
+
+    /// Whether a call by that name is a cast.
+    pub(crate) fn has_type(&self, name: &str) -> bool {
+        self.types.contains_key(name)
+    }
+
+    /// The operator that stands between two values, or before one: what it gives.
+    ///
+    /// # Errors
+    /// Says why there is none.
+    pub(crate) fn operator(&self, name: &str, operands: &[&str]) -> Result<&'static str, Refusal> {
+        let candidates = self.operators.get(name).map_or(&[][..], Vec::as_slice);
+        self.chosen(candidates, operands, true)
+    }
+
+    /// The function that a call means: what it gives.
+    ///
+    /// # Errors
+    /// Says why there is none.
+    pub(crate) fn function(&self, name: &str, arguments: &[&str]) -> Result<&'static str, Refusal> {
+        let candidates = self.functions.get(name).map_or(&[][..], Vec::as_slice);
+        self.chosen(candidates, arguments, false)
+    }
+
+    /// Whether a value of one type becomes one of another where casts reach that far.
+    pub(crate) fn casts(&self, from: &str, to: &str, reach: Reach) -> bool {
+        if from == to || from == UNKNOWN {
+            return true;
+        }
+        if self.casts.iter().any(|((source, target), known)| *source == from && *target == to && *known >= reach) {
+            return true;
+        }
+        match (self.element(from), self.element(to)) {
+            (Some(from), Some(to)) => self.casts(from, to, reach),
+            // Every value can be written as text, and read from it, where a cast is written; a column of text takes
+            // any value.
+            _ if self.is_text(to) => reach <= Reach::Assigned,
+            _ if self.is_text(from) => reach == Reach::Written,
+            _ => false,
+        }
+    }
+
+    fn is_text(&self, name: &str) -> bool {
+        self.types.get(name).is_some_and(|kind| kind.category == 'S' && name != "char")
+    }
+
+    fn element(&self, name: &str) -> Option<&'static str> {
+        self.types.get(name).filter(|kind| kind.category == 'A').and_then(|kind| kind.element)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,45 @@
+//! A comparison of rows, column by column.
+//!
+//! # Why
+//!
+//! Both engines compare rows from the left: a later column decides only where all earlier ones are equal. A NULL on the
+//! way makes the answer unknown in either form.
+//!
+//! # The same
+//!
+//! ```text
+//! sqlite: SELECT t.name AS c FROM t WHERE (t.n, t.big) > (:n, :big)
+//! pg:     SELECT t.name AS c FROM t WHERE t.n > :n OR (t.n = :n AND t.big > :big)
+//! sqlite: SELECT t.name AS c FROM t WHERE t.n < :n OR (t.n = :n AND t.big <= :big)
+//! pg:     SELECT t.name AS c FROM t WHERE (t.n, t.big) <= (:n, :big)
+//! ```
+//!
+//! # Not the same
+//!
+//! ```text
+//! sqlite: SELECT t.name AS c FROM t WHERE (t.n, t.big) > (:n, :big)
+//! pg:     SELECT t.name AS c FROM t WHERE t.n > :n AND t.big > :big
+//! sqlite: SELECT t.name AS c FROM t WHERE (t.n, t.big) > (:n, :big)
+//! pg:     SELECT t.name AS c FROM t WHERE t.n > :n OR (t.n = :n AND t.big >= :big)
+//! ```
+
+use super::Node;
+use crate::source::Span;
+
+/// `less < more`, or `<=`, of two rows as conditions on their columns.
+pub(super) fn by_columns(op: &str, less: &Node, more: &Node, span: Span) -> Option<Node> {
+    let are_rows = less.head == "row" && more.head == "row" && less.kids.len() == more.kids.len();
+    if !are_rows || less.kids.is_empty() || !(less.is_small() && more.is_small()) {
+        return None;
+    }
+    let last = less.kids.len() - 1;
+    let mut ways = Vec::new();
+    for at in 0..=last {
+        let mut conditions: Vec<Node> =
+            (0..at).map(|n| Node::set("=", vec![less.kids[n].clone(), more.kids[n].clone()], span)).collect();
+        let decides = if at == last { op } else { "<" };
+        conditions.push(Node::list(decides, vec![less.kids[at].clone(), more.kids[at].clone()], span));
+        ways.push(if conditions.len() == 1 { conditions.remove(0) } else { Node::set("and", conditions, span) });
+    }
+    Some(if ways.len() == 1 { ways.remove(0) } else { Node::set("or", ways, span) })
+}

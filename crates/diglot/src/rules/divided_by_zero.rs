@@ -1,0 +1,70 @@
+//! A divisor may be zero.
+//!
+//! # What it finds
+//!
+//! `/`, `%` or `mod` on the Postgres page of a pair whose divisor may be zero: neither a literal, nor `NULLIF(…, 0)`, nor
+//! the greater of something and a positive literal, nor a parameter or column whose range is declared to begin above
+//! zero.
+//!
+//! # Why it bites
+//!
+//! SQLite gives NULL; on Postgres the whole statement fails.
+//!
+//! # Write instead
+//!
+//! `NULLIF(divisor, 0)`, on both pages, which gives NULL on both; or the range of the parameter in `diglot.toml` under
+//! `[prove.ranges]`.
+//!
+//! # Example
+//!
+//! ```text
+//! SELECT total / NULLIF(parts, 0) AS share FROM job
+//! ```
+
+use super::Context;
+use crate::diagnostic::Diagnostic;
+use crate::tree::{Expr, ExprKind};
+
+pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
+    if !context.is_pg_of_pair() {
+        return;
+    }
+    for expr in &context.exprs {
+        let divisor = match &expr.kind {
+            ExprKind::Binary { op, right, .. } if op == "/" || op == "%" => right,
+            ExprKind::Call { name, args, .. } if name == "mod" && args.len() == 2 => &args[1],
+            _ => continue,
+        };
+        if !is_never_zero(context, divisor) {
+            let message = format!("{}: the divisor may be zero", context.name());
+            let label = "NULL on SQLite, an error on Postgres";
+            let finding = Diagnostic::error("divided-by-zero", message, divisor.span, label);
+            found.push(finding.help("write `NULLIF(…, 0)` around the divisor, on both pages"));
+        }
+    }
+}
+
+fn is_never_zero(context: &Context<'_>, divisor: &Expr) -> bool {
+    match &divisor.kind {
+        ExprKind::Number(text) => text.bytes().any(|digit| (b'1'..=b'9').contains(&digit)),
+        ExprKind::Unary { op, expr } if op == "-" || op == "+" => is_never_zero(context, expr),
+        ExprKind::Cast { expr, .. } => is_never_zero(context, expr),
+        ExprKind::Call { name, args, .. } => match name.as_str() {
+            "nullif" => matches!(&args.get(1).map(|arg| &arg.kind), Some(ExprKind::Number(text)) if text == "0"),
+            "greatest" | "max" => args.iter().any(|arg| is_positive(context, arg)),
+            _ => false,
+        },
+        ExprKind::Null => true,
+        _ => is_positive(context, divisor),
+    }
+}
+
+fn is_positive(context: &Context<'_>, expr: &Expr) -> bool {
+    let begins = |of: &str, name: &str| context.config.prove.range(of, name).is_some_and(|(least, _)| least > 0);
+    match &expr.kind {
+        ExprKind::Number(text) => text.parse::<f64>().is_ok_and(|number| number > 0.0),
+        ExprKind::Param(name) => begins(context.name(), name),
+        ExprKind::Column { .. } => context.column(expr).is_some_and(|(table, column)| begins(&table.name, &column.name)),
+        _ => false,
+    }
+}

@@ -1,0 +1,54 @@
+//! A flag or a fraction is written as a text.
+//!
+//! # What it finds
+//!
+//! On the Postgres page of a pair, a flag or a fraction that is cast to text, joined to one by `||`, or given to `concat`
+//! or `format`.
+//!
+//! # Why it bites
+//!
+//! A flag is `1` on SQLite and `true` on Postgres; of a fraction SQLite writes `2.0` and `1.0e+18`, Postgres `2` and
+//! `1e+18`.
+//!
+//! # Write instead
+//!
+//! `CASE WHEN flag THEN 'yes' ELSE 'no' END`; a whole number, or the value itself, which the caller writes.
+//!
+//! # Example
+//!
+//! ```text
+//! SELECT CASE WHEN active THEN 'true' ELSE 'false' END AS active FROM account
+//! ```
+
+use super::Context;
+use crate::diagnostic::Diagnostic;
+use crate::tree::{Expr, ExprKind};
+use crate::types::Base;
+
+pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
+    if !context.is_pg_of_pair() {
+        return;
+    }
+    for expr in &context.exprs {
+        let written: Vec<&Expr> = match &expr.kind {
+            ExprKind::Cast { expr: inner, base: Some(Base::Text), .. } => vec![inner],
+            ExprKind::Binary { op, left, right } if op == "||" && expr.base() == Some(&Base::Text) => {
+                vec![left, right]
+            }
+            ExprKind::Call { name, args, .. } if ["concat", "concat_ws", "format"].contains(&name.as_str()) => {
+                args.iter().collect()
+            }
+            _ => continue,
+        };
+        for value in written {
+            let what = match context.holds(value) {
+                Some(Base::Bool) => "a flag",
+                Some(Base::Float64 | Base::Numeric) => "a fraction",
+                _ => continue,
+            };
+            let message = format!("{}: {what} is written as a text", context.name());
+            let finding = Diagnostic::error("value-as-text", message, value.span, "written in two ways");
+            found.push(finding.help("write the text by a CASE, or give the value itself"));
+        }
+    }
+}
