@@ -43,7 +43,7 @@ fn a_seal_that_is_asked_for_is_written() {
 #[test]
 fn a_declaration_stays_while_its_statement_has_other_findings() {
     let project = Project::clean();
-    project.edit(PG, "\n   FOR UPDATE;", "\n LIMIT 1;");
+    project.edit(PG, "\n   FOR UPDATE;", "\n OFFSET 1;");
     let before = (project.read(SQLITE), project.read(PG));
     let ended = project.run(&["check", "--fix"]);
     assert_eq!(ended.code, Some(2), "{}", ended.seen());
