@@ -12,6 +12,25 @@ const KNOWN: &[(&str, &str, &str)] = &[
     ("sweep", "*", "a sweep passes over what somebody holds, and comes back to it in its next run"),
 ];
 
+/// The states in which results hang on who comes first by a moment, and some are not settled; only who asks for them
+/// plays them.
+const UNSETTLED: [&str; 9] = [
+    "a budget is spent from",
+    "a deadline has passed",
+    "a grant has run out",
+    "a group is satisfied",
+    "a lease has run out",
+    "a suspension has run out",
+    "an execution is granted",
+    "there is no secret yet",
+    "two executions wait",
+];
+
+/// Whether all that is done at once in a state is known to be as one after the other, but for the pairs named here.
+pub(crate) fn is_settled(state: &str) -> bool {
+    !UNSETTLED.contains(&state)
+}
+
 /// What is known of a pair, in either order.
 pub(crate) fn why(first: &str, second: &str) -> Option<&'static str> {
     let is = |name: &str, other: &str| name == other || name == "*";
