@@ -144,7 +144,7 @@ impl Catalog {
         if from == to || from == UNKNOWN {
             return true;
         }
-        if self.casts.iter().any(|((source, target), known)| *source == from && *target == to && *known >= reach) {
+        if self.casts.get(&(from, to)).is_some_and(|known| *known >= reach) {
             return true;
         }
         match (self.element(from), self.element(to)) {
