@@ -94,7 +94,7 @@ async fn a_scheduler_passes_over_what_somebody_has_locked() {
         let held = holding_core(&h, &first).await;
         assert_eq!(granted_at_once(&h).await, Some(second));
         assert_eq!(granted_at_once(&h).await, None);
-        drop(held);
+        held.rollback().await.expect("the rows are free");
         assert_eq!(granted_at_once(&h).await, Some(first));
     })
     .await;
@@ -112,7 +112,7 @@ async fn a_due_execution_that_somebody_has_locked_holds_up_no_other() {
         h.pass_ms(1_000);
         assert_eq!(claimed_at_once(&h).await.as_ref(), Some(&ids[1]));
         assert_eq!(claimed_at_once(&h).await, None);
-        drop(held);
+        held.rollback().await.expect("the rows are free");
         h.pass_ms(1_000);
         assert_eq!(claimed_at_once(&h).await.as_ref(), Some(&ids[0]));
     })
@@ -181,7 +181,7 @@ async fn a_replay_locks_the_edges_of_a_member_before_the_member() {
         let free = format!("SELECT 1 FROM ff_exec_core WHERE {} FOR UPDATE SKIP LOCKED", h.of(&id));
         let found = sqlx::query(sqlx::AssertSqlSafe(free)).fetch_all(pool(&h)).await.expect("an answer");
         assert_eq!(found.len(), 1, "the replay has locked the member");
-        drop(held);
+        held.rollback().await.expect("the rows are free");
         replay.await.expect("it ends").expect("it is replayed");
     })
     .await;
@@ -209,7 +209,7 @@ async fn a_report_locks_counters_in_the_order_of_their_bytes() {
             let free = "SELECT 1 FROM ff_budget_usage WHERE dimensions_key = 'cost' FOR UPDATE SKIP LOCKED";
             let found = sqlx::query(free).fetch_all(pool(&h)).await.expect("an answer");
             assert_eq!(found.len(), 1, "the report has locked `cost` before `Tokens`");
-            drop(held);
+            held.rollback().await.expect("the rows are free");
             reporting.await.expect("it ends");
         }
     })
