@@ -3,13 +3,17 @@
 //! A statement is called as `conn.NAME(…)`, a function that calls more of them as `path::NAME::<D>(conn, …)` or
 //! `.NAME::<D>(conn, …)`. Every branch counts, in the order of the source. What `engine/seize.rs` does is for sweeps; where
 //! it stands behind `&&`, the transaction is for others as well. Such a transaction is two: one for them, without it, and
-//! one for the sweep, whose name ends in `_swept`.
+//! one for the sweep, whose name ends in `_swept`. A statement that runs in transactions and by itself too, as
+//! `unit!(backend, NAME, …)`, has a transaction of its own, whose name ends in `_alone`.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
 /// The end of the name of a transaction as a sweep runs it.
-pub(crate) const SWEPT: &str = "_swept";
+const SWEPT: &str = "_swept";
+
+/// The end of the name of a transaction of one statement.
+const ALONE: &str = "_alone";
 
 /// A function of the engine.
 struct Function {
@@ -39,7 +43,7 @@ enum Callee {
 /// The statements of each transaction, in the order of the source.
 pub(crate) fn transactions(engine: &Path) -> BTreeMap<String, Vec<String>> {
     let mut functions = Vec::new();
-    let mut blocks = Vec::new();
+    let (mut blocks, mut units) = (Vec::new(), Vec::new());
     for entry in std::fs::read_dir(engine).expect("src/engine") {
         let path = entry.expect("an entry").path();
         // The macros themselves stand in mod.rs.
@@ -49,6 +53,10 @@ pub(crate) fn transactions(engine: &Path) -> BTreeMap<String, Vec<String>> {
         let module = path.file_stem().and_then(|stem| stem.to_str()).expect("a name").to_owned();
         let text = without_comments(&std::fs::read_to_string(&path).expect("a source file"));
         functions.extend(functions_of(&module, &text));
+        units.extend(text.split("unit!(").skip(1).filter_map(|call| {
+            let name = call.split([',', ')']).nth(1)?.trim();
+            Some(name.to_owned())
+        }));
         blocks.extend(blocks_of(&text).into_iter().map(|(name, body)| (module.clone(), name, body)));
     }
     let mut found = BTreeMap::new();
@@ -59,6 +67,10 @@ pub(crate) fn transactions(engine: &Path) -> BTreeMap<String, Vec<String>> {
             found.insert(format!("{name}{SWEPT}"), all);
         }
         assert!(found.insert(name.clone(), asked).is_none(), "two transactions are called {name}");
+    }
+    let in_transactions: Vec<String> = found.values().flatten().cloned().collect();
+    for unit in units.into_iter().filter(|unit| in_transactions.contains(unit)) {
+        found.insert(format!("{unit}{ALONE}"), vec![unit]);
     }
     found
 }
@@ -122,7 +134,10 @@ fn the_one<'f>(
     let own: Vec<&Function> = all.iter().copied().filter(|function| function.module == module).collect();
     match (own.as_slice(), all.as_slice()) {
         ([one], _) | ([], [one]) => one,
-        _ => panic!("{module}.rs calls `{name}`, which is {} functions; the reader of the source must tell them apart", all.len()),
+        _ => panic!(
+            "{module}.rs calls `{name}`, which is {} functions; the reader of the source must tell them apart",
+            all.len()
+        ),
     }
 }
 
@@ -151,7 +166,10 @@ fn functions_of(module: &str, text: &str) -> Vec<Function> {
         let end = (at..lines.len()).find(|end| lines[*end] == close).unwrap_or(lines.len());
         let body = lines[at..end].join("\n");
         if body.contains("Connection") {
-            assert!(body.contains("conn: &mut D::Connection"), "{module}.rs: `{name}` calls its connection something else");
+            assert!(
+                body.contains("conn: &mut D::Connection"),
+                "{module}.rs: `{name}` calls its connection something else"
+            );
         }
         functions.push(Function { module: module.to_owned(), of: of.clone(), name, calls: calls_of(&body) });
     }

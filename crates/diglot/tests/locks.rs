@@ -232,3 +232,28 @@ queue -> job  (circle)
 "
     );
 }
+
+/// Pages that this project had before the rules, cut to what they lock: claims and promotion locked the place in the
+/// queue before the execution, sweeps waited for the executions that they end, and a claim was fenced by a grant that it
+/// did not lock.
+#[test]
+fn what_these_pages_once_did_is_found() {
+    let mut sources = Sources::default();
+    sources.add(SourceFile::new("schema/pg/0001_initial.sql", include_str!("once/schema.sql")));
+    sources.add(SourceFile::new("sql/pg/once.sql", include_str!("once/pages.sql")));
+    let config = Config::parse(include_str!("once/diglot.toml"), "diglot.toml").expect("settings");
+    let inputs = Inputs { config, sources, ..Inputs::default() };
+    let compiled = compile(&inputs);
+    let locks = compiled.diagnostics.iter().filter(|finding| {
+        ["lock-order", "stale-fence", "unbounded-wait"].contains(&finding.rule)
+    });
+    let mut text = String::new();
+    for finding in locks {
+        text.push_str(&format!("{}: {}\n", finding.rule, finding.message));
+        for label in &finding.labels {
+            let (line, _) = inputs.sources.file(label.span.file).line_column(label.span.start as usize);
+            text.push_str(&format!("  {line}: {}\n", label.text));
+        }
+    }
+    insta::assert_snapshot!(text);
+}
