@@ -35,7 +35,7 @@ pub(crate) struct Wait {
     /// The transaction that holds the one across statements.
     pub(crate) within: Option<String>,
     /// Whether the statement may take the two the other way round.
-    open: bool,
+    pub(crate) open: bool,
 }
 
 /// All statements that lock rows, and the waits among their locks.

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::escape::html;
 use crate::config::Locks;
-use crate::locks::Graph;
+use crate::locks::{Graph, Wait};
 
 /// The height of a row, and how much further each arc reaches that passes one row more.
 const ROW: usize = 28;
@@ -19,6 +19,8 @@ struct Edge<'g> {
     held: usize,
     wanted: usize,
     circle: bool,
+    /// Whether nothing says which of the two is held first.
+    open: bool,
     /// The statements that wait.
     statements: BTreeSet<&'g str>,
 }
@@ -28,22 +30,30 @@ struct Edge<'g> {
 pub(super) fn section(graph: &Graph, said: Option<&Locks>, anchors: &BTreeMap<&str, String>) -> String {
     let Some(said) = said else { return String::new() };
     let edges = graph.edges();
-    let pairs: Vec<(&str, &str)> = edges.iter().map(|(held, wanted, ..)| (*held, *wanted)).collect();
+    let is_open = |waits: &[&Wait]| waits.iter().all(|wait| wait.open);
+    // What may come in any order is drawn one way, and says nothing about the order of the tables.
+    let pairs: Vec<(&str, &str, bool)> =
+        edges.iter().map(|(held, wanted, _, waits)| (*held, *wanted, is_open(waits))).collect();
     let tables = in_order(&pairs, &said.order);
     let place = |table: &str| tables.iter().position(|known| *known == table).unwrap_or_default();
     let edges = edges.iter().map(|(held, wanted, circle, waits)| Edge {
         held: place(held),
         wanted: place(wanted),
         circle: *circle,
+        open: is_open(waits),
         statements: waits.iter().map(|wait| graph.run(wait.wanted).name.as_str()).collect(),
     });
     let mut edges: Vec<Edge<'_>> = edges.collect();
+    let ways: Vec<(usize, usize)> = edges.iter().map(|edge| (edge.held, edge.wanted)).collect();
+    edges.retain(|edge| {
+        !edge.open || edge.circle || edge.held < edge.wanted || !ways.contains(&(edge.wanted, edge.held))
+    });
     edges.sort_by_key(|edge| (edge.held, edge.wanted));
     let circles = edges.iter().filter(|edge| edge.circle).count();
     let mut text = format!(
         "<section class=\"locks\" id=\"-locks\"><h2><a href=\"#-locks\">Locks on Postgres</a></h2>\n<p class=\"docs\">Rows of \
          the tables above are locked before those below. An arc stands for statements that wait for a row of the one table \
-         while they hold one of the other. {}</p>\n",
+         while they hold one of the other; where it is broken, nothing says which comes first. {}</p>\n",
         if circles == 0 { "There is no circle.".to_owned() } else { format!("{circles} of them are in circles.") }
     );
     if !said.under.is_empty() {
@@ -74,13 +84,13 @@ fn statement(name: &str, anchors: &BTreeMap<&str, String>) -> String {
 }
 
 /// The tables in the order that the settings name and that the pairs say, as far as both can be.
-fn in_order<'g>(pairs: &[(&'g str, &'g str)], order: &[String]) -> Vec<&'g str> {
-    let mut rest: BTreeSet<&str> = pairs.iter().flat_map(|(held, wanted)| [*held, *wanted]).collect();
+fn in_order<'g>(pairs: &[(&'g str, &'g str, bool)], order: &[String]) -> Vec<&'g str> {
+    let mut rest: BTreeSet<&str> = pairs.iter().flat_map(|(held, wanted, _)| [*held, *wanted]).collect();
     let named = |table: &str| order.iter().position(|known| known == table).unwrap_or(usize::MAX);
     let mut tables = Vec::new();
     while !rest.is_empty() {
         let is_free = |table: &str| {
-            let waits = pairs.iter().any(|(held, wanted)| *wanted == table && held != wanted && rest.contains(held));
+            let waits = pairs.iter().any(|(held, wanted, open)| !open && *wanted == table && rest.contains(held));
             let later = rest.iter().any(|other| named(other) < named(table) && named(table) != usize::MAX);
             !waits && !later
         };
@@ -139,7 +149,11 @@ fn picture(tables: &[&str], edges: &[Edge<'_>]) -> String {
             format!(
                 "<g class=\"{}\"><title>{} → {}: {}</title><path d=\"M{x} {from}C{out} {from} {out} {to} {tip} {to}\"/>\
                  <path class=\"tip\" d=\"M{x} {to}L{tip} {}L{tip} {}Z\"/></g>\n",
-                if edge.circle { "arc circle" } else { "arc" },
+                match (edge.circle, edge.open) {
+                    (true, _) => "arc circle",
+                    (false, true) => "arc open",
+                    (false, false) => "arc",
+                },
                 html(tables[edge.held]),
                 html(tables[edge.wanted]),
                 html(&statements.join(", ")),

@@ -14,7 +14,8 @@
 //!
 //! # Write instead
 //!
-//! `FOR UPDATE SKIP LOCKED`, and take the row the next time.
+//! `FOR UPDATE SKIP LOCKED`, and take the row the next time. Where nobody holds such a row for long,
+//! `-- allow(unbounded-wait): why`.
 //!
 //! # Example
 //!
