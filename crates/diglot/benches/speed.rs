@@ -98,7 +98,8 @@ fn settings(text: &str, copies: usize) -> String {
         .collect();
     let mut settings = replaced(text, "[transactions]\n", "\n[", &lists);
     if let Some(locks) = &config.locks {
-        let sweeps: Vec<String> = locks.sweeps.iter().map(|name| format!("\"{name}_*\"")).collect();
+        let copied = |copy| locks.sweeps.iter().map(move |name| format!("\"{name}_{copy}\""));
+        let sweeps: Vec<String> = (0..copies).flat_map(copied).collect();
         settings = replaced(&settings, "sweeps = [", "]", &sweeps.join(", "));
     }
     settings
