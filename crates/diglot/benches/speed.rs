@@ -98,7 +98,7 @@ fn settings(text: &str, copies: usize) -> String {
         .collect();
     let mut settings = replaced(text, "[transactions]\n", "\n[", &lists);
     if let Some(locks) = &config.locks {
-        let copied = |copy| locks.sweeps.iter().map(move |name| format!("\"{name}_{copy}\""));
+        let copied = |copy: usize| locks.sweeps.iter().map(move |name| format!("\"{name}_{copy}\""));
         let sweeps: Vec<String> = (0..copies).flat_map(copied).collect();
         settings = replaced(&settings, "sweeps = [", "]", &sweeps.join(", "));
     }
