@@ -3,6 +3,7 @@
 -- added per dimension.
 -- name: budget_add :rows
 -- param: deltas json
+-- allow(stale-fence): limits that are set anew while a report waits count from the next report on.
 WITH wanted AS (
   SELECT used.dimensions_key, used.current_value + CAST(given.value AS bigint) AS new_value, policy.policy_json
     FROM jsonb_each_text(:deltas) AS given
@@ -51,6 +52,7 @@ UPDATE ff_budget_usage AS used
 -- column: dimension text
 -- column: current_usage i64
 -- column: limit_value i64
+-- allow(stale-fence): limits that are set anew while a report waits count from the next report on.
 WITH asked AS (
   SELECT given.key AS dimension, CAST(given.value AS bigint) AS delta
     FROM jsonb_each_text(:deltas) AS given
@@ -183,6 +185,7 @@ SELECT used.dimensions_key, used.current_value
 -- Gives every dimension that is asked for a counter, in the order in which reports lock them.
 -- name: budget_usage_ensure :exec
 -- param: dimensions text[]
+-- allow(lock-order): in a transaction it follows a report that found no counter, and that one wrote nothing.
 INSERT INTO ff_budget_usage
        (partition_key, budget_id, dimensions_key, current_value, updated_at_ms)
 SELECT :partition_key, :budget_id, wanted.value, 0, :now_ms
@@ -250,6 +253,7 @@ SELECT CAST(known.outcome_json AS text) AS outcome_json
 -- Keeps the answer that a report with this key got.
 -- name: budget_dedup_finish :exec
 -- param: outcome_json json
+-- allow(lock-order): the key is the row that this transaction has put in.
 UPDATE ff_budget_usage_dedup
    SET outcome_json = :outcome_json
  WHERE partition_key = :partition_key
@@ -275,6 +279,7 @@ SELECT :partition_key, :budget_id, CAST(:execution_text AS uuid), given.key, CAS
 -- Gives back what an execution spent; no counter falls below zero.
 -- name: budget_ledger_release :exec
 -- param: execution_text text
+-- allow(lock-order): the transaction holds all counters of the budget, which whoever adds to the ledger has as well.
 WITH gone AS (
   DELETE FROM ff_budget_usage_by_exec
    WHERE partition_key = :partition_key

@@ -5,6 +5,8 @@
 -- param: deadline_at_ms i64 null
 -- param: policy json null
 -- param: required_capabilities text[]
+-- allow(lock-order): every run takes its steps in the same order, and no other statement waits for a key or a lane.
+-- allow(stale-fence): of two callers that create one execution at once, each has its key; both keys then name it.
 WITH key AS (
   INSERT INTO ff_idempotency_key AS held
          (namespace, idempotency_key, partition_key, execution_id, created_at_ms)

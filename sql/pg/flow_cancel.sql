@@ -219,6 +219,7 @@ DELETE FROM ff_cancel_backlog_member
 
 -- Forgets a flow all of whose members are cancelled.
 -- name: flow_cancel_backlog_drop :exec
+-- allow(stale-fence): members are noted once, together with their flow, and only become fewer.
 DELETE FROM ff_cancel_backlog
  WHERE partition_key = :partition_key
    AND flow_id = :flow_id

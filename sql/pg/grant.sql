@@ -25,6 +25,7 @@ SELECT held.grant_id, held.worker_id, held.lane_id, held.expires_at_ms
 
 -- Deletes a grant.
 -- name: grant_delete :exec
+-- allow(lock-order): the grant is one of the execution that the transaction has locked.
 DELETE FROM ff_claim_grant
  WHERE partition_key = :partition_key
    AND grant_id = :grant_id;

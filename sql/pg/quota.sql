@@ -122,6 +122,7 @@ SELECT (SELECT count(*)
 
 -- Forgets admissions whose time is over under limits that no policy stores.
 -- name: quota_stray_admitted_delete :rows
+-- allow(lock-order): there is no policy to lock, and it waits for nobody.
 DELETE FROM ff_quota_admitted
  WHERE partition_key = :partition_key
    AND (quota_policy_id, execution_id)
@@ -139,6 +140,7 @@ DELETE FROM ff_quota_admitted
 
 -- Forgets what was admitted before a time in a window that no policy stores.
 -- name: quota_stray_window_delete :rows
+-- allow(lock-order): there is no policy to lock, and it waits for nobody.
 DELETE FROM ff_quota_window
  WHERE partition_key = :partition_key
    AND (quota_policy_id, dimension, admitted_at_ms, execution_id)

@@ -32,6 +32,7 @@ SELECT granted.partition_key, granted.grant_id, granted.execution_id
 
 -- Withdraws a grant whose time is over.
 -- name: retention_grant_delete :rows
+-- allow(lock-order): the grant is one of the execution that the transaction has locked.
 DELETE FROM ff_claim_grant
  WHERE partition_key = :partition_key
    AND grant_id = :grant_id
@@ -125,6 +126,7 @@ SELECT ended.partition_key, ended.event_id, ended.flow_id, ended.occurred_at_ms,
 -- Forgets completions of a partition.
 -- name: retention_completion_event_delete :rows
 -- param: event_ids i64[]
+-- allow(lock-order): the index of the primary key gives the rows in its order, because our sessions have bitmap scans off.
 DELETE FROM ff_completion_event
  WHERE partition_key = :partition_key
    AND event_id = ANY(:event_ids);
@@ -155,18 +157,21 @@ SELECT flow.public_flow_state, flow.created_at_ms, flow.terminal_at_ms, flow.raw
 
 -- Deletes the edges of a flow.
 -- name: retention_flow_edges_delete :exec
+-- allow(lock-order): the flow is locked and has no members, so nobody is at work on its edges.
 DELETE FROM ff_edge
  WHERE partition_key = :partition_key
    AND flow_id = :flow_id;
 
 -- Deletes the dependency groups of a flow.
 -- name: retention_flow_groups_delete :exec
+-- allow(lock-order): the flow is locked and has no members, so nobody is at work on its groups.
 DELETE FROM ff_edge_group
  WHERE partition_key = :partition_key
    AND flow_id = :flow_id;
 
 -- Deletes a flow with its summary and what was noted about cancelling it.
 -- name: retention_flow_delete :exec
+-- allow(lock-order): the flow is locked and has no members, so nobody is at work on what was noted about it.
 WITH pending_cancel_groups AS (
   DELETE FROM ff_pending_cancel_groups
    WHERE partition_key = :partition_key

@@ -7,6 +7,7 @@
 -- param: idempotency_key text null
 -- param: bare_key text null
 -- column: lease_event_id i64
+-- allow(stale-fence): a secret that is retired meanwhile still verifies, and who used the key has moved the epoch, which is locked.
 WITH fence AS (
   SELECT core.partition_key, core.execution_id, core.raw_fields
     FROM ff_exec_core AS core

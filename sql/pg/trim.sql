@@ -52,6 +52,7 @@ SELECT core.partition_key, core.lane_id
 
 -- Deletes an execution and what is kept with it. Completions of a flow that nobody has followed yet stay.
 -- name: trim_delete :exec
+-- allow(lock-order): `trim_lock` has the execution, so nobody else has what belongs to it.
 WITH attempt AS (
   DELETE FROM ff_attempt
    WHERE partition_key = :partition_key
@@ -129,6 +130,7 @@ DELETE FROM ff_edge_group
 -- Deletes the lease events of executions.
 -- name: trim_lease_event_delete :exec
 -- param: executions text[]
+-- allow(lock-order): no two trims have one execution, and whoever else deletes events waits for nobody.
 DELETE FROM ff_lease_event
  WHERE partition_key = :partition_key
    AND execution_id = ANY(:executions);
@@ -136,6 +138,7 @@ DELETE FROM ff_lease_event
 -- Deletes the signal events of executions.
 -- name: trim_signal_event_delete :exec
 -- param: executions text[]
+-- allow(lock-order): no two trims have one execution, and whoever else deletes events waits for nobody.
 DELETE FROM ff_signal_event
  WHERE partition_key = :partition_key
    AND execution_id = ANY(:executions);
@@ -143,6 +146,7 @@ DELETE FROM ff_signal_event
 -- Deletes the operator events of executions.
 -- name: trim_operator_event_delete :exec
 -- param: executions text[]
+-- allow(lock-order): no two trims have one execution, and whoever else deletes events waits for nobody.
 DELETE FROM ff_operator_event
  WHERE partition_key = :partition_key
    AND execution_id = ANY(:executions);
@@ -151,6 +155,7 @@ DELETE FROM ff_operator_event
 -- name: trim_usage_delete :exec
 -- param: executions text[]
 -- allow(shard-key): it is stored with the budgets, whose partitions are not known here
+-- allow(lock-order): no two sweeps have one execution, and an ended one spends nothing.
 DELETE FROM ff_budget_usage_by_exec
  WHERE execution_id = ANY(CAST(:executions AS uuid[]));
 
@@ -158,5 +163,6 @@ DELETE FROM ff_budget_usage_by_exec
 -- name: trim_backlog_delete :exec
 -- param: executions text[]
 -- allow(shard-key): it is stored with the flows, whose partitions are not known here
+-- allow(lock-order): no two trims have one execution, and whoever else deletes a member waits for nothing after it.
 DELETE FROM ff_cancel_backlog_member
  WHERE execution_id = ANY(:executions);

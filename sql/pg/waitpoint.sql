@@ -60,6 +60,7 @@ SELECT waiting.execution_id
 
 -- Deletes a waitpoint whose time has passed.
 -- name: waitpoint_delete_due :opt
+-- allow(lock-order): the waitpoint is one of the execution that the transaction has locked.
 DELETE FROM ff_waitpoint_pending
  WHERE partition_key = :partition_key
    AND waitpoint_id = :waitpoint_id

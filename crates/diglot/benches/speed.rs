@@ -12,6 +12,7 @@ use std::process::{Command, ExitCode};
 use std::time::{Duration, Instant};
 
 use diglot::answers::{self, Index};
+use diglot::config::Config;
 use diglot::{EmittedText, Inputs};
 
 /// How many copies of this repository's pages the projects hold.
@@ -54,6 +55,10 @@ fn repository() -> PathBuf {
 fn make(root: &Path, copies: usize) {
     let original = diglot::build::load(&repository()).expect("this repository's own pages");
     for (_, file) in original.sources.iter() {
+        if file.path == "diglot.toml" {
+            write(root, &file.path, &settings(&file.text, copies));
+            continue;
+        }
         let Some(page) = file.path.strip_prefix("sql/").and_then(|path| path.strip_suffix(".sql")) else {
             write(root, &file.path, &file.text);
             continue;
@@ -79,6 +84,32 @@ fn write(root: &Path, path: &str, text: &str) {
     let path = root.join(path);
     fs::create_dir_all(path.parent().expect("a path below the root")).expect("a folder");
     fs::write(path, text).expect("a file");
+}
+
+/// The settings with the transactions of every copy, and with the sweeps among them.
+fn settings(text: &str, copies: usize) -> String {
+    let config = Config::parse(text, "diglot.toml").expect("this repository's own settings");
+    let lists = (0..copies).flat_map(|copy| config.transactions.iter().map(move |list| (copy, list)));
+    let lists: String = lists
+        .map(|(copy, (name, statements))| {
+            let statements: Vec<String> = statements.iter().map(|name| format!("\"{name}_{copy}\"")).collect();
+            format!("{name}_{copy} = [{}]\n", statements.join(", "))
+        })
+        .collect();
+    let mut settings = replaced(text, "[transactions]\n", "\n[", &lists);
+    if let Some(locks) = &config.locks {
+        let copied = |copy: usize| locks.sweeps.iter().map(move |name| format!("\"{name}_{copy}\""));
+        let sweeps: Vec<String> = (0..copies).flat_map(copied).collect();
+        settings = replaced(&settings, "sweeps = [", "]", &sweeps.join(", "));
+    }
+    settings
+}
+
+/// A text with something else between two marks.
+fn replaced(text: &str, start: &str, end: &str, between: &str) -> String {
+    let at = text.find(start).expect("the first mark") + start.len();
+    let length = text[at..].find(end).expect("the second mark");
+    format!("{}{between}{}", &text[..at], &text[at + length..])
 }
 
 /// The page with its statements under other names.

@@ -11,6 +11,7 @@ mod names;
 mod routines;
 mod stale;
 mod statement;
+mod when;
 
 use serde::{Deserialize, Serialize};
 
@@ -46,6 +47,13 @@ pub(crate) enum Strength {
     NoKeyUpdate,
     /// FOR UPDATE, and what a DELETE takes.
     Update,
+}
+
+impl Term {
+    /// Whether it is the same value in every statement of a transaction.
+    pub(crate) fn is_known(&self) -> bool {
+        matches!(self, Self::Param(_) | Self::Literal(_))
+    }
 }
 
 impl Strength {
@@ -114,8 +122,12 @@ pub(crate) struct Lock {
     pub(crate) waits: bool,
     /// The row: the terms of the primary key.
     pub(crate) key: Vec<Term>,
-    /// What else of the row is fixed: the terms of its other columns.
-    pub(crate) terms: Vec<Term>,
+    /// What is fixed of the rows: columns with their terms, those of the key too.
+    pub(crate) fixed: Vec<(String, Term)>,
+    /// Whether it takes all rows of which this is fixed, and waits for each.
+    pub(crate) whole: bool,
+    /// Rows of other tables to which the rows belong, and which the statement only reads.
+    pub(crate) parents: Vec<Parent>,
     /// How many rows.
     pub(crate) extent: Extent,
     /// Whether the rows belong to something that the statement names, or are found by what they hold.
@@ -128,6 +140,15 @@ pub(crate) struct Lock {
     pub(crate) end: u32,
 }
 
+/// Rows of a table of which others have the key.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Parent {
+    /// The table.
+    pub(crate) table: String,
+    /// What is fixed of the rows: columns with their terms.
+    pub(crate) fixed: Vec<(String, Term)>,
+}
+
 /// What one statement locks.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Summary {
@@ -135,6 +156,8 @@ pub(crate) struct Summary {
     pub(crate) locks: Vec<Lock>,
     /// Pairs of them of which the first may be taken when the second one is.
     pub(crate) pairs: Vec<(u32, u32)>,
+    /// Pairs of them of which the second takes rows that belong to those of the first, each after the row it belongs to.
+    pub(crate) under: Vec<(u32, u32)>,
     /// What it decides by rows that it does not lock, when it has waited for others.
     pub(crate) stale: Vec<Stale>,
     /// Triggers and functions that it runs and that could not be read.

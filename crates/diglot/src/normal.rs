@@ -39,6 +39,7 @@ use crate::types::Base;
 pub(crate) use after::unmarked;
 pub use equal::ALL as EQUIVALENCES;
 pub(crate) use equal::patterns;
+pub(crate) use gate::gives_one;
 pub(crate) use handed_over::Order;
 pub(crate) use inner_in_effect::{drops_rows_without, effective_join};
 pub(crate) use membership::as_exists;

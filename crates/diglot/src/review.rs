@@ -8,6 +8,7 @@ mod changed;
 mod entry;
 mod escape;
 mod html;
+mod locks;
 mod markdown;
 mod paint;
 mod pane;

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use diglot::config::Config;
 use diglot::source::{SourceFile, Sources};
-use diglot::{Inputs, compile, locks};
+use diglot::{Inputs, compile, locks, rules};
 
 /// Jobs that wait in a queue, which a trigger keeps; permits and steps of jobs.
 const SCHEMA: &str = "
@@ -57,7 +57,7 @@ fn found(settings: &str, schema: &[&str], statements: &[(&str, &str)]) -> Vec<(&
     findings.into_iter().map(|finding| (finding.rule, finding.message)).collect()
 }
 
-fn rules(settings: &str, schema: &[&str], statements: &[(&str, &str)]) -> BTreeSet<&'static str> {
+fn rules_of(settings: &str, schema: &[&str], statements: &[(&str, &str)]) -> BTreeSet<&'static str> {
     found(settings, schema, statements).into_iter().map(|(rule, _)| rule).collect()
 }
 
@@ -76,7 +76,7 @@ fn a_trigger_closes_the_circle_of_a_claim() {
     let alone = found("[locks]", &[SCHEMA], &statements);
     assert!(!alone.iter().any(|(rule, _)| *rule == "lock-order"), "{alone:?}");
     // Who has not asked is not told.
-    assert_eq!(rules("", &[SCHEMA, TRIGGER], &statements), set(NONE));
+    assert_eq!(rules_of("", &[SCHEMA, TRIGGER], &statements), set(NONE));
 }
 
 #[test]
@@ -98,15 +98,15 @@ fn both_places_of_a_circle_are_shown() {
 #[test]
 fn the_order_in_the_settings_says_which_side_is_wrong() {
     let statements = [("case_claim :exec", CLAIM)];
-    assert!(rules("[locks]\norder = [\"job\", \"queue\"]", &[SCHEMA], &statements).contains("lock-order"));
-    assert!(!rules("[locks]\norder = [\"queue\", \"job\"]", &[SCHEMA], &statements).contains("lock-order"));
+    assert!(rules_of("[locks]\norder = [\"job\", \"queue\"]", &[SCHEMA], &statements).contains("lock-order"));
+    assert!(!rules_of("[locks]\norder = [\"queue\", \"job\"]", &[SCHEMA], &statements).contains("lock-order"));
 }
 
 #[test]
 fn a_row_that_a_function_has_locked_is_no_new_lock() {
     let claim = CLAIM.replace("AS ready ", "AS ready WHERE job_try_lock(ready.id) ");
     let statements = [("case_claim :exec", claim.as_str()), ("case_block :exec", BLOCK)];
-    assert_eq!(rules("[locks]", &[SCHEMA, TRIGGER, TRY_LOCK], &statements), set(NONE));
+    assert_eq!(rules_of("[locks]", &[SCHEMA, TRIGGER, TRY_LOCK], &statements), set(NONE));
 }
 
 #[test]
@@ -124,11 +124,11 @@ fn what_a_transaction_locks_in_one_statement_it_holds_in_the_next() {
     let one = "up = [\"case_step\", \"case_job\"]";
     let other = "down = [\"case_job\", \"case_step\"]";
     let both = format!("[locks]\n[transactions]\n{one}\n{other}\n");
-    assert!(rules(&both, &[SCHEMA], &[step, job]).contains("lock-order"));
-    assert_eq!(rules(&format!("[locks]\n[transactions]\n{one}\n"), &[SCHEMA], &[step, job]), set(NONE));
+    assert!(rules_of(&both, &[SCHEMA], &[step, job]).contains("lock-order"));
+    assert_eq!(rules_of(&format!("[locks]\n[transactions]\n{one}\n"), &[SCHEMA], &[step, job]), set(NONE));
     // A row of a job's own is free while the job is locked, whatever comes first.
     let under = format!("[locks]\nunder = {{ step = \"job\" }}\n[transactions]\n{other}\n");
-    assert_eq!(rules(&under, &[SCHEMA], &[step, job]), set(NONE));
+    assert_eq!(rules_of(&under, &[SCHEMA], &[step, job]), set(NONE));
     let loose = format!("[locks]\nunder = {{ step = \"job\" }}\n[transactions]\n{one}\n");
     let message = "case_step: a row of `step` is locked without the row of `job` that it belongs to".to_owned();
     assert!(found(&loose, &[SCHEMA], &[step, job]).contains(&("lock-order", message)));
@@ -142,18 +142,18 @@ fn what_skips_or_fails_waits_for_nothing() {
         let statements = [("case_step :opt", step), ("case_job :opt", job.as_str())];
         let both =
             "[locks]\n[transactions]\nup = [\"case_step\", \"case_job\"]\ndown = [\"case_job\", \"case_step\"]\n";
-        assert_eq!(rules(both, &[SCHEMA], &statements), set(NONE), "{wait}");
+        assert_eq!(rules_of(both, &[SCHEMA], &statements), set(NONE), "{wait}");
     }
 }
 
 #[test]
 fn several_rows_are_locked_in_an_order() {
     let text = "SELECT step.step FROM step WHERE step.job_id = :job_id ORDER BY step.step FOR UPDATE";
-    assert_eq!(rules("[locks]", &[SCHEMA], &[("case_all :many", text)]), set(NONE));
+    assert_eq!(rules_of("[locks]", &[SCHEMA], &[("case_all :many", text)]), set(NONE));
     let loose = text.replace(" ORDER BY step.step", "");
-    assert_eq!(rules("[locks]", &[SCHEMA], &[("case_all :many", loose.as_str())]), set(["lock-order"]));
+    assert_eq!(rules_of("[locks]", &[SCHEMA], &[("case_all :many", loose.as_str())]), set(["lock-order"]));
     let end = "UPDATE step SET state = 'done' WHERE job_id = :job_id";
-    assert_eq!(rules("[locks]", &[SCHEMA], &[("case_end :exec", end)]), set(["lock-order"]));
+    assert_eq!(rules_of("[locks]", &[SCHEMA], &[("case_end :exec", end)]), set(["lock-order"]));
 }
 
 #[test]
@@ -163,31 +163,31 @@ fn a_fence_is_locked_before_it_is_asked() {
     let message = "case_gate: waits for `job` and decides by `permit`, which it does not lock".to_owned();
     assert_eq!(found("[locks]", &[SCHEMA], &[("case_gate :opt", gate)]), [("stale-fence", message)]);
     let both = format!("{gate}, permit");
-    assert_eq!(rules("[locks]", &[SCHEMA], &[("case_gate :opt", both.as_str())]), set(NONE));
+    assert_eq!(rules_of("[locks]", &[SCHEMA], &[("case_gate :opt", both.as_str())]), set(NONE));
     let skips = format!("{gate} SKIP LOCKED");
-    assert_eq!(rules("[locks]", &[SCHEMA], &[("case_gate :opt", skips.as_str())]), set(NONE));
+    assert_eq!(rules_of("[locks]", &[SCHEMA], &[("case_gate :opt", skips.as_str())]), set(NONE));
     // The statement that locks comes first, so what the next one reads is as it is now.
     let lock = ("case_lock :opt", "SELECT state FROM job WHERE id = :id FOR UPDATE");
     let listed = "[locks]\n[transactions]\nuse_permit = [\"case_lock\", \"case_gate\"]\n";
-    assert_eq!(rules(listed, &[SCHEMA], &[lock, ("case_gate :opt", gate)]), set(NONE));
+    assert_eq!(rules_of(listed, &[SCHEMA], &[lock, ("case_gate :opt", gate)]), set(NONE));
 }
 
 #[test]
 fn a_write_is_not_decided_by_rows_of_before_the_wait() {
     let text = "UPDATE job SET state = 'ready' WHERE id = :id
    AND NOT EXISTS (SELECT 1 FROM permit WHERE permit.job_id = :id)";
-    assert_eq!(rules("[locks]", &[SCHEMA], &[("case_release :exec", text)]), set(["stale-fence"]));
+    assert_eq!(rules_of("[locks]", &[SCHEMA], &[("case_release :exec", text)]), set(["stale-fence"]));
 }
 
 #[test]
 fn a_sweep_passes_over_what_is_locked() {
     let text = "SELECT id FROM job WHERE due_ms < :now_ms ORDER BY id LIMIT :page FOR UPDATE";
-    assert_eq!(rules("[locks]", &[SCHEMA], &[("case_due :many", text)]), set(["unbounded-wait"]));
+    assert_eq!(rules_of("[locks]", &[SCHEMA], &[("case_due :many", text)]), set(["unbounded-wait"]));
     let skips = format!("{text} SKIP LOCKED");
-    assert_eq!(rules("[locks]", &[SCHEMA], &[("case_due :many", skips.as_str())]), set(NONE));
+    assert_eq!(rules_of("[locks]", &[SCHEMA], &[("case_due :many", skips.as_str())]), set(NONE));
     // One row by its key is waited for, unless it is periodic work that wants it.
     let one = "SELECT state FROM job WHERE id = :id FOR UPDATE";
-    assert_eq!(rules("[locks]", &[SCHEMA], &[("case_lock :opt", one)]), set(NONE));
+    assert_eq!(rules_of("[locks]", &[SCHEMA], &[("case_lock :opt", one)]), set(NONE));
     let sweeps = "[locks]\nsweeps = [\"expire_*\"]\n[transactions]\nexpire_job = [\"case_lock\"]\n";
     let message = "case_lock: the sweep expire_job waits for `job`".to_owned();
     assert_eq!(found(sweeps, &[SCHEMA], &[("case_lock :opt", one)]), [("unbounded-wait", message)]);
@@ -206,8 +206,8 @@ fn each_is_silenced_by_a_reason_and_a_reason_without_need_is_told() {
     ] {
         let allowed = format!("-- allow({rule}): it is meant like this here\n{text}");
         let header = if text.starts_with("SELECT") { "case_one :many" } else { "case_one :exec" };
-        assert_eq!(rules("[locks]", &[SCHEMA], &[(header, allowed.as_str())]), set(NONE), "{rule}");
-        assert_eq!(rules("", &[SCHEMA], &[(header, allowed.as_str())]), set(["unused-allow"]), "{rule}");
+        assert_eq!(rules_of("[locks]", &[SCHEMA], &[(header, allowed.as_str())]), set(NONE), "{rule}");
+        assert_eq!(rules_of("", &[SCHEMA], &[(header, allowed.as_str())]), set(["unused-allow"]), "{rule}");
     }
 }
 
@@ -231,4 +231,141 @@ queue -> job  (circle)
 2 statements lock rows; 2 edges, 2 of them in circles
 "
     );
+}
+
+/// The example on a rule's page.
+fn example(rule: &str) -> &'static str {
+    let page = rules::ALL.iter().find(|page| page.name == rule).expect("a rule").doc;
+    let (_, block) = page.split_once("```text\n").expect("an example");
+    block.split_once("```").expect("its end").0.trim()
+}
+
+#[test]
+fn the_examples_on_the_pages_are_accepted_and_what_they_mend_is_not() {
+    let fence = example("stale-fence");
+    assert_eq!(rules_of("[locks]", &[SCHEMA], &[("case_gate :opt", fence)]), set(NONE));
+    let alone = fence.replace("OF job, permit", "OF job");
+    assert_eq!(rules_of("[locks]", &[SCHEMA], &[("case_gate :opt", &alone)]), set(["stale-fence"]));
+
+    let sweep = example("unbounded-wait");
+    assert_eq!(rules_of("[locks]", &[SCHEMA], &[("case_due :many", sweep)]), set(NONE));
+    let waits = sweep.replace(" SKIP LOCKED", "");
+    assert_eq!(rules_of("[locks]", &[SCHEMA], &[("case_due :many", &waits)]), set(["unbounded-wait"]));
+
+    let job = ("case_job :opt", "SELECT state FROM job WHERE id = :id FOR UPDATE");
+    let step = ("case_step :opt", "SELECT state FROM step WHERE job_id = :id AND step = :step FOR UPDATE");
+    let place = ("case_place :opt", "SELECT lane FROM queue WHERE id = :id FOR UPDATE");
+    let all = [job, step, place];
+    let listed = |statements: &str| format!("{}\n[transactions]\nwork = [{statements}]\n", example("lock-order"));
+    let named = "\"case_job\", \"case_step\", \"case_place\"";
+    assert_eq!(rules_of(&listed(named), &[SCHEMA], &all), set(NONE));
+    let turned = "\"case_place\", \"case_job\", \"case_step\"";
+    assert_eq!(rules_of(&listed(turned), &[SCHEMA], &all), set(["lock-order"]));
+    let loose = "\"case_step\", \"case_job\", \"case_place\"";
+    assert_eq!(rules_of(&listed(loose), &[SCHEMA], &all), set(["lock-order"]));
+}
+
+#[test]
+fn what_is_locked_as_a_whole_is_held_in_part() {
+    let lock = ("case_lock :many", "SELECT step.step FROM step WHERE step.job_id = :id ORDER BY step.step FOR UPDATE");
+    let end = ("case_end :exec", "UPDATE step SET state = 'done' WHERE job_id = :id AND state = 'open'");
+    let all = [lock, end];
+    let listed = "[locks]\n[transactions]\nend = [\"case_lock\", \"case_end\"]\n";
+    assert_eq!(rules_of(listed, &[SCHEMA], &all), set(NONE));
+    // Who has some of them has not all.
+    for some in [" AND step.state = 'new' ORDER", " ORDER"] {
+        let lock = lock.1.replace(" ORDER", some).replace("FOR UPDATE", "FOR UPDATE SKIP LOCKED");
+        let all = [("case_lock :many", lock.as_str()), end];
+        assert_eq!(rules_of(listed, &[SCHEMA], &all), set(["lock-order"]), "{some}");
+    }
+}
+
+#[test]
+fn rows_belong_to_those_that_a_statement_only_reads() {
+    let lock = ("case_lock :many", "SELECT job.id FROM job WHERE job.state = :state ORDER BY job.id FOR UPDATE");
+    let end = (
+        "case_end :exec",
+        "UPDATE step SET state = 'done' FROM job AS of_job WHERE step.job_id = of_job.id AND of_job.state = :state",
+    );
+    let loose = ("case_end :exec", "UPDATE step SET state = 'done' FROM job AS of_job WHERE step.job_id = of_job.id");
+    let listed = "[locks]\nunder = { step = \"job\" }\n[transactions]\nend = [\"case_lock\", \"case_end\"]\n";
+    let order_of = |end| {
+        let mut found = rules_of(listed, &[SCHEMA], &[lock, end]);
+        // The lock itself waits for what it finds, which is another matter.
+        found.remove("unbounded-wait");
+        found
+    };
+    assert_eq!(order_of(end), set(NONE));
+    assert_eq!(order_of(loose), set(["lock-order"]));
+}
+
+#[test]
+fn each_of_several_rows_comes_after_the_row_that_it_belongs_to() {
+    let text = "WITH due AS (
+  SELECT job.id FROM job WHERE job.due_ms < :now_ms ORDER BY job.id LIMIT :page FOR UPDATE SKIP LOCKED
+)
+UPDATE step SET state = 'done' FROM due WHERE step.job_id = due.id";
+    let under = "[locks]\nunder = { step = \"job\" }\n";
+    assert_eq!(rules_of(under, &[SCHEMA], &[("case_end :exec", text)]), set(NONE));
+}
+
+#[test]
+fn two_runs_of_a_statement_take_its_steps_in_one_order() {
+    let text = "WITH noted AS (INSERT INTO queue (id, lane) VALUES (:id, :lane) ON CONFLICT (id) DO NOTHING)
+INSERT INTO job (id, state, due_ms) VALUES (:id, 'new', 0) ON CONFLICT (id) DO NOTHING";
+    assert_eq!(rules_of("[locks]", &[SCHEMA], &[("case_add :exec", text)]), set(NONE));
+    // Another statement may take them the other way round.
+    let other = (
+        "case_other :exec",
+        "WITH added AS (INSERT INTO job (id, state, due_ms) VALUES (:id, 'new', 0) ON CONFLICT (id) DO NOTHING)
+INSERT INTO queue (id, lane) VALUES (:id, :lane) ON CONFLICT (id) DO NOTHING",
+    );
+    assert_eq!(rules_of("[locks]", &[SCHEMA], &[("case_add :exec", text), other]), set(["lock-order"]));
+}
+
+#[test]
+fn what_only_gives_a_value_is_no_fence() {
+    let counts = "UPDATE job SET due_ms = (SELECT count(*) FROM permit WHERE permit.job_id = :id) WHERE id = :id";
+    assert_eq!(rules_of("[locks]", &[SCHEMA], &[("case_count :exec", counts)]), set(NONE));
+    let joins = "SELECT job.id, permit.worker FROM job LEFT JOIN permit ON permit.job_id = job.id
+ WHERE job.id = :id FOR UPDATE OF job";
+    assert_eq!(rules_of("[locks]", &[SCHEMA], &[("case_join :many", joins)]), set(NONE));
+    let decides = format!("{joins} ").replace("job.id = :id FOR", "job.id = :id AND permit.worker = :worker FOR");
+    assert_eq!(rules_of("[locks]", &[SCHEMA], &[("case_join :many", &decides)]), set(["stale-fence"]));
+}
+
+#[test]
+fn a_statement_of_a_list_is_no_sweep_by_itself() {
+    let lock = ("sweep_lock :opt", "SELECT state FROM job WHERE id = :id FOR UPDATE SKIP LOCKED");
+    let end = ("sweep_end :exec", "UPDATE job SET state = 'done' WHERE id = :id");
+    let sweeps = "[locks]\nsweeps = [\"sweep_*\"]\n";
+    assert_eq!(rules_of(sweeps, &[SCHEMA], &[lock, end]), set(["unbounded-wait"]));
+    let listed = format!("{sweeps}[transactions]\nsweep_all = [\"sweep_lock\", \"sweep_end\"]\n");
+    assert_eq!(rules_of(&listed, &[SCHEMA], &[lock, end]), set(NONE));
+}
+
+/// Pages that this project had before the rules, cut to what they lock: claims and promotion locked the place in the
+/// queue before the execution, sweeps waited for the executions that they end, and a claim was fenced by a grant that it
+/// did not lock.
+#[test]
+fn what_these_pages_once_did_is_found() {
+    let mut sources = Sources::default();
+    sources.add(SourceFile::new("schema/pg/0001_initial.sql", include_str!("once/schema.sql")));
+    sources.add(SourceFile::new("sql/pg/once.sql", include_str!("once/pages.sql")));
+    let config = Config::parse(include_str!("once/diglot.toml"), "diglot.toml").expect("settings");
+    let inputs = Inputs { config, sources, ..Inputs::default() };
+    let compiled = compile(&inputs);
+    let locks = compiled
+        .diagnostics
+        .iter()
+        .filter(|finding| ["lock-order", "stale-fence", "unbounded-wait"].contains(&finding.rule));
+    let mut text = String::new();
+    for finding in locks {
+        text.push_str(&format!("{}: {}\n", finding.rule, finding.message));
+        for label in &finding.labels {
+            let (line, _) = inputs.sources.file(label.span.file).line_column(label.span.start as usize);
+            text.push_str(&format!("  {line}: {}\n", label.text));
+        }
+    }
+    insta::assert_snapshot!(text);
 }

@@ -129,10 +129,17 @@ fn the_page_fits_wide_and_narrow_windows_in_light_and_dark() {
         assert_eq!(overflow, json!(0), "{name}");
         for colour in ["light", "dark"] {
             theme(colour);
-            let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("review-{name}-{colour}.png"));
-            browser.screenshot(&file);
+            let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+            browser.run("scrollTo(0, 0)");
+            browser.screenshot(&folder.join(format!("review-{name}-{colour}.png")));
+            browser.run("document.getElementById('-locks').scrollIntoView()");
+            browser.screenshot(&folder.join(format!("review-locks-{name}-{colour}.png")));
         }
     }
+    // The picture of the locks is there, and an arc is drawn in a colour that is not the paper's.
+    let arc = "document.querySelector('#-locks .arc path')";
+    assert!(browser.holds(&format!("{arc}.getBoundingClientRect().height > 10")));
+    assert_ne!(browser.run(&format!("return getComputedStyle({arc}).stroke")), paper());
     // A page keeps the choice.
     browser.open(&url);
     assert_eq!(browser.run("return document.documentElement.dataset.theme"), json!("dark"));

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-use super::{Act, Extent, Lock, Strength, Summary};
+use super::{Act, Extent, Lock, Strength, Summary, Term};
 use crate::config::Locks;
 use crate::source::{Sources, Span};
 
@@ -34,6 +34,8 @@ pub(crate) struct Wait {
     pub(crate) wanted: Held,
     /// The transaction that holds the one across statements.
     pub(crate) within: Option<String>,
+    /// Whether the statement may take the two the other way round.
+    pub(crate) open: bool,
 }
 
 /// All statements that lock rows, and the waits among their locks.
@@ -45,6 +47,8 @@ pub(crate) struct Graph {
     had: Vec<BTreeSet<u32>>,
     /// For each statement, the locks of rows that belong to a row of another table, and whether it has that one.
     under: Vec<BTreeMap<u32, bool>>,
+    /// Statements that wait in another order, for a reason that their pages give.
+    excused: BTreeSet<String>,
 }
 
 /// How a row is taken.
@@ -55,14 +59,17 @@ impl Graph {
     pub(crate) fn new(runs: Vec<Run>, transactions: &[(String, Vec<String>)], said: Option<&Locks>) -> Self {
         let none = BTreeMap::new();
         let under = said.map_or(&none, |said| &said.under);
-        let mut graph = Self { had: vec![BTreeSet::new(); runs.len()], under: Vec::new(), runs, waits: Vec::new() };
+        let mut graph = Self { had: vec![BTreeSet::new(); runs.len()], runs, ..Self::default() };
         for (run, of) in graph.runs.iter().enumerate() {
             for (first, second) in &of.summary.pairs {
                 let (held, wanted) = (Held { run, lock: *first as usize }, Held { run, lock: *second as usize });
                 if !of.summary.locks[wanted.lock].waits {
                     continue;
                 }
-                graph.waits.push(Wait { held, wanted, within: None });
+                let locks = &of.summary.locks;
+                let one = [first, second].into_iter().any(|at| locks[*at as usize].extent == Extent::One);
+                let open = one && of.summary.pairs.contains(&(*second, *first));
+                graph.waits.push(Wait { held, wanted, within: None, open });
             }
         }
         let by_name: BTreeMap<&str, usize> =
@@ -89,7 +96,7 @@ impl Graph {
                     if let Some(above) = under.get(&wanted.table) {
                         let earlier = (0..later).filter(|at| round(*at) == round(later));
                         let mut locks = earlier.flat_map(|at| &graph.runs[runs[at]].summary.locks);
-                        let has = locks.any(|held| held.table == *above && wanted.is_below(held));
+                        let has = locks.any(|held| held.table == *above && wanted.is_below_earlier(held));
                         *listed[*run].entry(lock as u32).or_insert(true) &= has;
                     }
                     if (0..later).any(|at| has(&at)) {
@@ -103,7 +110,7 @@ impl Graph {
                         for held in 0..graph.runs[*earlier].summary.locks.len() {
                             let held = Held { run: *earlier, lock: held };
                             let wanted = Held { run: *run, lock };
-                            waits.push(Wait { held, wanted, within: Some(name.clone()) });
+                            waits.push(Wait { held, wanted, within: Some(name.clone()), open: false });
                         }
                     }
                 }
@@ -117,6 +124,8 @@ impl Graph {
         for (own, listed) in graph.under.iter_mut().zip(listed) {
             own.iter_mut().for_each(|(lock, has)| *has |= listed.get(lock) == Some(&true));
         }
+        let had = &graph.had;
+        graph.waits.retain(|wait| !had[wait.wanted.run].contains(&(wait.wanted.lock as u32)));
         graph.waits.extend(waits);
         graph.keep_one_of_each();
         graph
@@ -125,13 +134,24 @@ impl Graph {
     /// Keeps one wait of each statement for the same tables in the same way.
     fn keep_one_of_each(&mut self) {
         let mut seen = BTreeSet::new();
-        let (runs, waits) = (&self.runs, std::mem::take(&mut self.waits));
+        let (runs, mut waits) = (&self.runs, std::mem::take(&mut self.waits));
+        waits.sort_by_key(|wait| wait.open);
         let key = |at: Held| {
             let lock = &runs[at.run].summary.locks[at.lock];
             (lock.table.as_str(), lock.act as u8, lock.strength)
         };
         let is_new = |wait: &Wait| seen.insert((wait.wanted.run, key(wait.held), key(wait.wanted)));
         self.waits = waits.into_iter().filter(is_new).collect();
+    }
+
+    /// Notes which statements may wait in another order.
+    pub(crate) fn excuse(&mut self, statements: impl Iterator<Item = String>) {
+        self.excused.extend(statements);
+    }
+
+    /// The statements that wait in another order, for a reason that their pages give.
+    pub(crate) fn excused(&self) -> &BTreeSet<String> {
+        &self.excused
     }
 
     /// The statements.
@@ -162,7 +182,8 @@ impl Graph {
         found
     }
 
-    /// The waits between rows of different tables for a row that somebody may hold.
+    /// The waits between rows of different tables for a row that somebody may hold, by who holds one for which somebody
+    /// may wait.
     pub(crate) fn waits(&self) -> Vec<&Wait> {
         let mut held: BTreeMap<&str, BTreeSet<(u8, Strength)>> = BTreeMap::new();
         let mut acts: BTreeMap<u8, Act> = BTreeMap::new();
@@ -176,6 +197,7 @@ impl Graph {
             let mut kinds = holders.filter_map(|(act, strength)| Some((*acts.get(act)?, *strength)));
             from.table != to.table
                 && !self.is_under(wait.wanted)
+                && !self.is_under(wait.held)
                 && kinds.any(|kind| excludes(kind, (to.act, to.strength)))
         };
         self.waits.iter().filter(is_real).collect()
@@ -206,8 +228,12 @@ impl Graph {
     /// The way from what a wait is for back to what it holds: waits that, each with the next, make a circle.
     pub(crate) fn way_back<'w>(&self, waits: &[&'w Wait], from: &Wait) -> Option<Vec<&'w Wait>> {
         let kind = |at: Held| (self.lock(at).act, self.lock(at).strength);
+        // The order that nothing says is the same each time that a statement runs.
+        let alike = |first: &Wait, next: &Wait| first.open && next.open && first.wanted.run == next.wanted.run;
         let meets = |first: &Wait, next: &Wait| {
-            self.lock(first.wanted).table == self.lock(next.held).table && excludes(kind(next.held), kind(first.wanted))
+            self.lock(first.wanted).table == self.lock(next.held).table
+                && excludes(kind(next.held), kind(first.wanted))
+                && !alike(first, next)
         };
         let closes = |last: &Wait| meets(last, from);
         let mut ways: Vec<Option<usize>> = vec![None; waits.len()];
@@ -242,7 +268,8 @@ impl Graph {
         for (run, of) in self.runs.iter().enumerate() {
             for (lock, of) in of.summary.locks.iter().enumerate() {
                 let at = Held { run, lock };
-                if of.waits && of.extent == Extent::Any && of.is_taken() && !self.is_under(at) {
+                let is_had = self.had[run].contains(&(lock as u32));
+                if of.waits && of.extent == Extent::Any && of.is_taken() && !self.is_under(at) && !is_had {
                     found.push(at);
                 }
             }
@@ -250,9 +277,11 @@ impl Graph {
         found
     }
 
-    /// The waits by their tables: what is held, what is waited for, and whether there is a way back.
+    /// The waits by their tables: what is held, what is waited for, and whether there is a way back. Those with a reason
+    /// are not among them.
     pub(crate) fn edges(&self) -> Vec<(&str, &str, bool, Vec<&Wait>)> {
-        let waits = self.waits();
+        let mut waits = self.waits();
+        waits.retain(|wait| !self.excused.contains(&self.run(wait.wanted).name));
         let mut edges: BTreeMap<(&str, &str), Vec<&Wait>> = BTreeMap::new();
         for wait in &waits {
             let tables = (self.lock(wait.held).table.as_str(), self.lock(wait.wanted).table.as_str());
@@ -289,6 +318,9 @@ impl Graph {
                 let _ = writeln!(text, "    waits: {} at {}", self.words(wait.wanted), place(wait.wanted));
             }
         }
+        for name in &self.excused {
+            let _ = writeln!(text, "{name} waits in another order: its page says why");
+        }
         let circles = edges.iter().filter(|(.., circle, _)| *circle).count();
         let locking = self.runs.iter().filter(|run| !run.summary.locks.is_empty()).count();
         let _ = writeln!(text, "{locking} statements lock rows; {} edges, {circles} of them in circles", edges.len());
@@ -304,10 +336,8 @@ impl Run {
 
     /// Whether a lock comes when the statement has that of the row of another table to which its row belongs.
     fn has_above(&self, at: u32, above: &str) -> bool {
-        let (locks, pairs) = (&self.summary.locks, &self.summary.pairs);
-        let lock = &locks[at as usize];
-        let is_first = |other: u32| pairs.contains(&(other, at)) && !pairs.contains(&(at, other));
-        (0_u32..).zip(locks).any(|(other, held)| held.table == above && lock.is_below(held) && is_first(other))
+        let mut of = self.summary.under.iter().filter(|(_, below)| *below == at);
+        of.any(|(held, _)| self.summary.locks[*held as usize].table == above)
     }
 
     /// A place of the statement.
@@ -323,19 +353,36 @@ impl Lock {
         !matches!(self.act, Act::Insert | Act::Reference)
     }
 
-    /// Whether its rows belong to those of another lock: they have its key.
-    fn is_below(&self, above: &Lock) -> bool {
-        let has = |term: &super::Term| self.key.contains(term) || self.terms.contains(term);
-        !above.key.is_empty() && above.key.iter().all(has)
+    /// Whether its rows belong to those of another lock of the same statement: they have its key.
+    pub(super) fn is_below(&self, above: &Self) -> bool {
+        self.table != above.table && !above.key.is_empty() && above.key.iter().all(|term| self.has(term))
     }
 
-    /// Whether a transaction that has the other lock has this row already.
-    fn is_held_by(&self, held: &Lock) -> bool {
-        let known = |term: &super::Term| matches!(term, super::Term::Param(_) | super::Term::Literal(_));
+    /// Whether its rows belong to those that an earlier statement of the transaction has locked.
+    fn is_below_earlier(&self, above: &Self) -> bool {
+        let parents = || self.parents.iter().filter(|parent| parent.table == above.table);
+        (self.is_below(above) && above.key.iter().all(Term::is_known))
+            || parents().any(|parent| above.takes_all(&parent.fixed))
+    }
+
+    /// Whether a term is one of its rows'.
+    fn has(&self, term: &Term) -> bool {
+        self.key.contains(term) || self.fixed.iter().any(|(_, known)| known == term)
+    }
+
+    /// Whether it takes all rows of which so much is fixed.
+    fn takes_all(&self, fixed: &[(String, Term)]) -> bool {
+        self.whole && self.fixed.iter().all(|own| own.1.is_known() && fixed.contains(own))
+    }
+
+    /// Whether a transaction that has the other lock has these rows already.
+    fn is_held_by(&self, held: &Self) -> bool {
         let strong = held.strength >= self.strength || held.strength == Strength::NoKeyUpdate;
-        let same = self.table == held.table && self.key == held.key && self.key.iter().all(known);
+        let same = !self.key.is_empty() && self.key == held.key && self.key.iter().all(Term::is_known);
         let takes = held.act != Act::Insert || self.act == Act::Insert;
-        takes && strong && same && !self.key.is_empty()
+        // What is inserted was not there to be locked.
+        let all = self.is_taken() && held.takes_all(&self.fixed);
+        takes && strong && self.table == held.table && (same || all)
     }
 }
 

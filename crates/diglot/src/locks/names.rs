@@ -98,6 +98,8 @@ impl<'t> Names<'t> {
             (ExprKind::Tuple(left), ExprKind::Tuple(right)) => {
                 left.iter().zip(right).for_each(|(left, right)| self.equal(left, right));
             }
+            (_, ExprKind::Scalar(query)) => self.within(left, query),
+            (ExprKind::Scalar(query), _) => self.within(right, query),
             _ => {
                 let (left, right) = (self.term(left), self.term(right));
                 self.unite(left, right);

@@ -9,7 +9,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::names::{Names, selects};
 use super::routines::{self, Routine, Trigger};
 use super::stale;
-use super::{Act, Extent, Lock, Strength, Summary, Term, body};
+use super::when::may_hold;
+use super::{Act, Extent, Lock, Parent, Strength, Summary, Term, body};
 use crate::schema::{Schema, Table};
 use crate::source::Span;
 use crate::tree::{
@@ -50,13 +51,15 @@ struct Found<'t> {
 }
 
 /// The rows that a write touches.
-struct Rows<'t> {
+pub(super) struct Rows<'t> {
     key: Vec<Term>,
-    terms: Vec<Term>,
+    fixed: Vec<(String, Term)>,
+    whole: bool,
+    parents: Vec<Parent>,
     extent: Extent,
     pinned: bool,
     /// What is written into columns, as far as it is one value.
-    written: BTreeMap<&'t str, &'t Expr>,
+    pub(super) written: BTreeMap<&'t str, &'t Expr>,
 }
 
 impl<'s> Reader<'s> {
@@ -82,7 +85,7 @@ impl<'s> Reader<'s> {
                 locks.push((*place, lock.clone()));
             }
         }
-        let mut pairs = Vec::new();
+        let (mut pairs, mut under) = (Vec::new(), Vec::new());
         for (i, (first, held)) in locks.iter().enumerate() {
             for (j, (second, lock)) in locks.iter().enumerate() {
                 let sure =
@@ -91,6 +94,10 @@ impl<'s> Reader<'s> {
                 let again = mixed && lock.extent != Extent::One && held.extent != Extent::One;
                 if i != j && (again || !sure((j, *second), (i, *first))) {
                     pairs.push((i as u32, j as u32));
+                }
+                // Of several rows each follows its own, whatever comes between the rows.
+                if lock.is_below(held) && sure((i, *first), (j, *second)) {
+                    under.push((i as u32, j as u32));
                 }
             }
         }
@@ -102,7 +109,7 @@ impl<'s> Reader<'s> {
             lock
         };
         let locks = locks.into_iter().map(|(_, lock)| relative(lock)).collect();
-        Summary { locks, pairs, stale, unread: found.unread }
+        Summary { locks, pairs, under, stale, unread: found.unread }
     }
 
     fn found<'t>(&self, statement: &'t Statement, depth: usize) -> Found<'t> {
@@ -125,7 +132,8 @@ impl<'s> Reader<'s> {
             Body::Insert(insert) => self.insert(found, place, insert, depth),
             Body::Update(update) => {
                 let written = update.set.iter().map(|set| (set.column.as_str(), &set.value)).collect();
-                let rows = self.rows(found, &update.target, written);
+                let alone = update.from.is_empty().then_some(update.filter.as_ref());
+                let rows = self.rows(found, &update.target, alone, written);
                 let changes = |column: &String| rows.written.contains_key(column.as_str());
                 let strength = match update.target.table().and_then(|name| self.schema.tables.get(name)) {
                     Some(table) if table.keys().flatten().any(changes) => Strength::Update,
@@ -135,27 +143,58 @@ impl<'s> Reader<'s> {
                 self.write(found, place, (&update.target, span), (Act::Update, strength), rows, depth);
             }
             Body::Delete(delete) => {
-                let rows = self.rows(found, &delete.target, BTreeMap::new());
+                let alone = delete.using.is_empty().then_some(delete.filter.as_ref());
+                let rows = self.rows(found, &delete.target, alone, BTreeMap::new());
                 let span = place_of(&delete.target, part);
                 self.write(found, place, (&delete.target, span), (Act::Delete, Strength::Update), rows, depth);
             }
         }
     }
 
-    /// The rows of a table that conditions choose.
-    fn rows<'t>(&self, found: &Found<'_>, target: &Source, written: BTreeMap<&'t str, &'t Expr>) -> Rows<'t> {
+    /// The rows of a table that conditions choose; `alone` is the filter where nothing else is read beside them.
+    fn rows<'t>(
+        &self,
+        found: &Found<'_>,
+        target: &Source,
+        alone: Option<Option<&Expr>>,
+        written: BTreeMap<&'t str, &'t Expr>,
+    ) -> Rows<'t> {
         let table = target.table().and_then(|name| self.schema.tables.get(name));
         let Some(table) = table else {
-            return Rows { key: Vec::new(), terms: Vec::new(), extent: Extent::Any, pinned: true, written };
+            let (key, fixed, parents) = (Vec::new(), Vec::new(), Vec::new());
+            return Rows { key, fixed, whole: false, parents, extent: Extent::Any, pinned: true, written };
         };
         let term = |column: &String| found.names.column(target.id, column);
         let is_one = |key: &Vec<String>| key.iter().all(|column| found.names.is_one(&term(column)));
         let one = found.names.is_single(target.id) || table.keys().any(is_one);
         let key: Vec<Term> = table.primary_key.iter().map(term).collect();
-        let own = |term: &Term| matches!(term, Term::Column(source, _) if *source == target.id.0);
-        let terms = table.columns.iter().map(|column| term(&column.name)).filter(|term| !own(term)).collect();
+        let fixed = found.fixed(target, table);
+        let is_fixed = |condition: &Expr| match &condition.kind {
+            ExprKind::Binary { op, left, right } if op == "=" => {
+                let of_target =
+                    |expr: &Expr| matches!(expr.kind, ExprKind::Column { source, .. } if source == target.id);
+                (of_target(left) || of_target(right)) && found.names.named(left).is_known()
+            }
+            _ => false,
+        };
+        let filter = alone.map(|filter| filter.into_iter().flat_map(Expr::conjuncts).all(is_fixed));
+        let whole = filter == Some(true) && !found.names.is_limited(target.id.0) && !found.names.is_single(target.id);
+        let parents =
+            self.parents(found, target, &table.columns.iter().map(|column| term(&column.name)).collect::<Vec<_>>());
         let pinned = !found.names.is_limited(target.id.0) && self.is_pinned(found, table, |column| term(column));
-        Rows { key, terms, extent: if one { Extent::One } else { Extent::Any }, pinned, written }
+        Rows { key, fixed, whole, parents, extent: if one { Extent::One } else { Extent::Any }, pinned, written }
+    }
+
+    /// The rows of other tables, read by the statement, of which these have the key: `terms` are those of their columns.
+    fn parents(&self, found: &Found<'_>, target: &Source, terms: &[Term]) -> Vec<Parent> {
+        let parent = |source: &Source| {
+            let name = source.table().filter(|_| source.id != target.id)?;
+            let table = self.schema.tables.get(name)?;
+            let has = |column: &String| terms.contains(&found.names.column(source.id, column));
+            let belongs = !table.primary_key.is_empty() && table.primary_key.iter().all(has);
+            belongs.then(|| Parent { table: name.to_owned(), fixed: found.fixed(source, table) })
+        };
+        found.statement.sources().into_iter().filter_map(parent).collect()
     }
 
     /// Whether rows belong to something that the statement is given: one of their columns, beside the partition, is part
@@ -198,6 +237,13 @@ impl<'s> Reader<'s> {
                 sources = lock.of.iter().filter_map(named).collect();
             }
             let mut at = 0;
+            // Who passes over rows or is told of some has not all of them.
+            let alone = match &query.rows {
+                crate::tree::Rows::Select(select) if select.from.len() == 1 && lock.wait.is_empty() => {
+                    Some(select.filter.as_ref())
+                }
+                _ => None,
+            };
             while let Some(source) = sources.get(at).copied() {
                 at += 1;
                 match &source.kind {
@@ -205,7 +251,7 @@ impl<'s> Reader<'s> {
                         sources.extend(selects(&query.rows).into_iter().flat_map(|select| &select.from));
                     }
                     SourceKind::Table(_) => {
-                        let rows = self.rows(found, source, BTreeMap::new());
+                        let rows = self.rows(found, source, alone, BTreeMap::new());
                         let ordered = self.is_ordered(found, source, &query.order);
                         let extent = if rows.extent == Extent::Any && ordered { Extent::Ordered } else { rows.extent };
                         let rows = Rows { extent, ..rows };
@@ -221,7 +267,7 @@ impl<'s> Reader<'s> {
     /// Whether the rows of a source come in the order of one of its keys.
     fn is_ordered(&self, found: &Found<'_>, source: &Source, order: &[OrderKey]) -> bool {
         let Some(table) = source.table().and_then(|name| self.schema.tables.get(name)) else { return false };
-        let by: Vec<Term> = order.iter().map(|key| found.names.named(&key.expr)).collect();
+        let by = found.order(order);
         let is_fixed = |column: &String| {
             let term = found.names.column(source.id, column);
             found.names.is_one(&term) || by.contains(&term)
@@ -255,11 +301,22 @@ impl<'s> Reader<'s> {
         };
         let one = table.keys().any(|key| key.iter().all(|column| found.names.is_one(&term(column))));
         let key: Vec<Term> = table.primary_key.iter().map(term).collect();
-        let extent = if one { Extent::One } else { Extent::Any };
+        let by = found.order(&insert.rows.order);
+        let is_fixed = |column: &String| found.names.is_one(&term(column)) || by.contains(&term(column));
+        let ordered = !by.is_empty() && table.keys().any(|key| key.iter().all(is_fixed));
+        let extent = match (one, ordered) {
+            (true, _) => Extent::One,
+            (false, true) => Extent::Ordered,
+            (false, false) => Extent::Any,
+        };
         let pinned = self.is_pinned(found, table, |column| term(column));
         let collides = table.keys().any(is_given);
-        let terms = values.values().filter(|_| !several).map(|value| found.names.named(value)).collect();
-        let rows = Rows { key, terms, extent, pinned, written: values };
+        let given = values.iter().filter(|_| !several);
+        let fixed: Vec<(String, Term)> =
+            given.map(|(column, value)| ((*column).to_owned(), found.names.named(value))).collect();
+        let terms: Vec<Term> = fixed.iter().map(|(_, term)| term.clone()).collect();
+        let parents = self.parents(found, &insert.target, &terms);
+        let rows = Rows { key, fixed, whole: false, parents, extent, pinned, written: values };
         let upserts = insert.conflict.as_ref().is_some_and(|c| matches!(c.action, ConflictAction::Update { .. }));
         let act = if upserts { Act::Upsert } else { Act::Insert };
         let span = insert.conflict.as_ref().map_or(insert.target.span, |conflict| conflict.span);
@@ -269,7 +326,8 @@ impl<'s> Reader<'s> {
         }
         if let Some(ConflictAction::Update { set, .. }) = insert.conflict.as_ref().map(|conflict| &conflict.action) {
             let written = set.iter().map(|set| (set.column.as_str(), &set.value)).collect();
-            let changed = Rows { key: rows.key.clone(), terms: rows.terms.clone(), written, ..rows };
+            let (key, fixed, parents) = (rows.key.clone(), rows.fixed.clone(), rows.parents.clone());
+            let changed = Rows { key, fixed, parents, written, ..rows };
             self.fire(found, place, (&insert.target, span), "update", &changed, depth);
         }
         self.fire(found, place, (&insert.target, span), "insert", &rows, depth);
@@ -409,7 +467,7 @@ impl<'s> Reader<'s> {
             let base = found.fresh();
             found.fresh += 1_000;
             for (_, mut lock) in inside.locks {
-                for term in lock.key.iter_mut().chain(&mut lock.terms) {
+                for term in lock.key.iter_mut().chain(lock.fixed.iter_mut().map(|(_, term)| term)) {
                     *term = match &*term {
                         Term::Param(name) => value(name).unwrap_or(Term::Made(base, extent == Extent::One)),
                         Term::Literal(_) => continue,
@@ -421,6 +479,9 @@ impl<'s> Reader<'s> {
                 if lock.extent == Extent::One {
                     lock.extent = extent;
                 }
+                // What is read inside is not known outside.
+                lock.parents.clear();
+                lock.whole = false;
                 lock.via.insert(0, name.to_owned());
                 (lock.start, lock.end) = (span.start, span.end);
                 found.locks.push((place, lock));
@@ -430,6 +491,23 @@ impl<'s> Reader<'s> {
 }
 
 impl Found<'_> {
+    /// What rows are ordered by. Those of a key are in one order by any collation.
+    fn order(&self, order: &[OrderKey]) -> Vec<Term> {
+        let plain = |expr: &Expr| match &expr.kind {
+            ExprKind::Collate { expr, .. } => self.names.named(expr),
+            _ => self.names.named(expr),
+        };
+        order.iter().map(|key| plain(&key.expr)).collect()
+    }
+
+    /// The columns of a source that are equal to something else, with its term.
+    fn fixed(&self, source: &Source, table: &Table) -> Vec<(String, Term)> {
+        let own = |term: &Term| matches!(term, Term::Column(of, _) if *of == source.id.0);
+        let terms =
+            table.columns.iter().map(|column| (column.name.clone(), self.names.column(source.id, &column.name)));
+        terms.filter(|(_, term)| !own(term)).collect()
+    }
+
     /// A number for a term that is like no other; those of the statement's own text are smaller.
     fn fresh(&mut self) -> u32 {
         self.fresh += 1;
@@ -443,13 +521,27 @@ fn place_of(target: &Source, part: &Part) -> Span {
 
 fn lock(table: &str, (act, strength): (Act, Strength), key: Vec<Term>, extent: Extent, span: Span) -> Lock {
     let (start, end) = (span.start, span.end);
-    let (via, terms) = (Vec::new(), Vec::new());
-    Lock { table: table.to_owned(), act, strength, waits: true, key, terms, extent, pinned: true, via, start, end }
+    Lock {
+        table: table.to_owned(),
+        act,
+        strength,
+        waits: true,
+        key,
+        fixed: Vec::new(),
+        whole: false,
+        parents: Vec::new(),
+        extent,
+        pinned: true,
+        via: Vec::new(),
+        start,
+        end,
+    }
 }
 
 fn made(source: &Source, kind: (Act, Strength), rows: &Rows<'_>, span: Span, waits: bool) -> Option<Lock> {
     let lock = lock(source.table()?, kind, rows.key.clone(), rows.extent, span);
-    Some(Lock { waits, pinned: rows.pinned, terms: rows.terms.clone(), ..lock })
+    let (fixed, parents) = (rows.fixed.clone(), rows.parents.clone());
+    Some(Lock { waits, pinned: rows.pinned, fixed, whole: rows.whole && waits, parents, ..lock })
 }
 
 /// Whether who has one lock has the other's row already. An INSERT may have met a row and left it alone.
@@ -488,57 +580,5 @@ fn is_before(first: Place, second: Place, deps: &[BTreeSet<usize>]) -> bool {
         (false, true) => true,
         (true, false) => false,
         _ => deps.get(second.part).is_some_and(|deps| deps.contains(&first.part)),
-    }
-}
-
-/// Whether a trigger's WHEN may hold for a row, by the literals that are written into it.
-fn may_hold(condition: &Statement, rows: &Rows<'_>, event: &str) -> bool {
-    let outputs = condition.parts.last().map(Part::exprs).unwrap_or_default();
-    let Some(expr) = outputs.first() else { return true };
-    truth(expr, rows, event) != Some(false)
-}
-
-fn truth(expr: &Expr, rows: &Rows<'_>, event: &str) -> Option<bool> {
-    match &expr.kind {
-        ExprKind::Binary { op, left, right } if op == "and" => {
-            match (truth(left, rows, event), truth(right, rows, event)) {
-                (Some(false), _) | (_, Some(false)) => Some(false),
-                (Some(true), Some(true)) => Some(true),
-                _ => None,
-            }
-        }
-        ExprKind::Binary { op, left, right } if op == "or" => {
-            match (truth(left, rows, event), truth(right, rows, event)) {
-                (Some(true), _) | (_, Some(true)) => Some(true),
-                (Some(false), Some(false)) => Some(false),
-                _ => None,
-            }
-        }
-        ExprKind::Binary { op, left, right } if op == "=" || op == "<>" => {
-            let same = literal(left, rows, event)? == literal(right, rows, event)?;
-            Some(same == (op == "="))
-        }
-        ExprKind::InList { expr, list, negated } => {
-            let value = literal(expr, rows, event)?;
-            let items = list.iter().map(|item| literal(item, rows, event)).collect::<Option<Vec<_>>>()?;
-            Some(items.contains(&value) != *negated)
-        }
-        ExprKind::Tuple(items) if items.len() == 1 => truth(&items[0], rows, event),
-        _ => None,
-    }
-}
-
-/// The literal that an expression over the trigger's row is.
-fn literal<'e>(expr: &'e Expr, rows: &Rows<'e>, event: &str) -> Option<&'e str> {
-    match &expr.bare().kind {
-        ExprKind::Text(text) | ExprKind::Number(text) => Some(text),
-        ExprKind::Param(name) if event != "delete" => {
-            let value = rows.written.get(name.strip_prefix("new__")?)?;
-            match &value.bare().kind {
-                ExprKind::Text(text) | ExprKind::Number(text) => Some(text),
-                _ => None,
-            }
-        }
-        _ => None,
     }
 }

@@ -1,8 +1,9 @@
 //! What holds between the statements of a SQLite unit that all ask the same CTE, which each of them repeats.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::Names;
+use crate::schema::Table;
 use crate::tree::{Body, Expr, ExprKind, JoinKind, Part, Query, Rows, Select, Source, SourceId, SourceKind};
 
 /// Whether an insert has made one row wherever a later statement of the unit has a row.
@@ -21,7 +22,12 @@ pub(super) fn has_made_one(names: &Names<'_>, insert: &Part, later: &Part) -> bo
     };
     let mut between =
         names.statement.parts.iter().filter(|part| (insert.statement..later.statement).contains(&part.statement));
-    asks(later, gate) && between.all(|part| harmless(&part)) && gives_one(names, query)
+    asks(later, gate) && between.all(|part| harmless(&part)) && has_one(names, query)
+}
+
+/// Whether a query gives one row at most.
+pub(super) fn has_one(names: &Names<'_>, query: &Query) -> bool {
+    matches!(&query.rows, Rows::Select(select) if gives_one(&names.around.sqlite.tables, select))
 }
 
 /// The CTE whose rows an insert takes, each one time.
@@ -106,9 +112,8 @@ fn demands(filter: Option<&Expr>, gate: &str) -> bool {
     })
 }
 
-/// Whether a query gives one row at most: a key of every table is given by values that do not depend on its row.
-pub(super) fn gives_one(names: &Names<'_>, query: &Query) -> bool {
-    let Rows::Select(select) = &query.rows else { return false };
+/// Whether a SELECT gives one row at most: a key of every table is given by values that do not depend on its row.
+pub(crate) fn gives_one(tables: &BTreeMap<String, Table>, select: &Select) -> bool {
     let mut conditions: Vec<&Expr> = select.filter.iter().flat_map(Expr::conjuncts).collect();
     for source in &select.from {
         let Some(join) = &source.join else { continue };
@@ -119,7 +124,7 @@ pub(super) fn gives_one(names: &Names<'_>, query: &Query) -> bool {
     }
     let mut open: BTreeSet<SourceId> = select.from.iter().map(|source| source.id).collect();
     while let Some(source) =
-        select.from.iter().find(|source| open.contains(&source.id) && is_settled(names, source, &conditions, &open))
+        select.from.iter().find(|source| open.contains(&source.id) && is_settled(tables, source, &conditions, &open))
     {
         open.remove(&source.id);
     }
@@ -127,9 +132,14 @@ pub(super) fn gives_one(names: &Names<'_>, query: &Query) -> bool {
 }
 
 /// Whether a key of a table is given by values that do not depend on open sources.
-fn is_settled(names: &Names<'_>, source: &Source, conditions: &[&Expr], open: &BTreeSet<SourceId>) -> bool {
+fn is_settled(
+    tables: &BTreeMap<String, Table>,
+    source: &Source,
+    conditions: &[&Expr],
+    open: &BTreeSet<SourceId>,
+) -> bool {
     let SourceKind::Table(table) = &source.kind else { return false };
-    let Some(table) = names.around.sqlite.tables.get(table).filter(|table| !table.view) else { return false };
+    let Some(table) = tables.get(table).filter(|table| !table.view) else { return false };
     let given = |column: &str| {
         let own = |expr: &Expr| matches!(&expr.kind, ExprKind::Column { source: id, column: name } if *id == source.id && name == column);
         let known = |expr: &Expr| is_value(expr) && !expr.exprs().iter().any(|inner| depends_on(inner, open));

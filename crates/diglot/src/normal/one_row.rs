@@ -34,7 +34,7 @@ fn takes_some(limit: &Expr) -> bool {
 impl Names<'_> {
     /// Whether a query has one row at most, whatever its limit, which takes it.
     pub(super) fn has_one_row(&self, query: &Query) -> bool {
-        query.offset.is_none() && query.limit.as_ref().is_some_and(takes_some) && gate::gives_one(self, query)
+        query.offset.is_none() && query.limit.as_ref().is_some_and(takes_some) && gate::has_one(self, query)
     }
 }
 

@@ -4,6 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::entry::{self, Elsewhere, Entry, State};
 use super::{Plans, Request, Version};
+use crate::config::Locks;
+use crate::locks::Graph;
 use crate::pipeline::Stats;
 use crate::source::Sources;
 
@@ -61,6 +63,9 @@ pub(super) struct Book<'a> {
     pub(super) elsewhere: Elsewhere<'a>,
     pub(super) since: Option<Since<'a>>,
     pub(super) plans: &'a Plans,
+    pub(super) locks: &'a Graph,
+    /// What the project says about locks.
+    pub(super) said: Option<&'a Locks>,
 }
 
 pub(super) fn book<'a>(request: &Request<'a>) -> Book<'a> {
@@ -90,6 +95,8 @@ pub(super) fn book<'a>(request: &Request<'a>) -> Book<'a> {
         elsewhere,
         since,
         plans: request.plans,
+        locks: &request.now.compiled.locks,
+        said: request.now.inputs.config.locks.as_ref(),
     }
 }
 

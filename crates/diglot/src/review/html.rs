@@ -7,6 +7,7 @@ use sha2::{Digest, Sha256};
 use super::changed::{Book, Change, Item};
 use super::entry::{Declaration, Entry, State, dialects};
 use super::escape::html;
+use super::locks;
 use super::pane::{self, Pane};
 use crate::compare::{Row, Verdict};
 use crate::diagnostic::Diagnostic;
@@ -35,6 +36,8 @@ pub(super) fn page(book: &Book<'_>) -> String {
     text.push_str(&contents(book));
     text.push_str("<main id=\"-pairs\" tabindex=\"-1\">\n");
     text.push_str(&elsewhere(book));
+    let anchors = book.items.iter().map(|item| (item.entry.name.as_str(), item.entry.anchor())).collect();
+    text.push_str(&locks::section(book.locks, book.said, &anchors));
     let mut noun = None;
     for item in &book.items {
         if noun != Some(&item.entry.noun) {

@@ -3,7 +3,7 @@
 (() => {
   const by = (id) => document.getElementById("-" + id);
   const articles = [...document.querySelectorAll("article")];
-  const sections = [...document.querySelectorAll("main > section[id]")];
+  const sections = [...document.querySelectorAll("main > section:has(article)")];
   const links = [...document.querySelectorAll("nav li a")];
   const fields = ["find", "noun", "table", "state"];
   const form = document.querySelector(".filter");

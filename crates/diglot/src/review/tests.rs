@@ -298,3 +298,41 @@ fn without_spans(line: &str) -> String {
     }
     kept + rest
 }
+
+/// A queue whose place is locked before the job by one statement, and after it by another.
+#[test]
+fn the_locks_are_drawn_with_their_circles_and_without_markup_of_names() {
+    let schema = "CREATE TABLE job (id bigint NOT NULL PRIMARY KEY, state text NOT NULL);\n\
+                  CREATE TABLE \"a<b\" (id bigint NOT NULL PRIMARY KEY, state text NOT NULL);";
+    let statement = |name: &str, table: &str| {
+        format!(
+            "-- name: {name} :opt\n-- only: pg — it is about locks\nSELECT state FROM {table} WHERE id = :id FOR UPDATE;\n"
+        )
+    };
+    let text = statement("job_lock", "job") + &statement("job_place", "\"a<b\"");
+    let drawn = |settings: &str| {
+        let mut sources = Sources::default();
+        sources.add(SourceFile::new("schema/pg/0001_all.sql", schema));
+        sources.add(SourceFile::new("sql/pg/job.sql", text.as_str()));
+        let config = Config::parse(settings, "diglot.toml").unwrap();
+        let inputs = Inputs { config, sources, ..Inputs::default() };
+        let [page, _] = page(&inputs, None, &Plans::new());
+        let Some(start) = page.find("<section class=\"locks\"") else { return String::new() };
+        page[start..start + page[start..].find("</section>").unwrap()].to_owned()
+    };
+    assert_eq!(drawn(""), "");
+    assert!(drawn("[locks]").contains("No statement waits for a row while it holds another."));
+
+    let down = "[locks]\n[transactions]\ndown = [\"job_lock\", \"job_place\"]\n";
+    let text = drawn(down);
+    assert!(text.contains("There is no circle.") && !text.contains("arc circle"), "{text}");
+    assert!(text.contains("<title>job → a&lt;b: job_place</title>") && !text.contains("a<b"), "{text}");
+    assert!(text.contains("role=\"img\"") && text.contains("<a href=\"#job.job_place\">job_place</a>"), "{text}");
+    assert!(text.find(">job</text>") < text.find(">a&lt;b</text>"), "{text}");
+    assert_eq!(drawn(down), text);
+
+    let both = format!("{down}up = [\"job_place\", \"job_lock\"]\n");
+    let text = drawn(&both);
+    assert_eq!(text.matches("class=\"arc circle\"").count(), 2, "{text}");
+    assert!(text.contains("2 of them are in circles."), "{text}");
+}

@@ -7,7 +7,8 @@
 //! `diglot.toml` has these tables the other way round, or where other statements close the circle. Locks are those of
 //! FOR UPDATE and the like, of writes, of foreign keys, of the triggers that writes fire and of the functions of the
 //! schema. SKIP LOCKED and NOWAIT wait for nothing, and a row that is held already is no new lock. Also several rows of
-//! one table that a statement locks in no order, and a function or trigger whose body cannot be read.
+//! one table that a statement locks in no order, a row that is locked without the row under which `diglot.toml` has it,
+//! and a function or trigger whose body cannot be read.
 //!
 //! # Why it bites
 //!
@@ -18,13 +19,15 @@
 //! # Write instead
 //!
 //! Lock in one order everywhere: first what everybody locks first. Where that cannot be, do not wait: SKIP LOCKED. Several
-//! rows: `ORDER BY` a unique key in front of FOR UPDATE, then the write. `cargo diglot locks` shows who waits for what.
+//! rows: `ORDER BY` a unique key in front of FOR UPDATE, then the write. `cargo diglot locks` and the review page show who
+//! waits for what. Where something else keeps others out, `-- allow(lock-order): what it is`.
 //!
 //! # Example
 //!
 //! ```text
 //! [locks]
-//! order = ["flow", "job", "job_queue"]
+//! order = ["job", "queue"]
+//! under = { step = "job" }
 //! ```
 
 use std::collections::BTreeSet;

@@ -237,68 +237,87 @@ impl<'a> Context<'a> {
 /// A lint's check; it adds what it finds.
 type Check = fn(&Context<'_>, &mut Vec<Diagnostic>);
 
+/// A rule that looks at one statement.
+struct Lint {
+    name: &'static str,
+    check: Check,
+    /// Whether it says nothing of a place of which another one does, and one thing of each.
+    yields: bool,
+}
+
+impl Lint {
+    const fn new(name: &'static str, check: Check) -> Self {
+        Self { name, check, yields: false }
+    }
+
+    /// One whose findings follow from what others find in the same place.
+    const fn yielding(name: &'static str, check: Check) -> Self {
+        Self { name, check, yields: true }
+    }
+}
+
 /// The lints, which `-- allow(rule): reason` can silence.
-const LINTS: &[(&str, Check)] = &[
-    ("absence-guard", absence_guard::check),
-    ("alias-shadows", alias_shadows::check),
-    ("cast-length", cast_length::check),
-    ("cast-width", cast_width::check),
-    ("checked-delta", checked_delta::check),
-    ("claim-waits", claim_waits::check),
-    ("column-case", column_case::check),
-    ("conflict-target", conflict_target::check),
-    ("counted-guard", counted_guard::check),
-    ("divided-by-zero", divided_by_zero::check),
-    ("endless-recursion", endless_recursion::check),
-    ("epoch-text", epoch_text::check),
-    ("explicit-number", explicit_number::check),
-    ("format-directive", format_directive::check),
-    ("group-bare-column", group_bare_column::check),
-    ("half-rounded", half_rounded::check),
-    ("huge-number", huge_number::check),
-    ("id-cursor", id_cursor::check),
-    ("int-real-comparison", int_real_comparison::check),
-    ("json-compared", json_compared::check),
-    ("key-shift", key_shift::check),
-    ("like-backslash", like_backslash::check),
-    ("like-case", like_case::check),
-    ("limit-without-number", limit_without_number::check),
-    ("missing-function", missing_function::check),
-    ("mixed-types", mixed_types::check),
-    ("narrow-arithmetic", narrow_arithmetic::check),
-    ("negative-substr", negative_substr::check),
-    ("nested-comment", nested_comment::check),
-    ("next-number", next_number::check),
-    ("null-document", null_document::check),
-    ("null-key", null_key::check),
-    ("number-joined", number_joined::check),
-    ("on-conflict-without-target", on_conflict_without_target::check),
-    ("or-replace", or_replace::check),
-    ("order-by-param", order_by_param::check),
-    ("real-into-integer", real_into_integer::check),
-    ("refused-by-postgres", refused_by_postgres::check),
-    ("refused-by-sqlite", refused_by_sqlite::check),
-    ("refused-types", refused_types::check),
-    ("returning-reads-target", returning_reads_target::check),
-    ("same-name-function", same_name_function::check),
-    ("scalar-many", scalar_many::check),
-    ("shard-key", shard_key::check),
-    ("shift-count", shift_count::check),
-    ("stale-write", stale_write::check),
-    ("text-as-number", text_as_number::check),
-    ("text-into-number", text_into_number::check),
-    ("text-order", text_order::check),
-    ("unit-read-after-write", unit_read_after_write::check),
-    ("unknown-word", unknown_word::check),
-    ("unlocked-claim", unlocked_claim::check),
-    ("unlocked-fence", unlocked_fence::check),
-    ("unordered-limit", unordered_limit::check),
-    ("unordered-set", unordered_set::check),
-    ("untyped-null-test", untyped_null_test::check),
-    ("update-from-many", update_from_many::check),
-    ("update-reads-target", update_reads_target::check),
-    ("upsert-twice", upsert_twice::check),
-    ("value-as-text", value_as_text::check),
+const LINTS: &[Lint] = &[
+    Lint::new("absence-guard", absence_guard::check),
+    Lint::new("alias-shadows", alias_shadows::check),
+    Lint::new("cast-length", cast_length::check),
+    Lint::new("cast-width", cast_width::check),
+    Lint::new("checked-delta", checked_delta::check),
+    Lint::new("claim-waits", claim_waits::check),
+    Lint::new("column-case", column_case::check),
+    Lint::new("conflict-target", conflict_target::check),
+    Lint::new("counted-guard", counted_guard::check),
+    Lint::new("divided-by-zero", divided_by_zero::check),
+    Lint::new("endless-recursion", endless_recursion::check),
+    Lint::new("epoch-text", epoch_text::check),
+    Lint::new("explicit-number", explicit_number::check),
+    Lint::new("format-directive", format_directive::check),
+    Lint::new("group-bare-column", group_bare_column::check),
+    Lint::new("half-rounded", half_rounded::check),
+    Lint::new("huge-number", huge_number::check),
+    Lint::new("id-cursor", id_cursor::check),
+    Lint::new("int-real-comparison", int_real_comparison::check),
+    Lint::new("json-compared", json_compared::check),
+    Lint::new("key-shift", key_shift::check),
+    Lint::new("like-backslash", like_backslash::check),
+    Lint::new("like-case", like_case::check),
+    Lint::new("limit-without-number", limit_without_number::check),
+    Lint::new("missing-function", missing_function::check),
+    Lint::new("mixed-types", mixed_types::check),
+    Lint::new("narrow-arithmetic", narrow_arithmetic::check),
+    Lint::new("negative-substr", negative_substr::check),
+    Lint::new("nested-comment", nested_comment::check),
+    Lint::new("next-number", next_number::check),
+    Lint::new("null-document", null_document::check),
+    Lint::new("null-key", null_key::check),
+    Lint::new("number-joined", number_joined::check),
+    Lint::new("on-conflict-without-target", on_conflict_without_target::check),
+    Lint::new("or-replace", or_replace::check),
+    Lint::new("order-by-param", order_by_param::check),
+    Lint::new("real-into-integer", real_into_integer::check),
+    Lint::new("refused-by-postgres", refused_by_postgres::check),
+    Lint::new("refused-by-sqlite", refused_by_sqlite::check),
+    Lint::yielding("refused-types", refused_types::check),
+    Lint::new("returning-reads-target", returning_reads_target::check),
+    Lint::new("same-name-function", same_name_function::check),
+    Lint::new("scalar-many", scalar_many::check),
+    Lint::new("shard-key", shard_key::check),
+    Lint::new("shift-count", shift_count::check),
+    Lint::new("stale-write", stale_write::check),
+    Lint::new("text-as-number", text_as_number::check),
+    Lint::new("text-into-number", text_into_number::check),
+    Lint::new("text-order", text_order::check),
+    Lint::new("unit-read-after-write", unit_read_after_write::check),
+    Lint::new("unknown-word", unknown_word::check),
+    Lint::new("unlocked-claim", unlocked_claim::check),
+    Lint::new("unlocked-fence", unlocked_fence::check),
+    Lint::new("unordered-limit", unordered_limit::check),
+    Lint::new("unordered-set", unordered_set::check),
+    Lint::new("untyped-null-test", untyped_null_test::check),
+    Lint::new("update-from-many", update_from_many::check),
+    Lint::new("update-reads-target", update_reads_target::check),
+    Lint::new("upsert-twice", upsert_twice::check),
+    Lint::new("value-as-text", value_as_text::check),
 ];
 
 /// Every way in which two texts mean the same, with its text for `cargo diglot explain`.
@@ -322,20 +341,21 @@ pub(crate) fn lint(
     for (at, page) in pages.iter().enumerate() {
         let facing = pages.iter().enumerate().find(|(other, _)| *other != at).map(|(_, page)| *page);
         let context = Context::new(sources, config, page, facing, params);
-        LINTS.iter().for_each(|(_, check)| check(&context, &mut found));
+        LINTS.iter().for_each(|lint| (lint.check)(&context, &mut found));
     }
     one_per_cause(&mut found);
     allow(pages, found)
 }
 
-/// Leaves out what a rule about the types says of a place of which another one says more.
+/// Leaves out what a yielding lint says of a place of which another one says more.
 fn one_per_cause(found: &mut Vec<Diagnostic>) {
     let place = |finding: &Diagnostic| finding.labels.first().map(|label| label.span);
-    let of_others: Vec<_> = found.iter().filter(|finding| finding.rule != "refused-types").map(place).collect();
+    let yields = |finding: &Diagnostic| LINTS.iter().any(|lint| lint.yields && lint.name == finding.rule);
+    let of_others: Vec<_> = found.iter().filter(|finding| !yields(finding)).map(place).collect();
     let mut said = Vec::new();
     found.retain(|finding| {
         let at = place(finding);
-        let again = finding.rule == "refused-types" && (of_others.contains(&at) || said.contains(&at));
+        let again = yields(finding) && (of_others.contains(&at) || said.contains(&at));
         said.push(at);
         !again
     });
@@ -356,17 +376,17 @@ fn allow(pages: &[&PageOf<'_>], mut found: Vec<Diagnostic>) -> Vec<Diagnostic> {
                 continue;
             }
             let message = format!("{}: `-- allow({rule})` has nothing to allow", page.raw.name);
-            let (label, help) = if LINTS.iter().any(|(name, _)| name == rule) {
+            let (label, help) = if LINTS.iter().any(|lint| lint.name == rule) {
                 ("the rule finds nothing here", "remove the line".to_owned())
             } else if find(rule).is_some() {
                 ("not a lint", "a difference between the pages is waived by `-- diverges(FACT): reason`".to_owned())
             } else {
-                let names: Vec<&str> = LINTS.iter().map(|(name, _)| *name).collect();
+                let names: Vec<&str> = LINTS.iter().map(|lint| lint.name).collect();
                 ("no such rule", format!("the lints are: {}", names.join(", ")))
             };
             let finding = Diagnostic::error("unused-allow", message, annotation.span, label).help(help);
             // A name that is wrong may be meant for another rule; a lint that finds nothing needs no permission.
-            let idle = LINTS.iter().any(|(name, _)| name == rule);
+            let idle = LINTS.iter().any(|lint| lint.name == rule);
             unused.push(if idle { finding.fix("delete the line", annotation.span, "") } else { finding });
         }
     }

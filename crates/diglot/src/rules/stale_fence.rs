@@ -3,7 +3,8 @@
 //! # What it finds
 //!
 //! On the Postgres page: a statement that locks rows and waits for them, whose conditions read a table of which it locks
-//! no row. Not in a statement whose rows an earlier one of every transaction that `diglot.toml` lists it in has locked.
+//! no row. Not in a statement whose rows an earlier one of every transaction that `diglot.toml` lists it in has locked. What
+//! only gives a value, in SET or through a LEFT JOIN, is no condition.
 //!
 //! # Why it bites
 //!
@@ -14,12 +15,14 @@
 //! # Write instead
 //!
 //! Lock the other row too (`FOR UPDATE OF job, permit`), or lock the first row in a statement of its own: the next one of
-//! the transaction sees what was committed before the lock was given.
+//! the transaction sees what was committed before the lock was given. Where the other rows do not change, or a change does
+//! no harm, `-- allow(stale-fence): why`.
 //!
 //! # Example
 //!
 //! ```text
-//! SELECT job.id FROM job JOIN permit ON permit.job_id = job.id WHERE job.id = :id FOR UPDATE OF job, permit
+//! SELECT job.id FROM job JOIN permit ON permit.job_id = job.id
+//!  WHERE job.id = :id AND permit.permit_id = :permit_id FOR UPDATE OF job, permit
 //! ```
 
 use std::collections::BTreeSet;

@@ -29,14 +29,6 @@ impl Context<'_> {
         !self.unpinned(&select.from.iter().collect::<Vec<_>>(), conditions).is_empty()
     }
 
-    /// Whether a SELECT finds one row at most, because a key of each of its tables is given.
-    pub(in crate::rules) fn gives_one_row(&self, select: &Select) -> bool {
-        let are_tables = select.from.iter().all(|source| matches!(source.kind, SourceKind::Table(_)));
-        let mut conditions = Vec::new();
-        split(select.filter.as_ref(), &mut conditions);
-        are_tables && self.unpinned(&select.from.iter().collect::<Vec<_>>(), conditions).is_empty()
-    }
-
     /// The tables among these sources of which several rows may fit: no key of theirs is given by the conditions,
     /// by those of the joins, and by sources of which one row fits.
     pub(in crate::rules) fn unpinned<'e>(
