@@ -50,6 +50,78 @@ SELECT core.partition_key, core.lane_id
  ORDER BY core.terminal_at_ms, core.partition_key, core.execution_id
  LIMIT :page_size;
 
+-- Keeps the events and streams of an execution until the transaction ends, as far as nobody else holds them. Counts what is
+-- kept and what there is: where less is kept, somebody holds the rest. The frames of a stream are left to whoever has its
+-- counter.
+-- name: trim_parts_try_lock :one
+-- param: execution_text text
+-- diverges(lock): SQLite has a single writer, so nobody else can hold anything.
+-- column: kept_count i64
+-- column: there_count i64
+WITH completion_event AS (
+  SELECT held.execution_id
+    FROM ff_completion_event AS held
+   WHERE held.partition_key = :partition_key
+     AND held.execution_id = :execution_id
+     FOR UPDATE SKIP LOCKED
+),
+stream_counter AS (
+  SELECT held.execution_id
+    FROM ff_stream_counter AS held
+   WHERE held.partition_key = :partition_key
+     AND held.execution_id = :execution_id
+     FOR UPDATE SKIP LOCKED
+),
+stream_meta AS (
+  SELECT held.execution_id
+    FROM ff_stream_meta AS held
+   WHERE held.partition_key = :partition_key
+     AND held.execution_id = :execution_id
+     FOR UPDATE SKIP LOCKED
+),
+stream_summary AS (
+  SELECT held.execution_id
+    FROM ff_stream_summary AS held
+   WHERE held.partition_key = :partition_key
+     AND held.execution_id = :execution_id
+     FOR UPDATE SKIP LOCKED
+),
+lease_event AS (
+  SELECT held.execution_id
+    FROM ff_lease_event AS held
+   WHERE held.partition_key = :outbox_partition
+     AND held.execution_id = :execution_text
+     FOR UPDATE SKIP LOCKED
+),
+signal_event AS (
+  SELECT held.execution_id
+    FROM ff_signal_event AS held
+   WHERE held.partition_key = :outbox_partition
+     AND held.execution_id = :execution_text
+     FOR UPDATE SKIP LOCKED
+),
+operator_event AS (
+  SELECT held.execution_id
+    FROM ff_operator_event AS held
+   WHERE held.partition_key = :outbox_partition
+     AND held.execution_id = :execution_text
+     FOR UPDATE SKIP LOCKED
+)
+SELECT (SELECT count(*) FROM completion_event)
+       + (SELECT count(*) FROM stream_counter)
+       + (SELECT count(*) FROM stream_meta)
+       + (SELECT count(*) FROM stream_summary)
+       + (SELECT count(*) FROM lease_event)
+       + (SELECT count(*) FROM signal_event)
+       + (SELECT count(*) FROM operator_event) AS kept_count,
+       (SELECT count(*) FROM ff_completion_event AS held WHERE held.partition_key = :partition_key AND held.execution_id = :execution_id)
+       + (SELECT count(*) FROM ff_stream_counter AS held WHERE held.partition_key = :partition_key AND held.execution_id = :execution_id)
+       + (SELECT count(*) FROM ff_stream_meta AS held WHERE held.partition_key = :partition_key AND held.execution_id = :execution_id)
+       + (SELECT count(*) FROM ff_stream_summary AS held WHERE held.partition_key = :partition_key AND held.execution_id = :execution_id)
+       + (SELECT count(*) FROM ff_lease_event AS held WHERE held.partition_key = :outbox_partition AND held.execution_id = :execution_text)
+       + (SELECT count(*) FROM ff_signal_event AS held WHERE held.partition_key = :outbox_partition AND held.execution_id = :execution_text)
+       + (SELECT count(*) FROM ff_operator_event AS held WHERE held.partition_key = :outbox_partition AND held.execution_id = :execution_text) AS there_count;
+
 -- Deletes an execution and what is kept with it. Completions of a flow that nobody has followed yet stay.
 -- name: trim_delete :exec
 WITH attempt AS (
@@ -152,7 +224,12 @@ DELETE FROM ff_operator_event
 -- param: executions text[]
 -- allow(shard-key): it is stored with the budgets, whose partitions are not known here
 DELETE FROM ff_budget_usage_by_exec
- WHERE execution_id = ANY(CAST(:executions AS uuid[]));
+ WHERE (partition_key, budget_id, execution_id, dimensions_key)
+       IN (SELECT spent.partition_key, spent.budget_id, spent.execution_id, spent.dimensions_key
+             FROM ff_budget_usage_by_exec AS spent
+            WHERE spent.execution_id = ANY(CAST(:executions AS uuid[]))
+            ORDER BY spent.partition_key, spent.budget_id COLLATE "C", spent.execution_id, spent.dimensions_key COLLATE "C"
+              FOR UPDATE SKIP LOCKED);
 
 -- Forgets executions that a cancelled flow still had to cancel.
 -- name: trim_backlog_delete :exec
