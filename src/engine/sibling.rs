@@ -174,14 +174,14 @@ async fn cancel_group<D: Dialect>(backend: &Backend<D>, group: GroupKey) -> Resu
         };
     }
     let ended = Ended { group, last, begun_at_ms: *enqueued_at_ms };
-    transaction!(
+    let (is_drained, _) = transaction!(
         backend,
         "sibling_cancel_end",
         [ended],
         |conn| { end_on::<D>(conn, ended).await },
-        |events, wakes| events.tell(group.partition_key, group.flow_id, wakes)
+        |(_, events), wakes| events.tell(group.partition_key, group.flow_id, wakes)
     )?;
-    Ok(begun)
+    Ok(if is_drained { begun } else { Begun::Gone })
 }
 
 async fn begin_on<D: Dialect>(conn: &mut D::Connection, group: GroupKey) -> Result<Begun, Abort> {
@@ -257,8 +257,8 @@ struct Ended {
 }
 
 /// Cancels the last member and drains its group at once, so that nobody meets a group that has nothing left to cancel.
-/// A group whose members were named anew since is left to the next round.
-async fn end_on<D: Dialect>(conn: &mut D::Connection, ended: &Ended) -> Result<Events, Abort> {
+/// A group whose members were named anew since is left to the next round. Says whether the group was drained.
+async fn end_on<D: Dialect>(conn: &mut D::Connection, ended: &Ended) -> Result<(bool, Events), Abort> {
     let group = ended.group;
     let GroupKey { partition_key, flow_id, downstream_eid } = group;
     // The ends of the others are followed at this moment, for which the group is held for a moment.
@@ -269,10 +269,11 @@ async fn end_on<D: Dialect>(conn: &mut D::Connection, ended: &Ended) -> Result<E
         Some(last) => cancel_on::<D>(conn, last).await?,
         None => Events::default(),
     };
-    if pending == Some(ended.begun_at_ms) {
+    let is_drained = pending == Some(ended.begun_at_ms);
+    if is_drained {
         drain_on::<D>(conn, group).await?;
     }
-    Ok(events)
+    Ok((is_drained, events))
 }
 
 /// Cancels one member that has not ended.
