@@ -179,7 +179,7 @@ async fn cancel_group<D: Dialect>(backend: &Backend<D>, group: GroupKey) -> Resu
         "sibling_cancel_end",
         [ended],
         |conn| { end_on::<D>(conn, ended).await },
-        |(_, events), wakes| events.tell(group.partition_key, group.flow_id, wakes)
+        |drained, wakes| drained.1.tell(group.partition_key, group.flow_id, wakes)
     )?;
     Ok(if is_drained { begun } else { Begun::Gone })
 }
