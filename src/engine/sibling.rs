@@ -174,14 +174,18 @@ async fn cancel_group<D: Dialect>(backend: &Backend<D>, group: GroupKey) -> Resu
         };
     }
     let ended = Ended { group, last, begun_at_ms: *enqueued_at_ms };
-    let (is_drained, _) = transaction!(
+    let drained = transaction!(
         backend,
         "sibling_cancel_end",
         [ended],
         |conn| { end_on::<D>(conn, ended).await },
-        |drained, wakes| drained.1.tell(group.partition_key, group.flow_id, wakes)
+        |events, wakes| {
+            if let Some(events) = events {
+                events.tell(group.partition_key, group.flow_id, wakes);
+            }
+        }
     )?;
-    Ok(if is_drained { begun } else { Begun::Gone })
+    Ok(if drained.is_some() { begun } else { Begun::Gone })
 }
 
 async fn begin_on<D: Dialect>(conn: &mut D::Connection, group: GroupKey) -> Result<Begun, Abort> {
@@ -257,23 +261,22 @@ struct Ended {
 }
 
 /// Cancels the last member and drains its group at once, so that nobody meets a group that has nothing left to cancel.
-/// A group whose members were named anew since is left to the next round. Says whether the group was drained.
-async fn end_on<D: Dialect>(conn: &mut D::Connection, ended: &Ended) -> Result<(bool, Events), Abort> {
+/// Nothing happens to one that somebody drained since, or whose members were named anew: that is for the next round.
+async fn end_on<D: Dialect>(conn: &mut D::Connection, ended: &Ended) -> Result<Option<Events>, Abort> {
     let group = ended.group;
     let GroupKey { partition_key, flow_id, downstream_eid } = group;
     // The ends of the others are followed at this moment, for which the group is held for a moment.
     let params = dependency::DependencyGroupLockParams { partition_key, flow_id, downstream_eid };
     conn.dependency_group_lock(&params).await.map_err(|error| unreadable("ff_edge_group.policy", error))?;
-    let pending = take_pending::<D>(conn, group).await?;
+    if take_pending::<D>(conn, group).await? != Some(ended.begun_at_ms) {
+        return Ok(None);
+    }
     let events = match &ended.last {
         Some(last) => cancel_on::<D>(conn, last).await?,
         None => Events::default(),
     };
-    let is_drained = pending == Some(ended.begun_at_ms);
-    if is_drained {
-        drain_on::<D>(conn, group).await?;
-    }
-    Ok((is_drained, events))
+    drain_on::<D>(conn, group).await?;
+    Ok(Some(events))
 }
 
 /// Cancels one member that has not ended.
