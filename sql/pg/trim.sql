@@ -50,11 +50,10 @@ SELECT core.partition_key, core.lane_id
  ORDER BY core.terminal_at_ms, core.partition_key, core.execution_id
  LIMIT :page_size;
 
--- Keeps the events and streams of an execution until the transaction ends, as far as nobody else holds them. Counts what is
--- kept and what there is: where less is kept, somebody holds the rest. The frames of a stream are left to whoever has its
--- counter.
+-- Keeps the completions and streams of an execution until the transaction ends, as far as nobody else holds them. Counts
+-- what is kept and what there is: where less is kept, somebody holds the rest. The frames of a stream are left to whoever
+-- has its counter.
 -- name: trim_parts_try_lock :one
--- param: execution_text text
 -- diverges(lock): SQLite has a single writer, so nobody else can hold anything.
 -- column: kept_count i64
 -- column: there_count i64
@@ -85,42 +84,15 @@ stream_summary AS (
    WHERE held.partition_key = :partition_key
      AND held.execution_id = :execution_id
      FOR UPDATE SKIP LOCKED
-),
-lease_event AS (
-  SELECT held.execution_id
-    FROM ff_lease_event AS held
-   WHERE held.partition_key = :outbox_partition
-     AND held.execution_id = :execution_text
-     FOR UPDATE SKIP LOCKED
-),
-signal_event AS (
-  SELECT held.execution_id
-    FROM ff_signal_event AS held
-   WHERE held.partition_key = :outbox_partition
-     AND held.execution_id = :execution_text
-     FOR UPDATE SKIP LOCKED
-),
-operator_event AS (
-  SELECT held.execution_id
-    FROM ff_operator_event AS held
-   WHERE held.partition_key = :outbox_partition
-     AND held.execution_id = :execution_text
-     FOR UPDATE SKIP LOCKED
 )
 SELECT (SELECT count(*) FROM completion_event)
        + (SELECT count(*) FROM stream_counter)
        + (SELECT count(*) FROM stream_meta)
-       + (SELECT count(*) FROM stream_summary)
-       + (SELECT count(*) FROM lease_event)
-       + (SELECT count(*) FROM signal_event)
-       + (SELECT count(*) FROM operator_event) AS kept_count,
+       + (SELECT count(*) FROM stream_summary) AS kept_count,
        (SELECT count(*) FROM ff_completion_event AS held WHERE held.partition_key = :partition_key AND held.execution_id = :execution_id)
        + (SELECT count(*) FROM ff_stream_counter AS held WHERE held.partition_key = :partition_key AND held.execution_id = :execution_id)
        + (SELECT count(*) FROM ff_stream_meta AS held WHERE held.partition_key = :partition_key AND held.execution_id = :execution_id)
-       + (SELECT count(*) FROM ff_stream_summary AS held WHERE held.partition_key = :partition_key AND held.execution_id = :execution_id)
-       + (SELECT count(*) FROM ff_lease_event AS held WHERE held.partition_key = :outbox_partition AND held.execution_id = :execution_text)
-       + (SELECT count(*) FROM ff_signal_event AS held WHERE held.partition_key = :outbox_partition AND held.execution_id = :execution_text)
-       + (SELECT count(*) FROM ff_operator_event AS held WHERE held.partition_key = :outbox_partition AND held.execution_id = :execution_text) AS there_count;
+       + (SELECT count(*) FROM ff_stream_summary AS held WHERE held.partition_key = :partition_key AND held.execution_id = :execution_id) AS there_count;
 
 -- Deletes an execution and what is kept with it. Completions of a flow that nobody has followed yet stay.
 -- name: trim_delete :exec
@@ -198,26 +170,38 @@ DELETE FROM ff_edge_group
                              AND held.downstream_eid = :downstream_eid
                              FOR UPDATE SKIP LOCKED);
 
--- Deletes the lease events of executions.
+-- Deletes the lease events of executions. What somebody holds is left to the time after which events are forgotten.
 -- name: trim_lease_event_delete :exec
 -- param: executions text[]
 DELETE FROM ff_lease_event
- WHERE partition_key = :partition_key
-   AND execution_id = ANY(:executions);
+ WHERE event_id IN (SELECT old.event_id
+                      FROM ff_lease_event AS old
+                     WHERE old.partition_key = :partition_key
+                       AND old.execution_id = ANY(:executions)
+                     ORDER BY old.event_id
+                       FOR UPDATE SKIP LOCKED);
 
--- Deletes the signal events of executions.
+-- Deletes the signal events of executions. What somebody holds is left to the time after which events are forgotten.
 -- name: trim_signal_event_delete :exec
 -- param: executions text[]
 DELETE FROM ff_signal_event
- WHERE partition_key = :partition_key
-   AND execution_id = ANY(:executions);
+ WHERE event_id IN (SELECT old.event_id
+                      FROM ff_signal_event AS old
+                     WHERE old.partition_key = :partition_key
+                       AND old.execution_id = ANY(:executions)
+                     ORDER BY old.event_id
+                       FOR UPDATE SKIP LOCKED);
 
--- Deletes the operator events of executions.
+-- Deletes the operator events of executions. What somebody holds is left to the time after which events are forgotten.
 -- name: trim_operator_event_delete :exec
 -- param: executions text[]
 DELETE FROM ff_operator_event
- WHERE partition_key = :partition_key
-   AND execution_id = ANY(:executions);
+ WHERE event_id IN (SELECT old.event_id
+                      FROM ff_operator_event AS old
+                     WHERE old.partition_key = :partition_key
+                       AND old.execution_id = ANY(:executions)
+                     ORDER BY old.event_id
+                       FOR UPDATE SKIP LOCKED);
 
 -- Deletes what executions used of their budgets.
 -- name: trim_usage_delete :exec

@@ -194,10 +194,8 @@ async fn is_free<D: Dialect>(conn: &mut D::Connection, key: ExecKey) -> Result<b
         return Ok(false);
     }
     let parts = trim::TrimPartsTryLockParams {
-        execution_text: key.text(),
         partition_key: key.partition_key,
         execution_id: key.execution_id,
-        outbox_partition: key.partition_key.into(),
     };
     let parts = conn.trim_parts_try_lock(&parts).await?;
     Ok(parts.kept_count == parts.there_count)

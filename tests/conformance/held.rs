@@ -131,7 +131,7 @@ async fn suspensions_of_others_end_past_held_rows() {
 #[tokio::test]
 async fn ended_executions_are_forgotten_past_held_rows() {
     on_postgres(|h| async move {
-        for table in ["ff_exec_core", "ff_attempt", "ff_completion_event", "ff_lease_event"] {
+        for table in ["ff_exec_core", "ff_attempt", "ff_completion_event"] {
             let mut ids = Vec::new();
             for _ in 0..2 {
                 let (id, handle) = h.created_and_claimed().await;
