@@ -193,10 +193,7 @@ async fn is_free<D: Dialect>(conn: &mut D::Connection, key: ExecKey) -> Result<b
     if seize::whole::<D>(conn, key).await? != Seized::Taken {
         return Ok(false);
     }
-    let parts = trim::TrimPartsTryLockParams {
-        partition_key: key.partition_key,
-        execution_id: key.execution_id,
-    };
+    let parts = trim::TrimPartsTryLockParams { partition_key: key.partition_key, execution_id: key.execution_id };
     let parts = conn.trim_parts_try_lock(&parts).await?;
     Ok(parts.kept_count == parts.there_count)
 }

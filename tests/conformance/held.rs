@@ -264,6 +264,8 @@ async fn the_siblings_of_a_held_one_are_cancelled() {
             assert_eq!(h.core(up, "public_state").await, "cancelled");
         }
         free(held).await;
+        // Whoever follows the ends of the others holds the group for a moment.
+        settled(&h).await;
         assert_eq!(h.sweep("edge_cancel_dispatcher").await, (1, 0));
         assert_eq!(h.core(&ups[1], "public_state").await, "cancelled");
     })
