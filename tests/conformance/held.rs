@@ -190,6 +190,18 @@ async fn grants_of_others_are_taken_back_past_a_held_execution() {
 }
 
 #[tokio::test]
+async fn grants_are_taken_back_past_many_places_that_no_execution_has() {
+    on_postgres(|h| async move {
+        h.create().await;
+        h.backend.claim_for_worker(schedule::wanting(&[])).await.expect("it is granted");
+        h.alter("INSERT INTO ff_granted SELECT 0, gen_random_uuid(), 1 FROM generate_series(1, 250)").await;
+        h.pass_ms(60_001);
+        assert_eq!(h.sweep("grant_expiry").await, (1, 0));
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn grants_of_others_are_forgotten_past_a_held_execution() {
     on_postgres(|h| async move {
         let held = granted_in_vain(&h).await;
