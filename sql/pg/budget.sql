@@ -214,6 +214,31 @@ SELECT CAST(policy.policy_json AS text) AS policy_json, policy.next_reset_at_ms
    AND policy.budget_id = :budget_id
    FOR UPDATE;
 
+-- Keeps a budget, its counters and its policy, until the transaction ends, as far as nobody else holds it. Counts what is
+-- kept and what there is: where less is kept, somebody holds the rest.
+-- name: budget_try_lock :one
+-- diverges(lock): SQLite has a single writer, so nobody else can hold anything.
+-- column: kept_count i64
+-- column: there_count i64
+WITH usage AS (
+  SELECT held.budget_id
+    FROM ff_budget_usage AS held
+   WHERE held.partition_key = :partition_key
+     AND held.budget_id = :budget_id
+     FOR UPDATE SKIP LOCKED
+),
+policy AS (
+  SELECT held.budget_id
+    FROM ff_budget_policy AS held
+   WHERE held.partition_key = :partition_key
+     AND held.budget_id = :budget_id
+     FOR UPDATE SKIP LOCKED
+)
+SELECT (SELECT count(*) FROM usage)
+       + (SELECT count(*) FROM policy) AS kept_count,
+       (SELECT count(*) FROM ff_budget_usage AS held WHERE held.partition_key = :partition_key AND held.budget_id = :budget_id)
+       + (SELECT count(*) FROM ff_budget_policy AS held WHERE held.partition_key = :partition_key AND held.budget_id = :budget_id) AS there_count;
+
 -- Sets a budget's counters back to zero.
 -- name: budget_usage_reset :exec
 UPDATE ff_budget_usage

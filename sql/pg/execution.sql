@@ -91,6 +91,76 @@ SELECT core.execution_id
    AND core.execution_id = :execution_id
    FOR UPDATE SKIP LOCKED;
 
+-- Keeps what belongs to an execution, its places in the queues included, until the transaction ends, as far as nobody
+-- else holds it. Counts what is kept and what there is: where less is kept, somebody holds the rest.
+-- name: execution_parts_try_lock :one
+-- diverges(lock): SQLite has a single writer, so nobody else can hold anything.
+-- column: kept_count i64
+-- column: there_count i64
+WITH attempt AS (
+  SELECT held.execution_id
+    FROM ff_attempt AS held
+   WHERE held.partition_key = :partition_key
+     AND held.execution_id = :execution_id
+     FOR UPDATE SKIP LOCKED
+),
+suspension AS (
+  SELECT held.execution_id
+    FROM ff_suspension_current AS held
+   WHERE held.partition_key = :partition_key
+     AND held.execution_id = :execution_id
+     FOR UPDATE SKIP LOCKED
+),
+waitpoint AS (
+  SELECT held.execution_id
+    FROM ff_waitpoint_pending AS held
+   WHERE held.partition_key = :partition_key
+     AND held.execution_id = :execution_id
+     FOR UPDATE SKIP LOCKED
+),
+claim_grant AS (
+  SELECT held.execution_id
+    FROM ff_claim_grant AS held
+   WHERE held.partition_key = :partition_key
+     AND held.execution_id = :execution_id
+     FOR UPDATE SKIP LOCKED
+),
+claimable AS (
+  SELECT held.execution_id
+    FROM ff_claimable AS held
+   WHERE held.partition_key = :partition_key
+     AND held.execution_id = :execution_id
+     FOR UPDATE SKIP LOCKED
+),
+delayed AS (
+  SELECT held.execution_id
+    FROM ff_delayed AS held
+   WHERE held.partition_key = :partition_key
+     AND held.execution_id = :execution_id
+     FOR UPDATE SKIP LOCKED
+),
+granted AS (
+  SELECT held.execution_id
+    FROM ff_granted AS held
+   WHERE held.partition_key = :partition_key
+     AND held.execution_id = :execution_id
+     FOR UPDATE SKIP LOCKED
+)
+SELECT (SELECT count(*) FROM attempt)
+       + (SELECT count(*) FROM suspension)
+       + (SELECT count(*) FROM waitpoint)
+       + (SELECT count(*) FROM claim_grant)
+       + (SELECT count(*) FROM claimable)
+       + (SELECT count(*) FROM delayed)
+       + (SELECT count(*) FROM granted) AS kept_count,
+       (SELECT count(*) FROM ff_attempt AS held WHERE held.partition_key = :partition_key AND held.execution_id = :execution_id)
+       + (SELECT count(*) FROM ff_suspension_current AS held WHERE held.partition_key = :partition_key AND held.execution_id = :execution_id)
+       + (SELECT count(*) FROM ff_waitpoint_pending AS held WHERE held.partition_key = :partition_key AND held.execution_id = :execution_id)
+       + (SELECT count(*) FROM ff_claim_grant AS held WHERE held.partition_key = :partition_key AND held.execution_id = :execution_id)
+       + (SELECT count(*) FROM ff_claimable AS held WHERE held.partition_key = :partition_key AND held.execution_id = :execution_id)
+       + (SELECT count(*) FROM ff_delayed AS held WHERE held.partition_key = :partition_key AND held.execution_id = :execution_id)
+       + (SELECT count(*) FROM ff_granted AS held WHERE held.partition_key = :partition_key AND held.execution_id = :execution_id) AS there_count;
+
 -- Reads the public state as stored.
 -- name: execution_state_read :opt
 SELECT core.public_state

@@ -22,6 +22,15 @@ SELECT policy.requests_per_window_seconds, policy.active_concurrency_cap, policy
    AND policy.quota_policy_id = :quota_policy_id
    FOR UPDATE;
 
+-- Locks a quota policy that nobody else holds. No row: there is none, or somebody holds it.
+-- name: quota_policy_try_lock :opt
+-- diverges(lock): SQLite has a single writer, so nobody else can hold it.
+SELECT policy.quota_policy_id
+  FROM ff_quota_policy AS policy
+ WHERE policy.partition_key = :partition_key
+   AND policy.quota_policy_id = :quota_policy_id
+   FOR UPDATE SKIP LOCKED;
+
 -- Deletes a quota policy that an admission made only to lock it.
 -- name: quota_policy_delete :exec
 DELETE FROM ff_quota_policy

@@ -115,24 +115,14 @@ UPDATE ff_exec_core AS core
  WHERE core.partition_key = :partition_key
    AND core.execution_id = :execution_id;
 
--- Lists granted executions whose grant has expired by what their documents say.
+-- Lists granted executions whose grant has expired by what their documents say, strictly after a cursor.
 -- name: schedule_granted_due_list :many
-SELECT granted.partition_key, granted.execution_id
+SELECT granted.partition_key, granted.execution_id, granted.expires_at_ms
   FROM ff_granted AS granted
  WHERE granted.expires_at_ms <= :now_ms
+   AND (granted.expires_at_ms, granted.execution_id) > (:after_expires_at_ms, :after_execution_id)
  ORDER BY granted.expires_at_ms, granted.execution_id
  LIMIT :batch_size;
-
--- Keeps a granted execution as it is until the transaction ends. No row: it is granted no longer, or somebody works
--- on it.
--- name: schedule_granted_lock :opt
--- diverges(lock): SQLite has a single writer, so nobody else can be at work.
-SELECT core.execution_id
-  FROM ff_exec_core AS core
- WHERE core.partition_key = :partition_key
-   AND core.execution_id = :execution_id
-   AND core.eligibility_state = 'pending_claim'
-   FOR UPDATE SKIP LOCKED;
 
 -- Offers a granted execution to claims again when its grants have expired, and deletes them. No row: it is granted
 -- no longer, or a grant is live.

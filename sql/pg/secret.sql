@@ -27,6 +27,13 @@ SELECT stored.kid
  ORDER BY stored.kid COLLATE "C"
    FOR UPDATE;
 
+-- Waits until nobody else changes which secret signs, and keeps them from it until the transaction ends, also while there
+-- is no secret whose row could be locked.
+-- name: secret_turn_take :one
+-- column: is_taken bool
+-- diverges(columns.is_taken#c25a42): SQLite has a single writer, which already excludes everybody else.
+SELECT pg_advisory_xact_lock(hashtextextended('ff_waitpoint_hmac', 0)) IS NOT NULL AS is_taken;
+
 -- Takes the right to sign from every secret but one; all of them go on verifying.
 -- name: secret_retire_others :exec
 UPDATE ff_waitpoint_hmac

@@ -20,6 +20,17 @@ SELECT pending.enqueued_at_ms
    AND pending.flow_id = :flow_id
    AND pending.downstream_eid = :downstream_eid;
 
+-- Reads whether a group's remaining members are to be cancelled, and keeps it so until the transaction ends. No row: they
+-- are not, or somebody else holds the note.
+-- name: sibling_pending_try_lock :opt
+-- diverges(lock): SQLite has a single writer, so nobody else can hold it.
+SELECT pending.enqueued_at_ms
+  FROM ff_pending_cancel_groups AS pending
+ WHERE pending.partition_key = :partition_key
+   AND pending.flow_id = :flow_id
+   AND pending.downstream_eid = :downstream_eid
+   FOR UPDATE SKIP LOCKED;
+
 -- Notes that there is nothing left to cancel.
 -- name: sibling_pending_delete :rows
 DELETE FROM ff_pending_cancel_groups

@@ -50,6 +50,50 @@ SELECT core.partition_key, core.lane_id
  ORDER BY core.terminal_at_ms, core.partition_key, core.execution_id
  LIMIT :page_size;
 
+-- Keeps the completions and streams of an execution until the transaction ends, as far as nobody else holds them. Counts
+-- what is kept and what there is: where less is kept, somebody holds the rest. The frames of a stream are left to whoever
+-- has its counter.
+-- name: trim_parts_try_lock :one
+-- diverges(lock): SQLite has a single writer, so nobody else can hold anything.
+-- column: kept_count i64
+-- column: there_count i64
+WITH completion_event AS (
+  SELECT held.execution_id
+    FROM ff_completion_event AS held
+   WHERE held.partition_key = :partition_key
+     AND held.execution_id = :execution_id
+     FOR UPDATE SKIP LOCKED
+),
+stream_counter AS (
+  SELECT held.execution_id
+    FROM ff_stream_counter AS held
+   WHERE held.partition_key = :partition_key
+     AND held.execution_id = :execution_id
+     FOR UPDATE SKIP LOCKED
+),
+stream_meta AS (
+  SELECT held.execution_id
+    FROM ff_stream_meta AS held
+   WHERE held.partition_key = :partition_key
+     AND held.execution_id = :execution_id
+     FOR UPDATE SKIP LOCKED
+),
+stream_summary AS (
+  SELECT held.execution_id
+    FROM ff_stream_summary AS held
+   WHERE held.partition_key = :partition_key
+     AND held.execution_id = :execution_id
+     FOR UPDATE SKIP LOCKED
+)
+SELECT (SELECT count(*) FROM completion_event)
+       + (SELECT count(*) FROM stream_counter)
+       + (SELECT count(*) FROM stream_meta)
+       + (SELECT count(*) FROM stream_summary) AS kept_count,
+       (SELECT count(*) FROM ff_completion_event AS held WHERE held.partition_key = :partition_key AND held.execution_id = :execution_id)
+       + (SELECT count(*) FROM ff_stream_counter AS held WHERE held.partition_key = :partition_key AND held.execution_id = :execution_id)
+       + (SELECT count(*) FROM ff_stream_meta AS held WHERE held.partition_key = :partition_key AND held.execution_id = :execution_id)
+       + (SELECT count(*) FROM ff_stream_summary AS held WHERE held.partition_key = :partition_key AND held.execution_id = :execution_id) AS there_count;
+
 -- Deletes an execution and what is kept with it. Completions of a flow that nobody has followed yet stay.
 -- name: trim_delete :exec
 -- allow(lock-order): `trim_lock` has the execution, so nobody else has what belongs to it.
@@ -127,29 +171,41 @@ DELETE FROM ff_edge_group
                              AND held.downstream_eid = :downstream_eid
                              FOR UPDATE SKIP LOCKED);
 
--- Deletes the lease events of executions.
+-- Deletes the lease events of executions. What somebody holds is left to the time after which events are forgotten.
 -- name: trim_lease_event_delete :exec
 -- param: executions text[]
 -- allow(lock-order): no two trims have one execution, and whoever else deletes events waits for nobody.
 DELETE FROM ff_lease_event
- WHERE partition_key = :partition_key
-   AND execution_id = ANY(:executions);
+ WHERE event_id IN (SELECT old.event_id
+                      FROM ff_lease_event AS old
+                     WHERE old.partition_key = :partition_key
+                       AND old.execution_id = ANY(:executions)
+                     ORDER BY old.event_id
+                       FOR UPDATE SKIP LOCKED);
 
--- Deletes the signal events of executions.
+-- Deletes the signal events of executions. What somebody holds is left to the time after which events are forgotten.
 -- name: trim_signal_event_delete :exec
 -- param: executions text[]
 -- allow(lock-order): no two trims have one execution, and whoever else deletes events waits for nobody.
 DELETE FROM ff_signal_event
- WHERE partition_key = :partition_key
-   AND execution_id = ANY(:executions);
+ WHERE event_id IN (SELECT old.event_id
+                      FROM ff_signal_event AS old
+                     WHERE old.partition_key = :partition_key
+                       AND old.execution_id = ANY(:executions)
+                     ORDER BY old.event_id
+                       FOR UPDATE SKIP LOCKED);
 
--- Deletes the operator events of executions.
+-- Deletes the operator events of executions. What somebody holds is left to the time after which events are forgotten.
 -- name: trim_operator_event_delete :exec
 -- param: executions text[]
 -- allow(lock-order): no two trims have one execution, and whoever else deletes events waits for nobody.
 DELETE FROM ff_operator_event
- WHERE partition_key = :partition_key
-   AND execution_id = ANY(:executions);
+ WHERE event_id IN (SELECT old.event_id
+                      FROM ff_operator_event AS old
+                     WHERE old.partition_key = :partition_key
+                       AND old.execution_id = ANY(:executions)
+                     ORDER BY old.event_id
+                       FOR UPDATE SKIP LOCKED);
 
 -- Deletes what executions used of their budgets.
 -- name: trim_usage_delete :exec
@@ -157,7 +213,12 @@ DELETE FROM ff_operator_event
 -- allow(shard-key): it is stored with the budgets, whose partitions are not known here
 -- allow(lock-order): no two sweeps have one execution, and an ended one spends nothing.
 DELETE FROM ff_budget_usage_by_exec
- WHERE execution_id = ANY(CAST(:executions AS uuid[]));
+ WHERE (partition_key, budget_id, execution_id, dimensions_key)
+       IN (SELECT spent.partition_key, spent.budget_id, spent.execution_id, spent.dimensions_key
+             FROM ff_budget_usage_by_exec AS spent
+            WHERE spent.execution_id = ANY(CAST(:executions AS uuid[]))
+            ORDER BY spent.partition_key, spent.budget_id COLLATE "C", spent.execution_id, spent.dimensions_key COLLATE "C"
+              FOR UPDATE SKIP LOCKED);
 
 -- Forgets executions that a cancelled flow still had to cancel.
 -- name: trim_backlog_delete :exec

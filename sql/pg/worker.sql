@@ -69,6 +69,17 @@ SELECT known.namespace, known.worker_instance_id
  ORDER BY known.last_heartbeat_ms
  LIMIT :page_size;
 
+-- Keeps a worker instance's registration that nobody else holds until the transaction ends. No row: there is none, or
+-- somebody holds it.
+-- name: worker_try_lock :opt
+-- diverges(lock): SQLite has a single writer, so nobody else can hold it.
+SELECT known.worker_instance_id
+  FROM ff_worker_registry AS known
+ WHERE known.partition_key = :partition_key
+   AND known.namespace = :namespace
+   AND known.worker_instance_id = :worker_instance_id
+   FOR UPDATE SKIP LOCKED;
+
 -- Forgets a worker instance whose time to live has run out and writes that down.
 -- name: worker_sweep :opt
 WITH lapsed AS (

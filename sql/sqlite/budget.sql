@@ -376,6 +376,28 @@ SELECT policy.policy_json, policy.next_reset_at_ms
  WHERE policy.partition_key = :partition_key
    AND policy.budget_id = :budget_id;
 
+-- Keeps a budget, its counters and its policy, until the transaction ends, as far as nobody else holds it. Counts what is
+-- kept and what there is: where less is kept, somebody holds the rest.
+-- name: budget_try_lock :one
+-- column: kept_count i64
+-- column: there_count i64
+WITH usage AS (
+  SELECT held.budget_id
+    FROM ff_budget_usage AS held
+   WHERE held.partition_key = :partition_key
+     AND held.budget_id = :budget_id
+),
+policy AS (
+  SELECT held.budget_id
+    FROM ff_budget_policy AS held
+   WHERE held.partition_key = :partition_key
+     AND held.budget_id = :budget_id
+)
+SELECT (SELECT count(*) FROM usage)
+       + (SELECT count(*) FROM policy) AS kept_count,
+       (SELECT count(*) FROM ff_budget_usage AS held WHERE held.partition_key = :partition_key AND held.budget_id = :budget_id)
+       + (SELECT count(*) FROM ff_budget_policy AS held WHERE held.partition_key = :partition_key AND held.budget_id = :budget_id) AS there_count;
+
 -- Sets a budget's counters back to zero.
 -- name: budget_usage_reset :exec
 UPDATE ff_budget_usage

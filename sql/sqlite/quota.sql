@@ -20,6 +20,13 @@ SELECT policy.requests_per_window_seconds, policy.active_concurrency_cap, policy
  WHERE policy.partition_key = :partition_key
    AND policy.quota_policy_id = :quota_policy_id;
 
+-- Locks a quota policy that nobody else holds. No row: there is none, or somebody holds it.
+-- name: quota_policy_try_lock :opt
+SELECT policy.quota_policy_id
+  FROM ff_quota_policy AS policy
+ WHERE policy.partition_key = :partition_key
+   AND policy.quota_policy_id = :quota_policy_id;
+
 -- Deletes a quota policy that an admission made only to lock it.
 -- name: quota_policy_delete :exec
 DELETE FROM ff_quota_policy

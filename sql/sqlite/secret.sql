@@ -25,6 +25,12 @@ SELECT stored.kid
   FROM ff_waitpoint_hmac AS stored
  ORDER BY stored.kid;
 
+-- Waits until nobody else changes which secret signs, and keeps them from it until the transaction ends, also while there
+-- is no secret whose row could be locked.
+-- name: secret_turn_take :one
+-- column: is_taken bool
+SELECT true AS is_taken;
+
 -- Takes the right to sign from every secret but one; all of them go on verifying.
 -- name: secret_retire_others :exec
 UPDATE ff_waitpoint_hmac

@@ -45,6 +45,45 @@ SELECT core.partition_key, core.lane_id
  ORDER BY core.terminal_at_ms, core.partition_key, core.execution_id
  LIMIT :page_size;
 
+-- Keeps the completions and streams of an execution until the transaction ends, as far as nobody else holds them. Counts
+-- what is kept and what there is: where less is kept, somebody holds the rest. The frames of a stream are left to whoever
+-- has its counter.
+-- name: trim_parts_try_lock :one
+-- column: kept_count i64
+-- column: there_count i64
+WITH completion_event AS (
+  SELECT held.execution_id
+    FROM ff_completion_event AS held
+   WHERE held.partition_key = :partition_key
+     AND held.execution_id = :execution_id
+),
+stream_counter AS (
+  SELECT held.execution_id
+    FROM ff_stream_counter AS held
+   WHERE held.partition_key = :partition_key
+     AND held.execution_id = :execution_id
+),
+stream_meta AS (
+  SELECT held.execution_id
+    FROM ff_stream_meta AS held
+   WHERE held.partition_key = :partition_key
+     AND held.execution_id = :execution_id
+),
+stream_summary AS (
+  SELECT held.execution_id
+    FROM ff_stream_summary AS held
+   WHERE held.partition_key = :partition_key
+     AND held.execution_id = :execution_id
+)
+SELECT (SELECT count(*) FROM completion_event)
+       + (SELECT count(*) FROM stream_counter)
+       + (SELECT count(*) FROM stream_meta)
+       + (SELECT count(*) FROM stream_summary) AS kept_count,
+       (SELECT count(*) FROM ff_completion_event AS held WHERE held.partition_key = :partition_key AND held.execution_id = :execution_id)
+       + (SELECT count(*) FROM ff_stream_counter AS held WHERE held.partition_key = :partition_key AND held.execution_id = :execution_id)
+       + (SELECT count(*) FROM ff_stream_meta AS held WHERE held.partition_key = :partition_key AND held.execution_id = :execution_id)
+       + (SELECT count(*) FROM ff_stream_summary AS held WHERE held.partition_key = :partition_key AND held.execution_id = :execution_id) AS there_count;
+
 -- Deletes an execution and what is kept with it. Completions of a flow that nobody has followed yet stay.
 -- name: trim_delete :exec
 -- diverges(results.required_capabilities): an id is in one partition; SQLite knows the capabilities by the id alone.
@@ -105,32 +144,45 @@ DELETE FROM ff_edge_group
                              AND held.flow_id = :flow_id
                              AND held.downstream_eid = :downstream_eid);
 
--- Deletes the lease events of executions.
+-- Deletes the lease events of executions. What somebody holds is left to the time after which events are forgotten.
 -- name: trim_lease_event_delete :exec
 -- param: executions text[]
 DELETE FROM ff_lease_event
- WHERE partition_key = :partition_key
-   AND execution_id IN (SELECT value FROM json_each(:executions));
+ WHERE event_id IN (SELECT old.event_id
+                      FROM ff_lease_event AS old
+                     WHERE old.partition_key = :partition_key
+                       AND old.execution_id IN (SELECT value FROM json_each(:executions))
+                     ORDER BY old.event_id);
 
--- Deletes the signal events of executions.
+-- Deletes the signal events of executions. What somebody holds is left to the time after which events are forgotten.
 -- name: trim_signal_event_delete :exec
 -- param: executions text[]
 DELETE FROM ff_signal_event
- WHERE partition_key = :partition_key
-   AND execution_id IN (SELECT value FROM json_each(:executions));
+ WHERE event_id IN (SELECT old.event_id
+                      FROM ff_signal_event AS old
+                     WHERE old.partition_key = :partition_key
+                       AND old.execution_id IN (SELECT value FROM json_each(:executions))
+                     ORDER BY old.event_id);
 
--- Deletes the operator events of executions.
+-- Deletes the operator events of executions. What somebody holds is left to the time after which events are forgotten.
 -- name: trim_operator_event_delete :exec
 -- param: executions text[]
 DELETE FROM ff_operator_event
- WHERE partition_key = :partition_key
-   AND execution_id IN (SELECT value FROM json_each(:executions));
+ WHERE event_id IN (SELECT old.event_id
+                      FROM ff_operator_event AS old
+                     WHERE old.partition_key = :partition_key
+                       AND old.execution_id IN (SELECT value FROM json_each(:executions))
+                     ORDER BY old.event_id);
 
 -- Deletes what executions used of their budgets.
 -- name: trim_usage_delete :exec
 -- param: executions text[]
 DELETE FROM ff_budget_usage_by_exec
- WHERE execution_id IN (SELECT value FROM json_each(:executions));
+ WHERE (partition_key, budget_id, execution_id, dimensions_key)
+       IN (SELECT spent.partition_key, spent.budget_id, spent.execution_id, spent.dimensions_key
+             FROM ff_budget_usage_by_exec AS spent
+            WHERE spent.execution_id IN (SELECT value FROM json_each(:executions))
+            ORDER BY spent.partition_key, spent.budget_id, spent.execution_id, spent.dimensions_key);
 
 -- Forgets executions that a cancelled flow still had to cancel.
 -- name: trim_backlog_delete :exec

@@ -71,6 +71,15 @@ SELECT known.namespace, known.worker_instance_id
  ORDER BY known.last_heartbeat_ms
  LIMIT :page_size;
 
+-- Keeps a worker instance's registration that nobody else holds until the transaction ends. No row: there is none, or
+-- somebody holds it.
+-- name: worker_try_lock :opt
+-- diverges(where.partition_key#dc02db): the registry has a partition key on Postgres alone, where it spreads the load.
+SELECT known.worker_instance_id
+  FROM ff_worker_registry AS known
+ WHERE known.namespace = :namespace
+   AND known.worker_instance_id = :worker_instance_id;
+
 -- Forgets a worker instance whose time to live has run out and writes that down.
 -- name: worker_sweep :opt
 -- diverges(where.partition_key#594182): the registry has a partition key on Postgres alone, where it spreads the load.

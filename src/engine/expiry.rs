@@ -339,7 +339,7 @@ impl Due {
         &self,
         conn: &mut D::Connection,
     ) -> Result<Option<expiry::ExpiryExecutionLockRow>, Abort> {
-        if self.is_swept() && seize::execution::<D>(conn, self.key).await? != Seized::Taken {
+        if self.is_swept() && seize::whole::<D>(conn, self.key).await? != Seized::Taken {
             return Ok(None);
         }
         Ok(lock::<D>(conn, self.key).await?.filter(|core| self.is_meant(core)))

@@ -289,7 +289,8 @@ pub(crate) async fn release<D: Dialect>(
 }
 
 /// Sets one policy of a partition right: forgets what has left the window, gives places back whose time is
-/// over, and counts the places that are held. Says whether anything changed.
+/// over, and counts the places that are held. Says whether anything changed. A policy that somebody holds is left
+/// for the next time.
 ///
 /// Without a cap the count knows only of places that callers took under caps of their own, so it is never raised.
 pub(crate) async fn reconcile<D: Dialect>(
@@ -298,8 +299,12 @@ pub(crate) async fn reconcile<D: Dialect>(
     quota_policy_id: String,
     now_ms: i64,
 ) -> Result<bool, EngineError> {
+    let seize = quota::QuotaPolicyTryLockParams { partition_key, quota_policy_id: quota_policy_id.clone() };
     let lock = quota::QuotaPolicyLockParams { partition_key, quota_policy_id };
-    transaction!(backend, "quota_reconcile", [lock], |conn| {
+    transaction!(backend, "quota_reconcile", [seize, lock], |conn| {
+        if conn.quota_policy_try_lock(seize).await?.is_none() {
+            return Ok(false);
+        }
         let Some(policy) = conn.quota_policy_lock(lock).await? else {
             return Ok(false);
         };

@@ -8,7 +8,7 @@ use ff_core::contracts::{
     IssueReclaimGrantArgs, IssueReclaimGrantOutcome, ReclaimExecutionArgs, ReclaimExecutionOutcome, ReclaimGrant,
 };
 use ff_core::crypto::hmac::hmac_sign;
-use ff_core::engine_error::{ContentionKind, EngineError, ValidationKind};
+use ff_core::engine_error::{EngineError, ValidationKind};
 use ff_core::partition::{Partition, PartitionFamily, PartitionKey};
 use ff_core::types::{ExecutionId, LaneId};
 use serde_json::{Value, json};
@@ -20,11 +20,12 @@ use crate::engine::give_back::{Answered, Took};
 use crate::engine::lease::Granted;
 use crate::engine::policy::give_back::Before;
 use crate::engine::policy::reclaim::{LeaseSeen, MAX_RECLAIMS, Reclaimable};
+use crate::engine::secret;
 use crate::error::Abort;
 use crate::model::given::stored_ms;
 use crate::model::id::{ExecKey, exec_key, invalid_input, reject_nul, reject_nul_in_json};
 use crate::model::limits;
-use crate::statements::{Statements, attempt, execution, grant, secret};
+use crate::statements::{Statements, attempt, execution, grant};
 
 /// Grants a worker the right to reclaim an execution whose lease was lost.
 ///
@@ -113,7 +114,7 @@ pub(crate) fn partition_of(id: &ExecutionId) -> PartitionKey {
 
 /// The text the worker presents: what is granted, until when, and a signature over it and the worker.
 async fn signed_key<D: Dialect>(conn: &mut D::Connection, request: &GrantRequest) -> Result<String, Abort> {
-    let (kid, secret) = active_secret::<D>(conn, request.now_ms).await?;
+    let (kid, secret) = secret::active_on::<D>(conn, request.now_ms).await?;
     let (args, expires_at_ms) = (&request.args, request.expires_at_ms);
     let uuid = request.key.execution_id;
     let partition = format!("{{fp:{}}}", request.key.partition_key);
@@ -121,30 +122,6 @@ async fn signed_key<D: Dialect>(conn: &mut D::Connection, request: &GrantRequest
     let signed = format!("{partition}|{uuid}|{worker_id}|{instance_id}|{expires_at_ms}|reclaim");
     let signature = hmac_sign(&secret, &kid, signed.as_bytes());
     Ok(format!("{}:reclaim:{partition}:{uuid}:{expires_at_ms}:{signature}", D::REVOKED_LEASE_PREFIX))
-}
-
-/// The name of the key that a database gets by itself. All processes use the same, so that one of them makes it and the
-/// others find it taken.
-const FIRST_KID: &str = "auto";
-
-/// The key that signs now; a database that has none gets its first one, so that reclaiming needs no operator.
-pub(crate) async fn active_secret<D: Dialect>(
-    conn: &mut D::Connection,
-    now_ms: i64,
-) -> Result<(String, Vec<u8>), Abort> {
-    if let Some(row) = conn.secret_active_read().await? {
-        return Ok((row.kid, row.secret));
-    }
-    let mut secret = Vec::with_capacity(32);
-    secret.extend_from_slice(Uuid::new_v4().as_bytes());
-    secret.extend_from_slice(Uuid::new_v4().as_bytes());
-    let params = secret::SecretInsertParams { kid: FIRST_KID.to_owned(), secret, now_ms };
-    if conn.secret_insert(&params).await? == 1 {
-        return Ok((params.kid, params.secret));
-    }
-    let made = conn.secret_active_read().await?;
-    let made = made.ok_or(EngineError::Contention(ContentionKind::RetryExhausted))?;
-    Ok((made.kid, made.secret))
 }
 
 /// Uses the newest reclaim grant of an execution.

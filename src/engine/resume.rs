@@ -187,7 +187,7 @@ pub(crate) async fn expire_due<D: Dialect>(
         "suspension_expire",
         [key, now_ms, taking],
         |conn| {
-            if *taking == Taking::Seizes && seize::execution::<D>(conn, *key).await? != Seized::Taken {
+            if *taking == Taking::Seizes && seize::whole::<D>(conn, *key).await? != Seized::Taken {
                 return Ok(None);
             }
             expire_on::<D>(conn, *key, *now_ms).await

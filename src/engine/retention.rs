@@ -152,7 +152,7 @@ async fn withdraw<D: Dialect>(
     let reopen = retention::RetentionClaimReopenParams { partition_key, execution_id };
     transaction!(backend, "retention_grant_withdraw", [key, delete, reopen], |conn| {
         // A grant outlives its execution.
-        if seize::execution::<D>(conn, *key).await? == Seized::Held {
+        if seize::whole::<D>(conn, *key).await? == Seized::Held {
             return Ok(false);
         }
         if conn.retention_grant_delete(delete).await? == 0 {

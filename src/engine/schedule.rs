@@ -31,7 +31,9 @@ use crate::engine::policy::allowance::{budget_ids, has_room, limits, quota_polic
 use crate::engine::policy::capability;
 use crate::engine::policy::eligibility::{Upstream, is_required};
 use crate::engine::quota;
-use crate::engine::reclaim::{active_secret, partition_of};
+use crate::engine::reclaim::partition_of;
+use crate::engine::secret::active_on;
+use crate::engine::seize::{self, Seized};
 use crate::error::Abort;
 use crate::model::document;
 use crate::model::given::stored_ms;
@@ -420,7 +422,7 @@ async fn grant_on<D: Dialect>(
     let (args, issued_at_ms) = (&request.args, request.now_ms);
     let grant_ttl_ms = stored_ms(args.grant_ttl_ms);
     let expires_at_ms = issued_at_ms.saturating_add(grant_ttl_ms);
-    let (kid, secret) = active_secret::<D>(conn, issued_at_ms).await?;
+    let (kid, secret) = active_on::<D>(conn, issued_at_ms).await?;
     let partition = format!("{{fp:{}}}", key.partition_key);
     let uuid = key.execution_id;
     let (worker_id, worker_instance_id) = (args.worker_id.as_str(), args.worker_instance_id.as_str());
@@ -461,29 +463,42 @@ async fn grant_on<D: Dialect>(
     Ok(ClaimGrant::new(id, partition, grant_key, expires_at_ms.max(0).unsigned_abs()))
 }
 
-/// Offers executions to claims again whose grant expired unused, at most one batch of them.
+/// Offers executions to claims again whose grant expired unused, until one batch of them was handled or there are no
+/// more. One that cannot be released keeps no other from its turn.
 ///
 /// Repeating it takes the next batch.
 pub(crate) async fn sweep_grants<D: Dialect>(backend: &Backend<D>) -> Result<Report, EngineError> {
     let now_ms = backend.now_ms();
     backend.release().done_at(now_ms);
-    let due = schedule::ScheduleGrantedDueListParams { now_ms, batch_size: RELEASE_BATCH };
     let mut report = Report::default();
-    for row in read!(backend, schedule_granted_due_list, due)? {
-        let key = ExecKey { partition_key: row.partition_key, execution_id: row.execution_id };
-        report.count(release_granted(backend, key, now_ms).await);
+    let mut after = (i64::MIN, Uuid::nil());
+    loop {
+        let due = schedule::ScheduleGrantedDueListParams {
+            now_ms,
+            after_expires_at_ms: after.0,
+            after_execution_id: after.1,
+            batch_size: RELEASE_BATCH,
+        };
+        let page = read!(backend, schedule_granted_due_list, due)?;
+        let is_last = (page.len() as i64) < RELEASE_BATCH;
+        for row in page {
+            after = (row.expires_at_ms, row.execution_id);
+            let key = ExecKey { partition_key: row.partition_key, execution_id: row.execution_id };
+            report.count(release_granted(backend, key, now_ms).await);
+        }
+        if is_last || i64::from(report.total()) >= RELEASE_BATCH {
+            return Ok(report);
+        }
     }
-    Ok(report)
 }
 
 /// Offers one execution to claims again, if its grants have expired; says whether it did. The execution is locked
 /// first, because a grant is given to whoever holds it; one that somebody works on is left for the next run.
 async fn release_granted<D: Dialect>(backend: &Backend<D>, key: ExecKey, now_ms: i64) -> Result<bool, EngineError> {
     let ExecKey { partition_key, execution_id } = key;
-    let lock = schedule::ScheduleGrantedLockParams { partition_key, execution_id };
     let release = schedule::ScheduleGrantedReleaseParams { partition_key, execution_id, now_ms };
-    transaction!(backend, "schedule_granted_release", [lock, release], |conn| {
-        if conn.schedule_granted_lock(lock).await?.is_none() {
+    transaction!(backend, "schedule_granted_release", [key, release], |conn| {
+        if seize::whole::<D>(conn, *key).await? != Seized::Taken {
             return Ok(false);
         }
         Ok(conn.schedule_granted_release(release).await?.is_some())

@@ -1,7 +1,8 @@
 //! The secrets that sign waitpoint tokens: installing the first, changing to the next, signing with one.
 //!
 //! One secret signs, every secret ever installed verifies. A secret never changes under its key id, so what a
-//! process remembers of one stays true; whether it still signs is asked by the statement that stores a token.
+//! process remembers of one stays true; whether it still signs is asked by the statement that stores a token. Whoever
+//! changes which one signs takes turns with all others who do, also where there is no row yet that could be locked.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -12,6 +13,7 @@ use ff_core::contracts::{
 use ff_core::crypto::hmac::hmac_sign;
 use ff_core::engine_error::{ConflictKind, ContentionKind, EngineError};
 use ff_core::types::{ExecutionId, WaitpointId};
+use uuid::Uuid;
 
 use crate::backend::Backend;
 use crate::db::Dialect;
@@ -69,6 +71,27 @@ pub(crate) async fn renewed<D: Dialect>(backend: &Backend<D>) -> Result<Option<A
     Ok(secret)
 }
 
+/// The name of the key that a database gets by itself.
+const FIRST_KID: &str = "auto";
+
+/// The key that signs now; a database that has none gets its first one, so that granting needs no operator.
+pub(crate) async fn active_on<D: Dialect>(conn: &mut D::Connection, now_ms: i64) -> Result<(String, Vec<u8>), Abort> {
+    if let Some(row) = conn.secret_active_read().await? {
+        return Ok((row.kid, row.secret));
+    }
+    conn.secret_turn_take().await?;
+    if let Some(row) = conn.secret_active_read().await? {
+        return Ok((row.kid, row.secret));
+    }
+    let bytes = [Uuid::new_v4().into_bytes(), Uuid::new_v4().into_bytes()].concat();
+    let first = Given { kid: FIRST_KID.to_owned(), bytes, now_ms };
+    if !first.install::<D>(conn).await? {
+        // It was installed once and signs no longer, which only somebody's own hand does.
+        return Err(Abort::from(EngineError::Contention(ContentionKind::RetryExhausted)));
+    }
+    Ok((first.kid, first.bytes))
+}
+
 /// Installs the first secret.
 ///
 /// Precondition: no other key signs. Effect: the key signs. Repeating it says whether the secret is the same,
@@ -83,6 +106,7 @@ pub(crate) async fn seed<D: Dialect>(
 
 async fn seed_on<D: Dialect>(conn: &mut D::Connection, given: &Given) -> Result<SeedOutcome, Abort> {
     let already = |same_secret| SeedOutcome::AlreadySeeded { kid: given.kid.clone(), same_secret };
+    conn.secret_turn_take().await?;
     if let Some(same) = given.is_stored::<D>(conn).await? {
         return Ok(already(same));
     }
@@ -124,6 +148,7 @@ async fn rotate_on<D: Dialect>(
     conn: &mut D::Connection,
     given: &Given,
 ) -> Result<RotateWaitpointHmacSecretOutcome, Abort> {
+    conn.secret_turn_take().await?;
     conn.secret_lock_all().await?;
     match given.is_stored::<D>(conn).await? {
         Some(true) => return Ok(RotateWaitpointHmacSecretOutcome::Noop { kid: given.kid.clone() }),

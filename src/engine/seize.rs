@@ -1,9 +1,9 @@
 //! The locks of sweeps, which wait for nobody.
 //!
 //! A row may be held by somebody who does nothing for a long time: the host was cut off in the middle of its
-//! transaction. A sweep that waits for it does nothing for all the other rows. So a sweep takes the first row of each
-//! item only if it is free, and leaves the item to its next run otherwise. For the rows that follow it waits a moment:
-//! see [`Backend::impatient`](crate::Backend).
+//! transaction. A sweep that waits for it does nothing for all the other rows. So a sweep takes the rows of an item only
+//! if they are free, first of all, and leaves the item to its next run otherwise. For rows that it does not know
+//! beforehand it waits a moment: see [`Backend::impatient`](crate::Backend).
 
 use ff_core::engine_error::{ContentionKind, EngineError};
 use uuid::Uuid;
@@ -12,7 +12,7 @@ use crate::db::Dialect;
 use crate::engine::sibling::GroupKey;
 use crate::error::Abort;
 use crate::model::id::ExecKey;
-use crate::statements::{Statements, admission, dependency, edge, execution, sibling};
+use crate::statements::{Statements, admission, budget, dependency, edge, execution, sibling};
 
 /// Whose a row is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,6 +53,33 @@ pub(crate) async fn execution<D: Dialect>(conn: &mut D::Connection, key: ExecKey
     }
     let params = admission::AdmissionPhaseReadParams { partition_key, execution_id };
     Ok(held_if(conn.admission_phase_read(&params).await?.is_some()))
+}
+
+/// Takes an execution and what belongs to it, its places in the queues included, if all of that is free.
+pub(crate) async fn whole<D: Dialect>(conn: &mut D::Connection, key: ExecKey) -> Result<Seized, Abort> {
+    let seized = execution::<D>(conn, key).await?;
+    if seized == Seized::Held {
+        return Ok(seized);
+    }
+    let ExecKey { partition_key, execution_id } = key;
+    let parts =
+        conn.execution_parts_try_lock(&execution::ExecutionPartsTryLockParams { partition_key, execution_id }).await?;
+    Ok(if parts.kept_count < parts.there_count { Seized::Held } else { seized })
+}
+
+/// Takes a budget, its counters and its policy, if all of that is free.
+pub(crate) async fn budget<D: Dialect>(
+    conn: &mut D::Connection,
+    partition_key: i16,
+    budget_id: &str,
+) -> Result<Seized, Abort> {
+    let params = budget::BudgetTryLockParams { partition_key, budget_id: budget_id.to_owned() };
+    let seen = conn.budget_try_lock(&params).await?;
+    Ok(match seen.there_count {
+        0 => Seized::Gone,
+        there_count if seen.kept_count < there_count => Seized::Held,
+        _ => Seized::Taken,
+    })
 }
 
 /// Takes an edge if it is free.

@@ -158,27 +158,41 @@ async fn cancel_group<D: Dialect>(backend: &Backend<D>, group: GroupKey) -> Resu
         now_ms: backend.now_ms(),
     };
     // One that somebody holds, or that fails, keeps no other from its end.
-    let ended = stream::iter(members.iter().map(ending)).map(|ending| cancel(backend, ending));
+    let others = &members[..members.len().saturating_sub(1)];
+    let ended = stream::iter(others.iter().map(ending)).map(|ending| cancel(backend, ending));
     let failed = ended.buffer_unordered(AT_ONCE).filter_map(async |ended| ended.err()).collect::<Vec<_>>().await;
     let (held, mut failed): (Vec<_>, Vec<_>) = failed.into_iter().partition(is_held);
-    if let Some(error) = failed.pop() {
-        return Err(error);
+    // Whether all others have ended decides how the last one ends: with the group, or by itself.
+    let last = members.last().map(ending);
+    if !(held.is_empty() && failed.is_empty()) {
+        if let Some(last) = last {
+            failed.extend(cancel(backend, last).await.err().filter(|error| !is_held(error)));
+        }
+        return match failed.pop() {
+            Some(error) => Err(error),
+            None => Ok(Begun::Locked),
+        };
     }
-    if !held.is_empty() {
-        return Ok(Begun::Locked);
-    }
-    let enqueued_at_ms = *enqueued_at_ms;
-    transaction!(backend, "sibling_cancel_end", [group, enqueued_at_ms], |conn| {
-        end_on::<D>(conn, *group, *enqueued_at_ms).await
-    })?;
-    Ok(begun)
+    let ended = Ended { group, last, begun_at_ms: *enqueued_at_ms };
+    let drained = transaction!(
+        backend,
+        "sibling_cancel_end",
+        [ended],
+        |conn| { end_on::<D>(conn, ended).await },
+        |events, wakes| {
+            if let Some(events) = events {
+                events.tell(group.partition_key, group.flow_id, wakes);
+            }
+        }
+    )?;
+    Ok(if drained.is_some() { begun } else { Begun::Gone })
 }
 
 async fn begin_on<D: Dialect>(conn: &mut D::Connection, group: GroupKey) -> Result<Begun, Abort> {
     let GroupKey { partition_key, flow_id, downstream_eid } = group;
     let params = sibling::SiblingGroupTryLockParams { partition_key, flow_id, downstream_eid };
     let locked = conn.sibling_group_try_lock(&params).await.map_err(unreadable_members)?;
-    let Some(enqueued_at_ms) = enqueued_at_ms::<D>(conn, group).await? else {
+    let Some(enqueued_at_ms) = take_pending::<D>(conn, group).await? else {
         return Ok(Begun::Gone);
     };
     match locked {
@@ -202,10 +216,19 @@ fn named(members: &Value) -> Vec<Uuid> {
     texts.filter_map(|text| Uuid::parse_str(text).ok()).collect()
 }
 
-async fn enqueued_at_ms<D: Dialect>(conn: &mut D::Connection, group: GroupKey) -> Result<Option<i64>, Abort> {
+/// Takes the note that a group's members are to be cancelled, and says since when; nothing when there is none. Ends the
+/// transaction when somebody holds it.
+async fn take_pending<D: Dialect>(conn: &mut D::Connection, group: GroupKey) -> Result<Option<i64>, Abort> {
     let GroupKey { partition_key, flow_id, downstream_eid } = group;
+    let params = sibling::SiblingPendingTryLockParams { partition_key, flow_id, downstream_eid };
+    if let Some(row) = conn.sibling_pending_try_lock(&params).await? {
+        return Ok(Some(row.enqueued_at_ms));
+    }
     let params = sibling::SiblingPendingReadParams { partition_key, flow_id, downstream_eid };
-    Ok(conn.sibling_pending_read(&params).await?.map(|row| row.enqueued_at_ms))
+    match conn.sibling_pending_read(&params).await? {
+        Some(_) => Err(seize::held()),
+        None => Ok(None),
+    }
 }
 
 async fn is_there<D: Dialect>(conn: &mut D::Connection, group: GroupKey) -> Result<bool, Abort> {
@@ -229,15 +252,31 @@ async fn drain_on<D: Dialect>(conn: &mut D::Connection, group: GroupKey) -> Resu
     delete_pending::<D>(conn, group).await
 }
 
-/// Drains a group, unless other members were named since.
-async fn end_on<D: Dialect>(conn: &mut D::Connection, group: GroupKey, begun_at_ms: i64) -> Result<(), Abort> {
+/// A group of whose members all but the last have ended.
+struct Ended {
+    group: GroupKey,
+    last: Option<Ending>,
+    /// When they were named.
+    begun_at_ms: i64,
+}
+
+/// Cancels the last member and drains its group at once, so that nobody meets a group that has nothing left to cancel.
+/// Nothing happens to one that somebody drained since, or whose members were named anew: that is for the next round.
+async fn end_on<D: Dialect>(conn: &mut D::Connection, ended: &Ended) -> Result<Option<Events>, Abort> {
+    let group = ended.group;
     let GroupKey { partition_key, flow_id, downstream_eid } = group;
+    // The ends of the others are followed at this moment, for which the group is held for a moment.
     let params = dependency::DependencyGroupLockParams { partition_key, flow_id, downstream_eid };
     conn.dependency_group_lock(&params).await.map_err(|error| unreadable("ff_edge_group.policy", error))?;
-    if enqueued_at_ms::<D>(conn, group).await? == Some(begun_at_ms) {
-        drain_on::<D>(conn, group).await?;
+    if take_pending::<D>(conn, group).await? != Some(ended.begun_at_ms) {
+        return Ok(None);
     }
-    Ok(())
+    let events = match &ended.last {
+        Some(last) => cancel_on::<D>(conn, last).await?,
+        None => Events::default(),
+    };
+    drain_on::<D>(conn, group).await?;
+    Ok(Some(events))
 }
 
 /// Cancels one member that has not ended.
@@ -255,7 +294,7 @@ async fn cancel<D: Dialect>(backend: &Backend<D>, ending: Ending) -> Result<(), 
 
 async fn cancel_on<D: Dialect>(conn: &mut D::Connection, ending: &Ending) -> Result<Events, Abort> {
     let Ending { key: ExecKey { partition_key, execution_id }, now_ms, .. } = *ending;
-    if seize::execution::<D>(conn, ending.key).await? == Seized::Held {
+    if seize::whole::<D>(conn, ending.key).await? == Seized::Held {
         return Err(seize::held());
     }
     let member = lock_child::<D>(conn, ending.key).await?;
@@ -307,7 +346,7 @@ async fn tidy_on<D: Dialect>(conn: &mut D::Connection, group: GroupKey) -> Resul
     let GroupKey { partition_key, flow_id, downstream_eid } = group;
     let params = sibling::SiblingGroupTryLockParams { partition_key, flow_id, downstream_eid };
     let locked = conn.sibling_group_try_lock(&params).await.map_err(unreadable_members)?;
-    if enqueued_at_ms::<D>(conn, group).await?.is_none() {
+    if take_pending::<D>(conn, group).await?.is_none() {
         return Ok(SiblingCancelReconcileAction::NoOp);
     }
     let row = match locked {

@@ -30,7 +30,7 @@ use crate::model::document;
 use crate::model::given::stored_ms;
 use crate::model::id::{ExecKey, corruption, exec_key, reject_nul};
 use crate::model::limits;
-use crate::statements::{Statements, attempt, grant, typed};
+use crate::statements::{Statements, attempt, execution as execution_rows, grant, typed};
 
 /// Who an operator's lease belongs to.
 const OPERATOR: &str = "operator";
@@ -66,9 +66,11 @@ pub(crate) async fn claim<D: Dialect>(
         deadline_at_ms: args.execution_deadline_at,
     };
     let partition_key = key.partition_key;
+    let again = params.clone();
     let claimed = unit!(backend, typed_claim, params, |row, wakes| wakes.lease(row.lease_event_id, partition_key))?;
-    let Some(row) = claimed else {
-        return Err(claim_refused(backend, args, key, attempt_index).await);
+    let row = match claimed {
+        Some(row) => row,
+        None => claim_again(backend, args, key, again).await?,
     };
     let granted = Granted {
         kind: HandleKind::Fresh,
@@ -111,36 +113,58 @@ fn to_start(attempt_type: &str) -> &'static str {
     }
 }
 
+/// Says why a claim was refused, or makes it when nothing speaks against it by now: whoever held the execution gave this
+/// worker another grant, which the claim that waited for the execution did not see.
+async fn claim_again<D: Dialect>(
+    backend: &Backend<D>,
+    args: &ClaimExecutionArgs,
+    key: ExecKey,
+    params: typed::TypedClaimParams,
+) -> Result<typed::TypedClaimRow, EngineError> {
+    let attempt_index = params.attempt_index;
+    claim_refused(backend, args, key, attempt_index).await?;
+    let ExecKey { partition_key, execution_id } = key;
+    let lock = execution_rows::ExecutionLockParams { partition_key, execution_id };
+    let claimed = transaction!(
+        backend,
+        "typed_claim_again",
+        [lock, params],
+        |conn| {
+            conn.execution_lock(lock).await?;
+            Ok(conn.typed_claim(params).await?)
+        },
+        |row, wakes| {
+            if let Some(row) = row {
+                wakes.lease(row.lease_event_id, partition_key);
+            }
+        }
+    )?;
+    if let Some(row) = claimed {
+        return Ok(row);
+    }
+    claim_refused(backend, args, key, attempt_index).await?;
+    Err(EngineError::Contention(ContentionKind::LeaseConflict))
+}
+
+/// Answers with an error when something speaks against a claim.
 async fn claim_refused<D: Dialect>(
     backend: &Backend<D>,
     args: &ClaimExecutionArgs,
     key: ExecKey,
     attempt_index: i32,
-) -> EngineError {
-    match Seen::of(backend, &Named { key, attempt_index }).await {
-        Ok(seen) => match seen.claim_refusal() {
-            Some(refusal) => refusal,
-            None => grant_refusal(backend, args, key).await,
-        },
-        Err(error) => error,
+) -> Result<(), EngineError> {
+    if let Some(refusal) = Seen::of(backend, &Named { key, attempt_index }).await?.claim_refusal() {
+        return Err(refusal);
     }
-}
-
-async fn grant_refusal<D: Dialect>(backend: &Backend<D>, args: &ClaimExecutionArgs, key: ExecKey) -> EngineError {
     let params = typed::TypedGrantNewestParams { partition_key: key.partition_key, execution_id: key.execution_id };
-    match read!(backend, typed_grant_newest, params) {
-        Ok(Some(held)) if held.worker_id == args.worker_id.as_str() => {
-            let expired = held.expires_at_ms > 0 && held.expires_at_ms < args.now.0;
-            // A grant that is good by now was not there, or was not this worker's, a moment ago.
-            EngineError::Contention(if expired {
-                ContentionKind::ClaimGrantExpired
-            } else {
-                ContentionKind::LeaseConflict
-            })
-        }
-        Ok(_) => EngineError::Contention(ContentionKind::InvalidClaimGrant),
-        Err(error) => error,
+    let newest = read!(backend, typed_grant_newest, params)?;
+    let Some(held) = newest.filter(|held| held.worker_id == args.worker_id.as_str()) else {
+        return Err(EngineError::Contention(ContentionKind::InvalidClaimGrant));
+    };
+    if held.expires_at_ms > 0 && held.expires_at_ms < args.now.0 {
+        return Err(EngineError::Contention(ContentionKind::ClaimGrantExpired));
     }
+    Ok(())
 }
 
 /// Grants an operator an execution and claims it, in one transaction: no grant is left behind, whatever happens.

@@ -11,6 +11,7 @@ use uuid::Uuid;
 use crate::backend::Backend;
 use crate::db::Dialect;
 use crate::engine::policy::expiry::passes;
+use crate::engine::seize::{self, Seized};
 use crate::error::Abort;
 use crate::model::given::stored_ms;
 use crate::model::id::{ExecKey, execution_id, partition_key, reject_nul};
@@ -149,8 +150,13 @@ async fn forget_on<D: Dialect>(
     filter: &ScannerFilter,
 ) -> Result<u32, Abort> {
     let partition_key = lock.partition_key;
-    let mut ended = conn.trim_lock(lock).await?;
-    ended.retain(|row| passes(filter, &row.raw_fields));
+    let mut ended = Vec::new();
+    for row in conn.trim_lock(lock).await? {
+        let key = ExecKey { partition_key, execution_id: row.execution_id };
+        if passes(filter, &row.raw_fields) && is_free::<D>(conn, key).await? {
+            ended.push(row);
+        }
+    }
     if ended.is_empty() {
         return Ok(0);
     }
@@ -180,6 +186,16 @@ async fn forget_on<D: Dialect>(
     }
     conn.trim_backlog_delete(&trim::TrimBacklogDeleteParams { executions: ids }).await?;
     Ok(u32::try_from(ended.len()).unwrap_or(u32::MAX)) // tidy: at most one page
+}
+
+/// Takes all that is kept with an execution, if nobody else holds any of it.
+async fn is_free<D: Dialect>(conn: &mut D::Connection, key: ExecKey) -> Result<bool, Abort> {
+    if seize::whole::<D>(conn, key).await? != Seized::Taken {
+        return Ok(false);
+    }
+    let parts = trim::TrimPartsTryLockParams { partition_key: key.partition_key, execution_id: key.execution_id };
+    let parts = conn.trim_parts_try_lock(&parts).await?;
+    Ok(parts.kept_count == parts.there_count)
 }
 
 #[cfg(test)]

@@ -86,7 +86,7 @@ async fn let_go<D: Dialect>(
     };
     let key = ExecKey { partition_key: row.partition_key, execution_id: row.execution_id };
     transaction!(backend, "admission_unblock", [key, params], |conn| {
-        if seize::execution::<D>(conn, *key).await? != Seized::Taken {
+        if seize::whole::<D>(conn, *key).await? != Seized::Taken {
             return Ok(false);
         }
         Ok(conn.admission_unblock(params).await? > 0)

@@ -1,6 +1,7 @@
 //! What keeps budgets and quotas right while nobody asks: steps for the sweeps and for the engine's reconcilers.
 //!
-//! A time that is later than the backend's own makes nothing due. A row that fails is counted and the others go on.
+//! A time that is later than the backend's own makes nothing due. A row that fails is counted and the others go on; one
+//! that somebody holds is left for the next time.
 
 use std::collections::HashMap;
 
@@ -14,8 +15,9 @@ use crate::db::Dialect;
 use crate::engine::budget::{self, Reset, Turned, reset_on};
 use crate::engine::policy::budget::BudgetPolicy;
 use crate::engine::quota;
+use crate::engine::seize::{self, Seized};
 use crate::model::id;
-use crate::statements;
+use crate::statements::{self, Statements};
 use crate::sweep::Report;
 
 /// How many budgets of a partition are reset in one run.
@@ -48,7 +50,12 @@ pub(crate) async fn reset_budgets_in<D: Dialect>(
     let due = statements::budget::BudgetResetDueParams { partition_key, now_ms, page_size: RESET_BATCH };
     for row in read!(backend, budget_reset_due, due)? {
         let reset = Reset { partition_key, budget_id: row.budget_id, now_ms, due_by_ms: Some(now_ms) };
-        let turned = transaction!(backend, "budget_reset_due", [reset], |conn| { reset_on::<D>(conn, reset).await });
+        let turned = transaction!(backend, "budget_reset_due", [reset], |conn| {
+            match seize::budget::<D>(conn, reset.partition_key, &reset.budget_id).await? {
+                Seized::Taken => reset_on::<D>(conn, reset).await,
+                Seized::Gone | Seized::Held => Ok(Turned::NotDue),
+            }
+        });
         report.count(turned.map(|turned| matches!(turned, Turned::To(_))));
     }
     Ok(report)
@@ -114,7 +121,12 @@ async fn note_breach<D: Dialect>(
         partition_key,
         budget_id: row.budget_id,
     };
-    Ok(unit!(backend, budget_breach_note, params)? > 0)
+    transaction!(backend, "budget_breach_note", [params], |conn| {
+        if seize::budget::<D>(conn, params.partition_key, &params.budget_id).await? != Seized::Taken {
+            return Ok(false);
+        }
+        Ok(conn.budget_breach_note(params).await? > 0)
+    })
 }
 
 /// Sets the quota policies of a partition right, one after the other.

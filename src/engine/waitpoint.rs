@@ -183,7 +183,7 @@ pub(crate) async fn close_due<D: Dialect>(
         // The execution is locked before its waitpoint, in the order of every other operation.
         let execution_id = owner.execution_id;
         let key = ExecKey { partition_key, execution_id };
-        if *taking == Taking::Seizes && seize::execution::<D>(conn, key).await? == Seized::Held {
+        if *taking == Taking::Seizes && seize::whole::<D>(conn, key).await? == Seized::Held {
             return Ok(false);
         }
         conn.execution_lock(&execution::ExecutionLockParams { partition_key, execution_id }).await?;

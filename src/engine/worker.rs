@@ -198,19 +198,36 @@ pub(crate) async fn sweep<D: Dialect>(backend: &Backend<D>, config: &FullScanner
             if !config.includes(partition_key) {
                 continue;
             }
-            let params = worker::WorkerSweepParams {
-                partition_key,
-                namespace: instance.namespace,
-                worker_instance_id: instance.worker_instance_id,
-                now_ms,
-            };
-            report.count(unit!(backend, worker_sweep, params).map(|swept| swept.is_some()));
+            let (namespace, worker_instance_id) = (instance.namespace, instance.worker_instance_id);
+            report.count(forget_lapsed(backend, partition_key, namespace, worker_instance_id, now_ms).await);
         }
         // A full page of which nothing could be swept would come again for ever.
         if !page_full || report.processed == before {
             return Ok(report);
         }
     }
+}
+
+/// Forgets one instance if its time is over and nobody holds it; says whether it did.
+async fn forget_lapsed<D: Dialect>(
+    backend: &Backend<D>,
+    partition_key: i16,
+    namespace: String,
+    worker_instance_id: String,
+    now_ms: i64,
+) -> Result<bool, EngineError> {
+    let lock = worker::WorkerTryLockParams {
+        partition_key,
+        namespace: namespace.clone(),
+        worker_instance_id: worker_instance_id.clone(),
+    };
+    let sweep = worker::WorkerSweepParams { partition_key, namespace, worker_instance_id, now_ms };
+    transaction!(backend, "worker_sweep", [lock, sweep], |conn| {
+        if conn.worker_try_lock(lock).await?.is_none() {
+            return Ok(false);
+        }
+        Ok(conn.worker_sweep(sweep).await?.is_some())
+    })
 }
 
 fn event(

@@ -111,25 +111,49 @@ async fn attempts_of_others_time_out_past_a_held_execution() {
 }
 
 #[tokio::test]
-async fn deadlines_of_others_pass_past_a_held_execution() {
+async fn deadlines_of_others_pass_past_held_rows() {
     on_postgres(|h| async move {
-        let deadline = Some(TimestampMs::from_millis(T0 + 5));
-        let held = h.create_with(|args| args.execution_deadline_at = deadline).await;
-        h.create_with(|args| args.execution_deadline_at = deadline).await;
-        h.pass_ms(6);
-        goes_on(&h, "execution_deadline", &row_of(&h, "ff_exec_core", &held)).await;
+        for (turn, table) in (1..).zip(["ff_exec_core", "ff_claimable"]) {
+            let deadline = Some(TimestampMs::from_millis(T0 + 5 * turn));
+            let held = h.create_with(|args| args.execution_deadline_at = deadline).await;
+            h.create_with(|args| args.execution_deadline_at = deadline).await;
+            h.pass_ms(5 * turn + 1);
+            goes_on(&h, "execution_deadline", &row_of(&h, table, &held)).await;
+            h.pass_ms(-(5 * turn + 1));
+        }
     })
     .await;
 }
 
 #[tokio::test]
-async fn suspensions_of_others_end_past_a_held_execution() {
+async fn suspensions_of_others_end_past_held_rows() {
     on_postgres(|h| async move {
-        let end = TimestampMs::from_millis(T0 + 5);
-        let held = suspend::suspended_with(&h, |args| args.with_timeout(end, TimeoutBehavior::Fail)).await;
-        suspend::suspended_with(&h, |args| args.with_timeout(end, TimeoutBehavior::Fail)).await;
-        h.pass_ms(6);
-        goes_on(&h, "suspension_timeout", &row_of(&h, "ff_exec_core", &held.id)).await;
+        for (turn, table) in (1..).zip(["ff_exec_core", "ff_attempt", "ff_suspension_current", "ff_waitpoint_pending"])
+        {
+            let end = TimestampMs::from_millis(T0 + 5 * turn);
+            let held = suspend::suspended_with(&h, |args| args.with_timeout(end, TimeoutBehavior::Fail)).await;
+            suspend::suspended_with(&h, |args| args.with_timeout(end, TimeoutBehavior::Fail)).await;
+            h.pass_ms(5 * turn + 1);
+            goes_on(&h, "suspension_timeout", &row_of(&h, table, &held.id)).await;
+            h.pass_ms(-(5 * turn + 1));
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn ended_executions_are_forgotten_past_held_rows() {
+    on_postgres(|h| async move {
+        for table in ["ff_exec_core", "ff_attempt", "ff_completion_event"] {
+            let mut ids = Vec::new();
+            for _ in 0..2 {
+                let (id, handle) = h.created_and_claimed().await;
+                h.backend.complete(&handle, None).await.expect("it completes");
+                ids.push(id);
+            }
+            h.pass_ms(40 * 86_400_000);
+            goes_on(&h, "retention_trimmer", &row_of(&h, table, &ids[0])).await;
+        }
     })
     .await;
 }
@@ -174,6 +198,18 @@ async fn grants_of_others_are_taken_back_past_a_held_execution() {
         h.pass_ms(60_001);
         let held = kept.remove(0);
         goes_on(&h, "grant_expiry", &row_of(&h, "ff_exec_core", &held)).await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn grants_are_taken_back_past_many_places_that_no_execution_has() {
+    on_postgres(|h| async move {
+        h.create().await;
+        h.backend.claim_for_worker(schedule::wanting(&[])).await.expect("it is granted");
+        h.alter("INSERT INTO ff_granted SELECT 0, gen_random_uuid(), 1 FROM generate_series(1, 250)").await;
+        h.pass_ms(60_001);
+        assert_eq!(h.sweep("grant_expiry").await, (1, 0));
     })
     .await;
 }

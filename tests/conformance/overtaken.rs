@@ -4,8 +4,9 @@
 use std::future::Future;
 
 use ff_core::backend::{FailureClass, FailureReason, Frame, FrameKind};
-use ff_core::contracts::RotateWaitpointHmacSecretAllArgs;
-use ff_core::types::{AttemptId, LeaseFence};
+use ff_core::contracts::{ClaimExecutionResult, RotateWaitpointHmacSecretAllArgs, SeedWaitpointHmacSecretArgs};
+use ff_core::engine_error::EngineError;
+use ff_core::types::{AttemptId, ExecutionId, LeaseFence};
 use tokio::task::JoinHandle;
 
 use crate::harness::{
@@ -101,35 +102,41 @@ macro_rules! on_postgres {
     };
 }
 
-fn execution_row(h: &Opened, id: &ff_core::types::ExecutionId) -> String {
+fn execution_row(h: &Opened, id: &ExecutionId) -> String {
     format!("SELECT 1 FROM ff_exec_core WHERE {} FOR UPDATE", h.of(id))
 }
 
+/// What a claim by a grant answers that waited while somebody did something about the grants of its execution.
+async fn claimed_after(h: &Opened, id: &ExecutionId, meanwhile: &str) -> Result<ClaimExecutionResult, EngineError> {
+    typed::grant(h, id).await;
+    let mut other = Other::begin(h).await;
+    other.run(&execution_row(h, id)).await;
+    let (backend, args) = (h.backend.clone(), typed::claiming(h, id, 0));
+    let call = waiting(h, async move { backend.claim_execution(args).await }).await;
+    other.run(meanwhile).await;
+    other.commit().await;
+    call.await.expect("the claim ends")
+}
+
 on_postgres! {
-    async fn a_grant_that_was_withdrawn_meanwhile_is_not_used(h) {
-        let id = h.create().await;
-        typed::grant(&h, &id).await;
-        let mut other = Other::begin(&h).await;
-        other.run(&execution_row(&h, &id)).await;
-        let (backend, args) = (h.backend.clone(), typed::claiming(&h, &id, 0));
-        let call = waiting(&h, async move { backend.claim_execution(args).await }).await;
-        other.run(&format!("DELETE FROM ff_claim_grant WHERE {}", h.of(&id))).await;
-        other.commit().await;
-        assert_eq!(refusal(call.await.unwrap()), "contention: InvalidClaimGrant");
-        assert_eq!(h.attempts(&id, "lease_epoch").await, [""; 0]);
+    async fn a_grant_that_is_gone_meanwhile_is_not_used(h) {
+        let ways: [fn(&str) -> String; 2] = [
+            |of| format!("DELETE FROM ff_claim_grant WHERE {of}"),
+            |of| format!("UPDATE ff_claim_grant SET worker_id = 'another' WHERE {of}"),
+        ];
+        for meanwhile in ways {
+            let id = h.create().await;
+            let claimed = claimed_after(&h, &id, &meanwhile(&h.of(&id))).await;
+            assert_eq!(refusal(claimed), "contention: InvalidClaimGrant");
+            assert_eq!(h.attempts(&id, "lease_epoch").await, [""; 0]);
+        }
     }
 
-    async fn a_grant_that_somebody_else_got_meanwhile_is_not_used(h) {
+    async fn a_grant_in_the_place_of_another_is_used(h) {
         let id = h.create().await;
-        typed::grant(&h, &id).await;
-        let mut other = Other::begin(&h).await;
-        other.run(&execution_row(&h, &id)).await;
-        let (backend, args) = (h.backend.clone(), typed::claiming(&h, &id, 0));
-        let call = waiting(&h, async move { backend.claim_execution(args).await }).await;
-        other.run(&format!("UPDATE ff_claim_grant SET worker_id = 'another' WHERE {}", h.of(&id))).await;
-        other.commit().await;
-        assert_eq!(refusal(call.await.unwrap()), "contention: InvalidClaimGrant");
-        assert_eq!(h.attempts(&id, "lease_epoch").await, [""; 0]);
+        let meanwhile = format!("UPDATE ff_claim_grant SET grant_id = '\\x01' WHERE {}", h.of(&id));
+        claimed_after(&h, &id, &meanwhile).await.expect("the new grant is this worker's");
+        assert_eq!(h.attempts(&id, "lease_epoch").await, ["1"]);
     }
 
     async fn an_execution_that_was_granted_anew_meanwhile_is_not_offered(h) {
@@ -210,5 +217,31 @@ on_postgres! {
         let rotated = call.await.unwrap().unwrap().entries.remove(0).result;
         assert!(format!("{rotated:?}").contains("previous_kid: Some(\"k3\")"), "{rotated:?}");
         assert_eq!(h.texts("SELECT kid FROM ff_waitpoint_hmac WHERE active").await, ["k2"]);
+    }
+
+    async fn of_first_secrets_that_are_installed_at_once_one_signs(h) {
+        h.create().await;
+        let mut other = Other::begin(&h).await;
+        other.run("SELECT pg_advisory_xact_lock(hashtextextended('ff_waitpoint_hmac', 0))").await;
+        let backend = h.backend.clone();
+        let rotating = async move {
+            let args = RotateWaitpointHmacSecretAllArgs::new("k2", "ab".repeat(32), 0);
+            drop(backend.rotate_waitpoint_hmac_secret_all(args).await);
+        };
+        let rotating = until_waiting(&h, 1, tokio::spawn(rotating)).await;
+        let backend = h.backend.clone();
+        let granting = async move { drop(backend.claim_for_worker(schedule::wanting(&[])).await) };
+        let granting = until_waiting(&h, 2, tokio::spawn(granting)).await;
+        let backend = h.backend.clone();
+        let seeding = async move {
+            let args = SeedWaitpointHmacSecretArgs::new("k1", "cd".repeat(32));
+            drop(backend.seed_waitpoint_hmac_secret(args).await);
+        };
+        let seeding = until_waiting(&h, 3, tokio::spawn(seeding)).await;
+        other.commit().await;
+        for call in [rotating, granting, seeding] {
+            call.await.expect("it ends");
+        }
+        assert_eq!(h.texts("SELECT kid FROM ff_waitpoint_hmac WHERE active").await.len(), 1);
     }
 }

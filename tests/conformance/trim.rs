@@ -70,12 +70,13 @@ async fn a_trim_through_a_filter_holds_nothing_but_what_it_forgets() {
         let Tables::Postgres(backend) = h.tables() else { panic!("Postgres was asked for") };
         let pool = backend.pool().clone();
         let (others, own) = (ended_in(&h, 1, "others").await, ended_in(&h, 1, "own").await);
-        h.created_and_claimed().await;
-        h.alter(&format!("UPDATE ff_attempt SET partition_key = 1, execution_id = '{}'", uuid_of(&own))).await;
+        let (_, handle) = h.created_and_claimed().await;
+        h.backend.append_frame(&handle, Frame::new(b"{}".to_vec(), FrameKind::Stdout)).await.unwrap();
+        h.alter(&format!("UPDATE ff_stream_frame SET partition_key = 1, execution_id = '{}'", uuid_of(&own))).await;
         h.pass_ms(KEPT_MS);
-        // The trim stops in the middle, because somebody holds a row of what it forgets.
+        // The trim stops in the middle, because somebody holds a frame whose stream nobody holds.
         let mut holder = pool.begin().await.unwrap();
-        sqlx::raw_sql("SELECT 1 FROM ff_attempt FOR UPDATE").execute(&mut *holder).await.unwrap();
+        sqlx::raw_sql("SELECT 1 FROM ff_stream_frame FOR UPDATE").execute(&mut *holder).await.unwrap();
         let (trimming, id) = (h.clone(), own.clone());
         let filter = ScannerFilter::new().with_namespace("own");
         let trimmed = tokio::spawn(async move { trim(&trimming, &id, 10, &filter).await });

@@ -1,11 +1,10 @@
 //! Playing all pairs of a state's operations, and judging what comes out.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::fmt;
 
-use crate::known;
 use crate::scenes::{Scene, Step};
-use crate::stage::{Outcome, Plan, Played, Prepared, Stage, Which};
+use crate::stage::{Held, Outcome, Plan, Played, Prepared, Stage, Which, While};
 use crate::tables::difference;
 
 /// What was played, and what was found.
@@ -15,15 +14,13 @@ pub(crate) struct Tally {
     pairs: usize,
     /// The places at which a first operation stood.
     halts: usize,
-    /// How often a third transaction held a table.
+    /// How often a third transaction held rows.
     behind: usize,
     /// How often somebody waited for a lock.
     waits: usize,
     deadlocks: u32,
     /// Sweeps that one held row holds up.
     pub(crate) held_up: Vec<String>,
-    /// How often what is known came out.
-    known: BTreeMap<&'static str, u32>,
     pub(crate) found: Vec<String>,
 }
 
@@ -37,7 +34,6 @@ impl Tally {
         self.deadlocks += other.deadlocks;
         self.held_up.extend(other.held_up);
         self.found.extend(other.found);
-        other.known.into_iter().for_each(|(why, times)| *self.known.entry(why).or_default() += times);
     }
 }
 
@@ -45,8 +41,8 @@ impl fmt::Display for Tally {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "{} pairs in {} states, all of them and in the same order in every run: {} places to stop at, {} times a table \
-             was held by a third, {} waits; {} deadlocks, {} results that no order gives, {} sweeps that a held row \
+            "{} pairs in {} states, all of them and in the same order in every run: {} places to stop at, {} times a third \
+             held what the first takes, {} waits; {} deadlocks, {} results that no order gives, {} sweeps that a held row \
              holds up",
             self.pairs,
             self.scenes,
@@ -56,8 +52,7 @@ impl fmt::Display for Tally {
             self.deadlocks,
             self.found.len(),
             self.held_up.len()
-        )?;
-        self.known.iter().try_for_each(|(why, times)| write!(f, "\n  known, {times} times: {why}"))
+        )
     }
 }
 
@@ -67,13 +62,16 @@ struct Allowed<'a> {
     prepared: &'a Prepared,
     steps: [Step; 2],
     serial: Vec<Outcome>,
-    /// What comes out while a third holds a table: its rows may be passed over.
-    behind: BTreeMap<String, Vec<Outcome>>,
+    /// What comes out while a third holds what one of them takes: whoever skips locked rows passes over those.
+    behind: Vec<Outcome>,
+    /// What was not played yet of that.
+    left: Vec<(Held, Which, While)>,
 }
 
 impl<'a> Allowed<'a> {
-    async fn new(stage: &'a mut Stage, prepared: &'a Prepared, steps: [Step; 2]) -> Self {
-        let mut allowed = Self { stage, prepared, steps, serial: Vec::new(), behind: BTreeMap::new() };
+    async fn new(stage: &'a mut Stage, prepared: &'a Prepared, steps: [Step; 2], takes: [&Takes; 2]) -> Self {
+        let left = all_behind(takes);
+        let mut allowed = Self { stage, prepared, steps, serial: Vec::new(), behind: Vec::new(), left };
         for first in [Which::First, Which::Second] {
             let played = allowed.play(Plan::Serial(first)).await;
             allowed.serial.extend(played.map(|played| played.outcome));
@@ -85,30 +83,77 @@ impl<'a> Allowed<'a> {
         self.stage.play(self.prepared, self.steps, plan).await
     }
 
-    /// Whether a result is one of those that the operations have one after the other, also while somebody holds the
-    /// rows of a table, which whoever skips locked rows passes over.
-    async fn has(&mut self, outcome: &Outcome, held: &[&str]) -> bool {
-        if self.serial.iter().any(|serial| serial.allows(outcome)) {
+    /// Whether a result is one of those that the operations have one after the other, also while somebody holds rows
+    /// that one of them takes: so the other may meet them. Whoever waits for rows does not come by held ones in that
+    /// order, so this allows nothing but what skipping is for: the item is left for the next run, all else is done.
+    async fn has(&mut self, outcome: &Outcome) -> bool {
+        if self.serial.iter().chain(&self.behind).any(|serial| serial.allows(outcome)) {
             return true;
         }
-        for table in held {
-            if self.has_behind(outcome, table).await {
+        while let Some((held, first, during)) = self.left.pop() {
+            let played = self.play(Plan::SerialBehind(&held, first, during)).await;
+            let Some(played) = played.filter(|played| !played.waited) else { continue };
+            let is_allowed = played.outcome.allows(outcome);
+            self.behind.push(played.outcome);
+            if is_allowed {
                 return true;
             }
         }
         false
     }
+}
 
-    async fn has_behind(&mut self, outcome: &Outcome, table: &str) -> bool {
-        if !self.behind.contains_key(table) {
-            let mut outcomes = Vec::new();
-            for (first, after) in [(Which::First, 1), (Which::Second, 1), (Which::First, 2), (Which::Second, 2)] {
-                let played = self.play(Plan::SerialBehind(table, first, after)).await;
-                outcomes.extend(played.filter(|played| !played.waited).map(|played| played.outcome));
+/// Every way in which a third may hold what one of two operations takes, beside the two one after the other: all of
+/// that in a table, or one row of several. The last one is to be played first.
+fn all_behind(takes: [&Takes; 2]) -> Vec<(Held, Which, While)> {
+    let taken: BTreeSet<&Held> = takes.iter().flat_map(|takes| &takes.rows).collect();
+    let alone = |held: &&Held| {
+        let rows = if held.rows.len() > 1 { held.rows.clone() } else { Vec::new() };
+        rows.into_iter().map(|row| Held { table: held.table.clone(), rows: vec![row] }).collect::<Vec<_>>()
+    };
+    let single = taken.iter().flat_map(alone).collect::<Vec<_>>();
+    let held = single.into_iter().chain(taken.into_iter().cloned());
+    held.flat_map(|held| {
+        let orders = [Which::First, Which::Second];
+        orders.into_iter().flat_map(move |first| While::EVER.map(|during| (held.clone(), first, during)))
+    })
+    .collect()
+}
+
+/// What an operation does about rows that somebody holds.
+#[derive(Default)]
+struct Takes {
+    /// The rows that it takes, by table: it waits for them, or passes over them and does something else.
+    rows: Vec<Held>,
+    /// The tables of which it waits for a row.
+    waits_for: Vec<String>,
+}
+
+impl Takes {
+    async fn of(stage: &mut Stage, prepared: &Prepared, step: Step) -> Self {
+        let mut takes = Self::default();
+        let alone = stage.play(prepared, [step, step], Plan::Serial(Which::First)).await;
+        let alone = alone.expect("two in turn come to their end").outcome;
+        for (table, rows) in &prepared.tables {
+            let mut taken = Held { table: table.clone(), rows: Vec::new() };
+            let mut is_waited_for = false;
+            for row in 0..*rows {
+                let held = Held { table: table.clone(), rows: vec![row] };
+                let plan = Plan::SerialBehind(&held, Which::First, While::Both);
+                let behind = stage.play(prepared, [step, step], plan).await.expect("two in turn come to their end");
+                is_waited_for |= behind.waited;
+                if behind.waited || !alone.allows(&behind.outcome) {
+                    taken.rows.push(row);
+                }
             }
-            self.behind.insert(table.to_owned(), outcomes);
+            if !taken.rows.is_empty() {
+                takes.rows.push(taken);
+            }
+            if is_waited_for {
+                takes.waits_for.push(table.clone());
+            }
         }
-        self.behind[table].iter().any(|serial| serial.allows(outcome))
+        takes
     }
 }
 
@@ -116,63 +161,42 @@ impl<'a> Allowed<'a> {
 pub(crate) async fn play(stage: &mut Stage, scene: &Scene, steps: &[Step]) -> Tally {
     let prepared = stage.prepare(scene).await;
     let mut tally = Tally { scenes: 1, ..Tally::default() };
-    for first in steps {
-        let waits_for = tables_waited_for(stage, &prepared, *first).await;
+    let mut takes = Vec::new();
+    for step in steps {
+        takes.push(Takes::of(stage, &prepared, *step).await);
+    }
+    for (first, by_first) in steps.iter().zip(&takes) {
         if first.0 == "sweep" {
-            let held_up = waits_for.iter().map(|table| format!("{}: {first:?} waits for {table}", scene.name));
+            let held_up = by_first.waits_for.iter().map(|table| format!("{}: {first:?} waits for {table}", scene.name));
             tally.held_up.extend(held_up);
         }
-        for second in steps {
+        for (second, by_second) in steps.iter().zip(&takes) {
             tally.pairs += 1;
-            let held: Vec<&str> = waits_for.iter().map(String::as_str).collect();
-            let mut allowed = Allowed::new(stage, &prepared, [*first, *second]).await;
+            let mut allowed = Allowed::new(stage, &prepared, [*first, *second], [by_first, by_second]).await;
             // Stopped before its first statement, the first is the second of two: that order is there already.
             for place in 1.. {
                 let Some(played) = allowed.play(Plan::Halted(place)).await else { break };
                 tally.halts += 1;
-                judge(&mut tally, &mut allowed, scene, &format!("stopped at place {place}"), &held, played).await;
+                judge(&mut tally, &mut allowed, scene, &format!("stopped at place {place}"), played).await;
             }
-            for table in &waits_for {
-                let Some(played) = allowed.play(Plan::Behind(table)).await else { continue };
+            for held in &by_first.rows {
+                let Some(played) = allowed.play(Plan::Behind(held)).await else { continue };
                 tally.behind += 1;
-                judge(&mut tally, &mut allowed, scene, &format!("waits for {table}"), &[table], played).await;
+                judge(&mut tally, &mut allowed, scene, &format!("met held rows of {}", held.table), played).await;
             }
         }
     }
     tally
 }
 
-/// The tables whose rows an operation waits for when somebody holds them.
-async fn tables_waited_for(stage: &mut Stage, prepared: &Prepared, step: Step) -> Vec<String> {
-    let mut tables = Vec::new();
-    for table in &prepared.tables {
-        let played = stage.play(prepared, [step, step], Plan::SerialBehind(table, Which::First, 2)).await;
-        if played.is_some_and(|played| played.waited) {
-            tables.push(table.clone());
-        }
-    }
-    tables
-}
-
-async fn judge(
-    tally: &mut Tally,
-    allowed: &mut Allowed<'_>,
-    scene: &Scene,
-    place: &str,
-    held: &[&str],
-    played: Played,
-) {
+async fn judge(tally: &mut Tally, allowed: &mut Allowed<'_>, scene: &Scene, place: &str, played: Played) {
     tally.waits += usize::from(played.waited);
     tally.deadlocks += played.deadlocks;
-    let is_allowed = played.deadlocks == 0 && allowed.has(&played.outcome, held).await;
+    let is_allowed = played.deadlocks == 0 && allowed.has(&played.outcome).await;
     if is_allowed {
         return;
     }
     let [first, second] = allowed.steps;
-    if let Some(why) = known::why(first.0, second.0) {
-        *tally.known.entry(why).or_default() += 1;
-        return;
-    }
     let mut told = format!("{}: {first:?} {place}, {second:?}", scene.name);
     if played.deadlocks > 0 {
         told.push_str("\n  they wait for each other");

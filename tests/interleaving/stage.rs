@@ -45,10 +45,38 @@ pub(crate) enum Plan<'a> {
     Serial(Which),
     /// The first stands at a place until the second has ended or waits.
     Halted(usize),
-    /// A third transaction holds all rows of a table until both have ended or wait. The first comes first.
-    Behind(&'a str),
-    /// The same one after the other; the third goes away after so many of them.
-    SerialBehind(&'a str, Which, usize),
+    /// A third transaction holds rows until both have ended or wait. The first comes first.
+    Behind(&'a Held),
+    /// One after the other while a third holds rows.
+    SerialBehind(&'a Held, Which, While),
+}
+
+/// What a third transaction holds: rows of a table, numbered in the order of their text.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Held {
+    pub(crate) table: String,
+    pub(crate) rows: Vec<usize>,
+}
+
+/// During which of two operations, one after the other, a third holds rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum While {
+    TheFirst,
+    TheSecond,
+    Both,
+}
+
+impl While {
+    pub(crate) const EVER: [Self; 3] = [Self::TheFirst, Self::TheSecond, Self::Both];
+
+    /// Whether the third is there while the operation of that number runs.
+    fn is_there(self, number: usize) -> bool {
+        match self {
+            Self::TheFirst => number == 0,
+            Self::TheSecond => number == 1,
+            Self::Both => true,
+        }
+    }
 }
 
 /// What two operations answered, and what is in the tables afterwards.
@@ -83,7 +111,8 @@ pub(crate) struct Played {
 /// A state that two operations begin in, and their callers.
 pub(crate) struct Prepared {
     now_ms: i64,
-    pub(crate) tables: Vec<String>,
+    /// The tables that have rows, and how many.
+    pub(crate) tables: Vec<(String, usize)>,
     callers: [Side; 2],
 }
 
@@ -168,8 +197,14 @@ impl Stage {
         self.side.backend.claim_for_worker(args).await.expect("there is nothing to claim");
         self.execute("SELECT kept.keep()".to_owned()).await;
         let callers = self.side.callers().await;
-        let tables = self.side.rows().await.tables;
-        let tables = self.tables.iter().filter(|table| tables.contains(*table)).cloned().collect();
+        let mut tables = Vec::new();
+        for table in &self.tables {
+            let sql = sqlx::AssertSqlSafe(format!("SELECT count(*) FROM {table}"));
+            let rows: i64 = sqlx::query_scalar(sql).fetch_one(&self.beside).await.expect("the rows are counted");
+            if rows > 0 {
+                tables.push((table.clone(), usize::try_from(rows).expect("a few rows")));
+            }
+        }
         Prepared { now_ms: self.h.clock.now_ms(), tables, callers }
     }
 
@@ -268,11 +303,8 @@ impl Stage {
         let gates = [Gate::new(stop_at), Gate::new(None)];
         let start = |which: Which| self.start(prepared, which, steps[which as usize], &gates[which as usize]);
         let mut third = None;
-        if let Plan::Behind(table) | Plan::SerialBehind(table, ..) = plan {
-            let mut transaction = self.beside.begin().await.expect("a transaction begins");
-            let sql = sqlx::AssertSqlSafe(format!("SELECT FROM {table} FOR UPDATE"));
-            sqlx::query(sql).execute(&mut *transaction).await.expect("the rows are locked");
-            third = Some(transaction);
+        if let Plan::Behind(held) = plan {
+            third = Some(self.hold(held).await);
         }
         let mut waited = false;
         let running = match plan {
@@ -280,7 +312,15 @@ impl Stage {
                 let order = if first == Which::First { [first, Which::Second] } else { [first, Which::First] };
                 let mut running = Vec::new();
                 for (number, which) in order.into_iter().enumerate() {
-                    if waited || matches!(plan, Plan::SerialBehind(_, _, after) if after == number) {
+                    if let Plan::SerialBehind(held, _, during) = plan
+                        && !waited
+                    {
+                        match (during.is_there(number), third.is_some()) {
+                            (true, false) => third = Some(self.hold(held).await),
+                            (false, true) => end(&mut third).await,
+                            _ => {}
+                        }
+                    } else {
                         end(&mut third).await;
                     }
                     running.push(start(which));
@@ -322,6 +362,20 @@ impl Stage {
             answers.push(ended.await.expect("an operation does not panic"));
         }
         Some((answers, waited, deadlocks))
+    }
+
+    /// Holds rows in a transaction.
+    async fn hold(&self, held: &Held) -> Transaction<'static, Postgres> {
+        let mut transaction = self.beside.begin().await.expect("a transaction begins");
+        let table = &held.table;
+        let rows = held.rows.iter().map(usize::to_string).collect::<Vec<_>>().join(", ");
+        let sql = format!(
+            "SELECT FROM {table} WHERE (tableoid, ctid) IN (SELECT one.tableoid, one.ctid FROM \
+             (SELECT t.tableoid, t.ctid, row_number() OVER (ORDER BY t::text) - 1 AS number FROM {table} AS t) AS one \
+             WHERE one.number IN ({rows})) FOR UPDATE"
+        );
+        sqlx::query(sqlx::AssertSqlSafe(sql)).execute(&mut *transaction).await.expect("the rows are locked");
+        transaction
     }
 
     pub(crate) async fn close(&self) {
