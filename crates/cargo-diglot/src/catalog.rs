@@ -2,12 +2,13 @@
 //!
 //! The compiler types expressions of Postgres by the rules that Postgres follows, offline. The facts behind those
 //! rules (which operators, functions and casts there are, and for which types) come from the engine's own catalogs,
-//! never from a list by hand.
+//! never from a list by hand; so does which functions there are in the SQLite that comes with the driver.
 
 use std::fmt::Write as _;
 use std::fs;
 
-use sqlx::{Executor as _, Row as _};
+use sqlx::sqlite::SqliteConnection;
+use sqlx::{Connection as _, Executor as _, Row as _};
 
 use crate::cli::Catalog;
 use crate::failure::Failure;
@@ -69,19 +70,49 @@ pub(crate) fn run(arguments: &Catalog) -> Result<Outcome, Failure> {
     let (major, text) =
         runtime()?
             .block_on(Host::during(arguments.postgres.clone(), Sorting::Server, async |host| read(host).await))?;
-    let path = arguments.folder.join(format!("pg-{major}.txt"));
+    let (version, functions) = runtime()?.block_on(read_sqlite())?;
+    let sqlite = kept(arguments, &format!("sqlite-{version}.txt"), &functions, &format!("SQLite {version}"))?;
+    let pg = kept(arguments, &format!("pg-{major}.txt"), &text, &format!("Postgres {major}"))?;
+    Ok(if sqlite && pg { Outcome::Clean } else { Outcome::Findings })
+}
+
+/// Writes a file, or asks whether it is what the engine says.
+fn kept(arguments: &Catalog, name: &str, text: &str, engine: &str) -> Result<bool, Failure> {
+    let path = arguments.folder.join(name);
     let known = fs::read_to_string(&path).ok();
-    if known.as_ref() == Some(&text) {
-        report::line(&format!("{} holds what Postgres {major} says", path.display()));
-        return Ok(Outcome::Clean);
+    if known.as_deref() == Some(text) {
+        report::line(&format!("{} holds what {engine} says", path.display()));
+        return Ok(true);
     }
     if arguments.check {
-        report::line(&format!("{} is not what Postgres {major} says", path.display()));
-        return Ok(Outcome::Findings);
+        report::line(&format!("{} is not what {engine} says", path.display()));
+        return Ok(false);
     }
     fs::write(&path, text).map_err(Failure::io(format!("write {}", path.display())))?;
     report::line(&format!("{} written", path.display()));
-    Ok(Outcome::Clean)
+    Ok(true)
+}
+
+/// The version of the SQLite that comes with the driver, and its functions.
+async fn read_sqlite() -> Result<(String, String), Failure> {
+    let asked = Failure::engine("read SQLite's functions");
+    let wanted = async {
+        let mut connection = SqliteConnection::connect("sqlite::memory:").await?;
+        let version: String = connection.fetch_one(sqlx::raw_sql("SELECT sqlite_version()")).await?.try_get(0)?;
+        let mut text = format!("-- What SQLite {version} says of its own words; `cargo diglot catalog` writes it.\n");
+        text.push_str(
+            "\n[functions]\n-- name, kind (s for one value, a for an aggregate, w for a window), how many values: ",
+        );
+        text.push_str("-1 for any number, -3 and less for a least one\n");
+        let query = "SELECT name || ' ' || type || ' ' || narg FROM pragma_function_list \
+            WHERE builtin AND name <> '' AND instr(name, ' ') = 0 GROUP BY name, type, narg ORDER BY name, type, narg";
+        for row in connection.fetch_all(sqlx::raw_sql(query)).await? {
+            text.push_str(row.try_get(0)?);
+            text.push('\n');
+        }
+        Ok::<_, sqlx::Error>((version, text))
+    };
+    wanted.await.map_err(asked)
 }
 
 /// The server's major version and its catalogs.

@@ -8,6 +8,8 @@
 mod arguments;
 #[cfg(test)]
 mod catalogue;
+#[cfg(test)]
+mod generated;
 mod kept;
 mod pg;
 mod report;

@@ -15,6 +15,7 @@ use crate::diagnostic::Diagnostic;
 use crate::facts::{Fact, Facts, Group, Kind, facts};
 use crate::infer::PageOf;
 use crate::normal::{Around, Node, Order, Promised, ends_with_write, patterns, unmarked};
+use crate::operations::{self, Sense};
 use crate::page::AnnotationKind;
 use crate::pipeline::Stats;
 use crate::source::{Sources, Span};
@@ -103,15 +104,17 @@ fn compare_with(
         pg: pg.schema,
         promised,
         documents: documents(&[sqlite, pg]),
-        ilike: patterns(&of_pg),
+        ilike: patterns(pg),
         digits: digits(sqlite.tree, pg.tree, &of_pg),
         nullable: nullable(&[sqlite, pg]),
         under_write_lock: ends_with_write(sqlite.tree),
+        takes_unknown: takes_unknown(&[sqlite, pg]),
         order: Order::of(sqlite.tree),
     };
     let (left, right) = (facts(sqlite.tree, &around), facts(pg.tree, &around));
     let declared = declarations(&[sqlite, pg]);
-    let stats = Stats { pairs: 1, ..Stats::default() };
+    let unknown = if around.takes_unknown { unknown_words(sqlite.tree) + unknown_words(pg.tree) } else { 0 };
+    let stats = Stats { pairs: 1, waived: unknown, ..Stats::default() };
     let mut pair = Pair {
         sources,
         sqlite,
@@ -160,6 +163,19 @@ fn digits(sqlite: &Statement, pg: &Statement, of_pg: &[&Expr]) -> BTreeSet<Strin
     }
     let names = pg.params.iter().map(|param| &param.name).filter(|name| lists.iter().any(|list| list.is_param(name)));
     names.filter(|name| sqlite.takes_digits(name)).cloned().collect()
+}
+
+/// How many words of a page nothing is known of.
+fn unknown_words(tree: &Statement) -> usize {
+    let senses = tree.exprs().into_iter().filter_map(|expr| operations::sense(tree.dialect, expr, &BTreeSet::new()));
+    senses.filter(|sense| matches!(sense, Sense::Unknown(_))).count()
+}
+
+/// Whether either page takes responsibility for words that nothing is known of.
+fn takes_unknown(pages: &[&PageOf<'_>]) -> bool {
+    let mut annotations = pages.iter().flat_map(|page| &page.raw.annotations);
+    annotations
+        .any(|annotation| matches!(&annotation.kind, AnnotationKind::Allow { rule, .. } if rule == "unknown-operation"))
 }
 
 /// Parameters that either page declares nullable.

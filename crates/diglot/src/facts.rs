@@ -196,7 +196,12 @@ fn query_outputs(names: &Names<'_>, rows: &Rows) -> Vec<(String, Node)> {
         }
         Rows::Set { left, .. } => query_outputs(names, left),
         Rows::Query(query) => query_outputs(names, &query.rows),
-        Rows::Values(..) => Vec::new(),
+        Rows::Values(rows, _) => {
+            let row = |row: &Vec<Expr>| -> Vec<(String, Node)> {
+                row.iter().zip(1..).map(|(value, at)| (format!("column{at}"), names.expr(value))).collect()
+            };
+            rows.iter().flat_map(row).collect()
+        }
     }
 }
 

@@ -17,6 +17,7 @@ pub mod draft;
 pub mod fix;
 pub mod locks;
 pub mod mutate;
+pub mod operations;
 pub mod page;
 pub mod prove;
 pub mod render;

@@ -29,6 +29,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::dialect::Dialect;
+use crate::operations::{self, Meaning, Sense};
 use crate::schema::Schema;
 use crate::source::Span;
 use crate::tree::{
@@ -78,6 +79,8 @@ pub(crate) struct Around<'t> {
     pub(crate) nullable: BTreeSet<String>,
     /// Whether the SQLite page ends with a write, so that what it has read is still so.
     pub(crate) under_write_lock: bool,
+    /// Whether either page takes responsibility for words that nothing is known of.
+    pub(crate) takes_unknown: bool,
     /// In which order the SQLite page writes and reads tables.
     pub(crate) order: Order,
 }
@@ -154,7 +157,17 @@ impl<'t> Names<'t> {
 
     /// An expression in normal form.
     pub(crate) fn expr(&self, expr: &Expr) -> Node {
-        equal::settled(self, expr, self.plain(expr))
+        let mut node = equal::settled(self, expr, self.plain(expr));
+        match operations::sense(self.dialect(), expr, &self.around.nullable) {
+            Some(Sense::Unknown(_)) if self.around.takes_unknown => {}
+            Some(unknown @ Sense::Unknown(_)) => node.sense = Some(Box::new(unknown)),
+            // A law that put the word in a form of its own has said what it means.
+            Some(Sense::Known(means)) if is_told_by_sense(expr, &node, &means) => {
+                node.sense = Some(Box::new(Sense::Known(means)));
+            }
+            _ => {}
+        }
+        node
     }
 
     /// An expression as it is written, of parts in normal form.
@@ -388,8 +401,14 @@ impl<'t> Names<'t> {
                 expr.span,
             ));
         }
-        Node { head, kids, set, span: expr.span }
+        Node { head, kids, set, sense: None, span: expr.span }
     }
+}
+
+/// Whether nothing but the meaning of a word tells what an engine does with it: it is a function's name on both.
+fn is_told_by_sense(expr: &Expr, node: &Node, means: &Meaning) -> bool {
+    let word = node.head.split(' ').next().unwrap_or_default();
+    matches!(expr.kind, ExprKind::Call { .. }) && means.guard().is_none() && operations::is_contested(word, means)
 }
 
 /// `less op more`, of values or of rows.

@@ -42,6 +42,9 @@ pub(super) fn finding(
     match (difference.sqlite, difference.pg) {
         (Some(sqlite), Some(pg)) => {
             let (a, b) = sqlite.first_difference(pg);
+            if let Some(found) = unknown(sources, name, a, b) {
+                return found.help(waiver);
+            }
             if rule(kind, a, b) == "null-order" {
                 return null_order(sources, name, a, b).help(waiver);
             }
@@ -78,6 +81,26 @@ pub(super) fn finding(
         // Nothing differs where neither page says anything.
         (None, None) => Diagnostic::error(kind.rule(), message, left, "").and(right, "").help(waiver),
     }
+}
+
+/// A word of which nothing is known: it equals nothing, whatever the other page says.
+fn unknown(sources: &Sources, name: &str, a: &Node, b: &Node) -> Option<Diagnostic> {
+    let (node, unknown, facing) = match (a.unknown(), b.unknown()) {
+        (Some((node, unknown)), _) => (node, unknown, b),
+        (None, Some((node, unknown))) => (node, unknown, a),
+        (None, None) => return None,
+    };
+    let engine = unknown.dialect.title();
+    let written = &unknown.written;
+    let message = format!("{name}: nothing is known of `{written}` on {engine}");
+    let label = format!("{engine} may do anything here");
+    let mut found = Diagnostic::error("unknown-operation", message, node.span, label)
+        .and(first_line(sources, facing.span), format!("{} says this", unknown.dialect.other().title()));
+    if !unknown.near.is_empty() {
+        found = found.help(format!("known on {engine} and near: `{}`", unknown.near.join("`, `")));
+    }
+    found = found.help("write it with words that are known, on both pages");
+    Some(found.help("or take responsibility: `-- allow(unknown-operation): <why both engines do the same here>`"))
 }
 
 /// Two keys that differ in where NULL comes. Often both pages have the same text, which means two things.

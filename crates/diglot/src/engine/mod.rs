@@ -1,14 +1,16 @@
 //! What an engine knows of its own words, as its catalogs have it.
 //!
-//! `pg-MAJOR.txt` is data that `cargo diglot catalog` writes; nobody edits it. [`resolve`] decides by Postgres's rules
+//! `pg-MAJOR.txt` and `sqlite-VERSION.txt` are data that `cargo diglot catalog` writes; nobody edits them. [`resolve`] decides by Postgres's rules
 //! which operator or function a text means, and whether there is one.
 
 mod resolve;
+mod sqlite;
 
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
 pub(crate) use resolve::Refusal;
+pub(crate) use sqlite::sqlite;
 
 /// The oldest major that is supported: what it refuses, a text must not say.
 const POSTGRES: &str = include_str!("pg-15.txt");

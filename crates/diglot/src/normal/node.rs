@@ -1,6 +1,9 @@
 //! The nodes of the normal form, and where two trees part.
 
+use std::fmt::Write as _;
+
 use crate::answers::digest;
+use crate::operations::{Sense, Unknown};
 use crate::source::Span;
 
 /// A node of the normal form.
@@ -12,21 +15,23 @@ pub(crate) struct Node {
     pub kids: Vec<Node>,
     /// Whether the order of the children means nothing.
     pub set: bool,
+    /// What the word means, where that is not said by the head: it is compared as well.
+    pub sense: Option<Box<Sense>>,
     /// The text it came from.
     pub span: Span,
 }
 
 impl Node {
     pub(crate) fn leaf(head: impl Into<String>, span: Span) -> Self {
-        Self { head: head.into(), kids: Vec::new(), set: false, span }
+        Self { head: head.into(), kids: Vec::new(), set: false, sense: None, span }
     }
 
     pub(crate) fn list(head: impl Into<String>, kids: Vec<Node>, span: Span) -> Self {
-        Self { head: head.into(), kids, set: false, span }
+        Self { head: head.into(), kids, set: false, sense: None, span }
     }
 
     pub(crate) fn set(head: impl Into<String>, kids: Vec<Node>, span: Span) -> Self {
-        Self { head: head.into(), kids, set: true, span }
+        Self { head: head.into(), kids, set: true, sense: None, span }
     }
 
     /// Whether it may stand in several places of a tree. What is larger stays in one: such expressions nest, and each
@@ -52,6 +57,16 @@ impl Node {
 
     fn write_key(&self, key: &mut String) {
         key.push_str(&self.head);
+        match self.sense.as_deref() {
+            Some(Sense::Known(means)) => {
+                let _ = write!(key, " as {means:?}");
+            }
+            // What is unknown on one page is never what is unknown on the other.
+            Some(Sense::Unknown(unknown)) => {
+                let _ = write!(key, " unknown on {}", unknown.dialect.title());
+            }
+            None => {}
+        }
         if self.kids.is_empty() {
             return;
         }
@@ -69,6 +84,14 @@ impl Node {
         key.push(')');
     }
 
+    /// The first word in it that nothing is known of.
+    pub(crate) fn unknown(&self) -> Option<(&Node, &Unknown)> {
+        match self.sense.as_deref() {
+            Some(Sense::Unknown(unknown)) => Some((self, unknown)),
+            _ => self.kids.iter().find_map(Node::unknown),
+        }
+    }
+
     /// Whether a leaf inside begins so.
     pub(crate) fn mentions(&self, prefix: &str) -> bool {
         (self.kids.is_empty() && self.head.starts_with(prefix)) || self.kids.iter().any(|kid| kid.mentions(prefix))
@@ -76,7 +99,7 @@ impl Node {
 
     /// The smallest pair of nodes in which two trees differ.
     pub(crate) fn first_difference<'n>(&'n self, other: &'n Node) -> (&'n Node, &'n Node) {
-        if self.head != other.head || self.kids.len() != other.kids.len() {
+        if self.head != other.head || self.sense != other.sense || self.kids.len() != other.kids.len() {
             return (self, other);
         }
         let differing: Vec<(&Node, &Node)> = if self.set {

@@ -2,6 +2,7 @@
 
 use super::{Names, Node, effective_join, one_of_each};
 use crate::dialect::Dialect;
+use crate::operations::{self, Sense};
 use crate::source::Span;
 use crate::tree::{Expr, OrderKey, Query, Rows, Select, Source, SourceKind};
 
@@ -117,7 +118,14 @@ impl Names<'_> {
         if let Some(on) = source.join.as_ref().and_then(|join| join.on.as_ref()) {
             kids.push(Node::list("on", vec![self.expr(on)], on.span));
         }
-        Node::list(format!("{join}{}", self.relation(source.id)), kids, source.span)
+        let mut node = Node::list(format!("{join}{}", self.relation(source.id)), kids, source.span);
+        if let SourceKind::Function { name, args } = &source.kind
+            && let unknown @ Sense::Unknown(_) = operations::sense_of_source(self.dialect(), name, args)
+            && !self.around.takes_unknown
+        {
+            node.sense = Some(Box::new(unknown));
+        }
+        node
     }
 }
 

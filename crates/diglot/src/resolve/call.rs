@@ -16,7 +16,7 @@ use crate::tree::{Expr, ExprKind, OrderKey, Window};
 use crate::types::{Base, Type};
 
 /// A call without the extras that few calls have.
-fn plain(name: &str, args: Vec<Expr>) -> ExprKind {
+pub(super) fn plain(name: &str, args: Vec<Expr>) -> ExprKind {
     ExprKind::Call {
         name: name.to_owned(),
         args,

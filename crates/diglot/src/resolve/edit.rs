@@ -40,6 +40,8 @@ pub(super) struct Edited {
     pub materialized: Vec<(u32, bool)>,
     /// Lists behind IN.
     pub rewrites: Vec<Rewrite>,
+    /// Where BETWEEN SYMMETRIC has its word.
+    pub symmetric: Vec<Span>,
     /// The places of `sqlc.embed(t)`, with the byte where `t` begins.
     pub embeds: Vec<(Span, u32)>,
 }
@@ -83,6 +85,14 @@ fn taken(tokens: &[Tok], i: usize, dialect: Dialect, anonymous: &mut usize, edit
         && (words(tokens, i + 1, &["SYSTEM", "VALUE"]) || words(tokens, i + 1, &["USER", "VALUE"]))
     {
         return 3;
+    }
+    if dialect == Dialect::Pg
+        && i.checked_sub(1).is_some_and(|before| words(tokens, before, &["BETWEEN"]))
+        && (words(tokens, i, &["SYMMETRIC"]) || words(tokens, i, &["ASYMMETRIC"]))
+    {
+        // The parser does not know them. ASYMMETRIC is what BETWEEN is anyway.
+        edited.symmetric.extend(words(tokens, i, &["SYMMETRIC"]).then_some(tokens[i].span));
+        return 1;
     }
     if dialect == Dialect::Pg
         && words(tokens, i, &["ONLY"])

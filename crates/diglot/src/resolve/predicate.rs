@@ -2,7 +2,8 @@
 
 use sqlparser::ast::{self, BinaryOperator};
 
-use super::{Lower, functions};
+use super::{Lower, call, functions};
+use crate::source::Span;
 use crate::tree::{Expr, ExprKind, Query, Rows};
 use crate::types::{Base, Type};
 
@@ -25,9 +26,18 @@ impl Lower<'_> {
     }
 
     pub(super) fn between(&mut self, operand: &ast::Expr, low: &ast::Expr, high: &ast::Expr, negated: bool) -> Expr {
-        let [expr, low, high] = [operand, low, high].map(|e| Box::new(self.expr(e)));
+        let [expr, mut low, mut high] = [operand, low, high].map(|e| Box::new(self.expr(e)));
         self.hint_each_other(&expr, &low);
         self.hint_each_other(&expr, &high);
+        let is_between = |word: &Span| word.start >= expr.span.end && word.end <= low.span.start;
+        if self.edited.symmetric.iter().any(is_between) {
+            // Between the lesser and the greater of the two, whichever stands first.
+            let ends = || vec![(*low).clone(), (*high).clone()];
+            let (least, greatest) = (call::plain("least", ends()), call::plain("greatest", ends()));
+            let places = (low.span, high.span);
+            low = Box::new(self.typed_call(least, places.0));
+            high = Box::new(self.typed_call(greatest, places.1));
+        }
         let nullable = [&expr, &low, &high].into_iter().any(|e| self.may_be_null(e));
         let span = expr.span.to(high.span);
         Expr { ty: self.truth(nullable), span, kind: ExprKind::Between { expr, low, high, negated } }

@@ -50,6 +50,8 @@ pub(super) struct Scope {
     pub outputs: Vec<(String, Expr)>,
     /// Whether the level has GROUP BY.
     pub grouped: bool,
+    /// The alias of a write's target where the engine no longer knows it, and the name that it knows.
+    pub forgotten: Option<(String, String)>,
 }
 
 /// A CTE that can be named.
@@ -161,7 +163,12 @@ impl Lower<'_> {
         let names: Vec<_> = self.scopes.iter().flat_map(|s| &s.visible).map(|v| v.alias.clone()).collect();
         let message = format!("`{owner}` in `{}` names no relation of the statement", self.name);
         let mut finding = Diagnostic::error("unknown-table", message, span, "not in any FROM here");
-        if let Some(near) = nearest(owner, names.iter().map(String::as_str)) {
+        let forgotten = self.scopes.iter().filter_map(|scope| scope.forgotten.as_ref());
+        if let Some((_, table)) = forgotten.into_iter().find(|(alias, _)| *alias == owner) {
+            finding = finding
+                .note("RETURNING of SQLite knows the target by the table's name and not by its alias")
+                .help(format!("write the column alone, or with `{table}.` before it"));
+        } else if let Some(near) = nearest(owner, names.iter().map(String::as_str)) {
             finding = finding.help(format!("did you mean `{near}`?"));
         }
         self.report(finding);

@@ -11,7 +11,7 @@ use crate::dialect::Dialect;
 use crate::source::Span;
 use crate::tree::{
     Assignment, Conflict, ConflictAction, Delete, Expr, ExprKind, Insert, OutputColumn, Query, Rows, Select, Source,
-    SourceId, Update,
+    SourceId, SourceKind, Update,
 };
 
 impl Lower<'_> {
@@ -42,7 +42,7 @@ impl Lower<'_> {
             }
             None => None,
         };
-        let returning = self.outputs(node.returning.as_deref().unwrap_or_default());
+        let returning = self.returning(node.returning.as_deref(), Some(&target));
         self.scopes.pop();
         Some(Insert { or: self.insert_or(node), target, columns, rows, conflict, returning })
     }
@@ -62,10 +62,10 @@ impl Lower<'_> {
 
     fn target(&mut self, name: &ObjectName, alias: Option<&ast::TableAlias>) -> Source {
         let mut target = self.table(name, alias);
-        if let crate::tree::SourceKind::Cte(cte) = &target.kind {
+        if let SourceKind::Cte(cte) = &target.kind {
             let message = format!("`{}` writes to `{cte}`, which is a CTE", self.name);
             self.report(Diagnostic::error("unknown-table", message, target.span, "not a table"));
-            target.kind = crate::tree::SourceKind::Table(cte.clone());
+            target.kind = SourceKind::Table(cte.clone());
         }
         target
     }
@@ -231,7 +231,7 @@ impl Lower<'_> {
         let span = self.place(name);
         let ident = name.0.last().and_then(|part| part.as_ident())?;
         let name = name_of(ident, self.dialect);
-        let crate::tree::SourceKind::Table(table) = &target.kind else { return None };
+        let SourceKind::Table(table) = &target.kind else { return None };
         let table = self.schema.tables.get(table)?;
         if let Some(columns) = table.constraints.get(&name) {
             return Some(columns.clone());
@@ -357,10 +357,14 @@ impl Lower<'_> {
         }
     }
 
-    /// RETURNING; on SQLite it sees the target alone.
+    /// RETURNING; on SQLite it sees the target alone, and by the table's own name.
     fn returning(&mut self, items: Option<&[ast::SelectItem]>, target: Option<&Source>) -> Vec<OutputColumn> {
         if let (Dialect::Sqlite, Some(target), Some(scope)) = (self.dialect, target, self.scopes.last_mut()) {
             scope.visible.retain(|visible| visible.id == target.id);
+            if let SourceKind::Table(table) = &target.kind {
+                scope.visible.iter_mut().for_each(|visible| visible.alias.clone_from(table));
+                scope.forgotten = (target.alias != *table).then(|| (target.alias.clone(), table.clone()));
+            }
         }
         self.outputs(items.unwrap_or_default())
     }

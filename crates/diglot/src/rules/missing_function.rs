@@ -2,7 +2,8 @@
 //!
 //! # What it finds
 //!
-//! A function that only the other engine has, and functions of mathematics on the SQLite page.
+//! On the SQLite page a function that the SQLite of the driver has not, or not with so many values, by what that build
+//! says itself; on the Postgres page one that only SQLite has.
 //!
 //! # Why it bites
 //!
@@ -24,12 +25,9 @@
 use super::Context;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Dialect;
+use crate::engine::sqlite;
 use crate::resolve::knows_function;
 use crate::tree::ExprKind;
-
-/// Built into SQLite only when it is asked for.
-const MATH: &str = "acos acosh asin asinh atan atan2 atanh ceil ceiling cos cosh degrees exp floor ln log log10 log2 mod pi \
-    pow power radians sin sinh sqrt tan tanh trunc";
 
 /// Known as functions of one engine alone, while the other reads the name in its own way: casts such as `date(x)`,
 /// and what has a rule of its own.
@@ -38,15 +36,23 @@ const IN_BOTH: &str = "date json json_array_length json_object jsonb_insert json
 pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
     let here = context.page.tree.dialect;
     for expr in &context.exprs {
-        let ExprKind::Call { name, .. } = &expr.kind else { continue };
-        let is = |list: &str| list.split_whitespace().any(|listed| listed == name);
-        let math = here == Dialect::Sqlite && is(MATH);
-        let foreign = !knows_function(here, name) && knows_function(here.other(), name) && !is(IN_BOTH);
-        if !math && !foreign {
+        let ExprKind::Call { name, args, star, .. } = &expr.kind else { continue };
+        let is_own = IN_BOTH.split_whitespace().any(|listed| listed == name);
+        let (foreign, label) = match here {
+            Dialect::Sqlite if !sqlite().has(name) => (!is_own, "not in the SQLite of the driver".to_owned()),
+            Dialect::Sqlite => {
+                let many = if args.len() == 1 { "1 value".to_owned() } else { format!("{} values", args.len()) };
+                (!star && !sqlite().takes(name, args.len()), format!("not with {many}"))
+            }
+            Dialect::Pg => {
+                let foreign = !knows_function(here, name) && knows_function(here.other(), name) && !is_own;
+                (foreign, "a function of the other engine".to_owned())
+            }
+        };
+        if !foreign {
             continue;
         }
         let message = format!("{}: {} has no function `{name}`", context.name(), here.title());
-        let label = if math { "not in the SQLite of the driver" } else { "a function of the other engine" };
         let help = format!("use a function that {} has, or compute it in the caller", here.title());
         found.push(Diagnostic::error("missing-function", message, expr.span, label).help(help));
     }

@@ -2,7 +2,8 @@
 //!
 //! # What it finds
 //!
-//! `<<` or `>>` by a value that is no literal below 64, on the Postgres page of a pair.
+//! `<<` or `>>` by a value that is no literal below the width, on the Postgres page of a pair: a warning where it may be
+//! more than there are, an error where the literal says so or is negative.
 //!
 //! # Why it bites
 //!
@@ -21,19 +22,43 @@
 use super::Context;
 use crate::diagnostic::Diagnostic;
 use crate::tree::{Expr, ExprKind};
+use crate::types::Base;
 
 pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
     if !context.is_pg_of_pair() {
         return;
     }
     for expr in &context.exprs {
-        let ExprKind::Binary { op, right, .. } = &expr.kind else { continue };
-        if (op == "<<" || op == ">>") && !is_bounded(right) {
-            let message = format!("{}: the shift may be by more bits than there are", context.name());
-            let label = "0 on SQLite, begins anew on Postgres";
-            let finding = Diagnostic::warning("shift-count", message, expr.span, label);
-            found.push(finding.help("bound the count by a CASE, on both pages"));
+        let ExprKind::Binary { op, left, right } = &expr.kind else { continue };
+        if op != "<<" && op != ">>" {
+            continue;
         }
+        let width = if matches!(left.base(), Some(Base::Int16 | Base::Int32)) { 32 } else { 64 };
+        let label = "0 on SQLite, begins anew on Postgres";
+        match written(right) {
+            Some(bits) if (0..width).contains(&bits) => {}
+            Some(bits) => {
+                let message = format!("{}: a shift by {bits} has other bits on each engine", context.name());
+                let finding = Diagnostic::error("shift-count", message, expr.span, label);
+                found.push(finding.help(format!("shift by 0 to {} bits, on both pages", width - 1)));
+            }
+            None if is_bounded(right) => {}
+            None => {
+                let message = format!("{}: the shift may be by more bits than there are", context.name());
+                let finding = Diagnostic::warning("shift-count", message, expr.span, label);
+                found.push(finding.help("bound the count by a CASE, on both pages"));
+            }
+        }
+    }
+}
+
+/// The count, where it is written.
+fn written(count: &Expr) -> Option<i64> {
+    match &count.kind {
+        ExprKind::Number(text) => text.parse().ok(),
+        ExprKind::Unary { op, expr } if op == "-" => Some(-written(expr)?),
+        ExprKind::Cast { expr, .. } => written(expr),
+        _ => None,
     }
 }
 

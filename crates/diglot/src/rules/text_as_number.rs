@@ -2,7 +2,8 @@
 //!
 //! # What it finds
 //!
-//! A cast of a text literal, or of a text column, to a number on the Postgres page of a pair.
+//! A cast of a text to a number on the Postgres page of a pair: a warning for a column, and for an empty text, which may
+//! stand for a missing number; an error for a literal that is written as something else.
 //!
 //! # Why it bites
 //!
@@ -20,8 +21,9 @@
 //! ```
 
 use super::Context;
+use super::look::is_integer;
 use crate::diagnostic::Diagnostic;
-use crate::tree::{Expr, ExprKind};
+use crate::tree::ExprKind;
 use crate::types::Base;
 
 pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
@@ -29,20 +31,28 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
         return;
     }
     for expr in &context.exprs {
-        let ExprKind::Cast { expr: inner, base: to, .. } = &expr.kind else { continue };
-        let number = matches!(to, Some(Base::Int16 | Base::Int32 | Base::Int64 | Base::Float64 | Base::Numeric));
-        if number && may_be_no_number(context, inner) {
+        let ExprKind::Cast { expr: inner, base: Some(to), .. } = &expr.kind else { continue };
+        let is_whole = is_integer(to);
+        if !is_whole && !matches!(to, Base::Float64 | Base::Numeric) {
+            continue;
+        }
+        let label = "0 on SQLite where Postgres fails";
+        let text = match &inner.kind {
+            ExprKind::Text(text) => Some(text.trim()),
+            _ => None,
+        };
+        if let Some(text) = text.filter(|text| !text.is_empty()) {
+            let fits = if is_whole { text.parse::<i64>().is_ok() } else { text.parse::<f64>().is_ok() };
+            if !fits {
+                let message = format!("{}: `{text}` is written as no such number", context.name());
+                let label = "its first digits on SQLite, an error on Postgres";
+                let finding = Diagnostic::error("text-as-number", message, expr.span, label);
+                found.push(finding.help("write the number itself, on both pages"));
+            }
+        } else if text.is_some() || inner.base() == Some(&Base::Text) && context.column(inner).is_some() {
             let message = format!("{}: a text is cast to a number", context.name());
-            let label = "0 on SQLite where Postgres fails";
             let finding = Diagnostic::warning("text-as-number", message, expr.span, label);
             found.push(finding.help("keep numbers in a column of numbers, or write `NULLIF(…, '')` inside the cast"));
         }
-    }
-}
-
-fn may_be_no_number(context: &Context<'_>, expr: &Expr) -> bool {
-    match &expr.kind {
-        ExprKind::Text(text) => text.trim().parse::<f64>().is_err(),
-        _ => expr.base() == Some(&Base::Text) && context.column(expr).is_some(),
     }
 }

@@ -1,9 +1,10 @@
-//! LIKE on SQLite and ILIKE on Postgres, with a pattern of plain ASCII.
+//! LIKE on SQLite and ILIKE on Postgres, of plain ASCII or under collation C.
 //!
 //! # Why
 //!
-//! LIKE of SQLite takes the letters a to z for A to Z, as ILIKE does. ILIKE does so with other letters too, and reads a
-//! backslash as an escape, so the pattern must be written down and have neither.
+//! LIKE of SQLite takes the letters a to z for A to Z, as ILIKE does. ILIKE does so with other letters too, unless the
+//! column has the collation `C`, and reads a backslash as an escape: the pattern must be written down, without a
+//! backslash, and of ASCII where the column has another collation.
 //!
 //! # The same
 //!
@@ -12,6 +13,8 @@
 //! pg:     SELECT t.n AS c FROM t WHERE t.name ILIKE 'worker%'
 //! sqlite: SELECT t.n AS c FROM t WHERE t.name NOT LIKE 'worker%'
 //! pg:     SELECT t.n AS c FROM t WHERE t.name NOT ILIKE 'worker%'
+//! sqlite: SELECT t.n AS c FROM t WHERE t.name LIKE 'wörker%'
+//! pg:     SELECT t.n AS c FROM t WHERE t.name ILIKE 'wörker%'
 //! ```
 //!
 //! # Not the same
@@ -19,8 +22,8 @@
 //! ```text
 //! sqlite: SELECT t.n AS c FROM t WHERE t.name GLOB 'worker*'
 //! pg:     SELECT t.n AS c FROM t WHERE t.name ILIKE 'worker%'
-//! sqlite: SELECT t.n AS c FROM t WHERE t.name LIKE 'wörker%'
-//! pg:     SELECT t.n AS c FROM t WHERE t.name ILIKE 'wörker%'
+//! sqlite: SELECT t.n AS c FROM t WHERE lower(t.name) LIKE 'wörker%'
+//! pg:     SELECT t.n AS c FROM t WHERE lower(t.name) ILIKE 'wörker%'
 //! sqlite: SELECT t.n AS c FROM t WHERE t.name LIKE 'worker%'
 //! pg:     SELECT t.n AS c FROM t WHERE t.name LIKE 'worker%'
 //! sqlite: SELECT t.n AS c FROM t WHERE t.name LIKE 'work_r%' ESCAPE 'k'
@@ -33,6 +36,7 @@ use std::collections::BTreeSet;
 
 use super::super::{Names, Node};
 use crate::dialect::Dialect;
+use crate::infer::PageOf;
 use crate::tree::{Expr, ExprKind};
 
 pub(super) fn step(names: &Names<'_>, expr: &Expr, node: &Node) -> Option<Node> {
@@ -44,14 +48,29 @@ pub(super) fn step(names: &Names<'_>, expr: &Expr, node: &Node) -> Option<Node> 
     Some(Node { head: if *negated { "not ilike" } else { "ilike" }.to_owned(), ..node.clone() })
 }
 
-/// The patterns of plain ASCII that a page compares with ILIKE.
-pub(crate) fn patterns(pg: &[&Expr]) -> BTreeSet<String> {
-    let written = pg.iter().filter_map(|expr| match &expr.kind {
-        ExprKind::Like { op: "ilike", pattern, escape: None, .. } => match &pattern.kind {
-            ExprKind::Text(text) if text.is_ascii() && !text.contains('\\') => Some(text.clone()),
+/// The patterns that a page of Postgres compares with ILIKE, where that takes no other letters for alike than SQLite does.
+pub(crate) fn patterns(page: &PageOf<'_>) -> BTreeSet<String> {
+    let exprs = page.tree.exprs();
+    let compared = || {
+        exprs.iter().filter_map(|expr| match &expr.kind {
+            ExprKind::Like { op: "ilike", expr, pattern, escape: None, .. } => match &pattern.kind {
+                ExprKind::Text(text) => Some((&**expr, text)),
+                _ => None,
+            },
             _ => None,
-        },
-        _ => None,
-    });
-    written.collect()
+        })
+    };
+    let fits = |(of, text): &(&Expr, &String)| !text.contains('\\') && (text.is_ascii() || is_by_bytes(page, of));
+    let misfits: Vec<&String> = compared().filter(|it| !fits(it)).map(|(_, text)| text).collect();
+    compared().map(|(_, text)| text).filter(|text| !misfits.contains(text)).cloned().collect()
+}
+
+/// Whether a text is a column that is sorted, and has its letters, by bytes.
+fn is_by_bytes(page: &PageOf<'_>, expr: &Expr) -> bool {
+    let ExprKind::Column { source, column } = &expr.kind else { return false };
+    let table = page.tree.source(*source).and_then(|source| source.table());
+    let column = table.and_then(|table| page.schema.tables.get(table)?.column(column));
+    let collation = column.and_then(|column| column.collation.as_deref());
+    let is_plain = |name: &str| ["c", "posix"].iter().any(|plain| name.trim_matches('"').eq_ignore_ascii_case(plain));
+    collation.is_some_and(is_plain)
 }
