@@ -3,24 +3,23 @@
 //! `difference` finds what differs, `report` words it with the lines to write, and here declarations meet
 //! differences.
 
+mod declared;
 mod difference;
 mod report;
 mod rows;
 
 use std::collections::BTreeSet;
 
+use self::declared::{digits, documents, nullable, takes_unknown, unknown_words};
 use self::difference::{Difference, joins, keyed, unordered};
 use crate::config::Config;
 use crate::diagnostic::Diagnostic;
 use crate::facts::{Fact, Facts, Group, Kind, facts};
 use crate::infer::PageOf;
 use crate::normal::{Around, Node, Order, Promised, ends_with_write, patterns, unmarked};
-use crate::operations::{self, Sense};
 use crate::page::AnnotationKind;
 use crate::pipeline::Stats;
 use crate::source::{Sources, Span};
-use crate::tree::{Expr, Statement};
-use crate::types::Base;
 
 pub(crate) use self::rows::{Row, Verdict};
 
@@ -145,55 +144,6 @@ fn compare_with(
     }
 }
 
-/// Parameters that either page declares to be JSON.
-fn documents(pages: &[&PageOf<'_>]) -> BTreeSet<String> {
-    let annotations = pages.iter().flat_map(|page| &page.raw.annotations);
-    let declared = annotations.filter_map(|annotation| match &annotation.kind {
-        AnnotationKind::Param { name, ty } if ty.base == Base::Json => Some(name.clone()),
-        _ => None,
-    });
-    declared.collect()
-}
-
-/// Lists that hold ids on Postgres and that SQLite gets as their digits.
-fn digits(sqlite: &Statement, pg: &Statement, of_pg: &[&Expr]) -> BTreeSet<String> {
-    let lists: Vec<&Expr> = of_pg.iter().filter_map(|expr| expr.list_of_ids()).collect();
-    if lists.is_empty() {
-        return BTreeSet::new();
-    }
-    let names = pg.params.iter().map(|param| &param.name).filter(|name| lists.iter().any(|list| list.is_param(name)));
-    names.filter(|name| sqlite.takes_digits(name)).cloned().collect()
-}
-
-/// How many words of a page nothing is known of.
-fn unknown_words(tree: &Statement) -> usize {
-    let senses = tree.exprs().into_iter().filter_map(|expr| operations::sense(tree.dialect, expr, &BTreeSet::new()));
-    senses.filter(|sense| matches!(sense, Sense::Unknown(_))).count()
-}
-
-/// Whether either page takes responsibility for words that nothing is known of.
-fn takes_unknown(pages: &[&PageOf<'_>]) -> bool {
-    let mut annotations = pages.iter().flat_map(|page| &page.raw.annotations);
-    annotations
-        .any(|annotation| matches!(&annotation.kind, AnnotationKind::Allow { rule, .. } if rule == "unknown-operation"))
-}
-
-/// Parameters that either page declares nullable.
-fn nullable(pages: &[&PageOf<'_>]) -> BTreeSet<String> {
-    let mut names = BTreeSet::new();
-    for page in pages {
-        names.extend(page.tree.params.iter().filter(|param| param.nullable).map(|param| param.name.clone()));
-        for annotation in &page.raw.annotations {
-            if let AnnotationKind::Param { name, ty } = &annotation.kind
-                && ty.nullable
-            {
-                names.insert(name.clone());
-            }
-        }
-    }
-    names
-}
-
 /// A `-- diverges(...)` and whether it was needed.
 struct Declared {
     fact: String,
@@ -239,7 +189,7 @@ fn verdict(declaration: Option<Span>) -> Verdict {
 
 /// Everything that a part says, for its seal.
 fn said(group: &Group) -> String {
-    let facts = group.facts.iter().map(|fact| format!("{} {} {}", fact.kind.word(), fact.item, fact.node.key()));
+    let facts = group.facts.iter().map(|fact| format!("{} {} {}", fact.kind.word(), fact.item, fact.node.spelling()));
     facts.collect::<Vec<_>>().join("; ")
 }
 
@@ -548,8 +498,8 @@ impl Pair<'_> {
         };
         let places = [place(difference.sqlite, left), place(difference.pg, right)];
         let (kind, item) = (difference.kind, difference.named());
-        let keys = [difference.sqlite, difference.pg].map(|node| node.map(Node::key));
-        let seal = report::seal(kind, group, &item, keys);
+        let texts = [difference.sqlite, difference.pg].map(|node| node.map(Node::spelling));
+        let seal = report::seal(kind, group, &item, texts);
         let waived = self.waive(kind, &item, &seal, &nodes, places);
         self.keep(|| [rows::differing(difference, group, verdict(waived))]);
         if waived.is_some() {

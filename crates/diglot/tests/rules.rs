@@ -452,6 +452,31 @@ const CASES: &[Case] = &[
             "INSERT INTO note (name, doc) VALUES (:name, '{}'), (:other, '[]') ON CONFLICT (name) DO UPDATE SET doc = excluded.doc",
         ],
     },
+    Case {
+        rule: "shift-count",
+        fires: &["SELECT at_ms << 64 AS moved FROM job"],
+        silent: &["SELECT at_ms << 40 AS moved FROM job"],
+    },
+    Case {
+        rule: "shift-count",
+        fires: &["SELECT id >> -1 AS moved FROM job"],
+        silent: &["SELECT at_ms >> 63 AS moved FROM job"],
+    },
+    Case {
+        rule: "text-as-number",
+        fires: &["SELECT CAST('7 days' AS BIGINT) AS span FROM job"],
+        silent: &["SELECT CAST(' 7 ' AS BIGINT) AS span FROM job"],
+    },
+    Case {
+        rule: "huge-number",
+        fires: &["SELECT at_ms + 9223372036854775807 AS far FROM job"],
+        silent: &["SELECT 9223372036854775807 - at_ms AS far FROM job"],
+    },
+    Case {
+        rule: "unknown-operation",
+        fires: &["SELECT soundex(lane) AS sound FROM job"],
+        silent: &["SELECT lower(lane) AS folded FROM job"],
+    },
 ];
 
 fn found(texts: &[&str], allow: Option<&str>) -> BTreeSet<&'static str> {

@@ -51,13 +51,20 @@ impl Node {
     /// The text by which two nodes are compared.
     pub(crate) fn key(&self) -> String {
         let mut key = String::with_capacity(self.head.len() + 16 * self.kids.len());
-        self.write_key(&mut key);
+        self.write_key(&mut key, true);
         key
     }
 
-    fn write_key(&self, key: &mut String) {
+    /// The same as the pages spell it, whatever their words are known to mean.
+    pub(crate) fn spelling(&self) -> String {
+        let mut key = String::with_capacity(self.head.len() + 16 * self.kids.len());
+        self.write_key(&mut key, false);
+        key
+    }
+
+    fn write_key(&self, key: &mut String, with_sense: bool) {
         key.push_str(&self.head);
-        match self.sense.as_deref() {
+        match self.sense.as_deref().filter(|_| with_sense) {
             Some(Sense::Known(means)) => {
                 let _ = write!(key, " as {means:?}");
             }
@@ -72,13 +79,14 @@ impl Node {
         }
         key.push('(');
         if self.set {
-            let mut kids: Vec<String> = self.kids.iter().map(Node::key).collect();
+            let mut kids: Vec<String> =
+                self.kids.iter().map(|kid| if with_sense { kid.key() } else { kid.spelling() }).collect();
             kids.sort_unstable();
             key.push_str(&kids.join(", "));
         } else {
             for (at, kid) in self.kids.iter().enumerate() {
                 key.push_str(if at == 0 { "" } else { ", " });
-                kid.write_key(key);
+                kid.write_key(key, with_sense);
             }
         }
         key.push(')');

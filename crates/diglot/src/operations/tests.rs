@@ -1,8 +1,11 @@
 //! What must hold of the table as a whole; what its rows say is held by running them (`tests/table.rs`).
 
 use super::{Meaning, rows};
+use crate::config::Config;
 use crate::dialect::Dialect;
 use crate::rules::find;
+use crate::source::{SourceFile, Sources};
+use crate::{Compiled, Inputs, compile};
 
 #[test]
 fn every_guard_is_a_rule() {
@@ -40,4 +43,65 @@ fn words_are_in_small_letters() {
     let names = rows().filter(|row| row.form != super::Form::Collate).map(|row| row.word);
     names.for_each(|word| assert_eq!(word, word.to_lowercase()));
     assert!(rows().any(|row| row.means == Meaning::Count));
+}
+
+fn compiled(sqlite: &str, pg: &str) -> Compiled {
+    let mut sources = Sources::default();
+    let table = "CREATE TABLE job (id BIGINT NOT NULL PRIMARY KEY, lane TEXT";
+    sources.add(SourceFile::new("schema/sqlite/0001_all.sql", format!("{table} NOT NULL)")));
+    sources.add(SourceFile::new("schema/pg/0001_all.sql", format!("{table} COLLATE \"C\" NOT NULL)")));
+    for (folder, text) in [("sqlite", sqlite), ("pg", pg)] {
+        sources.add(SourceFile::new(format!("sql/{folder}/job.sql"), format!("-- name: job_get :many\n{text};\n")));
+    }
+    compile(&Inputs { config: Config::default(), sources, ..Inputs::default() })
+}
+
+fn rules(sqlite: &str, pg: &str) -> Vec<&'static str> {
+    compiled(sqlite, pg).diagnostics.into_iter().map(|found| found.rule).collect()
+}
+
+#[test]
+fn the_same_unknown_word_on_both_pages_is_no_excuse() {
+    for text in [
+        "SELECT soundex(lane) AS word FROM job",
+        "SELECT id FROM job WHERE lane COLLATE \"sv-x-icu\" = 'a'",
+        "SELECT CAST(lane AS money) AS word FROM job",
+        "SELECT id FROM job WHERE id IN (SELECT s.id FROM series_of(3) AS s)",
+    ] {
+        assert!(rules(text, text).contains(&"unknown-operation"), "{text}: {:?}", rules(text, text));
+    }
+    assert_eq!(rules("SELECT id FROM job WHERE lane = 'a'", "SELECT id FROM job WHERE lane = 'a'"), [""; 0]);
+}
+
+#[test]
+fn what_is_unknown_is_told_with_what_is_near_and_how_to_answer_for_it() {
+    let text = "SELECT lowr(lane) AS word FROM job";
+    let found = compiled(text, text).diagnostics;
+    let unknown = found.iter().find(|found| found.rule == "unknown-operation").expect("nothing is known of lowr");
+    let helps = unknown.help.join("\n");
+    assert!(unknown.message.contains("`lowr(text)`"), "{}", unknown.message);
+    assert!(helps.contains("`lower`") && helps.contains("-- allow(unknown-operation): "), "{helps}");
+}
+
+#[test]
+fn who_answers_for_an_unknown_word_has_it_counted() {
+    let text = "-- allow(unknown-operation): both are built from one source\nSELECT soundex(lane) AS word FROM job";
+    let allowed = compiled(text, text);
+    assert!(!allowed.diagnostics.iter().any(|found| ["unknown-operation", "unused-allow"].contains(&found.rule)));
+    assert_eq!(allowed.stats.waived, 2);
+    let idle = "-- allow(unknown-operation): nothing to answer for\nSELECT lane FROM job";
+    assert!(rules(idle, idle).contains(&"unused-allow"));
+}
+
+#[test]
+fn one_name_with_two_meanings_is_two_words() {
+    let text = "SELECT id FROM job WHERE lane < current_date";
+    assert!(rules(text, text).contains(&"where-differs"), "{:?}", rules(text, text));
+    let text = "SELECT length(id) AS size FROM job";
+    assert!(rules(text, text).contains(&"columns-differ") || rules(text, text).contains(&"unknown-operation"));
+}
+
+#[test]
+fn rows_that_are_written_out_are_compared() {
+    assert!(rules("VALUES (1, 'a'), (2, 'b')", "VALUES (1, 'a'), (2, 'c')").contains(&"columns-differ"));
 }

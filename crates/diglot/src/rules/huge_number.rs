@@ -2,8 +2,8 @@
 //!
 //! # What it finds
 //!
-//! An integer literal beyond 64 bits on a page of a pair, and one in a calculation that takes up half of what 64 bits
-//! hold.
+//! An integer literal beyond 64 bits on a page of a pair, and one that takes up half of what they hold where something is
+//! added to it or multiplied by it.
 //!
 //! # Why it bites
 //!
@@ -30,13 +30,12 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
     }
     for expr in &context.exprs {
         if let ExprKind::Binary { op, left, right } = &expr.kind
-            && ["+", "-", "*"].contains(&op.as_str())
-            && let Some(number) = [left, right].into_iter().find_map(|side| far(side))
+            && let Some(number) = leaving(op, left, right)
         {
             let message = format!("{}: a calculation with {number} leaves 64 bits", context.name());
             let label = "a real number on SQLite, an error on Postgres";
             let finding = Diagnostic::error("huge-number", message, expr.span, label);
-            found.push(finding.help("compare with the number instead, or cast to a type that holds the result"));
+            found.push(finding.help("compare with the number less the other operand, which does not leave them"));
         }
         let ExprKind::Number(text) = &expr.kind else { continue };
         if text.bytes().all(|b| b.is_ascii_digit()) && text.parse::<i64>().is_err() {
@@ -44,6 +43,18 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
             let finding = Diagnostic::error("huge-number", message, expr.span, "another type on each engine");
             found.push(finding.help("write a number that fits, or keep it as bytes"));
         }
+    }
+}
+
+/// The literal that takes a number above zero out of 64 bits: added, or multiplied by. A number above zero that is taken
+/// from it stays inside.
+fn leaving(op: &str, left: &Expr, right: &Expr) -> Option<i64> {
+    let [ours, theirs] = [left, right].map(far);
+    match op {
+        "+" => ours.or(theirs).filter(|number| *number > 0),
+        "*" => ours.or(theirs),
+        "-" => theirs.filter(|number| *number < 0),
+        _ => None,
     }
 }
 

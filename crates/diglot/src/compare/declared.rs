@@ -1,0 +1,58 @@
+//! What the pages of a pair declare, and what follows from both, for the comparison.
+
+use std::collections::BTreeSet;
+
+use crate::infer::PageOf;
+use crate::operations::{self, Sense};
+use crate::page::AnnotationKind;
+use crate::tree::{Expr, Statement};
+use crate::types::Base;
+
+/// Parameters that either page declares to be JSON.
+pub(super) fn documents(pages: &[&PageOf<'_>]) -> BTreeSet<String> {
+    let annotations = pages.iter().flat_map(|page| &page.raw.annotations);
+    let declared = annotations.filter_map(|annotation| match &annotation.kind {
+        AnnotationKind::Param { name, ty } if ty.base == Base::Json => Some(name.clone()),
+        _ => None,
+    });
+    declared.collect()
+}
+
+/// Lists that hold ids on Postgres and that SQLite gets as their digits.
+pub(super) fn digits(sqlite: &Statement, pg: &Statement, of_pg: &[&Expr]) -> BTreeSet<String> {
+    let lists: Vec<&Expr> = of_pg.iter().filter_map(|expr| expr.list_of_ids()).collect();
+    if lists.is_empty() {
+        return BTreeSet::new();
+    }
+    let names = pg.params.iter().map(|param| &param.name).filter(|name| lists.iter().any(|list| list.is_param(name)));
+    names.filter(|name| sqlite.takes_digits(name)).cloned().collect()
+}
+
+/// How many words of a page nothing is known of.
+pub(super) fn unknown_words(tree: &Statement) -> usize {
+    let senses = tree.exprs().into_iter().filter_map(|expr| operations::sense(tree.dialect, expr, &BTreeSet::new()));
+    senses.filter(|sense| matches!(sense, Sense::Unknown(_))).count()
+}
+
+/// Whether either page takes responsibility for words that nothing is known of.
+pub(super) fn takes_unknown(pages: &[&PageOf<'_>]) -> bool {
+    let mut annotations = pages.iter().flat_map(|page| &page.raw.annotations);
+    annotations
+        .any(|annotation| matches!(&annotation.kind, AnnotationKind::Allow { rule, .. } if rule == "unknown-operation"))
+}
+
+/// Parameters that either page declares nullable.
+pub(super) fn nullable(pages: &[&PageOf<'_>]) -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    for page in pages {
+        names.extend(page.tree.params.iter().filter(|param| param.nullable).map(|param| param.name.clone()));
+        for annotation in &page.raw.annotations {
+            if let AnnotationKind::Param { name, ty } = &annotation.kind
+                && ty.nullable
+            {
+                names.insert(name.clone());
+            }
+        }
+    }
+    names
+}
