@@ -121,6 +121,10 @@ impl Held {
     let rest = ["work_lock", "work_step", "other_first", "other_second", "held_read", "held_end"];
     let swept = [&["row_try_lock"], rest.as_slice()].concat();
     let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
-    let expected = BTreeMap::from([("held_end_alone".to_owned(), owned(&["held_end"])), ("work_do".to_owned(), owned(&rest)), ("work_do_swept".to_owned(), owned(&swept))]);
+    let expected = BTreeMap::from([
+        ("held_end_alone".to_owned(), owned(&["held_end"])),
+        ("work_do".to_owned(), owned(&rest)),
+        ("work_do_swept".to_owned(), owned(&swept)),
+    ]);
     assert_eq!(source::transactions(folder.path()), expected);
 }

@@ -225,6 +225,25 @@ impl Graph {
         format!("{} `{}`{via}", lock.act.word(), lock.table)
     }
 
+    /// The waits between tables from which there is a way back at all, which few are: only there is a circle looked for.
+    pub(crate) fn in_circles<'w>(&self, waits: Vec<&'w Wait>) -> Vec<&'w Wait> {
+        let tables = |wait: &Wait| (self.lock(wait.held).table.as_str(), self.lock(wait.wanted).table.as_str());
+        let edges: BTreeSet<(&str, &str)> = waits.iter().map(|wait| tables(wait)).collect();
+        let leads = |from: &str, to: &str| {
+            let mut reached = vec![from];
+            let mut at = 0;
+            while let Some(table) = reached.get(at).copied() {
+                at += 1;
+                let next = edges.iter().filter(|(held, wanted)| *held == table && !reached.contains(wanted));
+                let next: Vec<&str> = next.map(|(_, wanted)| *wanted).collect();
+                reached.extend(next);
+            }
+            reached.contains(&to)
+        };
+        let back: BTreeSet<(&str, &str)> = edges.iter().filter(|(held, wanted)| leads(wanted, held)).copied().collect();
+        waits.into_iter().filter(|wait| back.contains(&tables(wait))).collect()
+    }
+
     /// The way from what a wait is for back to what it holds: waits that, each with the next, make a circle.
     pub(crate) fn way_back<'w>(&self, waits: &[&'w Wait], from: &Wait) -> Option<Vec<&'w Wait>> {
         let kind = |at: Held| (self.lock(at).act, self.lock(at).strength);

@@ -54,6 +54,7 @@ pub(super) fn check(
         places.is_some_and(|(held, wanted)| held > wanted)
     };
     let (against, mut rest): (Vec<&Wait>, Vec<&Wait>) = waits.into_iter().partition(is_against);
+    rest = graph.in_circles(rest);
     let mut told = BTreeSet::new();
     for wait in against {
         let (held, wanted) = (graph.lock(wait.held), graph.lock(wait.wanted));
@@ -123,10 +124,11 @@ pub(super) fn check(
 pub(super) fn is_part(said: &Locks, graph: &Graph, name: &str) -> bool {
     let waits = graph.waits();
     let order = |table: &str| said.order.iter().position(|named| named == table);
+    let may = graph.in_circles(waits.clone());
     let own = waits.iter().filter(|wait| graph.run(wait.wanted).name == name);
     own.copied().any(|wait| {
         let places = order(&graph.lock(wait.held).table).zip(order(&graph.lock(wait.wanted).table));
-        places.is_some_and(|(held, wanted)| held > wanted) || graph.way_back(&waits, wait).is_some()
+        places.is_some_and(|(held, wanted)| held > wanted) || graph.way_back(&may, wait).is_some()
     })
 }
 

@@ -30,9 +30,10 @@ pub(super) fn step(names: &Names<'_>, _: &Expr, node: &Node) -> Option<Node> {
         return None;
     }
     let start = node.kids.get(1)?;
-    let count = super::inside(start, "unary -").filter(|count| count.head.parse::<u32>().is_ok_and(|n| n > 0))?;
+    let count = start.head.strip_prefix('-').filter(|count| count.parse::<u32>().is_ok_and(|n| n > 0))?;
+    let count = Node::leaf(count, start.span);
     match node.kids.as_slice() {
-        [text, _] => Some(Node::list("right", vec![text.clone(), count.clone()], node.span)),
+        [text, _] => Some(Node::list("right", vec![text.clone(), count], node.span)),
         _ => Some(Node { head: "substr from the end".to_owned(), ..node.clone() }),
     }
 }
