@@ -241,6 +241,7 @@ SELECT (SELECT count(*) FROM usage)
 
 -- Sets a budget's counters back to zero.
 -- name: budget_usage_reset :exec
+-- allow(lock-order): the transaction has all counters; one that is new since then is at 0, and nobody has it for long.
 UPDATE ff_budget_usage
    SET current_value = 0,
        last_reset_at_ms = :now_ms,

@@ -54,6 +54,7 @@ SELECT core.partition_key, core.lane_id
 -- what is kept and what there is: where less is kept, somebody holds the rest. The frames of a stream are left to whoever
 -- has its counter.
 -- name: trim_parts_try_lock :one
+-- allow(lock-order): it waits for nobody, and a trim that does not get all of them gives up.
 -- diverges(lock): SQLite has a single writer, so nobody else can hold anything.
 -- column: kept_count i64
 -- column: there_count i64
@@ -174,7 +175,6 @@ DELETE FROM ff_edge_group
 -- Deletes the lease events of executions. What somebody holds is left to the time after which events are forgotten.
 -- name: trim_lease_event_delete :exec
 -- param: executions text[]
--- allow(lock-order): no two trims have one execution, and whoever else deletes events waits for nobody.
 DELETE FROM ff_lease_event
  WHERE event_id IN (SELECT old.event_id
                       FROM ff_lease_event AS old
@@ -186,7 +186,6 @@ DELETE FROM ff_lease_event
 -- Deletes the signal events of executions. What somebody holds is left to the time after which events are forgotten.
 -- name: trim_signal_event_delete :exec
 -- param: executions text[]
--- allow(lock-order): no two trims have one execution, and whoever else deletes events waits for nobody.
 DELETE FROM ff_signal_event
  WHERE event_id IN (SELECT old.event_id
                       FROM ff_signal_event AS old
@@ -198,7 +197,6 @@ DELETE FROM ff_signal_event
 -- Deletes the operator events of executions. What somebody holds is left to the time after which events are forgotten.
 -- name: trim_operator_event_delete :exec
 -- param: executions text[]
--- allow(lock-order): no two trims have one execution, and whoever else deletes events waits for nobody.
 DELETE FROM ff_operator_event
  WHERE event_id IN (SELECT old.event_id
                       FROM ff_operator_event AS old
@@ -211,7 +209,6 @@ DELETE FROM ff_operator_event
 -- name: trim_usage_delete :exec
 -- param: executions text[]
 -- allow(shard-key): it is stored with the budgets, whose partitions are not known here
--- allow(lock-order): no two sweeps have one execution, and an ended one spends nothing.
 DELETE FROM ff_budget_usage_by_exec
  WHERE (partition_key, budget_id, execution_id, dimensions_key)
        IN (SELECT spent.partition_key, spent.budget_id, spent.execution_id, spent.dimensions_key

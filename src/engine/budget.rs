@@ -105,7 +105,7 @@ pub(crate) async fn reset<D: Dialect>(
         due_by_ms: None,
     };
     let next_reset_at_ms =
-        match transaction!(backend, "budget_reset", [reset], |conn| { reset_on::<D>(conn, reset).await })? {
+        match transaction!(backend, "budget_reset", [reset], |conn| { lock_and_reset_on::<D>(conn, reset).await })? {
             Turned::To(next_reset_at_ms) => next_reset_at_ms,
             Turned::NotDue => None,
         };
@@ -130,10 +130,16 @@ pub(crate) enum Turned {
     NotDue,
 }
 
-/// Resets a budget inside a transaction.
+/// Resets a budget inside a transaction, and waits for its counters before.
+async fn lock_and_reset_on<D: Dialect>(conn: &mut D::Connection, reset: &Reset) -> Result<Turned, Abort> {
+    let (partition_key, budget_id) = (reset.partition_key, reset.budget_id.clone());
+    conn.budget_usage_lock(&budget::BudgetUsageLockParams { partition_key, budget_id }).await?;
+    reset_on::<D>(conn, reset).await
+}
+
+/// Resets a budget inside a transaction that has locked its counters.
 pub(crate) async fn reset_on<D: Dialect>(conn: &mut D::Connection, reset: &Reset) -> Result<Turned, Abort> {
     let (partition_key, budget_id, now_ms) = (reset.partition_key, reset.budget_id.clone(), reset.now_ms);
-    conn.budget_usage_lock(&budget::BudgetUsageLockParams { partition_key, budget_id: budget_id.clone() }).await?;
     let lock = budget::BudgetPolicyLockParams { partition_key, budget_id: budget_id.clone() };
     let Some(row) = conn.budget_policy_lock(&lock).await? else {
         return Err(Abort::from(EngineError::NotFound { entity: "budget" }));

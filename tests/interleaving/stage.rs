@@ -225,12 +225,23 @@ impl Stage {
         }
     }
 
-    /// Who waits for a lock that whom holds.
+    /// Who waits for a lock, and for whom: those that have it. Whoever only comes first in a queue is none of them, since
+    /// the server puts queues in another order where that lets everybody go on.
     async fn waits(&self) -> BTreeMap<i32, Vec<i32>> {
-        let sql = "SELECT pid, pg_blocking_pids(pid) FROM pg_stat_activity \
-                   WHERE datname = current_database() AND wait_event_type = 'Lock'";
-        let found: Vec<(i32, Vec<i32>)> = sqlx::query_as(sql).fetch_all(&self.beside).await.expect("the locks");
-        found.into_iter().filter(|(_, blockers)| !blockers.is_empty()).collect()
+        let sql = "SELECT waiting.pid, waiting.blockers, \
+                          ARRAY (SELECT DISTINCT has.pid FROM pg_locks AS wants JOIN pg_locks AS has \
+                                    ON has.granted AND has.pid = ANY (waiting.blockers) \
+                                   AND (has.locktype, has.database, has.relation, has.page, has.tuple, has.virtualxid, \
+                                        has.transactionid, has.classid, has.objid, has.objsubid) \
+                                       IS NOT DISTINCT FROM \
+                                       (wants.locktype, wants.database, wants.relation, wants.page, wants.tuple, \
+                                        wants.virtualxid, wants.transactionid, wants.classid, wants.objid, wants.objsubid) \
+                                  WHERE wants.pid = waiting.pid AND NOT wants.granted) \
+                     FROM (SELECT pid, pg_blocking_pids(pid) AS blockers FROM pg_stat_activity \
+                            WHERE datname = current_database() AND wait_event_type = 'Lock') AS waiting";
+        let found: Vec<(i32, Vec<i32>, Vec<i32>)> =
+            sqlx::query_as(sql).fetch_all(&self.beside).await.expect("the locks");
+        found.into_iter().filter(|(_, all, _)| !all.is_empty()).map(|(pid, _, holders)| (pid, holders)).collect()
     }
 
     /// How many sessions wait for a lock, and whether some wait for each other in a circle: then one of those is
