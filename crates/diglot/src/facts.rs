@@ -3,7 +3,7 @@
 //! A unit gives one group of facts per write and per CTE that reads, wherever it stands: several statements
 //! on one page and one statement on the other give the same groups.
 
-use crate::normal::{Around, Names, Node, as_exists, effective_join, unmarked, writing_part};
+use crate::normal::{Around, Names, Node, all_asked_for_truth, effective_join, unmarked, writing_part};
 use crate::source::Span;
 use crate::tree::{
     Assignment, Body, Conflict, ConflictAction, Delete, Expr, Insert, OutputColumn, Part, Query, Rows, Select, Source,
@@ -319,7 +319,7 @@ impl Collector<'_, '_> {
     fn flat(&self, filter: &Expr) -> Vec<Node> {
         let node = self.names.expr(filter);
         let list = if node.head == "and" { node.kids } else { vec![node] };
-        list.into_iter().filter(|node| node.head != "1").map(as_exists).collect()
+        all_asked_for_truth(list.into_iter().filter(|node| node.head != "1").collect())
     }
 
     fn conjuncts(&mut self, kind: Kind, filter: Option<&Expr>) {

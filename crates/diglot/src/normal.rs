@@ -4,6 +4,7 @@
 //! What only nearly holds is left alone, so that it shows up as a difference.
 
 mod after;
+mod asked_for_truth;
 mod elements;
 mod equal;
 mod gate;
@@ -38,12 +39,12 @@ use crate::tree::{
 use crate::types::Base;
 
 pub(crate) use after::unmarked;
+pub(crate) use asked_for_truth::all_asked_for_truth;
 pub use equal::ALL as EQUIVALENCES;
 pub(crate) use equal::patterns;
 pub(crate) use gate::gives_one;
 pub(crate) use handed_over::Order;
 pub(crate) use inner_in_effect::{drops_rows_without, effective_join};
-pub(crate) use membership::as_exists;
 pub(crate) use node::Node;
 pub(crate) use write_lock::ends_with_write;
 
@@ -183,6 +184,9 @@ impl<'t> Names<'t> {
             ExprKind::Column { source, column } => self.column(*source, column, span),
             ExprKind::Unary { op, expr: inner } if op == "not" => negation::negated(self.expr(inner), span),
             ExprKind::Unary { op, expr: inner } if op == "+" => self.expr(inner),
+            ExprKind::Unary { op, expr: inner } if op == "-" && matches!(inner.kind, ExprKind::Number(_)) => {
+                Node::leaf(format!("-{}", self.expr(inner).head), span)
+            }
             ExprKind::Unary { op, expr: inner } => Node::list(format!("unary {op}"), vec![self.expr(inner)], span),
             ExprKind::Binary { op, left, right } => self.binary(op, left, right, span),
             ExprKind::Is { expr: inner, what, negated } => {
@@ -228,7 +232,7 @@ impl<'t> Names<'t> {
                     let value = self.expr(when);
                     let condition = match &operand {
                         Some(operand) => Node::set("=", vec![operand.clone(), value], when.span),
-                        None => value,
+                        None => asked_for_truth::asked_for_truth(value),
                     };
                     kids.push(Node::list("when", vec![condition, self.expr(then)], when.span.to(then.span)));
                 }
@@ -391,7 +395,8 @@ impl<'t> Names<'t> {
             kids.push(self.order(order, expr.span));
         }
         if let Some(filter) = filter {
-            kids.push(Node::list("filter", vec![self.expr(filter)], filter.span));
+            let filtered = asked_for_truth::asked_for_truth(self.expr(filter));
+            kids.push(Node::list("filter", vec![filtered], filter.span));
         }
         if let Some(window) = over {
             let partition = Node::list("partition", self.all(&window.partition), expr.span);

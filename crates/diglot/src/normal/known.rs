@@ -29,7 +29,7 @@
 //! pg:     SELECT t.n AS c FROM t WHERE t.flag
 //! ```
 
-use super::{Names, Node};
+use super::{Names, Node, negation};
 use crate::dialect::Dialect;
 use crate::schema::Column;
 use crate::source::Span;
@@ -136,13 +136,33 @@ impl Names<'_> {
         }
     }
 
-    /// Whether an expression is a column that Postgres knows as boolean.
+    /// Whether an expression is a column that Postgres knows as boolean, or is made of such columns and conditions.
     pub(super) fn is_flag(&self, expr: &Expr) -> bool {
         if expr.ty.as_ref().is_some_and(|ty| ty.base == Base::Bool) {
             return true;
         }
-        let ExprKind::Column { source, column } = &expr.kind else { return false };
-        self.pg_column(*source, column).is_some_and(|column| column.ty.base == Base::Bool)
+        match &expr.kind {
+            ExprKind::Column { source, column } => {
+                self.pg_column(*source, column).is_some_and(|column| column.ty.base == Base::Bool)
+            }
+            ExprKind::Call { name, args, .. } if ["coalesce", "ifnull", "nullif"].contains(&name.as_str()) => {
+                self.are_flags(args.iter())
+            }
+            ExprKind::Case { branches, otherwise, .. } => {
+                self.are_flags(branches.iter().map(|(_, then)| then).chain(otherwise.as_deref()))
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether values are flags or the numbers that stand for them, and one is a flag.
+    fn are_flags<'e>(&self, values: impl Iterator<Item = &'e Expr> + Clone) -> bool {
+        let is_truth = |value: &Expr| match &value.kind {
+            ExprKind::Null => true,
+            ExprKind::Number(number) => number == "0" || number == "1",
+            _ => false,
+        };
+        values.clone().all(|value| is_truth(value) || self.is_flag(value)) && values.clone().any(|v| self.is_flag(v))
     }
 
     /// `flag = 1` is the flag, `flag = 0` its opposite.
@@ -152,7 +172,7 @@ impl Names<'_> {
                 continue;
             }
             let yes = (truth.head == "1") == (op == "=");
-            return Some(if yes { Node { span, ..node.clone() } } else { Node::list("not", vec![node.clone()], span) });
+            return Some(if yes { Node { span, ..node.clone() } } else { negation::negated(node.clone(), span) });
         }
         None
     }

@@ -50,7 +50,9 @@
 //! pg:     SELECT t.n AS c FROM t WHERE NOT EXISTS (SELECT 1 FROM u WHERE u.n = t.maybe)
 //! ```
 
-use super::{Names, Node, json};
+use super::{Names, Node, asked_for_truth, json};
+use std::collections::BTreeSet;
+
 use crate::source::Span;
 use crate::tree::{Expr, ExprKind, Query, Replacement};
 use crate::types::Base;
@@ -119,8 +121,15 @@ impl Names<'_> {
     }
 }
 
-/// `value IN (items)` as a set; `value NOT IN (items)` as the conditions that it stands for.
-fn one_of(value: Node, items: Vec<Node>, negated: bool, span: Span) -> Node {
+/// `value IN (items)` as a set, and as a comparison where there is one item; `value NOT IN (items)` as the conditions
+/// that it stands for.
+fn one_of(value: Node, mut items: Vec<Node>, negated: bool, span: Span) -> Node {
+    let mut seen = BTreeSet::new();
+    items.retain(|item| seen.insert(item.key()));
+    if let [_] = items.as_slice() {
+        items.push(value);
+        return Node::set(if negated { "<>" } else { "=" }, items, span);
+    }
     if negated && value.is_small() {
         return none_of(&value, items, span);
     }
@@ -156,11 +165,8 @@ pub(super) fn alternatives(kids: Vec<Node>, span: Span) -> Vec<Node> {
             None => rest.push(kid),
         }
     }
-    for (value, mut items) in lists {
-        rest.push(match items.len() {
-            1 => Node::set("=", vec![value, items.remove(0)], span),
-            _ => one_of(value, items, false, span),
-        });
+    for (value, items) in lists {
+        rest.push(one_of(value, items, false, span));
     }
     rest
 }
@@ -203,7 +209,7 @@ fn bytes_of(expr: &Expr) -> Option<&Expr> {
 }
 
 /// A condition in the form of EXISTS, where it asks for rows of a query that neither groups nor cuts off.
-pub(crate) fn as_exists(condition: Node) -> Node {
+pub(super) fn as_exists(condition: Node) -> Node {
     exists(&condition).unwrap_or(condition)
 }
 
@@ -230,6 +236,7 @@ fn exists(condition: &Node) -> Option<Node> {
     for (value, column) in values.iter().zip(columns) {
         conditions.push(Node::set("=", vec![value.clone(), column.clone()], column.span));
     }
+    let mut conditions = asked_for_truth::all_asked_for_truth(conditions);
     let condition_node = match conditions.len() {
         1 => conditions.remove(0),
         _ => Node::set("and", conditions, select.span),

@@ -1,5 +1,6 @@
 //! Queries in normal form: sources, clauses, and the order of rows with the place that NULLs really take.
 
+use super::asked_for_truth::asked_for_truth;
 use super::{Names, Node, effective_join, one_of_each};
 use crate::dialect::Dialect;
 use crate::operations::{self, Sense};
@@ -89,17 +90,17 @@ impl Names<'_> {
         kids.push(Node::set("from", from, select.span));
         match filters.as_slice() {
             [] => {}
-            [filter] => kids.push(Node::list("where", vec![self.expr(filter)], filter.span)),
+            [filter] => kids.push(Node::list("where", vec![asked_for_truth(self.expr(filter))], filter.span)),
             all => {
                 let both = Node::set("and", all.iter().map(|filter| self.expr(filter)).collect(), select.span);
-                kids.push(Node::list("where", vec![both], select.span));
+                kids.push(Node::list("where", vec![asked_for_truth(both)], select.span));
             }
         }
         if !select.group.is_empty() {
             kids.push(Node::set("group", self.all(&select.group), select.span));
         }
         if let Some(having) = &select.having {
-            kids.push(Node::list("having", vec![self.expr(having)], having.span));
+            kids.push(Node::list("having", vec![asked_for_truth(self.expr(having))], having.span));
         }
         if let Some((keys, span)) = &select.distinct {
             kids.push(Node::list("distinct", self.all(keys), *span));
@@ -116,7 +117,7 @@ impl Names<'_> {
         };
         let join = effective_join(source, filter);
         if let Some(on) = source.join.as_ref().and_then(|join| join.on.as_ref()) {
-            kids.push(Node::list("on", vec![self.expr(on)], on.span));
+            kids.push(Node::list("on", vec![asked_for_truth(self.expr(on))], on.span));
         }
         let mut node = Node::list(format!("{join}{}", self.relation(source.id)), kids, source.span);
         if let SourceKind::Function { name, args } = &source.kind

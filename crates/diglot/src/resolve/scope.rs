@@ -321,7 +321,10 @@ fn rejects_null(condition: &Expr, present: &mut BTreeSet<(SourceId, String)>) {
         }
         ExprKind::Any { left, all: false, .. } => plain(left, present),
         ExprKind::Column { .. } => plain(condition, present),
-        ExprKind::Unary { op, expr } if op == "not" => rejects_null_in(expr, present),
+        ExprKind::Unary { op, expr } if op == "not" => match &expr.kind {
+            ExprKind::Is { expr, what: "null", negated: false } => plain(expr, present),
+            _ => rejects_null_in(expr, present),
+        },
         _ => {}
     }
 }

@@ -42,6 +42,8 @@ equivalences! {
     steps {
         ifnull = "ifnull",
         iif = "iif",
+        case_as_function = "case-as-function",
+        negative = "negative",
         position_in_text = "position-in-text",
         length_of_text = "length-of-text",
         length_of_bytes = "length-of-bytes",
@@ -77,6 +79,7 @@ equivalences! {
         newest_id = "newest-id",
     }
     elsewhere {
+        "../asked_for_truth.rs" = "asked-for-truth",
         "../ordered_rows.rs" = "ordered-rows",
         "../inner_in_effect.rs" = "inner-in-effect",
         "../ignored_conflict.rs" = "ignored-conflict",

@@ -1,0 +1,61 @@
+//! Conditions of which only whether they are true counts.
+//!
+//! # Why
+//!
+//! WHERE, ON, HAVING, FILTER and WHEN take a row, or a branch, where their condition is true; false and NULL are alike
+//! there, and so they are in the parts of AND and OR. So `x IN (SELECT y …)` is an EXISTS there, and
+//! `x IS NOT NULL AND x = y` is `x = y`, which is not true of NULL either. Under NOT that does not hold.
+//!
+//! # The same
+//!
+//! ```text
+//! sqlite: SELECT t.n AS c FROM t WHERE t.name = 'a' OR t.n IN (SELECT u.n FROM u WHERE u.name = 'x')
+//! pg:     SELECT t.n AS c FROM t WHERE EXISTS (SELECT 1 FROM u WHERE u.name = 'x' AND u.n = t.n) OR t.name = 'a'
+//! sqlite: SELECT t.n AS c FROM t WHERE t.maybe IS NOT NULL AND t.maybe > 3
+//! pg:     SELECT t.n AS c FROM t WHERE t.maybe > 3
+//! sqlite: SELECT count(CASE WHEN t.n IN (SELECT u.n FROM u) THEN 1 END) AS c FROM t
+//! pg:     SELECT count(*) FILTER (WHERE EXISTS (SELECT 1 FROM u WHERE u.n = t.n)) AS c FROM t
+//! ```
+//!
+//! # Not the same
+//!
+//! ```text
+//! sqlite: SELECT t.n AS c FROM t WHERE NOT (t.maybe IS NOT NULL AND t.maybe > 3)
+//! pg:     SELECT t.n AS c FROM t WHERE NOT (t.maybe > 3)
+//! sqlite: SELECT t.n AS c FROM t WHERE t.maybe IS NOT NULL OR t.maybe > 3
+//! pg:     SELECT t.n AS c FROM t WHERE t.maybe > 3
+//! ```
+
+use super::{Node, membership};
+
+/// A condition that is asked whether it is true.
+pub(crate) fn asked_for_truth(condition: Node) -> Node {
+    match condition.head.as_str() {
+        "and" => {
+            let mut kids = all_asked_for_truth(condition.kids);
+            if kids.len() == 1 { kids.remove(0) } else { Node { kids, ..condition } }
+        }
+        "or" => {
+            let kids = condition.kids.into_iter().map(asked_for_truth).collect();
+            Node { kids, ..condition }
+        }
+        _ => membership::as_exists(condition),
+    }
+}
+
+/// Conditions of which all must be true.
+pub(crate) fn all_asked_for_truth(conditions: Vec<Node>) -> Vec<Node> {
+    let conditions: Vec<Node> = conditions.into_iter().map(asked_for_truth).collect();
+    let is_implied = |condition: &Node| match (condition.head.as_str(), condition.kids.as_slice()) {
+        ("is not null", [value]) => conditions.iter().any(|other| is_never_true_of_null(other, value)),
+        _ => false,
+    };
+    let kept: Vec<bool> = conditions.iter().map(|condition| !is_implied(condition)).collect();
+    conditions.into_iter().zip(kept).filter(|(_, kept)| *kept).map(|(condition, _)| condition).collect()
+}
+
+/// Whether a condition compares a value, so that it is NULL where the value is.
+fn is_never_true_of_null(condition: &Node, value: &Node) -> bool {
+    let compares = ["=", "<>", "<", "<=", "in"].contains(&condition.head.as_str());
+    compares && condition.kids.iter().any(|kid| kid.key() == value.key())
+}
