@@ -164,12 +164,16 @@ fn what_only_nearly_means_the_same_is_a_difference() {
         ("owner IS :owner", "owner = :owner"),
         ("state = 'a' AND n = 1 OR n = 2", "state = 'a' AND (n = 1 OR n = 2)"),
         ("owner = max(owner, :owner)", "owner = greatest(owner, :owner)"),
-        ("state > :state", "state COLLATE \"en_US\" > :state"),
     ];
-    for (sqlite, pg) in pairs {
+    let found = |sqlite: &str, pg: &str| {
         let statement = |condition: &str| job("", &format!("UPDATE job SET n = 1 WHERE {condition}"));
         let mut found = rules(&statement(sqlite), &statement(pg));
         found.dedup();
-        assert_eq!(found, ["where-differs"], "{sqlite} and {pg}");
+        found
+    };
+    for (sqlite, pg) in pairs {
+        assert_eq!(found(sqlite, pg), ["where-differs"], "{sqlite} and {pg}");
     }
+    // An order that only one server knows is nobody's.
+    assert_eq!(found("state > :state", "state COLLATE \"en_US\" > :state"), ["unknown-operation"]);
 }

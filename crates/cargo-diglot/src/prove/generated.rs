@@ -33,7 +33,7 @@ use spell::Speller;
 use tree::Statement;
 
 /// How many pairs the test command plays.
-const PAIRS: usize = 300;
+const PAIRS: usize = 150;
 /// How many pairs share a schema, and so a database.
 const TOGETHER: usize = 30;
 /// On how many sets of rows and arguments a pair is run.
@@ -242,6 +242,7 @@ fn number_in(variable: &str, otherwise: usize) -> usize {
 
 #[test]
 fn what_passes_is_equal_and_what_is_equal_passes() {
+    let is_asked_for = std::env::var_os("DIGLOT_GENERATED").is_some();
     let pairs = number_in("DIGLOT_GENERATED", PAIRS);
     let seed = number_in("DIGLOT_GENERATED_SEED", 1) as u64;
     let mut bytes = [0; 32];
@@ -274,7 +275,13 @@ fn what_passes_is_equal_and_what_is_equal_passes() {
             let verdicts = judge.verdicts(&schema, &made).await;
             for (at, (pair, verdict)) in made.iter().zip(&verdicts).enumerate() {
                 let is_same = |other: &Verdict| std::mem::discriminant(other) == std::mem::discriminant(verdict);
-                if !matches!(verdict, Verdict::Unsound(_) | Verdict::FalseAlarm(_)) {
+                let is_made_plainer = match verdict {
+                    Verdict::Unsound(_) => true,
+                    // A test that fails is looked at again by somebody who asks for it.
+                    Verdict::FalseAlarm(_) => is_asked_for,
+                    _ => false,
+                };
+                if !is_made_plainer {
                     tally.count(pair, verdict, &schema);
                     continue;
                 }
@@ -306,6 +313,16 @@ fn what_passes_is_equal_and_what_is_equal_passes() {
     for told in &tally.unsound {
         println!("UNSOUND {told}\n");
     }
-    println!("{} equal, {} made equal, {} flagged", tally.equal, tally.made_equal, tally.flagged);
-    assert!(tally.unsound.is_empty());
+    println!(
+        "{} pairs made equal, {} of them flagged though equal and {} rightly; {} pairs pass, {} with a difference; {} made to \
+         differ are flagged",
+        tally.made_equal,
+        tally.false_alarms.len(),
+        tally.rightly.len(),
+        tally.equal,
+        tally.unsound.len(),
+        tally.flagged
+    );
+    assert!(tally.unsound.is_empty(), "what passes is not equal");
+    assert!(100 * tally.false_alarms.len() < tally.made_equal, "one in a hundred pairs that are equal is flagged");
 }
