@@ -154,7 +154,7 @@ fn functions_of(module: &str, text: &str) -> Vec<Function> {
     for (at, line) in lines.iter().enumerate() {
         if let Some(rest) = line.strip_prefix("impl") {
             let of_what = rest.rsplit(" for ").next().unwrap_or_default();
-            let name = of_what.trim_start_matches(|c: char| c == '<' || c == ' ');
+            let name = of_what.trim_start_matches(['<', ' ']);
             of = Some(name.split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or_default().to_owned());
         } else if line.starts_with('}') {
             of = None;

@@ -5,6 +5,7 @@
 
 mod after;
 mod asked_for_truth;
+mod common_type;
 mod elements;
 mod equal;
 mod gate;
@@ -224,6 +225,7 @@ impl<'t> Names<'t> {
             ExprKind::Call { .. } => self.call(expr),
             ExprKind::Case { operand, branches, otherwise } => {
                 let mut kids = Vec::new();
+                let results: Vec<&Expr> = branches.iter().map(|(_, then)| then).chain(otherwise.as_deref()).collect();
                 let mut operand = operand.as_ref().map(|operand| self.expr(operand));
                 if let Some(large) = operand.take_if(|operand| !operand.is_small()) {
                     kids.push(Node::list("of", vec![large], span));
@@ -234,9 +236,13 @@ impl<'t> Names<'t> {
                         Some(operand) => Node::set("=", vec![operand.clone(), value], when.span),
                         None => asked_for_truth::asked_for_truth(value),
                     };
-                    kids.push(Node::list("when", vec![condition, self.expr(then)], when.span.to(then.span)));
+                    kids.push(Node::list(
+                        "when",
+                        vec![condition, self.beside(then, &results)],
+                        when.span.to(then.span),
+                    ));
                 }
-                kids.push(otherwise.as_ref().map_or_else(|| Node::leaf("null", span), |e| self.expr(e)));
+                kids.push(otherwise.as_ref().map_or_else(|| Node::leaf("null", span), |e| self.beside(e, &results)));
                 Node::list("case", kids, span)
             }
             ExprKind::Cast { expr: inner, base, to } => self.cast(inner, base.as_ref(), to, span),
@@ -372,7 +378,13 @@ impl<'t> Names<'t> {
         if let Some(node) = json::call(self, name, args, order, expr.span) {
             return node;
         }
-        let mut kids = self.all(args);
+        let mut kids = match name.as_str() {
+            "coalesce" | "ifnull" | "nullif" => {
+                let all: Vec<&Expr> = args.iter().collect();
+                args.iter().map(|arg| self.beside(arg, &all)).collect()
+            }
+            _ => self.all(args),
+        };
         let head = match (name.as_str(), kids.len()) {
             ("max" | "greatest", 2..) => {
                 self.extreme(name, args, ["greatest", "greatest or null", "greatest of known"])

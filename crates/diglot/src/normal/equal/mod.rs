@@ -80,6 +80,7 @@ equivalences! {
     }
     elsewhere {
         "../asked_for_truth.rs" = "asked-for-truth",
+        "../common_type.rs" = "common-type",
         "../ordered_rows.rs" = "ordered-rows",
         "../inner_in_effect.rs" = "inner-in-effect",
         "../ignored_conflict.rs" = "ignored-conflict",

@@ -17,8 +17,8 @@
 //! ```text
 //! sqlite: SELECT -t.n AS c FROM t
 //! pg:     SELECT 1 - t.n AS c FROM t
-//! sqlite: SELECT -t.real AS c FROM t
-//! pg:     SELECT 0 - t.real AS c FROM t
+//! sqlite: SELECT -t.x AS c FROM t
+//! pg:     SELECT 0 - t.x AS c FROM t
 //! ```
 
 use super::super::{Names, Node};
