@@ -6,7 +6,7 @@ use ff_core::backend::Handle;
 use ff_core::types::ExecutionId;
 
 use crate::Options;
-use crate::contender::{self, Contender, Whose};
+use crate::contender::{self, Contender, Store, Whose};
 use crate::floor;
 use crate::load::{self, Spread};
 use crate::scene;

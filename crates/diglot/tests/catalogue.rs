@@ -17,7 +17,7 @@ use diglot::{Inputs, compile};
 
 mod case;
 
-use case::{cases, page, with_names};
+use case::{BETWEEN_SESSIONS, cases, page, with_names};
 
 /// Findings that every bare statement of a case would have: a case gives its columns no names.
 const BARE: [&str; 6] = [
@@ -27,19 +27,6 @@ const BARE: [&str; 6] = [
     "column-type-unknown",
     "param-type-unknown",
     "unordered-limit",
-];
-
-/// Rules about what happens between sessions: a case of one session says nothing of it.
-const BETWEEN_SESSIONS: [&str; 9] = [
-    "unlocked-claim",
-    "unlocked-fence",
-    "stale-write",
-    "counted-guard",
-    "absence-guard",
-    "next-number",
-    "claim-waits",
-    "torn-read",
-    "unlocked-read",
 ];
 
 /// Why a case that a compiler can decide is not answered as recommended.

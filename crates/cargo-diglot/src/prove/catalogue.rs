@@ -9,7 +9,7 @@ use super::*;
 use crate::interrupt::Interrupts;
 
 #[path = "../../../diglot/tests/case/mod.rs"]
-mod case;
+pub(super) mod case;
 
 fn inputs(case: &toml::Table) -> Inputs {
     // A column without a name is no field of a row, and would not be compared.

@@ -14,7 +14,7 @@ mod schema;
 mod spell;
 mod tree;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use diglot::Compiled;
 use diglot::config::Config;
@@ -25,6 +25,7 @@ use proptest::prelude::any;
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::{Config as Playing, RngAlgorithm, TestRng, TestRunner};
 
+use super::catalogue::case::BETWEEN_SESSIONS;
 use super::*;
 use crate::interrupt::Interrupts;
 use choices::Choices;
@@ -43,19 +44,6 @@ const SHRINK_STEPS: usize = 60;
 /// How many numbers a schema and a pair are made of.
 const NUMBERS: usize = 90;
 
-/// Rules about what happens between sessions: pairs run alone.
-const BETWEEN_SESSIONS: [&str; 9] = [
-    "unlocked-claim",
-    "unlocked-fence",
-    "stale-write",
-    "counted-guard",
-    "absence-guard",
-    "next-number",
-    "claim-waits",
-    "torn-read",
-    "unlocked-read",
-];
-
 /// A pair as its pages have it.
 #[derive(Debug, Clone)]
 struct Pair {
@@ -68,11 +56,10 @@ impl Pair {
     fn new(schema: &Schema, numbers: &[u8], name: &str) -> Self {
         let mut choices = Choices::new(numbers);
         let wants_change = choices.below(2) == 1;
-        let mut place = [choices.below(256) as u8, choices.below(256) as u8];
-        place.reverse();
+        let (how, place) = (choices.below(256) as u8, choices.below(256) as u8);
         let ours = make::statement(schema, &mut choices);
         let mut theirs = ours.clone();
-        let is_changed = wants_change && change::change(&mut theirs, &mut Choices::new(&place));
+        let is_changed = wants_change && change::change(&mut theirs, &mut Choices::new(&[place, how]));
         let [sqlite, pg] = [(Dialect::Sqlite, &ours), (Dialect::Pg, &theirs)]
             .map(|(dialect, statement)| page(dialect, statement, name, &mut choices));
         Self { sqlite, pg, is_changed }
@@ -110,9 +97,9 @@ fn inputs(schema: &Schema, pairs: &[Pair]) -> Inputs {
     Inputs { config, sources, ..Inputs::default() }
 }
 
-/// The findings of each pair, by its number.
-fn findings(inputs: &Inputs, compiled: &Compiled) -> BTreeMap<usize, Vec<Diagnostic>> {
-    let mut by_pair: BTreeMap<usize, Vec<Diagnostic>> = BTreeMap::new();
+/// The rules that each pair breaks, by its number.
+fn findings(inputs: &Inputs, compiled: &Compiled) -> BTreeMap<usize, BTreeSet<&'static str>> {
+    let mut by_pair: BTreeMap<usize, BTreeSet<&'static str>> = BTreeMap::new();
     for finding in &compiled.diagnostics {
         if BETWEEN_SESSIONS.contains(&finding.rule) {
             continue;
@@ -122,7 +109,7 @@ fn findings(inputs: &Inputs, compiled: &Compiled) -> BTreeMap<usize, Vec<Diagnos
             let shown = shown(inputs, finding);
             panic!("a finding that is about no pair: {shown}")
         });
-        by_pair.entry(number).or_default().push(finding.clone());
+        by_pair.entry(number).or_default().insert(finding.rule);
     }
     by_pair
 }
@@ -179,10 +166,7 @@ impl Judge<'_> {
                 continue;
             }
             let subject = subjects.iter().find(|subject| subject.name == name_of(number));
-            let rules = found.map(|found| {
-                let rules: std::collections::BTreeSet<_> = found.iter().map(|finding| finding.rule).collect();
-                rules.into_iter().collect::<Vec<_>>().join(" ")
-            });
+            let rules = found.map(|rules| rules.iter().copied().collect::<Vec<_>>().join(" "));
             let differs = match subject {
                 Some(subject) => {
                     let tried = engines.subject(subject, Vec::new(), &self.arguments).await.expect("the engines talk");

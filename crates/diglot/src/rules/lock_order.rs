@@ -46,14 +46,10 @@ pub(super) fn check(
 ) -> Vec<(String, Diagnostic)> {
     let mut found = Vec::new();
     let is_allowed = |at: Held| allowed.contains(graph.run(at).name.as_str());
-    let order = |table: &str| said.order.iter().position(|named| named == table);
     let mut waits = graph.waits();
     waits.retain(|wait| !is_allowed(wait.wanted));
-    let is_against = |wait: &&Wait| {
-        let places = order(&graph.lock(wait.held).table).zip(order(&graph.lock(wait.wanted).table));
-        places.is_some_and(|(held, wanted)| held > wanted)
-    };
-    let (against, mut rest): (Vec<&Wait>, Vec<&Wait>) = waits.into_iter().partition(is_against);
+    let (against, mut rest): (Vec<&Wait>, Vec<&Wait>) =
+        waits.into_iter().partition(|wait| is_against(said, graph, wait));
     rest = graph.in_circles(rest);
     let mut told = BTreeSet::new();
     for wait in against {
@@ -120,16 +116,18 @@ pub(super) fn check(
     found
 }
 
-/// Whether a statement waits in a circle or against the order.
-pub(super) fn is_part(said: &Locks, graph: &Graph, name: &str) -> bool {
+/// The statements that wait in a circle or against the order.
+pub(super) fn parts<'g>(said: &Locks, graph: &'g Graph) -> BTreeSet<&'g str> {
     let waits = graph.waits();
-    let order = |table: &str| said.order.iter().position(|named| named == table);
     let may = graph.in_circles(waits.clone());
-    let own = waits.iter().filter(|wait| graph.run(wait.wanted).name == name);
-    own.copied().any(|wait| {
-        let places = order(&graph.lock(wait.held).table).zip(order(&graph.lock(wait.wanted).table));
-        places.is_some_and(|(held, wanted)| held > wanted) || graph.way_back(&may, wait).is_some()
-    })
+    let parts = waits.iter().filter(|wait| is_against(said, graph, wait) || graph.way_back(&may, wait).is_some());
+    parts.map(|wait| graph.run(wait.wanted).name.as_str()).collect()
+}
+
+/// Whether a statement holds what `diglot.toml` has after what it waits for.
+fn is_against(said: &Locks, graph: &Graph, wait: &Wait) -> bool {
+    let place = |at: Held| said.order.iter().position(|named| *named == graph.lock(at).table);
+    place(wait.held).zip(place(wait.wanted)).is_some_and(|(held, wanted)| held > wanted)
 }
 
 fn finding(graph: &Graph, wait: &Wait, way: &[&Wait]) -> Diagnostic {

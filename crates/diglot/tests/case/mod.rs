@@ -4,6 +4,19 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
+/// Rules about what happens between sessions: what runs alone says nothing of it.
+pub(crate) const BETWEEN_SESSIONS: [&str; 9] = [
+    "unlocked-claim",
+    "unlocked-fence",
+    "stale-write",
+    "counted-guard",
+    "absence-guard",
+    "next-number",
+    "claim-waits",
+    "torn-read",
+    "unlocked-read",
+];
+
 /// The type's word in an annotation for an argument of a case.
 fn word(argument: &str) -> &'static str {
     match argument.split(':').find(|part| *part != "null" && *part != "unknown") {
