@@ -7,6 +7,7 @@
 use std::fmt::Write as _;
 use std::fs;
 
+use sqlx::postgres::PgConnection;
 use sqlx::sqlite::SqliteConnection;
 use sqlx::{Connection as _, Executor as _, Row as _};
 
@@ -115,13 +116,18 @@ async fn read_sqlite() -> Result<(String, String), Failure> {
     wanted.await.map_err(asked)
 }
 
+/// The server's major version.
+pub(crate) async fn major(connection: &mut PgConnection) -> Result<i32, sqlx::Error> {
+    let version = "SELECT current_setting('server_version_num')::integer / 10000";
+    connection.fetch_one(sqlx::raw_sql(version)).await?.try_get(0)
+}
+
 /// The server's major version and its catalogs.
 async fn read(host: &Host) -> Result<(i32, String), Failure> {
     let asked = Failure::engine("read Postgres's catalogs");
     let wanted = async {
         let mut connection = host.scratch.connect().await.map_err(|_| sqlx::Error::WorkerCrashed)?;
-        let version = "SELECT current_setting('server_version_num')::integer / 10000";
-        let major: i32 = connection.fetch_one(sqlx::raw_sql(version)).await?.try_get(0)?;
+        let major = major(&mut connection).await?;
         let mut text = format!("-- What Postgres {major} says of its own words; `cargo diglot catalog` writes it.\n");
         for (title, columns, query) in SECTIONS {
             let _ = write!(text, "\n[{title}]\n-- {columns}\n");

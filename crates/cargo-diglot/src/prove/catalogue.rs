@@ -6,10 +6,15 @@ use diglot::config::Config;
 use diglot::source::{SourceFile, Sources};
 
 use super::*;
+use crate::catalog;
 use crate::interrupt::Interrupts;
 
 #[path = "../../../diglot/tests/case/mod.rs"]
 pub(super) mod case;
+
+/// Cases whose Postgres page is refused until a major version takes it, or answers as SQLite from that version on.
+const NO_DRIFT_SINCE: [(&str, i32); 4] =
+    [("generated-virtual", 18), ("hex-literal", 16), ("int-literal-suffix-where", 16), ("underscore-literal", 16)];
 
 fn inputs(case: &toml::Table) -> Inputs {
     // A column without a name is no field of a row, and would not be compared.
@@ -69,10 +74,19 @@ fn real_drift_is_found_by_running_it() {
     runtime().unwrap().block_on(async {
         let mut interrupts = Interrupts::catch().unwrap();
         let host = Host::open(None, Sorting::Language, &mut interrupts).await.unwrap();
+        let mut connection = host.scratch.connect().await.unwrap();
+        let major = catalog::major(&mut connection).await.unwrap();
+        drop(connection);
         for (name, case) in case::cases("cases") {
             let category = case["category"].as_str().unwrap_or_default().to_owned();
             if ["real drift", "same-text-different-meaning"].contains(&category.as_str()) {
-                lines.push((category, name, shown(&case, &host).await));
+                let mut shown = shown(&case, &host).await;
+                let since = NO_DRIFT_SINCE.iter().find(|(of, since)| *of == name && *since <= major);
+                if let Some((_, since)) = since {
+                    assert!(!shown.starts_with("found"), "{name} differs on Postgres {major}: {shown}");
+                    shown = format!("found: before Postgres {since}");
+                }
+                lines.push((category, name, shown));
             }
         }
         host.close().await.unwrap();
