@@ -13,14 +13,22 @@ use ff_backend_sql::{PostgresBackend, SqliteBackend};
 use ff_core::engine_backend::EngineBackend;
 
 use crate::harness::Harness;
-use crate::journal::{Lease, Line, read_all};
+use crate::journal::{Lease, Line, Moment, read_all};
 
 /// What a journal says of a lease.
 #[derive(Debug)]
 struct Life {
     at_ms: i64,
     until_ms: i64,
-    ending_ms: Option<i64>,
+    held: Moment,
+    ending: Option<Moment>,
+}
+
+impl Life {
+    /// Whether it was over when another lease began: it had run out by the other's clock, or was about to be given up.
+    fn is_over_before(&self, next: &Self) -> bool {
+        next.at_ms >= self.until_ms || self.ending.is_some_and(|ending| ending < next.held)
+    }
 }
 
 /// Waits until the harness's own handle reaches the server again.
@@ -45,8 +53,8 @@ pub(crate) async fn check(h: &Harness, folder: &Path) {
 fn check_lives(lines: &[Line]) {
     let mut lives: BTreeMap<&Lease, Life> = BTreeMap::new();
     for line in lines {
-        if let Line::Held { lease, at_ms, until_ms } = line {
-            let life = Life { at_ms: *at_ms, until_ms: *until_ms, ending_ms: None };
+        if let Line::Held { lease, at_ms, until_ms, written } = line {
+            let life = Life { at_ms: *at_ms, until_ms: *until_ms, held: *written, ending: None };
             let twice = lives.insert(lease, life);
             assert!(twice.is_none(), "{lease:?} was granted twice: {twice:?}");
         }
@@ -58,8 +66,8 @@ fn check_lives(lines: &[Line]) {
                 let life = lives.get_mut(lease).expect("a renewed lease was held");
                 life.until_ms = life.until_ms.max(*until_ms);
             }
-            Line::Ending { lease, at_ms } => {
-                lives.get_mut(lease).expect("a lease that ends was held").ending_ms = Some(*at_ms);
+            Line::Ending { lease, written } => {
+                lives.get_mut(lease).expect("a lease that ends was held").ending.get_or_insert(*written);
             }
             Line::Completed { lease, .. } => {
                 assert!(completed.insert(&lease.execution), "{lease:?} was completed before");
@@ -71,8 +79,7 @@ fn check_lives(lines: &[Line]) {
     for pair in ordered.windows(2) {
         let [(older, life), (newer, next)] = pair else { continue };
         if older.execution == newer.execution {
-            let over_ms = life.ending_ms.map_or(life.until_ms, |ending_ms| life.until_ms.min(ending_ms));
-            assert!(next.at_ms >= over_ms, "{newer:?} began ({next:?}) while {older:?} lived ({life:?})");
+            assert!(life.is_over_before(next), "{newer:?} began ({next:?}) while {older:?} lived ({life:?})");
         }
     }
 }

@@ -4,6 +4,7 @@ use std::fs::{self, File};
 use std::io::Write as _;
 use std::path::Path;
 use std::sync::Mutex;
+use std::time::SystemTime;
 
 use serde::{Deserialize, Serialize};
 
@@ -16,19 +17,30 @@ pub(crate) struct Lease {
     pub(crate) epoch: u64,
 }
 
+/// When a line was written, by the machine's clock, which all processes share. The clocks of the workers are moved by the
+/// driver, and a busy one moves later than the others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub(crate) struct Moment(SystemTime);
+
+impl Moment {
+    pub(crate) fn now() -> Self {
+        Self(SystemTime::now())
+    }
+}
+
 /// One line. All but `Ending` and `Seen` are answers that the backend gave.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) enum Line {
     /// An execution was created.
     Created { execution: String },
     /// A lease was granted at `at_ms` at the latest; it lives until `until_ms` at least.
-    Held { lease: Lease, at_ms: i64, until_ms: i64 },
+    Held { lease: Lease, at_ms: i64, until_ms: i64, written: Moment },
     /// It lives until then.
     Renewed { lease: Lease, until_ms: i64 },
     /// A frame was appended.
     Framed { lease: Lease, frame: String },
     /// The worker is about to give the lease up.
-    Ending { lease: Lease, at_ms: i64 },
+    Ending { lease: Lease, written: Moment },
     /// The execution was completed with that result, in hex.
     Completed { lease: Lease, result: String },
     /// The attempt failed and the execution runs again.

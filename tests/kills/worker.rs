@@ -26,7 +26,7 @@ use serde::{Deserialize, Serialize};
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 
 use crate::harness::{LEASE_MS, Place, Sweeps, creation, id_in, payload, uuid_of};
-use crate::journal::{Journal, Lease, Line};
+use crate::journal::{Journal, Lease, Line, Moment};
 use crate::random::Random;
 
 /// The variable that holds a worker's [`Orders`].
@@ -211,7 +211,7 @@ impl Worker {
 
     fn holds(&self, handle: &Handle, from_ms: i64) {
         let (lease, at_ms) = (lease_of(handle), self.clock.now_ms());
-        self.note(&Line::Held { lease, at_ms, until_ms: from_ms + LEASE_MS });
+        self.note(&Line::Held { lease, at_ms, until_ms: from_ms + LEASE_MS, written: Moment::now() });
     }
 
     /// Does the work of an execution, and ends it one way or another.
@@ -232,7 +232,7 @@ impl Worker {
             // Forgotten, as by a worker that hangs.
             0 => Ok(()),
             1 | 2 => {
-                self.note(&Line::Ending { lease: lease.clone(), at_ms: self.clock.now_ms() });
+                self.note(&Line::Ending { lease: lease.clone(), written: Moment::now() });
                 let failed = self.backend.fail(handle, FailureReason::new("broken"), FailureClass::Transient).await?;
                 assert!(matches!(failed, FailOutcome::RetryScheduled { .. }), "there are retries left");
                 self.note(&Line::Retried { lease });
@@ -244,7 +244,7 @@ impl Worker {
 
     pub(crate) async fn complete(&self, handle: &Handle, random: &mut Random) -> Result<(), EngineError> {
         let (lease, result) = (lease_of(handle), random.next().to_be_bytes());
-        self.note(&Line::Ending { lease: lease.clone(), at_ms: self.clock.now_ms() });
+        self.note(&Line::Ending { lease: lease.clone(), written: Moment::now() });
         self.backend.complete(handle, Some(result.to_vec())).await?;
         self.note(&Line::Completed { lease, result: result.iter().map(|byte| format!("{byte:02x}")).collect() });
         Ok(())

@@ -7,6 +7,11 @@
 //! The core, [`compile`], is a pure function: no IO, no environment, no clock. [`build`] is the thin entry
 //! for build scripts.
 
+/// Holds the example of the crate's page to what compiles.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 pub mod answers;
 pub mod baseline;
 pub mod build;

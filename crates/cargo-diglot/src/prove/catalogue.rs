@@ -11,10 +11,10 @@ use crate::interrupt::Interrupts;
 
 #[path = "../../../diglot/tests/case/mod.rs"]
 pub(super) mod case;
+#[path = "../../../diglot/tests/case/versions.rs"]
+mod versions;
 
-/// Cases whose Postgres page is refused until a major version takes it, or answers as SQLite from that version on.
-const NO_DRIFT_SINCE: [(&str, i32); 4] =
-    [("generated-virtual", 18), ("hex-literal", 16), ("int-literal-suffix-where", 16), ("underscore-literal", 16)];
+use versions::NO_DRIFT_SINCE;
 
 fn inputs(case: &toml::Table) -> Inputs {
     // A column without a name is no field of a row, and would not be compared.
