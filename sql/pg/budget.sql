@@ -185,7 +185,6 @@ SELECT used.dimensions_key, used.current_value
 -- Gives every dimension that is asked for a counter, in the order in which reports lock them.
 -- name: budget_usage_ensure :exec
 -- param: dimensions text[]
--- allow(lock-order): in a transaction it follows a report that found no counter, and that one wrote nothing.
 INSERT INTO ff_budget_usage
        (partition_key, budget_id, dimensions_key, current_value, updated_at_ms)
 SELECT :partition_key, :budget_id, wanted.value, 0, :now_ms

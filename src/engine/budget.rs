@@ -242,7 +242,7 @@ pub(crate) async fn report<D: Dialect>(
 ) -> Result<ReportUsageResult, EngineError> {
     let report = Report::new(backend, op, id, deltas, dedup_key)?;
     let ended = if report.claim.is_some() {
-        transaction!(backend, "budget_report_keyed", [report], |conn| { report_on::<D>(conn, report).await })?
+        report_whole(backend, report).await?
     } else {
         report_alone(backend, report).await?
     };
@@ -289,7 +289,7 @@ pub(crate) async fn record_spend<D: Dialect>(
         now_ms: report.counters.now_ms,
         deltas: report.counters.deltas.clone(),
     });
-    match transaction!(backend, "budget_spend", [report], |conn| { report_on::<D>(conn, report).await })? {
+    match report_whole(backend, report).await? {
         Reported::Now(answer) => Ok(answer),
         Reported::Before(_) => Ok(ReportUsageResult::AlreadyApplied),
     }
@@ -320,6 +320,7 @@ pub(crate) fn partition<D: Dialect>(backend: &Backend<D>, id: &BudgetId) -> i16 
 }
 
 /// A report and all that may have to be written for it.
+#[derive(Clone)]
 struct Report {
     op: &'static str,
     counters: budget::BudgetReportParams,
@@ -403,8 +404,8 @@ fn found(row: budget::BudgetReportRow) -> Result<Finding, EngineError> {
     Finding::new(&row.kind, row.dimension, row.current_usage, row.limit_value)
 }
 
-/// Counters are never deleted, so this is what a foreign writer at work looks like.
-fn counters_vanish() -> EngineError {
+/// A dimension has no counter. Counters are never deleted, so after they were added this is a foreign writer at work.
+fn no_counters() -> EngineError {
     EngineError::Contention(ContentionKind::RetryExhausted)
 }
 
@@ -420,12 +421,29 @@ async fn report_alone<D: Dialect>(backend: &Backend<D>, report: Report) -> Resul
     }
     match finding {
         Finding::Answer(answer) => Ok(Reported::Now(answer)),
-        Finding::Missing => Err(counters_vanish()),
+        Finding::Missing => Err(no_counters()),
         Finding::Unreadable => Err(report.unreadable(read!(backend, budget_policy_read, report.policy())?)),
     }
 }
 
-/// Makes a report inside a transaction.
+/// Makes a report in one transaction. Counters that it lacks are added by themselves before it is made again: one that waited
+/// for a counter that somebody else adds would meanwhile keep those that it holds from everybody, and circles come of that.
+async fn report_whole<D: Dialect>(backend: &Backend<D>, report: Report) -> Result<Reported, EngineError> {
+    match report_once(backend, report.clone()).await {
+        // Also what a busy server leaves behind; then another try does no harm.
+        Err(EngineError::Contention(ContentionKind::RetryExhausted)) => {
+            unit!(backend, budget_usage_ensure, report.missing.clone())?;
+            report_once(backend, report).await
+        }
+        ended => ended,
+    }
+}
+
+async fn report_once<D: Dialect>(backend: &Backend<D>, report: Report) -> Result<Reported, EngineError> {
+    transaction!(backend, "budget_report_whole", [report], |conn| { report_on::<D>(conn, report).await })
+}
+
+/// Makes a report inside a transaction. A counter that is not there is an error, which nothing is left of.
 async fn report_on<D: Dialect>(conn: &mut D::Connection, report: &Report) -> Result<Reported, Abort> {
     if let Some(claim) = &report.claim
         && conn.budget_dedup_claim(claim).await? == 0
@@ -458,14 +476,9 @@ async fn report_on<D: Dialect>(conn: &mut D::Connection, report: &Report) -> Res
 
 /// Judges a report that passes a limit or is about a dimension without a counter.
 async fn judge_on<D: Dialect>(conn: &mut D::Connection, report: &Report) -> Result<ReportUsageResult, Abort> {
-    let mut finding = found(conn.budget_report(&report.counters).await?)?;
-    if finding == Finding::Missing {
-        conn.budget_usage_ensure(&report.missing).await?;
-        finding = found(conn.budget_report(&report.counters).await?)?;
-    }
-    match finding {
+    match found(conn.budget_report(&report.counters).await?)? {
         Finding::Answer(answer) => Ok(answer),
-        Finding::Missing => Err(Abort::from(counters_vanish())),
+        Finding::Missing => Err(Abort::from(no_counters())),
         Finding::Unreadable => {
             let policy = conn.budget_policy_read(&report.policy()).await?;
             Err(Abort::from(report.unreadable(policy)))

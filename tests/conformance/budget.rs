@@ -54,7 +54,7 @@ pub(crate) async fn report(h: &Opened, id: &BudgetId, deltas: &[(&str, u64)]) ->
     h.backend.report_usage(&garbage(), id, used(deltas)).await.unwrap()
 }
 
-async fn report_keyed(h: &Opened, id: &BudgetId, deltas: &[(&str, u64)], key: &str) -> ReportUsageResult {
+pub(crate) async fn report_keyed(h: &Opened, id: &BudgetId, deltas: &[(&str, u64)], key: &str) -> ReportUsageResult {
     let mut usage = used(deltas);
     usage.dedup_key = Some(key.to_owned());
     h.backend.report_usage(&garbage(), id, usage).await.unwrap()

@@ -3,7 +3,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use ff_core::contracts::ClaimForWorkerOutcome;
+use ff_core::contracts::{ClaimForWorkerOutcome, ReportUsageResult};
 use ff_core::types::{ExecutionId, LaneId, TimestampMs};
 use sqlx::{Connection as _, PgPool};
 
@@ -212,6 +212,32 @@ async fn a_report_locks_counters_in_the_order_of_their_bytes() {
             held.rollback().await.expect("the rows are free");
             reporting.await.expect("it ends");
         }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_report_that_waits_for_a_new_counter_keeps_no_other_from_anybody() {
+    run(Kind::Postgres, async |h| {
+        let id = budget::created(&h, &[("tokens", 50, 40)]).await;
+        budget::report(&h, &id, &[("tokens", 1)]).await;
+        let mut other = pool(&h).begin().await.expect("a transaction begins");
+        let adding =
+            "INSERT INTO ff_budget_usage (partition_key, budget_id, dimensions_key, current_value, updated_at_ms)
+                      SELECT partition_key, budget_id, 'cost', 0, updated_at_ms FROM ff_budget_usage";
+        sqlx::query(adding).execute(&mut *other).await.expect("a counter is added");
+        let reporting = tokio::spawn({
+            let (h, id) = (h.clone(), id.clone());
+            async move { budget::report_keyed(&h, &id, &[("cost", 1), ("tokens", 1)], "key").await }
+        });
+        until_somebody_waits(&h).await;
+        let free = "SELECT 1 FROM ff_budget_usage WHERE dimensions_key = 'tokens' FOR UPDATE SKIP LOCKED";
+        let found = sqlx::query(free).fetch_all(pool(&h)).await.expect("an answer");
+        assert_eq!(found.len(), 1, "the report waits for `cost` and has not locked `tokens`");
+        other.rollback().await.expect("the counter is not added");
+        assert_eq!(reporting.await.expect("it ends"), ReportUsageResult::Ok);
+        let counters = "SELECT dimensions_key || current_value FROM ff_budget_usage ORDER BY dimensions_key";
+        assert_eq!(h.texts(counters).await, ["cost1", "tokens2"]);
     })
     .await;
 }

@@ -7,8 +7,8 @@
 //! and sweeps pass over such rows. No sweep waits for anybody.
 //!
 //! The clock stands still, and waiting is seen in the server's own lists. `FF_TEST_INTERLEAVING=all` plays every
-//! operation in every state instead of those that matter most there; any other word plays the states whose name has
-//! it. Postgres is the server that `FF_TEST_POSTGRES_URL` names, as for the conformance suite.
+//! operation in every state instead of those that matter most there, `drawn:3` eight of every state's, drawn by seed 3; any
+//! other word plays the states whose name has it. Postgres is the server that `FF_TEST_POSTGRES_URL` names, as for the conformance suite.
 
 #![cfg(all(feature = "sqlite", feature = "postgres"))]
 
@@ -24,6 +24,8 @@ mod numbers;
 #[allow(dead_code, reason = "shared with the model test")]
 mod operations;
 mod pairs;
+#[path = "../kills/random.rs"]
+mod random;
 mod scenes;
 #[path = "../model/side.rs"]
 #[allow(dead_code, reason = "shared with the model test")]
@@ -43,7 +45,8 @@ use futures_util::future::join_all;
 
 use harness::{Kind, run, run_on_server};
 use pairs::Tally;
-use scenes::{SCENES, Scene};
+use random::Random;
+use scenes::{SCENES, Scene, Step};
 use stage::Stage;
 
 /// How many databases are played on at the same time.
@@ -54,10 +57,48 @@ const AT_ONCE: usize = 3;
 const SERVER_LOOKS_LATE_FOR_CIRCLES: &str =
     "options=-c%20deadlock_timeout%3D5s%20-c%20lock_timeout%3D0%20-c%20idle_in_transaction_session_timeout%3D0";
 
+/// Which operations are played in a state.
+#[derive(Clone, Copy)]
+enum Choice {
+    /// Those that matter most there.
+    Usual,
+    All,
+    /// Some of all, by a seed.
+    Drawn(u64),
+}
+
+impl Choice {
+    /// How many operations are drawn.
+    const DRAWN: usize = 8;
+
+    fn of(asked: &str) -> Self {
+        match asked.split_once(':') {
+            Some(("drawn", seed)) => Self::Drawn(seed.parse().expect("`drawn:` has a number behind it")),
+            _ if asked == "all" => Self::All,
+            _ => Self::Usual,
+        }
+    }
+
+    fn steps(self, scene: &Scene) -> Vec<Step> {
+        match self {
+            Self::Usual => scene.steps.to_vec(),
+            Self::All => scene.all_steps(),
+            Self::Drawn(seed) => {
+                let mut random =
+                    Random::new(scene.name.bytes().fold(seed, |mixed, byte| mixed.wrapping_mul(31) + u64::from(byte)));
+                let mut left = scene.all_steps();
+                (0..Self::DRAWN.min(left.len()))
+                    .map(|_| left.swap_remove(usize::try_from(random.below(left.len() as u64)).expect("an index")))
+                    .collect()
+            }
+        }
+    }
+}
+
 /// What all players share.
 struct Game {
     scenes: Vec<&'static Scene>,
-    are_all_steps_played: bool,
+    choice: Choice,
     next: AtomicUsize,
     tally: Mutex<Tally>,
 }
@@ -84,8 +125,7 @@ where
 
 async fn play_all(mut stage: Stage, game: Arc<Game>) {
     while let Some(scene) = game.scenes.get(game.next.fetch_add(1, Ordering::Relaxed)) {
-        let steps = if game.are_all_steps_played { scene.all_steps() } else { scene.steps.to_vec() };
-        let tally = pairs::play(&mut stage, scene, &steps).await;
+        let tally = pairs::play(&mut stage, scene, &game.choice.steps(scene)).await;
         game.tally.lock().expect("no player panics here").add(tally);
     }
     stage.close().await;
@@ -94,16 +134,13 @@ async fn play_all(mut stage: Stage, game: Arc<Game>) {
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn two_operations_at_once_do_what_they_do_one_after_the_other() {
     let began = Instant::now();
-    let asked = std::env::var("FF_TEST_INTERLEAVING").ok();
-    let are_all_steps_played = asked.as_deref() == Some("all");
-    let is_played = |name: &str| match asked.as_deref() {
-        None | Some("all") => true,
-        Some(word) => name.contains(word),
-    };
+    let asked = std::env::var("FF_TEST_INTERLEAVING").unwrap_or_default();
+    let choice = Choice::of(&asked);
+    let is_played = |name: &str| !matches!(choice, Choice::Usual) || name.contains(&asked);
     // The longest first, so that no player is left with one when the others have nothing to do.
     let mut scenes: Vec<&Scene> = SCENES.iter().filter(|scene| is_played(scene.name)).collect();
     scenes.sort_by_key(|scene| Reverse(scene.steps.len()));
-    let game = Arc::new(Game { scenes, are_all_steps_played, next: AtomicUsize::new(0), tally: Mutex::default() });
+    let game = Arc::new(Game { scenes, choice, next: AtomicUsize::new(0), tally: Mutex::default() });
     let players = (0..AT_ONCE).map(|_| {
         let game = Arc::clone(&game);
         tokio::spawn(on_a_stage(move |stage| play_all(stage, game)))

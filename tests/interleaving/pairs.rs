@@ -41,7 +41,7 @@ impl fmt::Display for Tally {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "{} pairs in {} states, all of them and in the same order in every run: {} places to stop at, {} times a third \
+            "{} pairs in {} states, the same and in the same order in every run: {} places to stop at, {} times a third \
              held what the first takes, {} waits; {} deadlocks, {} results that no order gives, {} sweeps that a held row \
              holds up",
             self.pairs,

@@ -65,14 +65,19 @@ fn an_editor_gets_new_findings_when_a_file_changes() {
             found.push(line);
         }
     };
-    assert_eq!(round(), Vec::<Value>::new());
+    // A file that is being written is seen before and after, so what was found may be told twice.
+    let mut until = |rule: Option<&str>| {
+        let is_told = (0..4).any(|_| round().first().map(|found| found["rule"].clone()) == rule.map(Value::from));
+        assert!(is_told, "{rule:?}");
+    };
+    until(None);
     project.edit(PG, "job.due_ms < :now_ms", "job.due_ms <= :now_ms");
-    assert_eq!(round()[0]["rule"], "where-differs");
+    until(Some("where-differs"));
     project.edit(PG, "job.due_ms <= :now_ms", "job.due_ms < :now_ms");
-    assert_eq!(round(), Vec::<Value>::new());
+    until(None);
     // A new file is seen as well.
     project.write("sql/pg/lane.sql", "-- name: lane_names :many\nSELECT name FROM lane ORDER BY name;\n");
-    assert_eq!(round()[0]["rule"], "missing-page");
+    until(Some("missing-page"));
     child.kill().unwrap();
     child.wait().unwrap();
 }
