@@ -171,3 +171,11 @@ fn cases_that_were_held_out_are_answered() {
     println!("{table}");
     insta::assert_snapshot!("held_out", table);
 }
+
+/// The same with other schemas: a chat, a queue, a ledger and a history that is copied between hosts.
+#[test]
+fn the_second_set_of_cases_that_were_held_out_is_answered() {
+    let table = table(&groups("held_out_second"));
+    println!("{table}");
+    insta::assert_snapshot!("held_out_second", table);
+}
