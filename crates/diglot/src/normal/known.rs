@@ -53,6 +53,12 @@ impl Names<'_> {
         }
     }
 
+    /// Whether a condition is known to be true or false.
+    pub(super) fn is_decided(&self, condition: &Expr) -> bool {
+        let open = |expr: &&Expr| matches!(&expr.kind, ExprKind::Param(name) if self.around.nullable.contains(name));
+        self.required(condition) && !condition.exprs().iter().any(open)
+    }
+
     /// Whether there can be NULLs on both pages: a column that Postgres declares NOT NULL has none in either.
     pub(super) fn nullable(&self, expr: &Expr) -> bool {
         let by_type = expr.ty.as_ref().is_some_and(|ty| ty.nullable);
@@ -114,6 +120,15 @@ impl Names<'_> {
 
     /// The type that the project declares for a field of a JSON document.
     pub(super) fn json_type(&self, document: &str, steps: &str) -> Option<&str> {
+        self.json_declared(document, steps).filter(|word| !word.ends_with("[]"))
+    }
+
+    /// The type that the project declares for the elements of a field that is an array.
+    pub(super) fn json_elements(&self, document: &str, steps: &str) -> Option<&str> {
+        self.json_declared(document, steps).and_then(|word| word.strip_suffix("[]"))
+    }
+
+    fn json_declared(&self, document: &str, steps: &str) -> Option<&str> {
         let (relation, column) = document.rsplit_once('.')?;
         let table = relation.split('#').next().unwrap_or(relation);
         let own = self.around.promised.json_type(&format!("{table}.{column}.{steps}"));
