@@ -8,6 +8,7 @@ mod difference;
 mod report;
 mod rows;
 
+use std::cell::Cell;
 use std::collections::BTreeSet;
 
 use self::declared::{digits, documents, nullable, reads_time, takes_unknown, unknown_words};
@@ -111,6 +112,7 @@ fn compare_with(
         under_write_lock: ends_with_write(sqlite.tree),
         takes_unknown: takes_unknown(&[sqlite, pg]),
         order: Order::of(sqlite.tree),
+        is_second_look: Cell::new(false),
     };
     let written = look(&around, sources, [sqlite, pg], [sqlite.tree, pg.tree], keep_rows);
     if written.found.is_empty() {
@@ -118,9 +120,7 @@ fn compare_with(
     }
     // What differs as it is written may be the same by the laws between shapes.
     let settled = [law::settled(sqlite.tree, pg.tree, &around), law::settled(pg.tree, sqlite.tree, &around)];
-    if settled.iter().all(Option::is_none) {
-        return written;
-    }
+    around.is_second_look.set(true);
     let [ours, theirs] = &settled;
     let trees = [ours.as_ref().unwrap_or(sqlite.tree), theirs.as_ref().unwrap_or(pg.tree)];
     let by_law = look(&around, sources, [sqlite, pg], trees, keep_rows);

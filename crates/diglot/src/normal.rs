@@ -85,6 +85,8 @@ pub(crate) struct Around<'t> {
     pub(crate) takes_unknown: bool,
     /// In which order the SQLite page writes and reads tables.
     pub(crate) order: Order,
+    /// Whether the pair differs as it is written and is looked at again by law.
+    pub(crate) is_second_look: Cell<bool>,
 }
 
 /// What a project declares of its columns, which no schema says.

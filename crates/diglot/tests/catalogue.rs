@@ -43,13 +43,17 @@ const BETWEEN_SESSIONS: [&str; 9] = [
 ];
 
 /// Why a case that a compiler can decide is not answered as recommended.
-const REASONS: [(&str, &str); 4] = [
+const REASONS: [(&str, &str); 5] = [
     (
         "clock-timestamp-per-row",
         "a warning is for what may be meant; the two counts are of different things in different words",
     ),
     ("decimal-literal-type", "a function that decodes an f64 would fail on every row of Postgres"),
     ("json-arrow-on-array-text", "the same operator reads another element on each engine, so the columns differ"),
+    (
+        "param-coalesce-narrow",
+        "no type is declared: the parameter is an `i32` in Rust, as its column is, so no greater number reaches an engine",
+    ),
     ("json-key-order", "one page gives the document as its text and the other one writes it anew"),
 ];
 

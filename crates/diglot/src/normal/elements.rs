@@ -27,7 +27,7 @@
 use super::{Names, Node, json};
 use crate::dialect::Dialect;
 use crate::source::Span;
-use crate::tree::{Expr, ExprKind, Source, SourceKind};
+use crate::tree::{Expr, ExprKind, Source, SourceId, SourceKind};
 
 /// The functions that give the elements of a list or the members of an object.
 pub(super) fn is_list(name: &str) -> bool {
@@ -105,12 +105,29 @@ impl Names<'_> {
         }
     }
 
+    /// Whether a source gives the elements of what the project declares an array of values: none of them is NULL.
+    pub(super) fn is_declared_element(&self, source: SourceId) -> bool {
+        let Some(SourceKind::Function { name, args }) = self.sources.get(&source).map(|source| &source.kind) else {
+            return false;
+        };
+        if self.array_member(args).is_some() {
+            return true;
+        }
+        let ("jsonb_array_elements_text", [list]) = (name.as_str(), args.as_slice()) else { return false };
+        self.elements_of(&self.expr(list)).is_some()
+    }
+
+    /// What the project declares the elements of a member to be.
+    fn elements_of(&self, member: &Node) -> Option<&str> {
+        let steps = member.head.strip_prefix("json-value ")?.trim_matches('\'').replace("'.'", ".");
+        self.json_elements(&member.kids.first()?.head, &steps)
+    }
+
     /// The member behind `json_each(document, path)`, and what the project declares its elements to be.
     pub(super) fn array_member(&self, args: &[Expr]) -> Option<(Node, &str)> {
         let [document, path] = args else { return None };
         let member = json::member_at(self, document, path)?;
-        let steps = member.head.strip_prefix("json-value ")?.trim_matches('\'').replace("'.'", ".");
-        let elements = self.json_elements(&member.kids.first()?.head, &steps)?;
+        let elements = self.elements_of(&member)?;
         Some((member, elements))
     }
 }

@@ -64,7 +64,8 @@ impl Names<'_> {
         let by_type = expr.ty.as_ref().is_some_and(|ty| ty.nullable);
         match &expr.kind {
             ExprKind::Column { source, column } => {
-                by_type && (self.is_outer(*source) || self.holds_null(*source, column))
+                let may_miss = || self.holds_null(*source, column) && !self.is_declared_element(*source);
+                by_type && (self.is_outer(*source) || may_miss())
             }
             ExprKind::Call { name, args, .. } if name == "coalesce" || name == "ifnull" => {
                 by_type && args.iter().all(|arg| self.nullable(arg)) && !self.is_one_present(args)

@@ -26,6 +26,10 @@ use super::super::{Names, Node, negation};
 use crate::tree::{Expr, ExprKind};
 
 pub(super) fn step(names: &Names<'_>, expr: &Expr, node: &Node) -> Option<Node> {
+    // A difference that is told shows what is written, and not its opposite.
+    if !names.around.is_second_look.get() {
+        return None;
+    }
     let condition = match &expr.kind {
         ExprKind::Case { operand: None, branches, otherwise: Some(_) } => match branches.as_slice() {
             [(condition, _)] => condition,
