@@ -8,18 +8,21 @@ mod difference;
 mod report;
 mod rows;
 
+use std::cell::Cell;
 use std::collections::BTreeSet;
 
-use self::declared::{digits, documents, nullable, takes_unknown, unknown_words};
+use self::declared::{digits, documents, nullable, reads_time, takes_unknown, unknown_words};
 use self::difference::{Difference, joins, keyed, unordered};
 use crate::config::Config;
 use crate::diagnostic::Diagnostic;
 use crate::facts::{Fact, Facts, Group, Kind, facts};
 use crate::infer::PageOf;
+use crate::law;
 use crate::normal::{Around, Node, Order, Promised, ends_with_write, patterns, unmarked};
 use crate::page::AnnotationKind;
 use crate::pipeline::Stats;
 use crate::source::{Sources, Span};
+use crate::tree::Statement;
 
 pub(crate) use self::rows::{Row, Verdict};
 
@@ -109,8 +112,30 @@ fn compare_with(
         under_write_lock: ends_with_write(sqlite.tree),
         takes_unknown: takes_unknown(&[sqlite, pg]),
         order: Order::of(sqlite.tree),
+        is_second_look: Cell::new(false),
     };
-    let (left, right) = (facts(sqlite.tree, &around), facts(pg.tree, &around));
+    let written = look(&around, sources, [sqlite, pg], [sqlite.tree, pg.tree], keep_rows);
+    if written.found.is_empty() {
+        return written;
+    }
+    // What differs as it is written may be the same by the laws between shapes.
+    let settled = [law::settled(sqlite.tree, pg.tree, &around), law::settled(pg.tree, sqlite.tree, &around)];
+    around.is_second_look.set(true);
+    let [ours, theirs] = &settled;
+    let trees = [ours.as_ref().unwrap_or(sqlite.tree), theirs.as_ref().unwrap_or(pg.tree)];
+    let by_law = look(&around, sources, [sqlite, pg], trees, keep_rows);
+    if by_law.found.is_empty() { by_law } else { written }
+}
+
+/// Compares two trees of a pair: those that are written, or what laws made of them.
+fn look(
+    around: &Around<'_>,
+    sources: &Sources,
+    [sqlite, pg]: [&PageOf<'_>; 2],
+    [ours, theirs]: [&Statement; 2],
+    keep_rows: bool,
+) -> Compared {
+    let (left, right) = (facts(ours, around), facts(theirs, around));
     let declared = declarations(&[sqlite, pg]);
     let unknown = if around.takes_unknown { unknown_words(sqlite.tree) + unknown_words(pg.tree) } else { 0 };
     let stats = Stats { pairs: 1, waived: unknown, ..Stats::default() };
@@ -192,10 +217,6 @@ fn said(group: &Group) -> String {
     let facts = group.facts.iter().map(|fact| format!("{} {} {}", fact.kind.word(), fact.item, fact.node.spelling()));
     facts.collect::<Vec<_>>().join("; ")
 }
-
-/// Functions that read or convert time.
-const TIME: [&str; 8] =
-    ["julianday", "now", "clock_timestamp", "unixepoch", "extract", "strftime", "datetime", "to_timestamp"];
 
 struct Pair<'p> {
     sources: &'p Sources,
@@ -458,7 +479,7 @@ impl Pair<'_> {
     fn waive(&mut self, kind: Kind, item: &str, seal: &str, nodes: &[&Node], [sqlite, pg]: [Place; 2]) -> Option<Span> {
         let key = nodes.iter().map(|node| node.key()).collect::<String>();
         let json = key.contains("json");
-        let time = TIME.iter().any(|word| key.contains(word));
+        let time = reads_time(&key);
         let mut waived = None;
         for declared in &mut self.declared {
             let word = match declared.fact.as_str() {

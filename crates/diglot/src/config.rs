@@ -32,7 +32,7 @@ pub struct Config {
     /// The words that a text column may hold, by `table.column`: a literal outside the list is a finding.
     pub words: BTreeMap<String, Vec<String>>,
     /// The types of JSON fields, by `table.column.step.step`, or `table.column.*` for every member: `text`, `i64`, `f64` or
-    /// `bool`. SQLite reads a field in its own type, Postgres as text, so only this says that they read the same.
+    /// `bool`, or with `[]` behind it an array of those. SQLite reads a field in its own type, Postgres as text, so only this says that they read the same.
     pub json: BTreeMap<String, String>,
     /// The column by which Postgres tables are partitioned (`shard-key` lint); empty turns the lint off.
     pub shard_key: String,
@@ -272,7 +272,7 @@ impl Config {
 }
 
 /// The words for what a JSON field holds.
-const JSON_TYPES: [&str; 4] = ["text", "i64", "f64", "bool"];
+const JSON_TYPES: [&str; 8] = ["text", "i64", "f64", "bool", "text[]", "i64[]", "f64[]", "bool[]"];
 
 /// `table.column` or `*.column`, in lower case.
 fn is_column(key: &str) -> bool {
@@ -397,7 +397,7 @@ mod tests {
         );
         assert_eq!(
             fault("[json]\n\"a.b.c\" = \"json\""),
-            "diglot.toml:2:1: `json` is no type of a JSON field; write one of: text, i64, f64, bool"
+            "diglot.toml:2:1: `json` is no type of a JSON field; write one of: text, i64, f64, bool, text[], i64[], f64[], bool[]"
         );
         assert_eq!(
             fault("[prove.fields]\n\"a.b.*\" = \"list\""),

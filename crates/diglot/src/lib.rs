@@ -42,6 +42,7 @@ mod engine;
 mod facts;
 pub mod infer;
 mod kept;
+mod law;
 mod normal;
 mod pipeline;
 mod resolve;

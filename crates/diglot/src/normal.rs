@@ -85,6 +85,8 @@ pub(crate) struct Around<'t> {
     pub(crate) takes_unknown: bool,
     /// In which order the SQLite page writes and reads tables.
     pub(crate) order: Order,
+    /// Whether the pair differs as it is written and is looked at again by law.
+    pub(crate) is_second_look: Cell<bool>,
 }
 
 /// What a project declares of its columns, which no schema says.
@@ -362,6 +364,10 @@ impl<'t> Names<'t> {
             // SQLite cuts off, Postgres rounds.
             return Node::list("cast int rounded", vec![node], span);
         }
+        if target == "text" && from == Some(&Base::Bytes) && self.statement.dialect == Dialect::Sqlite {
+            // SQLite takes the bytes for letters, Postgres writes their digits.
+            return Node::list("letters of bytes", vec![node], span);
+        }
         let already_text = target == "text" && from == Some(&Base::Text);
         let already = from.is_some_and(|from| family(from) == target) && !node.head.starts_with("json-");
         if already_text || already || is_sum(&node) && target == "int" {
@@ -412,11 +418,13 @@ impl<'t> Names<'t> {
         }
         if let Some(window) = over {
             let partition = Node::list("partition", self.all(&window.partition), expr.span);
-            kids.push(Node::list(
-                format!("over {}", window.frame),
-                vec![partition, self.order(&window.order, expr.span)],
-                expr.span,
-            ));
+            // Functions that number rows, and those that look at others by number, know no frame.
+            let has_frame = !["row_number", "rank", "dense_rank", "percent_rank", "cume_dist", "ntile", "lag", "lead"]
+                .contains(&name.as_str());
+            let mut parts = vec![partition, self.order(&window.order, expr.span)];
+            parts.extend(self.all(if has_frame { &window.bounds } else { &[] }));
+            let frame = if has_frame { window.frame.as_str() } else { "" };
+            kids.push(Node::list(format!("over {frame}"), parts, expr.span));
         }
         Node { head, kids, set, sense: None, span: expr.span }
     }

@@ -533,6 +533,9 @@ pub struct Window {
     pub partition: Vec<Expr>,
     /// ORDER BY.
     pub order: Vec<OrderKey>,
-    /// The frame as written, in lower case; empty when none.
+    /// The frame from end to end, in lower case, with `$` for each number of rows; empty for the one that a window has
+    /// by itself.
     pub frame: String,
+    /// The numbers of rows in the frame.
+    pub bounds: Vec<Expr>,
 }

@@ -177,3 +177,10 @@ fn what_only_nearly_means_the_same_is_a_difference() {
     // An order that only one server knows is nobody's.
     assert_eq!(found("state > :state", "state COLLATE \"en_US\" > :state"), ["unknown-operation"]);
 }
+
+#[test]
+fn a_parameter_with_a_word_of_time_in_its_name_is_no_time() {
+    let texts = ["n < :now_ms", "n <= :now_ms"].map(|condition| format!("UPDATE job SET n = 1 WHERE {condition}"));
+    let declared = "-- diverges(time): each engine reads its own clock\n";
+    assert_eq!(rules(&job(declared, &texts[0]), &job("", &texts[1])), ["unused-divergence", "where-differs"]);
+}

@@ -56,3 +56,30 @@ pub(super) fn nullable(pages: &[&PageOf<'_>]) -> BTreeSet<String> {
     }
     names
 }
+
+/// Functions that read or convert time.
+const TIME: [&str; 12] = [
+    "julianday",
+    "now",
+    "clock_timestamp",
+    "statement_timestamp",
+    "current_timestamp",
+    "current_date",
+    "unixepoch",
+    "epoch",
+    "extract",
+    "strftime",
+    "datetime",
+    "to_timestamp",
+];
+
+/// Whether a difference says a word about time. The name of a parameter or a column is none.
+pub(super) fn reads_time(key: &str) -> bool {
+    let is_letter = |c: char| c.is_alphanumeric() || c == '_';
+    TIME.iter().any(|word| {
+        key.match_indices(word).any(|(at, _)| {
+            let (before, after) = (&key[..at], &key[at + word.len()..]);
+            !before.ends_with(|c: char| is_letter(c) || c == ':' || c == '.') && !after.starts_with(is_letter)
+        })
+    })
+}

@@ -1,12 +1,33 @@
 //! The columns of a list or of a document's members, by what they mean.
 //!
+//! # Why
+//!
 //! The elements of a list parameter have one type on both pages. Those of a document are read in SQL's type on SQLite
-//! and as text, or as JSON, on Postgres.
+//! and as text, or as JSON, on Postgres; of a member that the project declares an array of texts, or of numbers, both
+//! read the same. `json_each` has a path for the member, Postgres an arrow.
+//!
+//! # The same
+//!
+//! ```text
+//! sqlite: SELECT t.n, e.value AS c FROM t JOIN json_each(t.doc, '$.tags') AS e ORDER BY t.id, e.key
+//! pg:     SELECT t.n, e.tag AS c FROM t CROSS JOIN LATERAL jsonb_array_elements_text(t.doc -> 'tags') WITH ORDINALITY AS e(tag, place) ORDER BY t.id, e.place
+//! sqlite: SELECT t.n AS c FROM t WHERE EXISTS (SELECT 1 FROM json_each(t.doc, '$.sizes') AS e WHERE e.value = 3)
+//! pg:     SELECT t.n AS c FROM t WHERE EXISTS (SELECT 1 FROM jsonb_array_elements_text(t.doc -> 'sizes') AS e(size) WHERE e.size::bigint = 3)
+//! ```
+//!
+//! # Not the same
+//!
+//! ```text
+//! sqlite: SELECT t.n, e.value AS c FROM t JOIN json_each(t.doc, '$.others') AS e ORDER BY t.id, e.key
+//! pg:     SELECT t.n, e.tag AS c FROM t CROSS JOIN LATERAL jsonb_array_elements_text(t.doc -> 'others') WITH ORDINALITY AS e(tag, place) ORDER BY t.id, e.place
+//! sqlite: SELECT t.n, e.value AS c FROM t JOIN json_each(t.doc, '$.sizes') AS e ORDER BY t.id, e.key
+//! pg:     SELECT t.n, e.tag AS c FROM t CROSS JOIN LATERAL jsonb_array_elements_text(t.doc -> 'sizes') WITH ORDINALITY AS e(tag, place) ORDER BY t.id, e.place
+//! ```
 
-use super::{Names, Node};
+use super::{Names, Node, json};
 use crate::dialect::Dialect;
 use crate::source::Span;
-use crate::tree::{Expr, ExprKind, Source, SourceKind};
+use crate::tree::{Expr, ExprKind, Source, SourceId, SourceKind};
 
 /// The functions that give the elements of a list or the members of an object.
 pub(super) fn is_list(name: &str) -> bool {
@@ -18,10 +39,22 @@ impl Names<'_> {
     /// A column of such a function.
     pub(super) fn element(&self, source: &Source, column: &str, span: Span) -> Option<Node> {
         let SourceKind::Function { name, args } = &source.kind else { return None };
-        let [list] = args.as_slice() else { return None };
         let relation = self.relation(source.id);
         let at = source.columns.iter().position(|(known, _)| known == column)?;
         let leaf = |word: &str| Node::leaf(format!("{relation}.{word}"), span);
+        if let (Dialect::Sqlite, "json_each", [_, _], "value") =
+            (self.dialect(), name.as_str(), args.as_slice(), column)
+        {
+            let element = |head: &str| Node::list(head, vec![leaf("value")], span);
+            let text = element("json-text 'element'");
+            return Some(match self.array_member(args) {
+                None => element("json-typed 'element'"),
+                Some((_, "text")) => text,
+                Some((_, "i64")) => Node::list("cast int", vec![text], span),
+                Some((_, other)) => Node::list(format!("cast {other}"), vec![text], span),
+            });
+        }
+        let [list] = args.as_slice() else { return None };
         let (value, place) = match (self.dialect(), name.as_str()) {
             (Dialect::Sqlite, "json_each") => return (column == "value").then(|| self.member(list, leaf("value"))),
             (Dialect::Sqlite, _) => return None,
@@ -66,7 +99,36 @@ impl Names<'_> {
     pub(super) fn list_of(&self, expr: &Expr) -> Option<String> {
         let ExprKind::Column { source, .. } = &expr.kind else { return None };
         let SourceKind::Function { args, .. } = &self.sources.get(source)?.kind else { return None };
-        args.first().map(|list| self.expr(list).head)
+        match args.as_slice() {
+            [list] => Some(self.expr(list).head),
+            _ => None,
+        }
+    }
+
+    /// Whether a source gives the elements of what the project declares an array of values: none of them is NULL.
+    pub(super) fn is_declared_element(&self, source: SourceId) -> bool {
+        let Some(SourceKind::Function { name, args }) = self.sources.get(&source).map(|source| &source.kind) else {
+            return false;
+        };
+        if self.array_member(args).is_some() {
+            return true;
+        }
+        let ("jsonb_array_elements_text", [list]) = (name.as_str(), args.as_slice()) else { return false };
+        self.elements_of(&self.expr(list)).is_some()
+    }
+
+    /// What the project declares the elements of a member to be.
+    fn elements_of(&self, member: &Node) -> Option<&str> {
+        let steps = member.head.strip_prefix("json-value ")?.trim_matches('\'').replace("'.'", ".");
+        self.json_elements(&member.kids.first()?.head, &steps)
+    }
+
+    /// The member behind `json_each(document, path)`, and what the project declares its elements to be.
+    pub(super) fn array_member(&self, args: &[Expr]) -> Option<(Node, &str)> {
+        let [document, path] = args else { return None };
+        let member = json::member_at(self, document, path)?;
+        let elements = self.elements_of(&member)?;
+        Some((member, elements))
     }
 }
 

@@ -189,6 +189,12 @@ fn read(names: &Names<'_>, document: &Expr, mut steps: Vec<String>, head: &str, 
     Node::list(format!("{head} '{}'", steps.join("'.'")), vec![inner], span)
 }
 
+/// The member that `json_each(document, path)` takes apart.
+pub(super) fn member_at(names: &Names<'_>, document: &Expr, path: &Expr) -> Option<Node> {
+    let span = document.span.to(path.span);
+    Some(read(names, document, steps(path)?, "json-value", span))
+}
+
 fn remove(document: Node, steps: &[String], span: Span) -> Node {
     Node::list(format!("json-remove '{}'", steps.join("'.'")), vec![document], span)
 }

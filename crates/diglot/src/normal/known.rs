@@ -53,12 +53,19 @@ impl Names<'_> {
         }
     }
 
+    /// Whether a condition is known to be true or false.
+    pub(super) fn is_decided(&self, condition: &Expr) -> bool {
+        let open = |expr: &&Expr| matches!(&expr.kind, ExprKind::Param(name) if self.around.nullable.contains(name));
+        self.required(condition) && !condition.exprs().iter().any(open)
+    }
+
     /// Whether there can be NULLs on both pages: a column that Postgres declares NOT NULL has none in either.
     pub(super) fn nullable(&self, expr: &Expr) -> bool {
         let by_type = expr.ty.as_ref().is_some_and(|ty| ty.nullable);
         match &expr.kind {
             ExprKind::Column { source, column } => {
-                by_type && (self.is_outer(*source) || self.holds_null(*source, column))
+                let may_miss = || self.holds_null(*source, column) && !self.is_declared_element(*source);
+                by_type && (self.is_outer(*source) || may_miss())
             }
             ExprKind::Call { name, args, .. } if name == "coalesce" || name == "ifnull" => {
                 by_type && args.iter().all(|arg| self.nullable(arg)) && !self.is_one_present(args)
@@ -114,6 +121,15 @@ impl Names<'_> {
 
     /// The type that the project declares for a field of a JSON document.
     pub(super) fn json_type(&self, document: &str, steps: &str) -> Option<&str> {
+        self.json_declared(document, steps).filter(|word| !word.ends_with("[]"))
+    }
+
+    /// The type that the project declares for the elements of a field that is an array.
+    pub(super) fn json_elements(&self, document: &str, steps: &str) -> Option<&str> {
+        self.json_declared(document, steps).and_then(|word| word.strip_suffix("[]"))
+    }
+
+    fn json_declared(&self, document: &str, steps: &str) -> Option<&str> {
         let (relation, column) = document.rsplit_once('.')?;
         let table = relation.split('#').next().unwrap_or(relation);
         let own = self.around.promised.json_type(&format!("{table}.{column}.{steps}"));

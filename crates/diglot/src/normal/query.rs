@@ -59,6 +59,9 @@ impl Names<'_> {
         if let Some(offset) = &query.offset {
             kids.push(Node::list("offset", vec![self.expr(offset)], offset.span));
         }
+        for lock in query.locks.iter().filter(|lock| !self.is_held_anyway(lock)) {
+            kids.push(Node::leaf(format!("for {} {}", lock.strength, lock.wait), lock.span));
+        }
         if let [only] = kids.as_slice() {
             return only.clone();
         }
@@ -112,7 +115,10 @@ impl Names<'_> {
     pub(crate) fn source(&self, source: &Source, filter: Option<&Expr>) -> Node {
         let mut kids = match &source.kind {
             SourceKind::Derived(query) => vec![self.query(query)],
-            SourceKind::Function { args, .. } => self.all(args),
+            SourceKind::Function { args, .. } => match self.array_member(args) {
+                Some((member, _)) => vec![member],
+                None => self.all(args),
+            },
             _ => Vec::new(),
         };
         let join = effective_join(source, filter);

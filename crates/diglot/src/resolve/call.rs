@@ -38,9 +38,8 @@ impl Lower<'_> {
     /// Lowers a function call.
     pub(super) fn function(&mut self, function: &ast::Function) -> Expr {
         let span = self.call_span(function);
-        let name = match function.name.0.last().and_then(|part| part.as_ident()) {
-            Some(ident) => ident.value.to_lowercase(),
-            None => return self.opaque(span, None),
+        let Some(name) = own_name(&function.name).filter(|_| Self::is_plain_call(function)) else {
+            return self.opaque(span, None);
         };
         let (mut star, mut distinct) = (false, false);
         let mut args = Vec::new();
@@ -63,7 +62,6 @@ impl Lower<'_> {
                 }
             }
         }
-        order.extend(function.within_group.iter().map(|key| self.order_key(key)));
         let filter = function.filter.as_deref().map(|filter| Box::new(self.expr(filter)));
         let over = function.over.as_ref().map(|over| Box::new(self.window(over)));
         self.typed_call(ExprKind::Call { name, args, star, distinct, order, filter, over }, span)
@@ -130,14 +128,19 @@ impl Lower<'_> {
             WindowType::WindowSpec(spec) => spec.clone(),
             WindowType::NamedWindow(name) => match self.named_window(name) {
                 Some(spec) => spec,
-                None => return Window { partition: Vec::new(), order: Vec::new(), frame: name_of(name, self.dialect) },
+                None => {
+                    let frame = name_of(name, self.dialect);
+                    return Window { partition: Vec::new(), order: Vec::new(), frame, bounds: Vec::new() };
+                }
             },
         };
         let base = spec.window_name.as_ref().and_then(|name| self.named_window(name));
+        let (frame, bounds) = spec.window_frame.as_ref().map_or_else(Default::default, |frame| self.frame(frame));
         let mut window = Window {
             partition: spec.partition_by.iter().map(|e| self.expr(e)).collect(),
             order: spec.order_by.iter().map(|key| self.order_key(key)).collect(),
-            frame: spec.window_frame.as_ref().map_or_else(String::new, frame_text),
+            frame,
+            bounds,
         };
         if let Some(base) = base {
             let base = self.window(&WindowType::WindowSpec(base));
@@ -149,6 +152,32 @@ impl Lower<'_> {
         window
     }
 
+    /// A frame from end to end, with the numbers of rows in it. The one that a window has by itself is none.
+    fn frame(&mut self, frame: &ast::WindowFrame) -> (String, Vec<Expr>) {
+        let ast::WindowFrame { units, start_bound, end_bound } = frame;
+        let mut bounds = Vec::new();
+        let mut end = |bound: &ast::WindowFrameBound| match bound {
+            ast::WindowFrameBound::CurrentRow => "current row".to_owned(),
+            ast::WindowFrameBound::Preceding(None) => "unbounded preceding".to_owned(),
+            ast::WindowFrameBound::Following(None) => "unbounded following".to_owned(),
+            ast::WindowFrameBound::Preceding(Some(rows)) => {
+                bounds.push(self.expr(rows));
+                "$ preceding".to_owned()
+            }
+            ast::WindowFrameBound::Following(Some(rows)) => {
+                bounds.push(self.expr(rows));
+                "$ following".to_owned()
+            }
+        };
+        let start = end(start_bound);
+        let last = end_bound.as_ref().map_or_else(|| "current row".to_owned(), end);
+        let text = format!("{units} between {start} and {last}").to_lowercase();
+        if text == "range between unbounded preceding and current row" {
+            return (String::new(), bounds);
+        }
+        (text, bounds)
+    }
+
     fn named_window(&self, name: &ast::Ident) -> Option<ast::WindowSpec> {
         let name = name_of(name, self.dialect);
         self.windows.iter().rev().find(|(known, _)| *known == name).map(|(_, spec)| spec.clone())
@@ -156,6 +185,7 @@ impl Lower<'_> {
 
     /// One key of ORDER BY inside a call.
     pub(super) fn order_key(&mut self, key: &ast::OrderByExpr) -> OrderKey {
+        self.clauses_of_order(key);
         let expr = self.expr(&key.expr);
         self.order_key_of(expr, key)
     }
@@ -284,6 +314,17 @@ impl Lower<'_> {
     }
 }
 
+/// The name of a function of the engine itself; one in a schema of its own has all of its path for a name.
+pub(super) fn own_name(path: &ast::ObjectName) -> Option<String> {
+    let names: Option<Vec<String>> =
+        path.0.iter().map(|part| part.as_ident().map(|ident| ident.value.to_lowercase())).collect();
+    let names = names?;
+    Some(match names.as_slice() {
+        [schema, name] if schema == "pg_catalog" => name.clone(),
+        all => all.join("."),
+    })
+}
+
 fn sum(dialect: Dialect, base: Base) -> Base {
     match (dialect, base) {
         (Dialect::Pg, Base::Int16 | Base::Int32) => Base::Int64,
@@ -300,12 +341,5 @@ fn array_of(base: Base) -> Option<Base> {
         Base::Int16 | Base::Int32 | Base::Int64 => Some(Base::Int64Array),
         Base::Uuid => Some(Base::UuidArray),
         _ => None,
-    }
-}
-
-fn frame_text(frame: &ast::WindowFrame) -> String {
-    match &frame.end_bound {
-        Some(end) => format!("{} between {} and {end}", frame.units, frame.start_bound).to_lowercase(),
-        None => format!("{} {}", frame.units, frame.start_bound).to_lowercase(),
     }
 }

@@ -66,12 +66,12 @@ impl Lower<'_> {
         self.cast_of(text, &typed.data_type.to_string(), span)
     }
 
-    pub(super) fn interval(&mut self, interval: &ast::Interval) -> Expr {
-        let text = self.expr(&interval.value);
+    pub(super) fn interval(&mut self, value: &ast::Expr, field: Option<&ast::DateTimeField>) -> Expr {
+        let text = self.expr(value);
         let first = self.text.first_of(text.span).saturating_sub(1);
         let mut span = self.text.bytes(first, first).to(text.span);
         let mut to = "interval".to_owned();
-        if let Some(field) = &interval.leading_field {
+        if let Some(field) = field {
             to = format!("interval {field}");
             let last = self.text.last_of(span);
             span = span.to(self.text.bytes(last, last + 1));

@@ -5,7 +5,8 @@
 //! cannot read (row locks other than `FOR UPDATE` and `FOR SHARE`, `OF` with several tables, the WHERE of a
 //! conflict target, `MATERIALIZED` and `INDEXED BY` on SQLite) is taken out and kept beside the list; lowering
 //! puts it back into the tree. `ISNULL` becomes `IS NULL`, `IN t` becomes `IN (SELECT * FROM t)`, and words that are
-//! only names are quoted. `ONLY` and `OVERRIDING … VALUE` mean nothing for the tables and the values that are compared.
+//! only names are quoted. `OVERRIDING SYSTEM
+//! VALUE` takes the values that are written, as an INSERT does; `ONLY` means something for a table with partitions alone.
 
 use sqlparser::tokenizer::Token;
 
@@ -42,6 +43,8 @@ pub(super) struct Edited {
     pub rewrites: Vec<Rewrite>,
     /// Where BETWEEN SYMMETRIC has its word.
     pub symmetric: Vec<Span>,
+    /// Where ONLY stood before a table.
+    pub only: Vec<Span>,
     /// The places of `sqlc.embed(t)`, with the byte where `t` begins.
     pub embeds: Vec<(Span, u32)>,
 }
@@ -80,10 +83,7 @@ fn taken(tokens: &[Tok], i: usize, dialect: Dialect, anonymous: &mut usize, edit
         edited.keyword("TRUE", tokens[i].span);
         return 0;
     }
-    if dialect == Dialect::Pg
-        && words(tokens, i, &["OVERRIDING"])
-        && (words(tokens, i + 1, &["SYSTEM", "VALUE"]) || words(tokens, i + 1, &["USER", "VALUE"]))
-    {
+    if dialect == Dialect::Pg && words(tokens, i, &["OVERRIDING"]) && words(tokens, i + 1, &["SYSTEM", "VALUE"]) {
         return 3;
     }
     if dialect == Dialect::Pg
@@ -99,6 +99,7 @@ fn taken(tokens: &[Tok], i: usize, dialect: Dialect, anonymous: &mut usize, edit
         && i.checked_sub(1).is_some_and(|before| ["FROM", "JOIN", "UPDATE"].iter().any(|w| words(tokens, before, &[w])))
         && matches!(token(tokens, i + 1), Some(Token::Word(_)))
     {
+        edited.only.push(tokens[i].span);
         return 1;
     }
     if dialect == Dialect::Sqlite

@@ -1,6 +1,6 @@
 //! Expressions: from sqlparser's tree to ours, every name resolved, every node typed and placed.
 
-use sqlparser::ast::{self, AccessExpr, BinaryOperator, Spanned, Subscript, UnaryOperator, Value};
+use sqlparser::ast::{self, AccessExpr, BinaryOperator, CastKind, Spanned, Subscript, UnaryOperator, Value};
 
 use super::Lower;
 use super::edit::Leaf;
@@ -50,19 +50,21 @@ impl Lower<'_> {
             E::InSubquery { expr, subquery, negated } => self.in_query(expr, subquery, *negated),
             E::Exists { subquery, negated } => self.exists(subquery, *negated),
             E::Subquery(query) => self.scalar(query),
-            E::AnyOp { left, compare_op, right, .. } => self.any(left, compare_op, right, false),
+            E::AnyOp { left, compare_op, right, is_some: _ } => self.any(left, compare_op, right, false),
             E::AllOp { left, compare_op, right } => self.any(left, compare_op, right, true),
-            E::Like { negated, expr, pattern, escape_char, .. } => {
+            E::Like { negated, any: false, expr, pattern, escape_char } => {
                 self.like("like", expr, pattern, escape_char.as_deref(), *negated)
             }
-            E::ILike { negated, expr, pattern, escape_char, .. } => {
+            E::ILike { negated, any: false, expr, pattern, escape_char } => {
                 self.like("ilike", expr, pattern, escape_char.as_deref(), *negated)
             }
-            E::RLike { negated, expr, pattern, .. } => self.like("regexp", expr, pattern, None, *negated),
-            E::Cast { kind, expr, data_type, .. } => self.cast(kind, expr, data_type),
+            E::RLike { negated, expr, pattern, regexp: true } => self.like("regexp", expr, pattern, None, *negated),
+            E::Cast { kind: kind @ (CastKind::Cast | CastKind::DoubleColon), expr, data_type, format: None } => {
+                self.cast(kind, expr, data_type)
+            }
             E::TypedString(typed) => self.typed_string(typed),
             E::Collate { expr, collation } => self.collate(expr, collation),
-            E::Case { operand, conditions, else_result, .. } => {
+            E::Case { operand, conditions, else_result, case_token: _, end_token: _ } => {
                 self.case(node, operand.as_deref(), conditions, else_result.as_deref())
             }
             E::Tuple(items) => {
@@ -74,7 +76,13 @@ impl Lower<'_> {
             E::AtTimeZone { timestamp, time_zone } => self.compared("at time zone", timestamp, time_zone),
             E::CompoundFieldAccess { root, access_chain } => self.access(root, access_chain, node),
             E::Function(function) => self.function(function),
-            E::Interval(interval) => self.interval(interval),
+            E::Interval(ast::Interval {
+                value,
+                leading_field,
+                leading_precision: None,
+                last_field: None,
+                fractional_seconds_precision: None,
+            }) => self.interval(value, leading_field.as_ref()),
             _ => match self.keyword_call(node) {
                 Some(call) => call,
                 None => {

@@ -53,6 +53,7 @@ impl Lower<'_> {
         use JoinOperator as O;
         let after =
             sources.last().map(|source| self.text.last_of(source.join.as_ref().map_or(source.span, |j| j.span)));
+        self.clauses_of_join(node);
         let (at, right_start) = (sources.len(), self.visible_len());
         let lateral = self.factor(&node.relation, sources);
         let (kind, constraint) = match &node.join_operator {
@@ -146,6 +147,7 @@ impl Lower<'_> {
 
     /// Lowers one relation (several for a join in brackets). Says whether it is LATERAL.
     fn factor(&mut self, factor: &TableFactor, sources: &mut Vec<Source>) -> bool {
+        self.clauses_of_factor(factor);
         match factor {
             TableFactor::Table { name, alias, args: None, .. } => {
                 let source = self.table(name, alias.as_ref());
@@ -194,6 +196,14 @@ impl Lower<'_> {
         let idents: Vec<String> =
             name.0.iter().filter_map(|part| part.as_ident()).map(|ident| name_of(ident, self.dialect)).collect();
         let table = idents.last().cloned().unwrap_or_default();
+        let has_partitions = self.schema.tables.get(&table).is_some_and(|table| !table.partitioned_by.is_empty());
+        let is_before = |only: &Span| {
+            let between = Span { start: only.end, end: place.start, ..place };
+            between.start <= between.end && self.sources.text(between).trim().is_empty()
+        };
+        if let Some(only) = self.edited.only.iter().copied().find(|only| has_partitions && is_before(only)) {
+            self.unsupported("ONLY for a table with partitions", only);
+        }
         let cte = self.ctes.iter().rev().find(|cte| idents.len() == 1 && cte.name == table).cloned();
         let (kind, columns, complete) = match cte {
             Some(cte) => (SourceKind::Cte(table.clone()), cte.columns, cte.complete),
@@ -318,8 +328,7 @@ impl Lower<'_> {
         let (first, last) = self.text.tokens_of(name).unwrap_or((0, 0));
         let close = self.text.partner(last + 1).unwrap_or(last);
         let span = self.text.bytes(first, close);
-        let ident = name.0.last().and_then(|part| part.as_ident());
-        let name = ident.map_or_else(String::new, |ident| ident.value.to_lowercase());
+        let name = super::call::own_name(name).unwrap_or_default();
         self.function_source(&name, lowered, alias, ordinality, span)
     }
 

@@ -8,6 +8,7 @@
 
 mod call;
 mod cast;
+mod clauses;
 mod edit;
 mod expr;
 mod from;

@@ -24,13 +24,15 @@ impl Lower<'_> {
                     let span = expr.span.to(self.place_of(alias.span));
                     columns.push(OutputColumn { name: name_of(alias, self.dialect), expr, span });
                 }
-                SelectItem::Wildcard(_) => {
+                SelectItem::Wildcard(options) => {
                     let span = self.place(item);
+                    self.clauses_of_star(options, span);
                     columns.extend(self.star(None, span));
                 }
-                SelectItem::QualifiedWildcard(SelectItemQualifiedWildcardKind::ObjectName(owner), _) => {
-                    let name = owner.0.last().and_then(|part| part.as_ident()).map(|i| name_of(i, self.dialect));
+                SelectItem::QualifiedWildcard(SelectItemQualifiedWildcardKind::ObjectName(owner), options) => {
                     let place = self.place(owner);
+                    self.clauses_of_star(options, place);
+                    let name = owner.0.last().and_then(|part| part.as_ident()).map(|i| name_of(i, self.dialect));
                     let last = self.text.last_of(place);
                     let span = place.to(self.text.bytes(last, last + 2));
                     let mut expanded = self.star(name.as_deref(), span);

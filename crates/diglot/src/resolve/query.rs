@@ -6,6 +6,7 @@ use sqlparser::ast::{
 };
 
 use super::Lower;
+use super::clauses::direction;
 use super::output::{outputs_of, rename_outputs};
 use super::scope::{Cte, Scope, name_of};
 use crate::diagnostic::Diagnostic;
@@ -53,6 +54,7 @@ impl Lower<'_> {
 
     /// Lowers the query of a CTE and makes its name known.
     pub(super) fn cte_query(&mut self, cte: &ast::Cte, recursive: bool) -> (String, Query) {
+        self.clauses_of_cte(cte);
         let name = name_of(&cte.alias.name, self.dialect);
         let renames = self.alias_columns(&cte.alias);
         if recursive {
@@ -81,6 +83,7 @@ impl Lower<'_> {
 
     /// Lowers a query whose CTEs are already known.
     pub(super) fn query_body(&mut self, node: &ast::Query) -> Query {
+        self.clauses_of_query(node);
         let recursion = self.recursion.take();
         let rows = match node.body.as_ref() {
             // The scope stays for ORDER BY.
@@ -167,6 +170,12 @@ impl Lower<'_> {
     }
 
     fn set_operation(&mut self, body: &SetExpr, recursion: Option<(String, Vec<String>)>) -> Rows {
+        if let SetExpr::SetOperation { set_quantifier: quantifier, .. } = body
+            && !matches!(quantifier, SetQuantifier::All | SetQuantifier::Distinct | SetQuantifier::None)
+        {
+            let span = self.place(body);
+            self.unsupported("a set operation BY NAME", span);
+        }
         let mut members = Vec::new();
         set_members(body, None, self.dialect, &mut members);
         let mut members = members.into_iter();
@@ -187,6 +196,10 @@ impl Lower<'_> {
     }
 
     fn values(&mut self, values: &ast::Values) -> Rows {
+        let ast::Values { explicit_row, value_keyword, rows: _ } = values;
+        if *explicit_row || *value_keyword {
+            self.unsupported("VALUES of another engine", self.text.span);
+        }
         let rows: Vec<Vec<Expr>> =
             values.rows.iter().map(|row| row.content.iter().map(|e| self.expr(e)).collect()).collect();
         let ends = values.rows.first().zip(values.rows.last());
@@ -200,6 +213,7 @@ impl Lower<'_> {
 
     /// Lowers a SELECT and leaves its scope on the stack.
     fn select(&mut self, node: &ast::Select) -> Select {
+        self.clauses_of_select(node);
         let aliases = node.projection.iter().filter_map(|item| match item {
             SelectItem::ExprWithAlias { expr, alias } => Some((name_of(alias, self.dialect), expr.clone())),
             _ => None,
@@ -284,6 +298,7 @@ impl Lower<'_> {
     fn order_by(&mut self, order: Option<&ast::OrderBy>) -> Vec<OrderKey> {
         let Some(OrderByKind::Expressions(keys)) = order.map(|order| &order.kind) else { return Vec::new() };
         let lower = |key: &ast::OrderByExpr| {
+            self.clauses_of_order(key);
             let expr = self.sort_expr(&key.expr);
             self.order_key_of(expr, key)
         };
@@ -296,11 +311,18 @@ impl Lower<'_> {
         for word in ["ASC", "DESC"] {
             last += usize::from(self.text.is_word(last + 1, word));
         }
+        if self.text.is_word(last + 1, "USING") {
+            last += 2;
+        }
         if self.text.is_word(last + 1, "NULLS") {
             last += 2;
         }
         let span = expr.span.to(self.text.bytes(self.text.last_of(expr.span), last));
-        let desc = matches!(key.options.sort, Some(OrderBySort::Desc));
+        let desc = match &key.options.sort {
+            Some(OrderBySort::Desc) => true,
+            Some(OrderBySort::Using(operator)) => direction(operator).unwrap_or_default(),
+            Some(OrderBySort::Asc) | None => false,
+        };
         OrderKey { expr, desc, nulls_first: key.options.nulls_first, span }
     }
 

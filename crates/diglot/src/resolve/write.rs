@@ -21,6 +21,7 @@ impl Lower<'_> {
             self.unsupported("this target of an INSERT", self.text.span);
             return None;
         };
+        self.clauses_of_insert(node);
         let rows = node.source.as_deref().map(|source| self.query(source));
         let alias = node.table_alias.as_ref().map(|alias| ast::TableAlias {
             explicit: alias.explicit,
@@ -309,6 +310,7 @@ impl Lower<'_> {
 
     /// Lowers an UPDATE whose CTEs are already known.
     pub(super) fn update(&mut self, node: &ast::Update) -> Option<Update> {
+        self.clauses_of_update(node);
         self.scopes.push(Scope::default());
         let target = self.write_target(&node.table);
         let from = match &node.from {
@@ -325,9 +327,6 @@ impl Lower<'_> {
         }
         let returning = self.returning(node.returning.as_deref(), target.as_ref());
         self.scopes.pop();
-        if node.or.is_some() || !node.order_by.is_empty() || node.limit.is_some() {
-            self.unsupported("UPDATE with OR, ORDER BY or LIMIT", self.text.span);
-        }
         Some(Update { target: target?, set, from, filter, returning })
     }
 
@@ -346,7 +345,8 @@ impl Lower<'_> {
 
     fn write_target(&mut self, table: &ast::TableWithJoins) -> Option<Source> {
         match &table.relation {
-            TableFactor::Table { name, alias, args: None, .. } if table.joins.is_empty() => {
+            factor @ TableFactor::Table { name, alias, args: None, .. } if table.joins.is_empty() => {
+                self.clauses_of_factor(factor);
                 Some(self.target(name, alias.as_ref()))
             }
             other => {
@@ -371,6 +371,7 @@ impl Lower<'_> {
 
     /// Lowers a DELETE whose CTEs are already known.
     pub(super) fn delete(&mut self, node: &ast::Delete) -> Option<Delete> {
+        self.clauses_of_delete(node);
         self.scopes.push(Scope::default());
         let (FromTable::WithFromKeyword(from) | FromTable::WithoutKeyword(from)) = &node.from;
         let target = from.first().and_then(|table| self.write_target(table));
@@ -381,9 +382,6 @@ impl Lower<'_> {
         }
         let returning = self.returning(node.returning.as_deref(), target.as_ref());
         self.scopes.pop();
-        if !node.order_by.is_empty() || node.limit.is_some() || from.len() > 1 {
-            self.unsupported("DELETE with ORDER BY, LIMIT or several tables", self.text.span);
-        }
         Some(Delete { target: target?, using, filter, returning })
     }
 }

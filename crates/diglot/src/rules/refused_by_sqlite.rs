@@ -4,7 +4,8 @@
 //!
 //! On the SQLite page: EXCEPT ALL and INTERSECT ALL, OFFSET without LIMIT, DELETE … USING, DEFAULT as a value, E'…'
 //! and $$…$$, DISTINCT or IS NULL over a row, ON CONFLICT right behind a FROM, names for the columns of a subquery,
-//! tables of `public`, ILIKE.
+//! tables of `public`, ILIKE; and everything else that SQLite's own grammar does not read: casts with two colons, DISTINCT
+//! ON, locks, FETCH, arrays, compounds in brackets, writes in a CTE, words that only Postgres takes for names.
 //!
 //! # Why it bites
 //!
@@ -20,6 +21,8 @@
 //! ```text
 //! INSERT INTO kv (k, n) SELECT k, n FROM src WHERE true ON CONFLICT (k) DO NOTHING
 //! ```
+
+mod grammar;
 
 use super::Context;
 use super::look::Word;
@@ -49,9 +52,20 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
             report(source.span, "names for the columns of a subquery", "name them in a CTE: `WITH v(a) AS (…)`");
         }
     }
-    for words in &context.tokens {
-        let words: Vec<&Word<'_>> = words.iter().filter(|word| !word.token.is_comment()).collect();
-        (0..words.len()).for_each(|at| token(context, &words, at, &mut report));
+    let texts: Vec<Vec<&Word<'_>>> = context.tokens.iter().map(|words| words.iter().filter(|word| !word.token.is_comment()).collect()).collect();
+    for words in &texts {
+        (0..words.len()).for_each(|at| token(context, words, at, &mut report));
+    }
+    if found.iter().any(|finding| finding.rule == "refused-by-sqlite") {
+        // What is known by name is told better.
+        return;
+    }
+    let tree = context.page.tree;
+    for span in texts.iter().filter_map(|words| grammar::stops_at(words, &tree.params, &tree.rewrites)) {
+        let message = format!("{}: SQLite's grammar has no such word here", context.name());
+        let help = "write it as https://www.sqlite.org/lang.html has it; what Postgres alone has, such as `::`, \
+                    DISTINCT ON or FOR UPDATE, has no place on this page";
+        found.push(Diagnostic::error("refused-by-sqlite", message, span, "SQLite stops reading here").help(help));
     }
 }
 

@@ -456,5 +456,6 @@ impl<'t> Walk<'t> {
     fn window(&mut self, window: &'t Window) {
         self.all(&window.partition);
         self.order(&window.order);
+        self.all(&window.bounds);
     }
 }

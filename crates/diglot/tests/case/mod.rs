@@ -19,7 +19,7 @@ pub(crate) const BETWEEN_SESSIONS: [&str; 9] = [
 
 /// The type's word in an annotation for an argument of a case.
 fn word(argument: &str) -> &'static str {
-    match argument.split(':').find(|part| *part != "null" && *part != "unknown") {
+    match argument.split(':').find(|part| *part != "null") {
         Some("int" | "int8" | "int4" | "int2") => "i64",
         Some("real") => "f64",
         Some("blob" | "bytea") => "bytes",
@@ -146,8 +146,8 @@ pub(crate) fn page(case: &toml::Table, dialect: &str, mark: char) -> (String, St
         let params: String = list
             .enumerate()
             .filter_map(|(number, arg)| {
-                // A bare NULL has no type to declare.
-                let arg = arg.as_str().filter(|arg| *arg != "null")?;
+                // A bare NULL has no type to declare, and what is unknown is left to the server.
+                let arg = arg.as_str().filter(|arg| *arg != "null" && !arg.starts_with("unknown"))?;
                 let null = if arg.starts_with("null") { " null" } else { "" };
                 Some(format!("-- param: p{} {}{null}\n", number + 1, word(arg)))
             })

@@ -167,7 +167,19 @@ fn find<'j>(document: &'j Json, path: &[String]) -> Option<&'j Json> {
 
 /// The one type of all values that are there; a field that is never there may be called a text.
 fn word<'j>(values: impl Iterator<Item = &'j Json>) -> Option<&'static str> {
+    let values: Vec<&Json> = values.filter(|value| !value.is_null()).collect();
+    if !values.is_empty() && values.iter().all(|value| value.is_array()) {
+        let elements: Vec<&Json> = values.into_iter().filter_map(Json::as_array).flatten().collect();
+        return match word(elements.into_iter())? {
+            "text" => Some("text[]"),
+            "i64" => Some("i64[]"),
+            "f64" => Some("f64[]"),
+            "bool" => Some("bool[]"),
+            _ => None,
+        };
+    }
     let words: BTreeSet<&str> = values
+        .into_iter()
         .filter_map(|value| match value {
             Json::Null => None,
             Json::Bool(_) => Some("bool"),

@@ -15,6 +15,8 @@
 //! pg:     SELECT t.n AS c FROM t WHERE t.name NOT ILIKE 'worker%'
 //! sqlite: SELECT t.n AS c FROM t WHERE t.name LIKE 'wörker%'
 //! pg:     SELECT t.n AS c FROM t WHERE t.name ILIKE 'wörker%'
+//! sqlite: SELECT t.n AS c FROM t WHERE t.name LIKE '100!%' ESCAPE '!'
+//! pg:     SELECT t.n AS c FROM t WHERE t.name ILIKE '100!%' ESCAPE '!'
 //! ```
 //!
 //! # Not the same
@@ -40,12 +42,13 @@ use crate::infer::PageOf;
 use crate::tree::{Expr, ExprKind};
 
 pub(super) fn step(names: &Names<'_>, expr: &Expr, node: &Node) -> Option<Node> {
-    let ExprKind::Like { op: "like", pattern, negated, escape: None, .. } = &expr.kind else { return None };
+    let ExprKind::Like { op: "like", pattern, negated, escape, .. } = &expr.kind else { return None };
     let ExprKind::Text(pattern) = &pattern.kind else { return None };
     if names.dialect() != Dialect::Sqlite || !names.around.ilike.contains(pattern) {
         return None;
     }
-    Some(Node { head: if *negated { "not ilike" } else { "ilike" }.to_owned(), ..node.clone() })
+    let escape = escape.as_deref().map_or(String::new(), |escape| format!(" escape {escape}"));
+    Some(Node { head: format!("{}{escape}", if *negated { "not ilike" } else { "ilike" }), ..node.clone() })
 }
 
 /// The patterns that a page of Postgres compares with ILIKE, where that takes no other letters for alike than SQLite does.
@@ -53,7 +56,7 @@ pub(crate) fn patterns(page: &PageOf<'_>) -> BTreeSet<String> {
     let exprs = page.tree.exprs();
     let compared = || {
         exprs.iter().filter_map(|expr| match &expr.kind {
-            ExprKind::Like { op: "ilike", expr, pattern, escape: None, .. } => match &pattern.kind {
+            ExprKind::Like { op: "ilike", expr, pattern, .. } => match &pattern.kind {
                 ExprKind::Text(text) => Some((&**expr, text)),
                 _ => None,
             },

@@ -3,13 +3,15 @@
 //! # Why
 //!
 //! SQLite keeps an id as 16 bytes and has no function for its usual spelling: 8, 4, 4, 4 and 12 digits in lower case.
-//! Postgres writes a uuid so.
+//! Postgres writes a uuid so, and without hyphens when they are replaced by nothing.
 //!
 //! # The same
 //!
 //! ```text
 //! sqlite: SELECT substr(lower(hex(t.id)), 1, 8) || '-' || substr(lower(hex(t.id)), 9, 4) || '-' || substr(lower(hex(t.id)), 13, 4) || '-' || substr(lower(hex(t.id)), 17, 4) || '-' || substr(lower(hex(t.id)), 21) AS c FROM t
 //! pg:     SELECT t.id::text AS c FROM t
+//! sqlite: SELECT lower(hex(t.id)) AS c FROM t
+//! pg:     SELECT replace(t.id::text, '-', '') AS c FROM t
 //! ```
 //!
 //! # Not the same
@@ -23,12 +25,19 @@
 
 use super::super::{Names, Node};
 use crate::dialect::Dialect;
-use crate::tree::Expr;
+use crate::tree::{Expr, ExprKind};
+use crate::types::Base;
 
 /// Where each piece begins, and how long it is.
 const PIECES: [(&str, &str); 5] = [("1", "8"), ("9", "4"), ("13", "4"), ("17", "4"), ("21", "12")];
 
 pub(super) fn step(names: &Names<'_>, expr: &Expr, node: &Node) -> Option<Node> {
+    if let ("replace", [text, hyphen, nothing], Dialect::Pg) = (node.head.as_str(), node.kids.as_slice(), names.dialect()) {
+        let ExprKind::Call { args, .. } = &expr.kind else { return None };
+        let id = super::inside(text, "cast text").filter(|_| hyphen.head == "'-'" && nothing.head == "''")?;
+        let is_id = args.first().is_some_and(|text| text.bare().base() == Some(&Base::Uuid));
+        return is_id.then(|| Node::list("lower-hex", vec![id.clone()], node.span));
+    }
     if node.head != "||" || names.dialect() != Dialect::Sqlite {
         return None;
     }

@@ -77,10 +77,17 @@ equivalences! {
         joined_texts = "joined-texts",
         list_position = "list-position",
         newest_id = "newest-id",
+        null_if_test = "null-if-test",
+        size_of_number = "size-of-number",
+        turned_case = "turned-case",
+        shifted_default = "shifted-default",
+        counted_cases = "counted-cases",
+        first_letters = "first-letters",
     }
     elsewhere {
         "../asked_for_truth.rs" = "asked-for-truth",
         "../common_type.rs" = "common-type",
+        "../elements.rs" = "elements",
         "../ordered_rows.rs" = "ordered-rows",
         "../inner_in_effect.rs" = "inner-in-effect",
         "../ignored_conflict.rs" = "ignored-conflict",
@@ -96,6 +103,16 @@ equivalences! {
         "../write_lock.rs" = "write-lock",
         "../handed_over.rs" = "handed-over",
         "../../pipeline/constant.rs" = "constant-rows",
+        "../../law/anti_join.rs" = "anti-join",
+        "../../law/first_of_each.rs" = "first-of-each",
+        "../../law/inlined_cte.rs" = "inlined-cte",
+        "../../law/joined_write.rs" = "joined-write",
+        "../../law/lateral_value.rs" = "lateral-value",
+        "../../law/least_of_rows.rs" = "least-of-rows",
+        "../../law/merged_query.rs" = "merged-query",
+        "../../law/semi_join.rs" = "semi-join",
+        "../../law/set_difference.rs" = "set-difference",
+        "../../law/unique_frame.rs" = "unique-frame",
     }
 }
 

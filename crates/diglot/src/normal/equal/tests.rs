@@ -22,7 +22,7 @@ CREATE TABLE t (id uuid NOT NULL PRIMARY KEY, n integer NOT NULL, big bigint NOT
 CREATE TABLE u (n integer NOT NULL PRIMARY KEY, name text COLLATE \"C\" NOT NULL);
 CREATE TABLE checked (n integer NOT NULL PRIMARY KEY CHECK (n > 0));
 CREATE TABLE log (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, n integer NOT NULL);";
-const CONFIG: &str = "[json]\n\"t.doc.ns\" = \"text\"\n\"t.doc.deep.size\" = \"i64\"\n\"t.doc.ok\" = \"bool\"\n";
+const CONFIG: &str = "[json]\n\"t.doc.ns\" = \"text\"\n\"t.doc.deep.size\" = \"i64\"\n\"t.doc.ok\" = \"bool\"\n\"t.doc.tags\" = \"text[]\"\n\"t.doc.sizes\" = \"i64[]\"\n";
 
 /// Findings that a bare example has because it declares no types and may give its rows in any order.
 const BARE: [&str; 4] = ["column-type-unknown", "param-type-unknown", "column-type-conflict", "cardinality-columns"];

@@ -231,7 +231,7 @@ fn window_functions_keep_their_window() {
     assert_snapshot!(check(SCHEMA, sql, Pg), @"
     statement 0 -> rows
       select r: i64 = row_number() over [ order s0.id desc frame ]
-      select s: numeric null = sum(s0.n) over [s0.id order s0.n frame rows between 1 preceding and current row]
+      select s: numeric null = sum(s0.n) over [s0.id order s0.n frame rows between $ preceding and current row]
       from s0 = a as a
     ");
 }

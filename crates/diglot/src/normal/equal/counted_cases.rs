@@ -1,0 +1,73 @@
+//! Rows that are counted by a sum of ones.
+//!
+//! # Why
+//!
+//! A sum of 1 for some rows and 0 for the others counts those rows, and is NULL where there is no row at all: with 0 in
+//! that place it is `count(*)` with FILTER. A flag is 1 or 0 on SQLite.
+//!
+//! # The same
+//!
+//! ```text
+//! sqlite: SELECT COALESCE(sum(t.flag), 0) AS c FROM t
+//! pg:     SELECT count(*) FILTER (WHERE t.flag) AS c FROM t
+//! sqlite: SELECT count(*) FILTER (WHERE t.n > 3) AS c FROM t
+//! pg:     SELECT COALESCE(sum(CASE WHEN t.n > 3 THEN 1 ELSE 0 END), 0) AS c FROM t
+//! sqlite: SELECT COALESCE(sum(CASE WHEN t.n > 3 THEN 1 END), 0) AS c FROM t
+//! pg:     SELECT count(CASE WHEN t.n > 3 THEN 1 END) AS c FROM t
+//! ```
+//!
+//! # Not the same
+//!
+//! ```text
+//! sqlite: SELECT sum(t.flag) AS c FROM t
+//! pg:     SELECT count(*) FILTER (WHERE t.flag) AS c FROM t
+//! sqlite: SELECT COALESCE(sum(CASE WHEN t.n > 3 THEN 2 ELSE 0 END), 0) AS c FROM t
+//! pg:     SELECT count(*) FILTER (WHERE t.n > 3) AS c FROM t
+//! sqlite: SELECT COALESCE(sum(CASE WHEN t.maybe > 3 THEN 0 ELSE 1 END), 0) AS c FROM t
+//! pg:     SELECT count(*) FILTER (WHERE t.maybe <= 3) AS c FROM t
+//! sqlite: SELECT COALESCE(sum(CASE WHEN t.n > 3 THEN 1 ELSE 0 END), 1) AS c FROM t
+//! pg:     SELECT count(*) FILTER (WHERE t.n > 3) AS c FROM t
+//! ```
+
+use super::super::{Names, Node};
+use crate::tree::{Expr, ExprKind};
+
+pub(super) fn step(names: &Names<'_>, expr: &Expr, node: &Node) -> Option<Node> {
+    let (sum, _) = super::both(node, "coalesce").filter(|(_, none)| none.head == "0" && none.kids.is_empty())?;
+    let ExprKind::Call { args, .. } = &expr.kind else { return None };
+    let ExprKind::Call { args, filter, over: None, distinct: false, .. } = &args.first()?.bare().kind else { return None };
+    let summed = args.first()?.bare();
+    let condition = match (sum.head.as_str(), sum.kids.as_slice()) {
+        ("sum", [one, filter]) if one.head == "1" && filter.head == "filter" => filter.kids.first()?.clone(),
+        ("sum", [_]) if filter.is_some() => return None,
+        ("sum", [case]) if case.head == "case" => match case.kids.as_slice() {
+            [when, zero] if zero.head == "0" => branch(when, "1")?.clone(),
+            // The opposite counts what ELSE gives, if there is no third way.
+            [when, one] if one.head == "1" && is_two_way(names, summed) => {
+                let condition = branch(when, "0")?;
+                super::super::negation::negated(condition.clone(), condition.span)
+            }
+            _ => return None,
+        },
+        ("sum", [flag]) => names.is_flag(summed).then(|| flag.clone())?,
+        _ => return None,
+    };
+    let filter = Node::list("filter", vec![condition], sum.span);
+    Some(Node::list("count *", vec![filter], node.span))
+}
+
+/// The condition under which a branch gives that number.
+fn branch<'n>(when: &'n Node, number: &str) -> Option<&'n Node> {
+    super::both(when, "when").filter(|(_, value)| value.head == number).map(|(condition, _)| condition)
+}
+
+/// Whether the condition of a CASE with one branch is true or false.
+fn is_two_way(names: &Names<'_>, case: &Expr) -> bool {
+    match &case.kind {
+        ExprKind::Case { operand: None, branches, .. } => {
+            matches!(branches.as_slice(), [(condition, _)] if names.is_decided(condition))
+        }
+        ExprKind::Call { args, .. } => args.first().is_some_and(|condition| names.is_decided(condition)),
+        _ => false,
+    }
+}

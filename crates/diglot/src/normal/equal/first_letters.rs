@@ -1,0 +1,45 @@
+//! The beginning of a text, by its length and by a function.
+//!
+//! # Why
+//!
+//! `starts_with(x, p)` of Postgres asks whether as many letters of x as p has are p, which is what
+//! `substr(x, 1, length(p)) = p` asks.
+//!
+//! # The same
+//!
+//! ```text
+//! sqlite: SELECT t.n AS c FROM t WHERE substr(t.name, 1, length(:start)) = :start
+//! pg:     SELECT t.n AS c FROM t WHERE starts_with(t.name, :start)
+//! sqlite: SELECT t.n AS c FROM t WHERE substr(t.name, 1, length(t.note)) = t.note
+//! pg:     SELECT t.n AS c FROM t WHERE left(t.name, length(t.note)) = t.note
+//! ```
+//!
+//! # Not the same
+//!
+//! ```text
+//! sqlite: SELECT t.n AS c FROM t WHERE substr(t.name, 2, length(:start)) = :start
+//! pg:     SELECT t.n AS c FROM t WHERE starts_with(t.name, :start)
+//! sqlite: SELECT t.n AS c FROM t WHERE substr(t.name, 1, length(:start)) = :other
+//! pg:     SELECT t.n AS c FROM t WHERE starts_with(t.name, :start)
+//! ```
+
+use super::super::{Names, Node};
+use crate::tree::Expr;
+
+pub(super) fn step(_: &Names<'_>, _: &Expr, node: &Node) -> Option<Node> {
+    if let Some((text, start)) = super::both(node, "starts_with") {
+        return Some(Node::list("starts with", vec![text.clone(), start.clone()], node.span));
+    }
+    let (left, right) = super::both(node, "=")?;
+    let of = |part: &Node, start: &Node| {
+        let length = match (part.head.as_str(), part.kids.as_slice()) {
+            ("substr", [_, one, length]) if one.head == "1" => length,
+            ("left", [_, length]) => length,
+            _ => return None,
+        };
+        let is_its = super::inside(length, "length")?.key() == start.key();
+        let text = part.kids.first().filter(|_| is_its)?;
+        Some(Node::list("starts with", vec![text.clone(), start.clone()], node.span))
+    };
+    of(left, right).or_else(|| of(right, left))
+}
