@@ -27,7 +27,7 @@ use crate::dialect::Dialect;
 use crate::infer::{self, PageOf, Signature};
 use crate::kept::{self, Kept, Outcome, Outcomes};
 use crate::locks;
-use crate::page::{Page, RawStatement};
+use crate::page::{Annotation, Page, RawStatement};
 use crate::schema::Schema;
 use crate::source::{FileId, Sources};
 use crate::tree::{SourceKind, Statement};
@@ -175,8 +175,8 @@ fn read(inputs: &Inputs, keep_facts: bool, earlier: Option<&Outcomes>) -> (Compi
     let pages = read_pages(inputs, &mut found);
     // A finding about a page may be one about a declared difference, which asks for what the statements give.
     let earlier = earlier.filter(|_| found.is_empty());
-    let schemas = Dialect::ALL.map(|dialect| read_schema(inputs, dialect, &mut found));
-    let schema_stats = compare_schemas(inputs, &schemas, &mut found);
+    let (schemas, declared) = settled_schemas(inputs, &mut found);
+    let schema_stats = compare_schemas(inputs, &schemas, &declared, &mut found);
     let baseline =
         inputs.baseline.map_or_else(Baseline::default, |file| Baseline::read(&inputs.sources, file, &mut found));
     let pairing = Pairing { places: &inputs.config.sql, lockstep: inputs.config.lockstep, baseline: &baseline };
@@ -271,12 +271,16 @@ fn read_schema(inputs: &Inputs, dialect: Dialect, found: &mut Vec<Diagnostic>) -
     schema
 }
 
-/// Compares the schemas, unless one of them is not understood.
-fn compare_schemas(inputs: &Inputs, schemas: &[Schema; 2], found: &mut Vec<Diagnostic>) -> Stats {
-    let [sqlite, pg] = schemas;
-    if found.iter().any(|finding| finding.rule == "schema-unreadable" && finding.severity == Severity::Error) {
-        return Stats::default();
-    }
+/// The schemas, with how SQLite holds what Postgres has types for, and what is declared of them.
+fn settled_schemas(inputs: &Inputs, found: &mut Vec<Diagnostic>) -> ([Schema; 2], Vec<Annotation>) {
+    let mut schemas = Dialect::ALL.map(|dialect| read_schema(inputs, dialect, found));
+    let declared = declared_of_schemas(inputs, found);
+    schema::storage::settle(&inputs.config, &mut schemas, &declared);
+    (schemas, declared)
+}
+
+/// What is declared of the schemas, in migrations and beside them.
+fn declared_of_schemas(inputs: &Inputs, found: &mut Vec<Diagnostic>) -> Vec<Annotation> {
     let mut declared = Vec::new();
     let beside = inputs.config.divergences();
     let beside = inputs.sources.iter().filter(|(_, file)| file.path == beside).map(|(id, _)| (id, Dialect::Sqlite));
@@ -290,9 +294,22 @@ fn compare_schemas(inputs: &Inputs, schemas: &[Schema; 2], found: &mut Vec<Diagn
         declared.extend(annotations);
         found.extend(findings);
     }
-    let compared = schema::compare::compare(sqlite, pg, &declared);
+    declared
+}
+
+/// Compares the schemas, unless one of them is not understood.
+fn compare_schemas(
+    inputs: &Inputs,
+    schemas: &[Schema; 2],
+    declared: &[Annotation],
+    found: &mut Vec<Diagnostic>,
+) -> Stats {
+    if found.iter().any(|finding| finding.rule == "schema-unreadable" && finding.severity == Severity::Error) {
+        return Stats::default();
+    }
+    let compared = schema::compare::compare(&inputs.config, schemas, declared);
     found.extend(compared.found);
-    found.extend(schema::care::check(&inputs.config, schemas, &declared));
+    found.extend(schema::care::check(&inputs.config, schemas, declared));
     Stats { pairs: 0, facts: compared.facts, waived: compared.waived }
 }
 

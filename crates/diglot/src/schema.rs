@@ -4,7 +4,7 @@
 //! Postgres triggers and functions, for what they lock; data is passed over. `compare` holds the schemas of both dialects against each other.
 
 pub(crate) mod care;
-mod column_type;
+pub(crate) mod column_type;
 pub(crate) mod compare;
 mod detail;
 mod key;
@@ -13,6 +13,7 @@ mod migration;
 mod order;
 mod read;
 mod refused;
+pub(crate) mod storage;
 mod table;
 mod text;
 mod view;

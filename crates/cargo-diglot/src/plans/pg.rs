@@ -50,7 +50,9 @@ fn sample(base: &Base) -> &'static str {
         Base::Text | Base::Bytes => "''",
         Base::Uuid => "'00000000-0000-0000-0000-000000000000'",
         Base::Json | Base::TextArray | Base::Int64Array | Base::UuidArray => "'{}'",
-        Base::Timestamp => "'2024-01-01'",
+        Base::Timestamp | Base::DateTime | Base::Date => "'2024-01-01'",
+        Base::TimeOfDay | Base::Interval => "'12:00:00'",
+        Base::Stored(stored) => sample(&stored.of.base()),
     }
 }
 

@@ -211,6 +211,11 @@ pub(crate) fn type_info(base: &Base) -> PgTypeInfo {
         Base::UuidArray => <Vec<uuid::Uuid> as Type<Postgres>>::type_info(),
         Base::Numeric => PgTypeInfo::with_name("NUMERIC"),
         Base::Timestamp => PgTypeInfo::with_name("TIMESTAMPTZ"),
+        Base::DateTime => PgTypeInfo::with_name("TIMESTAMP"),
+        Base::Date => PgTypeInfo::with_name("DATE"),
+        Base::TimeOfDay => PgTypeInfo::with_name("TIME"),
+        Base::Interval => PgTypeInfo::with_name("INTERVAL"),
+        Base::Stored(stored) => type_info(&stored.of.base()),
     }
 }
 

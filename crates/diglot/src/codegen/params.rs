@@ -2,7 +2,7 @@
 
 use super::code::Code;
 use super::names::{camel, ident};
-use super::{structs, types};
+use super::{structs, times, types};
 use crate::config::{Config, Ownership};
 use crate::dialect::Dialect;
 use crate::infer::{Param, Signature};
@@ -46,7 +46,7 @@ fn is_borrowed(config: &Config, param: &Param) -> bool {
 fn field(config: &Config, param: &Param) -> String {
     let nullable = param.ty.nullable || param.optional;
     if !is_borrowed(config, param) {
-        return types::field(&param.ty.base, nullable, param.rust.as_deref());
+        return types::field(config.libraries(), &param.ty.base, nullable, param.rust.as_deref());
     }
     let newtype = types::newtype(param.rust.as_deref());
     let inner = match (&newtype, &param.ty.base) {
@@ -56,7 +56,7 @@ fn field(config: &Config, param: &Param) -> String {
         (None, Base::TextArray) => "[String]",
         (None, Base::Int64Array) => "[i64]",
         (None, Base::UuidArray) => "[uuid::Uuid]",
-        (None, base) => types::plain(base),
+        (None, base) => types::plain(config.libraries(), base),
     };
     if nullable { format!("Option<&'p {inner}>") } else { format!("&'p {inner}") }
 }
@@ -74,22 +74,42 @@ pub(super) fn bind(config: &Config, dialect: Dialect, digits: bool, param: &Para
         false => format!("params.{}", ident(&param.name)),
     };
     let is_borrowed = is_borrowed(config, param);
+    if let Some(bound) = time(config, dialect, param, is_borrowed, &value) {
+        return bound;
+    }
     match types::newtype(param.rust.as_deref()) {
-        Some(_) => converted(dialect, param, is_borrowed, &value),
+        Some(_) => converted(config, dialect, param, is_borrowed, &value),
         None if is_borrowed => as_it_is(dialect, &param.ty, digits, value),
         None if param.optional && is_copied(&param.ty.base) => format!("*{}", given(&param.name)),
         None => borrowed(dialect, &param.ty, digits, value),
     }
 }
 
-fn converted(dialect: Dialect, param: &Param, is_borrowed: bool, value: &str) -> String {
-    let plain = types::callable(&param.ty.base);
-    let is_text = dialect == Dialect::Sqlite && param.ty.base == Base::Json;
-    let owned = match (is_borrowed, param.ty.nullable) {
+/// A time or a decimal in the form in which its database gets it; none where it is bound as other values are.
+fn time(config: &Config, dialect: Dialect, param: &Param, is_borrowed: bool, value: &str) -> Option<String> {
+    let is_newtype = types::newtype(param.rust.as_deref()).is_some();
+    let plain = types::callable(config.libraries(), &param.ty.base);
+    let one = if is_newtype { format!("{plain}::from(value)") } else { "value".to_owned() };
+    let all = times::bound(config, dialect, param, &one)?;
+    let owned = owned(param, is_borrowed, value);
+    Some(match param.ty.nullable {
+        true => format!("{owned}.map(|value| {all})"),
+        false => format!("{{ let value = {owned}; {all} }}"),
+    })
+}
+
+fn owned(param: &Param, is_borrowed: bool, value: &str) -> String {
+    match (is_borrowed, param.ty.nullable) {
         (false, _) => format!("{value}.clone()"),
         (true, false) => format!("(*{value}).clone()"),
         (true, true) => format!("{value}.cloned()"),
-    };
+    }
+}
+
+fn converted(config: &Config, dialect: Dialect, param: &Param, is_borrowed: bool, value: &str) -> String {
+    let plain = types::callable(config.libraries(), &param.ty.base);
+    let is_text = dialect == Dialect::Sqlite && param.ty.base == Base::Json;
+    let owned = owned(param, is_borrowed, value);
     match (param.ty.nullable, is_text) {
         (false, false) => format!("{plain}::from({owned})"),
         (true, false) => format!("{owned}.map({plain}::from)"),
@@ -139,6 +159,8 @@ fn borrowed(dialect: Dialect, ty: &Type, digits: bool, value: String) -> String 
                 (Dialect::Sqlite, true) => format!("{value}.as_deref().map({list})"),
             }
         }
+        Base::Numeric if nullable => value + ".as_ref()",
+        Base::Numeric => format!("&{value}"),
         _ => value,
     }
 }
@@ -147,7 +169,9 @@ fn borrowed(dialect: Dialect, ty: &Type, digits: bool, value: String) -> String 
 fn is_copied(base: &Base) -> bool {
     match base {
         Base::Bool | Base::Int16 | Base::Int32 | Base::Int64 | Base::Float64 => true,
-        Base::Uuid | Base::Numeric | Base::Timestamp => true,
+        Base::Uuid | Base::Timestamp | Base::DateTime | Base::Date | Base::TimeOfDay => true,
+        Base::Interval | Base::Stored(_) => true,
+        Base::Numeric => false,
         Base::Text | Base::Bytes | Base::Json | Base::TextArray | Base::Int64Array | Base::UuidArray => false,
     }
 }

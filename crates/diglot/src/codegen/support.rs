@@ -3,12 +3,17 @@
 use super::LINTS;
 use super::code::{Code, line};
 
-pub(super) fn module(code: &mut Code) {
+/// The conversions that all statements need, and `others` that some do.
+pub(super) fn module(code: &mut Code, others: &[&str]) {
     code.gap();
     code.doc("Conversions between what the drivers know and what the API shows.");
     line!(code, "{LINTS}");
     code.open(format_args!("mod diglot_support {{"));
     code.block(CONVERSIONS);
+    for text in others {
+        code.gap();
+        code.block(text);
+    }
     code.close("}");
 }
 

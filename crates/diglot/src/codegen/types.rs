@@ -6,17 +6,25 @@ use proc_macro2::TokenStream;
 use quote::ToTokens as _;
 
 use super::names::is_plain;
+use super::times;
+use crate::config::Libraries;
 use crate::dialect::Dialect;
-use crate::types::Base;
+use crate::types::{Base, Of};
 
 /// The type that the API uses for a logical type when no newtype is configured.
-pub(super) fn plain(base: &Base) -> &'static str {
+pub(super) fn plain(libraries: Libraries, base: &Base) -> &'static str {
     match base {
+        Base::Numeric => times::plain(libraries, Of::Decimal),
+        Base::Timestamp => times::plain(libraries, Of::Timestamp),
+        Base::DateTime => times::plain(libraries, Of::DateTime),
+        Base::Date => times::plain(libraries, Of::Date),
+        Base::TimeOfDay => times::plain(libraries, Of::TimeOfDay),
+        Base::Stored(stored) => plain(libraries, stored.form.seen()),
         Base::Bool => "bool",
         Base::Int16 => "i16",
         Base::Int32 => "i32",
-        // Neither reaches a signature; 64 bits are what a cast would make of them.
-        Base::Int64 | Base::Numeric | Base::Timestamp => "i64",
+        // An interval does not reach a signature; 64 bits are what a cast would make of it.
+        Base::Int64 | Base::Interval => "i64",
         Base::Float64 => "f64",
         Base::Text => "String",
         Base::Bytes => "Vec<u8>",
@@ -29,16 +37,17 @@ pub(super) fn plain(base: &Base) -> &'static str {
 }
 
 /// The same type where a function of it is named.
-pub(super) fn callable(base: &Base) -> &'static str {
-    match base {
-        Base::Bytes => "Vec::<u8>",
-        base => plain(base),
+pub(super) fn callable(libraries: Libraries, base: &Base) -> &'static str {
+    match plain(libraries, base) {
+        "Vec<u8>" => "Vec::<u8>",
+        "::chrono::DateTime<::chrono::Utc>" => "::chrono::DateTime::<::chrono::Utc>",
+        name => name,
     }
 }
 
 /// The type of a field: a newtype where one is configured, `Option` where NULL is allowed.
-pub(super) fn field(base: &Base, nullable: bool, rust: Option<&str>) -> String {
-    let inner = newtype(rust).unwrap_or(Cow::Borrowed(plain(base)));
+pub(super) fn field(libraries: Libraries, base: &Base, nullable: bool, rust: Option<&str>) -> String {
+    let inner = newtype(rust).unwrap_or(Cow::Borrowed(plain(libraries, base)));
     if nullable { format!("Option<{inner}>") } else { inner.into_owned() }
 }
 
@@ -69,7 +78,11 @@ pub(super) fn driver(dialect: Dialect, given: Option<&Base>, wanted: &Base) -> B
         Dialect::Pg => given.clone(),
         // SQLite knows four storage classes and nothing finer.
         Dialect::Sqlite => match given {
-            Base::Bool | Base::Int16 | Base::Int32 | Base::Int64 | Base::Numeric | Base::Timestamp => Base::Int64,
+            Base::Stored(stored) => stored.form.seen().clone(),
+            Base::Bool | Base::Int16 | Base::Int32 | Base::Int64 => Base::Int64,
+            Base::Numeric | Base::Timestamp | Base::DateTime | Base::Date | Base::TimeOfDay | Base::Interval => {
+                Base::Int64
+            }
             Base::Float64 => Base::Float64,
             Base::Bytes | Base::Uuid => Base::Bytes,
             Base::Text | Base::Json | Base::TextArray | Base::Int64Array | Base::UuidArray => Base::Text,

@@ -217,12 +217,15 @@ fn finer(a: &Column<'_>, b: &Column<'_>) -> Option<Base> {
 /// Whether what an engine gives can become a value of the API's type.
 pub(crate) fn converts(dialect: Dialect, given: &Base, wanted: &Base) -> bool {
     use Base::{
-        Bool, Bytes, Float64, Int16, Int32, Int64, Int64Array, Json, Numeric, Text, TextArray, Timestamp, Uuid,
+        Bool, Bytes, Float64, Int16, Int32, Int64, Int64Array, Interval, Json, Numeric, Stored, Text, TextArray, Uuid,
         UuidArray,
     };
     match (given, wanted) {
-        (_, Numeric | Timestamp) | (Numeric | Timestamp, _) => false,
-        (a, b) if a == b => true,
+        (Stored(stored), wanted) if stored.of.base() == *wanted => true,
+        (Stored(stored), wanted) => converts(dialect, stored.form.seen(), wanted),
+        (_, Interval | Stored(_)) | (Interval, _) => false,
+        (a, b) if a == b => dialect == Dialect::Pg || !(a.is_time() || *a == Numeric),
+        (_, b) if b.is_time() || *b == Numeric => false,
         (Int16 | Int32 | Int64, Int16 | Int32 | Int64 | Bool) => true,
         (Bool, Int16 | Int32 | Int64) => dialect == Dialect::Sqlite,
         (Bytes, Uuid) => true,
@@ -268,7 +271,7 @@ fn unfit(statement: &str, dialect: Dialect, column: &Column<'_>, given: &Base, w
     );
     let help = match given {
         Base::Numeric => SUM.to_owned(),
-        Base::Timestamp => "select milliseconds as bigint instead of a time stamp".to_owned(),
+        base if base.is_time() => "give the same on both pages: the column, or its milliseconds as bigint".to_owned(),
         _ => format!("write a CAST on the {} page, or declare another type: `-- column: {name} …`", dialect.title()),
     };
     Diagnostic::error("column-type-conflict", message, column.span, format!("`{}` here", given.word())).help(help)

@@ -58,8 +58,19 @@ fn pg(name: &str) -> Option<Base> {
         "bytea" => Base::Bytes,
         "uuid" => Base::Uuid,
         "json" | "jsonb" => Base::Json,
-        "date" => Base::Timestamp,
-        _ if name.starts_with("time") || name.starts_with("interval") => Base::Timestamp,
+        _ => time(name)?,
+    })
+}
+
+/// The type of a time of Postgres.
+pub(crate) fn time(name: &str) -> Option<Base> {
+    Some(match name {
+        "timestamptz" | "timestamp with time zone" => Base::Timestamp,
+        "timestamp" | "timestamp without time zone" => Base::DateTime,
+        "date" => Base::Date,
+        "time" | "time without time zone" => Base::TimeOfDay,
+        "timetz" | "time with time zone" => Base::Interval,
+        _ if name.starts_with("interval") => Base::Interval,
         _ => return None,
     })
 }
