@@ -244,6 +244,7 @@ pub fn engine_base(type_info: &Json) -> Option<Base> {
 fn engine_word(type_info: &Json) -> String {
     match (engine_base(type_info), type_info.as_str()) {
         (Some(base), _) => base.word().to_owned(),
+        (None, _) if type_info.pointer("/Custom/kind/Enum").is_some() => "enum".to_owned(),
         (None, Some(name)) => name.to_lowercase(),
         (None, None) => "custom".to_owned(),
     }

@@ -35,7 +35,7 @@ use std::collections::BTreeMap;
 use crate::dialect::Dialect;
 use crate::locks;
 use crate::source::Span;
-use crate::types::Type;
+use crate::types::{Enum, Type};
 
 /// All relations of one dialect.
 #[derive(Debug, Clone)]
@@ -44,6 +44,8 @@ pub struct Schema {
     pub dialect: Dialect,
     /// Tables and views by lower-case name.
     pub tables: BTreeMap<String, Table>,
+    /// Enums of Postgres by their name.
+    pub enums: BTreeMap<String, Enum>,
     /// Functions of Postgres by lower-case name.
     pub(crate) functions: BTreeMap<String, locks::Written>,
     /// Triggers of Postgres.

@@ -42,7 +42,9 @@ pub enum Base {
     TimeOfDay,
     /// `interval` and `timetz`: allowed in the schema, not in a generated API.
     Interval,
-    /// What SQLite holds for a time or a decimal.
+    /// An enum of Postgres; one of its words in `TEXT` on SQLite.
+    Enum(Box<Enum>),
+    /// What SQLite holds for a time, a decimal or an id.
     Stored(Stored),
     /// `text[]`; a JSON array in `TEXT` on SQLite.
     TextArray,
@@ -59,6 +61,15 @@ pub struct Type {
     pub base: Base,
     /// Whether it may be NULL.
     pub nullable: bool,
+}
+
+/// An enum.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Enum {
+    /// Its name in lower case.
+    pub name: String,
+    /// Its words in their order.
+    pub words: Vec<String>,
 }
 
 impl Base {
@@ -97,6 +108,7 @@ impl Base {
             (Bytes, Uuid) => Some(Uuid),
             (Text, b @ (Json | TextArray | Int64Array | UuidArray)) => Some(b.clone()),
             (Json, b @ (Text | TextArray | Int64Array | UuidArray)) => Some(b.clone()),
+            (Text, b @ Base::Enum(_)) => Some(b.clone()),
             (Base::Stored(stored), pg) if stored.of.base() == *pg => Some(pg.clone()),
             (Base::Stored(stored), pg) => Base::finer(stored.form.seen(), pg),
             (Float64, Int64) | (Int64, Float64) => None,
@@ -122,6 +134,7 @@ impl Base {
             Base::Date => "date",
             Base::TimeOfDay => "time",
             Base::Interval => "interval",
+            Base::Enum(_) => "enum",
             Base::Stored(stored) => stored.form.word(),
             Base::TextArray => "text[]",
             Base::Int64Array => "i64[]",

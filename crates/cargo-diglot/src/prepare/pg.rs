@@ -215,6 +215,8 @@ pub(crate) fn type_info(base: &Base) -> PgTypeInfo {
         Base::Date => PgTypeInfo::with_name("DATE"),
         Base::TimeOfDay => PgTypeInfo::with_name("TIME"),
         Base::Interval => PgTypeInfo::with_name("INTERVAL"),
+        // The server finds an enum by what the parameter stands beside.
+        Base::Enum(_) => PgTypeInfo::with_oid(sqlx::postgres::types::Oid(0)),
         Base::Stored(stored) => type_info(&stored.of.base()),
     }
 }

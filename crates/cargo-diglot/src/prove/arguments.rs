@@ -51,6 +51,8 @@ pub(super) fn pg(subject: &Subject, text: &EmittedText, case: &Case) -> Result<P
             (Value::List(items), Base::TextArray) => arguments.add(texts(items))?,
             (Value::List(items), Base::Int64Array) => arguments.add(integers(items))?,
             (Value::List(items), Base::UuidArray) => arguments.add(uuids(items))?,
+            (Value::Text(word), Base::Enum(_)) => arguments.add(Word(word.clone()))?,
+            (_, Base::Enum(_)) => arguments.add(Untyped)?,
             (value, base) if base.is_time() => arguments.add(Moment::of(value, base))?,
             (Value::Int(n), Base::Numeric) => arguments.add(*n as f64)?,
             (Value::Null, Base::Numeric) => arguments.add(None::<f64>)?,
@@ -82,6 +84,7 @@ pub(super) fn pg_types(subject: &Subject, text: &EmittedText) -> Vec<PgTypeInfo>
         Base::Int64Array => of::<Vec<i64>>(),
         Base::UuidArray => of::<Vec<Uuid>>(),
         Base::Text | Base::Stored(_) => of::<String>(),
+        Base::Enum(_) => of::<Word>(),
         Base::Numeric => of::<f64>(),
         base @ (Base::Timestamp | Base::DateTime | Base::Date | Base::TimeOfDay | Base::Interval) => type_info(base),
     });
@@ -100,6 +103,22 @@ impl Type<Postgres> for Untyped {
 impl Encode<'_, Postgres> for Untyped {
     fn encode_by_ref(&self, _: &mut PgArgumentBuffer) -> Result<IsNull, BoxDynError> {
         Ok(IsNull::Yes)
+    }
+}
+
+/// A word of an enum, which the server finds by what it stands beside.
+struct Word(String);
+
+impl Type<Postgres> for Word {
+    fn type_info() -> PgTypeInfo {
+        Untyped::type_info()
+    }
+}
+
+impl Encode<'_, Postgres> for Word {
+    fn encode_by_ref(&self, buffer: &mut PgArgumentBuffer) -> Result<IsNull, BoxDynError> {
+        buffer.extend_from_slice(self.0.as_bytes());
+        Ok(IsNull::No)
     }
 }
 

@@ -4,6 +4,7 @@
 //! structs and functions come out as stubs behind one `compile_error!` that holds all of them.
 
 mod code;
+mod enums;
 mod functions;
 mod names;
 mod params;
@@ -73,12 +74,15 @@ fn whole(api: &Api<'_>, bodies: &functions::Bodies<'_>, kept: BTreeMap<String, S
     if let Some(message) = error {
         line!(code, "compile_error!({message:?});");
     }
+    enums::definitions(&mut code, &style, api);
     modules(&mut code, &style, api, kept);
     functions::trait_items(&mut code, &style, api, bodies);
     Dialect::ALL.into_iter().for_each(|dialect| functions::implementation(&mut code, api, dialect, bodies));
     Dialect::ALL.into_iter().for_each(|dialect| functions::single(&mut code, &style, api, dialect, bodies));
     let uses = times::Uses::of(api.functions.iter().map(|function| function.signature));
-    support::module(&mut code, &uses.conversions(api.config));
+    let mut conversions = uses.conversions(api.config);
+    conversions.extend(enums::conversion(api));
+    support::module(&mut code, &conversions);
     (0..depth).for_each(|_| code.close("}"));
     code.finish()
 }

@@ -1,9 +1,11 @@
 //! Parameter structs, and how their fields are bound.
 
+use std::borrow::Cow;
+
 use super::code::Code;
 use super::names::{camel, ident};
 use super::{structs, times, types};
-use crate::config::{Config, Ownership};
+use crate::config::{Config, Ownership, Queries};
 use crate::dialect::Dialect;
 use crate::infer::{Param, Signature};
 use crate::types::{Base, Type};
@@ -51,12 +53,12 @@ fn field(config: &Config, param: &Param) -> String {
     let newtype = types::newtype(param.rust.as_deref());
     let inner = match (&newtype, &param.ty.base) {
         (Some(newtype), _) => newtype,
-        (None, Base::Text) => "str",
-        (None, Base::Bytes) => "[u8]",
-        (None, Base::TextArray) => "[String]",
-        (None, Base::Int64Array) => "[i64]",
-        (None, Base::UuidArray) => "[uuid::Uuid]",
-        (None, base) => types::plain(config.libraries(), base),
+        (None, Base::Text) => &Cow::Borrowed("str"),
+        (None, Base::Bytes) => &Cow::Borrowed("[u8]"),
+        (None, Base::TextArray) => &Cow::Borrowed("[String]"),
+        (None, Base::Int64Array) => &Cow::Borrowed("[i64]"),
+        (None, Base::UuidArray) => &Cow::Borrowed("[uuid::Uuid]"),
+        (None, base) => &types::plain(config.libraries(), base),
     };
     if nullable { format!("Option<&'p {inner}>") } else { format!("&'p {inner}") }
 }
@@ -85,16 +87,22 @@ pub(super) fn bind(config: &Config, dialect: Dialect, digits: bool, param: &Para
     }
 }
 
-/// A time or a decimal in the form in which its database gets it; none where it is bound as other values are.
+/// A time, a decimal or a word in the form in which its database gets it; none where it is bound as other values are.
 fn time(config: &Config, dialect: Dialect, param: &Param, is_borrowed: bool, value: &str) -> Option<String> {
     let is_newtype = types::newtype(param.rust.as_deref()).is_some();
     let plain = types::callable(config.libraries(), &param.ty.base);
     let one = if is_newtype { format!("{plain}::from(value)") } else { "value".to_owned() };
-    let all = times::bound(config, dialect, param, &one)?;
+    let all = match &param.ty.base {
+        Base::Enum(_) => super::enums::bound(dialect, &one),
+        _ => times::bound(config, dialect, param, &one)?,
+    };
     let owned = owned(param, is_borrowed, value);
+    // sqlx's macros know no enum, and take what is said to be of any type.
+    let is_macro = config.generate.queries == Queries::Macros && dialect == Dialect::Pg;
+    let as_any = if is_macro && matches!(param.ty.base, Base::Enum(_)) { " as _" } else { "" };
     Some(match param.ty.nullable {
-        true => format!("{owned}.map(|value| {all})"),
-        false => format!("{{ let value = {owned}; {all} }}"),
+        true => format!("{owned}.map(|value| {all})") + as_any,
+        false => format!("{{ let value = {owned}; {all} }}") + as_any,
     })
 }
 
@@ -170,7 +178,7 @@ fn is_copied(base: &Base) -> bool {
     match base {
         Base::Bool | Base::Int16 | Base::Int32 | Base::Int64 | Base::Float64 => true,
         Base::Uuid | Base::Timestamp | Base::DateTime | Base::Date | Base::TimeOfDay => true,
-        Base::Interval | Base::Stored(_) => true,
+        Base::Interval | Base::Enum(_) | Base::Stored(_) => true,
         Base::Numeric => false,
         Base::Text | Base::Bytes | Base::Json | Base::TextArray | Base::Int64Array | Base::UuidArray => false,
     }

@@ -1,5 +1,7 @@
 //! Row structs, and how what a driver gives becomes one.
 
+use std::borrow::Cow;
+
 use super::code::{Code, line};
 use super::names::{camel, ident};
 use super::{structs, times, types};
@@ -36,7 +38,7 @@ pub(super) fn conversion(code: &mut Code, config: &Config, dialect: Dialect, sig
     for column in &signature.columns {
         let given = types::driver(dialect, column.on(dialect), &column.ty.base);
         let pg = if dialect == Dialect::Pg { times::pg_record(config, &given) } else { None };
-        let ty = pg.unwrap_or_else(|| types::plain(config.libraries(), &given));
+        let ty = pg.map_or_else(|| types::plain(config.libraries(), &given), Cow::Borrowed);
         line!(code, "{}: Option<{ty}>,", ident(&column.name));
     }
     code.close("}");
@@ -99,6 +101,10 @@ fn conversion_of(given: &Base, wanted: &Base, name: &str, value: &str) -> Option
         return None;
     }
     let function = match wanted {
+        Base::Enum(words) => {
+            let enum_name = super::enums::name(words);
+            return Some(format!("diglot_support::word::<{enum_name}>({name:?}, &{value})"));
+        }
         Base::Bool => return Some(format!("diglot_support::boolean({name:?}, {value}.into())")),
         Base::Uuid => "uuid",
         Base::Json => "json",

@@ -20,7 +20,7 @@ pub(super) fn module(code: &mut Code, others: &[&str]) {
 const CONVERSIONS: &str = r#"use std::error::Error as StdError;
 use std::fmt::Display;
 
-fn decode(column: &str, source: impl Into<Box<dyn StdError + Send + Sync>>) -> sqlx::Error {
+pub(super) fn decode(column: &str, source: impl Into<Box<dyn StdError + Send + Sync>>) -> sqlx::Error {
     sqlx::Error::ColumnDecode { index: column.to_owned(), source: source.into() }
 }
 

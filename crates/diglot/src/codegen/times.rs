@@ -25,6 +25,7 @@ pub(super) fn plain(libraries: Libraries, of: Of) -> &'static str {
         (Times::Jiff, _, Of::TimeOfDay) => "::jiff::civil::Time",
         (_, Decimals::RustDecimal, Of::Decimal) => "::rust_decimal::Decimal",
         (_, Decimals::BigDecimal, Of::Decimal) => "::bigdecimal::BigDecimal",
+        (_, _, Of::Uuid) => "uuid::Uuid",
     }
 }
 
@@ -36,6 +37,7 @@ fn word(of: Of) -> &'static str {
         Of::Date => "date",
         Of::TimeOfDay => "time",
         Of::Decimal => "decimal",
+        Of::Uuid => "uuid",
     }
 }
 
@@ -47,7 +49,7 @@ pub(super) fn pg_record(config: &Config, base: &Base) -> Option<&'static str> {
         Of::DateTime => "diglot_support::PgDateTime",
         Of::Date => "diglot_support::PgDate",
         Of::TimeOfDay => "diglot_support::PgTime",
-        Of::Decimal => return None,
+        Of::Decimal | Of::Uuid => return None,
     })
 }
 
@@ -56,6 +58,11 @@ pub(super) fn bound(config: &Config, dialect: Dialect, param: &Param, value: &st
     let of = Of::facing(&param.ty.base)?;
     let (stored, word) = (param.stored, word(of));
     Some(match (dialect, of) {
+        (Dialect::Sqlite, Of::Uuid) => {
+            stored?;
+            format!("{value}.hyphenated().to_string()")
+        }
+        (Dialect::Pg, Of::Uuid) => return None,
         (Dialect::Sqlite, Of::Decimal) => format!("diglot_support::decimal_text(&{value}, {:?})", stored?.scale),
         (Dialect::Sqlite, _) => {
             format!("diglot_support::{}(diglot_support::{word}_value({value}))", writer(stored?.form))
@@ -96,7 +103,7 @@ fn writer(form: Form) -> &'static str {
         Form::IsoMs => "text_iso_ms",
         Form::Rfc3339 => "text_rfc3339",
         Form::Date => "text_date",
-        Form::Time | Form::Digits => "text_time",
+        Form::Time | Form::Digits | Form::Hyphenated => "text_time",
     }
 }
 
@@ -108,6 +115,10 @@ pub(super) fn read(config: &Config, dialect: Dialect, column: &ResultColumn, val
         Dialect::Sqlite => {
             let stored: Stored = column.sqlite.as_ref()?.stored()?;
             let read = match stored.form {
+                Form::Hyphenated => {
+                    let parsed = format!("uuid::Uuid::parse_str(&{value})");
+                    return Some(format!("{parsed}.map_err(|error| diglot_support::decode({name:?}, error))"));
+                }
                 Form::Digits => return Some(format!("diglot_support::decimal({name:?}, {value})")),
                 Form::Seconds | Form::Milliseconds | Form::Microseconds | Form::Unsaid => {
                     format!("diglot_support::of_units({name:?}, {value}, {})", 1_000_000 / stored.form.units())

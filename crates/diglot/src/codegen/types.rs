@@ -12,14 +12,15 @@ use crate::dialect::Dialect;
 use crate::types::{Base, Of};
 
 /// The type that the API uses for a logical type when no newtype is configured.
-pub(super) fn plain(libraries: Libraries, base: &Base) -> &'static str {
-    match base {
+pub(super) fn plain(libraries: Libraries, base: &Base) -> Cow<'static, str> {
+    Cow::Borrowed(match base {
+        Base::Enum(words) => return Cow::Owned(super::enums::name(words)),
         Base::Numeric => times::plain(libraries, Of::Decimal),
         Base::Timestamp => times::plain(libraries, Of::Timestamp),
         Base::DateTime => times::plain(libraries, Of::DateTime),
         Base::Date => times::plain(libraries, Of::Date),
         Base::TimeOfDay => times::plain(libraries, Of::TimeOfDay),
-        Base::Stored(stored) => plain(libraries, stored.form.seen()),
+        Base::Stored(stored) => return plain(libraries, stored.form.seen()),
         Base::Bool => "bool",
         Base::Int16 => "i16",
         Base::Int32 => "i32",
@@ -33,21 +34,25 @@ pub(super) fn plain(libraries: Libraries, base: &Base) -> &'static str {
         Base::TextArray => "Vec<String>",
         Base::Int64Array => "Vec<i64>",
         Base::UuidArray => "Vec<uuid::Uuid>",
-    }
+    })
 }
 
 /// The same type where a function of it is named.
-pub(super) fn callable(libraries: Libraries, base: &Base) -> &'static str {
-    match plain(libraries, base) {
-        "Vec<u8>" => "Vec::<u8>",
-        "::chrono::DateTime<::chrono::Utc>" => "::chrono::DateTime::<::chrono::Utc>",
-        name => name,
+pub(super) fn callable(libraries: Libraries, base: &Base) -> Cow<'static, str> {
+    let plain = plain(libraries, base);
+    match plain.split_once('<') {
+        Some((name, rest)) => Cow::Owned(format!("{name}::<{rest}")),
+        None => plain,
     }
 }
 
 /// The type of a field: a newtype where one is configured, `Option` where NULL is allowed.
 pub(super) fn field(libraries: Libraries, base: &Base, nullable: bool, rust: Option<&str>) -> String {
-    let inner = newtype(rust).unwrap_or(Cow::Borrowed(plain(libraries, base)));
+    let inner = newtype(rust).unwrap_or_else(|| match base {
+        // A field stands in the module of its noun.
+        Base::Enum(words) => Cow::Owned(format!("super::{}", super::enums::name(words))),
+        base => plain(libraries, base),
+    });
     if nullable { format!("Option<{inner}>") } else { inner.into_owned() }
 }
 
@@ -85,6 +90,7 @@ pub(super) fn driver(dialect: Dialect, given: Option<&Base>, wanted: &Base) -> B
             }
             Base::Float64 => Base::Float64,
             Base::Bytes | Base::Uuid => Base::Bytes,
+            Base::Enum(_) => Base::Text,
             Base::Text | Base::Json | Base::TextArray | Base::Int64Array | Base::UuidArray => Base::Text,
         },
     }

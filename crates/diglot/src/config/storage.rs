@@ -18,8 +18,10 @@ impl Storage {
         };
         let fitting = |word: &String| Form::from_word(word).filter(|form| form.holds(of));
         let lines = self.0.iter().filter(|(key, _)| speaks_of(key));
-        let lines = lines.filter_map(|(key, word)| Some((key.matches('*').count(), fitting(word)?)));
-        lines.min_by_key(|(stars, _)| *stars).map(|(_, form)| form)
+        // A name that is written out says more than one with a star, and a longer one more than a shorter.
+        let general = |key: &str| (key.matches('*').count(), usize::MAX - key.len());
+        let lines = lines.filter_map(|(key, word)| Some((general(key), fitting(word)?)));
+        lines.min_by_key(|(general, _)| *general).map(|(_, form)| form)
     }
 
     /// The first line that cannot be meant, with its key.
@@ -29,7 +31,7 @@ impl Storage {
                 return Some((key.clone(), format!("`{key}` names no column: write \"table.column\", in quotes")));
             }
             let known = Form::from_word(word).is_some();
-            let of = [Of::Timestamp, Of::Date, Of::TimeOfDay, Of::Decimal].map(Form::words).join(", ");
+            let of = [Of::Timestamp, Of::Date, Of::TimeOfDay, Of::Decimal, Of::Uuid].map(Form::words).join(", ");
             (!known).then(|| (key.clone(), format!("`{word}` is no way to hold a value; write one of: {of}")))
         })
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::origin::{self, Deep, Origin};
 use super::{PageOf, Param, ResultColumn, column_annotation, declared, may_be_newtype, newtype, refined, walk};
 use crate::codegen::is_field_name;
-use crate::config::Config;
+use crate::config::{Config, Queries};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Dialect;
 use crate::page::Cardinality;
@@ -195,6 +195,14 @@ fn settle(
             return None;
         }
     }
+    if let (Base::Enum(words), Queries::Macros) = (&ty.base, config.generate.queries) {
+        let given = on(Dialect::Pg).unwrap_or(column);
+        let message = format!("{statement}: sqlx's macros do not know `{}`, the enum of `{}`", words.name, column.name);
+        let finding = Diagnostic::error("column-type-conflict", message, given.span, "an enum of Postgres");
+        let plain = "or `queries = \"plain\"` below `[generate]` in `diglot.toml`: then it is an enum in Rust too";
+        found.push(finding.help(format!("write `{0}::text AS {0}` on the Postgres page", column.name)).help(plain));
+        return None;
+    }
     let origins = [column.origin.as_ref(), other.and_then(|other| other.origin.as_ref())];
     let rust = if may_be_newtype(&ty.base) { newtype(config, origins.into_iter().flatten()) } else { None };
     let base_on = |page: Dialect| on(page).and_then(|column| column.base.clone());
@@ -224,6 +232,7 @@ pub(crate) fn converts(dialect: Dialect, given: &Base, wanted: &Base) -> bool {
         (Stored(stored), wanted) if stored.of.base() == *wanted => true,
         (Stored(stored), wanted) => converts(dialect, stored.form.seen(), wanted),
         (_, Interval | Stored(_)) | (Interval, _) => false,
+        (Text, Base::Enum(_)) => dialect == Dialect::Sqlite,
         (a, b) if a == b => dialect == Dialect::Pg || !(a.is_time() || *a == Numeric),
         (_, b) if b.is_time() || *b == Numeric => false,
         (Int16 | Int32 | Int64, Int16 | Int32 | Int64 | Bool) => true,

@@ -82,6 +82,7 @@ impl Kinds {
         let stored = match (dialect, base) {
             (Dialect::Sqlite, Base::Bool) => Self::WIDE,
             (Dialect::Sqlite, Base::Uuid) => Self::BYTES,
+            (_, Base::Enum(_)) => Self::TEXT,
             (Dialect::Sqlite, Base::Stored(_)) => return self.has(dialect, base.seen()),
             (Dialect::Sqlite, Base::Json | Base::TextArray | Base::Int64Array | Base::UuidArray) => Self::TEXT,
             _ => Self(0),

@@ -159,6 +159,10 @@ pub(super) fn plain(base: &Base, at: usize) -> Value {
         Base::Timestamp | Base::DateTime => Value::Text(format!("2024-01-0{} 00:00:00", number + 1)),
         Base::Date => Value::Text(format!("2024-01-0{}", number + 1)),
         Base::TimeOfDay => Value::Text(format!("0{number}:00:00")),
+        Base::Enum(words) => match words.words.len() {
+            0 => Value::Null,
+            count => Value::Text(words.words[at % count].clone()),
+        },
         Base::Interval => Value::Text(format!("{number} hours")),
         Base::Stored(stored) => plain(&stored.of.base(), at),
         Base::TextArray | Base::Int64Array | Base::UuidArray => Value::List(Vec::new()),

@@ -77,6 +77,7 @@ impl Value {
             (Self::Text(text), Base::Bytes) => Self::Bytes(text.into_bytes()),
             (Self::Text(text), Base::Uuid) => Self::Uuid(parse_uuid(&text)?),
             (value @ Self::Text(_), Base::Text) => value,
+            (Self::Text(text), Base::Enum(words)) => words.words.contains(&text).then_some(Self::Text(text))?,
             (Self::Text(text), Base::Timestamp | Base::DateTime | Base::Date | Base::TimeOfDay) => {
                 super::microseconds(&text).map(|_| Self::Text(text))?
             }

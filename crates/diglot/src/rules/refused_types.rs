@@ -225,6 +225,7 @@ fn of(base: &Base) -> Vec<&'static str> {
         Base::Date => vec!["date", "timestamp", "timestamptz"],
         Base::TimeOfDay => vec!["time", "interval"],
         Base::Interval => vec!["interval", "timetz", "time"],
+        Base::Enum(_) => vec![UNKNOWN],
         Base::Stored(stored) => of(stored.form.seen()),
         Base::TextArray => vec!["_text", "_varchar"],
         Base::Int64Array => vec!["_int8", "_int4", "_int2"],

@@ -96,6 +96,9 @@ fn sqlite(name: &str) -> Option<Base> {
         Base::Float64
     } else if has("date") || has("time") {
         Base::Timestamp
+    } else if has("serial") {
+        // Nothing is numbered by it on SQLite, but it keeps whole numbers as they are.
+        Base::Int64
     } else if has("numeric") || has("decimal") {
         Base::Numeric
     } else {

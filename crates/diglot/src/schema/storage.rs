@@ -76,6 +76,7 @@ fn form(config: &Config, table: &str, column: &Column, of: Of) -> Option<Form> {
         (Of::Date, Affinity::Text | Affinity::Numeric) => Some(Form::Date),
         (Of::TimeOfDay, Affinity::Text | Affinity::Numeric) => Some(Form::Time),
         (Of::Decimal, Affinity::Text) => Some(Form::Digits),
+        (Of::Uuid, Affinity::Text) => Some(Form::Hyphenated),
         // What a driver of SQLite writes into a column that is declared so.
         (Of::Timestamp | Of::DateTime, Affinity::Numeric) if is_time(&column.declared) => Some(Form::Rfc3339),
         (Of::Timestamp | Of::DateTime, _) => Some(Form::Unsaid),

@@ -228,7 +228,7 @@ fn type_name(base: &Base) -> &'static str {
         Base::Bytes => "bytea",
         Base::Uuid => "uuid",
         Base::Json => "jsonb",
-        Base::Text | Base::Stored(_) => "text",
+        Base::Text | Base::Enum(_) | Base::Stored(_) => "text",
         Base::Timestamp => "timestamptz",
         Base::DateTime => "timestamp",
         Base::Date => "date",

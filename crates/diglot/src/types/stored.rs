@@ -31,6 +31,8 @@ pub enum Of {
     TimeOfDay,
     /// `numeric`.
     Decimal,
+    /// `uuid`.
+    Uuid,
 }
 
 /// How it is written.
@@ -60,16 +62,19 @@ pub enum Form {
     Time,
     /// The digits of a decimal, as a text.
     Digits,
+    /// The digits of an id with hyphens, in small letters.
+    Hyphenated,
     /// Nothing says how: the finding about that asks for a line in `diglot.toml`.
     Unsaid,
 }
 
 use Form::{
-    Date, Datetime, DatetimeMs, Digits, Iso, IsoMs, Julian, Microseconds, Milliseconds, Rfc3339, Seconds, Time, Unsaid,
+    Date, Datetime, DatetimeMs, Digits, Hyphenated, Iso, IsoMs, Julian, Microseconds, Milliseconds, Rfc3339, Seconds,
+    Time, Unsaid,
 };
 
 /// Every form that a project may declare, with its word.
-const WORDS: [(Form, &str); 12] = [
+const WORDS: [(Form, &str); 13] = [
     (Seconds, "seconds"),
     (Milliseconds, "milliseconds"),
     (Microseconds, "microseconds"),
@@ -82,6 +87,7 @@ const WORDS: [(Form, &str); 12] = [
     (Date, "date"),
     (Time, "time"),
     (Digits, "digits"),
+    (Hyphenated, "hyphenated"),
 ];
 
 impl Form {
@@ -109,6 +115,7 @@ impl Form {
             Date => of == Of::Date,
             Time => of == Of::TimeOfDay,
             Digits => of == Of::Decimal,
+            Hyphenated => of == Of::Uuid,
             Unsaid => true,
         }
     }
@@ -118,7 +125,7 @@ impl Form {
         match self {
             Seconds | Milliseconds | Microseconds | Unsaid => &Base::Int64,
             Julian => &Base::Float64,
-            Datetime | DatetimeMs | Iso | IsoMs | Rfc3339 | Date | Time | Digits => &Base::Text,
+            Datetime | DatetimeMs | Iso | IsoMs | Rfc3339 | Date | Time | Digits | Hyphenated => &Base::Text,
         }
     }
 
@@ -127,7 +134,7 @@ impl Form {
         match self {
             Milliseconds | DatetimeMs | IsoMs | Julian => 1_000,
             Microseconds | Rfc3339 | Time => 1_000_000,
-            Seconds | Datetime | Iso | Date | Digits | Unsaid => 1,
+            Seconds | Datetime | Iso | Date | Digits | Hyphenated | Unsaid => 1,
         }
     }
 
@@ -162,12 +169,13 @@ impl Of {
             Self::Date => Base::Date,
             Self::TimeOfDay => Base::TimeOfDay,
             Self::Decimal => Base::Numeric,
+            Self::Uuid => Base::Uuid,
         }
     }
 
     /// What a column of SQLite that faces such a one of Postgres stands for.
     pub fn facing(pg: &Base) -> Option<Self> {
-        [Self::Timestamp, Self::DateTime, Self::Date, Self::TimeOfDay, Self::Decimal]
+        [Self::Timestamp, Self::DateTime, Self::Date, Self::TimeOfDay, Self::Decimal, Self::Uuid]
             .into_iter()
             .find(|of| of.base() == *pg)
     }
