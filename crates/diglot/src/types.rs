@@ -149,6 +149,7 @@ impl Base {
             Base::Int16,
             Base::Int32,
             Base::Int64,
+            Base::Numeric,
             Base::Float64,
             Base::Text,
             Base::Bytes,

@@ -7,6 +7,7 @@ use super::names::camel;
 use super::{Api, structs};
 use crate::config::{Config, Queries};
 use crate::dialect::Dialect;
+use crate::infer::Signature;
 use crate::types::{Base, Enum};
 
 /// The name of the Rust enum.
@@ -37,16 +38,21 @@ fn variants(words: &Enum) -> Vec<(String, &str)> {
     named.collect()
 }
 
-/// Every enum that a parameter or a column has, by its Rust name.
-fn used<'a>(api: &'a Api<'_>) -> BTreeMap<String, &'a Enum> {
-    let of = |base: &'a Base| match base {
+/// Every enum that a parameter or a column of some statements has, by its Rust name.
+pub(super) fn of<'a>(signatures: impl Iterator<Item = &'a Signature>) -> BTreeMap<String, &'a Enum> {
+    let words = |base: &'a Base| match base {
         Base::Enum(words) => Some((name(words), &**words)),
         _ => None,
     };
-    let signatures = || api.functions.iter().map(|function| function.signature);
-    let params = signatures().flat_map(|signature| &signature.params).filter_map(|param| of(&param.ty.base));
-    let columns = signatures().flat_map(|signature| &signature.columns).filter_map(|column| of(&column.ty.base));
-    params.chain(columns).collect()
+    let bases = signatures.flat_map(|signature| {
+        let params = signature.params.iter().map(|param| &param.ty.base);
+        params.chain(signature.columns.iter().map(|column| &column.ty.base))
+    });
+    bases.filter_map(words).collect()
+}
+
+fn used<'a>(api: &'a Api<'_>) -> BTreeMap<String, &'a Enum> {
+    of(api.functions.iter().map(|function| function.signature))
 }
 
 /// The expression that binds a value.

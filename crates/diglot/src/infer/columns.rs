@@ -195,6 +195,14 @@ fn settle(
             return None;
         }
     }
+    if let Some(column) = on(Dialect::Sqlite).filter(|column| column.base.is_none())
+        && (ty.base.is_time() || ty.base == Base::Numeric)
+    {
+        let message = format!("{statement}: nothing says how SQLite gives `{}`, a `{}`", column.name, ty.base.word());
+        let help = format!("give a column that holds one, or write its type: `-- column: {} f64 null`", column.name);
+        found.push(Diagnostic::error("column-type-conflict", message, column.span, "of unknown type").help(help));
+        return None;
+    }
     if let (Base::Enum(words), Queries::Macros) = (&ty.base, config.generate.queries) {
         let given = on(Dialect::Pg).unwrap_or(column);
         let message = format!("{statement}: sqlx's macros do not know `{}`, the enum of `{}`", words.name, column.name);

@@ -195,7 +195,7 @@ fn unknown(statement: &str, seen: &[Seen<'_>], name: &str, word: &str) -> Diagno
     let message = format!("{statement}: nothing says what type `:{name}` has");
     Diagnostic::error("param-type-unknown", message, span, "meets nothing that is typed")
         .help(format!("write its type above the statement: `-- param: {name} {word}`"))
-        .note("types: bool i16 i32 i64 f64 text bytes uuid json timestamp datetime date time text[] i64[] uuid[], followed by `null` if it may be NULL")
+        .note("types: bool i16 i32 i64 numeric f64 text bytes uuid json timestamp datetime date time text[] i64[] uuid[], followed by `null` if it may be NULL")
 }
 
 fn conflicting(statement: &str, name: &str, Conflict(a, b): &Conflict<'_>) -> Diagnostic {
