@@ -65,7 +65,7 @@ mod chosen {
     }
 
     pub fn micros(time: Timestamp) -> i64 {
-        i64::from(time.subsec_microsecond()) + 1_000 * i64::from(time.subsec_millisecond())
+        i64::from(time.subsec_microsecond())
     }
 
     pub fn day() -> Date {
