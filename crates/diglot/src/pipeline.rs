@@ -10,6 +10,7 @@ mod optional;
 mod owners;
 mod pairs;
 mod project;
+mod schemas;
 #[cfg(test)]
 mod tests;
 mod text;
@@ -27,7 +28,7 @@ use crate::dialect::Dialect;
 use crate::infer::{self, PageOf, Signature};
 use crate::kept::{self, Kept, Outcome, Outcomes};
 use crate::locks;
-use crate::page::{Annotation, Page, RawStatement};
+use crate::page::{Page, RawStatement};
 use crate::schema::Schema;
 use crate::source::{FileId, Sources};
 use crate::tree::{SourceKind, Statement};
@@ -35,6 +36,7 @@ use crate::{codegen, compare, emit, rules, schema, split};
 use optional::Reading;
 use owners::Owners;
 use pairs::{Entry, Pairing};
+use schemas::{compare_schemas, settled_schemas};
 
 pub use optional::Variant;
 pub(crate) use project::Project;
@@ -262,55 +264,6 @@ pub(crate) fn facing(inputs: &Inputs) -> Vec<Facing> {
         pages: Dialect::ALL.map(|dialect| entry.sides.iter().find(|s| s.dialect == dialect).map(|s| s.raw.clone())),
     };
     entries.iter().map(of).collect()
-}
-
-fn read_schema(inputs: &Inputs, dialect: Dialect, found: &mut Vec<Diagnostic>) -> Schema {
-    let files: Vec<FileId> = inputs.migrations(dialect).into_iter().map(|(id, _)| id).collect();
-    let (schema, findings) = schema::read(&inputs.sources, &files, dialect);
-    found.extend(findings);
-    schema
-}
-
-/// The schemas, with how SQLite holds what Postgres has types for, and what is declared of them.
-fn settled_schemas(inputs: &Inputs, found: &mut Vec<Diagnostic>) -> ([Schema; 2], Vec<Annotation>) {
-    let mut schemas = Dialect::ALL.map(|dialect| read_schema(inputs, dialect, found));
-    let declared = declared_of_schemas(inputs, found);
-    schema::storage::settle(&inputs.config, &mut schemas, &declared);
-    (schemas, declared)
-}
-
-/// What is declared of the schemas, in migrations and beside them.
-fn declared_of_schemas(inputs: &Inputs, found: &mut Vec<Diagnostic>) -> Vec<Annotation> {
-    let mut declared = Vec::new();
-    let beside = inputs.config.divergences();
-    let beside = inputs.sources.iter().filter(|(_, file)| file.path == beside).map(|(id, _)| (id, Dialect::Sqlite));
-    let migrations = Dialect::ALL.into_iter().flat_map(|dialect| {
-        let mut files = inputs.migrations(dialect);
-        files.sort();
-        files.into_iter().map(move |(id, _)| (id, dialect))
-    });
-    for (id, dialect) in migrations.chain(beside) {
-        let (annotations, findings) = split::declarations(&inputs.sources, id, dialect);
-        declared.extend(annotations);
-        found.extend(findings);
-    }
-    declared
-}
-
-/// Compares the schemas, unless one of them is not understood.
-fn compare_schemas(
-    inputs: &Inputs,
-    schemas: &[Schema; 2],
-    declared: &[Annotation],
-    found: &mut Vec<Diagnostic>,
-) -> Stats {
-    if found.iter().any(|finding| finding.rule == "schema-unreadable" && finding.severity == Severity::Error) {
-        return Stats::default();
-    }
-    let compared = schema::compare::compare(&inputs.config, schemas, declared);
-    found.extend(compared.found);
-    found.extend(schema::care::check(&inputs.config, schemas, declared));
-    Stats { pairs: 0, facts: compared.facts, waived: compared.waived }
 }
 
 /// What the statements that were worked on have given, and what all of them are read with.

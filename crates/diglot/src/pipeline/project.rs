@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use super::optional::{Reading, Variant};
 use super::pairs::{self, Pairing, Side};
-use super::{EmittedText, Inputs, has_errors, read_pages, settled_schemas};
+use super::schemas::settled_schemas;
+use super::{EmittedText, Inputs, has_errors, read_pages};
 use crate::baseline::Baseline;
 use crate::dialect::Dialect;
 use crate::infer::{PageOf, Signature};

@@ -55,7 +55,7 @@ impl Lower<'_> {
 }
 
 fn stored(expr: &Expr) -> Option<Stored> {
-    expr.ty.as_ref().and_then(|ty| ty.base.stored()).filter(|stored| stored.form != Form::Unsaid)
+    expr.ty.as_ref().and_then(|ty| ty.base.stored())
 }
 
 /// Gives a clock, or what chooses among values, the type of the column beside it, if it is of that form.
@@ -73,7 +73,8 @@ fn hold(expr: &mut Expr, wanted: Stored) {
                 args.iter_mut().skip(1).for_each(|arg| hold(arg, wanted));
                 args.iter().skip(1).all(|arg| stored(arg).is_some())
             }
-            _ => written(name, args) == Some(wanted.form),
+            // Where the form is asked for already, any clock is of it.
+            _ => written(name, args).is_some_and(|form| form == wanted.form || wanted.form == Form::Unsaid),
         },
         ExprKind::Case { branches, otherwise, .. } => {
             let mut values = branches.iter_mut().map(|(_, value)| value).chain(otherwise.as_deref_mut());

@@ -28,7 +28,7 @@ SELECT b.id, b.state, b.starts_at, b.nights, b.first_day, b.arrives, b.paid, b.n
  WHERE b.state = :state AND b.starts_at >= :from_at AND b.starts_at < :to_at
  ORDER BY b.starts_at, b.id;
 
--- The booking that was changed last.
+-- When a booking last got another state, and when the last one begins.
 -- name: booking_latest :one
 SELECT max(changed_at) AS changed_at, max(starts_at) AS starts_at FROM booking;
 
