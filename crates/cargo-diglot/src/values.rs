@@ -1,7 +1,7 @@
 //! Reads the drivers' values, whatever their type.
 
-use diglot::prove::Value;
-use sqlx::postgres::{PgRow, PgValueRef};
+use diglot::prove::{Value, spelled};
+use sqlx::postgres::{PgRow, PgTypeKind, PgValueRef};
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row, TypeInfo, ValueRef};
 use uuid::Uuid;
@@ -67,8 +67,28 @@ fn pg(row: &PgRow, at: usize) -> Result<Value, sqlx::Error> {
                 items.into_iter().map(|item| item.map_or(Value::Null, |id| Value::Uuid(id.into_bytes()))).collect(),
             )
         }
+        "TIMESTAMPTZ" | "TIMESTAMP" | "DATE" | "TIME" => {
+            time(&kind, &raw).map_or_else(|| Value::Other(other(&kind, &raw)), Value::Text)
+        }
+        _ if matches!(raw.type_info().kind(), PgTypeKind::Enum(_)) => Value::Text(row.try_get_unchecked(at)?),
         kind => Value::Other(other(kind, &raw)),
     })
+}
+
+/// The text of a time, which the server counts in microseconds, or days, from the beginning of 2000.
+fn time(kind: &str, raw: &PgValueRef<'_>) -> Option<String> {
+    const START: i64 = 946_684_800_000_000;
+    let bytes = raw.as_bytes().ok()?;
+    let number = || bytes.try_into().ok().map(i64::from_be_bytes);
+    match kind {
+        "DATE" => {
+            let days = i64::from(i32::from_be_bytes(bytes.try_into().ok()?));
+            let text = spelled(days.checked_mul(86_400_000_000)?.checked_add(START)?);
+            text.split_once(' ').map(|(day, _)| day.to_owned())
+        }
+        "TIME" => spelled(number()?).split_once(' ').map(|(_, time)| time.to_owned()),
+        _ => number()?.checked_add(START).map(spelled),
+    }
 }
 
 /// What no other kind holds: a decimal number in digits, everything else by its bytes.

@@ -229,7 +229,11 @@ pub fn engine_base(type_info: &Json) -> Option<Base> {
         "Bytea" | "Blob" => Base::Bytes,
         "Uuid" => Base::Uuid,
         "Json" | "Jsonb" => Base::Json,
-        "Timestamp" | "Timestamptz" | "Date" | "Time" | "Datetime" => Base::Timestamp,
+        "Timestamptz" | "Datetime" => Base::Timestamp,
+        "Timestamp" => Base::DateTime,
+        "Date" => Base::Date,
+        "Time" => Base::TimeOfDay,
+        "Interval" | "Timetz" => Base::Interval,
         "TextArray" | "VarcharArray" => Base::TextArray,
         "Int8Array" => Base::Int64Array,
         "UuidArray" => Base::UuidArray,
@@ -240,6 +244,7 @@ pub fn engine_base(type_info: &Json) -> Option<Base> {
 fn engine_word(type_info: &Json) -> String {
     match (engine_base(type_info), type_info.as_str()) {
         (Some(base), _) => base.word().to_owned(),
+        (None, _) if type_info.pointer("/Custom/kind/Enum").is_some() => "enum".to_owned(),
         (None, Some(name)) => name.to_lowercase(),
         (None, None) => "custom".to_owned(),
     }

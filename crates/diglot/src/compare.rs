@@ -83,7 +83,7 @@ pub(crate) fn compare(
     pg: &PageOf<'_>,
     keep_rows: bool,
 ) -> Compared {
-    let promised = Promised::new(&config.json, never_null);
+    let promised = Promised::new(config, never_null);
     let mut compared = compare_with(&promised, sources, sqlite, pg, keep_rows);
     if promised.helped() {
         // What is the same only because the project says what its JSON fields and columns hold is waived as well.

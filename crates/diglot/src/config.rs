@@ -1,16 +1,20 @@
 //! `diglot.toml`: folders, column types, project conventions.
 
 mod generate;
+mod libraries;
 mod locks;
 mod never_null;
 mod places;
+mod storage;
 
 use std::collections::BTreeMap;
 use std::fmt;
 
 pub use generate::{Generate, Ownership, Queries, Traits};
+pub use libraries::{Decimals, Libraries, Times};
 pub use locks::{Locks, Transactions};
 pub use places::Places;
+pub use storage::Storage;
 
 /// The configuration of a project. Every key has a default, so an empty file is valid.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Deserialize)]
@@ -39,6 +43,11 @@ pub struct Config {
     /// The collation of the Postgres databases (`text-order` lint): `C` says that they compare text by bytes, as SQLite
     /// does.
     pub pg_collation: String,
+    /// The time zone of the sessions on Postgres, where it is always the same: `UTC` says that a time without a zone, which
+    /// Postgres takes from a clock, is the one that SQLite takes.
+    pub pg_timezone: String,
+    /// How columns of SQLite hold times and decimals.
+    pub storage: Storage,
     /// Whether the schemas are held against what makes whole families of differences impossible: STRICT tables, keys
     /// without NULL, bytes for the order of ids, checks of JSON, flags and ids, and wide numbers.
     pub schema_lints: bool,
@@ -123,6 +132,18 @@ fn closest<T>(lines: &BTreeMap<String, T>, fits: impl Fn(&str) -> bool) -> Optio
 /// What `[prove.fields]` may say.
 const FIELD_KINDS: [&str; 4] = ["text", "digits", "number", "object"];
 
+impl Config {
+    /// The libraries of the generated Rust.
+    pub fn libraries(&self) -> Libraries {
+        Libraries::of(&self.types)
+    }
+
+    /// Whether times without a zone are in UTC on Postgres too.
+    pub fn is_utc(&self) -> bool {
+        ["utc", "etc/utc", "gmt"].contains(&self.pg_timezone.to_ascii_lowercase().as_str())
+    }
+}
+
 /// Whether a pattern with at most one star in it stands for a name.
 fn matches(pattern: &str, name: &str) -> bool {
     match pattern.split_once('*') {
@@ -142,6 +163,8 @@ impl Default for Config {
             json: BTreeMap::new(),
             shard_key: String::new(),
             pg_collation: String::new(),
+            pg_timezone: String::new(),
+            storage: Storage::default(),
             schema_lints: false,
             sqlite_feature: None,
             pg_feature: None,
@@ -200,13 +223,26 @@ impl Config {
                 return Some((key.to_owned(), message));
             }
         }
+        if let Some(fault) = self.storage.fault() {
+            return Some(fault);
+        }
         if let Some(fault) = self.generate.fault() {
             return Some(fault);
         }
         if let Some(fault) = self.locks.as_ref().and_then(Locks::fault) {
             return Some(fault);
         }
+        if self.libraries().times == Times::Jiff && self.generate.queries == Queries::Macros {
+            let message = "sqlx's macros do not know jiff: write `queries = \"plain\"` below `[generate]`";
+            return Some(("times".to_owned(), message.to_owned()));
+        }
         for (column, path) in &self.types {
+            if Libraries::KEYS.contains(&column.as_str()) {
+                match Libraries::fault(column, path) {
+                    Some(message) => return Some((column.clone(), message)),
+                    None => continue,
+                }
+            }
             if !is_column(column) {
                 return Some((column.clone(), bad_column(column)));
             }
@@ -361,7 +397,7 @@ mod tests {
         assert_eq!(
             fault("sql = \"sql\"\nshema = \"x\"\n"),
             "diglot.toml:2:1: unknown field `shema`, expected one of `sql`, `schema`, `lockstep`, `types`, `words`, `json`, \
-             `shard_key`, `pg_collation`, `schema_lints`, `sqlite_feature`, `pg_feature`, `generate`, `prepare`, `prove`, `locks`, `transactions`"
+             `shard_key`, `pg_collation`, `pg_timezone`, `storage`, `schema_lints`, `sqlite_feature`, `pg_feature`, `generate`, `prepare`, `prove`, `locks`, `transactions`"
         );
         assert_eq!(
             fault("sql = 3"),

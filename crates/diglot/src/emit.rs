@@ -23,7 +23,12 @@ pub(crate) fn emit(sources: &Sources, signature: &Signature, page: &PageOf<'_>) 
         .params
         .iter()
         .filter(|param| used(&param.name))
-        .map(|param| TextParam { name: param.name.clone(), ty: param.ty.clone(), digits: takes_digits(page, param) })
+        .map(|param| TextParam {
+            name: param.name.clone(),
+            ty: param.ty.clone(),
+            digits: takes_digits(page, param),
+            stored: param.stored,
+        })
         .collect();
     let (noun, name) = (signature.noun.clone(), signature.name.clone());
     let variant = Variant::of(page.raw);

@@ -22,7 +22,7 @@ use crate::page::{Annotation, AnnotationKind, Cardinality, RawStatement};
 use crate::schema::Schema;
 use crate::source::Span;
 use crate::tree::Statement;
-use crate::types::{Base, Type};
+use crate::types::{Base, Stored, Type};
 
 /// What a generated function takes and gives.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -54,6 +54,8 @@ pub struct Param {
     pub rust: Option<String>,
     /// Whether it may be left out, and its optional part with it.
     pub optional: bool,
+    /// How SQLite is to get it, where that is not by its type.
+    pub stored: Option<Stored>,
 }
 
 /// A result column of a signature.
@@ -325,5 +327,5 @@ fn newtype<'o>(config: &Config, origins: impl Iterator<Item = &'o origin::Origin
 
 /// Whether a newtype may stand for values of this type; lists and unnamed types stay plain.
 fn may_be_newtype(base: &Base) -> bool {
-    !matches!(base, Base::TextArray | Base::Int64Array | Base::UuidArray | Base::Numeric | Base::Timestamp)
+    !matches!(base, Base::TextArray | Base::Int64Array | Base::UuidArray | Base::Interval)
 }

@@ -30,6 +30,7 @@ mod write_lock;
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::config::Config;
 use crate::dialect::Dialect;
 use crate::operations::{self, Meaning, Sense};
 use crate::schema::Schema;
@@ -94,18 +95,26 @@ pub(crate) struct Around<'t> {
 pub(crate) struct Promised<'t> {
     json: Option<&'t BTreeMap<String, String>>,
     never_null: Option<&'t BTreeSet<(String, String)>>,
+    utc: bool,
     helped: Cell<bool>,
 }
 
 impl<'t> Promised<'t> {
-    /// What JSON fields hold, by `table.column.path`, and the columns, by table, into which no program writes NULL.
-    pub(crate) fn new(json: &'t BTreeMap<String, String>, never_null: &'t BTreeSet<(String, String)>) -> Self {
-        Self { json: Some(json), never_null: Some(never_null), helped: Cell::new(false) }
+    /// What the configuration says, and the columns, by table, into which no program writes NULL.
+    pub(crate) fn new(config: &'t Config, never_null: &'t BTreeSet<(String, String)>) -> Self {
+        let json = Some(&config.json);
+        Self { json, never_null: Some(never_null), utc: config.is_utc(), helped: Cell::new(false) }
     }
 
     /// Whether a question was answered with something that is declared: without one, nothing would be different.
     pub(crate) fn helped(&self) -> bool {
         self.helped.get()
+    }
+
+    /// Whether every session of Postgres is in UTC.
+    fn is_utc(&self) -> bool {
+        self.helped.set(self.helped.get() || self.utc);
+        self.utc
     }
 
     fn json_type(&self, field: &str) -> Option<&'t str> {
@@ -342,6 +351,9 @@ impl<'t> Names<'t> {
         if matches!(inner.kind, ExprKind::Param(_) | ExprKind::Null) {
             return node;
         }
+        if matches!(base, Some(Base::Enum(_))) {
+            return node;
+        }
         let from = inner.base();
         let family = |base: &Base| match base {
             Base::Int16 | Base::Int32 | Base::Int64 => "int",
@@ -368,7 +380,7 @@ impl<'t> Names<'t> {
             // SQLite takes the bytes for letters, Postgres writes their digits.
             return Node::list("letters of bytes", vec![node], span);
         }
-        let already_text = target == "text" && from == Some(&Base::Text);
+        let already_text = target == "text" && matches!(from, Some(Base::Text | Base::Enum(_)));
         let already = from.is_some_and(|from| family(from) == target) && !node.head.starts_with("json-");
         if already_text || already || is_sum(&node) && target == "int" {
             return node;

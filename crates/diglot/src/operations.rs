@@ -259,6 +259,8 @@ fn written<'e>(expr: &'e Expr, nullable: &BTreeSet<String>) -> Result<Option<Wri
         }
         ExprKind::Any { op, .. } => of(Form::Infix, op.as_str(), vec![Given { base: None, is_present: false }; 2]),
         ExprKind::Like { op, expr, pattern, .. } => of(Form::Infix, op, vec![given(expr), given(pattern)]),
+        // The words of an enum are texts, and stay as they are.
+        ExprKind::Cast { base: Some(Base::Enum(_)), .. } => Ok(None),
         ExprKind::Cast { expr, to, .. } => of(Form::Cast, to.split('(').next().unwrap_or(to).trim(), vec![given(expr)]),
         ExprKind::Collate { collation, .. } => of(Form::Collate, collation.trim_matches('"'), Vec::new()),
         ExprKind::Call { name, args, over, .. } => {

@@ -10,6 +10,7 @@ mod optional;
 mod owners;
 mod pairs;
 mod project;
+mod schemas;
 #[cfg(test)]
 mod tests;
 mod text;
@@ -35,6 +36,7 @@ use crate::{codegen, compare, emit, rules, schema, split};
 use optional::Reading;
 use owners::Owners;
 use pairs::{Entry, Pairing};
+use schemas::{compare_schemas, settled_schemas};
 
 pub use optional::Variant;
 pub(crate) use project::Project;
@@ -175,8 +177,8 @@ fn read(inputs: &Inputs, keep_facts: bool, earlier: Option<&Outcomes>) -> (Compi
     let pages = read_pages(inputs, &mut found);
     // A finding about a page may be one about a declared difference, which asks for what the statements give.
     let earlier = earlier.filter(|_| found.is_empty());
-    let schemas = Dialect::ALL.map(|dialect| read_schema(inputs, dialect, &mut found));
-    let schema_stats = compare_schemas(inputs, &schemas, &mut found);
+    let (schemas, declared) = settled_schemas(inputs, &mut found);
+    let schema_stats = compare_schemas(inputs, &schemas, &declared, &mut found);
     let baseline =
         inputs.baseline.map_or_else(Baseline::default, |file| Baseline::read(&inputs.sources, file, &mut found));
     let pairing = Pairing { places: &inputs.config.sql, lockstep: inputs.config.lockstep, baseline: &baseline };
@@ -262,38 +264,6 @@ pub(crate) fn facing(inputs: &Inputs) -> Vec<Facing> {
         pages: Dialect::ALL.map(|dialect| entry.sides.iter().find(|s| s.dialect == dialect).map(|s| s.raw.clone())),
     };
     entries.iter().map(of).collect()
-}
-
-fn read_schema(inputs: &Inputs, dialect: Dialect, found: &mut Vec<Diagnostic>) -> Schema {
-    let files: Vec<FileId> = inputs.migrations(dialect).into_iter().map(|(id, _)| id).collect();
-    let (schema, findings) = schema::read(&inputs.sources, &files, dialect);
-    found.extend(findings);
-    schema
-}
-
-/// Compares the schemas, unless one of them is not understood.
-fn compare_schemas(inputs: &Inputs, schemas: &[Schema; 2], found: &mut Vec<Diagnostic>) -> Stats {
-    let [sqlite, pg] = schemas;
-    if found.iter().any(|finding| finding.rule == "schema-unreadable" && finding.severity == Severity::Error) {
-        return Stats::default();
-    }
-    let mut declared = Vec::new();
-    let beside = inputs.config.divergences();
-    let beside = inputs.sources.iter().filter(|(_, file)| file.path == beside).map(|(id, _)| (id, Dialect::Sqlite));
-    let migrations = Dialect::ALL.into_iter().flat_map(|dialect| {
-        let mut files = inputs.migrations(dialect);
-        files.sort();
-        files.into_iter().map(move |(id, _)| (id, dialect))
-    });
-    for (id, dialect) in migrations.chain(beside) {
-        let (annotations, findings) = split::declarations(&inputs.sources, id, dialect);
-        declared.extend(annotations);
-        found.extend(findings);
-    }
-    let compared = schema::compare::compare(sqlite, pg, &declared);
-    found.extend(compared.found);
-    found.extend(schema::care::check(&inputs.config, schemas, &declared));
-    Stats { pairs: 0, facts: compared.facts, waived: compared.waived }
 }
 
 /// What the statements that were worked on have given, and what all of them are read with.

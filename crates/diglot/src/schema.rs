@@ -4,7 +4,7 @@
 //! Postgres triggers and functions, for what they lock; data is passed over. `compare` holds the schemas of both dialects against each other.
 
 pub(crate) mod care;
-mod column_type;
+pub(crate) mod column_type;
 pub(crate) mod compare;
 mod detail;
 mod key;
@@ -13,6 +13,7 @@ mod migration;
 mod order;
 mod read;
 mod refused;
+pub(crate) mod storage;
 mod table;
 mod text;
 mod view;
@@ -34,7 +35,7 @@ use std::collections::BTreeMap;
 use crate::dialect::Dialect;
 use crate::locks;
 use crate::source::Span;
-use crate::types::Type;
+use crate::types::{Enum, Type};
 
 /// All relations of one dialect.
 #[derive(Debug, Clone)]
@@ -43,6 +44,8 @@ pub struct Schema {
     pub dialect: Dialect,
     /// Tables and views by lower-case name.
     pub tables: BTreeMap<String, Table>,
+    /// Enums of Postgres by their name.
+    pub enums: BTreeMap<String, Enum>,
     /// Functions of Postgres by lower-case name.
     pub(crate) functions: BTreeMap<String, locks::Written>,
     /// Triggers of Postgres.

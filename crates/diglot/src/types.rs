@@ -1,6 +1,10 @@
 //! Logical types: what a column, a parameter or an expression holds, in either dialect.
 
+mod stored;
+
 use std::fmt;
+
+pub use stored::{Form, Of, Stored};
 
 use serde::{Deserialize, Serialize};
 
@@ -16,7 +20,7 @@ pub enum Base {
     Int32,
     /// `bigint`; every `INTEGER` on SQLite.
     Int64,
-    /// `numeric`: what Postgres gives for `sum(bigint)`; has no Rust type here and asks for a cast.
+    /// `numeric`: a decimal where SQLite holds its digits. What Postgres gives for `sum(bigint)` asks for a cast.
     Numeric,
     /// `double precision`, `REAL`.
     Float64,
@@ -28,8 +32,20 @@ pub enum Base {
     Uuid,
     /// `jsonb`; JSON in `TEXT` on SQLite.
     Json,
-    /// `timestamptz` and friends: allowed in the schema, not in a generated API.
+    /// `timestamptz`: a point in time.
     Timestamp,
+    /// `timestamp`: a date with a time of day, in no zone.
+    DateTime,
+    /// `date`.
+    Date,
+    /// `time`.
+    TimeOfDay,
+    /// `interval` and `timetz`: allowed in the schema, not in a generated API.
+    Interval,
+    /// An enum of Postgres; one of its words in `TEXT` on SQLite.
+    Enum(Box<Enum>),
+    /// What SQLite holds for a time, a decimal or an id.
+    Stored(Stored),
     /// `text[]`; a JSON array in `TEXT` on SQLite.
     TextArray,
     /// `bigint[]` (and narrower); a JSON array in `TEXT` on SQLite.
@@ -47,10 +63,40 @@ pub struct Type {
     pub nullable: bool,
 }
 
+/// An enum.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Enum {
+    /// Its name in lower case.
+    pub name: String,
+    /// Its words in their order.
+    pub words: Vec<String>,
+}
+
 impl Base {
     /// Whether it is a list.
     pub fn is_list(&self) -> bool {
         matches!(self, Self::TextArray | Self::Int64Array | Self::UuidArray)
+    }
+
+    /// Whether it is a point in time, or a part of one.
+    pub fn is_time(&self) -> bool {
+        matches!(self, Self::Timestamp | Self::DateTime | Self::Date | Self::TimeOfDay)
+    }
+
+    /// How SQLite holds it, where it stands for what SQLite does not have.
+    pub fn stored(&self) -> Option<Stored> {
+        match self {
+            Self::Stored(stored) => Some(*stored),
+            _ => None,
+        }
+    }
+
+    /// What an engine sees of it: of what SQLite holds for a time, the number or the text.
+    pub fn seen(&self) -> &Base {
+        match self {
+            Self::Stored(stored) => stored.form.seen(),
+            base => base,
+        }
     }
 
     /// The finer of the two pages' types, or `None` when they cannot mean the same value.
@@ -62,6 +108,9 @@ impl Base {
             (Bytes, Uuid) => Some(Uuid),
             (Text, b @ (Json | TextArray | Int64Array | UuidArray)) => Some(b.clone()),
             (Json, b @ (Text | TextArray | Int64Array | UuidArray)) => Some(b.clone()),
+            (Text, b @ Base::Enum(_)) => Some(b.clone()),
+            (Base::Stored(stored), pg) if stored.of.base() == *pg => Some(pg.clone()),
+            (Base::Stored(stored), pg) => Base::finer(stored.form.seen(), pg),
             (Float64, Int64) | (Int64, Float64) => None,
             _ => None,
         }
@@ -81,6 +130,12 @@ impl Base {
             Base::Uuid => "uuid",
             Base::Json => "json",
             Base::Timestamp => "timestamp",
+            Base::DateTime => "datetime",
+            Base::Date => "date",
+            Base::TimeOfDay => "time",
+            Base::Interval => "interval",
+            Base::Enum(_) => "enum",
+            Base::Stored(stored) => stored.form.word(),
             Base::TextArray => "text[]",
             Base::Int64Array => "i64[]",
             Base::UuidArray => "uuid[]",
@@ -94,11 +149,16 @@ impl Base {
             Base::Int16,
             Base::Int32,
             Base::Int64,
+            Base::Numeric,
             Base::Float64,
             Base::Text,
             Base::Bytes,
             Base::Uuid,
             Base::Json,
+            Base::Timestamp,
+            Base::DateTime,
+            Base::Date,
+            Base::TimeOfDay,
             Base::TextArray,
             Base::Int64Array,
             Base::UuidArray,

@@ -12,7 +12,10 @@ CREATE TABLE job (id INTEGER PRIMARY KEY, lane TEXT NOT NULL, n INTEGER NOT NULL
 CREATE TABLE event (event_id INTEGER PRIMARY KEY AUTOINCREMENT, job_id INTEGER NOT NULL, kind TEXT NOT NULL);
 CREATE TABLE live (id INTEGER PRIMARY KEY, dedup TEXT NOT NULL, state TEXT NOT NULL, used BIGINT NOT NULL CHECK (used >= 0));
 CREATE UNIQUE INDEX live_dedup ON live (dedup) WHERE state <> 'done';
-CREATE TABLE note (name TEXT PRIMARY KEY, doc TEXT);";
+CREATE TABLE note (name TEXT PRIMARY KEY, doc TEXT);
+CREATE TABLE stay (id INTEGER PRIMARY KEY, seen INTEGER NOT NULL DEFAULT (unixepoch()),
+  made TEXT NOT NULL DEFAULT CURRENT_TIMESTAMP, price TEXT NOT NULL,
+  state TEXT NOT NULL CHECK (state IN ('open', 'closed')));";
 const PG: &str = "
 CREATE TABLE job (id integer PRIMARY KEY, lane text NOT NULL, n integer NOT NULL, x double precision NOT NULL,
   flag boolean NOT NULL, raw jsonb NOT NULL, data bytea NOT NULL, pos integer NOT NULL, at_ms bigint NOT NULL,
@@ -20,7 +23,10 @@ CREATE TABLE job (id integer PRIMARY KEY, lane text NOT NULL, n integer NOT NULL
 CREATE TABLE event (event_id bigserial PRIMARY KEY, job_id integer NOT NULL, kind text NOT NULL);
 CREATE TABLE live (id integer PRIMARY KEY, dedup text NOT NULL, state text NOT NULL, used bigint NOT NULL CHECK (used >= 0));
 CREATE UNIQUE INDEX live_dedup ON live (dedup) WHERE state <> 'done';
-CREATE TABLE note (name text PRIMARY KEY, doc jsonb);";
+CREATE TABLE note (name text PRIMARY KEY, doc jsonb);
+CREATE TYPE stay_state AS ENUM ('open', 'closed');
+CREATE TABLE stay (id integer PRIMARY KEY, seen timestamptz NOT NULL DEFAULT now(),
+  made timestamptz NOT NULL DEFAULT now(), price numeric(10, 2) NOT NULL, state stay_state NOT NULL);";
 
 /// A rule, a statement where it fires, and one where it is silent. Two texts are those of SQLite and Postgres.
 struct Case {
@@ -92,9 +98,19 @@ const CASES: &[Case] = &[
         silent: &["UPDATE live SET used = used + 1 WHERE id = :id AND used < 3"],
     },
     Case {
+        rule: "decimal-as-text",
+        fires: &["SELECT id FROM stay WHERE price < :most"],
+        silent: &["SELECT id FROM stay WHERE price = :exactly"],
+    },
+    Case {
         rule: "endless-recursion",
         fires: &["WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r) SELECT n FROM r LIMIT 3"],
         silent: &["WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r WHERE n < 3) SELECT n FROM r"],
+    },
+    Case {
+        rule: "enum-order",
+        fires: &["SELECT id FROM stay ORDER BY state, id"],
+        silent: &["SELECT id FROM stay WHERE state = 'open' ORDER BY id"],
     },
     Case {
         rule: "epoch-text",
@@ -182,6 +198,14 @@ const CASES: &[Case] = &[
         rule: "like-case",
         fires: &["SELECT id FROM job WHERE upper(lane) LIKE 'a%'"],
         silent: &["SELECT id FROM job WHERE upper(lane) LIKE 'A%'"],
+    },
+    Case {
+        rule: "local-time",
+        fires: &[
+            "UPDATE stay SET made = datetime('now', 'localtime') WHERE id = 1",
+            "UPDATE stay SET made = now() WHERE id = 1",
+        ],
+        silent: &["UPDATE stay SET made = datetime('now') WHERE id = 1", "UPDATE stay SET made = now() WHERE id = 1"],
     },
     Case {
         rule: "limit-without-number",
@@ -371,6 +395,21 @@ const CASES: &[Case] = &[
         rule: "text-order",
         fires: &["SELECT id FROM job WHERE lane > :after"],
         silent: &["SELECT id FROM job WHERE lane = :lane"],
+    },
+    Case {
+        rule: "time-format",
+        fires: &["SELECT id FROM stay WHERE seen < CURRENT_TIMESTAMP", "SELECT id FROM stay WHERE seen < now()"],
+        silent: &["SELECT id FROM stay WHERE seen < unixepoch()", "SELECT id FROM stay WHERE seen < now()"],
+    },
+    Case {
+        rule: "time-format",
+        fires: &["UPDATE stay SET made = unixepoch() WHERE id = 1", "UPDATE stay SET made = now() WHERE id = 1"],
+        silent: &["UPDATE stay SET made = CURRENT_TIMESTAMP WHERE id = 1", "UPDATE stay SET made = now() WHERE id = 1"],
+    },
+    Case {
+        rule: "time-format",
+        fires: &["SELECT id FROM stay WHERE seen < made"],
+        silent: &["SELECT id FROM stay WHERE seen < :before"],
     },
     Case {
         rule: "unlocked-claim",

@@ -32,7 +32,14 @@ pub(super) async fn ask(inputs: &Inputs, texts: &[&EmittedText], host: &Host) ->
 
 async fn plan(connection: &mut PgConnection, text: &EmittedText) -> Result<Vec<String>, sqlx::Error> {
     let list = |items: Vec<String>| if items.is_empty() { String::new() } else { format!("({})", items.join(", ")) };
-    let types = text.params.iter().map(|param| prepare::type_info(&param.ty.base).to_string()).collect();
+    let types = text
+        .params
+        .iter()
+        .map(|param| match &param.ty.base {
+            Base::Enum(words) => words.name.clone(),
+            base => prepare::type_info(base).to_string(),
+        })
+        .collect();
     run(connection, &format!("PREPARE diglot{} AS {}", list(types), text.sql)).await?;
     let values = list(text.params.iter().map(|param| sample(&param.ty.base).to_owned()).collect());
     let explain = format!("EXPLAIN (COSTS OFF) EXECUTE diglot{values}");
@@ -50,7 +57,11 @@ fn sample(base: &Base) -> &'static str {
         Base::Text | Base::Bytes => "''",
         Base::Uuid => "'00000000-0000-0000-0000-000000000000'",
         Base::Json | Base::TextArray | Base::Int64Array | Base::UuidArray => "'{}'",
-        Base::Timestamp => "'2024-01-01'",
+        Base::Timestamp | Base::DateTime | Base::Date => "'2024-01-01'",
+        Base::TimeOfDay | Base::Interval => "'12:00:00'",
+        // Which word it is makes no difference to a plan that is for any.
+        Base::Enum(_) => "NULL",
+        Base::Stored(stored) => sample(&stored.of.base()),
     }
 }
 

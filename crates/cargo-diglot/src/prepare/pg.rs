@@ -211,6 +211,13 @@ pub(crate) fn type_info(base: &Base) -> PgTypeInfo {
         Base::UuidArray => <Vec<uuid::Uuid> as Type<Postgres>>::type_info(),
         Base::Numeric => PgTypeInfo::with_name("NUMERIC"),
         Base::Timestamp => PgTypeInfo::with_name("TIMESTAMPTZ"),
+        Base::DateTime => PgTypeInfo::with_name("TIMESTAMP"),
+        Base::Date => PgTypeInfo::with_name("DATE"),
+        Base::TimeOfDay => PgTypeInfo::with_name("TIME"),
+        Base::Interval => PgTypeInfo::with_name("INTERVAL"),
+        // The server finds an enum by what the parameter stands beside.
+        Base::Enum(_) => PgTypeInfo::with_oid(sqlx::postgres::types::Oid(0)),
+        Base::Stored(stored) => type_info(&stored.of.base()),
     }
 }
 

@@ -31,7 +31,12 @@ fn text(dialect: Dialect, name: &str, sql: &str, params: &[(&str, Base)]) -> Emi
         result,
         params: params
             .iter()
-            .map(|(name, base)| TextParam { name: (*name).into(), ty: Type::required(base.clone()), digits: false })
+            .map(|(name, base)| TextParam {
+                name: (*name).into(),
+                ty: Type::required(base.clone()),
+                digits: false,
+                stored: None,
+            })
             .collect(),
         spare: 0,
         constant: false,

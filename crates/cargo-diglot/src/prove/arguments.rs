@@ -1,7 +1,7 @@
 //! Binds arguments as the generated functions do.
 
 use diglot::EmittedText;
-use diglot::prove::{Case, Subject, Value, list_as_json};
+use diglot::prove::{Case, Subject, Value, held, list_as_json, microseconds};
 use diglot::types::Base;
 use sqlx::encode::IsNull;
 use sqlx::error::BoxDynError;
@@ -11,6 +11,8 @@ use sqlx::sqlite::SqliteArguments;
 use sqlx::{Arguments, Database, Encode, Type};
 use uuid::Uuid;
 
+use crate::prepare::pg::type_info;
+
 /// The arguments of a text on SQLite, which knows lists and documents as text.
 pub(super) fn sqlite(text: &EmittedText, case: &Case) -> Result<SqliteArguments, BoxDynError> {
     let mut arguments = SqliteArguments::default();
@@ -18,6 +20,10 @@ pub(super) fn sqlite(text: &EmittedText, case: &Case) -> Result<SqliteArguments,
         let value = case.args.get(&param.name).unwrap_or(&Value::Null);
         match value {
             Value::Json(json) => arguments.add(json.to_string())?,
+            value if param.stored.is_some() => {
+                let held = param.stored.map_or(Value::Null, |stored| held(value, stored));
+                plain::<sqlx::Sqlite, _>(&mut arguments, &held, &Base::Text)?;
+            }
             Value::List(items) if param.digits => {
                 let digits = uuids(items).into_iter().map(|id| id.simple().to_string());
                 arguments.add(digits.collect::<serde_json::Value>().to_string())?;
@@ -45,6 +51,11 @@ pub(super) fn pg(subject: &Subject, text: &EmittedText, case: &Case) -> Result<P
             (Value::List(items), Base::TextArray) => arguments.add(texts(items))?,
             (Value::List(items), Base::Int64Array) => arguments.add(integers(items))?,
             (Value::List(items), Base::UuidArray) => arguments.add(uuids(items))?,
+            (Value::Text(word), Base::Enum(_)) => arguments.add(Word(word.clone()))?,
+            (_, Base::Enum(_)) => arguments.add(Untyped)?,
+            (value, base) if base.is_time() => arguments.add(Moment::of(value, base))?,
+            (Value::Int(n), Base::Numeric) => arguments.add(*n as f64)?,
+            (Value::Null, Base::Numeric) => arguments.add(None::<f64>)?,
             (Value::Null, Base::TextArray) => arguments.add(None::<Vec<String>>)?,
             (Value::Null, Base::Int64Array) => arguments.add(None::<Vec<i64>>)?,
             (Value::Null, Base::UuidArray) => arguments.add(None::<Vec<Uuid>>)?,
@@ -72,7 +83,10 @@ pub(super) fn pg_types(subject: &Subject, text: &EmittedText) -> Vec<PgTypeInfo>
         Base::TextArray => of::<Vec<String>>(),
         Base::Int64Array => of::<Vec<i64>>(),
         Base::UuidArray => of::<Vec<Uuid>>(),
-        Base::Text | Base::Numeric | Base::Timestamp => of::<String>(),
+        Base::Text | Base::Stored(_) => of::<String>(),
+        Base::Enum(_) => of::<Word>(),
+        Base::Numeric => of::<f64>(),
+        base @ (Base::Timestamp | Base::DateTime | Base::Date | Base::TimeOfDay | Base::Interval) => type_info(base),
     });
     known.collect()
 }
@@ -89,6 +103,65 @@ impl Type<Postgres> for Untyped {
 impl Encode<'_, Postgres> for Untyped {
     fn encode_by_ref(&self, _: &mut PgArgumentBuffer) -> Result<IsNull, BoxDynError> {
         Ok(IsNull::Yes)
+    }
+}
+
+/// A word of an enum, which the server finds by what it stands beside.
+struct Word(String);
+
+impl Type<Postgres> for Word {
+    fn type_info() -> PgTypeInfo {
+        Untyped::type_info()
+    }
+}
+
+impl Encode<'_, Postgres> for Word {
+    fn encode_by_ref(&self, buffer: &mut PgArgumentBuffer) -> Result<IsNull, BoxDynError> {
+        buffer.extend_from_slice(self.0.as_bytes());
+        Ok(IsNull::No)
+    }
+}
+
+/// A time in the form in which the server takes it: microseconds, or days, since 2000.
+struct Moment {
+    value: Option<i64>,
+    base: Base,
+}
+
+impl Moment {
+    const START: i64 = 946_684_800_000_000;
+
+    fn of(value: &Value, base: &Base) -> Self {
+        let since_1970 = match value {
+            Value::Text(text) => microseconds(text),
+            _ => None,
+        };
+        let value = since_1970.map(|moment| match base {
+            Base::TimeOfDay => moment,
+            Base::Date => (moment - Self::START).div_euclid(86_400_000_000),
+            _ => moment - Self::START,
+        });
+        Self { value, base: base.clone() }
+    }
+}
+
+impl Type<Postgres> for Moment {
+    fn type_info() -> PgTypeInfo {
+        type_info(&Base::Timestamp)
+    }
+}
+
+impl Encode<'_, Postgres> for Moment {
+    fn encode_by_ref(&self, buffer: &mut PgArgumentBuffer) -> Result<IsNull, BoxDynError> {
+        match (self.value, &self.base) {
+            (None, _) => Ok(IsNull::Yes),
+            (Some(days), Base::Date) => Encode::<Postgres>::encode_by_ref(&i32::try_from(days)?, buffer),
+            (Some(moment), _) => Encode::<Postgres>::encode_by_ref(&moment, buffer),
+        }
+    }
+
+    fn produces(&self) -> Option<PgTypeInfo> {
+        Some(type_info(&self.base))
     }
 }
 

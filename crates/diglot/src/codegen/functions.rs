@@ -137,7 +137,9 @@ fn nouns<'f>(functions: &[&Function<'f>]) -> Vec<Cow<'f, str>> {
         .filter(|signature| !signature.params.is_empty() || !signature.columns.is_empty())
         .map(|signature| signature.noun.as_str())
         .collect();
-    std::iter::once(Cow::Borrowed("diglot_support")).chain(named.into_iter().map(ident)).collect()
+    let enums = super::enums::of(functions.iter().map(|function| function.signature)).into_keys().map(Cow::Owned);
+    let conversions = std::iter::once(Cow::Borrowed("diglot_support"));
+    conversions.chain(named.into_iter().map(ident)).chain(enums).collect()
 }
 
 pub(super) fn is_shared(signature: &Signature) -> bool {

@@ -4,6 +4,7 @@
 //! structs and functions come out as stubs behind one `compile_error!` that holds all of them.
 
 mod code;
+mod enums;
 mod functions;
 mod names;
 mod params;
@@ -11,6 +12,7 @@ mod rows;
 mod structs;
 mod stubs;
 mod support;
+mod times;
 mod types;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -72,11 +74,15 @@ fn whole(api: &Api<'_>, bodies: &functions::Bodies<'_>, kept: BTreeMap<String, S
     if let Some(message) = error {
         line!(code, "compile_error!({message:?});");
     }
+    enums::definitions(&mut code, &style, api);
     modules(&mut code, &style, api, kept);
     functions::trait_items(&mut code, &style, api, bodies);
     Dialect::ALL.into_iter().for_each(|dialect| functions::implementation(&mut code, api, dialect, bodies));
     Dialect::ALL.into_iter().for_each(|dialect| functions::single(&mut code, &style, api, dialect, bodies));
-    support::module(&mut code);
+    let uses = times::Uses::of(api.functions.iter().map(|function| function.signature));
+    let mut conversions = uses.conversions(api.config);
+    conversions.extend(enums::conversion(api));
+    support::module(&mut code, &conversions);
     (0..depth).for_each(|_| code.close("}"));
     code.finish()
 }
@@ -95,7 +101,7 @@ fn modules(code: &mut Code, style: &structs::Style, api: &Api<'_>, mut kept: BTr
         code.open(format_args!("{} mod {} {{", style.seen, names::ident(&noun)));
         for signature in by_noun.remove(noun.as_str()).unwrap_or_default() {
             params::definition(code, style, api.config, signature);
-            rows::definition(code, style, signature);
+            rows::definition(code, style, api.config, signature);
         }
         if let Some(text) = kept.remove(&noun) {
             code.gap();

@@ -1,9 +1,11 @@
 //! Parameter structs, and how their fields are bound.
 
+use std::borrow::Cow;
+
 use super::code::Code;
 use super::names::{camel, ident};
-use super::{structs, types};
-use crate::config::{Config, Ownership};
+use super::{structs, times, types};
+use crate::config::{Config, Ownership, Queries};
 use crate::dialect::Dialect;
 use crate::infer::{Param, Signature};
 use crate::types::{Base, Type};
@@ -46,17 +48,17 @@ fn is_borrowed(config: &Config, param: &Param) -> bool {
 fn field(config: &Config, param: &Param) -> String {
     let nullable = param.ty.nullable || param.optional;
     if !is_borrowed(config, param) {
-        return types::field(&param.ty.base, nullable, param.rust.as_deref());
+        return types::field(config.libraries(), &param.ty.base, nullable, param.rust.as_deref());
     }
     let newtype = types::newtype(param.rust.as_deref());
     let inner = match (&newtype, &param.ty.base) {
         (Some(newtype), _) => newtype,
-        (None, Base::Text) => "str",
-        (None, Base::Bytes) => "[u8]",
-        (None, Base::TextArray) => "[String]",
-        (None, Base::Int64Array) => "[i64]",
-        (None, Base::UuidArray) => "[uuid::Uuid]",
-        (None, base) => types::plain(base),
+        (None, Base::Text) => &Cow::Borrowed("str"),
+        (None, Base::Bytes) => &Cow::Borrowed("[u8]"),
+        (None, Base::TextArray) => &Cow::Borrowed("[String]"),
+        (None, Base::Int64Array) => &Cow::Borrowed("[i64]"),
+        (None, Base::UuidArray) => &Cow::Borrowed("[uuid::Uuid]"),
+        (None, base) => &types::plain(config.libraries(), base),
     };
     if nullable { format!("Option<&'p {inner}>") } else { format!("&'p {inner}") }
 }
@@ -74,22 +76,48 @@ pub(super) fn bind(config: &Config, dialect: Dialect, digits: bool, param: &Para
         false => format!("params.{}", ident(&param.name)),
     };
     let is_borrowed = is_borrowed(config, param);
+    if let Some(bound) = time(config, dialect, param, is_borrowed, &value) {
+        return bound;
+    }
     match types::newtype(param.rust.as_deref()) {
-        Some(_) => converted(dialect, param, is_borrowed, &value),
+        Some(_) => converted(config, dialect, param, is_borrowed, &value),
         None if is_borrowed => as_it_is(dialect, &param.ty, digits, value),
         None if param.optional && is_copied(&param.ty.base) => format!("*{}", given(&param.name)),
         None => borrowed(dialect, &param.ty, digits, value),
     }
 }
 
-fn converted(dialect: Dialect, param: &Param, is_borrowed: bool, value: &str) -> String {
-    let plain = types::callable(&param.ty.base);
-    let is_text = dialect == Dialect::Sqlite && param.ty.base == Base::Json;
-    let owned = match (is_borrowed, param.ty.nullable) {
+/// A time, a decimal or a word in the form in which its database gets it; none where it is bound as other values are.
+fn time(config: &Config, dialect: Dialect, param: &Param, is_borrowed: bool, value: &str) -> Option<String> {
+    let is_newtype = types::newtype(param.rust.as_deref()).is_some();
+    let plain = types::callable(config.libraries(), &param.ty.base);
+    let one = if is_newtype { format!("{plain}::from(value)") } else { "value".to_owned() };
+    let all = match &param.ty.base {
+        Base::Enum(_) => super::enums::bound(dialect, &one),
+        _ => times::bound(config, dialect, param, &one)?,
+    };
+    let owned = owned(param, is_borrowed, value);
+    // sqlx's macros know no enum, and take what is said to be of any type.
+    let is_macro = config.generate.queries == Queries::Macros && dialect == Dialect::Pg;
+    let as_any = if is_macro && matches!(param.ty.base, Base::Enum(_)) { " as _" } else { "" };
+    Some(match param.ty.nullable {
+        true => format!("{owned}.map(|value| {all})") + as_any,
+        false => format!("{{ let value = {owned}; {all} }}") + as_any,
+    })
+}
+
+fn owned(param: &Param, is_borrowed: bool, value: &str) -> String {
+    match (is_borrowed, param.ty.nullable) {
         (false, _) => format!("{value}.clone()"),
         (true, false) => format!("(*{value}).clone()"),
         (true, true) => format!("{value}.cloned()"),
-    };
+    }
+}
+
+fn converted(config: &Config, dialect: Dialect, param: &Param, is_borrowed: bool, value: &str) -> String {
+    let plain = types::callable(config.libraries(), &param.ty.base);
+    let is_text = dialect == Dialect::Sqlite && param.ty.base == Base::Json;
+    let owned = owned(param, is_borrowed, value);
     match (param.ty.nullable, is_text) {
         (false, false) => format!("{plain}::from({owned})"),
         (true, false) => format!("{owned}.map({plain}::from)"),
@@ -139,6 +167,8 @@ fn borrowed(dialect: Dialect, ty: &Type, digits: bool, value: String) -> String 
                 (Dialect::Sqlite, true) => format!("{value}.as_deref().map({list})"),
             }
         }
+        Base::Numeric if nullable => value + ".as_ref()",
+        Base::Numeric => format!("&{value}"),
         _ => value,
     }
 }
@@ -147,7 +177,9 @@ fn borrowed(dialect: Dialect, ty: &Type, digits: bool, value: String) -> String 
 fn is_copied(base: &Base) -> bool {
     match base {
         Base::Bool | Base::Int16 | Base::Int32 | Base::Int64 | Base::Float64 => true,
-        Base::Uuid | Base::Numeric | Base::Timestamp => true,
+        Base::Uuid | Base::Timestamp | Base::DateTime | Base::Date | Base::TimeOfDay => true,
+        Base::Interval | Base::Enum(_) | Base::Stored(_) => true,
+        Base::Numeric => false,
         Base::Text | Base::Bytes | Base::Json | Base::TextArray | Base::Int64Array | Base::UuidArray => false,
     }
 }

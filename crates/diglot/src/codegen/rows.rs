@@ -1,22 +1,24 @@
 //! Row structs, and how what a driver gives becomes one.
 
+use std::borrow::Cow;
+
 use super::code::{Code, line};
 use super::names::{camel, ident};
-use super::{structs, types};
+use super::{structs, times, types};
 use crate::config::{Config, Queries};
 use crate::dialect::Dialect;
 use crate::infer::{ResultColumn, Signature};
 use crate::types::Base;
 
 /// The struct of a result row; nothing for a statement that gives none.
-pub(super) fn definition(code: &mut Code, style: &structs::Style, signature: &Signature) {
+pub(super) fn definition(code: &mut Code, style: &structs::Style, config: &Config, signature: &Signature) {
     if signature.columns.is_empty() {
         return;
     }
     let fields = signature.columns.iter().map(|column| structs::Field {
         name: &column.name,
         doc: format!("`{}`, {}.", super::names::doc_line(&column.name), column.ty),
-        ty: types::field(&column.ty.base, column.ty.nullable, column.rust.as_deref()),
+        ty: types::field(config.libraries(), &column.ty.base, column.ty.nullable, column.rust.as_deref()),
     });
     let (name, doc) = (format!("{}Row", camel(&signature.name)), format!("A row of `{}`.", signature.name));
     structs::documented(code, style, &name, false, &doc, fields);
@@ -34,7 +36,9 @@ pub(super) fn conversion(code: &mut Code, config: &Config, dialect: Dialect, sig
     let Some(row) = path(signature) else { return };
     code.open(format_args!("struct Record {{"));
     for column in &signature.columns {
-        let ty = types::plain(&types::driver(dialect, column.on(dialect), &column.ty.base));
+        let given = types::driver(dialect, column.on(dialect), &column.ty.base);
+        let pg = if dialect == Dialect::Pg { times::pg_record(config, &given) } else { None };
+        let ty = pg.map_or_else(|| types::plain(config.libraries(), &given), Cow::Borrowed);
         line!(code, "{}: Option<{ty}>,", ident(&column.name));
     }
     code.close("}");
@@ -46,7 +50,7 @@ pub(super) fn conversion(code: &mut Code, config: &Config, dialect: Dialect, sig
     code.open(format_args!("fn row(record: Record) -> Result<{row}, sqlx::Error> {{"));
     code.open(format_args!("Ok({row} {{"));
     for column in &signature.columns {
-        line!(code, "{}: {},", ident(&column.name), value(dialect, column));
+        line!(code, "{}: {},", ident(&column.name), value(config, dialect, column));
     }
     code.close("})");
     code.close("}");
@@ -68,12 +72,13 @@ fn decode(code: &mut Code, dialect: Dialect, signature: &Signature) {
     code.close("}");
 }
 
-fn value(dialect: Dialect, column: &ResultColumn) -> String {
+fn value(config: &Config, dialect: Dialect, column: &ResultColumn) -> String {
     let (field, name) = (ident(&column.name), &column.name);
     let given = types::driver(dialect, column.on(dialect), &column.ty.base);
     let newtype = types::newtype(column.rust.as_deref());
     let convert = |value: &str| -> Option<String> {
-        let plain = conversion_of(&given, &column.ty.base, name, value);
+        let plain =
+            times::read(config, dialect, column, value).or_else(|| conversion_of(&given, &column.ty.base, name, value));
         match (&newtype, plain) {
             (None, plain) => plain,
             (Some(_), Some(plain)) => Some(format!("diglot_support::newtype({name:?}, {plain}?)")),
@@ -96,6 +101,10 @@ fn conversion_of(given: &Base, wanted: &Base, name: &str, value: &str) -> Option
         return None;
     }
     let function = match wanted {
+        Base::Enum(words) => {
+            let enum_name = super::enums::name(words);
+            return Some(format!("diglot_support::word::<{enum_name}>({name:?}, &{value})"));
+        }
         Base::Bool => return Some(format!("diglot_support::boolean({name:?}, {value}.into())")),
         Base::Uuid => "uuid",
         Base::Json => "json",

@@ -32,6 +32,13 @@ impl Style {
     }
 }
 
+impl Style {
+    /// The traits that are derived, but for some that are derived anyway.
+    pub(super) fn derives_without(&self, others: &[&str]) -> String {
+        self.derives.split(", ").filter(|path| !others.contains(path)).collect::<Vec<_>>().join(", ")
+    }
+}
+
 /// A struct whose fields are seen as it is. `'p` is the lifetime of what it borrows, if it does.
 pub(super) fn documented<'a>(
     code: &mut Code,

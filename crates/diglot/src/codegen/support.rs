@@ -3,19 +3,24 @@
 use super::LINTS;
 use super::code::{Code, line};
 
-pub(super) fn module(code: &mut Code) {
+/// The conversions that all statements need, and `others` that some do.
+pub(super) fn module(code: &mut Code, others: &[&str]) {
     code.gap();
     code.doc("Conversions between what the drivers know and what the API shows.");
     line!(code, "{LINTS}");
     code.open(format_args!("mod diglot_support {{"));
     code.block(CONVERSIONS);
+    for text in others {
+        code.gap();
+        code.block(text);
+    }
     code.close("}");
 }
 
 const CONVERSIONS: &str = r#"use std::error::Error as StdError;
 use std::fmt::Display;
 
-fn decode(column: &str, source: impl Into<Box<dyn StdError + Send + Sync>>) -> sqlx::Error {
+pub(super) fn decode(column: &str, source: impl Into<Box<dyn StdError + Send + Sync>>) -> sqlx::Error {
     sqlx::Error::ColumnDecode { index: column.to_owned(), source: source.into() }
 }
 

@@ -6,17 +6,26 @@ use proc_macro2::TokenStream;
 use quote::ToTokens as _;
 
 use super::names::is_plain;
+use super::times;
+use crate::config::Libraries;
 use crate::dialect::Dialect;
-use crate::types::Base;
+use crate::types::{Base, Of};
 
 /// The type that the API uses for a logical type when no newtype is configured.
-pub(super) fn plain(base: &Base) -> &'static str {
-    match base {
+pub(super) fn plain(libraries: Libraries, base: &Base) -> Cow<'static, str> {
+    Cow::Borrowed(match base {
+        Base::Enum(words) => return Cow::Owned(super::enums::name(words)),
+        Base::Numeric => times::plain(libraries, Of::Decimal),
+        Base::Timestamp => times::plain(libraries, Of::Timestamp),
+        Base::DateTime => times::plain(libraries, Of::DateTime),
+        Base::Date => times::plain(libraries, Of::Date),
+        Base::TimeOfDay => times::plain(libraries, Of::TimeOfDay),
+        Base::Stored(stored) => return plain(libraries, stored.form.seen()),
         Base::Bool => "bool",
         Base::Int16 => "i16",
         Base::Int32 => "i32",
-        // Neither reaches a signature; 64 bits are what a cast would make of them.
-        Base::Int64 | Base::Numeric | Base::Timestamp => "i64",
+        // An interval does not reach a signature; 64 bits are what a cast would make of it.
+        Base::Int64 | Base::Interval => "i64",
         Base::Float64 => "f64",
         Base::Text => "String",
         Base::Bytes => "Vec<u8>",
@@ -25,20 +34,25 @@ pub(super) fn plain(base: &Base) -> &'static str {
         Base::TextArray => "Vec<String>",
         Base::Int64Array => "Vec<i64>",
         Base::UuidArray => "Vec<uuid::Uuid>",
-    }
+    })
 }
 
 /// The same type where a function of it is named.
-pub(super) fn callable(base: &Base) -> &'static str {
-    match base {
-        Base::Bytes => "Vec::<u8>",
-        base => plain(base),
+pub(super) fn callable(libraries: Libraries, base: &Base) -> Cow<'static, str> {
+    let plain = plain(libraries, base);
+    match plain.split_once('<') {
+        Some((name, rest)) => Cow::Owned(format!("{name}::<{rest}")),
+        None => plain,
     }
 }
 
 /// The type of a field: a newtype where one is configured, `Option` where NULL is allowed.
-pub(super) fn field(base: &Base, nullable: bool, rust: Option<&str>) -> String {
-    let inner = newtype(rust).unwrap_or(Cow::Borrowed(plain(base)));
+pub(super) fn field(libraries: Libraries, base: &Base, nullable: bool, rust: Option<&str>) -> String {
+    let inner = newtype(rust).unwrap_or_else(|| match base {
+        // A field stands in the module of its noun.
+        Base::Enum(words) => Cow::Owned(format!("super::{}", super::enums::name(words))),
+        base => plain(libraries, base),
+    });
     if nullable { format!("Option<{inner}>") } else { inner.into_owned() }
 }
 
@@ -69,9 +83,14 @@ pub(super) fn driver(dialect: Dialect, given: Option<&Base>, wanted: &Base) -> B
         Dialect::Pg => given.clone(),
         // SQLite knows four storage classes and nothing finer.
         Dialect::Sqlite => match given {
-            Base::Bool | Base::Int16 | Base::Int32 | Base::Int64 | Base::Numeric | Base::Timestamp => Base::Int64,
+            Base::Stored(stored) => stored.form.seen().clone(),
+            Base::Bool | Base::Int16 | Base::Int32 | Base::Int64 => Base::Int64,
+            Base::Numeric | Base::Timestamp | Base::DateTime | Base::Date | Base::TimeOfDay | Base::Interval => {
+                Base::Int64
+            }
             Base::Float64 => Base::Float64,
             Base::Bytes | Base::Uuid => Base::Bytes,
+            Base::Enum(_) => Base::Text,
             Base::Text | Base::Json | Base::TextArray | Base::Int64Array | Base::UuidArray => Base::Text,
         },
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::origin::{self, Deep, Origin};
 use super::{PageOf, Param, ResultColumn, column_annotation, declared, may_be_newtype, newtype, refined, walk};
 use crate::codegen::is_field_name;
-use crate::config::Config;
+use crate::config::{Config, Queries};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Dialect;
 use crate::page::Cardinality;
@@ -195,6 +195,22 @@ fn settle(
             return None;
         }
     }
+    if let Some(column) = on(Dialect::Sqlite).filter(|column| column.base.is_none())
+        && (ty.base.is_time() || ty.base == Base::Numeric)
+    {
+        let message = format!("{statement}: nothing says how SQLite gives `{}`, a `{}`", column.name, ty.base.word());
+        let help = format!("give a column that holds one, or write its type: `-- column: {} f64 null`", column.name);
+        found.push(Diagnostic::error("column-type-conflict", message, column.span, "of unknown type").help(help));
+        return None;
+    }
+    if let (Base::Enum(words), Queries::Macros) = (&ty.base, config.generate.queries) {
+        let given = on(Dialect::Pg).unwrap_or(column);
+        let message = format!("{statement}: sqlx's macros do not know `{}`, the enum of `{}`", words.name, column.name);
+        let finding = Diagnostic::error("column-type-conflict", message, given.span, "an enum of Postgres");
+        let plain = "or `queries = \"plain\"` below `[generate]` in `diglot.toml`: then it is an enum in Rust too";
+        found.push(finding.help(format!("write `{0}::text AS {0}` on the Postgres page", column.name)).help(plain));
+        return None;
+    }
     let origins = [column.origin.as_ref(), other.and_then(|other| other.origin.as_ref())];
     let rust = if may_be_newtype(&ty.base) { newtype(config, origins.into_iter().flatten()) } else { None };
     let base_on = |page: Dialect| on(page).and_then(|column| column.base.clone());
@@ -217,12 +233,16 @@ fn finer(a: &Column<'_>, b: &Column<'_>) -> Option<Base> {
 /// Whether what an engine gives can become a value of the API's type.
 pub(crate) fn converts(dialect: Dialect, given: &Base, wanted: &Base) -> bool {
     use Base::{
-        Bool, Bytes, Float64, Int16, Int32, Int64, Int64Array, Json, Numeric, Text, TextArray, Timestamp, Uuid,
+        Bool, Bytes, Float64, Int16, Int32, Int64, Int64Array, Interval, Json, Numeric, Stored, Text, TextArray, Uuid,
         UuidArray,
     };
     match (given, wanted) {
-        (_, Numeric | Timestamp) | (Numeric | Timestamp, _) => false,
-        (a, b) if a == b => true,
+        (Stored(stored), wanted) if stored.of.base() == *wanted => true,
+        (Stored(stored), wanted) => converts(dialect, stored.form.seen(), wanted),
+        (_, Interval | Stored(_)) | (Interval, _) => false,
+        (Text, Base::Enum(_)) => dialect == Dialect::Sqlite,
+        (a, b) if a == b => dialect == Dialect::Pg || !(a.is_time() || *a == Numeric),
+        (_, b) if b.is_time() || *b == Numeric => false,
         (Int16 | Int32 | Int64, Int16 | Int32 | Int64 | Bool) => true,
         (Bool, Int16 | Int32 | Int64) => dialect == Dialect::Sqlite,
         (Bytes, Uuid) => true,
@@ -268,7 +288,7 @@ fn unfit(statement: &str, dialect: Dialect, column: &Column<'_>, given: &Base, w
     );
     let help = match given {
         Base::Numeric => SUM.to_owned(),
-        Base::Timestamp => "select milliseconds as bigint instead of a time stamp".to_owned(),
+        base if base.is_time() => "give the same on both pages: the column, or its milliseconds as bigint".to_owned(),
         _ => format!("write a CAST on the {} page, or declare another type: `-- column: {name} …`", dialect.title()),
     };
     Diagnostic::error("column-type-conflict", message, column.span, format!("`{}` here", given.word())).help(help)

@@ -9,12 +9,22 @@ use crate::diagnostic::Diagnostic;
 use crate::dialect::Dialect;
 use crate::schema::Schema;
 use crate::source::Span;
-use crate::types::{Base, Type};
+use crate::types::{Base, Stored, Type};
 
 /// One page with what its parameters meet.
 struct Seen<'a> {
     page: &'a PageOf<'a>,
     evidence: Evidences<'a>,
+}
+
+impl Seen<'_> {
+    fn is_of_sqlite(&self) -> bool {
+        self.page.tree.dialect == Dialect::Sqlite
+    }
+
+    fn takes(&self, name: &str) -> bool {
+        self.page.tree.params.iter().any(|param| param.name == name)
+    }
 }
 
 /// The parameters in numbering order. `None` when one of them has no type; then there is a finding.
@@ -43,7 +53,8 @@ pub(super) fn loose(config: &Config, pages: &[&PageOf<'_>]) -> (Vec<Param>, BTre
     for name in names(pages) {
         params.push(param(config, pages, &seen, None, name, &mut Vec::new()).unwrap_or_else(|| {
             untyped.insert(name.to_owned());
-            Param { name: name.to_owned(), ty: Type { base: Base::Text, nullable: true }, rust: None, optional: false }
+            let ty = Type { base: Base::Text, nullable: true };
+            Param { name: name.to_owned(), ty, rust: None, optional: false, stored: None }
         }));
     }
     (params, untyped)
@@ -91,13 +102,26 @@ fn param(
     // A declaration without `null` is there for the type, so it asks for the plain one.
     let plain = declared.as_ref().is_some_and(|ty| !ty.nullable);
     let rust = if plain || !may_be_newtype(&base) { None } else { newtype(config, origins()) };
-    Some(Param { name: name.to_owned(), ty: Type { base, nullable }, rust, optional: false })
+    let stored = stored(seen, name).filter(|stored| stored.of.base() == base);
+    let is_unheld = stored.is_none() && seen.iter().any(|seen| seen.is_of_sqlite() && seen.takes(name));
+    if is_unheld && (base.is_time() || base == Base::Numeric) {
+        found.push(unheld(statement, seen, name, &base));
+        return None;
+    }
+    Some(Param { name: name.to_owned(), ty: Type { base, nullable }, rust, optional: false, stored })
+}
+
+/// How SQLite holds what a parameter meets.
+fn stored(seen: &[Seen<'_>], name: &str) -> Option<Stored> {
+    let mut pages = seen.iter().filter(|seen| seen.is_of_sqlite());
+    let evidence = pages.find_map(|seen| seen.evidence.settle(name, Dialect::Sqlite).ok().flatten())?;
+    evidence.hint.base.stored()
 }
 
 /// Where Postgres needs a value of another kind than the declared one. A cast is the way to say that this is meant.
 fn contradicted<'t>(seen: &[Seen<'t>], name: &str, declared: &Base) -> Option<Evidence<'t>> {
     let is_number = |base: &Base| {
-        matches!(base, Base::Int16 | Base::Int32 | Base::Int64 | Base::Float64 | Base::Numeric | Base::Timestamp)
+        matches!(base, Base::Int16 | Base::Int32 | Base::Int64 | Base::Float64 | Base::Numeric) || base.is_time()
     };
     let fits = |met: &Base| {
         (is_number(met) && is_number(declared))
@@ -147,18 +171,19 @@ fn settled(
             }
         },
     };
-    let word = match base {
-        Base::Numeric => "i64",
-        Base::Timestamp => "i64",
-        _ => return Some(base),
-    };
-    let span = by_page.first().map(|(_, evidence)| evidence.span);
-    let mut finding = unknown(statement, seen, name, word);
-    if let Some(span) = span {
-        finding = finding.context(span, format!("meets `{}`, which has no Rust type here", base.word()));
+    Some(base)
+}
+
+/// A time or a decimal that nothing on the SQLite page tells how to write.
+fn unheld(statement: &str, seen: &[Seen<'_>], name: &str, base: &Base) -> Diagnostic {
+    let word = base.word();
+    let met =
+        seen.iter().find(|seen| seen.page.tree.dialect == Dialect::Pg).and_then(|seen| seen.evidence.of(name).first());
+    let mut finding = unknown(statement, seen, name, "i64");
+    if let Some(met) = met {
+        finding = finding.context(met.span, format!("meets `{word}`, and meets no column of SQLite that holds one"));
     }
-    found.push(finding.help(format!("or cast it: `CAST(:{name} AS bigint)`")));
-    None
+    finding.help(format!("or cast it on Postgres: `CAST(:{name} AS bigint)`"))
 }
 
 fn unknown(statement: &str, seen: &[Seen<'_>], name: &str, word: &str) -> Diagnostic {
@@ -170,7 +195,7 @@ fn unknown(statement: &str, seen: &[Seen<'_>], name: &str, word: &str) -> Diagno
     let message = format!("{statement}: nothing says what type `:{name}` has");
     Diagnostic::error("param-type-unknown", message, span, "meets nothing that is typed")
         .help(format!("write its type above the statement: `-- param: {name} {word}`"))
-        .note("types: bool i16 i32 i64 f64 text bytes uuid json text[] i64[] uuid[], followed by `null` if it may be NULL")
+        .note("types: bool i16 i32 i64 numeric f64 text bytes uuid json timestamp datetime date time text[] i64[] uuid[], followed by `null` if it may be NULL")
 }
 
 fn conflicting(statement: &str, name: &str, Conflict(a, b): &Conflict<'_>) -> Diagnostic {

@@ -5,10 +5,10 @@ use crate::types::Base;
 
 /// A set of types.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Kinds(u16);
+pub struct Kinds(u32);
 
 /// Every type, with its place in a set.
-const ALL: [Base; 14] = [
+const ALL: [Base; 18] = [
     Base::Bool,
     Base::Int16,
     Base::Int32,
@@ -23,10 +23,14 @@ const ALL: [Base; 14] = [
     Base::TextArray,
     Base::Int64Array,
     Base::UuidArray,
+    Base::DateTime,
+    Base::Date,
+    Base::TimeOfDay,
+    Base::Interval,
 ];
 
 /// The mark of values that are never NULL.
-const PRESENT: u16 = 1 << 15;
+const PRESENT: u32 = 1 << 31;
 
 impl Kinds {
     /// Flags.
@@ -52,7 +56,7 @@ impl Kinds {
     /// Documents.
     pub const JSON: Self = Self(1 << 9);
     /// Points in time and spans of it.
-    pub const TIME: Self = Self(1 << 10);
+    pub const TIME: Self = Self((1 << 10) | (0b1111 << 14));
     /// Lists.
     pub const LIST: Self = Self(0b111 << 11);
     /// Everything.
@@ -78,6 +82,8 @@ impl Kinds {
         let stored = match (dialect, base) {
             (Dialect::Sqlite, Base::Bool) => Self::WIDE,
             (Dialect::Sqlite, Base::Uuid) => Self::BYTES,
+            (_, Base::Enum(_)) => Self::TEXT,
+            (Dialect::Sqlite, Base::Stored(_)) => return self.has(dialect, base.seen()),
             (Dialect::Sqlite, Base::Json | Base::TextArray | Base::Int64Array | Base::UuidArray) => Self::TEXT,
             _ => Self(0),
         };

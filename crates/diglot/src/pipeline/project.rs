@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use super::optional::{Reading, Variant};
 use super::pairs::{self, Pairing, Side};
-use super::{EmittedText, Inputs, has_errors, read_pages, read_schema};
+use super::schemas::settled_schemas;
+use super::{EmittedText, Inputs, has_errors, read_pages};
 use crate::baseline::Baseline;
 use crate::dialect::Dialect;
 use crate::infer::{PageOf, Signature};
@@ -26,7 +27,7 @@ impl<'a> Project<'a> {
     pub(crate) fn read(inputs: &'a Inputs) -> Self {
         let mut found = Vec::new();
         let pages = read_pages(inputs, &mut found);
-        let schemas = Dialect::ALL.map(|dialect| read_schema(inputs, dialect, &mut found));
+        let schemas = settled_schemas(inputs, &mut found).0;
         Self { inputs, pages, schemas, never_null: inputs.config.prove.never_null() }
     }
 

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::Variant;
 use crate::dialect::Dialect;
 use crate::source::Span;
-use crate::types::{Base, Type};
+use crate::types::{Base, Stored, Type};
 
 /// One emitted SQL text.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -51,6 +51,8 @@ pub struct TextParam {
     pub ty: Type,
     /// Whether SQLite gets the ids of this list as their digits, without hyphens.
     pub digits: bool,
+    /// How SQLite holds it, where it stands for what SQLite does not have.
+    pub stored: Option<Stored>,
 }
 
 /// A result column of an emitted text.

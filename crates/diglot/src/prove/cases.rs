@@ -252,8 +252,8 @@ impl Maker<'_> {
                 return Value::Null;
             }
         }
-        if matches!(column.base, Base::Timestamp) && column.has_default {
-            return pool::plain(&Base::Timestamp, self.random.below(3));
+        if column.base.is_time() && column.has_default {
+            return pool::plain(&column.base, self.random.below(3));
         }
         self.value(key, &column.base, mood)
     }

@@ -6,11 +6,12 @@ use std::collections::BTreeSet;
 use serde_json::Value as Json;
 
 use super::cases::{Case, Row};
+use super::moment::said;
 use super::subject::{Order, Subject};
-use super::tables::List;
+use super::tables::{List, TableColumn};
 use super::value::{Value, parse_uuid};
 use crate::page::Cardinality;
-use crate::types::Base;
+use crate::types::{Base, Of};
 
 /// Where both engines start to number new rows of a case. What they number from here on need not be the same: which
 /// of two rows is first is nobody's promise.
@@ -182,7 +183,7 @@ impl Subject {
                         let Some(column) = columns.get(at) else { return value.clone() };
                         let value = match (&column.list, value) {
                             (Some(List::Separated(between)), Value::Text(text)) => split(text, between),
-                            _ => read(value, &column.base).unwrap_or_else(|_| value.clone()),
+                            _ => read(value, held(column)).unwrap_or_else(|_| value.clone()),
                         };
                         let is_now = column.clock && matches!(value, Value::Int(ms) if ms > CLOCK_MS);
                         match value {
@@ -255,11 +256,21 @@ impl Order {
     }
 }
 
+/// The type by which the values of a column are read, on either page.
+fn held(column: &TableColumn) -> &Base {
+    column.sqlite.as_ref().filter(|base| base.stored().is_some()).unwrap_or(&column.base)
+}
+
 /// A value as a column of a type shows it.
 fn read(value: &Value, base: &Base) -> Result<Value, String> {
     let refused = || Err(format!("{value} is not of type {}", base.word()));
     Ok(match (value, base) {
         (Value::Null, _) => Value::Null,
+        (Value::Text(text), Base::Stored(stored)) if stored.of == Of::Uuid => match parse_uuid(text) {
+            Some(id) => Value::Uuid(id),
+            None => return refused(),
+        },
+        (value, Base::Stored(stored)) => said(value, *stored).unwrap_or_else(|| value.clone()),
         (Value::Int(n), _) if (NEW_IDS..NEW_IDS_END).contains(n) => Value::Other("a new number".into()),
         (Value::Int(n), Base::Bool) => match n {
             0 => Value::Bool(false),

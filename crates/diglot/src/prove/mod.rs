@@ -7,6 +7,7 @@
 
 mod cases;
 mod compare;
+mod moment;
 mod pool;
 mod random;
 mod shrink;
@@ -20,6 +21,7 @@ mod value;
 
 pub use cases::{Case, Row};
 pub use compare::{Answer, Difference, Fault, NEW_IDS, Rows, TableRows};
+pub use moment::{held, microseconds, spelled};
 pub use store::StoreError;
 pub use subject::{Declared, Prover, Subject};
 pub use tables::{Relations, Table, TableColumn};

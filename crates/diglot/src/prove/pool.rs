@@ -156,7 +156,15 @@ pub(super) fn plain(base: &Base, at: usize) -> Value {
         Base::Bytes => Value::Bytes(vec![number + 1]),
         Base::Uuid => Value::Uuid(uuid(number)),
         Base::Json => Value::Json(json!({})),
-        Base::Timestamp => Value::Text(format!("2024-01-0{} 00:00:00", number + 1)),
+        Base::Timestamp | Base::DateTime => Value::Text(format!("2024-01-0{} 00:00:00", number + 1)),
+        Base::Date => Value::Text(format!("2024-01-0{}", number + 1)),
+        Base::TimeOfDay => Value::Text(format!("0{number}:00:00")),
+        Base::Enum(words) => match words.words.len() {
+            0 => Value::Null,
+            count => Value::Text(words.words[at % count].clone()),
+        },
+        Base::Interval => Value::Text(format!("{number} hours")),
+        Base::Stored(stored) => plain(&stored.of.base(), at),
         Base::TextArray | Base::Int64Array | Base::UuidArray => Value::List(Vec::new()),
     }
 }

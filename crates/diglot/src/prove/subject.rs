@@ -8,7 +8,7 @@ use super::uses::{Key, Uses, uses};
 use super::value::Value;
 use crate::config::Config;
 use crate::dialect::Dialect;
-use crate::infer::Param;
+use crate::infer::{Param, ResultColumn};
 use crate::page::{AnnotationKind, Cardinality};
 use crate::pipeline::{Compiled, EmittedText, Inputs, Project};
 use crate::source::Span;
@@ -190,7 +190,7 @@ impl<'a> Prover<'a> {
             cardinality: signature.cardinality,
             params: signature.params.clone(),
             untyped: BTreeSet::new(),
-            columns: signature.columns.iter().map(|c| (c.name.clone(), Some(c.ty.base.clone()))).collect(),
+            columns: signature.columns.iter().map(|c| (c.name.clone(), Some(shown(c)))).collect(),
             variants,
             trees: [sqlite?, pg?],
             loose: false,
@@ -554,4 +554,10 @@ impl Union {
         }
         (of, members)
     }
+}
+
+/// The type by which the values of a result column are read: how SQLite holds it tells more than the type of the API.
+fn shown(column: &ResultColumn) -> Base {
+    let stored = column.sqlite.as_ref().and_then(Base::stored).filter(|stored| stored.of.base() == column.ty.base);
+    stored.map_or_else(|| column.ty.base.clone(), Base::Stored)
 }

@@ -76,7 +76,11 @@ impl Value {
             (value @ Self::Uuid(_), Base::Uuid) => value,
             (Self::Text(text), Base::Bytes) => Self::Bytes(text.into_bytes()),
             (Self::Text(text), Base::Uuid) => Self::Uuid(parse_uuid(&text)?),
-            (value @ Self::Text(_), Base::Text | Base::Timestamp) => value,
+            (value @ Self::Text(_), Base::Text) => value,
+            (Self::Text(text), Base::Enum(words)) => words.words.contains(&text).then_some(Self::Text(text))?,
+            (Self::Text(text), Base::Timestamp | Base::DateTime | Base::Date | Base::TimeOfDay) => {
+                super::microseconds(&text).map(|_| Self::Text(text))?
+            }
             (Self::Text(text), Base::Int16 | Base::Int32 | Base::Int64) => Self::Int(text.trim().parse().ok()?),
             (Self::Text(text), Base::Json) => Self::Json(serde_json::from_str(&text).unwrap_or(Json::String(text))),
             (Self::Bool(b), Base::Int16 | Base::Int32 | Base::Int64) => Self::Int(i64::from(b)),
@@ -102,6 +106,9 @@ impl Value {
 
     /// The literal for an INSERT into a column of a kind.
     pub(super) fn literal(&self, dialect: Dialect, column: &Base) -> String {
+        if let (Some(stored), Dialect::Sqlite) = (column.stored(), dialect) {
+            return super::held(self, stored).literal(dialect, stored.form.seen());
+        }
         match (self, dialect) {
             (Self::Null, _) => "NULL".into(),
             (Self::Bool(b), Dialect::Sqlite) => u8::from(*b).to_string(),

@@ -6,7 +6,7 @@ use sqlparser::tokenizer::Token;
 use super::{Lower, types};
 use crate::source::Span;
 use crate::tree::{Expr, ExprKind};
-use crate::types::Type;
+use crate::types::{Base, Type};
 
 impl Lower<'_> {
     pub(super) fn cast(&mut self, kind: &CastKind, operand: &ast::Expr, to: &ast::DataType) -> Expr {
@@ -28,7 +28,8 @@ impl Lower<'_> {
     /// Builds a cast.
     pub(super) fn cast_of(&mut self, operand: Expr, to: &str, span: Span) -> Expr {
         let to = to.to_lowercase();
-        let base = types::named(self.dialect, &to);
+        let words = || self.schema.enums.get(to.rsplit('.').next().unwrap_or(&to).trim_matches('"'));
+        let base = types::named(self.dialect, &to).or_else(|| words().map(|words| Base::Enum(Box::new(words.clone()))));
         let nullable = !matches!(operand.kind, ExprKind::Text(_)) && self.may_be_null(&operand);
         let ty = base.clone().map(|base| Type { base, nullable });
         Expr { kind: ExprKind::Cast { expr: Box::new(operand), to, base }, ty, span }

@@ -222,8 +222,9 @@ impl Lower<'_> {
     }
 
     /// Builds `left op right`.
-    pub(super) fn operation(&mut self, op: &str, left: Expr, right: Expr) -> Expr {
+    pub(super) fn operation(&mut self, op: &str, mut left: Expr, mut right: Expr) -> Expr {
         self.hint_each_other(&left, &right);
+        self.hold_each_other(&mut left, &mut right);
         let mut nullable = self.may_be_null(&left) || self.may_be_null(&right);
         if self.dialect == Dialect::Sqlite && ["/", "%"].contains(&op) {
             // Dividing by zero gives NULL.

@@ -38,6 +38,8 @@ pub(super) enum Kind {
     Uuid,
     Json,
     Time,
+    Datetime,
+    Date,
     Texts,
 }
 
@@ -64,7 +66,7 @@ pub(super) enum Null {
 pub(super) type Line = (&'static str, Gives, Null);
 
 use Gives::{A, ArrayOf, Average, Branches, Same, Sum, Unknown, Widest};
-use Kind::{Bool, Bytes, Float, Int32, Int64, Json, Numeric, Text, Texts, Time, Uuid};
+use Kind::{Bool, Bytes, Datetime, Float, Int32, Int64, Json, Numeric, Text, Texts, Time, Uuid};
 use Null::{All, Any, Clock, First, May, Never, Rows};
 
 /// In both dialects.
@@ -190,13 +192,13 @@ const PG: &[Line] = &[
     ("convert_from", A(Text), Any),
     ("convert_to", A(Bytes), Any),
     ("current_database", A(Text), Never),
-    ("current_date", A(Time), Never),
+    ("current_date", A(Kind::Date), Never),
     ("current_schema", A(Text), May),
     ("current_setting", A(Text), May),
     ("current_timestamp", A(Time), Never),
     ("currval", A(Int64), Never),
     ("date_part", A(Float), Any),
-    ("date_trunc", A(Time), Any),
+    ("date_trunc", Same(1), Any),
     ("decode", A(Bytes), Any),
     ("digest", A(Bytes), Any),
     ("div", A(Numeric), Any),
@@ -237,7 +239,7 @@ const PG: &[Line] = &[
     ("left", A(Text), Any),
     ("length", A(Int32), Any),
     ("ln", A(Float), Any),
-    ("localtimestamp", A(Time), Never),
+    ("localtimestamp", A(Datetime), Never),
     ("lpad", A(Text), Any),
     ("make_interval", Unknown, Any),
     ("md5", A(Text), Any),
@@ -350,6 +352,8 @@ impl Kind {
             Uuid => Base::Uuid,
             Json => Base::Json,
             Time => Base::Timestamp,
+            Datetime => Base::DateTime,
+            Kind::Date => Base::Date,
             Texts => Base::TextArray,
         }
     }

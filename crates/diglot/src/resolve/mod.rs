@@ -13,6 +13,7 @@ mod edit;
 mod expr;
 mod from;
 mod functions;
+mod held;
 mod output;
 mod parse;
 mod postgres;
@@ -33,6 +34,7 @@ use sqlparser::ast::{self, SetExpr};
 
 pub(crate) use self::functions::{is_aggregate, is_aggregate_call, knows_function};
 pub(crate) use self::scope::present_columns;
+pub(crate) use held::written;
 
 use self::edit::Edited;
 use self::scope::{Cte, Scope, name_of};

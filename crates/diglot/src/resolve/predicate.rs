@@ -29,6 +29,9 @@ impl Lower<'_> {
         let [expr, mut low, mut high] = [operand, low, high].map(|e| Box::new(self.expr(e)));
         self.hint_each_other(&expr, &low);
         self.hint_each_other(&expr, &high);
+        let mut expr = expr;
+        self.hold_each_other(&mut expr, &mut low);
+        self.hold_each_other(&mut expr, &mut high);
         let is_between = |word: &Span| word.start >= expr.span.end && word.end <= low.span.start;
         if self.edited.symmetric.iter().any(is_between) {
             // Between the lesser and the greater of the two, whichever stands first.

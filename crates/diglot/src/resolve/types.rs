@@ -1,7 +1,8 @@
 //! Types of operators, literals and casts, in each dialect.
 
 use crate::dialect::Dialect;
-use crate::types::{Base, Type};
+use crate::schema::column_type::time;
+use crate::types::{Base, Stored, Type};
 
 /// The logical type behind a type name in a cast.
 pub(super) fn named(dialect: Dialect, name: &str) -> Option<Base> {
@@ -21,12 +22,10 @@ pub(super) fn named(dialect: Dialect, name: &str) -> Option<Base> {
             "bytea" => Base::Bytes,
             "uuid" => Base::Uuid,
             "json" | "jsonb" => Base::Json,
-            "date" => Base::Timestamp,
             "text[]" | "varchar[]" => Base::TextArray,
             "smallint[]" | "int[]" | "integer[]" | "bigint[]" | "int2[]" | "int4[]" | "int8[]" => Base::Int64Array,
             "uuid[]" => Base::UuidArray,
-            other if other.starts_with("timestamp") => Base::Timestamp,
-            _ => return None,
+            other => return time(other),
         }),
     }
 }
@@ -65,12 +64,35 @@ pub(super) fn number(dialect: Dialect, text: &str) -> Base {
     }
 }
 
+fn is_time(base: &Option<Base>) -> bool {
+    base.as_ref().is_some_and(Base::is_time)
+}
+
+fn stored(base: &Option<Base>) -> Option<Stored> {
+    base.as_ref().and_then(Base::stored)
+}
+
+/// SQLite calculates with what it holds for times: a number of them and a time make a time, two times make a number.
+fn calculated(op: &str, left: Option<Base>, right: Option<Base>, nullable: bool) -> Option<Type> {
+    let time = match (op, stored(&left), stored(&right)) {
+        ("+" | "-", Some(time), None) => Some(time),
+        ("+", None, Some(time)) => Some(time),
+        _ => None,
+    };
+    if let Some(time) = time.filter(|time| *time.form.seen() != Base::Text) {
+        return Some(Type { base: Base::Stored(time), nullable });
+    }
+    let seen = |base: Option<Base>| base.map(|base| base.seen().clone());
+    binary(Dialect::Sqlite, op, seen(left), seen(right), nullable)
+}
+
 /// The type that holds values of both, where the dialect mixes them.
 pub(super) fn widest(a: Option<Base>, b: Option<Base>) -> Option<Base> {
     let (Some(a), Some(b)) = (a.clone(), b.clone()) else { return a.or(b) };
     match (rank(&a), rank(&b)) {
         (Some(x), Some(y)) => Some(if x >= y { a } else { b }),
         _ if a == b => Some(a),
+        (Some(_), None) if matches!(b, Base::Stored(_)) => Some(b),
         // A text literal takes the other side's type on Postgres; JSON in text on SQLite stays JSON.
         (_, _) if a == Base::Text => Some(b),
         _ => Some(a),
@@ -103,7 +125,7 @@ pub(super) fn binary(
     right: Option<Base>,
     nullable: bool,
 ) -> Option<Type> {
-    use Base::{Bool, Bytes, Float64, Int64, Int64Array, Json, Text, TextArray, Timestamp, Uuid, UuidArray};
+    use Base::{Bool, Bytes, Float64, Int64, Int64Array, Interval, Json, Text, TextArray, Uuid, UuidArray};
     if TESTS.contains(&op) {
         return Some(Type { base: Bool, nullable });
     }
@@ -128,11 +150,25 @@ pub(super) fn binary(
             Json => return Some(Type::optional(Json)),
             _ => return None,
         },
-        "at time zone" => Timestamp,
+        "at time zone" => match left {
+            Some(Base::Timestamp) => Base::DateTime,
+            _ => Base::Timestamp,
+        },
         "^" => Float64,
         "-" if left == Some(Json) => Json,
-        "-" if left == Some(Timestamp) && right == Some(Timestamp) => return None,
-        "+" | "-" if left == Some(Timestamp) || right == Some(Timestamp) => Timestamp,
+        "-" if dialect == Dialect::Pg && left == Some(Base::Date) && right == Some(Base::Date) => Base::Int32,
+        "-" if dialect == Dialect::Pg && is_time(&left) && is_time(&right) => Interval,
+        "+" | "-" if dialect == Dialect::Pg && (is_time(&left) || is_time(&right)) => {
+            let (time, other) = if is_time(&left) { (left?, right) } else { (right?, left) };
+            match (time, other) {
+                (Base::Date, Some(Interval)) => Base::DateTime,
+                (time, _) => time,
+            }
+        }
+        "+" | "-" | "*" | "/" if left == Some(Interval) || right == Some(Interval) => Interval,
+        "+" | "-" | "*" | "/" | "%" if stored(&left).is_some() || stored(&right).is_some() => {
+            return calculated(op, left, right, nullable);
+        }
         "+" | "-" | "*" | "/" | "%" | "&" | "|" | "<<" | ">>" | "#" => match (left, right) {
             // SQLite calculates with what is in a text, and nothing says what that is.
             (Some(Text | Json), other) | (other, Some(Text | Json)) => other.filter(|base| rank(base).is_some())?,

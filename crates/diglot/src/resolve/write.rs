@@ -32,9 +32,10 @@ impl Lower<'_> {
         self.scopes.push(Scope::default());
         let target = self.target(name, alias.as_ref());
         let columns = self.insert_columns(node, &target, rows.as_ref());
-        let rows = rows.unwrap_or_else(|| default_row(target.span));
+        let mut rows = rows.unwrap_or_else(|| default_row(target.span));
         self.check_width(&columns, &rows, &target, node.columns.is_empty());
         self.hint_columns(&columns, &rows.rows);
+        self.hold_rows(&mut rows.rows, &columns, &target);
         let conflict = match &node.on {
             Some(OnInsert::OnConflict(conflict)) => Some(self.conflict(conflict, &target)),
             Some(_) => {
@@ -270,9 +271,10 @@ impl Lower<'_> {
         for node in nodes {
             match &node.target {
                 AssignmentTarget::ColumnName(name) => {
-                    let value = self.expr(&node.value);
+                    let mut value = self.expr(&node.value);
                     if let Some((column, place)) = self.target_column(name, target) {
                         self.hint(&value, &column);
+                        self.hold_written(&mut value, target, &column);
                         let span = place.to(value.span);
                         set.push(Assignment { column, value, span });
                     }

@@ -2,7 +2,7 @@
 //!
 //! # What it finds
 //!
-//! A comparison of `strftime` with a number, on the SQLite page of a pair.
+//! A comparison of `strftime` with a number, on the SQLite page of a pair. A column that holds seconds is a time, and is none.
 //!
 //! # Why it bites
 //!
@@ -28,7 +28,9 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
     if !context.is_sqlite_of_pair() {
         return;
     }
-    let is_number = |expr: &Expr| context.holds(expr).is_some_and(is_integer);
+    // Beside a column that holds seconds it is a time of that form.
+    let is_time = |expr: &Expr| expr.base().is_some_and(|base| base.stored().is_some());
+    let is_number = |expr: &Expr| context.holds(expr).is_some_and(is_integer) && !is_time(expr);
     for expr in &context.exprs {
         let pairs: Vec<(&Expr, &Expr)> = match &expr.kind {
             ExprKind::Binary { op, left, right } if is_comparison(op) => vec![(&**left, &**right), (&**right, &**left)],

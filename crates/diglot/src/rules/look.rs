@@ -205,10 +205,11 @@ impl<'a> Context<'a> {
 
     /// What a value holds: by its own type, or by that of a parameter.
     pub(super) fn holds<'e>(&'e self, expr: &'e Expr) -> Option<&'e Base> {
-        match &expr.kind {
+        let base = match &expr.kind {
             ExprKind::Param(name) => self.params.iter().find(|param| param.name == *name).map(|param| &param.ty.base),
             _ => expr.base(),
-        }
+        };
+        base.map(Base::seen)
     }
 }
 

@@ -108,7 +108,7 @@ fn family(context: &Context<'_>, expr: &Expr) -> Option<Family> {
         Base::Bytes => Family::Bytes,
         Base::Uuid => Family::Uuid,
         Base::Json => Family::Json,
-        Base::Timestamp | Base::TextArray | Base::Int64Array | Base::UuidArray => return None,
+        _ => return None,
     })
 }
 

@@ -58,8 +58,19 @@ fn pg(name: &str) -> Option<Base> {
         "bytea" => Base::Bytes,
         "uuid" => Base::Uuid,
         "json" | "jsonb" => Base::Json,
-        "date" => Base::Timestamp,
-        _ if name.starts_with("time") || name.starts_with("interval") => Base::Timestamp,
+        _ => time(name)?,
+    })
+}
+
+/// The type of a time of Postgres.
+pub(crate) fn time(name: &str) -> Option<Base> {
+    Some(match name {
+        "timestamptz" | "timestamp with time zone" => Base::Timestamp,
+        "timestamp" | "timestamp without time zone" => Base::DateTime,
+        "date" => Base::Date,
+        "time" | "time without time zone" => Base::TimeOfDay,
+        "timetz" | "time with time zone" => Base::Interval,
+        _ if name.starts_with("interval") => Base::Interval,
         _ => return None,
     })
 }
@@ -85,6 +96,9 @@ fn sqlite(name: &str) -> Option<Base> {
         Base::Float64
     } else if has("date") || has("time") {
         Base::Timestamp
+    } else if has("serial") {
+        // Nothing is numbered by it on SQLite, but it keeps whole numbers as they are.
+        Base::Int64
     } else if has("numeric") || has("decimal") {
         Base::Numeric
     } else {

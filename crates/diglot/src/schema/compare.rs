@@ -6,11 +6,12 @@
 
 use std::collections::BTreeSet;
 
-use super::{Check, Column, Fill, ForeignKey, Index, Schema, Table};
+use super::{Check, Column, Fill, ForeignKey, Index, Schema, Table, storage};
+use crate::config::Config;
 use crate::diagnostic::Diagnostic;
 use crate::page::{Annotation, AnnotationKind};
 use crate::source::Span;
-use crate::types::Base;
+use crate::types::{Base, Form, Stored};
 
 /// The file beside the dialects' folders that holds declarations alone.
 pub const DIVERGENCES: &str = "divergences.sql";
@@ -39,7 +40,7 @@ pub(crate) struct Compared {
 }
 
 /// Compares the schemas. Declarations that waive nothing are errors too.
-pub(crate) fn compare(sqlite: &Schema, pg: &Schema, declared: &[Annotation]) -> Compared {
+pub(crate) fn compare(config: &Config, [sqlite, pg]: &[Schema; 2], declared: &[Annotation]) -> Compared {
     let declared = declared.iter().filter_map(|annotation| match &annotation.kind {
         AnnotationKind::Diverges { fact, item, fact_span, .. } => Some(Declared {
             fact: fact.clone(),
@@ -50,7 +51,7 @@ pub(crate) fn compare(sqlite: &Schema, pg: &Schema, declared: &[Annotation]) -> 
         }),
         _ => None,
     });
-    let mut pair = Pair { declared: declared.collect(), found: Vec::new(), facts: 0, waived: 0 };
+    let mut pair = Pair { utc: config.is_utc(), declared: declared.collect(), found: Vec::new(), facts: 0, waived: 0 };
     if !sqlite.tables.is_empty() && !pg.tables.is_empty() {
         pair.schemas(sqlite, pg);
     }
@@ -68,6 +69,8 @@ struct Declared {
 }
 
 struct Pair {
+    /// Whether sessions on Postgres are in UTC.
+    utc: bool,
     declared: Vec<Declared>,
     found: Vec<Diagnostic>,
     facts: usize,
@@ -141,7 +144,7 @@ impl Pair {
         let item = format!("{}.{}", table.name, ours.name);
         let both = |here: &str, there: &str| ((ours.span, here.to_owned()), Some((theirs.span, there.to_owned())));
         self.facts += 3;
-        if let Some((why, help)) = types(ours, theirs) {
+        if let Some((why, help)) = storage::unfit(&table.name, ours, theirs).or_else(|| types(ours, theirs)) {
             let (here, there) = both(&ours.declared, &theirs.declared);
             self.differs("type", &item, format!("schema: `{item}`: {why}"), here, there, &help);
         }
@@ -156,7 +159,18 @@ impl Pair {
             let message = format!("schema: `{item}` may be NULL in one schema only");
             self.differs("null", &item, message, here, there, "write NOT NULL in both schemas, or in neither");
         }
-        if !same_fill(ours, theirs) {
+        let by_form = match (ours.ty.base.stored(), &ours.fill, &theirs.fill) {
+            // How the column is held is asked for already.
+            (Some(Stored { form: Form::Unsaid, .. }), ..) => Some(Ok(true)),
+            (Some(stored), Fill::Value(here), Fill::Value(there)) => {
+                Some(storage::same_fill(stored, here, there, self.utc))
+            }
+            _ => None,
+        };
+        if let Some(Err((why, help))) = by_form {
+            let (here, there) = both(&filled(ours), &filled(theirs));
+            self.differs("default", &item, format!("schema: `{item}`: {why}"), here, there, &help);
+        } else if by_form != Some(Ok(true)) && !same_fill(ours, theirs) {
             let (here, there) = both(&filled(ours), &filled(theirs));
             let message = format!("schema: `{item}` is filled in different ways when an INSERT leaves it out");
             let help = match (&ours.fill, &theirs.fill) {
@@ -405,11 +419,19 @@ fn guards_type(check: &Check, sqlite: &Table, pg: &Table) -> bool {
         let texts = match other.ty.base {
             Base::Bool => vec![format!("in({name}, list(0, 1))")],
             Base::Json | Base::TextArray | Base::Int64Array | Base::UuidArray => vec![format!("json_valid({name})")],
+            Base::Enum(ref words) => vec![words_check(name, &words.words)],
             Base::Uuid => vec![format!("=(16, length({name}))"), format!("=(length({name}), 16)")],
             _ => Vec::new(),
         };
         texts.contains(&check.condition)
     })
+}
+
+/// The check of SQLite that lets a column hold the words of an enum and no others.
+fn words_check(column: &str, words: &[String]) -> String {
+    let mut words: Vec<String> = words.iter().map(|word| format!("'{word}'")).collect();
+    words.sort();
+    format!("in({column}, list({}))", words.join(", "))
 }
 
 /// What is wrong with a pair of types, and what to write.
@@ -426,12 +448,6 @@ fn types(sqlite: &Column, pg: &Column) -> Option<(String, String)> {
     if matches!(pg.ty.base, Base::Text) && pg.declared.contains('(') {
         let why = format!("Postgres refuses or pads texts by `{}`, SQLite keeps any text", pg.declared);
         return Some((why, "write `text` on Postgres, with a CHECK of the length in both schemas".to_owned()));
-    }
-    let known =
-        ["", "text", "varchar", "character varying", "char varying", "citext", "name", "char", "character", "bpchar"];
-    if pg.ty.base == Base::Text && sqlite.ty.base == Base::Text && !known.contains(&name) {
-        let why = format!("Postgres sorts `{}` in the order of its declaration, SQLite by letters", pg.declared);
-        return Some((why, "write `text` on Postgres, with a CHECK of the words in both schemas".to_owned()));
     }
     if matches!(name, "char" | "character" | "bpchar") {
         return Some((format!("Postgres pads texts by `{}`", pg.declared), "write `text` on Postgres".to_owned()));

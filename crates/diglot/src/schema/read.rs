@@ -3,7 +3,10 @@
 use std::collections::BTreeMap;
 
 use sqlparser::ast::DataType;
-use sqlparser::ast::{CreateIndex, ObjectName, ObjectType, Spanned, Statement, UserDefinedTypeRepresentation};
+use sqlparser::ast::{
+    AlterType, AlterTypeAddValue, AlterTypeAddValuePosition, AlterTypeOperation, CreateIndex, ObjectName, ObjectType,
+    Spanned, Statement, UserDefinedTypeRepresentation,
+};
 
 use super::migration::{self, Piece, Use};
 use super::{Index, Schema, Table, column_type, key, up};
@@ -11,7 +14,7 @@ use crate::diagnostic::Diagnostic;
 use crate::dialect::Dialect;
 use crate::locks;
 use crate::source::{FileId, Sources, Span};
-use crate::types::Base;
+use crate::types::{Base, Enum};
 
 /// Reads the migrations of one dialect, in the order of `files`.
 ///
@@ -20,6 +23,7 @@ pub fn read(sources: &Sources, files: &[FileId], dialect: Dialect) -> (Schema, V
     let schema = Schema {
         dialect,
         tables: BTreeMap::new(),
+        enums: BTreeMap::new(),
         functions: BTreeMap::new(),
         triggers: Vec::new(),
         remarks: Vec::new(),
@@ -101,8 +105,13 @@ impl Reader {
                     self.drop(object_type, &last(name));
                 }
             }
-            Statement::CreateType { name, representation: Some(UserDefinedTypeRepresentation::Enum { .. }) } => {
-                self.types.insert(last(name), Base::Text);
+            Statement::CreateType { name, representation: Some(UserDefinedTypeRepresentation::Enum { labels }) } => {
+                let words = labels.iter().map(|label| label.value.clone()).collect();
+                let named = Enum { name: last(name), words };
+                self.schema.enums.insert(named.name.clone(), named);
+            }
+            Statement::AlterType(AlterType { name, operation: AlterTypeOperation::AddValue(added) }) => {
+                self.add_word(&last(name), added);
             }
             Statement::CreateDomain(create) => {
                 if let Some(base) = self.base(&create.data_type) {
@@ -131,6 +140,28 @@ impl Reader {
                 }
             }
             _ => {}
+        }
+    }
+
+    /// A word more in an enum; columns that were made before have it too.
+    fn add_word(&mut self, name: &str, added: &AlterTypeAddValue) {
+        let Some(words) = self.schema.enums.get_mut(name) else { return };
+        let word = added.value.value.clone();
+        if words.words.contains(&word) {
+            return;
+        }
+        let place = |other: &str| words.words.iter().position(|known| known == other);
+        let at = match &added.position {
+            Some(AlterTypeAddValuePosition::Before(next)) => place(&next.value),
+            Some(AlterTypeAddValuePosition::After(before)) => place(&before.value).map(|at| at + 1),
+            None => None,
+        };
+        words.words.insert(at.unwrap_or(words.words.len()), word);
+        let words = words.clone();
+        for column in self.schema.tables.values_mut().flat_map(|table| &mut table.columns) {
+            if matches!(&column.ty.base, Base::Enum(known) if known.name == words.name) {
+                column.ty.base = Base::Enum(Box::new(words.clone()));
+            }
         }
     }
 
@@ -168,8 +199,9 @@ impl Reader {
     /// The logical type of a declared type, of this dialect or made by the migrations.
     pub(super) fn base(&self, declared: &DataType) -> Option<Base> {
         let name = column_type::plain(declared);
-        let created = self.types.get(name.rsplit('.').next().unwrap_or(&name));
-        created.cloned().or_else(|| column_type::base(self.dialect, declared))
+        let own = name.rsplit('.').next().unwrap_or(&name);
+        let words = || self.schema.enums.get(own).map(|words| Base::Enum(Box::new(words.clone())));
+        self.types.get(own).cloned().or_else(words).or_else(|| column_type::base(self.dialect, declared))
     }
 
     /// The table, or a finding that there is none.

@@ -279,7 +279,7 @@ fn types_that_the_migrations_make_are_known() {
         &["CREATE TYPE state AS ENUM ('a', 'b'); CREATE DOMAIN millis AS bigint CHECK (VALUE > 0);
            CREATE TABLE a (s state NOT NULL, t public.millis);"],
     );
-    assert_eq!(shape, "table a\n  s text\n  t i64 null");
+    assert_eq!(shape, "table a\n  s enum\n  t i64 null");
 }
 
 #[test]

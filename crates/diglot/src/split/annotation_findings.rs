@@ -146,7 +146,7 @@ error[unknown-annotation]: lease_get: `money` is not a type
 3 | -- column: epoch money
   |                  ^^^^^ not a type
   |
-  = help: the types are: bool i16 i32 i64 f64 text bytes uuid json text[] i64[] uuid[]
+  = help: the types are: bool i16 i32 i64 numeric f64 text bytes uuid json timestamp datetime date time text[] i64[] uuid[]
 
 error[unknown-annotation]: lease_get: `column` takes a name and a type
  --> sql/lease.sql:4:1

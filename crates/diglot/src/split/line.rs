@@ -9,7 +9,8 @@ use crate::types::{Base, Type};
 /// The fewest words that count as a reason.
 const REASON_WORDS: usize = 3;
 
-const TYPE_WORDS: &str = "bool i16 i32 i64 f64 text bytes uuid json text[] i64[] uuid[]";
+const TYPE_WORDS: &str =
+    "bool i16 i32 i64 numeric f64 text bytes uuid json timestamp datetime date time text[] i64[] uuid[]";
 
 /// A comment line without its dashes.
 #[derive(Debug, Clone, Copy)]

@@ -69,6 +69,7 @@ equivalences! {
         json_merge = "json-merge",
         optional_member = "optional-member",
         shifted_time = "shifted-time",
+        stored_time = "stored-time",
         array_as_json = "array-as-json",
         concat_of_texts = "concat-of-texts",
         text_chain = "text-chain",

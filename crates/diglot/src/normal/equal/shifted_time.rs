@@ -79,20 +79,27 @@ fn shifted(expr: &Expr) -> Option<(&str, i64)> {
 
 /// The seconds of pairs of a number and a unit.
 fn seconds(shift: &str) -> Option<i64> {
+    let (days, seconds) = days_and_seconds(shift)?;
+    days.checked_mul(86_400)?.checked_add(seconds)
+}
+
+/// The days, and the seconds, of pairs of a number and a unit.
+pub(super) fn days_and_seconds(shift: &str) -> Option<(i64, i64)> {
     let words: Vec<&str> = shift.split_whitespace().collect();
     if words.is_empty() || !words.len().is_multiple_of(2) {
         return None;
     }
     let length = |unit: &str| {
         Some(match unit.strip_suffix('s').unwrap_or(unit) {
-            "second" => 1,
-            "minute" => 60,
-            "hour" => 3_600,
-            "day" => 86_400,
+            "second" | "sec" => (0, 1),
+            "minute" | "min" => (0, 60),
+            "hour" => (0, 3_600),
+            "day" => (1, 0),
             _ => return None,
         })
     };
-    let pair = |pair: &[&str]| pair[0].parse::<i64>().ok()?.checked_mul(length(pair[1])?);
-    let mut pairs = words.chunks_exact(2).map(pair);
-    pairs.try_fold(0_i64, |sum, by| sum.checked_add(by?))
+    words.chunks_exact(2).try_fold((0_i64, 0_i64), |(days, seconds), pair| {
+        let (number, (day, second)) = (pair[0].parse::<i64>().ok()?, length(pair[1])?);
+        Some((days.checked_add(number.checked_mul(day)?)?, seconds.checked_add(number.checked_mul(second)?)?))
+    })
 }

@@ -13,7 +13,9 @@ CREATE TABLE t (id BLOB NOT NULL PRIMARY KEY CHECK (length(id) = 16), n INTEGER 
     words TEXT NOT NULL CHECK (json_valid(words)));
 CREATE TABLE u (n INTEGER NOT NULL PRIMARY KEY, name TEXT NOT NULL);
 CREATE TABLE checked (n INTEGER NOT NULL PRIMARY KEY CHECK (n > 0));
-CREATE TABLE log (id INTEGER PRIMARY KEY AUTOINCREMENT, n INTEGER NOT NULL);";
+CREATE TABLE log (id INTEGER PRIMARY KEY AUTOINCREMENT, n INTEGER NOT NULL);
+CREATE TABLE w (n INTEGER NOT NULL PRIMARY KEY, seen INTEGER NOT NULL DEFAULT (unixepoch()),
+    made TEXT NOT NULL DEFAULT CURRENT_TIMESTAMP);";
 const PG: &str = "
 CREATE TABLE t (id uuid NOT NULL PRIMARY KEY, n integer NOT NULL, big bigint NOT NULL,
     maybe bigint, x double precision NOT NULL, name text COLLATE \"C\" NOT NULL, note text COLLATE \"C\",
@@ -21,7 +23,9 @@ CREATE TABLE t (id uuid NOT NULL PRIMARY KEY, n integer NOT NULL, big bigint NOT
     words text[] NOT NULL);
 CREATE TABLE u (n integer NOT NULL PRIMARY KEY, name text COLLATE \"C\" NOT NULL);
 CREATE TABLE checked (n integer NOT NULL PRIMARY KEY CHECK (n > 0));
-CREATE TABLE log (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, n integer NOT NULL);";
+CREATE TABLE log (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, n integer NOT NULL);
+CREATE TABLE w (n integer NOT NULL PRIMARY KEY, seen timestamptz NOT NULL DEFAULT now(),
+    made timestamptz NOT NULL DEFAULT now());";
 const CONFIG: &str = "[json]\n\"t.doc.ns\" = \"text\"\n\"t.doc.deep.size\" = \"i64\"\n\"t.doc.ok\" = \"bool\"\n\"t.doc.tags\" = \"text[]\"\n\"t.doc.sizes\" = \"i64[]\"\n";
 
 /// Findings that a bare example has because it declares no types and may give its rows in any order.

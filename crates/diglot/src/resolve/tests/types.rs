@@ -188,8 +188,8 @@ fn literals_arrays_and_casts_have_the_types_of_their_dialect() {
     floor(n): f64 null
     position('a' IN note): i32 null
     trim(note): text null
-    interval '1 day': ?
-    current_timestamp - now(): ?
+    interval '1 day': interval
+    current_timestamp - now(): interval
     array_agg(note): text[] null
     ARRAY(SELECT label FROM b): text[]
     ");

@@ -1,0 +1,157 @@
+//! `unixepoch('now', '-1 hour')` and `now() - interval '1 hour'` beside a column of times.
+//!
+//! # Why
+//!
+//! A column of SQLite that faces `timestamptz` holds times in one form, and a clock of that form beside it is the time
+//! that it says. `'now'` is the time of the statement, `now()` that of its transaction: either is the time of the
+//! write, and both stay the same while the statement runs. Hours, minutes and seconds have one length everywhere. A day
+//! is as long as the session's zone says on Postgres, so days are the same only where `pg_timezone` is UTC or the column
+//! has no zone.
+//!
+//! # The same
+//!
+//! ```text
+//! sqlite: SELECT w.n AS c FROM w WHERE w.seen < unixepoch('now', '-1 hour')
+//! pg:     SELECT w.n AS c FROM w WHERE w.seen < now() - interval '1 hour'
+//! sqlite: SELECT w.n AS c FROM w WHERE w.seen <= strftime('%s', 'now')
+//! pg:     SELECT w.n AS c FROM w WHERE w.seen <= CURRENT_TIMESTAMP
+//! sqlite: SELECT w.n AS c FROM w WHERE w.made > datetime('now', '-90 minutes')
+//! pg:     SELECT w.n AS c FROM w WHERE w.made > now() - interval '1 hour 30 minutes'
+//! sqlite: SELECT w.n AS c FROM w WHERE w.seen + 60 < unixepoch()
+//! pg:     SELECT w.n AS c FROM w WHERE w.seen + interval '1 minute' < now()
+//! sqlite: UPDATE w SET seen = unixepoch() WHERE w.n = 1 RETURNING w.n AS c
+//! pg:     UPDATE w SET seen = now() WHERE w.n = 1 RETURNING w.n AS c
+//! ```
+//!
+//! # Not the same
+//!
+//! ```text
+//! sqlite: SELECT w.n AS c FROM w WHERE w.seen < unixepoch('now', '-1 hour')
+//! pg:     SELECT w.n AS c FROM w WHERE w.seen < now() - interval '2 hours'
+//! sqlite: SELECT w.n AS c FROM w WHERE w.seen < unixepoch('now', '-1 day')
+//! pg:     SELECT w.n AS c FROM w WHERE w.seen < now() - interval '1 day'
+//! sqlite: SELECT w.n AS c FROM w WHERE w.seen < unixepoch('now', '-1 month')
+//! pg:     SELECT w.n AS c FROM w WHERE w.seen < now() - interval '1 month'
+//! sqlite: SELECT w.n AS c FROM w WHERE w.seen < CURRENT_TIMESTAMP
+//! pg:     SELECT w.n AS c FROM w WHERE w.seen < now()
+//! sqlite: SELECT w.n AS c FROM w WHERE w.seen < unixepoch() - 3600
+//! pg:     SELECT w.n AS c FROM w WHERE w.seen < now() + interval '1 hour'
+//! ```
+
+use super::super::{Names, Node};
+use super::shifted_time::days_and_seconds;
+use crate::dialect::Dialect;
+use crate::tree::{Expr, ExprKind};
+use crate::types::{Base, Form, Of, Stored};
+
+pub(super) fn step(names: &Names<'_>, expr: &Expr, node: &Node) -> Option<Node> {
+    match (names.dialect(), expr.base()?) {
+        (Dialect::Sqlite, Base::Stored(stored)) => of_sqlite(names, expr, *stored, node),
+        (Dialect::Pg, base) if base.is_time() => of_pg(names, expr, base, node),
+        _ => None,
+    }
+}
+
+fn of_sqlite(names: &Names<'_>, expr: &Expr, stored: Stored, node: &Node) -> Option<Node> {
+    match &expr.kind {
+        ExprKind::Call { name, args, .. } => {
+            let times = if name == "strftime" { args.get(1..)? } else { args.as_slice() };
+            clock(names, name, times, stored, node)
+        }
+        // What is cast to a number is one already.
+        ExprKind::Cast { .. } => node.kids.first().filter(|_| node.head == "cast int").cloned(),
+        ExprKind::Binary { op, left, right } if ["+", "-"].contains(&op.as_str()) => {
+            let units = number(right)?;
+            let unit = match stored.form {
+                Form::Seconds => 1,
+                Form::Milliseconds => 1_000,
+                Form::Microseconds => 1_000_000,
+                _ => return None,
+            };
+            let seconds = (units % unit == 0).then_some(units / unit)?;
+            let shift = if op == "-" { seconds.checked_neg()? } else { seconds };
+            Some(shifted(names.expr(left), (0, shift), node))
+        }
+        ExprKind::Binary { op, .. } if op == "*" => Some(now(node)),
+        _ => None,
+    }
+}
+
+/// A clock with what moves it.
+fn clock(names: &Names<'_>, name: &str, args: &[Expr], stored: Stored, node: &Node) -> Option<Node> {
+    if !["unixepoch", "strftime", "datetime", "date", "time", "julianday"].contains(&name) {
+        return name.starts_with("current_").then(|| now(node));
+    }
+    let (time, moves) = match args {
+        [] => (now(node), args),
+        [time, moves @ ..] => match &time.kind {
+            ExprKind::Text(text) if text == "now" => (now(node), moves),
+            ExprKind::Column { .. } if time.base().is_some_and(|base| base.stored().is_some()) => {
+                (names.expr(time), moves)
+            }
+            _ => return None,
+        },
+    };
+    let mut shift = (0_i64, 0_i64);
+    for word in moves {
+        let ExprKind::Text(word) = &word.kind else { return None };
+        if ["unixepoch", "auto", "utc"].contains(&word.as_str()) {
+            continue;
+        }
+        // A modifier is one number with its unit, where an interval may be several.
+        let (days, seconds) = days_and_seconds(word).filter(|_| word.split_whitespace().count() == 2)?;
+        shift = (shift.0.checked_add(days)?, shift.1.checked_add(seconds)?);
+    }
+    // A date is cut off from whatever time it is.
+    let is_cut = matches!(stored.of, Of::Date | Of::TimeOfDay) && shift.1 != 0;
+    (!is_cut).then(|| shifted(time, shift, node))
+}
+
+fn of_pg(names: &Names<'_>, expr: &Expr, base: &Base, node: &Node) -> Option<Node> {
+    match &expr.kind {
+        ExprKind::Call { name, args, .. } if args.is_empty() => {
+            let utc = || names.around.promised.is_utc();
+            match name.as_str() {
+                "now" | "current_timestamp" | "transaction_timestamp" => Some(now(node)),
+                "localtimestamp" | "current_date" | "localtime" => utc().then(|| now(node)),
+                _ => None,
+            }
+        }
+        ExprKind::Binary { op, left, right } if ["+", "-"].contains(&op.as_str()) => {
+            let ExprKind::Cast { expr: text, to, .. } = &right.kind else { return None };
+            let ExprKind::Text(text) = &text.kind else { return None };
+            let (days, seconds) = days_and_seconds(text).filter(|_| to.eq_ignore_ascii_case("interval"))?;
+            let sign = if op == "-" { -1 } else { 1 };
+            let utc = || names.around.promised.is_utc();
+            if days != 0 && *base == Base::Timestamp && !utc() {
+                return None;
+            }
+            Some(shifted(names.expr(left), (days.checked_mul(sign)?, seconds.checked_mul(sign)?), node))
+        }
+        ExprKind::Binary { op, left, right } if op == "at time zone" => {
+            let is_now = names.expr(left).head == "now";
+            let is_utc = matches!(&right.kind, ExprKind::Text(zone) if zone.eq_ignore_ascii_case("utc"));
+            (is_now && is_utc).then(|| now(node))
+        }
+        _ => None,
+    }
+}
+
+fn number(expr: &Expr) -> Option<i64> {
+    match &expr.kind {
+        ExprKind::Number(digits) => digits.parse().ok(),
+        _ => None,
+    }
+}
+
+fn now(node: &Node) -> Node {
+    Node::leaf("now", node.span)
+}
+
+/// A time so much later.
+fn shifted(time: Node, (days, seconds): (i64, i64), node: &Node) -> Node {
+    if (days, seconds) == (0, 0) {
+        return Node { span: node.span, ..time };
+    }
+    Node::list(format!("later by {days} days and {seconds} seconds"), vec![time], node.span)
+}

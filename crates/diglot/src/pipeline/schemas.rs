@@ -1,0 +1,58 @@
+//! The schemas: read, settled in how SQLite holds what Postgres has types for, and compared.
+
+use super::{Inputs, Stats};
+use crate::diagnostic::{Diagnostic, Severity};
+use crate::dialect::Dialect;
+use crate::page::Annotation;
+use crate::schema::{self, Schema};
+use crate::source::FileId;
+use crate::split;
+
+fn read_schema(inputs: &Inputs, dialect: Dialect, found: &mut Vec<Diagnostic>) -> Schema {
+    let files: Vec<FileId> = inputs.migrations(dialect).into_iter().map(|(id, _)| id).collect();
+    let (schema, findings) = schema::read(&inputs.sources, &files, dialect);
+    found.extend(findings);
+    schema
+}
+
+/// The schemas, with how SQLite holds what Postgres has types for, and what is declared of them.
+pub(super) fn settled_schemas(inputs: &Inputs, found: &mut Vec<Diagnostic>) -> ([Schema; 2], Vec<Annotation>) {
+    let mut schemas = Dialect::ALL.map(|dialect| read_schema(inputs, dialect, found));
+    let declared = declared_of_schemas(inputs, found);
+    schema::storage::settle(&inputs.config, &mut schemas, &declared);
+    (schemas, declared)
+}
+
+/// What is declared of the schemas, in migrations and beside them.
+fn declared_of_schemas(inputs: &Inputs, found: &mut Vec<Diagnostic>) -> Vec<Annotation> {
+    let mut declared = Vec::new();
+    let beside = inputs.config.divergences();
+    let beside = inputs.sources.iter().filter(|(_, file)| file.path == beside).map(|(id, _)| (id, Dialect::Sqlite));
+    let migrations = Dialect::ALL.into_iter().flat_map(|dialect| {
+        let mut files = inputs.migrations(dialect);
+        files.sort();
+        files.into_iter().map(move |(id, _)| (id, dialect))
+    });
+    for (id, dialect) in migrations.chain(beside) {
+        let (annotations, findings) = split::declarations(&inputs.sources, id, dialect);
+        declared.extend(annotations);
+        found.extend(findings);
+    }
+    declared
+}
+
+/// Compares the schemas, unless one of them is not understood.
+pub(super) fn compare_schemas(
+    inputs: &Inputs,
+    schemas: &[Schema; 2],
+    declared: &[Annotation],
+    found: &mut Vec<Diagnostic>,
+) -> Stats {
+    if found.iter().any(|finding| finding.rule == "schema-unreadable" && finding.severity == Severity::Error) {
+        return Stats::default();
+    }
+    let compared = schema::compare::compare(&inputs.config, schemas, declared);
+    found.extend(compared.found);
+    found.extend(schema::care::check(&inputs.config, schemas, declared));
+    Stats { pairs: 0, facts: compared.facts, waived: compared.waived }
+}

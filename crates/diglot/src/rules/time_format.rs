@@ -1,0 +1,157 @@
+//! A time of another form meets a column of times.
+//!
+//! # What it finds
+//!
+//! A value of another form that is compared with a column of times on the SQLite page, or written into one: a text of
+//! `CURRENT_TIMESTAMP` for a column of seconds, two columns that hold times in two ways, a function of dates that reads a
+//! number of seconds as a day.
+//!
+//! # Why it bites
+//!
+//! SQLite has no type for times. It compares two texts letter by letter and a text with a number by their kinds, so that
+//! times of two forms are never equal and stand in no order; a column that holds both can be read by nobody.
+//!
+//! # Write instead
+//!
+//! The clock of the column's form: `unixepoch()` for seconds, `datetime('now')` for what `CURRENT_TIMESTAMP` writes;
+//! `'unixepoch'` behind a column of seconds that a function of dates reads. How a column holds its times is told by its
+//! default, or by `[storage]` in `diglot.toml`.
+//!
+//! # Example
+//!
+//! ```text
+//! WHERE seen_at < unixepoch('now', '-1 hour')
+//! ```
+
+use super::Context;
+use super::look::is_comparison;
+use crate::diagnostic::Diagnostic;
+use crate::resolve::written;
+use crate::source::Span;
+use crate::tree::{Expr, ExprKind};
+use crate::types::{Base, Form, Of, Stored};
+
+pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
+    if !context.is_sqlite_of_pair() {
+        return;
+    }
+    let mut report = |what: String, span: Span, label: String, help: String| {
+        let message = format!("{}: {what}", context.name());
+        found.push(Diagnostic::error("time-format", message, span, label).help(help));
+    };
+    for (table, name, value) in context.stored() {
+        let Some(stored) = table.column(name).and_then(|column| time(&column.ty.base)) else { continue };
+        if let Some(given) = other_form(value, stored) {
+            let what = format!("`{}.{name}` holds `{}`, and gets `{given}`", table.name, stored.form.word());
+            report(what, value.span, format!("`{given}`"), way_out(stored));
+        }
+    }
+    for expr in &context.exprs {
+        let pairs: Vec<(&Expr, &Expr)> = match &expr.kind {
+            ExprKind::Binary { op, left, right } if is_comparison(op) => vec![(&**left, &**right), (&**right, &**left)],
+            ExprKind::Between { expr, low, high, .. } => vec![(&**expr, &**low), (&**expr, &**high)],
+            ExprKind::InList { expr, list, .. } => list.iter().map(|item| (&**expr, item)).collect(),
+            ExprKind::Call { name, args, .. } => {
+                if let Some((what, help)) = misread(name, args) {
+                    report(what, expr.span, "reads another time".to_owned(), help);
+                }
+                continue;
+            }
+            _ => continue,
+        };
+        let clash = |(column, value): &(&Expr, &Expr)| {
+            let stored = column.base().and_then(time)?;
+            Some((stored, other_form(value, stored)?, value.span))
+        };
+        if let Some((stored, given, span)) = pairs.iter().find_map(clash) {
+            let what = format!("a time as `{}` is compared with one as `{given}`", stored.form.word());
+            report(what, span, format!("`{given}`"), way_out(stored));
+        }
+    }
+}
+
+/// How a column of times holds them, where that is known.
+fn time(base: &Base) -> Option<Stored> {
+    base.stored().filter(|stored| stored.of.base().is_time() && stored.form != Form::Unsaid)
+}
+
+/// The form of a value, if it is a time of another one; a word for what is no time at all.
+fn other_form(value: &Expr, wanted: Stored) -> Option<&'static str> {
+    if let Some(stored) = value.base().and_then(Base::stored) {
+        return (stored.form != wanted.form && stored.form != Form::Unsaid).then(|| stored.form.word());
+    }
+    match &value.kind {
+        ExprKind::Call { name, args, .. } => {
+            written(name, args).filter(|form| *form != wanted.form && !is_same_text(*form, wanted)).map(Form::word)
+        }
+        ExprKind::Text(text) => (!is_of_form(text, wanted.form)).then_some("a text of another form"),
+        ExprKind::Number(_) if *wanted.form.seen() == Base::Text => Some("a number"),
+        _ => None,
+    }
+}
+
+/// A date beside texts that begin with one is cut off, and is in their order.
+fn is_same_text(form: Form, wanted: Stored) -> bool {
+    form == Form::Date && wanted.of != Of::Date && *wanted.form.seen() == Base::Text
+}
+
+/// Whether a literal looks as values of a form do. One that is shorter stands in their order.
+fn is_of_form(text: &str, form: Form) -> bool {
+    let shape: String = text.chars().map(|c| if c.is_ascii_digit() { '0' } else { c }).collect();
+    let begins = |with: &str| with.starts_with(&shape) && shape.len() >= 10;
+    match form {
+        Form::Datetime => begins("0000-00-00 00:00:00"),
+        Form::DatetimeMs => begins("0000-00-00 00:00:00.000"),
+        Form::Iso => begins("0000-00-00T00:00:00Z"),
+        Form::IsoMs => begins("0000-00-00T00:00:00.000Z"),
+        Form::Rfc3339 => shape.starts_with("0000-00-00T00:00:00") && shape.ends_with("+00:00") || begins("0000-00-00"),
+        Form::Date => shape == "0000-00-00",
+        Form::Time => shape.starts_with("00:00"),
+        _ => false,
+    }
+}
+
+/// A function of dates over a column whose times it takes for others.
+fn misread(name: &str, args: &[Expr]) -> Option<(String, String)> {
+    let times = match name {
+        "strftime" => args.get(1..)?,
+        "date" | "time" | "datetime" | "julianday" | "unixepoch" => args,
+        _ => return None,
+    };
+    let (first, modifiers) = times.split_first()?;
+    let stored = first.base().and_then(time)?;
+    let says = |word: &str| modifiers.iter().any(|arg| matches!(&arg.kind, ExprKind::Text(text) if text == word));
+    let is_number = says("unixepoch") || says("auto");
+    let word = stored.form.word();
+    match stored.form {
+        Form::Seconds if !is_number => {
+            let help = format!("write `'unixepoch'` behind it: `{name}(…, 'unixepoch')`");
+            Some((format!("`{name}` takes a column of `{word}` for a Julian day"), help))
+        }
+        Form::Milliseconds | Form::Microseconds => {
+            let help = format!("divide it: `{name}(… / {}, 'unixepoch')`", stored.form.units());
+            Some((format!("`{name}` takes a column of `{word}` for one of seconds"), help))
+        }
+        form if *form.seen() == Base::Text && says("unixepoch") => {
+            Some((format!("`{name}` takes a text of `{word}` for a number"), "drop `'unixepoch'`".to_owned()))
+        }
+        _ => None,
+    }
+}
+
+fn way_out(stored: Stored) -> String {
+    let clock = match stored.form {
+        Form::Seconds => "unixepoch('now')",
+        Form::Milliseconds => "unixepoch('now') * 1000",
+        Form::Microseconds => "unixepoch('now') * 1000000",
+        Form::Julian => "julianday('now')",
+        Form::DatetimeMs => "strftime('%Y-%m-%d %H:%M:%f', 'now')",
+        Form::Iso => "strftime('%Y-%m-%dT%H:%M:%SZ', 'now')",
+        Form::IsoMs => "strftime('%Y-%m-%dT%H:%M:%fZ', 'now')",
+        Form::Rfc3339 => "strftime('%Y-%m-%dT%H:%M:%f+00:00', 'now')",
+        Form::Date => "date('now')",
+        Form::Time => "time('now')",
+        _ => "datetime('now')",
+    };
+    format!("write a value of that form, such as `{clock}`, or a parameter, which is bound in it")
+}

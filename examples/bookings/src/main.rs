@@ -1,0 +1,107 @@
+//! Rooms and bookings on SQLite and on Postgres: times, decimals, an enum, a list and JSON from one set of statements.
+//!
+//! ```text
+//! cargo run                                             # SQLite alone
+//! cargo diglot with-postgres -- cargo run               # both
+//! cargo run --no-default-features --features jiff       # with another library of times
+//! ```
+
+mod clock;
+
+use std::time::{SystemTime, UNIX_EPOCH};
+use std::{env, error::Error};
+
+use rust_decimal::Decimal;
+use sqlx::{Connection, Executor};
+use uuid::Uuid;
+
+mod statements {
+    include!(concat!(env!("OUT_DIR"), "/statements.rs"));
+}
+
+use statements::{BookingState, Statements, booking};
+
+const SQLITE: &str = include_str!("../schema/sqlite/0001_bookings.sql");
+const PG: &str = include_str!("../schema/pg/0001_bookings.sql");
+
+/// A second of the last day of a February, and what is finer than SQLite keeps of it.
+const BEGIN: i64 = 1_709_229_600;
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), Box<dyn Error>> {
+    let mut sqlite = sqlx::SqliteConnection::connect("sqlite::memory:").await?;
+    sqlite.execute(sqlx::raw_sql(SQLITE)).await?;
+    let told = story(&mut sqlite).await?;
+    println!("SQLite:\n{told}");
+    let Ok(url) = env::var("DIGLOT_POSTGRES_URL") else {
+        println!("Postgres: DIGLOT_POSTGRES_URL is not set");
+        return Ok(());
+    };
+    let mut pg = sqlx::PgConnection::connect(&url).await?;
+    // The tables are there only for this session.
+    pg.execute("SET search_path = pg_temp").await?;
+    pg.execute(sqlx::raw_sql(PG)).await?;
+    let told_by_pg = story(&mut pg).await?;
+    println!("Postgres:\n{told_by_pg}");
+    if told == told_by_pg { Ok(()) } else { Err("the databases tell two stories".into()) }
+}
+
+/// Makes, confirms and lists bookings; what it tells is the same on both databases.
+async fn story(db: &mut impl Statements) -> Result<String, Box<dyn Error>> {
+    let room = Uuid::from_u128(1);
+    db.booking_add_room(&booking::BookingAddRoomParams {
+        id: room,
+        name: "Blue".to_owned(),
+        // Rounded to two digits by both.
+        price: "79.995".parse()?,
+        features: vec!["balcony".to_owned(), "quiet \"side\"".to_owned()],
+    })
+    .await?;
+    for (number, arrives) in [(2, Some(clock::evening())), (3, None)] {
+        db.booking_make(&booking::BookingMakeParams {
+            id: Uuid::from_u128(number),
+            room_id: room,
+            starts_at: clock::at(BEGIN, 123_456),
+            nights: 3,
+            first_day: clock::day(),
+            arrives,
+            note: serde_json::json!({"guests": number}),
+        })
+        .await?;
+    }
+    let paid = Decimal::new(23_999, 2);
+    let confirm = |id| booking::BookingConfirmParams { paid: Some(paid), id: Uuid::from_u128(id) };
+    let confirmed = db.booking_confirm(&confirm(2)).await?;
+    let again = db.booking_confirm(&confirm(2)).await?;
+    let expired = db.booking_expire().await?;
+    let new = db.booking_count_new().await?.bookings;
+    let mut told = format!("  confirmed {confirmed}, then {again}; expired {expired}; new {new}\n");
+    for state in [BookingState::Open, BookingState::Confirmed] {
+        let between =
+            booking::BookingBetweenParams { state, from_at: clock::at(BEGIN, 0), to_at: clock::at(BEGIN + 1, 0) };
+        for row in db.booking_between(&between).await? {
+            let seconds = SystemTime::now().duration_since(UNIX_EPOCH)?.as_secs() as i64;
+            let is_now = |time| (seconds - clock::seconds(time)).abs() < 60;
+            told += &format!(
+                "  {} {} at {}.{:06} on {:?} {:?}, {} nights in {} for {}, paid {:?}, {:?}, {}, made {}, changed {}\n",
+                row.id,
+                row.state.as_str(),
+                clock::seconds(row.starts_at),
+                clock::micros(row.starts_at),
+                row.first_day,
+                row.arrives,
+                row.nights,
+                row.room,
+                row.price,
+                row.paid,
+                row.features,
+                row.note,
+                is_now(row.made_at),
+                is_now(row.changed_at),
+            );
+        }
+    }
+    let latest = db.booking_latest().await?;
+    told += &format!("  the last begins at {:?}\n", latest.starts_at.map(clock::seconds));
+    Ok(told)
+}
