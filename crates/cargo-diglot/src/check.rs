@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use diglot::diagnostic::Diagnostic;
 use diglot::fix::Fixed;
+use diglot::render;
 use diglot::{Compiled, Inputs, Stats};
 
 use crate::cli::{Check, Format, Project};
@@ -26,6 +27,9 @@ pub(crate) fn run(arguments: &Check) -> Result<Outcome, Failure> {
     let inputs = diglot::build::load(&root)?;
     let compiled = diglot::check(&inputs);
     report::findings(&inputs.sources, &compiled.diagnostics, arguments.format)?;
+    if arguments.format == Format::Github && !compiled.known.is_empty() {
+        report::out(&render::known_on_github(compiled.known.len()))?;
+    }
     report::line(&report::summary(&compiled, &compiled.diagnostics));
     if arguments.stats {
         report::line(&stats(compiled.stats));

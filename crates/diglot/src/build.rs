@@ -66,7 +66,7 @@ pub fn run() {
         Ok((inputs, compiled)) => {
             warn(&inputs, &compiled);
             // Plain functions ask no macro, so the crate's own macros may ask a database.
-            if inputs.config.generate.queries == Queries::Macros {
+            if inputs.config.generate.enabled && inputs.config.generate.queries == Queries::Macros {
                 println!("cargo:rustc-env=SQLX_OFFLINE=true");
             }
             let is_good = !compiled.has_errors();
@@ -98,7 +98,8 @@ fn generate(root: &Path, out: &Path) -> Result<(Inputs, Compiled), LoadError> {
     watch_place(root, &inputs.config.divergences());
     watch_place(root, BASELINE);
     // A path that is not there makes cargo run the script every time: right for answers that must come.
-    if inputs.config.generate.queries == Queries::Macros || inputs.answers.is_some() {
+    let generate = &inputs.config.generate;
+    if generate.enabled && generate.queries == Queries::Macros || inputs.answers.is_some() {
         println!("cargo:rerun-if-changed={ANSWERS}/{INDEX_FILE}");
     }
     inputs.previous = fs::read_to_string(out.join(API)).ok();

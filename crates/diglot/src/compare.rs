@@ -3,13 +3,16 @@
 //! `difference` finds what differs, `report` words it with the lines to write, and here declarations meet
 //! differences.
 
+mod causes;
 mod declared;
 mod difference;
+mod numbers;
 mod report;
 mod rows;
 
 use std::collections::BTreeSet;
 
+use self::causes::Told;
 use self::declared::{digits, documents, nullable, takes_unknown, unknown_words};
 use self::difference::{Difference, joins, keyed, unordered};
 use crate::config::Config;
@@ -81,10 +84,11 @@ pub(crate) fn compare(
     keep_rows: bool,
 ) -> Compared {
     let promised = Promised::new(&config.json, never_null);
-    let mut compared = compare_with(&promised, sources, sqlite, pg, keep_rows);
+    let by_number = !config.generate.enabled;
+    let mut compared = compare_with(&promised, sources, sqlite, pg, keep_rows, by_number);
     if promised.helped() {
         // What is the same only because the project says what its JSON fields and columns hold is waived as well.
-        let bare = compare_with(&Promised::default(), sources, sqlite, pg, false);
+        let bare = compare_with(&Promised::default(), sources, sqlite, pg, false, by_number);
         compared.stats.waived += bare.differing.saturating_sub(compared.differing);
     }
     compared
@@ -96,6 +100,7 @@ fn compare_with(
     sqlite: &PageOf<'_>,
     pg: &PageOf<'_>,
     keep_rows: bool,
+    by_number: bool,
 ) -> Compared {
     let of_pg = pg.tree.exprs();
     let around = Around {
@@ -121,19 +126,21 @@ fn compare_with(
         declared,
         seen: String::new(),
         found: Vec::new(),
+        told: Vec::new(),
         waived: Vec::new(),
         rows: keep_rows.then(Vec::new),
         seals: Vec::new(),
         stats,
         differing: 0,
     };
-    pair.cardinality();
+    pair.cardinality([&left, &right].map(|facts| !facts.result.is_empty()));
     for facts in [&left, &right] {
         pair.torn(facts);
     }
     pair.groups(&left, &right);
     pair.result(&left, &right);
     pair.params();
+    pair.merge(by_number);
     pair.leftovers();
     Compared {
         found: pair.found,
@@ -205,6 +212,8 @@ struct Pair<'p> {
     /// The keys of everything that differs, waived or not: parameters in there need no finding of their own.
     seen: String,
     found: Vec<Diagnostic>,
+    /// Differences that are not declared.
+    told: Vec<Told>,
     waived: Vec<Waived>,
     /// All facts side by side, if they are wanted.
     rows: Option<Vec<Row>>,
@@ -220,8 +229,10 @@ impl Pair<'_> {
         &self.sqlite.raw.name
     }
 
-    fn cardinality(&mut self) {
-        if self.sqlite.raw.cardinality == self.pg.raw.cardinality {
+    /// Whether the headers promise the same. That one page alone gives rows is told of its columns.
+    fn cardinality(&mut self, gives_rows: [bool; 2]) {
+        let [sqlite, pg] = gives_rows;
+        if self.sqlite.raw.cardinality == self.pg.raw.cardinality || sqlite != pg {
             return;
         }
         let message = format!("{}: the headers promise different numbers of rows", self.name());
@@ -274,7 +285,8 @@ impl Pair<'_> {
         let kind = if same_verb { Kind::Tables } else { Kind::Whole };
         self.stats.facts += 1;
         let keys = [sqlite, pg].map(|group| Some(said(group)));
-        let waived = self.waive(kind, "", &report::seal(kind, &sqlite.name, &pg.name, keys), &[], self.whole());
+        let seal = report::seal(kind, &sqlite.name, &pg.name, keys);
+        let waived = self.waive(kind, "", &seal, &[], self.whole());
         self.keep(|| [rows::other_kind(kind, [sqlite, pg], verdict(waived))]);
         if waived.is_some() {
             return;
@@ -285,7 +297,7 @@ impl Pair<'_> {
                 .and(self.pg.raw.name_span, format!("Postgres: {}", pg.name))
                 .help("write the same on both pages")
                 .help(report::declaration(kind, ""));
-        self.found.push(found);
+        self.found.push(found.sealed(seal));
     }
 
     fn remember<'n>(&mut self, nodes: impl Iterator<Item = &'n Node>) {
@@ -327,7 +339,7 @@ impl Pair<'_> {
                 }
                 false => report::declaration(Kind::Parts, ""),
             });
-        self.found.push(found);
+        self.found.push(found.sealed(seal));
     }
 
     fn facts(&mut self, left: &Group, right: &Group) {
@@ -507,7 +519,18 @@ impl Pair<'_> {
         }
         let sealed = self.is_sealed(kind, &item, &seal).then_some(seal.as_str());
         let finding = report::finding(self.sources, self.name(), difference, left, right, sealed);
-        self.found.push(finding);
+        let (alone, item) = (sealed.is_some(), difference.shown());
+        let (finding, group) = (finding.sealed(seal), group.to_owned());
+        self.told.push(Told { kind, group, item, alone, finding });
+    }
+
+    /// Takes the differences over as findings, one for each cause.
+    fn merge(&mut self, by_number: bool) {
+        let (told, name) = (std::mem::take(&mut self.told), self.name().to_owned());
+        self.found.extend(causes::merged(&name, told));
+        if by_number {
+            self.numbers();
+        }
     }
 
     fn leftovers(&mut self) {

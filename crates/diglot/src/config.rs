@@ -46,7 +46,8 @@ pub struct Config {
     pub sqlite_feature: Option<String>,
     /// The Cargo feature of the dependant that gates what is generated for Postgres; none: it is always there.
     pub pg_feature: Option<String>,
-    /// How the generated Rust looks.
+    /// How the generated Rust looks, and whether there is any.
+    #[serde(deserialize_with = "Generate::read")]
     pub generate: Generate,
     /// How `cargo diglot prepare` asks the engines.
     pub prepare: Prepare,

@@ -1,9 +1,18 @@
-//! How the generated Rust looks: the table `[generate]`.
+//! How the generated Rust looks: the table `[generate]`, or `generate = false` where there is to be none.
+
+use std::fmt;
+
+use serde::Deserialize;
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{Deserializer, Error, MapAccess, Visitor};
 
 /// The table `[generate]`.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Generate {
+    /// Whether any is wanted. Without it pages are compared, and nothing is asked for that only the API needs.
+    #[serde(skip)]
+    pub enabled: bool,
     /// How statements are called.
     pub queries: Queries,
     /// Whether there is one trait or one per noun.
@@ -51,6 +60,7 @@ pub enum Ownership {
 impl Default for Generate {
     fn default() -> Self {
         Self {
+            enabled: true,
             queries: Queries::Macros,
             traits: Traits::One,
             params: Ownership::Owned,
@@ -61,7 +71,30 @@ impl Default for Generate {
     }
 }
 
+/// Rules about what only a generated API needs: names and types of parameters and columns in Rust, names of modules.
+const OF_THE_API: [&str; 9] = [
+    "bad-file-name",
+    "bad-name",
+    "cardinality-columns",
+    "column-duplicate",
+    "column-type-conflict",
+    "column-type-unknown",
+    "column-unnamed",
+    "param-type-conflict",
+    "param-type-unknown",
+];
+
 impl Generate {
+    /// Reads the table, or the word that there is to be nothing.
+    pub(super) fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(TableOrWord)
+    }
+
+    /// Whether findings of a rule are of any use.
+    pub(crate) fn asks_for(&self, rule: &str) -> bool {
+        self.enabled || !OF_THE_API.contains(&rule)
+    }
+
     /// The first value that cannot be meant, with its key.
     pub(super) fn fault(&self) -> Option<(String, String)> {
         if let Some(path) = self.derive.iter().find(|path| syn::parse_str::<syn::Path>(path).is_err()) {
@@ -86,5 +119,23 @@ impl Generate {
     /// The modules around everything, the outermost first.
     pub(crate) fn modules(&self) -> impl Iterator<Item = &str> {
         self.module.split("::").filter(|name| !name.is_empty())
+    }
+}
+
+struct TableOrWord;
+
+impl<'de> Visitor<'de> for TableOrWord {
+    type Value = Generate;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("`false`, or a table")
+    }
+
+    fn visit_bool<E: Error>(self, enabled: bool) -> Result<Generate, E> {
+        Ok(Generate { enabled, ..Generate::default() })
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Generate, A::Error> {
+        Ok(Generate { enabled: true, ..Generate::deserialize(MapAccessDeserializer::new(map))? })
     }
 }

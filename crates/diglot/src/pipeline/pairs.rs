@@ -286,6 +286,12 @@ fn duplicate(name: &str, second: Span, first: Span) -> Diagnostic {
         .help("names are unique in the whole project: begin them with their file's noun")
 }
 
+/// How many statements both pages have, and how many stand on one page alone.
+pub(super) fn count(entries: &[Entry<'_>]) -> (usize, usize) {
+    let pairs = entries.iter().filter(|entry| entry.sides.len() > 1).count();
+    (pairs, entries.len() - pairs)
+}
+
 /// Names that differ as statements and are the same as types.
 pub(super) fn camel_names(entries: &[Entry<'_>], found: &mut Vec<Diagnostic>) {
     let mut known: BTreeMap<(&str, String), &Entry<'_>> = BTreeMap::new();

@@ -125,6 +125,7 @@ rules! {
     order_by_param = "order-by-param",
     order_differs = "order-differs",
     param_differs = "param-differs",
+    param_order_differs = "param-order-differs",
     param_type_conflict = "param-type-conflict",
     param_type_unknown = "param-type-unknown",
     params_differ = "params-differ",
