@@ -98,6 +98,12 @@ pub(crate) struct Check {
     /// Also print how much was compared and how much of it is declared to differ.
     #[arg(long)]
     pub(crate) stats: bool,
+    /// Show no more than so many findings.
+    #[arg(long, value_name = "N")]
+    pub(crate) limit: Option<usize>,
+    /// Be content when there is no pair. Without it that is an error: nothing was compared.
+    #[arg(long)]
+    pub(crate) allow_empty: bool,
     /// Make the changes that need nobody's look: delete declarations that are not needed, write seals that are
     /// asked for. The SQL stays as it is.
     #[arg(long)]

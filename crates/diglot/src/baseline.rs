@@ -27,7 +27,7 @@ const SEAL: usize = 6;
 
 /// Rules about the project itself, about names, and about what engines answer: nothing that builds could be generated
 /// in spite of them.
-const NEVER: [&str; 10] = [
+const NEVER: [&str; 12] = [
     "answer-differs",
     "bad-baseline",
     "bad-config",
@@ -35,6 +35,8 @@ const NEVER: [&str; 10] = [
     "bad-name",
     "duplicate-name",
     "engine-refuses",
+    "merge-conflict",
+    "missing-folder",
     "not-utf8",
     "stale-answers",
     "unused-baseline",

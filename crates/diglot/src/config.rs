@@ -349,7 +349,7 @@ mod tests {
         let text =
             "schema = { sqlite = \"db/lite.sql\", pg = \"migrations/\" }\n[sql]\nsqlite = \"a/queries\"\npg = \"b\"\n";
         let config = Config::parse(text, "diglot.toml").unwrap();
-        assert_eq!(config.sql, Places::each("a/queries", "b"));
+        assert_eq!(config.sql, Places::each(vec!["a/queries".to_owned()], vec!["b".to_owned()]));
         assert_eq!(config.schema.stem(Dialect::Sqlite, "db/lite.sql"), Some("lite"));
         assert_eq!(config.schema.stem(Dialect::Pg, "migrations/1_a.sql"), Some("1_a"));
         assert_eq!(config.schema.stem(Dialect::Pg, "migrations_2/1_a.sql"), None);

@@ -185,6 +185,13 @@ fn read(inputs: &Inputs, keep_facts: bool, earlier: Option<&Outcomes>) -> (Compi
     (compiled, broken, outcomes)
 }
 
+/// Rules about what was read, from which others would follow.
+const CAUSES: [&str; 4] = ["bad-config", "merge-conflict", "missing-folder", "not-utf8"];
+
+fn is_cause(finding: &Diagnostic) -> bool {
+    CAUSES.contains(&finding.rule)
+}
+
 fn has_errors(found: &[Diagnostic]) -> bool {
     found.iter().any(|finding| finding.severity == Severity::Error)
 }
@@ -529,7 +536,7 @@ impl<'a> Run<'a> {
         if generate.enabled {
             pairs::camel_names(entries, &mut self.found);
         }
-        self.found.retain(|finding| generate.asks_for(finding.rule));
+        self.found.retain(|finding| generate.asks_for(finding));
         self.found.extend(rules::transaction::check(&self.steps));
         let locks = self.lock_lints(entries);
         let index = self.index;
@@ -556,9 +563,9 @@ impl<'a> Run<'a> {
             let findings = answers::check(self.inputs, index, &self.texts);
             self.found.extend(findings);
         }
-        if self.inputs.findings.iter().any(|finding| finding.rule == "bad-config") {
-            // Whatever else was found was found with a configuration that nobody wrote.
-            self.found.clone_from(&self.inputs.findings);
+        if self.inputs.findings.iter().any(is_cause) {
+            // Whatever else was found was found with settings or texts that nobody meant.
+            self.found = self.inputs.findings.iter().filter(|finding| is_cause(finding)).cloned().collect();
         }
         self.found.sort_by_key(|finding| {
             let main = finding.labels.iter().find(|label| label.primary).or(finding.labels.first());

@@ -6,6 +6,8 @@ use serde::Deserialize;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserializer, Error, MapAccess, Visitor};
 
+use crate::diagnostic::{Diagnostic, Severity};
+
 /// The table `[generate]`.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -90,9 +92,11 @@ impl Generate {
         deserializer.deserialize_any(TableOrWord)
     }
 
-    /// Whether findings of a rule are of any use.
-    pub(crate) fn asks_for(&self, rule: &str) -> bool {
-        self.enabled || !OF_THE_API.contains(&rule)
+    /// Whether a finding is of any use.
+    pub(crate) fn asks_for(&self, finding: &Diagnostic) -> bool {
+        // A column whose type alone could not be read is taken as text, which matters to Rust alone.
+        let is_type = finding.rule == "schema-unreadable" && finding.severity == Severity::Warning;
+        self.enabled || !(is_type || OF_THE_API.contains(&finding.rule))
     }
 
     /// The first value that cannot be meant, with its key.

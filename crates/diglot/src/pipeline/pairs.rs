@@ -192,7 +192,7 @@ fn missing_statement(raw: &RawStatement, pages: &[&Page], facing: &Page) -> Diag
         None => finding.context(end, "the last statement there"),
     };
     finding
-        .help(format!("write `-- name: {name} …` on the {title} page as well"))
+        .help(format!("draft it from this page: `cargo diglot translate {name} --write`"))
         .help(format!("or say that it is meant for one dialect: `-- only: {} — reason`", facing.dialect.other()))
 }
 

@@ -132,7 +132,7 @@ impl<'a> Project<'a> {
             }
         }
         let is_wanted =
-            |finding: &&Diagnostic| finding.severity == Severity::Error && config.generate.asks_for(finding.rule);
+            |finding: &&Diagnostic| finding.severity == Severity::Error && config.generate.asks_for(finding);
         let errors = found.iter().filter(is_wanted);
         let mut keys: Vec<Key> =
             errors.map(|finding| Key::of(&sources, finding, name.to_owned(), unread.as_deref())).collect();

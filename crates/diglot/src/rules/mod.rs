@@ -102,6 +102,8 @@ rules! {
     limit_without_number = "limit-without-number",
     lock_differs = "lock-differs",
     lock_order = "lock-order",
+    merge_conflict = "merge-conflict",
+    missing_folder = "missing-folder",
     missing_function = "missing-function",
     missing_page = "missing-page",
     missing_reason = "missing-reason",
