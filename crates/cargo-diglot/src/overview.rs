@@ -61,11 +61,10 @@ mod tests {
             rule: (*rule).to_owned(),
             seal: String::new(),
         };
-        Compiled {
-            diagnostics: subjects.iter().map(finding).collect(),
-            keys: subjects.iter().map(key).collect(),
-            ..Compiled::default()
-        }
+        let mut compiled = Compiled::default();
+        compiled.diagnostics = subjects.iter().map(finding).collect();
+        compiled.keys = subjects.iter().map(key).collect();
+        compiled
     }
 
     #[test]

@@ -24,6 +24,7 @@ use crate::page::AnnotationKind;
 use crate::pipeline::Stats;
 use crate::source::{Sources, Span};
 
+pub(crate) use self::causes::told_once;
 pub(crate) use self::rows::{Row, Verdict};
 
 /// What a comparison gives.

@@ -366,7 +366,7 @@ mod tests {
         );
         assert_eq!(
             fault("sql = 3"),
-            "diglot.toml:1:7: invalid type: integer `3`, expected a folder, or `sqlite` and `pg` with a folder or a file each"
+            "diglot.toml:1:7: invalid type: integer `3`, expected a folder, or `sqlite` and `pg` with folders and files each"
         );
         assert_eq!(fault("[sql]\nsqlite = \"a\""), "diglot.toml:1:1: missing field `pg`");
         assert_eq!(

@@ -409,8 +409,16 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Resolves, types, compares and emits one pair, or one statement that stands alone: every variant of it.
+    /// Compiles one pair, or one statement that stands alone, and tells each cause once.
     fn statement(&mut self, entry: &Entry<'_>) {
+        let before = self.found.len();
+        self.variants(entry);
+        let own = self.found.split_off(before);
+        self.found.extend(compare::told_once(own));
+    }
+
+    /// Resolves, types, compares and emits every variant of a statement.
+    fn variants(&mut self, entry: &Entry<'_>) {
         let before = self.found.len();
         let mut resolved = Vec::new();
         let readings: Vec<Reading> = optional::variants(entry)

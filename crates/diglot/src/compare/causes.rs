@@ -90,7 +90,9 @@ fn as_one(name: &str, mut cause: Vec<Told>) -> Option<Diagnostic> {
     let mut kinds = vec![first.kind];
     for (at, told) in cause.iter().enumerate().skip(1) {
         if at < SHOWN {
-            finding.labels.extend(told.finding.labels.iter().cloned());
+            let new = told.finding.labels.iter().filter(|label| !finding.labels.contains(label));
+            let new: Vec<_> = new.cloned().collect();
+            finding.labels.extend(new);
             ways.extend(ways_out(&told.finding));
         }
         finding.suggestions.extend(told.finding.suggestions.iter().cloned());
@@ -114,4 +116,36 @@ fn as_one(name: &str, mut cause: Vec<Told>) -> Option<Diagnostic> {
 /// The help without the declaration, which is the same for all.
 fn ways_out(finding: &Diagnostic) -> Vec<String> {
     finding.help.iter().filter(|help| !help.contains("-- diverges(")).cloned().collect()
+}
+
+/// Rules that say of a conflict what a difference of the pages in it says as well.
+const OF_A_CONFLICT: [&str; 2] = ["on-conflict-without-target", "or-replace"];
+
+/// The findings about one statement, those of one rule with the same words as one that has all places.
+pub(crate) fn told_once(found: Vec<Diagnostic>) -> Vec<Diagnostic> {
+    let mut all: Vec<Diagnostic> = Vec::new();
+    let (mut lints, found): (Vec<Diagnostic>, Vec<Diagnostic>) =
+        found.into_iter().partition(|finding| OF_A_CONFLICT.contains(&finding.rule));
+    let mut found = found;
+    match found.iter_mut().find(|finding| finding.rule == Kind::Conflict.rule()) {
+        Some(conflict) => {
+            let words = lints.iter().filter_map(|lint| Some(lint.message.split_once(": ")?.1.to_owned()));
+            conflict.notes.extend(words.collect::<BTreeSet<String>>());
+        }
+        None => found.append(&mut lints),
+    }
+    for finding in found {
+        let same = |known: &&mut Diagnostic| {
+            (known.rule, known.severity, &known.message) == (finding.rule, finding.severity, &finding.message)
+                && (&known.help, &known.notes, &known.seal) == (&finding.help, &finding.notes, &finding.seal)
+        };
+        match all.iter_mut().find(same) {
+            Some(known) => {
+                known.labels.extend(finding.labels);
+                known.suggestions.extend(finding.suggestions);
+            }
+            None => all.push(finding),
+        }
+    }
+    all
 }

@@ -128,6 +128,10 @@ fn alone(
     let kind = difference.kind;
     let found = Diagnostic::error(kind.rule(), message, node.span, format!("only {here} says this"))
         .and(first_line(sources, facing), format!("{there} does not say it here"));
+    if kind == Kind::Lock {
+        return found
+            .help("SQLite has no row locks: begin its transaction with BEGIN IMMEDIATE, and declare the difference");
+    }
     match quote(sources, node.span) {
         Some(text) if plain(&text) => found
             .help(format!("add `{}` on the {there} page, or delete it on the {here} page", clause(difference, &text))),

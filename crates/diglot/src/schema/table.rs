@@ -105,7 +105,7 @@ impl Reader {
             }
             ColumnOption::Check(check) => {
                 let name = check.name.as_ref().or(name).map(lower);
-                table.checks.push(Check { name, condition: text::condition(&check.expr), span });
+                table.checks.push(Check::of(name, &check.expr, span));
             }
             ColumnOption::ForeignKey(key) => {
                 table.foreign_keys.push(ForeignKey::of(key, Some(column), name, span));
@@ -143,7 +143,7 @@ impl Reader {
             }
             TableConstraint::Check(check) => {
                 let name = check.name.as_ref().map(lower);
-                table.checks.push(Check { name, condition: text::condition(&check.expr), span });
+                table.checks.push(Check::of(name, &check.expr, span));
                 return;
             }
             TableConstraint::ForeignKey(key) => {
@@ -346,7 +346,12 @@ impl Table {
 
 fn default(column: &mut Column, value: &Expr) {
     column.has_default = !is_null(value);
-    column.fill = if is_null(value) { Fill::Nothing } else { Fill::Value(text::normal(value)) };
+    column.fill = match text::normal(value) {
+        _ if is_null(value) => Fill::Nothing,
+        // What a sequence gave it never gives again.
+        text if text.starts_with("nextval(") => Fill::Numbered,
+        text => Fill::Value(text),
+    };
 }
 
 /// `DEFAULT NULL` is no default.
