@@ -6,11 +6,12 @@ use std::path::{Path, PathBuf};
 
 use diglot::diagnostic::Diagnostic;
 use diglot::fix::Fixed;
+use diglot::render;
 use diglot::{Compiled, Inputs, Stats};
 
 use crate::cli::{Check, Format, Project};
 use crate::failure::Failure;
-use crate::{Outcome, report, watch};
+use crate::{Outcome, overview, report, watch};
 
 /// How often findings may lead to others that can be fixed.
 const ROUNDS: usize = 8;
@@ -25,10 +26,26 @@ pub(crate) fn run(arguments: &Check) -> Result<Outcome, Failure> {
     }
     let inputs = diglot::build::load(&root)?;
     let compiled = diglot::check(&inputs);
-    report::findings(&inputs.sources, &compiled.diagnostics, arguments.format)?;
+    let mut findings = overview::by_subject(&compiled);
+    let all = findings.len();
+    findings.truncate(arguments.limit.unwrap_or(all));
+    if arguments.format == Format::Full {
+        report::out(&overview::of(&compiled))?;
+    }
+    report::findings(&inputs.sources, &findings, arguments.format)?;
+    if findings.len() < all {
+        report::line(&format!("{} more not shown (--limit)", report::counted(all - findings.len(), "finding")));
+    }
+    if arguments.format == Format::Github && !compiled.known.is_empty() {
+        report::out(&render::known_on_github(compiled.known.len()))?;
+    }
     report::line(&report::summary(&compiled, &compiled.diagnostics));
     if arguments.stats {
         report::line(&stats(compiled.stats));
+    }
+    if compiled.statements.0 == 0 && !compiled.has_errors() && !arguments.allow_empty {
+        report::line("no statement stands on both pages, so nothing was compared; --allow-empty if that is meant");
+        return Ok(Outcome::Findings);
     }
     Ok(if compiled.has_errors() { Outcome::Findings } else { Outcome::Clean })
 }

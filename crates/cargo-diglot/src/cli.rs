@@ -35,7 +35,8 @@ pub(crate) enum Command {
 
 /// Make a project that builds, or what a crate lacks to be one.
 ///
-/// A folder without Cargo.toml becomes a crate with one noun on both pages. Nothing that is there is changed.
+/// An empty folder becomes a crate with one noun on both pages. A folder that has SQL and no Cargo.toml gets settings
+/// by which pages are compared and nothing is generated. Nothing that is there is changed.
 #[derive(Debug, Args)]
 pub(crate) struct Init {
     /// The folder; it may be new.
@@ -44,6 +45,9 @@ pub(crate) struct Init {
     /// A server that allows to make a database, to ask about the first statements; without it: a throwaway server.
     #[arg(long, value_name = "URL")]
     pub(crate) postgres: Option<String>,
+    /// Make a crate although there is SQL and no Cargo.toml.
+    #[arg(long = "crate")]
+    pub(crate) make_crate: bool,
     /// Do not ask the engines yet.
     #[arg(long)]
     pub(crate) no_prepare: bool,
@@ -94,6 +98,12 @@ pub(crate) struct Check {
     /// Also print how much was compared and how much of it is declared to differ.
     #[arg(long)]
     pub(crate) stats: bool,
+    /// Show no more than so many findings.
+    #[arg(long, value_name = "N")]
+    pub(crate) limit: Option<usize>,
+    /// Be content when there is no pair. Without it that is an error: nothing was compared.
+    #[arg(long)]
+    pub(crate) allow_empty: bool,
     /// Make the changes that need nobody's look: delete declarations that are not needed, write seals that are
     /// asked for. The SQL stays as it is.
     #[arg(long)]
@@ -105,8 +115,9 @@ pub(crate) struct Check {
 
 /// Keep today's findings in diglot.baseline, so that only new ones fail.
 ///
-/// Each is kept by its rule and its statement. A kept finding that no longer occurs is an error of its own, so that
-/// the file only shrinks; this command writes it again. Exits with 2 when there are findings that cannot be kept.
+/// Each is kept by its rule, its statement and the seal of what both pages say: another difference in the same place
+/// is new. A kept finding that no longer occurs is an error of its own, so that the file only shrinks; this command
+/// writes it again. Exits with 2 when there are findings that cannot be kept.
 #[derive(Debug, Args)]
 pub(crate) struct Baseline {
     #[command(flatten)]
@@ -123,6 +134,10 @@ pub(crate) struct Mutate {
     /// Try this many changes of each page of a statement, evenly spread; without it all.
     #[arg(long, value_name = "N")]
     pub(crate) most: Option<usize>,
+    /// Hold the pages against a baseline that keeps today's findings. Without it every change of a pair that has a
+    /// finding counts as noticed.
+    #[arg(long)]
+    pub(crate) baseline: bool,
 }
 
 /// Write what Postgres says of its own types, operators, functions and casts as data, which the compiler reads.

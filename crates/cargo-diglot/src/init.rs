@@ -17,6 +17,8 @@ use sqlc::Found;
 const MANIFEST: (&str, &str) = ("Cargo.toml", include_str!("../template/Cargo.toml.in"));
 const BUILD: (&str, &str) = ("build.rs", include_str!("../template/build.rs.in"));
 const CONFIG: (&str, &str) = ("diglot.toml", include_str!("../template/diglot.toml"));
+/// The same where pages are compared and nothing is generated.
+const CHECK_ONLY: &str = include_str!("../template/check-only.toml");
 const STATEMENTS: (&str, &str) = ("src/statements.rs", include_str!("../template/statements.rs.in"));
 
 /// What a new crate has beside these.
@@ -45,12 +47,17 @@ pub(crate) fn run(arguments: &Init) -> Result<Outcome, Failure> {
     let has_config = has(CONFIG.0);
     let sqlc = if has_config { Found::Nothing } else { sqlc::find(root)? };
     let has_pages = has("sql") || has("schema") || has_config || !matches!(sqlc, Found::Nothing);
+    let check_only = has_pages && !is_crate && !arguments.make_crate;
+    let usual = if check_only { CHECK_ONLY } else { CONFIG.1 };
     let config = match &sqlc {
-        Found::Places(places) => places.config(CONFIG.1),
-        Found::Nothing | Found::Unclear { .. } => CONFIG.1.to_owned(),
+        Found::Places(places) => places.config(usual),
+        Found::Nothing | Found::Unclear { .. } => usual.to_owned(),
     };
-    let mut files = vec![(CONFIG.0, config.as_str()), BUILD, STATEMENTS];
-    if !is_crate {
+    let mut files = vec![(CONFIG.0, config.as_str())];
+    if !check_only {
+        files.extend([BUILD, STATEMENTS]);
+    }
+    if !is_crate && !check_only {
         files.extend(CRATE);
         files.push(if has_pages { BARE } else { JOT });
     }
@@ -66,6 +73,10 @@ pub(crate) fn run(arguments: &Init) -> Result<Outcome, Failure> {
         } else {
             kept.push(path);
         }
+    }
+    if check_only && kept.is_empty() {
+        report::line("no Cargo.toml here, so pages are compared and nothing is generated (`generate = false`)");
+        report::line("for Rust: `cargo diglot init --crate` in its place, after removing diglot.toml");
     }
     advise(is_crate, &kept);
     match sqlc {
@@ -83,6 +94,10 @@ pub(crate) fn run(arguments: &Init) -> Result<Outcome, Failure> {
             return Ok(Outcome::Clean);
         }
         Found::Nothing => {}
+    }
+    if check_only {
+        report::line("next: `cargo diglot check` tells what differs, and `cargo diglot baseline` keeps what may wait");
+        return Ok(Outcome::Clean);
     }
     if has_pages || arguments.no_prepare {
         report::line("next: `cargo diglot prepare` asks both engines, and `cargo build` builds");

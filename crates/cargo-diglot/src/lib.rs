@@ -17,6 +17,7 @@ mod interrupt;
 mod locks;
 mod mutate;
 mod new;
+mod overview;
 mod plans;
 pub mod postgres;
 mod prepare;

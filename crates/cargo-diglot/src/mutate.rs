@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::io::Write as _;
 
-use diglot::mutate::{Report, Sample, run as mutate};
+use diglot::mutate::{Against, Report, Sample, run as mutate};
 use diglot::source::Sources;
 
 use crate::cli::Mutate;
@@ -13,7 +13,8 @@ use crate::{Outcome, check};
 pub(crate) fn run(arguments: &Mutate) -> Result<Outcome, Failure> {
     let root = check::root(&arguments.project)?;
     let inputs = diglot::build::load(&root)?;
-    let report = mutate(&inputs, arguments.most.map_or(Sample::All, Sample::Most));
+    let against = if arguments.baseline { Against::Baseline } else { Against::Nothing };
+    let report = mutate(&inputs, arguments.most.map_or(Sample::All, Sample::Most), against);
     let text = table(&inputs.sources, &report);
     anstream::stdout().write_all(text.as_bytes()).map_err(Failure::io("print"))?;
     Ok(Outcome::Clean)

@@ -56,6 +56,10 @@ struct Asked {
 
 pub(crate) fn run(arguments: &Prepare) -> Result<Outcome, Failure> {
     let root = check::root(&arguments.project)?;
+    if !diglot::build::load(&root)?.config.generate.enabled {
+        report::line("nothing is generated here (`generate = false`), so there is nothing to ask the engines");
+        return Ok(Outcome::Clean);
+    }
     // What was answered before has no say in what is asked and recorded now.
     let Some((mut inputs, compiled)) = check::without_answers(&root, NOT_DONE)? else {
         return Ok(Outcome::Findings);

@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use anstream::{AutoStream, ColorChoice};
 use diglot::Compiled;
+use diglot::baseline;
 use diglot::diagnostic::{Diagnostic, Severity};
 use diglot::render::{self, Look};
 use diglot::source::Sources;
@@ -41,8 +42,7 @@ pub(crate) fn out(text: &str) -> Result<(), Failure> {
 
 /// `37 pairs, 0 findings`, with what is there for one dialect alone and with warnings, if any.
 pub(crate) fn summary(compiled: &Compiled, findings: &[Diagnostic]) -> String {
-    let pairs = compiled.signatures.iter().filter(|signature| signature.dialects.len() > 1).count();
-    let single = compiled.signatures.len() - pairs;
+    let (pairs, single) = compiled.statements;
     let errors = errors(findings);
     let warnings = findings.len() - errors;
     let mut words = vec![counted(pairs, "pair")];
@@ -50,12 +50,14 @@ pub(crate) fn summary(compiled: &Compiled, findings: &[Diagnostic]) -> String {
         words.push(format!("{single} for one dialect alone"));
     }
     words.push(counted(errors, "finding"));
+    let mut known = None;
     if !compiled.known.is_empty() {
-        words.push(format!("{} in the baseline", compiled.known.len()));
+        known = Some(baseline::folded(compiled.known.len()));
     }
     if warnings > 0 {
         words.push(counted(warnings, "warning"));
     }
+    words.extend(known);
     words.join(", ")
 }
 

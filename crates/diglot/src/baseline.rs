@@ -1,25 +1,33 @@
 //! Findings that a project had on the day it began: they are kept in a file, so that only new ones fail.
 //!
-//! A line names a rule and what the rule was about, a statement or a part of the schema, and says how often. It covers
-//! these findings and no more, and is an error itself when they no longer occur.
+//! A line names a rule, what the rule was about (a statement or a part of the schema) and the seal of what was found:
+//! letters that stand for what both pages say there. A difference that becomes another one has another seal, so it
+//! fails as if nothing were kept. A line that no longer occurs is an error itself.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use crate::diagnostic::{Diagnostic, Severity};
-use crate::source::{FileId, Sources, Span};
+use crate::pipeline::{Compiled, Inputs, check};
+use crate::source::{FileId, SourceFile, Sources, Span};
 
 /// The file's name, beside `diglot.toml`.
 pub const FILE: &str = "diglot.baseline";
 
 const HEAD: &str = "\
-# Findings that are known: a rule, what it is about, how often if more than once. Written by `cargo diglot baseline`.
-# A line that no longer occurs is an error; remove it, or write the file again.
+# Findings that are known: a rule, what it is about, the seal of what was found, how often if more than once.
+# Written by `cargo diglot baseline`. A line that no longer occurs is an error; remove it, or write the file again.
 ";
+
+/// How often what is kept may bring up more: a statement whose facing one is missing is read once that is known.
+const ROUNDS: usize = 8;
+
+/// How many letters a seal has.
+const SEAL: usize = 6;
 
 /// Rules about the project itself, about names, and about what engines answer: nothing that builds could be generated
 /// in spite of them.
-const NEVER: [&str; 10] = [
+const NEVER: [&str; 12] = [
     "answer-differs",
     "bad-baseline",
     "bad-config",
@@ -27,6 +35,8 @@ const NEVER: [&str; 10] = [
     "bad-name",
     "duplicate-name",
     "engine-refuses",
+    "merge-conflict",
+    "missing-folder",
     "not-utf8",
     "stale-answers",
     "unused-baseline",
@@ -37,13 +47,61 @@ pub fn can_keep(finding: &Diagnostic) -> bool {
     finding.severity == Severity::Error && !NEVER.contains(&finding.rule)
 }
 
-/// What a rule and its subject are called in a line.
-type Key = (String, String);
+/// What a line keeps.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Key {
+    /// What it is about.
+    pub subject: String,
+    /// The rule.
+    pub rule: String,
+    /// What both pages say.
+    pub seal: String,
+}
+
+impl Key {
+    /// The key of a finding. `unread` is the text of a statement that could not be compared: whatever changes in it
+    /// changes what nobody has looked at.
+    pub(crate) fn of(sources: &Sources, finding: &Diagnostic, subject: String, unread: Option<&str>) -> Self {
+        let mut said = match &finding.seal {
+            Some(seal) => seal.clone(),
+            None => {
+                let mut said = finding.message.clone();
+                for label in &finding.labels {
+                    said.extend(["\u{0}", label.text.as_str(), "\u{0}"]);
+                    said.push_str(&words(sources.text(label.span)));
+                }
+                said
+            }
+        };
+        if let Some(text) = unread {
+            said.push('\u{0}');
+            said.push_str(text);
+        }
+        let is_seal = finding.seal.is_some() && unread.is_none();
+        Self { subject, rule: finding.rule.to_owned(), seal: if is_seal { said } else { seal(&said) } }
+    }
+
+    fn is_about(&self, rule: &str, subject: &str) -> bool {
+        self.rule == rule && self.subject == subject
+    }
+}
+
+/// The letters that stand for a text.
+pub(crate) fn seal(text: &str) -> String {
+    crate::answers::digest(text.as_bytes()).chars().take(SEAL).collect()
+}
+
+/// A text without its layout.
+pub(crate) fn words(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
 
 /// The lines of a baseline.
 #[derive(Debug, Default)]
 pub(crate) struct Baseline {
     lines: BTreeMap<Key, Line>,
+    /// What has a finding of a rule that no line keeps.
+    changed: BTreeSet<(String, String)>,
 }
 
 #[derive(Debug)]
@@ -65,19 +123,22 @@ impl Baseline {
             let said = line.split('#').next().unwrap_or_default();
             let words: Vec<&str> = said.split_whitespace().collect();
             let span = Span::new(file, start..start + line.trim_end().len());
-            let (rule, subject, count) = match words.as_slice() {
+            let (rule, subject, seal, count) = match words.as_slice() {
                 [] => continue,
-                [rule, subject] => (*rule, *subject, Some(1)),
-                [rule, subject, count] => (*rule, *subject, count.parse().ok().filter(|count| *count > 0)),
-                _ => ("", "", None),
+                [rule, subject, seal] => (*rule, *subject, *seal, Some(1)),
+                [rule, subject, seal, count] => (*rule, *subject, *seal, count.parse().ok().filter(|count| *count > 0)),
+                _ => ("", "", "", None),
             };
-            let Some(count) = count.filter(|_| crate::rules::find(rule).is_some() && !NEVER.contains(&rule)) else {
-                let message = format!("{FILE}: a line that names no rule that a baseline keeps, and what it is about");
+            let is_rule = crate::rules::find(rule).is_some() && !NEVER.contains(&rule);
+            let is_seal = seal.len() == SEAL && seal.chars().all(|c| c.is_ascii_hexdigit());
+            let Some(count) = count.filter(|_| is_rule && is_seal) else {
+                let message =
+                    format!("{FILE}: a line that is not a rule that a baseline keeps, what it is about, and a seal");
                 let finding = Diagnostic::error("bad-baseline", message, span, "not understood");
                 found.push(finding.help("write the file again: `cargo diglot baseline`"));
                 continue;
             };
-            let key = (rule.to_owned(), subject.to_owned());
+            let key = Key { subject: subject.to_owned(), rule: rule.to_owned(), seal: seal.to_owned() };
             if let Some(first) = baseline.lines.get(&key) {
                 let message = format!("{FILE}: two lines are about `{rule}` of `{subject}`");
                 let finding = Diagnostic::error("bad-baseline", message, span, "again");
@@ -91,51 +152,55 @@ impl Baseline {
 
     /// Whether it knows a finding of this rule about this.
     pub(crate) fn knows(&self, rule: &str, subject: &str) -> bool {
-        self.lines.contains_key(&(rule.to_owned(), subject.to_owned()))
+        self.lines.keys().any(|key| key.is_about(rule, subject))
     }
 
     /// Takes the findings that it knows out of the list, unless there are more of a kind than it knows.
-    pub(crate) fn keep(
-        &mut self,
-        found: &mut Vec<Diagnostic>,
-        subject: impl Fn(&Diagnostic) -> String,
-    ) -> Vec<Diagnostic> {
+    pub(crate) fn keep(&mut self, found: &mut Vec<Diagnostic>, key: impl Fn(&Diagnostic) -> Key) -> Vec<Diagnostic> {
         if self.lines.is_empty() {
             return Vec::new();
         }
-        let keys: Vec<Option<Key>> = found
-            .iter()
-            .map(|finding| can_keep(finding).then(|| (finding.rule.to_owned(), subject(finding))))
-            .collect();
+        let keys: Vec<Option<Key>> = found.iter().map(|finding| can_keep(finding).then(|| key(finding))).collect();
         let mut counts: BTreeMap<&Key, usize> = BTreeMap::new();
         for key in keys.iter().flatten() {
             *counts.entry(key).or_default() += 1;
         }
         let (mut kept, mut left) = (Vec::new(), Vec::new());
         for (finding, key) in std::mem::take(found).into_iter().zip(&keys) {
-            let line = key.as_ref().and_then(|key| Some((self.lines.get_mut(key)?, counts.get(key)?)));
-            match line {
-                Some((line, count)) if *count <= line.count => {
+            let Some(key) = key else {
+                left.push(finding);
+                continue;
+            };
+            let is_other = self.knows(&key.rule, &key.subject);
+            match (self.lines.get_mut(key), counts.get(key)) {
+                (Some(line), Some(count)) if *count <= line.count => {
                     line.seen = *count;
                     kept.push(finding);
                 }
-                Some((line, count)) => {
+                (Some(line), Some(count)) => {
                     line.seen = line.count;
                     let known = format!("{FILE} knows {} of these, and there are {count}", line.count);
                     left.push(finding.note(known));
                 }
-                None => left.push(finding),
+                _ if is_other => {
+                    self.changed.insert((key.rule.clone(), key.subject.clone()));
+                    left.push(finding.note(format!("{FILE} knows another `{}` here: this one is new", key.rule)));
+                }
+                _ => left.push(finding),
             }
         }
         *found = left;
         kept
     }
 
-    /// Reports the lines that no longer occur, or not as often.
+    /// Reports the lines that no longer occur, or not as often. Where another finding of the same rule has come, that
+    /// one tells of the change.
     pub(crate) fn unused(&self) -> Vec<Diagnostic> {
-        let unused = self.lines.iter().filter(|(_, line)| line.seen < line.count);
+        let unused = self.lines.iter().filter(|(key, line)| {
+            line.seen < line.count && !self.changed.contains(&(key.rule.clone(), key.subject.clone()))
+        });
         unused
-            .map(|((rule, subject), line)| {
+            .map(|(Key { rule, subject, .. }, line)| {
                 let message = match line.seen {
                     0 => format!("{subject}: the baseline's `{rule}` no longer occurs"),
                     seen => format!("{subject}: {seen} of the baseline's {} `{rule}` still occur", line.count),
@@ -147,21 +212,56 @@ impl Baseline {
     }
 }
 
+/// Everything of today that a baseline may keep.
+#[derive(Debug, Clone, Default)]
+pub struct Kept {
+    /// The text of the file; none when there is nothing to keep.
+    pub text: Option<String>,
+    /// How the project stands with it: its findings are those that no baseline keeps.
+    pub compiled: Compiled,
+}
+
+/// Makes the baseline with which a project has no finding that may be kept, and gives it to the inputs in the place of
+/// the one that they have. What is kept brings up more now and then, which is kept as well.
+pub fn keep_all(inputs: &mut Inputs) -> Kept {
+    let file = inputs.sources.add(SourceFile::new(FILE, ""));
+    inputs.baseline = Some(file);
+    let mut keys: Vec<Key> = Vec::new();
+    let mut compiled = check(inputs);
+    for _ in 0..ROUNDS {
+        let new = compiled.diagnostics.iter().zip(&compiled.keys).filter(|(finding, _)| can_keep(finding));
+        let mut now: Vec<Key> = compiled.known_keys.iter().chain(new.map(|(_, key)| key)).cloned().collect();
+        now.sort();
+        if now == keys {
+            break;
+        }
+        keys = now;
+        inputs.sources.replace(file, SourceFile::new(FILE, text(keys.iter())));
+        compiled = check(inputs);
+    }
+    Kept { text: (!keys.is_empty()).then(|| text(keys.iter())), compiled }
+}
+
 /// The text of a baseline that keeps these findings.
-pub fn text<'k>(keys: impl Iterator<Item = (&'k str, &'k str)>) -> String {
-    let mut counts: BTreeMap<(&str, &str), usize> = BTreeMap::new();
-    for (rule, subject) in keys {
-        *counts.entry((subject, rule)).or_default() += 1;
+pub fn text<'k>(keys: impl Iterator<Item = &'k Key>) -> String {
+    let mut counts: BTreeMap<&Key, usize> = BTreeMap::new();
+    for key in keys {
+        *counts.entry(key).or_default() += 1;
     }
     let mut text = HEAD.to_owned();
-    for ((subject, rule), count) in counts {
+    for (Key { subject, rule, seal }, count) in counts {
         // Writing to a String cannot fail.
         let _ = match count {
-            1 => writeln!(text, "{rule} {subject}"),
-            _ => writeln!(text, "{rule} {subject} {count}"),
+            1 => writeln!(text, "{rule} {subject} {seal}"),
+            _ => writeln!(text, "{rule} {subject} {seal} {count}"),
         };
     }
     text
+}
+
+/// What is said of findings that a baseline knows, in the place of them all.
+pub fn folded(count: usize) -> String {
+    format!("{count} known, see {FILE}")
 }
 
 /// What a finding is about, where no statement holds its place: the name with which its message begins.
@@ -179,7 +279,6 @@ pub(crate) fn named(message: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::source::SourceFile;
 
     fn read(text: &str) -> (Baseline, Vec<Diagnostic>) {
         let mut sources = Sources::default();
@@ -193,40 +292,77 @@ mod tests {
         Diagnostic::error("where-differs", message, Span::new(FileId(0), 0..0), "")
     }
 
-    fn kept(text: &str, times: usize) -> (usize, usize, Vec<String>) {
+    fn key(finding: &Diagnostic) -> Key {
+        let mut sources = Sources::default();
+        sources.add(SourceFile::new("a.sql", ""));
+        Key::of(&sources, finding, named(&finding.message), None)
+    }
+
+    fn kept(text: &str, times: usize) -> (usize, Vec<Vec<String>>, Vec<String>) {
         let (mut baseline, _) = read(text);
         let mut found = vec![finding("job_get: the pages differ"); times];
-        let kept = baseline.keep(&mut found, |finding| named(&finding.message));
+        let kept = baseline.keep(&mut found, key);
         let unused = baseline.unused().into_iter().map(|finding| finding.message).collect();
-        (kept.len(), found.len(), unused)
+        (kept.len(), found.into_iter().map(|finding| finding.notes).collect(), unused)
     }
 
     #[test]
     fn a_line_keeps_as_many_findings_as_it_says_and_no_more() {
-        assert_eq!(kept("where-differs job_get 2\n", 2), (2, 0, vec![]));
-        assert_eq!(kept("where-differs job_get 2\n", 3), (0, 3, vec![]));
+        let seal = key(&finding("job_get: the pages differ")).seal;
+        let line = format!("where-differs job_get {seal}");
+        assert_eq!(kept(&format!("{line} 2\n"), 2), (2, vec![], vec![]));
+        let (none, notes, unused) = kept(&format!("{line} 2\n"), 3);
+        assert_eq!((none, notes.len(), unused.len()), (0, 3, 0));
+        assert_eq!(notes[0], ["diglot.baseline knows 2 of these, and there are 3"]);
         let still = "job_get: 1 of the baseline's 2 `where-differs` still occur".to_owned();
-        assert_eq!(kept("where-differs job_get 2\n", 1), (1, 0, vec![still]));
+        assert_eq!(kept(&format!("{line} 2\n"), 1), (1, vec![], vec![still]));
         let gone = "job_put: the baseline's `where-differs` no longer occurs".to_owned();
-        assert_eq!(kept("where-differs job_put\n", 1), (0, 1, vec![gone]));
+        assert_eq!(kept("where-differs job_put 123abc\n", 1), (0, vec![vec![]], vec![gone]));
+    }
+
+    #[test]
+    fn another_difference_of_the_same_rule_is_new_and_tells_of_the_line_that_went() {
+        let (kept, notes, unused) = kept("where-differs job_get 123abc\n", 1);
+        let note = "diglot.baseline knows another `where-differs` here: this one is new".to_owned();
+        assert_eq!((kept, notes, unused), (0, vec![vec![note]], vec![]));
+    }
+
+    #[test]
+    fn a_seal_stands_for_what_is_said_and_not_for_its_layout_or_its_place() {
+        let mut sources = Sources::default();
+        let file = sources.add(SourceFile::new("a.sql", "due <  now\n due < now due > now"));
+        let seal_at = |range: std::ops::Range<usize>| {
+            let finding = Diagnostic::error("text-order", "job_get: sorted", Span::new(file, range), "here");
+            Key::of(&sources, &finding, "job_get".to_owned(), None).seal
+        };
+        assert_eq!(seal_at(0..10), seal_at(12..21));
+        assert_ne!(seal_at(0..10), seal_at(22..31));
     }
 
     #[test]
     fn what_is_no_line_is_a_finding() {
-        for text in
-            ["where-differs", "wher-differs job_get", "where-differs job_get x", "bad-config project", "a b c d"]
-        {
+        let lines = [
+            "where-differs",
+            "where-differs job_get",
+            "where-differs job_get 2",
+            "wher-differs job_get 123abc",
+            "where-differs job_get 123abc x",
+            "bad-config project 123abc",
+            "a b c d e",
+        ];
+        for text in lines {
             let (_, found) = read(&format!("# a comment\n\n{text}\n"));
             assert_eq!(found.iter().map(|finding| finding.rule).collect::<Vec<_>>(), ["bad-baseline"], "{text}");
         }
-        assert_eq!(read("set-differs a\nset-differs a 2\n").1.len(), 1);
+        assert_eq!(read("set-differs a 123abc\nset-differs a 123abc 2\nset-differs a 123abd\n").1.len(), 1);
     }
 
     #[test]
     fn what_is_written_is_read_again() {
-        let keys = [("where-differs", "b"), ("syntax", "a"), ("where-differs", "b")];
-        let text = text(keys.into_iter());
-        assert_eq!(text.lines().skip(2).collect::<Vec<_>>(), ["syntax a", "where-differs b 2"]);
+        let key = |rule: &str, subject: &str| Key { subject: subject.into(), rule: rule.into(), seal: "123abc".into() };
+        let keys = [key("where-differs", "b"), key("syntax", "a"), key("where-differs", "b")];
+        let text = text(keys.iter());
+        assert_eq!(text.lines().skip(2).collect::<Vec<_>>(), ["syntax a 123abc", "where-differs b 123abc 2"]);
         let (baseline, found) = read(&text);
         assert!(found.is_empty() && baseline.knows("syntax", "a") && baseline.knows("where-differs", "b"));
     }

@@ -66,7 +66,7 @@ pub fn run() {
         Ok((inputs, compiled)) => {
             warn(&inputs, &compiled);
             // Plain functions ask no macro, so the crate's own macros may ask a database.
-            if inputs.config.generate.queries == Queries::Macros {
+            if inputs.config.generate.enabled && inputs.config.generate.queries == Queries::Macros {
                 println!("cargo:rustc-env=SQLX_OFFLINE=true");
             }
             let is_good = !compiled.has_errors();
@@ -92,13 +92,17 @@ fn generate(root: &Path, out: &Path) -> Result<(Inputs, Compiled), LoadError> {
     for places in [&inputs.config.sql, &inputs.config.schema] {
         match places.shared() {
             Some(folder) => watch_place(root, folder),
-            None => Dialect::ALL.into_iter().for_each(|dialect| watch_place(root, places.of(dialect))),
+            None => {
+                let all = Dialect::ALL.into_iter().flat_map(|dialect| places.of(dialect));
+                all.for_each(|place| watch_place(root, place));
+            }
         }
     }
     watch_place(root, &inputs.config.divergences());
     watch_place(root, BASELINE);
     // A path that is not there makes cargo run the script every time: right for answers that must come.
-    if inputs.config.generate.queries == Queries::Macros || inputs.answers.is_some() {
+    let generate = &inputs.config.generate;
+    if generate.enabled && generate.queries == Queries::Macros || inputs.answers.is_some() {
         println!("cargo:rerun-if-changed={ANSWERS}/{INDEX_FILE}");
     }
     inputs.previous = fs::read_to_string(out.join(API)).ok();
@@ -169,12 +173,17 @@ pub fn load(root: &Path) -> Result<Inputs, LoadError> {
     }
     for places in [inputs.config.sql.clone(), inputs.config.schema.clone()] {
         for dialect in Dialect::ALL {
-            for path in sql_files(root, places.of(dialect))? {
-                if let Some(bytes) = read(root, &path)? {
-                    add(&mut inputs, &path, &bytes);
+            for place in places.of(dialect) {
+                for path in sql_files(root, place)? {
+                    if let Some(bytes) = read(root, &path)? {
+                        add(&mut inputs, &path, &bytes);
+                    }
                 }
             }
         }
+    }
+    if inputs.findings.iter().all(|finding| finding.rule != "bad-config") {
+        report_missing(&mut inputs, root);
     }
     let divergences = inputs.config.divergences();
     if let Some(bytes) = read(root, &divergences)? {
@@ -204,10 +213,65 @@ fn configure(inputs: &mut Inputs, bytes: &[u8]) {
     }
 }
 
-/// Adds a file; bytes that are not UTF-8 are a finding, and the rest of the file still counts.
+/// Reports places that the settings name and that are not there, and schemas that no statement can do without.
+fn report_missing(inputs: &mut Inputs, root: &Path) {
+    let settings = inputs.sources.iter().find(|(_, file)| file.path == CONFIG);
+    let named = |place: &str| {
+        let (id, file) = settings?;
+        let start = file.text.find(&format!("\"{place}"))? + 1;
+        Some(Span::new(id, start..start + place.len()))
+    };
+    let statement = Dialect::ALL.iter().find_map(|dialect| inputs.statement_files(*dialect).first().map(|(id, _)| *id));
+    let mut findings = Vec::new();
+    for (places, fallback) in [(&inputs.config.sql, None), (&inputs.config.schema, statement)] {
+        let all = match places.shared() {
+            Some(folder) => vec![folder],
+            None => Dialect::ALL.iter().flat_map(|dialect| places.of(*dialect)).map(String::as_str).collect(),
+        };
+        for place in all.into_iter().filter(|place| !root.join(place).exists()) {
+            let Some(span) = named(place).or_else(|| Some(Span::new(fallback?, 0..0))) else { continue };
+            let message = format!("there is no `{place}`, where SQL is looked for");
+            let help = format!("write in {CONFIG} where it is, under `sql` or `schema`; or make the folder");
+            findings.push(Diagnostic::error("missing-folder", message, span, "needed for this").help(help));
+        }
+    }
+    inputs.findings.extend(findings);
+}
+
+/// What stands before the first byte of a text in UTF-16, in either order.
+const UTF16: [[u8; 2]; 2] = [[0xff, 0xfe], [0xfe, 0xff]];
+
+/// Reports the marks of a merge that is not settled.
+fn report_conflict(inputs: &mut Inputs, file: FileId) {
+    let source = inputs.sources.file(file);
+    let mut at = 0;
+    for line in source.text.split_inclusive('\n') {
+        if line.starts_with("<<<<<<< ") {
+            let message = format!("{} holds a merge that is not settled", source.path);
+            let span = Span::new(file, at..at + line.trim_end().len());
+            let finding = Diagnostic::error("merge-conflict", message, span, "both sides stand below");
+            inputs.findings.push(finding.help("keep the side that is meant, and delete the marks"));
+            return;
+        }
+        at += line.len();
+    }
+}
+
+/// Adds a file; bytes that are not UTF-8 are a finding.
 fn add(inputs: &mut Inputs, path: &str, bytes: &[u8]) -> FileId {
+    if UTF16.iter().any(|mark| bytes.starts_with(mark)) {
+        let file = inputs.sources.add(SourceFile::new(path, ""));
+        let message = format!("{path} is UTF-16, not UTF-8");
+        let finding = Diagnostic::error("not-utf8", message, Span::new(file, 0..0), "the whole file");
+        inputs.findings.push(finding.help("save the file as UTF-8"));
+        return file;
+    }
     match std::str::from_utf8(bytes) {
-        Ok(text) => inputs.sources.add(SourceFile::new(path, text)),
+        Ok(text) => {
+            let file = inputs.sources.add(SourceFile::new(path, text));
+            report_conflict(inputs, file);
+            file
+        }
         Err(error) => {
             let file = inputs.sources.add(SourceFile::new(path, String::from_utf8_lossy(bytes)));
             let start = error.valid_up_to();

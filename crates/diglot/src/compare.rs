@@ -3,14 +3,17 @@
 //! `difference` finds what differs, `report` words it with the lines to write, and here declarations meet
 //! differences.
 
+mod causes;
 mod declared;
 mod difference;
+mod numbers;
 mod report;
 mod rows;
 
 use std::cell::Cell;
 use std::collections::BTreeSet;
 
+use self::causes::Told;
 use self::declared::{digits, documents, nullable, reads_time, takes_unknown, unknown_words};
 use self::difference::{Difference, joins, keyed, unordered};
 use crate::config::Config;
@@ -24,6 +27,7 @@ use crate::pipeline::Stats;
 use crate::source::{Sources, Span};
 use crate::tree::Statement;
 
+pub(crate) use self::causes::told_once;
 pub(crate) use self::rows::{Row, Verdict};
 
 /// What a comparison gives.
@@ -84,13 +88,23 @@ pub(crate) fn compare(
     keep_rows: bool,
 ) -> Compared {
     let promised = Promised::new(config, never_null);
-    let mut compared = compare_with(&promised, sources, sqlite, pg, keep_rows);
+    let manner = Manner { keep_rows, by_number: !config.generate.enabled };
+    let mut compared = compare_with(&promised, sources, sqlite, pg, manner);
     if promised.helped() {
         // What is the same only because the project says what its JSON fields and columns hold is waived as well.
-        let bare = compare_with(&Promised::default(), sources, sqlite, pg, false);
+        let bare = compare_with(&Promised::default(), sources, sqlite, pg, Manner { keep_rows: false, ..manner });
         compared.stats.waived += bare.differing.saturating_sub(compared.differing);
     }
     compared
+}
+
+/// How a pair is compared.
+#[derive(Clone, Copy)]
+struct Manner {
+    /// Keeps a row for each fact.
+    keep_rows: bool,
+    /// Parameters have numbers and no names.
+    by_number: bool,
 }
 
 fn compare_with(
@@ -98,7 +112,7 @@ fn compare_with(
     sources: &Sources,
     sqlite: &PageOf<'_>,
     pg: &PageOf<'_>,
-    keep_rows: bool,
+    manner: Manner,
 ) -> Compared {
     let of_pg = pg.tree.exprs();
     let around = Around {
@@ -114,7 +128,7 @@ fn compare_with(
         order: Order::of(sqlite.tree),
         is_second_look: Cell::new(false),
     };
-    let written = look(&around, sources, [sqlite, pg], [sqlite.tree, pg.tree], keep_rows);
+    let written = look(&around, sources, [sqlite, pg], [sqlite.tree, pg.tree], manner);
     if written.found.is_empty() {
         return written;
     }
@@ -123,7 +137,7 @@ fn compare_with(
     around.is_second_look.set(true);
     let [ours, theirs] = &settled;
     let trees = [ours.as_ref().unwrap_or(sqlite.tree), theirs.as_ref().unwrap_or(pg.tree)];
-    let by_law = look(&around, sources, [sqlite, pg], trees, keep_rows);
+    let by_law = look(&around, sources, [sqlite, pg], trees, manner);
     if by_law.found.is_empty() { by_law } else { written }
 }
 
@@ -133,7 +147,7 @@ fn look(
     sources: &Sources,
     [sqlite, pg]: [&PageOf<'_>; 2],
     [ours, theirs]: [&Statement; 2],
-    keep_rows: bool,
+    manner: Manner,
 ) -> Compared {
     let (left, right) = (facts(ours, around), facts(theirs, around));
     let declared = declarations(&[sqlite, pg]);
@@ -146,19 +160,21 @@ fn look(
         declared,
         seen: String::new(),
         found: Vec::new(),
+        told: Vec::new(),
         waived: Vec::new(),
-        rows: keep_rows.then(Vec::new),
+        rows: manner.keep_rows.then(Vec::new),
         seals: Vec::new(),
         stats,
         differing: 0,
     };
-    pair.cardinality();
+    pair.cardinality([&left, &right].map(|facts| !facts.result.is_empty()));
     for facts in [&left, &right] {
         pair.torn(facts);
     }
     pair.groups(&left, &right);
     pair.result(&left, &right);
     pair.params();
+    pair.merge(manner.by_number);
     pair.leftovers();
     Compared {
         found: pair.found,
@@ -226,6 +242,8 @@ struct Pair<'p> {
     /// The keys of everything that differs, waived or not: parameters in there need no finding of their own.
     seen: String,
     found: Vec<Diagnostic>,
+    /// Differences that are not declared.
+    told: Vec<Told>,
     waived: Vec<Waived>,
     /// All facts side by side, if they are wanted.
     rows: Option<Vec<Row>>,
@@ -241,8 +259,10 @@ impl Pair<'_> {
         &self.sqlite.raw.name
     }
 
-    fn cardinality(&mut self) {
-        if self.sqlite.raw.cardinality == self.pg.raw.cardinality {
+    /// Whether the headers promise the same. That one page alone gives rows is told of its columns.
+    fn cardinality(&mut self, gives_rows: [bool; 2]) {
+        let [sqlite, pg] = gives_rows;
+        if self.sqlite.raw.cardinality == self.pg.raw.cardinality || sqlite != pg {
             return;
         }
         let message = format!("{}: the headers promise different numbers of rows", self.name());
@@ -295,7 +315,8 @@ impl Pair<'_> {
         let kind = if same_verb { Kind::Tables } else { Kind::Whole };
         self.stats.facts += 1;
         let keys = [sqlite, pg].map(|group| Some(said(group)));
-        let waived = self.waive(kind, "", &report::seal(kind, &sqlite.name, &pg.name, keys), &[], self.whole());
+        let seal = report::seal(kind, &sqlite.name, &pg.name, keys);
+        let waived = self.waive(kind, "", &seal, &[], self.whole());
         self.keep(|| [rows::other_kind(kind, [sqlite, pg], verdict(waived))]);
         if waived.is_some() {
             return;
@@ -306,7 +327,7 @@ impl Pair<'_> {
                 .and(self.pg.raw.name_span, format!("Postgres: {}", pg.name))
                 .help("write the same on both pages")
                 .help(report::declaration(kind, ""));
-        self.found.push(found);
+        self.found.push(found.sealed(seal));
     }
 
     fn remember<'n>(&mut self, nodes: impl Iterator<Item = &'n Node>) {
@@ -348,7 +369,7 @@ impl Pair<'_> {
                 }
                 false => report::declaration(Kind::Parts, ""),
             });
-        self.found.push(found);
+        self.found.push(found.sealed(seal));
     }
 
     fn facts(&mut self, left: &Group, right: &Group) {
@@ -528,7 +549,18 @@ impl Pair<'_> {
         }
         let sealed = self.is_sealed(kind, &item, &seal).then_some(seal.as_str());
         let finding = report::finding(self.sources, self.name(), difference, left, right, sealed);
-        self.found.push(finding);
+        let (alone, item) = (sealed.is_some(), difference.shown());
+        let (finding, group) = (finding.sealed(seal), group.to_owned());
+        self.told.push(Told { kind, group, item, alone, finding });
+    }
+
+    /// Takes the differences over as findings, one for each cause.
+    fn merge(&mut self, by_number: bool) {
+        let (told, name) = (std::mem::take(&mut self.told), self.name().to_owned());
+        self.found.extend(causes::merged(&name, told));
+        if by_number {
+            self.numbers();
+        }
     }
 
     fn leftovers(&mut self) {

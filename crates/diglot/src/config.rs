@@ -55,7 +55,8 @@ pub struct Config {
     pub sqlite_feature: Option<String>,
     /// The Cargo feature of the dependant that gates what is generated for Postgres; none: it is always there.
     pub pg_feature: Option<String>,
-    /// How the generated Rust looks.
+    /// How the generated Rust looks, and whether there is any.
+    #[serde(deserialize_with = "Generate::read")]
     pub generate: Generate,
     /// How `cargo diglot prepare` asks the engines.
     pub prepare: Prepare,
@@ -384,7 +385,7 @@ mod tests {
         let text =
             "schema = { sqlite = \"db/lite.sql\", pg = \"migrations/\" }\n[sql]\nsqlite = \"a/queries\"\npg = \"b\"\n";
         let config = Config::parse(text, "diglot.toml").unwrap();
-        assert_eq!(config.sql, Places::each("a/queries", "b"));
+        assert_eq!(config.sql, Places::each(vec!["a/queries".to_owned()], vec!["b".to_owned()]));
         assert_eq!(config.schema.stem(Dialect::Sqlite, "db/lite.sql"), Some("lite"));
         assert_eq!(config.schema.stem(Dialect::Pg, "migrations/1_a.sql"), Some("1_a"));
         assert_eq!(config.schema.stem(Dialect::Pg, "migrations_2/1_a.sql"), None);
@@ -401,7 +402,7 @@ mod tests {
         );
         assert_eq!(
             fault("sql = 3"),
-            "diglot.toml:1:7: invalid type: integer `3`, expected a folder, or `sqlite` and `pg` with a folder or a file each"
+            "diglot.toml:1:7: invalid type: integer `3`, expected a folder, or `sqlite` and `pg` with folders and files each"
         );
         assert_eq!(fault("[sql]\nsqlite = \"a\""), "diglot.toml:1:1: missing field `pg`");
         assert_eq!(

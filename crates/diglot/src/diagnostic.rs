@@ -72,6 +72,9 @@ pub struct Diagnostic {
     pub help: Vec<String>,
     /// Ways out that a machine can take.
     pub suggestions: Vec<Suggestion>,
+    /// Letters that stand for what both pages say, where they were compared; elsewhere its words and the texts at its
+    /// places tell one finding from another.
+    pub seal: Option<String>,
 }
 
 impl Diagnostic {
@@ -85,6 +88,7 @@ impl Diagnostic {
             notes: Vec::new(),
             help: Vec::new(),
             suggestions: Vec::new(),
+            seal: None,
         }
     }
 
@@ -118,6 +122,13 @@ impl Diagnostic {
     #[must_use]
     pub fn help(mut self, help: impl Into<String>) -> Self {
         self.help.push(help.into());
+        self
+    }
+
+    /// Says which difference it is.
+    #[must_use]
+    pub(crate) fn sealed(mut self, seal: String) -> Self {
+        self.seal = Some(seal);
         self
     }
 

@@ -68,8 +68,17 @@ pub enum Sample {
     OneOf(u64),
 }
 
+/// What the pages are held against.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Against {
+    /// A change is noticed where there is a finding then.
+    Nothing,
+    /// A baseline that keeps today's findings: a change is noticed where others are found then, or not all of them.
+    Baseline,
+}
+
 /// Makes the changes and sees which ones are noticed.
-pub fn run(inputs: &Inputs, sample: Sample) -> Report {
+pub fn run(inputs: &Inputs, sample: Sample, against: Against) -> Report {
     let project = Project::read(inputs);
     let mut report = Report::default();
     for name in project.pairs() {
@@ -83,10 +92,16 @@ pub fn run(inputs: &Inputs, sample: Sample) -> Report {
                     mutations.retain(|mutation| number(inputs, &name, mutation).is_multiple_of(parts.max(1)));
                 }
             }
+            let Some(first) = mutations.first() else { continue };
+            let file = first.span.file;
+            let known = match against {
+                Against::Nothing => Some(Vec::new()),
+                Against::Baseline => project.judged(&name, file, &inputs.sources.file(file).text),
+            };
             for mutation in mutations {
                 let entry = report.kinds.entry(mutation.kind).or_default();
                 entry.0 += 1;
-                if project.notices(&name, mutation.span.file, &changed(inputs, &mutation)) {
+                if project.judged(&name, file, &changed(inputs, &mutation)) != known {
                     entry.1 += 1;
                 } else {
                     let original = inputs.sources.text(mutation.span).to_owned();

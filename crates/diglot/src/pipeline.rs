@@ -11,6 +11,7 @@ mod owners;
 mod pairs;
 mod project;
 mod schemas;
+mod stats;
 #[cfg(test)]
 mod tests;
 mod text;
@@ -18,10 +19,8 @@ mod threads;
 
 use std::collections::BTreeSet;
 
-use serde::{Deserialize, Serialize};
-
 use crate::answers::{self, Index};
-use crate::baseline::Baseline;
+use crate::baseline::{Baseline, Key};
 use crate::config::{Config, Places, Queries};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::dialect::Dialect;
@@ -40,6 +39,7 @@ use schemas::{compare_schemas, settled_schemas};
 
 pub use optional::Variant;
 pub(crate) use project::Project;
+pub use stats::Stats;
 pub use text::{EmittedText, TextColumn, TextParam};
 
 /// Everything that the compiler reads.
@@ -76,8 +76,10 @@ pub struct Compiled {
     pub diagnostics: Vec<Diagnostic>,
     /// Findings that the baseline knows.
     pub known: Vec<Diagnostic>,
-    /// For each of `diagnostics`, what a baseline calls that which it is about.
-    pub subjects: Vec<String>,
+    /// The key by which a baseline knows it, for each of `diagnostics`.
+    pub keys: Vec<Key>,
+    /// The same for each of `known`.
+    pub known_keys: Vec<Key>,
     /// Statements for which nothing is generated, because of what the baseline knows about them.
     pub left_out: Vec<String>,
     /// Every generated function.
@@ -86,6 +88,8 @@ pub struct Compiled {
     pub texts: Vec<EmittedText>,
     /// How much was compared, and how much of it is declared to differ.
     pub stats: Stats,
+    /// How many statements both pages have, and how many stand on one page alone.
+    pub statements: (usize, usize),
     /// What every statement touches and says, when a review asked for it.
     pub(crate) facts: Vec<StatementFacts>,
     /// What statements lock on Postgres, and what they wait for.
@@ -110,30 +114,6 @@ impl StatementFacts {
             _ => None,
         });
         Self { name: name.to_owned(), tables: tables.collect(), rows }
-    }
-}
-
-/// Facts that the two pages of all pairs were compared by.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Stats {
-    /// Pairs that were compared.
-    pub pairs: usize,
-    /// Facts on either page; one that both pages have counts once.
-    pub facts: usize,
-    /// Those that differ and are declared to.
-    pub waived: usize,
-}
-
-impl Stats {
-    /// How many of a hundred facts are declared to differ.
-    pub fn waived_share(&self) -> f64 {
-        if self.facts == 0 { 0.0 } else { 100.0 * self.waived as f64 / self.facts as f64 }
-    }
-
-    fn add(&mut self, other: Stats) {
-        self.pairs += other.pairs;
-        self.facts += other.facts;
-        self.waived += other.waived;
     }
 }
 
@@ -205,6 +185,13 @@ fn read(inputs: &Inputs, keep_facts: bool, earlier: Option<&Outcomes>) -> (Compi
     let outcomes = std::mem::take(&mut run.outcomes);
     let (compiled, broken) = run.finish(&entries, &pages, baseline);
     (compiled, broken, outcomes)
+}
+
+/// Rules about what was read, from which others would follow.
+const CAUSES: [&str; 4] = ["bad-config", "merge-conflict", "missing-folder", "not-utf8"];
+
+fn is_cause(finding: &Diagnostic) -> bool {
+    CAUSES.contains(&finding.rule)
 }
 
 fn has_errors(found: &[Diagnostic]) -> bool {
@@ -295,6 +282,8 @@ struct Run<'a> {
     broken: Vec<codegen::Unknown>,
     /// Statements whose signature does not hold for both pages.
     doubtful: BTreeSet<String>,
+    /// Statements that were not compared, because they were not understood.
+    unread: BTreeSet<String>,
     /// What is to be kept for the next run.
     outcomes: Outcomes,
 }
@@ -325,6 +314,7 @@ impl<'a> Run<'a> {
             steps: Vec::new(),
             broken: Vec::new(),
             doubtful: BTreeSet::new(),
+            unread: BTreeSet::new(),
             outcomes: Outcomes::new(),
         }
     }
@@ -343,6 +333,7 @@ impl<'a> Run<'a> {
         self.locks.extend(next.locks);
         self.broken.extend(next.broken);
         self.doubtful.extend(next.doubtful);
+        self.unread.extend(next.unread);
         self.outcomes.extend(next.outcomes);
     }
 
@@ -388,8 +379,16 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Resolves, types, compares and emits one pair, or one statement that stands alone: every variant of it.
+    /// Compiles one pair, or one statement that stands alone, and tells each cause once.
     fn statement(&mut self, entry: &Entry<'_>) {
+        let before = self.found.len();
+        self.variants(entry);
+        let own = self.found.split_off(before);
+        self.found.extend(compare::told_once(own));
+    }
+
+    /// Resolves, types, compares and emits every variant of a statement.
+    fn variants(&mut self, entry: &Entry<'_>) {
         let before = self.found.len();
         let mut resolved = Vec::new();
         let readings: Vec<Reading> = optional::variants(entry)
@@ -405,6 +404,9 @@ impl<'a> Run<'a> {
         let sound = !has_errors(&self.found[before..]) && readings.iter().all(Reading::is_read);
         let page = |dialect: Dialect| whole.page(self.schemas, dialect);
         let config = &self.inputs.config;
+        if !sound {
+            self.unread.insert(entry.name.to_owned());
+        }
         if !sound || !entry.whole {
             let shape = self.shape(entry, page);
             self.give_up(entry, shape);
@@ -508,7 +510,11 @@ impl<'a> Run<'a> {
         mut baseline: Baseline,
     ) -> (Compiled, Vec<codegen::Unknown>) {
         self.waived.iter().for_each(|waived| waived.show_both(&mut self.found));
-        pairs::camel_names(entries, &mut self.found);
+        let generate = &self.inputs.config.generate;
+        if generate.enabled {
+            pairs::camel_names(entries, &mut self.found);
+        }
+        self.found.retain(|finding| generate.asks_for(finding));
         self.found.extend(rules::transaction::check(&self.steps));
         let locks = self.lock_lints(entries);
         let index = self.index;
@@ -516,8 +522,10 @@ impl<'a> Run<'a> {
             answers::complete(index, &mut self.texts, &mut self.signatures);
         }
         let owners = Owners::of(pages);
-        let subject = |finding: &Diagnostic| owners.subject(finding);
-        let known = baseline.keep(&mut self.found, subject);
+        let unread = std::mem::take(&mut self.unread);
+        let sources = &self.inputs.sources;
+        let key = |finding: &Diagnostic| owners.key(sources, &unread, finding);
+        let known = baseline.keep(&mut self.found, key);
         self.found.extend(baseline.unused());
         let mut left_out: Vec<String> = self.broken.iter().map(|unknown| unknown.name.clone()).collect();
         if !has_errors(&self.found) {
@@ -528,14 +536,14 @@ impl<'a> Run<'a> {
             left_out.extend(doubtful.into_iter().filter(|name| !left_out.contains(name)).collect::<Vec<_>>());
         }
         // Without macros nothing needs answers; those that are there must be true.
-        let needs_answers = self.inputs.config.generate.queries == Queries::Macros || index.is_some();
+        let needs_answers = generate.enabled && (generate.queries == Queries::Macros || index.is_some());
         if self.inputs.check_answers && needs_answers && !has_errors(&self.found) {
             let findings = answers::check(self.inputs, index, &self.texts);
             self.found.extend(findings);
         }
-        if self.inputs.findings.iter().any(|finding| finding.rule == "bad-config") {
-            // Whatever else was found was found with a configuration that nobody wrote.
-            self.found.clone_from(&self.inputs.findings);
+        if self.inputs.findings.iter().any(is_cause) {
+            // Whatever else was found was found with settings or texts that nobody meant.
+            self.found = self.inputs.findings.iter().filter(|finding| is_cause(finding)).cloned().collect();
         }
         self.found.sort_by_key(|finding| {
             let main = finding.labels.iter().find(|label| label.primary).or(finding.labels.first());
@@ -543,13 +551,15 @@ impl<'a> Run<'a> {
         });
         let compiled = Compiled {
             rust: String::new(),
-            subjects: self.found.iter().map(subject).collect(),
+            keys: self.found.iter().map(key).collect(),
+            known_keys: known.iter().map(key).collect(),
             diagnostics: self.found,
             known,
             left_out,
             signatures: self.signatures,
             texts: self.texts,
             stats: self.stats,
+            statements: pairs::count(entries),
             facts: self.facts.unwrap_or_default(),
             locks,
         };

@@ -12,7 +12,7 @@ use crate::diagnostic::{Diagnostic, Label};
 use crate::source::{SourceFile, Sources, Span};
 
 pub use full::full;
-pub use github::github;
+pub use github::{github, known_on_github};
 pub use json::json;
 pub use sarif::sarif;
 pub use short::short;

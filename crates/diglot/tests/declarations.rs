@@ -99,7 +99,7 @@ fn a_word_that_is_no_fact_leads_to_the_one_that_was_meant() {
 fn swapped_parameters_are_told_as_such_and_a_missing_one_once() {
     let put = "INSERT INTO job (id, state, doc, n) VALUES (:id, :state, :doc, :n)";
     let swapped = put.replace("(:id, :state, :doc, :n)", "(:n, :state, :doc, :id)");
-    assert_eq!(rules(&job("", put), &job("", &swapped)), ["param-differs", "param-differs"]);
+    assert_eq!(rules(&job("", put), &job("", &swapped)), ["param-differs"]);
     let other = TAKE.replace(" AND owner IS NULL", " AND owner = :owner");
     assert_eq!(rules(&job("", TAKE), &job("", &other)), ["where-differs"]);
 }

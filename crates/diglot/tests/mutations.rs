@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use diglot::mutate::{Sample, Survivor, run};
+use diglot::mutate::{Against, Sample, Survivor, run};
 use diglot::source::Sources;
 
 /// Why a change goes unnoticed, as far as the texts show it.
@@ -37,7 +37,7 @@ fn one_sided_changes_are_noticed() {
     }
     let inputs = diglot::build::load(&root).expect("the repository's own project");
     let sample = if std::env::var("MUTATIONS").is_ok_and(|all| all == "all") { Sample::All } else { Sample::OneOf(16) };
-    let report = run(&inputs, sample);
+    let report = run(&inputs, sample, Against::Nothing);
     for (kind, (made, caught)) in &report.kinds {
         println!("{kind:16} {made:>6} {caught:>6} {:>6.1} %", 100.0 * *caught as f64 / *made as f64);
     }

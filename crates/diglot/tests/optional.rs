@@ -91,10 +91,7 @@ fn an_optional_parameter_stands_in_its_parts_alone_and_on_both_pages() {
     let always = LIST.replace("job.n >= :least", "job.lane <> :lane");
     assert_eq!(
         found(&always, &always),
-        [
-            "bad-optional-part: job_list: `lane` may be missing, and stands outside its optional part",
-            "bad-optional-part: job_list: `lane` may be missing, and stands outside its optional part",
-        ]
+        ["bad-optional-part: job_list: `lane` may be missing, and stands outside its optional part",]
     );
     let unused = LIST.replace("-- if: lane", "-- if: state");
     assert_eq!(

@@ -29,8 +29,8 @@ pub(super) enum Found {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Places {
     pub(super) file: &'static str,
-    queries: [String; 2],
-    schema: [String; 2],
+    queries: [Vec<String>; 2],
+    schema: [Vec<String>; 2],
 }
 
 /// One entry of the settings, as it is written.
@@ -45,8 +45,13 @@ impl Places {
     /// A configuration with these places around what every new one says.
     pub(super) fn config(&self, usual: &str) -> String {
         let (head, rest) = usual.split_once("\n\n").unwrap_or((usual, ""));
-        let table =
-            |name: &str, [sqlite, pg]: &[String; 2]| format!("\n[{name}]\nsqlite = \"{sqlite}\"\npg = \"{pg}\"\n");
+        let written = |places: &[String]| match places {
+            [one] => format!("\"{one}\""),
+            several => format!("[{}]", several.iter().map(|one| format!("\"{one}\"")).collect::<Vec<_>>().join(", ")),
+        };
+        let table = |name: &str, [sqlite, pg]: &[Vec<String>; 2]| {
+            format!("\n[{name}]\nsqlite = {}\npg = {}\n", written(sqlite), written(pg))
+        };
         format!(
             "{head}\n\n# A statement and the one that faces it find each other by name, in whatever files they stand.\n\
              lockstep = false\n\n{rest}{}{}",
@@ -74,26 +79,32 @@ pub(super) fn find(root: &Path) -> Result<Found, Failure> {
 
 fn of_entries(file: &'static str, entries: &[Entry]) -> Found {
     let unclear = |why: String| Found::Unclear { file, why };
-    let mut of_engines: [Option<[String; 2]>; 2] = [None, None];
+    let mut of_engines: [[Vec<String>; 2]; 2] = Default::default();
     for entry in entries {
         let at = match entry.engine.as_str() {
             "sqlite" => 0,
             "postgresql" => 1,
             _ => continue,
         };
-        let ([queries], [schema]) = (entry.queries.as_slice(), entry.schema.as_slice()) else {
-            return unclear(format!("its entry for {} has not one place of each kind", entry.engine));
-        };
-        let (Some(queries), Some(schema)) = (place(queries), place(schema)) else {
-            return unclear(format!("its entry for {} names a place outside of this folder", entry.engine));
-        };
-        if of_engines[at].replace([queries, schema]).is_some() {
-            return unclear(format!("it has more than one entry for {}", entry.engine));
+        if entry.queries.is_empty() || entry.schema.is_empty() {
+            return unclear(format!("its entry for {} has not a place of each kind", entry.engine));
+        }
+        for (written, known) in [&entry.queries, &entry.schema].into_iter().zip(&mut of_engines[at]) {
+            for one in written {
+                let Some(one) = place(one) else {
+                    return unclear(format!("its entry for {} names a place outside of this folder", entry.engine));
+                };
+                // Several entries of an engine may share a schema.
+                if !known.contains(&one) {
+                    known.push(one);
+                }
+            }
         }
     }
-    let [Some([sqlite_queries, sqlite_schema]), Some([pg_queries, pg_schema])] = of_engines else {
+    let [[sqlite_queries, sqlite_schema], [pg_queries, pg_schema]] = of_engines;
+    if sqlite_queries.is_empty() || pg_queries.is_empty() {
         return unclear("it has no entries for both engines, sqlite and postgresql".to_owned());
-    };
+    }
     let (queries, schema) = ([sqlite_queries, pg_queries], [sqlite_schema, pg_schema]);
     Found::Places(Box::new(Places { file, queries, schema }))
 }
@@ -197,7 +208,7 @@ fn uncommented(line: &str) -> &str {
 mod tests {
     use super::*;
 
-    fn places(entries: &[Entry]) -> Result<[[String; 2]; 2], String> {
+    fn places(entries: &[Entry]) -> Result<[[Vec<String>; 2]; 2], String> {
         match of_entries("sqlc.yaml", entries) {
             Found::Places(places) => Ok([places.queries, places.schema]),
             Found::Unclear { why, .. } => Err(why),
@@ -205,8 +216,9 @@ mod tests {
         }
     }
 
-    fn expected() -> Result<[[String; 2]; 2], String> {
-        Ok([["lite/q".into(), "pg/q".into()], ["lite/schema.sql".into(), "pg/migrations".into()]])
+    fn expected() -> Result<[[Vec<String>; 2]; 2], String> {
+        let one = |place: &str| vec![place.to_owned()];
+        Ok([[one("lite/q"), one("pg/q")], [one("lite/schema.sql"), one("pg/migrations")]])
     }
 
     #[test]
@@ -218,6 +230,20 @@ mod tests {
         let flat = "packages:\n- name: a\n  engine: sqlite\n  queries: lite/q\n  schema: lite/schema.sql\n\
                     - name: b\n  engine: postgresql\n  queries: pg/q\n  schema: pg/migrations\n";
         assert_eq!(places(&yaml(flat)), expected());
+    }
+
+    #[test]
+    fn several_places_of_an_engine_become_a_list() {
+        let text = "sql:\n- engine: sqlite\n  queries: [lite/a.sql, lite/b.sql]\n  schema: lite/schema.sql\n\
+                    - engine: sqlite\n  queries: lite/more\n  schema: lite/schema.sql\n\
+                    - engine: postgresql\n  queries: pg/q\n  schema: pg/s\n";
+        let Found::Places(places) = of_entries("sqlc.yaml", &yaml(text)) else { panic!("not understood") };
+        let config = places.config("# Head.\n\n");
+        assert!(
+            config.contains("sqlite = [\"lite/a.sql\", \"lite/b.sql\", \"lite/more\"]\npg = \"pg/q\"\n"),
+            "{config}"
+        );
+        assert!(config.contains("[schema]\nsqlite = \"lite/schema.sql\"\n"), "{config}");
     }
 
     #[test]
@@ -236,9 +262,9 @@ mod tests {
         };
         let faults = [
             (vec![entry("sqlite", "q")], "no entries for both engines"),
-            (vec![entry("sqlite", "q"), entry("sqlite", "r")], "more than one entry for sqlite"),
+            (vec![entry("sqlite", "q"), entry("sqlite", "r")], "no entries for both engines"),
             (vec![entry("sqlite", "../q")], "outside of this folder"),
-            (vec![Entry { queries: Vec::new(), ..entry("postgresql", "q") }], "not one place of each kind"),
+            (vec![Entry { queries: Vec::new(), ..entry("postgresql", "q") }], "not a place of each kind"),
         ];
         for (entries, why) in faults {
             assert!(places(&entries).is_err_and(|told| told.contains(why)), "{why}");

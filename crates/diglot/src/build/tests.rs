@@ -62,6 +62,39 @@ fn a_bad_configuration_and_bytes_that_are_no_text_are_findings() {
     assert!(compile(&inputs).has_errors());
 }
 
+/// The messages of what is found in a folder with these files.
+fn told(files: &[(&str, &[u8])]) -> Vec<String> {
+    let folder = tempfile::tempdir().unwrap();
+    for (path, bytes) in files {
+        write(folder.path(), path, bytes);
+    }
+    let compiled = compile(&load(folder.path()).unwrap());
+    compiled.diagnostics.into_iter().map(|finding| format!("{}: {}", finding.rule, finding.message)).collect()
+}
+
+#[test]
+fn what_others_would_follow_from_is_told_alone() {
+    let schema: &[u8] = b"CREATE TABLE job (id bigint NOT NULL, note text);\n";
+    let page: &[u8] = b"-- name: job_drop :exec\nDELETE FROM job WHERE id = :id;\n";
+    let other: &[u8] = b"-- name: job_drop :exec\nDELETE FROM job;\n";
+    let merge: &[u8] =
+        b"-- name: job_drop :exec\n<<<<<<< ours\nDELETE FROM job;\n=======\nDELETE FRM job;\n>>>>>>> theirs\n";
+    let utf16: Vec<u8> = [0xff, 0xfe].into_iter().chain(page.iter().flat_map(|byte| [*byte, 0])).collect();
+    let schemas = [("schema/sqlite/1.sql", schema), ("schema/pg/1.sql", schema)];
+    let project = |sqlite, pg| [&schemas[..], &[("sql/sqlite/job.sql", sqlite), ("sql/pg/job.sql", pg)]].concat();
+    assert_eq!(told(&project(page, other)).len(), 1);
+    assert_eq!(told(&project(page, merge)), ["merge-conflict: sql/pg/job.sql holds a merge that is not settled"]);
+    assert_eq!(told(&project(page, &utf16)), ["not-utf8: sql/pg/job.sql is UTF-16, not UTF-8"]);
+    let elsewhere: &[u8] = b"schema = { sqlite = \"schema/sqlite\", pg = \"migrations/pg\" }\n";
+    let elsewhere = [&project(page, page)[..], &[("diglot.toml", elsewhere)]].concat();
+    assert_eq!(told(&elsewhere), ["missing-folder: there is no `migrations/pg`, where SQL is looked for"]);
+    let bare = told(&project(page, page)[2..]);
+    assert_eq!(bare, ["missing-folder: there is no `schema`, where SQL is looked for"]);
+    let slip: &[u8] = b"CREATE TABLE job (id bigint NOT NULL, note txet);\n";
+    let slipped = [&project(page, page)[1..], &[("schema/sqlite/1.sql", slip)]].concat();
+    assert_eq!(told(&slipped), ["schema-unreadable: 1 (SQLite): there is no type `txet`, which job.note is to have"]);
+}
+
 #[test]
 fn a_folder_in_the_place_of_a_file_is_an_error_that_names_it() {
     let folder = tempfile::tempdir().unwrap();

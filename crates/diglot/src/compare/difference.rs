@@ -19,6 +19,12 @@ pub(super) struct Difference<'f> {
 }
 
 impl Difference<'_> {
+    /// What a message names: the column that a condition is about, or the item.
+    pub(super) fn shown(&self) -> String {
+        let named = self.named();
+        if named.is_empty() { self.item.clone() } else { named }
+    }
+
     /// The item that a declaration names. `where.partition_key` names the column that a condition is about.
     pub(super) fn named(&self) -> String {
         match self.kind {

@@ -19,7 +19,7 @@ pub(super) fn declaration(kind: Kind, item: &str) -> String {
 pub(super) fn seal(kind: Kind, group: &str, item: &str, keys: [Option<String>; 2]) -> String {
     let said = keys.map(|key| key.unwrap_or_default());
     let text = [kind.word(), group, item, &said[0], &said[1]].join("\u{0}");
-    crate::answers::digest(text.as_bytes()).chars().take(6).collect()
+    crate::baseline::seal(&text)
 }
 
 /// The finding. `left` and `right` are where the groups stand.
@@ -128,6 +128,10 @@ fn alone(
     let kind = difference.kind;
     let found = Diagnostic::error(kind.rule(), message, node.span, format!("only {here} says this"))
         .and(first_line(sources, facing), format!("{there} does not say it here"));
+    if kind == Kind::Lock {
+        return found
+            .help("SQLite has no row locks: begin its transaction with BEGIN IMMEDIATE, and declare the difference");
+    }
     match quote(sources, node.span) {
         Some(text) if plain(&text) => found
             .help(format!("add `{}` on the {there} page, or delete it on the {here} page", clause(difference, &text))),

@@ -1,9 +1,20 @@
-//! How the generated Rust looks: the table `[generate]`.
+//! How the generated Rust looks: the table `[generate]`, or `generate = false` where there is to be none.
+
+use std::fmt;
+
+use serde::Deserialize;
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{Deserializer, Error, MapAccess, Visitor};
+
+use crate::diagnostic::{Diagnostic, Severity};
 
 /// The table `[generate]`.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Generate {
+    /// Whether any is wanted. Without it pages are compared, and nothing is asked for that only the API needs.
+    #[serde(skip)]
+    pub enabled: bool,
     /// How statements are called.
     pub queries: Queries,
     /// Whether there is one trait or one per noun.
@@ -51,6 +62,7 @@ pub enum Ownership {
 impl Default for Generate {
     fn default() -> Self {
         Self {
+            enabled: true,
             queries: Queries::Macros,
             traits: Traits::One,
             params: Ownership::Owned,
@@ -61,7 +73,32 @@ impl Default for Generate {
     }
 }
 
+/// Rules about what only a generated API needs: names and types of parameters and columns in Rust, names of modules.
+const OF_THE_API: [&str; 9] = [
+    "bad-file-name",
+    "bad-name",
+    "cardinality-columns",
+    "column-duplicate",
+    "column-type-conflict",
+    "column-type-unknown",
+    "column-unnamed",
+    "param-type-conflict",
+    "param-type-unknown",
+];
+
 impl Generate {
+    /// Reads the table, or the word that there is to be nothing.
+    pub(super) fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(TableOrWord)
+    }
+
+    /// Whether a finding is of any use.
+    pub(crate) fn asks_for(&self, finding: &Diagnostic) -> bool {
+        // A column whose type alone could not be read is taken as text, which matters to Rust alone.
+        let is_type = finding.rule == "schema-unreadable" && finding.severity == Severity::Warning;
+        self.enabled || !(is_type || OF_THE_API.contains(&finding.rule))
+    }
+
     /// The first value that cannot be meant, with its key.
     pub(super) fn fault(&self) -> Option<(String, String)> {
         if let Some(path) = self.derive.iter().find(|path| syn::parse_str::<syn::Path>(path).is_err()) {
@@ -86,5 +123,23 @@ impl Generate {
     /// The modules around everything, the outermost first.
     pub(crate) fn modules(&self) -> impl Iterator<Item = &str> {
         self.module.split("::").filter(|name| !name.is_empty())
+    }
+}
+
+struct TableOrWord;
+
+impl<'de> Visitor<'de> for TableOrWord {
+    type Value = Generate;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("`false`, or a table")
+    }
+
+    fn visit_bool<E: Error>(self, enabled: bool) -> Result<Generate, E> {
+        Ok(Generate { enabled, ..Generate::default() })
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Generate, A::Error> {
+        Ok(Generate { enabled: true, ..Generate::deserialize(MapAccessDeserializer::new(map))? })
     }
 }

@@ -1,4 +1,4 @@
-//! Where the files of both dialects are.
+//! Where the files of both dialects are: folders and files, one or several for each.
 
 use std::fmt;
 
@@ -7,38 +7,55 @@ use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
 
 use crate::dialect::Dialect;
 
-/// Where the files of both dialects are: one folder that holds `sqlite/` and `pg/`, or a folder or a file for each.
+/// Where the files of both dialects are: one folder that holds `sqlite/` and `pg/`, or folders and files for each.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Places {
     shared: Option<String>,
-    sqlite: String,
-    pg: String,
+    sqlite: Vec<String>,
+    pg: Vec<String>,
 }
 
 /// A place for each dialect, as it is written.
 #[derive(serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Each {
-    sqlite: String,
-    pg: String,
+    sqlite: OneOrMany,
+    pg: OneOrMany,
+}
+
+/// A place, or a list of them.
+#[derive(serde::Deserialize)]
+#[serde(untagged)]
+enum OneOrMany {
+    One(String),
+    Many(Vec<String>),
+}
+
+impl OneOrMany {
+    fn into_list(self) -> Vec<String> {
+        match self {
+            Self::One(place) => vec![place],
+            Self::Many(places) => places,
+        }
+    }
 }
 
 impl Places {
     /// The folders `sqlite` and `pg` in a folder.
     pub fn below(folder: &str) -> Self {
         let folder = folder.trim_end_matches('/');
-        let of = |dialect: Dialect| format!("{folder}/{dialect}");
+        let of = |dialect: Dialect| vec![format!("{folder}/{dialect}")];
         Self { shared: Some(folder.to_owned()), sqlite: of(Dialect::Sqlite), pg: of(Dialect::Pg) }
     }
 
-    /// A folder or a file for each dialect.
-    pub fn each(sqlite: &str, pg: &str) -> Self {
-        let place = |path: &str| path.trim_end_matches('/').to_owned();
-        Self { shared: None, sqlite: place(sqlite), pg: place(pg) }
+    /// Folders and files for each dialect.
+    pub fn each(sqlite: Vec<String>, pg: Vec<String>) -> Self {
+        let places = |paths: Vec<String>| paths.iter().map(|path| path.trim_end_matches('/').to_owned()).collect();
+        Self { shared: None, sqlite: places(sqlite), pg: places(pg) }
     }
 
-    /// The folder or the file of a dialect, without a slash at its end.
-    pub fn of(&self, dialect: Dialect) -> &str {
+    /// The folders and files of a dialect, without slashes at their ends.
+    pub fn of(&self, dialect: Dialect) -> &[String] {
         match dialect {
             Dialect::Sqlite => &self.sqlite,
             Dialect::Pg => &self.pg,
@@ -52,17 +69,18 @@ impl Places {
 
     /// The name of a dialect's file without its ending; none for a file that is somewhere else.
     pub fn stem<'p>(&self, dialect: Dialect, path: &'p str) -> Option<&'p str> {
-        let (stem, place) = (path.strip_suffix(".sql")?, self.of(dialect));
-        if path == place {
-            return Some(stem.rsplit('/').next().unwrap_or(stem));
-        }
-        stem.strip_prefix(place)?.strip_prefix('/')
+        let stem = path.strip_suffix(".sql")?;
+        self.of(dialect).iter().find_map(|place| match path == place {
+            true => Some(stem.rsplit('/').next().unwrap_or(stem)),
+            false => stem.strip_prefix(place.as_str())?.strip_prefix('/').filter(|stem| !stem.contains('/')),
+        })
     }
 
-    /// The file of a noun.
+    /// The file of a noun that is new.
     pub(crate) fn page(&self, dialect: Dialect, noun: &str) -> String {
-        let place = self.of(dialect);
-        if place.ends_with(".sql") { place.to_owned() } else { format!("{place}/{noun}.sql") }
+        let places = self.of(dialect);
+        let folder = places.iter().find(|place| !place.ends_with(".sql"));
+        folder.map(|folder| format!("{folder}/{noun}.sql")).or_else(|| places.first().cloned()).unwrap_or_default()
     }
 
     /// Why these places cannot be meant.
@@ -75,12 +93,16 @@ impl Places {
         };
         let places = match &self.shared {
             Some(folder) => vec![folder.as_str()],
-            None => vec![self.sqlite.as_str(), self.pg.as_str()],
+            None => self.sqlite.iter().chain(&self.pg).map(String::as_str).collect(),
         };
+        if self.sqlite.is_empty() || self.pg.is_empty() {
+            return Some(format!("`{key}` gives a dialect no place at all"));
+        }
         if !places.into_iter().all(is_inside) {
             return Some(format!("`{key}` must be a folder inside the project, written with forward slashes"));
         }
-        (self.sqlite == self.pg).then(|| format!("`{key}` gives both dialects the same place"))
+        let same = self.sqlite.iter().any(|place| self.pg.contains(place));
+        same.then(|| format!("`{key}` gives both dialects the same place"))
     }
 }
 
@@ -96,16 +118,20 @@ impl<'de> Visitor<'de> for PlacesVisitor {
     type Value = Places;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a folder, or `sqlite` and `pg` with a folder or a file each")
+        f.write_str("a folder, or `sqlite` and `pg` with folders and files each")
     }
 
     fn visit_str<E: Error>(self, folder: &str) -> Result<Places, E> {
         // A path that is no folder inside the project is a fault that the configuration reports.
-        Ok(if folder.is_empty() { Places::each("", "") } else { Places::below(folder) })
+        Ok(if folder.is_empty() {
+            Places::each(vec![String::new()], vec![String::new()])
+        } else {
+            Places::below(folder)
+        })
     }
 
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Places, A::Error> {
         let each = Each::deserialize(MapAccessDeserializer::new(map))?;
-        Ok(Places::each(&each.sqlite, &each.pg))
+        Ok(Places::each(each.sqlite.into_list(), each.pg.into_list()))
     }
 }

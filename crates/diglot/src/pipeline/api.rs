@@ -4,10 +4,16 @@ use std::collections::BTreeMap;
 
 use super::{Compiled, EmittedText, Inputs};
 use crate::diagnostic::{Diagnostic, Severity};
-use crate::{codegen, render};
+use crate::{baseline, codegen, render};
+
+/// What a project gets that wants no API.
+const NOTHING: &str = "// Nothing is generated: diglot.toml says `generate = false`.\n";
 
 /// The API, or the errors with what stands in for it.
 pub(super) fn rust(inputs: &Inputs, compiled: &Compiled, broken: &[codegen::Unknown]) -> String {
+    if !inputs.config.generate.enabled && !compiled.has_errors() {
+        return NOTHING.to_owned();
+    }
     let mut texts: BTreeMap<&str, Vec<&EmittedText>> = BTreeMap::new();
     for text in &compiled.texts {
         texts.entry(&text.name).or_default().push(text);
@@ -25,7 +31,14 @@ pub(super) fn rust(inputs: &Inputs, compiled: &Compiled, broken: &[codegen::Unkn
     let count = errors.len();
     let many = if count == 1 { "" } else { "s" };
     let findings = render::all(&inputs.sources, &errors, render::Look::Plain);
-    let message = format!("diglot: {count} finding{many} in the SQL of this crate\n\n{findings}");
+    let known = match compiled.known.len() {
+        0 => String::new(),
+        known => format!("\n{}\n", baseline::folded(known)),
+    };
+    let message = format!("diglot: {count} finding{many} in the SQL of this crate\n\n{findings}{known}");
+    if !inputs.config.generate.enabled {
+        return codegen::behind_error(&message, "");
+    }
     if let (Some(previous), true) = (&inputs.previous, errors.iter().any(|finding| finding.rule == "bad-config")) {
         return codegen::behind_error(&message, previous);
     }

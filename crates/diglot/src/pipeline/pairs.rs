@@ -108,8 +108,13 @@ impl Pairing<'_> {
                 if let (Some(last), None, false) = (facing.last(), other, alone)
                     && !facing.iter().any(|facing| facing.broken.contains(&raw.name))
                 {
-                    found.push(missing_statement(raw, facing, last));
-                    alone = self.baseline.knows("missing-statement", &raw.name);
+                    let renamed = renamed(raw, &named, index(dialect.other()));
+                    // A statement that is named differently on each page is told of once.
+                    let told = renamed.filter(|_| dialect == Dialect::Pg);
+                    if told.is_none() {
+                        found.push(missing_statement(raw, renamed, last));
+                    }
+                    alone = self.baseline.knows("missing-statement", &told.unwrap_or(raw).name);
                 }
                 entries.push(Entry {
                     noun: &page.noun,
@@ -173,7 +178,25 @@ fn stands_alone(
     }
 }
 
-fn missing_statement(raw: &RawStatement, pages: &[&Page], facing: &Page) -> Diagnostic {
+/// The statement on the other page that has nearly this one's name and faces nothing either.
+fn renamed<'a>(
+    raw: &RawStatement,
+    named: &[BTreeMap<&str, &'a RawStatement>; 2],
+    facing: usize,
+) -> Option<&'a RawStatement> {
+    let nearest = |name: &str, of: usize| {
+        let is_alone =
+            |other: &&&RawStatement| !named[1 - of].contains_key(other.name.as_str()) && only(other).is_none();
+        let alone = named[of].values().filter(is_alone);
+        let near = alone.map(|other| (strsim::osa_distance(&other.name, name), *other));
+        near.filter(|(distance, _)| *distance <= 2).min_by_key(|(distance, other)| (*distance, &other.name))
+    };
+    let (_, other) = nearest(&raw.name, facing)?;
+    let (_, back) = nearest(&other.name, 1 - facing)?;
+    (back.name == raw.name).then_some(other)
+}
+
+fn missing_statement(raw: &RawStatement, renamed: Option<&RawStatement>, facing: &Page) -> Diagnostic {
     let (name, title) = (&raw.name, facing.dialect.title());
     let message = format!("{name}: the {title} page does not have this statement");
     let finding = Diagnostic::error(
@@ -183,8 +206,6 @@ fn missing_statement(raw: &RawStatement, pages: &[&Page], facing: &Page) -> Diag
         format!("has no facing statement on the {title} page"),
     );
     let end = facing.statements.last().map_or(Span::new(facing.file, 0..0), |last| last.name_span);
-    let mut statements = pages.iter().flat_map(|page| &page.statements);
-    let renamed = statements.find(|other| strsim::osa_distance(&other.name, name) <= 2);
     let finding = match renamed {
         Some(other) => finding
             .context(other.name_span, "was it renamed?")
@@ -192,7 +213,7 @@ fn missing_statement(raw: &RawStatement, pages: &[&Page], facing: &Page) -> Diag
         None => finding.context(end, "the last statement there"),
     };
     finding
-        .help(format!("write `-- name: {name} …` on the {title} page as well"))
+        .help(format!("draft it from this page: `cargo diglot translate {name} --write`"))
         .help(format!("or say that it is meant for one dialect: `-- only: {} — reason`", facing.dialect.other()))
 }
 
@@ -284,6 +305,12 @@ fn duplicate(name: &str, second: Span, first: Span) -> Diagnostic {
     Diagnostic::error("duplicate-name", message, second, "second statement of this name")
         .context(first, "the first one")
         .help("names are unique in the whole project: begin them with their file's noun")
+}
+
+/// How many statements both pages have, and how many stand on one page alone.
+pub(super) fn count(entries: &[Entry<'_>]) -> (usize, usize) {
+    let pairs = entries.iter().filter(|entry| entry.sides.len() > 1).count();
+    (pairs, entries.len() - pairs)
 }
 
 /// Names that differ as statements and are the same as types.

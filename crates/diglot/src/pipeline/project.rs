@@ -6,7 +6,8 @@ use super::optional::{Reading, Variant};
 use super::pairs::{self, Pairing, Side};
 use super::schemas::settled_schemas;
 use super::{EmittedText, Inputs, has_errors, read_pages};
-use crate::baseline::Baseline;
+use crate::baseline::{self, Baseline, Key};
+use crate::diagnostic::{Diagnostic, Severity};
 use crate::dialect::Dialect;
 use crate::infer::{PageOf, Signature};
 use crate::page::{Annotation, Page, RawStatement};
@@ -98,33 +99,45 @@ impl<'a> Project<'a> {
         Some((loose, [our_tree, their_tree], texts))
     }
 
-    /// Whether a pair has a finding when one of the files has another text.
-    pub(crate) fn notices(&self, name: &str, file: FileId, text: &str) -> bool {
-        let Some(page) = self.pages.iter().find(|page| page.file == file) else { return false };
+    /// What is found of a pair when one of the files has another text; none when the pair is no pair any more.
+    pub(crate) fn judged(&self, name: &str, file: FileId, text: &str) -> Option<Vec<Key>> {
+        let page = self.pages.iter().find(|page| page.file == file)?;
         let mut sources = self.inputs.sources.clone();
         let path = sources.file(file).path.clone();
         sources.replace(file, SourceFile::new(path, text));
-        let (changed, found) = split::split(&sources, file, page.dialect, &page.noun);
-        if has_errors(&found) {
-            return true;
-        }
+        let (changed, mut found) = split::split(&sources, file, page.dialect, &page.noun);
         let mut facing = self.pages.iter().filter(|other| other.dialect != page.dialect);
         let of = |page: &'_ Page| page.statements.iter().find(|raw| raw.name == name).cloned();
-        let (Some(raw), Some(other)) = (of(&changed), facing.find_map(of)) else { return true };
+        let (raw, other) = (of(&changed)?, facing.find_map(of)?);
         let mut sides =
             vec![Side { dialect: page.dialect, raw: &raw }, Side { dialect: page.dialect.other(), raw: &other }];
         sides.sort_by_key(|side| side.dialect);
         let entry = pairs::Entry { noun: &page.noun, name, sides, dialects: Dialect::ALL.to_vec(), whole: true };
-        let (reading, found) = Reading::of(&sources, &self.schemas, &entry, Variant::default());
+        let (reading, resolved) = Reading::of(&sources, &self.schemas, &entry, Variant::default());
         let page = |dialect: Dialect| reading.page(&self.schemas, dialect);
-        let (Some(sqlite), Some(pg)) = (page(Dialect::Sqlite), page(Dialect::Pg)) else { return true };
+        let is_read = !has_errors(&resolved);
+        found.extend(resolved);
         let config = &self.inputs.config;
-        if has_errors(&found)
-            || has_errors(&compare::compare(config, &self.never_null, &sources, &sqlite, &pg, false).found)
-        {
-            return true;
+        let mut unread = None;
+        match (page(Dialect::Sqlite), page(Dialect::Pg)) {
+            (Some(sqlite), Some(pg)) if is_read => {
+                found.extend(compare::compare(config, &self.never_null, &sources, &sqlite, &pg, false).found);
+                let (signature, findings) =
+                    infer::signature(config, entry.noun, page(Dialect::Sqlite), page(Dialect::Pg));
+                found.extend(findings);
+                found.extend(rules::lint(&sources, config, &[&sqlite, &pg], signature.as_ref()));
+            }
+            _ => {
+                let texts = entry.sides.iter().map(|side| baseline::words(sources.text(side.raw.span)));
+                unread = Some(texts.collect::<Vec<_>>().join("\u{0}"));
+            }
         }
-        let (signature, found) = infer::signature(config, entry.noun, page(Dialect::Sqlite), page(Dialect::Pg));
-        has_errors(&found) || has_errors(&rules::lint(&sources, config, &[&sqlite, &pg], signature.as_ref()))
+        let is_wanted =
+            |finding: &&Diagnostic| finding.severity == Severity::Error && config.generate.asks_for(finding);
+        let errors = found.iter().filter(is_wanted);
+        let mut keys: Vec<Key> =
+            errors.map(|finding| Key::of(&sources, finding, name.to_owned(), unread.as_deref())).collect();
+        keys.sort();
+        Some(keys)
     }
 }

@@ -1,6 +1,7 @@
 //! Workflow commands of GitHub's runners: a finding becomes an annotation at its line of a pull request.
 
 use super::{main_label, range};
+use crate::baseline;
 use crate::diagnostic::Diagnostic;
 use crate::source::Sources;
 
@@ -22,6 +23,11 @@ pub fn github(sources: &Sources, diagnostic: &Diagnostic) -> String {
         );
     }
     format!("::{} {properties}title={}::{}", diagnostic.severity.word(), property(diagnostic.rule), data(&text))
+}
+
+/// One notice in the place of all findings that a baseline knows, with a line break.
+pub fn known_on_github(count: usize) -> String {
+    format!("::notice title=baseline::{}\n", data(&baseline::folded(count)))
 }
 
 /// A command is one line, in which a percent sign begins an escape.

@@ -9,6 +9,7 @@ use super::entry::{Declaration, Entry, State, dialects};
 use super::escape::html;
 use super::locks;
 use super::pane::{self, Pane};
+use crate::baseline;
 use crate::compare::{Row, Verdict};
 use crate::diagnostic::Diagnostic;
 use crate::source::{Sources, Span};
@@ -163,14 +164,21 @@ fn elsewhere(book: &Book<'_>) -> String {
     format!("<section class=\"elsewhere\"><h2>Outside of statements</h2>{found}</section>\n")
 }
 
-/// Findings, and apart from them those that the baseline knows.
+/// Findings, and folded below them those that the baseline knows.
 fn found(sources: &Sources, findings: &[&Diagnostic], known: &[&Diagnostic]) -> String {
     let list = |found: &[&Diagnostic]| -> String {
         let items: String = found.iter().map(|finding| self::finding(sources, finding)).collect();
         if items.is_empty() { items } else { format!("<ul class=\"found\">{items}</ul>\n") }
     };
-    let head = if known.is_empty() { "" } else { "<p class=\"dim\">In the baseline:</p>\n" };
-    format!("{}{head}{}", list(findings), list(known))
+    let folded = match known.len() {
+        0 => String::new(),
+        count => format!(
+            "<details class=\"more\"><summary>{}</summary>\n{}</details>\n",
+            html(&baseline::folded(count)),
+            list(known)
+        ),
+    };
+    format!("{}{folded}", list(findings))
 }
 
 fn article(book: &Book<'_>, item: &Item<'_>) -> String {

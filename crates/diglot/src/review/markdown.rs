@@ -3,6 +3,7 @@
 use super::changed::{Book, Change, Item};
 use super::entry::{Entry, State, dialects};
 use super::escape::{block, code, markdown};
+use crate::baseline;
 use crate::diagnostic::Diagnostic;
 use crate::source::Sources;
 
@@ -12,10 +13,14 @@ const LIMIT: usize = 60_000;
 pub(super) fn comment(book: &Book<'_>) -> String {
     let mut text = summary(book);
     let mut left_out = 0;
-    let sections =
-        book.elsewhere.findings.iter().chain(&book.elsewhere.known).map(|finding| self::finding(book.sources, finding));
-    let items = book.items.iter().filter(|item| is_told(book, item)).map(item);
-    for section in sections.chain(items) {
+    let sections = book.elsewhere.findings.iter().map(|finding| self::finding(book.sources, finding));
+    // What the baseline knows comes last: it is nobody's business today.
+    let of = |known: bool| {
+        let items = book.items.iter().filter(move |item| (item.entry.state == State::Known) == known);
+        items.filter(|item| is_told(book, item)).map(item)
+    };
+    let known = folded(book.sources, &book.elsewhere.known);
+    for section in sections.chain(of(false)).chain(of(true)).chain([known]) {
         if left_out > 0 || text.len() + section.len() > LIMIT {
             left_out += 1;
         } else {
@@ -46,7 +51,7 @@ fn summary(book: &Book<'_>) -> String {
         book.stats.waived_share()
     ));
     if book.known > 0 {
-        text.push_str(&format!("In the baseline: {}.\n\n", book.known));
+        text.push_str(&format!("{}.\n\n", baseline::folded(book.known)));
     }
     if let Some(since) = &book.since {
         let count = |change: Change| book.items.iter().filter(|item| item.change == Some(change)).count();
@@ -80,7 +85,8 @@ fn item(item: &Item<'_>) -> String {
         text.push_str(&format!("* {} {}\n", code(&about), markdown(&declaration.reason)));
     }
     text.push('\n');
-    text.extend(entry.findings.iter().chain(&entry.known).map(|finding| self::finding(entry.sources, finding)));
+    text.extend(entry.findings.iter().map(|finding| self::finding(entry.sources, finding)));
+    text.push_str(&folded(entry.sources, &entry.known));
     match (&item.before, item.change) {
         (Some(before), _) if item.change == Some(Change::Edited) => text.push_str(&edited(before, entry)),
         (_, Some(Change::Judged)) => text.push_str("The text is the same.\n\n"),
@@ -88,6 +94,15 @@ fn item(item: &Item<'_>) -> String {
         _ => text.push_str(&differences(entry)),
     }
     text + "</details>\n\n"
+}
+
+/// Findings that the baseline knows, behind one line.
+fn folded(sources: &Sources, known: &[&Diagnostic]) -> String {
+    if known.is_empty() {
+        return String::new();
+    }
+    let found: String = known.iter().map(|finding| self::finding(sources, finding)).collect();
+    format!("<details><summary>{}</summary>\n\n{found}</details>\n\n", baseline::folded(known.len()))
 }
 
 /// Both pages whole.

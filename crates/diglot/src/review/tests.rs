@@ -95,13 +95,13 @@ fn what_rows_settled_is_equal_and_says_so() {
 #[test]
 fn what_the_baseline_knows_is_shown_as_that() {
     let mut inputs = three();
-    inputs.baseline = Some(inputs.sources.add(SourceFile::new("diglot.baseline", "order-differs lane_list\n")));
+    assert!(crate::baseline::keep_all(&mut inputs).text.is_some());
     let [page, comment] = page(&inputs, None, &Plans::new());
     let list = article(&page, "lane.lane_list");
-    assert!(list.contains("data-state=\"known\"") && list.contains("In the baseline:"), "{list}");
+    assert!(list.contains("data-state=\"known\"") && list.contains("1 known, see diglot.baseline"), "{list}");
     assert!(page.contains("<li class=\"known\"><b>1</b> findings in the baseline</li>"), "{page}");
     assert!(page.contains("<li class=\"\"><b>0</b> findings</li>"), "{page}");
-    assert!(comment.contains("In the baseline: 1.") && comment.contains("order-differs"), "{comment}");
+    assert!(comment.contains("1 known, see diglot.baseline.") && comment.contains("order-differs"), "{comment}");
 }
 
 #[test]

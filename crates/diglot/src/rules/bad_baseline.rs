@@ -2,8 +2,8 @@
 //!
 //! # What it finds
 //!
-//! Lines that are not a rule, what it is about, and a number if there is more than one; rules that a baseline cannot
-//! keep, because nothing sound could be generated in spite of them; the same line twice.
+//! Lines that are not a rule, what it is about, a seal, and a number if there is more than one; rules that a baseline
+//! cannot keep, because nothing sound could be generated in spite of them; the same line twice.
 //!
 //! # Why it bites
 //!
@@ -16,5 +16,5 @@
 //! # Example
 //!
 //! ```text
-//! where-differs job_get 2
+//! where-differs job_get 3fa2c1
 //! ```

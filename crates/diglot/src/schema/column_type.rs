@@ -14,6 +14,43 @@ pub(super) fn base(dialect: Dialect, declared: &DataType) -> Option<Base> {
     }
 }
 
+/// Types that are written often, by their usual names.
+const USUAL: [&str; 17] = [
+    "bigint",
+    "blob",
+    "boolean",
+    "bytea",
+    "character varying",
+    "date",
+    "datetime",
+    "integer",
+    "jsonb",
+    "numeric",
+    "real",
+    "smallint",
+    "text",
+    "timestamp",
+    "timestamptz",
+    "uuid",
+    "varchar",
+];
+
+/// The known type that a name is a slip of the finger away from.
+pub(super) fn meant(dialect: Dialect, name: &str) -> Option<(&'static str, Base)> {
+    let slips = |word: &str| match word.len() {
+        0..=5 => 1,
+        _ => 2,
+    };
+    let near = USUAL.into_iter().map(|word| (strsim::osa_distance(name, word), word));
+    let near = near.filter(|(distance, word)| *distance <= slips(word)).min_by_key(|(distance, _)| *distance);
+    let (_, word) = near?;
+    let base = match dialect {
+        Dialect::Sqlite => sqlite(word),
+        Dialect::Pg => pg(word),
+    };
+    Some((word, base?))
+}
+
 /// The type's name in lower case, without lengths: `character varying(20)` is `character varying`.
 pub(super) fn plain(declared: &DataType) -> String {
     let mut name = String::new();

@@ -284,33 +284,34 @@ impl Pair {
             match twin.map(|at| theirs.remove(at)) {
                 Some(other) => {
                     let message = format!("schema: the checks `{}` differ", item(check));
-                    let (here, there) = ((check.span, check.condition.clone()), (other.span, other.condition.clone()));
+                    let (here, there) = ((check.span, check.written.clone()), (other.span, other.written.clone()));
                     self.facts += 1;
                     self.differs("check", &item(check), message, here, Some(there), "write the same condition in both");
                 }
                 None => {
-                    let at = (check.span, check.condition.clone());
+                    let at = (check.span, check.written.clone());
                     self.only(("check", &item(check)), "a check", at, "SQLite", pg);
                 }
             }
         }
         for check in theirs {
-            self.only(("check", &item(check)), "a check", (check.span, check.condition.clone()), "Postgres", sqlite);
+            self.only(("check", &item(check)), "a check", (check.span, check.written.clone()), "Postgres", sqlite);
         }
     }
 
     fn indexes(&mut self, sqlite: &Table, pg: &Table) {
-        let says = |index: &Index| {
+        let says = |index: &Index, predicate: &Option<String>| {
             let unique = if index.unique { "unique " } else { "" };
             let nulls = if index.nulls_equal { ", NULLs are equal" } else { "" };
             let method = index.method.as_ref().map_or(String::new(), |method| format!(" using {method}"));
-            let predicate = index.predicate.as_ref().map_or(String::new(), |text| format!(" where {text}"));
+            let predicate = predicate.as_ref().map_or(String::new(), |text| format!(" where {text}"));
             format!("{unique}on ({}){method}{predicate}{nulls}", index.keys.join(", "))
         };
         let mut theirs: Vec<&Index> = pg.indexes.iter().collect();
         let mut ours = Vec::new();
         for index in &sqlite.indexes {
-            match theirs.iter().position(|other| says(other) == says(index)) {
+            let means = |index: &Index| says(index, &index.predicate);
+            match theirs.iter().position(|other| means(other) == means(index)) {
                 Some(at) => {
                     self.facts += 1;
                     theirs.remove(at);
@@ -318,6 +319,7 @@ impl Pair {
                 None => ours.push(index),
             }
         }
+        let says = |index: &Index| says(index, &index.written);
         let item = |index: &Index| format!("{}.{}", sqlite.name, index.name);
         for index in ours {
             match theirs.iter().position(|other| other.name == index.name).map(|at| theirs.remove(at)) {

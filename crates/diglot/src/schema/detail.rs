@@ -1,7 +1,7 @@
 //! What the comparison of two schemas knows beyond columns and keys: what fills a column, checks, foreign keys,
 //! indexes.
 
-use sqlparser::ast::{CreateIndex, ForeignKeyConstraint, Ident, OrderBySort};
+use sqlparser::ast::{CreateIndex, Expr, ForeignKeyConstraint, Ident, OrderBySort};
 
 use super::key::lower;
 use super::read::last;
@@ -31,8 +31,16 @@ pub struct Check {
     pub name: Option<String>,
     /// The condition, as a text that is alike where meanings are.
     pub condition: String,
+    /// The condition as SQL.
+    pub written: String,
     /// Where its table or column was declared.
     pub span: Span,
+}
+
+impl Check {
+    pub(super) fn of(name: Option<String>, condition: &Expr, span: Span) -> Self {
+        Self { name, condition: text::condition(condition), written: condition.to_string(), span }
+    }
 }
 
 /// FOREIGN KEY.
@@ -67,6 +75,8 @@ pub struct Index {
     pub keys: Vec<String>,
     /// WHERE, as a text that is alike where meanings are.
     pub predicate: Option<String>,
+    /// WHERE as SQL.
+    pub written: Option<String>,
     /// How it is built, where it is no tree: `gin`.
     pub method: Option<String>,
     /// Where it was declared.
@@ -86,6 +96,7 @@ impl Index {
             nulls_equal: create.nulls_distinct == Some(false),
             keys: create.columns.iter().map(key).collect(),
             predicate: create.predicate.as_ref().map(text::condition),
+            written: create.predicate.as_ref().map(ToString::to_string),
             method: method.filter(|method| method != "btree"),
             span,
         }

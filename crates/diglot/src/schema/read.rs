@@ -225,6 +225,19 @@ impl Reader {
         self.found.push(Diagnostic::error("schema-unreadable", message, span, label).help(help));
     }
 
+    /// A type of which nothing is known: one that is a slip of the finger away from a known one counts as that, so that
+    /// nothing follows from it, and any other one is taken as text.
+    pub(super) fn unknown_type(&mut self, declared: &str, column: &str, span: Span) -> Base {
+        let Some((word, base)) = column_type::meant(self.dialect, declared) else {
+            let message = format!("the type `{declared}` of {column} has no counterpart in a generated API");
+            self.untyped(&message, span, "cast the column in the statements that read it");
+            return Base::Text;
+        };
+        let message = format!("there is no type `{declared}`, which {column} is to have");
+        self.unreadable(&message, span, &format!("did you mean `{word}`?"), &format!("write `{word}`"));
+        base
+    }
+
     /// The same for something that leaves only a column's type open.
     pub(super) fn untyped(&mut self, message: &str, span: Span, help: &str) {
         let message = format!("{} ({}): {message}", self.migration, self.dialect.title());

@@ -11,7 +11,7 @@ use super::read::{Reader, last};
 use super::{Check, Column, Fill, ForeignKey, Table, column_type, text};
 use crate::dialect::Dialect;
 use crate::source::Span;
-use crate::types::{Base, Type};
+use crate::types::Type;
 
 impl Reader {
     pub(super) fn create_table(&mut self, piece: &Piece, create: &CreateTable) {
@@ -56,12 +56,9 @@ impl Reader {
         let name = lower(&column.name);
         let span = piece.place(column.name.span);
         let declared = column_type::plain(&column.data_type);
-        let base = self.base(&column.data_type).unwrap_or_else(|| {
-            let message =
-                format!("the type `{declared}` of {}.{name} has no counterpart in a generated API", table.name);
-            self.untyped(&message, span, "cast the column in the statements that read it");
-            Base::Text
-        });
+        let base = self
+            .base(&column.data_type)
+            .unwrap_or_else(|| self.unknown_type(&declared, &format!("{}.{name}", table.name), span));
         let serial = self.dialect == Dialect::Pg && column_type::is_serial(&declared);
         table.columns.push(Column {
             name: name.clone(),
@@ -108,7 +105,7 @@ impl Reader {
             }
             ColumnOption::Check(check) => {
                 let name = check.name.as_ref().or(name).map(lower);
-                table.checks.push(Check { name, condition: text::condition(&check.expr), span });
+                table.checks.push(Check::of(name, &check.expr, span));
             }
             ColumnOption::ForeignKey(key) => {
                 table.foreign_keys.push(ForeignKey::of(key, Some(column), name, span));
@@ -146,7 +143,7 @@ impl Reader {
             }
             TableConstraint::Check(check) => {
                 let name = check.name.as_ref().map(lower);
-                table.checks.push(Check { name, condition: text::condition(&check.expr), span });
+                table.checks.push(Check::of(name, &check.expr, span));
                 return;
             }
             TableConstraint::ForeignKey(key) => {
@@ -284,10 +281,9 @@ impl Reader {
                 }),
                 None => {
                     let declared = column_type::plain(data_type);
-                    let message =
-                        format!("the type `{declared}` of {}.{name} has no counterpart in a generated API", table.name);
-                    self.untyped(&message, piece.place(column.span), "cast the column in the statements that read it");
-                    table.update(&name, |c| c.ty.base = Base::Text);
+                    let of = format!("{}.{name}", table.name);
+                    let base = self.unknown_type(&declared, &of, piece.place(column.span));
+                    table.update(&name, |c| c.ty.base = base.clone());
                 }
             },
         }
@@ -350,7 +346,12 @@ impl Table {
 
 fn default(column: &mut Column, value: &Expr) {
     column.has_default = !is_null(value);
-    column.fill = if is_null(value) { Fill::Nothing } else { Fill::Value(text::normal(value)) };
+    column.fill = match text::normal(value) {
+        _ if is_null(value) => Fill::Nothing,
+        // What a sequence gave it never gives again.
+        text if text.starts_with("nextval(") => Fill::Numbered,
+        text => Fill::Value(text),
+    };
 }
 
 /// `DEFAULT NULL` is no default.

@@ -346,7 +346,21 @@ fn near_miss(comment: Comment<'_>, word: &str, rest: &str, owner: &str) -> Line 
         _ => (format!("`{word}` is not an annotation"), format!("did you mean `{meant}`?")),
     };
     let help = format!("write `{}`, or word the comment so that it reads as prose", shape(meant));
-    Line::Wrong(Wrong::new(message, label, help).at(comment.span_of(word)).finding(comment, owner))
+    let finding = Wrong::new(message, label, help).at(comment.span_of(word)).finding(comment, owner);
+    let rest = rest.trim_start();
+    let behind_colon = rest.strip_prefix(':');
+    let kind = match (meant, behind_colon) {
+        ("diverges", _) => diverges(comment, rest).ok(),
+        ("allow", _) => allow(comment, rest).ok(),
+        ("only", Some(said)) => only(comment, said).ok(),
+        ("param" | "column", Some(said)) => typed(comment, meant, said).ok(),
+        _ => None,
+    };
+    match kind {
+        // It counts as what was meant, so that nothing follows from the slip.
+        Some(kind) if word != meant => Line::Annotation(Annotation { span: comment.span(), kind }, Some(finding)),
+        _ => Line::Wrong(finding),
+    }
 }
 
 /// The annotation that a word is, or is a slip of the finger away from.

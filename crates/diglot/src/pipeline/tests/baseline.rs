@@ -2,6 +2,7 @@
 
 use super::{pair, rendered, rules};
 use crate::baseline;
+use crate::config::Config;
 use crate::pipeline::{Compiled, Inputs, compile};
 use crate::source::SourceFile;
 
@@ -21,17 +22,17 @@ fn with_baseline(sqlite: &str, pg: &str, text: &str) -> (Inputs, Compiled) {
 }
 
 fn written(compiled: &Compiled) -> String {
-    let findings = compiled.diagnostics.iter().zip(&compiled.subjects);
-    baseline::text(findings.map(|(finding, subject)| (finding.rule, subject.as_str())))
+    baseline::text(compiled.keys.iter())
 }
 
 #[test]
 fn what_is_kept_fails_nothing_and_the_rest_is_generated() {
     let first = compile(&pair(SQLITE, PG));
     let text = written(&first);
-    let lines: Vec<&str> = text.lines().filter(|line| !line.starts_with('#')).collect();
+    let lines = text.lines().filter(|line| !line.starts_with('#'));
+    let kept: Vec<&str> = lines.filter_map(|line| Some(line.rsplit_once(' ')?.0)).collect();
     assert_eq!(
-        lines,
+        kept,
         ["syntax job_bad", "where-differs job_due", "missing-statement job_lost", "columns-differ job_odd"]
     );
     let (inputs, kept) = with_baseline(SQLITE, PG, &text);
@@ -49,4 +50,66 @@ fn new_drift_fails_and_what_is_repaired_must_leave_the_file() {
     let (inputs, compiled) = with_baseline(&SQLITE.replace("FRM", "FROM"), &pg, &text);
     assert_eq!(rules(&compiled), ["where-differs", "unused-baseline", "unused-baseline"]);
     insta::assert_snapshot!(rendered(&inputs, &compiled));
+}
+
+fn kept(sqlite: &str, pg: &str) -> String {
+    let mut inputs = pair(sqlite, pg);
+    baseline::keep_all(&mut inputs).text.expect("there is something to keep")
+}
+
+#[test]
+fn a_known_difference_that_becomes_another_one_is_new_and_tells_it_once() {
+    let text = kept(SQLITE, PG);
+    for (from, to) in [("<= :now", ">= :now"), ("<= :now", "<= :then"), ("epoch <=", "id <=")] {
+        let (inputs, compiled) = with_baseline(SQLITE, &PG.replace(from, to), &text);
+        let told: Vec<&str> = compiled.diagnostics.iter().map(|finding| finding.message.as_str()).collect();
+        assert!(!told.is_empty() && told.iter().all(|told| told.starts_with("job_due: ")), "{told:?}");
+        assert!(!rules(&compiled).contains(&"unused-baseline"), "{}", rendered(&inputs, &compiled));
+    }
+    // Layout, and what stands elsewhere, is no part of a difference.
+    let moved = format!("-- A page.\n\n{}", PG.replace("WHERE epoch <= :now", "\n  WHERE  epoch<=:now"));
+    let (inputs, compiled) = with_baseline(SQLITE, &moved, &text);
+    assert!(compiled.diagnostics.is_empty(), "{}", rendered(&inputs, &compiled));
+}
+
+#[test]
+fn a_statement_that_could_not_be_compared_is_kept_with_all_of_its_text() {
+    let text = kept(SQLITE, PG);
+    let (_, compiled) =
+        with_baseline(SQLITE, &PG.replace("DELETE FROM job;", "DELETE FROM job WHERE id IS NULL;"), &text);
+    assert_eq!(rules(&compiled), ["syntax"]);
+}
+
+#[test]
+fn what_is_kept_may_bring_up_more_which_is_kept_at_once() {
+    // Once it is known that the statement stands alone, it is read, and its parameter has no type.
+    let (sqlite, pg) = (
+        "-- name: job_odd :many\nSELECT id FROM job;\n\n-- name: job_alone :many\nSELECT :x AS x;\n",
+        "-- name: job_odd :many\nSELECT id FROM job;\n",
+    );
+    let mut inputs = pair(sqlite, pg);
+    let kept = baseline::keep_all(&mut inputs);
+    assert!(kept.compiled.diagnostics.is_empty(), "{}", rendered(&inputs, &kept.compiled));
+    let text = kept.text.expect("there is something to keep");
+    assert!(text.contains("missing-statement job_alone") && text.contains("param-type-unknown job_alone"), "{text}");
+}
+
+#[test]
+fn without_an_api_nothing_is_asked_that_it_alone_needs() {
+    let (sqlite, pg) = (
+        "-- name: job_odd :many\nSELECT count(*), :x FROM job;\n",
+        "-- name: job_odd :many\nSELECT COUNT(*), :x FROM job;\n",
+    );
+    assert!(!rules(&compile(&pair(sqlite, pg))).is_empty());
+    let without = |sqlite: &str, pg: &str| {
+        let mut inputs = pair(sqlite, pg);
+        inputs.config = Config::parse("generate = false", "diglot.toml").expect("a configuration");
+        compile(&inputs)
+    };
+    let compiled = without(sqlite, pg);
+    assert!(compiled.diagnostics.is_empty() && !compiled.rust.contains("fn "), "{:?}", compiled.diagnostics);
+    assert_eq!(compiled.statements, (1, 0));
+    let drifted = without(sqlite, &pg.replace("FROM job", "FROM job WHERE id IS NULL"));
+    assert_eq!(rules(&drifted), ["where-differs"]);
+    assert!(drifted.rust.contains("compile_error!"), "{}", drifted.rust);
 }

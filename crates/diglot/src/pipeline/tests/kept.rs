@@ -39,7 +39,7 @@ fn taken(inputs: &Inputs, earlier: &Kept) -> usize {
     let fresh = compile(inputs);
     assert_eq!(again.rust, fresh.rust);
     assert_eq!(again.diagnostics, fresh.diagnostics);
-    assert_eq!(again.subjects, fresh.subjects);
+    assert_eq!(again.keys, fresh.keys);
     assert_eq!(again.stats, fresh.stats);
     let (same, _) = compile_again(inputs, &written(&after));
     assert_eq!(same.rust, fresh.rust);
