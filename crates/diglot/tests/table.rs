@@ -59,7 +59,8 @@ impl Facing {
     fn bases(&self, at: usize) -> Vec<Base> {
         let (Some(ours), Some(theirs)) = (self.sqlite.kinds_at(at), self.pg.kinds_at(at)) else { return Vec::new() };
         let is_of_both = |base: &Base| {
-            ours != Kinds::ANY || !(base.is_list() || matches!(base, Base::Numeric | Base::Timestamp | Base::Json))
+            ours != Kinds::ANY
+                || !(base.is_list() || TIMES.contains(base) || matches!(base, Base::Numeric | Base::Json))
         };
         theirs.bases(Dialect::Pg).filter(|base| ours.has(Dialect::Sqlite, base) && is_of_both(base)).collect()
     }
@@ -111,6 +112,9 @@ fn chosen(random: &mut Random, places: &[Vec<Base>], length: usize) -> Option<Ve
     }
     Some(types)
 }
+
+/// Points in time and spans of it.
+const TIMES: [Base; 5] = [Base::Timestamp, Base::DateTime, Base::Date, Base::TimeOfDay, Base::Interval];
 
 /// A value of each type.
 fn drawn(random: &mut Random, types: &[Base], pools: &BTreeMap<&'static str, Vec<Value>>) -> Option<Vec<Value>> {
@@ -268,7 +272,7 @@ async fn every_row_is_there() {
             let places: Vec<Vec<Base>> =
                 (0..written::places(row.form, length)).map(|at| bases(at % length.max(1))).collect();
             let mut texts = Vec::new();
-            for _ in 0..40 {
+            for _ in 0..120 {
                 let Some(types) = chosen(&mut random, &places, length) else { break };
                 let Some(values) = drawn(&mut random, &types, &pools) else { break };
                 texts.push(written::expression(row, dialect, &values, length));

@@ -22,7 +22,7 @@ fn inputs(case: &toml::Table) -> Inputs {
     let case = case::with_names(case, |ours, theirs| !is_word(ours) || !is_word(theirs));
     let mut sources = Sources::default();
     for (dialect, mark) in [("sqlite", '?'), ("pg", '$')] {
-        let (schema, statements) = case::page(&case, dialect, mark);
+        let (schema, statements) = case::page(&case, dialect, mark, case::Declared::All);
         sources.add(SourceFile::new(format!("schema/{dialect}/0001_all.sql"), schema));
         sources.add(SourceFile::new(format!("sql/{dialect}/case.sql"), statements));
     }

@@ -77,6 +77,7 @@ fn what_nobody_can_know_is_marked() {
 fn a_folder_with_a_project_in_it_keeps_every_file() {
     let project = Project::clean();
     let before = [project.read(SQLITE), project.read(PG)];
+    project.write("Cargo.toml", "[package]\nname = \"jobs\"\n");
     project.write("build.rs", "fn main() {}\n");
     let ended = project.run(&["init"]);
     assert_eq!(ended.code, Some(0), "{}", ended.seen());

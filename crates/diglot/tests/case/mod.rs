@@ -19,7 +19,7 @@ pub(crate) const BETWEEN_SESSIONS: [&str; 9] = [
 
 /// The type's word in an annotation for an argument of a case.
 fn word(argument: &str) -> &'static str {
-    match argument.split(':').find(|part| *part != "null") {
+    match argument.split(':').find(|part| *part != "null" && *part != "unknown") {
         Some("int" | "int8" | "int4" | "int2") => "i64",
         Some("real") => "f64",
         Some("blob" | "bytea") => "bytes",
@@ -133,8 +133,17 @@ fn has_sessions(case: &toml::Table) -> bool {
     steps("pg").chain(steps("sqlite")).any(|step| step.get("s").is_some())
 }
 
+/// Which arguments of a case have a type.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Declared {
+    /// All of them.
+    All,
+    /// Those that the case has a type for: what is unknown is left to the server.
+    Known,
+}
+
 /// One page: its migrations, and its statements.
-pub(crate) fn page(case: &toml::Table, dialect: &str, mark: char) -> (String, String) {
+pub(crate) fn page(case: &toml::Table, dialect: &str, mark: char, declared: Declared) -> (String, String) {
     let text = |key: &str| case.get(key).and_then(toml::Value::as_str);
     let mut schema =
         text(&format!("{dialect}_schema")).or_else(|| text("sqlite_schema")).unwrap_or_default().to_owned();
@@ -146,8 +155,11 @@ pub(crate) fn page(case: &toml::Table, dialect: &str, mark: char) -> (String, St
         let params: String = list
             .enumerate()
             .filter_map(|(number, arg)| {
-                // A bare NULL has no type to declare, and what is unknown is left to the server.
-                let arg = arg.as_str().filter(|arg| *arg != "null" && !arg.starts_with("unknown"))?;
+                // A bare NULL has no type to declare.
+                let arg = arg.as_str().filter(|arg| *arg != "null")?;
+                if declared == Declared::Known && arg.starts_with("unknown") {
+                    return None;
+                }
                 let null = if arg.starts_with("null") { " null" } else { "" };
                 Some(format!("-- param: p{} {}{null}\n", number + 1, word(arg)))
             })

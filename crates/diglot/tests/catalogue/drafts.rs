@@ -7,14 +7,14 @@ use diglot::Inputs;
 use diglot::source::{SourceFile, Sources};
 use diglot::translate::translate;
 
-use super::{BARE, cases, declared, page};
+use super::{BARE, Declared, cases, declared, page};
 
 /// What is open about the drafts of a case's statements when one page is there.
 fn open(case: &toml::Table, from: &str) -> Vec<String> {
     let mut sources = Sources::default();
     let mut names = Vec::new();
     for (dialect, mark) in [("sqlite", '?'), ("pg", '$')] {
-        let (schema, statements) = page(case, dialect, mark);
+        let (schema, statements) = page(case, dialect, mark, Declared::All);
         sources.add(SourceFile::new(format!("schema/{dialect}/0001_all.sql"), schema));
         if dialect == from {
             let headers = statements.lines().filter_map(|line| line.strip_prefix("-- name: "));

@@ -214,11 +214,19 @@ pub(crate) fn pools(random: &mut Random, drawn: usize) -> BTreeMap<&'static str,
             vec![
                 plain("'2024-02-29 12:00:00'", "('2024-02-29 12:00:00+00'::timestamptz)"),
                 plain("'1969-12-31 23:59:59'", "('1969-12-31 23:59:59+00'::timestamptz)"),
-                plain("'12:00'", "('12:00'::interval)"),
-                plain("'2024-02-29'", "('2024-02-29'::date)"),
                 plain("NULL", "(NULL::timestamptz)"),
             ],
         ),
+        (
+            Base::DateTime,
+            vec![
+                plain("'2024-02-29 12:00:00'", "('2024-02-29 12:00:00'::timestamp)"),
+                plain("NULL", "(NULL::timestamp)"),
+            ],
+        ),
+        (Base::Date, vec![plain("'2024-02-29'", "('2024-02-29'::date)"), plain("NULL", "(NULL::date)")]),
+        (Base::TimeOfDay, vec![plain("'12:00:00'", "('12:00:00'::time)"), plain("NULL", "(NULL::time)")]),
+        (Base::Interval, vec![plain("'12:00'", "('12:00'::interval)"), plain("NULL", "(NULL::interval)")]),
         (
             Base::TextArray,
             vec![
