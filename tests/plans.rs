@@ -218,6 +218,11 @@ fn type_name(base: &Base) -> &'static str {
         Base::UuidArray => "uuid[]",
         Base::Numeric => "numeric",
         Base::Timestamp => "timestamptz",
+        Base::DateTime => "timestamp",
+        Base::Date => "date",
+        Base::TimeOfDay => "time",
+        Base::Interval => "interval",
+        Base::Enum(_) | Base::Stored(_) => panic!("no parameter of this project is of {base:?}"),
     }
 }
 

@@ -61,7 +61,9 @@ pub(crate) fn settled(statement: &Statement, facing: &Statement, around: &Around
         let (mut changed, mut changed_inside) = (false, false);
         for part in &mut settled.parts {
             walk::body(&mut part.body, &mut |query| changed |= of_query(query, &known), &mut |expr| {
-                changed_inside |= OF_EXPRESSIONS.iter().fold(false, |changed, law| law(expr, &known) || changed);
+                for law in OF_EXPRESSIONS {
+                    changed_inside |= law(expr, &known);
+                }
             });
             match &mut part.body {
                 Body::Update(update) => changed |= joined_write::update(update),
@@ -78,7 +80,11 @@ pub(crate) fn settled(statement: &Statement, facing: &Statement, around: &Around
 }
 
 fn of_query(query: &mut Query, known: &Known<'_>) -> bool {
-    OF_QUERIES.iter().fold(false, |changed, law| law(query, known) || changed)
+    let mut is_changed = false;
+    for law in OF_QUERIES {
+        is_changed |= law(query, known);
+    }
+    is_changed
 }
 
 impl<'a> Known<'a> {
