@@ -14,7 +14,7 @@ use std::cell::Cell;
 use std::collections::BTreeSet;
 
 use self::causes::Told;
-use self::declared::{digits, documents, nullable, reads_time, takes_unknown, unknown_words};
+use self::declared::{Declared, declarations, digits, documents, nullable, reads_time, takes_unknown, unknown_words};
 use self::difference::{Difference, joins, keyed, unordered};
 use crate::config::Config;
 use crate::diagnostic::Diagnostic;
@@ -22,7 +22,6 @@ use crate::facts::{Fact, Facts, Group, Kind, facts};
 use crate::infer::PageOf;
 use crate::law;
 use crate::normal::{Around, Node, Order, Promised, ends_with_write, patterns, unmarked};
-use crate::page::AnnotationKind;
 use crate::pipeline::Stats;
 use crate::source::{Sources, Span};
 use crate::tree::Statement;
@@ -183,45 +182,6 @@ fn look(
         stats: pair.stats,
         differing: pair.differing,
     }
-}
-
-/// A `-- diverges(...)` and whether it was needed.
-struct Declared {
-    fact: String,
-    item: Option<String>,
-    seal: Option<String>,
-    span: Span,
-    /// The whole line.
-    line: Span,
-    used: bool,
-}
-
-impl Declared {
-    /// Whether it is about such a difference, whatever its seal.
-    fn fits(&self, kind: Kind, item: &str) -> bool {
-        let is = |wanted: &String| wanted == item || item.ends_with(&format!(" {wanted}"));
-        self.fact == kind.word() && self.item.as_ref().is_none_or(is)
-    }
-}
-
-fn declarations(pages: &[&PageOf<'_>]) -> Vec<Declared> {
-    pages
-        .iter()
-        .flat_map(|page| &page.raw.annotations)
-        .filter_map(|annotation| match &annotation.kind {
-            // What the answers differ in is seen by running them, so `prove` holds these against what happens.
-            AnnotationKind::Diverges { fact, .. } if fact == "results" => None,
-            AnnotationKind::Diverges { fact, item, seal, fact_span, .. } => Some(Declared {
-                fact: fact.clone(),
-                item: item.clone(),
-                seal: seal.clone(),
-                span: *fact_span,
-                line: annotation.span,
-                used: false,
-            }),
-            _ => None,
-        })
-        .collect()
 }
 
 fn verdict(declaration: Option<Span>) -> Verdict {

@@ -2,11 +2,52 @@
 
 use std::collections::BTreeSet;
 
+use crate::facts::Kind;
 use crate::infer::PageOf;
 use crate::operations::{self, Sense};
 use crate::page::AnnotationKind;
+use crate::source::Span;
 use crate::tree::{Expr, Statement};
 use crate::types::Base;
+
+/// A `-- diverges(...)` and whether it was needed.
+pub(super) struct Declared {
+    pub(super) fact: String,
+    pub(super) item: Option<String>,
+    pub(super) seal: Option<String>,
+    pub(super) span: Span,
+    /// The whole line.
+    pub(super) line: Span,
+    pub(super) used: bool,
+}
+
+impl Declared {
+    /// Whether it is about such a difference, whatever its seal.
+    pub(super) fn fits(&self, kind: Kind, item: &str) -> bool {
+        let is = |wanted: &String| wanted == item || item.ends_with(&format!(" {wanted}"));
+        self.fact == kind.word() && self.item.as_ref().is_none_or(is)
+    }
+}
+
+pub(super) fn declarations(pages: &[&PageOf<'_>]) -> Vec<Declared> {
+    pages
+        .iter()
+        .flat_map(|page| &page.raw.annotations)
+        .filter_map(|annotation| match &annotation.kind {
+            // What the answers differ in is seen by running them, so `prove` holds these against what happens.
+            AnnotationKind::Diverges { fact, .. } if fact == "results" => None,
+            AnnotationKind::Diverges { fact, item, seal, fact_span, .. } => Some(Declared {
+                fact: fact.clone(),
+                item: item.clone(),
+                seal: seal.clone(),
+                span: *fact_span,
+                line: annotation.span,
+                used: false,
+            }),
+            _ => None,
+        })
+        .collect()
+}
 
 /// Parameters that either page declares to be JSON.
 pub(super) fn documents(pages: &[&PageOf<'_>]) -> BTreeSet<String> {
