@@ -325,6 +325,8 @@ struct Report {
     op: &'static str,
     counters: budget::BudgetReportParams,
     missing: budget::BudgetUsageEnsureParams,
+    /// Whether counters that are missing are added first.
+    adds_counters: bool,
     claim: Option<budget::BudgetDedupClaimParams>,
     ledger: Option<budget::BudgetLedgerAddParams>,
 }
@@ -370,7 +372,7 @@ impl Report {
             dimensions: deltas.keys().cloned().collect(),
         };
         let counters = budget::BudgetReportParams { deltas: Value::Object(added), partition_key, budget_id, now_ms };
-        Ok(Self { op, counters, missing, claim, ledger: None })
+        Ok(Self { op, counters, missing, adds_counters: false, claim, ledger: None })
     }
 
     /// The same report for the statement that only counts.
@@ -414,29 +416,27 @@ async fn report_alone<D: Dialect>(backend: &Backend<D>, report: Report) -> Resul
     if unit!(backend, budget_add, report.fine())? > 0 {
         return Ok(Reported::Now(ReportUsageResult::Ok));
     }
-    let mut finding = found(unit!(backend, budget_report, report.counters.clone())?)?;
-    if finding == Finding::Missing {
-        unit!(backend, budget_usage_ensure, report.missing.clone())?;
-        finding = found(unit!(backend, budget_report, report.counters.clone())?)?;
-    }
-    match finding {
+    match found(unit!(backend, budget_report, report.counters.clone())?)? {
         Finding::Answer(answer) => Ok(Reported::Now(answer)),
-        Finding::Missing => Err(no_counters()),
+        Finding::Missing => report_first(backend, report).await,
         Finding::Unreadable => Err(report.unreadable(read!(backend, budget_policy_read, report.policy())?)),
     }
 }
 
-/// Makes a report in one transaction. Counters that it lacks are added by themselves before it is made again: one that waited
-/// for a counter that somebody else adds would meanwhile keep those that it holds from everybody, and circles come of that.
+/// Makes a report in one transaction, and once more if it found that a counter is missing.
 async fn report_whole<D: Dialect>(backend: &Backend<D>, report: Report) -> Result<Reported, EngineError> {
     match report_once(backend, report.clone()).await {
         // Also what a busy server leaves behind; then another try does no harm.
-        Err(EngineError::Contention(ContentionKind::RetryExhausted)) => {
-            unit!(backend, budget_usage_ensure, report.missing.clone())?;
-            report_once(backend, report).await
-        }
+        Err(EngineError::Contention(ContentionKind::RetryExhausted)) => report_first(backend, report).await,
         ended => ended,
     }
+}
+
+/// Makes a report that may be the first about one of its dimensions, and adds the counters that it lacks before it locks any:
+/// one that waited for a counter that somebody else adds would meanwhile keep those that it holds from everybody, and circles
+/// come of that. In the same transaction, so that a reset comes before the report with its counters or after it.
+async fn report_first<D: Dialect>(backend: &Backend<D>, report: Report) -> Result<Reported, EngineError> {
+    report_once(backend, Report { adds_counters: true, ..report }).await
 }
 
 async fn report_once<D: Dialect>(backend: &Backend<D>, report: Report) -> Result<Reported, EngineError> {
@@ -451,6 +451,9 @@ async fn report_on<D: Dialect>(conn: &mut D::Connection, report: &Report) -> Res
         let (partition_key, dedup_key) = (claim.partition_key, claim.dedup_key.clone());
         let kept = conn.budget_dedup_read(&budget::BudgetDedupReadParams { partition_key, dedup_key }).await?;
         return Ok(Reported::Before(kept.map(|row| row.outcome_json)));
+    }
+    if report.adds_counters {
+        conn.budget_usage_ensure(&report.missing).await?;
     }
     let answer = match conn.budget_add(&report.fine()).await? {
         0 => judge_on::<D>(conn, report).await?,

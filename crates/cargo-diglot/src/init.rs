@@ -64,10 +64,10 @@ pub(crate) fn run(arguments: &Init) -> Result<Outcome, Failure> {
     if !has_pages {
         files.extend(PAGES);
     }
-    let name = crate_name(root);
+    let (name, dependency) = (crate_name(root), dependency());
     let mut kept = Vec::new();
     for (path, text) in files {
-        let text = text.replace("@name@", &name).replace("@version@", env!("CARGO_PKG_VERSION"));
+        let text = text.replace("@name@", &name).replace("@diglot@", &dependency);
         if write_new(&root.join(path), &text).map_err(Failure::io(format!("write {path}")))? {
             report::line(&format!("wrote {path}"));
         } else {
@@ -78,7 +78,7 @@ pub(crate) fn run(arguments: &Init) -> Result<Outcome, Failure> {
         report::line("no Cargo.toml here, so pages are compared and nothing is generated (`generate = false`)");
         report::line("for Rust: `cargo diglot init --crate` in its place, after removing diglot.toml");
     }
-    advise(is_crate, &kept);
+    advise(is_crate, &kept, &dependency);
     match sqlc {
         Found::Places(places) => {
             report::line(&format!("{}: its places are in diglot.toml", places.file));
@@ -123,10 +123,10 @@ fn record(arguments: &Init) -> Result<Outcome, Failure> {
 }
 
 /// What has to be written into files that were there before.
-fn advise(is_crate: bool, kept: &[&str]) {
+fn advise(is_crate: bool, kept: &[&str], dependency: &str) {
     if is_crate {
         report::line("Cargo.toml stays as it is; it needs:");
-        let manifest = MANIFEST.1.replace("@version@", env!("CARGO_PKG_VERSION"));
+        let manifest = MANIFEST.1.replace("@diglot@", dependency);
         let parts = manifest.split_once("[features]").map_or("", |(_, rest)| rest);
         report::line(&format!("\n[features]{parts}"));
         report::line("src/lib.rs or src/main.rs stays as it is; it needs `mod statements;`");
@@ -149,6 +149,14 @@ fn write_new(path: &Path, text: &str) -> io::Result<bool> {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
         Err(error) => Err(error),
     }
+}
+
+/// Where a crate finds the compiler of this command line: in the checkout that it was built from, or else at the
+/// registry by its version.
+fn dependency() -> String {
+    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("diglot");
+    let is_checkout = beside.join(MANIFEST.0).is_file();
+    if is_checkout { format!("{{ path = {beside:?} }}") } else { format!("{:?}", env!("CARGO_PKG_VERSION")) }
 }
 
 /// The folder's name as the name of a crate.

@@ -99,20 +99,12 @@ fn cargo(project: &Project, arguments: &[&str], variables: &[(&str, &str)]) -> E
     Ended::of(command.stdin(Stdio::null()).output().unwrap())
 }
 
-/// Builds what `init` made, with the versions of the workspace instead of published ones, and with what lets its
-/// dependencies be used again.
+/// Builds what `init` made, as it wrote it but for what lets its dependencies be used again.
 pub(crate) fn build_new(project: &Project) -> Ended {
-    let crates = fs::canonicalize(workspace().join("crates")).unwrap();
+    let command_line = fs::canonicalize(workspace().join("crates/cargo-diglot")).unwrap();
     let manifest = project.read("Cargo.toml");
-    let (published, _) = manifest.split_once("[build-dependencies]").unwrap();
-    let (compiler, command_line) = (crates.join("diglot"), crates.join("cargo-diglot"));
-    project.write(
-        "Cargo.toml",
-        format!(
-            "[workspace]\n\n{published}[build-dependencies]\ndiglot = {{ path = {compiler:?} }}\n\n\
-             [dependencies.cargo-diglot]\npath = {command_line:?}\n"
-        ),
-    );
+    let again = format!("[workspace]\n\n{manifest}\n[dependencies.cargo-diglot]\npath = {command_line:?}\n");
+    project.write("Cargo.toml", again);
     project.write("Cargo.lock", fs::read(workspace().join("Cargo.lock")).unwrap());
     build(project)
 }
