@@ -18,10 +18,10 @@ use ff_core::engine_error::{ContentionKind, EngineError};
 use ff_core::types::{BudgetId, TimestampMs};
 use serde_json::{Map, Value, json};
 
-use crate::backend::Backend;
 use crate::db::Dialect;
+use crate::db::error::Abort;
+use crate::engine::Engine;
 use crate::engine::policy::budget::{BudgetPolicy, Finding, answer_document, kept_answer};
-use crate::error::Abort;
 use crate::model::id::{corruption, exec_key, invalid_input, reject_nul};
 use crate::model::limits;
 use crate::statements::{Statements, budget};
@@ -40,7 +40,7 @@ const RESERVED_DIMENSION: &str = "_init";
 /// `Validation(InvalidInput)` when the lists of limits are not as long as that of dimensions, or a text holds
 /// U+0000 or is too long.
 pub(crate) async fn create<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     args: &CreateBudgetArgs,
 ) -> Result<CreateBudgetResult, EngineError> {
     let count = args.dimensions.len();
@@ -65,7 +65,7 @@ pub(crate) async fn create<D: Dialect>(
         .filter(|interval_ms| *interval_ms > 0)
         .map(|interval_ms| args.now.0.saturating_add(interval_ms));
     let params = budget::BudgetCreateParams {
-        partition_key: partition(backend, &args.budget_id),
+        partition_key: partition(engine, &args.budget_id),
         budget_id: args.budget_id.to_string(),
         policy_json: json!({
             "hard_limits": limits(&args.hard_limits),
@@ -81,7 +81,7 @@ pub(crate) async fn create<D: Dialect>(
         next_reset_at_ms,
     };
     let budget_id = args.budget_id.clone();
-    Ok(match unit!(backend, budget_create, params)? {
+    Ok(match unit!(engine, budget_create, params)? {
         0 => CreateBudgetResult::AlreadySatisfied { budget_id },
         _ => CreateBudgetResult::Created { budget_id },
     })
@@ -95,17 +95,17 @@ pub(crate) async fn create<D: Dialect>(
 /// # Errors
 /// `NotFound` without such a budget; `Validation(Corruption)` when its policy cannot be read.
 pub(crate) async fn reset<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     args: &ResetBudgetArgs,
 ) -> Result<ResetBudgetResult, EngineError> {
     let reset = Reset {
-        partition_key: partition(backend, &args.budget_id),
+        partition_key: partition(engine, &args.budget_id),
         budget_id: args.budget_id.to_string(),
         now_ms: args.now.0,
         due_by_ms: None,
     };
     let next_reset_at_ms =
-        match transaction!(backend, "budget_reset", [reset], |conn| { lock_and_reset_on::<D>(conn, reset).await })? {
+        match transaction!(engine, "budget_reset", [reset], |conn| { lock_and_reset_on::<D>(conn, reset).await })? {
             Turned::To(next_reset_at_ms) => next_reset_at_ms,
             Turned::NotDue => None,
         };
@@ -159,10 +159,10 @@ pub(crate) async fn reset_on<D: Dialect>(conn: &mut D::Connection, reset: &Reset
 ///
 /// # Errors
 /// `NotFound` without such a budget.
-pub(crate) async fn status<D: Dialect>(backend: &Backend<D>, id: &BudgetId) -> Result<BudgetStatus, EngineError> {
-    let partition_key = partition(backend, id);
+pub(crate) async fn status<D: Dialect>(engine: &Engine<D>, id: &BudgetId) -> Result<BudgetStatus, EngineError> {
+    let partition_key = partition(engine, id);
     let params = budget::BudgetPolicyReadParams { partition_key, budget_id: id.to_string() };
-    let Some(row) = read!(backend, budget_policy_read, params)? else {
+    let Some(row) = read!(engine, budget_policy_read, params)? else {
         return Err(EngineError::NotFound { entity: "budget" });
     };
     let policy = BudgetPolicy::parse("get_budget_status", &row.policy_json).ok();
@@ -172,7 +172,7 @@ pub(crate) async fn status<D: Dialect>(backend: &Backend<D>, id: &BudgetId) -> R
         scope_type: row.scope_type,
         scope_id: row.scope_id,
         enforcement_mode: row.enforcement_mode,
-        usage: usage(backend, partition_key, id.to_string()).await?,
+        usage: usage(engine, partition_key, id.to_string()).await?,
         hard_limits: hard.into_iter().collect(),
         soft_limits: soft.into_iter().collect(),
         breach_count: row.breach_count.max(0).unsigned_abs(),
@@ -190,19 +190,19 @@ pub(crate) async fn status<D: Dialect>(backend: &Backend<D>, id: &BudgetId) -> R
 /// # Errors
 /// `Validation(Corruption)` when the policy cannot be read.
 pub(crate) async fn read_usage_and_limits<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     id: &BudgetId,
 ) -> Result<BudgetUsageAndLimits, EngineError> {
-    let partition_key = partition(backend, id);
+    let partition_key = partition(engine, id);
     let params = budget::BudgetPolicyReadParams { partition_key, budget_id: id.to_string() };
-    let Some(row) = read!(backend, budget_policy_read, params)? else {
+    let Some(row) = read!(engine, budget_policy_read, params)? else {
         return Ok(BudgetUsageAndLimits::empty());
     };
     let policy = BudgetPolicy::parse("read_budget_usage_and_limits", &row.policy_json)?;
     if policy.hard.is_empty() && policy.soft.is_empty() {
         return Ok(BudgetUsageAndLimits::empty());
     }
-    let counted = usage(backend, partition_key, id.to_string()).await?;
+    let counted = usage(engine, partition_key, id.to_string()).await?;
     let used = policy.hard.keys().map(|dimension| {
         let value = counted.get(dimension).copied().unwrap_or(0); // tidy: what was never counted is 0
         (dimension.clone(), value)
@@ -216,11 +216,11 @@ pub(crate) async fn read_usage_and_limits<D: Dialect>(
 
 /// What was counted per dimension; a negative counter reads as 0.
 pub(crate) async fn usage<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     partition_key: i16,
     budget_id: String,
 ) -> Result<HashMap<String, u64>, EngineError> {
-    let rows = read!(backend, budget_usage_list, budget::BudgetUsageListParams { partition_key, budget_id })?;
+    let rows = read!(engine, budget_usage_list, budget::BudgetUsageListParams { partition_key, budget_id })?;
     let counted = rows.into_iter().filter(|row| row.dimensions_key != RESERVED_DIMENSION);
     Ok(counted.map(|row| (row.dimensions_key, row.current_value.max(0).unsigned_abs())).collect())
 }
@@ -234,18 +234,15 @@ pub(crate) async fn usage<D: Dialect>(
 /// `Validation(InvalidInput)` when a number exceeds the column, or a text holds U+0000 or is too long;
 /// `Validation(Corruption)` when the policy or a kept answer cannot be read.
 pub(crate) async fn report<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     op: &'static str,
     id: &BudgetId,
     deltas: &BTreeMap<String, u64>,
     dedup_key: Option<&str>,
 ) -> Result<ReportUsageResult, EngineError> {
-    let report = Report::new(backend, op, id, deltas, dedup_key)?;
-    let ended = if report.claim.is_some() {
-        report_whole(backend, report).await?
-    } else {
-        report_alone(backend, report).await?
-    };
+    let report = Report::new(engine, op, id, deltas, dedup_key)?;
+    let ended =
+        if report.claim.is_some() { report_whole(engine, report).await? } else { report_alone(engine, report).await? };
     match ended {
         Reported::Now(answer) => Ok(answer),
         Reported::Before(kept) => kept.map_or(Ok(ReportUsageResult::AlreadyApplied), |text| kept_answer(&text)),
@@ -257,7 +254,7 @@ pub(crate) async fn report<D: Dialect>(
 /// # Errors
 /// As [`report`], and `Validation(InvalidInput)` when the lists differ in length.
 pub(crate) async fn report_admin<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     id: &BudgetId,
     args: &ReportUsageAdminArgs,
 ) -> Result<ReportUsageResult, EngineError> {
@@ -265,7 +262,7 @@ pub(crate) async fn report_admin<D: Dialect>(
         return Err(invalid_input("report_usage_admin: dimensions and deltas length mismatch"));
     }
     let deltas = args.dimensions.iter().cloned().zip(args.deltas.iter().copied()).collect();
-    report(backend, "report_usage_admin", id, &deltas, args.dedup_key.as_deref()).await
+    report(engine, "report_usage_admin", id, &deltas, args.dedup_key.as_deref()).await
 }
 
 /// Counts what an execution spent, and keeps it as what that execution can give back.
@@ -276,12 +273,12 @@ pub(crate) async fn report_admin<D: Dialect>(
 /// # Errors
 /// As [`report`], and `Validation(InvalidInput)` when the execution's id does not parse.
 pub(crate) async fn record_spend<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     args: &RecordSpendArgs,
 ) -> Result<ReportUsageResult, EngineError> {
     let execution_text = exec_key(&args.execution_id)?.text();
     let key = Some(args.idempotency_key.as_str());
-    let mut report = Report::new(backend, "record_spend", &args.budget_id, &args.deltas, key)?;
+    let mut report = Report::new(engine, "record_spend", &args.budget_id, &args.deltas, key)?;
     report.ledger = Some(budget::BudgetLedgerAddParams {
         partition_key: report.counters.partition_key,
         budget_id: report.counters.budget_id.clone(),
@@ -289,7 +286,7 @@ pub(crate) async fn record_spend<D: Dialect>(
         now_ms: report.counters.now_ms,
         deltas: report.counters.deltas.clone(),
     });
-    match report_whole(backend, report).await? {
+    match report_whole(engine, report).await? {
         Reported::Now(answer) => Ok(answer),
         Reported::Before(_) => Ok(ReportUsageResult::AlreadyApplied),
     }
@@ -301,13 +298,13 @@ pub(crate) async fn record_spend<D: Dialect>(
 ///
 /// # Errors
 /// `Validation(InvalidInput)` when the execution's id does not parse.
-pub(crate) async fn release<D: Dialect>(backend: &Backend<D>, args: &ReleaseBudgetArgs) -> Result<(), EngineError> {
+pub(crate) async fn release<D: Dialect>(engine: &Engine<D>, args: &ReleaseBudgetArgs) -> Result<(), EngineError> {
     let execution_text = exec_key(&args.execution_id)?.text();
-    let (partition_key, budget_id) = (partition(backend, &args.budget_id), args.budget_id.to_string());
+    let (partition_key, budget_id) = (partition(engine, &args.budget_id), args.budget_id.to_string());
     let lock = budget::BudgetUsageLockParams { partition_key, budget_id: budget_id.clone() };
-    let now_ms = backend.now_ms();
+    let now_ms = engine.now_ms();
     let release = budget::BudgetLedgerReleaseParams { now_ms, partition_key, budget_id, execution_text };
-    transaction!(backend, "budget_release", [lock, release], |conn| {
+    transaction!(engine, "budget_release", [lock, release], |conn| {
         conn.budget_usage_lock(lock).await?;
         conn.budget_ledger_release(release).await?;
         Ok(())
@@ -315,8 +312,8 @@ pub(crate) async fn release<D: Dialect>(backend: &Backend<D>, args: &ReleaseBudg
 }
 
 /// The partition of a budget's rows.
-pub(crate) fn partition<D: Dialect>(backend: &Backend<D>, id: &BudgetId) -> i16 {
-    D::budget_partition(id, backend.partitions())
+pub(crate) fn partition<D: Dialect>(engine: &Engine<D>, id: &BudgetId) -> i16 {
+    D::budget_partition(id, engine.partitions())
 }
 
 /// A report and all that may have to be written for it.
@@ -339,7 +336,7 @@ enum Reported {
 
 impl Report {
     fn new<D: Dialect>(
-        backend: &Backend<D>,
+        engine: &Engine<D>,
         op: &'static str,
         id: &BudgetId,
         deltas: &BTreeMap<String, u64>,
@@ -354,7 +351,7 @@ impl Report {
         }
         let dedup_key = dedup_key.filter(|key| !key.is_empty());
         dedup_key.map_or(Ok(()), |key| limits::REPORT_KEY.check("dedup_key", key))?;
-        let (partition_key, budget_id, now_ms) = (partition(backend, id), id.to_string(), backend.now_ms());
+        let (partition_key, budget_id, now_ms) = (partition(engine, id), id.to_string(), engine.now_ms());
         let claim = dedup_key.map(|key| budget::BudgetDedupClaimParams {
             partition_key,
             dedup_key: key.to_owned(),
@@ -410,37 +407,37 @@ fn no_counters() -> EngineError {
 }
 
 /// Makes a report without a key: one call, unless it passes a limit or is the first about one of its dimensions.
-async fn report_alone<D: Dialect>(backend: &Backend<D>, report: Report) -> Result<Reported, EngineError> {
-    if unit!(backend, budget_add, report.fine())? > 0 {
+async fn report_alone<D: Dialect>(engine: &Engine<D>, report: Report) -> Result<Reported, EngineError> {
+    if unit!(engine, budget_add, report.fine())? > 0 {
         return Ok(Reported::Now(ReportUsageResult::Ok));
     }
-    let mut finding = found(unit!(backend, budget_report, report.counters.clone())?)?;
+    let mut finding = found(unit!(engine, budget_report, report.counters.clone())?)?;
     if finding == Finding::Missing {
-        unit!(backend, budget_usage_ensure, report.missing.clone())?;
-        finding = found(unit!(backend, budget_report, report.counters.clone())?)?;
+        unit!(engine, budget_usage_ensure, report.missing.clone())?;
+        finding = found(unit!(engine, budget_report, report.counters.clone())?)?;
     }
     match finding {
         Finding::Answer(answer) => Ok(Reported::Now(answer)),
         Finding::Missing => Err(no_counters()),
-        Finding::Unreadable => Err(report.unreadable(read!(backend, budget_policy_read, report.policy())?)),
+        Finding::Unreadable => Err(report.unreadable(read!(engine, budget_policy_read, report.policy())?)),
     }
 }
 
 /// Makes a report in one transaction. Counters that it lacks are added by themselves before it is made again: one that waited
 /// for a counter that somebody else adds would meanwhile keep those that it holds from everybody, and circles come of that.
-async fn report_whole<D: Dialect>(backend: &Backend<D>, report: Report) -> Result<Reported, EngineError> {
-    match report_once(backend, report.clone()).await {
+async fn report_whole<D: Dialect>(engine: &Engine<D>, report: Report) -> Result<Reported, EngineError> {
+    match report_once(engine, report.clone()).await {
         // Also what a busy server leaves behind; then another try does no harm.
         Err(EngineError::Contention(ContentionKind::RetryExhausted)) => {
-            unit!(backend, budget_usage_ensure, report.missing.clone())?;
-            report_once(backend, report).await
+            unit!(engine, budget_usage_ensure, report.missing.clone())?;
+            report_once(engine, report).await
         }
         ended => ended,
     }
 }
 
-async fn report_once<D: Dialect>(backend: &Backend<D>, report: Report) -> Result<Reported, EngineError> {
-    transaction!(backend, "budget_report_whole", [report], |conn| { report_on::<D>(conn, report).await })
+async fn report_once<D: Dialect>(engine: &Engine<D>, report: Report) -> Result<Reported, EngineError> {
+    transaction!(engine, "budget_report_whole", [report], |conn| { report_on::<D>(conn, report).await })
 }
 
 /// Makes a report inside a transaction. A counter that is not there is an error, which nothing is left of.

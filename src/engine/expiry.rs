@@ -21,18 +21,18 @@ use ff_core::partition::{Partition, PartitionFamily};
 use ff_core::types::{ExecutionId, LaneId, TimestampMs};
 use uuid::Uuid;
 
-use crate::backend::Backend;
+use crate::db::error::Abort;
 use crate::db::{Dialect, Wakes};
+use crate::engine::Engine;
 use crate::engine::policy::expiry::{ends_attempts, may_follow, passes, wakes_at_ms};
+use crate::engine::round::{Report, Round};
 use crate::engine::seize::{self, Seized, Taking};
 use crate::engine::{resume, waitpoint};
-use crate::error::Abort;
 use crate::model::document;
 use crate::model::id::{ExecKey, exec_key, partition_key};
 use crate::model::state::{AttemptOutcome, has_ended};
 use crate::statements::waitpoint as waitpoint_rows;
 use crate::statements::{Statements, attempt, expiry, grant, suspension};
-use crate::sweep::{FullScannerConfig, Report};
 
 /// How many executions one run of a sweep takes.
 const SWEEP_LIMIT: u32 = 1_000;
@@ -48,14 +48,14 @@ const CHECK_PAGE: i64 = 500;
 /// names its id beside the time: `after < column, after_id < id`.
 macro_rules! sweep_due {
     (
-        $backend:expr,
-        $config:expr,
+        $engine:expr,
+        $round:expr,
         $list:ident($noun:ident :: $params:ident, $after_at_ms:ident < $at_ms:ident),
         |$row:ident, $key:ident, $now_ms:ident| $handled:expr
     ) => {
         sweep_due!(
-            $backend,
-            $config,
+            $engine,
+            $round,
             $list($noun::$params, $after_at_ms < $at_ms, after_execution_id < execution_id),
             |$row, $now_ms| {
                 let $key = ExecKey { partition_key: $row.partition_key, execution_id: $row.execution_id };
@@ -64,12 +64,12 @@ macro_rules! sweep_due {
         )
     };
     (
-        $backend:expr,
-        $config:expr,
+        $engine:expr,
+        $round:expr,
         $list:ident($noun:ident :: $params:ident, $after_at_ms:ident < $at_ms:ident, $after_id:ident < $id:ident),
         |$row:ident, $now_ms:ident| $handled:expr
     ) => {{
-        let now_ms = $backend.now_ms();
+        let now_ms = $engine.now_ms();
         let mut report = Report::default();
         let mut after = (i64::MIN, i16::MIN, Uuid::nil());
         for _ in 0..SWEEP_PAGES {
@@ -80,11 +80,11 @@ macro_rules! sweep_due {
                 $after_id: after.2,
                 page_size: SWEEP_PAGE,
             };
-            let rows = read!($backend, $list, params)?;
+            let rows = read!($engine, $list, params)?;
             let is_last = (rows.len() as i64) < SWEEP_PAGE;
             for $row in rows {
                 after = ($row.$at_ms, $row.partition_key, $row.$id);
-                if !$config.includes($row.partition_key) {
+                if !$round.includes($row.partition_key) {
                     continue;
                 }
                 let $now_ms = now_ms;
@@ -104,12 +104,12 @@ macro_rules! sweep_due {
 /// the attempt is `lease_expired_reclaimable`; if it was running, the execution is claimable and an `expired`
 /// lease event is written. Repeating it finds nothing.
 pub(crate) async fn mark_lease_expired<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     partition: &Partition,
     id: &ExecutionId,
 ) -> Result<(), EngineError> {
-    let due = Due { key: row_key(partition, id)?, now_ms: backend.now_ms(), asked_by: Asker::Caller };
-    release_lease(backend, due).await.map(drop)
+    let due = Due { key: row_key(partition, id)?, now_ms: engine.now_ms(), asked_by: Asker::Caller };
+    release_lease(engine, due).await.map(drop)
 }
 
 /// Ends an attempt or an execution that took too long.
@@ -120,7 +120,7 @@ pub(crate) async fn mark_lease_expired<D: Dialect>(
 /// again when its retry policy allows one more attempt after a timeout, else it ends as `expired` with a
 /// completion. An `expired` lease event is written where there was a lease. Repeating it finds nothing.
 pub(crate) async fn expire<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     partition: &Partition,
     id: &ExecutionId,
     phase: ExpirePhase,
@@ -129,8 +129,8 @@ pub(crate) async fn expire<D: Dialect>(
     let key = row_key(partition, id)?;
     let due = |now_ms| Due { key, now_ms, asked_by: Asker::Caller };
     match phase {
-        ExpirePhase::AttemptTimeout => time_out(backend, due(backend.now_ms())).await.map(drop),
-        ExpirePhase::ExecutionDeadline => pass_deadline(backend, due(now.0)).await.map(drop),
+        ExpirePhase::AttemptTimeout => time_out(engine, due(engine.now_ms())).await.map(drop),
+        ExpirePhase::ExecutionDeadline => pass_deadline(engine, due(now.0)).await.map(drop),
     }
 }
 
@@ -139,14 +139,14 @@ pub(crate) async fn expire<D: Dialect>(
 /// Precondition: it waits for a time that is not after `now`; otherwise nothing happens. Effect: it is
 /// claimable and has the deadline back that it had before the delay. Repeating it finds nothing.
 pub(crate) async fn promote<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     partition: &Partition,
     id: &ExecutionId,
     now: TimestampMs,
 ) -> Result<(), EngineError> {
     let key = row_key(partition, id)?;
     let now_ms = now.0;
-    transaction!(backend, "expiry_delay_end", [key, now_ms], |conn| {
+    transaction!(engine, "expiry_delay_end", [key, now_ms], |conn| {
         let Some(core) = lock::<D>(conn, *key).await? else { return Ok(()) };
         let waits = matches!(core.lifecycle_phase.as_str(), "submitted" | "runnable")
             && core.eligibility_state == "not_eligible_until_time";
@@ -163,7 +163,7 @@ pub(crate) async fn promote<D: Dialect>(
 /// Counts the executions of a partition whose state words contradict each other, and names them in the log.
 /// Changes nothing. No lanes means all lanes.
 pub(crate) async fn check<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     partition: &Partition,
     lanes: &[LaneId],
     filter: &ScannerFilter,
@@ -175,10 +175,10 @@ pub(crate) async fn check<D: Dialect>(
         let params = expiry::ExpiryInconsistentListParams {
             partition_key,
             after,
-            now_ms: backend.now_ms(),
+            now_ms: engine.now_ms(),
             page_size: CHECK_PAGE,
         };
-        let rows = read!(backend, expiry_inconsistent_list, params)?;
+        let rows = read!(engine, expiry_inconsistent_list, params)?;
         let is_last = (rows.len() as i64) < CHECK_PAGE;
         for row in rows {
             after = row.execution_id;
@@ -195,90 +195,75 @@ pub(crate) async fn check<D: Dialect>(
 }
 
 /// One run of the sweep for leases that ran out.
-pub(crate) async fn sweep_leases<D: Dialect>(
-    backend: &Backend<D>,
-    config: &FullScannerConfig,
-) -> Result<Report, EngineError> {
-    sweep_expired(backend, config, |backend, due| Box::pin(release_lease(backend, due))).await
+pub(crate) async fn sweep_leases<D: Dialect>(engine: &Engine<D>, round: &Round) -> Result<Report, EngineError> {
+    sweep_expired(engine, round, |engine, due| Box::pin(release_lease(engine, due))).await
 }
 
 /// One run of the sweep for attempts that took too long.
-pub(crate) async fn sweep_attempts<D: Dialect>(
-    backend: &Backend<D>,
-    config: &FullScannerConfig,
-) -> Result<Report, EngineError> {
-    sweep_expired(backend, config, |backend, due| Box::pin(time_out(backend, due))).await
+pub(crate) async fn sweep_attempts<D: Dialect>(engine: &Engine<D>, round: &Round) -> Result<Report, EngineError> {
+    sweep_expired(engine, round, |engine, due| Box::pin(time_out(engine, due))).await
 }
 
 /// What a sweep does with one execution; true when there was something to do.
-type Handling<D> = for<'a> fn(&'a Backend<D>, Due) -> futures_core::future::BoxFuture<'a, Result<bool, EngineError>>;
+type Handling<D> = for<'a> fn(&'a Engine<D>, Due) -> futures_core::future::BoxFuture<'a, Result<bool, EngineError>>;
 
 /// Goes through the leases that ran out, oldest first.
 async fn sweep_expired<D: Dialect>(
-    backend: &Backend<D>,
-    config: &FullScannerConfig,
+    engine: &Engine<D>,
+    round: &Round,
     handle: Handling<D>,
 ) -> Result<Report, EngineError> {
     sweep_due!(
-        backend,
-        config,
+        engine,
+        round,
         expiry_lease_due_list(expiry::ExpiryLeaseDueListParams, after_expires_at_ms < lease_expires_at_ms),
         |_row, key, now_ms| {
-            let asked_by = Asker::Sweep(config.scanner_filter.clone());
-            handle(backend, Due { key, now_ms, asked_by }).await
+            let asked_by = Asker::Sweep(round.filter.clone());
+            handle(engine, Due { key, now_ms, asked_by }).await
         }
     )
 }
 
 /// One run of the sweep for executions whose deadline has passed.
-pub(crate) async fn sweep_deadlines<D: Dialect>(
-    backend: &Backend<D>,
-    config: &FullScannerConfig,
-) -> Result<Report, EngineError> {
+pub(crate) async fn sweep_deadlines<D: Dialect>(engine: &Engine<D>, round: &Round) -> Result<Report, EngineError> {
     sweep_due!(
-        backend,
-        config,
+        engine,
+        round,
         expiry_deadline_due_list(expiry::ExpiryDeadlineDueListParams, after_deadline_at_ms < deadline_at_ms),
         |_row, key, now_ms| {
-            let asked_by = Asker::Sweep(config.scanner_filter.clone());
-            pass_deadline(backend, Due { key, now_ms, asked_by }).await
+            let asked_by = Asker::Sweep(round.filter.clone());
+            pass_deadline(engine, Due { key, now_ms, asked_by }).await
         }
     )
 }
 
 /// One run of the sweep for suspensions whose time is over.
-pub(crate) async fn sweep_suspensions<D: Dialect>(
-    backend: &Backend<D>,
-    config: &FullScannerConfig,
-) -> Result<Report, EngineError> {
+pub(crate) async fn sweep_suspensions<D: Dialect>(engine: &Engine<D>, round: &Round) -> Result<Report, EngineError> {
     sweep_due!(
-        backend,
-        config,
+        engine,
+        round,
         suspension_due_list(suspension::SuspensionDueListParams, after_timeout_at_ms < timeout_at_ms),
         |row, key, _now_ms| {
-            let is_meant = passes(&config.scanner_filter, &row.raw_fields);
-            if is_meant { resume::expire_due(backend, key, Taking::Seizes).await } else { Ok(false) }
+            let is_meant = passes(&round.filter, &row.raw_fields);
+            if is_meant { resume::expire_due(engine, key, Taking::Seizes).await } else { Ok(false) }
         }
     )
 }
 
 /// One run of the sweep for waitpoints whose time is over.
-pub(crate) async fn sweep_waitpoints<D: Dialect>(
-    backend: &Backend<D>,
-    config: &FullScannerConfig,
-) -> Result<Report, EngineError> {
+pub(crate) async fn sweep_waitpoints<D: Dialect>(engine: &Engine<D>, round: &Round) -> Result<Report, EngineError> {
     sweep_due!(
-        backend,
-        config,
+        engine,
+        round,
         waitpoint_due_list(
             waitpoint_rows::WaitpointDueListParams,
             after_expires_at_ms < expires_at_ms,
             after_waitpoint_id < waitpoint_id
         ),
         |row, now_ms| {
-            let is_meant = passes(&config.scanner_filter, &row.raw_fields);
+            let is_meant = passes(&round.filter, &row.raw_fields);
             if is_meant {
-                waitpoint::close_due(backend, row.partition_key, row.waitpoint_id, now_ms, Taking::Seizes).await
+                waitpoint::close_due(engine, row.partition_key, row.waitpoint_id, now_ms, Taking::Seizes).await
             } else {
                 Ok(false)
             }
@@ -287,14 +272,11 @@ pub(crate) async fn sweep_waitpoints<D: Dialect>(
 }
 
 /// One run of the consistency check over all partitions.
-pub(crate) async fn sweep_checks<D: Dialect>(
-    backend: &Backend<D>,
-    config: &FullScannerConfig,
-) -> Result<Report, EngineError> {
+pub(crate) async fn sweep_checks<D: Dialect>(engine: &Engine<D>, round: &Round) -> Result<Report, EngineError> {
     let mut report = Report::default();
-    for index in 0..backend.partitions().num_flow_partitions {
+    for index in 0..engine.partitions().num_flow_partitions {
         let partition = Partition { family: PartitionFamily::Execution, index };
-        let counts = check(backend, &partition, &[], &config.scanner_filter).await?;
+        let counts = check(engine, &partition, &[], &round.filter).await?;
         report.processed = report.processed.saturating_add(counts.processed);
     }
     Ok(report)
@@ -365,10 +347,10 @@ impl Written {
     }
 }
 
-async fn release_lease<D: Dialect>(backend: &Backend<D>, due: Due) -> Result<bool, EngineError> {
+async fn release_lease<D: Dialect>(engine: &Engine<D>, due: Due) -> Result<bool, EngineError> {
     let partition_key = due.key.partition_key;
     let written =
-        transaction!(backend, "expiry_lease", [due], |conn| { release_on::<D>(conn, due).await }, |written, wakes| {
+        transaction!(engine, "expiry_lease", [due], |conn| { release_on::<D>(conn, due).await }, |written, wakes| {
             written.tell(partition_key, wakes)
         })?;
     Ok(written.anything)
@@ -402,10 +384,10 @@ async fn release_on<D: Dialect>(conn: &mut D::Connection, due: &Due) -> Result<W
     Ok(Written { anything: true, lease_event_id, ..Written::default() })
 }
 
-async fn time_out<D: Dialect>(backend: &Backend<D>, due: Due) -> Result<bool, EngineError> {
+async fn time_out<D: Dialect>(engine: &Engine<D>, due: Due) -> Result<bool, EngineError> {
     let partition_key = due.key.partition_key;
     let written = transaction!(
-        backend,
+        engine,
         "expiry_attempt",
         [due],
         |conn| { time_out_on::<D>(conn, due).await },
@@ -441,10 +423,10 @@ async fn time_out_on<D: Dialect>(conn: &mut D::Connection, due: &Due) -> Result<
     Ok(Written { anything: true, completion_event_id, lease_event_id })
 }
 
-async fn pass_deadline<D: Dialect>(backend: &Backend<D>, due: Due) -> Result<bool, EngineError> {
+async fn pass_deadline<D: Dialect>(engine: &Engine<D>, due: Due) -> Result<bool, EngineError> {
     let partition_key = due.key.partition_key;
     let written = transaction!(
-        backend,
+        engine,
         "expiry_deadline",
         [due],
         |conn| { pass_deadline_on::<D>(conn, due).await },

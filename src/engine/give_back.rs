@@ -11,11 +11,11 @@ use ff_core::types::LeaseId;
 use tokio::runtime::Handle as Runtime;
 use tracing::Instrument as _;
 
-use crate::backend::Backend;
 use crate::db::Dialect;
+use crate::db::error::{Abort, transport};
 use crate::db::fault::inherited;
+use crate::engine::Engine;
 use crate::engine::policy::give_back::{Before, Claimed, back};
-use crate::error::{Abort, transport};
 use crate::model::document;
 use crate::model::id::ExecKey;
 use crate::statements::{Statements, execution, giveback, grant, schedule};
@@ -34,7 +34,7 @@ pub(crate) type Answered<T> = Result<(T, Option<Took>), EngineError>;
 
 /// An answer that somebody may take. Dropped before, what it took is given back.
 struct Offer<D: Dialect, T> {
-    backend: Backend<D>,
+    engine: Engine<D>,
     runtime: Runtime,
     content: Option<(T, Option<Took>)>,
 }
@@ -44,9 +44,9 @@ impl<D: Dialect, T> Drop for Offer<D, T> {
         let Some((_, Some(took))) = self.content.take() else {
             return;
         };
-        let backend = self.backend.clone();
+        let engine = self.engine.clone();
         let giving = async move {
-            if let Err(error) = give_back(&backend, &took).await {
+            if let Err(error) = give_back(&engine, &took).await {
                 tracing::warn!(%error, ?took, "a claim that nobody took stays until its time is over");
             }
         };
@@ -56,18 +56,18 @@ impl<D: Dialect, T> Drop for Offer<D, T> {
 
 /// Runs a claim to its end and gives back what it took when the caller is gone by then.
 pub(crate) async fn unless_dropped<D, T, F>(
-    backend: &Backend<D>,
-    claim: impl FnOnce(Backend<D>) -> F,
+    engine: &Engine<D>,
+    claim: impl FnOnce(Engine<D>) -> F,
 ) -> Result<T, EngineError>
 where
     D: Dialect,
     T: Send + 'static,
     F: Future<Output = Answered<T>> + Send + 'static,
 {
-    let (backend, claiming) = (backend.clone(), claim(backend.clone()));
+    let (engine, claiming) = (engine.clone(), claim(engine.clone()));
     let offering = async move {
         let content = claiming.await?;
-        Ok::<_, EngineError>(Offer { backend, runtime: Runtime::current(), content: Some(content) })
+        Ok::<_, EngineError>(Offer { engine, runtime: Runtime::current(), content: Some(content) })
     };
     let mut offer = match tokio::spawn(inherited(offering.in_current_span())).await {
         Ok(offer) => offer?,
@@ -85,12 +85,12 @@ where
 /// Precondition: what the claim took is still held under its epoch or its key; otherwise nothing happens, so it is
 /// safe to repeat. Effect: the execution waits where it was taken from, under the next epoch; a `revoked` lease event
 /// follows the claim's own. What a quota admitted stays admitted and is not counted again.
-async fn give_back<D: Dialect>(backend: &Backend<D>, took: &Took) -> Result<(), EngineError> {
+async fn give_back<D: Dialect>(engine: &Engine<D>, took: &Took) -> Result<(), EngineError> {
     match took.clone() {
         Took::Lease { key, attempt_index, lease_epoch, lease_id, before } => {
-            let lease = Lease { key, attempt_index, lease_epoch, lease_id, before, now_ms: backend.now_ms() };
+            let lease = Lease { key, attempt_index, lease_epoch, lease_id, before, now_ms: engine.now_ms() };
             transaction!(
-                backend,
+                engine,
                 "giveback_lease",
                 [lease],
                 |conn| { lease.give_back_on::<D>(conn).await },
@@ -102,7 +102,7 @@ async fn give_back<D: Dialect>(backend: &Backend<D>, took: &Took) -> Result<(), 
             )?;
         }
         Took::Grant { key, grant_key } => {
-            transaction!(backend, "giveback_grant", [key, grant_key], |conn| {
+            transaction!(engine, "giveback_grant", [key, grant_key], |conn| {
                 ungrant_on::<D>(conn, *key, grant_key).await
             })?;
         }

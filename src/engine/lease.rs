@@ -19,12 +19,12 @@ use ff_core::handle_codec::HandlePayload;
 use ff_core::types::{AttemptId, AttemptIndex, LaneId, LeaseEpoch, LeaseId, TimestampMs, WorkerInstanceId};
 use uuid::Uuid;
 
-use crate::backend::Backend;
 use crate::db::Dialect;
+use crate::db::error::Abort;
+use crate::engine::Engine;
 use crate::engine::give_back::{Answered, Took};
 use crate::engine::policy::give_back::Before;
 use crate::engine::{attempt, execution as executions};
-use crate::error::Abort;
 use crate::model::given::stored_ms;
 use crate::model::handle;
 use crate::model::id::{ExecKey, attempt_id, corruption, exec_key, execution_id, reject_nul};
@@ -37,7 +37,7 @@ use crate::statements::{Statements, execution, lease};
 /// Precondition: none. Effect: one execution becomes active, its attempt gets a new epoch, an `acquired`
 /// event is written. Repeating it claims another execution.
 pub(crate) async fn claim<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     lane: &LaneId,
     capabilities: &CapabilitySet,
     policy: &ClaimPolicy,
@@ -48,21 +48,21 @@ pub(crate) async fn claim<D: Dialect>(
     for token in &capabilities.tokens {
         reject_nul("capabilities", token)?;
     }
-    let nothing_is_due = executions::promote_due_sometimes(backend).await?;
-    let claimed = claim_now(backend, lane, capabilities, policy).await?;
-    if claimed.0.is_some() || nothing_is_due || executions::promote_due(backend).await? == 0 {
+    let nothing_is_due = executions::promote_due_sometimes(engine).await?;
+    let claimed = claim_now(engine, lane, capabilities, policy).await?;
+    if claimed.0.is_some() || nothing_is_due || executions::promote_due(engine).await? == 0 {
         return Ok(claimed);
     }
-    claim_now(backend, lane, capabilities, policy).await
+    claim_now(engine, lane, capabilities, policy).await
 }
 
 async fn claim_now<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     lane: &LaneId,
     capabilities: &CapabilitySet,
     policy: &ClaimPolicy,
 ) -> Answered<Option<Handle>> {
-    let now_ms = backend.now_ms();
+    let now_ms = engine.now_ms();
     let lease_id = LeaseId::new();
     let params = lease::LeaseClaimParams {
         lane_id: lane.as_str().to_owned(),
@@ -73,7 +73,7 @@ async fn claim_now<D: Dialect>(
         worker_instance_id: policy.worker_instance_id.as_str().to_owned(),
         lease_expires_at_ms: now_ms.saturating_add(i64::from(policy.lease_ttl_ms)),
     };
-    let claimed = unit!(backend, lease_claim, params, |row, wakes| wakes.lease(row.lease_event_id, row.partition_key))?;
+    let claimed = unit!(engine, lease_claim, params, |row, wakes| wakes.lease(row.lease_event_id, row.partition_key))?;
     let Some(row) = claimed else {
         return Ok((None, None));
     };
@@ -143,16 +143,16 @@ pub(crate) fn attempt_number(stored: i32) -> Result<u32, EngineError> {
 ///
 /// Precondition: the handle holds the lease; its time may have passed. Effect: the new end and a `renewed`
 /// event. Repeating it moves the end again.
-pub(crate) async fn renew<D: Dialect>(backend: &Backend<D>, handle: &Handle) -> Result<LeaseRenewal, EngineError> {
+pub(crate) async fn renew<D: Dialect>(engine: &Engine<D>, handle: &Handle) -> Result<LeaseRenewal, EngineError> {
     let held = handle::decode(D::TAG, handle)?;
-    let now_ms = backend.now_ms();
+    let now_ms = engine.now_ms();
     let ttl_ms = stored_ms(held.payload.lease_ttl_ms);
     let lease_expires_at_ms = now_ms.saturating_add(ttl_ms);
     let params = fenced!(lease::LeaseRenewParams, held, now_ms, lease_expires_at_ms: lease_expires_at_ms);
     let partition_key = held.key.partition_key;
-    let renewed = unit!(backend, lease_renew, params, |row, wakes| wakes.lease(row.lease_event_id, partition_key))?;
+    let renewed = unit!(engine, lease_renew, params, |row, wakes| wakes.lease(row.lease_event_id, partition_key))?;
     if renewed.is_none() {
-        return Err(attempt::refusal(backend, &held).await);
+        return Err(attempt::refusal(engine, &held).await);
     }
     Ok(LeaseRenewal::new(lease_expires_at_ms.max(0).unsigned_abs(), held.payload.lease_epoch.0))
 }
@@ -163,17 +163,17 @@ pub(crate) async fn renew<D: Dialect>(backend: &Backend<D>, handle: &Handle) -> 
 /// Precondition: the execution was claimed before. Effect: the attempt gets its next epoch, the execution
 /// becomes active, a `reclaimed` event is written. Repeating it answers `None` while the new lease is live.
 pub(crate) async fn claim_from_resume_grant<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     token: &ResumeToken,
 ) -> Answered<Option<Handle>> {
     let key = exec_key(&token.grant.execution_id)?;
     limits::WORKER_ID.check("worker_id", token.worker_id.as_str())?;
     reject_nul("worker_instance_id", token.worker_instance_id.as_str())?;
-    let now_ms = backend.now_ms();
+    let now_ms = engine.now_ms();
     let lease_id = LeaseId::new();
     let resuming = Resuming { key, now_ms, lease_id: lease_id.clone(), token: token.clone() };
     let seated = transaction!(
-        backend,
+        engine,
         "lease_reseat",
         [resuming],
         |conn| { reseat_on::<D>(conn, resuming).await },
@@ -247,7 +247,7 @@ async fn reseat_on<D: Dialect>(conn: &mut D::Connection, resuming: &Resuming) ->
 ///
 /// A page that is exactly full has a cursor, which may lead to an empty page.
 pub(crate) async fn list_expired<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     args: &ListExpiredLeasesArgs,
 ) -> Result<ListExpiredLeasesResult, EngineError> {
     let limit = args
@@ -267,7 +267,7 @@ pub(crate) async fn list_expired<D: Dialect>(
         after_execution_id: after_key.execution_id,
         page_size: i64::from(limit),
     };
-    let rows = read!(backend, lease_expired_list, params)?;
+    let rows = read!(engine, lease_expired_list, params)?;
     let page_full = rows.len() >= limit as usize;
     let entries = rows.into_iter().map(expired_entry).collect::<Result<Vec<_>, _>>()?;
     let cursor = entries

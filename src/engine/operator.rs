@@ -15,10 +15,10 @@ use ff_core::state::PublicState;
 use ff_core::types::CancelSource;
 use serde_json::{Value, json};
 
-use crate::backend::Backend;
 use crate::db::Dialect;
+use crate::db::error::Abort;
+use crate::engine::Engine;
 use crate::engine::attempt::named_by;
-use crate::error::Abort;
 use crate::model::document;
 use crate::model::id::{ExecKey, attempt_index, exec_key, invalid_input, reject_nul};
 use crate::model::state::has_ended;
@@ -34,7 +34,7 @@ const MAX_PRIORITY: i32 = 9_000;
 /// written; the lease's epoch is over; suspension, waitpoints and grants are gone. Repeating it answers the
 /// same and writes nothing.
 pub(crate) async fn cancel<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     args: &CancelExecutionArgs,
 ) -> Result<CancelExecutionResult, EngineError> {
     let key = exec_key(&args.execution_id)?;
@@ -42,7 +42,7 @@ pub(crate) async fn cancel<D: Dialect>(
     reject_nul("source", args.source.as_str())?;
     let (request, partition_key) = (args.clone(), key.partition_key);
     transaction!(
-        backend,
+        engine,
         "operator_cancel",
         [request, key],
         |conn| {
@@ -157,14 +157,14 @@ async fn cancel_locked<D: Dialect>(
 /// Effect: the worker's handle is fenced, an execution that was running is claimable, and a `revoked` lease
 /// event is written. Without such a lease nothing is written, and the answer says why.
 pub(crate) async fn revoke_lease<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     args: &RevokeLeaseArgs,
 ) -> Result<RevokeLeaseResult, EngineError> {
     let key = exec_key(&args.execution_id)?;
     let (request, partition_key) = (args.clone(), key.partition_key);
-    let now_ms = backend.now_ms();
+    let now_ms = engine.now_ms();
     let (answer, _) = transaction!(
-        backend,
+        engine,
         "operator_revoke_lease",
         [request, key, now_ms],
         |conn| {
@@ -223,13 +223,13 @@ async fn revoke_locked<D: Dialect>(
 /// Precondition: it is runnable and eligible; one that was just submitted is not runnable yet. Effect: a
 /// `priority_changed` operator event is written, also when the priority was the same. `lane_id` is not used.
 pub(crate) async fn change_priority<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     args: &ChangePriorityArgs,
 ) -> Result<ChangePriorityResult, EngineError> {
     let key = exec_key(&args.execution_id)?;
     let (priority, now_ms, partition_key) = (args.new_priority.clamp(0, MAX_PRIORITY), args.now.0, key.partition_key);
     transaction!(
-        backend,
+        engine,
         "operator_change_priority",
         [key, priority, now_ms],
         |conn| {
@@ -258,13 +258,13 @@ pub(crate) async fn change_priority<D: Dialect>(
 /// what the end left behind is gone, the last attempt is open under its next epoch, and a `replayed` operator
 /// event is written.
 pub(crate) async fn replay<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     args: &ReplayExecutionArgs,
 ) -> Result<ReplayExecutionResult, EngineError> {
     let key = exec_key(&args.execution_id)?;
     let (now_ms, partition_key) = (args.now.0, key.partition_key);
     let (public_state, _) = transaction!(
-        backend,
+        engine,
         "operator_replay",
         [key, now_ms],
         |conn| {

@@ -14,14 +14,14 @@ use ff_core::types::{ExecutionId, LaneId};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use crate::backend::Backend;
 use crate::db::Dialect;
+use crate::db::error::Abort;
+use crate::engine::Engine;
 use crate::engine::give_back::{Answered, Took};
 use crate::engine::lease::Granted;
 use crate::engine::policy::give_back::Before;
 use crate::engine::policy::reclaim::{LeaseSeen, MAX_RECLAIMS, Reclaimable};
 use crate::engine::secret;
-use crate::error::Abort;
 use crate::model::given::stored_ms;
 use crate::model::id::{ExecKey, exec_key, invalid_input, reject_nul, reject_nul_in_json};
 use crate::model::limits;
@@ -33,7 +33,7 @@ use crate::statements::{Statements, attempt, execution, grant};
 /// Effect: a signed grant is stored; the first one ever also makes the key it is signed with. Repeating it
 /// stores another grant.
 pub(crate) async fn issue_grant<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     args: &IssueReclaimGrantArgs,
 ) -> Result<IssueReclaimGrantOutcome, EngineError> {
     let key = exec_key(&args.execution_id)?;
@@ -50,11 +50,11 @@ pub(crate) async fn issue_grant<D: Dialect>(
     ] {
         text.iter().try_for_each(|text| reject_nul(field, text))?;
     }
-    let now_ms = backend.now_ms();
+    let now_ms = engine.now_ms();
     let ttl_ms = stored_ms(args.grant_ttl_ms);
     let request =
         GrantRequest { key, now_ms, ttl_ms, expires_at_ms: now_ms.saturating_add(ttl_ms), args: args.clone() };
-    transaction!(backend, "grant_reclaim_issue", [request], |conn| { issue_on::<D>(conn, request).await })
+    transaction!(engine, "grant_reclaim_issue", [request], |conn| { issue_on::<D>(conn, request).await })
 }
 
 struct GrantRequest {
@@ -130,18 +130,18 @@ async fn signed_key<D: Dialect>(conn: &mut D::Connection, request: &GrantRequest
 /// ends as `interrupted_reclaimed`, a new one starts with the next epoch, a `reclaimed` event is written; an
 /// execution that was reclaimed too often fails instead. Repeating it finds no grant.
 pub(crate) async fn reclaim<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     args: &ReclaimExecutionArgs,
 ) -> Answered<ReclaimExecutionOutcome> {
     let key = exec_key(&args.execution_id)?;
     limits::WORKER_ID.check("worker_id", args.worker_id.as_str())?;
     reject_nul("worker_instance_id", args.worker_instance_id.as_str())?;
     let policy = attempt_policy(&args.attempt_policy_json)?;
-    let now_ms = backend.now_ms();
+    let now_ms = engine.now_ms();
     let request = ReclaimRequest { key, now_ms, policy, args: args.clone() };
     let partition_key = key.partition_key;
     let done = transaction!(
-        backend,
+        engine,
         "grant_reclaim_use",
         [request],
         |conn| { reclaim_on::<D>(conn, request).await },

@@ -17,15 +17,15 @@ use ff_core::state::AttemptType;
 use ff_core::types::{AttemptId, AttemptIndex, LeaseEpoch, LeaseId, TimestampMs};
 use serde_json::json;
 
-use crate::backend::Backend;
 use crate::db::Dialect;
+use crate::db::error::Abort;
+use crate::engine::Engine;
 use crate::engine::execution;
 use crate::engine::give_back::{Answered, Took};
 use crate::engine::lease::{Granted, attempt_number};
 use crate::engine::policy::give_back::Before;
 use crate::engine::reclaim::attempt_policy;
 use crate::engine::typed::{ClaimSeen, Named, Seen, claim_refusal, column_index, not_active};
-use crate::error::Abort;
 use crate::model::document;
 use crate::model::given::stored_ms;
 use crate::model::id::{ExecKey, corruption, exec_key, reject_nul};
@@ -41,10 +41,7 @@ const OPERATOR: &str = "operator";
 /// expired at `args.now`. Effect: the attempt that `args` expects starts on epoch 1, or goes on with its next
 /// epoch when it ran before; every claim grant is used up; an `acquired` event is written. The handle in the
 /// answer is good for every operation on handles. Repeating it finds the execution active.
-pub(crate) async fn claim<D: Dialect>(
-    backend: &Backend<D>,
-    args: &ClaimExecutionArgs,
-) -> Answered<ClaimExecutionResult> {
+pub(crate) async fn claim<D: Dialect>(engine: &Engine<D>, args: &ClaimExecutionArgs) -> Answered<ClaimExecutionResult> {
     let key = exec_key(&args.execution_id)?;
     let attempt_index = column_index("expected_attempt_index", args.expected_attempt_index)?;
     limits::WORKER_ID.check("worker_id", args.worker_id.as_str())?;
@@ -67,10 +64,10 @@ pub(crate) async fn claim<D: Dialect>(
     };
     let partition_key = key.partition_key;
     let again = params.clone();
-    let claimed = unit!(backend, typed_claim, params, |row, wakes| wakes.lease(row.lease_event_id, partition_key))?;
+    let claimed = unit!(engine, typed_claim, params, |row, wakes| wakes.lease(row.lease_event_id, partition_key))?;
     let row = match claimed {
         Some(row) => row,
-        None => claim_again(backend, args, key, again).await?,
+        None => claim_again(engine, args, key, again).await?,
     };
     let granted = Granted {
         kind: HandleKind::Fresh,
@@ -116,17 +113,17 @@ fn to_start(attempt_type: &str) -> &'static str {
 /// Says why a claim was refused, or makes it when nothing speaks against it by now: whoever held the execution gave this
 /// worker another grant, which the claim that waited for the execution did not see.
 async fn claim_again<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     args: &ClaimExecutionArgs,
     key: ExecKey,
     params: typed::TypedClaimParams,
 ) -> Result<typed::TypedClaimRow, EngineError> {
     let attempt_index = params.attempt_index;
-    claim_refused(backend, args, key, attempt_index).await?;
+    claim_refused(engine, args, key, attempt_index).await?;
     let ExecKey { partition_key, execution_id } = key;
     let lock = execution_rows::ExecutionLockParams { partition_key, execution_id };
     let claimed = transaction!(
-        backend,
+        engine,
         "typed_claim_again",
         [lock, params],
         |conn| {
@@ -142,22 +139,22 @@ async fn claim_again<D: Dialect>(
     if let Some(row) = claimed {
         return Ok(row);
     }
-    claim_refused(backend, args, key, attempt_index).await?;
+    claim_refused(engine, args, key, attempt_index).await?;
     Err(EngineError::Contention(ContentionKind::LeaseConflict))
 }
 
 /// Answers with an error when something speaks against a claim.
 async fn claim_refused<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     args: &ClaimExecutionArgs,
     key: ExecKey,
     attempt_index: i32,
 ) -> Result<(), EngineError> {
-    if let Some(refusal) = Seen::of(backend, &Named { key, attempt_index }).await?.claim_refusal() {
+    if let Some(refusal) = Seen::of(engine, &Named { key, attempt_index }).await?.claim_refusal() {
         return Err(refusal);
     }
     let params = typed::TypedGrantNewestParams { partition_key: key.partition_key, execution_id: key.execution_id };
-    let newest = read!(backend, typed_grant_newest, params)?;
+    let newest = read!(engine, typed_grant_newest, params)?;
     let Some(held) = newest.filter(|held| held.worker_id == args.worker_id.as_str()) else {
         return Err(EngineError::Contention(ContentionKind::InvalidClaimGrant));
     };
@@ -173,18 +170,18 @@ async fn claim_refused<D: Dialect>(
 /// interrupted is resumed instead, whatever its eligibility. Effect: the lease belongs to the worker `operator`;
 /// an `acquired` event is written. Repeating it finds the execution active.
 pub(crate) async fn grant_and_claim<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     args: &IssueGrantAndClaimArgs,
 ) -> Answered<ClaimGrantOutcome> {
     let key = exec_key(&args.execution_id)?;
-    execution::promote_due_sometimes(backend).await?;
-    let now_ms = backend.now_ms();
+    execution::promote_due_sometimes(engine).await?;
+    let now_ms = engine.now_ms();
     let lease_expires_at_ms = now_ms.saturating_add(stored_ms(args.lease_duration_ms));
     let take = Take { key, now_ms, lease_expires_at_ms, lease_id: LeaseId::new(), attempt_id: AttemptId::new() };
     let lease_id = take.lease_id.clone();
     let partition_key = key.partition_key;
     let taken = transaction!(
-        backend,
+        engine,
         "typed_grant_and_claim",
         [take],
         |conn| { take_on::<D>(conn, take).await },

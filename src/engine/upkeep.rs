@@ -10,15 +10,15 @@ use ff_core::engine_error::EngineError;
 use ff_core::partition::Partition;
 use ff_core::types::TimestampMs;
 
-use crate::backend::Backend;
 use crate::db::Dialect;
+use crate::engine::Engine;
 use crate::engine::budget::{self, Reset, Turned, reset_on};
 use crate::engine::policy::budget::BudgetPolicy;
 use crate::engine::quota;
+use crate::engine::round::Report;
 use crate::engine::seize::{self, Seized};
 use crate::model::id;
 use crate::statements::{self, Statements};
-use crate::sweep::Report;
 
 /// How many budgets of a partition are reset in one run.
 const RESET_BATCH: i64 = 20;
@@ -27,30 +27,30 @@ const PAGE: i64 = 500;
 
 /// Begins the next period of budgets whose period has ended: 20 of each partition, the longest overdue first. A
 /// budget that is never reset by itself, or was reset meanwhile, is left alone.
-pub(crate) async fn reset_budgets<D: Dialect>(backend: &Backend<D>) -> Result<Report, EngineError> {
-    reset_budgets_at(backend, backend.now_ms()).await
+pub(crate) async fn reset_budgets<D: Dialect>(engine: &Engine<D>) -> Result<Report, EngineError> {
+    reset_budgets_at(engine, engine.now_ms()).await
 }
 
 /// The same as if it were that time.
-pub(crate) async fn reset_budgets_at<D: Dialect>(backend: &Backend<D>, now_ms: i64) -> Result<Report, EngineError> {
+pub(crate) async fn reset_budgets_at<D: Dialect>(engine: &Engine<D>, now_ms: i64) -> Result<Report, EngineError> {
     let mut all = Report::default();
-    for partition_key in D::counter_partitions(backend.partitions().num_budget_partitions) {
-        add(&mut all, reset_budgets_in(backend, partition_key, now_ms).await?);
+    for partition_key in D::counter_partitions(engine.partitions().num_budget_partitions) {
+        add(&mut all, reset_budgets_in(engine, partition_key, now_ms).await?);
     }
     Ok(all)
 }
 
 /// The same in one partition.
 pub(crate) async fn reset_budgets_in<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     partition_key: i16,
     now_ms: i64,
 ) -> Result<Report, EngineError> {
     let mut report = Report::default();
     let due = statements::budget::BudgetResetDueParams { partition_key, now_ms, page_size: RESET_BATCH };
-    for row in read!(backend, budget_reset_due, due)? {
+    for row in read!(engine, budget_reset_due, due)? {
         let reset = Reset { partition_key, budget_id: row.budget_id, now_ms, due_by_ms: Some(now_ms) };
-        let turned = transaction!(backend, "budget_reset_due", [reset], |conn| {
+        let turned = transaction!(engine, "budget_reset_due", [reset], |conn| {
             match seize::budget::<D>(conn, reset.partition_key, &reset.budget_id).await? {
                 Seized::Taken => reset_on::<D>(conn, reset).await,
                 Seized::Gone | Seized::Held => Ok(Turned::NotDue),
@@ -67,26 +67,26 @@ pub(crate) async fn reset_budgets_in<D: Dialect>(
 /// # Errors
 /// `Validation(InvalidInput)` when the partition exceeds the column.
 pub(crate) async fn reconcile_budgets<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     partition: &Partition,
     now: TimestampMs,
 ) -> Result<ReconcileCounts, EngineError> {
     let partition_key = D::counter_partition(id::partition_key(partition.index)?);
-    let report = reconcile_budgets_in(backend, partition_key, now.0.min(backend.now_ms())).await?;
+    let report = reconcile_budgets_in(engine, partition_key, now.0.min(engine.now_ms())).await?;
     Ok(ReconcileCounts { processed: report.processed, errors: report.errors })
 }
 
 /// The same in all partitions.
-pub(crate) async fn reconcile_all_budgets<D: Dialect>(backend: &Backend<D>) -> Result<Report, EngineError> {
+pub(crate) async fn reconcile_all_budgets<D: Dialect>(engine: &Engine<D>) -> Result<Report, EngineError> {
     let mut all = Report::default();
-    for partition_key in D::counter_partitions(backend.partitions().num_budget_partitions) {
-        add(&mut all, reconcile_budgets_in(backend, partition_key, backend.now_ms()).await?);
+    for partition_key in D::counter_partitions(engine.partitions().num_budget_partitions) {
+        add(&mut all, reconcile_budgets_in(engine, partition_key, engine.now_ms()).await?);
     }
     Ok(all)
 }
 
 async fn reconcile_budgets_in<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     partition_key: i16,
     now_ms: i64,
 ) -> Result<Report, EngineError> {
@@ -94,17 +94,17 @@ async fn reconcile_budgets_in<D: Dialect>(
     let mut after = String::new();
     loop {
         let page = statements::budget::BudgetPolicyListParams { partition_key, after, page_size: PAGE };
-        let rows = read!(backend, budget_policy_list, page)?;
+        let rows = read!(engine, budget_policy_list, page)?;
         let Some(last) = rows.last() else { return Ok(report) };
         after = last.budget_id.clone();
         for row in rows {
-            report.count(note_breach(backend, partition_key, row, now_ms).await);
+            report.count(note_breach(engine, partition_key, row, now_ms).await);
         }
     }
 }
 
 async fn note_breach<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     partition_key: i16,
     row: statements::budget::BudgetPolicyListRow,
     now_ms: i64,
@@ -113,7 +113,7 @@ async fn note_breach<D: Dialect>(
     if policy.reset_interval_ms > 0 || row.last_breach_at_ms.is_some() || policy.hard.is_empty() {
         return Ok(false);
     }
-    let usage: HashMap<String, u64> = budget::usage(backend, partition_key, row.budget_id.clone()).await?;
+    let usage: HashMap<String, u64> = budget::usage(engine, partition_key, row.budget_id.clone()).await?;
     let Some(dimension) = policy.exceeded(&usage) else { return Ok(false) };
     let params = statements::budget::BudgetBreachNoteParams {
         now_ms,
@@ -121,7 +121,7 @@ async fn note_breach<D: Dialect>(
         partition_key,
         budget_id: row.budget_id,
     };
-    transaction!(backend, "budget_breach_note", [params], |conn| {
+    transaction!(engine, "budget_breach_note", [params], |conn| {
         if seize::budget::<D>(conn, params.partition_key, &params.budget_id).await? != Seized::Taken {
             return Ok(false);
         }
@@ -134,26 +134,26 @@ async fn note_breach<D: Dialect>(
 /// # Errors
 /// `Validation(InvalidInput)` when the partition exceeds the column.
 pub(crate) async fn reconcile_quotas<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     partition: &Partition,
     now: TimestampMs,
 ) -> Result<ReconcileCounts, EngineError> {
     let partition_key = D::counter_partition(id::partition_key(partition.index)?);
-    let report = reconcile_quotas_in(backend, partition_key, now.0.min(backend.now_ms())).await?;
+    let report = reconcile_quotas_in(engine, partition_key, now.0.min(engine.now_ms())).await?;
     Ok(ReconcileCounts { processed: report.processed, errors: report.errors })
 }
 
 /// The same in all partitions.
-pub(crate) async fn reconcile_all_quotas<D: Dialect>(backend: &Backend<D>) -> Result<Report, EngineError> {
+pub(crate) async fn reconcile_all_quotas<D: Dialect>(engine: &Engine<D>) -> Result<Report, EngineError> {
     let mut all = Report::default();
-    for partition_key in D::counter_partitions(backend.partitions().num_quota_partitions) {
-        add(&mut all, reconcile_quotas_in(backend, partition_key, backend.now_ms()).await?);
+    for partition_key in D::counter_partitions(engine.partitions().num_quota_partitions) {
+        add(&mut all, reconcile_quotas_in(engine, partition_key, engine.now_ms()).await?);
     }
     Ok(all)
 }
 
 async fn reconcile_quotas_in<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     partition_key: i16,
     now_ms: i64,
 ) -> Result<Report, EngineError> {
@@ -161,11 +161,11 @@ async fn reconcile_quotas_in<D: Dialect>(
     let mut after = String::new();
     loop {
         let page = statements::quota::QuotaPolicyListParams { partition_key, after, page_size: PAGE };
-        let rows = read!(backend, quota_policy_list, page)?;
+        let rows = read!(engine, quota_policy_list, page)?;
         let Some(last) = rows.last() else { return Ok(report) };
         after = last.quota_policy_id.clone();
         for row in rows {
-            report.count(quota::reconcile(backend, partition_key, row.quota_policy_id, now_ms).await);
+            report.count(quota::reconcile(engine, partition_key, row.quota_policy_id, now_ms).await);
         }
     }
 }
