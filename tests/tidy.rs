@@ -5,6 +5,8 @@
 
 #[path = "tidy/rooms.rs"]
 mod rooms;
+#[path = "tidy/words.rs"]
+mod words;
 
 use std::fmt::Write as _;
 use std::fs;
@@ -485,7 +487,7 @@ fn the_repository_keeps_the_house_rules() {
     for path in unpaired(&paths) {
         writeln!(report, "{path}: [unpaired] the facing page is missing").unwrap();
     }
-    for complaint in rooms::complaints(&files) {
+    for complaint in rooms::complaints(&files).into_iter().chain(words::complaints(&files)) {
         writeln!(report, "{complaint}").unwrap();
     }
     assert!(report.is_empty(), "\n{report}");

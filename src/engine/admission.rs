@@ -11,7 +11,7 @@ use crate::db::Dialect;
 use crate::engine::Engine;
 use crate::engine::policy::admission::{blocked_as, unblocks_by_itself};
 use crate::model::id::{exec_key, partition_key, reject_nul};
-use crate::model::state::has_ended;
+use crate::model::word::PhaseWord;
 use crate::statements::admission;
 
 /// Takes an execution out of the queue because an admission was refused.
@@ -79,7 +79,7 @@ impl Blocking<'_> {
         let blocked_as = blocked_as(self.reason);
         if let Some(eligibility_state) = blocked_as {
             let params = admission::AdmissionBlockParams {
-                eligibility_state: eligibility_state.to_owned(),
+                eligibility_state: eligibility_state.into(),
                 blocking_reason: self.reason.to_owned(),
                 blocking_detail: self.detail.to_owned(),
                 now_text: self.now.0.to_string(),
@@ -93,16 +93,11 @@ impl Blocking<'_> {
         let params = admission::AdmissionPhaseReadParams { partition_key, execution_id };
         Ok(Some(match read!(engine, admission_phase_read, params)? {
             None => "execution_not_found",
-            Some(row) if has_ended(&row.lifecycle_phase) => "execution_not_active",
-            Some(row) if blocked_as.is_none() && waits(&row.lifecycle_phase) => "invalid_blocking_reason",
+            Some(row) if PhaseWord::has_ended(&row.lifecycle_phase) => "execution_not_active",
+            Some(row) if blocked_as.is_none() && PhaseWord::waits(&row.lifecycle_phase) => "invalid_blocking_reason",
             Some(_) => "execution_not_eligible",
         }))
     }
-}
-
-/// Whether an execution in that phase waits to run; a created one does, before anybody made it runnable.
-fn waits(lifecycle_phase: &str) -> bool {
-    matches!(lifecycle_phase, "submitted" | "runnable")
 }
 
 /// Puts an execution back into the queue if it is still blocked for the reason that the caller saw; otherwise

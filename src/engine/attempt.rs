@@ -20,7 +20,7 @@ use crate::model::document;
 use crate::model::handle::{self, Held};
 use crate::model::id::GroupKey;
 use crate::model::id::{ExecKey, invalid_input, reject_nul};
-use crate::model::state::{AttemptOutcome, has_ended};
+use crate::model::word::{EligibilityWord, OutcomeWord, PhaseWord, PublicWord};
 use crate::statements::{Statements, attempt, execution, pause, retry};
 
 /// Merges progress into the execution's document; what is not given stays as it is.
@@ -74,7 +74,7 @@ pub(crate) async fn complete<D: Dialect>(
         return Ok(());
     }
     let seen = seen(engine, &held).await?;
-    if seen.ended_as(&held, AttemptOutcome::Success) && seen.result == result {
+    if seen.ended_as(&held, OutcomeWord::Success) && seen.result == result {
         return Ok(());
     }
     Err(lost())
@@ -179,10 +179,10 @@ async fn failed_before<D: Dialect>(
     may_retry: bool,
 ) -> Result<FailOutcome, EngineError> {
     let seen = seen(engine, held).await?;
-    if seen.ended_as(held, AttemptOutcome::Failed) {
+    if seen.ended_as(held, OutcomeWord::Failed) {
         return Ok(FailOutcome::TerminalFailed);
     }
-    if !may_retry || !seen.ended_as(held, AttemptOutcome::Retry) {
+    if !may_retry || !seen.ended_as(held, OutcomeWord::Retry) {
         return Err(lost());
     }
     let retry_at_ms = seen.attempt_fields.get("retry_at_ms").and_then(Value::as_i64);
@@ -212,12 +212,12 @@ pub(crate) async fn cancel<D: Dialect>(engine: &Engine<D>, handle: &Handle, reas
                 let detail = format!("cancel: execution_id={id}: row not found on partition_key={partition_key}");
                 return Err(Abort::from(invalid_input(detail)));
             };
-            if row.lifecycle_phase == "cancelled"
-                || (has_ended(&row.lifecycle_phase) && row.public_state == "cancelled")
+            if row.lifecycle_phase == PhaseWord::Cancelled
+                || (PhaseWord::has_ended(&row.lifecycle_phase) && row.public_state == PublicWord::Cancelled)
             {
                 return Ok(None);
             }
-            if has_ended(&row.lifecycle_phase) {
+            if PhaseWord::has_ended(&row.lifecycle_phase) {
                 let detail = format!("cancel: execution_id={id}: already terminal in state '{}'", row.public_state);
                 return Err(Abort::from(invalid_input(detail)));
             }
@@ -255,9 +255,10 @@ pub(crate) async fn delay<D: Dialect>(
         return Ok(());
     }
     let seen = seen(engine, &held).await?;
-    let still_delayed = seen.eligibility_state.as_deref() == Some("not_eligible_until_time");
+    let still_delayed =
+        seen.eligibility_state.as_deref().is_some_and(|state| state == EligibilityWord::NotEligibleUntilTime);
     let same_time = !still_delayed || seen.deadline_at_ms == Some(delay_until.0);
-    if seen.ended_as(&held, AttemptOutcome::Interrupted) && same_time {
+    if seen.ended_as(&held, OutcomeWord::Interrupted) && same_time {
         return Ok(());
     }
     Err(lost())
@@ -299,7 +300,7 @@ pub(crate) async fn wait_children<D: Dialect>(engine: &Engine<D>, handle: &Handl
     if done.is_some() {
         return Ok(());
     }
-    if seen(engine, &held).await?.ended_as(&held, AttemptOutcome::WaitingChildren) {
+    if seen(engine, &held).await?.ended_as(&held, OutcomeWord::WaitingChildren) {
         return Ok(());
     }
     Err(lost())
@@ -307,7 +308,7 @@ pub(crate) async fn wait_children<D: Dialect>(engine: &Engine<D>, handle: &Handl
 
 impl attempt::AttemptFenceReadRow {
     /// Whether the handle's own attempt, under the handle's own epoch, already came to that end.
-    fn ended_as(&self, held: &Held, outcome: AttemptOutcome) -> bool {
+    fn ended_as(&self, held: &Held, outcome: OutcomeWord) -> bool {
         self.lease_epoch == held.lease_epoch && self.outcome.as_deref() == Some(outcome.as_str())
     }
 }

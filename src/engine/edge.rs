@@ -21,7 +21,8 @@ use crate::engine::policy::group::Counts;
 use crate::model::document;
 use crate::model::edge::{self as stored, EdgeKey};
 use crate::model::id::{ExecKey, exec_key, invalid_input, reject_nul};
-use crate::model::state::{flow_has_ended, may_be_blocked};
+use crate::model::state::may_be_blocked;
+use crate::model::word::{EligibilityWord, FlowWord};
 use crate::statements::{Statements as _, edge, flow as flows};
 
 /// An edge whose downstream execution leads to this many others is taken for one that closes a cycle.
@@ -86,10 +87,10 @@ async fn stage_on<D: Dialect>(conn: &mut D::Connection, staging: &Staging) -> Re
     let Some(found) = flow::lock::<D>(conn, partition_key, flow_id).await? else {
         return Err(Abort::from(invalid_input("flow_not_found")));
     };
-    if flow_has_ended(&found.public_flow_state) {
+    if FlowWord::has_ended(&found.public_flow_state) {
         return Err(Abort::from(invalid_input("flow_already_terminal")));
     }
-    if found.public_flow_state != "open" || staging.expected_revision != Some(found.graph_revision) {
+    if found.public_flow_state != FlowWord::Open || staging.expected_revision != Some(found.graph_revision) {
         return Err(Abort::from(EngineError::Contention(ContentionKind::StaleGraphRevision)));
     }
     let (upstream_eid, downstream_eid) = (key.upstream_eid, key.downstream_eid);
@@ -243,7 +244,7 @@ async fn block<D: Dialect>(conn: &mut D::Connection, applying: &Applying) -> Res
         return Ok(());
     }
     match child.deadline_at_ms {
-        Some(wake_at_ms) if child.eligibility_state == "not_eligible_until_time" => {
+        Some(wake_at_ms) if child.eligibility_state == EligibilityWord::NotEligibleUntilTime => {
             let params = edge::EdgeChildBlockDelayedParams {
                 deadline_at_ms: document::integer(&child.raw_fields, "execution_deadline_at"),
                 delay_until: wake_at_ms.to_string(),

@@ -23,6 +23,7 @@ use crate::model::id::{
 };
 use crate::model::limits;
 use crate::model::state::public_state;
+use crate::model::word::EligibilityWord;
 use crate::statements::{execution, lane};
 
 /// For how long a creation is recognised by its idempotency key.
@@ -58,7 +59,11 @@ pub(crate) async fn create<D: Dialect>(
         expired_before_ms: now_ms.saturating_sub(IDEMPOTENCY_KEY_TTL_MS),
         required_capabilities: required_capabilities(args),
         lane_id: args.lane_id.as_str().to_owned(),
-        eligibility_state: if wake_at_ms.is_some() { "not_eligible_until_time" } else { "eligible_now" }.to_owned(),
+        eligibility_state: match wake_at_ms {
+            Some(_) => EligibilityWord::NotEligibleUntilTime,
+            None => EligibilityWord::EligibleNow,
+        }
+        .into(),
         public_state: state.as_str().to_owned(),
         priority: args.priority,
         deadline_at_ms: wake_at_ms.or(deadline_at_ms),

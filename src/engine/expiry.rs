@@ -30,7 +30,7 @@ use crate::engine::seize::{self, Seized, Taking};
 use crate::engine::{resume, waitpoint};
 use crate::model::document;
 use crate::model::id::{ExecKey, exec_key, partition_key};
-use crate::model::state::{AttemptOutcome, has_ended};
+use crate::model::word::{EligibilityWord, LeaseWord, OutcomeWord, PhaseWord};
 use crate::statements::waitpoint as waitpoint_rows;
 use crate::statements::{Statements, attempt, expiry, grant, suspension};
 
@@ -148,8 +148,8 @@ pub(crate) async fn promote<D: Dialect>(
     let now_ms = now.0;
     transaction!(engine, "expiry_delay_end", [key, now_ms], |conn| {
         let Some(core) = lock::<D>(conn, *key).await? else { return Ok(()) };
-        let waits = matches!(core.lifecycle_phase.as_str(), "submitted" | "runnable")
-            && core.eligibility_state == "not_eligible_until_time";
+        let waits =
+            PhaseWord::waits(&core.lifecycle_phase) && core.eligibility_state == EligibilityWord::NotEligibleUntilTime;
         let wakes = wakes_at_ms(core.deadline_at_ms, &core.raw_fields).is_some_and(|at_ms| at_ms <= *now_ms);
         if waits && wakes {
             let ended =
@@ -359,7 +359,7 @@ async fn release_lease<D: Dialect>(engine: &Engine<D>, due: Due) -> Result<bool,
 async fn release_on<D: Dialect>(conn: &mut D::Connection, due: &Due) -> Result<Written, Abort> {
     let key = due.key;
     let Some((core, attempt_index)) = expired::<D>(conn, due).await? else { return Ok(Written::default()) };
-    let is_running = core.lifecycle_phase == "active"
+    let is_running = core.lifecycle_phase == PhaseWord::Active
         && running::<D>(conn, key).await?.is_some_and(|running| running.attempt_index == attempt_index);
     if is_running && due.is_swept() && ends_attempts(core.policy.as_ref()) {
         return Ok(Written::default());
@@ -399,13 +399,13 @@ async fn time_out<D: Dialect>(engine: &Engine<D>, due: Due) -> Result<bool, Engi
 async fn time_out_on<D: Dialect>(conn: &mut D::Connection, due: &Due) -> Result<Written, Abort> {
     let key = due.key;
     let Some((core, attempt_index)) = expired::<D>(conn, due).await? else { return Ok(Written::default()) };
-    let is_running = core.lifecycle_phase == "active"
+    let is_running = core.lifecycle_phase == PhaseWord::Active
         && running::<D>(conn, key).await?.is_some_and(|running| running.attempt_index == attempt_index);
     if !is_running || (due.is_swept() && !ends_attempts(core.policy.as_ref())) {
         return Ok(Written::default());
     }
     let completion_event_id = if may_follow(core.policy.as_ref(), attempt_index) {
-        end_attempt::<D>(conn, due, attempt_index, AttemptOutcome::Interrupted).await?;
+        end_attempt::<D>(conn, due, attempt_index, OutcomeWord::Interrupted).await?;
         let retries = document::counter(&core.raw_fields, "retry_count").saturating_add(1);
         conn.expiry_execution_retry(&expiry::ExpiryExecutionRetryParams {
             next_attempt_index: attempt_index.saturating_add(1),
@@ -416,7 +416,7 @@ async fn time_out_on<D: Dialect>(conn: &mut D::Connection, due: &Due) -> Result<
         .await?;
         None
     } else {
-        end_attempt::<D>(conn, due, attempt_index, AttemptOutcome::Expired).await?;
+        end_attempt::<D>(conn, due, attempt_index, OutcomeWord::Expired).await?;
         Some(end_execution::<D>(conn, due, "attempt_timeout").await?)
     };
     let lease_event_id = Some(lease_event::<D>(conn, due).await?);
@@ -439,16 +439,17 @@ async fn pass_deadline_on<D: Dialect>(conn: &mut D::Connection, due: &Due) -> Re
     let key = due.key;
     let Some(core) = due.lock::<D>(conn).await? else { return Ok(Written::default()) };
     // While an execution is delayed its deadline column says when it wakes up.
-    let is_open = !has_ended(&core.lifecycle_phase) && core.eligibility_state != "not_eligible_until_time";
+    let is_open =
+        !PhaseWord::has_ended(&core.lifecycle_phase) && core.eligibility_state != EligibilityWord::NotEligibleUntilTime;
     if !is_open || core.deadline_at_ms.is_none_or(|deadline_ms| deadline_ms >= due.now_ms) {
         return Ok(Written::default());
     }
-    let is_active = core.lifecycle_phase == "active";
+    let is_active = core.lifecycle_phase == PhaseWord::Active;
     // The attempt of an execution that waits for its next one has ended already.
-    if (is_active || core.lifecycle_phase == "suspended")
+    if (is_active || core.lifecycle_phase == PhaseWord::Suspended)
         && let Some(running) = running::<D>(conn, key).await?
     {
-        end_attempt::<D>(conn, due, running.attempt_index, AttemptOutcome::Expired).await?;
+        end_attempt::<D>(conn, due, running.attempt_index, OutcomeWord::Expired).await?;
     }
     let suspension =
         expiry::ExpirySuspensionDeleteParams { partition_key: key.partition_key, execution_id: key.execution_id };
@@ -495,7 +496,7 @@ async fn end_attempt<D: Dialect>(
     conn: &mut D::Connection,
     due: &Due,
     attempt_index: i32,
-    outcome: AttemptOutcome,
+    outcome: OutcomeWord,
 ) -> Result<(), Abort> {
     let params = expiry::ExpiryAttemptEndParams {
         outcome: outcome.as_str().to_owned(),
@@ -518,7 +519,7 @@ async fn end_execution<D: Dialect>(conn: &mut D::Connection, due: &Due, message:
     };
     conn.expiry_execution_end(&params).await?;
     let completion = grant::GrantCompletionEventInsertParams {
-        outcome: AttemptOutcome::Expired.as_str().to_owned(),
+        outcome: OutcomeWord::Expired.into(),
         now_ms: due.now_ms,
         partition_key: due.key.partition_key,
         execution_id: due.key.execution_id,
@@ -530,7 +531,7 @@ async fn lease_event<D: Dialect>(conn: &mut D::Connection, due: &Due) -> Result<
     let params = grant::GrantLeaseEventInsertParams {
         execution_text: due.key.text(),
         lease_id: None,
-        event_type: "expired".to_owned(),
+        event_type: LeaseWord::Expired.into(),
         now_ms: due.now_ms,
         partition_key: due.key.partition_key,
         execution_id: due.key.execution_id,

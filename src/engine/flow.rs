@@ -23,7 +23,7 @@ use crate::model::document;
 use crate::model::edge;
 use crate::model::given::one_more;
 use crate::model::id::{corruption, exec_key, execution_id, invalid_input, partition_key, reject_nul};
-use crate::model::state::flow_has_ended;
+use crate::model::word::FlowWord;
 use crate::statements::{Statements as _, edge as edges, flow, flow_summary};
 
 /// How many summaries one run of the projector brings up to date.
@@ -105,7 +105,7 @@ async fn join<D: Dialect>(conn: &mut D::Connection, joining: &Joining) -> Result
     let Some(found) = lock::<D>(conn, partition_key, flow_id).await? else {
         return Err(Abort::from(invalid_input("flow_not_found")));
     };
-    if flow_has_ended(&found.public_flow_state) {
+    if FlowWord::has_ended(&found.public_flow_state) {
         return Err(Abort::from(invalid_input("flow_already_terminal")));
     }
     let member = flow::FlowMemberLockParams { partition_key, execution_id: joining.member };
@@ -284,7 +284,7 @@ async fn summarize<D: Dialect>(
             members_delayed: members.delayed,
             members_rate_limited: members.rate_limited,
             members_waiting_children: members.waiting_children,
-            public_flow_state: members.flow_state().to_owned(),
+            public_flow_state: members.flow_state().into(),
             now_ms,
         };
         conn.flow_summary_write(&params).await?;

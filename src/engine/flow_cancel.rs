@@ -21,7 +21,7 @@ use crate::engine::round::Report;
 use crate::engine::{execution, flow, operator};
 use crate::model::document;
 use crate::model::id::{corruption, execution_id, reject_nul};
-use crate::model::state::flow_has_ended;
+use crate::model::word::FlowWord;
 use crate::statements::{Statements as _, flow_cancel as rows};
 
 /// How long a cancellation is left to whoever asked for it.
@@ -103,7 +103,9 @@ impl Cancelled {
 async fn cancel_on<D: Dialect>(conn: &mut D::Connection, request: &Request) -> Result<Cancelled, Abort> {
     let (partition_key, flow_id) = (request.partition_key, request.flow_id);
     let found = flow::lock::<D>(conn, partition_key, flow_id).await?;
-    if found.is_none_or(|flow| flow.public_flow_state != "cancelled" && flow_has_ended(&flow.public_flow_state)) {
+    if found.is_none_or(|flow| {
+        flow.public_flow_state != FlowWord::Cancelled && FlowWord::has_ended(&flow.public_flow_state)
+    }) {
         return Ok(Cancelled::default());
     }
     let mark = rows::FlowCancelMarkParams {
@@ -251,7 +253,7 @@ async fn header_on<D: Dialect>(conn: &mut D::Connection, request: &Request, poli
     let Some(found) = flow::lock::<D>(conn, partition_key, flow_id).await? else {
         return Err(Abort::from(EngineError::NotFound { entity: "flow" }));
     };
-    if flow_has_ended(&found.public_flow_state) {
+    if FlowWord::has_ended(&found.public_flow_state) {
         let members = remembered::<D>(conn, partition_key, flow_id).await?;
         return Ok(Header::Ended { document: found.raw_fields, members });
     }

@@ -18,6 +18,7 @@ use crate::engine::Engine;
 use crate::engine::policy::give_back::{Before, Claimed, back};
 use crate::model::document;
 use crate::model::id::ExecKey;
+use crate::model::word::{LeaseWord, PhaseWord};
 use crate::statements::{Statements, execution, giveback, grant, schedule};
 
 /// What a claim took, as far as giving it back needs it.
@@ -125,7 +126,8 @@ impl Lease {
         let ExecKey { partition_key, execution_id } = self.key;
         let (attempt_index, lease_epoch, now_ms) = (self.attempt_index, self.lease_epoch, self.now_ms);
         let lock = execution::ExecutionLockParams { partition_key, execution_id };
-        let Some(core) = conn.execution_lock(&lock).await?.filter(|core| core.lifecycle_phase == "active") else {
+        let Some(core) = conn.execution_lock(&lock).await?.filter(|core| core.lifecycle_phase == PhaseWord::Active)
+        else {
             return Ok(None);
         };
         let read = giveback::GivebackReadParams { partition_key, execution_id, attempt_index, lease_epoch };
@@ -146,9 +148,9 @@ impl Lease {
         let counted = i64::from(attempt_index).saturating_add(i64::from(!to.is_unstarted));
         let reclaims = i32::from(self.before == Before::Reclaimed);
         conn.giveback_execution(&giveback::GivebackExecutionParams {
-            ownership_state: to.ownership_state.to_owned(),
-            public_state: to.public_state.to_owned(),
-            attempt_state: to.attempt_state.to_owned(),
+            ownership_state: to.ownership_state.into(),
+            public_state: to.public_state.into(),
+            attempt_state: to.attempt_state.into(),
             attempt_index,
             reclaim_count: core.lease_reclaim_count.saturating_sub(reclaims),
             total_attempt_count: counted.to_string(),
@@ -160,7 +162,7 @@ impl Lease {
         let event = grant::GrantLeaseEventInsertParams {
             execution_text: self.key.text(),
             lease_id: Some(self.lease_id.to_string()),
-            event_type: "revoked".to_owned(),
+            event_type: LeaseWord::Revoked.into(),
             now_ms,
             partition_key,
             execution_id,

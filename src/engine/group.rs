@@ -18,7 +18,7 @@ use crate::engine::seize::{self, Seized, Taking};
 use crate::engine::sibling;
 use crate::model::edge as stored;
 use crate::model::id::{ExecKey, GroupKey, corruption};
-use crate::model::state::has_ended;
+use crate::model::word::{PhaseWord, PublicWord};
 use crate::statements::{Statements, attempt, dependency, edge};
 
 /// One edge whose upstream execution has ended.
@@ -197,7 +197,7 @@ impl Turn {
                 self.mark_remaining::<D>(conn).await?;
                 Ok(Events::default())
             }
-            (EdgeGroupState::Impossible, Some(child)) if !has_ended(&child.lifecycle_phase) => {
+            (EdgeGroupState::Impossible, Some(child)) if !PhaseWord::has_ended(&child.lifecycle_phase) => {
                 member::skip_on::<D>(conn, &Ending { key, flow_id, now_ms }, &child.ownership_state).await
             }
             _ => Ok(Events::default()),
@@ -211,8 +211,10 @@ impl Turn {
         }
         let winner = self.upstream_eid;
         let remaining = self.group.upstreams::<D>(conn).await?.iter().filter(|row| {
-            let is_live = row.lifecycle_phase.as_deref().is_some_and(|phase| !has_ended(phase));
-            is_live && row.public_state.as_deref() != Some("skipped") && row.upstream_eid != winner
+            let is_live = row.lifecycle_phase.as_deref().is_some_and(|phase| !PhaseWord::has_ended(phase));
+            is_live
+                && row.public_state.as_deref().is_none_or(|state| state != PublicWord::Skipped)
+                && row.upstream_eid != winner
         });
         let members = remaining.map(|row| row.upstream_eid).collect();
         sibling::mark_on::<D>(conn, self.group.key, members, self.hop.now_ms).await
@@ -258,7 +260,9 @@ pub(crate) async fn catch_up_on<D: Dialect>(
 ) -> Result<Option<Hopped>, Abort> {
     let ExecKey { partition_key, execution_id } = upstream;
     let params = dependency::DependencyMemberReadParams { partition_key, execution_id };
-    let Some(row) = conn.dependency_member_read(&params).await?.filter(|row| has_ended(&row.lifecycle_phase)) else {
+    let Some(row) =
+        conn.dependency_member_read(&params).await?.filter(|row| PhaseWord::has_ended(&row.lifecycle_phase))
+    else {
         return Ok(None);
     };
     let params = attempt::AttemptRunningReadParams { partition_key, execution_id };

@@ -29,6 +29,7 @@ use crate::model::given::stored_ms;
 use crate::model::handle;
 use crate::model::id::{ExecKey, attempt_id, corruption, exec_key, execution_id, reject_nul};
 use crate::model::limits;
+use crate::model::word::PublicWord;
 use crate::statements::{Statements, execution, lease};
 
 /// Leases the best execution of a lane that a worker with these capabilities may run: highest priority
@@ -237,7 +238,8 @@ async fn reseat_on<D: Dialect>(conn: &mut D::Connection, resuming: &Resuming) ->
         lease_expires_at_ms: now_ms.saturating_add(i64::from(token.lease_ttl_ms)),
     };
     let state = execution::ExecutionStateReadParams { partition_key, execution_id };
-    let is_resumable = conn.execution_state_read(&state).await?.is_some_and(|row| row.public_state == "resumable");
+    let is_resumable =
+        conn.execution_state_read(&state).await?.is_some_and(|row| row.public_state == PublicWord::Resumable);
     let before = if is_resumable { Before::Resumable } else { Before::Interrupted };
     let seated = conn.lease_reseat(&params).await?;
     Ok(seated.map(|row| Seated { attempt_index: newest.attempt_index, before, row }))

@@ -10,6 +10,7 @@ use crate::db::{Dialect, Wakes};
 use crate::engine::policy::dependency::{Release, release};
 use crate::model::document;
 use crate::model::id::ExecKey;
+use crate::model::word::{AttemptWord, LeaseWord, OutcomeWord, OwnershipWord, PhaseWord};
 use crate::statements::{Statements, attempt, dependency, grant};
 
 /// Locks the execution that waits.
@@ -52,9 +53,9 @@ pub(crate) async fn release_on<D: Dialect>(
     let delay_until_ms = document::integer(&child.raw_fields, "delay_until");
     let phase = child.lifecycle_phase.as_str();
     let released = release(phase, &child.ownership_state, &child.eligibility_state, delay_until_ms, now_ms);
-    let lifecycle_phase = if phase == "blocked" { "runnable" } else { phase }.to_owned();
+    let lifecycle_phase = if phase == PhaseWord::Blocked { PhaseWord::Runnable.as_str() } else { phase }.to_owned();
     let attempt_state = match child.attempt_state.as_str() {
-        "" | "none" => "pending_first_attempt",
+        stored if stored.is_empty() || stored == AttemptWord::None => AttemptWord::PendingFirst.as_str(),
         stored => stored,
     }
     .to_owned();
@@ -106,7 +107,7 @@ pub(crate) async fn skip_on<D: Dialect>(
         conn.dependency_attempt_skip(&params).await?;
     }
     let lease = revoke_on::<D>(conn, ending, current, ownership_state).await?;
-    let completion = announce_on::<D>(conn, ending, "skipped").await?;
+    let completion = announce_on::<D>(conn, ending, OutcomeWord::Skipped).await?;
     Ok(Events { completion: Some(completion), lease })
 }
 
@@ -117,7 +118,7 @@ pub(crate) async fn revoke_on<D: Dialect>(
     attempt_index: Option<i32>,
     ownership_state: &str,
 ) -> Result<Option<i64>, Abort> {
-    let (Some(attempt_index), "leased") = (attempt_index, ownership_state) else {
+    let Some(attempt_index) = attempt_index.filter(|_| ownership_state == OwnershipWord::Leased) else {
         return Ok(None);
     };
     let Ending { key, now_ms, .. } = *ending;
@@ -127,7 +128,7 @@ pub(crate) async fn revoke_on<D: Dialect>(
     let params = grant::GrantLeaseEventInsertParams {
         execution_text: key.text(),
         lease_id: None,
-        event_type: "revoked".to_owned(),
+        event_type: LeaseWord::Revoked.into(),
         now_ms,
         partition_key,
         execution_id,
@@ -139,7 +140,7 @@ pub(crate) async fn revoke_on<D: Dialect>(
 pub(crate) async fn announce_on<D: Dialect>(
     conn: &mut D::Connection,
     ending: &Ending,
-    outcome: &str,
+    outcome: OutcomeWord,
 ) -> Result<i64, Abort> {
     let Ending { key: ExecKey { partition_key, execution_id }, flow_id, now_ms } = *ending;
     let params = dependency::DependencySuspensionDeleteParams { partition_key, execution_id };
@@ -147,7 +148,7 @@ pub(crate) async fn announce_on<D: Dialect>(
     let params = dependency::DependencyWaitpointDeleteParams { partition_key, execution_id };
     conn.dependency_waitpoint_delete(&params).await?;
     conn.dependency_grant_delete(&dependency::DependencyGrantDeleteParams { partition_key, execution_id }).await?;
-    let outcome = outcome.to_owned();
+    let outcome = outcome.into();
     let params = dependency::DependencyCompletionInsertParams { flow_id, outcome, now_ms, partition_key, execution_id };
     Ok(conn.dependency_completion_insert(&params).await?.event_id)
 }

@@ -21,7 +21,7 @@ use crate::engine::Engine;
 use crate::engine::attempt::named_by;
 use crate::model::document;
 use crate::model::id::{ExecKey, attempt_index, exec_key, invalid_input, reject_nul};
-use crate::model::state::has_ended;
+use crate::model::word::{BlockingWord, EligibilityWord, LeaseWord, OutcomeWord, OwnershipWord, PhaseWord, PublicWord};
 use crate::statements::{Statements, attempt, execution, grant, operator};
 
 /// The highest priority an operator can give; the lowest is 0.
@@ -47,8 +47,8 @@ pub(crate) async fn cancel<D: Dialect>(
         [request, key],
         |conn| {
             let core = lock::<D>(conn, *key).await?;
-            if has_ended(&core.lifecycle_phase) {
-                if core.public_state == "cancelled" {
+            if PhaseWord::has_ended(&core.lifecycle_phase) {
+                if core.public_state == PublicWord::Cancelled {
                     return Ok(Written::default());
                 }
                 let detail = format!("already terminal in state '{}'", core.public_state);
@@ -139,7 +139,7 @@ async fn cancel_locked<D: Dialect>(
     let grants = operator::OperatorGrantsDeleteParams { partition_key, execution_id };
     conn.operator_grants_delete(&grants).await?;
     let completion = grant::GrantCompletionEventInsertParams {
-        outcome: "cancelled".to_owned(),
+        outcome: OutcomeWord::Cancelled.into(),
         now_ms,
         partition_key,
         execution_id,
@@ -270,7 +270,7 @@ pub(crate) async fn replay<D: Dialect>(
         |conn| {
             lock_edges::<D>(conn, *key).await?;
             let core = lock::<D>(conn, *key).await?;
-            if core.lifecycle_phase != "terminal" {
+            if core.lifecycle_phase != PhaseWord::Terminal {
                 return Err(Abort::from(EngineError::State(StateKind::ExecutionNotTerminal)));
             }
             let replays = document::counter(&core.raw_fields, "replay_count");
@@ -301,8 +301,8 @@ async fn replay_locked<D: Dialect>(
     let last = conn.attempt_running_read(&running).await?;
     // A member that was skipped before it ever ran has no attempt that could say so.
     let was_skipped = match &last {
-        Some(attempt) => attempt.outcome.as_deref() == Some("skipped"),
-        None => core.public_state == "skipped",
+        Some(attempt) => attempt.outcome.as_deref().is_some_and(|outcome| outcome == OutcomeWord::Skipped),
+        None => core.public_state == PublicWord::Skipped,
     };
     let parents = core.flow_id.filter(|_| was_skipped);
     let mut details = json!({ "branch": "normal" });
@@ -314,15 +314,20 @@ async fn replay_locked<D: Dialect>(
         details = json!({ "branch": "skipped_flow_member", "groups_reset": groups_reset });
     }
     let (eligibility_state, public_state, blocking_reason, answer) = match parents {
-        None => ("eligible_now", "waiting", "waiting_for_worker", PublicState::Waiting),
-        Some(_) => {
-            ("blocked_by_dependencies", "waiting_children", "waiting_for_children", PublicState::WaitingChildren)
+        None => {
+            (EligibilityWord::EligibleNow, PublicWord::Waiting, BlockingWord::WaitingForWorker, PublicState::Waiting)
         }
+        Some(_) => (
+            EligibilityWord::BlockedByDependencies,
+            PublicWord::WaitingChildren,
+            BlockingWord::WaitingForChildren,
+            PublicState::WaitingChildren,
+        ),
     };
     conn.operator_execution_replay(&operator::OperatorExecutionReplayParams {
-        eligibility_state: eligibility_state.to_owned(),
-        public_state: public_state.to_owned(),
-        blocking_reason: blocking_reason.to_owned(),
+        eligibility_state: eligibility_state.into(),
+        public_state: public_state.into(),
+        blocking_reason: blocking_reason.into(),
         now_ms,
         replay_count: i64::from(replays).saturating_add(1),
         partition_key,
@@ -367,7 +372,7 @@ async fn leased_attempt<D: Dialect>(
     let running = conn.attempt_running_read(&params).await?;
     Ok(running.filter(|attempt| {
         attempt.worker_instance_id.as_deref().is_some_and(|worker| !worker.is_empty())
-            && (core.ownership_state == "leased" || attempt.lease_expires_at_ms.is_some())
+            && (core.ownership_state == OwnershipWord::Leased || attempt.lease_expires_at_ms.is_some())
     }))
 }
 
@@ -376,7 +381,7 @@ fn revoked(key: ExecKey, now_ms: i64) -> grant::GrantLeaseEventInsertParams {
     grant::GrantLeaseEventInsertParams {
         execution_text: key.text(),
         lease_id: None,
-        event_type: "revoked".to_owned(),
+        event_type: LeaseWord::Revoked.into(),
         now_ms,
         partition_key: key.partition_key,
         execution_id: key.execution_id,

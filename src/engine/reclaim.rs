@@ -25,6 +25,7 @@ use crate::engine::secret;
 use crate::model::given::stored_ms;
 use crate::model::id::{ExecKey, exec_key, invalid_input, reject_nul, reject_nul_in_json};
 use crate::model::limits;
+use crate::model::word::{LeaseWord, OutcomeWord};
 use crate::statements::{Statements, attempt, execution, grant};
 
 /// Grants a worker the right to reclaim an execution whose lease was lost.
@@ -277,7 +278,7 @@ async fn take_over<D: Dialect>(
         execution_id: key.execution_id,
     })
     .await?;
-    let event = lease_event(request, "reclaimed", Some(args.lease_id.to_string()));
+    let event = lease_event(request, LeaseWord::Reclaimed, Some(args.lease_id.to_string()));
     let event = conn.grant_lease_event_insert(&event).await?;
     let granted = Granted {
         kind: HandleKind::Reclaimed,
@@ -318,13 +319,13 @@ async fn exhaust<D: Dialect>(
         grant::GrantExecutionExhaustParams { now_ms, partition_key: key.partition_key, execution_id: key.execution_id };
     conn.grant_execution_exhaust(&params).await?;
     let completion = grant::GrantCompletionEventInsertParams {
-        outcome: "failed".to_owned(),
+        outcome: OutcomeWord::Failed.into(),
         now_ms,
         partition_key: key.partition_key,
         execution_id: key.execution_id,
     };
     let completion = conn.grant_completion_event_insert(&completion).await?;
-    let event = conn.grant_lease_event_insert(&lease_event(request, "revoked", None)).await?;
+    let event = conn.grant_lease_event_insert(&lease_event(request, LeaseWord::Revoked, None)).await?;
     Ok(Reclaimed {
         outcome: ReclaimExecutionOutcome::ReclaimCapExceeded {
             execution_id: request.args.execution_id.clone(),
@@ -338,13 +339,13 @@ async fn exhaust<D: Dialect>(
 
 fn lease_event(
     request: &ReclaimRequest,
-    event_type: &str,
+    event_type: LeaseWord,
     lease_id: Option<String>,
 ) -> grant::GrantLeaseEventInsertParams {
     grant::GrantLeaseEventInsertParams {
         execution_text: request.key.text(),
         lease_id,
-        event_type: event_type.to_owned(),
+        event_type: event_type.into(),
         now_ms: request.now_ms,
         partition_key: request.key.partition_key,
         execution_id: request.key.execution_id,

@@ -24,6 +24,7 @@ use crate::model::given::stored_ms;
 use crate::model::id::{ExecKey, attempt_id, exec_key, partition_key, reject_nul};
 use crate::model::limits;
 use crate::model::signal::Members;
+use crate::model::word::{BlockingWord, EligibilityWord, PhaseWord, PublicWord};
 use crate::statements::{Statements, attempt, execution, grant, resume, suspension, waitpoint};
 
 /// Leases a resumable execution; the attempt that was suspended goes on, under its next epoch.
@@ -95,7 +96,7 @@ async fn may_be_resumed<D: Dialect>(engine: &Engine<D>, key: ExecKey) -> Result<
     let Some(row) = read!(engine, execution_state_read, state)? else {
         return Ok(Some("execution"));
     };
-    if row.public_state != "resumable" {
+    if row.public_state != PublicWord::Resumable {
         return Ok(None);
     }
     let running =
@@ -128,7 +129,7 @@ async fn resume_on<D: Dialect>(
     let Some(core) = conn.resume_lock(&resume::ResumeLockParams { partition_key, execution_id }).await? else {
         return Err(Abort::from(EngineError::NotFound { entity: "execution" }));
     };
-    let deleted = if core.lifecycle_phase == "suspended" {
+    let deleted = if core.lifecycle_phase == PhaseWord::Suspended {
         conn.suspension_delete(&suspension::SuspensionDeleteParams { partition_key, execution_id }).await?
     } else {
         0
@@ -142,13 +143,20 @@ async fn resume_on<D: Dialect>(
         changed_fields["execution_deadline_at"] = deadline_ms.into();
     }
     let (public_state, public_word, eligibility_state, blocking_reason) = match resume_at_ms {
-        None => (PublicState::Waiting, "waiting", "eligible_now", "waiting_for_worker"),
-        Some(_) => (PublicState::Delayed, "delayed", "not_eligible_until_time", "waiting_for_resume_delay"),
+        None => {
+            (PublicState::Waiting, PublicWord::Waiting, EligibilityWord::EligibleNow, BlockingWord::WaitingForWorker)
+        }
+        Some(_) => (
+            PublicState::Delayed,
+            PublicWord::Delayed,
+            EligibilityWord::NotEligibleUntilTime,
+            BlockingWord::WaitingForResumeDelay,
+        ),
     };
     conn.resume_release(&resume::ResumeReleaseParams {
-        eligibility_state: eligibility_state.to_owned(),
-        public_state: public_word.to_owned(),
-        blocking_reason: blocking_reason.to_owned(),
+        eligibility_state: eligibility_state.into(),
+        public_state: public_word.into(),
+        blocking_reason: blocking_reason.into(),
         deadline_at_ms: resume_at_ms.or(core.deadline_at_ms),
         changed_fields,
         partition_key,
@@ -214,7 +222,7 @@ async fn expire_on<D: Dialect>(conn: &mut D::Connection, key: ExecKey, now_ms: i
         return Ok(None);
     }
     let clear = suspension::SuspensionTimeoutClearParams { partition_key, execution_id };
-    if core.lifecycle_phase != "suspended" {
+    if core.lifecycle_phase != PhaseWord::Suspended {
         conn.suspension_timeout_clear(&clear).await?;
         return Ok(None);
     }
@@ -243,7 +251,7 @@ async fn end_on<D: Dialect>(conn: &mut D::Connection, key: ExecKey, now_ms: i64,
     let (partition_key, execution_id) = (key.partition_key, key.execution_id);
     conn.suspension_delete(&suspension::SuspensionDeleteParams { partition_key, execution_id }).await?;
     conn.suspension_expire(&suspension::SuspensionExpireParams {
-        public_state: ending.public_state.to_owned(),
+        public_state: ending.public_state.into(),
         now_ms,
         cancellation_reason: ending.reason.to_owned(),
         partition_key,
@@ -253,7 +261,7 @@ async fn end_on<D: Dialect>(conn: &mut D::Connection, key: ExecKey, now_ms: i64,
     let running = attempt::AttemptRunningReadParams { partition_key, execution_id };
     if let Some(running) = conn.attempt_running_read(&running).await? {
         conn.suspension_attempt_expire(&suspension::SuspensionAttemptExpireParams {
-            outcome: ending.public_state.to_owned(),
+            outcome: ending.public_state.into(),
             now_ms,
             partition_key,
             execution_id,
@@ -262,7 +270,7 @@ async fn end_on<D: Dialect>(conn: &mut D::Connection, key: ExecKey, now_ms: i64,
         .await?;
     }
     let completion = grant::GrantCompletionEventInsertParams {
-        outcome: ending.completion.to_owned(),
+        outcome: ending.completion.into(),
         now_ms,
         partition_key,
         execution_id,

@@ -40,6 +40,7 @@ use crate::model::document;
 use crate::model::given::stored_ms;
 use crate::model::id::{ExecKey, exec_key, execution_id, partition_key, reject_nul};
 use crate::model::limits;
+use crate::model::word::{AttemptWord, EligibilityWord, OutcomeWord, OwnershipWord, PhaseWord, PublicWord, StatusWord};
 use crate::statements::{Statements, schedule, typed};
 
 /// How many executions that may not run yet one call looks past.
@@ -56,26 +57,26 @@ pub(crate) async fn evaluate<D: Dialect>(
     args: &EvaluateFlowEligibilityArgs,
 ) -> Result<EvaluateFlowEligibilityResult, EngineError> {
     let key = exec_key(&args.execution_id)?;
-    let status = status(engine, key).await?.to_owned();
+    let status = status(engine, key).await?.into();
     Ok(EvaluateFlowEligibilityResult::Status { status })
 }
 
-async fn status<D: Dialect>(engine: &Engine<D>, key: ExecKey) -> Result<&'static str, EngineError> {
+async fn status<D: Dialect>(engine: &Engine<D>, key: ExecKey) -> Result<StatusWord, EngineError> {
     let params = schedule::ScheduleStateReadParams { partition_key: key.partition_key, execution_id: key.execution_id };
     let Some(core) = read!(engine, schedule_state_read, params)? else {
-        return Ok("not_found");
+        return Ok(StatusWord::NotFound);
     };
-    if core.lifecycle_phase != "runnable" {
-        return Ok("not_runnable");
+    if core.lifecycle_phase != PhaseWord::Runnable {
+        return Ok(StatusWord::NotRunnable);
     }
-    if core.ownership_state != "unowned" {
-        return Ok("owned");
+    if core.ownership_state != OwnershipWord::Unowned {
+        return Ok(StatusWord::Owned);
     }
-    if document::terminal_outcome(&core.raw_fields) != "none" {
-        return Ok("terminal");
+    if document::terminal_outcome(&core.raw_fields) != OutcomeWord::None {
+        return Ok(StatusWord::Terminal);
     }
     let Some(flow_id) = core.flow_id else {
-        return Ok("eligible");
+        return Ok(StatusWord::Eligible);
     };
     let params = schedule::ScheduleUpstreamListParams {
         partition_key: key.partition_key,
@@ -85,12 +86,12 @@ async fn status<D: Dialect>(engine: &Engine<D>, key: ExecKey) -> Result<&'static
     let edges = read!(engine, schedule_upstream_list, params)?;
     let upstreams: Vec<_> = edges.iter().filter(|edge| is_required(&edge.policy)).map(Upstream::of).collect();
     if upstreams.contains(&Upstream::Failed) {
-        return Ok("impossible");
+        return Ok(StatusWord::Impossible);
     }
     if upstreams.contains(&Upstream::Undecided) {
-        return Ok("blocked_by_dependencies");
+        return Ok(StatusWord::BlockedByDependencies);
     }
-    Ok("eligible")
+    Ok(StatusWord::Eligible)
 }
 
 impl Upstream {
@@ -98,7 +99,7 @@ impl Upstream {
         let Some(phase) = &edge.lifecycle_phase else {
             return Self::Undecided;
         };
-        let outcome = edge.raw_fields.as_ref().map_or_else(|| "none".to_owned(), document::terminal_outcome);
+        let outcome = edge.raw_fields.as_ref().map_or_else(|| OutcomeWord::None.into(), document::terminal_outcome);
         Self::from_states(&outcome, phase, edge.public_state.as_deref())
     }
 }
@@ -216,15 +217,15 @@ fn refused(kind: ContentionKind) -> Abort {
 impl schedule::ScheduleLockRow {
     /// Whether it waits to be claimed.
     fn is_eligible(&self) -> bool {
-        matches!(self.lifecycle_phase.as_str(), "submitted" | "runnable") && self.eligibility_state == "eligible_now"
+        PhaseWord::waits(&self.lifecycle_phase) && self.eligibility_state == EligibilityWord::EligibleNow
     }
 
     /// Whether a grant of it could be used.
     fn is_grantable(&self) -> bool {
         self.is_eligible()
-            && self.ownership_state == "unowned"
-            && !matches!(self.attempt_state.as_str(), "running_attempt" | "attempt_interrupted")
-            && self.public_state != "resumable"
+            && self.ownership_state == OwnershipWord::Unowned
+            && !AttemptWord::is_under_way(&self.attempt_state)
+            && self.public_state != PublicWord::Resumable
     }
 }
 

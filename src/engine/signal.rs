@@ -19,6 +19,7 @@ use crate::engine::signing::token_message;
 use crate::model::handle;
 use crate::model::id::{ExecKey, corruption, exec_key, invalid_input, reject_nul};
 use crate::model::signal::{Members, stored};
+use crate::model::word::PhaseWord;
 use crate::statements::{Statements, execution, signal};
 
 /// How large the payload of a signal may be.
@@ -171,7 +172,7 @@ fn decide(
     if args.waitpoint_token.as_str() != target.token {
         return Err(invalid_input("waitpoint_token does not match minted token"));
     }
-    let suspended = target.lifecycle_phase.as_deref() == Some("suspended");
+    let suspended = target.lifecycle_phase.as_deref().is_some_and(|phase| phase == PhaseWord::Suspended);
     let (Some(suspension_id), Some(condition), Some(seen_members), true) =
         (target.suspension_id, target.condition_text, target.members_text, suspended)
     else {

@@ -30,6 +30,7 @@ use crate::model::document;
 use crate::model::given::stored_ms;
 use crate::model::id::{ExecKey, corruption, exec_key, reject_nul};
 use crate::model::limits;
+use crate::model::word::{AttemptTypeWord, AttemptWord, LeaseWord, OwnershipWord, PhaseWord};
 use crate::statements::{Statements, attempt, execution as execution_rows, grant, typed};
 
 /// Who an operator's lease belongs to.
@@ -79,7 +80,7 @@ pub(crate) async fn claim<D: Dialect>(engine: &Engine<D>, args: &ClaimExecutionA
         lane_id: args.lane_id.clone(),
         worker_instance_id: args.worker_instance_id.clone(),
     };
-    let took = granted.took(key, Before::ToStart(to_start(&row.attempt_type)));
+    let took = granted.took(key, Before::ToStart(AttemptTypeWord::stored(&row.attempt_type).before_start()));
     let claimed = ClaimedExecution::new(
         args.execution_id.clone(),
         args.lease_id.clone(),
@@ -94,19 +95,10 @@ pub(crate) async fn claim<D: Dialect>(engine: &Engine<D>, args: &ClaimExecutionA
 }
 
 fn attempt_type(stored: &str) -> AttemptType {
-    match stored {
-        "retry" => AttemptType::Retry,
-        "replay" => AttemptType::Replay,
-        _ => AttemptType::Initial,
-    }
-}
-
-/// The state of an attempt of that type before it starts.
-fn to_start(attempt_type: &str) -> &'static str {
-    match attempt_type {
-        "retry" => "pending_retry_attempt",
-        "replay" => "pending_replay_attempt",
-        _ => "pending_first_attempt",
+    match AttemptTypeWord::stored(stored) {
+        AttemptTypeWord::Retry => AttemptType::Retry,
+        AttemptTypeWord::Replay => AttemptType::Replay,
+        AttemptTypeWord::Initial => AttemptType::Initial,
     }
 }
 
@@ -218,12 +210,13 @@ async fn take_on<D: Dialect>(conn: &mut D::Connection, take: &Take) -> Result<Ta
     let Some(core) = conn.typed_lock(&lock).await? else {
         return Err(Abort::from(EngineError::NotFound { entity: "execution" }));
     };
-    let (attempt_index, attempt_pointer, lease_epoch, before) = if core.attempt_state == "attempt_interrupted" {
+    let (attempt_index, attempt_pointer, lease_epoch, before) = if core.attempt_state == AttemptWord::Interrupted {
         if let Some(refusal) = resume_refusal(&core) {
             return Err(Abort::from(refusal));
         }
         let (attempt_index, lease_epoch) = resume::<D>(conn, take).await?;
-        let before = if core.ownership_state == "released" { Before::Resumable } else { Before::Interrupted };
+        let before =
+            if core.ownership_state == OwnershipWord::Released { Before::Resumable } else { Before::Interrupted };
         (attempt_index, core.attempt_index, lease_epoch, before)
     } else {
         if let Some(refusal) = core.refusal() {
@@ -233,7 +226,7 @@ async fn take_on<D: Dialect>(conn: &mut D::Connection, take: &Take) -> Result<Ta
         let next = next.ok_or_else(|| corruption(format!("attempt_index is {}", core.attempt_index)))?;
         let attempt_type = core.attempt_type()?;
         let lease_epoch = start::<D>(conn, take, core.attempt_index, attempt_type).await?;
-        (core.attempt_index, next, lease_epoch, Before::ToStart(to_start(attempt_type)))
+        (core.attempt_index, next, lease_epoch, Before::ToStart(attempt_type.before_start()))
     };
     let worker = OPERATOR.to_owned();
     conn.typed_execution_take(&typed::TypedExecutionTakeParams {
@@ -252,7 +245,7 @@ async fn take_on<D: Dialect>(conn: &mut D::Connection, take: &Take) -> Result<Ta
         .grant_lease_event_insert(&grant::GrantLeaseEventInsertParams {
             execution_text: key.text(),
             lease_id: Some(take.lease_id.to_string()),
-            event_type: "acquired".to_owned(),
+            event_type: LeaseWord::Acquired.into(),
             now_ms: take.now_ms,
             partition_key: key.partition_key,
             execution_id: key.execution_id,
@@ -263,10 +256,10 @@ async fn take_on<D: Dialect>(conn: &mut D::Connection, take: &Take) -> Result<Ta
 
 /// Why an interrupted attempt may not be resumed: its execution has to be free.
 fn resume_refusal(core: &typed::TypedLockRow) -> Option<EngineError> {
-    if core.lifecycle_phase != "runnable" {
+    if core.lifecycle_phase != PhaseWord::Runnable {
         return Some(core.not_active());
     }
-    if !matches!(core.ownership_state.as_str(), "unowned" | "released") {
+    if !OwnershipWord::is_free(&core.ownership_state) {
         return Some(EngineError::Contention(ContentionKind::LeaseConflict));
     }
     None
@@ -296,7 +289,7 @@ async fn start<D: Dialect>(
     conn: &mut D::Connection,
     take: &Take,
     attempt_index: i32,
-    attempt_type: &str,
+    attempt_type: AttemptTypeWord,
 ) -> Result<i64, Abort> {
     let params = typed::TypedAttemptTakeParams {
         partition_key: take.key.partition_key,
@@ -306,7 +299,7 @@ async fn start<D: Dialect>(
         lease_expires_at_ms: take.lease_expires_at_ms,
         now_ms: take.now_ms,
         attempt_fields: json!({
-            "attempt_type": attempt_type,
+            "attempt_type": attempt_type.as_str(),
             "attempt_id": take.attempt_id.to_string(),
             "lease_id": take.lease_id.to_string(),
         }),
@@ -316,13 +309,10 @@ async fn start<D: Dialect>(
 
 impl typed::TypedLockRow {
     /// What the attempt that is to start is.
-    fn attempt_type(&self) -> Result<&'static str, EngineError> {
-        match self.attempt_state.as_str() {
-            "pending_retry_attempt" => Ok("retry"),
-            "pending_replay_attempt" => Ok("replay"),
-            "pending_first_attempt" | "initial" | "pending" | "pending_claim" => Ok("initial"),
-            other => Err(corruption(format!("issue_grant_and_claim: unrecognized attempt_state={other}"))),
-        }
+    fn attempt_type(&self) -> Result<AttemptTypeWord, EngineError> {
+        let state = &self.attempt_state;
+        AttemptWord::to_start(state)
+            .ok_or_else(|| corruption(format!("issue_grant_and_claim: unrecognized attempt_state={state}")))
     }
 
     fn refusal(&self) -> Option<EngineError> {

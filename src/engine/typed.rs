@@ -21,6 +21,7 @@ use crate::engine::policy::retry::TypedPolicy;
 use crate::model::document;
 use crate::model::given::stored_ms;
 use crate::model::id::{ExecKey, exec_key, invalid_input, reject_nul};
+use crate::model::word::{AttemptWord, EligibilityWord, OwnershipWord, PhaseWord};
 use crate::statements::{attempt, typed};
 
 /// Moves the end of a lease to now plus `args.lease_ttl_ms`.
@@ -228,10 +229,10 @@ impl Seen {
         if lease_epoch.is_some_and(|epoch| epoch != stored) {
             return Err(stale());
         }
-        if core.ownership_state == "lease_revoked" {
+        if core.ownership_state == OwnershipWord::LeaseRevoked {
             return Err(EngineError::State(StateKind::LeaseRevoked));
         }
-        if core.lifecycle_phase != "active" {
+        if core.lifecycle_phase != PhaseWord::Active {
             return Err(core.not_active(stored.to_string(), outcome_of(core)));
         }
         Ok(())
@@ -242,10 +243,10 @@ impl Seen {
         let Some(core) = &self.0 else {
             return EngineError::NotFound { entity: "execution" };
         };
-        if core.ownership_state == "lease_revoked" {
+        if core.ownership_state == OwnershipWord::LeaseRevoked {
             return EngineError::State(StateKind::LeaseRevoked);
         }
-        if core.lifecycle_phase != "active" {
+        if core.lifecycle_phase != PhaseWord::Active {
             return core.not_active(String::new(), String::new());
         }
         let Some(stored) = core.lease_epoch else {
@@ -295,18 +296,18 @@ pub(crate) struct ClaimSeen<'a> {
 
 /// Why an execution in these states may not be claimed. A `submitted` one may: nothing else makes it runnable.
 pub(crate) fn claim_refusal(seen: &ClaimSeen<'_>, not_active: impl FnOnce() -> EngineError) -> Option<EngineError> {
-    if !matches!(seen.lifecycle_phase, "submitted" | "runnable") {
+    if !PhaseWord::waits(seen.lifecycle_phase) {
         return Some(not_active());
     }
-    if seen.ownership_state != "unowned" {
+    if seen.ownership_state != OwnershipWord::Unowned {
         return Some(EngineError::Contention(ContentionKind::LeaseConflict));
     }
-    if !matches!(seen.eligibility_state, "eligible_now" | "pending_claim") {
+    if !EligibilityWord::is_claimable(seen.eligibility_state) {
         return Some(EngineError::Contention(ContentionKind::ExecutionNotLeaseable));
     }
-    match seen.attempt_state {
-        "running_attempt" => Some(EngineError::Conflict(ConflictKind::ActiveAttemptExists)),
-        "attempt_interrupted" => Some(EngineError::Contention(ContentionKind::ExecutionNotLeaseable)),
+    match AttemptWord::of(seen.attempt_state) {
+        Some(AttemptWord::Running) => Some(EngineError::Conflict(ConflictKind::ActiveAttemptExists)),
+        Some(AttemptWord::Interrupted) => Some(EngineError::Contention(ContentionKind::ExecutionNotLeaseable)),
         _ => None,
     }
 }

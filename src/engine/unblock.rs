@@ -22,6 +22,7 @@ use crate::engine::seize::{self, Seized};
 use crate::engine::{quota, schedule, worker};
 use crate::model::document;
 use crate::model::id::{ExecKey, execution_id};
+use crate::model::word::BlockingWord;
 use crate::statements::{Statements, admission};
 
 /// How many executions one page of the list has.
@@ -69,10 +70,10 @@ async fn let_go<D: Dialect>(
     now_ms: i64,
 ) -> Result<bool, EngineError> {
     let Some(reason) = row.blocking_reason.as_deref() else { return Ok(false) };
-    let may_go = match reason {
-        "waiting_for_budget" => have_budgets_room(engine, &row.raw_fields, known).await?,
-        "waiting_for_quota" => has_quota_room(engine, row, known, now_ms).await?,
-        "waiting_for_capable_worker" => can_somebody(engine, row, known, now_ms).await?,
+    let may_go = match BlockingWord::of(reason) {
+        Some(BlockingWord::WaitingForBudget) => have_budgets_room(engine, &row.raw_fields, known).await?,
+        Some(BlockingWord::WaitingForQuota) => has_quota_room(engine, row, known, now_ms).await?,
+        Some(BlockingWord::WaitingForCapableWorker) => can_somebody(engine, row, known, now_ms).await?,
         _ => false,
     };
     if !may_go {

@@ -14,3 +14,4 @@ pub(crate) mod limits;
 pub(crate) mod signal;
 pub(crate) mod state;
 pub(crate) mod summary;
+pub(crate) mod word;
