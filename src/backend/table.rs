@@ -19,9 +19,9 @@ use super::Backend;
 use crate::db::Dialect;
 use crate::engine::give_back::unless_dropped;
 use crate::engine::{
-    admission, attempt, budget, dependency, describe, edge, execution, expiry, flow, flow_cancel, lease, operator,
-    quota, reclaim, resume, schedule, secret, server, sibling, signal, stream, suspend, tag, take, trim, typed, upkeep,
-    waitpoint, worker,
+    admission, attempt, budget, claim, dependency, describe, edge, execution, expiry, flow, flow_cancel, lease, named,
+    operator, quota, reclaim, resume, schedule, secret, server, sibling, signal, stream, suspend, tag, trim, waitpoint,
+    worker,
 };
 use crate::events;
 
@@ -35,7 +35,7 @@ impl<D: Dialect> EngineBackend for Backend<D> {
         policy: ClaimPolicy,
     ) -> Result<Option<Handle>, EngineError> {
         let (lane, capabilities) = (lane.clone(), capabilities.clone());
-        unless_dropped(self.engine(), |on| async move { lease::claim(&on, &lane, &capabilities, &policy).await }).await
+        unless_dropped(self.engine(), |on| async move { claim::next(&on, &lane, &capabilities, &policy).await }).await
     }
     async fn renew(&self, handle: &Handle) -> Result<LeaseRenewal, EngineError> {
         lease::renew(self.engine(), handle).await
@@ -235,7 +235,7 @@ impl<D: Dialect> EngineBackend for Backend<D> {
     }
     // Resumption and reclaim.
     async fn claim_from_resume_grant(&self, token: ResumeToken) -> Result<Option<Handle>, EngineError> {
-        unless_dropped(self.engine(), |on| async move { lease::claim_from_resume_grant(&on, &token).await }).await
+        unless_dropped(self.engine(), |on| async move { claim::by_resume_grant(&on, &token).await }).await
     }
     async fn claim_resumed_execution(
         &self,
@@ -331,30 +331,30 @@ impl<D: Dialect> EngineBackend for Backend<D> {
         partition: Partition,
         now_ms: TimestampMs,
     ) -> Result<ReconcileCounts, EngineError> {
-        upkeep::reconcile_budgets(self.engine(), &partition, now_ms).await
+        budget::reconcile(self.engine(), &partition, now_ms).await
     }
     async fn reconcile_quota_counters(
         &self,
         partition: Partition,
         now_ms: TimestampMs,
     ) -> Result<ReconcileCounts, EngineError> {
-        upkeep::reconcile_quotas(self.engine(), &partition, now_ms).await
+        quota::reconcile(self.engine(), &partition, now_ms).await
     }
     // Typed operations.
     async fn renew_lease(&self, args: RenewLeaseArgs) -> Result<RenewLeaseResult, EngineError> {
-        typed::renew(self.engine(), &args).await
+        named::renew(self.engine(), &args).await
     }
     async fn complete_execution(&self, args: CompleteExecutionArgs) -> Result<CompleteExecutionResult, EngineError> {
-        typed::complete(self.engine(), &args).await
+        named::complete(self.engine(), &args).await
     }
     async fn fail_execution(&self, args: FailExecutionArgs) -> Result<FailExecutionResult, EngineError> {
-        typed::fail(self.engine(), &args).await
+        named::fail(self.engine(), &args).await
     }
     async fn claim_execution(&self, args: ClaimExecutionArgs) -> Result<ClaimExecutionResult, EngineError> {
-        unless_dropped(self.engine(), |on| async move { take::claim(&on, &args).await }).await
+        unless_dropped(self.engine(), |on| async move { claim::by_grant(&on, &args).await }).await
     }
     async fn issue_grant_and_claim(&self, args: IssueGrantAndClaimArgs) -> Result<ClaimGrantOutcome, EngineError> {
-        unless_dropped(self.engine(), |on| async move { take::grant_and_claim(&on, &args).await }).await
+        unless_dropped(self.engine(), |on| async move { claim::grant_and_claim(&on, &args).await }).await
     }
     // Scheduling.
     async fn evaluate_flow_eligibility(

@@ -55,7 +55,7 @@ pub mod budget_reset {
 
     use super::ScanReport;
     use crate::compat::over::{over, reported};
-    use crate::engine::upkeep;
+    use crate::engine::budget;
 
     /// Resets the budgets of one partition that are due.
     ///
@@ -66,7 +66,7 @@ pub mod budget_reset {
     /// Outside a tokio runtime.
     pub async fn scan_tick(pool: &PgPool, partition_key: i16) -> Result<ScanReport, EngineError> {
         let backend = over(pool);
-        upkeep::reset_budgets_in(backend.engine(), partition_key, backend.engine().now_ms()).await.map(reported)
+        budget::reset_due_in(backend.engine(), partition_key, backend.engine().now_ms()).await.map(reported)
     }
 }
 

@@ -14,7 +14,9 @@ use ff_core::contracts::{
     BudgetStatus, BudgetUsageAndLimits, CreateBudgetArgs, CreateBudgetResult, RecordSpendArgs, ReleaseBudgetArgs,
     ReportUsageAdminArgs, ReportUsageResult, ResetBudgetArgs, ResetBudgetResult,
 };
+use ff_core::engine_backend::ReconcileCounts;
 use ff_core::engine_error::{ContentionKind, EngineError};
+use ff_core::partition::Partition;
 use ff_core::types::{BudgetId, TimestampMs};
 use serde_json::{Map, Value, json};
 
@@ -22,9 +24,16 @@ use crate::db::Dialect;
 use crate::db::error::Abort;
 use crate::engine::Engine;
 use crate::engine::policy::budget::{BudgetPolicy, Finding, answer_document, kept_answer};
-use crate::model::id::{corruption, exec_key, invalid_input, reject_nul};
+use crate::engine::round;
+use crate::engine::seize::{self, Seized};
+use crate::model::id::{corruption, exec_key, invalid_input, partition_key as stored_partition, reject_nul};
 use crate::model::limits;
 use crate::statements::{Statements, budget};
+
+/// How many budgets of a partition are reset in one run.
+const RESET_BATCH: i64 = 20;
+/// How many rows are read in one call.
+const PAGE: i64 = 500;
 
 /// How long the key of a report is kept at least.
 const KEY_LIFE_MS: i64 = 86_400_000;
@@ -481,4 +490,108 @@ async fn judge_on<D: Dialect>(conn: &mut D::Connection, report: &Report) -> Resu
             Err(Abort::from(report.unreadable(policy)))
         }
     }
+}
+
+/// Begins the next period of budgets whose period has ended: 20 of each partition, the longest overdue first. A
+/// budget that is never reset by itself, or was reset meanwhile, is left alone.
+pub(crate) async fn reset_due<D: Dialect>(engine: &Engine<D>) -> Result<round::Report, EngineError> {
+    reset_due_at(engine, engine.now_ms()).await
+}
+
+/// The same as if it were that time.
+pub(crate) async fn reset_due_at<D: Dialect>(engine: &Engine<D>, now_ms: i64) -> Result<round::Report, EngineError> {
+    let mut all = round::Report::default();
+    for partition_key in D::counter_partitions(engine.partitions().num_budget_partitions) {
+        all.add(reset_due_in(engine, partition_key, now_ms).await?);
+    }
+    Ok(all)
+}
+
+/// The same in one partition.
+pub(crate) async fn reset_due_in<D: Dialect>(
+    engine: &Engine<D>,
+    partition_key: i16,
+    now_ms: i64,
+) -> Result<round::Report, EngineError> {
+    let mut report = round::Report::default();
+    let due = budget::BudgetResetDueParams { partition_key, now_ms, page_size: RESET_BATCH };
+    for row in read!(engine, budget_reset_due, due)? {
+        let reset = Reset { partition_key, budget_id: row.budget_id, now_ms, due_by_ms: Some(now_ms) };
+        let turned = transaction!(engine, "budget_reset_due", [reset], |conn| {
+            match seize::budget::<D>(conn, reset.partition_key, &reset.budget_id).await? {
+                Seized::Taken => reset_on::<D>(conn, reset).await,
+                Seized::Gone | Seized::Held => Ok(Turned::NotDue),
+            }
+        });
+        report.count(turned.map(|turned| matches!(turned, Turned::To(_))));
+    }
+    Ok(report)
+}
+
+/// Notes breaches of hard limits that no report noted: the limits were lowered, or somebody else counted. Budgets
+/// that are reset by themselves are left to that, and a breach that was noted stays noted until a reset.
+///
+/// # Errors
+/// `Validation(InvalidInput)` when the partition exceeds the column.
+pub(crate) async fn reconcile<D: Dialect>(
+    engine: &Engine<D>,
+    partition: &Partition,
+    now: TimestampMs,
+) -> Result<ReconcileCounts, EngineError> {
+    let partition_key = D::counter_partition(stored_partition(partition.index)?);
+    let report = reconcile_in(engine, partition_key, now.0.min(engine.now_ms())).await?;
+    Ok(ReconcileCounts { processed: report.processed, errors: report.errors })
+}
+
+/// The same in all partitions.
+pub(crate) async fn reconcile_all<D: Dialect>(engine: &Engine<D>) -> Result<round::Report, EngineError> {
+    let mut all = round::Report::default();
+    for partition_key in D::counter_partitions(engine.partitions().num_budget_partitions) {
+        all.add(reconcile_in(engine, partition_key, engine.now_ms()).await?);
+    }
+    Ok(all)
+}
+
+async fn reconcile_in<D: Dialect>(
+    engine: &Engine<D>,
+    partition_key: i16,
+    now_ms: i64,
+) -> Result<round::Report, EngineError> {
+    let mut report = round::Report::default();
+    let mut after = String::new();
+    loop {
+        let page = budget::BudgetPolicyListParams { partition_key, after, page_size: PAGE };
+        let rows = read!(engine, budget_policy_list, page)?;
+        let Some(last) = rows.last() else { return Ok(report) };
+        after = last.budget_id.clone();
+        for row in rows {
+            report.count(note_breach(engine, partition_key, row, now_ms).await);
+        }
+    }
+}
+
+async fn note_breach<D: Dialect>(
+    engine: &Engine<D>,
+    partition_key: i16,
+    row: budget::BudgetPolicyListRow,
+    now_ms: i64,
+) -> Result<bool, EngineError> {
+    let policy = BudgetPolicy::parse("reconcile_budget_counters", &row.policy_json)?;
+    if policy.reset_interval_ms > 0 || row.last_breach_at_ms.is_some() || policy.hard.is_empty() {
+        return Ok(false);
+    }
+    let usage: HashMap<String, u64> = usage(engine, partition_key, row.budget_id.clone()).await?;
+    let Some(dimension) = policy.exceeded(&usage) else { return Ok(false) };
+    let params = budget::BudgetBreachNoteParams {
+        now_ms,
+        dimension: dimension.to_owned(),
+        partition_key,
+        budget_id: row.budget_id,
+    };
+    transaction!(engine, "budget_breach_note", [params], |conn| {
+        if seize::budget::<D>(conn, params.partition_key, &params.budget_id).await? != Seized::Taken {
+            return Ok(false);
+        }
+        Ok(conn.budget_breach_note(params).await? > 0)
+    })
 }

@@ -9,7 +9,7 @@ use ff_core::types::ExecutionId;
 
 use crate::db::Dialect;
 use crate::engine::Engine;
-use crate::engine::lease::attempt_number;
+use crate::model::attempt::attempt_number;
 use crate::model::document;
 use crate::model::id::{ExecKey, exec_key};
 use crate::model::state::{StoredStates, public_state_word};

@@ -16,6 +16,7 @@ use crate::db::Dialect;
 use crate::engine::Engine;
 use crate::engine::policy::retry;
 use crate::engine::round::Report;
+use crate::model::attempt::shown_index;
 use crate::model::document;
 use crate::model::given::one_more;
 use crate::model::id::{
@@ -249,7 +250,7 @@ pub(crate) async fn read_current_attempt_index<D: Dialect>(
         execution::ExecutionAttemptIndexReadParams { partition_key: key.partition_key, execution_id: key.execution_id };
     let row = read!(engine, execution_attempt_index_read, params)?;
     let row = row.ok_or_else(|| unknown("read_current_attempt_index", id))?;
-    Ok(AttemptIndex::new(row.attempt_index.max(0).unsigned_abs()))
+    Ok(shown_index(row.attempt_index))
 }
 
 /// How many attempts were started; 0 when the stored counter cannot be read.

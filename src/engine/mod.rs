@@ -4,7 +4,8 @@
 //! |---|---|
 //! | `execution` | `create_execution`, `read_execution_state`, `get_execution_result`, `read_execution_context`, `read_current_attempt_index`, `read_total_attempt_count`, `get_execution_namespace`, `resolve_execution_flow_id`, `read_exec_core_fields`, `list_executions`, `list_lanes` |
 //! | `describe` | `describe_execution`, `read_execution_info` |
-//! | `lease` | `claim`, `renew`, `claim_from_resume_grant`, `list_expired_leases` |
+//! | `claim` | `claim`, `claim_from_resume_grant`, `claim_execution`, `issue_grant_and_claim` |
+//! | `lease` | `renew`, `list_expired_leases` |
 //! | `attempt` | `progress`, `complete`, `fail`, `cancel`, `delay`, `wait_children` |
 //! | `stream` | `append_frame`, `read_stream`, `tail_stream`, `read_summary` |
 //! | `signing` | what signs tokens |
@@ -18,18 +19,16 @@
 //! | `flow` | `create_flow`, `add_execution_to_flow`, `describe_flow`, `list_flows`, `project_flow_summary` |
 //! | `flow_cancel` | `cancel_flow`, `cancel_flow_header`, `ack_cancel_member` |
 //! | `edge` | `stage_dependency_edge`, `apply_dependency_to_child`, `set_edge_group_policy`, `list_edges`, `describe_edge` |
-//! | `take` | `claim_execution`, `issue_grant_and_claim` |
 //! | `give_back` | claims whose caller went away |
 //! | `operator` | `cancel_execution`, `revoke_lease`, `change_priority`, `replay_execution` |
 //! | `expiry` | `mark_lease_expired_if_due`, `expire_execution`, `promote_delayed`, `reconcile_execution_index`, the sweeps of what is due |
 //! | `trim` | `trim_retention` and its sweep |
-//! | `typed` | `renew_lease`, `complete_execution`, `fail_execution` |
+//! | `named` | `renew_lease`, `complete_execution`, `fail_execution` |
 //! | `worker` | `register_worker`, `heartbeat_worker`, `mark_worker_dead`, `list_workers`, the sweep of lapsed workers |
-//! | `budget` | `create_budget`, `reset_budget`, `get_budget_status`, `read_budget_usage_and_limits`, `report_usage`, `report_usage_admin`, `record_spend`, `release_budget` |
-//! | `quota` | `create_quota_policy`, `read_quota_policy_limits`, `check_admission`, `release_admission` |
+//! | `budget` | `create_budget`, `reset_budget`, `get_budget_status`, `read_budget_usage_and_limits`, `report_usage`, `report_usage_admin`, `record_spend`, `release_budget`, `reconcile_budget_counters`, the resets of what is due |
+//! | `quota` | `create_quota_policy`, `read_quota_policy_limits`, `check_admission`, `release_admission`, `reconcile_quota_counters` |
 //! | `admission` | `block_execution_for_admission`, `block_route`, `unblock_execution` |
 //! | `unblock` | the sweep that puts blocked executions back |
-//! | `upkeep` | `reconcile_budget_counters`, `reconcile_quota_counters`, the resets of budgets |
 //! | `retention` | the sweep of what has served its time |
 //! | `schedule` | `evaluate_flow_eligibility`, `scan_eligible_executions`, `issue_claim_grant`, `claim_for_worker`, the release of expired grants |
 //! | `server` | `ping`, `server_time_ms` |
@@ -66,6 +65,7 @@ macro_rules! fenced {
 pub(crate) mod admission;
 pub(crate) mod attempt;
 pub(crate) mod budget;
+pub(crate) mod claim;
 pub(crate) mod dependency;
 pub(crate) mod describe;
 pub(crate) mod edge;
@@ -77,6 +77,7 @@ pub(crate) mod give_back;
 pub(crate) mod group;
 pub(crate) mod lease;
 pub(crate) mod member;
+pub(crate) mod named;
 pub(crate) mod operator;
 pub(crate) mod policy;
 pub(crate) mod quota;
@@ -94,11 +95,8 @@ pub(crate) mod signing;
 pub(crate) mod stream;
 pub(crate) mod suspend;
 pub(crate) mod tag;
-pub(crate) mod take;
 pub(crate) mod trim;
-pub(crate) mod typed;
 pub(crate) mod unblock;
-pub(crate) mod upkeep;
 pub(crate) mod waitpoint;
 pub(crate) mod worker;
 

@@ -10,15 +10,21 @@ use ff_core::contracts::{
     CheckAdmissionArgs, CheckAdmissionResult, CreateQuotaPolicyArgs, CreateQuotaPolicyResult, QuotaPolicyLimits,
     ReleaseAdmissionArgs, ReleaseAdmissionResult,
 };
+use ff_core::engine_backend::ReconcileCounts;
 use ff_core::engine_error::EngineError;
+use ff_core::partition::Partition;
 use ff_core::types::{ExecutionId, QuotaPolicyId, TimestampMs};
 
 use crate::db::Dialect;
 use crate::db::error::Abort;
 use crate::engine::Engine;
 use crate::engine::policy::admission::{QuotaSeen, refusal, window_ms};
-use crate::model::id::{corruption, invalid_input};
+use crate::engine::round::Report;
+use crate::model::id::{corruption, invalid_input, partition_key as stored_partition};
 use crate::statements::{Statements, quota};
+
+/// How many policies are read in one call.
+const PAGE: i64 = 500;
 
 /// Over how long a policy without a window of its own counts.
 const DEFAULT_WINDOW_SECONDS: u64 = 60;
@@ -291,7 +297,7 @@ pub(crate) async fn release<D: Dialect>(
 /// for the next time.
 ///
 /// Without a cap the count knows only of places that callers took under caps of their own, so it is never raised.
-pub(crate) async fn reconcile<D: Dialect>(
+async fn reconcile_one<D: Dialect>(
     engine: &Engine<D>,
     partition_key: i16,
     quota_policy_id: String,
@@ -338,4 +344,41 @@ pub(crate) async fn reconcile<D: Dialect>(
 /// The partition of a quota policy's rows.
 fn partition<D: Dialect>(engine: &Engine<D>, id: &QuotaPolicyId) -> i16 {
     D::quota_partition(id, engine.partitions())
+}
+
+/// Sets the quota policies of a partition right, one after the other.
+///
+/// # Errors
+/// `Validation(InvalidInput)` when the partition exceeds the column.
+pub(crate) async fn reconcile<D: Dialect>(
+    engine: &Engine<D>,
+    partition: &Partition,
+    now: TimestampMs,
+) -> Result<ReconcileCounts, EngineError> {
+    let partition_key = D::counter_partition(stored_partition(partition.index)?);
+    let report = reconcile_in(engine, partition_key, now.0.min(engine.now_ms())).await?;
+    Ok(ReconcileCounts { processed: report.processed, errors: report.errors })
+}
+
+/// The same in all partitions.
+pub(crate) async fn reconcile_all<D: Dialect>(engine: &Engine<D>) -> Result<Report, EngineError> {
+    let mut all = Report::default();
+    for partition_key in D::counter_partitions(engine.partitions().num_quota_partitions) {
+        all.add(reconcile_in(engine, partition_key, engine.now_ms()).await?);
+    }
+    Ok(all)
+}
+
+async fn reconcile_in<D: Dialect>(engine: &Engine<D>, partition_key: i16, now_ms: i64) -> Result<Report, EngineError> {
+    let mut report = Report::default();
+    let mut after = String::new();
+    loop {
+        let page = quota::QuotaPolicyListParams { partition_key, after, page_size: PAGE };
+        let rows = read!(engine, quota_policy_list, page)?;
+        let Some(last) = rows.last() else { return Ok(report) };
+        after = last.quota_policy_id.clone();
+        for row in rows {
+            report.count(reconcile_one(engine, partition_key, row.quota_policy_id, now_ms).await);
+        }
+    }
 }

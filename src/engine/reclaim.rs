@@ -8,7 +8,7 @@ use ff_core::contracts::{
     IssueReclaimGrantArgs, IssueReclaimGrantOutcome, ReclaimExecutionArgs, ReclaimExecutionOutcome, ReclaimGrant,
 };
 use ff_core::crypto::hmac::hmac_sign;
-use ff_core::engine_error::{EngineError, ValidationKind};
+use ff_core::engine_error::EngineError;
 use ff_core::partition::{Partition, PartitionFamily, PartitionKey};
 use ff_core::types::{ExecutionId, LaneId};
 use serde_json::{Value, json};
@@ -17,13 +17,13 @@ use uuid::Uuid;
 use crate::db::Dialect;
 use crate::db::error::Abort;
 use crate::engine::Engine;
+use crate::engine::claim::Granted;
 use crate::engine::give_back::{Answered, Took};
-use crate::engine::lease::Granted;
 use crate::engine::policy::give_back::Before;
 use crate::engine::policy::reclaim::{LeaseSeen, MAX_RECLAIMS, Reclaimable};
 use crate::engine::secret;
-use crate::model::given::stored_ms;
-use crate::model::id::{ExecKey, exec_key, invalid_input, reject_nul, reject_nul_in_json};
+use crate::model::given::{attempt_policy, stored_ms};
+use crate::model::id::{ExecKey, exec_key, invalid_input, reject_nul};
 use crate::model::limits;
 use crate::model::word::{LeaseWord, OutcomeWord};
 use crate::statements::{Statements, attempt, execution, grant};
@@ -156,22 +156,6 @@ pub(crate) async fn reclaim<D: Dialect>(
         }
     )?;
     Ok((done.outcome, done.took))
-}
-
-/// The policy of an attempt, nothing when the text is empty.
-///
-/// # Errors
-/// `Validation(InvalidPolicyJson)` when the text is no JSON, `Validation(InvalidInput)` when it holds U+0000.
-pub(crate) fn attempt_policy(text: &str) -> Result<Option<Value>, EngineError> {
-    if text.is_empty() {
-        return Ok(None);
-    }
-    let policy = serde_json::from_str(text).map_err(|error| EngineError::Validation {
-        kind: ValidationKind::InvalidPolicyJson,
-        detail: format!("attempt_policy_json: {error}"),
-    })?;
-    reject_nul_in_json("attempt_policy_json", &policy)?;
-    Ok(Some(policy))
 }
 
 struct ReclaimRequest {

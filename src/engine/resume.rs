@@ -9,17 +9,18 @@ use ff_core::contracts::{
 use ff_core::engine_error::{ContentionKind, EngineError, StateKind};
 use ff_core::partition::Partition;
 use ff_core::state::PublicState;
-use ff_core::types::{AttemptIndex, ExecutionId, LeaseEpoch, SignalId, TimestampMs};
+use ff_core::types::{AttemptIndex, ExecutionId, SignalId, TimestampMs};
 use serde_json::json;
 
 use crate::db::Dialect;
 use crate::db::error::Abort;
 use crate::engine::Engine;
+use crate::engine::claim::Granted;
 use crate::engine::give_back::Answered;
-use crate::engine::lease::{Granted, attempt_number};
 use crate::engine::policy::give_back::Before;
 use crate::engine::policy::timeout::{Ending, Timeout, after_timeout};
 use crate::engine::seize::{self, Seized, Taking};
+use crate::model::attempt::{attempt_number, shown_epoch};
 use crate::model::given::stored_ms;
 use crate::model::id::{ExecKey, attempt_id, exec_key, partition_key, reject_nul};
 use crate::model::limits;
@@ -71,7 +72,7 @@ pub(crate) async fn claim<D: Dialect>(
     let claimed = ClaimedResumedExecution::new(
         args.execution_id.clone(),
         args.lease_id.clone(),
-        LeaseEpoch::new(row.lease_epoch.max(0).unsigned_abs()),
+        shown_epoch(row.lease_epoch),
         AttemptIndex::new(attempt_number(row.attempt_index)?),
         attempt_id,
         TimestampMs::from_millis(lease_expires_at_ms),

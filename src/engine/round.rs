@@ -42,6 +42,12 @@ impl Report {
         Self { processed, errors: 0 }
     }
 
+    /// Counts what another part of the run did.
+    pub(crate) fn add(&mut self, part: Self) {
+        self.processed = self.processed.saturating_add(part.processed);
+        self.errors = self.errors.saturating_add(part.errors);
+    }
+
     /// How many rows were tried.
     pub(crate) fn total(&self) -> u32 {
         self.processed.saturating_add(self.errors)

@@ -19,6 +19,7 @@ use crate::db::{Dialect, StreamKey};
 use crate::engine::Engine;
 use crate::engine::attempt;
 use crate::engine::policy::live::{self, AppendRate};
+use crate::model::attempt::stored_index;
 use crate::model::cursor::FramePlace;
 use crate::model::handle;
 use crate::model::id::{ExecKey, corruption, exec_key, invalid_input, reject_nul_in_json};
@@ -327,12 +328,6 @@ pub(crate) async fn read_summary<D: Dialect>(
 
 fn page_size(count_limit: u64) -> i64 {
     i64::try_from(count_limit.min(STREAM_READ_HARD_CAP)).unwrap_or(i64::MAX) // tidy: a caller's limit
-}
-
-/// An attempt's index as its column holds it.
-fn stored_index(attempt_index: AttemptIndex) -> Result<i32, EngineError> {
-    i32::try_from(attempt_index.0)
-        .map_err(|_| invalid_input(format!("attempt index {} exceeds i32 range (max {})", attempt_index.0, i32::MAX)))
 }
 
 /// A deadline that is as good as none.

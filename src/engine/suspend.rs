@@ -27,10 +27,10 @@ use serde_json::{Value, json};
 use crate::db::Dialect;
 use crate::engine::Engine;
 use crate::engine::attempt::{lost, named_by, seen};
-use crate::engine::lease::attempt_number;
 use crate::engine::policy::resume::required_names;
 use crate::engine::secret;
 use crate::engine::signing::Secret;
+use crate::model::attempt::{attempt_number, stored_epoch};
 use crate::model::given::one_more;
 use crate::model::handle::{self, Held};
 use crate::model::hex;
@@ -88,7 +88,6 @@ pub(crate) async fn suspend_by_triple<D: Dialect>(
         None => read!(engine, attempt_named_read, named_by(key, &triple.attempt_id))?
             .map_or(running, |named| named.attempt_index),
     };
-    let epoch = triple.lease_epoch.0;
     let payload = HandlePayload::new(
         id.clone(),
         AttemptIndex::new(attempt_number(attempt_index)?),
@@ -99,8 +98,7 @@ pub(crate) async fn suspend_by_triple<D: Dialect>(
         LaneId::new(""),
         WorkerInstanceId::new(""),
     );
-    let lease_epoch =
-        i64::try_from(epoch).map_err(|_| invalid_input(format!("lease_epoch {epoch} exceeds the column's range")))?;
+    let lease_epoch = stored_epoch(triple.lease_epoch)?;
     enter(engine, &Held { key, attempt_index, lease_epoch, payload }, &request).await
 }
 

@@ -2,6 +2,7 @@
 //!
 //! All conversion between stored text and enums is here. Nothing here waits, and nothing knows SQL.
 
+pub(crate) mod attempt;
 pub(crate) mod cursor;
 pub(crate) mod document;
 pub(crate) mod edge;

@@ -19,7 +19,7 @@ use crate::db::sqlite::{LOG_PAGES, Opening, SqliteStore};
 use crate::db::tx::Surroundings;
 use crate::db::wake::Channels;
 use crate::db::{Db, Outbox, OutboxEvent, Sqlite};
-use crate::engine::{Engine, upkeep};
+use crate::engine::{Engine, budget};
 use crate::sweep::SqliteScannerConfig;
 
 /// The variable that says "this is development", and its value.
@@ -134,7 +134,7 @@ impl SqliteBackend {
     /// Resets the budgets that are due at a time; answers how many were reset and how many failed.
     #[doc(hidden)]
     pub async fn budget_reset_scan_tick_for_test(&self, now_ms: i64) -> Result<(u32, u32), EngineError> {
-        let report = upkeep::reset_budgets_at(self.engine(), now_ms).await?;
+        let report = budget::reset_due_at(self.engine(), now_ms).await?;
         Ok((report.processed, report.errors))
     }
 

@@ -15,8 +15,8 @@ use super::config::FullScannerConfig;
 use crate::db::Dialect;
 use crate::engine::round::{Report, Round};
 use crate::engine::{
-    Engine, dependency, execution, expiry, flow, flow_cancel, retention, schedule, sibling, trim, unblock, upkeep,
-    worker,
+    Engine, budget, dependency, execution, expiry, flow, flow_cancel, quota, retention, schedule, sibling, trim,
+    unblock, worker,
 };
 
 /// One run of a sweep.
@@ -48,8 +48,8 @@ macro_rules! sweep {
 pub(crate) fn all<D: Dialect>() -> Vec<Sweep<D>> {
     vec![
         sweep!("attempt_timeout", attempt_timeout_interval, |engine, round| expiry::sweep_attempts(engine, round)),
-        sweep!("budget_reconciler", budget_reconciler_interval, |engine| upkeep::reconcile_all_budgets(engine)),
-        sweep!("budget_reset", budget_reset_interval, |engine| upkeep::reset_budgets(engine)),
+        sweep!("budget_reconciler", budget_reconciler_interval, |engine| budget::reconcile_all(engine)),
+        sweep!("budget_reset", budget_reset_interval, |engine| budget::reset_due(engine)),
         sweep!("cancel_reconciler", cancel_reconciler_interval, |engine| flow_cancel::sweep_backlog(engine)),
         sweep!("delayed_promoter", delayed_promoter_interval, |engine| execution::sweep_delayed(engine)),
         sweep!("dependency", dependency_reconciler_interval, |engine, round| dependency::sweep(engine, &round.filter, round.stale_ms)),
@@ -62,7 +62,7 @@ pub(crate) fn all<D: Dialect>() -> Vec<Sweep<D>> {
         sweep!("index_reconciler", index_reconciler_interval, |engine, round| expiry::sweep_checks(engine, round)),
         sweep!("lease_expiry", lease_expiry_interval, |engine, round| expiry::sweep_leases(engine, round)),
         sweep!("pending_wp_expiry", pending_wp_expiry_interval, |engine, round| expiry::sweep_waitpoints(engine, round)),
-        sweep!("quota_reconciler", quota_reconciler_interval, |engine| upkeep::reconcile_all_quotas(engine)),
+        sweep!("quota_reconciler", quota_reconciler_interval, |engine| quota::reconcile_all(engine)),
         sweep!("retention_trimmer", retention_trimmer_interval, |engine, round| trim::sweep(engine, round)),
         sweep!("suspension_timeout", suspension_timeout_interval, |engine, round| expiry::sweep_suspensions(engine, round)),
         sweep!("unblock", unblock_interval, |engine, round| unblock::sweep(engine, round)),

@@ -1,20 +1,23 @@
-//! Taking an execution by name: a worker that was granted it, or an operator.
+//! Claims: an execution becomes a worker's, by its place in the queue, by name, or because it resumes.
 //!
 //! ```text
+//!   submitted/runnable, eligible, unowned --claim--> active, leased
 //!   submitted/runnable, eligible, unowned --issue_claim_grant--> granted --claim_execution--> active, leased
 //!   submitted/runnable, granted to anybody or not ------issue_grant_and_claim-----> active, leased
+//!   suspended, resumed ---------------------------claim_from_resume_grant--------> active, leased (next epoch)
 //! ```
 //!
-//! Both start the attempt that is named, or lease it again on its next epoch, and leave the execution's pointer
-//! one past it. Both use up every claim grant of the execution.
+//! A claim by name starts the attempt that is named, or leases it again on its next epoch, leaves the execution's
+//! pointer one past it, and uses up every claim grant of the execution.
 
-use ff_core::backend::HandleKind;
+use ff_core::backend::{CapabilitySet, ClaimPolicy, Handle, HandleKind, ResumeToken};
 use ff_core::contracts::{
     ClaimExecutionArgs, ClaimExecutionResult, ClaimGrantOutcome, ClaimedExecution, IssueGrantAndClaimArgs,
 };
 use ff_core::engine_error::{ContentionKind, EngineError};
+use ff_core::handle_codec::HandlePayload;
 use ff_core::state::AttemptType;
-use ff_core::types::{AttemptId, AttemptIndex, LeaseEpoch, LeaseId, TimestampMs};
+use ff_core::types::{AttemptId, AttemptIndex, LaneId, LeaseId, TimestampMs, WorkerInstanceId};
 use serde_json::json;
 
 use crate::db::Dialect;
@@ -22,19 +25,117 @@ use crate::db::error::Abort;
 use crate::engine::Engine;
 use crate::engine::execution;
 use crate::engine::give_back::{Answered, Took};
-use crate::engine::lease::{Granted, attempt_number};
+use crate::engine::named::{ClaimSeen, Named, Seen, claim_refusal, not_active};
 use crate::engine::policy::give_back::Before;
-use crate::engine::reclaim::attempt_policy;
-use crate::engine::typed::{ClaimSeen, Named, Seen, claim_refusal, column_index, not_active};
-use crate::model::document;
-use crate::model::given::stored_ms;
-use crate::model::id::{ExecKey, corruption, exec_key, reject_nul};
-use crate::model::limits;
-use crate::model::word::{AttemptTypeWord, AttemptWord, LeaseWord, OwnershipWord, PhaseWord};
-use crate::statements::{Statements, attempt, execution as execution_rows, grant, typed};
+use crate::model::attempt::{attempt_number, index_before_next, shown_epoch};
+use crate::model::given::{attempt_policy, stored_ms};
+use crate::model::id::{ExecKey, attempt_id, corruption, exec_key, execution_id, reject_nul};
+use crate::model::word::{AttemptTypeWord, AttemptWord, LeaseWord, OwnershipWord, PhaseWord, PublicWord};
+use crate::model::{document, handle, limits};
+use crate::statements::{Statements, attempt, execution as execution_rows, grant, lease, typed};
 
 /// Who an operator's lease belongs to.
 const OPERATOR: &str = "operator";
+
+/// Leases the best execution of a lane that a worker with these capabilities may run: highest priority
+/// first, then oldest. Answers at once, `None` when there is none; `policy.max_wait` is not waited for.
+///
+/// Precondition: none. Effect: one execution becomes active, its attempt gets a new epoch, an `acquired`
+/// event is written. Repeating it claims another execution.
+pub(crate) async fn next<D: Dialect>(
+    engine: &Engine<D>,
+    lane: &LaneId,
+    capabilities: &CapabilitySet,
+    policy: &ClaimPolicy,
+) -> Answered<Option<Handle>> {
+    reject_nul("lane_id", lane.as_str())?;
+    limits::WORKER_ID.check("worker_id", policy.worker_id.as_str())?;
+    reject_nul("worker_instance_id", policy.worker_instance_id.as_str())?;
+    for token in &capabilities.tokens {
+        reject_nul("capabilities", token)?;
+    }
+    let nothing_is_due = execution::promote_due_sometimes(engine).await?;
+    let claimed = claim_now(engine, lane, capabilities, policy).await?;
+    if claimed.0.is_some() || nothing_is_due || execution::promote_due(engine).await? == 0 {
+        return Ok(claimed);
+    }
+    claim_now(engine, lane, capabilities, policy).await
+}
+
+async fn claim_now<D: Dialect>(
+    engine: &Engine<D>,
+    lane: &LaneId,
+    capabilities: &CapabilitySet,
+    policy: &ClaimPolicy,
+) -> Answered<Option<Handle>> {
+    let now_ms = engine.now_ms();
+    let lease_id = LeaseId::new();
+    let params = lease::LeaseClaimParams {
+        lane_id: lane.as_str().to_owned(),
+        capabilities: capabilities.tokens.clone(),
+        lease_id: lease_id.to_string(),
+        now_ms,
+        worker_id: policy.worker_id.as_str().to_owned(),
+        worker_instance_id: policy.worker_instance_id.as_str().to_owned(),
+        lease_expires_at_ms: now_ms.saturating_add(i64::from(policy.lease_ttl_ms)),
+    };
+    let claimed = unit!(engine, lease_claim, params, |row, wakes| wakes.lease(row.lease_event_id, row.partition_key))?;
+    let Some(row) = claimed else {
+        return Ok((None, None));
+    };
+    let key = ExecKey { partition_key: row.partition_key, execution_id: row.execution_id };
+    let grant = Granted {
+        kind: HandleKind::Fresh,
+        attempt_index: row.attempt_index,
+        attempt_id: attempt_id(key.execution_id, row.attempt_index),
+        lease_id,
+        lease_epoch: row.lease_epoch,
+        lease_ttl_ms: u64::from(policy.lease_ttl_ms),
+        lane_id: lane.clone(),
+        worker_instance_id: policy.worker_instance_id.clone(),
+    };
+    let took = grant.took(key, Before::Queue);
+    Ok((Some(grant.handle::<D>(key)?), Some(took)))
+}
+
+/// What a handle is made of once a lease was taken.
+pub(crate) struct Granted {
+    pub(crate) kind: HandleKind,
+    pub(crate) attempt_index: i32,
+    pub(crate) attempt_id: AttemptId,
+    pub(crate) lease_id: LeaseId,
+    pub(crate) lease_epoch: i64,
+    pub(crate) lease_ttl_ms: u64,
+    pub(crate) lane_id: LaneId,
+    pub(crate) worker_instance_id: WorkerInstanceId,
+}
+
+impl Granted {
+    /// What was taken from there, for the case that nobody takes the handle.
+    pub(crate) fn took(&self, key: ExecKey, before: Before) -> Took {
+        let (attempt_index, lease_epoch, lease_id) = (self.attempt_index, self.lease_epoch, self.lease_id.clone());
+        Took::Lease { key, attempt_index, lease_epoch, lease_id, before }
+    }
+
+    /// The handle.
+    ///
+    /// # Errors
+    /// `Validation(InvalidInput)` when the row's key makes no id, `Validation(Corruption)` when its attempt
+    /// index is negative. A negative epoch reads as 0.
+    pub(crate) fn handle<D: Dialect>(self, key: ExecKey) -> Result<Handle, EngineError> {
+        let payload = HandlePayload::new(
+            execution_id(key.partition_key, key.execution_id)?,
+            AttemptIndex::new(attempt_number(self.attempt_index)?),
+            self.attempt_id,
+            self.lease_id,
+            shown_epoch(self.lease_epoch),
+            self.lease_ttl_ms,
+            self.lane_id,
+            self.worker_instance_id,
+        );
+        Ok(handle::encode(D::TAG, self.kind, &payload))
+    }
+}
 
 /// Uses the claim grant of an execution.
 ///
@@ -42,9 +143,12 @@ const OPERATOR: &str = "operator";
 /// expired at `args.now`. Effect: the attempt that `args` expects starts on epoch 1, or goes on with its next
 /// epoch when it ran before; every claim grant is used up; an `acquired` event is written. The handle in the
 /// answer is good for every operation on handles. Repeating it finds the execution active.
-pub(crate) async fn claim<D: Dialect>(engine: &Engine<D>, args: &ClaimExecutionArgs) -> Answered<ClaimExecutionResult> {
+pub(crate) async fn by_grant<D: Dialect>(
+    engine: &Engine<D>,
+    args: &ClaimExecutionArgs,
+) -> Answered<ClaimExecutionResult> {
     let key = exec_key(&args.execution_id)?;
-    let attempt_index = column_index("expected_attempt_index", args.expected_attempt_index)?;
+    let attempt_index = index_before_next("expected_attempt_index", args.expected_attempt_index)?;
     limits::WORKER_ID.check("worker_id", args.worker_id.as_str())?;
     reject_nul("worker_instance_id", args.worker_instance_id.as_str())?;
     let now_ms = args.now.0;
@@ -84,7 +188,7 @@ pub(crate) async fn claim<D: Dialect>(engine: &Engine<D>, args: &ClaimExecutionA
     let claimed = ClaimedExecution::new(
         args.execution_id.clone(),
         args.lease_id.clone(),
-        LeaseEpoch::new(row.lease_epoch.max(0).unsigned_abs()),
+        shown_epoch(row.lease_epoch),
         args.expected_attempt_index,
         args.attempt_id.clone(),
         attempt_type(&row.attempt_type),
@@ -181,11 +285,8 @@ pub(crate) async fn grant_and_claim<D: Dialect>(
     )?;
     let Taken { attempt_index, lease_epoch, before, .. } = taken;
     let took = Took::Lease { key, attempt_index, lease_epoch, lease_id: lease_id.clone(), before };
-    let outcome = ClaimGrantOutcome::new(
-        lease_id,
-        LeaseEpoch::new(lease_epoch.max(0).unsigned_abs()),
-        AttemptIndex::new(attempt_number(attempt_index)?),
-    );
+    let outcome =
+        ClaimGrantOutcome::new(lease_id, shown_epoch(lease_epoch), AttemptIndex::new(attempt_number(attempt_index)?));
     Ok((outcome, Some(took)))
 }
 
@@ -329,4 +430,88 @@ impl typed::TypedLockRow {
         let outcome = document::terminal_outcome(&self.raw_fields);
         not_active(&self.lifecycle_phase, String::new(), outcome, &self.raw_fields)
     }
+}
+
+/// Leases the newest attempt of an execution again for the worker that resumes it. `None` when the execution
+/// has ended or somebody holds a live lease.
+///
+/// Precondition: the execution was claimed before. Effect: the attempt gets its next epoch, the execution
+/// becomes active, a `reclaimed` event is written. Repeating it answers `None` while the new lease is live.
+pub(crate) async fn by_resume_grant<D: Dialect>(engine: &Engine<D>, token: &ResumeToken) -> Answered<Option<Handle>> {
+    let key = exec_key(&token.grant.execution_id)?;
+    limits::WORKER_ID.check("worker_id", token.worker_id.as_str())?;
+    reject_nul("worker_instance_id", token.worker_instance_id.as_str())?;
+    let now_ms = engine.now_ms();
+    let lease_id = LeaseId::new();
+    let resuming = Resuming { key, now_ms, lease_id: lease_id.clone(), token: token.clone() };
+    let seated = transaction!(
+        engine,
+        "lease_reseat",
+        [resuming],
+        |conn| { reseat_on::<D>(conn, resuming).await },
+        |seated, wakes| {
+            if let Some(seated) = seated {
+                wakes.lease(seated.row.lease_event_id, key.partition_key);
+            }
+        }
+    )?;
+    let Some(Seated { attempt_index, before, row }) = seated else {
+        return Ok((None, None));
+    };
+    let granted = Granted {
+        kind: HandleKind::Resumed,
+        attempt_index,
+        attempt_id: attempt_id(key.execution_id, attempt_index),
+        lease_id,
+        lease_epoch: row.lease_epoch,
+        lease_ttl_ms: u64::from(token.lease_ttl_ms),
+        lane_id: token.grant.lane_id.clone(),
+        worker_instance_id: token.worker_instance_id.clone(),
+    };
+    let took = granted.took(key, before);
+    Ok((Some(granted.handle::<D>(key)?), Some(took)))
+}
+
+struct Resuming {
+    key: ExecKey,
+    now_ms: i64,
+    lease_id: LeaseId,
+    token: ResumeToken,
+}
+
+/// An attempt that was leased again, and how its execution stood before.
+struct Seated {
+    attempt_index: i32,
+    before: Before,
+    row: lease::LeaseReseatRow,
+}
+
+/// Leases the newest attempt again and says which it is. The execution is locked first: which attempt is the newest
+/// is known only when nobody can begin another one.
+async fn reseat_on<D: Dialect>(conn: &mut D::Connection, resuming: &Resuming) -> Result<Option<Seated>, Abort> {
+    let Resuming { key, now_ms, lease_id, token } = resuming;
+    let ExecKey { partition_key, execution_id } = *key;
+    conn.execution_lock(&execution_rows::ExecutionLockParams { partition_key, execution_id }).await?;
+    let newest = conn.lease_newest_read(&lease::LeaseNewestReadParams { partition_key, execution_id }).await?;
+    let Some(newest) = newest else {
+        return Err(Abort::from(EngineError::NotFound { entity: "attempt" }));
+    };
+    let params = lease::LeaseReseatParams {
+        partition_key,
+        execution_id,
+        attempt_index: newest.attempt_index,
+        lease_epoch: newest.lease_epoch,
+        execution_text: key.text(),
+        lease_id: lease_id.to_string(),
+        now_ms: *now_ms,
+        worker_id: token.worker_id.as_str().to_owned(),
+        worker_instance_id: token.worker_instance_id.as_str().to_owned(),
+        lease_expires_at_ms: now_ms.saturating_add(i64::from(token.lease_ttl_ms)),
+    };
+    let state = execution_rows::ExecutionStateReadParams { partition_key, execution_id };
+    let is_resumable =
+        conn.execution_state_read(&state).await?.is_some_and(|row| row.public_state == PublicWord::Resumable);
+    let before = if is_resumable { Before::Resumable } else { Before::Interrupted };
+    let seated = conn.lease_reseat(&params).await?;
+    Ok(seated.map(|row| Seated { attempt_index: newest.attempt_index, before, row }))
 }

@@ -18,6 +18,7 @@ use ff_core::types::{AttemptIndex, CancelSource, ExecutionId, LeaseFence, Timest
 use crate::db::Dialect;
 use crate::engine::Engine;
 use crate::engine::policy::retry::TypedPolicy;
+use crate::model::attempt::{fence_epoch, index_before_next};
 use crate::model::document;
 use crate::model::given::stored_ms;
 use crate::model::id::{ExecKey, exec_key, invalid_input, reject_nul};
@@ -34,7 +35,7 @@ pub(crate) async fn renew<D: Dialect>(
 ) -> Result<RenewLeaseResult, EngineError> {
     let fence = args.fence.as_ref().ok_or_else(fence_required)?;
     let named = Named::new(&args.execution_id, args.attempt_index)?;
-    let (now_ms, lease_epoch) = (engine.now_ms(), epoch(fence));
+    let (now_ms, lease_epoch) = (engine.now_ms(), fence_epoch(fence.lease_epoch));
     let lease_expires_at_ms = now_ms.saturating_add(stored_ms(args.lease_ttl_ms));
     let params = typed::TypedRenewParams {
         partition_key: named.key.partition_key,
@@ -187,15 +188,7 @@ impl Named {
     /// `Validation(InvalidInput)` when the id has no place or the index exceeds the narrower of the two columns,
     /// that of Postgres, which both databases keep to.
     fn new(id: &ExecutionId, attempt_index: AttemptIndex) -> Result<Self, EngineError> {
-        Ok(Self { key: exec_key(id)?, attempt_index: column_index("attempt_index", attempt_index)? })
-    }
-}
-
-/// An attempt's index as rows hold it; the one after it must fit as well.
-pub(crate) fn column_index(name: &str, index: AttemptIndex) -> Result<i32, EngineError> {
-    match i32::try_from(index.0) {
-        Ok(index) if index < i32::MAX => Ok(index),
-        _ => Err(invalid_input(format!("{name} {index} exceeds PG i32 column bound"))),
+        Ok(Self { key: exec_key(id)?, attempt_index: index_before_next("attempt_index", attempt_index)? })
     }
 }
 
@@ -354,14 +347,10 @@ async fn orphan_refusal<D: Dialect>(engine: &Engine<D>, named: &Named, lease_epo
 
 fn epoch_or_override(fence: Option<&LeaseFence>, source: &CancelSource) -> Result<Option<i64>, EngineError> {
     match fence {
-        Some(fence) => Ok(Some(epoch(fence))),
+        Some(fence) => Ok(Some(fence_epoch(fence.lease_epoch))),
         None if *source == CancelSource::OperatorOverride => Ok(None),
         None => Err(fence_required()),
     }
-}
-
-fn epoch(fence: &LeaseFence) -> i64 {
-    i64::try_from(fence.lease_epoch.0).unwrap_or(i64::MAX) // tidy: no attempt gets that far
 }
 
 fn fence_required() -> EngineError {
