@@ -1,23 +1,21 @@
 //! The backend: one value of it is what a service holds as `Arc<dyn EngineBackend>`.
 //!
-//! It joins a database with a clock and the partition numbers. What it does is in [`crate::engine`]; the
+//! It is an engine with the sweeps that keep it going, and what ends with it. What it does is in [`crate::engine`]; the
 //! table of delegations is [`mod@table`], how one is opened is in [`crate::open`].
 
 mod table;
 
-use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Weak};
 
-use ff_core::backend::PrepareOutcome;
+use async_trait::async_trait;
+use ff_core::backend::{PrepareOutcome, ScannerFilter};
 use ff_core::capability::{BackendIdentity, Capabilities, Supports, Version};
+use ff_core::completion_backend::{CompletionBackend, CompletionStream};
 use ff_core::engine_error::EngineError;
-use ff_core::partition::PartitionConfig;
-use ff_core::types::FlowId;
 
-use crate::clock::Clock;
 use crate::db::{Db, Dialect};
-use crate::engine::secret::Signing;
-use crate::events::Lifetime;
+use crate::engine::{Engine, WeakEngine};
+use crate::events::{self, Lifetime};
 use crate::sweep::{self, FullScannerConfig, Sweeps};
 
 /// The backend on the embedded database.
@@ -31,38 +29,33 @@ pub type PostgresBackend = Backend<crate::db::Postgres>;
 /// The FlowFabric storage backend on one dialect. Clones share everything.
 pub struct Backend<D: Dialect> {
     shared: Arc<Shared<D>>,
-    is_impatient: bool,
 }
 
 struct Shared<D: Dialect> {
     // First, so that the sweeps are told to stop before the connections close.
     sweeps: Sweeps,
     lifetime: Lifetime,
-    db: Db<D>,
-    /// The same for sweeps.
-    impatient: Db<D>,
-    clock: Clock,
-    partitions: PartitionConfig,
-    promotion: Promotion,
-    release: Promotion,
-    signing: Signing,
+    engine: Engine<D>,
 }
 
 impl<D: Dialect> Clone for Backend<D> {
     fn clone(&self) -> Self {
-        Self { shared: Arc::clone(&self.shared), is_impatient: self.is_impatient }
+        Self { shared: Arc::clone(&self.shared) }
     }
 }
 
 /// A [`Backend`] that may be gone.
 pub(crate) struct WeakBackend<D: Dialect> {
     shared: Weak<Shared<D>>,
+    engine: WeakEngine<D>,
 }
 
 impl<D: Dialect> WeakBackend<D> {
-    /// The backend, while somebody holds it.
+    /// The backend, while somebody holds it. Where only work that is under way still holds its engine, a new façade
+    /// over that: nothing opens a database a second time that has not been closed.
     pub(crate) fn upgrade(&self) -> Option<Backend<D>> {
-        self.shared.upgrade().map(|shared| Backend { shared, is_impatient: false })
+        let held = self.shared.upgrade().map(|shared| Backend { shared });
+        held.or_else(|| self.engine.upgrade().map(Backend::over))
     }
 }
 
@@ -73,26 +66,29 @@ impl<D: Dialect> std::fmt::Debug for Backend<D> {
 }
 
 impl<D: Dialect> Backend<D> {
-    /// Joins a database with a clock and the partition numbers.
-    pub(crate) fn from_parts(db: Db<D>, clock: Clock, partitions: PartitionConfig) -> Self {
-        let (sweeps, promotion, release) = (Sweeps::default(), Promotion::default(), Promotion::default());
-        let (signing, lifetime) = (Signing::default(), Lifetime::default());
-        let impatient = db.impatient();
-        let shared = Shared { sweeps, lifetime, db, impatient, clock, partitions, promotion, release, signing };
-        let backend = Self { shared: Arc::new(shared), is_impatient: false };
-        sweep::follow::start(&backend);
-        backend
+    /// The façade of a new engine, which follows completions from here on.
+    pub(crate) fn of(engine: Engine<D>) -> Self {
+        sweep::follow::start(&engine);
+        Self::over(engine)
+    }
+
+    fn over(engine: Engine<D>) -> Self {
+        Self { shared: Arc::new(Shared { sweeps: Sweeps::default(), lifetime: Lifetime::default(), engine }) }
     }
 
     /// A handle that does not keep the backend alive.
     pub(crate) fn downgrade(&self) -> WeakBackend<D> {
-        WeakBackend { shared: Arc::downgrade(&self.shared) }
+        WeakBackend { shared: Arc::downgrade(&self.shared), engine: self.engine().downgrade() }
     }
 
-    /// The same backend for work that is one of many items and comes again: it waits for somebody's row for a moment
-    /// only, and answers `Contention(RetryExhausted)` then.
-    pub(crate) fn impatient(&self) -> Self {
-        Self { is_impatient: true, ..self.clone() }
+    /// What operations run on.
+    pub(crate) fn engine(&self) -> &Engine<D> {
+        &self.shared.engine
+    }
+
+    /// The database.
+    pub(crate) fn db(&self) -> &Db<D> {
+        self.engine().db()
     }
 
     /// The periodic work, where it is installed.
@@ -106,7 +102,7 @@ impl<D: Dialect> Backend<D> {
     /// # Panics
     /// Outside a tokio runtime.
     pub fn with_all_scanners(&self, config: FullScannerConfig) -> bool {
-        self.sweeps().install(self, config)
+        self.sweeps().install(self.engine(), config)
     }
 
     /// Runs the sweep of that name once, now, and answers how many rows it handled and how many failed.
@@ -115,7 +111,7 @@ impl<D: Dialect> Backend<D> {
     /// `NotFound` when there is none; otherwise those of the sweep.
     #[doc(hidden)]
     pub async fn sweep_for_test(&self, name: &str, config: &FullScannerConfig) -> Result<(u32, u32), EngineError> {
-        let report = sweep::run_once(self, name, config).await?;
+        let report = sweep::run_once(self.engine(), name, config).await?;
         Ok((report.processed, report.errors))
     }
 
@@ -131,43 +127,6 @@ impl<D: Dialect> Backend<D> {
     /// What ends with the backend.
     pub(crate) fn lifetime(&self) -> &Lifetime {
         &self.shared.lifetime
-    }
-
-    pub(crate) fn db(&self) -> &Db<D> {
-        if self.is_impatient { &self.shared.impatient } else { &self.shared.db }
-    }
-
-    pub(crate) fn clock(&self) -> &Clock {
-        &self.shared.clock
-    }
-
-    pub(crate) fn partitions(&self) -> &PartitionConfig {
-        &self.shared.partitions
-    }
-
-    /// Milliseconds since the epoch by the backend's clock.
-    pub(crate) fn now_ms(&self) -> i64 {
-        self.clock().now_ms()
-    }
-
-    /// The partition of a flow's rows.
-    pub(crate) fn flow_partition(&self, id: &FlowId) -> i16 {
-        D::flow_partition(id, self.partitions())
-    }
-
-    /// When delayed executions were last looked at.
-    pub(crate) fn promotion(&self) -> &Promotion {
-        &self.shared.promotion
-    }
-
-    /// When grants that expired unused were last looked for.
-    pub(crate) fn release(&self) -> &Promotion {
-        &self.shared.release
-    }
-
-    /// The secret that signed last.
-    pub(crate) fn signing(&self) -> &Signing {
-        &self.shared.signing
     }
 
     fn identity_and_supports(&self) -> Capabilities {
@@ -224,40 +183,15 @@ fn number(part: &str) -> u32 {
     part.parse().unwrap_or(0)
 }
 
-/// When this process last looked for delayed executions that are due, or for grants that expired.
-#[derive(Debug)]
-pub(crate) struct Promotion {
-    at_ms: AtomicI64,
-}
-
-impl Default for Promotion {
-    fn default() -> Self {
-        Self { at_ms: AtomicI64::new(i64::MIN) }
-    }
-}
-
-impl Promotion {
-    /// Notes that it was done.
-    pub(crate) fn done_at(&self, now_ms: i64) {
-        self.at_ms.store(now_ms, Ordering::Relaxed);
+/// The stream of completions that an engine follows to start what waited for them. It begins with what commits next,
+/// tells outcomes in the words of the tables, and never an error. On a break it catches up by itself.
+#[async_trait]
+impl<D: Dialect> CompletionBackend for Backend<D> {
+    async fn subscribe_completions(&self) -> Result<CompletionStream, EngineError> {
+        self.subscribe_completions_filtered(&ScannerFilter::NOOP).await
     }
 
-    /// Whether the last time is at least that long ago.
-    pub(crate) fn is_older_than(&self, now_ms: i64, interval_ms: i64) -> bool {
-        now_ms.saturating_sub(self.at_ms.load(Ordering::Relaxed)) >= interval_ms
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn promotion_is_due_at_first_and_then_after_its_interval() {
-        let promotion = Promotion::default();
-        assert!(promotion.is_older_than(0, 50));
-        promotion.done_at(1_000);
-        assert!(!promotion.is_older_than(1_049, 50));
-        assert!(promotion.is_older_than(1_050, 50));
+    async fn subscribe_completions_filtered(&self, filter: &ScannerFilter) -> Result<CompletionStream, EngineError> {
+        Ok(Box::pin(events::completions(self.db(), self.lifetime(), filter).await?))
     }
 }

@@ -38,12 +38,11 @@
 
 mod backend;
 mod clock;
-mod db;
 #[macro_use]
-mod engine;
+mod db;
 #[cfg(all(feature = "compat", feature = "postgres"))]
 mod compat;
-mod error;
+mod engine;
 mod events;
 mod model;
 mod open;
@@ -86,11 +85,13 @@ pub use compat::{budget, completion, dispatch, reconcilers, scheduler, signal, v
 pub use db::Postgres;
 #[cfg(feature = "sqlite")]
 pub use db::Sqlite;
+#[cfg(feature = "postgres")]
+pub use db::error::{PostgresTransportError, map_sqlx_error};
 pub use db::migrate::MigrationError;
 #[cfg(feature = "postgres")]
 pub use db::migrate::{MigrationOptions, apply_migrations, apply_migrations_with, check_schema_version};
 #[cfg(feature = "postgres")]
-pub use error::{PostgresTransportError, map_sqlx_error};
+pub use events::PostgresCompletionStream;
 pub use events::Subscription;
 #[cfg(feature = "postgres")]
 pub use ff_core::backend::PostgresConnection;
@@ -113,7 +114,3 @@ pub type SqliteScannerHandle = ScannerHandle;
 /// The sweeps of a backend on the server database.
 #[cfg(feature = "postgres")]
 pub type PostgresScannerHandle = ScannerHandle;
-
-/// What `subscribe_completions` of the backend on the server database gives.
-#[cfg(feature = "postgres")]
-pub type PostgresCompletionStream = Subscription<ff_core::backend::CompletionPayload>;

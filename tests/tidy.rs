@@ -3,6 +3,11 @@
 //! A rule is a pure function from a file's path and text to complaints; rules about several files take all
 //! of them. Every rule has a test that plants a violation and sees it found.
 
+#[path = "tidy/rooms.rs"]
+mod rooms;
+#[path = "tidy/words.rs"]
+mod words;
+
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
@@ -481,6 +486,9 @@ fn the_repository_keeps_the_house_rules() {
     let paths: Vec<&str> = files.iter().map(|file| file.path.as_str()).collect();
     for path in unpaired(&paths) {
         writeln!(report, "{path}: [unpaired] the facing page is missing").unwrap();
+    }
+    for complaint in rooms::complaints(&files).into_iter().chain(words::complaints(&files)) {
+        writeln!(report, "{complaint}").unwrap();
     }
     assert!(report.is_empty(), "\n{report}");
 }

@@ -19,9 +19,9 @@ use super::Backend;
 use crate::db::Dialect;
 use crate::engine::give_back::unless_dropped;
 use crate::engine::{
-    admission, attempt, budget, dependency, describe, edge, execution, expiry, flow, flow_cancel, lease, operator,
-    quota, reclaim, resume, schedule, secret, server, sibling, signal, stream, suspend, tag, take, trim, typed, upkeep,
-    waitpoint, worker,
+    admission, attempt, budget, claim, dependency, describe, edge, execution, expiry, flow, flow_cancel, lease, named,
+    operator, quota, reclaim, resume, schedule, secret, server, sibling, signal, stream, suspend, tag, trim, waitpoint,
+    worker,
 };
 use crate::events;
 
@@ -35,19 +35,19 @@ impl<D: Dialect> EngineBackend for Backend<D> {
         policy: ClaimPolicy,
     ) -> Result<Option<Handle>, EngineError> {
         let (lane, capabilities) = (lane.clone(), capabilities.clone());
-        unless_dropped(self, |on| async move { lease::claim(&on, &lane, &capabilities, &policy).await }).await
+        unless_dropped(self.engine(), |on| async move { claim::next(&on, &lane, &capabilities, &policy).await }).await
     }
     async fn renew(&self, handle: &Handle) -> Result<LeaseRenewal, EngineError> {
-        lease::renew(self, handle).await
+        lease::renew(self.engine(), handle).await
     }
     async fn progress(&self, handle: &Handle, percent: Option<u8>, message: Option<String>) -> Result<(), EngineError> {
-        attempt::progress(self, handle, percent, message).await
+        attempt::progress(self.engine(), handle, percent, message).await
     }
     async fn append_frame(&self, handle: &Handle, frame: Frame) -> Result<AppendFrameOutcome, EngineError> {
-        stream::append(self, handle, &frame).await
+        stream::append(self.engine(), handle, &frame).await
     }
     async fn complete(&self, handle: &Handle, payload: Option<Vec<u8>>) -> Result<(), EngineError> {
-        attempt::complete(self, handle, payload).await
+        attempt::complete(self.engine(), handle, payload).await
     }
     async fn fail(
         &self,
@@ -55,19 +55,19 @@ impl<D: Dialect> EngineBackend for Backend<D> {
         reason: FailureReason,
         classification: FailureClass,
     ) -> Result<FailOutcome, EngineError> {
-        attempt::fail(self, handle, &reason, classification).await
+        attempt::fail(self.engine(), handle, &reason, classification).await
     }
     async fn cancel(&self, handle: &Handle, reason: &str) -> Result<(), EngineError> {
-        attempt::cancel(self, handle, reason).await
+        attempt::cancel(self.engine(), handle, reason).await
     }
     async fn delay(&self, handle: &Handle, delay_until: TimestampMs) -> Result<(), EngineError> {
-        attempt::delay(self, handle, delay_until).await
+        attempt::delay(self.engine(), handle, delay_until).await
     }
     async fn wait_children(&self, handle: &Handle) -> Result<(), EngineError> {
-        attempt::wait_children(self, handle).await
+        attempt::wait_children(self.engine(), handle).await
     }
     async fn create_execution(&self, args: CreateExecutionArgs) -> Result<CreateExecutionResult, EngineError> {
-        execution::create(self, &args).await
+        execution::create(self.engine(), &args).await
     }
     // Streams.
     async fn read_stream(
@@ -78,7 +78,7 @@ impl<D: Dialect> EngineBackend for Backend<D> {
         to: StreamCursor,
         count_limit: u64,
     ) -> Result<StreamFrames, EngineError> {
-        stream::read(self, execution_id, attempt_index, &from, &to, count_limit).await
+        stream::read(self.engine(), execution_id, attempt_index, &from, &to, count_limit).await
     }
     async fn tail_stream(
         &self,
@@ -89,42 +89,42 @@ impl<D: Dialect> EngineBackend for Backend<D> {
         count_limit: u64,
         visibility: TailVisibility,
     ) -> Result<StreamFrames, EngineError> {
-        stream::tail(self, execution_id, attempt_index, &after, block_ms, count_limit, visibility).await
+        stream::tail(self.engine(), execution_id, attempt_index, &after, block_ms, count_limit, visibility).await
     }
     async fn read_summary(
         &self,
         execution_id: &ExecutionId,
         attempt_index: AttemptIndex,
     ) -> Result<Option<SummaryDocument>, EngineError> {
-        stream::read_summary(self, execution_id, attempt_index).await
+        stream::read_summary(self.engine(), execution_id, attempt_index).await
     }
     // Executions: reads, tags, lists.
     async fn describe_execution(&self, id: &ExecutionId) -> Result<Option<ExecutionSnapshot>, EngineError> {
-        describe::describe(self, id).await
+        describe::describe(self.engine(), id).await
     }
     async fn read_execution_info(&self, id: &ExecutionId) -> Result<Option<ExecutionInfo>, EngineError> {
-        describe::info(self, id).await
+        describe::info(self.engine(), id).await
     }
     async fn read_execution_state(&self, id: &ExecutionId) -> Result<Option<PublicState>, EngineError> {
-        execution::read_state(self, id).await
+        execution::read_state(self.engine(), id).await
     }
     async fn read_execution_context(&self, execution_id: &ExecutionId) -> Result<ExecutionContext, EngineError> {
-        execution::read_context(self, execution_id).await
+        execution::read_context(self.engine(), execution_id).await
     }
     async fn get_execution_result(&self, id: &ExecutionId) -> Result<Option<Vec<u8>>, EngineError> {
-        execution::read_result(self, id).await
+        execution::read_result(self.engine(), id).await
     }
     async fn get_execution_namespace(&self, execution_id: &ExecutionId) -> Result<Option<String>, EngineError> {
-        execution::read_namespace(self, execution_id).await
+        execution::read_namespace(self.engine(), execution_id).await
     }
     async fn read_current_attempt_index(&self, execution_id: &ExecutionId) -> Result<AttemptIndex, EngineError> {
-        execution::read_current_attempt_index(self, execution_id).await
+        execution::read_current_attempt_index(self.engine(), execution_id).await
     }
     async fn read_total_attempt_count(&self, execution_id: &ExecutionId) -> Result<AttemptIndex, EngineError> {
-        execution::read_total_attempt_count(self, execution_id).await
+        execution::read_total_attempt_count(self.engine(), execution_id).await
     }
     async fn resolve_execution_flow_id(&self, eid: &ExecutionId) -> Result<Option<FlowId>, EngineError> {
-        execution::resolve_flow(self, eid).await
+        execution::resolve_flow(self.engine(), eid).await
     }
     async fn read_exec_core_fields(
         &self,
@@ -132,13 +132,13 @@ impl<D: Dialect> EngineBackend for Backend<D> {
         execution_id: &ExecutionId,
         fields: &[&str],
     ) -> Result<HashMap<String, Option<String>>, EngineError> {
-        execution::read_core_fields(self, &partition, execution_id, fields).await
+        execution::read_core_fields(self.engine(), &partition, execution_id, fields).await
     }
     async fn set_execution_tag(&self, execution_id: &ExecutionId, key: &str, value: &str) -> Result<(), EngineError> {
-        tag::set_on_execution(self, execution_id, key, value).await
+        tag::set_on_execution(self.engine(), execution_id, key, value).await
     }
     async fn get_execution_tag(&self, execution_id: &ExecutionId, key: &str) -> Result<Option<String>, EngineError> {
-        tag::get_from_execution(self, execution_id, key).await
+        tag::get_from_execution(self.engine(), execution_id, key).await
     }
     async fn list_executions(
         &self,
@@ -146,26 +146,26 @@ impl<D: Dialect> EngineBackend for Backend<D> {
         cursor: Option<ExecutionId>,
         limit: usize,
     ) -> Result<ListExecutionsPage, EngineError> {
-        execution::list(self, &partition, cursor.as_ref(), limit).await
+        execution::list(self.engine(), &partition, cursor.as_ref(), limit).await
     }
     async fn list_lanes(&self, cursor: Option<LaneId>, limit: usize) -> Result<ListLanesPage, EngineError> {
-        execution::list_lanes(self, cursor.as_ref(), limit).await
+        execution::list_lanes(self.engine(), cursor.as_ref(), limit).await
     }
     async fn list_expired_leases(&self, args: ListExpiredLeasesArgs) -> Result<ListExpiredLeasesResult, EngineError> {
-        lease::list_expired(self, &args).await
+        lease::list_expired(self.engine(), &args).await
     }
     // Suspension and signals.
     async fn seed_waitpoint_hmac_secret(&self, args: SeedWaitpointHmacSecretArgs) -> Result<SeedOutcome, EngineError> {
-        secret::seed(self, &args).await
+        secret::seed(self.engine(), &args).await
     }
     async fn rotate_waitpoint_hmac_secret_all(
         &self,
         args: RotateWaitpointHmacSecretAllArgs,
     ) -> Result<RotateWaitpointHmacSecretAllResult, EngineError> {
-        secret::rotate(self, &args).await
+        secret::rotate(self.engine(), &args).await
     }
     async fn suspend(&self, handle: &Handle, args: SuspendArgs) -> Result<SuspendOutcome, EngineError> {
-        suspend::suspend(self, handle, &args).await
+        suspend::suspend(self.engine(), handle, &args).await
     }
     async fn suspend_by_triple(
         &self,
@@ -173,7 +173,7 @@ impl<D: Dialect> EngineBackend for Backend<D> {
         triple: LeaseFence,
         args: SuspendArgs,
     ) -> Result<SuspendOutcome, EngineError> {
-        suspend::suspend_by_triple(self, &exec_id, &triple, &args).await
+        suspend::suspend_by_triple(self.engine(), &exec_id, &triple, &args).await
     }
     async fn create_waitpoint(
         &self,
@@ -181,20 +181,20 @@ impl<D: Dialect> EngineBackend for Backend<D> {
         waitpoint_key: &str,
         expires_in: Duration,
     ) -> Result<PendingWaitpoint, EngineError> {
-        waitpoint::create(self, handle, waitpoint_key, expires_in).await
+        waitpoint::create(self.engine(), handle, waitpoint_key, expires_in).await
     }
     async fn read_waitpoint_token(
         &self,
         partition: PartitionKey,
         waitpoint_id: &WaitpointId,
     ) -> Result<Option<String>, EngineError> {
-        waitpoint::read_token(self, &partition, waitpoint_id).await
+        waitpoint::read_token(self.engine(), &partition, waitpoint_id).await
     }
     async fn list_pending_waitpoints(
         &self,
         args: ListPendingWaitpointsArgs,
     ) -> Result<ListPendingWaitpointsResult, EngineError> {
-        waitpoint::list_pending(self, &args).await
+        waitpoint::list_pending(self.engine(), &args).await
     }
     async fn list_suspended(
         &self,
@@ -202,19 +202,19 @@ impl<D: Dialect> EngineBackend for Backend<D> {
         cursor: Option<ExecutionId>,
         limit: usize,
     ) -> Result<ListSuspendedPage, EngineError> {
-        suspend::list(self, &partition, cursor.as_ref(), limit).await
+        suspend::list(self.engine(), &partition, cursor.as_ref(), limit).await
     }
     async fn deliver_signal(&self, args: DeliverSignalArgs) -> Result<DeliverSignalResult, EngineError> {
-        signal::deliver(self, &args).await
+        signal::deliver(self.engine(), &args).await
     }
     async fn deliver_approval_signal(
         &self,
         args: DeliverApprovalSignalArgs,
     ) -> Result<DeliverSignalResult, EngineError> {
-        signal::deliver_approval(self, &args).await
+        signal::deliver_approval(self.engine(), &args).await
     }
     async fn observe_signals(&self, handle: &Handle) -> Result<Vec<ResumeSignal>, EngineError> {
-        signal::observe(self, handle).await
+        signal::observe(self.engine(), handle).await
     }
     async fn close_waitpoint(
         &self,
@@ -223,7 +223,7 @@ impl<D: Dialect> EngineBackend for Backend<D> {
         waitpoint_id: &str,
         now_ms: TimestampMs,
     ) -> Result<(), EngineError> {
-        waitpoint::close(self, &partition, waitpoint_id, now_ms.0).await
+        waitpoint::close(self.engine(), &partition, waitpoint_id, now_ms.0).await
     }
     async fn expire_suspension(
         &self,
@@ -231,39 +231,39 @@ impl<D: Dialect> EngineBackend for Backend<D> {
         execution_id: &ExecutionId,
         _now_ms: TimestampMs,
     ) -> Result<(), EngineError> {
-        resume::expire(self, &partition, execution_id).await
+        resume::expire(self.engine(), &partition, execution_id).await
     }
     // Resumption and reclaim.
     async fn claim_from_resume_grant(&self, token: ResumeToken) -> Result<Option<Handle>, EngineError> {
-        unless_dropped(self, |on| async move { lease::claim_from_resume_grant(&on, &token).await }).await
+        unless_dropped(self.engine(), |on| async move { claim::by_resume_grant(&on, &token).await }).await
     }
     async fn claim_resumed_execution(
         &self,
         args: ClaimResumedExecutionArgs,
     ) -> Result<ClaimResumedExecutionResult, EngineError> {
-        unless_dropped(self, |on| async move { resume::claim(&on, &args).await }).await
+        unless_dropped(self.engine(), |on| async move { resume::claim(&on, &args).await }).await
     }
     async fn resume_execution(&self, args: ResumeExecutionArgs) -> Result<ResumeExecutionResult, EngineError> {
-        resume::resume(self, &args).await
+        resume::resume(self.engine(), &args).await
     }
     async fn issue_reclaim_grant(&self, args: IssueReclaimGrantArgs) -> Result<IssueReclaimGrantOutcome, EngineError> {
-        reclaim::issue_grant(self, &args).await
+        reclaim::issue_grant(self.engine(), &args).await
     }
     async fn reclaim_execution(&self, args: ReclaimExecutionArgs) -> Result<ReclaimExecutionOutcome, EngineError> {
-        unless_dropped(self, |on| async move { reclaim::reclaim(&on, &args).await }).await
+        unless_dropped(self.engine(), |on| async move { reclaim::reclaim(&on, &args).await }).await
     }
     // Budgets, quotas and admission.
     async fn create_budget(&self, args: CreateBudgetArgs) -> Result<CreateBudgetResult, EngineError> {
-        budget::create(self, &args).await
+        budget::create(self.engine(), &args).await
     }
     async fn reset_budget(&self, args: ResetBudgetArgs) -> Result<ResetBudgetResult, EngineError> {
-        budget::reset(self, &args).await
+        budget::reset(self.engine(), &args).await
     }
     async fn get_budget_status(&self, id: &BudgetId) -> Result<BudgetStatus, EngineError> {
-        budget::status(self, id).await
+        budget::status(self.engine(), id).await
     }
     async fn read_budget_usage_and_limits(&self, budget_id: &BudgetId) -> Result<BudgetUsageAndLimits, EngineError> {
-        budget::read_usage_and_limits(self, budget_id).await
+        budget::read_usage_and_limits(self.engine(), budget_id).await
     }
     // A report needs no lease, so the handle may be anybody's.
     async fn report_usage(
@@ -272,29 +272,29 @@ impl<D: Dialect> EngineBackend for Backend<D> {
         budget: &BudgetId,
         dimensions: UsageDimensions,
     ) -> Result<ReportUsageResult, EngineError> {
-        budget::report(self, "report_usage", budget, &dimensions.custom, dimensions.dedup_key.as_deref()).await
+        budget::report(self.engine(), "report_usage", budget, &dimensions.custom, dimensions.dedup_key.as_deref()).await
     }
     async fn report_usage_admin(
         &self,
         budget: &BudgetId,
         args: ReportUsageAdminArgs,
     ) -> Result<ReportUsageResult, EngineError> {
-        budget::report_admin(self, budget, &args).await
+        budget::report_admin(self.engine(), budget, &args).await
     }
     async fn record_spend(&self, args: RecordSpendArgs) -> Result<ReportUsageResult, EngineError> {
-        budget::record_spend(self, &args).await
+        budget::record_spend(self.engine(), &args).await
     }
     async fn release_budget(&self, args: ReleaseBudgetArgs) -> Result<(), EngineError> {
-        budget::release(self, &args).await
+        budget::release(self.engine(), &args).await
     }
     async fn create_quota_policy(&self, args: CreateQuotaPolicyArgs) -> Result<CreateQuotaPolicyResult, EngineError> {
-        quota::create(self, &args).await
+        quota::create(self.engine(), &args).await
     }
     async fn read_quota_policy_limits(
         &self,
         quota_policy_id: &QuotaPolicyId,
     ) -> Result<Option<QuotaPolicyLimits>, EngineError> {
-        quota::read_limits(self, quota_policy_id).await
+        quota::read_limits(self.engine(), quota_policy_id).await
     }
     async fn check_admission(
         &self,
@@ -302,19 +302,19 @@ impl<D: Dialect> EngineBackend for Backend<D> {
         _dimension: &str,
         args: CheckAdmissionArgs,
     ) -> Result<CheckAdmissionResult, EngineError> {
-        quota::admit(self, quota_policy_id, &args).await
+        quota::admit(self.engine(), quota_policy_id, &args).await
     }
     async fn release_admission(&self, args: ReleaseAdmissionArgs) -> Result<ReleaseAdmissionResult, EngineError> {
-        quota::release(self, &args).await
+        quota::release(self.engine(), &args).await
     }
     async fn block_execution_for_admission(
         &self,
         args: BlockExecutionForAdmissionArgs,
     ) -> Result<BlockExecutionForAdmissionOutcome, EngineError> {
-        admission::block(self, &args).await
+        admission::block(self.engine(), &args).await
     }
     async fn block_route(&self, args: BlockRouteArgs) -> Result<BlockRouteOutcome, EngineError> {
-        admission::block_route(self, &args).await
+        admission::block_route(self.engine(), &args).await
     }
     async fn unblock_execution(
         &self,
@@ -324,66 +324,66 @@ impl<D: Dialect> EngineBackend for Backend<D> {
         expected_blocking_reason: &str,
         now_ms: TimestampMs,
     ) -> Result<(), EngineError> {
-        admission::unblock(self, &partition, execution_id, expected_blocking_reason, now_ms).await
+        admission::unblock(self.engine(), &partition, execution_id, expected_blocking_reason, now_ms).await
     }
     async fn reconcile_budget_counters(
         &self,
         partition: Partition,
         now_ms: TimestampMs,
     ) -> Result<ReconcileCounts, EngineError> {
-        upkeep::reconcile_budgets(self, &partition, now_ms).await
+        budget::reconcile(self.engine(), &partition, now_ms).await
     }
     async fn reconcile_quota_counters(
         &self,
         partition: Partition,
         now_ms: TimestampMs,
     ) -> Result<ReconcileCounts, EngineError> {
-        upkeep::reconcile_quotas(self, &partition, now_ms).await
+        quota::reconcile(self.engine(), &partition, now_ms).await
     }
     // Typed operations.
     async fn renew_lease(&self, args: RenewLeaseArgs) -> Result<RenewLeaseResult, EngineError> {
-        typed::renew(self, &args).await
+        named::renew(self.engine(), &args).await
     }
     async fn complete_execution(&self, args: CompleteExecutionArgs) -> Result<CompleteExecutionResult, EngineError> {
-        typed::complete(self, &args).await
+        named::complete(self.engine(), &args).await
     }
     async fn fail_execution(&self, args: FailExecutionArgs) -> Result<FailExecutionResult, EngineError> {
-        typed::fail(self, &args).await
+        named::fail(self.engine(), &args).await
     }
     async fn claim_execution(&self, args: ClaimExecutionArgs) -> Result<ClaimExecutionResult, EngineError> {
-        unless_dropped(self, |on| async move { take::claim(&on, &args).await }).await
+        unless_dropped(self.engine(), |on| async move { claim::by_grant(&on, &args).await }).await
     }
     async fn issue_grant_and_claim(&self, args: IssueGrantAndClaimArgs) -> Result<ClaimGrantOutcome, EngineError> {
-        unless_dropped(self, |on| async move { take::grant_and_claim(&on, &args).await }).await
+        unless_dropped(self.engine(), |on| async move { claim::grant_and_claim(&on, &args).await }).await
     }
     // Scheduling.
     async fn evaluate_flow_eligibility(
         &self,
         args: EvaluateFlowEligibilityArgs,
     ) -> Result<EvaluateFlowEligibilityResult, EngineError> {
-        schedule::evaluate(self, &args).await
+        schedule::evaluate(self.engine(), &args).await
     }
     async fn scan_eligible_executions(&self, args: ScanEligibleArgs) -> Result<Vec<ExecutionId>, EngineError> {
-        schedule::scan(self, &args).await
+        schedule::scan(self.engine(), &args).await
     }
     async fn issue_claim_grant(&self, args: IssueClaimGrantArgs) -> Result<IssueClaimGrantOutcome, EngineError> {
-        schedule::issue_grant(self, &args).await
+        schedule::issue_grant(self.engine(), &args).await
     }
     async fn claim_for_worker(&self, args: ClaimForWorkerArgs) -> Result<ClaimForWorkerOutcome, EngineError> {
-        unless_dropped(self, |on| async move { schedule::claim_for_worker(&on, &args).await }).await
+        unless_dropped(self.engine(), |on| async move { schedule::claim_for_worker(&on, &args).await }).await
     }
     // Flows.
     async fn create_flow(&self, args: CreateFlowArgs) -> Result<CreateFlowResult, EngineError> {
-        flow::create(self, &args).await
+        flow::create(self.engine(), &args).await
     }
     async fn add_execution_to_flow(
         &self,
         args: AddExecutionToFlowArgs,
     ) -> Result<AddExecutionToFlowResult, EngineError> {
-        flow::add_execution(self, &args).await
+        flow::add_execution(self.engine(), &args).await
     }
     async fn describe_flow(&self, id: &FlowId) -> Result<Option<FlowSnapshot>, EngineError> {
-        flow::describe(self, id).await
+        flow::describe(self.engine(), id).await
     }
     async fn list_flows(
         &self,
@@ -391,19 +391,19 @@ impl<D: Dialect> EngineBackend for Backend<D> {
         cursor: Option<FlowId>,
         limit: usize,
     ) -> Result<ListFlowsPage, EngineError> {
-        flow::list(self, &partition, cursor.as_ref(), limit).await
+        flow::list(self.engine(), &partition, cursor.as_ref(), limit).await
     }
     async fn stage_dependency_edge(
         &self,
         args: StageDependencyEdgeArgs,
     ) -> Result<StageDependencyEdgeResult, EngineError> {
-        edge::stage(self, &args).await
+        edge::stage(self.engine(), &args).await
     }
     async fn apply_dependency_to_child(
         &self,
         args: ApplyDependencyToChildArgs,
     ) -> Result<ApplyDependencyToChildResult, EngineError> {
-        edge::apply(self, &args).await
+        edge::apply(self.engine(), &args).await
     }
     async fn set_edge_group_policy(
         &self,
@@ -411,13 +411,13 @@ impl<D: Dialect> EngineBackend for Backend<D> {
         downstream_execution_id: &ExecutionId,
         policy: EdgeDependencyPolicy,
     ) -> Result<SetEdgeGroupPolicyResult, EngineError> {
-        edge::set_group_policy(self, flow_id, downstream_execution_id, &policy).await
+        edge::set_group_policy(self.engine(), flow_id, downstream_execution_id, &policy).await
     }
     async fn list_edges(&self, flow_id: &FlowId, direction: EdgeDirection) -> Result<Vec<EdgeSnapshot>, EngineError> {
-        edge::list(self, flow_id, &direction).await
+        edge::list(self.engine(), flow_id, &direction).await
     }
     async fn describe_edge(&self, flow_id: &FlowId, edge_id: &EdgeId) -> Result<Option<EdgeSnapshot>, EngineError> {
-        edge::describe(self, flow_id, edge_id).await
+        edge::describe(self.engine(), flow_id, edge_id).await
     }
     async fn project_flow_summary(
         &self,
@@ -425,20 +425,20 @@ impl<D: Dialect> EngineBackend for Backend<D> {
         flow_id: &FlowId,
         now_ms: TimestampMs,
     ) -> Result<bool, EngineError> {
-        flow::project_summary(self, &partition, flow_id, now_ms).await
+        flow::project_summary(self.engine(), &partition, flow_id, now_ms).await
     }
     async fn set_flow_tag(&self, flow_id: &FlowId, key: &str, value: &str) -> Result<(), EngineError> {
-        tag::set_on_flow(self, flow_id, key, value).await
+        tag::set_on_flow(self.engine(), flow_id, key, value).await
     }
     async fn get_flow_tag(&self, flow_id: &FlowId, key: &str) -> Result<Option<String>, EngineError> {
-        tag::get_from_flow(self, flow_id, key).await
+        tag::get_from_flow(self.engine(), flow_id, key).await
     }
     // Dependencies between the members of a flow.
     async fn cascade_completion(&self, payload: &CompletionPayload) -> Result<CascadeOutcome, EngineError> {
-        dependency::cascade(self, payload).await
+        dependency::cascade(self.engine(), payload).await
     }
     async fn resolve_dependency(&self, args: ResolveDependencyArgs) -> Result<ResolveDependencyOutcome, EngineError> {
-        dependency::resolve(self, &args).await
+        dependency::resolve(self.engine(), &args).await
     }
     async fn drain_sibling_cancel_group(
         &self,
@@ -446,7 +446,7 @@ impl<D: Dialect> EngineBackend for Backend<D> {
         flow_id: &FlowId,
         downstream_eid: &ExecutionId,
     ) -> Result<(), EngineError> {
-        sibling::drain(self, &flow_partition, flow_id, downstream_eid).await
+        sibling::drain(self.engine(), &flow_partition, flow_id, downstream_eid).await
     }
     async fn reconcile_sibling_cancel_group(
         &self,
@@ -454,7 +454,7 @@ impl<D: Dialect> EngineBackend for Backend<D> {
         flow_id: &FlowId,
         downstream_eid: &ExecutionId,
     ) -> Result<SiblingCancelReconcileAction, EngineError> {
-        sibling::reconcile(self, &flow_partition, flow_id, downstream_eid).await
+        sibling::reconcile(self.engine(), &flow_partition, flow_id, downstream_eid).await
     }
     // Cancellation of flows.
     async fn cancel_flow(
@@ -464,26 +464,26 @@ impl<D: Dialect> EngineBackend for Backend<D> {
         _wait: CancelFlowWait,
     ) -> Result<CancelFlowResult, EngineError> {
         // Everything has happened by the answer: there is nothing to wait for.
-        flow_cancel::cancel(self, id, policy).await
+        flow_cancel::cancel(self.engine(), id, policy).await
     }
     async fn cancel_flow_header(&self, args: CancelFlowArgs) -> Result<CancelFlowHeader, EngineError> {
-        flow_cancel::cancel_header(self, &args).await
+        flow_cancel::cancel_header(self.engine(), &args).await
     }
     async fn ack_cancel_member(&self, flow_id: &FlowId, execution_id: &ExecutionId) -> Result<(), EngineError> {
-        flow_cancel::ack_member(self, flow_id, execution_id).await
+        flow_cancel::ack_member(self.engine(), flow_id, execution_id).await
     }
     // Operator control.
     async fn cancel_execution(&self, args: CancelExecutionArgs) -> Result<CancelExecutionResult, EngineError> {
-        operator::cancel(self, &args).await
+        operator::cancel(self.engine(), &args).await
     }
     async fn revoke_lease(&self, args: RevokeLeaseArgs) -> Result<RevokeLeaseResult, EngineError> {
-        operator::revoke_lease(self, &args).await
+        operator::revoke_lease(self.engine(), &args).await
     }
     async fn change_priority(&self, args: ChangePriorityArgs) -> Result<ChangePriorityResult, EngineError> {
-        operator::change_priority(self, &args).await
+        operator::change_priority(self.engine(), &args).await
     }
     async fn replay_execution(&self, args: ReplayExecutionArgs) -> Result<ReplayExecutionResult, EngineError> {
-        operator::replay(self, &args).await
+        operator::replay(self.engine(), &args).await
     }
     // Subscriptions. Tags of instances cannot be followed: nobody writes what happens to them.
     async fn subscribe_lease_history(
@@ -491,21 +491,21 @@ impl<D: Dialect> EngineBackend for Backend<D> {
         cursor: EventCursor,
         filter: &ScannerFilter,
     ) -> Result<LeaseHistorySubscription, EngineError> {
-        events::lease_history(self, &cursor, filter).await
+        events::lease_history(self.db(), self.lifetime(), &cursor, filter).await
     }
     async fn subscribe_completion(
         &self,
         cursor: EventCursor,
         filter: &ScannerFilter,
     ) -> Result<CompletionSubscription, EngineError> {
-        events::completion(self, &cursor, filter).await
+        events::completion(self.db(), self.lifetime(), &cursor, filter).await
     }
     async fn subscribe_signal_delivery(
         &self,
         cursor: EventCursor,
         filter: &ScannerFilter,
     ) -> Result<SignalDeliverySubscription, EngineError> {
-        events::signal_delivery(self, &cursor, filter).await
+        events::signal_delivery(self.db(), self.lifetime(), &cursor, filter).await
     }
     // Steps of the background sweeps.
     async fn mark_lease_expired_if_due(
@@ -513,7 +513,7 @@ impl<D: Dialect> EngineBackend for Backend<D> {
         partition: Partition,
         execution_id: &ExecutionId,
     ) -> Result<(), EngineError> {
-        expiry::mark_lease_expired(self, &partition, execution_id).await
+        expiry::mark_lease_expired(self.engine(), &partition, execution_id).await
     }
     async fn promote_delayed(
         &self,
@@ -522,7 +522,7 @@ impl<D: Dialect> EngineBackend for Backend<D> {
         execution_id: &ExecutionId,
         now_ms: TimestampMs,
     ) -> Result<(), EngineError> {
-        expiry::promote(self, &partition, execution_id, now_ms).await
+        expiry::promote(self.engine(), &partition, execution_id, now_ms).await
     }
     async fn expire_execution(
         &self,
@@ -531,7 +531,7 @@ impl<D: Dialect> EngineBackend for Backend<D> {
         phase: ExpirePhase,
         now_ms: TimestampMs,
     ) -> Result<(), EngineError> {
-        expiry::expire(self, &partition, execution_id, phase, now_ms).await
+        expiry::expire(self.engine(), &partition, execution_id, phase, now_ms).await
     }
     async fn reconcile_execution_index(
         &self,
@@ -539,7 +539,7 @@ impl<D: Dialect> EngineBackend for Backend<D> {
         lanes: &[LaneId],
         filter: &ScannerFilter,
     ) -> Result<ReconcileCounts, EngineError> {
-        expiry::check(self, &partition, lanes, filter).await
+        expiry::check(self.engine(), &partition, lanes, filter).await
     }
     async fn trim_retention(
         &self,
@@ -550,27 +550,27 @@ impl<D: Dialect> EngineBackend for Backend<D> {
         batch_size: u32,
         filter: &ScannerFilter,
     ) -> Result<u32, EngineError> {
-        trim::forget(self, &partition, lane_id, retention_ms, now_ms, batch_size, filter).await
+        trim::forget(self.engine(), &partition, lane_id, retention_ms, now_ms, batch_size, filter).await
     }
     // Workers.
     async fn register_worker(&self, args: RegisterWorkerArgs) -> Result<RegisterWorkerOutcome, EngineError> {
-        worker::register(self, &args).await
+        worker::register(self.engine(), &args).await
     }
     async fn heartbeat_worker(&self, args: HeartbeatWorkerArgs) -> Result<HeartbeatWorkerOutcome, EngineError> {
-        worker::heartbeat(self, &args).await
+        worker::heartbeat(self.engine(), &args).await
     }
     async fn mark_worker_dead(&self, args: MarkWorkerDeadArgs) -> Result<MarkWorkerDeadOutcome, EngineError> {
-        worker::mark_dead(self, &args).await
+        worker::mark_dead(self.engine(), &args).await
     }
     async fn list_workers(&self, args: ListWorkersArgs) -> Result<ListWorkersResult, EngineError> {
-        worker::list(self, &args).await
+        worker::list(self.engine(), &args).await
     }
     // The backend itself.
     async fn ping(&self) -> Result<(), EngineError> {
-        server::ping(self).await
+        server::ping(self.engine()).await
     }
     async fn server_time_ms(&self) -> Result<u64, EngineError> {
-        server::time_ms(self).await
+        server::time_ms(self.engine()).await
     }
     fn backend_label(&self) -> &'static str {
         D::LABEL

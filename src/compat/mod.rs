@@ -4,21 +4,10 @@
 //! with the usual partition numbers, as it did there. What the crate `ff-backend-sqlite` offers is at the crate's
 //! root and in [`crate::retry`] and [`crate::pubsub`] already.
 
-use std::sync::Arc;
-
-use ff_core::partition::PartitionConfig;
-use sqlx::PgPool;
-
-use crate::backend::PostgresBackend;
-
+mod over;
 pub mod reconcilers;
 pub mod scheduler;
 pub mod signal;
-
-/// A backend over somebody's pool, for one call.
-fn over(pool: &PgPool) -> Arc<PostgresBackend> {
-    PostgresBackend::from_pool(pool.clone(), PartitionConfig::default())
-}
 
 pub mod budget {
     //! What tests of budgets set.
@@ -29,8 +18,8 @@ pub mod budget {
     use sqlx::PgPool;
 
     use crate::clock::Clock;
+    use crate::db::error::map_sqlx_error;
     use crate::db::{Dialect as _, Postgres};
-    use crate::error::map_sqlx_error;
     use crate::statements::{Statements as _, budget};
 
     /// Gives a budget a policy of the test's own, whatever it had.
@@ -57,8 +46,8 @@ pub mod budget {
 pub mod completion {
     //! Where completions are told.
 
-    pub use crate::PostgresCompletionStream;
-    pub use crate::listener::COMPLETION_CHANNEL;
+    pub use crate::db::listen::COMPLETION_CHANNEL;
+    pub use crate::events::PostgresCompletionStream;
 }
 
 pub mod dispatch {
@@ -88,9 +77,9 @@ pub mod dispatch {
     /// # Panics
     /// Outside a tokio runtime.
     pub async fn dispatch_completion(pool: &PgPool, event_id: i64) -> Result<DispatchOutcome, EngineError> {
-        let backend = super::over(pool);
-        for partition_key in Postgres::counter_partitions(backend.partitions().num_flow_partitions) {
-            if let Followed::Edges(edges) = follow_member(&backend, partition_key, event_id).await? {
+        let backend = super::over::over(pool);
+        for partition_key in Postgres::counter_partitions(backend.engine().partitions().num_flow_partitions) {
+            if let Followed::Edges(edges) = follow_member(backend.engine(), partition_key, event_id).await? {
                 return Ok(DispatchOutcome::Advanced(edges));
             }
         }
@@ -115,8 +104,8 @@ pub mod worker_registry {
     use ff_core::engine_error::EngineError;
     use sqlx::PgPool;
 
-    use super::over;
-    use super::reconcilers::{ScanReport, only_in, reported};
+    use super::over::{only_in, over, reported};
+    use super::reconcilers::ScanReport;
     use crate::db::{Dialect as _, Postgres};
     use crate::engine::worker;
 
@@ -186,6 +175,6 @@ pub mod worker_registry {
     /// # Errors
     /// Those of the database.
     pub async fn ttl_sweep_tick(pool: &PgPool, partition_key: i16) -> Result<ScanReport, EngineError> {
-        worker::sweep(&over(pool), &only_in(partition_key)).await.map(reported)
+        worker::sweep(over(pool).engine(), &only_in(partition_key)).await.map(reported)
     }
 }

@@ -1,22 +1,6 @@
 //! One run of a sweep, in one partition where it says so. The backend's own sweeps do all of this.
 
-use ff_core::backend::ScannerFilter;
 pub use ff_core::engine_backend::ReconcileCounts as ScanReport;
-
-use crate::sweep::{FullScannerConfig, Report};
-
-/// What a sweep of one partition is given.
-pub(super) fn only_in(partition_key: i16) -> FullScannerConfig {
-    FullScannerConfig { only_partition: Some(partition_key), ..FullScannerConfig::off() }
-}
-
-fn filtered(partition_key: i16, filter: &ScannerFilter) -> FullScannerConfig {
-    FullScannerConfig { scanner_filter: filter.clone(), ..only_in(partition_key) }
-}
-
-pub(super) fn reported(report: Report) -> ScanReport {
-    ScanReport { processed: report.processed, errors: report.errors }
-}
 
 /// A module with the sweep of one partition.
 macro_rules! scan_tick {
@@ -27,7 +11,8 @@ macro_rules! scan_tick {
             use ff_core::engine_error::EngineError;
             use sqlx::PgPool;
 
-            use super::{ScanReport, filtered, reported};
+            use super::ScanReport;
+            use crate::compat::over::{filtered, over, reported};
             use crate::engine::expiry;
 
             /// Handles what is due in a partition, at most a thousand, the oldest first.
@@ -42,8 +27,8 @@ macro_rules! scan_tick {
                 partition_key: i16,
                 filter: &ScannerFilter,
             ) -> Result<ScanReport, EngineError> {
-                let backend = crate::compat::over(pool);
-                expiry::$sweep(&backend, &filtered(partition_key, filter)).await.map(reported)
+                let backend = over(pool);
+                expiry::$sweep(backend.engine(), &filtered(partition_key, filter)).await.map(reported)
             }
         }
     };
@@ -68,8 +53,9 @@ pub mod budget_reset {
     use ff_core::engine_error::EngineError;
     use sqlx::PgPool;
 
-    use super::{ScanReport, reported};
-    use crate::engine::upkeep;
+    use super::ScanReport;
+    use crate::compat::over::{over, reported};
+    use crate::engine::budget;
 
     /// Resets the budgets of one partition that are due.
     ///
@@ -79,8 +65,8 @@ pub mod budget_reset {
     /// # Panics
     /// Outside a tokio runtime.
     pub async fn scan_tick(pool: &PgPool, partition_key: i16) -> Result<ScanReport, EngineError> {
-        let backend = crate::compat::over(pool);
-        upkeep::reset_budgets_in(&backend, partition_key, backend.now_ms()).await.map(reported)
+        let backend = over(pool);
+        budget::reset_due_in(backend.engine(), partition_key, backend.engine().now_ms()).await.map(reported)
     }
 }
 
@@ -123,7 +109,7 @@ pub mod dependency {
         filter: &ScannerFilter,
         stale_threshold_ms: i64,
     ) -> Result<ReconcileReport, EngineError> {
-        let report = dependency::sweep(&crate::compat::over(pool), filter, stale_threshold_ms).await?;
+        let report = dependency::sweep(crate::compat::over::over(pool).engine(), filter, stale_threshold_ms).await?;
         let (reconciled, errors) = (u64::from(report.processed), u64::from(report.errors));
         Ok(ReconcileReport { scanned: reconciled + errors, reconciled, errors, ..ReconcileReport::default() })
     }
@@ -147,7 +133,7 @@ pub mod edge_cancel_dispatcher {
     /// # Panics
     /// Outside a tokio runtime.
     pub async fn dispatcher_tick(pool: &PgPool, _filter: &ScannerFilter) -> Result<DispatchReport, EngineError> {
-        sibling::dispatch_round(&crate::compat::over(pool)).await
+        sibling::dispatch_round(crate::compat::over::over(pool).engine()).await
     }
 }
 
@@ -169,6 +155,6 @@ pub mod edge_cancel_reconciler {
     /// # Panics
     /// Outside a tokio runtime.
     pub async fn reconciler_tick(pool: &PgPool, _filter: &ScannerFilter) -> Result<ReconcileReport, EngineError> {
-        sibling::reconcile_round(&crate::compat::over(pool)).await
+        sibling::reconcile_round(crate::compat::over::over(pool).engine()).await
     }
 }

@@ -45,10 +45,11 @@ impl PostgresScheduler {
         worker_capabilities: &BTreeSet<String>,
         grant_ttl_ms: u64,
     ) -> Result<Option<ClaimGrant>, EngineError> {
-        let backend = self.backend.get_or_init(|| super::over(&self.pool));
+        let backend = self.backend.get_or_init(|| super::over::over(&self.pool));
         let (lane, worker_id, instance) = (lane.clone(), worker_id.clone(), worker_instance_id.clone());
         let args = ClaimForWorkerArgs::new(lane, worker_id, instance, worker_capabilities.clone(), grant_ttl_ms);
-        let claiming = unless_dropped(backend, |on| async move { schedule::claim_for_worker(&on, &args).await });
+        let claiming =
+            unless_dropped(backend.engine(), |on| async move { schedule::claim_for_worker(&on, &args).await });
         Ok(match claiming.await? {
             ClaimForWorkerOutcome::Granted(grant) => Some(grant),
             _ => None,
@@ -94,7 +95,7 @@ pub async fn verify_grant(pool: &PgPool, grant: &ClaimGrant) -> Result<(), Grant
     if key.expires_at_ms <= Clock::system().now_ms() {
         return Err(GrantVerifyError::Expired);
     }
-    let backend = super::over(pool);
+    let backend = super::over::over(pool);
     let rows = exec_key(&key.execution_id).map_err(|_| GrantVerifyError::Malformed)?;
     let params = secret::SecretReadParams { kid: key.kid.to_owned() };
     let unanswered = |error| GrantVerifyError::Transport(Box::new(error));

@@ -11,8 +11,8 @@ use sqlx::PgPool;
 
 use crate::backend::PostgresBackend;
 use crate::clock::Clock;
+use crate::db::error::map_sqlx_error;
 use crate::engine::secret;
-use crate::error::map_sqlx_error;
 use crate::open::over_pool_at;
 use crate::statements::{Statements as _, secret as rows};
 
@@ -59,7 +59,7 @@ pub async fn rotate_waitpoint_hmac_secret_all_impl(
     args: RotateWaitpointHmacSecretAllArgs,
     now_ms: i64,
 ) -> Result<RotateWaitpointHmacSecretAllResult, EngineError> {
-    secret::rotate(&at(pool, now_ms), &args).await
+    secret::rotate(at(pool, now_ms).engine(), &args).await
 }
 
 /// As `seed_waitpoint_hmac_secret` of the trait, at that time.
@@ -74,7 +74,7 @@ pub async fn seed_waitpoint_hmac_secret_impl(
     args: SeedWaitpointHmacSecretArgs,
     now_ms: i64,
 ) -> Result<SeedOutcome, EngineError> {
-    secret::seed(&at(pool, now_ms), &args).await
+    secret::seed(at(pool, now_ms).engine(), &args).await
 }
 
 fn at(pool: &PgPool, now_ms: i64) -> Arc<PostgresBackend> {

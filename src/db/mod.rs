@@ -4,7 +4,7 @@
 //!
 //! ```ignore
 //! // One call that is atomic by itself. `params` is lent to the closure, which captures nothing else.
-//! let row = backend.db().unit(
+//! let row = engine.db().unit(
 //!     "lease_renew",
 //!     params,                                              // P: Send + Sync + 'static
 //!     |conn, params| Box::pin(conn.lease_renew(params)),   // Result<T, sqlx::Error>
@@ -14,34 +14,37 @@
 //! ).await?;                                                // Result<T, EngineError>
 //!
 //! // Several calls in one transaction; `?` takes a driver's error and an engine's error alike.
-//! backend.db().write("reclaim_execution", params, |conn, params| Box::pin(async move {
+//! engine.db().write("reclaim_execution", params, |conn, params| Box::pin(async move {
 //!     let found = conn.grant_execution_lock(&params.lock).await?;
 //!     found.ok_or(EngineError::NotFound { entity: "execution" })?;
 //!     Ok(conn.grant_delete(&params.delete).await?)
 //! }), silent).await?;
 //!
 //! // Reads; no transaction.
-//! backend.db().read("lane_list", (), |conn, ()| Box::pin(conn.lane_list())).await?;
+//! engine.db().read("lane_list", (), |conn, ()| Box::pin(conn.lane_list())).await?;
 //!
 //! // A live tail: subscribe, read, and read again after each `changed()`.
-//! let mut tail = backend.db().tail(StreamKey { execution, attempt_index }).await?;
+//! let mut tail = engine.db().tail(StreamKey { execution, attempt_index }).await?;
 //! ```
 //!
 //! | What the engine uses | Where |
 //! |---|---|
-//! | `backend.db() -> &Db<D>`, `backend.clock() -> &Clock`, `backend.partitions() -> &PartitionConfig` | [`Backend`](crate::Backend) |
 //! | `Db::read`, `Db::survey`, `Db::unit`, `Db::write`, `Db::tail`, `Db::outbox`, [`silent`] | here |
 //! | `Wakes::{lease, completion, signal, frame, outbox}` | [`wake`] |
 //! | `D::LABEL`, `D::TAG`, `D::flow_partition(..)`, `D::worker_partition(..)`, `D::REVOKED_LEASE_PREFIX`, … | [`Dialect`] |
-//! | `Abort` (what a `write` closure returns as its error), `transport::<D>(sqlx::Error)` | [`crate::error`] |
+//! | `Abort` (what a `write` closure returns as its error), `transport::<D>(sqlx::Error)` | [`error`] |
 //!
 //! The closures may run more than once (see [`tx`]) and must not keep anything between runs. A caller's
 //! future may be dropped at any moment: the operation then has happened or has not, and every
 //! connection goes on clean.
 
+#[macro_use]
+mod call;
+
 pub(crate) mod dialect;
 #[cfg(feature = "sqlite")]
 mod disk;
+pub(crate) mod error;
 #[cfg(feature = "sqlite")]
 mod executor;
 pub(crate) mod fault;
@@ -69,9 +72,9 @@ use ff_core::EngineError;
 use futures_core::future::BoxFuture;
 use tokio::sync::{broadcast, watch};
 
-use crate::error::Abort;
 pub(crate) use dialect::Dialect;
 use dialect::Store;
+use error::Abort;
 #[cfg(feature = "postgres")]
 pub use pg::Postgres;
 #[cfg(feature = "sqlite")]

@@ -37,7 +37,7 @@ use super::session::{is_gone, is_refused, is_spoilt, is_uncommitted};
 use super::tx::{Attempts, Kind, Operation, Patience, Surroundings, Unfinished, span, survey, transact};
 use super::wake::{Interest, Outbox, StreamKey};
 use super::warm::Warm;
-use crate::error::{Abort, transport};
+use crate::db::error::{Abort, transport};
 use crate::statements::event::{EventHoldersParams, EventWritersParams};
 use crate::statements::pg_only;
 

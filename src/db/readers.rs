@@ -17,7 +17,7 @@ use super::executor::block_on;
 use super::fault::Step;
 use super::sqlite::{Opening, Sqlite};
 use super::tx::{Attempts, Kind, Operation, Surroundings, span};
-use crate::error::Abort;
+use crate::db::error::Abort;
 
 /// How long a read waits for a connection.
 const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(30);

@@ -23,7 +23,7 @@ use super::readers::Readers;
 use super::tx::group::Writer;
 use super::tx::{Kind, Operation, Surroundings};
 use super::wake::{Interest, Outbox, StreamKey};
-use crate::error::transport;
+use crate::db::error::transport;
 
 /// How many prepared statements a connection keeps: more than there are.
 const STATEMENT_CACHE: usize = 512;
@@ -350,7 +350,7 @@ pub(super) fn shared(error: &sqlx::Error) -> sqlx::Error {
 
 /// A database error with a code.
 #[cfg(test)]
-pub(super) fn coded(code: &str) -> sqlx::Error {
+pub(crate) fn coded(code: &str) -> sqlx::Error {
     sqlx::Error::database(Shared { message: "busy".into(), code: Some(code.into()) })
 }
 

@@ -14,12 +14,12 @@ use std::time::Duration;
 use super::dialect::Dialect;
 use super::fault::Faults;
 use super::wake::{Channels, Courier, Wakes};
-use crate::error::Abort;
+use crate::db::error::Abort;
 use ff_core::EngineError;
 use futures_core::future::BoxFuture;
 
 #[cfg(feature = "sqlite")]
-pub(super) mod group;
+pub(crate) mod group;
 #[cfg(feature = "sqlite")]
 pub(super) mod log;
 
@@ -224,8 +224,3 @@ pub(super) async fn survey<O: Operation<super::Postgres>>(
 pub(super) fn span<D: Dialect>(name: &'static str, kind: Kind, patience: Patience) -> tracing::Span {
     tracing::debug_span!("db", operation = name, ?kind, ?patience, dialect = D::LABEL)
 }
-
-#[cfg(all(test, feature = "sqlite"))]
-mod log_tests;
-#[cfg(all(test, feature = "sqlite"))]
-mod tests;

@@ -7,11 +7,11 @@ use ff_core::engine_error::{EngineError, ValidationKind};
 use ff_core::partition::Partition;
 use ff_core::types::{ExecutionId, TimestampMs};
 
-use crate::backend::Backend;
 use crate::db::Dialect;
+use crate::engine::Engine;
 use crate::engine::policy::admission::{blocked_as, unblocks_by_itself};
 use crate::model::id::{exec_key, partition_key, reject_nul};
-use crate::model::state::has_ended;
+use crate::model::word::PhaseWord;
 use crate::statements::admission;
 
 /// Takes an execution out of the queue because an admission was refused.
@@ -23,7 +23,7 @@ use crate::statements::admission;
 /// `Validation(InvalidInput)` when the id does not parse, the partition exceeds the column, or the detail holds
 /// U+0000.
 pub(crate) async fn block<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     args: &BlockExecutionForAdmissionArgs,
 ) -> Result<BlockExecutionForAdmissionOutcome, EngineError> {
     let blocking = Blocking {
@@ -33,7 +33,7 @@ pub(crate) async fn block<D: Dialect>(
         detail: args.reason_detail.as_deref().unwrap_or_default(), // tidy: a caller's option
         now: args.now,
     };
-    Ok(match blocking.run(backend).await? {
+    Ok(match blocking.run(engine).await? {
         None => {
             BlockExecutionForAdmissionOutcome::Blocked { execution_id: args.execution_id.clone(), reason: args.reason }
         }
@@ -46,7 +46,7 @@ pub(crate) async fn block<D: Dialect>(
 /// # Errors
 /// As [`block`].
 pub(crate) async fn block_route<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     args: &BlockRouteArgs,
 ) -> Result<BlockRouteOutcome, EngineError> {
     let blocking = Blocking {
@@ -56,7 +56,7 @@ pub(crate) async fn block_route<D: Dialect>(
         detail: &args.reason_detail,
         now: args.now,
     };
-    Ok(match blocking.run(backend).await? {
+    Ok(match blocking.run(engine).await? {
         None => BlockRouteOutcome::Blocked { execution_id: args.execution_id.clone() },
         Some(message) => BlockRouteOutcome::LuaRejected { message: message.to_owned() },
     })
@@ -72,37 +72,32 @@ struct Blocking<'a> {
 
 impl Blocking<'_> {
     /// Blocks the execution, or says why not.
-    async fn run<D: Dialect>(&self, backend: &Backend<D>) -> Result<Option<&'static str>, EngineError> {
+    async fn run<D: Dialect>(&self, engine: &Engine<D>) -> Result<Option<&'static str>, EngineError> {
         reject_nul("reason_detail", self.detail)?;
         let (partition_key, execution_id) =
             (partition_key(self.partition.index)?, exec_key(self.execution_id)?.execution_id);
         let blocked_as = blocked_as(self.reason);
         if let Some(eligibility_state) = blocked_as {
             let params = admission::AdmissionBlockParams {
-                eligibility_state: eligibility_state.to_owned(),
+                eligibility_state: eligibility_state.into(),
                 blocking_reason: self.reason.to_owned(),
                 blocking_detail: self.detail.to_owned(),
                 now_text: self.now.0.to_string(),
                 partition_key,
                 execution_id,
             };
-            if unit!(backend, admission_block, params)? > 0 {
+            if unit!(engine, admission_block, params)? > 0 {
                 return Ok(None);
             }
         }
         let params = admission::AdmissionPhaseReadParams { partition_key, execution_id };
-        Ok(Some(match read!(backend, admission_phase_read, params)? {
+        Ok(Some(match read!(engine, admission_phase_read, params)? {
             None => "execution_not_found",
-            Some(row) if has_ended(&row.lifecycle_phase) => "execution_not_active",
-            Some(row) if blocked_as.is_none() && waits(&row.lifecycle_phase) => "invalid_blocking_reason",
+            Some(row) if PhaseWord::has_ended(&row.lifecycle_phase) => "execution_not_active",
+            Some(row) if blocked_as.is_none() && PhaseWord::waits(&row.lifecycle_phase) => "invalid_blocking_reason",
             Some(_) => "execution_not_eligible",
         }))
     }
-}
-
-/// Whether an execution in that phase waits to run; a created one does, before anybody made it runnable.
-fn waits(lifecycle_phase: &str) -> bool {
-    matches!(lifecycle_phase, "submitted" | "runnable")
 }
 
 /// Puts an execution back into the queue if it is still blocked for the reason that the caller saw; otherwise
@@ -112,7 +107,7 @@ fn waits(lifecycle_phase: &str) -> bool {
 /// `Validation(InvalidBlockingReason)` when the reason is none that goes away by itself;
 /// `Validation(InvalidInput)` when the id does not parse or the partition exceeds the column.
 pub(crate) async fn unblock<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     partition: &Partition,
     execution_id: &ExecutionId,
     expected_reason: &str,
@@ -128,6 +123,6 @@ pub(crate) async fn unblock<D: Dialect>(
         execution_id: exec_key(execution_id)?.execution_id,
         blocking_reason: expected_reason.to_owned(),
     };
-    unit!(backend, admission_unblock, params)?;
+    unit!(engine, admission_unblock, params)?;
     Ok(())
 }

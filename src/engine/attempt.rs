@@ -11,23 +11,23 @@ use ff_core::types::{AttemptId, TimestampMs};
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
-use crate::backend::Backend;
 use crate::db::Dialect;
-use crate::engine::hop::Awaited;
+use crate::db::error::Abort;
+use crate::engine::Engine;
+use crate::engine::group::Awaited;
 use crate::engine::policy::retry::{AfterFailure, after_failure, may_retry};
-use crate::engine::sibling::GroupKey;
-use crate::error::Abort;
 use crate::model::document;
 use crate::model::handle::{self, Held};
+use crate::model::id::GroupKey;
 use crate::model::id::{ExecKey, invalid_input, reject_nul};
-use crate::model::state::{AttemptOutcome, has_ended};
+use crate::model::word::{EligibilityWord, OutcomeWord, PhaseWord, PublicWord};
 use crate::statements::{Statements, attempt, execution, pause, retry};
 
 /// Merges progress into the execution's document; what is not given stays as it is.
 ///
 /// Precondition: the handle holds the lease. Repeating it writes the same members again.
 pub(crate) async fn progress<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     handle: &Handle,
     percent: Option<u8>,
     message: Option<String>,
@@ -48,9 +48,9 @@ pub(crate) async fn progress<D: Dialect>(
         lease_epoch: held.lease_epoch,
         changed_fields: Value::Object(changed),
     };
-    match unit!(backend, attempt_progress, params)? {
+    match unit!(engine, attempt_progress, params)? {
         Some(_) => Ok(()),
-        None => Err(refusal(backend, &held).await),
+        None => Err(refusal(engine, &held).await),
     }
 }
 
@@ -59,22 +59,22 @@ pub(crate) async fn progress<D: Dialect>(
 /// Precondition: the handle holds the lease. Effect: the result is stored, a `success` completion and a
 /// `revoked` lease event are written. Repeating it with the same result answers the same, writing nothing.
 pub(crate) async fn complete<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     handle: &Handle,
     result: Option<Vec<u8>>,
 ) -> Result<(), EngineError> {
     let held = handle::decode(D::TAG, handle)?;
     let partition_key = held.key.partition_key;
-    let params = fenced!(attempt::AttemptCompleteParams, held, backend.now_ms(), result: result.clone());
-    let done = unit!(backend, attempt_complete, params, |row, wakes| {
+    let params = fenced!(attempt::AttemptCompleteParams, held, engine.now_ms(), result: result.clone());
+    let done = unit!(engine, attempt_complete, params, |row, wakes| {
         wakes.member_completion(row.completion_event_id, partition_key, row.flow_id);
         wakes.lease(row.lease_event_id, partition_key);
     })?;
     if done.is_some() {
         return Ok(());
     }
-    let seen = seen(backend, &held).await?;
-    if seen.ended_as(&held, AttemptOutcome::Success) && seen.result == result {
+    let seen = seen(engine, &held).await?;
+    if seen.ended_as(&held, OutcomeWord::Success) && seen.result == result {
         return Ok(());
     }
     Err(lost())
@@ -86,7 +86,7 @@ pub(crate) async fn complete<D: Dialect>(
 /// Precondition: the handle holds the lease. Effect: a `revoked` lease event and, when the execution ends,
 /// a `failed` completion are written. Repeating it answers the same, writing nothing.
 pub(crate) async fn fail<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     handle: &Handle,
     reason: &FailureReason,
     class: FailureClass,
@@ -94,68 +94,68 @@ pub(crate) async fn fail<D: Dialect>(
     let held = handle::decode(D::TAG, handle)?;
     reject_nul("failure message", &reason.message)?;
     if !may_retry(class) {
-        return fail_for_good(backend, &held, reason, false).await;
+        return fail_for_good(engine, &held, reason, false).await;
     }
     let params =
         retry::RetryPolicyReadParams { partition_key: held.key.partition_key, execution_id: held.key.execution_id };
-    let (policy, retries) = match read!(backend, retry_policy_read, params)? {
+    let (policy, retries) = match read!(engine, retry_policy_read, params)? {
         Some(row) => (row.policy, document::counter(&row.raw_fields, "retry_count")),
         None => (None, 0),
     };
     let (random, _) = Uuid::new_v4().as_u64_pair();
     match after_failure(policy.as_ref(), retries, random) {
-        AfterFailure::Ends => fail_for_good(backend, &held, reason, true).await,
-        AfterFailure::RetriesNow => retry_now(backend, &held, reason, retries).await,
-        AfterFailure::RetriesAfterMs(delay_ms) => retry_later(backend, &held, reason, retries, delay_ms).await,
+        AfterFailure::Ends => fail_for_good(engine, &held, reason, true).await,
+        AfterFailure::RetriesNow => retry_now(engine, &held, reason, retries).await,
+        AfterFailure::RetriesAfterMs(delay_ms) => retry_later(engine, &held, reason, retries, delay_ms).await,
     }
 }
 
 async fn fail_for_good<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     held: &Held,
     reason: &FailureReason,
     may_retry: bool,
 ) -> Result<FailOutcome, EngineError> {
-    let params = fenced!(attempt::AttemptFailParams, held, backend.now_ms(), failure_message: reason.message.clone());
+    let params = fenced!(attempt::AttemptFailParams, held, engine.now_ms(), failure_message: reason.message.clone());
     let partition_key = held.key.partition_key;
-    let done = unit!(backend, attempt_fail, params, |row, wakes| {
+    let done = unit!(engine, attempt_fail, params, |row, wakes| {
         wakes.member_completion(row.completion_event_id, partition_key, row.flow_id);
         wakes.lease(row.lease_event_id, partition_key);
     })?;
     match done {
         Some(_) => Ok(FailOutcome::TerminalFailed),
-        None => failed_before(backend, held, may_retry).await,
+        None => failed_before(engine, held, may_retry).await,
     }
 }
 
 async fn retry_now<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     held: &Held,
     reason: &FailureReason,
     retries: u32,
 ) -> Result<FailOutcome, EngineError> {
-    let now_ms = backend.now_ms();
+    let now_ms = engine.now_ms();
     let params = fenced!(
         retry::RetryNowParams, held, now_ms,
         failure_message: reason.message.clone(),
         retry_count: retries.saturating_add(1).to_string(),
     );
     let partition_key = held.key.partition_key;
-    let done = unit!(backend, retry_now, params, |row, wakes| wakes.lease(row.lease_event_id, partition_key))?;
+    let done = unit!(engine, retry_now, params, |row, wakes| wakes.lease(row.lease_event_id, partition_key))?;
     match done {
         Some(_) => Ok(FailOutcome::RetryScheduled { delay_until: TimestampMs::from_millis(now_ms) }),
-        None => failed_before(backend, held, true).await,
+        None => failed_before(engine, held, true).await,
     }
 }
 
 async fn retry_later<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     held: &Held,
     reason: &FailureReason,
     retries: u32,
     delay_ms: i64,
 ) -> Result<FailOutcome, EngineError> {
-    let now_ms = backend.now_ms();
+    let now_ms = engine.now_ms();
     let retry_at_ms = now_ms.saturating_add(delay_ms);
     let params = fenced!(
         retry::RetryLaterParams, held, now_ms,
@@ -164,25 +164,25 @@ async fn retry_later<D: Dialect>(
         retry_at_ms: retry_at_ms,
     );
     let partition_key = held.key.partition_key;
-    let done = unit!(backend, retry_later, params, |row, wakes| wakes.lease(row.lease_event_id, partition_key))?;
+    let done = unit!(engine, retry_later, params, |row, wakes| wakes.lease(row.lease_event_id, partition_key))?;
     match done {
         Some(_) => Ok(FailOutcome::RetryScheduled { delay_until: TimestampMs::from_millis(retry_at_ms) }),
-        None => failed_before(backend, held, true).await,
+        None => failed_before(engine, held, true).await,
     }
 }
 
 /// The first answer again, when this attempt already failed under this handle. A failure that may not be
 /// tried again is no repetition of one that was.
 async fn failed_before<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     held: &Held,
     may_retry: bool,
 ) -> Result<FailOutcome, EngineError> {
-    let seen = seen(backend, held).await?;
-    if seen.ended_as(held, AttemptOutcome::Failed) {
+    let seen = seen(engine, held).await?;
+    if seen.ended_as(held, OutcomeWord::Failed) {
         return Ok(FailOutcome::TerminalFailed);
     }
-    if !may_retry || !seen.ended_as(held, AttemptOutcome::Retry) {
+    if !may_retry || !seen.ended_as(held, OutcomeWord::Retry) {
         return Err(lost());
     }
     let retry_at_ms = seen.attempt_fields.get("retry_at_ms").and_then(Value::as_i64);
@@ -195,16 +195,16 @@ async fn failed_before<D: Dialect>(
 /// Precondition: the execution has not ended, and no other lease took over; one that was never claimed has
 /// no lease to lose. Effect: a `cancelled` completion and, when there is an attempt, a `revoked` lease event
 /// are written. Repeating it answers Ok and writes nothing.
-pub(crate) async fn cancel<D: Dialect>(backend: &Backend<D>, handle: &Handle, reason: &str) -> Result<(), EngineError> {
+pub(crate) async fn cancel<D: Dialect>(engine: &Engine<D>, handle: &Handle, reason: &str) -> Result<(), EngineError> {
     let held = handle::decode(D::TAG, handle)?;
     reject_nul("reason", reason)?;
     let lock =
         execution::ExecutionLockParams { partition_key: held.key.partition_key, execution_id: held.key.execution_id };
     let id = held.payload.execution_id.to_string();
-    let params = fenced!(attempt::AttemptCancelParams, held, backend.now_ms(), reason: reason.to_owned());
+    let params = fenced!(attempt::AttemptCancelParams, held, engine.now_ms(), reason: reason.to_owned());
     let partition_key = held.key.partition_key;
     transaction!(
-        backend,
+        engine,
         "attempt_cancel",
         [lock, params, id],
         |conn| {
@@ -212,12 +212,12 @@ pub(crate) async fn cancel<D: Dialect>(backend: &Backend<D>, handle: &Handle, re
                 let detail = format!("cancel: execution_id={id}: row not found on partition_key={partition_key}");
                 return Err(Abort::from(invalid_input(detail)));
             };
-            if row.lifecycle_phase == "cancelled"
-                || (has_ended(&row.lifecycle_phase) && row.public_state == "cancelled")
+            if row.lifecycle_phase == PhaseWord::Cancelled
+                || (PhaseWord::has_ended(&row.lifecycle_phase) && row.public_state == PublicWord::Cancelled)
             {
                 return Ok(None);
             }
-            if has_ended(&row.lifecycle_phase) {
+            if PhaseWord::has_ended(&row.lifecycle_phase) {
                 let detail = format!("cancel: execution_id={id}: already terminal in state '{}'", row.public_state);
                 return Err(Abort::from(invalid_input(detail)));
             }
@@ -243,21 +243,22 @@ pub(crate) async fn cancel<D: Dialect>(backend: &Backend<D>, handle: &Handle, re
 /// Precondition: the handle holds the lease. Effect: the execution is delayed, a `revoked` lease event is
 /// written. Repeating it with the same time answers the same, writing nothing.
 pub(crate) async fn delay<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     handle: &Handle,
     delay_until: TimestampMs,
 ) -> Result<(), EngineError> {
     let held = handle::decode(D::TAG, handle)?;
-    let params = fenced!(pause::PauseUntilParams, held, backend.now_ms(), delay_until_ms: delay_until.0);
+    let params = fenced!(pause::PauseUntilParams, held, engine.now_ms(), delay_until_ms: delay_until.0);
     let partition_key = held.key.partition_key;
-    let done = unit!(backend, pause_until, params, |row, wakes| wakes.lease(row.lease_event_id, partition_key))?;
+    let done = unit!(engine, pause_until, params, |row, wakes| wakes.lease(row.lease_event_id, partition_key))?;
     if done.is_some() {
         return Ok(());
     }
-    let seen = seen(backend, &held).await?;
-    let still_delayed = seen.eligibility_state.as_deref() == Some("not_eligible_until_time");
+    let seen = seen(engine, &held).await?;
+    let still_delayed =
+        seen.eligibility_state.as_deref().is_some_and(|state| state == EligibilityWord::NotEligibleUntilTime);
     let same_time = !still_delayed || seen.deadline_at_ms == Some(delay_until.0);
-    if seen.ended_as(&held, AttemptOutcome::Interrupted) && same_time {
+    if seen.ended_as(&held, OutcomeWord::Interrupted) && same_time {
         return Ok(());
     }
     Err(lost())
@@ -268,15 +269,15 @@ pub(crate) async fn delay<D: Dialect>(
 /// Precondition: the handle holds the lease. Effect: the execution waits, a `revoked` lease event is
 /// written; one whose children are all done already may be claimed at once. Repeating it answers the same,
 /// writing nothing.
-pub(crate) async fn wait_children<D: Dialect>(backend: &Backend<D>, handle: &Handle) -> Result<(), EngineError> {
+pub(crate) async fn wait_children<D: Dialect>(engine: &Engine<D>, handle: &Handle) -> Result<(), EngineError> {
     let held = handle::decode(D::TAG, handle)?;
-    let params = fenced!(pause::PauseForChildrenParams, held, backend.now_ms());
+    let params = fenced!(pause::PauseForChildrenParams, held, engine.now_ms());
     let (partition_key, execution_id) = (held.key.partition_key, held.key.execution_id);
     let own = execution::ExecutionFlowReadParams { partition_key, execution_id };
-    let flow_id = read!(backend, execution_flow_read, own)?.and_then(|row| row.flow_id);
+    let flow_id = read!(engine, execution_flow_read, own)?.and_then(|row| row.flow_id);
     let group = flow_id.map(|flow_id| GroupKey { partition_key, flow_id, downstream_eid: execution_id });
     let done = transaction!(
-        backend,
+        engine,
         "wait_children",
         [params, group],
         |conn| {
@@ -299,7 +300,7 @@ pub(crate) async fn wait_children<D: Dialect>(backend: &Backend<D>, handle: &Han
     if done.is_some() {
         return Ok(());
     }
-    if seen(backend, &held).await?.ended_as(&held, AttemptOutcome::WaitingChildren) {
+    if seen(engine, &held).await?.ended_as(&held, OutcomeWord::WaitingChildren) {
         return Ok(());
     }
     Err(lost())
@@ -307,7 +308,7 @@ pub(crate) async fn wait_children<D: Dialect>(backend: &Backend<D>, handle: &Han
 
 impl attempt::AttemptFenceReadRow {
     /// Whether the handle's own attempt, under the handle's own epoch, already came to that end.
-    fn ended_as(&self, held: &Held, outcome: AttemptOutcome) -> bool {
+    fn ended_as(&self, held: &Held, outcome: OutcomeWord) -> bool {
         self.lease_epoch == held.lease_epoch && self.outcome.as_deref() == Some(outcome.as_str())
     }
 }
@@ -317,7 +318,7 @@ impl attempt::AttemptFenceReadRow {
 /// # Errors
 /// `NotFound` when its attempt is not stored.
 pub(crate) async fn seen<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     held: &Held,
 ) -> Result<attempt::AttemptFenceReadRow, EngineError> {
     let params = attempt::AttemptFenceReadParams {
@@ -325,7 +326,7 @@ pub(crate) async fn seen<D: Dialect>(
         execution_id: held.key.execution_id,
         attempt_index: held.attempt_index,
     };
-    read!(backend, attempt_fence_read, params)?.ok_or(EngineError::NotFound { entity: "attempt" })
+    read!(engine, attempt_fence_read, params)?.ok_or(EngineError::NotFound { entity: "attempt" })
 }
 
 /// Asks which attempt a caller gave that id.
@@ -338,8 +339,8 @@ pub(crate) fn named_by(key: ExecKey, id: &AttemptId) -> attempt::AttemptNamedRea
 }
 
 /// Why a write that no repetition can explain was refused: there is no such attempt, or the lease is lost.
-pub(crate) async fn refusal<D: Dialect>(backend: &Backend<D>, held: &Held) -> EngineError {
-    match seen(backend, held).await {
+pub(crate) async fn refusal<D: Dialect>(engine: &Engine<D>, held: &Held) -> EngineError {
+    match seen(engine, held).await {
         Ok(_) => lost(),
         Err(error) => error,
     }

@@ -14,17 +14,26 @@ use ff_core::contracts::{
     BudgetStatus, BudgetUsageAndLimits, CreateBudgetArgs, CreateBudgetResult, RecordSpendArgs, ReleaseBudgetArgs,
     ReportUsageAdminArgs, ReportUsageResult, ResetBudgetArgs, ResetBudgetResult,
 };
+use ff_core::engine_backend::ReconcileCounts;
 use ff_core::engine_error::{ContentionKind, EngineError};
+use ff_core::partition::Partition;
 use ff_core::types::{BudgetId, TimestampMs};
 use serde_json::{Map, Value, json};
 
-use crate::backend::Backend;
 use crate::db::Dialect;
+use crate::db::error::Abort;
+use crate::engine::Engine;
 use crate::engine::policy::budget::{BudgetPolicy, Finding, answer_document, kept_answer};
-use crate::error::Abort;
-use crate::model::id::{corruption, exec_key, invalid_input, reject_nul};
+use crate::engine::round;
+use crate::engine::seize::{self, Seized};
+use crate::model::id::{corruption, exec_key, invalid_input, partition_key as stored_partition, reject_nul};
 use crate::model::limits;
 use crate::statements::{Statements, budget};
+
+/// How many budgets of a partition are reset in one run.
+const RESET_BATCH: i64 = 20;
+/// How many rows are read in one call.
+const PAGE: i64 = 500;
 
 /// How long the key of a report is kept at least.
 const KEY_LIFE_MS: i64 = 86_400_000;
@@ -40,7 +49,7 @@ const RESERVED_DIMENSION: &str = "_init";
 /// `Validation(InvalidInput)` when the lists of limits are not as long as that of dimensions, or a text holds
 /// U+0000 or is too long.
 pub(crate) async fn create<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     args: &CreateBudgetArgs,
 ) -> Result<CreateBudgetResult, EngineError> {
     let count = args.dimensions.len();
@@ -65,7 +74,7 @@ pub(crate) async fn create<D: Dialect>(
         .filter(|interval_ms| *interval_ms > 0)
         .map(|interval_ms| args.now.0.saturating_add(interval_ms));
     let params = budget::BudgetCreateParams {
-        partition_key: partition(backend, &args.budget_id),
+        partition_key: partition(engine, &args.budget_id),
         budget_id: args.budget_id.to_string(),
         policy_json: json!({
             "hard_limits": limits(&args.hard_limits),
@@ -81,7 +90,7 @@ pub(crate) async fn create<D: Dialect>(
         next_reset_at_ms,
     };
     let budget_id = args.budget_id.clone();
-    Ok(match unit!(backend, budget_create, params)? {
+    Ok(match unit!(engine, budget_create, params)? {
         0 => CreateBudgetResult::AlreadySatisfied { budget_id },
         _ => CreateBudgetResult::Created { budget_id },
     })
@@ -95,17 +104,17 @@ pub(crate) async fn create<D: Dialect>(
 /// # Errors
 /// `NotFound` without such a budget; `Validation(Corruption)` when its policy cannot be read.
 pub(crate) async fn reset<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     args: &ResetBudgetArgs,
 ) -> Result<ResetBudgetResult, EngineError> {
     let reset = Reset {
-        partition_key: partition(backend, &args.budget_id),
+        partition_key: partition(engine, &args.budget_id),
         budget_id: args.budget_id.to_string(),
         now_ms: args.now.0,
         due_by_ms: None,
     };
     let next_reset_at_ms =
-        match transaction!(backend, "budget_reset", [reset], |conn| { lock_and_reset_on::<D>(conn, reset).await })? {
+        match transaction!(engine, "budget_reset", [reset], |conn| { lock_and_reset_on::<D>(conn, reset).await })? {
             Turned::To(next_reset_at_ms) => next_reset_at_ms,
             Turned::NotDue => None,
         };
@@ -159,10 +168,10 @@ pub(crate) async fn reset_on<D: Dialect>(conn: &mut D::Connection, reset: &Reset
 ///
 /// # Errors
 /// `NotFound` without such a budget.
-pub(crate) async fn status<D: Dialect>(backend: &Backend<D>, id: &BudgetId) -> Result<BudgetStatus, EngineError> {
-    let partition_key = partition(backend, id);
+pub(crate) async fn status<D: Dialect>(engine: &Engine<D>, id: &BudgetId) -> Result<BudgetStatus, EngineError> {
+    let partition_key = partition(engine, id);
     let params = budget::BudgetPolicyReadParams { partition_key, budget_id: id.to_string() };
-    let Some(row) = read!(backend, budget_policy_read, params)? else {
+    let Some(row) = read!(engine, budget_policy_read, params)? else {
         return Err(EngineError::NotFound { entity: "budget" });
     };
     let policy = BudgetPolicy::parse("get_budget_status", &row.policy_json).ok();
@@ -172,7 +181,7 @@ pub(crate) async fn status<D: Dialect>(backend: &Backend<D>, id: &BudgetId) -> R
         scope_type: row.scope_type,
         scope_id: row.scope_id,
         enforcement_mode: row.enforcement_mode,
-        usage: usage(backend, partition_key, id.to_string()).await?,
+        usage: usage(engine, partition_key, id.to_string()).await?,
         hard_limits: hard.into_iter().collect(),
         soft_limits: soft.into_iter().collect(),
         breach_count: row.breach_count.max(0).unsigned_abs(),
@@ -190,19 +199,19 @@ pub(crate) async fn status<D: Dialect>(backend: &Backend<D>, id: &BudgetId) -> R
 /// # Errors
 /// `Validation(Corruption)` when the policy cannot be read.
 pub(crate) async fn read_usage_and_limits<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     id: &BudgetId,
 ) -> Result<BudgetUsageAndLimits, EngineError> {
-    let partition_key = partition(backend, id);
+    let partition_key = partition(engine, id);
     let params = budget::BudgetPolicyReadParams { partition_key, budget_id: id.to_string() };
-    let Some(row) = read!(backend, budget_policy_read, params)? else {
+    let Some(row) = read!(engine, budget_policy_read, params)? else {
         return Ok(BudgetUsageAndLimits::empty());
     };
     let policy = BudgetPolicy::parse("read_budget_usage_and_limits", &row.policy_json)?;
     if policy.hard.is_empty() && policy.soft.is_empty() {
         return Ok(BudgetUsageAndLimits::empty());
     }
-    let counted = usage(backend, partition_key, id.to_string()).await?;
+    let counted = usage(engine, partition_key, id.to_string()).await?;
     let used = policy.hard.keys().map(|dimension| {
         let value = counted.get(dimension).copied().unwrap_or(0); // tidy: what was never counted is 0
         (dimension.clone(), value)
@@ -216,11 +225,11 @@ pub(crate) async fn read_usage_and_limits<D: Dialect>(
 
 /// What was counted per dimension; a negative counter reads as 0.
 pub(crate) async fn usage<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     partition_key: i16,
     budget_id: String,
 ) -> Result<HashMap<String, u64>, EngineError> {
-    let rows = read!(backend, budget_usage_list, budget::BudgetUsageListParams { partition_key, budget_id })?;
+    let rows = read!(engine, budget_usage_list, budget::BudgetUsageListParams { partition_key, budget_id })?;
     let counted = rows.into_iter().filter(|row| row.dimensions_key != RESERVED_DIMENSION);
     Ok(counted.map(|row| (row.dimensions_key, row.current_value.max(0).unsigned_abs())).collect())
 }
@@ -234,18 +243,15 @@ pub(crate) async fn usage<D: Dialect>(
 /// `Validation(InvalidInput)` when a number exceeds the column, or a text holds U+0000 or is too long;
 /// `Validation(Corruption)` when the policy or a kept answer cannot be read.
 pub(crate) async fn report<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     op: &'static str,
     id: &BudgetId,
     deltas: &BTreeMap<String, u64>,
     dedup_key: Option<&str>,
 ) -> Result<ReportUsageResult, EngineError> {
-    let report = Report::new(backend, op, id, deltas, dedup_key)?;
-    let ended = if report.claim.is_some() {
-        report_whole(backend, report).await?
-    } else {
-        report_alone(backend, report).await?
-    };
+    let report = Report::new(engine, op, id, deltas, dedup_key)?;
+    let ended =
+        if report.claim.is_some() { report_whole(engine, report).await? } else { report_alone(engine, report).await? };
     match ended {
         Reported::Now(answer) => Ok(answer),
         Reported::Before(kept) => kept.map_or(Ok(ReportUsageResult::AlreadyApplied), |text| kept_answer(&text)),
@@ -257,7 +263,7 @@ pub(crate) async fn report<D: Dialect>(
 /// # Errors
 /// As [`report`], and `Validation(InvalidInput)` when the lists differ in length.
 pub(crate) async fn report_admin<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     id: &BudgetId,
     args: &ReportUsageAdminArgs,
 ) -> Result<ReportUsageResult, EngineError> {
@@ -265,7 +271,7 @@ pub(crate) async fn report_admin<D: Dialect>(
         return Err(invalid_input("report_usage_admin: dimensions and deltas length mismatch"));
     }
     let deltas = args.dimensions.iter().cloned().zip(args.deltas.iter().copied()).collect();
-    report(backend, "report_usage_admin", id, &deltas, args.dedup_key.as_deref()).await
+    report(engine, "report_usage_admin", id, &deltas, args.dedup_key.as_deref()).await
 }
 
 /// Counts what an execution spent, and keeps it as what that execution can give back.
@@ -276,12 +282,12 @@ pub(crate) async fn report_admin<D: Dialect>(
 /// # Errors
 /// As [`report`], and `Validation(InvalidInput)` when the execution's id does not parse.
 pub(crate) async fn record_spend<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     args: &RecordSpendArgs,
 ) -> Result<ReportUsageResult, EngineError> {
     let execution_text = exec_key(&args.execution_id)?.text();
     let key = Some(args.idempotency_key.as_str());
-    let mut report = Report::new(backend, "record_spend", &args.budget_id, &args.deltas, key)?;
+    let mut report = Report::new(engine, "record_spend", &args.budget_id, &args.deltas, key)?;
     report.ledger = Some(budget::BudgetLedgerAddParams {
         partition_key: report.counters.partition_key,
         budget_id: report.counters.budget_id.clone(),
@@ -289,7 +295,7 @@ pub(crate) async fn record_spend<D: Dialect>(
         now_ms: report.counters.now_ms,
         deltas: report.counters.deltas.clone(),
     });
-    match report_whole(backend, report).await? {
+    match report_whole(engine, report).await? {
         Reported::Now(answer) => Ok(answer),
         Reported::Before(_) => Ok(ReportUsageResult::AlreadyApplied),
     }
@@ -301,13 +307,13 @@ pub(crate) async fn record_spend<D: Dialect>(
 ///
 /// # Errors
 /// `Validation(InvalidInput)` when the execution's id does not parse.
-pub(crate) async fn release<D: Dialect>(backend: &Backend<D>, args: &ReleaseBudgetArgs) -> Result<(), EngineError> {
+pub(crate) async fn release<D: Dialect>(engine: &Engine<D>, args: &ReleaseBudgetArgs) -> Result<(), EngineError> {
     let execution_text = exec_key(&args.execution_id)?.text();
-    let (partition_key, budget_id) = (partition(backend, &args.budget_id), args.budget_id.to_string());
+    let (partition_key, budget_id) = (partition(engine, &args.budget_id), args.budget_id.to_string());
     let lock = budget::BudgetUsageLockParams { partition_key, budget_id: budget_id.clone() };
-    let now_ms = backend.now_ms();
+    let now_ms = engine.now_ms();
     let release = budget::BudgetLedgerReleaseParams { now_ms, partition_key, budget_id, execution_text };
-    transaction!(backend, "budget_release", [lock, release], |conn| {
+    transaction!(engine, "budget_release", [lock, release], |conn| {
         conn.budget_usage_lock(lock).await?;
         conn.budget_ledger_release(release).await?;
         Ok(())
@@ -315,8 +321,8 @@ pub(crate) async fn release<D: Dialect>(backend: &Backend<D>, args: &ReleaseBudg
 }
 
 /// The partition of a budget's rows.
-pub(crate) fn partition<D: Dialect>(backend: &Backend<D>, id: &BudgetId) -> i16 {
-    D::budget_partition(id, backend.partitions())
+pub(crate) fn partition<D: Dialect>(engine: &Engine<D>, id: &BudgetId) -> i16 {
+    D::budget_partition(id, engine.partitions())
 }
 
 /// A report and all that may have to be written for it.
@@ -341,7 +347,7 @@ enum Reported {
 
 impl Report {
     fn new<D: Dialect>(
-        backend: &Backend<D>,
+        engine: &Engine<D>,
         op: &'static str,
         id: &BudgetId,
         deltas: &BTreeMap<String, u64>,
@@ -356,7 +362,7 @@ impl Report {
         }
         let dedup_key = dedup_key.filter(|key| !key.is_empty());
         dedup_key.map_or(Ok(()), |key| limits::REPORT_KEY.check("dedup_key", key))?;
-        let (partition_key, budget_id, now_ms) = (partition(backend, id), id.to_string(), backend.now_ms());
+        let (partition_key, budget_id, now_ms) = (partition(engine, id), id.to_string(), engine.now_ms());
         let claim = dedup_key.map(|key| budget::BudgetDedupClaimParams {
             partition_key,
             dedup_key: key.to_owned(),
@@ -412,22 +418,22 @@ fn no_counters() -> EngineError {
 }
 
 /// Makes a report without a key: one call, unless it passes a limit or is the first about one of its dimensions.
-async fn report_alone<D: Dialect>(backend: &Backend<D>, report: Report) -> Result<Reported, EngineError> {
-    if unit!(backend, budget_add, report.fine())? > 0 {
+async fn report_alone<D: Dialect>(engine: &Engine<D>, report: Report) -> Result<Reported, EngineError> {
+    if unit!(engine, budget_add, report.fine())? > 0 {
         return Ok(Reported::Now(ReportUsageResult::Ok));
     }
-    match found(unit!(backend, budget_report, report.counters.clone())?)? {
+    match found(unit!(engine, budget_report, report.counters.clone())?)? {
         Finding::Answer(answer) => Ok(Reported::Now(answer)),
-        Finding::Missing => report_first(backend, report).await,
-        Finding::Unreadable => Err(report.unreadable(read!(backend, budget_policy_read, report.policy())?)),
+        Finding::Missing => report_first(engine, report).await,
+        Finding::Unreadable => Err(report.unreadable(read!(engine, budget_policy_read, report.policy())?)),
     }
 }
 
 /// Makes a report in one transaction, and once more if it found that a counter is missing.
-async fn report_whole<D: Dialect>(backend: &Backend<D>, report: Report) -> Result<Reported, EngineError> {
-    match report_once(backend, report.clone()).await {
+async fn report_whole<D: Dialect>(engine: &Engine<D>, report: Report) -> Result<Reported, EngineError> {
+    match report_once(engine, report.clone()).await {
         // Also what a busy server leaves behind; then another try does no harm.
-        Err(EngineError::Contention(ContentionKind::RetryExhausted)) => report_first(backend, report).await,
+        Err(EngineError::Contention(ContentionKind::RetryExhausted)) => report_first(engine, report).await,
         ended => ended,
     }
 }
@@ -435,12 +441,12 @@ async fn report_whole<D: Dialect>(backend: &Backend<D>, report: Report) -> Resul
 /// Makes a report that may be the first about one of its dimensions, and adds the counters that it lacks before it locks any:
 /// one that waited for a counter that somebody else adds would meanwhile keep those that it holds from everybody, and circles
 /// come of that. In the same transaction, so that a reset comes before the report with its counters or after it.
-async fn report_first<D: Dialect>(backend: &Backend<D>, report: Report) -> Result<Reported, EngineError> {
-    report_once(backend, Report { adds_counters: true, ..report }).await
+async fn report_first<D: Dialect>(engine: &Engine<D>, report: Report) -> Result<Reported, EngineError> {
+    report_once(engine, Report { adds_counters: true, ..report }).await
 }
 
-async fn report_once<D: Dialect>(backend: &Backend<D>, report: Report) -> Result<Reported, EngineError> {
-    transaction!(backend, "budget_report_whole", [report], |conn| { report_on::<D>(conn, report).await })
+async fn report_once<D: Dialect>(engine: &Engine<D>, report: Report) -> Result<Reported, EngineError> {
+    transaction!(engine, "budget_report_whole", [report], |conn| { report_on::<D>(conn, report).await })
 }
 
 /// Makes a report inside a transaction. A counter that is not there is an error, which nothing is left of.
@@ -487,4 +493,108 @@ async fn judge_on<D: Dialect>(conn: &mut D::Connection, report: &Report) -> Resu
             Err(Abort::from(report.unreadable(policy)))
         }
     }
+}
+
+/// Begins the next period of budgets whose period has ended: 20 of each partition, the longest overdue first. A
+/// budget that is never reset by itself, or was reset meanwhile, is left alone.
+pub(crate) async fn reset_due<D: Dialect>(engine: &Engine<D>) -> Result<round::Report, EngineError> {
+    reset_due_at(engine, engine.now_ms()).await
+}
+
+/// The same as if it were that time.
+pub(crate) async fn reset_due_at<D: Dialect>(engine: &Engine<D>, now_ms: i64) -> Result<round::Report, EngineError> {
+    let mut all = round::Report::default();
+    for partition_key in D::counter_partitions(engine.partitions().num_budget_partitions) {
+        all.add(reset_due_in(engine, partition_key, now_ms).await?);
+    }
+    Ok(all)
+}
+
+/// The same in one partition.
+pub(crate) async fn reset_due_in<D: Dialect>(
+    engine: &Engine<D>,
+    partition_key: i16,
+    now_ms: i64,
+) -> Result<round::Report, EngineError> {
+    let mut report = round::Report::default();
+    let due = budget::BudgetResetDueParams { partition_key, now_ms, page_size: RESET_BATCH };
+    for row in read!(engine, budget_reset_due, due)? {
+        let reset = Reset { partition_key, budget_id: row.budget_id, now_ms, due_by_ms: Some(now_ms) };
+        let turned = transaction!(engine, "budget_reset_due", [reset], |conn| {
+            match seize::budget::<D>(conn, reset.partition_key, &reset.budget_id).await? {
+                Seized::Taken => reset_on::<D>(conn, reset).await,
+                Seized::Gone | Seized::Held => Ok(Turned::NotDue),
+            }
+        });
+        report.count(turned.map(|turned| matches!(turned, Turned::To(_))));
+    }
+    Ok(report)
+}
+
+/// Notes breaches of hard limits that no report noted: the limits were lowered, or somebody else counted. Budgets
+/// that are reset by themselves are left to that, and a breach that was noted stays noted until a reset.
+///
+/// # Errors
+/// `Validation(InvalidInput)` when the partition exceeds the column.
+pub(crate) async fn reconcile<D: Dialect>(
+    engine: &Engine<D>,
+    partition: &Partition,
+    now: TimestampMs,
+) -> Result<ReconcileCounts, EngineError> {
+    let partition_key = D::counter_partition(stored_partition(partition.index)?);
+    let report = reconcile_in(engine, partition_key, now.0.min(engine.now_ms())).await?;
+    Ok(ReconcileCounts { processed: report.processed, errors: report.errors })
+}
+
+/// The same in all partitions.
+pub(crate) async fn reconcile_all<D: Dialect>(engine: &Engine<D>) -> Result<round::Report, EngineError> {
+    let mut all = round::Report::default();
+    for partition_key in D::counter_partitions(engine.partitions().num_budget_partitions) {
+        all.add(reconcile_in(engine, partition_key, engine.now_ms()).await?);
+    }
+    Ok(all)
+}
+
+async fn reconcile_in<D: Dialect>(
+    engine: &Engine<D>,
+    partition_key: i16,
+    now_ms: i64,
+) -> Result<round::Report, EngineError> {
+    let mut report = round::Report::default();
+    let mut after = String::new();
+    loop {
+        let page = budget::BudgetPolicyListParams { partition_key, after, page_size: PAGE };
+        let rows = read!(engine, budget_policy_list, page)?;
+        let Some(last) = rows.last() else { return Ok(report) };
+        after = last.budget_id.clone();
+        for row in rows {
+            report.count(note_breach(engine, partition_key, row, now_ms).await);
+        }
+    }
+}
+
+async fn note_breach<D: Dialect>(
+    engine: &Engine<D>,
+    partition_key: i16,
+    row: budget::BudgetPolicyListRow,
+    now_ms: i64,
+) -> Result<bool, EngineError> {
+    let policy = BudgetPolicy::parse("reconcile_budget_counters", &row.policy_json)?;
+    if policy.reset_interval_ms > 0 || row.last_breach_at_ms.is_some() || policy.hard.is_empty() {
+        return Ok(false);
+    }
+    let usage: HashMap<String, u64> = usage(engine, partition_key, row.budget_id.clone()).await?;
+    let Some(dimension) = policy.exceeded(&usage) else { return Ok(false) };
+    let params = budget::BudgetBreachNoteParams {
+        now_ms,
+        dimension: dimension.to_owned(),
+        partition_key,
+        budget_id: row.budget_id,
+    };
+    transaction!(engine, "budget_breach_note", [params], |conn| {
+        if seize::budget::<D>(conn, params.partition_key, &params.budget_id).await? != Seized::Taken {
+            return Ok(false);
+        }
+        Ok(conn.budget_breach_note(params).await? > 0)
+    })
 }

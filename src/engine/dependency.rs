@@ -15,16 +15,16 @@ use ff_core::engine_error::{EngineError, ValidationKind};
 use ff_core::types::ExecutionId;
 use uuid::Uuid;
 
-use crate::backend::Backend;
 use crate::db::Dialect;
-use crate::engine::hop::{Hop, HopState, Hopped, hop_on};
+use crate::db::error::{Abort, unreadable};
+use crate::engine::Engine;
+use crate::engine::group::{Hop, HopState, Hopped, hop_on};
 use crate::engine::policy::dependency::Ended;
+use crate::engine::round::Report;
 use crate::engine::seize::{Taking, is_held};
-use crate::error::{Abort, unreadable};
 use crate::model::id::{ExecKey, corruption, exec_key, execution_id, invalid_input, partition_key};
 use crate::model::{document, edge as stored};
 use crate::statements::{Statements, dependency, edge, execution};
-use crate::sweep::Report;
 
 /// How many forgotten completions one look takes up.
 const FORGOTTEN_BATCH: i64 = 1_000;
@@ -46,25 +46,25 @@ pub(crate) enum Followed {
 /// # Errors
 /// The first error of a hop, one that says more than that somebody holds a row if there is one, after the other edges were followed; the completion then counts as forgotten.
 pub(crate) async fn follow<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     partition_key: i16,
     event_id: i64,
     taking: Taking,
 ) -> Result<Followed, EngineError> {
     let params = dependency::DependencyCompletionReadParams { partition_key, event_id };
-    let found = read!(backend, dependency_completion_read, params)?;
+    let found = read!(engine, dependency_completion_read, params)?;
     let Some(completion) = found.filter(|completion| completion.dispatched_at_ms.is_none()) else {
         return Ok(Followed::NoOp);
     };
     let edges = match (completion.flow_id, Ended::from_outcome(&completion.outcome)) {
         (Some(flow_id), Some(ended)) => {
             let upstream = ExecKey { partition_key, execution_id: completion.execution_id };
-            hop_everywhere(backend, flow_id, upstream, ended, taking).await?
+            hop_everywhere(engine, flow_id, upstream, ended, taking).await?
         }
         _ => 0,
     };
-    let params = dependency::DependencyCompletionSettleParams { now_ms: backend.now_ms(), partition_key, event_id };
-    match unit!(backend, dependency_completion_settle, params)? {
+    let params = dependency::DependencyCompletionSettleParams { now_ms: engine.now_ms(), partition_key, event_id };
+    match unit!(engine, dependency_completion_settle, params)? {
         0 => Ok(Followed::NoOp),
         _ => Ok(Followed::Edges(edges)),
     }
@@ -73,20 +73,20 @@ pub(crate) async fn follow<D: Dialect>(
 /// The same for a completion of which it is not known whether its execution is a flow's member; one outside a
 /// flow concerns nobody and is left as it is.
 pub(crate) async fn follow_member<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     partition_key: i16,
     event_id: i64,
 ) -> Result<Followed, EngineError> {
     let params = dependency::DependencyCompletionReadParams { partition_key, event_id };
-    match read!(backend, dependency_completion_read, params)?.and_then(|completion| completion.flow_id) {
-        Some(_) => follow(backend, partition_key, event_id, Taking::Waits).await,
+    match read!(engine, dependency_completion_read, params)?.and_then(|completion| completion.flow_id) {
+        Some(_) => follow(engine, partition_key, event_id, Taking::Waits).await,
         None => Ok(Followed::NoOp),
     }
 }
 
 /// Follows every edge that leaves an execution and answers how many there are.
 async fn hop_everywhere<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     flow_id: Uuid,
     upstream: ExecKey,
     ended: Ended,
@@ -94,11 +94,11 @@ async fn hop_everywhere<D: Dialect>(
 ) -> Result<usize, EngineError> {
     let ExecKey { partition_key, execution_id } = upstream;
     let params = edge::EdgeListOutgoingParams { partition_key, flow_id, node: execution_id };
-    let edges = read!(backend, edge_list_outgoing, params)?;
+    let edges = read!(engine, edge_list_outgoing, params)?;
     let mut failed = None;
     for row in &edges {
-        let hop = Hop { partition_key, flow_id, edge_id: row.edge_id, ended, now_ms: backend.now_ms(), taking };
-        if let Err(error) = hop_once(backend, hop).await
+        let hop = Hop { partition_key, flow_id, edge_id: row.edge_id, ended, now_ms: engine.now_ms(), taking };
+        if let Err(error) = hop_once(engine, hop).await
             && failed.as_ref().is_none_or(is_held)
         {
             failed = Some(error);
@@ -110,9 +110,9 @@ async fn hop_everywhere<D: Dialect>(
     }
 }
 
-async fn hop_once<D: Dialect>(backend: &Backend<D>, hop: Hop) -> Result<(), EngineError> {
+async fn hop_once<D: Dialect>(engine: &Engine<D>, hop: Hop) -> Result<(), EngineError> {
     let Hop { partition_key, flow_id, .. } = hop;
-    transaction!(backend, "dependency_hop", [hop], |conn| { hop_on::<D>(conn, hop).await }, |hopped, wakes| hopped
+    transaction!(engine, "dependency_hop", [hop], |conn| { hop_on::<D>(conn, hop).await }, |hopped, wakes| hopped
         .tell(partition_key, flow_id, wakes))?;
     Ok(())
 }
@@ -123,13 +123,13 @@ async fn hop_once<D: Dialect>(backend: &Backend<D>, hop: Hop) -> Result<(), Engi
 /// # Errors
 /// Those of [`follow`]. A completion that cannot be looked up is left to the reconciler.
 pub(crate) async fn cascade<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     payload: &CompletionPayload,
 ) -> Result<CascadeOutcome, EngineError> {
     let ExecKey { partition_key, execution_id } = exec_key(&payload.execution_id)?;
     let occurred_at_ms = payload.produced_at_ms.0;
     let params = dependency::DependencyCompletionFindParams { partition_key, execution_id, occurred_at_ms };
-    let found = match read!(backend, dependency_completion_find, params) {
+    let found = match read!(engine, dependency_completion_find, params) {
         Ok(found) => found,
         Err(error) => {
             tracing::warn!(%error, execution = %payload.execution_id, "a completion was not looked up");
@@ -139,7 +139,7 @@ pub(crate) async fn cascade<D: Dialect>(
     let Some(found) = found else {
         return Ok(CascadeOutcome::async_dispatched(0));
     };
-    match follow(backend, partition_key, found.event_id, Taking::Waits).await? {
+    match follow(engine, partition_key, found.event_id, Taking::Waits).await? {
         Followed::NoOp => Ok(CascadeOutcome::async_dispatched(0)),
         Followed::Edges(edges) => Ok(CascadeOutcome::async_dispatched(edges)),
     }
@@ -155,21 +155,21 @@ pub(crate) async fn cascade<D: Dialect>(
 /// when the edge is not staged, not applied, or joins others; `Validation(Corruption)` when nobody counts the
 /// edge, or more edges would have ended than there are.
 pub(crate) async fn resolve<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     args: &ResolveDependencyArgs,
 ) -> Result<ResolveDependencyOutcome, EngineError> {
     partition_key(args.partition.index)?;
     let Some(ended) = Ended::from_outcome(&args.upstream_outcome) else {
         return Err(invalid_input(format!("upstream_outcome: '{}' is not an end", args.upstream_outcome)));
     };
-    let (partition_key, flow_id) = (backend.flow_partition(&args.flow_id), args.flow_id.0);
+    let (partition_key, flow_id) = (engine.flow_partition(&args.flow_id), args.flow_id.0);
     let resolving = Resolving {
         hop: Hop { partition_key, flow_id, edge_id: args.edge_id.0, ended, now_ms: args.now.0, taking: Taking::Waits },
         upstream_eid: exec_key(&args.upstream_execution_id)?.execution_id,
         downstream_eid: exec_key(&args.downstream_execution_id)?.execution_id,
     };
     let hopped = transaction!(
-        backend,
+        engine,
         "resolve_dependency",
         [resolving],
         |conn| { resolve_on::<D>(conn, resolving).await },
@@ -222,11 +222,11 @@ async fn resolve_on<D: Dialect>(conn: &mut D::Connection, resolving: &Resolving)
 
 /// One round of the dependency sweep: [`follow_forgotten`] for completions that are older than the threshold.
 pub(crate) async fn sweep<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     filter: &ScannerFilter,
     stale_threshold_ms: i64,
 ) -> Result<Report, EngineError> {
-    follow_forgotten(backend, filter, backend.now_ms().saturating_sub(stale_threshold_ms)).await
+    follow_forgotten(engine, filter, engine.now_ms().saturating_sub(stale_threshold_ms)).await
 }
 
 /// Follows completions that nobody has followed to the last edge: their process died, or a hop failed.
@@ -234,7 +234,7 @@ pub(crate) async fn sweep<D: Dialect>(
 /// Takes those that were committed before `committed_before_ms` and pass the filter, the oldest first; after a
 /// thousand the rest is left to the next call. One that cannot be followed does not keep others waiting.
 pub(crate) async fn follow_forgotten<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     filter: &ScannerFilter,
     committed_before_ms: i64,
 ) -> Result<Report, EngineError> {
@@ -252,16 +252,16 @@ pub(crate) async fn follow_forgotten<D: Dialect>(
             instance_tag: stored_tag.clone(),
             page_size: FORGOTTEN_BATCH,
         };
-        let page = read!(backend, dependency_forgotten_list, params)?;
+        let page = read!(engine, dependency_forgotten_list, params)?;
         for row in &page {
             after_event_id = row.event_id;
             if let Some((key, value)) = other_tag {
                 let id = execution_id(row.partition_key, row.execution_id)?;
-                if !has_tag(backend, &id, key, value).await? {
+                if !has_tag(engine, &id, key, value).await? {
                     continue;
                 }
             }
-            let followed = follow(backend, row.partition_key, row.event_id, Taking::Seizes).await;
+            let followed = follow(engine, row.partition_key, row.event_id, Taking::Seizes).await;
             report.count(followed.map(|followed| matches!(followed, Followed::Edges(_))));
         }
         let page_full = i64::try_from(page.len()).is_ok_and(|rows| rows == FORGOTTEN_BATCH);
@@ -272,13 +272,13 @@ pub(crate) async fn follow_forgotten<D: Dialect>(
 }
 
 async fn has_tag<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     id: &ExecutionId,
     key: &str,
     value: &str,
 ) -> Result<bool, EngineError> {
     let ExecKey { partition_key, execution_id } = exec_key(id)?;
     let params = execution::ExecutionFieldsReadParams { partition_key, execution_id };
-    let row = read!(backend, execution_fields_read, params)?;
+    let row = read!(engine, execution_fields_read, params)?;
     Ok(row.is_some_and(|row| document::tag_text(&row.raw_fields, key).as_deref() == Some(value)))
 }

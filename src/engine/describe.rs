@@ -7,9 +7,9 @@ use ff_core::contracts::{ExecutionInfo, ExecutionSnapshot};
 use ff_core::engine_error::EngineError;
 use ff_core::types::ExecutionId;
 
-use crate::backend::Backend;
 use crate::db::Dialect;
-use crate::engine::lease::attempt_number;
+use crate::engine::Engine;
+use crate::model::attempt::attempt_number;
 use crate::model::document;
 use crate::model::id::{ExecKey, exec_key};
 use crate::model::state::{StoredStates, public_state_word};
@@ -23,14 +23,14 @@ type Attempt = attempt::AttemptRunningReadRow;
 /// # Errors
 /// `Validation(Corruption)` naming the field when a stored value is unknown.
 pub(crate) async fn describe<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     id: &ExecutionId,
 ) -> Result<Option<ExecutionSnapshot>, EngineError> {
     let key = exec_key(id)?;
-    let Some(core) = read_core(backend, key).await? else {
+    let Some(core) = read_core(engine, key).await? else {
         return Ok(None);
     };
-    let attempt = read_attempt(backend, key).await?;
+    let attempt = read_attempt(engine, key).await?;
     build_execution_snapshot(id.clone(), &snapshot_fields(&core, attempt.as_ref()), document::tags(&core.raw_fields))
 }
 
@@ -39,14 +39,14 @@ pub(crate) async fn describe<D: Dialect>(
 /// # Errors
 /// `Validation(Corruption)` naming the column when a stored value is unknown.
 pub(crate) async fn info<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     id: &ExecutionId,
 ) -> Result<Option<ExecutionInfo>, EngineError> {
     let key = exec_key(id)?;
-    let Some(core) = read_core(backend, key).await? else {
+    let Some(core) = read_core(engine, key).await? else {
         return Ok(None);
     };
-    let attempt = read_attempt(backend, key).await?;
+    let attempt = read_attempt(engine, key).await?;
     let vector = StoredStates {
         lifecycle_phase: &core.lifecycle_phase,
         ownership_state: &core.ownership_state,
@@ -75,14 +75,14 @@ pub(crate) async fn info<D: Dialect>(
     }))
 }
 
-async fn read_core<D: Dialect>(backend: &Backend<D>, key: ExecKey) -> Result<Option<Core>, EngineError> {
+async fn read_core<D: Dialect>(engine: &Engine<D>, key: ExecKey) -> Result<Option<Core>, EngineError> {
     let params = execution::ExecutionReadParams { partition_key: key.partition_key, execution_id: key.execution_id };
-    read!(backend, execution_read, params)
+    read!(engine, execution_read, params)
 }
 
-async fn read_attempt<D: Dialect>(backend: &Backend<D>, key: ExecKey) -> Result<Option<Attempt>, EngineError> {
+async fn read_attempt<D: Dialect>(engine: &Engine<D>, key: ExecKey) -> Result<Option<Attempt>, EngineError> {
     let params = attempt::AttemptRunningReadParams { partition_key: key.partition_key, execution_id: key.execution_id };
-    read!(backend, attempt_running_read, params)
+    read!(engine, attempt_running_read, params)
 }
 
 /// The flat map that ff-core's decoder reads.

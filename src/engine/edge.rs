@@ -12,16 +12,17 @@ use ff_core::types::{EdgeId, ExecutionId, FlowId};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use crate::backend::Backend;
 use crate::db::Dialect;
+use crate::db::error::{Abort, unreadable};
+use crate::engine::Engine;
 use crate::engine::flow;
-use crate::engine::hop::{Hopped, catch_up_on};
+use crate::engine::group::{Hopped, catch_up_on};
 use crate::engine::policy::group::Counts;
-use crate::error::{Abort, unreadable};
 use crate::model::document;
 use crate::model::edge::{self as stored, EdgeKey};
 use crate::model::id::{ExecKey, exec_key, invalid_input, reject_nul};
-use crate::model::state::{flow_has_ended, may_be_blocked};
+use crate::model::state::may_be_blocked;
+use crate::model::word::{EligibilityWord, FlowWord};
 use crate::statements::{Statements as _, edge, flow as flows};
 
 /// An edge whose downstream execution leads to this many others is taken for one that closes a cycle.
@@ -41,7 +42,7 @@ const DOCUMENT: &str = "ff_edge.policy";
 /// another revision and for a flow that is not open; `Conflict(CycleDetected)`, also when more than a thousand
 /// executions depend on the downstream one; `Conflict(DependencyAlreadyExists)` with the edge of that id.
 pub(crate) async fn stage<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     args: &StageDependencyEdgeArgs,
 ) -> Result<StageDependencyEdgeResult, EngineError> {
     if args.upstream_execution_id == args.downstream_execution_id {
@@ -53,7 +54,7 @@ pub(crate) async fn stage<D: Dialect>(
     reject_nul("data_passing_ref", args.data_passing_ref.as_deref().unwrap_or_default())?; // tidy: nothing to reject
     let staging = Staging {
         key: EdgeKey {
-            partition_key: backend.flow_partition(&args.flow_id),
+            partition_key: engine.flow_partition(&args.flow_id),
             flow_id: args.flow_id.clone(),
             edge_id: args.edge_id.0,
             upstream_eid: upstream,
@@ -64,7 +65,7 @@ pub(crate) async fn stage<D: Dialect>(
         now_ms: args.now.0,
     };
     let revision =
-        transaction!(backend, "stage_dependency_edge", [staging], |conn| { stage_on::<D>(conn, staging).await })?;
+        transaction!(engine, "stage_dependency_edge", [staging], |conn| { stage_on::<D>(conn, staging).await })?;
     Ok(StageDependencyEdgeResult::Staged {
         edge_id: args.edge_id.clone(),
         new_graph_revision: revision.max(0).unsigned_abs(),
@@ -86,10 +87,10 @@ async fn stage_on<D: Dialect>(conn: &mut D::Connection, staging: &Staging) -> Re
     let Some(found) = flow::lock::<D>(conn, partition_key, flow_id).await? else {
         return Err(Abort::from(invalid_input("flow_not_found")));
     };
-    if flow_has_ended(&found.public_flow_state) {
+    if FlowWord::has_ended(&found.public_flow_state) {
         return Err(Abort::from(invalid_input("flow_already_terminal")));
     }
-    if found.public_flow_state != "open" || staging.expected_revision != Some(found.graph_revision) {
+    if found.public_flow_state != FlowWord::Open || staging.expected_revision != Some(found.graph_revision) {
         return Err(Abort::from(EngineError::Contention(ContentionKind::StaleGraphRevision)));
     }
     let (upstream_eid, downstream_eid) = (key.upstream_eid, key.downstream_eid);
@@ -161,11 +162,11 @@ async fn already_exists<D: Dialect>(conn: &mut D::Connection, key: &EdgeKey) -> 
 /// `Validation(InvalidDependency)` when the edge leads to another execution; `Conflict(ExecutionAlreadyInFlow)`
 /// when the execution has become another flow's member.
 pub(crate) async fn apply<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     args: &ApplyDependencyToChildArgs,
 ) -> Result<ApplyDependencyToChildResult, EngineError> {
     let applying = Applying {
-        partition_key: backend.flow_partition(&args.flow_id),
+        partition_key: engine.flow_partition(&args.flow_id),
         flow_id: args.flow_id.0,
         edge_id: args.edge_id.0,
         downstream_eid: member_key::<D>(&args.downstream_execution_id)?,
@@ -173,7 +174,7 @@ pub(crate) async fn apply<D: Dialect>(
     };
     let (partition_key, flow_id) = (applying.partition_key, applying.flow_id);
     let (outcome, _) = transaction!(
-        backend,
+        engine,
         "apply_dependency_to_child",
         [applying],
         |conn| { apply_on::<D>(conn, applying).await },
@@ -243,7 +244,7 @@ async fn block<D: Dialect>(conn: &mut D::Connection, applying: &Applying) -> Res
         return Ok(());
     }
     match child.deadline_at_ms {
-        Some(wake_at_ms) if child.eligibility_state == "not_eligible_until_time" => {
+        Some(wake_at_ms) if child.eligibility_state == EligibilityWord::NotEligibleUntilTime => {
             let params = edge::EdgeChildBlockDelayedParams {
                 deadline_at_ms: document::integer(&child.raw_fields, "execution_deadline_at"),
                 delay_until: wake_at_ms.to_string(),
@@ -268,7 +269,7 @@ async fn block<D: Dialect>(conn: &mut D::Connection, applying: &Applying) -> Res
 /// `Validation(InvalidInput)`: a quorum of none, a policy that this crate does not know,
 /// `edge_group_policy_already_fixed`, or a partition that cannot hold members.
 pub(crate) async fn set_group_policy<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     flow_id: &FlowId,
     downstream: &ExecutionId,
     policy: &EdgeDependencyPolicy,
@@ -279,12 +280,12 @@ pub(crate) async fn set_group_policy<D: Dialect>(
     let document =
         stored::policy_document(policy).ok_or_else(|| invalid_input("unknown EdgeDependencyPolicy variant"))?;
     let setting = Setting {
-        partition_key: backend.flow_partition(flow_id),
+        partition_key: engine.flow_partition(flow_id),
         flow_id: flow_id.0,
         downstream_eid: member_key::<D>(downstream)?,
         document,
     };
-    transaction!(backend, "set_edge_group_policy", [setting], |conn| { set_on::<D>(conn, setting).await })
+    transaction!(engine, "set_edge_group_policy", [setting], |conn| { set_on::<D>(conn, setting).await })
 }
 
 struct Setting {
@@ -316,24 +317,24 @@ async fn set_on<D: Dialect>(conn: &mut D::Connection, setting: &Setting) -> Resu
 
 /// Lists the edges that leave or enter an execution, in the order of their ids.
 pub(crate) async fn list<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     flow_id: &FlowId,
     direction: &EdgeDirection,
 ) -> Result<Vec<EdgeSnapshot>, EngineError> {
     let node = exec_key(direction.subject())?.execution_id;
-    let partition_key = backend.flow_partition(flow_id);
+    let partition_key = engine.flow_partition(flow_id);
     let snapshot = |edge_id, upstream_eid, downstream_eid, document: &Value| {
         EdgeKey { partition_key, flow_id: flow_id.clone(), edge_id, upstream_eid, downstream_eid }.snapshot(document)
     };
     match direction {
         EdgeDirection::Outgoing { .. } => {
             let params = edge::EdgeListOutgoingParams { partition_key, flow_id: flow_id.0, node };
-            let rows = read!(backend, edge_list_outgoing, params)?;
+            let rows = read!(engine, edge_list_outgoing, params)?;
             rows.iter().map(|row| snapshot(row.edge_id, row.upstream_eid, row.downstream_eid, &row.policy)).collect()
         }
         EdgeDirection::Incoming { .. } => {
             let params = edge::EdgeListIncomingParams { partition_key, flow_id: flow_id.0, node };
-            let rows = read!(backend, edge_list_incoming, params)?;
+            let rows = read!(engine, edge_list_incoming, params)?;
             rows.iter().map(|row| snapshot(row.edge_id, row.upstream_eid, row.downstream_eid, &row.policy)).collect()
         }
     }
@@ -341,13 +342,13 @@ pub(crate) async fn list<D: Dialect>(
 
 /// One edge of a flow, `None` when the flow has none of that id.
 pub(crate) async fn describe<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     flow_id: &FlowId,
     edge_id: &EdgeId,
 ) -> Result<Option<EdgeSnapshot>, EngineError> {
-    let partition_key = backend.flow_partition(flow_id);
+    let partition_key = engine.flow_partition(flow_id);
     let params = edge::EdgeReadParams { partition_key, flow_id: flow_id.0, edge_id: edge_id.0 };
-    let Some(row) = read!(backend, edge_read, params)? else {
+    let Some(row) = read!(engine, edge_read, params)? else {
         return Ok(None);
     };
     let (upstream_eid, downstream_eid) = (row.upstream_eid, row.downstream_eid);

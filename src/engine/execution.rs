@@ -12,9 +12,11 @@ use ff_core::types::{AttemptIndex, ExecutionId, FlowId, LaneId};
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
-use crate::backend::Backend;
 use crate::db::Dialect;
+use crate::engine::Engine;
 use crate::engine::policy::retry;
+use crate::engine::round::Report;
+use crate::model::attempt::shown_index;
 use crate::model::document;
 use crate::model::given::one_more;
 use crate::model::id::{
@@ -22,8 +24,8 @@ use crate::model::id::{
 };
 use crate::model::limits;
 use crate::model::state::public_state;
+use crate::model::word::EligibilityWord;
 use crate::statements::{execution, lane};
-use crate::sweep::Report;
 
 /// For how long a creation is recognised by its idempotency key.
 pub(crate) const IDEMPOTENCY_KEY_TTL_MS: i64 = 24 * 60 * 60 * 1000;
@@ -39,7 +41,7 @@ const PROMOTION_INTERVAL_MS: i64 = 50;
 /// Precondition: none. Effect: the execution, its lane, and its idempotency key are stored. Repeating it, by
 /// id or within 24 hours by namespace and key, answers `Duplicate` with the first id and changes nothing.
 pub(crate) async fn create<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     args: &CreateExecutionArgs,
 ) -> Result<CreateExecutionResult, EngineError> {
     let key = exec_key(&args.execution_id)?;
@@ -58,7 +60,11 @@ pub(crate) async fn create<D: Dialect>(
         expired_before_ms: now_ms.saturating_sub(IDEMPOTENCY_KEY_TTL_MS),
         required_capabilities: required_capabilities(args),
         lane_id: args.lane_id.as_str().to_owned(),
-        eligibility_state: if wake_at_ms.is_some() { "not_eligible_until_time" } else { "eligible_now" }.to_owned(),
+        eligibility_state: match wake_at_ms {
+            Some(_) => EligibilityWord::NotEligibleUntilTime,
+            None => EligibilityWord::EligibleNow,
+        }
+        .into(),
         public_state: state.as_str().to_owned(),
         priority: args.priority,
         deadline_at_ms: wake_at_ms.or(deadline_at_ms),
@@ -66,15 +72,15 @@ pub(crate) async fn create<D: Dialect>(
         policy: stored_policy(args)?,
         raw_fields: open_document(args, wake_at_ms.and(deadline_at_ms)),
     };
-    if unit!(backend, execution_create, params)?.is_some() {
+    if unit!(engine, execution_create, params)?.is_some() {
         return Ok(CreateExecutionResult::Created { execution_id: args.execution_id.clone(), public_state: state });
     }
-    duplicate(backend, args, key).await
+    duplicate(engine, args, key).await
 }
 
 /// Whom a creation that wrote nothing repeats.
 async fn duplicate<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     args: &CreateExecutionArgs,
     key: ExecKey,
 ) -> Result<CreateExecutionResult, EngineError> {
@@ -85,7 +91,7 @@ async fn duplicate<D: Dialect>(
         namespace,
         idempotency_key,
     };
-    let execution_id = match read!(backend, execution_duplicate, params)? {
+    let execution_id = match read!(engine, execution_duplicate, params)? {
         Some(row) => execution_id(row.partition_key, row.execution_id)?,
         None => args.execution_id.clone(),
     };
@@ -167,49 +173,49 @@ fn open_document(args: &CreateExecutionArgs, saved_deadline_ms: Option<i64>) -> 
 /// Makes delayed executions eligible whose time has come, at most one batch of them, and says how many.
 ///
 /// Repeating it takes the next batch.
-pub(crate) async fn promote_due<D: Dialect>(backend: &Backend<D>) -> Result<u64, EngineError> {
-    let now_ms = backend.now_ms();
-    backend.promotion().done_at(now_ms);
+pub(crate) async fn promote_due<D: Dialect>(engine: &Engine<D>) -> Result<u64, EngineError> {
+    let now_ms = engine.now_ms();
+    engine.promotion().done_at(now_ms);
     let params = execution::ExecutionPromoteDueParams { now_ms, batch_size: PROMOTION_BATCH };
-    unit!(backend, execution_promote_due, params)
+    unit!(engine, execution_promote_due, params)
 }
 
 /// The same as a sweep, for programs that wait for a state instead of claiming.
-pub(crate) async fn sweep_delayed<D: Dialect>(backend: &Backend<D>) -> Result<Report, EngineError> {
-    let promoted = promote_due(backend).await?;
+pub(crate) async fn sweep_delayed<D: Dialect>(engine: &Engine<D>) -> Result<Report, EngineError> {
+    let promoted = promote_due(engine).await?;
     Ok(Report::of(u32::try_from(promoted).unwrap_or(u32::MAX))) // tidy: a count of at most one batch
 }
 
 /// The same, unless this process did it a moment ago. Says whether nothing that is due is left.
-pub(crate) async fn promote_due_sometimes<D: Dialect>(backend: &Backend<D>) -> Result<bool, EngineError> {
-    if !backend.promotion().is_older_than(backend.now_ms(), PROMOTION_INTERVAL_MS) {
+pub(crate) async fn promote_due_sometimes<D: Dialect>(engine: &Engine<D>) -> Result<bool, EngineError> {
+    if !engine.promotion().is_older_than(engine.now_ms(), PROMOTION_INTERVAL_MS) {
         return Ok(false);
     }
-    let promoted = promote_due(backend).await?;
+    let promoted = promote_due(engine).await?;
     Ok(promoted < PROMOTION_BATCH.unsigned_abs())
 }
 
 /// The public state, `None` for an unknown execution.
 pub(crate) async fn read_state<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     id: &ExecutionId,
 ) -> Result<Option<PublicState>, EngineError> {
     let key = exec_key(id)?;
     let params =
         execution::ExecutionStateReadParams { partition_key: key.partition_key, execution_id: key.execution_id };
-    let row = read!(backend, execution_state_read, params)?;
+    let row = read!(engine, execution_state_read, params)?;
     row.map(|row| public_state(&row.public_state)).transpose()
 }
 
 /// The result of the last completion, `None` when there is none or no such execution.
 pub(crate) async fn read_result<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     id: &ExecutionId,
 ) -> Result<Option<Vec<u8>>, EngineError> {
     let key = exec_key(id)?;
     let params =
         execution::ExecutionResultReadParams { partition_key: key.partition_key, execution_id: key.execution_id };
-    Ok(read!(backend, execution_result_read, params)?.and_then(|row| row.result))
+    Ok(read!(engine, execution_result_read, params)?.and_then(|row| row.result))
 }
 
 /// What a worker needs to run an execution: its input, kind and tags.
@@ -217,13 +223,13 @@ pub(crate) async fn read_result<D: Dialect>(
 /// # Errors
 /// `Validation(InvalidInput)` for an unknown execution.
 pub(crate) async fn read_context<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     id: &ExecutionId,
 ) -> Result<ExecutionContext, EngineError> {
     let key = exec_key(id)?;
     let params =
         execution::ExecutionContextReadParams { partition_key: key.partition_key, execution_id: key.execution_id };
-    let row = read!(backend, execution_context_read, params)?.ok_or_else(|| unknown("read_execution_context", id))?;
+    let row = read!(engine, execution_context_read, params)?.ok_or_else(|| unknown("read_execution_context", id))?;
     Ok(ExecutionContext::new(
         row.payload.unwrap_or_default(), // tidy: no payload reads as an empty one
         document::member_string(&row.raw_fields, "execution_kind").unwrap_or_default(), // tidy: an absent member reads as empty
@@ -236,15 +242,15 @@ pub(crate) async fn read_context<D: Dialect>(
 /// # Errors
 /// `Validation(InvalidInput)` for an unknown execution.
 pub(crate) async fn read_current_attempt_index<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     id: &ExecutionId,
 ) -> Result<AttemptIndex, EngineError> {
     let key = exec_key(id)?;
     let params =
         execution::ExecutionAttemptIndexReadParams { partition_key: key.partition_key, execution_id: key.execution_id };
-    let row = read!(backend, execution_attempt_index_read, params)?;
+    let row = read!(engine, execution_attempt_index_read, params)?;
     let row = row.ok_or_else(|| unknown("read_current_attempt_index", id))?;
-    Ok(AttemptIndex::new(row.attempt_index.max(0).unsigned_abs()))
+    Ok(shown_index(row.attempt_index))
 }
 
 /// How many attempts were started; 0 when the stored counter cannot be read.
@@ -252,49 +258,49 @@ pub(crate) async fn read_current_attempt_index<D: Dialect>(
 /// # Errors
 /// `Validation(InvalidInput)` for an unknown execution.
 pub(crate) async fn read_total_attempt_count<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     id: &ExecutionId,
 ) -> Result<AttemptIndex, EngineError> {
-    let stored = open_document_of(backend, id).await?;
+    let stored = open_document_of(engine, id).await?;
     let stored = stored.ok_or_else(|| unknown("read_total_attempt_count", id))?;
     Ok(AttemptIndex::new(document::counter(&stored, "total_attempt_count")))
 }
 
 /// The namespace, `None` when it is not stored or the execution is unknown.
 pub(crate) async fn read_namespace<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     id: &ExecutionId,
 ) -> Result<Option<String>, EngineError> {
-    let stored = open_document_of(backend, id).await?;
+    let stored = open_document_of(engine, id).await?;
     Ok(stored.and_then(|stored| document::member_text(&stored, "namespace")))
 }
 
 /// The open document of an execution, `None` for an unknown one.
 pub(crate) async fn open_document_of<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     id: &ExecutionId,
 ) -> Result<Option<Value>, EngineError> {
     let key = exec_key(id)?;
     let params =
         execution::ExecutionFieldsReadParams { partition_key: key.partition_key, execution_id: key.execution_id };
-    Ok(read!(backend, execution_fields_read, params)?.map(|row| row.raw_fields))
+    Ok(read!(engine, execution_fields_read, params)?.map(|row| row.raw_fields))
 }
 
 /// The flow that owns an execution, `None` when it stands alone or is unknown.
 pub(crate) async fn resolve_flow<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     id: &ExecutionId,
 ) -> Result<Option<FlowId>, EngineError> {
     let key = exec_key(id)?;
     let params =
         execution::ExecutionFlowReadParams { partition_key: key.partition_key, execution_id: key.execution_id };
-    let row = read!(backend, execution_flow_read, params)?;
+    let row = read!(engine, execution_flow_read, params)?;
     Ok(row.and_then(|row| row.flow_id).map(FlowId::from_uuid))
 }
 
 /// Lists a partition's executions in the order of their uuids, strictly after the cursor.
 pub(crate) async fn list<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     partition: &PartitionKey,
     cursor: Option<&ExecutionId>,
     limit: usize,
@@ -310,7 +316,7 @@ pub(crate) async fn list<D: Dialect>(
     }
     let partition_key = partition_key(index)?;
     let params = execution::ExecutionListParams { partition_key, after, page_size: one_more(limit) };
-    let rows = read!(backend, execution_list, params)?;
+    let rows = read!(engine, execution_list, params)?;
     let more = rows.len() > limit;
     let ids = rows.into_iter().take(limit).map(|row| listed_id(partition_key, row.execution_id));
     let ids = ids.collect::<Result<Vec<_>, _>>()?;
@@ -327,7 +333,7 @@ fn listed_id(partition_key: i16, uuid: Uuid) -> Result<ExecutionId, EngineError>
 
 /// Lists known lanes in the order of their bytes, strictly after the cursor.
 pub(crate) async fn list_lanes<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     cursor: Option<&LaneId>,
     limit: usize,
 ) -> Result<ListLanesPage, EngineError> {
@@ -338,7 +344,7 @@ pub(crate) async fn list_lanes<D: Dialect>(
     }
     let after = cursor.map(|lane| lane.as_str().to_owned()).unwrap_or_default(); // tidy: the first page starts before every name
     let params = lane::LaneListParams { after, page_size: one_more(limit) };
-    let rows = read!(backend, lane_list, params)?;
+    let rows = read!(engine, lane_list, params)?;
     let more = rows.len() > limit;
     let lanes: Vec<_> = rows.into_iter().take(limit).map(|row| LaneId::new(row.lane_id)).collect();
     let next = lanes.last().filter(|_| more).cloned();
@@ -350,7 +356,7 @@ pub(crate) async fn list_lanes<D: Dialect>(
 /// # Errors
 /// `Validation(InvalidInput)` when the partition is not the execution's.
 pub(crate) async fn read_core_fields<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     partition: &Partition,
     id: &ExecutionId,
     names: &[&str],
@@ -364,7 +370,7 @@ pub(crate) async fn read_core_fields<D: Dialect>(
         return Err(invalid_input(format!("read_exec_core_fields: partition mismatch (arg={arg}, eid={eid})")));
     }
     let params = execution::ExecutionReadParams { partition_key: key.partition_key, execution_id: key.execution_id };
-    let row = read!(backend, execution_read, params)?;
+    let row = read!(engine, execution_read, params)?;
     let value = |name: &str| row.as_ref().and_then(|row| row.field(name));
     Ok(names.iter().map(|name| ((*name).to_owned(), value(name))).collect())
 }

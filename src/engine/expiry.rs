@@ -21,18 +21,18 @@ use ff_core::partition::{Partition, PartitionFamily};
 use ff_core::types::{ExecutionId, LaneId, TimestampMs};
 use uuid::Uuid;
 
-use crate::backend::Backend;
+use crate::db::error::Abort;
 use crate::db::{Dialect, Wakes};
+use crate::engine::Engine;
 use crate::engine::policy::expiry::{ends_attempts, may_follow, passes, wakes_at_ms};
+use crate::engine::round::{Report, Round};
 use crate::engine::seize::{self, Seized, Taking};
 use crate::engine::{resume, waitpoint};
-use crate::error::Abort;
 use crate::model::document;
 use crate::model::id::{ExecKey, exec_key, partition_key};
-use crate::model::state::{AttemptOutcome, has_ended};
+use crate::model::word::{EligibilityWord, LeaseWord, OutcomeWord, PhaseWord};
 use crate::statements::waitpoint as waitpoint_rows;
 use crate::statements::{Statements, attempt, expiry, grant, suspension};
-use crate::sweep::{FullScannerConfig, Report};
 
 /// How many executions one run of a sweep takes.
 const SWEEP_LIMIT: u32 = 1_000;
@@ -48,14 +48,14 @@ const CHECK_PAGE: i64 = 500;
 /// names its id beside the time: `after < column, after_id < id`.
 macro_rules! sweep_due {
     (
-        $backend:expr,
-        $config:expr,
+        $engine:expr,
+        $round:expr,
         $list:ident($noun:ident :: $params:ident, $after_at_ms:ident < $at_ms:ident),
         |$row:ident, $key:ident, $now_ms:ident| $handled:expr
     ) => {
         sweep_due!(
-            $backend,
-            $config,
+            $engine,
+            $round,
             $list($noun::$params, $after_at_ms < $at_ms, after_execution_id < execution_id),
             |$row, $now_ms| {
                 let $key = ExecKey { partition_key: $row.partition_key, execution_id: $row.execution_id };
@@ -64,12 +64,12 @@ macro_rules! sweep_due {
         )
     };
     (
-        $backend:expr,
-        $config:expr,
+        $engine:expr,
+        $round:expr,
         $list:ident($noun:ident :: $params:ident, $after_at_ms:ident < $at_ms:ident, $after_id:ident < $id:ident),
         |$row:ident, $now_ms:ident| $handled:expr
     ) => {{
-        let now_ms = $backend.now_ms();
+        let now_ms = $engine.now_ms();
         let mut report = Report::default();
         let mut after = (i64::MIN, i16::MIN, Uuid::nil());
         for _ in 0..SWEEP_PAGES {
@@ -80,11 +80,11 @@ macro_rules! sweep_due {
                 $after_id: after.2,
                 page_size: SWEEP_PAGE,
             };
-            let rows = read!($backend, $list, params)?;
+            let rows = read!($engine, $list, params)?;
             let is_last = (rows.len() as i64) < SWEEP_PAGE;
             for $row in rows {
                 after = ($row.$at_ms, $row.partition_key, $row.$id);
-                if !$config.includes($row.partition_key) {
+                if !$round.includes($row.partition_key) {
                     continue;
                 }
                 let $now_ms = now_ms;
@@ -104,12 +104,12 @@ macro_rules! sweep_due {
 /// the attempt is `lease_expired_reclaimable`; if it was running, the execution is claimable and an `expired`
 /// lease event is written. Repeating it finds nothing.
 pub(crate) async fn mark_lease_expired<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     partition: &Partition,
     id: &ExecutionId,
 ) -> Result<(), EngineError> {
-    let due = Due { key: row_key(partition, id)?, now_ms: backend.now_ms(), asked_by: Asker::Caller };
-    release_lease(backend, due).await.map(drop)
+    let due = Due { key: row_key(partition, id)?, now_ms: engine.now_ms(), asked_by: Asker::Caller };
+    release_lease(engine, due).await.map(drop)
 }
 
 /// Ends an attempt or an execution that took too long.
@@ -120,7 +120,7 @@ pub(crate) async fn mark_lease_expired<D: Dialect>(
 /// again when its retry policy allows one more attempt after a timeout, else it ends as `expired` with a
 /// completion. An `expired` lease event is written where there was a lease. Repeating it finds nothing.
 pub(crate) async fn expire<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     partition: &Partition,
     id: &ExecutionId,
     phase: ExpirePhase,
@@ -129,8 +129,8 @@ pub(crate) async fn expire<D: Dialect>(
     let key = row_key(partition, id)?;
     let due = |now_ms| Due { key, now_ms, asked_by: Asker::Caller };
     match phase {
-        ExpirePhase::AttemptTimeout => time_out(backend, due(backend.now_ms())).await.map(drop),
-        ExpirePhase::ExecutionDeadline => pass_deadline(backend, due(now.0)).await.map(drop),
+        ExpirePhase::AttemptTimeout => time_out(engine, due(engine.now_ms())).await.map(drop),
+        ExpirePhase::ExecutionDeadline => pass_deadline(engine, due(now.0)).await.map(drop),
     }
 }
 
@@ -139,17 +139,17 @@ pub(crate) async fn expire<D: Dialect>(
 /// Precondition: it waits for a time that is not after `now`; otherwise nothing happens. Effect: it is
 /// claimable and has the deadline back that it had before the delay. Repeating it finds nothing.
 pub(crate) async fn promote<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     partition: &Partition,
     id: &ExecutionId,
     now: TimestampMs,
 ) -> Result<(), EngineError> {
     let key = row_key(partition, id)?;
     let now_ms = now.0;
-    transaction!(backend, "expiry_delay_end", [key, now_ms], |conn| {
+    transaction!(engine, "expiry_delay_end", [key, now_ms], |conn| {
         let Some(core) = lock::<D>(conn, *key).await? else { return Ok(()) };
-        let waits = matches!(core.lifecycle_phase.as_str(), "submitted" | "runnable")
-            && core.eligibility_state == "not_eligible_until_time";
+        let waits =
+            PhaseWord::waits(&core.lifecycle_phase) && core.eligibility_state == EligibilityWord::NotEligibleUntilTime;
         let wakes = wakes_at_ms(core.deadline_at_ms, &core.raw_fields).is_some_and(|at_ms| at_ms <= *now_ms);
         if waits && wakes {
             let ended =
@@ -163,7 +163,7 @@ pub(crate) async fn promote<D: Dialect>(
 /// Counts the executions of a partition whose state words contradict each other, and names them in the log.
 /// Changes nothing. No lanes means all lanes.
 pub(crate) async fn check<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     partition: &Partition,
     lanes: &[LaneId],
     filter: &ScannerFilter,
@@ -175,10 +175,10 @@ pub(crate) async fn check<D: Dialect>(
         let params = expiry::ExpiryInconsistentListParams {
             partition_key,
             after,
-            now_ms: backend.now_ms(),
+            now_ms: engine.now_ms(),
             page_size: CHECK_PAGE,
         };
-        let rows = read!(backend, expiry_inconsistent_list, params)?;
+        let rows = read!(engine, expiry_inconsistent_list, params)?;
         let is_last = (rows.len() as i64) < CHECK_PAGE;
         for row in rows {
             after = row.execution_id;
@@ -195,90 +195,75 @@ pub(crate) async fn check<D: Dialect>(
 }
 
 /// One run of the sweep for leases that ran out.
-pub(crate) async fn sweep_leases<D: Dialect>(
-    backend: &Backend<D>,
-    config: &FullScannerConfig,
-) -> Result<Report, EngineError> {
-    sweep_expired(backend, config, |backend, due| Box::pin(release_lease(backend, due))).await
+pub(crate) async fn sweep_leases<D: Dialect>(engine: &Engine<D>, round: &Round) -> Result<Report, EngineError> {
+    sweep_expired(engine, round, |engine, due| Box::pin(release_lease(engine, due))).await
 }
 
 /// One run of the sweep for attempts that took too long.
-pub(crate) async fn sweep_attempts<D: Dialect>(
-    backend: &Backend<D>,
-    config: &FullScannerConfig,
-) -> Result<Report, EngineError> {
-    sweep_expired(backend, config, |backend, due| Box::pin(time_out(backend, due))).await
+pub(crate) async fn sweep_attempts<D: Dialect>(engine: &Engine<D>, round: &Round) -> Result<Report, EngineError> {
+    sweep_expired(engine, round, |engine, due| Box::pin(time_out(engine, due))).await
 }
 
 /// What a sweep does with one execution; true when there was something to do.
-type Handling<D> = for<'a> fn(&'a Backend<D>, Due) -> futures_core::future::BoxFuture<'a, Result<bool, EngineError>>;
+type Handling<D> = for<'a> fn(&'a Engine<D>, Due) -> futures_core::future::BoxFuture<'a, Result<bool, EngineError>>;
 
 /// Goes through the leases that ran out, oldest first.
 async fn sweep_expired<D: Dialect>(
-    backend: &Backend<D>,
-    config: &FullScannerConfig,
+    engine: &Engine<D>,
+    round: &Round,
     handle: Handling<D>,
 ) -> Result<Report, EngineError> {
     sweep_due!(
-        backend,
-        config,
+        engine,
+        round,
         expiry_lease_due_list(expiry::ExpiryLeaseDueListParams, after_expires_at_ms < lease_expires_at_ms),
         |_row, key, now_ms| {
-            let asked_by = Asker::Sweep(config.scanner_filter.clone());
-            handle(backend, Due { key, now_ms, asked_by }).await
+            let asked_by = Asker::Sweep(round.filter.clone());
+            handle(engine, Due { key, now_ms, asked_by }).await
         }
     )
 }
 
 /// One run of the sweep for executions whose deadline has passed.
-pub(crate) async fn sweep_deadlines<D: Dialect>(
-    backend: &Backend<D>,
-    config: &FullScannerConfig,
-) -> Result<Report, EngineError> {
+pub(crate) async fn sweep_deadlines<D: Dialect>(engine: &Engine<D>, round: &Round) -> Result<Report, EngineError> {
     sweep_due!(
-        backend,
-        config,
+        engine,
+        round,
         expiry_deadline_due_list(expiry::ExpiryDeadlineDueListParams, after_deadline_at_ms < deadline_at_ms),
         |_row, key, now_ms| {
-            let asked_by = Asker::Sweep(config.scanner_filter.clone());
-            pass_deadline(backend, Due { key, now_ms, asked_by }).await
+            let asked_by = Asker::Sweep(round.filter.clone());
+            pass_deadline(engine, Due { key, now_ms, asked_by }).await
         }
     )
 }
 
 /// One run of the sweep for suspensions whose time is over.
-pub(crate) async fn sweep_suspensions<D: Dialect>(
-    backend: &Backend<D>,
-    config: &FullScannerConfig,
-) -> Result<Report, EngineError> {
+pub(crate) async fn sweep_suspensions<D: Dialect>(engine: &Engine<D>, round: &Round) -> Result<Report, EngineError> {
     sweep_due!(
-        backend,
-        config,
+        engine,
+        round,
         suspension_due_list(suspension::SuspensionDueListParams, after_timeout_at_ms < timeout_at_ms),
         |row, key, _now_ms| {
-            let is_meant = passes(&config.scanner_filter, &row.raw_fields);
-            if is_meant { resume::expire_due(backend, key, Taking::Seizes).await } else { Ok(false) }
+            let is_meant = passes(&round.filter, &row.raw_fields);
+            if is_meant { resume::expire_due(engine, key, Taking::Seizes).await } else { Ok(false) }
         }
     )
 }
 
 /// One run of the sweep for waitpoints whose time is over.
-pub(crate) async fn sweep_waitpoints<D: Dialect>(
-    backend: &Backend<D>,
-    config: &FullScannerConfig,
-) -> Result<Report, EngineError> {
+pub(crate) async fn sweep_waitpoints<D: Dialect>(engine: &Engine<D>, round: &Round) -> Result<Report, EngineError> {
     sweep_due!(
-        backend,
-        config,
+        engine,
+        round,
         waitpoint_due_list(
             waitpoint_rows::WaitpointDueListParams,
             after_expires_at_ms < expires_at_ms,
             after_waitpoint_id < waitpoint_id
         ),
         |row, now_ms| {
-            let is_meant = passes(&config.scanner_filter, &row.raw_fields);
+            let is_meant = passes(&round.filter, &row.raw_fields);
             if is_meant {
-                waitpoint::close_due(backend, row.partition_key, row.waitpoint_id, now_ms, Taking::Seizes).await
+                waitpoint::close_due(engine, row.partition_key, row.waitpoint_id, now_ms, Taking::Seizes).await
             } else {
                 Ok(false)
             }
@@ -287,14 +272,11 @@ pub(crate) async fn sweep_waitpoints<D: Dialect>(
 }
 
 /// One run of the consistency check over all partitions.
-pub(crate) async fn sweep_checks<D: Dialect>(
-    backend: &Backend<D>,
-    config: &FullScannerConfig,
-) -> Result<Report, EngineError> {
+pub(crate) async fn sweep_checks<D: Dialect>(engine: &Engine<D>, round: &Round) -> Result<Report, EngineError> {
     let mut report = Report::default();
-    for index in 0..backend.partitions().num_flow_partitions {
+    for index in 0..engine.partitions().num_flow_partitions {
         let partition = Partition { family: PartitionFamily::Execution, index };
-        let counts = check(backend, &partition, &[], &config.scanner_filter).await?;
+        let counts = check(engine, &partition, &[], &round.filter).await?;
         report.processed = report.processed.saturating_add(counts.processed);
     }
     Ok(report)
@@ -365,10 +347,10 @@ impl Written {
     }
 }
 
-async fn release_lease<D: Dialect>(backend: &Backend<D>, due: Due) -> Result<bool, EngineError> {
+async fn release_lease<D: Dialect>(engine: &Engine<D>, due: Due) -> Result<bool, EngineError> {
     let partition_key = due.key.partition_key;
     let written =
-        transaction!(backend, "expiry_lease", [due], |conn| { release_on::<D>(conn, due).await }, |written, wakes| {
+        transaction!(engine, "expiry_lease", [due], |conn| { release_on::<D>(conn, due).await }, |written, wakes| {
             written.tell(partition_key, wakes)
         })?;
     Ok(written.anything)
@@ -377,7 +359,7 @@ async fn release_lease<D: Dialect>(backend: &Backend<D>, due: Due) -> Result<boo
 async fn release_on<D: Dialect>(conn: &mut D::Connection, due: &Due) -> Result<Written, Abort> {
     let key = due.key;
     let Some((core, attempt_index)) = expired::<D>(conn, due).await? else { return Ok(Written::default()) };
-    let is_running = core.lifecycle_phase == "active"
+    let is_running = core.lifecycle_phase == PhaseWord::Active
         && running::<D>(conn, key).await?.is_some_and(|running| running.attempt_index == attempt_index);
     if is_running && due.is_swept() && ends_attempts(core.policy.as_ref()) {
         return Ok(Written::default());
@@ -402,10 +384,10 @@ async fn release_on<D: Dialect>(conn: &mut D::Connection, due: &Due) -> Result<W
     Ok(Written { anything: true, lease_event_id, ..Written::default() })
 }
 
-async fn time_out<D: Dialect>(backend: &Backend<D>, due: Due) -> Result<bool, EngineError> {
+async fn time_out<D: Dialect>(engine: &Engine<D>, due: Due) -> Result<bool, EngineError> {
     let partition_key = due.key.partition_key;
     let written = transaction!(
-        backend,
+        engine,
         "expiry_attempt",
         [due],
         |conn| { time_out_on::<D>(conn, due).await },
@@ -417,13 +399,13 @@ async fn time_out<D: Dialect>(backend: &Backend<D>, due: Due) -> Result<bool, En
 async fn time_out_on<D: Dialect>(conn: &mut D::Connection, due: &Due) -> Result<Written, Abort> {
     let key = due.key;
     let Some((core, attempt_index)) = expired::<D>(conn, due).await? else { return Ok(Written::default()) };
-    let is_running = core.lifecycle_phase == "active"
+    let is_running = core.lifecycle_phase == PhaseWord::Active
         && running::<D>(conn, key).await?.is_some_and(|running| running.attempt_index == attempt_index);
     if !is_running || (due.is_swept() && !ends_attempts(core.policy.as_ref())) {
         return Ok(Written::default());
     }
     let completion_event_id = if may_follow(core.policy.as_ref(), attempt_index) {
-        end_attempt::<D>(conn, due, attempt_index, AttemptOutcome::Interrupted).await?;
+        end_attempt::<D>(conn, due, attempt_index, OutcomeWord::Interrupted).await?;
         let retries = document::counter(&core.raw_fields, "retry_count").saturating_add(1);
         conn.expiry_execution_retry(&expiry::ExpiryExecutionRetryParams {
             next_attempt_index: attempt_index.saturating_add(1),
@@ -434,17 +416,17 @@ async fn time_out_on<D: Dialect>(conn: &mut D::Connection, due: &Due) -> Result<
         .await?;
         None
     } else {
-        end_attempt::<D>(conn, due, attempt_index, AttemptOutcome::Expired).await?;
+        end_attempt::<D>(conn, due, attempt_index, OutcomeWord::Expired).await?;
         Some(end_execution::<D>(conn, due, "attempt_timeout").await?)
     };
     let lease_event_id = Some(lease_event::<D>(conn, due).await?);
     Ok(Written { anything: true, completion_event_id, lease_event_id })
 }
 
-async fn pass_deadline<D: Dialect>(backend: &Backend<D>, due: Due) -> Result<bool, EngineError> {
+async fn pass_deadline<D: Dialect>(engine: &Engine<D>, due: Due) -> Result<bool, EngineError> {
     let partition_key = due.key.partition_key;
     let written = transaction!(
-        backend,
+        engine,
         "expiry_deadline",
         [due],
         |conn| { pass_deadline_on::<D>(conn, due).await },
@@ -457,16 +439,17 @@ async fn pass_deadline_on<D: Dialect>(conn: &mut D::Connection, due: &Due) -> Re
     let key = due.key;
     let Some(core) = due.lock::<D>(conn).await? else { return Ok(Written::default()) };
     // While an execution is delayed its deadline column says when it wakes up.
-    let is_open = !has_ended(&core.lifecycle_phase) && core.eligibility_state != "not_eligible_until_time";
+    let is_open =
+        !PhaseWord::has_ended(&core.lifecycle_phase) && core.eligibility_state != EligibilityWord::NotEligibleUntilTime;
     if !is_open || core.deadline_at_ms.is_none_or(|deadline_ms| deadline_ms >= due.now_ms) {
         return Ok(Written::default());
     }
-    let is_active = core.lifecycle_phase == "active";
+    let is_active = core.lifecycle_phase == PhaseWord::Active;
     // The attempt of an execution that waits for its next one has ended already.
-    if (is_active || core.lifecycle_phase == "suspended")
+    if (is_active || core.lifecycle_phase == PhaseWord::Suspended)
         && let Some(running) = running::<D>(conn, key).await?
     {
-        end_attempt::<D>(conn, due, running.attempt_index, AttemptOutcome::Expired).await?;
+        end_attempt::<D>(conn, due, running.attempt_index, OutcomeWord::Expired).await?;
     }
     let suspension =
         expiry::ExpirySuspensionDeleteParams { partition_key: key.partition_key, execution_id: key.execution_id };
@@ -513,7 +496,7 @@ async fn end_attempt<D: Dialect>(
     conn: &mut D::Connection,
     due: &Due,
     attempt_index: i32,
-    outcome: AttemptOutcome,
+    outcome: OutcomeWord,
 ) -> Result<(), Abort> {
     let params = expiry::ExpiryAttemptEndParams {
         outcome: outcome.as_str().to_owned(),
@@ -536,7 +519,7 @@ async fn end_execution<D: Dialect>(conn: &mut D::Connection, due: &Due, message:
     };
     conn.expiry_execution_end(&params).await?;
     let completion = grant::GrantCompletionEventInsertParams {
-        outcome: AttemptOutcome::Expired.as_str().to_owned(),
+        outcome: OutcomeWord::Expired.into(),
         now_ms: due.now_ms,
         partition_key: due.key.partition_key,
         execution_id: due.key.execution_id,
@@ -548,7 +531,7 @@ async fn lease_event<D: Dialect>(conn: &mut D::Connection, due: &Due) -> Result<
     let params = grant::GrantLeaseEventInsertParams {
         execution_text: due.key.text(),
         lease_id: None,
-        event_type: "expired".to_owned(),
+        event_type: LeaseWord::Expired.into(),
         now_ms: due.now_ms,
         partition_key: due.key.partition_key,
         execution_id: due.key.execution_id,

@@ -13,18 +13,18 @@ use ff_core::types::{ExecutionId, FlowId, Namespace, TimestampMs};
 use serde_json::json;
 use uuid::Uuid;
 
-use crate::backend::Backend;
 use crate::db::Dialect;
+use crate::db::error::{Abort, unreadable};
+use crate::engine::Engine;
 use crate::engine::policy::group::Counts;
 use crate::engine::policy::summary::Members;
-use crate::error::{Abort, unreadable};
+use crate::engine::round::Report;
 use crate::model::document;
 use crate::model::edge;
 use crate::model::given::one_more;
 use crate::model::id::{corruption, exec_key, execution_id, invalid_input, partition_key, reject_nul};
-use crate::model::state::flow_has_ended;
+use crate::model::word::FlowWord;
 use crate::statements::{Statements as _, edge as edges, flow, flow_summary};
-use crate::sweep::Report;
 
 /// How many summaries one run of the projector brings up to date.
 const SUMMARY_BATCH: i64 = 200;
@@ -39,14 +39,14 @@ pub(crate) const DOCUMENT: &str = "flow_core: raw_fields not valid JSON";
 /// Precondition: none. Effect: the flow is stored, open. Repeating it, whatever the other arguments say, changes
 /// nothing and answers `AlreadySatisfied`.
 pub(crate) async fn create<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     args: &CreateFlowArgs,
 ) -> Result<CreateFlowResult, EngineError> {
     reject_nul("flow_kind", &args.flow_kind)?;
     reject_nul("namespace", args.namespace.as_str())?;
     let now_ms = args.now.0;
     let params = flow::FlowCreateParams {
-        partition_key: backend.flow_partition(&args.flow_id),
+        partition_key: engine.flow_partition(&args.flow_id),
         flow_id: args.flow_id.0,
         now_ms,
         raw_fields: json!({
@@ -58,7 +58,7 @@ pub(crate) async fn create<D: Dialect>(
         }),
     };
     let flow_id = args.flow_id.clone();
-    match unit!(backend, flow_create, params)? {
+    match unit!(engine, flow_create, params)? {
         0 => Ok(CreateFlowResult::AlreadySatisfied { flow_id }),
         _ => Ok(CreateFlowResult::Created { flow_id }),
     }
@@ -73,7 +73,7 @@ pub(crate) async fn create<D: Dialect>(
 /// `Validation(InvalidInput)`: `flow_not_found`, `flow_already_terminal`, `execution_not_found`,
 /// `already_member_of_different_flow:<uuid>`, or a partition that cannot hold members.
 pub(crate) async fn add_execution<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     args: &AddExecutionToFlowArgs,
 ) -> Result<AddExecutionToFlowResult, EngineError> {
     if let Some((expected, _)) = D::FLOW_MEMBERS_ONLY_IN
@@ -83,13 +83,13 @@ pub(crate) async fn add_execution<D: Dialect>(
         return Err(invalid_input(format!("execution partition mismatch: expected {expected}, got {got}")));
     }
     let joining = Joining {
-        partition_key: backend.flow_partition(&args.flow_id),
+        partition_key: engine.flow_partition(&args.flow_id),
         flow_id: args.flow_id.0,
         member: exec_key(&args.execution_id)?.execution_id,
         execution_id: args.execution_id.clone(),
         now_ms: args.now.0,
     };
-    transaction!(backend, "add_execution_to_flow", [joining], |conn| { join::<D>(conn, joining).await })
+    transaction!(engine, "add_execution_to_flow", [joining], |conn| { join::<D>(conn, joining).await })
 }
 
 struct Joining {
@@ -105,7 +105,7 @@ async fn join<D: Dialect>(conn: &mut D::Connection, joining: &Joining) -> Result
     let Some(found) = lock::<D>(conn, partition_key, flow_id).await? else {
         return Err(Abort::from(invalid_input("flow_not_found")));
     };
-    if flow_has_ended(&found.public_flow_state) {
+    if FlowWord::has_ended(&found.public_flow_state) {
         return Err(Abort::from(invalid_input("flow_already_terminal")));
     }
     let member = flow::FlowMemberLockParams { partition_key, execution_id: joining.member };
@@ -148,15 +148,12 @@ pub(crate) async fn lock<D: Dialect>(
 }
 
 /// A snapshot of a flow with its dependency groups, `None` for an unknown one.
-pub(crate) async fn describe<D: Dialect>(
-    backend: &Backend<D>,
-    id: &FlowId,
-) -> Result<Option<FlowSnapshot>, EngineError> {
-    let partition_key = backend.flow_partition(id);
-    let Some(row) = read!(backend, flow_read, flow::FlowReadParams { partition_key, flow_id: id.0 })? else {
+pub(crate) async fn describe<D: Dialect>(engine: &Engine<D>, id: &FlowId) -> Result<Option<FlowSnapshot>, EngineError> {
+    let partition_key = engine.flow_partition(id);
+    let Some(row) = read!(engine, flow_read, flow::FlowReadParams { partition_key, flow_id: id.0 })? else {
         return Ok(None);
     };
-    let groups = read!(backend, edge_group_list, edges::EdgeGroupListParams { partition_key, flow_id: id.0 })?;
+    let groups = read!(engine, edge_group_list, edges::EdgeGroupListParams { partition_key, flow_id: id.0 })?;
     let groups = groups.iter().map(|group| group.snapshot(partition_key)).collect::<Result<Vec<_>, _>>()?;
     let text = |name| document::member_string(&row.raw_fields, name);
     let mutated_at_ms = document::integer(&row.raw_fields, "last_mutation_at_ms");
@@ -204,7 +201,7 @@ impl edges::EdgeGroupListRow {
 /// # Errors
 /// `Validation(InvalidInput)` when the partition key does not parse.
 pub(crate) async fn list<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     partition: &PartitionKey,
     cursor: Option<&FlowId>,
     limit: usize,
@@ -216,7 +213,7 @@ pub(crate) async fn list<D: Dialect>(
     let page_size = one_more(limit);
     let after = cursor.map_or(Uuid::nil(), |cursor| cursor.0);
     let params = flow::FlowListParams { partition_key: partition_key(index)?, after, page_size };
-    let rows = read!(backend, flow_list, params)?;
+    let rows = read!(engine, flow_list, params)?;
     let more = rows.len() > limit;
     let summary = |row: flow::FlowListRow| {
         let status = FlowStatus::from_public_flow_state(&row.public_flow_state);
@@ -235,35 +232,35 @@ pub(crate) async fn list<D: Dialect>(
 /// # Errors
 /// `Validation(InvalidInput)` when the partition exceeds the column.
 pub(crate) async fn project_summary<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     partition: &Partition,
     id: &FlowId,
     now: TimestampMs,
 ) -> Result<bool, EngineError> {
-    summarize(backend, partition_key(partition.index)?, id.0, now.0).await
+    summarize(engine, partition_key(partition.index)?, id.0, now.0).await
 }
 
 /// One run of the projector: brings the oldest summaries of flows up to date, those that are missing first. One
 /// that says that all members have ended is looked at again after an hour, because a member may be replayed.
-pub(crate) async fn sweep_summaries<D: Dialect>(backend: &Backend<D>) -> Result<Report, EngineError> {
-    let now_ms = backend.now_ms();
+pub(crate) async fn sweep_summaries<D: Dialect>(engine: &Engine<D>) -> Result<Report, EngineError> {
+    let now_ms = engine.now_ms();
     let ended_before_ms = now_ms.saturating_sub(ENDED_SUMMARY_LIFE_MS);
     let params = flow_summary::FlowSummaryDueListParams { ended_before_ms, page_size: SUMMARY_BATCH };
     let mut report = Report::default();
-    for row in survey!(backend, flow_summary_due_list, params)? {
-        report.count(summarize(backend, row.partition_key, row.flow_id, now_ms).await);
+    for row in survey!(engine, flow_summary_due_list, params)? {
+        report.count(summarize(engine, row.partition_key, row.flow_id, now_ms).await);
     }
     Ok(report)
 }
 
 async fn summarize<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     partition_key: i16,
     flow_id: Uuid,
     now_ms: i64,
 ) -> Result<bool, EngineError> {
     let count = flow_summary::FlowSummaryCountParams { partition_key, flow_id };
-    transaction!(backend, "project_flow_summary", [count], |conn| {
+    transaction!(engine, "project_flow_summary", [count], |conn| {
         let mut members = Members::default();
         for row in conn.flow_summary_count(count).await? {
             members.add(&row.public_state, row.members);
@@ -287,7 +284,7 @@ async fn summarize<D: Dialect>(
             members_delayed: members.delayed,
             members_rate_limited: members.rate_limited,
             members_waiting_children: members.waiting_children,
-            public_flow_state: members.flow_state().to_owned(),
+            public_flow_state: members.flow_state().into(),
             now_ms,
         };
         conn.flow_summary_write(&params).await?;

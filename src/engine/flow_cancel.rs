@@ -13,16 +13,16 @@ use ff_core::types::{CancelSource, ExecutionId, FlowId, TimestampMs};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use crate::backend::Backend;
+use crate::db::error::Abort;
 use crate::db::{Dialect, Wakes};
+use crate::engine::Engine;
 use crate::engine::policy::flow_cancel::Reach;
+use crate::engine::round::Report;
 use crate::engine::{execution, flow, operator};
-use crate::error::Abort;
 use crate::model::document;
 use crate::model::id::{corruption, execution_id, reject_nul};
-use crate::model::state::flow_has_ended;
+use crate::model::word::FlowWord;
 use crate::statements::{Statements as _, flow_cancel as rows};
-use crate::sweep::Report;
 
 /// How long a cancellation is left to whoever asked for it.
 const BACKLOG_GRACE_MS: i64 = 30_000;
@@ -38,22 +38,22 @@ const BACKLOG_MEMBERS: usize = 500;
 /// happened when this answers, so there is nothing that a caller could wait for. Repeating it cancels what the
 /// policy reaches by then.
 pub(crate) async fn cancel<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     id: &FlowId,
     policy: CancelFlowPolicy,
 ) -> Result<CancelFlowResult, EngineError> {
     let reach = Reach::of(policy);
     let request = Request {
-        partition_key: backend.flow_partition(id),
+        partition_key: engine.flow_partition(id),
         flow_id: id.0,
-        now_ms: backend.now_ms(),
+        now_ms: engine.now_ms(),
         reach,
         reason: "flow_cancelled".to_owned(),
         cancelled_by: "cancel_flow",
         tells_every_lease: true,
     };
     let cancelled = transaction!(
-        backend,
+        engine,
         "cancel_flow",
         [request],
         |conn| { cancel_on::<D>(conn, request).await },
@@ -103,7 +103,9 @@ impl Cancelled {
 async fn cancel_on<D: Dialect>(conn: &mut D::Connection, request: &Request) -> Result<Cancelled, Abort> {
     let (partition_key, flow_id) = (request.partition_key, request.flow_id);
     let found = flow::lock::<D>(conn, partition_key, flow_id).await?;
-    if found.is_none_or(|flow| flow.public_flow_state != "cancelled" && flow_has_ended(&flow.public_flow_state)) {
+    if found.is_none_or(|flow| {
+        flow.public_flow_state != FlowWord::Cancelled && FlowWord::has_ended(&flow.public_flow_state)
+    }) {
         return Ok(Cancelled::default());
     }
     let mark = rows::FlowCancelMarkParams {
@@ -202,13 +204,13 @@ async fn end_members<D: Dialect>(
 /// # Errors
 /// `NotFound` for an unknown flow.
 pub(crate) async fn cancel_header<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     args: &CancelFlowArgs,
 ) -> Result<CancelFlowHeader, EngineError> {
     reject_nul("reason", &args.reason)?;
     reject_nul("cancellation_policy", &args.cancellation_policy)?;
     let request = Request {
-        partition_key: backend.flow_partition(&args.flow_id),
+        partition_key: engine.flow_partition(&args.flow_id),
         flow_id: args.flow_id.0,
         now_ms: args.now.0,
         reach: Reach::of_text(&args.cancellation_policy),
@@ -218,7 +220,7 @@ pub(crate) async fn cancel_header<D: Dialect>(
     };
     let policy = args.cancellation_policy.clone();
     let answer = transaction!(
-        backend,
+        engine,
         "cancel_flow_header",
         [request, policy],
         |conn| { header_on::<D>(conn, request, policy).await },
@@ -251,7 +253,7 @@ async fn header_on<D: Dialect>(conn: &mut D::Connection, request: &Request, poli
     let Some(found) = flow::lock::<D>(conn, partition_key, flow_id).await? else {
         return Err(Abort::from(EngineError::NotFound { entity: "flow" }));
     };
-    if flow_has_ended(&found.public_flow_state) {
+    if FlowWord::has_ended(&found.public_flow_state) {
         let members = remembered::<D>(conn, partition_key, flow_id).await?;
         return Ok(Header::Ended { document: found.raw_fields, members });
     }
@@ -315,15 +317,15 @@ async fn remembered<D: Dialect>(
 ///
 /// Repeating it, or acknowledging what was never noted, changes nothing.
 pub(crate) async fn ack_member<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     id: &FlowId,
     member: &ExecutionId,
 ) -> Result<(), EngineError> {
-    let (partition_key, flow_id) = (backend.flow_partition(id), id.0);
+    let (partition_key, flow_id) = (engine.flow_partition(id), id.0);
     let lock = rows::FlowCancelBacklogLockParams { partition_key, flow_id };
     let delete = rows::FlowCancelBacklogMemberDeleteParams { partition_key, flow_id, execution_id: member.to_string() };
     let drop = rows::FlowCancelBacklogDropParams { partition_key, flow_id };
-    transaction!(backend, "ack_cancel_member", [lock, delete, drop], |conn| {
+    transaction!(engine, "ack_cancel_member", [lock, delete, drop], |conn| {
         // Whoever holds the note sees every acknowledgement before its own, so one of them drops it.
         conn.flow_cancel_backlog_lock(lock).await?;
         conn.flow_cancel_backlog_member_delete(delete).await?;
@@ -336,20 +338,20 @@ pub(crate) async fn ack_member<D: Dialect>(
 /// noted half a minute after the request, if they have not ended, and acknowledges them.
 ///
 /// [`cancel_header`] has cancelled them by its answer; those that it left open were noted by another program.
-pub(crate) async fn sweep_backlog<D: Dialect>(backend: &Backend<D>) -> Result<Report, EngineError> {
-    let requested_before_ms = backend.now_ms().saturating_sub(BACKLOG_GRACE_MS);
+pub(crate) async fn sweep_backlog<D: Dialect>(engine: &Engine<D>) -> Result<Report, EngineError> {
+    let requested_before_ms = engine.now_ms().saturating_sub(BACKLOG_GRACE_MS);
     let params = rows::FlowCancelBacklogDueListParams { requested_before_ms, page_size: BACKLOG_FLOWS };
     let mut report = Report::default();
-    for row in survey!(backend, flow_cancel_backlog_due_list, params)? {
+    for row in survey!(engine, flow_cancel_backlog_due_list, params)? {
         let (partition_key, flow_id) = (row.partition_key, row.flow_id);
         let params = rows::FlowCancelBacklogMembersListParams { partition_key, flow_id };
-        let noted = read!(backend, flow_cancel_backlog_members_list, params)?;
+        let noted = read!(engine, flow_cancel_backlog_members_list, params)?;
         if noted.is_empty() {
             let params = rows::FlowCancelBacklogDropParams { partition_key, flow_id };
-            report.count(unit!(backend, flow_cancel_backlog_drop, params).map(|()| true));
+            report.count(unit!(engine, flow_cancel_backlog_drop, params).map(|()| true));
         }
         for member in noted.into_iter().take(BACKLOG_MEMBERS) {
-            report.count(end_noted(backend, flow_id, &member.execution_id, &row.reason).await.map(|()| true));
+            report.count(end_noted(engine, flow_id, &member.execution_id, &row.reason).await.map(|()| true));
         }
     }
     Ok(report)
@@ -361,14 +363,14 @@ fn is_over(state: PublicState) -> bool {
 }
 
 async fn end_noted<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     flow_id: Uuid,
     member: &str,
     reason: &str,
 ) -> Result<(), EngineError> {
     let id = ExecutionId::parse(member)
         .map_err(|error| corruption(format!("ff_cancel_backlog_member.execution_id: {error}")))?;
-    if execution::read_state(backend, &id).await?.is_some_and(|state| !is_over(state)) {
+    if execution::read_state(engine, &id).await?.is_some_and(|state| !is_over(state)) {
         let args = CancelExecutionArgs {
             execution_id: id.clone(),
             reason: reason.to_owned(),
@@ -376,9 +378,9 @@ async fn end_noted<D: Dialect>(
             lease_id: None,
             lease_epoch: None,
             attempt_id: None,
-            now: TimestampMs::from_millis(backend.now_ms()),
+            now: TimestampMs::from_millis(engine.now_ms()),
         };
-        operator::cancel(backend, &args).await?;
+        operator::cancel(engine, &args).await?;
     }
-    ack_member(backend, &FlowId::from_uuid(flow_id), &id).await
+    ack_member(engine, &FlowId::from_uuid(flow_id), &id).await
 }

@@ -11,13 +11,14 @@ use ff_core::types::LeaseId;
 use tokio::runtime::Handle as Runtime;
 use tracing::Instrument as _;
 
-use crate::backend::Backend;
 use crate::db::Dialect;
+use crate::db::error::{Abort, transport};
 use crate::db::fault::inherited;
+use crate::engine::Engine;
 use crate::engine::policy::give_back::{Before, Claimed, back};
-use crate::error::{Abort, transport};
 use crate::model::document;
 use crate::model::id::ExecKey;
+use crate::model::word::{LeaseWord, PhaseWord};
 use crate::statements::{Statements, execution, giveback, grant, schedule};
 
 /// What a claim took, as far as giving it back needs it.
@@ -34,7 +35,7 @@ pub(crate) type Answered<T> = Result<(T, Option<Took>), EngineError>;
 
 /// An answer that somebody may take. Dropped before, what it took is given back.
 struct Offer<D: Dialect, T> {
-    backend: Backend<D>,
+    engine: Engine<D>,
     runtime: Runtime,
     content: Option<(T, Option<Took>)>,
 }
@@ -44,9 +45,9 @@ impl<D: Dialect, T> Drop for Offer<D, T> {
         let Some((_, Some(took))) = self.content.take() else {
             return;
         };
-        let backend = self.backend.clone();
+        let engine = self.engine.clone();
         let giving = async move {
-            if let Err(error) = give_back(&backend, &took).await {
+            if let Err(error) = give_back(&engine, &took).await {
                 tracing::warn!(%error, ?took, "a claim that nobody took stays until its time is over");
             }
         };
@@ -56,18 +57,18 @@ impl<D: Dialect, T> Drop for Offer<D, T> {
 
 /// Runs a claim to its end and gives back what it took when the caller is gone by then.
 pub(crate) async fn unless_dropped<D, T, F>(
-    backend: &Backend<D>,
-    claim: impl FnOnce(Backend<D>) -> F,
+    engine: &Engine<D>,
+    claim: impl FnOnce(Engine<D>) -> F,
 ) -> Result<T, EngineError>
 where
     D: Dialect,
     T: Send + 'static,
     F: Future<Output = Answered<T>> + Send + 'static,
 {
-    let (backend, claiming) = (backend.clone(), claim(backend.clone()));
+    let (engine, claiming) = (engine.clone(), claim(engine.clone()));
     let offering = async move {
         let content = claiming.await?;
-        Ok::<_, EngineError>(Offer { backend, runtime: Runtime::current(), content: Some(content) })
+        Ok::<_, EngineError>(Offer { engine, runtime: Runtime::current(), content: Some(content) })
     };
     let mut offer = match tokio::spawn(inherited(offering.in_current_span())).await {
         Ok(offer) => offer?,
@@ -85,12 +86,12 @@ where
 /// Precondition: what the claim took is still held under its epoch or its key; otherwise nothing happens, so it is
 /// safe to repeat. Effect: the execution waits where it was taken from, under the next epoch; a `revoked` lease event
 /// follows the claim's own. What a quota admitted stays admitted and is not counted again.
-async fn give_back<D: Dialect>(backend: &Backend<D>, took: &Took) -> Result<(), EngineError> {
+async fn give_back<D: Dialect>(engine: &Engine<D>, took: &Took) -> Result<(), EngineError> {
     match took.clone() {
         Took::Lease { key, attempt_index, lease_epoch, lease_id, before } => {
-            let lease = Lease { key, attempt_index, lease_epoch, lease_id, before, now_ms: backend.now_ms() };
+            let lease = Lease { key, attempt_index, lease_epoch, lease_id, before, now_ms: engine.now_ms() };
             transaction!(
-                backend,
+                engine,
                 "giveback_lease",
                 [lease],
                 |conn| { lease.give_back_on::<D>(conn).await },
@@ -102,7 +103,7 @@ async fn give_back<D: Dialect>(backend: &Backend<D>, took: &Took) -> Result<(), 
             )?;
         }
         Took::Grant { key, grant_key } => {
-            transaction!(backend, "giveback_grant", [key, grant_key], |conn| {
+            transaction!(engine, "giveback_grant", [key, grant_key], |conn| {
                 ungrant_on::<D>(conn, *key, grant_key).await
             })?;
         }
@@ -125,7 +126,8 @@ impl Lease {
         let ExecKey { partition_key, execution_id } = self.key;
         let (attempt_index, lease_epoch, now_ms) = (self.attempt_index, self.lease_epoch, self.now_ms);
         let lock = execution::ExecutionLockParams { partition_key, execution_id };
-        let Some(core) = conn.execution_lock(&lock).await?.filter(|core| core.lifecycle_phase == "active") else {
+        let Some(core) = conn.execution_lock(&lock).await?.filter(|core| core.lifecycle_phase == PhaseWord::Active)
+        else {
             return Ok(None);
         };
         let read = giveback::GivebackReadParams { partition_key, execution_id, attempt_index, lease_epoch };
@@ -146,9 +148,9 @@ impl Lease {
         let counted = i64::from(attempt_index).saturating_add(i64::from(!to.is_unstarted));
         let reclaims = i32::from(self.before == Before::Reclaimed);
         conn.giveback_execution(&giveback::GivebackExecutionParams {
-            ownership_state: to.ownership_state.to_owned(),
-            public_state: to.public_state.to_owned(),
-            attempt_state: to.attempt_state.to_owned(),
+            ownership_state: to.ownership_state.into(),
+            public_state: to.public_state.into(),
+            attempt_state: to.attempt_state.into(),
             attempt_index,
             reclaim_count: core.lease_reclaim_count.saturating_sub(reclaims),
             total_attempt_count: counted.to_string(),
@@ -160,7 +162,7 @@ impl Lease {
         let event = grant::GrantLeaseEventInsertParams {
             execution_text: self.key.text(),
             lease_id: Some(self.lease_id.to_string()),
-            event_type: "revoked".to_owned(),
+            event_type: LeaseWord::Revoked.into(),
             now_ms,
             partition_key,
             execution_id,

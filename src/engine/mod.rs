@@ -4,9 +4,11 @@
 //! |---|---|
 //! | `execution` | `create_execution`, `read_execution_state`, `get_execution_result`, `read_execution_context`, `read_current_attempt_index`, `read_total_attempt_count`, `get_execution_namespace`, `resolve_execution_flow_id`, `read_exec_core_fields`, `list_executions`, `list_lanes` |
 //! | `describe` | `describe_execution`, `read_execution_info` |
-//! | `lease` | `claim`, `renew`, `claim_from_resume_grant`, `list_expired_leases` |
+//! | `claim` | `claim`, `claim_from_resume_grant`, `claim_execution`, `issue_grant_and_claim` |
+//! | `lease` | `renew`, `list_expired_leases` |
 //! | `attempt` | `progress`, `complete`, `fail`, `cancel`, `delay`, `wait_children` |
 //! | `stream` | `append_frame`, `read_stream`, `tail_stream`, `read_summary` |
+//! | `signing` | what signs tokens |
 //! | `secret` | `seed_waitpoint_hmac_secret`, `rotate_waitpoint_hmac_secret_all` |
 //! | `suspend` | `suspend`, `suspend_by_triple`, `list_suspended` |
 //! | `waitpoint` | `create_waitpoint`, `read_waitpoint_token`, `list_pending_waitpoints`, `close_waitpoint` |
@@ -17,122 +19,32 @@
 //! | `flow` | `create_flow`, `add_execution_to_flow`, `describe_flow`, `list_flows`, `project_flow_summary` |
 //! | `flow_cancel` | `cancel_flow`, `cancel_flow_header`, `ack_cancel_member` |
 //! | `edge` | `stage_dependency_edge`, `apply_dependency_to_child`, `set_edge_group_policy`, `list_edges`, `describe_edge` |
-//! | `take` | `claim_execution`, `issue_grant_and_claim` |
 //! | `give_back` | claims whose caller went away |
 //! | `operator` | `cancel_execution`, `revoke_lease`, `change_priority`, `replay_execution` |
 //! | `expiry` | `mark_lease_expired_if_due`, `expire_execution`, `promote_delayed`, `reconcile_execution_index`, the sweeps of what is due |
 //! | `trim` | `trim_retention` and its sweep |
-//! | `typed` | `renew_lease`, `complete_execution`, `fail_execution` |
+//! | `named` | `renew_lease`, `complete_execution`, `fail_execution` |
 //! | `worker` | `register_worker`, `heartbeat_worker`, `mark_worker_dead`, `list_workers`, the sweep of lapsed workers |
-//! | `budget` | `create_budget`, `reset_budget`, `get_budget_status`, `read_budget_usage_and_limits`, `report_usage`, `report_usage_admin`, `record_spend`, `release_budget` |
-//! | `quota` | `create_quota_policy`, `read_quota_policy_limits`, `check_admission`, `release_admission` |
+//! | `budget` | `create_budget`, `reset_budget`, `get_budget_status`, `read_budget_usage_and_limits`, `report_usage`, `report_usage_admin`, `record_spend`, `release_budget`, `reconcile_budget_counters`, the resets of what is due |
+//! | `quota` | `create_quota_policy`, `read_quota_policy_limits`, `check_admission`, `release_admission`, `reconcile_quota_counters` |
 //! | `admission` | `block_execution_for_admission`, `block_route`, `unblock_execution` |
 //! | `unblock` | the sweep that puts blocked executions back |
-//! | `upkeep` | `reconcile_budget_counters`, `reconcile_quota_counters`, the resets of budgets |
 //! | `retention` | the sweep of what has served its time |
 //! | `schedule` | `evaluate_flow_eligibility`, `scan_eligible_executions`, `issue_claim_grant`, `claim_for_worker`, the release of expired grants |
 //! | `server` | `ping`, `server_time_ms` |
 //! | `dependency` | `cascade_completion`, `resolve_dependency`, following completions as they happen and those that were forgotten |
-//! | `hop` | the one step of following: an edge is counted, its group decided |
+//! | `group` | the edges into one execution: an edge is counted, its group decided |
+//! | `member` | what becomes of a flow's member that others decide about: released, skipped, its lease taken |
 //! | `sibling` | `drain_sibling_cancel_group`, `reconcile_sibling_cancel_group`, cancelling what a satisfied group no longer needs |
 //! | `seize` | the locks of sweeps, which wait for nobody |
+//! | `round` | what one run of a sweep is asked, and what it answers |
 //! | `policy/` | decisions without a database: retries, reclaims, resume conditions, timeouts, append rates, dependency groups, the ages of flows |
+//!
+//! Every operation takes an [`Engine`]: a database, a clock, the partition numbers, and the secret that signs. It knows
+//! neither the façade nor what runs it periodically.
 //!
 //! There is no SQL here, no transaction except through [`crate::db::Db`], and nothing that asks which
 //! dialect it runs on. Text that names a state is turned into an enum, and back, in [`crate::model`].
-
-/// One atomic generated call: `unit!(backend, lease_renew, params)`. Given a closure as well, it lists what to
-/// tell after the commit: `|row, wakes| wakes.lease(row.lease_event_id, partition_key)`, asked only when there
-/// is a row.
-macro_rules! unit {
-    ($backend:expr, $statement:ident, $params:expr) => {
-        $backend
-            .db()
-            .unit(
-                stringify!($statement),
-                $params,
-                |conn, params| Box::pin(crate::statements::Statements::$statement(conn, params)),
-                crate::db::silent,
-            )
-            .await
-    };
-    ($backend:expr, $statement:ident, $params:expr, |$row:ident, $wakes:ident| $tell:expr) => {
-        $backend
-            .db()
-            .unit(
-                stringify!($statement),
-                $params,
-                |conn, params| Box::pin(crate::statements::Statements::$statement(conn, params)),
-                move |_, row, $wakes| {
-                    if let Some($row) = row {
-                        $tell;
-                    }
-                },
-            )
-            .await
-    };
-}
-
-/// One generated read outside a transaction: `read!(backend, execution_read, params)`.
-macro_rules! read {
-    ($backend:expr, $statement:ident) => {
-        $backend
-            .db()
-            .read(stringify!($statement), (), |conn, ()| Box::pin(crate::statements::Statements::$statement(conn)))
-            .await
-    };
-    ($backend:expr, $statement:ident, $params:expr) => {
-        $backend
-            .db()
-            .read(stringify!($statement), $params, |conn, params| {
-                Box::pin(crate::statements::Statements::$statement(conn, params))
-            })
-            .await
-    };
-}
-
-/// One generated read of every partition: `survey!(backend, event_completion_page, params)`.
-macro_rules! survey {
-    ($backend:expr, $statement:ident, $params:expr) => {
-        $backend
-            .db()
-            .survey(stringify!($statement), $params, |conn, params| {
-                Box::pin(crate::statements::Statements::$statement(conn, params))
-            })
-            .await
-    };
-}
-
-/// Several generated calls in one transaction. The names in brackets are lent to every try; the second
-/// closure, if given, lists what to tell after the commit:
-/// `transaction!(backend, "cancel", [lock, cancel], |conn| { .. }, |answer, wakes| ..)`.
-macro_rules! transaction {
-    ($backend:expr, $name:literal, [$($lent:ident),* $(,)?], |$conn:ident| $body:block) => {
-        $backend
-            .db()
-            .write(
-                $name,
-                ($($lent,)*),
-                move |$conn, ($($lent,)*)| Box::pin(async move { $body }),
-                crate::db::silent,
-            )
-            .await
-    };
-    (
-        $backend:expr, $name:literal, [$($lent:ident),* $(,)?],
-        |$conn:ident| $body:block, |$answer:ident, $wakes:ident| $tell:expr
-    ) => {
-        $backend
-            .db()
-            .write(
-                $name,
-                ($($lent,)*),
-                move |$conn, ($($lent,)*)| Box::pin(async move { $body }),
-                move |_, $answer, $wakes| $tell,
-            )
-            .await
-    };
-}
 
 /// The parameters of a statement that is fenced by a handle.
 macro_rules! fenced {
@@ -153,6 +65,7 @@ macro_rules! fenced {
 pub(crate) mod admission;
 pub(crate) mod attempt;
 pub(crate) mod budget;
+pub(crate) mod claim;
 pub(crate) mod dependency;
 pub(crate) mod describe;
 pub(crate) mod edge;
@@ -161,27 +74,167 @@ pub(crate) mod expiry;
 pub(crate) mod flow;
 pub(crate) mod flow_cancel;
 pub(crate) mod give_back;
-pub(crate) mod hop;
+pub(crate) mod group;
 pub(crate) mod lease;
+pub(crate) mod member;
+pub(crate) mod named;
 pub(crate) mod operator;
 pub(crate) mod policy;
 pub(crate) mod quota;
 pub(crate) mod reclaim;
 pub(crate) mod resume;
 pub(crate) mod retention;
+pub(crate) mod round;
 pub(crate) mod schedule;
 pub(crate) mod secret;
 pub(crate) mod seize;
 pub(crate) mod server;
 pub(crate) mod sibling;
 pub(crate) mod signal;
+pub(crate) mod signing;
 pub(crate) mod stream;
 pub(crate) mod suspend;
 pub(crate) mod tag;
-pub(crate) mod take;
 pub(crate) mod trim;
-pub(crate) mod typed;
 pub(crate) mod unblock;
-pub(crate) mod upkeep;
 pub(crate) mod waitpoint;
 pub(crate) mod worker;
+
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, Weak};
+
+use ff_core::partition::PartitionConfig;
+use ff_core::types::FlowId;
+
+use crate::clock::Clock;
+use crate::db::{Db, Dialect};
+use signing::Signing;
+
+/// What operations run on. Clones share everything.
+pub(crate) struct Engine<D: Dialect> {
+    shared: Arc<Shared<D>>,
+    is_impatient: bool,
+}
+
+struct Shared<D: Dialect> {
+    db: Db<D>,
+    /// The same for sweeps.
+    impatient: Db<D>,
+    clock: Clock,
+    partitions: PartitionConfig,
+    promotion: Promotion,
+    release: Promotion,
+    signing: Signing,
+}
+
+impl<D: Dialect> Clone for Engine<D> {
+    fn clone(&self) -> Self {
+        Self { shared: Arc::clone(&self.shared), is_impatient: self.is_impatient }
+    }
+}
+
+/// An [`Engine`] that may be gone.
+pub(crate) struct WeakEngine<D: Dialect> {
+    shared: Weak<Shared<D>>,
+}
+
+impl<D: Dialect> WeakEngine<D> {
+    /// The engine, while somebody holds it.
+    pub(crate) fn upgrade(&self) -> Option<Engine<D>> {
+        self.shared.upgrade().map(|shared| Engine { shared, is_impatient: false })
+    }
+}
+
+impl<D: Dialect> Engine<D> {
+    /// Joins a database with a clock and the partition numbers.
+    pub(crate) fn new(db: Db<D>, clock: Clock, partitions: PartitionConfig) -> Self {
+        let (promotion, release, signing) = (Promotion::default(), Promotion::default(), Signing::default());
+        let impatient = db.impatient();
+        let shared = Shared { db, impatient, clock, partitions, promotion, release, signing };
+        Self { shared: Arc::new(shared), is_impatient: false }
+    }
+
+    /// A handle that does not keep the engine alive.
+    pub(crate) fn downgrade(&self) -> WeakEngine<D> {
+        WeakEngine { shared: Arc::downgrade(&self.shared) }
+    }
+
+    /// The same engine for work that is one of many items and comes again: it waits for somebody's row for a moment
+    /// only, and answers `Contention(RetryExhausted)` then.
+    pub(crate) fn impatient(&self) -> Self {
+        Self { is_impatient: true, ..self.clone() }
+    }
+
+    /// The database.
+    pub(crate) fn db(&self) -> &Db<D> {
+        if self.is_impatient { &self.shared.impatient } else { &self.shared.db }
+    }
+
+    /// The partition numbers.
+    pub(crate) fn partitions(&self) -> &PartitionConfig {
+        &self.shared.partitions
+    }
+
+    /// Milliseconds since the epoch by the engine's clock.
+    pub(crate) fn now_ms(&self) -> i64 {
+        self.shared.clock.now_ms()
+    }
+
+    /// The partition of a flow's rows.
+    pub(crate) fn flow_partition(&self, id: &FlowId) -> i16 {
+        D::flow_partition(id, self.partitions())
+    }
+
+    /// When delayed executions were last looked at.
+    pub(crate) fn promotion(&self) -> &Promotion {
+        &self.shared.promotion
+    }
+
+    /// When grants that expired unused were last looked for.
+    pub(crate) fn release(&self) -> &Promotion {
+        &self.shared.release
+    }
+
+    /// The secret that signed last.
+    pub(crate) fn signing(&self) -> &Signing {
+        &self.shared.signing
+    }
+}
+
+/// When this process last looked for delayed executions that are due, or for grants that expired.
+#[derive(Debug)]
+pub(crate) struct Promotion {
+    at_ms: AtomicI64,
+}
+
+impl Default for Promotion {
+    fn default() -> Self {
+        Self { at_ms: AtomicI64::new(i64::MIN) }
+    }
+}
+
+impl Promotion {
+    /// Notes that it was done.
+    pub(crate) fn done_at(&self, now_ms: i64) {
+        self.at_ms.store(now_ms, Ordering::Relaxed);
+    }
+
+    /// Whether the last time is at least that long ago.
+    pub(crate) fn is_older_than(&self, now_ms: i64, interval_ms: i64) -> bool {
+        now_ms.saturating_sub(self.at_ms.load(Ordering::Relaxed)) >= interval_ms
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn promotion_is_due_at_first_and_then_after_its_interval() {
+        let promotion = Promotion::default();
+        assert!(promotion.is_older_than(0, 50));
+        promotion.done_at(1_000);
+        assert!(!promotion.is_older_than(1_049, 50));
+        assert!(promotion.is_older_than(1_050, 50));
+    }
+}

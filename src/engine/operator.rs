@@ -15,13 +15,13 @@ use ff_core::state::PublicState;
 use ff_core::types::CancelSource;
 use serde_json::{Value, json};
 
-use crate::backend::Backend;
 use crate::db::Dialect;
+use crate::db::error::Abort;
+use crate::engine::Engine;
 use crate::engine::attempt::named_by;
-use crate::error::Abort;
 use crate::model::document;
 use crate::model::id::{ExecKey, attempt_index, exec_key, invalid_input, reject_nul};
-use crate::model::state::has_ended;
+use crate::model::word::{BlockingWord, EligibilityWord, LeaseWord, OutcomeWord, OwnershipWord, PhaseWord, PublicWord};
 use crate::statements::{Statements, attempt, execution, grant, operator};
 
 /// The highest priority an operator can give; the lowest is 0.
@@ -34,7 +34,7 @@ const MAX_PRIORITY: i32 = 9_000;
 /// written; the lease's epoch is over; suspension, waitpoints and grants are gone. Repeating it answers the
 /// same and writes nothing.
 pub(crate) async fn cancel<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     args: &CancelExecutionArgs,
 ) -> Result<CancelExecutionResult, EngineError> {
     let key = exec_key(&args.execution_id)?;
@@ -42,13 +42,13 @@ pub(crate) async fn cancel<D: Dialect>(
     reject_nul("source", args.source.as_str())?;
     let (request, partition_key) = (args.clone(), key.partition_key);
     transaction!(
-        backend,
+        engine,
         "operator_cancel",
         [request, key],
         |conn| {
             let core = lock::<D>(conn, *key).await?;
-            if has_ended(&core.lifecycle_phase) {
-                if core.public_state == "cancelled" {
+            if PhaseWord::has_ended(&core.lifecycle_phase) {
+                if core.public_state == PublicWord::Cancelled {
                     return Ok(Written::default());
                 }
                 let detail = format!("already terminal in state '{}'", core.public_state);
@@ -139,7 +139,7 @@ async fn cancel_locked<D: Dialect>(
     let grants = operator::OperatorGrantsDeleteParams { partition_key, execution_id };
     conn.operator_grants_delete(&grants).await?;
     let completion = grant::GrantCompletionEventInsertParams {
-        outcome: "cancelled".to_owned(),
+        outcome: OutcomeWord::Cancelled.into(),
         now_ms,
         partition_key,
         execution_id,
@@ -157,14 +157,14 @@ async fn cancel_locked<D: Dialect>(
 /// Effect: the worker's handle is fenced, an execution that was running is claimable, and a `revoked` lease
 /// event is written. Without such a lease nothing is written, and the answer says why.
 pub(crate) async fn revoke_lease<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     args: &RevokeLeaseArgs,
 ) -> Result<RevokeLeaseResult, EngineError> {
     let key = exec_key(&args.execution_id)?;
     let (request, partition_key) = (args.clone(), key.partition_key);
-    let now_ms = backend.now_ms();
+    let now_ms = engine.now_ms();
     let (answer, _) = transaction!(
-        backend,
+        engine,
         "operator_revoke_lease",
         [request, key, now_ms],
         |conn| {
@@ -223,13 +223,13 @@ async fn revoke_locked<D: Dialect>(
 /// Precondition: it is runnable and eligible; one that was just submitted is not runnable yet. Effect: a
 /// `priority_changed` operator event is written, also when the priority was the same. `lane_id` is not used.
 pub(crate) async fn change_priority<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     args: &ChangePriorityArgs,
 ) -> Result<ChangePriorityResult, EngineError> {
     let key = exec_key(&args.execution_id)?;
     let (priority, now_ms, partition_key) = (args.new_priority.clamp(0, MAX_PRIORITY), args.now.0, key.partition_key);
     transaction!(
-        backend,
+        engine,
         "operator_change_priority",
         [key, priority, now_ms],
         |conn| {
@@ -258,19 +258,19 @@ pub(crate) async fn change_priority<D: Dialect>(
 /// what the end left behind is gone, the last attempt is open under its next epoch, and a `replayed` operator
 /// event is written.
 pub(crate) async fn replay<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     args: &ReplayExecutionArgs,
 ) -> Result<ReplayExecutionResult, EngineError> {
     let key = exec_key(&args.execution_id)?;
     let (now_ms, partition_key) = (args.now.0, key.partition_key);
     let (public_state, _) = transaction!(
-        backend,
+        engine,
         "operator_replay",
         [key, now_ms],
         |conn| {
             lock_edges::<D>(conn, *key).await?;
             let core = lock::<D>(conn, *key).await?;
-            if core.lifecycle_phase != "terminal" {
+            if core.lifecycle_phase != PhaseWord::Terminal {
                 return Err(Abort::from(EngineError::State(StateKind::ExecutionNotTerminal)));
             }
             let replays = document::counter(&core.raw_fields, "replay_count");
@@ -301,8 +301,8 @@ async fn replay_locked<D: Dialect>(
     let last = conn.attempt_running_read(&running).await?;
     // A member that was skipped before it ever ran has no attempt that could say so.
     let was_skipped = match &last {
-        Some(attempt) => attempt.outcome.as_deref() == Some("skipped"),
-        None => core.public_state == "skipped",
+        Some(attempt) => attempt.outcome.as_deref().is_some_and(|outcome| outcome == OutcomeWord::Skipped),
+        None => core.public_state == PublicWord::Skipped,
     };
     let parents = core.flow_id.filter(|_| was_skipped);
     let mut details = json!({ "branch": "normal" });
@@ -314,15 +314,20 @@ async fn replay_locked<D: Dialect>(
         details = json!({ "branch": "skipped_flow_member", "groups_reset": groups_reset });
     }
     let (eligibility_state, public_state, blocking_reason, answer) = match parents {
-        None => ("eligible_now", "waiting", "waiting_for_worker", PublicState::Waiting),
-        Some(_) => {
-            ("blocked_by_dependencies", "waiting_children", "waiting_for_children", PublicState::WaitingChildren)
+        None => {
+            (EligibilityWord::EligibleNow, PublicWord::Waiting, BlockingWord::WaitingForWorker, PublicState::Waiting)
         }
+        Some(_) => (
+            EligibilityWord::BlockedByDependencies,
+            PublicWord::WaitingChildren,
+            BlockingWord::WaitingForChildren,
+            PublicState::WaitingChildren,
+        ),
     };
     conn.operator_execution_replay(&operator::OperatorExecutionReplayParams {
-        eligibility_state: eligibility_state.to_owned(),
-        public_state: public_state.to_owned(),
-        blocking_reason: blocking_reason.to_owned(),
+        eligibility_state: eligibility_state.into(),
+        public_state: public_state.into(),
+        blocking_reason: blocking_reason.into(),
         now_ms,
         replay_count: i64::from(replays).saturating_add(1),
         partition_key,
@@ -367,7 +372,7 @@ async fn leased_attempt<D: Dialect>(
     let running = conn.attempt_running_read(&params).await?;
     Ok(running.filter(|attempt| {
         attempt.worker_instance_id.as_deref().is_some_and(|worker| !worker.is_empty())
-            && (core.ownership_state == "leased" || attempt.lease_expires_at_ms.is_some())
+            && (core.ownership_state == OwnershipWord::Leased || attempt.lease_expires_at_ms.is_some())
     }))
 }
 
@@ -376,7 +381,7 @@ fn revoked(key: ExecKey, now_ms: i64) -> grant::GrantLeaseEventInsertParams {
     grant::GrantLeaseEventInsertParams {
         execution_text: key.text(),
         lease_id: None,
-        event_type: "revoked".to_owned(),
+        event_type: LeaseWord::Revoked.into(),
         now_ms,
         partition_key: key.partition_key,
         execution_id: key.execution_id,

@@ -10,15 +10,21 @@ use ff_core::contracts::{
     CheckAdmissionArgs, CheckAdmissionResult, CreateQuotaPolicyArgs, CreateQuotaPolicyResult, QuotaPolicyLimits,
     ReleaseAdmissionArgs, ReleaseAdmissionResult,
 };
+use ff_core::engine_backend::ReconcileCounts;
 use ff_core::engine_error::EngineError;
+use ff_core::partition::Partition;
 use ff_core::types::{ExecutionId, QuotaPolicyId, TimestampMs};
 
-use crate::backend::Backend;
 use crate::db::Dialect;
+use crate::db::error::Abort;
+use crate::engine::Engine;
 use crate::engine::policy::admission::{QuotaSeen, refusal, window_ms};
-use crate::error::Abort;
-use crate::model::id::{corruption, invalid_input};
+use crate::engine::round::Report;
+use crate::model::id::{corruption, invalid_input, partition_key as stored_partition};
 use crate::statements::{Statements, quota};
+
+/// How many policies are read in one call.
+const PAGE: i64 = 500;
 
 /// Over how long a policy without a window of its own counts.
 const DEFAULT_WINDOW_SECONDS: u64 = 60;
@@ -30,11 +36,11 @@ const DEFAULT_WINDOW_SECONDS: u64 = 60;
 /// # Errors
 /// `Validation(InvalidInput)` when a number exceeds the column.
 pub(crate) async fn create<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     args: &CreateQuotaPolicyArgs,
 ) -> Result<CreateQuotaPolicyResult, EngineError> {
     let params = quota::QuotaCreateParams {
-        partition_key: partition(backend, &args.quota_policy_id),
+        partition_key: partition(engine, &args.quota_policy_id),
         quota_policy_id: args.quota_policy_id.to_string(),
         window_seconds: stored("window_seconds", args.window_seconds)?,
         max_requests: stored("max_requests_per_window", args.max_requests_per_window)?,
@@ -42,7 +48,7 @@ pub(crate) async fn create<D: Dialect>(
         now_ms: args.now.0,
     };
     let quota_policy_id = args.quota_policy_id.clone();
-    Ok(match unit!(backend, quota_create, params)? {
+    Ok(match unit!(engine, quota_create, params)? {
         0 => CreateQuotaPolicyResult::AlreadySatisfied { quota_policy_id },
         _ => CreateQuotaPolicyResult::Created { quota_policy_id },
     })
@@ -57,12 +63,11 @@ fn stored(field: &str, value: u64) -> Result<i64, EngineError> {
 /// # Errors
 /// `Validation(Corruption)` when a stored number is negative.
 pub(crate) async fn read_limits<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     id: &QuotaPolicyId,
 ) -> Result<Option<QuotaPolicyLimits>, EngineError> {
-    let params =
-        quota::QuotaLimitsReadParams { partition_key: partition(backend, id), quota_policy_id: id.to_string() };
-    let Some(row) = read!(backend, quota_limits_read, params)? else {
+    let params = quota::QuotaLimitsReadParams { partition_key: partition(engine, id), quota_policy_id: id.to_string() };
+    let Some(row) = read!(engine, quota_limits_read, params)? else {
         return Ok(None);
     };
     let limit = |field: &str, value: i64| {
@@ -85,12 +90,12 @@ pub(crate) async fn read_limits<D: Dialect>(
 /// left the window are forgotten, also when this one is refused. An execution whose admission still holds is
 /// `AlreadyAdmitted`, so repeating it changes nothing; admitted again later it keeps its place.
 pub(crate) async fn admit<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     id: &QuotaPolicyId,
     args: &CheckAdmissionArgs,
 ) -> Result<CheckAdmissionResult, EngineError> {
-    let asked = Asked::new(partition(backend, id), id, args, backend.now_ms());
-    transaction!(backend, "quota_admit", [asked], |conn| {
+    let asked = Asked::new(partition(engine, id), id, args, engine.now_ms());
+    transaction!(engine, "quota_admit", [asked], |conn| {
         let (policy, made) = lock_or_make::<D>(conn, asked).await?;
         let answer = admit_on::<D>(conn, asked, policy.active_concurrency).await?;
         if made && !(answer == CheckAdmissionResult::Admitted && asked.args.concurrency_cap > 0) {
@@ -225,20 +230,20 @@ pub(crate) async fn admit_by_policy<D: Dialect>(
 
 /// Whether a policy would admit an execution now, by the limits that it stores. Changes nothing.
 pub(crate) async fn has_room<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     id: &QuotaPolicyId,
     execution_id: ExecutionId,
     now_ms: i64,
 ) -> Result<bool, EngineError> {
-    let (partition_key, quota_policy_id) = (partition(backend, id), id.to_string());
+    let (partition_key, quota_policy_id) = (partition(engine, id), id.to_string());
     let params = quota::QuotaLimitsReadParams { partition_key, quota_policy_id: quota_policy_id.clone() };
-    let limits = read!(backend, quota_limits_read, params)?;
+    let limits = read!(engine, quota_limits_read, params)?;
     let Some(args) = limits.and_then(|limits| by_limits(&limits, execution_id, now_ms)) else {
         return Ok(true);
     };
     let cutoff_ms = now_ms.saturating_sub(window_ms(&args));
     let params = quota::QuotaUseReadParams { partition_key, quota_policy_id, cutoff_ms, now_ms };
-    let in_use = read!(backend, quota_use_read, params)?;
+    let in_use = read!(engine, quota_use_read, params)?;
     let seen = QuotaSeen { active: in_use.held_count, admitted: in_use.admitted_count, oldest_at_ms: None };
     Ok(refusal(&args, seen).is_none())
 }
@@ -262,16 +267,15 @@ fn by_limits(limits: &quota::QuotaLimitsReadRow, execution_id: ExecutionId, now_
 ///
 /// Safe to repeat: the second time there is no place to give back.
 pub(crate) async fn release<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     args: &ReleaseAdmissionArgs,
 ) -> Result<ReleaseAdmissionResult, EngineError> {
-    let (partition_key, quota_policy_id) =
-        (partition(backend, &args.quota_policy_id), args.quota_policy_id.to_string());
+    let (partition_key, quota_policy_id) = (partition(engine, &args.quota_policy_id), args.quota_policy_id.to_string());
     let lock = quota::QuotaPolicyLockParams { partition_key, quota_policy_id: quota_policy_id.clone() };
     let execution_id = args.execution_id.to_string();
     let delete = quota::QuotaAdmittedDeleteParams { partition_key, quota_policy_id, execution_id };
-    let now_ms = backend.now_ms();
-    transaction!(backend, "quota_release", [lock, delete], |conn| {
+    let now_ms = engine.now_ms();
+    transaction!(engine, "quota_release", [lock, delete], |conn| {
         let policy = conn.quota_policy_lock(lock).await?;
         if conn.quota_admitted_delete(delete).await? > 0
             && let Some(policy) = policy.filter(|policy| policy.active_concurrency > 0)
@@ -293,15 +297,15 @@ pub(crate) async fn release<D: Dialect>(
 /// for the next time.
 ///
 /// Without a cap the count knows only of places that callers took under caps of their own, so it is never raised.
-pub(crate) async fn reconcile<D: Dialect>(
-    backend: &Backend<D>,
+async fn reconcile_one<D: Dialect>(
+    engine: &Engine<D>,
     partition_key: i16,
     quota_policy_id: String,
     now_ms: i64,
 ) -> Result<bool, EngineError> {
     let seize = quota::QuotaPolicyTryLockParams { partition_key, quota_policy_id: quota_policy_id.clone() };
     let lock = quota::QuotaPolicyLockParams { partition_key, quota_policy_id };
-    transaction!(backend, "quota_reconcile", [seize, lock], |conn| {
+    transaction!(engine, "quota_reconcile", [seize, lock], |conn| {
         if conn.quota_policy_try_lock(seize).await?.is_none() {
             return Ok(false);
         }
@@ -338,6 +342,43 @@ pub(crate) async fn reconcile<D: Dialect>(
 }
 
 /// The partition of a quota policy's rows.
-fn partition<D: Dialect>(backend: &Backend<D>, id: &QuotaPolicyId) -> i16 {
-    D::quota_partition(id, backend.partitions())
+fn partition<D: Dialect>(engine: &Engine<D>, id: &QuotaPolicyId) -> i16 {
+    D::quota_partition(id, engine.partitions())
+}
+
+/// Sets the quota policies of a partition right, one after the other.
+///
+/// # Errors
+/// `Validation(InvalidInput)` when the partition exceeds the column.
+pub(crate) async fn reconcile<D: Dialect>(
+    engine: &Engine<D>,
+    partition: &Partition,
+    now: TimestampMs,
+) -> Result<ReconcileCounts, EngineError> {
+    let partition_key = D::counter_partition(stored_partition(partition.index)?);
+    let report = reconcile_in(engine, partition_key, now.0.min(engine.now_ms())).await?;
+    Ok(ReconcileCounts { processed: report.processed, errors: report.errors })
+}
+
+/// The same in all partitions.
+pub(crate) async fn reconcile_all<D: Dialect>(engine: &Engine<D>) -> Result<Report, EngineError> {
+    let mut all = Report::default();
+    for partition_key in D::counter_partitions(engine.partitions().num_quota_partitions) {
+        all.add(reconcile_in(engine, partition_key, engine.now_ms()).await?);
+    }
+    Ok(all)
+}
+
+async fn reconcile_in<D: Dialect>(engine: &Engine<D>, partition_key: i16, now_ms: i64) -> Result<Report, EngineError> {
+    let mut report = Report::default();
+    let mut after = String::new();
+    loop {
+        let page = quota::QuotaPolicyListParams { partition_key, after, page_size: PAGE };
+        let rows = read!(engine, quota_policy_list, page)?;
+        let Some(last) = rows.last() else { return Ok(report) };
+        after = last.quota_policy_id.clone();
+        for row in rows {
+            report.count(reconcile_one(engine, partition_key, row.quota_policy_id, now_ms).await);
+        }
+    }
 }

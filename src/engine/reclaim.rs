@@ -8,23 +8,24 @@ use ff_core::contracts::{
     IssueReclaimGrantArgs, IssueReclaimGrantOutcome, ReclaimExecutionArgs, ReclaimExecutionOutcome, ReclaimGrant,
 };
 use ff_core::crypto::hmac::hmac_sign;
-use ff_core::engine_error::{EngineError, ValidationKind};
+use ff_core::engine_error::EngineError;
 use ff_core::partition::{Partition, PartitionFamily, PartitionKey};
 use ff_core::types::{ExecutionId, LaneId};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use crate::backend::Backend;
 use crate::db::Dialect;
+use crate::db::error::Abort;
+use crate::engine::Engine;
+use crate::engine::claim::Granted;
 use crate::engine::give_back::{Answered, Took};
-use crate::engine::lease::Granted;
 use crate::engine::policy::give_back::Before;
 use crate::engine::policy::reclaim::{LeaseSeen, MAX_RECLAIMS, Reclaimable};
 use crate::engine::secret;
-use crate::error::Abort;
-use crate::model::given::stored_ms;
-use crate::model::id::{ExecKey, exec_key, invalid_input, reject_nul, reject_nul_in_json};
+use crate::model::given::{attempt_policy, stored_ms};
+use crate::model::id::{ExecKey, exec_key, invalid_input, reject_nul};
 use crate::model::limits;
+use crate::model::word::{LeaseWord, OutcomeWord};
 use crate::statements::{Statements, attempt, execution, grant};
 
 /// Grants a worker the right to reclaim an execution whose lease was lost.
@@ -33,7 +34,7 @@ use crate::statements::{Statements, attempt, execution, grant};
 /// Effect: a signed grant is stored; the first one ever also makes the key it is signed with. Repeating it
 /// stores another grant.
 pub(crate) async fn issue_grant<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     args: &IssueReclaimGrantArgs,
 ) -> Result<IssueReclaimGrantOutcome, EngineError> {
     let key = exec_key(&args.execution_id)?;
@@ -50,11 +51,11 @@ pub(crate) async fn issue_grant<D: Dialect>(
     ] {
         text.iter().try_for_each(|text| reject_nul(field, text))?;
     }
-    let now_ms = backend.now_ms();
+    let now_ms = engine.now_ms();
     let ttl_ms = stored_ms(args.grant_ttl_ms);
     let request =
         GrantRequest { key, now_ms, ttl_ms, expires_at_ms: now_ms.saturating_add(ttl_ms), args: args.clone() };
-    transaction!(backend, "grant_reclaim_issue", [request], |conn| { issue_on::<D>(conn, request).await })
+    transaction!(engine, "grant_reclaim_issue", [request], |conn| { issue_on::<D>(conn, request).await })
 }
 
 struct GrantRequest {
@@ -130,18 +131,18 @@ async fn signed_key<D: Dialect>(conn: &mut D::Connection, request: &GrantRequest
 /// ends as `interrupted_reclaimed`, a new one starts with the next epoch, a `reclaimed` event is written; an
 /// execution that was reclaimed too often fails instead. Repeating it finds no grant.
 pub(crate) async fn reclaim<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     args: &ReclaimExecutionArgs,
 ) -> Answered<ReclaimExecutionOutcome> {
     let key = exec_key(&args.execution_id)?;
     limits::WORKER_ID.check("worker_id", args.worker_id.as_str())?;
     reject_nul("worker_instance_id", args.worker_instance_id.as_str())?;
     let policy = attempt_policy(&args.attempt_policy_json)?;
-    let now_ms = backend.now_ms();
+    let now_ms = engine.now_ms();
     let request = ReclaimRequest { key, now_ms, policy, args: args.clone() };
     let partition_key = key.partition_key;
     let done = transaction!(
-        backend,
+        engine,
         "grant_reclaim_use",
         [request],
         |conn| { reclaim_on::<D>(conn, request).await },
@@ -155,22 +156,6 @@ pub(crate) async fn reclaim<D: Dialect>(
         }
     )?;
     Ok((done.outcome, done.took))
-}
-
-/// The policy of an attempt, nothing when the text is empty.
-///
-/// # Errors
-/// `Validation(InvalidPolicyJson)` when the text is no JSON, `Validation(InvalidInput)` when it holds U+0000.
-pub(crate) fn attempt_policy(text: &str) -> Result<Option<Value>, EngineError> {
-    if text.is_empty() {
-        return Ok(None);
-    }
-    let policy = serde_json::from_str(text).map_err(|error| EngineError::Validation {
-        kind: ValidationKind::InvalidPolicyJson,
-        detail: format!("attempt_policy_json: {error}"),
-    })?;
-    reject_nul_in_json("attempt_policy_json", &policy)?;
-    Ok(Some(policy))
 }
 
 struct ReclaimRequest {
@@ -277,7 +262,7 @@ async fn take_over<D: Dialect>(
         execution_id: key.execution_id,
     })
     .await?;
-    let event = lease_event(request, "reclaimed", Some(args.lease_id.to_string()));
+    let event = lease_event(request, LeaseWord::Reclaimed, Some(args.lease_id.to_string()));
     let event = conn.grant_lease_event_insert(&event).await?;
     let granted = Granted {
         kind: HandleKind::Reclaimed,
@@ -318,13 +303,13 @@ async fn exhaust<D: Dialect>(
         grant::GrantExecutionExhaustParams { now_ms, partition_key: key.partition_key, execution_id: key.execution_id };
     conn.grant_execution_exhaust(&params).await?;
     let completion = grant::GrantCompletionEventInsertParams {
-        outcome: "failed".to_owned(),
+        outcome: OutcomeWord::Failed.into(),
         now_ms,
         partition_key: key.partition_key,
         execution_id: key.execution_id,
     };
     let completion = conn.grant_completion_event_insert(&completion).await?;
-    let event = conn.grant_lease_event_insert(&lease_event(request, "revoked", None)).await?;
+    let event = conn.grant_lease_event_insert(&lease_event(request, LeaseWord::Revoked, None)).await?;
     Ok(Reclaimed {
         outcome: ReclaimExecutionOutcome::ReclaimCapExceeded {
             execution_id: request.args.execution_id.clone(),
@@ -338,13 +323,13 @@ async fn exhaust<D: Dialect>(
 
 fn lease_event(
     request: &ReclaimRequest,
-    event_type: &str,
+    event_type: LeaseWord,
     lease_id: Option<String>,
 ) -> grant::GrantLeaseEventInsertParams {
     grant::GrantLeaseEventInsertParams {
         execution_text: request.key.text(),
         lease_id,
-        event_type: event_type.to_owned(),
+        event_type: event_type.into(),
         now_ms: request.now_ms,
         partition_key: request.key.partition_key,
         execution_id: request.key.execution_id,

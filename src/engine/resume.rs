@@ -9,21 +9,23 @@ use ff_core::contracts::{
 use ff_core::engine_error::{ContentionKind, EngineError, StateKind};
 use ff_core::partition::Partition;
 use ff_core::state::PublicState;
-use ff_core::types::{AttemptIndex, ExecutionId, LeaseEpoch, SignalId, TimestampMs};
+use ff_core::types::{AttemptIndex, ExecutionId, SignalId, TimestampMs};
 use serde_json::json;
 
-use crate::backend::Backend;
 use crate::db::Dialect;
+use crate::db::error::Abort;
+use crate::engine::Engine;
+use crate::engine::claim::Granted;
 use crate::engine::give_back::Answered;
-use crate::engine::lease::{Granted, attempt_number};
 use crate::engine::policy::give_back::Before;
 use crate::engine::policy::timeout::{Ending, Timeout, after_timeout};
 use crate::engine::seize::{self, Seized, Taking};
-use crate::error::Abort;
+use crate::model::attempt::{attempt_number, shown_epoch};
 use crate::model::given::stored_ms;
 use crate::model::id::{ExecKey, attempt_id, exec_key, partition_key, reject_nul};
 use crate::model::limits;
 use crate::model::signal::Members;
+use crate::model::word::{BlockingWord, EligibilityWord, PhaseWord, PublicWord};
 use crate::statements::{Statements, attempt, execution, grant, resume, suspension, waitpoint};
 
 /// Leases a resumable execution; the attempt that was suspended goes on, under its next epoch.
@@ -32,13 +34,13 @@ use crate::statements::{Statements, attempt, execution, grant, resume, suspensio
 /// execution is active, an `acquired` event is written. Repeating it is `Contention(NotAResumedExecution)`.
 /// The lane is taken from the arguments as it is; the attempt index and the time are not looked at.
 pub(crate) async fn claim<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     args: &ClaimResumedExecutionArgs,
 ) -> Answered<ClaimResumedExecutionResult> {
     let key = exec_key(&args.execution_id)?;
     limits::WORKER_ID.check("worker_id", args.worker_id.as_str())?;
     reject_nul("worker_instance_id", args.worker_instance_id.as_str())?;
-    let now_ms = backend.now_ms();
+    let now_ms = engine.now_ms();
     let ttl_ms = stored_ms(args.lease_ttl_ms);
     let lease_expires_at_ms = now_ms.saturating_add(ttl_ms);
     let params = resume::ResumeClaimParams {
@@ -51,10 +53,9 @@ pub(crate) async fn claim<D: Dialect>(
         worker_instance_id: args.worker_instance_id.as_str().to_owned(),
         lease_expires_at_ms,
     };
-    let claimed =
-        unit!(backend, resume_claim, params, |row, wakes| wakes.lease(row.lease_event_id, key.partition_key))?;
+    let claimed = unit!(engine, resume_claim, params, |row, wakes| wakes.lease(row.lease_event_id, key.partition_key))?;
     let Some(row) = claimed else {
-        return Err(not_resumable(backend, key).await);
+        return Err(not_resumable(engine, key).await);
     };
     let attempt_id = attempt_id(key.execution_id, row.attempt_index);
     let granted = Granted {
@@ -71,7 +72,7 @@ pub(crate) async fn claim<D: Dialect>(
     let claimed = ClaimedResumedExecution::new(
         args.execution_id.clone(),
         args.lease_id.clone(),
-        LeaseEpoch::new(row.lease_epoch.max(0).unsigned_abs()),
+        shown_epoch(row.lease_epoch),
         AttemptIndex::new(attempt_number(row.attempt_index)?),
         attempt_id,
         TimestampMs::from_millis(lease_expires_at_ms),
@@ -81,8 +82,8 @@ pub(crate) async fn claim<D: Dialect>(
 }
 
 /// Why there was nothing to claim.
-async fn not_resumable<D: Dialect>(backend: &Backend<D>, key: ExecKey) -> EngineError {
-    match may_be_resumed(backend, key).await {
+async fn not_resumable<D: Dialect>(engine: &Engine<D>, key: ExecKey) -> EngineError {
+    match may_be_resumed(engine, key).await {
         Ok(Some(missing)) => EngineError::NotFound { entity: missing },
         Ok(None) => EngineError::Contention(ContentionKind::NotAResumedExecution),
         Err(error) => error,
@@ -90,18 +91,18 @@ async fn not_resumable<D: Dialect>(backend: &Backend<D>, key: ExecKey) -> Engine
 }
 
 /// What is missing of an execution that could be resumed, if anything is.
-async fn may_be_resumed<D: Dialect>(backend: &Backend<D>, key: ExecKey) -> Result<Option<&'static str>, EngineError> {
+async fn may_be_resumed<D: Dialect>(engine: &Engine<D>, key: ExecKey) -> Result<Option<&'static str>, EngineError> {
     let state =
         execution::ExecutionStateReadParams { partition_key: key.partition_key, execution_id: key.execution_id };
-    let Some(row) = read!(backend, execution_state_read, state)? else {
+    let Some(row) = read!(engine, execution_state_read, state)? else {
         return Ok(Some("execution"));
     };
-    if row.public_state != "resumable" {
+    if row.public_state != PublicWord::Resumable {
         return Ok(None);
     }
     let running =
         attempt::AttemptRunningReadParams { partition_key: key.partition_key, execution_id: key.execution_id };
-    Ok(if read!(backend, attempt_running_read, running)?.is_none() { Some("attempt") } else { None })
+    Ok(if read!(engine, attempt_running_read, running)?.is_none() { Some("attempt") } else { None })
 }
 
 /// Moves a suspended execution back to where claims find it, at once or after a delay.
@@ -109,13 +110,13 @@ async fn may_be_resumed<D: Dialect>(backend: &Backend<D>, key: ExecKey) -> Resul
 /// Precondition: the execution is suspended. Effect: its suspension and its waitpoints are gone, it is
 /// claimable now or when the delay is over; no event. Repeating it is `State(ExecutionNotSuspended)`.
 pub(crate) async fn resume<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     args: &ResumeExecutionArgs,
 ) -> Result<ResumeExecutionResult, EngineError> {
     let key = exec_key(&args.execution_id)?;
     let delay_ms = stored_ms(args.resume_delay_ms);
-    let resume_at_ms = (delay_ms > 0).then(|| backend.now_ms().saturating_add(delay_ms));
-    transaction!(backend, "resume_release", [key, resume_at_ms], |conn| {
+    let resume_at_ms = (delay_ms > 0).then(|| engine.now_ms().saturating_add(delay_ms));
+    transaction!(engine, "resume_release", [key, resume_at_ms], |conn| {
         resume_on::<D>(conn, *key, *resume_at_ms).await
     })
 }
@@ -129,7 +130,7 @@ async fn resume_on<D: Dialect>(
     let Some(core) = conn.resume_lock(&resume::ResumeLockParams { partition_key, execution_id }).await? else {
         return Err(Abort::from(EngineError::NotFound { entity: "execution" }));
     };
-    let deleted = if core.lifecycle_phase == "suspended" {
+    let deleted = if core.lifecycle_phase == PhaseWord::Suspended {
         conn.suspension_delete(&suspension::SuspensionDeleteParams { partition_key, execution_id }).await?
     } else {
         0
@@ -143,13 +144,20 @@ async fn resume_on<D: Dialect>(
         changed_fields["execution_deadline_at"] = deadline_ms.into();
     }
     let (public_state, public_word, eligibility_state, blocking_reason) = match resume_at_ms {
-        None => (PublicState::Waiting, "waiting", "eligible_now", "waiting_for_worker"),
-        Some(_) => (PublicState::Delayed, "delayed", "not_eligible_until_time", "waiting_for_resume_delay"),
+        None => {
+            (PublicState::Waiting, PublicWord::Waiting, EligibilityWord::EligibleNow, BlockingWord::WaitingForWorker)
+        }
+        Some(_) => (
+            PublicState::Delayed,
+            PublicWord::Delayed,
+            EligibilityWord::NotEligibleUntilTime,
+            BlockingWord::WaitingForResumeDelay,
+        ),
     };
     conn.resume_release(&resume::ResumeReleaseParams {
-        eligibility_state: eligibility_state.to_owned(),
-        public_state: public_word.to_owned(),
-        blocking_reason: blocking_reason.to_owned(),
+        eligibility_state: eligibility_state.into(),
+        public_state: public_word.into(),
+        blocking_reason: blocking_reason.into(),
         deadline_at_ms: resume_at_ms.or(core.deadline_at_ms),
         changed_fields,
         partition_key,
@@ -163,12 +171,12 @@ async fn resume_on<D: Dialect>(
 ///
 /// As [`expire_due`].
 pub(crate) async fn expire<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     partition: &Partition,
     id: &ExecutionId,
 ) -> Result<(), EngineError> {
     let key = ExecKey { partition_key: partition_key(partition.index)?, execution_id: exec_key(id)?.execution_id };
-    expire_due(backend, key, Taking::Waits).await.map(drop)
+    expire_due(engine, key, Taking::Waits).await.map(drop)
 }
 
 /// Applies the timeout of a suspension, if its time has passed by our clock.
@@ -177,13 +185,13 @@ pub(crate) async fn expire<D: Dialect>(
 /// or becomes resumable; a completion is written. Repeating it does nothing. A suspension that is over only
 /// loses its timeout. Says whether the timeout was applied.
 pub(crate) async fn expire_due<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     key: ExecKey,
     taking: Taking,
 ) -> Result<bool, EngineError> {
-    let now_ms = backend.now_ms();
+    let now_ms = engine.now_ms();
     let completed = transaction!(
-        backend,
+        engine,
         "suspension_expire",
         [key, now_ms, taking],
         |conn| {
@@ -215,7 +223,7 @@ async fn expire_on<D: Dialect>(conn: &mut D::Connection, key: ExecKey, now_ms: i
         return Ok(None);
     }
     let clear = suspension::SuspensionTimeoutClearParams { partition_key, execution_id };
-    if core.lifecycle_phase != "suspended" {
+    if core.lifecycle_phase != PhaseWord::Suspended {
         conn.suspension_timeout_clear(&clear).await?;
         return Ok(None);
     }
@@ -244,7 +252,7 @@ async fn end_on<D: Dialect>(conn: &mut D::Connection, key: ExecKey, now_ms: i64,
     let (partition_key, execution_id) = (key.partition_key, key.execution_id);
     conn.suspension_delete(&suspension::SuspensionDeleteParams { partition_key, execution_id }).await?;
     conn.suspension_expire(&suspension::SuspensionExpireParams {
-        public_state: ending.public_state.to_owned(),
+        public_state: ending.public_state.into(),
         now_ms,
         cancellation_reason: ending.reason.to_owned(),
         partition_key,
@@ -254,7 +262,7 @@ async fn end_on<D: Dialect>(conn: &mut D::Connection, key: ExecKey, now_ms: i64,
     let running = attempt::AttemptRunningReadParams { partition_key, execution_id };
     if let Some(running) = conn.attempt_running_read(&running).await? {
         conn.suspension_attempt_expire(&suspension::SuspensionAttemptExpireParams {
-            outcome: ending.public_state.to_owned(),
+            outcome: ending.public_state.into(),
             now_ms,
             partition_key,
             execution_id,
@@ -263,7 +271,7 @@ async fn end_on<D: Dialect>(conn: &mut D::Connection, key: ExecKey, now_ms: i64,
         .await?;
     }
     let completion = grant::GrantCompletionEventInsertParams {
-        outcome: ending.completion.to_owned(),
+        outcome: ending.completion.into(),
         now_ms,
         partition_key,
         execution_id,

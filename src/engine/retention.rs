@@ -9,15 +9,15 @@ use std::collections::{BTreeMap, HashSet};
 use ff_core::engine_error::EngineError;
 use uuid::Uuid;
 
-use crate::backend::Backend;
 use crate::db::Dialect;
+use crate::engine::Engine;
 use crate::engine::execution::IDEMPOTENCY_KEY_TTL_MS;
 use crate::engine::policy::retention::FlowAge;
+use crate::engine::round::{Report, Round};
 use crate::engine::seize::{self, Seized};
 use crate::model::given::stored_ms;
 use crate::model::id::{ExecKey, corruption};
 use crate::statements::{Statements, flow_summary, quota, retention, trim};
-use crate::sweep::{FullScannerConfig, Report};
 
 /// How many rows are read, or deleted, in one call.
 const PAGE: i64 = 500;
@@ -31,27 +31,27 @@ const SPENT_LIFE_MS: i64 = 30 * 86_400_000;
 const WORKER_PARTITIONS: u16 = 256;
 
 /// One run of the sweep. A process whose clock is ahead of the database's forgets nothing early.
-pub(crate) async fn sweep<D: Dialect>(backend: &Backend<D>, config: &FullScannerConfig) -> Result<Report, EngineError> {
-    let now_ms = read!(backend, server_time)?.now_ms.min(backend.now_ms());
+pub(crate) async fn sweep<D: Dialect>(engine: &Engine<D>, round: &Round) -> Result<Report, EngineError> {
+    let now_ms = read!(engine, server_time)?.now_ms.min(engine.now_ms());
     let mut report = Report::default();
-    forget_keys(backend, now_ms, &mut report).await;
-    forget_grants(backend, now_ms, &mut report).await?;
-    forget_spenders(backend, now_ms.saturating_sub(SPENT_LIFE_MS), &mut report).await?;
-    if config.scanner_filter.is_noop() {
-        let before_ms = now_ms.saturating_sub(stored_ms(config.retention.as_millis()));
-        forget_events(backend, before_ms, &mut report).await;
-        forget_completions(backend, before_ms, &mut report).await?;
-        forget_admissions(backend, before_ms, now_ms, &mut report).await;
-        forget_flows(backend, before_ms, &mut report).await?;
+    forget_keys(engine, now_ms, &mut report).await;
+    forget_grants(engine, now_ms, &mut report).await?;
+    forget_spenders(engine, now_ms.saturating_sub(SPENT_LIFE_MS), &mut report).await?;
+    if round.filter.is_noop() {
+        let before_ms = now_ms.saturating_sub(stored_ms(round.retention.as_millis()));
+        forget_events(engine, before_ms, &mut report).await;
+        forget_completions(engine, before_ms, &mut report).await?;
+        forget_admissions(engine, before_ms, now_ms, &mut report).await;
+        forget_flows(engine, before_ms, &mut report).await?;
     }
     Ok(report)
 }
 
 /// Deletes page after page until one is not full or there were enough for one run.
 macro_rules! delete_pages {
-    ($report:expr, $backend:expr, $statement:ident, $params:expr) => {
+    ($report:expr, $engine:expr, $statement:ident, $params:expr) => {
         for _ in 0..PAGES_PER_RUN {
-            if !forgot($report, unit!($backend, $statement, $params)) {
+            if !forgot($report, unit!($engine, $statement, $params)) {
                 break;
             }
         }
@@ -59,45 +59,45 @@ macro_rules! delete_pages {
 }
 
 /// Keys of usage reports, of suspensions and of creations whose time is over.
-async fn forget_keys<D: Dialect>(backend: &Backend<D>, now_ms: i64, report: &mut Report) {
-    for partition_key in D::counter_partitions(backend.partitions().num_budget_partitions) {
+async fn forget_keys<D: Dialect>(engine: &Engine<D>, now_ms: i64, report: &mut Report) {
+    for partition_key in D::counter_partitions(engine.partitions().num_budget_partitions) {
         let params = || retention::RetentionUsageKeyDeleteParams { partition_key, now_ms, page_size: PAGE };
-        delete_pages!(report, backend, retention_usage_key_delete, params());
+        delete_pages!(report, engine, retention_usage_key_delete, params());
     }
     let created_before_ms = now_ms.saturating_sub(SUSPEND_KEY_LIFE_MS);
     let params = || retention::RetentionSuspendKeyDeleteParams { created_before_ms, page_size: PAGE };
-    delete_pages!(report, backend, retention_suspend_key_delete, params());
+    delete_pages!(report, engine, retention_suspend_key_delete, params());
     let created_before_ms = now_ms.saturating_sub(IDEMPOTENCY_KEY_TTL_MS);
     let params = || retention::RetentionIdempotencyKeyDeleteParams { created_before_ms, page_size: PAGE };
-    delete_pages!(report, backend, retention_idempotency_key_delete, params());
+    delete_pages!(report, engine, retention_idempotency_key_delete, params());
 }
 
 /// Events of outboxes and of worker instances from before a time.
-async fn forget_events<D: Dialect>(backend: &Backend<D>, before_ms: i64, report: &mut Report) {
+async fn forget_events<D: Dialect>(engine: &Engine<D>, before_ms: i64, report: &mut Report) {
     let page_size = PAGE;
     let params = || retention::RetentionLeaseEventDeleteParams { page_size, before_ms };
-    delete_pages!(report, backend, retention_lease_event_delete, params());
+    delete_pages!(report, engine, retention_lease_event_delete, params());
     let params = || retention::RetentionSignalEventDeleteParams { page_size, before_ms };
-    delete_pages!(report, backend, retention_signal_event_delete, params());
+    delete_pages!(report, engine, retention_signal_event_delete, params());
     let params = || retention::RetentionOperatorEventDeleteParams { page_size, before_ms };
-    delete_pages!(report, backend, retention_operator_event_delete, params());
+    delete_pages!(report, engine, retention_operator_event_delete, params());
     for partition_key in D::counter_partitions(WORKER_PARTITIONS) {
         let params = || retention::RetentionWorkerEventDeleteParams { partition_key, before_ms, page_size };
-        delete_pages!(report, backend, retention_worker_event_delete, params());
+        delete_pages!(report, engine, retention_worker_event_delete, params());
     }
 }
 
 /// Completions from before a time that no flow still has to follow. Ids follow time closely enough that a page in
 /// which nothing is old is the last one.
 async fn forget_completions<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     before_ms: i64,
     report: &mut Report,
 ) -> Result<(), EngineError> {
     let mut after = 0;
     for _ in 0..PAGES_PER_RUN {
         let params = retention::RetentionCompletionListParams { after, page_size: PAGE };
-        let page = survey!(backend, retention_completion_list, params)?;
+        let page = survey!(engine, retention_completion_list, params)?;
         let Some(last) = page.last() else { break };
         after = last.event_id;
         let is_last = (page.len() as i64) < PAGE || page.iter().all(|row| row.occurred_at_ms >= before_ms);
@@ -110,7 +110,7 @@ async fn forget_completions<D: Dialect>(
         }
         for (partition_key, event_ids) in old {
             let params = retention::RetentionCompletionEventDeleteParams { partition_key, event_ids };
-            forgot(report, unit!(backend, retention_completion_event_delete, params));
+            forgot(report, unit!(engine, retention_completion_event_delete, params));
         }
         if is_last {
             break;
@@ -121,27 +121,27 @@ async fn forget_completions<D: Dialect>(
 
 /// What was admitted under limits that only callers know: there is no policy whose upkeep would look at it, or one
 /// without a window.
-async fn forget_admissions<D: Dialect>(backend: &Backend<D>, before_ms: i64, now_ms: i64, report: &mut Report) {
-    for partition_key in D::counter_partitions(backend.partitions().num_quota_partitions) {
+async fn forget_admissions<D: Dialect>(engine: &Engine<D>, before_ms: i64, now_ms: i64, report: &mut Report) {
+    for partition_key in D::counter_partitions(engine.partitions().num_quota_partitions) {
         let params = || quota::QuotaStrayAdmittedDeleteParams { partition_key, now_ms, page_size: PAGE };
-        delete_pages!(report, backend, quota_stray_admitted_delete, params());
+        delete_pages!(report, engine, quota_stray_admitted_delete, params());
         let params = || quota::QuotaStrayWindowDeleteParams { partition_key, before_ms, page_size: PAGE };
-        delete_pages!(report, backend, quota_stray_window_delete, params());
+        delete_pages!(report, engine, quota_stray_window_delete, params());
     }
 }
 
 /// Grants that nobody used. An execution that was kept for the holder of one can be claimed again.
-async fn forget_grants<D: Dialect>(backend: &Backend<D>, now_ms: i64, report: &mut Report) -> Result<(), EngineError> {
+async fn forget_grants<D: Dialect>(engine: &Engine<D>, now_ms: i64, report: &mut Report) -> Result<(), EngineError> {
     let params = retention::RetentionGrantListParams { now_ms, page_size: PAGE };
-    for row in read!(backend, retention_grant_list, params)? {
-        report.count(withdraw(backend, row.partition_key, row.execution_id, row.grant_id, now_ms).await);
+    for row in read!(engine, retention_grant_list, params)? {
+        report.count(withdraw(engine, row.partition_key, row.execution_id, row.grant_id, now_ms).await);
     }
     Ok(())
 }
 
 /// Withdraws a grant whose time is over; says whether it was still there and nobody held its execution.
 async fn withdraw<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     partition_key: i16,
     execution_id: Uuid,
     grant_id: Vec<u8>,
@@ -150,7 +150,7 @@ async fn withdraw<D: Dialect>(
     let key = ExecKey { partition_key, execution_id };
     let delete = retention::RetentionGrantDeleteParams { partition_key, grant_id, now_ms };
     let reopen = retention::RetentionClaimReopenParams { partition_key, execution_id };
-    transaction!(backend, "retention_grant_withdraw", [key, delete, reopen], |conn| {
+    transaction!(engine, "retention_grant_withdraw", [key, delete, reopen], |conn| {
         // A grant outlives its execution.
         if seize::whole::<D>(conn, *key).await? == Seized::Held {
             return Ok(false);
@@ -166,21 +166,21 @@ async fn withdraw<D: Dialect>(
 /// What executions spent that are not there: whoever reported it named one that never was, or reported too late.
 /// The budgets' counters stay.
 async fn forget_spenders<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     before_ms: i64,
     report: &mut Report,
 ) -> Result<(), EngineError> {
-    for partition_key in D::counter_partitions(backend.partitions().num_budget_partitions) {
+    for partition_key in D::counter_partitions(engine.partitions().num_budget_partitions) {
         let mut after = String::new();
         loop {
             let params = retention::RetentionSpenderListParams { partition_key, before_ms, after, page_size: PAGE };
             let spenders: Vec<String> =
-                read!(backend, retention_spender_list, params)?.into_iter().map(|row| row.execution_text).collect();
+                read!(engine, retention_spender_list, params)?.into_iter().map(|row| row.execution_text).collect();
             let Some(last) = spenders.last() else { break };
             after = last.clone();
             let executions = spenders.iter().map(|text| uuid(text)).collect::<Result<Vec<_>, _>>()?;
             let params = retention::RetentionExecutionsFindParams { executions };
-            let living = survey!(backend, retention_executions_find, params)?;
+            let living = survey!(engine, retention_executions_find, params)?;
             let living: HashSet<Uuid> = living.into_iter().map(|row| row.execution_id).collect();
             let mut gone = Vec::new();
             for text in spenders {
@@ -190,7 +190,7 @@ async fn forget_spenders<D: Dialect>(
             }
             let count = gone.len();
             if count > 0 {
-                unit!(backend, trim_usage_delete, trim::TrimUsageDeleteParams { executions: gone })?;
+                unit!(engine, trim_usage_delete, trim::TrimUsageDeleteParams { executions: gone })?;
                 report.processed = report.processed.saturating_add(u32::try_from(count).unwrap_or(u32::MAX)); // tidy: at most one page
             }
         }
@@ -205,11 +205,7 @@ fn uuid(text: &str) -> Result<Uuid, EngineError> {
 
 /// Flows that are over and whose members were all forgotten, with their edges, groups, summaries and what was noted
 /// about cancelling them.
-async fn forget_flows<D: Dialect>(
-    backend: &Backend<D>,
-    before_ms: i64,
-    report: &mut Report,
-) -> Result<(), EngineError> {
+async fn forget_flows<D: Dialect>(engine: &Engine<D>, before_ms: i64, report: &mut Report) -> Result<(), EngineError> {
     let mut after = (i64::MIN, Uuid::nil());
     loop {
         let params = retention::RetentionFlowListParams {
@@ -218,24 +214,24 @@ async fn forget_flows<D: Dialect>(
             after_flow_id: after.1,
             page_size: PAGE,
         };
-        let page = survey!(backend, retention_flow_list, params)?;
+        let page = survey!(engine, retention_flow_list, params)?;
         let Some(last) = page.last() else { return Ok(()) };
         after = (last.created_at_ms, last.flow_id);
         for row in page {
-            report.count(forget_flow(backend, row.partition_key, row.flow_id, before_ms).await);
+            report.count(forget_flow(engine, row.partition_key, row.flow_id, before_ms).await);
         }
     }
 }
 
 /// Forgets one flow if it is over and has no member left; says whether it did.
 async fn forget_flow<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     partition_key: i16,
     flow_id: Uuid,
     before_ms: i64,
 ) -> Result<bool, EngineError> {
     let lock = retention::RetentionFlowTryLockParams { partition_key, flow_id };
-    transaction!(backend, "retention_flow", [lock], |conn| {
+    transaction!(engine, "retention_flow", [lock], |conn| {
         let Some(flow) = conn.retention_flow_try_lock(lock).await? else { return Ok(false) };
         let age = FlowAge {
             public_flow_state: &flow.public_flow_state,

@@ -23,8 +23,9 @@ use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 use uuid::Uuid;
 
-use crate::backend::Backend;
 use crate::db::Dialect;
+use crate::db::error::Abort;
+use crate::engine::Engine;
 use crate::engine::execution;
 use crate::engine::give_back::{Answered, Took};
 use crate::engine::policy::allowance::{budget_ids, has_room, limits, quota_policy_id};
@@ -32,15 +33,15 @@ use crate::engine::policy::capability;
 use crate::engine::policy::eligibility::{Upstream, is_required};
 use crate::engine::quota;
 use crate::engine::reclaim::partition_of;
+use crate::engine::round::Report;
 use crate::engine::secret::active_on;
 use crate::engine::seize::{self, Seized};
-use crate::error::Abort;
 use crate::model::document;
 use crate::model::given::stored_ms;
 use crate::model::id::{ExecKey, exec_key, execution_id, partition_key, reject_nul};
 use crate::model::limits;
+use crate::model::word::{AttemptWord, EligibilityWord, OutcomeWord, OwnershipWord, PhaseWord, PublicWord, StatusWord};
 use crate::statements::{Statements, schedule, typed};
-use crate::sweep::Report;
 
 /// How many executions that may not run yet one call looks past.
 const MAX_CANDIDATES: usize = 100;
@@ -52,45 +53,45 @@ const RELEASE_INTERVAL_MS: i64 = 1_000;
 /// Says whether an execution could run as its flow goes: `not_found`, `not_runnable`, `owned`, `terminal`,
 /// `impossible`, `blocked_by_dependencies` or `eligible`.
 pub(crate) async fn evaluate<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     args: &EvaluateFlowEligibilityArgs,
 ) -> Result<EvaluateFlowEligibilityResult, EngineError> {
     let key = exec_key(&args.execution_id)?;
-    let status = status(backend, key).await?.to_owned();
+    let status = status(engine, key).await?.into();
     Ok(EvaluateFlowEligibilityResult::Status { status })
 }
 
-async fn status<D: Dialect>(backend: &Backend<D>, key: ExecKey) -> Result<&'static str, EngineError> {
+async fn status<D: Dialect>(engine: &Engine<D>, key: ExecKey) -> Result<StatusWord, EngineError> {
     let params = schedule::ScheduleStateReadParams { partition_key: key.partition_key, execution_id: key.execution_id };
-    let Some(core) = read!(backend, schedule_state_read, params)? else {
-        return Ok("not_found");
+    let Some(core) = read!(engine, schedule_state_read, params)? else {
+        return Ok(StatusWord::NotFound);
     };
-    if core.lifecycle_phase != "runnable" {
-        return Ok("not_runnable");
+    if core.lifecycle_phase != PhaseWord::Runnable {
+        return Ok(StatusWord::NotRunnable);
     }
-    if core.ownership_state != "unowned" {
-        return Ok("owned");
+    if core.ownership_state != OwnershipWord::Unowned {
+        return Ok(StatusWord::Owned);
     }
-    if document::terminal_outcome(&core.raw_fields) != "none" {
-        return Ok("terminal");
+    if document::terminal_outcome(&core.raw_fields) != OutcomeWord::None {
+        return Ok(StatusWord::Terminal);
     }
     let Some(flow_id) = core.flow_id else {
-        return Ok("eligible");
+        return Ok(StatusWord::Eligible);
     };
     let params = schedule::ScheduleUpstreamListParams {
         partition_key: key.partition_key,
         flow_id,
         execution_id: key.execution_id,
     };
-    let edges = read!(backend, schedule_upstream_list, params)?;
+    let edges = read!(engine, schedule_upstream_list, params)?;
     let upstreams: Vec<_> = edges.iter().filter(|edge| is_required(&edge.policy)).map(Upstream::of).collect();
     if upstreams.contains(&Upstream::Failed) {
-        return Ok("impossible");
+        return Ok(StatusWord::Impossible);
     }
     if upstreams.contains(&Upstream::Undecided) {
-        return Ok("blocked_by_dependencies");
+        return Ok(StatusWord::BlockedByDependencies);
     }
-    Ok("eligible")
+    Ok(StatusWord::Eligible)
 }
 
 impl Upstream {
@@ -98,7 +99,7 @@ impl Upstream {
         let Some(phase) = &edge.lifecycle_phase else {
             return Self::Undecided;
         };
-        let outcome = edge.raw_fields.as_ref().map_or_else(|| "none".to_owned(), document::terminal_outcome);
+        let outcome = edge.raw_fields.as_ref().map_or_else(|| OutcomeWord::None.into(), document::terminal_outcome);
         Self::from_states(&outcome, phase, edge.public_state.as_deref())
     }
 }
@@ -108,7 +109,7 @@ impl Upstream {
 /// Interrupted attempts are not listed: they are resumed or taken over and cannot be granted. Delayed executions
 /// that are due are.
 pub(crate) async fn scan<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     args: &ScanEligibleArgs,
 ) -> Result<Vec<ExecutionId>, EngineError> {
     let partition_key = partition_key(args.partition.index)?;
@@ -116,14 +117,14 @@ pub(crate) async fn scan<D: Dialect>(
     if args.limit == 0 {
         return Ok(Vec::new());
     }
-    execution::promote_due_sometimes(backend).await?;
-    sweep_grants_sometimes(backend).await?;
+    execution::promote_due_sometimes(engine).await?;
+    sweep_grants_sometimes(engine).await?;
     let params = schedule::ScheduleEligibleListParams {
         partition_key,
         lane_id: args.lane_id.as_str().to_owned(),
         page_size: i64::from(args.limit),
     };
-    let rows = read!(backend, schedule_eligible_list, params)?;
+    let rows = read!(engine, schedule_eligible_list, params)?;
     rows.into_iter().map(|row| execution_id(partition_key, row.execution_id)).collect()
 }
 
@@ -133,7 +134,7 @@ pub(crate) async fn scan<D: Dialect>(
 /// requires. Effect: a grant is stored, in the place of expired ones. A worker that lacks something is refused,
 /// and the execution remembers when. Repeating it is refused while the grant is live.
 pub(crate) async fn issue_grant<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     args: &IssueClaimGrantArgs,
 ) -> Result<IssueClaimGrantOutcome, EngineError> {
     let key = exec_key(&args.execution_id)?;
@@ -150,7 +151,7 @@ pub(crate) async fn issue_grant<D: Dialect>(
     }
     let args = args.clone();
     let missing =
-        transaction!(backend, "schedule_grant_issue", [key, args], |conn| { issue_on::<D>(conn, *key, args).await })?;
+        transaction!(engine, "schedule_grant_issue", [key, args], |conn| { issue_on::<D>(conn, *key, args).await })?;
     match missing {
         None => Ok(IssueClaimGrantOutcome::Granted { execution_id: exec_id_of(key)? }),
         Some(detail) => Err(EngineError::Validation { kind: ValidationKind::CapabilityMismatch, detail }),
@@ -216,15 +217,15 @@ fn refused(kind: ContentionKind) -> Abort {
 impl schedule::ScheduleLockRow {
     /// Whether it waits to be claimed.
     fn is_eligible(&self) -> bool {
-        matches!(self.lifecycle_phase.as_str(), "submitted" | "runnable") && self.eligibility_state == "eligible_now"
+        PhaseWord::waits(&self.lifecycle_phase) && self.eligibility_state == EligibilityWord::EligibleNow
     }
 
     /// Whether a grant of it could be used.
     fn is_grantable(&self) -> bool {
         self.is_eligible()
-            && self.ownership_state == "unowned"
-            && !matches!(self.attempt_state.as_str(), "running_attempt" | "attempt_interrupted")
-            && self.public_state != "resumable"
+            && self.ownership_state == OwnershipWord::Unowned
+            && !AttemptWord::is_under_way(&self.attempt_state)
+            && self.public_state != PublicWord::Resumable
     }
 }
 
@@ -236,22 +237,22 @@ impl schedule::ScheduleLockRow {
 /// An execution whose budget is used up, or whose quota admits no more, is passed over and stays eligible; a call
 /// looks past a hundred of them. Repeating it grants another execution.
 pub(crate) async fn claim_for_worker<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     args: &ClaimForWorkerArgs,
 ) -> Answered<ClaimForWorkerOutcome> {
     capability::check(&args.worker_capabilities)?;
     reject_nul("lane_id", args.lane_id.as_str())?;
     limits::WORKER_ID.check("worker_id", args.worker_id.as_str())?;
     reject_nul("worker_instance_id", args.worker_instance_id.as_str())?;
-    sweep_grants_sometimes(backend).await?;
-    let nothing_is_due = execution::promote_due_sometimes(backend).await?;
-    if let Some(grant) = grant_best(backend, args).await? {
+    sweep_grants_sometimes(engine).await?;
+    let nothing_is_due = execution::promote_due_sometimes(engine).await?;
+    if let Some(grant) = grant_best(engine, args).await? {
         return granted(grant);
     }
-    if nothing_is_due || execution::promote_due(backend).await? == 0 {
+    if nothing_is_due || execution::promote_due(engine).await? == 0 {
         return Ok((ClaimForWorkerOutcome::NoWork, None));
     }
-    match grant_best(backend, args).await? {
+    match grant_best(engine, args).await? {
         Some(grant) => granted(grant),
         None => Ok((ClaimForWorkerOutcome::NoWork, None)),
     }
@@ -263,14 +264,14 @@ fn granted(grant: ClaimGrant) -> Answered<ClaimForWorkerOutcome> {
 }
 
 async fn grant_best<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     args: &ClaimForWorkerArgs,
 ) -> Result<Option<ClaimGrant>, EngineError> {
-    let request = GrantRequest { partitions: *backend.partitions(), now_ms: backend.now_ms(), args: args.clone() };
+    let request = GrantRequest { partitions: *engine.partitions(), now_ms: engine.now_ms(), args: args.clone() };
     let mut search = Search::new(args);
     loop {
         let (request, from) = (request.clone(), search);
-        let found = transaction!(backend, "schedule_claim_for_worker", [request, from], |conn| {
+        let found = transaction!(engine, "schedule_claim_for_worker", [request, from], |conn| {
             grant_best_on::<D>(conn, request, from.clone()).await
         })?;
         match found {
@@ -467,9 +468,9 @@ async fn grant_on<D: Dialect>(
 /// more. One that cannot be released keeps no other from its turn.
 ///
 /// Repeating it takes the next batch.
-pub(crate) async fn sweep_grants<D: Dialect>(backend: &Backend<D>) -> Result<Report, EngineError> {
-    let now_ms = backend.now_ms();
-    backend.release().done_at(now_ms);
+pub(crate) async fn sweep_grants<D: Dialect>(engine: &Engine<D>) -> Result<Report, EngineError> {
+    let now_ms = engine.now_ms();
+    engine.release().done_at(now_ms);
     let mut report = Report::default();
     let mut after = (i64::MIN, Uuid::nil());
     loop {
@@ -479,12 +480,12 @@ pub(crate) async fn sweep_grants<D: Dialect>(backend: &Backend<D>) -> Result<Rep
             after_execution_id: after.1,
             batch_size: RELEASE_BATCH,
         };
-        let page = read!(backend, schedule_granted_due_list, due)?;
+        let page = read!(engine, schedule_granted_due_list, due)?;
         let is_last = (page.len() as i64) < RELEASE_BATCH;
         for row in page {
             after = (row.expires_at_ms, row.execution_id);
             let key = ExecKey { partition_key: row.partition_key, execution_id: row.execution_id };
-            report.count(release_granted(backend, key, now_ms).await);
+            report.count(release_granted(engine, key, now_ms).await);
         }
         if is_last || i64::from(report.total()) >= RELEASE_BATCH {
             return Ok(report);
@@ -494,10 +495,10 @@ pub(crate) async fn sweep_grants<D: Dialect>(backend: &Backend<D>) -> Result<Rep
 
 /// Offers one execution to claims again, if its grants have expired; says whether it did. The execution is locked
 /// first, because a grant is given to whoever holds it; one that somebody works on is left for the next run.
-async fn release_granted<D: Dialect>(backend: &Backend<D>, key: ExecKey, now_ms: i64) -> Result<bool, EngineError> {
+async fn release_granted<D: Dialect>(engine: &Engine<D>, key: ExecKey, now_ms: i64) -> Result<bool, EngineError> {
     let ExecKey { partition_key, execution_id } = key;
     let release = schedule::ScheduleGrantedReleaseParams { partition_key, execution_id, now_ms };
-    transaction!(backend, "schedule_granted_release", [key, release], |conn| {
+    transaction!(engine, "schedule_granted_release", [key, release], |conn| {
         if seize::whole::<D>(conn, *key).await? != Seized::Taken {
             return Ok(false);
         }
@@ -506,9 +507,9 @@ async fn release_granted<D: Dialect>(backend: &Backend<D>, key: ExecKey, now_ms:
 }
 
 /// The same, unless this process did it a moment ago.
-async fn sweep_grants_sometimes<D: Dialect>(backend: &Backend<D>) -> Result<(), EngineError> {
-    if backend.release().is_older_than(backend.now_ms(), RELEASE_INTERVAL_MS) {
-        sweep_grants(backend).await?;
+async fn sweep_grants_sometimes<D: Dialect>(engine: &Engine<D>) -> Result<(), EngineError> {
+    if engine.release().is_older_than(engine.now_ms(), RELEASE_INTERVAL_MS) {
+        sweep_grants(engine).await?;
     }
     Ok(())
 }

@@ -4,70 +4,39 @@
 //! process remembers of one stays true; whether it still signs is asked by the statement that stores a token. Whoever
 //! changes which one signs takes turns with all others who do, also where there is no row yet that could be locked.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use ff_core::contracts::{
     RotateWaitpointHmacSecretAllArgs, RotateWaitpointHmacSecretAllEntry, RotateWaitpointHmacSecretAllResult,
     RotateWaitpointHmacSecretOutcome, SeedOutcome, SeedWaitpointHmacSecretArgs,
 };
-use ff_core::crypto::hmac::hmac_sign;
 use ff_core::engine_error::{ConflictKind, ContentionKind, EngineError};
-use ff_core::types::{ExecutionId, WaitpointId};
 use uuid::Uuid;
 
-use crate::backend::Backend;
 use crate::db::Dialect;
-use crate::error::Abort;
+use crate::db::error::Abort;
+use crate::engine::Engine;
+use crate::engine::signing::Secret;
 use crate::model::hex;
 use crate::model::id::invalid_input;
 use crate::model::limits;
 use crate::statements::{Statements, secret};
 
-/// A secret and its key id. It has no debug form, so that no log shows it.
-pub(crate) struct Secret {
-    pub(crate) kid: String,
-    bytes: Vec<u8>,
-}
-
-impl Secret {
-    /// The token of a waitpoint.
-    pub(crate) fn token(&self, execution_id: &ExecutionId, waitpoint_id: &WaitpointId) -> String {
-        hmac_sign(&self.bytes, &self.kid, token_message(execution_id, waitpoint_id).as_bytes())
-    }
-}
-
-/// What a waitpoint's token signs.
-pub(crate) fn token_message(execution_id: &ExecutionId, waitpoint_id: &WaitpointId) -> String {
-    format!("{execution_id}:{waitpoint_id}")
-}
-
-/// The secret that signed last in this process.
-#[derive(Default)]
-pub(crate) struct Signing {
-    remembered: Mutex<Option<Arc<Secret>>>,
-}
-
-impl Signing {
-    fn remembered(&self) -> MutexGuard<'_, Option<Arc<Secret>>> {
-        self.remembered.lock().unwrap_or_else(PoisonError::into_inner) // tidy: it holds a whole value or none
-    }
-}
-
 /// The secret that this process signed with last, else the one that signs by the database. `None` when there
 /// is none. Whoever uses it has the database check that it still signs, and [`renewed`] when it does not.
-pub(crate) async fn signing<D: Dialect>(backend: &Backend<D>) -> Result<Option<Arc<Secret>>, EngineError> {
-    let remembered = backend.signing().remembered().clone();
+pub(crate) async fn signing<D: Dialect>(engine: &Engine<D>) -> Result<Option<Arc<Secret>>, EngineError> {
+    let remembered = engine.signing().remembered().clone();
     match remembered {
         Some(secret) => Ok(Some(secret)),
-        None => renewed(backend).await,
+        None => renewed(engine).await,
     }
 }
 
 /// The secret that signs by the database, remembered from here on.
-pub(crate) async fn renewed<D: Dialect>(backend: &Backend<D>) -> Result<Option<Arc<Secret>>, EngineError> {
-    let row = read!(backend, secret_active_read)?;
+pub(crate) async fn renewed<D: Dialect>(engine: &Engine<D>) -> Result<Option<Arc<Secret>>, EngineError> {
+    let row = read!(engine, secret_active_read)?;
     let secret = row.map(|row| Arc::new(Secret { kid: row.kid, bytes: row.secret }));
-    backend.signing().remembered().clone_from(&secret);
+    engine.signing().remembered().clone_from(&secret);
     Ok(secret)
 }
 
@@ -97,11 +66,11 @@ pub(crate) async fn active_on<D: Dialect>(conn: &mut D::Connection, now_ms: i64)
 /// Precondition: no other key signs. Effect: the key signs. Repeating it says whether the secret is the same,
 /// and writes nothing.
 pub(crate) async fn seed<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     args: &SeedWaitpointHmacSecretArgs,
 ) -> Result<SeedOutcome, EngineError> {
-    let given = Given::new(&args.kid, &args.secret_hex, backend.now_ms())?;
-    transaction!(backend, "secret_seed", [given], |conn| { seed_on::<D>(conn, given).await })
+    let given = Given::new(&args.kid, &args.secret_hex, engine.now_ms())?;
+    transaction!(engine, "secret_seed", [given], |conn| { seed_on::<D>(conn, given).await })
 }
 
 async fn seed_on<D: Dialect>(conn: &mut D::Connection, given: &Given) -> Result<SeedOutcome, Abort> {
@@ -136,11 +105,11 @@ async fn seed_on<D: Dialect>(conn: &mut D::Connection, given: &Given) -> Result<
 /// Precondition: none. Effect: the key signs, every other one only verifies. Repeating it with the same secret
 /// writes nothing, also when another key signs by then.
 pub(crate) async fn rotate<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     args: &RotateWaitpointHmacSecretAllArgs,
 ) -> Result<RotateWaitpointHmacSecretAllResult, EngineError> {
-    let given = Given::new(&args.new_kid, &args.new_secret_hex, backend.now_ms())?;
-    let rotated = transaction!(backend, "secret_rotate", [given], |conn| { rotate_on::<D>(conn, given).await });
+    let given = Given::new(&args.new_kid, &args.new_secret_hex, engine.now_ms())?;
+    let rotated = transaction!(engine, "secret_rotate", [given], |conn| { rotate_on::<D>(conn, given).await });
     Ok(RotateWaitpointHmacSecretAllResult::new(vec![RotateWaitpointHmacSecretAllEntry::new(0, rotated)]))
 }
 

@@ -3,15 +3,14 @@
 //! A row may be held by somebody who does nothing for a long time: the host was cut off in the middle of its
 //! transaction. A sweep that waits for it does nothing for all the other rows. So a sweep takes the rows of an item only
 //! if they are free, first of all, and leaves the item to its next run otherwise. For rows that it does not know
-//! beforehand it waits a moment: see [`Backend::impatient`](crate::Backend).
+//! beforehand it waits a moment: see [`Engine::impatient`](crate::engine::Engine::impatient).
 
 use ff_core::engine_error::{ContentionKind, EngineError};
 use uuid::Uuid;
 
 use crate::db::Dialect;
-use crate::engine::sibling::GroupKey;
-use crate::error::Abort;
-use crate::model::id::ExecKey;
+use crate::db::error::Abort;
+use crate::model::id::{ExecKey, GroupKey};
 use crate::statements::{Statements, admission, budget, dependency, edge, execution, sibling};
 
 /// Whose a row is.

@@ -2,13 +2,13 @@
 
 use ff_core::engine_error::EngineError;
 
-use crate::backend::Backend;
 use crate::db::Dialect;
+use crate::engine::Engine;
 use crate::model::id::corruption;
 
 /// Asks the database for a sign of life. Changes nothing.
-pub(crate) async fn ping<D: Dialect>(backend: &Backend<D>) -> Result<(), EngineError> {
-    read!(backend, server_ping)?;
+pub(crate) async fn ping<D: Dialect>(engine: &Engine<D>) -> Result<(), EngineError> {
+    read!(engine, server_ping)?;
     Ok(())
 }
 
@@ -16,7 +16,7 @@ pub(crate) async fn ping<D: Dialect>(backend: &Backend<D>) -> Result<(), EngineE
 ///
 /// # Errors
 /// `Validation(Corruption)` when that clock stands before the epoch.
-pub(crate) async fn time_ms<D: Dialect>(backend: &Backend<D>) -> Result<u64, EngineError> {
-    let row = read!(backend, server_time)?;
+pub(crate) async fn time_ms<D: Dialect>(engine: &Engine<D>) -> Result<u64, EngineError> {
+    let row = read!(engine, server_time)?;
     u64::try_from(row.now_ms).map_err(|_| corruption("server_time_ms: negative epoch"))
 }

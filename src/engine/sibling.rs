@@ -19,28 +19,20 @@ use futures_util::{StreamExt as _, stream};
 use serde_json::Value;
 use uuid::Uuid;
 
-use crate::backend::Backend;
 use crate::db::Dialect;
-use crate::engine::hop::{Ending, Events, announce_on, lock_child, revoke_on};
+use crate::db::error::{Abort, unreadable};
+use crate::engine::Engine;
+use crate::engine::member::{Ending, Events, announce_on, lock_child, revoke_on};
+use crate::engine::round::Report;
 use crate::engine::seize::{self, Seized, is_held};
-use crate::error::{Abort, unreadable};
-use crate::model::id::{ExecKey, exec_key, partition_key};
-use crate::model::state::has_ended;
+use crate::model::id::{ExecKey, GroupKey, exec_key, partition_key};
+use crate::model::word::{OutcomeWord, PhaseWord};
 use crate::statements::{Statements, attempt, dependency, sibling};
-use crate::sweep::Report;
 
 /// How many groups one round looks at.
 const BATCH: i64 = 50;
 /// How many members are cancelled at the same time.
 const AT_ONCE: usize = 8;
-
-/// Where a group's row is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct GroupKey {
-    pub(crate) partition_key: i16,
-    pub(crate) flow_id: Uuid,
-    pub(crate) downstream_eid: Uuid,
-}
 
 /// Names the members of a group that are to be cancelled, of which there may be none. To be called when the group
 /// is locked and not marked yet.
@@ -90,8 +82,8 @@ pub struct ReconcileReport {
 }
 
 /// One round of the dispatcher, for the table of sweeps.
-pub(crate) async fn sweep_cancels<D: Dialect>(backend: &Backend<D>) -> Result<Report, EngineError> {
-    let DispatchReport { dispatched, orphaned, errors, .. } = dispatch_round(backend).await?;
+pub(crate) async fn sweep_cancels<D: Dialect>(engine: &Engine<D>) -> Result<Report, EngineError> {
+    let DispatchReport { dispatched, orphaned, errors, .. } = dispatch_round(engine).await?;
     Ok(report(dispatched + orphaned, errors))
 }
 
@@ -106,10 +98,10 @@ fn report(processed: u64, errors: u64) -> Report {
 ///
 /// A pending row whose group is gone is deleted. A group without a flag is left to the reconciler, one that
 /// another transaction works on to the next round.
-pub(crate) async fn dispatch_round<D: Dialect>(backend: &Backend<D>) -> Result<DispatchReport, EngineError> {
+pub(crate) async fn dispatch_round<D: Dialect>(engine: &Engine<D>) -> Result<DispatchReport, EngineError> {
     let mut report = DispatchReport::default();
-    for group in pending(backend).await? {
-        match cancel_group(backend, group).await {
+    for group in pending(engine).await? {
+        match cancel_group(engine, group).await {
             Ok(Begun::Members(..)) => report.dispatched += 1,
             Ok(Begun::Orphaned) => report.orphaned += 1,
             Ok(Begun::NoFlag) => report.skipped_for_reconciler += 1,
@@ -125,9 +117,9 @@ pub(crate) async fn dispatch_round<D: Dialect>(backend: &Backend<D>) -> Result<D
     Ok(report)
 }
 
-async fn pending<D: Dialect>(backend: &Backend<D>) -> Result<Vec<GroupKey>, EngineError> {
+async fn pending<D: Dialect>(engine: &Engine<D>) -> Result<Vec<GroupKey>, EngineError> {
     let params = sibling::SiblingPendingListParams { page_size: BATCH };
-    let rows = read!(backend, sibling_pending_list, params)?;
+    let rows = read!(engine, sibling_pending_list, params)?;
     let key = |row: sibling::SiblingPendingListRow| GroupKey {
         partition_key: row.partition_key,
         flow_id: row.flow_id,
@@ -147,26 +139,26 @@ enum Begun {
     Gone,
 }
 
-async fn cancel_group<D: Dialect>(backend: &Backend<D>, group: GroupKey) -> Result<Begun, EngineError> {
-    let begun = transaction!(backend, "sibling_cancel_begin", [group], |conn| { begin_on::<D>(conn, *group).await })?;
+async fn cancel_group<D: Dialect>(engine: &Engine<D>, group: GroupKey) -> Result<Begun, EngineError> {
+    let begun = transaction!(engine, "sibling_cancel_begin", [group], |conn| { begin_on::<D>(conn, *group).await })?;
     let Begun::Members(members, enqueued_at_ms) = &begun else {
         return Ok(begun);
     };
     let ending = |member: &Uuid| Ending {
         key: ExecKey { partition_key: group.partition_key, execution_id: *member },
         flow_id: group.flow_id,
-        now_ms: backend.now_ms(),
+        now_ms: engine.now_ms(),
     };
     // One that somebody holds, or that fails, keeps no other from its end.
     let others = &members[..members.len().saturating_sub(1)];
-    let ended = stream::iter(others.iter().map(ending)).map(|ending| cancel(backend, ending));
+    let ended = stream::iter(others.iter().map(ending)).map(|ending| cancel(engine, ending));
     let failed = ended.buffer_unordered(AT_ONCE).filter_map(async |ended| ended.err()).collect::<Vec<_>>().await;
     let (held, mut failed): (Vec<_>, Vec<_>) = failed.into_iter().partition(is_held);
     // Whether all others have ended decides how the last one ends: with the group, or by itself.
     let last = members.last().map(ending);
     if !(held.is_empty() && failed.is_empty()) {
         if let Some(last) = last {
-            failed.extend(cancel(backend, last).await.err().filter(|error| !is_held(error)));
+            failed.extend(cancel(engine, last).await.err().filter(|error| !is_held(error)));
         }
         return match failed.pop() {
             Some(error) => Err(error),
@@ -175,7 +167,7 @@ async fn cancel_group<D: Dialect>(backend: &Backend<D>, group: GroupKey) -> Resu
     }
     let ended = Ended { group, last, begun_at_ms: *enqueued_at_ms };
     let drained = transaction!(
-        backend,
+        engine,
         "sibling_cancel_end",
         [ended],
         |conn| { end_on::<D>(conn, ended).await },
@@ -280,10 +272,10 @@ async fn end_on<D: Dialect>(conn: &mut D::Connection, ended: &Ended) -> Result<O
 }
 
 /// Cancels one member that has not ended.
-async fn cancel<D: Dialect>(backend: &Backend<D>, ending: Ending) -> Result<(), EngineError> {
+async fn cancel<D: Dialect>(engine: &Engine<D>, ending: Ending) -> Result<(), EngineError> {
     let Ending { key: ExecKey { partition_key, .. }, flow_id, .. } = ending;
     transaction!(
-        backend,
+        engine,
         "sibling_cancel",
         [ending],
         |conn| { cancel_on::<D>(conn, ending).await },
@@ -298,7 +290,7 @@ async fn cancel_on<D: Dialect>(conn: &mut D::Connection, ending: &Ending) -> Res
         return Err(seize::held());
     }
     let member = lock_child::<D>(conn, ending.key).await?;
-    let Some(member) = member.filter(|member| !has_ended(&member.lifecycle_phase)) else {
+    let Some(member) = member.filter(|member| !PhaseWord::has_ended(&member.lifecycle_phase)) else {
         return Ok(Events::default());
     };
     let current = attempt::AttemptRunningReadParams { partition_key, execution_id };
@@ -306,22 +298,22 @@ async fn cancel_on<D: Dialect>(conn: &mut D::Connection, ending: &Ending) -> Res
     conn.sibling_execution_cancel(&sibling::SiblingExecutionCancelParams { now_ms, partition_key, execution_id })
         .await?;
     let lease = revoke_on::<D>(conn, ending, current, &member.ownership_state).await?;
-    let completion = announce_on::<D>(conn, ending, "cancelled").await?;
+    let completion = announce_on::<D>(conn, ending, OutcomeWord::Cancelled).await?;
     Ok(Events { completion: Some(completion), lease })
 }
 
 /// One round of the reconciler, for the table of sweeps.
-pub(crate) async fn sweep_leftovers<D: Dialect>(backend: &Backend<D>) -> Result<Report, EngineError> {
-    let ReconcileReport { sremmed_stale, completed_drain, errors, .. } = reconcile_round(backend).await?;
+pub(crate) async fn sweep_leftovers<D: Dialect>(engine: &Engine<D>) -> Result<Report, EngineError> {
+    let ReconcileReport { sremmed_stale, completed_drain, errors, .. } = reconcile_round(engine).await?;
     Ok(report(sremmed_stale + completed_drain, errors))
 }
 
 /// One round of the reconciler: tidies up after dispatchers that did not come to the end, the oldest group first.
 /// Safe to repeat.
-pub(crate) async fn reconcile_round<D: Dialect>(backend: &Backend<D>) -> Result<ReconcileReport, EngineError> {
+pub(crate) async fn reconcile_round<D: Dialect>(engine: &Engine<D>) -> Result<ReconcileReport, EngineError> {
     let mut report = ReconcileReport::default();
-    for group in pending(backend).await? {
-        match tidy_group(backend, group).await {
+    for group in pending(engine).await? {
+        match tidy_group(engine, group).await {
             Ok(SiblingCancelReconcileAction::SremmedStale) => report.sremmed_stale += 1,
             Ok(SiblingCancelReconcileAction::CompletedDrain) => report.completed_drain += 1,
             Ok(_) => report.no_op += 1,
@@ -336,10 +328,10 @@ pub(crate) async fn reconcile_round<D: Dialect>(backend: &Backend<D>) -> Result<
 }
 
 async fn tidy_group<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     group: GroupKey,
 ) -> Result<SiblingCancelReconcileAction, EngineError> {
-    transaction!(backend, "sibling_tidy", [group], |conn| { tidy_on::<D>(conn, *group).await })
+    transaction!(engine, "sibling_tidy", [group], |conn| { tidy_on::<D>(conn, *group).await })
 }
 
 async fn tidy_on<D: Dialect>(conn: &mut D::Connection, group: GroupKey) -> Result<SiblingCancelReconcileAction, Abort> {
@@ -360,7 +352,7 @@ async fn tidy_on<D: Dialect>(conn: &mut D::Connection, group: GroupKey) -> Resul
     for execution_id in named(&row.members) {
         let params = dependency::DependencyMemberReadParams { partition_key, execution_id };
         let member = conn.dependency_member_read(&params).await?;
-        if member.is_some_and(|member| !has_ended(&member.lifecycle_phase)) {
+        if member.is_some_and(|member| !PhaseWord::has_ended(&member.lifecycle_phase)) {
             return Ok(SiblingCancelReconcileAction::NoOp);
         }
     }
@@ -370,34 +362,34 @@ async fn tidy_on<D: Dialect>(conn: &mut D::Connection, group: GroupKey) -> Resul
 
 /// Takes flag, names and pending row of a group away, whatever there is of them. Safe to repeat.
 pub(crate) async fn drain<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     partition: &Partition,
     flow_id: &FlowId,
     downstream: &ExecutionId,
 ) -> Result<(), EngineError> {
-    let group = group_key(backend, partition, flow_id, downstream)?;
-    transaction!(backend, "drain_sibling_cancel_group", [group], |conn| { drain_on::<D>(conn, *group).await })
+    let group = group_key(engine, partition, flow_id, downstream)?;
+    transaction!(engine, "drain_sibling_cancel_group", [group], |conn| { drain_on::<D>(conn, *group).await })
 }
 
 /// Tidies one group up.
 pub(crate) async fn reconcile<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     partition: &Partition,
     flow_id: &FlowId,
     downstream: &ExecutionId,
 ) -> Result<SiblingCancelReconcileAction, EngineError> {
-    let group = group_key(backend, partition, flow_id, downstream)?;
-    tidy_group(backend, group).await
+    let group = group_key(engine, partition, flow_id, downstream)?;
+    tidy_group(engine, group).await
 }
 
 /// A group's key. The flow's own partition counts; the one given must be one that a column can hold.
 fn group_key<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     partition: &Partition,
     flow_id: &FlowId,
     downstream: &ExecutionId,
 ) -> Result<GroupKey, EngineError> {
     partition_key(partition.index)?;
     let downstream_eid = exec_key(downstream)?.execution_id;
-    Ok(GroupKey { partition_key: backend.flow_partition(flow_id), flow_id: flow_id.0, downstream_eid })
+    Ok(GroupKey { partition_key: engine.flow_partition(flow_id), flow_id: flow_id.0, downstream_eid })
 }

@@ -11,14 +11,15 @@ use ff_core::crypto::hmac::hmac_verify;
 use ff_core::engine_error::{ContentionKind, EngineError};
 use ff_core::types::{SignalId, TimestampMs, WaitpointToken};
 
-use crate::backend::Backend;
+use crate::db::error::Abort;
 use crate::db::{Dialect, Wakes};
+use crate::engine::Engine;
 use crate::engine::policy::resume::holds;
-use crate::engine::secret::token_message;
-use crate::error::Abort;
+use crate::engine::signing::token_message;
 use crate::model::handle;
 use crate::model::id::{ExecKey, corruption, exec_key, invalid_input, reject_nul};
 use crate::model::signal::{Members, stored};
+use crate::model::word::PhaseWord;
 use crate::statements::{Statements, execution, signal};
 
 /// How large the payload of a signal may be.
@@ -31,31 +32,31 @@ const MAX_PAYLOAD_BYTES: usize = 64 * 1024;
 /// and a `resumable` completion is written. A signal event is written in any case. Repeating it delivers
 /// again, except that with an idempotency key which this suspension has seen the answer is the first signal.
 pub(crate) async fn deliver<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     args: &DeliverSignalArgs,
 ) -> Result<DeliverSignalResult, EngineError> {
     let key = exec_key(&args.execution_id)?;
     check(args)?;
     let target = signal::SignalTargetReadParams { partition_key: key.partition_key, waitpoint_id: args.waitpoint_id.0 };
-    let row = read!(backend, signal_target_read, target)?;
+    let row = read!(engine, signal_target_read, target)?;
     let done = match decide(args, key, row)? {
         Decision::Duplicate(existing_signal_id) => return Ok(DeliverSignalResult::Duplicate { existing_signal_id }),
         Decision::Append(params) => {
-            unit!(backend, signal_append, params, |row, wakes| row.tell(key, wakes))?.map(|_| Effect::Appended)
+            unit!(engine, signal_append, params, |row, wakes| row.tell(key, wakes))?.map(|_| Effect::Appended)
         }
         Decision::Resume(params) => {
-            unit!(backend, signal_resume, params, |row, wakes| row.tell(key, wakes))?.map(|_| Effect::Satisfied)
+            unit!(engine, signal_resume, params, |row, wakes| row.tell(key, wakes))?.map(|_| Effect::Satisfied)
         }
     };
     match done {
         Some(effect) => Ok(accepted(args, effect)),
-        None => deliver_locked(backend, args, key).await,
+        None => deliver_locked(engine, args, key).await,
     }
 }
 
 /// The same in one transaction that holds the execution.
 async fn deliver_locked<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     args: &DeliverSignalArgs,
     key: ExecKey,
 ) -> Result<DeliverSignalResult, EngineError> {
@@ -63,7 +64,7 @@ async fn deliver_locked<D: Dialect>(
     let target = signal::SignalTargetReadParams { partition_key: key.partition_key, waitpoint_id: args.waitpoint_id.0 };
     let args = args.clone();
     let delivered = transaction!(
-        backend,
+        engine,
         "signal_deliver",
         [lock, target, args],
         |conn| {
@@ -171,7 +172,7 @@ fn decide(
     if args.waitpoint_token.as_str() != target.token {
         return Err(invalid_input("waitpoint_token does not match minted token"));
     }
-    let suspended = target.lifecycle_phase.as_deref() == Some("suspended");
+    let suspended = target.lifecycle_phase.as_deref().is_some_and(|phase| phase == PhaseWord::Suspended);
     let (Some(suspension_id), Some(condition), Some(seen_members), true) =
         (target.suspension_id, target.condition_text, target.members_text, suspended)
     else {
@@ -225,7 +226,7 @@ fn decide(
 ///
 /// As [`deliver`]. The same decision with the same suffix is delivered once per suspension.
 pub(crate) async fn deliver_approval<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     args: &DeliverApprovalSignalArgs,
 ) -> Result<DeliverSignalResult, EngineError> {
     let key = exec_key(&args.execution_id)?;
@@ -234,13 +235,13 @@ pub(crate) async fn deliver_approval<D: Dialect>(
         waitpoint_id: args.waitpoint_id.0,
         execution_id: key.execution_id,
     };
-    let found = read!(backend, signal_operator_read, params)?.ok_or(EngineError::NotFound { entity: "execution" })?;
+    let found = read!(engine, signal_operator_read, params)?.ok_or(EngineError::NotFound { entity: "execution" })?;
     if found.lane_id != args.lane_id.as_str() {
         let (given, stored) = (&args.lane_id, &found.lane_id);
         return Err(invalid_input(format!("lane_mismatch: args.lane_id={given} exec_core.lane_id={stored}")));
     }
     let token = found.token.filter(|token| !token.is_empty()).ok_or(EngineError::NotFound { entity: "waitpoint" })?;
-    let now = TimestampMs::from_millis(backend.now_ms());
+    let now = TimestampMs::from_millis(engine.now_ms());
     let args = DeliverSignalArgs {
         execution_id: args.execution_id.clone(),
         waitpoint_id: args.waitpoint_id.clone(),
@@ -262,19 +263,16 @@ pub(crate) async fn deliver_approval<D: Dialect>(
         waitpoint_token: WaitpointToken::new(token),
         now,
     };
-    deliver(backend, &args).await
+    deliver(engine, &args).await
 }
 
 /// The signals that the execution of a handle received in its suspension, or in the last one when it is over.
 /// The handle need not hold the lease.
-pub(crate) async fn observe<D: Dialect>(
-    backend: &Backend<D>,
-    handle: &Handle,
-) -> Result<Vec<ResumeSignal>, EngineError> {
+pub(crate) async fn observe<D: Dialect>(engine: &Engine<D>, handle: &Handle) -> Result<Vec<ResumeSignal>, EngineError> {
     let held = handle::decode(D::TAG, handle)?;
     let params =
         signal::SignalMembersReadParams { partition_key: held.key.partition_key, execution_id: held.key.execution_id };
-    match read!(backend, signal_members_read, params)? {
+    match read!(engine, signal_members_read, params)? {
         Some(row) => Ok(Members::parse(&row.members_text)?.observed()),
         None => Ok(Vec::new()),
     }

@@ -15,10 +15,11 @@ use ff_core::types::{AttemptIndex, ExecutionId};
 use serde_json::Value;
 use tokio::time::Instant;
 
-use crate::backend::Backend;
 use crate::db::{Dialect, StreamKey};
+use crate::engine::Engine;
 use crate::engine::attempt;
 use crate::engine::policy::live::{self, AppendRate};
+use crate::model::attempt::stored_index;
 use crate::model::cursor::FramePlace;
 use crate::model::handle;
 use crate::model::id::{ExecKey, corruption, exec_key, invalid_input, reject_nul_in_json};
@@ -35,7 +36,7 @@ use crate::statements::{Statements, stream};
 /// `Contention(LeaseConflict)` when another lease took over; `Validation(InvalidInput)` when a summary patch is
 /// not JSON, text holds U+0000, or a rate's weight is none; nothing is written then.
 pub(crate) async fn append<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     handle: &Handle,
     appended: &Frame,
 ) -> Result<AppendFrameOutcome, EngineError> {
@@ -48,18 +49,18 @@ pub(crate) async fn append<D: Dialect>(
         execution_id: held.key.execution_id,
         attempt_index: held.attempt_index,
         lease_epoch: held.lease_epoch,
-        now_ms: backend.now_ms(),
+        now_ms: engine.now_ms(),
         fields: frame::encode(appended)?,
         mode: appended.mode.wire_str().to_owned(),
     };
     let done = match appended.mode {
-        StreamMode::DurableSummary { .. } => append_patch(backend, params, &appended.bytes).await?,
-        StreamMode::BestEffortLive { config } => append_live(backend, params, config).await?,
-        _ => append_durable(backend, params).await?,
+        StreamMode::DurableSummary { .. } => append_patch(engine, params, &appended.bytes).await?,
+        StreamMode::BestEffortLive { config } => append_live(engine, params, config).await?,
+        _ => append_durable(engine, params).await?,
     };
     match done {
         Some(done) => Ok(done.outcome()),
-        None => Err(attempt::refusal(backend, &held).await),
+        None => Err(attempt::refusal(engine, &held).await),
     }
 }
 
@@ -84,18 +85,18 @@ fn stream_key(append: &stream::StreamAppendParams) -> StreamKey {
 }
 
 async fn append_durable<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     append: stream::StreamAppendParams,
 ) -> Result<Option<Appended>, EngineError> {
     let (key, partition_key) = (stream_key(&append), append.partition_key);
-    let row = unit!(backend, stream_append, append, |row, wakes| {
+    let row = unit!(engine, stream_append, append, |row, wakes| {
         wakes.frame(key, row.last_ms, row.last_seq, partition_key);
     })?;
     Ok(row.map(|row| Appended { row, version: None }))
 }
 
 async fn append_patch<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     append: stream::StreamAppendParams,
     patch: &[u8],
 ) -> Result<Option<Appended>, EngineError> {
@@ -109,7 +110,7 @@ async fn append_patch<D: Dialect>(
     };
     let (key, partition_key) = (stream_key(&append), append.partition_key);
     transaction!(
-        backend,
+        engine,
         "stream_append_patch",
         [append, lock, patch],
         |conn| {
@@ -140,13 +141,13 @@ async fn append_patch<D: Dialect>(
 }
 
 async fn append_live<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     append: stream::StreamAppendParams,
     config: BestEffortLiveConfig,
 ) -> Result<Option<Appended>, EngineError> {
     let (key, partition_key) = (stream_key(&append), append.partition_key);
     transaction!(
-        backend,
+        engine,
         "stream_append_live",
         [append],
         |conn| {
@@ -196,7 +197,7 @@ async fn append_live<D: Dialect>(
 
 /// Reads frames between two places, both included, oldest first. An unknown execution has none.
 pub(crate) async fn read<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     id: &ExecutionId,
     attempt_index: AttemptIndex,
     from: &StreamCursor,
@@ -226,7 +227,7 @@ pub(crate) async fn read<D: Dialect>(
         to_seq: to.seq,
         page_size,
     };
-    let rows = read!(backend, stream_read, params)?;
+    let rows = read!(engine, stream_read, params)?;
     Ok(open(rows.into_iter().map(|row| shown(row.ts_ms, row.seq, &row.fields))))
 }
 
@@ -234,7 +235,7 @@ pub(crate) async fn read<D: Dialect>(
 ///
 /// No connection is held while it waits. At the end of the wait it looks once more.
 pub(crate) async fn tail<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     id: &ExecutionId,
     attempt_index: AttemptIndex,
     after: &StreamCursor,
@@ -261,14 +262,14 @@ pub(crate) async fn tail<D: Dialect>(
         return Ok(StreamFrames::empty_open());
     }
     if block_ms == 0 {
-        return look(backend, params).await;
+        return look(engine, params).await;
     }
     let deadline = Instant::now().checked_add(Duration::from_millis(block_ms)).unwrap_or_else(far_future); // tidy: a caller's time may exceed the clock
-    follow(backend, key, attempt_index, params, deadline).await
+    follow(engine, key, attempt_index, params, deadline).await
 }
 
 async fn follow<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     key: ExecKey,
     attempt_index: i32,
     params: stream::StreamTailParams,
@@ -277,29 +278,29 @@ async fn follow<D: Dialect>(
     // Watching begins before the first look, so that no frame falls between the two. A watch that cannot be
     // had in time leaves the last look at the deadline.
     let stream = StreamKey { execution: key.execution_id, attempt_index };
-    let Ok(watch) = tokio::time::timeout_at(deadline, backend.db().tail(stream)).await else {
-        return look(backend, params).await;
+    let Ok(watch) = tokio::time::timeout_at(deadline, engine.db().tail(stream)).await else {
+        return look(engine, params).await;
     };
     let mut watch = watch?;
     loop {
-        let found = look(backend, params.clone()).await?;
+        let found = look(engine, params.clone()).await?;
         if !found.frames.is_empty() {
             return Ok(found);
         }
         if tokio::time::timeout_at(deadline, watch.changed()).await.is_err() {
-            return look(backend, params).await;
+            return look(engine, params).await;
         }
     }
 }
 
-async fn look<D: Dialect>(backend: &Backend<D>, params: stream::StreamTailParams) -> Result<StreamFrames, EngineError> {
-    let rows = read!(backend, stream_tail, params)?;
+async fn look<D: Dialect>(engine: &Engine<D>, params: stream::StreamTailParams) -> Result<StreamFrames, EngineError> {
+    let rows = read!(engine, stream_tail, params)?;
     Ok(open(rows.into_iter().map(|row| shown(row.ts_ms, row.seq, &row.fields))))
 }
 
 /// Reads the rolling summary of an attempt; `None` when no patch was ever appended.
 pub(crate) async fn read_summary<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     id: &ExecutionId,
     attempt_index: AttemptIndex,
 ) -> Result<Option<SummaryDocument>, EngineError> {
@@ -309,7 +310,7 @@ pub(crate) async fn read_summary<D: Dialect>(
         execution_id: key.execution_id,
         attempt_index: stored_index(attempt_index)?,
     };
-    let Some(row) = read!(backend, stream_summary_read, params)? else {
+    let Some(row) = read!(engine, stream_summary_read, params)? else {
         return Ok(None);
     };
     let document = serde_json::to_vec(&row.document_json)
@@ -327,12 +328,6 @@ pub(crate) async fn read_summary<D: Dialect>(
 
 fn page_size(count_limit: u64) -> i64 {
     i64::try_from(count_limit.min(STREAM_READ_HARD_CAP)).unwrap_or(i64::MAX) // tidy: a caller's limit
-}
-
-/// An attempt's index as its column holds it.
-fn stored_index(attempt_index: AttemptIndex) -> Result<i32, EngineError> {
-    i32::try_from(attempt_index.0)
-        .map_err(|_| invalid_input(format!("attempt index {} exceeds i32 range (max {})", attempt_index.0, i32::MAX)))
 }
 
 /// A deadline that is as good as none.

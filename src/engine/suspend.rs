@@ -24,12 +24,13 @@ use ff_core::partition::PartitionKey;
 use ff_core::types::{AttemptIndex, ExecutionId, LaneId, LeaseFence, SuspensionId, WaitpointId, WorkerInstanceId};
 use serde_json::{Value, json};
 
-use crate::backend::Backend;
 use crate::db::Dialect;
+use crate::engine::Engine;
 use crate::engine::attempt::{lost, named_by, seen};
-use crate::engine::lease::attempt_number;
 use crate::engine::policy::resume::required_names;
-use crate::engine::secret::{self, Secret};
+use crate::engine::secret;
+use crate::engine::signing::Secret;
+use crate::model::attempt::{attempt_number, stored_epoch};
 use crate::model::given::one_more;
 use crate::model::handle::{self, Held};
 use crate::model::hex;
@@ -49,13 +50,13 @@ const TRIES: u32 = 3;
 /// The handle that comes back observes signals but holds no lease. Repeating it with the same idempotency key
 /// answers the same and writes nothing; without one it is `Contention(LeaseConflict)`.
 pub(crate) async fn suspend<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     handle: &Handle,
     args: &SuspendArgs,
 ) -> Result<SuspendOutcome, EngineError> {
     let held = handle::decode(D::TAG, handle)?;
     let request = Request::new(args)?;
-    enter(backend, &held, &request).await
+    enter(engine, &held, &request).await
 }
 
 /// Suspends the running attempt of an execution for a caller who knows its lease but has no handle.
@@ -64,7 +65,7 @@ pub(crate) async fn suspend<D: Dialect>(
 /// is not known here, because another program gave the lease, is not compared. The handle that comes back names no
 /// lane and no worker.
 pub(crate) async fn suspend_by_triple<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     id: &ExecutionId,
     triple: &LeaseFence,
     args: &SuspendArgs,
@@ -73,21 +74,20 @@ pub(crate) async fn suspend_by_triple<D: Dialect>(
     let request = Request::new(args)?;
     let running =
         attempt::AttemptRunningReadParams { partition_key: key.partition_key, execution_id: key.execution_id };
-    let running = match read!(backend, attempt_running_read, running)? {
+    let running = match read!(engine, attempt_running_read, running)? {
         Some(attempt) => attempt.attempt_index,
         None => {
             let params =
                 execution::ExecutionReadParams { partition_key: key.partition_key, execution_id: key.execution_id };
-            let core = read!(backend, execution_read, params)?;
+            let core = read!(engine, execution_read, params)?;
             core.ok_or(EngineError::NotFound { entity: "execution" })?.attempt_index.max(0)
         }
     };
     let attempt_index = match attempt_index(key.execution_id, &triple.attempt_id) {
         Some(named) => named,
-        None => read!(backend, attempt_named_read, named_by(key, &triple.attempt_id))?
+        None => read!(engine, attempt_named_read, named_by(key, &triple.attempt_id))?
             .map_or(running, |named| named.attempt_index),
     };
-    let epoch = triple.lease_epoch.0;
     let payload = HandlePayload::new(
         id.clone(),
         AttemptIndex::new(attempt_number(attempt_index)?),
@@ -98,9 +98,8 @@ pub(crate) async fn suspend_by_triple<D: Dialect>(
         LaneId::new(""),
         WorkerInstanceId::new(""),
     );
-    let lease_epoch =
-        i64::try_from(epoch).map_err(|_| invalid_input(format!("lease_epoch {epoch} exceeds the column's range")))?;
-    enter(backend, &Held { key, attempt_index, lease_epoch, payload }, &request).await
+    let lease_epoch = stored_epoch(triple.lease_epoch)?;
+    enter(engine, &Held { key, attempt_index, lease_epoch, payload }, &request).await
 }
 
 /// What is to be suspended, checked.
@@ -125,23 +124,23 @@ impl<'a> Request<'a> {
 }
 
 async fn enter<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     held: &Held,
     request: &Request<'_>,
 ) -> Result<SuspendOutcome, EngineError> {
-    let bound = bind(backend, held, &request.args.waitpoints).await?;
+    let bound = bind(engine, held, &request.args.waitpoints).await?;
     let mut idempotency = request.idempotency_key.as_deref().map(|bare| Idempotency::new(held, bare));
-    let mut secret = secret::signing(backend).await?;
+    let mut secret = secret::signing(engine).await?;
     for _ in 0..TRIES {
         if let Some(secret) = &secret {
             let tokens = Tokens::sign(secret, held, &bound);
             let outcome = outcome::<D>(held, request.args, &bound, &tokens);
-            if write(backend, held, request, idempotency.as_ref(), &bound, &tokens, &outcome).await? {
+            if write(engine, held, request, idempotency.as_ref(), &bound, &tokens, &outcome).await? {
                 return Ok(outcome);
             }
         }
         if let Some(key) = &mut idempotency {
-            match key.remembered(backend, held).await? {
+            match key.remembered(engine, held).await? {
                 Remembered::Outcome(outcome) => return Ok(outcome),
                 Remembered::OfAnother => {
                     key.bare = None;
@@ -150,11 +149,11 @@ async fn enter<D: Dialect>(
                 Remembered::Nothing => {}
             }
         }
-        let seen = seen(backend, held).await?;
+        let seen = seen(engine, held).await?;
         if seen.lease_epoch != held.lease_epoch {
             return Err(lost());
         }
-        let now_signs = secret::renewed(backend).await?;
+        let now_signs = secret::renewed(engine).await?;
         let Some(now_signs) = now_signs else {
             return Err(invalid_input("ff_waitpoint_hmac empty — seed a kid before suspend"));
         };
@@ -173,7 +172,7 @@ struct Bound {
 }
 
 async fn bind<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     held: &Held,
     bindings: &[WaitpointBinding],
 ) -> Result<Vec<Bound>, EngineError> {
@@ -189,7 +188,7 @@ async fn bind<D: Dialect>(
                     partition_key: held.key.partition_key,
                     waitpoint_id: waitpoint_id.0,
                 };
-                let known = read!(backend, waitpoint_key_read, params)?;
+                let known = read!(engine, waitpoint_key_read, params)?;
                 let waitpoint_key = known.map(|row| row.waitpoint_key).unwrap_or_default(); // tidy: a waitpoint that is not stored is made with an empty key
                 Bound { waitpoint_id: waitpoint_id.clone(), waitpoint_key }
             }
@@ -225,7 +224,7 @@ fn outcome<D: Dialect>(held: &Held, args: &SuspendArgs, bound: &[Bound], tokens:
 
 /// Writes the suspension; says whether it did.
 async fn write<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     held: &Held,
     request: &Request<'_>,
     idempotency: Option<&Idempotency>,
@@ -254,7 +253,7 @@ async fn write<D: Dialect>(
     );
     if bound.len() == 1 && idempotency.is_none() {
         let entered =
-            unit!(backend, suspension_enter, params, |row, wakes| wakes.lease(row.lease_event_id, partition_key))?;
+            unit!(engine, suspension_enter, params, |row, wakes| wakes.lease(row.lease_event_id, partition_key))?;
         return Ok(entered.is_some());
     }
     let more: Vec<_> = bound
@@ -280,7 +279,7 @@ async fn write<D: Dialect>(
         now_ms: args.now.0,
     });
     let entered = transaction!(
-        backend,
+        engine,
         "suspension_enter_more",
         [params, more, kept],
         |conn| {
@@ -356,13 +355,13 @@ impl Idempotency {
         Self { scoped: format!("{}:{bare}", held.key.text()), bare: Some(bare.to_owned()) }
     }
 
-    async fn remembered<D: Dialect>(&self, backend: &Backend<D>, held: &Held) -> Result<Remembered, EngineError> {
+    async fn remembered<D: Dialect>(&self, engine: &Engine<D>, held: &Held) -> Result<Remembered, EngineError> {
         for key in [Some(&self.scoped), self.bare.as_ref()].into_iter().flatten() {
             let params = suspension::SuspensionDedupReadParams {
                 partition_key: held.key.partition_key,
                 idempotency_key: key.clone(),
             };
-            let Some(row) = read!(backend, suspension_dedup_read, params)? else {
+            let Some(row) = read!(engine, suspension_dedup_read, params)? else {
                 continue;
             };
             let outcome = recall::<D>(&row.outcome_text)?;
@@ -419,7 +418,7 @@ fn member<'a>(document: &'a Value, name: &str) -> &'a str {
 /// The place of the cursor is the time at which its execution was suspended; when nothing is kept of that
 /// suspension any more, the list goes on with greater ids.
 pub(crate) async fn list<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     partition: &PartitionKey,
     cursor: Option<&ExecutionId>,
     limit: usize,
@@ -431,7 +430,7 @@ pub(crate) async fn list<D: Dialect>(
         return Ok(ListSuspendedPage::new(Vec::new(), None));
     }
     let page_size = one_more(limit);
-    let rows = listed(backend, partition_key, after.map(|key| key.execution_id), page_size).await?;
+    let rows = listed(engine, partition_key, after.map(|key| key.execution_id), page_size).await?;
     let more = rows.len() > limit;
     let entries = rows.into_iter().take(limit).map(|row| {
         let id = execution_id(partition_key, row.execution_id).map_err(|error| {
@@ -449,7 +448,7 @@ pub(crate) async fn list<D: Dialect>(
 }
 
 async fn listed<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     partition_key: i16,
     after: Option<uuid::Uuid>,
     page_size: i64,
@@ -457,16 +456,16 @@ async fn listed<D: Dialect>(
     let Some(after) = after else {
         let first =
             suspension::SuspensionListParams { partition_key, after_ms: i64::MIN, after: uuid::Uuid::nil(), page_size };
-        return read!(backend, suspension_list, first);
+        return read!(engine, suspension_list, first);
     };
     let place = suspension::SuspensionPlaceReadParams { partition_key, execution_id: after };
-    if let Some(place) = read!(backend, suspension_place_read, place)? {
+    if let Some(place) = read!(engine, suspension_place_read, place)? {
         let next =
             suspension::SuspensionListParams { partition_key, after_ms: place.suspended_at_ms, after, page_size };
-        return read!(backend, suspension_list, next);
+        return read!(engine, suspension_list, next);
     }
     let next = suspension::SuspensionListAfterParams { partition_key, after, page_size };
-    let rows = read!(backend, suspension_list_after, next)?;
+    let rows = read!(engine, suspension_list_after, next)?;
     Ok(rows
         .into_iter()
         .map(|row| suspension::SuspensionListRow {

@@ -4,8 +4,8 @@ use ff_core::engine_backend::validate_tag_key;
 use ff_core::engine_error::EngineError;
 use ff_core::types::{ExecutionId, FlowId};
 
-use crate::backend::Backend;
 use crate::db::Dialect;
+use crate::engine::Engine;
 use crate::model::document;
 use crate::model::id::{exec_key, reject_nul};
 use crate::statements::{execution, tag};
@@ -14,7 +14,7 @@ use crate::statements::{execution, tag};
 ///
 /// Precondition: the execution exists. Effect: the tag has that value. Repeating it changes nothing.
 pub(crate) async fn set_on_execution<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     id: &ExecutionId,
     tag_key: &str,
     value: &str,
@@ -28,7 +28,7 @@ pub(crate) async fn set_on_execution<D: Dialect>(
         partition_key: key.partition_key,
         execution_id: key.execution_id,
     };
-    match unit!(backend, tag_execution_set, params)? {
+    match unit!(engine, tag_execution_set, params)? {
         0 => Err(EngineError::NotFound { entity: "execution" }),
         _ => Ok(()),
     }
@@ -36,7 +36,7 @@ pub(crate) async fn set_on_execution<D: Dialect>(
 
 /// Reads a tag of an execution; `None` when the execution or the tag is not there.
 pub(crate) async fn get_from_execution<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     id: &ExecutionId,
     tag_key: &str,
 ) -> Result<Option<String>, EngineError> {
@@ -44,7 +44,7 @@ pub(crate) async fn get_from_execution<D: Dialect>(
     let key = exec_key(id)?;
     let params =
         execution::ExecutionFieldsReadParams { partition_key: key.partition_key, execution_id: key.execution_id };
-    let row = read!(backend, execution_fields_read, params)?;
+    let row = read!(engine, execution_fields_read, params)?;
     Ok(row.and_then(|row| document::tag_text(&row.raw_fields, tag_key)))
 }
 
@@ -52,7 +52,7 @@ pub(crate) async fn get_from_execution<D: Dialect>(
 ///
 /// Precondition: the flow exists. Effect: the tag has that value. Repeating it changes nothing.
 pub(crate) async fn set_on_flow<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     id: &FlowId,
     tag_key: &str,
     value: &str,
@@ -62,10 +62,10 @@ pub(crate) async fn set_on_flow<D: Dialect>(
     let params = tag::TagFlowSetParams {
         tag_key: tag_key.to_owned(),
         tag_value: value.to_owned(),
-        partition_key: backend.flow_partition(id),
+        partition_key: engine.flow_partition(id),
         flow_id: id.0,
     };
-    match unit!(backend, tag_flow_set, params)? {
+    match unit!(engine, tag_flow_set, params)? {
         0 => Err(EngineError::NotFound { entity: "flow" }),
         _ => Ok(()),
     }
@@ -73,12 +73,12 @@ pub(crate) async fn set_on_flow<D: Dialect>(
 
 /// Reads a tag of a flow; `None` when the flow or the tag is not there.
 pub(crate) async fn get_from_flow<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     id: &FlowId,
     tag_key: &str,
 ) -> Result<Option<String>, EngineError> {
     validate_tag_key(tag_key)?;
-    let params = tag::TagFlowReadParams { partition_key: backend.flow_partition(id), flow_id: id.0 };
-    let row = read!(backend, tag_flow_read, params)?;
+    let params = tag::TagFlowReadParams { partition_key: engine.flow_partition(id), flow_id: id.0 };
+    let row = read!(engine, tag_flow_read, params)?;
     Ok(row.and_then(|row| document::member_text(&row.raw_fields, tag_key)))
 }

@@ -8,15 +8,15 @@ use ff_core::partition::Partition;
 use ff_core::types::{LaneId, TimestampMs};
 use uuid::Uuid;
 
-use crate::backend::Backend;
 use crate::db::Dialect;
+use crate::db::error::Abort;
+use crate::engine::Engine;
 use crate::engine::policy::expiry::passes;
+use crate::engine::round::{Report, Round};
 use crate::engine::seize::{self, Seized};
-use crate::error::Abort;
 use crate::model::given::stored_ms;
 use crate::model::id::{ExecKey, execution_id, partition_key, reject_nul};
 use crate::statements::{Statements, trim};
-use crate::sweep::{FullScannerConfig, Report};
 
 /// How many executions one page of the search has.
 const PAGE: i64 = 100;
@@ -33,7 +33,7 @@ const SWEEP_PAGE: i64 = 1_000;
 /// lead to it, and what it used of its budgets. Completions that a flow has not followed yet stay, so that nobody
 /// waits for ever. Repeating it forgets the next ones.
 pub(crate) async fn forget<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     partition: &Partition,
     lane: &LaneId,
     retention_ms: u64,
@@ -54,21 +54,21 @@ pub(crate) async fn forget<D: Dialect>(
         lane_id: lane.as_str().to_owned(),
         before_ms: now.0.saturating_sub(stored_ms(retention_ms)),
     };
-    forget_ended(backend, &ended, batch_size, filter).await
+    forget_ended(engine, &ended, batch_size, filter).await
 }
 
 /// One run of the sweep: a batch of every lane that has executions to forget.
-pub(crate) async fn sweep<D: Dialect>(backend: &Backend<D>, config: &FullScannerConfig) -> Result<Report, EngineError> {
-    let before_ms = backend.now_ms().saturating_sub(stored_ms(config.retention.as_millis()));
-    let Asked { namespace, tag_key, tag_value } = Asked::of(&config.scanner_filter);
+pub(crate) async fn sweep<D: Dialect>(engine: &Engine<D>, round: &Round) -> Result<Report, EngineError> {
+    let before_ms = engine.now_ms().saturating_sub(stored_ms(round.retention.as_millis()));
+    let Asked { namespace, tag_key, tag_value } = Asked::of(&round.filter);
     let params =
         trim::TrimDueListParams { ended_before_ms: before_ms, namespace, tag_key, tag_value, page_size: SWEEP_PAGE };
-    let due = read!(backend, trim_due_list, params)?;
+    let due = read!(engine, trim_due_list, params)?;
     let lanes: BTreeSet<(i16, String)> = due.into_iter().map(|row| (row.partition_key, row.lane_id)).collect();
     let mut report = Report::default();
     for (partition_key, lane_id) in lanes {
         let ended = Ended { partition_key, lane_id, before_ms };
-        match forget_ended(backend, &ended, SWEEP_BATCH, &config.scanner_filter).await {
+        match forget_ended(engine, &ended, SWEEP_BATCH, &round.filter).await {
             Ok(trimmed) => report.processed = report.processed.saturating_add(trimmed),
             Err(error) => report.count(Err(error)),
         }
@@ -106,7 +106,7 @@ fn is_plain(key: &str) -> bool {
 
 /// Forgets page by page. Pages are read without locks; each is forgotten in a transaction of its own.
 async fn forget_ended<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     ended: &Ended,
     batch_size: u32,
     filter: &ScannerFilter,
@@ -128,14 +128,14 @@ async fn forget_ended<D: Dialect>(
             tag_value,
             page_size,
         };
-        let page = read!(backend, trim_list, params)?;
+        let page = read!(engine, trim_list, params)?;
         let Some(last) = page.last() else { break };
         after = (last.terminal_at_ms, last.execution_id);
         let is_last = (page.len() as i64) < page_size;
         let executions = page.into_iter().map(|row| row.execution_id).collect();
         let lock = trim::TrimLockParams { partition_key, executions, ended_before_ms: before_ms };
         let filter = filter.clone();
-        let page = transaction!(backend, "trim", [lock, filter], |conn| { forget_on::<D>(conn, lock, filter).await })?;
+        let page = transaction!(engine, "trim", [lock, filter], |conn| { forget_on::<D>(conn, lock, filter).await })?;
         forgotten = forgotten.saturating_add(page);
         if is_last {
             break;

@@ -12,17 +12,18 @@ use ff_core::types::QuotaPolicyId;
 use serde_json::Value;
 use uuid::Uuid;
 
-use crate::backend::Backend;
 use crate::db::Dialect;
+use crate::engine::Engine;
 use crate::engine::policy::allowance::{budget_ids, quota_policy_id};
 use crate::engine::policy::capability;
 use crate::engine::policy::expiry::passes;
+use crate::engine::round::{Report, Round};
 use crate::engine::seize::{self, Seized};
 use crate::engine::{quota, schedule, worker};
 use crate::model::document;
 use crate::model::id::{ExecKey, execution_id};
+use crate::model::word::BlockingWord;
 use crate::statements::{Statements, admission};
-use crate::sweep::{FullScannerConfig, Report};
 
 /// How many executions one page of the list has.
 const PAGE: i64 = 250;
@@ -37,8 +38,8 @@ struct Known {
 }
 
 /// One run of the sweep: judges every blocked execution again and puts those back that nothing blocks any more.
-pub(crate) async fn sweep<D: Dialect>(backend: &Backend<D>, config: &FullScannerConfig) -> Result<Report, EngineError> {
-    let now_ms = backend.now_ms();
+pub(crate) async fn sweep<D: Dialect>(engine: &Engine<D>, round: &Round) -> Result<Report, EngineError> {
+    let now_ms = engine.now_ms();
     let (mut report, mut known) = (Report::default(), Known::default());
     let mut after = (i16::MIN, Uuid::nil());
     loop {
@@ -47,12 +48,12 @@ pub(crate) async fn sweep<D: Dialect>(backend: &Backend<D>, config: &FullScanner
             after_execution_id: after.1,
             page_size: PAGE,
         };
-        let rows = survey!(backend, admission_blocked_list, params)?;
+        let rows = survey!(engine, admission_blocked_list, params)?;
         let is_last = (rows.len() as i64) < PAGE;
         for row in rows {
             after = (row.partition_key, row.execution_id);
-            if passes(&config.scanner_filter, &row.raw_fields) {
-                report.count(let_go(backend, &row, &mut known, now_ms).await);
+            if passes(&round.filter, &row.raw_fields) {
+                report.count(let_go(engine, &row, &mut known, now_ms).await);
             }
         }
         if is_last {
@@ -63,16 +64,16 @@ pub(crate) async fn sweep<D: Dialect>(backend: &Backend<D>, config: &FullScanner
 
 /// Puts one execution back, if it may go; says whether it was put back.
 async fn let_go<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     row: &admission::AdmissionBlockedListRow,
     known: &mut Known,
     now_ms: i64,
 ) -> Result<bool, EngineError> {
     let Some(reason) = row.blocking_reason.as_deref() else { return Ok(false) };
-    let may_go = match reason {
-        "waiting_for_budget" => have_budgets_room(backend, &row.raw_fields, known).await?,
-        "waiting_for_quota" => has_quota_room(backend, row, known, now_ms).await?,
-        "waiting_for_capable_worker" => can_somebody(backend, row, known, now_ms).await?,
+    let may_go = match BlockingWord::of(reason) {
+        Some(BlockingWord::WaitingForBudget) => have_budgets_room(engine, &row.raw_fields, known).await?,
+        Some(BlockingWord::WaitingForQuota) => has_quota_room(engine, row, known, now_ms).await?,
+        Some(BlockingWord::WaitingForCapableWorker) => can_somebody(engine, row, known, now_ms).await?,
         _ => false,
     };
     if !may_go {
@@ -85,7 +86,7 @@ async fn let_go<D: Dialect>(
         blocking_reason: reason.to_owned(),
     };
     let key = ExecKey { partition_key: row.partition_key, execution_id: row.execution_id };
-    transaction!(backend, "admission_unblock", [key, params], |conn| {
+    transaction!(engine, "admission_unblock", [key, params], |conn| {
         if seize::whole::<D>(conn, *key).await? != Seized::Taken {
             return Ok(false);
         }
@@ -94,7 +95,7 @@ async fn let_go<D: Dialect>(
 }
 
 async fn have_budgets_room<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     raw_fields: &Value,
     known: &mut Known,
 ) -> Result<bool, EngineError> {
@@ -102,7 +103,7 @@ async fn have_budgets_room<D: Dialect>(
         let has_room = match known.budgets.get(&budget_id) {
             Some(has_room) => *has_room,
             None => {
-                let has_room = has_budget_room(backend, &budget_id).await?;
+                let has_room = has_budget_room(engine, &budget_id).await?;
                 known.budgets.insert(budget_id, has_room);
                 has_room
             }
@@ -114,9 +115,9 @@ async fn have_budgets_room<D: Dialect>(
     Ok(true)
 }
 
-async fn has_budget_room<D: Dialect>(backend: &Backend<D>, budget_id: &str) -> Result<bool, EngineError> {
-    let params = (*backend.partitions(), budget_id.to_owned());
-    let left = backend.db().read("unblock_budget", params, |conn, (partitions, budget_id)| {
+async fn has_budget_room<D: Dialect>(engine: &Engine<D>, budget_id: &str) -> Result<bool, EngineError> {
+    let params = (*engine.partitions(), budget_id.to_owned());
+    let left = engine.db().read("unblock_budget", params, |conn, (partitions, budget_id)| {
         Box::pin(schedule::has_budget_left::<D>(conn, partitions, budget_id))
     });
     left.await
@@ -125,7 +126,7 @@ async fn has_budget_room<D: Dialect>(backend: &Backend<D>, budget_id: &str) -> R
 /// An execution that names no policy waits for none. Putting one back takes no place, so the answer of a policy is
 /// the same for all of one run.
 async fn has_quota_room<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     row: &admission::AdmissionBlockedListRow,
     known: &mut Known,
     now_ms: i64,
@@ -135,21 +136,21 @@ async fn has_quota_room<D: Dialect>(
     if let Some(has_room) = known.quotas.get(&id) {
         return Ok(*has_room);
     }
-    let has_room = quota::has_room(backend, &id, execution_id, now_ms).await?;
+    let has_room = quota::has_room(engine, &id, execution_id, now_ms).await?;
     known.quotas.insert(id, has_room);
     Ok(has_room)
 }
 
 /// Whether the workers of the execution's namespace offer what it requires. One without a namespace has none.
 async fn can_somebody<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     row: &admission::AdmissionBlockedListRow,
     known: &mut Known,
     now_ms: i64,
 ) -> Result<bool, EngineError> {
     let Some(namespace) = document::member_string(&row.raw_fields, "namespace") else { return Ok(false) };
     if !known.offered.contains_key(&namespace) {
-        let offered = worker::offered(backend, &namespace, now_ms).await?;
+        let offered = worker::offered(engine, &namespace, now_ms).await?;
         known.offered.insert(namespace.clone(), offered);
     }
     let offered = known.offered.get(&namespace);

@@ -12,11 +12,11 @@ use ff_core::partition::{Partition, PartitionKey};
 use ff_core::types::{ExecutionId, TimestampMs, WaitpointId};
 use uuid::Uuid;
 
-use crate::backend::Backend;
 use crate::db::Dialect;
+use crate::db::error::Abort;
+use crate::engine::Engine;
 use crate::engine::secret;
 use crate::engine::seize::{self, Seized, Taking};
-use crate::error::Abort;
 use crate::model::given::stored_ms;
 use crate::model::handle;
 use crate::model::id::{ExecKey, corruption, exec_key, invalid_input, partition_key, reject_nul};
@@ -40,7 +40,7 @@ const FINGERPRINT_CHARS: usize = 16;
 /// Precondition: a secret signs; whether the handle holds the lease is not asked. Effect: a `pending`
 /// waitpoint. Repeating it makes another one.
 pub(crate) async fn create<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     handle: &Handle,
     waitpoint_key: &str,
     expires_in: Duration,
@@ -48,9 +48,9 @@ pub(crate) async fn create<D: Dialect>(
     let held = handle::decode(D::TAG, handle)?;
     reject_nul("waitpoint_key", waitpoint_key)?;
     let expires_in_ms = stored_ms(expires_in.as_millis());
-    let now_ms = backend.now_ms();
+    let now_ms = engine.now_ms();
     let waitpoint_id = WaitpointId::new();
-    let mut secret = secret::signing(backend).await?;
+    let mut secret = secret::signing(engine).await?;
     for _ in 0..TRIES {
         let Some(signing) = secret else {
             return Err(invalid_input("ff_waitpoint_hmac empty — seed a kid before create_waitpoint"));
@@ -67,45 +67,45 @@ pub(crate) async fn create<D: Dialect>(
             waitpoint_key: waitpoint_key.to_owned(),
             required_signal_names: Vec::new(),
         };
-        if unit!(backend, waitpoint_create, params)?.is_some() {
+        if unit!(engine, waitpoint_create, params)?.is_some() {
             return Ok(PendingWaitpoint::new(waitpoint_id, WaitpointHmac::new(token)));
         }
-        secret = secret::renewed(backend).await?;
+        secret = secret::renewed(engine).await?;
     }
     Err(EngineError::Contention(ContentionKind::RetryExhausted))
 }
 
 /// Reads the token of a waitpoint, whatever became of its execution. `None` when there is no such waitpoint.
 pub(crate) async fn read_token<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     partition: &PartitionKey,
     waitpoint_id: &WaitpointId,
 ) -> Result<Option<String>, EngineError> {
     let index = partition.parse().map_err(|error| invalid_input(format!("partition_key: {error}")))?.index;
     let params =
         waitpoint::WaitpointTokenReadParams { partition_key: partition_key(index)?, waitpoint_id: waitpoint_id.0 };
-    let row = read!(backend, waitpoint_token_read, params)?;
+    let row = read!(engine, waitpoint_token_read, params)?;
     Ok(row.map(|row| row.token).filter(|token| !token.is_empty()))
 }
 
 /// Lists the waitpoints of an execution that a signal may arrive at, in the order of their ids. Those whose
 /// time has passed are listed until they are closed.
 pub(crate) async fn list_pending<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     args: &ListPendingWaitpointsArgs,
 ) -> Result<ListPendingWaitpointsResult, EngineError> {
     let key = exec_key(&args.execution_id)?;
     let limit = args.limit.unwrap_or(LIST_DEFAULT_LIMIT).clamp(1, LIST_MAX_LIMIT); // tidy: a caller's option
     let known =
         execution::ExecutionStateReadParams { partition_key: key.partition_key, execution_id: key.execution_id };
-    read!(backend, execution_state_read, known)?.ok_or(EngineError::NotFound { entity: "execution" })?;
+    read!(engine, execution_state_read, known)?.ok_or(EngineError::NotFound { entity: "execution" })?;
     let params = waitpoint::WaitpointListParams {
         partition_key: key.partition_key,
         execution_id: key.execution_id,
         after: args.after.as_ref().map(|after| after.0),
         page_size: i64::from(limit) + 1,
     };
-    let rows = read!(backend, waitpoint_list, params)?;
+    let rows = read!(engine, waitpoint_list, params)?;
     let more = rows.len() > limit as usize;
     let entries = rows.into_iter().take(limit as usize).map(|row| listed(&args.execution_id, row));
     let entries = entries.collect::<Result<Vec<_>, _>>()?;
@@ -155,7 +155,7 @@ fn redacted(token: &str) -> (String, String) {
 /// Precondition: none; what is not due is left alone. Effect: the waitpoint is gone; a suspension that no
 /// signal reached through it says so. Repeating it does nothing.
 pub(crate) async fn close<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     partition: &Partition,
     waitpoint_id: &str,
     now_ms: i64,
@@ -163,12 +163,12 @@ pub(crate) async fn close<D: Dialect>(
     let partition_key = partition_key(partition.index)?;
     let waitpoint_id =
         Uuid::parse_str(waitpoint_id).map_err(|error| invalid_input(format!("waitpoint_id not a UUID: {error}")))?;
-    close_due(backend, partition_key, waitpoint_id, now_ms.min(backend.now_ms()), Taking::Waits).await.map(drop)
+    close_due(engine, partition_key, waitpoint_id, now_ms.min(engine.now_ms()), Taking::Waits).await.map(drop)
 }
 
 /// The same for a waitpoint of which a sweep believes that it is due; says whether it was.
 pub(crate) async fn close_due<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     partition_key: i16,
     waitpoint_id: Uuid,
     now_ms: i64,
@@ -176,7 +176,7 @@ pub(crate) async fn close_due<D: Dialect>(
 ) -> Result<bool, EngineError> {
     let due = waitpoint::WaitpointDueReadParams { partition_key, waitpoint_id, now_ms };
     let closing = waitpoint::WaitpointDeleteDueParams { partition_key, waitpoint_id, now_ms };
-    transaction!(backend, "waitpoint_close", [due, closing, taking], |conn| {
+    transaction!(engine, "waitpoint_close", [due, closing, taking], |conn| {
         let Some(owner) = conn.waitpoint_due_read(due).await? else {
             return Ok(false);
         };

@@ -17,14 +17,14 @@ use ff_core::contracts::{
 use ff_core::engine_error::EngineError;
 use ff_core::types::{LaneId, Namespace, TimestampMs, WorkerId, WorkerInstanceId};
 
-use crate::backend::Backend;
 use crate::db::Dialect;
-use crate::error::Abort;
+use crate::db::error::Abort;
+use crate::engine::Engine;
+use crate::engine::round::{Report, Round};
 use crate::model::given::stored_ms;
 use crate::model::id::{invalid_input, reject_nul};
 use crate::model::limits;
 use crate::statements::{Statements, worker};
-use crate::sweep::{FullScannerConfig, Report};
 
 const LIST_DEFAULT_LIMIT: u32 = 1_000;
 const LIST_MAX_LIMIT: u32 = 10_000;
@@ -39,7 +39,7 @@ const SWEEP_BATCH: i64 = 500;
 /// `Validation(InvalidInput)` when a lane or a capability holds a comma, a text holds U+0000 or is too long, or the
 /// instance id belongs to another worker.
 pub(crate) async fn register<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     args: &RegisterWorkerArgs,
 ) -> Result<RegisterWorkerOutcome, EngineError> {
     limits::WORKER_ID.check("worker_id", args.worker_id.as_str())?;
@@ -63,7 +63,7 @@ pub(crate) async fn register<D: Dialect>(
         partition_key,
     };
     let event = event(partition_key, &args.namespace, &args.worker_instance_id, "registered", args.now, None);
-    transaction!(backend, "worker_register", [find, register, event], |conn| {
+    transaction!(engine, "worker_register", [find, register, event], |conn| {
         let known = conn.worker_read(find).await?;
         if conn.worker_register(register).await? == 0 {
             return Err(Abort::from(invalid_input("instance_id reassigned")));
@@ -81,7 +81,7 @@ pub(crate) async fn register<D: Dialect>(
 /// Precondition: the instance is registered and its time to live is not over. Effect: the later of both
 /// heartbeats counts; a `heartbeat` event. Otherwise nothing is written. Safe to repeat.
 pub(crate) async fn heartbeat<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     args: &HeartbeatWorkerArgs,
 ) -> Result<HeartbeatWorkerOutcome, EngineError> {
     limits::check_registered(args.namespace.as_str(), args.worker_instance_id.as_str())?;
@@ -93,7 +93,7 @@ pub(crate) async fn heartbeat<D: Dialect>(
         partition_key,
     };
     let event = event(partition_key, &args.namespace, &args.worker_instance_id, "heartbeat", args.now, None);
-    transaction!(backend, "worker_heartbeat", [beat, event], |conn| {
+    transaction!(engine, "worker_heartbeat", [beat, event], |conn| {
         let Some(row) = conn.worker_heartbeat(beat).await? else {
             return Ok(HeartbeatWorkerOutcome::NotRegistered);
         };
@@ -111,7 +111,7 @@ pub(crate) async fn heartbeat<D: Dialect>(
 /// # Errors
 /// `Validation(InvalidInput)` when the reason is longer than 256 bytes or holds a control character.
 pub(crate) async fn mark_dead<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     args: &MarkWorkerDeadArgs,
 ) -> Result<MarkWorkerDeadOutcome, EngineError> {
     check_reason(&args.reason)?;
@@ -124,7 +124,7 @@ pub(crate) async fn mark_dead<D: Dialect>(
     };
     let reason = Some(args.reason.clone());
     let event = event(partition_key, &args.namespace, &args.worker_instance_id, "marked_dead", args.now, reason);
-    transaction!(backend, "worker_mark_dead", [delete, event], |conn| {
+    transaction!(engine, "worker_mark_dead", [delete, event], |conn| {
         if conn.worker_delete(delete).await? == 0 {
             return Ok(MarkWorkerDeadOutcome::NotRegistered);
         }
@@ -138,7 +138,7 @@ pub(crate) async fn mark_dead<D: Dialect>(
 /// # Errors
 /// `Unavailable` without a namespace; `Validation(InvalidInput)` when a text holds U+0000.
 pub(crate) async fn list<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     args: &ListWorkersArgs,
 ) -> Result<ListWorkersResult, EngineError> {
     let Some(namespace) = &args.namespace else {
@@ -152,7 +152,7 @@ pub(crate) async fn list<D: Dialect>(
         after: args.after.as_ref().map_or_else(String::new, |after| after.as_str().to_owned()),
         page_size: i64::from(limit),
     };
-    let rows = read!(backend, worker_list, params)?;
+    let rows = read!(engine, worker_list, params)?;
     let page_full = rows.len() >= limit as usize;
     let entries: Vec<WorkerInfo> = rows.into_iter().map(|row| info(namespace, row)).collect();
     let cursor = entries.last().filter(|_| page_full).map(|last| last.worker_instance_id.clone());
@@ -161,7 +161,7 @@ pub(crate) async fn list<D: Dialect>(
 
 /// What the workers of a namespace offer all together, as far as they are alive.
 pub(crate) async fn offered<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     namespace: &str,
     now_ms: i64,
 ) -> Result<BTreeSet<String>, EngineError> {
@@ -169,7 +169,7 @@ pub(crate) async fn offered<D: Dialect>(
     let mut after = String::new();
     loop {
         let params = worker::WorkerListParams { namespace: namespace.to_owned(), after, page_size: SWEEP_BATCH };
-        let rows = read!(backend, worker_list, params)?;
+        let rows = read!(engine, worker_list, params)?;
         let is_last = (rows.len() as i64) < SWEEP_BATCH;
         after = rows.last().map(|row| row.worker_instance_id.clone()).unwrap_or_default(); // tidy: nothing follows
         for row in rows {
@@ -185,21 +185,21 @@ pub(crate) async fn offered<D: Dialect>(
 
 /// Takes every instance whose time to live is over out of the registry, with a `ttl_swept` event each, and
 /// says how many. An instance that is refreshed meanwhile stays.
-pub(crate) async fn sweep<D: Dialect>(backend: &Backend<D>, config: &FullScannerConfig) -> Result<Report, EngineError> {
-    let now_ms = backend.now_ms();
+pub(crate) async fn sweep<D: Dialect>(engine: &Engine<D>, round: &Round) -> Result<Report, EngineError> {
+    let now_ms = engine.now_ms();
     let mut report = Report::default();
     loop {
         let params = worker::WorkerLapsedListParams { now_ms, page_size: SWEEP_BATCH };
-        let lapsed = read!(backend, worker_lapsed_list, params)?;
+        let lapsed = read!(engine, worker_lapsed_list, params)?;
         let page_full = lapsed.len() as i64 == SWEEP_BATCH;
         let before = report.processed;
         for instance in lapsed {
             let partition_key = D::worker_partition(&instance.worker_instance_id);
-            if !config.includes(partition_key) {
+            if !round.includes(partition_key) {
                 continue;
             }
             let (namespace, worker_instance_id) = (instance.namespace, instance.worker_instance_id);
-            report.count(forget_lapsed(backend, partition_key, namespace, worker_instance_id, now_ms).await);
+            report.count(forget_lapsed(engine, partition_key, namespace, worker_instance_id, now_ms).await);
         }
         // A full page of which nothing could be swept would come again for ever.
         if !page_full || report.processed == before {
@@ -210,7 +210,7 @@ pub(crate) async fn sweep<D: Dialect>(backend: &Backend<D>, config: &FullScanner
 
 /// Forgets one instance if its time is over and nobody holds it; says whether it did.
 async fn forget_lapsed<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     partition_key: i16,
     namespace: String,
     worker_instance_id: String,
@@ -222,7 +222,7 @@ async fn forget_lapsed<D: Dialect>(
         worker_instance_id: worker_instance_id.clone(),
     };
     let sweep = worker::WorkerSweepParams { partition_key, namespace, worker_instance_id, now_ms };
-    transaction!(backend, "worker_sweep", [lock, sweep], |conn| {
+    transaction!(engine, "worker_sweep", [lock, sweep], |conn| {
         if conn.worker_try_lock(lock).await?.is_none() {
             return Ok(false);
         }

@@ -16,6 +16,7 @@ use super::cursor;
 use crate::db::dialect::SubscriptionWords;
 use crate::db::{Db, Dialect, Outbox};
 use crate::model::id::{ExecKey, execution_id, partition_key};
+use crate::model::word::{LeaseWord, OutcomeWord};
 use crate::statements::event;
 
 /// Where events are read.
@@ -112,17 +113,21 @@ fn lease_event(row: &event::EventLeasePageRow, execution_id: ExecutionId) -> Res
     let cursor = cursor::at(row.event_id);
     let at = TimestampMs::from_millis(row.occurred_at_ms);
     let lease_id = row.lease_id.as_deref().and_then(|text| LeaseId::parse(text).ok());
-    Ok(match row.event_type.as_str() {
-        "acquired" => LeaseHistoryEvent::Acquired { cursor, execution_id, lease_id, worker_instance_id: None, at },
-        "renewed" => LeaseHistoryEvent::Renewed { cursor, execution_id, lease_id, worker_instance_id: None, at },
-        "expired" => LeaseHistoryEvent::Expired { cursor, execution_id, lease_id, prev_owner: None, at },
-        "reclaimed" => {
+    Ok(match LeaseWord::of(&row.event_type) {
+        Some(LeaseWord::Acquired) => {
+            LeaseHistoryEvent::Acquired { cursor, execution_id, lease_id, worker_instance_id: None, at }
+        }
+        Some(LeaseWord::Renewed) => {
+            LeaseHistoryEvent::Renewed { cursor, execution_id, lease_id, worker_instance_id: None, at }
+        }
+        Some(LeaseWord::Expired) => LeaseHistoryEvent::Expired { cursor, execution_id, lease_id, prev_owner: None, at },
+        Some(LeaseWord::Reclaimed) => {
             LeaseHistoryEvent::Reclaimed { cursor, execution_id, new_lease_id: lease_id, new_owner: None, at }
         }
-        "revoked" => {
+        Some(LeaseWord::Revoked) => {
             LeaseHistoryEvent::Revoked { cursor, execution_id, lease_id, revoked_by: "operator".to_owned(), at }
         }
-        other => return Err(format!("event_type: '{other}' is not a known value")),
+        None => return Err(format!("event_type: '{}' is not a known value", row.event_type)),
     })
 }
 
@@ -158,7 +163,7 @@ impl Family for Completion {
 
 /// The outcome of a stored word. `failed` is what the engine writes, `failure` what older writers may have.
 fn outcome(word: &str) -> CompletionOutcome {
-    CompletionOutcome::from_wire(if word == "failed" { "failure" } else { word })
+    CompletionOutcome::from_wire(if word == OutcomeWord::Failed { OutcomeWord::Failure.as_str() } else { word })
 }
 
 /// How executions ended, in the words of the tables.

@@ -7,7 +7,6 @@
 //! | `filter` | which events a subscriber wants |
 //! | `horizon` | how far an outbox may be passed |
 //! | `subscription` | the loop: read, hand over, wait |
-//! | `completions` | the stream of completions that the engine follows |
 //!
 //! # No event is missed
 //!
@@ -22,7 +21,6 @@
 //! the ones of that answer have ended, what still cannot be seen never will be. Writers pay nothing for this,
 //! not even a statement, and it holds for programs that know nothing of it.
 
-mod completions;
 mod cursor;
 mod family;
 mod filter;
@@ -34,37 +32,43 @@ use ff_core::engine_error::EngineError;
 use ff_core::stream_events::{CompletionSubscription, LeaseHistorySubscription, SignalDeliverySubscription};
 use ff_core::stream_subscribe::StreamCursor;
 
-use crate::backend::Backend;
-use crate::db::Dialect;
-pub(crate) use subscription::Lifetime;
+use crate::db::{Db, Dialect};
 pub use subscription::Subscription;
+pub(crate) use subscription::{Lifetime, completions};
+
+/// What `subscribe_completions` of the backend on the server database gives.
+#[cfg(feature = "postgres")]
+pub type PostgresCompletionStream = Subscription<ff_core::backend::CompletionPayload>;
 
 /// Follows the lease events of every partition.
 ///
 /// From the empty cursor it begins with what commits next. After the loss of the connection that brings
 /// messages it yields `StreamDisconnected` with the place it has reached, and goes on by itself.
 pub(crate) async fn lease_history<D: Dialect>(
-    backend: &Backend<D>,
+    db: &Db<D>,
+    lifetime: &Lifetime,
     cursor: &StreamCursor,
     filter: &ScannerFilter,
 ) -> Result<LeaseHistorySubscription, EngineError> {
-    Ok(Box::pin(subscription::subscribe::<D, family::LeaseHistory>(backend, cursor, filter).await?))
+    Ok(Box::pin(subscription::subscribe::<D, family::LeaseHistory>(db, lifetime, cursor, filter).await?))
 }
 
 /// Follows the completions of every partition, as [`lease_history`] does; losses of a connection are not told.
 pub(crate) async fn completion<D: Dialect>(
-    backend: &Backend<D>,
+    db: &Db<D>,
+    lifetime: &Lifetime,
     cursor: &StreamCursor,
     filter: &ScannerFilter,
 ) -> Result<CompletionSubscription, EngineError> {
-    Ok(Box::pin(subscription::subscribe::<D, family::Completion>(backend, cursor, filter).await?))
+    Ok(Box::pin(subscription::subscribe::<D, family::Completion>(db, lifetime, cursor, filter).await?))
 }
 
 /// Follows the deliveries of signals in every partition, as [`lease_history`] does.
 pub(crate) async fn signal_delivery<D: Dialect>(
-    backend: &Backend<D>,
+    db: &Db<D>,
+    lifetime: &Lifetime,
     cursor: &StreamCursor,
     filter: &ScannerFilter,
 ) -> Result<SignalDeliverySubscription, EngineError> {
-    Ok(Box::pin(subscription::subscribe::<D, family::SignalDelivery>(backend, cursor, filter).await?))
+    Ok(Box::pin(subscription::subscribe::<D, family::SignalDelivery>(db, lifetime, cursor, filter).await?))
 }

@@ -28,8 +28,7 @@ use tokio::time::{Instant, sleep};
 use super::family::{Entry, Family, Payload, Source};
 use super::horizon::{self, Horizon};
 use super::{cursor, filter};
-use crate::backend::Backend;
-use crate::db::{Dialect, Interest, OutboxEvent};
+use crate::db::{Db, Dialect, Interest, OutboxEvent};
 use crate::model::id::invalid_input;
 
 /// How many rows are read at once.
@@ -96,36 +95,39 @@ impl Default for Lifetime {
 /// * `Validation(InvalidInput)` when the bytes are no cursor of this backend.
 /// * `Unavailable` when the end of the outbox could not be found; the log says why.
 pub(super) async fn subscribe<D: Dialect, F: Family>(
-    backend: &Backend<D>,
+    db: &Db<D>,
+    lifetime: &Lifetime,
     cursor: &StreamCursor,
     filter: &ScannerFilter,
 ) -> Result<Subscription<Result<F::Event, EngineError>>, EngineError> {
     let after = cursor::after(cursor).map_err(|_| invalid_input(F::words::<D>().foreign_cursor))?;
-    follow::<D, F, _>(backend, after, filter, Some).await
+    follow::<D, F, _>(db, lifetime, after, filter, Some).await
 }
 
 /// Follows the completions that commit from now on.
 ///
 /// # Errors
 /// As [`subscribe`].
-pub(super) async fn completions<D: Dialect>(
-    backend: &Backend<D>,
+pub(crate) async fn completions<D: Dialect>(
+    db: &Db<D>,
+    lifetime: &Lifetime,
     filter: &ScannerFilter,
 ) -> Result<Subscription<CompletionPayload>, EngineError> {
-    follow::<D, Payload, _>(backend, None, filter, Result::ok).await
+    follow::<D, Payload, _>(db, lifetime, None, filter, Result::ok).await
 }
 
 async fn follow<D: Dialect, F: Family, T: Send + 'static>(
-    backend: &Backend<D>,
+    db: &Db<D>,
+    lifetime: &Lifetime,
     after: Option<i64>,
     filter: &ScannerFilter,
     item: fn(Result<F::Event, EngineError>) -> Option<T>,
 ) -> Result<Subscription<T>, EngineError> {
     // Heard from before the place is looked up, so that nothing falls between the two.
-    let wakes = backend.db().outbox(F::OUTBOX);
-    let link = backend.db().link();
+    let wakes = db.outbox(F::OUTBOX);
+    let link = db.link();
     let losses = *link.borrow();
-    let source = Source { db: backend.db().clone() };
+    let source = Source { db: db.clone() };
     let (horizon, unwanted) = match after {
         Some(event_id) => (Horizon::after(event_id), HashSet::new()),
         None => from_now_on::<D, F>(&source).await.map_err(|error| {
@@ -146,7 +148,7 @@ async fn follow<D: Dialect, F: Family, T: Send + 'static>(
         losses,
         link,
         listening: None,
-        backend: backend.lifetime().ended.subscribe(),
+        backend: lifetime.ended.subscribe(),
         queue,
         item,
         family: PhantomData,

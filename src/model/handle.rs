@@ -6,7 +6,8 @@ use ff_core::backend::{BackendTag, Handle, HandleKind};
 use ff_core::engine_error::{EngineError, ValidationKind};
 use ff_core::handle_codec::{self, HandlePayload};
 
-use super::id::{ExecKey, exec_key, invalid_input};
+use super::attempt::{index_in_handle, stored_epoch};
+use super::id::{ExecKey, exec_key};
 
 /// A decoded handle and where its rows are.
 #[derive(Debug, Clone)]
@@ -47,14 +48,10 @@ pub(crate) fn decode(tag: BackendTag, handle: &Handle) -> Result<Held, EngineErr
         return Err(foreign(format!("expected={tag:?} actual={:?} (embedded tag)", decoded.tag)));
     }
     let payload = decoded.payload;
-    let index = payload.attempt_index.0;
-    let epoch = payload.lease_epoch.0;
     Ok(Held {
         key: exec_key(&payload.execution_id)?,
-        attempt_index: i32::try_from(index)
-            .map_err(|_| invalid_input(format!("attempt_index {index} exceeds the column's range")))?,
-        lease_epoch: i64::try_from(epoch)
-            .map_err(|_| invalid_input(format!("lease_epoch {epoch} exceeds the column's range")))?,
+        attempt_index: index_in_handle(payload.attempt_index)?,
+        lease_epoch: stored_epoch(payload.lease_epoch)?,
         payload,
     })
 }

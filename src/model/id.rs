@@ -25,6 +25,14 @@ impl ExecKey {
     }
 }
 
+/// Where the row of a group is: the edges into one execution.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct GroupKey {
+    pub(crate) partition_key: i16,
+    pub(crate) flow_id: Uuid,
+    pub(crate) downstream_eid: Uuid,
+}
+
 /// `Validation(InvalidInput)` with that detail.
 pub(crate) fn invalid_input(detail: impl Into<String>) -> EngineError {
     EngineError::Validation { kind: ValidationKind::InvalidInput, detail: detail.into() }

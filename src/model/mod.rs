@@ -2,6 +2,7 @@
 //!
 //! All conversion between stored text and enums is here. Nothing here waits, and nothing knows SQL.
 
+pub(crate) mod attempt;
 pub(crate) mod cursor;
 pub(crate) mod document;
 pub(crate) mod edge;
@@ -14,3 +15,4 @@ pub(crate) mod limits;
 pub(crate) mod signal;
 pub(crate) mod state;
 pub(crate) mod summary;
+pub(crate) mod word;

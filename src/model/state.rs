@@ -11,37 +11,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::id::corruption;
-
-/// What an attempt's row says when it ended or was interrupted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum AttemptOutcome {
-    /// `success`
-    Success,
-    /// `failed`
-    Failed,
-    /// `retry`
-    Retry,
-    /// `interrupted`
-    Interrupted,
-    /// `waiting_children`
-    WaitingChildren,
-    /// `expired`
-    Expired,
-}
-
-impl AttemptOutcome {
-    /// The stored word.
-    pub(crate) fn as_str(self) -> &'static str {
-        match self {
-            Self::Success => "success",
-            Self::Failed => "failed",
-            Self::Retry => "retry",
-            Self::Interrupted => "interrupted",
-            Self::WaitingChildren => "waiting_children",
-            Self::Expired => "expired",
-        }
-    }
-}
+use super::word::{OwnershipWord, PhaseWord};
 
 /// The state words of an execution's row, with the outcome of its attempt.
 #[derive(Debug, Clone, Copy)]
@@ -106,19 +76,9 @@ fn known<T: DeserializeOwned>(column: &str, word: &str) -> Result<T, EngineError
         .map_err(|error| corruption(format!("exec_core: {column}: '{word}' is not a known value: {error}")))
 }
 
-/// Whether the stored phase is one that an execution never leaves.
-pub(crate) fn has_ended(lifecycle_phase: &str) -> bool {
-    matches!(lifecycle_phase, "terminal" | "cancelled")
-}
-
 /// Whether an execution may be made to wait for others: nobody has claimed it yet.
 pub(crate) fn may_be_blocked(lifecycle_phase: &str, ownership_state: &str) -> bool {
-    matches!(lifecycle_phase, "submitted" | "runnable") && ownership_state == "unowned"
-}
-
-/// Whether the stored state of a flow is one that it never leaves.
-pub(crate) fn flow_has_ended(public_flow_state: &str) -> bool {
-    matches!(public_flow_state, "cancelled" | "completed" | "failed" | "terminal")
+    PhaseWord::waits(lifecycle_phase) && ownership_state == OwnershipWord::Unowned
 }
 
 fn lifecycle_phase(word: &str) -> Result<LifecyclePhase, EngineError> {

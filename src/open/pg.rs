@@ -18,12 +18,13 @@ use sqlx::PgPool;
 use crate::backend::{Backend, PostgresBackend};
 use crate::clock::Clock;
 use crate::db::Db;
+use crate::db::error::map_sqlx_error;
 use crate::db::fault::{FaultHook, Faults, HoldHook};
 use crate::db::pg::{PgStore, courier};
 use crate::db::session::open_pool;
 use crate::db::tx::Surroundings;
 use crate::db::wake::{Channels, Courier};
-use crate::error::map_sqlx_error;
+use crate::engine::Engine;
 use crate::statements::pg_only;
 use crate::sweep::PostgresScannerConfig;
 
@@ -116,7 +117,7 @@ impl PostgresBackend {
     /// Outside a tokio runtime.
     pub fn with_scanners(self: &mut Arc<Self>, cfg: PostgresScannerConfig) -> bool {
         match Arc::get_mut(self) {
-            Some(backend) => backend.sweeps().install(backend, cfg.into()),
+            Some(backend) => backend.sweeps().install(backend.engine(), cfg.into()),
             None => false,
         }
     }
@@ -208,7 +209,7 @@ fn join(
 ) -> Arc<PostgresBackend> {
     let around = Surroundings { channels: Channels::new(), courier, faults: Faults::default() };
     let db = Db::new(PgStore::new(pool, around.clone()), around);
-    Arc::new(Backend::from_parts(db, clock, partitions))
+    Arc::new(Backend::of(Engine::new(db, clock, partitions)))
 }
 
 /// Says so when the server's lock table is small. Nothing depends on the answer.

@@ -12,14 +12,14 @@ use super::path::Location;
 use super::registry;
 use crate::backend::{Backend, SqliteBackend};
 use crate::clock::Clock;
+use crate::db::error::open_failed;
 use crate::db::fault::{FaultHook, Faults};
 use crate::db::migrate::apply_sqlite;
 use crate::db::sqlite::{LOG_PAGES, Opening, SqliteStore};
 use crate::db::tx::Surroundings;
 use crate::db::wake::Channels;
 use crate::db::{Db, Outbox, OutboxEvent, Sqlite};
-use crate::engine::upkeep;
-use crate::error::open_failed;
+use crate::engine::{Engine, budget};
 use crate::sweep::SqliteScannerConfig;
 
 /// The variable that says "this is development", and its value.
@@ -128,13 +128,13 @@ impl SqliteBackend {
     /// # Panics
     /// Outside a tokio runtime.
     pub fn with_scanners(&self, cfg: SqliteScannerConfig) -> bool {
-        self.sweeps().install(self, cfg.into())
+        self.sweeps().install(self.engine(), cfg.into())
     }
 
     /// Resets the budgets that are due at a time; answers how many were reset and how many failed.
     #[doc(hidden)]
     pub async fn budget_reset_scan_tick_for_test(&self, now_ms: i64) -> Result<(u32, u32), EngineError> {
-        let report = upkeep::reset_budgets_at(self, now_ms).await?;
+        let report = budget::reset_due_at(self.engine(), now_ms).await?;
         Ok((report.processed, report.errors))
     }
 
@@ -190,5 +190,5 @@ async fn open(path: &str, location: &Location, tuning: Tuning) -> Result<Backend
     let store = SqliteStore::new(opening, first, around.clone())
         .await
         .map_err(|error| failed(BackendErrorKind::Transport, "writer start for", path, &error))?;
-    Ok(Backend::from_parts(Db::new(store, around), clock, PartitionConfig::default()))
+    Ok(Backend::of(Engine::new(Db::new(store, around), clock, PartitionConfig::default())))
 }

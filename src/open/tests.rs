@@ -1,5 +1,9 @@
 //! What the names of a database mean: one backend per file, and nothing made in vain.
 
+mod door;
+mod log;
+mod sweeps;
+
 use std::path::Path;
 use std::sync::Arc;
 

@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use ff_core::backend::ScannerFilter;
 
+use crate::engine::round::Round;
+
 /// Intervals of all sweeps, the same for both databases, and what they are given.
 ///
 /// The default runs every sweep at its usual pace, which is all that a fresh database needs so that the
@@ -64,8 +66,6 @@ pub struct FullScannerConfig {
     pub retention: Duration,
     /// Which executions the sweeps look at.
     pub scanner_filter: ScannerFilter,
-    /// The one partition that a single run is about; every run of the loops is about all.
-    pub(crate) only_partition: Option<i16>,
 }
 
 impl Default for FullScannerConfig {
@@ -126,13 +126,17 @@ impl FullScannerConfig {
             dependency_stale_threshold_ms: Self::DEFAULT_DEP_STALE_MS,
             retention: Duration::from_secs(24 * 60 * 60),
             scanner_filter: ScannerFilter::NOOP,
-            only_partition: None,
         }
     }
 
-    /// Whether a partition is looked at.
-    pub(crate) fn includes(&self, partition_key: i16) -> bool {
-        self.only_partition.is_none_or(|only| only == partition_key)
+    /// What the steps are asked: all partitions.
+    pub(crate) fn round(&self) -> Round {
+        Round {
+            filter: self.scanner_filter.clone(),
+            only_partition: None,
+            retention: self.retention,
+            stale_ms: self.dependency_stale_threshold_ms,
+        }
     }
 }
 

@@ -8,21 +8,20 @@ use futures_util::{StreamExt as _, stream};
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::{RecvError, TryRecvError};
 
-use crate::backend::{Backend, WeakBackend};
 use crate::db::{Dialect, OutboxEvent};
-use crate::engine::dependency;
+use crate::engine::{Engine, WeakEngine, dependency};
 
 /// How many completions are followed at the same time.
 const AT_ONCE: usize = 8;
 
-/// Starts following, if there is a tokio runtime. It ends when the backend is gone.
-pub(crate) fn start<D: Dialect>(backend: &Backend<D>) {
+/// Starts following, if there is a tokio runtime. It ends when the engine is gone.
+pub(crate) fn start<D: Dialect>(engine: &Engine<D>) {
     if let Ok(runtime) = tokio::runtime::Handle::try_current() {
-        runtime.spawn(follow(backend.downgrade(), backend.db().around().channels.ended()));
+        runtime.spawn(follow(engine.downgrade(), engine.db().around().channels.ended()));
     }
 }
 
-async fn follow<D: Dialect>(backend: WeakBackend<D>, mut ended: Receiver<OutboxEvent>) {
+async fn follow<D: Dialect>(engine: WeakEngine<D>, mut ended: Receiver<OutboxEvent>) {
     loop {
         let mut gathered = Gathered::default();
         match ended.recv().await {
@@ -31,8 +30,8 @@ async fn follow<D: Dialect>(backend: WeakBackend<D>, mut ended: Receiver<OutboxE
             Err(RecvError::Closed) => return,
         }
         gathered.rest(&mut ended);
-        let Some(backend) = backend.upgrade() else { return };
-        follow_all(&backend.impatient(), gathered).await;
+        let Some(engine) = engine.upgrade() else { return };
+        follow_all(&engine.impatient(), gathered).await;
     }
 }
 
@@ -55,17 +54,17 @@ impl Gathered {
     }
 }
 
-async fn follow_all<D: Dialect>(backend: &Backend<D>, gathered: Gathered) {
+async fn follow_all<D: Dialect>(engine: &Engine<D>, gathered: Gathered) {
     stream::iter(gathered.events)
         .for_each_concurrent(AT_ONCE, |event| async move {
             let Ok(partition_key) = i16::try_from(event.partition_key) else { return };
-            if let Err(error) = dependency::follow_member(backend, partition_key, event.event_id).await {
+            if let Err(error) = dependency::follow_member(engine, partition_key, event.event_id).await {
                 tracing::warn!(%error, event_id = event.event_id, "a completion was not followed at once");
             }
         })
         .await;
     if gathered.are_some_lost
-        && let Err(error) = dependency::follow_forgotten(backend, &ScannerFilter::NOOP, i64::MAX).await
+        && let Err(error) = dependency::follow_forgotten(engine, &ScannerFilter::NOOP, i64::MAX).await
     {
         tracing::warn!(%error, "missed completions were not followed at once");
     }

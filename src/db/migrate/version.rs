@@ -3,7 +3,7 @@
 use ff_core::engine_error::EngineError;
 use sqlx::PgPool;
 
-use crate::error::map_sqlx_error;
+use crate::db::error::map_sqlx_error;
 
 const HIGHEST_VERSION: &str = include_str!("../../../schema/ledger/pg/version_highest.sql");
 

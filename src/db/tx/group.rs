@@ -25,11 +25,11 @@ use tracing::Instrument as _;
 
 use super::log::{Batch, Log};
 use super::{Kind, MAX_ATTEMPTS, Operation, Surroundings, Wakes, pause_after, span};
+use crate::db::error::{Abort, transport};
 use crate::db::executor::{block_on, receive, stay_on_this_cpu};
 use crate::db::fault::{Faults, Step};
 use crate::db::sqlite::{CHECKPOINT, Opening, can_wait, shared};
 use crate::db::{Dialect as _, Sqlite};
-use crate::error::{Abort, transport};
 
 /// How many operations share a commit at most; bounds what a failure repeats and how long the first waits.
 const GROUP_LIMIT: usize = 64;
@@ -512,7 +512,7 @@ async fn run_beside(
 
 /// Ends the transaction behind the driver's back, as SQLite does by itself when the disk is full, and fails.
 #[cfg(test)]
-pub(super) async fn end_transaction(connection: &mut SqliteConnection) -> Result<(), sqlx::Error> {
+pub(crate) async fn end_transaction(connection: &mut SqliteConnection) -> Result<(), sqlx::Error> {
     say(connection, ROLLBACK).await?;
     Err(sqlx::Error::RowNotFound)
 }

@@ -24,9 +24,9 @@ use tokio::sync::watch;
 use super::Surroundings;
 use super::group::Member;
 use crate::db::Sqlite;
+use crate::db::error::transport;
 use crate::db::executor::receive;
 use crate::db::fault::Step;
-use crate::error::transport;
 
 /// Operations of one commit, which are answered when it is durable.
 pub(super) struct Batch {

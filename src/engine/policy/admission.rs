@@ -2,6 +2,8 @@
 
 use ff_core::contracts::{CheckAdmissionArgs, CheckAdmissionResult};
 
+use crate::model::word::{BlockingWord, EligibilityWord};
+
 /// What is known of a quota when an execution asks to be admitted.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct QuotaSeen {
@@ -32,20 +34,23 @@ pub(crate) fn refusal(args: &CheckAdmissionArgs, seen: QuotaSeen) -> Option<Chec
 }
 
 /// The eligibility of an execution that is blocked for a reason; none when the reason is unknown.
-pub(crate) fn blocked_as(reason: &str) -> Option<&'static str> {
-    Some(match reason {
-        "waiting_for_budget" => "blocked_by_budget",
-        "waiting_for_quota" => "blocked_by_quota",
-        "waiting_for_capable_worker" => "blocked_by_route",
-        "paused_by_operator" => "blocked_by_operator",
-        "paused_by_policy" => "blocked_by_lane_state",
-        _ => return None,
-    })
+pub(crate) fn blocked_as(reason: &str) -> Option<EligibilityWord> {
+    match BlockingWord::of(reason)? {
+        BlockingWord::WaitingForBudget => Some(EligibilityWord::BlockedByBudget),
+        BlockingWord::WaitingForQuota => Some(EligibilityWord::BlockedByQuota),
+        BlockingWord::WaitingForCapableWorker => Some(EligibilityWord::BlockedByRoute),
+        BlockingWord::PausedByOperator => Some(EligibilityWord::BlockedByOperator),
+        BlockingWord::PausedByPolicy => Some(EligibilityWord::BlockedByLaneState),
+        _ => None,
+    }
 }
 
 /// Whether a sweep may unblock what is blocked for that reason; what an operator paused stays.
 pub(crate) fn unblocks_by_itself(reason: &str) -> bool {
-    matches!(reason, "waiting_for_budget" | "waiting_for_quota" | "waiting_for_capable_worker")
+    matches!(
+        BlockingWord::of(reason),
+        Some(BlockingWord::WaitingForBudget | BlockingWord::WaitingForQuota | BlockingWord::WaitingForCapableWorker)
+    )
 }
 
 #[cfg(test)]
@@ -95,7 +100,7 @@ mod tests {
 
     #[test]
     fn what_an_operator_paused_is_not_unblocked_by_a_sweep() {
-        assert_eq!(blocked_as("paused_by_operator"), Some("blocked_by_operator"));
+        assert_eq!(blocked_as("paused_by_operator"), Some(EligibilityWord::BlockedByOperator));
         assert!(!unblocks_by_itself("paused_by_operator"));
         assert!(unblocks_by_itself("waiting_for_quota"));
         assert_eq!(blocked_as(""), None);

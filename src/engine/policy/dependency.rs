@@ -3,6 +3,7 @@
 use ff_core::contracts::{EdgeDependencyPolicy, EdgeGroupState, OnSatisfied};
 
 use super::group::Counts;
+use crate::model::word::{EligibilityWord, OutcomeWord, OwnershipWord, PhaseWord, PublicWord};
 
 /// How an execution ended, as those see it that wait for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,10 +19,10 @@ pub(crate) enum Ended {
 impl Ended {
     /// From a completion's word. None for `resumable`, after which the execution goes on.
     pub(crate) fn from_outcome(word: &str) -> Option<Self> {
-        match word {
-            "success" => Some(Self::Success),
-            "skipped" => Some(Self::Skipped),
-            "resumable" => None,
+        match OutcomeWord::of(word) {
+            Some(OutcomeWord::Success) => Some(Self::Success),
+            Some(OutcomeWord::Skipped) => Some(Self::Skipped),
+            Some(OutcomeWord::Resumable) => None,
             _ => Some(Self::Failed),
         }
     }
@@ -29,12 +30,12 @@ impl Ended {
     /// From the rows of an execution that has ended. Older writers left the public state behind, so the
     /// outcome of the last attempt counts as well.
     pub(crate) fn from_states(public_state: &str, attempt_outcome: Option<&str>) -> Self {
-        match (public_state, attempt_outcome) {
-            ("completed", _) => Self::Success,
-            ("skipped", _) => Self::Skipped,
-            ("failed" | "cancelled" | "expired", _) => Self::Failed,
-            (_, Some("success")) => Self::Success,
-            (_, Some("skipped")) => Self::Skipped,
+        match (PublicWord::of(public_state), attempt_outcome.and_then(OutcomeWord::of)) {
+            (Some(PublicWord::Completed), _) => Self::Success,
+            (Some(PublicWord::Skipped), _) => Self::Skipped,
+            (Some(PublicWord::Failed | PublicWord::Cancelled | PublicWord::Expired), _) => Self::Failed,
+            (_, Some(OutcomeWord::Success)) => Self::Success,
+            (_, Some(OutcomeWord::Skipped)) => Self::Skipped,
             _ => Self::Failed,
         }
     }
@@ -90,7 +91,8 @@ pub(crate) enum Release {
 
 /// Whether an execution is free to be changed by what it waits for: nobody has claimed it.
 pub(crate) fn is_unclaimed(lifecycle_phase: &str, ownership_state: &str) -> bool {
-    ownership_state == "unowned" && matches!(lifecycle_phase, "blocked" | "runnable" | "submitted" | "pending")
+    let waits = PhaseWord::waits_by_any_writer(lifecycle_phase) && lifecycle_phase != PhaseWord::Eligible;
+    waits && ownership_state == OwnershipWord::Unowned
 }
 
 /// Lets an execution go whose dependencies are met. None when it is claimed, or when it is not its dependencies
@@ -102,7 +104,7 @@ pub(crate) fn release(
     delay_until_ms: Option<i64>,
     now_ms: i64,
 ) -> Option<Release> {
-    let is_blocked = lifecycle_phase == "blocked" || matches!(eligibility_state, "blocked_by_dependencies" | "blocked");
+    let is_blocked = lifecycle_phase == PhaseWord::Blocked || EligibilityWord::awaits_dependencies(eligibility_state);
     if !is_blocked || !is_unclaimed(lifecycle_phase, ownership_state) {
         return None;
     }

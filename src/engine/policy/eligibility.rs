@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::model::state::has_ended;
+use crate::model::word::{OutcomeWord, PhaseWord, PublicWord};
 
 /// How an upstream execution stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,11 +17,11 @@ impl Upstream {
     /// What its stored outcome says, else what its states say: an execution that ended without being completed has
     /// failed its dependents.
     pub(crate) fn from_states(outcome: &str, lifecycle_phase: &str, public_state: Option<&str>) -> Self {
-        match outcome {
-            "success" => Self::Succeeded,
-            "failed" => Self::Failed,
-            _ if !has_ended(lifecycle_phase) => Self::Undecided,
-            _ if public_state == Some("completed") => Self::Succeeded,
+        match OutcomeWord::of(outcome) {
+            Some(OutcomeWord::Success) => Self::Succeeded,
+            Some(OutcomeWord::Failed) => Self::Failed,
+            _ if !PhaseWord::has_ended(lifecycle_phase) => Self::Undecided,
+            _ if public_state.is_some_and(|state| state == PublicWord::Completed) => Self::Succeeded,
             _ => Self::Failed,
         }
     }

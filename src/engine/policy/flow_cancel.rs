@@ -2,6 +2,8 @@
 
 use ff_core::backend::CancelFlowPolicy;
 
+use crate::model::word::PhaseWord;
+
 /// How far the cancellation of a flow reaches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reach {
@@ -46,10 +48,8 @@ impl Reach {
     pub(crate) fn includes(self, lifecycle_phase: &str) -> bool {
         match self {
             Self::FlowOnly => false,
-            Self::Pending => {
-                matches!(lifecycle_phase, "submitted" | "runnable" | "pending" | "blocked" | "eligible")
-            }
-            Self::All => !matches!(lifecycle_phase, "terminal" | "cancelled" | "completed" | "failed" | "expired"),
+            Self::Pending => PhaseWord::waits_by_any_writer(lifecycle_phase),
+            Self::All => PhaseWord::is_open_by_any_writer(lifecycle_phase),
         }
     }
 }

@@ -1,12 +1,14 @@
 //! Where a claim that nobody took goes back to.
 
+use crate::model::word::{AttemptWord, OwnershipWord, PublicWord};
+
 /// What a claim took an execution from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Before {
     /// The queue: an attempt that was to start, or one that was interrupted. What is stored says which.
     Queue,
     /// An attempt that was to start, in that state.
-    ToStart(&'static str),
+    ToStart(AttemptWord),
     /// An attempt whose worker is gone.
     Interrupted,
     /// A suspension that was over.
@@ -27,9 +29,9 @@ pub(crate) struct Claimed<'a> {
 /// The states of an execution that is given back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Back {
-    pub(crate) ownership_state: &'static str,
-    pub(crate) public_state: &'static str,
-    pub(crate) attempt_state: &'static str,
+    pub(crate) ownership_state: OwnershipWord,
+    pub(crate) public_state: PublicWord,
+    pub(crate) attempt_state: AttemptWord,
     /// Whether its attempt never ran, so that it does not count.
     pub(crate) is_unstarted: bool,
 }
@@ -38,20 +40,22 @@ pub(crate) struct Back {
 /// interrupted, because it may have done half of its work.
 pub(crate) fn back(before: Before, claimed: Claimed<'_>) -> Back {
     let interrupted = Back {
-        ownership_state: "unowned",
-        public_state: "waiting",
-        attempt_state: "attempt_interrupted",
+        ownership_state: OwnershipWord::Unowned,
+        public_state: PublicWord::Waiting,
+        attempt_state: AttemptWord::Interrupted,
         is_unstarted: false,
     };
     let to_start = |attempt_state| Back { attempt_state, is_unstarted: true, ..interrupted };
     match before {
-        Before::Resumable => Back { ownership_state: "released", public_state: "resumable", ..interrupted },
+        Before::Resumable => {
+            Back { ownership_state: OwnershipWord::Released, public_state: PublicWord::Resumable, ..interrupted }
+        }
         Before::Interrupted | Before::Reclaimed => interrupted,
         Before::ToStart(attempt_state) => to_start(attempt_state),
         Before::Queue if !never_ran(claimed) => interrupted,
         // Only a retry begins another attempt; a replay opens the last one again.
-        Before::Queue if claimed.attempt_index > 0 => to_start("pending_retry_attempt"),
-        Before::Queue => to_start("pending_first_attempt"),
+        Before::Queue if claimed.attempt_index > 0 => to_start(AttemptWord::PendingRetry),
+        Before::Queue => to_start(AttemptWord::PendingFirst),
     }
 }
 
@@ -67,16 +71,16 @@ mod tests {
 
     const FIRST: Claimed<'static> = Claimed { attempt_index: 0, lease_epoch: 1, unstarted_epoch: None };
 
-    fn state(before: Before, claimed: Claimed<'_>) -> &'static str {
+    fn state(before: Before, claimed: Claimed<'_>) -> AttemptWord {
         back(before, claimed).attempt_state
     }
 
     #[test]
     fn an_attempt_that_never_ran_is_to_start_again() {
-        assert_eq!(state(Before::Queue, FIRST), "pending_first_attempt");
-        assert_eq!(state(Before::Queue, Claimed { attempt_index: 1, ..FIRST }), "pending_retry_attempt");
-        let replayed = back(Before::ToStart("pending_replay_attempt"), Claimed { lease_epoch: 9, ..FIRST });
-        assert_eq!((replayed.attempt_state, replayed.is_unstarted), ("pending_replay_attempt", true));
+        assert_eq!(state(Before::Queue, FIRST), AttemptWord::PendingFirst);
+        assert_eq!(state(Before::Queue, Claimed { attempt_index: 1, ..FIRST }), AttemptWord::PendingRetry);
+        let replayed = back(Before::ToStart(AttemptWord::PendingReplay), Claimed { lease_epoch: 9, ..FIRST });
+        assert_eq!((replayed.attempt_state, replayed.is_unstarted), (AttemptWord::PendingReplay, true));
     }
 
     #[test]
@@ -84,16 +88,19 @@ mod tests {
         let again = Claimed { lease_epoch: 3, unstarted_epoch: Some("2"), ..FIRST };
         assert!(back(Before::Queue, again).is_unstarted);
         for ran in [Claimed { lease_epoch: 4, ..again }, Claimed { unstarted_epoch: Some("x"), ..again }] {
-            assert_eq!(state(Before::Queue, ran), "attempt_interrupted");
+            assert_eq!(state(Before::Queue, ran), AttemptWord::Interrupted);
         }
-        assert_eq!(state(Before::Queue, Claimed { lease_epoch: 2, ..FIRST }), "attempt_interrupted");
+        assert_eq!(state(Before::Queue, Claimed { lease_epoch: 2, ..FIRST }), AttemptWord::Interrupted);
     }
 
     #[test]
     fn what_was_resumable_can_be_resumed() {
         let resumable = back(Before::Resumable, FIRST);
-        assert_eq!((resumable.ownership_state, resumable.public_state), ("released", "resumable"));
-        assert_eq!(back(Before::Reclaimed, FIRST).public_state, "waiting");
+        assert_eq!(
+            (resumable.ownership_state, resumable.public_state),
+            (OwnershipWord::Released, PublicWord::Resumable)
+        );
+        assert_eq!(back(Before::Reclaimed, FIRST).public_state, PublicWord::Waiting);
         assert!(!back(Before::Interrupted, FIRST).is_unstarted);
     }
 }

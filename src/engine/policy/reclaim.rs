@@ -1,5 +1,7 @@
 //! Whether an execution whose worker is gone may be given to another one.
 
+use crate::model::word::{AttemptWord, EligibilityWord, OwnershipWord, PhaseWord, PublicWord};
+
 /// How often an execution can be reclaimed at all.
 pub(crate) const MAX_RECLAIMS: u32 = 1000;
 
@@ -32,10 +34,10 @@ impl Reclaimable<'_> {
         if self.is_interrupted() {
             return None;
         }
-        if self.lifecycle_phase != "active" {
+        if self.lifecycle_phase != PhaseWord::Active {
             return Some(format!("lifecycle_phase={} (expected active)", self.lifecycle_phase));
         }
-        let declared = matches!(self.ownership_state, "lease_expired_reclaimable" | "lease_revoked");
+        let declared = OwnershipWord::is_lost(self.ownership_state);
         let run_out = self.lease.is_some_and(|lease| match lease.expires_at_ms {
             Some(expires_at_ms) => expires_at_ms <= self.now_ms,
             None => !lease.has_worker,
@@ -50,10 +52,10 @@ impl Reclaimable<'_> {
     /// Whether an attempt was left in the middle and waits for anybody. One that was suspended goes on where it
     /// stopped, and one that is granted waits for that worker.
     fn is_interrupted(&self) -> bool {
-        self.lifecycle_phase == "runnable"
-            && self.attempt_state == "attempt_interrupted"
-            && self.eligibility_state == "eligible_now"
-            && self.public_state != "resumable"
+        self.lifecycle_phase == PhaseWord::Runnable
+            && self.attempt_state == AttemptWord::Interrupted
+            && self.eligibility_state == EligibilityWord::EligibleNow
+            && self.public_state != PublicWord::Resumable
             && self.lease.is_some_and(|lease| lease.expires_at_ms.is_none())
     }
 }

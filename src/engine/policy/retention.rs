@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::model::document;
-use crate::model::state::flow_has_ended;
+use crate::model::word::FlowWord;
 
 /// What a flow says about its age.
 pub(crate) struct FlowAge<'a> {
@@ -24,7 +24,7 @@ impl FlowAge<'_> {
         let mutated_at_ms = document::integer(self.document, "last_mutation_at_ms");
         let happened = [Some(self.created_at_ms), self.terminal_at_ms, mutated_at_ms];
         let had_members = document::counter(self.document, "node_count") > 0;
-        (had_members || flow_has_ended(self.public_flow_state))
+        (had_members || FlowWord::has_ended(self.public_flow_state))
             && happened.into_iter().flatten().all(|at| at < before_ms)
     }
 }

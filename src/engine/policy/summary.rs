@@ -1,5 +1,7 @@
 //! What a flow's members make of the flow.
 
+use crate::model::word::{FlowWord, PublicWord};
+
 /// How many members are in each public state. A state that no count is for adds to the total alone.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Members {
@@ -22,19 +24,19 @@ impl Members {
     /// to take up are waiting.
     pub(crate) fn add(&mut self, public_state: &str, members: i64) {
         self.total = self.total.saturating_add(members);
-        let count = match public_state {
-            "completed" => &mut self.completed,
-            "failed" => &mut self.failed,
-            "cancelled" => &mut self.cancelled,
-            "expired" => &mut self.expired,
-            "skipped" => &mut self.skipped,
-            "active" | "running" => &mut self.active,
-            "suspended" => &mut self.suspended,
-            "waiting" | "pending" | "resumable" => &mut self.waiting,
-            "delayed" => &mut self.delayed,
-            "rate_limited" => &mut self.rate_limited,
-            "waiting_children" => &mut self.waiting_children,
-            _ => return,
+        let Some(state) = PublicWord::of(public_state) else { return };
+        let count = match state {
+            PublicWord::Completed => &mut self.completed,
+            PublicWord::Failed => &mut self.failed,
+            PublicWord::Cancelled => &mut self.cancelled,
+            PublicWord::Expired => &mut self.expired,
+            PublicWord::Skipped => &mut self.skipped,
+            PublicWord::Active | PublicWord::Running => &mut self.active,
+            PublicWord::Suspended => &mut self.suspended,
+            PublicWord::Waiting | PublicWord::Pending | PublicWord::Resumable => &mut self.waiting,
+            PublicWord::Delayed => &mut self.delayed,
+            PublicWord::RateLimited => &mut self.rate_limited,
+            PublicWord::WaitingChildren => &mut self.waiting_children,
         };
         *count = count.saturating_add(clamped(members));
     }
@@ -45,17 +47,17 @@ impl Members {
     }
 
     /// The state that the flow is in by them.
-    pub(crate) fn flow_state(&self) -> &'static str {
+    pub(crate) fn flow_state(&self) -> FlowWord {
         let ended = [self.completed, self.failed, self.cancelled, self.expired, self.skipped];
         let held_up = [self.suspended, self.delayed, self.rate_limited, self.waiting_children];
         if ended.iter().copied().map(i64::from).sum::<i64>() == self.total {
             let lost = self.failed > 0 || self.cancelled > 0 || self.expired > 0;
-            return if lost { "failed" } else { "completed" };
+            return if lost { FlowWord::Failed } else { FlowWord::Completed };
         }
         if self.active > 0 {
-            return "running";
+            return FlowWord::Running;
         }
-        if held_up.iter().any(|members| *members > 0) { "blocked" } else { "open" }
+        if held_up.iter().any(|members| *members > 0) { FlowWord::Blocked } else { FlowWord::Open }
     }
 }
 
@@ -73,7 +75,7 @@ mod tests {
             counted.add(state, 1);
         }
         assert_eq!(usize::try_from(counted.total).ok(), Some(members.len()));
-        counted.flow_state()
+        counted.flow_state().as_str()
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use ff_core::engine_error::EngineError;
 
 use crate::model::id::corruption;
+use crate::model::word::{OutcomeWord, PublicWord};
 
 /// What a timeout does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,9 +18,9 @@ pub(crate) enum Timeout {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Ending {
     /// The public state, which is the outcome of its attempt as well.
-    pub(crate) public_state: &'static str,
+    pub(crate) public_state: PublicWord,
     /// The outcome in its completion event.
-    pub(crate) completion: &'static str,
+    pub(crate) completion: OutcomeWord,
     /// The reason in its row.
     pub(crate) reason: &'static str,
 }
@@ -32,10 +33,10 @@ pub(crate) struct Ending {
 /// `Validation(Corruption)` when the word is unknown.
 pub(crate) fn after_timeout(behavior: Option<&str>) -> Result<Timeout, EngineError> {
     let (public_state, completion, reason) = match behavior {
-        None | Some("fail") => ("failed", "expired", "suspension_timeout_fail"),
-        Some("cancel") => ("cancelled", "cancelled", "suspension_timeout_cancel"),
-        Some("expire") => ("expired", "expired", "suspension_timeout_expire"),
-        Some("escalate") => ("expired", "expired", "suspension_timeout_escalate"),
+        None | Some("fail") => (PublicWord::Failed, OutcomeWord::Expired, "suspension_timeout_fail"),
+        Some("cancel") => (PublicWord::Cancelled, OutcomeWord::Cancelled, "suspension_timeout_cancel"),
+        Some("expire") => (PublicWord::Expired, OutcomeWord::Expired, "suspension_timeout_expire"),
+        Some("escalate") => (PublicWord::Expired, OutcomeWord::Expired, "suspension_timeout_escalate"),
         Some("auto_resume_with_timeout_signal") => return Ok(Timeout::Resumes),
         Some(other) => {
             return Err(corruption(format!("suspension_current: timeout_behavior: '{other}' is not a known value")));

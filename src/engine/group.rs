@@ -1,4 +1,5 @@
-//! One hop: an edge whose upstream execution has ended is counted, its group decided, and what that means done.
+//! The group of edges into one execution: an edge whose upstream execution has ended is counted, which is one hop of
+//! following a completion; the group is decided, and what that means done.
 //!
 //! Everything happens in the transaction of the caller, and a second hop along the same edge changes nothing.
 
@@ -6,18 +7,19 @@ use ff_core::contracts::{EdgeDependencyPolicy, EdgeGroupState};
 use ff_core::engine_error::EngineError;
 use uuid::Uuid;
 
+use crate::db::error::{Abort, unreadable};
 use crate::db::{Dialect, Wakes};
+use crate::engine::member::{self, Ending, Events, lock_child};
 use crate::engine::policy::dependency::{
-    Ended, Release, cancels_remaining, counted, depends_on_total, ended_edges, is_unclaimed, release, with_edges,
+    Ended, cancels_remaining, counted, depends_on_total, ended_edges, is_unclaimed, with_edges,
 };
 use crate::engine::policy::group::Counts;
 use crate::engine::seize::{self, Seized, Taking};
-use crate::engine::sibling::{self, GroupKey};
-use crate::error::{Abort, unreadable};
-use crate::model::id::{ExecKey, corruption};
-use crate::model::state::has_ended;
-use crate::model::{document, edge as stored};
-use crate::statements::{Statements, attempt, dependency, edge, grant};
+use crate::engine::sibling;
+use crate::model::edge as stored;
+use crate::model::id::{ExecKey, GroupKey, corruption};
+use crate::model::word::{PhaseWord, PublicWord};
+use crate::statements::{Statements, attempt, dependency, edge};
 
 /// One edge whose upstream execution has ended.
 #[derive(Debug, Clone, Copy)]
@@ -52,24 +54,6 @@ impl Hopped {
     /// Lists what to tell after the commit.
     pub(crate) fn tell(&self, partition_key: i16, flow_id: Uuid, wakes: &mut Wakes) {
         self.events.tell(partition_key, flow_id, wakes);
-    }
-}
-
-/// The events that ending a member wrote.
-#[derive(Debug, Default, Clone, Copy)]
-pub(crate) struct Events {
-    pub(crate) completion: Option<i64>,
-    pub(crate) lease: Option<i64>,
-}
-
-impl Events {
-    pub(crate) fn tell(self, partition_key: i16, flow_id: Uuid, wakes: &mut Wakes) {
-        if let Some(event_id) = self.completion {
-            wakes.member_completion(event_id, partition_key, Some(flow_id));
-        }
-        if let Some(event_id) = self.lease {
-            wakes.lease(event_id, partition_key);
-        }
     }
 }
 
@@ -205,7 +189,7 @@ impl Turn {
                 conn.dependency_payload_pass(&params).await?;
             }
             if decided == EdgeGroupState::Satisfied {
-                release_on::<D>(conn, key, child, now_ms).await?;
+                member::release_on::<D>(conn, key, child, now_ms).await?;
             }
         }
         match (decided, child) {
@@ -213,8 +197,8 @@ impl Turn {
                 self.mark_remaining::<D>(conn).await?;
                 Ok(Events::default())
             }
-            (EdgeGroupState::Impossible, Some(child)) if !has_ended(&child.lifecycle_phase) => {
-                skip_on::<D>(conn, &Ending { key, flow_id, now_ms }, &child.ownership_state).await
+            (EdgeGroupState::Impossible, Some(child)) if !PhaseWord::has_ended(&child.lifecycle_phase) => {
+                member::skip_on::<D>(conn, &Ending { key, flow_id, now_ms }, &child.ownership_state).await
             }
             _ => Ok(Events::default()),
         }
@@ -227,23 +211,14 @@ impl Turn {
         }
         let winner = self.upstream_eid;
         let remaining = self.group.upstreams::<D>(conn).await?.iter().filter(|row| {
-            let is_live = row.lifecycle_phase.as_deref().is_some_and(|phase| !has_ended(phase));
-            is_live && row.public_state.as_deref() != Some("skipped") && row.upstream_eid != winner
+            let is_live = row.lifecycle_phase.as_deref().is_some_and(|phase| !PhaseWord::has_ended(phase));
+            is_live
+                && row.public_state.as_deref().is_none_or(|state| state != PublicWord::Skipped)
+                && row.upstream_eid != winner
         });
         let members = remaining.map(|row| row.upstream_eid).collect();
         sibling::mark_on::<D>(conn, self.group.key, members, self.hop.now_ms).await
     }
-}
-
-/// Locks the execution that waits.
-pub(crate) async fn lock_child<D: Dialect>(
-    conn: &mut D::Connection,
-    key: ExecKey,
-) -> Result<Option<dependency::DependencyChildLockRow>, Abort> {
-    let ExecKey { partition_key, execution_id } = key;
-    let params = dependency::DependencyChildLockParams { partition_key, execution_id };
-    let child = conn.dependency_child_lock(&params).await;
-    child.map_err(|error| unreadable("exec_core: raw_fields not valid JSON", error))
 }
 
 /// A group that may be satisfied already when its downstream execution begins to wait. Locked before the
@@ -268,121 +243,10 @@ impl Awaited {
         }
         let key = ExecKey { partition_key: group.key.partition_key, execution_id: group.key.downstream_eid };
         if let Some(child) = lock_child::<D>(conn, key).await? {
-            release_on::<D>(conn, key, &child, now_ms).await?;
+            member::release_on::<D>(conn, key, &child, now_ms).await?;
         }
         Ok(())
     }
-}
-
-/// Lets an execution be claimed whose dependencies are met, unless something else holds it back.
-async fn release_on<D: Dialect>(
-    conn: &mut D::Connection,
-    key: ExecKey,
-    child: &dependency::DependencyChildLockRow,
-    now_ms: i64,
-) -> Result<(), Abort> {
-    let ExecKey { partition_key, execution_id } = key;
-    let delay_until_ms = document::integer(&child.raw_fields, "delay_until");
-    let phase = child.lifecycle_phase.as_str();
-    let released = release(phase, &child.ownership_state, &child.eligibility_state, delay_until_ms, now_ms);
-    let lifecycle_phase = if phase == "blocked" { "runnable" } else { phase }.to_owned();
-    let attempt_state = match child.attempt_state.as_str() {
-        "" | "none" => "pending_first_attempt",
-        stored => stored,
-    }
-    .to_owned();
-    match released {
-        None => {}
-        Some(Release::Now) => {
-            let params = dependency::DependencyChildReleaseParams {
-                lifecycle_phase,
-                attempt_state,
-                partition_key,
-                execution_id,
-            };
-            conn.dependency_child_release(&params).await?;
-        }
-        Some(Release::AtMs(wake_at_ms)) => {
-            let params = dependency::DependencyChildDelayParams {
-                lifecycle_phase,
-                attempt_state,
-                wake_at_ms,
-                partition_key,
-                execution_id,
-            };
-            conn.dependency_child_delay(&params).await?;
-        }
-    }
-    Ok(())
-}
-
-/// A member of a flow that ends without its worker.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Ending {
-    pub(crate) key: ExecKey,
-    pub(crate) flow_id: Uuid,
-    pub(crate) now_ms: i64,
-}
-
-/// Ends an execution whose dependencies can no longer be met.
-async fn skip_on<D: Dialect>(
-    conn: &mut D::Connection,
-    ending: &Ending,
-    ownership_state: &str,
-) -> Result<Events, Abort> {
-    let Ending { key: ExecKey { partition_key, execution_id }, now_ms, .. } = *ending;
-    conn.dependency_child_skip(&dependency::DependencyChildSkipParams { now_ms, partition_key, execution_id }).await?;
-    let current = attempt::AttemptRunningReadParams { partition_key, execution_id };
-    let current = conn.attempt_running_read(&current).await?.map(|attempt| attempt.attempt_index);
-    if let Some(attempt_index) = current {
-        let params = dependency::DependencyAttemptSkipParams { now_ms, partition_key, execution_id, attempt_index };
-        conn.dependency_attempt_skip(&params).await?;
-    }
-    let lease = revoke_on::<D>(conn, ending, current, ownership_state).await?;
-    let completion = announce_on::<D>(conn, ending, "skipped").await?;
-    Ok(Events { completion: Some(completion), lease })
-}
-
-/// Takes the lease away from the worker that holds one, and answers the event that says so.
-pub(crate) async fn revoke_on<D: Dialect>(
-    conn: &mut D::Connection,
-    ending: &Ending,
-    attempt_index: Option<i32>,
-    ownership_state: &str,
-) -> Result<Option<i64>, Abort> {
-    let (Some(attempt_index), "leased") = (attempt_index, ownership_state) else {
-        return Ok(None);
-    };
-    let Ending { key, now_ms, .. } = *ending;
-    let ExecKey { partition_key, execution_id } = key;
-    let params = dependency::DependencyLeaseRevokeParams { partition_key, execution_id, attempt_index };
-    conn.dependency_lease_revoke(&params).await?;
-    let params = grant::GrantLeaseEventInsertParams {
-        execution_text: key.text(),
-        lease_id: None,
-        event_type: "revoked".to_owned(),
-        now_ms,
-        partition_key,
-        execution_id,
-    };
-    Ok(Some(conn.grant_lease_event_insert(&params).await?.event_id))
-}
-
-/// Forgets the timers and grants of an execution that ended, and writes its completion.
-pub(crate) async fn announce_on<D: Dialect>(
-    conn: &mut D::Connection,
-    ending: &Ending,
-    outcome: &str,
-) -> Result<i64, Abort> {
-    let Ending { key: ExecKey { partition_key, execution_id }, flow_id, now_ms } = *ending;
-    let params = dependency::DependencySuspensionDeleteParams { partition_key, execution_id };
-    conn.dependency_suspension_delete(&params).await?;
-    let params = dependency::DependencyWaitpointDeleteParams { partition_key, execution_id };
-    conn.dependency_waitpoint_delete(&params).await?;
-    conn.dependency_grant_delete(&dependency::DependencyGrantDeleteParams { partition_key, execution_id }).await?;
-    let outcome = outcome.to_owned();
-    let params = dependency::DependencyCompletionInsertParams { flow_id, outcome, now_ms, partition_key, execution_id };
-    Ok(conn.dependency_completion_insert(&params).await?.event_id)
 }
 
 /// Counts an edge that is applied only after its upstream execution has ended, since nobody else will. To be
@@ -396,7 +260,9 @@ pub(crate) async fn catch_up_on<D: Dialect>(
 ) -> Result<Option<Hopped>, Abort> {
     let ExecKey { partition_key, execution_id } = upstream;
     let params = dependency::DependencyMemberReadParams { partition_key, execution_id };
-    let Some(row) = conn.dependency_member_read(&params).await?.filter(|row| has_ended(&row.lifecycle_phase)) else {
+    let Some(row) =
+        conn.dependency_member_read(&params).await?.filter(|row| PhaseWord::has_ended(&row.lifecycle_phase))
+    else {
         return Ok(None);
     };
     let params = attempt::AttemptRunningReadParams { partition_key, execution_id };

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use tempfile::TempDir;
 
-use super::tests::{Answer, put, stored};
+use super::door::{Answer, put, stored};
 use crate::backend::SqliteBackend;
 use crate::clock::Clock;
 use crate::db::fault::{FaultHook, Step};

@@ -7,11 +7,11 @@ use std::time::Duration;
 use ff_core::EngineError;
 use tempfile::TempDir;
 
-use super::MAX_ATTEMPTS;
 use crate::backend::SqliteBackend;
 use crate::clock::Clock;
 use crate::db::fault::Step;
 use crate::db::silent;
+use crate::db::tx::{MAX_ATTEMPTS, group};
 use crate::retry::IsRetryableBusy as _;
 use crate::statements::{Statements as _, worker};
 
@@ -400,8 +400,7 @@ async fn a_panic_inside_an_operation_ends_that_operation_only() -> Answer<()> {
 async fn a_writer_whose_transaction_the_database_ended_by_itself_goes_on() -> Answer<()> {
     let place = Place::new().await?;
     // What SQLite does by itself when the disk is full: the transaction is over, and the driver does not know.
-    let ended =
-        place.backend.db().unit("ended", (), |conn, ()| Box::pin(super::group::end_transaction(conn)), silent).await;
+    let ended = place.backend.db().unit("ended", (), |conn, ()| Box::pin(group::end_transaction(conn)), silent).await;
     assert!(ended.is_err());
     put(Arc::clone(&place.backend), "put", "b").await?;
     assert_eq!(place.stored().await?, ["b"]);

@@ -15,12 +15,14 @@ use ff_core::engine_error::{ConflictKind, ContentionKind, EngineError, StateKind
 use ff_core::state::PublicState;
 use ff_core::types::{AttemptIndex, CancelSource, ExecutionId, LeaseFence, TimestampMs};
 
-use crate::backend::Backend;
 use crate::db::Dialect;
+use crate::engine::Engine;
 use crate::engine::policy::retry::TypedPolicy;
+use crate::model::attempt::{fence_epoch, index_before_next};
 use crate::model::document;
 use crate::model::given::stored_ms;
 use crate::model::id::{ExecKey, exec_key, invalid_input, reject_nul};
+use crate::model::word::{AttemptWord, EligibilityWord, OwnershipWord, PhaseWord};
 use crate::statements::{attempt, typed};
 
 /// Moves the end of a lease to now plus `args.lease_ttl_ms`.
@@ -28,12 +30,12 @@ use crate::statements::{attempt, typed};
 /// Precondition: the fence holds and the time of the lease has not passed. Effect: the new end and a `renewed`
 /// event. Repeating it moves the end again.
 pub(crate) async fn renew<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     args: &RenewLeaseArgs,
 ) -> Result<RenewLeaseResult, EngineError> {
     let fence = args.fence.as_ref().ok_or_else(fence_required)?;
     let named = Named::new(&args.execution_id, args.attempt_index)?;
-    let (now_ms, lease_epoch) = (backend.now_ms(), epoch(fence));
+    let (now_ms, lease_epoch) = (engine.now_ms(), fence_epoch(fence.lease_epoch));
     let lease_expires_at_ms = now_ms.saturating_add(stored_ms(args.lease_ttl_ms));
     let params = typed::TypedRenewParams {
         partition_key: named.key.partition_key,
@@ -46,12 +48,12 @@ pub(crate) async fn renew<D: Dialect>(
         lease_expires_at_ms,
     };
     let partition_key = named.key.partition_key;
-    let renewed = unit!(backend, typed_renew, params, |row, wakes| wakes.lease(row.lease_event_id, partition_key))?;
+    let renewed = unit!(engine, typed_renew, params, |row, wakes| wakes.lease(row.lease_event_id, partition_key))?;
     if renewed.is_some() {
         return Ok(RenewLeaseResult::Renewed { expires_at: TimestampMs::from_millis(lease_expires_at_ms) });
     }
-    let seen = Seen::of(backend, &named).await?;
-    seen.attempt_refusal(backend, &named, Some(lease_epoch)).await?;
+    let seen = Seen::of(engine, &named).await?;
+    seen.attempt_refusal(engine, &named, Some(lease_epoch)).await?;
     if seen.lease_expires_at_ms().is_none_or(|expires_at_ms| expires_at_ms <= now_ms) {
         return Err(EngineError::State(StateKind::LeaseExpired));
     }
@@ -64,7 +66,7 @@ pub(crate) async fn renew<D: Dialect>(
 /// passed at `args.now`. Effect: the result is stored, a `success` completion and a `revoked` lease event are
 /// written.
 pub(crate) async fn complete<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     args: &CompleteExecutionArgs,
 ) -> Result<CompleteExecutionResult, EngineError> {
     let lease_epoch = epoch_or_override(args.fence.as_ref(), &args.source)?;
@@ -81,7 +83,7 @@ pub(crate) async fn complete<D: Dialect>(
         result: args.result_payload.clone(),
     };
     let partition_key = named.key.partition_key;
-    let done = unit!(backend, typed_complete, params, |row, wakes| {
+    let done = unit!(engine, typed_complete, params, |row, wakes| {
         wakes.completion(row.completion_event_id, partition_key);
         wakes.lease(row.lease_event_id, partition_key);
     })?;
@@ -89,7 +91,7 @@ pub(crate) async fn complete<D: Dialect>(
         let execution_id = args.execution_id.clone();
         return Ok(CompleteExecutionResult::Completed { execution_id, public_state: PublicState::Completed });
     }
-    Err(Seen::of(backend, &named).await?.completion_refusal(lease_epoch, now_ms))
+    Err(Seen::of(engine, &named).await?.completion_refusal(lease_epoch, now_ms))
 }
 
 /// Ends an attempt with a failure: the next one may start after the backoff of `args.retry_policy_json`, or the
@@ -98,29 +100,29 @@ pub(crate) async fn complete<D: Dialect>(
 /// Precondition: the fence holds, or the caller overrides it as an operator; the time of the lease may have
 /// passed. Effect: a `revoked` lease event and, when the execution ends, a `failed` completion are written.
 pub(crate) async fn fail<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     args: &FailExecutionArgs,
 ) -> Result<FailExecutionResult, EngineError> {
     let lease_epoch = epoch_or_override(args.fence.as_ref(), &args.source)?;
     let named = Named::new(&args.execution_id, args.attempt_index)?;
     reject_nul("failure_reason", &args.failure_reason)?;
     let policy = TypedPolicy::parse(&args.retry_policy_json)?;
-    let seen = Seen::of(backend, &named).await?;
-    seen.attempt_refusal(backend, &named, lease_epoch).await?;
+    let seen = Seen::of(engine, &named).await?;
+    seen.attempt_refusal(engine, &named, lease_epoch).await?;
     let retries = seen.retries();
     let done = match policy.and_then(|policy| policy.delay_ms(retries)) {
-        Some(delay_ms) => retry(backend, &named, args, lease_epoch, retries, delay_ms).await?,
-        None => end(backend, &named, args, lease_epoch).await?,
+        Some(delay_ms) => retry(engine, &named, args, lease_epoch, retries, delay_ms).await?,
+        None => end(engine, &named, args, lease_epoch).await?,
     };
     if let Some(result) = done {
         return Ok(result);
     }
-    Seen::of(backend, &named).await?.attempt_refusal(backend, &named, lease_epoch).await?;
+    Seen::of(engine, &named).await?.attempt_refusal(engine, &named, lease_epoch).await?;
     Err(stale())
 }
 
 async fn end<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     named: &Named,
     args: &FailExecutionArgs,
     lease_epoch: Option<i64>,
@@ -130,13 +132,13 @@ async fn end<D: Dialect>(
         execution_id: named.key.execution_id,
         attempt_index: named.attempt_index,
         lease_epoch,
-        now_ms: backend.now_ms(),
+        now_ms: engine.now_ms(),
         execution_text: named.key.text(),
         lease_id: args.fence.as_ref().map(|fence| fence.lease_id.to_string()),
         failure_reason: args.failure_reason.clone(),
     };
     let partition_key = named.key.partition_key;
-    let done = unit!(backend, typed_fail, params, |row, wakes| {
+    let done = unit!(engine, typed_fail, params, |row, wakes| {
         wakes.completion(row.completion_event_id, partition_key);
         wakes.lease(row.lease_event_id, partition_key);
     })?;
@@ -144,14 +146,14 @@ async fn end<D: Dialect>(
 }
 
 async fn retry<D: Dialect>(
-    backend: &Backend<D>,
+    engine: &Engine<D>,
     named: &Named,
     args: &FailExecutionArgs,
     lease_epoch: Option<i64>,
     retries: u32,
     delay_ms: i64,
 ) -> Result<Option<FailExecutionResult>, EngineError> {
-    let now_ms = backend.now_ms();
+    let now_ms = engine.now_ms();
     let retry_at_ms = now_ms.saturating_add(delay_ms);
     let params = typed::TypedRetryParams {
         partition_key: named.key.partition_key,
@@ -166,7 +168,7 @@ async fn retry<D: Dialect>(
         retry_at_ms,
     };
     let partition_key = named.key.partition_key;
-    let done = unit!(backend, typed_retry, params, |row, wakes| wakes.lease(row.lease_event_id, partition_key))?;
+    let done = unit!(engine, typed_retry, params, |row, wakes| wakes.lease(row.lease_event_id, partition_key))?;
     Ok(done.map(|_| FailExecutionResult::RetryScheduled {
         delay_until: TimestampMs::from_millis(retry_at_ms),
         next_attempt_index: AttemptIndex::new(args.attempt_index.0.saturating_add(1)),
@@ -186,15 +188,7 @@ impl Named {
     /// `Validation(InvalidInput)` when the id has no place or the index exceeds the narrower of the two columns,
     /// that of Postgres, which both databases keep to.
     fn new(id: &ExecutionId, attempt_index: AttemptIndex) -> Result<Self, EngineError> {
-        Ok(Self { key: exec_key(id)?, attempt_index: column_index("attempt_index", attempt_index)? })
-    }
-}
-
-/// An attempt's index as rows hold it; the one after it must fit as well.
-pub(crate) fn column_index(name: &str, index: AttemptIndex) -> Result<i32, EngineError> {
-    match i32::try_from(index.0) {
-        Ok(index) if index < i32::MAX => Ok(index),
-        _ => Err(invalid_input(format!("{name} {index} exceeds PG i32 column bound"))),
+        Ok(Self { key: exec_key(id)?, attempt_index: index_before_next("attempt_index", attempt_index)? })
     }
 }
 
@@ -203,24 +197,24 @@ pub(crate) struct Seen(Option<typed::TypedReadRow>);
 
 impl Seen {
     /// The execution and the attempt that a caller names.
-    pub(crate) async fn of<D: Dialect>(backend: &Backend<D>, named: &Named) -> Result<Self, EngineError> {
+    pub(crate) async fn of<D: Dialect>(engine: &Engine<D>, named: &Named) -> Result<Self, EngineError> {
         let params = typed::TypedReadParams {
             partition_key: named.key.partition_key,
             execution_id: named.key.execution_id,
             attempt_index: named.attempt_index,
         };
-        Ok(Self(read!(backend, typed_read, params)?))
+        Ok(Self(read!(engine, typed_read, params)?))
     }
 
     /// Why a call that asks for the attempt first is refused, as far as that does not depend on time.
     async fn attempt_refusal<D: Dialect>(
         &self,
-        backend: &Backend<D>,
+        engine: &Engine<D>,
         named: &Named,
         lease_epoch: Option<i64>,
     ) -> Result<(), EngineError> {
         let Some(core) = &self.0 else {
-            return Err(orphan_refusal(backend, named, lease_epoch).await);
+            return Err(orphan_refusal(engine, named, lease_epoch).await);
         };
         let Some(stored) = core.lease_epoch else {
             return Err(EngineError::NotFound { entity: "attempt" });
@@ -228,10 +222,10 @@ impl Seen {
         if lease_epoch.is_some_and(|epoch| epoch != stored) {
             return Err(stale());
         }
-        if core.ownership_state == "lease_revoked" {
+        if core.ownership_state == OwnershipWord::LeaseRevoked {
             return Err(EngineError::State(StateKind::LeaseRevoked));
         }
-        if core.lifecycle_phase != "active" {
+        if core.lifecycle_phase != PhaseWord::Active {
             return Err(core.not_active(stored.to_string(), outcome_of(core)));
         }
         Ok(())
@@ -242,10 +236,10 @@ impl Seen {
         let Some(core) = &self.0 else {
             return EngineError::NotFound { entity: "execution" };
         };
-        if core.ownership_state == "lease_revoked" {
+        if core.ownership_state == OwnershipWord::LeaseRevoked {
             return EngineError::State(StateKind::LeaseRevoked);
         }
-        if core.lifecycle_phase != "active" {
+        if core.lifecycle_phase != PhaseWord::Active {
             return core.not_active(String::new(), String::new());
         }
         let Some(stored) = core.lease_epoch else {
@@ -295,18 +289,18 @@ pub(crate) struct ClaimSeen<'a> {
 
 /// Why an execution in these states may not be claimed. A `submitted` one may: nothing else makes it runnable.
 pub(crate) fn claim_refusal(seen: &ClaimSeen<'_>, not_active: impl FnOnce() -> EngineError) -> Option<EngineError> {
-    if !matches!(seen.lifecycle_phase, "submitted" | "runnable") {
+    if !PhaseWord::waits(seen.lifecycle_phase) {
         return Some(not_active());
     }
-    if seen.ownership_state != "unowned" {
+    if seen.ownership_state != OwnershipWord::Unowned {
         return Some(EngineError::Contention(ContentionKind::LeaseConflict));
     }
-    if !matches!(seen.eligibility_state, "eligible_now" | "pending_claim") {
+    if !EligibilityWord::is_claimable(seen.eligibility_state) {
         return Some(EngineError::Contention(ContentionKind::ExecutionNotLeaseable));
     }
-    match seen.attempt_state {
-        "running_attempt" => Some(EngineError::Conflict(ConflictKind::ActiveAttemptExists)),
-        "attempt_interrupted" => Some(EngineError::Contention(ContentionKind::ExecutionNotLeaseable)),
+    match AttemptWord::of(seen.attempt_state) {
+        Some(AttemptWord::Running) => Some(EngineError::Conflict(ConflictKind::ActiveAttemptExists)),
+        Some(AttemptWord::Interrupted) => Some(EngineError::Contention(ContentionKind::ExecutionNotLeaseable)),
         _ => None,
     }
 }
@@ -337,13 +331,13 @@ fn outcome_of(core: &typed::TypedReadRow) -> String {
 }
 
 /// An attempt without its execution, or neither.
-async fn orphan_refusal<D: Dialect>(backend: &Backend<D>, named: &Named, lease_epoch: Option<i64>) -> EngineError {
+async fn orphan_refusal<D: Dialect>(engine: &Engine<D>, named: &Named, lease_epoch: Option<i64>) -> EngineError {
     let params = attempt::AttemptFenceReadParams {
         partition_key: named.key.partition_key,
         execution_id: named.key.execution_id,
         attempt_index: named.attempt_index,
     };
-    match read!(backend, attempt_fence_read, params) {
+    match read!(engine, attempt_fence_read, params) {
         Ok(None) => EngineError::NotFound { entity: "attempt" },
         Ok(Some(held)) if lease_epoch.is_some_and(|epoch| epoch != held.lease_epoch) => stale(),
         Ok(Some(_)) => EngineError::NotFound { entity: "execution" },
@@ -353,14 +347,10 @@ async fn orphan_refusal<D: Dialect>(backend: &Backend<D>, named: &Named, lease_e
 
 fn epoch_or_override(fence: Option<&LeaseFence>, source: &CancelSource) -> Result<Option<i64>, EngineError> {
     match fence {
-        Some(fence) => Ok(Some(epoch(fence))),
+        Some(fence) => Ok(Some(fence_epoch(fence.lease_epoch))),
         None if *source == CancelSource::OperatorOverride => Ok(None),
         None => Err(fence_required()),
     }
-}
-
-fn epoch(fence: &LeaseFence) -> i64 {
-    i64::try_from(fence.lease_epoch.0).unwrap_or(i64::MAX) // tidy: no attempt gets that far
 }
 
 fn fence_required() -> EngineError {

@@ -1,0 +1,154 @@
+//! A flow's member that others decide about: it is released when what it waits for has come, skipped when that cannot
+//! come any more, and loses its lease when it ends without its worker.
+//!
+//! Everything happens in the transaction of the caller, which has locked the member.
+
+use uuid::Uuid;
+
+use crate::db::error::{Abort, unreadable};
+use crate::db::{Dialect, Wakes};
+use crate::engine::policy::dependency::{Release, release};
+use crate::model::document;
+use crate::model::id::ExecKey;
+use crate::model::word::{AttemptWord, LeaseWord, OutcomeWord, OwnershipWord, PhaseWord};
+use crate::statements::{Statements, attempt, dependency, grant};
+
+/// Locks the execution that waits.
+pub(crate) async fn lock_child<D: Dialect>(
+    conn: &mut D::Connection,
+    key: ExecKey,
+) -> Result<Option<dependency::DependencyChildLockRow>, Abort> {
+    let ExecKey { partition_key, execution_id } = key;
+    let params = dependency::DependencyChildLockParams { partition_key, execution_id };
+    let child = conn.dependency_child_lock(&params).await;
+    child.map_err(|error| unreadable("exec_core: raw_fields not valid JSON", error))
+}
+
+/// The events that ending a member wrote.
+#[derive(Debug, Default, Clone, Copy)]
+pub(crate) struct Events {
+    pub(crate) completion: Option<i64>,
+    pub(crate) lease: Option<i64>,
+}
+
+impl Events {
+    pub(crate) fn tell(self, partition_key: i16, flow_id: Uuid, wakes: &mut Wakes) {
+        if let Some(event_id) = self.completion {
+            wakes.member_completion(event_id, partition_key, Some(flow_id));
+        }
+        if let Some(event_id) = self.lease {
+            wakes.lease(event_id, partition_key);
+        }
+    }
+}
+
+/// Lets an execution be claimed whose dependencies are met, unless something else holds it back.
+pub(crate) async fn release_on<D: Dialect>(
+    conn: &mut D::Connection,
+    key: ExecKey,
+    child: &dependency::DependencyChildLockRow,
+    now_ms: i64,
+) -> Result<(), Abort> {
+    let ExecKey { partition_key, execution_id } = key;
+    let delay_until_ms = document::integer(&child.raw_fields, "delay_until");
+    let phase = child.lifecycle_phase.as_str();
+    let released = release(phase, &child.ownership_state, &child.eligibility_state, delay_until_ms, now_ms);
+    let lifecycle_phase = if phase == PhaseWord::Blocked { PhaseWord::Runnable.as_str() } else { phase }.to_owned();
+    let attempt_state = match child.attempt_state.as_str() {
+        stored if stored.is_empty() || stored == AttemptWord::None => AttemptWord::PendingFirst.as_str(),
+        stored => stored,
+    }
+    .to_owned();
+    match released {
+        None => {}
+        Some(Release::Now) => {
+            let params = dependency::DependencyChildReleaseParams {
+                lifecycle_phase,
+                attempt_state,
+                partition_key,
+                execution_id,
+            };
+            conn.dependency_child_release(&params).await?;
+        }
+        Some(Release::AtMs(wake_at_ms)) => {
+            let params = dependency::DependencyChildDelayParams {
+                lifecycle_phase,
+                attempt_state,
+                wake_at_ms,
+                partition_key,
+                execution_id,
+            };
+            conn.dependency_child_delay(&params).await?;
+        }
+    }
+    Ok(())
+}
+
+/// A member of a flow that ends without its worker.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Ending {
+    pub(crate) key: ExecKey,
+    pub(crate) flow_id: Uuid,
+    pub(crate) now_ms: i64,
+}
+
+/// Ends an execution whose dependencies can no longer be met.
+pub(crate) async fn skip_on<D: Dialect>(
+    conn: &mut D::Connection,
+    ending: &Ending,
+    ownership_state: &str,
+) -> Result<Events, Abort> {
+    let Ending { key: ExecKey { partition_key, execution_id }, now_ms, .. } = *ending;
+    conn.dependency_child_skip(&dependency::DependencyChildSkipParams { now_ms, partition_key, execution_id }).await?;
+    let current = attempt::AttemptRunningReadParams { partition_key, execution_id };
+    let current = conn.attempt_running_read(&current).await?.map(|attempt| attempt.attempt_index);
+    if let Some(attempt_index) = current {
+        let params = dependency::DependencyAttemptSkipParams { now_ms, partition_key, execution_id, attempt_index };
+        conn.dependency_attempt_skip(&params).await?;
+    }
+    let lease = revoke_on::<D>(conn, ending, current, ownership_state).await?;
+    let completion = announce_on::<D>(conn, ending, OutcomeWord::Skipped).await?;
+    Ok(Events { completion: Some(completion), lease })
+}
+
+/// Takes the lease away from the worker that holds one, and answers the event that says so.
+pub(crate) async fn revoke_on<D: Dialect>(
+    conn: &mut D::Connection,
+    ending: &Ending,
+    attempt_index: Option<i32>,
+    ownership_state: &str,
+) -> Result<Option<i64>, Abort> {
+    let Some(attempt_index) = attempt_index.filter(|_| ownership_state == OwnershipWord::Leased) else {
+        return Ok(None);
+    };
+    let Ending { key, now_ms, .. } = *ending;
+    let ExecKey { partition_key, execution_id } = key;
+    let params = dependency::DependencyLeaseRevokeParams { partition_key, execution_id, attempt_index };
+    conn.dependency_lease_revoke(&params).await?;
+    let params = grant::GrantLeaseEventInsertParams {
+        execution_text: key.text(),
+        lease_id: None,
+        event_type: LeaseWord::Revoked.into(),
+        now_ms,
+        partition_key,
+        execution_id,
+    };
+    Ok(Some(conn.grant_lease_event_insert(&params).await?.event_id))
+}
+
+/// Forgets the timers and grants of an execution that ended, and writes its completion.
+pub(crate) async fn announce_on<D: Dialect>(
+    conn: &mut D::Connection,
+    ending: &Ending,
+    outcome: OutcomeWord,
+) -> Result<i64, Abort> {
+    let Ending { key: ExecKey { partition_key, execution_id }, flow_id, now_ms } = *ending;
+    let params = dependency::DependencySuspensionDeleteParams { partition_key, execution_id };
+    conn.dependency_suspension_delete(&params).await?;
+    let params = dependency::DependencyWaitpointDeleteParams { partition_key, execution_id };
+    conn.dependency_waitpoint_delete(&params).await?;
+    conn.dependency_grant_delete(&dependency::DependencyGrantDeleteParams { partition_key, execution_id }).await?;
+    let outcome = outcome.into();
+    let params = dependency::DependencyCompletionInsertParams { flow_id, outcome, now_ms, partition_key, execution_id };
+    Ok(conn.dependency_completion_insert(&params).await?.event_id)
+}
