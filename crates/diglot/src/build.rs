@@ -12,11 +12,12 @@ use std::time::UNIX_EPOCH;
 
 use crate::answers::INDEX_FILE;
 use crate::baseline::FILE as BASELINE;
-use crate::config::{Config, Queries};
+use crate::config::{Config, FILE as CONFIG, Queries};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Dialect;
 use crate::kept::Kept;
-use crate::pipeline::{Compiled, Inputs, compile_again};
+use crate::pipeline::{Compiled, compile_again};
+use crate::project::Inputs;
 use crate::render::{Look, all};
 use crate::source::{FileId, SourceFile, Span};
 
@@ -32,8 +33,6 @@ const ERRORS: &str = "statements.errors.rs";
 /// What a run keeps for the next, so that only statements that changed are worked on. Its first line says which compiler
 /// wrote it.
 const KEPT: &str = "statements.kept.json";
-/// What a project says about itself.
-pub(crate) const CONFIG: &str = "diglot.toml";
 /// Where sqlx's macros look for recorded answers.
 const ANSWERS: &str = ".sqlx";
 

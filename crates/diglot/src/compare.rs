@@ -22,7 +22,7 @@ use crate::facts::{Fact, Facts, Group, Kind, facts};
 use crate::infer::PageOf;
 use crate::law;
 use crate::normal::{Around, Node, Order, Promised, ends_with_write, patterns, unmarked};
-use crate::pipeline::Stats;
+use crate::project::Stats;
 use crate::source::{Sources, Span};
 use crate::tree::Statement;
 

@@ -1,9 +1,10 @@
 //! Drafts of statements that are not there yet.
 
-use crate::codegen::is_module_name;
 use crate::dialect::Dialect;
+use crate::names::is_module_name;
 use crate::page::RawStatement;
-use crate::pipeline::{self, Inputs, Project};
+use crate::pipeline::{self, ReadProject};
+use crate::project::Inputs;
 use crate::schema::{Column, Fill, Table};
 
 /// A statement to add to a file.
@@ -82,7 +83,7 @@ pub fn pair(inputs: &Inputs, noun: &str, verb: &str, table: Option<&str>) -> Res
         let raw = taken.pages.iter().flatten().next();
         return Err(DraftError::Exists { name, path: raw.map_or_else(String::new, |raw| path_of(inputs, raw)) });
     }
-    let project = Project::read(inputs);
+    let project = ReadProject::read(inputs);
     let about = subject(&project, noun, table)?;
     let text = statement(&about, &name, verb);
     Ok(Dialect::ALL.map(|dialect| Draft {
@@ -106,7 +107,7 @@ struct Subject {
     partitioned_by: Vec<String>,
 }
 
-fn subject(project: &Project<'_>, noun: &str, table: Option<&str>) -> Result<Subject, DraftError> {
+fn subject(project: &ReadProject<'_>, noun: &str, table: Option<&str>) -> Result<Subject, DraftError> {
     let [sqlite, pg] = project.schemas();
     let shared: Vec<(&Table, &Table)> = pg
         .tables

@@ -4,68 +4,41 @@
 //! out at once.
 
 mod api;
+mod baseline_draft;
 mod constant;
 mod locking;
 mod optional;
 mod owners;
 mod pairs;
-mod project;
+mod read_project;
 mod schemas;
-mod stats;
 #[cfg(test)]
 mod tests;
-mod text;
 mod threads;
 
 use std::collections::BTreeSet;
 
 use crate::answers::{self, Index};
 use crate::baseline::{Baseline, Key};
-use crate::config::{Config, Places, Queries};
+use crate::config::Queries;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::dialect::Dialect;
+use crate::emitted::EmittedText;
 use crate::infer::{self, PageOf, Signature};
 use crate::kept::{self, Kept, Outcome, Outcomes};
 use crate::locks;
 use crate::page::{Page, RawStatement};
+use crate::project::{Inputs, Stats};
 use crate::schema::Schema;
-use crate::source::{FileId, Sources};
 use crate::tree::{SourceKind, Statement};
-use crate::{codegen, compare, emit, rules, schema, split};
+use crate::{codegen, compare, emit, names, rules, split};
 use optional::Reading;
 use owners::Owners;
 use pairs::{Entry, Pairing};
 use schemas::{compare_schemas, settled_schemas};
 
-pub use optional::Variant;
-pub(crate) use project::Project;
-pub use stats::Stats;
-pub use text::{EmittedText, TextColumn, TextParam};
-
-/// Everything that the compiler reads.
-#[derive(Debug, Clone, Default)]
-pub struct Inputs {
-    /// Configuration.
-    pub config: Config,
-    /// All files: statement files and migrations of both dialects, told apart by path.
-    pub sources: Sources,
-    /// The file of `sources` that holds the baseline, if there is one.
-    pub baseline: Option<FileId>,
-    /// The text of `.sqlx/diglot.json`, if there is one.
-    pub answers: Option<String>,
-    /// The Rust that an earlier run generated, if there is some: stubs of broken statements take their shape
-    /// from it.
-    pub previous: Option<String>,
-    /// Whether answers that are missing or out of date are findings. `prepare` turns it off while it asks.
-    pub check_answers: bool,
-    /// Whether the engines are about to be asked: what their rows decide is no finding yet.
-    pub asking: bool,
-    /// What was found while the files were read: text that is not UTF-8, a bad `diglot.toml`.
-    pub findings: Vec<Diagnostic>,
-    /// How many threads work on the statements; with none and with one it is the caller's alone. What comes out is the
-    /// same.
-    pub threads: usize,
-}
+pub use baseline_draft::{BaselineDraft, draft_baseline};
+pub(crate) use read_project::ReadProject;
 
 /// What one run gives.
 #[derive(Debug, Clone, Default)]
@@ -145,6 +118,11 @@ pub fn check(inputs: &Inputs) -> Compiled {
     read(inputs, false, None).0
 }
 
+/// Who waits for what on Postgres, as text: circles first.
+pub fn lock_report(inputs: &Inputs) -> String {
+    check(inputs).locks.text(&inputs.sources)
+}
+
 /// The same, with what a review shows of every statement.
 pub(crate) fn check_and_keep(inputs: &Inputs) -> Compiled {
     read(inputs, true, None).0
@@ -196,24 +174,6 @@ fn is_cause(finding: &Diagnostic) -> bool {
 
 fn has_errors(found: &[Diagnostic]) -> bool {
     found.iter().any(|finding| finding.severity == Severity::Error)
-}
-
-impl Inputs {
-    /// The statement files of a dialect with their stems, in the order of their names.
-    pub fn statement_files(&self, dialect: Dialect) -> Vec<(FileId, &str)> {
-        let mut files = self.files(&self.config.sql, dialect);
-        files.sort_by_key(|(_, stem)| *stem);
-        files
-    }
-
-    /// The migrations of a dialect with their stems, in the order in which they run.
-    pub fn migrations(&self, dialect: Dialect) -> Vec<(FileId, &str)> {
-        schema::in_order(self.files(&self.config.schema, dialect))
-    }
-
-    fn files(&self, places: &Places, dialect: Dialect) -> Vec<(FileId, &str)> {
-        self.sources.iter().filter_map(|(id, file)| Some((id, places.stem(dialect, &file.path)?))).collect()
-    }
 }
 
 fn read_pages(inputs: &Inputs, found: &mut Vec<Diagnostic>) -> Vec<Page> {
@@ -467,7 +427,7 @@ impl<'a> Run<'a> {
         };
         optional::widen(config, entry.noun, &readings, self.schemas, &mut signature);
         // The noun stands in a comment of every text, so a file with a name that is none gives no texts.
-        let readings = if codegen::is_module_name(entry.noun) { &readings[..] } else { &[] };
+        let readings = if names::is_module_name(entry.noun) { &readings[..] } else { &[] };
         for reading in readings {
             let pages = Dialect::ALL.into_iter().filter_map(|dialect| reading.page(self.schemas, dialect));
             self.texts.extend(pages.map(|page| emit::emit(&self.inputs.sources, &signature, &page)));

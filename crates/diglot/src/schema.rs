@@ -13,6 +13,7 @@ mod migration;
 mod order;
 mod read;
 mod refused;
+mod routines;
 pub(crate) mod storage;
 mod table;
 mod text;
@@ -23,17 +24,17 @@ mod findings;
 #[cfg(test)]
 mod tests;
 
-pub use compare::DIVERGENCES;
+pub use crate::config::DIVERGENCES;
 pub use detail::{Check, Fill, ForeignKey, Index};
 pub(crate) use order::in_order;
 pub use order::{runs_one_by_one, up};
 pub use read::read;
+pub(crate) use routines::{Trigger, Written};
 pub(crate) use text::condition_of as condition;
 
 use std::collections::BTreeMap;
 
 use crate::dialect::Dialect;
-use crate::locks;
 use crate::source::Span;
 use crate::types::{Enum, Type};
 
@@ -47,9 +48,9 @@ pub struct Schema {
     /// Enums of Postgres by their name.
     pub enums: BTreeMap<String, Enum>,
     /// Functions of Postgres by lower-case name.
-    pub(crate) functions: BTreeMap<String, locks::Written>,
+    pub(crate) functions: BTreeMap<String, Written>,
     /// Triggers of Postgres.
-    pub(crate) triggers: Vec<locks::Trigger>,
+    pub(crate) triggers: Vec<Trigger>,
     /// What the lints of the schemas are to tell about the migrations themselves.
     pub(crate) remarks: Vec<care::Remark>,
 }

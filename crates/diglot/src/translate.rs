@@ -13,7 +13,8 @@ use crate::diagnostic::Diagnostic;
 use crate::dialect::Dialect;
 use crate::draft::{self, Draft, DraftError};
 use crate::page::{AnnotationKind, RawStatement};
-use crate::pipeline::{self, Inputs, Project, check};
+use crate::pipeline::{self, ReadProject, check};
+use crate::project::Inputs;
 use crate::source::{SourceFile, Span};
 use crate::split::lexer;
 use rewrite::Rewriter;
@@ -51,7 +52,7 @@ pub fn translate(inputs: &Inputs, name: &str) -> Result<Translation, DraftError>
             return Err(DraftError::Exists { name: bare.to_owned(), path });
         }
     };
-    let project = Project::read(inputs);
+    let project = ReadProject::read(inputs);
     let tree = project.tree(bare, dialect).ok_or_else(|| DraftError::Unread { name: bare.to_owned() })?;
     let missing = dialect.other();
     let rewriter = Rewriter::new(inputs, &project, &statement.noun, raw, &tree);

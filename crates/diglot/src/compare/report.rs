@@ -19,7 +19,7 @@ pub(super) fn declaration(kind: Kind, item: &str) -> String {
 pub(super) fn seal(kind: Kind, group: &str, item: &str, keys: [Option<String>; 2]) -> String {
     let said = keys.map(|key| key.unwrap_or_default());
     let text = [kind.word(), group, item, &said[0], &said[1]].join("\u{0}");
-    crate::baseline::seal(&text)
+    crate::digest::seal(&text)
 }
 
 /// The finding. `left` and `right` are where the groups stand.

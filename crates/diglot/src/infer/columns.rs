@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 
 use super::origin::{self, Deep, Origin};
 use super::{PageOf, Param, ResultColumn, column_annotation, declared, may_be_newtype, newtype, refined, walk};
-use crate::codegen::is_field_name;
 use crate::config::{Config, Queries};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Dialect;
+use crate::names::is_field_name;
 use crate::page::Cardinality;
 use crate::schema::Schema;
 use crate::source::Span;

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::answers::digest;
+use crate::digest::digest;
 use crate::operations::{Sense, Unknown};
 use crate::source::Span;
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::Run;
 use super::pairs::Entry;
-use crate::build::CONFIG;
+use crate::config::FILE as CONFIG;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Dialect;
 use crate::page::AnnotationKind;

@@ -4,50 +4,18 @@
 //! those parameters are optional.
 
 use std::collections::BTreeSet;
-use std::fmt;
-
-use serde::{Deserialize, Serialize};
 
 use super::pairs::{Entry, Side};
 use crate::config::Config;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Dialect;
+use crate::emitted::Variant;
 use crate::infer::{self, PageOf, Signature};
 use crate::page::{AnnotationKind, RawStatement};
 use crate::resolve;
 use crate::schema::Schema;
 use crate::source::{Sources, Span};
 use crate::tree::Statement;
-
-/// Which optional parts a text has.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Variant {
-    /// The parameters whose parts it has.
-    pub given: Vec<String>,
-    /// The parameters whose parts it does without.
-    pub left_out: Vec<String>,
-}
-
-impl Variant {
-    /// The variant that a statement is.
-    pub(crate) fn of(raw: &RawStatement) -> Self {
-        let mut variant = Self::default();
-        for part in &raw.optional {
-            let list = if raw.is_left_out(part.span) { &mut variant.left_out } else { &mut variant.given };
-            if !list.contains(&part.param) {
-                list.push(part.param.clone());
-            }
-        }
-        variant
-    }
-}
-
-impl fmt::Display for Variant {
-    /// `+lane+state`; nothing where no optional part is there.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.given.iter().try_for_each(|param| write!(f, "+{param}"))
-    }
-}
 
 /// All variants, the one with every part first. A statement without optional parts has one.
 pub(super) fn variants(entry: &Entry<'_>) -> Vec<Variant> {

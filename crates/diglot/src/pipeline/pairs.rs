@@ -4,10 +4,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::baseline::Baseline;
-use crate::codegen::{camel, is_module_name};
 use crate::config::Places;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Dialect;
+use crate::names::{camel, is_module_name};
 use crate::page::{Annotation, AnnotationKind, Page, RawStatement};
 use crate::source::{FileId, Span};
 

@@ -14,7 +14,8 @@ mod stubs;
 mod syntax;
 
 use crate::config::Config;
-use crate::pipeline::{Compiled, Inputs, compile};
+use crate::pipeline::{Compiled, compile};
+use crate::project::Inputs;
 use crate::render::{Look, all};
 use crate::source::{SourceFile, Sources};
 

@@ -10,10 +10,10 @@ use super::random::Random;
 use super::subject::Subject;
 use super::tables::{List, Table, TableColumn};
 use super::uses::Key;
-use super::value::{Value, list_as_json};
 use crate::dialect::Dialect;
 use crate::infer::Param;
 use crate::types::Base;
+use crate::value::{Value, list_as_json};
 
 /// A row: its values by column. What is missing is left to the database.
 pub type Row = BTreeMap<String, Value>;
@@ -69,7 +69,7 @@ impl Subject {
     }
 
     /// Which texts a case runs.
-    pub fn variant(&self, case: &Case) -> Option<&[crate::EmittedText; 2]> {
+    pub fn variant(&self, case: &Case) -> Option<&[crate::emitted::EmittedText; 2]> {
         let is_given = |name: &String| case.args.contains_key(name);
         self.variants
             .iter()
@@ -142,7 +142,7 @@ fn insert(table: &Table, row: &Row, dialect: Dialect) -> String {
                     columns.join(", "),
                     quote(item),
                     whose.collect::<Vec<_>>().join(", "),
-                    super::value::quoted(&list_as_json(of_row).to_string())
+                    crate::value::quoted(&list_as_json(of_row).to_string())
                 ));
             }
             (Some(List::Separated(between)), Dialect::Sqlite, Value::List(of_row)) => {
@@ -151,7 +151,7 @@ fn insert(table: &Table, row: &Row, dialect: Dialect) -> String {
                     item => item.to_string(),
                 });
                 names.push(quote(&column.name));
-                values.push(super::value::quoted(&texts.collect::<Vec<_>>().join(between)));
+                values.push(crate::value::quoted(&texts.collect::<Vec<_>>().join(between)));
             }
             _ => {
                 if let Some(base) = column.on(dialect) {

@@ -5,21 +5,23 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::pool::Pool;
 use super::tables::{Relations, Table, Tables};
 use super::uses::{Key, Uses, uses};
-use super::value::Value;
 use crate::config::Config;
 use crate::dialect::Dialect;
+use crate::emitted::EmittedText;
 use crate::infer::{Param, ResultColumn};
 use crate::page::{AnnotationKind, Cardinality};
-use crate::pipeline::{Compiled, EmittedText, Inputs, Project};
+use crate::pipeline::{Compiled, ReadProject};
+use crate::project::Inputs;
 use crate::source::Span;
 use crate::tree::{Body, Expr, ExprKind, OrderKey, Query, Rows, Select, Source, SourceKind, Statement};
 use crate::types::Base;
+use crate::value::Value;
 
 /// A compiled project, with what the engines told about it.
 pub struct Prover<'a> {
     config: &'a Config,
     compiled: &'a Compiled,
-    project: Project<'a>,
+    project: ReadProject<'a>,
     relations: &'a Relations,
     /// What all statements hold columns against.
     known: BTreeMap<Key, Vec<Value>>,
@@ -108,7 +110,7 @@ pub(super) enum Order {
 impl<'a> Prover<'a> {
     /// Reads what all statements of a project say about its columns.
     pub fn new(inputs: &'a Inputs, compiled: &'a Compiled, relations: &'a Relations) -> Self {
-        let project = Project::read(inputs);
+        let project = ReadProject::read(inputs);
         let mut prover = Self {
             config: &inputs.config,
             compiled,

@@ -6,7 +6,7 @@ use super::entry::{self, Elsewhere, Entry, State};
 use super::{Plans, Request, Version};
 use crate::config::Locks;
 use crate::locks::Graph;
-use crate::pipeline::Stats;
+use crate::project::Stats;
 use crate::source::Sources;
 
 /// What happened to a statement.

@@ -7,14 +7,11 @@
 use std::collections::BTreeSet;
 
 use super::{Check, Column, Fill, ForeignKey, Index, Schema, Table, storage};
-use crate::config::Config;
+use crate::config::{Config, DIVERGENCES};
 use crate::diagnostic::Diagnostic;
 use crate::page::{Annotation, AnnotationKind};
 use crate::source::Span;
 use crate::types::{Base, Form, Stored};
-
-/// The file beside the dialects' folders that holds declarations alone.
-pub const DIVERGENCES: &str = "divergences.sql";
 
 /// What a schema says, by the word of its declaration, with the rule that reports a difference.
 const KINDS: [(&str, &str); 10] = [

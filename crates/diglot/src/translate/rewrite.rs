@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use crate::dialect::Dialect;
 use crate::infer::{self, PageOf};
 use crate::page::RawStatement;
-use crate::pipeline::{Inputs, Project};
+use crate::pipeline::ReadProject;
+use crate::project::Inputs;
 use crate::schema::Schema;
 use crate::source::Span;
 use crate::tree::{Assignment, Body, Conflict, ConflictAction, Expr, ExprKind, Rows, SourceKind, Statement};
@@ -96,7 +97,7 @@ pub(super) struct Rewriter<'t> {
 impl<'t> Rewriter<'t> {
     pub(super) fn new(
         inputs: &'t Inputs,
-        project: &'t Project<'_>,
+        project: &'t ReadProject<'_>,
         noun: &str,
         raw: &'t RawStatement,
         tree: &'t Statement,

@@ -3,7 +3,8 @@
 use super::{CONFIG, inputs, rules};
 use crate::config::Config;
 use crate::kept::{Kept, shared};
-use crate::pipeline::{Inputs, compile, compile_again};
+use crate::pipeline::{compile, compile_again};
+use crate::project::Inputs;
 use crate::source::SourceFile;
 
 const PAGE: &str = "-- Reads a lane.

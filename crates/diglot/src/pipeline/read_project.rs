@@ -2,21 +2,23 @@
 
 use std::collections::BTreeSet;
 
-use super::optional::{Reading, Variant};
+use super::optional::Reading;
 use super::pairs::{self, Pairing, Side};
 use super::schemas::settled_schemas;
-use super::{EmittedText, Inputs, has_errors, read_pages};
+use super::{has_errors, read_pages};
 use crate::baseline::{self, Baseline, Key};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::dialect::Dialect;
+use crate::emitted::{EmittedText, Variant};
 use crate::infer::{PageOf, Signature};
 use crate::page::{Annotation, Page, RawStatement};
+use crate::project::Inputs;
 use crate::schema::Schema;
 use crate::source::{FileId, SourceFile, Span};
 use crate::tree::Statement;
 use crate::{compare, emit, infer, resolve, rules, split};
 
-pub(crate) struct Project<'a> {
+pub(crate) struct ReadProject<'a> {
     inputs: &'a Inputs,
     pages: Vec<Page>,
     schemas: [Schema; 2],
@@ -24,7 +26,7 @@ pub(crate) struct Project<'a> {
     never_null: BTreeSet<(String, String)>,
 }
 
-impl<'a> Project<'a> {
+impl<'a> ReadProject<'a> {
     pub(crate) fn read(inputs: &'a Inputs) -> Self {
         let mut found = Vec::new();
         let pages = read_pages(inputs, &mut found);
