@@ -18,6 +18,7 @@ use self::declared::{Declared, declarations, digits, documents, nullable, reads_
 use self::difference::{Difference, joins, keyed, unordered};
 use crate::config::Config;
 use crate::diagnostic::Diagnostic;
+use crate::dialect::{Both, Dialect};
 use crate::facts::{Fact, Facts, Group, Kind, facts};
 use crate::infer::PageOf;
 use crate::law;
@@ -47,8 +48,7 @@ pub(crate) struct Compared {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Waived {
     declaration: Span,
-    sqlite: Place,
-    pg: Place,
+    places: Both<Place>,
 }
 
 /// Where a page says something, or where it does not.
@@ -68,7 +68,8 @@ impl Waived {
                 && at.is_some_and(|at| self.declaration.contains(at))
         };
         for finding in found.iter_mut().filter(own) {
-            for (title, place) in [("SQLite", self.sqlite), ("Postgres", self.pg)] {
+            for dialect in Dialect::ALL {
+                let (title, place) = (dialect.title(), self.places[dialect]);
                 let text =
                     if place.says { format!("{title} says this") } else { format!("{title} does not say it here") };
                 *finding = finding.clone().and(place.span, text);
@@ -127,16 +128,18 @@ fn compare_with(
         order: Order::of(sqlite.tree),
         is_second_look: Cell::new(false),
     };
-    let written = look(&around, sources, [sqlite, pg], [sqlite.tree, pg.tree], manner);
+    let pages = Both { sqlite, pg };
+    let written = look(&around, sources, pages, pages.map(|page| page.tree), manner);
     if written.found.is_empty() {
         return written;
     }
     // What differs as it is written may be the same by the laws between shapes.
-    let settled = [law::settled(sqlite.tree, pg.tree, &around), law::settled(pg.tree, sqlite.tree, &around)];
+    let settled =
+        Both { sqlite: law::settled(sqlite.tree, pg.tree, &around), pg: law::settled(pg.tree, sqlite.tree, &around) };
     around.is_second_look.set(true);
-    let [ours, theirs] = &settled;
-    let trees = [ours.as_ref().unwrap_or(sqlite.tree), theirs.as_ref().unwrap_or(pg.tree)];
-    let by_law = look(&around, sources, [sqlite, pg], trees, manner);
+    let trees =
+        Both { sqlite: settled.sqlite.as_ref().unwrap_or(sqlite.tree), pg: settled.pg.as_ref().unwrap_or(pg.tree) };
+    let by_law = look(&around, sources, pages, trees, manner);
     if by_law.found.is_empty() { by_law } else { written }
 }
 
@@ -144,11 +147,11 @@ fn compare_with(
 fn look(
     around: &Around<'_>,
     sources: &Sources,
-    [sqlite, pg]: [&PageOf<'_>; 2],
-    [ours, theirs]: [&Statement; 2],
+    Both { sqlite, pg }: Both<&PageOf<'_>>,
+    trees: Both<&Statement>,
     manner: Manner,
 ) -> Compared {
-    let (left, right) = (facts(ours, around), facts(theirs, around));
+    let (left, right) = (facts(trees.sqlite, around), facts(trees.pg, around));
     let declared = declarations(&[sqlite, pg]);
     let unknown = if around.takes_unknown { unknown_words(sqlite.tree) + unknown_words(pg.tree) } else { 0 };
     let stats = Stats { pairs: 1, waived: unknown, ..Stats::default() };
@@ -166,7 +169,7 @@ fn look(
         stats,
         differing: 0,
     };
-    pair.cardinality([&left, &right].map(|facts| !facts.result.is_empty()));
+    pair.cardinality(!left.result.is_empty(), !right.result.is_empty());
     for facts in [&left, &right] {
         pair.torn(facts);
     }
@@ -220,9 +223,8 @@ impl Pair<'_> {
     }
 
     /// Whether the headers promise the same. That one page alone gives rows is told of its columns.
-    fn cardinality(&mut self, gives_rows: [bool; 2]) {
-        let [sqlite, pg] = gives_rows;
-        if self.sqlite.raw.cardinality == self.pg.raw.cardinality || sqlite != pg {
+    fn cardinality(&mut self, on_sqlite: bool, on_pg: bool) {
+        if self.sqlite.raw.cardinality == self.pg.raw.cardinality || on_sqlite != on_pg {
             return;
         }
         let message = format!("{}: the headers promise different numbers of rows", self.name());
@@ -274,10 +276,10 @@ impl Pair<'_> {
         let same_verb = sqlite.name.split(' ').next() == pg.name.split(' ').next();
         let kind = if same_verb { Kind::Tables } else { Kind::Whole };
         self.stats.facts += 1;
-        let keys = [sqlite, pg].map(|group| Some(said(group)));
+        let keys = Both { sqlite, pg }.map(|group| Some(said(group)));
         let seal = report::seal(kind, &sqlite.name, &pg.name, keys);
         let waived = self.waive(kind, "", &seal, &[], self.whole());
-        self.keep(|| [rows::other_kind(kind, [sqlite, pg], verdict(waived))]);
+        self.keep(|| [rows::other_kind(kind, Both { sqlite, pg }, verdict(waived))]);
         if waived.is_some() {
             return;
         }
@@ -301,10 +303,11 @@ impl Pair<'_> {
         self.remember(group.facts.iter().map(|fact| &fact.node));
         self.stats.facts += group.facts.len();
         let mut places = self.whole();
-        places[usize::from(!on_sqlite)] = Place { span: group.span, says: true };
-        places[usize::from(on_sqlite)].says = false;
+        let page = if on_sqlite { Dialect::Sqlite } else { Dialect::Pg };
+        places[page] = Place { span: group.span, says: true };
+        places[page.other()].says = false;
         // A page that reads other tables, as declared, has other parts.
-        let keys = [on_sqlite, !on_sqlite].map(|here| here.then(|| said(group)));
+        let keys = Both::of(|dialect| (dialect == page).then(|| said(group)));
         let seal = report::seal(Kind::Parts, &group.name, "", keys);
         let waived = self
             .waive(Kind::Parts, &group.name, &seal, &[], places)
@@ -419,8 +422,9 @@ impl Pair<'_> {
     }
 
     /// The names of both statements.
-    fn whole(&self) -> [Place; 2] {
-        [self.sqlite.raw.name_span, self.pg.raw.name_span].map(|span| Place { span, says: true })
+    fn whole(&self) -> Both<Place> {
+        let pages = Both { sqlite: self.sqlite, pg: self.pg };
+        pages.map(|page| Place { span: page.raw.name_span, says: true })
     }
 
     /// Keeps facts side by side, which only a review reads: a build does not pay for texts that nobody sees.
@@ -457,7 +461,7 @@ impl Pair<'_> {
     /// The declaration that covers such a difference, if there is one; it counts as needed then.
     ///
     /// A declaration with a seal covers the one difference that has it.
-    fn waive(&mut self, kind: Kind, item: &str, seal: &str, nodes: &[&Node], [sqlite, pg]: [Place; 2]) -> Option<Span> {
+    fn waive(&mut self, kind: Kind, item: &str, seal: &str, nodes: &[&Node], places: Both<Place>) -> Option<Span> {
         let key = nodes.iter().map(|node| node.key()).collect::<String>();
         let json = key.contains("json");
         let time = reads_time(&key);
@@ -473,7 +477,7 @@ impl Pair<'_> {
             let seal_fits = declared.seal.as_deref().is_none_or(|wanted| wanted == seal);
             if fits && item_fits && seal_fits {
                 if !declared.used {
-                    self.waived.push(Waived { declaration: declared.line, sqlite, pg });
+                    self.waived.push(Waived { declaration: declared.line, places });
                 }
                 declared.used = true;
                 waived = waived.or(Some(declared.line));
@@ -485,7 +489,7 @@ impl Pair<'_> {
 
     /// Reports a difference unless it is declared. `left` and `right` are where the groups stand.
     fn report(&mut self, difference: &Difference<'_>, group: &str, left: Span, right: Span) {
-        let nodes: Vec<&Node> = [difference.sqlite, difference.pg].into_iter().flatten().collect();
+        let nodes: Vec<&Node> = difference.nodes().into_iter().flatten().collect();
         self.remember(nodes.iter().copied());
         if let (Some(sqlite), Some(pg)) = (difference.sqlite, difference.pg)
             && unmarked(&sqlite.key()) == pg.key()
@@ -498,9 +502,9 @@ impl Pair<'_> {
             Some(node) => Place { span: node.span, says: true },
             None => Place { span: report::first_line(self.sources, group), says: false },
         };
-        let places = [place(difference.sqlite, left), place(difference.pg, right)];
+        let places = Both { sqlite: place(difference.sqlite, left), pg: place(difference.pg, right) };
         let (kind, item) = (difference.kind, difference.named());
-        let texts = [difference.sqlite, difference.pg].map(|node| node.map(Node::spelling));
+        let texts = difference.nodes().map(|node| node.map(Node::spelling));
         let seal = report::seal(kind, group, &item, texts);
         let waived = self.waive(kind, &item, &seal, &nodes, places);
         self.keep(|| [rows::differing(difference, group, verdict(waived))]);

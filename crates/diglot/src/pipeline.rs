@@ -22,7 +22,7 @@ use crate::answers::{self, Index};
 use crate::baseline::{Baseline, Key};
 use crate::config::Queries;
 use crate::diagnostic::{Diagnostic, Severity};
-use crate::dialect::Dialect;
+use crate::dialect::{Both, Dialect};
 use crate::emitted::EmittedText;
 use crate::infer::{self, PageOf, Signature};
 use crate::kept::{self, Kept, Outcome, Outcomes};
@@ -144,8 +144,7 @@ fn read(inputs: &Inputs, keep_facts: bool, earlier: Option<&Outcomes>) -> (Compi
     let never_null = inputs.config.prove.never_null();
     let index = inputs.answers.as_deref().and_then(answers::parse);
     let index = index.as_ref();
-    let [_, pg_schema] = &schemas;
-    let locking = locks::Reader::new(pg_schema, &inputs.config.shard_key);
+    let locking = locks::Reader::new(&schemas.pg, &inputs.config.shard_key);
     let statements = |part: &[Entry<'_>]| {
         let new = || Run::new(inputs, &schemas, &never_null, index, keep_facts, &locking);
         let mut run = new();
@@ -194,8 +193,7 @@ fn read_pages(inputs: &Inputs, found: &mut Vec<Diagnostic>) -> Vec<Page> {
 pub(crate) struct Facing {
     pub(crate) noun: String,
     pub(crate) name: String,
-    /// On SQLite and on Postgres.
-    pub(crate) pages: [Option<RawStatement>; 2],
+    pub(crate) pages: Both<Option<RawStatement>>,
 }
 
 /// All statements, each beside the one that it faces, in the order in which they are compiled.
@@ -208,7 +206,7 @@ pub(crate) fn facing(inputs: &Inputs) -> Vec<Facing> {
     let of = |entry: &Entry<'_>| Facing {
         noun: entry.noun.to_owned(),
         name: entry.name.to_owned(),
-        pages: Dialect::ALL.map(|dialect| entry.sides.iter().find(|s| s.dialect == dialect).map(|s| s.raw.clone())),
+        pages: Both::of(|dialect| entry.sides.iter().find(|s| s.dialect == dialect).map(|s| s.raw.clone())),
     };
     entries.iter().map(of).collect()
 }
@@ -216,7 +214,7 @@ pub(crate) fn facing(inputs: &Inputs) -> Vec<Facing> {
 /// What the statements that were worked on have given, and what all of them are read with.
 struct Run<'a> {
     inputs: &'a Inputs,
-    schemas: &'a [Schema; 2],
+    schemas: &'a Both<Schema>,
     /// Columns, by table, into which no program writes NULL.
     never_null: &'a BTreeSet<(String, String)>,
     /// What the engines answered.
@@ -251,7 +249,7 @@ struct Run<'a> {
 impl<'a> Run<'a> {
     fn new(
         inputs: &'a Inputs,
-        schemas: &'a [Schema; 2],
+        schemas: &'a Both<Schema>,
         never_null: &'a BTreeSet<(String, String)>,
         index: Option<&'a Index>,
         keep_facts: bool,
@@ -391,7 +389,7 @@ impl<'a> Run<'a> {
             if let (Some(sqlite), Some(pg)) = (page(Dialect::Sqlite), page(Dialect::Pg)) {
                 let (sources, facts) = (&self.inputs.sources, self.facts.is_some());
                 let mut outcome = compare::compare(config, self.never_null, sources, &sqlite, &pg, facts);
-                let pages = [&sqlite, &pg];
+                let pages = Both { sqlite: &sqlite, pg: &pg };
                 self.settled |= constant::settle(self.inputs, self.index, signature.as_ref(), pages, &mut outcome);
                 found.extend(outcome.found);
                 if at == 0 {
@@ -438,7 +436,7 @@ impl<'a> Run<'a> {
     /// What the pages that were understood say of a broken statement, since callers may still name it, and
     /// whether that is the word of one page of two.
     fn shape<'p>(&self, entry: &Entry<'_>, page: impl Fn(Dialect) -> Option<PageOf<'p>>) -> (Option<Signature>, bool) {
-        let (config, [_, pg_schema]) = (&self.inputs.config, self.schemas);
+        let (config, pg_schema) = (&self.inputs.config, &self.schemas.pg);
         let (sqlite, pg) = (page(Dialect::Sqlite), page(Dialect::Pg));
         if sqlite.is_some()
             && pg.is_some()

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use super::pairs::{Entry, Side};
 use crate::config::Config;
 use crate::diagnostic::Diagnostic;
-use crate::dialect::Dialect;
+use crate::dialect::{Both, Dialect};
 use crate::emitted::Variant;
 use crate::infer::{self, PageOf, Signature};
 use crate::page::{AnnotationKind, RawStatement};
@@ -49,7 +49,7 @@ impl Reading {
     /// Resolves both pages of a variant.
     pub(super) fn of(
         sources: &Sources,
-        schemas: &[Schema; 2],
+        schemas: &Both<Schema>,
         entry: &Entry<'_>,
         variant: Variant,
     ) -> (Self, Vec<Diagnostic>) {
@@ -58,7 +58,7 @@ impl Reading {
             let mut raw = side.raw.clone();
             let absent = raw.optional.iter().filter(|part| variant.left_out.contains(&part.param));
             raw.left_out = absent.map(|part| part.span).collect();
-            let (tree, findings) = resolve::resolve(sources, schema(schemas, side.dialect), &raw, side.dialect);
+            let (tree, findings) = resolve::resolve(sources, &schemas[side.dialect], &raw, side.dialect);
             found.extend(findings);
             (side.dialect, raw, tree)
         };
@@ -77,17 +77,9 @@ impl Reading {
     }
 
     /// A page, if the statement has it and it could be read.
-    pub(super) fn page<'r>(&'r self, schemas: &'r [Schema; 2], dialect: Dialect) -> Option<PageOf<'r>> {
+    pub(super) fn page<'r>(&'r self, schemas: &'r Both<Schema>, dialect: Dialect) -> Option<PageOf<'r>> {
         let (_, raw, tree) = self.sides.iter().find(|(of, ..)| *of == dialect)?;
-        Some(PageOf { raw, tree: tree.as_ref()?, schema: schema(schemas, dialect) })
-    }
-}
-
-fn schema(schemas: &[Schema; 2], dialect: Dialect) -> &Schema {
-    let [sqlite, pg] = schemas;
-    match dialect {
-        Dialect::Sqlite => sqlite,
-        Dialect::Pg => pg,
+        Some(PageOf { raw, tree: tree.as_ref()?, schema: &schemas[dialect] })
     }
 }
 
@@ -116,7 +108,7 @@ pub(super) fn merged(readings: &[Reading], found: Vec<Vec<Diagnostic>>) -> Vec<D
 }
 
 /// What must hold of optional parameters: they stand in their parts alone, on both pages.
-pub(super) fn check(whole: &Reading, schemas: &[Schema; 2]) -> Vec<Diagnostic> {
+pub(super) fn check(whole: &Reading, schemas: &Both<Schema>) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     let pages: Vec<PageOf<'_>> = Dialect::ALL.into_iter().filter_map(|dialect| whole.page(schemas, dialect)).collect();
     let params: BTreeSet<&str> =
@@ -185,7 +177,7 @@ pub(super) fn widen(
     config: &Config,
     noun: &str,
     readings: &[Reading],
-    schemas: &[Schema; 2],
+    schemas: &Both<Schema>,
     signature: &mut Signature,
 ) {
     let [whole, others @ ..] = readings else { return };

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::dialect::Dialect;
+use crate::dialect::{Both, Dialect};
 use crate::infer::{self, PageOf};
 use crate::page::RawStatement;
 use crate::pipeline::ReadProject;
@@ -102,7 +102,7 @@ impl<'t> Rewriter<'t> {
         raw: &'t RawStatement,
         tree: &'t Statement,
     ) -> Self {
-        let [sqlite, pg] = project.schemas();
+        let Both { sqlite, pg } = project.schemas();
         let (own, facing) = if tree.dialect == Dialect::Sqlite { (sqlite, pg) } else { (pg, sqlite) };
         let page = PageOf { raw, tree, schema: own };
         let shape = infer::shape(&inputs.config, noun, &page, (tree.dialect == Dialect::Sqlite).then_some(pg));
