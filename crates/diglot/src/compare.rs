@@ -14,7 +14,7 @@ use std::cell::Cell;
 use std::collections::BTreeSet;
 
 use self::causes::Told;
-use self::declared::{Declared, declarations, digits, documents, nullable, reads_time, takes_unknown, unknown_words};
+use self::declared::{About, Declared, declarations, digits, documents, nullable, takes_unknown, unknown_words};
 use self::difference::{Difference, joins, keyed, unordered};
 use crate::config::Config;
 use crate::diagnostic::Diagnostic;
@@ -210,8 +210,8 @@ struct Pair<'p> {
     waived: Vec<Waived>,
     /// All facts side by side, if they are wanted.
     rows: Option<Vec<Row>>,
-    /// The differences of which a declaration asks for the seal.
-    seals: Vec<(Kind, String, String)>,
+    /// The seals for which declarations ask, by the place of each.
+    seals: Vec<(Span, String)>,
     stats: Stats,
     /// How many facts differ, declared or not.
     differing: usize,
@@ -326,7 +326,7 @@ impl Pair<'_> {
         let found = Diagnostic::error("part-missing", message, group.span, format!("{here} does this"))
             .and(other, format!("{there} does not"))
             .help(format!("write it on the {there} page too, or delete it here"))
-            .help(match self.is_sealed(Kind::Parts, &group.name, &seal) {
+            .help(match self.is_sealed(Kind::Parts, &group.name, &seal, &[]) {
                 true => {
                     report::declaration(Kind::Parts, &format!("{}#{seal}", group.name.rsplit(' ').next().unwrap_or("")))
                 }
@@ -435,20 +435,21 @@ impl Pair<'_> {
     }
 
     /// Whether a declaration of such a difference asks for its seal.
-    fn is_sealed(&mut self, kind: Kind, item: &str, seal: &str) -> bool {
-        let asks = self.declared.iter().any(|declared| declared.seal.is_some() && declared.fits(kind, item));
-        if asks {
-            self.seals.push((kind, item.to_owned(), seal.to_owned()));
-        }
-        asks
+    fn is_sealed(&mut self, kind: Kind, item: &str, seal: &str, nodes: &[&Node]) -> bool {
+        let asking =
+            self.declared.iter().filter(|declared| declared.seal.is_some() && declared.fits(kind, item, nodes));
+        let seals: Vec<(Span, String)> = asking.map(|declared| (declared.span, seal.to_owned())).collect();
+        let is_asked = !seals.is_empty();
+        self.seals.extend(seals);
+        is_asked
     }
 
     /// The seal that a declaration with an empty one asks for, when one difference alone can be meant.
     fn seal_of(&self, declared: &Declared) -> Option<&str> {
-        let mut fitting = self.seals.iter().filter(|(kind, item, _)| declared.fits(*kind, item));
-        let (_, _, seal) = fitting.next()?;
+        let mut fitting = self.seals.iter().filter(|(span, _)| *span == declared.span);
+        let (_, seal) = fitting.next()?;
         let is_empty = declared.seal.as_deref() == Some("");
-        (is_empty && fitting.all(|(_, _, other)| other == seal)).then_some(seal)
+        (is_empty && fitting.all(|(_, other)| other == seal)).then_some(seal)
     }
 
     /// Counts facts: one that both pages have, alike or not, counts once.
@@ -462,20 +463,10 @@ impl Pair<'_> {
     ///
     /// A declaration with a seal covers the one difference that has it.
     fn waive(&mut self, kind: Kind, item: &str, seal: &str, nodes: &[&Node], places: Both<Place>) -> Option<Span> {
-        let key = nodes.iter().map(|node| node.key()).collect::<String>();
-        let json = key.contains("json");
-        let time = reads_time(&key);
         let mut waived = None;
         for declared in &mut self.declared {
-            let word = match declared.fact.as_str() {
-                "values" => "insert",
-                other => other,
-            };
-            let fits = word == kind.word() || word == "json" && json || word == "time" && time;
-            let item_fits =
-                declared.item.as_deref().is_none_or(|wanted| wanted == item || item.ends_with(&format!(" {wanted}")));
             let seal_fits = declared.seal.as_deref().is_none_or(|wanted| wanted == seal);
-            if fits && item_fits && seal_fits {
+            if seal_fits && declared.fits(kind, item, nodes) {
                 if !declared.used {
                     self.waived.push(Waived { declaration: declared.line, places });
                 }
@@ -511,7 +502,7 @@ impl Pair<'_> {
         if waived.is_some() {
             return;
         }
-        let sealed = self.is_sealed(kind, &item, &seal).then_some(seal.as_str());
+        let sealed = self.is_sealed(kind, &item, &seal, &nodes).then_some(seal.as_str());
         let finding = report::finding(self.sources, self.name(), difference, left, right, sealed);
         let (alone, item) = (sealed.is_some(), difference.shown());
         let (finding, group) = (finding.sealed(seal), group.to_owned());
@@ -529,14 +520,14 @@ impl Pair<'_> {
 
     fn leftovers(&mut self) {
         let mut words: Vec<&str> = Kind::ALL.iter().map(|row| row.1).collect();
-        words.extend(["json", "time", "results"]);
+        words.extend(About::WORDS);
         // Where something differs, a declaration that waives nothing may have been meant for it.
         let agree = self.found.is_empty();
         for declared in std::mem::take(&mut self.declared) {
             if declared.used {
                 continue;
             }
-            let known = words.contains(&declared.fact.as_str()) || declared.fact == "values";
+            let known = declared.about != About::Unknown;
             let finding = if known && declared.seal.is_some() {
                 let message =
                     format!("{}: the seal of `-- diverges({})` is no difference's", self.name(), declared.fact);
