@@ -34,6 +34,7 @@ pub mod translate;
 pub mod tree;
 pub mod types;
 
+mod cache;
 mod codegen;
 mod compare;
 mod depth;
@@ -43,7 +44,6 @@ mod emitted;
 mod engine;
 mod facts;
 pub mod infer;
-mod kept;
 mod law;
 mod names;
 mod normal;

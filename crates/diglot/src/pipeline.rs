@@ -20,12 +20,12 @@ use std::collections::BTreeSet;
 
 use crate::answers::{self, Index};
 use crate::baseline::{Baseline, Key};
+use crate::cache::{self, Cache, Outcome, Outcomes};
 use crate::config::Queries;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::dialect::{Both, Dialect};
 use crate::emitted::EmittedText;
 use crate::infer::{self, PageOf, Signature};
-use crate::kept::{self, Kept, Outcome, Outcomes};
 use crate::locks;
 use crate::page::{Page, RawStatement};
 use crate::project::{Inputs, Stats};
@@ -106,11 +106,11 @@ pub fn compile(inputs: &Inputs) -> Compiled {
 
 /// The same with what an earlier run has kept: only statements that changed since are worked on. What is to be kept for
 /// the next run comes with it.
-pub(crate) fn compile_again(inputs: &Inputs, earlier: &Kept) -> (Compiled, Kept) {
-    let (none, shared) = (Outcomes::new(), kept::shared(inputs));
+pub(crate) fn compile_again(inputs: &Inputs, earlier: &Cache) -> (Compiled, Cache) {
+    let (none, shared) = (Outcomes::new(), cache::shared(inputs));
     let (compiled, broken, outcomes) = read(inputs, false, Some(earlier.beside(&shared).unwrap_or(&none)));
     let rust = api::rust(inputs, &compiled, &broken);
-    (Compiled { rust, ..compiled }, Kept::new(shared, outcomes))
+    (Compiled { rust, ..compiled }, Cache::new(shared, outcomes))
 }
 
 /// Does everything that [`compile`] does except for writing Rust, which stays empty.
@@ -298,7 +298,7 @@ impl<'a> Run<'a> {
     /// What one statement gives to a run that is new: what was kept of it, or else what it gives now.
     fn statement_again(mut self, entry: &Entry<'_>, earlier: &Outcomes) -> Self {
         let sides = entry.sides.iter().map(|side| (side.dialect, side.raw));
-        let key = kept::key(&self.inputs.sources, (entry.noun, &entry.dialects), sides);
+        let key = cache::key(&self.inputs.sources, (entry.noun, &entry.dialects), sides);
         let outcome = match earlier.get(&key) {
             Some(outcome) => {
                 let mut outcome = outcome.clone();

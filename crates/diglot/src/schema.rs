@@ -3,11 +3,11 @@
 //! [`read()`] plays the migrations in their order. Only what shapes tables, views and indexes is understood, and on
 //! Postgres triggers and functions, for what they lock; data is passed over. `compare` holds the schemas of both dialects against each other.
 
-pub(crate) mod care;
 pub(crate) mod column_type;
 pub(crate) mod compare;
 mod detail;
 mod key;
+pub(crate) mod lints;
 mod mask;
 mod migration;
 mod order;
@@ -52,7 +52,7 @@ pub struct Schema {
     /// Triggers of Postgres.
     pub(crate) triggers: Vec<Trigger>,
     /// What the lints of the schemas are to tell about the migrations themselves.
-    pub(crate) remarks: Vec<care::Remark>,
+    pub(crate) remarks: Vec<lints::Remark>,
 }
 
 /// A table or a view.

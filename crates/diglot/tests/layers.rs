@@ -18,7 +18,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("what is printed", &["render"]),
     ("what is found", &["baseline", "compare"]),
     ("what is asked", &["facts", "law", "rules"]),
-    ("one form", &["kept", "normal"]),
+    ("one form", &["cache", "normal"]),
     ("what words mean, and texts out", &["answers", "codegen", "emit", "locks", "operations"]),
     ("trees and signatures", &["infer", "project", "resolve"]),
     ("schemas", &["fix", "schema"]),

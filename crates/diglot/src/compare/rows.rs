@@ -38,24 +38,31 @@ pub(crate) struct Row {
     /// The column or clause, where the kind has several.
     pub(crate) item: String,
     /// Where each page says it.
-    pub(crate) said: Both<Option<Span>>,
+    pub(crate) spans: Both<Option<Span>>,
     /// Where exactly they differ.
-    pub(crate) apart: Both<Option<Span>>,
+    pub(crate) differing: Both<Option<Span>>,
     /// What came of it.
     pub(crate) verdict: Verdict,
 }
 
 /// The row of a difference.
 pub(super) fn differing(difference: &Difference<'_>, group: &str, verdict: Verdict) -> Row {
-    let said = difference.nodes().map(|node| node.map(|node| node.span));
-    let apart = match (difference.sqlite, difference.pg) {
+    let spans = difference.nodes().map(|node| node.map(|node| node.span));
+    let differing = match (difference.sqlite, difference.pg) {
         (Some(sqlite), Some(pg)) => {
             let (a, b) = sqlite.first_difference(pg);
             Both { sqlite: Some(a.span), pg: Some(b.span) }
         }
-        _ => said,
+        _ => spans,
     };
-    Row { group: group.to_owned(), kind: difference.kind.word(), item: difference.item.clone(), said, apart, verdict }
+    Row {
+        group: group.to_owned(),
+        kind: difference.kind.word(),
+        item: difference.item.clone(),
+        spans,
+        differing,
+        verdict,
+    }
 }
 
 /// The rows of the facts that no difference is about. How a table is joined that one page alone reads is said with
@@ -86,25 +93,25 @@ pub(super) fn same<F: Borrow<Fact>>(group: &str, ours: &[F], theirs: &[F], diffe
 pub(super) fn alone(group: &Group, on_sqlite: bool, verdict: Verdict) -> Vec<Row> {
     let page = if on_sqlite { Dialect::Sqlite } else { Dialect::Pg };
     let rows = group.facts.iter().map(|fact| {
-        let said = Both::of(|dialect| (dialect == page).then_some(fact.node.span));
-        Row { apart: said, verdict, ..row(&group.name, fact, said) }
+        let spans = Both::of(|dialect| (dialect == page).then_some(fact.node.span));
+        Row { differing: spans, verdict, ..row(&group.name, fact, spans) }
     });
     rows.collect()
 }
 
 /// The row of two statements that do something else.
 pub(super) fn other_kind(kind: Kind, Both { sqlite, pg }: Both<&Group>, verdict: Verdict) -> Row {
-    let said = Both { sqlite: Some(sqlite.span), pg: Some(pg.span) };
-    Row { group: sqlite.name.clone(), kind: kind.word(), item: String::new(), said, apart: said, verdict }
+    let spans = Both { sqlite: Some(sqlite.span), pg: Some(pg.span) };
+    Row { group: sqlite.name.clone(), kind: kind.word(), item: String::new(), spans, differing: spans, verdict }
 }
 
-fn row(group: &str, fact: &Fact, said: Both<Option<Span>>) -> Row {
+fn row(group: &str, fact: &Fact, spans: Both<Option<Span>>) -> Row {
     Row {
         group: group.to_owned(),
         kind: fact.kind.word(),
         item: fact.item.clone(),
-        said,
-        apart: Both::default(),
+        spans,
+        differing: Both::default(),
         verdict: Verdict::Same,
     }
 }

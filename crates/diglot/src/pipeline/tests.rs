@@ -2,11 +2,11 @@
 
 mod answers;
 mod baseline;
+mod cache;
 mod constant;
 mod emitted;
 mod findings;
 mod generated;
-mod kept;
 mod options;
 mod signatures;
 mod sqlc;

@@ -298,7 +298,8 @@ fn marks(rows: &[Row], dialect: Dialect, text: Span) -> Vec<(std::ops::Range<usi
             Verdict::Declared(_) => "declared-mark",
             Verdict::Differs => "finding-mark",
         };
-        let Some(span) = row.apart[dialect].filter(|span| span.file == text.file && span.start >= text.start) else {
+        let Some(span) = row.differing[dialect].filter(|span| span.file == text.file && span.start >= text.start)
+        else {
             continue;
         };
         marks.push(((span.start - text.start) as usize..(span.end - text.start) as usize, class));
@@ -375,7 +376,7 @@ fn fact(entry: &Entry<'_>, row: &Row) -> String {
     };
     let mut text = format!("<tr class=\"{class}\"><th scope=\"row\">{} {} {badge}</th>", row.kind, html(&row.item));
     for dialect in Dialect::ALL {
-        let said = row.said[dialect].map_or_else(
+        let said = row.spans[dialect].map_or_else(
             || "<i class=\"dim\">not said</i>".to_owned(),
             |span| format!("<code>{}</code>", pane::snippet(entry.sources.text(span), dialect)),
         );

@@ -151,7 +151,7 @@ fn lines(old: &str, new: &str) -> String {
 fn differences(entry: &Entry<'_>) -> String {
     let mut text = String::new();
     for row in entry.rows.iter().filter(|row| !row.verdict.is_same()) {
-        let said = |page: Dialect| row.said[page].map_or("", |span| entry.sources.text(span));
+        let said = |page: Dialect| row.spans[page].map_or("", |span| entry.sources.text(span));
         let line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
         text.push_str(&format!("@@ {} {} @@\n", row.kind, line(&row.item)));
         for (sign, page) in [("-", Dialect::Sqlite), ("+", Dialect::Pg)] {

@@ -33,13 +33,13 @@ pub(crate) struct Outcome {
 
 /// What an earlier run has kept.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
-pub(crate) struct Kept {
+pub(crate) struct Cache {
     /// The digest of everything that all statements share.
     shared: String,
     statements: Outcomes,
 }
 
-impl Kept {
+impl Cache {
     pub(crate) fn new(shared: String, statements: Outcomes) -> Self {
         Self { shared, statements }
     }
