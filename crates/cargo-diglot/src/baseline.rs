@@ -3,7 +3,8 @@
 use std::fs;
 use std::io;
 
-use diglot::baseline::{self, FILE, Kept};
+use diglot::BaselineDraft;
+use diglot::baseline::FILE;
 
 use crate::cli::{Baseline, Format};
 use crate::failure::Failure;
@@ -14,7 +15,7 @@ pub(crate) fn run(arguments: &Baseline) -> Result<Outcome, Failure> {
     let mut inputs = diglot::build::load(&root)?;
     // Answers come later: engines are asked about what is kept.
     inputs.check_answers = false;
-    let Kept { text, compiled } = baseline::keep_all(&mut inputs);
+    let BaselineDraft { text, compiled } = diglot::draft_baseline(&mut inputs);
     let path = root.join(FILE);
     match text {
         None => match fs::remove_file(&path) {

@@ -8,7 +8,7 @@ use crate::{Outcome, check};
 
 pub(crate) fn run(arguments: &Locks) -> Result<Outcome, Failure> {
     let root = check::root(&arguments.project)?;
-    let text = diglot::locks::text(&diglot::build::load(&root)?);
+    let text = diglot::lock_report(&diglot::build::load(&root)?);
     anstream::stdout().write_all(text.as_bytes()).map_err(Failure::io("print"))?;
     Ok(Outcome::Clean)
 }

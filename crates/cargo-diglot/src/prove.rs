@@ -166,8 +166,8 @@ impl Engines {
     /// Tries a pair until it differs or the cases are through.
     async fn subject(&mut self, subject: &Subject, kept: Vec<Case>, arguments: &Prove) -> Result<Tried, Failure> {
         let mut tried = Tried::default();
-        if let (true, [[ours, theirs]]) = (subject.loose, subject.variants.as_slice()) {
-            let taken = (self.sqlite.takes(ours).await, self.pg.takes(subject, theirs).await);
+        if let (true, [texts]) = (subject.loose, subject.variants.as_slice()) {
+            let taken = (self.sqlite.takes(&texts.sqlite).await, self.pg.takes(subject, &texts.pg).await);
             tried.refused = taken.0.is_err() && taken.1.is_err();
             tried.found = Difference::taken(taken.0, taken.1).map(|difference| (Case::default(), difference));
             if tried.refused || tried.found.is_some() {

@@ -8,16 +8,19 @@
 mod check;
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 use sha2::{Digest as _, Sha256};
 
 use crate::dialect::Dialect;
-use crate::pipeline::{EmittedText, Inputs, TextColumn};
-use crate::prove::{Rows, Value};
+use crate::digest::hex;
+use crate::emitted::{EmittedText, TextColumn};
+use crate::project::Inputs;
 use crate::types::Base;
+use crate::value::{Rows, Value};
+
+pub use crate::digest::digest;
 
 pub(crate) use check::{check, complete, parse, recorded};
 
@@ -96,19 +99,6 @@ pub fn is_emitted(sql: &str) -> bool {
     mark.and_then(|mark| mark.rsplit_once(' ')).is_some_and(|(name, dialect)| {
         let is_dialect = Dialect::ALL.into_iter().any(|known| known.word() == dialect);
         is_dialect && name.contains('.') && !name.contains(' ')
-    })
-}
-
-/// SHA-256 in lower-case hex.
-pub fn digest(bytes: &[u8]) -> String {
-    hex(&Sha256::digest(bytes))
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut hex, byte| {
-        // Writing to a String cannot fail.
-        let _ = write!(hex, "{byte:02x}");
-        hex
     })
 }
 

@@ -8,8 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use crate::diagnostic::{Diagnostic, Severity};
-use crate::pipeline::{Compiled, Inputs, check};
-use crate::source::{FileId, SourceFile, Sources, Span};
+use crate::digest::{SEAL, seal};
+use crate::source::{FileId, Sources, Span};
 
 /// The file's name, beside `diglot.toml`.
 pub const FILE: &str = "diglot.baseline";
@@ -18,12 +18,6 @@ const HEAD: &str = "\
 # Findings that are known: a rule, what it is about, the seal of what was found, how often if more than once.
 # Written by `cargo diglot baseline`. A line that no longer occurs is an error; remove it, or write the file again.
 ";
-
-/// How often what is kept may bring up more: a statement whose facing one is missing is read once that is known.
-const ROUNDS: usize = 8;
-
-/// How many letters a seal has.
-const SEAL: usize = 6;
 
 /// Rules about the project itself, about names, and about what engines answer: nothing that builds could be generated
 /// in spite of them.
@@ -84,11 +78,6 @@ impl Key {
     fn is_about(&self, rule: &str, subject: &str) -> bool {
         self.rule == rule && self.subject == subject
     }
-}
-
-/// The letters that stand for a text.
-pub(crate) fn seal(text: &str) -> String {
-    crate::answers::digest(text.as_bytes()).chars().take(SEAL).collect()
 }
 
 /// A text without its layout.
@@ -212,36 +201,6 @@ impl Baseline {
     }
 }
 
-/// Everything of today that a baseline may keep.
-#[derive(Debug, Clone, Default)]
-pub struct Kept {
-    /// The text of the file; none when there is nothing to keep.
-    pub text: Option<String>,
-    /// How the project stands with it: its findings are those that no baseline keeps.
-    pub compiled: Compiled,
-}
-
-/// Makes the baseline with which a project has no finding that may be kept, and gives it to the inputs in the place of
-/// the one that they have. What is kept brings up more now and then, which is kept as well.
-pub fn keep_all(inputs: &mut Inputs) -> Kept {
-    let file = inputs.sources.add(SourceFile::new(FILE, ""));
-    inputs.baseline = Some(file);
-    let mut keys: Vec<Key> = Vec::new();
-    let mut compiled = check(inputs);
-    for _ in 0..ROUNDS {
-        let new = compiled.diagnostics.iter().zip(&compiled.keys).filter(|(finding, _)| can_keep(finding));
-        let mut now: Vec<Key> = compiled.known_keys.iter().chain(new.map(|(_, key)| key)).cloned().collect();
-        now.sort();
-        if now == keys {
-            break;
-        }
-        keys = now;
-        inputs.sources.replace(file, SourceFile::new(FILE, text(keys.iter())));
-        compiled = check(inputs);
-    }
-    Kept { text: (!keys.is_empty()).then(|| text(keys.iter())), compiled }
-}
-
 /// The text of a baseline that keeps these findings.
 pub fn text<'k>(keys: impl Iterator<Item = &'k Key>) -> String {
     let mut counts: BTreeMap<&Key, usize> = BTreeMap::new();
@@ -279,6 +238,7 @@ pub(crate) fn named(message: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::source::SourceFile;
 
     fn read(text: &str) -> (Baseline, Vec<Diagnostic>) {
         let mut sources = Sources::default();

@@ -12,11 +12,12 @@ use std::time::UNIX_EPOCH;
 
 use crate::answers::INDEX_FILE;
 use crate::baseline::FILE as BASELINE;
-use crate::config::{Config, Queries};
+use crate::cache::Cache;
+use crate::config::{Config, FILE as CONFIG, Queries};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Dialect;
-use crate::kept::Kept;
-use crate::pipeline::{Compiled, Inputs, compile_again};
+use crate::pipeline::{Compiled, compile_again};
+use crate::project::Inputs;
 use crate::render::{Look, all};
 use crate::source::{FileId, SourceFile, Span};
 
@@ -31,9 +32,7 @@ const API: &str = "statements.api.rs";
 const ERRORS: &str = "statements.errors.rs";
 /// What a run keeps for the next, so that only statements that changed are worked on. Its first line says which compiler
 /// wrote it.
-const KEPT: &str = "statements.kept.json";
-/// What a project says about itself.
-pub(crate) const CONFIG: &str = "diglot.toml";
+const CACHE: &str = "statements.cache.json";
 /// Where sqlx's macros look for recorded answers.
 const ANSWERS: &str = ".sqlx";
 
@@ -106,12 +105,12 @@ fn generate(root: &Path, out: &Path) -> Result<(Inputs, Compiled), LoadError> {
         println!("cargo:rerun-if-changed={ANSWERS}/{INDEX_FILE}");
     }
     inputs.previous = fs::read_to_string(out.join(API)).ok();
-    let (kept, by) = (out.join(KEPT), this_compiler());
-    let before = by.as_deref().and_then(|by| read_kept(&kept, by)).unwrap_or_default();
+    let (cache, by) = (out.join(CACHE), this_compiler());
+    let before = by.as_deref().and_then(|by| read_cache(&cache, by)).unwrap_or_default();
     let (compiled, after) = compile_again(&inputs, &before);
     if let (Some(by), Ok(text)) = (by, serde_json::to_string(&after)) {
         // Without it the next run does everything.
-        let _ = write_when_changed(&kept, &format!("{by}\n{text}"));
+        let _ = write_when_changed(&cache, &format!("{by}\n{text}"));
     }
     Ok((inputs, compiled))
 }
@@ -124,7 +123,7 @@ fn this_compiler() -> Option<String> {
 }
 
 /// What this compiler has kept; a file that is not whole counts as none.
-fn read_kept(path: &Path, by: &str) -> Option<Kept> {
+fn read_cache(path: &Path, by: &str) -> Option<Cache> {
     let text = fs::read_to_string(path).ok()?;
     let (first, rest) = text.split_once('\n')?;
     if first == by { serde_json::from_str(rest).ok() } else { None }

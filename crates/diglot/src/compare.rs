@@ -14,15 +14,16 @@ use std::cell::Cell;
 use std::collections::BTreeSet;
 
 use self::causes::Told;
-use self::declared::{Declared, declarations, digits, documents, nullable, reads_time, takes_unknown, unknown_words};
+use self::declared::{About, Declared, declarations, digits, documents, nullable, takes_unknown, unknown_words};
 use self::difference::{Difference, joins, keyed, unordered};
 use crate::config::Config;
 use crate::diagnostic::Diagnostic;
+use crate::dialect::{Both, Dialect};
 use crate::facts::{Fact, Facts, Group, Kind, facts};
 use crate::infer::PageOf;
 use crate::law;
 use crate::normal::{Around, Node, Order, Promised, ends_with_write, patterns, unmarked};
-use crate::pipeline::Stats;
+use crate::project::Stats;
 use crate::source::{Sources, Span};
 use crate::tree::Statement;
 
@@ -47,8 +48,7 @@ pub(crate) struct Compared {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Waived {
     declaration: Span,
-    sqlite: Place,
-    pg: Place,
+    places: Both<Place>,
 }
 
 /// Where a page says something, or where it does not.
@@ -68,7 +68,8 @@ impl Waived {
                 && at.is_some_and(|at| self.declaration.contains(at))
         };
         for finding in found.iter_mut().filter(own) {
-            for (title, place) in [("SQLite", self.sqlite), ("Postgres", self.pg)] {
+            for dialect in Dialect::ALL {
+                let (title, place) = (dialect.title(), self.places[dialect]);
                 let text =
                     if place.says { format!("{title} says this") } else { format!("{title} does not say it here") };
                 *finding = finding.clone().and(place.span, text);
@@ -127,16 +128,18 @@ fn compare_with(
         order: Order::of(sqlite.tree),
         is_second_look: Cell::new(false),
     };
-    let written = look(&around, sources, [sqlite, pg], [sqlite.tree, pg.tree], manner);
+    let pages = Both { sqlite, pg };
+    let written = look(&around, sources, pages, pages.map(|page| page.tree), manner);
     if written.found.is_empty() {
         return written;
     }
     // What differs as it is written may be the same by the laws between shapes.
-    let settled = [law::settled(sqlite.tree, pg.tree, &around), law::settled(pg.tree, sqlite.tree, &around)];
+    let settled =
+        Both { sqlite: law::settled(sqlite.tree, pg.tree, &around), pg: law::settled(pg.tree, sqlite.tree, &around) };
     around.is_second_look.set(true);
-    let [ours, theirs] = &settled;
-    let trees = [ours.as_ref().unwrap_or(sqlite.tree), theirs.as_ref().unwrap_or(pg.tree)];
-    let by_law = look(&around, sources, [sqlite, pg], trees, manner);
+    let trees =
+        Both { sqlite: settled.sqlite.as_ref().unwrap_or(sqlite.tree), pg: settled.pg.as_ref().unwrap_or(pg.tree) };
+    let by_law = look(&around, sources, pages, trees, manner);
     if by_law.found.is_empty() { by_law } else { written }
 }
 
@@ -144,11 +147,11 @@ fn compare_with(
 fn look(
     around: &Around<'_>,
     sources: &Sources,
-    [sqlite, pg]: [&PageOf<'_>; 2],
-    [ours, theirs]: [&Statement; 2],
+    Both { sqlite, pg }: Both<&PageOf<'_>>,
+    trees: Both<&Statement>,
     manner: Manner,
 ) -> Compared {
-    let (left, right) = (facts(ours, around), facts(theirs, around));
+    let (left, right) = (facts(trees.sqlite, around), facts(trees.pg, around));
     let declared = declarations(&[sqlite, pg]);
     let unknown = if around.takes_unknown { unknown_words(sqlite.tree) + unknown_words(pg.tree) } else { 0 };
     let stats = Stats { pairs: 1, waived: unknown, ..Stats::default() };
@@ -166,7 +169,7 @@ fn look(
         stats,
         differing: 0,
     };
-    pair.cardinality([&left, &right].map(|facts| !facts.result.is_empty()));
+    pair.cardinality(!left.result.is_empty(), !right.result.is_empty());
     for facts in [&left, &right] {
         pair.torn(facts);
     }
@@ -207,8 +210,8 @@ struct Pair<'p> {
     waived: Vec<Waived>,
     /// All facts side by side, if they are wanted.
     rows: Option<Vec<Row>>,
-    /// The differences of which a declaration asks for the seal.
-    seals: Vec<(Kind, String, String)>,
+    /// The seals for which declarations ask, by the place of each.
+    seals: Vec<(Span, String)>,
     stats: Stats,
     /// How many facts differ, declared or not.
     differing: usize,
@@ -220,9 +223,8 @@ impl Pair<'_> {
     }
 
     /// Whether the headers promise the same. That one page alone gives rows is told of its columns.
-    fn cardinality(&mut self, gives_rows: [bool; 2]) {
-        let [sqlite, pg] = gives_rows;
-        if self.sqlite.raw.cardinality == self.pg.raw.cardinality || sqlite != pg {
+    fn cardinality(&mut self, on_sqlite: bool, on_pg: bool) {
+        if self.sqlite.raw.cardinality == self.pg.raw.cardinality || on_sqlite != on_pg {
             return;
         }
         let message = format!("{}: the headers promise different numbers of rows", self.name());
@@ -274,10 +276,10 @@ impl Pair<'_> {
         let same_verb = sqlite.name.split(' ').next() == pg.name.split(' ').next();
         let kind = if same_verb { Kind::Tables } else { Kind::Whole };
         self.stats.facts += 1;
-        let keys = [sqlite, pg].map(|group| Some(said(group)));
+        let keys = Both { sqlite, pg }.map(|group| Some(said(group)));
         let seal = report::seal(kind, &sqlite.name, &pg.name, keys);
         let waived = self.waive(kind, "", &seal, &[], self.whole());
-        self.keep(|| [rows::other_kind(kind, [sqlite, pg], verdict(waived))]);
+        self.keep(|| [rows::other_kind(kind, Both { sqlite, pg }, verdict(waived))]);
         if waived.is_some() {
             return;
         }
@@ -301,10 +303,11 @@ impl Pair<'_> {
         self.remember(group.facts.iter().map(|fact| &fact.node));
         self.stats.facts += group.facts.len();
         let mut places = self.whole();
-        places[usize::from(!on_sqlite)] = Place { span: group.span, says: true };
-        places[usize::from(on_sqlite)].says = false;
+        let page = if on_sqlite { Dialect::Sqlite } else { Dialect::Pg };
+        places[page] = Place { span: group.span, says: true };
+        places[page.other()].says = false;
         // A page that reads other tables, as declared, has other parts.
-        let keys = [on_sqlite, !on_sqlite].map(|here| here.then(|| said(group)));
+        let keys = Both::of(|dialect| (dialect == page).then(|| said(group)));
         let seal = report::seal(Kind::Parts, &group.name, "", keys);
         let waived = self
             .waive(Kind::Parts, &group.name, &seal, &[], places)
@@ -323,7 +326,7 @@ impl Pair<'_> {
         let found = Diagnostic::error("part-missing", message, group.span, format!("{here} does this"))
             .and(other, format!("{there} does not"))
             .help(format!("write it on the {there} page too, or delete it here"))
-            .help(match self.is_sealed(Kind::Parts, &group.name, &seal) {
+            .help(match self.is_sealed(Kind::Parts, &group.name, &seal, &[]) {
                 true => {
                     report::declaration(Kind::Parts, &format!("{}#{seal}", group.name.rsplit(' ').next().unwrap_or("")))
                 }
@@ -419,8 +422,9 @@ impl Pair<'_> {
     }
 
     /// The names of both statements.
-    fn whole(&self) -> [Place; 2] {
-        [self.sqlite.raw.name_span, self.pg.raw.name_span].map(|span| Place { span, says: true })
+    fn whole(&self) -> Both<Place> {
+        let pages = Both { sqlite: self.sqlite, pg: self.pg };
+        pages.map(|page| Place { span: page.raw.name_span, says: true })
     }
 
     /// Keeps facts side by side, which only a review reads: a build does not pay for texts that nobody sees.
@@ -431,20 +435,21 @@ impl Pair<'_> {
     }
 
     /// Whether a declaration of such a difference asks for its seal.
-    fn is_sealed(&mut self, kind: Kind, item: &str, seal: &str) -> bool {
-        let asks = self.declared.iter().any(|declared| declared.seal.is_some() && declared.fits(kind, item));
-        if asks {
-            self.seals.push((kind, item.to_owned(), seal.to_owned()));
-        }
-        asks
+    fn is_sealed(&mut self, kind: Kind, item: &str, seal: &str, nodes: &[&Node]) -> bool {
+        let asking =
+            self.declared.iter().filter(|declared| declared.seal.is_some() && declared.fits(kind, item, nodes));
+        let seals: Vec<(Span, String)> = asking.map(|declared| (declared.span, seal.to_owned())).collect();
+        let is_asked = !seals.is_empty();
+        self.seals.extend(seals);
+        is_asked
     }
 
     /// The seal that a declaration with an empty one asks for, when one difference alone can be meant.
     fn seal_of(&self, declared: &Declared) -> Option<&str> {
-        let mut fitting = self.seals.iter().filter(|(kind, item, _)| declared.fits(*kind, item));
-        let (_, _, seal) = fitting.next()?;
+        let mut fitting = self.seals.iter().filter(|(span, _)| *span == declared.span);
+        let (_, seal) = fitting.next()?;
         let is_empty = declared.seal.as_deref() == Some("");
-        (is_empty && fitting.all(|(_, _, other)| other == seal)).then_some(seal)
+        (is_empty && fitting.all(|(_, other)| other == seal)).then_some(seal)
     }
 
     /// Counts facts: one that both pages have, alike or not, counts once.
@@ -457,23 +462,13 @@ impl Pair<'_> {
     /// The declaration that covers such a difference, if there is one; it counts as needed then.
     ///
     /// A declaration with a seal covers the one difference that has it.
-    fn waive(&mut self, kind: Kind, item: &str, seal: &str, nodes: &[&Node], [sqlite, pg]: [Place; 2]) -> Option<Span> {
-        let key = nodes.iter().map(|node| node.key()).collect::<String>();
-        let json = key.contains("json");
-        let time = reads_time(&key);
+    fn waive(&mut self, kind: Kind, item: &str, seal: &str, nodes: &[&Node], places: Both<Place>) -> Option<Span> {
         let mut waived = None;
         for declared in &mut self.declared {
-            let word = match declared.fact.as_str() {
-                "values" => "insert",
-                other => other,
-            };
-            let fits = word == kind.word() || word == "json" && json || word == "time" && time;
-            let item_fits =
-                declared.item.as_deref().is_none_or(|wanted| wanted == item || item.ends_with(&format!(" {wanted}")));
             let seal_fits = declared.seal.as_deref().is_none_or(|wanted| wanted == seal);
-            if fits && item_fits && seal_fits {
+            if seal_fits && declared.fits(kind, item, nodes) {
                 if !declared.used {
-                    self.waived.push(Waived { declaration: declared.line, sqlite, pg });
+                    self.waived.push(Waived { declaration: declared.line, places });
                 }
                 declared.used = true;
                 waived = waived.or(Some(declared.line));
@@ -485,7 +480,7 @@ impl Pair<'_> {
 
     /// Reports a difference unless it is declared. `left` and `right` are where the groups stand.
     fn report(&mut self, difference: &Difference<'_>, group: &str, left: Span, right: Span) {
-        let nodes: Vec<&Node> = [difference.sqlite, difference.pg].into_iter().flatten().collect();
+        let nodes: Vec<&Node> = difference.nodes().into_iter().flatten().collect();
         self.remember(nodes.iter().copied());
         if let (Some(sqlite), Some(pg)) = (difference.sqlite, difference.pg)
             && unmarked(&sqlite.key()) == pg.key()
@@ -498,16 +493,16 @@ impl Pair<'_> {
             Some(node) => Place { span: node.span, says: true },
             None => Place { span: report::first_line(self.sources, group), says: false },
         };
-        let places = [place(difference.sqlite, left), place(difference.pg, right)];
+        let places = Both { sqlite: place(difference.sqlite, left), pg: place(difference.pg, right) };
         let (kind, item) = (difference.kind, difference.named());
-        let texts = [difference.sqlite, difference.pg].map(|node| node.map(Node::spelling));
+        let texts = difference.nodes().map(|node| node.map(Node::spelling));
         let seal = report::seal(kind, group, &item, texts);
         let waived = self.waive(kind, &item, &seal, &nodes, places);
         self.keep(|| [rows::differing(difference, group, verdict(waived))]);
         if waived.is_some() {
             return;
         }
-        let sealed = self.is_sealed(kind, &item, &seal).then_some(seal.as_str());
+        let sealed = self.is_sealed(kind, &item, &seal, &nodes).then_some(seal.as_str());
         let finding = report::finding(self.sources, self.name(), difference, left, right, sealed);
         let (alone, item) = (sealed.is_some(), difference.shown());
         let (finding, group) = (finding.sealed(seal), group.to_owned());
@@ -525,14 +520,14 @@ impl Pair<'_> {
 
     fn leftovers(&mut self) {
         let mut words: Vec<&str> = Kind::ALL.iter().map(|row| row.1).collect();
-        words.extend(["json", "time", "results"]);
+        words.extend(About::WORDS);
         // Where something differs, a declaration that waives nothing may have been meant for it.
         let agree = self.found.is_empty();
         for declared in std::mem::take(&mut self.declared) {
             if declared.used {
                 continue;
             }
-            let known = words.contains(&declared.fact.as_str()) || declared.fact == "values";
+            let known = declared.about != About::Unknown;
             let finding = if known && declared.seal.is_some() {
                 let message =
                     format!("{}: the seal of `-- diverges({})` is no difference's", self.name(), declared.fact);

@@ -16,6 +16,12 @@ pub use locks::{Locks, Transactions};
 pub use places::Places;
 pub use storage::Storage;
 
+/// The name of the configuration's file.
+pub const FILE: &str = "diglot.toml";
+
+/// The file beside the dialects' folders of migrations that holds declarations alone.
+pub const DIVERGENCES: &str = "divergences.sql";
+
 /// The configuration of a project. Every key has a default, so an empty file is valid.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -293,7 +299,7 @@ impl Config {
     /// The file beside the migrations that declares differences of the schemas: `divergences.sql` in their folder, or
     /// in the project's folder where they have no folder in common.
     pub fn divergences(&self) -> String {
-        let file = crate::schema::DIVERGENCES;
+        let file = DIVERGENCES;
         self.schema.shared().map_or_else(|| file.to_owned(), |folder| format!("{folder}/{file}"))
     }
 

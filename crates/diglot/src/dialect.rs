@@ -1,6 +1,7 @@
 //! The two dialects, as data.
 
 use std::fmt;
+use std::ops::{Index, IndexMut};
 
 use serde::{Deserialize, Serialize};
 
@@ -47,6 +48,75 @@ impl Dialect {
             Dialect::Sqlite => format!("?{number}"),
             Dialect::Pg => format!("${number}"),
         }
+    }
+}
+
+/// Something that each dialect has, in the order in which the pages are read.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Both<T> {
+    /// What SQLite has.
+    pub sqlite: T,
+    /// What Postgres has.
+    pub pg: T,
+}
+
+impl<T> Both<T> {
+    /// What is made for each dialect.
+    pub fn of(mut make: impl FnMut(Dialect) -> T) -> Self {
+        Self { sqlite: make(Dialect::Sqlite), pg: make(Dialect::Pg) }
+    }
+
+    /// What becomes of each.
+    pub fn map<U>(self, mut change: impl FnMut(T) -> U) -> Both<U> {
+        Both { sqlite: change(self.sqlite), pg: change(self.pg) }
+    }
+
+    /// The same, borrowed.
+    pub fn each_ref(&self) -> Both<&T> {
+        Both { sqlite: &self.sqlite, pg: &self.pg }
+    }
+
+    /// Each of them.
+    pub fn iter(&self) -> std::array::IntoIter<&T, 2> {
+        self.each_ref().into_iter()
+    }
+}
+
+impl<T> Index<Dialect> for Both<T> {
+    type Output = T;
+
+    fn index(&self, dialect: Dialect) -> &T {
+        match dialect {
+            Dialect::Sqlite => &self.sqlite,
+            Dialect::Pg => &self.pg,
+        }
+    }
+}
+
+impl<T> IndexMut<Dialect> for Both<T> {
+    fn index_mut(&mut self, dialect: Dialect) -> &mut T {
+        match dialect {
+            Dialect::Sqlite => &mut self.sqlite,
+            Dialect::Pg => &mut self.pg,
+        }
+    }
+}
+
+impl<T> IntoIterator for Both<T> {
+    type Item = T;
+    type IntoIter = std::array::IntoIter<T, 2>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        [self.sqlite, self.pg].into_iter()
+    }
+}
+
+impl<'b, T> IntoIterator for &'b Both<T> {
+    type Item = &'b T;
+    type IntoIter = std::array::IntoIter<&'b T, 2>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
     }
 }
 

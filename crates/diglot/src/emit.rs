@@ -7,8 +7,8 @@
 use std::collections::BTreeSet;
 
 use crate::dialect::Dialect;
+use crate::emitted::{EmittedText, TextColumn, TextParam, Variant};
 use crate::infer::{PageOf, Param, Signature, columns};
-use crate::pipeline::{EmittedText, TextColumn, TextParam, Variant};
 use crate::source::{Sources, Span};
 use crate::split::lexer;
 use crate::tree::{ParamUse, Replacement, Rewrite};

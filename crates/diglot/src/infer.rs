@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::config::Config;
 use crate::diagnostic::Diagnostic;
-use crate::dialect::Dialect;
+use crate::dialect::{Both, Dialect};
 use crate::page::{Annotation, AnnotationKind, Cardinality, RawStatement};
 use crate::schema::Schema;
 use crate::source::Span;
@@ -134,8 +134,8 @@ pub(crate) struct Loose {
 }
 
 /// The signature of a pair of which no function can be made, as far as it is known.
-pub(crate) fn loose(config: &Config, pages: &[&PageOf<'_>; 2]) -> Loose {
-    let (params, untyped) = params::loose(config, pages);
+pub(crate) fn loose(config: &Config, pages: Both<&PageOf<'_>>) -> Loose {
+    let (params, untyped) = params::loose(config, &[pages.sqlite, pages.pg]);
     let columns = columns::loose(pages, &params);
     Loose { params, untyped, columns }
 }

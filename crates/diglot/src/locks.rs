@@ -15,10 +15,7 @@ mod when;
 
 use serde::{Deserialize, Serialize};
 
-use crate::pipeline::{self, Inputs};
-
 pub(crate) use graph::{Graph, Held, Run, Wait};
-pub(crate) use routines::{Trigger, Written, read};
 pub(crate) use statement::Reader;
 
 /// What identifies a row beside its table.
@@ -175,11 +172,6 @@ pub(crate) struct Stale {
     pub(crate) end: u32,
     /// The locks that are waited for.
     pub(crate) waits: Vec<u32>,
-}
-
-/// Who waits for what on Postgres, as text: circles first.
-pub fn text(inputs: &Inputs) -> String {
-    pipeline::check(inputs).locks.text(&inputs.sources)
 }
 
 impl Summary {

@@ -9,7 +9,8 @@ mod changes;
 use std::collections::BTreeMap;
 
 use crate::dialect::Dialect;
-use crate::pipeline::{Inputs, Project};
+use crate::pipeline::ReadProject;
+use crate::project::Inputs;
 use crate::source::Span;
 
 /// A change of one page.
@@ -79,7 +80,7 @@ pub enum Against {
 
 /// Makes the changes and sees which ones are noticed.
 pub fn run(inputs: &Inputs, sample: Sample, against: Against) -> Report {
-    let project = Project::read(inputs);
+    let project = ReadProject::read(inputs);
     let mut report = Report::default();
     for name in project.pairs() {
         for dialect in Dialect::ALL {
@@ -126,7 +127,7 @@ fn spread(all: Vec<Mutation>, most: usize) -> Vec<Mutation> {
 /// A number that is a change's own.
 fn number(inputs: &Inputs, statement: &str, mutation: &Mutation) -> u64 {
     let text = [statement, mutation.kind, inputs.sources.text(mutation.span), &mutation.replacement].join("\u{0}");
-    let digest = crate::answers::digest(text.as_bytes());
+    let digest = crate::digest::digest(text.as_bytes());
     u64::from_str_radix(digest.get(..12).unwrap_or_default(), 16).unwrap_or_default()
 }
 

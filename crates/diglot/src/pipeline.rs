@@ -4,68 +4,41 @@
 //! out at once.
 
 mod api;
+mod baseline_draft;
 mod constant;
 mod locking;
 mod optional;
 mod owners;
 mod pairs;
-mod project;
+mod read_project;
 mod schemas;
-mod stats;
 #[cfg(test)]
 mod tests;
-mod text;
 mod threads;
 
 use std::collections::BTreeSet;
 
 use crate::answers::{self, Index};
 use crate::baseline::{Baseline, Key};
-use crate::config::{Config, Places, Queries};
+use crate::cache::{self, Cache, Outcome, Outcomes};
+use crate::config::Queries;
 use crate::diagnostic::{Diagnostic, Severity};
-use crate::dialect::Dialect;
+use crate::dialect::{Both, Dialect};
+use crate::emitted::EmittedText;
 use crate::infer::{self, PageOf, Signature};
-use crate::kept::{self, Kept, Outcome, Outcomes};
 use crate::locks;
 use crate::page::{Page, RawStatement};
+use crate::project::{Inputs, Stats};
 use crate::schema::Schema;
-use crate::source::{FileId, Sources};
 use crate::tree::{SourceKind, Statement};
-use crate::{codegen, compare, emit, rules, schema, split};
+use crate::{codegen, compare, emit, names, rules, split};
 use optional::Reading;
 use owners::Owners;
 use pairs::{Entry, Pairing};
 use schemas::{compare_schemas, settled_schemas};
 
-pub use optional::Variant;
-pub(crate) use project::Project;
-pub use stats::Stats;
-pub use text::{EmittedText, TextColumn, TextParam};
-
-/// Everything that the compiler reads.
-#[derive(Debug, Clone, Default)]
-pub struct Inputs {
-    /// Configuration.
-    pub config: Config,
-    /// All files: statement files and migrations of both dialects, told apart by path.
-    pub sources: Sources,
-    /// The file of `sources` that holds the baseline, if there is one.
-    pub baseline: Option<FileId>,
-    /// The text of `.sqlx/diglot.json`, if there is one.
-    pub answers: Option<String>,
-    /// The Rust that an earlier run generated, if there is some: stubs of broken statements take their shape
-    /// from it.
-    pub previous: Option<String>,
-    /// Whether answers that are missing or out of date are findings. `prepare` turns it off while it asks.
-    pub check_answers: bool,
-    /// Whether the engines are about to be asked: what their rows decide is no finding yet.
-    pub asking: bool,
-    /// What was found while the files were read: text that is not UTF-8, a bad `diglot.toml`.
-    pub findings: Vec<Diagnostic>,
-    /// How many threads work on the statements; with none and with one it is the caller's alone. What comes out is the
-    /// same.
-    pub threads: usize,
-}
+pub use baseline_draft::{BaselineDraft, draft_baseline};
+pub(crate) use read_project::ReadProject;
 
 /// What one run gives.
 #[derive(Debug, Clone, Default)]
@@ -133,16 +106,21 @@ pub fn compile(inputs: &Inputs) -> Compiled {
 
 /// The same with what an earlier run has kept: only statements that changed since are worked on. What is to be kept for
 /// the next run comes with it.
-pub(crate) fn compile_again(inputs: &Inputs, earlier: &Kept) -> (Compiled, Kept) {
-    let (none, shared) = (Outcomes::new(), kept::shared(inputs));
+pub(crate) fn compile_again(inputs: &Inputs, earlier: &Cache) -> (Compiled, Cache) {
+    let (none, shared) = (Outcomes::new(), cache::shared(inputs));
     let (compiled, broken, outcomes) = read(inputs, false, Some(earlier.beside(&shared).unwrap_or(&none)));
     let rust = api::rust(inputs, &compiled, &broken);
-    (Compiled { rust, ..compiled }, Kept::new(shared, outcomes))
+    (Compiled { rust, ..compiled }, Cache::new(shared, outcomes))
 }
 
 /// Does everything that [`compile`] does except for writing Rust, which stays empty.
 pub fn check(inputs: &Inputs) -> Compiled {
     read(inputs, false, None).0
+}
+
+/// Who waits for what on Postgres, as text: circles first.
+pub fn lock_report(inputs: &Inputs) -> String {
+    check(inputs).locks.text(&inputs.sources)
 }
 
 /// The same, with what a review shows of every statement.
@@ -166,8 +144,7 @@ fn read(inputs: &Inputs, keep_facts: bool, earlier: Option<&Outcomes>) -> (Compi
     let never_null = inputs.config.prove.never_null();
     let index = inputs.answers.as_deref().and_then(answers::parse);
     let index = index.as_ref();
-    let [_, pg_schema] = &schemas;
-    let locking = locks::Reader::new(pg_schema, &inputs.config.shard_key);
+    let locking = locks::Reader::new(&schemas.pg, &inputs.config.shard_key);
     let statements = |part: &[Entry<'_>]| {
         let new = || Run::new(inputs, &schemas, &never_null, index, keep_facts, &locking);
         let mut run = new();
@@ -198,24 +175,6 @@ fn has_errors(found: &[Diagnostic]) -> bool {
     found.iter().any(|finding| finding.severity == Severity::Error)
 }
 
-impl Inputs {
-    /// The statement files of a dialect with their stems, in the order of their names.
-    pub fn statement_files(&self, dialect: Dialect) -> Vec<(FileId, &str)> {
-        let mut files = self.files(&self.config.sql, dialect);
-        files.sort_by_key(|(_, stem)| *stem);
-        files
-    }
-
-    /// The migrations of a dialect with their stems, in the order in which they run.
-    pub fn migrations(&self, dialect: Dialect) -> Vec<(FileId, &str)> {
-        schema::in_order(self.files(&self.config.schema, dialect))
-    }
-
-    fn files(&self, places: &Places, dialect: Dialect) -> Vec<(FileId, &str)> {
-        self.sources.iter().filter_map(|(id, file)| Some((id, places.stem(dialect, &file.path)?))).collect()
-    }
-}
-
 fn read_pages(inputs: &Inputs, found: &mut Vec<Diagnostic>) -> Vec<Page> {
     let mut pages = Vec::new();
     for dialect in Dialect::ALL {
@@ -234,8 +193,7 @@ fn read_pages(inputs: &Inputs, found: &mut Vec<Diagnostic>) -> Vec<Page> {
 pub(crate) struct Facing {
     pub(crate) noun: String,
     pub(crate) name: String,
-    /// On SQLite and on Postgres.
-    pub(crate) pages: [Option<RawStatement>; 2],
+    pub(crate) pages: Both<Option<RawStatement>>,
 }
 
 /// All statements, each beside the one that it faces, in the order in which they are compiled.
@@ -248,7 +206,7 @@ pub(crate) fn facing(inputs: &Inputs) -> Vec<Facing> {
     let of = |entry: &Entry<'_>| Facing {
         noun: entry.noun.to_owned(),
         name: entry.name.to_owned(),
-        pages: Dialect::ALL.map(|dialect| entry.sides.iter().find(|s| s.dialect == dialect).map(|s| s.raw.clone())),
+        pages: Both::of(|dialect| entry.sides.iter().find(|s| s.dialect == dialect).map(|s| s.raw.clone())),
     };
     entries.iter().map(of).collect()
 }
@@ -256,7 +214,7 @@ pub(crate) fn facing(inputs: &Inputs) -> Vec<Facing> {
 /// What the statements that were worked on have given, and what all of them are read with.
 struct Run<'a> {
     inputs: &'a Inputs,
-    schemas: &'a [Schema; 2],
+    schemas: &'a Both<Schema>,
     /// Columns, by table, into which no program writes NULL.
     never_null: &'a BTreeSet<(String, String)>,
     /// What the engines answered.
@@ -291,7 +249,7 @@ struct Run<'a> {
 impl<'a> Run<'a> {
     fn new(
         inputs: &'a Inputs,
-        schemas: &'a [Schema; 2],
+        schemas: &'a Both<Schema>,
         never_null: &'a BTreeSet<(String, String)>,
         index: Option<&'a Index>,
         keep_facts: bool,
@@ -340,7 +298,7 @@ impl<'a> Run<'a> {
     /// What one statement gives to a run that is new: what was kept of it, or else what it gives now.
     fn statement_again(mut self, entry: &Entry<'_>, earlier: &Outcomes) -> Self {
         let sides = entry.sides.iter().map(|side| (side.dialect, side.raw));
-        let key = kept::key(&self.inputs.sources, (entry.noun, &entry.dialects), sides);
+        let key = cache::key(&self.inputs.sources, (entry.noun, &entry.dialects), sides);
         let outcome = match earlier.get(&key) {
             Some(outcome) => {
                 let mut outcome = outcome.clone();
@@ -431,7 +389,7 @@ impl<'a> Run<'a> {
             if let (Some(sqlite), Some(pg)) = (page(Dialect::Sqlite), page(Dialect::Pg)) {
                 let (sources, facts) = (&self.inputs.sources, self.facts.is_some());
                 let mut outcome = compare::compare(config, self.never_null, sources, &sqlite, &pg, facts);
-                let pages = [&sqlite, &pg];
+                let pages = Both { sqlite: &sqlite, pg: &pg };
                 self.settled |= constant::settle(self.inputs, self.index, signature.as_ref(), pages, &mut outcome);
                 found.extend(outcome.found);
                 if at == 0 {
@@ -467,7 +425,7 @@ impl<'a> Run<'a> {
         };
         optional::widen(config, entry.noun, &readings, self.schemas, &mut signature);
         // The noun stands in a comment of every text, so a file with a name that is none gives no texts.
-        let readings = if codegen::is_module_name(entry.noun) { &readings[..] } else { &[] };
+        let readings = if names::is_module_name(entry.noun) { &readings[..] } else { &[] };
         for reading in readings {
             let pages = Dialect::ALL.into_iter().filter_map(|dialect| reading.page(self.schemas, dialect));
             self.texts.extend(pages.map(|page| emit::emit(&self.inputs.sources, &signature, &page)));
@@ -478,7 +436,7 @@ impl<'a> Run<'a> {
     /// What the pages that were understood say of a broken statement, since callers may still name it, and
     /// whether that is the word of one page of two.
     fn shape<'p>(&self, entry: &Entry<'_>, page: impl Fn(Dialect) -> Option<PageOf<'p>>) -> (Option<Signature>, bool) {
-        let (config, [_, pg_schema]) = (&self.inputs.config, self.schemas);
+        let (config, pg_schema) = (&self.inputs.config, &self.schemas.pg);
         let (sqlite, pg) = (page(Dialect::Sqlite), page(Dialect::Pg));
         if sqlite.is_some()
             && pg.is_some()

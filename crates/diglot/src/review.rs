@@ -18,7 +18,8 @@ mod tests;
 use std::collections::BTreeMap;
 
 use crate::dialect::Dialect;
-use crate::pipeline::{self, Compiled, Inputs};
+use crate::pipeline::{self, Compiled};
+use crate::project::Inputs;
 
 /// Query plans as text, by statement and dialect.
 pub type Plans = BTreeMap<(String, Dialect), String>;

@@ -3,16 +3,17 @@
 //! [`read()`] plays the migrations in their order. Only what shapes tables, views and indexes is understood, and on
 //! Postgres triggers and functions, for what they lock; data is passed over. `compare` holds the schemas of both dialects against each other.
 
-pub(crate) mod care;
 pub(crate) mod column_type;
 pub(crate) mod compare;
 mod detail;
 mod key;
+pub(crate) mod lints;
 mod mask;
 mod migration;
 mod order;
 mod read;
 mod refused;
+mod routines;
 pub(crate) mod storage;
 mod table;
 mod text;
@@ -23,17 +24,17 @@ mod findings;
 #[cfg(test)]
 mod tests;
 
-pub use compare::DIVERGENCES;
+pub use crate::config::DIVERGENCES;
 pub use detail::{Check, Fill, ForeignKey, Index};
 pub(crate) use order::in_order;
 pub use order::{runs_one_by_one, up};
 pub use read::read;
+pub(crate) use routines::{Trigger, Written};
 pub(crate) use text::condition_of as condition;
 
 use std::collections::BTreeMap;
 
 use crate::dialect::Dialect;
-use crate::locks;
 use crate::source::Span;
 use crate::types::{Enum, Type};
 
@@ -47,11 +48,11 @@ pub struct Schema {
     /// Enums of Postgres by their name.
     pub enums: BTreeMap<String, Enum>,
     /// Functions of Postgres by lower-case name.
-    pub(crate) functions: BTreeMap<String, locks::Written>,
+    pub(crate) functions: BTreeMap<String, Written>,
     /// Triggers of Postgres.
-    pub(crate) triggers: Vec<locks::Trigger>,
+    pub(crate) triggers: Vec<Trigger>,
     /// What the lints of the schemas are to tell about the migrations themselves.
-    pub(crate) remarks: Vec<care::Remark>,
+    pub(crate) remarks: Vec<lints::Remark>,
 }
 
 /// A table or a view.

@@ -10,10 +10,11 @@ mod to_pg;
 mod to_sqlite;
 
 use crate::diagnostic::Diagnostic;
-use crate::dialect::Dialect;
+use crate::dialect::{Both, Dialect};
 use crate::draft::{self, Draft, DraftError};
 use crate::page::{AnnotationKind, RawStatement};
-use crate::pipeline::{self, Inputs, Project, check};
+use crate::pipeline::{self, ReadProject, check};
+use crate::project::Inputs;
 use crate::source::{SourceFile, Span};
 use crate::split::lexer;
 use rewrite::Rewriter;
@@ -43,15 +44,15 @@ pub fn translate(inputs: &Inputs, name: &str) -> Result<Translation, DraftError>
     };
     let statement = &statements[at];
     let (raw, dialect) = match &statement.pages {
-        [Some(raw), None] => (raw, Dialect::Sqlite),
-        [None, Some(raw)] => (raw, Dialect::Pg),
+        Both { sqlite: Some(raw), pg: None } => (raw, Dialect::Sqlite),
+        Both { sqlite: None, pg: Some(raw) } => (raw, Dialect::Pg),
         pages => {
             let raw = pages.iter().flatten().next();
             let path = raw.map_or_else(String::new, |raw| draft::path_of(inputs, raw));
             return Err(DraftError::Exists { name: bare.to_owned(), path });
         }
     };
-    let project = Project::read(inputs);
+    let project = ReadProject::read(inputs);
     let tree = project.tree(bare, dialect).ok_or_else(|| DraftError::Unread { name: bare.to_owned() })?;
     let missing = dialect.other();
     let rewriter = Rewriter::new(inputs, &project, &statement.noun, raw, &tree);
@@ -111,12 +112,11 @@ fn text(head: &[String], declared: &[String], open: &[String], sql: &str) -> Str
 fn before(inputs: &Inputs, statements: &[pipeline::Facing], at: usize, path: &str, missing: Dialect) -> Option<usize> {
     let (file, source) = inputs.sources.iter().find(|(_, file)| file.path == path)?;
     let own = statements[at].pages.iter().flatten().next()?;
-    let page = usize::from(missing == Dialect::Pg);
     let mut following: Vec<_> = statements
         .iter()
         .filter_map(|other| {
-            let here = other.pages[1 - page].as_ref()?;
-            let there = other.pages[page].as_ref().filter(|there| there.header_span.file == file)?;
+            let here = other.pages[missing.other()].as_ref()?;
+            let there = other.pages[missing].as_ref().filter(|there| there.header_span.file == file)?;
             let follows =
                 here.header_span.file == own.header_span.file && here.header_span.start > own.header_span.start;
             follows.then_some((here.header_span.start, there))

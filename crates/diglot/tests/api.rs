@@ -99,7 +99,12 @@ impl Module {
                 }
                 Item::Use(used) if is_public(&used.vis) => {
                     for leaf in leaves(&used.tree, &[]) {
-                        let scope = leaf.path.first().and_then(|first| self.below.get(first)).unwrap_or(scope);
+                        let top = match leaf.path.as_slice() {
+                            [first, top, ..] if first == "crate" => root.below.get(top),
+                            [top, ..] => self.below.get(top),
+                            [] => None,
+                        };
+                        let scope = top.unwrap_or(scope);
                         let found = self.find(root, &leaf.path);
                         shown.extend(found.iter().flat_map(|item| skeleton(item, scope)));
                         if found.is_empty() {

@@ -179,6 +179,18 @@ fn what_only_nearly_means_the_same_is_a_difference() {
 }
 
 #[test]
+fn names_and_literals_are_neither_documents_nor_time() {
+    let declared = |word: &str| format!("-- diverges({word}): the engines have words of their own for it\n");
+    let pairs =
+        [("json", "owner", ":json"), ("json", "owner", "'json'"), ("time", "owner", "'now'"), ("time", "n", ":now")];
+    for (word, column, other) in pairs {
+        let texts = ["=", "<>"].map(|op| format!("UPDATE job SET n = 1 WHERE {column} {op} {other}"));
+        let found = rules(&job(&declared(word), &texts[0]), &job("", &texts[1]));
+        assert_eq!(found, ["unused-divergence", "where-differs"], "{word}: {other}");
+    }
+}
+
+#[test]
 fn a_parameter_with_a_word_of_time_in_its_name_is_no_time() {
     let texts = ["n < :now_ms", "n <= :now_ms"].map(|condition| format!("UPDATE job SET n = 1 WHERE {condition}"));
     let declared = "-- diverges(time): each engine reads its own clock\n";

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use diglot::config::Config;
 use diglot::source::{SourceFile, Sources};
-use diglot::{Inputs, compile, locks, rules};
+use diglot::{Inputs, compile, rules};
 
 /// Jobs that wait in a queue, which a trigger keeps; permits and steps of jobs.
 const SCHEMA: &str = "
@@ -214,7 +214,7 @@ fn each_is_silenced_by_a_reason_and_a_reason_without_need_is_told() {
 #[test]
 fn the_graph_as_text_has_circles_first_and_both_places() {
     let statements = [("case_claim :exec", CLAIM), ("case_block :exec", BLOCK)];
-    let text = locks::text(&inputs("[locks]", &[SCHEMA, TRIGGER], &statements));
+    let text = diglot::lock_report(&inputs("[locks]", &[SCHEMA, TRIGGER], &statements));
     assert_eq!(
         text,
         "job -> queue  (circle)

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use diglot::dialect::Dialect;
+use diglot::dialect::{Both, Dialect};
 use diglot::prove::{Answer, Case, Fault, NEW_IDS, Rows, Subject};
 use diglot::{EmittedText, Inputs};
 use sqlx::postgres::PgConnection;
@@ -179,7 +179,7 @@ impl Pg {
     }
 
     async fn statement(&mut self, subject: &Subject, case: &Case) -> Result<(Rows, u64), Fault> {
-        let Some([_, text]) = subject.variant(case) else { return Err(Fault::of("no such variant")) };
+        let Some(Both { pg: text, .. }) = subject.variant(case) else { return Err(Fault::of("no such variant")) };
         let arguments = arguments::pg(subject, text, case).map_err(|error| Fault::of(error.to_string()))?;
         let query = sqlx::query_with(AssertSqlSafe(text.sql.clone()), arguments);
         if subject.columns.is_empty() && !subject.loose {

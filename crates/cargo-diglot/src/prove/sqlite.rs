@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use diglot::dialect::Dialect;
+use diglot::dialect::{Both, Dialect};
 use diglot::prove::{Answer, Case, Fault, NEW_IDS, Rows, Subject};
 use diglot::{EmittedText, Inputs};
 use sqlx::sqlite::SqliteConnection;
@@ -90,7 +90,7 @@ impl Sqlite {
                 .await
                 .map_err(Failure::engine("set where SQLite numbers from"))?;
         }
-        let unit = subject.variant(case).is_some_and(|[text, _]| text.parts.len() > 1);
+        let unit = subject.variant(case).is_some_and(|texts| texts.sqlite.parts.len() > 1);
         if unit {
             self.plain("SAVEPOINT statement").await.map_err(Failure::engine("begin on SQLite"))?;
         }
@@ -116,7 +116,7 @@ impl Sqlite {
     }
 
     async fn statement(&mut self, subject: &Subject, case: &Case) -> Result<(Rows, u64), Fault> {
-        let Some([text, _]) = subject.variant(case) else { return Err(Fault::of("no such variant")) };
+        let Some(Both { sqlite: text, .. }) = subject.variant(case) else { return Err(Fault::of("no such variant")) };
         let arguments = arguments::sqlite(text, case).map_err(|error| Fault::of(error.to_string()))?;
         let query = sqlx::query_with(AssertSqlSafe(text.sql.clone()), arguments);
         if subject.columns.is_empty() && !subject.loose {

@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use super::{Index, Record, VERSION, digest, key, schema_digests};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Dialect;
+use crate::emitted::EmittedText;
 use crate::infer::Signature;
-use crate::pipeline::{EmittedText, Inputs};
+use crate::project::Inputs;
 use crate::source::Span;
 use crate::types::Base;
 

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use super::{KEPT, generate, load};
+use super::{CACHE, generate, load};
 use crate::pipeline::compile;
 
 fn write(root: &Path, path: &str, bytes: &[u8]) {
@@ -113,11 +113,11 @@ fn what_a_run_kept_changes_nothing_that_comes_out() {
     }
     let rust = || generate(root, &out).unwrap().1.rust;
     let first = rust();
-    let kept = fs::read_to_string(out.join(KEPT)).unwrap();
+    let kept = fs::read_to_string(out.join(CACHE)).unwrap();
     assert_eq!(rust(), first);
     for broken in ["", "another compiler\n{}", &kept[..kept.len() / 2], &kept.replace('{', "[")] {
-        fs::write(out.join(KEPT), broken).unwrap();
+        fs::write(out.join(CACHE), broken).unwrap();
         assert_eq!(rust(), first);
-        assert_eq!(fs::read_to_string(out.join(KEPT)).unwrap(), kept);
+        assert_eq!(fs::read_to_string(out.join(CACHE)).unwrap(), kept);
     }
 }

@@ -6,7 +6,7 @@
 
 use std::fmt::{self, Write as _};
 
-use super::names::doc_line;
+use crate::names::doc_line;
 
 /// The longest line, as far as literals allow.
 const WIDTH: usize = 100;

@@ -3,11 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::code::{Code, line};
-use super::names::camel;
 use super::{Api, structs};
 use crate::config::{Config, Queries};
 use crate::dialect::Dialect;
 use crate::infer::Signature;
+use crate::names::camel;
 use crate::types::{Base, Enum};
 
 /// The name of the Rust enum.

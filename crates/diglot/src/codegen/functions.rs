@@ -4,14 +4,14 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use super::code::{Code, line};
-use super::names::{camel, doc_line, ident};
 use super::stubs::Kept;
 use super::{Api, Function, LINTS, feature, params, rows, structs};
 use crate::config::{Config, Queries, Traits};
 use crate::dialect::Dialect;
+use crate::emitted::EmittedText;
 use crate::infer::Signature;
+use crate::names::{camel, doc_line, ident};
 use crate::page::Cardinality;
-use crate::pipeline::EmittedText;
 
 /// What stands in the functions.
 pub(super) enum Bodies<'a> {

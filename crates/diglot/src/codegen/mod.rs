@@ -6,7 +6,6 @@
 mod code;
 mod enums;
 mod functions;
-mod names;
 mod params;
 mod rows;
 mod structs;
@@ -19,11 +18,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::config::Config;
 use crate::dialect::Dialect;
+use crate::emitted::EmittedText;
 use crate::infer::Signature;
-use crate::pipeline::EmittedText;
+use crate::names;
 use code::{Code, line};
 
-pub(crate) use names::{camel, is_field_name, is_module_name};
 pub(crate) use stubs::Unknown;
 
 /// A function to generate: its signature and its text for each dialect that has it.

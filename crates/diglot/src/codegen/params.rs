@@ -3,11 +3,11 @@
 use std::borrow::Cow;
 
 use super::code::Code;
-use super::names::{camel, ident};
 use super::{structs, times, types};
 use crate::config::{Config, Ownership, Queries};
 use crate::dialect::Dialect;
 use crate::infer::{Param, Signature};
+use crate::names::{camel, ident};
 use crate::types::{Base, Type};
 
 /// The struct that holds the parameters of a statement; nothing for a statement without any.

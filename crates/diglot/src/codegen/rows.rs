@@ -3,11 +3,11 @@
 use std::borrow::Cow;
 
 use super::code::{Code, line};
-use super::names::{camel, ident};
 use super::{structs, times, types};
 use crate::config::{Config, Queries};
 use crate::dialect::Dialect;
 use crate::infer::{ResultColumn, Signature};
+use crate::names::{camel, ident};
 use crate::types::Base;
 
 /// The struct of a result row; nothing for a statement that gives none.
@@ -17,7 +17,7 @@ pub(super) fn definition(code: &mut Code, style: &structs::Style, config: &Confi
     }
     let fields = signature.columns.iter().map(|column| structs::Field {
         name: &column.name,
-        doc: format!("`{}`, {}.", super::names::doc_line(&column.name), column.ty),
+        doc: format!("`{}`, {}.", crate::names::doc_line(&column.name), column.ty),
         ty: types::field(config.libraries(), &column.ty.base, column.ty.nullable, column.rust.as_deref()),
     });
     let (name, doc) = (format!("{}Row", camel(&signature.name)), format!("A row of `{}`.", signature.name));

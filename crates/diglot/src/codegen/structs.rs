@@ -3,9 +3,9 @@
 use quote::ToTokens as _;
 
 use super::code::{Code, line};
-use super::names::ident;
 use super::types::compact;
 use crate::config::Generate;
+use crate::names::ident;
 
 /// A field with its documentation.
 pub(super) struct Field<'a> {

@@ -11,10 +11,10 @@ use quote::{ToTokens, quote};
 
 use super::code::Code;
 use super::functions::{BROKEN, BROKEN_STREAM};
-use super::names::{camel, ident};
 use crate::config::Config;
 use crate::dialect::Dialect;
 use crate::infer::Signature;
+use crate::names::{camel, ident};
 
 /// A statement without a signature.
 pub(crate) struct Unknown {

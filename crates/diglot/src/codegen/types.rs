@@ -5,10 +5,10 @@ use std::borrow::Cow;
 use proc_macro2::TokenStream;
 use quote::ToTokens as _;
 
-use super::names::is_plain;
 use super::times;
 use crate::config::Libraries;
 use crate::dialect::Dialect;
+use crate::names::is_plain;
 use crate::types::{Base, Of};
 
 /// The type that the API uses for a logical type when no newtype is configured.

@@ -6,8 +6,8 @@
 use std::collections::BTreeSet;
 
 use super::report;
-use crate::baseline;
 use crate::diagnostic::Diagnostic;
+use crate::digest;
 use crate::facts::Kind;
 
 /// How many places of a cause are shown, and how many of its ways out.
@@ -109,7 +109,7 @@ fn as_one(name: &str, mut cause: Vec<Told>) -> Option<Diagnostic> {
     }
     help.extend(kinds.into_iter().map(|kind| report::declaration(kind, "")));
     finding.help = help;
-    finding.seal = Some(baseline::seal(&seals));
+    finding.seal = Some(digest::seal(&seals));
     Some(finding)
 }
 

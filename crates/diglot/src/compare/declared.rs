@@ -4,14 +4,55 @@ use std::collections::BTreeSet;
 
 use crate::facts::Kind;
 use crate::infer::PageOf;
+use crate::normal::Node;
 use crate::operations::{self, Sense};
 use crate::page::AnnotationKind;
 use crate::source::Span;
 use crate::tree::{Expr, Statement};
 use crate::types::Base;
 
+/// What a `-- diverges(...)` is about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum About {
+    /// Facts of a kind.
+    Kind(Kind),
+    /// Documents, in facts of any kind.
+    Documents,
+    /// Time, in facts of any kind.
+    Time,
+    /// A word that is none of these.
+    Unknown,
+}
+
+impl About {
+    /// The words beside those of the kinds of facts.
+    pub(super) const WORDS: [&str; 3] = ["json", "time", "results"];
+
+    fn of(word: &str) -> Self {
+        match word {
+            "json" => Self::Documents,
+            "time" => Self::Time,
+            // Values are what an INSERT gives.
+            "values" => Self::Kind(Kind::Insert),
+            _ => Kind::ALL.iter().find(|row| row.1 == word).map_or(Self::Unknown, |row| Self::Kind(row.0)),
+        }
+    }
+
+    /// Whether it is about a difference of this kind, between these.
+    fn fits(&self, kind: Kind, nodes: &[&Node]) -> bool {
+        match self {
+            Self::Kind(own) => *own == kind,
+            Self::Documents => nodes.iter().any(|node| is_of_documents(node)),
+            Self::Time => nodes.iter().any(|node| is_of_time(node)),
+            Self::Unknown => false,
+        }
+    }
+}
+
 /// A `-- diverges(...)` and whether it was needed.
 pub(super) struct Declared {
+    pub(super) about: About,
+    /// The word of it.
     pub(super) fact: String,
     pub(super) item: Option<String>,
     pub(super) seal: Option<String>,
@@ -23,9 +64,9 @@ pub(super) struct Declared {
 
 impl Declared {
     /// Whether it is about such a difference, whatever its seal.
-    pub(super) fn fits(&self, kind: Kind, item: &str) -> bool {
+    pub(super) fn fits(&self, kind: Kind, item: &str, nodes: &[&Node]) -> bool {
         let is = |wanted: &String| wanted == item || item.ends_with(&format!(" {wanted}"));
-        self.fact == kind.word() && self.item.as_ref().is_none_or(is)
+        self.about.fits(kind, nodes) && self.item.as_ref().is_none_or(is)
     }
 }
 
@@ -37,6 +78,7 @@ pub(super) fn declarations(pages: &[&PageOf<'_>]) -> Vec<Declared> {
             // What the answers differ in is seen by running them, so `prove` holds these against what happens.
             AnnotationKind::Diverges { fact, .. } if fact == "results" => None,
             AnnotationKind::Diverges { fact, item, seal, fact_span, .. } => Some(Declared {
+                about: About::of(fact),
                 fact: fact.clone(),
                 item: item.clone(),
                 seal: seal.clone(),
@@ -98,7 +140,7 @@ pub(super) fn nullable(pages: &[&PageOf<'_>]) -> BTreeSet<String> {
     names
 }
 
-/// Functions that read or convert time.
+/// Words of the normal form that read or convert time.
 const TIME: [&str; 12] = [
     "julianday",
     "now",
@@ -114,13 +156,12 @@ const TIME: [&str; 12] = [
     "to_timestamp",
 ];
 
-/// Whether a difference says a word about time. The name of a parameter or a column is none.
-pub(super) fn reads_time(key: &str) -> bool {
-    let is_letter = |c: char| c.is_alphanumeric() || c == '_';
-    TIME.iter().any(|word| {
-        key.match_indices(word).any(|(at, _)| {
-            let (before, after) = (&key[..at], &key[at + word.len()..]);
-            !before.ends_with(|c: char| is_letter(c) || c == ':' || c == '.') && !after.starts_with(is_letter)
-        })
-    })
+/// Whether a part of a difference is about documents: the name of a parameter or a column says nothing of it.
+fn is_of_documents(node: &Node) -> bool {
+    node.has_word(&|word| word.contains("json"))
+}
+
+/// Whether a part of a difference is about time.
+fn is_of_time(node: &Node) -> bool {
+    node.has_word(&|word| TIME.contains(&word))
 }

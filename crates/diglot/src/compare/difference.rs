@@ -3,6 +3,7 @@
 use std::borrow::Borrow;
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::dialect::Both;
 use crate::facts::{Fact, Kind};
 use crate::normal::{Node, unmarked};
 
@@ -18,7 +19,12 @@ pub(super) struct Difference<'f> {
     pub(super) pg: Option<&'f Node>,
 }
 
-impl Difference<'_> {
+impl<'f> Difference<'f> {
+    /// What each page says.
+    pub(super) fn nodes(&self) -> Both<Option<&'f Node>> {
+        Both { sqlite: self.sqlite, pg: self.pg }
+    }
+
     /// What a message names: the column that a condition is about, or the item.
     pub(super) fn shown(&self) -> String {
         let named = self.named();

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::{Pair, report};
-use crate::baseline;
 use crate::diagnostic::Diagnostic;
+use crate::digest;
 use crate::facts::Kind;
 use crate::infer::PageOf;
 use crate::source::{Sources, Span};
@@ -42,13 +42,13 @@ impl Pair<'_> {
         let differing: Vec<_> = ours.iter().filter_map(both).collect();
         let Some((param, (number, span), (other, facing))) = differing.first() else { return };
         let told = differing.iter().map(|(name, (number, _), (other, _))| format!("{name} {number} {other}"));
-        let seal = baseline::seal(&told.collect::<Vec<_>>().join("; "));
+        let seal = digest::seal(&told.collect::<Vec<_>>().join("; "));
         if self.waive(Kind::Params, param, &seal, &[], self.whole()).is_some() {
             return;
         }
         let order = format!("`{param}` is parameter {number} on SQLite and {other} on Postgres");
         if let Some(first) = self.found.iter_mut().find(|finding| finding.seal.is_some()) {
-            first.seal = first.seal.as_ref().map(|own| baseline::seal(&format!("{own} {seal}")));
+            first.seal = first.seal.as_ref().map(|own| digest::seal(&format!("{own} {seal}")));
             first.notes.push(order);
             return;
         }

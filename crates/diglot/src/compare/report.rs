@@ -2,6 +2,7 @@
 
 use super::difference::Difference;
 use crate::diagnostic::Diagnostic;
+use crate::dialect::Both;
 use crate::facts::Kind;
 use crate::normal::Node;
 use crate::source::{Sources, Span};
@@ -16,10 +17,10 @@ pub(super) fn declaration(kind: Kind, item: &str) -> String {
 }
 
 /// Six letters that stand for one difference: another text on either page has others.
-pub(super) fn seal(kind: Kind, group: &str, item: &str, keys: [Option<String>; 2]) -> String {
+pub(super) fn seal(kind: Kind, group: &str, item: &str, keys: Both<Option<String>>) -> String {
     let said = keys.map(|key| key.unwrap_or_default());
-    let text = [kind.word(), group, item, &said[0], &said[1]].join("\u{0}");
-    crate::baseline::seal(&text)
+    let text = [kind.word(), group, item, &said.sqlite, &said.pg].join("\u{0}");
+    crate::digest::seal(&text)
 }
 
 /// The finding. `left` and `right` are where the groups stand.

@@ -3,6 +3,7 @@
 use std::borrow::Borrow;
 
 use super::difference::Difference;
+use crate::dialect::{Both, Dialect};
 use crate::facts::{Fact, Group, Kind};
 use crate::normal::Node;
 use crate::source::Span;
@@ -37,28 +38,29 @@ pub(crate) struct Row {
     /// The column or clause, where the kind has several.
     pub(crate) item: String,
     /// Where each page says it.
-    pub(crate) said: [Option<Span>; 2],
+    pub(crate) spans: Both<Option<Span>>,
     /// Where exactly they differ.
-    pub(crate) apart: [Option<Span>; 2],
+    pub(crate) differing: Both<Option<Span>>,
     /// What came of it.
     pub(crate) verdict: Verdict,
 }
 
 /// The row of a difference.
 pub(super) fn differing(difference: &Difference<'_>, group: &str, verdict: Verdict) -> Row {
-    let apart = match (difference.sqlite, difference.pg) {
+    let spans = difference.nodes().map(|node| node.map(|node| node.span));
+    let differing = match (difference.sqlite, difference.pg) {
         (Some(sqlite), Some(pg)) => {
             let (a, b) = sqlite.first_difference(pg);
-            [Some(a.span), Some(b.span)]
+            Both { sqlite: Some(a.span), pg: Some(b.span) }
         }
-        (sqlite, pg) => [sqlite, pg].map(|node| node.map(|node| node.span)),
+        _ => spans,
     };
     Row {
         group: group.to_owned(),
         kind: difference.kind.word(),
         item: difference.item.clone(),
-        said: [difference.sqlite, difference.pg].map(|node| node.map(|node| node.span)),
-        apart,
+        spans,
+        differing,
         verdict,
     }
 }
@@ -80,36 +82,36 @@ pub(super) fn same<F: Borrow<Fact>>(group: &str, ours: &[F], theirs: &[F], diffe
         if other.is_none() && fact.kind == Kind::Join {
             continue;
         }
-        rows.push(row(group, fact, [Some(fact.node.span), other.map(|other| other.node.span)]));
+        rows.push(row(group, fact, Both { sqlite: Some(fact.node.span), pg: other.map(|other| other.node.span) }));
     }
     facing.retain(|fact| fact.kind != Kind::Join);
-    rows.extend(facing.into_iter().map(|fact| row(group, fact, [None, Some(fact.node.span)])));
+    rows.extend(facing.into_iter().map(|fact| row(group, fact, Both { sqlite: None, pg: Some(fact.node.span) })));
     rows
 }
 
 /// The rows of a group that one page alone has.
 pub(super) fn alone(group: &Group, on_sqlite: bool, verdict: Verdict) -> Vec<Row> {
-    let side = |span: Span| if on_sqlite { [Some(span), None] } else { [None, Some(span)] };
+    let page = if on_sqlite { Dialect::Sqlite } else { Dialect::Pg };
     let rows = group.facts.iter().map(|fact| {
-        let said = side(fact.node.span);
-        Row { apart: said, verdict, ..row(&group.name, fact, said) }
+        let spans = Both::of(|dialect| (dialect == page).then_some(fact.node.span));
+        Row { differing: spans, verdict, ..row(&group.name, fact, spans) }
     });
     rows.collect()
 }
 
 /// The row of two statements that do something else.
-pub(super) fn other_kind(kind: Kind, [sqlite, pg]: [&Group; 2], verdict: Verdict) -> Row {
-    let said = [Some(sqlite.span), Some(pg.span)];
-    Row { group: sqlite.name.clone(), kind: kind.word(), item: String::new(), said, apart: said, verdict }
+pub(super) fn other_kind(kind: Kind, Both { sqlite, pg }: Both<&Group>, verdict: Verdict) -> Row {
+    let spans = Both { sqlite: Some(sqlite.span), pg: Some(pg.span) };
+    Row { group: sqlite.name.clone(), kind: kind.word(), item: String::new(), spans, differing: spans, verdict }
 }
 
-fn row(group: &str, fact: &Fact, said: [Option<Span>; 2]) -> Row {
+fn row(group: &str, fact: &Fact, spans: Both<Option<Span>>) -> Row {
     Row {
         group: group.to_owned(),
         kind: fact.kind.word(),
         item: fact.item.clone(),
-        said,
-        apart: [None, None],
+        spans,
+        differing: Both::default(),
         verdict: Verdict::Same,
     }
 }

@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 
 use super::origin::{self, Deep, Origin};
 use super::{PageOf, Param, ResultColumn, column_annotation, declared, may_be_newtype, newtype, refined, walk};
-use crate::codegen::is_field_name;
 use crate::config::{Config, Queries};
 use crate::diagnostic::Diagnostic;
-use crate::dialect::Dialect;
+use crate::dialect::{Both, Dialect};
+use crate::names::is_field_name;
 use crate::page::Cardinality;
 use crate::schema::Schema;
 use crate::source::Span;
@@ -71,8 +71,8 @@ pub(super) fn infer(
 
 /// The columns of a pair of which no function can be made: those of the page that has more, with the types on which
 /// both agree.
-pub(super) fn loose(pages: &[&PageOf<'_>; 2], params: &[Param]) -> Vec<(String, Option<Base>)> {
-    let [sqlite, pg] = pages.map(|page| of_page(page.tree, params));
+pub(super) fn loose(pages: Both<&PageOf<'_>>, params: &[Param]) -> Vec<(String, Option<Base>)> {
+    let Both { sqlite, pg } = pages.map(|page| of_page(page.tree, params));
     let (more, other) = if sqlite.len() < pg.len() { (&pg, &sqlite) } else { (&sqlite, &pg) };
     let both = more.iter().enumerate().map(|(at, column)| {
         let bases = other.get(at).and_then(|other| column.base.as_ref().zip(other.base.as_ref()));

@@ -3,23 +3,13 @@
 //! A body in PL/pgSQL is cut at its semicolons; the words that steer it are taken off, and what is left is read as a
 //! statement. Every branch counts, and every loop once.
 
-use super::routines::Written;
 use crate::dialect::Dialect;
 use crate::resolve;
-use crate::schema::Schema;
+use crate::schema::{Schema, Written};
 use crate::source::{SourceFile, Sources};
 use crate::split;
 use crate::split::lexer::{self, Kind, Token};
 use crate::tree::Statement;
-
-/// A text between `$$`, or between quotes.
-pub(super) fn unquoted(text: &str) -> String {
-    if let Some(rest) = text.strip_prefix('$') {
-        let tag = rest.find('$').map_or(1, |at| at + 2);
-        return text.get(tag..text.len().saturating_sub(tag)).unwrap_or_default().to_owned();
-    }
-    text.trim_start_matches(['E', 'e']).trim_matches('\'').replace("''", "'")
-}
 
 /// The statements of a function, and whether something in it could not be read.
 pub(super) fn statements(schema: &Schema, function: &Written) -> (Vec<Statement>, bool) {

@@ -1,47 +1,10 @@
-//! The triggers and functions of a Postgres schema, as far as they lock rows.
+//! The functions of a Postgres schema with what their statements say.
 
 use std::collections::BTreeMap;
 
 use super::body;
-use crate::dialect::Dialect;
 use crate::schema::Schema;
-use crate::source::Span;
-use crate::split::lexer::{self, Kind, Token};
 use crate::tree::Statement;
-
-/// A function as a migration has it.
-#[derive(Debug, Clone)]
-pub(crate) struct Written {
-    /// Its name in lower case.
-    pub(crate) name: String,
-    /// Its parameters' names.
-    pub(crate) params: Vec<String>,
-    /// `sql`, `plpgsql`, ….
-    pub(crate) language: String,
-    /// What it does, without quotes; none where it stands in a library.
-    pub(crate) body: Option<String>,
-    /// Its CREATE.
-    pub(crate) span: Span,
-}
-
-/// A trigger.
-#[derive(Debug, Clone)]
-pub(crate) struct Trigger {
-    /// Its name in lower case.
-    pub(crate) name: String,
-    /// Its table.
-    pub(crate) table: String,
-    /// Whether it runs before the row is written.
-    pub(crate) before: bool,
-    /// `insert`, `update`, `delete`, `truncate`.
-    pub(crate) events: Vec<String>,
-    /// UPDATE OF.
-    pub(crate) of: Vec<String>,
-    /// WHEN.
-    pub(crate) when: Option<String>,
-    /// The function that it runs.
-    pub(crate) function: String,
-}
 
 /// A function whose statements are understood.
 #[derive(Debug, Clone)]
@@ -55,38 +18,6 @@ pub(crate) struct Routine {
     pub(crate) unread: bool,
 }
 
-/// A statement of a migration that makes or drops a trigger or a function, taken into the schema.
-pub(crate) fn read(schema: &mut Schema, text: &str, span: Span) {
-    let words = Words::of(text);
-    let mut at = 1;
-    if words.is(0, "drop") {
-        let is_trigger = words.is(at, "trigger");
-        if !is_trigger && !words.is(at, "function") {
-            return;
-        }
-        at += if words.is(at + 1, "if") { 3 } else { 1 };
-        let (name, _) = words.name(at);
-        if is_trigger {
-            schema.triggers.retain(|trigger| trigger.name != name);
-        } else {
-            schema.functions.remove(&name);
-        }
-        return;
-    }
-    while words.is(at, "or") || words.is(at, "replace") || words.is(at, "constraint") {
-        at += 1;
-    }
-    if words.is(at, "function") {
-        let function = words.function(at + 1, span);
-        schema.functions.insert(function.name.clone(), function);
-    } else if words.is(at, "trigger")
-        && let Some(trigger) = words.trigger(at + 1)
-    {
-        schema.triggers.retain(|known| known.name != trigger.name || known.table != trigger.table);
-        schema.triggers.push(trigger);
-    }
-}
-
 /// The functions of a schema with their statements.
 pub(crate) fn understood(schema: &Schema) -> BTreeMap<String, Routine> {
     let mut routines = BTreeMap::new();
@@ -95,133 +26,4 @@ pub(crate) fn understood(schema: &Schema) -> BTreeMap<String, Routine> {
         routines.insert(name.clone(), Routine { params: written.params.clone(), statements, unread });
     }
     routines
-}
-
-/// The words of a statement, without comments.
-struct Words<'a> {
-    text: &'a str,
-    tokens: Vec<Token>,
-}
-
-impl<'a> Words<'a> {
-    fn of(text: &'a str) -> Self {
-        let mut tokens = lexer::tokens(text, Dialect::Pg);
-        tokens.retain(|token| !token.is_comment());
-        Self { text, tokens }
-    }
-
-    fn at(&self, at: usize) -> &'a str {
-        self.tokens.get(at).and_then(|token| self.text.get(token.start..token.end)).unwrap_or_default()
-    }
-
-    fn is(&self, at: usize, word: &str) -> bool {
-        self.at(at).eq_ignore_ascii_case(word)
-    }
-
-    fn find(&self, from: usize, word: &str) -> Option<usize> {
-        (from..self.tokens.len()).find(|at| self.is(*at, word))
-    }
-
-    /// The last part of a name, and where it ends.
-    fn name(&self, mut at: usize) -> (String, usize) {
-        while self.is(at + 1, ".") {
-            at += 2;
-        }
-        (plain(self.at(at)), at + 1)
-    }
-
-    /// Where the bracket ends that opens here.
-    fn close(&self, open: usize) -> usize {
-        let mut depth = 0_usize;
-        for at in open..self.tokens.len() {
-            match self.at(at) {
-                "(" => depth += 1,
-                ")" => depth = depth.saturating_sub(1),
-                _ => {}
-            }
-            if depth == 0 {
-                return at;
-            }
-        }
-        self.tokens.len()
-    }
-
-    fn function(&self, at: usize, span: Span) -> Written {
-        let (name, open) = self.name(at);
-        let close = self.close(open);
-        let language = self.find(close, "language").map_or(String::new(), |at| plain(self.at(at + 1)));
-        let text = (close..self.tokens.len()).find(|at| self.is(*at, "as") && self.is_text(*at + 1));
-        Written {
-            name,
-            params: self.params(open + 1, close),
-            language: language.trim_matches('\'').to_owned(),
-            body: text.map(|at| body::unquoted(self.at(at + 1))),
-            span,
-        }
-    }
-
-    fn is_text(&self, at: usize) -> bool {
-        self.tokens.get(at).is_some_and(|token| token.kind == Kind::Text)
-    }
-
-    /// The names of parameters between two places.
-    fn params(&self, from: usize, to: usize) -> Vec<String> {
-        let mut params = Vec::new();
-        let (mut depth, mut first) = (0_usize, true);
-        for at in from..to {
-            match self.at(at) {
-                "(" => depth += 1,
-                ")" => depth = depth.saturating_sub(1),
-                "," if depth == 0 => {
-                    first = true;
-                    continue;
-                }
-                _ => {}
-            }
-            let is_mode = ["in", "out", "inout", "variadic"].iter().any(|mode| self.is(at, mode));
-            if first && depth == 0 && !is_mode {
-                first = false;
-                params.push(plain(self.at(at)));
-            }
-        }
-        params
-    }
-
-    fn trigger(&self, at: usize) -> Option<Trigger> {
-        let (name, mut at) = self.name(at);
-        let before = self.is(at, "before") || self.is(at, "instead");
-        let on = self.find(at, "on")?;
-        let (mut events, mut of) = (Vec::new(), Vec::new());
-        while at < on {
-            let word = plain(self.at(at));
-            if ["insert", "update", "delete", "truncate"].contains(&word.as_str()) {
-                events.push(word);
-            } else if word == "of" && !events.is_empty() {
-                at += 1;
-                while at < on && !self.is(at, "or") {
-                    if !self.is(at, ",") {
-                        of.push(plain(self.at(at)));
-                    }
-                    at += 1;
-                }
-            }
-            at += 1;
-        }
-        let (table, after) = self.name(on + 1);
-        let execute = self.find(after, "execute")?;
-        let when = self.find(after, "when").filter(|at| *at < execute).and_then(|at| {
-            let close = self.close(at + 1);
-            let (from, to) = (self.tokens.get(at + 1)?.start, self.tokens.get(close)?.end);
-            Some(self.text.get(from..to)?.to_owned())
-        });
-        let (function, _) = self.name(execute + 2);
-        Some(Trigger { name, table, before, events, of, when, function })
-    }
-}
-
-fn plain(word: &str) -> String {
-    match word.strip_prefix('"') {
-        Some(quoted) => quoted.trim_end_matches('"').to_owned(),
-        None => word.to_lowercase(),
-    }
 }

@@ -7,11 +7,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::names::{Names, selects};
-use super::routines::{self, Routine, Trigger};
+use super::routines::{self, Routine};
 use super::stale;
 use super::when::may_hold;
 use super::{Act, Extent, Lock, Parent, Strength, Summary, Term, body};
-use crate::schema::{Schema, Table};
+use crate::schema::{Schema, Table, Trigger};
 use crate::source::Span;
 use crate::tree::{
     Body, ConflictAction, Expr, ExprKind, Insert, OrderKey, Part, Query, Source, SourceId, SourceKind, Statement,

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::answers::digest;
+use crate::digest::digest;
 use crate::operations::{Sense, Unknown};
 use crate::source::Span;
 
@@ -100,6 +100,15 @@ impl Node {
         }
     }
 
+    /// Whether a word in it is meant, of what it does or asks: names of parameters and columns are none, and neither is
+    /// what stands in a literal.
+    pub(crate) fn has_word(&self, is_meant: &impl Fn(&str) -> bool) -> bool {
+        let is_name = self.kids.is_empty() && (self.head.starts_with(':') || self.head.contains('.'));
+        // A quote in a literal is doubled, so every second part is outside of literals.
+        let mut outside = self.head.split('\'').step_by(2).flat_map(|text| text.split(|c: char| !is_letter(c)));
+        (!is_name && outside.any(is_meant)) || self.kids.iter().any(|kid| kid.has_word(is_meant))
+    }
+
     /// Whether a leaf inside begins so.
     pub(crate) fn mentions(&self, prefix: &str) -> bool {
         (self.kids.is_empty() && self.head.starts_with(prefix)) || self.kids.iter().any(|kid| kid.mentions(prefix))
@@ -124,4 +133,9 @@ impl Node {
             _ => (self, other),
         }
     }
+}
+
+/// Whether a word goes on with it.
+fn is_letter(c: char) -> bool {
+    c.is_alphanumeric() || c == '_'
 }

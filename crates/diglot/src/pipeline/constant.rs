@@ -39,6 +39,7 @@ use super::Inputs;
 use crate::answers::{self, Index};
 use crate::compare::{Compared, Verdict};
 use crate::diagnostic::Diagnostic;
+use crate::dialect::Both;
 use crate::emit;
 use crate::infer::{PageOf, Signature};
 
@@ -51,7 +52,7 @@ pub(super) fn settle(
     inputs: &Inputs,
     index: Option<&Index>,
     signature: Option<&Signature>,
-    pages: [&PageOf<'_>; 2],
+    pages: Both<&PageOf<'_>>,
     compared: &mut Compared,
 ) -> bool {
     let is_decided = |finding: &Diagnostic| !OF_HEADERS.contains(&finding.rule);
@@ -62,7 +63,7 @@ pub(super) fn settle(
     if !pages.iter().all(|page| page.tree.is_constant()) {
         return false;
     }
-    let [sqlite, pg] = pages.map(|page| {
+    let Both { sqlite, pg } = pages.map(|page| {
         let text = emit::emit(&inputs.sources, signature, page);
         index.and_then(|index| answers::recorded(index, &text)).map(|record| record.rows.as_ref())
     });

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::Run;
 use super::pairs::Entry;
-use crate::build::CONFIG;
+use crate::config::FILE as CONFIG;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Dialect;
 use crate::page::AnnotationKind;
@@ -25,7 +25,7 @@ impl Run<'_> {
 
     /// Puts together what all statements lock, and finds what must not be.
     pub(super) fn lock_lints(&mut self, entries: &[Entry<'_>]) -> locks::Graph {
-        let (config, [_, schema]) = (&self.inputs.config, self.schemas);
+        let (config, schema) = (&self.inputs.config, &self.schemas.pg);
         let mut transactions: BTreeMap<&str, Vec<String>> =
             config.transactions.iter().map(|(name, of)| (name.as_str(), of.clone())).collect();
         let mut allowed = Vec::new();
@@ -57,7 +57,7 @@ impl Run<'_> {
 
     /// Finds names in `[locks]` and `[transactions]` that nothing has.
     fn unknown_names(&mut self, entries: &[Entry<'_>]) {
-        let (config, [_, schema]) = (&self.inputs.config, self.schemas);
+        let (config, schema) = (&self.inputs.config, &self.schemas.pg);
         let Some((file, source)) = self.inputs.sources.iter().find(|(_, file)| file.path == CONFIG) else { return };
         let said = config.locks.iter();
         let tables =

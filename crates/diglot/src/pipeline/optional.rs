@@ -4,50 +4,18 @@
 //! those parameters are optional.
 
 use std::collections::BTreeSet;
-use std::fmt;
-
-use serde::{Deserialize, Serialize};
 
 use super::pairs::{Entry, Side};
 use crate::config::Config;
 use crate::diagnostic::Diagnostic;
-use crate::dialect::Dialect;
+use crate::dialect::{Both, Dialect};
+use crate::emitted::Variant;
 use crate::infer::{self, PageOf, Signature};
 use crate::page::{AnnotationKind, RawStatement};
 use crate::resolve;
 use crate::schema::Schema;
 use crate::source::{Sources, Span};
 use crate::tree::Statement;
-
-/// Which optional parts a text has.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Variant {
-    /// The parameters whose parts it has.
-    pub given: Vec<String>,
-    /// The parameters whose parts it does without.
-    pub left_out: Vec<String>,
-}
-
-impl Variant {
-    /// The variant that a statement is.
-    pub(crate) fn of(raw: &RawStatement) -> Self {
-        let mut variant = Self::default();
-        for part in &raw.optional {
-            let list = if raw.is_left_out(part.span) { &mut variant.left_out } else { &mut variant.given };
-            if !list.contains(&part.param) {
-                list.push(part.param.clone());
-            }
-        }
-        variant
-    }
-}
-
-impl fmt::Display for Variant {
-    /// `+lane+state`; nothing where no optional part is there.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.given.iter().try_for_each(|param| write!(f, "+{param}"))
-    }
-}
 
 /// All variants, the one with every part first. A statement without optional parts has one.
 pub(super) fn variants(entry: &Entry<'_>) -> Vec<Variant> {
@@ -81,7 +49,7 @@ impl Reading {
     /// Resolves both pages of a variant.
     pub(super) fn of(
         sources: &Sources,
-        schemas: &[Schema; 2],
+        schemas: &Both<Schema>,
         entry: &Entry<'_>,
         variant: Variant,
     ) -> (Self, Vec<Diagnostic>) {
@@ -90,7 +58,7 @@ impl Reading {
             let mut raw = side.raw.clone();
             let absent = raw.optional.iter().filter(|part| variant.left_out.contains(&part.param));
             raw.left_out = absent.map(|part| part.span).collect();
-            let (tree, findings) = resolve::resolve(sources, schema(schemas, side.dialect), &raw, side.dialect);
+            let (tree, findings) = resolve::resolve(sources, &schemas[side.dialect], &raw, side.dialect);
             found.extend(findings);
             (side.dialect, raw, tree)
         };
@@ -109,17 +77,9 @@ impl Reading {
     }
 
     /// A page, if the statement has it and it could be read.
-    pub(super) fn page<'r>(&'r self, schemas: &'r [Schema; 2], dialect: Dialect) -> Option<PageOf<'r>> {
+    pub(super) fn page<'r>(&'r self, schemas: &'r Both<Schema>, dialect: Dialect) -> Option<PageOf<'r>> {
         let (_, raw, tree) = self.sides.iter().find(|(of, ..)| *of == dialect)?;
-        Some(PageOf { raw, tree: tree.as_ref()?, schema: schema(schemas, dialect) })
-    }
-}
-
-fn schema(schemas: &[Schema; 2], dialect: Dialect) -> &Schema {
-    let [sqlite, pg] = schemas;
-    match dialect {
-        Dialect::Sqlite => sqlite,
-        Dialect::Pg => pg,
+        Some(PageOf { raw, tree: tree.as_ref()?, schema: &schemas[dialect] })
     }
 }
 
@@ -148,7 +108,7 @@ pub(super) fn merged(readings: &[Reading], found: Vec<Vec<Diagnostic>>) -> Vec<D
 }
 
 /// What must hold of optional parameters: they stand in their parts alone, on both pages.
-pub(super) fn check(whole: &Reading, schemas: &[Schema; 2]) -> Vec<Diagnostic> {
+pub(super) fn check(whole: &Reading, schemas: &Both<Schema>) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     let pages: Vec<PageOf<'_>> = Dialect::ALL.into_iter().filter_map(|dialect| whole.page(schemas, dialect)).collect();
     let params: BTreeSet<&str> =
@@ -217,7 +177,7 @@ pub(super) fn widen(
     config: &Config,
     noun: &str,
     readings: &[Reading],
-    schemas: &[Schema; 2],
+    schemas: &Both<Schema>,
     signature: &mut Signature,
 ) {
     let [whole, others @ ..] = readings else { return };

@@ -4,10 +4,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::baseline::Baseline;
-use crate::codegen::{camel, is_module_name};
 use crate::config::Places;
 use crate::diagnostic::Diagnostic;
-use crate::dialect::Dialect;
+use crate::dialect::{Both, Dialect};
+use crate::names::{camel, is_module_name};
 use crate::page::{Annotation, AnnotationKind, Page, RawStatement};
 use crate::source::{FileId, Span};
 
@@ -64,19 +64,19 @@ impl Pairing<'_> {
             report_missing_folder(pages, dialect, found);
         }
         if !self.lockstep {
-            let groups = Dialect::ALL.map(|dialect| pages.iter().filter(|page| page.dialect == dialect).collect());
+            let groups = Both::of(|dialect| pages.iter().filter(|page| page.dialect == dialect).collect());
             return self.of_pages(&groups, found);
         }
-        let mut nouns: BTreeMap<&str, [Option<&Page>; 2]> = BTreeMap::new();
+        let mut nouns: BTreeMap<&str, Both<Option<&Page>>> = BTreeMap::new();
         for page in pages {
-            nouns.entry(&page.noun).or_default()[index(page.dialect)] = Some(page);
+            nouns.entry(&page.noun).or_default()[page.dialect] = Some(page);
         }
         if one_dialect.is_none() {
             nouns.iter().for_each(|(noun, pair)| missing_page(self.places, noun, pair, found));
         }
         let mut entries = Vec::new();
         for pair in nouns.into_values() {
-            if let [Some(sqlite), Some(pg)] = pair {
+            if let Both { sqlite: Some(sqlite), pg: Some(pg) } = pair {
                 statement_order(sqlite, pg, found);
             }
             entries.extend(self.of_pages(&pair.map(|page| page.into_iter().collect()), found));
@@ -85,7 +85,7 @@ impl Pairing<'_> {
     }
 
     /// The statements of these pages of each dialect.
-    fn of_pages<'a>(&self, pages: &[Vec<&'a Page>; 2], found: &mut Vec<Diagnostic>) -> Vec<Entry<'a>> {
+    fn of_pages<'a>(&self, pages: &Both<Vec<&'a Page>>, found: &mut Vec<Diagnostic>) -> Vec<Entry<'a>> {
         let mut entries: Vec<Entry<'a>> = Vec::new();
         let mut taken: BTreeSet<&str> = BTreeSet::new();
         let named = pages.each_ref().map(|pages| {
@@ -93,14 +93,13 @@ impl Pairing<'_> {
             statements.rev().map(|raw| (raw.name.as_str(), raw)).collect::<BTreeMap<&str, &'a RawStatement>>()
         });
         for dialect in Dialect::ALL {
-            let facing = &pages[index(dialect.other())];
-            for (page, raw) in
-                pages[index(dialect)].iter().flat_map(|page| page.statements.iter().map(move |raw| (page, raw)))
+            let facing = &pages[dialect.other()];
+            for (page, raw) in pages[dialect].iter().flat_map(|page| page.statements.iter().map(move |raw| (page, raw)))
             {
                 if !taken.insert(&raw.name) {
                     continue;
                 }
-                let other = named[index(dialect.other())].get(raw.name.as_str()).copied();
+                let other = named[dialect.other()].get(raw.name.as_str()).copied();
                 let mut alone = stands_alone(dialect, raw, other, found);
                 let mut sides = vec![Side { dialect, raw }];
                 sides.extend(other.map(|raw| Side { dialect: dialect.other(), raw }));
@@ -108,7 +107,7 @@ impl Pairing<'_> {
                 if let (Some(last), None, false) = (facing.last(), other, alone)
                     && !facing.iter().any(|facing| facing.broken.contains(&raw.name))
                 {
-                    let renamed = renamed(raw, &named, index(dialect.other()));
+                    let renamed = renamed(raw, &named, dialect.other());
                     // A statement that is named differently on each page is told of once.
                     let told = renamed.filter(|_| dialect == Dialect::Pg);
                     if told.is_none() {
@@ -126,13 +125,6 @@ impl Pairing<'_> {
             }
         }
         entries
-    }
-}
-
-fn index(dialect: Dialect) -> usize {
-    match dialect {
-        Dialect::Sqlite => 0,
-        Dialect::Pg => 1,
     }
 }
 
@@ -181,18 +173,18 @@ fn stands_alone(
 /// The statement on the other page that has nearly this one's name and faces nothing either.
 fn renamed<'a>(
     raw: &RawStatement,
-    named: &[BTreeMap<&str, &'a RawStatement>; 2],
-    facing: usize,
+    named: &Both<BTreeMap<&str, &'a RawStatement>>,
+    facing: Dialect,
 ) -> Option<&'a RawStatement> {
-    let nearest = |name: &str, of: usize| {
+    let nearest = |name: &str, of: Dialect| {
         let is_alone =
-            |other: &&&RawStatement| !named[1 - of].contains_key(other.name.as_str()) && only(other).is_none();
+            |other: &&&RawStatement| !named[of.other()].contains_key(other.name.as_str()) && only(other).is_none();
         let alone = named[of].values().filter(is_alone);
         let near = alone.map(|other| (strsim::osa_distance(&other.name, name), *other));
         near.filter(|(distance, _)| *distance <= 2).min_by_key(|(distance, other)| (*distance, &other.name))
     };
     let (_, other) = nearest(&raw.name, facing)?;
-    let (_, back) = nearest(&other.name, 1 - facing)?;
+    let (_, back) = nearest(&other.name, facing.other())?;
     (back.name == raw.name).then_some(other)
 }
 
@@ -256,10 +248,10 @@ fn report_missing_folder(pages: &[Page], dialect: Dialect, found: &mut Vec<Diagn
     );
 }
 
-fn missing_page(places: &Places, noun: &str, pair: &[Option<&Page>; 2], found: &mut Vec<Diagnostic>) {
+fn missing_page(places: &Places, noun: &str, pair: &Both<Option<&Page>>, found: &mut Vec<Diagnostic>) {
     let (page, missing) = match pair {
-        [Some(page), None] => (page, Dialect::Pg),
-        [None, Some(page)] => (page, Dialect::Sqlite),
+        Both { sqlite: Some(page), pg: None } => (page, Dialect::Pg),
+        Both { sqlite: None, pg: Some(page) } => (page, Dialect::Sqlite),
         _ => return,
     };
     let Some(first) = page.statements.iter().find(|raw| only(raw).is_none()) else { return };

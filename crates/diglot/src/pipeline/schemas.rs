@@ -2,7 +2,7 @@
 
 use super::{Inputs, Stats};
 use crate::diagnostic::{Diagnostic, Severity};
-use crate::dialect::Dialect;
+use crate::dialect::{Both, Dialect};
 use crate::page::Annotation;
 use crate::schema::{self, Schema};
 use crate::source::FileId;
@@ -16,8 +16,8 @@ fn read_schema(inputs: &Inputs, dialect: Dialect, found: &mut Vec<Diagnostic>) -
 }
 
 /// The schemas, with how SQLite holds what Postgres has types for, and what is declared of them.
-pub(super) fn settled_schemas(inputs: &Inputs, found: &mut Vec<Diagnostic>) -> ([Schema; 2], Vec<Annotation>) {
-    let mut schemas = Dialect::ALL.map(|dialect| read_schema(inputs, dialect, found));
+pub(super) fn settled_schemas(inputs: &Inputs, found: &mut Vec<Diagnostic>) -> (Both<Schema>, Vec<Annotation>) {
+    let mut schemas = Both::of(|dialect| read_schema(inputs, dialect, found));
     let declared = declared_of_schemas(inputs, found);
     schema::storage::settle(&inputs.config, &mut schemas, &declared);
     (schemas, declared)
@@ -44,7 +44,7 @@ fn declared_of_schemas(inputs: &Inputs, found: &mut Vec<Diagnostic>) -> Vec<Anno
 /// Compares the schemas, unless one of them is not understood.
 pub(super) fn compare_schemas(
     inputs: &Inputs,
-    schemas: &[Schema; 2],
+    schemas: &Both<Schema>,
     declared: &[Annotation],
     found: &mut Vec<Diagnostic>,
 ) -> Stats {
@@ -53,6 +53,6 @@ pub(super) fn compare_schemas(
     }
     let compared = schema::compare::compare(&inputs.config, schemas, declared);
     found.extend(compared.found);
-    found.extend(schema::care::check(&inputs.config, schemas, declared));
+    found.extend(schema::lints::check(&inputs.config, schemas, declared));
     Stats { pairs: 0, facts: compared.facts, waived: compared.waived }
 }

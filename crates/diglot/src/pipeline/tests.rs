@@ -2,11 +2,11 @@
 
 mod answers;
 mod baseline;
+mod cache;
 mod constant;
 mod emitted;
 mod findings;
 mod generated;
-mod kept;
 mod options;
 mod signatures;
 mod sqlc;
@@ -14,7 +14,8 @@ mod stubs;
 mod syntax;
 
 use crate::config::Config;
-use crate::pipeline::{Compiled, Inputs, compile};
+use crate::pipeline::{Compiled, compile};
+use crate::project::Inputs;
 use crate::render::{Look, all};
 use crate::source::{SourceFile, Sources};
 

@@ -10,10 +10,10 @@ use super::random::Random;
 use super::subject::Subject;
 use super::tables::{List, Table, TableColumn};
 use super::uses::Key;
-use super::value::{Value, list_as_json};
-use crate::dialect::Dialect;
+use crate::dialect::{Both, Dialect};
 use crate::infer::Param;
 use crate::types::Base;
+use crate::value::{Value, list_as_json};
 
 /// A row: its values by column. What is missing is left to the database.
 pub type Row = BTreeMap<String, Value>;
@@ -59,7 +59,7 @@ impl Subject {
         }
         let given: &[String] = match self.variants.len() {
             0 => &[],
-            count => &self.variants[usize::try_from(number % count as u64).unwrap_or(0)][0].variant.given,
+            count => &self.variants[usize::try_from(number % count as u64).unwrap_or(0)].sqlite.variant.given,
         };
         for param in self.params.iter().filter(|param| !param.optional || given.contains(&param.name)) {
             let value = maker.argument(param);
@@ -69,11 +69,13 @@ impl Subject {
     }
 
     /// Which texts a case runs.
-    pub fn variant(&self, case: &Case) -> Option<&[crate::EmittedText; 2]> {
+    pub fn variant(&self, case: &Case) -> Option<&Both<crate::emitted::EmittedText>> {
         let is_given = |name: &String| case.args.contains_key(name);
         self.variants
             .iter()
-            .find(|[text, _]| text.variant.given.iter().all(is_given) && !text.variant.left_out.iter().any(is_given))
+            .map(|texts| (texts, &texts.sqlite))
+            .find(|(_, text)| text.variant.given.iter().all(is_given) && !text.variant.left_out.iter().any(is_given))
+            .map(|(texts, _)| texts)
     }
 
     /// The statements that put a case's rows into a database, with the table and the place of each row.
@@ -142,7 +144,7 @@ fn insert(table: &Table, row: &Row, dialect: Dialect) -> String {
                     columns.join(", "),
                     quote(item),
                     whose.collect::<Vec<_>>().join(", "),
-                    super::value::quoted(&list_as_json(of_row).to_string())
+                    crate::value::quoted(&list_as_json(of_row).to_string())
                 ));
             }
             (Some(List::Separated(between)), Dialect::Sqlite, Value::List(of_row)) => {
@@ -151,7 +153,7 @@ fn insert(table: &Table, row: &Row, dialect: Dialect) -> String {
                     item => item.to_string(),
                 });
                 names.push(quote(&column.name));
-                values.push(super::value::quoted(&texts.collect::<Vec<_>>().join(between)));
+                values.push(crate::value::quoted(&texts.collect::<Vec<_>>().join(between)));
             }
             _ => {
                 if let Some(base) = column.on(dialect) {

@@ -6,12 +6,12 @@ use std::collections::BTreeSet;
 use serde_json::Value as Json;
 
 use super::cases::{Case, Row};
-use super::moment::said;
 use super::subject::{Order, Subject};
 use super::tables::{List, TableColumn};
-use super::value::{Value, parse_uuid};
 use crate::page::Cardinality;
 use crate::types::{Base, Of};
+use crate::value::said;
+use crate::value::{Rows, Value, parse_uuid};
 
 /// Where both engines start to number new rows of a case. What they number from here on need not be the same: which
 /// of two rows is first is nobody's promise.
@@ -20,9 +20,6 @@ pub const NEW_IDS: i64 = 1_900_000_000;
 const NEW_IDS_END: i64 = NEW_IDS + 100_000;
 /// A time in milliseconds that no case holds and every clock has passed.
 const CLOCK_MS: i64 = 1_500_000_000_000;
-
-/// Rows of values.
-pub type Rows = Vec<Vec<Value>>;
 
 /// The rows of a table after a case, in the order of the subject's compared tables.
 pub type TableRows = Vec<Rows>;

@@ -7,7 +7,6 @@
 
 mod cases;
 mod compare;
-mod moment;
 mod pool;
 mod random;
 mod shrink;
@@ -17,12 +16,10 @@ mod tables;
 #[cfg(test)]
 mod tests;
 mod uses;
-mod value;
 
+pub use crate::value::{Rows, Value, held, list_as_json, microseconds, spelled};
 pub use cases::{Case, Row};
-pub use compare::{Answer, Difference, Fault, NEW_IDS, Rows, TableRows};
-pub use moment::{held, microseconds, spelled};
+pub use compare::{Answer, Difference, Fault, NEW_IDS, TableRows};
 pub use store::StoreError;
 pub use subject::{Declared, Prover, Subject};
 pub use tables::{Relations, Table, TableColumn};
-pub use value::{Value, list_as_json};

@@ -4,8 +4,8 @@
 use serde_json::{Map, Value as Json, json};
 
 use super::random::Random;
-use super::value::{Value, hyphenated};
 use crate::types::Base;
+use crate::value::{Value, hyphenated};
 
 /// What is known about the values of columns and parameters that meet.
 #[derive(Debug, Clone, Default)]

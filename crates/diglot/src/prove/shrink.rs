@@ -4,8 +4,8 @@ use super::cases::Case;
 use super::pool;
 use super::subject::Subject;
 use super::uses::Key;
-use super::value::Value;
 use crate::types::Base;
+use crate::value::Value;
 
 impl Subject {
     /// The cases that are one step simpler, the largest steps first.

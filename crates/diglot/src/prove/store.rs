@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::cases::{Case, Row};
-use super::value::{Value, hyphenated, list_as_json, parse_uuid};
+use crate::value::{Value, hyphenated, list_as_json, parse_uuid};
 
 /// What is wrong with a kept case.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -5,21 +5,23 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::pool::Pool;
 use super::tables::{Relations, Table, Tables};
 use super::uses::{Key, Uses, uses};
-use super::value::Value;
 use crate::config::Config;
-use crate::dialect::Dialect;
+use crate::dialect::{Both, Dialect};
+use crate::emitted::EmittedText;
 use crate::infer::{Param, ResultColumn};
 use crate::page::{AnnotationKind, Cardinality};
-use crate::pipeline::{Compiled, EmittedText, Inputs, Project};
+use crate::pipeline::{Compiled, ReadProject};
+use crate::project::Inputs;
 use crate::source::Span;
 use crate::tree::{Body, Expr, ExprKind, OrderKey, Query, Rows, Select, Source, SourceKind, Statement};
 use crate::types::Base;
+use crate::value::Value;
 
 /// A compiled project, with what the engines told about it.
 pub struct Prover<'a> {
     config: &'a Config,
     compiled: &'a Compiled,
-    project: Project<'a>,
+    project: ReadProject<'a>,
     relations: &'a Relations,
     /// What all statements hold columns against.
     known: BTreeMap<Key, Vec<Value>>,
@@ -47,7 +49,7 @@ pub struct Subject {
     /// The names of its columns and the types in which both pages show them, where known.
     pub columns: Vec<(String, Option<Base>)>,
     /// The texts of SQLite and Postgres for every set of parameters that may be given.
-    pub variants: Vec<[EmittedText; 2]>,
+    pub variants: Vec<Both<EmittedText>>,
     /// No function can be made of it: whether an engine takes its text at all is to be seen.
     pub loose: bool,
     /// The tables that are filled, those first that others refer to.
@@ -89,8 +91,8 @@ struct Ready {
     params: Vec<Param>,
     untyped: BTreeSet<String>,
     columns: Vec<(String, Option<Base>)>,
-    variants: Vec<[EmittedText; 2]>,
-    trees: [Statement; 2],
+    variants: Vec<Both<EmittedText>>,
+    trees: Both<Statement>,
     loose: bool,
 }
 
@@ -108,7 +110,7 @@ pub(super) enum Order {
 impl<'a> Prover<'a> {
     /// Reads what all statements of a project say about its columns.
     pub fn new(inputs: &'a Inputs, compiled: &'a Compiled, relations: &'a Relations) -> Self {
-        let project = Project::read(inputs);
+        let project = ReadProject::read(inputs);
         let mut prover = Self {
             config: &inputs.config,
             compiled,
@@ -146,7 +148,7 @@ impl<'a> Prover<'a> {
         let (filled, compared) = touched(&tables, &trees);
         let found = trees.each_ref().map(|tree| uses(tree, &lists(&params)));
         let numbers = trees.iter().flat_map(|tree| gives_numbers(tree, &compared)).collect();
-        let order = order(&trees[0], &filled).min(order(&trees[1], &filled));
+        let order = order(&trees.sqlite, &filled).min(order(&trees.pg, &filled));
         let mut subject = Subject {
             noun,
             name: name.to_owned(),
@@ -162,7 +164,7 @@ impl<'a> Prover<'a> {
             compared,
             declared: self.declared(name),
             order,
-            sorted: sorted(&trees[0]).filter(|keys| sorted(&trees[1]).as_ref() == Some(keys)),
+            sorted: sorted(&trees.sqlite).filter(|keys| sorted(&trees.pg).as_ref() == Some(keys)),
             numbers,
             pools: Vec::new(),
             pool_of: BTreeMap::new(),
@@ -178,12 +180,12 @@ impl<'a> Prover<'a> {
     /// A pair of which there is a function.
     fn ready(&self, name: &str) -> Option<Ready> {
         let signature = self.compiled.signatures.iter().find(|signature| signature.name == name)?;
-        let [sqlite, pg] = Dialect::ALL.map(|dialect| self.project.tree(name, dialect));
+        let Both { sqlite, pg } = Both::of(|dialect| self.project.tree(name, dialect));
         let texts =
             |dialect: Dialect| self.compiled.texts.iter().filter(move |t| t.name == name && t.dialect == dialect);
         let facing = |text: &EmittedText| texts(Dialect::Pg).find(|other| other.variant == text.variant).cloned();
-        let variants: Vec<[EmittedText; 2]> =
-            texts(Dialect::Sqlite).filter_map(|text| Some([text.clone(), facing(text)?])).collect();
+        let variants: Vec<Both<EmittedText>> =
+            texts(Dialect::Sqlite).filter_map(|text| Some(Both { sqlite: text.clone(), pg: facing(text)? })).collect();
         (!variants.is_empty()).then_some(())?;
         Some(Ready {
             noun: signature.noun.clone(),
@@ -192,7 +194,7 @@ impl<'a> Prover<'a> {
             untyped: BTreeSet::new(),
             columns: signature.columns.iter().map(|c| (c.name.clone(), Some(shown(c)))).collect(),
             variants,
-            trees: [sqlite?, pg?],
+            trees: Both { sqlite: sqlite?, pg: pg? },
             loose: false,
         })
     }
@@ -201,8 +203,8 @@ impl<'a> Prover<'a> {
     fn loose(&self, name: &str) -> Option<Ready> {
         let (loose, trees, texts) = self.project.loose(name)?;
         Some(Ready {
-            noun: texts[0].noun.clone(),
-            cardinality: trees[0].cardinality,
+            noun: texts.sqlite.noun.clone(),
+            cardinality: trees.sqlite.cardinality,
             params: loose.params,
             untyped: loose.untyped,
             columns: loose.columns,
@@ -224,7 +226,7 @@ impl<'a> Prover<'a> {
     }
 
     /// Puts what meets into one pool.
-    fn settle_pools(&self, subject: &mut Subject, trees: &[Statement; 2], found: &[Uses; 2], tables: &Tables<'_>) {
+    fn settle_pools(&self, subject: &mut Subject, trees: &Both<Statement>, found: &Both<Uses>, tables: &Tables<'_>) {
         let mut union = Union::default();
         for table in &subject.tables {
             for column in &table.columns {
@@ -303,7 +305,7 @@ impl<'a> Prover<'a> {
         subject.pool_of = pool_of;
     }
 
-    fn pool(&self, subject: &Subject, members: &[Key], found: &[Uses; 2]) -> Pool {
+    fn pool(&self, subject: &Subject, members: &[Key], found: &Both<Uses>) -> Pool {
         let mut pool = Pool::default();
         let add = |list: &mut Vec<Value>, value: &Value| {
             if !list.contains(value) {
@@ -358,7 +360,7 @@ fn stays(key: &Key) -> bool {
 }
 
 /// The tables to fill, parents first, and the tables to look at.
-fn touched(tables: &Tables<'_>, trees: &[Statement; 2]) -> (Vec<Table>, Vec<Table>) {
+fn touched(tables: &Tables<'_>, trees: &Both<Statement>) -> (Vec<Table>, Vec<Table>) {
     let mut names: BTreeSet<String> = BTreeSet::new();
     let mut next: Vec<String> = Vec::new();
     let mut written: BTreeSet<String> = BTreeSet::new();

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::config::Config;
-use crate::dialect::Dialect;
+use crate::dialect::{Both, Dialect};
 use crate::schema::{self, Fill, ForeignKey, Schema};
 use crate::types::Base;
 
@@ -129,7 +129,7 @@ pub(super) struct Tables<'a> {
 }
 
 impl<'a> Tables<'a> {
-    pub(super) fn new(config: &'a Config, [sqlite, pg]: &'a [Schema; 2], relations: &'a Relations) -> Self {
+    pub(super) fn new(config: &'a Config, Both { sqlite, pg }: &'a Both<Schema>, relations: &'a Relations) -> Self {
         Self { config, sqlite, pg, relations }
     }
 

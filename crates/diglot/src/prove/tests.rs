@@ -249,7 +249,7 @@ fn a_pair_with_findings_is_run_as_far_as_it_is_understood() {
     let subjects = Prover::new(&inputs, &compiled, &relations).subjects();
     let odd = subjects.iter().find(|subject| subject.name == "odd_read").expect("it is there");
     assert!(odd.loose && odd.untyped.contains("what") && !odd.untyped.contains("lane"));
-    let [_, pg] = &odd.variants[0];
+    let pg = &odd.variants[0].pg;
     assert!(pg.sql.ends_with("WHERE lane IS IS $1 AND $2 IS NULL"), "{}", pg.sql);
     assert!((0..20).any(|number| !column(&odd.case(1, number, 4), "job", "lane").is_empty()));
     assert!(subjects.iter().all(|subject| subject.loose == (subject.name == "odd_read")));

@@ -6,12 +6,12 @@
 
 use std::collections::BTreeSet;
 
-use super::value::Value;
 use crate::infer::origin::{Deep, Sources, query_outputs};
 use crate::infer::walk;
 use crate::tree::{
     Assignment, Body, ConflictAction, Expr, ExprKind, Insert, Query, Rows, Source, SourceKind, Statement,
 };
+use crate::value::Value;
 
 /// What values stand in.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]

@@ -5,8 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::entry::{self, Elsewhere, Entry, State};
 use super::{Plans, Request, Version};
 use crate::config::Locks;
+use crate::dialect::Dialect;
 use crate::locks::Graph;
-use crate::pipeline::Stats;
+use crate::project::Stats;
 use crate::source::Sources;
 
 /// What happened to a statement.
@@ -120,7 +121,7 @@ fn changed<'a>(now: Vec<Entry<'a>>, before: Vec<Entry<'a>>) -> Vec<Item<'a>> {
 }
 
 fn change(before: &Entry<'_>, now: &Entry<'_>) -> Option<Change> {
-    if [0, 1].iter().any(|page| before.written(*page) != now.written(*page)) || before.docs != now.docs {
+    if Dialect::ALL.into_iter().any(|page| before.written(page) != now.written(page)) || before.docs != now.docs {
         return Some(Change::Edited);
     }
     let told = |entry: &Entry<'_>| -> Vec<(&'static str, String)> {

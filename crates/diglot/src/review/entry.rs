@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::Version;
 use crate::compare::{Row, Verdict};
 use crate::diagnostic::{Diagnostic, Severity};
-use crate::dialect::Dialect;
+use crate::dialect::{Both, Dialect};
 use crate::infer;
 use crate::page::{AnnotationKind, RawStatement};
 use crate::pipeline::{self, Facing};
@@ -81,7 +81,7 @@ pub(super) struct Entry<'a> {
     pub(super) docs: Vec<String>,
     pub(super) tables: Vec<String>,
     /// The SQL of either page, and the whole statement with its header.
-    pub(super) pages: [Option<Text>; 2],
+    pub(super) pages: Both<Option<Text>>,
     pub(super) declarations: Vec<Declaration>,
     pub(super) findings: Vec<&'a Diagnostic>,
     /// Findings that the baseline knows.
@@ -105,7 +105,7 @@ impl Entry<'_> {
     }
 
     /// The text of a page as it stands in the file; nothing where there is none.
-    pub(super) fn written(&self, dialect: usize) -> Option<&str> {
+    pub(super) fn written(&self, dialect: Dialect) -> Option<&str> {
         self.pages[dialect].map(|text| self.sources.text(text.whole))
     }
 
@@ -232,9 +232,4 @@ fn declarations(facing: &Facing) -> Vec<Declaration> {
         }
     }
     all
-}
-
-/// The dialects with their places among pages.
-pub(super) fn dialects() -> impl Iterator<Item = (usize, Dialect)> {
-    Dialect::ALL.into_iter().enumerate()
 }

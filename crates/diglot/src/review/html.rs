@@ -5,13 +5,14 @@ use std::collections::BTreeSet;
 use sha2::{Digest, Sha256};
 
 use super::changed::{Book, Change, Item};
-use super::entry::{Declaration, Entry, State, dialects};
+use super::entry::{Declaration, Entry, State};
 use super::escape::html;
 use super::locks;
 use super::pane::{self, Pane};
 use crate::baseline;
 use crate::compare::{Row, Verdict};
 use crate::diagnostic::Diagnostic;
+use crate::dialect::{Both, Dialect};
 use crate::source::{Sources, Span};
 
 const STYLE: &str = include_str!("style.css");
@@ -258,24 +259,23 @@ fn finding(sources: &Sources, finding: &Diagnostic) -> String {
 }
 
 fn side_by_side(entry: &Entry<'_>) -> String {
-    let panes = dialects().map(|(page, dialect)| {
-        let span = entry.pages[page]?.sql;
-        let marks = marks(entry.rows, page, span);
-        Some(sql_pane(entry, page, dialect.title(), marks, "other"))
+    let panes = Both::of(|dialect| {
+        let span = entry.pages[dialect]?.sql;
+        let marks = marks(entry.rows, dialect, span);
+        Some(sql_pane(entry, dialect, dialect.title(), marks, "other"))
     });
-    let panes: Vec<Option<Pane<'_>>> = panes.collect();
     let missing = ["No SQLite page has it.", "No Postgres page has it."];
-    pane::pair([panes[0].as_ref(), panes[1].as_ref()], missing, false)
+    pane::pair([panes.sqlite.as_ref(), panes.pg.as_ref()], missing, false)
 }
 
 fn sql_pane<'a>(
     entry: &'a Entry<'a>,
-    page: usize,
+    dialect: Dialect,
     title: &'a str,
     marks: Vec<(std::ops::Range<usize>, &'static str)>,
     alone: &'static str,
 ) -> Pane<'a> {
-    let text = entry.pages[page];
+    let text = entry.pages[dialect];
     let file = text.and_then(|text| entry.sources.get(text.sql.file));
     let line = text.zip(file).map_or(1, |(text, file)| file.line_column(text.sql.start as usize).0);
     Pane {
@@ -283,14 +283,14 @@ fn sql_pane<'a>(
         path: file.map_or_else(String::new, |file| file.path.clone()),
         text: text.map_or("", |text| entry.sources.text(text.sql)),
         line,
-        dialect: dialects().nth(page).map_or(crate::dialect::Dialect::Sqlite, |(_, dialect)| dialect),
+        dialect,
         marks,
         alone,
     }
 }
 
 /// Where the facts of a page differ, in its own text.
-fn marks(rows: &[Row], page: usize, text: Span) -> Vec<(std::ops::Range<usize>, &'static str)> {
+fn marks(rows: &[Row], dialect: Dialect, text: Span) -> Vec<(std::ops::Range<usize>, &'static str)> {
     let mut marks = Vec::new();
     for row in rows {
         let class = match row.verdict {
@@ -298,7 +298,8 @@ fn marks(rows: &[Row], page: usize, text: Span) -> Vec<(std::ops::Range<usize>, 
             Verdict::Declared(_) => "declared-mark",
             Verdict::Differs => "finding-mark",
         };
-        let Some(span) = row.apart[page].filter(|span| span.file == text.file && span.start >= text.start) else {
+        let Some(span) = row.differing[dialect].filter(|span| span.file == text.file && span.start >= text.start)
+        else {
             continue;
         };
         marks.push(((span.start - text.start) as usize..(span.end - text.start) as usize, class));
@@ -310,15 +311,15 @@ fn marks(rows: &[Row], page: usize, text: Span) -> Vec<(std::ops::Range<usize>, 
 /// What changed on each page, in a fold.
 fn before_and_after(before: &Entry<'_>, now: &Entry<'_>) -> String {
     let mut text = String::new();
-    for (page, dialect) in dialects() {
-        if before.written(page) == now.written(page) {
+    for dialect in Dialect::ALL {
+        if before.written(dialect) == now.written(dialect) {
             continue;
         }
         let titles = ["before", "after"].map(|word| format!("{} {word}", dialect.title()));
         let mut panes = Vec::new();
         for (entry, (title, alone)) in [before, now].into_iter().zip(titles.iter().zip(["deleted", "inserted"])) {
-            panes.push(entry.pages[page].map(|whole| {
-                let pane = sql_pane(entry, page, title, Vec::new(), alone);
+            panes.push(entry.pages[dialect].map(|whole| {
+                let pane = sql_pane(entry, dialect, title, Vec::new(), alone);
                 let line = entry.sources.file(whole.whole.file).line_column(whole.whole.start as usize).0;
                 Pane { text: entry.sources.text(whole.whole), line, ..pane }
             }));
@@ -374,8 +375,8 @@ fn fact(entry: &Entry<'_>, row: &Row) -> String {
         }
     };
     let mut text = format!("<tr class=\"{class}\"><th scope=\"row\">{} {} {badge}</th>", row.kind, html(&row.item));
-    for (page, dialect) in dialects() {
-        let said = row.said[page].map_or_else(
+    for dialect in Dialect::ALL {
+        let said = row.spans[dialect].map_or_else(
             || "<i class=\"dim\">not said</i>".to_owned(),
             |span| format!("<code>{}</code>", pane::snippet(entry.sources.text(span), dialect)),
         );
@@ -386,7 +387,7 @@ fn fact(entry: &Entry<'_>, row: &Row) -> String {
 
 fn plans(book: &Book<'_>, entry: &Entry<'_>) -> String {
     let mut text = String::new();
-    for (_, dialect) in dialects() {
+    for dialect in Dialect::ALL {
         if let Some(plan) = book.plans.get(&(entry.name.clone(), dialect)) {
             let marked = |line: &str| {
                 let class = if line.starts_with('!') { "l scan" } else { "l" };

@@ -1,10 +1,11 @@
 //! The review as a comment on a pull request.
 
 use super::changed::{Book, Change, Item};
-use super::entry::{Entry, State, dialects};
+use super::entry::{Entry, State};
 use super::escape::{block, code, markdown};
 use crate::baseline;
 use crate::diagnostic::Diagnostic;
+use crate::dialect::Dialect;
 use crate::source::Sources;
 
 /// Forges take 65,536 characters; what does not fit is counted instead.
@@ -108,8 +109,8 @@ fn folded(sources: &Sources, known: &[&Diagnostic]) -> String {
 /// Both pages whole.
 fn pages(entry: &Entry<'_>) -> String {
     let mut text = String::new();
-    for (page, dialect) in dialects() {
-        if let Some(written) = entry.written(page) {
+    for dialect in Dialect::ALL {
+        if let Some(written) = entry.written(dialect) {
             text.push_str(&format!("{}\n\n{}\n", dialect.title(), block("sql", written)));
         }
     }
@@ -119,8 +120,8 @@ fn pages(entry: &Entry<'_>) -> String {
 /// What changed on each page, line by line.
 fn edited(before: &Entry<'_>, now: &Entry<'_>) -> String {
     let mut text = String::new();
-    for (page, dialect) in dialects() {
-        let (old, new) = (before.written(page), now.written(page));
+    for dialect in Dialect::ALL {
+        let (old, new) = (before.written(dialect), now.written(dialect));
         if old != new {
             let lines = lines(old.unwrap_or_default(), new.unwrap_or_default());
             text.push_str(&format!("{}\n\n{}\n", dialect.title(), block("diff", &lines)));
@@ -150,10 +151,10 @@ fn lines(old: &str, new: &str) -> String {
 fn differences(entry: &Entry<'_>) -> String {
     let mut text = String::new();
     for row in entry.rows.iter().filter(|row| !row.verdict.is_same()) {
-        let said = |page: usize| row.said[page].map_or("", |span| entry.sources.text(span));
+        let said = |page: Dialect| row.spans[page].map_or("", |span| entry.sources.text(span));
         let line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
         text.push_str(&format!("@@ {} {} @@\n", row.kind, line(&row.item)));
-        for (sign, page) in [("-", 0), ("+", 1)] {
+        for (sign, page) in [("-", Dialect::Sqlite), ("+", Dialect::Pg)] {
             if !said(page).is_empty() {
                 text.push_str(&format!("{sign} {}\n", line(said(page))));
             }

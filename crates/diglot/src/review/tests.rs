@@ -95,7 +95,7 @@ fn what_rows_settled_is_equal_and_says_so() {
 #[test]
 fn what_the_baseline_knows_is_shown_as_that() {
     let mut inputs = three();
-    assert!(crate::baseline::keep_all(&mut inputs).text.is_some());
+    assert!(crate::draft_baseline(&mut inputs).text.is_some());
     let [page, comment] = page(&inputs, None, &Plans::new());
     let list = article(&page, "lane.lane_list");
     assert!(list.contains("data-state=\"known\"") && list.contains("1 known, see diglot.baseline"), "{list}");

@@ -6,7 +6,6 @@
 
 pub(crate) mod locked;
 mod look;
-pub(crate) mod text;
 pub(crate) mod transaction;
 
 use std::collections::BTreeMap;
@@ -16,19 +15,10 @@ use crate::config::Config;
 use crate::diagnostic::Diagnostic;
 use crate::infer::{PageOf, Param, Signature};
 use crate::page::AnnotationKind;
+pub use crate::rule::Rule;
+use crate::rule::text;
 use crate::source::Sources;
 use crate::tree::{Expr, Source, SourceId};
-
-/// A rule as `cargo diglot explain` shows it.
-#[derive(Debug, Clone, Copy)]
-pub struct Rule {
-    /// Kebab-case defect name that reads after "allow".
-    pub name: &'static str,
-    /// One line.
-    pub summary: &'static str,
-    /// The whole text: what it finds, why it bites, the text to write instead (Markdown).
-    pub doc: &'static str,
-}
 
 /// Declares the rules' modules and lists them; summary and text are the head of each file.
 macro_rules! rules {

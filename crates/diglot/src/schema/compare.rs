@@ -7,14 +7,12 @@
 use std::collections::BTreeSet;
 
 use super::{Check, Column, Fill, ForeignKey, Index, Schema, Table, storage};
-use crate::config::Config;
+use crate::config::{Config, DIVERGENCES};
 use crate::diagnostic::Diagnostic;
+use crate::dialect::Both;
 use crate::page::{Annotation, AnnotationKind};
 use crate::source::Span;
 use crate::types::{Base, Form, Stored};
-
-/// The file beside the dialects' folders that holds declarations alone.
-pub const DIVERGENCES: &str = "divergences.sql";
 
 /// What a schema says, by the word of its declaration, with the rule that reports a difference.
 const KINDS: [(&str, &str); 10] = [
@@ -40,7 +38,7 @@ pub(crate) struct Compared {
 }
 
 /// Compares the schemas. Declarations that waive nothing are errors too.
-pub(crate) fn compare(config: &Config, [sqlite, pg]: &[Schema; 2], declared: &[Annotation]) -> Compared {
+pub(crate) fn compare(config: &Config, Both { sqlite, pg }: &Both<Schema>, declared: &[Annotation]) -> Compared {
     let declared = declared.iter().filter_map(|annotation| match &annotation.kind {
         AnnotationKind::Diverges { fact, item, fact_span, .. } => Some(Declared {
             fact: fact.clone(),

@@ -12,7 +12,6 @@ use super::migration::{self, Piece, Use};
 use super::{Index, Schema, Table, column_type, key, up};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Dialect;
-use crate::locks;
 use crate::source::{FileId, Sources, Span};
 use crate::types::{Base, Enum};
 
@@ -42,7 +41,7 @@ pub fn read(sources: &Sources, files: &[FileId], dialect: Dialect) -> (Schema, V
         reader.migration = name.strip_suffix(".sql").unwrap_or(name).to_owned();
         for piece in migration::pieces(up(&source.text), *file, dialect) {
             if dialect == Dialect::Pg && piece.purpose() == Use::Pass {
-                locks::read(&mut reader.schema, sources.text(piece.span), piece.span);
+                super::routines::read(&mut reader.schema, sources.text(piece.span), piece.span);
             }
             reader.piece(&piece);
         }

@@ -2,7 +2,7 @@
 
 use sqlparser::ast::{AlterTableOperation, Expr, Statement};
 
-use super::care::Remark;
+use super::lints::Remark;
 use super::migration::Piece;
 use super::read::{Reader, last};
 use crate::dialect::Dialect;

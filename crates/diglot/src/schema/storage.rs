@@ -7,12 +7,13 @@ use std::collections::BTreeMap;
 
 use super::{Column, Fill, Schema};
 use crate::config::Config;
+use crate::dialect::Both;
 use crate::page::{Annotation, AnnotationKind};
 use crate::types::{Base, Form, Of, Stored};
 
 /// Gives every column of SQLite that faces a time or a decimal the form in which it is held. A pair of columns that is
 /// declared to differ stays as it is declared.
-pub(crate) fn settle(config: &Config, [sqlite, pg]: &mut [Schema; 2], declared: &[Annotation]) {
+pub(crate) fn settle(config: &Config, Both { sqlite, pg }: &mut Both<Schema>, declared: &[Annotation]) {
     let differs = |table: &str, column: &str| {
         declared.iter().any(|annotation| match &annotation.kind {
             AnnotationKind::Diverges { fact, item: Some(item), .. } => {

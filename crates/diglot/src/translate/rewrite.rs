@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use crate::dialect::Dialect;
+use crate::dialect::{Both, Dialect};
 use crate::infer::{self, PageOf};
 use crate::page::RawStatement;
-use crate::pipeline::{Inputs, Project};
+use crate::pipeline::ReadProject;
+use crate::project::Inputs;
 use crate::schema::Schema;
 use crate::source::Span;
 use crate::tree::{Assignment, Body, Conflict, ConflictAction, Expr, ExprKind, Rows, SourceKind, Statement};
@@ -96,12 +97,12 @@ pub(super) struct Rewriter<'t> {
 impl<'t> Rewriter<'t> {
     pub(super) fn new(
         inputs: &'t Inputs,
-        project: &'t Project<'_>,
+        project: &'t ReadProject<'_>,
         noun: &str,
         raw: &'t RawStatement,
         tree: &'t Statement,
     ) -> Self {
-        let [sqlite, pg] = project.schemas();
+        let Both { sqlite, pg } = project.schemas();
         let (own, facing) = if tree.dialect == Dialect::Sqlite { (sqlite, pg) } else { (pg, sqlite) };
         let page = PageOf { raw, tree, schema: own };
         let shape = infer::shape(&inputs.config, noun, &page, (tree.dialect == Dialect::Sqlite).then_some(pg));

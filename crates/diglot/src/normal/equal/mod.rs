@@ -5,7 +5,7 @@
 //! expression with the node that its parts make, and gives the node that both dialects share.
 
 use super::{Names, Node};
-use crate::rules::{Rule, text};
+use crate::rule::{Rule, text};
 use crate::tree::Expr;
 
 pub(crate) use folded_like::patterns;

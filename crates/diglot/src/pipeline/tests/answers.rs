@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::{Inputs, compile, pair, rendered, rules, sound};
 use crate::answers::{Described, DescribedColumn, Index, Record, index, key, query_file, record};
 use crate::dialect::Dialect;
-use crate::pipeline::EmittedText;
+use crate::emitted::EmittedText;
 
 const GET: &str = "-- name: job_get :opt\nSELECT id, size FROM job WHERE part = :part;";
 

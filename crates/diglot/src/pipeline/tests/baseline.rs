@@ -3,7 +3,8 @@
 use super::{pair, rendered, rules};
 use crate::baseline;
 use crate::config::Config;
-use crate::pipeline::{Compiled, Inputs, compile};
+use crate::pipeline::{Compiled, compile};
+use crate::project::Inputs;
 use crate::source::SourceFile;
 
 const SQLITE: &str = "-- name: job_due :many\nSELECT id FROM job WHERE epoch < :now;\n\n\
@@ -54,7 +55,7 @@ fn new_drift_fails_and_what_is_repaired_must_leave_the_file() {
 
 fn kept(sqlite: &str, pg: &str) -> String {
     let mut inputs = pair(sqlite, pg);
-    baseline::keep_all(&mut inputs).text.expect("there is something to keep")
+    crate::draft_baseline(&mut inputs).text.expect("there is something to keep")
 }
 
 #[test]
@@ -88,7 +89,7 @@ fn what_is_kept_may_bring_up_more_which_is_kept_at_once() {
         "-- name: job_odd :many\nSELECT id FROM job;\n",
     );
     let mut inputs = pair(sqlite, pg);
-    let kept = baseline::keep_all(&mut inputs);
+    let kept = crate::draft_baseline(&mut inputs);
     assert!(kept.compiled.diagnostics.is_empty(), "{}", rendered(&inputs, &kept.compiled));
     let text = kept.text.expect("there is something to keep");
     assert!(text.contains("missing-statement job_alone") && text.contains("param-type-unknown job_alone"), "{text}");

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use super::{Inputs, compile, pair, rendered, rules, sound};
 use crate::answers::{Described, Record, index, key, record};
+use crate::cache::Cache;
 use crate::dialect::Dialect;
-use crate::kept::Kept;
 use crate::pipeline::compile_again;
 
 const SQLITE: &str = "-- name: job_count :one\nSELECT sum(column1) AS n FROM (VALUES (1), (2)) AS v;";
@@ -70,7 +70,7 @@ fn a_header_is_not_decided_by_rows() {
 #[test]
 fn what_rows_settled_is_not_kept_for_the_next_run() {
     let inputs = answered("3", "3");
-    let (compiled, kept) = compile_again(&inputs, &Kept::default());
+    let (compiled, kept) = compile_again(&inputs, &Cache::default());
     assert!(compiled.diagnostics.is_empty());
     assert_eq!(kept.keys().count(), 0);
 }

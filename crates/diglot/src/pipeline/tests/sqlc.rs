@@ -2,7 +2,8 @@
 
 use super::{PG_SCHEMA, SQLITE_SCHEMA, pair, rendered, rules, sound};
 use crate::config::Config;
-use crate::pipeline::{Inputs, check};
+use crate::pipeline::check;
+use crate::project::Inputs;
 use crate::source::{SourceFile, Sources};
 
 fn texts(sqlite: &str, pg: &str) -> [String; 2] {

@@ -13,7 +13,7 @@ const KEPT: &[&str] = &[
 ];
 
 /// Whether a name is an identifier beyond doubt: letters, digits and underscores, and no word of Rust's.
-pub(super) fn is_plain(name: &str) -> bool {
+pub(crate) fn is_plain(name: &str) -> bool {
     name.starts_with(|c: char| c.is_ascii_alphabetic())
         && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
         && KEPT.binary_search(&name).is_err()
@@ -25,7 +25,7 @@ fn parsed(name: &str) -> syn::Result<Ident> {
 }
 
 /// An identifier for any name: raw for keywords, with other characters replaced where nothing else helps.
-pub(super) fn ident(name: &str) -> Cow<'_, str> {
+pub(crate) fn ident(name: &str) -> Cow<'_, str> {
     if is_plain(name) {
         return Cow::Borrowed(name);
     }
@@ -67,7 +67,7 @@ pub(crate) fn is_field_name(name: &str) -> bool {
 }
 
 /// A line of documentation that rustdoc reads as text: no code block, and so no test, comes out of it.
-pub(super) fn doc_line(line: &str) -> Cow<'_, str> {
+pub(crate) fn doc_line(line: &str) -> Cow<'_, str> {
     let line = line.trim();
     let text = match line.contains(char::is_control) {
         true => Cow::Owned(line.replace(char::is_control, " ")),

@@ -1,9 +1,10 @@
 //! A run that knows what an earlier one has kept gives what a run from the beginning gives.
 
 use super::{CONFIG, inputs, rules};
+use crate::cache::{Cache, shared};
 use crate::config::Config;
-use crate::kept::{Kept, shared};
-use crate::pipeline::{Inputs, compile, compile_again};
+use crate::pipeline::{compile, compile_again};
+use crate::project::Inputs;
 use crate::source::SourceFile;
 
 const PAGE: &str = "-- Reads a lane.
@@ -28,13 +29,13 @@ fn project(sqlite: &str, pg: &str) -> Inputs {
     inputs(&[("sqlite/job", sqlite), ("pg/job", pg)])
 }
 
-/// Kept as the file holds it.
-fn written(kept: &Kept) -> Kept {
-    serde_json::from_str(&serde_json::to_string(kept).unwrap()).unwrap()
+/// A cache as the file holds it.
+fn written(cache: &Cache) -> Cache {
+    serde_json::from_str(&serde_json::to_string(cache).unwrap()).unwrap()
 }
 
 /// How many statements come from what was kept, of a run that must give what one from the beginning gives.
-fn taken(inputs: &Inputs, earlier: &Kept) -> usize {
+fn taken(inputs: &Inputs, earlier: &Cache) -> usize {
     let (again, after) = compile_again(inputs, &written(earlier));
     let fresh = compile(inputs);
     assert_eq!(again.rust, fresh.rust);
@@ -47,13 +48,13 @@ fn taken(inputs: &Inputs, earlier: &Kept) -> usize {
     earlier.beside(&shared(inputs)).map_or(0, |known| after.keys().filter(|key| known.contains_key(*key)).count())
 }
 
-fn kept(inputs: &Inputs) -> Kept {
-    compile_again(inputs, &Kept::default()).1
+fn cache(inputs: &Inputs) -> Cache {
+    compile_again(inputs, &Cache::default()).1
 }
 
 #[test]
 fn only_what_changed_is_worked_on() {
-    let before = kept(&project(PAGE, PAGE));
+    let before = cache(&project(PAGE, PAGE));
     assert_eq!(taken(&project(PAGE, PAGE), &before), 3);
     let moved = format!("-- A line more.\n\n{PAGE}");
     assert_eq!(taken(&project(&moved, PAGE), &before), 3);
@@ -76,14 +77,14 @@ fn only_what_changed_is_worked_on() {
 fn what_has_findings_is_told_every_time() {
     let drifted = PAGE.replace("AND job.part = :part", "AND job.part <> :part");
     let project = project(PAGE, &drifted);
-    let before = kept(&project);
+    let before = cache(&project);
     assert_eq!(taken(&project, &before), 2);
     assert!(rules(&compile_again(&project, &before).0).contains(&"where-differs"));
 }
 
 #[test]
 fn nothing_is_taken_when_what_all_share_has_changed() {
-    let before = kept(&project(PAGE, PAGE));
+    let before = cache(&project(PAGE, PAGE));
     let with = |path: &str, text: &str| {
         let mut inputs = project(PAGE, PAGE);
         inputs.sources.add(SourceFile::new(path, text));

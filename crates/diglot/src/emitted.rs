@@ -1,9 +1,11 @@
 //! The SQL texts as they go to the drivers.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
-use super::Variant;
 use crate::dialect::Dialect;
+use crate::page::RawStatement;
 use crate::source::Span;
 use crate::types::{Base, Stored, Type};
 
@@ -66,4 +68,34 @@ pub struct TextColumn {
     pub nullable: bool,
     /// Declared by `-- column:`, or kept from NULL by a condition: the engine knows less.
     pub declared: bool,
+}
+
+/// Which optional parts a text has.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Variant {
+    /// The parameters whose parts it has.
+    pub given: Vec<String>,
+    /// The parameters whose parts it does without.
+    pub left_out: Vec<String>,
+}
+
+impl Variant {
+    /// The variant that a statement is.
+    pub(crate) fn of(raw: &RawStatement) -> Self {
+        let mut variant = Self::default();
+        for part in &raw.optional {
+            let list = if raw.is_left_out(part.span) { &mut variant.left_out } else { &mut variant.given };
+            if !list.contains(&part.param) {
+                list.push(part.param.clone());
+            }
+        }
+        variant
+    }
+}
+
+impl fmt::Display for Variant {
+    /// `+lane+state`; nothing where no optional part is there.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.given.iter().try_for_each(|param| write!(f, "+{param}"))
+    }
 }

@@ -1,12 +1,21 @@
 //! A value that both engines hold, each in its own way.
 
+mod moment;
+
 use std::cmp::Ordering;
 use std::fmt;
 
 use serde_json::Value as Json;
 
 use crate::dialect::Dialect;
+use crate::digest::hex;
 use crate::types::Base;
+
+pub(crate) use moment::said;
+pub use moment::{held, microseconds, spelled};
+
+/// Rows of values.
+pub type Rows = Vec<Vec<Value>>;
 
 /// A value of a row, an argument or a result.
 #[derive(Debug, Clone, PartialEq)]
@@ -79,7 +88,7 @@ impl Value {
             (value @ Self::Text(_), Base::Text) => value,
             (Self::Text(text), Base::Enum(words)) => words.words.contains(&text).then_some(Self::Text(text))?,
             (Self::Text(text), Base::Timestamp | Base::DateTime | Base::Date | Base::TimeOfDay) => {
-                super::microseconds(&text).map(|_| Self::Text(text))?
+                microseconds(&text).map(|_| Self::Text(text))?
             }
             (Self::Text(text), Base::Int16 | Base::Int32 | Base::Int64) => Self::Int(text.trim().parse().ok()?),
             (Self::Text(text), Base::Json) => Self::Json(serde_json::from_str(&text).unwrap_or(Json::String(text))),
@@ -105,9 +114,9 @@ impl Value {
     }
 
     /// The literal for an INSERT into a column of a kind.
-    pub(super) fn literal(&self, dialect: Dialect, column: &Base) -> String {
+    pub(crate) fn literal(&self, dialect: Dialect, column: &Base) -> String {
         if let (Some(stored), Dialect::Sqlite) = (column.stored(), dialect) {
-            return super::held(self, stored).literal(dialect, stored.form.seen());
+            return held(self, stored).literal(dialect, stored.form.seen());
         }
         match (self, dialect) {
             (Self::Null, _) => "NULL".into(),
@@ -182,21 +191,17 @@ pub fn list_as_json(items: &[Value]) -> Json {
     items.iter().map(item).collect()
 }
 
-pub(super) fn quoted(text: &str) -> String {
+pub(crate) fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', "''"))
 }
 
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
 /// A UUID as text.
-pub(super) fn hyphenated(id: &[u8; 16]) -> String {
+pub(crate) fn hyphenated(id: &[u8; 16]) -> String {
     let text = hex(id);
     [&text[..8], &text[8..12], &text[12..16], &text[16..20], &text[20..]].join("-")
 }
 
-pub(super) fn parse_uuid(text: &str) -> Option<[u8; 16]> {
+pub(crate) fn parse_uuid(text: &str) -> Option<[u8; 16]> {
     let digits: Vec<u8> = text
         .bytes()
         .filter(|byte| *byte != b'-')

@@ -1,7 +1,7 @@
 //! The text of a rule, cut out of its file while diglot itself is compiled.
 //!
 //! A file begins with `//!` lines: the summary, an empty line, the rest. Working on bytes in `const` functions
-//! keeps [`super::ALL`] a constant.
+//! keeps the list of all rules a constant.
 
 /// How many bytes the summary has.
 pub(crate) const fn summary_length(source: &str) -> usize {

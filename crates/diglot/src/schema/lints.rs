@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use super::{Column, Fill, Schema, Table};
 use crate::config::Config;
 use crate::diagnostic::{Diagnostic, Severity};
+use crate::dialect::Both;
 use crate::page::{Annotation, AnnotationKind};
 use crate::source::Span;
 use crate::types::Base;
@@ -81,9 +82,9 @@ pub(crate) fn is_lint(rule: &str) -> bool {
 }
 
 /// What the lints find, and exceptions without need.
-pub(crate) fn check(config: &Config, schemas: &[Schema; 2], declared: &[Annotation]) -> Vec<Diagnostic> {
+pub(crate) fn check(config: &Config, schemas: &Both<Schema>, declared: &[Annotation]) -> Vec<Diagnostic> {
     let mut remarks: Vec<Remark> = schemas.iter().flat_map(|schema| schema.remarks.iter().cloned()).collect();
-    let [sqlite, pg] = schemas;
+    let Both { sqlite, pg } = schemas;
     remarks.extend(without_parent(pg));
     if config.schema_lints {
         remarks.extend(careless(config, sqlite, pg));

@@ -19,7 +19,7 @@ impl Stats {
         if self.facts == 0 { 0.0 } else { 100.0 * self.waived as f64 / self.facts as f64 }
     }
 
-    pub(super) fn add(&mut self, other: Stats) {
+    pub(crate) fn add(&mut self, other: Stats) {
         self.pairs += other.pairs;
         self.facts += other.facts;
         self.waived += other.waived;

@@ -2,29 +2,31 @@
 
 use std::collections::BTreeSet;
 
-use super::optional::{Reading, Variant};
+use super::optional::Reading;
 use super::pairs::{self, Pairing, Side};
 use super::schemas::settled_schemas;
-use super::{EmittedText, Inputs, has_errors, read_pages};
+use super::{has_errors, read_pages};
 use crate::baseline::{self, Baseline, Key};
 use crate::diagnostic::{Diagnostic, Severity};
-use crate::dialect::Dialect;
+use crate::dialect::{Both, Dialect};
+use crate::emitted::{EmittedText, Variant};
 use crate::infer::{PageOf, Signature};
 use crate::page::{Annotation, Page, RawStatement};
+use crate::project::Inputs;
 use crate::schema::Schema;
 use crate::source::{FileId, SourceFile, Span};
 use crate::tree::Statement;
 use crate::{compare, emit, infer, resolve, rules, split};
 
-pub(crate) struct Project<'a> {
+pub(crate) struct ReadProject<'a> {
     inputs: &'a Inputs,
     pages: Vec<Page>,
-    schemas: [Schema; 2],
+    schemas: Both<Schema>,
     /// Columns, by table, into which no program writes NULL.
     never_null: BTreeSet<(String, String)>,
 }
 
-impl<'a> Project<'a> {
+impl<'a> ReadProject<'a> {
     pub(crate) fn read(inputs: &'a Inputs) -> Self {
         let mut found = Vec::new();
         let pages = read_pages(inputs, &mut found);
@@ -33,7 +35,7 @@ impl<'a> Project<'a> {
     }
 
     /// The schemas of SQLite and of Postgres.
-    pub(crate) fn schemas(&self) -> &[Schema; 2] {
+    pub(crate) fn schemas(&self) -> &Both<Schema> {
         &self.schemas
     }
 
@@ -64,13 +66,13 @@ impl<'a> Project<'a> {
     pub(crate) fn tree(&self, name: &str, dialect: Dialect) -> Option<Statement> {
         let raw = self.pages.iter().filter(|page| page.dialect == dialect).flat_map(|page| &page.statements);
         let raw = raw.into_iter().find(|raw| raw.name == name)?;
-        let schema = self.schemas.iter().find(|schema| schema.dialect == dialect)?;
+        let schema = &self.schemas[dialect];
         crate::resolve::resolve(&self.inputs.sources, schema, raw, dialect).0
     }
 
     /// What can be run of a pair of which no function can be made: what is known of it, and both of its texts with
     /// all of their optional parts.
-    pub(crate) fn loose(&self, name: &str) -> Option<(infer::Loose, [Statement; 2], [EmittedText; 2])> {
+    pub(crate) fn loose(&self, name: &str) -> Option<(infer::Loose, Both<Statement>, Both<EmittedText>)> {
         let sources = &self.inputs.sources;
         let read = |dialect: Dialect| {
             let mut pages = self.pages.iter().filter(|page| page.dialect == dialect);
@@ -80,12 +82,11 @@ impl<'a> Project<'a> {
             Some((page, raw, tree))
         };
         let [(page, ours, our_tree), (_, theirs, their_tree)] = [read(Dialect::Sqlite)?, read(Dialect::Pg)?];
-        let [of_sqlite, of_pg] = &self.schemas;
-        let pages = [
-            PageOf { raw: ours, tree: &our_tree, schema: of_sqlite },
-            PageOf { raw: theirs, tree: &their_tree, schema: of_pg },
-        ];
-        let loose = infer::loose(&self.inputs.config, &pages.each_ref());
+        let pages = Both {
+            sqlite: PageOf { raw: ours, tree: &our_tree, schema: &self.schemas.sqlite },
+            pg: PageOf { raw: theirs, tree: &their_tree, schema: &self.schemas.pg },
+        };
+        let loose = infer::loose(&self.inputs.config, pages.each_ref());
         let signature = Signature {
             noun: page.noun.clone(),
             name: name.to_owned(),
@@ -96,7 +97,7 @@ impl<'a> Project<'a> {
             columns: Vec::new(),
         };
         let texts = pages.each_ref().map(|page| emit::emit(sources, &signature, page));
-        Some((loose, [our_tree, their_tree], texts))
+        Some((loose, Both { sqlite: our_tree, pg: their_tree }, texts))
     }
 
     /// What is found of a pair when one of the files has another text; none when the pair is no pair any more.

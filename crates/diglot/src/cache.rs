@@ -8,12 +8,13 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::answers::digest;
 use crate::dialect::Dialect;
+use crate::digest::digest;
+use crate::emitted::EmittedText;
 use crate::infer::Signature;
 use crate::locks::Summary;
 use crate::page::RawStatement;
-use crate::pipeline::{EmittedText, Inputs, Stats};
+use crate::project::{Inputs, Stats};
 use crate::source::Sources;
 
 /// What statements gave, by the digest of their own texts.
@@ -32,13 +33,13 @@ pub(crate) struct Outcome {
 
 /// What an earlier run has kept.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
-pub(crate) struct Kept {
+pub(crate) struct Cache {
     /// The digest of everything that all statements share.
     shared: String,
     statements: Outcomes,
 }
 
-impl Kept {
+impl Cache {
     pub(crate) fn new(shared: String, statements: Outcomes) -> Self {
         Self { shared, statements }
     }

@@ -1,0 +1,54 @@
+//! A project as the compiler is handed it, and how much of it was compared.
+
+mod stats;
+
+use crate::config::{Config, Places};
+use crate::diagnostic::Diagnostic;
+use crate::dialect::Dialect;
+use crate::schema;
+use crate::source::{FileId, Sources};
+
+pub use stats::Stats;
+
+/// Everything that the compiler reads.
+#[derive(Debug, Clone, Default)]
+pub struct Inputs {
+    /// Configuration.
+    pub config: Config,
+    /// All files: statement files and migrations of both dialects, told apart by path.
+    pub sources: Sources,
+    /// The file of `sources` that holds the baseline, if there is one.
+    pub baseline: Option<FileId>,
+    /// The text of `.sqlx/diglot.json`, if there is one.
+    pub answers: Option<String>,
+    /// The Rust that an earlier run generated, if there is some: stubs of broken statements take their shape
+    /// from it.
+    pub previous: Option<String>,
+    /// Whether answers that are missing or out of date are findings. `prepare` turns it off while it asks.
+    pub check_answers: bool,
+    /// Whether the engines are about to be asked: what their rows decide is no finding yet.
+    pub asking: bool,
+    /// What was found while the files were read: text that is not UTF-8, a bad `diglot.toml`.
+    pub findings: Vec<Diagnostic>,
+    /// How many threads work on the statements; with none and with one it is the caller's alone. What comes out is the
+    /// same.
+    pub threads: usize,
+}
+
+impl Inputs {
+    /// The statement files of a dialect with their stems, in the order of their names.
+    pub fn statement_files(&self, dialect: Dialect) -> Vec<(FileId, &str)> {
+        let mut files = self.files(&self.config.sql, dialect);
+        files.sort_by_key(|(_, stem)| *stem);
+        files
+    }
+
+    /// The migrations of a dialect with their stems, in the order in which they run.
+    pub fn migrations(&self, dialect: Dialect) -> Vec<(FileId, &str)> {
+        schema::in_order(self.files(&self.config.schema, dialect))
+    }
+
+    fn files(&self, places: &Places, dialect: Dialect) -> Vec<(FileId, &str)> {
+        self.sources.iter().filter_map(|(id, file)| Some((id, places.stem(dialect, &file.path)?))).collect()
+    }
+}
