@@ -17,6 +17,7 @@ mod sqlite;
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use diglot::Inputs;
@@ -32,6 +33,8 @@ use crate::{Outcome, check, report as terminal, runtime};
 
 /// How many steps are tried to make a difference smaller.
 const SHRINK_STEPS: usize = 400;
+/// How many differences of a pair are told.
+const DIFFERENCES: usize = 3;
 /// How often a case is tried again without the rows that an engine refuses.
 const ATTEMPTS: usize = 4;
 
@@ -39,6 +42,8 @@ const ATTEMPTS: usize = 4;
 struct Engines {
     sqlite: sqlite::Sqlite,
     pg: pg::Pg,
+    /// How many differences of a pair are looked for.
+    most: usize,
 }
 
 /// What an engine did with a case.
@@ -55,9 +60,12 @@ struct Tried {
     /// Neither engine takes its texts.
     refused: bool,
     cases: usize,
-    found: Option<(Case, Difference)>,
+    /// Differences of several kinds, each with the smallest data that shows it.
+    found: Vec<(Case, Difference)>,
+    /// The tables that had rows in a case.
+    filled: BTreeSet<String>,
     /// Columns of declared differences that were seen; an empty one for all that differs.
-    seen: std::collections::BTreeSet<String>,
+    seen: BTreeSet<String>,
 }
 
 pub(crate) fn run(arguments: &Prove) -> Result<Outcome, Failure> {
@@ -72,24 +80,38 @@ pub(crate) fn run(arguments: &Prove) -> Result<Outcome, Failure> {
             return Ok(Outcome::Findings);
         }
     }
+    terminal::line("opening both engines");
     let findings = runtime()?.block_on(prove(arguments, &root, &inputs, &compiled))?;
-    terminal::findings(&inputs.sources, &findings.list, Format::Full)?;
+    if let Some(empty) = findings.empty() {
+        terminal::line(&empty);
+    }
     terminal::line(&findings.summary());
-    Ok(if findings.list.is_empty() && !compiled.has_errors() { Outcome::Clean } else { Outcome::Findings })
+    Ok(if findings.count == 0 && !compiled.has_errors() { Outcome::Clean } else { Outcome::Findings })
 }
 
 /// What a run found.
 #[derive(Default)]
 struct Findings {
-    list: Vec<Diagnostic>,
+    count: usize,
     pairs: usize,
     cases: usize,
+    /// The tables that were to have rows, and those that had some.
+    tables: BTreeSet<String>,
+    filled: BTreeSet<String>,
 }
 
 impl Findings {
     fn summary(&self) -> String {
         let (pairs, cases) = (terminal::counted(self.pairs, "pair"), terminal::counted(self.cases, "case"));
-        format!("{pairs} run in {cases} on both engines, {}", terminal::counted(self.list.len(), "finding"))
+        format!("{pairs} run in {cases} on both engines, {}", terminal::counted(self.count, "finding"))
+    }
+
+    /// The tables of which both engines never took a row: what is only said of them was not tried.
+    fn empty(&self) -> Option<String> {
+        let empty: Vec<&str> = self.tables.difference(&self.filled).map(String::as_str).collect();
+        let said = "no row that both engines take was made for";
+        let then = "say what their columns hold in `diglot.toml`, under `[words]` and `[prove.ranges]`, or keep cases in `prove/`";
+        (!empty.is_empty()).then(|| format!("{said} {}; {then}", empty.join(", ")))
     }
 }
 
@@ -111,7 +133,7 @@ async fn all(
     host: &Host,
 ) -> Result<Findings, Failure> {
     let (sqlite, pg) = tokio::join!(sqlite::Sqlite::open(inputs), pg::Pg::open(inputs, host));
-    let mut engines = Engines { sqlite: sqlite?, pg: pg? };
+    let mut engines = Engines { sqlite: sqlite?, pg: pg?, most: DIFFERENCES };
     let relations = engines.relations().await?;
     let subjects = Prover::new(inputs, compiled, &relations).subjects();
     let wanted = |subject: &&Subject| arguments.statement.as_ref().is_none_or(|name| *name == subject.name);
@@ -127,7 +149,13 @@ async fn all(
         let own = kept.iter().filter(|(name, _)| *name == subject.name).map(|(_, case)| case.clone());
         let tried = engines.subject(subject, own.collect(), arguments).await?;
         findings.cases += tried.cases;
-        findings.list.extend(report::findings(subject, &tried));
+        findings.tables.extend(subject.tables.iter().map(|table| table.name.clone()));
+        findings.filled.extend(tried.filled.iter().cloned());
+        let list = report::findings(subject, &tried);
+        findings.count += list.len();
+        if !list.is_empty() {
+            progress.suspend(|| terminal::findings(&inputs.sources, &list, Format::Full))?;
+        }
         progress.inc(1);
     }
     progress.finish_and_clear();
@@ -169,8 +197,9 @@ impl Engines {
         if let (true, [texts]) = (subject.loose, subject.variants.as_slice()) {
             let taken = (self.sqlite.takes(&texts.sqlite).await, self.pg.takes(subject, &texts.pg).await);
             tried.refused = taken.0.is_err() && taken.1.is_err();
-            tried.found = Difference::taken(taken.0, taken.1).map(|difference| (Case::default(), difference));
-            if tried.refused || tried.found.is_some() {
+            let difference = Difference::taken(taken.0, taken.1);
+            tried.found.extend(difference.map(|difference| (Case::default(), difference)));
+            if tried.refused || !tried.found.is_empty() {
                 return Ok(tried);
             }
         }
@@ -178,14 +207,21 @@ impl Engines {
         for mut case in kept.into_iter().chain(made) {
             let Some((sqlite, pg)) = self.both(subject, &mut case).await? else { continue };
             tried.cases += 1;
+            tried.filled.extend(case.rows.iter().filter(|(_, rows)| !rows.is_empty()).map(|(name, _)| name.clone()));
             if !subject.declared.is_empty()
                 && let Some(difference) = subject.compare_all(&case, &sqlite, &pg)
             {
                 tried.seen.extend(difference.columns);
                 tried.seen.insert(String::new());
             }
-            if let Some(difference) = subject.compare(&case, &sqlite, &pg) {
-                tried.found = Some(self.shrink(subject, case, difference).await?);
+            let Some(difference) = subject.compare(&case, &sqlite, &pg) else { continue };
+            let is_known = |(_, known): &(Case, Difference)| {
+                known.what == difference.what && known.columns.is_superset(&difference.columns)
+            };
+            if !tried.found.iter().any(is_known) {
+                tried.found.push(self.shrink(subject, case, difference).await?);
+            }
+            if tried.found.len() == self.most {
                 break;
             }
         }

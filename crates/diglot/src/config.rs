@@ -296,6 +296,25 @@ impl Config {
         None
     }
 
+    /// What `[json]` says of a place of a JSON column.
+    pub fn json_type(&self, table: &str, column: &str, path: &str) -> Option<&str> {
+        let fits = |key: &str| {
+            let mut names = key.splitn(3, '.');
+            let (Some(of), Some(what), Some(place)) = (names.next(), names.next(), names.next()) else { return false };
+            matches(of, table) && matches(what, column) && matches(place, path)
+        };
+        closest(&self.json, fits).map(String::as_str)
+    }
+
+    /// Whether `[json]` says something of a column's members, which is then an object.
+    pub fn is_json_object(&self, table: &str, column: &str) -> bool {
+        let fits = |key: &String| {
+            let mut names = key.splitn(3, '.');
+            names.next().zip(names.next()).is_some_and(|(of, what)| matches(of, table) && matches(what, column))
+        };
+        self.json.keys().any(fits)
+    }
+
     /// The file beside the migrations that declares differences of the schemas: `divergences.sql` in their folder, or
     /// in the project's folder where they have no folder in common.
     pub fn divergences(&self) -> String {

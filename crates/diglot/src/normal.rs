@@ -413,6 +413,12 @@ impl<'t> Names<'t> {
         if let ("coalesce", Some(node)) = (head, known::without_nulls(&kids)) {
             return Node { span: expr.span, ..node };
         }
+        // One row before is what is looked at where no number is written.
+        if let ("lag" | "lead", [_, Expr { kind: ExprKind::Number(by), .. }]) = (name.as_str(), args.as_slice())
+            && by == "1"
+        {
+            kids.truncate(1);
+        }
         let mut head = head.to_owned();
         if *star {
             head.push_str(" *");

@@ -1,7 +1,5 @@
 //! The catalogue of dialect differences, run: what really differs has to be found by data that nobody wrote for it.
 
-use std::collections::BTreeSet;
-
 use diglot::config::Config;
 use diglot::source::{SourceFile, Sources};
 
@@ -39,7 +37,7 @@ async fn shown(case: &toml::Table, host: &Host) -> String {
         (Err(_), Err(_)) => return "no engine takes the schema".into(),
         (Err(error), _) | (_, Err(error)) => return format!("found: {error}").lines().next().unwrap_or("").to_owned(),
     };
-    let mut engines = Engines { sqlite, pg };
+    let mut engines = Engines { sqlite, pg, most: 1 };
     let relations = engines.relations().await.unwrap();
     let subjects = Prover::new(&inputs, &compiled, &relations).subjects();
     if subjects.is_empty() {
@@ -61,7 +59,7 @@ async fn shown(case: &toml::Table, host: &Host) -> String {
         if tried.refused {
             return "refused: neither engine takes the text".into();
         }
-        if let Some((_, difference)) = tried.found {
+        if let Some((_, difference)) = tried.found.first() {
             return format!("found: {}", difference.what);
         }
     }

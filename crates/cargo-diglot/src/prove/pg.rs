@@ -20,9 +20,13 @@ pub(super) struct Pg {
     sequences: BTreeMap<String, String>,
 }
 
+/// The schemas that a project made, those first in which names without one are found.
+const SCHEMAS: &str = "SELECT string_agg(quote_ident(nspname), ', ' ORDER BY nspname <> current_schema(), nspname) \
+    FROM pg_namespace WHERE nspname <> 'information_schema' AND NOT starts_with(nspname, 'pg_')";
+
 /// Base tables that are no partitions of others.
 const TABLES: &str = "SELECT lower(c.relname) FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace \
-    WHERE n.nspname = current_schema() AND c.relkind IN ('r', 'p') AND NOT c.relispartition";
+    WHERE n.nspname = ANY (current_schemas(false)) AND c.relkind IN ('r', 'p') AND NOT c.relispartition";
 
 impl Pg {
     /// A connection to the scratch database, with the project's schema in it.
@@ -30,6 +34,16 @@ impl Pg {
         let mut connection = host.scratch.connect().await?;
         prepare::migrate(&mut connection, inputs).await?;
         let mut pg = Self { connection, sequences: BTreeMap::new() };
+        // Rows are put into tables by their names alone, whatever schema they are in.
+        let schemas: Option<String> = sqlx::query_scalar(SCHEMAS)
+            .fetch_one(&mut pg.connection)
+            .await
+            .map_err(Failure::engine("read the schema of Postgres"))?;
+        if let Some(schemas) = schemas {
+            pg.plain(&format!("SET search_path = {schemas}"))
+                .await
+                .map_err(Failure::engine("look into the schemas"))?;
+        }
         let tables = pg.tables().await?;
         if !tables.is_empty() {
             let list: Vec<String> = tables.iter().map(|table| format!("\"{table}\"")).collect();
@@ -69,7 +83,7 @@ impl Pg {
     pub(super) async fn relations(&mut self) -> Result<BTreeMap<String, BTreeSet<String>>, Failure> {
         let query = "SELECT lower(t.relname), lower(pg_get_functiondef(g.tgfoid)) FROM pg_trigger AS g \
             JOIN pg_class AS t ON t.oid = g.tgrelid WHERE NOT g.tgisinternal AND NOT t.relispartition \
-            UNION ALL SELECT lower(viewname), lower(definition) FROM pg_views WHERE schemaname = current_schema()";
+            UNION ALL SELECT lower(viewname), lower(definition) FROM pg_views WHERE schemaname = ANY (current_schemas(false))";
         let texts: Vec<(String, String)> = sqlx::query_as(query)
             .fetch_all(&mut self.connection)
             .await

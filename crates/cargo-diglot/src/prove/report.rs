@@ -16,7 +16,7 @@ const LABEL: usize = 70;
 pub(super) fn findings(subject: &Subject, tried: &Tried) -> Vec<Diagnostic> {
     let mut findings: Vec<Diagnostic> =
         tried.found.iter().filter_map(|(case, difference)| differs(subject, case, difference)).collect();
-    if tried.found.is_some() {
+    if !tried.found.is_empty() {
         return findings;
     }
     for declared in &subject.declared {

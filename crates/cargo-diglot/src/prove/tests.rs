@@ -40,6 +40,7 @@ async fn run(root: &Path, host: &Host) -> Vec<Diagnostic> {
     let mut engines = Engines {
         sqlite: sqlite::Sqlite::open(&inputs).await.expect("SQLite"),
         pg: pg::Pg::open_again(&inputs, host).await.expect("Postgres"),
+        most: 1,
     };
     let relations = Relations::default();
     let mut found = Vec::new();

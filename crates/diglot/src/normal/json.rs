@@ -61,6 +61,15 @@ fn pairs(args: &[Expr]) -> Option<impl Iterator<Item = (&Expr, &Expr)>> {
 pub(super) fn call(names: &Names<'_>, name: &str, args: &[Expr], order: &[OrderKey], span: Span) -> Option<Node> {
     match (name, args) {
         ("json_extract", [document, path]) => Some(read(names, document, steps(path)?, text_head(names), span)),
+        ("jsonb_extract_path_text", [document, keys @ ..]) if !keys.is_empty() => {
+            let name = |key: &Expr| match &key.bare().kind {
+                // A number may be the place of an element.
+                ExprKind::Text(name) if name.parse::<i64>().is_err() => Some(name.clone()),
+                _ => None,
+            };
+            let steps = keys.iter().map(name).collect::<Option<Vec<String>>>()?;
+            Some(read(names, document, steps, text_head(names), span))
+        }
         ("json_set", [document, rest @ ..]) if rest.len() >= 2 => {
             let set: Vec<_> = pairs(rest)?.map(|(path, value)| Some((steps(path)?, value))).collect::<Option<_>>()?;
             let member = |(steps, value): (Vec<String>, &Expr)| {

@@ -49,6 +49,13 @@ impl Names<'_> {
             ExprKind::Call { name, args, .. } if name == "coalesce" || name == "ifnull" => {
                 args.iter().any(|arg| self.required(arg))
             }
+            // `CASE WHEN c IS NULL THEN value ELSE c END` is COALESCE in other words.
+            ExprKind::Case { operand: None, branches, otherwise: Some(otherwise) } => match branches.as_slice() {
+                [(Expr { kind: ExprKind::Is { expr: asked, what: "null", negated: false }, .. }, value)] => {
+                    self.required(value) && (is_same_column(asked, otherwise) || self.required(otherwise))
+                }
+                _ => expr.ty.is_some() && !self.nullable(expr),
+            },
             _ => expr.ty.is_some() && !self.nullable(expr),
         }
     }
@@ -223,4 +230,13 @@ pub(super) fn without_nulls(kids: &[Node]) -> Option<Node> {
         keys
     };
     (sorted(&first.kids) == sorted(rest)).then(|| Node { head: head.to_owned(), ..first.clone() })
+}
+
+fn is_same_column(a: &Expr, b: &Expr) -> bool {
+    match (&a.kind, &b.kind) {
+        (ExprKind::Column { source, column }, ExprKind::Column { source: of, column: other }) => {
+            source == of && column == other
+        }
+        _ => false,
+    }
 }

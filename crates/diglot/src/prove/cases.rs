@@ -361,24 +361,29 @@ impl Maker<'_> {
                 |name: &str| self.subject.fields.get(&(key.clone(), vec![name.to_owned()])).map(String::as_str);
             return pool::any_object(&mut self.random, 2, &declared);
         }
-        let is_list = paths.iter().any(|path| path.first().is_some_and(|step| step == "*"));
+        let is_list = !self.subject.objects.contains(key)
+            && paths.iter().any(|path| path.first().is_some_and(|step| step == "*"));
         let mut document = if is_list { Json::Array(vec![Json::Null; self.random.below(4)]) } else { json!({}) };
         // Longer paths last, so that what they need is there.
         let mut sorted: Vec<&Vec<String>> = paths.iter().filter(|path| !path.is_empty()).collect();
         sorted.sort_by_key(|path| path.len());
+        let declared_of = |path: &[String]| self.subject.fields.get(&(key.clone(), path.to_vec())).map(String::as_str);
         for path in sorted {
-            if self.random.percent(25) {
+            // What stands in a list is told by what the list is declared to be.
+            let is_item = (1..path.len()).any(|end| declared_of(&path[..end]).is_some_and(|kind| kind.ends_with("[]")));
+            if is_item || self.random.percent(25) {
                 continue;
             }
-            let declared = self.subject.fields.get(&(key.clone(), path.clone())).map(String::as_str);
-            let is_parent = paths.iter().any(|other| other.len() > path.len() && other.starts_with(path));
+            let declared = declared_of(path);
+            let is_list = declared.is_some_and(|kind| kind.ends_with("[]"));
+            let is_parent = !is_list && paths.iter().any(|other| other.len() > path.len() && other.starts_with(path));
             let kind = if is_parent { Some("object") } else { declared };
             let place = Key::Json(Box::new(key.clone()), path.clone());
             let mut values = Vec::new();
             for _ in 0..4 {
                 let value = self.leaf(&place);
                 let odd = self.random.percent(self.odd);
-                if self.subject.pool(&place).null && self.random.percent(15) {
+                if self.subject.pool(&place).null && !is_list && self.random.percent(15) {
                     values.push(Some(Json::Null));
                     continue;
                 }

@@ -4,7 +4,7 @@
 use serde_json::{Map, Value as Json, json};
 
 use super::random::Random;
-use crate::types::Base;
+use crate::types::{Base, Of};
 use crate::value::{Value, hyphenated};
 
 /// What is known about the values of columns and parameters that meet.
@@ -93,7 +93,8 @@ impl Pool {
             (Value::Real(r), Some((least, most))) => {
                 (least as f64..=most as f64).contains(r) && (*r != 0.0 || r.is_sign_positive() || least < 0)
             }
-            (Value::Int(n), None) if self.bound => *n <= 1000,
+            // A negative bound is no bound on SQLite and an error on Postgres; who binds one declares it.
+            (Value::Int(n), None) if self.bound => (0..=1000).contains(n),
             _ => true,
         }
     }
@@ -107,6 +108,9 @@ impl Pool {
                 .to_vec(),
             // The last one is what the integer beside it above becomes as a float.
             Base::Float64 => [0.5, 1.5, 2.5, -1.5, 0.1, 1e300, 9_007_199_254_740_992.0].map(Value::Real).to_vec(),
+            // As texts they stand in another order.
+            Base::Numeric => [9, 10, -1, 100].map(Value::Int).to_vec(),
+            Base::Stored(stored) if stored.of == Of::Decimal => self.edges(&Base::Numeric),
             Base::Text => EDGES.map(|text| Value::Text(text.into())).to_vec(),
             Base::Bytes => vec![Value::Bytes(vec![]), Value::Bytes(vec![0, 255]), Value::Bytes(b"a".to_vec())],
             Base::Uuid => vec![Value::Uuid([0; 16]), Value::Uuid([255; 16])],
@@ -190,12 +194,16 @@ pub(super) fn as_text_of_uuid(value: &Value) -> Value {
 /// as what is declared of the place allows.
 pub(super) fn json_leaf(random: &mut Random, value: &Value, declared: Option<&str>, odd: bool) -> Option<Json> {
     if odd && random.percent(30) {
+        if declared.is_some_and(|kind| kind.ends_with("[]")) {
+            return None;
+        }
         return random.percent(50).then_some(Json::Null);
     }
     match declared {
+        Some("text") if !odd => {}
+        Some(kind) if KINDS.contains(&kind) => return Some(declared_value(random, value, kind)),
         Some("digits" | "number") => return declared.map(|kind| declared_leaf(random, kind)),
         Some("text") if odd => return Some(declared_leaf(random, "text")),
-        Some("text") => {}
         _ if odd => {
             if let (Some(twin), true) = (twin(value), random.percent(40)) {
                 return Some(twin);
@@ -221,6 +229,26 @@ pub(super) fn json_leaf(random: &mut Random, value: &Value, declared: Option<&st
         Value::Text(text) => json!(text),
         value => json!(value.to_string()),
     })
+}
+
+/// What `[json]` may say of a place.
+const KINDS: [&str; 7] = ["i64", "f64", "bool", "text[]", "i64[]", "f64[]", "bool[]"];
+
+/// What `[json]` allows in a place, in half of them what meets it.
+fn declared_value(random: &mut Random, value: &Value, kind: &str) -> Json {
+    if let Some(item) = kind.strip_suffix("[]") {
+        return (0..random.below(4)).map(|_| declared_value(random, value, item)).collect();
+    }
+    let is_met = random.percent(50);
+    match (kind, value) {
+        ("i64", Value::Int(n)) if is_met => json!(n),
+        ("f64", Value::Real(r)) if is_met => json!(r),
+        ("text", Value::Text(text)) if is_met => json!(text),
+        ("i64", _) => json!([0_i64, 1, 2, -1, 1000][random.below(5)]),
+        ("f64", _) => json!([0.0, 1.0, 2.5, -1.5][random.below(4)]),
+        ("bool", _) => json!(random.percent(50)),
+        _ => declared_leaf(random, "text"),
+    }
 }
 
 /// What `[prove.fields]` allows in a place.
@@ -271,6 +299,7 @@ pub(super) fn any_object<'d>(random: &mut Random, depth: usize, declared: &dyn F
             let value = match declared(name) {
                 None => any_document(random, depth),
                 Some("object") => Json::Object(Map::new()),
+                Some(kind) if KINDS.contains(&kind) => declared_value(random, &Value::Null, kind),
                 Some(kind) => declared_leaf(random, kind),
             };
             fields.insert(name.to_owned(), value);

@@ -275,7 +275,7 @@ impl<'a> Prover<'a> {
                     Key::Param(name) => (&subject.name, name),
                     Key::Json(..) => continue,
                 };
-                if let Some(kind) = self.config.prove.field(owner, name, &path.join(".")) {
+                if let Some(kind) = self.declared_kind(owner, name, &path.join(".")) {
                     subject.fields.insert(((**document).clone(), path.clone()), kind.to_owned());
                 }
                 union.id(key);
@@ -291,11 +291,11 @@ impl<'a> Prover<'a> {
         });
         let params = subject.params.iter().map(|param| (&subject.name, &param.name, Key::Param(param.name.clone())));
         for (owner, name, key) in columns.chain(params) {
-            if self.config.prove.is_object(owner, name) {
+            if self.config.prove.is_object(owner, name) || self.config.is_json_object(owner, name) {
                 subject.objects.insert(key.clone());
             }
             for field in super::pool::FIELDS {
-                if let Some(kind) = self.config.prove.field(owner, name, field) {
+                if let Some(kind) = self.declared_kind(owner, name, field) {
                     subject.fields.entry((key.clone(), vec![field.to_owned()])).or_insert_with(|| kind.to_owned());
                 }
             }
@@ -303,6 +303,11 @@ impl<'a> Prover<'a> {
         let (pool_of, members) = union.groups();
         subject.pools = members.iter().map(|members| self.pool(subject, members, found)).collect();
         subject.pool_of = pool_of;
+    }
+
+    /// What a place of a document holds: as `[prove.fields]` has it, and what the pages are compared under otherwise.
+    fn declared_kind(&self, owner: &str, name: &str, path: &str) -> Option<&str> {
+        self.config.prove.field(owner, name, path).or_else(|| self.config.json_type(owner, name, path))
     }
 
     fn pool(&self, subject: &Subject, members: &[Key], found: &Both<Uses>) -> Pool {

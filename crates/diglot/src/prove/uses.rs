@@ -237,7 +237,10 @@ impl<'t> Reader<'t> {
         if let ExprKind::Column { source, column } = &expr.kind
             && let Some(Source { kind: SourceKind::Function { args, .. }, .. }) = self.tree.source(*source)
         {
-            let list = self.key(args.first()?, depth)?;
+            let mut list = self.key(args.first()?, depth)?;
+            if let Some(steps) = args.get(1).and_then(steps) {
+                list = under(list, steps);
+            }
             return match &list {
                 Key::Param(name) if self.lists.contains(name) => Some(list),
                 _ if column == "key" => None,

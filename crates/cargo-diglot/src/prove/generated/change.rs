@@ -1,7 +1,8 @@
 //! One change of what a statement means.
 
 use super::choices::Choices;
-use super::tree::{Aggregate, Comparison, Condition, Expr, Joining, Key, Replacement, Statement};
+use super::schema::Kind;
+use super::tree::{Aggregate, Combination, Comparison, Condition, Expr, Joining, Key, Replacement, Statement, Window};
 
 /// Walks a statement and changes the place of a number.
 struct Changer {
@@ -37,7 +38,7 @@ impl Changer {
 
     fn statement(&mut self, statement: &mut Statement) {
         match statement {
-            Statement::Read { joining, filter, values, is_distinct, order, limit } => {
+            Statement::Read { joining, filter, values, is_distinct, order, limit, offset } => {
                 if *joining != Joining::Nothing && self.here() {
                     *joining = if *joining == Joining::Inner { Joining::Left } else { Joining::Inner };
                 }
@@ -47,11 +48,57 @@ impl Changer {
                     *is_distinct = false;
                 }
                 order.iter_mut().for_each(|key| self.key(key));
-                if let Some(limit) = limit
-                    && self.here()
-                {
+                for bound in [&mut *limit, &mut *offset].into_iter().flatten() {
+                    if let Expr::Number(number) = bound
+                        && self.here()
+                    {
+                        *number += 1;
+                    }
+                }
+                if offset.is_some() && self.here() {
+                    *offset = None;
+                }
+            }
+            Statement::Combined { combination, values: _, filters } => {
+                if self.here() {
+                    *combination = match combination {
+                        Combination::Union => Combination::All,
+                        Combination::All => Combination::Union,
+                        Combination::Common => Combination::Without,
+                        Combination::Without => Combination::Common,
+                    };
+                }
+                filters.iter_mut().for_each(|filter| self.filter(filter));
+            }
+            Statement::Framed { inner, values, outer } => {
+                self.filter(inner);
+                values.iter_mut().for_each(|value| self.value(value));
+                self.filter(outer);
+            }
+            Statement::Windowed { filter, function, partition, order } => {
+                self.filter(filter);
+                if self.here() {
+                    *function = match function.clone() {
+                        Window::Number | Window::Rows => Window::Rank,
+                        Window::Rank | Window::Before(_) | Window::Sum(_) => Window::Number,
+                    };
+                }
+                if partition.is_some() && self.here() {
+                    *partition = None;
+                }
+                order.iter_mut().for_each(|key| self.key(key));
+            }
+            Statement::First { filter, order } => {
+                self.filter(filter);
+                order.iter_mut().for_each(|key| self.key(key));
+            }
+            Statement::Claim { filter, order, limit, to, passes_over: _ } => {
+                self.filter(filter);
+                order.iter_mut().for_each(|key| self.key(key));
+                if self.here() {
                     *limit += 1;
                 }
+                to.iter_mut().for_each(|(_, value)| self.value(value));
             }
             Statement::Count { filter, groups, values, having } => {
                 self.filter(filter);
@@ -75,7 +122,7 @@ impl Changer {
                 self.filter(filter);
                 returns.iter_mut().for_each(|value| self.value(value));
             }
-            Statement::Add { values, conflict } => {
+            Statement::Add { values, conflict, only_if } => {
                 if values.len() > 2 && self.here() {
                     let at = values.len() - 1;
                     let other = values[at - 1].1.clone();
@@ -83,6 +130,12 @@ impl Changer {
                 }
                 if !conflict.is_empty() && self.here() {
                     conflict.pop();
+                }
+                if let Some(condition) = only_if {
+                    self.condition(condition);
+                }
+                if only_if.is_some() && self.here() {
+                    *only_if = None;
                 }
                 for (_, becomes) in conflict {
                     match becomes {
@@ -137,7 +190,7 @@ impl Changer {
     }
 
     fn value(&mut self, value: &mut Expr) {
-        let is_leaf = matches!(value, Expr::Column(..) | Expr::Parameter(_));
+        let is_leaf = matches!(value, Expr::Column(..) | Expr::Parameter(_) | Expr::Proposed(..));
         if !is_leaf && self.here() {
             *value = another(value, self.how);
             return;
@@ -157,6 +210,8 @@ impl Changer {
             | Expr::Negated(inner)
             | Expr::Length(inner)
             | Expr::Part(inner, ..)
+            | Expr::Wide(inner)
+            | Expr::With(_, _, inner)
             | Expr::Replaced(inner, ..) => self.value(inner),
             Expr::Whether(condition) => self.condition(condition),
             Expr::Column(..)
@@ -164,6 +219,10 @@ impl Changer {
             | Expr::Real(_)
             | Expr::Text(_)
             | Expr::Truth(_)
+            | Expr::Field(..)
+            | Expr::Items(_)
+            | Expr::Ago(_)
+            | Expr::Proposed(..)
             | Expr::Parameter(_) => {}
         }
     }
@@ -178,7 +237,12 @@ impl Changer {
                 self.value(left);
                 self.value(right);
             }
-            Condition::IsNull(value) | Condition::Is(value) => self.value(value),
+            Condition::IsNull(value) | Condition::Is(value) | Condition::Listed(value, _) => self.value(value),
+            Condition::HasItem(_, item) => {
+                if self.here() {
+                    *item = if *item == "a" { "b" } else { "a" };
+                }
+            }
             Condition::Among(value, items) => {
                 self.value(value);
                 if items.len() > 1 && self.here() {
@@ -217,6 +281,16 @@ fn another(value: &Expr, how: usize) -> Expr {
         Expr::Part(inner, start, length) if how == 0 => Expr::Part(inner, start + 1, length),
         Expr::Part(inner, start, length) => Expr::Part(inner, start, length + 1),
         Expr::Whether(condition) => Expr::Whether(Box::new(Condition::Not(condition))),
+        Expr::Field(name, _, Kind::Number) => Expr::Items(name),
+        Expr::Field(name, field, kind) => Expr::Unless(
+            Box::new(Expr::Field(name, field, kind)),
+            Box::new(if kind == Kind::Flag { Expr::Truth(true) } else { Expr::Text("a") }),
+        ),
+        Expr::Items(name) => Expr::Plus(Box::new(Expr::Items(name)), 1),
+        Expr::With(name, field, value) => Expr::With(name, field, Box::new(another(&value, how))),
+        Expr::Ago(hours) => Expr::Ago(hours + 1),
+        Expr::Wide(inner) => Expr::Plus(Box::new(Expr::Wide(inner)), 1),
+        Expr::Proposed(name, kind) => Expr::Proposed(name, kind),
         Expr::Column(name, kind) => Expr::Column(name, kind),
         Expr::Parameter(name) => Expr::Parameter(name),
     }

@@ -12,25 +12,30 @@ const REALS: [f64; 4] = [1.5, 0.0, -2.25, 1000.0];
 
 /// What can be said in a place: the columns that are in reach there.
 pub(super) struct Maker<'m, 'n> {
-    schema: &'m Schema,
-    choices: &'m mut Choices<'n>,
+    pub(super) schema: &'m Schema,
+    pub(super) choices: &'m mut Choices<'n>,
     /// The tables in reach, with their aliases; a column of the second of a left join may be NULL.
-    reach: Vec<(&'static str, usize, bool)>,
+    pub(super) reach: Vec<(&'static str, usize, bool)>,
 }
 
 pub(super) fn statement(schema: &Schema, choices: &mut Choices<'_>) -> Statement {
     let mut maker = Maker { schema, choices, reach: vec![("i", 0, false)] };
-    match maker.choices.below(8) {
+    match maker.choices.below(14) {
         0..=2 => maker.read(),
         3 | 4 => maker.count(),
         5 => Statement::Change { filter: maker.filter(), to: maker.assignments(), returns: maker.returned() },
         6 => Statement::Remove { filter: maker.filter(), returns: maker.returned() },
-        _ => maker.add(),
+        7 | 8 => maker.add(),
+        9 => maker.combined(),
+        10 => maker.framed(),
+        11 => maker.windowed(),
+        12 => maker.first(),
+        _ => maker.claim(),
     }
 }
 
 impl<'m> Maker<'m, '_> {
-    fn table(&self, at: usize) -> &'m Table {
+    pub(super) fn table(&self, at: usize) -> &'m Table {
         &self.schema.tables[at]
     }
 
@@ -62,8 +67,16 @@ impl<'m> Maker<'m, '_> {
                 });
             }
         }
-        let limit = (!is_distinct && self.choices.rarely(3)).then(|| 1 + self.choices.below(3) as i64);
-        Statement::Read { joining, filter, values, is_distinct, order, limit }
+        let (mut limit, mut offset) = (None, None);
+        if !is_distinct && self.choices.rarely(3) {
+            let count = Expr::Number(1 + self.choices.below(3) as i64);
+            limit = Some(if self.choices.below(2) == 0 { count } else { Expr::Parameter("most") });
+            if self.choices.rarely(3) {
+                let count = Expr::Number(1 + self.choices.below(2) as i64);
+                offset = Some(if self.choices.below(2) == 0 { count } else { Expr::Parameter("skip") });
+            }
+        }
+        Statement::Read { joining, filter, values, is_distinct, order, limit, offset }
     }
 
     fn count(&mut self) -> Statement {
@@ -116,11 +129,16 @@ impl<'m> Maker<'m, '_> {
             };
             conflict.push((column.name, becomes));
         }
-        Statement::Add { values, conflict }
+        let only_if = (!conflict.is_empty() && self.choices.rarely(3)).then(|| {
+            self.reach = vec![("item", 0, false)];
+            let named: Vec<&'static str> = values.iter().map(|(name, _)| *name).collect();
+            self.proposed(&named)
+        });
+        Statement::Add { values, conflict, only_if }
     }
 
     /// A column of the same kind that may stand in its place.
-    fn like(&mut self, column: &Column) -> &'m Column {
+    pub(super) fn like(&mut self, column: &Column) -> &'m Column {
         let table = self.table(0);
         let fits =
             |other: &&Column| other.kind == column.kind && !other.is_nullable && other.is_narrow == column.is_narrow;
@@ -131,7 +149,7 @@ impl<'m> Maker<'m, '_> {
         }
     }
 
-    fn assignments(&mut self) -> Vec<(&'static str, Expr)> {
+    pub(super) fn assignments(&mut self) -> Vec<(&'static str, Expr)> {
         let mut to = Vec::new();
         for column in &self.table(0).columns[1..] {
             // Which of several rows has a value first is a matter of where the rows lie.
@@ -145,6 +163,10 @@ impl<'m> Maker<'m, '_> {
 
     fn assigned(&mut self, column: &Column) -> Expr {
         match self.choices.below(4) {
+            0 | 2 if column.kind == Kind::Document => {
+                let (field, kind) = self.choices.one(&super::schema::FIELDS);
+                Expr::With(Name { alias: "i", column: column.name }, field, Box::new(self.literal(kind)))
+            }
             0 => self.literal(column.kind),
             1 => Expr::Parameter(column.name),
             2 if column.kind == Kind::Number && !column.is_nullable => {
@@ -163,11 +185,11 @@ impl<'m> Maker<'m, '_> {
         values
     }
 
-    fn filter(&mut self) -> Vec<Condition> {
+    pub(super) fn filter(&mut self) -> Vec<Condition> {
         (0..self.choices.below(4)).map(|_| self.condition(DEPTH)).collect()
     }
 
-    fn key(&mut self) -> Key {
+    pub(super) fn key(&mut self) -> Key {
         let column = self.ordered();
         let (alias, at, may_miss) = self.reach[column.0];
         let of = &self.table(at).columns[column.1];
@@ -180,11 +202,11 @@ impl<'m> Maker<'m, '_> {
     }
 
     /// A column by which both engines order alike.
-    fn ordered(&mut self) -> (usize, usize) {
+    pub(super) fn ordered(&mut self) -> (usize, usize) {
         let mut fitting = Vec::new();
         for (of, (_, at, _)) in self.reach.iter().enumerate() {
             for (number, column) in self.table(*at).columns.iter().enumerate() {
-                if column.kind != Kind::Text || column.is_bytewise {
+                if column.kind != Kind::Document && (column.kind != Kind::Text || column.is_bytewise) {
                     fitting.push((of, number));
                 }
             }
@@ -192,7 +214,7 @@ impl<'m> Maker<'m, '_> {
         self.choices.one(&fitting)
     }
 
-    fn column(&mut self, kind: Kind) -> Expr {
+    pub(super) fn column(&mut self, kind: Kind) -> Expr {
         let mut fitting = Vec::new();
         for (alias, at, _) in &self.reach {
             for column in self.table(*at).columns.iter().filter(|column| column.kind == kind) {
@@ -204,31 +226,41 @@ impl<'m> Maker<'m, '_> {
 
     /// Whether two texts can be put in order: both are columns that Postgres compares by bytes, or one is and the other
     /// one is written out.
-    fn is_bytewise(&self, value: &Expr) -> bool {
+    pub(super) fn is_bytewise(&self, value: &Expr) -> bool {
         let Expr::Column(name, Kind::Text) = value else { return false };
         let tables = self.reach.iter().filter(|(alias, ..)| *alias == name.alias).map(|(_, at, _)| self.table(*at));
         tables.flat_map(|table| &table.columns).any(|column| column.name == name.column && column.is_bytewise)
     }
 
-    fn literal(&mut self, kind: Kind) -> Expr {
+    pub(super) fn literal(&mut self, kind: Kind) -> Expr {
         match kind {
             Kind::Number => Expr::Number(self.choices.below(5) as i64 - 1),
             Kind::Text => Expr::Text(self.choices.one(&TEXTS)),
             Kind::Flag => Expr::Truth(self.choices.below(2) == 0),
             Kind::Real => Expr::Real(self.choices.one(&REALS)),
             Kind::Id => Expr::Parameter("mark"),
+            Kind::Time => Expr::Parameter("since"),
+            Kind::Document => Expr::Parameter("data"),
         }
     }
 
-    fn any_value(&mut self) -> Expr {
-        let kind = self.choices.one(&[Kind::Text, Kind::Number, Kind::Flag, Kind::Real, Kind::Id]);
+    pub(super) fn any_value(&mut self) -> Expr {
+        let kinds = [Kind::Text, Kind::Number, Kind::Flag, Kind::Real, Kind::Id, Kind::Time];
+        let kind = self.choices.one(&kinds);
         self.value(kind, DEPTH - 1)
     }
 
     /// A column, or more than that.
-    fn value(&mut self, kind: Kind, depth: usize) -> Expr {
+    pub(super) fn value(&mut self, kind: Kind, depth: usize) -> Expr {
         if depth == 0 || self.choices.below(3) == 0 {
             return self.column(kind);
+        }
+        // A flag of a document has no type of its own as a column of SQLite.
+        if self.choices.rarely(5)
+            && kind != Kind::Flag
+            && let Some(field) = self.field(kind)
+        {
+            return field;
         }
         match kind {
             Kind::Number => {
@@ -236,7 +268,10 @@ impl<'m> Maker<'m, '_> {
                 match self.choices.below(6) {
                     0 => Expr::Or(own, Box::new(self.literal(kind))),
                     1 => Expr::Plus(own, 1 + self.choices.below(4) as i64),
-                    2 => Expr::Times(own, 2 + self.choices.below(3) as i64),
+                    2 => {
+                        let own = if self.is_narrow(&own) { Box::new(Expr::Wide(own)) } else { own };
+                        Expr::Times(own, 2 + self.choices.below(3) as i64)
+                    }
                     3 => Expr::Negated(own),
                     4 => Expr::Unless(own, Box::new(self.literal(kind))),
                     _ => Expr::Length(Box::new(self.value(Kind::Text, depth - 1))),
@@ -257,13 +292,14 @@ impl<'m> Maker<'m, '_> {
                 0 => Expr::Or(Box::new(self.value(kind, depth - 1)), Box::new(self.literal(kind))),
                 _ => Expr::Whether(Box::new(self.condition(depth - 1))),
             },
-            Kind::Real | Kind::Id => self.column(kind),
+            Kind::Time => Expr::Or(Box::new(self.column(kind)), Box::new(self.column(kind))),
+            Kind::Real | Kind::Id | Kind::Document => self.column(kind),
         }
     }
 
-    fn condition(&mut self, depth: usize) -> Condition {
+    pub(super) fn condition(&mut self, depth: usize) -> Condition {
         let is_leaf = depth == 0 || self.choices.below(3) == 0;
-        match self.choices.below(if is_leaf { 7 } else { 12 }) {
+        match self.choices.below(if is_leaf { 10 } else { 15 }) {
             0 => self.comparison(),
             1 => Condition::IsNull(self.any_column()),
             2 => Condition::Is(self.column(Kind::Flag)),
@@ -290,10 +326,13 @@ impl<'m> Maker<'m, '_> {
                 };
                 Condition::Compare(Comparison::Equal, self.column(kind), Expr::Parameter(parameter))
             }
-            7 => Condition::All((0..2).map(|_| self.condition(depth - 1)).collect()),
-            8 => Condition::Any((0..2).map(|_| self.condition(depth - 1)).collect()),
-            9 => Condition::Not(Box::new(self.condition(depth - 1))),
-            10 if self.reach.len() == 1 => {
+            7 => self.listed(),
+            8 => self.time(),
+            9 => self.of_document(),
+            10 => Condition::All((0..2).map(|_| self.condition(depth - 1)).collect()),
+            11 => Condition::Any((0..2).map(|_| self.condition(depth - 1)).collect()),
+            12 => Condition::Not(Box::new(self.condition(depth - 1))),
+            13 if self.reach[..] == [("i", 0, false)] => {
                 self.reach = vec![("q", 1, false)];
                 let more = self.condition(0);
                 self.reach = vec![("i", 0, false)];
@@ -307,8 +346,8 @@ impl<'m> Maker<'m, '_> {
         }
     }
 
-    fn any_column(&mut self) -> Expr {
-        let kind = self.choices.one(&[Kind::Text, Kind::Number, Kind::Flag]);
+    pub(super) fn any_column(&mut self) -> Expr {
+        let kind = self.choices.one(&[Kind::Text, Kind::Number, Kind::Flag, Kind::Time]);
         self.column(kind)
     }
 

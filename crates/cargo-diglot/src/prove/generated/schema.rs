@@ -10,6 +10,8 @@ pub(super) enum Kind {
     Flag,
     Real,
     Id,
+    Time,
+    Document,
 }
 
 /// A column that both tables have the same way.
@@ -30,6 +32,8 @@ pub(super) struct Column {
 pub(super) struct Schema {
     pub(super) tables: [Table; 2],
     is_strict: bool,
+    /// How SQLite holds times.
+    pub(super) form: &'static str,
 }
 
 #[derive(Debug, Clone)]
@@ -39,17 +43,28 @@ pub(super) struct Table {
     pub(super) columns: Vec<Column>,
 }
 
+/// The forms in which SQLite holds times, the plainest first.
+const FORMS: [&str; 4] = ["milliseconds", "seconds", "datetime", "iso"];
+
+/// What the members of documents hold.
+pub(super) const FIELDS: [(&str, Kind); 3] = [("size", Kind::Number), ("word", Kind::Text), ("on", Kind::Flag)];
+
+/// The list in a document, of texts.
+pub(super) const LIST: &str = "tags";
+
 /// Numbers that a statement may count with: nothing that is added to them leaves four bytes.
 pub(super) const RANGE: (i64, i64) = (-1000, 1000);
 
 impl Schema {
     pub(super) fn new(choices: &mut Choices<'_>) -> Self {
-        let item =
-            Self::table(choices, "item", &["id", "count", "size", "name", "note", "done", "kept", "rate", "mark"]);
-        let mut part =
-            Self::table(choices, "part", &["part_id", "item_id", "place", "label", "used", "weight", "stamp"]);
+        let names =
+            ["id", "count", "size", "name", "note", "done", "kept", "rate", "mark", "made_at", "ended_at", "data"];
+        let item = Self::table(choices, "item", &names);
+        let names = ["part_id", "item_id", "place", "label", "used", "weight", "stamp", "used_at"];
+        let mut part = Self::table(choices, "part", &names);
         part.columns[1].is_unique = false;
-        Self { tables: [item, part], is_strict: choices.below(2) == 0 }
+        let is_strict = choices.below(2) == 0;
+        Self { tables: [item, part], is_strict, form: choices.one(&FORMS) }
     }
 
     fn table(choices: &mut Choices<'_>, name: &'static str, names: &[&'static str]) -> Table {
@@ -59,6 +74,8 @@ impl Schema {
                 "done" | "kept" | "used" => Kind::Flag,
                 "rate" | "weight" => Kind::Real,
                 "mark" | "stamp" => Kind::Id,
+                "data" => Kind::Document,
+                name if name.ends_with("_at") => Kind::Time,
                 _ => Kind::Number,
             };
             let is_key = at == 0;
@@ -74,6 +91,28 @@ impl Schema {
         Table { name, columns: names.iter().enumerate().map(column).collect() }
     }
 
+    /// What a user would declare of it in `diglot.toml`.
+    pub(super) fn config(&self) -> String {
+        let mut text = format!("pg_timezone = \"UTC\"\n\n[storage]\n\"*.*_at\" = \"{}\"\n\n[json]\n", self.form);
+        for (field, kind) in FIELDS {
+            let kind = match kind {
+                Kind::Number => "i64",
+                Kind::Flag => "bool",
+                _ => "text",
+            };
+            text.push_str(&format!("\"item.data.{field}\" = \"{kind}\"\n"));
+        }
+        text.push_str(&format!("\"item.data.{LIST}\" = \"text[]\"\n\n[prove.ranges]\n"));
+        let (least, most) = RANGE;
+        for name in ["count", "size", "place", "number", "numbers"] {
+            text.push_str(&format!("\"*.{name}\" = [{least}, {most}]\n"));
+        }
+        for (name, most) in [("rate", 1000), ("weight", 1000), ("most", 3), ("skip", 3)] {
+            text.push_str(&format!("\"*.{name}\" = [0, {most}]\n"));
+        }
+        text
+    }
+
     pub(super) fn sqlite(&self) -> String {
         let strict = if self.is_strict { " STRICT" } else { "" };
         let declared = |column: &Column| match column.kind {
@@ -82,6 +121,9 @@ impl Schema {
             Kind::Flag => format!("INTEGER{{}} CHECK ({} IN (0, 1))", column.name),
             Kind::Real => "REAL".to_owned(),
             Kind::Id => format!("BLOB{{}} CHECK (length({}) = 16)", column.name),
+            Kind::Time if self.form.ends_with("seconds") => "INTEGER".to_owned(),
+            Kind::Time => "TEXT".to_owned(),
+            Kind::Document => format!("TEXT{{}} CHECK (json_valid({}))", column.name),
         };
         self.text(&declared, strict)
     }
@@ -96,6 +138,8 @@ impl Schema {
                 Kind::Flag => "boolean",
                 Kind::Real => "double precision",
                 Kind::Id => "uuid",
+                Kind::Time => "timestamptz",
+                Kind::Document => "jsonb",
             };
             text.to_owned()
         };

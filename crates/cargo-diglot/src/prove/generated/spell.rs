@@ -3,36 +3,40 @@
 use diglot::dialect::Dialect;
 
 use super::choices::Choices;
+use super::schema::Schema;
 use super::tree::{Aggregate, Comparison, Condition, Expr, Joining, Key, Name, Replacement, Statement};
 
 /// One page's way to write. What is chosen changes no meaning.
 pub(super) struct Speller<'s, 'n> {
+    pub(super) schema: &'s Schema,
     pub(super) dialect: Dialect,
     pub(super) choices: &'s mut Choices<'n>,
+    /// What the columns of a frame stand for, where the frame is left out.
+    pub(super) frame: Vec<String>,
 }
 
 impl<'s, 'n> Speller<'s, 'n> {
-    pub(super) fn new(dialect: Dialect, choices: &'s mut Choices<'n>) -> Self {
-        Self { dialect, choices }
+    pub(super) fn new(schema: &'s Schema, dialect: Dialect, choices: &'s mut Choices<'n>) -> Self {
+        Self { schema, dialect, choices, frame: Vec::new() }
     }
 
-    fn is_pg(&self) -> bool {
+    pub(super) fn is_pg(&self) -> bool {
         self.dialect == Dialect::Pg
     }
 
     /// Either way of several; the first is the plainest.
-    fn way(&mut self, count: usize) -> usize {
+    pub(super) fn way(&mut self, count: usize) -> usize {
         self.choices.below(count)
     }
 
     pub(super) fn statement(&mut self, statement: &Statement) -> String {
         match statement {
-            Statement::Read { joining, filter, values, is_distinct, order, limit } => {
+            Statement::Read { joining, filter, values, is_distinct, order, limit, offset } => {
                 let values = self.named(values);
                 let (from, filter) = self.sources(*joining, filter);
                 let distinct = if *is_distinct { "DISTINCT " } else { "" };
                 let order = self.order(order);
-                let limit = limit.map(|limit| format!(" LIMIT {limit}")).unwrap_or_default();
+                let limit = self.bounds(limit.as_ref(), offset.as_ref());
                 format!("SELECT {distinct}{values} FROM {from}{filter}{order}{limit}")
             }
             Statement::Count { filter, groups, values, having } => self.count(filter, groups, values, *having),
@@ -46,7 +50,7 @@ impl<'s, 'n> Speller<'s, 'n> {
                 let filter = self.filter(filter);
                 format!("DELETE FROM item AS i{filter} RETURNING {}", self.returned(returns))
             }
-            Statement::Add { values, conflict } => {
+            Statement::Add { values, conflict, only_if } => {
                 let names: Vec<&str> = values.iter().map(|(name, _)| *name).collect();
                 let given: Vec<String> = values.iter().map(|(_, value)| self.value(value)).collect();
                 let action = if conflict.is_empty() {
@@ -58,12 +62,17 @@ impl<'s, 'n> Speller<'s, 'n> {
                     });
                     format!("UPDATE SET {}", set.collect::<Vec<_>>().join(", "))
                 };
+                let only_if = match only_if {
+                    Some(condition) => format!(" WHERE {}", self.condition(condition)),
+                    None => String::new(),
+                };
                 format!(
-                    "INSERT INTO item ({}) VALUES ({}) ON CONFLICT (id) DO {action}",
+                    "INSERT INTO item ({}) VALUES ({}) ON CONFLICT (id) DO {action}{only_if}",
                     names.join(", "),
                     given.join(", ")
                 )
             }
+            _ => self.shape(statement),
         }
     }
 
@@ -120,7 +129,7 @@ impl<'s, 'n> Speller<'s, 'n> {
         }
     }
 
-    fn filter(&mut self, filter: &[Condition]) -> String {
+    pub(super) fn filter(&mut self, filter: &[Condition]) -> String {
         let mut conditions: Vec<String> = filter.iter().map(|condition| self.condition(condition)).collect();
         if self.way(2) == 1 {
             conditions.reverse();
@@ -134,12 +143,12 @@ impl<'s, 'n> Speller<'s, 'n> {
         if self.is_pg() { named } else { named.replace("i.", "item.") }
     }
 
-    fn named(&mut self, values: &[Expr]) -> String {
+    pub(super) fn named(&mut self, values: &[Expr]) -> String {
         let named = values.iter().enumerate().map(|(at, value)| format!("{} AS v{at}", self.value(value)));
         named.collect::<Vec<_>>().join(", ")
     }
 
-    fn order(&mut self, order: &[Key]) -> String {
+    pub(super) fn order(&mut self, order: &[Key]) -> String {
         let keys = order.iter().map(|key| {
             let way = if key.is_falling { " DESC" } else { "" };
             let nulls = match key.nulls_first {
@@ -155,9 +164,24 @@ impl<'s, 'n> Speller<'s, 'n> {
         if keys.is_empty() { String::new() } else { format!(" ORDER BY {}", keys.join(", ")) }
     }
 
-    fn value(&mut self, value: &Expr) -> String {
+    pub(super) fn value(&mut self, value: &Expr) -> String {
         match value {
+            Expr::Column(Name { alias: "f", column }, _) if !self.frame.is_empty() => {
+                let at = column.trim_start_matches('v').parse().unwrap_or(0);
+                self.frame.get(at).cloned().unwrap_or_default()
+            }
             Expr::Column(Name { alias, column }, _) => format!("{alias}.{column}"),
+            Expr::Wide(value) if self.is_pg() && matches!(**value, Expr::Field(..)) => self.value(value),
+            Expr::Wide(value) => {
+                let value = self.value(value);
+                let wide = if self.is_pg() { "bigint" } else { "INTEGER" };
+                format!("CAST({value} AS {wide})")
+            }
+            Expr::Field(document, field, kind) => self.field(document, field, *kind),
+            Expr::Items(document) => self.items(document),
+            Expr::With(document, field, value) => self.with_field(document, field, value),
+            Expr::Ago(hours) => self.ago(*hours),
+            Expr::Proposed(column, _) => format!("excluded.{column}"),
             Expr::Number(number) if *number < 0 => format!("({number})"),
             Expr::Number(number) => number.to_string(),
             Expr::Real(real) => format!("({real:?})"),
@@ -169,7 +193,12 @@ impl<'s, 'n> Speller<'s, 'n> {
             },
             Expr::Parameter(name) => format!(":{name}"),
             Expr::Or(first, second) => {
-                let (first, second) = (self.value(first), self.value(second));
+                // A number would make the value one.
+                let second = match &**second {
+                    Expr::Truth(truth) => truth.to_string(),
+                    second => self.value(second),
+                };
+                let first = self.value(first);
                 match self.way(3) {
                     1 => format!("CASE WHEN {first} IS NULL THEN {second} ELSE {first} END"),
                     2 if !self.is_pg() => format!("ifnull({first}, {second})"),
@@ -235,7 +264,7 @@ impl<'s, 'n> Speller<'s, 'n> {
         }
     }
 
-    fn condition(&mut self, condition: &Condition) -> String {
+    pub(super) fn condition(&mut self, condition: &Condition) -> String {
         match condition {
             Condition::Compare(comparison, left, right) => {
                 let (left, right) = (self.value(left), self.value(right));
@@ -298,9 +327,13 @@ impl<'s, 'n> Speller<'s, 'n> {
                 }
                 _ => format!("NOT ({})", self.condition(inner)),
             },
+            Condition::Listed(value, list) => self.listed(value, list),
+            Condition::HasItem(document, item) => self.has_item(document, item),
             Condition::HasPart(more) => {
+                // A list in a membership is told apart from one under EXISTS: `docs/gaps.md`.
+                let ways = if matches!(**more, Condition::Listed(..)) { 2 } else { 3 };
                 let more = self.condition(more);
-                match self.way(3) {
+                match self.way(ways) {
                     0 => format!("EXISTS (SELECT 1 FROM part AS q WHERE q.item_id = i.id AND {more})"),
                     1 => format!("EXISTS (SELECT * FROM part AS q WHERE {more} AND i.id = q.item_id)"),
                     _ => format!("i.id IN (SELECT q.item_id FROM part AS q WHERE q.item_id IS NOT NULL AND {more})"),

@@ -31,6 +31,18 @@ pub(super) enum Expr {
     Length(Box<Expr>),
     Part(Box<Expr>, i64, i64),
     Replaced(Box<Expr>, &'static str, &'static str),
+    /// A number of four bytes as one of eight.
+    Wide(Box<Expr>),
+    /// What a member of a document holds.
+    Field(Name, &'static str, Kind),
+    /// How many items the list in a document has.
+    Items(Name),
+    /// A document with another value in a member.
+    With(Name, &'static str, Box<Expr>),
+    /// So many hours before the statement runs.
+    Ago(i64),
+    /// What was to be added, where a row is there.
+    Proposed(&'static str, Kind),
     /// Whether a condition holds; NULL where it is not known.
     Whether(Box<Condition>),
 }
@@ -57,6 +69,10 @@ pub(super) enum Condition {
     All(Vec<Condition>),
     Any(Vec<Condition>),
     Not(Box<Condition>),
+    /// The value is an item of a list, which is a parameter.
+    Listed(Expr, &'static str),
+    /// The list in a document has an item.
+    HasItem(Name, &'static str),
     /// There is a part of the item for which more holds.
     HasPart(Box<Condition>),
 }
@@ -101,7 +117,40 @@ pub(super) enum Statement {
         is_distinct: bool,
         /// The key comes last, so that the order is whole.
         order: Vec<Key>,
-        limit: Option<i64>,
+        limit: Option<Expr>,
+        offset: Option<Expr>,
+    },
+    /// What two queries of the same table give together.
+    Combined {
+        combination: Combination,
+        values: Vec<Expr>,
+        filters: [Vec<Condition>; 2],
+    },
+    /// A query over the rows of another one, whose values are called v0, v1… of `f` there.
+    Framed {
+        inner: Vec<Condition>,
+        values: Vec<Expr>,
+        outer: Vec<Condition>,
+    },
+    /// A value for each row that is made of several rows.
+    Windowed {
+        filter: Vec<Condition>,
+        function: Window,
+        partition: Option<Expr>,
+        order: Vec<Key>,
+    },
+    /// The first part of every item, by an order.
+    First {
+        filter: Vec<Condition>,
+        order: Vec<Key>,
+    },
+    /// A change of the first rows by an order, which are locked first.
+    Claim {
+        filter: Vec<Condition>,
+        order: Vec<Key>,
+        limit: i64,
+        to: Vec<(&'static str, Expr)>,
+        passes_over: bool,
     },
     Count {
         filter: Vec<Condition>,
@@ -123,7 +172,26 @@ pub(super) enum Statement {
         values: Vec<(&'static str, Expr)>,
         /// What a row that is there becomes; nothing: it stays.
         conflict: Vec<(&'static str, Replacement)>,
+        /// When the row that is there changes.
+        only_if: Option<Condition>,
     },
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Combination {
+    Union,
+    All,
+    Common,
+    Without,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Window {
+    Number,
+    Rank,
+    Before(Expr),
+    Sum(Expr),
+    Rows,
 }
 
 /// What a row that is there gets.

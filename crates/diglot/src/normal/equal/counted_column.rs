@@ -9,6 +9,8 @@
 //! ```text
 //! sqlite: SELECT count(t.n) AS c FROM t
 //! pg:     SELECT count(*) AS c FROM t
+//! sqlite: SELECT count(COALESCE(t.maybe, 3)) AS c FROM t
+//! pg:     SELECT count(CASE WHEN t.maybe IS NULL THEN 3 ELSE t.maybe END) AS c FROM t
 //! ```
 //!
 //! # Not the same

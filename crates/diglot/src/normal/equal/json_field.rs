@@ -13,6 +13,8 @@
 //! pg:     SELECT t.doc->>'ns' AS c FROM t
 //! sqlite: SELECT json_extract(t.doc, '$.deep.size') AS c FROM t
 //! pg:     SELECT (t.doc->'deep'->>'size')::bigint AS c FROM t
+//! sqlite: SELECT t.n AS c FROM t WHERE t.doc->>'$.deep.size' = 3
+//! pg:     SELECT t.n AS c FROM t WHERE jsonb_extract_path_text(t.doc, 'deep', 'size')::bigint = 3
 //! sqlite: SELECT json_extract(t.doc, '$.ok') AS c FROM t
 //! pg:     SELECT (t.doc->>'ok')::boolean AS c FROM t
 //! ```
