@@ -332,7 +332,8 @@ mod tests {
     #[test]
     fn a_column_is_compared_with_a_word() {
         assert!("active" == PhaseWord::Active && *"active" == PhaseWord::Active);
-        assert!(String::from("runnable") != PhaseWord::Active);
+        let stored = "runnable".to_owned();
+        assert!(stored != PhaseWord::Active && stored == PhaseWord::Runnable);
         assert_eq!(PhaseWord::of(PhaseWord::Blocked.as_str()), Some(PhaseWord::Blocked));
         assert_eq!(PhaseWord::of("lost"), None);
     }
