@@ -104,7 +104,7 @@ impl Schema {
         }
         text.push_str(&format!("\"item.data.{LIST}\" = \"text[]\"\n\n[prove.ranges]\n"));
         let (least, most) = RANGE;
-        for name in ["count", "size", "place", "number", "numbers"] {
+        for name in ["id", "item_id", "part_id", "count", "size", "place", "number", "numbers"] {
             text.push_str(&format!("\"*.{name}\" = [{least}, {most}]\n"));
         }
         for (name, most) in [("rate", 1000), ("weight", 1000), ("most", 3), ("skip", 3)] {
