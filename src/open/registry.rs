@@ -26,10 +26,11 @@ where
         Arc::clone(entries.entry(key).or_default())
     };
     let mut slot = entry.lock().await;
-    if let Some(backend) = slot.as_ref().and_then(WeakBackend::upgrade) {
-        return Ok(backend);
-    }
-    let backend = open.await?;
+    let backend = match slot.as_ref().and_then(WeakBackend::upgrade) {
+        Some(backend) => backend,
+        None => open.await?,
+    };
+    // Also of one that was open: it may be a new façade over an engine that was still at work, which the next gets as well.
     *slot = Some(backend.downgrade());
     Ok(backend)
 }

@@ -26,6 +26,19 @@ async fn sweeps_start_once_for_all_handles_on_a_path() -> Answer {
 }
 
 #[tokio::test]
+async fn whoever_opens_what_is_still_at_work_shares_its_sweeps_as_well() -> Answer {
+    let path = "file:sweep_again?mode=memory&cache=shared";
+    let backend = SqliteBackend::new(path).await?;
+    let at_work = backend.engine().clone();
+    drop(backend);
+    let (first, second) = (SqliteBackend::new(path).await?, SqliteBackend::new(path).await?);
+    assert!(first.with_scanners(config(LONG)));
+    assert!(!second.with_scanners(config(LONG)));
+    drop(at_work);
+    Ok(())
+}
+
+#[tokio::test]
 async fn a_sweep_never_keeps_its_backend_alive() -> Answer {
     let backend = SqliteBackend::new("file:sweep_weak?mode=memory&cache=shared").await?;
     assert!(backend.with_scanners(config(OFTEN)));
