@@ -195,7 +195,6 @@ SELECT :partition_key, :budget_id, wanted.value, 0, :now_ms
 
 -- Locks a budget's counters, in the order in which every report locks them.
 -- name: budget_usage_lock :many
--- diverges(lock): SQLite has a single writer, which already excludes everybody else.
 SELECT used.dimensions_key
   FROM ff_budget_usage AS used
  WHERE used.partition_key = :partition_key
@@ -206,7 +205,6 @@ SELECT used.dimensions_key
 -- Locks a budget's policy, after its counters, and reads what decides about its next reset.
 -- name: budget_policy_lock :opt
 -- column: policy_json text
--- diverges(lock): SQLite has a single writer, which already excludes everybody else.
 SELECT CAST(policy.policy_json AS text) AS policy_json, policy.next_reset_at_ms
   FROM ff_budget_policy AS policy
  WHERE policy.partition_key = :partition_key
@@ -216,7 +214,6 @@ SELECT CAST(policy.policy_json AS text) AS policy_json, policy.next_reset_at_ms
 -- Keeps a budget, its counters and its policy, until the transaction ends, as far as nobody else holds it. Counts what is
 -- kept and what there is: where less is kept, somebody holds the rest.
 -- name: budget_try_lock :one
--- diverges(lock): SQLite has a single writer, so nobody else can hold anything.
 -- column: kept_count i64
 -- column: there_count i64
 WITH usage AS (

@@ -44,7 +44,6 @@ SELECT ended.partition_key, ended.event_id, ended.execution_id
 
 -- Reads the group of a member's incoming edges, and keeps it so until the transaction ends.
 -- name: dependency_group_lock :opt
--- diverges(lock): SQLite has a single writer, which already excludes everybody else.
 SELECT held.policy, held.success_count, held.fail_count, held.skip_count, held.running_count,
        held.cancel_siblings_pending_flag
   FROM ff_edge_group AS held
@@ -55,7 +54,6 @@ SELECT held.policy, held.success_count, held.fail_count, held.skip_count, held.r
 
 -- Keeps a group that nobody else holds until the transaction ends. No row: there is none, or somebody holds it.
 -- name: dependency_group_try_lock :opt
--- diverges(lock): SQLite has a single writer, so nobody else can hold it.
 SELECT held.downstream_eid
   FROM ff_edge_group AS held
  WHERE held.partition_key = :partition_key
@@ -88,7 +86,6 @@ SELECT edge.upstream_eid, edge.policy, core.lifecycle_phase, core.public_state
 
 -- Reads the execution that waits, and keeps it so until the transaction ends.
 -- name: dependency_child_lock :opt
--- diverges(lock): SQLite has a single writer, which already excludes everybody else.
 SELECT core.lifecycle_phase, core.ownership_state, core.eligibility_state, core.attempt_state, core.deadline_at_ms,
        core.raw_fields
   FROM ff_exec_core AS core

@@ -45,7 +45,6 @@ SELECT edge.edge_id, edge.upstream_eid, edge.downstream_eid, edge.policy
 
 -- Reads an edge that a transaction decides on, and keeps it so until the transaction ends.
 -- name: edge_lock :opt
--- diverges(lock): SQLite has a single writer, which already excludes everybody else.
 SELECT edge.upstream_eid, edge.downstream_eid, edge.policy
   FROM ff_edge AS edge
  WHERE edge.partition_key = :partition_key
@@ -55,7 +54,6 @@ SELECT edge.upstream_eid, edge.downstream_eid, edge.policy
 
 -- Keeps an edge that nobody else holds until the transaction ends. No row: there is none, or somebody holds it.
 -- name: edge_try_lock :opt
--- diverges(lock): SQLite has a single writer, so nobody else can hold it.
 SELECT edge.edge_id
   FROM ff_edge AS edge
  WHERE edge.partition_key = :partition_key
@@ -130,7 +128,6 @@ SELECT held.downstream_eid, held.policy, held.success_count, held.fail_count, he
 
 -- Reads the execution that gets a dependency, and keeps it so until the transaction ends.
 -- name: edge_child_lock :opt
--- diverges(lock): SQLite has a single writer, which already excludes everybody else.
 SELECT core.flow_id, core.lifecycle_phase, core.ownership_state, core.eligibility_state, core.deadline_at_ms,
        core.raw_fields
   FROM ff_exec_core AS core

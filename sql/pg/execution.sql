@@ -74,7 +74,6 @@ SELECT core.flow_id, core.lane_id, core.attempt_index, core.lifecycle_phase, cor
 
 -- Reads the state that a transaction decides on, and keeps it so until the transaction ends.
 -- name: execution_lock :opt
--- diverges(lock): SQLite has a single writer, which already excludes everybody else.
 SELECT core.lifecycle_phase, core.ownership_state, core.eligibility_state, core.public_state, core.attempt_state,
        core.attempt_index, core.lease_reclaim_count
   FROM ff_exec_core AS core
@@ -84,7 +83,6 @@ SELECT core.lifecycle_phase, core.ownership_state, core.eligibility_state, core.
 
 -- Keeps an execution that nobody else holds until the transaction ends. No row: there is none, or somebody holds it.
 -- name: execution_try_lock :opt
--- diverges(lock): SQLite has a single writer, so nobody else can hold it.
 SELECT core.execution_id
   FROM ff_exec_core AS core
  WHERE core.partition_key = :partition_key
@@ -94,7 +92,6 @@ SELECT core.execution_id
 -- Keeps what belongs to an execution, its places in the queues included, until the transaction ends, as far as nobody
 -- else holds it. Counts what is kept and what there is: where less is kept, somebody holds the rest.
 -- name: execution_parts_try_lock :one
--- diverges(lock): SQLite has a single writer, so nobody else can hold anything.
 -- column: kept_count i64
 -- column: there_count i64
 WITH attempt AS (
@@ -217,7 +214,6 @@ SELECT core.execution_id
 -- lock them all; the inserted values are inert, since every row of `ff_delayed` has its execution.
 -- name: execution_promote_due :rows
 -- diverges(where.partition_key#7d3fbf): on Postgres the execution is locked if nobody has it, and judged by what it is then.
--- diverges(offset): it keeps Postgres from asking for the lock before the rows are in order.
 -- allow(unordered-limit): the rows come in the order of the query above, and those are taken first that can be locked.
 WITH waiting AS (
   SELECT queued.partition_key, queued.execution_id, queued.lane_id

@@ -1,6 +1,5 @@
 -- Reads what decides whether an execution's time is over, and keeps it so until the transaction ends.
 -- name: expiry_execution_lock :opt
--- diverges(lock): SQLite has a single writer, which already excludes everybody else.
 SELECT core.lifecycle_phase, core.eligibility_state, core.attempt_index, core.deadline_at_ms, core.policy,
        core.raw_fields
   FROM ff_exec_core AS core
@@ -10,7 +9,6 @@ SELECT core.lifecycle_phase, core.eligibility_state, core.attempt_index, core.de
 
 -- Finds the attempt of an execution whose lease ran out first.
 -- name: expiry_attempt_due :opt
--- diverges(lock): SQLite has a single writer, which already excludes everybody else.
 -- allow(claim-waits): it is about this execution, and whoever changes it now has to be waited for.
 SELECT held.attempt_index
   FROM ff_attempt AS held

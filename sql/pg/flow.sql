@@ -6,7 +6,6 @@ VALUES (:partition_key, :flow_id, 0, 'open', :now_ms, :raw_fields)
 
 -- Reads a flow that a transaction decides on, and keeps it so until the transaction ends.
 -- name: flow_lock :opt
--- diverges(lock): SQLite has a single writer, which already excludes everybody else.
 SELECT flow.graph_revision, flow.public_flow_state, flow.raw_fields
   FROM ff_flow_core AS flow
  WHERE flow.partition_key = :partition_key
@@ -15,7 +14,6 @@ SELECT flow.graph_revision, flow.public_flow_state, flow.raw_fields
 
 -- Reads whose member an execution is, and keeps it so until the transaction ends.
 -- name: flow_member_lock :opt
--- diverges(lock): SQLite has a single writer, which already excludes everybody else.
 SELECT core.flow_id
   FROM ff_exec_core AS core
  WHERE core.partition_key = :partition_key

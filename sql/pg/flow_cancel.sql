@@ -18,7 +18,6 @@ UPDATE ff_flow_core
 
 -- Lists a flow's members and keeps their states until the transaction ends.
 -- name: flow_cancel_members_lock :many
--- diverges(lock): SQLite has a single writer, which already excludes everybody else.
 SELECT core.execution_id, core.lifecycle_phase
   FROM ff_exec_core AS core
  WHERE core.partition_key = :partition_key
@@ -203,7 +202,6 @@ SELECT noted.execution_id
 
 -- Keeps others from acknowledging a flow's members until the transaction ends.
 -- name: flow_cancel_backlog_lock :opt
--- diverges(lock): SQLite has a single writer, which already excludes everybody else.
 SELECT noted.requested_at_ms
   FROM ff_cancel_backlog AS noted
  WHERE noted.partition_key = :partition_key

@@ -12,7 +12,6 @@ VALUES (:partition_key, :grant_id, :execution_id, 'reclaim', :worker_id, :worker
 
 -- Finds the newest grant to reclaim an execution.
 -- name: grant_reclaim_newest :opt
--- diverges(lock): SQLite has a single writer, which already excludes everybody else.
 -- allow(claim-waits): it is about this execution, and whoever changes it now has to be waited for.
 SELECT held.grant_id, held.worker_id, held.lane_id, held.expires_at_ms
   FROM ff_claim_grant AS held

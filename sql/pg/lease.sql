@@ -6,7 +6,6 @@
 -- name: lease_claim :opt
 -- diverges(where.partition_key#82999e): on Postgres the execution is locked if nobody has it, and judged by what it is then.
 -- diverges(columns.place): what a claim looks at first is spread among those who claim at the same time; SQLite has one writer.
--- diverges(offset): it keeps Postgres from asking for the lock before the rows are in order.
 -- allow(unordered-limit): the rows come in the order of the query above, and the first one that can be locked is taken.
 -- param: capabilities text[]
 -- param: lease_id text

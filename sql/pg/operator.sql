@@ -1,6 +1,5 @@
 -- Reads what an operator's act is decided on, and keeps it so until the transaction ends.
 -- name: operator_execution_lock :opt
--- diverges(lock): SQLite has a single writer, which already excludes everybody else.
 SELECT core.flow_id, core.lifecycle_phase, core.ownership_state, core.eligibility_state, core.public_state,
        core.priority, core.policy, core.raw_fields
   FROM ff_exec_core AS core
@@ -95,7 +94,6 @@ UPDATE ff_exec_core AS core
 
 -- Keeps the edges into a member as they are until the transaction ends.
 -- name: operator_edges_lock :many
--- diverges(lock): SQLite has a single writer, which already excludes everybody else.
 SELECT edge.edge_id
   FROM ff_edge AS edge
  WHERE edge.partition_key = :partition_key
@@ -106,7 +104,6 @@ SELECT edge.edge_id
 
 -- Keeps the group of a member's edges as it is until the transaction ends.
 -- name: operator_group_lock :opt
--- diverges(lock): SQLite has a single writer, which already excludes everybody else.
 SELECT held.downstream_eid
   FROM ff_edge_group AS held
  WHERE held.partition_key = :partition_key

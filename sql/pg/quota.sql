@@ -15,7 +15,6 @@ SELECT policy.max_requests_per_window, policy.requests_per_window_seconds, polic
 
 -- Locks a quota policy, which orders everything that is admitted under it.
 -- name: quota_policy_lock :opt
--- diverges(lock): SQLite has a single writer, which already excludes everybody else.
 SELECT policy.requests_per_window_seconds, policy.active_concurrency_cap, policy.active_concurrency
   FROM ff_quota_policy AS policy
  WHERE policy.partition_key = :partition_key
@@ -24,7 +23,6 @@ SELECT policy.requests_per_window_seconds, policy.active_concurrency_cap, policy
 
 -- Locks a quota policy that nobody else holds. No row: there is none, or somebody holds it.
 -- name: quota_policy_try_lock :opt
--- diverges(lock): SQLite has a single writer, so nobody else can hold it.
 SELECT policy.quota_policy_id
   FROM ff_quota_policy AS policy
  WHERE policy.partition_key = :partition_key

@@ -65,7 +65,6 @@ SELECT attempt.attempt_index, attempt.lease_epoch, lease.event_id AS lease_event
 
 -- Reads, under a lock, what a resumption by the control plane depends on.
 -- name: resume_lock :opt
--- diverges(lock): SQLite has a single writer, which already excludes everybody else.
 SELECT core.lifecycle_phase, core.deadline_at_ms
   FROM ff_exec_core AS core
  WHERE core.partition_key = :partition_key

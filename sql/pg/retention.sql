@@ -148,7 +148,6 @@ SELECT flow.partition_key, flow.flow_id, flow.created_at_ms
 -- Reads a flow that may be forgotten, and keeps others from joining it until the transaction ends. No row: there is
 -- none, or somebody holds it.
 -- name: retention_flow_try_lock :opt
--- diverges(lock): SQLite has one writer; on Postgres a row that somebody holds is left for the next time.
 SELECT flow.public_flow_state, flow.created_at_ms, flow.terminal_at_ms, flow.raw_fields
   FROM ff_flow_core AS flow
  WHERE flow.partition_key = :partition_key

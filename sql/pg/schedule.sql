@@ -35,7 +35,6 @@ SELECT ready.execution_id
 -- Reads what decides whether an execution may be granted, and keeps it so until the transaction ends.
 -- name: schedule_lock :opt
 -- column: required_capabilities text
--- diverges(lock): SQLite has a single writer, which already excludes everybody else.
 SELECT core.lane_id, core.lifecycle_phase, core.ownership_state, core.eligibility_state, core.attempt_state,
        core.public_state, core.raw_fields,
        array_to_string(core.required_capabilities, ',') AS required_capabilities
@@ -87,7 +86,6 @@ UPDATE ff_exec_core AS core
 -- name: schedule_candidate_next :opt
 -- param: capabilities text[]
 -- diverges(where.partition_key#ef258c): on Postgres the execution is locked if nobody has it, and judged by what it is then.
--- diverges(offset): it keeps Postgres from asking for the lock before the rows are in order.
 -- allow(unordered-limit): the rows come in the order of the query above, and those are taken first that can be locked.
 WITH ready AS (
   SELECT queued.partition_key, queued.execution_id, queued.attempt_index, queued.priority, queued.created_at_ms

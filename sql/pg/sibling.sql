@@ -23,7 +23,6 @@ SELECT pending.enqueued_at_ms
 -- Reads whether a group's remaining members are to be cancelled, and keeps it so until the transaction ends. No row: they
 -- are not, or somebody else holds the note.
 -- name: sibling_pending_try_lock :opt
--- diverges(lock): SQLite has a single writer, so nobody else can hold it.
 SELECT pending.enqueued_at_ms
   FROM ff_pending_cancel_groups AS pending
  WHERE pending.partition_key = :partition_key
@@ -61,7 +60,6 @@ UPDATE ff_edge_group
 -- Reads which members of a group are to be cancelled, and keeps it so until the transaction ends. No row:
 -- there is no such group, or another transaction works on it.
 -- name: sibling_group_try_lock :opt
--- diverges(lock): SQLite has a single writer, so nobody else can be at work.
 -- column: members json
 SELECT held.cancel_siblings_pending_flag, to_json(held.cancel_siblings_pending_members) AS members
   FROM ff_edge_group AS held

@@ -139,7 +139,6 @@ SELECT summary.document_json, summary.version, summary.last_updated_ms, summary.
 
 -- Reads the summary document of an attempt so that it can be changed.
 -- name: stream_summary_lock :opt
--- diverges(lock): SQLite has a single writer, which already excludes everybody else.
 SELECT summary.document_json
   FROM ff_stream_summary AS summary
  WHERE summary.partition_key = :partition_key

@@ -23,7 +23,6 @@ SELECT core.execution_id, core.terminal_at_ms
 -- somebody else changes is left for the next time.
 -- name: trim_lock :many
 -- param: executions uuid[]
--- diverges(lock): SQLite has a single writer, which already excludes everybody else.
 SELECT core.execution_id, core.flow_id, core.raw_fields
   FROM ff_exec_core AS core
  WHERE core.partition_key = :partition_key
@@ -55,7 +54,6 @@ SELECT core.partition_key, core.lane_id
 -- has its counter.
 -- name: trim_parts_try_lock :one
 -- allow(lock-order): it waits for nobody, and a trim that does not get all of them gives up.
--- diverges(lock): SQLite has a single writer, so nobody else can hold anything.
 -- column: kept_count i64
 -- column: there_count i64
 WITH completion_event AS (

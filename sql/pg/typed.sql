@@ -382,7 +382,6 @@ SELECT attempt.lease_epoch, attempt.attempt_type, lease.event_id AS lease_event_
 
 -- Reads what decides how an operator may take an execution, and keeps it so until the transaction ends.
 -- name: typed_lock :opt
--- diverges(lock): SQLite has a single writer, which already excludes everybody else.
 SELECT core.lane_id, core.lifecycle_phase, core.ownership_state, core.eligibility_state, core.attempt_state,
        core.attempt_index, core.raw_fields
   FROM ff_exec_core AS core

@@ -1,6 +1,5 @@
 -- Reads who holds a worker instance's registration.
 -- name: worker_read :opt
--- diverges(lock): SQLite has a single writer, which already excludes everybody else.
 SELECT known.worker_id
   FROM ff_worker_registry AS known
  WHERE known.partition_key = :partition_key
@@ -72,7 +71,6 @@ SELECT known.namespace, known.worker_instance_id
 -- Keeps a worker instance's registration that nobody else holds until the transaction ends. No row: there is none, or
 -- somebody holds it.
 -- name: worker_try_lock :opt
--- diverges(lock): SQLite has a single writer, so nobody else can hold it.
 SELECT known.worker_instance_id
   FROM ff_worker_registry AS known
  WHERE known.partition_key = :partition_key

@@ -20,7 +20,6 @@ SELECT stored.secret
 
 -- Keeps others from changing which secret signs until the transaction ends.
 -- name: secret_lock_all :many
--- diverges(lock): SQLite has a single writer, which already excludes everybody else.
 SELECT stored.kid
   FROM ff_waitpoint_hmac AS stored
  ORDER BY stored.kid;

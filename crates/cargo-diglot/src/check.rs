@@ -103,7 +103,11 @@ fn fix(root: &Path) -> Result<(), Failure> {
 /// What was compared, and the share that is declared to differ.
 fn stats(stats: Stats) -> String {
     let (facts, waived) = (stats.facts, stats.waived);
-    format!("{facts} facts compared, {waived} declared to differ ({:.1} %)", stats.waived_share())
+    let compared = format!("{facts} facts compared, {waived} declared to differ ({:.1} %)", stats.waived_share());
+    match stats.held_by_writer {
+        0 => compared,
+        locks => format!("{compared}, {} held by SQLite's one writer", report::counted(locks, "row lock")),
+    }
 }
 
 /// The project's folder: the one named, or the nearest one upwards that looks like a project.

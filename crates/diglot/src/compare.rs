@@ -22,7 +22,7 @@ use crate::dialect::{Both, Dialect};
 use crate::facts::{Fact, Facts, Group, Kind, facts};
 use crate::infer::PageOf;
 use crate::law;
-use crate::normal::{Around, Node, Order, Promised, ends_with_write, patterns, unmarked};
+use crate::normal::{Around, Node, Order, Promised, ends_with_write, patterns, row_locks, unmarked};
 use crate::project::Stats;
 use crate::source::{Sources, Span};
 use crate::tree::Statement;
@@ -88,7 +88,8 @@ pub(crate) fn compare(
     keep_rows: bool,
 ) -> Compared {
     let promised = Promised::new(config, never_null);
-    let manner = Manner { keep_rows, by_number: !config.generate.enabled };
+    let one_writer = config.locks.as_ref().is_some_and(|locks| locks.one_writer);
+    let manner = Manner { keep_rows, by_number: !config.generate.enabled, one_writer };
     let mut compared = compare_with(&promised, sources, sqlite, pg, manner);
     if promised.helped() {
         // What is the same only because the project says what its JSON fields and columns hold is waived as well.
@@ -105,6 +106,8 @@ struct Manner {
     keep_rows: bool,
     /// Parameters have numbers and no names.
     by_number: bool,
+    /// Whoever locks rows on Postgres is the one writer on SQLite.
+    one_writer: bool,
 }
 
 fn compare_with(
@@ -123,7 +126,7 @@ fn compare_with(
         ilike: patterns(pg),
         digits: digits(sqlite.tree, pg.tree, &of_pg),
         nullable: nullable(&[sqlite, pg]),
-        under_write_lock: ends_with_write(sqlite.tree),
+        under_write_lock: manner.one_writer || ends_with_write(sqlite.tree),
         takes_unknown: takes_unknown(&[sqlite, pg]),
         order: Order::of(sqlite.tree),
         is_second_look: Cell::new(false),
@@ -154,7 +157,9 @@ fn look(
     let (left, right) = (facts(trees.sqlite, around), facts(trees.pg, around));
     let declared = declarations(&[sqlite, pg]);
     let unknown = if around.takes_unknown { unknown_words(sqlite.tree) + unknown_words(pg.tree) } else { 0 };
-    let stats = Stats { pairs: 1, waived: unknown, ..Stats::default() };
+    let held_by_writer =
+        if manner.one_writer && !ends_with_write(sqlite.tree) { row_locks(pg.tree) } else { Default::default() };
+    let stats = Stats { pairs: 1, waived: unknown, held_by_writer, ..Stats::default() };
     let mut pair = Pair {
         sources,
         sqlite,

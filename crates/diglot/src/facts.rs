@@ -3,7 +3,7 @@
 //! A unit gives one group of facts per write and per CTE that reads, wherever it stands: several statements
 //! on one page and one statement on the other give the same groups.
 
-use crate::normal::{Around, Names, Node, all_asked_for_truth, effective_join, unmarked, writing_part};
+use crate::normal::{Around, Names, Node, all_asked_for_truth, effective_join, offset, unmarked, writing_part};
 use crate::source::Span;
 use crate::tree::{
     Assignment, Body, Conflict, ConflictAction, Delete, Expr, Insert, OutputColumn, Part, Query, Rows, Select, Source,
@@ -256,7 +256,7 @@ impl Collector<'_, '_> {
             let node = self.names.order(&query.order, span);
             self.push(Kind::Order, "", node);
         }
-        for (kind, value) in [(Kind::Limit, self.names.limit(query)), (Kind::Offset, query.offset.as_ref())] {
+        for (kind, value) in [(Kind::Limit, self.names.limit(query)), (Kind::Offset, offset(query))] {
             if let Some(value) = value {
                 let node = self.names.expr(value);
                 self.push(kind, "", node);

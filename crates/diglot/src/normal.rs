@@ -16,6 +16,7 @@ mod json;
 mod known;
 mod membership;
 mod negation;
+mod no_offset;
 mod node;
 mod null_place;
 mod one_of_each;
@@ -47,8 +48,9 @@ pub(crate) use equal::patterns;
 pub(crate) use gate::gives_one;
 pub(crate) use handed_over::Order;
 pub(crate) use inner_in_effect::{drops_rows_without, effective_join};
+pub(crate) use no_offset::offset;
 pub(crate) use node::Node;
-pub(crate) use write_lock::ends_with_write;
+pub(crate) use write_lock::{ends_with_write, row_locks};
 
 /// What a statement's names mean while it is brought into normal form.
 pub(crate) struct Names<'t> {

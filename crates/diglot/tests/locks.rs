@@ -67,6 +67,37 @@ fn set<const N: usize>(rules: [&'static str; N]) -> BTreeSet<&'static str> {
     rules.into()
 }
 
+/// The rules that find something in a pair, and how many row locks its SQLite page holds without words.
+fn pair(settings: &str, sqlite: &str, pg: &str) -> (BTreeSet<&'static str>, usize) {
+    let mut sources = Sources::default();
+    for (dialect, schema, sql) in [("sqlite", SQLITE_SCHEMA, sqlite), ("pg", PG_SCHEMA, pg)] {
+        sources.add(SourceFile::new(format!("schema/{dialect}/0001_all.sql"), schema));
+        sources.add(SourceFile::new(format!("sql/{dialect}/seat.sql"), format!("-- name: seat_state :opt\n{sql};\n")));
+    }
+    let config = Config::parse(settings, "diglot.toml").expect("settings");
+    let compiled = compile(&Inputs { config, sources, ..Inputs::default() });
+    (compiled.diagnostics.iter().map(|finding| finding.rule).collect(), compiled.stats.held_by_writer)
+}
+const SQLITE_SCHEMA: &str = "CREATE TABLE seat (id INTEGER PRIMARY KEY, state TEXT NOT NULL) STRICT;";
+const PG_SCHEMA: &str = "CREATE TABLE seat (id bigint PRIMARY KEY, state text COLLATE \"C\" NOT NULL);";
+
+#[test]
+fn a_row_lock_is_held_by_the_one_writer_where_the_settings_say_so() {
+    let read = "SELECT seat.state FROM seat WHERE seat.id = :id";
+    for (wait, silent) in [("", true), (" SKIP LOCKED", true), (" NOWAIT", false)] {
+        let locking = format!("{read} FOR UPDATE{wait}");
+        assert_eq!(pair("[locks]", read, &locking), (set(["lock-differs"]), 0), "{wait}");
+        let (rules, held) = pair("[locks]\none_writer = true", read, &locking);
+        assert_eq!((rules.is_empty(), held), (silent, usize::from(silent)), "{wait}");
+    }
+    // What holds anyway is not counted as what the settings say.
+    let (plain, locking) = (
+        "UPDATE seat SET state = 'taken' WHERE seat.id IN (SELECT free.id FROM seat AS free WHERE free.id = :id) RETURNING state",
+        "UPDATE seat SET state = 'taken' WHERE seat.id IN (SELECT free.id FROM seat AS free WHERE free.id = :id FOR UPDATE) RETURNING state",
+    );
+    assert_eq!(pair("[locks]\none_writer = true", plain, locking).1, 0);
+}
+
 #[test]
 fn a_trigger_closes_the_circle_of_a_claim() {
     let statements = [("case_claim :exec", CLAIM), ("case_block :exec", BLOCK)];

@@ -15,6 +15,9 @@ pub struct Locks {
     /// Periodic work, by the names of transactions and statements; a star stands for any letters. It is to pass over
     /// rows that somebody else has locked.
     pub sweeps: Vec<String>,
+    /// On SQLite, whoever runs a statement that locks rows on Postgres is the one writer already (`BEGIN IMMEDIATE`), and
+    /// stays it until the transaction ends. A row lock then asks for no more than what is held.
+    pub one_writer: bool,
 }
 
 impl Locks {

@@ -56,7 +56,7 @@ impl Names<'_> {
         if let Some(limit) = self.limit(query) {
             kids.push(Node::list("limit", vec![self.expr(limit)], limit.span));
         }
-        if let Some(offset) = &query.offset {
+        if let Some(offset) = super::offset(query) {
             kids.push(Node::list("offset", vec![self.expr(offset)], offset.span));
         }
         for lock in query.locks.iter().filter(|lock| !self.is_held_anyway(lock)) {

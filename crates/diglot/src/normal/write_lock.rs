@@ -6,7 +6,8 @@
 //! keeps it until the transaction ends; it is refused when somebody has written since the transaction first read. Where
 //! the last statement of the SQLite page writes, what the page has read is still so: FOR UPDATE and FOR SHARE on
 //! Postgres ask for no more than that, and SKIP LOCKED has nothing to skip. A page that only reads holds nothing, so
-//! its lock stays a difference; so does NOWAIT, beside which SQLite waits.
+//! its lock stays a difference, unless `[locks]` says that whoever runs it is the writer (`one_writer`); so does NOWAIT,
+//! beside which SQLite waits.
 //!
 //! # The same
 //!
@@ -33,9 +34,19 @@ pub(crate) fn ends_with_write(page: &Statement) -> bool {
     page.parts.iter().any(|part| Some(part.statement) == last && part.target().is_some())
 }
 
+/// How many row locks of a page a writer would hold anyway.
+pub(crate) fn row_locks(page: &Statement) -> usize {
+    let queries = page.parts.iter().flat_map(|part| part.queries());
+    queries.flat_map(|query| &query.locks).filter(|lock| gives_way(lock)).count()
+}
+
+fn gives_way(lock: &Lock) -> bool {
+    lock.wait != "nowait"
+}
+
 impl Names<'_> {
     /// Whether a lock asks for no more than what the write lock of the SQLite page gives.
     pub(crate) fn is_held_anyway(&self, lock: &Lock) -> bool {
-        self.around.under_write_lock && lock.wait != "nowait"
+        self.around.under_write_lock && gives_way(lock)
     }
 }

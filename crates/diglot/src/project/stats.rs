@@ -11,6 +11,8 @@ pub struct Stats {
     pub facts: usize,
     /// Those that differ and are declared to.
     pub waived: usize,
+    /// Row locks of Postgres that SQLite's one writer holds anyway, as `[locks]` says.
+    pub held_by_writer: usize,
 }
 
 impl Stats {
@@ -23,5 +25,6 @@ impl Stats {
         self.pairs += other.pairs;
         self.facts += other.facts;
         self.waived += other.waived;
+        self.held_by_writer += other.held_by_writer;
     }
 }

@@ -95,6 +95,7 @@ equivalences! {
         "../known.rs" = "known-values",
         "../membership.rs" = "membership",
         "../negation.rs" = "negation",
+        "../no_offset.rs" = "no-offset",
         "../null_place.rs" = "null-place",
         "../one_of_each.rs" = "one-of-each",
         "../one_row.rs" = "one-row",
