@@ -88,9 +88,13 @@ pub(crate) fn compare(
     keep_rows: bool,
 ) -> Compared {
     let promised = Promised::new(config, never_null);
-    let one_writer = config.locks.as_ref().is_some_and(|locks| locks.one_writer);
-    let manner = Manner { keep_rows, by_number: !config.generate.enabled, one_writer };
+    let is_named = config.locks.as_ref().is_some_and(|locks| locks.is_writer(&pg.raw.name));
+    let as_writer = is_named && !ends_with_write(sqlite.tree);
+    let manner = Manner { keep_rows, by_number: !config.generate.enabled, as_writer };
     let mut compared = compare_with(&promised, sources, sqlite, pg, manner);
+    if as_writer && row_locks(pg.tree) == 0 {
+        compared.found.push(report::no_lock(&pg.raw.name, pg.raw.name_span));
+    }
     if promised.helped() {
         // What is the same only because the project says what its JSON fields and columns hold is waived as well.
         let bare = compare_with(&Promised::default(), sources, sqlite, pg, Manner { keep_rows: false, ..manner });
@@ -106,8 +110,8 @@ struct Manner {
     keep_rows: bool,
     /// Parameters have numbers and no names.
     by_number: bool,
-    /// Whoever locks rows on Postgres is the one writer on SQLite.
-    one_writer: bool,
+    /// The SQLite page only reads, and whoever runs it is the one writer.
+    as_writer: bool,
 }
 
 fn compare_with(
@@ -126,7 +130,7 @@ fn compare_with(
         ilike: patterns(pg),
         digits: digits(sqlite.tree, pg.tree, &of_pg),
         nullable: nullable(&[sqlite, pg]),
-        under_write_lock: manner.one_writer || ends_with_write(sqlite.tree),
+        under_write_lock: manner.as_writer || ends_with_write(sqlite.tree),
         takes_unknown: takes_unknown(&[sqlite, pg]),
         order: Order::of(sqlite.tree),
         is_second_look: Cell::new(false),
@@ -157,8 +161,7 @@ fn look(
     let (left, right) = (facts(trees.sqlite, around), facts(trees.pg, around));
     let declared = declarations(&[sqlite, pg]);
     let unknown = if around.takes_unknown { unknown_words(sqlite.tree) + unknown_words(pg.tree) } else { 0 };
-    let held_by_writer =
-        if manner.one_writer && !ends_with_write(sqlite.tree) { row_locks(pg.tree) } else { Default::default() };
+    let held_by_writer = if manner.as_writer { row_locks(pg.tree) } else { 0 };
     let stats = Stats { pairs: 1, waived: unknown, held_by_writer, ..Stats::default() };
     let mut pair = Pair {
         sources,

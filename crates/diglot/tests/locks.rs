@@ -87,15 +87,18 @@ fn a_row_lock_is_held_by_the_one_writer_where_the_settings_say_so() {
     for (wait, silent) in [("", true), (" SKIP LOCKED", true), (" NOWAIT", false)] {
         let locking = format!("{read} FOR UPDATE{wait}");
         assert_eq!(pair("[locks]", read, &locking), (set(["lock-differs"]), 0), "{wait}");
-        let (rules, held) = pair("[locks]\none_writer = true", read, &locking);
+        let (rules, held) = pair("[locks]\nas_writer = [\"seat_*\"]", read, &locking);
         assert_eq!((rules.is_empty(), held), (silent, usize::from(silent)), "{wait}");
     }
+    // A change of the Postgres page alone that leaves the lock out is found.
+    assert_eq!(pair("[locks]\nas_writer = [\"seat_*\"]", read, read).0, set(["lock-differs"]));
+    assert_eq!(pair("[locks]\nas_writer = [\"row_*\"]", read, read).0, set(NONE));
     // What holds anyway is not counted as what the settings say.
     let (plain, locking) = (
         "UPDATE seat SET state = 'taken' WHERE seat.id IN (SELECT free.id FROM seat AS free WHERE free.id = :id) RETURNING state",
         "UPDATE seat SET state = 'taken' WHERE seat.id IN (SELECT free.id FROM seat AS free WHERE free.id = :id FOR UPDATE) RETURNING state",
     );
-    assert_eq!(pair("[locks]\none_writer = true", plain, locking).1, 0);
+    assert_eq!(pair("[locks]\nas_writer = [\"seat_*\"]", plain, locking).1, 0);
 }
 
 #[test]

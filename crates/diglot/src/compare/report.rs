@@ -16,6 +16,14 @@ pub(super) fn declaration(kind: Kind, item: &str) -> String {
     format!("or, if the difference is meant: `-- diverges({}{item}): <why the pages may differ here>`", kind.word())
 }
 
+/// The finding about a statement that is to lock rows on Postgres and locks none.
+pub(super) fn no_lock(name: &str, span: Span) -> Diagnostic {
+    let message = format!("{name}: runs as SQLite's one writer, and locks no row on Postgres");
+    Diagnostic::error(Kind::Lock.rule(), message, span, "`as_writer` in diglot.toml names it")
+        .help("lock what it reads: `FOR UPDATE` at the end of the SELECT on the Postgres page")
+        .help("or, if it locks nothing, name it no longer under `[locks]` in diglot.toml")
+}
+
 /// Six letters that stand for one difference: another text on either page has others.
 pub(super) fn seal(kind: Kind, group: &str, item: &str, keys: Both<Option<String>>) -> String {
     let said = keys.map(|key| key.unwrap_or_default());

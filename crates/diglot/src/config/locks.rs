@@ -15,15 +15,20 @@ pub struct Locks {
     /// Periodic work, by the names of transactions and statements; a star stands for any letters. It is to pass over
     /// rows that somebody else has locked.
     pub sweeps: Vec<String>,
-    /// On SQLite, whoever runs a statement that locks rows on Postgres is the one writer already (`BEGIN IMMEDIATE`), and
-    /// stays it until the transaction ends. A row lock then asks for no more than what is held.
-    pub one_writer: bool,
+    /// Statements that on SQLite run in a transaction that began as the one writer (`BEGIN IMMEDIATE`) and stays it to its
+    /// end; a star stands for any letters. The row locks of their Postgres pages ask for no more than that.
+    pub as_writer: Vec<String>,
 }
 
 impl Locks {
     /// Whether a transaction or a statement is periodic work.
     pub fn is_sweep(&self, name: &str) -> bool {
         self.sweeps.iter().any(|pattern| super::matches(pattern, name))
+    }
+
+    /// Whether a statement runs as SQLite's one writer.
+    pub fn is_writer(&self, name: &str) -> bool {
+        self.as_writer.iter().any(|pattern| super::matches(pattern, name))
     }
 
     /// The first value that cannot be meant, with its key.

@@ -6,7 +6,7 @@
 //! keeps it until the transaction ends; it is refused when somebody has written since the transaction first read. Where
 //! the last statement of the SQLite page writes, what the page has read is still so: FOR UPDATE and FOR SHARE on
 //! Postgres ask for no more than that, and SKIP LOCKED has nothing to skip. A page that only reads holds nothing, so
-//! its lock stays a difference, unless `[locks]` says that whoever runs it is the writer (`one_writer`); so does NOWAIT,
+//! its lock stays a difference, unless `[locks]` says that whoever runs it is the writer (`as_writer`); so does NOWAIT,
 //! beside which SQLite waits.
 //!
 //! # The same

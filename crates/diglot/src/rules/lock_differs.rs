@@ -3,7 +3,8 @@
 //! # What it finds
 //!
 //! FOR UPDATE, SKIP LOCKED or NOWAIT on one page only. SQLite has no row locks. Where its page writes, it holds the
-//! write lock, which is as good; where its page only reads, a lock on Postgres is declared.
+//! write lock, which is as good; where its page only reads, a lock on Postgres is declared, or the statement is named in
+//! `diglot.toml` as one that runs as SQLite's one writer: `[locks] as_writer`. One that is named and locks nothing is found.
 //!
 //! # Why it bites
 //!
@@ -11,7 +12,8 @@
 //!
 //! # Write instead
 //!
-//! The same on both pages. If the difference is meant: `-- diverges(lock): reason` under either header.
+//! The same on both pages. If the difference is meant: `-- diverges(lock): reason` under either header, or, where SQLite's
+//! transactions begin with BEGIN IMMEDIATE, `as_writer = ["*_lock"]` under `[locks]` once for all of them.
 //!
 //! # Example
 //!
