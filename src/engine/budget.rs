@@ -543,7 +543,7 @@ pub(crate) async fn reconcile<D: Dialect>(
 ) -> Result<ReconcileCounts, EngineError> {
     let partition_key = D::counter_partition(stored_partition(partition.index)?);
     let report = reconcile_in(engine, partition_key, now.0.min(engine.now_ms())).await?;
-    Ok(ReconcileCounts { processed: report.processed, errors: report.errors })
+    Ok(report.into())
 }
 
 /// The same in all partitions.

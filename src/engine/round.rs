@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use ff_core::backend::ScannerFilter;
+use ff_core::engine_backend::ReconcileCounts;
 use ff_core::engine_error::EngineError;
 
 use crate::engine::seize;
@@ -34,6 +35,12 @@ pub(crate) struct Report {
     pub(crate) processed: u32,
     /// Rows that failed; they are tried again at the next turn.
     pub(crate) errors: u32,
+}
+
+impl From<Report> for ReconcileCounts {
+    fn from(report: Report) -> Self {
+        Self { processed: report.processed, errors: report.errors }
+    }
 }
 
 impl Report {

@@ -22,16 +22,7 @@ fn same(one: &SqliteBackend, other: &SqliteBackend) -> bool {
 
 /// Writes and reads, so that a connection without the tables is noticed.
 async fn works(backend: &SqliteBackend) -> Answer<()> {
-    let register = worker::WorkerRegisterParams {
-        namespace: "n".into(),
-        worker_instance_id: "i".into(),
-        worker_id: "w".into(),
-        lanes_csv: String::new(),
-        capabilities_csv: String::new(),
-        now_ms: 1_000,
-        liveness_ttl_ms: 1_000,
-        partition_key: 0,
-    };
+    let register = door::params("i");
     let list = worker::WorkerListParams { namespace: "n".into(), after: String::new(), page_size: 2 };
     let db = backend.db();
     db.unit("put", register, |conn, params| Box::pin(conn.worker_register(params)), silent).await?;

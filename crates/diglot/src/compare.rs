@@ -92,7 +92,7 @@ pub(crate) fn compare(
     let as_writer = is_named && !ends_with_write(sqlite.tree);
     let manner = Manner { keep_rows, by_number: !config.generate.enabled, as_writer };
     let mut compared = compare_with(&promised, sources, sqlite, pg, manner);
-    if as_writer && row_locks(pg.tree) == 0 {
+    if as_writer && compared.stats.held_by_writer == 0 {
         compared.found.push(report::no_lock(&pg.raw.name, pg.raw.name_span));
     }
     if promised.helped() {

@@ -57,7 +57,7 @@ pub(super) async fn stored(backend: Arc<SqliteBackend>) -> Result<Vec<String>, E
 }
 
 /// What stores a name.
-fn params(name: &str) -> worker::WorkerRegisterParams {
+pub(super) fn params(name: &str) -> worker::WorkerRegisterParams {
     worker::WorkerRegisterParams {
         namespace: "n".into(),
         worker_instance_id: name.into(),

@@ -196,15 +196,7 @@ fn exists(mut from: Vec<Source>, conditions: Vec<Expr>, negated: bool, span: Spa
 }
 
 fn plain_query(select: Select, span: Span) -> Query {
-    Query {
-        rows: Rows::Select(Box::new(select)),
-        ctes: Vec::new(),
-        order: Vec::new(),
-        limit: None,
-        offset: None,
-        locks: Vec::new(),
-        span,
-    }
+    Query::bare(Rows::Select(Box::new(select)), span)
 }
 
 /// The SELECT of a query that neither orders nor cuts off, and has no CTEs and locks.

@@ -390,15 +390,7 @@ impl Lower<'_> {
 
 /// `DEFAULT VALUES`: one row that names no column.
 fn default_row(span: Span) -> Query {
-    Query {
-        rows: Rows::Values(vec![Vec::new()], span),
-        ctes: Vec::new(),
-        order: Vec::new(),
-        limit: None,
-        offset: None,
-        locks: Vec::new(),
-        span,
-    }
+    Query::bare(Rows::Values(vec![Vec::new()], span), span)
 }
 
 /// `(SELECT a, b …)` as one scalar subquery for each column.

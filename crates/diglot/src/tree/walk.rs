@@ -125,6 +125,11 @@ impl Source {
 }
 
 impl Query {
+    /// Rows that are neither ordered nor cut off nor locked, without CTEs.
+    pub(crate) fn bare(rows: Rows, span: crate::source::Span) -> Self {
+        Self { rows, ctes: Vec::new(), order: Vec::new(), limit: None, offset: None, locks: Vec::new(), span }
+    }
+
     /// The list of `SELECT value FROM json_each(list)`.
     pub(crate) fn each_of(&self) -> Option<&Expr> {
         let Rows::Select(select) = &self.rows else { return None };
