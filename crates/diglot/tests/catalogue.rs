@@ -182,3 +182,11 @@ fn the_second_set_of_cases_that_were_held_out_is_answered() {
     println!("{table}");
     insta::assert_snapshot!("held_out_second", table);
 }
+
+/// A third set: builds and their steps, a library, and a fleet whose schema is loose.
+#[test]
+fn the_third_set_of_cases_that_were_held_out_is_answered() {
+    let table = table(&groups("held_out_third"));
+    println!("{table}");
+    insta::assert_snapshot!("held_out_third", table);
+}
