@@ -170,6 +170,36 @@ const CASES: &[Case] = &[
         ],
     },
     Case {
+        rule: "json-compared",
+        fires: &["SELECT DISTINCT raw FROM job"],
+        silent: &["SELECT DISTINCT id, raw FROM job"],
+    },
+    Case {
+        rule: "json-compared",
+        fires: &["SELECT id FROM job ORDER BY raw, id"],
+        silent: &["SELECT id FROM job ORDER BY id, raw"],
+    },
+    Case {
+        rule: "json-compared",
+        fires: &["SELECT lane, count(*) AS c FROM job GROUP BY lane, raw"],
+        silent: &["SELECT id, raw, count(*) AS c FROM job GROUP BY id, raw"],
+    },
+    Case {
+        rule: "json-compared",
+        fires: &["SELECT count(DISTINCT raw) AS c FROM job"],
+        silent: &["SELECT count(raw) AS c FROM job"],
+    },
+    Case {
+        rule: "json-compared",
+        fires: &["SELECT raw FROM job UNION SELECT doc FROM note"],
+        silent: &["SELECT raw FROM job UNION ALL SELECT doc FROM note"],
+    },
+    Case {
+        rule: "json-compared",
+        fires: &["SELECT id FROM job WHERE raw IN ('{}', '[]')"],
+        silent: &["SELECT id FROM job WHERE lane IN ('{}', '[]')"],
+    },
+    Case {
         rule: "key-shift",
         fires: &["UPDATE job SET pos = pos - 1 WHERE lane = :lane"],
         silent: &["UPDATE job SET n = n - 1 WHERE lane = :lane"],
@@ -213,6 +243,16 @@ const CASES: &[Case] = &[
         silent: &["-- param: most i64\nSELECT id FROM job ORDER BY id LIMIT :most"],
     },
     Case {
+        rule: "limit-without-number",
+        fires: &["SELECT id FROM job ORDER BY id LIMIT :most - 10"],
+        silent: &["SELECT id FROM job ORDER BY id LIMIT 10"],
+    },
+    Case {
+        rule: "limit-without-number",
+        fires: &["SELECT id FROM job ORDER BY id LIMIT 1.5"],
+        silent: &["SELECT id FROM job ORDER BY id LIMIT 1"],
+    },
+    Case {
         rule: "missing-function",
         fires: &["SELECT floor(x) AS whole FROM job"],
         silent: &["SELECT abs(x) AS plain FROM job"],
@@ -231,6 +271,26 @@ const CASES: &[Case] = &[
         rule: "narrow-arithmetic",
         fires: &["SELECT n * 1000 AS ms FROM job"],
         silent: &["SELECT at_ms * 1000 AS us FROM job"],
+    },
+    Case {
+        rule: "narrow-arithmetic",
+        fires: &["SELECT n + pos AS c FROM job"],
+        silent: &["SELECT n + 1 AS c FROM job"],
+    },
+    Case {
+        rule: "narrow-arithmetic",
+        fires: &["SELECT -n - 2000000000 AS c FROM job"],
+        silent: &["SELECT (n & 255) * 65536 - (pos & 255) AS c FROM job"],
+    },
+    Case {
+        rule: "narrow-arithmetic",
+        fires: &["SELECT n << 4 AS c FROM job"],
+        silent: &["SELECT (n & 15) << 4 AS c FROM job"],
+    },
+    Case {
+        rule: "narrow-arithmetic",
+        fires: &["UPDATE job SET n = 3000000000 WHERE id = :id"],
+        silent: &["UPDATE job SET at_ms = 3000000000 WHERE id = :id"],
     },
     Case {
         rule: "negative-substr",
@@ -326,6 +386,21 @@ const CASES: &[Case] = &[
         rule: "divided-by-zero",
         fires: &["SELECT id, n / pos AS share FROM job"],
         silent: &["SELECT id, n / NULLIF(pos, 0) AS share FROM job"],
+    },
+    Case {
+        rule: "divided-by-zero",
+        fires: &["SELECT id, CASE WHEN pos >= 0 THEN n / pos END AS share FROM job"],
+        silent: &["SELECT id, CASE WHEN pos > 0 THEN n / pos END AS share FROM job"],
+    },
+    Case {
+        rule: "divided-by-zero",
+        fires: &["SELECT lane, CASE WHEN min(pos) <> 0 THEN sum(n / pos) END AS share FROM job GROUP BY lane"],
+        silent: &["SELECT id, CASE WHEN pos <> 0 AND n > 1 THEN n % pos END AS share FROM job"],
+    },
+    Case {
+        rule: "shift-count",
+        fires: &["SELECT at_ms << (pos & 127) AS c FROM job"],
+        silent: &["SELECT at_ms << (pos & 31) AS c FROM job"],
     },
     Case {
         rule: "value-as-text",

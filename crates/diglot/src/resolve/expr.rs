@@ -187,11 +187,30 @@ impl Lower<'_> {
             self.report(Diagnostic::error("syntax", message, result.span, "the chain begins here").help(help));
             return result;
         }
-        for (op, right) in rights.into_iter().rev() {
+        let mut rights = rights.into_iter().rev().peekable();
+        if let Some(operand) = self.loose_prefix(innermost) {
+            // `~a + b` is `~(a + b)` to Postgres, which binds every other operator in front of a value more loosely.
+            result = self.expr(operand);
+            while let Some((op, right)) = rights.next_if(|(op, _)| is_calculation(op)) {
+                let right = self.expr(right);
+                result = self.binary(op, result, right);
+            }
+            let (ty, span) = (result.ty.clone(), self.place(innermost).to(result.span));
+            result = Expr { kind: ExprKind::Unary { op: "~".to_owned(), expr: Box::new(result) }, ty, span };
+        }
+        for (op, right) in rights {
             let right = self.expr(right);
             result = self.binary(op, result, right);
         }
         result
+    }
+
+    /// What stands behind an operator that Postgres takes for the whole calculation behind it.
+    fn loose_prefix<'e>(&self, node: &'e ast::Expr) -> Option<&'e ast::Expr> {
+        match node {
+            ast::Expr::UnaryOp { op: UnaryOperator::BitwiseNot, expr } if self.dialect == Dialect::Pg => Some(expr),
+            _ => None,
+        }
     }
 
     fn compared(&mut self, op: &str, left: &ast::Expr, right: &ast::Expr) -> Expr {
@@ -329,6 +348,12 @@ fn negated_like(mut like: Expr) -> Expr {
         *negated = true;
     }
     like
+}
+
+/// Whether an operator binds more tightly than those that Postgres has no level of their own for.
+fn is_calculation(op: &BinaryOperator) -> bool {
+    use BinaryOperator::{Divide, Minus, Modulo, Multiply, PGExp, Plus};
+    matches!(op, Plus | Minus | Multiply | Divide | Modulo | PGExp)
 }
 
 /// The smallest span over all of them.
