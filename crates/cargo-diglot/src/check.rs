@@ -50,18 +50,12 @@ pub(crate) fn run(arguments: &Check) -> Result<Outcome, Failure> {
     Ok(if compiled.has_errors() { Outcome::Findings } else { Outcome::Clean })
 }
 
-/// A project without the answers that are recorded, for a command that asks the engines itself.
-pub(crate) fn loaded(root: &Path) -> Result<Inputs, Failure> {
+/// Checks a project without the answers that are recorded, for a command that asks the engines itself.
+pub(crate) fn alone(root: &Path) -> Result<(Inputs, Compiled), Failure> {
     let mut inputs = diglot::build::load(root)?;
     inputs.answers = None;
     inputs.check_answers = false;
     inputs.asking = true;
-    Ok(inputs)
-}
-
-/// Checks a project without the answers that are recorded.
-pub(crate) fn alone(root: &Path) -> Result<(Inputs, Compiled), Failure> {
-    let inputs = loaded(root)?;
     let compiled = diglot::check(&inputs);
     Ok((inputs, compiled))
 }

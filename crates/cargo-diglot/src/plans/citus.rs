@@ -9,7 +9,7 @@ use diglot::dialect::Dialect;
 use diglot::types::Base;
 use diglot::{EmittedText, Inputs};
 use sqlx::postgres::PgConnection;
-use sqlx::{AssertSqlSafe, Connection as _, Executor as _, Row as _};
+use sqlx::{Connection as _, Row as _};
 
 use super::pg;
 use crate::failure::Failure;
@@ -38,6 +38,8 @@ enum Verdict {
     Split { tasks: usize, steps: usize },
     /// The server's words.
     Refused(String),
+    /// The values that stand for the parameters do not fit, in the server's words.
+    Unasked(String),
 }
 
 impl fmt::Display for Verdict {
@@ -48,6 +50,7 @@ impl fmt::Display for Verdict {
             Self::Split { tasks, steps: 1 } => write!(f, "{}", report::counted(*tasks, "task")),
             Self::Split { tasks, steps } => write!(f, "{} in {steps} steps", report::counted(*tasks, "task")),
             Self::Refused(message) => write!(f, "refused: {message}"),
+            Self::Unasked(message) => write!(f, "not asked: {message}"),
         }
     }
 }
@@ -74,15 +77,9 @@ impl Verdict {
 }
 
 pub(super) fn run(root: &Path, url: &str, only: Option<&str>) -> Result<Outcome, Failure> {
-    let mut inputs = check::loaded(root)?;
+    // What the rules find of shards is what the server is asked about, so findings are in the way of nothing.
+    let (inputs, compiled) = check::alone(root)?;
     let config = Config { distributed: Some(Distributed::Citus), ..inputs.config.clone() };
-    // What the rules find of shards is what the server is asked about.
-    inputs.config.distributed = None;
-    inputs.config.placement.clear();
-    let compiled = diglot::check(&inputs);
-    if compiled.has_errors() {
-        return check::found(&inputs, &compiled, &compiled.diagnostics, "no plan was asked for");
-    }
     let texts: Vec<&EmittedText> = compiled
         .texts
         .iter()
@@ -102,12 +99,14 @@ pub(super) fn run(root: &Path, url: &str, only: Option<&str>) -> Result<Outcome,
             Verdict::One => "with one task",
             Verdict::Split { .. } => "with more",
             Verdict::Refused(_) => "refused",
+            Verdict::Unasked(_) => "not asked",
         };
         *counts.entry(kind).or_default() += 1;
     }
     report::is_over(report::out(&text))?;
     let counts: Vec<String> = counts.into_iter().map(|(kind, count)| format!("{count} {kind}")).collect();
-    report::line(&counts.join(", "));
+    let left_out = if compiled.has_errors() { "; what `check` makes no text of is left out" } else { "" };
+    report::line(&format!("{}{left_out}", counts.join(", ")));
     Ok(Outcome::Clean)
 }
 
@@ -154,7 +153,7 @@ async fn spread(connection: &mut PgConnection, config: &Config) -> Result<Vec<To
     let placed = |table: &str, has_key: bool| config.placement_of(table, has_key).unwrap_or(Placement::Local);
     let failed = || Failure::engine("spread the tables");
     let rows = sqlx::query(TABLES).bind(key).fetch_all(&mut *connection).await.map_err(failed())?;
-    let tables = rows.iter().map(|row| Ok((row.try_get(0)?, row.try_get(1)?)));
+    let tables = rows.iter().map(|row| Ok::<(String, bool), sqlx::Error>((row.try_get(0)?, row.try_get(1)?)));
     let mut tables: Vec<(String, bool)> = tables.collect::<Result<_, sqlx::Error>>().map_err(failed())?;
     // What others refer to comes first.
     tables.sort_by_key(|(name, has_key)| placed(name, *has_key) != Placement::Reference);
@@ -187,17 +186,22 @@ async fn verdict(connection: &mut PgConnection, text: &EmittedText) -> Verdict {
 }
 
 fn refusal(error: &sqlx::Error) -> Verdict {
-    let message = error.as_database_error().map_or_else(|| error.to_string(), |error| error.message().to_owned());
-    Verdict::Refused(message)
+    let Some(error) = error.as_database_error() else { return Verdict::Refused(error.to_string()) };
+    let message = error.message().to_owned();
+    // The class of data that make no sense.
+    match error.code().is_some_and(|code| code.starts_with("22")) {
+        true => Verdict::Unasked(message),
+        false => Verdict::Refused(message),
+    }
 }
 
 /// A value of its own for each number, so that two parameters are two shards, and two for a list; nothing is NULL.
 fn value(at: usize, base: &Base) -> String {
     let number = at + 1;
     match base {
-        Base::Int16 | Base::Int32 | Base::Int64 | Base::Float64 | Base::Numeric => format!("'{number}'"),
+        Base::Int16 | Base::Int32 | Base::Int64 | Base::Float64 | Base::Numeric | Base::Text => format!("'{number}'"),
         Base::Int64Array => format!("'{{{number},{}}}'", number + 1000),
-        Base::TextArray => "'{a}'".to_owned(),
+        Base::TextArray => format!("'{{{number}}}'"),
         Base::UuidArray => "'{00000000-0000-0000-0000-000000000000}'".to_owned(),
         Base::Stored(stored) => value(at, &stored.of.base()),
         other => pg::sample(other).to_owned(),
