@@ -188,8 +188,8 @@ async fn verdict(connection: &mut PgConnection, text: &EmittedText) -> Verdict {
 fn refusal(error: &sqlx::Error) -> Verdict {
     let Some(error) = error.as_database_error() else { return Verdict::Refused(error.to_string()) };
     let message = error.message().to_owned();
-    // The class of data that make no sense.
-    match error.code().is_some_and(|code| code.starts_with("22")) {
+    // A text that is no value of a type, a time that is none.
+    match error.code().is_some_and(|code| ["22P02", "22007", "22008"].contains(&&*code)) {
         true => Verdict::Unasked(message),
         false => Verdict::Refused(message),
     }
@@ -201,8 +201,8 @@ fn value(at: usize, base: &Base) -> String {
     match base {
         Base::Int16 | Base::Int32 | Base::Int64 | Base::Float64 | Base::Numeric | Base::Text => format!("'{number}'"),
         Base::Int64Array => format!("'{{{number},{}}}'", number + 1000),
-        Base::TextArray => format!("'{{{number}}}'"),
-        Base::UuidArray => "'{00000000-0000-0000-0000-000000000000}'".to_owned(),
+        // Most lists of texts are of ids.
+        Base::TextArray | Base::UuidArray => format!("'{{00000000-0000-0000-0000-{number:012}}}'"),
         Base::Stored(stored) => value(at, &stored.of.base()),
         other => pg::sample(other).to_owned(),
     }

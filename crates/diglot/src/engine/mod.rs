@@ -165,7 +165,12 @@ impl Catalog {
 
     /// How long an operator gives the same.
     pub(crate) fn stability_of_operator(&self, name: &str, operands: &[&str]) -> Stability {
-        self.moves(Word::Operator, name, operands)
+        // What is not known beside an operator is as the other operand is.
+        match operands {
+            [left, right] if *left == UNKNOWN => self.moves(Word::Operator, name, &[right, right]),
+            [left, right] if *right == UNKNOWN => self.moves(Word::Operator, name, &[left, left]),
+            _ => self.moves(Word::Operator, name, operands),
+        }
     }
 
     /// How long a cast gives the same.

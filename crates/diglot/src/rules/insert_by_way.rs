@@ -5,7 +5,7 @@
 //! With `distributed`, on the Postgres page: INSERT … SELECT into a table that is spread, where the shard's node cannot run
 //! it as a whole: the key comes from a parameter, a calculation or a source that is no table that is spread, or
 //! the SELECT is a set operation or calls a VOLATILE function, or a column that is left out is filled by one or from a
-//! sequence. And the same into a table that is not spread, from one that is.
+//! sequence. And VALUES with a subquery, which is refused, and the same into a table that is not spread, from one that is.
 //!
 //! # Why it bites
 //!
@@ -31,7 +31,7 @@ use crate::diagnostic::Diagnostic;
 use crate::engine::{Stability, postgres};
 use crate::schema::{Column, Fill};
 use crate::source::Span;
-use crate::tree::{Body, ExprKind, Insert, Rows, SourceId};
+use crate::tree::{Body, Expr, ExprKind, Insert, Rows, SourceId};
 
 pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
     let Some(shards) = Shards::of(context) else { return };
@@ -39,10 +39,14 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
         let Body::Insert(insert) = &part.body else { continue };
         // With a CTE anywhere the statement is taken apart in any case.
         let with = context.page.tree.parts.iter().any(|other| other.statement == part.statement && other.name.is_some());
-        if with || matches!(insert.rows.rows, Rows::Values(..)) || !shards.spreads(part.statement) {
+        if with || !shards.spreads(part.statement) {
             continue;
         }
-        if let Some((span, label)) = way(context, &shards, insert) {
+        let found = match &insert.rows.rows {
+            Rows::Values(rows, _) => rows.iter().flatten().find_map(subquery),
+            Rows::Select(_) | Rows::Set { .. } | Rows::Query(_) => way(context, &shards, insert),
+        };
+        if let Some((span, label)) = found {
             let message = format!("{}: rows of `{}` go by way of another node", context.name(), insert.target.alias);
             let finding = Diagnostic::error("insert-by-way", message, span, label);
             let help = format!("write VALUES, or `{}` of the table that is read", shards.key());
@@ -50,6 +54,12 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
             found.push(finding.help(help).help(allow));
         }
     }
+}
+
+/// A subquery among values, which Citus refuses.
+fn subquery(value: &Expr) -> Option<(Span, String)> {
+    let query = value.exprs().into_iter().find(|expr| expr.subquery().is_some())?;
+    Some((query.span, "no VALUES with a subquery".to_owned()))
 }
 
 /// Why the shard's node cannot run it.

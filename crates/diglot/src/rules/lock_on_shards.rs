@@ -2,8 +2,8 @@
 //!
 //! # What it finds
 //!
-//! With `distributed`, on the Postgres page: FOR UPDATE and the like in a query that reads a table that is spread
-//! without pinning its key, or a local table beside it.
+//! With `distributed`, on the Postgres page: FOR UPDATE and the like in a query that reads tables that are spread without
+//! pinning their keys to one value.
 //!
 //! # Why it bites
 //!
@@ -22,9 +22,8 @@
 use super::Context;
 use super::look::branches;
 use super::shards::Shards;
-use crate::config::Placement;
 use crate::diagnostic::Diagnostic;
-use crate::tree::Part;
+use crate::tree::{Part, Source};
 
 pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
     let Some(shards) = Shards::of(context) else { return };
@@ -32,16 +31,13 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
         let Some(lock) = query.locks.first() else { continue };
         let mut selects = Vec::new();
         branches(&query.rows, &mut selects);
-        let sources: Vec<_> = selects.into_iter().flat_map(|select| &select.from).collect();
-        let spread = || sources.iter().filter(|source| shards.is_spread(source));
-        let loose = spread().find(|source| shards.pin(source).is_none()).or_else(|| {
-            let local = sources.iter().find(|source| shards.placement(source) == Some(Placement::Local))?;
-            spread().next().map(|_| local)
-        });
-        if let Some(source) = loose {
+        let from = selects.into_iter().flat_map(|select| &select.from);
+        let spread: Vec<&Source> = from.filter(|source| shards.is_spread(source)).collect();
+        let first = spread.first().and_then(|source| shards.pin(source));
+        if let Some(source) = spread.iter().find(|source| first.is_none() || shards.pin(source) != first) {
             let message = format!("{}: `{}` is locked, and not on one shard", context.name(), source.alias);
             let finding = Diagnostic::error("lock-on-shards", message, lock.span, "taken on one shard alone");
-            let finding = finding.context(source.span, format!("`{}` is not pinned", shards.key()));
+            let finding = finding.context(source.span, format!("`{}` has not one value for all", shards.key()));
             found.push(finding.help("find the rows without a lock, then take each on its shard by its key"));
         }
     }

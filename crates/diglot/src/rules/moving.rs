@@ -18,10 +18,19 @@ pub(super) fn stability(context: &Context<'_>, expr: &Expr) -> Stability {
             }
             postgres().stability(name, &args.iter().map(of).collect::<Vec<_>>())
         }
+        // What is joined to a text is cast to text, whatever the operator says of itself.
+        ExprKind::Binary { op, left, right } if op == "||" && is_text(of(left)) != is_text(of(right)) => {
+            let other = if is_text(of(left)) { of(right) } else { of(left) };
+            postgres().stability_of_cast(other, "text")
+        }
         ExprKind::Binary { op, left, right } => postgres().stability_of_operator(op, &[of(left), of(right)]),
         ExprKind::Cast { expr: inner, .. } => postgres().stability_of_cast(of(inner), of(expr)),
         _ => Stability::Immutable,
     }
+}
+
+fn is_text(name: &str) -> bool {
+    ["text", "varchar", "bpchar", "name"].contains(&name)
 }
 
 /// Words of SQL that read the clock or the session.

@@ -258,13 +258,21 @@ impl<'a> Reader<'a, '_> {
         let from: BTreeSet<SourceId> = own.union(reach.from).copied().collect();
         let all: BTreeSet<SourceId> = own.union(reach.to).copied().collect();
         let mut before: BTreeSet<SourceId> = BTreeSet::new();
+        // A row that WHERE compares with something is there, so the join that could leave it out is none.
+        let compared = filter.into_iter().flat_map(Expr::conjuncts).filter(|conjunct| is_strict(conjunct));
+        let wanted: BTreeSet<SourceId> = compared.flat_map(own_columns).collect();
         for source in sources {
             // An outer join keeps the rows of one side, whatever its condition says of them.
             let to = match source.join.as_ref().map(|join| join.kind) {
-                Some(JoinKind::Left) => BTreeSet::from([source.id]),
-                Some(JoinKind::Right) => before.clone(),
-                Some(JoinKind::Full) => BTreeSet::new(),
-                Some(JoinKind::Inner | JoinKind::Cross) | None => all.clone(),
+                Some(JoinKind::Left) if !wanted.contains(&source.id) => BTreeSet::from([source.id]),
+                Some(JoinKind::Right) if before.is_disjoint(&wanted) => before.clone(),
+                Some(JoinKind::Full) => match (before.is_disjoint(&wanted), wanted.contains(&source.id)) {
+                    (true, true) => before.clone(),
+                    (false, false) => BTreeSet::from([source.id]),
+                    (false, true) => all.clone(),
+                    (true, false) => BTreeSet::new(),
+                },
+                Some(_) | None => all.clone(),
             };
             let on = source.join.as_ref().and_then(|join| join.on.as_ref());
             self.conditions(on, Reach { from: &from, to: &to });
@@ -305,6 +313,9 @@ impl<'a> Reader<'a, '_> {
                     let here = Term::Column(outside, column.name.clone());
                     if merged {
                         self.passes.push((inside.clone(), here.clone()));
+                    }
+                    if !select.columns.iter().all(|other| is_parted(&other.expr, &inside)) {
+                        continue;
                     }
                     let grouped = select.group.iter().any(|key| term(key).as_ref() == Some(&inside));
                     if grouped || !folds(select) && select.group.is_empty() {
@@ -402,19 +413,40 @@ impl<'a> Reader<'a, '_> {
     }
 }
 
-/// Whether the planner takes a subquery into the query around it.
-fn is_merged(query: &Query) -> bool {
-    query.order.is_empty() && is_merged_test(query)
+/// Whether each window of an expression is about rows that agree in a column.
+fn is_parted(expr: &Expr, column: &Term) -> bool {
+    let mut windows = expr.exprs().into_iter().filter_map(|expr| match &expr.kind {
+        ExprKind::Call { over: Some(window), .. } => Some(window),
+        _ => None,
+    });
+    windows.all(|window| window.partition.iter().any(|key| term(key).as_ref() == Some(column)))
 }
 
-/// Whether the planner makes a join of EXISTS.
+/// Whether a condition is not true of a NULL.
+fn is_strict(conjunct: &Expr) -> bool {
+    matches!(&conjunct.kind, ExprKind::Binary { op, .. } if ["=", "<>", "<", "<=", ">", ">="].contains(&op.as_str()))
+}
+
+/// The sources of the columns that a comparison has on either side as they are.
+fn own_columns(conjunct: &Expr) -> Vec<SourceId> {
+    let ExprKind::Binary { left, right, .. } = &conjunct.kind else { return Vec::new() };
+    let side = |side: &Expr| match term(side) {
+        Some(Term::Column(source, _)) => Some(source),
+        Some(Term::Pin(_)) | None => None,
+    };
+    [left, right].into_iter().filter_map(|expr| side(expr)).collect()
+}
+
+/// Whether the planner takes a subquery into the query around it.
+fn is_merged(query: &Query) -> bool {
+    query.order.is_empty() && query.limit.is_none() && is_merged_test(query)
+}
+
+/// Whether the planner makes a join of EXISTS, which looks for one row whatever a number in LIMIT says.
 fn is_merged_test(query: &Query) -> bool {
     let Rows::Select(select) = &query.rows else { return false };
-    is_plain(select)
-        && query.limit.is_none()
-        && query.offset.is_none()
-        && query.locks.is_empty()
-        && query.ctes.is_empty()
+    let is_cut = query.limit.as_ref().is_some_and(|limit| !matches!(limit.kind, ExprKind::Number(_)));
+    is_plain(select) && !is_cut && query.offset.is_none() && query.locks.is_empty() && query.ctes.is_empty()
 }
 
 fn is_plain(select: &Select) -> bool {

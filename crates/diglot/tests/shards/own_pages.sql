@@ -412,3 +412,211 @@ INSERT INTO drawn (part, id, job_id) SELECT job.part, job.id, job.id FROM job WH
 -- name: insert_values_numbered :exec
 -- only: pg — the case is about shards
 INSERT INTO drawn (part, job_id) VALUES (:part, :id);
+
+-- name: not_in_pinned :many
+-- only: pg — the case is about shards
+SELECT job.id FROM job WHERE job.part = :part AND job.id NOT IN (SELECT note.job_id FROM note WHERE note.part = :part);
+
+-- name: not_in_by_key :many
+-- only: pg — the case is about shards
+SELECT job.id FROM job WHERE job.part = :part AND job.id NOT IN (SELECT note.job_id FROM note WHERE note.part = job.part);
+
+-- name: tuple_member :many
+-- only: pg — the case is about shards
+SELECT job.id FROM job WHERE job.part = :part AND (job.part, job.id) IN (SELECT note.part, note.job_id FROM note);
+
+-- name: tuple_member_grouped :many
+-- only: pg — the case is about shards
+SELECT job.id FROM job WHERE job.part = :part AND (job.part, job.id) IN (SELECT note.part, note.job_id FROM note GROUP BY note.part, note.job_id);
+
+-- name: distinct_pinned :many
+-- only: pg — the case is about shards
+SELECT DISTINCT job.lane FROM job WHERE job.part = :part;
+
+-- name: derived_distinct :many
+-- only: pg — the case is about shards
+SELECT d.lane FROM (SELECT DISTINCT job.part, job.lane FROM job) AS d WHERE d.part = :part;
+
+-- name: derived_window :many
+-- only: pg — the case is about shards
+SELECT d.id FROM (SELECT job.part, job.id, row_number() OVER (PARTITION BY job.part ORDER BY job.id) AS place FROM job) AS d WHERE d.part = :part AND d.place < 3;
+
+-- name: derived_joined_left :many
+-- only: pg — the case is about shards
+SELECT job.id, d.c FROM job LEFT JOIN (SELECT note.part, note.job_id, count(*) AS c FROM note GROUP BY note.part, note.job_id) AS d ON d.part = job.part AND d.job_id = job.id WHERE job.part = :part;
+
+-- name: derived_union :many
+-- only: pg — the case is about shards
+SELECT d.id FROM (SELECT job.part, job.id FROM job UNION ALL SELECT note.part, note.job_id FROM note) AS d WHERE d.part = :part;
+
+-- name: nested_twice :many
+-- only: pg — the case is about shards
+SELECT job.id FROM job WHERE job.part = :part AND EXISTS (SELECT 1 FROM note WHERE note.part = job.part AND EXISTS (SELECT 1 FROM event WHERE event.part = note.part AND event.job_id = note.job_id));
+
+-- name: exists_with_limit :many
+-- only: pg — the case is about shards
+SELECT job.id FROM job WHERE job.part = :part AND EXISTS (SELECT 1 FROM note WHERE note.part = job.part AND note.job_id = job.id LIMIT 1);
+
+-- name: exists_not_in_case :many
+-- only: pg — the case is about shards
+SELECT job.id, CASE WHEN EXISTS (SELECT 1 FROM note WHERE note.part = job.part AND note.job_id = job.id) THEN 1 ELSE 0 END AS noted FROM job WHERE job.part = :part;
+
+-- name: having_scalar :many
+-- only: pg — the case is about shards
+SELECT job.lane, count(*) AS c FROM job WHERE job.part = :part GROUP BY job.lane HAVING count(*) > (SELECT min(note.n) FROM note WHERE note.part = :part);
+
+-- name: values_joined :many
+-- only: pg — the case is about shards
+SELECT job.id FROM job JOIN (VALUES (1, 2), (3, 4)) AS v (a, b) ON v.a = job.tries WHERE job.part = :part;
+
+-- name: chain_of_three :many
+-- only: pg — the case is about shards
+SELECT event.kind FROM job JOIN note ON note.part = job.part AND note.job_id = job.id JOIN event ON event.part = note.part AND event.job_id = note.job_id WHERE event.part = :part;
+
+-- name: chain_broken :many
+-- only: pg — the case is about shards
+SELECT event.kind FROM job JOIN note ON note.part = job.part AND note.job_id = job.id JOIN event ON event.job_id = note.job_id WHERE job.part = :part;
+
+-- name: chain_over_left :many
+-- only: pg — the case is about shards
+SELECT event.kind FROM job LEFT JOIN note ON note.part = job.part AND note.job_id = job.id LEFT JOIN event ON event.part = note.part AND event.job_id = note.job_id WHERE job.part = :part;
+
+-- name: right_join_by_key :many
+-- only: pg — the case is about shards
+SELECT job.id FROM note RIGHT JOIN job ON note.part = job.part AND note.job_id = job.id WHERE job.part = :part;
+
+-- name: full_join_by_key :many
+-- only: pg — the case is about shards
+SELECT job.id FROM note FULL JOIN job ON note.part = job.part AND note.job_id = job.id WHERE job.part = :part;
+
+-- name: cte_of_cte :many
+-- only: pg — the case is about shards
+WITH a AS (SELECT job.part, job.id FROM job), b AS (SELECT a.part, a.id FROM a WHERE a.id > 3) SELECT b.id FROM b WHERE b.part = :part;
+
+-- name: cte_not_materialized_twice :many
+-- only: pg — the case is about shards
+WITH a AS NOT MATERIALIZED (SELECT job.part, job.id FROM job) SELECT x.id FROM a AS x JOIN a AS y ON y.part = x.part AND y.id = x.id WHERE x.part = :part;
+
+-- name: update_set_subquery_pinned :exec
+-- only: pg — the case is about shards
+UPDATE job SET tries = (SELECT count(*) FROM note WHERE note.part = :part AND note.job_id = job.id) WHERE part = :part AND id = :id;
+
+-- name: update_set_subquery_by_key :exec
+-- only: pg — the case is about shards
+UPDATE job SET tries = (SELECT count(*) FROM note WHERE note.part = job.part AND note.job_id = job.id) WHERE part = :part AND id = :id;
+
+-- name: delete_exists :rows
+-- only: pg — the case is about shards
+DELETE FROM note WHERE note.part = :part AND EXISTS (SELECT 1 FROM job WHERE job.part = note.part AND job.id = note.job_id AND job.state = 'done');
+
+-- name: delete_picked :rows
+-- only: pg — the case is about shards
+DELETE FROM note WHERE note.part = :part AND note.job_id IN (SELECT job.id FROM job WHERE job.part = :part ORDER BY job.id LIMIT 3 FOR UPDATE SKIP LOCKED);
+
+-- name: delete_picked_free :rows
+-- only: pg — the case is about shards
+DELETE FROM note WHERE (note.part, note.job_id) IN (SELECT job.part, job.id FROM job WHERE job.state = 'done' ORDER BY job.id LIMIT 3);
+
+-- name: update_reads_reference :exec
+-- only: pg — the case is about shards
+UPDATE job SET tries = lane.weight FROM lane WHERE lane.name = job.lane AND job.part = :part;
+
+-- name: update_reads_local :exec
+-- only: pg — the case is about shards
+UPDATE job SET lane = setting.value FROM setting WHERE setting.name = job.lane AND job.part = :part;
+
+-- name: update_concat_column :exec
+-- only: pg — the case is about shards
+UPDATE job SET lane = concat(lane, 'x') WHERE part = :part AND id = :id;
+
+-- name: update_joined_text :exec
+-- only: pg — the case is about shards
+UPDATE job SET lane = lane || 'x' WHERE part = :part AND id = :id;
+
+-- name: update_joined_number :exec
+-- only: pg — the case is about shards
+UPDATE job SET lane = lane || tries WHERE part = :part AND id = :id;
+
+-- name: update_interval_column :exec
+-- only: pg — the case is about shards
+UPDATE job SET seen = seen + interval '1 hour' WHERE part = :part AND id = :id;
+
+-- name: update_member_as_number :exec
+-- only: pg — the case is about shards
+UPDATE job SET due_ms = COALESCE(CAST(raw ->> 'due' AS bigint), 0) WHERE part = :part AND id = :id;
+
+-- name: update_member_as_time :exec
+-- only: pg — the case is about shards
+UPDATE job SET seen = CASE WHEN tries > 1 THEN CAST(raw ->> 'at' AS timestamptz) ELSE seen END WHERE part = :part AND id = :id;
+
+-- name: update_text_as_json :exec
+-- only: pg — the case is about shards
+UPDATE job SET raw = CASE WHEN due_ms IS NULL THEN raw ELSE jsonb_set(raw, '{due}', CAST(CAST(due_ms AS text) AS jsonb)) END WHERE part = :part AND id = :id;
+
+-- name: update_to_json :exec
+-- only: pg — the case is about shards
+UPDATE job SET raw = CASE WHEN due_ms IS NULL THEN raw ELSE jsonb_set(raw, '{due}', to_jsonb(due_ms)) END WHERE part = :part AND id = :id;
+
+-- name: update_lower :exec
+-- only: pg — the case is about shards
+UPDATE job SET lane = CASE WHEN tries > 3 THEN lower(lane) ELSE upper(lane) END WHERE part = :part AND id = :id;
+
+-- name: upsert_reads_excluded :exec
+-- only: pg — the case is about shards
+INSERT INTO job (part, id, lane, state) VALUES (:part, :id, :lane, 'waiting') ON CONFLICT (part, id) DO UPDATE SET lane = concat(excluded.lane, 'x');
+
+-- name: insert_now :exec
+-- only: pg — the case is about shards
+INSERT INTO job (part, id, lane, state, seen) VALUES (:part, :id, :lane, 'waiting', now());
+
+-- name: insert_random :exec
+-- only: pg — the case is about shards
+INSERT INTO job (part, id, lane, state, seen) VALUES (:part, :id, :lane, 'waiting', clock_timestamp());
+
+-- name: insert_subquery :exec
+-- only: pg — the case is about shards
+INSERT INTO note (part, job_id, n, body) VALUES (:part, :id, 1, (SELECT job.state FROM job WHERE job.part = :part AND job.id = :id));
+
+-- name: insert_key_sum :exec
+-- only: pg — the case is about shards
+INSERT INTO note (part, job_id, n, body) VALUES (:part + 1, :id, 1, 'x');
+
+-- name: select_random :many
+-- only: pg — the case is about shards
+SELECT job.id, random() AS r FROM job WHERE job.part = :part;
+
+-- name: select_now_filter :many
+-- only: pg — the case is about shards
+SELECT job.id FROM job WHERE job.part = :part AND job.seen < now();
+
+-- name: update_returning_case_now :opt
+-- only: pg — the case is about shards
+UPDATE job SET state = 'done' WHERE part = :part AND id = :id RETURNING CASE WHEN seen < now() THEN 1 ELSE 0 END AS late;
+
+-- name: cte_random_beside_update :exec
+-- only: pg — the case is about shards
+WITH found AS MATERIALIZED (SELECT job.id, random() AS r FROM job WHERE job.part = :part) UPDATE note SET body = 'x' FROM found WHERE note.part = :part AND note.job_id = found.id;
+
+-- name: lock_join_pinned :many
+-- only: pg — the case is about shards
+SELECT job.id FROM job JOIN note ON note.part = job.part AND note.job_id = job.id WHERE job.part = :part FOR UPDATE OF job, note;
+
+-- name: lock_two_keys :many
+-- only: pg — the case is about shards
+SELECT job.id FROM job JOIN note ON note.job_id = job.id WHERE job.part = :part AND note.part = :other FOR UPDATE OF job;
+
+-- name: lock_beside_local :many
+-- only: pg — the case is about shards
+SELECT job.id FROM job JOIN setting ON setting.name = job.lane WHERE job.part = :part FOR UPDATE OF job;
+
+-- name: lock_in_derived :many
+-- only: pg — the case is about shards
+SELECT d.id FROM (SELECT job.part, job.id FROM job WHERE job.lane = :lane ORDER BY job.id LIMIT 3 FOR UPDATE SKIP LOCKED) AS d;
+
+-- name: generate_joined :many
+-- only: pg — the case is about shards
+SELECT job.id FROM generate_series(1, 3) AS g (n) JOIN job ON job.part = :part AND job.tries = g.n;
+
+-- name: except_pinned :many
+-- only: pg — the case is about shards
+SELECT job.id FROM job WHERE job.part = :part EXCEPT SELECT note.job_id FROM note WHERE note.part = :part;
