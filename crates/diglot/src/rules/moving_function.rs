@@ -98,19 +98,30 @@ fn write<'e>(
 
 /// A STABLE part whose value a row decides.
 fn irreducible<'e>(context: &Context<'_>, expr: &'e Expr) -> Found<'e> {
-    let inside = |expr: &'e Expr| less_stable(context, expr, Stability::Immutable);
     for part in expr.exprs() {
-        let is_choice = matches!(part.kind, ExprKind::Case { .. })
-            || matches!(&part.kind, ExprKind::Call { name, .. } if name == "coalesce");
-        if is_choice && let Some(found) = inside(part) {
+        if is_choice(part)
+            && let Some(found) = less_stable(context, part, Stability::Immutable)
+        {
             return Some((found, "in CASE or COALESCE"));
         }
-        let of_row = || part.exprs().into_iter().any(|inner| matches!(inner.kind, ExprKind::Column { .. }));
-        if stability(context, part) == Stability::Stable && of_row() {
+        if stability(context, part) == Stability::Stable && has_column(part) {
             return Some((part, "with a column inside"));
         }
     }
     None
+}
+
+fn is_choice(expr: &Expr) -> bool {
+    matches!(expr.kind, ExprKind::Case { .. })
+        || matches!(&expr.kind, ExprKind::Call { name, .. } if name == "coalesce")
+}
+
+/// Whether a column stands in an expression, outside CASE, COALESCE and subqueries, into which nobody looks.
+fn has_column(expr: &Expr) -> bool {
+    let all = expr.exprs();
+    let hidden: Vec<_> = all.iter().filter(|part| is_choice(part) || part.subquery().is_some()).collect();
+    let mut columns = all.iter().filter(|part| matches!(part.kind, ExprKind::Column { .. }));
+    columns.any(|column| !hidden.iter().any(|part| part.span.contains(column.span)))
 }
 
 fn writes_beside(context: &Context<'_>, statement: usize) -> bool {

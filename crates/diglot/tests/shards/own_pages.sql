@@ -620,3 +620,12 @@ SELECT job.id FROM generate_series(1, 3) AS g (n) JOIN job ON job.part = :part A
 -- name: except_pinned :many
 -- only: pg — the case is about shards
 SELECT job.id FROM job WHERE job.part = :part EXCEPT SELECT note.job_id FROM note WHERE note.part = :part;
+
+-- name: update_json_choice_inside :exec
+-- only: pg — the case is about shards
+UPDATE job SET raw = raw || jsonb_build_object('late', CASE WHEN tries > 3 THEN 1 ELSE 0 END) WHERE part = :part AND id = :id;
+
+
+-- name: update_json_count_inside :exec
+-- only: pg — the case is about shards
+UPDATE job SET raw = raw || jsonb_build_object('notes', (SELECT count(*) FROM note WHERE note.part = :part AND note.job_id = :id)) WHERE part = :part AND id = :id;
