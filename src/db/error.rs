@@ -74,14 +74,15 @@ pub struct PostgresTransportError(#[from] pub sqlx::Error);
 
 /// A server whose certificate the driver does not take, with what to write in the URL.
 ///
-/// The driver looks at a certificate wherever the connection is encrypted, also with `sslmode=require`, which trusts any
+/// The driver reads a certificate wherever the connection is encrypted, also with `sslmode=require`, which trusts any
 /// that it can read. It reads version 3 alone, and some programs make one of version 1 for themselves.
 #[cfg(feature = "postgres")]
 #[derive(Debug, thiserror::Error)]
 #[error(
     "the server's certificate is refused: {0}\n\
-     give the server one of version 3 that names its host (`openssl req -x509 -addext subjectAltName=DNS:HOST …`), and \
-     write `sslmode=verify-full&sslrootcert=FILE` in the URL; or write `sslmode=disable` where nobody else can listen"
+     where it cannot be read (UnsupportedCertVersion), give the server one of version 3, such as `openssl req -x509` makes, \
+     and write `sslmode=require` in the URL, or write `sslmode=disable` where nobody else can listen; where nobody vouches \
+     for it (UnknownIssuer), `sslmode=verify-full&sslrootcert=FILE` with the certificate of who signed it"
 )]
 pub struct CertificateRefused(#[source] pub sqlx::Error);
 
