@@ -204,7 +204,7 @@ fn value(at: usize, base: &Base) -> String {
         // Most lists of texts are of ids.
         Base::TextArray | Base::UuidArray => format!("'{{00000000-0000-0000-0000-{number:012}}}'"),
         Base::Stored(stored) => value(at, &stored.of.base()),
-        other => pg::sample(other).to_owned(),
+        other => pg::value(other).to_owned(),
     }
 }
 

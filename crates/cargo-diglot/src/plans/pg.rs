@@ -2,7 +2,7 @@
 
 use diglot::dialect::Dialect;
 use diglot::types::Base;
-use diglot::{EmittedText, Inputs};
+use diglot::{EmittedText, Holds, Inputs, TextParam};
 use sqlx::postgres::PgConnection;
 use sqlx::{AssertSqlSafe, Executor, Row};
 
@@ -31,7 +31,7 @@ pub(super) async fn ask(inputs: &Inputs, texts: &[&EmittedText], host: &Host) ->
 }
 
 async fn plan(connection: &mut PgConnection, text: &EmittedText) -> Result<Vec<String>, sqlx::Error> {
-    explain(connection, text, |_, base| sample(base).to_owned()).await
+    explain(connection, text, |_, base| value(base).to_owned()).await
 }
 
 /// The lines of EXPLAIN for a text, with a value for each of its parameters, by its number from 0 and its type.
@@ -46,11 +46,11 @@ pub(super) async fn explain(
         .iter()
         .map(|param| match &param.ty.base {
             Base::Enum(words) => words.name.clone(),
-            base => prepare::type_info(base).to_string(),
+            _ => prepare::type_of(param).to_string(),
         })
         .collect();
     run(connection, &format!("PREPARE diglot{} AS {}", list(types), text.sql)).await?;
-    let values = text.params.iter().enumerate().map(|(at, param)| value(at, &param.ty.base));
+    let values = text.params.iter().enumerate().map(|(at, param)| sample(param, value(at, &param.ty.base)));
     let values = list(values.collect());
     let explain = format!("EXPLAIN (COSTS OFF) EXECUTE diglot{values}");
     let rows = connection.fetch_all(sqlx::raw_sql(AssertSqlSafe(explain))).await?;
@@ -59,8 +59,13 @@ pub(super) async fn explain(
     Ok(lines)
 }
 
+/// What a parameter is in a plan: of rows, an array with one of them.
+fn sample(param: &TextParam, one: String) -> String {
+    if param.holds == Holds::Value { one } else { format!("ARRAY[{one}]") }
+}
+
 /// A value of a type. The plan is for any, but with NULL every partition would be left out of it at the end.
-pub(super) fn sample(base: &Base) -> &'static str {
+pub(super) fn value(base: &Base) -> &'static str {
     match base {
         Base::Bool => "'true'",
         Base::Int16 | Base::Int32 | Base::Int64 | Base::Float64 | Base::Numeric => "'0'",
@@ -71,7 +76,7 @@ pub(super) fn sample(base: &Base) -> &'static str {
         Base::TimeOfDay | Base::Interval => "'12:00:00'",
         // Which word it is makes no difference to a plan that is for any.
         Base::Enum(_) => "NULL",
-        Base::Stored(stored) => sample(&stored.of.base()),
+        Base::Stored(stored) => value(&stored.of.base()),
     }
 }
 
