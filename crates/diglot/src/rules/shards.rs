@@ -335,10 +335,7 @@ impl<'a> Reader<'a, '_> {
         for conjunct in filter.into_iter().flat_map(Expr::conjuncts) {
             match &conjunct.kind {
                 ExprKind::Binary { op, left, right } if op == "=" => self.equal(left, right, reach),
-                ExprKind::InList { expr, list, negated: false } => match list.as_slice() {
-                    [only] => self.equal(expr, only, reach),
-                    _ => {}
-                },
+                ExprKind::InList { expr, list, negated: false } if list.len() == 1 => self.equal(expr, &list[0], reach),
                 ExprKind::Exists { query, negated } if is_merged_test(query) => {
                     // What does not exist says nothing of what is around it.
                     let to = if *negated { &NONE } else { reach.to };
