@@ -9,6 +9,7 @@ mod cells;
 mod contender;
 mod floor;
 mod load;
+mod plot;
 mod scene;
 mod table;
 mod work;
@@ -30,6 +31,12 @@ struct Options {
     /// Waiting executions in the rows about many of them.
     #[arg(long, default_value_t = 100_000)]
     many: u32,
+    /// Writes the rows to this file as JSON.
+    #[arg(long)]
+    json: Option<std::path::PathBuf>,
+    /// Writes a picture of claims and completions on Postgres against workers to this file, as SVG.
+    #[arg(long)]
+    plot: Option<std::path::PathBuf>,
 }
 
 #[tokio::main(flavor = "multi_thread")]
@@ -42,5 +49,8 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         None => eprintln!("no --postgres URL: the Postgres rows are left out"),
     }
     println!("{table}");
+    if let Some(path) = &options.json {
+        std::fs::write(path, table.json())?;
+    }
     Ok(())
 }
