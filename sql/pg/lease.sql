@@ -230,6 +230,82 @@ attempt AS (
 SELECT lease.event_id AS lease_event_id
   FROM lease;
 
+-- Moves the ends of several leases, each of another execution. No row for a handle that does not hold the lease.
+-- Where somebody holds one of the executions for more than a moment, the whole is an error, so that nobody waits for a
+-- neighbour's row, and each lease is moved alone.
+-- name: lease_renew_many :many
+-- only: pg — SQLite's writer puts the calls of those who wait into one transaction.
+-- allow(lock-order): the members come in the order of their keys, and each is locked by its own.
+-- allow(unbounded-wait): the wait ends with the statement's lock_timeout.
+-- param: turns i64[]
+-- param: partition_keys i64[]
+-- param: execution_ids uuid[]
+-- param: attempt_indexes i64[]
+-- param: lease_epochs i64[]
+-- param: execution_texts text[]
+-- param: lease_ids text[]
+-- param: nows_ms i64[]
+-- param: leases_expire_at_ms i64[]
+-- column: turn i64
+-- column: lease_event_id i64
+WITH member AS (
+  SELECT told.turn, CAST(told.partition_key AS smallint) AS partition_key, told.execution_id,
+         CAST(told.attempt_index AS integer) AS attempt_index, told.lease_epoch, told.execution_text, told.lease_id,
+         told.now_ms, told.lease_expires_at_ms
+    FROM unnest(CAST(:turns AS bigint[]), CAST(:partition_keys AS bigint[]), CAST(:execution_ids AS uuid[]),
+                CAST(:attempt_indexes AS bigint[]), CAST(:lease_epochs AS bigint[]), CAST(:execution_texts AS text[]),
+                CAST(:lease_ids AS text[]), CAST(:nows_ms AS bigint[]), CAST(:leases_expire_at_ms AS bigint[]))
+         AS told (turn, partition_key, execution_id, attempt_index, lease_epoch, execution_text, lease_id, now_ms,
+                  lease_expires_at_ms)
+   WHERE set_config('lock_timeout', '100ms', true) IS NOT NULL
+   ORDER BY partition_key, told.execution_id
+),
+fence AS (
+  SELECT member.turn, held.partition_key, held.execution_id, held.raw_fields, member.attempt_index,
+         member.execution_text, member.lease_id, member.now_ms, member.lease_expires_at_ms
+    FROM member
+   CROSS JOIN LATERAL (
+         SELECT core.partition_key, core.execution_id, core.raw_fields
+           FROM ff_exec_core AS core
+           JOIN ff_attempt AS attempt
+             ON attempt.partition_key = core.partition_key
+            AND attempt.execution_id = core.execution_id
+          WHERE core.partition_key = member.partition_key
+            AND core.partition_key = ANY(CAST(:partition_keys AS smallint[]))
+            AND core.execution_id = member.execution_id
+            AND core.lifecycle_phase = 'active'
+            AND attempt.partition_key = member.partition_key
+            AND attempt.partition_key = ANY(CAST(:partition_keys AS smallint[]))
+            AND attempt.execution_id = member.execution_id
+            AND attempt.attempt_index = member.attempt_index
+            AND attempt.lease_epoch = member.lease_epoch
+            AND attempt.outcome IS NULL
+            FOR UPDATE OF core, attempt
+         ) AS held
+),
+lease AS (
+  INSERT INTO ff_lease_event
+         (execution_id, lease_id, event_type, occurred_at_ms, partition_key, namespace, instance_tag)
+  SELECT fence.execution_text, fence.lease_id, 'renewed', fence.now_ms, fence.partition_key,
+         fence.raw_fields ->> 'namespace',
+         fence.raw_fields -> 'tags' ->> 'cairn.instance_id'
+    FROM fence
+  RETURNING event_id, execution_id
+),
+attempt AS (
+  INSERT INTO ff_attempt AS held
+         (partition_key, execution_id, attempt_index, lease_expires_at_ms)
+  SELECT fence.partition_key, fence.execution_id, fence.attempt_index, fence.lease_expires_at_ms
+    FROM fence
+   WHERE true
+      ON CONFLICT (partition_key, execution_id, attempt_index) DO UPDATE
+     SET lease_expires_at_ms = excluded.lease_expires_at_ms
+)
+SELECT fence.turn, lease.event_id AS lease_event_id
+  FROM fence
+  JOIN lease
+    ON lease.execution_id = fence.execution_text;
+
 -- Leases an attempt again, on its next epoch, for the worker that resumes it. No row: the execution has ended,
 -- the lease is live, or somebody else leased the attempt since it was read.
 -- name: lease_reseat :opt

@@ -32,7 +32,7 @@ use crate::db::dialect::Store as _;
 use crate::db::error::{Abort, shared, transport};
 use crate::db::pg::PgStore;
 use crate::statements::attempt::AttemptCompleteParams;
-use crate::statements::lease::LeaseClaimParams;
+use crate::statements::lease::{LeaseClaimParams, LeaseRenewParams};
 
 /// How many runs of a group are on their way at most: while one waits for the disk, another works.
 const IN_FLIGHT: usize = 2;
@@ -78,6 +78,7 @@ pub trait Combines: Send + Sync + Sized + 'static {
 pub struct Lines {
     pub(super) claims: Line<LeaseClaimParams>,
     pub(super) completions: Line<AttemptCompleteParams>,
+    pub(super) renewals: Line<LeaseRenewParams>,
 }
 
 /// The queues of one kind, by group.

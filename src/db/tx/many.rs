@@ -7,7 +7,9 @@ use uuid::Uuid;
 use super::combine::{Combines, Line, Lines, Rows};
 use crate::model::hex;
 use crate::statements::attempt::{AttemptCompleteManyParams, AttemptCompleteParams, AttemptCompleteRow};
-use crate::statements::lease::{LeaseClaimManyParams, LeaseClaimParams, LeaseClaimRow};
+use crate::statements::lease::{
+    LeaseClaimManyParams, LeaseClaimParams, LeaseClaimRow, LeaseRenewManyParams, LeaseRenewParams, LeaseRenewRow,
+};
 use crate::statements::pg_only;
 
 /// One value of each member, in their order.
@@ -115,6 +117,45 @@ impl Combines for AttemptCompleteParams {
                 (place(row.turn), done)
             });
             Ok(rows.collect())
+        })
+    }
+}
+
+impl Combines for LeaseRenewParams {
+    type Row = LeaseRenewRow;
+    type Group = ();
+    type Key = (i16, Uuid);
+
+    fn group(&self) {}
+
+    fn key(&self) -> Option<Self::Key> {
+        Some((self.partition_key, self.execution_id))
+    }
+
+    fn line(lines: &Lines) -> &Line<Self> {
+        &lines.renewals
+    }
+
+    fn run_many<'a>(
+        members: &'a [&'a Self],
+        connection: &'a mut PgConnection,
+    ) -> BoxFuture<'a, Result<Rows<Self>, sqlx::Error>> {
+        Box::pin(async move {
+            let params = LeaseRenewManyParams {
+                turns: turns(members),
+                partition_keys: each(members, |member| i64::from(member.partition_key)),
+                execution_ids: each(members, |member| member.execution_id),
+                attempt_indexes: each(members, |member| i64::from(member.attempt_index)),
+                lease_epochs: each(members, |member| member.lease_epoch),
+                execution_texts: each(members, |member| member.execution_text.clone()),
+                lease_ids: each(members, |member| member.lease_id.clone()),
+                nows_ms: each(members, |member| member.now_ms),
+                leases_expire_at_ms: each(members, |member| member.lease_expires_at_ms),
+            };
+            let rows = pg_only::lease_renew_many(connection, &params).await?;
+            let renewed =
+                rows.into_iter().map(|row| (place(row.turn), LeaseRenewRow { lease_event_id: row.lease_event_id }));
+            Ok(renewed.collect())
         })
     }
 }
