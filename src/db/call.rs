@@ -35,6 +35,16 @@ macro_rules! unit {
 /// One atomic generated call that Postgres may make for several callers at once; as `unit!` otherwise.
 #[cfg(feature = "postgres")]
 macro_rules! combined {
+    ($on:expr, $statement:ident, $params:expr) => {
+        $on.db()
+            .combined(
+                stringify!($statement),
+                $params,
+                |conn, params| Box::pin(crate::statements::Statements::$statement(conn, params)),
+                crate::db::silent,
+            )
+            .await
+    };
     ($on:expr, $statement:ident, $params:expr, |$row:ident, $wakes:ident| $tell:expr) => {
         $on.db()
             .combined(

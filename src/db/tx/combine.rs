@@ -32,6 +32,7 @@ use crate::db::dialect::Store as _;
 use crate::db::error::{Abort, shared, transport};
 use crate::db::pg::PgStore;
 use crate::statements::attempt::AttemptCompleteParams;
+use crate::statements::execution::ExecutionCreateParams;
 use crate::statements::lease::{LeaseClaimParams, LeaseRenewParams};
 
 /// How many runs of a group are on their way at most: while one waits for the disk, another works.
@@ -57,8 +58,8 @@ pub trait Combines: Send + Sync + Sized + 'static {
     /// What only one member of a statement may name.
     type Key: Eq + Hash;
 
-    /// The group that it goes with.
-    fn group(&self) -> Self::Group;
+    /// The group that it goes with; none for one that goes alone.
+    fn group(&self) -> Option<Self::Group>;
 
     /// What no other member of its statement may name.
     fn key(&self) -> Option<Self::Key>;
@@ -79,6 +80,7 @@ pub struct Lines {
     pub(super) claims: Line<LeaseClaimParams>,
     pub(super) completions: Line<AttemptCompleteParams>,
     pub(super) renewals: Line<LeaseRenewParams>,
+    pub(super) creations: Line<ExecutionCreateParams>,
 }
 
 /// The queues of one kind, by group.
@@ -285,7 +287,7 @@ pub(in crate::db) async fn combine<O: Combined<Postgres>>(
     store: &Arc<PgStore>,
     operation: O,
 ) -> Result<O::Answer, EngineError> {
-    let group = operation.params().group();
+    let Some(group) = operation.params().group() else { return store.run(operation).await };
     let (number, mut told) = match enter(store, &group, operation) {
         Entry::Runs(operation, _room) => return store.run(operation).await,
         Entry::Waits(number, told) => (number, told),

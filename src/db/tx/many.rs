@@ -1,12 +1,14 @@
 //! Which units Postgres does for many at once, and how their parameters become lists.
 
 use futures_core::future::BoxFuture;
+use serde_json::Value;
 use sqlx::PgConnection;
 use uuid::Uuid;
 
 use super::combine::{Combines, Line, Lines, Rows};
 use crate::model::hex;
 use crate::statements::attempt::{AttemptCompleteManyParams, AttemptCompleteParams, AttemptCompleteRow};
+use crate::statements::execution::{ExecutionCreateManyParams, ExecutionCreateParams, ExecutionCreateRow};
 use crate::statements::lease::{
     LeaseClaimManyParams, LeaseClaimParams, LeaseClaimRow, LeaseRenewManyParams, LeaseRenewParams, LeaseRenewRow,
 };
@@ -32,8 +34,8 @@ impl Combines for LeaseClaimParams {
     type Group = (String, Vec<String>);
     type Key = ();
 
-    fn group(&self) -> Self::Group {
-        (self.lane_id.clone(), self.capabilities.clone())
+    fn group(&self) -> Option<Self::Group> {
+        Some((self.lane_id.clone(), self.capabilities.clone()))
     }
 
     fn key(&self) -> Option<()> {
@@ -81,7 +83,9 @@ impl Combines for AttemptCompleteParams {
     type Group = ();
     type Key = (i16, Uuid);
 
-    fn group(&self) {}
+    fn group(&self) -> Option<()> {
+        Some(())
+    }
 
     fn key(&self) -> Option<Self::Key> {
         Some((self.partition_key, self.execution_id))
@@ -126,7 +130,9 @@ impl Combines for LeaseRenewParams {
     type Group = ();
     type Key = (i16, Uuid);
 
-    fn group(&self) {}
+    fn group(&self) -> Option<()> {
+        Some(())
+    }
 
     fn key(&self) -> Option<Self::Key> {
         Some((self.partition_key, self.execution_id))
@@ -156,6 +162,58 @@ impl Combines for LeaseRenewParams {
             let renewed =
                 rows.into_iter().map(|row| (place(row.turn), LeaseRenewRow { lease_event_id: row.lease_event_id }));
             Ok(renewed.collect())
+        })
+    }
+}
+
+impl Combines for ExecutionCreateParams {
+    type Row = ExecutionCreateRow;
+    type Group = ();
+    type Key = (i16, Uuid);
+
+    /// A key may name an execution that is created at the same moment under another id.
+    fn group(&self) -> Option<()> {
+        self.idempotency_key.is_none().then_some(())
+    }
+
+    fn key(&self) -> Option<Self::Key> {
+        Some((self.partition_key, self.execution_id))
+    }
+
+    fn line(lines: &Lines) -> &Line<Self> {
+        &lines.creations
+    }
+
+    fn run_many<'a>(
+        members: &'a [&'a Self],
+        connection: &'a mut PgConnection,
+    ) -> BoxFuture<'a, Result<Rows<Self>, sqlx::Error>> {
+        Box::pin(async move {
+            let params = ExecutionCreateManyParams {
+                turns: turns(members),
+                partition_keys: each(members, |member| i64::from(member.partition_key)),
+                execution_ids: each(members, |member| member.execution_id),
+                nows_ms: each(members, |member| member.now_ms),
+                capabilities_json: each(members, |member| {
+                    Value::from(member.required_capabilities.as_slice()).to_string()
+                }),
+                lane_ids: each(members, |member| member.lane_id.clone()),
+                eligibility_states: each(members, |member| member.eligibility_state.clone()),
+                public_states: each(members, |member| member.public_state.clone()),
+                priorities: each(members, |member| i64::from(member.priority)),
+                deadlines_at_ms: each(members, |member| {
+                    member.deadline_at_ms.map_or_else(String::new, |at| at.to_string())
+                }),
+                payloads: each(members, |member| bytes_text(Some(&member.payload))),
+                policies: each(members, |member| member.policy.as_ref().map_or_else(String::new, Value::to_string)),
+                raw_fields_json: each(members, |member| member.raw_fields.to_string()),
+            };
+            let rows = pg_only::execution_create_many(connection, &params).await?;
+            let created = rows.into_iter().filter_map(|row| {
+                let member = members.get(place(row.turn))?;
+                Some((place(row.turn), ExecutionCreateRow { execution_id: member.execution_id }))
+            });
+            Ok(created.collect())
         })
     }
 }
