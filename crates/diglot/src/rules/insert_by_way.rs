@@ -42,11 +42,11 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
         if with || !shards.spreads(part.statement) {
             continue;
         }
-        let found = match &insert.rows.rows {
+        let why = match &insert.rows.rows {
             Rows::Values(rows, _) => rows.iter().flatten().find_map(subquery),
             Rows::Select(_) | Rows::Set { .. } | Rows::Query(_) => way(context, &shards, insert),
         };
-        if let Some((span, label)) = found {
+        if let Some((span, label)) = why {
             let message = format!("{}: rows of `{}` go by way of another node", context.name(), insert.target.alias);
             let finding = Diagnostic::error("insert-by-way", message, span, label);
             let help = format!("write VALUES, or `{}` of the table that is read", shards.key());

@@ -294,7 +294,7 @@ impl<'a> Reader<'a, '_> {
                 args.iter().for_each(|arg| self.apart(arg));
                 return;
             }
-            SourceKind::Table(_) | SourceKind::Excluded => return,
+            SourceKind::Table(_) | SourceKind::Rows(_) | SourceKind::Excluded => return,
         };
         let merged = is_merged(query);
         self.query(query, if merged { reach } else { APART });
