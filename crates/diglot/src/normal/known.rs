@@ -160,23 +160,14 @@ impl Names<'_> {
 
     /// Whether an expression reads a field that the project declares to be in every document.
     fn is_always_there(&self, expr: &Expr) -> bool {
-        let reads = match &expr.kind {
-            ExprKind::Binary { op, .. } => op == "->>" || op == "#>>",
-            ExprKind::Call { name, .. } => name == "json_extract",
-            _ => false,
+        let document = match &expr.kind {
+            ExprKind::Binary { op, left, .. } if op == "->>" || op == "#>>" => Some(left.as_ref()),
+            ExprKind::Call { name, args, .. } if name == "json_extract" => args.first(),
+            _ => None,
         };
-        let ExprKind::Column { .. } = &(match &expr.kind {
-            ExprKind::Binary { left, .. } if reads => left,
-            ExprKind::Call { args, .. } if reads => match args.first() {
-                Some(document) => document,
-                None => return false,
-            },
-            _ => return false,
-        })
-        .kind
-        else {
+        if !document.is_some_and(|document| matches!(document.kind, ExprKind::Column { .. })) {
             return false;
-        };
+        }
         let node = self.plain(expr);
         let Some((_, steps)) = node.head.split_once(' ') else { return false };
         let steps = steps.trim_matches('\'').replace("'.'", ".");

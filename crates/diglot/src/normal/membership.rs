@@ -130,8 +130,9 @@ impl Names<'_> {
 fn with_empty(mut list: Node) -> Node {
     if list.head == "coalesce" {
         for kid in &mut list.kids {
-            let inner = if kid.head.starts_with("cast ") { kid.kids.first().unwrap_or(kid) } else { kid };
-            if inner.kids.is_empty() && ["'[]'", "'{}'", "array"].contains(&inner.head.as_str()) {
+            let inner = kid.kids.first().filter(|_| kid.head.starts_with("cast ")).unwrap_or(&*kid);
+            let is_empty = inner.kids.is_empty() && ["'[]'", "'{}'", "array"].contains(&inner.head.as_str());
+            if is_empty {
                 *kid = Node::leaf("no elements", kid.span);
             }
         }

@@ -180,7 +180,8 @@ impl Lower<'_> {
             rights.push((op, right));
             innermost = left;
         }
-        let mut result = self.expr(innermost);
+        let loose = self.loose_prefix(innermost);
+        let mut result = self.expr(loose.unwrap_or(innermost));
         if rights.len() > CHAIN {
             let message = format!("`{}` chains more than {CHAIN} operators", self.name);
             let help = "compare with a list parameter instead of a long chain";
@@ -188,9 +189,8 @@ impl Lower<'_> {
             return result;
         }
         let mut rights = rights.into_iter().rev().peekable();
-        if let Some(operand) = self.loose_prefix(innermost) {
+        if loose.is_some() {
             // `~a + b` is `~(a + b)` to Postgres, which binds every other operator in front of a value more loosely.
-            result = self.expr(operand);
             while let Some((op, right)) = rights.next_if(|(op, _)| is_calculation(op)) {
                 let right = self.expr(right);
                 result = self.binary(op, result, right);
