@@ -49,10 +49,9 @@ async fn plan(connection: &mut PgConnection, text: &EmittedText) -> Result<Vec<S
     Ok(lines)
 }
 
-/// What a parameter is in a plan: of rows, an array with one of them.
-fn sample(param: &TextParam) -> String {
-    let one = value(&param.ty.base);
-    if param.holds == Holds::Value { one.to_owned() } else { format!("ARRAY[{one}]") }
+/// What a parameter is in a plan: of rows, an array of none.
+fn sample(param: &TextParam) -> &'static str {
+    if param.holds == Holds::Value { value(&param.ty.base) } else { "'{}'" }
 }
 
 /// A value of a type. The plan is for any, but with NULL every partition would be left out of it at the end.

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::code::{Code, line};
 use super::{Api, structs};
-use crate::config::{Config, Queries};
+use crate::config::Config;
 use crate::dialect::Dialect;
 use crate::infer::Signature;
 use crate::names::camel;
@@ -133,7 +133,7 @@ fn on_pg(code: &mut Code, config: &Config, rust: &str, words: &Enum) {
     });
     line!(code, "}}");
     code.close("}");
-    if config.generate.queries == Queries::Plain {
+    if !config.generate.queries.is_macro() {
         guarded(code);
         code.open(format_args!("impl sqlx::Decode<'_, sqlx::Postgres> for {rust} {{"));
         code.open(format_args!(
