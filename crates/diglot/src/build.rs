@@ -102,7 +102,7 @@ fn generate(root: &Path, out: &Path) -> Result<(Inputs, Compiled), LoadError> {
     #[cfg(unix)]
     {
         let places = [&inputs.config.sql, &inputs.config.schema];
-        let places = places.into_iter().flat_map(|places| Dialect::ALL.into_iter().flat_map(|of| places.of(of)));
+        let places = places.into_iter().flat_map(|places| Dialect::ALL.into_iter().flat_map(move |of| places.of(of)));
         let files = [CONFIG, BASELINE, divergences.as_str()];
         let absent = files.into_iter().chain(places.map(String::as_str)).filter(|place| !root.join(place).exists());
         match absent::links(root, out, absent) {
