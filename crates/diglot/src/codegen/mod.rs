@@ -4,6 +4,7 @@
 //! structs and functions come out as stubs behind one `compile_error!` that holds all of them.
 
 mod code;
+mod either;
 mod enums;
 mod functions;
 mod params;
@@ -13,6 +14,7 @@ mod stubs;
 mod support;
 mod times;
 mod types;
+mod values;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -78,6 +80,8 @@ fn whole(api: &Api<'_>, bodies: &functions::Bodies<'_>, kept: BTreeMap<String, S
     functions::trait_items(&mut code, &style, api, bodies);
     Dialect::ALL.into_iter().for_each(|dialect| functions::implementation(&mut code, api, dialect, bodies));
     Dialect::ALL.into_iter().for_each(|dialect| functions::single(&mut code, &style, api, dialect, bodies));
+    values::definitions(&mut code, &style, api, bodies);
+    either::module(&mut code, &style, api, bodies);
     let uses = times::Uses::of(api.functions.iter().map(|function| function.signature));
     let mut conversions = uses.conversions(api.config);
     conversions.extend(enums::conversion(api));
@@ -100,6 +104,7 @@ fn modules(code: &mut Code, style: &structs::Style, api: &Api<'_>, mut kept: BTr
         code.open(format_args!("{} mod {} {{", style.seen, names::ident(&noun)));
         for signature in by_noun.remove(noun.as_str()).unwrap_or_default() {
             params::definition(code, style, api.config, signature);
+            values::of_nothing(code, style, signature);
             rows::definition(code, style, api.config, signature);
         }
         if let Some(text) = kept.remove(&noun) {
