@@ -122,6 +122,7 @@ fn definition(code: &mut Code, style: &structs::Style, rust: &str, words: &Enum,
     let (copied, by) = if other { ("", "&self") } else { ("Copy, ", "self") };
     code.gap();
     code.doc(&format!("The words of `{}`.", words.name));
+    line!(code, "{LINTS}");
     line!(
         code,
         "#[derive({}, {copied}PartialEq, Eq, Hash)]",
@@ -170,6 +171,17 @@ fn conversions(code: &mut Code, rust: &str, words: &Enum, variants: &[(String, &
     code.close("}");
     code.close("}");
     code.close("}");
+    if other {
+        code.gap();
+        code.open(format_args!("impl From<String> for {rust} {{"));
+        code.open(format_args!("fn from(word: String) -> Self {{"));
+        code.open(format_args!("match word.as_str() {{"));
+        variants.iter().for_each(|(variant, word)| line!(code, "{word:?} => Self::{variant},"));
+        line!(code, "_ => Self::{OTHER}(word),");
+        code.close("}");
+        code.close("}");
+        code.close("}");
+    }
     code.gap();
     code.open(format_args!("impl std::fmt::Display for {rust} {{"));
     code.open(format_args!("fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {{"));

@@ -54,6 +54,7 @@ fn all_of_them(code: &mut Code, style: &structs::Style, api: &Api<'_>, bodies: &
     let bounds = if names.is_empty() { "Send".to_owned() } else { names.join(" + ") };
     code.gap();
     code.doc("All statements that both databases have.");
+    line!(code, "{LINTS}");
     line!(code, "{} trait Statements: {bounds} {{}}", style.seen);
     code.gap();
     line!(code, "impl<T: {bounds} + ?Sized> Statements for T {{}}");
