@@ -7,6 +7,7 @@ mod code;
 mod either;
 mod enums;
 mod functions;
+mod list;
 mod params;
 mod rows;
 mod structs;
@@ -85,6 +86,9 @@ fn whole(api: &Api<'_>, bodies: &functions::Bodies<'_>, kept: BTreeMap<String, S
     let uses = times::Uses::of(api.functions.iter().map(|function| function.signature));
     let mut conversions = uses.conversions(api.config);
     conversions.extend(enums::conversion(api));
+    if api.functions.iter().any(|function| function.signature.rows.is_some()) {
+        conversions.push(list::CONVERSIONS);
+    }
     support::module(&mut code, &conversions);
     (0..depth).for_each(|_| code.close("}"));
     code.finish()
@@ -104,7 +108,11 @@ fn modules(code: &mut Code, style: &structs::Style, api: &Api<'_>, mut kept: BTr
         code.open(format_args!("{} mod {} {{", style.seen, names::ident(&noun)));
         for signature in by_noun.remove(noun.as_str()).unwrap_or_default() {
             params::definition(code, style, api.config, signature);
+<<<<<<< HEAD
             values::of_nothing(code, style, signature);
+=======
+            list::definition(code, style, api.config, signature);
+>>>>>>> main
             rows::definition(code, style, api.config, signature);
         }
         if let Some(text) = kept.remove(&noun) {
