@@ -33,12 +33,15 @@ pub(super) fn module(code: &mut Code, style: &structs::Style, api: &Api<'_>, bod
             code.inside(|code| match bodies {
                 Bodies::Stubs(_) => stub(code, signature),
                 Bodies::Real => {
-                    let params = if signature.params.is_empty() { "" } else { "params" };
+                    let params = (!signature.params.is_empty()).then_some("params");
+                    let given: Vec<&str> =
+                        params.into_iter().chain(signature.rows.is_some().then_some("list")).collect();
+                    let given = given.join(", ");
                     let end = if is_stream { "" } else { ".await" };
                     code.open(format_args!("match self {{"));
                     for dialect in Dialect::ALL {
                         feature(code, api.config, dialect);
-                        let call = format!("connection.{}({params}){end}", ident(&signature.name));
+                        let call = format!("connection.{}({given}){end}", ident(&signature.name));
                         line!(code, "Self::{}(connection) => {call},", dialect.variant());
                     }
                     code.close("}");

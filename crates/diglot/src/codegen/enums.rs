@@ -55,7 +55,8 @@ fn of_type(base: &Base) -> Option<(String, &Enum)> {
 fn used<'a>(api: &'a Api<'_>) -> BTreeMap<String, &'a Enum> {
     let signatures = api.functions.iter().map(|function| function.signature);
     let bases = signatures.flat_map(|signature| {
-        let params = signature.params.iter().map(|param| &param.ty.base);
+        let fields = signature.rows.iter().flat_map(|rows| &rows.fields);
+        let params = signature.params.iter().chain(fields).map(|param| &param.ty.base);
         params.chain(signature.columns.iter().map(|column| &column.ty.base))
     });
     bases.filter_map(of_type).collect()
@@ -66,7 +67,8 @@ pub(super) fn named<'a>(config: &Config, signatures: impl Iterator<Item = &'a Si
     let declared = |rust: Option<&String>| rust.filter(|rust| config.generated_words(rust).is_some()).cloned();
     let mut names = BTreeSet::new();
     for signature in signatures {
-        for param in &signature.params {
+        let fields = signature.rows.iter().flat_map(|rows| &rows.fields);
+        for param in signature.params.iter().chain(fields) {
             names.extend(of_type(&param.ty.base).map(|(name, _)| name).or_else(|| declared(param.rust.as_ref())));
         }
         for column in &signature.columns {

@@ -172,13 +172,10 @@ fn output(signature: &Signature) -> String {
 /// What a function gives when nothing fails.
 pub(super) fn output_of(signature: &Signature) -> String {
     let row = rows::path(signature).unwrap_or_else(|| "()".to_owned());
-<<<<<<< HEAD
+    if let Some(of_list) = signature.rows.as_ref().and_then(|_| list::output(signature.cardinality, &row)) {
+        return of_list;
+    }
     match signature.cardinality {
-=======
-    let of_list = signature.rows.as_ref().and_then(|_| list::output(signature.cardinality, &row));
-    let inner = match signature.cardinality {
-        _ if of_list.is_some() => of_list.unwrap_or_default(),
->>>>>>> main
         Cardinality::One => row,
         Cardinality::Opt => format!("Option<{row}>"),
         Cardinality::Many => format!("Vec<{row}>"),

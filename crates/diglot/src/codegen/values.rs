@@ -10,9 +10,10 @@ use crate::infer::Signature;
 use crate::names::{camel, ident};
 use crate::page::Cardinality;
 
-/// Whether a statement is a value. A stream borrows its connection for as long as it is read, and stays a method.
+/// Whether a statement is a value. A stream borrows its connection for as long as it is read, and a list of rows is no
+/// part of the parameters: both stay methods.
 pub(super) fn is_value(signature: &Signature) -> bool {
-    is_shared(signature) && signature.cardinality != Cardinality::Stream
+    is_shared(signature) && signature.cardinality != Cardinality::Stream && signature.rows.is_none()
 }
 
 /// The struct of a statement that takes nothing.

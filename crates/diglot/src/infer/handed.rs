@@ -55,7 +55,7 @@ impl<'a> Handed<'a> {
                 return;
             }
             Deep::Expr(expr) => expr,
-            Deep::Unknown => {
+            Deep::Field(_) | Deep::Unknown => {
                 self.other = true;
                 return;
             }
