@@ -220,7 +220,7 @@ fn on_pg(code: &mut Code, config: &Config, rust: &str, words: &Enum) {
     code.inside(|code| {
         line!(code, "sqlx::Encode::<sqlx::Postgres>::encode_by_ref(&self.as_str(), buffer)");
     });
-    line!(code, "}}");
+    code.close("}");
     code.close("}");
     if config.generate.queries == Queries::Plain {
         guarded(code);

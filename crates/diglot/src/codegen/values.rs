@@ -74,7 +74,7 @@ fn implementation(code: &mut Code, path: &str, name: &str, output: &str, params:
         ") -> impl std::future::Future<Output = Result<Self::Output, sqlx::Error>> + Send + 'a {",
     );
     code.inside(|code| line!(code, "on.{}({params})", ident(name)));
-    line!(code, "}}");
+    code.close("}");
     code.close("}");
 }
 
