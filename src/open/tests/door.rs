@@ -420,7 +420,7 @@ async fn handles_on_one_path_share_a_backend_and_the_last_one_closes_it() -> Ans
     place
         .backend
         .db()
-        .unit(
+        .unit_named(
             "put",
             params("a"),
             |conn, params| Box::pin(conn.worker_register(params)),
