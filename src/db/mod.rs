@@ -23,7 +23,7 @@
 //!
 //! | What the engine uses | Where |
 //! |---|---|
-//! | `Db::read`, `Db::survey`, `Db::unit`, `Db::unit_telling`: one statement, which knows its name and its row | [`statement`] |
+//! | `Db::read`, `Db::survey`, `Db::unit`, `Db::unit_telling`, `Db::combined_telling`: one statement, which knows its name and its row | [`statement`] |
 //! | `Db::reads`, `Db::write`, `Db::tail`, `Db::outbox`, [`silent`] | here |
 //! | `Wakes::{lease, completion, signal, frame, outbox}` | [`wake`] |
 //! | `D::LABEL`, `D::TAG`, `D::flow_partition(..)`, `D::worker_partition(..)`, `D::REVOKED_LEASE_PREFIX`, … | [`Dialect`] |

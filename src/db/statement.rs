@@ -5,6 +5,10 @@ use futures_core::future::BoxFuture;
 
 use super::dialect::{Dialect, Store};
 use super::error::Abort;
+#[cfg(feature = "postgres")]
+use super::tx::Combined;
+#[cfg(feature = "postgres")]
+use super::tx::combine::Combines;
 use super::tx::{Kind, Operation, Patience};
 use super::{Db, Wakes};
 use crate::statements::Statement;
@@ -47,6 +51,32 @@ impl<D: Dialect> Db<D> {
             }
         };
         self.run(Kind::Unit, statement, tell).await
+    }
+
+    /// The same for one that Postgres may make for several callers in one statement.
+    #[cfg(feature = "postgres")]
+    pub(crate) async fn combined_telling<S, W>(&self, statement: S, tell: W) -> Result<Option<S::Row>, EngineError>
+    where
+        S: Statement<Output = Option<<S as Combines>::Row>> + Combines,
+        W: Fn(&S::Row, &mut Wakes) + Send + Sync + 'static,
+    {
+        let tell = move |row: &Option<S::Row>, wakes: &mut Wakes| {
+            if let Some(row) = row {
+                tell(row, wakes);
+            }
+        };
+        self.store.run_combined(Run { kind: Kind::Unit, patience: self.patience, statement, tell }).await
+    }
+
+    /// The same; SQLite's writer puts those of several callers into one transaction.
+    #[cfg(not(feature = "postgres"))]
+    pub(crate) async fn combined_telling<S, R, W>(&self, statement: S, tell: W) -> Result<Option<R>, EngineError>
+    where
+        S: Statement<Output = Option<R>> + 'static,
+        R: Send + 'static,
+        W: Fn(&R, &mut Wakes) + Send + Sync + 'static,
+    {
+        self.unit_telling(statement, tell).await
     }
 
     async fn run<S, W>(&self, kind: Kind, statement: S, tell: W) -> Result<S::Output, EngineError>
@@ -95,5 +125,19 @@ where
 
     fn wakes(&self, answer: &S::Output, wakes: &mut Wakes) {
         (self.tell)(answer, wakes);
+    }
+}
+
+#[cfg(feature = "postgres")]
+impl<D, S, W> Combined<D> for Run<S, W>
+where
+    D: Dialect,
+    S: Combines,
+    Self: Operation<D, Answer = Option<S::Row>>,
+{
+    type Params = S;
+
+    fn params(&self) -> &S {
+        &self.statement
     }
 }

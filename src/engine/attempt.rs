@@ -68,7 +68,7 @@ pub(crate) async fn complete<D: Dialect>(
     let params = fenced!(attempt::AttemptCompleteParams, held, engine.now_ms(), result: result.clone());
     let done = engine
         .db()
-        .unit_telling(params, move |row, wakes| {
+        .combined_telling(params, move |row, wakes| {
             wakes.member_completion(row.completion_event_id, partition_key, row.flow_id);
             wakes.lease(row.lease_event_id, partition_key);
         })

@@ -79,8 +79,10 @@ async fn claim_now<D: Dialect>(
         worker_instance_id: policy.worker_instance_id.as_str().to_owned(),
         lease_expires_at_ms: now_ms.saturating_add(i64::from(policy.lease_ttl_ms)),
     };
-    let claimed =
-        engine.db().unit_telling(params, move |row, wakes| wakes.lease(row.lease_event_id, row.partition_key)).await?;
+    let claimed = engine
+        .db()
+        .combined_telling(params, move |row, wakes| wakes.lease(row.lease_event_id, row.partition_key))
+        .await?;
     let Some(row) = claimed else {
         return Ok((None, None));
     };

@@ -72,7 +72,7 @@ pub(crate) async fn create<D: Dialect>(
         policy: stored_policy(args)?,
         raw_fields: open_document(args, wake_at_ms.and(deadline_at_ms)),
     };
-    if engine.db().unit(params).await?.is_some() {
+    if engine.db().combined_telling(params, |_, _| {}).await?.is_some() {
         return Ok(CreateExecutionResult::Created { execution_id: args.execution_id.clone(), public_state: state });
     }
     duplicate(engine, args, key).await

@@ -32,7 +32,7 @@ pub(crate) async fn renew<D: Dialect>(engine: &Engine<D>, handle: &Handle) -> Re
     let params = fenced!(lease::LeaseRenewParams, held, now_ms, lease_expires_at_ms: lease_expires_at_ms);
     let partition_key = held.key.partition_key;
     let renewed =
-        engine.db().unit_telling(params, move |row, wakes| wakes.lease(row.lease_event_id, partition_key)).await?;
+        engine.db().combined_telling(params, move |row, wakes| wakes.lease(row.lease_event_id, partition_key)).await?;
     if renewed.is_none() {
         return Err(attempt::refusal(engine, &held).await);
     }

@@ -75,7 +75,7 @@ pub(crate) fn transactions(engine: &Path) -> BTreeMap<String, Vec<String>> {
 
 /// The statements that run by themselves.
 fn units_of(text: &str) -> Vec<String> {
-    let calls = [".unit(", ".unit::<", ".unit_telling(", ".unit_telling::<"];
+    let calls = [".unit(", ".unit::<", ".unit_telling(", ".unit_telling::<", ".combined_telling("];
     let mut places: Vec<usize> = calls.iter().flat_map(|call| text.match_indices(call)).map(|(at, _)| at).collect();
     places.sort_unstable();
     // What is generic over the statement is called with one elsewhere.
