@@ -4,10 +4,12 @@
 //! single spaces, placeholders become numbers, sqlc's macros what they stand for. The tree is never printed, so the
 //! engine reads what was reviewed.
 
+mod rows;
+
 use std::collections::BTreeSet;
 
 use crate::dialect::Dialect;
-use crate::emitted::{EmittedText, TextColumn, TextParam, Variant};
+use crate::emitted::{EmittedText, Holds, TextColumn, TextParam, Variant};
 use crate::guard;
 use crate::infer::{PageOf, Param, Signature, columns};
 use crate::page::{Guard, RawPart};
@@ -21,7 +23,7 @@ pub(crate) fn emit(sources: &Sources, signature: &Signature, page: &PageOf<'_>) 
     let dialect = page.tree.dialect;
     // A parameter that only the facing page has gets no number here: Postgres cannot type what it never sees.
     let used = |name: &str| page.tree.params.iter().any(|param| param.name == name);
-    let params: Vec<TextParam> = signature
+    let mut params: Vec<TextParam> = signature
         .params
         .iter()
         .filter(|param| used(&param.name))
@@ -30,8 +32,12 @@ pub(crate) fn emit(sources: &Sources, signature: &Signature, page: &PageOf<'_>) 
             ty: param.ty.clone(),
             digits: takes_digits(page, param),
             stored: param.stored,
+            holds: Holds::Value,
         })
         .collect();
+    if let Some(rows) = &signature.rows {
+        params.extend(rows::params(dialect, rows));
+    }
     let (noun, name) = (signature.noun.clone(), signature.name.clone());
     let variant = Variant::of(page.raw);
     let mut sql = format!("/* {noun}.{name}{variant} {dialect} */ ");
@@ -189,6 +195,7 @@ fn pieces(page: &PageOf<'_>, span: Span, (params, settled): (&[TextParam], &[Spa
     for rewrite in rewrites {
         let by = match &rewrite.by {
             Replacement::Columns(columns) => columns.clone(),
+            Replacement::Rows { alias } => rows::relation(dialect, alias, params),
             Replacement::List { param, negated } => {
                 let Some(at) = number(param) else { continue };
                 let placeholder = dialect.placeholder(at);

@@ -6,6 +6,7 @@
 mod code;
 mod enums;
 mod functions;
+mod list;
 mod params;
 mod rows;
 mod structs;
@@ -85,6 +86,9 @@ fn whole(api: &Api<'_>, bodies: &functions::Bodies<'_>, kept: BTreeMap<String, S
     if matches!(bodies, functions::Bodies::Real) && api.functions.iter().any(is_guarded) {
         conversions.push(support::GUARD);
     }
+    if api.functions.iter().any(|function| function.signature.rows.is_some()) {
+        conversions.push(list::CONVERSIONS);
+    }
     support::module(&mut code, &conversions);
     (0..depth).for_each(|_| code.close("}"));
     code.finish()
@@ -104,6 +108,7 @@ fn modules(code: &mut Code, style: &structs::Style, api: &Api<'_>, mut kept: BTr
         code.open(format_args!("{} mod {} {{", style.seen, names::ident(&noun)));
         for signature in by_noun.remove(noun.as_str()).unwrap_or_default() {
             params::definition(code, style, api.config, signature);
+            list::definition(code, style, api.config, signature);
             rows::definition(code, style, api.config, signature);
         }
         if let Some(text) = kept.remove(&noun) {
