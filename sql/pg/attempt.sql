@@ -1,10 +1,44 @@
--- Ends the running attempt and its execution with success. No row: the handle does not hold the lease.
--- name: attempt_complete :opt
--- diverges(where.outcome#1e3113): a successor that committed during the wait for the lock shows in the locked attempt; nobody writes in between on SQLite, whose later statements run after the outcome is written.
--- diverges(where.attempt_index#baca1f): on SQLite the fence asks for the successor itself, which a snapshot on Postgres might not show yet.
--- param: result bytes null
--- column: completion_event_id i64
--- column: lease_event_id i64
+-- Tells that the lease of a held attempt is gone.
+-- part: lease_revoked
+WITH lease AS (
+  INSERT INTO ff_lease_event
+         (execution_id, lease_id, event_type, occurred_at_ms, partition_key, namespace, instance_tag)
+  SELECT :execution_text, :lease_id, 'revoked', :now_ms, fence.partition_key,
+         fence.raw_fields ->> 'namespace',
+         fence.raw_fields -> 'tags' ->> 'cairn.instance_id'
+    FROM fence
+  RETURNING event_id
+);
+
+-- Tells whoever waits for the execution that it has succeeded.
+-- part: completion_succeeded
+WITH completion AS (
+  INSERT INTO ff_completion_event
+         (partition_key, execution_id, flow_id, outcome, namespace, instance_tag, occurred_at_ms)
+  SELECT fence.partition_key, fence.execution_id, fence.flow_id, 'success',
+         fence.raw_fields ->> 'namespace',
+         fence.raw_fields -> 'tags' ->> 'cairn.instance_id',
+         :now_ms
+    FROM fence
+  RETURNING event_id
+);
+
+-- Closes the attempt with success.
+-- part: attempt_succeeded
+WITH attempt AS (
+  UPDATE ff_attempt AS attempt
+     SET outcome = 'success',
+         terminal_at_ms = :now_ms,
+         lease_expires_at_ms = NULL
+   WHERE attempt.partition_key = :partition_key
+     AND attempt.execution_id = :execution_id
+     AND attempt.attempt_index = :attempt_index
+     AND EXISTS (SELECT 1 FROM fence)
+);
+
+-- The attempt of a handle and its execution, while the handle holds the lease: what acts for an attempt does
+-- nothing without it.
+-- part: attempt_held
 WITH fence AS (
   SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields
     FROM ff_exec_core AS core
@@ -18,39 +52,23 @@ WITH fence AS (
      AND held.execution_id = :execution_id
      AND held.attempt_index = :attempt_index
      AND held.lease_epoch = :lease_epoch
+     -- Who took the attempt over while this waited for its lock shows in the row that is locked.
      AND held.outcome IS NULL
      FOR UPDATE OF core, held
-),
-attempt AS (
-  UPDATE ff_attempt AS attempt
-     SET outcome = 'success',
-         terminal_at_ms = :now_ms,
-         lease_expires_at_ms = NULL
-   WHERE attempt.partition_key = :partition_key
-     AND attempt.execution_id = :execution_id
-     AND attempt.attempt_index = :attempt_index
-     AND EXISTS (SELECT 1 FROM fence)
-),
-completion AS (
-  INSERT INTO ff_completion_event
-         (partition_key, execution_id, flow_id, outcome, namespace, instance_tag, occurred_at_ms)
-  SELECT fence.partition_key, fence.execution_id, fence.flow_id, 'success',
-         fence.raw_fields ->> 'namespace',
-         fence.raw_fields -> 'tags' ->> 'cairn.instance_id',
-         :now_ms
-    FROM fence
-  RETURNING event_id
-),
-lease AS (
-  INSERT INTO ff_lease_event
-         (execution_id, lease_id, event_type, occurred_at_ms, partition_key, namespace, instance_tag)
-  SELECT :execution_text, :lease_id, 'revoked', :now_ms, fence.partition_key,
-         fence.raw_fields ->> 'namespace',
-         fence.raw_fields -> 'tags' ->> 'cairn.instance_id'
-    FROM fence
-  RETURNING event_id
-),
-core AS (
+);
+
+-- Ends the running attempt and its execution with success. No row: the handle does not hold the lease.
+-- name: attempt_complete :opt
+-- use: attempt_held
+-- use: attempt_succeeded
+-- use: completion_succeeded
+-- use: lease_revoked
+-- diverges(where.outcome#1e3113): a successor that committed during the wait for the lock shows in the locked attempt; nobody writes in between on SQLite, whose later statements run after the outcome is written.
+-- diverges(where.attempt_index#baca1f): on SQLite the fence asks for the successor itself, which a snapshot on Postgres might not show yet.
+-- param: result bytes null
+-- column: completion_event_id i64
+-- column: lease_event_id i64
+WITH core AS (
   UPDATE ff_exec_core AS core
      SET lifecycle_phase = 'terminal',
          ownership_state = 'unowned',
@@ -70,39 +88,120 @@ SELECT completion.event_id AS completion_event_id, lease.event_id AS lease_event
  CROSS JOIN lease
  CROSS JOIN core;
 
--- Ends the running attempt and its execution with a failure. No row: the handle does not hold the lease.
--- name: attempt_fail :opt
--- diverges(where.outcome#1e3113): a successor that committed during the wait for the lock shows in the locked attempt; nobody writes in between on SQLite, whose later statements run after the outcome is written.
--- diverges(where.attempt_index#baca1f): on SQLite the fence asks for the successor itself, which a snapshot on Postgres might not show yet.
+-- Ends several attempts and their executions with success, each another one's; `result` is empty for none and `\x…`
+-- otherwise. No row for an execution that is not active any more.
+--
+-- The executions are changed by an upsert because Postgres routes an insert to one partition, while a join would plan
+-- and lock them all; it waits for each in its turn, in the order of their keys, and judges it as it then is. A handle
+-- that does not hold the lease of an active execution refuses the whole: `ff_expect_all` answers with an error, so nothing
+-- is changed and nothing inserted, and each is ended alone. So is each where somebody holds one of them for more than a
+-- moment, so that nobody waits for a neighbour's row.
+-- name: attempt_complete_many :many
+-- only: pg — SQLite's writer puts the calls of those who wait into one transaction.
+-- param: turns i64[]
+-- param: partition_keys i64[]
+-- param: execution_ids uuid[]
+-- param: attempt_indexes i64[]
+-- param: lease_epochs i64[]
+-- param: execution_texts text[]
+-- param: lease_ids text[]
+-- param: nows_ms i64[]
+-- param: results text[]
+-- column: turn i64
 -- column: completion_event_id i64
 -- column: lease_event_id i64
-WITH fence AS (
-  SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields
-    FROM ff_exec_core AS core
-    JOIN ff_attempt AS held
-      ON held.partition_key = core.partition_key
-     AND held.execution_id = core.execution_id
-   WHERE core.partition_key = :partition_key
-     AND core.execution_id = :execution_id
-     AND core.lifecycle_phase = 'active'
-     AND held.partition_key = :partition_key
-     AND held.execution_id = :execution_id
-     AND held.attempt_index = :attempt_index
-     AND held.lease_epoch = :lease_epoch
-     AND held.outcome IS NULL
-     FOR UPDATE OF core, held
+WITH member AS (
+  SELECT told.turn, CAST(told.partition_key AS smallint) AS partition_key, told.execution_id,
+         CAST(told.attempt_index AS integer) AS attempt_index, told.lease_epoch, told.execution_text, told.lease_id,
+         told.now_ms, told.result
+    FROM unnest(CAST(:turns AS bigint[]), CAST(:partition_keys AS bigint[]), CAST(:execution_ids AS uuid[]),
+                CAST(:attempt_indexes AS bigint[]), CAST(:lease_epochs AS bigint[]), CAST(:execution_texts AS text[]),
+                CAST(:lease_ids AS text[]), CAST(:nows_ms AS bigint[]), CAST(:results AS text[]))
+         AS told (turn, partition_key, execution_id, attempt_index, lease_epoch, execution_text, lease_id, now_ms,
+                  result)
+   WHERE set_config('lock_timeout', '100ms', true) IS NOT NULL
+),
+core AS (
+  INSERT INTO ff_exec_core AS core
+         (partition_key, execution_id, lane_id, lifecycle_phase, ownership_state, eligibility_state,
+          public_state, attempt_state, created_at_ms, terminal_at_ms, result)
+  SELECT member.partition_key, member.execution_id, '', 'terminal', 'unowned', 'not_applicable',
+         'skipped', 'attempt_terminal', 0, member.now_ms, CAST(NULLIF(member.result, '') AS bytea)
+    FROM member
+   WHERE true
+   ORDER BY member.partition_key, member.execution_id
+      ON CONFLICT (partition_key, execution_id) DO UPDATE
+     SET lifecycle_phase = 'terminal',
+         ownership_state = 'unowned',
+         eligibility_state = 'not_applicable',
+         public_state = 'completed',
+         attempt_state = 'attempt_terminal',
+         blocking_reason = NULL,
+         terminal_at_ms = excluded.terminal_at_ms,
+         result = excluded.result
+   WHERE core.lifecycle_phase = 'active'
+  RETURNING core.partition_key, core.execution_id, core.flow_id, core.public_state, core.raw_fields
 ),
 attempt AS (
-  UPDATE ff_attempt AS attempt
-     SET outcome = 'failed',
-         terminal_at_ms = :now_ms,
+  INSERT INTO ff_attempt AS held
+         (partition_key, execution_id, attempt_index, lease_epoch, terminal_at_ms)
+  SELECT core.partition_key, core.execution_id, member.attempt_index, member.lease_epoch, member.now_ms
+    FROM core
+    JOIN member
+      ON member.partition_key = core.partition_key
+     AND member.execution_id = core.execution_id
+   WHERE core.public_state = 'completed'
+      ON CONFLICT (partition_key, execution_id, attempt_index) DO UPDATE
+     SET outcome = 'success',
+         terminal_at_ms = excluded.terminal_at_ms,
          lease_expires_at_ms = NULL
-   WHERE attempt.partition_key = :partition_key
-     AND attempt.execution_id = :execution_id
-     AND attempt.attempt_index = :attempt_index
-     AND EXISTS (SELECT 1 FROM fence)
+   WHERE held.lease_epoch = excluded.lease_epoch
+     AND held.outcome IS NULL
+  RETURNING held.partition_key, held.execution_id, held.outcome
 ),
 completion AS (
+  INSERT INTO ff_completion_event
+         (partition_key, execution_id, flow_id, outcome, namespace, instance_tag, occurred_at_ms)
+  SELECT core.partition_key, core.execution_id, core.flow_id, 'success',
+         core.raw_fields ->> 'namespace',
+         core.raw_fields -> 'tags' ->> 'cairn.instance_id',
+         member.now_ms
+    FROM core
+    JOIN member
+      ON member.partition_key = core.partition_key
+     AND member.execution_id = core.execution_id
+  RETURNING event_id, partition_key, execution_id
+),
+lease AS (
+  INSERT INTO ff_lease_event
+         (execution_id, lease_id, event_type, occurred_at_ms, partition_key, namespace, instance_tag)
+  SELECT member.execution_text, member.lease_id, 'revoked', member.now_ms, core.partition_key,
+         core.raw_fields ->> 'namespace',
+         core.raw_fields -> 'tags' ->> 'cairn.instance_id'
+    FROM core
+    JOIN member
+      ON member.partition_key = core.partition_key
+     AND member.execution_id = core.execution_id
+  RETURNING event_id, execution_id
+)
+SELECT member.turn, completion.event_id AS completion_event_id, lease.event_id AS lease_event_id, core.flow_id
+  FROM core
+  JOIN member
+    ON member.partition_key = core.partition_key
+   AND member.execution_id = core.execution_id
+  LEFT JOIN attempt
+    ON attempt.partition_key = core.partition_key
+   AND attempt.execution_id = core.execution_id
+  JOIN completion
+    ON completion.partition_key = core.partition_key
+   AND completion.execution_id = core.execution_id
+  JOIN lease
+    ON lease.execution_id = member.execution_text
+ WHERE ff_expect_all(attempt.outcome IS NOT NULL);
+
+-- Tells whoever waits for the execution that it has failed.
+-- part: completion_failed
+WITH completion AS (
   INSERT INTO ff_completion_event
          (partition_key, execution_id, flow_id, outcome, namespace, instance_tag, occurred_at_ms)
   SELECT fence.partition_key, fence.execution_id, fence.flow_id, 'failed',
@@ -111,17 +210,32 @@ completion AS (
          :now_ms
     FROM fence
   RETURNING event_id
-),
-lease AS (
-  INSERT INTO ff_lease_event
-         (execution_id, lease_id, event_type, occurred_at_ms, partition_key, namespace, instance_tag)
-  SELECT :execution_text, :lease_id, 'revoked', :now_ms, fence.partition_key,
-         fence.raw_fields ->> 'namespace',
-         fence.raw_fields -> 'tags' ->> 'cairn.instance_id'
-    FROM fence
-  RETURNING event_id
-),
-core AS (
+);
+
+-- Closes the attempt with a failure.
+-- part: attempt_failed
+WITH attempt AS (
+  UPDATE ff_attempt AS attempt
+     SET outcome = 'failed',
+         terminal_at_ms = :now_ms,
+         lease_expires_at_ms = NULL
+   WHERE attempt.partition_key = :partition_key
+     AND attempt.execution_id = :execution_id
+     AND attempt.attempt_index = :attempt_index
+     AND EXISTS (SELECT 1 FROM fence)
+);
+
+-- Ends the running attempt and its execution with a failure. No row: the handle does not hold the lease.
+-- name: attempt_fail :opt
+-- use: attempt_held
+-- use: attempt_failed
+-- use: completion_failed
+-- use: lease_revoked
+-- diverges(where.outcome#1e3113): a successor that committed during the wait for the lock shows in the locked attempt; nobody writes in between on SQLite, whose later statements run after the outcome is written.
+-- diverges(where.attempt_index#baca1f): on SQLite the fence asks for the successor itself, which a snapshot on Postgres might not show yet.
+-- column: completion_event_id i64
+-- column: lease_event_id i64
+WITH core AS (
   UPDATE ff_exec_core AS core
      SET lifecycle_phase = 'terminal',
          ownership_state = 'unowned',
@@ -144,24 +258,9 @@ SELECT completion.event_id AS completion_event_id, lease.event_id AS lease_event
 -- Merges a flat object of progress members into the open document; other members stay. No row: the handle
 -- does not hold the lease.
 -- name: attempt_progress :opt
+-- use: attempt_held
 -- param: changed_fields json
-WITH fence AS (
-  SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields
-    FROM ff_exec_core AS core
-    JOIN ff_attempt AS held
-      ON held.partition_key = core.partition_key
-     AND held.execution_id = core.execution_id
-   WHERE core.partition_key = :partition_key
-     AND core.execution_id = :execution_id
-     AND core.lifecycle_phase = 'active'
-     AND held.partition_key = :partition_key
-     AND held.execution_id = :execution_id
-     AND held.attempt_index = :attempt_index
-     AND held.lease_epoch = :lease_epoch
-     AND held.outcome IS NULL
-     FOR UPDATE OF core, held
-),
-core AS (
+WITH core AS (
   UPDATE ff_exec_core AS core
      SET raw_fields = core.raw_fields || CAST(:changed_fields AS jsonb)
    WHERE core.partition_key = :partition_key

@@ -1,63 +1,6 @@
-//! Calls of generated statements through the door, by the statement's name.
+//! Transactions of several generated calls, with what is lent to each try.
 //!
-//! What a call is made on has a method `db()`: the engine, or whatever else holds a [`Db`](super::Db).
-
-/// One atomic generated call: `unit!(engine, lease_renew, params)`. Given a closure as well, it lists what to
-/// tell after the commit: `|row, wakes| wakes.lease(row.lease_event_id, partition_key)`, asked only when there
-/// is a row.
-macro_rules! unit {
-    ($on:expr, $statement:ident, $params:expr) => {
-        $on.db()
-            .unit(
-                stringify!($statement),
-                $params,
-                |conn, params| Box::pin(crate::statements::Statements::$statement(conn, params)),
-                crate::db::silent,
-            )
-            .await
-    };
-    ($on:expr, $statement:ident, $params:expr, |$row:ident, $wakes:ident| $tell:expr) => {
-        $on.db()
-            .unit(
-                stringify!($statement),
-                $params,
-                |conn, params| Box::pin(crate::statements::Statements::$statement(conn, params)),
-                move |_, row, $wakes| {
-                    if let Some($row) = row {
-                        $tell;
-                    }
-                },
-            )
-            .await
-    };
-}
-
-/// One generated read outside a transaction: `read!(engine, execution_read, params)`.
-macro_rules! read {
-    ($on:expr, $statement:ident) => {
-        $on.db()
-            .read(stringify!($statement), (), |conn, ()| Box::pin(crate::statements::Statements::$statement(conn)))
-            .await
-    };
-    ($on:expr, $statement:ident, $params:expr) => {
-        $on.db()
-            .read(stringify!($statement), $params, |conn, params| {
-                Box::pin(crate::statements::Statements::$statement(conn, params))
-            })
-            .await
-    };
-}
-
-/// One generated read of every partition: `survey!(engine, event_completion_page, params)`.
-macro_rules! survey {
-    ($on:expr, $statement:ident, $params:expr) => {
-        $on.db()
-            .survey(stringify!($statement), $params, |conn, params| {
-                Box::pin(crate::statements::Statements::$statement(conn, params))
-            })
-            .await
-    };
-}
+//! What a transaction is made on has a method `db()`: the engine, or whatever else holds a [`Db`](super::Db).
 
 /// Several generated calls in one transaction. The names in brackets are lent to every try; the second
 /// closure, if given, lists what to tell after the commit:
