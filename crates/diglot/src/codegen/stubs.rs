@@ -17,6 +17,7 @@ use crate::infer::Signature;
 use crate::names::{camel, ident};
 
 /// A statement without a signature.
+#[derive(Debug, Clone)]
 pub(crate) struct Unknown {
     pub(crate) noun: String,
     pub(crate) name: String,
