@@ -41,7 +41,9 @@ pub(crate) fn since(root: &Path, base: Option<&str>) -> Result<Option<Changes>, 
     };
     // What the base has changed since the branch began is no change of the branch.
     let fork = git.line(&["merge-base", &commit, "HEAD"]).unwrap_or(commit);
-    Ok(Some(Changes::of(&String::from_utf8_lossy(&git.run(&[&DIFF, &[fork.as_str(), "--", "."][..]].concat(), b"")?))))
+    Ok(Some(Changes::of(&String::from_utf8_lossy(
+        &git.run(&[&DIFF[..], &[fork.as_str(), "--", "."][..]].concat(), b"")?,
+    ))))
 }
 
 /// A diff that no setting of the repository or of its user changes.

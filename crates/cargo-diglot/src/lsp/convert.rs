@@ -123,9 +123,9 @@ impl<'p> Places<'p> {
         }
     }
 
+    #[expect(deprecated, reason = "the protocol's type has a field that nobody may set")]
     pub(super) fn symbol(&self, symbol: Symbol) -> DocumentSymbol {
         let children = symbol.children.into_iter().map(|child| self.symbol(child)).collect::<Vec<_>>();
-        #[expect(deprecated, reason = "the protocol's type has a field that nobody may set")]
         DocumentSymbol {
             name: symbol.name,
             detail: Some(symbol.detail).filter(|detail| !detail.is_empty()),

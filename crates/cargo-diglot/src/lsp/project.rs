@@ -91,7 +91,7 @@ impl Project {
         for url in self.told.keys() {
             now.entry(url.clone()).or_default();
         }
-        let news = now.iter().filter(|(url, found)| match self.told.get(url) {
+        let news = now.iter().filter(|(url, found)| match self.told.get(*url) {
             Some(told) => told != *found,
             None => !found.is_empty(),
         });

@@ -75,6 +75,7 @@ impl Server {
 
     /// Works until the editor ends; false when it did not say so before.
     pub(super) fn run(mut self) -> bool {
+        self.watch();
         loop {
             let is_due = self.projects.values().any(|project| project.due);
             let message = match is_due {
@@ -226,7 +227,6 @@ impl Server {
 
     fn note(&mut self, note: Notification) {
         match note.method.as_str() {
-            "initialized" => self.watch(),
             "textDocument/didOpen" => {
                 let Ok(DidOpenTextDocumentParams { text_document: opened }) = read(note.params) else { return };
                 let Ok(path) = opened.uri.to_file_path() else { return };
