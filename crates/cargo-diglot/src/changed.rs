@@ -85,7 +85,7 @@ impl Changes {
             } else if let Some((old, new)) = line.strip_prefix("@@ -").and_then(hunk) {
                 file.iter_mut().for_each(|file| file.push(around(new)));
                 // The lines themselves may look like anything.
-                (0..old.1 + new.1).for_each(|_| drop(lines.next()));
+                lines.by_ref().take(old.1 + new.1).for_each(|_| ());
             }
         }
         changes

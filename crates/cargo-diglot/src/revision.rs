@@ -66,7 +66,7 @@ impl Git<'_> {
     pub(crate) fn run(&self, arguments: &[&str], input: &[u8]) -> Result<Vec<u8>, Failure> {
         let mut command = Command::new("git");
         command.args(arguments).current_dir(self.root);
-        self.index.iter().for_each(|index| drop(command.env("GIT_INDEX_FILE", index)));
+        command.envs(self.index.iter().map(|index| ("GIT_INDEX_FILE", index)));
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().map_err(Failure::io("run git"))?;
         if let Some(mut stdin) = child.stdin.take() {

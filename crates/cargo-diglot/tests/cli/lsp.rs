@@ -163,7 +163,7 @@ fn a_workspace_may_have_several_projects() {
         for file in [PG, SQLITE, "schema/pg/0001_job.sql", "schema/sqlite/0001_job.sql"] {
             two.write(&format!("{name}/{file}"), one.read(file));
         }
-        two.write(&format!("{name}/diglot.toml"), "[generate]\nenabled = false\n");
+        two.write(&format!("{name}/diglot.toml"), "generate = false\n");
     }
     two.edit("right/deep/sql/pg/job.sql", "job.due_ms < :now_ms", "job.due_ms <= :now_ms");
     let mut editor = Client::start(&two.path("."));

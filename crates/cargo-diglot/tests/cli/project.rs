@@ -108,7 +108,9 @@ impl Project {
         // A URL that leads nowhere, to show that nobody reads it.
         command.env("DATABASE_URL", "postgres://nobody@nowhere/x").env_remove("DIGLOT_POSTGRES_URL");
         // Where these tests run themselves says nothing about what they run.
-        ["GITHUB_BASE_REF", "NO_COLOR", "CLICOLOR_FORCE"].iter().for_each(|name| drop(command.env_remove(name)));
+        for name in ["GITHUB_BASE_REF", "NO_COLOR", "CLICOLOR_FORCE"] {
+            command.env_remove(name);
+        }
         command.stdin(Stdio::null());
         command
     }

@@ -79,8 +79,15 @@ impl Given {
         let mut run =
             Run { settled, found, signatures, texts, stats, waived, steps, locks, broken, doubtful, unread, ..run };
         for side in &entry.sides {
-            let own = run.texts.iter_mut().filter(|text| text.dialect == side.dialect);
-            own.for_each(|text| text.place = side.raw.name_span);
+            for text in run.texts.iter_mut().filter(|text| text.dialect == side.dialect) {
+                // What stands behind the header moved as far as the header did.
+                let (now, before) = (side.raw.name_span.start, text.place.start);
+                let moved = |at: u32| (at + now).saturating_sub(before);
+                for (_, span) in &mut text.places {
+                    *span = Span { start: moved(span.start), end: moved(span.end), ..*span };
+                }
+                text.place = side.raw.name_span;
+            }
             if side.dialect == Dialect::Pg {
                 run.locks.iter_mut().for_each(|lock| lock.span = side.raw.span);
             }
