@@ -21,7 +21,7 @@ fn neovim_works_with_it() {
     project.write("run.lua", SCRIPT);
     let home = tempfile::tempdir().unwrap();
     let output = Command::new("nvim")
-        .args(["--headless", "--clean", "-c", "luafile run.lua", "sql/pg/job.sql"])
+        .args(["--headless", "--clean", "-n", "-c", "luafile run.lua", "sql/pg/job.sql"])
         .current_dir(project.path("."))
         .env("DIGLOT_PROGRAM", env!("CARGO_BIN_EXE_cargo-diglot"))
         .env("XDG_STATE_HOME", home.path())

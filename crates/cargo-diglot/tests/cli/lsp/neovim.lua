@@ -68,10 +68,15 @@ local actions = vim.lsp.buf_request_sync(buffer, "textDocument/codeAction", {
   },
   context = { diagnostics = {} },
 }, 120000)[client].result
-if not (actions and actions[1]) then fail("code actions", actions) end
-vim.lsp.util.apply_workspace_edit(actions[1].edit, "utf-16")
+local declare
+for _, action in ipairs(actions or {}) do
+  if action.title:find("-- diverges(", 1, true) then declare = action end
+end
+if not declare then fail("code actions", actions) end
+vim.lsp.util.apply_workspace_edit(declare.edit, "utf-16")
 must("the declaration", function() return only("missing-reason") end, found)
-vim.cmd("silent undo")
+local declared = find("-- diverges(where")
+vim.api.nvim_buf_set_lines(buffer, declared - 1, declared, false, {})
 change("job.due_ms <= :now_ms", "job.due_ms < :now_ms")
 must("the finding goes", function() return #found() == 0 end, found)
 
