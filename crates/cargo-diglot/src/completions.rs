@@ -8,19 +8,21 @@ use crate::{Outcome, report};
 
 /// Completes behind `cargo diglot` too, and leaves every other command of cargo to whoever completed it before.
 const BASH: &str = r#"
-{ declare -F _completion_loader && _completion_loader cargo; declare -F _comp_load && _comp_load cargo; } &>/dev/null
-_cargo_diglot_before=$(complete -p cargo 2>/dev/null)
-[[ $_cargo_diglot_before =~ -F\ ([^ ]+) ]] && _cargo_diglot_before=${BASH_REMATCH[1]} || _cargo_diglot_before=
+if [[ $(complete -p cargo 2>/dev/null) != *_cargo_or_diglot* ]]; then
+    { declare -F _completion_loader && _completion_loader cargo; declare -F _comp_load && _comp_load cargo; } &>/dev/null
+    _cargo_before_diglot=
+    [[ $(complete -p cargo 2>/dev/null) =~ -F\ ([^ ]+) ]] && _cargo_before_diglot=${BASH_REMATCH[1]}
+fi
 _cargo_or_diglot() {
     if [[ ${COMP_WORDS[1]} == diglot && $COMP_CWORD -ge 2 ]]; then
         local COMP_WORDS=(cargo-diglot "${COMP_WORDS[@]:2}")
         local COMP_CWORD=$((COMP_CWORD - 1))
-        _cargo-diglot cargo-diglot "$2" "$3"
-    elif [[ -n $_cargo_diglot_before ]]; then
-        "$_cargo_diglot_before" "$@"
+        _cargo__diglot cargo-diglot "$2" "$3"
+    elif [[ -n $_cargo_before_diglot ]]; then
+        "$_cargo_before_diglot" "$@"
     fi
 }
-[[ $_cargo_diglot_before == _cargo_or_diglot ]] || complete -o bashdefault -o default -F _cargo_or_diglot cargo
+complete -o bashdefault -o default -F _cargo_or_diglot cargo
 "#;
 
 /// The same for fish, which asks itself what it would say of `cargo-diglot`.

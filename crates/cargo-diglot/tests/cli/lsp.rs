@@ -99,9 +99,11 @@ fn a_parameter_gets_another_name_on_both_pages() {
     }
     let refused = editor.refused_at("textDocument/rename", PG, "at_ms\n ORDER", json!({ "newName": "lane" }));
     assert!(refused["message"].as_str().unwrap().contains("another parameter `lane`"), "{refused}");
-    // The answers of the engines are about the old text; nothing else is wrong.
-    let found = editor.told_of(SQLITE, |found| !found.is_empty());
-    assert_eq!(rules(&found), ["stale-answers"]);
+    // Saved as it is, nothing is wrong with it: what the engines were asked has numbers for names.
+    for page in [PG, SQLITE] {
+        project.write(page, editor.text(page));
+    }
+    assert_eq!(project.check().code, Some(0), "{}", project.check().seen());
 }
 
 #[test]
