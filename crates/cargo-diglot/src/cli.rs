@@ -283,6 +283,11 @@ pub(crate) struct Plans {
     /// A server that allows to make a database.
     #[arg(long, value_name = "URL")]
     pub(crate) postgres: Option<String>,
+    /// Say instead of each statement of Postgres what becomes of it on a coordinator of Citus: whether it is one task on
+    /// one shard, several, or refused. The tables are made in a schema of their own in that database, spread as
+    /// `diglot.toml` says, and dropped.
+    #[arg(long, value_name = "URL", conflicts_with_all = ["check", "save", "postgres"])]
+    pub(crate) citus: Option<String>,
 }
 
 /// Show which rows statements and transactions wait for on Postgres while they hold others.
@@ -387,7 +392,8 @@ impl Color {
 
 /// The arguments, for scripts that complete them.
 pub(crate) fn declared() -> clap::Command {
-    Cli::command()
+    // A name with a space in it would be two words of a script.
+    Cli::command().name("cargo-diglot").bin_name("cargo-diglot")
 }
 
 #[cfg(test)]

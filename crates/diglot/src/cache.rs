@@ -86,6 +86,7 @@ pub(crate) fn said<'a>(
         texts.push("annotations");
         texts.extend(raw.annotations.iter().map(|annotation| sources.text(annotation.span)));
         texts.extend(["text", sources.text(raw.span)]);
+        texts.extend(raw.shared().into_iter().map(|shared| sources.text(shared)));
     }
     one_text(texts.into_iter())
 }

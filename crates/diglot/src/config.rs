@@ -5,6 +5,7 @@ mod libraries;
 mod locks;
 mod never_null;
 mod places;
+mod shards;
 mod storage;
 
 use std::collections::BTreeMap;
@@ -14,6 +15,7 @@ pub use generate::{Generate, Ownership, Queries, Traits};
 pub use libraries::{Decimals, Libraries, Times};
 pub use locks::{Locks, Transactions};
 pub use places::Places;
+pub use shards::{Distributed, Placement};
 pub use storage::Storage;
 
 /// The name of the configuration's file.
@@ -46,6 +48,12 @@ pub struct Config {
     pub json: BTreeMap<String, String>,
     /// The column by which Postgres tables are partitioned (`shard-key` lint); empty turns the lint off.
     pub shard_key: String,
+    /// The engine that spreads the Postgres tables over several nodes by `shard_key`, if one does. With it the lints of
+    /// shards look at every statement.
+    pub distributed: Option<Distributed>,
+    /// Where rows of a table are on that engine, by the table's name. Without a line a table that has the shard key is
+    /// spread by it, and any other stays on the node that takes the statements.
+    pub placement: BTreeMap<String, Placement>,
     /// The collation of the Postgres databases (`text-order` lint): `C` says that they compare text by bytes, as SQLite
     /// does.
     pub pg_collation: String,
@@ -169,6 +177,8 @@ impl Default for Config {
             words: BTreeMap::new(),
             json: BTreeMap::new(),
             shard_key: String::new(),
+            distributed: None,
+            placement: BTreeMap::new(),
             pg_collation: String::new(),
             pg_timezone: String::new(),
             storage: Storage::default(),
@@ -234,6 +244,9 @@ impl Config {
             return Some(fault);
         }
         if let Some(fault) = self.generate.fault() {
+            return Some(fault);
+        }
+        if let Some(fault) = shards::fault(self) {
             return Some(fault);
         }
         if let Some(fault) = self.locks.as_ref().and_then(Locks::fault) {
@@ -423,7 +436,7 @@ mod tests {
         assert_eq!(
             fault("sql = \"sql\"\nshema = \"x\"\n"),
             "diglot.toml:2:1: unknown field `shema`, expected one of `sql`, `schema`, `lockstep`, `types`, `words`, `json`, \
-             `shard_key`, `pg_collation`, `pg_timezone`, `storage`, `schema_lints`, `sqlite_feature`, `pg_feature`, `generate`, `prepare`, `prove`, `locks`, `transactions`"
+             `shard_key`, `distributed`, `placement`, `pg_collation`, `pg_timezone`, `storage`, `schema_lints`, `sqlite_feature`, `pg_feature`, `generate`, `prepare`, `prove`, `locks`, `transactions`"
         );
         assert_eq!(
             fault("sql = 3"),

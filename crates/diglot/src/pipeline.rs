@@ -199,6 +199,7 @@ fn read_pages(inputs: &Inputs, found: &mut Vec<Diagnostic>) -> Vec<Page> {
             pages.push(page);
         }
     }
+    found.extend(split::compose(&inputs.sources, &mut pages));
     pages
 }
 

@@ -14,6 +14,7 @@ mod order;
 mod read;
 mod refused;
 mod routines;
+mod shards;
 pub(crate) mod storage;
 mod table;
 mod text;

@@ -8,6 +8,8 @@ mod header;
 pub(crate) mod lexer;
 mod line;
 mod optional;
+mod shared;
+mod with;
 
 #[cfg(test)]
 mod annotation_findings;
@@ -22,16 +24,18 @@ use std::ops::Range;
 use self::header::Header;
 use self::lexer::{Kind, Token};
 use self::line::{Comment, Line};
+pub(crate) use self::shared::compose;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Dialect;
-use crate::page::{Annotation, AnnotationKind, Cardinality, OptionalPart, Page, RawPart, RawStatement};
+use crate::page::{Annotation, AnnotationKind, Cardinality, OptionalPart, Page, Prelude, RawPart, RawStatement, Use};
 use crate::source::{FileId, Sources, Span};
 
 /// Splits one statement file.
 pub(crate) fn split(sources: &Sources, file: FileId, dialect: Dialect, noun: &str) -> (Page, Vec<Diagnostic>) {
     let text = sources.file(file).text.as_str();
     let tokens = lexer::tokens(text, dialect);
-    let page = Page { file, dialect, noun: noun.to_owned(), statements: Vec::new(), broken: Vec::new() };
+    let page =
+        Page { file, dialect, noun: noun.to_owned(), statements: Vec::new(), shared: Vec::new(), broken: Vec::new() };
     let mut splitter = Splitter { text, file, noun, tokens: &tokens, page, found: Vec::new(), names: BTreeMap::new() };
     splitter.run();
     splitter.found.sort_by_key(|finding| finding.labels.first().map(|label| label.span));
@@ -42,7 +46,8 @@ pub(crate) fn split(sources: &Sources, file: FileId, dialect: Dialect, noun: &st
 /// token that is its header.
 pub(crate) fn blocks(text: &str, dialect: Dialect, tokens: &[Token]) -> Vec<(Range<usize>, usize)> {
     let (file, noun) = (FileId(0), "");
-    let page = Page { file, dialect, noun: String::new(), statements: Vec::new(), broken: Vec::new() };
+    let (statements, shared, broken) = (Vec::new(), Vec::new(), Vec::new());
+    let page = Page { file, dialect, noun: String::new(), statements, shared, broken };
     let (found, names) = (Vec::new(), BTreeMap::new());
     let (headers, starts) = Splitter { text, file, noun, tokens, page, found, names }.headers();
     let ends = starts.iter().skip(1).copied().chain([tokens.len()]);
@@ -80,7 +85,7 @@ pub(crate) fn declarations(sources: &Sources, file: FileId, dialect: Dialect) ->
                 found.extend(finding);
             }
             Line::Wrong(finding) => found.push(finding),
-            Line::Prose | Line::Returns | Line::If(_) | Line::End => {}
+            Line::Prose | Line::Returns | Line::If(_) | Line::End | Line::Use(_) => {}
         }
     }
     (declared, found)
@@ -100,6 +105,8 @@ struct Splitter<'a> {
 #[derive(Default)]
 struct Body {
     annotations: Vec<Annotation>,
+    prelude: Option<Prelude>,
+    uses: Vec<Use>,
     parts: Vec<RawPart>,
     /// Annotations after the last semicolon: they belong to the statement only if another part follows.
     tail: Vec<Annotation>,
@@ -126,15 +133,29 @@ impl<'a> Splitter<'a> {
         self.preamble(first);
         for (i, header) in headers.iter().enumerate() {
             let end = starts.get(i + 1).copied().unwrap_or(self.tokens.len());
-            self.statement(starts[i], *header, end);
+            match self.part_at(*header) {
+                Some(name) => self.shared(name, starts[i], *header, end),
+                None => self.statement(starts[i], *header, end),
+            }
         }
     }
 
-    /// The headers, and for each the first of its statement's tokens.
+    /// Where statements and shared parts begin, and for each the first of its tokens.
     fn headers(&self) -> (Vec<usize>, Vec<usize>) {
-        let headers: Vec<usize> = (0..self.tokens.len()).filter(|i| self.header_at(*i).is_some()).collect();
+        let headers: Vec<usize> = (0..self.tokens.len()).filter(|i| self.begins(*i)).collect();
         let starts = headers.iter().map(|header| self.block_start(*header)).collect();
         (headers, starts)
+    }
+
+    /// Whether a statement or a shared part begins with a token.
+    fn begins(&self, index: usize) -> bool {
+        self.header_at(index).is_some() || self.part_at(index).is_some()
+    }
+
+    /// The name of the shared part that begins there.
+    fn part_at(&self, index: usize) -> Option<&'a str> {
+        let token = self.tokens[index];
+        if token.kind == Kind::LineComment && self.starts_line(token) { self.comment(token).part() } else { None }
     }
 
     fn comment(&self, token: Token) -> Comment<'a> {
@@ -166,7 +187,7 @@ impl<'a> Splitter<'a> {
             let between = &self.text[token.end..self.tokens[start].start];
             let touches = between.matches('\n').count() == 1;
             let is_line = token.kind == Kind::LineComment && self.starts_line(token);
-            if !is_line || !touches || self.header_at(above).is_some() {
+            if !is_line || !touches || self.begins(above) {
                 break;
             }
             start = above;
@@ -199,7 +220,7 @@ impl<'a> Splitter<'a> {
             return;
         }
         let comment = self.comment(token);
-        if let Line::Annotation(..) | Line::Returns | Line::If(_) | Line::End | Line::Wrong(_) =
+        if let Line::Annotation(..) | Line::Returns | Line::If(_) | Line::End | Line::Use(_) | Line::Wrong(_) =
             line::read(comment, self.noun)
         {
             self.stray_at(comment.span());
@@ -271,6 +292,7 @@ impl<'a> Splitter<'a> {
             self.misplaced_returns(&owner, span);
         }
         self.repeated(&owner, &read.annotations);
+        self.rows(&owner, &read.annotations);
         let Some(header) = header else {
             return;
         };
@@ -316,6 +338,7 @@ impl<'a> Splitter<'a> {
             Line::Wrong(finding) => self.found.push(finding),
             Line::If(param) => self.opens(param, comment.span(), owner, read),
             Line::End => self.ends(comment.span(), owner, read),
+            Line::Use(name) => read.uses.push(Use { name, span: comment.span() }),
             Line::Returns if read.open.is_some() => self.misplaced_returns(owner, comment.span()),
             Line::Returns => match read.marked {
                 Some(first) => {
@@ -370,8 +393,14 @@ impl<'a> Splitter<'a> {
     fn close(&mut self, owner: &str, read: &mut Body) {
         self.left_open(owner, read);
         if let Some((start, end)) = read.open.take() {
+            let list = self.with(start, end);
+            if let Some(prelude) = list.as_ref().and_then(|list| list.bare.then(|| list.prelude.clone())) {
+                self.prelude(owner, prelude, read);
+                return;
+            }
             let returns = read.returns.take().is_some();
-            read.parts.push(RawPart { span: Span::new(self.file, start..end), returns });
+            let part = RawPart::new(Span::new(self.file, start..end), list.map(|list| list.word));
+            read.parts.push(RawPart { returns, ..part });
         }
     }
 
@@ -389,15 +418,40 @@ impl<'a> Splitter<'a> {
                 AnnotationKind::Only { .. } => ("only", ""),
                 AnnotationKind::Param { name, .. } => ("param", name.as_str()),
                 AnnotationKind::Column { name, .. } => ("column", name.as_str()),
-                AnnotationKind::Diverges { .. } | AnnotationKind::Allow { .. } | AnnotationKind::Transaction { .. } => {
-                    continue;
-                }
+                AnnotationKind::Diverges { .. }
+                | AnnotationKind::Allow { .. }
+                | AnnotationKind::Rows { .. }
+                | AnnotationKind::Transaction { .. } => continue,
             };
             if let Some(first) = seen.insert(key, annotation.span) {
                 let what = format!("{} {}", key.0, key.1);
                 let message = format!("{owner}: `{}` is declared twice", what.trim_end());
                 let finding = Diagnostic::error("unknown-annotation", message, annotation.span, "declared again");
                 self.found.push(finding.context(first, "declared first").help("keep one of the two lines"));
+            }
+        }
+    }
+
+    /// Rows of two names, or two fields of one name in two lines.
+    fn rows(&mut self, owner: &str, annotations: &[Annotation]) {
+        let mut known: Option<(&str, Span)> = None;
+        let mut fields = BTreeMap::new();
+        for annotation in annotations {
+            let AnnotationKind::Rows { name, fields: own } = &annotation.kind else { continue };
+            let (first, place) = *known.get_or_insert((name, annotation.span));
+            if first != name {
+                let message = format!("{owner}: takes rows under two names, `{first}` and `{name}`");
+                let finding = Diagnostic::error("unknown-annotation", message, annotation.span, "a second list");
+                let help = "a statement takes one list: write all fields under one name, or pass a list parameter";
+                self.found.push(finding.context(place, "the first list").help(help));
+                continue;
+            }
+            for field in own {
+                if let Some(first) = fields.insert(field.name.as_str(), annotation.span) {
+                    let message = format!("{owner}: two fields of `{name}` are called `{}`", field.name);
+                    let finding = Diagnostic::error("unknown-annotation", message, annotation.span, "declared again");
+                    self.found.push(finding.context(first, "declared first").help("keep one of them"));
+                }
             }
         }
     }
@@ -423,6 +477,8 @@ impl<'a> Splitter<'a> {
             cardinality_span: header.cardinality_span,
             docs,
             annotations: read.annotations,
+            prelude: read.prelude,
+            uses: read.uses,
             parts: read.parts,
             optional: read.optional,
             left_out: Vec::new(),

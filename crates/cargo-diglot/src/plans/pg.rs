@@ -2,7 +2,7 @@
 
 use diglot::dialect::Dialect;
 use diglot::types::Base;
-use diglot::{EmittedText, Inputs};
+use diglot::{EmittedText, Holds, Inputs, TextParam};
 use sqlx::postgres::PgConnection;
 use sqlx::{AssertSqlSafe, Executor, Row};
 
@@ -31,17 +31,27 @@ pub(super) async fn ask(inputs: &Inputs, texts: &[&EmittedText], host: &Host) ->
 }
 
 async fn plan(connection: &mut PgConnection, text: &EmittedText) -> Result<Vec<String>, sqlx::Error> {
+    explain(connection, text, |_, base| value(base).to_owned()).await
+}
+
+/// The lines of EXPLAIN for a text, with a value for each of its parameters, by its number from 0 and its type.
+pub(super) async fn explain(
+    connection: &mut PgConnection,
+    text: &EmittedText,
+    value: impl Fn(usize, &Base) -> String,
+) -> Result<Vec<String>, sqlx::Error> {
     let list = |items: Vec<String>| if items.is_empty() { String::new() } else { format!("({})", items.join(", ")) };
     let types = text
         .params
         .iter()
         .map(|param| match &param.ty.base {
             Base::Enum(words) => words.name.clone(),
-            base => prepare::type_info(base).to_string(),
+            _ => prepare::type_of(param).to_string(),
         })
         .collect();
     run(connection, &format!("PREPARE diglot{} AS {}", list(types), text.sql)).await?;
-    let values = list(text.params.iter().map(|param| sample(&param.ty.base).to_owned()).collect());
+    let values = text.params.iter().enumerate().map(|(at, param)| sample(param, value(at, &param.ty.base)));
+    let values = list(values.collect());
     let explain = format!("EXPLAIN (COSTS OFF) EXECUTE diglot{values}");
     let rows = connection.fetch_all(sqlx::raw_sql(AssertSqlSafe(explain))).await?;
     let lines = rows.iter().map(|row| row.try_get(0)).collect::<Result<Vec<String>, _>>()?;
@@ -49,8 +59,13 @@ async fn plan(connection: &mut PgConnection, text: &EmittedText) -> Result<Vec<S
     Ok(lines)
 }
 
+/// What a parameter is in a plan: of rows, an array with one of them.
+fn sample(param: &TextParam, one: String) -> String {
+    if param.holds == Holds::Value { one } else { format!("ARRAY[{one}]") }
+}
+
 /// A value of a type. The plan is for any, but with NULL every partition would be left out of it at the end.
-fn sample(base: &Base) -> &'static str {
+pub(super) fn value(base: &Base) -> &'static str {
     match base {
         Base::Bool => "'true'",
         Base::Int16 | Base::Int32 | Base::Int64 | Base::Float64 | Base::Numeric => "'0'",
@@ -61,10 +76,10 @@ fn sample(base: &Base) -> &'static str {
         Base::TimeOfDay | Base::Interval => "'12:00:00'",
         // Which word it is makes no difference to a plan that is for any.
         Base::Enum(_) => "NULL",
-        Base::Stored(stored) => sample(&stored.of.base()),
+        Base::Stored(stored) => value(&stored.of.base()),
     }
 }
 
-async fn run(connection: &mut PgConnection, sql: &str) -> Result<(), sqlx::Error> {
+pub(super) async fn run(connection: &mut PgConnection, sql: &str) -> Result<(), sqlx::Error> {
     connection.execute(sqlx::raw_sql(AssertSqlSafe(sql.to_owned()))).await.map(|_| ())
 }

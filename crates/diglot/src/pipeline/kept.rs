@@ -22,7 +22,7 @@ use crate::project::{Inputs, Stats};
 use crate::schema::Schema;
 use crate::source::Span;
 use crate::tree::Statement;
-use crate::{cache, codegen, compare, locks, resolve, rules};
+use crate::{cache, codegen, compare, locks, resolve, rules, split};
 
 /// What is kept of a project.
 #[derive(Debug, Default)]
@@ -32,10 +32,12 @@ pub(crate) struct Kept {
     /// What the engines answered.
     answers: Option<String>,
     settled: Option<Settled>,
-    /// The pages in order.
+    /// The pages in order, as each says by itself, with what was found in it.
+    alone: Vec<(Page, Vec<Diagnostic>)>,
+    /// The pages with what they share.
     pages: Vec<Page>,
-    /// What was found in each of them.
-    findings: Vec<Vec<Diagnostic>>,
+    /// What was found in all of them.
+    findings: Vec<Diagnostic>,
     memos: Memos,
 }
 
@@ -118,18 +120,30 @@ impl Kept {
             let files = inputs.sources.iter().map(|(_, file)| (file.path.clone(), file.text.clone())).collect();
             let settled = Some(Settled::of(inputs));
             let answers = inputs.answers.clone();
-            let read = pages.into_iter().map(|(id, stem, dialect)| read_page(inputs, dialect, id, stem));
-            let (pages, findings) = read.unzip();
-            *self = Self { files, answers, settled, pages, findings, memos: Memos::new() };
+            let alone = pages.into_iter().map(|(id, stem, dialect)| read_page(inputs, dialect, id, stem)).collect();
+            *self = Self { files, answers, settled, alone, ..Self::default() };
+            self.compose(inputs);
             return;
         }
+        let mut is_new = false;
         for (at, (id, stem, dialect)) in pages.into_iter().enumerate() {
             let (text, kept) = (&inputs.sources.file(id).text, &mut self.files[id.0 as usize].1);
             if text != kept {
                 kept.clone_from(text);
-                (self.pages[at], self.findings[at]) = read_page(inputs, dialect, id, stem);
+                self.alone[at] = read_page(inputs, dialect, id, stem);
+                is_new = true;
             }
         }
+        if is_new {
+            self.compose(inputs);
+        }
+    }
+
+    /// Puts what the pages share into their statements.
+    fn compose(&mut self, inputs: &Inputs) {
+        self.pages = self.alone.iter().map(|(page, _)| page.clone()).collect();
+        self.findings = self.alone.iter().flat_map(|(_, findings)| findings.iter().cloned()).collect();
+        self.findings.extend(split::compose(&inputs.sources, &mut self.pages));
     }
 
     /// Does what [`super::check`] does, as far as something changed since the last time. `goes_on` is asked before every
@@ -138,7 +152,7 @@ impl Kept {
         self.look(inputs);
         let settled = self.settled.as_ref()?;
         let mut found = inputs.findings.clone();
-        found.extend(self.findings.iter().flatten().cloned());
+        found.extend_from_slice(&self.findings);
         let fresh = Mutex::new((Memos::new(), true));
         let (compiled, ..) = together(inputs, &self.pages, settled, found, false, |run, entry| {
             let memo = if goes_on() { Some(memo(&run, entry, &self.memos)) } else { None };
@@ -215,7 +229,9 @@ fn memo(run: &Run<'_>, entry: &Entry<'_>, kept: &Memos) -> Arc<Memo> {
     let said = cache::said(&run.inputs.sources, (entry.noun, &entry.dialects), sides);
     let places: Vec<Span> = entry.sides.iter().flat_map(|side| places(side.raw)).collect();
     let old = kept.get(&(entry.noun.to_owned(), entry.name.to_owned()));
-    match old.filter(|old| old.said == said && (old.places == places || old.given.has_no_place())) {
+    // What is shared does not move with the statement.
+    let is_whole = entry.sides.iter().all(|side| side.raw.shared().is_empty());
+    match old.filter(|old| old.said == said && (old.places == places || is_whole && old.given.has_no_place())) {
         Some(old) => Arc::clone(old),
         None => {
             let mut own = run.anew();
@@ -228,5 +244,5 @@ fn memo(run: &Run<'_>, entry: &Entry<'_>, kept: &Memos) -> Arc<Memo> {
 /// Every place that a statement is told of by.
 fn places(raw: &RawStatement) -> impl Iterator<Item = Span> {
     let annotations = raw.annotations.iter().map(|annotation| annotation.span);
-    [raw.span, raw.name_span].into_iter().chain(annotations)
+    [raw.span, raw.name_span].into_iter().chain(annotations).chain(raw.shared())
 }

@@ -199,7 +199,7 @@ impl Lower<'_> {
         let has_partitions = self.schema.tables.get(&table).is_some_and(|table| !table.partitioned_by.is_empty());
         let is_before = |only: &Span| {
             let between = Span { start: only.end, end: place.start, ..place };
-            between.start <= between.end && self.sources.text(between).trim().is_empty()
+            only.file == place.file && between.start <= between.end && self.sources.text(between).trim().is_empty()
         };
         if let Some(only) = self.edited.only.iter().copied().find(|only| has_partitions && is_before(only)) {
             self.unsupported("ONLY for a table with partitions", only);
@@ -207,6 +207,7 @@ impl Lower<'_> {
         let cte = self.ctes.iter().rev().find(|cte| idents.len() == 1 && cte.name == table).cloned();
         let (kind, columns, complete) = match cte {
             Some(cte) => (SourceKind::Cte(table.clone()), cte.columns, cte.complete),
+            None if idents.len() == 1 && self.takes_rows(&table) => return self.rows_taken(&table, alias, place),
             None => {
                 let found = self.schema_columns(&idents, &table, place);
                 let complete = found.is_some();
@@ -243,7 +244,7 @@ impl Lower<'_> {
     }
 
     /// Makes a relation visible and builds its source.
-    fn relation(
+    pub(super) fn relation(
         &mut self,
         kind: SourceKind,
         name: &str,

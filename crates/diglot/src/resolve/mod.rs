@@ -19,6 +19,7 @@ mod parse;
 mod postgres;
 mod predicate;
 mod query;
+mod rows;
 mod scope;
 mod table_functions;
 mod text;
@@ -41,7 +42,7 @@ use self::scope::{Cte, Scope, name_of};
 use self::text::Text;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::dialect::Dialect;
-use crate::page::{Annotation, AnnotationKind, RawPart, RawStatement};
+use crate::page::{Annotation, AnnotationKind, RawPart, RawStatement, RowsTaken};
 use crate::schema::Schema;
 use crate::source::{Sources, Span};
 use crate::tree::{Body, Expr, ExprKind, ParamUse, Part, Rewrite, Statement};
@@ -91,8 +92,7 @@ pub(crate) fn resolve(
 pub(crate) fn unread(sources: &Sources, raw: &RawStatement, dialect: Dialect) -> Option<Statement> {
     let (mut params, mut rewrites) = (Vec::new(), Vec::new());
     for part in &raw.parts {
-        let text = sources.text(part.span);
-        let tokens = text::tokens(parse::grammar(dialect), text, part.span.file, part.span.start as usize).ok()?;
+        let tokens = text::of_part(parse::grammar(dialect), sources, part).ok()?;
         let edited = edit::edit(tokens, dialect);
         params.extend(edited.params);
         rewrites.extend(edited.rewrites);
@@ -116,6 +116,7 @@ fn lower<'a>(
         name: &raw.name,
         names,
         declared: declared(raw),
+        rows: raw.rows(),
         text: Text::new(raw.span, Vec::new()),
         edited: Edited::default(),
         scopes: Vec::new(),
@@ -196,6 +197,8 @@ struct Lower<'a> {
     names: &'a BTreeMap<String, String>,
     /// Types declared by `-- param`.
     declared: BTreeMap<String, Type>,
+    /// The list of rows that the statement takes.
+    rows: Option<RowsTaken<'a>>,
     /// The SQL statement at work.
     text: Text,
     /// What was taken out of it.
@@ -223,9 +226,7 @@ struct Lower<'a> {
 impl Lower<'_> {
     /// Lowers one SQL statement of the unit.
     fn sql(&mut self, raw: &RawStatement, part: &RawPart) {
-        let text = self.sources.text(part.span);
-        let grammar = parse::grammar(self.dialect);
-        let mut tokens = match text::tokens(grammar, text, part.span.file, part.span.start as usize) {
+        let mut tokens = match text::of_part(parse::grammar(self.dialect), self.sources, part) {
             Ok(tokens) => tokens,
             Err(bad) => {
                 self.syntax(&parse::Unreadable { message: bad.message, span: bad.span, ends: true });
@@ -312,8 +313,8 @@ impl Lower<'_> {
         let name = name_of(&cte.alias.name, self.dialect);
         let open = self.text.tokens_in(cte.closing_paren_token.0.span).and_then(|(close, _)| self.text.partner(close));
         let materialized = open.and_then(|open| {
-            let at = self.text.tokens.get(open)?.span.start;
-            let found = self.edited.materialized.iter().find(|(start, _)| *start == at);
+            let at = self.text.tokens.get(open)?.span;
+            let found = self.edited.materialized.iter().find(|(bracket, _)| *bracket == at);
             found.map(|(_, materialized)| *materialized)
         });
         let close = self.place_of(cte.closing_paren_token.0.span);

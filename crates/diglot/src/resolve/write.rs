@@ -69,6 +69,11 @@ impl Lower<'_> {
             self.report(Diagnostic::error("unknown-table", message, target.span, "not a table"));
             target.kind = SourceKind::Table(cte.clone());
         }
+        if let SourceKind::Rows(rows) = &target.kind {
+            let message = format!("`{}` writes to `{rows}`, which are the rows that it takes", self.name);
+            self.report(Diagnostic::error("unknown-table", message, target.span, "not a table"));
+            target.kind = SourceKind::Table(rows.clone());
+        }
         target
     }
 
@@ -208,7 +213,7 @@ impl Lower<'_> {
     /// Reads the condition of the conflict target, which was taken out of the text.
     fn conflict_filter(&mut self, conflict: Span) -> Option<Expr> {
         let inside = |tokens: &Vec<super::text::Tok>| {
-            tokens.first().is_some_and(|tok| (conflict.start..conflict.end).contains(&tok.span.start))
+            tokens.first().is_some_and(|tok| conflict.contains(Span { end: tok.span.start, ..tok.span }))
         };
         let index = self.edited.conflict_filters.iter().position(inside)?;
         let tokens = self.edited.conflict_filters.remove(index);

@@ -204,8 +204,7 @@ fn is_about(finding: &Diagnostic, entry: &Entry<'_>) -> bool {
 }
 
 fn text(raw: &RawStatement) -> Text {
-    let sql = raw.parts.iter().map(|part| part.span).reduce(Span::to).unwrap_or(raw.header_span);
-    Text { sql, whole: raw.span }
+    Text { sql: raw.sql(), whole: raw.span }
 }
 
 fn cardinality(facing: &Facing) -> &'static str {
@@ -222,7 +221,10 @@ fn declarations(facing: &Facing) -> Vec<Declaration> {
             }
             AnnotationKind::Allow { rule, reason } => ("allow", rule.clone(), reason),
             AnnotationKind::Only { dialect, reason } => ("only", dialect.title().to_owned(), reason),
-            AnnotationKind::Param { .. } | AnnotationKind::Column { .. } | AnnotationKind::Transaction { .. } => {
+            AnnotationKind::Param { .. }
+            | AnnotationKind::Column { .. }
+            | AnnotationKind::Rows { .. }
+            | AnnotationKind::Transaction { .. } => {
                 continue;
             }
         };

@@ -1,5 +1,7 @@
 //! Reads one comment line: a header, an annotation, a mistyped one of these, or prose.
 
+mod rows;
+
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Dialect;
 use crate::page::{Annotation, AnnotationKind, TYPE_WORDS};
@@ -32,6 +34,8 @@ pub(super) enum Line {
     If(String),
     /// `-- end`.
     End,
+    /// `-- use: NAME`.
+    Use(String),
     /// Looks like an annotation and is none.
     Wrong(Diagnostic),
 }
@@ -62,6 +66,13 @@ impl<'a> Comment<'a> {
         };
         body.strip_prefix("name")?.trim_start().strip_prefix(':')
     }
+
+    /// The name behind `part:`, when the comment begins a shared part.
+    pub(super) fn part(self) -> Option<&'a str> {
+        let body = self.text.strip_prefix("--")?.trim();
+        let name = body.strip_prefix("part")?.trim_start().strip_prefix(':')?.trim();
+        is_identifier(name).then_some(name)
+    }
 }
 
 /// Reads a comment line that is no header. `owner` is the statement in whose name findings speak.
@@ -77,6 +88,7 @@ pub(super) fn read(comment: Comment<'_>, owner: &str) -> Line {
         ("only", rest) if rest.starts_with(':') => only(comment, &rest[1..]),
         ("param", rest) if rest.starts_with(':') => typed(comment, "param", &rest[1..]),
         ("column", rest) if rest.starts_with(':') => typed(comment, "column", &rest[1..]),
+        ("rows", rest) if rows::is_meant(rest) => rows::read(comment, rest),
         ("transaction", rest) if rest.strip_prefix(':').is_some_and(|name| is_identifier(name.trim())) => {
             Ok(AnnotationKind::Transaction { name: rest[1..].trim().to_owned() })
         }
@@ -85,6 +97,9 @@ pub(super) fn read(comment: Comment<'_>, owner: &str) -> Line {
             Err(wrong) => Err(wrong),
         },
         ("end", "") => return Line::End,
+        ("use", rest) if rest.strip_prefix(':').is_some_and(|name| is_identifier(name.trim())) => {
+            return Line::Use(rest[1..].trim().to_owned());
+        }
         _ => return near_miss(comment, word, rest, owner),
     };
     match line {
@@ -303,9 +318,10 @@ fn reason_finding(comment: Comment<'_>, kind: &AnnotationKind, owner: &str) -> O
         AnnotationKind::Only { dialect, reason } => {
             (reason, "one-sided statement", format!("-- only: {dialect} — REASON"))
         }
-        AnnotationKind::Param { .. } | AnnotationKind::Column { .. } | AnnotationKind::Transaction { .. } => {
-            return None;
-        }
+        AnnotationKind::Param { .. }
+        | AnnotationKind::Column { .. }
+        | AnnotationKind::Rows { .. }
+        | AnnotationKind::Transaction { .. } => return None,
     };
     // What is offered to be written has a reason in angle brackets, in whose place somebody has to write one.
     let reason = if reason.starts_with('<') && reason.ends_with('>') { "" } else { reason.as_str() };
@@ -364,7 +380,7 @@ fn near_miss(comment: Comment<'_>, word: &str, rest: &str, owner: &str) -> Line 
 
 /// The annotation that a word is, or is a slip of the finger away from.
 fn nearest(word: &str) -> Option<&'static str> {
-    const WORDS: [&str; 9] = ["diverges", "only", "param", "column", "allow", "returns", "name", "if", "end"];
+    const WORDS: [&str; 10] = ["diverges", "only", "param", "column", "allow", "returns", "name", "if", "end", "use"];
     if word.is_empty() {
         return None;
     }
@@ -412,6 +428,7 @@ fn shape(meant: &str) -> &'static str {
         "returns" => "-- returns",
         "name" => "-- name: noun_verb :one",
         "if" => "-- if: PARAM",
+        "use" => "-- use: NAME",
         _ => "-- end",
     }
 }
