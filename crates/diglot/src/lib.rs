@@ -44,6 +44,7 @@ mod emit;
 mod emitted;
 mod engine;
 mod facts;
+mod guard;
 pub mod infer;
 mod law;
 mod names;

@@ -276,6 +276,7 @@ impl Call<'_> {
         self.query(code, text, open, true);
         line!(code, ".fetch_all(&mut *{})", self.connection);
         line!(code, ".await");
+        guarded(code, text);
         if self.config.generate.queries == Queries::Macros {
             self.named(code, ".map_err(", &format!(")?{end}"));
             return;
@@ -289,7 +290,13 @@ impl Call<'_> {
     fn done(&self, code: &mut Code, text: &EmittedText, open: &str, end: &str) {
         self.query(code, text, open, false);
         line!(code, ".execute(&mut *{})", self.connection);
-        line!(code, ".await?{end}");
+        if text.guarded {
+            line!(code, ".await");
+            guarded(code, text);
+            line!(code, "?{end}");
+        } else {
+            line!(code, ".await?{end}");
+        }
     }
 
     fn stream(&self, code: &mut Code, text: &EmittedText, open: &str, end: &str) {
@@ -341,6 +348,13 @@ impl Call<'_> {
                 binds.for_each(|bind| line!(code, ".bind({bind})"));
             }
         }
+    }
+}
+
+/// A unit whose guard has no row did nothing and gives nothing.
+fn guarded(code: &mut Code, text: &EmittedText) {
+    if text.guarded {
+        line!(code, ".or_else(diglot_support::unless_required)");
     }
 }
 

@@ -82,6 +82,10 @@ fn whole(api: &Api<'_>, bodies: &functions::Bodies<'_>, kept: BTreeMap<String, S
     let uses = times::Uses::of(api.functions.iter().map(|function| function.signature));
     let mut conversions = uses.conversions(api.config);
     conversions.extend(enums::conversion(api));
+    let is_guarded = |function: &Function<'_>| function.texts.iter().any(|text| text.guarded);
+    if matches!(bodies, functions::Bodies::Real) && api.functions.iter().any(is_guarded) {
+        conversions.push(support::GUARD);
+    }
     if api.functions.iter().any(|function| function.signature.rows.is_some()) {
         conversions.push(list::CONVERSIONS);
     }

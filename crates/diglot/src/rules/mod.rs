@@ -46,6 +46,7 @@ rules! {
     bad_baseline = "bad-baseline",
     bad_config = "bad-config",
     bad_file_name = "bad-file-name",
+    bad_guard = "bad-guard",
     bad_header = "bad-header",
     bad_name = "bad-name",
     bad_optional_part = "bad-optional-part",
@@ -274,6 +275,7 @@ impl Lint {
 const LINTS: &[Lint] = &[
     Lint::new("absence-guard", absence_guard::check),
     Lint::new("alias-shadows", alias_shadows::check),
+    Lint::new("bad-guard", bad_guard::check),
     Lint::new("cast-length", cast_length::check),
     Lint::new("cast-width", cast_width::check),
     Lint::new("checked-delta", checked_delta::check),
