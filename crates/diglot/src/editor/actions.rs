@@ -65,11 +65,14 @@ fn owner(pages: &[Page], at: Span) -> Option<&RawStatement> {
 /// The annotation that a help says to write.
 fn quoted(help: &str) -> Option<String> {
     let line = help.split('`').find(|piece| piece.starts_with("-- "))?;
-    let is_line = match split::annotation(line)? {
-        AnnotationKind::Diverges { .. } | AnnotationKind::Allow { .. } => true,
-        AnnotationKind::Only { .. } | AnnotationKind::Param { .. } | AnnotationKind::Column { .. } => true,
-        AnnotationKind::Transaction { .. } => false,
-    };
+    let is_line = matches!(
+        split::annotation(line)?,
+        AnnotationKind::Diverges { .. }
+            | AnnotationKind::Allow { .. }
+            | AnnotationKind::Only { .. }
+            | AnnotationKind::Param { .. }
+            | AnnotationKind::Column { .. }
+    );
     // What goes on in another quotation is more than a line.
     (is_line && !help.contains(" … ")).then(|| line.to_owned())
 }
