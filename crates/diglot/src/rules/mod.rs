@@ -157,6 +157,7 @@ rules! {
     schema_type_differs = "schema-type-differs",
     schema_unique_differs = "schema-unique-differs",
     schema_unreadable = "schema-unreadable",
+    schema_words_differ = "schema-words-differ",
     set_differs = "set-differs",
     set_operation_differs = "set-operation-differs",
     shard_key = "shard-key",
