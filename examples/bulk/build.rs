@@ -1,5 +1,0 @@
-//! Compiles the pages below `sql/`.
-
-fn main() {
-    diglot::build::run();
-}
