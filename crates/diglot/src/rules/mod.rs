@@ -6,6 +6,8 @@
 
 pub(crate) mod locked;
 mod look;
+mod moving;
+mod shards;
 pub(crate) mod transaction;
 
 use std::collections::BTreeMap;
@@ -44,6 +46,7 @@ rules! {
     bad_baseline = "bad-baseline",
     bad_config = "bad-config",
     bad_file_name = "bad-file-name",
+    bad_guard = "bad-guard",
     bad_header = "bad-header",
     bad_name = "bad-name",
     bad_optional_part = "bad-optional-part",
@@ -75,26 +78,32 @@ rules! {
     epoch_text = "epoch-text",
     explicit_number = "explicit-number",
     format_directive = "format-directive",
+    function_on_shards = "function-on-shards",
     group_bare_column = "group-bare-column",
     group_differs = "group-differs",
     half_rounded = "half-rounded",
     having_differs = "having-differs",
     huge_number = "huge-number",
     id_cursor = "id-cursor",
+    insert_by_way = "insert-by-way",
     insert_differs = "insert-differs",
+    insert_in_with = "insert-in-with",
     insert_width = "insert-width",
     int_real_comparison = "int-real-comparison",
     join_differs = "join-differs",
     json_compared = "json-compared",
     key_collation = "key-collation",
     key_shift = "key-shift",
+    key_without_shard = "key-without-shard",
     kind_differs = "kind-differs",
     like_backslash = "like-backslash",
     like_case = "like-case",
     limit_differs = "limit-differs",
     limit_without_number = "limit-without-number",
     local_time = "local-time",
+    local_with_shards = "local-with-shards",
     lock_differs = "lock-differs",
+    lock_on_shards = "lock-on-shards",
     lock_order = "lock-order",
     merge_conflict = "merge-conflict",
     missing_folder = "missing-folder",
@@ -103,6 +112,7 @@ rules! {
     missing_reason = "missing-reason",
     missing_statement = "missing-statement",
     mixed_types = "mixed-types",
+    moving_function = "moving-function",
     narrow_arithmetic = "narrow-arithmetic",
     narrow_column = "narrow-column",
     negative_substr = "negative-substr",
@@ -127,6 +137,7 @@ rules! {
     params_differ = "params-differ",
     part_missing = "part-missing",
     real_into_integer = "real-into-integer",
+    reference_across_shards = "reference-across-shards",
     refused_by_postgres = "refused-by-postgres",
     refused_by_sqlite = "refused-by-sqlite",
     refused_types = "refused-types",
@@ -146,9 +157,13 @@ rules! {
     schema_type_differs = "schema-type-differs",
     schema_unique_differs = "schema-unique-differs",
     schema_unreadable = "schema-unreadable",
+    schema_words_differ = "schema-words-differ",
     set_differs = "set-differs",
     set_operation_differs = "set-operation-differs",
     shard_key = "shard-key",
+    shard_key_set = "shard-key-set",
+    shard_key_type = "shard-key-type",
+    shards_differ = "shards-differ",
     shift_count = "shift-count",
     sql_before_name = "sql-before-name",
     stale_answers = "stale-answers",
@@ -162,6 +177,7 @@ rules! {
     text_order = "text-order",
     time_format = "time-format",
     torn_read = "torn-read",
+    trigger_on_shards = "trigger-on-shards",
     trigger_writes_own_table = "trigger-writes-own-table",
     unbounded_wait = "unbounded-wait",
     unchecked_flag = "unchecked-flag",
@@ -260,6 +276,7 @@ impl Lint {
 const LINTS: &[Lint] = &[
     Lint::new("absence-guard", absence_guard::check),
     Lint::new("alias-shadows", alias_shadows::check),
+    Lint::new("bad-guard", bad_guard::check),
     Lint::new("cast-length", cast_length::check),
     Lint::new("cast-width", cast_width::check),
     Lint::new("checked-delta", checked_delta::check),
@@ -274,10 +291,13 @@ const LINTS: &[Lint] = &[
     Lint::new("epoch-text", epoch_text::check),
     Lint::new("explicit-number", explicit_number::check),
     Lint::new("format-directive", format_directive::check),
+    Lint::new("function-on-shards", function_on_shards::check),
     Lint::new("group-bare-column", group_bare_column::check),
     Lint::new("half-rounded", half_rounded::check),
     Lint::new("huge-number", huge_number::check),
     Lint::new("id-cursor", id_cursor::check),
+    Lint::new("insert-by-way", insert_by_way::check),
+    Lint::new("insert-in-with", insert_in_with::check),
     Lint::new("int-real-comparison", int_real_comparison::check),
     Lint::new("json-compared", json_compared::check),
     Lint::new("key-shift", key_shift::check),
@@ -285,8 +305,11 @@ const LINTS: &[Lint] = &[
     Lint::new("like-case", like_case::check),
     Lint::new("limit-without-number", limit_without_number::check),
     Lint::new("local-time", local_time::check),
+    Lint::new("local-with-shards", local_with_shards::check),
+    Lint::new("lock-on-shards", lock_on_shards::check),
     Lint::new("missing-function", missing_function::check),
     Lint::new("mixed-types", mixed_types::check),
+    Lint::new("moving-function", moving_function::check),
     Lint::new("narrow-arithmetic", narrow_arithmetic::check),
     Lint::new("negative-substr", negative_substr::check),
     Lint::new("nested-comment", nested_comment::check),
@@ -305,6 +328,8 @@ const LINTS: &[Lint] = &[
     Lint::new("same-name-function", same_name_function::check),
     Lint::new("scalar-many", scalar_many::check),
     Lint::new("shard-key", shard_key::check),
+    Lint::new("shard-key-set", shard_key_set::check),
+    Lint::new("shards-differ", shards_differ::check),
     Lint::new("shift-count", shift_count::check),
     Lint::new("stale-write", stale_write::check),
     Lint::new("text-as-number", text_as_number::check),
@@ -331,6 +356,11 @@ pub use crate::normal::EQUIVALENCES;
 /// The rule of that name.
 pub fn find(name: &str) -> Option<&'static Rule> {
     ALL.iter().find(|rule| rule.name == name)
+}
+
+/// The names of the rules that `-- allow` may name.
+pub(crate) fn allowed() -> impl Iterator<Item = &'static str> {
+    LINTS.iter().map(|lint| lint.name).chain(transaction::RULES).chain(locked::RULES)
 }
 
 /// Runs the lints over a pair, or over a page that stands alone, and drops what `-- allow` lets pass. An
