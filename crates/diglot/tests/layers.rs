@@ -13,14 +13,14 @@ use syn::{Attribute, Item};
 /// The layers from the top, each with what it is about and its modules.
 const LAYERS: &[(&str, &[&str])] = &[
     ("from page to page", &["translate"]),
-    ("uses of a run", &["build", "draft", "mutate", "prove", "review"]),
+    ("uses of a run", &["build", "draft", "editor", "mutate", "prove", "review"]),
     ("a run", &["pipeline"]),
     ("what is printed", &["render"]),
     ("what is found", &["baseline", "compare"]),
     ("what is asked", &["facts", "law", "rules"]),
     ("one form", &["cache", "normal"]),
     ("what words mean, and texts out", &["answers", "codegen", "emit", "locks", "operations"]),
-    ("trees and signatures", &["infer", "project", "resolve"]),
+    ("trees and signatures", &["guard", "infer", "project", "resolve"]),
     ("schemas", &["fix", "schema"]),
     ("pages", &["config", "emitted", "split", "tree"]),
     ("values", &["diagnostic", "page", "value"]),

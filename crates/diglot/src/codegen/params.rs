@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::code::Code;
 use super::{structs, times, types};
-use crate::config::{Config, Ownership, Queries};
+use crate::config::{Config, Ownership};
 use crate::dialect::Dialect;
 use crate::infer::{Param, Signature};
 use crate::names::{camel, ident};
@@ -57,10 +57,11 @@ pub(super) fn is_borrowed(config: &Config, param: &Param) -> bool {
 
 fn field(config: &Config, param: &Param) -> String {
     let nullable = param.ty.nullable || param.optional;
+    let rust = types::in_noun(config, param.rust.as_deref());
     if !is_borrowed(config, param) {
-        return types::field(config.libraries(), &param.ty.base, nullable, param.rust.as_deref());
+        return types::field(config.libraries(), &param.ty.base, nullable, rust.as_deref());
     }
-    let newtype = types::newtype(param.rust.as_deref());
+    let newtype = types::newtype(rust.as_deref());
     let inner = match (&newtype, &param.ty.base) {
         (Some(newtype), _) => newtype,
         (None, Base::Text) => &Cow::Borrowed("str"),
@@ -86,6 +87,9 @@ pub(super) fn bind(config: &Config, dialect: Dialect, digits: bool, (owner, para
         false => format!("{owner}.{}", ident(&param.name)),
     };
     let is_borrowed = is_borrowed(config, param);
+    if param.rust.as_ref().is_some_and(|rust| config.generated_words(rust).is_some()) {
+        return super::enums::bound_word(&value, is_borrowed, param.ty.nullable);
+    }
     if let Some(bound) = time(config, dialect, param, is_borrowed, &value) {
         return bound;
     }
@@ -108,7 +112,7 @@ fn time(config: &Config, dialect: Dialect, param: &Param, is_borrowed: bool, val
     };
     let owned = owned(param, is_borrowed, value);
     // sqlx's macros know no enum, and take what is said to be of any type.
-    let is_macro = config.generate.queries == Queries::Macros && dialect == Dialect::Pg;
+    let is_macro = config.generate.queries.is_macro() && dialect == Dialect::Pg;
     let as_any = if is_macro && matches!(param.ty.base, Base::Enum(_)) { " as _" } else { "" };
     Some(match param.ty.nullable {
         true => format!("{owned}.map(|value| {all})") + as_any,

@@ -18,7 +18,10 @@ pub(super) fn definition(code: &mut Code, style: &structs::Style, config: &Confi
     let fields = list::shown(signature).map(|column| structs::Field {
         name: &column.name,
         doc: format!("`{}`, {}.", crate::names::doc_line(&column.name), column.ty),
-        ty: types::field(config.libraries(), &column.ty.base, column.ty.nullable, column.rust.as_deref()),
+        ty: {
+            let rust = types::in_noun(config, column.rust.as_deref());
+            types::field(config.libraries(), &column.ty.base, column.ty.nullable, rust.as_deref())
+        },
     });
     let (name, doc) = (format!("{}Row", camel(&signature.name)), format!("A row of `{}`.", signature.name));
     structs::documented(code, style, &name, false, &doc, fields);
@@ -42,9 +45,9 @@ pub(super) fn conversion(code: &mut Code, config: &Config, dialect: Dialect, sig
         line!(code, "{}: Option<{ty}>,", ident(&column.name));
     }
     code.close("}");
-    if config.generate.queries == Queries::Plain {
+    if !config.generate.queries.is_macro() {
         code.gap();
-        decode(code, dialect, signature);
+        decode(code, config, dialect, signature);
     }
     code.gap();
     code.open(format_args!("fn row(record: Record) -> Result<{row}, sqlx::Error> {{"));
@@ -57,16 +60,18 @@ pub(super) fn conversion(code: &mut Code, config: &Config, dialect: Dialect, sig
     code.gap();
 }
 
-/// Reads the driver's row by the names of its columns.
-fn decode(code: &mut Code, dialect: Dialect, signature: &Signature) {
+/// Reads the driver's row: by the places of its columns where engines have said them, by their names otherwise.
+fn decode(code: &mut Code, config: &Config, dialect: Dialect, signature: &Signature) {
     let row = match dialect {
         Dialect::Sqlite => "sqlx::sqlite::SqliteRow",
         Dialect::Pg => "sqlx::postgres::PgRow",
     };
     code.open(format_args!("fn record(row: &{row}) -> Result<Record, sqlx::Error> {{"));
     code.open(format_args!("Ok(Record {{"));
-    for column in &signature.columns {
-        line!(code, "{}: sqlx::Row::try_get(row, {:?})?,", ident(&column.name), column.name);
+    let is_known = config.generate.queries == Queries::Checked;
+    for (at, column) in signature.columns.iter().enumerate() {
+        let place = if is_known { at.to_string() } else { format!("{:?}", column.name) };
+        line!(code, "{}: sqlx::Row::try_get(row, {place})?,", ident(&column.name));
     }
     code.close("})");
     code.close("}");
@@ -76,7 +81,11 @@ fn value(config: &Config, dialect: Dialect, column: &ResultColumn) -> String {
     let (field, name) = (ident(&column.name), &column.name);
     let given = types::driver(dialect, column.on(dialect), &column.ty.base);
     let newtype = types::newtype(column.rust.as_deref());
+    let declared = column.rust.as_deref().filter(|rust| config.generated_words(rust).is_some());
     let convert = |value: &str| -> Option<String> {
+        if let Some(rust) = declared {
+            return Some(format!("diglot_support::word::<{rust}>({name:?}, &{value})"));
+        }
         let plain =
             times::read(config, dialect, column, value).or_else(|| conversion_of(&given, &column.ty.base, name, value));
         match (&newtype, plain) {

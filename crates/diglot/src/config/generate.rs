@@ -27,16 +27,32 @@ pub struct Generate {
     pub visibility: String,
     /// The path of a module around everything; empty: there is none.
     pub module: String,
+    /// Whether there is a module with one connection, pool and transaction for both databases.
+    pub either: bool,
 }
 
 /// How statements are called.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Queries {
-    /// With sqlx's macros, which check types against the recorded answers in `.sqlx`.
+    /// With sqlx's functions, whose types the compiler has held against the recorded answers in `.sqlx`.
+    Checked,
+    /// With sqlx's macros, which hold them against the answers once more while the crate is built.
     Macros,
     /// With sqlx's functions and explicit decoding, which need no answers.
     Plain,
+}
+
+impl Queries {
+    /// Whether sqlx's macros are called.
+    pub(crate) fn is_macro(self) -> bool {
+        self == Self::Macros
+    }
+
+    /// Whether engines must have answered.
+    pub(crate) fn needs_answers(self) -> bool {
+        self != Self::Plain
+    }
 }
 
 /// Whether there is one trait or one per noun.
@@ -63,12 +79,13 @@ impl Default for Generate {
     fn default() -> Self {
         Self {
             enabled: true,
-            queries: Queries::Macros,
+            queries: Queries::Checked,
             traits: Traits::One,
             params: Ownership::Owned,
             derive: Vec::new(),
             visibility: "pub".to_owned(),
             module: String::new(),
+            either: false,
         }
     }
 }

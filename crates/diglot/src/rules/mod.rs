@@ -46,6 +46,7 @@ rules! {
     bad_baseline = "bad-baseline",
     bad_config = "bad-config",
     bad_file_name = "bad-file-name",
+    bad_guard = "bad-guard",
     bad_header = "bad-header",
     bad_name = "bad-name",
     bad_optional_part = "bad-optional-part",
@@ -156,6 +157,7 @@ rules! {
     schema_type_differs = "schema-type-differs",
     schema_unique_differs = "schema-unique-differs",
     schema_unreadable = "schema-unreadable",
+    schema_words_differ = "schema-words-differ",
     set_differs = "set-differs",
     set_operation_differs = "set-operation-differs",
     shard_key = "shard-key",
@@ -274,6 +276,7 @@ impl Lint {
 const LINTS: &[Lint] = &[
     Lint::new("absence-guard", absence_guard::check),
     Lint::new("alias-shadows", alias_shadows::check),
+    Lint::new("bad-guard", bad_guard::check),
     Lint::new("cast-length", cast_length::check),
     Lint::new("cast-width", cast_width::check),
     Lint::new("checked-delta", checked_delta::check),
@@ -353,6 +356,11 @@ pub use crate::normal::EQUIVALENCES;
 /// The rule of that name.
 pub fn find(name: &str) -> Option<&'static Rule> {
     ALL.iter().find(|rule| rule.name == name)
+}
+
+/// The names of the rules that `-- allow` may name.
+pub(crate) fn allowed() -> impl Iterator<Item = &'static str> {
+    LINTS.iter().map(|lint| lint.name).chain(transaction::RULES).chain(locked::RULES)
 }
 
 /// Runs the lints over a pair, or over a page that stands alone, and drops what `-- allow` lets pass. An
