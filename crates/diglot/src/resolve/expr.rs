@@ -177,7 +177,7 @@ impl Lower<'_> {
         let mut rights = Vec::new();
         let mut innermost = node;
         while let ast::Expr::BinaryOp { left, op, right } = innermost {
-            rights.push((op, right));
+            rights.push((op, &**right));
             innermost = left;
         }
         let loose = self.loose_prefix(innermost);
@@ -188,7 +188,9 @@ impl Lower<'_> {
             self.report(Diagnostic::error("syntax", message, result.span, "the chain begins here").help(help));
             return result;
         }
-        let mut rights = rights.into_iter().rev().peekable();
+        rights.reverse();
+        self.refuse_loose_operands(&rights);
+        let mut rights = rights.into_iter().peekable();
         if loose.is_some() {
             // `~a + b` is `~(a + b)` to Postgres, which binds every other operator in front of a value more loosely.
             while let Some((op, right)) = rights.next_if(|(op, _)| is_calculation(op)) {
@@ -203,6 +205,30 @@ impl Lower<'_> {
             result = self.binary(op, result, right);
         }
         result
+    }
+
+    /// `a + ~b + c` is `a + ~(b + c)` to Postgres, over the operators in front of it: it is to be written in brackets.
+    fn refuse_loose_operands(&mut self, rights: &[(&BinaryOperator, &ast::Expr)]) {
+        for pair in rights.windows(2) {
+            if let &[(_, operand), (next, _)] = pair
+                && is_calculation(next)
+                && self.ends_loosely(operand)
+            {
+                let span = self.place(operand);
+                self.unsupported("`~` without brackets in the middle of a calculation", span);
+            }
+        }
+    }
+
+    /// Whether the last operand of a calculation begins with such an operator.
+    fn ends_loosely(&self, mut node: &ast::Expr) -> bool {
+        loop {
+            node = match node {
+                ast::Expr::BinaryOp { right, .. } => right,
+                ast::Expr::UnaryOp { expr, .. } if self.loose_prefix(node).is_none() => expr,
+                _ => return self.loose_prefix(node).is_some(),
+            };
+        }
     }
 
     /// What stands behind an operator that Postgres takes for the whole calculation behind it.

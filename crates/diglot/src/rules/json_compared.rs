@@ -57,10 +57,12 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
     }
 }
 
-/// A document as a whole; of a member it is told where it is read.
+/// A document as a whole; of a member it is told where it is read, and one that is written or given says nothing of what
+/// it is compared with.
 fn is_document(expr: &Expr) -> bool {
     let reads = matches!(&expr.kind, ExprKind::Binary { op, .. } if op == "->" || op == "#>");
-    !reads && !matches!(expr.bare().kind, ExprKind::Param(_) | ExprKind::Null) && expr.base() == Some(&Base::Json)
+    let is_given = matches!(expr.bare().kind, ExprKind::Param(_) | ExprKind::Null | ExprKind::Text(_));
+    !reads && !is_given && expr.base() == Some(&Base::Json)
 }
 
 /// Where an expression compares documents.

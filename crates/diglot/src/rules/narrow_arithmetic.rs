@@ -41,12 +41,14 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
         let Some((base, word)) = narrow_result(expr) else { continue };
         let held = guarded.iter().filter(|(inner, _)| std::ptr::eq(*inner, *expr)).flat_map(|(_, held)| held.clone());
         let bounds = context.bounds_where(expr, &held.collect::<Vec<_>>());
-        if is_step(expr) || bounds.zip(Bounds::of_type(&base)).is_some_and(|(own, bits)| own.fit(bits)) {
+        let exact = bounds.filter(|own| own.least == own.most);
+        let fits = bounds.zip(Bounds::of_type(&base)).is_some_and(|(own, bits)| own.fit(bits));
+        if fits || exact.is_none() && is_step(expr) {
             continue;
         }
         let bits = if base == Base::Int16 { 16 } else { 32 };
         let label = "fails where SQLite goes on";
-        let finding = match bounds.filter(|own| own.least == own.most) {
+        let finding = match exact {
             Some(Bounds { least, .. }) => {
                 let message = format!("{}: {least} does not fit into the {bits} bits of its literals", context.name());
                 let finding = Diagnostic::error("narrow-arithmetic", message, expr.span, label);
@@ -103,18 +105,18 @@ fn narrow(expr: &Expr) -> Option<Base> {
     }
 }
 
-/// Whether what a column holds is counted by a small literal, or only turned round.
+/// Whether what is stored or given is counted by a small literal, or only turned round.
 fn is_step(expr: &Expr) -> bool {
-    let is_column = |expr: &Expr| !matches!(expr.bare().kind, ExprKind::Binary { .. } | ExprKind::Unary { .. });
+    let is_stored = |expr: &Expr| !matches!(expr.bare().kind, ExprKind::Binary { .. } | ExprKind::Unary { .. });
     let is_small = |expr: &Expr| match &expr.kind {
         ExprKind::Number(text) => text.parse::<i128>().is_ok_and(|number| number <= SMALL_STEP),
         _ => false,
     };
     match &expr.kind {
         ExprKind::Binary { op, left, right } if op == "+" || op == "-" => {
-            is_column(left) && is_small(right) || is_small(left) && is_column(right)
+            is_stored(left) && is_small(right) || is_small(left) && is_stored(right)
         }
-        ExprKind::Unary { expr, .. } => is_column(expr),
+        ExprKind::Unary { expr, .. } => is_stored(expr),
         _ => false,
     }
 }

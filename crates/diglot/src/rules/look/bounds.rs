@@ -5,6 +5,12 @@ use crate::resolve::is_aggregate_call;
 use crate::tree::{Expr, ExprKind};
 use crate::types::Base;
 
+/// Bounds beyond this many bits are as good as none, so that no calculation with them leaves its own type.
+const CALCULATED_BITS: u32 = 120;
+
+/// No value of Postgres has a gigabyte, so that its length has fewer bits than its type.
+const VALUE_BITS: u32 = 31;
+
 /// The least and the greatest number. NULL is neither.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::rules) struct Bounds {
@@ -98,7 +104,7 @@ impl Context<'_> {
             }
             _ => None,
         };
-        found.or_else(by_type)
+        found.filter(|own| own.fit(Bounds::of_bits(CALCULATED_BITS))).or_else(by_type)
     }
 
     /// What `[prove.ranges]` says of a column or a parameter.
@@ -189,8 +195,9 @@ impl Context<'_> {
                 let least = if inner.least > 0 { inner.least } else { 0 };
                 Some(Bounds::new(least, inner.least.abs().max(inner.most.abs())))
             }
-            ("count" | "length" | "octet_length" | "row_number" | "json_array_length" | "jsonb_array_length", _) => {
-                Some(Bounds::new(0, Bounds::of_bits(64).most))
+            ("count" | "row_number", _) => Some(Bounds::new(0, Bounds::of_bits(64).most)),
+            ("length" | "octet_length" | "json_array_length" | "jsonb_array_length", _) => {
+                Some(Bounds::new(0, Bounds::of_bits(VALUE_BITS).most))
             }
             _ => None,
         }
