@@ -95,7 +95,6 @@ async fn lists_on_sqlite() {
     let mut connection = SqliteConnection::connect(":memory:").await.unwrap();
     bulk::prepare_sqlite(&mut connection).await.unwrap();
     story(&mut connection).await;
-    numbers(&mut connection).await;
 }
 
 #[tokio::test]
