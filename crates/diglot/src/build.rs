@@ -2,6 +2,7 @@
 //!
 //! This and [`load`] are the only parts of the crate that touch files or the environment.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::env;
 use std::fs;
 use std::io;
@@ -165,16 +166,26 @@ fn write_when_changed(path: &Path, text: &str) -> io::Result<()> {
 /// # Errors
 /// When the system refuses to read a file or a folder that is there.
 pub fn load(root: &Path) -> Result<Inputs, LoadError> {
+    load_over(root, &BTreeMap::new())
+}
+
+/// The same with texts in the place of what the folder holds, by their paths below it with forward slashes: files that are
+/// open in an editor and not saved, new ones among them.
+///
+/// # Errors
+/// When the system refuses to read a file or a folder that is there.
+pub fn load_over(root: &Path, open: &BTreeMap<String, String>) -> Result<Inputs, LoadError> {
+    let folder = Folder { root, open };
     let threads = thread::available_parallelism().map_or(1, NonZero::get);
     let mut inputs = Inputs { check_answers: true, threads, ..Inputs::default() };
-    if let Some(bytes) = read(root, CONFIG)? {
+    if let Some(bytes) = folder.read(CONFIG)? {
         configure(&mut inputs, &bytes);
     }
     for places in [inputs.config.sql.clone(), inputs.config.schema.clone()] {
         for dialect in Dialect::ALL {
             for place in places.of(dialect) {
-                for path in sql_files(root, place)? {
-                    if let Some(bytes) = read(root, &path)? {
+                for path in folder.sql_files(place)? {
+                    if let Some(bytes) = folder.read(&path)? {
                         add(&mut inputs, &path, &bytes);
                     }
                 }
@@ -182,16 +193,16 @@ pub fn load(root: &Path) -> Result<Inputs, LoadError> {
         }
     }
     if inputs.findings.iter().all(|finding| finding.rule != "bad-config") {
-        report_missing(&mut inputs, root);
+        report_missing(&mut inputs, &folder);
     }
     let divergences = inputs.config.divergences();
-    if let Some(bytes) = read(root, &divergences)? {
+    if let Some(bytes) = folder.read(&divergences)? {
         add(&mut inputs, &divergences, &bytes);
     }
-    if let Some(bytes) = read(root, BASELINE)? {
+    if let Some(bytes) = folder.read(BASELINE)? {
         inputs.baseline = Some(add(&mut inputs, BASELINE, &bytes));
     }
-    let index = read(root, &format!("{ANSWERS}/{INDEX_FILE}"))?;
+    let index = folder.read(&format!("{ANSWERS}/{INDEX_FILE}"))?;
     inputs.answers = index.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
     Ok(inputs)
 }
@@ -213,7 +224,7 @@ fn configure(inputs: &mut Inputs, bytes: &[u8]) {
 }
 
 /// Reports places that the settings name and that are not there, and schemas that no statement can do without.
-fn report_missing(inputs: &mut Inputs, root: &Path) {
+fn report_missing(inputs: &mut Inputs, folder: &Folder<'_>) {
     let settings = inputs.sources.iter().find(|(_, file)| file.path == CONFIG);
     let named = |place: &str| {
         let (id, file) = settings?;
@@ -224,10 +235,10 @@ fn report_missing(inputs: &mut Inputs, root: &Path) {
     let mut findings = Vec::new();
     for (places, fallback) in [(&inputs.config.sql, None), (&inputs.config.schema, statement)] {
         let all = match places.shared() {
-            Some(folder) => vec![folder],
+            Some(shared) => vec![shared],
             None => Dialect::ALL.iter().flat_map(|dialect| places.of(*dialect)).map(String::as_str).collect(),
         };
-        for place in all.into_iter().filter(|place| !root.join(place).exists()) {
+        for place in all.into_iter().filter(|place| !folder.has(place)) {
             let Some(span) = named(place).or_else(|| Some(Span::new(fallback?, 0..0))) else { continue };
             let message = format!("there is no `{place}`, where SQL is looked for");
             let help = format!("write in {CONFIG} where it is, under `sql` or `schema`; or make the folder");
@@ -284,37 +295,59 @@ fn add(inputs: &mut Inputs, path: &str, bytes: &[u8]) -> FileId {
     }
 }
 
-/// The bytes of a file, or `None` when it is not there.
-fn read(root: &Path, path: &str) -> Result<Option<Vec<u8>>, LoadError> {
-    match fs::read(root.join(path)) {
-        Ok(bytes) => Ok(Some(bytes)),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(source) => Err(LoadError::Io { path: path.to_owned(), source }),
-    }
+/// A project's folder, with texts that take the place of what is in it.
+struct Folder<'a> {
+    root: &'a Path,
+    open: &'a BTreeMap<String, String>,
 }
 
-/// The `.sql` files of a folder by name, with forward slashes, or the one file; none when there is neither.
-fn sql_files(root: &Path, folder: &str) -> Result<Vec<String>, LoadError> {
-    if folder.ends_with(".sql") && root.join(folder).is_file() {
-        return Ok(vec![folder.to_owned()]);
-    }
-    let failed = |source| LoadError::Io { path: folder.to_owned(), source };
-    let entries = match fs::read_dir(root.join(folder)) {
-        Ok(entries) => entries,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(source) => return Err(failed(source)),
-    };
-    let mut paths = Vec::new();
-    for entry in entries {
-        let entry = entry.map_err(failed)?;
-        let name = entry.file_name().to_string_lossy().into_owned();
-        // Editors leave hidden files beside the real ones.
-        if name.ends_with(".sql") && !name.starts_with('.') && !entry.path().is_dir() {
-            paths.push(format!("{folder}/{name}"));
+impl Folder<'_> {
+    /// The bytes of a file, or `None` when it is not there.
+    fn read(&self, path: &str) -> Result<Option<Vec<u8>>, LoadError> {
+        if let Some(text) = self.open.get(path) {
+            return Ok(Some(text.clone().into_bytes()));
+        }
+        match fs::read(self.root.join(path)) {
+            Ok(bytes) => Ok(Some(bytes)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(source) => Err(LoadError::Io { path: path.to_owned(), source }),
         }
     }
-    paths.sort();
-    Ok(paths)
+
+    /// Whether there is a file or a folder.
+    fn has(&self, place: &str) -> bool {
+        let is_in =
+            |path: &String| path.strip_prefix(place).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+        self.root.join(place).exists() || self.open.keys().any(is_in)
+    }
+
+    /// The `.sql` files of a folder by name, with forward slashes, or the one file; none when there is neither.
+    fn sql_files(&self, place: &str) -> Result<Vec<String>, LoadError> {
+        if place.ends_with(".sql") && (self.open.contains_key(place) || self.root.join(place).is_file()) {
+            return Ok(vec![place.to_owned()]);
+        }
+        let failed = |source| LoadError::Io { path: place.to_owned(), source };
+        let mut names: BTreeSet<String> = self
+            .open
+            .keys()
+            .filter_map(|path| path.strip_prefix(place)?.strip_prefix('/'))
+            .map(str::to_owned)
+            .collect();
+        match fs::read_dir(self.root.join(place)) {
+            Ok(entries) => {
+                for entry in entries {
+                    let entry = entry.map_err(failed)?;
+                    let is_folder = entry.path().is_dir();
+                    names.extend((!is_folder).then(|| entry.file_name().to_string_lossy().into_owned()));
+                }
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(source) => return Err(failed(source)),
+        }
+        // Editors leave hidden files beside the real ones.
+        let is_page = |name: &String| name.ends_with(".sql") && !name.starts_with('.') && !name.contains('/');
+        Ok(names.into_iter().filter(is_page).map(|name| format!("{place}/{name}")).collect())
+    }
 }
 
 #[cfg(test)]

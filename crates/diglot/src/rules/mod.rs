@@ -157,6 +157,7 @@ rules! {
     schema_type_differs = "schema-type-differs",
     schema_unique_differs = "schema-unique-differs",
     schema_unreadable = "schema-unreadable",
+    schema_words_differ = "schema-words-differ",
     set_differs = "set-differs",
     set_operation_differs = "set-operation-differs",
     shard_key = "shard-key",
@@ -355,6 +356,11 @@ pub use crate::normal::EQUIVALENCES;
 /// The rule of that name.
 pub fn find(name: &str) -> Option<&'static Rule> {
     ALL.iter().find(|rule| rule.name == name)
+}
+
+/// The names of the rules that `-- allow` may name.
+pub(crate) fn allowed() -> impl Iterator<Item = &'static str> {
+    LINTS.iter().map(|lint| lint.name).chain(transaction::RULES).chain(locked::RULES)
 }
 
 /// Runs the lints over a pair, or over a page that stands alone, and drops what `-- allow` lets pass. An
