@@ -136,6 +136,9 @@ pub(crate) struct Check {
     /// Show no more than so many findings.
     #[arg(long, value_name = "N")]
     pub(crate) limit: Option<usize>,
+    /// Check every package of the Cargo workspace that has a diglot.toml.
+    #[arg(long, conflicts_with_all = ["root", "package", "watch"])]
+    pub(crate) workspace: bool,
     /// Be content when there is no pair. Without it that is an error: nothing was compared.
     #[arg(long)]
     pub(crate) allow_empty: bool,
@@ -306,6 +309,9 @@ pub(crate) struct Project {
     /// The project's folder. Without it: the nearest folder upwards that holds diglot.toml.
     #[arg(long, value_name = "DIR")]
     pub(crate) root: Option<PathBuf>,
+    /// The package of the Cargo workspace that is the project.
+    #[arg(short, long, value_name = "NAME", conflicts_with = "root")]
+    pub(crate) package: Option<String>,
 }
 
 /// How findings look.

@@ -33,6 +33,7 @@ mod translate;
 mod values;
 mod watch;
 mod with_postgres;
+mod workspace;
 
 use std::ffi::OsString;
 use std::process::ExitCode;

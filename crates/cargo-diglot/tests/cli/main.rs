@@ -18,3 +18,4 @@ mod prepare;
 mod project;
 mod review;
 mod with_postgres;
+mod workspace;
