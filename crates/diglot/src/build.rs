@@ -2,6 +2,10 @@
 //!
 //! This and [`load`] are the only parts of the crate that touch files or the environment.
 
+#[cfg(unix)]
+mod absent;
+
+use std::collections::{BTreeMap, BTreeSet};
 use std::env;
 use std::fs;
 use std::io;
@@ -13,7 +17,7 @@ use std::time::UNIX_EPOCH;
 use crate::answers::INDEX_FILE;
 use crate::baseline::FILE as BASELINE;
 use crate::cache::Cache;
-use crate::config::{Config, FILE as CONFIG, Queries};
+use crate::config::{Config, FILE as CONFIG};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Dialect;
 use crate::pipeline::{Compiled, compile_again};
@@ -51,8 +55,8 @@ pub enum LoadError {
 
 /// Compiles the SQL of the crate whose build script calls this, into `OUT_DIR/statements.rs`.
 ///
-/// It tells cargo which files to watch and, unless the functions are plain ones, tells sqlx's macros to use the
-/// recorded answers, whatever `DATABASE_URL` says. Findings, and a failure of the run itself, become a
+/// It tells cargo which files to watch and, where the functions call sqlx's macros, tells these to use the recorded
+/// answers, whatever `DATABASE_URL` says. Findings, and a failure of the run itself, become a
 /// `compile_error!` in a file of their own that is included in the place of the API, so that they show up where the
 /// crate includes it and the API of the last good run stays as it is. Warnings go to cargo.
 pub fn run() {
@@ -64,8 +68,8 @@ pub fn run() {
     let (rust, is_good) = match generate(&root, &out) {
         Ok((inputs, compiled)) => {
             warn(&inputs, &compiled);
-            // Plain functions ask no macro, so the crate's own macros may ask a database.
-            if inputs.config.generate.enabled && inputs.config.generate.queries == Queries::Macros {
+            // Otherwise the crate's own macros may ask a database.
+            if inputs.config.generate.enabled && inputs.config.generate.queries.is_macro() {
                 println!("cargo:rustc-env=SQLX_OFFLINE=true");
             }
             let is_good = !compiled.has_errors();
@@ -73,10 +77,6 @@ pub fn run() {
         }
         Err(error) => (format!("compile_error!({:?});\n", format!("diglot: {error}")), false),
     };
-    if !is_good {
-        // Either file may be the way out of findings, and is not watched while it is not there.
-        println!("cargo:rerun-if-changed={CONFIG}\ncargo:rerun-if-changed={BASELINE}");
-    }
     let file = out.join(if is_good { API } else { ERRORS });
     println!("cargo:rustc-env=DIGLOT_STATEMENTS={}", file.display());
     let written = write_when_changed(&file, &rust).and_then(|()| write_when_changed(&out.join(ENTRY), ENTRY_TEXT));
@@ -97,11 +97,23 @@ fn generate(root: &Path, out: &Path) -> Result<(Inputs, Compiled), LoadError> {
             }
         }
     }
-    watch_place(root, &inputs.config.divergences());
+    let divergences = inputs.config.divergences();
+    watch_place(root, &divergences);
     watch_place(root, BASELINE);
+    #[cfg(unix)]
+    {
+        let places = [&inputs.config.sql, &inputs.config.schema];
+        let places = places.into_iter().flat_map(|places| Dialect::ALL.into_iter().flat_map(move |of| places.of(of)));
+        let files = [CONFIG, BASELINE, divergences.as_str()];
+        let absent = files.into_iter().chain(places.map(String::as_str)).filter(|place| !root.join(place).exists());
+        match absent::links(root, out, absent) {
+            Ok(folder) => println!("cargo:rerun-if-changed={}", folder.display()),
+            Err(error) => println!("cargo:warning=diglot: cannot watch for new files: {error}"),
+        }
+    }
     // A path that is not there makes cargo run the script every time: right for answers that must come.
     let generate = &inputs.config.generate;
-    if generate.enabled && generate.queries == Queries::Macros || inputs.answers.is_some() {
+    if generate.enabled && generate.queries.needs_answers() || inputs.answers.is_some() {
         println!("cargo:rerun-if-changed={ANSWERS}/{INDEX_FILE}");
     }
     inputs.previous = fs::read_to_string(out.join(API)).ok();
@@ -165,16 +177,26 @@ fn write_when_changed(path: &Path, text: &str) -> io::Result<()> {
 /// # Errors
 /// When the system refuses to read a file or a folder that is there.
 pub fn load(root: &Path) -> Result<Inputs, LoadError> {
+    load_over(root, &BTreeMap::new())
+}
+
+/// The same with texts in the place of what the folder holds, by their paths below it with forward slashes: files that are
+/// open in an editor and not saved, new ones among them.
+///
+/// # Errors
+/// When the system refuses to read a file or a folder that is there.
+pub fn load_over(root: &Path, open: &BTreeMap<String, String>) -> Result<Inputs, LoadError> {
+    let folder = Folder { root, open };
     let threads = thread::available_parallelism().map_or(1, NonZero::get);
     let mut inputs = Inputs { check_answers: true, threads, ..Inputs::default() };
-    if let Some(bytes) = read(root, CONFIG)? {
+    if let Some(bytes) = folder.read(CONFIG)? {
         configure(&mut inputs, &bytes);
     }
     for places in [inputs.config.sql.clone(), inputs.config.schema.clone()] {
         for dialect in Dialect::ALL {
             for place in places.of(dialect) {
-                for path in sql_files(root, place)? {
-                    if let Some(bytes) = read(root, &path)? {
+                for path in folder.sql_files(place)? {
+                    if let Some(bytes) = folder.read(&path)? {
                         add(&mut inputs, &path, &bytes);
                     }
                 }
@@ -182,16 +204,16 @@ pub fn load(root: &Path) -> Result<Inputs, LoadError> {
         }
     }
     if inputs.findings.iter().all(|finding| finding.rule != "bad-config") {
-        report_missing(&mut inputs, root);
+        report_missing(&mut inputs, &folder);
     }
     let divergences = inputs.config.divergences();
-    if let Some(bytes) = read(root, &divergences)? {
+    if let Some(bytes) = folder.read(&divergences)? {
         add(&mut inputs, &divergences, &bytes);
     }
-    if let Some(bytes) = read(root, BASELINE)? {
+    if let Some(bytes) = folder.read(BASELINE)? {
         inputs.baseline = Some(add(&mut inputs, BASELINE, &bytes));
     }
-    let index = read(root, &format!("{ANSWERS}/{INDEX_FILE}"))?;
+    let index = folder.read(&format!("{ANSWERS}/{INDEX_FILE}"))?;
     inputs.answers = index.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
     Ok(inputs)
 }
@@ -213,7 +235,7 @@ fn configure(inputs: &mut Inputs, bytes: &[u8]) {
 }
 
 /// Reports places that the settings name and that are not there, and schemas that no statement can do without.
-fn report_missing(inputs: &mut Inputs, root: &Path) {
+fn report_missing(inputs: &mut Inputs, folder: &Folder<'_>) {
     let settings = inputs.sources.iter().find(|(_, file)| file.path == CONFIG);
     let named = |place: &str| {
         let (id, file) = settings?;
@@ -224,10 +246,10 @@ fn report_missing(inputs: &mut Inputs, root: &Path) {
     let mut findings = Vec::new();
     for (places, fallback) in [(&inputs.config.sql, None), (&inputs.config.schema, statement)] {
         let all = match places.shared() {
-            Some(folder) => vec![folder],
+            Some(shared) => vec![shared],
             None => Dialect::ALL.iter().flat_map(|dialect| places.of(*dialect)).map(String::as_str).collect(),
         };
-        for place in all.into_iter().filter(|place| !root.join(place).exists()) {
+        for place in all.into_iter().filter(|place| !folder.has(place)) {
             let Some(span) = named(place).or_else(|| Some(Span::new(fallback?, 0..0))) else { continue };
             let message = format!("there is no `{place}`, where SQL is looked for");
             let help = format!("write in {CONFIG} where it is, under `sql` or `schema`; or make the folder");
@@ -284,37 +306,59 @@ fn add(inputs: &mut Inputs, path: &str, bytes: &[u8]) -> FileId {
     }
 }
 
-/// The bytes of a file, or `None` when it is not there.
-fn read(root: &Path, path: &str) -> Result<Option<Vec<u8>>, LoadError> {
-    match fs::read(root.join(path)) {
-        Ok(bytes) => Ok(Some(bytes)),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(source) => Err(LoadError::Io { path: path.to_owned(), source }),
-    }
+/// A project's folder, with texts that take the place of what is in it.
+struct Folder<'a> {
+    root: &'a Path,
+    open: &'a BTreeMap<String, String>,
 }
 
-/// The `.sql` files of a folder by name, with forward slashes, or the one file; none when there is neither.
-fn sql_files(root: &Path, folder: &str) -> Result<Vec<String>, LoadError> {
-    if folder.ends_with(".sql") && root.join(folder).is_file() {
-        return Ok(vec![folder.to_owned()]);
-    }
-    let failed = |source| LoadError::Io { path: folder.to_owned(), source };
-    let entries = match fs::read_dir(root.join(folder)) {
-        Ok(entries) => entries,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(source) => return Err(failed(source)),
-    };
-    let mut paths = Vec::new();
-    for entry in entries {
-        let entry = entry.map_err(failed)?;
-        let name = entry.file_name().to_string_lossy().into_owned();
-        // Editors leave hidden files beside the real ones.
-        if name.ends_with(".sql") && !name.starts_with('.') && !entry.path().is_dir() {
-            paths.push(format!("{folder}/{name}"));
+impl Folder<'_> {
+    /// The bytes of a file, or `None` when it is not there.
+    fn read(&self, path: &str) -> Result<Option<Vec<u8>>, LoadError> {
+        if let Some(text) = self.open.get(path) {
+            return Ok(Some(text.clone().into_bytes()));
+        }
+        match fs::read(self.root.join(path)) {
+            Ok(bytes) => Ok(Some(bytes)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(source) => Err(LoadError::Io { path: path.to_owned(), source }),
         }
     }
-    paths.sort();
-    Ok(paths)
+
+    /// Whether there is a file or a folder.
+    fn has(&self, place: &str) -> bool {
+        let is_in =
+            |path: &String| path.strip_prefix(place).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+        self.root.join(place).exists() || self.open.keys().any(is_in)
+    }
+
+    /// The `.sql` files of a folder by name, with forward slashes, or the one file; none when there is neither.
+    fn sql_files(&self, place: &str) -> Result<Vec<String>, LoadError> {
+        if place.ends_with(".sql") && (self.open.contains_key(place) || self.root.join(place).is_file()) {
+            return Ok(vec![place.to_owned()]);
+        }
+        let failed = |source| LoadError::Io { path: place.to_owned(), source };
+        let mut names: BTreeSet<String> = self
+            .open
+            .keys()
+            .filter_map(|path| path.strip_prefix(place)?.strip_prefix('/'))
+            .map(str::to_owned)
+            .collect();
+        match fs::read_dir(self.root.join(place)) {
+            Ok(entries) => {
+                for entry in entries {
+                    let entry = entry.map_err(failed)?;
+                    let is_folder = entry.path().is_dir();
+                    names.extend((!is_folder).then(|| entry.file_name().to_string_lossy().into_owned()));
+                }
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(source) => return Err(failed(source)),
+        }
+        // Editors leave hidden files beside the real ones.
+        let is_page = |name: &String| name.ends_with(".sql") && !name.starts_with('.') && !name.contains('/');
+        Ok(names.into_iter().filter(is_page).map(|name| format!("{place}/{name}")).collect())
+    }
 }
 
 #[cfg(test)]

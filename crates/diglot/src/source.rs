@@ -106,6 +106,11 @@ impl Sources {
         }
     }
 
+    /// Gives every file another path.
+    pub fn rename(&mut self, path: impl Fn(&str) -> String) {
+        self.files.iter_mut().for_each(|file| file.path = path(&file.path));
+    }
+
     /// The file behind an id.
     pub fn file(&self, id: FileId) -> &SourceFile {
         &self.files[id.0 as usize]
