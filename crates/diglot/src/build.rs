@@ -2,6 +2,9 @@
 //!
 //! This and [`load`] are the only parts of the crate that touch files or the environment.
 
+#[cfg(unix)]
+mod absent;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::env;
 use std::fs;
@@ -14,7 +17,7 @@ use std::time::UNIX_EPOCH;
 use crate::answers::INDEX_FILE;
 use crate::baseline::FILE as BASELINE;
 use crate::cache::Cache;
-use crate::config::{Config, FILE as CONFIG, Queries};
+use crate::config::{Config, FILE as CONFIG};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Dialect;
 use crate::pipeline::{Compiled, compile_again};
@@ -52,8 +55,8 @@ pub enum LoadError {
 
 /// Compiles the SQL of the crate whose build script calls this, into `OUT_DIR/statements.rs`.
 ///
-/// It tells cargo which files to watch and, unless the functions are plain ones, tells sqlx's macros to use the
-/// recorded answers, whatever `DATABASE_URL` says. Findings, and a failure of the run itself, become a
+/// It tells cargo which files to watch and, where the functions call sqlx's macros, tells these to use the recorded
+/// answers, whatever `DATABASE_URL` says. Findings, and a failure of the run itself, become a
 /// `compile_error!` in a file of their own that is included in the place of the API, so that they show up where the
 /// crate includes it and the API of the last good run stays as it is. Warnings go to cargo.
 pub fn run() {
@@ -65,8 +68,8 @@ pub fn run() {
     let (rust, is_good) = match generate(&root, &out) {
         Ok((inputs, compiled)) => {
             warn(&inputs, &compiled);
-            // Plain functions ask no macro, so the crate's own macros may ask a database.
-            if inputs.config.generate.enabled && inputs.config.generate.queries == Queries::Macros {
+            // Otherwise the crate's own macros may ask a database.
+            if inputs.config.generate.enabled && inputs.config.generate.queries.is_macro() {
                 println!("cargo:rustc-env=SQLX_OFFLINE=true");
             }
             let is_good = !compiled.has_errors();
@@ -74,10 +77,6 @@ pub fn run() {
         }
         Err(error) => (format!("compile_error!({:?});\n", format!("diglot: {error}")), false),
     };
-    if !is_good {
-        // Either file may be the way out of findings, and is not watched while it is not there.
-        println!("cargo:rerun-if-changed={CONFIG}\ncargo:rerun-if-changed={BASELINE}");
-    }
     let file = out.join(if is_good { API } else { ERRORS });
     println!("cargo:rustc-env=DIGLOT_STATEMENTS={}", file.display());
     let written = write_when_changed(&file, &rust).and_then(|()| write_when_changed(&out.join(ENTRY), ENTRY_TEXT));
@@ -98,11 +97,23 @@ fn generate(root: &Path, out: &Path) -> Result<(Inputs, Compiled), LoadError> {
             }
         }
     }
-    watch_place(root, &inputs.config.divergences());
+    let divergences = inputs.config.divergences();
+    watch_place(root, &divergences);
     watch_place(root, BASELINE);
+    #[cfg(unix)]
+    {
+        let places = [&inputs.config.sql, &inputs.config.schema];
+        let places = places.into_iter().flat_map(|places| Dialect::ALL.into_iter().flat_map(move |of| places.of(of)));
+        let files = [CONFIG, BASELINE, divergences.as_str()];
+        let absent = files.into_iter().chain(places.map(String::as_str)).filter(|place| !root.join(place).exists());
+        match absent::links(root, out, absent) {
+            Ok(folder) => println!("cargo:rerun-if-changed={}", folder.display()),
+            Err(error) => println!("cargo:warning=diglot: cannot watch for new files: {error}"),
+        }
+    }
     // A path that is not there makes cargo run the script every time: right for answers that must come.
     let generate = &inputs.config.generate;
-    if generate.enabled && generate.queries == Queries::Macros || inputs.answers.is_some() {
+    if generate.enabled && generate.queries.needs_answers() || inputs.answers.is_some() {
         println!("cargo:rerun-if-changed={ANSWERS}/{INDEX_FILE}");
     }
     inputs.previous = fs::read_to_string(out.join(API)).ok();

@@ -264,7 +264,7 @@ impl Config {
         if let Some(fault) = self.locks.as_ref().and_then(Locks::fault) {
             return Some(fault);
         }
-        if self.libraries().times == Times::Jiff && self.generate.queries == Queries::Macros {
+        if self.libraries().times == Times::Jiff && self.generate.queries.is_macro() {
             let message = "sqlx's macros do not know jiff: write `queries = \"plain\"` below `[generate]`";
             return Some(("times".to_owned(), message.to_owned()));
         }

@@ -22,7 +22,6 @@ use std::collections::BTreeSet;
 use crate::answers::{self, Index};
 use crate::baseline::{Baseline, Key};
 use crate::cache::{self, Cache, Outcome, Outcomes};
-use crate::config::Queries;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::dialect::{Both, Dialect};
 use crate::emitted::EmittedText;
@@ -523,8 +522,8 @@ impl<'a> Run<'a> {
             self.texts.retain(|text| !doubtful.contains(&text.name));
             left_out.extend(doubtful.into_iter().filter(|name| !left_out.contains(name)).collect::<Vec<_>>());
         }
-        // Without macros nothing needs answers; those that are there must be true.
-        let needs_answers = generate.enabled && (generate.queries == Queries::Macros || index.is_some());
+        // Answers that nothing needs must be true all the same.
+        let needs_answers = generate.enabled && (generate.queries.needs_answers() || index.is_some());
         if self.inputs.check_answers && needs_answers && !has_errors(&self.found) {
             let findings = answers::check(self.inputs, index, &self.texts);
             self.found.extend(findings);
