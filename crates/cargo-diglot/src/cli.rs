@@ -398,8 +398,7 @@ impl Color {
 
 /// The arguments, for scripts that complete them.
 pub(crate) fn declared() -> clap::Command {
-    // A name with a space in it would be two words of a script.
-    Cli::command().name("cargo-diglot").bin_name("cargo-diglot")
+    Cli::command()
 }
 
 #[cfg(test)]

@@ -17,11 +17,12 @@ _cargo_or_diglot() {
     if [[ ${COMP_WORDS[1]} == diglot && $COMP_CWORD -ge 2 ]]; then
         local COMP_WORDS=(cargo-diglot "${COMP_WORDS[@]:2}")
         local COMP_CWORD=$((COMP_CWORD - 1))
-        _cargo__diglot cargo-diglot "$2" "$3"
+        _cargo_diglot cargo-diglot "$2" "$3"
     elif [[ -n $_cargo_before_diglot ]]; then
         "$_cargo_before_diglot" "$@"
     fi
 }
+complete -o bashdefault -o default -F _cargo_diglot cargo-diglot
 complete -o bashdefault -o default -F _cargo_or_diglot cargo
 "#;
 
@@ -33,7 +34,9 @@ complete -c cargo -n '__fish_seen_subcommand_from diglot' -f -a "(complete -C (s
 
 pub(crate) fn run(arguments: &Completions) -> Result<Outcome, Failure> {
     let mut script = Vec::new();
-    generate(arguments.shell, &mut declared(), "cargo-diglot", &mut script);
+    // In scripts for bash a hyphen in the program's name is one thing in some places and another in others.
+    let name = if arguments.shell == Shell::Bash { "cargo_diglot" } else { "cargo-diglot" };
+    generate(arguments.shell, &mut declared(), name, &mut script);
     let behind_cargo = match arguments.shell {
         Shell::Bash => BASH,
         Shell::Fish => FISH,

@@ -37,7 +37,7 @@ fn bash_completes_both_forms_and_leaves_other_commands_of_cargo_alone() {
         try() {
             COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) COMPREPLY=()
             local function=_cargo_or_diglot
-            [[ $1 == cargo-diglot ]] && function=_cargo__diglot
+            [[ $1 == cargo-diglot ]] && function=_cargo_diglot
             $function "$1" "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD-1]}"
             echo "$*: ${COMPREPLY[*]}"
         }

@@ -42,7 +42,7 @@ pub enum CompletionKind {
 }
 
 /// The annotations, each as far as it is always the same, with what it says.
-const ANNOTATIONS: [(&str, &str); 10] = [
+const ANNOTATIONS: [(&str, &str); 14] = [
     ("name: ", "the header: `-- name: noun_verb :one`"),
     ("param: ", "the type of a parameter"),
     ("column: ", "the type of a column of the result"),
@@ -52,6 +52,10 @@ const ANNOTATIONS: [(&str, &str); 10] = [
     ("transaction: ", "it runs in that transaction"),
     ("if: ", "from here to `-- end` if the parameter is given"),
     ("end", "ends what `-- if:` began"),
+    ("rows: ", "the statement takes a list of rows: `-- rows: NAME(FIELD TYPE, …)`"),
+    ("part: ", "begins what several statements share"),
+    ("use: ", "the statement has that shared part"),
+    ("require: ", "the statement does something only if that CTE has a row"),
     ("returns", "of several statements, the next one gives the rows"),
 ];
 
@@ -141,6 +145,11 @@ fn in_comment(spot: &Spot<'_>, body: &str) -> Vec<Completion> {
         Dialect::ALL.iter().for_each(|dialect| maker.add(dialect.word(), CompletionKind::Word, dialect.title()));
     } else if behind("transaction:").is_some() {
         transactions(spot).into_iter().for_each(|name| maker.add(name, CompletionKind::Word, "a transaction"));
+    } else if behind("use:").is_some() {
+        let own = spot.pages.iter().filter(|page| page.dialect == spot.dialect).flat_map(|page| &page.shared);
+        own.for_each(|part| maker.add(&part.name, CompletionKind::Word, "a shared part"));
+    } else if behind("require:").is_some() {
+        ctes(spot).into_iter().for_each(|cte| maker.add(cte, CompletionKind::Word, "CTE of this statement"));
     } else if behind("allow(").is_some_and(|rest| !rest.contains(')')) {
         for rule in rules::allowed().filter_map(rules::find) {
             maker.add(rule.name, CompletionKind::Word, rule.summary);

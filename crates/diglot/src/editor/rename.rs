@@ -16,6 +16,9 @@ pub enum RenameError {
     /// It is written as a number, or has its name from a column.
     #[error("`{0}` has its name from what it is compared with: write `:{0}` on both pages first")]
     Unnamed(String),
+    /// It stands in a shared part, which other statements have too.
+    #[error("`{0}` stands in a shared part, so other statements have it too: write another name there by hand")]
+    Shared(String),
     /// The new name cannot be the name of a field.
     #[error("`{0}` cannot name a parameter: it has to be a word in snake case that is free in Rust")]
     BadName(String),
@@ -57,6 +60,11 @@ pub(super) fn rename(spot: &Spot<'_>, to: &str) -> Result<Vec<Edit>, RenameError
         return Err(RenameError::Taken(to.to_owned()));
     }
     let places = of(spot, &name).ok_or_else(|| RenameError::Unnamed(name.clone()))?;
+    let shared: Vec<Span> =
+        spot.opened.iter().flat_map(|opened| opened.raws.iter().flatten()).flat_map(RawStatement::shared).collect();
+    if places.iter().any(|place| shared.iter().any(|part| part.contains(*place))) {
+        return Err(RenameError::Shared(name));
+    }
     Ok(places.into_iter().map(|span| Edit { span, text: to.to_owned() }).collect())
 }
 

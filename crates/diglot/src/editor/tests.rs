@@ -190,6 +190,25 @@ fn a_name_that_cannot_be_is_refused() {
 }
 
 #[test]
+fn what_is_shared_is_known_and_not_renamed_for_one_statement_alone() {
+    let page = "-- part: ripe\nWITH ripe AS (SELECT id FROM job WHERE due_ms < :now_ms);\n\n-- name: job_ripe :many\n-- use: ripe\n\
+                SELECT id FROM ripe WHERE id <> :id ORDER BY id;\n";
+    let (mut desk, place) = on(page, ":id");
+    let found = desk.check(&|| true).unwrap().diagnostics;
+    assert!(found.is_empty(), "{found:#?}");
+    assert!(desk.hover(place).unwrap().markdown.contains(":id uuid"));
+    assert_eq!(desk.rename(place, "this").unwrap().len(), 2);
+    // Inside of the part no statement stands.
+    let (mut desk, place) = on(page, ":now_ms");
+    assert_eq!(desk.rename(place, "at_ms"), Err(RenameError::NoParameter));
+    let used = page.replace("id <> :id", "id <> :id AND :now_ms > 0");
+    let (mut desk, place) = on(&used, ":now_ms >");
+    assert_eq!(desk.rename(place, "at_ms"), Err(RenameError::Shared("now_ms".to_owned())));
+    let (desk, place) = at(page, &page.replace("use: ripe", "use: ‸"));
+    assert_eq!(labels((desk, place)), ["ripe"]);
+}
+
+#[test]
 fn a_difference_can_be_declared_and_the_declaration_asks_for_its_reason() {
     let pg = TAKE.replace("due_ms <", "due_ms <=");
     let mut desk = Desk::new(inputs(&[("sql/sqlite/job.sql", TAKE), ("sql/pg/job.sql", &pg)]));
