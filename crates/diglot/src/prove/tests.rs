@@ -342,9 +342,9 @@ fn rows_go_into_each_database_in_its_own_words() {
 fn documents_are_as_declared_in_every_case_and_in_simpler_ones() {
     let is_list = |doc: &serde_json::Value| doc.is_array();
     let has_kind = |doc: &serde_json::Value| doc.get("kind").is_some_and(serde_json::Value::is_string);
-    let declared: [(&str, &dyn Fn(&serde_json::Value) -> bool); 2] =
-        [("[json]\n\"job.doc\" = \"text[]\"\n", &is_list), ("[json]\n\"job.doc.kind\" = \"text always\"\n", &has_kind)];
-    for (toml, holds) in declared {
+    let lists = "[json]\n\"job.doc\" = \"text[]\"\n";
+    let kinds = "[json]\n\"job.doc.kind\" = \"text always\"\n";
+    for (toml, holds) in [(lists, &is_list as &dyn Fn(&serde_json::Value) -> bool), (kinds, &has_kind)] {
         let subject = declared_subject("job_due", toml);
         let cases = (0..100).map(|number| subject.case(1, number, 4));
         let all: Vec<Case> = cases.flat_map(|case| subject.simpler(&case).into_iter().chain([case])).collect();
