@@ -10,9 +10,9 @@ fn given(id: u128) -> job::JobAddAllGiven {
     job::JobAddAllGiven {
         id: Uuid::from_u128(id),
         part: 7,
-        active: id % 2 == 0,
+        active: id.is_multiple_of(2),
         doc: serde_json::json!({"n": id as u64, "text": "a \"quoted\" \\ line\n\u{1}ä"}),
-        note: (id % 3 == 0).then(|| format!("note {id} \"'\\ \t ä 😀")),
+        note: id.is_multiple_of(3).then(|| format!("note {id} \"'\\ \t ä 😀")),
         score: Some(1.0 / (id as f64 + 3.0)),
         payload: (id % 2 == 1).then(|| vec![0, 255, id as u8]),
         size: None,

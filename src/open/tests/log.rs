@@ -79,7 +79,7 @@ async fn what_a_process_that_died_left_is_on_the_disk_before_the_first_answer() 
     assert_eq!(stored(backend).await?, ["a", "b"], "SQLite reads back what was written");
     let steps = steps.lock().map_err(|_| "a lock")?.clone();
     assert_eq!(steps.first(), Some(&(Step::Sync, "open")), "{steps:?}");
-    assert!(steps.contains(&(Step::Run, "list")), "{steps:?}");
+    assert!(steps.contains(&(Step::Run, "worker_list")), "{steps:?}");
     Ok(())
 }
 

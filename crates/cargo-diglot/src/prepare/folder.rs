@@ -76,9 +76,16 @@ impl<'a> Changes<'a> {
 }
 
 /// Whether a file holds the answer to a text of diglot's; sqlx keeps those of a crate's own queries in the same folder.
+/// A file that is no JSON any more, such as one that a merge left its markers in, is known by its lines.
 fn is_ours(path: &Path) -> bool {
-    let answer = fs::read(path).ok().and_then(|bytes| serde_json::from_slice::<serde_json::Value>(&bytes).ok());
-    answer.is_some_and(|answer| answer["query"].as_str().is_some_and(diglot::answers::is_emitted))
+    let Ok(text) = fs::read_to_string(path) else { return false };
+    match serde_json::from_str::<serde_json::Value>(&text) {
+        Ok(answer) => answer["query"].as_str().is_some_and(diglot::answers::is_emitted),
+        Err(_) => text
+            .lines()
+            .filter_map(|line| line.trim_start().strip_prefix("\"query\": \""))
+            .any(diglot::answers::is_emitted),
+    }
 }
 
 /// The answers in the folder; everything else there is left alone.
@@ -126,14 +133,17 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join("query-0.json"), r#"{"query": "/* job.job_old pg */ SELECT 1"}"#).unwrap();
         fs::write(folder.path().join("query-9.json"), r#"{"query": "/* mine */ SELECT 1"}"#).unwrap();
+        let merged = "{\n<<<<<<< ours\n  \"query\": \"/* job.job_old pg */ SELECT 2\"\n=======\n";
+        fs::write(folder.path().join("query-8.json"), merged).unwrap();
+        fs::write(folder.path().join("query-7.json"), "{").unwrap();
         fs::write(folder.path().join("query-1.json"), "older").unwrap();
         fs::write(folder.path().join("README"), "mine").unwrap();
         let files = wanted();
         let changes = Changes::between(folder.path(), &files).unwrap();
-        assert_eq!(changes.remove, ["query-0.json"]);
+        assert_eq!(changes.remove, ["query-0.json", "query-8.json"]);
         assert_eq!(changes.write.len(), 3);
         changes.write().unwrap();
-        assert!(folder.path().join("query-9.json").exists());
+        assert!(folder.path().join("query-9.json").exists() && folder.path().join("query-7.json").exists());
         assert!(folder.path().join("README").exists() && !folder.path().join("query-0.json").exists());
         assert_eq!(fs::read_to_string(folder.path().join("query-1.json")).unwrap(), "one");
     }

@@ -37,6 +37,10 @@ pub(super) fn sqlite(text: &EmittedText, case: &Case) -> Result<SqliteArguments,
             value => plain::<sqlx::Sqlite, _>(&mut arguments, value, &param.ty.base)?,
         }
     }
+    // The driver takes one for every number that a statement of a unit skips, as generated code gives it.
+    for _ in 0..text.spare {
+        arguments.add(None::<i64>)?;
+    }
     Ok(arguments)
 }
 
