@@ -85,7 +85,7 @@ fn units_of(text: &str) -> Vec<String> {
         let function = before.rfind("fn ").unwrap_or(0);
         let given = text[at..].find([')', ',']).map_or(text.len(), |end| at + end);
         let named = text[function..given].split(|c: char| !c.is_alphanumeric());
-        let last = named.filter_map(|word| word.strip_suffix("Params").filter(|name| !name.is_empty())).last();
+        let last = named.filter_map(|word| word.strip_suffix("Params").filter(|name| !name.is_empty())).next_back();
         snake(last.unwrap_or_else(|| panic!("what runs here?\n{}", &text[function..given])))
     };
     places.into_iter().map(statement).collect()
