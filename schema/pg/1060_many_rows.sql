@@ -3,6 +3,7 @@
 
 CREATE OR REPLACE FUNCTION ff_expect_all(is_held boolean) RETURNS boolean
 LANGUAGE plpgsql
+SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
     IF is_held THEN
