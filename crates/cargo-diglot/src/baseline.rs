@@ -34,6 +34,7 @@ pub(crate) fn run(arguments: &Baseline) -> Result<Outcome, Failure> {
             }
         }
     }
+    let inputs = report::from_here(&root, inputs);
     report::findings(&inputs.sources, &compiled.diagnostics, Format::Full)?;
     if !compiled.has_errors() {
         return Ok(Outcome::Clean);

@@ -4,6 +4,7 @@ use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use diglot::config::FILE as CONFIG;
 use diglot::diagnostic::Diagnostic;
 use diglot::fix::Fixed;
 use diglot::render;
@@ -11,20 +12,34 @@ use diglot::{Compiled, Inputs, Stats};
 
 use crate::cli::{Check, Format, Project};
 use crate::failure::Failure;
-use crate::{Outcome, overview, report, watch};
+use crate::{Outcome, overview, report, watch, workspace};
 
 /// How often findings may lead to others that can be fixed.
 const ROUNDS: usize = 8;
 
 pub(crate) fn run(arguments: &Check) -> Result<Outcome, Failure> {
-    let root = root(&arguments.project)?;
-    if arguments.watch {
-        return watch::run(&root, arguments.format);
+    if !arguments.workspace {
+        let root = root(&arguments.project)?;
+        return if arguments.watch { watch::run(&root, arguments.format) } else { one(arguments, &root) };
     }
+    let packages = workspace::packages()?.into_iter().filter(|(_, folder)| folder.join(CONFIG).is_file());
+    let mut outcomes = Vec::new();
+    for (name, folder) in packages {
+        report::line(&format!("{name}:"));
+        outcomes.push(one(arguments, &folder)?);
+    }
+    if outcomes.is_empty() {
+        return Err(Failure::Workspace { what: format!("no package of the workspace has a {CONFIG}") });
+    }
+    Ok(outcomes.into_iter().find(|outcome| *outcome != Outcome::Clean).unwrap_or(Outcome::Clean))
+}
+
+/// Checks one project.
+fn one(arguments: &Check, root: &Path) -> Result<Outcome, Failure> {
     if arguments.fix {
-        fix(&root)?;
+        fix(root)?;
     }
-    let inputs = diglot::build::load(&root)?;
+    let inputs = diglot::build::load(root)?;
     let compiled = diglot::check(&inputs);
     let mut findings = overview::by_subject(&compiled);
     let all = findings.len();
@@ -32,6 +47,7 @@ pub(crate) fn run(arguments: &Check) -> Result<Outcome, Failure> {
     if arguments.format == Format::Full {
         report::out(&overview::of(&compiled))?;
     }
+    let inputs = report::from_here(root, inputs);
     report::findings(&inputs.sources, &findings, arguments.format)?;
     if findings.len() < all {
         report::line(&format!("{} more not shown (--limit)", report::counted(all - findings.len(), "finding")));
@@ -114,7 +130,10 @@ fn stats(stats: Stats) -> String {
 pub(crate) fn root(project: &Project) -> Result<PathBuf, Failure> {
     let start = match &project.root {
         Some(root) => root.clone(),
-        None => env::current_dir().map_err(Failure::io("find the current folder"))?,
+        None => match &project.package {
+            Some(name) => return workspace::package(name),
+            None => env::current_dir().map_err(Failure::io("find the current folder"))?,
+        },
     };
     let found = match &project.root {
         Some(root) => is_project(root).then(|| root.clone()),

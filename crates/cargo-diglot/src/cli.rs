@@ -19,6 +19,7 @@ pub(crate) enum Command {
     New(New),
     Translate(Translate),
     Check(Check),
+    Extract(Extract),
     Baseline(Baseline),
     Prepare(Prepare),
     Review(Review),
@@ -101,6 +102,9 @@ pub(crate) struct Check {
     /// Show no more than so many findings.
     #[arg(long, value_name = "N")]
     pub(crate) limit: Option<usize>,
+    /// Check every package of the Cargo workspace that has a diglot.toml.
+    #[arg(long, conflicts_with_all = ["root", "package", "watch"])]
+    pub(crate) workspace: bool,
     /// Be content when there is no pair. Without it that is an error: nothing was compared.
     #[arg(long)]
     pub(crate) allow_empty: bool,
@@ -111,6 +115,16 @@ pub(crate) struct Check {
     /// Go on and check again whenever a file changes, for editors; a line {"checked":…} ends each round.
     #[arg(long, conflicts_with = "fix")]
     pub(crate) watch: bool,
+}
+
+/// Show the statements that are read out of Go and Rust, with the line of each.
+///
+/// `[sql]` in diglot.toml names such files: `sqlite = "storage/sqlite/*.go"`. Statements that are put together at run
+/// time are shown as that; they are not compared.
+#[derive(Debug, Args)]
+pub(crate) struct Extract {
+    #[command(flatten)]
+    pub(crate) project: Project,
 }
 
 /// Keep today's findings in diglot.baseline, so that only new ones fail.
@@ -266,6 +280,9 @@ pub(crate) struct Project {
     /// The project's folder. Without it: the nearest folder upwards that holds diglot.toml.
     #[arg(long, value_name = "DIR")]
     pub(crate) root: Option<PathBuf>,
+    /// The package of the Cargo workspace that is the project.
+    #[arg(short, long, value_name = "NAME", conflicts_with = "root")]
+    pub(crate) package: Option<String>,
 }
 
 /// How findings look.

@@ -79,6 +79,12 @@ pub enum Failure {
         /// What went wrong, with git's words.
         what: String,
     },
+    /// Cargo does not know such a package, or no workspace.
+    #[error("{what}")]
+    Workspace {
+        /// What is wrong, or Cargo's words.
+        what: String,
+    },
     /// `explain` was asked for a rule that does not exist.
     #[error("there is no rule `{name}`{}", suggestion.map(|name| format!("; did you mean `{name}`?")).unwrap_or_default())]
     UnknownRule {

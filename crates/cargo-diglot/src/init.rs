@@ -108,7 +108,7 @@ pub(crate) fn run(arguments: &Init) -> Result<Outcome, Failure> {
 
 /// Asks the engines about the first statements. A machine without Postgres is told what to do.
 fn record(arguments: &Init) -> Result<Outcome, Failure> {
-    let project = Project { root: Some(arguments.folder.clone()) };
+    let project = Project { root: Some(arguments.folder.clone()), package: None };
     match prepare::run(&Prepare { project, check: false, postgres: arguments.postgres.clone() }) {
         Err(failure @ Failure::Postgres(_)) => {
             report::line(&format!("{failure}\nthen `cargo diglot prepare`, before `cargo build`"));

@@ -10,6 +10,7 @@ mod catalog;
 mod check;
 mod cli;
 mod explain;
+mod extract;
 mod failure;
 mod host;
 mod init;
@@ -29,6 +30,7 @@ mod translate;
 mod values;
 mod watch;
 mod with_postgres;
+mod workspace;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -61,6 +63,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     };
     let outcome = match command {
         cli::Command::Check(arguments) => check::run(&arguments),
+        cli::Command::Extract(arguments) => extract::run(&arguments),
         cli::Command::Baseline(arguments) => baseline::run(&arguments),
         cli::Command::Prepare(arguments) => prepare::run(&arguments),
         cli::Command::Review(arguments) => review::run(&arguments),

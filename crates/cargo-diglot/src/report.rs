@@ -1,16 +1,33 @@
 //! What goes to the terminal: findings on standard output, everything about the run on standard error.
 
 use std::io::{self, Write};
+use std::path::Path;
 
 use anstream::{AutoStream, ColorChoice};
-use diglot::Compiled;
 use diglot::baseline;
 use diglot::diagnostic::{Diagnostic, Severity};
 use diglot::render::{self, Look};
 use diglot::source::Sources;
+use diglot::{Compiled, Inputs};
 
 use crate::cli::Format;
 use crate::failure::Failure;
+
+/// The inputs with paths as they are from where the user stands, once nothing is read by them any more. From outside of
+/// the project's folders they stay as they are from its root.
+pub(crate) fn from_here(root: &Path, mut inputs: Inputs) -> Inputs {
+    let here = std::env::current_dir().and_then(std::fs::canonicalize);
+    let (Ok(here), Ok(root)) = (here, std::fs::canonicalize(root)) else { return inputs };
+    let way = match (root.strip_prefix(&here), here.strip_prefix(&root)) {
+        (Ok(down), _) => down.to_string_lossy().replace('\\', "/"),
+        (_, Ok(up)) => up.components().map(|_| "..").collect::<Vec<_>>().join("/"),
+        _ => String::new(),
+    };
+    if !way.is_empty() {
+        inputs.sources.rename(|path| format!("{way}/{path}"));
+    }
+    inputs
+}
 
 /// Prints findings in the order given.
 pub(crate) fn findings(sources: &Sources, findings: &[Diagnostic], format: Format) -> Result<(), Failure> {

@@ -13,13 +13,14 @@ use std::time::UNIX_EPOCH;
 use crate::answers::INDEX_FILE;
 use crate::baseline::FILE as BASELINE;
 use crate::cache::Cache;
-use crate::config::{Config, FILE as CONFIG, Queries};
+use crate::config::{Config, FILE as CONFIG, Places, Queries};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Dialect;
+use crate::extract;
 use crate::pipeline::{Compiled, compile_again};
 use crate::project::Inputs;
 use crate::render::{Look, all};
-use crate::source::{FileId, SourceFile, Span};
+use crate::source::{FileId, Role, SourceFile, Span};
 
 /// The file in `OUT_DIR` that a crate includes. Its text is always [`ENTRY_TEXT`].
 const ENTRY: &str = "statements.rs";
@@ -138,6 +139,7 @@ fn watch(root: &Path) {
 
 /// Cargo watches a folder with all that is below it.
 fn watch_place(root: &Path, place: &str) {
+    let (place, _) = Places::files(place);
     if root.join(place).exists() {
         println!("cargo:rerun-if-changed={place}");
     }
@@ -170,15 +172,9 @@ pub fn load(root: &Path) -> Result<Inputs, LoadError> {
     if let Some(bytes) = read(root, CONFIG)? {
         configure(&mut inputs, &bytes);
     }
-    for places in [inputs.config.sql.clone(), inputs.config.schema.clone()] {
-        for dialect in Dialect::ALL {
-            for place in places.of(dialect) {
-                for path in sql_files(root, place)? {
-                    if let Some(bytes) = read(root, &path)? {
-                        add(&mut inputs, &path, &bytes);
-                    }
-                }
-            }
+    for (path, roles) in files(root, &inputs.config)? {
+        if let Some(bytes) = read(root, &path)? {
+            add_for(&mut inputs, &path, &bytes, &roles);
         }
     }
     if inputs.findings.iter().all(|finding| finding.rule != "bad-config") {
@@ -194,6 +190,28 @@ pub fn load(root: &Path) -> Result<Inputs, LoadError> {
     let index = read(root, &format!("{ANSWERS}/{INDEX_FILE}"))?;
     inputs.answers = index.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
     Ok(inputs)
+}
+
+/// The files of statements and schemas, each once, with what it is read for where its place does not tell.
+fn files(root: &Path, config: &Config) -> Result<Vec<(String, Vec<Role>)>, LoadError> {
+    let mut files: Vec<(String, Vec<Role>)> = Vec::new();
+    for (places, role) in [(&config.sql, Role::Statements), (&config.schema, Role::Schema)] {
+        for place in Dialect::ALL.into_iter().flat_map(|dialect| places.of(dialect)) {
+            for path in files_of(root, place)? {
+                match files.iter_mut().find(|(known, _)| *known == path) {
+                    Some((_, roles)) if roles.contains(&role) => {}
+                    Some((_, roles)) => roles.push(role),
+                    None => files.push((path, vec![role])),
+                }
+            }
+        }
+    }
+    for (path, roles) in &mut files {
+        if roles.len() == 1 && !extract::ENDINGS.iter().any(|ending| path.ends_with(&format!(".{ending}"))) {
+            roles.clear();
+        }
+    }
+    Ok(files)
 }
 
 /// Takes `diglot.toml` in; it joins the sources, so that a finding about it has a place.
@@ -227,7 +245,7 @@ fn report_missing(inputs: &mut Inputs, root: &Path) {
             Some(folder) => vec![folder],
             None => Dialect::ALL.iter().flat_map(|dialect| places.of(*dialect)).map(String::as_str).collect(),
         };
-        for place in all.into_iter().filter(|place| !root.join(place).exists()) {
+        for place in all.into_iter().filter(|place| is_missing(root, place)) {
             let Some(span) = named(place).or_else(|| Some(Span::new(fallback?, 0..0))) else { continue };
             let message = format!("there is no `{place}`, where SQL is looked for");
             let help = format!("write in {CONFIG} where it is, under `sql` or `schema`; or make the folder");
@@ -237,6 +255,14 @@ fn report_missing(inputs: &mut Inputs, root: &Path) {
     inputs.findings.extend(findings);
 }
 
+/// Whether a place is not there; a pattern is there when a file has its ending.
+fn is_missing(root: &Path, place: &str) -> bool {
+    match place.contains('*') {
+        true => files_of(root, place).is_ok_and(|files| files.is_empty()),
+        false => !root.join(place).exists(),
+    }
+}
+
 /// What stands before the first byte of a text in UTF-16, in either order.
 const UTF16: [[u8; 2]; 2] = [[0xff, 0xfe], [0xfe, 0xff]];
 
@@ -244,7 +270,7 @@ const UTF16: [[u8; 2]; 2] = [[0xff, 0xfe], [0xfe, 0xff]];
 fn report_conflict(inputs: &mut Inputs, file: FileId) {
     let source = inputs.sources.file(file);
     let mut at = 0;
-    for line in source.text.split_inclusive('\n') {
+    for line in source.shown().split_inclusive('\n') {
         if line.starts_with("<<<<<<< ") {
             let message = format!("{} holds a merge that is not settled", source.path);
             let span = Span::new(file, at..at + line.trim_end().len());
@@ -258,6 +284,11 @@ fn report_conflict(inputs: &mut Inputs, file: FileId) {
 
 /// Adds a file; bytes that are not UTF-8 are a finding.
 fn add(inputs: &mut Inputs, path: &str, bytes: &[u8]) -> FileId {
+    add_for(inputs, path, bytes, &[])
+}
+
+/// Adds a file once for each role, and as it is without one.
+fn add_for(inputs: &mut Inputs, path: &str, bytes: &[u8], roles: &[Role]) -> FileId {
     if UTF16.iter().any(|mark| bytes.starts_with(mark)) {
         let file = inputs.sources.add(SourceFile::new(path, ""));
         let message = format!("{path} is UTF-16, not UTF-8");
@@ -267,7 +298,9 @@ fn add(inputs: &mut Inputs, path: &str, bytes: &[u8]) -> FileId {
     }
     match std::str::from_utf8(bytes) {
         Ok(text) => {
-            let file = inputs.sources.add(SourceFile::new(path, text));
+            let mut read = roles.iter().map(|role| extract::read(path, text, *role)).collect::<Vec<_>>().into_iter();
+            let file = inputs.sources.add(read.next().unwrap_or_else(|| SourceFile::new(path, text)));
+            read.for_each(|other| _ = inputs.sources.add(other));
             report_conflict(inputs, file);
             file
         }
@@ -293,11 +326,14 @@ fn read(root: &Path, path: &str) -> Result<Option<Vec<u8>>, LoadError> {
     }
 }
 
-/// The `.sql` files of a folder by name, with forward slashes, or the one file; none when there is neither.
-fn sql_files(root: &Path, folder: &str) -> Result<Vec<String>, LoadError> {
-    if folder.ends_with(".sql") && root.join(folder).is_file() {
-        return Ok(vec![folder.to_owned()]);
+/// The files of a place by name, with forward slashes; none when it is not there. Tests of Go are none of them.
+fn files_of(root: &Path, place: &str) -> Result<Vec<String>, LoadError> {
+    let has_ending = |ending: &&str| place.ends_with(&format!(".{ending}"));
+    let is_file = place.ends_with(".sql") || extract::ENDINGS.iter().any(|ending| has_ending(ending));
+    if is_file && root.join(place).is_file() {
+        return Ok(vec![place.to_owned()]);
     }
+    let (folder, ending) = Places::files(place);
     let failed = |source| LoadError::Io { path: folder.to_owned(), source };
     let entries = match fs::read_dir(root.join(folder)) {
         Ok(entries) => entries,
@@ -308,8 +344,10 @@ fn sql_files(root: &Path, folder: &str) -> Result<Vec<String>, LoadError> {
     for entry in entries {
         let entry = entry.map_err(failed)?;
         let name = entry.file_name().to_string_lossy().into_owned();
+        let stem = name.strip_suffix(ending).and_then(|stem| stem.strip_suffix('.'));
         // Editors leave hidden files beside the real ones.
-        if name.ends_with(".sql") && !name.starts_with('.') && !entry.path().is_dir() {
+        let counts = stem.is_some_and(|stem| !stem.starts_with('.') && !(ending == "go" && stem.ends_with("_test")));
+        if counts && !entry.path().is_dir() {
             paths.push(format!("{folder}/{name}"));
         }
     }

@@ -34,6 +34,9 @@ pub struct Config {
     /// Whether both dialects have the same files, with the same statements in the same order. Without it a statement
     /// and the one that faces it find each other by their name, in whatever files they stand.
     pub lockstep: bool,
+    /// Statements that the pages name differently: the name on the SQLite page, which the function gets, and that on the
+    /// Postgres page.
+    pub names: BTreeMap<String, String>,
     /// Rust types of columns, by `table.column`; `*.column` for that column in every table. The value is a path of a
     /// type that converts to and from the column's plain type: `From<T> for Plain` for parameters,
     /// `TryFrom<Plain> for T` (whose error implements `std::error::Error`) for results. Plain is `String`
@@ -165,6 +168,7 @@ impl Default for Config {
             sql: Places::below("sql"),
             schema: Places::below("schema"),
             lockstep: true,
+            names: BTreeMap::new(),
             types: BTreeMap::new(),
             words: BTreeMap::new(),
             json: BTreeMap::new(),

@@ -88,6 +88,13 @@ struct Piece {
     by: String,
 }
 
+impl Piece {
+    /// Whether it stands between two tokens and in no token's place.
+    fn is_between(&self) -> bool {
+        self.start == self.end
+    }
+}
+
 /// The pieces of a statement that are written otherwise, in the order of the text.
 fn pieces(page: &PageOf<'_>, span: Span, params: &[TextParam]) -> Vec<Piece> {
     let dialect: Dialect = page.tree.dialect;
@@ -108,6 +115,8 @@ fn pieces(page: &PageOf<'_>, span: Span, params: &[TextParam]) -> Vec<Piece> {
     for rewrite in rewrites {
         let by = match &rewrite.by {
             Replacement::Columns(columns) => columns.clone(),
+            // Quotes keep a word of SQL from being read as one.
+            Replacement::Alias(name) => format!("AS \"{name}\""),
             Replacement::List { param, negated } => {
                 let Some(at) = number(param) else { continue };
                 let placeholder = dialect.placeholder(at);
@@ -141,10 +150,14 @@ fn part_text(sources: &Sources, page: &PageOf<'_>, span: Span, params: &[TextPar
         if (token.is_comment() && !lexer::is_kept(word)) || token.start < written || page.raw.is_left_out(place) {
             continue;
         }
+        while let Some(alias) = pieces.next_if(|piece| piece.is_between() && piece.end <= token.start) {
+            sql.push(' ');
+            sql.push_str(&alias.by);
+        }
         if token.start > written && !sql.is_empty() {
             sql.push(' ');
         }
-        match pieces.next_if(|piece| piece.start <= token.start) {
+        match pieces.next_if(|piece| !piece.is_between() && piece.start <= token.start) {
             // A placeholder may be several tokens: a colon and a word, or a whole `sqlc.arg(name)`.
             Some(piece) => {
                 // `LIMIT:n` is two tokens, `LIMIT$1` is one.
@@ -161,6 +174,10 @@ fn part_text(sources: &Sources, page: &PageOf<'_>, span: Span, params: &[TextPar
                 written = token.end;
             }
         }
+    }
+    for alias in pieces.filter(Piece::is_between) {
+        sql.push(' ');
+        sql.push_str(&alias.by);
     }
     (sql, places)
 }

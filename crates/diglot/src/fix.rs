@@ -31,10 +31,10 @@ pub fn fixed(sources: &Sources, diagnostics: &[Diagnostic]) -> Vec<Fixed> {
         }
     }
     let files = files.into_iter().filter_map(|(file, mut edits)| {
-        let old = &sources.get(file)?.text;
+        let old = sources.get(file)?.shown();
         edits.sort_by_key(|edit| edit.span);
         let (text, count) = changed(old, &edits);
-        (count > 0 && text != *old).then_some(Fixed { file, text, count })
+        (count > 0 && text != old).then_some(Fixed { file, text, count })
     });
     files.collect()
 }

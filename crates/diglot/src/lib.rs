@@ -42,6 +42,7 @@ mod digest;
 mod emit;
 mod emitted;
 mod engine;
+pub mod extract;
 mod facts;
 pub mod infer;
 mod law;

@@ -7,6 +7,7 @@ mod api;
 mod baseline_draft;
 mod constant;
 mod locking;
+mod naming;
 mod optional;
 mod owners;
 mod pairs;
@@ -185,6 +186,8 @@ fn read_pages(inputs: &Inputs, found: &mut Vec<Diagnostic>) -> Vec<Page> {
             pages.push(page);
         }
     }
+    naming::tell_apart(inputs, &mut pages);
+    naming::apply(inputs, &mut pages, found);
     pages
 }
 

@@ -1,4 +1,5 @@
-//! Where a project of sqlc has its files, from `sqlc.yaml` or `sqlc.json`.
+//! Where a project of sqlc has its files, from `sqlc.yaml` or `sqlc.json`: in its folder, or one for each engine in
+//! folders below.
 //!
 //! Of the YAML no more is read than the settings need: one entry after another of `sql:` or `packages:`, and in each
 //! the lines `engine:`, `schema:` and `queries:`. Whatever else stands there is passed over, and what cannot be told
@@ -22,19 +23,20 @@ pub(super) enum Found {
     /// It is used with both engines.
     Places(Box<Places>),
     /// It is used in a way that needs somebody's look.
-    Unclear { file: &'static str, why: String },
+    Unclear { file: String, why: String },
 }
 
 /// Where the files of both dialects are, SQLite's first.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Places {
-    pub(super) file: &'static str,
+    /// The settings, as they are named to the user.
+    pub(super) file: String,
     queries: [Vec<String>; 2],
     schema: [Vec<String>; 2],
 }
 
 /// One entry of the settings, as it is written.
-#[derive(Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Entry {
     engine: String,
     queries: Vec<String>,
@@ -61,26 +63,66 @@ impl Places {
     }
 }
 
-/// Looks for sqlc's settings in a folder.
+/// How many folders deep settings are looked for.
+const DEPTH: usize = 6;
+
+/// Folders in which nobody keeps settings of his own.
+const FOREIGN: [&str; 3] = ["node_modules", "target", "vendor"];
+
+/// Looks for sqlc's settings in a folder, or else in the folders below it.
 pub(super) fn find(root: &Path) -> Result<Found, Failure> {
-    for file in FILES {
-        match fs::read_to_string(root.join(file)) {
-            Ok(text) if file.ends_with(".json") => {
-                let value = serde_json::from_str(&text).unwrap_or(Value::Null);
-                return Ok(of_entries(file, &json(&value)));
-            }
-            Ok(text) => return Ok(of_entries(file, &yaml(&text))),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            Err(error) => return Err(Failure::io(format!("read {file}"))(error)),
-        }
+    let mut files = settings(root, "")?;
+    if files.is_empty() {
+        below(root, "", DEPTH, &mut files)?;
+        files.sort();
     }
-    Ok(Found::Nothing)
+    let mut entries = Vec::new();
+    let mut names = Vec::new();
+    for (folder, file) in files {
+        let path = joined(&folder, &file);
+        let text = fs::read_to_string(root.join(&path)).map_err(Failure::io(format!("read {path}")))?;
+        let read = match file.ends_with(".json") {
+            true => json(&serde_json::from_str(&text).unwrap_or(Value::Null)),
+            false => yaml(&text),
+        };
+        entries.extend(read.into_iter().map(|entry| (folder.clone(), entry)));
+        names.push(path);
+    }
+    Ok(if names.is_empty() { Found::Nothing } else { of_entries(&names.join(" and "), &entries) })
 }
 
-fn of_entries(file: &'static str, entries: &[Entry]) -> Found {
-    let unclear = |why: String| Found::Unclear { file, why };
+/// The settings in a folder, with the folder as a path from the root.
+fn settings(root: &Path, folder: &str) -> Result<Vec<(String, String)>, Failure> {
+    let is_there = |file: &&&str| root.join(folder).join(file).is_file();
+    Ok(FILES.iter().find(is_there).map(|file| (folder.to_owned(), (*file).to_owned())).into_iter().collect())
+}
+
+fn below(root: &Path, folder: &str, depth: usize, found: &mut Vec<(String, String)>) -> Result<(), Failure> {
+    if depth == 0 {
+        return Ok(());
+    }
+    let Ok(entries) = fs::read_dir(root.join(folder)) else { return Ok(()) };
+    for entry in entries.flatten() {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        // A link may lead round in a circle.
+        let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
+        if is_folder && !name.starts_with('.') && !FOREIGN.contains(&name.as_str()) {
+            let inner = joined(folder, &name);
+            found.extend(settings(root, &inner)?);
+            below(root, &inner, depth - 1, found)?;
+        }
+    }
+    Ok(())
+}
+
+fn joined(folder: &str, name: &str) -> String {
+    if folder.is_empty() { name.to_owned() } else { format!("{folder}/{name}") }
+}
+
+fn of_entries(file: &str, entries: &[(String, Entry)]) -> Found {
+    let unclear = |why: String| Found::Unclear { file: file.to_owned(), why };
     let mut of_engines: [[Vec<String>; 2]; 2] = Default::default();
-    for entry in entries {
+    for (folder, entry) in entries {
         let at = match entry.engine.as_str() {
             "sqlite" => 0,
             "postgresql" => 1,
@@ -91,7 +133,7 @@ fn of_entries(file: &'static str, entries: &[Entry]) -> Found {
         }
         for (written, known) in [&entry.queries, &entry.schema].into_iter().zip(&mut of_engines[at]) {
             for one in written {
-                let Some(one) = place(one) else {
+                let Some(one) = place(folder, one) else {
                     return unclear(format!("its entry for {} names a place outside of this folder", entry.engine));
                 };
                 // Several entries of an engine may share a schema.
@@ -106,16 +148,25 @@ fn of_entries(file: &'static str, entries: &[Entry]) -> Found {
         return unclear("it has no entries for both engines, sqlite and postgresql".to_owned());
     }
     let (queries, schema) = ([sqlite_queries, pg_queries], [sqlite_schema, pg_schema]);
-    Found::Places(Box::new(Places { file, queries, schema }))
+    Found::Places(Box::new(Places { file: file.to_owned(), queries, schema }))
 }
 
-/// A folder or a file inside the project, as `diglot.toml` has it.
-fn place(written: &str) -> Option<String> {
-    let path = written.strip_prefix("./").unwrap_or(written);
-    let path = path.strip_suffix("*.sql").unwrap_or(path).trim_end_matches('/');
+/// A folder or a file inside the project, as `diglot.toml` has it, from how settings in this folder name it.
+fn place(folder: &str, written: &str) -> Option<String> {
+    let path = written.strip_suffix("*.sql").unwrap_or(written);
     let strange = |c: char| c.is_control() || ['"', '\\', '*', '?', '['].contains(&c);
-    let inside = !path.is_empty() && !path.starts_with('/') && path.split('/').all(|part| part != "..");
-    (inside && !path.contains(strange)).then(|| path.to_owned())
+    if path.starts_with('/') || path.contains(strange) {
+        return None;
+    }
+    let mut parts: Vec<&str> = Vec::new();
+    for part in folder.split('/').chain(path.split('/')) {
+        match part {
+            "" | "." => {}
+            ".." => _ = parts.pop()?,
+            part => parts.push(part),
+        }
+    }
+    (!parts.is_empty()).then(|| parts.join("/"))
 }
 
 fn json(settings: &Value) -> Vec<Entry> {
@@ -209,7 +260,8 @@ mod tests {
     use super::*;
 
     fn places(entries: &[Entry]) -> Result<[[Vec<String>; 2]; 2], String> {
-        match of_entries("sqlc.yaml", entries) {
+        let entries: Vec<(String, Entry)> = entries.iter().map(|entry| (String::new(), entry.clone())).collect();
+        match of_entries("sqlc.yaml", &entries) {
             Found::Places(places) => Ok([places.queries, places.schema]),
             Found::Unclear { why, .. } => Err(why),
             Found::Nothing => Err("nothing".to_owned()),
@@ -237,7 +289,8 @@ mod tests {
         let text = "sql:\n- engine: sqlite\n  queries: [lite/a.sql, lite/b.sql]\n  schema: lite/schema.sql\n\
                     - engine: sqlite\n  queries: lite/more\n  schema: lite/schema.sql\n\
                     - engine: postgresql\n  queries: pg/q\n  schema: pg/s\n";
-        let Found::Places(places) = of_entries("sqlc.yaml", &yaml(text)) else { panic!("not understood") };
+        let entries: Vec<(String, Entry)> = yaml(text).into_iter().map(|entry| (String::new(), entry)).collect();
+        let Found::Places(places) = of_entries("sqlc.yaml", &entries) else { panic!("not understood") };
         let config = places.config("# Head.\n\n");
         assert!(
             config.contains("sqlite = [\"lite/a.sql\", \"lite/b.sql\", \"lite/more\"]\npg = \"pg/q\"\n"),
@@ -251,6 +304,28 @@ mod tests {
         let text = r#"{"sql": [{"engine": "sqlite", "queries": "lite/q", "schema": ["lite/schema.sql"]},
                        {"engine": "postgresql", "queries": ["pg/q"], "schema": "pg/migrations"}]}"#;
         assert_eq!(places(&json(&serde_json::from_str(text).unwrap())), expected());
+    }
+
+    #[test]
+    fn settings_for_each_engine_in_a_folder_of_its_own_are_put_together() {
+        let root = tempfile::tempdir().unwrap();
+        for (folder, engine) in [("driver/lite/db", "sqlite"), ("driver/pg/db", "postgresql")] {
+            let folder = root.path().join(folder);
+            fs::create_dir_all(&folder).unwrap();
+            let text = format!(
+                "version: '2'\nsql:\n  - engine: {engine}\n    queries:\n      - lot.sql\n      - bay.sql\n    \
+                 schema:\n      - lot.sql\n      - ../migrations\n"
+            );
+            fs::write(folder.join("sqlc.yaml"), text).unwrap();
+        }
+        let Found::Places(places) = find(root.path()).unwrap() else { panic!("not understood") };
+        let of = |engine: &str| {
+            let under = |names: [&str; 2]| names.map(|name| format!("driver/{engine}/{name}")).to_vec();
+            (under(["db/lot.sql", "db/bay.sql"]), under(["db/lot.sql", "migrations"]))
+        };
+        let ((lite_sql, lite_schema), (pg_sql, pg_schema)) = (of("lite"), of("pg"));
+        assert_eq!((places.queries, places.schema), ([lite_sql, pg_sql], [lite_schema, pg_schema]));
+        assert_eq!(places.file, "driver/lite/db/sqlc.yaml and driver/pg/db/sqlc.yaml");
     }
 
     #[test]

@@ -13,6 +13,7 @@ use diglot::schema::runs_one_by_one;
 use diglot::types::Base;
 use diglot::{EmittedText, Inputs};
 use serde_json::Value;
+use sqlx::postgres::types::Oid;
 use sqlx::postgres::{PgConnectOptions, PgConnection, PgDatabaseError, PgErrorPosition, PgTypeInfo};
 use sqlx::{AssertSqlSafe, Connection, Executor, Postgres, SqlSafeStr, Type};
 
@@ -22,6 +23,9 @@ use crate::failure::Failure;
 
 /// How long a server may take to answer the first time.
 const CONNECT_LIMIT: Duration = Duration::from_secs(15);
+
+/// The type of a parameter of which the server is to say what it is.
+const FOUND_OUT: Oid = Oid(0);
 
 /// A database that did not exist before and is dropped when the asking is done.
 pub(crate) struct Scratch {
@@ -171,7 +175,9 @@ fn params(describe: &sqlx::Describe<Postgres>) -> Result<Vec<Value>, sqlx::Error
 
 async fn explain(connection: &mut PgConnection, sql: &str, types: &[PgTypeInfo]) -> Result<(), Refused> {
     let list = |items: Vec<String>| if items.is_empty() { String::new() } else { format!(" ({})", items.join(", ")) };
-    let prepare = format!("PREPARE diglot{} AS ", list(types.iter().map(ToString::to_string).collect()));
+    // A type that the server is to find out has no name that PREPARE takes.
+    let name = |ty: &PgTypeInfo| if ty.oid() == Some(FOUND_OUT) { "unknown".to_owned() } else { ty.to_string() };
+    let prepare = format!("PREPARE diglot{} AS ", list(types.iter().map(name).collect()));
     let execute = format!("EXPLAIN EXECUTE diglot{}", list(types.iter().map(|_| "NULL".to_owned()).collect()));
     let nowhere = |(error, _)| Refusal::of(error, None);
 
@@ -216,7 +222,7 @@ pub(crate) fn type_info(base: &Base) -> PgTypeInfo {
         Base::TimeOfDay => PgTypeInfo::with_name("TIME"),
         Base::Interval => PgTypeInfo::with_name("INTERVAL"),
         // The server finds an enum by what the parameter stands beside.
-        Base::Enum(_) => PgTypeInfo::with_oid(sqlx::postgres::types::Oid(0)),
+        Base::Enum(_) => PgTypeInfo::with_oid(FOUND_OUT),
         Base::Stored(stored) => type_info(&stored.of.base()),
     }
 }

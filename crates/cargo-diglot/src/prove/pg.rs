@@ -16,9 +16,18 @@ use crate::values;
 
 pub(super) struct Pg {
     connection: PgConnection,
-    /// The sequence that numbers the rows of a table.
-    sequences: BTreeMap<String, String>,
+    /// What fills columns with new numbers: the table, the column, the sequence.
+    sequences: Vec<(String, String, String)>,
 }
+
+/// Sequences that belong to a column, and others that its default asks.
+const SEQUENCES: &str = "SELECT lower(t.relname), lower(a.attname), s.oid::regclass::text FROM pg_class AS s \
+    JOIN pg_depend AS d ON d.objid = s.oid AND d.deptype IN ('a', 'i') JOIN pg_class AS t ON t.oid = d.refobjid \
+    JOIN pg_attribute AS a ON a.attrelid = t.oid AND a.attnum = d.refobjsubid WHERE s.relkind = 'S' \
+    UNION SELECT lower(t.relname), lower(a.attname), s.oid::regclass::text FROM pg_attrdef AS f \
+    JOIN pg_depend AS d ON d.classid = 'pg_attrdef'::regclass AND d.objid = f.oid AND d.refclassid = 'pg_class'::regclass \
+    JOIN pg_class AS s ON s.oid = d.refobjid AND s.relkind = 'S' JOIN pg_class AS t ON t.oid = f.adrelid \
+    JOIN pg_attribute AS a ON a.attrelid = t.oid AND a.attnum = f.adnum ORDER BY 1, 2, 3";
 
 /// The schemas that a project made, those first in which names without one are found.
 const SCHEMAS: &str = "SELECT string_agg(quote_ident(nspname), ', ' ORDER BY nspname <> current_schema(), nspname) \
@@ -33,7 +42,7 @@ impl Pg {
     pub(super) async fn open(inputs: &Inputs, host: &Host) -> Result<Self, Failure> {
         let mut connection = host.scratch.connect().await?;
         prepare::migrate(&mut connection, inputs).await?;
-        let mut pg = Self { connection, sequences: BTreeMap::new() };
+        let mut pg = Self { connection, sequences: Vec::new() };
         // Rows are put into tables by their names alone, whatever schema they are in.
         let schemas: Option<String> = sqlx::query_scalar(SCHEMAS)
             .fetch_one(&mut pg.connection)
@@ -51,14 +60,10 @@ impl Pg {
                 .await
                 .map_err(Failure::engine("empty the tables of Postgres"))?;
         }
-        let owned = "SELECT lower(t.relname), s.oid::regclass::text FROM pg_class AS s \
-            JOIN pg_depend AS d ON d.objid = s.oid AND d.deptype IN ('a', 'i') JOIN pg_class AS t ON t.oid = d.refobjid \
-            WHERE s.relkind = 'S'";
-        let sequences: Vec<(String, String)> = sqlx::query_as(owned)
+        pg.sequences = sqlx::query_as(SEQUENCES)
             .fetch_all(&mut pg.connection)
             .await
             .map_err(Failure::engine("read the schema of Postgres"))?;
-        pg.sequences = sequences.into_iter().collect();
         Ok(pg)
     }
 
@@ -118,12 +123,15 @@ impl Pg {
 
     async fn inside(&mut self, subject: &Subject, case: &Case) -> Result<Ran, Failure> {
         let inserts = subject.inserts(case, Dialect::Pg);
-        let numbers = subject.tables.iter().chain(&subject.compared).filter_map(|table| {
-            let sequence = self.sequences.get(&table.name)?;
+        let numbers = subject.tables.iter().chain(&subject.compared).flat_map(|table| {
             // Where a statement gives the numbers itself, the sequence goes on behind the rows that are there.
             let own = subject.numbers.contains(&table.name);
-            let next = if own { case.rows.get(&table.name).map_or(0, Vec::len) as i64 + 1 } else { NEW_IDS };
-            Some(format!("SELECT setval('{sequence}', {next}, false)"))
+            let behind = case.rows.get(&table.name).map_or(0, Vec::len) as i64 + 1;
+            let of_table = self.sequences.iter().filter(|(of, ..)| *of == table.name);
+            of_table.map(move |(_, column, sequence)| {
+                let next = if own && table.numbered() == Some(column.as_str()) { behind } else { NEW_IDS };
+                format!("SELECT setval('{sequence}', {next}, false)")
+            })
         });
         // What an earlier case drew from a sequence is no business of this one.
         let mut all: Vec<String> =
@@ -156,8 +164,10 @@ impl Pg {
             }
         }
         for table in subject.compared.iter().filter(|table| result.is_ok() && subject.numbers.contains(&table.name)) {
-            let (Some(sequence), Some(number)) = (self.sequences.get(&table.name), table.numbered()) else { continue };
             let name = &table.name;
+            let Some(number) = table.numbered() else { continue };
+            let own = self.sequences.iter().find(|(of, column, _)| of == name && *column == *number);
+            let Some((.., sequence)) = own else { continue };
             let next = format!("SELECT 1 FROM \"{name}\" WHERE \"{number}\" = (SELECT nextval('{sequence}'))");
             let rows = self.rows(&next).await.map_err(Failure::engine(format!("number {name} on Postgres")))?;
             if !rows.is_empty() {

@@ -10,6 +10,7 @@ mod drift;
 mod explain;
 mod fix;
 mod formats;
+mod layouts;
 mod locks;
 mod prepare;
 mod project;

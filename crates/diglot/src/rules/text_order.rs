@@ -3,7 +3,9 @@
 //! # What it finds
 //!
 //! On the Postgres page of a pair: ORDER BY, `<` and its like, BETWEEN, `min` and `max` over a text column without
-//! `COLLATE "C"`, unless `pg_collation = "C"` in `diglot.toml` says that the database itself orders by bytes.
+//! `COLLATE "C"`, unless `pg_collation = "C"` in `diglot.toml` says that the database itself orders by bytes. A key
+//! that a condition holds to one value orders nothing, and the groups of DISTINCT ON come in no order that is seen where
+//! the query stands in another one.
 //!
 //! # Why it bites
 //!
@@ -23,7 +25,7 @@
 use super::Context;
 use crate::diagnostic::Diagnostic;
 use crate::source::Span;
-use crate::tree::{Expr, ExprKind, Part};
+use crate::tree::{Body, Expr, ExprKind, OrderKey, Query, Rows, Select};
 use crate::types::Base;
 
 pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
@@ -43,8 +45,12 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
         let config = "or, if the database orders by bytes: `pg_collation = \"C\"` in `diglot.toml`";
         found.push(finding.help(help).help(config));
     };
-    for query in context.page.tree.parts.iter().flat_map(Part::queries) {
-        query.order.iter().for_each(|key| report(&key.expr, key.span));
+    for part in &context.page.tree.parts {
+        for query in part.queries() {
+            let seen = matches!(&part.body, Body::Query(top) if std::ptr::eq(top, query)) || query.limit.is_some();
+            let shows = |key: &&OrderKey| !(is_one_value(query, &key.expr) || !seen && groups_by(query, &key.expr));
+            query.order.iter().filter(shows).for_each(|key| report(&key.expr, key.span));
+        }
     }
     for expr in &context.exprs {
         match &expr.kind {
@@ -67,4 +73,38 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
             _ => {}
         }
     }
+}
+
+fn select(query: &Query) -> Option<&Select> {
+    match &query.rows {
+        Rows::Select(select) => Some(select),
+        _ => None,
+    }
+}
+
+fn same_column(a: &Expr, b: &Expr) -> bool {
+    match (&a.kind, &b.kind) {
+        (ExprKind::Column { source, column }, ExprKind::Column { source: other, column: name }) => {
+            source == other && column == name
+        }
+        _ => false,
+    }
+}
+
+/// Whether the condition of a query holds a column to one value.
+fn is_one_value(query: &Query, key: &Expr) -> bool {
+    let conjuncts = select(query).and_then(|select| select.filter.as_ref()).map_or_else(Vec::new, Expr::conjuncts);
+    conjuncts.into_iter().any(|conjunct| match &conjunct.kind {
+        ExprKind::Binary { op, left, right } if op == "=" => {
+            let is_given = |expr: &Expr| !expr.exprs().iter().any(|e| matches!(e.kind, ExprKind::Column { .. }));
+            same_column(left, key) && is_given(right) || same_column(right, key) && is_given(left)
+        }
+        _ => false,
+    })
+}
+
+/// Whether it is one of the keys of DISTINCT ON.
+fn groups_by(query: &Query, key: &Expr) -> bool {
+    let keys = select(query).and_then(|select| select.distinct.as_ref());
+    keys.is_some_and(|(keys, _)| keys.iter().any(|distinct| same_column(distinct, key)))
 }

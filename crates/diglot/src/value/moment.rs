@@ -45,7 +45,7 @@ pub(crate) fn said(value: &Value, stored: Stored) -> Option<Value> {
         return Some(Value::Text(plain.to_owned()));
     }
     let moment = match (value, stored.form) {
-        (Value::Int(n), Form::Seconds) => n.checked_mul(1_000_000)?,
+        (Value::Int(n), Form::Seconds | Form::Unsaid) => n.checked_mul(1_000_000)?,
         (Value::Int(n), Form::Milliseconds) => n.checked_mul(1_000)?,
         (Value::Int(n), Form::Microseconds) => *n,
         (Value::Real(day), Form::Julian) => ((day - 2_440_587.5) * 86_400_000.0).round() as i64 * 1_000,
