@@ -23,7 +23,7 @@ WITH fence AS (
                             AND other.execution_id = :execution_id
                             AND (other.attempt_index = core.attempt_index
                                  OR other.attempt_index > :attempt_index)))
-)
+);
 UPDATE ff_attempt AS attempt
    SET outcome = 'success',
        terminal_at_ms = :now_ms,
@@ -32,27 +32,6 @@ UPDATE ff_attempt AS attempt
    AND attempt.execution_id = :execution_id
    AND attempt.attempt_index = :attempt_index
    AND EXISTS (SELECT 1 FROM fence);
-WITH fence AS (
-  SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields
-    FROM ff_exec_core AS core
-    JOIN ff_attempt AS held
-      ON held.partition_key = core.partition_key
-     AND held.execution_id = core.execution_id
-   WHERE core.partition_key = :partition_key
-     AND core.execution_id = :execution_id
-     AND core.lifecycle_phase = 'active'
-     AND held.partition_key = :partition_key
-     AND held.execution_id = :execution_id
-     AND held.attempt_index = :attempt_index
-     AND held.lease_epoch = :lease_epoch
-     AND (core.attempt_index = :attempt_index
-          OR NOT EXISTS (SELECT 1
-                           FROM ff_attempt AS other
-                          WHERE other.partition_key = :partition_key
-                            AND other.execution_id = :execution_id
-                            AND (other.attempt_index = core.attempt_index
-                                 OR other.attempt_index > :attempt_index)))
-)
 INSERT INTO ff_completion_event
        (partition_key, execution_id, flow_id, outcome, namespace, instance_tag, occurred_at_ms)
 SELECT fence.partition_key, fence.execution_id, fence.flow_id, 'success',
@@ -60,54 +39,12 @@ SELECT fence.partition_key, fence.execution_id, fence.flow_id, 'success',
        CAST(json_extract(fence.raw_fields, '$.tags."cairn.instance_id"') AS text),
        :now_ms
   FROM fence;
-WITH fence AS (
-  SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields
-    FROM ff_exec_core AS core
-    JOIN ff_attempt AS held
-      ON held.partition_key = core.partition_key
-     AND held.execution_id = core.execution_id
-   WHERE core.partition_key = :partition_key
-     AND core.execution_id = :execution_id
-     AND core.lifecycle_phase = 'active'
-     AND held.partition_key = :partition_key
-     AND held.execution_id = :execution_id
-     AND held.attempt_index = :attempt_index
-     AND held.lease_epoch = :lease_epoch
-     AND (core.attempt_index = :attempt_index
-          OR NOT EXISTS (SELECT 1
-                           FROM ff_attempt AS other
-                          WHERE other.partition_key = :partition_key
-                            AND other.execution_id = :execution_id
-                            AND (other.attempt_index = core.attempt_index
-                                 OR other.attempt_index > :attempt_index)))
-)
 INSERT INTO ff_lease_event
        (execution_id, lease_id, event_type, occurred_at_ms, partition_key, namespace, instance_tag)
 SELECT :execution_text, :lease_id, 'revoked', :now_ms, fence.partition_key,
        CAST(json_extract(fence.raw_fields, '$.namespace') AS text),
        CAST(json_extract(fence.raw_fields, '$.tags."cairn.instance_id"') AS text)
   FROM fence;
-WITH fence AS (
-  SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields
-    FROM ff_exec_core AS core
-    JOIN ff_attempt AS held
-      ON held.partition_key = core.partition_key
-     AND held.execution_id = core.execution_id
-   WHERE core.partition_key = :partition_key
-     AND core.execution_id = :execution_id
-     AND core.lifecycle_phase = 'active'
-     AND held.partition_key = :partition_key
-     AND held.execution_id = :execution_id
-     AND held.attempt_index = :attempt_index
-     AND held.lease_epoch = :lease_epoch
-     AND (core.attempt_index = :attempt_index
-          OR NOT EXISTS (SELECT 1
-                           FROM ff_attempt AS other
-                          WHERE other.partition_key = :partition_key
-                            AND other.execution_id = :execution_id
-                            AND (other.attempt_index = core.attempt_index
-                                 OR other.attempt_index > :attempt_index)))
-)
 UPDATE ff_exec_core AS core
    SET lifecycle_phase = 'terminal',
        ownership_state = 'unowned',
@@ -149,7 +86,7 @@ WITH fence AS (
                             AND other.execution_id = :execution_id
                             AND (other.attempt_index = core.attempt_index
                                  OR other.attempt_index > :attempt_index)))
-)
+);
 UPDATE ff_attempt AS attempt
    SET outcome = 'failed',
        terminal_at_ms = :now_ms,
@@ -158,27 +95,6 @@ UPDATE ff_attempt AS attempt
    AND attempt.execution_id = :execution_id
    AND attempt.attempt_index = :attempt_index
    AND EXISTS (SELECT 1 FROM fence);
-WITH fence AS (
-  SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields
-    FROM ff_exec_core AS core
-    JOIN ff_attempt AS held
-      ON held.partition_key = core.partition_key
-     AND held.execution_id = core.execution_id
-   WHERE core.partition_key = :partition_key
-     AND core.execution_id = :execution_id
-     AND core.lifecycle_phase = 'active'
-     AND held.partition_key = :partition_key
-     AND held.execution_id = :execution_id
-     AND held.attempt_index = :attempt_index
-     AND held.lease_epoch = :lease_epoch
-     AND (core.attempt_index = :attempt_index
-          OR NOT EXISTS (SELECT 1
-                           FROM ff_attempt AS other
-                          WHERE other.partition_key = :partition_key
-                            AND other.execution_id = :execution_id
-                            AND (other.attempt_index = core.attempt_index
-                                 OR other.attempt_index > :attempt_index)))
-)
 INSERT INTO ff_completion_event
        (partition_key, execution_id, flow_id, outcome, namespace, instance_tag, occurred_at_ms)
 SELECT fence.partition_key, fence.execution_id, fence.flow_id, 'failed',
@@ -186,54 +102,12 @@ SELECT fence.partition_key, fence.execution_id, fence.flow_id, 'failed',
        CAST(json_extract(fence.raw_fields, '$.tags."cairn.instance_id"') AS text),
        :now_ms
   FROM fence;
-WITH fence AS (
-  SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields
-    FROM ff_exec_core AS core
-    JOIN ff_attempt AS held
-      ON held.partition_key = core.partition_key
-     AND held.execution_id = core.execution_id
-   WHERE core.partition_key = :partition_key
-     AND core.execution_id = :execution_id
-     AND core.lifecycle_phase = 'active'
-     AND held.partition_key = :partition_key
-     AND held.execution_id = :execution_id
-     AND held.attempt_index = :attempt_index
-     AND held.lease_epoch = :lease_epoch
-     AND (core.attempt_index = :attempt_index
-          OR NOT EXISTS (SELECT 1
-                           FROM ff_attempt AS other
-                          WHERE other.partition_key = :partition_key
-                            AND other.execution_id = :execution_id
-                            AND (other.attempt_index = core.attempt_index
-                                 OR other.attempt_index > :attempt_index)))
-)
 INSERT INTO ff_lease_event
        (execution_id, lease_id, event_type, occurred_at_ms, partition_key, namespace, instance_tag)
 SELECT :execution_text, :lease_id, 'revoked', :now_ms, fence.partition_key,
        CAST(json_extract(fence.raw_fields, '$.namespace') AS text),
        CAST(json_extract(fence.raw_fields, '$.tags."cairn.instance_id"') AS text)
   FROM fence;
-WITH fence AS (
-  SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields
-    FROM ff_exec_core AS core
-    JOIN ff_attempt AS held
-      ON held.partition_key = core.partition_key
-     AND held.execution_id = core.execution_id
-   WHERE core.partition_key = :partition_key
-     AND core.execution_id = :execution_id
-     AND core.lifecycle_phase = 'active'
-     AND held.partition_key = :partition_key
-     AND held.execution_id = :execution_id
-     AND held.attempt_index = :attempt_index
-     AND held.lease_epoch = :lease_epoch
-     AND (core.attempt_index = :attempt_index
-          OR NOT EXISTS (SELECT 1
-                           FROM ff_attempt AS other
-                          WHERE other.partition_key = :partition_key
-                            AND other.execution_id = :execution_id
-                            AND (other.attempt_index = core.attempt_index
-                                 OR other.attempt_index > :attempt_index)))
-)
 UPDATE ff_exec_core AS core
    SET lifecycle_phase = 'terminal',
        ownership_state = 'unowned',
@@ -342,31 +216,13 @@ WITH fence AS (
                       WHERE later.partition_key = :partition_key
                         AND later.execution_id = :execution_id
                         AND later.attempt_index > :attempt_index)
-)
+);
 UPDATE ff_attempt AS attempt
    SET lease_expires_at_ms = NULL
  WHERE attempt.partition_key = :partition_key
    AND attempt.execution_id = :execution_id
    AND EXISTS (SELECT 1 FROM fence)
    AND attempt.attempt_index = :attempt_index;
-WITH fence AS (
-  SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields, core.attempt_index
-    FROM ff_exec_core AS core
-   WHERE core.partition_key = :partition_key
-     AND core.execution_id = :execution_id
-     AND core.lifecycle_phase NOT IN ('terminal', 'cancelled')
-     AND NOT EXISTS (SELECT 1
-                       FROM ff_attempt AS held
-                      WHERE held.partition_key = :partition_key
-                        AND held.execution_id = :execution_id
-                        AND held.attempt_index = :attempt_index
-                        AND (held.lease_epoch <> :lease_epoch OR held.outcome IS NOT NULL))
-     AND NOT EXISTS (SELECT 1
-                       FROM ff_attempt AS later
-                      WHERE later.partition_key = :partition_key
-                        AND later.execution_id = :execution_id
-                        AND later.attempt_index > :attempt_index)
-)
 INSERT INTO ff_completion_event
        (partition_key, execution_id, flow_id, outcome, namespace, instance_tag, occurred_at_ms)
 SELECT fence.partition_key, fence.execution_id, fence.flow_id, 'cancelled',
@@ -374,24 +230,6 @@ SELECT fence.partition_key, fence.execution_id, fence.flow_id, 'cancelled',
        CAST(json_extract(fence.raw_fields, '$.tags."cairn.instance_id"') AS text),
        :now_ms
   FROM fence;
-WITH fence AS (
-  SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields, core.attempt_index
-    FROM ff_exec_core AS core
-   WHERE core.partition_key = :partition_key
-     AND core.execution_id = :execution_id
-     AND core.lifecycle_phase NOT IN ('terminal', 'cancelled')
-     AND NOT EXISTS (SELECT 1
-                       FROM ff_attempt AS held
-                      WHERE held.partition_key = :partition_key
-                        AND held.execution_id = :execution_id
-                        AND held.attempt_index = :attempt_index
-                        AND (held.lease_epoch <> :lease_epoch OR held.outcome IS NOT NULL))
-     AND NOT EXISTS (SELECT 1
-                       FROM ff_attempt AS later
-                      WHERE later.partition_key = :partition_key
-                        AND later.execution_id = :execution_id
-                        AND later.attempt_index > :attempt_index)
-)
 INSERT INTO ff_lease_event
        (execution_id, lease_id, event_type, occurred_at_ms, partition_key, namespace, instance_tag)
 SELECT :execution_text, :lease_id, 'revoked', :now_ms, fence.partition_key,
@@ -403,24 +241,6 @@ SELECT :execution_text, :lease_id, 'revoked', :now_ms, fence.partition_key,
                 WHERE held.partition_key = :partition_key
                   AND held.execution_id = :execution_id
                   AND held.attempt_index = :attempt_index);
-WITH fence AS (
-  SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields, core.attempt_index
-    FROM ff_exec_core AS core
-   WHERE core.partition_key = :partition_key
-     AND core.execution_id = :execution_id
-     AND core.lifecycle_phase NOT IN ('terminal', 'cancelled')
-     AND NOT EXISTS (SELECT 1
-                       FROM ff_attempt AS held
-                      WHERE held.partition_key = :partition_key
-                        AND held.execution_id = :execution_id
-                        AND held.attempt_index = :attempt_index
-                        AND (held.lease_epoch <> :lease_epoch OR held.outcome IS NOT NULL))
-     AND NOT EXISTS (SELECT 1
-                       FROM ff_attempt AS later
-                      WHERE later.partition_key = :partition_key
-                        AND later.execution_id = :execution_id
-                        AND later.attempt_index > :attempt_index)
-)
 UPDATE ff_exec_core AS core
    SET lifecycle_phase = 'terminal',
        ownership_state = 'unowned',

@@ -27,7 +27,7 @@ picked AS (
   SELECT ready.partition_key, ready.execution_id, ready.attempt_index
     FROM ready
    LIMIT 1
-)
+);
 INSERT INTO ff_lease_event
        (execution_id, lease_id, event_type, occurred_at_ms, partition_key, namespace, instance_tag)
 SELECT substr(lower(hex(core.execution_id)), 1, 8) || '-' || substr(lower(hex(core.execution_id)), 9, 4) || '-'
@@ -41,21 +41,6 @@ SELECT substr(lower(hex(core.execution_id)), 1, 8) || '-' || substr(lower(hex(co
     ON core.partition_key = picked.partition_key
    AND core.execution_id = picked.execution_id;
 -- returns
-WITH ready AS (
-  SELECT queued.partition_key, queued.execution_id, queued.attempt_index
-    FROM ff_claimable AS queued
-   WHERE queued.lane_id = :lane_id
-     AND NOT EXISTS (SELECT 1
-                       FROM ff_execution_capabilities AS required
-                      WHERE required.execution_id = queued.execution_id
-                        AND required.capability NOT IN (SELECT value FROM json_each(:capabilities)))
-   ORDER BY queued.priority DESC, queued.created_at_ms, queued.execution_id
-),
-picked AS (
-  SELECT ready.partition_key, ready.execution_id, ready.attempt_index
-    FROM ready
-   LIMIT 1
-)
 INSERT INTO ff_attempt AS held
        (partition_key, execution_id, attempt_index, worker_id, worker_instance_id, lease_epoch,
         lease_expires_at_ms, started_at_ms)
@@ -73,21 +58,6 @@ SELECT picked.partition_key, picked.execution_id, picked.attempt_index, :worker_
 RETURNING partition_key, execution_id, attempt_index, lease_epoch,
           (SELECT max(newest.event_id)
              FROM ff_lease_event AS newest) AS lease_event_id;
-WITH ready AS (
-  SELECT queued.partition_key, queued.execution_id, queued.attempt_index
-    FROM ff_claimable AS queued
-   WHERE queued.lane_id = :lane_id
-     AND NOT EXISTS (SELECT 1
-                       FROM ff_execution_capabilities AS required
-                      WHERE required.execution_id = queued.execution_id
-                        AND required.capability NOT IN (SELECT value FROM json_each(:capabilities)))
-   ORDER BY queued.priority DESC, queued.created_at_ms, queued.execution_id
-),
-picked AS (
-  SELECT ready.partition_key, ready.execution_id, ready.attempt_index
-    FROM ready
-   LIMIT 1
-)
 INSERT INTO ff_exec_core AS core
        (partition_key, execution_id, lane_id, lifecycle_phase, ownership_state, eligibility_state,
         public_state, attempt_state, created_at_ms)
@@ -126,28 +96,13 @@ WITH fence AS (
      AND held.attempt_index = :attempt_index
      AND held.lease_epoch = :lease_epoch
      AND held.outcome IS NULL
-)
+);
 INSERT INTO ff_lease_event
        (execution_id, lease_id, event_type, occurred_at_ms, partition_key, namespace, instance_tag)
 SELECT :execution_text, :lease_id, 'renewed', :now_ms, fence.partition_key,
        CAST(json_extract(fence.raw_fields, '$.namespace') AS text),
        CAST(json_extract(fence.raw_fields, '$.tags."cairn.instance_id"') AS text)
   FROM fence;
-WITH fence AS (
-  SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields
-    FROM ff_exec_core AS core
-    JOIN ff_attempt AS held
-      ON held.partition_key = core.partition_key
-     AND held.execution_id = core.execution_id
-   WHERE core.partition_key = :partition_key
-     AND core.execution_id = :execution_id
-     AND core.lifecycle_phase = 'active'
-     AND held.partition_key = :partition_key
-     AND held.execution_id = :execution_id
-     AND held.attempt_index = :attempt_index
-     AND held.lease_epoch = :lease_epoch
-     AND held.outcome IS NULL
-)
 UPDATE ff_attempt AS attempt
    SET lease_expires_at_ms = :lease_expires_at_ms
  WHERE attempt.partition_key = :partition_key
@@ -176,28 +131,13 @@ WITH seat AS (
      AND free.attempt_index = :attempt_index
      AND free.lease_epoch = :lease_epoch
      AND (free.lease_expires_at_ms IS NULL OR free.lease_expires_at_ms <= :now_ms)
-)
+);
 INSERT INTO ff_lease_event
        (execution_id, lease_id, event_type, occurred_at_ms, partition_key, namespace, instance_tag)
 SELECT :execution_text, :lease_id, 'reclaimed', :now_ms, seat.partition_key,
        CAST(json_extract(seat.raw_fields, '$.namespace') AS text),
        CAST(json_extract(seat.raw_fields, '$.tags."cairn.instance_id"') AS text)
   FROM seat;
-WITH seat AS (
-  SELECT core.partition_key, core.execution_id, core.raw_fields
-    FROM ff_exec_core AS core
-    JOIN ff_attempt AS free
-      ON free.partition_key = core.partition_key
-     AND free.execution_id = core.execution_id
-   WHERE core.partition_key = :partition_key
-     AND core.execution_id = :execution_id
-     AND core.lifecycle_phase NOT IN ('terminal', 'cancelled')
-     AND free.partition_key = :partition_key
-     AND free.execution_id = :execution_id
-     AND free.attempt_index = :attempt_index
-     AND free.lease_epoch = :lease_epoch
-     AND (free.lease_expires_at_ms IS NULL OR free.lease_expires_at_ms <= :now_ms)
-)
 UPDATE ff_exec_core AS core
    SET lifecycle_phase = 'active',
        ownership_state = 'leased',
@@ -213,21 +153,6 @@ UPDATE ff_exec_core AS core
  WHERE core.partition_key = :partition_key
    AND core.execution_id = :execution_id
    AND EXISTS (SELECT 1 FROM seat);
-WITH seat AS (
-  SELECT core.partition_key, core.execution_id, core.raw_fields
-    FROM ff_exec_core AS core
-    JOIN ff_attempt AS free
-      ON free.partition_key = core.partition_key
-     AND free.execution_id = core.execution_id
-   WHERE core.partition_key = :partition_key
-     AND core.execution_id = :execution_id
-     AND core.lifecycle_phase NOT IN ('terminal', 'cancelled')
-     AND free.partition_key = :partition_key
-     AND free.execution_id = :execution_id
-     AND free.attempt_index = :attempt_index
-     AND free.lease_epoch = :lease_epoch
-     AND (free.lease_expires_at_ms IS NULL OR free.lease_expires_at_ms <= :now_ms)
-)
 UPDATE ff_attempt AS attempt
    SET worker_id = :worker_id,
        worker_instance_id = :worker_instance_id,

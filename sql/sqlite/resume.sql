@@ -22,7 +22,7 @@ WITH seat AS (
                             AND other.execution_id = :execution_id
                             AND (other.attempt_index = core.attempt_index
                                  OR other.attempt_index > free.attempt_index)))
-)
+);
 INSERT INTO ff_lease_event
        (execution_id, lease_id, event_type, occurred_at_ms, partition_key, namespace, instance_tag)
 SELECT :execution_text, :lease_id, 'acquired', :now_ms, seat.partition_key,
@@ -30,25 +30,6 @@ SELECT :execution_text, :lease_id, 'acquired', :now_ms, seat.partition_key,
        CAST(json_extract(seat.raw_fields, '$.tags."cairn.instance_id"') AS text)
   FROM seat;
 -- returns
-WITH seat AS (
-  SELECT core.partition_key, core.execution_id, core.raw_fields, free.attempt_index
-    FROM ff_exec_core AS core
-    JOIN ff_attempt AS free
-      ON free.partition_key = core.partition_key
-     AND free.execution_id = core.execution_id
-   WHERE core.partition_key = :partition_key
-     AND core.execution_id = :execution_id
-     AND core.public_state = 'resumable'
-     AND free.partition_key = :partition_key
-     AND free.execution_id = :execution_id
-     AND (free.attempt_index = core.attempt_index
-          OR NOT EXISTS (SELECT 1
-                           FROM ff_attempt AS other
-                          WHERE other.partition_key = :partition_key
-                            AND other.execution_id = :execution_id
-                            AND (other.attempt_index = core.attempt_index
-                                 OR other.attempt_index > free.attempt_index)))
-)
 UPDATE ff_attempt AS attempt
    SET worker_id = :worker_id,
        worker_instance_id = :worker_instance_id,
@@ -62,25 +43,6 @@ UPDATE ff_attempt AS attempt
 RETURNING attempt_index, lease_epoch,
           (SELECT max(newest.event_id)
              FROM ff_lease_event AS newest) AS lease_event_id;
-WITH seat AS (
-  SELECT core.partition_key, core.execution_id, core.raw_fields, free.attempt_index
-    FROM ff_exec_core AS core
-    JOIN ff_attempt AS free
-      ON free.partition_key = core.partition_key
-     AND free.execution_id = core.execution_id
-   WHERE core.partition_key = :partition_key
-     AND core.execution_id = :execution_id
-     AND core.public_state = 'resumable'
-     AND free.partition_key = :partition_key
-     AND free.execution_id = :execution_id
-     AND (free.attempt_index = core.attempt_index
-          OR NOT EXISTS (SELECT 1
-                           FROM ff_attempt AS other
-                          WHERE other.partition_key = :partition_key
-                            AND other.execution_id = :execution_id
-                            AND (other.attempt_index = core.attempt_index
-                                 OR other.attempt_index > free.attempt_index)))
-)
 UPDATE ff_exec_core AS core
    SET lifecycle_phase = 'active',
        ownership_state = 'leased',

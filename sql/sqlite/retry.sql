@@ -22,7 +22,7 @@ WITH fence AS (
                             AND other.execution_id = :execution_id
                             AND (other.attempt_index = core.attempt_index
                                  OR other.attempt_index > :attempt_index)))
-)
+);
 UPDATE ff_attempt AS attempt
    SET outcome = 'retry',
        terminal_at_ms = :now_ms,
@@ -31,54 +31,12 @@ UPDATE ff_attempt AS attempt
    AND attempt.execution_id = :execution_id
    AND attempt.attempt_index = :attempt_index
    AND EXISTS (SELECT 1 FROM fence);
-WITH fence AS (
-  SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields
-    FROM ff_exec_core AS core
-    JOIN ff_attempt AS held
-      ON held.partition_key = core.partition_key
-     AND held.execution_id = core.execution_id
-   WHERE core.partition_key = :partition_key
-     AND core.execution_id = :execution_id
-     AND core.lifecycle_phase = 'active'
-     AND held.partition_key = :partition_key
-     AND held.execution_id = :execution_id
-     AND held.attempt_index = :attempt_index
-     AND held.lease_epoch = :lease_epoch
-     AND (core.attempt_index = :attempt_index
-          OR NOT EXISTS (SELECT 1
-                           FROM ff_attempt AS other
-                          WHERE other.partition_key = :partition_key
-                            AND other.execution_id = :execution_id
-                            AND (other.attempt_index = core.attempt_index
-                                 OR other.attempt_index > :attempt_index)))
-)
 INSERT INTO ff_lease_event
        (execution_id, lease_id, event_type, occurred_at_ms, partition_key, namespace, instance_tag)
 SELECT :execution_text, :lease_id, 'revoked', :now_ms, fence.partition_key,
        CAST(json_extract(fence.raw_fields, '$.namespace') AS text),
        CAST(json_extract(fence.raw_fields, '$.tags."cairn.instance_id"') AS text)
   FROM fence;
-WITH fence AS (
-  SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields
-    FROM ff_exec_core AS core
-    JOIN ff_attempt AS held
-      ON held.partition_key = core.partition_key
-     AND held.execution_id = core.execution_id
-   WHERE core.partition_key = :partition_key
-     AND core.execution_id = :execution_id
-     AND core.lifecycle_phase = 'active'
-     AND held.partition_key = :partition_key
-     AND held.execution_id = :execution_id
-     AND held.attempt_index = :attempt_index
-     AND held.lease_epoch = :lease_epoch
-     AND (core.attempt_index = :attempt_index
-          OR NOT EXISTS (SELECT 1
-                           FROM ff_attempt AS other
-                          WHERE other.partition_key = :partition_key
-                            AND other.execution_id = :execution_id
-                            AND (other.attempt_index = core.attempt_index
-                                 OR other.attempt_index > :attempt_index)))
-)
 UPDATE ff_exec_core AS core
    SET lifecycle_phase = 'runnable',
        ownership_state = 'unowned',
@@ -119,7 +77,7 @@ WITH fence AS (
                             AND other.execution_id = :execution_id
                             AND (other.attempt_index = core.attempt_index
                                  OR other.attempt_index > :attempt_index)))
-)
+);
 UPDATE ff_attempt AS attempt
    SET outcome = 'retry',
        terminal_at_ms = :now_ms,
@@ -129,54 +87,12 @@ UPDATE ff_attempt AS attempt
    AND attempt.execution_id = :execution_id
    AND attempt.attempt_index = :attempt_index
    AND EXISTS (SELECT 1 FROM fence);
-WITH fence AS (
-  SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields
-    FROM ff_exec_core AS core
-    JOIN ff_attempt AS held
-      ON held.partition_key = core.partition_key
-     AND held.execution_id = core.execution_id
-   WHERE core.partition_key = :partition_key
-     AND core.execution_id = :execution_id
-     AND core.lifecycle_phase = 'active'
-     AND held.partition_key = :partition_key
-     AND held.execution_id = :execution_id
-     AND held.attempt_index = :attempt_index
-     AND held.lease_epoch = :lease_epoch
-     AND (core.attempt_index = :attempt_index
-          OR NOT EXISTS (SELECT 1
-                           FROM ff_attempt AS other
-                          WHERE other.partition_key = :partition_key
-                            AND other.execution_id = :execution_id
-                            AND (other.attempt_index = core.attempt_index
-                                 OR other.attempt_index > :attempt_index)))
-)
 INSERT INTO ff_lease_event
        (execution_id, lease_id, event_type, occurred_at_ms, partition_key, namespace, instance_tag)
 SELECT :execution_text, :lease_id, 'revoked', :now_ms, fence.partition_key,
        CAST(json_extract(fence.raw_fields, '$.namespace') AS text),
        CAST(json_extract(fence.raw_fields, '$.tags."cairn.instance_id"') AS text)
   FROM fence;
-WITH fence AS (
-  SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields
-    FROM ff_exec_core AS core
-    JOIN ff_attempt AS held
-      ON held.partition_key = core.partition_key
-     AND held.execution_id = core.execution_id
-   WHERE core.partition_key = :partition_key
-     AND core.execution_id = :execution_id
-     AND core.lifecycle_phase = 'active'
-     AND held.partition_key = :partition_key
-     AND held.execution_id = :execution_id
-     AND held.attempt_index = :attempt_index
-     AND held.lease_epoch = :lease_epoch
-     AND (core.attempt_index = :attempt_index
-          OR NOT EXISTS (SELECT 1
-                           FROM ff_attempt AS other
-                          WHERE other.partition_key = :partition_key
-                            AND other.execution_id = :execution_id
-                            AND (other.attempt_index = core.attempt_index
-                                 OR other.attempt_index > :attempt_index)))
-)
 UPDATE ff_exec_core AS core
    SET lifecycle_phase = 'runnable',
        ownership_state = 'unowned',

@@ -139,25 +139,12 @@ WITH free AS (
                         AND live.execution_id = :execution_id
                         AND live.kind = 'claim'
                         AND live.expires_at_ms > :now_ms)
-)
+);
 DELETE FROM ff_claim_grant
  WHERE partition_key = :partition_key
    AND execution_id = :execution_id
    AND kind = 'claim'
    AND EXISTS (SELECT 1 FROM free);
-WITH free AS (
-  SELECT core.partition_key, core.execution_id
-    FROM ff_exec_core AS core
-   WHERE core.partition_key = :partition_key
-     AND core.execution_id = :execution_id
-     AND core.eligibility_state = 'pending_claim'
-     AND NOT EXISTS (SELECT 1
-                       FROM ff_claim_grant AS live
-                      WHERE live.partition_key = :partition_key
-                        AND live.execution_id = :execution_id
-                        AND live.kind = 'claim'
-                        AND live.expires_at_ms > :now_ms)
-)
 UPDATE ff_exec_core AS core
    SET eligibility_state = 'eligible_now',
        raw_fields = json_remove(core.raw_fields, '$.claim_grant')

@@ -43,7 +43,7 @@ WITH suspended AS (
      AND suspension.execution_id = :execution_id
      AND suspension.suspension_id = :suspension_id
      AND CAST(suspension.member_map AS text) = :seen_members
-)
+);
 INSERT INTO ff_signal_event
        (execution_id, signal_id, waitpoint_id, source_identity, delivered_at_ms, partition_key, namespace,
         instance_tag)
@@ -51,20 +51,6 @@ SELECT :execution_text, :signal_id, :waitpoint_text, :source_identity, :now_ms, 
        CAST(json_extract(suspended.raw_fields, '$.namespace') AS text),
        CAST(json_extract(suspended.raw_fields, '$.tags."cairn.instance_id"') AS text)
   FROM suspended;
-WITH suspended AS (
-  SELECT core.partition_key, core.execution_id, core.raw_fields
-    FROM ff_exec_core AS core
-    JOIN ff_suspension_current AS suspension
-      ON suspension.partition_key = core.partition_key
-     AND suspension.execution_id = core.execution_id
-   WHERE core.partition_key = :partition_key
-     AND core.execution_id = :execution_id
-     AND core.lifecycle_phase = 'suspended'
-     AND suspension.partition_key = :partition_key
-     AND suspension.execution_id = :execution_id
-     AND suspension.suspension_id = :suspension_id
-     AND CAST(suspension.member_map AS text) = :seen_members
-)
 UPDATE ff_suspension_current AS suspension
    SET member_map = :members
  WHERE suspension.partition_key = :partition_key
@@ -96,7 +82,7 @@ WITH suspended AS (
      AND suspension.execution_id = :execution_id
      AND suspension.suspension_id = :suspension_id
      AND CAST(suspension.member_map AS text) = :seen_members
-)
+);
 INSERT INTO ff_signal_event
        (execution_id, signal_id, waitpoint_id, source_identity, delivered_at_ms, partition_key, namespace,
         instance_tag)
@@ -104,20 +90,6 @@ SELECT :execution_text, :signal_id, :waitpoint_text, :source_identity, :now_ms, 
        CAST(json_extract(suspended.raw_fields, '$.namespace') AS text),
        CAST(json_extract(suspended.raw_fields, '$.tags."cairn.instance_id"') AS text)
   FROM suspended;
-WITH suspended AS (
-  SELECT core.partition_key, core.execution_id, core.raw_fields
-    FROM ff_exec_core AS core
-    JOIN ff_suspension_current AS suspension
-      ON suspension.partition_key = core.partition_key
-     AND suspension.execution_id = core.execution_id
-   WHERE core.partition_key = :partition_key
-     AND core.execution_id = :execution_id
-     AND core.lifecycle_phase = 'suspended'
-     AND suspension.partition_key = :partition_key
-     AND suspension.execution_id = :execution_id
-     AND suspension.suspension_id = :suspension_id
-     AND CAST(suspension.member_map AS text) = :seen_members
-)
 INSERT INTO ff_completion_event
        (partition_key, execution_id, outcome, namespace, instance_tag, occurred_at_ms)
 SELECT suspended.partition_key, suspended.execution_id, 'resumable',
@@ -125,39 +97,11 @@ SELECT suspended.partition_key, suspended.execution_id, 'resumable',
        CAST(json_extract(suspended.raw_fields, '$.tags."cairn.instance_id"') AS text),
        :now_ms
   FROM suspended;
-WITH suspended AS (
-  SELECT core.partition_key, core.execution_id, core.raw_fields
-    FROM ff_exec_core AS core
-    JOIN ff_suspension_current AS suspension
-      ON suspension.partition_key = core.partition_key
-     AND suspension.execution_id = core.execution_id
-   WHERE core.partition_key = :partition_key
-     AND core.execution_id = :execution_id
-     AND core.lifecycle_phase = 'suspended'
-     AND suspension.partition_key = :partition_key
-     AND suspension.execution_id = :execution_id
-     AND suspension.suspension_id = :suspension_id
-     AND CAST(suspension.member_map AS text) = :seen_members
-)
 DELETE FROM ff_waitpoint_pending
  WHERE partition_key = :partition_key
    AND execution_id = :execution_id
    AND EXISTS (SELECT 1 FROM suspended);
 -- returns
-WITH suspended AS (
-  SELECT core.partition_key, core.execution_id, core.raw_fields
-    FROM ff_exec_core AS core
-    JOIN ff_suspension_current AS suspension
-      ON suspension.partition_key = core.partition_key
-     AND suspension.execution_id = core.execution_id
-   WHERE core.partition_key = :partition_key
-     AND core.execution_id = :execution_id
-     AND core.lifecycle_phase = 'suspended'
-     AND suspension.partition_key = :partition_key
-     AND suspension.execution_id = :execution_id
-     AND suspension.suspension_id = :suspension_id
-     AND CAST(suspension.member_map AS text) = :seen_members
-)
 UPDATE ff_exec_core AS core
    SET lifecycle_phase = 'runnable',
        eligibility_state = 'eligible_now',

@@ -25,8 +25,8 @@ permitted AS (
                       WHERE lease.lease_epoch <> :lease_epoch
                          OR lease.outcome IS NOT NULL
                          OR lease.lifecycle_phase <> 'active')
-),
-newest AS (
+);
+WITH newest AS (
   SELECT frame.ts_ms, frame.seq
     FROM ff_stream_frame AS frame
    WHERE frame.partition_key = :partition_key
@@ -76,26 +76,6 @@ SELECT :partition_key, :execution_id, :attempt_index,
                        ELSE seen.frame_count + 1
                      END
 RETURNING last_ms, last_seq, frame_count;
-WITH lease AS (
-  SELECT core.lifecycle_phase, held.lease_epoch, held.outcome
-    FROM ff_exec_core AS core
-    JOIN ff_attempt AS held
-      ON held.partition_key = core.partition_key
-     AND held.execution_id = core.execution_id
-   WHERE core.partition_key = :partition_key
-     AND core.execution_id = :execution_id
-     AND held.partition_key = :partition_key
-     AND held.execution_id = :execution_id
-     AND held.attempt_index = :attempt_index
-),
-permitted AS (
-  SELECT 1 AS granted
-   WHERE NOT EXISTS (SELECT 1
-                       FROM lease
-                      WHERE lease.lease_epoch <> :lease_epoch
-                         OR lease.outcome IS NOT NULL
-                         OR lease.lifecycle_phase <> 'active')
-)
 INSERT INTO ff_stream_frame
        (partition_key, execution_id, attempt_index, ts_ms, seq, fields, mode, created_at_ms)
 SELECT counter.partition_key, counter.execution_id, counter.attempt_index, counter.last_ms, counter.last_seq,

@@ -31,37 +31,13 @@ WITH fence AS (
                        FROM ff_suspend_dedup AS done
                       WHERE done.partition_key = :partition_key
                         AND done.idempotency_key IN (:idempotency_key, :bare_key))
-)
+);
 INSERT INTO ff_lease_event
        (execution_id, lease_id, event_type, occurred_at_ms, partition_key, namespace, instance_tag)
 SELECT :execution_text, :lease_id, 'revoked', :now_ms, fence.partition_key,
        CAST(json_extract(fence.raw_fields, '$.namespace') AS text),
        CAST(json_extract(fence.raw_fields, '$.tags."cairn.instance_id"') AS text)
   FROM fence;
-WITH fence AS (
-  SELECT core.partition_key, core.execution_id, core.raw_fields
-    FROM ff_exec_core AS core
-    JOIN ff_attempt AS held
-      ON held.partition_key = core.partition_key
-     AND held.execution_id = core.execution_id
-   WHERE core.partition_key = :partition_key
-     AND core.execution_id = :execution_id
-     AND core.lifecycle_phase = 'active'
-     AND held.partition_key = :partition_key
-     AND held.execution_id = :execution_id
-     AND held.attempt_index = :attempt_index
-     AND held.lease_epoch = :lease_epoch
-     AND held.outcome IS NULL
-     AND :token_kid = (SELECT signing.kid
-                         FROM ff_waitpoint_hmac AS signing
-                        WHERE signing.active
-                        ORDER BY signing.rotated_at_ms DESC, signing.kid
-                        LIMIT 1)
-     AND NOT EXISTS (SELECT 1
-                       FROM ff_suspend_dedup AS done
-                      WHERE done.partition_key = :partition_key
-                        AND done.idempotency_key IN (:idempotency_key, :bare_key))
-)
 INSERT INTO ff_suspension_current
        (partition_key, execution_id, suspension_id, suspended_at_ms, timeout_at_ms, reason_code, condition,
         satisfied_set, member_map, timeout_behavior)
@@ -78,30 +54,6 @@ SELECT fence.partition_key, fence.execution_id, :suspension_id, :now_ms, :timeou
        satisfied_set = excluded.satisfied_set,
        member_map = excluded.member_map,
        timeout_behavior = excluded.timeout_behavior;
-WITH fence AS (
-  SELECT core.partition_key, core.execution_id, core.raw_fields
-    FROM ff_exec_core AS core
-    JOIN ff_attempt AS held
-      ON held.partition_key = core.partition_key
-     AND held.execution_id = core.execution_id
-   WHERE core.partition_key = :partition_key
-     AND core.execution_id = :execution_id
-     AND core.lifecycle_phase = 'active'
-     AND held.partition_key = :partition_key
-     AND held.execution_id = :execution_id
-     AND held.attempt_index = :attempt_index
-     AND held.lease_epoch = :lease_epoch
-     AND held.outcome IS NULL
-     AND :token_kid = (SELECT signing.kid
-                         FROM ff_waitpoint_hmac AS signing
-                        WHERE signing.active
-                        ORDER BY signing.rotated_at_ms DESC, signing.kid
-                        LIMIT 1)
-     AND NOT EXISTS (SELECT 1
-                       FROM ff_suspend_dedup AS done
-                      WHERE done.partition_key = :partition_key
-                        AND done.idempotency_key IN (:idempotency_key, :bare_key))
-)
 INSERT INTO ff_waitpoint_pending
        (partition_key, waitpoint_id, execution_id, token_kid, token, created_at_ms, expires_at_ms,
         waitpoint_key, state, required_signal_names, activated_at_ms)
@@ -117,30 +69,6 @@ SELECT fence.partition_key, :waitpoint_id, fence.execution_id, :token_kid, :toke
        required_signal_names = excluded.required_signal_names,
        activated_at_ms = excluded.activated_at_ms;
 -- returns
-WITH fence AS (
-  SELECT core.partition_key, core.execution_id, core.raw_fields
-    FROM ff_exec_core AS core
-    JOIN ff_attempt AS held
-      ON held.partition_key = core.partition_key
-     AND held.execution_id = core.execution_id
-   WHERE core.partition_key = :partition_key
-     AND core.execution_id = :execution_id
-     AND core.lifecycle_phase = 'active'
-     AND held.partition_key = :partition_key
-     AND held.execution_id = :execution_id
-     AND held.attempt_index = :attempt_index
-     AND held.lease_epoch = :lease_epoch
-     AND held.outcome IS NULL
-     AND :token_kid = (SELECT signing.kid
-                         FROM ff_waitpoint_hmac AS signing
-                        WHERE signing.active
-                        ORDER BY signing.rotated_at_ms DESC, signing.kid
-                        LIMIT 1)
-     AND NOT EXISTS (SELECT 1
-                       FROM ff_suspend_dedup AS done
-                      WHERE done.partition_key = :partition_key
-                        AND done.idempotency_key IN (:idempotency_key, :bare_key))
-)
 UPDATE ff_attempt AS attempt
    SET worker_id = NULL,
        worker_instance_id = NULL,

@@ -29,30 +29,13 @@ WITH fence AS (
      AND held.lease_epoch = :lease_epoch
      AND held.lease_expires_at_ms > :now_ms
      AND held.outcome IS NULL
-)
+);
 INSERT INTO ff_lease_event
        (execution_id, lease_id, event_type, occurred_at_ms, partition_key, namespace, instance_tag)
 SELECT :execution_text, :lease_id, 'renewed', :now_ms, fence.partition_key,
        CAST(json_extract(fence.raw_fields, '$.namespace') AS text),
        CAST(json_extract(fence.raw_fields, '$.tags."cairn.instance_id"') AS text)
   FROM fence;
-WITH fence AS (
-  SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields
-    FROM ff_exec_core AS core
-    JOIN ff_attempt AS held
-      ON held.partition_key = core.partition_key
-     AND held.execution_id = core.execution_id
-   WHERE core.partition_key = :partition_key
-     AND core.execution_id = :execution_id
-     AND core.lifecycle_phase = 'active'
-     AND core.ownership_state <> 'lease_revoked'
-     AND held.partition_key = :partition_key
-     AND held.execution_id = :execution_id
-     AND held.attempt_index = :attempt_index
-     AND held.lease_epoch = :lease_epoch
-     AND held.lease_expires_at_ms > :now_ms
-     AND held.outcome IS NULL
-)
 UPDATE ff_attempt AS attempt
    SET lease_expires_at_ms = :lease_expires_at_ms
  WHERE attempt.partition_key = :partition_key
@@ -93,7 +76,7 @@ WITH fence AS (
                             AND other.execution_id = :execution_id
                             AND (other.attempt_index = core.attempt_index
                                  OR other.attempt_index > :attempt_index)))
-)
+);
 INSERT INTO ff_completion_event
        (partition_key, execution_id, flow_id, outcome, namespace, instance_tag, occurred_at_ms)
 SELECT fence.partition_key, fence.execution_id, fence.flow_id, 'success',
@@ -101,58 +84,12 @@ SELECT fence.partition_key, fence.execution_id, fence.flow_id, 'success',
        CAST(json_extract(fence.raw_fields, '$.tags."cairn.instance_id"') AS text),
        :now_ms
   FROM fence;
-WITH fence AS (
-  SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields
-    FROM ff_exec_core AS core
-    JOIN ff_attempt AS held
-      ON held.partition_key = core.partition_key
-     AND held.execution_id = core.execution_id
-   WHERE core.partition_key = :partition_key
-     AND core.execution_id = :execution_id
-     AND core.lifecycle_phase = 'active'
-     AND core.ownership_state <> 'lease_revoked'
-     AND held.partition_key = :partition_key
-     AND held.execution_id = :execution_id
-     AND held.attempt_index = :attempt_index
-     AND (CAST(:lease_epoch AS bigint) IS NULL OR held.lease_epoch = :lease_epoch)
-     AND (held.lease_expires_at_ms IS NULL OR held.lease_expires_at_ms > :now_ms)
-     AND (core.attempt_index = :attempt_index
-          OR NOT EXISTS (SELECT 1
-                           FROM ff_attempt AS other
-                          WHERE other.partition_key = :partition_key
-                            AND other.execution_id = :execution_id
-                            AND (other.attempt_index = core.attempt_index
-                                 OR other.attempt_index > :attempt_index)))
-)
 INSERT INTO ff_lease_event
        (execution_id, lease_id, event_type, occurred_at_ms, partition_key, namespace, instance_tag)
 SELECT :execution_text, :lease_id, 'revoked', :now_ms, fence.partition_key,
        CAST(json_extract(fence.raw_fields, '$.namespace') AS text),
        CAST(json_extract(fence.raw_fields, '$.tags."cairn.instance_id"') AS text)
   FROM fence;
-WITH fence AS (
-  SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields
-    FROM ff_exec_core AS core
-    JOIN ff_attempt AS held
-      ON held.partition_key = core.partition_key
-     AND held.execution_id = core.execution_id
-   WHERE core.partition_key = :partition_key
-     AND core.execution_id = :execution_id
-     AND core.lifecycle_phase = 'active'
-     AND core.ownership_state <> 'lease_revoked'
-     AND held.partition_key = :partition_key
-     AND held.execution_id = :execution_id
-     AND held.attempt_index = :attempt_index
-     AND (CAST(:lease_epoch AS bigint) IS NULL OR held.lease_epoch = :lease_epoch)
-     AND (held.lease_expires_at_ms IS NULL OR held.lease_expires_at_ms > :now_ms)
-     AND (core.attempt_index = :attempt_index
-          OR NOT EXISTS (SELECT 1
-                           FROM ff_attempt AS other
-                          WHERE other.partition_key = :partition_key
-                            AND other.execution_id = :execution_id
-                            AND (other.attempt_index = core.attempt_index
-                                 OR other.attempt_index > :attempt_index)))
-)
 UPDATE ff_attempt AS attempt
    SET outcome = 'success',
        terminal_at_ms = :now_ms,
@@ -161,29 +98,6 @@ UPDATE ff_attempt AS attempt
    AND attempt.execution_id = :execution_id
    AND attempt.attempt_index = :attempt_index
    AND EXISTS (SELECT 1 FROM fence);
-WITH fence AS (
-  SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields
-    FROM ff_exec_core AS core
-    JOIN ff_attempt AS held
-      ON held.partition_key = core.partition_key
-     AND held.execution_id = core.execution_id
-   WHERE core.partition_key = :partition_key
-     AND core.execution_id = :execution_id
-     AND core.lifecycle_phase = 'active'
-     AND core.ownership_state <> 'lease_revoked'
-     AND held.partition_key = :partition_key
-     AND held.execution_id = :execution_id
-     AND held.attempt_index = :attempt_index
-     AND (CAST(:lease_epoch AS bigint) IS NULL OR held.lease_epoch = :lease_epoch)
-     AND (held.lease_expires_at_ms IS NULL OR held.lease_expires_at_ms > :now_ms)
-     AND (core.attempt_index = :attempt_index
-          OR NOT EXISTS (SELECT 1
-                           FROM ff_attempt AS other
-                          WHERE other.partition_key = :partition_key
-                            AND other.execution_id = :execution_id
-                            AND (other.attempt_index = core.attempt_index
-                                 OR other.attempt_index > :attempt_index)))
-)
 UPDATE ff_exec_core AS core
    SET lifecycle_phase = 'terminal',
        ownership_state = 'unowned',
@@ -230,7 +144,7 @@ WITH fence AS (
                             AND other.execution_id = :execution_id
                             AND (other.attempt_index = core.attempt_index
                                  OR other.attempt_index > :attempt_index)))
-)
+);
 INSERT INTO ff_completion_event
        (partition_key, execution_id, flow_id, outcome, namespace, instance_tag, occurred_at_ms)
 SELECT fence.partition_key, fence.execution_id, fence.flow_id, 'failed',
@@ -238,56 +152,12 @@ SELECT fence.partition_key, fence.execution_id, fence.flow_id, 'failed',
        CAST(json_extract(fence.raw_fields, '$.tags."cairn.instance_id"') AS text),
        :now_ms
   FROM fence;
-WITH fence AS (
-  SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields
-    FROM ff_exec_core AS core
-    JOIN ff_attempt AS held
-      ON held.partition_key = core.partition_key
-     AND held.execution_id = core.execution_id
-   WHERE core.partition_key = :partition_key
-     AND core.execution_id = :execution_id
-     AND core.lifecycle_phase = 'active'
-     AND core.ownership_state <> 'lease_revoked'
-     AND held.partition_key = :partition_key
-     AND held.execution_id = :execution_id
-     AND held.attempt_index = :attempt_index
-     AND (CAST(:lease_epoch AS bigint) IS NULL OR held.lease_epoch = :lease_epoch)
-     AND (core.attempt_index = :attempt_index
-          OR NOT EXISTS (SELECT 1
-                           FROM ff_attempt AS other
-                          WHERE other.partition_key = :partition_key
-                            AND other.execution_id = :execution_id
-                            AND (other.attempt_index = core.attempt_index
-                                 OR other.attempt_index > :attempt_index)))
-)
 INSERT INTO ff_lease_event
        (execution_id, lease_id, event_type, occurred_at_ms, partition_key, namespace, instance_tag)
 SELECT :execution_text, :lease_id, 'revoked', :now_ms, fence.partition_key,
        CAST(json_extract(fence.raw_fields, '$.namespace') AS text),
        CAST(json_extract(fence.raw_fields, '$.tags."cairn.instance_id"') AS text)
   FROM fence;
-WITH fence AS (
-  SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields
-    FROM ff_exec_core AS core
-    JOIN ff_attempt AS held
-      ON held.partition_key = core.partition_key
-     AND held.execution_id = core.execution_id
-   WHERE core.partition_key = :partition_key
-     AND core.execution_id = :execution_id
-     AND core.lifecycle_phase = 'active'
-     AND core.ownership_state <> 'lease_revoked'
-     AND held.partition_key = :partition_key
-     AND held.execution_id = :execution_id
-     AND held.attempt_index = :attempt_index
-     AND (CAST(:lease_epoch AS bigint) IS NULL OR held.lease_epoch = :lease_epoch)
-     AND (core.attempt_index = :attempt_index
-          OR NOT EXISTS (SELECT 1
-                           FROM ff_attempt AS other
-                          WHERE other.partition_key = :partition_key
-                            AND other.execution_id = :execution_id
-                            AND (other.attempt_index = core.attempt_index
-                                 OR other.attempt_index > :attempt_index)))
-)
 UPDATE ff_attempt AS attempt
    SET outcome = 'failed',
        terminal_at_ms = :now_ms,
@@ -296,28 +166,6 @@ UPDATE ff_attempt AS attempt
    AND attempt.execution_id = :execution_id
    AND attempt.attempt_index = :attempt_index
    AND EXISTS (SELECT 1 FROM fence);
-WITH fence AS (
-  SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields
-    FROM ff_exec_core AS core
-    JOIN ff_attempt AS held
-      ON held.partition_key = core.partition_key
-     AND held.execution_id = core.execution_id
-   WHERE core.partition_key = :partition_key
-     AND core.execution_id = :execution_id
-     AND core.lifecycle_phase = 'active'
-     AND core.ownership_state <> 'lease_revoked'
-     AND held.partition_key = :partition_key
-     AND held.execution_id = :execution_id
-     AND held.attempt_index = :attempt_index
-     AND (CAST(:lease_epoch AS bigint) IS NULL OR held.lease_epoch = :lease_epoch)
-     AND (core.attempt_index = :attempt_index
-          OR NOT EXISTS (SELECT 1
-                           FROM ff_attempt AS other
-                          WHERE other.partition_key = :partition_key
-                            AND other.execution_id = :execution_id
-                            AND (other.attempt_index = core.attempt_index
-                                 OR other.attempt_index > :attempt_index)))
-)
 UPDATE ff_exec_core AS core
    SET lifecycle_phase = 'terminal',
        ownership_state = 'unowned',
@@ -362,35 +210,13 @@ WITH fence AS (
                             AND other.execution_id = :execution_id
                             AND (other.attempt_index = core.attempt_index
                                  OR other.attempt_index > :attempt_index)))
-)
+);
 INSERT INTO ff_lease_event
        (execution_id, lease_id, event_type, occurred_at_ms, partition_key, namespace, instance_tag)
 SELECT :execution_text, :lease_id, 'revoked', :now_ms, fence.partition_key,
        CAST(json_extract(fence.raw_fields, '$.namespace') AS text),
        CAST(json_extract(fence.raw_fields, '$.tags."cairn.instance_id"') AS text)
   FROM fence;
-WITH fence AS (
-  SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields
-    FROM ff_exec_core AS core
-    JOIN ff_attempt AS held
-      ON held.partition_key = core.partition_key
-     AND held.execution_id = core.execution_id
-   WHERE core.partition_key = :partition_key
-     AND core.execution_id = :execution_id
-     AND core.lifecycle_phase = 'active'
-     AND core.ownership_state <> 'lease_revoked'
-     AND held.partition_key = :partition_key
-     AND held.execution_id = :execution_id
-     AND held.attempt_index = :attempt_index
-     AND (CAST(:lease_epoch AS bigint) IS NULL OR held.lease_epoch = :lease_epoch)
-     AND (core.attempt_index = :attempt_index
-          OR NOT EXISTS (SELECT 1
-                           FROM ff_attempt AS other
-                          WHERE other.partition_key = :partition_key
-                            AND other.execution_id = :execution_id
-                            AND (other.attempt_index = core.attempt_index
-                                 OR other.attempt_index > :attempt_index)))
-)
 UPDATE ff_attempt AS attempt
    SET outcome = 'failed',
        terminal_at_ms = :now_ms,
@@ -399,28 +225,6 @@ UPDATE ff_attempt AS attempt
    AND attempt.execution_id = :execution_id
    AND attempt.attempt_index = :attempt_index
    AND EXISTS (SELECT 1 FROM fence);
-WITH fence AS (
-  SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields
-    FROM ff_exec_core AS core
-    JOIN ff_attempt AS held
-      ON held.partition_key = core.partition_key
-     AND held.execution_id = core.execution_id
-   WHERE core.partition_key = :partition_key
-     AND core.execution_id = :execution_id
-     AND core.lifecycle_phase = 'active'
-     AND core.ownership_state <> 'lease_revoked'
-     AND held.partition_key = :partition_key
-     AND held.execution_id = :execution_id
-     AND held.attempt_index = :attempt_index
-     AND (CAST(:lease_epoch AS bigint) IS NULL OR held.lease_epoch = :lease_epoch)
-     AND (core.attempt_index = :attempt_index
-          OR NOT EXISTS (SELECT 1
-                           FROM ff_attempt AS other
-                          WHERE other.partition_key = :partition_key
-                            AND other.execution_id = :execution_id
-                            AND (other.attempt_index = core.attempt_index
-                                 OR other.attempt_index > :attempt_index)))
-)
 UPDATE ff_exec_core AS core
    SET lifecycle_phase = 'runnable',
        ownership_state = 'unowned',
@@ -486,7 +290,7 @@ WITH gate AS (
                                 AND newest.kind = 'claim'
                               ORDER BY newest.issued_at_ms DESC, newest.grant_id
                               LIMIT 1)
-)
+);
 INSERT INTO ff_lease_event
        (execution_id, lease_id, event_type, occurred_at_ms, partition_key, namespace, instance_tag)
 SELECT :execution_text, :lease_id, 'acquired', :now_ms, gate.partition_key,
@@ -494,35 +298,6 @@ SELECT :execution_text, :lease_id, 'acquired', :now_ms, gate.partition_key,
        CAST(json_extract(gate.raw_fields, '$.tags."cairn.instance_id"') AS text)
   FROM gate;
 -- returns
-WITH gate AS (
-  SELECT core.partition_key, core.execution_id, core.raw_fields,
-         CASE core.attempt_state
-           WHEN 'pending_retry_attempt' THEN 'retry'
-           WHEN 'pending_replay_attempt' THEN 'replay'
-           ELSE 'initial'
-         END AS attempt_type
-    FROM ff_exec_core AS core
-    JOIN ff_claim_grant AS granted
-      ON granted.partition_key = core.partition_key
-     AND granted.execution_id = core.execution_id
-   WHERE core.partition_key = :partition_key
-     AND core.execution_id = :execution_id
-     AND core.lifecycle_phase IN ('submitted', 'runnable')
-     AND core.ownership_state = 'unowned'
-     AND core.eligibility_state IN ('eligible_now', 'pending_claim')
-     AND core.attempt_state NOT IN ('running_attempt', 'attempt_interrupted')
-     AND granted.partition_key = :partition_key
-     AND granted.execution_id = :execution_id
-     AND granted.worker_id = :worker_id
-     AND (granted.expires_at_ms <= 0 OR granted.expires_at_ms >= :now_ms)
-     AND granted.grant_id = (SELECT newest.grant_id
-                               FROM ff_claim_grant AS newest
-                              WHERE newest.partition_key = :partition_key
-                                AND newest.execution_id = :execution_id
-                                AND newest.kind = 'claim'
-                              ORDER BY newest.issued_at_ms DESC, newest.grant_id
-                              LIMIT 1)
-)
 INSERT INTO ff_attempt AS held
        (partition_key, execution_id, attempt_index, worker_id, worker_instance_id, lease_epoch,
         lease_expires_at_ms, started_at_ms, policy, raw_fields)
@@ -545,35 +320,6 @@ RETURNING lease_epoch,
           CAST(json_extract(raw_fields, '$.attempt_type') AS text) AS attempt_type,
           (SELECT max(newest.event_id)
              FROM ff_lease_event AS newest) AS lease_event_id;
-WITH gate AS (
-  SELECT core.partition_key, core.execution_id, core.raw_fields,
-         CASE core.attempt_state
-           WHEN 'pending_retry_attempt' THEN 'retry'
-           WHEN 'pending_replay_attempt' THEN 'replay'
-           ELSE 'initial'
-         END AS attempt_type
-    FROM ff_exec_core AS core
-    JOIN ff_claim_grant AS granted
-      ON granted.partition_key = core.partition_key
-     AND granted.execution_id = core.execution_id
-   WHERE core.partition_key = :partition_key
-     AND core.execution_id = :execution_id
-     AND core.lifecycle_phase IN ('submitted', 'runnable')
-     AND core.ownership_state = 'unowned'
-     AND core.eligibility_state IN ('eligible_now', 'pending_claim')
-     AND core.attempt_state NOT IN ('running_attempt', 'attempt_interrupted')
-     AND granted.partition_key = :partition_key
-     AND granted.execution_id = :execution_id
-     AND granted.worker_id = :worker_id
-     AND (granted.expires_at_ms <= 0 OR granted.expires_at_ms >= :now_ms)
-     AND granted.grant_id = (SELECT newest.grant_id
-                               FROM ff_claim_grant AS newest
-                              WHERE newest.partition_key = :partition_key
-                                AND newest.execution_id = :execution_id
-                                AND newest.kind = 'claim'
-                              ORDER BY newest.issued_at_ms DESC, newest.grant_id
-                              LIMIT 1)
-)
 UPDATE ff_exec_core AS core
    SET lifecycle_phase = 'active',
        ownership_state = 'leased',

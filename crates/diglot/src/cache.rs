@@ -77,6 +77,7 @@ pub(crate) fn key<'a>(
         texts.push("annotations");
         texts.extend(raw.annotations.iter().map(|annotation| sources.text(annotation.span)));
         texts.extend(["text", sources.text(raw.span)]);
+        texts.extend(raw.shared().into_iter().map(|shared| sources.text(shared)));
     }
     texts_digest(texts.into_iter())
 }

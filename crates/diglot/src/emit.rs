@@ -9,6 +9,7 @@ use std::collections::BTreeSet;
 use crate::dialect::Dialect;
 use crate::emitted::{EmittedText, TextColumn, TextParam, Variant};
 use crate::infer::{PageOf, Param, Signature, columns};
+use crate::page::RawPart;
 use crate::source::{Sources, Span};
 use crate::split::lexer;
 use crate::tree::{ParamUse, Replacement, Rewrite};
@@ -35,7 +36,7 @@ pub(crate) fn emit(sources: &Sources, signature: &Signature, page: &PageOf<'_>) 
     let mut sql = format!("/* {noun}.{name}{variant} {dialect} */ ");
     let (mut parts, mut places) = (Vec::new(), Vec::new());
     for (at, part) in page.raw.parts.iter().enumerate() {
-        let (text, of_part) = part_text(sources, page, part.span, &params);
+        let (text, of_part) = part_text(sources, page, part, &params);
         if at > 0 {
             sql.push_str("; ");
         }
@@ -73,7 +74,7 @@ fn spare(page: &PageOf<'_>, params: &[TextParam]) -> usize {
         return 0;
     }
     let skipped = page.raw.parts.iter().map(|part| {
-        let inside = |used: &&ParamUse| part.span.contains(used.span);
+        let inside = |used: &&ParamUse| part.holds(used.span);
         let number = |used: &ParamUse| params.iter().position(|known| known.name == used.name);
         let numbers: BTreeSet<usize> = page.tree.params.iter().filter(inside).filter_map(number).collect();
         numbers.last().map_or(0, |greatest| greatest + 1 - numbers.len())
@@ -132,13 +133,37 @@ fn pieces(page: &PageOf<'_>, span: Span, params: &[TextParam]) -> Vec<Piece> {
         };
         pieces.push(piece(rewrite.span, by));
     }
+    // What a prelude says is in the tree once for every part that has it.
     pieces.sort_unstable_by_key(|piece| (piece.start, piece.end));
+    pieces.dedup_by_key(|piece| (piece.start, piece.end));
     pieces
 }
 
 /// One statement: without comments, white space folded, placeholders numbered; and where in the file each of its
 /// tokens stands.
-fn part_text(sources: &Sources, page: &PageOf<'_>, span: Span, params: &[TextParam]) -> (String, Vec<(usize, Span)>) {
+fn part_text(
+    sources: &Sources,
+    page: &PageOf<'_>,
+    part: &RawPart,
+    params: &[TextParam],
+) -> (String, Vec<(usize, Span)>) {
+    let (mut sql, mut places) = (String::new(), Vec::new());
+    for slice in part.slices() {
+        let (text, within) = match slice.word {
+            Some(word) => (word.to_owned(), Vec::new()),
+            None => slice_text(sources, page, slice.span, params),
+        };
+        if !sql.is_empty() && !text.is_empty() && slice.word != Some(",") {
+            sql.push(' ');
+        }
+        places.extend(within.into_iter().map(|(start, span)| (sql.len() + start, span)));
+        sql.push_str(&text);
+    }
+    (sql, places)
+}
+
+/// What is written of one slice of it.
+fn slice_text(sources: &Sources, page: &PageOf<'_>, span: Span, params: &[TextParam]) -> (String, Vec<(usize, Span)>) {
     let text = sources.text(span);
     let base = span.start as usize;
     let mut pieces = pieces(page, span, params).into_iter().peekable();

@@ -19,6 +19,8 @@ pub struct Page {
     pub noun: String,
     /// Its statements in order.
     pub statements: Vec<RawStatement>,
+    /// What it says once for several statements.
+    pub shared: Vec<SharedPart>,
     /// Names of statements that are left out because a finding was already made about each: their
     /// absence is no finding of its own.
     pub broken: Vec<String>,
@@ -58,6 +60,10 @@ pub struct RawStatement {
     pub docs: Vec<String>,
     /// Annotations.
     pub annotations: Vec<Annotation>,
+    /// The bare `WITH …;` that the unit opens with.
+    pub prelude: Option<Prelude>,
+    /// The shared parts that it uses.
+    pub uses: Vec<Use>,
     /// The statements of the unit, one for most; each without its semicolon. Comments inside remain.
     pub parts: Vec<RawPart>,
     /// The parts between `-- if: param` and `-- end`, in the order of the text.
@@ -73,6 +79,70 @@ impl RawStatement {
     pub fn is_left_out(&self, token: Span) -> bool {
         self.left_out.iter().any(|part| part.contains(token))
     }
+
+    /// The SQL that stands below the header, its prelude too.
+    pub fn sql(&self) -> Span {
+        let prelude = self.prelude.iter().map(|prelude| prelude.span);
+        prelude.chain(self.parts.iter().map(|part| part.span)).reduce(Span::to).unwrap_or(self.header_span)
+    }
+
+    /// The CTEs of shared parts that it has, in the order in which it gets them.
+    pub fn shared(&self) -> Vec<Span> {
+        let sql = self.sql();
+        let mut shared: Vec<Span> = Vec::new();
+        for given in self.parts.iter().flat_map(|part| &part.given) {
+            if !sql.contains(*given) && !shared.contains(given) {
+                shared.push(*given);
+            }
+        }
+        shared
+    }
+}
+
+/// A CTE as it stands in a file: `name AS (…)`.
+#[derive(Debug, Clone)]
+pub struct CteText {
+    /// The name, folded.
+    pub name: String,
+    /// From the name to the closing bracket.
+    pub span: Span,
+}
+
+/// CTEs that each later part of a unit gets when it names one.
+#[derive(Debug, Clone)]
+pub struct Prelude {
+    /// From `WITH` to the last bracket.
+    pub span: Span,
+    /// Whether it is `WITH RECURSIVE`.
+    pub recursive: bool,
+    /// The CTEs in order.
+    pub ctes: Vec<CteText>,
+}
+
+/// `-- part: NAME`: CTEs that are written once for several statements.
+#[derive(Debug, Clone)]
+pub struct SharedPart {
+    /// The name.
+    pub name: String,
+    /// The line that names it.
+    pub mark: Span,
+    /// The comment lines above it.
+    pub docs: Vec<String>,
+    /// What holds for every statement that uses it.
+    pub annotations: Vec<Annotation>,
+    /// The shared parts that it needs itself.
+    pub uses: Vec<Use>,
+    /// The CTEs.
+    pub prelude: Prelude,
+}
+
+/// `-- use: NAME`.
+#[derive(Debug, Clone)]
+pub struct Use {
+    /// The shared part.
+    pub name: String,
+    /// The whole line.
+    pub span: Span,
 }
 
 /// Conjuncts that are there when a parameter is given.
@@ -93,6 +163,61 @@ pub struct RawPart {
     pub span: Span,
     /// Marked by `-- returns`.
     pub returns: bool,
+    /// `WITH` or `WITH RECURSIVE`, if it begins so.
+    pub with: Option<Span>,
+    /// The CTEs of the prelude and of shared parts that it names, and those that these name, in order.
+    pub given: Vec<Span>,
+    /// Whether one of these may name itself.
+    pub recursive: bool,
+}
+
+/// A stretch of a part's text, in a file or between two of those.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Slice {
+    /// Where it stands; empty for a word that nobody wrote.
+    pub span: Span,
+    /// The word, when nobody wrote it: `WITH`, or a comma.
+    pub word: Option<&'static str>,
+}
+
+impl RawPart {
+    /// A part with nothing given to it.
+    pub fn new(span: Span, with: Option<Span>) -> Self {
+        Self { span, returns: false, with, given: Vec::new(), recursive: false }
+    }
+
+    /// What the part is put together from, in order.
+    pub fn slices(&self) -> Vec<Slice> {
+        let written = |span: Span| Slice { span, word: None };
+        let between = |at: u32, span: Span, word| Slice { span: Span { start: at, end: at, ..span }, word: Some(word) };
+        let Some(last) = self.given.last() else { return vec![written(self.span)] };
+        let mut slices = match self.with {
+            Some(with) => vec![written(Span { start: self.span.start, ..with })],
+            None => {
+                let word = if self.recursive { "WITH RECURSIVE" } else { "WITH" };
+                vec![between(self.span.start, self.span, word)]
+            }
+        };
+        for (at, given) in self.given.iter().enumerate() {
+            if at > 0 {
+                slices.push(between(given.start, *given, ","));
+            }
+            slices.push(written(*given));
+        }
+        match self.with {
+            Some(with) => {
+                slices.push(between(last.end, *last, ","));
+                slices.push(written(Span { start: with.end, ..self.span }));
+            }
+            None => slices.push(written(self.span)),
+        }
+        slices
+    }
+
+    /// Whether a place is in its text.
+    pub fn holds(&self, place: Span) -> bool {
+        self.span.contains(place) || self.given.iter().any(|given| given.contains(place))
+    }
 }
 
 /// An annotation with its place.

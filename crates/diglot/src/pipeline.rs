@@ -188,6 +188,7 @@ fn read_pages(inputs: &Inputs, found: &mut Vec<Diagnostic>) -> Vec<Page> {
     }
     naming::tell_apart(inputs, &mut pages);
     naming::apply(inputs, &mut pages, found);
+    found.extend(split::compose(&inputs.sources, &mut pages));
     pages
 }
 

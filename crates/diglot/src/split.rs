@@ -8,6 +8,8 @@ mod header;
 pub(crate) mod lexer;
 mod line;
 mod optional;
+mod shared;
+mod with;
 
 #[cfg(test)]
 mod annotation_findings;
@@ -21,16 +23,18 @@ use std::collections::BTreeMap;
 use self::header::Header;
 use self::lexer::{Kind, Token};
 use self::line::{Comment, Line};
+pub(crate) use self::shared::compose;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Dialect;
-use crate::page::{Annotation, AnnotationKind, Cardinality, OptionalPart, Page, RawPart, RawStatement};
+use crate::page::{Annotation, AnnotationKind, Cardinality, OptionalPart, Page, Prelude, RawPart, RawStatement, Use};
 use crate::source::{Embedded, FileId, Sources, Span};
 
 /// Splits one statement file.
 pub(crate) fn split(sources: &Sources, file: FileId, dialect: Dialect, noun: &str) -> (Page, Vec<Diagnostic>) {
     let text = sources.file(file).text.as_str();
     let tokens = lexer::tokens(text, dialect);
-    let page = Page { file, dialect, noun: noun.to_owned(), statements: Vec::new(), broken: Vec::new() };
+    let page =
+        Page { file, dialect, noun: noun.to_owned(), statements: Vec::new(), shared: Vec::new(), broken: Vec::new() };
     let mut splitter = Splitter { text, file, noun, tokens: &tokens, page, found: Vec::new(), names: BTreeMap::new() };
     match sources.file(file).embedded.as_slice() {
         [] => splitter.run(),
@@ -58,7 +62,7 @@ pub(crate) fn declarations(sources: &Sources, file: FileId, dialect: Dialect) ->
                 found.extend(finding);
             }
             Line::Wrong(finding) => found.push(finding),
-            Line::Prose | Line::Returns | Line::If(_) | Line::End => {}
+            Line::Prose | Line::Returns | Line::If(_) | Line::End | Line::Use(_) => {}
         }
     }
     (declared, found)
@@ -78,6 +82,8 @@ struct Splitter<'a> {
 #[derive(Default)]
 struct Body {
     annotations: Vec<Annotation>,
+    prelude: Option<Prelude>,
+    uses: Vec<Use>,
     parts: Vec<RawPart>,
     /// Annotations after the last semicolon: they belong to the statement only if another part follows.
     tail: Vec<Annotation>,
@@ -99,7 +105,7 @@ struct Body {
 
 impl<'a> Splitter<'a> {
     fn run(&mut self) {
-        let headers: Vec<usize> = (0..self.tokens.len()).filter(|i| self.header_at(*i).is_some()).collect();
+        let headers: Vec<usize> = (0..self.tokens.len()).filter(|i| self.begins(*i)).collect();
         let starts: Vec<usize> = headers.iter().map(|header| self.block_start(*header)).collect();
         if headers.is_empty() && self.tokens.iter().any(|token| !token.is_comment()) {
             self.nameless();
@@ -109,8 +115,22 @@ impl<'a> Splitter<'a> {
         self.preamble(first);
         for (i, header) in headers.iter().enumerate() {
             let end = starts.get(i + 1).copied().unwrap_or(self.tokens.len());
-            self.statement(starts[i], *header, end);
+            match self.part_at(*header) {
+                Some(name) => self.shared(name, starts[i], *header, end),
+                None => self.statement(starts[i], *header, end),
+            }
         }
+    }
+
+    /// Whether a statement or a shared part begins with a token.
+    fn begins(&self, index: usize) -> bool {
+        self.header_at(index).is_some() || self.part_at(index).is_some()
+    }
+
+    /// The name of the shared part that begins there.
+    fn part_at(&self, index: usize) -> Option<&'a str> {
+        let token = self.tokens[index];
+        if token.kind == Kind::LineComment && self.starts_line(token) { self.comment(token).part() } else { None }
     }
 
     fn comment(&self, token: Token) -> Comment<'a> {
@@ -142,7 +162,7 @@ impl<'a> Splitter<'a> {
             let between = &self.text[token.end..self.tokens[start].start];
             let touches = between.matches('\n').count() == 1;
             let is_line = token.kind == Kind::LineComment && self.starts_line(token);
-            if !is_line || !touches || self.header_at(above).is_some() {
+            if !is_line || !touches || self.begins(above) {
                 break;
             }
             start = above;
@@ -175,7 +195,7 @@ impl<'a> Splitter<'a> {
             return;
         }
         let comment = self.comment(token);
-        if let Line::Annotation(..) | Line::Returns | Line::If(_) | Line::End | Line::Wrong(_) =
+        if let Line::Annotation(..) | Line::Returns | Line::If(_) | Line::End | Line::Use(_) | Line::Wrong(_) =
             line::read(comment, self.noun)
         {
             self.stray_at(comment.span());
@@ -328,6 +348,7 @@ impl<'a> Splitter<'a> {
             Line::Wrong(finding) => self.found.push(finding),
             Line::If(param) => self.opens(param, comment.span(), owner, read),
             Line::End => self.ends(comment.span(), owner, read),
+            Line::Use(name) => read.uses.push(Use { name, span: comment.span() }),
             Line::Returns if read.open.is_some() => self.misplaced_returns(owner, comment.span()),
             Line::Returns => match read.marked {
                 Some(first) => {
@@ -382,8 +403,14 @@ impl<'a> Splitter<'a> {
     fn close(&mut self, owner: &str, read: &mut Body) {
         self.left_open(owner, read);
         if let Some((start, end)) = read.open.take() {
+            let list = self.with(start, end);
+            if let Some(prelude) = list.as_ref().and_then(|list| list.bare.then(|| list.prelude.clone())) {
+                self.prelude(owner, prelude, read);
+                return;
+            }
             let returns = read.returns.take().is_some();
-            read.parts.push(RawPart { span: Span::new(self.file, start..end), returns });
+            let part = RawPart::new(Span::new(self.file, start..end), list.map(|list| list.word));
+            read.parts.push(RawPart { returns, ..part });
         }
     }
 
@@ -435,6 +462,8 @@ impl<'a> Splitter<'a> {
             cardinality_span: header.cardinality_span,
             docs,
             annotations: read.annotations,
+            prelude: read.prelude,
+            uses: read.uses,
             parts: read.parts,
             optional: read.optional,
             left_out: Vec::new(),

@@ -74,7 +74,7 @@ pub fn translate(inputs: &Inputs, name: &str) -> Result<Translation, DraftError>
 /// What stands above the SQL: comments, the header, annotations. Declarations are about the page that has them.
 fn head(inputs: &Inputs, raw: &RawStatement) -> Vec<String> {
     let Some(file) = inputs.sources.get(raw.header_span.file) else { return Vec::new() };
-    let sql = raw.parts.first().map_or(raw.span.end, |part| part.span.start) as usize;
+    let sql = if raw.parts.is_empty() { raw.span.end } else { raw.sql().start } as usize;
     let (header, _) = file.line_column(raw.header_span.start as usize);
     let start = file.offset(header.saturating_sub(raw.docs.len()), 1);
     let dropped = |line: Span| {

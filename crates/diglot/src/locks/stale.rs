@@ -32,8 +32,7 @@ pub(super) fn found(
                 _ => None,
             });
             for table in asked.filter(|table| !locked(table)) {
-                let (start, end) =
-                    (condition.span.start - statement.span.start, condition.span.end - statement.span.start);
+                let (start, end) = super::statement::within(statement, condition.span);
                 // The first condition tells which table it is.
                 if !found.iter().any(|known| known.table == table) {
                     found.push(Stale { table: table.to_owned(), start, end, waits: waits.clone() });

@@ -101,14 +101,13 @@ impl<'s> Reader<'s> {
                 }
             }
         }
-        let start = statement.span.start;
         let stale = stale::found(statement, &found.locks, &locks, &deps);
-        let relative = |mut lock: Lock| {
-            lock.start = lock.start.saturating_sub(start);
-            lock.end = lock.end.saturating_sub(start);
+        let relative = |(place, mut lock): (Place, Lock)| {
+            let file = statement.parts.get(place.part).map_or(statement.span.file, |part| part.span.file);
+            (lock.start, lock.end) = within(statement, Span { file, start: lock.start, end: lock.end });
             lock
         };
-        let locks = locks.into_iter().map(|(_, lock)| relative(lock)).collect();
+        let locks = locks.into_iter().map(relative).collect();
         Summary { locks, pairs, under, stale, unread: found.unread }
     }
 
@@ -513,6 +512,12 @@ impl Found<'_> {
         self.fresh += 1;
         self.statement.span.end.saturating_add(self.fresh)
     }
+}
+
+/// A place from the start of a statement; its head for what it has from a shared part.
+pub(super) fn within(statement: &Statement, place: Span) -> (u32, u32) {
+    let whole = statement.span;
+    if whole.contains(place) { (place.start - whole.start, place.end - whole.start) } else { (0, 0) }
 }
 
 fn place_of(target: &Source, part: &Part) -> Span {

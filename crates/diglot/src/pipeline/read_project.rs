@@ -107,9 +107,15 @@ impl<'a> ReadProject<'a> {
         let path = sources.file(file).path.clone();
         sources.replace(file, SourceFile::new(path, text));
         let (changed, mut found) = split::split(&sources, file, page.dialect, &page.noun);
-        let mut facing = self.pages.iter().filter(|other| other.dialect != page.dialect);
+        // What the pages share may be what has changed.
+        let own = self.pages.iter().filter(|other| other.dialect == page.dialect);
+        let mut own: Vec<Page> =
+            own.map(|other| if other.file == file { changed.clone() } else { other.clone() }).collect();
+        found.extend(split::compose(&sources, &mut own));
+        let facing = self.pages.iter().filter(|other| other.dialect != page.dialect);
         let of = |page: &'_ Page| page.statements.iter().find(|raw| raw.name == name).cloned();
-        let (raw, other) = (of(&changed)?, facing.find_map(of)?);
+        let page = own.iter().find(|own| own.statements.iter().any(|raw| raw.name == name))?;
+        let (raw, other) = (of(page)?, facing.into_iter().find_map(of)?);
         let mut sides =
             vec![Side { dialect: page.dialect, raw: &raw }, Side { dialect: page.dialect.other(), raw: &other }];
         sides.sort_by_key(|side| side.dialect);

@@ -37,8 +37,8 @@ pub(super) struct Edited {
     pub locks: Vec<Lock>,
     /// The conditions of conflict targets.
     pub conflict_filters: Vec<Vec<Tok>>,
-    /// CTE bodies (by the byte of their opening bracket) with `[NOT] MATERIALIZED`.
-    pub materialized: Vec<(u32, bool)>,
+    /// CTE bodies (by their opening bracket) with `[NOT] MATERIALIZED`.
+    pub materialized: Vec<(Span, bool)>,
     /// Lists behind IN.
     pub rewrites: Vec<Rewrite>,
     /// Where BETWEEN SYMMETRIC has its word.
@@ -155,7 +155,7 @@ fn taken(tokens: &[Tok], i: usize, dialect: Dialect, anonymous: &mut usize, edit
     }
     if let Some((used, materialized)) = materialized(tokens, i) {
         edited.tokens.push(tokens[i].clone());
-        edited.materialized.push((tokens[i + used].span.start, materialized));
+        edited.materialized.push((tokens[i + used].span, materialized));
         return used;
     }
     if is_plain_name(tokens, i, dialect)

@@ -199,7 +199,7 @@ impl Lower<'_> {
         let has_partitions = self.schema.tables.get(&table).is_some_and(|table| !table.partitioned_by.is_empty());
         let is_before = |only: &Span| {
             let between = Span { start: only.end, end: place.start, ..place };
-            between.start <= between.end && self.sources.text(between).trim().is_empty()
+            only.file == place.file && between.start <= between.end && self.sources.text(between).trim().is_empty()
         };
         if let Some(only) = self.edited.only.iter().copied().find(|only| has_partitions && is_before(only)) {
             self.unsupported("ONLY for a table with partitions", only);

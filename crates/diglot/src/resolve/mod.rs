@@ -93,8 +93,7 @@ pub(crate) fn resolve(
 pub(crate) fn unread(sources: &Sources, raw: &RawStatement, dialect: Dialect) -> Option<Statement> {
     let (mut params, mut rewrites) = (Vec::new(), Vec::new());
     for part in &raw.parts {
-        let text = sources.text(part.span);
-        let tokens = text::tokens(parse::grammar(dialect), text, part.span.file, part.span.start as usize).ok()?;
+        let tokens = text::of_part(parse::grammar(dialect), sources, part).ok()?;
         let edited = edit::edit(tokens, dialect);
         params.extend(edited.params);
         rewrites.extend(edited.rewrites);
@@ -225,9 +224,7 @@ struct Lower<'a> {
 impl Lower<'_> {
     /// Lowers one SQL statement of the unit.
     fn sql(&mut self, raw: &RawStatement, part: &RawPart) {
-        let text = self.sources.text(part.span);
-        let grammar = parse::grammar(self.dialect);
-        let mut tokens = match text::tokens(grammar, text, part.span.file, part.span.start as usize) {
+        let mut tokens = match text::of_part(parse::grammar(self.dialect), self.sources, part) {
             Ok(tokens) => tokens,
             Err(bad) => {
                 self.syntax(&parse::Unreadable { message: bad.message, span: bad.span, ends: true });
@@ -314,8 +311,8 @@ impl Lower<'_> {
         let name = name_of(&cte.alias.name, self.dialect);
         let open = self.text.tokens_in(cte.closing_paren_token.0.span).and_then(|(close, _)| self.text.partner(close));
         let materialized = open.and_then(|open| {
-            let at = self.text.tokens.get(open)?.span.start;
-            let found = self.edited.materialized.iter().find(|(start, _)| *start == at);
+            let at = self.text.tokens.get(open)?.span;
+            let found = self.edited.materialized.iter().find(|(bracket, _)| *bracket == at);
             found.map(|(_, materialized)| *materialized)
         });
         let close = self.place_of(cte.closing_paren_token.0.span);

@@ -137,7 +137,9 @@ impl Lower<'_> {
     fn claim_locks(&mut self, span: Span) -> Vec<Lock> {
         let limit = self.text.tokens.get(self.text.last_of(span) + 1).map_or(u32::MAX, |tok| tok.span.start);
         let (mine, rest) =
-            self.edited.locks.drain(..).partition(|lock| lock.span.start >= span.start && lock.span.end <= limit);
+            self.edited.locks.drain(..).partition(|lock| {
+                lock.span.file == span.file && lock.span.start >= span.start && lock.span.end <= limit
+            });
         self.edited.locks = rest;
         mine
     }

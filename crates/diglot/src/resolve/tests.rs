@@ -36,7 +36,7 @@ fn project(schema_sql: &str, sql: &str, dialect: Dialect) -> Project {
         let text = piece.trim_end_matches(';');
         if !text.trim().is_empty() {
             let from = start + (text.len() - text.trim_start().len());
-            parts.push(RawPart { span: Span::new(file, from..from + text.trim().len()), returns: false });
+            parts.push(RawPart::new(Span::new(file, from..from + text.trim().len()), None));
         }
         start += piece.len();
     }
@@ -49,6 +49,8 @@ fn project(schema_sql: &str, sql: &str, dialect: Dialect) -> Project {
         cardinality_span: whole,
         docs: Vec::new(),
         annotations: Vec::new(),
+        prelude: None,
+        uses: Vec::new(),
         parts,
         span: whole,
         optional: Vec::new(),

@@ -11,7 +11,8 @@ use sqlparser::ast::Spanned;
 use sqlparser::dialect::Dialect as SqlDialect;
 use sqlparser::tokenizer::{Location, Span as TokenSpan, Token, TokenWithSpan, Tokenizer};
 
-use crate::source::{FileId, Span};
+use crate::page::{RawPart, Slice};
+use crate::source::{FileId, Sources, Span};
 
 /// A token that means something: no white space, no comment.
 #[derive(Debug, Clone)]
@@ -39,13 +40,22 @@ pub(super) struct Text {
     pub tokens: Vec<Tok>,
     /// For every opening bracket its closing one and the other way round.
     partner: Vec<Option<usize>>,
+    /// Where tokens begin that do not stand behind those before them: what a prelude or a shared part gave.
+    runs: Vec<usize>,
 }
 
 impl Text {
     /// Wraps an edited token list.
     pub(super) fn new(span: Span, tokens: Vec<Tok>) -> Self {
         let partner = partners(&tokens);
-        Self { span, tokens, partner }
+        let breaks = |at: &usize| {
+            at.checked_sub(1).is_none_or(|before| {
+                let (before, here) = (tokens[before].span, tokens[*at].span);
+                before.file != here.file || here.start < before.start
+            })
+        };
+        let runs = (0..tokens.len()).filter(breaks).collect();
+        Self { span, tokens, partner, runs }
     }
 
     /// Lends the tokens as sqlparser reads them, located by their numbers. Their places stay here.
@@ -81,12 +91,30 @@ impl Text {
 
     /// The token at which a span begins.
     pub(super) fn first_of(&self, span: Span) -> usize {
-        self.tokens.partition_point(|tok| tok.span.end <= span.start)
+        let in_run =
+            |from: usize, to: usize| from + self.tokens[from..to].partition_point(|tok| tok.span.end <= span.start);
+        self.searched(Span { end: span.start, ..span }, in_run)
     }
 
     /// The token with which a span ends.
     pub(super) fn last_of(&self, span: Span) -> usize {
-        self.tokens.partition_point(|tok| tok.span.start < span.end).saturating_sub(1)
+        let in_run = |from: usize, to: usize| {
+            (from + self.tokens[from..to].partition_point(|tok| tok.span.start < span.end)).saturating_sub(1)
+        };
+        self.searched(Span { start: span.end, ..span }, in_run)
+    }
+
+    /// Searches the run of tokens in which a place is: the first whose token there has it, else the last run.
+    fn searched(&self, place: Span, in_run: impl Fn(usize, usize) -> usize) -> usize {
+        let ends = self.runs.iter().skip(1).copied().chain([self.tokens.len()]);
+        let mut last = 0;
+        for (from, to) in self.runs.iter().copied().zip(ends) {
+            last = in_run(from, to);
+            if self.tokens.get(last).is_some_and(|tok| tok.span.contains(place)) {
+                return last;
+            }
+        }
+        last
     }
 
     /// The token's kind.
@@ -150,6 +178,21 @@ fn numbered(index: usize, token: Token) -> TokenWithSpan {
 /// The number behind a location; none for sqlparser's empty location.
 pub(super) fn number_at(location: Location) -> Option<usize> {
     (location.line == 1).then(|| location.column.checked_sub(1)).flatten().map(|c| c as usize / 2)
+}
+
+/// Cuts a part of a unit into tokens, with the CTEs that are given to it. A word that nobody wrote stands where the text
+/// next to it does.
+pub(super) fn of_part(dialect: &dyn SqlDialect, sources: &Sources, part: &RawPart) -> Result<Vec<Tok>, BadToken> {
+    let mut all = Vec::new();
+    for Slice { span, word } in part.slices() {
+        let text = word.unwrap_or_else(|| sources.text(span));
+        let mut own = tokens(dialect, text, span.file, span.start as usize)?;
+        if word.is_some() {
+            own.iter_mut().for_each(|tok| tok.span = span);
+        }
+        all.append(&mut own);
+    }
+    Ok(all)
 }
 
 /// Cuts a statement into tokens.

@@ -208,7 +208,7 @@ impl Lower<'_> {
     /// Reads the condition of the conflict target, which was taken out of the text.
     fn conflict_filter(&mut self, conflict: Span) -> Option<Expr> {
         let inside = |tokens: &Vec<super::text::Tok>| {
-            tokens.first().is_some_and(|tok| (conflict.start..conflict.end).contains(&tok.span.start))
+            tokens.first().is_some_and(|tok| conflict.contains(Span { end: tok.span.start, ..tok.span }))
         };
         let index = self.edited.conflict_filters.iter().position(inside)?;
         let tokens = self.edited.conflict_filters.remove(index);

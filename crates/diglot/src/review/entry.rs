@@ -204,8 +204,7 @@ fn is_about(finding: &Diagnostic, entry: &Entry<'_>) -> bool {
 }
 
 fn text(raw: &RawStatement) -> Text {
-    let sql = raw.parts.iter().map(|part| part.span).reduce(Span::to).unwrap_or(raw.header_span);
-    Text { sql, whole: raw.span }
+    Text { sql: raw.sql(), whole: raw.span }
 }
 
 fn cardinality(facing: &Facing) -> &'static str {

@@ -5,7 +5,7 @@ mod many;
 use super::Context;
 use crate::dialect::Dialect;
 use crate::infer::PageOf;
-use crate::page::AnnotationKind;
+use crate::page::{AnnotationKind, Slice};
 use crate::resolve::is_aggregate_call;
 use crate::schema::{Column, Table};
 use crate::source::{Sources, Span};
@@ -229,14 +229,18 @@ impl Word<'_> {
 
 /// The tokens of each SQL statement of a page, comments too.
 pub(super) fn tokens<'a>(sources: &'a Sources, page: &PageOf<'_>) -> Vec<Vec<Word<'a>>> {
+    let of_slice = |slice: Slice| {
+        let text = slice.word.unwrap_or_else(|| sources.text(slice.span));
+        let base = slice.span.start as usize;
+        let place = move |token: &Token| match slice.word {
+            Some(_) => slice.span,
+            None => Span::new(slice.span.file, base + token.start..base + token.end),
+        };
+        let words = lexer::tokens(text, page.tree.dialect).into_iter();
+        words.map(move |token| Word { token, text: &text[token.start..token.end], span: place(&token) })
+    };
     let parts = page.raw.parts.iter().map(|part| {
-        let text = sources.text(part.span);
-        let base = part.span.start as usize;
-        let words = lexer::tokens(text, page.tree.dialect).into_iter().map(|token| Word {
-            token,
-            text: text.get(token.start..token.end).unwrap_or_default(),
-            span: Span::new(part.span.file, base + token.start..base + token.end),
-        });
+        let words = part.slices().into_iter().flat_map(of_slice);
         words.filter(|word| !page.raw.is_left_out(word.span)).collect()
     });
     parts.collect()

@@ -47,6 +47,7 @@ rules! {
     bad_header = "bad-header",
     bad_name = "bad-name",
     bad_optional_part = "bad-optional-part",
+    bad_prelude = "bad-prelude",
     built_text = "built-text",
     cardinality_columns = "cardinality-columns",
     cardinality_differs = "cardinality-differs",

@@ -35,6 +35,8 @@ pub(super) enum Line {
     If(String),
     /// `-- end`.
     End,
+    /// `-- use: NAME`.
+    Use(String),
     /// Looks like an annotation and is none.
     Wrong(Diagnostic),
 }
@@ -65,6 +67,13 @@ impl<'a> Comment<'a> {
         };
         body.strip_prefix("name")?.trim_start().strip_prefix(':')
     }
+
+    /// The name behind `part:`, when the comment begins a shared part.
+    pub(super) fn part(self) -> Option<&'a str> {
+        let body = self.text.strip_prefix("--")?.trim();
+        let name = body.strip_prefix("part")?.trim_start().strip_prefix(':')?.trim();
+        is_identifier(name).then_some(name)
+    }
 }
 
 /// Reads a comment line that is no header. `owner` is the statement in whose name findings speak.
@@ -88,6 +97,9 @@ pub(super) fn read(comment: Comment<'_>, owner: &str) -> Line {
             Err(wrong) => Err(wrong),
         },
         ("end", "") => return Line::End,
+        ("use", rest) if rest.strip_prefix(':').is_some_and(|name| is_identifier(name.trim())) => {
+            return Line::Use(rest[1..].trim().to_owned());
+        }
         _ => return near_miss(comment, word, rest, owner),
     };
     match line {
@@ -365,7 +377,7 @@ fn near_miss(comment: Comment<'_>, word: &str, rest: &str, owner: &str) -> Line 
 
 /// The annotation that a word is, or is a slip of the finger away from.
 fn nearest(word: &str) -> Option<&'static str> {
-    const WORDS: [&str; 9] = ["diverges", "only", "param", "column", "allow", "returns", "name", "if", "end"];
+    const WORDS: [&str; 10] = ["diverges", "only", "param", "column", "allow", "returns", "name", "if", "end", "use"];
     if word.is_empty() {
         return None;
     }
@@ -413,6 +425,7 @@ fn shape(meant: &str) -> &'static str {
         "returns" => "-- returns",
         "name" => "-- name: noun_verb :one",
         "if" => "-- if: PARAM",
+        "use" => "-- use: NAME",
         _ => "-- end",
     }
 }

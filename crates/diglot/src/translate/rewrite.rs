@@ -190,7 +190,7 @@ impl<'t> Rewriter<'t> {
     pub(super) fn finish(mut self) -> Sql {
         // Of two places that begin together the longer one comes first.
         self.written.sort_by_key(|(span, _)| (span.start, std::cmp::Reverse(span.end)));
-        let whole = self.raw.parts.iter().map(|part| part.span).reduce(Span::to).unwrap_or(self.raw.span);
+        let whole = self.raw.sql();
         let text = self.within(whole, None);
         let lines: Vec<&str> = text.trim().lines().map(str::trim_end).collect();
         // A clause that is gone may have had a line of its own.

@@ -25,12 +25,16 @@ pub(super) fn stops_at(words: &[&Word<'_>], params: &[ParamUse], rewrites: &[Rew
 /// sqlc's way is written in SQLite's way.
 fn written(words: &[&Word<'_>], params: &[ParamUse], rewrites: &[Rewrite]) -> (String, Vec<usize>) {
     let (mut text, mut starts) = (String::new(), Vec::with_capacity(words.len()));
-    let mut end = None;
+    let mut before: Option<Span> = None;
     for word in words {
-        if end.is_some_and(|end| end < word.span.start) {
+        // Words of several tokens touch; what nobody wrote has an empty place.
+        let touches = |before: Span| {
+            before.file == word.span.file && before.end == word.span.start && before.start < before.end
+        };
+        if before.is_some_and(|before| !touches(before)) {
             text.push(' ');
         }
-        end = Some(word.span.end);
+        before = Some(word.span);
         starts.push(text.len());
         let is_in = |span: &Span| span.contains(word.span);
         let columns = rewrites.iter().find(|it| matches!(it.by, Replacement::Columns(_)) && is_in(&it.span));

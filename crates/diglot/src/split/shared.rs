@@ -1,0 +1,212 @@
+//! Preludes and shared parts: each part of a unit gets the CTEs that it names.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{Body, Splitter, with};
+use crate::diagnostic::Diagnostic;
+use crate::dialect::Dialect;
+use crate::page::{Annotation, CteText, Page, Prelude, RawStatement, SharedPart, Use};
+use crate::source::{Sources, Span};
+
+impl Splitter<'_> {
+    /// Takes a list of CTEs that stands alone.
+    pub(super) fn prelude(&mut self, owner: &str, prelude: Prelude, read: &mut Body) {
+        if let Some(first) = &read.prelude {
+            let message = format!("{owner}: two lists of CTEs stand alone");
+            let finding = Diagnostic::error("bad-prelude", message, prelude.span, "the second one");
+            self.found.push(finding.context(first.span, "the first one").help("make them one list"));
+        } else if let Some(part) = read.parts.first() {
+            let message = format!("{owner}: a list of CTEs stands alone behind a statement");
+            let finding = Diagnostic::error("bad-prelude", message, prelude.span, "which statement is it for?");
+            self.found.push(finding.context(part.span, "behind this").help("put it before the first statement"));
+        } else {
+            read.prelude = Some(prelude);
+        }
+    }
+
+    /// Reads what `-- part: NAME` begins.
+    pub(super) fn shared(&mut self, name: &str, start: usize, mark: usize, end: usize) {
+        let line = self.comment(self.tokens[mark]).span();
+        let mut read = Body::default();
+        let docs = self.above(start, mark, name, &mut read);
+        for token in &self.tokens[mark + 1..end] {
+            self.token(*token, name, &mut read);
+        }
+        self.close(name, &mut read);
+        let unterminated = self.unterminated(name, &self.tokens[mark + 1..end]);
+        for annotation in std::mem::take(&mut read.tail) {
+            self.stray_at(annotation.span);
+        }
+        let other = read.parts.first().map(|part| part.span).or(read.optional.first().map(|part| part.mark));
+        match (read.prelude, other) {
+            (Some(prelude), None) => {
+                let (name, annotations, uses) = (name.to_owned(), read.annotations, read.uses);
+                self.page.shared.push(SharedPart { name, mark: line, docs, annotations, uses, prelude });
+            }
+            (_, other) if !unterminated => {
+                let message = format!("{name}: a shared part is a list of CTEs and nothing else");
+                let label = if other.is_some() { "no list of CTEs" } else { "nothing below this line" };
+                let finding = Diagnostic::error("bad-prelude", message, other.unwrap_or(line), label);
+                self.found.push(finding.help("write `WITH name AS (…);` below its line"));
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Gives every part of every unit the CTEs that it names.
+pub(crate) fn compose(sources: &Sources, pages: &mut [Page]) -> Vec<Diagnostic> {
+    let mut found = Vec::new();
+    for dialect in Dialect::ALL {
+        let of = |page: &&Page| page.dialect == dialect;
+        let mut shared: BTreeMap<String, SharedPart> = BTreeMap::new();
+        for part in pages.iter().filter(of).flat_map(|page| &page.shared) {
+            if let Some(first) = shared.get(&part.name) {
+                let message = format!("two shared parts of the {} pages are named `{}`", dialect.title(), part.name);
+                let finding = Diagnostic::error("bad-prelude", message, part.mark, "the second one");
+                found.push(finding.context(first.mark, "the first one").help("give one of them another name"));
+                continue;
+            }
+            shared.insert(part.name.clone(), part.clone());
+        }
+        let mut composer = Composer { sources, dialect, shared: &shared, used: BTreeSet::new(), found: &mut found };
+        let statements = pages.iter_mut().filter(|page| page.dialect == dialect).flat_map(|page| &mut page.statements);
+        statements.for_each(|raw| composer.statement(raw));
+        let used = composer.used;
+        for part in shared.values().filter(|part| !used.contains(&part.name)) {
+            let message = format!("no statement uses the shared part `{}`", part.name);
+            let finding = Diagnostic::error("bad-prelude", message, part.mark, "not used");
+            found.push(finding.help(format!("write `-- use: {}` at a statement, or delete it", part.name)));
+        }
+    }
+    found
+}
+
+struct Composer<'a> {
+    sources: &'a Sources,
+    dialect: Dialect,
+    shared: &'a BTreeMap<String, SharedPart>,
+    used: BTreeSet<String>,
+    found: &'a mut Vec<Diagnostic>,
+}
+
+/// A CTE that a unit has at hand.
+struct AtHand<'a> {
+    cte: &'a CteText,
+    recursive: bool,
+    /// The line that brought it, when it is of a shared part.
+    by: Option<&'a Use>,
+}
+
+impl<'a> Composer<'a> {
+    fn statement(&mut self, raw: &mut RawStatement) {
+        if raw.prelude.is_none() && raw.uses.is_empty() {
+            return;
+        }
+        let (uses, prelude) = (raw.uses.clone(), raw.prelude.clone());
+        let mut at_hand = Vec::new();
+        let mut open = Vec::new();
+        for used in &uses {
+            self.take(raw, (used, used), &mut open, &mut at_hand);
+        }
+        let own = prelude.iter().flat_map(|prelude| prelude.ctes.iter().map(|cte| (cte, prelude.recursive)));
+        at_hand.extend(own.map(|(cte, recursive)| AtHand { cte, recursive, by: None }));
+        self.repeated(&raw.name, &at_hand);
+        let reads: Vec<Vec<usize>> = at_hand.iter().map(|one| self.named(one.cte.span, &at_hand)).collect();
+        let mut given = BTreeSet::new();
+        for part in &mut raw.parts {
+            let mut wanted: BTreeSet<usize> = BTreeSet::new();
+            let mut open = self.named(part.span, &at_hand);
+            while let Some(at) = open.pop() {
+                if wanted.insert(at) {
+                    open.extend(&reads[at]);
+                }
+            }
+            part.recursive = wanted.iter().any(|at| at_hand[*at].recursive);
+            part.given = wanted.iter().map(|at| at_hand[*at].cte.span).collect();
+            given.extend(wanted);
+        }
+        self.unused(&raw.name, &at_hand, &given);
+    }
+
+    /// Takes in a shared part with those that it needs.
+    fn take<'u>(
+        &mut self,
+        raw: &mut RawStatement,
+        (by, used): (&'u Use, &Use),
+        open: &mut Vec<String>,
+        at_hand: &mut Vec<AtHand<'u>>,
+    ) where
+        'a: 'u,
+    {
+        let shared = self.shared;
+        let Some(part) = shared.get(&used.name) else {
+            let message = format!("{}: there is no shared part `{}`", raw.name, used.name);
+            let finding = Diagnostic::error("bad-prelude", message, used.span, "not known");
+            let near = shared.keys().find(|known| strsim::osa_distance(known, &used.name) <= 2);
+            self.found.push(match near {
+                Some(near) => finding.help(format!("write `-- use: {near}`")),
+                None => finding.help(format!("write `-- part: {}` above a list of CTEs", used.name)),
+            });
+            return;
+        };
+        let is_known = at_hand.iter().any(|one| part.prelude.ctes.iter().any(|cte| cte.span == one.cte.span));
+        if open.contains(&used.name) || is_known {
+            return;
+        }
+        self.used.insert(part.name.clone());
+        open.push(used.name.clone());
+        for inner in &part.uses {
+            self.take(raw, (by, inner), open, at_hand);
+        }
+        open.pop();
+        let is_new = |annotation: &&Annotation| raw.annotations.iter().all(|known| known.span != annotation.span);
+        let new: Vec<Annotation> = part.annotations.iter().filter(is_new).cloned().collect();
+        raw.annotations.extend(new);
+        let recursive = part.prelude.recursive;
+        at_hand.extend(part.prelude.ctes.iter().map(|cte| AtHand { cte, recursive, by: Some(by) }));
+    }
+
+    /// The CTEs at hand that a text names.
+    fn named(&self, place: Span, at_hand: &[AtHand<'_>]) -> Vec<usize> {
+        let names = with::sources(self.sources.text(place), self.dialect);
+        let is_named = |one: &AtHand<'_>| one.cte.span != place && names.contains(&one.cte.name);
+        at_hand.iter().enumerate().filter(|(_, one)| is_named(one)).map(|(at, _)| at).collect()
+    }
+
+    fn repeated(&mut self, name: &str, at_hand: &[AtHand<'_>]) {
+        for (at, one) in at_hand.iter().enumerate() {
+            if let Some(first) = at_hand[..at].iter().find(|first| first.cte.name == one.cte.name) {
+                let message = format!("{name}: two CTEs of its prelude and shared parts are named `{}`", one.cte.name);
+                let finding = Diagnostic::error("bad-prelude", message, one.cte.span, "the second one");
+                self.found.push(finding.context(first.cte.span, "the first one").help("give one of them another name"));
+            }
+        }
+    }
+
+    /// What no part names.
+    fn unused(&mut self, name: &str, at_hand: &[AtHand<'_>], given: &BTreeSet<usize>) {
+        let mut told = BTreeSet::new();
+        for (at, one) in at_hand.iter().enumerate().filter(|(at, _)| !given.contains(at)) {
+            let served = |by: &Use| {
+                at_hand
+                    .iter()
+                    .enumerate()
+                    .any(|(at, other)| given.contains(&at) && other.by.is_some_and(|other| other.span == by.span))
+            };
+            match one.by {
+                Some(by) if served(by) || !told.insert(by.span) => {}
+                Some(by) => {
+                    let message = format!("{name}: no statement of it names a CTE of `{}`", by.name);
+                    let finding = Diagnostic::error("bad-prelude", message, by.span, "not used");
+                    self.found.push(finding.help("delete the line"));
+                }
+                None => {
+                    let message = format!("{name}: no statement of the unit names `{}`", at_hand[at].cte.name);
+                    let finding = Diagnostic::error("bad-prelude", message, one.cte.span, "not used");
+                    self.found.push(finding.help("delete it"));
+                }
+            }
+        }
+    }
+}
