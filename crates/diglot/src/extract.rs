@@ -226,7 +226,7 @@ fn kind(text: &str) -> Option<Role> {
         "SELECT" => has("FROM") || upper.contains('('),
         "INSERT" => has("INTO") && (has("VALUES") || has("SELECT") || has("DEFAULT")),
         "REPLACE" => second == "INTO",
-        "UPDATE" => has("SET"),
+        "UPDATE" => has("SET") && upper.contains('='),
         "DELETE" => second == "FROM",
         "WITH" => has("AS") && upper.contains('('),
         "VALUES" => upper.contains('('),

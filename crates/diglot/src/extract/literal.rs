@@ -168,22 +168,31 @@ fn comment(rest: &str, language: Language) -> usize {
     rest.len()
 }
 
-/// A text without its escapes, in as many bytes: what takes more than one byte to write is filled up with blanks.
+/// A text without its escapes, in as many bytes: what takes more than one byte to write is filled up with blanks. The
+/// blank of a quote stands outside of what is quoted.
 pub(super) fn unescaped(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
+    let mut open = None;
     let mut chars = text.chars();
     while let Some(c) = chars.next() {
         if c != '\\' {
             plain.push(c);
             continue;
         }
-        plain.push(' ');
         match chars.next() {
-            Some(c @ ('"' | '\'' | '\\' | '`')) => plain.push(c),
+            Some(quote @ ('"' | '\'' | '`')) if open == Some(quote) => {
+                open = None;
+                plain.extend([quote, ' ']);
+            }
+            Some(quote @ ('"' | '\'' | '`')) => {
+                open = open.or(Some(quote));
+                plain.extend([' ', quote]);
+            }
+            Some('\\') => plain.push_str(" \\"),
             // The end of a line that goes on stays where it is.
-            Some('\n') => plain.push('\n'),
-            Some(c) => plain.extend(std::iter::repeat_n(' ', c.len_utf8())),
-            None => {}
+            Some('\n') => plain.push_str(" \n"),
+            Some(c) => plain.extend(std::iter::repeat_n(' ', 1 + c.len_utf8())),
+            None => plain.push(' '),
         }
     }
     plain
