@@ -397,6 +397,11 @@ const CASES: &[Case] = &[
         silent: &["SELECT id FROM job WHERE lane = :lane"],
     },
     Case {
+        rule: "text-order",
+        fires: &["SELECT id FROM job WHERE lane <> :lane ORDER BY lane, id"],
+        silent: &["SELECT id FROM job WHERE lane = :lane ORDER BY lane, id"],
+    },
+    Case {
         rule: "time-format",
         fires: &["SELECT id FROM stay WHERE seen < CURRENT_TIMESTAMP", "SELECT id FROM stay WHERE seen < now()"],
         silent: &["SELECT id FROM stay WHERE seen < unixepoch()", "SELECT id FROM stay WHERE seen < now()"],
