@@ -45,7 +45,7 @@ async fn shown(case: &toml::Table, host: &Host) -> String {
         return format!("refused: {}", rules.into_iter().collect::<Vec<_>>().join(", "));
     }
     let arguments = Prove {
-        project: crate::cli::Project { root: None },
+        project: crate::cli::Project { root: None, package: None },
         statement: None,
         rows: 4,
         cases: 160,

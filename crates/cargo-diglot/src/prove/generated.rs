@@ -248,7 +248,7 @@ fn what_passes_is_equal_and_what_is_equal_passes() {
         let mut interrupts = Interrupts::catch().expect("signals");
         let host = Host::open(None, Sorting::Language, &mut interrupts).await.expect("a server");
         let arguments = Prove {
-            project: crate::cli::Project { root: None },
+            project: crate::cli::Project { root: None, package: None },
             statement: None,
             rows: 4,
             cases: CASES,

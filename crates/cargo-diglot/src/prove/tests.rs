@@ -34,8 +34,14 @@ async fn run(root: &Path, host: &Host) -> Vec<Diagnostic> {
     let inputs = diglot::build::load(root).expect("readable files");
     let compiled = diglot::check(&Inputs { check_answers: false, ..inputs.clone() });
     assert!(!compiled.has_errors(), "{:?}", compiled.diagnostics);
-    let arguments =
-        Prove { project: cli::Project { root: None }, statement: None, rows: 4, cases: 30, seed: 1, postgres: None };
+    let arguments = Prove {
+        project: cli::Project { root: None, package: None },
+        statement: None,
+        rows: 4,
+        cases: 30,
+        seed: 1,
+        postgres: None,
+    };
     let inputs = Inputs { check_answers: false, ..inputs };
     let mut engines = Engines {
         sqlite: sqlite::Sqlite::open(&inputs).await.expect("SQLite"),
