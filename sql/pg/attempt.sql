@@ -70,6 +70,117 @@ SELECT completion.event_id AS completion_event_id, lease.event_id AS lease_event
  CROSS JOIN lease
  CROSS JOIN core;
 
+-- Ends several attempts and their executions with success, each another one's; `result` is empty for none and `\x…`
+-- otherwise. No row for an execution that is not active any more.
+--
+-- The executions are changed by an upsert because Postgres routes an insert to one partition, while a join would plan
+-- and lock them all; it waits for each in its turn, in the order of their keys, and judges it as it then is. A handle
+-- that does not hold the lease of an active execution refuses the whole: `ff_expect_all` answers with an error, so nothing
+-- is changed and nothing inserted, and each is ended alone. So is each where somebody holds one of them for more than a
+-- moment, so that nobody waits for a neighbour's row.
+-- name: attempt_complete_many :many
+-- only: pg — SQLite's writer puts the calls of those who wait into one transaction.
+-- param: turns i64[]
+-- param: partition_keys i64[]
+-- param: execution_ids uuid[]
+-- param: attempt_indexes i64[]
+-- param: lease_epochs i64[]
+-- param: execution_texts text[]
+-- param: lease_ids text[]
+-- param: nows_ms i64[]
+-- param: results text[]
+-- column: turn i64
+-- column: completion_event_id i64
+-- column: lease_event_id i64
+WITH member AS (
+  SELECT told.turn, CAST(told.partition_key AS smallint) AS partition_key, told.execution_id,
+         CAST(told.attempt_index AS integer) AS attempt_index, told.lease_epoch, told.execution_text, told.lease_id,
+         told.now_ms, told.result
+    FROM unnest(CAST(:turns AS bigint[]), CAST(:partition_keys AS bigint[]), CAST(:execution_ids AS uuid[]),
+                CAST(:attempt_indexes AS bigint[]), CAST(:lease_epochs AS bigint[]), CAST(:execution_texts AS text[]),
+                CAST(:lease_ids AS text[]), CAST(:nows_ms AS bigint[]), CAST(:results AS text[]))
+         AS told (turn, partition_key, execution_id, attempt_index, lease_epoch, execution_text, lease_id, now_ms,
+                  result)
+   WHERE set_config('lock_timeout', '100ms', true) IS NOT NULL
+),
+core AS (
+  INSERT INTO ff_exec_core AS core
+         (partition_key, execution_id, lane_id, lifecycle_phase, ownership_state, eligibility_state,
+          public_state, attempt_state, created_at_ms, terminal_at_ms, result)
+  SELECT member.partition_key, member.execution_id, '', 'terminal', 'unowned', 'not_applicable',
+         'skipped', 'attempt_terminal', 0, member.now_ms, CAST(NULLIF(member.result, '') AS bytea)
+    FROM member
+   WHERE true
+   ORDER BY member.partition_key, member.execution_id
+      ON CONFLICT (partition_key, execution_id) DO UPDATE
+     SET lifecycle_phase = 'terminal',
+         ownership_state = 'unowned',
+         eligibility_state = 'not_applicable',
+         public_state = 'completed',
+         attempt_state = 'attempt_terminal',
+         blocking_reason = NULL,
+         terminal_at_ms = excluded.terminal_at_ms,
+         result = excluded.result
+   WHERE core.lifecycle_phase = 'active'
+  RETURNING core.partition_key, core.execution_id, core.flow_id, core.public_state, core.raw_fields
+),
+attempt AS (
+  INSERT INTO ff_attempt AS held
+         (partition_key, execution_id, attempt_index, lease_epoch, terminal_at_ms)
+  SELECT core.partition_key, core.execution_id, member.attempt_index, member.lease_epoch, member.now_ms
+    FROM core
+    JOIN member
+      ON member.partition_key = core.partition_key
+     AND member.execution_id = core.execution_id
+   WHERE core.public_state = 'completed'
+      ON CONFLICT (partition_key, execution_id, attempt_index) DO UPDATE
+     SET outcome = 'success',
+         terminal_at_ms = excluded.terminal_at_ms,
+         lease_expires_at_ms = NULL
+   WHERE held.lease_epoch = excluded.lease_epoch
+     AND held.outcome IS NULL
+  RETURNING held.partition_key, held.execution_id, held.outcome
+),
+completion AS (
+  INSERT INTO ff_completion_event
+         (partition_key, execution_id, flow_id, outcome, namespace, instance_tag, occurred_at_ms)
+  SELECT core.partition_key, core.execution_id, core.flow_id, 'success',
+         core.raw_fields ->> 'namespace',
+         core.raw_fields -> 'tags' ->> 'cairn.instance_id',
+         member.now_ms
+    FROM core
+    JOIN member
+      ON member.partition_key = core.partition_key
+     AND member.execution_id = core.execution_id
+  RETURNING event_id, partition_key, execution_id
+),
+lease AS (
+  INSERT INTO ff_lease_event
+         (execution_id, lease_id, event_type, occurred_at_ms, partition_key, namespace, instance_tag)
+  SELECT member.execution_text, member.lease_id, 'revoked', member.now_ms, core.partition_key,
+         core.raw_fields ->> 'namespace',
+         core.raw_fields -> 'tags' ->> 'cairn.instance_id'
+    FROM core
+    JOIN member
+      ON member.partition_key = core.partition_key
+     AND member.execution_id = core.execution_id
+  RETURNING event_id, execution_id
+)
+SELECT member.turn, completion.event_id AS completion_event_id, lease.event_id AS lease_event_id, core.flow_id
+  FROM core
+  JOIN member
+    ON member.partition_key = core.partition_key
+   AND member.execution_id = core.execution_id
+  LEFT JOIN attempt
+    ON attempt.partition_key = core.partition_key
+   AND attempt.execution_id = core.execution_id
+  JOIN completion
+    ON completion.partition_key = core.partition_key
+   AND completion.execution_id = core.execution_id
+  JOIN lease
+    ON lease.execution_id = member.execution_text
+ WHERE ff_expect_all(attempt.outcome IS NOT NULL);
+
 -- Ends the running attempt and its execution with a failure. No row: the handle does not hold the lease.
 -- name: attempt_fail :opt
 -- diverges(where.outcome#1e3113): a successor that committed during the wait for the lock shows in the locked attempt; nobody writes in between on SQLite, whose later statements run after the outcome is written.

@@ -32,6 +32,41 @@ macro_rules! unit {
     };
 }
 
+/// One atomic generated call that Postgres may make for several callers at once; as `unit!` otherwise.
+#[cfg(feature = "postgres")]
+macro_rules! combined {
+    ($on:expr, $statement:ident, $params:expr) => {
+        $on.db()
+            .combined(
+                stringify!($statement),
+                $params,
+                |conn, params| Box::pin(crate::statements::Statements::$statement(conn, params)),
+                crate::db::silent,
+            )
+            .await
+    };
+    ($on:expr, $statement:ident, $params:expr, |$row:ident, $wakes:ident| $tell:expr) => {
+        $on.db()
+            .combined(
+                stringify!($statement),
+                $params,
+                |conn, params| Box::pin(crate::statements::Statements::$statement(conn, params)),
+                move |_, row, $wakes| {
+                    if let Some($row) = row {
+                        $tell;
+                    }
+                },
+            )
+            .await
+    };
+}
+
+/// One atomic generated call; SQLite's writer puts those of several callers into one transaction.
+#[cfg(not(feature = "postgres"))]
+macro_rules! combined {
+    ($($call:tt)*) => { unit!($($call)*) };
+}
+
 /// One generated read outside a transaction: `read!(engine, execution_read, params)`.
 macro_rules! read {
     ($on:expr, $statement:ident) => {

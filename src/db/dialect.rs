@@ -2,12 +2,16 @@
 
 use std::future::Future;
 use std::ops::Range;
+#[cfg(feature = "postgres")]
+use std::sync::Arc;
 
 use ff_core::EngineError;
 use ff_core::backend::BackendTag;
 use ff_core::partition::PartitionConfig;
 use ff_core::types::{BudgetId, FlowId, QuotaPolicyId};
 
+#[cfg(feature = "postgres")]
+use super::tx::Combined;
 use super::tx::Operation;
 use super::wake::{Interest, Outbox, StreamKey};
 use crate::statements::Statements;
@@ -100,6 +104,15 @@ pub struct SubscriptionWords {
 pub trait Store<D: Dialect>: Send + Sync + 'static {
     /// Runs an operation to its durable end: connection, transaction, retries, wake-ups.
     fn run<O: Operation<D>>(&self, operation: O) -> impl Future<Output = Result<O::Answer, EngineError>> + Send;
+
+    /// The same for one that may go together with others of its kind that wait at the same moment.
+    #[cfg(feature = "postgres")]
+    fn run_combined<O: Combined<D>>(
+        self: &Arc<Self>,
+        operation: O,
+    ) -> impl Future<Output = Result<O::Answer, EngineError>> + Send {
+        self.run(operation)
+    }
 
     /// Makes sure that other processes' frames of a stream arrive here while the answer lives.
     fn watch_stream(&self, key: StreamKey) -> impl Future<Output = Result<Option<Interest>, EngineError>> + Send;

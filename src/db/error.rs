@@ -6,6 +6,7 @@
 use ff_core::EngineError;
 #[cfg(feature = "sqlite")]
 use ff_core::engine_error::{BackendError, BackendErrorKind};
+use sqlx::error::{DatabaseError, ErrorKind};
 
 use crate::db::Dialect;
 use crate::model::id::corruption;
@@ -97,4 +98,56 @@ pub fn map_sqlx_error(error: sqlx::Error) -> EngineError {
         (Some("40001" | "40P01"), _) => EngineError::Contention(ContentionKind::LeaseConflict),
         _ => transport::<crate::db::Postgres>(error),
     }
+}
+
+/// A failure that several operations share. A driver's error cannot be cloned; what is judged later,
+/// the code and the text, can.
+#[derive(Debug, thiserror::Error)]
+#[error("{message}")]
+struct Shared {
+    message: String,
+    code: Option<String>,
+}
+
+impl DatabaseError for Shared {
+    fn message(&self) -> &str {
+        &self.message
+    }
+
+    fn code(&self) -> Option<std::borrow::Cow<'_, str>> {
+        self.code.as_deref().map(Into::into)
+    }
+
+    fn as_error(&self) -> &(dyn std::error::Error + Send + Sync + 'static) {
+        self
+    }
+
+    fn as_error_mut(&mut self) -> &mut (dyn std::error::Error + Send + Sync + 'static) {
+        self
+    }
+
+    fn into_error(self: Box<Self>) -> Box<dyn std::error::Error + Send + Sync + 'static> {
+        self
+    }
+
+    fn kind(&self) -> ErrorKind {
+        ErrorKind::Other
+    }
+}
+
+/// Makes an error that is judged and reads like the given one.
+pub(super) fn shared(error: &sqlx::Error) -> sqlx::Error {
+    match error.as_database_error() {
+        Some(database) => {
+            let code = database.code().map(|code| code.into_owned());
+            sqlx::Error::database(Shared { message: database.message().to_owned(), code })
+        }
+        None => sqlx::Error::Protocol(error.to_string()),
+    }
+}
+
+/// A database error with a code.
+#[cfg(test)]
+pub(crate) fn coded(code: &str) -> sqlx::Error {
+    sqlx::Error::database(Shared { message: "busy".into(), code: Some(code.into()) })
 }

@@ -29,7 +29,7 @@
 //!
 //! | What the engine uses | Where |
 //! |---|---|
-//! | `Db::read`, `Db::survey`, `Db::unit`, `Db::write`, `Db::tail`, `Db::outbox`, [`silent`] | here |
+//! | `Db::read`, `Db::survey`, `Db::unit`, `Db::combined`, `Db::write`, `Db::tail`, `Db::outbox`, [`silent`] | here |
 //! | `Wakes::{lease, completion, signal, frame, outbox}` | [`wake`] |
 //! | `D::LABEL`, `D::TAG`, `D::flow_partition(..)`, `D::worker_partition(..)`, `D::REVOKED_LEASE_PREFIX`, … | [`Dialect`] |
 //! | `Abort` (what a `write` closure returns as its error), `transport::<D>(sqlx::Error)` | [`error`] |
@@ -79,6 +79,10 @@ use error::Abort;
 pub use pg::Postgres;
 #[cfg(feature = "sqlite")]
 pub use sqlite::Sqlite;
+#[cfg(feature = "postgres")]
+use tx::Combined;
+#[cfg(feature = "postgres")]
+use tx::combine::Combines;
 use tx::{Kind, Operation, Patience, Surroundings};
 pub use wake::OutboxEvent;
 pub(crate) use wake::{Interest, Outbox, StreamKey, Tail, Wakes};
@@ -150,6 +154,26 @@ impl<D: Dialect> Db<D> {
         W: Fn(&P, &T, &mut Wakes) + Send + Sync + 'static,
     {
         self.store.run(self.call(name, Kind::Unit, params, op, wakes)).await
+    }
+
+    /// The same for a call that Postgres may make for several callers in one statement.
+    #[cfg(feature = "postgres")]
+    pub(crate) async fn combined<P, O, W>(
+        &self,
+        name: &'static str,
+        params: P,
+        op: O,
+        wakes: W,
+    ) -> Result<Option<P::Row>, EngineError>
+    where
+        P: Combines,
+        O: for<'a> Fn(&'a mut D::Connection, &'a P) -> BoxFuture<'a, Result<Option<P::Row>, sqlx::Error>>
+            + Send
+            + Sync
+            + 'static,
+        W: Fn(&P, &Option<P::Row>, &mut Wakes) + Send + Sync + 'static,
+    {
+        self.store.run_combined(self.call(name, Kind::Unit, params, op, wakes)).await
     }
 
     /// Runs several calls in one transaction, which rolls back when `op` answers with an error.
@@ -253,5 +277,19 @@ where
 
     fn wakes(&self, answer: &T, wakes: &mut Wakes) {
         (self.wakes)(&self.params, answer, wakes);
+    }
+}
+
+#[cfg(feature = "postgres")]
+impl<D, P, O, W> Combined<D> for Call<P, O, W>
+where
+    D: Dialect,
+    P: Combines,
+    Self: Operation<D, Answer = Option<P::Row>>,
+{
+    type Params = P;
+
+    fn params(&self) -> &P {
+        &self.params
     }
 }

@@ -33,8 +33,9 @@ use super::dialect::{Dialect, Store, SubscriptionWords};
 use super::fault::Step;
 use super::listen::Listener;
 use super::notify::Notifier;
-use super::session::{is_gone, is_refused, is_spoilt, is_uncommitted};
-use super::tx::{Attempts, Kind, Operation, Patience, Surroundings, Unfinished, span, survey, transact};
+use super::session::{combines, is_gone, is_refused, is_spoilt, is_uncommitted};
+use super::tx::combine::{Combines, Lines, Rows, Uncarried, combine};
+use super::tx::{Attempts, Combined, Kind, Operation, Patience, Surroundings, Unfinished, span, survey, transact};
 use super::wake::{Interest, Outbox, StreamKey};
 use super::warm::Warm;
 use crate::db::error::{Abort, transport};
@@ -130,6 +131,10 @@ fn fnv1a_64(bytes: &[u8]) -> u64 {
 /// The connections to one database, and what carries wake-ups to and from it.
 pub struct PgStore {
     pool: PgPool,
+    /// The queues of what goes together.
+    lines: Lines,
+    /// Whether anything does; otherwise every operation runs alone.
+    combines: bool,
     warm: Warm,
     listener: Arc<Listener>,
     around: Surroundings,
@@ -139,7 +144,18 @@ impl PgStore {
     /// Uses a pool. Needs a tokio runtime, on which its tasks live until the store is dropped.
     pub(crate) fn new(pool: PgPool, around: Surroundings) -> Self {
         let listener = Arc::new(Listener::spawn(pool.clone(), around.channels.clone()));
-        Self { warm: Warm::new(pool.clone()), listener, pool, around }
+        let combines = combines(&pool);
+        Self { warm: Warm::new(pool.clone()), lines: Lines::default(), combines, listener, pool, around }
+    }
+
+    /// The queues of what goes together.
+    pub(super) fn lines(&self) -> &Lines {
+        &self.lines
+    }
+
+    /// What comes with every run.
+    pub(super) fn around(&self) -> &Surroundings {
+        &self.around
     }
 
     /// The pool.
@@ -212,6 +228,33 @@ impl PgStore {
     }
 }
 
+impl PgStore {
+    /// Runs members of one group in one statement, once.
+    pub(super) async fn run_many<P: Combines>(&self, name: &'static str, members: &[&P]) -> Result<Rows<P>, Uncarried> {
+        let mut connection = self.warm.take().await.map_err(Uncarried::Failed)?;
+        let faults = &self.around.faults;
+        let ran = async {
+            faults.pass(Step::Run, name).await?;
+            let connection = connection.get()?;
+            faults.watch(name, P::run_many(members, connection)).await
+        };
+        match ran.await {
+            Ok(rows) => {
+                connection.keep();
+                Ok(rows)
+            }
+            Err(error) => {
+                if is_gone(&error) {
+                    self.warm.distrust();
+                } else if !is_spoilt(&error) {
+                    connection.keep();
+                }
+                Err(if is_refused(&error) { Uncarried::Undone } else { Uncarried::Failed(error) })
+            }
+        }
+    }
+}
+
 /// Whether a sweep's wait for somebody's row is over.
 fn is_held(ended: &Abort) -> bool {
     let Abort::Driver(error) = ended else { return false };
@@ -219,6 +262,13 @@ fn is_held(ended: &Abort) -> bool {
 }
 
 impl Store<Postgres> for PgStore {
+    async fn run_combined<O: Combined<Postgres>>(self: &Arc<Self>, operation: O) -> Result<O::Answer, EngineError> {
+        if self.combines && operation.patience() == Patience::Caller {
+            return combine(self, operation).await;
+        }
+        self.run(operation).await
+    }
+
     async fn run<O: Operation<Postgres>>(&self, operation: O) -> Result<O::Answer, EngineError> {
         let span = span::<Postgres>(operation.name(), operation.kind(), operation.patience());
         let mut attempts = Attempts::new();

@@ -57,6 +57,9 @@ const LIMITS: [(&str, &str); 6] = [
     ("tcp_user_timeout", "60s"),
 ];
 
+/// The setting of a URL that has every operation run alone, and how it says so.
+const COMBINING: &str = "ff_sql.combining=off";
+
 /// How often the server looks whether the client of a statement is still there. Set once the connection is open,
 /// because a server whose platform cannot look refuses the setting.
 const WATCH: (&str, &str) = ("client_connection_check_interval", "2s");
@@ -95,6 +98,13 @@ pub(crate) async fn open_pool(config: &PostgresConnection) -> Result<PgPool, sql
 /// Whether startup options name a setting.
 fn sets(options: &str, name: &str) -> bool {
     options.split([' ', '=', '\\']).any(|word| word.trim_start_matches("-c").trim_start_matches("--") == name)
+}
+
+/// Whether operations that wait at the same moment go together: unless the pool's connections are set to
+/// `ff_sql.combining=off`.
+pub(super) fn combines(pool: &PgPool) -> bool {
+    let options = pool.connect_options();
+    options.get_options().is_none_or(|given| !given.contains(COMBINING))
 }
 
 /// Has the server look whether the client is still there. One that cannot is used without.

@@ -12,7 +12,7 @@ use ff_core::EngineError;
 use ff_core::backend::BackendTag;
 use ff_core::partition::PartitionConfig;
 use ff_core::types::{BudgetId, FlowId, QuotaPolicyId};
-use sqlx::error::{DatabaseError, ErrorKind};
+use sqlx::error::DatabaseError;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
 use sqlx::{ConnectOptions as _, Connection as _, SqlitePool};
 
@@ -302,61 +302,10 @@ pub(super) fn can_wait(error: &sqlx::Error) -> bool {
     matches!(primary_code(error), Some(5 | 6 | 13))
 }
 
-/// A failure that several operations share. A driver's error cannot be cloned; what is judged later,
-/// the code and the text, can.
-#[derive(Debug, thiserror::Error)]
-#[error("{message}")]
-struct Shared {
-    message: String,
-    code: Option<String>,
-}
-
-impl DatabaseError for Shared {
-    fn message(&self) -> &str {
-        &self.message
-    }
-
-    fn code(&self) -> Option<std::borrow::Cow<'_, str>> {
-        self.code.as_deref().map(Into::into)
-    }
-
-    fn as_error(&self) -> &(dyn std::error::Error + Send + Sync + 'static) {
-        self
-    }
-
-    fn as_error_mut(&mut self) -> &mut (dyn std::error::Error + Send + Sync + 'static) {
-        self
-    }
-
-    fn into_error(self: Box<Self>) -> Box<dyn std::error::Error + Send + Sync + 'static> {
-        self
-    }
-
-    fn kind(&self) -> ErrorKind {
-        ErrorKind::Other
-    }
-}
-
-/// Makes an error that is judged and reads like the given one.
-pub(super) fn shared(error: &sqlx::Error) -> sqlx::Error {
-    match error.as_database_error() {
-        Some(database) => {
-            let code = database.code().map(|code| code.into_owned());
-            sqlx::Error::database(Shared { message: database.message().to_owned(), code })
-        }
-        None => sqlx::Error::Protocol(error.to_string()),
-    }
-}
-
-/// A database error with a code.
-#[cfg(test)]
-pub(crate) fn coded(code: &str) -> sqlx::Error {
-    sqlx::Error::database(Shared { message: "busy".into(), code: Some(code.into()) })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::db::error::{coded, shared};
 
     #[test]
     fn busy_and_locked_are_transient_with_any_extended_code() {

@@ -18,10 +18,14 @@ use crate::db::error::Abort;
 use ff_core::EngineError;
 use futures_core::future::BoxFuture;
 
+#[cfg(feature = "postgres")]
+pub(crate) mod combine;
 #[cfg(feature = "sqlite")]
 pub(crate) mod group;
 #[cfg(feature = "sqlite")]
 pub(super) mod log;
+#[cfg(feature = "postgres")]
+mod many;
 
 /// How often an operation is tried in all.
 pub(crate) const MAX_ATTEMPTS: u32 = 3;
@@ -72,6 +76,16 @@ pub trait Operation<D: Dialect>: Send + Sync + 'static {
 
     /// Lists what to tell after the commit.
     fn wakes(&self, answer: &Self::Answer, wakes: &mut Wakes);
+}
+
+/// A unit that may go together with others of its kind.
+#[cfg(feature = "postgres")]
+pub trait Combined<D: Dialect>: Operation<D, Answer = Option<<Self::Params as combine::Combines>::Row>> {
+    /// Its parameters.
+    type Params: combine::Combines;
+
+    /// Its parameters.
+    fn params(&self) -> &Self::Params;
 }
 
 /// What comes with every run: whom to tell, and a test's wish to see it fail.

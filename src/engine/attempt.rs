@@ -66,7 +66,7 @@ pub(crate) async fn complete<D: Dialect>(
     let held = handle::decode(D::TAG, handle)?;
     let partition_key = held.key.partition_key;
     let params = fenced!(attempt::AttemptCompleteParams, held, engine.now_ms(), result: result.clone());
-    let done = unit!(engine, attempt_complete, params, |row, wakes| {
+    let done = combined!(engine, attempt_complete, params, |row, wakes| {
         wakes.member_completion(row.completion_event_id, partition_key, row.flow_id);
         wakes.lease(row.lease_event_id, partition_key);
     })?;

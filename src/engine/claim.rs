@@ -79,7 +79,8 @@ async fn claim_now<D: Dialect>(
         worker_instance_id: policy.worker_instance_id.as_str().to_owned(),
         lease_expires_at_ms: now_ms.saturating_add(i64::from(policy.lease_ttl_ms)),
     };
-    let claimed = unit!(engine, lease_claim, params, |row, wakes| wakes.lease(row.lease_event_id, row.partition_key))?;
+    let claimed =
+        combined!(engine, lease_claim, params, |row, wakes| wakes.lease(row.lease_event_id, row.partition_key))?;
     let Some(row) = claimed else {
         return Ok((None, None));
     };

@@ -72,7 +72,7 @@ pub(crate) async fn create<D: Dialect>(
         policy: stored_policy(args)?,
         raw_fields: open_document(args, wake_at_ms.and(deadline_at_ms)),
     };
-    if unit!(engine, execution_create, params)?.is_some() {
+    if combined!(engine, execution_create, params)?.is_some() {
         return Ok(CreateExecutionResult::Created { execution_id: args.execution_id.clone(), public_state: state });
     }
     duplicate(engine, args, key).await

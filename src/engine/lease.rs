@@ -31,7 +31,7 @@ pub(crate) async fn renew<D: Dialect>(engine: &Engine<D>, handle: &Handle) -> Re
     let lease_expires_at_ms = now_ms.saturating_add(ttl_ms);
     let params = fenced!(lease::LeaseRenewParams, held, now_ms, lease_expires_at_ms: lease_expires_at_ms);
     let partition_key = held.key.partition_key;
-    let renewed = unit!(engine, lease_renew, params, |row, wakes| wakes.lease(row.lease_event_id, partition_key))?;
+    let renewed = combined!(engine, lease_renew, params, |row, wakes| wakes.lease(row.lease_event_id, partition_key))?;
     if renewed.is_none() {
         return Err(attempt::refusal(engine, &held).await);
     }

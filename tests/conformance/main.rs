@@ -48,6 +48,7 @@ mod subscription_order;
 mod suspend;
 mod sweep;
 mod tag;
+mod together;
 mod trim;
 mod typed;
 mod waitpoint;

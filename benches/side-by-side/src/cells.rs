@@ -9,6 +9,7 @@ use crate::Options;
 use crate::contender::{self, Contender, Store, Whose};
 use crate::floor;
 use crate::load::{self, Spread};
+use crate::plot;
 use crate::scene;
 use crate::table::{Goal, Row, Table};
 use crate::work::{self, Measured};
@@ -19,8 +20,31 @@ type Failure = Box<dyn std::error::Error>;
 /// with waiting rows, is measured at its best.
 const PAIRS: u32 = 500;
 
-/// Runs a cell on both contenders in turn and gives the median of each, the existing backend first.
-async fn both<F, Fut>(options: &Options, pair: &[Contender; 2], cell: F) -> Result<[Measured; 2], Failure>
+/// What several rounds measured: the median, and the lowest and the highest rate.
+struct Rounds {
+    median: Measured,
+    spread: (f64, f64),
+}
+
+impl std::ops::Deref for Rounds {
+    type Target = Measured;
+
+    fn deref(&self) -> &Measured {
+        &self.median
+    }
+}
+
+impl Rounds {
+    fn of(mut results: Vec<Measured>) -> Self {
+        results.sort_by(|a, b| a.rate().total_cmp(&b.rate()));
+        let rate = |measured: Option<&Measured>| measured.map_or(f64::NAN, Measured::rate);
+        let spread = (rate(results.first()), rate(results.last()));
+        Self { median: results.swap_remove(results.len() / 2), spread }
+    }
+}
+
+/// Runs a cell on both contenders in turn and gives what their rounds measured, the existing backend first.
+async fn both<F, Fut>(options: &Options, pair: &[Contender; 2], cell: F) -> Result<[Rounds; 2], Failure>
 where
     F: Fn(usize) -> Fut,
     Fut: Future<Output = Result<Measured, Failure>>,
@@ -31,16 +55,44 @@ where
             results.push(cell(index).await?);
         }
     }
-    Ok(rounds.map(|mut results| {
-        results.sort_by(|a, b| a.rate().total_cmp(&b.rate()));
-        results.swap_remove(results.len() / 2)
-    }))
+    Ok(rounds.map(Rounds::of))
+}
+
+/// Pairs per round for that many workers: at least eight for each.
+fn pairs_for(workers: usize) -> u32 {
+    PAIRS.max(u32::try_from(workers * 8).unwrap_or(PAIRS))
 }
 
 async fn drain_round(contender: &Contender, workers: usize, spread: Spread) -> Result<Measured, Failure> {
-    load::claimable(&contender.store, PAIRS, spread).await.map_err(|e| e.to_string())?;
-    Ok(work::drain(&contender.backend, workers, PAIRS as usize).await?)
+    let pairs = pairs_for(workers);
+    load::claimable(&contender.store, pairs, spread).await.map_err(|e| e.to_string())?;
+    Ok(work::drain(&contender.backend, workers, pairs as usize).await?)
 }
+
+/// What a pair costs the server, which does not depend on the machine: transactions that wrote, and bytes of its log.
+async fn costs(ours: &Contender, workers: usize, table: &mut Table) -> Result<(), Failure> {
+    let Store::Postgres(pool) = &ours.store else { return Ok(()) };
+    let pairs = pairs_for(workers);
+    load::claimable(&ours.store, pairs, Spread::One).await.map_err(|e| e.to_string())?;
+    let seen = || sqlx::query_as::<_, (i64, i64)>(SPENT).fetch_one(pool);
+    let before = seen().await?;
+    let done = work::drain(&ours.backend, workers, pairs as usize).await?.count as f64;
+    let after = seen().await?;
+    let figures = [
+        ("commits", after.0 - before.0, "commits", Goal::Below(0.4)),
+        ("log", after.1 - before.1, "bytes", Goal::Below(4096.0)),
+    ];
+    for (what, spent, unit, goal) in figures {
+        let each = spent as f64 / done;
+        let name = format!("Postgres: {what} per pair at {workers} workers");
+        table.push(Row { name, theirs: None, ours: each, spread: None, floor: None, unit, judged: each, goal });
+    }
+    Ok(())
+}
+
+/// Transactions that were given a number, and bytes of the log. Asking gives a number as well.
+const SPENT: &str = "SELECT CAST(CAST(pg_current_xact_id() AS text) AS bigint), \
+                     CAST(pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0') AS bigint)";
 
 async fn held(contender: &Contender, workers: usize) -> Result<Vec<Handle>, Failure> {
     load::claimable(&contender.store, workers as u32, Spread::One).await.map_err(|e| e.to_string())?;
@@ -53,13 +105,15 @@ async fn held(contender: &Contender, workers: usize) -> Result<Vec<Handle>, Fail
 
 fn ratio_row(
     name: impl Into<String>,
-    results: &[Measured; 2],
+    results: &[Rounds; 2],
+    spread: None,
     floor: Option<f64>,
     unit: &'static str,
     goal: f64,
 ) -> Row {
     let (theirs, ours) = (results[0].rate(), results[1].rate());
-    Row { name: name.into(), theirs: Some(theirs), ours, floor, unit, judged: ours / theirs, goal: Goal::AtLeast(goal) }
+    let (judged, goal) = (ours / theirs, Goal::AtLeast(goal));
+    Row { name: name.into(), theirs: Some(theirs), ours, spread: Some(results[1].spread), floor, unit, judged, goal }
 }
 
 /// Rows that are the same on both stores.
@@ -71,10 +125,10 @@ async fn shared(
     goals: Goals,
 ) -> Result<(), Failure> {
     let wanted = |name: &str| name.contains(&options.only);
-    for (workers, goal) in goals.pairs {
+    for &(workers, goal) in goals.pairs {
         let name = format!("{store}: claim+complete, {workers} workers");
         if wanted(&name) {
-            let floor = floor::pairs(&pair[1].store, workers, PAIRS).await?;
+            let floor = floor::pairs(&pair[1].store, workers, pairs_for(workers)).await?;
             let results = both(options, pair, |i| drain_round(&pair[i], workers, Spread::One)).await?;
             table.push(ratio_row(&name, &results, Some(floor), "pairs/s", goal));
             if workers == 16 {
@@ -82,11 +136,13 @@ async fn shared(
                     name: format!("{store}: claim at 16 workers, p99"),
                     theirs: Some(results[0].percentile_ms(0.99)),
                     ours: results[1].percentile_ms(0.99),
+                    spread: None,
                     floor: None,
                     unit: "ms",
                     judged: results[1].percentile_ms(0.99),
                     goal: Goal::Below(goals.p99_ms),
                 });
+                costs(&pair[1], workers, table).await?;
             }
         }
     }
@@ -144,6 +200,7 @@ async fn shared(
             name,
             theirs: None,
             ours: last.percentile_ms(0.5),
+            spread: None,
             floor: Some(first.percentile_ms(0.5)),
             unit: "ms",
             judged: last.percentile_ms(0.5) / first.percentile_ms(0.5),
@@ -170,6 +227,7 @@ async fn shared(
             name,
             theirs: None,
             ours: rates[1],
+            spread: None,
             floor: Some(rates[0]),
             unit: "ops/s",
             judged: rates[1] / rates[0],
@@ -223,13 +281,13 @@ async fn scenes(options: &Options, pair: &[Contender; 2], store: &str, table: &m
         let theirs = if theirs.len() == ours.len() { median(theirs) } else { None };
         let ours = median(ours).unwrap_or_default();
         let judged = theirs.map_or(f64::INFINITY, |theirs| ours / theirs);
-        table.push(Row { name, theirs, ours, floor: None, unit, judged, goal: Goal::AtLeast(2.0) });
+        table.push(Row { name, theirs, ours, spread: None, floor: None, unit, judged, goal: Goal::AtLeast(2.0) });
     }
     Ok(())
 }
 
 struct Goals {
-    pairs: [(usize, f64); 3],
+    pairs: &'static [(usize, f64)],
     p99_ms: f64,
     single: f64,
 }
@@ -240,7 +298,7 @@ pub async fn sqlite(options: &Options, table: &mut Table) -> Result<(), Failure>
         return Ok(());
     }
     let pair = [contender::sqlite(Whose::Theirs).await?, contender::sqlite(Whose::Ours).await?];
-    let goals = Goals { pairs: [(1, 3.0), (4, 6.0), (16, 10.0)], p99_ms: 20.0, single: 4.0 };
+    let goals = Goals { pairs: &[(1, 3.0), (4, 6.0), (16, 12.0), (64, 12.0)], p99_ms: 20.0, single: 4.0 };
     shared(options, &pair, "SQLite", table, goals).await?;
     scenes(options, &pair, "SQLite", table).await
 }
@@ -251,8 +309,12 @@ pub async fn postgres(options: &Options, server: &str, table: &mut Table) -> Res
         return Ok(());
     }
     let pair = [contender::postgres(Whose::Theirs, server).await?, contender::postgres(Whose::Ours, server).await?];
-    let goals = Goals { pairs: [(1, 2.5), (4, 3.5), (16, 4.0)], p99_ms: f64::INFINITY, single: 1.0 };
+    let goals =
+        Goals { pairs: &[(1, 3.5), (4, 6.0), (16, 12.0), (64, 20.0), (256, 20.0)], p99_ms: f64::INFINITY, single: 1.0 };
     shared(options, &pair, "Postgres", table, goals).await?;
+    if let Some(path) = &options.plot {
+        plot(options, &pair, path).await?;
+    }
     let name = "Postgres: claim+complete, ids over all partitions";
     if name.contains(&options.only) {
         let results = both(options, &pair, |i| drain_round(&pair[i], 16, Spread::All)).await?;
@@ -272,6 +334,7 @@ pub async fn postgres(options: &Options, server: &str, table: &mut Table) -> Res
             name: name.into(),
             theirs: Some(results[0].percentile_ms(0.5)),
             ours: results[1].percentile_ms(0.5),
+            spread: None,
             floor: None,
             unit: "ms",
             judged: results[1].percentile_ms(0.5),
@@ -282,6 +345,22 @@ pub async fn postgres(options: &Options, server: &str, table: &mut Table) -> Res
     blockers(&pair[1], options, table).await?;
     // A contender's background tasks end with it, before the next measurement would start.
     tokio::time::sleep(Duration::from_millis(10)).await;
+    Ok(())
+}
+
+/// Claims and completions of one to 256 workers, as a picture.
+async fn plot(options: &Options, pair: &[Contender; 2], path: &std::path::Path) -> Result<(), Failure> {
+    let mut curves = [Vec::new(), Vec::new(), Vec::new()];
+    for workers in [1, 2, 4, 8, 16, 32, 64, 128, 256] {
+        let results = both(options, pair, |i| drain_round(&pair[i], workers, Spread::One)).await?;
+        let floor = floor::pairs(&pair[1].store, workers, pairs_for(workers)).await?;
+        for (curve, rate) in curves.iter_mut().zip([results[0].rate(), results[1].rate(), floor]) {
+            curve.push((workers, rate));
+        }
+    }
+    let [theirs, ours, floor] = curves;
+    let curves = [("existing", theirs), ("ours", ours), ("floor", floor)];
+    std::fs::write(path, plot::svg("Claims and completions on Postgres", "pairs/s", &curves))?;
     Ok(())
 }
 
@@ -308,8 +387,16 @@ async fn blockers(ours: &Contender, options: &Options, table: &mut Table) -> Res
         sqlx::query_scalar("SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()")
             .fetch_one(pool)
             .await?;
-    let row =
-        |name: String, ours: f64, unit, goal| Row { name, theirs: None, ours, floor: None, unit, judged: ours, goal };
+    let row = |name: String, ours: f64, unit, goal| Row {
+        name,
+        theirs: None,
+        ours,
+        spread: None,
+        floor: None,
+        unit,
+        judged: ours,
+        goal,
+    };
     table.push(row(name.to_owned(), rates[rates.len() / 2], "ops/s", Goal::AtLeast(0.0)));
     table.push(row(format!("{name}: deadlocks"), deadlocks as f64, "", Goal::Below(1.0)));
     table.push(row(format!("{name}: failed"), failures as f64, "", Goal::Below(1.0)));

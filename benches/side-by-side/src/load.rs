@@ -48,6 +48,21 @@ pub async fn claimable(store: &Store, count: u32, spread: Spread) -> Result<(), 
     Ok(())
 }
 
+/// Adds executions that become claimable now to a database that others work on.
+pub async fn arriving(pool: &sqlx::PgPool, count: u32) -> Result<(), Failure> {
+    sqlx::query(
+        "INSERT INTO ff_exec_core (partition_key, execution_id, lane_id, lifecycle_phase, ownership_state,
+           eligibility_state, public_state, attempt_state, created_at_ms, raw_fields)
+         SELECT 0, gen_random_uuid(), 'bench', 'runnable', 'unowned', 'eligible_now', 'waiting', 'pending',
+           CAST(extract(epoch FROM clock_timestamp()) * 1000 AS bigint), '{\"namespace\":\"bench\",\"tags\":{}}'
+         FROM generate_series(1, $1)",
+    )
+    .bind(count as i32)
+    .execute(pool)
+    .await?;
+    Ok(())
+}
+
 /// Finishes what a load leaves to be done later: its log is moved to the tables, and its statistics are taken. A bulk
 /// load is not part of the work, so neither is what comes after it.
 pub async fn settle(store: &Store) -> Result<(), Failure> {

@@ -9,7 +9,9 @@ mod cells;
 mod contender;
 mod floor;
 mod load;
+mod plot;
 mod scene;
+mod soak;
 mod table;
 mod work;
 
@@ -30,11 +32,29 @@ struct Options {
     /// Waiting executions in the rows about many of them.
     #[arg(long, default_value_t = 100_000)]
     many: u32,
+    /// Instead of the table: a load on Postgres for so many seconds beside transactions that stay open.
+    #[arg(long, num_args = 0..=1, default_missing_value = "600")]
+    soak: Option<u64>,
+    /// Writes the rows to this file as JSON.
+    #[arg(long)]
+    json: Option<std::path::PathBuf>,
+    /// Writes a picture of claims and completions on Postgres against workers to this file, as SVG.
+    #[arg(long)]
+    plot: Option<std::path::PathBuf>,
 }
 
 #[tokio::main(flavor = "multi_thread")]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let options = Options::parse();
+    if let Some(seconds) = options.soak {
+        let server = options.postgres.as_deref().ok_or("a soak needs --postgres URL")?;
+        let ours = contender::postgres(contender::Whose::Ours, server).await?;
+        let clean = soak::clean_rate(&ours).await.map_err(|error| error.to_string())?;
+        println!("{clean:.0} pairs/s while nobody reads");
+        let is_healthy = soak::run(&ours, seconds, clean).await.map_err(|error| error.to_string())?;
+        println!("{}", if is_healthy { "kept up" } else { "did not keep up" });
+        return Ok(());
+    }
     let mut table = table::Table::default();
     cells::sqlite(&options, &mut table).await?;
     match &options.postgres {
@@ -42,5 +62,8 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         None => eprintln!("no --postgres URL: the Postgres rows are left out"),
     }
     println!("{table}");
+    if let Some(path) = &options.json {
+        std::fs::write(path, table.json())?;
+    }
     Ok(())
 }

@@ -4,10 +4,12 @@
 //! single spaces, placeholders become numbers, sqlc's macros what they stand for. The tree is never printed, so the
 //! engine reads what was reviewed.
 
+mod rows;
+
 use std::collections::BTreeSet;
 
 use crate::dialect::Dialect;
-use crate::emitted::{EmittedText, TextColumn, TextParam, Variant};
+use crate::emitted::{EmittedText, Holds, TextColumn, TextParam, Variant};
 use crate::infer::{PageOf, Param, Signature, columns};
 use crate::page::RawPart;
 use crate::source::{Sources, Span};
@@ -20,7 +22,7 @@ pub(crate) fn emit(sources: &Sources, signature: &Signature, page: &PageOf<'_>) 
     let dialect = page.tree.dialect;
     // A parameter that only the facing page has gets no number here: Postgres cannot type what it never sees.
     let used = |name: &str| page.tree.params.iter().any(|param| param.name == name);
-    let params: Vec<TextParam> = signature
+    let mut params: Vec<TextParam> = signature
         .params
         .iter()
         .filter(|param| used(&param.name))
@@ -29,8 +31,12 @@ pub(crate) fn emit(sources: &Sources, signature: &Signature, page: &PageOf<'_>) 
             ty: param.ty.clone(),
             digits: takes_digits(page, param),
             stored: param.stored,
+            holds: Holds::Value,
         })
         .collect();
+    if let Some(rows) = &signature.rows {
+        params.extend(rows::params(dialect, rows));
+    }
     let (noun, name) = (signature.noun.clone(), signature.name.clone());
     let variant = Variant::of(page.raw);
     let mut sql = format!("/* {noun}.{name}{variant} {dialect} */ ");
@@ -76,7 +82,11 @@ fn spare(page: &PageOf<'_>, params: &[TextParam]) -> usize {
     let skipped = page.raw.parts.iter().map(|part| {
         let inside = |used: &&ParamUse| part.holds(used.span);
         let number = |used: &ParamUse| params.iter().position(|known| known.name == used.name);
-        let numbers: BTreeSet<usize> = page.tree.params.iter().filter(inside).filter_map(number).collect();
+        let mut numbers: BTreeSet<usize> = page.tree.params.iter().filter(inside).filter_map(number).collect();
+        let rows = page.tree.rewrites.iter().filter(|rewrite| matches!(rewrite.by, Replacement::Rows { .. }));
+        if rows.into_iter().any(|rewrite| part.span.contains(rewrite.span)) {
+            numbers.extend(params.iter().position(|known| matches!(known.holds, Holds::Rows(_))));
+        }
         numbers.last().map_or(0, |greatest| greatest + 1 - numbers.len())
     });
     skipped.sum::<usize>().saturating_sub(params.len())
@@ -118,6 +128,7 @@ fn pieces(page: &PageOf<'_>, span: Span, params: &[TextParam]) -> Vec<Piece> {
             Replacement::Columns(columns) => columns.clone(),
             // Quotes keep a word of SQL from being read as one.
             Replacement::Alias(name) => format!("AS \"{name}\""),
+            Replacement::Rows { alias } => rows::relation(dialect, alias, params),
             Replacement::List { param, negated } => {
                 let Some(at) = number(param) else { continue };
                 let placeholder = dialect.placeholder(at);

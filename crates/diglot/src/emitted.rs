@@ -55,6 +55,19 @@ pub struct TextParam {
     pub digits: bool,
     /// How SQLite holds it, where it stands for what SQLite does not have.
     pub stored: Option<Stored>,
+    /// How many values it stands for.
+    pub holds: Holds,
+}
+
+/// How many values a parameter of a text stands for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Holds {
+    /// One.
+    Value,
+    /// An array for Postgres: of each row that the function takes, the value of one field.
+    Field(String),
+    /// A JSON document for SQLite: every row that the function takes, an array of the values of these fields.
+    Rows(Vec<TextParam>),
 }
 
 /// A result column of an emitted text.

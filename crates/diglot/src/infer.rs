@@ -8,6 +8,7 @@ pub(crate) mod columns;
 mod evidence;
 pub(crate) mod origin;
 mod params;
+mod rows;
 pub(crate) mod walk;
 
 use std::collections::BTreeSet;
@@ -39,8 +40,32 @@ pub struct Signature {
     pub dialects: Vec<Dialect>,
     /// Parameters in numbering order (first occurrence on the first page).
     pub params: Vec<Param>,
+    /// The list of rows that it takes beside them, if it takes one.
+    pub rows: Option<RowsParam>,
     /// Result columns in order.
     pub columns: Vec<ResultColumn>,
+}
+
+/// The list of rows that a generated function takes.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct RowsParam {
+    /// Its name.
+    pub name: String,
+    /// What each row has.
+    pub fields: Vec<Param>,
+    /// The fields that no two rows of a call have alike.
+    pub key: Vec<String>,
+    /// How it is known which row an answer belongs to; nothing where none come.
+    pub matched: Option<Matched>,
+}
+
+/// How an answer's row is found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Matched {
+    /// By the number of the row, which is a column of the result.
+    Ordinality,
+    /// By the key, whose fields are columns of the result.
+    Key,
 }
 
 /// A parameter of a signature.
@@ -92,7 +117,12 @@ impl fmt::Display for Signature {
         };
         let param =
             |p: &Param| format!("{}{}", field(&p.name, &p.ty, &p.rust), if p.optional { " optional" } else { "" });
-        let params: Vec<String> = self.params.iter().map(param).collect();
+        let mut params: Vec<String> = self.params.iter().map(param).collect();
+        if let Some(rows) = &self.rows {
+            let field = |p: &Param| param(p) + if rows.key.contains(&p.name) { " key" } else { "" };
+            let fields: Vec<String> = rows.fields.iter().map(field).collect();
+            params.push(format!("{}: [{}]", rows.name, fields.join(", ")));
+        }
         let columns: Vec<String> = self.columns.iter().map(|c| field(&c.name, &c.ty, &c.rust)).collect();
         write!(f, "{}({}) :{}", self.name, params.join(", "), word(self.cardinality))?;
         if columns.is_empty() { Ok(()) } else { write!(f, " -> ({})", columns.join(", ")) }
@@ -150,6 +180,7 @@ fn of_pages(
     let mut found = Vec::new();
     let params = params::infer(config, pages, facing, &mut found);
     let columns = columns::infer(config, pages, params.as_deref().unwrap_or(&[]), facing, &mut found);
+    let rows = rows::infer(config, pages, columns.as_deref(), &mut found);
     unused_annotations(pages, columns.as_deref(), &mut found);
     rows_of_a_unit(pages, &mut found);
     let cardinality = first.raw.cardinality;
@@ -157,13 +188,14 @@ fn of_pages(
         fits_cardinality(first, cardinality, columns, &mut found);
     }
     let docs = pages.iter().map(|page| &page.raw.docs).find(|docs| !docs.is_empty()).cloned();
-    let signature = params.zip(columns).map(|(params, columns)| Signature {
+    let signature = params.zip(columns).zip(rows).map(|((params, columns), rows)| Signature {
         noun: noun.to_owned(),
         name: first.raw.name.clone(),
         docs: docs.unwrap_or_default(),
         cardinality,
         dialects: pages.iter().map(|page| page.tree.dialect).collect(),
         params,
+        rows,
         columns,
     });
     (signature, found)

@@ -55,6 +55,6 @@ mod rule;
 mod split;
 mod value;
 
-pub use emitted::{EmittedText, TextColumn, TextParam, Variant};
+pub use emitted::{EmittedText, Holds, TextColumn, TextParam, Variant};
 pub use pipeline::{BaselineDraft, Compiled, check, compile, draft_baseline, lock_report};
 pub use project::{Inputs, Stats};

@@ -468,6 +468,7 @@ fn relation(statement: &Statement, source: &Source) -> String {
             Some(target) => relation(statement, target),
             None => format!("cte {name}"),
         },
+        SourceKind::Rows(name) => format!("rows {name}"),
         SourceKind::Derived(_) => "subquery".to_owned(),
         SourceKind::Function { name, .. } if elements::is_list(name) => "list".to_owned(),
         SourceKind::Function { name, .. } => name.clone(),

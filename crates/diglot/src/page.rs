@@ -75,6 +75,17 @@ pub struct RawStatement {
 }
 
 impl RawStatement {
+    /// The list of rows that the statement takes, if it takes one.
+    pub fn rows(&self) -> Option<RowsTaken<'_>> {
+        let mut taken: Option<RowsTaken<'_>> = None;
+        for annotation in &self.annotations {
+            let AnnotationKind::Rows { name, fields } = &annotation.kind else { continue };
+            let rows = taken.get_or_insert(RowsTaken { name, fields: Vec::new(), span: annotation.span });
+            rows.fields.extend(fields);
+        }
+        taken
+    }
+
     /// Whether a token belongs to a part that this variant does without.
     pub fn is_left_out(&self, token: Span) -> bool {
         self.left_out.iter().any(|part| part.contains(token))
@@ -143,6 +154,31 @@ pub struct Use {
     pub name: String,
     /// The whole line.
     pub span: Span,
+}
+
+/// The list of rows that a statement takes.
+#[derive(Debug, Clone)]
+pub struct RowsTaken<'a> {
+    /// The name by which the statement reads it like a table.
+    pub name: &'a str,
+    /// What each row has.
+    pub fields: Vec<&'a RowField>,
+    /// Where it is declared.
+    pub span: Span,
+}
+
+/// The column of a list of rows that numbers them from 1, in the order in which they are given.
+pub const ORDINALITY: &str = "ordinality";
+
+/// A value that each row of a list has.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RowField {
+    /// Its name.
+    pub name: String,
+    /// Its type.
+    pub ty: Type,
+    /// Whether it is a part of the key: no two rows of a call have the same one.
+    pub key: bool,
 }
 
 /// Conjuncts that are there when a parameter is given.
@@ -258,6 +294,14 @@ pub enum AnnotationKind {
         name: String,
         /// Its type.
         ty: Type,
+    },
+    /// `-- rows: NAME(FIELD TYPE [null] [key], …)`: the statement takes a list of rows. Several lines of one name are
+    /// one list.
+    Rows {
+        /// The name by which the statement reads it like a table.
+        name: String,
+        /// What each row has.
+        fields: Vec<RowField>,
     },
     /// `-- column: NAME TYPE [null]`.
     Column {

@@ -303,6 +303,7 @@ impl<'a> Splitter<'a> {
             self.misplaced_returns(&owner, span);
         }
         self.repeated(&owner, &read.annotations);
+        self.rows(&owner, &read.annotations);
         let Some(header) = header else {
             return;
         };
@@ -428,15 +429,40 @@ impl<'a> Splitter<'a> {
                 AnnotationKind::Only { .. } => ("only", ""),
                 AnnotationKind::Param { name, .. } => ("param", name.as_str()),
                 AnnotationKind::Column { name, .. } => ("column", name.as_str()),
-                AnnotationKind::Diverges { .. } | AnnotationKind::Allow { .. } | AnnotationKind::Transaction { .. } => {
-                    continue;
-                }
+                AnnotationKind::Diverges { .. }
+                | AnnotationKind::Allow { .. }
+                | AnnotationKind::Rows { .. }
+                | AnnotationKind::Transaction { .. } => continue,
             };
             if let Some(first) = seen.insert(key, annotation.span) {
                 let what = format!("{} {}", key.0, key.1);
                 let message = format!("{owner}: `{}` is declared twice", what.trim_end());
                 let finding = Diagnostic::error("unknown-annotation", message, annotation.span, "declared again");
                 self.found.push(finding.context(first, "declared first").help("keep one of the two lines"));
+            }
+        }
+    }
+
+    /// Rows of two names, or two fields of one name in two lines.
+    fn rows(&mut self, owner: &str, annotations: &[Annotation]) {
+        let mut known: Option<(&str, Span)> = None;
+        let mut fields = BTreeMap::new();
+        for annotation in annotations {
+            let AnnotationKind::Rows { name, fields: own } = &annotation.kind else { continue };
+            let (first, place) = *known.get_or_insert((name, annotation.span));
+            if first != name {
+                let message = format!("{owner}: takes rows under two names, `{first}` and `{name}`");
+                let finding = Diagnostic::error("unknown-annotation", message, annotation.span, "a second list");
+                let help = "a statement takes one list: write all fields under one name, or pass a list parameter";
+                self.found.push(finding.context(place, "the first list").help(help));
+                continue;
+            }
+            for field in own {
+                if let Some(first) = fields.insert(field.name.as_str(), annotation.span) {
+                    let message = format!("{owner}: two fields of `{name}` are called `{}`", field.name);
+                    let finding = Diagnostic::error("unknown-annotation", message, annotation.span, "declared again");
+                    self.found.push(finding.context(first, "declared first").help("keep one of them"));
+                }
             }
         }
     }

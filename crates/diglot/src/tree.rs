@@ -59,6 +59,11 @@ pub enum Replacement {
         /// Whether NOT stands before IN.
         negated: bool,
     },
+    /// The rows that the statement takes, where it reads them like a table.
+    Rows {
+        /// The name by which the statement calls them there.
+        alias: String,
+    },
 }
 
 /// One occurrence of a parameter.
@@ -195,6 +200,8 @@ pub enum SourceKind {
     Table(String),
     /// A CTE of the statement.
     Cte(String),
+    /// The list of rows that the statement takes.
+    Rows(String),
     /// A subquery in FROM.
     Derived(Box<Query>),
     /// A function in FROM: `json_each`, `unnest`, `generate_series`.

@@ -146,6 +146,7 @@ pub(super) const POSTGRES: &[Step] = steps!(
         "1045_function_paths",
         "1046_retention_indexes",
         "1050_event_words",
+        "1060_many_rows",
     ]
 );
 

@@ -25,10 +25,10 @@ use tracing::Instrument as _;
 
 use super::log::{Batch, Log};
 use super::{Kind, MAX_ATTEMPTS, Operation, Surroundings, Wakes, pause_after, span};
-use crate::db::error::{Abort, transport};
+use crate::db::error::{Abort, shared, transport};
 use crate::db::executor::{block_on, receive, stay_on_this_cpu};
 use crate::db::fault::{Faults, Step};
-use crate::db::sqlite::{CHECKPOINT, Opening, can_wait, shared};
+use crate::db::sqlite::{CHECKPOINT, Opening, can_wait};
 use crate::db::{Dialect as _, Sqlite};
 
 /// How many operations share a commit at most; bounds what a failure repeats and how long the first waits.

@@ -141,7 +141,7 @@ async fn together<T: Send + 'static>(place: &Place, gate: Gate, waiting: Vec<Wai
 }
 
 fn busy() -> sqlx::Error {
-    crate::db::sqlite::coded("5")
+    crate::db::error::coded("5")
 }
 
 #[tokio::test]

@@ -10,8 +10,9 @@ use tempfile::TempDir;
 use super::door::{Answer, put, stored};
 use crate::backend::SqliteBackend;
 use crate::clock::Clock;
+use crate::db::error::coded;
 use crate::db::fault::{FaultHook, Step};
-use crate::db::sqlite::{LOG_PAGES, coded};
+use crate::db::sqlite::LOG_PAGES;
 
 /// Ends a test that would wait for ever; nothing that passes comes near it.
 const NEVER: Duration = Duration::from_secs(100);

@@ -2,7 +2,7 @@
 
 use diglot::dialect::Dialect;
 use diglot::types::Base;
-use diglot::{EmittedText, Inputs};
+use diglot::{EmittedText, Holds, Inputs, TextParam};
 use sqlx::postgres::PgConnection;
 use sqlx::{AssertSqlSafe, Executor, Row};
 
@@ -37,11 +37,11 @@ async fn plan(connection: &mut PgConnection, text: &EmittedText) -> Result<Vec<S
         .iter()
         .map(|param| match &param.ty.base {
             Base::Enum(words) => words.name.clone(),
-            base => prepare::type_info(base).to_string(),
+            _ => prepare::type_of(param).to_string(),
         })
         .collect();
     run(connection, &format!("PREPARE diglot{} AS {}", list(types), text.sql)).await?;
-    let values = list(text.params.iter().map(|param| sample(&param.ty.base).to_owned()).collect());
+    let values = list(text.params.iter().map(|param| sample(param).to_owned()).collect());
     let explain = format!("EXPLAIN (COSTS OFF) EXECUTE diglot{values}");
     let rows = connection.fetch_all(sqlx::raw_sql(AssertSqlSafe(explain))).await?;
     let lines = rows.iter().map(|row| row.try_get(0)).collect::<Result<Vec<String>, _>>()?;
@@ -49,8 +49,14 @@ async fn plan(connection: &mut PgConnection, text: &EmittedText) -> Result<Vec<S
     Ok(lines)
 }
 
+/// What a parameter is in a plan: of rows, an array with one of them.
+fn sample(param: &TextParam) -> String {
+    let one = value(&param.ty.base);
+    if param.holds == Holds::Value { one.to_owned() } else { format!("ARRAY[{one}]") }
+}
+
 /// A value of a type. The plan is for any, but with NULL every partition would be left out of it at the end.
-fn sample(base: &Base) -> &'static str {
+fn value(base: &Base) -> &'static str {
     match base {
         Base::Bool => "'true'",
         Base::Int16 | Base::Int32 | Base::Int64 | Base::Float64 | Base::Numeric => "'0'",
@@ -61,7 +67,7 @@ fn sample(base: &Base) -> &'static str {
         Base::TimeOfDay | Base::Interval => "'12:00:00'",
         // Which word it is makes no difference to a plan that is for any.
         Base::Enum(_) => "NULL",
-        Base::Stored(stored) => sample(&stored.of.base()),
+        Base::Stored(stored) => value(&stored.of.base()),
     }
 }
 

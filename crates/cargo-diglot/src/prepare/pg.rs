@@ -11,10 +11,10 @@ use diglot::answers::Described;
 use diglot::dialect::Dialect;
 use diglot::schema::runs_one_by_one;
 use diglot::types::Base;
-use diglot::{EmittedText, Inputs};
+use diglot::{EmittedText, Holds, Inputs, TextParam};
 use serde_json::Value;
 use sqlx::postgres::types::Oid;
-use sqlx::postgres::{PgConnectOptions, PgConnection, PgDatabaseError, PgErrorPosition, PgTypeInfo};
+use sqlx::postgres::{PgConnectOptions, PgConnection, PgDatabaseError, PgErrorPosition, PgHasArrayType, PgTypeInfo};
 use sqlx::{AssertSqlSafe, Connection, Executor, Postgres, SqlSafeStr, Type};
 
 use super::statements::statements;
@@ -151,7 +151,7 @@ async fn apply(connection: &mut PgConnection, text: &str) -> Result<(), Refused>
 /// Describes and explains a statement.
 async fn describe(connection: &mut PgConnection, text: &EmittedText) -> Result<Described, Refused> {
     let sql = || AssertSqlSafe(text.sql.clone()).into_sql_str();
-    let types: Vec<PgTypeInfo> = text.params.iter().map(|param| type_info(&param.ty.base)).collect();
+    let types: Vec<PgTypeInfo> = text.params.iter().map(type_of).collect();
     let refused = |error| {
         let at = position(&error, &text.sql);
         Refusal::of(error, at)
@@ -200,7 +200,35 @@ async fn run(connection: &mut PgConnection, sql: &str) -> Result<(), (sqlx::Erro
     })
 }
 
-/// The type that the generated function sends for a parameter.
+/// The type that the generated function sends for a parameter of a text.
+pub(crate) fn type_of(param: &TextParam) -> PgTypeInfo {
+    match param.holds {
+        Holds::Value => type_info(&param.ty.base),
+        Holds::Field(_) | Holds::Rows(_) => array_info(&param.ty.base),
+    }
+}
+
+/// The type of an array of such values.
+fn array_info(base: &Base) -> PgTypeInfo {
+    match base {
+        Base::Bool => <bool as PgHasArrayType>::array_type_info(),
+        Base::Int16 => <i16 as PgHasArrayType>::array_type_info(),
+        Base::Int32 => <i32 as PgHasArrayType>::array_type_info(),
+        Base::Int64 => <i64 as PgHasArrayType>::array_type_info(),
+        Base::Float64 => <f64 as PgHasArrayType>::array_type_info(),
+        Base::Bytes => <Vec<u8> as PgHasArrayType>::array_type_info(),
+        Base::Uuid => <uuid::Uuid as PgHasArrayType>::array_type_info(),
+        Base::Json => <serde_json::Value as PgHasArrayType>::array_type_info(),
+        Base::Numeric => PgTypeInfo::with_name("NUMERIC[]"),
+        Base::Timestamp => PgTypeInfo::with_name("TIMESTAMPTZ[]"),
+        Base::DateTime => PgTypeInfo::with_name("TIMESTAMP[]"),
+        Base::Date => PgTypeInfo::with_name("DATE[]"),
+        Base::TimeOfDay => PgTypeInfo::with_name("TIME[]"),
+        _ => <String as PgHasArrayType>::array_type_info(),
+    }
+}
+
+/// The type that the generated function sends for a single value.
 pub(crate) fn type_info(base: &Base) -> PgTypeInfo {
     match base {
         Base::Bool => <bool as Type<Postgres>>::type_info(),

@@ -36,6 +36,7 @@ fn text(dialect: Dialect, name: &str, sql: &str, params: &[(&str, Base)]) -> Emi
                 ty: Type::required(base.clone()),
                 digits: false,
                 stored: None,
+                holds: diglot::Holds::Value,
             })
             .collect(),
         spare: 0,

@@ -1,8 +1,10 @@
 //! Binds arguments as the generated functions do.
 
-use diglot::EmittedText;
+mod rows;
+
 use diglot::prove::{Case, Subject, Value, held, list_as_json, microseconds};
 use diglot::types::Base;
+use diglot::{EmittedText, Holds};
 use sqlx::encode::IsNull;
 use sqlx::error::BoxDynError;
 use sqlx::postgres::types::Oid;
@@ -11,7 +13,7 @@ use sqlx::sqlite::SqliteArguments;
 use sqlx::{Arguments, Database, Encode, Type};
 use uuid::Uuid;
 
-use crate::prepare::pg::type_info;
+use crate::prepare::pg::{type_info, type_of};
 
 /// The arguments of a text on SQLite, which knows lists and documents as text.
 pub(super) fn sqlite(text: &EmittedText, case: &Case) -> Result<SqliteArguments, BoxDynError> {
@@ -19,6 +21,9 @@ pub(super) fn sqlite(text: &EmittedText, case: &Case) -> Result<SqliteArguments,
     for param in &text.params {
         let value = case.args.get(&param.name).unwrap_or(&Value::Null);
         match value {
+            Value::List(rows) if let Holds::Rows(fields) = &param.holds => {
+                arguments.add(rows::document(rows, fields))?
+            }
             Value::Json(json) => arguments.add(json.to_string())?,
             value if param.stored.is_some() => {
                 let held = param.stored.map_or(Value::Null, |stored| held(value, stored));
@@ -39,6 +44,10 @@ pub(super) fn sqlite(text: &EmittedText, case: &Case) -> Result<SqliteArguments,
 pub(super) fn pg(subject: &Subject, text: &EmittedText, case: &Case) -> Result<PgArguments, BoxDynError> {
     let mut arguments = PgArguments::default();
     for param in &text.params {
+        if let Holds::Field(field) = &param.holds {
+            arguments.add(rows::Array::of(subject, case, field, param))?;
+            continue;
+        }
         let value = case.args.get(&param.name).unwrap_or(&Value::Null);
         match (value, &param.ty.base) {
             _ if subject.untyped.contains(&param.name) => arguments.add(Untyped)?,
@@ -71,6 +80,7 @@ pub(super) fn pg_types(subject: &Subject, text: &EmittedText) -> Vec<PgTypeInfo>
         T::type_info()
     }
     let known = text.params.iter().map(|param| match &param.ty.base {
+        _ if param.holds != Holds::Value => type_of(param),
         _ if subject.untyped.contains(&param.name) => of::<Untyped>(),
         Base::Bool => of::<bool>(),
         Base::Int16 => of::<i16>(),

@@ -47,6 +47,17 @@ fn workspace() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
+/// A manifest that makes cargo use what the workspace compiled already: with other profiles or other features of the
+/// driver, it would compile every dependency once more.
+fn with_compiled_dependencies(manifest: &str) -> String {
+    let ours = fs::read_to_string(workspace().join("Cargo.toml")).unwrap();
+    let profiles = ours.find("[profile.").expect("the workspace has profiles");
+    let driver = "features = [\"macros\", \"runtime-tokio\"";
+    assert!(manifest.contains(driver), "{manifest}");
+    let manifest = manifest.replace(driver, "features = [\"migrate\", \"macros\", \"runtime-tokio\"");
+    format!("{manifest}\n{}", &ours[profiles..])
+}
+
 fn make_crate() -> Project {
     make_crate_of(Project::clean(), LIB)
 }
@@ -65,7 +76,7 @@ fn make_crate_of(project: Project, lib: &str) -> Project {
          cargo-diglot = {{ path = {command_line:?} }}\n\n\
          [build-dependencies]\ndiglot = {{ path = {compiler:?} }}\n"
     );
-    project.write("Cargo.toml", manifest);
+    project.write("Cargo.toml", with_compiled_dependencies(&manifest));
     project.write("build.rs", "fn main() {\n    diglot::build::run();\n}\n");
     project.write("src/lib.rs", lib);
     project.write("Cargo.lock", fs::read(workspace().join("Cargo.lock")).unwrap());
@@ -73,7 +84,7 @@ fn make_crate_of(project: Project, lib: &str) -> Project {
 }
 
 /// The build output of the workspace. The crate resolves the same features, for which it depends on the
-/// command line without using it, so that the dependencies are there already.
+/// command line without using it, and has the same profiles, so that the dependencies are there already.
 fn target() -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap().to_path_buf()
 }
@@ -104,7 +115,7 @@ pub(crate) fn build_new(project: &Project) -> Ended {
     let command_line = fs::canonicalize(workspace().join("crates/cargo-diglot")).unwrap();
     let manifest = project.read("Cargo.toml");
     let again = format!("[workspace]\n\n{manifest}\n[dependencies.cargo-diglot]\npath = {command_line:?}\n");
-    project.write("Cargo.toml", again);
+    project.write("Cargo.toml", with_compiled_dependencies(&again));
     project.write("Cargo.lock", fs::read(workspace().join("Cargo.lock")).unwrap());
     build(project)
 }

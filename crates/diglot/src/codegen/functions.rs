@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 
 use super::code::{Code, line};
 use super::stubs::Kept;
-use super::{Api, Function, LINTS, feature, params, rows, structs};
+use super::{Api, Function, LINTS, feature, list, params, rows, structs};
 use crate::config::{Config, Queries, Traits};
 use crate::dialect::Dialect;
-use crate::emitted::EmittedText;
+use crate::emitted::{EmittedText, TextParam};
 use crate::infer::Signature;
 use crate::names::{camel, doc_line, ident};
 use crate::page::Cardinality;
@@ -110,7 +110,7 @@ pub(super) fn single(code: &mut Code, style: &structs::Style, api: &Api<'_>, dia
         let is_stream = signature.cardinality == Cardinality::Stream;
         let word = if is_stream { "fn" } else { "async fn" };
         let mut arguments = vec![format!("connection: &'a mut {}", connection(dialect))];
-        arguments.extend(params::path(config, signature).map(|path| format!("params: &'a {path}")));
+        arguments.extend(taken(config, signature));
         let open = format!("{} {word} {}<'a>(", style.seen, ident(&signature.name));
         code.list(&open, &arguments, &format!(") -> {} {{", output(signature)));
         code.inside(|code| match bodies {
@@ -134,7 +134,7 @@ pub(super) fn single(code: &mut Code, style: &structs::Style, api: &Api<'_>, dia
 fn nouns<'f>(functions: &[&Function<'f>]) -> Vec<Cow<'f, str>> {
     let with_structs = functions.iter().map(|function| function.signature);
     let named: BTreeSet<&str> = with_structs
-        .filter(|signature| !signature.params.is_empty() || !signature.columns.is_empty())
+        .filter(|signature| !signature.params.is_empty() || signature.rows.is_some() || !signature.columns.is_empty())
         .map(|signature| signature.noun.as_str())
         .collect();
     let enums = super::enums::of(functions.iter().map(|function| function.signature)).into_keys().map(Cow::Owned);
@@ -163,7 +163,9 @@ fn docs(code: &mut Code, signature: &Signature) {
 /// What a function gives.
 fn output(signature: &Signature) -> String {
     let row = rows::path(signature).unwrap_or_else(|| "()".to_owned());
+    let of_list = signature.rows.as_ref().and_then(|_| list::output(signature.cardinality, &row));
     let inner = match signature.cardinality {
+        _ if of_list.is_some() => of_list.unwrap_or_default(),
         Cardinality::One => row,
         Cardinality::Opt => format!("Option<{row}>"),
         Cardinality::Many => format!("Vec<{row}>"),
@@ -176,11 +178,17 @@ fn output(signature: &Signature) -> String {
     format!("Result<{inner}, sqlx::Error>")
 }
 
+/// What a function takes beside its connection.
+fn taken(config: &Config, signature: &Signature) -> impl Iterator<Item = String> {
+    let params = params::path(config, signature).map(|path| format!("params: &'a {path}"));
+    params.into_iter().chain(list::argument(config, signature))
+}
+
 /// The head of a method. The trait declares futures that can be sent, which `async fn` could not promise there.
 fn method(code: &mut Code, config: &Config, signature: &Signature, is_async: bool, end: &str) {
     let (name, output) = (ident(&signature.name), output(signature));
     let mut arguments = vec!["&'a mut self".to_owned()];
-    arguments.extend(params::path(config, signature).map(|path| format!("params: &'a {path}")));
+    arguments.extend(taken(config, signature));
     let word = if is_async { "async fn" } else { "fn" };
     let close = match is_async || signature.cardinality == Cardinality::Stream {
         true => format!(") -> {output}{end}"),
@@ -204,6 +212,9 @@ fn unused_params(code: &mut Code, signature: &Signature) {
     if !signature.params.is_empty() {
         line!(code, "let _ = params;");
     }
+    if signature.rows.is_some() {
+        line!(code, "let _ = list;");
+    }
 }
 
 /// The body of a function on a connection of that name.
@@ -213,11 +224,16 @@ fn body(code: &mut Code, config: &Config, function: &Function<'_>, dialect: Dial
     let Some(first) = texts.first() else { return };
     let statement = format!("{:?}", format!("{}.{}", first.noun, first.name));
     rows::conversion(code, config, dialect, signature);
+    list::prepare(code, config, dialect, signature, &statement);
     let call = Call { config, signature, connection };
     let all = |code: &mut Code| {
         chosen(code, signature, &texts, "let rows = ", ";", |code, text, open, end| call.all(code, text, open, end));
     };
     match signature.cardinality {
+        Cardinality::One | Cardinality::Opt | Cardinality::Many if signature.rows.is_some() => {
+            all(code);
+            list::answers(code, config, signature, &statement);
+        }
         Cardinality::One => {
             all(code);
             line!(code, "row(diglot_support::exactly_one({statement}, rows)?)");
@@ -306,12 +322,13 @@ impl Call<'_> {
     fn query(&self, code: &mut Code, text: &EmittedText, open: &str, rows: bool) {
         let (config, signature) = (self.config, self.signature);
         let sql = format!("{:?}", text.sql);
-        let binds = text
-            .params
-            .iter()
-            .filter_map(|used| Some((used, signature.params.iter().find(|param| param.name == used.name)?)))
-            .map(|(used, param)| params::bind(config, text.dialect, used.digits, param))
-            .chain(std::iter::repeat_n("None::<i64>".to_owned(), text.spare));
+        let bind = |used: &TextParam| {
+            let param = || signature.params.iter().find(|param| param.name == used.name);
+            list::bind(config, text.dialect, signature, used)
+                .or_else(|| Some(params::bind(config, text.dialect, used.digits, ("params", param()?))))
+        };
+        let binds =
+            text.params.iter().filter_map(bind).chain(std::iter::repeat_n("None::<i64>".to_owned(), text.spare));
         match config.generate.queries {
             Queries::Macros => {
                 let row = rows.then(|| "Record".to_owned());
@@ -358,7 +375,7 @@ fn chosen(
 }
 
 /// A tuple of any length.
-fn tuple(items: Vec<String>) -> String {
+pub(super) fn tuple(items: Vec<String>) -> String {
     match items.as_slice() {
         [only] => format!("({only},)"),
         _ => format!("({})", items.join(", ")),

@@ -6,6 +6,7 @@
 mod code;
 mod enums;
 mod functions;
+mod list;
 mod params;
 mod rows;
 mod structs;
@@ -81,6 +82,9 @@ fn whole(api: &Api<'_>, bodies: &functions::Bodies<'_>, kept: BTreeMap<String, S
     let uses = times::Uses::of(api.functions.iter().map(|function| function.signature));
     let mut conversions = uses.conversions(api.config);
     conversions.extend(enums::conversion(api));
+    if api.functions.iter().any(|function| function.signature.rows.is_some()) {
+        conversions.push(list::CONVERSIONS);
+    }
     support::module(&mut code, &conversions);
     (0..depth).for_each(|_| code.close("}"));
     code.finish()
@@ -100,6 +104,7 @@ fn modules(code: &mut Code, style: &structs::Style, api: &Api<'_>, mut kept: BTr
         code.open(format_args!("{} mod {} {{", style.seen, names::ident(&noun)));
         for signature in by_noun.remove(noun.as_str()).unwrap_or_default() {
             params::definition(code, style, api.config, signature);
+            list::definition(code, style, api.config, signature);
             rows::definition(code, style, api.config, signature);
         }
         if let Some(text) = kept.remove(&noun) {

@@ -15,33 +15,43 @@ pub(super) fn definition(code: &mut Code, style: &structs::Style, config: &Confi
     if signature.params.is_empty() {
         return;
     }
-    let fields = signature.params.iter().map(|param| structs::Field {
-        name: &param.name,
-        doc: match param.optional {
-            true => format!("`:{}`, {}; without it its condition is left out.", param.name, param.ty),
-            false => format!("`:{}`, {}.", param.name, param.ty),
-        },
-        ty: field(config, param),
-    });
-    let doc = format!("Parameters of `{}`.", signature.name);
+    let doc = |param: &Param| match param.optional {
+        true => format!("`:{}`, {}; without it its condition is left out.", param.name, param.ty),
+        false => format!("`:{}`, {}.", param.name, param.ty),
+    };
+    let of = format!("Parameters of `{}`.", signature.name);
     let name = format!("{}Params", camel(&signature.name));
-    structs::documented(code, style, &name, borrows(config, signature), &doc, fields);
+    holding(code, style, config, (&name, &of), &signature.params, doc);
+}
+
+/// A struct of values that are bound.
+pub(super) fn holding(
+    code: &mut Code,
+    style: &structs::Style,
+    config: &Config,
+    (name, of): (&str, &str),
+    params: &[Param],
+    doc: impl Fn(&Param) -> String,
+) {
+    let fields =
+        params.iter().map(|param| structs::Field { name: &param.name, doc: doc(param), ty: field(config, param) });
+    structs::documented(code, style, name, borrows(config, params), of, fields);
 }
 
 /// The path of the struct from the file's top, if there is one.
 pub(super) fn path(config: &Config, signature: &Signature) -> Option<String> {
-    let lifetime = if borrows(config, signature) { "<'a>" } else { "" };
+    let lifetime = if borrows(config, &signature.params) { "<'a>" } else { "" };
     let path = || format!("{}::{}Params{lifetime}", ident(&signature.noun), camel(&signature.name));
     (!signature.params.is_empty()).then(path)
 }
 
-/// Whether the struct borrows.
-fn borrows(config: &Config, signature: &Signature) -> bool {
-    signature.params.iter().any(|param| is_borrowed(config, param))
+/// Whether a struct of these values borrows.
+pub(super) fn borrows(config: &Config, params: &[Param]) -> bool {
+    params.iter().any(|param| is_borrowed(config, param))
 }
 
 /// Whether a field borrows its value.
-fn is_borrowed(config: &Config, param: &Param) -> bool {
+pub(super) fn is_borrowed(config: &Config, param: &Param) -> bool {
     config.generate.params == Ownership::Borrowed && (param.rust.is_some() || !is_copied(&param.ty.base))
 }
 
@@ -68,12 +78,12 @@ pub(super) fn given(param: &str) -> String {
     ident(&format!("given_{param}")).into_owned()
 }
 
-/// The expression that binds a parameter. Large values are borrowed; a newtype is cloned to be turned into
-/// its plain form.
-pub(super) fn bind(config: &Config, dialect: Dialect, digits: bool, param: &Param) -> String {
+/// The expression that binds a parameter, or a field, of what is called `owner`. Large values are borrowed; a newtype
+/// is cloned to be turned into its plain form.
+pub(super) fn bind(config: &Config, dialect: Dialect, digits: bool, (owner, param): (&str, &Param)) -> String {
     let value = match param.optional {
         true => format!("(*{})", given(&param.name)),
-        false => format!("params.{}", ident(&param.name)),
+        false => format!("{owner}.{}", ident(&param.name)),
     };
     let is_borrowed = is_borrowed(config, param);
     if let Some(bound) = time(config, dialect, param, is_borrowed, &value) {

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::code::{Code, line};
-use super::{structs, times, types};
+use super::{list, structs, times, types};
 use crate::config::{Config, Queries};
 use crate::dialect::Dialect;
 use crate::infer::{ResultColumn, Signature};
@@ -15,7 +15,7 @@ pub(super) fn definition(code: &mut Code, style: &structs::Style, config: &Confi
     if signature.columns.is_empty() {
         return;
     }
-    let fields = signature.columns.iter().map(|column| structs::Field {
+    let fields = list::shown(signature).map(|column| structs::Field {
         name: &column.name,
         doc: format!("`{}`, {}.", crate::names::doc_line(&column.name), column.ty),
         ty: types::field(config.libraries(), &column.ty.base, column.ty.nullable, column.rust.as_deref()),
@@ -49,7 +49,7 @@ pub(super) fn conversion(code: &mut Code, config: &Config, dialect: Dialect, sig
     code.gap();
     code.open(format_args!("fn row(record: Record) -> Result<{row}, sqlx::Error> {{"));
     code.open(format_args!("Ok({row} {{"));
-    for column in &signature.columns {
+    for column in list::shown(signature) {
         line!(code, "{}: {},", ident(&column.name), value(config, dialect, column));
     }
     code.close("})");

@@ -14,7 +14,7 @@ use super::functions::{BROKEN, BROKEN_STREAM};
 use crate::config::Config;
 use crate::dialect::Dialect;
 use crate::infer::Signature;
-use crate::names::{camel, ident};
+use crate::names::ident;
 
 /// A statement without a signature.
 pub(crate) struct Unknown {
@@ -90,7 +90,9 @@ fn earlier(items: &[syn::Item], statement: &Unknown) -> Option<Earlier> {
         }
         _ => None,
     })?;
-    let wanted = ["Params", "Row"].map(|kind| format!("{}{kind}", camel(&statement.name)));
+    // Its head names them: what it takes, what it takes lists of, and what it gives.
+    let head = method.sig.to_token_stream().to_string();
+    let wanted: Vec<&str> = head.split(|c: char| !c.is_alphanumeric() && c != '_').collect();
     let structs = items
         .iter()
         .filter_map(|item| match item {
@@ -99,7 +101,7 @@ fn earlier(items: &[syn::Item], statement: &Unknown) -> Option<Earlier> {
         })
         .flat_map(|(_, items)| items)
         .filter_map(|item| match item {
-            syn::Item::Struct(item) if wanted.contains(&item.ident.to_string()) => Some(item.clone()),
+            syn::Item::Struct(item) if wanted.contains(&item.ident.to_string().as_str()) => Some(item.clone()),
             _ => None,
         });
     Some(Earlier { structs: structs.collect(), method })

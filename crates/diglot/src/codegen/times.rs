@@ -145,7 +145,8 @@ impl Uses {
     pub(super) fn of<'s>(signatures: impl Iterator<Item = &'s Signature>) -> Self {
         let mut uses = Self::default();
         for signature in signatures {
-            let params = signature.params.iter().map(|param| &param.ty.base);
+            let fields = signature.rows.iter().flat_map(|rows| &rows.fields);
+            let params = signature.params.iter().chain(fields).map(|param| &param.ty.base);
             for base in params.chain(signature.columns.iter().map(|column| &column.ty.base)) {
                 uses.times |= base.is_time();
                 uses.decimals |= *base == Base::Numeric;

@@ -105,7 +105,7 @@ fn of_page<'a>(tree: &'a Statement, params: &[Param]) -> Vec<Column<'a>> {
             let ty = output.expr.ty.clone().or(param);
             let origin = match sources.deep(&output.expr) {
                 Deep::Table(origin) => Some(origin),
-                Deep::Expr(_) | Deep::Unknown => None,
+                Deep::Expr(_) | Deep::Field(_) | Deep::Unknown => None,
             };
             let mut nullable = ty.as_ref().is_none_or(|ty| ty.nullable);
             let mut base = ty.map(|ty| ty.base);
@@ -129,7 +129,7 @@ pub(crate) fn narrowed(page: &PageOf<'_>) -> Vec<bool> {
             let column = page.schema.tables.get(origin.table).and_then(|table| table.column(origin.column));
             column.is_some_and(|column| column.ty.nullable) && output.expr.ty.as_ref().is_some_and(|ty| !ty.nullable)
         }
-        Deep::Expr(_) | Deep::Unknown => false,
+        Deep::Expr(_) | Deep::Field(_) | Deep::Unknown => false,
     });
     outputs.collect()
 }

@@ -53,6 +53,8 @@ pub(super) struct Evidence<'a> {
 #[derive(Debug, Default)]
 pub(super) struct Evidences<'a> {
     by_param: BTreeMap<&'a str, Vec<Evidence<'a>>>,
+    /// The same for the fields of the rows that the statement takes.
+    by_field: BTreeMap<&'a str, Vec<Evidence<'a>>>,
     /// Pairs of parameters that meet each other.
     links: Vec<(&'a str, &'a str)>,
 }
@@ -63,6 +65,15 @@ pub(super) struct Conflict<'a>(pub(super) Evidence<'a>, pub(super) Evidence<'a>)
 impl<'a> Evidences<'a> {
     pub(super) fn add(&mut self, param: &'a str, evidence: Evidence<'a>) {
         self.by_param.entry(param).or_default().push(evidence);
+    }
+
+    pub(super) fn add_to_field(&mut self, field: &'a str, evidence: Evidence<'a>) {
+        self.by_field.entry(field).or_default().push(evidence);
+    }
+
+    /// What a field of the rows met.
+    pub(super) fn of_field(&self, field: &str) -> &[Evidence<'a>] {
+        self.by_field.get(field).map_or(&[], Vec::as_slice)
     }
 
     pub(super) fn link(&mut self, a: &'a str, b: &'a str) {

@@ -15,6 +15,8 @@ pub(crate) struct Origin<'a> {
 pub(crate) enum Deep<'a> {
     Table(Origin<'a>),
     Expr(&'a Expr),
+    /// A field of the rows that the statement takes.
+    Field(&'a str),
     Unknown,
 }
 
@@ -81,6 +83,7 @@ impl<'a> Sources<'a> {
         match &source.kind {
             SourceKind::Table(table) => Deep::Table(Origin { table, column }),
             SourceKind::Cte(name) => self.ctes.get(name.as_str()).map_or(Deep::Unknown, |outputs| named(outputs)),
+            SourceKind::Rows(_) => Deep::Field(column),
             SourceKind::Derived(query) => named(query_outputs(&query.rows)),
             SourceKind::Function { .. } | SourceKind::Excluded => Deep::Unknown,
         }

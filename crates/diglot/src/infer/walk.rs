@@ -158,7 +158,7 @@ impl<'a> Walk<'a> {
             match &source.kind {
                 SourceKind::Derived(query) => self.query(query, &[]),
                 SourceKind::Function { name, args } => self.function(name, args, None),
-                SourceKind::Table(_) | SourceKind::Cte(_) | SourceKind::Excluded => {}
+                SourceKind::Table(_) | SourceKind::Cte(_) | SourceKind::Rows(_) | SourceKind::Excluded => {}
             }
             self.condition(source.join.as_ref().and_then(|join| join.on.as_ref()));
         }
@@ -176,8 +176,12 @@ impl<'a> Walk<'a> {
             ExprKind::Param(name) => self.note(name, expr, want),
             ExprKind::Column { .. } => {
                 // A CTE that only names a parameter: what meets its column meets the parameter.
-                if let Deep::Expr(Expr { kind: ExprKind::Param(name), .. }) = self.sources.deep(expr) {
-                    self.note(name, expr, want);
+                match (self.sources.deep(expr), want) {
+                    (Deep::Expr(Expr { kind: ExprKind::Param(name), .. }), _) => self.note(name, expr, want),
+                    (Deep::Field(name), Some(want)) => {
+                        self.found.add_to_field(name, Evidence { hint: want.clone(), span: expr.span });
+                    }
+                    _ => {}
                 }
             }
             ExprKind::Collate { expr, .. } => self.expr(expr, want),

@@ -150,7 +150,7 @@ fn source_uses(source: &Source, id: SourceId) -> bool {
     let inside = match &source.kind {
         SourceKind::Derived(query) => query_uses(query, id),
         SourceKind::Function { args, .. } => args.iter().any(|arg| uses(arg, id)),
-        SourceKind::Table(_) | SourceKind::Cte(_) | SourceKind::Excluded => false,
+        SourceKind::Table(_) | SourceKind::Cte(_) | SourceKind::Rows(_) | SourceKind::Excluded => false,
     };
     inside || on.is_some_and(|on| uses(on, id))
 }

@@ -73,7 +73,7 @@ fn sources(all: &mut [Source], on_query: OnQuery<'_>, on_expr: OnExpr<'_>) {
         match &mut source.kind {
             SourceKind::Derived(inner) => query(inner, on_query, on_expr),
             SourceKind::Function { args, .. } => args.iter_mut().for_each(|arg| expr(arg, on_query, on_expr)),
-            SourceKind::Table(_) | SourceKind::Cte(_) | SourceKind::Excluded => {}
+            SourceKind::Table(_) | SourceKind::Cte(_) | SourceKind::Rows(_) | SourceKind::Excluded => {}
         }
         maybe(source.join.as_mut().and_then(|join| join.on.as_mut()), on_query, on_expr);
     }

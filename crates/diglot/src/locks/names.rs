@@ -54,7 +54,7 @@ impl<'t> Names<'t> {
         let columns: &[OutputColumn] = match &source.kind {
             SourceKind::Cte(name) => self.cte(name, statement),
             SourceKind::Derived(query) => outputs(&query.rows),
-            SourceKind::Table(_) | SourceKind::Function { .. } | SourceKind::Excluded => &[],
+            SourceKind::Table(_) | SourceKind::Rows(_) | SourceKind::Function { .. } | SourceKind::Excluded => &[],
         };
         // A CTE may give its columns other names, so they are found by their place.
         for ((name, _), column) in source.columns.iter().zip(columns) {

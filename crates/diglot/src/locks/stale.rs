@@ -93,7 +93,7 @@ impl<'t> Decisions<'t> {
             match &source.kind {
                 SourceKind::Cte(name) => self.cte(name),
                 SourceKind::Derived(query) => self.query(query),
-                SourceKind::Table(_) | SourceKind::Function { .. } | SourceKind::Excluded => {}
+                SourceKind::Table(_) | SourceKind::Rows(_) | SourceKind::Function { .. } | SourceKind::Excluded => {}
             }
         }
         self.all_of(filter);

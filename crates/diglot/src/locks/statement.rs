@@ -257,7 +257,7 @@ impl<'s> Reader<'s> {
                         let lock = made(source, (Act::Select, strength), &rows, lock.span, lock.wait.is_empty());
                         found.locks.extend(lock.map(|lock| (place, lock)));
                     }
-                    SourceKind::Cte(_) | SourceKind::Function { .. } | SourceKind::Excluded => {}
+                    SourceKind::Cte(_) | SourceKind::Rows(_) | SourceKind::Function { .. } | SourceKind::Excluded => {}
                 }
             }
         }

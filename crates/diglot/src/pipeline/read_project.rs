@@ -94,6 +94,7 @@ impl<'a> ReadProject<'a> {
             cardinality: ours.cardinality,
             dialects: Dialect::ALL.to_vec(),
             params: loose.params.clone(),
+            rows: None,
             columns: Vec::new(),
         };
         let texts = pages.each_ref().map(|page| emit::emit(sources, &signature, page));

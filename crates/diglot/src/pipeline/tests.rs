@@ -8,6 +8,7 @@ mod emitted;
 mod findings;
 mod generated;
 mod options;
+mod rows;
 mod signatures;
 mod sqlc;
 mod stubs;

@@ -7,11 +7,11 @@ use serde_json::{Value as Json, json};
 
 use super::pool::{self, Mood, Pool};
 use super::random::Random;
-use super::subject::Subject;
+use super::subject::{Subject, of_rows};
 use super::tables::{List, Table, TableColumn};
 use super::uses::Key;
 use crate::dialect::{Both, Dialect};
-use crate::infer::Param;
+use crate::infer::{Param, RowsParam};
 use crate::types::Base;
 use crate::value::{Value, list_as_json};
 
@@ -65,6 +65,10 @@ impl Subject {
             let value = maker.argument(param);
             case.args.insert(param.name.clone(), value);
         }
+        if let Some(rows) = &self.rows {
+            let value = maker.list_of_rows(rows);
+            case.args.insert(rows.name.clone(), value);
+        }
         case
     }
 
@@ -108,7 +112,7 @@ impl Subject {
             Key::Param(name) => {
                 let is_it =
                     |param: &Param| param.name == *name && matches!(param.ty.base, Base::Uuid | Base::UuidArray);
-                self.params.iter().any(is_it)
+                self.given().any(|param| is_it(&param))
             }
             Key::Json(..) => false,
         };
@@ -278,6 +282,21 @@ impl Maker<'_> {
         // Arguments miss less often than rows do, because one that misses everything tells little.
         let main = 50 + self.mood.main / 2;
         self.value(&key, &param.ty.base, Mood { main, ..self.mood })
+    }
+
+    /// The rows that a statement takes: none at times, and no two with the same key.
+    fn list_of_rows(&mut self, rows: &RowsParam) -> Value {
+        let fields: Vec<Param> = rows.fields.iter().map(|field| of_rows(rows, field)).collect();
+        let mut list: Vec<Vec<Value>> = Vec::new();
+        for _ in 0..self.random.below(6) {
+            let row: Vec<Value> = fields.iter().map(|field| self.argument(field)).collect();
+            let key: Vec<usize> = (0..row.len()).filter(|at| rows.key.contains(&rows.fields[*at].name)).collect();
+            let is_same = |other: &Vec<Value>| key.iter().all(|at| other[*at] == row[*at]);
+            if key.is_empty() || !list.iter().any(is_same) {
+                list.push(row);
+            }
+        }
+        Value::List(list.into_iter().map(Value::List).collect())
     }
 
     fn value(&mut self, key: &Key, base: &Base, mood: Mood) -> Value {

@@ -33,6 +33,17 @@ impl Subject {
                 }
             }
         }
+        if let Some(rows) = &self.rows
+            && let Some(Value::List(list)) = case.args.get(&rows.name)
+        {
+            for at in 0..list.len() {
+                let mut fewer = list.clone();
+                fewer.remove(at);
+                let mut next = case.clone();
+                next.args.insert(rows.name.clone(), Value::List(fewer));
+                cases.push(next);
+            }
+        }
         for table in &self.tables {
             for (at, row) in case.rows.get(&table.name).into_iter().flatten().enumerate() {
                 for column in table.columns.iter().filter(|column| !column.numbered) {

@@ -8,7 +8,7 @@ use super::uses::{Key, Uses, uses};
 use crate::config::Config;
 use crate::dialect::{Both, Dialect};
 use crate::emitted::EmittedText;
-use crate::infer::{Param, ResultColumn};
+use crate::infer::{Param, ResultColumn, RowsParam};
 use crate::page::{AnnotationKind, Cardinality};
 use crate::pipeline::{Compiled, ReadProject};
 use crate::project::Inputs;
@@ -44,7 +44,9 @@ pub struct Subject {
     pub writes: bool,
     /// Its parameters.
     pub params: Vec<Param>,
-    /// Those of them that have no type, and are NULL.
+    /// The list of rows that it takes.
+    pub rows: Option<RowsParam>,
+    /// Those of its parameters that have no type, and are NULL.
     pub untyped: BTreeSet<String>,
     /// The names of its columns and the types in which both pages show them, where known.
     pub columns: Vec<(String, Option<Base>)>,
@@ -75,6 +77,19 @@ pub struct Subject {
     pub(super) impossible: BTreeMap<String, String>,
 }
 
+impl Subject {
+    /// What it is given: its parameters, and the fields of the rows that it takes, under the names of their places.
+    pub(super) fn given(&self) -> impl Iterator<Item = Param> {
+        let fields = self.rows.iter().flat_map(|rows| rows.fields.iter().map(|field| of_rows(rows, field)));
+        self.params.iter().cloned().chain(fields)
+    }
+}
+
+/// A field of rows under the name of its place.
+pub(super) fn of_rows(rows: &RowsParam, field: &Param) -> Param {
+    Param { name: format!("{}.{}", rows.name, field.name), ..field.clone() }
+}
+
 /// A declaration that the answers differ.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Declared {
@@ -89,6 +104,7 @@ struct Ready {
     noun: String,
     cardinality: Cardinality,
     params: Vec<Param>,
+    rows: Option<RowsParam>,
     untyped: BTreeSet<String>,
     columns: Vec<(String, Option<Base>)>,
     variants: Vec<Both<EmittedText>>,
@@ -143,7 +159,7 @@ impl<'a> Prover<'a> {
 
     fn subject(&self, name: &str) -> Option<Subject> {
         let ready = self.ready(name).or_else(|| self.loose(name))?;
-        let Ready { noun, cardinality, params, untyped, columns, variants, trees, loose } = ready;
+        let Ready { noun, cardinality, params, rows, untyped, columns, variants, trees, loose } = ready;
         let tables = Tables::new(self.config, self.project.schemas(), self.relations);
         let (filled, compared) = touched(&tables, &trees);
         let found = trees.each_ref().map(|tree| uses(tree, &lists(&params)));
@@ -156,6 +172,7 @@ impl<'a> Prover<'a> {
             cardinality,
             writes: loose || trees.iter().flat_map(|tree| &tree.parts).any(|part| part.target().is_some()),
             params,
+            rows,
             untyped,
             columns,
             variants,
@@ -191,6 +208,7 @@ impl<'a> Prover<'a> {
             noun: signature.noun.clone(),
             cardinality: signature.cardinality,
             params: signature.params.clone(),
+            rows: signature.rows.clone(),
             untyped: BTreeSet::new(),
             columns: signature.columns.iter().map(|c| (c.name.clone(), Some(shown(c)))).collect(),
             variants,
@@ -206,6 +224,7 @@ impl<'a> Prover<'a> {
             noun: texts.sqlite.noun.clone(),
             cardinality: trees.sqlite.cardinality,
             params: loose.params,
+            rows: None,
             untyped: loose.untyped,
             columns: loose.columns,
             variants: vec![texts],
@@ -241,8 +260,9 @@ impl<'a> Prover<'a> {
                 }
             }
         }
-        for param in &subject.params {
-            union.id(&Key::Param(param.name.clone()));
+        let given: Vec<String> = subject.given().map(|param| param.name).collect();
+        for name in &given {
+            union.id(&Key::Param(name.clone()));
         }
         found.iter().flat_map(|uses| &uses.links).for_each(|(a, b)| union.join(a, b));
         // A view shows the columns of its tables under their names.
@@ -267,7 +287,7 @@ impl<'a> Prover<'a> {
             let Key::Json(document, path) = key else { continue };
             let is_here = match &**document {
                 Key::Column(table, _) => subject.tables.iter().any(|known| known.name == *table),
-                _ => subject.params.iter().any(|param| **document == Key::Param(param.name.clone())),
+                _ => given.iter().any(|name| **document == Key::Param(name.clone())),
             };
             if is_here {
                 let (owner, name) = match &**document {
@@ -289,7 +309,7 @@ impl<'a> Prover<'a> {
                 .iter()
                 .map(|column| (&table.name, &column.name, Key::Column(table.name.clone(), column.name.clone())))
         });
-        let params = subject.params.iter().map(|param| (&subject.name, &param.name, Key::Param(param.name.clone())));
+        let params = given.iter().map(|name| (&subject.name, name, Key::Param(name.clone())));
         for (owner, name, key) in columns.chain(params) {
             if self.config.prove.is_object(owner, name) || self.config.is_json_object(owner, name) {
                 subject.objects.insert(key.clone());

@@ -43,7 +43,11 @@ pub(super) struct Uses {
 
 /// Reads a page. `lists` names the parameters that hold lists.
 pub(super) fn uses(tree: &Statement, lists: &BTreeSet<String>) -> Uses {
-    let mut reader = Reader { tree, names: walk::sources(tree), lists, uses: Uses::default() };
+    let fields = tree.sources().into_iter().find_map(|source| match &source.kind {
+        SourceKind::Rows(name) => Some(name.clone()),
+        _ => None,
+    });
+    let mut reader = Reader { tree, names: walk::sources(tree), lists, fields, uses: Uses::default() };
     for part in &tree.parts {
         match &part.body {
             Body::Query(query) => reader.bounds(query),
@@ -63,6 +67,8 @@ struct Reader<'t> {
     tree: &'t Statement,
     names: Sources<'t>,
     lists: &'t BTreeSet<String>,
+    /// The name of the rows that the statement takes.
+    fields: Option<String>,
     uses: Uses,
 }
 
@@ -250,6 +256,7 @@ impl<'t> Reader<'t> {
         let expr = match self.names.deep(expr) {
             Deep::Table(origin) => return Some(Key::Column(origin.table.to_owned(), origin.column.to_owned())),
             Deep::Expr(expr) => expr,
+            Deep::Field(field) => return self.fields.as_ref().map(|rows| Key::Param(format!("{rows}.{field}"))),
             Deep::Unknown => return None,
         };
         match &expr.kind {

@@ -207,6 +207,7 @@ impl Lower<'_> {
         let cte = self.ctes.iter().rev().find(|cte| idents.len() == 1 && cte.name == table).cloned();
         let (kind, columns, complete) = match cte {
             Some(cte) => (SourceKind::Cte(table.clone()), cte.columns, cte.complete),
+            None if idents.len() == 1 && self.takes_rows(&table) => return self.rows_taken(&table, alias, place),
             None => {
                 let found = self.schema_columns(&idents, &table, place);
                 let complete = found.is_some();
@@ -243,7 +244,7 @@ impl Lower<'_> {
     }
 
     /// Makes a relation visible and builds its source.
-    fn relation(
+    pub(super) fn relation(
         &mut self,
         kind: SourceKind,
         name: &str,

@@ -19,6 +19,7 @@ mod parse;
 mod postgres;
 mod predicate;
 mod query;
+mod rows;
 mod scope;
 mod table_functions;
 mod text;
@@ -43,7 +44,7 @@ use self::scope::{Cte, Scope, name_of};
 use self::text::Text;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::dialect::Dialect;
-use crate::page::{Annotation, AnnotationKind, RawPart, RawStatement};
+use crate::page::{Annotation, AnnotationKind, RawPart, RawStatement, RowsTaken};
 use crate::schema::Schema;
 use crate::source::{Sources, Span};
 use crate::tree::{Body, Expr, ExprKind, ParamUse, Part, Rewrite, Statement};
@@ -117,6 +118,7 @@ fn lower<'a>(
         name: &raw.name,
         names,
         declared: declared(raw),
+        rows: raw.rows(),
         text: Text::new(raw.span, Vec::new()),
         edited: Edited::default(),
         scopes: Vec::new(),
@@ -197,6 +199,8 @@ struct Lower<'a> {
     names: &'a BTreeMap<String, String>,
     /// Types declared by `-- param`.
     declared: BTreeMap<String, Type>,
+    /// The list of rows that the statement takes.
+    rows: Option<RowsTaken<'a>>,
     /// The SQL statement at work.
     text: Text,
     /// What was taken out of it.

@@ -69,6 +69,11 @@ impl Lower<'_> {
             self.report(Diagnostic::error("unknown-table", message, target.span, "not a table"));
             target.kind = SourceKind::Table(cte.clone());
         }
+        if let SourceKind::Rows(rows) = &target.kind {
+            let message = format!("`{}` writes to `{rows}`, which are the rows that it takes", self.name);
+            self.report(Diagnostic::error("unknown-table", message, target.span, "not a table"));
+            target.kind = SourceKind::Table(rows.clone());
+        }
         target
     }
 

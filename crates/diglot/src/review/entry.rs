@@ -221,7 +221,10 @@ fn declarations(facing: &Facing) -> Vec<Declaration> {
             }
             AnnotationKind::Allow { rule, reason } => ("allow", rule.clone(), reason),
             AnnotationKind::Only { dialect, reason } => ("only", dialect.title().to_owned(), reason),
-            AnnotationKind::Param { .. } | AnnotationKind::Column { .. } | AnnotationKind::Transaction { .. } => {
+            AnnotationKind::Param { .. }
+            | AnnotationKind::Column { .. }
+            | AnnotationKind::Rows { .. }
+            | AnnotationKind::Transaction { .. } => {
                 continue;
             }
         };

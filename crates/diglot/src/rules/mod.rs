@@ -180,6 +180,7 @@ rules! {
     unlocked_claim = "unlocked-claim",
     unlocked_fence = "unlocked-fence",
     unlocked_read = "unlocked-read",
+    unmatched_rows = "unmatched-rows",
     unordered_limit = "unordered-limit",
     unordered_set = "unordered-set",
     unsupported_statement = "unsupported-statement",

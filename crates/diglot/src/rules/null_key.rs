@@ -94,6 +94,7 @@ fn may_be_null<'t>(context: &Context<'t>, origins: &Sources<'t>, value: &'t Expr
                 let joined = by_type() && inner.ty.as_ref().is_some_and(|ty| !ty.nullable);
                 joined || may_be_null(context, origins, inner)
             }
+            Deep::Field(_) => by_type(),
             Deep::Unknown => false,
         },
         _ => by_type(),

@@ -2,7 +2,7 @@
 //!
 //! # What it finds
 //!
-//! `-- param:` or `-- column:` with a name that the statement does not have.
+//! `-- param:` or `-- column:` with a name that the statement does not have, or a field of `-- rows:` that nothing reads.
 //!
 //! # Why it bites
 //!

@@ -1,5 +1,7 @@
 //! Reads one comment line: a header, an annotation, a mistyped one of these, or prose.
 
+mod rows;
+
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Dialect;
 use crate::page::{Annotation, AnnotationKind};
@@ -89,6 +91,7 @@ pub(super) fn read(comment: Comment<'_>, owner: &str) -> Line {
         ("only", rest) if rest.starts_with(':') => only(comment, &rest[1..]),
         ("param", rest) if rest.starts_with(':') => typed(comment, "param", &rest[1..]),
         ("column", rest) if rest.starts_with(':') => typed(comment, "column", &rest[1..]),
+        ("rows", rest) if rows::is_meant(rest) => rows::read(comment, rest),
         ("transaction", rest) if rest.strip_prefix(':').is_some_and(|name| is_identifier(name.trim())) => {
             Ok(AnnotationKind::Transaction { name: rest[1..].trim().to_owned() })
         }
@@ -318,9 +321,10 @@ fn reason_finding(comment: Comment<'_>, kind: &AnnotationKind, owner: &str) -> O
         AnnotationKind::Only { dialect, reason } => {
             (reason, "one-sided statement", format!("-- only: {dialect} — REASON"))
         }
-        AnnotationKind::Param { .. } | AnnotationKind::Column { .. } | AnnotationKind::Transaction { .. } => {
-            return None;
-        }
+        AnnotationKind::Param { .. }
+        | AnnotationKind::Column { .. }
+        | AnnotationKind::Rows { .. }
+        | AnnotationKind::Transaction { .. } => return None,
     };
     let words = reason.split_whitespace().filter(|word| word.chars().any(char::is_alphanumeric)).count();
     if words >= REASON_WORDS {

@@ -96,7 +96,7 @@ fn stays(source: &Source) -> bool {
     match &source.kind {
         SourceKind::Cte(_) | SourceKind::Derived(_) => true,
         SourceKind::Function { name, .. } => name == "generate_series",
-        SourceKind::Table(_) | SourceKind::Excluded => false,
+        SourceKind::Table(_) | SourceKind::Rows(_) | SourceKind::Excluded => false,
     }
 }
 

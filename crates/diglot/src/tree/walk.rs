@@ -43,6 +43,14 @@ impl Statement {
         uses > 0 && self.exprs().iter().filter(|expr| is_list(expr)).count() == uses
     }
 
+    /// Whether it reads that field of the rows that it takes.
+    pub(crate) fn reads_field(&self, field: &str) -> bool {
+        let sources = self.sources_by_id();
+        let is_rows = |id: &SourceId| sources.get(id).is_some_and(|source| matches!(source.kind, SourceKind::Rows(_)));
+        let reads = |expr: &&Expr| matches!(&expr.kind, ExprKind::Column { source, column } if column == field && is_rows(source));
+        self.exprs().iter().any(reads)
+    }
+
     /// Every expression of the statement, each before those inside it, subqueries included.
     pub fn exprs(&self) -> Vec<&Expr> {
         Walk::exprs(|walk| self.parts.iter().for_each(|part| walk.body(&part.body)))
@@ -395,7 +403,7 @@ impl<'t> Walk<'t> {
         match &source.kind {
             SourceKind::Derived(query) => self.query(query),
             SourceKind::Function { args, .. } => self.all(args),
-            SourceKind::Table(_) | SourceKind::Cte(_) | SourceKind::Excluded => {}
+            SourceKind::Table(_) | SourceKind::Cte(_) | SourceKind::Rows(_) | SourceKind::Excluded => {}
         }
         self.maybe(source.join.as_ref().and_then(|join| join.on.as_ref()));
     }

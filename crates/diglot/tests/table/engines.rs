@@ -105,7 +105,7 @@ impl Engines {
         let url = url?;
         let sqlite = SqliteConnection::connect("sqlite::memory:").await.expect("SQLite opens");
         let mut pg = PgConnection::connect(&url).await.expect("the server that is named answers");
-        pg.execute("SET statement_timeout = '60s'; SET timezone = 'UTC'").await.expect("a setting");
+        pg.execute("SET timezone = 'UTC'").await.expect("a setting");
         pg.execute(OUTCOME).await.expect("a temporary function");
         Some(Self { sqlite, pg })
     }

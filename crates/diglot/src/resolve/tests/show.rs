@@ -165,6 +165,7 @@ fn source(s: &Source) -> String {
         SourceKind::Cte(name) => format!("cte {name}"),
         SourceKind::Derived(_) => "subquery".to_owned(),
         SourceKind::Function { name, args } => format!("{name}({})", list(args)),
+        SourceKind::Rows(name) => format!("rows {name}"),
         SourceKind::Excluded => "excluded".to_owned(),
     };
     format!("s{} = {kind} as {}", s.id.0, s.alias)

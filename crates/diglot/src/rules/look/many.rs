@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use super::super::Context;
 use super::{bare, folds, read_from, split};
+use crate::page::ORDINALITY;
 use crate::tree::{Expr, ExprKind, Query, Rows, Select, Source, SourceId, SourceKind};
 
 impl Context<'_> {
@@ -73,6 +74,11 @@ impl Context<'_> {
                     |query| !self.may_give_many(query) || source.columns.iter().any(|(name, _)| is_given(name));
                 self.cte(name).is_none_or(is_one)
             }
+            // No two rows of a call have the same key.
+            SourceKind::Rows(_) => self.page.raw.rows().is_some_and(|rows| {
+                let mut key = rows.fields.iter().filter(|field| field.key).peekable();
+                is_given(ORDINALITY) || key.peek().is_some() && key.all(|field| is_given(&field.name))
+            }),
             SourceKind::Function { .. } | SourceKind::Excluded => true,
         }
     }

@@ -1,0 +1,206 @@
+//! Operations that wait at the same moment: each has its own answer, whatever becomes of those that go with it.
+
+use std::collections::{BTreeSet, HashSet};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
+
+use ff_backend_sql::testing::Step;
+use ff_core::backend::Handle;
+use ff_core::types::ExecutionId;
+use futures_util::future::join_all;
+
+use crate::harness::{Harness as Opened, LOST, PATIENCE, Tables, id_in, on_every_database, payload};
+use crate::operator;
+
+/// How many operations go at once.
+const MANY: usize = 40;
+
+/// Creates executions in several partitions, the later ones of higher priority.
+async fn created(h: &Opened, count: usize) -> Vec<ExecutionId> {
+    let mut ids = Vec::new();
+    for priority in 0..count {
+        let id = id_in(u16::try_from(priority % 7).expect("a partition"));
+        ids.push(
+            h.create_with(|args| {
+                args.partition_id = id.partition();
+                args.execution_id = id;
+                args.priority = i32::try_from(priority).expect("a priority");
+            })
+            .await,
+        );
+    }
+    ids
+}
+
+async fn claimed(h: &Opened, count: usize) -> Vec<Handle> {
+    created(h, count).await;
+    let handles = join_all((0..count).map(|worker| async move { h.claim(&format!("worker-{worker}")).await })).await;
+    handles.into_iter().map(|handle| handle.expect("there is one for each")).collect()
+}
+
+fn complete<'a>(h: &'a Opened, handle: &'a Handle, result: &str) -> impl Future<Output = String> + 'a {
+    let result = result.as_bytes().to_vec();
+    async move {
+        let answer = h.backend.complete(handle, Some(result)).await;
+        answer.map_or_else(|error| error.to_string(), |()| "ok".to_owned())
+    }
+}
+
+async fn result_of(h: &Opened, handle: &Handle) -> Option<Vec<u8>> {
+    h.backend.get_execution_result(&payload(handle).execution_id).await.expect("it is read")
+}
+
+on_every_database! {
+    async fn claims_take_the_best_executions_one_each(h) {
+        let ids = created(&h, MANY).await;
+        let h = &h;
+        let names: Vec<String> = (0..MANY + 2).map(|worker| format!("worker-{worker}")).collect();
+        let (first, later) = names.split_at(MANY - 10);
+        let mut taken = join_all(first.iter().map(|name| h.claim(name))).await;
+        let held: HashSet<ExecutionId> = taken.iter().flatten().map(|handle| payload(handle).execution_id).collect();
+        assert_eq!(held, ids[10..].iter().cloned().collect(), "those of the highest priority");
+        taken.extend(join_all(later.iter().map(|name| h.claim(name))).await);
+        let held: HashSet<ExecutionId> = taken.iter().flatten().map(|handle| payload(handle).execution_id).collect();
+        assert_eq!((held.len(), taken.iter().flatten().count()), (MANY, MANY), "each is taken, and none twice");
+        for (name, handle) in names.iter().zip(&taken) {
+            let Some(handle) = handle else { continue };
+            let held = payload(handle);
+            assert_eq!(h.attempts(&held.execution_id, "worker_id").await, [name.as_str()]);
+            assert_eq!((held.attempt_index.0, held.lease_epoch.0), (0, 1));
+            assert_eq!(h.lease_events(&held.execution_id).await, ["acquired"]);
+            assert_eq!(h.backend.read_total_attempt_count(&held.execution_id).await.unwrap().0, 1);
+            h.backend.renew(handle).await.expect("the handle holds the lease");
+        }
+    }
+
+    async fn every_completion_has_its_own_answer(h) {
+        let handles = claimed(&h, MANY).await;
+        // Some have lost their lease, one has ended, one is asked to end twice with one result and one with two.
+        for lost in &handles[..3] {
+            h.backend.revoke_lease(operator::revoking(&payload(lost).execution_id)).await.expect("it is revoked");
+        }
+        assert_eq!(complete(&h, &handles[3], "before").await, "ok");
+        let mut asked: Vec<(usize, String)> = (0..MANY).map(|n| (n, format!("result {n}"))).collect();
+        asked.extend([(4, "result 4".to_owned()), (5, "another".to_owned())]);
+        let h = &h;
+        let answers = join_all(asked.iter().map(|(n, result)| complete(h, &handles[*n], result))).await;
+        for ((n, _), answer) in asked.iter().zip(&answers).filter(|((n, _), _)| *n != 5) {
+            assert_eq!(answer, if *n < 4 { LOST } else { "ok" }, "completion {n}");
+        }
+        let of_two: BTreeSet<&str> =
+            asked.iter().zip(&answers).filter(|((n, _), _)| *n == 5).map(|(_, answer)| answer.as_str()).collect();
+        assert_eq!(of_two, BTreeSet::from(["ok", LOST]));
+        for (n, handle) in handles.iter().enumerate().skip(3) {
+            let result = result_of(h, handle).await.expect("a result");
+            match n {
+                3 => assert_eq!(result, b"before"),
+                5 => {}
+                _ => assert_eq!(result, format!("result {n}").into_bytes()),
+            }
+            let id = payload(handle).execution_id;
+            assert_eq!(h.lease_events(&id).await, ["acquired", "revoked"]);
+            assert_eq!(h.completions(&id).await, ["success space instance-1"]);
+            assert_eq!(h.attempts(&id, "outcome").await, ["success"]);
+        }
+        for handle in &handles[..3] {
+            assert_eq!(result_of(h, handle).await, None);
+            assert_eq!(h.core(&payload(handle).execution_id, "lifecycle_phase").await, "runnable");
+        }
+    }
+
+    async fn a_result_is_stored_as_it_was_given(h) {
+        let handles = claimed(&h, 8).await;
+        let results: Vec<Option<Vec<u8>>> = vec![
+            None, Some(Vec::new()), Some(vec![0]), Some(b"\\x00".to_vec()), Some(vec![255; 300]), None,
+            Some(b"'".to_vec()), Some("ä".as_bytes().to_vec()),
+        ];
+        let h = &h;
+        let asked = handles.iter().zip(&results);
+        let answers = join_all(asked.map(|(handle, result)| h.backend.complete(handle, result.clone()))).await;
+        assert!(answers.iter().all(Result::is_ok));
+        for (handle, result) in handles.iter().zip(&results) {
+            assert_eq!(result_of(h, handle).await, *result);
+        }
+    }
+
+    async fn an_execution_that_is_gone_is_not_made_again(h) {
+        let handles = claimed(&h, 6).await;
+        let gone = &payload(&handles[5]).execution_id;
+        h.alter(&format!("DELETE FROM ff_exec_core WHERE {}", h.of(gone))).await;
+        let h = &h;
+        let answers = join_all(handles.iter().map(|handle| complete(h, handle, "done"))).await;
+        assert_eq!(answers[..5], ["ok"; 5]);
+        assert_ne!(answers[5], "ok");
+        assert_eq!(h.number(&format!("SELECT count(*) FROM ff_exec_core WHERE {}", h.of(gone))).await, 0);
+        assert_eq!(h.completions(gone).await, [""; 0]);
+    }
+
+    async fn a_claim_whose_caller_goes_away_is_given_back_and_its_neighbours_stay(h) {
+        let ids = created(&h, 12).await;
+        let names: Vec<String> = (0..12).map(|worker| format!("worker-{worker}")).collect();
+        let (gone, kept) = names.split_at(6);
+        let backend = &h;
+        let staying = join_all(kept.iter().map(|name| backend.claim(name)));
+        // Asked once and dropped.
+        tokio::select! {
+            biased;
+            _ = join_all(gone.iter().map(|name| backend.claim(name))) => panic!("no claim is answered at once"),
+            () = std::future::ready(()) => {}
+        }
+        let stayed = staying.await;
+        assert_eq!(stayed.iter().flatten().count(), 6);
+        let held = "SELECT count(*) FROM ff_exec_core WHERE lifecycle_phase = 'active'";
+        let begin = Instant::now();
+        while h.number(held).await != 6 {
+            assert!(begin.elapsed() < PATIENCE, "leases that nobody took are not given back");
+            tokio::task::yield_now().await;
+        }
+        for handle in stayed.iter().flatten() {
+            assert_eq!(complete(&h, handle, "done").await, "ok");
+        }
+        assert_eq!(h.number("SELECT count(*) FROM ff_completion_event").await, 6);
+        assert_eq!(h.number("SELECT count(*) FROM ff_exec_core").await, i64::try_from(ids.len()).expect("few"));
+    }
+
+    async fn what_waits_goes_together(h) {
+        let handles = claimed(&h, MANY).await;
+        let runs = Arc::new(AtomicUsize::new(0));
+        let counted = Arc::clone(&runs);
+        h.fail(Box::new(move |step, name| {
+            if step == Step::Run && name == "attempt_complete" {
+                counted.fetch_add(1, Ordering::SeqCst);
+            }
+            None
+        }));
+        let h = &h;
+        let answers = join_all(handles.iter().map(|handle| complete(h, handle, "done"))).await;
+        assert!(answers.iter().all(|answer| answer == "ok"));
+        let url = std::env::var("FF_TEST_POSTGRES_URL").unwrap_or_default();
+        if matches!(h.tables(), Tables::Postgres(_)) && !url.contains("combining") {
+            let runs = runs.load(Ordering::SeqCst);
+            assert!(runs <= 6, "{MANY} completions took {runs} statements");
+        }
+    }
+
+    async fn nobody_waits_for_a_neighbours_row(h) {
+        let handles = claimed(&h, 12).await;
+        let Tables::Postgres(backend) = h.tables() else { return };
+        let held = payload(&handles[7]).execution_id;
+        let mut holder = backend.pool().begin().await.expect("a transaction");
+        let lock = format!("SELECT 1 FROM ff_exec_core WHERE {} FOR UPDATE", h.of(&held));
+        sqlx::raw_sql(sqlx::AssertSqlSafe(lock)).execute(&mut *holder).await.expect("the row is locked");
+        let h = &h;
+        let waiting = complete(h, &handles[7], "done");
+        let others = handles.iter().enumerate().filter(|(n, _)| *n != 7);
+        let others = join_all(others.map(|(_, handle)| complete(h, handle, "done")));
+        let mut waiting = std::pin::pin!(waiting);
+        let answers = tokio::select! {
+            biased;
+            answers = others => answers,
+            answer = &mut waiting => panic!("a held row is waited for: {answer}"),
+        };
+        assert!(answers.iter().all(|answer| answer == "ok"));
+        holder.rollback().await.expect("the row is free");
+        assert_eq!(waiting.await, "ok");
+    }
+}
