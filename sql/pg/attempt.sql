@@ -1,10 +1,44 @@
--- Ends the running attempt and its execution with success. No row: the handle does not hold the lease.
--- name: attempt_complete :opt
--- diverges(where.outcome#1e3113): a successor that committed during the wait for the lock shows in the locked attempt; nobody writes in between on SQLite, whose later statements run after the outcome is written.
--- diverges(where.attempt_index#baca1f): on SQLite the fence asks for the successor itself, which a snapshot on Postgres might not show yet.
--- param: result bytes null
--- column: completion_event_id i64
--- column: lease_event_id i64
+-- Tells that the lease of a held attempt is gone.
+-- part: lease_revoked
+WITH lease AS (
+  INSERT INTO ff_lease_event
+         (execution_id, lease_id, event_type, occurred_at_ms, partition_key, namespace, instance_tag)
+  SELECT :execution_text, :lease_id, 'revoked', :now_ms, fence.partition_key,
+         fence.raw_fields ->> 'namespace',
+         fence.raw_fields -> 'tags' ->> 'cairn.instance_id'
+    FROM fence
+  RETURNING event_id
+);
+
+-- Tells whoever waits for the execution that it has succeeded.
+-- part: completion_succeeded
+WITH completion AS (
+  INSERT INTO ff_completion_event
+         (partition_key, execution_id, flow_id, outcome, namespace, instance_tag, occurred_at_ms)
+  SELECT fence.partition_key, fence.execution_id, fence.flow_id, 'success',
+         fence.raw_fields ->> 'namespace',
+         fence.raw_fields -> 'tags' ->> 'cairn.instance_id',
+         :now_ms
+    FROM fence
+  RETURNING event_id
+);
+
+-- Closes the attempt with success.
+-- part: attempt_succeeded
+WITH attempt AS (
+  UPDATE ff_attempt AS attempt
+     SET outcome = 'success',
+         terminal_at_ms = :now_ms,
+         lease_expires_at_ms = NULL
+   WHERE attempt.partition_key = :partition_key
+     AND attempt.execution_id = :execution_id
+     AND attempt.attempt_index = :attempt_index
+     AND EXISTS (SELECT 1 FROM fence)
+);
+
+-- The attempt of a handle and its execution, while the handle holds the lease: what acts for an attempt does
+-- nothing without it.
+-- part: attempt_held
 WITH fence AS (
   SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields
     FROM ff_exec_core AS core
@@ -18,39 +52,23 @@ WITH fence AS (
      AND held.execution_id = :execution_id
      AND held.attempt_index = :attempt_index
      AND held.lease_epoch = :lease_epoch
+     -- Who took the attempt over while this waited for its lock shows in the row that is locked.
      AND held.outcome IS NULL
      FOR UPDATE OF core, held
-),
-attempt AS (
-  UPDATE ff_attempt AS attempt
-     SET outcome = 'success',
-         terminal_at_ms = :now_ms,
-         lease_expires_at_ms = NULL
-   WHERE attempt.partition_key = :partition_key
-     AND attempt.execution_id = :execution_id
-     AND attempt.attempt_index = :attempt_index
-     AND EXISTS (SELECT 1 FROM fence)
-),
-completion AS (
-  INSERT INTO ff_completion_event
-         (partition_key, execution_id, flow_id, outcome, namespace, instance_tag, occurred_at_ms)
-  SELECT fence.partition_key, fence.execution_id, fence.flow_id, 'success',
-         fence.raw_fields ->> 'namespace',
-         fence.raw_fields -> 'tags' ->> 'cairn.instance_id',
-         :now_ms
-    FROM fence
-  RETURNING event_id
-),
-lease AS (
-  INSERT INTO ff_lease_event
-         (execution_id, lease_id, event_type, occurred_at_ms, partition_key, namespace, instance_tag)
-  SELECT :execution_text, :lease_id, 'revoked', :now_ms, fence.partition_key,
-         fence.raw_fields ->> 'namespace',
-         fence.raw_fields -> 'tags' ->> 'cairn.instance_id'
-    FROM fence
-  RETURNING event_id
-),
-core AS (
+);
+
+-- Ends the running attempt and its execution with success. No row: the handle does not hold the lease.
+-- name: attempt_complete :opt
+-- use: attempt_held
+-- use: attempt_succeeded
+-- use: completion_succeeded
+-- use: lease_revoked
+-- diverges(where.outcome#1e3113): a successor that committed during the wait for the lock shows in the locked attempt; nobody writes in between on SQLite, whose later statements run after the outcome is written.
+-- diverges(where.attempt_index#baca1f): on SQLite the fence asks for the successor itself, which a snapshot on Postgres might not show yet.
+-- param: result bytes null
+-- column: completion_event_id i64
+-- column: lease_event_id i64
+WITH core AS (
   UPDATE ff_exec_core AS core
      SET lifecycle_phase = 'terminal',
          ownership_state = 'unowned',
@@ -181,39 +199,9 @@ SELECT member.turn, completion.event_id AS completion_event_id, lease.event_id A
     ON lease.execution_id = member.execution_text
  WHERE ff_expect_all(attempt.outcome IS NOT NULL);
 
--- Ends the running attempt and its execution with a failure. No row: the handle does not hold the lease.
--- name: attempt_fail :opt
--- diverges(where.outcome#1e3113): a successor that committed during the wait for the lock shows in the locked attempt; nobody writes in between on SQLite, whose later statements run after the outcome is written.
--- diverges(where.attempt_index#baca1f): on SQLite the fence asks for the successor itself, which a snapshot on Postgres might not show yet.
--- column: completion_event_id i64
--- column: lease_event_id i64
-WITH fence AS (
-  SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields
-    FROM ff_exec_core AS core
-    JOIN ff_attempt AS held
-      ON held.partition_key = core.partition_key
-     AND held.execution_id = core.execution_id
-   WHERE core.partition_key = :partition_key
-     AND core.execution_id = :execution_id
-     AND core.lifecycle_phase = 'active'
-     AND held.partition_key = :partition_key
-     AND held.execution_id = :execution_id
-     AND held.attempt_index = :attempt_index
-     AND held.lease_epoch = :lease_epoch
-     AND held.outcome IS NULL
-     FOR UPDATE OF core, held
-),
-attempt AS (
-  UPDATE ff_attempt AS attempt
-     SET outcome = 'failed',
-         terminal_at_ms = :now_ms,
-         lease_expires_at_ms = NULL
-   WHERE attempt.partition_key = :partition_key
-     AND attempt.execution_id = :execution_id
-     AND attempt.attempt_index = :attempt_index
-     AND EXISTS (SELECT 1 FROM fence)
-),
-completion AS (
+-- Tells whoever waits for the execution that it has failed.
+-- part: completion_failed
+WITH completion AS (
   INSERT INTO ff_completion_event
          (partition_key, execution_id, flow_id, outcome, namespace, instance_tag, occurred_at_ms)
   SELECT fence.partition_key, fence.execution_id, fence.flow_id, 'failed',
@@ -222,17 +210,32 @@ completion AS (
          :now_ms
     FROM fence
   RETURNING event_id
-),
-lease AS (
-  INSERT INTO ff_lease_event
-         (execution_id, lease_id, event_type, occurred_at_ms, partition_key, namespace, instance_tag)
-  SELECT :execution_text, :lease_id, 'revoked', :now_ms, fence.partition_key,
-         fence.raw_fields ->> 'namespace',
-         fence.raw_fields -> 'tags' ->> 'cairn.instance_id'
-    FROM fence
-  RETURNING event_id
-),
-core AS (
+);
+
+-- Closes the attempt with a failure.
+-- part: attempt_failed
+WITH attempt AS (
+  UPDATE ff_attempt AS attempt
+     SET outcome = 'failed',
+         terminal_at_ms = :now_ms,
+         lease_expires_at_ms = NULL
+   WHERE attempt.partition_key = :partition_key
+     AND attempt.execution_id = :execution_id
+     AND attempt.attempt_index = :attempt_index
+     AND EXISTS (SELECT 1 FROM fence)
+);
+
+-- Ends the running attempt and its execution with a failure. No row: the handle does not hold the lease.
+-- name: attempt_fail :opt
+-- use: attempt_held
+-- use: attempt_failed
+-- use: completion_failed
+-- use: lease_revoked
+-- diverges(where.outcome#1e3113): a successor that committed during the wait for the lock shows in the locked attempt; nobody writes in between on SQLite, whose later statements run after the outcome is written.
+-- diverges(where.attempt_index#baca1f): on SQLite the fence asks for the successor itself, which a snapshot on Postgres might not show yet.
+-- column: completion_event_id i64
+-- column: lease_event_id i64
+WITH core AS (
   UPDATE ff_exec_core AS core
      SET lifecycle_phase = 'terminal',
          ownership_state = 'unowned',
@@ -255,24 +258,9 @@ SELECT completion.event_id AS completion_event_id, lease.event_id AS lease_event
 -- Merges a flat object of progress members into the open document; other members stay. No row: the handle
 -- does not hold the lease.
 -- name: attempt_progress :opt
+-- use: attempt_held
 -- param: changed_fields json
-WITH fence AS (
-  SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields
-    FROM ff_exec_core AS core
-    JOIN ff_attempt AS held
-      ON held.partition_key = core.partition_key
-     AND held.execution_id = core.execution_id
-   WHERE core.partition_key = :partition_key
-     AND core.execution_id = :execution_id
-     AND core.lifecycle_phase = 'active'
-     AND held.partition_key = :partition_key
-     AND held.execution_id = :execution_id
-     AND held.attempt_index = :attempt_index
-     AND held.lease_epoch = :lease_epoch
-     AND held.outcome IS NULL
-     FOR UPDATE OF core, held
-),
-core AS (
+WITH core AS (
   UPDATE ff_exec_core AS core
      SET raw_fields = core.raw_fields || CAST(:changed_fields AS jsonb)
    WHERE core.partition_key = :partition_key

@@ -190,27 +190,9 @@ SELECT picked.turn, attempt.partition_key, attempt.execution_id, attempt.attempt
   JOIN lease
     ON lease.lease_id = picked.lease_id;
 
--- Moves the end of a lease. A lease whose time has passed is moved as well, as long as nobody took it or
--- swept it. No row: the handle does not hold the lease.
--- name: lease_renew :opt
--- column: lease_event_id i64
-WITH fence AS (
-  SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields
-    FROM ff_exec_core AS core
-    JOIN ff_attempt AS held
-      ON held.partition_key = core.partition_key
-     AND held.execution_id = core.execution_id
-   WHERE core.partition_key = :partition_key
-     AND core.execution_id = :execution_id
-     AND core.lifecycle_phase = 'active'
-     AND held.partition_key = :partition_key
-     AND held.execution_id = :execution_id
-     AND held.attempt_index = :attempt_index
-     AND held.lease_epoch = :lease_epoch
-     AND held.outcome IS NULL
-     FOR UPDATE OF core, held
-),
-lease AS (
+-- Tells that a lease was renewed.
+-- part: lease_renewed
+WITH lease AS (
   INSERT INTO ff_lease_event
          (execution_id, lease_id, event_type, occurred_at_ms, partition_key, namespace, instance_tag)
   SELECT :execution_text, :lease_id, 'renewed', :now_ms, fence.partition_key,
@@ -218,15 +200,26 @@ lease AS (
          fence.raw_fields -> 'tags' ->> 'cairn.instance_id'
     FROM fence
   RETURNING event_id
-),
-attempt AS (
+);
+
+-- Lets the attempt run until the new end of its lease.
+-- part: attempt_renewed
+WITH attempt AS (
   UPDATE ff_attempt AS attempt
      SET lease_expires_at_ms = :lease_expires_at_ms
    WHERE attempt.partition_key = :partition_key
      AND attempt.execution_id = :execution_id
      AND attempt.attempt_index = :attempt_index
      AND EXISTS (SELECT 1 FROM fence)
-)
+);
+
+-- Moves the end of a lease. A lease whose time has passed is moved as well, as long as nobody took it or
+-- swept it. No row: the handle does not hold the lease.
+-- name: lease_renew :opt
+-- use: attempt_held
+-- use: lease_renewed
+-- use: attempt_renewed
+-- column: lease_event_id i64
 SELECT lease.event_id AS lease_event_id
   FROM lease;
 

@@ -1,26 +1,11 @@
 -- Interrupts the running attempt until `delay_until_ms`. The wake-up time takes the deadline column; the
 -- deadline itself is kept in the open document. No row: the handle does not hold the lease.
 -- name: pause_until :opt
+-- use: attempt_held
 -- diverges(where.outcome#1e3113): a successor that committed during the wait for the lock shows in the locked attempt; nobody writes in between on SQLite, whose later statements run after the outcome is written.
 -- diverges(where.attempt_index#baca1f): on SQLite the fence asks for the successor itself, which a snapshot on Postgres might not show yet.
 -- column: lease_event_id i64
-WITH fence AS (
-  SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields
-    FROM ff_exec_core AS core
-    JOIN ff_attempt AS held
-      ON held.partition_key = core.partition_key
-     AND held.execution_id = core.execution_id
-   WHERE core.partition_key = :partition_key
-     AND core.execution_id = :execution_id
-     AND core.lifecycle_phase = 'active'
-     AND held.partition_key = :partition_key
-     AND held.execution_id = :execution_id
-     AND held.attempt_index = :attempt_index
-     AND held.lease_epoch = :lease_epoch
-     AND held.outcome IS NULL
-     FOR UPDATE OF core, held
-),
-attempt AS (
+WITH attempt AS (
   UPDATE ff_attempt AS attempt
      SET outcome = 'interrupted',
          lease_expires_at_ms = NULL
@@ -61,26 +46,11 @@ SELECT lease.event_id AS lease_event_id
 -- Interrupts the running attempt until the children of its execution are done. No row: the handle does
 -- not hold the lease.
 -- name: pause_for_children :opt
+-- use: attempt_held
 -- diverges(where.outcome#1e3113): a successor that committed during the wait for the lock shows in the locked attempt; nobody writes in between on SQLite, whose later statements run after the outcome is written.
 -- diverges(where.attempt_index#baca1f): on SQLite the fence asks for the successor itself, which a snapshot on Postgres might not show yet.
 -- column: lease_event_id i64
-WITH fence AS (
-  SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields
-    FROM ff_exec_core AS core
-    JOIN ff_attempt AS held
-      ON held.partition_key = core.partition_key
-     AND held.execution_id = core.execution_id
-   WHERE core.partition_key = :partition_key
-     AND core.execution_id = :execution_id
-     AND core.lifecycle_phase = 'active'
-     AND held.partition_key = :partition_key
-     AND held.execution_id = :execution_id
-     AND held.attempt_index = :attempt_index
-     AND held.lease_epoch = :lease_epoch
-     AND held.outcome IS NULL
-     FOR UPDATE OF core, held
-),
-attempt AS (
+WITH attempt AS (
   UPDATE ff_attempt AS attempt
      SET outcome = 'waiting_children',
          lease_expires_at_ms = NULL

@@ -17,14 +17,21 @@ SELECT waiting.execution_id, waiting.token_kid, waiting.token, waiting.waitpoint
  WHERE waiting.partition_key = :partition_key
    AND waiting.waitpoint_id = :waitpoint_id;
 
--- Adds a signal to what a suspension has received; its condition does not hold yet. No row: the suspension
--- received another signal since it was read, or it is over.
--- name: signal_append :opt
--- param: members json
--- param: source_identity text
--- param: waitpoint_text text
--- param: seen_members text
--- column: signal_event_id i64
+-- Tells that a signal has come.
+-- part: signal_told
+WITH event AS (
+  INSERT INTO ff_signal_event
+         (execution_id, signal_id, waitpoint_id, source_identity, delivered_at_ms, partition_key, namespace,
+          instance_tag)
+  SELECT :execution_text, :signal_id, :waitpoint_text, :source_identity, :now_ms, suspended.partition_key,
+         suspended.raw_fields ->> 'namespace',
+         suspended.raw_fields -> 'tags' ->> 'cairn.instance_id'
+    FROM suspended
+  RETURNING event_id
+);
+
+-- The execution that waits for a signal, by its suspension.
+-- part: signal_suspended
 WITH suspended AS (
   SELECT core.partition_key, core.execution_id, core.raw_fields
     FROM ff_exec_core AS core
@@ -39,18 +46,19 @@ WITH suspended AS (
      AND suspension.suspension_id = :suspension_id
      AND CAST(suspension.member_map AS text) = :seen_members
      FOR UPDATE OF core, suspension
-),
-event AS (
-  INSERT INTO ff_signal_event
-         (execution_id, signal_id, waitpoint_id, source_identity, delivered_at_ms, partition_key, namespace,
-          instance_tag)
-  SELECT :execution_text, :signal_id, :waitpoint_text, :source_identity, :now_ms, suspended.partition_key,
-         suspended.raw_fields ->> 'namespace',
-         suspended.raw_fields -> 'tags' ->> 'cairn.instance_id'
-    FROM suspended
-  RETURNING event_id
-),
-suspension AS (
+);
+
+-- Adds a signal to what a suspension has received; its condition does not hold yet. No row: the suspension
+-- received another signal since it was read, or it is over.
+-- name: signal_append :opt
+-- use: signal_suspended
+-- use: signal_told
+-- param: members json
+-- param: source_identity text
+-- param: waitpoint_text text
+-- param: seen_members text
+-- column: signal_event_id i64
+WITH suspension AS (
   UPDATE ff_suspension_current AS suspension
      SET member_map = :members
    WHERE suspension.partition_key = :partition_key
@@ -62,38 +70,15 @@ SELECT event.event_id AS signal_event_id
 -- Adds the signal that makes the condition of a suspension hold: the execution becomes resumable and its
 -- waitpoints go away. No row: the suspension received another signal since it was read, or it is over.
 -- name: signal_resume :opt
+-- use: signal_suspended
+-- use: signal_told
 -- param: members json
 -- param: source_identity text
 -- param: waitpoint_text text
 -- param: seen_members text
 -- column: signal_event_id i64
 -- column: completion_event_id i64
-WITH suspended AS (
-  SELECT core.partition_key, core.execution_id, core.raw_fields
-    FROM ff_exec_core AS core
-    JOIN ff_suspension_current AS suspension
-      ON suspension.partition_key = core.partition_key
-     AND suspension.execution_id = core.execution_id
-   WHERE core.partition_key = :partition_key
-     AND core.execution_id = :execution_id
-     AND core.lifecycle_phase = 'suspended'
-     AND suspension.partition_key = :partition_key
-     AND suspension.execution_id = :execution_id
-     AND suspension.suspension_id = :suspension_id
-     AND CAST(suspension.member_map AS text) = :seen_members
-     FOR UPDATE OF core, suspension
-),
-event AS (
-  INSERT INTO ff_signal_event
-         (execution_id, signal_id, waitpoint_id, source_identity, delivered_at_ms, partition_key, namespace,
-          instance_tag)
-  SELECT :execution_text, :signal_id, :waitpoint_text, :source_identity, :now_ms, suspended.partition_key,
-         suspended.raw_fields ->> 'namespace',
-         suspended.raw_fields -> 'tags' ->> 'cairn.instance_id'
-    FROM suspended
-  RETURNING event_id
-),
-completion AS (
+WITH completion AS (
   INSERT INTO ff_completion_event
          (partition_key, execution_id, outcome, namespace, instance_tag, occurred_at_ms)
   SELECT suspended.partition_key, suspended.execution_id, 'resumable',

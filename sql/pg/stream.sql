@@ -66,6 +66,7 @@ counter AS (
                       ELSE excluded.last_seq
                     END,
          frame_count = CASE
+                         -- A frame of a foreign writer is newer than the counter: all are counted once.
                          WHEN EXISTS (SELECT 1
                                         FROM newest
                                        WHERE (newest.ts_ms, newest.seq) > (seen.last_ms, seen.last_seq))

@@ -1,6 +1,7 @@
 -- Suspends the running attempt and its execution and activates the first waitpoint of the suspension. No row:
 -- the handle does not hold the lease, another secret signs now, or the idempotency key was used before.
 -- name: suspension_enter :opt
+-- use: lease_revoked
 -- param: condition json
 -- param: required_signal_names text[]
 -- param: timeout_at_ms i64 null
@@ -22,27 +23,20 @@ WITH fence AS (
      AND held.attempt_index = :attempt_index
      AND held.lease_epoch = :lease_epoch
      AND held.outcome IS NULL
+     -- The token has to be signed with the newest active secret.
      AND :token_kid = (SELECT signing.kid
                          FROM ff_waitpoint_hmac AS signing
                         WHERE signing.active
                         ORDER BY signing.rotated_at_ms DESC, signing.kid COLLATE "C"
                         LIMIT 1)
+     -- Who came first with this key has its outcome there.
      AND NOT EXISTS (SELECT 1
                        FROM ff_suspend_dedup AS done
                       WHERE done.partition_key = :partition_key
                         AND done.idempotency_key IN (:idempotency_key, :bare_key))
      FOR UPDATE OF core, held
-),
-lease AS (
-  INSERT INTO ff_lease_event
-         (execution_id, lease_id, event_type, occurred_at_ms, partition_key, namespace, instance_tag)
-  SELECT :execution_text, :lease_id, 'revoked', :now_ms, fence.partition_key,
-         fence.raw_fields ->> 'namespace',
-         fence.raw_fields -> 'tags' ->> 'cairn.instance_id'
-    FROM fence
-  RETURNING event_id
-),
-suspension AS (
+);
+WITH suspension AS (
   INSERT INTO ff_suspension_current
          (partition_key, execution_id, suspension_id, suspended_at_ms, timeout_at_ms, reason_code, condition,
           satisfied_set, member_map, timeout_behavior)

@@ -12,6 +12,8 @@ SELECT core.lane_id, core.lifecycle_phase, core.ownership_state, core.eligibilit
 
 -- Moves the end of a lease that has not passed. No row: the fence does not hold, or the time has passed.
 -- name: typed_renew :opt
+-- use: lease_renewed
+-- use: attempt_renewed
 -- column: lease_event_id i64
 WITH fence AS (
   SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields
@@ -30,30 +32,16 @@ WITH fence AS (
      AND held.lease_expires_at_ms > :now_ms
      AND held.outcome IS NULL
      FOR UPDATE OF core, held
-),
-lease AS (
-  INSERT INTO ff_lease_event
-         (execution_id, lease_id, event_type, occurred_at_ms, partition_key, namespace, instance_tag)
-  SELECT :execution_text, :lease_id, 'renewed', :now_ms, fence.partition_key,
-         fence.raw_fields ->> 'namespace',
-         fence.raw_fields -> 'tags' ->> 'cairn.instance_id'
-    FROM fence
-  RETURNING event_id
-),
-attempt AS (
-  UPDATE ff_attempt AS attempt
-     SET lease_expires_at_ms = :lease_expires_at_ms
-   WHERE attempt.partition_key = :partition_key
-     AND attempt.execution_id = :execution_id
-     AND attempt.attempt_index = :attempt_index
-     AND EXISTS (SELECT 1 FROM fence)
-)
+);
 SELECT lease.event_id AS lease_event_id
   FROM lease;
 
 -- Ends an attempt and its execution with success. Without an epoch the caller overrides the lease's holder.
 -- No row: the fence does not hold, or the time of the lease has passed.
 -- name: typed_complete :opt
+-- use: completion_succeeded
+-- use: lease_revoked
+-- use: attempt_succeeded
 -- param: result bytes null
 -- param: lease_id text null
 -- param: lease_epoch i64 null
@@ -74,41 +62,13 @@ WITH fence AS (
      AND held.partition_key = :partition_key
      AND held.execution_id = :execution_id
      AND held.attempt_index = :attempt_index
+     -- Without an epoch the caller overrides the lease's holder.
      AND (CAST(:lease_epoch AS bigint) IS NULL OR held.lease_epoch = :lease_epoch)
      AND (held.lease_expires_at_ms IS NULL OR held.lease_expires_at_ms > :now_ms)
      AND held.outcome IS NULL
      FOR UPDATE OF core, held
-),
-completion AS (
-  INSERT INTO ff_completion_event
-         (partition_key, execution_id, flow_id, outcome, namespace, instance_tag, occurred_at_ms)
-  SELECT fence.partition_key, fence.execution_id, fence.flow_id, 'success',
-         fence.raw_fields ->> 'namespace',
-         fence.raw_fields -> 'tags' ->> 'cairn.instance_id',
-         :now_ms
-    FROM fence
-  RETURNING event_id
-),
-lease AS (
-  INSERT INTO ff_lease_event
-         (execution_id, lease_id, event_type, occurred_at_ms, partition_key, namespace, instance_tag)
-  SELECT :execution_text, :lease_id, 'revoked', :now_ms, fence.partition_key,
-         fence.raw_fields ->> 'namespace',
-         fence.raw_fields -> 'tags' ->> 'cairn.instance_id'
-    FROM fence
-  RETURNING event_id
-),
-attempt AS (
-  UPDATE ff_attempt AS attempt
-     SET outcome = 'success',
-         terminal_at_ms = :now_ms,
-         lease_expires_at_ms = NULL
-   WHERE attempt.partition_key = :partition_key
-     AND attempt.execution_id = :execution_id
-     AND attempt.attempt_index = :attempt_index
-     AND EXISTS (SELECT 1 FROM fence)
-),
-core AS (
+);
+WITH core AS (
   UPDATE ff_exec_core AS core
      SET lifecycle_phase = 'terminal',
          ownership_state = 'unowned',
@@ -127,13 +87,8 @@ SELECT completion.event_id AS completion_event_id, lease.event_id AS lease_event
   FROM completion
  CROSS JOIN lease;
 
--- Ends an attempt and its execution with a failure. Without an epoch the caller overrides the lease's holder.
--- No row: the fence does not hold.
--- name: typed_fail :opt
--- param: lease_id text null
--- param: lease_epoch i64 null
--- column: completion_event_id i64
--- column: lease_event_id i64
+-- The attempt that a typed worker names and its execution, while it holds the lease.
+-- part: typed_held
 -- diverges(where.outcome#1e3113): a successor that committed during the wait for the lock shows in the locked attempt; nobody writes in between on SQLite, whose later statements run after the outcome is written.
 -- diverges(where.attempt_index#baca1f): on SQLite the fence asks for the successor itself, which a snapshot on Postgres might not show yet.
 WITH fence AS (
@@ -149,40 +104,24 @@ WITH fence AS (
      AND held.partition_key = :partition_key
      AND held.execution_id = :execution_id
      AND held.attempt_index = :attempt_index
+     -- Without an epoch the caller overrides the lease's holder.
      AND (CAST(:lease_epoch AS bigint) IS NULL OR held.lease_epoch = :lease_epoch)
      AND held.outcome IS NULL
      FOR UPDATE OF core, held
-),
-completion AS (
-  INSERT INTO ff_completion_event
-         (partition_key, execution_id, flow_id, outcome, namespace, instance_tag, occurred_at_ms)
-  SELECT fence.partition_key, fence.execution_id, fence.flow_id, 'failed',
-         fence.raw_fields ->> 'namespace',
-         fence.raw_fields -> 'tags' ->> 'cairn.instance_id',
-         :now_ms
-    FROM fence
-  RETURNING event_id
-),
-lease AS (
-  INSERT INTO ff_lease_event
-         (execution_id, lease_id, event_type, occurred_at_ms, partition_key, namespace, instance_tag)
-  SELECT :execution_text, :lease_id, 'revoked', :now_ms, fence.partition_key,
-         fence.raw_fields ->> 'namespace',
-         fence.raw_fields -> 'tags' ->> 'cairn.instance_id'
-    FROM fence
-  RETURNING event_id
-),
-attempt AS (
-  UPDATE ff_attempt AS attempt
-     SET outcome = 'failed',
-         terminal_at_ms = :now_ms,
-         lease_expires_at_ms = NULL
-   WHERE attempt.partition_key = :partition_key
-     AND attempt.execution_id = :execution_id
-     AND attempt.attempt_index = :attempt_index
-     AND EXISTS (SELECT 1 FROM fence)
-),
-core AS (
+);
+
+-- Ends an attempt and its execution with a failure. Without an epoch the caller overrides the lease's holder.
+-- No row: the fence does not hold.
+-- name: typed_fail :opt
+-- use: typed_held
+-- use: completion_failed
+-- use: lease_revoked
+-- use: attempt_failed
+-- param: lease_id text null
+-- param: lease_epoch i64 null
+-- column: completion_event_id i64
+-- column: lease_event_id i64
+WITH core AS (
   UPDATE ff_exec_core AS core
      SET lifecycle_phase = 'terminal',
          ownership_state = 'unowned',
@@ -203,48 +142,13 @@ SELECT completion.event_id AS completion_event_id, lease.event_id AS lease_event
 -- Ends an attempt with a failure and lets the next one start at `retry_at_ms`. The wake-up time takes the
 -- deadline column; the deadline itself is kept in the open document until then. No row: the fence does not hold.
 -- name: typed_retry :opt
+-- use: typed_held
+-- use: lease_revoked
+-- use: attempt_failed
 -- param: lease_id text null
 -- param: lease_epoch i64 null
 -- column: lease_event_id i64
--- diverges(where.outcome#1e3113): a successor that committed during the wait for the lock shows in the locked attempt; nobody writes in between on SQLite, whose later statements run after the outcome is written.
--- diverges(where.attempt_index#baca1f): on SQLite the fence asks for the successor itself, which a snapshot on Postgres might not show yet.
-WITH fence AS (
-  SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields
-    FROM ff_exec_core AS core
-    JOIN ff_attempt AS held
-      ON held.partition_key = core.partition_key
-     AND held.execution_id = core.execution_id
-   WHERE core.partition_key = :partition_key
-     AND core.execution_id = :execution_id
-     AND core.lifecycle_phase = 'active'
-     AND core.ownership_state <> 'lease_revoked'
-     AND held.partition_key = :partition_key
-     AND held.execution_id = :execution_id
-     AND held.attempt_index = :attempt_index
-     AND (CAST(:lease_epoch AS bigint) IS NULL OR held.lease_epoch = :lease_epoch)
-     AND held.outcome IS NULL
-     FOR UPDATE OF core, held
-),
-lease AS (
-  INSERT INTO ff_lease_event
-         (execution_id, lease_id, event_type, occurred_at_ms, partition_key, namespace, instance_tag)
-  SELECT :execution_text, :lease_id, 'revoked', :now_ms, fence.partition_key,
-         fence.raw_fields ->> 'namespace',
-         fence.raw_fields -> 'tags' ->> 'cairn.instance_id'
-    FROM fence
-  RETURNING event_id
-),
-attempt AS (
-  UPDATE ff_attempt AS attempt
-     SET outcome = 'failed',
-         terminal_at_ms = :now_ms,
-         lease_expires_at_ms = NULL
-   WHERE attempt.partition_key = :partition_key
-     AND attempt.execution_id = :execution_id
-     AND attempt.attempt_index = :attempt_index
-     AND EXISTS (SELECT 1 FROM fence)
-),
-core AS (
+WITH core AS (
   UPDATE ff_exec_core AS core
      SET lifecycle_phase = 'runnable',
          ownership_state = 'unowned',

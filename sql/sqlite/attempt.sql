@@ -1,8 +1,6 @@
--- Ends the running attempt and its execution with success. No row: the handle does not hold the lease.
--- name: attempt_complete :opt
--- param: result bytes null
--- column: completion_event_id i64
--- column: lease_event_id i64
+-- The attempt of a handle and its execution, while the handle holds the lease: what acts for an attempt does
+-- nothing without it.
+-- part: attempt_held
 WITH fence AS (
   SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields
     FROM ff_exec_core AS core
@@ -24,6 +22,13 @@ WITH fence AS (
                             AND (other.attempt_index = core.attempt_index
                                  OR other.attempt_index > :attempt_index)))
 );
+
+-- Ends the running attempt and its execution with success. No row: the handle does not hold the lease.
+-- name: attempt_complete :opt
+-- use: attempt_held
+-- param: result bytes null
+-- column: completion_event_id i64
+-- column: lease_event_id i64
 UPDATE ff_attempt AS attempt
    SET outcome = 'success',
        terminal_at_ms = :now_ms,
@@ -64,29 +69,9 @@ RETURNING (SELECT max(newest.event_id)
 
 -- Ends the running attempt and its execution with a failure. No row: the handle does not hold the lease.
 -- name: attempt_fail :opt
+-- use: attempt_held
 -- column: completion_event_id i64
 -- column: lease_event_id i64
-WITH fence AS (
-  SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields
-    FROM ff_exec_core AS core
-    JOIN ff_attempt AS held
-      ON held.partition_key = core.partition_key
-     AND held.execution_id = core.execution_id
-   WHERE core.partition_key = :partition_key
-     AND core.execution_id = :execution_id
-     AND core.lifecycle_phase = 'active'
-     AND held.partition_key = :partition_key
-     AND held.execution_id = :execution_id
-     AND held.attempt_index = :attempt_index
-     AND held.lease_epoch = :lease_epoch
-     AND (core.attempt_index = :attempt_index
-          OR NOT EXISTS (SELECT 1
-                           FROM ff_attempt AS other
-                          WHERE other.partition_key = :partition_key
-                            AND other.execution_id = :execution_id
-                            AND (other.attempt_index = core.attempt_index
-                                 OR other.attempt_index > :attempt_index)))
-);
 UPDATE ff_attempt AS attempt
    SET outcome = 'failed',
        terminal_at_ms = :now_ms,
@@ -128,23 +113,9 @@ RETURNING (SELECT max(newest.event_id)
 -- Merges a flat object of progress members into the open document; other members stay. No row: the handle
 -- does not hold the lease.
 -- name: attempt_progress :opt
+-- use: attempt_open
 -- param: changed_fields json
 -- diverges(set.raw_fields#842683): json_patch and || agree on flat objects without null, which is all that code passes here.
-WITH fence AS (
-  SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields
-    FROM ff_exec_core AS core
-    JOIN ff_attempt AS held
-      ON held.partition_key = core.partition_key
-     AND held.execution_id = core.execution_id
-   WHERE core.partition_key = :partition_key
-     AND core.execution_id = :execution_id
-     AND core.lifecycle_phase = 'active'
-     AND held.partition_key = :partition_key
-     AND held.execution_id = :execution_id
-     AND held.attempt_index = :attempt_index
-     AND held.lease_epoch = :lease_epoch
-     AND held.outcome IS NULL
-)
 UPDATE ff_exec_core AS core
    SET raw_fields = json_patch(core.raw_fields, :changed_fields)
  WHERE core.partition_key = :partition_key

@@ -78,10 +78,8 @@ SELECT picked.partition_key, picked.execution_id, :lane_id, 'terminal', 'unowned
    AND core.eligibility_state = 'eligible_now'
    AND core.ownership_state = 'unowned';
 
--- Moves the end of a lease. A lease whose time has passed is moved as well, as long as nobody took it or
--- swept it. No row: the handle does not hold the lease.
--- name: lease_renew :opt
--- column: lease_event_id i64
+-- The same while the attempt is open, for what leaves it so.
+-- part: attempt_open
 WITH fence AS (
   SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields
     FROM ff_exec_core AS core
@@ -97,6 +95,12 @@ WITH fence AS (
      AND held.lease_epoch = :lease_epoch
      AND held.outcome IS NULL
 );
+
+-- Moves the end of a lease. A lease whose time has passed is moved as well, as long as nobody took it or
+-- swept it. No row: the handle does not hold the lease.
+-- name: lease_renew :opt
+-- use: attempt_open
+-- column: lease_event_id i64
 INSERT INTO ff_lease_event
        (execution_id, lease_id, event_type, occurred_at_ms, partition_key, namespace, instance_tag)
 SELECT :execution_text, :lease_id, 'renewed', :now_ms, fence.partition_key,

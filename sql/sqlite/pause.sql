@@ -1,28 +1,8 @@
 -- Interrupts the running attempt until `delay_until_ms`. The wake-up time takes the deadline column; the
 -- deadline itself is kept in the open document. No row: the handle does not hold the lease.
 -- name: pause_until :opt
+-- use: attempt_held
 -- column: lease_event_id i64
-WITH fence AS (
-  SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields
-    FROM ff_exec_core AS core
-    JOIN ff_attempt AS held
-      ON held.partition_key = core.partition_key
-     AND held.execution_id = core.execution_id
-   WHERE core.partition_key = :partition_key
-     AND core.execution_id = :execution_id
-     AND core.lifecycle_phase = 'active'
-     AND held.partition_key = :partition_key
-     AND held.execution_id = :execution_id
-     AND held.attempt_index = :attempt_index
-     AND held.lease_epoch = :lease_epoch
-     AND (core.attempt_index = :attempt_index
-          OR NOT EXISTS (SELECT 1
-                           FROM ff_attempt AS other
-                          WHERE other.partition_key = :partition_key
-                            AND other.execution_id = :execution_id
-                            AND (other.attempt_index = core.attempt_index
-                                 OR other.attempt_index > :attempt_index)))
-);
 UPDATE ff_attempt AS attempt
    SET outcome = 'interrupted',
        lease_expires_at_ms = NULL
@@ -57,28 +37,8 @@ RETURNING (SELECT max(newest.event_id)
 -- Interrupts the running attempt until the children of its execution are done. No row: the handle does
 -- not hold the lease.
 -- name: pause_for_children :opt
+-- use: attempt_held
 -- column: lease_event_id i64
-WITH fence AS (
-  SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields
-    FROM ff_exec_core AS core
-    JOIN ff_attempt AS held
-      ON held.partition_key = core.partition_key
-     AND held.execution_id = core.execution_id
-   WHERE core.partition_key = :partition_key
-     AND core.execution_id = :execution_id
-     AND core.lifecycle_phase = 'active'
-     AND held.partition_key = :partition_key
-     AND held.execution_id = :execution_id
-     AND held.attempt_index = :attempt_index
-     AND held.lease_epoch = :lease_epoch
-     AND (core.attempt_index = :attempt_index
-          OR NOT EXISTS (SELECT 1
-                           FROM ff_attempt AS other
-                          WHERE other.partition_key = :partition_key
-                            AND other.execution_id = :execution_id
-                            AND (other.attempt_index = core.attempt_index
-                                 OR other.attempt_index > :attempt_index)))
-);
 UPDATE ff_attempt AS attempt
    SET outcome = 'waiting_children',
        lease_expires_at_ms = NULL

@@ -21,15 +21,8 @@ SELECT waiting.execution_id, waiting.token_kid, waiting.token, waiting.waitpoint
  WHERE waiting.partition_key = :partition_key
    AND waiting.waitpoint_id = :waitpoint_id;
 
--- Adds a signal to what a suspension has received; its condition does not hold yet. No row: the suspension
--- received another signal since it was read, or it is over.
--- name: signal_append :opt
--- param: members json
--- param: source_identity text
--- param: waitpoint_text text
--- param: seen_members text
--- column: signal_event_id i64
--- diverges(where.member_map#b092a5): the databases space JSON text differently; it is only parsed and compared with itself.
+-- The execution that waits for a signal, by its suspension.
+-- part: signal_suspended
 WITH suspended AS (
   SELECT core.partition_key, core.execution_id, core.raw_fields
     FROM ff_exec_core AS core
@@ -44,6 +37,17 @@ WITH suspended AS (
      AND suspension.suspension_id = :suspension_id
      AND CAST(suspension.member_map AS text) = :seen_members
 );
+
+-- Adds a signal to what a suspension has received; its condition does not hold yet. No row: the suspension
+-- received another signal since it was read, or it is over.
+-- name: signal_append :opt
+-- use: signal_suspended
+-- param: members json
+-- param: source_identity text
+-- param: waitpoint_text text
+-- param: seen_members text
+-- column: signal_event_id i64
+-- diverges(where.member_map#b092a5): the databases space JSON text differently; it is only parsed and compared with itself.
 INSERT INTO ff_signal_event
        (execution_id, signal_id, waitpoint_id, source_identity, delivered_at_ms, partition_key, namespace,
         instance_tag)
@@ -61,6 +65,7 @@ RETURNING (SELECT max(newest.event_id)
 -- Adds the signal that makes the condition of a suspension hold: the execution becomes resumable and its
 -- waitpoints go away. No row: the suspension received another signal since it was read, or it is over.
 -- name: signal_resume :opt
+-- use: signal_suspended
 -- param: members json
 -- param: source_identity text
 -- param: waitpoint_text text
@@ -69,20 +74,6 @@ RETURNING (SELECT max(newest.event_id)
 -- column: completion_event_id i64
 -- diverges(where.member_map#b092a5): the databases space JSON text differently; it is only parsed and compared with itself.
 -- diverges(where.execution_id#240c21): the execution is resumable by then, which the first condition would refuse; on Postgres all parts see the state before.
-WITH suspended AS (
-  SELECT core.partition_key, core.execution_id, core.raw_fields
-    FROM ff_exec_core AS core
-    JOIN ff_suspension_current AS suspension
-      ON suspension.partition_key = core.partition_key
-     AND suspension.execution_id = core.execution_id
-   WHERE core.partition_key = :partition_key
-     AND core.execution_id = :execution_id
-     AND core.lifecycle_phase = 'suspended'
-     AND suspension.partition_key = :partition_key
-     AND suspension.execution_id = :execution_id
-     AND suspension.suspension_id = :suspension_id
-     AND CAST(suspension.member_map AS text) = :seen_members
-);
 INSERT INTO ff_signal_event
        (execution_id, signal_id, waitpoint_id, source_identity, delivered_at_ms, partition_key, namespace,
         instance_tag)

@@ -65,6 +65,7 @@ SELECT :partition_key, :execution_id, :attempt_index,
                     ELSE excluded.last_seq
                   END,
        frame_count = CASE
+                       -- A frame of a foreign writer is newer than the counter: all are counted once.
                        WHEN EXISTS (SELECT 1
                                       FROM newest
                                      WHERE (newest.ts_ms, newest.seq) > (seen.last_ms, seen.last_seq))

@@ -22,11 +22,13 @@ WITH fence AS (
      AND held.attempt_index = :attempt_index
      AND held.lease_epoch = :lease_epoch
      AND held.outcome IS NULL
+     -- The token has to be signed with the newest active secret.
      AND :token_kid = (SELECT signing.kid
                          FROM ff_waitpoint_hmac AS signing
                         WHERE signing.active
                         ORDER BY signing.rotated_at_ms DESC, signing.kid
                         LIMIT 1)
+     -- Who came first with this key has its outcome there.
      AND NOT EXISTS (SELECT 1
                        FROM ff_suspend_dedup AS done
                       WHERE done.partition_key = :partition_key

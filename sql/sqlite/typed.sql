@@ -67,6 +67,7 @@ WITH fence AS (
      AND held.partition_key = :partition_key
      AND held.execution_id = :execution_id
      AND held.attempt_index = :attempt_index
+     -- Without an epoch the caller overrides the lease's holder.
      AND (CAST(:lease_epoch AS bigint) IS NULL OR held.lease_epoch = :lease_epoch)
      AND (held.lease_expires_at_ms IS NULL OR held.lease_expires_at_ms > :now_ms)
      AND (core.attempt_index = :attempt_index
@@ -116,13 +117,8 @@ RETURNING (SELECT max(newest.event_id)
           (SELECT max(newest.event_id)
              FROM ff_lease_event AS newest) AS lease_event_id;
 
--- Ends an attempt and its execution with a failure. Without an epoch the caller overrides the lease's holder.
--- No row: the fence does not hold.
--- name: typed_fail :opt
--- param: lease_id text null
--- param: lease_epoch i64 null
--- column: completion_event_id i64
--- column: lease_event_id i64
+-- The attempt that a typed worker names and its execution, while it holds the lease.
+-- part: typed_held
 WITH fence AS (
   SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields
     FROM ff_exec_core AS core
@@ -136,6 +132,7 @@ WITH fence AS (
      AND held.partition_key = :partition_key
      AND held.execution_id = :execution_id
      AND held.attempt_index = :attempt_index
+     -- Without an epoch the caller overrides the lease's holder.
      AND (CAST(:lease_epoch AS bigint) IS NULL OR held.lease_epoch = :lease_epoch)
      AND (core.attempt_index = :attempt_index
           OR NOT EXISTS (SELECT 1
@@ -145,6 +142,15 @@ WITH fence AS (
                             AND (other.attempt_index = core.attempt_index
                                  OR other.attempt_index > :attempt_index)))
 );
+
+-- Ends an attempt and its execution with a failure. Without an epoch the caller overrides the lease's holder.
+-- No row: the fence does not hold.
+-- name: typed_fail :opt
+-- use: typed_held
+-- param: lease_id text null
+-- param: lease_epoch i64 null
+-- column: completion_event_id i64
+-- column: lease_event_id i64
 INSERT INTO ff_completion_event
        (partition_key, execution_id, flow_id, outcome, namespace, instance_tag, occurred_at_ms)
 SELECT fence.partition_key, fence.execution_id, fence.flow_id, 'failed',
@@ -186,31 +192,10 @@ RETURNING (SELECT max(newest.event_id)
 -- Ends an attempt with a failure and lets the next one start at `retry_at_ms`. The wake-up time takes the
 -- deadline column; the deadline itself is kept in the open document until then. No row: the fence does not hold.
 -- name: typed_retry :opt
+-- use: typed_held
 -- param: lease_id text null
 -- param: lease_epoch i64 null
 -- column: lease_event_id i64
-WITH fence AS (
-  SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields
-    FROM ff_exec_core AS core
-    JOIN ff_attempt AS held
-      ON held.partition_key = core.partition_key
-     AND held.execution_id = core.execution_id
-   WHERE core.partition_key = :partition_key
-     AND core.execution_id = :execution_id
-     AND core.lifecycle_phase = 'active'
-     AND core.ownership_state <> 'lease_revoked'
-     AND held.partition_key = :partition_key
-     AND held.execution_id = :execution_id
-     AND held.attempt_index = :attempt_index
-     AND (CAST(:lease_epoch AS bigint) IS NULL OR held.lease_epoch = :lease_epoch)
-     AND (core.attempt_index = :attempt_index
-          OR NOT EXISTS (SELECT 1
-                           FROM ff_attempt AS other
-                          WHERE other.partition_key = :partition_key
-                            AND other.execution_id = :execution_id
-                            AND (other.attempt_index = core.attempt_index
-                                 OR other.attempt_index > :attempt_index)))
-);
 INSERT INTO ff_lease_event
        (execution_id, lease_id, event_type, occurred_at_ms, partition_key, namespace, instance_tag)
 SELECT :execution_text, :lease_id, 'revoked', :now_ms, fence.partition_key,

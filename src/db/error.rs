@@ -73,6 +73,37 @@ pub(crate) fn open_failed(kind: BackendErrorKind, message: String) -> BackendErr
 #[error("postgres transport: {0}")]
 pub struct PostgresTransportError(#[from] pub sqlx::Error);
 
+/// A server whose certificate the driver does not take, with what to write in the URL.
+///
+/// The driver reads a certificate wherever the connection is encrypted, also with `sslmode=require`, which trusts any
+/// that it can read. It reads version 3 alone, and some programs make one of version 1 for themselves.
+#[cfg(feature = "postgres")]
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "the server's certificate is refused: {0}\n\
+     where it cannot be read (UnsupportedCertVersion), give the server one of version 3, such as `openssl req -x509` makes, \
+     and write `sslmode=require` in the URL, or write `sslmode=disable` where nobody else can listen; where nobody vouches \
+     for it (UnknownIssuer), `sslmode=verify-full&sslrootcert=FILE` with the certificate of who signed it"
+)]
+pub struct CertificateRefused(#[source] pub sqlx::Error);
+
+/// The error of a server that cannot be reached, as [`map_sqlx_error`] has it; a refused certificate comes with the way
+/// out.
+#[cfg(feature = "postgres")]
+pub(crate) fn unreachable_server(error: sqlx::Error) -> EngineError {
+    let is_certificate = match &error {
+        sqlx::Error::Io(error) => error.to_string().contains("certificate"),
+        sqlx::Error::Tls(_) => true,
+        _ => false,
+    };
+    match is_certificate {
+        true => {
+            EngineError::Transport { backend: crate::db::Postgres::LABEL, source: Box::new(CertificateRefused(error)) }
+        }
+        false => map_sqlx_error(error),
+    }
+}
+
 /// Turns the error of a Postgres database into the engine's.
 ///
 /// | SQLSTATE | Engine error |
@@ -150,4 +181,23 @@ pub(super) fn shared(error: &sqlx::Error) -> sqlx::Error {
 #[cfg(test)]
 pub(crate) fn coded(code: &str) -> sqlx::Error {
     sqlx::Error::database(Shared { message: "busy".into(), code: Some(code.into()) })
+}
+
+#[cfg(all(test, feature = "postgres"))]
+mod tests {
+    use std::io;
+
+    use super::*;
+
+    #[test]
+    fn a_refused_certificate_says_what_to_write() {
+        let refused = "invalid peer certificate: Other(OtherError(UnsupportedCertVersion))";
+        let told = unreachable_server(sqlx::Error::Io(io::Error::new(io::ErrorKind::InvalidData, refused)));
+        let EngineError::Transport { source, .. } = told else { panic!("{told:?}") };
+        let text = source.to_string();
+        assert!(text.contains("UnsupportedCertVersion") && text.contains("sslmode=disable"), "{text}");
+        let gone = unreachable_server(sqlx::Error::Io(io::ErrorKind::ConnectionRefused.into()));
+        let EngineError::Transport { source, .. } = gone else { panic!("{gone:?}") };
+        assert!(source.downcast_ref::<sqlx::Error>().is_some(), "{source}");
+    }
 }

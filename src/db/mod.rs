@@ -3,15 +3,9 @@
 //! [`Db`] runs operations by name. The engine writes them once, against the generated statements:
 //!
 //! ```ignore
-//! // One call that is atomic by itself. `params` is lent to the closure, which captures nothing else.
-//! let row = engine.db().unit(
-//!     "lease_renew",
-//!     params,                                              // P: Send + Sync + 'static
-//!     |conn, params| Box::pin(conn.lease_renew(params)),   // Result<T, sqlx::Error>
-//!     |params, row, wakes| {                               // told after the commit
-//!         if let Some(row) = row { wakes.lease(row.event_id, params.partition_key) }
-//!     },
-//! ).await?;                                                // Result<T, EngineError>
+//! // One statement that is atomic by itself, and what is told after the commit if it gives a row.
+//! let params = lease::LeaseRenewParams { .. };
+//! let row = engine.db().unit_telling(params, move |row, wakes| wakes.lease(row.event_id, partition_key)).await?;
 //!
 //! // Several calls in one transaction; `?` takes a driver's error and an engine's error alike.
 //! engine.db().write("reclaim_execution", params, |conn, params| Box::pin(async move {
@@ -21,7 +15,7 @@
 //! }), silent).await?;
 //!
 //! // Reads; no transaction.
-//! engine.db().read("lane_list", (), |conn, ()| Box::pin(conn.lane_list())).await?;
+//! let lanes = engine.db().read(lane::LaneListParams).await?;
 //!
 //! // A live tail: subscribe, read, and read again after each `changed()`.
 //! let mut tail = engine.db().tail(StreamKey { execution, attempt_index }).await?;
@@ -29,7 +23,8 @@
 //!
 //! | What the engine uses | Where |
 //! |---|---|
-//! | `Db::read`, `Db::survey`, `Db::unit`, `Db::combined`, `Db::write`, `Db::tail`, `Db::outbox`, [`silent`] | here |
+//! | `Db::read`, `Db::survey`, `Db::unit`, `Db::unit_telling`, `Db::combined_telling`: one statement, which knows its name and its row | [`statement`] |
+//! | `Db::reads`, `Db::write`, `Db::tail`, `Db::outbox`, [`silent`] | here |
 //! | `Wakes::{lease, completion, signal, frame, outbox}` | [`wake`] |
 //! | `D::LABEL`, `D::TAG`, `D::flow_partition(..)`, `D::worker_partition(..)`, `D::REVOKED_LEASE_PREFIX`, … | [`Dialect`] |
 //! | `Abort` (what a `write` closure returns as its error), `transport::<D>(sqlx::Error)` | [`error`] |
@@ -61,6 +56,7 @@ mod readers;
 pub(crate) mod session;
 #[cfg(feature = "sqlite")]
 pub(crate) mod sqlite;
+mod statement;
 pub(crate) mod tx;
 pub(crate) mod wake;
 #[cfg(feature = "postgres")]
@@ -79,10 +75,6 @@ use error::Abort;
 pub use pg::Postgres;
 #[cfg(feature = "sqlite")]
 pub use sqlite::Sqlite;
-#[cfg(feature = "postgres")]
-use tx::Combined;
-#[cfg(feature = "postgres")]
-use tx::combine::Combines;
 use tx::{Kind, Operation, Patience, Surroundings};
 pub use wake::OutboxEvent;
 pub(crate) use wake::{Interest, Outbox, StreamKey, Tail, Wakes};
@@ -119,8 +111,8 @@ impl<D: Dialect> Db<D> {
         Call { name, kind, patience: self.patience, params, op, wakes }
     }
 
-    /// Reads, in one or more calls that need not see the same state.
-    pub(crate) async fn read<P, T, O>(&self, name: &'static str, params: P, op: O) -> Result<T, EngineError>
+    /// Reads, in several calls that need not see the same state.
+    pub(crate) async fn reads<P, T, O>(&self, name: &'static str, params: P, op: O) -> Result<T, EngineError>
     where
         P: Send + Sync + 'static,
         T: Send + 'static,
@@ -129,18 +121,9 @@ impl<D: Dialect> Db<D> {
         self.store.run(self.call(name, Kind::Read, params, op, silent)).await
     }
 
-    /// Reads every partition, in one call.
-    pub(crate) async fn survey<P, T, O>(&self, name: &'static str, params: P, op: O) -> Result<T, EngineError>
-    where
-        P: Send + Sync + 'static,
-        T: Send + 'static,
-        O: for<'a> Fn(&'a mut D::Connection, &'a P) -> BoxFuture<'a, Result<T, sqlx::Error>> + Send + Sync + 'static,
-    {
-        self.store.run(self.call(name, Kind::Survey, params, op, silent)).await
-    }
-
-    /// Runs exactly one generated call that is atomic by itself.
-    pub(crate) async fn unit<P, T, O, W>(
+    /// Runs one call that is atomic by itself, under a name of the test's own.
+    #[cfg(all(test, feature = "sqlite"))]
+    pub(crate) async fn unit_named<P, T, O, W>(
         &self,
         name: &'static str,
         params: P,
@@ -154,26 +137,6 @@ impl<D: Dialect> Db<D> {
         W: Fn(&P, &T, &mut Wakes) + Send + Sync + 'static,
     {
         self.store.run(self.call(name, Kind::Unit, params, op, wakes)).await
-    }
-
-    /// The same for a call that Postgres may make for several callers in one statement.
-    #[cfg(feature = "postgres")]
-    pub(crate) async fn combined<P, O, W>(
-        &self,
-        name: &'static str,
-        params: P,
-        op: O,
-        wakes: W,
-    ) -> Result<Option<P::Row>, EngineError>
-    where
-        P: Combines,
-        O: for<'a> Fn(&'a mut D::Connection, &'a P) -> BoxFuture<'a, Result<Option<P::Row>, sqlx::Error>>
-            + Send
-            + Sync
-            + 'static,
-        W: Fn(&P, &Option<P::Row>, &mut Wakes) + Send + Sync + 'static,
-    {
-        self.store.run_combined(self.call(name, Kind::Unit, params, op, wakes)).await
     }
 
     /// Runs several calls in one transaction, which rolls back when `op` answers with an error.
@@ -277,19 +240,5 @@ where
 
     fn wakes(&self, answer: &T, wakes: &mut Wakes) {
         (self.wakes)(&self.params, answer, wakes);
-    }
-}
-
-#[cfg(feature = "postgres")]
-impl<D, P, O, W> Combined<D> for Call<P, O, W>
-where
-    D: Dialect,
-    P: Combines,
-    Self: Operation<D, Answer = Option<P::Row>>,
-{
-    type Params = P;
-
-    fn params(&self) -> &P {
-        &self.params
     }
 }

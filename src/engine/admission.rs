@@ -86,12 +86,12 @@ impl Blocking<'_> {
                 partition_key,
                 execution_id,
             };
-            if unit!(engine, admission_block, params)? > 0 {
+            if engine.db().unit(params).await? > 0 {
                 return Ok(None);
             }
         }
         let params = admission::AdmissionPhaseReadParams { partition_key, execution_id };
-        Ok(Some(match read!(engine, admission_phase_read, params)? {
+        Ok(Some(match engine.db().read(params).await? {
             None => "execution_not_found",
             Some(row) if PhaseWord::has_ended(&row.lifecycle_phase) => "execution_not_active",
             Some(row) if blocked_as.is_none() && PhaseWord::waits(&row.lifecycle_phase) => "invalid_blocking_reason",
@@ -123,6 +123,6 @@ pub(crate) async fn unblock<D: Dialect>(
         execution_id: exec_key(execution_id)?.execution_id,
         blocking_reason: expected_reason.to_owned(),
     };
-    unit!(engine, admission_unblock, params)?;
+    engine.db().unit(params).await?;
     Ok(())
 }

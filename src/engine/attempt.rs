@@ -48,7 +48,7 @@ pub(crate) async fn progress<D: Dialect>(
         lease_epoch: held.lease_epoch,
         changed_fields: Value::Object(changed),
     };
-    match unit!(engine, attempt_progress, params)? {
+    match engine.db().unit(params).await? {
         Some(_) => Ok(()),
         None => Err(refusal(engine, &held).await),
     }
@@ -66,10 +66,13 @@ pub(crate) async fn complete<D: Dialect>(
     let held = handle::decode(D::TAG, handle)?;
     let partition_key = held.key.partition_key;
     let params = fenced!(attempt::AttemptCompleteParams, held, engine.now_ms(), result: result.clone());
-    let done = combined!(engine, attempt_complete, params, |row, wakes| {
-        wakes.member_completion(row.completion_event_id, partition_key, row.flow_id);
-        wakes.lease(row.lease_event_id, partition_key);
-    })?;
+    let done = engine
+        .db()
+        .combined_telling(params, move |row, wakes| {
+            wakes.member_completion(row.completion_event_id, partition_key, row.flow_id);
+            wakes.lease(row.lease_event_id, partition_key);
+        })
+        .await?;
     if done.is_some() {
         return Ok(());
     }
@@ -98,7 +101,7 @@ pub(crate) async fn fail<D: Dialect>(
     }
     let params =
         retry::RetryPolicyReadParams { partition_key: held.key.partition_key, execution_id: held.key.execution_id };
-    let (policy, retries) = match read!(engine, retry_policy_read, params)? {
+    let (policy, retries) = match engine.db().read(params).await? {
         Some(row) => (row.policy, document::counter(&row.raw_fields, "retry_count")),
         None => (None, 0),
     };
@@ -118,10 +121,13 @@ async fn fail_for_good<D: Dialect>(
 ) -> Result<FailOutcome, EngineError> {
     let params = fenced!(attempt::AttemptFailParams, held, engine.now_ms(), failure_message: reason.message.clone());
     let partition_key = held.key.partition_key;
-    let done = unit!(engine, attempt_fail, params, |row, wakes| {
-        wakes.member_completion(row.completion_event_id, partition_key, row.flow_id);
-        wakes.lease(row.lease_event_id, partition_key);
-    })?;
+    let done = engine
+        .db()
+        .unit_telling(params, move |row, wakes| {
+            wakes.member_completion(row.completion_event_id, partition_key, row.flow_id);
+            wakes.lease(row.lease_event_id, partition_key);
+        })
+        .await?;
     match done {
         Some(_) => Ok(FailOutcome::TerminalFailed),
         None => failed_before(engine, held, may_retry).await,
@@ -141,7 +147,8 @@ async fn retry_now<D: Dialect>(
         retry_count: retries.saturating_add(1).to_string(),
     );
     let partition_key = held.key.partition_key;
-    let done = unit!(engine, retry_now, params, |row, wakes| wakes.lease(row.lease_event_id, partition_key))?;
+    let done =
+        engine.db().unit_telling(params, move |row, wakes| wakes.lease(row.lease_event_id, partition_key)).await?;
     match done {
         Some(_) => Ok(FailOutcome::RetryScheduled { delay_until: TimestampMs::from_millis(now_ms) }),
         None => failed_before(engine, held, true).await,
@@ -164,7 +171,8 @@ async fn retry_later<D: Dialect>(
         retry_at_ms: retry_at_ms,
     );
     let partition_key = held.key.partition_key;
-    let done = unit!(engine, retry_later, params, |row, wakes| wakes.lease(row.lease_event_id, partition_key))?;
+    let done =
+        engine.db().unit_telling(params, move |row, wakes| wakes.lease(row.lease_event_id, partition_key)).await?;
     match done {
         Some(_) => Ok(FailOutcome::RetryScheduled { delay_until: TimestampMs::from_millis(retry_at_ms) }),
         None => failed_before(engine, held, true).await,
@@ -250,7 +258,8 @@ pub(crate) async fn delay<D: Dialect>(
     let held = handle::decode(D::TAG, handle)?;
     let params = fenced!(pause::PauseUntilParams, held, engine.now_ms(), delay_until_ms: delay_until.0);
     let partition_key = held.key.partition_key;
-    let done = unit!(engine, pause_until, params, |row, wakes| wakes.lease(row.lease_event_id, partition_key))?;
+    let done =
+        engine.db().unit_telling(params, move |row, wakes| wakes.lease(row.lease_event_id, partition_key)).await?;
     if done.is_some() {
         return Ok(());
     }
@@ -274,7 +283,7 @@ pub(crate) async fn wait_children<D: Dialect>(engine: &Engine<D>, handle: &Handl
     let params = fenced!(pause::PauseForChildrenParams, held, engine.now_ms());
     let (partition_key, execution_id) = (held.key.partition_key, held.key.execution_id);
     let own = execution::ExecutionFlowReadParams { partition_key, execution_id };
-    let flow_id = read!(engine, execution_flow_read, own)?.and_then(|row| row.flow_id);
+    let flow_id = engine.db().read(own).await?.and_then(|row| row.flow_id);
     let group = flow_id.map(|flow_id| GroupKey { partition_key, flow_id, downstream_eid: execution_id });
     let done = transaction!(
         engine,
@@ -326,7 +335,7 @@ pub(crate) async fn seen<D: Dialect>(
         execution_id: held.key.execution_id,
         attempt_index: held.attempt_index,
     };
-    read!(engine, attempt_fence_read, params)?.ok_or(EngineError::NotFound { entity: "attempt" })
+    engine.db().read(params).await?.ok_or(EngineError::NotFound { entity: "attempt" })
 }
 
 /// Asks which attempt a caller gave that id.

@@ -90,7 +90,7 @@ pub(crate) async fn create<D: Dialect>(
         next_reset_at_ms,
     };
     let budget_id = args.budget_id.clone();
-    Ok(match unit!(engine, budget_create, params)? {
+    Ok(match engine.db().unit(params).await? {
         0 => CreateBudgetResult::AlreadySatisfied { budget_id },
         _ => CreateBudgetResult::Created { budget_id },
     })
@@ -171,7 +171,7 @@ pub(crate) async fn reset_on<D: Dialect>(conn: &mut D::Connection, reset: &Reset
 pub(crate) async fn status<D: Dialect>(engine: &Engine<D>, id: &BudgetId) -> Result<BudgetStatus, EngineError> {
     let partition_key = partition(engine, id);
     let params = budget::BudgetPolicyReadParams { partition_key, budget_id: id.to_string() };
-    let Some(row) = read!(engine, budget_policy_read, params)? else {
+    let Some(row) = engine.db().read(params).await? else {
         return Err(EngineError::NotFound { entity: "budget" });
     };
     let policy = BudgetPolicy::parse("get_budget_status", &row.policy_json).ok();
@@ -204,7 +204,7 @@ pub(crate) async fn read_usage_and_limits<D: Dialect>(
 ) -> Result<BudgetUsageAndLimits, EngineError> {
     let partition_key = partition(engine, id);
     let params = budget::BudgetPolicyReadParams { partition_key, budget_id: id.to_string() };
-    let Some(row) = read!(engine, budget_policy_read, params)? else {
+    let Some(row) = engine.db().read(params).await? else {
         return Ok(BudgetUsageAndLimits::empty());
     };
     let policy = BudgetPolicy::parse("read_budget_usage_and_limits", &row.policy_json)?;
@@ -229,7 +229,7 @@ pub(crate) async fn usage<D: Dialect>(
     partition_key: i16,
     budget_id: String,
 ) -> Result<HashMap<String, u64>, EngineError> {
-    let rows = read!(engine, budget_usage_list, budget::BudgetUsageListParams { partition_key, budget_id })?;
+    let rows = engine.db().read(budget::BudgetUsageListParams { partition_key, budget_id }).await?;
     let counted = rows.into_iter().filter(|row| row.dimensions_key != RESERVED_DIMENSION);
     Ok(counted.map(|row| (row.dimensions_key, row.current_value.max(0).unsigned_abs())).collect())
 }
@@ -419,13 +419,13 @@ fn no_counters() -> EngineError {
 
 /// Makes a report without a key: one call, unless it passes a limit or is the first about one of its dimensions.
 async fn report_alone<D: Dialect>(engine: &Engine<D>, report: Report) -> Result<Reported, EngineError> {
-    if unit!(engine, budget_add, report.fine())? > 0 {
+    if engine.db().unit::<budget::BudgetAddParams>(report.fine()).await? > 0 {
         return Ok(Reported::Now(ReportUsageResult::Ok));
     }
-    match found(unit!(engine, budget_report, report.counters.clone())?)? {
+    match found(engine.db().unit::<budget::BudgetReportParams>(report.counters.clone()).await?)? {
         Finding::Answer(answer) => Ok(Reported::Now(answer)),
         Finding::Missing => report_first(engine, report).await,
-        Finding::Unreadable => Err(report.unreadable(read!(engine, budget_policy_read, report.policy())?)),
+        Finding::Unreadable => Err(report.unreadable(engine.db().read(report.policy()).await?)),
     }
 }
 
@@ -518,7 +518,7 @@ pub(crate) async fn reset_due_in<D: Dialect>(
 ) -> Result<round::Report, EngineError> {
     let mut report = round::Report::default();
     let due = budget::BudgetResetDueParams { partition_key, now_ms, page_size: RESET_BATCH };
-    for row in read!(engine, budget_reset_due, due)? {
+    for row in engine.db().read(due).await? {
         let reset = Reset { partition_key, budget_id: row.budget_id, now_ms, due_by_ms: Some(now_ms) };
         let turned = transaction!(engine, "budget_reset_due", [reset], |conn| {
             match seize::budget::<D>(conn, reset.partition_key, &reset.budget_id).await? {
@@ -564,7 +564,7 @@ async fn reconcile_in<D: Dialect>(
     let mut after = String::new();
     loop {
         let page = budget::BudgetPolicyListParams { partition_key, after, page_size: PAGE };
-        let rows = read!(engine, budget_policy_list, page)?;
+        let rows = engine.db().read(page).await?;
         let Some(last) = rows.last() else { return Ok(report) };
         after = last.budget_id.clone();
         for row in rows {

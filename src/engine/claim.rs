@@ -79,8 +79,10 @@ async fn claim_now<D: Dialect>(
         worker_instance_id: policy.worker_instance_id.as_str().to_owned(),
         lease_expires_at_ms: now_ms.saturating_add(i64::from(policy.lease_ttl_ms)),
     };
-    let claimed =
-        combined!(engine, lease_claim, params, |row, wakes| wakes.lease(row.lease_event_id, row.partition_key))?;
+    let claimed = engine
+        .db()
+        .combined_telling(params, move |row, wakes| wakes.lease(row.lease_event_id, row.partition_key))
+        .await?;
     let Some(row) = claimed else {
         return Ok((None, None));
     };
@@ -170,7 +172,8 @@ pub(crate) async fn by_grant<D: Dialect>(
     };
     let partition_key = key.partition_key;
     let again = params.clone();
-    let claimed = unit!(engine, typed_claim, params, |row, wakes| wakes.lease(row.lease_event_id, partition_key))?;
+    let claimed =
+        engine.db().unit_telling(params, move |row, wakes| wakes.lease(row.lease_event_id, partition_key)).await?;
     let row = match claimed {
         Some(row) => row,
         None => claim_again(engine, args, key, again).await?,
@@ -251,7 +254,7 @@ async fn claim_refused<D: Dialect>(
         return Err(refusal);
     }
     let params = typed::TypedGrantNewestParams { partition_key: key.partition_key, execution_id: key.execution_id };
-    let newest = read!(engine, typed_grant_newest, params)?;
+    let newest = engine.db().read(params).await?;
     let Some(held) = newest.filter(|held| held.worker_id == args.worker_id.as_str()) else {
         return Err(EngineError::Contention(ContentionKind::InvalidClaimGrant));
     };

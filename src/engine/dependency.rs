@@ -52,7 +52,7 @@ pub(crate) async fn follow<D: Dialect>(
     taking: Taking,
 ) -> Result<Followed, EngineError> {
     let params = dependency::DependencyCompletionReadParams { partition_key, event_id };
-    let found = read!(engine, dependency_completion_read, params)?;
+    let found = engine.db().read(params).await?;
     let Some(completion) = found.filter(|completion| completion.dispatched_at_ms.is_none()) else {
         return Ok(Followed::NoOp);
     };
@@ -64,7 +64,7 @@ pub(crate) async fn follow<D: Dialect>(
         _ => 0,
     };
     let params = dependency::DependencyCompletionSettleParams { now_ms: engine.now_ms(), partition_key, event_id };
-    match unit!(engine, dependency_completion_settle, params)? {
+    match engine.db().unit(params).await? {
         0 => Ok(Followed::NoOp),
         _ => Ok(Followed::Edges(edges)),
     }
@@ -78,7 +78,7 @@ pub(crate) async fn follow_member<D: Dialect>(
     event_id: i64,
 ) -> Result<Followed, EngineError> {
     let params = dependency::DependencyCompletionReadParams { partition_key, event_id };
-    match read!(engine, dependency_completion_read, params)?.and_then(|completion| completion.flow_id) {
+    match engine.db().read(params).await?.and_then(|completion| completion.flow_id) {
         Some(_) => follow(engine, partition_key, event_id, Taking::Waits).await,
         None => Ok(Followed::NoOp),
     }
@@ -94,7 +94,7 @@ async fn hop_everywhere<D: Dialect>(
 ) -> Result<usize, EngineError> {
     let ExecKey { partition_key, execution_id } = upstream;
     let params = edge::EdgeListOutgoingParams { partition_key, flow_id, node: execution_id };
-    let edges = read!(engine, edge_list_outgoing, params)?;
+    let edges = engine.db().read(params).await?;
     let mut failed = None;
     for row in &edges {
         let hop = Hop { partition_key, flow_id, edge_id: row.edge_id, ended, now_ms: engine.now_ms(), taking };
@@ -129,7 +129,7 @@ pub(crate) async fn cascade<D: Dialect>(
     let ExecKey { partition_key, execution_id } = exec_key(&payload.execution_id)?;
     let occurred_at_ms = payload.produced_at_ms.0;
     let params = dependency::DependencyCompletionFindParams { partition_key, execution_id, occurred_at_ms };
-    let found = match read!(engine, dependency_completion_find, params) {
+    let found = match engine.db().read(params).await {
         Ok(found) => found,
         Err(error) => {
             tracing::warn!(%error, execution = %payload.execution_id, "a completion was not looked up");
@@ -252,7 +252,7 @@ pub(crate) async fn follow_forgotten<D: Dialect>(
             instance_tag: stored_tag.clone(),
             page_size: FORGOTTEN_BATCH,
         };
-        let page = read!(engine, dependency_forgotten_list, params)?;
+        let page = engine.db().read(params).await?;
         for row in &page {
             after_event_id = row.event_id;
             if let Some((key, value)) = other_tag {
@@ -279,6 +279,6 @@ async fn has_tag<D: Dialect>(
 ) -> Result<bool, EngineError> {
     let ExecKey { partition_key, execution_id } = exec_key(id)?;
     let params = execution::ExecutionFieldsReadParams { partition_key, execution_id };
-    let row = read!(engine, execution_fields_read, params)?;
+    let row = engine.db().read(params).await?;
     Ok(row.is_some_and(|row| document::tag_text(&row.raw_fields, key).as_deref() == Some(value)))
 }

@@ -77,12 +77,12 @@ pub(crate) async fn info<D: Dialect>(
 
 async fn read_core<D: Dialect>(engine: &Engine<D>, key: ExecKey) -> Result<Option<Core>, EngineError> {
     let params = execution::ExecutionReadParams { partition_key: key.partition_key, execution_id: key.execution_id };
-    read!(engine, execution_read, params)
+    engine.db().read(params).await
 }
 
 async fn read_attempt<D: Dialect>(engine: &Engine<D>, key: ExecKey) -> Result<Option<Attempt>, EngineError> {
     let params = attempt::AttemptRunningReadParams { partition_key: key.partition_key, execution_id: key.execution_id };
-    read!(engine, attempt_running_read, params)
+    engine.db().read(params).await
 }
 
 /// The flat map that ff-core's decoder reads.

@@ -329,12 +329,12 @@ pub(crate) async fn list<D: Dialect>(
     match direction {
         EdgeDirection::Outgoing { .. } => {
             let params = edge::EdgeListOutgoingParams { partition_key, flow_id: flow_id.0, node };
-            let rows = read!(engine, edge_list_outgoing, params)?;
+            let rows = engine.db().read(params).await?;
             rows.iter().map(|row| snapshot(row.edge_id, row.upstream_eid, row.downstream_eid, &row.policy)).collect()
         }
         EdgeDirection::Incoming { .. } => {
             let params = edge::EdgeListIncomingParams { partition_key, flow_id: flow_id.0, node };
-            let rows = read!(engine, edge_list_incoming, params)?;
+            let rows = engine.db().read(params).await?;
             rows.iter().map(|row| snapshot(row.edge_id, row.upstream_eid, row.downstream_eid, &row.policy)).collect()
         }
     }
@@ -348,7 +348,7 @@ pub(crate) async fn describe<D: Dialect>(
 ) -> Result<Option<EdgeSnapshot>, EngineError> {
     let partition_key = engine.flow_partition(flow_id);
     let params = edge::EdgeReadParams { partition_key, flow_id: flow_id.0, edge_id: edge_id.0 };
-    let Some(row) = read!(engine, edge_read, params)? else {
+    let Some(row) = engine.db().read(params).await? else {
         return Ok(None);
     };
     let (upstream_eid, downstream_eid) = (row.upstream_eid, row.downstream_eid);

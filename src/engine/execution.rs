@@ -72,7 +72,7 @@ pub(crate) async fn create<D: Dialect>(
         policy: stored_policy(args)?,
         raw_fields: open_document(args, wake_at_ms.and(deadline_at_ms)),
     };
-    if combined!(engine, execution_create, params)?.is_some() {
+    if engine.db().combined_telling(params, |_, _| {}).await?.is_some() {
         return Ok(CreateExecutionResult::Created { execution_id: args.execution_id.clone(), public_state: state });
     }
     duplicate(engine, args, key).await
@@ -91,7 +91,7 @@ async fn duplicate<D: Dialect>(
         namespace,
         idempotency_key,
     };
-    let execution_id = match read!(engine, execution_duplicate, params)? {
+    let execution_id = match engine.db().read(params).await? {
         Some(row) => execution_id(row.partition_key, row.execution_id)?,
         None => args.execution_id.clone(),
     };
@@ -177,7 +177,7 @@ pub(crate) async fn promote_due<D: Dialect>(engine: &Engine<D>) -> Result<u64, E
     let now_ms = engine.now_ms();
     engine.promotion().done_at(now_ms);
     let params = execution::ExecutionPromoteDueParams { now_ms, batch_size: PROMOTION_BATCH };
-    unit!(engine, execution_promote_due, params)
+    engine.db().unit(params).await
 }
 
 /// The same as a sweep, for programs that wait for a state instead of claiming.
@@ -203,7 +203,7 @@ pub(crate) async fn read_state<D: Dialect>(
     let key = exec_key(id)?;
     let params =
         execution::ExecutionStateReadParams { partition_key: key.partition_key, execution_id: key.execution_id };
-    let row = read!(engine, execution_state_read, params)?;
+    let row = engine.db().read(params).await?;
     row.map(|row| public_state(&row.public_state)).transpose()
 }
 
@@ -215,7 +215,7 @@ pub(crate) async fn read_result<D: Dialect>(
     let key = exec_key(id)?;
     let params =
         execution::ExecutionResultReadParams { partition_key: key.partition_key, execution_id: key.execution_id };
-    Ok(read!(engine, execution_result_read, params)?.and_then(|row| row.result))
+    Ok(engine.db().read(params).await?.and_then(|row| row.result))
 }
 
 /// What a worker needs to run an execution: its input, kind and tags.
@@ -229,7 +229,7 @@ pub(crate) async fn read_context<D: Dialect>(
     let key = exec_key(id)?;
     let params =
         execution::ExecutionContextReadParams { partition_key: key.partition_key, execution_id: key.execution_id };
-    let row = read!(engine, execution_context_read, params)?.ok_or_else(|| unknown("read_execution_context", id))?;
+    let row = engine.db().read(params).await?.ok_or_else(|| unknown("read_execution_context", id))?;
     Ok(ExecutionContext::new(
         row.payload.unwrap_or_default(), // tidy: no payload reads as an empty one
         document::member_string(&row.raw_fields, "execution_kind").unwrap_or_default(), // tidy: an absent member reads as empty
@@ -248,7 +248,7 @@ pub(crate) async fn read_current_attempt_index<D: Dialect>(
     let key = exec_key(id)?;
     let params =
         execution::ExecutionAttemptIndexReadParams { partition_key: key.partition_key, execution_id: key.execution_id };
-    let row = read!(engine, execution_attempt_index_read, params)?;
+    let row = engine.db().read(params).await?;
     let row = row.ok_or_else(|| unknown("read_current_attempt_index", id))?;
     Ok(shown_index(row.attempt_index))
 }
@@ -283,7 +283,7 @@ pub(crate) async fn open_document_of<D: Dialect>(
     let key = exec_key(id)?;
     let params =
         execution::ExecutionFieldsReadParams { partition_key: key.partition_key, execution_id: key.execution_id };
-    Ok(read!(engine, execution_fields_read, params)?.map(|row| row.raw_fields))
+    Ok(engine.db().read(params).await?.map(|row| row.raw_fields))
 }
 
 /// The flow that owns an execution, `None` when it stands alone or is unknown.
@@ -294,7 +294,7 @@ pub(crate) async fn resolve_flow<D: Dialect>(
     let key = exec_key(id)?;
     let params =
         execution::ExecutionFlowReadParams { partition_key: key.partition_key, execution_id: key.execution_id };
-    let row = read!(engine, execution_flow_read, params)?;
+    let row = engine.db().read(params).await?;
     Ok(row.and_then(|row| row.flow_id).map(FlowId::from_uuid))
 }
 
@@ -316,7 +316,7 @@ pub(crate) async fn list<D: Dialect>(
     }
     let partition_key = partition_key(index)?;
     let params = execution::ExecutionListParams { partition_key, after, page_size: one_more(limit) };
-    let rows = read!(engine, execution_list, params)?;
+    let rows = engine.db().read(params).await?;
     let more = rows.len() > limit;
     let ids = rows.into_iter().take(limit).map(|row| listed_id(partition_key, row.execution_id));
     let ids = ids.collect::<Result<Vec<_>, _>>()?;
@@ -344,7 +344,7 @@ pub(crate) async fn list_lanes<D: Dialect>(
     }
     let after = cursor.map(|lane| lane.as_str().to_owned()).unwrap_or_default(); // tidy: the first page starts before every name
     let params = lane::LaneListParams { after, page_size: one_more(limit) };
-    let rows = read!(engine, lane_list, params)?;
+    let rows = engine.db().read(params).await?;
     let more = rows.len() > limit;
     let lanes: Vec<_> = rows.into_iter().take(limit).map(|row| LaneId::new(row.lane_id)).collect();
     let next = lanes.last().filter(|_| more).cloned();
@@ -370,7 +370,7 @@ pub(crate) async fn read_core_fields<D: Dialect>(
         return Err(invalid_input(format!("read_exec_core_fields: partition mismatch (arg={arg}, eid={eid})")));
     }
     let params = execution::ExecutionReadParams { partition_key: key.partition_key, execution_id: key.execution_id };
-    let row = read!(engine, execution_read, params)?;
+    let row = engine.db().read(params).await?;
     let value = |name: &str| row.as_ref().and_then(|row| row.field(name));
     Ok(names.iter().map(|name| ((*name).to_owned(), value(name))).collect())
 }

@@ -44,19 +44,19 @@ const SWEEP_PAGES: u32 = 40;
 const CHECK_PAGE: i64 = 500;
 
 /// Goes through what a list says is due, oldest first, page by page, until the list ends or enough was done:
-/// `sweep_due!(backend, config, list(Params, after < column), |row, key, now_ms| handled)`. What is not an execution
-/// names its id beside the time: `after < column, after_id < id`.
+/// `sweep_due!(backend, config, Params, after < column, |row, key, now_ms| handled)`. What is not an execution
+/// names its id beside the time: `after < column; after_id < id`.
 macro_rules! sweep_due {
     (
         $engine:expr,
         $round:expr,
-        $list:ident($noun:ident :: $params:ident, $after_at_ms:ident < $at_ms:ident),
+        $noun:ident :: $params:ident, $after_at_ms:ident < $at_ms:ident,
         |$row:ident, $key:ident, $now_ms:ident| $handled:expr
     ) => {
         sweep_due!(
             $engine,
             $round,
-            $list($noun::$params, $after_at_ms < $at_ms, after_execution_id < execution_id),
+            $noun::$params, $after_at_ms < $at_ms; after_execution_id < execution_id,
             |$row, $now_ms| {
                 let $key = ExecKey { partition_key: $row.partition_key, execution_id: $row.execution_id };
                 $handled
@@ -66,7 +66,7 @@ macro_rules! sweep_due {
     (
         $engine:expr,
         $round:expr,
-        $list:ident($noun:ident :: $params:ident, $after_at_ms:ident < $at_ms:ident, $after_id:ident < $id:ident),
+        $noun:ident :: $params:ident, $after_at_ms:ident < $at_ms:ident; $after_id:ident < $id:ident,
         |$row:ident, $now_ms:ident| $handled:expr
     ) => {{
         let now_ms = $engine.now_ms();
@@ -80,7 +80,7 @@ macro_rules! sweep_due {
                 $after_id: after.2,
                 page_size: SWEEP_PAGE,
             };
-            let rows = read!($engine, $list, params)?;
+            let rows = $engine.db().read(params).await?;
             let is_last = (rows.len() as i64) < SWEEP_PAGE;
             for $row in rows {
                 after = ($row.$at_ms, $row.partition_key, $row.$id);
@@ -178,7 +178,7 @@ pub(crate) async fn check<D: Dialect>(
             now_ms: engine.now_ms(),
             page_size: CHECK_PAGE,
         };
-        let rows = read!(engine, expiry_inconsistent_list, params)?;
+        let rows = engine.db().read(params).await?;
         let is_last = (rows.len() as i64) < CHECK_PAGE;
         for row in rows {
             after = row.execution_id;
@@ -216,7 +216,8 @@ async fn sweep_expired<D: Dialect>(
     sweep_due!(
         engine,
         round,
-        expiry_lease_due_list(expiry::ExpiryLeaseDueListParams, after_expires_at_ms < lease_expires_at_ms),
+        expiry::ExpiryLeaseDueListParams,
+        after_expires_at_ms < lease_expires_at_ms,
         |_row, key, now_ms| {
             let asked_by = Asker::Sweep(round.filter.clone());
             handle(engine, Due { key, now_ms, asked_by }).await
@@ -229,7 +230,8 @@ pub(crate) async fn sweep_deadlines<D: Dialect>(engine: &Engine<D>, round: &Roun
     sweep_due!(
         engine,
         round,
-        expiry_deadline_due_list(expiry::ExpiryDeadlineDueListParams, after_deadline_at_ms < deadline_at_ms),
+        expiry::ExpiryDeadlineDueListParams,
+        after_deadline_at_ms < deadline_at_ms,
         |_row, key, now_ms| {
             let asked_by = Asker::Sweep(round.filter.clone());
             pass_deadline(engine, Due { key, now_ms, asked_by }).await
@@ -242,7 +244,8 @@ pub(crate) async fn sweep_suspensions<D: Dialect>(engine: &Engine<D>, round: &Ro
     sweep_due!(
         engine,
         round,
-        suspension_due_list(suspension::SuspensionDueListParams, after_timeout_at_ms < timeout_at_ms),
+        suspension::SuspensionDueListParams,
+        after_timeout_at_ms < timeout_at_ms,
         |row, key, _now_ms| {
             let is_meant = passes(&round.filter, &row.raw_fields);
             if is_meant { resume::expire_due(engine, key, Taking::Seizes).await } else { Ok(false) }
@@ -255,11 +258,9 @@ pub(crate) async fn sweep_waitpoints<D: Dialect>(engine: &Engine<D>, round: &Rou
     sweep_due!(
         engine,
         round,
-        waitpoint_due_list(
-            waitpoint_rows::WaitpointDueListParams,
-            after_expires_at_ms < expires_at_ms,
-            after_waitpoint_id < waitpoint_id
-        ),
+        waitpoint_rows::WaitpointDueListParams,
+        after_expires_at_ms < expires_at_ms;
+        after_waitpoint_id < waitpoint_id,
         |row, now_ms| {
             let is_meant = passes(&round.filter, &row.raw_fields);
             if is_meant {

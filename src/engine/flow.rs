@@ -58,7 +58,7 @@ pub(crate) async fn create<D: Dialect>(
         }),
     };
     let flow_id = args.flow_id.clone();
-    match unit!(engine, flow_create, params)? {
+    match engine.db().unit(params).await? {
         0 => Ok(CreateFlowResult::AlreadySatisfied { flow_id }),
         _ => Ok(CreateFlowResult::Created { flow_id }),
     }
@@ -150,10 +150,10 @@ pub(crate) async fn lock<D: Dialect>(
 /// A snapshot of a flow with its dependency groups, `None` for an unknown one.
 pub(crate) async fn describe<D: Dialect>(engine: &Engine<D>, id: &FlowId) -> Result<Option<FlowSnapshot>, EngineError> {
     let partition_key = engine.flow_partition(id);
-    let Some(row) = read!(engine, flow_read, flow::FlowReadParams { partition_key, flow_id: id.0 })? else {
+    let Some(row) = engine.db().read(flow::FlowReadParams { partition_key, flow_id: id.0 }).await? else {
         return Ok(None);
     };
-    let groups = read!(engine, edge_group_list, edges::EdgeGroupListParams { partition_key, flow_id: id.0 })?;
+    let groups = engine.db().read(edges::EdgeGroupListParams { partition_key, flow_id: id.0 }).await?;
     let groups = groups.iter().map(|group| group.snapshot(partition_key)).collect::<Result<Vec<_>, _>>()?;
     let text = |name| document::member_string(&row.raw_fields, name);
     let mutated_at_ms = document::integer(&row.raw_fields, "last_mutation_at_ms");
@@ -213,7 +213,7 @@ pub(crate) async fn list<D: Dialect>(
     let page_size = one_more(limit);
     let after = cursor.map_or(Uuid::nil(), |cursor| cursor.0);
     let params = flow::FlowListParams { partition_key: partition_key(index)?, after, page_size };
-    let rows = read!(engine, flow_list, params)?;
+    let rows = engine.db().read(params).await?;
     let more = rows.len() > limit;
     let summary = |row: flow::FlowListRow| {
         let status = FlowStatus::from_public_flow_state(&row.public_flow_state);
@@ -247,7 +247,7 @@ pub(crate) async fn sweep_summaries<D: Dialect>(engine: &Engine<D>) -> Result<Re
     let ended_before_ms = now_ms.saturating_sub(ENDED_SUMMARY_LIFE_MS);
     let params = flow_summary::FlowSummaryDueListParams { ended_before_ms, page_size: SUMMARY_BATCH };
     let mut report = Report::default();
-    for row in survey!(engine, flow_summary_due_list, params)? {
+    for row in engine.db().survey(params).await? {
         report.count(summarize(engine, row.partition_key, row.flow_id, now_ms).await);
     }
     Ok(report)

@@ -342,13 +342,13 @@ pub(crate) async fn sweep_backlog<D: Dialect>(engine: &Engine<D>) -> Result<Repo
     let requested_before_ms = engine.now_ms().saturating_sub(BACKLOG_GRACE_MS);
     let params = rows::FlowCancelBacklogDueListParams { requested_before_ms, page_size: BACKLOG_FLOWS };
     let mut report = Report::default();
-    for row in survey!(engine, flow_cancel_backlog_due_list, params)? {
+    for row in engine.db().survey(params).await? {
         let (partition_key, flow_id) = (row.partition_key, row.flow_id);
         let params = rows::FlowCancelBacklogMembersListParams { partition_key, flow_id };
-        let noted = read!(engine, flow_cancel_backlog_members_list, params)?;
+        let noted = engine.db().read(params).await?;
         if noted.is_empty() {
             let params = rows::FlowCancelBacklogDropParams { partition_key, flow_id };
-            report.count(unit!(engine, flow_cancel_backlog_drop, params).map(|()| true));
+            report.count(engine.db().unit(params).await.map(|()| true));
         }
         for member in noted.into_iter().take(BACKLOG_MEMBERS) {
             report.count(end_noted(engine, flow_id, &member.execution_id, &row.reason).await.map(|()| true));

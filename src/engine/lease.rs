@@ -31,7 +31,8 @@ pub(crate) async fn renew<D: Dialect>(engine: &Engine<D>, handle: &Handle) -> Re
     let lease_expires_at_ms = now_ms.saturating_add(ttl_ms);
     let params = fenced!(lease::LeaseRenewParams, held, now_ms, lease_expires_at_ms: lease_expires_at_ms);
     let partition_key = held.key.partition_key;
-    let renewed = combined!(engine, lease_renew, params, |row, wakes| wakes.lease(row.lease_event_id, partition_key))?;
+    let renewed =
+        engine.db().combined_telling(params, move |row, wakes| wakes.lease(row.lease_event_id, partition_key)).await?;
     if renewed.is_none() {
         return Err(attempt::refusal(engine, &held).await);
     }
@@ -62,7 +63,7 @@ pub(crate) async fn list_expired<D: Dialect>(
         after_execution_id: after_key.execution_id,
         page_size: i64::from(limit),
     };
-    let rows = read!(engine, lease_expired_list, params)?;
+    let rows = engine.db().read(params).await?;
     let page_full = rows.len() >= limit as usize;
     let entries = rows.into_iter().map(expired_entry).collect::<Result<Vec<_>, _>>()?;
     let cursor = entries

@@ -48,7 +48,8 @@ pub(crate) async fn renew<D: Dialect>(
         lease_expires_at_ms,
     };
     let partition_key = named.key.partition_key;
-    let renewed = unit!(engine, typed_renew, params, |row, wakes| wakes.lease(row.lease_event_id, partition_key))?;
+    let renewed =
+        engine.db().unit_telling(params, move |row, wakes| wakes.lease(row.lease_event_id, partition_key)).await?;
     if renewed.is_some() {
         return Ok(RenewLeaseResult::Renewed { expires_at: TimestampMs::from_millis(lease_expires_at_ms) });
     }
@@ -83,10 +84,13 @@ pub(crate) async fn complete<D: Dialect>(
         result: args.result_payload.clone(),
     };
     let partition_key = named.key.partition_key;
-    let done = unit!(engine, typed_complete, params, |row, wakes| {
-        wakes.completion(row.completion_event_id, partition_key);
-        wakes.lease(row.lease_event_id, partition_key);
-    })?;
+    let done = engine
+        .db()
+        .unit_telling(params, move |row, wakes| {
+            wakes.completion(row.completion_event_id, partition_key);
+            wakes.lease(row.lease_event_id, partition_key);
+        })
+        .await?;
     if done.is_some() {
         let execution_id = args.execution_id.clone();
         return Ok(CompleteExecutionResult::Completed { execution_id, public_state: PublicState::Completed });
@@ -138,10 +142,13 @@ async fn end<D: Dialect>(
         failure_reason: args.failure_reason.clone(),
     };
     let partition_key = named.key.partition_key;
-    let done = unit!(engine, typed_fail, params, |row, wakes| {
-        wakes.completion(row.completion_event_id, partition_key);
-        wakes.lease(row.lease_event_id, partition_key);
-    })?;
+    let done = engine
+        .db()
+        .unit_telling(params, move |row, wakes| {
+            wakes.completion(row.completion_event_id, partition_key);
+            wakes.lease(row.lease_event_id, partition_key);
+        })
+        .await?;
     Ok(done.map(|_| FailExecutionResult::TerminalFailed))
 }
 
@@ -168,7 +175,8 @@ async fn retry<D: Dialect>(
         retry_at_ms,
     };
     let partition_key = named.key.partition_key;
-    let done = unit!(engine, typed_retry, params, |row, wakes| wakes.lease(row.lease_event_id, partition_key))?;
+    let done =
+        engine.db().unit_telling(params, move |row, wakes| wakes.lease(row.lease_event_id, partition_key)).await?;
     Ok(done.map(|_| FailExecutionResult::RetryScheduled {
         delay_until: TimestampMs::from_millis(retry_at_ms),
         next_attempt_index: AttemptIndex::new(args.attempt_index.0.saturating_add(1)),
@@ -203,7 +211,7 @@ impl Seen {
             execution_id: named.key.execution_id,
             attempt_index: named.attempt_index,
         };
-        Ok(Self(read!(engine, typed_read, params)?))
+        Ok(Self(engine.db().read(params).await?))
     }
 
     /// Why a call that asks for the attempt first is refused, as far as that does not depend on time.
@@ -337,7 +345,7 @@ async fn orphan_refusal<D: Dialect>(engine: &Engine<D>, named: &Named, lease_epo
         execution_id: named.key.execution_id,
         attempt_index: named.attempt_index,
     };
-    match read!(engine, attempt_fence_read, params) {
+    match engine.db().read(params).await {
         Ok(None) => EngineError::NotFound { entity: "attempt" },
         Ok(Some(held)) if lease_epoch.is_some_and(|epoch| epoch != held.lease_epoch) => stale(),
         Ok(Some(_)) => EngineError::NotFound { entity: "execution" },

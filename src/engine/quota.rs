@@ -48,7 +48,7 @@ pub(crate) async fn create<D: Dialect>(
         now_ms: args.now.0,
     };
     let quota_policy_id = args.quota_policy_id.clone();
-    Ok(match unit!(engine, quota_create, params)? {
+    Ok(match engine.db().unit(params).await? {
         0 => CreateQuotaPolicyResult::AlreadySatisfied { quota_policy_id },
         _ => CreateQuotaPolicyResult::Created { quota_policy_id },
     })
@@ -67,7 +67,7 @@ pub(crate) async fn read_limits<D: Dialect>(
     id: &QuotaPolicyId,
 ) -> Result<Option<QuotaPolicyLimits>, EngineError> {
     let params = quota::QuotaLimitsReadParams { partition_key: partition(engine, id), quota_policy_id: id.to_string() };
-    let Some(row) = read!(engine, quota_limits_read, params)? else {
+    let Some(row) = engine.db().read(params).await? else {
         return Ok(None);
     };
     let limit = |field: &str, value: i64| {
@@ -237,13 +237,13 @@ pub(crate) async fn has_room<D: Dialect>(
 ) -> Result<bool, EngineError> {
     let (partition_key, quota_policy_id) = (partition(engine, id), id.to_string());
     let params = quota::QuotaLimitsReadParams { partition_key, quota_policy_id: quota_policy_id.clone() };
-    let limits = read!(engine, quota_limits_read, params)?;
+    let limits = engine.db().read(params).await?;
     let Some(args) = limits.and_then(|limits| by_limits(&limits, execution_id, now_ms)) else {
         return Ok(true);
     };
     let cutoff_ms = now_ms.saturating_sub(window_ms(&args));
     let params = quota::QuotaUseReadParams { partition_key, quota_policy_id, cutoff_ms, now_ms };
-    let in_use = read!(engine, quota_use_read, params)?;
+    let in_use = engine.db().read(params).await?;
     let seen = QuotaSeen { active: in_use.held_count, admitted: in_use.admitted_count, oldest_at_ms: None };
     Ok(refusal(&args, seen).is_none())
 }
@@ -374,7 +374,7 @@ async fn reconcile_in<D: Dialect>(engine: &Engine<D>, partition_key: i16, now_ms
     let mut after = String::new();
     loop {
         let page = quota::QuotaPolicyListParams { partition_key, after, page_size: PAGE };
-        let rows = read!(engine, quota_policy_list, page)?;
+        let rows = engine.db().read(page).await?;
         let Some(last) = rows.last() else { return Ok(report) };
         after = last.quota_policy_id.clone();
         for row in rows {

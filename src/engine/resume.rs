@@ -53,7 +53,8 @@ pub(crate) async fn claim<D: Dialect>(
         worker_instance_id: args.worker_instance_id.as_str().to_owned(),
         lease_expires_at_ms,
     };
-    let claimed = unit!(engine, resume_claim, params, |row, wakes| wakes.lease(row.lease_event_id, key.partition_key))?;
+    let claimed =
+        engine.db().unit_telling(params, move |row, wakes| wakes.lease(row.lease_event_id, key.partition_key)).await?;
     let Some(row) = claimed else {
         return Err(not_resumable(engine, key).await);
     };
@@ -94,7 +95,7 @@ async fn not_resumable<D: Dialect>(engine: &Engine<D>, key: ExecKey) -> EngineEr
 async fn may_be_resumed<D: Dialect>(engine: &Engine<D>, key: ExecKey) -> Result<Option<&'static str>, EngineError> {
     let state =
         execution::ExecutionStateReadParams { partition_key: key.partition_key, execution_id: key.execution_id };
-    let Some(row) = read!(engine, execution_state_read, state)? else {
+    let Some(row) = engine.db().read(state).await? else {
         return Ok(Some("execution"));
     };
     if row.public_state != PublicWord::Resumable {
@@ -102,7 +103,7 @@ async fn may_be_resumed<D: Dialect>(engine: &Engine<D>, key: ExecKey) -> Result<
     }
     let running =
         attempt::AttemptRunningReadParams { partition_key: key.partition_key, execution_id: key.execution_id };
-    Ok(if read!(engine, attempt_running_read, running)?.is_none() { Some("attempt") } else { None })
+    Ok(if engine.db().read(running).await?.is_none() { Some("attempt") } else { None })
 }
 
 /// Moves a suspended execution back to where claims find it, at once or after a delay.

@@ -17,7 +17,7 @@ use crate::engine::round::{Report, Round};
 use crate::engine::seize::{self, Seized};
 use crate::model::given::stored_ms;
 use crate::model::id::{ExecKey, corruption};
-use crate::statements::{Statements, flow_summary, quota, retention, trim};
+use crate::statements::{Statement, Statements, flow_summary, quota, retention, server, trim};
 
 /// How many rows are read, or deleted, in one call.
 const PAGE: i64 = 500;
@@ -32,7 +32,7 @@ const WORKER_PARTITIONS: u16 = 256;
 
 /// One run of the sweep. A process whose clock is ahead of the database's forgets nothing early.
 pub(crate) async fn sweep<D: Dialect>(engine: &Engine<D>, round: &Round) -> Result<Report, EngineError> {
-    let now_ms = read!(engine, server_time)?.now_ms.min(engine.now_ms());
+    let now_ms = engine.db().read(server::ServerTimeParams).await?.now_ms.min(engine.now_ms());
     let mut report = Report::default();
     forget_keys(engine, now_ms, &mut report).await;
     forget_grants(engine, now_ms, &mut report).await?;
@@ -48,42 +48,44 @@ pub(crate) async fn sweep<D: Dialect>(engine: &Engine<D>, round: &Round) -> Resu
 }
 
 /// Deletes page after page until one is not full or there were enough for one run.
-macro_rules! delete_pages {
-    ($report:expr, $engine:expr, $statement:ident, $params:expr) => {
-        for _ in 0..PAGES_PER_RUN {
-            if !forgot($report, unit!($engine, $statement, $params)) {
-                break;
-            }
+async fn delete_pages<D, S>(engine: &Engine<D>, report: &mut Report, page: impl Fn() -> S)
+where
+    D: Dialect,
+    S: Statement<Output = u64> + 'static,
+{
+    for _ in 0..PAGES_PER_RUN {
+        if !forgot(report, engine.db().unit::<S>(page()).await) {
+            break;
         }
-    };
+    }
 }
 
 /// Keys of usage reports, of suspensions and of creations whose time is over.
 async fn forget_keys<D: Dialect>(engine: &Engine<D>, now_ms: i64, report: &mut Report) {
     for partition_key in D::counter_partitions(engine.partitions().num_budget_partitions) {
         let params = || retention::RetentionUsageKeyDeleteParams { partition_key, now_ms, page_size: PAGE };
-        delete_pages!(report, engine, retention_usage_key_delete, params());
+        delete_pages(engine, report, params).await;
     }
     let created_before_ms = now_ms.saturating_sub(SUSPEND_KEY_LIFE_MS);
     let params = || retention::RetentionSuspendKeyDeleteParams { created_before_ms, page_size: PAGE };
-    delete_pages!(report, engine, retention_suspend_key_delete, params());
+    delete_pages(engine, report, params).await;
     let created_before_ms = now_ms.saturating_sub(IDEMPOTENCY_KEY_TTL_MS);
     let params = || retention::RetentionIdempotencyKeyDeleteParams { created_before_ms, page_size: PAGE };
-    delete_pages!(report, engine, retention_idempotency_key_delete, params());
+    delete_pages(engine, report, params).await;
 }
 
 /// Events of outboxes and of worker instances from before a time.
 async fn forget_events<D: Dialect>(engine: &Engine<D>, before_ms: i64, report: &mut Report) {
     let page_size = PAGE;
     let params = || retention::RetentionLeaseEventDeleteParams { page_size, before_ms };
-    delete_pages!(report, engine, retention_lease_event_delete, params());
+    delete_pages(engine, report, params).await;
     let params = || retention::RetentionSignalEventDeleteParams { page_size, before_ms };
-    delete_pages!(report, engine, retention_signal_event_delete, params());
+    delete_pages(engine, report, params).await;
     let params = || retention::RetentionOperatorEventDeleteParams { page_size, before_ms };
-    delete_pages!(report, engine, retention_operator_event_delete, params());
+    delete_pages(engine, report, params).await;
     for partition_key in D::counter_partitions(WORKER_PARTITIONS) {
         let params = || retention::RetentionWorkerEventDeleteParams { partition_key, before_ms, page_size };
-        delete_pages!(report, engine, retention_worker_event_delete, params());
+        delete_pages(engine, report, params).await;
     }
 }
 
@@ -97,7 +99,7 @@ async fn forget_completions<D: Dialect>(
     let mut after = 0;
     for _ in 0..PAGES_PER_RUN {
         let params = retention::RetentionCompletionListParams { after, page_size: PAGE };
-        let page = survey!(engine, retention_completion_list, params)?;
+        let page = engine.db().survey(params).await?;
         let Some(last) = page.last() else { break };
         after = last.event_id;
         let is_last = (page.len() as i64) < PAGE || page.iter().all(|row| row.occurred_at_ms >= before_ms);
@@ -110,7 +112,7 @@ async fn forget_completions<D: Dialect>(
         }
         for (partition_key, event_ids) in old {
             let params = retention::RetentionCompletionEventDeleteParams { partition_key, event_ids };
-            forgot(report, unit!(engine, retention_completion_event_delete, params));
+            forgot(report, engine.db().unit(params).await);
         }
         if is_last {
             break;
@@ -124,16 +126,16 @@ async fn forget_completions<D: Dialect>(
 async fn forget_admissions<D: Dialect>(engine: &Engine<D>, before_ms: i64, now_ms: i64, report: &mut Report) {
     for partition_key in D::counter_partitions(engine.partitions().num_quota_partitions) {
         let params = || quota::QuotaStrayAdmittedDeleteParams { partition_key, now_ms, page_size: PAGE };
-        delete_pages!(report, engine, quota_stray_admitted_delete, params());
+        delete_pages(engine, report, params).await;
         let params = || quota::QuotaStrayWindowDeleteParams { partition_key, before_ms, page_size: PAGE };
-        delete_pages!(report, engine, quota_stray_window_delete, params());
+        delete_pages(engine, report, params).await;
     }
 }
 
 /// Grants that nobody used. An execution that was kept for the holder of one can be claimed again.
 async fn forget_grants<D: Dialect>(engine: &Engine<D>, now_ms: i64, report: &mut Report) -> Result<(), EngineError> {
     let params = retention::RetentionGrantListParams { now_ms, page_size: PAGE };
-    for row in read!(engine, retention_grant_list, params)? {
+    for row in engine.db().read(params).await? {
         report.count(withdraw(engine, row.partition_key, row.execution_id, row.grant_id, now_ms).await);
     }
     Ok(())
@@ -175,12 +177,12 @@ async fn forget_spenders<D: Dialect>(
         loop {
             let params = retention::RetentionSpenderListParams { partition_key, before_ms, after, page_size: PAGE };
             let spenders: Vec<String> =
-                read!(engine, retention_spender_list, params)?.into_iter().map(|row| row.execution_text).collect();
+                engine.db().read(params).await?.into_iter().map(|row| row.execution_text).collect();
             let Some(last) = spenders.last() else { break };
             after = last.clone();
             let executions = spenders.iter().map(|text| uuid(text)).collect::<Result<Vec<_>, _>>()?;
             let params = retention::RetentionExecutionsFindParams { executions };
-            let living = survey!(engine, retention_executions_find, params)?;
+            let living = engine.db().survey(params).await?;
             let living: HashSet<Uuid> = living.into_iter().map(|row| row.execution_id).collect();
             let mut gone = Vec::new();
             for text in spenders {
@@ -190,7 +192,7 @@ async fn forget_spenders<D: Dialect>(
             }
             let count = gone.len();
             if count > 0 {
-                unit!(engine, trim_usage_delete, trim::TrimUsageDeleteParams { executions: gone })?;
+                engine.db().unit(trim::TrimUsageDeleteParams { executions: gone }).await?;
                 report.processed = report.processed.saturating_add(u32::try_from(count).unwrap_or(u32::MAX)); // tidy: at most one page
             }
         }
@@ -214,7 +216,7 @@ async fn forget_flows<D: Dialect>(engine: &Engine<D>, before_ms: i64, report: &m
             after_flow_id: after.1,
             page_size: PAGE,
         };
-        let page = survey!(engine, retention_flow_list, params)?;
+        let page = engine.db().survey(params).await?;
         let Some(last) = page.last() else { return Ok(()) };
         after = (last.created_at_ms, last.flow_id);
         for row in page {

@@ -63,7 +63,7 @@ pub(crate) async fn evaluate<D: Dialect>(
 
 async fn status<D: Dialect>(engine: &Engine<D>, key: ExecKey) -> Result<StatusWord, EngineError> {
     let params = schedule::ScheduleStateReadParams { partition_key: key.partition_key, execution_id: key.execution_id };
-    let Some(core) = read!(engine, schedule_state_read, params)? else {
+    let Some(core) = engine.db().read(params).await? else {
         return Ok(StatusWord::NotFound);
     };
     if core.lifecycle_phase != PhaseWord::Runnable {
@@ -83,7 +83,7 @@ async fn status<D: Dialect>(engine: &Engine<D>, key: ExecKey) -> Result<StatusWo
         flow_id,
         execution_id: key.execution_id,
     };
-    let edges = read!(engine, schedule_upstream_list, params)?;
+    let edges = engine.db().read(params).await?;
     let upstreams: Vec<_> = edges.iter().filter(|edge| is_required(&edge.policy)).map(Upstream::of).collect();
     if upstreams.contains(&Upstream::Failed) {
         return Ok(StatusWord::Impossible);
@@ -124,7 +124,7 @@ pub(crate) async fn scan<D: Dialect>(
         lane_id: args.lane_id.as_str().to_owned(),
         page_size: i64::from(args.limit),
     };
-    let rows = read!(engine, schedule_eligible_list, params)?;
+    let rows = engine.db().read(params).await?;
     rows.into_iter().map(|row| execution_id(partition_key, row.execution_id)).collect()
 }
 
@@ -480,7 +480,7 @@ pub(crate) async fn sweep_grants<D: Dialect>(engine: &Engine<D>) -> Result<Repor
             after_execution_id: after.1,
             batch_size: RELEASE_BATCH,
         };
-        let page = read!(engine, schedule_granted_due_list, due)?;
+        let page = engine.db().read(due).await?;
         let is_last = (page.len() as i64) < RELEASE_BATCH;
         for row in page {
             after = (row.expires_at_ms, row.execution_id);

@@ -34,7 +34,7 @@ pub(crate) async fn signing<D: Dialect>(engine: &Engine<D>) -> Result<Option<Arc
 
 /// The secret that signs by the database, remembered from here on.
 pub(crate) async fn renewed<D: Dialect>(engine: &Engine<D>) -> Result<Option<Arc<Secret>>, EngineError> {
-    let row = read!(engine, secret_active_read)?;
+    let row = engine.db().read(secret::SecretActiveReadParams).await?;
     let secret = row.map(|row| Arc::new(Secret { kid: row.kid, bytes: row.secret }));
     engine.signing().remembered().clone_from(&secret);
     Ok(secret)

@@ -119,7 +119,7 @@ pub(crate) async fn dispatch_round<D: Dialect>(engine: &Engine<D>) -> Result<Dis
 
 async fn pending<D: Dialect>(engine: &Engine<D>) -> Result<Vec<GroupKey>, EngineError> {
     let params = sibling::SiblingPendingListParams { page_size: BATCH };
-    let rows = read!(engine, sibling_pending_list, params)?;
+    let rows = engine.db().read(params).await?;
     let key = |row: sibling::SiblingPendingListRow| GroupKey {
         partition_key: row.partition_key,
         flow_id: row.flow_id,

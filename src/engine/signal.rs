@@ -38,14 +38,16 @@ pub(crate) async fn deliver<D: Dialect>(
     let key = exec_key(&args.execution_id)?;
     check(args)?;
     let target = signal::SignalTargetReadParams { partition_key: key.partition_key, waitpoint_id: args.waitpoint_id.0 };
-    let row = read!(engine, signal_target_read, target)?;
+    let row = engine.db().read(target).await?;
     let done = match decide(args, key, row)? {
         Decision::Duplicate(existing_signal_id) => return Ok(DeliverSignalResult::Duplicate { existing_signal_id }),
         Decision::Append(params) => {
-            unit!(engine, signal_append, params, |row, wakes| row.tell(key, wakes))?.map(|_| Effect::Appended)
+            let tell = move |row: &signal::SignalAppendRow, wakes: &mut Wakes| row.tell(key, wakes);
+            engine.db().unit_telling::<signal::SignalAppendParams, _, _>(params, tell).await?.map(|_| Effect::Appended)
         }
         Decision::Resume(params) => {
-            unit!(engine, signal_resume, params, |row, wakes| row.tell(key, wakes))?.map(|_| Effect::Satisfied)
+            let tell = move |row: &signal::SignalResumeRow, wakes: &mut Wakes| row.tell(key, wakes);
+            engine.db().unit_telling::<signal::SignalResumeParams, _, _>(params, tell).await?.map(|_| Effect::Satisfied)
         }
     };
     match done {
@@ -235,7 +237,7 @@ pub(crate) async fn deliver_approval<D: Dialect>(
         waitpoint_id: args.waitpoint_id.0,
         execution_id: key.execution_id,
     };
-    let found = read!(engine, signal_operator_read, params)?.ok_or(EngineError::NotFound { entity: "execution" })?;
+    let found = engine.db().read(params).await?.ok_or(EngineError::NotFound { entity: "execution" })?;
     if found.lane_id != args.lane_id.as_str() {
         let (given, stored) = (&args.lane_id, &found.lane_id);
         return Err(invalid_input(format!("lane_mismatch: args.lane_id={given} exec_core.lane_id={stored}")));
@@ -272,7 +274,7 @@ pub(crate) async fn observe<D: Dialect>(engine: &Engine<D>, handle: &Handle) -> 
     let held = handle::decode(D::TAG, handle)?;
     let params =
         signal::SignalMembersReadParams { partition_key: held.key.partition_key, execution_id: held.key.execution_id };
-    match read!(engine, signal_members_read, params)? {
+    match engine.db().read(params).await? {
         Some(row) => Ok(Members::parse(&row.members_text)?.observed()),
         None => Ok(Vec::new()),
     }

@@ -89,9 +89,12 @@ async fn append_durable<D: Dialect>(
     append: stream::StreamAppendParams,
 ) -> Result<Option<Appended>, EngineError> {
     let (key, partition_key) = (stream_key(&append), append.partition_key);
-    let row = unit!(engine, stream_append, append, |row, wakes| {
-        wakes.frame(key, row.last_ms, row.last_seq, partition_key);
-    })?;
+    let row = engine
+        .db()
+        .unit_telling(append, move |row, wakes| {
+            wakes.frame(key, row.last_ms, row.last_seq, partition_key);
+        })
+        .await?;
     Ok(row.map(|row| Appended { row, version: None }))
 }
 
@@ -227,7 +230,7 @@ pub(crate) async fn read<D: Dialect>(
         to_seq: to.seq,
         page_size,
     };
-    let rows = read!(engine, stream_read, params)?;
+    let rows = engine.db().read(params).await?;
     Ok(open(rows.into_iter().map(|row| shown(row.ts_ms, row.seq, &row.fields))))
 }
 
@@ -294,7 +297,7 @@ async fn follow<D: Dialect>(
 }
 
 async fn look<D: Dialect>(engine: &Engine<D>, params: stream::StreamTailParams) -> Result<StreamFrames, EngineError> {
-    let rows = read!(engine, stream_tail, params)?;
+    let rows = engine.db().read(params).await?;
     Ok(open(rows.into_iter().map(|row| shown(row.ts_ms, row.seq, &row.fields))))
 }
 
@@ -310,7 +313,7 @@ pub(crate) async fn read_summary<D: Dialect>(
         execution_id: key.execution_id,
         attempt_index: stored_index(attempt_index)?,
     };
-    let Some(row) = read!(engine, stream_summary_read, params)? else {
+    let Some(row) = engine.db().read(params).await? else {
         return Ok(None);
     };
     let document = serde_json::to_vec(&row.document_json)

@@ -74,19 +74,18 @@ pub(crate) async fn suspend_by_triple<D: Dialect>(
     let request = Request::new(args)?;
     let running =
         attempt::AttemptRunningReadParams { partition_key: key.partition_key, execution_id: key.execution_id };
-    let running = match read!(engine, attempt_running_read, running)? {
+    let running = match engine.db().read(running).await? {
         Some(attempt) => attempt.attempt_index,
         None => {
             let params =
                 execution::ExecutionReadParams { partition_key: key.partition_key, execution_id: key.execution_id };
-            let core = read!(engine, execution_read, params)?;
+            let core = engine.db().read(params).await?;
             core.ok_or(EngineError::NotFound { entity: "execution" })?.attempt_index.max(0)
         }
     };
     let attempt_index = match attempt_index(key.execution_id, &triple.attempt_id) {
         Some(named) => named,
-        None => read!(engine, attempt_named_read, named_by(key, &triple.attempt_id))?
-            .map_or(running, |named| named.attempt_index),
+        None => engine.db().read(named_by(key, &triple.attempt_id)).await?.map_or(running, |named| named.attempt_index),
     };
     let payload = HandlePayload::new(
         id.clone(),
@@ -188,7 +187,7 @@ async fn bind<D: Dialect>(
                     partition_key: held.key.partition_key,
                     waitpoint_id: waitpoint_id.0,
                 };
-                let known = read!(engine, waitpoint_key_read, params)?;
+                let known = engine.db().read(params).await?;
                 let waitpoint_key = known.map(|row| row.waitpoint_key).unwrap_or_default(); // tidy: a waitpoint that is not stored is made with an empty key
                 Bound { waitpoint_id: waitpoint_id.clone(), waitpoint_key }
             }
@@ -253,7 +252,7 @@ async fn write<D: Dialect>(
     );
     if bound.len() == 1 && idempotency.is_none() {
         let entered =
-            unit!(engine, suspension_enter, params, |row, wakes| wakes.lease(row.lease_event_id, partition_key))?;
+            engine.db().unit_telling(params, move |row, wakes| wakes.lease(row.lease_event_id, partition_key)).await?;
         return Ok(entered.is_some());
     }
     let more: Vec<_> = bound
@@ -361,7 +360,7 @@ impl Idempotency {
                 partition_key: held.key.partition_key,
                 idempotency_key: key.clone(),
             };
-            let Some(row) = read!(engine, suspension_dedup_read, params)? else {
+            let Some(row) = engine.db().read(params).await? else {
                 continue;
             };
             let outcome = recall::<D>(&row.outcome_text)?;
@@ -456,16 +455,16 @@ async fn listed<D: Dialect>(
     let Some(after) = after else {
         let first =
             suspension::SuspensionListParams { partition_key, after_ms: i64::MIN, after: uuid::Uuid::nil(), page_size };
-        return read!(engine, suspension_list, first);
+        return engine.db().read(first).await;
     };
     let place = suspension::SuspensionPlaceReadParams { partition_key, execution_id: after };
-    if let Some(place) = read!(engine, suspension_place_read, place)? {
+    if let Some(place) = engine.db().read(place).await? {
         let next =
             suspension::SuspensionListParams { partition_key, after_ms: place.suspended_at_ms, after, page_size };
-        return read!(engine, suspension_list, next);
+        return engine.db().read(next).await;
     }
     let next = suspension::SuspensionListAfterParams { partition_key, after, page_size };
-    let rows = read!(engine, suspension_list_after, next)?;
+    let rows = engine.db().read(next).await?;
     Ok(rows
         .into_iter()
         .map(|row| suspension::SuspensionListRow {

@@ -28,7 +28,7 @@ pub(crate) async fn set_on_execution<D: Dialect>(
         partition_key: key.partition_key,
         execution_id: key.execution_id,
     };
-    match unit!(engine, tag_execution_set, params)? {
+    match engine.db().unit(params).await? {
         0 => Err(EngineError::NotFound { entity: "execution" }),
         _ => Ok(()),
     }
@@ -44,7 +44,7 @@ pub(crate) async fn get_from_execution<D: Dialect>(
     let key = exec_key(id)?;
     let params =
         execution::ExecutionFieldsReadParams { partition_key: key.partition_key, execution_id: key.execution_id };
-    let row = read!(engine, execution_fields_read, params)?;
+    let row = engine.db().read(params).await?;
     Ok(row.and_then(|row| document::tag_text(&row.raw_fields, tag_key)))
 }
 
@@ -65,7 +65,7 @@ pub(crate) async fn set_on_flow<D: Dialect>(
         partition_key: engine.flow_partition(id),
         flow_id: id.0,
     };
-    match unit!(engine, tag_flow_set, params)? {
+    match engine.db().unit(params).await? {
         0 => Err(EngineError::NotFound { entity: "flow" }),
         _ => Ok(()),
     }
@@ -79,6 +79,6 @@ pub(crate) async fn get_from_flow<D: Dialect>(
 ) -> Result<Option<String>, EngineError> {
     validate_tag_key(tag_key)?;
     let params = tag::TagFlowReadParams { partition_key: engine.flow_partition(id), flow_id: id.0 };
-    let row = read!(engine, tag_flow_read, params)?;
+    let row = engine.db().read(params).await?;
     Ok(row.and_then(|row| document::member_text(&row.raw_fields, tag_key)))
 }

@@ -63,7 +63,7 @@ pub(crate) async fn sweep<D: Dialect>(engine: &Engine<D>, round: &Round) -> Resu
     let Asked { namespace, tag_key, tag_value } = Asked::of(&round.filter);
     let params =
         trim::TrimDueListParams { ended_before_ms: before_ms, namespace, tag_key, tag_value, page_size: SWEEP_PAGE };
-    let due = read!(engine, trim_due_list, params)?;
+    let due = engine.db().read(params).await?;
     let lanes: BTreeSet<(i16, String)> = due.into_iter().map(|row| (row.partition_key, row.lane_id)).collect();
     let mut report = Report::default();
     for (partition_key, lane_id) in lanes {
@@ -128,7 +128,7 @@ async fn forget_ended<D: Dialect>(
             tag_value,
             page_size,
         };
-        let page = read!(engine, trim_list, params)?;
+        let page = engine.db().read(params).await?;
         let Some(last) = page.last() else { break };
         after = (last.terminal_at_ms, last.execution_id);
         let is_last = (page.len() as i64) < page_size;

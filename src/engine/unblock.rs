@@ -48,7 +48,7 @@ pub(crate) async fn sweep<D: Dialect>(engine: &Engine<D>, round: &Round) -> Resu
             after_execution_id: after.1,
             page_size: PAGE,
         };
-        let rows = survey!(engine, admission_blocked_list, params)?;
+        let rows = engine.db().survey(params).await?;
         let is_last = (rows.len() as i64) < PAGE;
         for row in rows {
             after = (row.partition_key, row.execution_id);
@@ -117,7 +117,7 @@ async fn have_budgets_room<D: Dialect>(
 
 async fn has_budget_room<D: Dialect>(engine: &Engine<D>, budget_id: &str) -> Result<bool, EngineError> {
     let params = (*engine.partitions(), budget_id.to_owned());
-    let left = engine.db().read("unblock_budget", params, |conn, (partitions, budget_id)| {
+    let left = engine.db().reads("unblock_budget", params, |conn, (partitions, budget_id)| {
         Box::pin(schedule::has_budget_left::<D>(conn, partitions, budget_id))
     });
     left.await

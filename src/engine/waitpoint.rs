@@ -67,7 +67,7 @@ pub(crate) async fn create<D: Dialect>(
             waitpoint_key: waitpoint_key.to_owned(),
             required_signal_names: Vec::new(),
         };
-        if unit!(engine, waitpoint_create, params)?.is_some() {
+        if engine.db().unit(params).await?.is_some() {
             return Ok(PendingWaitpoint::new(waitpoint_id, WaitpointHmac::new(token)));
         }
         secret = secret::renewed(engine).await?;
@@ -84,7 +84,7 @@ pub(crate) async fn read_token<D: Dialect>(
     let index = partition.parse().map_err(|error| invalid_input(format!("partition_key: {error}")))?.index;
     let params =
         waitpoint::WaitpointTokenReadParams { partition_key: partition_key(index)?, waitpoint_id: waitpoint_id.0 };
-    let row = read!(engine, waitpoint_token_read, params)?;
+    let row = engine.db().read(params).await?;
     Ok(row.map(|row| row.token).filter(|token| !token.is_empty()))
 }
 
@@ -98,14 +98,14 @@ pub(crate) async fn list_pending<D: Dialect>(
     let limit = args.limit.unwrap_or(LIST_DEFAULT_LIMIT).clamp(1, LIST_MAX_LIMIT); // tidy: a caller's option
     let known =
         execution::ExecutionStateReadParams { partition_key: key.partition_key, execution_id: key.execution_id };
-    read!(engine, execution_state_read, known)?.ok_or(EngineError::NotFound { entity: "execution" })?;
+    engine.db().read(known).await?.ok_or(EngineError::NotFound { entity: "execution" })?;
     let params = waitpoint::WaitpointListParams {
         partition_key: key.partition_key,
         execution_id: key.execution_id,
         after: args.after.as_ref().map(|after| after.0),
         page_size: i64::from(limit) + 1,
     };
-    let rows = read!(engine, waitpoint_list, params)?;
+    let rows = engine.db().read(params).await?;
     let more = rows.len() > limit as usize;
     let entries = rows.into_iter().take(limit as usize).map(|row| listed(&args.execution_id, row));
     let entries = entries.collect::<Result<Vec<_>, _>>()?;

@@ -152,7 +152,7 @@ pub(crate) async fn list<D: Dialect>(
         after: args.after.as_ref().map_or_else(String::new, |after| after.as_str().to_owned()),
         page_size: i64::from(limit),
     };
-    let rows = read!(engine, worker_list, params)?;
+    let rows = engine.db().read(params).await?;
     let page_full = rows.len() >= limit as usize;
     let entries: Vec<WorkerInfo> = rows.into_iter().map(|row| info(namespace, row)).collect();
     let cursor = entries.last().filter(|_| page_full).map(|last| last.worker_instance_id.clone());
@@ -169,7 +169,7 @@ pub(crate) async fn offered<D: Dialect>(
     let mut after = String::new();
     loop {
         let params = worker::WorkerListParams { namespace: namespace.to_owned(), after, page_size: SWEEP_BATCH };
-        let rows = read!(engine, worker_list, params)?;
+        let rows = engine.db().read(params).await?;
         let is_last = (rows.len() as i64) < SWEEP_BATCH;
         after = rows.last().map(|row| row.worker_instance_id.clone()).unwrap_or_default(); // tidy: nothing follows
         for row in rows {
@@ -190,7 +190,7 @@ pub(crate) async fn sweep<D: Dialect>(engine: &Engine<D>, round: &Round) -> Resu
     let mut report = Report::default();
     loop {
         let params = worker::WorkerLapsedListParams { now_ms, page_size: SWEEP_BATCH };
-        let lapsed = read!(engine, worker_lapsed_list, params)?;
+        let lapsed = engine.db().read(params).await?;
         let page_full = lapsed.len() as i64 == SWEEP_BATCH;
         let before = report.processed;
         for instance in lapsed {

@@ -84,7 +84,7 @@ impl Family for LeaseHistory {
     }
 
     async fn newest<D: Dialect>(source: &Source<D>, page_size: i64) -> Result<Vec<i64>, EngineError> {
-        let rows = read!(source, event_lease_newest, event::EventLeaseNewestParams { page_size })?;
+        let rows = source.db().read(event::EventLeaseNewestParams { page_size }).await?;
         Ok(rows.into_iter().map(|row| row.event_id).collect())
     }
 
@@ -93,7 +93,7 @@ impl Family for LeaseHistory {
         after: i64,
         page_size: i64,
     ) -> Result<Vec<Entry<LeaseHistoryEvent>>, EngineError> {
-        let rows = read!(source, event_lease_page, event::EventLeasePageParams { after, page_size })?;
+        let rows = source.db().read(event::EventLeasePageParams { after, page_size }).await?;
         Ok(rows.into_iter().map(lease_entry).collect())
     }
 }
@@ -201,7 +201,7 @@ impl Family for Payload {
 }
 
 async fn newest_completions<D: Dialect>(source: &Source<D>, page_size: i64) -> Result<Vec<i64>, EngineError> {
-    let rows = survey!(source, event_completion_newest, event::EventCompletionNewestParams { page_size })?;
+    let rows = source.db().survey(event::EventCompletionNewestParams { page_size }).await?;
     Ok(rows.into_iter().map(|row| row.event_id).collect())
 }
 
@@ -211,7 +211,7 @@ async fn completions<D: Dialect, E>(
     page_size: i64,
     told: impl Fn(&event::EventCompletionPageRow, ExecutionId) -> E + Send,
 ) -> Result<Vec<Entry<E>>, EngineError> {
-    let rows = survey!(source, event_completion_page, event::EventCompletionPageParams { after, page_size })?;
+    let rows = source.db().survey(event::EventCompletionPageParams { after, page_size }).await?;
     let entry = |row: event::EventCompletionPageRow| {
         let key = ExecKey { partition_key: row.partition_key, execution_id: row.execution_id };
         let event = execution_id(key.partition_key, key.execution_id).map(|id| told(&row, id));
@@ -240,7 +240,7 @@ impl Family for SignalDelivery {
     }
 
     async fn newest<D: Dialect>(source: &Source<D>, page_size: i64) -> Result<Vec<i64>, EngineError> {
-        let rows = read!(source, event_signal_newest, event::EventSignalNewestParams { page_size })?;
+        let rows = source.db().read(event::EventSignalNewestParams { page_size }).await?;
         Ok(rows.into_iter().map(|row| row.event_id).collect())
     }
 
@@ -249,7 +249,7 @@ impl Family for SignalDelivery {
         after: i64,
         page_size: i64,
     ) -> Result<Vec<Entry<SignalDeliveryEvent>>, EngineError> {
-        let rows = read!(source, event_signal_page, event::EventSignalPageParams { after, page_size })?;
+        let rows = source.db().read(event::EventSignalPageParams { after, page_size }).await?;
         Ok(rows.into_iter().map(signal_entry).collect())
     }
 }

@@ -38,6 +38,6 @@ async fn tag<D: Dialect, E>(source: &Source<D>, entry: &Entry<E>, key: &str) -> 
     let Some(of) = entry.execution else { return Ok(None) };
     let params =
         execution::ExecutionFieldsReadParams { partition_key: of.partition_key, execution_id: of.execution_id };
-    let row = read!(source, execution_fields_read, params)?;
+    let row = source.db().read(params).await?;
     Ok(row.and_then(|row| document::tag_text(&row.raw_fields, key)))
 }

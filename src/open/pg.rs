@@ -18,7 +18,7 @@ use sqlx::PgPool;
 use crate::backend::{Backend, PostgresBackend};
 use crate::clock::Clock;
 use crate::db::Db;
-use crate::db::error::map_sqlx_error;
+use crate::db::error::unreachable_server;
 use crate::db::fault::{FaultHook, Faults, HoldHook};
 use crate::db::pg::{PgStore, courier};
 use crate::db::session::open_pool;
@@ -50,7 +50,8 @@ impl PostgresBackend {
     ///
     /// # Errors
     /// * `Unavailable` when `config` is not about Postgres.
-    /// * As [`map_sqlx_error`] when the server cannot be reached.
+    /// * As [`map_sqlx_error`](crate::map_sqlx_error) when the server cannot be reached; with
+    ///   [`CertificateRefused`](crate::CertificateRefused) as the source when the driver does not take its certificate.
     pub async fn connect(config: BackendConfig) -> Result<Arc<dyn EngineBackend>, EngineError> {
         let backend = Self::open(config, PartitionConfig::default(), Clock::system()).await?;
         Ok(backend)
@@ -104,7 +105,7 @@ impl PostgresBackend {
         let BackendConnection::Postgres(connection) = &config.connection else {
             return Err(EngineError::Unavailable { op: "pg.pool.build (non-Postgres BackendConnection)" });
         };
-        let pool = open_pool(connection).await.map_err(map_sqlx_error)?;
+        let pool = open_pool(connection).await.map_err(unreachable_server)?;
         warn_of_few_locks(&pool).await;
         let notifier = courier(&pool);
         Ok(join(pool, Some(notifier), partitions, clock))

@@ -10,8 +10,7 @@ use std::sync::Arc;
 use tempfile::TempDir;
 
 use crate::backend::SqliteBackend;
-use crate::db::silent;
-use crate::statements::{Statements as _, worker};
+use crate::statements::worker;
 
 type Answer<T> = Result<T, Box<dyn std::error::Error>>;
 
@@ -25,8 +24,8 @@ async fn works(backend: &SqliteBackend) -> Answer<()> {
     let register = door::params("i");
     let list = worker::WorkerListParams { namespace: "n".into(), after: String::new(), page_size: 2 };
     let db = backend.db();
-    db.unit("put", register, |conn, params| Box::pin(conn.worker_register(params)), silent).await?;
-    let found = db.read("list", list, |conn, params| Box::pin(conn.worker_list(params))).await?;
+    db.unit(register).await?;
+    let found = db.read(list).await?;
     assert_eq!(found.len(), 1);
     Ok(())
 }

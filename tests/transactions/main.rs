@@ -77,8 +77,9 @@ async fn step<D: Dialect>(conn: &mut D::Connection, key: Key) -> Result<(), Abor
 }
 
 async fn alone<D: Dialect>(backend: &Backend<D>) {
-    unit!(backend, held_end, params)?;
-    unit!(backend, held_note, params)
+    let params = held::HeldEndParams { key };
+    backend.db().unit(params).await?;
+    backend.db().unit_telling::<held::HeldNoteParams, _, _>(noted(key), |row, wakes| wakes.lease(row.id)).await
 }
 ",
         ),

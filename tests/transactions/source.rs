@@ -4,7 +4,8 @@
 //! `.NAME::<D>(conn, …)`. Every branch counts, in the order of the source. What `engine/seize.rs` does is for sweeps; where
 //! it stands behind `&&`, the transaction is for others as well. Such a transaction is two: one for them, without it, and
 //! one for the sweep, whose name ends in `_swept`. A statement that runs in transactions and by itself too, as
-//! `unit!(backend, NAME, …)`, has a transaction of its own, whose name ends in `_alone`.
+//! `.unit(params)` or `.unit_telling(params, …)`, has a transaction of its own, whose name ends in `_alone`; which one it
+//! is says the last type of parameters that the function names up to there.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -53,10 +54,7 @@ pub(crate) fn transactions(engine: &Path) -> BTreeMap<String, Vec<String>> {
         let module = path.file_stem().and_then(|stem| stem.to_str()).expect("a name").to_owned();
         let text = without_comments(&std::fs::read_to_string(&path).expect("a source file"));
         functions.extend(functions_of(&module, &text));
-        units.extend(text.split("unit!(").skip(1).filter_map(|call| {
-            let name = call.split([',', ')']).nth(1)?.trim();
-            Some(name.to_owned())
-        }));
+        units.extend(units_of(&text));
         blocks.extend(blocks_of(&text).into_iter().map(|(name, body)| (module.clone(), name, body)));
     }
     let mut found = BTreeMap::new();
@@ -73,6 +71,36 @@ pub(crate) fn transactions(engine: &Path) -> BTreeMap<String, Vec<String>> {
         found.insert(format!("{unit}{ALONE}"), vec![unit]);
     }
     found
+}
+
+/// The statements that run by themselves.
+fn units_of(text: &str) -> Vec<String> {
+    let calls = [".unit(", ".unit::<", ".unit_telling(", ".unit_telling::<", ".combined_telling("];
+    let mut places: Vec<usize> = calls.iter().flat_map(|call| text.match_indices(call)).map(|(at, _)| at).collect();
+    places.sort_unstable();
+    // What is generic over the statement is called with one elsewhere.
+    places.retain(|at| !text[*at..].starts_with(".unit::<S>"));
+    let statement = |at: usize| {
+        let before = &text[..at];
+        let function = before.rfind("fn ").unwrap_or(0);
+        let given = text[at..].find([')', ',']).map_or(text.len(), |end| at + end);
+        let named = text[function..given].split(|c: char| !c.is_alphanumeric());
+        let last = named.filter_map(|word| word.strip_suffix("Params").filter(|name| !name.is_empty())).last();
+        snake(last.unwrap_or_else(|| panic!("what runs here?\n{}", &text[function..given])))
+    };
+    places.into_iter().map(statement).collect()
+}
+
+/// `LeaseRenew` as `lease_renew`.
+fn snake(name: &str) -> String {
+    let mut snake = String::new();
+    for letter in name.chars() {
+        if letter.is_uppercase() && !snake.is_empty() {
+            snake.push('_');
+        }
+        snake.extend(letter.to_lowercase());
+    }
+    snake
 }
 
 /// The statements of a block, each at its first place.

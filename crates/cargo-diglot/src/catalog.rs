@@ -18,7 +18,7 @@ use crate::{Outcome, report, runtime};
 
 /// The sections of the file: a title, what its columns are, and the query that gives its lines. Functions that no
 /// statement can call, because they take or give what only the server handles, are left out.
-const SECTIONS: [(&str, &str, &str); 5] = [
+const SECTIONS: [(&str, &str, &str); 6] = [
     (
         "types",
         "name, category, whether it is preferred there, kind, type of an array's elements",
@@ -59,6 +59,38 @@ const SECTIONS: [(&str, &str, &str); 5] = [
             AND NOT EXISTS (SELECT 1 FROM unnest(p.proargtypes) AS i(id) JOIN pg_type AS a ON a.oid = i.id \
                              WHERE a.typname IN ('internal', 'cstring')) \
           ORDER BY p.proname COLLATE \"C\", p.proargtypes::text COLLATE \"C\"",
+    ),
+    (
+        "moving",
+        "what is not IMMUTABLE: name, what it is (c cast from that type, f function, o operator, w how that type is written \
+         as text and read), types it takes or the cast gives, how many have a default, type of a variadic argument's \
+         elements (-), s STABLE or v VOLATILE",
+        "SELECT concat_ws(' ', name, word, given, defaults, more, stability) FROM ( \
+           SELECT p.proname AS name, 'f' AS word, \
+                  COALESCE((SELECT string_agg(a.typname, ',' ORDER BY i.place) \
+                              FROM unnest(p.proargtypes) WITH ORDINALITY AS i(id, place) JOIN pg_type AS a ON a.oid = i.id), '-') AS given, \
+                  p.pronargdefaults AS defaults, COALESCE(v.typname, '-') AS more, p.provolatile AS stability \
+             FROM pg_proc AS p LEFT JOIN pg_type AS v ON v.oid = p.provariadic JOIN pg_type AS t ON t.oid = p.prorettype \
+            WHERE p.pronamespace = 'pg_catalog'::regnamespace AND p.prokind IN ('f', 'a', 'w') AND p.provolatile <> 'i' \
+              AND t.typname NOT IN ('internal', 'cstring', 'trigger', 'event_trigger', 'language_handler', 'fdw_handler', \
+                                    'index_am_handler', 'table_am_handler', 'tsm_handler') \
+              AND NOT EXISTS (SELECT 1 FROM unnest(p.proargtypes) AS i(id) JOIN pg_type AS a ON a.oid = i.id \
+                               WHERE a.typname IN ('internal', 'cstring')) \
+           UNION ALL \
+           SELECT o.oprname, 'o', concat_ws(',', l.typname, r.typname), 0, '-', p.provolatile \
+             FROM pg_operator AS o LEFT JOIN pg_type AS l ON l.oid = o.oprleft LEFT JOIN pg_type AS r ON r.oid = o.oprright \
+             JOIN pg_proc AS p ON p.oid = o.oprcode \
+            WHERE o.oprnamespace = 'pg_catalog'::regnamespace AND p.provolatile <> 'i' \
+           UNION ALL \
+           SELECT s.typname, 'c', t.typname, 0, '-', p.provolatile \
+             FROM pg_cast AS c JOIN pg_type AS s ON s.oid = c.castsource JOIN pg_type AS t ON t.oid = c.casttarget \
+             JOIN pg_proc AS p ON p.oid = c.castfunc WHERE c.oid < 16384 AND p.provolatile <> 'i' \
+           UNION ALL \
+           SELECT t.typname, 'w', '-', 0, '-', greatest(i.provolatile, o.provolatile) \
+             FROM pg_type AS t JOIN pg_proc AS i ON i.oid = t.typinput JOIN pg_proc AS o ON o.oid = t.typoutput \
+            WHERE t.typnamespace = 'pg_catalog'::regnamespace AND t.typtype = 'b' AND t.typelem = 0 AND t.typrelid = 0 \
+              AND (i.provolatile <> 'i' OR o.provolatile <> 'i')) AS found \
+          ORDER BY word COLLATE \"C\", name COLLATE \"C\", given COLLATE \"C\"",
     ),
     (
         "keywords",

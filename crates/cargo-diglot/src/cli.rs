@@ -262,6 +262,11 @@ pub(crate) struct Plans {
     /// A server that allows to make a database.
     #[arg(long, value_name = "URL")]
     pub(crate) postgres: Option<String>,
+    /// Say instead of each statement of Postgres what becomes of it on a coordinator of Citus: whether it is one task on
+    /// one shard, several, or refused. The tables are made in a schema of their own in that database, spread as
+    /// `diglot.toml` says, and dropped.
+    #[arg(long, value_name = "URL", conflicts_with_all = ["check", "save", "postgres"])]
+    pub(crate) citus: Option<String>,
 }
 
 /// Show which rows statements and transactions wait for on Postgres while they hold others.

@@ -5,6 +5,7 @@
 //! serves (`enable_seqscan = off`); costs are not shown. Such plans are the same on every machine, so a project
 //! can keep them and see what a change of an index or of a statement does.
 
+mod citus;
 mod pg;
 mod sqlite;
 
@@ -33,6 +34,9 @@ struct Plan {
 
 pub(crate) fn run(arguments: &Plans) -> Result<Outcome, Failure> {
     let root = check::root(&arguments.project)?;
+    if let Some(url) = &arguments.citus {
+        return citus::run(&root, url, arguments.statement.as_deref());
+    }
     let Some((inputs, compiled)) = check::without_answers(&root, "no plan was asked for")? else {
         return Ok(Outcome::Findings);
     };

@@ -5,7 +5,9 @@ mod libraries;
 mod locks;
 mod never_null;
 mod places;
+mod shards;
 mod storage;
+mod words;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -14,7 +16,9 @@ pub use generate::{Generate, Ownership, Queries, Traits};
 pub use libraries::{Decimals, Libraries, Times};
 pub use locks::{Locks, Transactions};
 pub use places::Places;
+pub use shards::{Distributed, Placement};
 pub use storage::Storage;
+pub use words::Words;
 
 /// The name of the configuration's file.
 pub const FILE: &str = "diglot.toml";
@@ -42,13 +46,20 @@ pub struct Config {
     /// `TryFrom<Plain> for T` (whose error implements `std::error::Error`) for results. Plain is `String`
     /// for text, `i16`, `i32`, `i64`, `bool`, `f64`, `Vec<u8>`, `uuid::Uuid`, `serde_json::Value`.
     pub types: BTreeMap<String, String>,
-    /// The words that a text column may hold, by `table.column`: a literal outside the list is a finding.
-    pub words: BTreeMap<String, Vec<String>>,
+    /// The words that a text column may hold, by `table.column` or `*.column`, and the enum that stands for them: a
+    /// literal outside the list is a finding.
+    pub words: BTreeMap<String, Words>,
     /// The types of JSON fields, by `table.column.step.step`, or `table.column.*` for every member: `text`, `i64`, `f64` or
     /// `bool`, or with `[]` behind it an array of those. SQLite reads a field in its own type, Postgres as text, so only this says that they read the same.
     pub json: BTreeMap<String, String>,
     /// The column by which Postgres tables are partitioned (`shard-key` lint); empty turns the lint off.
     pub shard_key: String,
+    /// The engine that spreads the Postgres tables over several nodes by `shard_key`, if one does. With it the lints of
+    /// shards look at every statement.
+    pub distributed: Option<Distributed>,
+    /// Where rows of a table are on that engine, by the table's name. Without a line a table that has the shard key is
+    /// spread by it, and any other stays on the node that takes the statements.
+    pub placement: BTreeMap<String, Placement>,
     /// The collation of the Postgres databases (`text-order` lint): `C` says that they compare text by bytes, as SQLite
     /// does.
     pub pg_collation: String,
@@ -173,6 +184,8 @@ impl Default for Config {
             words: BTreeMap::new(),
             json: BTreeMap::new(),
             shard_key: String::new(),
+            distributed: None,
+            placement: BTreeMap::new(),
             pg_collation: String::new(),
             pg_timezone: String::new(),
             storage: Storage::default(),
@@ -217,10 +230,11 @@ impl Config {
     /// When the text is not TOML, has a key that does not exist here, or a value that cannot be meant.
     pub fn parse(text: &str, path: &str) -> Result<Self, ConfigError> {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-        let config: Self = toml::from_str(text).map_err(|error| {
+        let mut config: Self = toml::from_str(text).map_err(|error| {
             let start = error.span().map_or(0, |span| span.start);
             error_at(text, path, start, error.message().trim().replace('\n', ", "))
         })?;
+        Words::share(&mut config.words);
         match config.fault() {
             Some((key, message)) => Err(error_at(text, path, key_offset(text, &key), message)),
             None => Ok(config),
@@ -238,6 +252,9 @@ impl Config {
             return Some(fault);
         }
         if let Some(fault) = self.generate.fault() {
+            return Some(fault);
+        }
+        if let Some(fault) = shards::fault(self) {
             return Some(fault);
         }
         if let Some(fault) = self.locks.as_ref().and_then(Locks::fault) {
@@ -262,14 +279,9 @@ impl Config {
             }
         }
         for (column, words) in &self.words {
-            if !is_column(column) {
-                return Some((column.clone(), bad_column(column)));
-            }
-            if words.is_empty() {
-                return Some((
-                    column.clone(),
-                    format!("`{column}` may hold no word at all; remove the line to allow every text"),
-                ));
+            let message = if is_column(column) { words.fault(column, &self.words) } else { Some(bad_column(column)) };
+            if let Some(message) = message {
+                return Some((column.clone(), message));
             }
         }
         for (field, word) in &self.json {
@@ -326,15 +338,31 @@ impl Config {
         self.schema.shared().map_or_else(|| file.to_owned(), |folder| format!("{folder}/{file}"))
     }
 
-    /// The Rust type that the configuration gives to a column.
+    /// The Rust type that the configuration gives to a column: that of `[types]`, or the enum of its words.
     pub fn rust_type(&self, table: &str, column: &str) -> Option<&str> {
-        // This is asked for every column of every text, so no key is put together for it.
-        let of = |owner: &str| {
-            let is_it = |key: &str| key.strip_prefix(owner).and_then(|rest| rest.strip_prefix('.')) == Some(column);
-            self.types.iter().find(|(key, _)| is_it(key)).map(|(_, path)| path.as_str())
-        };
-        of(table).or_else(|| of("*"))
+        let of_words = || self.words_of(table, column).and_then(|words| words.rust.as_deref());
+        of_column(&self.types, table, column).map(String::as_str).or_else(of_words)
     }
+
+    /// What `[words]` says of a column.
+    pub fn words_of(&self, table: &str, column: &str) -> Option<&Words> {
+        of_column(&self.words, table, column)
+    }
+
+    /// The enum to generate of that name, if there is one.
+    pub fn generated_words(&self, rust: &str) -> Option<&Words> {
+        self.words.values().find(|words| words.is_generated() && words.rust.as_deref() == Some(rust))
+    }
+}
+
+/// What is said of a column by its name, or else of that column in every table.
+fn of_column<'a, T>(said: &'a BTreeMap<String, T>, table: &str, column: &str) -> Option<&'a T> {
+    // This is asked for every column of every text, so no key is put together for it.
+    let of = |owner: &str| {
+        let is_it = |key: &str| key.strip_prefix(owner).and_then(|rest| rest.strip_prefix('.')) == Some(column);
+        said.iter().find(|(key, _)| is_it(key)).map(|(_, value)| value)
+    };
+    of(table).or_else(|| of("*"))
 }
 
 /// The words for what a JSON field holds.
@@ -401,7 +429,7 @@ mod tests {
             (config.sqlite_feature.as_deref(), config.pg_feature.as_deref()),
             (Some("sqlite"), Some("postgres"))
         );
-        assert_eq!(config.words["lease.state"], ["held", "free"]);
+        assert_eq!(config.words["lease.state"].words, ["held", "free"]);
         assert_eq!(config.json["lease.doc.ns"], "text");
         assert_eq!(config.prepare.pg_settings["ff.partitions"], "4");
         assert_eq!(config.rust_type("lease", "epoch"), Some("crate::model::Epoch"));
@@ -427,7 +455,7 @@ mod tests {
         assert_eq!(
             fault("sql = \"sql\"\nshema = \"x\"\n"),
             "diglot.toml:2:1: unknown field `shema`, expected one of `sql`, `schema`, `lockstep`, `types`, `words`, `json`, \
-             `shard_key`, `pg_collation`, `pg_timezone`, `storage`, `schema_lints`, `sqlite_feature`, `pg_feature`, `generate`, `prepare`, `prove`, `locks`, `transactions`"
+             `shard_key`, `distributed`, `placement`, `pg_collation`, `pg_timezone`, `storage`, `schema_lints`, `sqlite_feature`, `pg_feature`, `generate`, `prepare`, `prove`, `locks`, `transactions`"
         );
         assert_eq!(
             fault("sql = 3"),

@@ -26,6 +26,14 @@ impl Dialect {
         }
     }
 
+    /// The name of its variant in generated enums.
+    pub(crate) fn variant(self) -> &'static str {
+        match self {
+            Dialect::Sqlite => "Sqlite",
+            Dialect::Pg => "Pg",
+        }
+    }
+
     /// The name in sentences.
     pub fn title(self) -> &'static str {
         match self {

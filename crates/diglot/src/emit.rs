@@ -10,11 +10,12 @@ use std::collections::BTreeSet;
 
 use crate::dialect::Dialect;
 use crate::emitted::{EmittedText, Holds, TextColumn, TextParam, Variant};
+use crate::guard;
 use crate::infer::{PageOf, Param, Signature, columns};
-use crate::page::RawPart;
+use crate::page::{Guard, RawPart};
 use crate::source::{Sources, Span};
 use crate::split::lexer;
-use crate::tree::{ParamUse, Replacement, Rewrite};
+use crate::tree::{Part, Replacement, Rewrite, Source};
 use crate::types::Base;
 
 /// The text of one page of a signature.
@@ -41,8 +42,15 @@ pub(crate) fn emit(sources: &Sources, signature: &Signature, page: &PageOf<'_>) 
     let variant = Variant::of(page.raw);
     let mut sql = format!("/* {noun}.{name}{variant} {dialect} */ ");
     let (mut parts, mut places) = (Vec::new(), Vec::new());
-    for (at, part) in page.raw.parts.iter().enumerate() {
-        let (text, of_part) = part_text(sources, page, part, &params);
+    let guard = asked_first(page);
+    let guarded = guard.is_some();
+    let settled = guard.as_ref().map_or_else(Vec::new, |guard| settled(page, guard));
+    let asked = guard.iter().map(|guard| asking_text(sources, page, guard, &params));
+    let own = page.raw.parts.iter().enumerate().map(|(at, part)| {
+        let given = if guarded { needed(page, at, part, &settled) } else { part.given.clone() };
+        part_text(sources, page, &RawPart { given, ..part.clone() }, (&params, &settled))
+    });
+    for (at, (text, of_part)) in asked.chain(own).enumerate() {
         if at > 0 {
             sql.push_str("; ");
         }
@@ -50,7 +58,8 @@ pub(crate) fn emit(sources: &Sources, signature: &Signature, page: &PageOf<'_>) 
         sql.push_str(&text);
         parts.push(text);
     }
-    let result = page.tree.result.and_then(|part| page.tree.parts.get(part)).map(|part| part.statement);
+    let result =
+        page.tree.result.and_then(|part| page.tree.parts.get(part)).map(|part| part.statement + usize::from(guarded));
     let narrowed = columns::narrowed(page);
     let columns = signature.columns.iter().enumerate().map(|(i, column)| TextColumn {
         name: column.name.clone(),
@@ -58,9 +67,70 @@ pub(crate) fn emit(sources: &Sources, signature: &Signature, page: &PageOf<'_>) 
         nullable: column.ty.nullable,
         declared: declares(page, &column.name) || narrowed.get(i) == Some(&true),
     });
-    let (spare, place) = (spare(page, &params), page.raw.name_span);
+    let (spare, place) = (spare(dialect, &parts, &params), page.raw.name_span);
     let (constant, columns) = (page.tree.is_constant(), columns.collect());
-    EmittedText { noun, name, variant, dialect, place, sql, places, parts, result, params, spare, constant, columns }
+    EmittedText {
+        noun,
+        name,
+        variant,
+        dialect,
+        place,
+        sql,
+        places,
+        parts,
+        guarded,
+        result,
+        params,
+        spare,
+        constant,
+        columns,
+    }
+}
+
+/// The guard that a unit of SQLite asks first. Postgres has one statement, which asks by itself.
+fn asked_first<'p>(page: &PageOf<'p>) -> Option<&'p Guard> {
+    let is_unit = page.tree.dialect == Dialect::Sqlite && page.raw.parts.len() > 1;
+    page.raw.guard.as_ref().filter(|_| is_unit)
+}
+
+/// What need not be asked again behind the guard: its conditions, and whether it has a row.
+fn settled(page: &PageOf<'_>, guard: &Guard) -> Vec<Span> {
+    let select = guard::query(page.tree, &guard.name).and_then(|query| guard::pinned(&page.schema.tables, query));
+    let conditions = select.into_iter().flat_map(|select| guard::settled(&page.schema.tables, select));
+    let questions = page.tree.parts.iter().flat_map(|part| guard::questions(part, &guard.name));
+    conditions.chain(questions).map(|expr| expr.span).collect()
+}
+
+/// The CTEs that a part still reads when what is settled is left out.
+fn needed(page: &PageOf<'_>, at: usize, part: &RawPart, settled: &[Span]) -> Vec<Span> {
+    let own = || page.tree.parts.iter().filter(move |other| other.statement == at);
+    let mut open: Vec<&Part> = own().filter(|other| !part.given.contains(&other.span)).collect();
+    let mut kept: Vec<Span> = Vec::new();
+    while let Some(reader) = open.pop() {
+        let is_open = |source: &&Source| !settled.iter().any(|place| place.contains(source.span));
+        for name in reader.sources().into_iter().filter(is_open).filter_map(Source::cte) {
+            let cte = own().find(|other| other.name.as_deref() == Some(name) && part.given.contains(&other.span));
+            if let Some(cte) = cte.filter(|cte| !kept.contains(&cte.span)) {
+                kept.push(cte.span);
+                open.push(cte);
+            }
+        }
+    }
+    part.given.iter().filter(|given| kept.contains(given)).copied().collect()
+}
+
+/// The statement that asks the guard: it has no row, or it is an error.
+fn asking_text(
+    sources: &Sources,
+    page: &PageOf<'_>,
+    guard: &Guard,
+    params: &[TextParam],
+) -> (String, Vec<(usize, Span)>) {
+    let nowhere = RawPart::new(Span { end: guard.span.start, ..guard.span }, None);
+    let asking = RawPart { given: guard.given.clone(), ..nowhere };
+    let (text, places) = part_text(sources, page, &asking, (params, &[]));
+    let (name, error) = (&guard.name, EmittedText::NO_ROW);
+    (format!("{text} SELECT json_extract('{{}}', '{error}') WHERE NOT EXISTS (SELECT 1 FROM {name})"), places)
 }
 
 fn takes_digits(page: &PageOf<'_>, param: &Param) -> bool {
@@ -75,21 +145,25 @@ fn declares(page: &PageOf<'_>, column: &str) -> bool {
 
 /// How many arguments more than parameters the driver needs for a unit: one for every number that a statement skips
 /// below its greatest.
-fn spare(page: &PageOf<'_>, params: &[TextParam]) -> usize {
-    if page.tree.dialect != Dialect::Sqlite || page.raw.parts.len() < 2 {
+fn spare(dialect: Dialect, parts: &[String], params: &[TextParam]) -> usize {
+    if dialect != Dialect::Sqlite || parts.len() < 2 {
         return 0;
     }
-    let skipped = page.raw.parts.iter().map(|part| {
-        let inside = |used: &&ParamUse| part.holds(used.span);
-        let number = |used: &ParamUse| params.iter().position(|known| known.name == used.name);
-        let mut numbers: BTreeSet<usize> = page.tree.params.iter().filter(inside).filter_map(number).collect();
-        let rows = page.tree.rewrites.iter().filter(|rewrite| matches!(rewrite.by, Replacement::Rows { .. }));
-        if rows.into_iter().any(|rewrite| part.span.contains(rewrite.span)) {
-            numbers.extend(params.iter().position(|known| matches!(known.holds, Holds::Rows(_))));
-        }
-        numbers.last().map_or(0, |greatest| greatest + 1 - numbers.len())
+    let skipped = parts.iter().map(|part| {
+        let numbers = numbers(part);
+        numbers.last().map_or(0, |greatest| greatest - numbers.len())
     });
     skipped.sum::<usize>().saturating_sub(params.len())
+}
+
+/// The numbers of the parameters that a text of SQLite has.
+fn numbers(text: &str) -> BTreeSet<usize> {
+    let tokens = lexer::tokens(text, Dialect::Sqlite);
+    let number = |pair: &[lexer::Token]| {
+        let is_mark = pair[0].end == pair[1].start && text.get(pair[0].start..pair[0].end) == Some("?");
+        is_mark.then(|| text.get(pair[1].start..pair[1].end)?.parse().ok()).flatten()
+    };
+    tokens.windows(2).filter_map(number).collect()
 }
 
 /// A piece of a text that the driver gets in other words.
@@ -107,15 +181,17 @@ impl Piece {
 }
 
 /// The pieces of a statement that are written otherwise, in the order of the text.
-fn pieces(page: &PageOf<'_>, span: Span, params: &[TextParam]) -> Vec<Piece> {
+fn pieces(page: &PageOf<'_>, span: Span, (params, settled): (&[TextParam], &[Span])) -> Vec<Piece> {
     let dialect: Dialect = page.tree.dialect;
     let piece = |place: Span, by: String| {
         let base = span.start as usize;
         Piece { start: place.start as usize - base, end: place.end as usize - base, by }
     };
     let number = |name: &str| params.iter().position(|known| known.name == name).map(|at| at + 1);
-    let rewrites: Vec<&Rewrite> = page.tree.rewrites.iter().filter(|rewrite| span.contains(rewrite.span)).collect();
-    let covered = |place: Span| rewrites.iter().any(|rewrite| rewrite.span.contains(place));
+    let is_settled = |place: Span| settled.iter().any(|settled| settled.contains(place));
+    let is_here = |rewrite: &&Rewrite| span.contains(rewrite.span) && !is_settled(rewrite.span);
+    let rewrites: Vec<&Rewrite> = page.tree.rewrites.iter().filter(is_here).collect();
+    let covered = |place: Span| is_settled(place) || rewrites.iter().any(|rewrite| rewrite.span.contains(place));
     let mut pieces: Vec<Piece> = page
         .tree
         .params
@@ -144,6 +220,7 @@ fn pieces(page: &PageOf<'_>, span: Span, params: &[TextParam]) -> Vec<Piece> {
         };
         pieces.push(piece(rewrite.span, by));
     }
+    pieces.extend(settled.iter().filter(|place| span.contains(**place)).map(|place| piece(*place, "true".to_owned())));
     // What a prelude says is in the tree once for every part that has it.
     pieces.sort_unstable_by_key(|piece| (piece.start, piece.end));
     pieces.dedup_by_key(|piece| (piece.start, piece.end));
@@ -156,13 +233,13 @@ fn part_text(
     sources: &Sources,
     page: &PageOf<'_>,
     part: &RawPart,
-    params: &[TextParam],
+    given: (&[TextParam], &[Span]),
 ) -> (String, Vec<(usize, Span)>) {
     let (mut sql, mut places) = (String::new(), Vec::new());
     for slice in part.slices() {
         let (text, within) = match slice.word {
             Some(word) => (word.to_owned(), Vec::new()),
-            None => slice_text(sources, page, slice.span, params),
+            None => slice_text(sources, page, slice.span, given),
         };
         if !sql.is_empty() && !text.is_empty() && slice.word != Some(",") {
             sql.push(' ');
@@ -174,10 +251,15 @@ fn part_text(
 }
 
 /// What is written of one slice of it.
-fn slice_text(sources: &Sources, page: &PageOf<'_>, span: Span, params: &[TextParam]) -> (String, Vec<(usize, Span)>) {
+fn slice_text(
+    sources: &Sources,
+    page: &PageOf<'_>,
+    span: Span,
+    given: (&[TextParam], &[Span]),
+) -> (String, Vec<(usize, Span)>) {
     let text = sources.text(span);
     let base = span.start as usize;
-    let mut pieces = pieces(page, span, params).into_iter().peekable();
+    let mut pieces = pieces(page, span, given).into_iter().peekable();
     let (mut sql, mut places) = (String::with_capacity(text.len()), Vec::new());
     let mut written = 0;
     for token in lexer::tokens(text, page.tree.dialect) {

@@ -30,6 +30,8 @@ pub struct EmittedText {
     /// Each of its SQL statements alone, without the leading comment, numbered as in the whole.
     #[serde(skip)]
     pub parts: Vec<String>,
+    /// Whether the first of `parts` asks the unit's guard, and ends the text with an error if that has no row.
+    pub guarded: bool,
     /// Which of `parts` returns rows.
     pub result: Option<usize>,
     /// The parameters that it uses, in the order of their numbers.
@@ -111,4 +113,9 @@ impl fmt::Display for Variant {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.given.iter().try_for_each(|param| write!(f, "+{param}"))
     }
+}
+
+impl EmittedText {
+    /// What SQLite's error says when a guard has no row: it is a path into a document that is none.
+    pub const NO_ROW: &'static str = "no row of the guard";
 }

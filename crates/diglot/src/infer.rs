@@ -6,6 +6,7 @@
 
 pub(crate) mod columns;
 mod evidence;
+pub(crate) mod handed;
 pub(crate) mod origin;
 mod params;
 mod rows;
@@ -348,16 +349,20 @@ fn refined(base: Base, origin: Option<&origin::Origin<'_>>, facing: Option<&Sche
     column.and_then(|column| Base::finer(&base, &column.ty.base)).unwrap_or(base)
 }
 
-/// The one Rust type that all these columns agree on.
-fn newtype<'o>(config: &Config, origins: impl Iterator<Item = &'o origin::Origin<'o>>) -> Option<String> {
+/// The one Rust type that all these columns agree on, for values of that type.
+fn newtype<'o>(config: &Config, base: &Base, origins: impl Iterator<Item = &'o origin::Origin<'o>>) -> Option<String> {
     let paths: BTreeSet<&str> = origins.filter_map(|origin| config.rust_type(origin.table, origin.column)).collect();
     match paths.len() {
-        1 => paths.first().map(|path| (*path).to_owned()),
+        1 => paths.first().filter(|path| may_be(config, base, path)).map(|path| (*path).to_owned()),
         _ => None,
     }
 }
 
-/// Whether a newtype may stand for values of this type; lists and unnamed types stay plain.
-fn may_be_newtype(base: &Base) -> bool {
-    !matches!(base, Base::TextArray | Base::Int64Array | Base::UuidArray | Base::Interval)
+/// Whether a Rust type may stand for values of this type. Lists and unnamed types stay plain, and words are texts; an
+/// ENUM of Postgres has an enum of its own.
+fn may_be(config: &Config, base: &Base, path: &str) -> bool {
+    match base {
+        Base::TextArray | Base::Int64Array | Base::UuidArray | Base::Interval => false,
+        base => *base == Base::Text || config.generated_words(path).is_none(),
+    }
 }

@@ -44,6 +44,7 @@ mod emitted;
 mod engine;
 pub mod extract;
 mod facts;
+mod guard;
 pub mod infer;
 mod law;
 mod names;

@@ -41,11 +41,12 @@ use crate::tree::{
 };
 use crate::types::Base;
 
+pub(crate) use crate::guard::gives_one;
 pub(crate) use after::unmarked;
 pub(crate) use asked_for_truth::all_asked_for_truth;
 pub use equal::ALL as EQUIVALENCES;
 pub(crate) use equal::patterns;
-pub(crate) use gate::gives_one;
+pub(crate) use gate::asks;
 pub(crate) use handed_over::Order;
 pub(crate) use inner_in_effect::{drops_rows_without, effective_join};
 pub(crate) use no_offset::offset;

@@ -64,6 +64,8 @@ pub struct RawStatement {
     pub prelude: Option<Prelude>,
     /// The shared parts that it uses.
     pub uses: Vec<Use>,
+    /// What it asks once, first.
+    pub guard: Option<Guard>,
     /// The statements of the unit, one for most; each without its semicolon. Comments inside remain.
     pub parts: Vec<RawPart>,
     /// The parts between `-- if: param` and `-- end`, in the order of the text.
@@ -117,6 +119,19 @@ pub struct CteText {
     pub name: String,
     /// From the name to the closing bracket.
     pub span: Span,
+    /// Whether it is an INSERT, UPDATE or DELETE.
+    pub writes: bool,
+}
+
+/// `-- require: NAME`: the CTE without a row of which the unit ends before it writes.
+#[derive(Debug, Clone)]
+pub struct Guard {
+    /// The CTE.
+    pub name: String,
+    /// The whole line.
+    pub span: Span,
+    /// The CTE's text, behind those that it needs.
+    pub given: Vec<Span>,
 }
 
 /// CTEs that each later part of a unit gets when it names one.
@@ -143,6 +158,8 @@ pub struct SharedPart {
     pub annotations: Vec<Annotation>,
     /// The shared parts that it needs itself.
     pub uses: Vec<Use>,
+    /// What units that use it ask once, first.
+    pub guard: Option<Guard>,
     /// The CTEs.
     pub prelude: Prelude,
 }

@@ -14,10 +14,12 @@ mod order;
 mod read;
 mod refused;
 mod routines;
+mod shards;
 pub(crate) mod storage;
 mod table;
 mod text;
 mod view;
+pub(crate) mod words;
 
 #[cfg(test)]
 mod findings;
@@ -31,8 +33,10 @@ pub use order::{runs_one_by_one, up};
 pub use read::read;
 pub(crate) use routines::{Trigger, Written};
 pub(crate) use text::condition_of as condition;
+pub use words::{By, Listed};
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use crate::dialect::Dialect;
 use crate::source::Span;
@@ -105,6 +109,8 @@ pub struct Column {
     pub fill: Fill,
     /// COLLATE, in lower case.
     pub collation: Option<String>,
+    /// The words that it may hold, where they are listed.
+    pub words: Option<Arc<Listed>>,
     /// Where it was declared.
     pub span: Span,
 }

@@ -26,7 +26,9 @@ use self::line::{Comment, Line};
 pub(crate) use self::shared::compose;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Dialect;
-use crate::page::{Annotation, AnnotationKind, Cardinality, OptionalPart, Page, Prelude, RawPart, RawStatement, Use};
+use crate::page::{
+    Annotation, AnnotationKind, Cardinality, Guard, OptionalPart, Page, Prelude, RawPart, RawStatement, Use,
+};
 use crate::source::{Embedded, FileId, Sources, Span};
 
 /// Splits one statement file.
@@ -62,7 +64,7 @@ pub(crate) fn declarations(sources: &Sources, file: FileId, dialect: Dialect) ->
                 found.extend(finding);
             }
             Line::Wrong(finding) => found.push(finding),
-            Line::Prose | Line::Returns | Line::If(_) | Line::End | Line::Use(_) => {}
+            Line::Prose | Line::Returns | Line::If(_) | Line::End | Line::Use(_) | Line::Require(_) => {}
         }
     }
     (declared, found)
@@ -84,6 +86,7 @@ struct Body {
     annotations: Vec<Annotation>,
     prelude: Option<Prelude>,
     uses: Vec<Use>,
+    guard: Option<Guard>,
     parts: Vec<RawPart>,
     /// Annotations after the last semicolon: they belong to the statement only if another part follows.
     tail: Vec<Annotation>,
@@ -195,8 +198,13 @@ impl<'a> Splitter<'a> {
             return;
         }
         let comment = self.comment(token);
-        if let Line::Annotation(..) | Line::Returns | Line::If(_) | Line::End | Line::Use(_) | Line::Wrong(_) =
-            line::read(comment, self.noun)
+        if let Line::Annotation(..)
+        | Line::Returns
+        | Line::If(_)
+        | Line::End
+        | Line::Use(_)
+        | Line::Require(_)
+        | Line::Wrong(_) = line::read(comment, self.noun)
         {
             self.stray_at(comment.span());
         }
@@ -350,6 +358,7 @@ impl<'a> Splitter<'a> {
             Line::If(param) => self.opens(param, comment.span(), owner, read),
             Line::End => self.ends(comment.span(), owner, read),
             Line::Use(name) => read.uses.push(Use { name, span: comment.span() }),
+            Line::Require(name) => self.requires(name, comment.span(), owner, read),
             Line::Returns if read.open.is_some() => self.misplaced_returns(owner, comment.span()),
             Line::Returns => match read.marked {
                 Some(first) => {
@@ -490,6 +499,7 @@ impl<'a> Splitter<'a> {
             annotations: read.annotations,
             prelude: read.prelude,
             uses: read.uses,
+            guard: read.guard,
             parts: read.parts,
             optional: read.optional,
             left_out: Vec::new(),

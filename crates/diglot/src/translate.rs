@@ -83,12 +83,14 @@ fn head(inputs: &Inputs, raw: &RawStatement) -> Vec<String> {
             matches!(annotation.kind, AnnotationKind::Diverges { .. } | AnnotationKind::Only { .. })
         })
     };
+    let guard = raw.guard.as_ref().map(|guard| guard.span);
     let mut lines = Vec::new();
     let mut at = start;
     for line in file.text.get(start..sql).unwrap_or_default().split_inclusive('\n') {
         let trimmed = line.trim();
         let first = at + (line.len() - line.trim_start().len());
-        if !trimmed.is_empty() && !dropped(Span::new(raw.header_span.file, first..first + trimmed.len())) {
+        let place = Span::new(raw.header_span.file, first..first + trimmed.len());
+        if !trimmed.is_empty() && !dropped(place) && guard != Some(place) {
             lines.push(trimmed.to_owned());
         }
         at += line.len();

@@ -12,14 +12,15 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use std::{env, error::Error};
 
 use rust_decimal::Decimal;
-use sqlx::{Connection, Executor};
+use sqlx::Executor;
 use uuid::Uuid;
 
 mod statements {
     include!(concat!(env!("OUT_DIR"), "/statements.rs"));
 }
 
-use statements::{BookingState, Statements, booking};
+use statements::either::{Pool, Transaction};
+use statements::{BookingState, Statement, Statements, booking};
 
 const SQLITE: &str = include_str!("../schema/sqlite/0001_bookings.sql");
 const PG: &str = include_str!("../schema/pg/0001_bookings.sql");
@@ -29,21 +30,31 @@ const BEGIN: i64 = 1_709_229_600;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
-    let mut sqlite = sqlx::SqliteConnection::connect("sqlite::memory:").await?;
-    sqlite.execute(sqlx::raw_sql(SQLITE)).await?;
-    let told = story(&mut sqlite).await?;
+    let told = told_at("sqlite::memory:").await?;
     println!("SQLite:\n{told}");
     let Ok(url) = env::var("DIGLOT_POSTGRES_URL") else {
         println!("Postgres: DIGLOT_POSTGRES_URL is not set");
         return Ok(());
     };
-    let mut pg = sqlx::PgConnection::connect(&url).await?;
-    // The tables are there only for this session.
-    pg.execute("SET search_path = pg_temp").await?;
-    pg.execute(sqlx::raw_sql(PG)).await?;
-    let told_by_pg = story(&mut pg).await?;
+    let told_by_pg = told_at(&url).await?;
     println!("Postgres:\n{told_by_pg}");
     if told == told_by_pg { Ok(()) } else { Err("the databases tell two stories".into()) }
+}
+
+/// The story of the database that a URL names. It is told in a transaction that is rolled back, so nothing stays there.
+async fn told_at(url: &str) -> Result<String, Box<dyn Error>> {
+    let pool = Pool::connect(url).await?;
+    let mut transaction = pool.begin().await?;
+    match &mut transaction {
+        Transaction::Sqlite(tables) => tables.execute(sqlx::raw_sql(SQLITE)).await.map(drop)?,
+        Transaction::Pg(tables) => {
+            tables.execute("CREATE SCHEMA bookings; SET LOCAL search_path = bookings").await?;
+            tables.execute(sqlx::raw_sql(PG)).await.map(drop)?;
+        }
+    }
+    let told = story(&mut transaction.connection()).await;
+    transaction.rollback().await?;
+    told
 }
 
 /// Makes, confirms and lists bookings; what it tells is the same on both databases.
@@ -71,8 +82,9 @@ async fn story(db: &mut impl Statements) -> Result<String, Box<dyn Error>> {
     }
     let paid = Decimal::new(23_999, 2);
     let confirm = |id| booking::BookingConfirmParams { paid: Some(paid), id: Uuid::from_u128(id) };
-    let confirmed = db.booking_confirm(&confirm(2)).await?;
-    let again = db.booking_confirm(&confirm(2)).await?;
+    // A statement is a value too.
+    let confirmed = confirm(2).run(db).await?;
+    let again = confirm(2).run(db).await?;
     let expired = db.booking_expire().await?;
     let new = db.booking_count_new().await?.bookings;
     let mut told = format!("  confirmed {confirmed}, then {again}; expired {expired}; new {new}\n");

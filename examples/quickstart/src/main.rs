@@ -2,8 +2,8 @@
 //! output, a failure, a crash and its recovery, and a reopened database at the end.
 //!
 //! ```text
-//! cargo run -p quickstart                      # an embedded SQLite file
-//! cargo run -p quickstart -- --postgres URL    # the same on a Postgres server
+//! cargo run -p quickstart                                          # an embedded SQLite file
+//! cargo run -p quickstart --features postgres -- --postgres URL    # the same on a Postgres server
 //! ```
 //!
 //! On Postgres it works in a schema-complete database that it finds or makes at URL (four partitions per

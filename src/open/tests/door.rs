@@ -52,7 +52,7 @@ fn all() -> worker::WorkerListParams {
 }
 
 pub(super) async fn stored(backend: Arc<SqliteBackend>) -> Result<Vec<String>, EngineError> {
-    let rows = backend.db().read("list", all(), |conn, params| Box::pin(conn.worker_list(params))).await?;
+    let rows = backend.db().read(all()).await?;
     Ok(rows.into_iter().map(|row| row.worker_instance_id).collect())
 }
 
@@ -75,7 +75,10 @@ pub(super) async fn put(
     operation: &'static str,
     name: &'static str,
 ) -> Result<u64, EngineError> {
-    backend.db().unit(operation, params(name), |conn, params| Box::pin(conn.worker_register(params)), silent).await
+    backend
+        .db()
+        .unit_named(operation, params(name), |conn, params| Box::pin(conn.worker_register(params)), silent)
+        .await
 }
 
 /// Stores two names in one transaction and then decides against it.
@@ -221,7 +224,7 @@ async fn what_writes_nothing_does_not_wait_for_the_disk() -> Answer<()> {
     let place = Place::new().await?;
     let (go, syncs) = hold_the_log(&place);
     drop(go);
-    place.backend.db().unit("nothing", (), |_, ()| Box::pin(async { Ok::<_, sqlx::Error>(()) }), silent).await?;
+    place.backend.db().unit_named("nothing", (), |_, ()| Box::pin(async { Ok::<_, sqlx::Error>(()) }), silent).await?;
     assert!(put_and_refuse(Arc::clone(&place.backend), ["x", "y"]).await.is_err());
     assert_eq!(syncs.load(Ordering::SeqCst), 0);
     put(Arc::clone(&place.backend), "put", "a").await?;
@@ -400,7 +403,8 @@ async fn a_panic_inside_an_operation_ends_that_operation_only() -> Answer<()> {
 async fn a_writer_whose_transaction_the_database_ended_by_itself_goes_on() -> Answer<()> {
     let place = Place::new().await?;
     // What SQLite does by itself when the disk is full: the transaction is over, and the driver does not know.
-    let ended = place.backend.db().unit("ended", (), |conn, ()| Box::pin(group::end_transaction(conn)), silent).await;
+    let ended =
+        place.backend.db().unit_named("ended", (), |conn, ()| Box::pin(group::end_transaction(conn)), silent).await;
     assert!(ended.is_err());
     put(Arc::clone(&place.backend), "put", "b").await?;
     assert_eq!(place.stored().await?, ["b"]);
@@ -416,7 +420,7 @@ async fn handles_on_one_path_share_a_backend_and_the_last_one_closes_it() -> Ans
     place
         .backend
         .db()
-        .unit(
+        .unit_named(
             "put",
             params("a"),
             |conn, params| Box::pin(conn.worker_register(params)),

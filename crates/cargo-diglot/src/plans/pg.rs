@@ -31,6 +31,15 @@ pub(super) async fn ask(inputs: &Inputs, texts: &[&EmittedText], host: &Host) ->
 }
 
 async fn plan(connection: &mut PgConnection, text: &EmittedText) -> Result<Vec<String>, sqlx::Error> {
+    explain(connection, text, |_, base| value(base).to_owned()).await
+}
+
+/// The lines of EXPLAIN for a text, with a value for each of its parameters, by its number from 0 and its type.
+pub(super) async fn explain(
+    connection: &mut PgConnection,
+    text: &EmittedText,
+    value: impl Fn(usize, &Base) -> String,
+) -> Result<Vec<String>, sqlx::Error> {
     let list = |items: Vec<String>| if items.is_empty() { String::new() } else { format!("({})", items.join(", ")) };
     let types = text
         .params
@@ -41,7 +50,8 @@ async fn plan(connection: &mut PgConnection, text: &EmittedText) -> Result<Vec<S
         })
         .collect();
     run(connection, &format!("PREPARE diglot{} AS {}", list(types), text.sql)).await?;
-    let values = list(text.params.iter().map(|param| sample(param).to_owned()).collect());
+    let values = text.params.iter().enumerate().map(|(at, param)| sample(param, value(at, &param.ty.base)));
+    let values = list(values.collect());
     let explain = format!("EXPLAIN (COSTS OFF) EXECUTE diglot{values}");
     let rows = connection.fetch_all(sqlx::raw_sql(AssertSqlSafe(explain))).await?;
     let lines = rows.iter().map(|row| row.try_get(0)).collect::<Result<Vec<String>, _>>()?;
@@ -50,13 +60,12 @@ async fn plan(connection: &mut PgConnection, text: &EmittedText) -> Result<Vec<S
 }
 
 /// What a parameter is in a plan: of rows, an array with one of them.
-fn sample(param: &TextParam) -> String {
-    let one = value(&param.ty.base);
-    if param.holds == Holds::Value { one.to_owned() } else { format!("ARRAY[{one}]") }
+fn sample(param: &TextParam, one: String) -> String {
+    if param.holds == Holds::Value { one } else { format!("ARRAY[{one}]") }
 }
 
 /// A value of a type. The plan is for any, but with NULL every partition would be left out of it at the end.
-fn value(base: &Base) -> &'static str {
+pub(super) fn value(base: &Base) -> &'static str {
     match base {
         Base::Bool => "'true'",
         Base::Int16 | Base::Int32 | Base::Int64 | Base::Float64 | Base::Numeric => "'0'",
@@ -71,6 +80,6 @@ fn value(base: &Base) -> &'static str {
     }
 }
 
-async fn run(connection: &mut PgConnection, sql: &str) -> Result<(), sqlx::Error> {
+pub(super) async fn run(connection: &mut PgConnection, sql: &str) -> Result<(), sqlx::Error> {
     connection.execute(sqlx::raw_sql(AssertSqlSafe(sql.to_owned()))).await.map(|_| ())
 }

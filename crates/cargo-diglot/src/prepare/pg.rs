@@ -76,6 +76,11 @@ impl Scratch {
     }
 }
 
+/// Connects to the server behind a URL.
+pub(crate) async fn connect_to(url: &str) -> Result<PgConnection, Failure> {
+    connect(&url.parse().map_err(|source| Failure::PostgresUrl { source })?).await
+}
+
 async fn connect(options: &PgConnectOptions) -> Result<PgConnection, Failure> {
     let failed = Failure::engine(format!("connect to Postgres at {}:{}", options.get_host(), options.get_port()));
     match tokio::time::timeout(CONNECT_LIMIT, PgConnection::connect_with(options)).await {

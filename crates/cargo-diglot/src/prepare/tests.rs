@@ -28,6 +28,7 @@ fn text(dialect: Dialect, name: &str, sql: &str, params: &[(&str, Base)]) -> Emi
         sql: format!("/* job.{name} {dialect} */ {sql}"),
         places: Vec::new(),
         parts,
+        guarded: false,
         result,
         params: params
             .iter()

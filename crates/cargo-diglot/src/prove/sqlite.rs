@@ -120,10 +120,11 @@ impl Sqlite {
         let arguments = arguments::sqlite(text, case).map_err(|error| Fault::of(error.to_string()))?;
         let query = sqlx::query_with(AssertSqlSafe(text.sql.clone()), arguments);
         if subject.columns.is_empty() && !subject.loose {
-            let done = query.execute(&mut self.connection).await.map_err(fault)?;
-            return Ok((Vec::new(), done.rows_affected()));
+            let done = query.execute(&mut self.connection).await.or_else(|error| unless_required(text, error));
+            return Ok((Vec::new(), done.map_err(fault)?.rows_affected()));
         }
-        let rows = query.fetch_all(&mut self.connection).await.map_err(fault)?;
+        let rows = query.fetch_all(&mut self.connection).await.or_else(|error| unless_required(text, error));
+        let rows = rows.map_err(fault)?;
         let rows: Result<Rows, sqlx::Error> = rows.iter().map(values::of_sqlite).collect();
         Ok((rows.map_err(fault)?, 0))
     }
@@ -138,6 +139,12 @@ impl Sqlite {
         let done = self.connection.execute(sqlx::raw_sql(AssertSqlSafe(sql.to_owned()))).await?;
         Ok(done.rows_affected())
     }
+}
+
+/// Nothing, where a unit ended because its guard has no row.
+fn unless_required<T: Default>(text: &EmittedText, error: sqlx::Error) -> Result<T, sqlx::Error> {
+    let is_no_row = error.as_database_error().is_some_and(|found| found.message().contains(EmittedText::NO_ROW));
+    if text.guarded && is_no_row { Ok(T::default()) } else { Err(error) }
 }
 
 async fn tables(connection: &mut SqliteConnection) -> Result<Vec<String>, Failure> {

@@ -5,6 +5,7 @@ mod adopting;
 mod bad_input;
 mod baseline;
 mod cargo_build;
+mod citus;
 mod drafts;
 mod drift;
 mod explain;

@@ -1,10 +1,11 @@
-//! Enums of Postgres as enums of Rust: a text on SQLite, a value of its own type on Postgres.
+//! Enums of Rust: of those of Postgres, which are a text on SQLite and a value of their own type on Postgres, and of the
+//! words that the settings declare, which are a text on both.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::code::{Code, line};
-use super::{Api, structs};
-use crate::config::{Config, Queries};
+use super::{Api, LINTS, structs};
+use crate::config::{Config, Queries, Words};
 use crate::dialect::Dialect;
 use crate::infer::Signature;
 use crate::names::camel;
@@ -27,8 +28,9 @@ fn spelled(word: &str) -> String {
 }
 
 /// The names of the variants: each word's own, with a number where two words would have one name.
-fn variants(words: &Enum) -> Vec<(String, &str)> {
+fn variants(words: &Enum, other: bool) -> Vec<(String, &str)> {
     let mut taken = BTreeSet::from(["Self".to_owned()]);
+    taken.extend(other.then(|| OTHER.to_owned()));
     let named = words.words.iter().enumerate().map(|(at, word)| {
         let name = camel(&spelled(word));
         let name = if taken.insert(name.clone()) { name } else { format!("{name}{at}") };
@@ -38,21 +40,42 @@ fn variants(words: &Enum) -> Vec<(String, &str)> {
     named.collect()
 }
 
-/// Every enum that a parameter or a column of some statements has, by its Rust name.
-pub(super) fn of<'a>(signatures: impl Iterator<Item = &'a Signature>) -> BTreeMap<String, &'a Enum> {
-    let words = |base: &'a Base| match base {
+/// The variant for what is none of the words.
+const OTHER: &str = "Other";
+
+/// The enum of a type of Postgres.
+fn of_type(base: &Base) -> Option<(String, &Enum)> {
+    match base {
         Base::Enum(words) => Some((name(words), &**words)),
         _ => None,
-    };
-    let bases = signatures.flat_map(|signature| {
-        let params = signature.params.iter().map(|param| &param.ty.base);
-        params.chain(signature.columns.iter().map(|column| &column.ty.base))
-    });
-    bases.filter_map(words).collect()
+    }
 }
 
+/// Every enum of Postgres that a parameter or a column of some statements has, by its Rust name.
 fn used<'a>(api: &'a Api<'_>) -> BTreeMap<String, &'a Enum> {
-    of(api.functions.iter().map(|function| function.signature))
+    let signatures = api.functions.iter().map(|function| function.signature);
+    let bases = signatures.flat_map(|signature| {
+        let fields = signature.rows.iter().flat_map(|rows| &rows.fields);
+        let params = signature.params.iter().chain(fields).map(|param| &param.ty.base);
+        params.chain(signature.columns.iter().map(|column| &column.ty.base))
+    });
+    bases.filter_map(of_type).collect()
+}
+
+/// The names of the generated enums that some statements speak of.
+pub(super) fn named<'a>(config: &Config, signatures: impl Iterator<Item = &'a Signature>) -> BTreeSet<String> {
+    let declared = |rust: Option<&String>| rust.filter(|rust| config.generated_words(rust).is_some()).cloned();
+    let mut names = BTreeSet::new();
+    for signature in signatures {
+        let fields = signature.rows.iter().flat_map(|rows| &rows.fields);
+        for param in signature.params.iter().chain(fields) {
+            names.extend(of_type(&param.ty.base).map(|(name, _)| name).or_else(|| declared(param.rust.as_ref())));
+        }
+        for column in &signature.columns {
+            names.extend(of_type(&column.ty.base).map(|(name, _)| name).or_else(|| declared(column.rust.as_ref())));
+        }
+    }
+    names
 }
 
 /// The expression that binds a value.
@@ -63,50 +86,116 @@ pub(super) fn bound(dialect: Dialect, value: &str) -> String {
     }
 }
 
-/// The conversion that enums need, if there are any.
-pub(super) fn conversion(api: &Api<'_>) -> Option<&'static str> {
-    (!used(api).is_empty()).then_some(include_str!("support/word.in"))
+/// The expression that binds the word of a declared enum.
+pub(super) fn bound_word(value: &str, is_borrowed: bool, nullable: bool) -> String {
+    match (nullable, is_borrowed) {
+        (false, _) => format!("{value}.as_str()"),
+        (true, false) => format!("{value}.as_ref().map(|word| word.as_str())"),
+        (true, true) => format!("{value}.map(|word| word.as_str())"),
+    }
 }
 
-/// The enums themselves.
+/// The conversion that enums need, if there are any.
+pub(super) fn conversion(api: &Api<'_>) -> Option<&'static str> {
+    let signatures = api.functions.iter().map(|function| function.signature);
+    (!named(api.config, signatures).is_empty()).then_some(include_str!("support/word.in"))
+}
+
+/// The enums themselves: those of Postgres that statements speak of, and all that the settings declare.
 pub(super) fn definitions(code: &mut Code, style: &structs::Style, api: &Api<'_>) {
     for (rust, words) in used(api) {
-        let variants = variants(words);
-        code.gap();
-        code.doc(&format!("The words of `{}`.", words.name));
-        line!(
-            code,
-            "#[derive({}, Copy, PartialEq, Eq, Hash)]",
-            style.derives_without(&["Copy", "PartialEq", "Eq", "Hash"])
-        );
-        code.open(format_args!("{} enum {rust} {{", style.seen));
-        for (variant, word) in &variants {
-            code.doc(&format!("`{word}`"));
-            line!(code, "{variant},");
-        }
-        code.close("}");
-        code.gap();
-        code.open(format_args!("impl {rust} {{"));
-        code.doc("The word.");
-        code.open(format_args!("{} fn as_str(self) -> &'static str {{", style.seen));
-        code.open(format_args!("match self {{"));
-        variants.iter().for_each(|(variant, word)| line!(code, "Self::{variant} => {word:?},"));
-        code.close("}");
-        code.close("}");
-        code.close("}");
-        code.gap();
-        code.open(format_args!("impl std::str::FromStr for {rust} {{"));
-        line!(code, "type Err = String;");
-        code.gap();
-        code.open(format_args!("fn from_str(word: &str) -> Result<Self, Self::Err> {{"));
-        code.open(format_args!("match word {{"));
-        variants.iter().for_each(|(variant, word)| line!(code, "{word:?} => Ok(Self::{variant}),"));
-        line!(code, "other => Err(format!(\"`{{other}}` is no word of `{}`\")),", words.name);
-        code.close("}");
-        code.close("}");
-        code.close("}");
+        definition(code, style, &rust, words, false);
         on_pg(code, api.config, &rust, words);
     }
+    let mut declared: BTreeMap<&str, (Vec<&str>, &Words)> = BTreeMap::new();
+    for (column, words) in api.config.words.iter().filter(|(_, words)| words.is_generated()) {
+        let Some(rust) = &words.rust else { continue };
+        declared.entry(rust).or_insert_with(|| (Vec::new(), words)).0.push(column);
+    }
+    for (rust, (columns, declared)) in declared {
+        let words = Enum { name: columns.join("`, `"), words: declared.words.clone() };
+        definition(code, style, rust, &words, declared.other);
+    }
+}
+
+/// An enum with its conversions.
+fn definition(code: &mut Code, style: &structs::Style, rust: &str, words: &Enum, other: bool) {
+    let variants = variants(words, other);
+    let (copied, by) = if other { ("", "&self") } else { ("Copy, ", "self") };
+    code.gap();
+    code.doc(&format!("The words of `{}`.", words.name));
+    line!(code, "{LINTS}");
+    line!(
+        code,
+        "#[derive({}, {copied}PartialEq, Eq, Hash)]",
+        style.derives_without(&["Copy", "PartialEq", "Eq", "Hash"])
+    );
+    code.open(format_args!("{} enum {rust} {{", style.seen));
+    for (variant, word) in &variants {
+        code.doc(&format!("`{word}`"));
+        line!(code, "{variant},");
+    }
+    if other {
+        code.doc("Any other word.");
+        line!(code, "{OTHER}(String),");
+    }
+    code.close("}");
+    code.gap();
+    line!(code, "{LINTS}");
+    code.open(format_args!("impl {rust} {{"));
+    code.doc("The word.");
+    let lifetime = if other { "&str" } else { "&'static str" };
+    code.open(format_args!("{} fn as_str({by}) -> {lifetime} {{", style.seen));
+    code.open(format_args!("match self {{"));
+    variants.iter().for_each(|(variant, word)| line!(code, "Self::{variant} => {word:?},"));
+    if other {
+        line!(code, "Self::{OTHER}(word) => word,");
+    }
+    code.close("}");
+    code.close("}");
+    code.close("}");
+    conversions(code, rust, words, &variants, other);
+}
+
+/// From a word and to one.
+fn conversions(code: &mut Code, rust: &str, words: &Enum, variants: &[(String, &str)], other: bool) {
+    code.gap();
+    code.open(format_args!("impl std::str::FromStr for {rust} {{"));
+    line!(code, "type Err = String;");
+    code.gap();
+    code.open(format_args!("fn from_str(word: &str) -> Result<Self, Self::Err> {{"));
+    code.open(format_args!("match word {{"));
+    variants.iter().for_each(|(variant, word)| line!(code, "{word:?} => Ok(Self::{variant}),"));
+    match other {
+        true => line!(code, "other => Ok(Self::{OTHER}(other.to_owned())),"),
+        false => line!(code, "other => Err(format!(\"`{{other}}` is no word of `{}`\")),", words.name),
+    }
+    code.close("}");
+    code.close("}");
+    code.close("}");
+    if other {
+        code.gap();
+        code.open(format_args!("impl From<String> for {rust} {{"));
+        code.open(format_args!("fn from(word: String) -> Self {{"));
+        code.open(format_args!("match word.as_str() {{"));
+        variants.iter().for_each(|(variant, word)| line!(code, "{word:?} => Self::{variant},"));
+        line!(code, "_ => Self::{OTHER}(word),");
+        code.close("}");
+        code.close("}");
+        code.close("}");
+    }
+    code.gap();
+    code.open(format_args!("impl std::fmt::Display for {rust} {{"));
+    code.open(format_args!("fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {{"));
+    line!(code, "f.write_str(self.as_str())");
+    code.close("}");
+    code.close("}");
+    code.gap();
+    code.open(format_args!("impl From<{rust}> for String {{"));
+    code.open(format_args!("fn from(word: {rust}) -> Self {{"));
+    line!(code, "word.as_str().to_owned()");
+    code.close("}");
+    code.close("}");
 }
 
 /// What the driver of Postgres has to know of an enum.
@@ -131,7 +220,7 @@ fn on_pg(code: &mut Code, config: &Config, rust: &str, words: &Enum) {
     code.inside(|code| {
         line!(code, "sqlx::Encode::<sqlx::Postgres>::encode_by_ref(&self.as_str(), buffer)");
     });
-    line!(code, "}}");
+    code.close("}");
     code.close("}");
     if config.generate.queries == Queries::Plain {
         guarded(code);
@@ -153,8 +242,10 @@ mod tests {
     fn every_word_has_a_name_of_its_own() {
         let words = ["new", "in progress", "in-progress", "3rd", "self"].map(str::to_owned).to_vec();
         let words = Enum { name: "task_state".to_owned(), words };
-        let named: Vec<String> = variants(&words).into_iter().map(|(name, _)| name).collect();
+        let named: Vec<String> = variants(&words, false).into_iter().map(|(name, _)| name).collect();
         assert_eq!(named, ["New", "InProgress", "InProgress2", "Word3rd", "Self4"]);
         assert_eq!(name(&words), "TaskState");
+        let words = Enum { name: "t.s".to_owned(), words: vec!["other".to_owned()] };
+        assert_eq!(variants(&words, true), [("Other0".to_owned(), "other")]);
     }
 }

@@ -22,7 +22,7 @@ pub(super) enum Bodies<'a> {
 }
 
 /// The traits: their names, with the noun of those that have one.
-fn traits(api: &Api<'_>, bodies: &Bodies<'_>) -> Vec<(String, Option<String>)> {
+pub(super) fn traits(api: &Api<'_>, bodies: &Bodies<'_>) -> Vec<(String, Option<String>)> {
     if api.config.generate.traits == Traits::One {
         return vec![("Statements".to_owned(), None)];
     }
@@ -35,7 +35,7 @@ fn traits(api: &Api<'_>, bodies: &Bodies<'_>) -> Vec<(String, Option<String>)> {
 }
 
 /// The functions of a trait.
-fn of_trait<'f>(api: &'f Api<'f>, noun: Option<&'f str>) -> impl Iterator<Item = &'f Function<'f>> {
+pub(super) fn of_trait<'f>(api: &'f Api<'f>, noun: Option<&'f str>) -> impl Iterator<Item = &'f Function<'f>> {
     let is_of = move |function: &&Function<'_>| noun.is_none_or(|noun| function.signature.noun == noun);
     api.functions.iter().filter(|function| is_shared(function.signature)).filter(is_of)
 }
@@ -102,7 +102,7 @@ pub(super) fn single(code: &mut Code, style: &structs::Style, api: &Api<'_>, dia
     line!(code, "{LINTS}");
     code.open(format_args!("{} mod {}_only {{", style.seen, dialect.word()));
     line!(code, "#[allow(unused_imports)]");
-    code.list("use super::{", &nouns(&own), "};");
+    code.list("use super::{", &nouns(api.config, &own), "};");
     for function in own {
         let (config, signature) = (api.config, function.signature);
         code.gap();
@@ -131,13 +131,14 @@ pub(super) fn single(code: &mut Code, style: &structs::Style, api: &Api<'_>, dia
 }
 
 /// The modules of conversions and of structs that these functions name.
-fn nouns<'f>(functions: &[&Function<'f>]) -> Vec<Cow<'f, str>> {
+fn nouns<'f>(config: &Config, functions: &[&Function<'f>]) -> Vec<Cow<'f, str>> {
     let with_structs = functions.iter().map(|function| function.signature);
     let named: BTreeSet<&str> = with_structs
         .filter(|signature| !signature.params.is_empty() || signature.rows.is_some() || !signature.columns.is_empty())
         .map(|signature| signature.noun.as_str())
         .collect();
-    let enums = super::enums::of(functions.iter().map(|function| function.signature)).into_keys().map(Cow::Owned);
+    let enums = super::enums::named(config, functions.iter().map(|function| function.signature));
+    let enums = enums.into_iter().map(Cow::Owned);
     let conversions = std::iter::once(Cow::Borrowed("diglot_support"));
     conversions.chain(named.into_iter().map(ident)).chain(enums).collect()
 }
@@ -162,20 +163,26 @@ fn docs(code: &mut Code, signature: &Signature) {
 
 /// What a function gives.
 fn output(signature: &Signature) -> String {
+    match signature.cardinality {
+        Cardinality::Stream => output_of(signature),
+        _ => format!("Result<{}, sqlx::Error>", output_of(signature)),
+    }
+}
+
+/// What a function gives when nothing fails.
+pub(super) fn output_of(signature: &Signature) -> String {
     let row = rows::path(signature).unwrap_or_else(|| "()".to_owned());
-    let of_list = signature.rows.as_ref().and_then(|_| list::output(signature.cardinality, &row));
-    let inner = match signature.cardinality {
-        _ if of_list.is_some() => of_list.unwrap_or_default(),
+    if let Some(of_list) = signature.rows.as_ref().and_then(|_| list::output(signature.cardinality, &row)) {
+        return of_list;
+    }
+    match signature.cardinality {
         Cardinality::One => row,
         Cardinality::Opt => format!("Option<{row}>"),
         Cardinality::Many => format!("Vec<{row}>"),
         Cardinality::Exec => "()".to_owned(),
         Cardinality::Rows => "u64".to_owned(),
-        Cardinality::Stream => {
-            return format!("futures_core::stream::BoxStream<'a, Result<{row}, sqlx::Error>>");
-        }
-    };
-    format!("Result<{inner}, sqlx::Error>")
+        Cardinality::Stream => format!("futures_core::stream::BoxStream<'a, Result<{row}, sqlx::Error>>"),
+    }
 }
 
 /// What a function takes beside its connection.
@@ -185,7 +192,7 @@ fn taken(config: &Config, signature: &Signature) -> impl Iterator<Item = String>
 }
 
 /// The head of a method. The trait declares futures that can be sent, which `async fn` could not promise there.
-fn method(code: &mut Code, config: &Config, signature: &Signature, is_async: bool, end: &str) {
+pub(super) fn method(code: &mut Code, config: &Config, signature: &Signature, is_async: bool, end: &str) {
     let (name, output) = (ident(&signature.name), output(signature));
     let mut arguments = vec!["&'a mut self".to_owned()];
     arguments.extend(taken(config, signature));
@@ -203,7 +210,7 @@ pub(super) const BROKEN: &str = "std::future::ready(Err(diglot_support::broken()
 pub(super) const BROKEN_STREAM: &str =
     "Box::pin(futures_util::stream::once(std::future::ready(Err(diglot_support::broken()))))";
 
-fn stub(code: &mut Code, signature: &Signature) {
+pub(super) fn stub(code: &mut Code, signature: &Signature) {
     unused_params(code, signature);
     line!(code, "{}", if signature.cardinality == Cardinality::Stream { BROKEN_STREAM } else { BROKEN });
 }
@@ -276,6 +283,7 @@ impl Call<'_> {
         self.query(code, text, open, true);
         line!(code, ".fetch_all(&mut *{})", self.connection);
         line!(code, ".await");
+        guarded(code, text);
         if self.config.generate.queries == Queries::Macros {
             self.named(code, ".map_err(", &format!(")?{end}"));
             return;
@@ -289,7 +297,13 @@ impl Call<'_> {
     fn done(&self, code: &mut Code, text: &EmittedText, open: &str, end: &str) {
         self.query(code, text, open, false);
         line!(code, ".execute(&mut *{})", self.connection);
-        line!(code, ".await?{end}");
+        if text.guarded {
+            line!(code, ".await");
+            guarded(code, text);
+            line!(code, "?{end}");
+        } else {
+            line!(code, ".await?{end}");
+        }
     }
 
     fn stream(&self, code: &mut Code, text: &EmittedText, open: &str, end: &str) {
@@ -341,6 +355,13 @@ impl Call<'_> {
                 binds.for_each(|bind| line!(code, ".bind({bind})"));
             }
         }
+    }
+}
+
+/// A unit whose guard has no row did nothing and gives nothing.
+fn guarded(code: &mut Code, text: &EmittedText) {
+    if text.guarded {
+        line!(code, ".or_else(diglot_support::unless_required)");
     }
 }
 

@@ -4,6 +4,7 @@
 //! structs and functions come out as stubs behind one `compile_error!` that holds all of them.
 
 mod code;
+mod either;
 mod enums;
 mod functions;
 mod list;
@@ -14,6 +15,7 @@ mod stubs;
 mod support;
 mod times;
 mod types;
+mod values;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -79,9 +81,15 @@ fn whole(api: &Api<'_>, bodies: &functions::Bodies<'_>, kept: BTreeMap<String, S
     functions::trait_items(&mut code, &style, api, bodies);
     Dialect::ALL.into_iter().for_each(|dialect| functions::implementation(&mut code, api, dialect, bodies));
     Dialect::ALL.into_iter().for_each(|dialect| functions::single(&mut code, &style, api, dialect, bodies));
+    values::definitions(&mut code, &style, api, bodies);
+    either::module(&mut code, &style, api, bodies);
     let uses = times::Uses::of(api.functions.iter().map(|function| function.signature));
     let mut conversions = uses.conversions(api.config);
     conversions.extend(enums::conversion(api));
+    let is_guarded = |function: &Function<'_>| function.texts.iter().any(|text| text.guarded);
+    if matches!(bodies, functions::Bodies::Real) && api.functions.iter().any(is_guarded) {
+        conversions.push(support::GUARD);
+    }
     if api.functions.iter().any(|function| function.signature.rows.is_some()) {
         conversions.push(list::CONVERSIONS);
     }
@@ -104,6 +112,7 @@ fn modules(code: &mut Code, style: &structs::Style, api: &Api<'_>, mut kept: BTr
         code.open(format_args!("{} mod {} {{", style.seen, names::ident(&noun)));
         for signature in by_noun.remove(noun.as_str()).unwrap_or_default() {
             params::definition(code, style, api.config, signature);
+            values::of_nothing(code, style, signature);
             list::definition(code, style, api.config, signature);
             rows::definition(code, style, api.config, signature);
         }

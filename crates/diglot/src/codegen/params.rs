@@ -57,10 +57,11 @@ pub(super) fn is_borrowed(config: &Config, param: &Param) -> bool {
 
 fn field(config: &Config, param: &Param) -> String {
     let nullable = param.ty.nullable || param.optional;
+    let rust = types::in_noun(config, param.rust.as_deref());
     if !is_borrowed(config, param) {
-        return types::field(config.libraries(), &param.ty.base, nullable, param.rust.as_deref());
+        return types::field(config.libraries(), &param.ty.base, nullable, rust.as_deref());
     }
-    let newtype = types::newtype(param.rust.as_deref());
+    let newtype = types::newtype(rust.as_deref());
     let inner = match (&newtype, &param.ty.base) {
         (Some(newtype), _) => newtype,
         (None, Base::Text) => &Cow::Borrowed("str"),
@@ -86,6 +87,9 @@ pub(super) fn bind(config: &Config, dialect: Dialect, digits: bool, (owner, para
         false => format!("{owner}.{}", ident(&param.name)),
     };
     let is_borrowed = is_borrowed(config, param);
+    if param.rust.as_ref().is_some_and(|rust| config.generated_words(rust).is_some()) {
+        return super::enums::bound_word(&value, is_borrowed, param.ty.nullable);
+    }
     if let Some(bound) = time(config, dialect, param, is_borrowed, &value) {
         return bound;
     }

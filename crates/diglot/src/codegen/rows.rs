@@ -18,7 +18,10 @@ pub(super) fn definition(code: &mut Code, style: &structs::Style, config: &Confi
     let fields = list::shown(signature).map(|column| structs::Field {
         name: &column.name,
         doc: format!("`{}`, {}.", crate::names::doc_line(&column.name), column.ty),
-        ty: types::field(config.libraries(), &column.ty.base, column.ty.nullable, column.rust.as_deref()),
+        ty: {
+            let rust = types::in_noun(config, column.rust.as_deref());
+            types::field(config.libraries(), &column.ty.base, column.ty.nullable, rust.as_deref())
+        },
     });
     let (name, doc) = (format!("{}Row", camel(&signature.name)), format!("A row of `{}`.", signature.name));
     structs::documented(code, style, &name, false, &doc, fields);
@@ -76,7 +79,11 @@ fn value(config: &Config, dialect: Dialect, column: &ResultColumn) -> String {
     let (field, name) = (ident(&column.name), &column.name);
     let given = types::driver(dialect, column.on(dialect), &column.ty.base);
     let newtype = types::newtype(column.rust.as_deref());
+    let declared = column.rust.as_deref().filter(|rust| config.generated_words(rust).is_some());
     let convert = |value: &str| -> Option<String> {
+        if let Some(rust) = declared {
+            return Some(format!("diglot_support::word::<{rust}>({name:?}, &{value})"));
+        }
         let plain =
             times::read(config, dialect, column, value).or_else(|| conversion_of(&given, &column.ty.base, name, value));
         match (&newtype, plain) {

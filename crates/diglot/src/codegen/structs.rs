@@ -33,6 +33,11 @@ impl Style {
 }
 
 impl Style {
+    /// The traits that are derived.
+    pub(super) fn derives(&self) -> &str {
+        &self.derives
+    }
+
     /// The traits that are derived, but for some that are derived anyway.
     pub(super) fn derives_without(&self, others: &[&str]) -> String {
         self.derives.split(", ").filter(|path| !others.contains(path)).collect::<Vec<_>>().join(", ")

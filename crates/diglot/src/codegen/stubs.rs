@@ -11,6 +11,7 @@ use quote::{ToTokens, quote};
 
 use super::code::Code;
 use super::functions::{BROKEN, BROKEN_STREAM};
+use super::types::compact;
 use crate::config::Config;
 use crate::dialect::Dialect;
 use crate::infer::Signature;
@@ -165,6 +166,21 @@ impl Kept {
         members(code, quote!(#(#methods)* #(#bare)*));
     }
 
+    /// The statements with what they take and give, for their values.
+    pub(super) fn values(&self) -> impl Iterator<Item = (String, String, String)> {
+        self.methods.iter().filter_map(|(_, method)| {
+            let output = given(&method.sig.output)?;
+            let takes = method.sig.inputs.iter().find_map(|input| match input {
+                syn::FnArg::Typed(input) => match &*input.ty {
+                    syn::Type::Reference(taken) => Some(compact(taken.elem.to_token_stream())),
+                    _ => None,
+                },
+                syn::FnArg::Receiver(_) => None,
+            })?;
+            Some((plain(&method.sig.ident), takes.replace("<'a>", "<'_>"), compact(output.to_token_stream())))
+        })
+    }
+
     /// Whether there are statements of that dialect alone.
     pub(super) fn has_single(&self, dialect: Dialect) -> bool {
         self.bare.iter().any(|(.., single)| *single == Some(dialect))
@@ -203,6 +219,34 @@ impl Kept {
         let shared = self.bare.iter().filter(move |(of, _, single)| single.is_none() && is_of(of));
         shared.map(|(_, name, _)| name.as_str())
     }
+}
+
+/// What a method's future gives when nothing fails: `T` of `impl Future<Output = Result<T, sqlx::Error>>`.
+fn given(output: &syn::ReturnType) -> Option<syn::Type> {
+    let syn::ReturnType::Type(_, ty) = output else { return None };
+    let syn::Type::ImplTrait(future) = &**ty else { return None };
+    let bound = future.bounds.iter().find_map(|bound| match bound {
+        syn::TypeParamBound::Trait(bound) => bound.path.segments.last(),
+        _ => None,
+    })?;
+    let result = arguments(bound).find_map(|argument| match argument {
+        syn::GenericArgument::AssocType(named) if named.ident == "Output" => Some(&named.ty),
+        _ => None,
+    })?;
+    let syn::Type::Path(result) = result else { return None };
+    arguments(result.path.segments.last()?).find_map(|argument| match argument {
+        syn::GenericArgument::Type(ty) => Some(ty.clone()),
+        _ => None,
+    })
+}
+
+/// What stands between the angle brackets of a name.
+fn arguments(segment: &syn::PathSegment) -> impl Iterator<Item = &syn::GenericArgument> {
+    let list = match &segment.arguments {
+        syn::PathArguments::AngleBracketed(list) => Some(&list.args),
+        _ => None,
+    };
+    list.into_iter().flatten()
 }
 
 /// A method that takes anything and gives what its caller wants.

@@ -152,3 +152,21 @@ pub(super) fn broken() -> sqlx::Error {
     sqlx::Error::Protocol("the statements have errors".to_owned())
 }
 "#;
+
+/// The conversion of units with a guard.
+pub(super) const GUARD: &str = r#"/// Nothing, where the unit ended because its guard has no row.
+pub(super) fn unless_required<T: Default>(error: sqlx::Error) -> Result<T, sqlx::Error> {
+    match &error {
+        sqlx::Error::Database(found) if found.message().contains("no row of the guard") => Ok(T::default()),
+        _ => Err(error),
+    }
+}
+"#;
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn units_with_a_guard_know_what_its_error_says() {
+        assert!(super::GUARD.contains(&format!("{:?}", crate::emitted::EmittedText::NO_ROW)));
+    }
+}

@@ -6,7 +6,7 @@ use proc_macro2::TokenStream;
 use quote::ToTokens as _;
 
 use super::times;
-use crate::config::Libraries;
+use crate::config::{Config, Libraries};
 use crate::dialect::Dialect;
 use crate::names::is_plain;
 use crate::types::{Base, Of};
@@ -56,12 +56,20 @@ pub(super) fn field(libraries: Libraries, base: &Base, nullable: bool, rust: Opt
     if nullable { format!("Option<{inner}>") } else { inner.into_owned() }
 }
 
+/// The configured path as the module of a noun names it: a generated enum stands above that.
+pub(super) fn in_noun(config: &Config, rust: Option<&str>) -> Option<String> {
+    let rust = rust?;
+    Some(if config.generated_words(rust).is_some() { format!("super::{rust}") } else { rust.to_owned() })
+}
+
 /// The configured path; text that is no path counts as none.
 pub(super) fn newtype(rust: Option<&str>) -> Option<Cow<'_, str>> {
     let rust = rust?;
     // Most are words with `::` between, of which nothing else can come.
     let (owner, name) = rust.rsplit_once("::").unwrap_or(("", rust));
-    if is_plain(name) && (owner.is_empty() || owner.split("::").all(|word| is_plain(word) || word == "crate")) {
+    if is_plain(name)
+        && (owner.is_empty() || owner.split("::").all(|word| is_plain(word) || ["crate", "super"].contains(&word)))
+    {
         return Some(Cow::Borrowed(rust));
     }
     let path = syn::parse_str::<syn::TypePath>(rust).ok()?;

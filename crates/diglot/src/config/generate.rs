@@ -27,6 +27,8 @@ pub struct Generate {
     pub visibility: String,
     /// The path of a module around everything; empty: there is none.
     pub module: String,
+    /// Whether there is a module with one connection, pool and transaction for both databases.
+    pub either: bool,
 }
 
 /// How statements are called.
@@ -69,6 +71,7 @@ impl Default for Generate {
             derive: Vec::new(),
             visibility: "pub".to_owned(),
             module: String::new(),
+            either: false,
         }
     }
 }

@@ -29,6 +29,24 @@ pub(crate) enum Reach {
     Anywhere,
 }
 
+/// How long a function gives the same for the same arguments.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Stability {
+    /// For ever: IMMUTABLE.
+    Immutable,
+    /// As long as a statement runs: STABLE.
+    Stable,
+    /// Not even that long: VOLATILE.
+    Volatile,
+}
+
+/// A word of Postgres that is not IMMUTABLE.
+#[derive(Debug)]
+struct Moving {
+    signature: Signature,
+    stability: Stability,
+}
+
 /// A type of Postgres.
 #[derive(Debug)]
 struct Kind {
@@ -57,6 +75,19 @@ pub(crate) struct Catalog {
     casts: HashMap<(&'static str, &'static str), Reach>,
     operators: HashMap<&'static str, Vec<Signature>>,
     functions: HashMap<&'static str, Vec<Signature>>,
+    /// By what they are and their name.
+    moving: HashMap<(Word, &'static str), Vec<Moving>>,
+}
+
+/// What a word of Postgres is that may not be IMMUTABLE.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Word {
+    Function,
+    Operator,
+    /// A cast from the type of that name.
+    Cast,
+    /// How values of the type of that name are written as text, and read from it.
+    Writing,
 }
 
 /// The catalog of the oldest supported Postgres.
@@ -107,10 +138,51 @@ impl Catalog {
                     };
                     catalog.functions.entry(name).or_default().push(signature);
                 }
+                ("moving", [name, word, takes, defaults, variadic, stability]) => {
+                    let word = match *word {
+                        "f" => Word::Function,
+                        "o" => Word::Operator,
+                        "c" => Word::Cast,
+                        _ => Word::Writing,
+                    };
+                    let stability = if *stability == "v" { Stability::Volatile } else { Stability::Stable };
+                    let takes = takes.split(',').filter(|word| *word != "-").collect();
+                    let variadic = Some(*variadic).filter(|word| *word != "-");
+                    let defaults = defaults.parse().unwrap_or_default();
+                    let signature = Signature { takes, defaults, variadic, gives: UNKNOWN };
+                    catalog.moving.entry((word, name)).or_default().push(Moving { signature, stability });
+                }
                 _ => {}
             }
         }
         catalog
+    }
+
+    /// How long a function gives the same.
+    pub(crate) fn stability(&self, name: &str, arguments: &[&str]) -> Stability {
+        self.moves(Word::Function, name, arguments)
+    }
+
+    /// How long an operator gives the same.
+    pub(crate) fn stability_of_operator(&self, name: &str, operands: &[&str]) -> Stability {
+        // What is not known beside an operator is as the other operand is.
+        match operands {
+            [left, right] if *left == UNKNOWN => self.moves(Word::Operator, name, &[right, right]),
+            [left, right] if *right == UNKNOWN => self.moves(Word::Operator, name, &[left, left]),
+            _ => self.moves(Word::Operator, name, operands),
+        }
+    }
+
+    /// How long a cast gives the same.
+    pub(crate) fn stability_of_cast(&self, from: &str, to: &str) -> Stability {
+        let by_text = |name: &str, other: &str| {
+            let is_written = self.moving.contains_key(&(Word::Writing, name));
+            is_written && self.is_text(other)
+        };
+        match by_text(from, to) || by_text(to, from) {
+            true => Stability::Stable,
+            false => self.moves(Word::Cast, from, &[to]),
+        }
     }
 
     /// Whether there is a function of that name, whatever it takes.

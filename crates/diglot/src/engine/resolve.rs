@@ -4,7 +4,7 @@
 //! of these the ones with most exact fits stay, then those with the preferred type of a value's category; what is not
 //! known yet takes the category that the candidates agree in, text first.
 
-use super::{Catalog, Reach, Signature, UNKNOWN};
+use super::{Catalog, Reach, Signature, Stability, UNKNOWN, Word};
 
 /// Why a text means no operator or function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,6 +68,28 @@ impl Catalog {
             );
         }
         self.by_category(left, values)
+    }
+
+    /// The least stable of the words of that name that take such values. One that takes them as they are decides alone.
+    pub(super) fn moves(&self, word: Word, name: &str, values: &[&str]) -> Stability {
+        let moving = self.moving.get(&(word, name)).map_or(&[][..], Vec::as_slice);
+        let candidates = moving.iter().filter_map(|moving| Some((takes(&moving.signature, values.len())?, moving)));
+        let candidates: Vec<_> = candidates.map(|(candidate, moving)| (candidate.takes, moving.stability)).collect();
+        if let Some((_, exact)) = candidates.iter().find(|(takes, _)| takes == values) {
+            return *exact;
+        }
+        let all = match word {
+            Word::Function => self.functions.get(name),
+            Word::Operator => self.operators.get(name),
+            Word::Cast | Word::Writing => return Stability::Immutable,
+        };
+        let is_exact =
+            |signature: &Signature| takes(signature, values.len()).is_some_and(|known| known.takes == values);
+        if all.is_some_and(|all| all.iter().any(is_exact)) {
+            return Stability::Immutable;
+        }
+        let fitting = candidates.iter().filter(|(takes, _)| self.fits(takes, values));
+        fitting.map(|(_, stability)| *stability).max().unwrap_or(Stability::Immutable)
     }
 
     /// Decides by what is not known yet.

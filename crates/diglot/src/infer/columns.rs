@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use super::handed::Handed;
 use super::origin::{self, Deep, Origin};
-use super::{PageOf, Param, ResultColumn, column_annotation, declared, may_be_newtype, newtype, refined, walk};
+use super::{PageOf, Param, ResultColumn, column_annotation, declared, newtype, refined, walk};
 use crate::config::{Config, Queries};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::{Both, Dialect};
@@ -20,6 +21,8 @@ struct Column<'a> {
     base: Option<Base>,
     nullable: bool,
     origin: Option<Origin<'a>>,
+    /// What its values are, where they are not made here.
+    handed: Handed<'a>,
     span: Span,
 }
 
@@ -107,14 +110,16 @@ fn of_page<'a>(tree: &'a Statement, params: &[Param]) -> Vec<Column<'a>> {
                 Deep::Table(origin) => Some(origin),
                 Deep::Expr(_) | Deep::Field(_) | Deep::Unknown => None,
             };
+            let mut handed = Handed::by(&sources, &output.expr);
             let mut nullable = ty.as_ref().is_none_or(|ty| ty.nullable);
             let mut base = ty.map(|ty| ty.base);
             for side in &others {
                 let Some(output) = side.get(i) else { continue };
+                handed = handed.and(&sources, &output.expr);
                 nullable |= output.expr.ty.as_ref().is_none_or(|ty| ty.nullable);
                 base = base.or_else(|| output.expr.ty.as_ref().map(|ty| ty.base.clone()));
             }
-            Column { name: output.name.clone(), base, nullable, origin, span: output.span }
+            Column { name: output.name.clone(), base, nullable, origin, handed, span: output.span }
         })
         .collect()
 }
@@ -211,8 +216,7 @@ fn settle(
         found.push(finding.help(format!("write `{0}::text AS {0}` on the Postgres page", column.name)).help(plain));
         return None;
     }
-    let origins = [column.origin.as_ref(), other.and_then(|other| other.origin.as_ref())];
-    let rust = if may_be_newtype(&ty.base) { newtype(config, origins.into_iter().flatten()) } else { None };
+    let rust = rust_type(config, &ty.base, [Some(column), other].into_iter().flatten());
     let base_on = |page: Dialect| on(page).and_then(|column| column.base.clone());
     Some(ResultColumn {
         name: column.name.clone(),
@@ -221,6 +225,25 @@ fn settle(
         sqlite: base_on(Dialect::Sqlite),
         pg: base_on(Dialect::Pg),
     })
+}
+
+/// The Rust type of a column that pages give. What is chosen among columns and words is one of the words as well.
+fn rust_type<'c>(config: &Config, base: &Base, pages: impl Iterator<Item = &'c Column<'c>> + Clone) -> Option<String> {
+    let chosen = pages.clone().filter(|column| column.origin.is_none() && is_chosen(config, &column.handed));
+    let origins = pages.filter_map(|column| column.origin.as_ref()).chain(chosen.flat_map(|c| &c.handed.origins));
+    newtype(config, base, origins)
+}
+
+/// Whether values are those of columns of one Rust type, or words of them.
+fn is_chosen(config: &Config, handed: &Handed<'_>) -> bool {
+    let is_word = |text: &str| {
+        handed.origins.iter().all(|origin| {
+            let words = config.words_of(origin.table, origin.column);
+            words.is_some_and(|listed| listed.words.iter().any(|word| word == text))
+        })
+    };
+    let is_typed = |origin: &Origin<'_>| config.rust_type(origin.table, origin.column).is_some();
+    !handed.other && handed.origins.iter().all(is_typed) && handed.texts.iter().all(|(text, _)| is_word(text))
 }
 
 fn finer(a: &Column<'_>, b: &Column<'_>) -> Option<Base> {

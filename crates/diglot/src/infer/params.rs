@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::evidence::{Conflict, Evidence, Evidences, Weight};
-use super::{PageOf, Param, declared, may_be_newtype, newtype, param_annotation, refined, walk};
+use super::{PageOf, Param, declared, newtype, param_annotation, refined, walk};
 use crate::config::Config;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Dialect;
@@ -101,7 +101,7 @@ fn param(
     }
     // A declaration without `null` is there for the type, so it asks for the plain one.
     let plain = declared.as_ref().is_some_and(|ty| !ty.nullable);
-    let rust = if plain || !may_be_newtype(&base) { None } else { newtype(config, origins()) };
+    let rust = if plain { None } else { newtype(config, &base, origins()) };
     let stored = stored(seen, name).filter(|stored| stored.of.base() == base);
     let is_unheld = stored.is_none() && seen.iter().any(|seen| seen.is_of_sqlite() && seen.takes(name));
     if is_unheld && (base.is_time() || base == Base::Numeric) {

@@ -1,6 +1,6 @@
 //! The list of rows that a statement takes: the types of its fields, and how answers find their row.
 
-use super::{Matched, PageOf, Param, ResultColumn, RowsParam, may_be_newtype, newtype, walk};
+use super::{Matched, PageOf, Param, ResultColumn, RowsParam, newtype, walk};
 use crate::config::Config;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Dialect;
@@ -35,7 +35,7 @@ pub(super) fn infer(
             return None;
         }
         let origins = met().filter_map(|(_, e)| e.hint.origin.as_ref());
-        let rust = if may_be_newtype(&field.ty.base) { newtype(config, origins) } else { None };
+        let rust = newtype(config, &field.ty.base, origins);
         fields.push(param(&field.name, &field.ty, rust, stored));
     }
     let key: Vec<String> = rows.fields.iter().filter(|field| field.key).map(|field| field.name.clone()).collect();

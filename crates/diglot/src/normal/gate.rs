@@ -1,10 +1,10 @@
 //! What holds between the statements of a SQLite unit that all ask the same CTE, which each of them repeats.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use super::Names;
-use crate::schema::Table;
-use crate::tree::{Body, Expr, ExprKind, JoinKind, Part, Query, Rows, Select, Source, SourceId, SourceKind};
+use crate::guard::gives_one;
+use crate::tree::{Body, Expr, ExprKind, JoinKind, Part, Query, Rows, Select, Source, SourceKind};
 
 /// Whether an insert has made one row wherever a later statement of the unit has a row.
 ///
@@ -73,7 +73,7 @@ fn tables<'t>(names: &Names<'t>, part: &'t Part, read: &mut BTreeSet<&'t str>) {
 }
 
 /// Whether a write does nothing when a CTE gives no row.
-fn asks(part: &Part, gate: &str) -> bool {
+pub(crate) fn asks(part: &Part, gate: &str) -> bool {
     let inner = |sources: &[Source]| {
         let outer = |source: &Source| {
             source.join.as_ref().is_some_and(|join| matches!(join.kind, JoinKind::Right | JoinKind::Full))
@@ -110,60 +110,4 @@ fn demands(filter: Option<&Expr>, gate: &str) -> bool {
         }
         _ => false,
     })
-}
-
-/// Whether a SELECT gives one row at most: a key of every table is given by values that do not depend on its row.
-pub(crate) fn gives_one(tables: &BTreeMap<String, Table>, select: &Select) -> bool {
-    let mut conditions: Vec<&Expr> = select.filter.iter().flat_map(Expr::conjuncts).collect();
-    for source in &select.from {
-        let Some(join) = &source.join else { continue };
-        if !matches!(join.kind, JoinKind::Inner | JoinKind::Cross) {
-            return false;
-        }
-        conditions.extend(join.on.iter().flat_map(Expr::conjuncts));
-    }
-    let mut open: BTreeSet<SourceId> = select.from.iter().map(|source| source.id).collect();
-    while let Some(source) =
-        select.from.iter().find(|source| open.contains(&source.id) && is_settled(tables, source, &conditions, &open))
-    {
-        open.remove(&source.id);
-    }
-    open.is_empty()
-}
-
-/// Whether a key of a table is given by values that do not depend on open sources.
-fn is_settled(
-    tables: &BTreeMap<String, Table>,
-    source: &Source,
-    conditions: &[&Expr],
-    open: &BTreeSet<SourceId>,
-) -> bool {
-    let SourceKind::Table(table) = &source.kind else { return false };
-    let Some(table) = tables.get(table).filter(|table| !table.view) else { return false };
-    let given = |column: &str| {
-        let own = |expr: &Expr| matches!(&expr.kind, ExprKind::Column { source: id, column: name } if *id == source.id && name == column);
-        let known = |expr: &Expr| is_value(expr) && !expr.exprs().iter().any(|inner| depends_on(inner, open));
-        conditions.iter().any(|condition| match &condition.kind {
-            ExprKind::Binary { op, left, right } if op == "=" => own(left) && known(right) || own(right) && known(left),
-            _ => false,
-        })
-    };
-    table.keys().any(|key| key.iter().all(|column| given(column)))
-}
-
-/// Whether an expression has one value for all rows of a source that it does not name.
-fn is_value(expr: &Expr) -> bool {
-    matches!(
-        expr.kind,
-        ExprKind::Param(_)
-            | ExprKind::Number(_)
-            | ExprKind::Text(_)
-            | ExprKind::Blob(_)
-            | ExprKind::Column { .. }
-            | ExprKind::Scalar(_)
-    )
-}
-
-fn depends_on(expr: &Expr, sources: &BTreeSet<SourceId>) -> bool {
-    matches!(&expr.kind, ExprKind::Column { source, .. } if sources.contains(source))
 }

@@ -20,6 +20,7 @@ pub(super) fn settled_schemas(inputs: &Inputs, found: &mut Vec<Diagnostic>) -> (
     let mut schemas = Both::of(|dialect| read_schema(inputs, dialect, found));
     let declared = declared_of_schemas(inputs, found);
     schema::storage::settle(&inputs.config, &mut schemas, &declared);
+    schema::words::settle(&inputs.config, &mut schemas);
     (schemas, declared)
 }
 
@@ -54,5 +55,6 @@ pub(super) fn compare_schemas(
     let compared = schema::compare::compare(&inputs.config, schemas, declared);
     found.extend(compared.found);
     found.extend(schema::lints::check(&inputs.config, schemas, declared));
+    found.extend(schema::words::check(schemas));
     Stats { pairs: 0, facts: compared.facts, waived: compared.waived, held_by_writer: 0 }
 }

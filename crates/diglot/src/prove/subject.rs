@@ -346,7 +346,7 @@ impl<'a> Prover<'a> {
             }
             self.known.get(key).into_iter().flatten().for_each(|value| add(&mut pool.words, value));
             if let Key::Column(table, column) = key {
-                let declared = self.config.words.get(&format!("{table}.{column}"));
+                let declared = self.config.words_of(table, column).map(|words| &words.words);
                 let of_type = self.relations.words.get(&(table.clone(), column.clone()));
                 for words in [declared, of_type].into_iter().flatten() {
                     words.iter().for_each(|word| add(&mut pool.words, &Value::Text(word.clone())));

@@ -82,6 +82,8 @@ pub(super) struct Entry<'a> {
     pub(super) tables: Vec<String>,
     /// The SQL of either page, and the whole statement with its header.
     pub(super) pages: Both<Option<Text>>,
+    /// The CTEs that it has from shared parts.
+    pub(super) shared: Both<Vec<Span>>,
     pub(super) declarations: Vec<Declaration>,
     pub(super) findings: Vec<&'a Diagnostic>,
     /// Findings that the baseline knows.
@@ -156,6 +158,7 @@ pub(super) fn entries<'a>(version: &Version<'a>) -> (Vec<Entry<'a>>, Elsewhere<'
             docs: facing.pages.iter().flatten().next().map_or_else(Vec::new, |raw| raw.docs.clone()),
             tables: facts.map_or_else(Vec::new, |facts| facts.tables.iter().cloned().collect()),
             pages: facing.pages.each_ref().map(|raw| raw.as_ref().map(text)),
+            shared: facing.pages.each_ref().map(|raw| raw.as_ref().map_or_else(Vec::new, RawStatement::shared)),
             declarations: declarations(&facing),
             findings: Vec::new(),
             known: Vec::new(),

@@ -265,7 +265,43 @@ fn side_by_side(entry: &Entry<'_>) -> String {
         Some(sql_pane(entry, dialect, dialect.title(), marks, "other"))
     });
     let missing = ["No SQLite page has it.", "No Postgres page has it."];
-    pane::pair([panes.sqlite.as_ref(), panes.pg.as_ref()], missing, false)
+    let own = pane::pair([panes.sqlite.as_ref(), panes.pg.as_ref()], missing, false);
+    shared(entry) + &own
+}
+
+/// What the pages have from shared parts, folded: CTEs of one name face each other.
+fn shared(entry: &Entry<'_>) -> String {
+    let name = |span: &Span| entry.sources.text(*span).split_whitespace().next().unwrap_or_default().to_lowercase();
+    let mut names: Vec<String> = Vec::new();
+    for span in Dialect::ALL.into_iter().flat_map(|dialect| &entry.shared[dialect]) {
+        if !names.contains(&name(span)) {
+            names.push(name(span));
+        }
+    }
+    if names.is_empty() {
+        return String::new();
+    }
+    let pair = |wanted: &String| {
+        let panes = Both::of(|dialect| {
+            let span = *entry.shared[dialect].iter().find(|span| name(span) == *wanted)?;
+            let file = entry.sources.file(span.file);
+            Some(Pane {
+                title: dialect.title(),
+                path: file.path.clone(),
+                text: entry.sources.text(span),
+                line: file.line_column(span.start as usize).0,
+                dialect,
+                marks: marks(entry.rows, dialect, span),
+                alone: "other",
+            })
+        });
+        let missing =
+            ["The SQLite page has none of its name shared.", "The Postgres page has none of its name shared."];
+        pane::pair([panes.sqlite.as_ref(), panes.pg.as_ref()], missing, false)
+    };
+    let texts: String = names.iter().map(pair).collect();
+    let list = html(&names.join(", "));
+    format!("<details class=\"more\"><summary>Shared: {list}</summary>{texts}</details>\n")
 }
 
 fn sql_pane<'a>(
@@ -298,8 +334,7 @@ fn marks(rows: &[Row], dialect: Dialect, text: Span) -> Vec<(std::ops::Range<usi
             Verdict::Declared(_) => "declared-mark",
             Verdict::Differs => "finding-mark",
         };
-        let Some(span) = row.differing[dialect].filter(|span| span.file == text.file && span.start >= text.start)
-        else {
+        let Some(span) = row.differing[dialect].filter(|span| text.contains(*span)) else {
             continue;
         };
         marks.push(((span.start - text.start) as usize..(span.end - text.start) as usize, class));

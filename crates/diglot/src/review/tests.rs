@@ -336,3 +336,17 @@ fn the_locks_are_drawn_with_their_circles_and_without_markup_of_names() {
     assert_eq!(text.matches("class=\"arc circle\"").count(), 2, "{text}");
     assert!(text.contains("2 of them are in circles."), "{text}");
 }
+
+#[test]
+fn what_a_statement_has_from_a_shared_part_stands_folded_beside_it() {
+    let part = "-- part: live\nWITH live AS (SELECT id FROM job WHERE state = 'live');\n\n";
+    let read = "-- name: job_live :many\n-- use: live\nSELECT live.id FROM live ORDER BY live.id;\n";
+    let page_text = format!("{part}{read}");
+    let inputs = project(&[("sqlite/job", &page_text), ("pg/job", &page_text)]);
+    let [page, _] = page(&inputs, None, &Plans::new());
+    let article = article(&page, "job.job_live");
+    let fold = article.find("<summary>Shared: live</summary>").expect("a fold");
+    let own = article[fold..].find("</details>").expect("its end");
+    assert_eq!(article[fold..fold + own].matches("<figure>").count(), 2, "{article}");
+    assert!(article[fold..fold + own].contains("sql/pg/job.sql:2"), "{article}");
+}

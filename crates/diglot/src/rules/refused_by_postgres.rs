@@ -109,7 +109,7 @@ fn recursive(part: &Part, report: Report<'_>) {
 /// A table before an assigned column.
 fn assigned(part: &Part, words: &[&Word<'_>], report: Report<'_>) {
     for assignment in assignments(part) {
-        let Some(at) = words.iter().position(|word| word.span.start == assignment.span.start) else { continue };
+        let Some(at) = words.iter().position(|word| assignment.span.contains(word.span)) else { continue };
         if words.get(at + 1).is_some_and(|word| word.is(".")) {
             report(assignment.span, "a table before an assigned column, and SQLite neither", "write the column alone");
         }

@@ -200,7 +200,7 @@ fn refused(all: &[Vec<&str>], ask: impl Fn(&[&str]) -> Result<&'static str, Refu
 }
 
 /// The types that a value may have on Postgres; none where nothing is known of it.
-fn types(context: &Context<'_>, expr: &Expr) -> Option<Vec<&'static str>> {
+pub(super) fn types(context: &Context<'_>, expr: &Expr) -> Option<Vec<&'static str>> {
     match &expr.kind {
         ExprKind::Text(_) | ExprKind::Null => Some(vec![UNKNOWN]),
         _ => context.holds(expr).map(of),

@@ -6,9 +6,14 @@
 //! that column with a parameter, a literal, or the same column of a source that is pinned. Inserts name their
 //! partition by their values.
 //!
+//! With `distributed`: the same for every table that is spread, and the equality has to reach the source the way the
+//! server's planner goes: not through a CTE that is kept apart, not out of an outer join or an expression around the
+//! subquery. An INSERT of VALUES has one value for the key in all its rows.
+//!
 //! # Why it bites
 //!
 //! It visits every partition, takes a lock on each, and on a distributed Postgres asks every node.
+//! An INSERT without its key is refused there.
 //!
 //! # Write instead
 //!
@@ -25,6 +30,7 @@ use std::collections::BTreeSet;
 
 use super::Context;
 use super::look::{bare, conjuncts};
+use super::shards::{Shards, pin_of};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Dialect;
 use crate::tree::{Body, Expr, ExprKind, Part, Source, SourceId, SourceKind};
@@ -32,6 +38,10 @@ use crate::tree::{Body, Expr, ExprKind, Part, Source, SourceId, SourceKind};
 pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
     let key = context.config.shard_key.as_str();
     if key.is_empty() || context.page.tree.dialect != Dialect::Pg {
+        return;
+    }
+    if let Some(shards) = Shards::of(context) {
+        spread(context, &shards, found);
         return;
     }
     for part in &context.page.tree.parts {
@@ -42,10 +52,45 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
         }
         let pinned = pinned(context, part, key);
         for source in partitioned.into_iter().filter(|source| !pinned.contains(&source.id)) {
-            let message = format!("{}: `{}` is read in all its partitions", context.name(), source.alias);
-            let finding = Diagnostic::error("shard-key", message, source.span, format!("`{key}` is not pinned"));
-            let all = "or, if it is to visit all partitions: `-- allow(shard-key): <why it has no partition>`";
-            found.push(finding.help(format!("add `AND {}.{key} = :{key}`, on both pages", source.alias)).help(all));
+            found.push(everywhere(context, source, "in all its partitions"));
+        }
+    }
+}
+
+fn everywhere(context: &Context<'_>, source: &Source, places: &str) -> Diagnostic {
+    let key = &context.config.shard_key;
+    let message = format!("{}: `{}` is read {places}", context.name(), source.alias);
+    let finding = Diagnostic::error("shard-key", message, source.span, format!("`{key}` is not pinned"));
+    let all = "or, if it is to visit all partitions: `-- allow(shard-key): <why it has no partition>`";
+    finding.help(format!("add `AND {}.{key} = :{key}`, on both pages", source.alias)).help(all)
+}
+
+/// The same where an engine spreads the tables.
+fn spread(context: &Context<'_>, shards: &Shards<'_, '_>, found: &mut Vec<Diagnostic>) {
+    let key = shards.key();
+    for part in &context.page.tree.parts {
+        let inserted = match &part.body {
+            Body::Insert(insert) => Some(insert),
+            _ => None,
+        };
+        let target = inserted.map(|insert| insert.target.id);
+        let sources = part.sources().into_iter().filter(|source| Some(source.id) != target && shards.is_spread(source));
+        for source in sources.filter(|source| shards.pin(source).is_none()) {
+            found.push(everywhere(context, source, "on all its shards"));
+        }
+        let Some(insert) = inserted.filter(|insert| shards.is_spread(&insert.target)) else { continue };
+        let Some(values) = shards.inserted_key(insert) else {
+            let message = format!("{}: rows of `{}` are inserted without `{key}`", context.name(), insert.target.alias);
+            let finding = Diagnostic::error("shard-key", message, insert.target.span, "no shard takes them");
+            found.push(finding.help(format!("give `{key}`, on both pages")));
+            continue;
+        };
+        let pins: Vec<_> = values.iter().map(|value| pin_of(value)).collect();
+        if let Some((at, _)) = pins.iter().enumerate().find(|(_, pin)| **pin != pins[0]) {
+            let message = format!("{}: rows of `{}` go to several shards", context.name(), insert.target.alias);
+            let finding = Diagnostic::error("shard-key", message, values[at].span, format!("another `{key}`"));
+            let finding = finding.context(values[0].span, format!("the first row's `{key}`"));
+            found.push(finding.help("insert the rows of each shard by themselves"));
         }
     }
 }

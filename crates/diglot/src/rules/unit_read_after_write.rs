@@ -26,6 +26,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::Context;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Dialect;
+use crate::guard;
 use crate::source::Span;
 use crate::tree::{Body, ConflictAction, ExprKind, Part, SourceId, SourceKind, Statement};
 
@@ -35,14 +36,19 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
         return;
     }
     let mut told = BTreeSet::new();
+    // What a guard asks is asked before anything is written.
+    let guard = page.raw.guard.as_ref().and_then(|guard| guard::query(page.tree, &guard.name));
+    let select = guard.and_then(|query| guard::pinned(&page.schema.tables, query));
+    let settled: Vec<Span> = 
+        select.into_iter().flat_map(|select| guard::settled(&page.schema.tables, select)).map(|it| it.span).collect();
     for part in &page.tree.parts {
         let written = written_before(page.tree, part.statement);
         if written.is_empty() {
             continue;
         }
         let Some(there) = facing.tree.parts.iter().find(|other| same(part, other)) else { continue };
-        let snapshot = reads(facing.tree, there);
-        for ((table, column), span) in reads(page.tree, part) {
+        let snapshot = reads(facing.tree, there, &[]);
+        for ((table, column), span) in reads(page.tree, part, &settled) {
             let Some((columns, at)) = written.get(&table) else { continue };
             let changed = columns.as_ref().is_none_or(|columns| columns.contains(&column));
             let Some(other) = snapshot.get(&(table.clone(), column.clone())) else { continue };
@@ -100,13 +106,13 @@ fn same(part: &Part, other: &Part) -> bool {
 }
 
 /// The columns that a part reads from tables, other than from the rows that it writes.
-fn reads(tree: &Statement, part: &Part) -> BTreeMap<(String, String), Span> {
+fn reads(tree: &Statement, part: &Part, settled: &[Span]) -> BTreeMap<(String, String), Span> {
     let target: Option<SourceId> = part.target().map(|target| target.id);
     let mut reads = BTreeMap::new();
     let sources = tree.sources_by_id();
     for expr in part.exprs() {
         let ExprKind::Column { source, column } = &expr.kind else { continue };
-        if target == Some(*source) {
+        if target == Some(*source) || settled.iter().any(|place| place.contains(expr.span)) {
             continue;
         }
         if let Some(SourceKind::Table(table)) = sources.get(source).map(|source| &source.kind) {

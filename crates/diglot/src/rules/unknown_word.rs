@@ -1,13 +1,15 @@
-//! A literal is not among the words of its column.
+//! A text is not among the words of its column.
 //!
 //! # What it finds
 //!
-//! A text literal that is compared with, assigned to or inserted into a column which `[words]` of `diglot.toml`
-//! lists, and is not in the list.
+//! A text literal that meets a column whose words are known, and is none of them: in a comparison, a list, an
+//! assignment, an INSERT, a branch of CASE or an argument of COALESCE, also through a CTE, and in a default, a CHECK or
+//! the predicate of an index. The words are those that `[words]` of `diglot.toml` lists for the column, else its ENUM's,
+//! else those of a CHECK that lists them.
 //!
 //! # Why it bites
 //!
-//! A misspelled state matches nothing and fails nowhere.
+//! A misspelled state matches nothing and fails nowhere, on both pages alike.
 //!
 //! # Write instead
 //!
@@ -17,67 +19,137 @@
 //!
 //! ```text
 //! [words]
-//! "ff_exec_core.lifecycle_phase" = ["submitted", "runnable", "active", "terminal"]
+//! "task.state" = { enum = "TaskState", words = ["open", "done"] }
 //! ```
 
 use super::{Context, look};
 use crate::diagnostic::Diagnostic;
-use crate::tree::{Expr, ExprKind, SourceKind};
+use crate::infer::handed::Handed;
+use crate::infer::origin::Sources;
+use crate::infer::walk;
+use crate::schema::Listed;
+use crate::schema::words::unknown;
+use crate::tree::{Body, Expr, ExprKind, Part, SourceKind};
 
 pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
-    if context.config.words.is_empty() {
+    let tables = || context.page.schema.tables.values().flat_map(|table| &table.columns);
+    if tables().all(|column| column.words.is_none()) {
         return;
     }
-    let tree = context.page.tree;
-    for expr in &context.exprs {
+    let mut look = Look { context, sources: walk::sources(context.page.tree), found: Vec::new() };
+    context.exprs.iter().for_each(|expr| look.compared(expr));
+    context.page.tree.parts.iter().for_each(|part| look.stored(part));
+    // What several places name is told once.
+    let mut told = Vec::new();
+    look.found.retain(|finding| {
+        let places: Vec<_> = finding.labels.iter().map(|label| label.span).collect();
+        let is_new = !told.contains(&places);
+        told.push(places);
+        is_new
+    });
+    found.append(&mut look.found);
+}
+
+struct Look<'c, 'a> {
+    context: &'c Context<'a>,
+    sources: Sources<'a>,
+    found: Vec<Diagnostic>,
+}
+
+impl<'a> Look<'_, 'a> {
+    /// Texts that are compared with a column.
+    fn compared(&mut self, expr: &'a Expr) {
         match &expr.kind {
-            ExprKind::Binary { op, left, right } if op == "=" || op == "<>" => {
-                compared(context, left, &[right], found);
-                compared(context, right, &[left], found);
+            ExprKind::Binary { op, left, right } if is_equality(op) => self.meet(left, right),
+            ExprKind::InList { expr, list, .. } => list.iter().for_each(|item| self.meet(expr, item)),
+            ExprKind::Any { left, right, .. } => {
+                if let ExprKind::Array(items) = &look::bare(right).kind {
+                    items.iter().for_each(|item| self.meet(left, item));
+                }
             }
-            ExprKind::InList { expr, list, .. } => compared(context, expr, &list.iter().collect::<Vec<_>>(), found),
+            ExprKind::InQuery { expr, query, .. } => {
+                let (left, right) = (self.by(expr), Handed::by_rows(&self.sources, &query.rows, 0));
+                self.facing(&left, &right);
+                self.facing(&right, &left);
+            }
             ExprKind::Case { operand: Some(operand), branches, .. } => {
-                compared(context, operand, &branches.iter().map(|(when, _)| when).collect::<Vec<_>>(), found);
+                branches.iter().for_each(|(when, _)| self.meet(operand, when));
             }
             _ => {}
         }
     }
-    for part in &tree.parts {
-        let Some(SourceKind::Table(table)) = part.target().map(|target| &target.kind) else { continue };
-        look::stored(part).into_iter().for_each(|(column, value)| stored(context, table, column, value, found));
-    }
-}
 
-fn compared(context: &Context<'_>, column: &Expr, values: &[&Expr], found: &mut Vec<Diagnostic>) {
-    let ExprKind::Column { source, column } = &column.kind else { return };
-    let Some(SourceKind::Table(table)) = context.by_id.get(source).map(|source| &source.kind) else { return };
-    for value in values {
-        stored(context, table, column, value, found);
-    }
-}
-
-/// Looks at every literal that the value can be.
-fn stored(context: &Context<'_>, table: &str, column: &str, value: &Expr, found: &mut Vec<Diagnostic>) {
-    let words = &context.config.words;
-    let Some(known) = words.get(&format!("{table}.{column}")).or_else(|| words.get(&format!("*.{column}"))) else {
-        return;
-    };
-    match &value.kind {
-        ExprKind::Text(word) if !known.contains(word) => {
-            let message = format!("{}: `{word}` is not a word of `{table}.{column}`", context.name());
-            let finding = Diagnostic::error("unknown-word", message, value.span, "not in the list");
-            found.push(finding.help(format!("the words are: {}; the list is in `diglot.toml`", known.join(", "))));
+    fn meet(&mut self, left: &'a Expr, right: &'a Expr) {
+        if let (ExprKind::Tuple(lefts), ExprKind::Tuple(rights)) = (&left.kind, &right.kind) {
+            lefts.iter().zip(rights).for_each(|(left, right)| self.meet(left, right));
+            return;
         }
-        ExprKind::Cast { expr, .. } => stored(context, table, column, expr, found),
-        ExprKind::Case { branches, otherwise, .. } => {
-            branches.iter().for_each(|(_, then)| stored(context, table, column, then, found));
-            if let Some(otherwise) = otherwise {
-                stored(context, table, column, otherwise, found);
+        let (left, right) = (self.by(left), self.by(right));
+        self.facing(&left, &right);
+        self.facing(&right, &left);
+    }
+
+    fn by(&self, expr: &'a Expr) -> Handed<'a> {
+        Handed::by(&self.sources, expr)
+    }
+
+    /// Holds the texts of one side against the words of the other. A text that the other side names itself, for a NULL
+    /// say, is one of what it may be.
+    fn facing(&mut self, columns: &Handed<'a>, texts: &Handed<'a>) {
+        let listed: Option<Vec<(&Listed, String)>> = columns
+            .origins
+            .iter()
+            .map(|origin| Some((self.listed(origin.table, origin.column)?, format!("{}.{}", origin.table, origin.column))))
+            .collect();
+        // Where a side may be anything else, a text may be meant for that.
+        let Some(listed) = listed.filter(|listed| !listed.is_empty() && !columns.other) else { return };
+        for (text, span) in &texts.texts {
+            let is_known = listed.iter().any(|(listed, _)| listed.words.iter().any(|word| word == text))
+                || columns.texts.iter().any(|(own, _)| own == text);
+            if let Some((listed, column)) = listed.first().filter(|_| !is_known) {
+                self.found.push(finding(self.context, text, *span, column, listed));
             }
         }
-        ExprKind::Call { name, args, .. } if name == "coalesce" || name == "ifnull" => {
-            args.iter().for_each(|arg| stored(context, table, column, arg, found));
-        }
-        _ => {}
     }
+
+    /// Texts that a part writes.
+    fn stored(&mut self, part: &'a Part) {
+        let Some(SourceKind::Table(table)) = part.target().map(|target| &target.kind) else { return };
+        let mut written: Vec<(&str, Handed<'a>)> =
+            look::assignments(part).iter().map(|set| (set.column.as_str(), self.by(&set.value))).collect();
+        if let Body::Insert(insert) = &part.body {
+            let columns = insert.columns.iter().enumerate();
+            let rows = |at| Handed::by_rows(&self.sources, &insert.rows.rows, at);
+            written.extend(columns.map(|(at, (column, _))| (column.as_str(), rows(at))));
+        }
+        for (column, value) in written {
+            let Some(listed) = self.listed(table, column) else { continue };
+            let unknown = value.texts.iter().filter(|(text, _)| !listed.words.iter().any(|word| word == text));
+            let column = format!("{table}.{column}");
+            let findings: Vec<Diagnostic> =
+                unknown.map(|(text, span)| finding(self.context, text, *span, &column, listed)).collect();
+            self.found.extend(findings);
+        }
+    }
+
+    fn listed(&self, table: &str, column: &str) -> Option<&'a Listed> {
+        let schema = self.context.page.schema;
+        schema.tables.get(table)?.column(column)?.words.as_deref()
+    }
+}
+
+fn is_equality(op: &str) -> bool {
+    ["=", "<>", "is distinct from", "is not distinct from"].contains(&op)
+}
+
+fn finding(
+    context: &Context<'_>,
+    text: &str,
+    span: crate::source::Span,
+    column: &str,
+    listed: &Listed,
+) -> Diagnostic {
+    let message = format!("{}: `{text}` is not a word of `{column}`", context.name());
+    let finding = Diagnostic::error("unknown-word", message, span, "not in the list");
+    finding.help(unknown(listed))
 }

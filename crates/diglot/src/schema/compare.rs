@@ -6,16 +6,16 @@
 
 use std::collections::BTreeSet;
 
-use super::{Check, Column, Fill, ForeignKey, Index, Schema, Table, storage};
-use crate::config::{Config, DIVERGENCES};
+use super::{By, Check, Column, Fill, ForeignKey, Index, Schema, Table, storage, words};
+use crate::config::{Config, DIVERGENCES, FILE};
 use crate::diagnostic::Diagnostic;
-use crate::dialect::Both;
+use crate::dialect::{Both, Dialect};
 use crate::page::{Annotation, AnnotationKind};
 use crate::source::Span;
 use crate::types::{Base, Form, Stored};
 
 /// What a schema says, by the word of its declaration, with the rule that reports a difference.
-const KINDS: [(&str, &str); 10] = [
+const KINDS: [(&str, &str); 11] = [
     ("table", "schema-table-differs"),
     ("column", "schema-column-differs"),
     ("type", "schema-type-differs"),
@@ -26,6 +26,7 @@ const KINDS: [(&str, &str); 10] = [
     ("foreign-key", "schema-foreign-key-differs"),
     ("check", "schema-check-differs"),
     ("index", "schema-index-differs"),
+    ("words", "schema-words-differ"),
 ];
 
 /// What the comparison gives.
@@ -149,6 +150,8 @@ impl Pair {
         if table.view {
             return;
         }
+        self.words(&item, (table, ours, Dialect::Sqlite));
+        self.words(&item, (facing, theirs, Dialect::Pg));
         // The key of a row that both schemas hold is never NULL: `null-key` looks at what the statements write there.
         let in_key = [table, facing].iter().all(|table| table.primary_key.contains(&ours.name));
         if ours.ty.nullable != theirs.ty.nullable && !in_key {
@@ -179,6 +182,19 @@ impl Pair {
             };
             self.differs("default", &item, message, here, there, help);
         }
+    }
+
+    /// The words of the settings beside those that a schema lists itself.
+    fn words(&mut self, item: &str, (table, column, dialect): (&Table, &Column, Dialect)) {
+        let settings = column.words.as_ref().filter(|words| words.by == By::Settings);
+        let Some((settings, listed)) = settings.zip(words::of_schema(table, column, dialect)) else { return };
+        self.facts += 1;
+        let Some(missing) = words::missing(&settings.words, &listed.words) else { return };
+        let what = if listed.by == By::Enum { "ENUM" } else { "CHECK" };
+        let message = format!("schema: the {what} of `{item}` {missing}, other than `[words]`");
+        let label = format!("the {what} of {} lists {}", dialect.title(), listed.words.join(", "));
+        let help = format!("list the same words in `{FILE}` and in the schemas");
+        self.differs("words", item, message, (column.span, label), None, &help);
     }
 
     fn keys(&mut self, sqlite: &Table, pg: &Table) {

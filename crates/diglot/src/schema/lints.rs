@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Column, Fill, Schema, Table};
+use super::{Column, Fill, Schema, Table, shards};
 use crate::config::Config;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::dialect::Both;
@@ -28,7 +28,7 @@ pub(crate) struct Remark {
 /// A rule with its severity, what it says of the items, and what to write.
 type Row = (&'static str, Severity, &'static str, &'static str);
 
-const RULES: [Row; 10] = [
+const RULES: [Row; 14] = [
     (
         "schema-refused",
         Severity::Error,
@@ -46,6 +46,30 @@ const RULES: [Row; 10] = [
         Severity::Warning,
         "columns are added NOT NULL without a default:",
         "write a DEFAULT: a table with rows takes no such column",
+    ),
+    (
+        "key-without-shard",
+        Severity::Error,
+        "unique keys of tables that are spread lack the shard key:",
+        "add the shard key to the columns of the key",
+    ),
+    (
+        "reference-across-shards",
+        Severity::Error,
+        "foreign keys lead from one shard to another:",
+        "refer by the shard key too, or make the other table a reference table",
+    ),
+    (
+        "shard-key-type",
+        Severity::Error,
+        "the shard key has another type than elsewhere:",
+        "give it one type in all tables, so that equal keys are on one shard",
+    ),
+    (
+        "trigger-on-shards",
+        Severity::Error,
+        "tables that are spread have triggers:",
+        "do the work in the statement itself, or set `citus.enable_unsafe_triggers` and keep to rows of the same shard",
     ),
     ("not-strict", Severity::Warning, "tables of SQLite are not STRICT:", "write `) STRICT;` behind the columns"),
     (
@@ -86,6 +110,7 @@ pub(crate) fn check(config: &Config, schemas: &Both<Schema>, declared: &[Annotat
     let mut remarks: Vec<Remark> = schemas.iter().flat_map(|schema| schema.remarks.iter().cloned()).collect();
     let Both { sqlite, pg } = schemas;
     remarks.extend(without_parent(pg));
+    remarks.extend(shards::check(config, pg));
     if config.schema_lints {
         remarks.extend(careless(config, sqlite, pg));
     }

@@ -2,6 +2,7 @@
 
 use super::Schema;
 use crate::dialect::Dialect;
+use crate::engine::Stability;
 use crate::source::Span;
 use crate::split::lexer::{self, Kind, Token};
 
@@ -16,6 +17,8 @@ pub(crate) struct Written {
     pub(crate) language: String,
     /// What it does, without quotes; none where it stands in a library.
     pub(crate) body: Option<String>,
+    /// How long it gives the same, as it says itself.
+    pub(crate) stability: Stability,
     /// Its CREATE.
     pub(crate) span: Span,
 }
@@ -130,6 +133,11 @@ impl<'a> Words<'a> {
             params: self.params(open + 1, close),
             language: language.trim_matches('\'').to_owned(),
             body: text.map(|at| unquoted(self.at(at + 1))),
+            stability: match (self.find(close, "immutable"), self.find(close, "stable")) {
+                (Some(_), _) => Stability::Immutable,
+                (None, Some(_)) => Stability::Stable,
+                (None, None) => Stability::Volatile,
+            },
             span,
         }
     }

@@ -67,6 +67,7 @@ impl Reader {
             declared: column.data_type.to_string().to_lowercase(),
             fill: if serial { Fill::Numbered } else { Fill::Nothing },
             collation: None,
+            words: None,
             span,
         });
         for option in &column.options {

@@ -10,11 +10,16 @@ use crate::dialect::Dialect;
 
 /// The condition that a text says, as [`condition`] gives it; none when it cannot be read.
 pub(crate) fn condition_of(sql: &str, dialect: Dialect) -> Option<String> {
+    expression(sql, dialect).as_ref().map(condition)
+}
+
+/// An expression that a schema holds as its text.
+pub(super) fn expression(sql: &str, dialect: Dialect) -> Option<Expr> {
     let expr = match dialect {
         Dialect::Sqlite => Parser::new(&SQLiteDialect {}).try_with_sql(sql).ok()?.parse_expr(),
         Dialect::Pg => Parser::new(&PostgreSqlDialect {}).try_with_sql(sql).ok()?.parse_expr(),
     };
-    expr.ok().as_ref().map(condition)
+    expr.ok()
 }
 
 /// A condition: a bare flag is `flag = 1`.

@@ -148,6 +148,7 @@ impl Reader {
             has_default: false,
             fill: Fill::Nothing,
             collation: None,
+            words: None,
             span,
         }
     }

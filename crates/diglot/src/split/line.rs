@@ -39,6 +39,8 @@ pub(super) enum Line {
     End,
     /// `-- use: NAME`.
     Use(String),
+    /// `-- require: NAME`.
+    Require(String),
     /// Looks like an annotation and is none.
     Wrong(Diagnostic),
 }
@@ -100,6 +102,9 @@ pub(super) fn read(comment: Comment<'_>, owner: &str) -> Line {
             Err(wrong) => Err(wrong),
         },
         ("end", "") => return Line::End,
+        ("require", rest) if rest.strip_prefix(':').is_some_and(|name| is_identifier(name.trim())) => {
+            return Line::Require(rest[1..].trim().to_lowercase());
+        }
         ("use", rest) if rest.strip_prefix(':').is_some_and(|name| is_identifier(name.trim())) => {
             return Line::Use(rest[1..].trim().to_owned());
         }

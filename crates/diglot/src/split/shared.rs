@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{Body, Splitter, with};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Dialect;
-use crate::page::{Annotation, CteText, Page, Prelude, RawStatement, SharedPart, Use};
+use crate::page::{Annotation, CteText, Guard, Page, Prelude, RawStatement, SharedPart, Use};
 use crate::source::{Sources, Span};
 
 impl Splitter<'_> {
@@ -22,6 +22,17 @@ impl Splitter<'_> {
         } else {
             read.prelude = Some(prelude);
         }
+    }
+
+    /// Takes `-- require: NAME`.
+    pub(super) fn requires(&mut self, name: String, span: Span, owner: &str, read: &mut Body) {
+        if let Some(first) = &read.guard {
+            let message = format!("{owner}: two CTEs are required");
+            let finding = Diagnostic::error("bad-guard", message, span, "the second one");
+            self.found.push(finding.context(first.span, "the first one").help("join them in one CTE"));
+            return;
+        }
+        read.guard = Some(Guard { name, span, given: Vec::new() });
     }
 
     /// Reads what `-- part: NAME` begins.
@@ -41,7 +52,8 @@ impl Splitter<'_> {
         match (read.prelude, other) {
             (Some(prelude), None) => {
                 let (name, annotations, uses) = (name.to_owned(), read.annotations, read.uses);
-                self.page.shared.push(SharedPart { name, mark: line, docs, annotations, uses, prelude });
+                let guard = read.guard;
+                self.page.shared.push(SharedPart { name, mark: line, docs, annotations, uses, guard, prelude });
             }
             (_, other) if !unterminated => {
                 let message = format!("{name}: a shared part is a list of CTEs and nothing else");
@@ -100,7 +112,7 @@ struct AtHand<'a> {
 
 impl<'a> Composer<'a> {
     fn statement(&mut self, raw: &mut RawStatement) {
-        if raw.prelude.is_none() && raw.uses.is_empty() {
+        if raw.prelude.is_none() && raw.uses.is_empty() && raw.guard.is_none() {
             return;
         }
         let (uses, prelude) = (raw.uses.clone(), raw.prelude.clone());
@@ -114,17 +126,24 @@ impl<'a> Composer<'a> {
         self.repeated(&raw.name, &at_hand);
         let reads: Vec<Vec<usize>> = at_hand.iter().map(|one| self.named(one.cte.span, &at_hand)).collect();
         let mut given = BTreeSet::new();
-        for part in &mut raw.parts {
-            let mut wanted: BTreeSet<usize> = BTreeSet::new();
-            let mut open = self.named(part.span, &at_hand);
-            while let Some(at) = open.pop() {
-                if wanted.insert(at) {
-                    open.extend(&reads[at]);
-                }
-            }
+        let last = raw.parts.len().saturating_sub(1);
+        for (at, part) in raw.parts.iter_mut().enumerate() {
+            let mut wanted = self.named(part.span, &at_hand);
+            // What writes does so whether or not anything reads what it returns.
+            wanted.extend((0..at_hand.len()).filter(|one| at == last && at_hand[*one].cte.writes));
+            let wanted = in_order(&wanted, &reads);
             part.recursive = wanted.iter().any(|at| at_hand[*at].recursive);
             part.given = wanted.iter().map(|at| at_hand[*at].cte.span).collect();
             given.extend(wanted);
+        }
+        if let Some(guard) = &mut raw.guard {
+            let named: Vec<usize> = (0..at_hand.len()).filter(|at| at_hand[*at].cte.name == guard.name).collect();
+            guard.given = in_order(&named, &reads).into_iter().map(|at| at_hand[at].cte.span).collect();
+            if named.is_empty() {
+                let message = format!("{}: no CTE of its prelude and shared parts is named `{}`", raw.name, guard.name);
+                let finding = Diagnostic::error("bad-guard", message, guard.span, "not known");
+                self.found.push(finding.help(format!("open the unit with `WITH {} AS (…);`", guard.name)));
+            }
         }
         self.unused(&raw.name, &at_hand, &given);
     }
@@ -163,6 +182,7 @@ impl<'a> Composer<'a> {
         let is_new = |annotation: &&Annotation| raw.annotations.iter().all(|known| known.span != annotation.span);
         let new: Vec<Annotation> = part.annotations.iter().filter(is_new).cloned().collect();
         raw.annotations.extend(new);
+        raw.guard = raw.guard.take().or_else(|| part.guard.clone());
         let recursive = part.prelude.recursive;
         at_hand.extend(part.prelude.ctes.iter().map(|cte| AtHand { cte, recursive, by: Some(by) }));
     }
@@ -209,4 +229,23 @@ impl<'a> Composer<'a> {
             }
         }
     }
+}
+
+/// CTEs with those that they name, each behind what it needs.
+fn in_order(wanted: &[usize], reads: &[Vec<usize>]) -> Vec<usize> {
+    fn visit(at: usize, reads: &[Vec<usize>], seen: &mut BTreeSet<usize>, order: &mut Vec<usize>) {
+        if seen.insert(at) {
+            reads[at].iter().for_each(|needed| visit(*needed, reads, seen, order));
+            order.push(at);
+        }
+    }
+    let all = |from: &[usize]| {
+        let (mut seen, mut order) = (BTreeSet::new(), Vec::new());
+        from.iter().for_each(|at| visit(*at, reads, &mut seen, &mut order));
+        order
+    };
+    // They stay as they are written where nothing asks for another order.
+    let mut sorted = all(wanted);
+    sorted.sort_unstable();
+    all(&sorted)
 }

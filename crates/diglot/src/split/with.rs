@@ -56,7 +56,8 @@ fn read(text: &str, tokens: &[Token], file: FileId) -> Option<With> {
             return None;
         }
         let close = closing(&word, tokens.len(), at)?;
-        ctes.push(CteText { name: folded(word(name)), span: place(name, close) });
+        let writes = ["insert", "update", "delete", "replace"].iter().any(|verb| is(at + 1, verb));
+        ctes.push(CteText { name: folded(word(name)), span: place(name, close), writes });
         at = close + 1;
         if !is(at, ",") {
             break;

@@ -1,0 +1,84 @@
+//! One value for both databases: connections, pools and transactions whose database is known at run time alone.
+
+use super::code::{Code, line};
+use super::functions::{Bodies, is_shared, method, of_trait, stub, traits};
+use super::{Api, LINTS, feature, structs};
+use crate::config::Config;
+use crate::dialect::Dialect;
+use crate::names::ident;
+use crate::page::Cardinality;
+
+/// The module `either`, if the settings ask for it.
+pub(super) fn module(code: &mut Code, style: &structs::Style, api: &Api<'_>, bodies: &Bodies<'_>) {
+    if !api.config.generate.either {
+        return;
+    }
+    code.gap();
+    code.doc("One value for both databases, where a URL decides at run time.");
+    any_feature(code, api.config);
+    line!(code, "{LINTS}");
+    code.open(format_args!("{} mod either {{", style.seen));
+    code.block(&gated(api.config, &TEXT.replace("pub ", &format!("{} ", style.seen))));
+    code.close("}");
+    for (name, noun) in traits(api, bodies) {
+        code.gap();
+        any_feature(code, api.config);
+        line!(code, "{LINTS}");
+        code.open(format_args!("impl {name} for either::Connection<'_> {{"));
+        for function in of_trait(api, noun.as_deref()).filter(|function| is_shared(function.signature)) {
+            let signature = function.signature;
+            let is_stream = signature.cardinality == Cardinality::Stream;
+            code.gap();
+            method(code, api.config, signature, matches!(bodies, Bodies::Real) && !is_stream, " {");
+            code.inside(|code| match bodies {
+                Bodies::Stubs(_) => stub(code, signature),
+                Bodies::Real => {
+                    let params = (!signature.params.is_empty()).then_some("params");
+                    let given: Vec<&str> =
+                        params.into_iter().chain(signature.rows.is_some().then_some("list")).collect();
+                    let given = given.join(", ");
+                    let end = if is_stream { "" } else { ".await" };
+                    code.open(format_args!("match self {{"));
+                    for dialect in Dialect::ALL {
+                        feature(code, api.config, dialect);
+                        let call = format!("connection.{}({given}){end}", ident(&signature.name));
+                        line!(code, "Self::{}(connection) => {call},", dialect.variant());
+                    }
+                    code.close("}");
+                }
+            });
+            code.close("}");
+        }
+        if let Bodies::Stubs(kept) = bodies {
+            kept.definitions(code, noun.as_deref());
+        }
+        code.close("}");
+    }
+}
+
+/// The attribute that leaves an item out where neither database is there.
+fn any_feature(code: &mut Code, config: &Config) {
+    if let (Some(sqlite), Some(pg)) = (&config.sqlite_feature, &config.pg_feature) {
+        line!(code, "#[cfg(any(feature = {sqlite:?}, feature = {pg:?}))]");
+    }
+}
+
+/// The text with the attribute of a dialect in the place of `#[sqlite]` and `#[pg]`.
+fn gated(config: &Config, text: &str) -> String {
+    let mut lines = Vec::new();
+    for line in text.lines() {
+        let (at, gate) = (line.len() - line.trim_start().len(), line.trim_start());
+        let feature = match gate {
+            "#[sqlite]" => &config.sqlite_feature,
+            "#[pg]" => &config.pg_feature,
+            _ => {
+                lines.push(line.to_owned());
+                continue;
+            }
+        };
+        lines.extend(feature.as_ref().map(|feature| format!("{}#[cfg(feature = {feature:?})]", &line[..at])));
+    }
+    lines.join("\n")
+}
+
+const TEXT: &str = include_str!("support/either.in");

@@ -1,0 +1,99 @@
+//! Rows of INSERT … SELECT go by way of another node.
+//!
+//! # What it finds
+//!
+//! With `distributed`, on the Postgres page: INSERT … SELECT into a table that is spread, where the shard's node cannot run
+//! it as a whole: the key comes from a parameter, a calculation or a source that is no table that is spread, or
+//! the SELECT is a set operation or calls a VOLATILE function, or a column that is left out is filled by one or from a
+//! sequence. And VALUES with a subquery, which is refused, and the same into a table that is not spread, from one that is.
+//!
+//! # Why it bites
+//!
+//! The SELECT's rows are brought to the node that took the statement and sent from there to their shards: two steps
+//! instead of one, also where all of them are of one shard.
+//!
+//! # Write instead
+//!
+//! INSERT … VALUES, or the key as a plain column of the table that the SELECT reads, and all columns that are filled by
+//! themselves.
+//!
+//! # Example
+//!
+//! ```text
+//! INSERT INTO note (part, id) SELECT job.part, job.id FROM job WHERE job.part = :part
+//! ```
+
+use super::Context;
+use super::look::bare;
+use super::moving::is_volatile;
+use super::shards::Shards;
+use crate::diagnostic::Diagnostic;
+use crate::engine::{Stability, postgres};
+use crate::schema::{Column, Fill};
+use crate::source::Span;
+use crate::tree::{Body, Expr, ExprKind, Insert, Rows, SourceId};
+
+pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
+    let Some(shards) = Shards::of(context) else { return };
+    for part in &context.page.tree.parts {
+        let Body::Insert(insert) = &part.body else { continue };
+        // With a CTE anywhere the statement is taken apart in any case.
+        let with = context.page.tree.parts.iter().any(|other| other.statement == part.statement && other.name.is_some());
+        if with || !shards.spreads(part.statement) {
+            continue;
+        }
+        let why = match &insert.rows.rows {
+            Rows::Values(rows, _) => rows.iter().flatten().find_map(subquery),
+            Rows::Select(_) | Rows::Set { .. } | Rows::Query(_) => way(context, &shards, insert),
+        };
+        if let Some((span, label)) = why {
+            let message = format!("{}: rows of `{}` go by way of another node", context.name(), insert.target.alias);
+            let finding = Diagnostic::error("insert-by-way", message, span, label);
+            let help = format!("write VALUES, or `{}` of the table that is read", shards.key());
+            let allow = "or, if it is to go in steps: `-- allow(insert-by-way): <why>`";
+            found.push(finding.help(help).help(allow));
+        }
+    }
+}
+
+/// A subquery among values, which Citus refuses.
+fn subquery(value: &Expr) -> Option<(Span, String)> {
+    let query = value.exprs().into_iter().find(|expr| expr.subquery().is_some())?;
+    Some((query.span, "no VALUES with a subquery".to_owned()))
+}
+
+/// Why the shard's node cannot run it.
+fn way(context: &Context<'_>, shards: &Shards<'_, '_>, insert: &Insert) -> Option<(Span, String)> {
+    let query = &insert.rows;
+    let Rows::Select(select) = &query.rows else { return Some((query.span, "a set operation".to_owned())) };
+    if !shards.is_spread(&insert.target) {
+        return Some((insert.target.span, "is not spread".to_owned()));
+    }
+    let spread: Vec<SourceId> =
+        select.from.iter().filter(|source| shards.is_spread(source)).map(|source| source.id).collect();
+    if let Some(value) = shards.inserted_key(insert).and_then(|values| values.first().copied()) {
+        let plain = matches!(&bare(value).kind, ExprKind::Column { source, column } if spread.contains(source) && column == shards.key());
+        if !plain {
+            return Some((value.span, format!("is not `{}` of a table that is spread", shards.key())));
+        }
+    }
+    let named = |name: &str| insert.columns.iter().any(|(column, _)| column == name);
+    let table = context.page.schema.tables.get(insert.target.table()?)?;
+    if let Some(column) = table.columns.iter().find(|column| !named(&column.name) && is_drawn(column)) {
+        return Some((insert.target.span, format!("`{}` is given before, on the node that took the statement", column.name)));
+    }
+    let volatile = query.exprs().into_iter().find(|expr| is_volatile(context, expr))?;
+    Some((volatile.span, "is VOLATILE".to_owned()))
+}
+
+/// Whether a column is filled with another value for each row.
+fn is_drawn(column: &Column) -> bool {
+    match &column.fill {
+        Fill::Numbered => true,
+        Fill::Value(text) => {
+            let name = text.split('(').next().filter(|name| text.len() > name.len());
+            name.is_some_and(|name| postgres().stability(name, &[]) == Stability::Volatile)
+        }
+        Fill::Nothing | Fill::RowId | Fill::Computed(_) => false,
+    }
+}

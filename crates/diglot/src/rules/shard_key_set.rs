@@ -1,0 +1,40 @@
+//! The shard key of a row is changed.
+//!
+//! # What it finds
+//!
+//! With `distributed`, on the Postgres page: an UPDATE or DO UPDATE of a table that is spread which sets its key, other
+//! than to itself.
+//!
+//! # Why it bites
+//!
+//! The row would have to move to another shard. Citus refuses the statement when it is planned.
+//!
+//! # Write instead
+//!
+//! Delete the row and insert it under its new key, in one transaction.
+//!
+//! # Example
+//!
+//! ```text
+//! DELETE FROM job WHERE part = :part AND id = :id
+//! ```
+
+use super::Context;
+use super::look::{assignments, bare};
+use super::shards::Shards;
+use crate::diagnostic::Diagnostic;
+use crate::tree::ExprKind;
+
+pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
+    let Some(shards) = Shards::of(context) else { return };
+    for part in &context.page.tree.parts {
+        let Some(target) = part.target().filter(|target| shards.is_spread(target)) else { continue };
+        let itself = |value| matches!(&bare(value).kind, ExprKind::Column { column, .. } if column == shards.key());
+        let set = assignments(part).iter().find(|set| set.column == shards.key() && !itself(&set.value));
+        if let Some(set) = set {
+            let message = format!("{}: a row of `{}` would change its shard", context.name(), target.alias);
+            let finding = Diagnostic::error("shard-key-set", message, set.span, "Citus refuses it");
+            found.push(finding.help("delete the row and insert it under its new key, in one transaction"));
+        }
+    }
+}
