@@ -63,8 +63,6 @@ WITH fence AS (
 -- use: attempt_succeeded
 -- use: completion_succeeded
 -- use: lease_revoked
--- diverges(where.outcome#1e3113): a successor that committed during the wait for the lock shows in the locked attempt; nobody writes in between on SQLite, whose later statements run after the outcome is written.
--- diverges(where.attempt_index#baca1f): on SQLite the fence asks for the successor itself, which a snapshot on Postgres might not show yet.
 -- param: result bytes null
 -- column: completion_event_id i64
 -- column: lease_event_id i64
@@ -231,8 +229,6 @@ WITH attempt AS (
 -- use: attempt_failed
 -- use: completion_failed
 -- use: lease_revoked
--- diverges(where.outcome#1e3113): a successor that committed during the wait for the lock shows in the locked attempt; nobody writes in between on SQLite, whose later statements run after the outcome is written.
--- diverges(where.attempt_index#baca1f): on SQLite the fence asks for the successor itself, which a snapshot on Postgres might not show yet.
 -- column: completion_event_id i64
 -- column: lease_event_id i64
 WITH core AS (

@@ -2,8 +2,6 @@
 -- deadline itself is kept in the open document. No row: the handle does not hold the lease.
 -- name: pause_until :opt
 -- use: attempt_held
--- diverges(where.outcome#1e3113): a successor that committed during the wait for the lock shows in the locked attempt; nobody writes in between on SQLite, whose later statements run after the outcome is written.
--- diverges(where.attempt_index#baca1f): on SQLite the fence asks for the successor itself, which a snapshot on Postgres might not show yet.
 -- column: lease_event_id i64
 WITH attempt AS (
   UPDATE ff_attempt AS attempt
@@ -47,8 +45,6 @@ SELECT lease.event_id AS lease_event_id
 -- not hold the lease.
 -- name: pause_for_children :opt
 -- use: attempt_held
--- diverges(where.outcome#1e3113): a successor that committed during the wait for the lock shows in the locked attempt; nobody writes in between on SQLite, whose later statements run after the outcome is written.
--- diverges(where.attempt_index#baca1f): on SQLite the fence asks for the successor itself, which a snapshot on Postgres might not show yet.
 -- column: lease_event_id i64
 WITH attempt AS (
   UPDATE ff_attempt AS attempt

@@ -2,8 +2,6 @@
 -- No row: the handle does not hold the lease.
 -- name: retry_now :opt
 -- use: attempt_held
--- diverges(where.outcome#1e3113): a successor that committed during the wait for the lock shows in the locked attempt; nobody writes in between on SQLite, whose later statements run after the outcome is written.
--- diverges(where.attempt_index#baca1f): on SQLite the fence asks for the successor itself, which a snapshot on Postgres might not show yet.
 -- column: lease_event_id i64
 WITH attempt AS (
   UPDATE ff_attempt AS attempt
@@ -46,8 +44,6 @@ SELECT lease.event_id AS lease_event_id
 -- the attempt remembers the time for a repeated call. No row: the handle does not hold the lease.
 -- name: retry_later :opt
 -- use: attempt_held
--- diverges(where.outcome#1e3113): a successor that committed during the wait for the lock shows in the locked attempt; nobody writes in between on SQLite, whose later statements run after the outcome is written.
--- diverges(where.attempt_index#baca1f): on SQLite the fence asks for the successor itself, which a snapshot on Postgres might not show yet.
 -- column: lease_event_id i64
 WITH attempt AS (
   UPDATE ff_attempt AS attempt

@@ -47,8 +47,6 @@ SELECT lease.event_id AS lease_event_id
 -- param: lease_epoch i64 null
 -- column: completion_event_id i64
 -- column: lease_event_id i64
--- diverges(where.outcome#1e3113): a successor that committed during the wait for the lock shows in the locked attempt; nobody writes in between on SQLite, whose later statements run after the outcome is written.
--- diverges(where.attempt_index#baca1f): on SQLite the fence asks for the successor itself, which a snapshot on Postgres might not show yet.
 WITH fence AS (
   SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields
     FROM ff_exec_core AS core
@@ -89,8 +87,6 @@ SELECT completion.event_id AS completion_event_id, lease.event_id AS lease_event
 
 -- The attempt that a typed worker names and its execution, while it holds the lease.
 -- part: typed_held
--- diverges(where.outcome#1e3113): a successor that committed during the wait for the lock shows in the locked attempt; nobody writes in between on SQLite, whose later statements run after the outcome is written.
--- diverges(where.attempt_index#baca1f): on SQLite the fence asks for the successor itself, which a snapshot on Postgres might not show yet.
 WITH fence AS (
   SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields
     FROM ff_exec_core AS core

@@ -1,6 +1,7 @@
 -- The attempt of a handle and its execution, while the handle holds the lease: what acts for an attempt does
 -- nothing without it.
 -- part: attempt_held
+-- require: fence
 WITH fence AS (
   SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields
     FROM ff_exec_core AS core
@@ -14,13 +15,7 @@ WITH fence AS (
      AND held.execution_id = :execution_id
      AND held.attempt_index = :attempt_index
      AND held.lease_epoch = :lease_epoch
-     AND (core.attempt_index = :attempt_index
-          OR NOT EXISTS (SELECT 1
-                           FROM ff_attempt AS other
-                          WHERE other.partition_key = :partition_key
-                            AND other.execution_id = :execution_id
-                            AND (other.attempt_index = core.attempt_index
-                                 OR other.attempt_index > :attempt_index)))
+     AND held.outcome IS NULL
 );
 
 -- Ends the running attempt and its execution with success. No row: the handle does not hold the lease.
@@ -113,7 +108,7 @@ RETURNING (SELECT max(newest.event_id)
 -- Merges a flat object of progress members into the open document; other members stay. No row: the handle
 -- does not hold the lease.
 -- name: attempt_progress :opt
--- use: attempt_open
+-- use: attempt_held
 -- param: changed_fields json
 -- diverges(set.raw_fields#842683): json_patch and || agree on flat objects without null, which is all that code passes here.
 UPDATE ff_exec_core AS core
@@ -167,6 +162,7 @@ SELECT attempt.attempt_index, attempt.worker_id, attempt.worker_instance_id, att
 -- Cancels an execution for the worker that holds it. An execution that was never claimed has no attempt to
 -- be fenced by and is cancelled as well. No row: it is missing, has ended, or another lease took over.
 -- name: attempt_cancel :opt
+-- require: fence
 -- diverges(columns.lease_event_id#e79665): under the single writer the newest event is the one just inserted; RETURNING on SQLite cannot name a row of another statement.
 -- column: completion_event_id i64
 -- column: lease_event_id i64 null

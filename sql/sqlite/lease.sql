@@ -78,28 +78,10 @@ SELECT picked.partition_key, picked.execution_id, :lane_id, 'terminal', 'unowned
    AND core.eligibility_state = 'eligible_now'
    AND core.ownership_state = 'unowned';
 
--- The same while the attempt is open, for what leaves it so.
--- part: attempt_open
-WITH fence AS (
-  SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields
-    FROM ff_exec_core AS core
-    JOIN ff_attempt AS held
-      ON held.partition_key = core.partition_key
-     AND held.execution_id = core.execution_id
-   WHERE core.partition_key = :partition_key
-     AND core.execution_id = :execution_id
-     AND core.lifecycle_phase = 'active'
-     AND held.partition_key = :partition_key
-     AND held.execution_id = :execution_id
-     AND held.attempt_index = :attempt_index
-     AND held.lease_epoch = :lease_epoch
-     AND held.outcome IS NULL
-);
-
 -- Moves the end of a lease. A lease whose time has passed is moved as well, as long as nobody took it or
 -- swept it. No row: the handle does not hold the lease.
 -- name: lease_renew :opt
--- use: attempt_open
+-- use: attempt_held
 -- column: lease_event_id i64
 INSERT INTO ff_lease_event
        (execution_id, lease_id, event_type, occurred_at_ms, partition_key, namespace, instance_tag)

@@ -23,6 +23,7 @@ SELECT waiting.execution_id, waiting.token_kid, waiting.token, waiting.waitpoint
 
 -- The execution that waits for a signal, by its suspension.
 -- part: signal_suspended
+-- require: suspended
 WITH suspended AS (
   SELECT core.partition_key, core.execution_id, core.raw_fields
     FROM ff_exec_core AS core
@@ -73,7 +74,6 @@ RETURNING (SELECT max(newest.event_id)
 -- column: signal_event_id i64
 -- column: completion_event_id i64
 -- diverges(where.member_map#b092a5): the databases space JSON text differently; it is only parsed and compared with itself.
--- diverges(where.execution_id#240c21): the execution is resumable by then, which the first condition would refuse; on Postgres all parts see the state before.
 INSERT INTO ff_signal_event
        (execution_id, signal_id, waitpoint_id, source_identity, delivered_at_ms, partition_key, namespace,
         instance_tag)
@@ -108,28 +108,7 @@ UPDATE ff_suspension_current AS suspension
    SET member_map = :members,
        timeout_at_ms = NULL
  WHERE suspension.partition_key = :partition_key
-   AND suspension.execution_id = (SELECT core.execution_id
-                                    FROM ff_exec_core AS core
-                                    JOIN ff_suspension_current AS kept
-                                      ON kept.partition_key = core.partition_key
-                                     AND kept.execution_id = core.execution_id
-                                   WHERE core.partition_key = :partition_key
-                                     AND core.execution_id = :execution_id
-                                     AND core.lifecycle_phase = 'runnable'
-                                     AND core.public_state = 'resumable'
-                                     AND kept.partition_key = :partition_key
-                                     AND kept.execution_id = :execution_id
-                                     AND kept.suspension_id = :suspension_id
-                                     AND CAST(kept.member_map AS text) = :seen_members
-                                     AND EXISTS (SELECT 1
-                                                   FROM ff_signal_event AS told
-                                                  WHERE told.event_id = (SELECT max(newest.event_id)
-                                                                           FROM ff_signal_event AS newest)
-                                                    AND told.partition_key = :partition_key
-                                                    AND told.execution_id = :execution_text
-                                                    AND told.signal_id = :signal_id
-                                                    AND told.waitpoint_id = :waitpoint_text
-                                                    AND told.delivered_at_ms = :now_ms));
+   AND suspension.execution_id = (SELECT suspended.execution_id FROM suspended);
 
 -- Reads the signals that a suspension received, and those of the one before while it has none.
 -- name: signal_members_read :opt

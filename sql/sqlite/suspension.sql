@@ -1,13 +1,13 @@
 -- Suspends the running attempt and its execution and activates the first waitpoint of the suspension. No row:
 -- the handle does not hold the lease, another secret signs now, or the idempotency key was used before.
 -- name: suspension_enter :opt
+-- require: fence
 -- param: condition json
 -- param: required_signal_names text[]
 -- param: timeout_at_ms i64 null
 -- param: idempotency_key text null
 -- param: bare_key text null
 -- column: lease_event_id i64
--- diverges(where.execution_id#1e9e35): the attempt has its next epoch by then, which the fence would refuse; on Postgres all parts see the state before.
 WITH fence AS (
   SELECT core.partition_key, core.execution_id, core.raw_fields
     FROM ff_exec_core AS core
@@ -90,19 +90,7 @@ UPDATE ff_exec_core AS core
        public_state = 'suspended',
        attempt_state = 'attempt_interrupted'
  WHERE core.partition_key = :partition_key
-   AND core.execution_id = (SELECT released.execution_id
-                              FROM ff_exec_core AS released
-                              JOIN ff_attempt AS held
-                                ON held.partition_key = released.partition_key
-                               AND held.execution_id = released.execution_id
-                             WHERE released.partition_key = :partition_key
-                               AND released.execution_id = :execution_id
-                               AND released.lifecycle_phase = 'active'
-                               AND held.partition_key = :partition_key
-                               AND held.execution_id = :execution_id
-                               AND held.attempt_index = :attempt_index
-                               AND held.lease_epoch = :lease_epoch + 1
-                               AND held.outcome = 'attempt_interrupted');
+   AND core.execution_id = (SELECT fence.execution_id FROM fence);
 
 -- Keeps the outcome of a suspension under its idempotency key.
 -- name: suspension_dedup_insert :rows

@@ -12,6 +12,7 @@ SELECT core.lane_id, core.lifecycle_phase, core.ownership_state, core.eligibilit
 
 -- Moves the end of a lease that has not passed. No row: the fence does not hold, or the time has passed.
 -- name: typed_renew :opt
+-- require: fence
 -- column: lease_event_id i64
 WITH fence AS (
   SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields
@@ -48,12 +49,12 @@ RETURNING (SELECT max(newest.event_id)
 -- Ends an attempt and its execution with success. Without an epoch the caller overrides the lease's holder.
 -- No row: the fence does not hold, or the time of the lease has passed.
 -- name: typed_complete :opt
+-- require: fence
 -- param: result bytes null
 -- param: lease_id text null
 -- param: lease_epoch i64 null
 -- column: completion_event_id i64
 -- column: lease_event_id i64
--- allow(unit-read-after-write): an attempt that has ended has no lease, which passes the same condition as one that lasts.
 WITH fence AS (
   SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields
     FROM ff_exec_core AS core
@@ -70,13 +71,7 @@ WITH fence AS (
      -- Without an epoch the caller overrides the lease's holder.
      AND (CAST(:lease_epoch AS bigint) IS NULL OR held.lease_epoch = :lease_epoch)
      AND (held.lease_expires_at_ms IS NULL OR held.lease_expires_at_ms > :now_ms)
-     AND (core.attempt_index = :attempt_index
-          OR NOT EXISTS (SELECT 1
-                           FROM ff_attempt AS other
-                          WHERE other.partition_key = :partition_key
-                            AND other.execution_id = :execution_id
-                            AND (other.attempt_index = core.attempt_index
-                                 OR other.attempt_index > :attempt_index)))
+     AND held.outcome IS NULL
 );
 INSERT INTO ff_completion_event
        (partition_key, execution_id, flow_id, outcome, namespace, instance_tag, occurred_at_ms)
@@ -119,6 +114,7 @@ RETURNING (SELECT max(newest.event_id)
 
 -- The attempt that a typed worker names and its execution, while it holds the lease.
 -- part: typed_held
+-- require: fence
 WITH fence AS (
   SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields
     FROM ff_exec_core AS core
@@ -134,13 +130,7 @@ WITH fence AS (
      AND held.attempt_index = :attempt_index
      -- Without an epoch the caller overrides the lease's holder.
      AND (CAST(:lease_epoch AS bigint) IS NULL OR held.lease_epoch = :lease_epoch)
-     AND (core.attempt_index = :attempt_index
-          OR NOT EXISTS (SELECT 1
-                           FROM ff_attempt AS other
-                          WHERE other.partition_key = :partition_key
-                            AND other.execution_id = :execution_id
-                            AND (other.attempt_index = core.attempt_index
-                                 OR other.attempt_index > :attempt_index)))
+     AND held.outcome IS NULL
 );
 
 -- Ends an attempt and its execution with a failure. Without an epoch the caller overrides the lease's holder.

@@ -48,6 +48,9 @@ impl PostgresBackend {
     ///
     /// The isolation level is `read committed`, which nothing changes.
     ///
+    /// Claims, completions, renewals and creations that wait at the same moment go to the server as one statement; each
+    /// has its own answer. `options[ff_sql.combining]=off` in the URL has each run alone.
+    ///
     /// # Errors
     /// * `Unavailable` when `config` is not about Postgres.
     /// * As [`map_sqlx_error`](crate::map_sqlx_error) when the server cannot be reached; with

@@ -106,7 +106,6 @@ async fn held(contender: &Contender, workers: usize) -> Result<Vec<Handle>, Fail
 fn ratio_row(
     name: impl Into<String>,
     results: &[Rounds; 2],
-    spread: None,
     floor: Option<f64>,
     unit: &'static str,
     goal: f64,

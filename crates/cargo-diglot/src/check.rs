@@ -12,7 +12,7 @@ use diglot::{Compiled, Inputs, Stats};
 
 use crate::cli::{Check, Format, Project};
 use crate::failure::Failure;
-use crate::{Outcome, overview, report, watch, workspace};
+use crate::{Outcome, changed, overview, report, watch, workspace};
 
 /// How often findings may lead to others that can be fixed.
 const ROUNDS: usize = 8;
@@ -47,8 +47,16 @@ fn one(arguments: &Check, root: &Path) -> Result<Outcome, Failure> {
     if arguments.format == Format::Full {
         report::out(&overview::of(&compiled))?;
     }
-    let inputs = report::from_here(root, inputs);
-    report::findings(&inputs.sources, &findings, arguments.format)?;
+    if arguments.format == Format::Github {
+        let changes = changed::since(root, arguments.base.as_deref())?;
+        changes
+            .iter()
+            .for_each(|changes| findings.iter_mut().for_each(|finding| changes.mark(&inputs.sources, finding)));
+    }
+    match arguments.format {
+        Format::Github => report::findings(&changed::in_repository(root, &inputs.sources), &findings, Format::Github)?,
+        format => report::findings(&report::from_here(root, inputs).sources, &findings, format)?,
+    }
     if findings.len() < all {
         report::line(&format!("{} more not shown (--limit)", report::counted(all - findings.len(), "finding")));
     }
@@ -137,11 +145,16 @@ pub(crate) fn root(project: &Project) -> Result<PathBuf, Failure> {
     };
     let found = match &project.root {
         Some(root) => is_project(root).then(|| root.clone()),
-        None => start.ancestors().find(|folder| is_project(folder)).map(Path::to_path_buf),
+        None => nearest(&start),
     };
     found.ok_or(Failure::NoProject { root: start })
 }
 
-fn is_project(folder: &Path) -> bool {
+/// The nearest folder from there upwards that looks like a project.
+pub(crate) fn nearest(start: &Path) -> Option<PathBuf> {
+    start.ancestors().find(|folder| is_project(folder)).map(Path::to_path_buf)
+}
+
+pub(crate) fn is_project(folder: &Path) -> bool {
     folder.join("diglot.toml").is_file() || folder.join("sql").is_dir()
 }

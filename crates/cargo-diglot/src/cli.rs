@@ -3,14 +3,30 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use anstream::ColorChoice;
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
 
 /// Compares SQL that is kept in two dialects, and asks the real engines about it.
 #[derive(Debug, Parser)]
 #[command(name = "cargo diglot", bin_name = "cargo diglot", version, arg_required_else_help = true)]
 struct Cli {
+    /// When to colour what is printed; `auto` asks the terminal, and NO_COLOR.
+    #[arg(long, value_enum, default_value_t = Color::Auto, global = true, value_name = "WHEN")]
+    color: Color,
     #[command(subcommand)]
     command: Command,
+}
+
+/// When to colour what is printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Color {
+    /// On a terminal that does not ask for no colour.
+    Auto,
+    /// Wherever it goes, NO_COLOR or not.
+    Always,
+    /// Nowhere.
+    Never,
 }
 
 #[derive(Debug, Subcommand)]
@@ -32,6 +48,21 @@ pub(crate) enum Command {
     Mutate(Mutate),
     Catalog(Catalog),
     WithPostgres(WithPostgres),
+    /// Serve an editor: a language server on standard input and output.
+    ///
+    /// Editors start it by themselves once they are told to; docs/editors.md has how for several.
+    Lsp,
+    Completions(Completions),
+}
+
+/// Print a script by which a shell completes commands and options, after `cargo diglot` and after `cargo-diglot`.
+///
+/// For bash, in ~/.bashrc: source <(cargo diglot completions bash)
+#[derive(Debug, Args)]
+pub(crate) struct Completions {
+    /// The shell.
+    #[arg(value_enum)]
+    pub(crate) shell: Shell,
 }
 
 /// Make a project that builds, or what a crate lacks to be one.
@@ -96,6 +127,10 @@ pub(crate) struct Check {
     /// How findings look.
     #[arg(long, value_enum, default_value_t = Format::Full)]
     pub(crate) format: Format,
+    /// With `--format github`: mark the page that changed since this revision of the git repository, where a finding is
+    /// about both. Without it: since the branch that GITHUB_BASE_REF names.
+    #[arg(long, value_name = "REV")]
+    pub(crate) base: Option<String>,
     /// Also print how much was compared and how much of it is declared to differ.
     #[arg(long)]
     pub(crate) stats: bool,
@@ -310,6 +345,18 @@ pub(crate) enum Format {
 pub(crate) struct Explain {
     /// The rule's name, as it stands in brackets in a finding. Without it: all rules.
     pub(crate) rule: Option<String>,
+    /// Text for people, or the Markdown that it is made of.
+    #[arg(long, value_enum, default_value_t = ExplainFormat::Text)]
+    pub(crate) format: ExplainFormat,
+}
+
+/// How an explanation looks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ExplainFormat {
+    /// Wrapped at the width of the terminal.
+    Text,
+    /// As it is written.
+    Markdown,
 }
 
 /// Run a command beside a throwaway Postgres server.
@@ -327,19 +374,46 @@ pub(crate) struct WithPostgres {
     pub(crate) command: Vec<OsString>,
 }
 
-/// Reads the arguments, in the form of a Cargo plugin (`cargo-diglot diglot check`) or plain.
+/// Reads the arguments, in the form of a Cargo plugin (`cargo-diglot diglot check`) or plain, and settles what is
+/// coloured from here on.
 pub(crate) fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Command, clap::Error> {
     let mut arguments: Vec<OsString> = arguments.into_iter().collect();
     if arguments.get(1).is_some_and(|word| word == "diglot") {
         arguments.remove(1);
     }
-    Cli::try_parse_from(arguments).map(|cli| cli.command)
+    // Arguments that make no sense are told of in colour, or not, as well.
+    color(&arguments).unwrap_or(Color::Auto).write();
+    let cli = Cli::try_parse_from(arguments)?;
+    cli.color.write();
+    Ok(cli.command)
+}
+
+/// What the arguments say of colours, as far as they can be told before they are understood.
+fn color(arguments: &[OsString]) -> Option<Color> {
+    let mut own = arguments.iter().take_while(|word| *word != "--").filter_map(|word| word.to_str());
+    let said = own.find_map(|word| word.strip_prefix("--color"))?;
+    let said = if said.is_empty() { own.next()? } else { said.strip_prefix('=')? };
+    Color::from_str(said, false).ok()
+}
+
+impl Color {
+    fn write(self) {
+        let choice = match self {
+            Self::Auto => ColorChoice::Auto,
+            Self::Always => ColorChoice::Always,
+            Self::Never => ColorChoice::Never,
+        };
+        choice.write_global();
+    }
+}
+
+/// The arguments, for scripts that complete them.
+pub(crate) fn declared() -> clap::Command {
+    Cli::command()
 }
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
-
     use super::*;
 
     fn words(line: &str) -> Vec<OsString> {
@@ -356,6 +430,19 @@ mod tests {
         for line in ["cargo-diglot diglot check --root x", "cargo-diglot check --root x"] {
             let Ok(Command::Check(check)) = parse(words(line)) else { panic!("{line}") };
             assert_eq!(check.project.root, Some(PathBuf::from("x")));
+        }
+    }
+
+    #[test]
+    fn what_is_said_of_colours_is_known_before_the_rest_is_understood() {
+        for (line, expected) in [
+            ("x check --color never --bad", Some(Color::Never)),
+            ("x --color=always check", Some(Color::Always)),
+            ("x check --color", None),
+            ("x check --colored", None),
+            ("x with-postgres -- cargo test --color always", None),
+        ] {
+            assert_eq!(color(&words(line)), expected, "{line}");
         }
     }
 

@@ -1,37 +1,53 @@
 //! `cargo diglot explain`: what a rule or an equivalence means.
 
-use std::io::Write;
+use std::io;
 
+use anstream::{AutoStream, ColorChoice};
+use console::Term;
 use diglot::rules::{self, Rule};
 
-use crate::Outcome;
-use crate::cli::Explain;
+use crate::cli::{Explain, ExplainFormat};
 use crate::failure::Failure;
+use crate::{Outcome, markdown, report};
 
 /// How much of a name may be wrong before it is no longer taken for another.
 const SIMILAR: f64 = 0.6;
 
+/// How wide text is where there is no terminal.
+const WIDTH: usize = 80;
+/// The widest that text is easy to read.
+const WIDEST: usize = 100;
+
 pub(crate) fn run(arguments: &Explain) -> Result<Outcome, Failure> {
     let text = match &arguments.rule {
-        Some(name) => page(name)?,
+        Some(name) => page(rule(name)?, arguments.format),
         None => format!("{}\n{}", list(rules::ALL), list(rules::EQUIVALENCES)),
     };
-    anstream::stdout().write_all(text.as_bytes()).map_err(Failure::io("print"))?;
+    report::is_over(report::out(&text))?;
     Ok(Outcome::Clean)
 }
 
 /// `cargo diglot rules`.
 pub(crate) fn rules() -> Result<Outcome, Failure> {
-    run(&Explain { rule: None })
+    run(&Explain { rule: None, format: ExplainFormat::Text })
 }
 
-fn page(name: &str) -> Result<String, Failure> {
+fn rule(name: &str) -> Result<&'static Rule, Failure> {
     // A name may come straight from a finding: `error[order-differs]`.
     let bare = name.trim_start_matches("error").trim_start_matches("warning").trim_matches(['[', ']']);
-    match rules::find(bare).or_else(|| rules::EQUIVALENCES.iter().find(|rule| rule.name == bare)) {
-        Some(rule) => Ok(format!("{}: {}\n\n{}\n", rule.name, rule.summary, rule.doc.trim())),
-        None => Err(Failure::UnknownRule { name: bare.to_owned(), suggestion: most_like(bare, rules::ALL) }),
+    let found = rules::find(bare).or_else(|| rules::EQUIVALENCES.iter().find(|rule| rule.name == bare));
+    found.ok_or_else(|| Failure::UnknownRule { name: bare.to_owned(), suggestion: most_like(bare, rules::ALL) })
+}
+
+fn page(rule: &Rule, format: ExplainFormat) -> String {
+    let text = format!("{}: {}\n\n{}\n", rule.name, rule.summary, rule.doc.trim());
+    if format == ExplainFormat::Markdown {
+        return text;
     }
+    let terminal = Term::stdout();
+    let width = if terminal.is_term() { usize::from(terminal.size().1).min(WIDEST) } else { WIDTH };
+    let coloured = AutoStream::choice(&io::stdout()) != ColorChoice::Never;
+    markdown::text(&text, width, coloured)
 }
 
 fn most_like(name: &str, rules: &[Rule]) -> Option<&'static str> {

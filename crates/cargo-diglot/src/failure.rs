@@ -79,6 +79,12 @@ pub enum Failure {
         /// What went wrong, with git's words.
         what: String,
     },
+    /// The editor does not speak the protocol.
+    #[error("the editor's first message makes no sense: {source}")]
+    Editor {
+        /// What is wrong with it.
+        source: serde_json::Error,
+    },
     /// Cargo does not know such a package, or no workspace.
     #[error("{what}")]
     Workspace {

@@ -1,5 +1,5 @@
 //! The command line of diglot: `cargo diglot check`, `baseline`, `prepare`, `prove`, `plans`, `locks`, `review`, `init`,
-//! `new`, `translate`, `explain`, `rules`, `mutate`, `catalog` and `with-postgres`.
+//! `new`, `translate`, `explain`, `rules`, `mutate`, `catalog`, `with-postgres`, `lsp` and `completions`.
 //!
 //! This crate does what the compiler does not: it reads folders, talks to the real engines, starts a
 //! throwaway Postgres server and prints in colour. What a finding is and how one looks is the business of
@@ -7,8 +7,10 @@
 
 mod baseline;
 mod catalog;
+mod changed;
 mod check;
 mod cli;
+mod completions;
 mod explain;
 mod extract;
 mod failure;
@@ -16,6 +18,8 @@ mod host;
 mod init;
 mod interrupt;
 mod locks;
+mod lsp;
+mod markdown;
 mod mutate;
 mod new;
 mod overview;
@@ -78,6 +82,8 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         cli::Command::Mutate(arguments) => mutate::run(&arguments),
         cli::Command::Catalog(arguments) => catalog::run(&arguments),
         cli::Command::WithPostgres(arguments) => with_postgres::run(&arguments),
+        cli::Command::Lsp => lsp::run(),
+        cli::Command::Completions(arguments) => completions::run(&arguments),
     };
     match outcome {
         Ok(Outcome::Clean) => ExitCode::SUCCESS,

@@ -28,14 +28,8 @@ impl Tree {
 /// Checks a revision out.
 pub(crate) fn check_out(root: &Path, revision: &str) -> Result<Tree, Failure> {
     let folder = tempfile::tempdir().map_err(Failure::io("make a temporary folder"))?;
-    let git = Git { root, index: folder.path().join("index") };
-    if revision.starts_with('-') {
-        // It would be taken for an option.
-        return Err(Failure::Git { what: format!("`{revision}` is no revision") });
-    }
-    let commit = git.line(&["rev-parse", "--verify", "--quiet", &format!("{revision}^{{commit}}")]).map_err(|_| {
-        Failure::Git { what: format!("there is no revision `{revision}` in the repository of {}", root.display()) }
-    })?;
+    let git = Git { root, index: Some(folder.path().join("index")) };
+    let commit = git.commit(revision)?;
     let prefix = git.line(&["rev-parse", "--show-prefix"])?;
     git.run(&["read-tree", &commit], b"")?;
     let files = git.run(&[&["ls-files", "-z", "--"][..], &FILES].concat(), b"")?;
@@ -44,20 +38,35 @@ pub(crate) fn check_out(root: &Path, revision: &str) -> Result<Tree, Failure> {
     Ok(Tree { folder, prefix })
 }
 
-struct Git<'a> {
-    root: &'a Path,
-    index: PathBuf,
+/// The repository that a project is in.
+pub(crate) struct Git<'a> {
+    pub(crate) root: &'a Path,
+    /// Another index than the repository's own.
+    pub(crate) index: Option<PathBuf>,
 }
 
 impl Git<'_> {
-    fn line(&self, arguments: &[&str]) -> Result<String, Failure> {
+    /// The commit that a revision names.
+    pub(crate) fn commit(&self, revision: &str) -> Result<String, Failure> {
+        if revision.starts_with('-') {
+            // It would be taken for an option.
+            return Err(Failure::Git { what: format!("`{revision}` is no revision") });
+        }
+        self.line(&["rev-parse", "--verify", "--quiet", &format!("{revision}^{{commit}}")]).map_err(|_| {
+            let repository = self.root.display();
+            Failure::Git { what: format!("there is no revision `{revision}` in the repository of {repository}") }
+        })
+    }
+
+    pub(crate) fn line(&self, arguments: &[&str]) -> Result<String, Failure> {
         let output = self.run(arguments, b"")?;
         Ok(String::from_utf8_lossy(&output).trim_end_matches('\n').to_owned())
     }
 
-    fn run(&self, arguments: &[&str], input: &[u8]) -> Result<Vec<u8>, Failure> {
+    pub(crate) fn run(&self, arguments: &[&str], input: &[u8]) -> Result<Vec<u8>, Failure> {
         let mut command = Command::new("git");
-        command.args(arguments).current_dir(self.root).env("GIT_INDEX_FILE", &self.index);
+        command.args(arguments).current_dir(self.root);
+        command.envs(self.index.iter().map(|index| ("GIT_INDEX_FILE", index)));
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().map_err(Failure::io("run git"))?;
         if let Some(mut stdin) = child.stdin.take() {

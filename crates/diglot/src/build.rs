@@ -2,6 +2,10 @@
 //!
 //! This and [`load`] are the only parts of the crate that touch files or the environment.
 
+#[cfg(unix)]
+mod absent;
+
+use std::collections::{BTreeMap, BTreeSet};
 use std::env;
 use std::fs;
 use std::io;
@@ -52,8 +56,8 @@ pub enum LoadError {
 
 /// Compiles the SQL of the crate whose build script calls this, into `OUT_DIR/statements.rs`.
 ///
-/// It tells cargo which files to watch and, unless the functions are plain ones, tells sqlx's macros to use the
-/// recorded answers, whatever `DATABASE_URL` says. Findings, and a failure of the run itself, become a
+/// It tells cargo which files to watch and, where the functions call sqlx's macros, tells these to use the recorded
+/// answers, whatever `DATABASE_URL` says. Findings, and a failure of the run itself, become a
 /// `compile_error!` in a file of their own that is included in the place of the API, so that they show up where the
 /// crate includes it and the API of the last good run stays as it is. Warnings go to cargo.
 pub fn run() {
@@ -65,8 +69,8 @@ pub fn run() {
     let (rust, is_good) = match generate(&root, &out) {
         Ok((inputs, compiled)) => {
             warn(&inputs, &compiled);
-            // Plain functions ask no macro, so the crate's own macros may ask a database.
-            if inputs.config.generate.enabled && inputs.config.generate.queries == Queries::Macros {
+            // Otherwise the crate's own macros may ask a database.
+            if inputs.config.generate.enabled && inputs.config.generate.queries.is_macro() {
                 println!("cargo:rustc-env=SQLX_OFFLINE=true");
             }
             let is_good = !compiled.has_errors();
@@ -74,10 +78,6 @@ pub fn run() {
         }
         Err(error) => (format!("compile_error!({:?});\n", format!("diglot: {error}")), false),
     };
-    if !is_good {
-        // Either file may be the way out of findings, and is not watched while it is not there.
-        println!("cargo:rerun-if-changed={CONFIG}\ncargo:rerun-if-changed={BASELINE}");
-    }
     let file = out.join(if is_good { API } else { ERRORS });
     println!("cargo:rustc-env=DIGLOT_STATEMENTS={}", file.display());
     let written = write_when_changed(&file, &rust).and_then(|()| write_when_changed(&out.join(ENTRY), ENTRY_TEXT));
@@ -98,11 +98,23 @@ fn generate(root: &Path, out: &Path) -> Result<(Inputs, Compiled), LoadError> {
             }
         }
     }
-    watch_place(root, &inputs.config.divergences());
+    let divergences = inputs.config.divergences();
+    watch_place(root, &divergences);
     watch_place(root, BASELINE);
+    #[cfg(unix)]
+    {
+        let places = [&inputs.config.sql, &inputs.config.schema];
+        let places = places.into_iter().flat_map(|places| Dialect::ALL.into_iter().flat_map(move |of| places.of(of)));
+        let files = [CONFIG, BASELINE, divergences.as_str()];
+        let absent = files.into_iter().chain(places.map(String::as_str)).filter(|place| !root.join(place).exists());
+        match absent::links(root, out, absent) {
+            Ok(folder) => println!("cargo:rerun-if-changed={}", folder.display()),
+            Err(error) => println!("cargo:warning=diglot: cannot watch for new files: {error}"),
+        }
+    }
     // A path that is not there makes cargo run the script every time: right for answers that must come.
     let generate = &inputs.config.generate;
-    if generate.enabled && generate.queries == Queries::Macros || inputs.answers.is_some() {
+    if generate.enabled && generate.queries.needs_answers() || inputs.answers.is_some() {
         println!("cargo:rerun-if-changed={ANSWERS}/{INDEX_FILE}");
     }
     inputs.previous = fs::read_to_string(out.join(API)).ok();
@@ -167,51 +179,39 @@ fn write_when_changed(path: &Path, text: &str) -> io::Result<()> {
 /// # Errors
 /// When the system refuses to read a file or a folder that is there.
 pub fn load(root: &Path) -> Result<Inputs, LoadError> {
+    load_over(root, &BTreeMap::new())
+}
+
+/// The same with texts in the place of what the folder holds, by their paths below it with forward slashes: files that are
+/// open in an editor and not saved, new ones among them.
+///
+/// # Errors
+/// When the system refuses to read a file or a folder that is there.
+pub fn load_over(root: &Path, open: &BTreeMap<String, String>) -> Result<Inputs, LoadError> {
+    let folder = Folder { root, open };
     let threads = thread::available_parallelism().map_or(1, NonZero::get);
     let mut inputs = Inputs { check_answers: true, threads, ..Inputs::default() };
-    if let Some(bytes) = read(root, CONFIG)? {
+    if let Some(bytes) = folder.read(CONFIG)? {
         configure(&mut inputs, &bytes);
     }
-    for (path, roles) in files(root, &inputs.config)? {
-        if let Some(bytes) = read(root, &path)? {
+    for (path, roles) in folder.roles(&inputs.config)? {
+        if let Some(bytes) = folder.read(&path)? {
             add_for(&mut inputs, &path, &bytes, &roles);
         }
     }
     if inputs.findings.iter().all(|finding| finding.rule != "bad-config") {
-        report_missing(&mut inputs, root);
+        report_missing(&mut inputs, &folder);
     }
     let divergences = inputs.config.divergences();
-    if let Some(bytes) = read(root, &divergences)? {
+    if let Some(bytes) = folder.read(&divergences)? {
         add(&mut inputs, &divergences, &bytes);
     }
-    if let Some(bytes) = read(root, BASELINE)? {
+    if let Some(bytes) = folder.read(BASELINE)? {
         inputs.baseline = Some(add(&mut inputs, BASELINE, &bytes));
     }
-    let index = read(root, &format!("{ANSWERS}/{INDEX_FILE}"))?;
+    let index = folder.read(&format!("{ANSWERS}/{INDEX_FILE}"))?;
     inputs.answers = index.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
     Ok(inputs)
-}
-
-/// The files of statements and schemas, each once, with what it is read for where its place does not tell.
-fn files(root: &Path, config: &Config) -> Result<Vec<(String, Vec<Role>)>, LoadError> {
-    let mut files: Vec<(String, Vec<Role>)> = Vec::new();
-    for (places, role) in [(&config.sql, Role::Statements), (&config.schema, Role::Schema)] {
-        for place in Dialect::ALL.into_iter().flat_map(|dialect| places.of(dialect)) {
-            for path in files_of(root, place)? {
-                match files.iter_mut().find(|(known, _)| *known == path) {
-                    Some((_, roles)) if roles.contains(&role) => {}
-                    Some((_, roles)) => roles.push(role),
-                    None => files.push((path, vec![role])),
-                }
-            }
-        }
-    }
-    for (path, roles) in &mut files {
-        if roles.len() == 1 && !extract::ENDINGS.iter().any(|ending| path.ends_with(&format!(".{ending}"))) {
-            roles.clear();
-        }
-    }
-    Ok(files)
 }
 
 /// Takes `diglot.toml` in; it joins the sources, so that a finding about it has a place.
@@ -231,7 +231,7 @@ fn configure(inputs: &mut Inputs, bytes: &[u8]) {
 }
 
 /// Reports places that the settings name and that are not there, and schemas that no statement can do without.
-fn report_missing(inputs: &mut Inputs, root: &Path) {
+fn report_missing(inputs: &mut Inputs, folder: &Folder<'_>) {
     let settings = inputs.sources.iter().find(|(_, file)| file.path == CONFIG);
     let named = |place: &str| {
         let (id, file) = settings?;
@@ -242,10 +242,10 @@ fn report_missing(inputs: &mut Inputs, root: &Path) {
     let mut findings = Vec::new();
     for (places, fallback) in [(&inputs.config.sql, None), (&inputs.config.schema, statement)] {
         let all = match places.shared() {
-            Some(folder) => vec![folder],
+            Some(shared) => vec![shared],
             None => Dialect::ALL.iter().flat_map(|dialect| places.of(*dialect)).map(String::as_str).collect(),
         };
-        for place in all.into_iter().filter(|place| is_missing(root, place)) {
+        for place in all.into_iter().filter(|place| !folder.has(place)) {
             let Some(span) = named(place).or_else(|| Some(Span::new(fallback?, 0..0))) else { continue };
             let message = format!("there is no `{place}`, where SQL is looked for");
             let help = format!("write in {CONFIG} where it is, under `sql` or `schema`; or make the folder");
@@ -253,14 +253,6 @@ fn report_missing(inputs: &mut Inputs, root: &Path) {
         }
     }
     inputs.findings.extend(findings);
-}
-
-/// Whether a place is not there; a pattern is there when a file has its ending.
-fn is_missing(root: &Path, place: &str) -> bool {
-    match place.contains('*') {
-        true => files_of(root, place).is_ok_and(|files| files.is_empty()),
-        false => !root.join(place).exists(),
-    }
 }
 
 /// What stands before the first byte of a text in UTF-16, in either order.
@@ -317,42 +309,90 @@ fn add_for(inputs: &mut Inputs, path: &str, bytes: &[u8], roles: &[Role]) -> Fil
     }
 }
 
-/// The bytes of a file, or `None` when it is not there.
-fn read(root: &Path, path: &str) -> Result<Option<Vec<u8>>, LoadError> {
-    match fs::read(root.join(path)) {
-        Ok(bytes) => Ok(Some(bytes)),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(source) => Err(LoadError::Io { path: path.to_owned(), source }),
-    }
+/// A project's folder, with texts that take the place of what is in it.
+struct Folder<'a> {
+    root: &'a Path,
+    open: &'a BTreeMap<String, String>,
 }
 
-/// The files of a place by name, with forward slashes; none when it is not there. Tests of Go are none of them.
-fn files_of(root: &Path, place: &str) -> Result<Vec<String>, LoadError> {
-    let has_ending = |ending: &&str| place.ends_with(&format!(".{ending}"));
-    let is_file = place.ends_with(".sql") || extract::ENDINGS.iter().any(|ending| has_ending(ending));
-    if is_file && root.join(place).is_file() {
-        return Ok(vec![place.to_owned()]);
-    }
-    let (folder, ending) = Places::files(place);
-    let failed = |source| LoadError::Io { path: folder.to_owned(), source };
-    let entries = match fs::read_dir(root.join(folder)) {
-        Ok(entries) => entries,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(source) => return Err(failed(source)),
-    };
-    let mut paths = Vec::new();
-    for entry in entries {
-        let entry = entry.map_err(failed)?;
-        let name = entry.file_name().to_string_lossy().into_owned();
-        let stem = name.strip_suffix(ending).and_then(|stem| stem.strip_suffix('.'));
-        // Editors leave hidden files beside the real ones.
-        let counts = stem.is_some_and(|stem| !stem.starts_with('.') && !(ending == "go" && stem.ends_with("_test")));
-        if counts && !entry.path().is_dir() {
-            paths.push(format!("{folder}/{name}"));
+impl Folder<'_> {
+    /// The bytes of a file, or `None` when it is not there.
+    fn read(&self, path: &str) -> Result<Option<Vec<u8>>, LoadError> {
+        if let Some(text) = self.open.get(path) {
+            return Ok(Some(text.clone().into_bytes()));
+        }
+        match fs::read(self.root.join(path)) {
+            Ok(bytes) => Ok(Some(bytes)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(source) => Err(LoadError::Io { path: path.to_owned(), source }),
         }
     }
-    paths.sort();
-    Ok(paths)
+
+    /// The files of statements and schemas, each once, with what it is read for where its place does not tell.
+    fn roles(&self, config: &Config) -> Result<Vec<(String, Vec<Role>)>, LoadError> {
+        let mut files: Vec<(String, Vec<Role>)> = Vec::new();
+        for (places, role) in [(&config.sql, Role::Statements), (&config.schema, Role::Schema)] {
+            for place in Dialect::ALL.into_iter().flat_map(|dialect| places.of(dialect)) {
+                for path in self.files(place)? {
+                    match files.iter_mut().find(|(known, _)| *known == path) {
+                        Some((_, roles)) if roles.contains(&role) => {}
+                        Some((_, roles)) => roles.push(role),
+                        None => files.push((path, vec![role])),
+                    }
+                }
+            }
+        }
+        for (path, roles) in &mut files {
+            if roles.len() == 1 && !extract::reads(path) {
+                roles.clear();
+            }
+        }
+        Ok(files)
+    }
+
+    /// Whether a place is there: a file, a folder, or for a pattern a file with its ending.
+    fn has(&self, place: &str) -> bool {
+        if place.contains('*') {
+            return self.files(place).map_or(true, |files| !files.is_empty());
+        }
+        let is_in =
+            |path: &String| path.strip_prefix(place).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+        self.root.join(place).exists() || self.open.keys().any(is_in)
+    }
+
+    /// The files of a place by name, with forward slashes; none when it is not there. Tests of Go are none of them.
+    fn files(&self, place: &str) -> Result<Vec<String>, LoadError> {
+        let is_file = place.ends_with(".sql") || extract::reads(place);
+        if is_file && (self.open.contains_key(place) || self.root.join(place).is_file()) {
+            return Ok(vec![place.to_owned()]);
+        }
+        let (folder, ending) = Places::files(place);
+        let failed = |source| LoadError::Io { path: folder.to_owned(), source };
+        let mut names: BTreeSet<String> = self
+            .open
+            .keys()
+            .filter_map(|path| path.strip_prefix(folder)?.strip_prefix('/'))
+            .filter(|name| !name.contains('/'))
+            .map(str::to_owned)
+            .collect();
+        match fs::read_dir(self.root.join(folder)) {
+            Ok(entries) => {
+                for entry in entries {
+                    let entry = entry.map_err(failed)?;
+                    let is_folder = entry.path().is_dir();
+                    names.extend((!is_folder).then(|| entry.file_name().to_string_lossy().into_owned()));
+                }
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(source) => return Err(failed(source)),
+        }
+        let counts = |name: &String| {
+            let stem = name.strip_suffix(ending).and_then(|stem| stem.strip_suffix('.'));
+            // Editors leave hidden files beside the real ones.
+            stem.is_some_and(|stem| !stem.starts_with('.') && !(ending == "go" && stem.ends_with("_test")))
+        };
+        Ok(names.into_iter().filter(counts).map(|name| format!("{folder}/{name}")).collect())
+    }
 }
 
 #[cfg(test)]

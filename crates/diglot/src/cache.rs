@@ -60,11 +60,20 @@ impl Cache {
 pub(crate) fn shared(inputs: &Inputs) -> String {
     let pages: Vec<_> = Dialect::ALL.into_iter().flat_map(|dialect| inputs.statement_files(dialect)).collect();
     let others = inputs.sources.iter().filter(|(id, _)| pages.iter().all(|(page, _)| page != id));
-    texts_digest(others.flat_map(|(_, file)| [file.path.as_str(), file.text.as_str()]))
+    digest(one_text(others.flat_map(|(_, file)| [file.path.as_str(), file.text.as_str()])).as_bytes())
 }
 
 /// The digest of what a statement itself says on the pages that have it.
 pub(crate) fn key<'a>(
+    sources: &'a Sources,
+    (noun, dialects): (&'a str, &[Dialect]),
+    sides: impl Iterator<Item = (Dialect, &'a RawStatement)>,
+) -> String {
+    digest(said(sources, (noun, dialects), sides).as_bytes())
+}
+
+/// All that a statement itself says on the pages that have it, wherever it stands.
+pub(crate) fn said<'a>(
     sources: &'a Sources,
     (noun, dialects): (&'a str, &[Dialect]),
     sides: impl Iterator<Item = (Dialect, &'a RawStatement)>,
@@ -79,14 +88,14 @@ pub(crate) fn key<'a>(
         texts.extend(["text", sources.text(raw.span)]);
         texts.extend(raw.shared().into_iter().map(|shared| sources.text(shared)));
     }
-    texts_digest(texts.into_iter())
+    one_text(texts.into_iter())
 }
 
-/// One digest of several texts: the length of each tells where it ends.
-fn texts_digest<'a>(texts: impl Iterator<Item = &'a str>) -> String {
+/// Several texts as one: the length of each tells where it ends.
+fn one_text<'a>(texts: impl Iterator<Item = &'a str>) -> String {
     let mut all = String::new();
     for text in texts {
         all.push_str(&format!("{} {text}\n", text.len()));
     }
-    digest(all.as_bytes())
+    all
 }

@@ -163,6 +163,14 @@ impl Config {
     pub fn is_utc(&self) -> bool {
         ["utc", "etc/utc", "gmt"].contains(&self.pg_timezone.to_ascii_lowercase().as_str())
     }
+
+    /// Where the rows of a table are on the engine that spreads tables, if there is one; `has_key` says whether the table
+    /// has the shard key.
+    pub fn placement_of(&self, table: &str, has_key: bool) -> Option<Placement> {
+        self.distributed?;
+        let by_column = if has_key { Placement::Distributed } else { Placement::Local };
+        Some(self.placement.get(table).copied().unwrap_or(by_column))
+    }
 }
 
 /// Whether a pattern with at most one star in it stands for a name.
@@ -260,7 +268,7 @@ impl Config {
         if let Some(fault) = self.locks.as_ref().and_then(Locks::fault) {
             return Some(fault);
         }
-        if self.libraries().times == Times::Jiff && self.generate.queries == Queries::Macros {
+        if self.libraries().times == Times::Jiff && self.generate.queries.is_macro() {
             let message = "sqlx's macros do not know jiff: write `queries = \"plain\"` below `[generate]`";
             return Some(("times".to_owned(), message.to_owned()));
         }

@@ -15,8 +15,10 @@ use literal::{Kind, Language, Token, tokens};
 
 use crate::source::{Embedded, Role, SourceFile};
 
-/// The endings of files that are read so.
-pub const ENDINGS: [&str; 2] = ["go", "rs"];
+/// Whether a file, or the files of a pattern, are read so: their ending tells.
+pub fn reads(path: &str) -> bool {
+    Language::of(path).is_some()
+}
 
 /// A file as it is read for what it is to give: statements or a schema.
 ///

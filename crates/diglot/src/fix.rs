@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use crate::diagnostic::{Diagnostic, Edit};
 use crate::dialect::Dialect;
-use crate::source::{FileId, Sources};
+use crate::source::{FileId, Sources, Span};
 use crate::split::lexer;
 
 /// A file with its changes made.
@@ -37,6 +37,17 @@ pub fn fixed(sources: &Sources, diagnostics: &[Diagnostic]) -> Vec<Fixed> {
         (count > 0 && text != old).then_some(Fixed { file, text, count })
     });
     files.collect()
+}
+
+/// What an edit replaces: with nothing in the place of all that a line says, the line and its end.
+pub fn replaced(sources: &Sources, edit: &Edit) -> Span {
+    match sources.get(edit.span.file).map(|file| file.text.as_str()) {
+        Some(old) if edit.text.is_empty() && old.get(edit.span.range()).is_some() => {
+            let (start, end) = whole_line(old, edit.span.range());
+            Span::new(edit.span.file, start..end)
+        }
+        _ => edit.span,
+    }
 }
 
 /// The text with those edits made that change no more than comments.
@@ -81,7 +92,7 @@ fn whole_line(old: &str, range: std::ops::Range<usize>) -> (usize, usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::source::{SourceFile, Span};
+    use crate::source::SourceFile;
 
     fn run(text: &str, finding: impl Fn(Span) -> Diagnostic, pieces: &[&str]) -> Option<String> {
         let mut sources = Sources::default();

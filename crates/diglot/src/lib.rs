@@ -19,6 +19,7 @@ pub mod config;
 pub mod diagnostic;
 pub mod dialect;
 pub mod draft;
+pub mod editor;
 pub mod fix;
 mod locks;
 pub mod mutate;

@@ -273,6 +273,10 @@ impl RawPart {
     }
 }
 
+/// The words by which annotations name types.
+pub(crate) const TYPE_WORDS: &str =
+    "bool i16 i32 i64 numeric f64 text bytes uuid json timestamp datetime date time text[] i64[] uuid[]";
+
 /// An annotation with its place.
 #[derive(Debug, Clone)]
 pub struct Annotation {

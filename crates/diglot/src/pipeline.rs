@@ -6,6 +6,7 @@
 mod api;
 mod baseline_draft;
 mod constant;
+mod kept;
 mod locking;
 mod naming;
 mod optional;
@@ -22,7 +23,6 @@ use std::collections::BTreeSet;
 use crate::answers::{self, Index};
 use crate::baseline::{Baseline, Key};
 use crate::cache::{self, Cache, Outcome, Outcomes};
-use crate::config::Queries;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::dialect::{Both, Dialect};
 use crate::emitted::EmittedText;
@@ -31,14 +31,16 @@ use crate::locks;
 use crate::page::{Page, RawStatement};
 use crate::project::{Inputs, Stats};
 use crate::schema::Schema;
+use crate::source::FileId;
 use crate::tree::{SourceKind, Statement};
 use crate::{codegen, compare, emit, names, rules, split};
 use optional::Reading;
 use owners::Owners;
 use pairs::{Entry, Pairing};
-use schemas::{compare_schemas, settled_schemas};
+use schemas::Settled;
 
 pub use baseline_draft::{BaselineDraft, draft_baseline};
+pub(crate) use kept::{Kept, Opened};
 pub(crate) use read_project::ReadProject;
 
 /// What one run gives.
@@ -136,32 +138,44 @@ fn read(inputs: &Inputs, keep_facts: bool, earlier: Option<&Outcomes>) -> (Compi
     let pages = read_pages(inputs, &mut found);
     // A finding about a page may be one about a declared difference, which asks for what the statements give.
     let earlier = earlier.filter(|_| found.is_empty());
-    let (schemas, declared) = settled_schemas(inputs, &mut found);
-    let schema_stats = compare_schemas(inputs, &schemas, &declared, &mut found);
+    let settled = Settled::of(inputs);
+    together(inputs, &pages, &settled, found, keep_facts, |mut run, entry| match earlier {
+        Some(earlier) => run.statement_again(entry, earlier),
+        None => {
+            run.statement(entry);
+            run
+        }
+    })
+}
+
+/// Puts together what all statements give; `each` says how one of them is worked on.
+fn together<'a>(
+    inputs: &'a Inputs,
+    pages: &'a [Page],
+    settled: &'a Settled,
+    mut found: Vec<Diagnostic>,
+    keep_facts: bool,
+    each: impl for<'r> Fn(Run<'r>, &Entry<'_>) -> Run<'r> + Sync,
+) -> (Compiled, Vec<codegen::Unknown>, Outcomes) {
+    found.extend_from_slice(&settled.found);
     let baseline =
         inputs.baseline.map_or_else(Baseline::default, |file| Baseline::read(&inputs.sources, file, &mut found));
     let pairing = Pairing { places: &inputs.config.sql, lockstep: inputs.config.lockstep, baseline: &baseline };
-    let entries = pairing.entries(&pages, &mut found);
+    let entries = pairing.entries(pages, &mut found);
     let never_null = inputs.config.prove.never_null();
     let index = inputs.answers.as_deref().and_then(answers::parse);
     let index = index.as_ref();
-    let locking = locks::Reader::new(&schemas.pg, &inputs.config.shard_key);
+    let locking = locks::Reader::new(&settled.schemas.pg, &inputs.config.shard_key);
+    let new = || Run::new(inputs, &settled.schemas, &never_null, index, keep_facts, &locking);
     let statements = |part: &[Entry<'_>]| {
-        let new = || Run::new(inputs, &schemas, &never_null, index, keep_facts, &locking);
         let mut run = new();
-        for entry in part {
-            match earlier {
-                Some(earlier) => run.add(new().statement_again(entry, earlier)),
-                None => run.statement(entry),
-            }
-        }
+        part.iter().for_each(|entry| run.add(each(new(), entry)));
         run
     };
-    let mut run =
-        Run { found, stats: schema_stats, ..Run::new(inputs, &schemas, &never_null, index, keep_facts, &locking) };
+    let mut run = Run { found, stats: settled.stats, ..new() };
     threads::in_parts(&entries, inputs.threads, statements).into_iter().for_each(|part| run.add(part));
     let outcomes = std::mem::take(&mut run.outcomes);
-    let (compiled, broken) = run.finish(&entries, &pages, baseline);
+    let (compiled, broken) = run.finish(&entries, pages, baseline);
     (compiled, broken, outcomes)
 }
 
@@ -180,8 +194,7 @@ fn read_pages(inputs: &Inputs, found: &mut Vec<Diagnostic>) -> Vec<Page> {
     let mut pages = Vec::new();
     for dialect in Dialect::ALL {
         for (file, stem) in inputs.statement_files(dialect) {
-            let noun = pairs::noun(file, stem, found);
-            let (page, findings) = split::split(&inputs.sources, file, dialect, &noun);
+            let (page, findings) = read_page(inputs, dialect, file, stem);
             found.extend(findings);
             pages.push(page);
         }
@@ -190,6 +203,15 @@ fn read_pages(inputs: &Inputs, found: &mut Vec<Diagnostic>) -> Vec<Page> {
     naming::apply(inputs, &mut pages, found);
     found.extend(split::compose(&inputs.sources, &mut pages));
     pages
+}
+
+/// One page, with what was found in it.
+fn read_page(inputs: &Inputs, dialect: Dialect, file: FileId, stem: &str) -> (Page, Vec<Diagnostic>) {
+    let mut found = Vec::new();
+    let noun = pairs::noun(file, stem, &mut found);
+    let (page, findings) = split::split(&inputs.sources, file, dialect, &noun);
+    found.extend(findings);
+    (page, found)
 }
 
 /// A statement with the pages that have it.
@@ -279,6 +301,12 @@ impl<'a> Run<'a> {
             unread: BTreeSet::new(),
             outcomes: Outcomes::new(),
         }
+    }
+
+    /// A run that has nothing yet, beside this one.
+    fn anew(&self) -> Self {
+        let keep_facts = self.facts.is_some();
+        Self::new(self.inputs, self.schemas, self.never_null, self.index, keep_facts, self.locking)
     }
 
     /// Takes in what the statements gave that come next.
@@ -497,8 +525,8 @@ impl<'a> Run<'a> {
             self.texts.retain(|text| !doubtful.contains(&text.name));
             left_out.extend(doubtful.into_iter().filter(|name| !left_out.contains(name)).collect::<Vec<_>>());
         }
-        // Without macros nothing needs answers; those that are there must be true.
-        let needs_answers = generate.enabled && (generate.queries == Queries::Macros || index.is_some());
+        // Answers that nothing needs must be true all the same.
+        let needs_answers = generate.enabled && (generate.queries.needs_answers() || index.is_some());
         if self.inputs.check_answers && needs_answers && !has_errors(&self.found) {
             let findings = answers::check(self.inputs, index, &self.texts);
             self.found.extend(findings);

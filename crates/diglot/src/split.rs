@@ -19,6 +19,7 @@ mod header_findings;
 mod tests;
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use self::header::Header;
 use self::lexer::{Kind, Token};
@@ -44,6 +45,31 @@ pub(crate) fn split(sources: &Sources, file: FileId, dialect: Dialect, noun: &st
     }
     splitter.found.sort_by_key(|finding| finding.labels.first().map(|label| label.span));
     (splitter.page, splitter.found)
+}
+
+/// The tokens of each statement of a page, from the comments that touch its header to those of the next one, with the
+/// token that is its header.
+pub(crate) fn blocks(text: &str, dialect: Dialect, tokens: &[Token]) -> Vec<(Range<usize>, usize)> {
+    let (file, noun) = (FileId(0), "");
+    let (statements, shared, broken) = (Vec::new(), Vec::new(), Vec::new());
+    let page = Page { file, dialect, noun: String::new(), statements, shared, broken };
+    let (found, names) = (Vec::new(), BTreeMap::new());
+    let (headers, starts) = Splitter { text, file, noun, tokens, page, found, names }.headers();
+    let ends = starts.iter().skip(1).copied().chain([tokens.len()]);
+    starts.iter().zip(ends).zip(headers).map(|((start, end), header)| (*start..end, header)).collect()
+}
+
+/// What a comment line says if it is an annotation, with or without a reason.
+pub(crate) fn annotation(comment: &str) -> Option<AnnotationKind> {
+    match line::read(Comment { file: FileId(0), start: 0, text: comment }, "") {
+        Line::Annotation(annotation, _) => Some(annotation.kind),
+        _ => None,
+    }
+}
+
+/// What a header says behind `name:`; none of another comment.
+pub(crate) fn header(comment: &str) -> Option<&str> {
+    Comment { file: FileId(0), start: 0, text: comment }.header()
 }
 
 /// The divergences and exceptions that a schema file declares, with what is wrong about them. Its other comments are prose.
@@ -108,8 +134,7 @@ struct Body {
 
 impl<'a> Splitter<'a> {
     fn run(&mut self) {
-        let headers: Vec<usize> = (0..self.tokens.len()).filter(|i| self.begins(*i)).collect();
-        let starts: Vec<usize> = headers.iter().map(|header| self.block_start(*header)).collect();
+        let (headers, starts) = self.headers();
         if headers.is_empty() && self.tokens.iter().any(|token| !token.is_comment()) {
             self.nameless();
             return;
@@ -123,6 +148,13 @@ impl<'a> Splitter<'a> {
                 None => self.statement(starts[i], *header, end),
             }
         }
+    }
+
+    /// Where statements and shared parts begin, and for each the first of its tokens.
+    fn headers(&self) -> (Vec<usize>, Vec<usize>) {
+        let headers: Vec<usize> = (0..self.tokens.len()).filter(|i| self.begins(*i)).collect();
+        let starts = headers.iter().map(|header| self.block_start(*header)).collect();
+        (headers, starts)
     }
 
     /// Whether a statement or a shared part begins with a token.

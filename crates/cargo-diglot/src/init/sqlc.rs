@@ -6,7 +6,6 @@
 //! for certain is left to the user.
 
 use std::fs;
-use std::io;
 use std::path::Path;
 
 use serde_json::Value;

@@ -59,9 +59,9 @@ pub(super) async fn explain(
     Ok(lines)
 }
 
-/// What a parameter is in a plan: of rows, an array with one of them.
+/// What a parameter is in a plan: of rows, an array of none.
 fn sample(param: &TextParam, one: String) -> String {
-    if param.holds == Holds::Value { one } else { format!("ARRAY[{one}]") }
+    if param.holds == Holds::Value { one } else { "'{}'".to_owned() }
 }
 
 /// A value of a type. The plan is for any, but with NULL every partition would be left out of it at the end.

@@ -22,3 +22,15 @@ fn a_rule_that_does_not_exist_is_answered_with_the_one_that_was_meant() {
     assert_eq!(ended.code, Some(1));
     assert_eq!(ended.stderr, "error: there is no rule `engine-refused`; did you mean `engine-refuses`?\n");
 }
+
+#[test]
+fn an_explanation_is_text_and_its_markdown_is_an_option() {
+    let project = Project::unprepared();
+    let text = project.run(&["explain", "order-differs"]).stdout;
+    assert!(text.contains("\nWhat it finds\n") && text.contains("    ORDER BY priority DESC"), "{text}");
+    assert!(!text.contains(['#', '`', '\u{1b}']), "{text}");
+    let markdown = project.run(&["explain", "order-differs", "--format", "markdown"]).stdout;
+    assert!(markdown.contains("\n# What it finds\n") && markdown.contains("```text\n"), "{markdown}");
+    let coloured = project.run(&["explain", "order-differs", "--color", "always"]).stdout;
+    assert!(coloured.contains("\u{1b}[1mWhat") && !coloured.contains('`'), "{coloured}");
+}

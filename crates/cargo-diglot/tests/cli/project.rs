@@ -94,11 +94,25 @@ impl Project {
 
     /// Runs the command line in the project's folder.
     pub(crate) fn run(&self, arguments: &[&str]) -> Ended {
+        Ended::of(self.command(arguments).output().unwrap())
+    }
+
+    /// The same with a variable of the environment.
+    pub(crate) fn run_with(&self, arguments: &[&str], (variable, value): (&str, &str)) -> Ended {
+        Ended::of(self.command(arguments).env(variable, value).output().unwrap())
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-diglot"));
         command.arg("diglot").args(arguments).current_dir(self.folder.path());
         // A URL that leads nowhere, to show that nobody reads it.
         command.env("DATABASE_URL", "postgres://nobody@nowhere/x").env_remove("DIGLOT_POSTGRES_URL");
-        Ended::of(command.stdin(Stdio::null()).output().unwrap())
+        // Where these tests run themselves says nothing about what they run.
+        for name in ["GITHUB_BASE_REF", "NO_COLOR", "CLICOLOR_FORCE"] {
+            command.env_remove(name);
+        }
+        command.stdin(Stdio::null());
+        command
     }
 
     pub(crate) fn check(&self) -> Ended {

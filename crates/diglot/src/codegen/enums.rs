@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::code::{Code, line};
 use super::{Api, LINTS, structs};
-use crate::config::{Config, Queries, Words};
+use crate::config::{Config, Words};
 use crate::dialect::Dialect;
 use crate::infer::Signature;
 use crate::names::camel;
@@ -222,7 +222,7 @@ fn on_pg(code: &mut Code, config: &Config, rust: &str, words: &Enum) {
     });
     code.close("}");
     code.close("}");
-    if config.generate.queries == Queries::Plain {
+    if !config.generate.queries.is_macro() {
         guarded(code);
         code.open(format_args!("impl sqlx::Decode<'_, sqlx::Postgres> for {rust} {{"));
         code.open(format_args!(

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use super::code::{Code, line};
 use super::stubs::Kept;
 use super::{Api, Function, LINTS, feature, list, params, rows, structs};
-use crate::config::{Config, Queries, Traits};
+use crate::config::{Config, Traits};
 use crate::dialect::Dialect;
 use crate::emitted::{EmittedText, TextParam};
 use crate::infer::Signature;
@@ -284,7 +284,7 @@ impl Call<'_> {
         line!(code, ".fetch_all(&mut *{})", self.connection);
         line!(code, ".await");
         guarded(code, text);
-        if self.config.generate.queries == Queries::Macros {
+        if self.config.generate.queries.is_macro() {
             self.named(code, ".map_err(", &format!(")?{end}"));
             return;
         }
@@ -314,9 +314,9 @@ impl Call<'_> {
         }
         self.query(code, text, "let records = ", true);
         line!(code, ".fetch(&mut *{});", self.connection);
-        let read = match self.config.generate.queries {
-            Queries::Plain => ("|found| {", "row(record(&found.map_err(", ")?)?)"),
-            Queries::Macros => ("|record| {", "row(record.map_err(", ")?)"),
+        let read = match self.config.generate.queries.is_macro() {
+            false => ("|found| {", "row(record(&found.map_err(", ")?)?)"),
+            true => ("|record| {", "row(record.map_err(", ")?)"),
         };
         code.open(format_args!("Box::pin(futures_util::StreamExt::map(records, {}", read.0));
         self.named(code, read.1, read.2);
@@ -343,14 +343,14 @@ impl Call<'_> {
         };
         let binds =
             text.params.iter().filter_map(bind).chain(std::iter::repeat_n("None::<i64>".to_owned(), text.spare));
-        match config.generate.queries {
-            Queries::Macros => {
+        match config.generate.queries.is_macro() {
+            true => {
                 let row = rows.then(|| "Record".to_owned());
                 let items: Vec<String> = row.into_iter().chain([sql]).chain(binds).collect();
                 let name = if rows { "query_as" } else { "query" };
                 code.lines(&format!("{open}sqlx::{name}!("), &items, "", ")");
             }
-            Queries::Plain => {
+            false => {
                 code.lines(&format!("{open}sqlx::query("), &[sql], ",", ")");
                 binds.for_each(|bind| line!(code, ".bind({bind})"));
             }

@@ -2,7 +2,7 @@
 
 use super::code::{Code, line};
 use super::{functions, params, structs, types};
-use crate::config::{Config, Queries};
+use crate::config::Config;
 use crate::dialect::Dialect;
 use crate::emitted::{Holds, TextParam};
 use crate::infer::{Matched, Param, ResultColumn, RowsParam, Signature};
@@ -83,7 +83,7 @@ pub(super) fn bind(config: &Config, dialect: Dialect, signature: &Signature, use
             let value = params::bind(config, dialect, false, ("row", field));
             let all = format!("list.iter().map(|row| {value}).collect::<Vec<_>>()");
             // sqlx's macros take no array whose elements may be NULL or are borrowed.
-            let is_macro = config.generate.queries == Queries::Macros;
+            let is_macro = config.generate.queries.is_macro();
             Some(if is_macro { format!("{all} as _") } else { all })
         }
     }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::code::Code;
 use super::{structs, times, types};
-use crate::config::{Config, Ownership, Queries};
+use crate::config::{Config, Ownership};
 use crate::dialect::Dialect;
 use crate::infer::{Param, Signature};
 use crate::names::{camel, ident};
@@ -112,7 +112,7 @@ fn time(config: &Config, dialect: Dialect, param: &Param, is_borrowed: bool, val
     };
     let owned = owned(param, is_borrowed, value);
     // sqlx's macros know no enum, and take what is said to be of any type.
-    let is_macro = config.generate.queries == Queries::Macros && dialect == Dialect::Pg;
+    let is_macro = config.generate.queries.is_macro() && dialect == Dialect::Pg;
     let as_any = if is_macro && matches!(param.ty.base, Base::Enum(_)) { " as _" } else { "" };
     Some(match param.ty.nullable {
         true => format!("{owned}.map(|value| {all})") + as_any,

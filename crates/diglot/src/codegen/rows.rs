@@ -45,9 +45,9 @@ pub(super) fn conversion(code: &mut Code, config: &Config, dialect: Dialect, sig
         line!(code, "{}: Option<{ty}>,", ident(&column.name));
     }
     code.close("}");
-    if config.generate.queries == Queries::Plain {
+    if !config.generate.queries.is_macro() {
         code.gap();
-        decode(code, dialect, signature);
+        decode(code, config, dialect, signature);
     }
     code.gap();
     code.open(format_args!("fn row(record: Record) -> Result<{row}, sqlx::Error> {{"));
@@ -60,16 +60,18 @@ pub(super) fn conversion(code: &mut Code, config: &Config, dialect: Dialect, sig
     code.gap();
 }
 
-/// Reads the driver's row by the names of its columns.
-fn decode(code: &mut Code, dialect: Dialect, signature: &Signature) {
+/// Reads the driver's row: by the places of its columns where engines have said them, by their names otherwise.
+fn decode(code: &mut Code, config: &Config, dialect: Dialect, signature: &Signature) {
     let row = match dialect {
         Dialect::Sqlite => "sqlx::sqlite::SqliteRow",
         Dialect::Pg => "sqlx::postgres::PgRow",
     };
     code.open(format_args!("fn record(row: &{row}) -> Result<Record, sqlx::Error> {{"));
     code.open(format_args!("Ok(Record {{"));
-    for column in &signature.columns {
-        line!(code, "{}: sqlx::Row::try_get(row, {:?})?,", ident(&column.name), column.name);
+    let is_known = config.generate.queries == Queries::Checked;
+    for (at, column) in signature.columns.iter().enumerate() {
+        let place = if is_known { at.to_string() } else { format!("{:?}", column.name) };
+        line!(code, "{}: sqlx::Row::try_get(row, {place})?,", ident(&column.name));
     }
     code.close("})");
     code.close("}");

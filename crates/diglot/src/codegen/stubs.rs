@@ -18,6 +18,7 @@ use crate::infer::Signature;
 use crate::names::ident;
 
 /// A statement without a signature.
+#[derive(Debug, Clone)]
 pub(crate) struct Unknown {
     pub(crate) noun: String,
     pub(crate) name: String,

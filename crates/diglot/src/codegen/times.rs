@@ -3,7 +3,7 @@
 //! Between a library's type and what SQLite holds stands a number of microseconds, so that every library needs two
 //! functions for each type, and every form two for all libraries.
 
-use crate::config::{Config, Decimals, Libraries, Queries, Times};
+use crate::config::{Config, Decimals, Libraries, Times};
 use crate::dialect::Dialect;
 use crate::infer::{Param, ResultColumn, Signature};
 use crate::types::{Base, Form, Of, Stored};
@@ -43,7 +43,7 @@ fn word(of: Of) -> &'static str {
 
 /// The type that the driver of Postgres reads where no macro of sqlx knows better.
 pub(super) fn pg_record(config: &Config, base: &Base) -> Option<&'static str> {
-    let of = Of::facing(base).filter(|_| config.generate.queries == Queries::Plain)?;
+    let of = Of::facing(base).filter(|_| !config.generate.queries.is_macro())?;
     Some(match of {
         Of::Timestamp => "diglot_support::PgTimestamp",
         Of::DateTime => "diglot_support::PgDateTime",
@@ -166,7 +166,7 @@ impl Uses {
                 Times::Time => include_str!("support/time.in"),
                 Times::Jiff => include_str!("support/jiff.in"),
             });
-            if config.generate.queries == Queries::Plain {
+            if !config.generate.queries.is_macro() {
                 texts.push(include_str!("support/pg_times.in"));
             }
         }

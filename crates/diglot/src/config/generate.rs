@@ -35,10 +35,24 @@ pub struct Generate {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Queries {
-    /// With sqlx's macros, which check types against the recorded answers in `.sqlx`.
+    /// With sqlx's functions, whose types the compiler has held against the recorded answers in `.sqlx`.
+    Checked,
+    /// With sqlx's macros, which hold them against the answers once more while the crate is built.
     Macros,
     /// With sqlx's functions and explicit decoding, which need no answers.
     Plain,
+}
+
+impl Queries {
+    /// Whether sqlx's macros are called.
+    pub(crate) fn is_macro(self) -> bool {
+        self == Self::Macros
+    }
+
+    /// Whether engines must have answered.
+    pub(crate) fn needs_answers(self) -> bool {
+        self != Self::Plain
+    }
 }
 
 /// Whether there is one trait or one per noun.
@@ -65,7 +79,7 @@ impl Default for Generate {
     fn default() -> Self {
         Self {
             enabled: true,
-            queries: Queries::Macros,
+            queries: Queries::Checked,
             traits: Traits::One,
             params: Ownership::Owned,
             derive: Vec::new(),

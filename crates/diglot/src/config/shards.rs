@@ -22,16 +22,6 @@ pub enum Placement {
     Local,
 }
 
-impl Config {
-    /// Where the rows of a table are on the engine that spreads tables, if there is one; `has_key` says whether the table
-    /// has the shard key.
-    pub fn placement_of(&self, table: &str, has_key: bool) -> Option<Placement> {
-        self.distributed?;
-        let by_column = if has_key { Placement::Distributed } else { Placement::Local };
-        Some(self.placement.get(table).copied().unwrap_or(by_column))
-    }
-}
-
 /// The first of both keys that cannot be meant.
 pub(super) fn fault(config: &Config) -> Option<(String, String)> {
     if config.distributed.is_some() && config.shard_key.is_empty() {

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::handed::Handed;
 use super::origin::{self, Deep, Origin};
 use super::{PageOf, Param, ResultColumn, column_annotation, declared, newtype, refined, walk};
-use crate::config::{Config, Queries};
+use crate::config::Config;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::{Both, Dialect};
 use crate::names::is_field_name;
@@ -208,7 +208,7 @@ fn settle(
         found.push(Diagnostic::error("column-type-conflict", message, column.span, "of unknown type").help(help));
         return None;
     }
-    if let (Base::Enum(words), Queries::Macros) = (&ty.base, config.generate.queries) {
+    if let (Base::Enum(words), true) = (&ty.base, config.generate.queries.is_macro()) {
         let given = on(Dialect::Pg).unwrap_or(column);
         let message = format!("{statement}: sqlx's macros do not know `{}`, the enum of `{}`", words.name, column.name);
         let finding = Diagnostic::error("column-type-conflict", message, given.span, "an enum of Postgres");

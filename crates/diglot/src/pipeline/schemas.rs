@@ -15,6 +15,24 @@ fn read_schema(inputs: &Inputs, dialect: Dialect, found: &mut Vec<Diagnostic>) -
     schema
 }
 
+/// The schemas as the statements meet them, compared.
+#[derive(Debug, Clone)]
+pub(super) struct Settled {
+    pub(super) schemas: Both<Schema>,
+    /// What was found in them and between them.
+    pub(super) found: Vec<Diagnostic>,
+    pub(super) stats: Stats,
+}
+
+impl Settled {
+    pub(super) fn of(inputs: &Inputs) -> Self {
+        let mut found = Vec::new();
+        let (schemas, declared) = settled_schemas(inputs, &mut found);
+        let stats = compare_schemas(inputs, &schemas, &declared, &mut found);
+        Self { schemas, found, stats }
+    }
+}
+
 /// The schemas, with how SQLite holds what Postgres has types for, and what is declared of them.
 pub(super) fn settled_schemas(inputs: &Inputs, found: &mut Vec<Diagnostic>) -> (Both<Schema>, Vec<Annotation>) {
     let mut schemas = Both::of(|dialect| read_schema(inputs, dialect, found));
@@ -43,7 +61,7 @@ fn declared_of_schemas(inputs: &Inputs, found: &mut Vec<Diagnostic>) -> Vec<Anno
 }
 
 /// Compares the schemas, unless one of them is not understood.
-pub(super) fn compare_schemas(
+fn compare_schemas(
     inputs: &Inputs,
     schemas: &Both<Schema>,
     declared: &[Annotation],

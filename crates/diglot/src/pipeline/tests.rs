@@ -40,6 +40,9 @@ const CONFIG: &str = "
 \"*.lane\" = \"crate::Lane\"
 \"job.state\" = \"crate::State\"
 \"event.event_id\" = \"crate::EventId\"
+
+[generate]
+queries = \"macros\"
 ";
 
 /// Inputs of the standard schema and these statement files, as path below `sql/` and text.

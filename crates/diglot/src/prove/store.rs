@@ -67,6 +67,14 @@ fn word(value: &Value) -> String {
         Value::List(items) if items.iter().any(|item| matches!(item, Value::Uuid(_))) => {
             format!("uuids:{}", list_as_json(items))
         }
+        Value::List(rows) if rows.iter().any(|row| matches!(row, Value::List(_))) => {
+            let row = |row: &Value| match row {
+                Value::List(values) => values.iter().map(word).collect(),
+                _ => Vec::new(),
+            };
+            let rows: Vec<Vec<String>> = rows.iter().map(row).collect();
+            format!("rows:{}", serde_json::json!(rows))
+        }
         Value::List(items) => format!("list:{}", list_as_json(items)),
         Value::Other(words) => format!("other:{words}"),
     }
@@ -100,6 +108,12 @@ fn value(word: &str) -> Option<Value> {
             };
             Value::List(items()?.into_iter().map(item).collect())
         }
+        "rows" => {
+            let rows: Vec<Vec<String>> = serde_json::from_str(rest).ok()?;
+            let row =
+                |row: Vec<String>| row.iter().map(|word| value(word)).collect::<Option<Vec<_>>>().map(Value::List);
+            Value::List(rows.into_iter().map(row).collect::<Option<_>>()?)
+        }
         "other" => Value::Other(rest.to_owned()),
         _ => return None,
     })
@@ -123,6 +137,10 @@ mod tests {
             Value::List(vec![Value::Uuid([1; 16])]),
             Value::List(vec![Value::Text("x".into()), Value::Null]),
             Value::List(vec![Value::Int(3)]),
+            Value::List(vec![
+                Value::List(vec![Value::Null, Value::Bytes(vec![1])]),
+                Value::List(vec![Value::Int(1), Value::Null]),
+            ]),
         ];
         let row: Row = values.into_iter().enumerate().map(|(at, value)| (format!("c{at}"), value)).collect();
         let case = Case { args: row.clone(), rows: [("job".to_owned(), vec![row, Row::new()])].into() };

@@ -117,7 +117,7 @@ fn locks_all(query: &Query) -> bool {
     let crate::tree::Rows::Select(select) = &query.rows else { return false };
     select.from.iter().all(|source| {
         query.locks.iter().any(|lock| {
-            lock.strength.ends_with("update") && (lock.of.is_empty() || lock.of.iter().any(|name| *name == source.alias))
+            lock.strength.ends_with("update") && (lock.of.is_empty() || lock.of.contains(&source.alias))
         })
     })
 }

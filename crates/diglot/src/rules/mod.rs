@@ -359,6 +359,11 @@ pub fn find(name: &str) -> Option<&'static Rule> {
     ALL.iter().find(|rule| rule.name == name)
 }
 
+/// The names of the rules that `-- allow` may name.
+pub(crate) fn allowed() -> impl Iterator<Item = &'static str> {
+    LINTS.iter().map(|lint| lint.name).chain(transaction::RULES).chain(locked::RULES)
+}
+
 /// Runs the lints over a pair, or over a page that stands alone, and drops what `-- allow` lets pass. An
 /// `-- allow` on either page holds for both.
 pub(crate) fn lint(

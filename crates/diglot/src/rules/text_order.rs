@@ -48,7 +48,10 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
     for part in &context.page.tree.parts {
         for query in part.queries() {
             let seen = matches!(&part.body, Body::Query(top) if std::ptr::eq(top, query)) || query.limit.is_some();
-            let shows = |key: &&OrderKey| !(is_one_value(query, &key.expr) || !seen && groups_by(query, &key.expr));
+            let shows = |key: &&OrderKey| {
+                let is_hidden = !seen && groups_by(query, &key.expr);
+                !is_hidden && !is_one_value(query, &key.expr)
+            };
             query.order.iter().filter(shows).for_each(|key| report(&key.expr, key.span));
         }
     }

@@ -16,7 +16,7 @@ use crate::tree::{Body, Expr, ExprKind, Part, Query, SourceKind};
 pub(super) const RULES: [&str; 2] = ["torn-read", "unlocked-read"];
 
 /// What a statement of a transaction does to tables.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Step {
     pub(super) name: String,
     pub(super) span: Span,

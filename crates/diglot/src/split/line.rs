@@ -4,15 +4,12 @@ mod rows;
 
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Dialect;
-use crate::page::{Annotation, AnnotationKind};
+use crate::page::{Annotation, AnnotationKind, TYPE_WORDS};
 use crate::source::{FileId, Span};
 use crate::types::{Base, Type};
 
 /// The fewest words that count as a reason.
 const REASON_WORDS: usize = 3;
-
-const TYPE_WORDS: &str =
-    "bool i16 i32 i64 numeric f64 text bytes uuid json timestamp datetime date time text[] i64[] uuid[]";
 
 /// A comment line without its dashes.
 #[derive(Debug, Clone, Copy)]
@@ -331,6 +328,8 @@ fn reason_finding(comment: Comment<'_>, kind: &AnnotationKind, owner: &str) -> O
         | AnnotationKind::Rows { .. }
         | AnnotationKind::Transaction { .. } => return None,
     };
+    // What is offered to be written has a reason in angle brackets, in whose place somebody has to write one.
+    let reason = if reason.starts_with('<') && reason.ends_with('>') { "" } else { reason.as_str() };
     let words = reason.split_whitespace().filter(|word| word.chars().any(char::is_alphanumeric)).count();
     if words >= REASON_WORDS {
         return None;

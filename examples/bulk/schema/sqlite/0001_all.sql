@@ -1,0 +1,5 @@
+CREATE TABLE job (
+    id BLOB NOT NULL PRIMARY KEY, part INTEGER NOT NULL, lane TEXT NOT NULL,
+    active INTEGER NOT NULL CHECK (active IN (0,1)), doc TEXT NOT NULL CHECK (json_valid(doc)), note TEXT, score REAL, payload BLOB,
+    size INTEGER, epoch INTEGER NOT NULL) STRICT;
+CREATE TABLE hold (part INTEGER NOT NULL, word TEXT NOT NULL, n INTEGER NOT NULL, PRIMARY KEY (part, word)) STRICT;

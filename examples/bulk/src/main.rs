@@ -1,0 +1,97 @@
+//! Prints how many rows a second the list form and the single-row form of five statements write and read, on SQLite and,
+//! with a URL, on Postgres.
+//!
+//! ```text
+//! cargo run --release -p bulk [-- POSTGRES_URL]
+//! ```
+
+use std::io::Write as _;
+use std::time::Instant;
+
+use bulk::statements::{Statements, job};
+use sqlx::{Connection, PgConnection, SqliteConnection};
+use uuid::Uuid;
+
+/// How many rows a call gets.
+const SIZES: [usize; 4] = [1, 10, 100, 10_000];
+
+/// The statements that are measured.
+const NAMES: [&str; 5] = ["insert", "update", "read", "upsert", "delete"];
+
+fn row(id: Uuid) -> job::JobAddAllGiven {
+    let doc = serde_json::json!({"kind": "mail"});
+    job::JobAddAllGiven { id, part: 1, active: true, doc, note: None, score: Some(0.5), payload: None, size: Some(3) }
+}
+
+/// One list form: the seconds that each of the five took.
+async fn in_lists(db: &mut impl Statements, ids: &[Uuid]) -> Result<[f64; 5], sqlx::Error> {
+    let rows: Vec<_> = ids.iter().map(|id| row(*id)).collect();
+    let notes: Vec<_> = ids.iter().map(|id| job::JobNoteAllGiven { id: *id, note: None, epoch: 0 }).collect();
+    let reads: Vec<_> = ids.iter().map(|id| job::JobReadAllGiven { id: *id }).collect();
+    let holds: Vec<_> = (0_i64..).zip(ids).map(|(n, id)| hold(*id, n)).collect();
+    let dels: Vec<_> = ids.iter().map(|id| job::JobDeleteAllGiven { id: *id }).collect();
+    let mut took = [0.0; 5];
+    let start = Instant::now();
+    db.job_add_all(&job::JobAddAllParams { lane: "a".into() }, &rows).await?;
+    took[0] = start.elapsed().as_secs_f64();
+    let start = Instant::now();
+    db.job_note_all(&notes).await?;
+    took[1] = start.elapsed().as_secs_f64();
+    let start = Instant::now();
+    db.job_read_all(&job::JobReadAllParams { from: 0 }, &reads).await?;
+    took[2] = start.elapsed().as_secs_f64();
+    let start = Instant::now();
+    db.hold_add_all(&holds).await?;
+    took[3] = start.elapsed().as_secs_f64();
+    let start = Instant::now();
+    db.job_delete_all(&dels).await?;
+    took[4] = start.elapsed().as_secs_f64();
+    Ok(took)
+}
+
+fn hold(id: Uuid, n: i64) -> job::HoldAddAllGiven {
+    job::HoldAddAllGiven { part: 1, word: id.to_string(), n }
+}
+
+/// The same by calls of one row, which wait for one another.
+async fn one_by_one(db: &mut impl Statements, ids: &[Uuid]) -> Result<[f64; 5], sqlx::Error> {
+    let mut took = [0.0; 5];
+    for id in ids {
+        let of_one = in_lists(db, std::slice::from_ref(id)).await?;
+        took.iter_mut().zip(of_one).for_each(|(took, one)| *took += one);
+    }
+    Ok(took)
+}
+
+async fn measure(title: &str, db: &mut impl Statements) -> Result<(), sqlx::Error> {
+    let mut out = std::io::stdout();
+    for size in SIZES {
+        let ids: Vec<Uuid> = std::iter::repeat_with(Uuid::new_v4).take(size).collect();
+        let more: Vec<Uuid> = std::iter::repeat_with(Uuid::new_v4).take(size).collect();
+        let (list, single) = (in_lists(db, &ids).await?, one_by_one(db, &more).await?);
+        for (at, name) in NAMES.iter().enumerate() {
+            let per_second = |took: f64| size as f64 / took;
+            // A reader that closed the pipe has seen enough.
+            let _ = writeln!(
+                out,
+                "{title:<8} {name:<7} {size:>6} rows: list {:>9.0} rows/s, one by one {:>9.0} rows/s",
+                per_second(list[at]),
+                per_second(single[at])
+            );
+        }
+    }
+    Ok(())
+}
+
+#[tokio::main]
+async fn main() -> Result<(), sqlx::Error> {
+    let mut sqlite = SqliteConnection::connect(":memory:").await?;
+    bulk::prepare_sqlite(&mut sqlite).await?;
+    measure("SQLite", &mut *sqlite.begin().await?).await?;
+    if let Some(url) = std::env::args().nth(1) {
+        let mut pg = PgConnection::connect(&url).await?;
+        bulk::prepare_pg(&mut pg).await?;
+        measure("Postgres", &mut *pg.begin().await?).await?;
+    }
+    Ok(())
+}
