@@ -17,7 +17,7 @@ use std::time::UNIX_EPOCH;
 use crate::answers::INDEX_FILE;
 use crate::baseline::FILE as BASELINE;
 use crate::cache::Cache;
-use crate::config::{Config, FILE as CONFIG, Places, Queries};
+use crate::config::{Config, FILE as CONFIG, Places};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Dialect;
 use crate::extract;
