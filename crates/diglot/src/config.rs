@@ -294,10 +294,11 @@ impl Config {
         }
         for (field, word) in &self.json {
             let column = field.splitn(3, '.').take(2).collect::<Vec<_>>().join(".");
-            if !is_column(&column) || field.splitn(3, '.').nth(2).is_none_or(str::is_empty) {
+            let is_whole = field.matches('.').count() == 1 && word.ends_with("[]");
+            if !is_column(&column) || !is_whole && field.splitn(3, '.').nth(2).is_none_or(str::is_empty) {
                 return Some((field.clone(), format!("`{field}` names no JSON field: write \"table.column.key\"")));
             }
-            if !JSON_TYPES.contains(&word.as_str()) {
+            if !JSON_TYPES.contains(&word.strip_suffix(" always").unwrap_or(word)) {
                 let message = format!("`{word}` is no type of a JSON field; write one of: {}", JSON_TYPES.join(", "));
                 return Some((field.clone(), message));
             }
@@ -330,11 +331,21 @@ impl Config {
         closest(&self.json, fits).map(String::as_str)
     }
 
+    /// What `[json]` says of a JSON column as a whole: that it holds an array.
+    pub fn json_list(&self, table: &str, column: &str) -> Option<&str> {
+        let fits = |key: &str| {
+            key.split_once('.')
+                .is_some_and(|(of, what)| !what.contains('.') && matches(of, table) && matches(what, column))
+        };
+        closest(&self.json, fits).map(String::as_str)
+    }
+
     /// Whether `[json]` says something of a column's members, which is then an object.
-    pub fn is_json_object(&self, table: &str, column: &str) -> bool {
+    pub fn is_json_object(&self, table: &str, column_name: &str) -> bool {
         let fits = |key: &String| {
             let mut names = key.splitn(3, '.');
-            names.next().zip(names.next()).is_some_and(|(of, what)| matches(of, table) && matches(what, column))
+            let column = names.next().zip(names.next());
+            column.is_some_and(|(of, what)| matches(of, table) && matches(what, column_name)) && names.next().is_some()
         };
         self.json.keys().any(fits)
     }

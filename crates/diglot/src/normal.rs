@@ -9,6 +9,7 @@ mod common_type;
 mod elements;
 mod equal;
 mod gate;
+mod grouped;
 mod handed_over;
 mod ignored_conflict;
 mod inner_in_effect;
@@ -240,15 +241,18 @@ impl<'t> Names<'t> {
             ExprKind::Case { operand, branches, otherwise } => {
                 let mut kids = Vec::new();
                 let results: Vec<&Expr> = branches.iter().map(|(_, then)| then).chain(otherwise.as_deref()).collect();
-                let mut operand = operand.as_ref().map(|operand| self.expr(operand));
+                let of = operand.as_deref();
+                let mut operand = of.map(|operand| self.expr(operand));
                 if let Some(large) = operand.take_if(|operand| !operand.is_small()) {
                     kids.push(Node::list("of", vec![large], span));
                 }
                 for (when, then) in branches {
                     let value = self.expr(when);
-                    let condition = match &operand {
-                        Some(operand) => Node::set("=", vec![operand.clone(), value], when.span),
-                        None => asked_for_truth::asked_for_truth(value),
+                    let condition = match (&operand, of) {
+                        (Some(operand), Some(of)) => self
+                            .flag("=", (of, operand), (when, &value), when.span)
+                            .unwrap_or_else(|| Node::set("=", vec![operand.clone(), value], when.span)),
+                        _ => asked_for_truth::asked_for_truth(value),
                     };
                     kids.push(Node::list(
                         "when",
@@ -310,6 +314,10 @@ impl<'t> Names<'t> {
         }
         let (l, r) = (self.expr(left), self.expr(right));
         match op {
+            // What is left of one is the other value of a flag.
+            "-" if self.is_flag(right) && matches!(&left.kind, ExprKind::Number(one) if one == "1") => {
+                negation::negated(r, span)
+            }
             "and" | "or" => {
                 let mut kids = Vec::new();
                 for kid in [l, r] {

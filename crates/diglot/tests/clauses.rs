@@ -214,3 +214,15 @@ fn the_numbers_in_a_frame_are_compared() {
     assert_eq!(found(&with(":a"), &with(":a")), Vec::<&str>::new());
     assert_ne!(found(&with(":a"), &with(":b")), Vec::<&str>::new());
 }
+
+#[test]
+fn a_prefix_operator_of_postgres_takes_the_calculation_behind_it() {
+    assert_eq!(found("SELECT ~(n + 1) AS c FROM job", "SELECT ~n + 1 AS c FROM job"), [""; 0]);
+    assert_ne!(found("SELECT ~n + 1 AS c FROM job", "SELECT ~n + 1 AS c FROM job"), [""; 0]);
+    for text in ["SELECT 2 * ~n + 1 AS c FROM job", "SELECT n + 2 * ~n - 1 AS c FROM job"] {
+        assert!(found(text, text).contains(&"unsupported-statement"), "{text}");
+    }
+    for text in ["SELECT 2 * (~n) + 1 AS c FROM job", "SELECT 1 + 2 * ~n AS c FROM job"] {
+        assert_eq!(found(text, text), [""; 0], "{text}");
+    }
+}

@@ -3,13 +3,16 @@
 //! # Why
 //!
 //! `LEFT JOIN LATERAL (query) AS q ON true` with one row at most shows that row's column, or NULL: as `(query)` does as a
-//! value. One column of it must be all that is named.
+//! value. `CROSS JOIN LATERAL` does where there is one row at all times: of aggregates without GROUP BY. One column of it
+//! must be all that is named.
 //!
 //! # The same
 //!
 //! ```text
 //! sqlite: SELECT u.n, (SELECT t.name FROM t WHERE t.n = u.n ORDER BY t.big, t.id LIMIT 1) AS c FROM u ORDER BY u.n
 //! pg:     SELECT u.n, q.name AS c FROM u LEFT JOIN LATERAL (SELECT t.name FROM t WHERE t.n = u.n ORDER BY t.big, t.id LIMIT 1) AS q ON true ORDER BY u.n
+//! sqlite: SELECT u.n, (SELECT count(*) FROM t WHERE t.n = u.n) AS c FROM u ORDER BY u.n
+//! pg:     SELECT u.n, q.c FROM u CROSS JOIN LATERAL (SELECT count(*) AS c FROM t WHERE t.n = u.n) AS q ORDER BY u.n
 //! ```
 //!
 //! # Not the same
@@ -57,7 +60,7 @@ pub(super) fn apply(query: &mut Query, known: &Known<'_>) -> bool {
 
 /// The value that a source of one row at most stands for.
 fn value_of(source: &Source, named: &BTreeSet<String>, known: &Known<'_>) -> Option<Expr> {
-    let join = source.join.as_ref().filter(|join| join.kind == JoinKind::Left)?;
+    let join = source.join.as_ref()?;
     let is_open = join.on.as_ref().is_none_or(|on| match &on.kind {
         ExprKind::Bool(yes) => *yes,
         ExprKind::Number(number) => number == "1",
@@ -65,7 +68,13 @@ fn value_of(source: &Source, named: &BTreeSet<String>, known: &Known<'_>) -> Opt
     });
     let SourceKind::Derived(query) = &source.kind else { return None };
     let name = named.first().filter(|_| named.len() == 1)?;
-    if !is_open || !query.locks.is_empty() || !has_one_row_at_most(query, known) {
+    // Of what has one row at all times, every join shows it.
+    let is_shown = match join.kind {
+        JoinKind::Left => has_one_row_at_most(query, known),
+        JoinKind::Inner | JoinKind::Cross => always_one_row(query),
+        JoinKind::Right | JoinKind::Full => false,
+    };
+    if !is_open || !query.locks.is_empty() || !is_shown {
         return None;
     }
     let query = one_column(query, name)?;

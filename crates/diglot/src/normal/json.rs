@@ -221,7 +221,7 @@ fn set_members(names: &Names<'_>, document: &Expr, mut members: Vec<Node>, span:
 }
 
 /// What stands as a value inside a document.
-fn value_of(names: &Names<'_>, value: &Expr) -> Node {
+pub(super) fn value_of(names: &Names<'_>, value: &Expr) -> Node {
     if let ExprKind::Call { name, args, .. } = &value.kind
         && let ("to_jsonb", [inner]) = (name.as_str(), args.as_slice())
     {
@@ -288,8 +288,23 @@ fn labels(names: &Names<'_>, path: &Expr) -> Option<Vec<String>> {
         {
             Some(vec![format!("{text} or index")])
         }
+        // Versions of SQLite before 3.46 take a label with a dot for a path.
+        ExprKind::Text(text) if names.statement.dialect == Dialect::Sqlite && is_dotted(text) => {
+            Some(vec![format!("{text} or path")])
+        }
+        // SQLite reads a label in brackets as a path, Postgres as a key like any other.
+        ExprKind::Text(text) if text.len() > 2 && text.starts_with('[') && text.ends_with(']') => {
+            match names.statement.dialect {
+                Dialect::Sqlite => sqlite_steps(text),
+                Dialect::Pg => Some(vec![format!("key {text}")]),
+            }
+        }
         _ => steps(path),
     }
+}
+
+fn is_dotted(label: &str) -> bool {
+    label.contains('.') && !label.starts_with(['$', '['])
 }
 
 /// The steps of `'$.a."b.c"[0]'`, `'{a,b}'`, `'a'`, `ARRAY['a','b']`.

@@ -5,7 +5,8 @@
 //! `max(a, b)` of SQLite is NULL as soon as one argument is, `greatest` of Postgres skips NULLs: they are the same when no
 //! argument can be NULL, and `COALESCE(max(a, b), a, b)` skips NULLs too. A flag is `= 1` on SQLite and itself, or
 //! `= TRUE`, on Postgres. A negative LIMIT is none on SQLite, as NULL is on Postgres. A column is never NULL when
-//! Postgres declares it so, or the project that no program writes one.
+//! Postgres declares it so, or the project that no program writes one; a field of a document when the project declares that
+//! none lacks it.
 //!
 //! # The same
 //!
@@ -18,6 +19,8 @@
 //! pg:     SELECT t.n AS c FROM t WHERE t.flag
 //! sqlite: SELECT t.n AS c FROM t ORDER BY t.n LIMIT -1
 //! pg:     SELECT t.n AS c FROM t ORDER BY t.n
+//! sqlite: UPDATE t SET doc = json_set(t.doc, '$.hits', json_extract(t.doc, '$.hits') + 1)
+//! pg:     UPDATE t SET doc = jsonb_set(t.doc, '{hits}', to_jsonb((t.doc ->> 'hits')::bigint + 1))
 //! ```
 //!
 //! # Not the same
@@ -27,6 +30,8 @@
 //! pg:     SELECT greatest(t.maybe, 3) AS c FROM t
 //! sqlite: SELECT t.n AS c FROM t WHERE t.flag = 0
 //! pg:     SELECT t.n AS c FROM t WHERE t.flag
+//! sqlite: UPDATE t SET doc = json_set(t.doc, '$.deep.size', json_extract(t.doc, '$.deep.size') + 1)
+//! pg:     UPDATE t SET doc = jsonb_set(t.doc, '{deep,size}', to_jsonb((t.doc #>> '{deep,size}')::bigint + 1))
 //! ```
 
 use super::{Names, Node, negation};
@@ -35,6 +40,9 @@ use crate::schema::Column;
 use crate::source::Span;
 use crate::tree::{Expr, ExprKind, JoinKind, Query, Source, SourceId, SourceKind};
 use crate::types::Base;
+
+/// What `[json]` says of a field that no document lacks.
+const ALWAYS: &str = " always";
 
 impl Names<'_> {
     /// Whether an expression is known never to be NULL.
@@ -46,6 +54,7 @@ impl Names<'_> {
                 self.required(left) && self.required(right)
             }
             ExprKind::Cast { expr, .. } => self.required(expr),
+            _ if self.is_always_there(expr) => true,
             ExprKind::Call { name, args, .. } if name == "coalesce" || name == "ifnull" => {
                 args.iter().any(|arg| self.required(arg))
             }
@@ -137,10 +146,40 @@ impl Names<'_> {
     }
 
     fn json_declared(&self, document: &str, steps: &str) -> Option<&str> {
+        let word = self.json_words(document, steps)?;
+        Some(word.strip_suffix(ALWAYS).unwrap_or(word))
+    }
+
+    /// What the project declares of a field, word for word.
+    fn json_words(&self, document: &str, steps: &str) -> Option<&str> {
         let (relation, column) = document.rsplit_once('.')?;
         let table = relation.split('#').next().unwrap_or(relation);
         let own = self.around.promised.json_type(&format!("{table}.{column}.{steps}"));
         own.or_else(|| self.around.promised.json_type(&format!("{table}.{column}.*")))
+    }
+
+    /// Whether an expression reads a field that the project declares to be in every document.
+    fn is_always_there(&self, expr: &Expr) -> bool {
+        let document = match &expr.kind {
+            ExprKind::Binary { op, left, .. } if op == "->>" || op == "#>>" => Some(left.as_ref()),
+            ExprKind::Call { name, args, .. } if name == "json_extract" => args.first(),
+            _ => None,
+        };
+        if !document.is_some_and(|document| matches!(document.kind, ExprKind::Column { .. })) {
+            return false;
+        }
+        let node = self.plain(expr);
+        let Some((_, steps)) = node.head.split_once(' ') else { return false };
+        let steps = steps.trim_matches('\'').replace("'.'", ".");
+        let document = node.kids.first().map_or("", |kid| kid.head.as_str());
+        self.json_words(document, &steps).is_some_and(|word| word.ends_with(ALWAYS))
+    }
+
+    /// Whether an expression is a column that the project declares to hold JSON arrays.
+    pub(super) fn is_json_list(&self, expr: &Expr) -> bool {
+        let ExprKind::Column { source, column } = &expr.kind else { return false };
+        let Some(table) = self.sources.get(source).and_then(|source| source.table()) else { return false };
+        self.around.promised.json_type(&format!("{table}.{column}")).is_some()
     }
 
     /// The greatest or least of several: three meanings.

@@ -17,6 +17,8 @@
 //! pg:     SELECT t.n AS c FROM t WHERE t.big = ANY(:list)
 //! sqlite: SELECT t.n AS c FROM t WHERE t.big IN (SELECT value FROM json_each(:list))
 //! pg:     SELECT t.n AS c FROM t WHERE t.big IN (SELECT e.item FROM unnest(:list) AS e(item))
+//! sqlite: SELECT t.n AS c FROM t WHERE t.name IN (SELECT value FROM json_each(COALESCE(:list, '[]')))
+//! pg:     SELECT t.n AS c FROM t WHERE t.name = ANY(COALESCE(:list, '{}'))
 //! sqlite: SELECT t.n AS c FROM t WHERE t.id IN (SELECT unhex(value, '-') FROM json_each(:list))
 //! pg:     SELECT t.n AS c FROM t WHERE t.id = ANY(:list)
 //! sqlite: SELECT t.n AS c FROM t WHERE lower(hex(t.id)) IN (SELECT value FROM json_each(:list))
@@ -97,7 +99,7 @@ impl Names<'_> {
         let as_it_is = !matches!(of, Some(Base::Bytes | Base::Uuid)) || self.is_slice(query.span);
         let as_bytes = matches!(of, Some(Base::Bytes | Base::Uuid) | None);
         let fits = as_it_is && is_element(element) || as_bytes && bytes_of(element).is_some_and(is_element);
-        fits.then(|| Node::list("list", vec![self.expr(list)], query.span))
+        fits.then(|| Node::list("list", vec![with_empty(self.expr(list))], query.span))
     }
 
     /// `SELECT e FROM unnest(:list) AS e`, or of the elements of a document that is a parameter: the list on Postgres.
@@ -132,12 +134,29 @@ impl Names<'_> {
             return one_of(value, list.kids, all, span);
         }
         match (op, all) {
-            ("=", false) => Node::list("in", vec![value, Node::list("list", vec![list], right.span)], span),
+            ("=", false) => {
+                let list = Node::list("list", vec![with_empty(list)], right.span);
+                Node::list("in", vec![value, list], span)
+            }
             ("<>", true) if self.may_miss(&list) => Node::list("<> all", vec![value, list], span),
             ("<>", true) => Node::list("not in", vec![value, Node::list("list", vec![list], right.span)], span),
             _ => Node::list(format!("{op} {}", if all { "all" } else { "any" }), vec![value, list], span),
         }
     }
+}
+
+/// A list with another one in its place when it is missing, of which an empty one is written in two ways.
+fn with_empty(mut list: Node) -> Node {
+    if list.head == "coalesce" {
+        for kid in &mut list.kids {
+            let inner = kid.kids.first().filter(|_| kid.head.starts_with("cast ")).unwrap_or(&*kid);
+            let is_empty = inner.kids.is_empty() && ["'[]'", "'{}'", "array"].contains(&inner.head.as_str());
+            if is_empty {
+                *kid = Node::leaf("no elements", kid.span);
+            }
+        }
+    }
+    list
 }
 
 /// `value IN (items)` as a set, and as a comparison where there is one item; `value NOT IN (items)` as the conditions

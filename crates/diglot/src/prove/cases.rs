@@ -364,10 +364,15 @@ impl Maker<'_> {
 
     /// A document with the fields that somebody reads or writes there; anything where nobody does.
     fn document(&mut self, key: &Key, paths: &BTreeSet<Vec<String>>) -> Json {
+        let declared_of = |path: &[String]| self.subject.fields.get(&(key.clone(), path.to_vec())).map(String::as_str);
+        if let Some(kind) = declared_of(&[]) {
+            return pool::declared_value(&mut self.random, &Value::Null, kind);
+        }
+        let has_always = paths.iter().any(|path| declared_of(path).is_some_and(|kind| kind.ends_with(pool::ALWAYS)));
         let wanted = self.subject.pool(key).literals.iter().filter_map(|value| value.clone().into_base(&Base::Json));
         let wanted: Vec<Json> =
             wanted.filter_map(|value| if let Value::Json(json) = value { Some(json) } else { None }).collect();
-        if !wanted.is_empty() && self.random.percent(60) {
+        if !wanted.is_empty() && !has_always && self.random.percent(60) {
             let json = self.random.pick(&wanted).cloned().unwrap_or_default();
             return if self.random.percent(30) { pool::with_points(&json) } else { json };
         }
@@ -386,14 +391,15 @@ impl Maker<'_> {
         // Longer paths last, so that what they need is there.
         let mut sorted: Vec<&Vec<String>> = paths.iter().filter(|path| !path.is_empty()).collect();
         sorted.sort_by_key(|path| path.len());
-        let declared_of = |path: &[String]| self.subject.fields.get(&(key.clone(), path.to_vec())).map(String::as_str);
         for path in sorted {
             // What stands in a list is told by what the list is declared to be.
             let is_item = (1..path.len()).any(|end| declared_of(&path[..end]).is_some_and(|kind| kind.ends_with("[]")));
-            if is_item || self.random.percent(25) {
+            let words = declared_of(path);
+            let declared = words.map(|words| words.strip_suffix(pool::ALWAYS).unwrap_or(words));
+            let is_always = words != declared;
+            if is_item || !is_always && self.random.percent(25) {
                 continue;
             }
-            let declared = declared_of(path);
             let is_list = declared.is_some_and(|kind| kind.ends_with("[]"));
             let is_parent = !is_list && paths.iter().any(|other| other.len() > path.len() && other.starts_with(path));
             let kind = if is_parent { Some("object") } else { declared };
@@ -401,8 +407,8 @@ impl Maker<'_> {
             let mut values = Vec::new();
             for _ in 0..4 {
                 let value = self.leaf(&place);
-                let odd = self.random.percent(self.odd);
-                if self.subject.pool(&place).null && !is_list && self.random.percent(15) {
+                let odd = !is_always && self.random.percent(self.odd);
+                if self.subject.pool(&place).null && !is_list && !is_always && self.random.percent(15) {
                     values.push(Some(Json::Null));
                     continue;
                 }

@@ -231,11 +231,14 @@ pub(super) fn json_leaf(random: &mut Random, value: &Value, declared: Option<&st
     })
 }
 
+/// What `[json]` says behind the kind of a place that no document lacks.
+pub(super) const ALWAYS: &str = " always";
+
 /// What `[json]` may say of a place.
 const KINDS: [&str; 7] = ["i64", "f64", "bool", "text[]", "i64[]", "f64[]", "bool[]"];
 
 /// What `[json]` allows in a place, in half of them what meets it.
-fn declared_value(random: &mut Random, value: &Value, kind: &str) -> Json {
+pub(super) fn declared_value(random: &mut Random, value: &Value, kind: &str) -> Json {
     if let Some(item) = kind.strip_suffix("[]") {
         return (0..random.below(4)).map(|_| declared_value(random, value, item)).collect();
     }
@@ -296,7 +299,7 @@ pub(super) fn any_object<'d>(random: &mut Random, depth: usize, declared: &dyn F
     let mut fields = Map::new();
     for name in FIELDS {
         if random.percent(50) {
-            let value = match declared(name) {
+            let value = match declared(name).map(|words| words.strip_suffix(ALWAYS).unwrap_or(words)) {
                 None => any_document(random, depth),
                 Some("object") => Json::Object(Map::new()),
                 Some(kind) if KINDS.contains(&kind) => declared_value(random, &Value::Null, kind),

@@ -314,6 +314,9 @@ impl<'a> Prover<'a> {
             if self.config.prove.is_object(owner, name) || self.config.is_json_object(owner, name) {
                 subject.objects.insert(key.clone());
             }
+            if let Some(kind) = self.config.json_list(owner, name) {
+                subject.fields.insert((key.clone(), Vec::new()), kind.to_owned());
+            }
             for field in super::pool::FIELDS {
                 if let Some(kind) = self.declared_kind(owner, name, field) {
                     subject.fields.entry((key.clone(), vec![field.to_owned()])).or_insert_with(|| kind.to_owned());

@@ -22,23 +22,30 @@ pub(crate) fn name_columns(pages: &mut [&mut Statement]) {
         .collect();
     let of_pg = pages.iter().position(|page| page.dialect == Dialect::Pg);
     let mut names: Vec<Vec<String>> = lists.iter().map(|list| list.iter().map(|c| c.name.clone()).collect()).collect();
-    for (page, list) in lists.iter().enumerate() {
-        for at in (0..list.len()).filter(|at| list[*at].is_unnamed) {
-            let facing = lists.iter().enumerate().filter(|(other, _)| alike && *other != page);
-            let given = facing.filter_map(|(_, list)| list.get(at)).find(|column| !column.is_unnamed);
-            let made = || {
-                let pg = of_pg.filter(|_| alike).and_then(|pg| lists[pg].get(at));
-                pg.and_then(|column| column.made.clone()).or_else(|| list[at].made.clone())
+    // Column by column, so that a name that is free on one page is free on the other.
+    for at in 0..lists.iter().map(Vec::len).max().unwrap_or_default() {
+        let is_taken = |name: &String| {
+            let of_list = |(list, names): (&Vec<Seen>, &Vec<String>)| {
+                let mut others = list.iter().zip(names).enumerate().filter(|(other, _)| *other != at);
+                others.any(|(other, (seen, known))| known == name && (other < at || !seen.is_unnamed))
+            };
+            lists.iter().zip(&names).any(of_list)
+        };
+        let mut chosen = Vec::new();
+        for (page, list) in lists.iter().enumerate() {
+            let Some(column) = list.get(at).filter(|column| column.is_unnamed) else { continue };
+            let mut facing = lists.iter().filter(|_| alike).filter_map(|list| list.get(at));
+            let given = facing.find(|column| !column.is_unnamed).map(|column| column.name.clone());
+            let made = match of_pg.filter(|_| alike) {
+                Some(pg) => lists[pg][at].made.clone(),
+                None => column.made.clone(),
             };
             // A name that a column has too would mean the alias in an ORDER BY.
-            let is_free =
-                |name: &String| is_field_name(name) && !known.contains(name) && !names[page][..at].contains(name);
-            let name = match given {
-                Some(column) => column.name.clone(),
-                None => made().filter(is_free).unwrap_or_else(|| format!("column_{}", at + 1)),
-            };
-            names[page][at] = name;
+            let is_free = |name: &String| is_field_name(name) && !known.contains(name) && !is_taken(name);
+            let name = given.or(made.filter(is_free)).unwrap_or_else(|| format!("column_{}", at + 1));
+            chosen.push((page, name));
         }
+        chosen.into_iter().for_each(|(page, name)| names[page][at] = name);
     }
     for ((page, list), names) in pages.iter_mut().zip(&lists).zip(names) {
         let mut rewrites = Vec::new();

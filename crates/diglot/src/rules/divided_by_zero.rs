@@ -4,7 +4,7 @@
 //!
 //! `/`, `%` or `mod` on the Postgres page of a pair whose divisor may be zero: neither a literal, nor `NULLIF(…, 0)`, nor
 //! the greater of something and a positive literal, nor a parameter or column whose range is declared to begin above
-//! zero.
+//! zero, nor in a branch of a CASE that asks for another number first.
 //!
 //! # Why it bites
 //!
@@ -22,6 +22,7 @@
 //! ```
 
 use super::Context;
+use super::look::is_same;
 use crate::diagnostic::Diagnostic;
 use crate::tree::{Expr, ExprKind};
 
@@ -29,13 +30,16 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
     if !context.is_pg_of_pair() {
         return;
     }
+    let guarded = context.guarded();
     for expr in &context.exprs {
         let divisor = match &expr.kind {
             ExprKind::Binary { op, right, .. } if op == "/" || op == "%" => right,
             ExprKind::Call { name, args, .. } if name == "mod" && args.len() == 2 => &args[1],
             _ => continue,
         };
-        if !is_never_zero(context, divisor) {
+        let held: Vec<&Expr> =
+            guarded.iter().filter(|(inner, _)| std::ptr::eq(*inner, *expr)).flat_map(|(_, held)| held.clone()).collect();
+        if !is_never_zero(context, divisor) && !is_asked(context, divisor, &held) {
             let message = format!("{}: the divisor may be zero", context.name());
             let label = "NULL on SQLite, an error on Postgres";
             let finding = Diagnostic::error("divided-by-zero", message, divisor.span, label);
@@ -57,6 +61,18 @@ fn is_never_zero(context: &Context<'_>, divisor: &Expr) -> bool {
         ExprKind::Null => true,
         _ => is_positive(context, divisor),
     }
+}
+
+/// Whether conditions that hold leave out zero.
+fn is_asked(context: &Context<'_>, divisor: &Expr, held: &[&Expr]) -> bool {
+    let is_zero = |expr: &Expr| matches!(&expr.kind, ExprKind::Number(text) if text == "0");
+    let told = held.iter().any(|condition| match &condition.kind {
+        ExprKind::Binary { op, left, right } if op == "<>" => {
+            is_zero(right) && is_same(left, divisor) || is_zero(left) && is_same(right, divisor)
+        }
+        _ => false,
+    });
+    told || context.bounds_where(divisor, held).is_some_and(|bounds| bounds.least > 0 || bounds.most < 0)
 }
 
 fn is_positive(context: &Context<'_>, expr: &Expr) -> bool {

@@ -1,13 +1,16 @@
-//! A LIMIT may be something else than a number.
+//! A LIMIT may be something else than a number of rows.
 //!
 //! # What it finds
 //!
-//! A LIMIT or OFFSET by a parameter that is declared nullable, or of another type than an integer.
+//! A LIMIT or OFFSET by a parameter that is declared nullable, or of another type than an integer; one that is no whole
+//! number, or is or may be negative. A parameter may be where its range in `[prove.ranges]` says so; without one it is taken
+//! for a number of rows.
 //!
 //! # Why it bites
 //!
 //! For NULL Postgres takes no limit and SQLite reports a wrong type; a text is converted by SQLite and refused by
-//! Postgres.
+//! Postgres. A negative LIMIT is no limit on SQLite and an error on Postgres; half a row is an error on SQLite, which
+//! Postgres rounds.
 //!
 //! # Write instead
 //!
@@ -22,11 +25,12 @@
 use super::Context;
 use super::look::is_integer;
 use crate::diagnostic::Diagnostic;
-use crate::tree::{ExprKind, Part};
+use crate::tree::{Expr, ExprKind, Part};
 
 pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
     for query in context.page.tree.parts.iter().flat_map(Part::queries) {
         for value in [&query.limit, &query.offset].into_iter().flatten() {
+            found.extend(no_count(context, value));
             let ExprKind::Param(name) = &value.kind else { continue };
             let declared = context.declared(name);
             if declared.is_some_and(|ty| ty.nullable || !is_integer(&ty.base)) {
@@ -36,4 +40,37 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
             }
         }
     }
+}
+
+/// What is wrong with a number of rows that is or may be none.
+fn no_count(context: &Context<'_>, value: &Expr) -> Option<Diagnostic> {
+    context.facing?;
+    if let ExprKind::Number(text) = &value.kind
+        && text.parse::<i64>().is_err()
+    {
+        let message = format!("{}: {text} is no number of rows", context.name());
+        let finding = Diagnostic::error("limit-without-number", message, value.span, "an error on SQLite");
+        return Some(finding.help("write a whole number, on both pages"));
+    }
+    let bounds = context.bounds(value).filter(|bounds| context.is_pg_of_pair() && bounds.least < 0)?;
+    let label = "all rows on SQLite, an error on Postgres";
+    let name = context.name();
+    let finding = match &value.kind {
+        ExprKind::Param(param) => {
+            context.config.prove.range(name, param)?;
+            let message = format!("{name}: `:{param}` may be negative");
+            let finding = Diagnostic::error("limit-without-number", message, value.span, label);
+            finding.help("let its range in `[prove.ranges]` begin at 0, if it cannot be")
+        }
+        _ if bounds.most < 0 => {
+            let message = format!("{name}: a negative number of rows");
+            Diagnostic::error("limit-without-number", message, value.span, label)
+        }
+        _ => {
+            let message = format!("{name}: the number of rows may be negative");
+            let finding = Diagnostic::error("limit-without-number", message, value.span, label);
+            finding.help("write `greatest(…, 0)` on Postgres and `max(…, 0)` on SQLite")
+        }
+    };
+    Some(finding)
 }

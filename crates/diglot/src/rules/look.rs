@@ -1,5 +1,6 @@
 //! Ways to look at a statement that several lints share.
 
+mod bounds;
 mod many;
 
 use super::Context;
@@ -14,6 +15,8 @@ use crate::tree::{
     Assignment, Body, ConflictAction, Expr, ExprKind, OutputColumn, Part, Query, Rows, Select, SourceId, Update,
 };
 use crate::types::{Base, Type};
+
+pub(super) use bounds::{Bounds, is_same};
 
 /// Every condition of a part that must hold for a row to count: conjuncts of WHERE and of ON, at every depth.
 pub(super) fn conjuncts(part: &Part) -> Vec<&Expr> {

@@ -2,8 +2,10 @@
 //!
 //! # What it finds
 //!
-//! A product on the Postgres page of a pair of which every operand has 32 bits or less; a calculation with two literals of
-//! 32 bits whose result has more.
+//! On the Postgres page of a pair: a sum, a difference, a product or a shift to the left of which every operand has 32 bits
+//! or less and whose result may have more, as far as literals and `[prove.ranges]` tell; a number that is stored into a
+//! column which does not hold it. A column that is counted up or down by a small literal is left alone: there the column
+//! is too narrow.
 //!
 //! # Why it bites
 //!
@@ -12,7 +14,8 @@
 //!
 //! # Write instead
 //!
-//! A bigint column for what counts, or measures time or size; otherwise a cast of one operand.
+//! A bigint column for what counts, or measures time or size; otherwise a cast of one operand, or the range of what is
+//! calculated with in `diglot.toml` under `[prove.ranges]`.
 //!
 //! # Example
 //!
@@ -21,56 +24,99 @@
 //! ```
 
 use super::Context;
+use super::look::Bounds;
 use crate::diagnostic::Diagnostic;
 use crate::tree::{Expr, ExprKind};
 use crate::types::Base;
+
+/// By how much a column may be counted at a time without a word: it takes sixty thousand steps to leave it.
+const SMALL_STEP: i128 = 32_768;
 
 pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
     if !context.is_pg_of_pair() {
         return;
     }
+    let guarded = context.guarded();
     for expr in &context.exprs {
-        let ExprKind::Binary { op, left, right } = &expr.kind else { continue };
-        if let Some(value) = of_literals(op, left, right)
-            && i32::try_from(value).is_err()
-        {
-            let message = format!("{}: {value} does not fit into the 32 bits of its literals", context.name());
-            let finding = Diagnostic::error("narrow-arithmetic", message, expr.span, "fails where SQLite goes on");
-            found.push(finding.help("write the number itself, on both pages"));
+        let Some((base, word)) = narrow_result(expr) else { continue };
+        let held = guarded.iter().filter(|(inner, _)| std::ptr::eq(*inner, *expr)).flat_map(|(_, held)| held.clone());
+        let bounds = context.bounds_where(expr, &held.collect::<Vec<_>>());
+        let exact = bounds.filter(|own| own.least == own.most);
+        let fits = bounds.zip(Bounds::of_type(&base)).is_some_and(|(own, bits)| own.fit(bits));
+        if fits || exact.is_none() && is_step(expr) {
             continue;
         }
-        let column = context.column(left).is_some() || context.column(right).is_some();
-        if op == "*" && is_narrow(left) && is_narrow(right) && column {
-            let message = format!("{}: the product has 32 bits on Postgres", context.name());
+        let bits = if base == Base::Int16 { 16 } else { 32 };
+        let label = "fails where SQLite goes on";
+        let finding = match exact {
+            Some(Bounds { least, .. }) => {
+                let message = format!("{}: {least} does not fit into the {bits} bits of its literals", context.name());
+                let finding = Diagnostic::error("narrow-arithmetic", message, expr.span, label);
+                finding.help("write the number itself, on both pages")
+            }
+            None => {
+                let message = format!("{}: the {word} has {bits} bits on Postgres", context.name());
+                let finding = Diagnostic::error("narrow-arithmetic", message, expr.span, label);
+                let finding = finding.help("cast one operand: `CAST(… AS BIGINT)`, on both pages");
+                finding.help("or say in `diglot.toml` under `[prove.ranges]` between which numbers the operands lie")
+            }
+        };
+        found.push(finding);
+    }
+    for (table, name, value) in context.stored() {
+        let Some(bits) = table.column(name).and_then(|column| Bounds::of_type(&column.ty.base)) else { continue };
+        let Some(own) = context.bounds(value) else { continue };
+        if own.least > bits.most || own.most < bits.least {
+            let message = format!("{}: `{}.{name}` does not hold such a number", context.name(), table.name);
             let label = "fails where SQLite goes on";
-            let finding = Diagnostic::error("narrow-arithmetic", message, expr.span, label);
-            found.push(finding.help("cast one operand: `CAST(… AS BIGINT)`, on both pages"));
+            let finding = Diagnostic::error("narrow-arithmetic", message, value.span, label);
+            found.push(finding.help("make the column a bigint on Postgres, or write a number that it holds"));
         }
     }
 }
 
-fn is_few_bits(base: &Base) -> bool {
-    matches!(base, Base::Int16 | Base::Int32)
-}
-
-fn is_narrow(expr: &Expr) -> bool {
+/// The type in which Postgres makes a result, if it has 32 bits or less, and what the result is.
+fn narrow_result(expr: &Expr) -> Option<(Base, &'static str)> {
     match &expr.kind {
-        ExprKind::Number(text) => text.parse::<i32>().is_ok(),
-        _ => expr.ty.as_ref().is_some_and(|ty| is_few_bits(&ty.base)),
+        ExprKind::Binary { op, left, right } => {
+            let word = match op.as_str() {
+                "+" => "sum",
+                "-" => "difference",
+                "*" => "product",
+                "<<" => return Some((narrow(left)?, "shift")),
+                _ => return None,
+            };
+            let (left, right) = (narrow(left)?, narrow(right)?);
+            Some((if left == right { left } else { Base::Int32 }, word))
+        }
+        // What is written is no calculation.
+        ExprKind::Unary { op, expr: inner } if op == "-" && !matches!(inner.kind, ExprKind::Number(_)) => {
+            Some((narrow(inner)?, "negative number"))
+        }
+        _ => None,
     }
 }
 
-/// The result of a calculation with two literals that have 32 bits each.
-fn of_literals(op: &str, left: &Expr, right: &Expr) -> Option<i64> {
-    let number = |expr: &Expr| match &expr.kind {
-        ExprKind::Number(text) => text.parse::<i32>().ok().map(i64::from),
-        _ => None,
+fn narrow(expr: &Expr) -> Option<Base> {
+    match &expr.kind {
+        ExprKind::Number(text) => text.parse::<i32>().ok().map(|_| Base::Int32),
+        ExprKind::Unary { op, expr } if op == "-" => narrow(expr),
+        _ => expr.base().filter(|base| matches!(base, Base::Int16 | Base::Int32)).cloned(),
+    }
+}
+
+/// Whether what is stored or given is counted by a small literal, or only turned round.
+fn is_step(expr: &Expr) -> bool {
+    let is_stored = |expr: &Expr| !matches!(expr.bare().kind, ExprKind::Binary { .. } | ExprKind::Unary { .. });
+    let is_small = |expr: &Expr| match &expr.kind {
+        ExprKind::Number(text) => text.parse::<i128>().is_ok_and(|number| number <= SMALL_STEP),
+        _ => false,
     };
-    let (left, right) = (number(left)?, number(right)?);
-    match op {
-        "+" => Some(left + right),
-        "-" => Some(left - right),
-        "*" => Some(left * right),
-        _ => None,
+    match &expr.kind {
+        ExprKind::Binary { op, left, right } if op == "+" || op == "-" => {
+            is_stored(left) && is_small(right) || is_small(left) && is_stored(right)
+        }
+        ExprKind::Unary { expr, .. } => is_stored(expr),
+        _ => false,
     }
 }

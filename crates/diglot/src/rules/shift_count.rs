@@ -42,7 +42,7 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
                 let finding = Diagnostic::error("shift-count", message, expr.span, label);
                 found.push(finding.help(format!("shift by 0 to {} bits, on both pages", width - 1)));
             }
-            None if is_bounded(right) => {}
+            None if is_bounded(right) || fits(context, right, width) => {}
             None => {
                 let message = format!("{}: the shift may be by more bits than there are", context.name());
                 let finding = Diagnostic::warning("shift-count", message, expr.span, label);
@@ -60,6 +60,11 @@ fn written(count: &Expr) -> Option<i64> {
         ExprKind::Cast { expr, .. } => written(expr),
         _ => None,
     }
+}
+
+/// Whether it lies inside of the width, as far as is known.
+fn fits(context: &Context<'_>, count: &Expr, width: i64) -> bool {
+    context.bounds(count).is_some_and(|bounds| bounds.least >= 0 && bounds.most < width.into())
 }
 
 /// A literal below the width, or the lesser of such a literal and something.

@@ -39,7 +39,7 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
     // What a guard asks is asked before anything is written.
     let guard = page.raw.guard.as_ref().and_then(|guard| guard::query(page.tree, &guard.name));
     let select = guard.and_then(|query| guard::pinned(&page.schema.tables, query));
-    let settled: Vec<Span> = 
+    let settled: Vec<Span> =
         select.into_iter().flat_map(|select| guard::settled(&page.schema.tables, select)).map(|it| it.span).collect();
     for part in &page.tree.parts {
         let written = written_before(page.tree, part.statement);

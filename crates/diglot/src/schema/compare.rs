@@ -280,12 +280,13 @@ impl Pair {
         let mut theirs: Vec<&Check> = pg.checks.iter().collect();
         let mut ours: Vec<&Check> = Vec::new();
         for check in &sqlite.checks {
-            match theirs.iter().position(|other| other.condition == check.condition) {
+            let own = without_type_guards(check, sqlite, pg);
+            match theirs.iter().position(|other| other.condition == own) {
                 Some(at) => {
                     self.facts += 1;
                     theirs.remove(at);
                 }
-                None if guards_type(check, sqlite, pg) => self.facts += 1,
+                None if own.is_empty() => self.facts += 1,
                 None => ours.push(check),
             }
         }
@@ -426,9 +427,20 @@ fn same_reference(a: &ForeignKey, b: &ForeignKey) -> bool {
         && word(&a.on_update) == word(&b.on_update)
 }
 
-/// Whether a check of SQLite says what the type of Postgres says by itself: a flag is 0 or 1, JSON is valid, an id has
-/// 16 bytes.
-fn guards_type(check: &Check, sqlite: &Table, pg: &Table) -> bool {
+/// The condition of a check of SQLite without what the types of Postgres say by themselves: a flag is 0 or 1, JSON is
+/// valid, an id has 16 bytes. Nothing is left of one that says no more than that.
+fn without_type_guards(check: &Check, sqlite: &Table, pg: &Table) -> String {
+    let left: Vec<&String> = check.conjuncts.iter().filter(|condition| !guards_type(condition, sqlite, pg)).collect();
+    match left.as_slice() {
+        [] => String::new(),
+        [one] => (*one).clone(),
+        all if all.len() == check.conjuncts.len() => check.condition.clone(),
+        all => super::text::all_of(all.iter().map(|condition| (*condition).clone()).collect()),
+    }
+}
+
+/// Whether a condition of SQLite says what the type of Postgres says by itself.
+fn guards_type(condition: &String, sqlite: &Table, pg: &Table) -> bool {
     sqlite.columns.iter().any(|column| {
         let Some(other) = pg.column(&column.name) else { return false };
         let name = &column.name;
@@ -439,7 +451,7 @@ fn guards_type(check: &Check, sqlite: &Table, pg: &Table) -> bool {
             Base::Uuid => vec![format!("=(16, length({name}))"), format!("=(length({name}), 16)")],
             _ => Vec::new(),
         };
-        texts.contains(&check.condition)
+        texts.contains(condition)
     })
 }
 

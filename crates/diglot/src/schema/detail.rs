@@ -31,6 +31,8 @@ pub struct Check {
     pub name: Option<String>,
     /// The condition, as a text that is alike where meanings are.
     pub condition: String,
+    /// What of it must hold at once, one by one.
+    pub conjuncts: Vec<String>,
     /// The condition as SQL.
     pub written: String,
     /// Where its table or column was declared.
@@ -39,7 +41,8 @@ pub struct Check {
 
 impl Check {
     pub(super) fn of(name: Option<String>, condition: &Expr, span: Span) -> Self {
-        Self { name, condition: text::condition(condition), written: condition.to_string(), span }
+        let (whole, conjuncts) = (text::condition(condition), text::conjuncts(condition));
+        Self { name, condition: whole, conjuncts, written: condition.to_string(), span }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Expressions of a schema as texts that are alike where their meanings are: defaults, checks, predicates.
 
 use sqlparser::ast::{
-    BinaryOperator, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, UnaryOperator, Value,
+    BinaryOperator, CaseWhen, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, UnaryOperator, Value,
 };
 use sqlparser::dialect::{PostgreSqlDialect, SQLiteDialect};
 use sqlparser::parser::Parser;
@@ -42,6 +42,18 @@ pub(super) fn condition(expr: &Expr) -> String {
     }
 }
 
+/// What a condition asks for at once, one by one.
+pub(super) fn conjuncts(expr: &Expr) -> Vec<String> {
+    let mut sides = Vec::new();
+    gather(expr, &BinaryOperator::And, &mut sides);
+    sides
+}
+
+/// All of these at once, as [`condition`] gives it.
+pub(super) fn all_of(conditions: Vec<String>) -> String {
+    sorted("and", conditions)
+}
+
 fn gather(expr: &Expr, wanted: &BinaryOperator, sides: &mut Vec<String>) {
     match expr {
         Expr::Nested(inner) => gather(inner, wanted, sides),
@@ -72,7 +84,11 @@ pub(super) fn normal(expr: &Expr) -> String {
         Expr::BinaryOp { left, op, right } => {
             let (left, right) = (normal(left), normal(right));
             match op {
-                BinaryOperator::Eq => sorted("=", vec![left, right]),
+                BinaryOperator::Eq => match (left.as_str(), right.as_str()) {
+                    (kind, word) if kind.starts_with("json kind(") => sorted("=", vec![left.clone(), kind_of(word)]),
+                    (word, kind) if kind.starts_with("json kind(") => sorted("=", vec![kind_of(word), right.clone()]),
+                    _ => sorted("=", vec![left, right]),
+                },
                 BinaryOperator::NotEq => sorted("<>", vec![left, right]),
                 BinaryOperator::Gt => format!("<({right}, {left})"),
                 BinaryOperator::GtEq => format!("<=({right}, {left})"),
@@ -94,6 +110,12 @@ pub(super) fn normal(expr: &Expr) -> String {
             }
             sorted("and", vec![format!("<=({low}, {value})"), format!("<=({value}, {high})")])
         }
+        Expr::Case { operand: None, conditions, else_result, .. } => {
+            let branch = |when: &CaseWhen| format!("when({}, {})", condition(&when.condition), normal(&when.result));
+            let mut kids: Vec<String> = conditions.iter().map(branch).collect();
+            kids.extend(else_result.iter().map(|last| normal(last)));
+            format!("case({})", kids.join(", "))
+        }
         Expr::Function(function) => call(function),
         other => other.to_string().to_lowercase(),
     }
@@ -105,6 +127,7 @@ fn call(function: &Function) -> String {
         "ifnull" => "coalesce",
         "char_length" => "length",
         "octet_length" => "length",
+        "json_type" | "json_typeof" | "jsonb_typeof" if one_argument(function) => "json kind",
         other => other,
     };
     let FunctionArguments::List(list) = &function.args else { return function.to_string().to_lowercase() };
@@ -118,6 +141,15 @@ fn call(function: &Function) -> String {
         return format!("json_extract({}, {})", argument(document), steps(path));
     }
     format!("{name}({})", list.args.iter().map(argument).collect::<Vec<_>>().join(", "))
+}
+
+fn one_argument(function: &Function) -> bool {
+    matches!(&function.args, FunctionArguments::List(list) if list.args.len() == 1)
+}
+
+/// What Postgres calls a kind of JSON that SQLite has another word for.
+fn kind_of(word: &str) -> String {
+    if word == "'text'" { "'string'".to_owned() } else { word.to_owned() }
 }
 
 fn is_text(expr: &Expr) -> bool {

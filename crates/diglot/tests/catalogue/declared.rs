@@ -22,9 +22,17 @@ pub(crate) fn config(case: &toml::Table) -> Config {
         {
             continue;
         }
+        if documents.iter().all(Json::is_array)
+            && let Some(word @ ("text[]" | "i64[]" | "f64[]" | "bool[]")) = word(documents.iter())
+        {
+            config.json.insert(format!("{table}.{column}"), word.to_owned());
+        }
         for path in paths(case) {
-            if let Some(word) = word(documents.iter().filter_map(|document| find(document, &path))) {
-                config.json.insert(format!("{table}.{column}.{}", path.join(".")), word.to_owned());
+            let found: Vec<&Json> = documents.iter().filter_map(|document| find(document, &path)).collect();
+            if let Some(word) = word(found.iter().copied()) {
+                let is_always = found.len() == documents.len() && !found.iter().any(|value| value.is_null());
+                let always = if is_always && !path.is_empty() { " always" } else { "" };
+                config.json.insert(format!("{table}.{column}.{}", path.join(".")), format!("{word}{always}"));
             }
         }
         let members = documents.iter().flat_map(|document| match document {
@@ -36,6 +44,7 @@ pub(crate) fn config(case: &toml::Table) -> Config {
             config.json.entry(format!("{table}.{column}.*")).or_insert_with(|| word.to_owned());
         }
     }
+    config.prove.ranges.extend(negative_counts(case).into_iter().map(|param| (format!("*.{param}"), (-1, 1000))));
     let (pg, set) = (inserted(case, "pg"), assigned(case));
     for ((table, column), values) in &data {
         let always = |values: &Vec<Option<String>>| values.iter().all(Option::is_some);
@@ -46,6 +55,26 @@ pub(crate) fn config(case: &toml::Table) -> Config {
         }
     }
     config
+}
+
+/// The parameters that say how many rows a statement gives or leaves out, of which the case has a negative one.
+fn negative_counts(case: &toml::Table) -> BTreeSet<String> {
+    let args = case.get("pg_args").or_else(|| case.get("args")).and_then(toml::Value::as_array);
+    let is_negative = |number: &str| {
+        let arg = number.parse::<usize>().ok().and_then(|at| args?.get(at.checked_sub(1)?)?.as_str());
+        arg.is_some_and(|arg| arg.contains(":-"))
+    };
+    let mut found = BTreeSet::new();
+    for text in texts(case, &["pg"]) {
+        let words: Vec<&str> = text.split(|c: char| c.is_whitespace() || c == '(' || c == ')').collect();
+        for pair in
+            words.windows(2).filter(|pair| ["LIMIT", "OFFSET", "FIRST"].contains(&pair[0].to_uppercase().as_str()))
+        {
+            let number = pair[1].strip_prefix('$').map(|rest| rest.trim_end_matches(|c: char| !c.is_ascii_digit()));
+            found.extend(number.filter(|number| is_negative(number)).map(|number| format!("p{number}")));
+        }
+    }
+    found
 }
 
 /// What a case inserts on a dialect, before it and in it.
@@ -149,6 +178,11 @@ fn paths(case: &toml::Table) -> BTreeSet<Vec<String>> {
                 rest = after;
             }
             paths.insert(steps);
+        }
+        // What stands behind an arrow is one step.
+        for label in text.split("->").skip(1).map(|rest| rest.trim_start_matches('>').trim_start()) {
+            let label = label.strip_prefix('\'').and_then(|rest| rest.split('\'').next());
+            paths.extend(label.filter(|label| !label.starts_with('$')).map(|label| vec![label.to_owned()]));
         }
     }
     paths

@@ -3,7 +3,7 @@
 //! # Why
 //!
 //! A sum of 1 for some rows and 0 for the others counts those rows, and is NULL where there is no row at all: with 0 in
-//! that place it is `count(*)` with FILTER. A flag is 1 or 0 on SQLite.
+//! that place it is `count(*)` with FILTER, and beside GROUP BY without it: a group has a row. A flag is 1 or 0 on SQLite.
 //!
 //! # The same
 //!
@@ -12,6 +12,8 @@
 //! pg:     SELECT count(*) FILTER (WHERE t.flag) AS c FROM t
 //! sqlite: SELECT count(*) FILTER (WHERE t.n > 3) AS c FROM t
 //! pg:     SELECT COALESCE(sum(CASE WHEN t.n > 3 THEN 1 ELSE 0 END), 0) AS c FROM t
+//! sqlite: SELECT t.n, sum(t.flag) AS c FROM t GROUP BY t.n
+//! pg:     SELECT t.n, count(*) FILTER (WHERE t.flag) AS c FROM t GROUP BY t.n
 //! sqlite: SELECT COALESCE(sum(CASE WHEN t.n > 3 THEN 1 END), 0) AS c FROM t
 //! pg:     SELECT count(CASE WHEN t.n > 3 THEN 1 END) AS c FROM t
 //! ```
@@ -33,10 +35,18 @@ use super::super::{Names, Node};
 use crate::tree::{Expr, ExprKind};
 
 pub(super) fn step(names: &Names<'_>, expr: &Expr, node: &Node) -> Option<Node> {
-    let (sum, _) = super::both(node, "coalesce").filter(|(_, none)| none.head == "0" && none.kids.is_empty())?;
-    let ExprKind::Call { args, .. } = &expr.kind else { return None };
-    let ExprKind::Call { args, filter, over: None, distinct: false, .. } = &args.first()?.bare().kind else { return None };
+    let coalesced = super::both(node, "coalesce").filter(|(_, none)| none.head == "0" && none.kids.is_empty());
+    let (sum, call) = match (coalesced, &expr.kind) {
+        (Some((sum, _)), ExprKind::Call { args, .. }) => (sum, args.first()?.bare()),
+        // A group has a row, so that no sum of it is missing.
+        (None, ExprKind::Call { filter: None, .. }) if node.head == "sum" && names.is_of_group(expr) => (node, expr),
+        _ => return None,
+    };
+    let ExprKind::Call { args, filter, over: None, distinct: false, .. } = &call.kind else { return None };
     let summed = args.first()?.bare();
+    if coalesced.is_none() && !names.required(summed) {
+        return None;
+    }
     let condition = match (sum.head.as_str(), sum.kids.as_slice()) {
         ("sum", [one, filter]) if one.head == "1" && filter.head == "filter" => filter.kids.first()?.clone(),
         ("sum", [_]) if filter.is_some() => return None,

@@ -12,6 +12,8 @@
 //! pg:     SELECT t.n AS c FROM t WHERE starts_with(t.name, :start)
 //! sqlite: SELECT t.n AS c FROM t WHERE substr(t.name, 1, length(t.note)) = t.note
 //! pg:     SELECT t.n AS c FROM t WHERE left(t.name, length(t.note)) = t.note
+//! sqlite: SELECT t.n AS c FROM t WHERE substr(t.name, 1, 3) = 'jé/'
+//! pg:     SELECT t.n AS c FROM t WHERE starts_with(t.name, 'jé/')
 //! ```
 //!
 //! # Not the same
@@ -19,6 +21,8 @@
 //! ```text
 //! sqlite: SELECT t.n AS c FROM t WHERE substr(t.name, 2, length(:start)) = :start
 //! pg:     SELECT t.n AS c FROM t WHERE starts_with(t.name, :start)
+//! sqlite: SELECT t.n AS c FROM t WHERE substr(t.name, 1, 3) = 'jo/x'
+//! pg:     SELECT t.n AS c FROM t WHERE starts_with(t.name, 'jo/x')
 //! sqlite: SELECT t.n AS c FROM t WHERE substr(t.name, 1, length(:start)) = :other
 //! pg:     SELECT t.n AS c FROM t WHERE starts_with(t.name, :start)
 //! ```
@@ -37,7 +41,11 @@ pub(super) fn step(_: &Names<'_>, _: &Expr, node: &Node) -> Option<Node> {
             ("left", [_, length]) => length,
             _ => return None,
         };
-        let is_its = super::inside(length, "length")?.key() == start.key();
+        let is_as_long = |start: &str| length.head.parse() == Ok(start.chars().count());
+        let is_its = match super::inside(length, "length") {
+            Some(of) => of.key() == start.key(),
+            None => length.kids.is_empty() && super::literal(start).is_some_and(is_as_long),
+        };
         let text = part.kids.first().filter(|_| is_its)?;
         Some(Node::list("starts with", vec![text.clone(), start.clone()], node.span))
     };

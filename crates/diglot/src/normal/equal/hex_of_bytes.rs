@@ -12,6 +12,8 @@
 //! pg:     SELECT encode(t.bytes, 'hex') AS c FROM t
 //! sqlite: SELECT hex(t.bytes) AS c FROM t
 //! pg:     SELECT upper(encode(t.bytes, 'hex')) AS c FROM t
+//! sqlite: SELECT lower(hex(t.id)) AS c FROM t
+//! pg:     SELECT encode(uuid_send(t.id), 'hex') AS c FROM t
 //! ```
 //!
 //! # Not the same
@@ -29,8 +31,13 @@ use crate::tree::{Expr, ExprKind};
 pub(super) fn step(names: &Names<'_>, expr: &Expr, node: &Node) -> Option<Node> {
     let ExprKind::Call { args, .. } = &expr.kind else { return None };
     match (node.head.as_str(), args.as_slice(), node.kids.as_slice()) {
-        ("encode", [bytes, _], [inner, how]) if how.head == "'hex'" && names.required(bytes) => {
-            Some(Node::list("lower-hex", vec![inner.clone()], node.span))
+        ("encode", [bytes, _], [inner, how]) if how.head == "'hex'" => {
+            // The bytes of an id are the id.
+            let (bytes, inner) = match (&bytes.kind, super::inside(inner, "uuid_send")) {
+                (ExprKind::Call { args, .. }, Some(id)) => (args.first()?, id),
+                _ => (bytes, inner),
+            };
+            names.required(bytes).then(|| Node::list("lower-hex", vec![inner.clone()], node.span))
         }
         ("upper", [call], [digits]) => {
             let ExprKind::Call { args, .. } = &call.kind else { return None };

@@ -10,7 +10,7 @@ const SQLITE: &str = "
 CREATE TABLE t (id BLOB NOT NULL PRIMARY KEY CHECK (length(id) = 16), n INTEGER NOT NULL, big BIGINT NOT NULL,
     maybe BIGINT, x DOUBLE PRECISION NOT NULL, name TEXT NOT NULL, note TEXT, doc TEXT NOT NULL CHECK (json_valid(doc)),
     flag INTEGER NOT NULL CHECK (flag IN (0, 1)), bytes BLOB NOT NULL, maybe_bytes BLOB,
-    words TEXT NOT NULL CHECK (json_valid(words)));
+    words TEXT NOT NULL CHECK (json_valid(words)), list TEXT NOT NULL CHECK (json_valid(list)));
 CREATE TABLE u (n INTEGER NOT NULL PRIMARY KEY, name TEXT NOT NULL);
 CREATE TABLE checked (n INTEGER NOT NULL PRIMARY KEY CHECK (n > 0));
 CREATE TABLE log (id INTEGER PRIMARY KEY AUTOINCREMENT, n INTEGER NOT NULL);
@@ -20,13 +20,13 @@ const PG: &str = "
 CREATE TABLE t (id uuid NOT NULL PRIMARY KEY, n integer NOT NULL, big bigint NOT NULL,
     maybe bigint, x double precision NOT NULL, name text COLLATE \"C\" NOT NULL, note text COLLATE \"C\",
     doc jsonb NOT NULL, flag boolean NOT NULL, bytes bytea NOT NULL, maybe_bytes bytea,
-    words text[] NOT NULL);
+    words text[] NOT NULL, list jsonb NOT NULL);
 CREATE TABLE u (n integer NOT NULL PRIMARY KEY, name text COLLATE \"C\" NOT NULL);
 CREATE TABLE checked (n integer NOT NULL PRIMARY KEY CHECK (n > 0));
 CREATE TABLE log (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, n integer NOT NULL);
 CREATE TABLE w (n integer NOT NULL PRIMARY KEY, seen timestamptz NOT NULL DEFAULT now(),
     made timestamptz NOT NULL DEFAULT now());";
-const CONFIG: &str = "[json]\n\"t.doc.ns\" = \"text\"\n\"t.doc.deep.size\" = \"i64\"\n\"t.doc.ok\" = \"bool\"\n\"t.doc.tags\" = \"text[]\"\n\"t.doc.sizes\" = \"i64[]\"\n";
+const CONFIG: &str = "[json]\n\"t.doc.ns\" = \"text\"\n\"t.doc.deep.size\" = \"i64\"\n\"t.doc.ok\" = \"bool\"\n\"t.doc.tags\" = \"text[]\"\n\"t.doc.sizes\" = \"i64[]\"\n\"t.doc.hits\" = \"i64 always\"\n\"t.list\" = \"text[]\"\n";
 
 /// Findings that a bare example has because it declares no types and may give its rows in any order.
 const BARE: [&str; 4] = ["column-type-unknown", "param-type-unknown", "column-type-conflict", "cardinality-columns"];

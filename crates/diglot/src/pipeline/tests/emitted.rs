@@ -102,7 +102,8 @@ fn an_alias_goes_behind_the_whole_expression() {
         assert_eq!(lists(&list, &list), [expected.clone(), expected], "{list}");
     };
     alike("CASE WHEN part = 1 THEN 2 ELSE 3 END", "case");
-    alike("CAST(part AS bigint)", "cast_of_part");
+    alike("CAST(part AS bigint)", "column_2");
+    alike("CAST('7' AS bigint)", "bigint");
     alike("EXISTS (SELECT 1 FROM event)", "exists");
     alike("(SELECT count(*) FROM event)", "count");
     alike("1", "column_2");
@@ -122,6 +123,14 @@ fn the_other_page_s_alias_names_a_column_that_has_none() {
     assert_eq!(lists("count(*)", "count(*) AS jobs"), ["count(*) AS \"jobs\"", "count(*) AS jobs"]);
     let pages = lists("CAST(part AS integer) AS wide, lane", "part::int, lane");
     assert_eq!(pages, ["CAST(part AS integer) AS wide, lane", "part::int AS \"wide\", lane"]);
+}
+
+#[test]
+fn expressions_that_each_engine_writes_in_its_own_way_get_one_name() {
+    let pages = lists("json_extract(note, '$.a')", "note::jsonb ->> 'a'");
+    assert_eq!(pages, ["json_extract(note, '$.a') AS \"column_1\"", "note::jsonb ->> 'a' AS \"column_1\""]);
+    let pages = lists("max(part), max(epoch) AS max", "max(part), max(epoch) AS max");
+    assert_eq!(pages, ["max(part) AS \"column_1\", max(epoch) AS max"; 2]);
 }
 
 #[test]

@@ -1,0 +1,58 @@
+//! One more element at the end of a JSON array.
+//!
+//! # Why
+//!
+//! `json_insert(d, '$[#]', v)` of SQLite puts an element behind the last one of an array, and leaves any other document as
+//! it is. `d || to_jsonb(v)` of Postgres makes an array of any other document, and NULL of NULL, so the project must declare
+//! that the column holds arrays, and the element must not be NULL.
+//!
+//! # The same
+//!
+//! ```text
+//! sqlite: UPDATE t SET list = json_insert(t.list, '$[#]', :name)
+//! pg:     UPDATE t SET list = t.list || to_jsonb(:name::text)
+//! sqlite: UPDATE t SET list = json_insert(t.list, '$[#]', t.note)
+//! pg:     UPDATE t SET list = t.list || jsonb_build_array(t.note)
+//! ```
+//!
+//! # Not the same
+//!
+//! ```text
+//! sqlite: UPDATE t SET list = json_insert(t.list, '$[#]', t.note)
+//! pg:     UPDATE t SET list = t.list || to_jsonb(t.note)
+//! sqlite: UPDATE t SET doc = json_insert(t.doc, '$[#]', :name)
+//! pg:     UPDATE t SET doc = t.doc || to_jsonb(:name::text)
+//! sqlite: UPDATE t SET list = json_insert(t.list, '$[#]', t.doc)
+//! pg:     UPDATE t SET list = t.list || t.doc
+//! ```
+
+use super::super::{Names, Node, json};
+use crate::tree::{Expr, ExprKind};
+use crate::types::Base;
+
+pub(super) fn step(names: &Names<'_>, expr: &Expr, node: &Node) -> Option<Node> {
+    let (list, item) = match &expr.kind {
+        ExprKind::Call { name, args, .. } if name == "json_insert" => match args.as_slice() {
+            [list, Expr { kind: ExprKind::Text(path), .. }, item] if path == "$[#]" => (list, item),
+            _ => return None,
+        },
+        ExprKind::Binary { op, left, right } if op == "||" => (&**left, appended(names, right)?),
+        _ => return None,
+    };
+    let kids = || vec![names.expr(list), json::value_of(names, item)];
+    names.is_json_list(list).then(|| Node::list("json-append", kids(), node.span))
+}
+
+/// The element of which Postgres makes the document that it appends.
+fn appended<'e>(names: &Names<'_>, document: &'e Expr) -> Option<&'e Expr> {
+    let ExprKind::Call { name, args, .. } = &document.kind else { return None };
+    let [item] = args.as_slice() else { return None };
+    match name.as_str() {
+        "jsonb_build_array" | "json_build_array" => Some(item),
+        // An array would be taken apart.
+        "to_jsonb" if names.required(item) && !item.base().is_some_and(|base| *base == Base::Json || base.is_list()) => {
+            Some(item)
+        }
+        _ => None,
+    }
+}

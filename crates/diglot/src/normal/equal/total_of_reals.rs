@@ -1,0 +1,34 @@
+//! A sum of reals that is zero where there is none.
+//!
+//! # Why
+//!
+//! `total(x)` of SQLite gives 0.0 for no rows, where `sum(x)` is NULL on both engines. Of whole numbers it makes a real,
+//! which no sum of them is.
+//!
+//! # The same
+//!
+//! ```text
+//! sqlite: SELECT total(t.x) AS c FROM t
+//! pg:     SELECT COALESCE(sum(t.x), 0) AS c FROM t
+//! ```
+//!
+//! # Not the same
+//!
+//! ```text
+//! sqlite: SELECT total(t.x) AS c FROM t
+//! pg:     SELECT sum(t.x) AS c FROM t
+//! sqlite: SELECT total(t.big) AS c FROM t
+//! pg:     SELECT COALESCE(sum(t.big), 0) AS c FROM t
+//! ```
+
+use super::super::{Names, Node};
+use crate::tree::{Expr, ExprKind};
+use crate::types::Base;
+
+pub(super) fn step(_: &Names<'_>, expr: &Expr, node: &Node) -> Option<Node> {
+    let summed = super::inside(node, "total")?;
+    let ExprKind::Call { args, distinct: false, over: None, .. } = &expr.kind else { return None };
+    let is_real = matches!(args.as_slice(), [only] if only.base() == Some(&Base::Float64));
+    let sum = Node::list("sum", vec![summed.clone()], node.span);
+    is_real.then(|| Node::list("coalesce", vec![sum, Node::leaf("0", node.span)], node.span))
+}
