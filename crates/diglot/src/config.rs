@@ -473,7 +473,7 @@ mod tests {
     fn a_fault_is_told_with_its_place() {
         assert_eq!(
             fault("sql = \"sql\"\nshema = \"x\"\n"),
-            "diglot.toml:2:1: unknown field `shema`, expected one of `sql`, `schema`, `lockstep`, `types`, `words`, `json`, \
+            "diglot.toml:2:1: unknown field `shema`, expected one of `sql`, `schema`, `lockstep`, `names`, `types`, `words`, `json`, \
              `shard_key`, `distributed`, `placement`, `pg_collation`, `pg_timezone`, `storage`, `schema_lints`, `sqlite_feature`, `pg_feature`, `generate`, `prepare`, `prove`, `locks`, `transactions`"
         );
         assert_eq!(

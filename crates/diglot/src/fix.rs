@@ -41,7 +41,7 @@ pub fn fixed(sources: &Sources, diagnostics: &[Diagnostic]) -> Vec<Fixed> {
 
 /// What an edit replaces: with nothing in the place of all that a line says, the line and its end.
 pub fn replaced(sources: &Sources, edit: &Edit) -> Span {
-    match sources.get(edit.span.file).map(|file| file.text.as_str()) {
+    match sources.get(edit.span.file).map(|file| file.shown()) {
         Some(old) if edit.text.is_empty() && old.get(edit.span.range()).is_some() => {
             let (start, end) = whole_line(old, edit.span.range());
             Span::new(edit.span.file, start..end)

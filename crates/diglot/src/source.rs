@@ -89,8 +89,7 @@ impl SourceFile {
     /// Takes a file in.
     pub fn new(path: impl Into<String>, text: impl Into<String>) -> Self {
         let text = text.into();
-        let mut line_starts = vec![0];
-        line_starts.extend(text.bytes().enumerate().filter(|(_, b)| *b == b'\n').map(|(i, _)| i as u32 + 1));
+        let line_starts = line_starts(&text);
         Self { path: path.into(), text, role: None, embedded: Vec::new(), written: None, line_starts }
     }
 
@@ -101,7 +100,9 @@ impl SourceFile {
         written: impl Into<String>,
         embedded: Vec<Embedded>,
     ) -> Self {
-        Self { written: Some(written.into()), embedded, ..Self::new(path, text) }
+        let written = written.into();
+        let line_starts = line_starts(&written);
+        Self { written: Some(written), embedded, line_starts, ..Self::new(path, text) }
     }
 
     /// The same for one role.
@@ -132,6 +133,11 @@ impl SourceFile {
         let rest = &self.text[*start as usize..];
         rest.char_indices().nth(column.saturating_sub(1)).map_or(self.text.len(), |(i, _)| *start as usize + i)
     }
+}
+
+fn line_starts(text: &str) -> Vec<u32> {
+    let behind = text.bytes().enumerate().filter(|(_, b)| *b == b'\n').map(|(i, _)| i as u32 + 1);
+    std::iter::once(0).chain(behind).collect()
 }
 
 /// All input files of one run.

@@ -38,7 +38,7 @@ fn statements_in_go_are_compared_where_they_stand() {
     assert_eq!(warnings.len(), 2, "{}", check.seen());
     let errors: Vec<&&str> = told.iter().filter(|line| line.contains("error[")).collect();
     let [error] = errors.as_slice() else { panic!("{}", check.seen()) };
-    assert!(error.starts_with("store/lite/lot.go:15:37: error[where-differs]: remove:"), "{error}");
+    assert!(error.starts_with("store/lite/lot.go:15:39: error[where-differs]: remove:"), "{error}");
 
     let full = project.run(&["check"]);
     assert!(full.stdout.contains("return s.exec(\"DELETE FROM lot WHERE id = $1\", bay)"), "{}", full.seen());
@@ -50,7 +50,7 @@ fn statements_in_go_are_compared_where_they_stand() {
 fn what_is_read_out_of_go_can_be_looked_at() {
     let extract = go().run(&["extract"]);
     assert_eq!(extract.code, Some(0), "{}", extract.seen());
-    assert!(extract.stdout.contains("-- store/lite/lot.go:11: selectLot\n"), "{}", extract.seen());
+    assert!(extract.stdout.contains("-- store/lite/lot.go:10: selectLot\n"), "{}", extract.seen());
     assert!(
         extract.stdout.contains("-- store/pg/lot.go:15: Remove\nDELETE FROM lot WHERE bay = $1\n"),
         "{}",

@@ -189,8 +189,8 @@ pub(super) fn unescaped(text: &str) -> String {
                 plain.extend([' ', quote]);
             }
             Some('\\') => plain.push_str(" \\"),
-            // The end of a line that goes on stays where it is.
-            Some('\n') => plain.push_str(" \n"),
+            // A line of SQL ends, and a comment with it; or a line of the source goes on.
+            Some('n' | '\n') => plain.push_str(" \n"),
             Some(c) => plain.extend(std::iter::repeat_n(' ', 1 + c.len_utf8())),
             None => plain.push(' '),
         }
