@@ -69,7 +69,17 @@ impl Subject {
             true => pool::as_text_of_uuid(&pool::plain(&Base::Uuid, at)),
             false => pool::plain(base, at),
         };
-        nullable.then_some(Value::Null).into_iter().chain([plain(0), plain(1)]).collect()
+        let of_fields = self.fields.iter().filter(|((of, _), _)| of == key);
+        let declared: Vec<(&Vec<String>, &String)> = of_fields.map(|((_, path), kind)| (path, kind)).collect();
+        // What is declared of a document is so in a smaller one, too.
+        let values = if declared.iter().any(|(path, _)| path.is_empty()) {
+            vec![Value::Json(serde_json::Value::Array(Vec::new()))]
+        } else if declared.iter().any(|(_, kind)| kind.ends_with(pool::ALWAYS)) {
+            Vec::new()
+        } else {
+            vec![plain(0), plain(1)]
+        };
+        nullable.then_some(Value::Null).into_iter().chain(values).collect()
     }
 }
 

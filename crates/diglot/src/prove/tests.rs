@@ -22,7 +22,7 @@ const PG: &str = "-- Reads.\n-- name: job_due :many\nSELECT id, lane, tries FROM
     WHERE state = 'ready' AND lane = :lane AND due_ms <= :now_ms AND doc ->> 'kind' = :kind\n\
     ORDER BY tries, id LIMIT :most;\n\n-- Writes.\n-- name: job_end :rows\nUPDATE job SET state = 'done' WHERE id = :id;\n";
 
-fn project() -> (Inputs, Compiled) {
+fn project(declared: &str) -> (Inputs, Compiled) {
     let mut sources = Sources::default();
     sources.add(SourceFile::new("schema/sqlite/0001_job.sql", SQLITE_SCHEMA));
     sources.add(SourceFile::new("schema/pg/0001_job.sql", PG_SCHEMA));
@@ -32,15 +32,20 @@ fn project() -> (Inputs, Compiled) {
     ));
     sources.add(SourceFile::new("sql/sqlite/job.sql", SQLITE));
     sources.add(SourceFile::new("sql/pg/job.sql", PG));
-    let toml = "[prove.ranges]\n\"*.*_ms\" = [0, 5000]\n\"job_due.most\" = [0, 3]\n";
-    let config = Config::parse(toml, "diglot.toml").expect("a sound configuration");
+    let toml = format!("{declared}[prove.ranges]\n\"*.*_ms\" = [0, 5000]\n\"job_due.most\" = [0, 3]\n");
+    let config = Config::parse(&toml, "diglot.toml").expect("a sound configuration");
     let inputs = Inputs { config, sources, ..Inputs::default() };
     let compiled = compile(&inputs);
     (inputs, compiled)
 }
 
 fn subject(name: &str) -> Subject {
-    let (inputs, compiled) = project();
+    declared_subject(name, "")
+}
+
+/// The same with more in the settings.
+fn declared_subject(name: &str, declared: &str) -> Subject {
+    let (inputs, compiled) = project(declared);
     let relations = Relations::default();
     let subjects = Prover::new(&inputs, &compiled, &relations).subjects();
     let names: Vec<&str> = subjects.iter().map(|subject| subject.name.as_str()).collect();
@@ -238,7 +243,7 @@ fn a_text_that_one_engine_alone_takes_is_a_difference() {
 
 #[test]
 fn a_pair_with_findings_is_run_as_far_as_it_is_understood() {
-    let (mut inputs, _) = project();
+    let (mut inputs, _) = project("");
     let sources =
         |name: &str, sql: &str| SourceFile::new(name, format!("-- Reads.\n-- name: odd_read :many\n{sql};\n"));
     inputs.sources.add(sources("sql/sqlite/odd.sql", "SELECT tries FROM job WHERE lane IS :lane AND :what IS NULL"));
@@ -258,7 +263,7 @@ fn a_pair_with_findings_is_run_as_far_as_it_is_understood() {
 #[test]
 fn a_document_in_which_nobody_reads_holds_anything_but_what_is_declared() {
     let documents = |toml: &str| -> Vec<Value> {
-        let (mut inputs, _) = project();
+        let (mut inputs, _) = project("");
         let text = "-- Writes.\n-- name: doc_keep :exec\n-- param: doc json\nUPDATE job SET doc = :doc;\n";
         for dialect in Dialect::ALL {
             let path = format!("sql/{dialect}/doc.sql");
@@ -331,4 +336,22 @@ fn rows_go_into_each_database_in_its_own_words() {
         "INSERT INTO \"job\" (\"id\", \"lane\", \"due_ms\", \"node\") OVERRIDING SYSTEM VALUE \
          VALUES ('11111111-1111-1111-1111-111111111111', 'it''s', NULL, 'n')"
     );
+}
+
+#[test]
+fn documents_are_as_declared_in_every_case_and_in_simpler_ones() {
+    let is_list = |doc: &serde_json::Value| doc.is_array();
+    let has_kind = |doc: &serde_json::Value| doc.get("kind").is_some_and(serde_json::Value::is_string);
+    let lists = "[json]\n\"job.doc\" = \"text[]\"\n";
+    let kinds = "[json]\n\"job.doc.kind\" = \"text always\"\n";
+    for (toml, holds) in [(lists, &is_list as &dyn Fn(&serde_json::Value) -> bool), (kinds, &has_kind)] {
+        let subject = declared_subject("job_due", toml);
+        let cases = (0..100).map(|number| subject.case(1, number, 4));
+        let all: Vec<Case> = cases.flat_map(|case| subject.simpler(&case).into_iter().chain([case])).collect();
+        let documents: Vec<Value> = all.iter().flat_map(|case| column(case, "job", "doc")).collect();
+        assert!(!documents.is_empty());
+        for document in documents {
+            assert!(matches!(&document, Value::Json(json) if holds(json)), "{toml}{document}");
+        }
+    }
 }

@@ -4,7 +4,8 @@
 //!
 //! `json_insert(d, '$[#]', v)` of SQLite puts an element behind the last one of an array, and leaves any other document as
 //! it is. `d || to_jsonb(v)` of Postgres makes an array of any other document, and NULL of NULL, so the project must declare
-//! that the column holds arrays, and the element must not be NULL.
+//! that the column holds arrays, and the element must not be NULL. A real may be NaN, which is null in a document of SQLite
+//! and a text in one of Postgres.
 //!
 //! # The same
 //!
@@ -22,6 +23,8 @@
 //! pg:     UPDATE t SET list = t.list || to_jsonb(t.note)
 //! sqlite: UPDATE t SET doc = json_insert(t.doc, '$[#]', :name)
 //! pg:     UPDATE t SET doc = t.doc || to_jsonb(:name::text)
+//! sqlite: UPDATE t SET list = json_insert(t.list, '$[#]', t.x)
+//! pg:     UPDATE t SET list = t.list || to_jsonb(t.x)
 //! sqlite: UPDATE t SET list = json_insert(t.list, '$[#]', t.doc)
 //! pg:     UPDATE t SET list = t.list || t.doc
 //! ```
@@ -40,7 +43,8 @@ pub(super) fn step(names: &Names<'_>, expr: &Expr, node: &Node) -> Option<Node> 
         _ => return None,
     };
     let kids = || vec![names.expr(list), json::value_of(names, item)];
-    names.is_json_list(list).then(|| Node::list("json-append", kids(), node.span))
+    let is_sound = names.is_json_list(list) && item.base() != Some(&Base::Float64);
+    is_sound.then(|| Node::list("json-append", kids(), node.span))
 }
 
 /// The element of which Postgres makes the document that it appends.
