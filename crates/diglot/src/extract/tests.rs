@@ -103,9 +103,9 @@ impl<'a> Store<'a> {
 
 #[test]
 fn the_end_of_a_line_that_is_written_as_an_escape_ends_a_comment() {
-    let text = "const pick = \"-- the oldest\\nSELECT id -- and no more\\nFROM lot\"\nconst drop = \"DELETE FROM lot\"\n";
-    let expected =
-        [("pick", "-- the oldest SELECT id -- and no more FROM lot"), ("drop", "DELETE FROM lot")];
+    let text =
+        "const pick = \"-- the oldest\\nSELECT id -- and no more\\nFROM lot\"\nconst drop = \"DELETE FROM lot\"\n";
+    let expected = [("pick", "-- the oldest SELECT id -- and no more FROM lot"), ("drop", "DELETE FROM lot")];
     assert_eq!(statements("lot.go", text), pairs(&expected));
     let file = read("lot.go", text, Role::Statements);
     assert!(file.text.contains("SELECT id -- and no more \nFROM lot"), "{}", file.text);
