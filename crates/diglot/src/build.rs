@@ -389,7 +389,7 @@ impl Folder<'_> {
         let counts = |name: &String| {
             let stem = name.strip_suffix(ending).and_then(|stem| stem.strip_suffix('.'));
             // Editors leave hidden files beside the real ones.
-            stem.is_some_and(|stem| !stem.starts_with('.') && !(ending == "go" && stem.ends_with("_test")))
+            stem.is_some_and(|stem| !(stem.starts_with('.') || ending == "go" && stem.ends_with("_test")))
         };
         Ok(names.into_iter().filter(counts).map(|name| format!("{folder}/{name}")).collect())
     }
