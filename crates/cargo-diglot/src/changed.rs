@@ -6,7 +6,7 @@ use std::ops::RangeInclusive;
 use std::path::Path;
 
 use diglot::diagnostic::{Diagnostic, Label};
-use diglot::source::{FileId, SourceFile, Sources};
+use diglot::source::Sources;
 
 use crate::failure::Failure;
 use crate::report;
@@ -64,11 +64,7 @@ pub(crate) fn in_repository(root: &Path, sources: &Sources) -> Sources {
     let mut sources = sources.clone();
     let prefix = Git { root, index: None }.line(&["rev-parse", "--show-prefix"]).unwrap_or_default();
     if !prefix.is_empty() {
-        let renamed = |(id, file): (FileId, &SourceFile)| {
-            (id, SourceFile::new(format!("{prefix}{}", file.path), file.text.as_str()))
-        };
-        let renamed: Vec<_> = sources.iter().map(renamed).collect();
-        renamed.into_iter().for_each(|(id, file)| sources.replace(id, file));
+        sources.rename(|path| format!("{prefix}{path}"));
     }
     sources
 }
@@ -133,7 +129,7 @@ fn around((start, count): (usize, usize)) -> RangeInclusive<usize> {
 
 #[cfg(test)]
 mod tests {
-    use diglot::source::Span;
+    use diglot::source::{FileId, SourceFile, Span};
 
     use super::*;
 

@@ -35,6 +35,7 @@ pub(crate) enum Command {
     New(New),
     Translate(Translate),
     Check(Check),
+    Extract(Extract),
     Baseline(Baseline),
     Prepare(Prepare),
     Review(Review),
@@ -149,6 +150,16 @@ pub(crate) struct Check {
     /// Go on and check again whenever a file changes, for editors; a line {"checked":…} ends each round.
     #[arg(long, conflicts_with = "fix")]
     pub(crate) watch: bool,
+}
+
+/// Show the statements that are read out of Go and Rust, with the line of each.
+///
+/// `[sql]` in diglot.toml names such files: `sqlite = "storage/sqlite/*.go"`. Statements that are put together at run
+/// time are shown as that; they are not compared.
+#[derive(Debug, Args)]
+pub(crate) struct Extract {
+    #[command(flatten)]
+    pub(crate) project: Project,
 }
 
 /// Keep today's findings in diglot.baseline, so that only new ones fail.

@@ -12,6 +12,7 @@ mod check;
 mod cli;
 mod completions;
 mod explain;
+mod extract;
 mod failure;
 mod host;
 mod init;
@@ -66,6 +67,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     };
     let outcome = match command {
         cli::Command::Check(arguments) => check::run(&arguments),
+        cli::Command::Extract(arguments) => extract::run(&arguments),
         cli::Command::Baseline(arguments) => baseline::run(&arguments),
         cli::Command::Prepare(arguments) => prepare::run(&arguments),
         cli::Command::Review(arguments) => review::run(&arguments),

@@ -17,13 +17,14 @@ use std::time::UNIX_EPOCH;
 use crate::answers::INDEX_FILE;
 use crate::baseline::FILE as BASELINE;
 use crate::cache::Cache;
-use crate::config::{Config, FILE as CONFIG};
+use crate::config::{Config, FILE as CONFIG, Places};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Dialect;
+use crate::extract;
 use crate::pipeline::{Compiled, compile_again};
 use crate::project::Inputs;
 use crate::render::{Look, all};
-use crate::source::{FileId, SourceFile, Span};
+use crate::source::{FileId, Role, SourceFile, Span};
 
 /// The file in `OUT_DIR` that a crate includes. Its text is always [`ENTRY_TEXT`].
 const ENTRY: &str = "statements.rs";
@@ -150,6 +151,7 @@ fn watch(root: &Path) {
 
 /// Cargo watches a folder with all that is below it.
 fn watch_place(root: &Path, place: &str) {
+    let (place, _) = Places::files(place);
     if root.join(place).exists() {
         println!("cargo:rerun-if-changed={place}");
     }
@@ -192,15 +194,9 @@ pub fn load_over(root: &Path, open: &BTreeMap<String, String>) -> Result<Inputs,
     if let Some(bytes) = folder.read(CONFIG)? {
         configure(&mut inputs, &bytes);
     }
-    for places in [inputs.config.sql.clone(), inputs.config.schema.clone()] {
-        for dialect in Dialect::ALL {
-            for place in places.of(dialect) {
-                for path in folder.sql_files(place)? {
-                    if let Some(bytes) = folder.read(&path)? {
-                        add(&mut inputs, &path, &bytes);
-                    }
-                }
-            }
+    for (path, roles) in folder.roles(&inputs.config)? {
+        if let Some(bytes) = folder.read(&path)? {
+            add_for(&mut inputs, &path, &bytes, &roles);
         }
     }
     if inputs.findings.iter().all(|finding| finding.rule != "bad-config") {
@@ -266,7 +262,7 @@ const UTF16: [[u8; 2]; 2] = [[0xff, 0xfe], [0xfe, 0xff]];
 fn report_conflict(inputs: &mut Inputs, file: FileId) {
     let source = inputs.sources.file(file);
     let mut at = 0;
-    for line in source.text.split_inclusive('\n') {
+    for line in source.shown().split_inclusive('\n') {
         if line.starts_with("<<<<<<< ") {
             let message = format!("{} holds a merge that is not settled", source.path);
             let span = Span::new(file, at..at + line.trim_end().len());
@@ -280,6 +276,11 @@ fn report_conflict(inputs: &mut Inputs, file: FileId) {
 
 /// Adds a file; bytes that are not UTF-8 are a finding.
 fn add(inputs: &mut Inputs, path: &str, bytes: &[u8]) -> FileId {
+    add_for(inputs, path, bytes, &[])
+}
+
+/// Adds a file once for each role, and as it is without one.
+fn add_for(inputs: &mut Inputs, path: &str, bytes: &[u8], roles: &[Role]) -> FileId {
     if UTF16.iter().any(|mark| bytes.starts_with(mark)) {
         let file = inputs.sources.add(SourceFile::new(path, ""));
         let message = format!("{path} is UTF-16, not UTF-8");
@@ -289,7 +290,9 @@ fn add(inputs: &mut Inputs, path: &str, bytes: &[u8]) -> FileId {
     }
     match std::str::from_utf8(bytes) {
         Ok(text) => {
-            let file = inputs.sources.add(SourceFile::new(path, text));
+            let mut read = roles.iter().map(|role| extract::read(path, text, *role)).collect::<Vec<_>>().into_iter();
+            let file = inputs.sources.add(read.next().unwrap_or_else(|| SourceFile::new(path, text)));
+            read.for_each(|other| _ = inputs.sources.add(other));
             report_conflict(inputs, file);
             file
         }
@@ -325,26 +328,54 @@ impl Folder<'_> {
         }
     }
 
-    /// Whether there is a file or a folder.
+    /// The files of statements and schemas, each once, with what it is read for where its place does not tell.
+    fn roles(&self, config: &Config) -> Result<Vec<(String, Vec<Role>)>, LoadError> {
+        let mut files: Vec<(String, Vec<Role>)> = Vec::new();
+        for (places, role) in [(&config.sql, Role::Statements), (&config.schema, Role::Schema)] {
+            for place in Dialect::ALL.into_iter().flat_map(|dialect| places.of(dialect)) {
+                for path in self.files(place)? {
+                    match files.iter_mut().find(|(known, _)| *known == path) {
+                        Some((_, roles)) if roles.contains(&role) => {}
+                        Some((_, roles)) => roles.push(role),
+                        None => files.push((path, vec![role])),
+                    }
+                }
+            }
+        }
+        for (path, roles) in &mut files {
+            if roles.len() == 1 && !extract::reads(path) {
+                roles.clear();
+            }
+        }
+        Ok(files)
+    }
+
+    /// Whether a place is there: a file, a folder, or for a pattern a file with its ending.
     fn has(&self, place: &str) -> bool {
+        if place.contains('*') {
+            return self.files(place).map_or(true, |files| !files.is_empty());
+        }
         let is_in =
             |path: &String| path.strip_prefix(place).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
         self.root.join(place).exists() || self.open.keys().any(is_in)
     }
 
-    /// The `.sql` files of a folder by name, with forward slashes, or the one file; none when there is neither.
-    fn sql_files(&self, place: &str) -> Result<Vec<String>, LoadError> {
-        if place.ends_with(".sql") && (self.open.contains_key(place) || self.root.join(place).is_file()) {
+    /// The files of a place by name, with forward slashes; none when it is not there. Tests of Go are none of them.
+    fn files(&self, place: &str) -> Result<Vec<String>, LoadError> {
+        let is_file = place.ends_with(".sql") || extract::reads(place);
+        if is_file && (self.open.contains_key(place) || self.root.join(place).is_file()) {
             return Ok(vec![place.to_owned()]);
         }
-        let failed = |source| LoadError::Io { path: place.to_owned(), source };
+        let (folder, ending) = Places::files(place);
+        let failed = |source| LoadError::Io { path: folder.to_owned(), source };
         let mut names: BTreeSet<String> = self
             .open
             .keys()
-            .filter_map(|path| path.strip_prefix(place)?.strip_prefix('/'))
+            .filter_map(|path| path.strip_prefix(folder)?.strip_prefix('/'))
+            .filter(|name| !name.contains('/'))
             .map(str::to_owned)
             .collect();
-        match fs::read_dir(self.root.join(place)) {
+        match fs::read_dir(self.root.join(folder)) {
             Ok(entries) => {
                 for entry in entries {
                     let entry = entry.map_err(failed)?;
@@ -355,9 +386,12 @@ impl Folder<'_> {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(source) => return Err(failed(source)),
         }
-        // Editors leave hidden files beside the real ones.
-        let is_page = |name: &String| name.ends_with(".sql") && !name.starts_with('.') && !name.contains('/');
-        Ok(names.into_iter().filter(is_page).map(|name| format!("{place}/{name}")).collect())
+        let counts = |name: &String| {
+            let stem = name.strip_suffix(ending).and_then(|stem| stem.strip_suffix('.'));
+            // Editors leave hidden files beside the real ones.
+            stem.is_some_and(|stem| !(stem.starts_with('.') || ending == "go" && stem.ends_with("_test")))
+        };
+        Ok(names.into_iter().filter(counts).map(|name| format!("{folder}/{name}")).collect())
     }
 }
 

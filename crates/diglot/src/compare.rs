@@ -147,7 +147,8 @@ fn compare_with(
     let trees =
         Both { sqlite: settled.sqlite.as_ref().unwrap_or(sqlite.tree), pg: settled.pg.as_ref().unwrap_or(pg.tree) };
     let by_law = look(&around, sources, pages, trees, manner);
-    if by_law.found.is_empty() { by_law } else { written }
+    // What laws explain is no difference of its own beside one that they do not.
+    if by_law.found.len() < written.found.len() { by_law } else { written }
 }
 
 /// Compares two trees of a pair: those that are written, or what laws made of them.
@@ -373,16 +374,7 @@ impl Pair<'_> {
                 |(item, node): &(String, Node)| Fact { kind: Kind::Columns, item: item.clone(), node: node.clone() };
             facts.result.iter().map(fact).collect()
         };
-        let (mut left_facts, mut right_facts) = (as_facts(left), as_facts(right));
-        if left_facts.len() == right_facts.len() {
-            // Expressions without a name have one of each engine's own; they find each other by their place.
-            for (at, (a, b)) in left_facts.iter_mut().zip(&mut right_facts).enumerate() {
-                if !a.item.chars().all(|c| c.is_alphanumeric() || c == '_') {
-                    a.item = format!("column {}", at + 1);
-                    b.item.clone_from(&a.item);
-                }
-            }
-        }
+        let (left_facts, right_facts) = (as_facts(left), as_facts(right));
         let list = |facts: &[Fact], page: &PageOf<'_>| facts.last().map_or(page.raw.name_span, |fact| fact.node.span);
         let (left_list, right_list) = (list(&left_facts, self.sqlite), list(&right_facts, self.pg));
         let differences = keyed(Kind::Columns, &left_facts, &right_facts);

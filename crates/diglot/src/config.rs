@@ -38,6 +38,9 @@ pub struct Config {
     /// Whether both dialects have the same files, with the same statements in the same order. Without it a statement
     /// and the one that faces it find each other by their name, in whatever files they stand.
     pub lockstep: bool,
+    /// Statements that the pages name differently: the name on the SQLite page, which the function gets, and that on the
+    /// Postgres page.
+    pub names: BTreeMap<String, String>,
     /// Rust types of columns, by `table.column`; `*.column` for that column in every table. The value is a path of a
     /// type that converts to and from the column's plain type: `From<T> for Plain` for parameters,
     /// `TryFrom<Plain> for T` (whose error implements `std::error::Error`) for results. Plain is `String`
@@ -184,6 +187,7 @@ impl Default for Config {
             sql: Places::below("sql"),
             schema: Places::below("schema"),
             lockstep: true,
+            names: BTreeMap::new(),
             types: BTreeMap::new(),
             words: BTreeMap::new(),
             json: BTreeMap::new(),
@@ -469,7 +473,7 @@ mod tests {
     fn a_fault_is_told_with_its_place() {
         assert_eq!(
             fault("sql = \"sql\"\nshema = \"x\"\n"),
-            "diglot.toml:2:1: unknown field `shema`, expected one of `sql`, `schema`, `lockstep`, `types`, `words`, `json`, \
+            "diglot.toml:2:1: unknown field `shema`, expected one of `sql`, `schema`, `lockstep`, `names`, `types`, `words`, `json`, \
              `shard_key`, `distributed`, `placement`, `pg_collation`, `pg_timezone`, `storage`, `schema_lints`, `sqlite_feature`, `pg_feature`, `generate`, `prepare`, `prove`, `locks`, `transactions`"
         );
         assert_eq!(

@@ -173,6 +173,13 @@ struct Piece {
     by: String,
 }
 
+impl Piece {
+    /// Whether it stands between two tokens and in no token's place.
+    fn is_between(&self) -> bool {
+        self.start == self.end
+    }
+}
+
 /// The pieces of a statement that are written otherwise, in the order of the text.
 fn pieces(page: &PageOf<'_>, span: Span, (params, settled): (&[TextParam], &[Span])) -> Vec<Piece> {
     let dialect: Dialect = page.tree.dialect;
@@ -195,6 +202,8 @@ fn pieces(page: &PageOf<'_>, span: Span, (params, settled): (&[TextParam], &[Spa
     for rewrite in rewrites {
         let by = match &rewrite.by {
             Replacement::Columns(columns) => columns.clone(),
+            // Quotes keep a word of SQL from being read as one.
+            Replacement::Alias(name) => format!("AS \"{name}\""),
             Replacement::Rows { alias } => rows::relation(dialect, alias, params),
             Replacement::List { param, negated } => {
                 let Some(at) = number(param) else { continue };
@@ -259,10 +268,14 @@ fn slice_text(
         if (token.is_comment() && !lexer::is_kept(word)) || token.start < written || page.raw.is_left_out(place) {
             continue;
         }
+        while let Some(alias) = pieces.next_if(|piece| piece.is_between() && piece.end <= token.start) {
+            sql.push(' ');
+            sql.push_str(&alias.by);
+        }
         if token.start > written && !sql.is_empty() {
             sql.push(' ');
         }
-        match pieces.next_if(|piece| piece.start <= token.start) {
+        match pieces.next_if(|piece| !piece.is_between() && piece.start <= token.start) {
             // A placeholder may be several tokens: a colon and a word, or a whole `sqlc.arg(name)`.
             Some(piece) => {
                 // `LIMIT:n` is two tokens, `LIMIT$1` is one.
@@ -279,6 +292,10 @@ fn slice_text(
                 written = token.end;
             }
         }
+    }
+    for alias in pieces.filter(Piece::is_between) {
+        sql.push(' ');
+        sql.push_str(&alias.by);
     }
     (sql, places)
 }

@@ -3,6 +3,8 @@
 //! A unit gives one group of facts per write and per CTE that reads, wherever it stands: several statements
 //! on one page and one statement on the other give the same groups.
 
+use std::collections::BTreeSet;
+
 use crate::normal::{Around, Names, Node, all_asked_for_truth, effective_join, offset, unmarked, writing_part};
 use crate::source::Span;
 use crate::tree::{
@@ -283,7 +285,14 @@ impl Collector<'_, '_> {
         }
         self.conjuncts(Kind::Having, select.having.as_ref());
         if let Some((keys, span)) = &select.distinct {
-            let kids = keys.iter().map(|key| self.names.expr(key)).collect();
+            let mut kids: Vec<Node> = keys.iter().map(|key| self.names.expr(key)).collect();
+            // One row of each of them, where they are all that is shown, is each row once.
+            let shown: BTreeSet<String> =
+                select.columns.iter().map(|column| self.names.expr(&column.expr).key()).collect();
+            let keys: BTreeSet<String> = kids.iter().map(Node::key).collect();
+            if shown == keys {
+                kids.clear();
+            }
             self.push(Kind::Distinct, "", Node::list("distinct", kids, *span));
         }
     }
@@ -405,8 +414,7 @@ impl Collector<'_, '_> {
     }
 
     fn conflict(&mut self, insert: &Insert, conflict: &Conflict) {
-        let is_nothing = matches!(conflict.action, ConflictAction::Nothing);
-        let only = || self.names.only_key(insert).filter(|_| is_nothing);
+        let only = || self.names.only_key(insert);
         if let Some(target) = conflict.target.as_deref().or_else(only) {
             self.conflict_target(target, conflict.span);
         }

@@ -31,17 +31,17 @@ pub fn fixed(sources: &Sources, diagnostics: &[Diagnostic]) -> Vec<Fixed> {
         }
     }
     let files = files.into_iter().filter_map(|(file, mut edits)| {
-        let old = &sources.get(file)?.text;
+        let old = sources.get(file)?.shown();
         edits.sort_by_key(|edit| edit.span);
         let (text, count) = changed(old, &edits);
-        (count > 0 && text != *old).then_some(Fixed { file, text, count })
+        (count > 0 && text != old).then_some(Fixed { file, text, count })
     });
     files.collect()
 }
 
 /// What an edit replaces: with nothing in the place of all that a line says, the line and its end.
 pub fn replaced(sources: &Sources, edit: &Edit) -> Span {
-    match sources.get(edit.span.file).map(|file| file.text.as_str()) {
+    match sources.get(edit.span.file).map(|file| file.shown()) {
         Some(old) if edit.text.is_empty() && old.get(edit.span.range()).is_some() => {
             let (start, end) = whole_line(old, edit.span.range());
             Span::new(edit.span.file, start..end)

@@ -43,6 +43,7 @@ mod digest;
 mod emit;
 mod emitted;
 mod engine;
+pub mod extract;
 mod facts;
 mod guard;
 pub mod infer;

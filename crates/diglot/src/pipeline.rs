@@ -8,6 +8,7 @@ mod baseline_draft;
 mod constant;
 mod kept;
 mod locking;
+mod naming;
 mod optional;
 mod owners;
 mod pairs;
@@ -198,6 +199,8 @@ fn read_pages(inputs: &Inputs, found: &mut Vec<Diagnostic>) -> Vec<Page> {
             pages.push(page);
         }
     }
+    naming::tell_apart(inputs, &mut pages);
+    naming::apply(inputs, &mut pages, found);
     found.extend(split::compose(&inputs.sources, &mut pages));
     pages
 }

@@ -6,7 +6,7 @@ use crate::config::{Config, Places};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Dialect;
 use crate::schema;
-use crate::source::{FileId, Sources};
+use crate::source::{FileId, Role, Sources};
 
 pub use stats::Stats;
 
@@ -38,17 +38,18 @@ pub struct Inputs {
 impl Inputs {
     /// The statement files of a dialect with their stems, in the order of their names.
     pub fn statement_files(&self, dialect: Dialect) -> Vec<(FileId, &str)> {
-        let mut files = self.files(&self.config.sql, dialect);
+        let mut files = self.files(&self.config.sql, dialect, Role::Statements);
         files.sort_by_key(|(_, stem)| *stem);
         files
     }
 
     /// The migrations of a dialect with their stems, in the order in which they run.
     pub fn migrations(&self, dialect: Dialect) -> Vec<(FileId, &str)> {
-        schema::in_order(self.files(&self.config.schema, dialect))
+        schema::in_order(self.files(&self.config.schema, dialect, Role::Schema))
     }
 
-    fn files(&self, places: &Places, dialect: Dialect) -> Vec<(FileId, &str)> {
-        self.sources.iter().filter_map(|(id, file)| Some((id, places.stem(dialect, &file.path)?))).collect()
+    fn files(&self, places: &Places, dialect: Dialect, role: Role) -> Vec<(FileId, &str)> {
+        let files = self.sources.iter().filter(|(_, file)| file.role.is_none_or(|of| of == role));
+        files.filter_map(|(id, file)| Some((id, places.stem(dialect, &file.path)?))).collect()
     }
 }

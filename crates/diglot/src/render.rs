@@ -65,7 +65,7 @@ fn main_label(diagnostic: &Diagnostic) -> Option<&Label> {
 
 /// The byte range of a place, cut to the text and to whole characters.
 fn range(file: &SourceFile, span: Span) -> std::ops::Range<usize> {
-    let text = &file.text;
+    let text = file.shown();
     let floor = |mut at: usize| {
         at = at.min(text.len());
         while !text.is_char_boundary(at) {

@@ -53,18 +53,67 @@ impl Span {
 pub struct SourceFile {
     /// Path relative to the project root.
     pub path: String,
-    /// The whole text.
+    /// The whole text as it is read: of a file of another language its SQL, in the same places.
     pub text: String,
+    /// What it is read for; none: its folder says so.
+    pub role: Option<Role>,
+    /// The statements of a file of another language.
+    pub embedded: Vec<Embedded>,
+    written: Option<String>,
     line_starts: Vec<u32>,
+}
+
+/// What a file is read for that may give statements and a schema.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    /// Statements.
+    Statements,
+    /// Tables and what belongs to them.
+    Schema,
+}
+
+/// A statement in the source of another language.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Embedded {
+    /// What its constant, its variable or its function is called.
+    pub name: String,
+    /// Where that name stands.
+    pub place: Range<usize>,
+    /// Where the statement stands.
+    pub range: Range<usize>,
+    /// Whether parts of it are known at run time alone, so that it is not read.
+    pub is_built: bool,
 }
 
 impl SourceFile {
     /// Takes a file in.
     pub fn new(path: impl Into<String>, text: impl Into<String>) -> Self {
         let text = text.into();
-        let mut line_starts = vec![0];
-        line_starts.extend(text.bytes().enumerate().filter(|(_, b)| *b == b'\n').map(|(i, _)| i as u32 + 1));
-        Self { path: path.into(), text, line_starts }
+        let line_starts = line_starts(&text);
+        Self { path: path.into(), text, role: None, embedded: Vec::new(), written: None, line_starts }
+    }
+
+    /// A file of which `text` is read, with every byte in its place, and `written` is shown.
+    pub fn extracted(
+        path: impl Into<String>,
+        text: impl Into<String>,
+        written: impl Into<String>,
+        embedded: Vec<Embedded>,
+    ) -> Self {
+        let written = written.into();
+        let line_starts = line_starts(&written);
+        Self { written: Some(written), embedded, line_starts, ..Self::new(path, text) }
+    }
+
+    /// The same for one role.
+    #[must_use]
+    pub fn with_role(self, role: Role) -> Self {
+        Self { role: Some(role), ..self }
+    }
+
+    /// The text as the user has it.
+    pub fn shown(&self) -> &str {
+        self.written.as_deref().unwrap_or(&self.text)
     }
 
     /// One-based line and one-based column (in characters) of a byte offset.
@@ -84,6 +133,11 @@ impl SourceFile {
         let rest = &self.text[*start as usize..];
         rest.char_indices().nth(column.saturating_sub(1)).map_or(self.text.len(), |(i, _)| *start as usize + i)
     }
+}
+
+fn line_starts(text: &str) -> Vec<u32> {
+    let behind = text.bytes().enumerate().filter(|(_, b)| *b == b'\n').map(|(i, _)| i as u32 + 1);
+    std::iter::once(0).chain(behind).collect()
 }
 
 /// All input files of one run.

@@ -30,7 +30,7 @@ use crate::dialect::Dialect;
 use crate::page::{
     Annotation, AnnotationKind, Cardinality, Guard, OptionalPart, Page, Prelude, RawPart, RawStatement, Use,
 };
-use crate::source::{FileId, Sources, Span};
+use crate::source::{Embedded, FileId, Sources, Span};
 
 /// Splits one statement file.
 pub(crate) fn split(sources: &Sources, file: FileId, dialect: Dialect, noun: &str) -> (Page, Vec<Diagnostic>) {
@@ -39,7 +39,10 @@ pub(crate) fn split(sources: &Sources, file: FileId, dialect: Dialect, noun: &st
     let page =
         Page { file, dialect, noun: noun.to_owned(), statements: Vec::new(), shared: Vec::new(), broken: Vec::new() };
     let mut splitter = Splitter { text, file, noun, tokens: &tokens, page, found: Vec::new(), names: BTreeMap::new() };
-    splitter.run();
+    match sources.file(file).embedded.as_slice() {
+        [] => splitter.run(),
+        embedded => splitter.embedded(embedded),
+    }
     splitter.found.sort_by_key(|finding| finding.labels.first().map(|label| label.span));
     (splitter.page, splitter.found)
 }
@@ -132,6 +135,10 @@ struct Body {
 impl<'a> Splitter<'a> {
     fn run(&mut self) {
         let (headers, starts) = self.headers();
+        if headers.is_empty() && self.tokens.iter().any(|token| !token.is_comment()) {
+            self.nameless();
+            return;
+        }
         let first = starts.first().copied().unwrap_or(self.tokens.len());
         self.preamble(first);
         for (i, header) in headers.iter().enumerate() {
@@ -288,11 +295,47 @@ impl<'a> Splitter<'a> {
         let owner = header.as_ref().map_or(self.noun, |header| header.name.as_str()).to_owned();
         let mut read = Body::default();
         let docs = self.above(start, header_index, &owner, &mut read);
-        for token in &self.tokens[header_index + 1..end] {
+        self.body(header, comment.span(), docs, &self.tokens[header_index + 1..end], read);
+    }
+
+    /// A file without a header is one statement, which the file names.
+    fn nameless(&mut self) {
+        let Some(first) = self.tokens.iter().find(|token| !token.is_comment()) else { return };
+        let place = Span::new(self.file, first.start..first.end);
+        let name = header::sound_name(self.noun, self.noun);
+        let header = Header { name, name_span: place, cardinality: None, cardinality_span: place };
+        self.body(Some(header), place, Vec::new(), self.tokens, Body::default());
+    }
+
+    /// Statements that stand in another language, which names them.
+    fn embedded(&mut self, all: &[Embedded]) {
+        for one in all {
+            let place = Span::new(self.file, one.place.clone());
+            let name = header::sound_name(&one.name, self.noun);
+            if one.is_built {
+                let message = format!("{name}: parts of the text are known at run time alone, so it was not compared");
+                let span = Span::new(self.file, one.range.clone());
+                let finding = Diagnostic::warning("built-text", message, span, "one part of it");
+                self.found.push(finding.help("write the whole statement in one constant"));
+                self.page.broken.push(name);
+                continue;
+            }
+            let inside = |token: &&Token| one.range.contains(&token.start);
+            let start = self.tokens.partition_point(|token| token.start < one.range.start);
+            let end = start + self.tokens[start..].iter().take_while(inside).count();
+            let header = Header { name, name_span: place, cardinality: None, cardinality_span: place };
+            self.body(Some(header), place, Vec::new(), &self.tokens[start..end], Body::default());
+        }
+    }
+
+    /// Reads what stands below a header, or in a literal.
+    fn body(&mut self, header: Option<Header>, place: Span, docs: Vec<String>, tokens: &[Token], mut read: Body) {
+        let owner = header.as_ref().map_or(self.noun, |header| header.name.as_str()).to_owned();
+        for token in tokens {
             self.token(*token, &owner, &mut read);
         }
         self.close(&owner, &mut read);
-        let unterminated = self.unterminated(&owner, &self.tokens[header_index + 1..end]);
+        let unterminated = self.unterminated(&owner, tokens);
         for annotation in std::mem::take(&mut read.tail) {
             self.stray_at(annotation.span);
         }
@@ -306,7 +349,7 @@ impl<'a> Splitter<'a> {
         };
         if read.parts.is_empty() {
             let message = format!("{owner}: the statement has no SQL");
-            let finding = Diagnostic::error("empty-statement", message, comment.span(), "nothing below this header");
+            let finding = Diagnostic::error("empty-statement", message, place, "nothing below this header");
             self.found.push(finding.help("write the SQL below the header, or remove the header"));
         }
         self.too_many(&owner, &mut read);
@@ -314,7 +357,7 @@ impl<'a> Splitter<'a> {
             self.page.broken.push(header.name);
             return;
         }
-        self.keep(header, comment.span(), docs, read);
+        self.keep(header, place, docs, read);
     }
 
     /// Reads the comment lines above the header; gives the documentation.

@@ -50,6 +50,8 @@ pub struct Rewrite {
 pub enum Replacement {
     /// The columns behind `sqlc.embed(t)`, each under a name that begins with `t_`.
     Columns(String),
+    /// The name of a result column that has none, behind it.
+    Alias(String),
     /// The elements of a list parameter, where `sqlc.slice` stands behind IN.
     List {
         /// The parameter.

@@ -23,7 +23,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("trees and signatures", &["guard", "infer", "project", "resolve"]),
     ("schemas", &["fix", "schema"]),
     ("pages", &["config", "emitted", "split", "tree"]),
-    ("values", &["diagnostic", "page", "value"]),
+    ("values", &["diagnostic", "extract", "page", "value"]),
     ("ground", &["depth", "dialect", "digest", "engine", "names", "rule", "source", "types"]),
 ];
 

@@ -23,7 +23,7 @@ impl<'p> Places<'p> {
     pub(super) fn new(root: &Path, sources: &'p Sources, documents: &Documents) -> Self {
         let place = |(id, file): (FileId, &'p SourceFile)| {
             let url = documents.url(&root.join(&file.path))?;
-            Some((id, (url, Lines::of(&file.text))))
+            Some((id, (url, Lines::of(file.shown()))))
         };
         Self { sources, files: sources.iter().filter_map(place).collect() }
     }

@@ -79,7 +79,7 @@ impl Project {
     /// A place in a file.
     pub(super) fn place(&self, path: &Path, position: lsp_types::Position) -> Option<Place> {
         let file = self.file(path)?;
-        let lines = Lines::of(&self.desk.inputs().sources.file(file).text);
+        let lines = Lines::of(self.desk.inputs().sources.file(file).shown());
         let position = Position { line: position.line, character: position.character };
         Some(Place { file, offset: lines.offset(position) })
     }

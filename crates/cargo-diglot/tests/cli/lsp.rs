@@ -199,7 +199,7 @@ fn nothing_that_is_written_takes_the_server_down() {
     let elsewhere = json!({ "textDocument": { "uri": "untitled:1" }, "position": { "line": 0, "character": 0 } });
     assert!(editor.ask("textDocument/hover", elsewhere).is_null());
     editor.set(PG, "SELECT 1;");
-    editor.told_of(PG, |found| rules(found).contains(&"sql-before-name"));
+    editor.told_of(PG, |found| rules(found).contains(&"missing-statement"));
     editor.set(PG, &project.read(PG));
     editor.told_of(PG, <[Value]>::is_empty);
     assert_eq!(editor.end(), Some(0));

@@ -12,6 +12,7 @@ mod drift;
 mod explain;
 mod fix;
 mod formats;
+mod layouts;
 mod locks;
 mod lsp;
 mod prepare;

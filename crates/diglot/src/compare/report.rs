@@ -3,6 +3,7 @@
 use super::difference::Difference;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Both;
+use crate::engine::{postgres, sqlite};
 use crate::facts::Kind;
 use crate::normal::Node;
 use crate::source::{Sources, Span};
@@ -211,9 +212,36 @@ fn quote(sources: &Sources, span: Span) -> Option<String> {
     (!text.is_empty() && text.chars().count() <= QUOTED && !text.contains('`')).then_some(text)
 }
 
-/// Whether a text reads the same in both dialects, as far as its spelling shows.
+/// What one dialect alone reads, or reads in a way of its own.
+const ONE_SIDED: [&str; 19] = [
+    "::",
+    "json",
+    "->",
+    "any(",
+    "any (",
+    "all(",
+    "all (",
+    "collate",
+    "array[",
+    "interval",
+    "ilike",
+    "glob",
+    "~",
+    "or replace",
+    "or ignore",
+    "on constraint",
+    "rowid",
+    "at time zone",
+    "distinct on",
+];
+
+/// Whether a text reads the same in both dialects, as far as its spelling shows: only then can it be copied.
 fn plain(text: &str) -> bool {
-    !["::", "json", "->", "ANY(", "COLLATE"].iter().any(|mark| text.contains(mark))
+    let text = text.to_lowercase();
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    let called = text.match_indices('(').map(|(at, _)| text[..at].trim_end().rsplit(|c| !is_word(c)).next());
+    let is_shared = |name: &str| sqlite().has(name) == postgres().has_function(name);
+    !ONE_SIDED.iter().any(|mark| text.contains(mark)) && called.flatten().all(is_shared)
 }
 
 /// The first line of a place.

@@ -69,17 +69,23 @@ impl Places {
 
     /// The name of a dialect's file without its ending; none for a file that is somewhere else.
     pub fn stem<'p>(&self, dialect: Dialect, path: &'p str) -> Option<&'p str> {
-        let stem = path.strip_suffix(".sql")?;
-        self.of(dialect).iter().find_map(|place| match path == place {
-            true => Some(stem.rsplit('/').next().unwrap_or(stem)),
-            false => stem.strip_prefix(place.as_str())?.strip_prefix('/').filter(|stem| !stem.contains('/')),
-        })
+        let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
+        let (stem, ending) = name.rsplit_once('.')?;
+        let is_here = |place: &String| path == place || Self::files(place) == (folder, ending);
+        self.of(dialect).iter().any(is_here).then_some(stem)
+    }
+
+    /// The folder of a place, and the ending of the files in it that count: `sql`, or what a pattern says, as in
+    /// `storage/*.go`.
+    pub fn files(place: &str) -> (&str, &str) {
+        place.rsplit_once("/*.").unwrap_or((place, "sql"))
     }
 
     /// The file of a noun that is new.
     pub(crate) fn page(&self, dialect: Dialect, noun: &str) -> String {
         let places = self.of(dialect);
-        let folder = places.iter().find(|place| !place.ends_with(".sql"));
+        let is_folder = |place: &&String| !place.ends_with(".sql") && Self::files(place).1 == "sql";
+        let folder = places.iter().find(is_folder).map(|place| Self::files(place).0);
         folder.map(|folder| format!("{folder}/{noun}.sql")).or_else(|| places.first().cloned()).unwrap_or_default()
     }
 

@@ -11,6 +11,7 @@ mod joined_write;
 mod lateral_value;
 mod least_of_rows;
 mod merged_query;
+mod own_row;
 mod semi_join;
 mod set_difference;
 mod unique_frame;
@@ -43,7 +44,8 @@ const OF_QUERIES: [OfQuery; 7] = [
     set_difference::apply,
     unique_frame::apply,
 ];
-const OF_EXPRESSIONS: [OfExpr; 3] = [least_of_rows::apply, joined_write::as_membership, anti_join::of_list];
+const OF_EXPRESSIONS: [OfExpr; 4] =
+    [least_of_rows::apply, joined_write::as_membership, own_row::apply, anti_join::of_list];
 
 /// What laws know of the names of a statement.
 struct Known<'a> {

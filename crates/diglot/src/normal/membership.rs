@@ -15,6 +15,8 @@
 //! ```text
 //! sqlite: SELECT t.n AS c FROM t WHERE t.big IN (SELECT value FROM json_each(:list))
 //! pg:     SELECT t.n AS c FROM t WHERE t.big = ANY(:list)
+//! sqlite: SELECT t.n AS c FROM t WHERE t.big IN (SELECT value FROM json_each(:list))
+//! pg:     SELECT t.n AS c FROM t WHERE t.big IN (SELECT e.item FROM unnest(:list) AS e(item))
 //! sqlite: SELECT t.n AS c FROM t WHERE t.name IN (SELECT value FROM json_each(COALESCE(:list, '[]')))
 //! pg:     SELECT t.n AS c FROM t WHERE t.name = ANY(COALESCE(:list, '{}'))
 //! sqlite: SELECT t.n AS c FROM t WHERE t.id IN (SELECT unhex(value, '-') FROM json_each(:list))
@@ -56,7 +58,7 @@ use super::{Names, Node, asked_for_truth, json};
 use std::collections::BTreeSet;
 
 use crate::source::Span;
-use crate::tree::{Expr, ExprKind, Query, Replacement};
+use crate::tree::{Expr, ExprKind, Query, Replacement, Rows, SourceKind};
 use crate::types::Base;
 
 impl Names<'_> {
@@ -73,7 +75,7 @@ impl Names<'_> {
     pub(super) fn in_query(&self, inner: &Expr, query: &Query, negated: bool, span: Span) -> Node {
         let head = if negated { "not in" } else { "in" };
         let mut value = self.expr(inner);
-        if let Some(list) = self.list_param(query, inner.base()) {
+        if let Some(list) = self.list_param(query, inner.base()).or_else(|| self.elements(query)) {
             let is_digits = |list: &Expr| self.around.digits.iter().any(|name| list.is_param(name));
             if value.head == "lower-hex" && query.each_of().is_some_and(is_digits) {
                 value = value.kids.remove(0);
@@ -98,6 +100,23 @@ impl Names<'_> {
         let as_bytes = matches!(of, Some(Base::Bytes | Base::Uuid) | None);
         let fits = as_it_is && is_element(element) || as_bytes && bytes_of(element).is_some_and(is_element);
         fits.then(|| Node::list("list", vec![with_empty(self.expr(list))], query.span))
+    }
+
+    /// `SELECT e FROM unnest(:list) AS e`, or of the elements of a document that is a parameter: the list on Postgres.
+    fn elements(&self, query: &Query) -> Option<Node> {
+        let Rows::Select(select) = &query.rows else { return None };
+        let ([source], [output]) = (select.from.as_slice(), select.columns.as_slice()) else { return None };
+        let SourceKind::Function { name, args } = &source.kind else { return None };
+        let is_list = ["unnest", "jsonb_array_elements_text", "json_array_elements_text"].contains(&name.as_str());
+        let is_whole = select.filter.is_none() && select.group.is_empty() && select.having.is_none();
+        let is_uncut = query.limit.is_none() && query.offset.is_none() && query.ctes.is_empty();
+        let first = source.columns.first().map(|(name, _)| name)?;
+        let is_first = |expr: &Expr| matches!(&uncast(expr).kind, ExprKind::Column { source: of, column } if *of == source.id && column == first);
+        let ([list], true) = (args.as_slice(), is_list && is_whole && is_uncut && is_first(&output.expr)) else {
+            return None;
+        };
+        let is_param = matches!(uncast(list).kind, ExprKind::Param(_));
+        is_param.then(|| Node::list("list", vec![self.expr(list)], query.span))
     }
 
     /// Whether a place is that of a list in `sqlc.slice`.
@@ -203,6 +222,14 @@ fn compared(node: &Node) -> Option<(Node, Vec<Node>)> {
             Some((value.clone(), items.kids.clone()))
         }
         _ => None,
+    }
+}
+
+/// What is cast.
+fn uncast(expr: &Expr) -> &Expr {
+    match &expr.kind {
+        ExprKind::Cast { expr, .. } => uncast(expr),
+        _ => expr,
     }
 }
 

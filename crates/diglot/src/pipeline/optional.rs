@@ -62,7 +62,8 @@ impl Reading {
             found.extend(findings);
             (side.dialect, raw, tree)
         };
-        let sides = entry.sides.iter().map(resolve).collect();
+        let mut sides: Vec<(Dialect, RawStatement, Option<Statement>)> = entry.sides.iter().map(resolve).collect();
+        resolve::name_columns(&mut sides.iter_mut().filter_map(|(.., tree)| tree.as_mut()).collect::<Vec<_>>());
         (Self { variant, sides }, found)
     }
 

@@ -104,14 +104,15 @@ impl Pairing<'_> {
                 let mut sides = vec![Side { dialect, raw }];
                 sides.extend(other.map(|raw| Side { dialect: dialect.other(), raw }));
                 sides.sort_by_key(|side| side.dialect);
-                if let (Some(last), None, false) = (facing.last(), other, alone)
+                let same_file = facing.iter().find(|facing| facing.noun == page.noun);
+                if let (false, None, false) = (facing.is_empty(), other, alone)
                     && !facing.iter().any(|facing| facing.broken.contains(&raw.name))
                 {
                     let renamed = renamed(raw, &named, dialect.other());
                     // A statement that is named differently on each page is told of once.
                     let told = renamed.filter(|_| dialect == Dialect::Pg);
                     if told.is_none() {
-                        found.push(missing_statement(raw, renamed, last));
+                        found.push(missing_statement(raw, renamed, same_file.copied(), dialect.other()));
                     }
                     alone = self.baseline.knows("missing-statement", &told.unwrap_or(raw).name);
                 }
@@ -188,25 +189,33 @@ fn renamed<'a>(
     (back.name == raw.name).then_some(other)
 }
 
-fn missing_statement(raw: &RawStatement, renamed: Option<&RawStatement>, facing: &Page) -> Diagnostic {
-    let (name, title) = (&raw.name, facing.dialect.title());
+fn missing_statement(
+    raw: &RawStatement,
+    renamed: Option<&RawStatement>,
+    page: Option<&Page>,
+    missing: Dialect,
+) -> Diagnostic {
+    let (name, title) = (&raw.name, missing.title());
     let message = format!("{name}: the {title} page does not have this statement");
-    let finding = Diagnostic::error(
-        "missing-statement",
-        message,
-        raw.name_span,
-        format!("has no facing statement on the {title} page"),
-    );
-    let end = facing.statements.last().map_or(Span::new(facing.file, 0..0), |last| last.name_span);
-    let finding = match renamed {
-        Some(other) => finding
-            .context(other.name_span, "was it renamed?")
-            .help(format!("write `{name}` on both pages, or `{}` on both", other.name)),
-        None => finding.context(end, "the last statement there"),
+    let label = format!("has no facing statement on the {title} page");
+    let finding = Diagnostic::error("missing-statement", message, raw.name_span, label);
+    let finding = match (renamed, page) {
+        (Some(other), _) => {
+            let (sqlite, pg) = if missing == Dialect::Pg { (name, &other.name) } else { (&other.name, name) };
+            finding
+                .context(other.name_span, "was it renamed?")
+                .help(format!("write `{name}` on both pages, or `{}` on both", other.name))
+                .help(format!("or leave the names, and write below `[names]` in `diglot.toml`: `{sqlite} = \"{pg}\"`"))
+        }
+        (None, Some(page)) => {
+            let last = page.statements.last().map_or(Span::new(page.file, 0..0), |last| last.name_span);
+            finding.context(last, "the last statement there")
+        }
+        (None, None) => finding,
     };
     finding
         .help(format!("draft it from this page: `cargo diglot translate {name} --write`"))
-        .help(format!("or say that it is meant for one dialect: `-- only: {} — reason`", facing.dialect.other()))
+        .help(format!("or say that it is meant for one dialect: `-- only: {} — reason`", missing.other()))
 }
 
 fn statement_order(sqlite: &Page, pg: &Page, found: &mut Vec<Diagnostic>) {

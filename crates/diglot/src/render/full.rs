@@ -39,7 +39,7 @@ fn snippets<'a>(
                 let text = (!label.text.is_empty()).then_some(label.text.as_str());
                 kind(label).span(range(file, label.span)).label(text)
             });
-            Snippet::source(file.text.as_str()).path(file.path.as_str()).fold(true).annotations(annotations)
+            Snippet::source(file.shown()).path(file.path.as_str()).fold(true).annotations(annotations)
         })
         .collect()
 }

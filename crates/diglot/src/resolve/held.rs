@@ -73,8 +73,17 @@ fn hold(expr: &mut Expr, wanted: Stored) {
                 args.iter_mut().skip(1).for_each(|arg| hold(arg, wanted));
                 args.iter().skip(1).all(|arg| stored(arg).is_some())
             }
-            // Where the form is asked for already, any clock is of it.
-            _ => written(name, args).is_some_and(|form| form == wanted.form || wanted.form == Form::Unsaid),
+            _ => match written(name, args) {
+                // Where the form is asked for already, any clock is of it.
+                Some(form) if form == wanted.form || wanted.form == Form::Unsaid => true,
+                // A time all the same: `time-format` tells of another text.
+                Some(form) if form.holds(wanted.of) && [form, wanted.form].iter().all(|f| *f.seen() == Base::Text) => {
+                    let nullable = expr.ty.as_ref().is_none_or(|ty| ty.nullable);
+                    expr.ty = Some(Type { base: Base::Stored(Stored { form, ..wanted }), nullable });
+                    return;
+                }
+                _ => false,
+            },
         },
         ExprKind::Case { branches, otherwise, .. } => {
             let mut values = branches.iter_mut().map(|(_, value)| value).chain(otherwise.as_deref_mut());

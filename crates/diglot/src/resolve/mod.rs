@@ -24,6 +24,7 @@ mod scope;
 mod table_functions;
 mod text;
 mod types;
+mod unnamed;
 mod write;
 
 #[cfg(test)]
@@ -36,6 +37,7 @@ use sqlparser::ast::{self, SetExpr};
 pub(crate) use self::functions::{is_aggregate, is_aggregate_call, knows_function};
 pub(crate) use self::scope::present_columns;
 pub(crate) use held::written;
+pub(crate) use unnamed::name_columns;
 
 use self::edit::Edited;
 use self::scope::{Cte, Scope, name_of};
@@ -384,6 +386,13 @@ impl Lower<'_> {
     }
 
     fn syntax(&mut self, error: &parse::Unreadable) {
+        if let Some(span) = self.foreign_param() {
+            let text = self.sources.text(span);
+            let message = format!("`{}` cannot be read: `{text}` is SQLite's way to write a parameter", self.name);
+            let finding = Diagnostic::error("syntax", message, span, "Postgres writes `$1`");
+            self.report(finding.help("is this the text of the SQLite page? write that of Postgres"));
+            return;
+        }
         let message = format!("`{}` cannot be read: {}", self.name, error.message);
         let title = self.dialect.title();
         let help = format!(
@@ -392,6 +401,16 @@ impl Lower<'_> {
         );
         let label = if error.ends { "the text ends too early" } else { "not understood here" };
         self.report(Diagnostic::error("syntax", message, error.span, label).help(help));
+    }
+
+    /// The first parameter of a Postgres page that only SQLite reads: `?1`. A mark alone may be an operator.
+    fn foreign_param(&self) -> Option<Span> {
+        let is_numbered = |span: &Span| {
+            let digits = self.sources.text(*span).strip_prefix('?');
+            digits.is_some_and(|digits| !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit()))
+        };
+        let mut places = self.text.tokens.iter().map(|token| token.span).filter(|_| self.dialect == Dialect::Pg);
+        places.find(is_numbered)
     }
 
     fn unsupported(&mut self, what: &str, span: Span) {

@@ -103,7 +103,7 @@ impl Lower<'_> {
 }
 
 /// Postgres' rule for the names of output columns.
-fn pg_name(expr: &Expr) -> Option<String> {
+pub(super) fn pg_name(expr: &Expr) -> Option<String> {
     match &expr.kind {
         ExprKind::Column { column, .. } => Some(column.clone()),
         ExprKind::Call { name, .. } => Some(name.clone()),

@@ -180,7 +180,12 @@ impl Lower<'_> {
             let all = self.scopes.iter().rev().flat_map(|s| &s.visible);
             all.filter(|v| owner.is_none_or(|owner| v.alias == owner))
         };
-        let relations: Vec<_> = visible().map(|v| v.alias.clone()).collect();
+        let mut relations: Vec<String> = Vec::new();
+        for relation in visible() {
+            if !relations.contains(&relation.alias) {
+                relations.push(relation.alias.clone());
+            }
+        }
         let near = nearest(name, visible().flat_map(|v| &v.columns).map(|(column, _)| column.as_str()));
         let near = near.map(str::to_owned);
         let message = match relations.as_slice() {
@@ -188,13 +193,18 @@ impl Lower<'_> {
             [one] => format!("`{one}` has no column `{name}`, which `{}` uses", self.name),
             many => format!("`{name}` in `{}` is no column of {}", self.name, listed(many)),
         };
-        let mut finding = Diagnostic::error("unknown-column", message, span, "no such column");
-        if let Some(near) = near {
-            finding = finding.help(format!("did you mean `{near}`?"));
-        }
-        if ident.quote_style == Some('"') && self.dialect == Dialect::Sqlite {
-            finding = finding.help(format!("a text is written in single quotes: '{}'", ident.value));
-        }
+        let is_quoted = ident.quote_style == Some('"') && self.dialect == Dialect::Sqlite;
+        let finding = match near {
+            None if is_quoted => {
+                let message = format!("`{}` writes a text in double quotes, which are for names", self.name);
+                Diagnostic::error("unknown-column", message, span, "no column is called so")
+                    .note("a SQLite that is built to take it for a text then does, others refuse the statement")
+                    .help("write it in single quotes")
+            }
+            None => Diagnostic::error("unknown-column", message, span, "no such column"),
+            Some(near) => Diagnostic::error("unknown-column", message, span, "no such column")
+                .help(format!("did you mean `{near}`?")),
+        };
         self.report(finding);
         self.opaque(span, None)
     }

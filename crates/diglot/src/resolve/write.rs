@@ -104,7 +104,7 @@ impl Lower<'_> {
         let known = target.columns.iter().any(|(column, _)| *column == name);
         let open = target.columns.is_empty() || (self.dialect == Dialect::Sqlite && name == "rowid");
         if !known && !open {
-            let message = format!("`{}` has no column `{name}`, which `{}` writes", target.alias, self.name);
+            let message = format!("`{}` has no column `{name}`, which `{}` uses", target.alias, self.name);
             let mut finding = Diagnostic::error("unknown-column", message, span, "no such column");
             if let Some(near) = nearest(&name, target.columns.iter().map(|(column, _)| column.as_str())) {
                 finding = finding.help(format!("did you mean `{near}`?"));

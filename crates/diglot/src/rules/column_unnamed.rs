@@ -2,11 +2,12 @@
 //!
 //! # What it finds
 //!
-//! An expression without an alias, or a name that no field can have.
+//! A name that no field can have, such as `"two words"`. An expression without an alias has a name: that of the other
+//! page's column, or the one that Postgres would give, which the driver's text says on both databases.
 //!
 //! # Why it bites
 //!
-//! Each database makes up its own name for it.
+//! The row's struct has a field for every column.
 //!
 //! # Write instead
 //!
@@ -15,5 +16,5 @@
 //! # Example
 //!
 //! ```text
-//! SELECT count(*) AS frames FROM ff_stream_frame
+//! SELECT count(*) AS "all frames" FROM ff_stream_frame
 //! ```

@@ -51,6 +51,7 @@ rules! {
     bad_name = "bad-name",
     bad_optional_part = "bad-optional-part",
     bad_prelude = "bad-prelude",
+    built_text = "built-text",
     cardinality_columns = "cardinality-columns",
     cardinality_differs = "cardinality-differs",
     cast_length = "cast-length",

@@ -26,6 +26,14 @@ pub(crate) fn settle(config: &Config, Both { sqlite, pg }: &mut Both<Schema>, de
     for table in sqlite.tables.values_mut().filter(|table| !table.view) {
         let Some(facing) = pg.tables.get(&table.name) else { continue };
         for column in &mut table.columns {
+            let holds_document = facing
+                .column(&column.name)
+                .is_some_and(|facing| facing.ty.base == Base::Json || facing.ty.base.is_list());
+            // A column without affinity keeps a document as the text that it is; a program that is not generated may
+            // read it as bytes.
+            if holds_document && column.ty.base == Base::Bytes && !config.generate.enabled {
+                column.ty.base = Base::Text;
+            }
             let Some((of, scale)) = facing.column(&column.name).and_then(faced) else { continue };
             if differs(&table.name, &column.name) {
                 continue;

@@ -97,7 +97,7 @@ fn cardinality(word: &str) -> Option<Cardinality> {
 }
 
 /// The name itself when it is good, else the nearest good one. The noun may be no name either.
-fn sound_name(name: &str, noun: &str) -> String {
+pub(super) fn sound_name(name: &str, noun: &str) -> String {
     let noun = if is_snake(noun) { noun } else { "statement" };
     if is_snake(name) && !is_keyword(name) {
         return name.to_owned();

@@ -4,6 +4,7 @@ use super::path::{self, Step, literal};
 use super::rewrite::{Rewriter, Sql, Written};
 use super::word_in;
 use crate::dialect::Dialect;
+use crate::resolve::written as clock;
 use crate::source::Span;
 use crate::tree::{Body, Expr, ExprKind, Query, Rows, SourceKind};
 use crate::types::Base;
@@ -24,6 +25,13 @@ pub(super) fn rewritten(mut rewriter: Rewriter<'_>) -> Sql {
 
 fn written<'t>(rewriter: &Rewriter<'t>, expr: &'t Expr) -> Option<Written<'t>> {
     match &expr.kind {
+        ExprKind::Param(_) => numbered(rewriter, expr.span),
+        // A clock beside a column of times, whose form Postgres does not need.
+        ExprKind::Call { name, args, .. }
+            if expr.base().and_then(Base::stored).is_some() && clock(name, args).is_some() && is_now(args) =>
+        {
+            Some(Written::new().text("now()"))
+        }
         ExprKind::Call { name, args, order, filter: None, over: None, distinct: false, .. } if order.is_empty() => {
             call(name, args).or_else(|| json(rewriter, name, args))
         }
@@ -67,6 +75,24 @@ fn written<'t>(rewriter: &Rewriter<'t>, expr: &'t Expr) -> Option<Written<'t>> {
         ExprKind::Blob(hex) => Some(Written::new().text(format!("CAST('\\x{hex}' AS bytea)"))),
         _ => None,
     }
+}
+
+/// Whether a clock gives the time as it is.
+fn is_now(args: &[Expr]) -> bool {
+    let is_plain = |text: &str| ["now", "subsec", "subsecond"].contains(&text) || text.contains('%');
+    args.iter().all(|arg| matches!(&arg.kind, ExprKind::Text(text) if is_plain(text)))
+}
+
+/// A parameter of SQLite's own, `?` or `?2`, as Postgres numbers it.
+fn numbered<'t>(rewriter: &Rewriter<'t>, place: Span) -> Option<Written<'t>> {
+    let sources = &rewriter.inputs.sources;
+    let number = sources.text(place).strip_prefix('?')?;
+    let mut unnumbered: Vec<Span> =
+        rewriter.tree.params.iter().map(|param| param.span).filter(|span| sources.text(*span) == "?").collect();
+    unnumbered.sort_unstable();
+    let at = unnumbered.iter().position(|span| *span == place).map(|at| (at + 1).to_string());
+    let number = if number.is_empty() { at? } else { number.to_owned() };
+    Some(Written::new().text(format!("${number}")))
 }
 
 fn call<'t>(name: &str, args: &'t [Expr]) -> Option<Written<'t>> {

@@ -67,3 +67,83 @@ fn a_unit_that_skips_more_numbers_than_it_has_binds_as_many_more() {
     let spares: Vec<usize> = compiled.texts.iter().map(|text| text.spare).collect();
     assert_eq!(spares, [15 - 6, 0], "{:?}", compiled.diagnostics);
 }
+
+/// Both texts of a query with this select list, without what stands before and behind the list.
+fn lists(sqlite: &str, pg: &str) -> [String; 2] {
+    let page = |list: &str| format!("-- name: job_do :many\nSELECT {list} FROM job;");
+    let cut = |text: &String| {
+        let (_, rest) = text.split_once("SELECT ").unwrap();
+        rest.rsplit_once(" FROM job").unwrap().0.to_owned()
+    };
+    let texts = texts(&page(sqlite), &page(pg));
+    [cut(&texts[0]), cut(&texts[1])]
+}
+
+#[test]
+fn a_column_without_a_name_gets_the_same_one_on_both_pages() {
+    let alike = |list: &str, expected: &str| assert_eq!(lists(list, list), [expected, expected], "{list}");
+    alike("count(*)", "count(*) AS \"count\"");
+    alike("COUNT( * ) , min(part)", "COUNT( * ) AS \"count\" , min(part) AS \"min\"");
+    alike("max(part), max(epoch)", "max(part) AS \"max\", max(epoch) AS \"column_2\"");
+    alike("count(*) FILTER (WHERE part = 1)", "count(*) FILTER (WHERE part = 1) AS \"count\"");
+    alike("(count(*) + 1)", "(count(*) + 1) AS \"column_1\"");
+    alike("((max(part)))", "((max(part))) AS \"max\"");
+    alike(
+        "COALESCE((SELECT max(epoch) FROM job), 0) /* why */",
+        "COALESCE((SELECT max(epoch) FROM job), 0) AS \"coalesce\"",
+    );
+}
+
+#[test]
+fn an_alias_goes_behind_the_whole_expression() {
+    let alike = |list: &str, name: &str| {
+        let expected = format!("lane, {list} AS \"{name}\"");
+        let list = format!("lane, {list}");
+        assert_eq!(lists(&list, &list), [expected.clone(), expected], "{list}");
+    };
+    alike("CASE WHEN part = 1 THEN 2 ELSE 3 END", "case");
+    alike("CAST(part AS bigint)", "column_2");
+    alike("CAST('7' AS bigint)", "bigint");
+    alike("EXISTS (SELECT 1 FROM event)", "exists");
+    alike("(SELECT count(*) FROM event)", "count");
+    alike("1", "column_2");
+    alike("'x'", "column_2");
+    alike("-part", "column_2");
+    alike("part = 1", "column_2");
+    alike("note IS NULL", "column_2");
+    alike("part IN (1, 2)", "column_2");
+    alike("part BETWEEN 1 AND 2", "column_2");
+    alike("NOT (part = 1)", "column_2");
+    alike("row_number() OVER (PARTITION BY lane ORDER BY id)", "row_number");
+    alike("lane || 'x'", "column_2");
+}
+
+#[test]
+fn the_other_page_s_alias_names_a_column_that_has_none() {
+    assert_eq!(lists("count(*)", "count(*) AS jobs"), ["count(*) AS \"jobs\"", "count(*) AS jobs"]);
+    let pages = lists("CAST(part AS integer) AS wide, lane", "part::int, lane");
+    assert_eq!(pages, ["CAST(part AS integer) AS wide, lane", "part::int AS \"wide\", lane"]);
+}
+
+#[test]
+fn expressions_that_each_engine_writes_in_its_own_way_get_one_name() {
+    let pages = lists("ifnull(note, 'x')", "coalesce(note, 'x')");
+    assert_eq!(pages, ["ifnull(note, 'x') AS \"coalesce\"", "coalesce(note, 'x') AS \"coalesce\""]);
+    let pages = lists("max(part), max(epoch) AS max", "max(part), max(epoch) AS max");
+    assert_eq!(pages, ["max(part) AS \"column_1\", max(epoch) AS max"; 2]);
+}
+
+#[test]
+fn a_name_that_a_column_has_is_not_made_up() {
+    let sql = "-- name: job_do :many\nSELECT lower(lane), size(part) FROM job;";
+    let sql = sql.replace("size(part)", "max(part) OVER (ORDER BY id)");
+    assert!(texts(&sql, &sql)[0].contains("lower(lane) AS \"lower\", max(part) OVER (ORDER BY id) AS \"max\" FROM"));
+    let sql = "-- name: job_do :many\nSELECT count(*) AS lower, lower(job.note) FROM job GROUP BY job.note;";
+    assert!(texts(sql, sql)[0].contains("AS lower, lower(job.note) AS \"column_2\" FROM"));
+}
+
+#[test]
+fn what_a_write_returns_is_named_too() {
+    let sql = "-- name: job_do :one\nUPDATE job SET size = 1 WHERE id = :id RETURNING lower(lane), epoch + 1;";
+    assert!(texts(sql, sql)[1].ends_with("RETURNING lower(lane) AS \"lower\", epoch + 1 AS \"column_2\""));
+}

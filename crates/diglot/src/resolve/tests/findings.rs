@@ -61,12 +61,12 @@ fn values_must_fit_the_columns() {
 #[test]
 fn written_columns_and_constraints_must_exist() {
     assert_snapshot!(check(SCHEMA, "UPDATE a SET nte = 1, n = 2 WHERE id = 1", Pg), @"
-    unknown-column: `a` has no column `nte`, which `thing_do` writes
+    unknown-column: `a` has no column `nte`, which `thing_do` uses
       ^ `nte` no such column
       help: did you mean `note`?
     ");
     assert_snapshot!(check(SCHEMA, "INSERT INTO b (id) VALUES (1) ON CONFLICT (ident) DO NOTHING", Sqlite), @"
-    unknown-column: `b` has no column `ident`, which `thing_do` writes
+    unknown-column: `b` has no column `ident`, which `thing_do` uses
       ^ `ident` no such column
     ");
     assert_snapshot!(check(SCHEMA, "INSERT INTO b (id) VALUES (1) ON CONFLICT ON CONSTRAINT b_key DO NOTHING", Pg), @"
@@ -79,9 +79,9 @@ fn written_columns_and_constraints_must_exist() {
 #[test]
 fn a_text_in_double_quotes_is_a_column() {
     assert_snapshot!(check(SCHEMA, "SELECT id FROM a WHERE note = \"ready\"", Sqlite), @r#"
-    unknown-column: `a` has no column `ready`, which `thing_do` uses
-      ^ `"ready"` no such column
-      help: a text is written in single quotes: 'ready'
+    unknown-column: `thing_do` writes a text in double quotes, which are for names
+      ^ `"ready"` no column is called so
+      help: write it in single quotes
     "#);
 }
 

@@ -1,0 +1,132 @@
+//! Where projects keep their SQL: in Go and Rust, below the schema in a file, in packages of a workspace, under names
+//! that differ.
+
+use crate::project::{Ended, Project};
+
+const SETTINGS: &str = "lockstep = false\ngenerate = false\n";
+
+fn lines(ended: &Ended) -> Vec<&str> {
+    ended.stdout.lines().collect()
+}
+
+/// A store in Go, with its schema in constants; one page deletes by another column.
+fn go() -> Project {
+    let project = Project::empty();
+    let source = |id: &str, by: &str| {
+        format!(
+            "package store\n\nconst lotSchema = `\nCREATE TABLE lot (\n  id {id} NOT NULL PRIMARY KEY,\n  \
+             bay TEXT NOT NULL\n);\n`\n\nconst selectLot = \"\" +\n\t\"SELECT id, bay FROM lot\" +\n\t\" WHERE id = $1\"\n\n\
+             func (s *Store) Remove(bay string) error {{\n\treturn s.exec(\"DELETE FROM lot WHERE {by} = $1\", bay)\n}}\n\n\
+             func (s *Store) all(by string) error {{\n\treturn s.exec(\"SELECT id FROM lot ORDER BY \" + by)\n}}\n"
+        )
+    };
+    project.write("store/lite/lot.go", source("INTEGER", "id"));
+    project.write("store/lite/lot_test.go", "package store\n\nconst q = \"SELECT id FROM test\"\n");
+    project.write("store/pg/lot.go", source("BIGINT", "bay"));
+    let places = "sqlite = \"store/lite/*.go\"\npg = \"store/pg/*.go\"\n";
+    project.write("diglot.toml", format!("{SETTINGS}[sql]\n{places}[schema]\n{places}"));
+    project
+}
+
+#[test]
+fn statements_in_go_are_compared_where_they_stand() {
+    let project = go();
+    let check = project.run(&["check", "--format", "short"]);
+    assert_eq!(check.code, Some(2), "{}", check.seen());
+    let told = lines(&check);
+    let warnings: Vec<&&str> = told.iter().filter(|line| line.contains("warning[built-text]: all:")).collect();
+    assert_eq!(warnings.len(), 2, "{}", check.seen());
+    let errors: Vec<&&str> = told.iter().filter(|line| line.contains("error[")).collect();
+    let [error] = errors.as_slice() else { panic!("{}", check.seen()) };
+    assert!(error.starts_with("store/lite/lot.go:15:39: error[where-differs]: remove:"), "{error}");
+
+    let full = project.run(&["check"]);
+    assert!(full.stdout.contains("return s.exec(\"DELETE FROM lot WHERE id = $1\", bay)"), "{}", full.seen());
+    assert_eq!(project.run(&["baseline"]).code, Some(0));
+    assert_eq!(project.run(&["check"]).code, Some(0));
+}
+
+#[test]
+fn what_is_read_out_of_go_can_be_looked_at() {
+    let extract = go().run(&["extract"]);
+    assert_eq!(extract.code, Some(0), "{}", extract.seen());
+    assert!(extract.stdout.contains("-- store/lite/lot.go:10: selectLot\n"), "{}", extract.seen());
+    assert!(
+        extract.stdout.contains("-- store/pg/lot.go:15: Remove\nDELETE FROM lot WHERE bay = $1\n"),
+        "{}",
+        extract.seen()
+    );
+    let said = "4 statements in 2 files, and 2 that are put together at run time\n";
+    assert_eq!(extract.stderr, said, "{}", extract.seen());
+}
+
+#[test]
+fn a_schema_at_the_head_of_query_files_is_the_schema() {
+    let project = Project::empty();
+    for (folder, engine, id) in [("lite", "sqlite", "integer"), ("pg", "postgresql", "bigint")] {
+        let settings =
+            format!("version: '2'\nsql:\n  - engine: {engine}\n    queries: [lot.sql]\n    schema: [lot.sql]\n");
+        project.write(&format!("driver/{folder}/sqlc.yaml"), settings);
+        let page = format!(
+            "CREATE TABLE lot (id {id} NOT NULL PRIMARY KEY, bay text NOT NULL);\n\n\
+             -- name: LotGet :one\nSELECT * FROM lot WHERE id = @id;\n"
+        );
+        project.write(&format!("driver/{folder}/lot.sql"), page);
+    }
+    assert_eq!(project.run(&["init"]).code, Some(0));
+    assert!(project.read("diglot.toml").contains("sqlite = \"driver/lite/lot.sql\""));
+    let check = project.check();
+    assert_eq!(check.code, Some(0), "{}", check.seen());
+    assert!(check.stderr.contains("1 pair, 0 findings"), "{}", check.seen());
+}
+
+#[test]
+fn names_that_differ_are_told_once_in_the_settings() {
+    let project = Project::empty();
+    for (folder, id, name) in [("sqlite", "integer", "lot_get"), ("pg", "bigint", "fetch_lot")] {
+        project.write(
+            &format!("schema/{folder}/1_lot.sql"),
+            format!("CREATE TABLE lot (id {id} NOT NULL PRIMARY KEY);\n"),
+        );
+        let page = format!("-- name: {name} :many\nSELECT id FROM lot WHERE id = $1;\n");
+        project.write(&format!("sql/{folder}/lot.sql"), page);
+    }
+    project.write("diglot.toml", format!("{SETTINGS}[names]\nlot_get = \"fetch_lot\"\n"));
+    let check = project.check();
+    assert_eq!(check.code, Some(0), "{}", check.seen());
+    project.write("diglot.toml", format!("{SETTINGS}[names]\nlot_get = \"fetch_lots\"\n"));
+    let check = project.run(&["check", "--format", "short"]);
+    assert!(
+        check.stdout.contains("diglot.toml:4:1: error[missing-statement]: fetch_lots: `[names]`"),
+        "{}",
+        check.seen()
+    );
+}
+
+#[test]
+fn packages_of_a_workspace_are_checked_from_its_root() {
+    let project = Project::empty();
+    project.write("Cargo.toml", "[workspace]\nmembers = [\"a\", \"b\"]\nresolver = \"3\"\n");
+    for (name, column) in [("a", "id"), ("b", "nothing")] {
+        project.write(
+            &format!("{name}/Cargo.toml"),
+            format!("[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n"),
+        );
+        project.write(&format!("{name}/src/lib.rs"), "");
+        project.write(&format!("{name}/diglot.toml"), SETTINGS);
+        for (folder, id) in [("sqlite", "integer"), ("pg", "bigint")] {
+            let table = format!("CREATE TABLE lot (id {id} NOT NULL PRIMARY KEY);\n");
+            project.write(&format!("{name}/schema/{folder}/1_lot.sql"), table);
+            let page = format!("-- name: lot_get :many\nSELECT {column} FROM lot WHERE id = $1;\n");
+            project.write(&format!("{name}/sql/{folder}/lot.sql"), page);
+        }
+    }
+    let whole = project.run(&["check", "--workspace", "--format", "short"]);
+    assert_eq!(whole.code, Some(2), "{}", whole.seen());
+    assert!(whole.stdout.starts_with("b/sql/sqlite/lot.sql:2:8: error[unknown-column]"), "{}", whole.seen());
+    assert_eq!(project.run(&["check", "-p", "a"]).code, Some(0));
+    assert_eq!(project.run(&["check", "-p", "b"]).code, Some(2));
+    let none = project.run(&["check", "-p", "c"]);
+    assert_eq!(none.code, Some(1), "{}", none.seen());
+    assert!(none.stderr.contains("no package is called `c`; there are: a, b"), "{}", none.seen());
+}

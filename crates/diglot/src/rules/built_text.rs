@@ -1,0 +1,20 @@
+//! Parts of a statement are known at run time alone.
+//!
+//! # What it finds
+//!
+//! A statement in Go or Rust that is put together from literals and something else: a variable, another constant, what
+//! `Sprintf` or `format!` fills in. It is a warning: such a statement is left out of the comparison.
+//!
+//! # Why it bites
+//!
+//! Nobody but the running program knows the text, so nothing can be said of it.
+//!
+//! # Write instead
+//!
+//! The whole statement as one constant, or in a file of SQL.
+//!
+//! # Example
+//!
+//! ```text
+//! const selectTask = "SELECT id, state FROM task WHERE id = $1"
+//! ```
