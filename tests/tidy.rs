@@ -3,6 +3,8 @@
 //! A rule is a pure function from a file's path and text to complaints; rules about several files take all
 //! of them. Every rule has a test that plants a violation and sees it found.
 
+#[path = "tidy/built.rs"]
+mod built;
 #[path = "tidy/rooms.rs"]
 mod rooms;
 #[path = "tidy/words.rs"]
@@ -487,7 +489,8 @@ fn the_repository_keeps_the_house_rules() {
     for path in unpaired(&paths) {
         writeln!(report, "{path}: [unpaired] the facing page is missing").unwrap();
     }
-    for complaint in rooms::complaints(&files).into_iter().chain(words::complaints(&files)) {
+    let of_all = [rooms::complaints(&files), words::complaints(&files), built::complaints(&files)];
+    for complaint in of_all.into_iter().flatten() {
         writeln!(report, "{complaint}").unwrap();
     }
     assert!(report.is_empty(), "\n{report}");

@@ -10,6 +10,7 @@ pub(crate) mod handed;
 pub(crate) mod origin;
 mod params;
 mod rows;
+pub(crate) mod tables;
 pub(crate) mod walk;
 
 use std::collections::BTreeSet;

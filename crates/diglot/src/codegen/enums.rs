@@ -17,7 +17,7 @@ pub(super) fn name(words: &Enum) -> String {
 }
 
 /// A word with nothing but what a name may hold.
-fn spelled(word: &str) -> String {
+pub(super) fn spelled(word: &str) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '_' };
     let text: String = word.chars().map(plain).collect();
     let text = text.trim_matches('_').to_owned();
@@ -29,9 +29,13 @@ fn spelled(word: &str) -> String {
 
 /// The names of the variants: each word's own, with a number where two words would have one name.
 fn variants(words: &Enum, other: bool) -> Vec<(String, &str)> {
-    let mut taken = BTreeSet::from(["Self".to_owned()]);
-    taken.extend(other.then(|| OTHER.to_owned()));
-    let named = words.words.iter().enumerate().map(|(at, word)| {
+    named_apart(&words.words, if other { &[OTHER] } else { &[] })
+}
+
+/// The same beside variants that are there anyway.
+pub(super) fn named_apart<'w>(words: &'w [String], kept: &[&str]) -> Vec<(String, &'w str)> {
+    let mut taken: BTreeSet<String> = kept.iter().chain(&["Self"]).map(|name| (*name).to_owned()).collect();
+    let named = words.iter().enumerate().map(|(at, word)| {
         let name = camel(&spelled(word));
         let name = if taken.insert(name.clone()) { name } else { format!("{name}{at}") };
         taken.insert(name.clone());
@@ -53,8 +57,7 @@ fn of_type(base: &Base) -> Option<(String, &Enum)> {
 
 /// Every enum of Postgres that a parameter or a column of some statements has, by its Rust name.
 fn used<'a>(api: &'a Api<'_>) -> BTreeMap<String, &'a Enum> {
-    let signatures = api.functions.iter().map(|function| function.signature);
-    let bases = signatures.flat_map(|signature| {
+    let bases = api.signatures().flat_map(|signature| {
         let fields = signature.rows.iter().flat_map(|rows| &rows.fields);
         let params = signature.params.iter().chain(fields).map(|param| &param.ty.base);
         params.chain(signature.columns.iter().map(|column| &column.ty.base))
@@ -97,8 +100,7 @@ pub(super) fn bound_word(value: &str, is_borrowed: bool, nullable: bool) -> Stri
 
 /// The conversion that enums need, if there are any.
 pub(super) fn conversion(api: &Api<'_>) -> Option<&'static str> {
-    let signatures = api.functions.iter().map(|function| function.signature);
-    (!named(api.config, signatures).is_empty()).then_some(include_str!("support/word.in"))
+    (!named(api.config, api.signatures()).is_empty()).then_some(include_str!("support/word.in"))
 }
 
 /// The enums themselves: those of Postgres that statements speak of, and all that the settings declare.
