@@ -85,6 +85,16 @@ pub struct Param {
     pub stored: Option<Stored>,
 }
 
+/// The parameter by which a caller chooses the order of the rows.
+pub const CHOICE: &str = "order";
+
+impl Param {
+    /// Whether it chooses the order, and is bound nowhere.
+    pub fn is_choice(&self) -> bool {
+        self.name == CHOICE && matches!(&self.ty.base, Base::Enum(words) if words.name.contains('.'))
+    }
+}
+
 /// A result column of a signature.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct ResultColumn {

@@ -90,7 +90,13 @@ pub(crate) fn declarations(sources: &Sources, file: FileId, dialect: Dialect) ->
                 found.extend(finding);
             }
             Line::Wrong(finding) => found.push(finding),
-            Line::Prose | Line::Returns | Line::If(_) | Line::End | Line::Use(_) | Line::Require(_) => {}
+            Line::Prose
+            | Line::Returns
+            | Line::If(_)
+            | Line::Order(_)
+            | Line::End
+            | Line::Use(_)
+            | Line::Require(_) => {}
         }
     }
     (declared, found)
@@ -233,6 +239,7 @@ impl<'a> Splitter<'a> {
         if let Line::Annotation(..)
         | Line::Returns
         | Line::If(_)
+        | Line::Order(_)
         | Line::End
         | Line::Use(_)
         | Line::Require(_)
@@ -388,6 +395,7 @@ impl<'a> Splitter<'a> {
             Line::Prose => {}
             Line::Wrong(finding) => self.found.push(finding),
             Line::If(param) => self.opens(param, comment.span(), owner, read),
+            Line::Order(name) => self.orders(&name, comment.span(), owner, read),
             Line::End => self.ends(comment.span(), owner, read),
             Line::Use(name) => read.uses.push(Use { name, span: comment.span() }),
             Line::Require(name) => self.requires(name, comment.span(), owner, read),

@@ -8,7 +8,7 @@ use std::cmp::Ordering;
 use sea_query::{Order, PostgresQueryBuilder, SqliteQueryBuilder};
 use search::statements::either::Connection;
 use search::statements::tables::{On, TicketKey, TicketRow};
-use search::statements::{Statements, TicketState, ticket};
+use search::statements::{Statements, TicketListOrder, TicketState, ticket};
 use search::{Assignee, Filters, Place};
 use sqlx::{Connection as _, PgConnection, SqliteConnection};
 use uuid::Uuid;
@@ -154,6 +154,17 @@ async fn story(mut connection: Connection<'_>) {
     let all = search::tickets(&mut connection, &Filters::default(), &place).await.unwrap();
     assert_eq!(all.iter().map(|row| row.number).collect::<Vec<_>>(), (0..300).collect::<Vec<_>>());
     assert_eq!(all[7].doc, serde_json::json!({"number": 7}));
+    for (order, urgent) in [(TicketListOrder::Newest, false), (TicketListOrder::Urgent, true)] {
+        let params = ticket::TicketListParams { team: "red".to_owned(), most: 40, order };
+        let listed: Vec<i64> = connection.ticket_list(&params).await.unwrap().iter().map(|row| row.number).collect();
+        let open = |row: &&TicketRow| row.team == "red" && row.state != TicketState::Solved;
+        let mut wanted: Vec<&TicketRow> = all.iter().filter(open).collect();
+        wanted.sort_by_key(|row| match urgent {
+            true => (-i64::from(row.priority), row.due_ms.unwrap_or(i64::MAX), row.id),
+            false => (-row.opened_ms, 0, row.id),
+        });
+        assert_eq!(listed, wanted.iter().take(40).map(|row| row.number).collect::<Vec<_>>(), "{order:?}");
+    }
     for at in 0..44 {
         let filters = if at < 22 { Filters::default() } else { drawn_filters(&mut drawn) };
         let (by, order) = (KEYS[at % 11], if at % 2 == 0 { Order::Asc } else { Order::Desc });

@@ -7,8 +7,10 @@ use super::code::{Code, line};
 use super::{Api, LINTS, structs};
 use crate::config::{Config, Words};
 use crate::dialect::Dialect;
+use crate::emitted::EmittedText;
 use crate::infer::Signature;
 use crate::names::camel;
+use crate::page::ORDER;
 use crate::types::{Base, Enum};
 
 /// The name of the Rust enum.
@@ -81,6 +83,15 @@ pub(super) fn named<'a>(config: &Config, signatures: impl Iterator<Item = &'a Si
     names
 }
 
+/// The variant by which a caller chooses the order that a text has.
+pub(super) fn order_of(signature: &Signature, text: &EmittedText) -> Option<String> {
+    let param = signature.params.iter().find(|param| param.is_choice())?;
+    let (rust, words) = of_type(&param.ty.base)?;
+    let chosen = text.variant.given.iter().find_map(|name| name.strip_prefix(ORDER))?;
+    let (variant, _) = variants(words, false).into_iter().find(|(_, word)| *word == chosen)?;
+    Some(format!("{rust}::{variant}"))
+}
+
 /// The expression that binds a value.
 pub(super) fn bound(dialect: Dialect, value: &str) -> String {
     match dialect {
@@ -107,7 +118,10 @@ pub(super) fn conversion(api: &Api<'_>) -> Option<&'static str> {
 pub(super) fn definitions(code: &mut Code, style: &structs::Style, api: &Api<'_>) {
     for (rust, words) in used(api) {
         definition(code, style, &rust, words, false);
-        on_pg(code, api.config, &rust, words);
+        // An order is no type of Postgres, whose names have no point in them.
+        if !words.name.contains('.') {
+            on_pg(code, api.config, &rust, words);
+        }
     }
     let mut declared: BTreeMap<&str, (Vec<&str>, &Words)> = BTreeMap::new();
     for (column, words) in api.config.words.iter().filter(|(_, words)| words.is_generated()) {

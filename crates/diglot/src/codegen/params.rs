@@ -16,6 +16,7 @@ pub(super) fn definition(code: &mut Code, style: &structs::Style, config: &Confi
         return;
     }
     let doc = |param: &Param| match param.optional {
+        _ if param.is_choice() => "The order of the rows.".to_owned(),
         true => format!("`:{}`, {}; without it its condition is left out.", param.name, param.ty),
         false => format!("`:{}`, {}.", param.name, param.ty),
     };

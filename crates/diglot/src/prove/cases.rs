@@ -12,7 +12,8 @@ use super::tables::{List, Table, TableColumn};
 use super::uses::Key;
 use super::written;
 use crate::dialect::{Both, Dialect};
-use crate::infer::{Param, RowsParam};
+use crate::infer::{CHOICE, Param, RowsParam};
+use crate::page::ORDER;
 use crate::types::Base;
 use crate::value::Value;
 
@@ -63,7 +64,11 @@ impl Subject {
             count => &self.variants[usize::try_from(number % count as u64).unwrap_or(0)].sqlite.variant.given,
         };
         for param in self.params.iter().filter(|param| !param.optional || given.contains(&param.name)) {
-            let value = maker.argument(param);
+            let order = || given.iter().find_map(|name| name.strip_prefix(ORDER));
+            let value = match order().filter(|_| param.is_choice()) {
+                Some(order) => Value::Text(order.to_owned()),
+                None => maker.argument(param),
+            };
             case.args.insert(param.name.clone(), value);
         }
         if let Some(rows) = &self.rows {
@@ -75,7 +80,10 @@ impl Subject {
 
     /// Which texts a case runs.
     pub fn variant(&self, case: &Case) -> Option<&Both<crate::emitted::EmittedText>> {
-        let is_given = |name: &String| case.args.contains_key(name);
+        let is_given = |name: &String| match name.strip_prefix(ORDER) {
+            Some(order) => matches!(case.args.get(CHOICE), Some(Value::Text(chosen)) if chosen == order),
+            None => case.args.contains_key(name),
+        };
         self.variants
             .iter()
             .map(|texts| (texts, &texts.sqlite))
