@@ -188,7 +188,7 @@ fn what_is_no_choice_of_orders_is_found_at_its_place() {
     let taken = SORTED.replace(":most", ":order");
     assert_eq!(one(&taken), ["bad-optional-part: job_sorted: `order` is a parameter, and chooses the order"]);
     let other = SORTED.replace("oldest", "first");
-    let sides = ["first", "oldest"]
+    let sides = ["oldest", "first"]
         .map(|name| format!("bad-optional-part: job_sorted: the order `{name}` is there on one page only"));
     assert_eq!(found(SORTED, &other), sides);
 }
