@@ -96,7 +96,7 @@ fn a_negative_number_of_rows_is_refused_where_sqlite_would_take_all() {
     assert_eq!(calls("LIMIT max(:most, 0)", "LIMIT greatest(:most, 0)"), 0);
     let one = format!(
         "{}\n",
-        page("LIMIT :most").replace("job_list :many", "job_list :many\n-- only: SQLite takes all for -1")
+        page("LIMIT :most").replace("job_list :many", "job_list :many\n-- only: sqlite — it takes all for -1")
     );
     assert_eq!(sound(&inputs(&[("sqlite/job", &one)])).rust.matches(check).count(), 0);
 }
