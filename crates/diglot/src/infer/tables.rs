@@ -61,6 +61,7 @@ fn table(config: &Config, tables: Both<&Table>) -> Shared {
                 rust: rust.clone(),
                 optional: false,
                 stored: sqlite.ty.base.stored(),
+                counts_rows: false,
             });
             keys.extend(sorted(config, sqlite, pg, &ty));
         }
