@@ -22,7 +22,7 @@ use crate::dialect::{Both, Dialect};
 use crate::facts::{Fact, Facts, Group, Kind, facts};
 use crate::infer::PageOf;
 use crate::law;
-use crate::normal::{Around, Node, Order, Promised, ends_with_write, patterns, row_locks, unmarked};
+use crate::normal::{Around, Head, Node, Order, Promised, ends_with_write, patterns, row_locks};
 use crate::project::Stats;
 use crate::source::{Sources, Span};
 use crate::tree::Statement;
@@ -169,7 +169,7 @@ fn look(
         sqlite,
         pg,
         declared,
-        seen: String::new(),
+        named: BTreeSet::new(),
         found: Vec::new(),
         told: Vec::new(),
         waived: Vec::new(),
@@ -211,8 +211,8 @@ struct Pair<'p> {
     sqlite: &'p PageOf<'p>,
     pg: &'p PageOf<'p>,
     declared: Vec<Declared>,
-    /// The keys of everything that differs, waived or not: parameters in there need no finding of their own.
-    seen: String,
+    /// The parameters in everything that differs, waived or not: they need no finding of their own.
+    named: BTreeSet<String>,
     found: Vec<Diagnostic>,
     /// Differences that are not declared.
     told: Vec<Told>,
@@ -303,8 +303,11 @@ impl Pair<'_> {
 
     fn remember<'n>(&mut self, nodes: impl Iterator<Item = &'n Node>) {
         for node in nodes {
-            self.seen.push_str(&node.key());
-            self.seen.push(' ');
+            node.each(&mut |part| {
+                if let Head::Param(name) = &part.head {
+                    self.named.insert(name.clone());
+                }
+            });
         }
     }
 
@@ -405,15 +408,14 @@ impl Pair<'_> {
             let mut told = BTreeSet::new();
             for param in &page.tree.params {
                 let there = facing.tree.params.iter().any(|other| other.name == param.name);
-                let shown = self.seen.contains(&format!(":{}", param.name));
                 if there
-                    || shown
+                    || self.named.contains(&param.name)
                     || !told.insert(&param.name)
                     || self.waive(Kind::Params, &param.name, &param.name, &[], self.whole()).is_some()
                 {
                     continue;
                 }
-                let node = Node::leaf(format!(":{}", param.name), param.span);
+                let node = Node::leaf(Head::Param(param.name.clone()), param.span);
                 let (sqlite, pg) = if on_sqlite { (Some(&node), None) } else { (None, Some(&node)) };
                 let difference = Difference { kind: Kind::Params, item: param.name.clone(), sqlite, pg };
                 self.report(&difference, "", self.sqlite.raw.name_span, self.pg.raw.name_span);
@@ -483,7 +485,7 @@ impl Pair<'_> {
         let nodes: Vec<&Node> = difference.nodes().into_iter().flatten().collect();
         self.remember(nodes.iter().copied());
         if let (Some(sqlite), Some(pg)) = (difference.sqlite, difference.pg)
-            && unmarked(&sqlite.key()) == pg.key()
+            && sqlite.key_before_writes() == pg.key()
         {
             // A read of what an earlier statement wrote: the lint `unit-read-after-write` tells it better.
             self.keep(|| [rows::differing(difference, group, Verdict::Same)]);

@@ -5,7 +5,7 @@ use crate::diagnostic::Diagnostic;
 use crate::dialect::Both;
 use crate::engine::{postgres, sqlite};
 use crate::facts::Kind;
-use crate::normal::Node;
+use crate::normal::{Head, Node, Place};
 use crate::source::{Sources, Span};
 
 /// The longest text that a label or a help line quotes.
@@ -115,7 +115,10 @@ fn unknown(sources: &Sources, name: &str, a: &Node, b: &Node) -> Option<Diagnost
 
 /// Two keys that differ in where NULL comes. Often both pages have the same text, which means two things.
 fn null_order(sources: &Sources, name: &str, a: &Node, b: &Node) -> Diagnostic {
-    let [ours, theirs] = [a, b].map(|node| if node.head.contains("nulls first") { "first" } else { "last" });
+    let [ours, theirs] = [a, b].map(|node| match node.head {
+        Head::Key { nulls: Some(Place::First), .. } => "first",
+        _ => "last",
+    });
     let message = format!("{name}: NULL comes {ours} on SQLite and {theirs} on Postgres");
     let found = Diagnostic::error("null-order", message, a.span, format!("SQLite puts NULL {ours}"))
         .and(b.span, format!("Postgres puts NULL {theirs}"));
@@ -164,15 +167,13 @@ fn clause(difference: &Difference<'_>, text: &str) -> String {
 
 /// A finer rule where the smallest difference says more than the kind of fact.
 fn rule(kind: Kind, a: &Node, b: &Node) -> &'static str {
-    let is_param = |node: &Node| node.kids.is_empty() && node.head.starts_with(':');
-    if is_param(a) && is_param(b) {
-        return "param-differs";
+    match (&a.head, &b.head) {
+        (Head::Param(_), Head::Param(_)) => "param-differs",
+        (Head::Key { desc: ours, nulls: Some(_) }, Head::Key { desc: theirs, nulls: Some(_) }) if ours == theirs => {
+            "null-order"
+        }
+        _ => kind.rule(),
     }
-    let direction = |node: &Node| node.head.split(' ').next().map(str::to_owned);
-    if a.head.contains(" nulls ") && b.head.contains(" nulls ") && direction(a) == direction(b) {
-        return "null-order";
-    }
-    kind.rule()
 }
 
 /// Where the carets go: to the operator when that alone differs.

@@ -21,7 +21,7 @@
 //! pg:     INSERT INTO u (n, name) VALUES (:n, :name) ON CONFLICT (n) DO UPDATE SET name = excluded.name
 //! ```
 
-use super::{Names, Node};
+use super::{Head, Names, Node};
 use crate::tree::{Assignment, ConflictAction, ExprKind, Insert, Rows};
 
 impl Names<'_> {
@@ -43,7 +43,7 @@ impl Names<'_> {
             (ExprKind::Number(inserted), ExprKind::Number(assigned)) => inserted == assigned,
             _ => false,
         };
-        let column = || format!("{}.{}", self.relation(*excluded), assignment.column);
+        let column = || Head::column(self.relation(*excluded), &assignment.column);
         is_same.then(|| Node::leaf(column(), assignment.value.span))
     }
 }
