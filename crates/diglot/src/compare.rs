@@ -24,6 +24,7 @@ use crate::infer::PageOf;
 use crate::law;
 use crate::normal::{Around, Head, Node, Order, Promised, ends_with_write, patterns, row_locks};
 use crate::project::Stats;
+use crate::rule;
 use crate::source::{Sources, Span};
 use crate::tree::Statement;
 
@@ -63,7 +64,7 @@ impl Waived {
     pub(crate) fn show_both(&self, found: &mut [Diagnostic]) {
         let own = |finding: &&mut Diagnostic| {
             let at = finding.labels.first().map(|label| label.span);
-            finding.rule == "missing-reason"
+            finding.rule == rule::MISSING_REASON.name
                 && finding.labels.len() == 1
                 && at.is_some_and(|at| self.declaration.contains(at))
         };
@@ -238,7 +239,7 @@ impl Pair<'_> {
         }
         let message = format!("{}: the headers promise different numbers of rows", self.name());
         let found =
-            Diagnostic::error("cardinality-differs", message, self.sqlite.raw.cardinality_span, "SQLite says this")
+            Diagnostic::error(rule::CARDINALITY_DIFFERS, message, self.sqlite.raw.cardinality_span, "SQLite says this")
                 .and(self.pg.raw.cardinality_span, "Postgres says this")
                 .help("write the same word in both headers");
         self.found.push(found);
@@ -247,7 +248,7 @@ impl Pair<'_> {
     fn torn(&mut self, facts: &Facts) {
         for (name, first, other) in &facts.torn {
             let message = format!("{}: the unit repeats {name} with another body", self.name());
-            let found = Diagnostic::error("unit-cte-differs", message, *other, "this one differs")
+            let found = Diagnostic::error(rule::UNIT_CTE_DIFFERS, message, *other, "this one differs")
                 .and(*first, "from this one")
                 .help("write the same body in every statement of the unit");
             self.found.push(found);
@@ -335,7 +336,7 @@ impl Pair<'_> {
             ("Postgres", "SQLite", self.sqlite.raw.name_span)
         };
         let message = format!("{}: `{}` is on the {here} page only", self.name(), group.name);
-        let found = Diagnostic::error("part-missing", message, group.span, format!("{here} does this"))
+        let found = Diagnostic::error(rule::PART_MISSING, message, group.span, format!("{here} does this"))
             .and(other, format!("{there} does not"))
             .help(format!("write it on the {there} page too, or delete it here"))
             .help(match self.is_sealed(Kind::Parts, &group.name, &seal, &[]) {
@@ -396,7 +397,7 @@ impl Pair<'_> {
         let (a, b) = (&left_facts[at], &right_facts[at]);
         let message = format!("{}: the pages give their columns in another order", self.name());
         let place = |page: &str, fact: &Fact| format!("{page}: `{}` is number {}", fact.item, at + 1);
-        let found = Diagnostic::error("column-order-differs", message, a.node.span, place("SQLite", a))
+        let found = Diagnostic::error(rule::COLUMN_ORDER_DIFFERS, message, a.node.span, place("SQLite", a))
             .and(b.node.span, place("Postgres", b))
             .help(format!("write the columns in one order on both pages: {}", left_names.join(", ")));
         self.found.push(found);
@@ -534,7 +535,7 @@ impl Pair<'_> {
                 let message =
                     format!("{}: the seal of `-- diverges({})` is no difference's", self.name(), declared.fact);
                 let finding = Diagnostic::error(
-                    "unused-divergence",
+                    rule::UNUSED_DIVERGENCE,
                     message,
                     declared.span,
                     "no such difference, or no longer this one",
@@ -550,12 +551,13 @@ impl Pair<'_> {
                 }
             } else if known {
                 let message = format!("{}: `-- diverges({})` waives nothing", self.name(), declared.fact);
-                let finding = Diagnostic::error("unused-divergence", message, declared.span, "nothing differs there")
-                    .help("remove the declaration: the pages agree without it");
+                let finding =
+                    Diagnostic::error(rule::UNUSED_DIVERGENCE, message, declared.span, "nothing differs there")
+                        .help("remove the declaration: the pages agree without it");
                 if agree { finding.fix("delete the line", declared.line, "") } else { finding }
             } else {
                 let message = format!("{}: `{}` is no kind of fact", self.name(), declared.fact);
-                Diagnostic::error("unknown-divergence", message, declared.span, "no such kind of fact")
+                Diagnostic::error(rule::UNKNOWN_DIVERGENCE, message, declared.span, "no such kind of fact")
                     .help(report::meant(&declared.fact, &words))
             };
             self.found.push(finding);

@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 use crate::normal::{
     Around, Form, Head, Names, Node, Op, Relation, all_asked_for_truth, effective_join, offset, writing_part,
 };
+use crate::rule::{self, Rule};
 use crate::source::Span;
 use crate::tree::{
     Assignment, Body, Conflict, ConflictAction, Delete, Expr, Insert, OutputColumn, Part, Query, Rows, Select, Source,
@@ -39,28 +40,28 @@ pub(crate) enum Kind {
 
 impl Kind {
     /// All, with the words and the rules that report them.
-    pub(crate) const ALL: [(Kind, &'static str, &'static str, &'static str); 18] = [
-        (Kind::Parts, "parts", "part-missing", "what they do"),
-        (Kind::Whole, "kind", "kind-differs", "what kind of statement they are"),
-        (Kind::Tables, "tables", "tables-differ", "the tables they read"),
-        (Kind::Join, "join", "join-differs", "how they join a table"),
-        (Kind::Where, "where", "where-differs", "which rows they take"),
-        (Kind::Having, "having", "having-differs", "which groups they take"),
-        (Kind::Group, "group", "group-differs", "how they group"),
-        (Kind::Order, "order", "order-differs", "the order of rows"),
-        (Kind::Limit, "limit", "limit-differs", "how many rows they take"),
-        (Kind::Offset, "offset", "offset-differs", "how many rows they skip"),
-        (Kind::Distinct, "distinct", "distinct-differs", "whether equal rows are one"),
-        (Kind::SetOp, "set-op", "set-operation-differs", "how they put row sets together"),
-        (Kind::Columns, "columns", "columns-differ", "the columns they give"),
-        (Kind::Insert, "insert", "insert-differs", "the values they insert"),
-        (Kind::Set, "set", "set-differs", "what they assign"),
-        (Kind::Conflict, "conflict", "conflict-differs", "what happens on a conflict"),
-        (Kind::Lock, "lock", "lock-differs", "the locks they take"),
-        (Kind::Params, "params", "params-differ", "the parameters they use"),
+    pub(crate) const ALL: [(Kind, &'static str, Rule, &'static str); 18] = [
+        (Kind::Parts, "parts", rule::PART_MISSING, "what they do"),
+        (Kind::Whole, "kind", rule::KIND_DIFFERS, "what kind of statement they are"),
+        (Kind::Tables, "tables", rule::TABLES_DIFFER, "the tables they read"),
+        (Kind::Join, "join", rule::JOIN_DIFFERS, "how they join a table"),
+        (Kind::Where, "where", rule::WHERE_DIFFERS, "which rows they take"),
+        (Kind::Having, "having", rule::HAVING_DIFFERS, "which groups they take"),
+        (Kind::Group, "group", rule::GROUP_DIFFERS, "how they group"),
+        (Kind::Order, "order", rule::ORDER_DIFFERS, "the order of rows"),
+        (Kind::Limit, "limit", rule::LIMIT_DIFFERS, "how many rows they take"),
+        (Kind::Offset, "offset", rule::OFFSET_DIFFERS, "how many rows they skip"),
+        (Kind::Distinct, "distinct", rule::DISTINCT_DIFFERS, "whether equal rows are one"),
+        (Kind::SetOp, "set-op", rule::SET_OPERATION_DIFFERS, "how they put row sets together"),
+        (Kind::Columns, "columns", rule::COLUMNS_DIFFER, "the columns they give"),
+        (Kind::Insert, "insert", rule::INSERT_DIFFERS, "the values they insert"),
+        (Kind::Set, "set", rule::SET_DIFFERS, "what they assign"),
+        (Kind::Conflict, "conflict", rule::CONFLICT_DIFFERS, "what happens on a conflict"),
+        (Kind::Lock, "lock", rule::LOCK_DIFFERS, "the locks they take"),
+        (Kind::Params, "params", rule::PARAMS_DIFFER, "the parameters they use"),
     ];
 
-    fn row(self) -> (Kind, &'static str, &'static str, &'static str) {
+    fn row(self) -> (Kind, &'static str, Rule, &'static str) {
         Kind::ALL.into_iter().find(|row| row.0 == self).unwrap_or(Kind::ALL[0])
     }
 
@@ -70,7 +71,7 @@ impl Kind {
     }
 
     /// The rule that reports a difference.
-    pub(crate) fn rule(self) -> &'static str {
+    pub(crate) fn rule(self) -> Rule {
         self.row().2
     }
 

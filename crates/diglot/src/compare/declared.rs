@@ -7,6 +7,7 @@ use crate::infer::PageOf;
 use crate::normal::{Head, Node};
 use crate::operations::{self, Sense};
 use crate::page::AnnotationKind;
+use crate::rule;
 use crate::source::Span;
 use crate::tree::{Expr, Statement};
 use crate::types::Base;
@@ -121,7 +122,7 @@ pub(super) fn unknown_words(tree: &Statement) -> usize {
 pub(super) fn takes_unknown(pages: &[&PageOf<'_>]) -> bool {
     let mut annotations = pages.iter().flat_map(|page| &page.raw.annotations);
     annotations
-        .any(|annotation| matches!(&annotation.kind, AnnotationKind::Allow { rule, .. } if rule == "unknown-operation"))
+        .any(|annotation| matches!(&annotation.kind, AnnotationKind::Allow { rule, .. } if rule == rule::UNKNOWN_OPERATION.name))
 }
 
 /// Parameters that either page declares nullable.

@@ -29,6 +29,7 @@ use super::moving::is_volatile;
 use super::shards::Shards;
 use crate::diagnostic::Diagnostic;
 use crate::engine::{Stability, postgres};
+use crate::rule;
 use crate::schema::{Column, Fill};
 use crate::source::Span;
 use crate::tree::{Body, Expr, ExprKind, Insert, Rows, SourceId};
@@ -38,7 +39,8 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
     for part in &context.page.tree.parts {
         let Body::Insert(insert) = &part.body else { continue };
         // With a CTE anywhere the statement is taken apart in any case.
-        let with = context.page.tree.parts.iter().any(|other| other.statement == part.statement && other.name.is_some());
+        let with =
+            context.page.tree.parts.iter().any(|other| other.statement == part.statement && other.name.is_some());
         if with || !shards.spreads(part.statement) {
             continue;
         }
@@ -48,7 +50,7 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
         };
         if let Some((span, label)) = why {
             let message = format!("{}: rows of `{}` go by way of another node", context.name(), insert.target.alias);
-            let finding = Diagnostic::error("insert-by-way", message, span, label);
+            let finding = Diagnostic::error(rule::INSERT_BY_WAY, message, span, label);
             let help = format!("write VALUES, or `{}` of the table that is read", shards.key());
             let allow = "or, if it is to go in steps: `-- allow(insert-by-way): <why>`";
             found.push(finding.help(help).help(allow));
@@ -80,7 +82,10 @@ fn way(context: &Context<'_>, shards: &Shards<'_, '_>, insert: &Insert) -> Optio
     let named = |name: &str| insert.columns.iter().any(|(column, _)| column == name);
     let table = context.page.schema.tables.get(insert.target.table()?)?;
     if let Some(column) = table.columns.iter().find(|column| !named(&column.name) && is_drawn(column)) {
-        return Some((insert.target.span, format!("`{}` is given before, on the node that took the statement", column.name)));
+        return Some((
+            insert.target.span,
+            format!("`{}` is given before, on the node that took the statement", column.name),
+        ));
     }
     let volatile = query.exprs().into_iter().find(|expr| is_volatile(context, expr))?;
     Some((volatile.span, "is VOLATILE".to_owned()))

@@ -25,6 +25,7 @@ use super::Context;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Dialect;
 use crate::engine::{Reach, Refusal, UNKNOWN, postgres};
+use crate::rule;
 use crate::source::Span;
 use crate::tree::{Body, ConflictAction, Expr, ExprKind, Part, Rows, Source};
 use crate::types::Base;
@@ -40,7 +41,7 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
     let mut report = |span: Span, what: String, help: &str| {
         let message = format!("{}: Postgres has no {what}", context.name());
         let label = "refused when it is prepared";
-        found.push(Diagnostic::error("refused-types", message, span, label).help(help.to_owned()));
+        found.push(Diagnostic::error(rule::REFUSED_TYPES, message, span, label).help(help.to_owned()));
     };
     for part in &context.page.tree.parts {
         for condition in conditions(part) {

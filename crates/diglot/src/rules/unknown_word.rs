@@ -27,6 +27,7 @@ use crate::diagnostic::Diagnostic;
 use crate::infer::handed::Handed;
 use crate::infer::origin::Sources;
 use crate::infer::walk;
+use crate::rule;
 use crate::schema::Listed;
 use crate::schema::words::unknown;
 use crate::tree::{Body, Expr, ExprKind, Part, SourceKind};
@@ -99,7 +100,9 @@ impl<'a> Look<'_, 'a> {
         let listed: Option<Vec<(&Listed, String)>> = columns
             .origins
             .iter()
-            .map(|origin| Some((self.listed(origin.table, origin.column)?, format!("{}.{}", origin.table, origin.column))))
+            .map(|origin| {
+                Some((self.listed(origin.table, origin.column)?, format!("{}.{}", origin.table, origin.column)))
+            })
             .collect();
         // Where a side may be anything else, a text may be meant for that.
         let Some(listed) = listed.filter(|listed| !listed.is_empty() && !columns.other) else { return };
@@ -142,14 +145,8 @@ fn is_equality(op: &str) -> bool {
     ["=", "<>", "is distinct from", "is not distinct from"].contains(&op)
 }
 
-fn finding(
-    context: &Context<'_>,
-    text: &str,
-    span: crate::source::Span,
-    column: &str,
-    listed: &Listed,
-) -> Diagnostic {
+fn finding(context: &Context<'_>, text: &str, span: crate::source::Span, column: &str, listed: &Listed) -> Diagnostic {
     let message = format!("{}: `{text}` is not a word of `{column}`", context.name());
-    let finding = Diagnostic::error("unknown-word", message, span, "not in the list");
+    let finding = Diagnostic::error(rule::UNKNOWN_WORD, message, span, "not in the list");
     finding.help(unknown(listed))
 }
