@@ -39,7 +39,7 @@ fn every_file_of_a_rule_is_registered() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/rules");
     let files = fs::read_dir(folder).expect("the rules").map(|entry| entry.expect("a readable entry").path());
     let is_rule = |path: &std::path::PathBuf| {
-        path.is_file() && fs::read_to_string(path).expect("a readable rule").contains("//! # What it finds")
+        path.is_file() && fs::read_to_string(path).expect("a readable rule").contains("\n//! # What it finds\n")
     };
     let names: BTreeSet<String> =
         files.filter(is_rule).filter_map(|path| Some(path.file_stem()?.to_str()?.replace('_', "-"))).collect();
