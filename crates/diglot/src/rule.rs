@@ -135,6 +135,7 @@ rules! {
     PARAM_TYPE_UNKNOWN = "param_type_unknown",
     PARAMS_DIFFER = "params_differ",
     PART_MISSING = "part_missing",
+    REAL_IN_DOCUMENT = "real_in_document",
     REAL_INTO_INTEGER = "real_into_integer",
     REFERENCE_ACROSS_SHARDS = "reference_across_shards",
     REFUSED_BY_POSTGRES = "refused_by_postgres",
