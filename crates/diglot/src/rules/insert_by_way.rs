@@ -28,7 +28,7 @@ use super::look::bare;
 use super::moving::is_volatile;
 use super::shards::Shards;
 use crate::diagnostic::Diagnostic;
-use crate::engine::{Stability, postgres};
+use crate::engine::Stability;
 use crate::rule;
 use crate::schema::{Column, Fill};
 use crate::source::Span;
@@ -81,7 +81,7 @@ fn way(context: &Context<'_>, shards: &Shards<'_, '_>, insert: &Insert) -> Optio
     }
     let named = |name: &str| insert.columns.iter().any(|(column, _)| column == name);
     let table = context.page.schema.tables.get(insert.target.table()?)?;
-    if let Some(column) = table.columns.iter().find(|column| !named(&column.name) && is_drawn(column)) {
+    if let Some(column) = table.columns.iter().find(|column| !named(&column.name) && is_drawn(context, column)) {
         return Some((
             insert.target.span,
             format!("`{}` is given before, on the node that took the statement", column.name),
@@ -92,12 +92,13 @@ fn way(context: &Context<'_>, shards: &Shards<'_, '_>, insert: &Insert) -> Optio
 }
 
 /// Whether a column is filled with another value for each row.
-fn is_drawn(column: &Column) -> bool {
+fn is_drawn(context: &Context<'_>, column: &Column) -> bool {
     match &column.fill {
         Fill::Numbered => true,
         Fill::Value(text) => {
             let name = text.split('(').next().filter(|name| text.len() > name.len());
-            name.is_some_and(|name| postgres().stability(name, &[]) == Stability::Volatile)
+            let stability = |name: &str| context.majors.stability(|catalog| catalog.stability(name, &[]));
+            name.is_some_and(|name| stability(name) == Stability::Volatile)
         }
         Fill::Nothing | Fill::RowId | Fill::Computed(_) => false,
     }

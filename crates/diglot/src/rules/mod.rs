@@ -95,6 +95,7 @@ use std::collections::BTreeMap;
 use self::look::Word;
 use crate::config::Config;
 use crate::diagnostic::Diagnostic;
+use crate::engine::Majors;
 use crate::infer::{PageOf, Param, Signature};
 use crate::page::AnnotationKind;
 use crate::rule;
@@ -116,6 +117,8 @@ pub(crate) struct Context<'a> {
     exprs: Vec<&'a Expr>,
     /// Every source of the page.
     by_id: BTreeMap<SourceId, &'a Source>,
+    /// The majors of Postgres that the project runs on.
+    majors: Majors,
     /// The tokens of each SQL statement of the page.
     tokens: Vec<Vec<Word<'a>>>,
 }
@@ -129,7 +132,8 @@ impl<'a> Context<'a> {
         params: &'a [Param],
     ) -> Context<'a> {
         let by_id = page.tree.sources().into_iter().map(|source| (source.id, source)).collect();
-        Context { config, page, facing, params, exprs: page.tree.exprs(), by_id, tokens: look::tokens(sources, page) }
+        let (majors, tokens) = (Majors::of(&config.pg_majors), look::tokens(sources, page));
+        Context { config, page, facing, params, exprs: page.tree.exprs(), by_id, majors, tokens }
     }
 
     /// The statement's name.
