@@ -6,6 +6,7 @@ use super::schemas::settled_schemas;
 use super::{Compiled, EmittedText, Inputs};
 use crate::config::Tables;
 use crate::diagnostic::{Diagnostic, Severity};
+use crate::rule;
 use crate::{baseline, codegen, infer, render};
 
 /// What a project gets that wants no API.
@@ -46,7 +47,9 @@ pub(super) fn rust(inputs: &Inputs, compiled: &Compiled, broken: &[codegen::Unkn
     if !inputs.config.generate.enabled {
         return codegen::behind_error(&message, "");
     }
-    if let (Some(previous), true) = (&inputs.previous, errors.iter().any(|finding| finding.rule == "bad-config")) {
+    if let (Some(previous), true) =
+        (&inputs.previous, errors.iter().any(|finding| finding.rule == rule::BAD_CONFIG.name))
+    {
         return codegen::behind_error(&message, previous);
     }
     codegen::generate_broken(api, &message, broken, inputs.previous.as_deref())

@@ -13,6 +13,7 @@ use crate::emitted::Variant;
 use crate::infer::{self, CHOICE, PageOf, Param, Signature};
 use crate::page::{AnnotationKind, ORDER, OptionalPart, RawStatement};
 use crate::resolve;
+use crate::rule;
 use crate::schema::Schema;
 use crate::source::{Sources, Span};
 use crate::tree::Statement;
@@ -103,7 +104,7 @@ impl Reading {
 }
 
 /// Rules about something that is not needed: it is needless only when no variant needs it.
-const NEEDLESS: [&str; 2] = ["unused-divergence", "unused-allow"];
+const NEEDLESS: [&str; 2] = [rule::UNUSED_DIVERGENCE.name, rule::UNUSED_ALLOW.name];
 
 /// The findings of all variants, each once, with a note where it takes the absence of a part to see it.
 pub(super) fn merged(readings: &[Reading], found: Vec<Vec<Diagnostic>>) -> Vec<Diagnostic> {
@@ -159,7 +160,7 @@ pub(super) fn check(whole: &Reading, schemas: &Both<Schema>) -> Vec<Diagnostic> 
 fn no_parameter(page: &PageOf<'_>, found: &mut Vec<Diagnostic>) {
     if let Some(used) = page.tree.params.iter().find(|used| used.name == CHOICE) {
         let message = format!("{}: `{CHOICE}` is a parameter, and chooses the order", page.raw.name);
-        let finding = Diagnostic::error("bad-optional-part", message, used.span, "of the same name");
+        let finding = Diagnostic::error(rule::BAD_OPTIONAL_PART, message, used.span, "of the same name");
         found.push(finding.help("give the parameter another name"));
     }
 }
@@ -180,7 +181,7 @@ fn on_both_pages(sqlite: &PageOf<'_>, pg: &PageOf<'_>, param: &str, found: &mut 
         None => (format!("the part on `{param}` is optional"), format!("-- if: {param}")),
     };
     let message = format!("{}: {what} on one page only", page.raw.name);
-    let finding = Diagnostic::error("bad-optional-part", message, at, "here")
+    let finding = Diagnostic::error(rule::BAD_OPTIONAL_PART, message, at, "here")
         .and(facing.raw.name_span, format!("the {title} page has no `{line}`"));
     found.push(finding.help(format!("write `{line}` … `-- end` on the {title} page too")));
 }
@@ -190,7 +191,7 @@ fn stands_alone(page: &PageOf<'_>, param: &str, found: &mut Vec<Diagnostic>) {
     for part in page.raw.optional.iter().filter(|part| part.param == param) {
         if !page.tree.params.iter().any(|used| used.name == param && part.span.contains(used.span)) {
             let message = format!("{name}: the optional part on `{param}` does not use it");
-            let finding = Diagnostic::error("bad-optional-part", message, part.mark, "chosen by this parameter");
+            let finding = Diagnostic::error(rule::BAD_OPTIONAL_PART, message, part.mark, "chosen by this parameter");
             found.push(finding.help("name the parameter that the condition needs"));
         }
     }
@@ -199,7 +200,7 @@ fn stands_alone(page: &PageOf<'_>, param: &str, found: &mut Vec<Diagnostic>) {
     });
     if let (Some(outside), Some(at)) = (outside, mark(page, param)) {
         let message = format!("{name}: `{param}` may be missing, and stands outside its optional part");
-        let finding = Diagnostic::error("bad-optional-part", message, outside.span, "needed here always");
+        let finding = Diagnostic::error(rule::BAD_OPTIONAL_PART, message, outside.span, "needed here always");
         found.push(finding.context(at, "optional here").help("give one of the two another parameter"));
     }
     for annotation in &page.raw.annotations {
@@ -208,7 +209,7 @@ fn stands_alone(page: &PageOf<'_>, param: &str, found: &mut Vec<Diagnostic>) {
             && ty.nullable
         {
             let message = format!("{name}: `{param}` cannot be both optional and NULL");
-            let finding = Diagnostic::error("bad-optional-part", message, annotation.span, "may be NULL");
+            let finding = Diagnostic::error(rule::BAD_OPTIONAL_PART, message, annotation.span, "may be NULL");
             found.push(
                 finding
                     .help(format!("write `-- param: {param} {}`: a missing value leaves its part out", ty.base.word())),

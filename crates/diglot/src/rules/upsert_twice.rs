@@ -23,6 +23,7 @@
 use super::Context;
 use super::look::bare;
 use crate::diagnostic::Diagnostic;
+use crate::rule;
 use crate::tree::{Body, ConflictAction, Expr, ExprKind, Rows, Select, SourceKind};
 
 pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
@@ -50,7 +51,7 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
             let Some(key) = values.iter().map(|value| fixed(&value.kind)).collect::<Option<Vec<_>>>() else { continue };
             if seen.contains(&key) {
                 let message = format!("{}: two rows of the upsert have one key", context.name());
-                let finding = Diagnostic::error("upsert-twice", message, values[0].span, "the same key again");
+                let finding = Diagnostic::error(rule::UPSERT_TWICE, message, values[0].span, "the same key again");
                 found.push(finding.help("write one row for each key, on both pages"));
             }
             seen.push(key);
@@ -77,7 +78,7 @@ fn of_list(context: &Context<'_>, select: &Select, places: &[usize], found: &mut
         return;
     }
     let message = format!("{}: two rows of `{}` may have one key of the upsert", context.name(), rows.name);
-    let finding = Diagnostic::error("upsert-twice", message, list.span, "nothing tells its rows apart");
+    let finding = Diagnostic::error(rule::UPSERT_TWICE, message, list.span, "nothing tells its rows apart");
     let help = match fields.is_empty() {
         true => "take the target of ON CONFLICT from fields of the list, and write `key` behind them".to_owned(),
         false => format!("write `key` behind {} in `-- rows:`, and behind no other", fields.join(", ")),

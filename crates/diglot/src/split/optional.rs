@@ -7,6 +7,7 @@ use super::lexer::Kind;
 use super::{Body, Splitter};
 use crate::diagnostic::Diagnostic;
 use crate::page::{ORDER, OptionalPart};
+use crate::rule;
 use crate::source::Span;
 
 /// The most texts that the parts of one statement make, per dialect.
@@ -37,13 +38,13 @@ impl Splitter<'_> {
         if let Some((_, first)) = &read.condition {
             let first = *first;
             let message = format!("{owner}: an optional part begins inside another");
-            let finding = Diagnostic::error("bad-optional-part", message, mark, "the inner one");
+            let finding = Diagnostic::error(rule::BAD_OPTIONAL_PART, message, mark, "the inner one");
             self.torn(finding.context(first, "the outer one").help("close the outer one first: `-- end`"), read);
             return;
         }
         if read.open.is_none() {
             let message = format!("{owner}: an optional part begins before the statement");
-            let finding = Diagnostic::error("bad-optional-part", message, mark, "no condition stands here");
+            let finding = Diagnostic::error(rule::BAD_OPTIONAL_PART, message, mark, "no condition stands here");
             self.torn(finding.help("put it right above the condition that it is about"), read);
             return;
         }
@@ -56,7 +57,7 @@ impl Splitter<'_> {
         let mut known = read.optional.iter().filter(|part| part.order().is_some());
         if !is_next && let Some(first) = known.next() {
             let message = format!("{owner}: the orders of a statement stand together");
-            let finding = Diagnostic::error("bad-optional-part", message, mark, "apart from the others");
+            let finding = Diagnostic::error(rule::BAD_OPTIONAL_PART, message, mark, "apart from the others");
             self.torn(finding.context(first.mark, "the first one").help("put all orders under one another"), read);
             return;
         }
@@ -74,13 +75,13 @@ impl Splitter<'_> {
             let Some(name) = part.order() else { continue };
             if let Some(first) = known.insert(name, part.mark) {
                 let message = format!("{owner}: two orders are called `{name}`");
-                let finding = Diagnostic::error("bad-optional-part", message, part.mark, "the second one");
+                let finding = Diagnostic::error(rule::BAD_OPTIONAL_PART, message, part.mark, "the second one");
                 fault = Some(finding.context(first, "the first one").help("give one of them another name"));
             }
         }
         if let (1, Some(mark), None, false) = (known.len(), known.values().next(), &fault, read.torn) {
             let message = format!("{owner}: there is one order alone");
-            let finding = Diagnostic::error("bad-optional-part", message, *mark, "nothing to choose from");
+            let finding = Diagnostic::error(rule::BAD_OPTIONAL_PART, message, *mark, "nothing to choose from");
             fault = Some(finding.help("write the next one below it, behind `-- order: NAME`, or remove both lines"));
         }
         if let Some(finding) = fault {
@@ -93,7 +94,7 @@ impl Splitter<'_> {
             // After a fault the `-- end` of the faulty part is left over.
             if !read.torn {
                 let message = format!("{owner}: `-- end` ends nothing");
-                let finding = Diagnostic::error("bad-optional-part", message, end, "no `-- if:` before it");
+                let finding = Diagnostic::error(rule::BAD_OPTIONAL_PART, message, end, "no `-- if:` before it");
                 self.torn(finding.help("write `-- if: PARAM` above the condition, or remove this line"), read);
             }
             return;
@@ -104,7 +105,7 @@ impl Splitter<'_> {
                 None => read.optional.push(OptionalPart { param, mark, span }),
                 Some((at, label)) => {
                     let message = format!("{owner}: the order `{name}` is not one ORDER BY");
-                    let finding = Diagnostic::error("bad-optional-part", message, at, label);
+                    let finding = Diagnostic::error(rule::BAD_OPTIONAL_PART, message, at, label);
                     let help = "put a whole ORDER BY below `-- order:`, and LIMIT behind the `-- end` of the last one";
                     self.torn(finding.context(mark, "begins here").help(help), read);
                 }
@@ -115,7 +116,7 @@ impl Splitter<'_> {
             None => read.optional.push(OptionalPart { param, mark, span }),
             Some((at, label)) => {
                 let message = format!("{owner}: the optional part on `{param}` is not made of whole conjuncts");
-                let finding = Diagnostic::error("bad-optional-part", message, at, label);
+                let finding = Diagnostic::error(rule::BAD_OPTIONAL_PART, message, at, label);
                 let help =
                     "put `-- if:` and `-- end` around conditions that begin with AND, such as `AND lane = :lane`";
                 self.torn(finding.context(mark, "begins here").help(help), read);
@@ -127,7 +128,7 @@ impl Splitter<'_> {
     pub(super) fn left_open(&mut self, owner: &str, read: &mut Body) {
         if let Some((_, mark)) = read.condition.take() {
             let message = format!("{owner}: an optional part is not closed");
-            let finding = Diagnostic::error("bad-optional-part", message, mark, "begins here");
+            let finding = Diagnostic::error(rule::BAD_OPTIONAL_PART, message, mark, "begins here");
             self.torn(finding.help("write `-- end` on a line below its condition"), read);
         }
     }
@@ -144,7 +145,7 @@ impl Splitter<'_> {
             let mark = last.mark;
             let of_orders = if orders.is_empty() { String::new() } else { format!(" for {} orders", orders.len()) };
             let message = format!("{owner}: {} parameters choose optional parts{of_orders}", params.len());
-            let finding = Diagnostic::error("bad-optional-part", message, mark, "one too many");
+            let finding = Diagnostic::error(rule::BAD_OPTIONAL_PART, message, mark, "one too many");
             let help =
                 format!("every combination is a text of its own, {MOST} at most: split the statement, or build it");
             self.torn(finding.help(help), read);
