@@ -1,10 +1,8 @@
 -- Reads the secret that signs now: the active one that was installed last.
 -- name: secret_active_read :opt
-SELECT stored.kid, stored.secret
-  FROM ff_waitpoint_hmac AS stored
+SELECT stored.kid, stored.secret FROM ff_waitpoint_hmac AS stored
  WHERE stored.active
- ORDER BY stored.rotated_at_ms DESC, stored.kid COLLATE "C"
- LIMIT 1;
+ ORDER BY stored.rotated_at_ms DESC, stored.kid COLLATE "C" LIMIT 1;
 
 -- Installs a first secret; does nothing when the key id is taken.
 -- name: secret_insert :rows
@@ -14,17 +12,12 @@ VALUES (:kid, :secret, :now_ms, true)
 
 -- Reads a secret by its key id, whether it signs or not.
 -- name: secret_read :opt
-SELECT stored.secret
-  FROM ff_waitpoint_hmac AS stored
- WHERE stored.kid = :kid;
+SELECT stored.secret FROM ff_waitpoint_hmac AS stored WHERE stored.kid = :kid;
 
 -- Keeps others from changing which secret signs until the transaction ends.
 -- name: secret_lock_all :many
 -- allow(unbounded-wait): there are a few secrets, and one operator who changes them waits for the other.
-SELECT stored.kid
-  FROM ff_waitpoint_hmac AS stored
- ORDER BY stored.kid COLLATE "C"
-   FOR UPDATE;
+SELECT stored.kid FROM ff_waitpoint_hmac AS stored ORDER BY stored.kid COLLATE "C" FOR UPDATE;
 
 -- Waits until nobody else changes which secret signs, and keeps them from it until the transaction ends, also while there
 -- is no secret whose row could be locked.
@@ -35,7 +28,4 @@ SELECT pg_advisory_xact_lock(hashtextextended('ff_waitpoint_hmac', 0)) IS NOT NU
 
 -- Takes the right to sign from every secret but one; all of them go on verifying.
 -- name: secret_retire_others :exec
-UPDATE ff_waitpoint_hmac
-   SET active = false
- WHERE active
-   AND kid <> :kid;
+UPDATE ff_waitpoint_hmac SET active = false WHERE active AND kid <> :kid;
