@@ -1,10 +1,11 @@
 //! Reads one comment line: a header, an annotation, a mistyped one of these, or prose.
 
+mod arguments;
 mod rows;
 
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Dialect;
-use crate::page::{Annotation, AnnotationKind, TYPE_WORDS};
+use crate::page::{Annotation, AnnotationKind, Argument, PartParam, TYPE_WORDS};
 use crate::source::{FileId, Span};
 use crate::types::{Base, Type};
 
@@ -34,8 +35,8 @@ pub(super) enum Line {
     If(String),
     /// `-- end`.
     End,
-    /// `-- use: NAME`.
-    Use(String),
+    /// `-- use: NAME`, with what it is given.
+    Use(String, Vec<Argument>),
     /// `-- require: NAME`.
     Require(String),
     /// Looks like an annotation and is none.
@@ -71,9 +72,19 @@ impl<'a> Comment<'a> {
 
     /// The name behind `part:`, when the comment begins a shared part.
     pub(super) fn part(self) -> Option<&'a str> {
+        self.called_part().map(|(name, _)| name)
+    }
+
+    fn called_part(self) -> Option<(&'a str, Option<&'a str>)> {
         let body = self.text.strip_prefix("--")?.trim();
-        let name = body.strip_prefix("part")?.trim_start().strip_prefix(':')?.trim();
-        is_identifier(name).then_some(name)
+        arguments::called(body.strip_prefix("part")?.trim_start().strip_prefix(':')?)
+    }
+
+    /// What that shared part takes.
+    pub(super) fn taken(self, owner: &str) -> Result<Vec<PartParam>, Diagnostic> {
+        let inside = self.called_part().and_then(|(_, inside)| inside);
+        let taken = inside.map_or(Ok(Vec::new()), |inside| arguments::taken(self, inside));
+        taken.map_err(|wrong| wrong.finding(self, owner))
     }
 }
 
@@ -102,8 +113,12 @@ pub(super) fn read(comment: Comment<'_>, owner: &str) -> Line {
         ("require", rest) if rest.strip_prefix(':').is_some_and(|name| is_identifier(name.trim())) => {
             return Line::Require(rest[1..].trim().to_lowercase());
         }
-        ("use", rest) if rest.strip_prefix(':').is_some_and(|name| is_identifier(name.trim())) => {
-            return Line::Use(rest[1..].trim().to_owned());
+        ("use", rest) if rest.strip_prefix(':').is_some_and(|name| arguments::called(name).is_some()) => {
+            let (name, inside) = arguments::called(&rest[1..]).unwrap_or_default();
+            match inside.map_or(Ok(Vec::new()), |inside| arguments::given(comment, inside)) {
+                Ok(given) => return Line::Use(name.to_owned(), given),
+                Err(wrong) => Err(wrong),
+            }
         }
         _ => return near_miss(comment, word, rest, owner),
     };
@@ -433,7 +448,7 @@ fn shape(meant: &str) -> &'static str {
         "returns" => "-- returns",
         "name" => "-- name: noun_verb :one",
         "if" => "-- if: PARAM",
-        "use" => "-- use: NAME",
+        "use" => "-- use: NAME(ARGUMENT = VALUE)",
         _ => "-- end",
     }
 }

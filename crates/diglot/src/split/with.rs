@@ -11,8 +11,8 @@ pub(super) struct With {
     /// `WITH` or `WITH RECURSIVE`.
     pub(super) word: Span,
     pub(super) prelude: Prelude,
-    /// Whether nothing comes behind the list.
-    pub(super) bare: bool,
+    /// Where what comes behind the list begins; none behind a bare one.
+    pub(super) rest: Option<usize>,
 }
 
 impl Splitter<'_> {
@@ -56,8 +56,12 @@ fn read(text: &str, tokens: &[Token], file: FileId) -> Option<With> {
             return None;
         }
         let close = closing(&word, tokens.len(), at)?;
+        if close == at + 1 {
+            return None;
+        }
+        let body = place(at + 1, close - 1);
         let writes = ["insert", "update", "delete", "replace"].iter().any(|verb| is(at + 1, verb));
-        ctes.push(CteText { name: folded(word(name)), span: place(name, close), writes });
+        ctes.push(CteText { name: folded(word(name)), span: place(name, close), body, writes });
         at = close + 1;
         if !is(at, ",") {
             break;
@@ -66,7 +70,7 @@ fn read(text: &str, tokens: &[Token], file: FileId) -> Option<With> {
     }
     let last = ctes.last()?.span;
     let with = place(0, head);
-    Some(With { word: with, prelude: Prelude { span: with.to(last), recursive, ctes }, bare: at == tokens.len() })
+    Some(With { word: with, prelude: Prelude { span: with.to(last), recursive, ctes }, rest: tokens.get(at).map(|token| token.start) })
 }
 
 /// The bracket that closes the one there.
