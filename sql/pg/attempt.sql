@@ -1,35 +1,3 @@
--- Tells that the lease of a held attempt is gone.
--- part: lease_revoked
-WITH lease AS (
-  INSERT INTO ff_lease_event
-         (execution_id, lease_id, event_type, occurred_at_ms, partition_key, namespace, instance_tag)
-  SELECT :execution_text, :lease_id, 'revoked', :now_ms, fence.partition_key, fence.raw_fields ->> 'namespace',
-         fence.raw_fields -> 'tags' ->> 'cairn.instance_id'
-    FROM fence
-  RETURNING event_id
-);
-
--- Tells whoever waits for the execution that it has succeeded.
--- part: completion_succeeded
-WITH completion AS (
-  INSERT INTO ff_completion_event
-         (partition_key, execution_id, flow_id, outcome, namespace, instance_tag, occurred_at_ms)
-  SELECT fence.partition_key, fence.execution_id, fence.flow_id, 'success', fence.raw_fields ->> 'namespace',
-         fence.raw_fields -> 'tags' ->> 'cairn.instance_id', :now_ms
-    FROM fence
-  RETURNING event_id
-);
-
--- Closes the attempt with success.
--- part: attempt_succeeded
-WITH attempt AS (
-  UPDATE ff_attempt AS attempt SET outcome = 'success', terminal_at_ms = :now_ms, lease_expires_at_ms = NULL
-   WHERE attempt.partition_key = :partition_key AND attempt.execution_id = :execution_id
-     AND attempt.attempt_index = :attempt_index AND EXISTS (SELECT 1 FROM fence)
-);
-
--- The attempt of a handle and its execution, while the handle holds the lease: what acts for an attempt does
--- nothing without it.
 -- part: attempt_held
 WITH fence AS (
   SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields
@@ -43,15 +11,18 @@ WITH fence AS (
      FOR UPDATE OF core, held
 );
 
--- Ends the running attempt and its execution with success. No row: the handle does not hold the lease.
+-- part: attempt_closed(:outcome)
+WITH attempt AS (
+  UPDATE ff_attempt AS attempt SET outcome = :outcome, terminal_at_ms = :now_ms, lease_expires_at_ms = NULL
+   WHERE attempt.partition_key = :partition_key AND attempt.execution_id = :execution_id
+     AND attempt.attempt_index = :attempt_index AND EXISTS (SELECT 1 FROM fence)
+);
+
 -- name: attempt_complete :opt
 -- use: attempt_held
--- use: attempt_succeeded
--- use: completion_succeeded
--- use: lease_revoked
--- param: result bytes null
--- column: completion_event_id i64
--- column: lease_event_id i64
+-- use: attempt_closed(outcome = 'success')
+-- use: completion_event(outcome = 'success')
+-- use: lease_event(source = fence, event = 'revoked')
 WITH core AS (
   UPDATE ff_exec_core AS core
      SET lifecycle_phase = 'terminal', ownership_state = 'unowned', eligibility_state = 'not_applicable',
@@ -61,9 +32,7 @@ WITH core AS (
   RETURNING core.flow_id
 )
 SELECT completion.event_id AS completion_event_id, lease.event_id AS lease_event_id, core.flow_id
-  FROM completion
- CROSS JOIN lease
- CROSS JOIN core;
+  FROM completion CROSS JOIN lease CROSS JOIN core;
 
 -- Ends several attempts and their executions with success, each another one's; `result` is empty for none and `\x…`
 -- otherwise. No row for an execution that is not active any more.
@@ -75,33 +44,18 @@ SELECT completion.event_id AS completion_event_id, lease.event_id AS lease_event
 -- moment, so that nobody waits for a neighbour's row.
 -- name: attempt_complete_many :many
 -- only: pg — SQLite's writer puts the calls of those who wait into one transaction.
--- param: turns i64[]
--- param: partition_keys i64[]
--- param: execution_ids uuid[]
--- param: attempt_indexes i64[]
--- param: lease_epochs i64[]
--- param: execution_texts text[]
--- param: lease_ids text[]
--- param: nows_ms i64[]
--- param: results text[]
--- column: turn i64
--- column: completion_event_id i64
--- column: lease_event_id i64
+-- param: turns i64[], partition_keys i64[], execution_ids uuid[], attempt_indexes i64[], lease_epochs i64[]
+-- param: execution_texts text[], lease_ids text[], nows_ms i64[], results text[]
+-- column: turn i64, completion_event_id i64, lease_event_id i64
 WITH member AS (
   SELECT told.turn, CAST(told.partition_key AS smallint) AS partition_key, told.execution_id,
          CAST(told.attempt_index AS integer) AS attempt_index, told.lease_epoch, told.execution_text, told.lease_id,
          told.now_ms, told.result
     FROM unnest(CAST(:turns AS bigint[]), CAST(:partition_keys AS bigint[]), CAST(:execution_ids AS uuid[]),
                 CAST(:attempt_indexes AS bigint[]), CAST(:lease_epochs AS bigint[]), CAST(:execution_texts AS text[]),
-                CAST(:lease_ids AS text[]), CAST(:nows_ms AS bigint[]), CAST(:results AS text[])) AS told (turn,
-                                                                                                           partition_key,
-                                                                                                           execution_id,
-                                                                                                           attempt_index,
-                                                                                                           lease_epoch,
-                                                                                                           execution_text,
-                                                                                                           lease_id,
-                                                                                                           now_ms,
-                                                                                                           result)
+                CAST(:lease_ids AS text[]), CAST(:nows_ms AS bigint[]), CAST(:results AS text[]))
+         AS told (turn, partition_key, execution_id, attempt_index, lease_epoch, execution_text, lease_id, now_ms,
+                  result)
    WHERE set_config('lock_timeout', '100ms', true) IS NOT NULL
 ),
 core AS (
@@ -157,33 +111,11 @@ SELECT member.turn, completion.event_id AS completion_event_id, lease.event_id A
   JOIN lease ON lease.execution_id = member.execution_text
  WHERE ff_expect_all(attempt.outcome IS NOT NULL);
 
--- Tells whoever waits for the execution that it has failed.
--- part: completion_failed
-WITH completion AS (
-  INSERT INTO ff_completion_event
-         (partition_key, execution_id, flow_id, outcome, namespace, instance_tag, occurred_at_ms)
-  SELECT fence.partition_key, fence.execution_id, fence.flow_id, 'failed', fence.raw_fields ->> 'namespace',
-         fence.raw_fields -> 'tags' ->> 'cairn.instance_id', :now_ms
-    FROM fence
-  RETURNING event_id
-);
-
--- Closes the attempt with a failure.
--- part: attempt_failed
-WITH attempt AS (
-  UPDATE ff_attempt AS attempt SET outcome = 'failed', terminal_at_ms = :now_ms, lease_expires_at_ms = NULL
-   WHERE attempt.partition_key = :partition_key AND attempt.execution_id = :execution_id
-     AND attempt.attempt_index = :attempt_index AND EXISTS (SELECT 1 FROM fence)
-);
-
--- Ends the running attempt and its execution with a failure. No row: the handle does not hold the lease.
 -- name: attempt_fail :opt
 -- use: attempt_held
--- use: attempt_failed
--- use: completion_failed
--- use: lease_revoked
--- column: completion_event_id i64
--- column: lease_event_id i64
+-- use: attempt_closed(outcome = 'failed')
+-- use: completion_event(outcome = 'failed')
+-- use: lease_event(source = fence, event = 'revoked')
 WITH core AS (
   UPDATE ff_exec_core AS core
      SET lifecycle_phase = 'terminal', ownership_state = 'unowned', eligibility_state = 'not_applicable',
@@ -193,15 +125,10 @@ WITH core AS (
   RETURNING core.flow_id
 )
 SELECT completion.event_id AS completion_event_id, lease.event_id AS lease_event_id, core.flow_id
-  FROM completion
- CROSS JOIN lease
- CROSS JOIN core;
+  FROM completion CROSS JOIN lease CROSS JOIN core;
 
--- Merges a flat object of progress members into the open document; other members stay. No row: the handle
--- does not hold the lease.
 -- name: attempt_progress :opt
 -- use: attempt_held
--- param: changed_fields json
 WITH core AS (
   UPDATE ff_exec_core AS core SET raw_fields = core.raw_fields || CAST(:changed_fields AS jsonb)
    WHERE core.partition_key = :partition_key AND core.execution_id = :execution_id AND EXISTS (SELECT 1 FROM fence)
@@ -209,7 +136,6 @@ WITH core AS (
 )
 SELECT core.execution_id FROM core;
 
--- Reads what decides why a handle was refused: the state of its attempt and of the execution around it.
 -- name: attempt_fence_read :opt
 SELECT attempt.lease_epoch, attempt.outcome, attempt.terminal_at_ms AS attempt_terminal_at_ms,
        attempt.raw_fields AS attempt_fields, core.lifecycle_phase, core.eligibility_state, core.attempt_index,
@@ -219,16 +145,12 @@ SELECT attempt.lease_epoch, attempt.outcome, attempt.terminal_at_ms AS attempt_t
  WHERE attempt.partition_key = :partition_key AND attempt.execution_id = :execution_id
    AND attempt.attempt_index = :attempt_index;
 
--- Finds the attempt that a typed claim or a reclaim gave that id.
 -- name: attempt_named_read :opt
--- param: attempt_id text
 SELECT attempt.attempt_index FROM ff_attempt AS attempt
  WHERE attempt.partition_key = :partition_key AND attempt.execution_id = :execution_id
    AND attempt.raw_fields ->> 'attempt_id' = :attempt_id
  ORDER BY attempt.attempt_index DESC LIMIT 1;
 
--- Reads the attempt that runs or ran last: the one the execution points to, else the newest. A typed claim
--- leaves the pointer one ahead of the attempt it started, so the pointer alone does not say it.
 -- name: attempt_running_read :opt
 SELECT attempt.attempt_index, attempt.worker_id, attempt.worker_instance_id, attempt.lease_epoch,
        attempt.lease_expires_at_ms, attempt.started_at_ms, attempt.terminal_at_ms, attempt.outcome, attempt.raw_fields
@@ -238,11 +160,8 @@ SELECT attempt.attempt_index, attempt.worker_id, attempt.worker_instance_id, att
    AND attempt.partition_key = :partition_key AND attempt.execution_id = :execution_id
  ORDER BY CASE WHEN attempt.attempt_index = core.attempt_index THEN 0 ELSE 1 END, attempt.attempt_index DESC LIMIT 1;
 
--- Cancels an execution for the worker that holds it. An execution that was never claimed has no attempt to
--- be fenced by and is cancelled as well. No row: it is missing, has ended, or another lease took over.
 -- name: attempt_cancel :opt
--- column: completion_event_id i64
--- column: lease_event_id i64 null
+-- use: completion_event(outcome = 'cancelled')
 WITH fence AS (
   SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields, core.attempt_index
     FROM ff_exec_core AS core
@@ -261,14 +180,6 @@ attempt AS (
   UPDATE ff_attempt AS attempt SET lease_expires_at_ms = NULL
    WHERE attempt.partition_key = :partition_key AND attempt.execution_id = :execution_id
      AND EXISTS (SELECT 1 FROM fence) AND attempt.attempt_index = :attempt_index
-),
-completion AS (
-  INSERT INTO ff_completion_event
-         (partition_key, execution_id, flow_id, outcome, namespace, instance_tag, occurred_at_ms)
-  SELECT fence.partition_key, fence.execution_id, fence.flow_id, 'cancelled', fence.raw_fields ->> 'namespace',
-         fence.raw_fields -> 'tags' ->> 'cairn.instance_id', :now_ms
-    FROM fence
-  RETURNING event_id
 ),
 lease AS (
   INSERT INTO ff_lease_event
@@ -295,6 +206,4 @@ core AS (
   RETURNING core.flow_id
 )
 SELECT completion.event_id AS completion_event_id, lease.event_id AS lease_event_id, core.flow_id
-  FROM completion
- CROSS JOIN core
-  LEFT JOIN lease ON true;
+  FROM completion CROSS JOIN core LEFT JOIN lease ON true;

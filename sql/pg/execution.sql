@@ -1,11 +1,4 @@
--- Creates an execution, its lane and its idempotency key. No row: the execution id is taken, or the key
--- belongs to another execution that is younger than `expired_before_ms`; nothing but the lane is written then.
 -- name: execution_create :opt
--- param: idempotency_key text null
--- param: deadline_at_ms i64 null
--- param: policy json null
--- param: required_capabilities text[]
--- allow(lock-order): every run takes its steps in the same order, and no other statement waits for a key or a lane.
 -- allow(stale-fence): of two callers that create one execution at once, each has its key; both keys then name it.
 WITH key AS (
   INSERT INTO ff_idempotency_key AS held (namespace, idempotency_key, partition_key, execution_id, created_at_ms)
@@ -41,20 +34,9 @@ SELECT core.execution_id FROM core;
 -- taken; nothing but the lane is written then. Bytes are `\x…`; documents and times are empty where there are none.
 -- name: execution_create_many :many
 -- only: pg — SQLite's writer puts the calls of those who wait into one transaction.
--- allow(lock-order): every run takes its steps in the same order, and no other statement waits for a lane.
--- param: turns i64[]
--- param: partition_keys i64[]
--- param: execution_ids uuid[]
--- param: nows_ms i64[]
--- param: capabilities_json text[]
--- param: lane_ids text[]
--- param: eligibility_states text[]
--- param: public_states text[]
--- param: priorities i64[]
--- param: deadlines_at_ms text[]
--- param: payloads text[]
--- param: policies text[]
--- param: raw_fields_json text[]
+-- param: turns i64[], partition_keys i64[], execution_ids uuid[], nows_ms i64[], capabilities_json text[]
+-- param: lane_ids text[], eligibility_states text[], public_states text[], priorities i64[], deadlines_at_ms text[]
+-- param: payloads text[], policies text[], raw_fields_json text[]
 -- column: turn i64
 WITH member AS (
   SELECT told.turn, CAST(told.partition_key AS smallint) AS partition_key, told.execution_id, told.now_ms,
@@ -95,9 +77,7 @@ SELECT member.turn
   FROM core
   JOIN member ON member.partition_key = core.partition_key AND member.execution_id = core.execution_id;
 
--- Finds whom a creation that wrote nothing repeats: the execution of that id, else the holder of the key.
 -- name: execution_duplicate :opt
--- param: idempotency_key text null
 SELECT existing.partition_key, existing.execution_id, 0 AS rank FROM ff_exec_core AS existing
  WHERE existing.partition_key = :partition_key AND existing.execution_id = :execution_id
 UNION ALL
@@ -105,9 +85,7 @@ SELECT key.partition_key, key.execution_id, 1 AS rank FROM ff_idempotency_key AS
  WHERE key.namespace = :namespace AND key.idempotency_key = :idempotency_key
  ORDER BY rank LIMIT 1;
 
--- Reads an execution without its payload and result.
 -- name: execution_read :opt
--- column: required_capabilities text
 SELECT core.flow_id, core.lane_id, core.attempt_index, core.lifecycle_phase, core.ownership_state,
        core.eligibility_state, core.public_state, core.attempt_state, core.blocking_reason, core.cancellation_reason,
        core.cancelled_by, core.priority, core.created_at_ms, core.terminal_at_ms, core.deadline_at_ms, core.raw_fields,
@@ -115,7 +93,6 @@ SELECT core.flow_id, core.lane_id, core.attempt_index, core.lifecycle_phase, cor
   FROM ff_exec_core AS core
  WHERE core.partition_key = :partition_key AND core.execution_id = :execution_id;
 
--- Reads the state that a transaction decides on, and keeps it so until the transaction ends.
 -- name: execution_lock :opt
 SELECT core.lifecycle_phase, core.ownership_state, core.eligibility_state, core.public_state, core.attempt_state,
        core.attempt_index, core.lease_reclaim_count
@@ -123,17 +100,12 @@ SELECT core.lifecycle_phase, core.ownership_state, core.eligibility_state, core.
  WHERE core.partition_key = :partition_key AND core.execution_id = :execution_id
    FOR UPDATE;
 
--- Keeps an execution that nobody else holds until the transaction ends. No row: there is none, or somebody holds it.
 -- name: execution_try_lock :opt
 SELECT core.execution_id FROM ff_exec_core AS core
  WHERE core.partition_key = :partition_key AND core.execution_id = :execution_id
    FOR UPDATE SKIP LOCKED;
 
--- Keeps what belongs to an execution, its places in the queues included, until the transaction ends, as far as nobody
--- else holds it. Counts what is kept and what there is: where less is kept, somebody holds the rest.
 -- name: execution_parts_try_lock :one
--- column: kept_count i64
--- column: there_count i64
 WITH attempt AS (
   SELECT held.execution_id FROM ff_attempt AS held
    WHERE held.partition_key = :partition_key AND held.execution_id = :execution_id
@@ -169,74 +141,55 @@ granted AS (
    WHERE held.partition_key = :partition_key AND held.execution_id = :execution_id
      FOR UPDATE SKIP LOCKED
 )
-SELECT (SELECT count(*) FROM attempt) + (SELECT count(*) FROM suspension) + (SELECT count(*) FROM waitpoint) + (SELECT count(*)
-                                                                                                                  FROM claim_grant) + (SELECT count(*)
-                                                                                                                                         FROM claimable) + (SELECT count(*)
-                                                                                                                                                              FROM delayed) + (SELECT count(*)
-                                                                                                                                                                                 FROM granted) AS kept_count,
+SELECT (SELECT count(*) FROM attempt) + (SELECT count(*) FROM suspension) + (SELECT count(*) FROM waitpoint)
+       + (SELECT count(*) FROM claim_grant) + (SELECT count(*) FROM claimable) + (SELECT count(*) FROM delayed)
+       + (SELECT count(*) FROM granted) AS kept_count,
        (SELECT count(*) FROM ff_attempt AS held
-         WHERE held.partition_key = :partition_key AND held.execution_id = :execution_id) + (SELECT count(*)
-                                                                                               FROM ff_suspension_current AS held
-                                                                                              WHERE held.partition_key = :partition_key
-                                                                                                AND held.execution_id = :execution_id) + (SELECT count(*)
-                                                                                                                                            FROM ff_waitpoint_pending AS held
-                                                                                                                                           WHERE held.partition_key = :partition_key
-                                                                                                                                             AND held.execution_id = :execution_id) + (SELECT count(*)
-                                                                                                                                                                                         FROM ff_claim_grant AS held
-                                                                                                                                                                                        WHERE held.partition_key = :partition_key
-                                                                                                                                                                                          AND held.execution_id = :execution_id) + (SELECT count(*)
-                                                                                                                                                                                                                                      FROM ff_claimable AS held
-                                                                                                                                                                                                                                     WHERE held.partition_key = :partition_key
-                                                                                                                                                                                                                                       AND held.execution_id = :execution_id) + (SELECT count(*)
-                                                                                                                                                                                                                                                                                   FROM ff_delayed AS held
-                                                                                                                                                                                                                                                                                  WHERE held.partition_key = :partition_key
-                                                                                                                                                                                                                                                                                    AND held.execution_id = :execution_id) + (SELECT count(*)
-                                                                                                                                                                                                                                                                                                                                FROM ff_granted AS held
-                                                                                                                                                                                                                                                                                                                               WHERE held.partition_key = :partition_key
-                                                                                                                                                                                                                                                                                                                                 AND held.execution_id = :execution_id) AS there_count;
+         WHERE held.partition_key = :partition_key AND held.execution_id = :execution_id)
+       + (SELECT count(*) FROM ff_suspension_current AS held
+           WHERE held.partition_key = :partition_key AND held.execution_id = :execution_id)
+       + (SELECT count(*) FROM ff_waitpoint_pending AS held
+           WHERE held.partition_key = :partition_key AND held.execution_id = :execution_id)
+       + (SELECT count(*) FROM ff_claim_grant AS held
+           WHERE held.partition_key = :partition_key AND held.execution_id = :execution_id)
+       + (SELECT count(*) FROM ff_claimable AS held
+           WHERE held.partition_key = :partition_key AND held.execution_id = :execution_id)
+       + (SELECT count(*) FROM ff_delayed AS held
+           WHERE held.partition_key = :partition_key AND held.execution_id = :execution_id)
+       + (SELECT count(*) FROM ff_granted AS held
+           WHERE held.partition_key = :partition_key AND held.execution_id = :execution_id) AS there_count;
 
--- Reads the public state as stored.
 -- name: execution_state_read :opt
 SELECT core.public_state FROM ff_exec_core AS core
  WHERE core.partition_key = :partition_key AND core.execution_id = :execution_id;
 
--- Reads the result of the last completion.
 -- name: execution_result_read :opt
 SELECT core.result FROM ff_exec_core AS core
  WHERE core.partition_key = :partition_key AND core.execution_id = :execution_id;
 
--- Reads the input of an execution and its open document.
 -- name: execution_context_read :opt
 SELECT core.payload, core.raw_fields FROM ff_exec_core AS core
  WHERE core.partition_key = :partition_key AND core.execution_id = :execution_id;
 
--- Reads the index of the attempt that the execution points to.
 -- name: execution_attempt_index_read :opt
 SELECT core.attempt_index FROM ff_exec_core AS core
  WHERE core.partition_key = :partition_key AND core.execution_id = :execution_id;
 
--- Reads the open document: namespace, tags, counters.
 -- name: execution_fields_read :opt
 SELECT core.raw_fields FROM ff_exec_core AS core
  WHERE core.partition_key = :partition_key AND core.execution_id = :execution_id;
 
--- Reads the flow that owns an execution.
 -- name: execution_flow_read :opt
 SELECT core.flow_id FROM ff_exec_core AS core
  WHERE core.partition_key = :partition_key AND core.execution_id = :execution_id;
 
--- Lists a partition's executions in the order of their ids, strictly after a cursor; all when it is the nil id.
 -- name: execution_list :many
 SELECT core.execution_id FROM ff_exec_core AS core
  WHERE core.partition_key = :partition_key AND core.execution_id > :after
  ORDER BY core.execution_id LIMIT :page_size;
 
--- Makes delayed executions eligible whose time has come and gives them back the deadline they had before.
--- Written as an upsert because Postgres routes an insert to one partition, while an update that joins would
--- lock them all; the inserted values are inert, since every row of `ff_delayed` has its execution.
 -- name: execution_promote_due :rows
 -- diverges(where.partition_key#7d3fbf): on Postgres the execution is locked if nobody has it, and judged by what it is then.
--- allow(unordered-limit): the rows come in the order of the query above, and those are taken first that can be locked.
 WITH waiting AS (
   SELECT queued.partition_key, queued.execution_id, queued.lane_id FROM ff_delayed AS queued
    WHERE queued.due_at_ms <= :now_ms

@@ -1,10 +1,8 @@
--- Counts a flow's members by public state as stored.
 -- name: flow_summary_count :many
 SELECT core.public_state, count(*) AS members FROM ff_exec_core AS core
  WHERE core.partition_key = :partition_key AND core.flow_id = :flow_id
  GROUP BY core.public_state;
 
--- Stores the summary of a flow in place of the last one.
 -- name: flow_summary_write :exec
 INSERT INTO ff_flow_summary
        (partition_key, flow_id, total_members, sampled_members, members_completed, members_failed, members_cancelled,
@@ -23,10 +21,7 @@ VALUES (:partition_key, :flow_id, :total_members, :sampled_members, :members_com
        members_waiting_children = excluded.members_waiting_children, public_flow_state = excluded.public_flow_state,
        last_summary_update_at = excluded.last_summary_update_at;
 
--- Lists flows with members whose summary may be out of date, the oldest summary first. One that says that all
--- members have ended is taken again after a while only.
 -- name: flow_summary_due_list :many
--- allow(shard-key): the sweep is over all partitions
 SELECT flow.partition_key, flow.flow_id
   FROM ff_flow_core AS flow
   LEFT JOIN ff_flow_summary AS summary ON summary.partition_key = flow.partition_key AND summary.flow_id = flow.flow_id

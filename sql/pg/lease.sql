@@ -1,20 +1,11 @@
--- Leases the best execution of a lane that a worker with these capabilities may run: highest priority, then
--- oldest. A fresh attempt starts at epoch 1; an attempt that ran before continues with the next epoch.
--- Attempts are numbered without gaps, so their count is the index of the newest plus one.
--- The execution is changed by an upsert because Postgres routes an insert to one partition, while an update
--- that joins would lock them all; the inserted values are inert, since a claimable row has its execution.
 -- name: lease_claim :opt
 -- diverges(where.partition_key#82999e): on Postgres the execution is locked if nobody has it, and judged by what it is then.
 -- diverges(columns.place): what a claim looks at first is spread among those who claim at the same time; SQLite has one writer.
--- allow(unordered-limit): the rows come in the order of the query above, and the first one that can be locked is taken.
--- param: capabilities text[]
--- param: lease_id text
--- column: lease_event_id i64
 WITH ready AS (
   SELECT queued.partition_key, queued.execution_id, queued.attempt_index,
          row_number() OVER (ORDER BY queued.priority DESC, queued.created_at_ms, queued.execution_id) AS place
     FROM ff_claimable AS queued
-   WHERE queued.lane_id = :lane_id AND queued.required_capabilities < @ :capabilities
+   WHERE queued.lane_id = :lane_id AND queued.required_capabilities <@ :capabilities
    ORDER BY queued.priority DESC, queued.created_at_ms, queued.execution_id OFFSET 0
 ),
 picked AS (
@@ -64,35 +55,27 @@ attempt AS (
 )
 SELECT attempt.partition_key, attempt.execution_id, attempt.attempt_index, attempt.lease_epoch,
        lease.event_id AS lease_event_id
-  FROM attempt
- CROSS JOIN lease;
+  FROM attempt CROSS JOIN lease;
 
 -- Leases the best executions of a lane to several workers with the same capabilities, one to each in their order, as one
 -- claim after the other would. Whoever finds none left has no row.
 -- name: lease_claim_many :many
 -- only: pg — SQLite's writer puts the calls of those who wait into one transaction.
--- allow(unordered-limit): the rows come in the order of the query above, and the first that can be locked are taken.
--- param: capabilities text[]
--- param: turns i64[]
--- param: lease_ids text[]
--- param: nows_ms i64[]
--- param: worker_ids text[]
--- param: worker_instance_ids text[]
--- param: leases_expire_at_ms i64[]
--- column: turn i64
--- column: lease_event_id i64
+-- param: capabilities text[], turns i64[], lease_ids text[], nows_ms i64[], worker_ids text[]
+-- param: worker_instance_ids text[], leases_expire_at_ms i64[]
+-- column: turn i64, lease_event_id i64
 WITH member AS (
   SELECT told.turn, told.lease_id, told.now_ms, told.worker_id, told.worker_instance_id, told.lease_expires_at_ms
     FROM unnest(CAST(:turns AS bigint[]), CAST(:lease_ids AS text[]), CAST(:nows_ms AS bigint[]),
                 CAST(:worker_ids AS text[]), CAST(:worker_instance_ids AS text[]),
-                CAST(:leases_expire_at_ms AS bigint[])) AS told (turn, lease_id, now_ms, worker_id, worker_instance_id,
-                                                                 lease_expires_at_ms)
+                CAST(:leases_expire_at_ms AS bigint[]))
+         AS told (turn, lease_id, now_ms, worker_id, worker_instance_id, lease_expires_at_ms)
 ),
 ready AS (
   SELECT queued.partition_key, queued.execution_id, queued.attempt_index,
          row_number() OVER (ORDER BY queued.priority DESC, queued.created_at_ms, queued.execution_id) AS place
     FROM ff_claimable AS queued
-   WHERE queued.lane_id = :lane_id AND queued.required_capabilities < @ :capabilities
+   WHERE queued.lane_id = :lane_id AND queued.required_capabilities <@ :capabilities
    ORDER BY queued.priority DESC, queued.created_at_ms, queued.execution_id OFFSET 0
 ),
 taken AS (
@@ -157,18 +140,6 @@ SELECT picked.turn, attempt.partition_key, attempt.execution_id, attempt.attempt
   JOIN picked ON picked.partition_key = attempt.partition_key AND picked.execution_id = attempt.execution_id
   JOIN lease ON lease.lease_id = picked.lease_id;
 
--- Tells that a lease was renewed.
--- part: lease_renewed
-WITH lease AS (
-  INSERT INTO ff_lease_event
-         (execution_id, lease_id, event_type, occurred_at_ms, partition_key, namespace, instance_tag)
-  SELECT :execution_text, :lease_id, 'renewed', :now_ms, fence.partition_key, fence.raw_fields ->> 'namespace',
-         fence.raw_fields -> 'tags' ->> 'cairn.instance_id'
-    FROM fence
-  RETURNING event_id
-);
-
--- Lets the attempt run until the new end of its lease.
 -- part: attempt_renewed
 WITH attempt AS (
   UPDATE ff_attempt AS attempt SET lease_expires_at_ms = :lease_expires_at_ms
@@ -176,13 +147,10 @@ WITH attempt AS (
      AND attempt.attempt_index = :attempt_index AND EXISTS (SELECT 1 FROM fence)
 );
 
--- Moves the end of a lease. A lease whose time has passed is moved as well, as long as nobody took it or
--- swept it. No row: the handle does not hold the lease.
 -- name: lease_renew :opt
 -- use: attempt_held
--- use: lease_renewed
+-- use: lease_event(source = fence, event = 'renewed')
 -- use: attempt_renewed
--- column: lease_event_id i64
 SELECT lease.event_id AS lease_event_id FROM lease;
 
 -- Moves the ends of several leases, each of another execution. No row for a handle that does not hold the lease.
@@ -192,32 +160,18 @@ SELECT lease.event_id AS lease_event_id FROM lease;
 -- only: pg — SQLite's writer puts the calls of those who wait into one transaction.
 -- allow(lock-order): the members come in the order of their keys, and each is locked by its own.
 -- allow(unbounded-wait): the wait ends with the statement's lock_timeout.
--- param: turns i64[]
--- param: partition_keys i64[]
--- param: execution_ids uuid[]
--- param: attempt_indexes i64[]
--- param: lease_epochs i64[]
--- param: execution_texts text[]
--- param: lease_ids text[]
--- param: nows_ms i64[]
--- param: leases_expire_at_ms i64[]
--- column: turn i64
--- column: lease_event_id i64
+-- param: turns i64[], partition_keys i64[], execution_ids uuid[], attempt_indexes i64[], lease_epochs i64[]
+-- param: execution_texts text[], lease_ids text[], nows_ms i64[], leases_expire_at_ms i64[]
+-- column: turn i64, lease_event_id i64
 WITH member AS (
   SELECT told.turn, CAST(told.partition_key AS smallint) AS partition_key, told.execution_id,
          CAST(told.attempt_index AS integer) AS attempt_index, told.lease_epoch, told.execution_text, told.lease_id,
          told.now_ms, told.lease_expires_at_ms
     FROM unnest(CAST(:turns AS bigint[]), CAST(:partition_keys AS bigint[]), CAST(:execution_ids AS uuid[]),
                 CAST(:attempt_indexes AS bigint[]), CAST(:lease_epochs AS bigint[]), CAST(:execution_texts AS text[]),
-                CAST(:lease_ids AS text[]), CAST(:nows_ms AS bigint[]), CAST(:leases_expire_at_ms AS bigint[])) AS told (turn,
-                                                                                                                         partition_key,
-                                                                                                                         execution_id,
-                                                                                                                         attempt_index,
-                                                                                                                         lease_epoch,
-                                                                                                                         execution_text,
-                                                                                                                         lease_id,
-                                                                                                                         now_ms,
-                                                                                                                         lease_expires_at_ms)
+                CAST(:lease_ids AS text[]), CAST(:nows_ms AS bigint[]), CAST(:leases_expire_at_ms AS bigint[]))
+         AS told (turn, partition_key, execution_id, attempt_index, lease_epoch, execution_text, lease_id, now_ms,
+                  lease_expires_at_ms)
    WHERE set_config('lock_timeout', '100ms', true) IS NOT NULL
    ORDER BY partition_key, told.execution_id
 ),
@@ -256,10 +210,8 @@ attempt AS (
 )
 SELECT fence.turn, lease.event_id AS lease_event_id FROM fence JOIN lease ON lease.execution_id = fence.execution_text;
 
--- Leases an attempt again, on its next epoch, for the worker that resumes it. No row: the execution has ended,
--- the lease is live, or somebody else leased the attempt since it was read.
 -- name: lease_reseat :opt
--- column: lease_event_id i64
+-- use: lease_event(source = seat, event = 'reclaimed')
 WITH seat AS (
   SELECT core.partition_key, core.execution_id, core.raw_fields
     FROM ff_exec_core AS core
@@ -269,14 +221,6 @@ WITH seat AS (
      AND free.execution_id = :execution_id AND free.attempt_index = :attempt_index AND free.lease_epoch = :lease_epoch
      AND (free.lease_expires_at_ms IS NULL OR free.lease_expires_at_ms <= :now_ms)
      FOR UPDATE OF core, free
-),
-lease AS (
-  INSERT INTO ff_lease_event
-         (execution_id, lease_id, event_type, occurred_at_ms, partition_key, namespace, instance_tag)
-  SELECT :execution_text, :lease_id, 'reclaimed', :now_ms, seat.partition_key, seat.raw_fields ->> 'namespace',
-         seat.raw_fields -> 'tags' ->> 'cairn.instance_id'
-    FROM seat
-  RETURNING event_id
 ),
 core AS (
   UPDATE ff_exec_core AS core
@@ -299,19 +243,12 @@ attempt AS (
 )
 SELECT attempt.lease_epoch, lease.event_id AS lease_event_id FROM attempt CROSS JOIN lease;
 
--- Finds the newest attempt of an execution, whatever the pointer says.
 -- name: lease_newest_read :opt
 SELECT attempt.attempt_index, attempt.lease_epoch FROM ff_attempt AS attempt
  WHERE attempt.partition_key = :partition_key AND attempt.execution_id = :execution_id
  ORDER BY attempt.attempt_index DESC LIMIT 1;
 
--- Lists leases whose time has passed and whose worker is still named, oldest first, strictly after a cursor.
--- Only the running attempt of an execution counts.
 -- name: lease_expired_list :many
--- column: worker_instance_id text
--- column: lease_expires_at_ms i64
--- param: namespace text null
--- allow(shard-key): the listing is over all partitions by contract
 SELECT held.partition_key, held.execution_id, held.attempt_index, held.lease_epoch, held.worker_instance_id,
        held.lease_expires_at_ms
   FROM ff_attempt AS held

@@ -1,20 +1,10 @@
--- Interrupts the running attempt until `delay_until_ms`. The wake-up time takes the deadline column; the
--- deadline itself is kept in the open document. No row: the handle does not hold the lease.
 -- name: pause_until :opt
 -- use: attempt_held
--- column: lease_event_id i64
+-- use: lease_event(source = fence, event = 'revoked')
 WITH attempt AS (
   UPDATE ff_attempt AS attempt SET outcome = 'interrupted', lease_expires_at_ms = NULL
    WHERE attempt.partition_key = :partition_key AND attempt.execution_id = :execution_id
      AND attempt.attempt_index = :attempt_index AND EXISTS (SELECT 1 FROM fence)
-),
-lease AS (
-  INSERT INTO ff_lease_event
-         (execution_id, lease_id, event_type, occurred_at_ms, partition_key, namespace, instance_tag)
-  SELECT :execution_text, :lease_id, 'revoked', :now_ms, fence.partition_key, fence.raw_fields ->> 'namespace',
-         fence.raw_fields -> 'tags' ->> 'cairn.instance_id'
-    FROM fence
-  RETURNING event_id
 ),
 core AS (
   UPDATE ff_exec_core AS core
@@ -29,23 +19,13 @@ core AS (
 )
 SELECT lease.event_id AS lease_event_id FROM lease;
 
--- Interrupts the running attempt until the children of its execution are done. No row: the handle does
--- not hold the lease.
 -- name: pause_for_children :opt
 -- use: attempt_held
--- column: lease_event_id i64
+-- use: lease_event(source = fence, event = 'revoked')
 WITH attempt AS (
   UPDATE ff_attempt AS attempt SET outcome = 'waiting_children', lease_expires_at_ms = NULL
    WHERE attempt.partition_key = :partition_key AND attempt.execution_id = :execution_id
      AND attempt.attempt_index = :attempt_index AND EXISTS (SELECT 1 FROM fence)
-),
-lease AS (
-  INSERT INTO ff_lease_event
-         (execution_id, lease_id, event_type, occurred_at_ms, partition_key, namespace, instance_tag)
-  SELECT :execution_text, :lease_id, 'revoked', :now_ms, fence.partition_key, fence.raw_fields ->> 'namespace',
-         fence.raw_fields -> 'tags' ->> 'cairn.instance_id'
-    FROM fence
-  RETURNING event_id
 ),
 core AS (
   UPDATE ff_exec_core AS core

@@ -1,5 +1,3 @@
--- Reads all that a delivery to a waitpoint depends on: its token and the secret that signed it, the
--- suspension that it belongs to, and whether its execution still is suspended.
 -- name: signal_target_read :opt
 SELECT waiting.execution_id, waiting.token_kid, waiting.token, waiting.waitpoint_key, signing.secret,
        core.lifecycle_phase, suspension.suspension_id, CAST(suspension.condition AS text) AS condition_text,
@@ -11,7 +9,6 @@ SELECT waiting.execution_id, waiting.token_kid, waiting.token, waiting.waitpoint
     ON suspension.partition_key = :partition_key AND suspension.execution_id = waiting.execution_id
  WHERE waiting.partition_key = :partition_key AND waiting.waitpoint_id = :waitpoint_id;
 
--- Tells that a signal has come.
 -- part: signal_told
 WITH event AS (
   INSERT INTO ff_signal_event
@@ -23,7 +20,6 @@ WITH event AS (
   RETURNING event_id
 );
 
--- The execution that waits for a signal, by its suspension.
 -- part: signal_suspended
 WITH suspended AS (
   SELECT core.partition_key, core.execution_id, core.raw_fields
@@ -37,16 +33,9 @@ WITH suspended AS (
      FOR UPDATE OF core, suspension
 );
 
--- Adds a signal to what a suspension has received; its condition does not hold yet. No row: the suspension
--- received another signal since it was read, or it is over.
 -- name: signal_append :opt
 -- use: signal_suspended
 -- use: signal_told
--- param: members json
--- param: source_identity text
--- param: waitpoint_text text
--- param: seen_members text
--- column: signal_event_id i64
 WITH suspension AS (
   UPDATE ff_suspension_current AS suspension SET member_map = :members
    WHERE suspension.partition_key = :partition_key
@@ -54,17 +43,9 @@ WITH suspension AS (
 )
 SELECT event.event_id AS signal_event_id FROM event;
 
--- Adds the signal that makes the condition of a suspension hold: the execution becomes resumable and its
--- waitpoints go away. No row: the suspension received another signal since it was read, or it is over.
 -- name: signal_resume :opt
 -- use: signal_suspended
 -- use: signal_told
--- param: members json
--- param: source_identity text
--- param: waitpoint_text text
--- param: seen_members text
--- column: signal_event_id i64
--- column: completion_event_id i64
 WITH completion AS (
   INSERT INTO ff_completion_event (partition_key, execution_id, outcome, namespace, instance_tag, occurred_at_ms)
   SELECT suspended.partition_key, suspended.execution_id, 'resumable', suspended.raw_fields ->> 'namespace',
@@ -88,12 +69,10 @@ suspension AS (
 )
 SELECT event.event_id AS signal_event_id, completion.event_id AS completion_event_id FROM event CROSS JOIN completion;
 
--- Reads the signals that a suspension received, and those of the one before while it has none.
 -- name: signal_members_read :opt
 SELECT CAST(suspension.member_map AS text) AS members_text FROM ff_suspension_current AS suspension
  WHERE suspension.partition_key = :partition_key AND suspension.execution_id = :execution_id;
 
--- Reads what an operator's signal needs: the lane of the execution, and the token of the waitpoint.
 -- name: signal_operator_read :opt
 SELECT core.lane_id, waiting.token
   FROM ff_exec_core AS core

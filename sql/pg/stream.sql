@@ -1,10 +1,4 @@
--- Appends a frame and says its place and how many frames the stream holds, at a cost that does not grow with
--- the stream. The counter's row orders appends to one stream. It is believed as long as no frame is newer
--- than it; a frame of a foreign writer, or a stream without a counter, is counted once.
--- An attempt that is not stored refuses nobody. No row: another lease took over, or the execution moved on; neither
--- happens while the append waits for the counter.
 -- name: stream_append :opt
--- param: fields json
 WITH lease AS (
   SELECT core.lifecycle_phase, held.lease_epoch, held.outcome
     FROM ff_exec_core AS core
@@ -36,10 +30,10 @@ counter AS (
                                                    AND known.attempt_index = :attempt_index) THEN 1
            ELSE (SELECT count(*) FROM ff_stream_frame AS frame
                   WHERE frame.partition_key = :partition_key AND frame.execution_id = :execution_id
-                    AND frame.attempt_index = :attempt_index) + 1
+                    AND frame.attempt_index = :attempt_index)
+           + 1
          END
-    FROM permitted
-    LEFT JOIN newest ON true
+    FROM permitted LEFT JOIN newest ON true
    WHERE true
       ON CONFLICT (partition_key, execution_id, attempt_index) DO UPDATE
      SET last_ms = greatest(seen.last_ms, excluded.last_ms),
@@ -50,11 +44,12 @@ counter AS (
                     END,
          frame_count = CASE
          -- A frame of a foreign writer is newer than the counter: all are counted once.
-         WHEN EXISTS (SELECT 1 FROM newest WHERE (newest.ts_ms, newest.seq) > (seen.last_ms, seen.last_seq)) THEN (SELECT count(*)
-                                                                                                                     FROM ff_stream_frame AS frame
-                                                                                                                    WHERE frame.partition_key = :partition_key
-                                                                                                                      AND frame.execution_id = :execution_id
-                                                                                                                      AND frame.attempt_index = :attempt_index) + 1 ELSE seen.frame_count + 1 END
+         WHEN EXISTS (SELECT 1 FROM newest WHERE (newest.ts_ms, newest.seq) > (seen.last_ms, seen.last_seq)) THEN
+           (SELECT count(*) FROM ff_stream_frame AS frame
+             WHERE frame.partition_key = :partition_key
+               AND frame.execution_id = :execution_id
+               AND frame.attempt_index = :attempt_index)
+         + 1 ELSE seen.frame_count + 1 END
   RETURNING seen.partition_key, seen.execution_id, seen.attempt_index, seen.last_ms, seen.last_seq, seen.frame_count
 ),
 frame AS (
@@ -65,7 +60,6 @@ frame AS (
 )
 SELECT counter.last_ms, counter.last_seq, counter.frame_count FROM counter;
 
--- Keeps the newest frames of a stream and deletes the rest, whatever their mode.
 -- name: stream_trim :opt
 WITH trimmed AS (
   DELETE FROM ff_stream_frame
@@ -80,12 +74,10 @@ UPDATE ff_stream_counter SET frame_count = :kept
    AND frame_count > :kept
 RETURNING frame_count;
 
--- Reads the append rate that a best-effort stream was trimmed by last.
 -- name: stream_meta_read :opt
 SELECT meta.ema_rate_hz, meta.last_append_ts_ms FROM ff_stream_meta AS meta
  WHERE meta.partition_key = :partition_key AND meta.execution_id = :execution_id AND meta.attempt_index = :attempt_index;
 
--- Remembers the append rate of a best-effort stream and how many frames it may keep.
 -- name: stream_meta_write :exec
 INSERT INTO ff_stream_meta
        (partition_key, execution_id, attempt_index, ema_rate_hz, last_append_ts_ms, maxlen_applied_last)
@@ -94,21 +86,18 @@ VALUES (:partition_key, :execution_id, :attempt_index, :ema_rate_hz, :last_appen
    SET ema_rate_hz = excluded.ema_rate_hz, last_append_ts_ms = excluded.last_append_ts_ms,
        maxlen_applied_last = excluded.maxlen_applied_last;
 
--- Reads the summary document of an attempt.
 -- name: stream_summary_read :opt
 SELECT summary.document_json, summary.version, summary.last_updated_ms, summary.first_applied_ms
   FROM ff_stream_summary AS summary
  WHERE summary.partition_key = :partition_key AND summary.execution_id = :execution_id
    AND summary.attempt_index = :attempt_index;
 
--- Reads the summary document of an attempt so that it can be changed.
 -- name: stream_summary_lock :opt
 SELECT summary.document_json FROM ff_stream_summary AS summary
  WHERE summary.partition_key = :partition_key AND summary.execution_id = :execution_id
    AND summary.attempt_index = :attempt_index
    FOR UPDATE;
 
--- Stores the merged summary document: version 1 when it is the first, else one more than before.
 -- name: stream_summary_write :one
 INSERT INTO ff_stream_summary AS stored
        (partition_key, execution_id, attempt_index, document_json, version, patch_kind, last_updated_ms,
@@ -119,7 +108,6 @@ VALUES (:partition_key, :execution_id, :attempt_index, :document_json, 1, 'json-
        last_updated_ms = excluded.last_updated_ms
 RETURNING version;
 
--- Reads frames between two places, both included, oldest first.
 -- name: stream_read :many
 SELECT frame.ts_ms, frame.seq, frame.fields FROM ff_stream_frame AS frame
  WHERE frame.partition_key = :partition_key AND frame.execution_id = :execution_id
@@ -127,9 +115,7 @@ SELECT frame.ts_ms, frame.seq, frame.fields FROM ff_stream_frame AS frame
    AND (frame.ts_ms, frame.seq) <= (:to_ms, :to_seq)
  ORDER BY frame.ts_ms, frame.seq LIMIT :page_size;
 
--- Reads frames strictly after a place, oldest first, with or without the best-effort ones.
 -- name: stream_tail :many
--- param: with_best_effort bool
 SELECT frame.ts_ms, frame.seq, frame.fields FROM ff_stream_frame AS frame
  WHERE frame.partition_key = :partition_key AND frame.execution_id = :execution_id
    AND frame.attempt_index = :attempt_index AND (frame.ts_ms, frame.seq) > (:after_ms, :after_seq)

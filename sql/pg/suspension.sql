@@ -1,13 +1,5 @@
--- Suspends the running attempt and its execution and activates the first waitpoint of the suspension. No row:
--- the handle does not hold the lease, another secret signs now, or the idempotency key was used before.
 -- name: suspension_enter :opt
--- use: lease_revoked
--- param: condition json
--- param: required_signal_names text[]
--- param: timeout_at_ms i64 null
--- param: idempotency_key text null
--- param: bare_key text null
--- column: lease_event_id i64
+-- use: lease_event(source = fence, event = 'revoked')
 -- allow(stale-fence): a secret that is retired meanwhile still verifies, and who used the key has moved the epoch, which is locked.
 WITH fence AS (
   SELECT core.partition_key, core.execution_id, core.raw_fields
@@ -68,46 +60,37 @@ core AS (
 )
 SELECT lease.event_id AS lease_event_id FROM lease;
 
--- Keeps the outcome of a suspension under its idempotency key.
 -- name: suspension_dedup_insert :rows
 INSERT INTO ff_suspend_dedup (partition_key, idempotency_key, outcome_json, created_at_ms)
 VALUES (:partition_key, :idempotency_key, :outcome_json, :now_ms)
     ON CONFLICT (partition_key, idempotency_key) DO NOTHING;
 
--- Reads the outcome that a suspension kept under its idempotency key.
 -- name: suspension_dedup_read :opt
 SELECT CAST(done.outcome_json AS text) AS outcome_text FROM ff_suspend_dedup AS done
  WHERE done.partition_key = :partition_key AND done.idempotency_key = :idempotency_key;
 
--- Reads the suspension of an execution as its timeout needs it.
 -- name: suspension_read :opt
 SELECT suspension.timeout_at_ms, suspension.timeout_behavior, CAST(suspension.member_map AS text) AS members_text
   FROM ff_suspension_current AS suspension
  WHERE suspension.partition_key = :partition_key AND suspension.execution_id = :execution_id;
 
--- Replaces what a suspension has received.
 -- name: suspension_members_write :exec
--- param: members json
 UPDATE ff_suspension_current SET member_map = :members
  WHERE partition_key = :partition_key AND execution_id = :execution_id;
 
--- Takes the timeout from a suspension.
 -- name: suspension_timeout_clear :exec
 UPDATE ff_suspension_current SET timeout_at_ms = NULL
  WHERE partition_key = :partition_key AND execution_id = :execution_id;
 
--- Deletes the suspension of an execution.
 -- name: suspension_delete :rows
 DELETE FROM ff_suspension_current WHERE partition_key = :partition_key AND execution_id = :execution_id;
 
--- Makes a suspended execution resumable without a signal.
 -- name: suspension_resume :exec
 UPDATE ff_exec_core AS core
    SET lifecycle_phase = 'runnable', ownership_state = 'released', eligibility_state = 'eligible_now',
        public_state = 'resumable', attempt_state = 'attempt_interrupted'
  WHERE core.partition_key = :partition_key AND core.execution_id = :execution_id;
 
--- Tells that an execution can be resumed. It names no flow, because dependants wait for an end.
 -- name: suspension_resumable_event_insert :one
 INSERT INTO ff_completion_event (partition_key, execution_id, outcome, namespace, instance_tag, occurred_at_ms)
 SELECT core.partition_key, core.execution_id, 'resumable', core.raw_fields ->> 'namespace',
@@ -116,7 +99,6 @@ SELECT core.partition_key, core.execution_id, 'resumable', core.raw_fields ->> '
  WHERE core.partition_key = :partition_key AND core.execution_id = :execution_id
 RETURNING event_id;
 
--- Ends a suspended execution whose suspension timed out.
 -- name: suspension_expire :exec
 UPDATE ff_exec_core AS core
    SET lifecycle_phase = 'terminal', ownership_state = 'unowned', eligibility_state = 'not_applicable',
@@ -125,16 +107,11 @@ UPDATE ff_exec_core AS core
        raw_fields = core.raw_fields || jsonb_build_object('last_failure_message', 'suspension_timeout')
  WHERE core.partition_key = :partition_key AND core.execution_id = :execution_id;
 
--- Ends the attempt of an execution whose suspension timed out.
 -- name: suspension_attempt_expire :exec
--- param: outcome text
 UPDATE ff_attempt SET outcome = :outcome, terminal_at_ms = :now_ms, lease_expires_at_ms = NULL
  WHERE partition_key = :partition_key AND execution_id = :execution_id AND attempt_index = :attempt_index;
 
--- Lists the suspensions whose time is over, oldest first, strictly after a cursor.
 -- name: suspension_due_list :many
--- allow(shard-key): the sweep is over all partitions
--- column: timeout_at_ms i64
 SELECT suspension.partition_key, suspension.execution_id, suspension.timeout_at_ms, core.raw_fields
   FROM ff_suspension_current AS suspension
   JOIN ff_exec_core AS core
@@ -145,13 +122,10 @@ SELECT suspension.partition_key, suspension.execution_id, suspension.timeout_at_
                                                                                         :after_execution_id)
  ORDER BY suspension.timeout_at_ms, suspension.partition_key, suspension.execution_id LIMIT :page_size;
 
--- Reads when an execution was suspended.
 -- name: suspension_place_read :opt
 SELECT suspension.suspended_at_ms FROM ff_suspension_current AS suspension
  WHERE suspension.partition_key = :partition_key AND suspension.execution_id = :execution_id;
 
--- Lists the suspended executions of a partition in the order in which they were suspended, strictly after a
--- place. What is kept of a suspension that is over is left out.
 -- name: suspension_list :many
 SELECT suspension.execution_id, suspension.suspended_at_ms, suspension.reason_code
   FROM ff_suspension_current AS suspension
@@ -161,7 +135,6 @@ SELECT suspension.execution_id, suspension.suspended_at_ms, suspension.reason_co
    AND (suspension.suspended_at_ms, suspension.execution_id) > (:after_ms, :after)
  ORDER BY suspension.suspended_at_ms, suspension.execution_id LIMIT :page_size;
 
--- Lists the same after an execution that is no longer there, by its id alone.
 -- name: suspension_list_after :many
 SELECT suspension.execution_id, suspension.suspended_at_ms, suspension.reason_code
   FROM ff_suspension_current AS suspension

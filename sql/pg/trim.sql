@@ -1,11 +1,4 @@
--- Lists the ended executions of a lane that nobody needs any more and that pass a filter, oldest first, strictly
--- after a cursor.
 -- name: trim_list :many
--- diverges(where.raw_fields#dcd419): a namespace that is no text reads differently; what is found is judged again.
--- param: namespace text null
--- param: tag_key text null
--- param: tag_value text null
--- column: terminal_at_ms i64
 SELECT core.execution_id, core.terminal_at_ms FROM ff_exec_core AS core
  WHERE core.partition_key = :partition_key AND core.lane_id = :lane_id
    AND core.lifecycle_phase IN ('terminal', 'cancelled') AND core.terminal_at_ms IS NOT NULL
@@ -15,22 +8,13 @@ SELECT core.execution_id, core.terminal_at_ms FROM ff_exec_core AS core
    AND (CAST(:tag_key AS text) IS NULL OR core.raw_fields -> 'tags' ->> CAST(:tag_key AS text) = :tag_value)
  ORDER BY core.terminal_at_ms, core.execution_id LIMIT :page_size;
 
--- Reads those of some executions that nobody needs any more, and keeps them so until the transaction ends. One that
--- somebody else changes is left for the next time.
 -- name: trim_lock :many
--- param: executions uuid[]
 SELECT core.execution_id, core.flow_id, core.raw_fields FROM ff_exec_core AS core
  WHERE core.partition_key = :partition_key AND core.execution_id = ANY (:executions)
    AND core.lifecycle_phase IN ('terminal', 'cancelled') AND core.terminal_at_ms <= :ended_before_ms
  ORDER BY core.execution_id FOR UPDATE SKIP LOCKED;
 
--- Lists where executions are that ended long ago and pass a filter, oldest first.
 -- name: trim_due_list :many
--- diverges(where.raw_fields#dcd419): a namespace that is no text reads differently; what is found is judged again.
--- param: namespace text null
--- param: tag_key text null
--- param: tag_value text null
--- allow(shard-key): the sweep is over all partitions
 SELECT core.partition_key, core.lane_id FROM ff_exec_core AS core
  WHERE core.lifecycle_phase IN ('terminal', 'cancelled') AND core.terminal_at_ms IS NOT NULL
    AND core.terminal_at_ms <= :ended_before_ms
@@ -38,13 +22,8 @@ SELECT core.partition_key, core.lane_id FROM ff_exec_core AS core
    AND (CAST(:tag_key AS text) IS NULL OR core.raw_fields -> 'tags' ->> CAST(:tag_key AS text) = :tag_value)
  ORDER BY core.terminal_at_ms, core.partition_key, core.execution_id LIMIT :page_size;
 
--- Keeps the completions and streams of an execution until the transaction ends, as far as nobody else holds them. Counts
--- what is kept and what there is: where less is kept, somebody holds the rest. The frames of a stream are left to whoever
--- has its counter.
 -- name: trim_parts_try_lock :one
 -- allow(lock-order): it waits for nobody, and a trim that does not get all of them gives up.
--- column: kept_count i64
--- column: there_count i64
 WITH completion_event AS (
   SELECT held.execution_id FROM ff_completion_event AS held
    WHERE held.partition_key = :partition_key AND held.execution_id = :execution_id
@@ -65,22 +44,17 @@ stream_summary AS (
    WHERE held.partition_key = :partition_key AND held.execution_id = :execution_id
      FOR UPDATE SKIP LOCKED
 )
-SELECT (SELECT count(*) FROM completion_event) + (SELECT count(*) FROM stream_counter) + (SELECT count(*)
-                                                                                            FROM stream_meta) + (SELECT count(*)
-                                                                                                                   FROM stream_summary) AS kept_count,
+SELECT (SELECT count(*) FROM completion_event) + (SELECT count(*) FROM stream_counter)
+       + (SELECT count(*) FROM stream_meta) + (SELECT count(*) FROM stream_summary) AS kept_count,
        (SELECT count(*) FROM ff_completion_event AS held
-         WHERE held.partition_key = :partition_key AND held.execution_id = :execution_id) + (SELECT count(*)
-                                                                                               FROM ff_stream_counter AS held
-                                                                                              WHERE held.partition_key = :partition_key
-                                                                                                AND held.execution_id = :execution_id) + (SELECT count(*)
-                                                                                                                                            FROM ff_stream_meta AS held
-                                                                                                                                           WHERE held.partition_key = :partition_key
-                                                                                                                                             AND held.execution_id = :execution_id) + (SELECT count(*)
-                                                                                                                                                                                         FROM ff_stream_summary AS held
-                                                                                                                                                                                        WHERE held.partition_key = :partition_key
-                                                                                                                                                                                          AND held.execution_id = :execution_id) AS there_count;
+         WHERE held.partition_key = :partition_key AND held.execution_id = :execution_id)
+       + (SELECT count(*) FROM ff_stream_counter AS held
+           WHERE held.partition_key = :partition_key AND held.execution_id = :execution_id)
+       + (SELECT count(*) FROM ff_stream_meta AS held
+           WHERE held.partition_key = :partition_key AND held.execution_id = :execution_id)
+       + (SELECT count(*) FROM ff_stream_summary AS held
+           WHERE held.partition_key = :partition_key AND held.execution_id = :execution_id) AS there_count;
 
--- Deletes an execution and what is kept with it. Completions of a flow that nobody has followed yet stay.
 -- name: trim_delete :exec
 -- allow(lock-order): `trim_lock` has the execution, so nobody else has what belongs to it.
 WITH attempt AS (DELETE FROM ff_attempt WHERE partition_key = :partition_key AND execution_id = :execution_id),
@@ -102,7 +76,6 @@ completion_event AS (
 )
 DELETE FROM ff_exec_core WHERE partition_key = :partition_key AND execution_id = :execution_id;
 
--- Deletes the edges that lead to a member that is forgotten. What somebody follows at this moment stays.
 -- name: trim_edge_delete :exec
 DELETE FROM ff_edge
  WHERE partition_key = :partition_key AND flow_id = :flow_id
@@ -111,7 +84,6 @@ DELETE FROM ff_edge
                       AND held.downstream_eid = :downstream_eid
                       FOR UPDATE SKIP LOCKED);
 
--- Deletes the group of the edges that lead to a member that is forgotten.
 -- name: trim_group_delete :exec
 DELETE FROM ff_edge_group
  WHERE partition_key = :partition_key AND flow_id = :flow_id
@@ -120,34 +92,25 @@ DELETE FROM ff_edge_group
                              AND held.downstream_eid = :downstream_eid
                              FOR UPDATE SKIP LOCKED);
 
--- Deletes the lease events of executions. What somebody holds is left to the time after which events are forgotten.
 -- name: trim_lease_event_delete :exec
--- param: executions text[]
 DELETE FROM ff_lease_event
  WHERE event_id IN (SELECT old.event_id FROM ff_lease_event AS old
                      WHERE old.partition_key = :partition_key AND old.execution_id = ANY (:executions)
                      ORDER BY old.event_id FOR UPDATE SKIP LOCKED);
 
--- Deletes the signal events of executions. What somebody holds is left to the time after which events are forgotten.
 -- name: trim_signal_event_delete :exec
--- param: executions text[]
 DELETE FROM ff_signal_event
  WHERE event_id IN (SELECT old.event_id FROM ff_signal_event AS old
                      WHERE old.partition_key = :partition_key AND old.execution_id = ANY (:executions)
                      ORDER BY old.event_id FOR UPDATE SKIP LOCKED);
 
--- Deletes the operator events of executions. What somebody holds is left to the time after which events are forgotten.
 -- name: trim_operator_event_delete :exec
--- param: executions text[]
 DELETE FROM ff_operator_event
  WHERE event_id IN (SELECT old.event_id FROM ff_operator_event AS old
                      WHERE old.partition_key = :partition_key AND old.execution_id = ANY (:executions)
                      ORDER BY old.event_id FOR UPDATE SKIP LOCKED);
 
--- Deletes what executions used of their budgets.
 -- name: trim_usage_delete :exec
--- param: executions text[]
--- allow(shard-key): it is stored with the budgets, whose partitions are not known here
 DELETE FROM ff_budget_usage_by_exec
  WHERE (partition_key, budget_id, execution_id, dimensions_key) IN (SELECT spent.partition_key, spent.budget_id,
                                                                            spent.execution_id, spent.dimensions_key
@@ -159,9 +122,6 @@ DELETE FROM ff_budget_usage_by_exec
                                                                               spent.dimensions_key COLLATE "C"
                                                                        FOR UPDATE SKIP LOCKED);
 
--- Forgets executions that a cancelled flow still had to cancel.
 -- name: trim_backlog_delete :exec
--- param: executions text[]
--- allow(shard-key): it is stored with the flows, whose partitions are not known here
 -- allow(lock-order): no two trims have one execution, and whoever else deletes a member waits for nothing after it.
 DELETE FROM ff_cancel_backlog_member WHERE execution_id = ANY (:executions);

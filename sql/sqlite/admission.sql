@@ -31,7 +31,6 @@ UPDATE ff_exec_core AS core
 -- Lists executions that wait for something that may have come, in the order of their ids, strictly after a cursor.
 -- name: admission_blocked_list :many
 -- column: required_capabilities text
--- diverges(columns.required_capabilities#19de46): SQLite has no array columns; both give the tokens joined by commas, the caller sorts them.
 SELECT core.partition_key, core.execution_id, core.blocking_reason, core.raw_fields,
        COALESCE((SELECT group_concat(required.capability, ',') FROM ff_execution_capabilities AS required
                   WHERE required.execution_id = core.execution_id),

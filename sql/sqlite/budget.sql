@@ -37,16 +37,10 @@ UPDATE ff_budget_usage AS used SET current_value = wanted.new_value, updated_at_
 -- `Unreadable`: the policy is no object; then nothing is written.
 -- name: budget_report :one
 -- param: deltas json
--- column: kind text
--- column: dimension text
--- column: current_usage i64
--- column: limit_value i64
--- diverges(tables#3dc4c3): text on SQLite can be no JSON at all; jsonb always is.
--- diverges(tables#685934): SQLite's list of members says which value is an object; on Postgres its type does.
+-- column: kind text, dimension text, current_usage i64, limit_value i64
+-- diverges(tables#3dc4c3, where.policy_json#706517): text on SQLite can be no JSON at all; jsonb always is.
 -- diverges(columns.limit_value#2243b6): a limit beyond 64 bits is the greatest number in both; SQLite's cast alone does that.
--- diverges(where.type#ad1e4d): SQLite's list of members says which value is an integer; on Postgres its digits do.
--- diverges(where.value#02bc22): SQLite's list of members says which value is an integer; on Postgres its digits do.
--- diverges(where.policy_json#706517): text on SQLite can be no JSON at all; jsonb always is.
+-- diverges(tables#685934, where.type#ad1e4d, where.value#02bc22): SQLite's list of members says which value is an object or an integer; on Postgres its type and its digits do.
 -- diverges(order#c06f11): names are compared as bytes in both, which Postgres must be told.
 -- returns
 WITH asked AS (
@@ -122,15 +116,13 @@ UPDATE ff_budget_policy AS policy
  WHERE policy.partition_key = :partition_key AND policy.budget_id = :budget_id
    AND answer.kind IN ('HardBreach', 'SoftBreach');
 UPDATE ff_budget_usage AS used SET current_value = wanted.new_value, updated_at_ms = :now_ms
-  FROM wanted
- CROSS JOIN answer
+  FROM wanted CROSS JOIN answer
  WHERE used.partition_key = :partition_key AND used.budget_id = :budget_id AND used.dimensions_key = wanted.dimension
    AND answer.kind IN ('SoftBreach', 'Ok');
 
 -- Creates a budget; one that is there stays as it is.
 -- name: budget_create :rows
--- param: policy_json json
--- param: next_reset_at_ms i64 null
+-- param: policy_json json, next_reset_at_ms i64 null
 INSERT INTO ff_budget_policy
        (partition_key, budget_id, policy_json, created_at_ms, updated_at_ms, scope_type, scope_id, enforcement_mode,
         next_reset_at_ms)
@@ -141,8 +133,6 @@ VALUES (:partition_key, :budget_id, :policy_json, :now_ms, :now_ms, :scope_type,
 -- Reads a budget's policy as text, which foreign writers may have left unreadable, and what happened to it.
 -- name: budget_policy_read :opt
 -- column: policy_json text
--- diverges(results.policy_json): the same document in the spelling of each engine; callers parse it.
--- diverges(columns.policy_json#445b36): jsonb as the text that Postgres prints, beside the text as it was written.
 SELECT policy.policy_json, policy.scope_type, policy.scope_id, policy.enforcement_mode, policy.breach_count,
        policy.soft_breach_count, policy.last_breach_at_ms, policy.last_breach_dim, policy.next_reset_at_ms,
        policy.created_at_ms
@@ -173,16 +163,13 @@ SELECT used.dimensions_key FROM ff_budget_usage AS used
 -- Locks a budget's policy, after its counters, and reads what decides about its next reset.
 -- name: budget_policy_lock :opt
 -- column: policy_json text
--- diverges(results.policy_json): the same document in the spelling of each engine; callers parse it.
--- diverges(columns.policy_json#445b36): jsonb as the text that Postgres prints, beside the text as it was written.
 SELECT policy.policy_json, policy.next_reset_at_ms FROM ff_budget_policy AS policy
  WHERE policy.partition_key = :partition_key AND policy.budget_id = :budget_id;
 
 -- Keeps a budget, its counters and its policy, until the transaction ends, as far as nobody else holds it. Counts what is
 -- kept and what there is: where less is kept, somebody holds the rest.
 -- name: budget_try_lock :one
--- column: kept_count i64
--- column: there_count i64
+-- column: kept_count i64, there_count i64
 WITH usage AS (
   SELECT held.budget_id FROM ff_budget_usage AS held
    WHERE held.partition_key = :partition_key AND held.budget_id = :budget_id
@@ -193,10 +180,9 @@ policy AS (
 )
 SELECT (SELECT count(*) FROM usage) + (SELECT count(*) FROM policy) AS kept_count,
        (SELECT count(*) FROM ff_budget_usage AS held
-         WHERE held.partition_key = :partition_key AND held.budget_id = :budget_id) + (SELECT count(*)
-                                                                                         FROM ff_budget_policy AS held
-                                                                                        WHERE held.partition_key = :partition_key
-                                                                                          AND held.budget_id = :budget_id) AS there_count;
+         WHERE held.partition_key = :partition_key AND held.budget_id = :budget_id)
+       + (SELECT count(*) FROM ff_budget_policy AS held
+           WHERE held.partition_key = :partition_key AND held.budget_id = :budget_id) AS there_count;
 
 -- Sets a budget's counters back to zero.
 -- name: budget_usage_reset :exec
@@ -220,8 +206,6 @@ VALUES (:partition_key, :dedup_key, :outcome_json, :now_ms, :expires_at_ms)
 -- Reads the answer that a report with this key got, as text, which foreign writers may have left unreadable.
 -- name: budget_dedup_read :opt
 -- column: outcome_json text
--- diverges(columns.outcome_json#7fe03e): jsonb as the text that Postgres prints, beside the text as it was written.
--- diverges(results.outcome_json): jsonb as the text that Postgres prints, beside the text as it was written.
 SELECT known.outcome_json FROM ff_budget_usage_dedup AS known
  WHERE known.partition_key = :partition_key AND known.dedup_key = :dedup_key;
 
@@ -233,8 +217,7 @@ UPDATE ff_budget_usage_dedup SET outcome_json = :outcome_json
 
 -- Adds what an execution spent to what it can give back, in the order in which reports lock the counters.
 -- name: budget_ledger_add :exec
--- param: deltas json
--- param: execution_text text
+-- param: deltas json, execution_text text
 INSERT INTO ff_budget_usage_by_exec AS spent
        (partition_key, budget_id, execution_id, dimensions_key, delta_total, updated_at_ms)
 SELECT :partition_key, :budget_id, :execution_text, CAST(given.key AS text), CAST(given.value AS integer), :now_ms
@@ -268,8 +251,6 @@ SELECT policy.budget_id FROM ff_budget_policy AS policy
 -- Lists a partition's budgets in the order of their ids, strictly after a cursor.
 -- name: budget_policy_list :many
 -- column: policy_json text
--- diverges(results.policy_json): the same document in the spelling of each engine; callers parse it.
--- diverges(columns.policy_json#445b36): jsonb as the text that Postgres prints, beside the text as it was written.
 SELECT policy.budget_id, policy.policy_json, policy.last_breach_at_ms FROM ff_budget_policy AS policy
  WHERE policy.partition_key = :partition_key AND policy.budget_id > :after
  ORDER BY policy.budget_id LIMIT :page_size;

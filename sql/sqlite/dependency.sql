@@ -19,8 +19,7 @@ UPDATE ff_completion_event SET dispatched_at_ms = :now_ms
 -- Lists ends of members that nobody has followed to the last edge, the oldest first, strictly after a place.
 -- The end of an execution outside a flow concerns nobody.
 -- name: dependency_forgotten_list :many
--- param: namespace text null
--- param: instance_tag text null
+-- param: namespace text null, instance_tag text null
 SELECT ended.partition_key, ended.event_id, ended.execution_id FROM ff_completion_event AS ended
  WHERE ended.dispatched_at_ms IS NULL AND ended.flow_id IS NOT NULL AND ended.event_id > :after_event_id
    AND ended.committed_at_ms < :committed_before_ms

@@ -8,7 +8,6 @@ SELECT core.execution_id FROM ff_exec_core AS core
 -- Follows a flow's edges from a node, which comes along; the nodes that can be reached, up to a limit.
 -- name: edge_reach :many
 -- param: from_node uuid
--- allow(unordered-limit): which nodes are cut off does not matter, only whether some are.
 WITH RECURSIVE reach(node) AS (
   SELECT edge.downstream_eid FROM ff_edge AS edge
    WHERE edge.partition_key = :partition_key AND edge.flow_id = :flow_id AND edge.upstream_eid = :from_node

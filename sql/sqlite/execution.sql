@@ -1,13 +1,8 @@
 -- Creates an execution, its lane and its idempotency key. No row: the execution id is taken, or the key
 -- belongs to another execution that is younger than `expired_before_ms`; nothing but the lane is written then.
 -- name: execution_create :opt
--- param: idempotency_key text null
--- param: deadline_at_ms i64 null
--- param: policy json null
--- param: required_capabilities text[]
--- diverges(parts.ff_execution_capabilities#562dfc): SQLite has no array columns, so the required capabilities are rows of a table of their own.
--- diverges(results.required_capabilities): an id is in one partition; SQLite knows the capabilities by the id alone.
--- diverges(insert.required_capabilities#400cff): SQLite has no array columns, so the required capabilities are rows of a table of their own.
+-- param: idempotency_key text null, deadline_at_ms i64 null, policy json null, required_capabilities text[]
+-- diverges(parts.ff_execution_capabilities#562dfc, insert.required_capabilities#400cff): SQLite has no array columns, so the required capabilities are rows of a table of their own.
 -- diverges(where.namespace#5e0747): Postgres hands the key over within the statement, SQLite reads it back from its table.
 INSERT INTO ff_idempotency_key AS held (namespace, idempotency_key, partition_key, execution_id, created_at_ms)
 SELECT :namespace, :idempotency_key, :partition_key, :execution_id, :now_ms
@@ -81,8 +76,7 @@ SELECT core.execution_id FROM ff_exec_core AS core
 -- Keeps what belongs to an execution, its places in the queues included, until the transaction ends, as far as nobody
 -- else holds it. Counts what is kept and what there is: where less is kept, somebody holds the rest.
 -- name: execution_parts_try_lock :one
--- column: kept_count i64
--- column: there_count i64
+-- column: kept_count i64, there_count i64
 WITH attempt AS (
   SELECT held.execution_id FROM ff_attempt AS held
    WHERE held.partition_key = :partition_key AND held.execution_id = :execution_id
@@ -111,31 +105,23 @@ granted AS (
   SELECT held.execution_id FROM ff_granted AS held
    WHERE held.partition_key = :partition_key AND held.execution_id = :execution_id
 )
-SELECT (SELECT count(*) FROM attempt) + (SELECT count(*) FROM suspension) + (SELECT count(*) FROM waitpoint) + (SELECT count(*)
-                                                                                                                  FROM claim_grant) + (SELECT count(*)
-                                                                                                                                         FROM claimable) + (SELECT count(*)
-                                                                                                                                                              FROM delayed) + (SELECT count(*)
-                                                                                                                                                                                 FROM granted) AS kept_count,
+SELECT (SELECT count(*) FROM attempt) + (SELECT count(*) FROM suspension) + (SELECT count(*) FROM waitpoint)
+       + (SELECT count(*) FROM claim_grant) + (SELECT count(*) FROM claimable) + (SELECT count(*) FROM delayed)
+       + (SELECT count(*) FROM granted) AS kept_count,
        (SELECT count(*) FROM ff_attempt AS held
-         WHERE held.partition_key = :partition_key AND held.execution_id = :execution_id) + (SELECT count(*)
-                                                                                               FROM ff_suspension_current AS held
-                                                                                              WHERE held.partition_key = :partition_key
-                                                                                                AND held.execution_id = :execution_id) + (SELECT count(*)
-                                                                                                                                            FROM ff_waitpoint_pending AS held
-                                                                                                                                           WHERE held.partition_key = :partition_key
-                                                                                                                                             AND held.execution_id = :execution_id) + (SELECT count(*)
-                                                                                                                                                                                         FROM ff_claim_grant AS held
-                                                                                                                                                                                        WHERE held.partition_key = :partition_key
-                                                                                                                                                                                          AND held.execution_id = :execution_id) + (SELECT count(*)
-                                                                                                                                                                                                                                      FROM ff_claimable AS held
-                                                                                                                                                                                                                                     WHERE held.partition_key = :partition_key
-                                                                                                                                                                                                                                       AND held.execution_id = :execution_id) + (SELECT count(*)
-                                                                                                                                                                                                                                                                                   FROM ff_delayed AS held
-                                                                                                                                                                                                                                                                                  WHERE held.partition_key = :partition_key
-                                                                                                                                                                                                                                                                                    AND held.execution_id = :execution_id) + (SELECT count(*)
-                                                                                                                                                                                                                                                                                                                                FROM ff_granted AS held
-                                                                                                                                                                                                                                                                                                                               WHERE held.partition_key = :partition_key
-                                                                                                                                                                                                                                                                                                                                 AND held.execution_id = :execution_id) AS there_count;
+         WHERE held.partition_key = :partition_key AND held.execution_id = :execution_id)
+       + (SELECT count(*) FROM ff_suspension_current AS held
+           WHERE held.partition_key = :partition_key AND held.execution_id = :execution_id)
+       + (SELECT count(*) FROM ff_waitpoint_pending AS held
+           WHERE held.partition_key = :partition_key AND held.execution_id = :execution_id)
+       + (SELECT count(*) FROM ff_claim_grant AS held
+           WHERE held.partition_key = :partition_key AND held.execution_id = :execution_id)
+       + (SELECT count(*) FROM ff_claimable AS held
+           WHERE held.partition_key = :partition_key AND held.execution_id = :execution_id)
+       + (SELECT count(*) FROM ff_delayed AS held
+           WHERE held.partition_key = :partition_key AND held.execution_id = :execution_id)
+       + (SELECT count(*) FROM ff_granted AS held
+           WHERE held.partition_key = :partition_key AND held.execution_id = :execution_id) AS there_count;
 
 -- Reads the public state as stored.
 -- name: execution_state_read :opt

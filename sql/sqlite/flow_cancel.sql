@@ -42,12 +42,9 @@ RETURNING event_id;
 -- name: flow_cancel_lease_events_insert :many
 -- param: phases text[]
 INSERT INTO ff_lease_event (execution_id, lease_id, event_type, occurred_at_ms, partition_key, namespace, instance_tag)
-SELECT substr(lower(hex(core.execution_id)), 1, 8) || '-' || substr(lower(hex(core.execution_id)), 9, 4) || '-' || substr(lower(hex(core.execution_id)),
-                                                                                                                          13,
-                                                                                                                          4) || '-' || substr(lower(hex(core.execution_id)),
-                                                                                                                                              17,
-                                                                                                                                              4) || '-' || substr(lower(hex(core.execution_id)),
-                                                                                                                                                                  21),
+SELECT substr(lower(hex(core.execution_id)), 1, 8) || '-' || substr(lower(hex(core.execution_id)), 9, 4) || '-'
+       || substr(lower(hex(core.execution_id)), 13, 4) || '-' || substr(lower(hex(core.execution_id)), 17, 4) || '-'
+       || substr(lower(hex(core.execution_id)), 21),
        NULL, 'revoked', :now_ms, core.partition_key, CAST(json_extract(core.raw_fields, '$.namespace') AS text),
        CAST(json_extract(core.raw_fields, '$.tags."cairn.instance_id"') AS text)
   FROM ff_exec_core AS core
@@ -60,12 +57,9 @@ RETURNING event_id;
 -- name: flow_cancel_held_lease_events_insert :many
 -- param: phases text[]
 INSERT INTO ff_lease_event (execution_id, lease_id, event_type, occurred_at_ms, partition_key, namespace, instance_tag)
-SELECT substr(lower(hex(core.execution_id)), 1, 8) || '-' || substr(lower(hex(core.execution_id)), 9, 4) || '-' || substr(lower(hex(core.execution_id)),
-                                                                                                                          13,
-                                                                                                                          4) || '-' || substr(lower(hex(core.execution_id)),
-                                                                                                                                              17,
-                                                                                                                                              4) || '-' || substr(lower(hex(core.execution_id)),
-                                                                                                                                                                  21),
+SELECT substr(lower(hex(core.execution_id)), 1, 8) || '-' || substr(lower(hex(core.execution_id)), 9, 4) || '-'
+       || substr(lower(hex(core.execution_id)), 13, 4) || '-' || substr(lower(hex(core.execution_id)), 17, 4) || '-'
+       || substr(lower(hex(core.execution_id)), 21),
        NULL, 'revoked', :now_ms, core.partition_key, CAST(json_extract(core.raw_fields, '$.namespace') AS text),
        CAST(json_extract(core.raw_fields, '$.tags."cairn.instance_id"') AS text)
   FROM ff_exec_core AS core
@@ -160,13 +154,10 @@ VALUES (:partition_key, :flow_id, :now_ms, :reason, :cancellation_policy)
 -- param: phases text[]
 INSERT INTO ff_cancel_backlog_member (partition_key, flow_id, execution_id)
 SELECT core.partition_key, :flow_id,
-       '{fp:' || core.partition_key || '}:' || (substr(lower(hex(core.execution_id)), 1, 8) || '-' || substr(lower(hex(core.execution_id)),
-                                                                                                             9, 4) || '-' || substr(lower(hex(core.execution_id)),
-                                                                                                                                    13,
-                                                                                                                                    4) || '-' || substr(lower(hex(core.execution_id)),
-                                                                                                                                                        17,
-                                                                                                                                                        4) || '-' || substr(lower(hex(core.execution_id)),
-                                                                                                                                                                            21))
+       '{fp:' || core.partition_key || '}:'
+       || (substr(lower(hex(core.execution_id)), 1, 8) || '-' || substr(lower(hex(core.execution_id)), 9, 4) || '-'
+           || substr(lower(hex(core.execution_id)), 13, 4) || '-' || substr(lower(hex(core.execution_id)), 17, 4) || '-'
+           || substr(lower(hex(core.execution_id)), 21))
   FROM ff_exec_core AS core
  WHERE core.partition_key = :partition_key AND core.flow_id = :flow_id
    AND core.lifecycle_phase IN (SELECT value FROM json_each(:phases))

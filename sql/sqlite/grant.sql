@@ -1,8 +1,6 @@
 -- Issues a grant to reclaim an execution.
 -- name: grant_reclaim_insert :exec
--- param: capability_hash text null
--- param: route_snapshot_json text null
--- param: admission_summary text null
+-- param: capability_hash text null, route_snapshot_json text null, admission_summary text null
 INSERT INTO ff_claim_grant
        (partition_key, grant_id, execution_id, kind, worker_id, worker_instance_id, lane_id, capability_hash,
         worker_capabilities, route_snapshot_json, admission_summary, grant_ttl_ms, issued_at_ms, expires_at_ms)

@@ -83,8 +83,7 @@ SELECT count(*) AS admitted_count FROM ff_quota_admitted AS admitted
 
 -- Counts what a quota policy has admitted since a time, and the places under it that are held.
 -- name: quota_use_read :one
--- column: admitted_count i64
--- column: held_count i64
+-- column: admitted_count i64, held_count i64
 SELECT (SELECT count(*) FROM ff_quota_window AS entry
          WHERE entry.partition_key = :partition_key AND entry.quota_policy_id = :quota_policy_id
            AND entry.admitted_at_ms >= :cutoff_ms) AS admitted_count,
@@ -108,16 +107,11 @@ DELETE FROM ff_quota_admitted
 -- name: quota_stray_window_delete :rows
 DELETE FROM ff_quota_window
  WHERE partition_key = :partition_key
-   AND (quota_policy_id, dimension, admitted_at_ms, execution_id) IN (SELECT old.quota_policy_id, old.dimension,
-                                                                             old.admitted_at_ms, old.execution_id
-                                                                        FROM ff_quota_window AS old
-                                                                       WHERE old.partition_key = :partition_key
-                                                                         AND old.admitted_at_ms < :before_ms
-                                                                         AND NOT EXISTS (SELECT 1
-                                                                                           FROM ff_quota_policy AS policy
-                                                                                          WHERE policy.partition_key = :partition_key
-                                                                                            AND policy.quota_policy_id = old.quota_policy_id
-                                                                                            AND policy.requests_per_window_seconds > 0)
-                                                                       ORDER BY old.quota_policy_id, old.dimension,
-                                                                                old.admitted_at_ms, old.execution_id
-                                                                       LIMIT :page_size);
+   AND (quota_policy_id, dimension, admitted_at_ms, execution_id)
+       IN (SELECT old.quota_policy_id, old.dimension, old.admitted_at_ms, old.execution_id FROM ff_quota_window AS old
+            WHERE old.partition_key = :partition_key AND old.admitted_at_ms < :before_ms
+              AND NOT EXISTS (SELECT 1 FROM ff_quota_policy AS policy
+                               WHERE policy.partition_key = :partition_key
+                                 AND policy.quota_policy_id = old.quota_policy_id
+                                 AND policy.requests_per_window_seconds > 0)
+            ORDER BY old.quota_policy_id, old.dimension, old.admitted_at_ms, old.execution_id LIMIT :page_size);

@@ -25,7 +25,6 @@ SELECT ready.execution_id
 -- Reads what decides whether an execution may be granted, and keeps it so until the transaction ends.
 -- name: schedule_lock :opt
 -- column: required_capabilities text
--- diverges(columns.required_capabilities#19de46): SQLite has no array columns; both give the tokens joined by commas, the caller sorts them.
 SELECT core.lane_id, core.lifecycle_phase, core.ownership_state, core.eligibility_state, core.attempt_state,
        core.public_state, core.raw_fields,
        COALESCE((SELECT group_concat(required.capability, ',') FROM ff_execution_capabilities AS required
@@ -48,10 +47,7 @@ DELETE FROM ff_claim_grant
 
 -- Issues a grant to claim an execution.
 -- name: schedule_grant_insert :exec
--- param: lane_id text null
--- param: capability_hash text null
--- param: route_snapshot_json text null
--- param: admission_summary text null
+-- param: lane_id text null, capability_hash text null, route_snapshot_json text null, admission_summary text null
 INSERT INTO ff_claim_grant
        (partition_key, grant_id, execution_id, kind, worker_id, worker_instance_id, lane_id, capability_hash,
         worker_capabilities, route_snapshot_json, admission_summary, grant_ttl_ms, issued_at_ms, expires_at_ms)
@@ -67,8 +63,6 @@ UPDATE ff_exec_core AS core
 -- Takes the best execution of a lane that a worker with these capabilities may run, strictly after another one.
 -- name: schedule_candidate_next :opt
 -- param: capabilities text[]
--- diverges(where.execution_id#ebb447): SQLite has no array columns; the required capabilities are rows, none of which may be missing from the worker's.
--- diverges(where.required_capabilities#190679): SQLite has no array columns; the required capabilities are rows, none of which may be missing from the worker's.
 WITH ready AS (
   SELECT queued.partition_key, queued.execution_id, queued.attempt_index, queued.priority, queued.created_at_ms
     FROM ff_claimable AS queued

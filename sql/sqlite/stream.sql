@@ -35,10 +35,10 @@ SELECT :partition_key, :execution_id, :attempt_index, max(COALESCE(newest.ts_ms,
                                                  AND known.attempt_index = :attempt_index) THEN 1
          ELSE (SELECT count(*) FROM ff_stream_frame AS frame
                 WHERE frame.partition_key = :partition_key AND frame.execution_id = :execution_id
-                  AND frame.attempt_index = :attempt_index) + 1
+                  AND frame.attempt_index = :attempt_index)
+         + 1
        END
-  FROM permitted
-  LEFT JOIN newest ON true
+  FROM permitted LEFT JOIN newest ON true
  WHERE true
     ON CONFLICT (partition_key, execution_id, attempt_index) DO UPDATE
    SET last_ms = max(seen.last_ms, excluded.last_ms),
@@ -49,17 +49,17 @@ SELECT :partition_key, :execution_id, :attempt_index, max(COALESCE(newest.ts_ms,
                   END,
        frame_count = CASE
        -- A frame of a foreign writer is newer than the counter: all are counted once.
-       WHEN EXISTS (SELECT 1 FROM newest WHERE (newest.ts_ms, newest.seq) > (seen.last_ms, seen.last_seq)) THEN (SELECT count(*)
-                                                                                                                   FROM ff_stream_frame AS frame
-                                                                                                                  WHERE frame.partition_key = :partition_key
-                                                                                                                    AND frame.execution_id = :execution_id
-                                                                                                                    AND frame.attempt_index = :attempt_index) + 1 ELSE seen.frame_count + 1 END
+       WHEN EXISTS (SELECT 1 FROM newest WHERE (newest.ts_ms, newest.seq) > (seen.last_ms, seen.last_seq)) THEN
+         (SELECT count(*) FROM ff_stream_frame AS frame
+           WHERE frame.partition_key = :partition_key
+             AND frame.execution_id = :execution_id
+             AND frame.attempt_index = :attempt_index)
+       + 1 ELSE seen.frame_count + 1 END
 RETURNING last_ms, last_seq, frame_count;
 INSERT INTO ff_stream_frame (partition_key, execution_id, attempt_index, ts_ms, seq, fields, mode, created_at_ms)
 SELECT counter.partition_key, counter.execution_id, counter.attempt_index, counter.last_ms, counter.last_seq, :fields,
        :mode, counter.last_ms
-  FROM permitted
- CROSS JOIN ff_stream_counter AS counter
+  FROM permitted CROSS JOIN ff_stream_counter AS counter
  WHERE counter.partition_key = :partition_key AND counter.execution_id = :execution_id
    AND counter.attempt_index = :attempt_index;
 

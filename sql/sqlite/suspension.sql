@@ -1,13 +1,10 @@
 -- Suspends the running attempt and its execution and activates the first waitpoint of the suspension. No row:
 -- the handle does not hold the lease, another secret signs now, or the idempotency key was used before.
 -- name: suspension_enter :opt
+-- use: lease_event(source = fence, event = 'revoked')
 -- require: fence
--- param: condition json
--- param: required_signal_names text[]
--- param: timeout_at_ms i64 null
--- param: idempotency_key text null
+-- param: condition json, required_signal_names text[], timeout_at_ms i64 null, idempotency_key text null
 -- param: bare_key text null
--- column: lease_event_id i64
 WITH fence AS (
   SELECT core.partition_key, core.execution_id, core.raw_fields
     FROM ff_exec_core AS core
@@ -24,45 +21,47 @@ WITH fence AS (
                       WHERE done.partition_key = :partition_key
                         AND done.idempotency_key IN (:idempotency_key, :bare_key))
 );
-INSERT INTO ff_lease_event (execution_id, lease_id, event_type, occurred_at_ms, partition_key, namespace, instance_tag)
-SELECT :execution_text, :lease_id, 'revoked', :now_ms, fence.partition_key,
-       CAST(json_extract(fence.raw_fields, '$.namespace') AS text),
-       CAST(json_extract(fence.raw_fields, '$.tags."cairn.instance_id"') AS text)
-  FROM fence;
-INSERT INTO ff_suspension_current
-       (partition_key, execution_id, suspension_id, suspended_at_ms, timeout_at_ms, reason_code, condition,
-        satisfied_set, member_map, timeout_behavior)
-SELECT fence.partition_key, fence.execution_id, :suspension_id, :now_ms, :timeout_at_ms, :reason_code, :condition, '[]',
-       '{}', :timeout_behavior
-  FROM fence
- WHERE true
-    ON CONFLICT (partition_key, execution_id) DO UPDATE
-   SET suspension_id = excluded.suspension_id, suspended_at_ms = excluded.suspended_at_ms,
-       timeout_at_ms = excluded.timeout_at_ms, reason_code = excluded.reason_code, condition = excluded.condition,
-       satisfied_set = excluded.satisfied_set, member_map = excluded.member_map,
-       timeout_behavior = excluded.timeout_behavior;
-INSERT INTO ff_waitpoint_pending
-       (partition_key, waitpoint_id, execution_id, token_kid, token, created_at_ms, expires_at_ms, waitpoint_key, state,
-        required_signal_names, activated_at_ms)
-SELECT fence.partition_key, :waitpoint_id, fence.execution_id, :token_kid, :token, :now_ms, :timeout_at_ms,
-       :waitpoint_key, 'active', :required_signal_names, :now_ms
-  FROM fence
- WHERE true
-    ON CONFLICT (partition_key, waitpoint_id) DO UPDATE
-   SET token_kid = excluded.token_kid, token = excluded.token, waitpoint_key = excluded.waitpoint_key,
-       state = excluded.state, required_signal_names = excluded.required_signal_names,
-       activated_at_ms = excluded.activated_at_ms;
--- returns
-UPDATE ff_attempt AS attempt
-   SET worker_id = NULL, worker_instance_id = NULL, lease_expires_at_ms = NULL, lease_epoch = attempt.lease_epoch + 1,
-       outcome = 'attempt_interrupted'
- WHERE attempt.partition_key = :partition_key AND attempt.execution_id = :execution_id
-   AND attempt.attempt_index = :attempt_index AND EXISTS (SELECT 1 FROM fence)
-RETURNING (SELECT max(newest.event_id) FROM ff_lease_event AS newest) AS lease_event_id;
-UPDATE ff_exec_core AS core
-   SET lifecycle_phase = 'suspended', ownership_state = 'released', eligibility_state = 'not_applicable',
-       public_state = 'suspended', attempt_state = 'attempt_interrupted'
- WHERE core.partition_key = :partition_key AND core.execution_id = (SELECT fence.execution_id FROM fence);
+WITH suspension AS (
+  INSERT INTO ff_suspension_current
+         (partition_key, execution_id, suspension_id, suspended_at_ms, timeout_at_ms, reason_code, condition,
+          satisfied_set, member_map, timeout_behavior)
+  SELECT fence.partition_key, fence.execution_id, :suspension_id, :now_ms, :timeout_at_ms, :reason_code, :condition,
+         '[]', '{}', :timeout_behavior
+    FROM fence
+   WHERE true
+      ON CONFLICT (partition_key, execution_id) DO UPDATE
+     SET suspension_id = excluded.suspension_id, suspended_at_ms = excluded.suspended_at_ms,
+         timeout_at_ms = excluded.timeout_at_ms, reason_code = excluded.reason_code, condition = excluded.condition,
+         satisfied_set = excluded.satisfied_set, member_map = excluded.member_map,
+         timeout_behavior = excluded.timeout_behavior
+),
+waitpoint AS (
+  INSERT INTO ff_waitpoint_pending
+         (partition_key, waitpoint_id, execution_id, token_kid, token, created_at_ms, expires_at_ms, waitpoint_key,
+          state, required_signal_names, activated_at_ms)
+  SELECT fence.partition_key, :waitpoint_id, fence.execution_id, :token_kid, :token, :now_ms, :timeout_at_ms,
+         :waitpoint_key, 'active', :required_signal_names, :now_ms
+    FROM fence
+   WHERE true
+      ON CONFLICT (partition_key, waitpoint_id) DO UPDATE
+     SET token_kid = excluded.token_kid, token = excluded.token, waitpoint_key = excluded.waitpoint_key,
+         state = excluded.state, required_signal_names = excluded.required_signal_names,
+         activated_at_ms = excluded.activated_at_ms
+),
+attempt AS (
+  UPDATE ff_attempt AS attempt
+     SET worker_id = NULL, worker_instance_id = NULL, lease_expires_at_ms = NULL, lease_epoch = attempt.lease_epoch + 1,
+         outcome = 'attempt_interrupted'
+   WHERE attempt.partition_key = :partition_key AND attempt.execution_id = :execution_id
+     AND attempt.attempt_index = :attempt_index AND EXISTS (SELECT 1 FROM fence)
+),
+core AS (
+  UPDATE ff_exec_core AS core
+     SET lifecycle_phase = 'suspended', ownership_state = 'released', eligibility_state = 'not_applicable',
+         public_state = 'suspended', attempt_state = 'attempt_interrupted'
+   WHERE core.partition_key = :partition_key AND core.execution_id = (SELECT fence.execution_id FROM fence)
+)
+SELECT lease.event_id AS lease_event_id FROM lease;
 
 -- Keeps the outcome of a suspension under its idempotency key.
 -- name: suspension_dedup_insert :rows
@@ -72,15 +71,11 @@ VALUES (:partition_key, :idempotency_key, :outcome_json, :now_ms)
 
 -- Reads the outcome that a suspension kept under its idempotency key.
 -- name: suspension_dedup_read :opt
--- diverges(columns.outcome_text#31c7d8): the databases space JSON text differently; it is only parsed.
--- diverges(results.outcome_text): the databases space JSON text differently; it is only parsed.
 SELECT CAST(done.outcome_json AS text) AS outcome_text FROM ff_suspend_dedup AS done
  WHERE done.partition_key = :partition_key AND done.idempotency_key = :idempotency_key;
 
 -- Reads the suspension of an execution as its timeout needs it.
 -- name: suspension_read :opt
--- diverges(columns.members_text#cb581d): the databases space JSON text differently; it is only parsed.
--- diverges(results.members_text): the databases space JSON text differently; it is only parsed.
 SELECT suspension.timeout_at_ms, suspension.timeout_behavior, CAST(suspension.member_map AS text) AS members_text
   FROM ff_suspension_current AS suspension
  WHERE suspension.partition_key = :partition_key AND suspension.execution_id = :execution_id;

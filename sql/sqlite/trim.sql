@@ -1,9 +1,7 @@
 -- Lists the ended executions of a lane that nobody needs any more and that pass a filter, oldest first, strictly
 -- after a cursor.
 -- name: trim_list :many
--- param: namespace text null
--- param: tag_key text null
--- param: tag_value text null
+-- param: namespace text null, tag_key text null, tag_value text null
 -- column: terminal_at_ms i64
 SELECT core.execution_id, core.terminal_at_ms FROM ff_exec_core AS core
  WHERE core.partition_key = :partition_key AND core.lane_id = :lane_id
@@ -26,9 +24,7 @@ SELECT core.execution_id, core.flow_id, core.raw_fields FROM ff_exec_core AS cor
 
 -- Lists where executions are that ended long ago and pass a filter, oldest first.
 -- name: trim_due_list :many
--- param: namespace text null
--- param: tag_key text null
--- param: tag_value text null
+-- param: namespace text null, tag_key text null, tag_value text null
 SELECT core.partition_key, core.lane_id FROM ff_exec_core AS core
  WHERE core.lifecycle_phase IN ('terminal', 'cancelled') AND core.terminal_at_ms IS NOT NULL
    AND core.terminal_at_ms <= :ended_before_ms AND (:namespace IS NULL OR core.raw_fields ->> 'namespace' = :namespace)
@@ -39,8 +35,7 @@ SELECT core.partition_key, core.lane_id FROM ff_exec_core AS core
 -- what is kept and what there is: where less is kept, somebody holds the rest. The frames of a stream are left to whoever
 -- has its counter.
 -- name: trim_parts_try_lock :one
--- column: kept_count i64
--- column: there_count i64
+-- column: kept_count i64, there_count i64
 WITH completion_event AS (
   SELECT held.execution_id FROM ff_completion_event AS held
    WHERE held.partition_key = :partition_key AND held.execution_id = :execution_id
@@ -57,24 +52,19 @@ stream_summary AS (
   SELECT held.execution_id FROM ff_stream_summary AS held
    WHERE held.partition_key = :partition_key AND held.execution_id = :execution_id
 )
-SELECT (SELECT count(*) FROM completion_event) + (SELECT count(*) FROM stream_counter) + (SELECT count(*)
-                                                                                            FROM stream_meta) + (SELECT count(*)
-                                                                                                                   FROM stream_summary) AS kept_count,
+SELECT (SELECT count(*) FROM completion_event) + (SELECT count(*) FROM stream_counter)
+       + (SELECT count(*) FROM stream_meta) + (SELECT count(*) FROM stream_summary) AS kept_count,
        (SELECT count(*) FROM ff_completion_event AS held
-         WHERE held.partition_key = :partition_key AND held.execution_id = :execution_id) + (SELECT count(*)
-                                                                                               FROM ff_stream_counter AS held
-                                                                                              WHERE held.partition_key = :partition_key
-                                                                                                AND held.execution_id = :execution_id) + (SELECT count(*)
-                                                                                                                                            FROM ff_stream_meta AS held
-                                                                                                                                           WHERE held.partition_key = :partition_key
-                                                                                                                                             AND held.execution_id = :execution_id) + (SELECT count(*)
-                                                                                                                                                                                         FROM ff_stream_summary AS held
-                                                                                                                                                                                        WHERE held.partition_key = :partition_key
-                                                                                                                                                                                          AND held.execution_id = :execution_id) AS there_count;
+         WHERE held.partition_key = :partition_key AND held.execution_id = :execution_id)
+       + (SELECT count(*) FROM ff_stream_counter AS held
+           WHERE held.partition_key = :partition_key AND held.execution_id = :execution_id)
+       + (SELECT count(*) FROM ff_stream_meta AS held
+           WHERE held.partition_key = :partition_key AND held.execution_id = :execution_id)
+       + (SELECT count(*) FROM ff_stream_summary AS held
+           WHERE held.partition_key = :partition_key AND held.execution_id = :execution_id) AS there_count;
 
 -- Deletes an execution and what is kept with it. Completions of a flow that nobody has followed yet stay.
 -- name: trim_delete :exec
--- diverges(results.required_capabilities): an id is in one partition; SQLite knows the capabilities by the id alone.
 -- diverges(parts.ff_execution_capabilities#bbc7ed): SQLite has no array columns, so the required capabilities are rows of a table of their own.
 DELETE FROM ff_attempt WHERE partition_key = :partition_key AND execution_id = :execution_id;
 DELETE FROM ff_claim_grant WHERE partition_key = :partition_key AND execution_id = :execution_id;

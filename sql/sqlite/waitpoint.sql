@@ -1,7 +1,6 @@
 -- Activates one more waitpoint of a suspension that was entered in this transaction.
 -- name: waitpoint_activate :exec
--- param: required_signal_names text[]
--- param: timeout_at_ms i64 null
+-- param: required_signal_names text[], timeout_at_ms i64 null
 INSERT INTO ff_waitpoint_pending
        (partition_key, waitpoint_id, execution_id, token_kid, token, created_at_ms, expires_at_ms, waitpoint_key, state,
         required_signal_names, activated_at_ms)

@@ -6,6 +6,7 @@
 mod causes;
 mod declared;
 mod difference;
+mod implied;
 mod numbers;
 mod report;
 mod rows;
@@ -16,7 +17,7 @@ use std::collections::BTreeSet;
 use self::causes::Told;
 use self::declared::{About, Declared, declarations, digits, documents, nullable, takes_unknown, unknown_words};
 use self::difference::{Difference, joins, keyed, unordered};
-use crate::config::Config;
+use crate::config::{Config, JsonText};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::{Both, Dialect};
 use crate::facts::{Fact, Facts, Group, Kind, facts};
@@ -28,6 +29,7 @@ use crate::source::{Sources, Span};
 use crate::tree::Statement;
 
 pub(crate) use self::causes::told_once;
+pub(crate) use self::implied::Ground;
 pub(crate) use self::rows::{Row, Verdict};
 
 /// What a comparison gives.
@@ -90,7 +92,8 @@ pub(crate) fn compare(
     let promised = Promised::new(config, never_null);
     let is_named = config.locks.as_ref().is_some_and(|locks| locks.is_writer(&pg.raw.name));
     let as_writer = is_named && !ends_with_write(sqlite.tree);
-    let manner = Manner { keep_rows, by_number: !config.generate.enabled, as_writer };
+    let texts_are_parsed = config.json_text == JsonText::Parsed;
+    let manner = Manner { keep_rows, by_number: !config.generate.enabled, as_writer, texts_are_parsed };
     let mut compared = compare_with(&promised, sources, sqlite, pg, manner);
     if as_writer && compared.stats.held_by_writer == 0 {
         compared.found.push(report::no_lock(&pg.raw.name, pg.raw.name_span));
@@ -112,6 +115,8 @@ struct Manner {
     by_number: bool,
     /// The SQLite page only reads, and whoever runs it is the one writer.
     as_writer: bool,
+    /// Whoever gets a document as text parses it.
+    texts_are_parsed: bool,
 }
 
 fn compare_with(
@@ -168,6 +173,7 @@ fn look(
         sources,
         sqlite,
         pg,
+        texts_are_parsed: manner.texts_are_parsed,
         declared,
         seen: String::new(),
         found: Vec::new(),
@@ -210,6 +216,7 @@ struct Pair<'p> {
     sources: &'p Sources,
     sqlite: &'p PageOf<'p>,
     pg: &'p PageOf<'p>,
+    texts_are_parsed: bool,
     declared: Vec<Declared>,
     /// The keys of everything that differs, waived or not: parameters in there need no finding of their own.
     seen: String,
@@ -487,6 +494,13 @@ impl Pair<'_> {
         {
             // A read of what an earlier statement wrote: the lint `unit-read-after-write` tells it better.
             self.keep(|| [rows::differing(difference, group, Verdict::Same)]);
+            return;
+        }
+        let pages = Both { sqlite: self.sqlite, pg: self.pg };
+        if let Some(ground) = implied::ground(pages, difference, group, self.texts_are_parsed) {
+            self.stats.implied += 1;
+            self.stats.waived += 1;
+            self.keep(|| [rows::differing(difference, group, Verdict::Implied(ground))]);
             return;
         }
         let place = |node: Option<&Node>, group: Span| match node {

@@ -87,7 +87,8 @@ fn plain(part: &Part) -> Option<&Select> {
 /// Whether a source may have no row beside those of the others; none for a join that chooses among rows.
 fn is_optional(join: Option<&Join>) -> Option<bool> {
     let Some(join) = join else { return Some(false) };
-    let is_true = |on: &Expr| matches!(on.kind, ExprKind::Bool(true)) || matches!(&on.kind, ExprKind::Number(n) if n == "1");
+    let is_true =
+        |on: &Expr| matches!(on.kind, ExprKind::Bool(true)) || matches!(&on.kind, ExprKind::Number(n) if n == "1");
     match (join.kind, &join.on) {
         (JoinKind::Cross | JoinKind::Inner, None) => Some(false),
         (JoinKind::Inner, Some(on)) if is_true(on) => Some(false),

@@ -90,6 +90,7 @@ pub(crate) fn declarations(sources: &Sources, file: FileId, dialect: Dialect) ->
                 declared.push(annotation);
                 found.extend(finding);
             }
+            Line::Annotations(annotations) => declared.extend(annotations),
             Line::Wrong(finding) => found.push(finding),
             Line::Prose | Line::Returns | Line::If(_) | Line::End | Line::Use(..) | Line::Require(_) => {}
         }
@@ -232,6 +233,7 @@ impl<'a> Splitter<'a> {
         }
         let comment = self.comment(token);
         if let Line::Annotation(..)
+        | Line::Annotations(_)
         | Line::Returns
         | Line::If(_)
         | Line::End
@@ -405,6 +407,11 @@ impl<'a> Splitter<'a> {
                     read.returns = Some(comment.span());
                 }
             },
+            Line::Annotations(annotations) => {
+                for annotation in annotations {
+                    self.note(Line::Annotation(annotation, None), comment, owner, read);
+                }
+            }
             Line::Annotation(annotation, finding) => {
                 self.found.extend(finding);
                 let same_line = read.semicolon.is_some_and(|end| !self.text[end..comment.start].contains('\n'));
@@ -448,8 +455,8 @@ impl<'a> Splitter<'a> {
         if let Some((start, end)) = read.open.take() {
             let list = self.with(start, end);
             let (start, list) = match list {
-                Some(list) if self.stands_alone(&list) => {
-                    self.prelude(owner, list.prelude, read);
+                Some(list) if self.stands_alone(&list, read) => {
+                    self.prelude(owner, list.prelude, list.rest.is_some(), read);
                     let Some(rest) = list.rest else { return };
                     (rest, None)
                 }

@@ -123,7 +123,7 @@ impl Entry<'_> {
         [
             count(|verdict| *verdict == Verdict::Same),
             count(|verdict| *verdict == Verdict::ByRows),
-            count(|verdict| matches!(verdict, Verdict::Declared(_))),
+            count(|verdict| matches!(verdict, Verdict::Declared(_) | Verdict::Implied(_))),
             count(|verdict| *verdict == Verdict::Differs),
         ]
     }

@@ -10,7 +10,7 @@ use super::escape::html;
 use super::locks;
 use super::pane::{self, Pane};
 use crate::baseline;
-use crate::compare::{Row, Verdict};
+use crate::compare::{Ground, Row, Verdict};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::{Both, Dialect};
 use crate::source::{Sources, Span};
@@ -331,7 +331,7 @@ fn marks(rows: &[Row], dialect: Dialect, text: Span) -> Vec<(std::ops::Range<usi
     for row in rows {
         let class = match row.verdict {
             Verdict::Same | Verdict::ByRows => continue,
-            Verdict::Declared(_) => "declared-mark",
+            Verdict::Declared(_) | Verdict::Implied(_) => "declared-mark",
             Verdict::Differs => "finding-mark",
         };
         let Some(span) = row.differing[dialect].filter(|span| text.contains(*span)) else {
@@ -402,6 +402,13 @@ fn fact(entry: &Entry<'_>, row: &Row) -> String {
     let (class, badge) = match row.verdict {
         Verdict::Same => ("same", String::new()),
         Verdict::ByRows => ("same", "<span class=\"badge equal\">by rows</span>".to_owned()),
+        Verdict::Implied(ground) => {
+            let why = match ground {
+                Ground::Column => "one schema alone has the column",
+                Ground::Spelling => "a document's spelling, which is parsed",
+            };
+            ("declared", format!("<span class=\"badge declared\">implied</span> {why}"))
+        }
         Verdict::Differs => ("finding", "<span class=\"badge finding\">differs</span>".to_owned()),
         Verdict::Declared(line) => {
             let reason = entry.declarations.iter().find(|declaration| declaration.line == line);

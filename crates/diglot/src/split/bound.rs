@@ -45,7 +45,12 @@ pub(super) fn arguments(
             None => {
                 let example = if param.is_value { "'…'" } else { "…" };
                 let help = format!("write `-- use: {}({} = {example})`", part.name, param.name);
-                tell(format!("`{}` is not given `{}`", part.name, param.name), used.span, "an argument is missing", help);
+                tell(
+                    format!("`{}` is not given `{}`", part.name, param.name),
+                    used.span,
+                    "an argument is missing",
+                    help,
+                );
             }
         }
     }

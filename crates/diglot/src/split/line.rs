@@ -29,6 +29,8 @@ pub(super) enum Line {
     Prose,
     /// An annotation; a finding about its reason may come with it.
     Annotation(Annotation, Option<Diagnostic>),
+    /// Several of one kind, behind each other in one line.
+    Annotations(Vec<Annotation>),
     /// `-- returns`.
     Returns,
     /// `-- if: param`.
@@ -95,6 +97,9 @@ pub(super) fn read(comment: Comment<'_>, owner: &str) -> Line {
         return Line::Returns;
     }
     let (word, rest) = first_word(body);
+    if let Some(all) = several(comment, word, rest.trim_start(), owner) {
+        return Line::Annotations(all);
+    }
     let line = match (word, rest.trim_start()) {
         ("diverges", rest) if rest.starts_with('(') => diverges(comment, rest),
         ("allow", rest) if rest.starts_with('(') => allow(comment, rest),
@@ -135,6 +140,36 @@ pub(super) fn read(comment: Comment<'_>, owner: &str) -> Line {
             None => Line::Wrong(wrong.finding(comment, owner)),
         },
     }
+}
+
+/// Several annotations in one line: `-- param: a i64, b text null`, or facts that differ for one reason. None where
+/// there is one, or where one of them is wrong by itself.
+fn several(comment: Comment<'_>, word: &str, rest: &str, owner: &str) -> Option<Vec<Annotation>> {
+    let (inside, behind) = match word {
+        "param" | "column" => (rest.strip_prefix(':')?, ""),
+        "diverges" => rest.strip_prefix('(')?.split_once(')')?,
+        _ => return None,
+    };
+    let items: Vec<&str> = inside.split(',').map(str::trim).filter(|item| !item.is_empty()).collect();
+    if items.len() < 2 {
+        return None;
+    }
+    let each = items.into_iter().map(|item| {
+        let kind = match word {
+            "diverges" => diverges(comment, &format!("({item}){behind}")).ok()?,
+            "param" => typed(comment, "param", item).ok()?,
+            _ => typed(comment, "column", item).ok()?,
+        };
+        let span = comment.span_of(item);
+        let kind = match kind {
+            AnnotationKind::Diverges { fact, item, seal, reason, .. } => {
+                AnnotationKind::Diverges { fact, item, seal, fact_span: span, reason }
+            }
+            kind => kind,
+        };
+        reason_finding(comment, &kind, owner).is_none().then_some(Annotation { span, kind })
+    });
+    each.collect()
 }
 
 /// Why an annotation does not parse, before it is known whose it is.

@@ -9,15 +9,16 @@ use crate::page::{Annotation, Argument, Bound, CteText, Guard, Page, Prelude, Ra
 use crate::source::{Sources, Span};
 
 impl Splitter<'_> {
-    /// Whether a list of CTEs is no part of the statement behind it: nothing comes behind it, or SQLite, which knows no
-    /// CTE that writes, runs those as statements of their own.
-    pub(super) fn stands_alone(&self, list: &with::With) -> bool {
-        list.rest.is_none() || self.page.dialect == Dialect::Sqlite && list.prelude.writes()
+    /// Whether a list of CTEs is no part of the statement behind it: nothing comes behind it; SQLite, which knows no CTE that
+    /// writes, runs those as statements of their own; or a shared part may name one of them.
+    pub(super) fn stands_alone(&self, list: &with::With, read: &Body) -> bool {
+        let is_for_others = !read.uses.is_empty() && read.parts.is_empty();
+        list.rest.is_none() || is_for_others || self.page.dialect == Dialect::Sqlite && list.prelude.writes()
     }
 
-    /// Takes a list of CTEs that stands alone.
-    pub(super) fn prelude(&mut self, owner: &str, prelude: Prelude, read: &mut Body) {
-        if let Some(first) = read.prelude.as_mut().filter(|_| prelude.writes() && read.parts.is_empty()) {
+    /// Takes a list of CTEs that stands alone. One behind which a statement is open goes on with the list before it.
+    pub(super) fn prelude(&mut self, owner: &str, prelude: Prelude, is_open: bool, read: &mut Body) {
+        if let Some(first) = read.prelude.as_mut().filter(|_| is_open && read.parts.is_empty()) {
             first.span = first.span.to(prelude.span);
             first.recursive |= prelude.recursive;
             first.ctes.extend(prelude.ctes);
@@ -101,7 +102,8 @@ pub(crate) fn compose(sources: &Sources, pages: &mut [Page]) -> Vec<Diagnostic> 
         let used = composer.used;
         for part in shared.values() {
             for param in bound::unused(sources, dialect, part) {
-                let message = format!("the shared part `{}` has no place for `{}`, which it takes", part.name, param.name);
+                let message =
+                    format!("the shared part `{}` has no place for `{}`, which it takes", part.name, param.name);
                 let finding = Diagnostic::error("bad-prelude", message, param.span, "not used");
                 let place = if param.is_value { format!(":{}", param.name) } else { param.name.clone() };
                 found.push(finding.help(format!("write `{place}` where it belongs, or take it out of the brackets")));
@@ -137,6 +139,9 @@ impl<'a> Composer<'a> {
         if raw.prelude.is_none() && raw.uses.is_empty() && raw.guard.is_none() {
             return;
         }
+        // A page may be composed again.
+        raw.parts.retain(|part| part.cte.is_none());
+        raw.bound.clear();
         let (uses, prelude) = (raw.uses.clone(), raw.prelude.clone());
         let mut at_hand = Vec::new();
         let mut open = Vec::new();
@@ -151,7 +156,8 @@ impl<'a> Composer<'a> {
         let mut last = raw.parts.len().saturating_sub(1);
         if self.dialect == Dialect::Sqlite {
             let writing = at_hand.iter().enumerate().filter(|(_, one)| one.cte.writes);
-            let (places, parts): (Vec<usize>, Vec<RawPart>) = writing.map(|(at, one)| (at, statement_of(one.cte))).unzip();
+            let (places, parts): (Vec<usize>, Vec<RawPart>) =
+                writing.map(|(at, one)| (at, statement_of(one.cte))).unzip();
             given.extend(places);
             raw.parts.splice(last..last, parts);
             last = raw.parts.len().saturating_sub(1);

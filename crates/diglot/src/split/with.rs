@@ -70,7 +70,11 @@ fn read(text: &str, tokens: &[Token], file: FileId) -> Option<With> {
     }
     let last = ctes.last()?.span;
     let with = place(0, head);
-    Some(With { word: with, prelude: Prelude { span: with.to(last), recursive, ctes }, rest: tokens.get(at).map(|token| token.start) })
+    Some(With {
+        word: with,
+        prelude: Prelude { span: with.to(last), recursive, ctes },
+        rest: tokens.get(at).map(|token| token.start),
+    })
 }
 
 /// The bracket that closes the one there.
@@ -99,6 +103,9 @@ pub(super) fn sources(text: &str, dialect: Dialect) -> Vec<String> {
     let leads = |before: &Token| {
         ["from", "join", "using", "in", ","].iter().any(|lead| word(before).eq_ignore_ascii_case(lead))
     };
-    let names = tokens.windows(2).filter(|pair| leads(&pair[0]) && matches!(pair[1].kind, Kind::Word | Kind::Quoted));
-    names.map(|pair| folded(word(&pair[1]))).collect()
+    // A column behind a comma has its table before it.
+    let is_qualifier = |at: usize| tokens.get(at).is_some_and(|token| word(token) == ".");
+    let is_name = |at: usize| matches!(tokens[at].kind, Kind::Word | Kind::Quoted) && !is_qualifier(at + 1);
+    let names = (1..tokens.len()).filter(|at| leads(&tokens[at - 1]) && is_name(*at));
+    names.map(|at| folded(word(&tokens[at]))).collect()
 }
