@@ -39,7 +39,7 @@ DELETE FROM ff_idempotency_key
                                            FOR UPDATE SKIP LOCKED);
 
 -- name: retention_worker_event_delete :rows
--- diverges(where.partition_key#477284, where.namespace): the registry has a partition key on Postgres alone, where it spreads the load.
+-- diverges(where.namespace): the registry has a partition key on Postgres alone, where it spreads the load.
 DELETE FROM ff_worker_registry_event
  WHERE partition_key = :partition_key
    AND (namespace, worker_instance_id, event_at_ms, event_kind) IN (SELECT old.namespace, old.worker_instance_id,

@@ -56,7 +56,6 @@ SELECT (SELECT count(*) FROM completion_event) + (SELECT count(*) FROM stream_co
            WHERE held.partition_key = :partition_key AND held.execution_id = :execution_id) AS there_count;
 
 -- name: trim_delete :exec
--- allow(lock-order): `trim_lock` has the execution, so nobody else has what belongs to it.
 WITH attempt AS (DELETE FROM ff_attempt WHERE partition_key = :partition_key AND execution_id = :execution_id),
 claim_grant AS (DELETE FROM ff_claim_grant WHERE partition_key = :partition_key AND execution_id = :execution_id),
 stream_counter AS (DELETE FROM ff_stream_counter WHERE partition_key = :partition_key AND execution_id = :execution_id),

@@ -2,7 +2,7 @@
 -- belongs to another execution that is younger than `expired_before_ms`; nothing but the lane is written then.
 -- name: execution_create :opt
 -- param: idempotency_key text null, deadline_at_ms i64 null, policy json null, required_capabilities text[]
--- diverges(parts.ff_execution_capabilities#562dfc, insert.required_capabilities#400cff): SQLite has no array columns, so the required capabilities are rows of a table of their own.
+-- diverges(parts.ff_execution_capabilities#562dfc): SQLite has no array columns, so the required capabilities are rows of a table of their own.
 -- diverges(where.namespace#5e0747): Postgres hands the key over within the statement, SQLite reads it back from its table.
 INSERT INTO ff_idempotency_key AS held (namespace, idempotency_key, partition_key, execution_id, created_at_ms)
 SELECT :namespace, :idempotency_key, :partition_key, :execution_id, :now_ms

@@ -106,6 +106,12 @@ pub(super) fn sources(text: &str, dialect: Dialect) -> Vec<String> {
     // A column behind a comma has its table before it.
     let is_qualifier = |at: usize| tokens.get(at).is_some_and(|token| word(token) == ".");
     let is_name = |at: usize| matches!(tokens[at].kind, Kind::Word | Kind::Quoted) && !is_qualifier(at + 1);
-    let names = (1..tokens.len()).filter(|at| leads(&tokens[at - 1]) && is_name(*at));
+    // `FOR UPDATE OF a, b` names what was named before.
+    let is_locked = |at: usize| {
+        let before = tokens[..at].iter().rev().map(word);
+        let list = before.take_while(|word| *word == "," || word.chars().all(|c| c.is_alphanumeric() || c == '_'));
+        list.take_while(|word| !word.eq_ignore_ascii_case("from")).any(|word| word.eq_ignore_ascii_case("of"))
+    };
+    let names = (1..tokens.len()).filter(|at| leads(&tokens[at - 1]) && is_name(*at) && !is_locked(*at));
     names.map(|at| folded(word(&tokens[at]))).collect()
 }
