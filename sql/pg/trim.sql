@@ -23,7 +23,6 @@ SELECT core.partition_key, core.lane_id FROM ff_exec_core AS core
  ORDER BY core.terminal_at_ms, core.partition_key, core.execution_id LIMIT :page_size;
 
 -- name: trim_parts_try_lock :one
--- allow(lock-order): it waits for nobody, and a trim that does not get all of them gives up.
 WITH completion_event AS (
   SELECT held.execution_id FROM ff_completion_event AS held
    WHERE held.partition_key = :partition_key AND held.execution_id = :execution_id

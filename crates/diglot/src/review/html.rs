@@ -300,7 +300,19 @@ fn shared(entry: &Entry<'_>) -> String {
         pane::pair([panes.sqlite.as_ref(), panes.pg.as_ref()], missing, false)
     };
     let texts: String = names.iter().map(pair).collect();
-    let list = html(&names.join(", "));
+    let given = |wanted: &String| {
+        let bound = Dialect::ALL.into_iter().find_map(|dialect| {
+            let span = entry.shared[dialect].iter().find(|span| name(span) == *wanted)?;
+            let here: BTreeSet<String> = entry.bound[dialect]
+                .iter()
+                .filter(|bound| span.contains(bound.place))
+                .map(|bound| format!("{} = {}", bound.argument.name, bound.argument.text))
+                .collect();
+            (!here.is_empty()).then(|| here.into_iter().collect::<Vec<_>>().join(", "))
+        });
+        bound.map_or_else(|| wanted.clone(), |bound| format!("{wanted} ({bound})"))
+    };
+    let list = html(&names.iter().map(given).collect::<Vec<_>>().join(", "));
     format!("<details class=\"more\"><summary>Shared: {list}</summary>{texts}</details>\n")
 }
 
