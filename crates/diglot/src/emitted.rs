@@ -152,3 +152,28 @@ impl EmittedText {
     /// What SQLite's error says when a guard has no row: it is a path into a document that is none.
     pub const NO_ROW: &'static str = "no row of the guard";
 }
+
+#[cfg(test)]
+mod tests {
+    use super::JoinedText;
+    use crate::value::Value::{Int, Null, Text};
+
+    #[test]
+    fn every_row_of_one_comes_with_every_row_of_the_others() {
+        let joined =
+            JoinedText { sources: vec![(1, false), (0, false), (2, true)], columns: vec![(1, 0), (0, 1), (2, 0)] };
+        let word = |text: &str| Text(text.to_owned());
+        let first = vec![vec![Int(1)], vec![Int(2)]];
+        let second = vec![vec![Int(9), word("a")]];
+        assert_eq!(
+            joined.rows(&[first.clone(), second.clone(), Vec::new()]),
+            [vec![Int(1), word("a"), Null], vec![Int(2), word("a"), Null]]
+        );
+        let third = vec![vec![Int(5)]];
+        let all = joined.rows(&[first.clone(), second, third]);
+        assert_eq!(all, [vec![Int(1), word("a"), Int(5)], vec![Int(2), word("a"), Int(5)]]);
+        // What ended at its guard returned nothing at all.
+        assert_eq!(joined.rows(&[first, Vec::new(), vec![vec![Int(5)]]]), Vec::<Vec<_>>::new());
+        assert_eq!(joined.rows(&[]), Vec::<Vec<_>>::new());
+    }
+}

@@ -146,7 +146,7 @@ fn in_comment(spot: &Spot<'_>, body: &str) -> Vec<Completion> {
     } else if behind("transaction:").is_some() {
         transactions(spot).into_iter().for_each(|name| maker.add(name, CompletionKind::Word, "a transaction"));
     } else if let Some(rest) = behind("use:") {
-        let mut own = spot.pages.iter().filter(|page| page.dialect == spot.dialect).flat_map(|page| &page.shared);
+        let own = spot.pages.iter().filter(|page| page.dialect == spot.dialect).flat_map(|page| &page.shared);
         match rest.split_once('(') {
             Some((name, _)) => {
                 for param in own.filter(|part| part.name == name.trim()).flat_map(|part| &part.takes) {

@@ -207,7 +207,8 @@ fn what_is_shared_is_known_and_not_renamed_for_one_statement_alone() {
     let (desk, place) = at(page, &page.replace("use: ripe", "use: ‸"));
     assert_eq!(labels((desk, place)), ["ripe"]);
     let taking = page.replace("part: ripe", "part: ripe(:until)").replace(":now_ms", ":until");
-    let (desk, place) = at(&taking.replace("use: ripe", "use: ripe(until = :now_ms)"), &taking.replace("use: ripe", "use: ripe(‸"));
+    let (desk, place) =
+        at(&taking.replace("use: ripe", "use: ripe(until = :now_ms)"), &taking.replace("use: ripe", "use: ripe(‸"));
     assert_eq!(labels((desk, place)), ["until"]);
 }
 

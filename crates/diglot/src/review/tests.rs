@@ -340,7 +340,8 @@ fn the_locks_are_drawn_with_their_circles_and_without_markup_of_names() {
 #[test]
 fn what_a_shared_part_is_given_stands_at_its_fold() {
     let part = "-- part: found(:state)\nWITH found AS (SELECT id FROM job WHERE state = :state);\n\n";
-    let read = "-- name: job_live :many\n-- use: found(state = 'live')\nSELECT found.id FROM found ORDER BY found.id;\n";
+    let read =
+        "-- name: job_live :many\n-- use: found(state = 'live')\nSELECT found.id FROM found ORDER BY found.id;\n";
     let page_text = format!("{part}{read}");
     let inputs = project(&[("sqlite/job", &page_text), ("pg/job", &page_text)]);
     let [page, _] = page(&inputs, None, &Plans::new());
