@@ -101,7 +101,7 @@ fn another_argument_is_another_statement() {
     let (sqlite, pg) = (format!("{PART}\n{USES}"), format!("{PART}\n{}", USES.replace("it''s, started", "begun")));
     let rules: Vec<String> =
         compile(&inputs(&sqlite, &pg)).diagnostics.iter().map(|it| format!("{} {}", it.rule, it.message)).collect();
-    assert_eq!(rules, ["insert-differs job_start: the pages differ in what is inserted (`kind`)"]);
+    assert_eq!(rules, ["insert-differs job_start: the pages differ in the values they insert (`kind`)"]);
 }
 
 #[test]

@@ -206,11 +206,21 @@ pub(super) fn of_part(
             };
             if last.replace(*place) != Some(*place) {
                 let given = tokens(dialect, &argument.text, place.file, place.start as usize)?;
-                all.extend(given.into_iter().map(|tok| Tok { span: *place, ..tok }));
+                all.extend(within(*place, given));
             }
         }
     }
     Ok(all)
+}
+
+/// Gives the tokens of an argument the place that takes it, one behind the other.
+fn within(place: Span, given: Vec<Tok>) -> impl Iterator<Item = Tok> {
+    let last = given.len().saturating_sub(1);
+    let behind = move |count: usize| place.end.min(place.start + count as u32);
+    given.into_iter().enumerate().map(move |(at, tok)| {
+        let end = if at == last { place.end } else { behind(at + 1) };
+        Tok { span: Span { start: behind(at), end, ..place }, ..tok }
+    })
 }
 
 /// Cuts a statement into tokens.
