@@ -4,6 +4,7 @@
 //! structs and functions come out as stubs behind one `compile_error!` that holds all of them.
 
 mod code;
+mod counts;
 mod either;
 mod enums;
 mod functions;
@@ -93,6 +94,10 @@ fn whole(api: &Api<'_>, bodies: &functions::Bodies<'_>, kept: BTreeMap<String, S
     let is_joined = |function: &Function<'_>| function.texts.iter().any(|text| text.joined.is_some());
     if matches!(bodies, functions::Bodies::Real) && api.functions.iter().any(is_joined) {
         conversions.push(support::JOINED);
+    }
+    if matches!(bodies, functions::Bodies::Real) && api.functions.iter().any(|function| counts::has(function.signature))
+    {
+        conversions.push(counts::CONVERSION);
     }
     if api.functions.iter().any(|function| function.signature.rows.is_some()) {
         conversions.push(list::CONVERSIONS);
