@@ -5,7 +5,7 @@ use super::difference::Difference;
 use crate::dialect::Both;
 use crate::facts::Kind;
 use crate::infer::PageOf;
-use crate::normal::{Node, unmarked};
+use crate::normal::Node;
 use crate::types::Base;
 
 /// Why a difference needs no declaration of its own.
@@ -35,17 +35,15 @@ fn is_spelling(pages: Both<&PageOf<'_>>, difference: &Difference<'_>) -> bool {
     let (Some(sqlite), Some(pg)) = (difference.sqlite, difference.pg) else { return false };
     let [document] = pg.kids.as_slice() else { return false };
     let is_document = column(document).is_some_and(|(table, column)| {
-        pages
-            .pg
-            .schema
-            .tables
-            .get(table)
-            .and_then(|table| table.column(column))
-            .is_some_and(|it| it.ty.base == Base::Json)
+        let table = pages.pg.schema.tables.get(&table);
+        table.and_then(|table| table.column(&column)).is_some_and(|column| column.ty.base == Base::Json)
     });
-    let same = unmarked(&sqlite.key()) == document.key()
-        || matches!(sqlite.kids.as_slice(), [inner] if sqlite.head == pg.head && unmarked(&inner.key()) == document.key());
-    is_document && same && pg.head.contains("text")
+    let is_printed = |node: &Node| node.head.to_string().contains("text");
+    let inner = match sqlite.kids.as_slice() {
+        [inner] if is_printed(sqlite) => inner,
+        _ => sqlite,
+    };
+    is_document && is_printed(pg) && inner.key() == document.key()
 }
 
 /// Whether a page says no more than what a column is that the facing table lacks.
@@ -56,14 +54,15 @@ fn is_of_lone_column(pages: Both<&PageOf<'_>>, difference: &Difference<'_>, grou
             let [left, right] = node.kids.as_slice() else { return false };
             let is_pin = |own: &Node, value: &Node| {
                 let is_value = value.kids.is_empty() && column(value).is_none();
-                is_value && column(own).is_some_and(|(table, name)| is_alone(pages, table, name))
+                is_value && column(own).is_some_and(|(table, name)| is_alone(pages, &table, &name))
             };
-            node.head == "=" && (is_pin(left, right) || is_pin(right, left))
+            node.head.to_string() == "=" && (is_pin(left, right) || is_pin(right, left))
         }
         (Kind::Insert, Some(_), None) | (Kind::Insert, None, Some(_)) => is_alone(pages, target, &difference.item),
         (Kind::Conflict, Some(sqlite), Some(pg)) if difference.item == "target" => {
             let common = |node: &Node| -> Vec<String> {
-                node.head.split(", ").filter(|name| !is_alone(pages, target, name)).map(str::to_owned).collect()
+                let columns = node.head.to_string();
+                columns.split(", ").filter(|name| !is_alone(pages, target, name)).map(str::to_owned).collect()
             };
             common(sqlite) == common(pg)
         }
@@ -78,10 +77,9 @@ fn is_alone(pages: Both<&PageOf<'_>>, table: &str, column: &str) -> bool {
 }
 
 /// The table and the column that a leaf names; a second occurrence of a table is that table.
-fn column(node: &Node) -> Option<(&str, &str)> {
-    if !node.kids.is_empty() || node.head.starts_with([':', '\'']) {
-        return None;
-    }
-    let (table, column) = node.head.rsplit_once('.')?;
-    Some((table.split('#').next().unwrap_or(table), column))
+fn column(node: &Node) -> Option<(String, String)> {
+    node.head.column_name()?;
+    let head = node.head.to_string();
+    let (table, column) = head.rsplit_once('.')?;
+    Some((table.split('#').next().unwrap_or(table).to_owned(), column.to_owned()))
 }

@@ -4,6 +4,7 @@ use crate::config::{self, FILE as CONFIG};
 use crate::diagnostic::Diagnostic;
 use crate::page::{Annotation, AnnotationKind, Page};
 use crate::project::Inputs;
+use crate::rule;
 use crate::source::{FileId, Span};
 use crate::split;
 
@@ -19,7 +20,7 @@ pub(crate) fn declare(inputs: &Inputs, pages: &mut [Page]) -> Vec<Diagnostic> {
         let mut tell = |message: String, word: &str, label: &str, help: &str| {
             let at = source.text.find(&format!("\"{word}\"")).map_or(place, |at| at + 1);
             let span = Span::new(file, at..at + word.len());
-            found.push(Diagnostic::error("bad-config", message, span, label.to_owned()).help(help.to_owned()));
+            found.push(Diagnostic::error(rule::BAD_CONFIG, message, span, label.to_owned()).help(help.to_owned()));
         };
         let mut kinds = Vec::new();
         for (at, says) in declared.says.iter().enumerate() {

@@ -30,6 +30,7 @@ use crate::diagnostic::Diagnostic;
 use crate::dialect::Dialect;
 use crate::joined::{Lost, joined};
 use crate::page::Cardinality;
+use crate::rule;
 
 pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
     let page = context.page;
@@ -40,7 +41,7 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
         Err(lost) => lost,
         Ok(Some(_)) if page.raw.cardinality == Cardinality::Stream => {
             let message = format!("{}: rows that are joined do not come one by one", context.name());
-            let finding = Diagnostic::error("lost-rows", message, page.raw.cardinality_span, "a stream");
+            let finding = Diagnostic::error(rule::LOST_ROWS, message, page.raw.cardinality_span, "a stream");
             found.push(finding.help("write `:many`"));
             return;
         }
@@ -66,6 +67,6 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
             "drop its RETURNING, or read it in the last SELECT",
         ),
     };
-    let finding = Diagnostic::error("lost-rows", format!("{}: {what}", context.name()), place, label);
+    let finding = Diagnostic::error(rule::LOST_ROWS, format!("{}: {what}", context.name()), place, label);
     found.push(finding.help(help));
 }

@@ -33,6 +33,7 @@ use super::look::{bare, conjuncts};
 use super::shards::{Shards, pin_of};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Dialect;
+use crate::rule;
 use crate::tree::{Body, Expr, ExprKind, OutputColumn, Part, Rows, Source, SourceId, SourceKind};
 
 pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
@@ -62,7 +63,8 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
 
 /// Whether a read gives the key of each of its rows: whoever asks for it wants rows of all partitions.
 fn asks_for_all(context: &Context<'_>, part: &Part, key: &str) -> bool {
-    let is_result = context.page.tree.result.and_then(|at| context.page.tree.parts.get(at)).is_some_and(|it| it.span == part.span);
+    let is_result =
+        context.page.tree.result.and_then(|at| context.page.tree.parts.get(at)).is_some_and(|it| it.span == part.span);
     let Body::Query(query) = &part.body else { return false };
     let Rows::Select(select) = &query.rows else { return false };
     let gives = |output: &OutputColumn| key_of(&output.expr, key).is_some();
@@ -72,7 +74,7 @@ fn asks_for_all(context: &Context<'_>, part: &Part, key: &str) -> bool {
 fn everywhere(context: &Context<'_>, source: &Source, places: &str) -> Diagnostic {
     let key = &context.config.shard_key;
     let message = format!("{}: `{}` is read {places}", context.name(), source.alias);
-    let finding = Diagnostic::error("shard-key", message, source.span, format!("`{key}` is not pinned"));
+    let finding = Diagnostic::error(rule::SHARD_KEY, message, source.span, format!("`{key}` is not pinned"));
     let all = "or, if it is to visit all partitions: `-- allow(shard-key): <why it has no partition>`";
     finding.help(format!("add `AND {}.{key} = :{key}`, on both pages", source.alias)).help(all)
 }
@@ -93,14 +95,14 @@ fn spread(context: &Context<'_>, shards: &Shards<'_, '_>, found: &mut Vec<Diagno
         let Some(insert) = inserted.filter(|insert| shards.is_spread(&insert.target)) else { continue };
         let Some(values) = shards.inserted_key(insert) else {
             let message = format!("{}: rows of `{}` are inserted without `{key}`", context.name(), insert.target.alias);
-            let finding = Diagnostic::error("shard-key", message, insert.target.span, "no shard takes them");
+            let finding = Diagnostic::error(rule::SHARD_KEY, message, insert.target.span, "no shard takes them");
             found.push(finding.help(format!("give `{key}`, on both pages")));
             continue;
         };
         let pins: Vec<_> = values.iter().map(|value| pin_of(value)).collect();
         if let Some((at, _)) = pins.iter().enumerate().find(|(_, pin)| **pin != pins[0]) {
             let message = format!("{}: rows of `{}` go to several shards", context.name(), insert.target.alias);
-            let finding = Diagnostic::error("shard-key", message, values[at].span, format!("another `{key}`"));
+            let finding = Diagnostic::error(rule::SHARD_KEY, message, values[at].span, format!("another `{key}`"));
             let finding = finding.context(values[0].span, format!("the first row's `{key}`"));
             found.push(finding.help("insert the rows of each shard by themselves"));
         }

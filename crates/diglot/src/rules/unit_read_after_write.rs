@@ -28,6 +28,7 @@ use crate::diagnostic::Diagnostic;
 use crate::dialect::Dialect;
 use crate::guard;
 use crate::infer::PageOf;
+use crate::rule;
 use crate::source::Span;
 use crate::tree::{Body, ConflictAction, ExprKind, Part, SourceId, SourceKind, Statement};
 
@@ -57,11 +58,12 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
                 continue;
             }
             let message = format!("{}: `{table}.{column}` is read after an earlier statement wrote it", context.name());
-            let finding = Diagnostic::error("unit-read-after-write", message, span, "SQLite reads the new value here")
-                .and(*other, "Postgres reads the value from before the statement")
-                .context(*at, "written here")
-                .help("put the write last in the unit, or read the value from a CTE that both pages share")
-                .help("or, if it cannot matter: `-- allow(unit-read-after-write): <why it cannot>`");
+            let finding =
+                Diagnostic::error(rule::UNIT_READ_AFTER_WRITE, message, span, "SQLite reads the new value here")
+                    .and(*other, "Postgres reads the value from before the statement")
+                    .context(*at, "written here")
+                    .help("put the write last in the unit, or read the value from a CTE that both pages share")
+                    .help("or, if it cannot matter: `-- allow(unit-read-after-write): <why it cannot>`");
             found.push(finding);
         }
     }
@@ -74,9 +76,8 @@ fn is_only_asked(page: &PageOf<'_>, part: &Part) -> bool {
     };
     let beside = page.tree.parts.iter().filter(|other| other.statement == part.statement);
     let named = |part: &Part| part.sources().iter().filter(|source| source.cte() == Some(guard.name.as_str())).count();
-    let (asked, named) = beside.fold((0, 0), |(asked, all), other| {
-        (asked + guard::questions(other, &guard.name).len(), all + named(other))
-    });
+    let (asked, named) = beside
+        .fold((0, 0), |(asked, all), other| (asked + guard::questions(other, &guard.name).len(), all + named(other)));
     asked == named
 }
 

@@ -4,6 +4,7 @@ use super::lexer::{self, Kind, Token};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Dialect;
 use crate::page::{Argument, Bound, PartParam, SharedPart, Use};
+use crate::rule;
 use crate::source::{Sources, Span};
 
 /// The arguments of a use, each under the name of what takes it. What the part around it was given is known as `around`.
@@ -14,7 +15,7 @@ pub(super) fn arguments(
     found: &mut Vec<Diagnostic>,
 ) -> Vec<Argument> {
     let mut tell = |what: String, place: Span, label: &str, help: String| {
-        let finding = Diagnostic::error("bad-prelude", format!("{owner}: {what}"), place, label.to_owned());
+        let finding = Diagnostic::error(rule::BAD_PRELUDE, format!("{owner}: {what}"), place, label.to_owned());
         found.push(finding.context(part.mark, "the shared part").help(help));
     };
     for argument in &used.arguments {
