@@ -27,10 +27,10 @@ use crate::engine::execution;
 use crate::engine::give_back::{Answered, Took};
 use crate::engine::named::{ClaimSeen, Named, Seen, claim_refusal, not_active};
 use crate::engine::policy::give_back::Before;
-use crate::model::attempt::{attempt_number, index_before_next, shown_epoch};
+use crate::model::attempt::{attempt_number, index_before_next, shown_epoch, stored_type};
 use crate::model::given::{attempt_policy, stored_ms};
 use crate::model::id::{ExecKey, attempt_id, corruption, exec_key, execution_id, reject_nul};
-use crate::model::word::{AttemptTypeWord, AttemptWord, LeaseWord, OwnershipWord, PhaseWord, PublicWord};
+use crate::model::word::{AttemptWord, LeaseWord, OwnershipWord, PhaseWord, PublicWord};
 use crate::model::{document, handle, limits};
 use crate::statements::{Statements, attempt, execution as execution_rows, grant, lease, typed};
 
@@ -188,26 +188,19 @@ pub(crate) async fn by_grant<D: Dialect>(
         lane_id: args.lane_id.clone(),
         worker_instance_id: args.worker_instance_id.clone(),
     };
-    let took = granted.took(key, Before::ToStart(AttemptTypeWord::stored(&row.attempt_type).before_start()));
+    let attempt_type = stored_type(&row.attempt_type);
+    let took = granted.took(key, Before::ToStart(attempt_type));
     let claimed = ClaimedExecution::new(
         args.execution_id.clone(),
         args.lease_id.clone(),
         shown_epoch(row.lease_epoch),
         args.expected_attempt_index,
         args.attempt_id.clone(),
-        attempt_type(&row.attempt_type),
+        attempt_type,
         TimestampMs::from_millis(lease_expires_at_ms),
         granted.handle::<D>(key)?,
     );
     Ok((ClaimExecutionResult::Claimed(claimed), Some(took)))
-}
-
-fn attempt_type(stored: &str) -> AttemptType {
-    match AttemptTypeWord::stored(stored) {
-        AttemptTypeWord::Retry => AttemptType::Retry,
-        AttemptTypeWord::Replay => AttemptType::Replay,
-        AttemptTypeWord::Initial => AttemptType::Initial,
-    }
 }
 
 /// Says why a claim was refused, or makes it when nothing speaks against it by now: whoever held the execution gave this
@@ -315,7 +308,8 @@ async fn take_on<D: Dialect>(conn: &mut D::Connection, take: &Take) -> Result<Ta
     let Some(core) = conn.typed_lock(&lock).await? else {
         return Err(Abort::from(EngineError::NotFound { entity: "execution" }));
     };
-    let (attempt_index, attempt_pointer, lease_epoch, before) = if core.attempt_state == AttemptWord::Interrupted {
+    let (attempt_index, attempt_pointer, lease_epoch, before) = if core.attempt_state == AttemptWord::AttemptInterrupted
+    {
         if let Some(refusal) = resume_refusal(&core) {
             return Err(Abort::from(refusal));
         }
@@ -331,7 +325,7 @@ async fn take_on<D: Dialect>(conn: &mut D::Connection, take: &Take) -> Result<Ta
         let next = next.ok_or_else(|| corruption(format!("attempt_index is {}", core.attempt_index)))?;
         let attempt_type = core.attempt_type()?;
         let lease_epoch = start::<D>(conn, take, core.attempt_index, attempt_type).await?;
-        (core.attempt_index, next, lease_epoch, Before::ToStart(attempt_type.before_start()))
+        (core.attempt_index, next, lease_epoch, Before::ToStart(attempt_type))
     };
     let worker = OPERATOR.to_owned();
     conn.typed_execution_take(&typed::TypedExecutionTakeParams {
@@ -350,7 +344,7 @@ async fn take_on<D: Dialect>(conn: &mut D::Connection, take: &Take) -> Result<Ta
         .grant_lease_event_insert(&grant::GrantLeaseEventInsertParams {
             execution_text: key.text(),
             lease_id: Some(take.lease_id.to_string()),
-            event_type: LeaseWord::Acquired.into(),
+            event_type: LeaseWord::Acquired,
             now_ms: take.now_ms,
             partition_key: key.partition_key,
             execution_id: key.execution_id,
@@ -364,7 +358,7 @@ fn resume_refusal(core: &typed::TypedLockRow) -> Option<EngineError> {
     if core.lifecycle_phase != PhaseWord::Runnable {
         return Some(core.not_active());
     }
-    if !OwnershipWord::is_free(&core.ownership_state) {
+    if !core.ownership_state.is_free() {
         return Some(EngineError::Contention(ContentionKind::LeaseConflict));
     }
     None
@@ -394,7 +388,7 @@ async fn start<D: Dialect>(
     conn: &mut D::Connection,
     take: &Take,
     attempt_index: i32,
-    attempt_type: AttemptTypeWord,
+    attempt_type: AttemptType,
 ) -> Result<i64, Abort> {
     let params = typed::TypedAttemptTakeParams {
         partition_key: take.key.partition_key,
@@ -404,7 +398,7 @@ async fn start<D: Dialect>(
         lease_expires_at_ms: take.lease_expires_at_ms,
         now_ms: take.now_ms,
         attempt_fields: json!({
-            "attempt_type": attempt_type.as_str(),
+            "attempt_type": attempt_type,
             "attempt_id": take.attempt_id.to_string(),
             "lease_id": take.lease_id.to_string(),
         }),
@@ -414,10 +408,9 @@ async fn start<D: Dialect>(
 
 impl typed::TypedLockRow {
     /// What the attempt that is to start is.
-    fn attempt_type(&self) -> Result<AttemptTypeWord, EngineError> {
+    fn attempt_type(&self) -> Result<AttemptType, EngineError> {
         let state = &self.attempt_state;
-        AttemptWord::to_start(state)
-            .ok_or_else(|| corruption(format!("issue_grant_and_claim: unrecognized attempt_state={state}")))
+        state.to_start().ok_or_else(|| corruption(format!("issue_grant_and_claim: unrecognized attempt_state={state}")))
     }
 
     fn refusal(&self) -> Option<EngineError> {

@@ -156,9 +156,9 @@ async fn resume_on<D: Dialect>(
         ),
     };
     conn.resume_release(&resume::ResumeReleaseParams {
-        eligibility_state: eligibility_state.into(),
-        public_state: public_word.into(),
-        blocking_reason: blocking_reason.into(),
+        eligibility_state,
+        public_state: public_word,
+        blocking_reason,
         deadline_at_ms: resume_at_ms.or(core.deadline_at_ms),
         changed_fields,
         partition_key,
@@ -253,7 +253,7 @@ async fn end_on<D: Dialect>(conn: &mut D::Connection, key: ExecKey, now_ms: i64,
     let (partition_key, execution_id) = (key.partition_key, key.execution_id);
     conn.suspension_delete(&suspension::SuspensionDeleteParams { partition_key, execution_id }).await?;
     conn.suspension_expire(&suspension::SuspensionExpireParams {
-        public_state: ending.public_state.into(),
+        public_state: ending.public_state,
         now_ms,
         cancellation_reason: ending.reason.to_owned(),
         partition_key,
@@ -263,7 +263,7 @@ async fn end_on<D: Dialect>(conn: &mut D::Connection, key: ExecKey, now_ms: i64,
     let running = attempt::AttemptRunningReadParams { partition_key, execution_id };
     if let Some(running) = conn.attempt_running_read(&running).await? {
         conn.suspension_attempt_expire(&suspension::SuspensionAttemptExpireParams {
-            outcome: ending.public_state.into(),
+            outcome: ending.outcome,
             now_ms,
             partition_key,
             execution_id,
@@ -271,11 +271,7 @@ async fn end_on<D: Dialect>(conn: &mut D::Connection, key: ExecKey, now_ms: i64,
         })
         .await?;
     }
-    let completion = grant::GrantCompletionEventInsertParams {
-        outcome: ending.completion.into(),
-        now_ms,
-        partition_key,
-        execution_id,
-    };
+    let completion =
+        grant::GrantCompletionEventInsertParams { outcome: ending.completion, now_ms, partition_key, execution_id };
     Ok(conn.grant_completion_event_insert(&completion).await?.event_id)
 }
