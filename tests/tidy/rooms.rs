@@ -20,6 +20,7 @@ pub(crate) const ROOMS: &[(&str, &[&str])] = &[
     ("sweep", &["db", "engine"]),
     ("backend", &["db", "engine", "events", "sweep"]),
     ("open", &["clock", "statements", "db", "retry", "engine", "sweep", "backend"]),
+    ("testing", &["clock", "db", "engine", "sweep", "backend", "open"]),
     ("compat", &["model", "clock", "statements", "db", "engine", "events", "sweep", "backend", "open"]),
 ];
 
