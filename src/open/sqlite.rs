@@ -28,11 +28,11 @@ const DEFAULT_READERS: u32 = 8;
 
 /// How a database is opened.
 pub(crate) struct Tuning {
-    readers: u32,
-    wal: bool,
+    pub(crate) readers: u32,
+    pub(crate) wal: bool,
     pub(crate) page_limit: Option<u32>,
     pub(crate) log_pages: u32,
-    clock: Clock,
+    pub(crate) clock: Clock,
     pub(crate) faults: Faults,
 }
 

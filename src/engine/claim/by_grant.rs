@@ -9,13 +9,13 @@ use crate::db::Dialect;
 use crate::engine::Engine;
 use crate::engine::claim::give_back::Answered;
 use crate::engine::claim::granted::Granted;
-use crate::engine::named::{Named, Seen, claim_refusal};
+use crate::engine::named::{Named, Seen};
 use crate::engine::policy::give_back::Before;
 use crate::model::attempt::{index_before_next, shown_epoch, stored_type};
 use crate::model::given::{attempt_policy, stored_ms};
-use crate::model::id::{ExecKey, attempt_id, exec_key, execution_id, reject_nul};
-use crate::model::{handle, limits};
-use crate::statements::{Statements, execution as execution_rows, lease, typed};
+use crate::model::id::{ExecKey, exec_key, reject_nul};
+use crate::model::limits;
+use crate::statements::{Statements, execution as execution_rows, typed};
 
 /// Uses the claim grant of an execution.
 ///

@@ -15,9 +15,9 @@ use crate::engine::{Engine, execution};
 use crate::model::attempt::{attempt_number, shown_epoch};
 use crate::model::document;
 use crate::model::given::stored_ms;
-use crate::model::id::{ExecKey, attempt_id, corruption, exec_key, execution_id};
+use crate::model::id::{ExecKey, corruption, exec_key};
 use crate::model::word::{AttemptWord, LeaseWord, OwnershipWord, PhaseWord};
-use crate::statements::{Statements, attempt, grant, lease, typed};
+use crate::statements::{Statements, attempt, grant, typed};
 
 /// Who an operator's lease belongs to.
 const OPERATOR: &str = "operator";

@@ -10,7 +10,7 @@ use crate::engine::claim::give_back::Took;
 use crate::engine::policy::give_back::Before;
 use crate::model::attempt::{attempt_number, shown_epoch};
 use crate::model::handle;
-use crate::model::id::{ExecKey, attempt_id, execution_id};
+use crate::model::id::{ExecKey, execution_id};
 
 /// What a handle is made of once a lease was taken.
 pub(crate) struct Granted {

@@ -8,9 +8,9 @@ use crate::engine::claim::give_back::Answered;
 use crate::engine::claim::granted::Granted;
 use crate::engine::policy::give_back::Before;
 use crate::engine::{Engine, execution};
-use crate::model::id::{ExecKey, attempt_id, execution_id, reject_nul};
-use crate::model::{handle, limits};
-use crate::statements::{grant, lease};
+use crate::model::id::{ExecKey, attempt_id, reject_nul};
+use crate::model::limits;
+use crate::statements::lease;
 
 /// Leases the best execution of a lane that a worker with these capabilities may run: highest priority
 /// first, then oldest. Answers at once, `None` when there is none; `policy.max_wait` is not waited for.

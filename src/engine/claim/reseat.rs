@@ -10,10 +10,10 @@ use crate::engine::Engine;
 use crate::engine::claim::give_back::Answered;
 use crate::engine::claim::granted::Granted;
 use crate::engine::policy::give_back::Before;
-use crate::model::id::{ExecKey, attempt_id, exec_key, execution_id, reject_nul};
+use crate::model::id::{ExecKey, attempt_id, exec_key, reject_nul};
+use crate::model::limits;
 use crate::model::word::PublicWord;
-use crate::model::{handle, limits};
-use crate::statements::{Statements, attempt, execution as execution_rows, grant, lease};
+use crate::statements::{Statements, execution as execution_rows, lease};
 
 /// Leases the newest attempt of an execution again for the worker that resumes it. `None` when the execution
 /// has ended or somebody holds a live lease.

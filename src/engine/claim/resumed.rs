@@ -12,7 +12,7 @@ use crate::engine::claim::granted::Granted;
 use crate::engine::policy::give_back::Before;
 use crate::model::attempt::{attempt_number, shown_epoch};
 use crate::model::given::stored_ms;
-use crate::model::id::{ExecKey, attempt_id, exec_key, partition_key, reject_nul};
+use crate::model::id::{ExecKey, attempt_id, exec_key, reject_nul};
 use crate::model::limits;
 use crate::model::word::PublicWord;
 use crate::statements::{attempt, execution, resume};
