@@ -283,7 +283,7 @@ async fn summarize<D: Dialect>(
             members_delayed: members.delayed,
             members_rate_limited: members.rate_limited,
             members_waiting_children: members.waiting_children,
-            public_flow_state: members.flow_state().into(),
+            public_flow_state: members.flow_state(),
             now_ms,
         };
         conn.flow_summary_write(&params).await?;
