@@ -1,5 +1,6 @@
 //! What tests set and see: the time, where the database fails or waits, one run of a sweep, the tables.
 
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
 use std::sync::Arc;
 
 #[cfg(feature = "postgres")]
