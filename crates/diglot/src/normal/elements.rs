@@ -83,7 +83,13 @@ impl Names<'_> {
             _ => self.is_list_param(list),
         };
         let span = leaf.span;
-        if is_array { leaf } else { Node::list("json-typed 'element'", vec![leaf], span) }
+        let text = |leaf: Node| Node::list("json-text 'element'", vec![leaf], span);
+        match self.json_list(list) {
+            _ if is_array => leaf,
+            Some("text[]") => text(leaf),
+            Some("i64[]") => Node::list("cast int", vec![text(leaf)], span),
+            _ => Node::list("json-typed 'element'", vec![leaf], span),
+        }
     }
 
     /// Whether an expression is a parameter that is no document: its elements have the type of the list.

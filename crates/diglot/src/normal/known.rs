@@ -177,9 +177,14 @@ impl Names<'_> {
 
     /// Whether an expression is a column that the project declares to hold JSON arrays.
     pub(super) fn is_json_list(&self, expr: &Expr) -> bool {
-        let ExprKind::Column { source, column } = &expr.kind else { return false };
-        let Some(table) = self.sources.get(source).and_then(|source| source.table()) else { return false };
-        self.around.promised.json_type(&format!("{table}.{column}")).is_some()
+        self.json_list(expr).is_some()
+    }
+
+    /// What the project declares the arrays in a column to be.
+    pub(super) fn json_list(&self, expr: &Expr) -> Option<&str> {
+        let ExprKind::Column { source, column } = &expr.kind else { return None };
+        let table = self.sources.get(source).and_then(|source| source.table())?;
+        self.around.promised.json_type(&format!("{table}.{column}"))
     }
 
     /// The greatest or least of several: three meanings.
@@ -230,7 +235,8 @@ impl Names<'_> {
     /// `flag = 1` is the flag, `flag = 0` its opposite.
     pub(super) fn flag(&self, op: &str, left: (&Expr, &Node), right: (&Expr, &Node), span: Span) -> Option<Node> {
         for ((expr, node), (_, truth)) in [(left, right), (right, left)] {
-            if !self.is_flag(expr) || !truth.kids.is_empty() || !["0", "1"].contains(&truth.head.as_str()) {
+            let is_flag = self.is_flag(expr) || node.head == "cast bool";
+            if !is_flag || !truth.kids.is_empty() || !["0", "1"].contains(&truth.head.as_str()) {
                 continue;
             }
             let yes = (truth.head == "1") == (op == "=");

@@ -117,6 +117,17 @@ pub(super) const CASES: &[Case] = &[
         silent: &["SELECT name AS k FROM note UNION ALL SELECT name FROM paper ORDER BY k"],
     },
     Case {
+        rule: "time-out-of-range",
+        fires: &[
+            "SELECT date(at_ms / 1000, 'unixepoch') AS d FROM job",
+            "SELECT to_char(to_timestamp(at_ms / 1000) AT TIME ZONE 'UTC', 'YYYY-MM-DD') AS d FROM job",
+        ],
+        silent: &[
+            "SELECT date(n, 'unixepoch') AS d FROM job",
+            "SELECT to_char(to_timestamp(n) AT TIME ZONE 'UTC', 'YYYY-MM-DD') AS d FROM job",
+        ],
+    },
+    Case {
         rule: "real-in-document",
         fires: &[
             "SELECT json_object('x', x) AS d FROM job WHERE id = 1",
