@@ -112,9 +112,9 @@ pub(super) const CASES: &[Case] = &[
     },
     Case {
         // Either side of a union may have the NULL.
-        rule: "order-differs",
-        fires: &["SELECT name AS k FROM note UNION ALL SELECT doc FROM paper ORDER BY k"],
-        silent: &["SELECT name AS k FROM note UNION ALL SELECT name FROM paper ORDER BY k"],
+        rule: "null-order",
+        fires: &["SELECT lane AS k FROM job UNION ALL SELECT doc FROM paper ORDER BY k"],
+        silent: &["SELECT lane AS k FROM job UNION ALL SELECT kind FROM event ORDER BY k"],
     },
     Case {
         rule: "time-out-of-range",

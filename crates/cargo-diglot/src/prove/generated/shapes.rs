@@ -65,12 +65,8 @@ impl Maker<'_, '_> {
         let Some(field) = field else {
             return Condition::HasItem(document, self.choices.one(&["a", "b", ""]));
         };
-        match self.choices.below(4) {
+        match self.choices.below(3) {
             0 => Condition::IsNull(field),
-            1 => match self.field(Kind::Flag) {
-                Some(flag) => Condition::Is(flag),
-                None => Condition::IsNull(field),
-            },
             _ => Condition::Compare(Comparison::Equal, field, self.literal(kind)),
         }
     }

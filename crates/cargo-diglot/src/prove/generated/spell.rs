@@ -330,8 +330,10 @@ impl<'s, 'n> Speller<'s, 'n> {
             Condition::Listed(value, list) => self.listed(value, list),
             Condition::HasItem(document, item) => self.has_item(document, item),
             Condition::HasPart(more) => {
+                // A list in a membership is told apart from one under EXISTS: `docs/gaps.md`.
+                let ways = if matches!(**more, Condition::Listed(..)) { 2 } else { 3 };
                 let more = self.condition(more);
-                match self.way(3) {
+                match self.way(ways) {
                     0 => format!("EXISTS (SELECT 1 FROM part AS q WHERE q.item_id = i.id AND {more})"),
                     1 => format!("EXISTS (SELECT * FROM part AS q WHERE {more} AND i.id = q.item_id)"),
                     _ => format!("i.id IN (SELECT q.item_id FROM part AS q WHERE q.item_id IS NOT NULL AND {more})"),

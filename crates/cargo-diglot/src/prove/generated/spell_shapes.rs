@@ -40,7 +40,7 @@ impl Speller<'_, '_> {
     }
 
     fn combined(&mut self, combination: Combination, values: &[Expr], filters: &[Vec<Condition>; 2]) -> String {
-        let mut sides: Vec<String> = filters
+        let sides: Vec<String> = filters
             .iter()
             .map(|filter| {
                 let named = self.named(values);
@@ -53,9 +53,6 @@ impl Speller<'_, '_> {
             Combination::Common => "INTERSECT",
             Combination::Without => "EXCEPT",
         };
-        if combination != Combination::Without && self.way(2) == 1 {
-            sides.reverse();
-        }
         let order = self.choices.one(&[" ORDER BY v0 NULLS FIRST", " ORDER BY 1 NULLS FIRST"]);
         format!("{} {word} {}{order}", sides[0], sides[1])
     }
@@ -136,13 +133,11 @@ impl Speller<'_, '_> {
 
     pub(super) fn listed(&mut self, value: &Expr, list: &str) -> String {
         let value = self.value(value);
-        let items = if list == "words" { "text" } else { "bigint" };
-        match (self.is_pg(), self.way(3)) {
+        match (self.is_pg(), self.way(2)) {
             (false, 0) => format!("{value} IN (SELECT value FROM json_each(:{list}))"),
             (false, _) => format!("{value} IN (SELECT l.value FROM json_each(:{list}) AS l)"),
             (true, 0) => format!("{value} = ANY (:{list})"),
-            (true, 1) => format!("{value} IN (SELECT unnest(CAST(:{list} AS {items}[])))"),
-            (true, _) => format!("{value} IN (SELECT l.item FROM unnest(:{list}) AS l(item))"),
+            (true, _) => format!("({value} = ANY (:{list}))"),
         }
     }
 
@@ -200,9 +195,6 @@ impl Speller<'_, '_> {
             _ => "null".to_owned(),
         };
         if self.is_pg() {
-            if self.way(2) == 1 {
-                return format!("jsonb_set({alias}.{column}, '{{{field}}}', '{as_document}')");
-            }
             let value = match value {
                 Expr::Number(_) => format!("CAST({as_document} AS bigint)"),
                 Expr::Truth(_) => as_document,
@@ -220,9 +212,8 @@ impl Speller<'_, '_> {
     /// A moment before now, as SQLite holds the times that it is compared with.
     pub(super) fn ago(&mut self, hours: i64) -> String {
         if self.is_pg() {
-            return match self.way(3) {
+            return match self.way(2) {
                 0 => format!("now() - interval '{hours} hours'"),
-                1 => format!("now() - make_interval(hours => {hours})"),
                 _ => format!("now() - CAST('{hours} hours' AS interval)"),
             };
         }
