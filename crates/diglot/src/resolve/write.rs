@@ -9,6 +9,7 @@ use super::scope::{Columns, Scope, Visible, name_of, nearest};
 use super::text::{Text, Tok};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Dialect;
+use crate::rule;
 use crate::source::Span;
 use crate::tree::{
     Assignment, Conflict, ConflictAction, Delete, Expr, ExprKind, Insert, OutputColumn, Query, Rows, Select, Source,
@@ -67,12 +68,12 @@ impl Lower<'_> {
         let mut target = self.table(name, alias);
         if let SourceKind::Cte(cte) = &target.kind {
             let message = format!("`{}` writes to `{cte}`, which is a CTE", self.name);
-            self.report(Diagnostic::error("unknown-table", message, target.span, "not a table"));
+            self.report(Diagnostic::error(rule::UNKNOWN_TABLE, message, target.span, "not a table"));
             target.kind = SourceKind::Table(cte.clone());
         }
         if let SourceKind::Rows(rows) = &target.kind {
             let message = format!("`{}` writes to `{rows}`, which are the rows that it takes", self.name);
-            self.report(Diagnostic::error("unknown-table", message, target.span, "not a table"));
+            self.report(Diagnostic::error(rule::UNKNOWN_TABLE, message, target.span, "not a table"));
             target.kind = SourceKind::Table(rows.clone());
         }
         target
@@ -106,7 +107,7 @@ impl Lower<'_> {
         let open = target.columns.is_empty() || (self.dialect == Dialect::Sqlite && name == "rowid");
         if !known && !open {
             let message = format!("`{}` has no column `{name}`, which `{}` uses", target.alias, self.name);
-            let mut finding = Diagnostic::error("unknown-column", message, span, "no such column");
+            let mut finding = Diagnostic::error(rule::UNKNOWN_COLUMN, message, span, "no such column");
             if let Some(near) = nearest(&name, target.columns.iter().map(|(column, _)| column.as_str())) {
                 finding = finding.help(format!("did you mean `{near}`?"));
             }
@@ -138,7 +139,7 @@ impl Lower<'_> {
             }
             let message =
                 format!("`{}` inserts {width} values into {expected} columns of `{}`", self.name, target.alias);
-            let mut finding = Diagnostic::error("insert-width", message, span, format!("{width} values"));
+            let mut finding = Diagnostic::error(rule::INSERT_WIDTH, message, span, format!("{width} values"));
             if let (Some(first), Some(last)) = (columns.first(), columns.last()) {
                 finding = finding.context(first.1.to(last.1), format!("{expected} columns {what}"));
             }
@@ -268,7 +269,7 @@ impl Lower<'_> {
         }
         let message = format!("`{}` has no constraint `{name}`, which `{}` names", table.name, self.name);
         let help = "name the columns: ON CONFLICT (column, …)";
-        self.report(Diagnostic::error("unknown-constraint", message, span, "no such constraint").help(help));
+        self.report(Diagnostic::error(rule::UNKNOWN_CONSTRAINT, message, span, "no such constraint").help(help));
         None
     }
 
@@ -327,7 +328,7 @@ impl Lower<'_> {
         };
         if values.len() != columns.len() {
             let message = format!("`{}` assigns {} values to {} columns", self.name, values.len(), columns.len());
-            self.report(Diagnostic::error("insert-width", message, whole, "as many values as columns"));
+            self.report(Diagnostic::error(rule::INSERT_WIDTH, message, whole, "as many values as columns"));
         }
         let pair =
             |((column, place), value): ((String, Span), Expr)| Assignment { column, span: place.to(value.span), value };

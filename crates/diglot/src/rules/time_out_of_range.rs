@@ -23,6 +23,7 @@
 use super::Context;
 use super::look::Bounds;
 use crate::diagnostic::Diagnostic;
+use crate::rule;
 use crate::tree::ExprKind;
 
 /// The first second of the year 0, and the last one of the year 9999.
@@ -44,7 +45,7 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
             if bounds.is_some_and(|bounds| !bounds.fit(YEARS)) {
                 let message = format!("{}: the number may lie outside of the years 0 to 9999", context.name());
                 let label = "NULL on SQLite, written or refused by Postgres";
-                let finding = Diagnostic::error("time-out-of-range", message, seconds.span, label);
+                let finding = Diagnostic::error(rule::TIME_OUT_OF_RANGE, message, seconds.span, label);
                 found.push(finding.help("say in `diglot.toml` under `[prove.ranges]` between which numbers it lies"));
             }
         }

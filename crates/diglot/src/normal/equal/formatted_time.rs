@@ -33,7 +33,7 @@
 //! pg:     SELECT to_char(to_timestamp(t.n) AT TIME ZONE 'UTC', 'YYYY-MM-DDThh') AS c FROM t
 //! ```
 
-use super::super::{Names, Node};
+use super::super::{Head, Names, Node};
 use crate::dialect::Dialect;
 use crate::tree::{Expr, ExprKind};
 use crate::types::Base;
@@ -48,7 +48,7 @@ pub(super) fn step(names: &Names<'_>, expr: &Expr, node: &Node) -> Option<Node> 
         Dialect::Pg => by_patterns(names, expr)?,
     };
     let is_whole = matches!(seconds.base(), Some(Base::Int16 | Base::Int32 | Base::Int64));
-    is_whole.then(|| Node::list(format!("formatted time '{format}'"), vec![names.expr(seconds)], node.span))
+    is_whole.then(|| Node::list(Head::FormattedTime(format), vec![names.expr(seconds)], node.span))
 }
 
 /// The format and the seconds of a call of SQLite.
