@@ -16,6 +16,7 @@ use self::look::Word;
 use crate::config::Config;
 use crate::diagnostic::Diagnostic;
 use crate::infer::{PageOf, Param, Signature};
+use crate::names::nearest;
 use crate::page::AnnotationKind;
 pub use crate::rule::Rule;
 use crate::rule::text;
@@ -412,13 +413,17 @@ fn allow(pages: &[&PageOf<'_>], mut found: Vec<Diagnostic>) -> Vec<Diagnostic> {
                 continue;
             }
             let message = format!("{}: `-- allow({rule})` has nothing to allow", page.raw.name);
+            let near = || nearest(rule, LINTS.iter().map(|lint| lint.name));
             let (label, help) = if LINTS.iter().any(|lint| lint.name == rule) {
                 ("the rule finds nothing here", "remove the line".to_owned())
             } else if find(rule).is_some() {
                 ("not a lint", "a difference between the pages is waived by `-- diverges(FACT): reason`".to_owned())
+            } else if let Some(near) = near() {
+                // It counts as what was meant, so that nothing follows from the slip.
+                allowed.push(near);
+                ("no such rule", format!("did you mean `-- allow({near}): …`?"))
             } else {
-                let names: Vec<&str> = LINTS.iter().map(|lint| lint.name).collect();
-                ("no such rule", format!("the lints are: {}", names.join(", ")))
+                ("no such rule", "`cargo diglot rules` lists them; a finding has its rule in brackets".to_owned())
             };
             let finding = Diagnostic::error("unused-allow", message, annotation.span, label).help(help);
             // A name that is wrong may be meant for another rule; a lint that finds nothing needs no permission.
