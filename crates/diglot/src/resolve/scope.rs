@@ -276,9 +276,7 @@ fn own_column(visible: &Visible, name: &str, dialect: Dialect) -> Option<Option<
         (Dialect::Sqlite, "rowid" | "oid" | "_rowid_") => {
             Some(Some(Type { base: Base::Int64, nullable: visible.outer }))
         }
-        (Dialect::Sqlite, "rank") if visible.searched => {
-            Some(Some(Type { base: Base::Float64, nullable: true }))
-        }
+        (Dialect::Sqlite, "rank") if visible.searched => Some(Some(Type { base: Base::Float64, nullable: true })),
         (Dialect::Sqlite, name) if visible.searched && name == visible.alias => Some(None),
         (Dialect::Pg, name) if PG_COLUMNS.contains(&name) => Some(None),
         _ => None,

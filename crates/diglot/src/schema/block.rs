@@ -124,12 +124,14 @@ mod tests {
 
     #[test]
     fn what_a_block_makes_is_there_whatever_its_conditions_say() {
-        let (schema, found) = read("CREATE TABLE shelf (id bigint PRIMARY KEY);\n\
+        let (schema, found) = read(
+            "CREATE TABLE shelf (id bigint PRIMARY KEY);\n\
              DO $make$\nDECLARE n int := 1;\nBEGIN\n  CREATE TYPE wood AS ENUM ('oak', 'fir');\n\
              EXCEPTION WHEN duplicate_object THEN NULL;\nEND\n$make$;\n\
              DO $$ BEGIN\n  IF NOT EXISTS (SELECT 1 FROM pg_attribute WHERE attname = 'wood') THEN\n\
              \x20   ALTER TABLE shelf ADD COLUMN wood wood;\n  ELSE\n    RAISE NOTICE 'there';\n  END IF;\n\
-             \x20 FOR n IN SELECT 1 LOOP CREATE INDEX shelf_wood ON shelf (wood); END LOOP;\nEND $$ LANGUAGE plpgsql;\n");
+             \x20 FOR n IN SELECT 1 LOOP CREATE INDEX shelf_wood ON shelf (wood); END LOOP;\nEND $$ LANGUAGE plpgsql;\n",
+        );
         assert_eq!(found, Vec::<String>::new());
         assert_eq!(columns(&schema, "shelf"), ["id", "wood"]);
         assert!(schema.enums.contains_key("wood"));
@@ -138,19 +140,23 @@ mod tests {
 
     #[test]
     fn what_is_there_already_is_not_made_twice() {
-        let (schema, found) = read("CREATE TABLE shelf (id bigint PRIMARY KEY, wood text);\nDO $$ BEGIN\n\
+        let (schema, found) = read(
+            "CREATE TABLE shelf (id bigint PRIMARY KEY, wood text);\nDO $$ BEGIN\n\
              IF TRUE THEN ALTER TABLE shelf ADD COLUMN wood text; END IF;\n\
-             IF FALSE THEN ALTER TABLE old_shelf DROP COLUMN wood; END IF;\nEND $$;\n");
+             IF FALSE THEN ALTER TABLE old_shelf DROP COLUMN wood; END IF;\nEND $$;\n",
+        );
         assert_eq!(found, Vec::<String>::new());
         assert_eq!(columns(&schema, "shelf"), ["id", "wood"]);
     }
 
     #[test]
     fn what_is_put_together_is_named() {
-        let (_, found) = read("DO $$ BEGIN\n  EXECUTE format('ALTER TABLE %I ADD COLUMN n int', 'shelf');\n\
+        let (_, found) = read(
+            "DO $$ BEGIN\n  EXECUTE format('ALTER TABLE %I ADD COLUMN n int', 'shelf');\n\
              EXECUTE 'GRANT SELECT ON shelf TO reader';\n\
              EXECUTE format('CREATE TABLE %I PARTITION OF shelf FOR VALUES IN (1)', 'p');\nEND $$;\n\
-             DO 'BEGIN NULL; END';\n");
+             DO 'BEGIN NULL; END';\n",
+        );
         let message = "0001_init (Postgres): what this DO block does to tables is not known";
         let first = format!("{message} EXECUTE format('ALTER TABLE %I ADD COLUMN n int', 'shelf')");
         assert_eq!(found, [first, format!("{message} DO 'BEGIN NULL; END'")]);

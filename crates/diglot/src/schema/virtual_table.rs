@@ -65,7 +65,9 @@ impl Reader {
             let base = piece.span.start as usize;
             Span::new(piece.span.file, base + start..base + end)
         };
-        let Some(using) = (0..words.tokens.len()).find(|at| words.is(*at, "using")).filter(|at| *at > 2) else { return };
+        let Some(using) = (0..words.tokens.len()).find(|at| words.is(*at, "using")).filter(|at| *at > 2) else {
+            return;
+        };
         let (name, module) = (words.name(using - 1), words.name(using + 1));
         if self.schema.tables.contains_key(&name) {
             return;

@@ -386,7 +386,19 @@ fn near_miss(comment: Comment<'_>, word: &str, rest: &str, owner: &str) -> Line 
 /// The annotation that a word is, or is a slip of the finger away from.
 fn nearest(word: &str) -> Option<&'static str> {
     const WORDS: [&str; 14] = [
-        "diverges", "only", "param", "column", "allow", "returns", "name", "if", "end", "use", "part", "require", "rows",
+        "diverges",
+        "only",
+        "param",
+        "column",
+        "allow",
+        "returns",
+        "name",
+        "if",
+        "end",
+        "use",
+        "part",
+        "require",
+        "rows",
         "transaction",
     ];
     if word.is_empty() {
