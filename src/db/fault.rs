@@ -17,6 +17,8 @@ use futures_core::future::BoxFuture;
 pub enum Step {
     /// Before a transaction begins. The name is that of its first operation.
     Begin,
+    /// Before an operation that waited too long for its turn leaves those who wait, and goes alone.
+    Leave,
     /// Before an operation runs on a connection.
     Run,
     /// Before an operation goes on after each of its awaits: every call inside a transaction can fail, and

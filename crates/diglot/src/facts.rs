@@ -255,7 +255,7 @@ impl Collector<'_, '_> {
         }
         if !query.order.is_empty() {
             let span = query.order.iter().map(|key| key.span).reduce(Span::to).unwrap_or(query.span);
-            let node = self.names.order(&query.order, span);
+            let node = self.names.order_of_rows(query, span);
             self.push(Kind::Order, "", node);
         }
         for (kind, value) in [(Kind::Limit, self.names.limit(query)), (Kind::Offset, offset(query))] {

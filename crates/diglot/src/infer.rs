@@ -83,6 +83,8 @@ pub struct Param {
     pub optional: bool,
     /// How SQLite is to get it, where that is not by its type.
     pub stored: Option<Stored>,
+    /// Whether it is a LIMIT or an OFFSET on both pages, as it is. Postgres refuses a negative one; SQLite takes all rows.
+    pub counts_rows: bool,
 }
 
 /// A result column of a signature.

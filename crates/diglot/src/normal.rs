@@ -38,7 +38,7 @@ use crate::operations::{self, Meaning, Sense};
 use crate::schema::Schema;
 use crate::source::Span;
 use crate::tree::{
-    Body, Conflict, ConflictAction, Expr, ExprKind, Part, Query, Source, SourceId, SourceKind, Statement,
+    Body, Conflict, ConflictAction, Expr, ExprKind, Insert, Part, Query, Source, SourceId, SourceKind, Statement,
 };
 use crate::types::Base;
 
@@ -61,6 +61,8 @@ pub(crate) struct Names<'t> {
     relations: BTreeMap<SourceId, String>,
     /// Columns of which a source shows what an earlier statement of the unit wrote.
     rewritten: BTreeMap<SourceId, after::Changed<'t>>,
+    /// The inserts whose proposed rows sources show.
+    proposing: BTreeMap<SourceId, &'t Insert>,
     /// Derived tables that aggregates look through.
     derived: BTreeMap<SourceId, &'t Query>,
     /// Columns behind which something else stands. They stand behind each other, so each is looked up once.
@@ -139,7 +141,7 @@ impl<'t> Names<'t> {
     /// Names every source of a statement by its relation; the second occurrence within one part gets `#2`.
     pub(crate) fn new(statement: &'t Statement, around: &'t Around<'t>) -> Self {
         let mut relations = BTreeMap::new();
-        let mut rewritten = BTreeMap::new();
+        let (mut rewritten, mut proposing) = (BTreeMap::new(), BTreeMap::new());
         for part in &statement.parts {
             for source in part.sources() {
                 rewritten.insert(source.id, after::seen_by(statement, part, source));
@@ -156,10 +158,11 @@ impl<'t> Names<'t> {
                 && let Some(Conflict { action: ConflictAction::Update { excluded, .. }, .. }) = &insert.conflict
             {
                 relations.insert(*excluded, format!("excluded {}", relation(statement, target)));
+                proposing.insert(*excluded, insert);
             }
         }
         let (sources, derived) = (statement.sources_by_id(), ordered_rows::of(statement));
-        Self { statement, sources, relations, rewritten, derived, columns: RefCell::default(), around }
+        Self { statement, sources, relations, rewritten, proposing, derived, columns: RefCell::default(), around }
     }
 
     /// The relation that a source stands for.
@@ -296,6 +299,9 @@ impl<'t> Names<'t> {
     }
 
     fn found_column(&self, source: SourceId, column: &str, span: Span) -> Node {
+        if let Some(value) = self.proposed_value(source, column) {
+            return Node { span, ..self.expr(value) };
+        }
         let of = self.sources.get(&source).copied();
         let behind = self.column_behind(source, column, span);
         if let Some(value) = behind.or_else(|| self.returned(of?, column)) {

@@ -30,6 +30,7 @@ use super::{Combined, Kind, Patience, Wakes, span};
 use crate::db::Postgres;
 use crate::db::dialect::Store as _;
 use crate::db::error::{Abort, shared, transport};
+use crate::db::fault::Step;
 use crate::db::pg::PgStore;
 use crate::statements::attempt::AttemptCompleteParams;
 use crate::statements::execution::ExecutionCreateParams;
@@ -288,6 +289,7 @@ pub(in crate::db) async fn combine<O: Combined<Postgres>>(
     operation: O,
 ) -> Result<O::Answer, EngineError> {
     let Some(group) = operation.params().group() else { return store.run(operation).await };
+    let name = operation.name();
     let (number, mut told) = match enter(store, &group, operation) {
         Entry::Runs(operation, _room) => return store.run(operation).await,
         Entry::Waits(number, told) => (number, told),
@@ -295,6 +297,8 @@ pub(in crate::db) async fn combine<O: Combined<Postgres>>(
     let turn = match timeout(PATIENCE, &mut told).await {
         Ok(turn) => turn,
         Err(_) => {
+            let faults = &store.around().faults;
+            faults.pass(Step::Leave, name).await.map_err(transport::<Postgres>)?;
             if let Some(member) = O::Params::line(store.lines()).leave(&group, number) {
                 member.alone(None);
             }

@@ -35,11 +35,15 @@ pub(super) fn infer(
     found: &mut Vec<Diagnostic>,
 ) -> Option<Vec<Param>> {
     let seen: Vec<Seen<'_>> = pages.iter().map(|page| Seen { page, evidence: walk::evidence(page.tree) }).collect();
+    let counts: Vec<BTreeSet<&str>> = pages.iter().map(|page| page.tree.row_counts()).collect();
     let mut params = Vec::new();
     let mut complete = true;
     for name in names(pages) {
         match param(config, pages, &seen, facing, name, found) {
-            Some(param) => params.push(param),
+            Some(param) => {
+                let counts_rows = counts.len() > 1 && counts.iter().all(|of_page| of_page.contains(name));
+                params.push(Param { counts_rows, ..param });
+            }
             None => complete = false,
         }
     }
@@ -54,7 +58,7 @@ pub(super) fn loose(config: &Config, pages: &[&PageOf<'_>]) -> (Vec<Param>, BTre
         params.push(param(config, pages, &seen, None, name, &mut Vec::new()).unwrap_or_else(|| {
             untyped.insert(name.to_owned());
             let ty = Type { base: Base::Text, nullable: true };
-            Param { name: name.to_owned(), ty, rust: None, optional: false, stored: None }
+            Param { name: name.to_owned(), ty, rust: None, optional: false, stored: None, counts_rows: false }
         }));
     }
     (params, untyped)
@@ -108,7 +112,14 @@ fn param(
         found.push(unheld(statement, seen, name, &base));
         return None;
     }
-    Some(Param { name: name.to_owned(), ty: Type { base, nullable }, rust, optional: false, stored })
+    Some(Param {
+        name: name.to_owned(),
+        ty: Type { base, nullable },
+        rust,
+        optional: false,
+        stored,
+        counts_rows: false,
+    })
 }
 
 /// How SQLite holds what a parameter meets.

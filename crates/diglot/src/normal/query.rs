@@ -10,6 +10,19 @@ use crate::tree::{Expr, OrderKey, Query, Rows, Select, Source, SourceKind};
 impl Names<'_> {
     /// ORDER BY.
     pub(crate) fn order(&self, order: &[OrderKey], span: Span) -> Node {
+        self.order_over(&[], order, span)
+    }
+
+    /// ORDER BY of a query. Behind a set operation a key may be NULL in the rows of any side.
+    pub(crate) fn order_of_rows(&self, query: &Query, span: Span) -> Node {
+        let sides = match &query.rows {
+            Rows::Set { .. } => query.rows.sides(),
+            _ => Vec::new(),
+        };
+        self.order_over(&sides, &query.order, span)
+    }
+
+    fn order_over(&self, sides: &[Vec<&Expr>], order: &[OrderKey], span: Span) -> Node {
         let mut keys = Vec::new();
         let mut placed = None;
         for (at, key) in order.iter().enumerate() {
@@ -17,17 +30,19 @@ impl Names<'_> {
                 placed = Some(first);
                 continue;
             }
+            let shown = sides.first().and_then(|side| side.iter().position(|expr| expr.is_copy_of(&key.expr)));
+            let is_null = |side: &Vec<&Expr>| shown.and_then(|at| side.get(at)).is_some_and(|expr| self.nullable(expr));
+            let nullable = self.nullable(&key.expr) || sides.iter().any(is_null);
             keys.push(match placed.take() {
-                Some(first) => self.order_key(&OrderKey { nulls_first: Some(first), ..key.clone() }),
-                None => self.order_key(key),
+                Some(first) => self.order_key(&OrderKey { nulls_first: Some(first), ..key.clone() }, nullable),
+                None => self.order_key(key, nullable),
             });
         }
         Node::list("order", keys, span)
     }
 
     /// One key of ORDER BY, with the place that NULLs really take where there can be some.
-    pub(crate) fn order_key(&self, key: &OrderKey) -> Node {
-        let nullable = self.nullable(&key.expr);
+    fn order_key(&self, key: &OrderKey, nullable: bool) -> Node {
         // NULL is the smallest value to SQLite and the largest to Postgres.
         let first = key.nulls_first.unwrap_or(key.desc == (self.statement.dialect == Dialect::Pg));
         let nulls = match (nullable, first) {
@@ -51,7 +66,7 @@ impl Names<'_> {
             kids.push(Node::list(format!("cte {name}"), vec![self.query(cte)], cte.span));
         }
         if !query.order.is_empty() {
-            kids.push(self.order(&query.order, query.span));
+            kids.push(self.order_of_rows(query, query.span));
         }
         if let Some(limit) = self.limit(query) {
             kids.push(Node::list("limit", vec![self.expr(limit)], limit.span));

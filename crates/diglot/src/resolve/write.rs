@@ -2,10 +2,11 @@
 
 use sqlparser::ast::{self, AssignmentTarget, ConflictTarget, FromTable, ObjectName, OnConflictAction, OnInsert};
 use sqlparser::ast::{TableFactor, TableObject, UpdateTableFromKind};
+use sqlparser::tokenizer::{Span as TokenSpan, Token};
 
 use super::Lower;
 use super::scope::{Columns, Scope, Visible, name_of};
-use super::text::Text;
+use super::text::{Text, Tok};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Dialect;
 use crate::names::nearest;
@@ -171,7 +172,7 @@ impl Lower<'_> {
     fn conflict(&mut self, node: &ast::OnConflict, target: &Source) -> Conflict {
         let span = self.conflict_span(target);
         let columns = match &node.conflict_target {
-            None => None,
+            None => self.conflict_keys(span, target),
             Some(ConflictTarget::Columns(idents)) => {
                 let mut columns = Vec::new();
                 for ident in idents {
@@ -206,7 +207,7 @@ impl Lower<'_> {
                 return self.text.bytes(i, self.text.clause_end(i, &[&["RETURNING"]]));
             }
             i = match token {
-                sqlparser::tokenizer::Token::LParen => self.text.partner(i).unwrap_or(i) + 1,
+                Token::LParen => self.text.partner(i).unwrap_or(i) + 1,
                 _ => i + 1,
             };
         }
@@ -215,19 +216,41 @@ impl Lower<'_> {
 
     /// Reads the condition of the conflict target, which was taken out of the text.
     fn conflict_filter(&mut self, conflict: Span) -> Option<Expr> {
-        let inside = |tokens: &Vec<super::text::Tok>| {
-            tokens.first().is_some_and(|tok| conflict.contains(Span { end: tok.span.start, ..tok.span }))
-        };
-        let index = self.edited.conflict_filters.iter().position(inside)?;
+        let index = self.edited.conflict_filters.iter().position(|tokens| begins_inside(conflict, tokens))?;
         let tokens = self.edited.conflict_filters.remove(index);
+        self.taken_out(tokens).map(|(filter, _)| filter)
+    }
+
+    /// The keys of a conflict target with expressions, which was taken out of the text: columns, and of an expression a
+    /// text as the index has it.
+    fn conflict_keys(&mut self, conflict: Span, target: &Source) -> Option<Vec<String>> {
+        let index = self.edited.conflict_keys.iter().position(|tokens| begins_inside(conflict, tokens))?;
+        let mut rest = self.edited.conflict_keys.remove(index);
+        let mut keys = Vec::new();
+        while !rest.is_empty() {
+            let end = super::edit::level(&rest, |token| *token == Token::Comma);
+            let behind = rest.split_off(end.saturating_add(1).min(rest.len()));
+            rest.truncate(end);
+            if let [Tok { token: Token::Word(word), span }] = rest.as_slice() {
+                keys.push(self.known_column(&word.to_ident(TokenSpan::empty()), *span, target).0);
+            } else if let Some((_, key)) = self.taken_out(rest) {
+                keys.push(key);
+            }
+            rest = behind;
+        }
+        Some(keys)
+    }
+
+    /// Reads an expression that was taken out of the text, with the text of it that an index would have.
+    fn taken_out(&mut self, tokens: Vec<Tok>) -> Option<(Expr, String)> {
         let (first, last) = (tokens.first()?.span, tokens.last()?.span);
         let mut text = Text::new(first.to(last), tokens);
         match super::parse::expression(&mut text, self.dialect) {
             Ok(node) => {
                 let whole = std::mem::replace(&mut self.text, text);
-                let filter = self.expr(&node);
+                let expr = self.expr(&node);
                 self.text = whole;
-                Some(filter)
+                Some((expr, crate::schema::key_text(&node)))
             }
             Err(error) => {
                 self.syntax(&error);
@@ -395,6 +418,11 @@ impl Lower<'_> {
         self.scopes.pop();
         Some(Delete { target: target?, using, filter, returning })
     }
+}
+
+/// Whether tokens begin inside of a clause.
+fn begins_inside(clause: Span, tokens: &[Tok]) -> bool {
+    tokens.first().is_some_and(|tok| clause.contains(Span { end: tok.span.start, ..tok.span }))
 }
 
 /// `DEFAULT VALUES`: one row that names no column.

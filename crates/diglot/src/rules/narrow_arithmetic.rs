@@ -3,9 +3,9 @@
 //! # What it finds
 //!
 //! On the Postgres page of a pair: a sum, a difference, a product or a shift to the left of which every operand has 32 bits
-//! or less and whose result may have more, as far as literals and `[prove.ranges]` tell; a number that is stored into a
-//! column which does not hold it. A column that is counted up or down by a small literal is left alone: there the column
-//! is too narrow.
+//! or less and whose result may have more, as far as literals, CHECKs, WHERE and `[prove.ranges]` tell; a number that is
+//! stored into a column which does not hold it. A column that is counted up or down by a small literal is left alone:
+//! there the column is too narrow.
 //!
 //! # Why it bites
 //!
@@ -15,7 +15,7 @@
 //! # Write instead
 //!
 //! A bigint column for what counts, or measures time or size; otherwise a cast of one operand, or the range of what is
-//! calculated with in `diglot.toml` under `[prove.ranges]`.
+//! calculated with: a CHECK of the column, or `[prove.ranges]` in `diglot.toml`.
 //!
 //! # Example
 //!
@@ -36,11 +36,9 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
     if !context.is_pg_of_pair() {
         return;
     }
-    let guarded = context.guarded();
     for expr in &context.exprs {
         let Some((base, word)) = narrow_result(expr) else { continue };
-        let held = guarded.iter().filter(|(inner, _)| std::ptr::eq(*inner, *expr)).flat_map(|(_, held)| held.clone());
-        let bounds = context.bounds_where(expr, &held.collect::<Vec<_>>());
+        let bounds = context.bounds_where(expr, &context.held(expr));
         let exact = bounds.filter(|own| own.least == own.most);
         let fits = bounds.zip(Bounds::of_type(&base)).is_some_and(|(own, bits)| own.fit(bits));
         if fits || exact.is_none() && is_step(expr) {

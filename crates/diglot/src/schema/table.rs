@@ -107,7 +107,7 @@ impl Reader {
             }
             ColumnOption::Check(check) => {
                 let name = check.name.as_ref().or(name).map(lower);
-                table.checks.push(Check::of(name, &check.expr, span));
+                table.checks.push(Check::of(name, check, span));
             }
             ColumnOption::ForeignKey(key) => {
                 table.foreign_keys.push(ForeignKey::of(key, Some(column), name, span));
@@ -145,7 +145,7 @@ impl Reader {
             }
             TableConstraint::Check(check) => {
                 let name = check.name.as_ref().map(lower);
-                table.checks.push(Check::of(name, &check.expr, span));
+                table.checks.push(Check::of(name, check, span));
                 return;
             }
             TableConstraint::ForeignKey(key) => {
@@ -245,9 +245,14 @@ impl Reader {
                 let (RenameTableNameKind::As(name) | RenameTableNameKind::To(name)) = table_name;
                 table.name = last(name);
             }
-            AlterTableOperation::AddConstraint { constraint, .. } => {
+            AlterTableOperation::AddConstraint { constraint, not_valid } => {
                 let span = piece.place(sqlparser::ast::Spanned::span(constraint));
                 self.add_constraint(table, constraint, span);
+                if let (true, TableConstraint::Check(_), Some(check)) =
+                    (*not_valid, constraint, table.checks.last_mut())
+                {
+                    check.ranges.clear();
+                }
             }
             AlterTableOperation::DropConstraint { name, .. } => table.drop_constraint(&lower(name)),
             AlterTableOperation::RenameConstraint { old_name, new_name } => {

@@ -116,6 +116,7 @@ equivalences! {
         "../../law/merged_query.rs" = "merged-query",
         "../../law/semi_join.rs" = "semi-join",
         "../../law/set_difference.rs" = "set-difference",
+        "../../law/turned_union.rs" = "turned-union",
         "../../law/unique_frame.rs" = "unique-frame",
     }
 }
