@@ -22,6 +22,7 @@ use crate::diagnostic::Diagnostic;
 use crate::dialect::{Both, Dialect};
 use crate::names::nearest;
 use crate::page::{Annotation, AnnotationKind, Cardinality, RawStatement};
+use crate::rule;
 use crate::schema::Schema;
 use crate::source::Span;
 use crate::tree::Statement;
@@ -247,7 +248,7 @@ fn declared(
         return Some(Type { base, nullable: ours.nullable });
     }
     if let Some((other, other_ty)) = annotations.iter().find(|(_, other)| other != ty) {
-        let rule = if what == "param" { "param-type-conflict" } else { "column-type-conflict" };
+        let rule = if what == "param" { rule::PARAM_TYPE_CONFLICT } else { rule::COLUMN_TYPE_CONFLICT };
         let message = format!("{statement}: `{name}` is declared both `{ty}` and `{other_ty}`");
         found.push(
             Diagnostic::error(rule, message, first.span, format!("`{ty}` here"))
@@ -277,7 +278,7 @@ fn unused_annotations(pages: &[&PageOf<'_>], columns: Option<&[ResultColumn]>, f
             let message = format!("{}: there is no {what} `{name}`", page.raw.name);
             let label = near.map_or("declares nothing".to_owned(), |near| format!("did you mean `{near}`?"));
             found.push(
-                Diagnostic::error("unused-annotation", message, annotation.span, label)
+                Diagnostic::error(rule::UNUSED_ANNOTATION, message, annotation.span, label)
                     .help("delete the line, or correct the name")
                     .suggest("delete the line", annotation.span, ""),
             );
@@ -294,7 +295,7 @@ fn rows_of_a_unit(pages: &[&PageOf<'_>], found: &mut Vec<Diagnostic>) {
                 let message = format!("{}: two statements of the unit return rows", page.raw.name);
                 found.push(
                     Diagnostic::error(
-                        "cardinality-columns",
+                        rule::CARDINALITY_COLUMNS,
                         message,
                         part.span,
                         "its rows would mix with the result's",
@@ -317,7 +318,7 @@ fn fits_cardinality(
         matches!(cardinality, Cardinality::One | Cardinality::Opt | Cardinality::Many | Cardinality::Stream);
     let word = word(cardinality);
     let mut report = |message: String, span: Span, label: &str, help: &str| {
-        found.push(Diagnostic::error("cardinality-columns", message, span, label.to_owned()).help(help.to_owned()));
+        found.push(Diagnostic::error(rule::CARDINALITY_COLUMNS, message, span, label.to_owned()).help(help.to_owned()));
     };
     if wants_rows && columns.is_empty() {
         let message = format!("{name}: `:{word}` promises rows, but the statement returns none");

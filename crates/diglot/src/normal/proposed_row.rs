@@ -28,7 +28,7 @@
 //! pg:     INSERT INTO u (n, name) VALUES (:n, :name), (:m, :other) ON CONFLICT (n) DO UPDATE SET name = u.name || excluded.name
 //! ```
 
-use super::{Names, Node};
+use super::{Head, Names, Node};
 use crate::schema::Schema;
 use crate::tree::{Assignment, ConflictAction, Expr, ExprKind, Insert, Rows, SourceId, SourceKind};
 use crate::types::Base;
@@ -47,7 +47,7 @@ impl<'t> Names<'t> {
             (ExprKind::Number(inserted), ExprKind::Number(assigned)) => inserted == assigned,
             _ => false,
         };
-        let column = || format!("{}.{}", self.relation(*excluded), assignment.column);
+        let column = || Head::column(self.relation(*excluded), &assignment.column);
         is_same.then(|| Node::leaf(column(), assignment.value.span))
     }
 

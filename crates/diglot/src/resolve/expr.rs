@@ -7,6 +7,7 @@ use super::edit::Leaf;
 use super::types;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Dialect;
+use crate::rule;
 use crate::source::Span;
 use crate::tree::{Expr, ExprKind};
 use crate::types::{Base, Type};
@@ -184,7 +185,7 @@ impl Lower<'_> {
         if rights.len() > CHAIN {
             let message = format!("`{}` chains more than {CHAIN} operators", self.name);
             let help = "compare with a list parameter instead of a long chain";
-            self.report(Diagnostic::error("syntax", message, result.span, "the chain begins here").help(help));
+            self.report(Diagnostic::error(rule::SYNTAX, message, result.span, "the chain begins here").help(help));
             return result;
         }
         for (op, right) in rights.into_iter().rev() {

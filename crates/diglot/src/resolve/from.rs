@@ -8,6 +8,7 @@ use super::table_functions;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Dialect;
 use crate::names::nearest;
+use crate::rule;
 use crate::source::Span;
 use crate::tree::{Expr, ExprKind, Join, JoinKind, Source, SourceKind};
 use crate::types::{Base, Type};
@@ -130,7 +131,7 @@ impl Lower<'_> {
             };
             let (Some(a), Some(b)) = (side(left..right), side(right..self.visible_len())) else {
                 let message = format!("`{name}` in USING of `{}` is not a column of both sides", self.name);
-                self.report(Diagnostic::error("unknown-column", message, span, "no such column"));
+                self.report(Diagnostic::error(rule::UNKNOWN_COLUMN, message, span, "no such column"));
                 continue;
             };
             if let Some(scope) = self.scopes.last_mut() {
@@ -223,7 +224,7 @@ impl Lower<'_> {
         if let Some(found) = self.schema.tables.get(table) {
             if let (Some(within), [_]) = (&found.within, path) {
                 let message = format!("`{}` reads `{table}`, which is in the schema `{within}`", self.name);
-                let finding = Diagnostic::error("unknown-table", message, place, "not found without its schema")
+                let finding = Diagnostic::error(rule::UNKNOWN_TABLE, message, place, "not found without its schema")
                     .help(format!("write `{within}.{table}`"))
                     .help(format!(
                         "or, if every session looks there, below `[prepare.pg_settings]` in diglot.toml: `search_path = \"{within}, public\"`"
@@ -245,7 +246,7 @@ impl Lower<'_> {
         let near = nearest(table, names.map(String::as_str)).map(str::to_owned);
         let message =
             format!("`{}` reads `{table}`, which the {} schema does not have", self.name, self.dialect.title());
-        let mut finding = Diagnostic::error("unknown-table", message, place, "no such table");
+        let mut finding = Diagnostic::error(rule::UNKNOWN_TABLE, message, place, "no such table");
         if let Some(near) = near {
             finding = finding.help(format!("did you mean `{near}`?"));
         }

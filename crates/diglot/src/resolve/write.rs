@@ -10,6 +10,7 @@ use super::text::{Text, Tok};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Dialect;
 use crate::names::nearest;
+use crate::rule;
 use crate::source::Span;
 use crate::tree::{
     Assignment, Conflict, ConflictAction, Delete, Expr, ExprKind, Insert, OutputColumn, Query, Rows, Select, Source,
@@ -68,12 +69,12 @@ impl Lower<'_> {
         let mut target = self.table(name, alias);
         if let SourceKind::Cte(cte) = &target.kind {
             let message = format!("`{}` writes to `{cte}`, which is a CTE", self.name);
-            self.report(Diagnostic::error("unknown-table", message, target.span, "not a table"));
+            self.report(Diagnostic::error(rule::UNKNOWN_TABLE, message, target.span, "not a table"));
             target.kind = SourceKind::Table(cte.clone());
         }
         if let SourceKind::Rows(rows) = &target.kind {
             let message = format!("`{}` writes to `{rows}`, which are the rows that it takes", self.name);
-            self.report(Diagnostic::error("unknown-table", message, target.span, "not a table"));
+            self.report(Diagnostic::error(rule::UNKNOWN_TABLE, message, target.span, "not a table"));
             target.kind = SourceKind::Table(rows.clone());
         }
         target
@@ -109,7 +110,7 @@ impl Lower<'_> {
         let open = target.columns.is_empty() || is_own;
         if !known && !open {
             let message = format!("`{}` has no column `{name}`, which `{}` uses", target.alias, self.name);
-            let mut finding = Diagnostic::error("unknown-column", message, span, "no such column");
+            let mut finding = Diagnostic::error(rule::UNKNOWN_COLUMN, message, span, "no such column");
             if let Some(near) = nearest(&name, target.columns.iter().map(|(column, _)| column.as_str())) {
                 finding = finding.help(format!("did you mean `{near}`?"));
             }
@@ -141,7 +142,7 @@ impl Lower<'_> {
             }
             let message =
                 format!("`{}` inserts {width} values into {expected} columns of `{}`", self.name, target.alias);
-            let mut finding = Diagnostic::error("insert-width", message, span, format!("{width} values"));
+            let mut finding = Diagnostic::error(rule::INSERT_WIDTH, message, span, format!("{width} values"));
             if let (Some(first), Some(last)) = (columns.first(), columns.last()) {
                 finding = finding.context(first.1.to(last.1), format!("{expected} columns {what}"));
             }
@@ -271,7 +272,7 @@ impl Lower<'_> {
         }
         let message = format!("`{}` has no constraint `{name}`, which `{}` names", table.name, self.name);
         let help = "name the columns: ON CONFLICT (column, …)";
-        self.report(Diagnostic::error("unknown-constraint", message, span, "no such constraint").help(help));
+        self.report(Diagnostic::error(rule::UNKNOWN_CONSTRAINT, message, span, "no such constraint").help(help));
         None
     }
 
@@ -331,7 +332,7 @@ impl Lower<'_> {
         };
         if values.len() != columns.len() {
             let message = format!("`{}` assigns {} values to {} columns", self.name, values.len(), columns.len());
-            self.report(Diagnostic::error("insert-width", message, whole, "as many values as columns"));
+            self.report(Diagnostic::error(rule::INSERT_WIDTH, message, whole, "as many values as columns"));
         }
         let pair =
             |((column, place), value): ((String, Span), Expr)| Assignment { column, span: place.to(value.span), value };

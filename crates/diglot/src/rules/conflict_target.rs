@@ -24,6 +24,7 @@ use std::collections::BTreeSet;
 
 use super::Context;
 use crate::diagnostic::Diagnostic;
+use crate::rule;
 use crate::schema::{Index, Table};
 use crate::tree::{Body, Conflict};
 
@@ -42,7 +43,7 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
         }
         let list = target.join(", ");
         let message = format!("{}: ON CONFLICT ({list}) fits no unique key of `{}`", context.name(), table.name);
-        let finding = Diagnostic::error("conflict-target", message, conflict.span, "no such key");
+        let finding = Diagnostic::error(rule::CONFLICT_TARGET, message, conflict.span, "no such key");
         found.push(match partial(table, &columns) {
             Some(index) if is_same(context, conflict, index) => continue,
             Some(index) => {

@@ -25,6 +25,7 @@
 use super::Context;
 use super::look::is_same;
 use crate::diagnostic::Diagnostic;
+use crate::rule;
 use crate::tree::{Expr, ExprKind};
 
 pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
@@ -40,7 +41,7 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
         if !is_never_zero(context, divisor) && !is_asked(context, divisor, &context.held(expr)) {
             let message = format!("{}: the divisor may be zero", context.name());
             let label = "NULL on SQLite, an error on Postgres";
-            let finding = Diagnostic::error("divided-by-zero", message, divisor.span, label);
+            let finding = Diagnostic::error(rule::DIVIDED_BY_ZERO, message, divisor.span, label);
             found.push(finding.help("write `NULLIF(…, 0)` around the divisor, on both pages"));
         }
     }
@@ -78,7 +79,9 @@ fn is_positive(context: &Context<'_>, expr: &Expr) -> bool {
     match &expr.kind {
         ExprKind::Number(text) => text.parse::<f64>().is_ok_and(|number| number > 0.0),
         ExprKind::Param(name) => begins(context.name(), name),
-        ExprKind::Column { .. } => context.column(expr).is_some_and(|(table, column)| begins(&table.name, &column.name)),
+        ExprKind::Column { .. } => {
+            context.column(expr).is_some_and(|(table, column)| begins(&table.name, &column.name))
+        }
         _ => false,
     }
 }

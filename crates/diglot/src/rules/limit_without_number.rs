@@ -26,6 +26,7 @@
 use super::Context;
 use super::look::is_integer;
 use crate::diagnostic::Diagnostic;
+use crate::rule;
 use crate::tree::{Expr, ExprKind, Part};
 
 pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
@@ -36,7 +37,7 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
             let declared = context.declared(name);
             if declared.is_some_and(|ty| ty.nullable || !is_integer(&ty.base)) {
                 let message = format!("{}: `:{name}` may be something else than a number", context.name());
-                let finding = Diagnostic::error("limit-without-number", message, value.span, "limits the rows");
+                let finding = Diagnostic::error(rule::LIMIT_WITHOUT_NUMBER, message, value.span, "limits the rows");
                 found.push(finding.help(format!("declare it as one: `-- param: {name} i64`")));
             }
         }
@@ -50,7 +51,7 @@ fn no_count(context: &Context<'_>, value: &Expr) -> Option<Diagnostic> {
         && text.parse::<i64>().is_err()
     {
         let message = format!("{}: {text} is no number of rows", context.name());
-        let finding = Diagnostic::error("limit-without-number", message, value.span, "an error on SQLite");
+        let finding = Diagnostic::error(rule::LIMIT_WITHOUT_NUMBER, message, value.span, "an error on SQLite");
         return Some(finding.help("write a whole number, on both pages"));
     }
     let bounds = context.bounds(value).filter(|bounds| context.is_pg_of_pair() && bounds.least < 0)?;
@@ -61,19 +62,20 @@ fn no_count(context: &Context<'_>, value: &Expr) -> Option<Diagnostic> {
             let message = format!("{name}: `:{param}` may be negative");
             let is_declared = context.config.prove.range(name, param).is_some();
             let finding = match (is_declared, context.config.generate.enabled) {
-                (true, _) => Diagnostic::error("limit-without-number", message, value.span, label),
+                (true, _) => Diagnostic::error(rule::LIMIT_WITHOUT_NUMBER, message, value.span, label),
                 (false, true) => return None,
-                (false, false) => Diagnostic::warning("limit-without-number", message, value.span, label),
+                (false, false) => Diagnostic::warning(rule::LIMIT_WITHOUT_NUMBER, message, value.span, label),
             };
-            finding.help(format!("say in `diglot.toml` that it cannot be: `[prove.ranges]`, `\"*.{param}\" = [0, 1000]`"))
+            finding
+                .help(format!("say in `diglot.toml` that it cannot be: `[prove.ranges]`, `\"*.{param}\" = [0, 1000]`"))
         }
         _ if bounds.most < 0 => {
             let message = format!("{name}: a negative number of rows");
-            Diagnostic::error("limit-without-number", message, value.span, label)
+            Diagnostic::error(rule::LIMIT_WITHOUT_NUMBER, message, value.span, label)
         }
         _ => {
             let message = format!("{name}: the number of rows may be negative");
-            let finding = Diagnostic::error("limit-without-number", message, value.span, label);
+            let finding = Diagnostic::error(rule::LIMIT_WITHOUT_NUMBER, message, value.span, label);
             finding.help("write `greatest(…, 0)` on Postgres and `max(…, 0)` on SQLite")
         }
     };

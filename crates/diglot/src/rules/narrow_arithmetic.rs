@@ -26,6 +26,7 @@
 use super::Context;
 use super::look::Bounds;
 use crate::diagnostic::Diagnostic;
+use crate::rule;
 use crate::tree::{Expr, ExprKind};
 use crate::types::Base;
 
@@ -49,12 +50,12 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
         let finding = match exact {
             Some(Bounds { least, .. }) => {
                 let message = format!("{}: {least} does not fit into the {bits} bits of its literals", context.name());
-                let finding = Diagnostic::error("narrow-arithmetic", message, expr.span, label);
+                let finding = Diagnostic::error(rule::NARROW_ARITHMETIC, message, expr.span, label);
                 finding.help("write the number itself, on both pages")
             }
             None => {
                 let message = format!("{}: the {word} has {bits} bits on Postgres", context.name());
-                let finding = Diagnostic::error("narrow-arithmetic", message, expr.span, label);
+                let finding = Diagnostic::error(rule::NARROW_ARITHMETIC, message, expr.span, label);
                 let finding = finding.help("cast one operand: `CAST(… AS BIGINT)`, on both pages");
                 finding.help("or say in `diglot.toml` under `[prove.ranges]` between which numbers the operands lie")
             }
@@ -67,7 +68,7 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
         if own.least > bits.most || own.most < bits.least {
             let message = format!("{}: `{}.{name}` does not hold such a number", context.name(), table.name);
             let label = "fails where SQLite goes on";
-            let finding = Diagnostic::error("narrow-arithmetic", message, value.span, label);
+            let finding = Diagnostic::error(rule::NARROW_ARITHMETIC, message, value.span, label);
             found.push(finding.help("make the column a bigint on Postgres, or write a number that it holds"));
         }
     }

@@ -26,6 +26,7 @@
 use super::Context;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Dialect;
+use crate::rule;
 use crate::tree::{Expr, ExprKind};
 use crate::types::Base;
 
@@ -42,7 +43,7 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
     for value in own {
         let message = format!("{}: a number with a fraction is written into a document", context.name());
         let label = "15 digits on SQLite, all of them on Postgres";
-        let finding = Diagnostic::error("real-in-document", message, value.span, label);
+        let finding = Diagnostic::error(rule::REAL_IN_DOCUMENT, message, value.span, label);
         found.push(finding.help("write a whole number of a smaller unit, or a text that the caller has made"));
     }
 }

@@ -21,6 +21,7 @@
 
 use super::Context;
 use crate::diagnostic::Diagnostic;
+use crate::rule;
 use crate::tree::{Expr, ExprKind};
 use crate::types::Base;
 
@@ -39,13 +40,13 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
             Some(bits) if (0..width).contains(&bits) => {}
             Some(bits) => {
                 let message = format!("{}: a shift by {bits} has other bits on each engine", context.name());
-                let finding = Diagnostic::error("shift-count", message, expr.span, label);
+                let finding = Diagnostic::error(rule::SHIFT_COUNT, message, expr.span, label);
                 found.push(finding.help(format!("shift by 0 to {} bits, on both pages", width - 1)));
             }
             None if is_bounded(right) || fits(context, expr, right, width) => {}
             None => {
                 let message = format!("{}: the shift may be by more bits than there are", context.name());
-                let finding = Diagnostic::error("shift-count", message, expr.span, label);
+                let finding = Diagnostic::error(rule::SHIFT_COUNT, message, expr.span, label);
                 found.push(finding.help("bound the count by a CASE, on both pages"));
             }
         }

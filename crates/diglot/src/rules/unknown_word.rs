@@ -29,6 +29,7 @@ use crate::infer::PageOf;
 use crate::infer::handed::Handed;
 use crate::infer::origin::Sources;
 use crate::infer::walk;
+use crate::rule;
 use crate::schema::words::{checked, unknown};
 use crate::schema::{By, Listed};
 use crate::tree::{Body, Expr, ExprKind, Part, SourceKind};
@@ -101,7 +102,9 @@ impl<'a> Look<'_, 'a> {
         let listed: Option<Vec<(&Listed, String)>> = columns
             .origins
             .iter()
-            .map(|origin| Some((self.listed(origin.table, origin.column)?, format!("{}.{}", origin.table, origin.column))))
+            .map(|origin| {
+                Some((self.listed(origin.table, origin.column)?, format!("{}.{}", origin.table, origin.column)))
+            })
             .collect();
         // Where a side may be anything else, a text may be meant for that.
         let Some(listed) = listed.filter(|listed| !listed.is_empty() && !columns.other) else { return };
@@ -127,7 +130,8 @@ impl<'a> Look<'_, 'a> {
         for (column, value) in written {
             let Some(listed) = self.listed(table, column) else { continue };
             let is_unknown = |text: &str| !listed.words.iter().any(|word| word == text);
-            let unknown = value.texts.iter().filter(|(text, _)| is_unknown(text) && !self.is_refused(table, column, text));
+            let unknown =
+                value.texts.iter().filter(|(text, _)| is_unknown(text) && !self.is_refused(table, column, text));
             let column = format!("{table}.{column}");
             let findings: Vec<Diagnostic> =
                 unknown.map(|(text, span)| finding(self.context, text, *span, &column, listed)).collect();
@@ -155,14 +159,8 @@ fn is_equality(op: &str) -> bool {
     ["=", "<>", "is distinct from", "is not distinct from"].contains(&op)
 }
 
-fn finding(
-    context: &Context<'_>,
-    text: &str,
-    span: crate::source::Span,
-    column: &str,
-    listed: &Listed,
-) -> Diagnostic {
+fn finding(context: &Context<'_>, text: &str, span: crate::source::Span, column: &str, listed: &Listed) -> Diagnostic {
     let message = format!("{}: `{text}` is not a word of `{column}`", context.name());
-    let finding = Diagnostic::error("unknown-word", message, span, "not in the list");
+    let finding = Diagnostic::error(rule::UNKNOWN_WORD, message, span, "not in the list");
     finding.help(unknown(listed))
 }

@@ -9,6 +9,7 @@ use super::migration::{self, Piece, Use};
 use super::read::Reader;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Dialect;
+use crate::rule;
 use crate::source::Span;
 use crate::split::lexer::{self, Kind};
 
@@ -54,7 +55,7 @@ impl Reader {
     fn unread_block(&mut self, span: Span, label: &str) {
         let message = format!("{}: what this DO block does to tables is not known", self.titled());
         let help = "write what shapes tables as statements of its own; blocks are read where they are plain SQL";
-        self.report(Diagnostic::warning("schema-unreadable", message, span, label).help(help));
+        self.report(Diagnostic::warning(rule::SCHEMA_UNREADABLE, message, span, label).help(help));
     }
 }
 

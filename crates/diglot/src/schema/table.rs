@@ -10,6 +10,7 @@ use super::migration::{Options, Piece};
 use super::read::{Reader, last};
 use super::{Check, Column, Fill, ForeignKey, Table, column_type, text};
 use crate::dialect::Dialect;
+use crate::rule;
 use crate::source::Span;
 use crate::types::Type;
 
@@ -225,7 +226,7 @@ impl Reader {
                 self.add_column(piece, table, column_def);
                 if let Some(added) = table.columns.last().filter(|added| !added.ty.nullable && !added.has_default) {
                     let item = format!("{}.{}", table.name, added.name);
-                    self.remark("added-not-null", item, added.span, "no value for the rows that are there");
+                    self.remark(rule::ADDED_NOT_NULL, item, added.span, "no value for the rows that are there");
                 }
             }
             AlterTableOperation::DropColumn { column_names, if_exists, .. } => {

@@ -9,6 +9,7 @@ use super::{Check, Column, Fill, Schema, Table, text};
 use crate::config::{Config, FILE};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::{Both, Dialect};
+use crate::rule;
 use crate::source::Span;
 use crate::types::Base;
 
@@ -226,7 +227,7 @@ pub(crate) fn check(schemas: &Both<Schema>) -> Vec<Diagnostic> {
                 let Some(listed) = table.column(&column).and_then(|column| column.words.as_ref()) else { continue };
                 if !listed.words.contains(&word) {
                     let message = format!("schema: `{word}` is not a word of `{}.{column}`", table.name);
-                    let finding = Diagnostic::error("unknown-word", message, span, place);
+                    let finding = Diagnostic::error(rule::UNKNOWN_WORD, message, span, place);
                     found.push(finding.help(unknown(listed)));
                 }
             }

@@ -112,7 +112,7 @@ pub(super) const CASES: &[Case] = &[
     },
     Case {
         // Either side of a union may have the NULL.
-        rule: "order-differs",
+        rule: "null-order",
         fires: &["SELECT name AS k FROM note UNION ALL SELECT doc FROM paper ORDER BY k"],
         silent: &["SELECT name AS k FROM note UNION ALL SELECT name FROM paper ORDER BY k"],
     },
