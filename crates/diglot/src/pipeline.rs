@@ -6,8 +6,8 @@
 mod api;
 mod baseline_draft;
 mod constant;
-mod kept;
 mod locking;
+mod memory;
 mod naming;
 mod optional;
 mod owners;
@@ -40,7 +40,7 @@ use pairs::{Entry, Pairing};
 use schemas::Settled;
 
 pub use baseline_draft::{BaselineDraft, draft_baseline};
-pub(crate) use kept::{Kept, Opened};
+pub(crate) use memory::{Memory, Opened};
 pub(crate) use read_project::ReadProject;
 
 /// What one run gives.
