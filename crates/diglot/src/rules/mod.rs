@@ -74,6 +74,7 @@ mod text_as_number;
 mod text_into_number;
 mod text_order;
 mod time_format;
+mod time_out_of_range;
 mod torn_read;
 pub(crate) mod transaction;
 mod unbounded_wait;
@@ -232,6 +233,7 @@ const LINTS: &[Lint] = &[
     Lint::new(rule::TEXT_INTO_NUMBER, text_into_number::check),
     Lint::new(rule::TEXT_ORDER, text_order::check),
     Lint::new(rule::TIME_FORMAT, time_format::check),
+    Lint::new(rule::TIME_OUT_OF_RANGE, time_out_of_range::check),
     Lint::new(rule::UNIT_READ_AFTER_WRITE, unit_read_after_write::check),
     Lint::new(rule::UNKNOWN_OPERATION, unknown_operation::check),
     Lint::new(rule::UNKNOWN_WORD, unknown_word::check),
