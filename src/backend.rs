@@ -105,25 +105,6 @@ impl<D: Dialect> Backend<D> {
         self.sweeps().install(self.engine(), config)
     }
 
-    /// Runs the sweep of that name once, now, and answers how many rows it handled and how many failed.
-    ///
-    /// # Errors
-    /// `NotFound` when there is none; otherwise those of the sweep.
-    #[doc(hidden)]
-    pub async fn sweep_for_test(&self, name: &str, config: &FullScannerConfig) -> Result<(u32, u32), EngineError> {
-        let report = sweep::run_once(self.engine(), name, config).await?;
-        Ok((report.processed, report.errors))
-    }
-
-    /// Describes the transactions under way that write lease events, as the log does where one holds subscriptions up.
-    ///
-    /// # Errors
-    /// Those of the database.
-    #[doc(hidden)]
-    pub async fn lease_writers_for_test(&self) -> Result<Vec<String>, EngineError> {
-        self.db().holders(crate::db::Outbox::LeaseHistory).await
-    }
-
     /// What ends with the backend.
     pub(crate) fn lifetime(&self) -> &Lifetime {
         &self.shared.lifetime

@@ -366,7 +366,7 @@ fn newtype<'o>(config: &Config, base: &Base, origins: impl Iterator<Item = &'o o
     }
 }
 
-/// Whether a Rust type may stand for values of this type. Lists and unnamed types stay plain, and words are texts; an
+/// Whether a Rust type may stand for one value of this type. Lists and unnamed types stay plain, and words are texts; an
 /// ENUM of Postgres has an enum of its own.
 fn may_be(config: &Config, base: &Base, path: &str) -> bool {
     match base {

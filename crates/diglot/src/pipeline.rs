@@ -7,8 +7,8 @@ mod api;
 mod baseline_draft;
 mod constant;
 mod declared;
-mod kept;
 mod locking;
+mod memory;
 mod naming;
 mod optional;
 mod owners;
@@ -41,7 +41,7 @@ use pairs::{Entry, Pairing};
 use schemas::Settled;
 
 pub use baseline_draft::{BaselineDraft, draft_baseline};
-pub(crate) use kept::{Kept, Opened};
+pub(crate) use memory::{Memory, Opened};
 pub(crate) use read_project::ReadProject;
 
 /// What one run gives.

@@ -198,8 +198,8 @@ impl Combines for ExecutionCreateParams {
                     Value::from(member.required_capabilities.as_slice()).to_string()
                 }),
                 lane_ids: each(members, |member| member.lane_id.clone()),
-                eligibility_states: each(members, |member| member.eligibility_state.clone()),
-                public_states: each(members, |member| member.public_state.clone()),
+                eligibility_states: each(members, |member| member.eligibility_state.to_string()),
+                public_states: each(members, |member| member.public_state.to_string()),
                 priorities: each(members, |member| i64::from(member.priority)),
                 deadlines_at_ms: each(members, |member| {
                     member.deadline_at_ms.map_or_else(String::new, |at| at.to_string())

@@ -95,6 +95,26 @@ pub(super) fn bound_word(value: &str, is_borrowed: bool, nullable: bool) -> Stri
     }
 }
 
+/// The expression that binds a list of words of a declared enum.
+pub(super) fn bound_words(config: &Config, dialect: Dialect, value: &str, is_borrowed: bool, nullable: bool) -> String {
+    let texts = |list: &str| match dialect {
+        Dialect::Sqlite => format!("diglot_support::texts(&diglot_support::words({list}))"),
+        Dialect::Pg => format!("diglot_support::words({list})"),
+    };
+    let bound = match (nullable, is_borrowed) {
+        (false, false) => texts(&format!("&{value}")),
+        (false, true) => texts(value),
+        (true, false) => format!("{value}.as_deref().map(|list| {})", texts("list")),
+        (true, true) => format!("{value}.map(|list| {})", texts("list")),
+    };
+    bound + as_any(config, dialect)
+}
+
+/// What tells sqlx's macros to take a value of a type that they do not know for what it meets on Postgres.
+pub(super) fn as_any(config: &Config, dialect: Dialect) -> &'static str {
+    if config.generate.queries.is_macro() && dialect == Dialect::Pg { " as _" } else { "" }
+}
+
 /// The conversion that enums need, if there are any.
 pub(super) fn conversion(api: &Api<'_>) -> Option<&'static str> {
     let signatures = api.functions.iter().map(|function| function.signature);

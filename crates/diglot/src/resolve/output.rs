@@ -77,7 +77,7 @@ impl Lower<'_> {
             for visible in scope.visible.iter().filter(|v| owner.map_or(v.bare, |owner| v.alias == owner)) {
                 known = true;
                 let merged = |name: &String| owner.is_none() && visible.merged.contains(name);
-                for (name, ty) in scope::seen(scope, visible).into_iter().filter(|(name, _)| !merged(name)) {
+                for (name, ty) in scope::visible_columns(scope, visible).into_iter().filter(|(name, _)| !merged(name)) {
                     let kind = ExprKind::Column { source: visible.id, column: name.clone() };
                     columns.push(OutputColumn { name, expr: Expr { kind, ty, span }, span });
                 }
