@@ -1,7 +1,6 @@
 //! Operations that wait at the same moment: each has its own answer, whatever becomes of those that go with it.
 
 use std::collections::{BTreeSet, HashSet};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
