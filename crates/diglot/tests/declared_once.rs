@@ -96,7 +96,7 @@ fn a_column_that_one_schema_alone_has_needs_no_declaration_at_each_statement() {
     assert_eq!(found("", WORKER, &more), ["where-differs: worker_see: the pages differ in which rows they take"]);
     let declared = WORKER
         .replace("-- name: worker_see", "-- diverges(where.part): Postgres spreads the workers\n-- name: worker_see");
-    assert_eq!(found("", &declared, &pg), ["unused-divergence: worker_see: `-- diverges(where)` waives nothing"]);
+    assert_eq!(found("", &declared, &pg), ["unused-divergence: worker_see: `-- diverges(where.part)` waives nothing"]);
 }
 
 #[test]
