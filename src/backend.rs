@@ -5,7 +5,9 @@
 
 mod table;
 
-use std::sync::{Arc, Weak};
+use std::sync::Arc;
+#[cfg(feature = "sqlite")]
+use std::sync::Weak;
 
 use async_trait::async_trait;
 use ff_core::backend::{PrepareOutcome, ScannerFilter};
@@ -14,7 +16,9 @@ use ff_core::completion_backend::{CompletionBackend, CompletionStream};
 use ff_core::engine_error::EngineError;
 
 use crate::db::{Db, Dialect};
-use crate::engine::{Engine, WeakEngine};
+use crate::engine::Engine;
+#[cfg(feature = "sqlite")]
+use crate::engine::WeakEngine;
 use crate::events::{self, Lifetime};
 use crate::sweep::{self, FullScannerConfig, Sweeps};
 
@@ -44,12 +48,14 @@ impl<D: Dialect> Clone for Backend<D> {
     }
 }
 
-/// A [`Backend`] that may be gone.
+/// A [`Backend`] that may be gone: what is remembered of a file that is open.
+#[cfg(feature = "sqlite")]
 pub(crate) struct WeakBackend<D: Dialect> {
     shared: Weak<Shared<D>>,
     engine: WeakEngine<D>,
 }
 
+#[cfg(feature = "sqlite")]
 impl<D: Dialect> WeakBackend<D> {
     /// The backend, while somebody holds it. Where only work that is under way still holds its engine, a new façade
     /// over that: nothing opens a database a second time that has not been closed.
@@ -77,6 +83,7 @@ impl<D: Dialect> Backend<D> {
     }
 
     /// A handle that does not keep the backend alive.
+    #[cfg(feature = "sqlite")]
     pub(crate) fn downgrade(&self) -> WeakBackend<D> {
         WeakBackend { shared: Arc::downgrade(&self.shared), engine: self.engine().downgrade() }
     }

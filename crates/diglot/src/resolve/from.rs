@@ -313,7 +313,7 @@ impl Lower<'_> {
             scope.visible = beside;
         }
         if let Some(alias) = alias {
-            super::output::rename_outputs(&mut query, &self.alias_columns(alias));
+            query.rows.rename(&self.alias_columns(alias));
         }
         let columns = query.columns();
         let mut place = self.text.widen_over_brackets(query.span);

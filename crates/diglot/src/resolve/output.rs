@@ -8,7 +8,7 @@ use crate::diagnostic::Diagnostic;
 use crate::dialect::Dialect;
 use crate::rule;
 use crate::source::Span;
-use crate::tree::{Expr, ExprKind, OutputColumn, Query, Replacement, Rewrite, Rows};
+use crate::tree::{Expr, ExprKind, OutputColumn, Replacement, Rewrite, Rows};
 
 impl Lower<'_> {
     /// Lowers a select list or a RETURNING list, with stars expanded.
@@ -132,19 +132,4 @@ pub(super) fn outputs_of(rows: &Rows) -> Vec<(String, Expr)> {
             first.iter().enumerate().map(|(i, e)| (format!("column{}", i + 1), e.clone())).collect()
         }
     }
-}
-
-/// Gives the columns of a CTE or a derived table the names in its alias.
-pub(super) fn rename_outputs(query: &mut Query, names: &[String]) {
-    fn rename(rows: &mut Rows, names: &[String]) {
-        match rows {
-            Rows::Select(select) => {
-                select.columns.iter_mut().zip(names).for_each(|(column, name)| column.name.clone_from(name));
-            }
-            Rows::Set { left, .. } => rename(left, names),
-            Rows::Query(query) => rename(&mut query.rows, names),
-            Rows::Values(..) => {}
-        }
-    }
-    rename(&mut query.rows, names);
 }
