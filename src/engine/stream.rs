@@ -23,6 +23,7 @@ use crate::model::attempt::stored_index;
 use crate::model::cursor::FramePlace;
 use crate::model::handle;
 use crate::model::id::{ExecKey, corruption, exec_key, invalid_input, reject_nul_in_json};
+use crate::model::word::FrameWord;
 use crate::model::{frame, summary};
 use crate::statements::{Statements, stream};
 
@@ -51,7 +52,7 @@ pub(crate) async fn append<D: Dialect>(
         lease_epoch: held.lease_epoch,
         now_ms: engine.now_ms(),
         fields: frame::encode(appended)?,
-        mode: appended.mode.wire_str().to_owned(),
+        mode: FrameWord::from(appended.mode.wire_str().to_owned()),
     };
     let done = match appended.mode {
         StreamMode::DurableSummary { .. } => append_patch(engine, params, &appended.bytes).await?,

@@ -124,7 +124,7 @@ fn listed(id: &ExecutionId, row: waitpoint::WaitpointListRow) -> Result<PendingW
     let mut info = PendingWaitpointInfo::new(
         WaitpointId::from_uuid(row.waitpoint_id),
         row.waitpoint_key,
-        row.state,
+        row.state.to_string(),
         TimestampMs::from_millis(row.created_at_ms),
         id.clone(),
         kid,

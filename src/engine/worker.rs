@@ -24,6 +24,7 @@ use crate::engine::round::{Report, Round};
 use crate::model::given::stored_ms;
 use crate::model::id::{invalid_input, reject_nul};
 use crate::model::limits;
+use crate::model::word::RegistryWord;
 use crate::statements::{Statements, worker};
 
 const LIST_DEFAULT_LIMIT: u32 = 1_000;
@@ -62,7 +63,8 @@ pub(crate) async fn register<D: Dialect>(
         liveness_ttl_ms: stored_ms(args.liveness_ttl_ms),
         partition_key,
     };
-    let event = event(partition_key, &args.namespace, &args.worker_instance_id, "registered", args.now, None);
+    let event =
+        event(partition_key, &args.namespace, &args.worker_instance_id, RegistryWord::Registered, args.now, None);
     transaction!(engine, "worker_register", [find, register, event], |conn| {
         let known = conn.worker_read(find).await?;
         if conn.worker_register(register).await? == 0 {
@@ -92,7 +94,8 @@ pub(crate) async fn heartbeat<D: Dialect>(
         worker_instance_id: args.worker_instance_id.as_str().to_owned(),
         partition_key,
     };
-    let event = event(partition_key, &args.namespace, &args.worker_instance_id, "heartbeat", args.now, None);
+    let event =
+        event(partition_key, &args.namespace, &args.worker_instance_id, RegistryWord::Heartbeat, args.now, None);
     transaction!(engine, "worker_heartbeat", [beat, event], |conn| {
         let Some(row) = conn.worker_heartbeat(beat).await? else {
             return Ok(HeartbeatWorkerOutcome::NotRegistered);
@@ -123,7 +126,8 @@ pub(crate) async fn mark_dead<D: Dialect>(
         partition_key,
     };
     let reason = Some(args.reason.clone());
-    let event = event(partition_key, &args.namespace, &args.worker_instance_id, "marked_dead", args.now, reason);
+    let event =
+        event(partition_key, &args.namespace, &args.worker_instance_id, RegistryWord::MarkedDead, args.now, reason);
     transaction!(engine, "worker_mark_dead", [delete, event], |conn| {
         if conn.worker_delete(delete).await? == 0 {
             return Ok(MarkWorkerDeadOutcome::NotRegistered);
@@ -234,14 +238,14 @@ fn event(
     partition_key: i16,
     namespace: &Namespace,
     instance: &WorkerInstanceId,
-    kind: &str,
+    kind: RegistryWord,
     now: TimestampMs,
     reason: Option<String>,
 ) -> worker::WorkerEventInsertParams {
     worker::WorkerEventInsertParams {
         namespace: namespace.as_str().to_owned(),
         worker_instance_id: instance.as_str().to_owned(),
-        event_kind: kind.to_owned(),
+        event_kind: kind,
         now_ms: now.0,
         reason,
         partition_key,

@@ -6,8 +6,8 @@
 use ff_core::state::AttemptType;
 
 pub(crate) use crate::statements::{
-    AttemptWord, BlockingWord, CompletionWord, EligibilityWord, FlowWord, LeaseWord, OperatorWord, OutcomeWord,
-    OwnershipWord, PhaseWord, PublicWord,
+    AttemptWord, BlockingWord, CompletionWord, EligibilityWord, FlowWord, FrameWord, LeaseWord, OperatorWord,
+    OutcomeWord, OwnershipWord, PhaseWord, PublicWord, RegistryWord,
 };
 
 impl PhaseWord {
