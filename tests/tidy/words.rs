@@ -6,6 +6,9 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use diglot::config::Config;
+use diglot::dialect::Dialect;
+use diglot::schema::Schema;
+use diglot::source::{SourceFile, Sources};
 
 use super::{Complaint, File, Rust};
 
@@ -70,25 +73,63 @@ fn a_planted_word_is_found_and_other_words_are_not() {
     assert_eq!(complaints("src/engine/lease.rs", "// \"active\"\nlet s = \"activity\"; let t = \"it is active\";"), 0);
 }
 
+/// How the names of columns end that hold one of some words.
+const STATE_ENDINGS: &[&str] = &["state", "status", "phase", "reason", "outcome", "event_type", "kind", "mode"];
+
+/// Columns whose names end so and that hold what callers wrote, or one format and no state.
+const NO_STATES: &[(&str, &str)] = &[
+    ("ff_exec_core", "cancellation_reason"),
+    ("ff_cancel_backlog", "reason"),
+    ("ff_cancel_dispatch_outbox", "reason"),
+    ("ff_worker_registry_event", "reason"),
+    ("ff_stream_summary", "patch_kind"),
+];
+
+/// The schema of SQLite, as its migrations leave it.
+fn schema(root: &Path) -> Schema {
+    let mut paths: Vec<_> = std::fs::read_dir(root.join("schema/sqlite")).expect("the schema").collect();
+    paths.sort_by_key(|file| file.as_ref().expect("a file").file_name());
+    let mut sources = Sources::default();
+    let mut files = Vec::new();
+    for file in paths {
+        let path = file.expect("a file").path();
+        let text = std::fs::read_to_string(&path).expect("text");
+        files.push(sources.add(SourceFile::new(path.display().to_string(), text)));
+    }
+    let (schema, findings) = diglot::schema::read(&sources, &files, Dialect::Sqlite);
+    assert!(findings.is_empty(), "{findings:?}");
+    schema
+}
+
+/// The text columns whose names say that they hold states, with their tables.
+fn state_columns(schema: &Schema) -> impl Iterator<Item = (&str, &str)> {
+    let is_of = |column: &str, ending: &str| {
+        column.strip_suffix(ending).is_some_and(|rest| rest.is_empty() || rest.ends_with('_'))
+    };
+    let columns =
+        schema.tables.values().flat_map(|table| table.columns.iter().map(|column| (table.name.as_str(), column)));
+    columns
+        .filter(move |(_, column)| column.declared == "text")
+        .map(|(table, column)| (table, column.name.as_str()))
+        .filter(move |(_, column)| STATE_ENDINGS.iter().any(|ending| is_of(column, ending)))
+}
+
 #[test]
 fn the_settings_list_the_words_of_every_state_column() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let config = Config::parse(&std::fs::read_to_string(root.join(SETTINGS)).expect(SETTINGS), SETTINGS);
     let config = config.expect("sound settings");
-    for (table, column) in [
-        ("ff_exec_core", "lifecycle_phase"),
-        ("ff_exec_core", "ownership_state"),
-        ("ff_exec_core", "eligibility_state"),
-        ("ff_exec_core", "public_state"),
-        ("ff_exec_core", "attempt_state"),
-        ("ff_exec_core", "blocking_reason"),
-        ("ff_flow_core", "public_flow_state"),
-        ("ff_attempt", "outcome"),
-        ("ff_completion_event", "outcome"),
-        ("ff_lease_event", "event_type"),
-        ("ff_operator_event", "event_type"),
-    ] {
-        let words = config.words_of(table, column).unwrap_or_else(|| panic!("{table}.{column} has no words"));
-        assert!(words.is_generated() && words.other, "{table}.{column}");
-    }
+    let schema = schema(root);
+    let columns: BTreeSet<(&str, &str)> = state_columns(&schema).collect();
+    assert!(columns.is_superset(&NO_STATES.iter().copied().collect()), "{columns:?}");
+
+    let silent: Vec<String> = columns
+        .iter()
+        .filter(|column| !NO_STATES.contains(column))
+        .filter(|(table, column)| {
+            !config.words_of(table, column).is_some_and(|words| words.is_generated() && words.other)
+        })
+        .map(|(table, column)| format!("{table}.{column}"))
+        .collect();
+    assert!(silent.is_empty(), "no words in {SETTINGS}: {}", silent.join(", "));
 }
