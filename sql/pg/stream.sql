@@ -153,11 +153,12 @@ counter AS (
          CASE WHEN newest.ts_ms >= permitted.now_ms THEN newest.seq + 1 ELSE 0 END,
          CASE
            WHEN newest.ts_ms IS NULL
-                OR EXISTS (SELECT 1
-                             FROM ff_stream_counter AS known
-                            WHERE known.partition_key = permitted.partition_key
-                              AND known.execution_id = permitted.execution_id
-                              AND known.attempt_index = permitted.attempt_index)
+                -- Counted, because EXISTS may be planned as a hash of all counters.
+                OR (SELECT count(*)
+                      FROM ff_stream_counter AS known
+                     WHERE known.partition_key = permitted.partition_key
+                       AND known.execution_id = permitted.execution_id
+                       AND known.attempt_index = permitted.attempt_index) > 0
              THEN 1
            ELSE (SELECT count(*)
                    FROM ff_stream_frame AS frame
