@@ -4,9 +4,11 @@
 //! rules (which operators, functions and casts there are, and for which types) come from the engine's own catalogs,
 //! never from a list by hand; so does which functions there are in the SQLite that comes with the driver.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::fs;
 
+use diglot::config::MAJORS;
 use sqlx::postgres::PgConnection;
 use sqlx::sqlite::SqliteConnection;
 use sqlx::{Connection as _, Executor as _, Row as _};
@@ -15,6 +17,9 @@ use crate::cli::Catalog;
 use crate::failure::Failure;
 use crate::host::{Host, Sorting};
 use crate::{Outcome, report, runtime};
+
+/// The major that is written out; of others it is written what they say otherwise.
+const OLDEST: u16 = MAJORS[0];
 
 /// The sections of the file: a title, what its columns are, and the query that gives its lines. Functions that no
 /// statement can call, because they take or give what only the server handles, are left out.
@@ -105,8 +110,45 @@ pub(crate) fn run(arguments: &Catalog) -> Result<Outcome, Failure> {
             .block_on(Host::during(arguments.postgres.clone(), Sorting::Server, async |host| read(host).await))?;
     let (version, functions) = runtime()?.block_on(read_sqlite())?;
     let sqlite = kept(arguments, &format!("sqlite-{version}.txt"), &functions, &format!("SQLite {version}"))?;
+    let text = if major == OLDEST { text } else { otherwise(arguments, major, &text)? };
     let pg = kept(arguments, &format!("pg-{major}.txt"), &text, &format!("Postgres {major}"))?;
     Ok(if sqlite && pg { Outcome::Clean } else { Outcome::Findings })
+}
+
+/// What a later major says otherwise than the oldest: section by section the lines that it does not have, and those that
+/// are new.
+fn otherwise(arguments: &Catalog, major: u16, text: &str) -> Result<String, Failure> {
+    let path = arguments.folder.join(format!("pg-{OLDEST}.txt"));
+    let oldest =
+        fs::read_to_string(&path).map_err(Failure::io(format!("read {}, which comes first", path.display())))?;
+    let (known, said) = (sections(&oldest), sections(text));
+    let mut all = format!(
+        "-- What Postgres {major} says otherwise than Postgres {OLDEST}; `cargo diglot catalog` writes it.\n\
+         -- - before what it does not have, + before what is new; the columns are those of pg-{OLDEST}.txt.\n"
+    );
+    for (title, ..) in SECTIONS {
+        let [known, said] = [&known, &said].map(|text| text.get(title).cloned().unwrap_or_default());
+        let less = known.difference(&said).map(|line| format!("- {line}\n"));
+        let more = said.difference(&known).map(|line| format!("+ {line}\n"));
+        let lines: String = less.chain(more).collect();
+        if !lines.is_empty() {
+            let _ = write!(all, "\n[{title}]\n{lines}");
+        }
+    }
+    Ok(all)
+}
+
+/// The lines of each section of a catalog.
+fn sections(text: &str) -> BTreeMap<&str, BTreeSet<&str>> {
+    let mut sections: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    let mut title = "";
+    for line in text.lines().filter(|line| !line.is_empty() && !line.starts_with("-- ")) {
+        match line.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
+            Some(name) => title = name,
+            None => drop(sections.entry(title).or_default().insert(line)),
+        }
+    }
+    sections
 }
 
 /// Writes a file, or asks whether it is what the engine says.
@@ -155,11 +197,11 @@ pub(crate) async fn major(connection: &mut PgConnection) -> Result<i32, sqlx::Er
 }
 
 /// The server's major version and its catalogs.
-async fn read(host: &Host) -> Result<(i32, String), Failure> {
+async fn read(host: &Host) -> Result<(u16, String), Failure> {
     let asked = Failure::engine("read Postgres's catalogs");
     let wanted = async {
         let mut connection = host.scratch.connect().await.map_err(|_| sqlx::Error::WorkerCrashed)?;
-        let major = major(&mut connection).await?;
+        let major = u16::try_from(major(&mut connection).await?).unwrap_or_default();
         let mut text = format!("-- What Postgres {major} says of its own words; `cargo diglot catalog` writes it.\n");
         for (title, columns, query) in SECTIONS {
             let _ = write!(text, "\n[{title}]\n-- {columns}\n");

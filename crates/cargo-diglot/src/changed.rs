@@ -155,10 +155,11 @@ mod tests {
             Changes::of(diff).mark(&sources, &mut finding);
             (finding.labels[0].span, finding.labels[0].primary)
         };
-        let both = || Diagnostic::error("where-differs", "", at(0, 0), "").and(at(1, 0), "").and(at(1, 2), "");
+        let both =
+            || Diagnostic::error(diglot::rules::WHERE_DIFFERS, "", at(0, 0), "").and(at(1, 0), "").and(at(1, 2), "");
         assert_eq!(first(both(), DIFF), (at(1, 2), true));
         assert_eq!(first(both(), ""), (at(0, 0), true));
-        let context = || Diagnostic::error("missing-statement", "", at(0, 0), "").context(at(1, 4), "");
+        let context = || Diagnostic::error(diglot::rules::MISSING_STATEMENT, "", at(0, 0), "").context(at(1, 4), "");
         assert_eq!(first(context(), DIFF), (at(1, 4), true));
     }
 }

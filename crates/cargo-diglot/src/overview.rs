@@ -48,17 +48,18 @@ pub(crate) fn of(compiled: &Compiled) -> String {
 #[cfg(test)]
 mod tests {
     use diglot::baseline::Key;
+    use diglot::rules::{Rule, SET_DIFFERS, SYNTAX};
     use diglot::source::{FileId, Span};
 
     use super::*;
 
-    fn compiled(subjects: &[(&str, &'static str)]) -> Compiled {
-        let finding = |(subject, rule): &(&str, &'static str)| {
-            Diagnostic::error(rule, format!("{subject}: {rule}"), Span::new(FileId(0), 0..0), "")
+    fn compiled(subjects: &[(&str, Rule)]) -> Compiled {
+        let finding = |(subject, rule): &(&str, Rule)| {
+            Diagnostic::error(*rule, format!("{subject}: {}", rule.name), Span::new(FileId(0), 0..0), "")
         };
-        let key = |(subject, rule): &(&str, &'static str)| Key {
+        let key = |(subject, rule): &(&str, Rule)| Key {
             subject: (*subject).to_owned(),
-            rule: (*rule).to_owned(),
+            rule: rule.name.to_owned(),
             seal: String::new(),
         };
         let mut compiled = Compiled::default();
@@ -69,7 +70,7 @@ mod tests {
 
     #[test]
     fn what_is_about_one_thing_stands_together() {
-        let compiled = compiled(&[("job_b", "syntax"), ("job_a", "syntax"), ("job_b", "set-differs")]);
+        let compiled = compiled(&[("job_b", SYNTAX), ("job_a", SYNTAX), ("job_b", SET_DIFFERS)]);
         let told: Vec<String> = by_subject(&compiled).into_iter().map(|finding| finding.message).collect();
         assert_eq!(told, ["job_b: syntax", "job_b: set-differs", "job_a: syntax"]);
         assert_eq!(of(&compiled), "");
@@ -77,7 +78,7 @@ mod tests {
 
     #[test]
     fn many_findings_begin_with_what_there_is() {
-        let compiled = compiled(&[[("a", "syntax"); 4].as_slice(), &[("b", "set-differs"); 6]].concat());
+        let compiled = compiled(&[[("a", SYNTAX); 4].as_slice(), &[("b", SET_DIFFERS); 6]].concat());
         assert_eq!(of(&compiled), "10 findings about 2 things:\n     6 set-differs\n     4 syntax\n\n");
     }
 }

@@ -9,6 +9,7 @@ use std::fmt::Write as _;
 
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::digest::{SEAL, seal};
+use crate::rule;
 use crate::source::{FileId, Sources, Span};
 
 /// The file's name, beside `diglot.toml`.
@@ -22,18 +23,18 @@ const HEAD: &str = "\
 /// Rules about the project itself, about names, and about what engines answer: nothing that builds could be generated
 /// in spite of them.
 const NEVER: [&str; 12] = [
-    "answer-differs",
-    "bad-baseline",
-    "bad-config",
-    "bad-file-name",
-    "bad-name",
-    "duplicate-name",
-    "engine-refuses",
-    "merge-conflict",
-    "missing-folder",
-    "not-utf8",
-    "stale-answers",
-    "unused-baseline",
+    rule::ANSWER_DIFFERS.name,
+    rule::BAD_BASELINE.name,
+    rule::BAD_CONFIG.name,
+    rule::BAD_FILE_NAME.name,
+    rule::BAD_NAME.name,
+    rule::DUPLICATE_NAME.name,
+    rule::ENGINE_REFUSES.name,
+    rule::MERGE_CONFLICT.name,
+    rule::MISSING_FOLDER.name,
+    rule::NOT_UTF8.name,
+    rule::STALE_ANSWERS.name,
+    rule::UNUSED_BASELINE.name,
 ];
 
 /// Whether a baseline may keep a finding.
@@ -123,14 +124,14 @@ impl Baseline {
             let Some(count) = count.filter(|_| is_rule && is_seal) else {
                 let message =
                     format!("{FILE}: a line that is not a rule that a baseline keeps, what it is about, and a seal");
-                let finding = Diagnostic::error("bad-baseline", message, span, "not understood");
+                let finding = Diagnostic::error(rule::BAD_BASELINE, message, span, "not understood");
                 found.push(finding.help("write the file again: `cargo diglot baseline`"));
                 continue;
             };
             let key = Key { subject: subject.to_owned(), rule: rule.to_owned(), seal: seal.to_owned() };
             if let Some(first) = baseline.lines.get(&key) {
                 let message = format!("{FILE}: two lines are about `{rule}` of `{subject}`");
-                let finding = Diagnostic::error("bad-baseline", message, span, "again");
+                let finding = Diagnostic::error(rule::BAD_BASELINE, message, span, "again");
                 found.push(finding.context(first.span, "first").help("write the file again: `cargo diglot baseline`"));
                 continue;
             }
@@ -194,7 +195,7 @@ impl Baseline {
                     0 => format!("{subject}: the baseline's `{rule}` no longer occurs"),
                     seen => format!("{subject}: {seen} of the baseline's {} `{rule}` still occur", line.count),
                 };
-                Diagnostic::error("unused-baseline", message, line.span, "repaired")
+                Diagnostic::error(rule::UNUSED_BASELINE, message, line.span, "repaired")
                     .help("remove what no longer occurs, or write the file again: `cargo diglot baseline`")
             })
             .collect()
@@ -249,7 +250,7 @@ mod tests {
     }
 
     fn finding(message: &str) -> Diagnostic {
-        Diagnostic::error("where-differs", message, Span::new(FileId(0), 0..0), "")
+        Diagnostic::error(rule::WHERE_DIFFERS, message, Span::new(FileId(0), 0..0), "")
     }
 
     fn key(finding: &Diagnostic) -> Key {
@@ -292,7 +293,7 @@ mod tests {
         let mut sources = Sources::default();
         let file = sources.add(SourceFile::new("a.sql", "due <  now\n due < now due > now"));
         let seal_at = |range: std::ops::Range<usize>| {
-            let finding = Diagnostic::error("text-order", "job_get: sorted", Span::new(file, range), "here");
+            let finding = Diagnostic::error(rule::TEXT_ORDER, "job_get: sorted", Span::new(file, range), "here");
             Key::of(&sources, &finding, "job_get".to_owned(), None).seal
         };
         assert_eq!(seal_at(0..10), seal_at(12..21));

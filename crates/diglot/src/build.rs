@@ -24,6 +24,7 @@ use crate::extract;
 use crate::pipeline::{Compiled, compile_again};
 use crate::project::Inputs;
 use crate::render::{Look, all};
+use crate::rule;
 use crate::source::{FileId, Role, SourceFile, Span};
 
 /// The file in `OUT_DIR` that a crate includes. Its text is always [`ENTRY_TEXT`].
@@ -199,7 +200,7 @@ pub fn load_over(root: &Path, open: &BTreeMap<String, String>) -> Result<Inputs,
             add_for(&mut inputs, &path, &bytes, &roles);
         }
     }
-    if inputs.findings.iter().all(|finding| finding.rule != "bad-config") {
+    if inputs.findings.iter().all(|finding| finding.rule != rule::BAD_CONFIG.name) {
         report_missing(&mut inputs, &folder);
     }
     let divergences = inputs.config.divergences();
@@ -224,7 +225,7 @@ fn configure(inputs: &mut Inputs, bytes: &[u8]) {
             let start = source.offset(error.line, error.column);
             let end = source.text[start..].find('\n').map_or(source.text.len(), |length| start + length);
             let finding =
-                Diagnostic::error("bad-config", error.message.clone(), Span::new(file, start..end), "in this line");
+                Diagnostic::error(rule::BAD_CONFIG, error.message.clone(), Span::new(file, start..end), "in this line");
             inputs.findings.push(finding);
         }
     }
@@ -249,7 +250,7 @@ fn report_missing(inputs: &mut Inputs, folder: &Folder<'_>) {
             let Some(span) = named(place).or_else(|| Some(Span::new(fallback?, 0..0))) else { continue };
             let message = format!("there is no `{place}`, where SQL is looked for");
             let help = format!("write in {CONFIG} where it is, under `sql` or `schema`; or make the folder");
-            findings.push(Diagnostic::error("missing-folder", message, span, "needed for this").help(help));
+            findings.push(Diagnostic::error(rule::MISSING_FOLDER, message, span, "needed for this").help(help));
         }
     }
     inputs.findings.extend(findings);
@@ -266,7 +267,7 @@ fn report_conflict(inputs: &mut Inputs, file: FileId) {
         if line.starts_with("<<<<<<< ") {
             let message = format!("{} holds a merge that is not settled", source.path);
             let span = Span::new(file, at..at + line.trim_end().len());
-            let finding = Diagnostic::error("merge-conflict", message, span, "both sides stand below");
+            let finding = Diagnostic::error(rule::MERGE_CONFLICT, message, span, "both sides stand below");
             inputs.findings.push(finding.help("keep the side that is meant, and delete the marks"));
             return;
         }
@@ -284,7 +285,7 @@ fn add_for(inputs: &mut Inputs, path: &str, bytes: &[u8], roles: &[Role]) -> Fil
     if UTF16.iter().any(|mark| bytes.starts_with(mark)) {
         let file = inputs.sources.add(SourceFile::new(path, ""));
         let message = format!("{path} is UTF-16, not UTF-8");
-        let finding = Diagnostic::error("not-utf8", message, Span::new(file, 0..0), "the whole file");
+        let finding = Diagnostic::error(rule::NOT_UTF8, message, Span::new(file, 0..0), "the whole file");
         inputs.findings.push(finding.help("save the file as UTF-8"));
         return file;
     }
@@ -301,7 +302,7 @@ fn add_for(inputs: &mut Inputs, path: &str, bytes: &[u8], roles: &[Role]) -> Fil
             let start = error.valid_up_to();
             let span = Span::new(file, start..start + char::REPLACEMENT_CHARACTER.len_utf8());
             inputs.findings.push(
-                Diagnostic::error("not-utf8", format!("{path} is not UTF-8"), span, "the first byte that is not")
+                Diagnostic::error(rule::NOT_UTF8, format!("{path} is not UTF-8"), span, "the first byte that is not")
                     .help("save the file as UTF-8"),
             );
             file

@@ -22,8 +22,9 @@ use crate::dialect::{Both, Dialect};
 use crate::facts::{Fact, Facts, Group, Kind, facts};
 use crate::infer::PageOf;
 use crate::law;
-use crate::normal::{Around, Node, Order, Promised, ends_with_write, patterns, row_locks, unmarked};
+use crate::normal::{Around, Head, Node, Order, Promised, ends_with_write, patterns, row_locks};
 use crate::project::Stats;
+use crate::rule;
 use crate::source::{Sources, Span};
 use crate::tree::Statement;
 
@@ -63,7 +64,7 @@ impl Waived {
     pub(crate) fn show_both(&self, found: &mut [Diagnostic]) {
         let own = |finding: &&mut Diagnostic| {
             let at = finding.labels.first().map(|label| label.span);
-            finding.rule == "missing-reason"
+            finding.rule == rule::MISSING_REASON.name
                 && finding.labels.len() == 1
                 && at.is_some_and(|at| self.declaration.contains(at))
         };
@@ -169,7 +170,7 @@ fn look(
         sqlite,
         pg,
         declared,
-        seen: String::new(),
+        named: BTreeSet::new(),
         found: Vec::new(),
         told: Vec::new(),
         waived: Vec::new(),
@@ -211,8 +212,8 @@ struct Pair<'p> {
     sqlite: &'p PageOf<'p>,
     pg: &'p PageOf<'p>,
     declared: Vec<Declared>,
-    /// The keys of everything that differs, waived or not: parameters in there need no finding of their own.
-    seen: String,
+    /// The parameters in everything that differs, waived or not: they need no finding of their own.
+    named: BTreeSet<String>,
     found: Vec<Diagnostic>,
     /// Differences that are not declared.
     told: Vec<Told>,
@@ -238,7 +239,7 @@ impl Pair<'_> {
         }
         let message = format!("{}: the headers promise different numbers of rows", self.name());
         let found =
-            Diagnostic::error("cardinality-differs", message, self.sqlite.raw.cardinality_span, "SQLite says this")
+            Diagnostic::error(rule::CARDINALITY_DIFFERS, message, self.sqlite.raw.cardinality_span, "SQLite says this")
                 .and(self.pg.raw.cardinality_span, "Postgres says this")
                 .help("write the same word in both headers");
         self.found.push(found);
@@ -247,7 +248,7 @@ impl Pair<'_> {
     fn torn(&mut self, facts: &Facts) {
         for (name, first, other) in &facts.torn {
             let message = format!("{}: the unit repeats {name} with another body", self.name());
-            let found = Diagnostic::error("unit-cte-differs", message, *other, "this one differs")
+            let found = Diagnostic::error(rule::UNIT_CTE_DIFFERS, message, *other, "this one differs")
                 .and(*first, "from this one")
                 .help("write the same body in every statement of the unit");
             self.found.push(found);
@@ -303,8 +304,11 @@ impl Pair<'_> {
 
     fn remember<'n>(&mut self, nodes: impl Iterator<Item = &'n Node>) {
         for node in nodes {
-            self.seen.push_str(&node.key());
-            self.seen.push(' ');
+            node.each(&mut |part| {
+                if let Head::Param(name) = &part.head {
+                    self.named.insert(name.clone());
+                }
+            });
         }
     }
 
@@ -332,7 +336,7 @@ impl Pair<'_> {
             ("Postgres", "SQLite", self.sqlite.raw.name_span)
         };
         let message = format!("{}: `{}` is on the {here} page only", self.name(), group.name);
-        let found = Diagnostic::error("part-missing", message, group.span, format!("{here} does this"))
+        let found = Diagnostic::error(rule::PART_MISSING, message, group.span, format!("{here} does this"))
             .and(other, format!("{there} does not"))
             .help(format!("write it on the {there} page too, or delete it here"))
             .help(match self.is_sealed(Kind::Parts, &group.name, &seal, &[]) {
@@ -393,7 +397,7 @@ impl Pair<'_> {
         let (a, b) = (&left_facts[at], &right_facts[at]);
         let message = format!("{}: the pages give their columns in another order", self.name());
         let place = |page: &str, fact: &Fact| format!("{page}: `{}` is number {}", fact.item, at + 1);
-        let found = Diagnostic::error("column-order-differs", message, a.node.span, place("SQLite", a))
+        let found = Diagnostic::error(rule::COLUMN_ORDER_DIFFERS, message, a.node.span, place("SQLite", a))
             .and(b.node.span, place("Postgres", b))
             .help(format!("write the columns in one order on both pages: {}", left_names.join(", ")));
         self.found.push(found);
@@ -405,15 +409,14 @@ impl Pair<'_> {
             let mut told = BTreeSet::new();
             for param in &page.tree.params {
                 let there = facing.tree.params.iter().any(|other| other.name == param.name);
-                let shown = self.seen.contains(&format!(":{}", param.name));
                 if there
-                    || shown
+                    || self.named.contains(&param.name)
                     || !told.insert(&param.name)
                     || self.waive(Kind::Params, &param.name, &param.name, &[], self.whole()).is_some()
                 {
                     continue;
                 }
-                let node = Node::leaf(format!(":{}", param.name), param.span);
+                let node = Node::leaf(Head::Param(param.name.clone()), param.span);
                 let (sqlite, pg) = if on_sqlite { (Some(&node), None) } else { (None, Some(&node)) };
                 let difference = Difference { kind: Kind::Params, item: param.name.clone(), sqlite, pg };
                 self.report(&difference, "", self.sqlite.raw.name_span, self.pg.raw.name_span);
@@ -483,7 +486,7 @@ impl Pair<'_> {
         let nodes: Vec<&Node> = difference.nodes().into_iter().flatten().collect();
         self.remember(nodes.iter().copied());
         if let (Some(sqlite), Some(pg)) = (difference.sqlite, difference.pg)
-            && unmarked(&sqlite.key()) == pg.key()
+            && sqlite.key_before_writes() == pg.key()
         {
             // A read of what an earlier statement wrote: the lint `unit-read-after-write` tells it better.
             self.keep(|| [rows::differing(difference, group, Verdict::Same)]);
@@ -532,7 +535,7 @@ impl Pair<'_> {
                 let message =
                     format!("{}: the seal of `-- diverges({})` is no difference's", self.name(), declared.fact);
                 let finding = Diagnostic::error(
-                    "unused-divergence",
+                    rule::UNUSED_DIVERGENCE,
                     message,
                     declared.span,
                     "no such difference, or no longer this one",
@@ -548,12 +551,13 @@ impl Pair<'_> {
                 }
             } else if known {
                 let message = format!("{}: `-- diverges({})` waives nothing", self.name(), declared.fact);
-                let finding = Diagnostic::error("unused-divergence", message, declared.span, "nothing differs there")
-                    .help("remove the declaration: the pages agree without it");
+                let finding =
+                    Diagnostic::error(rule::UNUSED_DIVERGENCE, message, declared.span, "nothing differs there")
+                        .help("remove the declaration: the pages agree without it");
                 if agree { finding.fix("delete the line", declared.line, "") } else { finding }
             } else {
                 let message = format!("{}: `{}` is no kind of fact", self.name(), declared.fact);
-                Diagnostic::error("unknown-divergence", message, declared.span, "no such kind of fact")
+                Diagnostic::error(rule::UNKNOWN_DIVERGENCE, message, declared.span, "no such kind of fact")
                     .help(report::meant(&declared.fact, &words))
             };
             self.found.push(finding);

@@ -20,6 +20,8 @@ pub use shards::{Distributed, Placement};
 pub use storage::Storage;
 pub use words::Words;
 
+pub use crate::engine::MAJORS;
+
 /// The name of the configuration's file.
 pub const FILE: &str = "diglot.toml";
 
@@ -63,6 +65,9 @@ pub struct Config {
     /// The collation of the Postgres databases (`text-order` lint): `C` says that they compare text by bytes, as SQLite
     /// does.
     pub pg_collation: String,
+    /// The majors of Postgres that the statements run on; without it all that are known. What one of them has not is a
+    /// finding.
+    pub pg_majors: Vec<u16>,
     /// The time zone of the sessions on Postgres, where it is always the same: `UTC` says that a time without a zone, which
     /// Postgres takes from a clock, is the one that SQLite takes.
     pub pg_timezone: String,
@@ -195,6 +200,7 @@ impl Default for Config {
             distributed: None,
             placement: BTreeMap::new(),
             pg_collation: String::new(),
+            pg_majors: MAJORS.to_vec(),
             pg_timezone: String::new(),
             storage: Storage::default(),
             schema_lints: false,
@@ -255,6 +261,10 @@ impl Config {
             if let Some(message) = places.fault(key) {
                 return Some((key.to_owned(), message));
             }
+        }
+        if self.pg_majors.is_empty() || self.pg_majors.iter().any(|major| !MAJORS.contains(major)) {
+            let message = format!("`pg_majors` is a list of some of {MAJORS:?}");
+            return Some(("pg_majors".to_owned(), message));
         }
         if let Some(fault) = self.storage.fault() {
             return Some(fault);
@@ -474,7 +484,7 @@ mod tests {
         assert_eq!(
             fault("sql = \"sql\"\nshema = \"x\"\n"),
             "diglot.toml:2:1: unknown field `shema`, expected one of `sql`, `schema`, `lockstep`, `names`, `types`, `words`, `json`, \
-             `shard_key`, `distributed`, `placement`, `pg_collation`, `pg_timezone`, `storage`, `schema_lints`, `sqlite_feature`, `pg_feature`, `generate`, `prepare`, `prove`, `locks`, `transactions`"
+             `shard_key`, `distributed`, `placement`, `pg_collation`, `pg_majors`, `pg_timezone`, `storage`, `schema_lints`, `sqlite_feature`, `pg_feature`, `generate`, `prepare`, `prove`, `locks`, `transactions`"
         );
         assert_eq!(
             fault("sql = 3"),
@@ -517,6 +527,7 @@ mod tests {
             "diglot.toml:2:1: `list` is none of text, digits, number, object"
         );
         assert_eq!(fault("[prove.ranges]\n\"a.b\" = [2, 1]"), "diglot.toml:2:1: no number is at least 2 and at most 1");
+        assert_eq!(fault("pg_majors = [14, 15]"), "diglot.toml:1:1: `pg_majors` is a list of some of [15, 16, 17, 18]");
         assert_eq!(fault("pg_feature = \"\""), "diglot.toml:1:1: `pg_feature` must be the name of a Cargo feature");
     }
 

@@ -3,6 +3,7 @@
 //! How one looks is the renderers' business (`render`), what a rule means is in the rule's own file
 //! (`rules`).
 
+use crate::rule::Rule;
 use crate::source::Span;
 
 /// How bad it is.
@@ -79,9 +80,9 @@ pub struct Diagnostic {
 
 impl Diagnostic {
     /// An error of `rule` at `span`.
-    pub fn error(rule: &'static str, message: impl Into<String>, span: Span, label: impl Into<String>) -> Self {
+    pub fn error(rule: Rule, message: impl Into<String>, span: Span, label: impl Into<String>) -> Self {
         Self {
-            rule,
+            rule: rule.name,
             severity: Severity::Error,
             message: message.into(),
             labels: vec![Label { span, text: label.into(), primary: true }],
@@ -93,7 +94,7 @@ impl Diagnostic {
     }
 
     /// The same as a warning.
-    pub fn warning(rule: &'static str, message: impl Into<String>, span: Span, label: impl Into<String>) -> Self {
+    pub fn warning(rule: Rule, message: impl Into<String>, span: Span, label: impl Into<String>) -> Self {
         Self { severity: Severity::Warning, ..Self::error(rule, message, span, label) }
     }
 

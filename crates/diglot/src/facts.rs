@@ -5,7 +5,10 @@
 
 use std::collections::BTreeSet;
 
-use crate::normal::{Around, Names, Node, all_asked_for_truth, effective_join, offset, unmarked, writing_part};
+use crate::normal::{
+    Around, Form, Head, Names, Node, Op, Relation, all_asked_for_truth, effective_join, offset, writing_part,
+};
+use crate::rule::{self, Rule};
 use crate::source::Span;
 use crate::tree::{
     Assignment, Body, Conflict, ConflictAction, Delete, Expr, Insert, OutputColumn, Part, Query, Rows, Select, Source,
@@ -37,28 +40,28 @@ pub(crate) enum Kind {
 
 impl Kind {
     /// All, with the words and the rules that report them.
-    pub(crate) const ALL: [(Kind, &'static str, &'static str, &'static str); 18] = [
-        (Kind::Parts, "parts", "part-missing", "what they do"),
-        (Kind::Whole, "kind", "kind-differs", "what kind of statement they are"),
-        (Kind::Tables, "tables", "tables-differ", "the tables they read"),
-        (Kind::Join, "join", "join-differs", "how they join a table"),
-        (Kind::Where, "where", "where-differs", "which rows they take"),
-        (Kind::Having, "having", "having-differs", "which groups they take"),
-        (Kind::Group, "group", "group-differs", "how they group"),
-        (Kind::Order, "order", "order-differs", "the order of rows"),
-        (Kind::Limit, "limit", "limit-differs", "how many rows they take"),
-        (Kind::Offset, "offset", "offset-differs", "how many rows they skip"),
-        (Kind::Distinct, "distinct", "distinct-differs", "whether equal rows are one"),
-        (Kind::SetOp, "set-op", "set-operation-differs", "how they put row sets together"),
-        (Kind::Columns, "columns", "columns-differ", "the columns they give"),
-        (Kind::Insert, "insert", "insert-differs", "the values they insert"),
-        (Kind::Set, "set", "set-differs", "what they assign"),
-        (Kind::Conflict, "conflict", "conflict-differs", "what happens on a conflict"),
-        (Kind::Lock, "lock", "lock-differs", "the locks they take"),
-        (Kind::Params, "params", "params-differ", "the parameters they use"),
+    pub(crate) const ALL: [(Kind, &'static str, Rule, &'static str); 18] = [
+        (Kind::Parts, "parts", rule::PART_MISSING, "what they do"),
+        (Kind::Whole, "kind", rule::KIND_DIFFERS, "what kind of statement they are"),
+        (Kind::Tables, "tables", rule::TABLES_DIFFER, "the tables they read"),
+        (Kind::Join, "join", rule::JOIN_DIFFERS, "how they join a table"),
+        (Kind::Where, "where", rule::WHERE_DIFFERS, "which rows they take"),
+        (Kind::Having, "having", rule::HAVING_DIFFERS, "which groups they take"),
+        (Kind::Group, "group", rule::GROUP_DIFFERS, "how they group"),
+        (Kind::Order, "order", rule::ORDER_DIFFERS, "the order of rows"),
+        (Kind::Limit, "limit", rule::LIMIT_DIFFERS, "how many rows they take"),
+        (Kind::Offset, "offset", rule::OFFSET_DIFFERS, "how many rows they skip"),
+        (Kind::Distinct, "distinct", rule::DISTINCT_DIFFERS, "whether equal rows are one"),
+        (Kind::SetOp, "set-op", rule::SET_OPERATION_DIFFERS, "how they put row sets together"),
+        (Kind::Columns, "columns", rule::COLUMNS_DIFFER, "the columns they give"),
+        (Kind::Insert, "insert", rule::INSERT_DIFFERS, "the values they insert"),
+        (Kind::Set, "set", rule::SET_DIFFERS, "what they assign"),
+        (Kind::Conflict, "conflict", rule::CONFLICT_DIFFERS, "what happens on a conflict"),
+        (Kind::Lock, "lock", rule::LOCK_DIFFERS, "the locks they take"),
+        (Kind::Params, "params", rule::PARAMS_DIFFER, "the parameters they use"),
     ];
 
-    fn row(self) -> (Kind, &'static str, &'static str, &'static str) {
+    fn row(self) -> (Kind, &'static str, Rule, &'static str) {
         Kind::ALL.into_iter().find(|row| row.0 == self).unwrap_or(Kind::ALL[0])
     }
 
@@ -68,7 +71,7 @@ impl Kind {
     }
 
     /// The rule that reports a difference.
-    pub(crate) fn rule(self) -> &'static str {
+    pub(crate) fn rule(self) -> Rule {
         self.row().2
     }
 
@@ -142,7 +145,7 @@ fn text(group: &Group) -> Vec<String> {
     let mut lines: Vec<String> = group
         .facts
         .iter()
-        .map(|fact| format!("{} {} {}", fact.kind.word(), fact.item, unmarked(&fact.node.key())))
+        .map(|fact| format!("{} {} {}", fact.kind.word(), fact.item, fact.node.key_before_writes()))
         .collect();
     lines.sort();
     lines
@@ -250,12 +253,12 @@ impl Collector<'_, '_> {
             }
         }
         for (name, cte) in &query.ctes {
-            let node = Node::list(format!("cte {name}"), vec![self.names.query(cte)], cte.span);
+            let node = Node::list(Head::Cte(name.clone()), vec![self.names.query(cte)], cte.span);
             self.push(Kind::Tables, "", node);
         }
         if !query.order.is_empty() {
             let span = query.order.iter().map(|key| key.span).reduce(Span::to).unwrap_or(query.span);
-            let node = self.names.order(&query.order, span);
+            let node = self.names.order_of_rows(query, span);
             self.push(Kind::Order, "", node);
         }
         for (kind, value) in [(Kind::Limit, self.names.limit(query)), (Kind::Offset, offset(query))] {
@@ -266,7 +269,7 @@ impl Collector<'_, '_> {
         }
         for lock in query.locks.iter().filter(|lock| !self.names.is_held_anyway(lock)) {
             let text = format!("for {} {}", lock.strength, lock.wait);
-            self.push(Kind::Lock, "", Node::leaf(text.trim_end(), lock.span));
+            self.push(Kind::Lock, "", Node::leaf(Head::Clause(text.trim_end().to_owned()), lock.span));
         }
     }
 
@@ -293,7 +296,7 @@ impl Collector<'_, '_> {
             if shown == keys {
                 kids.clear();
             }
-            self.push(Kind::Distinct, "", Node::list("distinct", kids, *span));
+            self.push(Kind::Distinct, "", Node::list(Form::Distinct, kids, *span));
         }
     }
 
@@ -301,20 +304,22 @@ impl Collector<'_, '_> {
     fn sources(&mut self, sources: &[Source], filter: Option<&Expr>) {
         for source in sources {
             let join = source.join.as_ref();
-            let word = effective_join(source, filter);
+            let kind = effective_join(source, filter);
             let mut node = self.names.source(source, filter);
-            node.kids.retain(|kid| kid.head != "on");
-            node.head = node.head.trim_start_matches(word).to_owned();
-            let relation = self.names.relation(source.id);
+            node.kids.retain(|kid| kid.head != Form::On);
+            if let Head::Source(joined) = &mut node.head {
+                joined.join = None;
+            }
+            let relation = self.names.relation(source.id).to_string();
             self.push(Kind::Tables, "", node);
             let on = join.and_then(|join| join.on.as_ref());
             let span = join.map_or(source.span, |join| join.span);
-            if word.is_empty() {
-                self.push(Kind::Join, relation, Node::leaf("inner", span));
+            if kind.is_none() {
+                self.push(Kind::Join, relation, Node::leaf(Head::Join(None), span));
                 self.conjuncts(Kind::Where, on);
             } else {
                 let on = on.map_or_else(Vec::new, |on| self.flat(on));
-                self.push(Kind::Join, relation, Node::set(word, on, span));
+                self.push(Kind::Join, relation, Node::set(Head::Join(kind), on, span));
             }
             if let Some(handed) = self.names.handed_over(source) {
                 self.sources(&handed.sources, handed.filter);
@@ -327,8 +332,8 @@ impl Collector<'_, '_> {
     /// The conjuncts of a condition; what is always true is none.
     fn flat(&self, filter: &Expr) -> Vec<Node> {
         let node = self.names.expr(filter);
-        let list = if node.head == "and" { node.kids } else { vec![node] };
-        all_asked_for_truth(list.into_iter().filter(|node| node.head != "1").collect())
+        let list = if node.head == Op::And { node.kids } else { vec![node] };
+        all_asked_for_truth(list.into_iter().filter(|node| !node.head.is_number("1")).collect())
     }
 
     fn conjuncts(&mut self, kind: Kind, filter: Option<&Expr>) {
@@ -345,30 +350,29 @@ impl Collector<'_, '_> {
             return;
         }
         let names = self.names;
-        let relations: Vec<String> =
-            delete.using.iter().map(|source| format!("{}.", names.relation(source.id))).collect();
+        let relations: Vec<Relation> = delete.using.iter().map(|source| names.relation(source.id)).collect();
         let mut conditions = delete.filter.as_ref().map_or_else(Vec::new, |filter| self.flat(filter));
         for on in delete.using.iter().filter_map(|source| source.join.as_ref()?.on.as_ref()) {
             conditions.extend(self.flat(on));
         }
         let (mut inside, outside): (Vec<Node>, Vec<Node>) =
-            conditions.into_iter().partition(|node| relations.iter().any(|relation| node.mentions(relation)));
+            conditions.into_iter().partition(|node| relations.iter().any(|relation| node.reads(relation)));
         let span = delete.using.iter().map(|source| source.span).reduce(Span::to).unwrap_or(delete.target.span);
         let sources = delete.using.iter().map(|source| {
             let mut node = names.source(source, None);
-            node.kids.retain(|kid| kid.head != "on");
+            node.kids.retain(|kid| kid.head != Form::On);
             node
         });
-        let mut kids = vec![Node::set("from", sources.collect(), span)];
+        let mut kids = vec![Node::set(Form::From, sources.collect(), span)];
         match inside.len() {
             0 => {}
-            1 => kids.push(Node::list("where", inside, span)),
+            1 => kids.push(Node::list(Form::Where, inside, span)),
             _ => {
-                let all = Node::set("and", std::mem::take(&mut inside), span);
-                kids.push(Node::list("where", vec![all], span));
+                let all = Node::set(Op::And, std::mem::take(&mut inside), span);
+                kids.push(Node::list(Form::Where, vec![all], span));
             }
         }
-        self.push(Kind::Where, "", Node::list("exists", vec![Node::list("select", kids, span)], span));
+        self.push(Kind::Where, "", Node::list(Op::Exists, vec![Node::list(Form::Select, kids, span)], span));
         outside.into_iter().for_each(|node| self.push(Kind::Where, "", node));
     }
 
@@ -397,7 +401,7 @@ impl Collector<'_, '_> {
         if let Some((word, span)) = &insert.or {
             // OR IGNORE also swallows violations of CHECK and NOT NULL, which DO NOTHING does not.
             let alone = word.ends_with("ignore") && self.names.ignores_conflicts_alone(insert);
-            self.push(Kind::Conflict, "action", Node::leaf(if alone { "nothing" } else { word.as_str() }, *span));
+            self.clause("action", if alone { "nothing" } else { word }, *span);
             if let Some(key) = self.names.only_key(insert).filter(|_| alone) {
                 self.conflict_target(key, *span);
             }
@@ -407,10 +411,15 @@ impl Collector<'_, '_> {
         }
     }
 
+    /// What the clause about conflicts says of an item, in words.
+    fn clause(&mut self, item: &str, words: &str, span: Span) {
+        self.push(Kind::Conflict, item, Node::leaf(Head::Clause(words.to_owned()), span));
+    }
+
     fn conflict_target(&mut self, columns: &[String], span: Span) {
         let mut columns = columns.to_vec();
         columns.sort();
-        self.push(Kind::Conflict, "target", Node::leaf(columns.join(", "), span));
+        self.clause("target", &columns.join(", "), span);
     }
 
     fn conflict(&mut self, insert: &Insert, conflict: &Conflict) {
@@ -423,9 +432,9 @@ impl Collector<'_, '_> {
             self.push(Kind::Conflict, "target-where", node);
         }
         match &conflict.action {
-            ConflictAction::Nothing => self.push(Kind::Conflict, "action", Node::leaf("nothing", conflict.span)),
+            ConflictAction::Nothing => self.clause("action", "nothing", conflict.span),
             ConflictAction::Update { set, filter, .. } => {
-                self.push(Kind::Conflict, "action", Node::leaf("update", conflict.span));
+                self.clause("action", "update", conflict.span);
                 for assignment in set {
                     match self.names.proposed(insert, assignment) {
                         Some(node) => self.push(Kind::Set, assignment.column.clone(), node),

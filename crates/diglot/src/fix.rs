@@ -106,7 +106,7 @@ mod tests {
     }
 
     fn delete(span: Span) -> Diagnostic {
-        Diagnostic::error("some-rule", "", span, "").fix("delete it", span, "")
+        Diagnostic::error(crate::rule::SYNTAX, "", span, "").fix("delete it", span, "")
     }
 
     #[test]
@@ -123,13 +123,14 @@ mod tests {
         assert_eq!(run("SELECT '-- why'", delete, &["-- why"]), None);
         assert_eq!(run("SELECT $$\n-- why\n$$", delete, &["-- why"]), None);
         assert_eq!(run("-- why\nSELECT 1", delete, &["-- why\nSELECT"]), None);
-        let write = |span| Diagnostic::error("some-rule", "", span, "").fix("write it", span, "x\nDROP TABLE y");
+        let write =
+            |span| Diagnostic::error(crate::rule::SYNTAX, "", span, "").fix("write it", span, "x\nDROP TABLE y");
         assert_eq!(run("-- why", write, &["why"]), None);
     }
 
     #[test]
     fn what_somebody_has_to_choose_is_not_done() {
-        let suggest = |span| Diagnostic::error("some-rule", "", span, "").suggest("delete it", span, "");
+        let suggest = |span| Diagnostic::error(crate::rule::SYNTAX, "", span, "").suggest("delete it", span, "");
         assert_eq!(run("-- why\n", suggest, &["-- why"]), None);
     }
 

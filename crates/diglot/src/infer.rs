@@ -21,6 +21,7 @@ use crate::config::Config;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::{Both, Dialect};
 use crate::page::{Annotation, AnnotationKind, Cardinality, RawStatement};
+use crate::rule;
 use crate::schema::Schema;
 use crate::source::Span;
 use crate::tree::Statement;
@@ -82,6 +83,8 @@ pub struct Param {
     pub optional: bool,
     /// How SQLite is to get it, where that is not by its type.
     pub stored: Option<Stored>,
+    /// Whether it is a LIMIT or an OFFSET on both pages, as it is. Postgres refuses a negative one; SQLite takes all rows.
+    pub counts_rows: bool,
 }
 
 /// A result column of a signature.
@@ -244,7 +247,7 @@ fn declared(
         return Some(Type { base, nullable: ours.nullable });
     }
     if let Some((other, other_ty)) = annotations.iter().find(|(_, other)| other != ty) {
-        let rule = if what == "param" { "param-type-conflict" } else { "column-type-conflict" };
+        let rule = if what == "param" { rule::PARAM_TYPE_CONFLICT } else { rule::COLUMN_TYPE_CONFLICT };
         let message = format!("{statement}: `{name}` is declared both `{ty}` and `{other_ty}`");
         found.push(
             Diagnostic::error(rule, message, first.span, format!("`{ty}` here"))
@@ -270,7 +273,7 @@ fn unused_annotations(pages: &[&PageOf<'_>], columns: Option<&[ResultColumn]>, f
             };
             let message = format!("{}: there is no {what} `{name}`", page.raw.name);
             found.push(
-                Diagnostic::error("unused-annotation", message, annotation.span, "declares nothing")
+                Diagnostic::error(rule::UNUSED_ANNOTATION, message, annotation.span, "declares nothing")
                     .help("delete the line, or correct the name")
                     .suggest("delete the line", annotation.span, ""),
             );
@@ -287,7 +290,7 @@ fn rows_of_a_unit(pages: &[&PageOf<'_>], found: &mut Vec<Diagnostic>) {
                 let message = format!("{}: two statements of the unit return rows", page.raw.name);
                 found.push(
                     Diagnostic::error(
-                        "cardinality-columns",
+                        rule::CARDINALITY_COLUMNS,
                         message,
                         part.span,
                         "its rows would mix with the result's",
@@ -310,7 +313,7 @@ fn fits_cardinality(
         matches!(cardinality, Cardinality::One | Cardinality::Opt | Cardinality::Many | Cardinality::Stream);
     let word = word(cardinality);
     let mut report = |message: String, span: Span, label: &str, help: &str| {
-        found.push(Diagnostic::error("cardinality-columns", message, span, label.to_owned()).help(help.to_owned()));
+        found.push(Diagnostic::error(rule::CARDINALITY_COLUMNS, message, span, label.to_owned()).help(help.to_owned()));
     };
     if wants_rows && columns.is_empty() {
         let message = format!("{name}: `:{word}` promises rows, but the statement returns none");

@@ -11,6 +11,7 @@ mod equal;
 mod gate;
 mod grouped;
 mod handed_over;
+mod head;
 mod ignored_conflict;
 mod inner_in_effect;
 mod json;
@@ -27,6 +28,7 @@ mod proposed_row;
 mod query;
 mod row_comparison;
 mod tested_flag;
+mod words;
 mod write_lock;
 
 use std::cell::{Cell, RefCell};
@@ -38,29 +40,35 @@ use crate::operations::{self, Meaning, Sense};
 use crate::schema::Schema;
 use crate::source::Span;
 use crate::tree::{
-    Body, Conflict, ConflictAction, Expr, ExprKind, Part, Query, Source, SourceId, SourceKind, Statement,
+    Body, Conflict, ConflictAction, Expr, ExprKind, Insert, Part, Query, Source, SourceId, SourceKind, Statement,
 };
 use crate::types::Base;
 
+use head::Column;
+use words::{Element, Target};
+
 pub(crate) use crate::guard::gives_one;
-pub(crate) use after::unmarked;
 pub(crate) use asked_for_truth::all_asked_for_truth;
 pub use equal::ALL as EQUIVALENCES;
 pub(crate) use equal::patterns;
 pub(crate) use gate::asks;
 pub(crate) use handed_over::Order;
+pub(crate) use head::{Head, Place, Relation};
 pub(crate) use inner_in_effect::{drops_rows_without, effective_join};
 pub(crate) use no_offset::offset;
 pub(crate) use node::Node;
+pub(crate) use words::{Form, Function, Op};
 pub(crate) use write_lock::{ends_with_write, row_locks};
 
 /// What a statement's names mean while it is brought into normal form.
 pub(crate) struct Names<'t> {
     statement: &'t Statement,
     sources: BTreeMap<SourceId, &'t Source>,
-    relations: BTreeMap<SourceId, String>,
+    relations: BTreeMap<SourceId, Relation>,
     /// Columns of which a source shows what an earlier statement of the unit wrote.
     rewritten: BTreeMap<SourceId, after::Changed<'t>>,
+    /// The inserts whose proposed rows sources show.
+    proposing: BTreeMap<SourceId, &'t Insert>,
     /// Derived tables that aggregates look through.
     derived: BTreeMap<SourceId, &'t Query>,
     /// Columns behind which something else stands. They stand behind each other, so each is looked up once.
@@ -139,32 +147,33 @@ impl<'t> Names<'t> {
     /// Names every source of a statement by its relation; the second occurrence within one part gets `#2`.
     pub(crate) fn new(statement: &'t Statement, around: &'t Around<'t>) -> Self {
         let mut relations = BTreeMap::new();
-        let mut rewritten = BTreeMap::new();
+        let (mut rewritten, mut proposing) = (BTreeMap::new(), BTreeMap::new());
         for part in &statement.parts {
             for source in part.sources() {
                 rewritten.insert(source.id, after::seen_by(statement, part, source));
             }
-            let mut seen: BTreeMap<String, usize> = BTreeMap::new();
+            let mut counts: BTreeMap<String, usize> = BTreeMap::new();
             for source in part.sources() {
-                let base = relation(statement, source);
-                let count = seen.entry(base.clone()).or_default();
-                *count += 1;
-                let name = if *count == 1 { base } else { format!("{base}#{count}") };
-                relations.insert(source.id, name);
+                let name = relation(statement, source);
+                let occurrence = counts.entry(name.clone()).or_default();
+                *occurrence += 1;
+                relations.insert(source.id, Relation { name, occurrence: *occurrence });
             }
             if let (Body::Insert(insert), Some(target)) = (&part.body, part.target())
                 && let Some(Conflict { action: ConflictAction::Update { excluded, .. }, .. }) = &insert.conflict
             {
-                relations.insert(*excluded, format!("excluded {}", relation(statement, target)));
+                let proposed = Relation::first(format!("excluded {}", relation(statement, target)));
+                relations.insert(*excluded, proposed);
+                proposing.insert(*excluded, insert);
             }
         }
         let (sources, derived) = (statement.sources_by_id(), ordered_rows::of(statement));
-        Self { statement, sources, relations, rewritten, derived, columns: RefCell::default(), around }
+        Self { statement, sources, relations, rewritten, proposing, derived, columns: RefCell::default(), around }
     }
 
     /// The relation that a source stands for.
-    pub(crate) fn relation(&self, id: SourceId) -> String {
-        self.relations.get(&id).cloned().unwrap_or_else(|| "?".to_owned())
+    pub(crate) fn relation(&self, id: SourceId) -> Relation {
+        self.relations.get(&id).cloned().unwrap_or_else(|| Relation::first("?"))
     }
 
     /// The page's dialect.
@@ -191,51 +200,51 @@ impl<'t> Names<'t> {
     fn plain(&self, expr: &Expr) -> Node {
         let span = expr.span;
         match &expr.kind {
-            ExprKind::Param(name) => Node::leaf(format!(":{name}"), span),
-            ExprKind::Null => Node::leaf("null", span),
-            ExprKind::Bool(value) => Node::leaf(if *value { "1" } else { "0" }, span),
-            ExprKind::Number(text) => Node::leaf(text.clone(), span),
-            ExprKind::Text(text) => Node::leaf(format!("'{text}'"), span),
-            ExprKind::Blob(hex) => Node::leaf(format!("x'{hex}'"), span),
+            ExprKind::Param(name) => Node::leaf(Head::Param(name.clone()), span),
+            ExprKind::Null => Node::leaf(Form::Null, span),
+            ExprKind::Bool(value) => Node::number(if *value { "1" } else { "0" }, span),
+            ExprKind::Number(text) => Node::number(text, span),
+            ExprKind::Text(text) => Node::leaf(Head::Text(text.clone()), span),
+            ExprKind::Blob(hex) => Node::leaf(Head::Blob(hex.clone()), span),
             ExprKind::Column { source, column } => self.column(*source, column, span),
             ExprKind::Unary { op, expr: inner } if op == "not" => negation::negated(self.expr(inner), span),
             ExprKind::Unary { op, expr: inner } if op == "+" => self.expr(inner),
-            ExprKind::Unary { op, expr: inner } if op == "-" && matches!(inner.kind, ExprKind::Number(_)) => {
-                Node::leaf(format!("-{}", self.expr(inner).head), span)
-            }
-            ExprKind::Unary { op, expr: inner } => Node::list(format!("unary {op}"), vec![self.expr(inner)], span),
+            ExprKind::Unary { op, expr: inner } => match &inner.kind {
+                ExprKind::Number(number) if op == "-" => Node::number(format!("-{number}"), span),
+                _ => Node::list(Op::from(format!("unary {op}").as_str()), vec![self.expr(inner)], span),
+            },
             ExprKind::Binary { op, left, right } => self.binary(op, left, right, span),
             ExprKind::Is { expr: inner, what, negated } => {
                 let word = if *negated { format!("is not {what}") } else { format!("is {what}") };
-                Node::list(word, vec![json::as_text(self.expr(inner))], span)
+                Node::list(Op::from(word.as_str()), vec![json::as_text(self.expr(inner))], span)
             }
             ExprKind::Between { expr: inner, low, high, negated } => {
                 let (value, low, high) = (self.expr(inner), self.expr(low), self.expr(high));
                 if !value.is_small() {
-                    return Node::list(if *negated { "not between" } else { "between" }, vec![value, low, high], span);
+                    let op = if *negated { Op::NotBetween } else { Op::Between };
+                    return Node::list(op, vec![value, low, high], span);
                 }
                 if *negated {
-                    let below = Node::list("<", vec![value.clone(), low], span);
-                    let above = Node::list("<", vec![high, value], span);
-                    return Node::set("or", vec![below, above], span);
+                    let below = Node::list(Op::Less, vec![value.clone(), low], span);
+                    let above = Node::list(Op::Less, vec![high, value], span);
+                    return Node::set(Op::Or, vec![below, above], span);
                 }
-                let from = Node::list("<=", vec![low, value.clone()], span);
-                let to = Node::list("<=", vec![value, high], span);
-                Node::set("and", vec![from, to], span)
+                let from = Node::list(Op::LessOrEqual, vec![low, value.clone()], span);
+                let to = Node::list(Op::LessOrEqual, vec![value, high], span);
+                Node::set(Op::And, vec![from, to], span)
             }
             ExprKind::InList { expr: inner, list, negated } => self.in_list(inner, list, *negated, span),
             ExprKind::InQuery { expr: inner, query, negated } => self.in_query(inner, query, *negated, span),
             ExprKind::Exists { query, negated } => {
                 let mut node = self.query(&one_row::asked(query));
                 // What an EXISTS selects means nothing.
-                node.kids.retain(|kid| kid.head != "columns");
-                Node::list(if *negated { "not exists" } else { "exists" }, vec![node], span)
+                node.kids.retain(|kid| kid.head != Form::Columns);
+                Node::list(if *negated { Op::NotExists } else { Op::Exists }, vec![node], span)
             }
-            ExprKind::Scalar(query) => Node::list("scalar", vec![self.query(query)], span),
+            ExprKind::Scalar(query) => Node::list(Form::Scalar, vec![self.query(query)], span),
             ExprKind::Like { op, expr: inner, pattern, escape, negated } => {
-                let not = if *negated { "not " } else { "" };
-                let escape = escape.as_deref().map_or(String::new(), |e| format!(" escape {e}"));
-                Node::list(format!("{not}{op}{escape}"), vec![self.expr(inner), self.expr(pattern)], span)
+                let head = Head::Like { op, negated: *negated, escape: escape.clone() };
+                Node::list(head, vec![self.expr(inner), self.expr(pattern)], span)
             }
             ExprKind::Call { .. } => self.call(expr),
             ExprKind::Case { operand, branches, otherwise } => {
@@ -244,35 +253,37 @@ impl<'t> Names<'t> {
                 let of = operand.as_deref();
                 let mut operand = of.map(|operand| self.expr(operand));
                 if let Some(large) = operand.take_if(|operand| !operand.is_small()) {
-                    kids.push(Node::list("of", vec![large], span));
+                    kids.push(Node::list(Form::CaseOperand, vec![large], span));
                 }
                 for (when, then) in branches {
                     let value = self.expr(when);
                     let condition = match (&operand, of) {
                         (Some(operand), Some(of)) => self
                             .flag("=", (of, operand), (when, &value), when.span)
-                            .unwrap_or_else(|| Node::set("=", vec![operand.clone(), value], when.span)),
+                            .unwrap_or_else(|| Node::set(Op::Equals, vec![operand.clone(), value], when.span)),
                         _ => asked_for_truth::asked_for_truth(value),
                     };
                     kids.push(Node::list(
-                        "when",
+                        Form::When,
                         vec![condition, self.beside(then, &results)],
                         when.span.to(then.span),
                     ));
                 }
-                kids.push(otherwise.as_ref().map_or_else(|| Node::leaf("null", span), |e| self.beside(e, &results)));
-                Node::list("case", kids, span)
+                kids.push(
+                    otherwise.as_ref().map_or_else(|| Node::leaf(Form::Null, span), |e| self.beside(e, &results)),
+                );
+                Node::list(Form::Case, kids, span)
             }
             ExprKind::Cast { expr: inner, base, to } => self.cast(inner, base.as_ref(), to, span),
             ExprKind::Collate { expr: inner, collation } => match collation.trim_matches('"') {
                 // Byte order: what SQLite does by itself and Postgres when asked.
                 "C" | "c" | "binary" | "BINARY" => self.expr(inner),
-                other => Node::list(format!("collate {other}"), vec![self.expr(inner)], span),
+                other => Node::list(Head::Collate(other.to_owned()), vec![self.expr(inner)], span),
             },
-            ExprKind::Array(items) => Node::list("array", self.all(items), span),
-            ExprKind::Tuple(items) => Node::list("row", self.all(items), span),
+            ExprKind::Array(items) => Node::list(Form::Array, self.all(items), span),
+            ExprKind::Tuple(items) => Node::list(Form::Row, self.all(items), span),
             ExprKind::Any { op, left, right, all } => self.any(op, left, right, *all, span),
-            ExprKind::Opaque(text) => Node::leaf(text.clone(), span),
+            ExprKind::Opaque(text) => Node::leaf(Head::Opaque(text.clone()), span),
         }
     }
 
@@ -296,6 +307,9 @@ impl<'t> Names<'t> {
     }
 
     fn found_column(&self, source: SourceId, column: &str, span: Span) -> Node {
+        if let Some(value) = self.proposed_value(source, column) {
+            return Node { span, ..self.expr(value) };
+        }
         let of = self.sources.get(&source).copied();
         let behind = self.column_behind(source, column, span);
         if let Some(value) = behind.or_else(|| self.returned(of?, column)) {
@@ -304,8 +318,9 @@ impl<'t> Names<'t> {
         if let Some(value) = of.and_then(|source| self.element(source, column, span)) {
             return value;
         }
-        let mark = self.rewritten.get(&source).map_or_else(String::new, |changed| self.mark(changed, column));
-        Node::leaf(format!("{}.{column}{mark}", self.relation(source)), span)
+        let written = self.rewritten.get(&source).and_then(|changed| self.written(changed, column));
+        let column = Column { relation: self.relation(source), name: column.to_owned(), written };
+        Node::leaf(Head::Column(Box::new(column)), span)
     }
 
     fn binary(&self, op: &str, left: &Expr, right: &Expr, span: Span) -> Node {
@@ -319,34 +334,36 @@ impl<'t> Names<'t> {
                 negation::negated(r, span)
             }
             "and" | "or" => {
+                let op = Op::from(op);
                 let mut kids = Vec::new();
                 for kid in [l, r] {
                     if kid.head == op { kids.extend(kid.kids) } else { kids.push(kid) }
                 }
-                if op == "and" && kids.len() > 1 {
-                    kids.retain(|kid| kid.head != "1");
+                if op == Op::And && kids.len() > 1 {
+                    kids.retain(|kid| !kid.head.is_number("1"));
                 }
-                if op == "or" {
+                if op == Op::Or {
                     kids = membership::alternatives(kids, span);
                 }
                 if kids.len() == 1 { kids.remove(0) } else { Node::set(op, kids, span) }
             }
-            ">" | ">=" => ordered(if op == ">" { "<" } else { "<=" }, r, l, span),
-            "<" | "<=" => ordered(op, l, r, span),
+            ">" => ordered(Op::Less, r, l, span),
+            ">=" => ordered(Op::LessOrEqual, r, l, span),
+            "<" | "<=" => ordered(Op::from(op), l, r, span),
             "=" | "<>" => {
                 if let Some(node) = self.flag(op, (left, &l), (right, &r), span) {
                     return node;
                 }
                 let (l, r) = json::beside_text(l, r);
-                Node::set(op, vec![l, r], span)
+                Node::set(Op::from(op), vec![l, r], span)
             }
             "is not distinct from" | "is distinct from" => match self.tested_flag(op, (left, &l), (right, &r), span) {
                 Some(node) => node,
-                None => Node::set(op, vec![l, r], span),
+                None => Node::set(Op::from(op), vec![l, r], span),
             },
-            "||" if self.joins_documents(left, right) => Node::list("|| of documents", vec![l, r], span),
-            "+" | "*" => Node::set(op, vec![l, r], span),
-            _ => Node::list(op, vec![l, r], span),
+            "||" if self.joins_documents(left, right) => Node::list(Op::JoinDocuments, vec![l, r], span),
+            "+" | "*" => Node::set(Op::from(op), vec![l, r], span),
+            _ => Node::list(Op::from(op), vec![l, r], span),
         }
     }
 
@@ -366,42 +383,39 @@ impl<'t> Names<'t> {
             return node;
         }
         let from = inner.base();
-        let family = |base: &Base| match base {
-            Base::Int16 | Base::Int32 | Base::Int64 => "int",
-            other => other.word(),
-        };
-        let target = base.map_or(to, family);
-        if let Some(read) = json::cast(&node, target, span) {
+        let target = base.map_or_else(|| Target::from(to), Target::of);
+        if let Some(read) = json::cast(&node, &target, span) {
             return read;
         }
-        let is_key = target == "text" && node.kids.is_empty() && node.head.ends_with(".key");
-        if node.head == format!("cast {target}") || is_key && elements::is_of_list(self, inner) {
+        let is_key = target == Target::Text && matches!(node.head, Head::Element { what: Element::Key, .. });
+        if node.head == target || is_key {
             // Names of members are texts already, whatever SQLite knows of them.
             return node;
         }
-        if target == "int" && self.is_flag(inner) {
+        if target == Target::Int && self.is_flag(inner) {
             return node;
         }
         let real = matches!(from, Some(Base::Float64 | Base::Numeric));
-        if target == "int" && real && !is_sum(&node) && self.statement.dialect == Dialect::Pg {
+        if target == Target::Int && real && !is_sum(&node) && self.statement.dialect == Dialect::Pg {
             // SQLite cuts off, Postgres rounds.
-            return Node::list("cast int rounded", vec![node], span);
+            return Node::list(Target::IntRounded, vec![node], span);
         }
-        if target == "text" && from == Some(&Base::Bytes) && self.statement.dialect == Dialect::Sqlite {
+        if target == Target::Text && from == Some(&Base::Bytes) && self.statement.dialect == Dialect::Sqlite {
             // SQLite takes the bytes for letters, Postgres writes their digits.
-            return Node::list("letters of bytes", vec![node], span);
+            return Node::list(Form::LettersOfBytes, vec![node], span);
         }
-        let already_text = target == "text" && matches!(from, Some(Base::Text | Base::Enum(_)));
-        let already = from.is_some_and(|from| family(from) == target) && !node.head.starts_with("json-");
-        if already_text || already || is_sum(&node) && target == "int" {
+        let already_text = target == Target::Text && matches!(from, Some(Base::Text | Base::Enum(_)));
+        let is_read = node.head.is_document() || matches!(node.head, Head::Read(..));
+        let already = from.is_some_and(|from| Target::of(from) == target) && !is_read;
+        if already_text || already || is_sum(&node) && target == Target::Int {
             return node;
         }
-        Node::list(format!("cast {target}"), vec![node], span)
+        Node::list(target, vec![node], span)
     }
 
     fn call(&self, expr: &Expr) -> Node {
         let ExprKind::Call { name, args, star, distinct, order, filter, over } = &expr.kind else {
-            return Node::leaf("?", expr.span);
+            return Node::leaf(Head::Opaque("?".to_owned()), expr.span);
         };
         let order = self.order_of(name, args, order);
         if let Some(node) = json::call(self, name, args, order, expr.span) {
@@ -414,14 +428,7 @@ impl<'t> Names<'t> {
             }
             _ => self.all(args),
         };
-        let head = match (name.as_str(), kids.len()) {
-            ("max" | "greatest", 2..) => {
-                self.extreme(name, args, ["greatest", "greatest or null", "greatest of known"])
-            }
-            ("min" | "least", 2..) => self.extreme(name, args, ["least", "least or null", "least of known"]),
-            (other, _) => other,
-        };
-        if let ("coalesce", Some(node)) = (head, known::without_nulls(&kids)) {
+        if let ("coalesce", Some(node)) = (name.as_str(), known::without_nulls(&kids)) {
             return Node { span: expr.span, ..node };
         }
         // One row before is what is looked at where no number is written.
@@ -430,30 +437,29 @@ impl<'t> Names<'t> {
         {
             kids.truncate(1);
         }
-        let mut head = head.to_owned();
-        if *star {
-            head.push_str(" *");
-        }
-        if *distinct {
-            head.push_str(" distinct");
-        }
-        let set = head.starts_with("greatest") || head.starts_with("least");
+        let extreme = if kids.len() > 1 { self.extreme(name, args) } else { None };
+        let set = extreme.is_some();
+        let head = extreme.unwrap_or_else(|| match Function::from(name.as_str()) {
+            function if *star => Head::CallOfRows(function),
+            function if *distinct => Head::CallOfDistinct(function),
+            function => Head::Call(function),
+        });
         if !order.is_empty() {
             kids.push(self.order(order, expr.span));
         }
         if let Some(filter) = filter {
             let filtered = asked_for_truth::asked_for_truth(self.expr(filter));
-            kids.push(Node::list("filter", vec![filtered], filter.span));
+            kids.push(Node::list(Form::Filter, vec![filtered], filter.span));
         }
         if let Some(window) = over {
-            let partition = Node::list("partition", self.all(&window.partition), expr.span);
+            let partition = Node::list(Form::Partition, self.all(&window.partition), expr.span);
             // Functions that number rows, and those that look at others by number, know no frame.
             let has_frame = !["row_number", "rank", "dense_rank", "percent_rank", "cume_dist", "ntile", "lag", "lead"]
                 .contains(&name.as_str());
             let mut parts = vec![partition, self.order(&window.order, expr.span)];
             parts.extend(self.all(if has_frame { &window.bounds } else { &[] }));
-            let frame = if has_frame { window.frame.as_str() } else { "" };
-            kids.push(Node::list(format!("over {frame}"), parts, expr.span));
+            let frame = if has_frame { window.frame.clone() } else { String::new() };
+            kids.push(Node::list(Head::Over(frame), parts, expr.span));
         }
         Node { head, kids, set, sense: None, span: expr.span }
     }
@@ -461,13 +467,15 @@ impl<'t> Names<'t> {
 
 /// Whether nothing but the meaning of a word tells what an engine does with it: it is a function's name on both.
 fn is_told_by_sense(expr: &Expr, node: &Node, means: &Meaning) -> bool {
-    let word = node.head.split(' ').next().unwrap_or_default();
-    matches!(expr.kind, ExprKind::Call { .. }) && means.guard().is_none() && operations::is_contested(word, means)
+    let is_contested = |function| operations::is_contested(function, means);
+    matches!(expr.kind, ExprKind::Call { .. })
+        && means.guard().is_none()
+        && node.head.function().is_some_and(is_contested)
 }
 
 /// `less op more`, of values or of rows.
-fn ordered(op: &str, less: Node, more: Node, span: Span) -> Node {
-    row_comparison::by_columns(op, &less, &more, span).unwrap_or_else(|| Node::list(op, vec![less, more], span))
+fn ordered(op: Op, less: Node, more: Node, span: Span) -> Node {
+    row_comparison::by_columns(&op, &less, &more, span).unwrap_or_else(|| Node::list(op, vec![less, more], span))
 }
 
 fn relation(statement: &Statement, source: &Source) -> String {
@@ -492,9 +500,11 @@ pub(crate) fn writing_part<'t>(statement: &'t Statement, name: &str) -> Option<&
 
 /// A sum, or a sum with a substitute for NULL: its cast to an integer only undoes Postgres's widening.
 fn is_sum(node: &Node) -> bool {
-    match node.head.as_str() {
-        "sum" => true,
-        "coalesce" => node.kids.first().is_some_and(is_sum) && node.kids[1..].iter().all(|kid| kid.kids.is_empty()),
+    match &node.head {
+        Head::Call(Function::Sum) => true,
+        Head::Call(Function::Coalesce) => {
+            node.kids.first().is_some_and(is_sum) && node.kids[1..].iter().all(|kid| kid.kids.is_empty())
+        }
         _ => false,
     }
 }

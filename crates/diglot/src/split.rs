@@ -30,6 +30,7 @@ use crate::dialect::Dialect;
 use crate::page::{
     Annotation, AnnotationKind, Cardinality, Guard, OptionalPart, Page, Prelude, RawPart, RawStatement, Use,
 };
+use crate::rule;
 use crate::source::{Embedded, FileId, Sources, Span};
 
 /// Splits one statement file.
@@ -218,7 +219,7 @@ impl<'a> Splitter<'a> {
             let end = sql.next_back().unwrap_or(first).end;
             let message = format!("{}: SQL before the first header", self.noun);
             let span = Span::new(self.file, first.start..end);
-            let finding = Diagnostic::error("sql-before-name", message, span, "belongs to no statement");
+            let finding = Diagnostic::error(rule::SQL_BEFORE_NAME, message, span, "belongs to no statement");
             self.found.push(finding.help("write a header above it: `-- name: noun_verb :one`"));
         }
         self.unterminated(self.noun, tokens);
@@ -244,7 +245,7 @@ impl<'a> Splitter<'a> {
 
     fn stray_at(&mut self, span: Span) {
         let message = format!("{}: an annotation that belongs to no statement", self.noun);
-        let finding = Diagnostic::error("unknown-annotation", message, span, "between two statements");
+        let finding = Diagnostic::error(rule::UNKNOWN_ANNOTATION, message, span, "between two statements");
         self.found.push(finding.help("move it next to the header of its statement, with no blank line between"));
     }
 
@@ -259,7 +260,7 @@ impl<'a> Splitter<'a> {
         if disguised {
             let body = body.trim_end_matches("*/").trim();
             let message = format!("{}: a header must be a `--` comment on a line of its own", self.noun);
-            let finding = Diagnostic::error("bad-header", message, comment.span(), "not read as a header");
+            let finding = Diagnostic::error(rule::BAD_HEADER, message, comment.span(), "not read as a header");
             self.found.push(finding.help(format!("put `-- name: {body}` on its own line")));
         }
         disguised
@@ -282,7 +283,7 @@ impl<'a> Splitter<'a> {
             let line = self.text[token.start..token.end].lines().next().unwrap_or_default();
             let span = Span::new(self.file, token.start..token.start + line.len());
             let message = format!("{owner}: a {what} is not closed");
-            let finding = Diagnostic::error("unterminated", message, span, "opened here");
+            let finding = Diagnostic::error(rule::UNTERMINATED, message, span, "opened here");
             self.found.push(finding.help(format!("close it with `{mark}`")));
         }
         self.found.len() > before
@@ -315,7 +316,7 @@ impl<'a> Splitter<'a> {
             if one.is_built {
                 let message = format!("{name}: parts of the text are known at run time alone, so it was not compared");
                 let span = Span::new(self.file, one.range.clone());
-                let finding = Diagnostic::warning("built-text", message, span, "one part of it");
+                let finding = Diagnostic::warning(rule::BUILT_TEXT, message, span, "one part of it");
                 self.found.push(finding.help("write the whole statement in one constant"));
                 self.page.broken.push(name);
                 continue;
@@ -349,7 +350,7 @@ impl<'a> Splitter<'a> {
         };
         if read.parts.is_empty() {
             let message = format!("{owner}: the statement has no SQL");
-            let finding = Diagnostic::error("empty-statement", message, place, "nothing below this header");
+            let finding = Diagnostic::error(rule::EMPTY_STATEMENT, message, place, "nothing below this header");
             self.found.push(finding.help("write the SQL below the header, or remove the header"));
         }
         self.too_many(&owner, &mut read);
@@ -396,7 +397,7 @@ impl<'a> Splitter<'a> {
                 Some(first) => {
                     let message =
                         format!("{owner}: two statements of the unit are marked as the one that returns rows");
-                    let finding = Diagnostic::error("unknown-annotation", message, comment.span(), "second mark");
+                    let finding = Diagnostic::error(rule::UNKNOWN_ANNOTATION, message, comment.span(), "second mark");
                     self.found.push(finding.context(first, "first mark").help("keep one `-- returns`"));
                 }
                 None => {
@@ -458,7 +459,7 @@ impl<'a> Splitter<'a> {
 
     fn misplaced_returns(&mut self, owner: &str, span: Span) {
         let message = format!("{owner}: `-- returns` marks no statement");
-        let finding = Diagnostic::error("unknown-annotation", message, span, "no statement starts below this line");
+        let finding = Diagnostic::error(rule::UNKNOWN_ANNOTATION, message, span, "no statement starts below this line");
         self.found.push(finding.help("put it on the line above the statement of the unit that returns rows"));
     }
 
@@ -478,7 +479,7 @@ impl<'a> Splitter<'a> {
             if let Some(first) = seen.insert(key, annotation.span) {
                 let what = format!("{} {}", key.0, key.1);
                 let message = format!("{owner}: `{}` is declared twice", what.trim_end());
-                let finding = Diagnostic::error("unknown-annotation", message, annotation.span, "declared again");
+                let finding = Diagnostic::error(rule::UNKNOWN_ANNOTATION, message, annotation.span, "declared again");
                 self.found.push(finding.context(first, "declared first").help("keep one of the two lines"));
             }
         }
@@ -493,7 +494,7 @@ impl<'a> Splitter<'a> {
             let (first, place) = *known.get_or_insert((name, annotation.span));
             if first != name {
                 let message = format!("{owner}: takes rows under two names, `{first}` and `{name}`");
-                let finding = Diagnostic::error("unknown-annotation", message, annotation.span, "a second list");
+                let finding = Diagnostic::error(rule::UNKNOWN_ANNOTATION, message, annotation.span, "a second list");
                 let help = "a statement takes one list: write all fields under one name, or pass a list parameter";
                 self.found.push(finding.context(place, "the first list").help(help));
                 continue;
@@ -501,7 +502,8 @@ impl<'a> Splitter<'a> {
             for field in own {
                 if let Some(first) = fields.insert(field.name.as_str(), annotation.span) {
                     let message = format!("{owner}: two fields of `{name}` are called `{}`", field.name);
-                    let finding = Diagnostic::error("unknown-annotation", message, annotation.span, "declared again");
+                    let finding =
+                        Diagnostic::error(rule::UNKNOWN_ANNOTATION, message, annotation.span, "declared again");
                     self.found.push(finding.context(first, "declared first").help("keep one of them"));
                 }
             }
@@ -513,7 +515,7 @@ impl<'a> Splitter<'a> {
         if let Some(first) = self.names.get(&header.name) {
             let message = format!("{}: two statements of this file have this name", header.name);
             let finding =
-                Diagnostic::error("duplicate-name", message, header.name_span, "second statement of this name");
+                Diagnostic::error(rule::DUPLICATE_NAME, message, header.name_span, "second statement of this name");
             self.found
                 .push(finding.context(*first, "first statement of this name").help("give one of them another name"));
             return;

@@ -300,7 +300,8 @@ pub struct Insert {
 /// ON CONFLICT.
 #[derive(Debug, Clone)]
 pub struct Conflict {
-    /// Target columns; none when no target was written. A constraint's name is resolved to its columns.
+    /// Target columns; none when no target was written. A constraint's name is resolved to its columns. An expression is
+    /// a text as an index over it has it.
     pub target: Option<Vec<String>>,
     /// The target's own WHERE.
     pub target_filter: Option<Expr>,

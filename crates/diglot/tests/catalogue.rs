@@ -40,11 +40,11 @@ const REASONS: [(&str, &str); 12] = [
         "a warning is for what may be meant; the two counts are of different things in different words",
     ),
     ("decimal-literal-type", "a function that decodes an f64 would fail on every row of Postgres"),
-    (
-        "do-nothing-both-check",
-        "its CHECK refuses the word on both engines, whenever it is run: a mistake of both pages, though no drift",
-    ),
     ("json-arrow-on-array-text", "the same operator reads another element on each engine, so the columns differ"),
+    (
+        "json-set-real",
+        "the engines agree on 0.1; of a double that needs more than 15 digits SQLite writes 15 and Postgres all",
+    ),
     ("json-key-order", "one page gives the document as its text and the other one writes it anew"),
     ("param-coalesce-narrow", TYPED),
     ("param-insert-union", TYPED),
@@ -193,4 +193,12 @@ fn the_third_set_of_cases_that_were_held_out_is_answered() {
     let table = table(&groups("held_out_third"));
     println!("{table}");
     insta::assert_snapshot!("held_out_third", table);
+}
+
+/// A fourth set: a clinic, probes and their readings, and a shop.
+#[test]
+fn the_fourth_set_of_cases_that_were_held_out_is_answered() {
+    let table = table(&groups("held_out_fourth"));
+    println!("{table}");
+    insta::assert_snapshot!("held_out_fourth", table);
 }

@@ -18,7 +18,10 @@ CREATE UNIQUE INDEX live_dedup ON live (dedup) WHERE state <> 'done';
 CREATE TABLE note (name TEXT PRIMARY KEY, doc TEXT);
 CREATE TABLE stay (id INTEGER PRIMARY KEY, seen INTEGER NOT NULL DEFAULT (unixepoch()),
   made TEXT NOT NULL DEFAULT CURRENT_TIMESTAMP, price TEXT NOT NULL,
-  state TEXT NOT NULL CHECK (state IN ('open', 'closed')));";
+  state TEXT NOT NULL CHECK (state IN ('open', 'closed')));
+CREATE TABLE paper (name TEXT PRIMARY KEY, doc TEXT) STRICT;
+CREATE TABLE slot (id INTEGER PRIMARY KEY, part INTEGER NOT NULL CHECK (part >= 0 AND part < 256),
+  size INTEGER NOT NULL CHECK (size > 0), step INTEGER CHECK (step IS NULL OR step BETWEEN 1 AND 20));";
 const PG: &str = "
 CREATE TABLE job (id integer PRIMARY KEY, lane text NOT NULL, n integer NOT NULL, x double precision NOT NULL,
   flag boolean NOT NULL, raw jsonb NOT NULL, data bytea NOT NULL, pos integer NOT NULL, at_ms bigint NOT NULL,
@@ -29,7 +32,10 @@ CREATE UNIQUE INDEX live_dedup ON live (dedup) WHERE state <> 'done';
 CREATE TABLE note (name text PRIMARY KEY, doc jsonb);
 CREATE TYPE stay_state AS ENUM ('open', 'closed');
 CREATE TABLE stay (id integer PRIMARY KEY, seen timestamptz NOT NULL DEFAULT now(),
-  made timestamptz NOT NULL DEFAULT now(), price numeric(10, 2) NOT NULL, state stay_state NOT NULL);";
+  made timestamptz NOT NULL DEFAULT now(), price numeric(10, 2) NOT NULL, state stay_state NOT NULL);
+CREATE TABLE paper (name text COLLATE \"C\" PRIMARY KEY, doc text COLLATE \"C\");
+CREATE TABLE slot (id integer PRIMARY KEY, part integer NOT NULL CHECK (part >= 0 AND part < 256),
+  size integer NOT NULL CHECK (size > 0), step integer CHECK (step IS NULL OR step BETWEEN 1 AND 20));";
 
 /// A rule, a statement where it fires, and one where it is silent. Two texts are those of SQLite and Postgres.
 struct Case {

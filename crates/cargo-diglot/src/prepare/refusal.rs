@@ -3,14 +3,12 @@
 use diglot::EmittedText;
 use diglot::diagnostic::Diagnostic;
 use diglot::dialect::Dialect;
+use diglot::rules;
 use diglot::source::{FileId, Span};
 use sqlx::postgres::PgDatabaseError;
 
 use super::Project;
 use crate::failure::Failure;
-
-/// The rule of these findings.
-const RULE: &str = "engine-refuses";
 
 /// What an engine said against a text.
 #[derive(Debug)]
@@ -60,7 +58,8 @@ impl Refusal {
     fn into_finding(self, dialect: Dialect, name: &str, what: &str, span: Span) -> Diagnostic {
         let title = dialect.title();
         let message = format!("{name}: {title} refuses the {what}: {}", self.message);
-        let mut finding = Diagnostic::error(RULE, message, span, format!("{title} says: {}", self.message));
+        let mut finding =
+            Diagnostic::error(rules::ENGINE_REFUSES, message, span, format!("{title} says: {}", self.message));
         finding.notes.extend(self.detail);
         finding.help.extend(self.hint);
         finding

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use diglot::diagnostic::Diagnostic;
 use diglot::prove::{Case, Difference, Row, Subject};
+use diglot::rules;
 
 use super::{Tried, kept};
 
@@ -27,7 +28,7 @@ pub(super) fn findings(subject: &Subject, tried: &Tried) -> Vec<Diagnostic> {
         let message = format!("{}: `-- diverges(results{item})` waives nothing", subject.name);
         let label = format!("the answers agree in all of {} cases", tried.cases);
         findings.push(
-            Diagnostic::error("unused-divergence", message, declared.span, label)
+            Diagnostic::error(rules::UNUSED_DIVERGENCE, message, declared.span, label)
                 .help("remove the declaration: the pages agree without it"),
         );
     }
@@ -54,7 +55,7 @@ fn differs(subject: &Subject, case: &Case, difference: &Difference) -> Option<Di
         _ => "results".to_owned(),
     };
     let mut finding =
-        Diagnostic::error("results-differ", message, *sqlite, format!("SQLite: {}", first(&difference.sqlite)))
+        Diagnostic::error(rules::RESULTS_DIFFER, message, *sqlite, format!("SQLite: {}", first(&difference.sqlite)))
             .and(*pg, format!("Postgres: {}", first(&difference.pg)));
     finding.notes.extend(notes);
     let file = format!("{}/{}.toml", kept::FOLDER, subject.name);

@@ -8,6 +8,7 @@ use crate::dialect::Dialect;
 use crate::emitted::{EmittedText, Holds, TextParam};
 use crate::infer::Signature;
 use crate::project::Inputs;
+use crate::rule;
 use crate::source::Span;
 use crate::types::Base;
 
@@ -51,7 +52,7 @@ pub(crate) fn check(inputs: &Inputs, index: Option<&Index>, texts: &[EmittedText
     let somewhere = first.place;
     let Some(index) = index else {
         let message = "the engines were never asked about these statements, or by another version of diglot";
-        let finding = Diagnostic::error("stale-answers", message, somewhere, "the first of them");
+        let finding = Diagnostic::error(rule::STALE_ANSWERS, message, somewhere, "the first of them");
         return vec![finding.help(PREPARE)];
     };
     let digests = schema_digests(inputs);
@@ -80,7 +81,7 @@ const PREPARE: &str = "run `cargo diglot prepare`";
 fn stale_answers(changed: &[&str], stale: &[&EmittedText], span: Span) -> Diagnostic {
     let label = if stale.is_empty() { "the first of the statements" } else { "changed since" };
     let message = "the recorded answers are out of date".to_owned();
-    let mut finding = Diagnostic::error("stale-answers", message, span, label).help(PREPARE);
+    let mut finding = Diagnostic::error(rule::STALE_ANSWERS, message, span, label).help(PREPARE);
     if !changed.is_empty() {
         finding =
             finding.note(format!("the schema of {} has changed since the engines were asked", changed.join(" and ")));
@@ -103,7 +104,7 @@ fn differs(text: &EmittedText, record: &Record, span: Span, found: &mut Vec<Diag
     if record.columns.len() != text.columns.len() {
         let (engine, here) = (record.columns.len(), text.columns.len());
         let message = format!("{name}: {title} gives {engine} columns where {here} were understood");
-        found.push(Diagnostic::error("answer-differs", message, span, "this statement"));
+        found.push(Diagnostic::error(rule::ANSWER_DIFFERS, message, span, "this statement"));
     }
     // The text itself says the types of arrays, with a cast.
     let single = |(param, _): &(&TextParam, &String)| param.holds == Holds::Value;
@@ -112,7 +113,7 @@ fn differs(text: &EmittedText, record: &Record, span: Span, found: &mut Vec<Diag
         if text.dialect == Dialect::Pg && given != word {
             let message = format!("{name}: {title} takes `{given}` for `:{0}`, the API gives `{word}`", param.name);
             found.push(
-                Diagnostic::error("answer-differs", message, span, "this statement")
+                Diagnostic::error(rule::ANSWER_DIFFERS, message, span, "this statement")
                     .help(format!("declare what the engine takes: `-- param: {} {given}`", param.name))
                     .help(format!("or write a CAST around `:{}` to the API's type", param.name)),
             );
@@ -124,7 +125,7 @@ fn differs(text: &EmittedText, record: &Record, span: Span, found: &mut Vec<Diag
         if text.dialect == Dialect::Pg && given.ty != word {
             let message =
                 format!("{name}: {title} gives `{}` for `{}`, `{word}` was understood", given.ty, column.name);
-            let finding = Diagnostic::error("answer-differs", message, span, "this statement");
+            let finding = Diagnostic::error(rule::ANSWER_DIFFERS, message, span, "this statement");
             let help = if known {
                 "write a CAST to the type that is meant"
             } else {
@@ -134,7 +135,7 @@ fn differs(text: &EmittedText, record: &Record, span: Span, found: &mut Vec<Diag
         }
         if given.nullable == Some(true) && !column.nullable && !column.declared {
             let message = format!("{name}: {title} says that `{}` may be NULL, which was not understood", column.name);
-            found.push(Diagnostic::error("answer-differs", message, span, "this statement").help(format!(
+            found.push(Diagnostic::error(rule::ANSWER_DIFFERS, message, span, "this statement").help(format!(
                 "declare it: `-- column: {} {word} null`, or without `null` if it never is",
                 column.name
             )));

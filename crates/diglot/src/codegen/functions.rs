@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use super::code::{Code, line};
 use super::stubs::Kept;
-use super::{Api, Function, LINTS, feature, list, params, rows, structs};
+use super::{Api, Function, LINTS, counts, feature, list, params, rows, structs};
 use crate::config::{Config, Traits};
 use crate::dialect::Dialect;
 use crate::emitted::{EmittedText, TextParam};
@@ -231,6 +231,7 @@ fn body(code: &mut Code, config: &Config, function: &Function<'_>, dialect: Dial
     let Some(first) = texts.first() else { return };
     let statement = format!("{:?}", format!("{}.{}", first.noun, first.name));
     rows::conversion(code, config, dialect, signature);
+    counts::check(code, config, dialect, signature, &statement);
     list::prepare(code, config, dialect, signature, &statement);
     let call = Call { config, signature, connection };
     let all = |code: &mut Code| {

@@ -4,6 +4,7 @@
 //! structs and functions come out as stubs behind one `compile_error!` that holds all of them.
 
 mod code;
+mod counts;
 mod either;
 mod enums;
 mod functions;
@@ -89,6 +90,10 @@ fn whole(api: &Api<'_>, bodies: &functions::Bodies<'_>, kept: BTreeMap<String, S
     let is_guarded = |function: &Function<'_>| function.texts.iter().any(|text| text.guarded);
     if matches!(bodies, functions::Bodies::Real) && api.functions.iter().any(is_guarded) {
         conversions.push(support::GUARD);
+    }
+    if matches!(bodies, functions::Bodies::Real) && api.functions.iter().any(|function| counts::has(function.signature))
+    {
+        conversions.push(counts::CONVERSION);
     }
     if api.functions.iter().any(|function| function.signature.rows.is_some()) {
         conversions.push(list::CONVERSIONS);

@@ -9,6 +9,7 @@ use super::report;
 use crate::diagnostic::Diagnostic;
 use crate::digest;
 use crate::facts::Kind;
+use crate::rule;
 
 /// How many places of a cause are shown, and how many of its ways out.
 const SHOWN: usize = 3;
@@ -33,7 +34,7 @@ impl Told {
     fn cause(&self, conflicts: &BTreeSet<String>) -> (&str, Kind, &'static str) {
         match self.kind {
             Kind::Conflict | Kind::Set if conflicts.contains(&self.group) => {
-                (&self.group, Kind::Conflict, Kind::Conflict.rule())
+                (&self.group, Kind::Conflict, Kind::Conflict.rule().name)
             }
             kind => (&self.group, kind, self.finding.rule),
         }
@@ -81,7 +82,7 @@ fn as_one(name: &str, mut cause: Vec<Told>) -> Option<Diagnostic> {
     if left_out > 0 {
         items.push(format!("{left_out} more"));
     }
-    if !["unknown-operation", "null-order"].contains(&finding.rule) {
+    if ![rule::UNKNOWN_OPERATION.name, rule::NULL_ORDER.name].contains(&finding.rule) {
         let of = if items.is_empty() { String::new() } else { format!(" ({})", items.join(", ")) };
         finding.message = format!("{name}: the pages differ in {}{of}", first.kind.about());
     }
@@ -119,7 +120,7 @@ fn ways_out(finding: &Diagnostic) -> Vec<String> {
 }
 
 /// Rules that say of a conflict what a difference of the pages in it says as well.
-const OF_A_CONFLICT: [&str; 2] = ["on-conflict-without-target", "or-replace"];
+const OF_A_CONFLICT: [&str; 2] = [rule::ON_CONFLICT_WITHOUT_TARGET.name, rule::OR_REPLACE.name];
 
 /// The findings about one statement, those of one rule with the same words as one that has all places.
 pub(crate) fn told_once(found: Vec<Diagnostic>) -> Vec<Diagnostic> {
@@ -127,7 +128,7 @@ pub(crate) fn told_once(found: Vec<Diagnostic>) -> Vec<Diagnostic> {
     let (mut lints, found): (Vec<Diagnostic>, Vec<Diagnostic>) =
         found.into_iter().partition(|finding| OF_A_CONFLICT.contains(&finding.rule));
     let mut found = found;
-    match found.iter_mut().find(|finding| finding.rule == Kind::Conflict.rule()) {
+    match found.iter_mut().find(|finding| finding.rule == Kind::Conflict.rule().name) {
         Some(conflict) => {
             let words = lints.iter().filter_map(|lint| Some(lint.message.split_once(": ")?.1.to_owned()));
             conflict.notes.extend(words.collect::<BTreeSet<String>>());

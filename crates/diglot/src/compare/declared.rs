@@ -4,9 +4,10 @@ use std::collections::BTreeSet;
 
 use crate::facts::Kind;
 use crate::infer::PageOf;
-use crate::normal::Node;
+use crate::normal::{Head, Node};
 use crate::operations::{self, Sense};
 use crate::page::AnnotationKind;
+use crate::rule;
 use crate::source::Span;
 use crate::tree::{Expr, Statement};
 use crate::types::Base;
@@ -42,8 +43,8 @@ impl About {
     fn fits(&self, kind: Kind, nodes: &[&Node]) -> bool {
         match self {
             Self::Kind(own) => *own == kind,
-            Self::Documents => nodes.iter().any(|node| is_of_documents(node)),
-            Self::Time => nodes.iter().any(|node| is_of_time(node)),
+            Self::Documents => nodes.iter().any(|node| node.any_head(&Head::is_of_documents)),
+            Self::Time => nodes.iter().any(|node| node.any_head(&Head::is_of_time)),
             Self::Unknown => false,
         }
     }
@@ -121,7 +122,7 @@ pub(super) fn unknown_words(tree: &Statement) -> usize {
 pub(super) fn takes_unknown(pages: &[&PageOf<'_>]) -> bool {
     let mut annotations = pages.iter().flat_map(|page| &page.raw.annotations);
     annotations
-        .any(|annotation| matches!(&annotation.kind, AnnotationKind::Allow { rule, .. } if rule == "unknown-operation"))
+        .any(|annotation| matches!(&annotation.kind, AnnotationKind::Allow { rule, .. } if rule == rule::UNKNOWN_OPERATION.name))
 }
 
 /// Parameters that either page declares nullable.
@@ -138,30 +139,4 @@ pub(super) fn nullable(pages: &[&PageOf<'_>]) -> BTreeSet<String> {
         }
     }
     names
-}
-
-/// Words of the normal form that read or convert time.
-const TIME: [&str; 12] = [
-    "julianday",
-    "now",
-    "clock_timestamp",
-    "statement_timestamp",
-    "current_timestamp",
-    "current_date",
-    "unixepoch",
-    "epoch",
-    "extract",
-    "strftime",
-    "datetime",
-    "to_timestamp",
-];
-
-/// Whether a part of a difference is about documents: the name of a parameter or a column says nothing of it.
-fn is_of_documents(node: &Node) -> bool {
-    node.has_word(&|word| word.contains("json"))
-}
-
-/// Whether a part of a difference is about time.
-fn is_of_time(node: &Node) -> bool {
-    node.has_word(&|word| TIME.contains(&word))
 }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::dialect::Both;
 use crate::facts::{Fact, Kind};
-use crate::normal::{Node, unmarked};
+use crate::normal::{Head, Node};
 
 /// A difference: what each page says; nothing where a page does not say it.
 pub(super) struct Difference<'f> {
@@ -42,20 +42,9 @@ impl<'f> Difference<'f> {
 
 /// The column that a condition is about: the first one in its text.
 fn column_of(node: &Node) -> String {
-    let mut leaves = Vec::new();
-    columns(node, &mut leaves);
-    leaves.into_iter().min().map_or(String::new(), |(_, column)| column)
-}
-
-fn columns(node: &Node, found: &mut Vec<(u32, String)>) {
-    if node.kids.is_empty()
-        && !node.head.starts_with([':', '\''])
-        && let Some((_, column)) = node.head.rsplit_once('.')
-        && !column.starts_with(|c: char| c.is_ascii_digit())
-    {
-        found.push((node.span.start, unmarked(column)));
-    }
-    node.kids.iter().for_each(|kid| columns(kid, found));
+    let mut columns = Vec::new();
+    node.each(&mut |part| columns.extend(part.head.column_name().map(|column| (part.span.start, column))));
+    columns.into_iter().min().map_or(String::new(), |(_, column)| column.to_owned())
 }
 
 /// Facts that find each other by their item, in order where an item has several.
@@ -112,26 +101,20 @@ pub(super) fn unordered<'f, F: Borrow<Fact>>(kind: Kind, left: &'f [F], right: &
 
 /// How much two nodes have in common: shared leaves, columns most.
 fn likeness(left: &Node, right: &Node) -> usize {
-    let mut leaves = Vec::new();
-    self::leaves(left, &mut leaves);
-    let mut others = Vec::new();
-    self::leaves(right, &mut others);
+    let leaves_of = |node| {
+        let mut leaves: Vec<&Head> = Vec::new();
+        Node::each(node, &mut |part| leaves.extend(part.kids.is_empty().then_some(&part.head)));
+        leaves
+    };
+    let (mut leaves, others) = (leaves_of(left), leaves_of(right));
     let mut score = usize::from(left.head == right.head);
     for other in others {
         if let Some(at) = leaves.iter().position(|leaf| *leaf == other) {
             leaves.swap_remove(at);
-            let is_column = !other.starts_with([':', '\'']) && other.contains('.');
-            score += if is_column { 3 } else { 1 };
+            score += if other.column_name().is_some() { 3 } else { 1 };
         }
     }
     score
-}
-
-fn leaves<'n>(node: &'n Node, found: &mut Vec<&'n str>) {
-    if node.kids.is_empty() {
-        found.push(&node.head);
-    }
-    node.kids.iter().for_each(|kid| leaves(kid, found));
 }
 
 /// The keys of the conditions of joins that are inner on one page and outer on the other.
@@ -139,7 +122,7 @@ pub(super) fn joins<F: Borrow<Fact>>(left: &[F], right: &[F]) -> BTreeSet<String
     let mut moved = BTreeSet::new();
     for difference in keyed(Kind::Join, left, right) {
         if let (Some(sqlite), Some(pg)) = (difference.sqlite, difference.pg)
-            && (sqlite.head == "inner") != (pg.head == "inner")
+            && (sqlite.head == Head::Join(None)) != (pg.head == Head::Join(None))
         {
             moved.extend(sqlite.kids.iter().chain(&pg.kids).map(Node::key));
         }

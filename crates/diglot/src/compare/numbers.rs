@@ -7,6 +7,7 @@ use crate::diagnostic::Diagnostic;
 use crate::digest;
 use crate::facts::Kind;
 use crate::infer::PageOf;
+use crate::rule;
 use crate::source::{Sources, Span};
 
 /// The numbers of the parameters that are bound by number, by name, and where each stands first.
@@ -53,7 +54,7 @@ impl Pair<'_> {
             return;
         }
         let message = format!("{}: the pages number their parameters differently ({order})", self.name());
-        let found = Diagnostic::error("param-order-differs", message, *span, format!("number {number}"))
+        let found = Diagnostic::error(rule::PARAM_ORDER_DIFFERS, message, *span, format!("number {number}"))
             .and(*facing, format!("number {other}"))
             .help("write the parameters in one order on both pages, if the program binds them by number")
             .help(report::declaration(Kind::Params, ""));

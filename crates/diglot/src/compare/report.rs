@@ -5,7 +5,8 @@ use crate::diagnostic::Diagnostic;
 use crate::dialect::Both;
 use crate::engine::{postgres, sqlite};
 use crate::facts::Kind;
-use crate::normal::Node;
+use crate::normal::{Head, Node, Place};
+use crate::rule::{self, Rule};
 use crate::source::{Sources, Span};
 
 /// The longest text that a label or a help line quotes.
@@ -55,7 +56,7 @@ pub(super) fn finding(
             if let Some(found) = unknown(sources, name, a, b) {
                 return found.help(waiver);
             }
-            if rule(kind, a, b) == "null-order" {
+            if rule(kind, a, b) == rule::NULL_ORDER {
                 return null_order(sources, name, a, b).help(waiver);
             }
             let (a_span, b_span) = places(sources, a, b);
@@ -104,7 +105,7 @@ fn unknown(sources: &Sources, name: &str, a: &Node, b: &Node) -> Option<Diagnost
     let written = &unknown.written;
     let message = format!("{name}: nothing is known of `{written}` on {engine}");
     let label = format!("{engine} may do anything here");
-    let mut found = Diagnostic::error("unknown-operation", message, node.span, label)
+    let mut found = Diagnostic::error(rule::UNKNOWN_OPERATION, message, node.span, label)
         .and(first_line(sources, facing.span), format!("{} says this", unknown.dialect.other().title()));
     if !unknown.near.is_empty() {
         found = found.help(format!("known on {engine} and near: `{}`", unknown.near.join("`, `")));
@@ -115,9 +116,12 @@ fn unknown(sources: &Sources, name: &str, a: &Node, b: &Node) -> Option<Diagnost
 
 /// Two keys that differ in where NULL comes. Often both pages have the same text, which means two things.
 fn null_order(sources: &Sources, name: &str, a: &Node, b: &Node) -> Diagnostic {
-    let [ours, theirs] = [a, b].map(|node| if node.head.contains("nulls first") { "first" } else { "last" });
+    let [ours, theirs] = [a, b].map(|node| match node.head {
+        Head::Key { nulls: Some(Place::First), .. } => "first",
+        _ => "last",
+    });
     let message = format!("{name}: NULL comes {ours} on SQLite and {theirs} on Postgres");
-    let found = Diagnostic::error("null-order", message, a.span, format!("SQLite puts NULL {ours}"))
+    let found = Diagnostic::error(rule::NULL_ORDER, message, a.span, format!("SQLite puts NULL {ours}"))
         .and(b.span, format!("Postgres puts NULL {theirs}"));
     match quote(sources, a.span).filter(|text| plain(text) && !text.to_uppercase().contains(" NULLS ")) {
         Some(key) => found.help(format!("write `{key} NULLS FIRST` or `{key} NULLS LAST` on both pages")),
@@ -163,16 +167,14 @@ fn clause(difference: &Difference<'_>, text: &str) -> String {
 }
 
 /// A finer rule where the smallest difference says more than the kind of fact.
-fn rule(kind: Kind, a: &Node, b: &Node) -> &'static str {
-    let is_param = |node: &Node| node.kids.is_empty() && node.head.starts_with(':');
-    if is_param(a) && is_param(b) {
-        return "param-differs";
+fn rule(kind: Kind, a: &Node, b: &Node) -> Rule {
+    match (&a.head, &b.head) {
+        (Head::Param(_), Head::Param(_)) => rule::PARAM_DIFFERS,
+        (Head::Key { desc: ours, nulls: Some(_) }, Head::Key { desc: theirs, nulls: Some(_) }) if ours == theirs => {
+            rule::NULL_ORDER
+        }
+        _ => kind.rule(),
     }
-    let direction = |node: &Node| node.head.split(' ').next().map(str::to_owned);
-    if a.head.contains(" nulls ") && b.head.contains(" nulls ") && direction(a) == direction(b) {
-        return "null-order";
-    }
-    kind.rule()
 }
 
 /// Where the carets go: to the operator when that alone differs.

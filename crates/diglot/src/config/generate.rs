@@ -7,6 +7,7 @@ use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserializer, Error, MapAccess, Visitor};
 
 use crate::diagnostic::{Diagnostic, Severity};
+use crate::rule;
 
 /// The table `[generate]`.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Deserialize)]
@@ -92,15 +93,15 @@ impl Default for Generate {
 
 /// Rules about what only a generated API needs: names and types of parameters and columns in Rust, names of modules.
 const OF_THE_API: [&str; 9] = [
-    "bad-file-name",
-    "bad-name",
-    "cardinality-columns",
-    "column-duplicate",
-    "column-type-conflict",
-    "column-type-unknown",
-    "column-unnamed",
-    "param-type-conflict",
-    "param-type-unknown",
+    rule::BAD_FILE_NAME.name,
+    rule::BAD_NAME.name,
+    rule::CARDINALITY_COLUMNS.name,
+    rule::COLUMN_DUPLICATE.name,
+    rule::COLUMN_TYPE_CONFLICT.name,
+    rule::COLUMN_TYPE_UNKNOWN.name,
+    rule::COLUMN_UNNAMED.name,
+    rule::PARAM_TYPE_CONFLICT.name,
+    rule::PARAM_TYPE_UNKNOWN.name,
 ];
 
 impl Generate {
@@ -112,7 +113,7 @@ impl Generate {
     /// Whether a finding is of any use.
     pub(crate) fn asks_for(&self, finding: &Diagnostic) -> bool {
         // A column whose type alone could not be read is taken as text, which matters to Rust alone.
-        let is_type = finding.rule == "schema-unreadable" && finding.severity == Severity::Warning;
+        let is_type = finding.rule == rule::SCHEMA_UNREADABLE.name && finding.severity == Severity::Warning;
         self.enabled || !(is_type || OF_THE_API.contains(&finding.rule))
     }
 

@@ -139,7 +139,7 @@ impl<'d> Spot<'d> {
         let inside = |word: &str| body.strip_prefix(word)?.split(['.', '#', ')']).next();
         let fact = inside("diverges(")
             .and_then(|fact| facts::Kind::ALL.into_iter().find(|(_, word, ..)| *word == fact))
-            .map(|(_, _, rule, _)| rule);
+            .map(|(_, _, rule, _)| rule.name);
         inside("allow(").or(fact).and_then(rules::find).map(Thing::Rule)
     }
 

@@ -1,19 +1,29 @@
 //! What an engine knows of its own words, as its catalogs have it.
 //!
-//! `pg-MAJOR.txt` and `sqlite-VERSION.txt` are data that `cargo diglot catalog` writes; nobody edits them. [`resolve`] decides by Postgres's rules
-//! which operator or function a text means, and whether there is one.
+//! `pg-MAJOR.txt` and `sqlite-VERSION.txt` are data that `cargo diglot catalog` writes; nobody edits them. The oldest
+//! major of Postgres is written out, later ones as what they say otherwise. [`resolve`] decides by Postgres's rules which
+//! operator or function a text means, and whether there is one; [`majors`] asks all majors that a project runs on.
 
+mod majors;
 mod resolve;
 mod sqlite;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::OnceLock;
 
+pub(crate) use majors::Majors;
 pub(crate) use resolve::Refusal;
 pub(crate) use sqlite::sqlite;
 
-/// The oldest major that is supported: what it refuses, a text must not say.
-const POSTGRES: &str = include_str!("pg-15.txt");
+/// The oldest major that is supported, word for word.
+const OLDEST: &str = include_str!("pg-15.txt");
+
+/// What each major says otherwise: `-` stands before a line that it does not have, `+` before one that the oldest lacks.
+const OTHERWISE: [&str; MAJORS.len()] =
+    ["", include_str!("pg-16.txt"), include_str!("pg-17.txt"), include_str!("pg-18.txt")];
+
+/// The majors of Postgres that are known, from the oldest.
+pub const MAJORS: [u16; 4] = [15, 16, 17, 18];
 
 /// A type that nothing is known of yet: a text literal, NULL.
 pub(crate) const UNKNOWN: &str = "unknown";
@@ -77,6 +87,10 @@ pub(crate) struct Catalog {
     functions: HashMap<&'static str, Vec<Signature>>,
     /// By what they are and their name.
     moving: HashMap<(Word, &'static str), Vec<Moving>>,
+    /// The names of which it says something else than the oldest major. Of all others it is that one's catalog that
+    /// speaks, and this one holds nothing.
+    otherwise: HashSet<&'static str>,
+    oldest: Option<&'static Catalog>,
 }
 
 /// What a word of Postgres is that may not be IMMUTABLE.
@@ -92,19 +106,58 @@ enum Word {
 
 /// The catalog of the oldest supported Postgres.
 pub(crate) fn postgres() -> &'static Catalog {
-    static READ: OnceLock<Catalog> = OnceLock::new();
-    READ.get_or_init(|| Catalog::read(POSTGRES))
+    catalog(0)
+}
+
+/// The catalog of the major in that place of [`MAJORS`].
+fn catalog(place: usize) -> &'static Catalog {
+    static READ: [OnceLock<Catalog>; MAJORS.len()] = [const { OnceLock::new() }; MAJORS.len()];
+    READ[place].get_or_init(|| match place {
+        0 => Catalog::read(lines(OLDEST)),
+        _ => Catalog::later(catalog(0), OTHERWISE[place]),
+    })
+}
+
+/// The lines of a file's sections, each with the title of its section.
+fn lines(text: &'static str) -> impl Iterator<Item = (&'static str, &'static str)> {
+    let mut section = "";
+    text.lines().filter(|line| !line.is_empty() && !line.starts_with("-- ")).filter_map(move |line| {
+        match line.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
+            Some(title) => {
+                section = title;
+                None
+            }
+            None => Some((section, line)),
+        }
+    })
 }
 
 impl Catalog {
-    fn read(text: &'static str) -> Self {
-        let mut catalog = Self::default();
-        let mut section = "";
-        for line in text.lines().filter(|line| !line.is_empty() && !line.starts_with("-- ")) {
-            if let Some(title) = line.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
-                section = title;
-                continue;
+    /// A later major: the lines about the names of which it says something else.
+    fn later(oldest: &'static Self, otherwise: &'static str) -> Self {
+        let (mut more, mut less, mut names) = (Vec::new(), HashSet::new(), HashSet::new());
+        for (section, line) in lines(otherwise) {
+            if let Some(line) = line.strip_prefix("- ") {
+                less.insert((section, line));
+            } else if let Some(line) = line.strip_prefix("+ ") {
+                more.push((section, line));
             }
+            names.extend(line.split(' ').nth(1));
+        }
+        let is_about = |line: &str| line.split(' ').next().is_some_and(|name| names.contains(name));
+        let own = lines(OLDEST).filter(|(section, line)| is_about(line) && !less.contains(&(*section, *line)));
+        let catalog = Self::read(own.chain(more));
+        Self { otherwise: names, oldest: Some(oldest), ..catalog }
+    }
+
+    /// The catalog that speaks of a name.
+    fn of(&self, name: &str) -> &Self {
+        self.oldest.filter(|_| !self.otherwise.contains(name)).unwrap_or(self)
+    }
+
+    fn read(lines: impl Iterator<Item = (&'static str, &'static str)>) -> Self {
+        let mut catalog = Self::default();
+        for (section, line) in lines {
             let words: Vec<&str> = line.split(' ').collect();
             match (section, words.as_slice()) {
                 ("types", [name, category, preferred, kind, element @ ..]) => {
@@ -176,7 +229,7 @@ impl Catalog {
     /// How long a cast gives the same.
     pub(crate) fn stability_of_cast(&self, from: &str, to: &str) -> Stability {
         let by_text = |name: &str, other: &str| {
-            let is_written = self.moving.contains_key(&(Word::Writing, name));
+            let is_written = self.of(name).moving.contains_key(&(Word::Writing, name));
             is_written && self.is_text(other)
         };
         match by_text(from, to) || by_text(to, from) {
@@ -187,12 +240,12 @@ impl Catalog {
 
     /// Whether there is a function of that name, whatever it takes.
     pub(crate) fn has_function(&self, name: &str) -> bool {
-        self.functions.contains_key(name)
+        self.of(name).functions.contains_key(name)
     }
 
     /// Whether a call by that name is a cast.
     pub(crate) fn has_type(&self, name: &str) -> bool {
-        self.types.contains_key(name)
+        self.of(name).types.contains_key(name)
     }
 
     /// The operator that stands between two values, or before one: what it gives.
@@ -200,7 +253,7 @@ impl Catalog {
     /// # Errors
     /// Says why there is none.
     pub(crate) fn operator(&self, name: &str, operands: &[&str]) -> Result<&'static str, Refusal> {
-        let candidates = self.operators.get(name).map_or(&[][..], Vec::as_slice);
+        let candidates = self.of(name).operators.get(name).map_or(&[][..], Vec::as_slice);
         self.chosen(candidates, operands, true)
     }
 
@@ -209,7 +262,7 @@ impl Catalog {
     /// # Errors
     /// Says why there is none.
     pub(crate) fn function(&self, name: &str, arguments: &[&str]) -> Result<&'static str, Refusal> {
-        let candidates = self.functions.get(name).map_or(&[][..], Vec::as_slice);
+        let candidates = self.of(name).functions.get(name).map_or(&[][..], Vec::as_slice);
         self.chosen(candidates, arguments, false)
     }
 
@@ -218,7 +271,7 @@ impl Catalog {
         if from == to || from == UNKNOWN {
             return true;
         }
-        if self.casts.get(&(from, to)).is_some_and(|known| *known >= reach) {
+        if self.of(from).casts.get(&(from, to)).is_some_and(|known| *known >= reach) {
             return true;
         }
         match (self.element(from), self.element(to)) {
@@ -232,11 +285,11 @@ impl Catalog {
     }
 
     fn is_text(&self, name: &str) -> bool {
-        self.types.get(name).is_some_and(|kind| kind.category == 'S' && name != "char")
+        self.of(name).types.get(name).is_some_and(|kind| kind.category == 'S' && name != "char")
     }
 
     fn element(&self, name: &str) -> Option<&'static str> {
-        self.types.get(name).filter(|kind| kind.category == 'A').and_then(|kind| kind.element)
+        self.of(name).types.get(name).filter(|kind| kind.category == 'A').and_then(|kind| kind.element)
     }
 }
 

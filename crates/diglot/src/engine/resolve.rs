@@ -72,15 +72,15 @@ impl Catalog {
 
     /// The least stable of the words of that name that take such values. One that takes them as they are decides alone.
     pub(super) fn moves(&self, word: Word, name: &str, values: &[&str]) -> Stability {
-        let moving = self.moving.get(&(word, name)).map_or(&[][..], Vec::as_slice);
+        let moving = self.of(name).moving.get(&(word, name)).map_or(&[][..], Vec::as_slice);
         let candidates = moving.iter().filter_map(|moving| Some((takes(&moving.signature, values.len())?, moving)));
         let candidates: Vec<_> = candidates.map(|(candidate, moving)| (candidate.takes, moving.stability)).collect();
         if let Some((_, exact)) = candidates.iter().find(|(takes, _)| takes == values) {
             return *exact;
         }
         let all = match word {
-            Word::Function => self.functions.get(name),
-            Word::Operator => self.operators.get(name),
+            Word::Function => self.of(name).functions.get(name),
+            Word::Operator => self.of(name).operators.get(name),
             Word::Cast | Word::Writing => return Stability::Immutable,
         };
         let is_exact =
@@ -159,15 +159,15 @@ impl Catalog {
     }
 
     fn category(&self, name: &str) -> char {
-        self.types.get(name).map_or('U', |kind| kind.category)
+        self.of(name).types.get(name).map_or('U', |kind| kind.category)
     }
 
     fn is_pseudo(&self, name: &str) -> bool {
-        self.types.get(name).is_some_and(|kind| kind.is_pseudo)
+        self.of(name).types.get(name).is_some_and(|kind| kind.is_pseudo)
     }
 
     fn is_preferred(&self, name: &str) -> bool {
-        self.types.get(name).is_some_and(|kind| kind.is_preferred)
+        self.of(name).types.get(name).is_some_and(|kind| kind.is_preferred)
     }
 
     /// Whether a type is the preferred one of a value's own category.

@@ -1,7 +1,7 @@
 //! What Postgres 15 was seen to say of such texts.
 
 use super::resolve::Refusal::{Ambiguous, NoSuch};
-use super::{Reach, UNKNOWN, postgres};
+use super::{MAJORS, Majors, OLDEST, OTHERWISE, Reach, Stability, UNKNOWN, catalog, lines, postgres};
 
 #[test]
 fn operators_are_found_as_postgres_finds_them() {
@@ -96,4 +96,40 @@ fn casts_are_those_of_postgres() {
     assert!(!catalog.casts("text", "int8", Reach::Assigned));
     assert!(catalog.casts("text", "uuid", Reach::Written));
     assert!(catalog.casts("_int4", "_int8", Reach::Anywhere));
+}
+
+#[test]
+fn each_major_says_of_its_words_what_it_was_seen_to_say() {
+    let with = Majors::with_function;
+    assert_eq!(with("any_value"), [16, 17, 18]);
+    assert_eq!(with("uuidv7"), [18]);
+    assert_eq!(with("pg_stat_get_buf_fsync_backend"), [15, 16]);
+    assert_eq!(with("lower"), MAJORS);
+    assert!(with("no_such_function").is_empty());
+    for (place, major) in MAJORS.into_iter().enumerate() {
+        // What has an argument more since 18 takes the same arguments as before.
+        assert_eq!(catalog(place).function("jsonb_strip_nulls", &["jsonb"]), Ok("jsonb"), "{major}");
+        assert_eq!(catalog(place).function("jsonb_strip_nulls", &["jsonb", "bool"]).is_ok(), major >= 18);
+        assert_eq!(catalog(place).casts("int4", "bytea", Reach::Written), major >= 18, "{major}");
+        assert!(catalog(place).casts("int4", "int8", Reach::Anywhere) && catalog(place).has_type("jsonb"), "{major}");
+        let cut = catalog(place).stability("date_trunc", &["text", "timestamptz", "text"]);
+        assert_eq!(cut == Stability::Stable, major == 15, "{major}");
+    }
+    let cut = |majors: &[u16]| {
+        Majors::of(majors).stability(|catalog| catalog.stability("date_trunc", &["text", "timestamptz", "text"]))
+    };
+    assert_eq!((cut(&[16, 18]), cut(&[15, 18])), (Stability::Immutable, Stability::Stable));
+}
+
+#[test]
+fn what_a_later_major_lacks_is_what_the_oldest_has_and_what_is_new_is_not() {
+    let known: Vec<_> = lines(OLDEST).collect();
+    for (text, major) in OTHERWISE.into_iter().zip(MAJORS).skip(1) {
+        assert!(lines(text).count() > 9, "{major}");
+        for (section, line) in lines(text) {
+            let (mark, line) = line.split_at(2);
+            assert!(["- ", "+ "].contains(&mark), "{major}: {line}");
+            assert_eq!(known.contains(&(section, line)), mark == "- ", "{major}: {line}");
+        }
+    }
 }

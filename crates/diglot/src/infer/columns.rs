@@ -10,6 +10,7 @@ use crate::diagnostic::Diagnostic;
 use crate::dialect::{Both, Dialect};
 use crate::names::is_field_name;
 use crate::page::Cardinality;
+use crate::rule;
 use crate::schema::Schema;
 use crate::source::Span;
 use crate::tree::{Body, ExprKind, Part, Rows, Statement};
@@ -158,13 +159,13 @@ fn named_well(pages: &[&PageOf<'_>], column: &Column<'_>, before: &[ResultColumn
     if !is_field_name(&column.name) {
         let message = format!("{statement}: the result column `{}` has no name that a field can have", column.name);
         found.push(
-            Diagnostic::error("column-unnamed", message, column.span, "needs an alias")
+            Diagnostic::error(rule::COLUMN_UNNAMED, message, column.span, "needs an alias")
                 .help("give it a name in snake case: `expression AS name`, alike on both pages"),
         );
     } else if before.iter().any(|known| known.name == column.name) {
         let message = format!("{statement}: two result columns are called `{}`", column.name);
         found.push(
-            Diagnostic::error("column-duplicate", message, column.span, "the second one")
+            Diagnostic::error(rule::COLUMN_DUPLICATE, message, column.span, "the second one")
                 .help("give one of them another name: `expression AS name`, alike on both pages"),
         );
     }
@@ -205,13 +206,13 @@ fn settle(
     {
         let message = format!("{statement}: nothing says how SQLite gives `{}`, a `{}`", column.name, ty.base.word());
         let help = format!("give a column that holds one, or write its type: `-- column: {} f64 null`", column.name);
-        found.push(Diagnostic::error("column-type-conflict", message, column.span, "of unknown type").help(help));
+        found.push(Diagnostic::error(rule::COLUMN_TYPE_CONFLICT, message, column.span, "of unknown type").help(help));
         return None;
     }
     if let (Base::Enum(words), true) = (&ty.base, config.generate.queries.is_macro()) {
         let given = on(Dialect::Pg).unwrap_or(column);
         let message = format!("{statement}: sqlx's macros do not know `{}`, the enum of `{}`", words.name, column.name);
-        let finding = Diagnostic::error("column-type-conflict", message, given.span, "an enum of Postgres");
+        let finding = Diagnostic::error(rule::COLUMN_TYPE_CONFLICT, message, given.span, "an enum of Postgres");
         let plain = "or `queries = \"plain\"` below `[generate]` in `diglot.toml`: then it is an enum in Rust too";
         found.push(finding.help(format!("write `{0}::text AS {0}` on the Postgres page", column.name)).help(plain));
         return None;
@@ -288,13 +289,13 @@ fn untyped(statement: &str, column: &Column<'_>, other: Option<&Column<'_>>) -> 
                 true => SUM,
                 false => "write a CAST on one page, so that both give the same type",
             };
-            Diagnostic::error("column-type-conflict", message, column.span, format!("`{}` here", a.word()))
+            Diagnostic::error(rule::COLUMN_TYPE_CONFLICT, message, column.span, format!("`{}` here", a.word()))
                 .and(other.span, format!("`{}` here", b.word()))
                 .help(help)
         }
         _ => {
             let message = format!("{statement}: nothing says what type the result column `{name}` has");
-            Diagnostic::error("column-type-unknown", message, column.span, "of unknown type")
+            Diagnostic::error(rule::COLUMN_TYPE_UNKNOWN, message, column.span, "of unknown type")
                 .help(format!("write its type above the statement: `-- column: {name} text`, or with `text null`"))
                 .help("or write a CAST around it, on both pages")
         }
@@ -314,5 +315,5 @@ fn unfit(statement: &str, dialect: Dialect, column: &Column<'_>, given: &Base, w
         base if base.is_time() => "give the same on both pages: the column, or its milliseconds as bigint".to_owned(),
         _ => format!("write a CAST on the {} page, or declare another type: `-- column: {name} …`", dialect.title()),
     };
-    Diagnostic::error("column-type-conflict", message, column.span, format!("`{}` here", given.word())).help(help)
+    Diagnostic::error(rule::COLUMN_TYPE_CONFLICT, message, column.span, format!("`{}` here", given.word())).help(help)
 }

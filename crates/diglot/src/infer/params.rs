@@ -7,6 +7,7 @@ use super::{PageOf, Param, declared, newtype, param_annotation, refined, walk};
 use crate::config::Config;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Dialect;
+use crate::rule;
 use crate::schema::Schema;
 use crate::source::Span;
 use crate::types::{Base, Stored, Type};
@@ -35,11 +36,15 @@ pub(super) fn infer(
     found: &mut Vec<Diagnostic>,
 ) -> Option<Vec<Param>> {
     let seen: Vec<Seen<'_>> = pages.iter().map(|page| Seen { page, evidence: walk::evidence(page.tree) }).collect();
+    let counts: Vec<BTreeSet<&str>> = pages.iter().map(|page| page.tree.row_counts()).collect();
     let mut params = Vec::new();
     let mut complete = true;
     for name in names(pages) {
         match param(config, pages, &seen, facing, name, found) {
-            Some(param) => params.push(param),
+            Some(param) => {
+                let counts_rows = counts.len() > 1 && counts.iter().all(|of_page| of_page.contains(name));
+                params.push(Param { counts_rows, ..param });
+            }
             None => complete = false,
         }
     }
@@ -54,7 +59,7 @@ pub(super) fn loose(config: &Config, pages: &[&PageOf<'_>]) -> (Vec<Param>, BTre
         params.push(param(config, pages, &seen, None, name, &mut Vec::new()).unwrap_or_else(|| {
             untyped.insert(name.to_owned());
             let ty = Type { base: Base::Text, nullable: true };
-            Param { name: name.to_owned(), ty, rust: None, optional: false, stored: None }
+            Param { name: name.to_owned(), ty, rust: None, optional: false, stored: None, counts_rows: false }
         }));
     }
     (params, untyped)
@@ -94,7 +99,8 @@ fn param(
     {
         let (is, other) = (ty.base.word(), met.hint.base.word());
         let message = format!("{statement}: `:{name}` is declared `{is}` and meets `{other}`");
-        let finding = Diagnostic::error("param-type-conflict", message, met.span, "Postgres takes no such value here");
+        let finding =
+            Diagnostic::error(rule::PARAM_TYPE_CONFLICT, message, met.span, "Postgres takes no such value here");
         found.push(
             finding.and(annotation.span, "declared here").help("declare the type that it meets, or cast it here"),
         );
@@ -108,7 +114,14 @@ fn param(
         found.push(unheld(statement, seen, name, &base));
         return None;
     }
-    Some(Param { name: name.to_owned(), ty: Type { base, nullable }, rust, optional: false, stored })
+    Some(Param {
+        name: name.to_owned(),
+        ty: Type { base, nullable },
+        rust,
+        optional: false,
+        stored,
+        counts_rows: false,
+    })
 }
 
 /// How SQLite holds what a parameter meets.
@@ -193,7 +206,7 @@ fn unknown(statement: &str, seen: &[Seen<'_>], name: &str, word: &str) -> Diagno
         |param| param.span,
     );
     let message = format!("{statement}: nothing says what type `:{name}` has");
-    Diagnostic::error("param-type-unknown", message, span, "meets nothing that is typed")
+    Diagnostic::error(rule::PARAM_TYPE_UNKNOWN, message, span, "meets nothing that is typed")
         .help(format!("write its type above the statement: `-- param: {name} {word}`"))
         .note("types: bool i16 i32 i64 numeric f64 text bytes uuid json timestamp datetime date time text[] i64[] uuid[], followed by `null` if it may be NULL")
 }
@@ -205,7 +218,7 @@ fn conflicting(statement: &str, name: &str, Conflict(a, b): &Conflict<'_>) -> Di
     };
     let message =
         format!("{statement}: `:{name}` cannot be both `{}` and `{}`", a.hint.base.word(), b.hint.base.word());
-    Diagnostic::error("param-type-conflict", message, a.span, met(a))
+    Diagnostic::error(rule::PARAM_TYPE_CONFLICT, message, a.span, met(a))
         .and(b.span, met(b))
         .help(format!("write the type that the API is to have: `-- param: {name} {}`", b.hint.base.word()))
         .help("or use two parameters")

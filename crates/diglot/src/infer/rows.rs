@@ -5,6 +5,7 @@ use crate::config::Config;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Dialect;
 use crate::page::{Cardinality, ORDINALITY, RowsTaken};
+use crate::rule;
 use crate::types::{Base, Stored, Type};
 
 /// The rows that both pages take, or that there are none. `None` when no function can be made; then there is a finding.
@@ -43,7 +44,8 @@ pub(super) fn infer(
         (Cardinality::Exec | Cardinality::Rows, _) | (_, None) => None,
         (Cardinality::Stream, _) => {
             let message = format!("{}: `:stream` on a statement that takes rows", first.raw.name);
-            let finding = Diagnostic::error("cardinality-columns", message, first.raw.cardinality_span, "no stream");
+            let finding =
+                Diagnostic::error(rule::CARDINALITY_COLUMNS, message, first.raw.cardinality_span, "no stream");
             found.push(finding.help("write `:one`, `:opt` or `:many`: the answers of each row come together"));
             return None;
         }
@@ -59,7 +61,7 @@ pub(super) fn infer(
 }
 
 fn param(name: &str, ty: &Type, rust: Option<String>, stored: Option<Stored>) -> Param {
-    Param { name: name.to_owned(), ty: ty.clone(), rust, optional: false, stored }
+    Param { name: name.to_owned(), ty: ty.clone(), rust, optional: false, stored, counts_rows: false }
 }
 
 fn is_same(rows: &RowsTaken<'_>, other: &RowsTaken<'_>) -> bool {
@@ -83,7 +85,7 @@ fn matched(fields: &[Param], key: &[String], columns: &[ResultColumn]) -> Option
 fn apart(pages: &[&PageOf<'_>], taken: &[Option<RowsTaken<'_>>], rows: &RowsTaken<'_>, at: usize) -> Diagnostic {
     let (page, other) = (pages[at], taken[at].as_ref());
     let message = format!("{}: the pages do not take the same rows", page.raw.name);
-    let finding = Diagnostic::error("params-differ", message, rows.span, "this page takes these");
+    let finding = Diagnostic::error(rule::PARAMS_DIFFER, message, rows.span, "this page takes these");
     match other {
         Some(other) => finding.and(other.span, "and this page these").help("write the same line on both pages"),
         None => finding
@@ -98,7 +100,7 @@ fn unread(first: &PageOf<'_>, rows: &RowsTaken<'_>, pages: &[&PageOf<'_>], found
         let reads = |page: &&&PageOf<'_>| page.tree.reads_field(&field.name);
         if !pages.iter().any(|page| reads(&page)) {
             let message = format!("{}: nothing reads the field `{}` of `{}`", first.raw.name, field.name, rows.name);
-            let finding = Diagnostic::error("unused-annotation", message, rows.span, "declares it");
+            let finding = Diagnostic::error(rule::UNUSED_ANNOTATION, message, rows.span, "declares it");
             found.push(finding.help("leave it out, or correct its name"));
         }
     }
@@ -108,7 +110,7 @@ fn unheld(first: &PageOf<'_>, rows: &RowsTaken<'_>, field: &str, base: &Base) ->
     let (name, list, word) = (&first.raw.name, rows.name, base.word());
     let message = format!("{name}: nothing says how SQLite holds `{list}.{field}`");
     let label = format!("a `{word}` that meets no column of SQLite that holds one");
-    Diagnostic::error("param-type-unknown", message, rows.span, label)
+    Diagnostic::error(rule::PARAM_TYPE_UNKNOWN, message, rows.span, label)
         .help("give the field the type that SQLite holds, such as `i64`, and cast it on Postgres")
 }
 
@@ -116,7 +118,7 @@ fn unmatched(first: &PageOf<'_>, rows: &RowsTaken<'_>, key: &[String]) -> Diagno
     let message = format!("{}: the answers do not say which row they belong to", first.raw.name);
     let list = rows.name;
     let finding =
-        Diagnostic::error("unmatched-rows", message, first.raw.cardinality_span, "each row gets its own answers")
+        Diagnostic::error(rule::UNMATCHED_ROWS, message, first.raw.cardinality_span, "each row gets its own answers")
             .context(rows.span, "the rows");
     let finding = finding.help(format!("add `{list}.{ORDINALITY}` to the columns of the result: it numbers the rows"));
     match key {

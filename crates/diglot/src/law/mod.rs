@@ -14,6 +14,7 @@ mod merged_query;
 mod own_row;
 mod semi_join;
 mod set_difference;
+mod turned_union;
 mod unique_frame;
 mod walk;
 
@@ -78,6 +79,7 @@ pub(crate) fn settled(statement: &Statement, facing: &Statement, around: &Around
         }
         is_changed = true;
     }
+    is_changed |= turned_union::apply(&mut settled, around);
     is_changed.then_some(settled)
 }
 

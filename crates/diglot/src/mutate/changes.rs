@@ -257,7 +257,7 @@ impl Changes<'_> {
         if let (Some(open), Some(close)) = (text.find('('), text.find(')'))
             && let Some(comma) = text[..close].rfind(',')
             && comma > open
-            && conflict.target.as_ref().is_some_and(|target| target.len() > 1)
+            && conflict.target.as_ref().is_some_and(|keys| keys.len() > 1 && !keys.iter().any(|key| key.contains('(')))
         {
             self.push("conflict target", Span::new(conflict.span.file, start + comma..start + close), "");
         }

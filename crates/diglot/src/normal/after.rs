@@ -5,13 +5,11 @@
 
 use std::collections::BTreeMap;
 
-use super::{Names, Node, writing_part};
+use super::head::Written;
+use super::words::Form;
+use super::{Head, Names, Node, writing_part};
 use crate::dialect::Dialect;
 use crate::tree::{Body, ConflictAction, Expr, ExprKind, OutputColumn, Part, Source, SourceKind, Statement};
-
-/// Stands behind the name of a column that shows what a write left; the keys follow in brackets when the write
-/// changed some keys of a JSON document alone.
-const MARK: char = '\u{2032}';
 
 /// Columns that a write gives new values, with those values.
 pub(super) type Changed<'t> = BTreeMap<String, Vec<&'t Expr>>;
@@ -46,57 +44,51 @@ pub(super) fn seen_by<'t>(statement: &'t Statement, part: &Part, source: &Source
     all
 }
 
-/// A key without its marks.
-pub(crate) fn unmarked(key: &str) -> String {
-    let mut text = String::new();
-    let mut rest = key;
-    while let Some((before, after)) = rest.split_once(MARK) {
-        text.push_str(before);
-        rest = after.strip_prefix('[').and_then(|keys| keys.split_once(']')).map_or(after, |(_, after)| after);
-    }
-    text + rest
-}
-
 /// A document as a read of `step` sees it: a write of other keys has not changed that.
-pub(super) fn seen_at(document: Node, step: &str) -> Node {
-    let Some((name, keys)) = document.head.split_once(MARK) else { return document };
-    let Some(keys) = keys.strip_prefix('[').and_then(|keys| keys.strip_suffix(']')) else { return document };
-    if keys.split(' ').any(|key| key == step) {
-        return document;
+pub(super) fn seen_at(mut document: Node, step: &str) -> Node {
+    if let Head::Column(column) = &mut document.head
+        && matches!(&column.written, Some(Written::Members(members)) if !members.iter().any(|member| member == step))
+    {
+        column.written = None;
     }
-    Node { head: name.to_owned(), ..document }
+    document
 }
 
 impl Names<'_> {
     /// A column of RETURNING, as the write left it.
     pub(crate) fn output(&self, part: &Part, expr: &Expr) -> Node {
-        let node = self.expr(expr);
-        let (ExprKind::Column { source, column }, Some(target)) = (&expr.kind, part.target()) else { return node };
-        if *source != target.id || node.head.contains(MARK) {
-            return node;
+        let mut node = self.expr(expr);
+        if let (ExprKind::Column { source, column }, Some(target)) = (&expr.kind, part.target())
+            && let Head::Column(shown) = &mut node.head
+            && *source == target.id
+            && shown.written.is_none()
+        {
+            shown.written = self.written(&changed(part), column);
         }
-        let head = format!("{}{}", node.head, self.mark(&changed(part), column));
-        Node { head, ..node }
+        node
     }
 
-    /// What stands behind the name of a column.
-    pub(super) fn mark(&self, changed: &Changed<'_>, column: &str) -> String {
-        let Some(values) = changed.get(column) else { return String::new() };
-        let keys: Option<Vec<String>> = values.iter().map(|value| self.keys(value, column)).collect();
-        keys.map_or_else(|| MARK.to_string(), |keys| format!("{MARK}[{}]", keys.join(" ")))
+    /// What writes have left of a column.
+    pub(super) fn written(&self, changed: &Changed<'_>, column: &str) -> Option<Written> {
+        let members: Option<Vec<Vec<String>>> =
+            changed.get(column)?.iter().map(|value| self.members(value, column)).collect();
+        Some(members.map_or(Written::Whole, |members| Written::Members(members.concat())))
     }
 
-    /// The keys of a document that an assignment changes, if it changes no more.
-    fn keys(&self, value: &Expr, column: &str) -> Option<String> {
+    /// The members of a document that an assignment changes, if it changes no more.
+    fn members(&self, value: &Expr, column: &str) -> Option<Vec<String>> {
         let node = self.expr(value);
-        let ("json-set", [document, members]) = (node.head.as_str(), node.kids.as_slice()) else { return None };
-        if !document.kids.is_empty() || !unmarked(&document.head).ends_with(&format!(".{column}")) {
+        let (Head::Form(Form::JsonSet), [document, members]) = (&node.head, node.kids.as_slice()) else { return None };
+        if !matches!(&document.head, Head::Column(changed) if changed.name == column) {
             return None;
         }
-        let mut keys: Vec<&str> =
-            members.kids.iter().map(|member| member.head.split('\'').nth(1)).collect::<Option<_>>()?;
-        keys.sort_unstable();
-        Some(keys.join(" "))
+        let step = |member: &Node| match &member.head {
+            Head::Member { path, .. } => path.0.first().cloned(),
+            _ => None,
+        };
+        let mut steps: Vec<String> = members.kids.iter().map(step).collect::<Option<_>>()?;
+        steps.sort_unstable();
+        Some(steps)
     }
 
     /// The value behind a column of a CTE that writes: what its RETURNING said.

@@ -26,16 +26,16 @@
 //! pg:     SELECT t.n AS c FROM t WHERE t.maybe > 3
 //! ```
 
-use super::{Node, membership};
+use super::{Head, Node, Op, membership};
 
 /// A condition that is asked whether it is true.
 pub(crate) fn asked_for_truth(condition: Node) -> Node {
-    match condition.head.as_str() {
-        "and" => {
+    match &condition.head {
+        Head::Op(Op::And) => {
             let mut kids = all_asked_for_truth(condition.kids);
             if kids.len() == 1 { kids.remove(0) } else { Node { kids, ..condition } }
         }
-        "or" => {
+        Head::Op(Op::Or) => {
             let kids = condition.kids.into_iter().map(asked_for_truth).collect();
             Node { kids, ..condition }
         }
@@ -46,16 +46,16 @@ pub(crate) fn asked_for_truth(condition: Node) -> Node {
 /// Conditions of which all must be true.
 pub(crate) fn all_asked_for_truth(conditions: Vec<Node>) -> Vec<Node> {
     let conditions: Vec<Node> = conditions.into_iter().map(asked_for_truth).collect();
-    let is_implied = |condition: &Node| match (condition.head.as_str(), condition.kids.as_slice()) {
-        ("is not null", [value]) => conditions.iter().any(|other| is_never_true_of_null(other, value)),
+    let is_implied = |condition: &Node| match (&condition.head, condition.kids.as_slice()) {
+        (Head::Op(Op::IsNotNull), [value]) => conditions.iter().any(|other| is_never_true_of_null(other, value)),
         _ => false,
     };
-    let kept: Vec<bool> = conditions.iter().map(|condition| !is_implied(condition)).collect();
-    conditions.into_iter().zip(kept).filter(|(_, kept)| *kept).map(|(condition, _)| condition).collect()
+    let decides: Vec<bool> = conditions.iter().map(|condition| !is_implied(condition)).collect();
+    conditions.into_iter().zip(decides).filter(|(_, decides)| *decides).map(|(condition, _)| condition).collect()
 }
 
 /// Whether a condition compares a value, so that it is NULL where the value is.
 fn is_never_true_of_null(condition: &Node, value: &Node) -> bool {
-    let compares = ["=", "<>", "<", "<=", "in"].contains(&condition.head.as_str());
-    compares && condition.kids.iter().any(|kid| kid.key() == value.key())
+    let compares = [Op::Equals, Op::Differs, Op::Less, Op::LessOrEqual, Op::In];
+    compares.iter().any(|op| condition.head == *op) && condition.kids.iter().any(|kid| kid.key() == value.key())
 }

@@ -24,6 +24,7 @@
 //! pg:     SELECT CASE WHEN t.n > 1 THEN t.big ELSE t.x END AS c FROM t
 //! ```
 
+use super::words::Target;
 use super::{Names, Node};
 use crate::dialect::Dialect;
 use crate::tree::{Expr, ExprKind};
@@ -40,7 +41,7 @@ impl Names<'_> {
             return node;
         }
         let span = node.span;
-        Node::list("cast real", vec![node], span)
+        Node::list(Target::RealBesideOthers, vec![node], span)
     }
 }
 

@@ -24,7 +24,9 @@
 //! pg:     SELECT t.n, e.tag AS c FROM t CROSS JOIN LATERAL jsonb_array_elements_text(t.doc -> 'sizes') WITH ORDINALITY AS e(tag, place) ORDER BY t.id, e.place
 //! ```
 
-use super::{Names, Node, json};
+use super::head::Path;
+use super::words::{Element, Read};
+use super::{Head, Names, Node, json};
 use crate::dialect::Dialect;
 use crate::source::Span;
 use crate::tree::{Expr, ExprKind, Source, SourceId, SourceKind};
@@ -41,37 +43,35 @@ impl Names<'_> {
         let SourceKind::Function { name, args } = &source.kind else { return None };
         let relation = self.relation(source.id);
         let at = source.columns.iter().position(|(known, _)| known == column)?;
-        let leaf = |word: &str| Node::leaf(format!("{relation}.{word}"), span);
-        if let (Dialect::Sqlite, "json_each", [_, _], "value") =
-            (self.dialect(), name.as_str(), args.as_slice(), column)
-        {
-            let element = |head: &str| Node::list(head, vec![leaf("value")], span);
-            let text = element("json-text 'element'");
-            return Some(match self.array_member(args) {
-                None => element("json-typed 'element'"),
-                Some((_, "text")) => text,
-                Some((_, "i64")) => Node::list("cast int", vec![text], span),
-                Some((_, other)) => Node::list(format!("cast {other}"), vec![text], span),
-            });
+        let leaf = |what| Node::leaf(Head::Element { list: relation.clone(), what }, span);
+        let value = || leaf(Element::Value);
+        match (self.dialect(), name.as_str(), args.as_slice(), column) {
+            (Dialect::Sqlite, "json_each", _, "key") => return Some(leaf(Element::Key)),
+            (Dialect::Sqlite, "json_each", [_, _], "value") => {
+                return Some(match self.array_member(args) {
+                    None => element(Read::Typed, value()),
+                    Some((_, declared)) => json::declared(element(Read::Text, value()), declared),
+                });
+            }
+            _ => {}
         }
         let [list] = args.as_slice() else { return None };
-        let (value, place) = match (self.dialect(), name.as_str()) {
-            (Dialect::Sqlite, "json_each") => return (column == "value").then(|| self.member(list, leaf("value"))),
+        let (value_at, place) = match (self.dialect(), name.as_str()) {
+            (Dialect::Sqlite, "json_each") => return (column == "value").then(|| self.member(list, value())),
             (Dialect::Sqlite, _) => return None,
-            (Dialect::Pg, "jsonb_each" | "jsonb_each_text") => (1, "key"),
-            (Dialect::Pg, "unnest" | "jsonb_array_elements" | "jsonb_array_elements_text") => (0, "ordinality"),
+            (Dialect::Pg, "jsonb_each" | "jsonb_each_text") => (1, Element::Key),
+            (Dialect::Pg, "unnest" | "jsonb_array_elements" | "jsonb_array_elements_text") => (0, Element::Ordinality),
             _ => return None,
         };
-        if at != value {
+        if at != value_at {
             return Some(leaf(place));
         }
-        let head = match name.as_str() {
-            "unnest" => return Some(leaf("value")),
-            "jsonb_each" | "jsonb_array_elements" => "json-value 'element'",
-            _ if self.is_list_param(list) => return Some(leaf("value")),
-            _ => "json-text 'element'",
-        };
-        Some(Node::list(head, vec![leaf("value")], span))
+        Some(match name.as_str() {
+            "unnest" => value(),
+            "jsonb_each" | "jsonb_array_elements" => element(Read::Value, value()),
+            _ if self.is_list_param(list) => value(),
+            _ => element(Read::Text, value()),
+        })
     }
 
     /// An element on SQLite.
@@ -82,8 +82,7 @@ impl Names<'_> {
             }
             _ => self.is_list_param(list),
         };
-        let span = leaf.span;
-        if is_array { leaf } else { Node::list("json-typed 'element'", vec![leaf], span) }
+        if is_array { leaf } else { element(Read::Typed, leaf) }
     }
 
     /// Whether an expression is a parameter that is no document: its elements have the type of the list.
@@ -96,11 +95,11 @@ impl Names<'_> {
     }
 
     /// The document whose member a column shows.
-    pub(super) fn list_of(&self, expr: &Expr) -> Option<String> {
+    pub(super) fn list_of(&self, expr: &Expr) -> Option<Node> {
         let ExprKind::Column { source, .. } = &expr.kind else { return None };
         let SourceKind::Function { args, .. } = &self.sources.get(source)?.kind else { return None };
         match args.as_slice() {
-            [list] => Some(self.expr(list).head),
+            [list] => Some(self.expr(list)),
             _ => None,
         }
     }
@@ -119,8 +118,8 @@ impl Names<'_> {
 
     /// What the project declares the elements of a member to be.
     fn elements_of(&self, member: &Node) -> Option<&str> {
-        let steps = member.head.strip_prefix("json-value ")?.trim_matches('\'').replace("'.'", ".");
-        self.json_elements(&member.kids.first()?.head, &steps)
+        let Head::Read(Read::Value, path) = &member.head else { return None };
+        self.json_elements(member.kids.first()?, &path.dotted())
     }
 
     /// The member behind `json_each(document, path)`, and what the project declares its elements to be.
@@ -132,9 +131,8 @@ impl Names<'_> {
     }
 }
 
-/// Whether an expression is a column of such a function.
-pub(super) fn is_of_list(names: &Names<'_>, expr: &Expr) -> bool {
-    let ExprKind::Column { source, .. } = &expr.kind else { return false };
-    let kind = names.sources.get(source).map(|source| &source.kind);
-    matches!(kind, Some(SourceKind::Function { name, .. }) if is_list(name))
+/// What is read of an element.
+fn element(read: Read, value: Node) -> Node {
+    let span = value.span;
+    Node::list(Head::Read(read, Path::element()), vec![value], span)
 }

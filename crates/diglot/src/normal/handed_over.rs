@@ -31,9 +31,9 @@
 
 use std::collections::BTreeSet;
 
-use super::{Names, Node, effective_join, writing_part};
+use super::{Head, Names, Node, Op, effective_join, writing_part};
 use crate::dialect::Dialect;
-use crate::tree::{Body, ConflictAction, Expr, ExprKind, Insert, Rows, Source, Statement};
+use crate::tree::{Body, ConflictAction, Expr, ExprKind, Insert, JoinKind, Rows, Source, Statement};
 
 /// The tables of a SQLite unit that are read in other statements than the one that writes them.
 #[derive(Debug, Default)]
@@ -87,7 +87,7 @@ impl<'t> Names<'t> {
     /// How the rows of a source are found in its table, if it is a CTE that wrote them and SQLite reads them in time.
     pub(crate) fn handed_over(&self, source: &Source) -> Option<Handed<'t>> {
         let name = source.cte()?;
-        if self.dialect() != Dialect::Pg || !effective_join(source, None).is_empty() {
+        if self.dialect() != Dialect::Pg || effective_join(source, None).is_some() {
             return None;
         }
         let part = writing_part(self.statement, name)?;
@@ -115,7 +115,7 @@ impl<'t> Names<'t> {
         // An outer join adds no row that is missing and drops none.
         let filter = select.filter.as_ref();
         let (outer, sources): (Vec<&Source>, Vec<&Source>) =
-            select.from.iter().partition(|source| effective_join(source, filter) == "left ");
+            select.from.iter().partition(|source| effective_join(source, filter) == Some(JoinKind::Left));
         let depends = |expr: &Expr| {
             let is_outer = |inner: &&Expr| matches!(&inner.kind, ExprKind::Column { source, .. } if outer.iter().any(|outer| outer.id == *source));
             expr.exprs().iter().any(is_outer)
@@ -124,8 +124,8 @@ impl<'t> Names<'t> {
         for column in conflict.target.as_ref()? {
             let at = insert.columns.iter().position(|(name, _)| name == column)?;
             let value = &select.columns.get(at).filter(|value| !depends(&value.expr))?.expr;
-            let own = Node::leaf(format!("{}.{column}", self.relation(source.id)), value.span);
-            key.push(Node::set("=", vec![own, self.expr(value)], value.span));
+            let own = Node::leaf(Head::column(self.relation(source.id), column), value.span);
+            key.push(Node::set(Op::Equals, vec![own, self.expr(value)], value.span));
         }
         let is_plain = !filter.is_some_and(depends);
         is_plain.then(|| Handed { filter, sources: sources.into_iter().cloned().collect(), key })

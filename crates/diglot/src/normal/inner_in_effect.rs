@@ -21,16 +21,15 @@
 //! pg:     SELECT t.n AS c FROM t LEFT JOIN u ON u.n = t.n WHERE u.name IS NULL
 //! ```
 
-use super::query::join_word;
 use crate::resolve::present_columns;
 use crate::tree::{Expr, JoinKind, Source};
 
-/// The word of a source's join, as the condition leaves it.
-pub(crate) fn effective_join(source: &Source, filter: Option<&Expr>) -> &'static str {
-    let Some(join) = &source.join else { return "" };
-    match join.kind {
-        JoinKind::Left if drops_rows_without(source, filter) => "",
-        kind => join_word(kind),
+/// How a source joins, as the condition leaves it; an inner or cross join is its condition alone.
+pub(crate) fn effective_join(source: &Source, filter: Option<&Expr>) -> Option<JoinKind> {
+    match source.join.as_ref()?.kind {
+        JoinKind::Inner | JoinKind::Cross => None,
+        JoinKind::Left if drops_rows_without(source, filter) => None,
+        kind => Some(kind),
     }
 }
 

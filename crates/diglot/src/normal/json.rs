@@ -5,7 +5,9 @@
 //! boolean is written as. Inside a document a text is bare and JSON is marked, however each dialect marks it.
 
 use super::after::seen_at;
-use super::{Names, Node};
+use super::head::Path;
+use super::words::{Read, Setting, Target};
+use super::{Form, Head, Names, Node, Op};
 use crate::dialect::Dialect;
 use crate::source::Span;
 use crate::tree::{Expr, ExprKind, OrderKey};
@@ -14,19 +16,19 @@ use crate::types::Base;
 /// `->`, `->>`, `#>>`, `?`, and `||` with an object.
 pub(super) fn binary(names: &Names<'_>, op: &str, left: &Expr, right: &Expr, span: Span) -> Option<Node> {
     match op {
-        "->" | "#>" => Some(read(names, left, labels(names, right)?, "json-value", span)),
-        "->>" | "#>>" => Some(read(names, left, labels(names, right)?, text_head(names), span)),
+        "->" | "#>" => Some(read(names, left, labels(names, right)?, Read::Value, span)),
+        "->>" | "#>>" => Some(read(names, left, labels(names, right)?, text_of(names), span)),
         "?" => {
-            let kind = read(names, left, steps(right)?, "json-type", span);
-            Some(Node::list("is not null", vec![kind], span))
+            let kind = read(names, left, steps(right)?, Read::Type, span);
+            Some(Node::list(Op::IsNotNull, vec![kind], span))
         }
         "-" => {
             let ExprKind::Text(key) = &right.kind else { return None };
             let document = names.expr(left);
-            let is_document = left.base() == Some(&Base::Json) || document.head.starts_with("json-");
+            let is_document = left.base() == Some(&Base::Json) || document.head.is_document() || is_text(&document);
             Some(match is_document {
                 true => remove(document, std::slice::from_ref(key), span),
-                false => Node::list(op, vec![document, names.expr(right)], span),
+                false => Node::list(Op::from(op), vec![document, names.expr(right)], span),
             })
         }
         "#-" => Some(remove(names.expr(left), &steps(right)?, span)),
@@ -46,8 +48,8 @@ pub(super) fn binary(names: &Names<'_>, op: &str, left: &Expr, right: &Expr, spa
 pub(super) fn member(names: &Names<'_>, key: &Expr, value: Node) -> Node {
     let span = value.span;
     match &key.bare().kind {
-        ExprKind::Text(key) => Node::list(format!("'{key}'"), vec![value], span),
-        _ => Node::list("keyed", vec![names.expr(key), value], span),
+        ExprKind::Text(key) => Node::list(Head::member(Setting::Plain, Path::of(key)), vec![value], span),
+        _ => Node::list(Form::KeyedMember, vec![names.expr(key), value], span),
     }
 }
 
@@ -60,7 +62,7 @@ fn pairs(args: &[Expr]) -> Option<impl Iterator<Item = (&Expr, &Expr)>> {
 /// JSON functions of both dialects.
 pub(super) fn call(names: &Names<'_>, name: &str, args: &[Expr], order: &[OrderKey], span: Span) -> Option<Node> {
     match (name, args) {
-        ("json_extract", [document, path]) => Some(read(names, document, steps(path)?, text_head(names), span)),
+        ("json_extract", [document, path]) => Some(read(names, document, steps(path)?, text_of(names), span)),
         ("jsonb_extract_path_text", [document, keys @ ..]) if !keys.is_empty() => {
             let name = |key: &Expr| match &key.bare().kind {
                 // A number may be the place of an element.
@@ -68,14 +70,15 @@ pub(super) fn call(names: &Names<'_>, name: &str, args: &[Expr], order: &[OrderK
                 _ => None,
             };
             let steps = keys.iter().map(name).collect::<Option<Vec<String>>>()?;
-            Some(read(names, document, steps, text_head(names), span))
+            Some(read(names, document, steps, text_of(names), span))
         }
         ("json_set", [document, rest @ ..]) if rest.len() >= 2 => {
             let set: Vec<_> = pairs(rest)?.map(|(path, value)| Some((steps(path)?, value))).collect::<Option<_>>()?;
             let member = |(steps, value): (Vec<String>, &Expr)| {
                 // Postgres does not make missing parents.
-                let made = if steps.len() > 1 { "with parents " } else { "" };
-                Node::list(format!("{made}'{}'", steps.join("'.'")), vec![value_of(names, value)], value.span)
+                let makes_parents = steps.len() > 1;
+                let head = Head::Member { setting: Setting::Plain, makes_parents, path: Path(steps) };
+                Node::list(head, vec![value_of(names, value)], value.span)
             };
             Some(set_members(names, document, set.into_iter().map(member).collect(), span))
         }
@@ -83,29 +86,29 @@ pub(super) fn call(names: &Names<'_>, name: &str, args: &[Expr], order: &[OrderK
             let steps = steps(path)?;
             let makes = flags.iter().all(|flag| matches!(flag.kind, ExprKind::Bool(true)));
             let strict = null_as_json(value).is_none() && !names.required(wrapped(value));
-            let head = match (makes, strict) {
-                (true, false) => "",
-                (true, true) => "null for null ",
-                (false, _) => "only when there ",
+            let setting = match (makes, strict) {
+                (true, false) => Setting::Plain,
+                (true, true) => Setting::NullForNull,
+                (false, _) => Setting::WhenThere,
             };
             let value = null_as_json(value).unwrap_or(value);
             let member = match &value.kind {
                 ExprKind::Param(_) => json(names.expr(value)),
                 _ => value_of(names, value),
             };
-            let member = Node::list(format!("{head}'{}'", steps.join("'.'")), vec![member], value.span);
+            let member = Node::list(Head::member(setting, Path(steps)), vec![member], value.span);
             Some(set_members(names, document, vec![member], span))
         }
         ("json" | "to_jsonb", [value]) => Some(names.expr(value)),
         ("json_object" | "jsonb_build_object" | "json_build_object", args) => {
             let member = |(key, value): (&Expr, &Expr)| {
-                Node::list("member", vec![names.expr(key), value_of(names, value)], value.span)
+                Node::list(Form::Member, vec![names.expr(key), value_of(names, value)], value.span)
             };
-            Some(Node::set("json-object", pairs(args)?.map(member).collect(), span))
+            Some(Node::set(Form::JsonObject, pairs(args)?.map(member).collect(), span))
         }
         ("json_array" | "jsonb_build_array" | "json_build_array", values) => {
             let kids = values.iter().map(|value| value_of(names, value)).collect();
-            Some(Node::list("json-array", kids, span))
+            Some(Node::list(Form::JsonArray, kids, span))
         }
         ("json_group_array", [value]) => Some(grouped(names, value, order, span)),
         ("coalesce", [rows, empty]) if matches!(&empty.bare().kind, ExprKind::Text(text) if text == "[]") => {
@@ -123,12 +126,12 @@ pub(super) fn call(names: &Names<'_>, name: &str, args: &[Expr], order: &[OrderK
             let paths: Vec<_> = paths.iter().map(steps).collect::<Option<_>>()?;
             Some(paths.iter().fold(names.expr(document), |node, steps| remove(node, steps, span)))
         }
-        ("json_type", [document, path]) => Some(read(names, document, steps(path)?, "json-type", span)),
-        ("json_type", [document]) => Some(read(names, document, Vec::new(), "json-type", span)),
-        ("jsonb_typeof", [document]) => Some(read(names, document, Vec::new(), "json-typeof", span)),
-        ("json_array_length", [document, path]) => Some(read(names, document, steps(path)?, "json-length", span)),
+        ("json_type", [document, path]) => Some(read(names, document, steps(path)?, Read::Type, span)),
+        ("json_type", [document]) => Some(read(names, document, Vec::new(), Read::Type, span)),
+        ("jsonb_typeof", [document]) => Some(read(names, document, Vec::new(), Read::TypeOf, span)),
+        ("json_array_length", [document, path]) => Some(read(names, document, steps(path)?, Read::Length, span)),
         ("json_array_length" | "jsonb_array_length", [document]) => {
-            Some(read(names, document, Vec::new(), "json-length", span))
+            Some(read(names, document, Vec::new(), Read::Length, span))
         }
         _ => None,
     }
@@ -140,27 +143,41 @@ fn grouped(names: &Names<'_>, value: &Expr, order: &[OrderKey], span: Span) -> N
     if !order.is_empty() {
         kids.push(names.order(order, span));
     }
-    Node::list("json-group-array", kids, span)
+    Node::list(Form::JsonGroupArray, kids, span)
 }
 
 /// Casts of what was read: they decide what it is, and make both dialects' ways of reading one.
-pub(super) fn cast(node: &Node, target: &str, span: Span) -> Option<Node> {
-    if !node.head.starts_with("json-text") && !node.head.starts_with("json-typed") {
+pub(super) fn cast(node: &Node, target: &Target, span: Span) -> Option<Node> {
+    if !matches!(node.head, Head::Read(Read::Text | Read::Typed, _)) {
         return None;
     }
     let text = as_text(node.clone());
     match target {
-        "text" => Some(Node { span, ..text }),
-        _ => Some(Node::list(format!("cast {target}"), vec![text], span)),
+        Target::Text => Some(Node { span, ..text }),
+        _ => Some(Node::list(target.clone(), vec![text], span)),
     }
 }
 
-/// A value in SQL's type where only its text counts.
-pub(super) fn as_text(node: Node) -> Node {
-    match node.head.strip_prefix("json-typed") {
-        Some(rest) => Node { head: format!("json-text{rest}"), ..node },
-        None => node,
+/// A text that was read, as what the project declares it to be.
+pub(super) fn declared(text: Node, declared: &str) -> Node {
+    let span = text.span;
+    match Target::declared(declared) {
+        Target::Text => text,
+        target => Node::list(target, vec![text], span),
     }
+}
+
+/// Whether a node is the text of a member.
+fn is_text(node: &Node) -> bool {
+    matches!(node.head, Head::Read(Read::Text, _))
+}
+
+/// A value in SQL's type where only its text counts.
+pub(super) fn as_text(mut node: Node) -> Node {
+    if let Head::Read(read @ Read::Typed, _) = &mut node.head {
+        *read = Read::Text;
+    }
+    node
 }
 
 /// Two sides of a comparison, of which one may be a text that only a JSON string equals.
@@ -176,48 +193,48 @@ pub(super) fn beside_text(left: Node, right: Node) -> (Node, Node) {
 
 /// Whether a node is a text literal that is written like no number and no boolean.
 pub(super) fn is_word(node: &Node) -> bool {
-    let Some(text) = node.head.strip_prefix('\'').and_then(|text| text.strip_suffix('\'')) else { return false };
-    node.kids.is_empty() && text.parse::<f64>().is_err() && !["true", "false", "null"].contains(&text)
+    let Some(text) = node.head.text() else { return false };
+    text.parse::<f64>().is_err() && !["true", "false", "null"].contains(&text)
 }
 
-fn text_head(names: &Names<'_>) -> &'static str {
-    if names.statement.dialect == Dialect::Sqlite { "json-typed" } else { "json-text" }
+/// How the dialect reads a text.
+fn text_of(names: &Names<'_>) -> Read {
+    if names.statement.dialect == Dialect::Sqlite { Read::Typed } else { Read::Text }
 }
 
-fn read(names: &Names<'_>, document: &Expr, mut steps: Vec<String>, head: &str, span: Span) -> Node {
+fn read(names: &Names<'_>, document: &Expr, steps: Vec<String>, read: Read, span: Span) -> Node {
     let mut inner = names.expr(document);
-    if let Some(before) = inner.head.strip_prefix("json-value ") {
-        let mut all = vec![before.trim_matches('\'').to_owned()];
-        all.append(&mut steps);
-        steps = all;
+    let mut path = Path(steps);
+    if let Head::Read(Read::Value, before) = &inner.head {
+        path = before.then(&path.0);
         inner = inner.kids.remove(0);
     }
-    if let Some(step) = steps.first() {
+    if let Some(step) = path.0.first() {
         inner = seen_at(inner, step);
     }
-    Node::list(format!("{head} '{}'", steps.join("'.'")), vec![inner], span)
+    Node::list(Head::Read(read, path), vec![inner], span)
 }
 
 /// The member that `json_each(document, path)` takes apart.
 pub(super) fn member_at(names: &Names<'_>, document: &Expr, path: &Expr) -> Option<Node> {
     let span = document.span.to(path.span);
-    Some(read(names, document, steps(path)?, "json-value", span))
+    Some(read(names, document, steps(path)?, Read::Value, span))
 }
 
 fn remove(document: Node, steps: &[String], span: Span) -> Node {
-    Node::list(format!("json-remove '{}'", steps.join("'.'")), vec![document], span)
+    Node::list(Head::Removed(Path(steps.to_vec())), vec![document], span)
 }
 
 fn set_members(names: &Names<'_>, document: &Expr, mut members: Vec<Node>, span: Span) -> Node {
     let mut inner = names.expr(document);
-    if inner.head == "json-set" && !inner.kids.is_empty() {
+    if inner.head == Form::JsonSet && !inner.kids.is_empty() {
         let rest = inner.kids.split_off(1);
         inner = inner.kids.remove(0);
         if let Some(written) = rest.into_iter().next() {
             members.extend(written.kids);
         }
     }
-    Node::list("json-set", vec![inner, Node::set("members", members, span)], span)
+    Node::list(Form::JsonSet, vec![inner, Node::set(Form::Members, members, span)], span)
 }
 
 /// What stands as a value inside a document.
@@ -227,32 +244,38 @@ pub(super) fn value_of(names: &Names<'_>, value: &Expr) -> Node {
     {
         return value_of(names, inner);
     }
-    let node = names.expr(value);
+    let mut node = names.expr(value);
     match (&value.kind, names.statement.dialect) {
         (ExprKind::Call { name, .. }, Dialect::Sqlite) if name == "json" => json(node),
         // The bare TRUE of SQLite is a number; Postgres's is JSON's.
-        (ExprKind::Bool(value), Dialect::Pg) => Node::leaf(format!("json {value}"), node.span),
-        (ExprKind::Cast { to, .. }, Dialect::Pg) if to == "jsonb" || to == "json" => json(node),
-        (_, Dialect::Sqlite) if node.head.starts_with("json-typed") => {
-            Node { head: node.head.replacen("json-typed", "json-value", 1), ..node }
+        (ExprKind::Bool(value), Dialect::Pg) => {
+            Node::leaf(Head::JsonWord(if *value { "true" } else { "false" }), node.span)
         }
+        (ExprKind::Cast { to, .. }, Dialect::Pg) if to == "jsonb" || to == "json" => json(node),
         (_, Dialect::Pg) if value.ty.as_ref().is_some_and(|ty| ty.base == Base::Json) => json(node),
         (_, Dialect::Pg) if value.ty.as_ref().is_some_and(|ty| ty.base == Base::Bool) => {
-            let then = |word: &str| Node::leaf(word, node.span);
-            let branch = Node::list("when", vec![node.clone(), then("'true'")], node.span);
-            json(Node::list("case", vec![branch, then("'false'")], node.span))
+            let then = |word: &str| Node::leaf(Head::Text(word.to_owned()), node.span);
+            let branch = Node::list(Form::When, vec![node.clone(), then("true")], node.span);
+            json(Node::list(Form::Case, vec![branch, then("false")], node.span))
         }
-        _ => node,
+        (_, Dialect::Sqlite) => {
+            if let Head::Read(read @ Read::Typed, _) = &mut node.head {
+                *read = Read::Value;
+            }
+            node
+        }
+        (_, Dialect::Pg) => node,
     }
 }
 
 /// A value that is JSON, unless its term makes JSON anyway.
 fn json(node: Node) -> Node {
     let span = node.span;
-    match node.head.as_str() {
-        "'true'" | "'false'" | "'null'" => Node::leaf(format!("json {}", node.head.trim_matches('\'')), span),
-        head if head.starts_with("json-") && !head.starts_with("json-text") => node,
-        _ => Node::list("json", vec![node], span),
+    let word = ["true", "false", "null"].into_iter().find(|word| node.head.is_text(word));
+    match word {
+        Some(word) => Node::leaf(Head::JsonWord(word), span),
+        None if node.head.is_document() => node,
+        None => Node::list(Form::Json, vec![node], span),
     }
 }
 

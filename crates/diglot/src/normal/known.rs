@@ -34,7 +34,8 @@
 //! pg:     UPDATE t SET doc = jsonb_set(t.doc, '{deep,size}', to_jsonb((t.doc #>> '{deep,size}')::bigint + 1))
 //! ```
 
-use super::{Names, Node, negation};
+use super::head::{Extreme, Nulls};
+use super::{Function, Head, Names, Node, negation};
 use crate::dialect::Dialect;
 use crate::schema::Column;
 use crate::source::Span;
@@ -136,24 +137,27 @@ impl Names<'_> {
     }
 
     /// The type that the project declares for a field of a JSON document.
-    pub(super) fn json_type(&self, document: &str, steps: &str) -> Option<&str> {
+    pub(super) fn json_type(&self, document: &Node, steps: &str) -> Option<&str> {
         self.json_declared(document, steps).filter(|word| !word.ends_with("[]"))
     }
 
     /// The type that the project declares for the elements of a field that is an array.
-    pub(super) fn json_elements(&self, document: &str, steps: &str) -> Option<&str> {
+    pub(super) fn json_elements(&self, document: &Node, steps: &str) -> Option<&str> {
         self.json_declared(document, steps).and_then(|word| word.strip_suffix("[]"))
     }
 
-    fn json_declared(&self, document: &str, steps: &str) -> Option<&str> {
+    fn json_declared(&self, document: &Node, steps: &str) -> Option<&str> {
         let word = self.json_words(document, steps)?;
         Some(word.strip_suffix(ALWAYS).unwrap_or(word))
     }
 
     /// What the project declares of a field, word for word.
-    fn json_words(&self, document: &str, steps: &str) -> Option<&str> {
-        let (relation, column) = document.rsplit_once('.')?;
-        let table = relation.split('#').next().unwrap_or(relation);
+    fn json_words(&self, document: &Node, steps: &str) -> Option<&str> {
+        let Head::Column(shown) = &document.head else { return None };
+        if shown.written.is_some() {
+            return None;
+        }
+        let (table, column) = (&shown.relation.name, &shown.name);
         let own = self.around.promised.json_type(&format!("{table}.{column}.{steps}"));
         own.or_else(|| self.around.promised.json_type(&format!("{table}.{column}.*")))
     }
@@ -169,10 +173,8 @@ impl Names<'_> {
             return false;
         }
         let node = self.plain(expr);
-        let Some((_, steps)) = node.head.split_once(' ') else { return false };
-        let steps = steps.trim_matches('\'').replace("'.'", ".");
-        let document = node.kids.first().map_or("", |kid| kid.head.as_str());
-        self.json_words(document, &steps).is_some_and(|word| word.ends_with(ALWAYS))
+        let (Head::Read(_, path), [document]) = (&node.head, node.kids.as_slice()) else { return false };
+        self.json_words(document, &path.dotted()).is_some_and(|word| word.ends_with(ALWAYS))
     }
 
     /// Whether an expression is a column that the project declares to hold JSON arrays.
@@ -183,19 +185,19 @@ impl Names<'_> {
     }
 
     /// The greatest or least of several: three meanings.
-    pub(super) fn extreme(
-        &self,
-        name: &str,
-        args: &[Expr],
-        [plain, or_null, of_known]: [&'static str; 3],
-    ) -> &'static str {
-        if args.iter().all(|arg| self.required(arg)) {
-            plain
-        } else if name == "max" || name == "min" {
-            or_null
-        } else {
-            of_known
-        }
+    pub(super) fn extreme(&self, name: &str, args: &[Expr]) -> Option<Head> {
+        let (of, nulls) = match name {
+            "max" => (Extreme::Greatest, Nulls::Spread),
+            "min" => (Extreme::Least, Nulls::Spread),
+            "greatest" => (Extreme::Greatest, Nulls::Skipped),
+            "least" => (Extreme::Least, Nulls::Skipped),
+            _ => return None,
+        };
+        Some(match (args.iter().all(|arg| self.required(arg)), of) {
+            (true, Extreme::Greatest) => Head::Call(Function::Greatest),
+            (true, Extreme::Least) => Head::Call(Function::Least),
+            (false, of) => Head::Extreme { of, nulls },
+        })
     }
 
     /// Whether an expression is a column that Postgres knows as boolean, or is made of such columns and conditions.
@@ -230,10 +232,8 @@ impl Names<'_> {
     /// `flag = 1` is the flag, `flag = 0` its opposite.
     pub(super) fn flag(&self, op: &str, left: (&Expr, &Node), right: (&Expr, &Node), span: Span) -> Option<Node> {
         for ((expr, node), (_, truth)) in [(left, right), (right, left)] {
-            if !self.is_flag(expr) || !truth.kids.is_empty() || !["0", "1"].contains(&truth.head.as_str()) {
-                continue;
-            }
-            let yes = (truth.head == "1") == (op == "=");
+            let (true, Some(number @ ("0" | "1"))) = (self.is_flag(expr), truth.head.number()) else { continue };
+            let yes = (number == "1") == (op == "=");
             return Some(if yes { Node { span, ..node.clone() } } else { negation::negated(node.clone(), span) });
         }
         None
@@ -258,17 +258,13 @@ impl Names<'_> {
 /// `COALESCE(max(a, b), a, b)` of SQLite skips NULLs, as `greatest(a, b)` of Postgres does.
 pub(super) fn without_nulls(kids: &[Node]) -> Option<Node> {
     let (first, rest) = kids.split_first()?;
-    let head = match first.head.as_str() {
-        "greatest or null" => "greatest of known",
-        "least or null" => "least of known",
-        _ => return None,
-    };
+    let Head::Extreme { of, nulls: Nulls::Spread } = first.head else { return None };
     let sorted = |nodes: &[Node]| {
         let mut keys: Vec<String> = nodes.iter().map(Node::key).collect();
         keys.sort();
         keys
     };
-    (sorted(&first.kids) == sorted(rest)).then(|| Node { head: head.to_owned(), ..first.clone() })
+    (sorted(&first.kids) == sorted(rest)).then(|| first.with_head(Head::Extreme { of, nulls: Nulls::Skipped }))
 }
 
 fn is_same_column(a: &Expr, b: &Expr) -> bool {

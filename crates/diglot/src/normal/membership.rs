@@ -54,7 +54,8 @@
 //! pg:     SELECT t.n AS c FROM t WHERE NOT EXISTS (SELECT 1 FROM u WHERE u.n = t.maybe)
 //! ```
 
-use super::{Names, Node, asked_for_truth, json};
+use super::words::Form;
+use super::{Function, Head, Names, Node, Op, asked_for_truth, json};
 use std::collections::BTreeSet;
 
 use crate::source::Span;
@@ -65,7 +66,7 @@ impl Names<'_> {
     pub(super) fn in_list(&self, inner: &Expr, list: &[Expr], negated: bool, span: Span) -> Node {
         let value = self.expr(inner);
         if let [only] = list {
-            return Node::set(if negated { "<>" } else { "=" }, vec![value, self.expr(only)], span);
+            return Node::set(if negated { Op::Differs } else { Op::Equals }, vec![value, self.expr(only)], span);
         }
         let items = self.all(list);
         let value = if items.iter().all(json::is_word) { json::as_text(value) } else { value };
@@ -73,22 +74,22 @@ impl Names<'_> {
     }
 
     pub(super) fn in_query(&self, inner: &Expr, query: &Query, negated: bool, span: Span) -> Node {
-        let head = if negated { "not in" } else { "in" };
+        let op = if negated { Op::NotIn } else { Op::In };
         let mut value = self.expr(inner);
         if let Some(list) = self.list_param(query, inner.base()).or_else(|| self.elements(query)) {
             let is_digits = |list: &Expr| self.around.digits.iter().any(|name| list.is_param(name));
-            if value.head == "lower-hex" && query.each_of().is_some_and(is_digits) {
+            if value.head == Form::LowerHex && query.each_of().is_some_and(is_digits) {
                 value = value.kids.remove(0);
             }
             // A missing list has no elements on SQLite; on Postgres nothing is known of it.
-            let head = if negated && self.may_miss(&list) { "not in, if there is a list," } else { head };
-            return Node::list(head, vec![value, list], span);
+            let op = if negated && self.may_miss(&list) { Op::NotInListIfAny } else { op };
+            return Node::list(op, vec![value, list], span);
         }
-        Node::list(head, vec![value, self.query(query)], span)
+        Node::list(op, vec![value, self.query(query)], span)
     }
 
     fn may_miss(&self, list: &Node) -> bool {
-        let param = |node: &Node| node.head.strip_prefix(':').is_some_and(|name| self.around.nullable.contains(name));
+        let param = |node: &Node| matches!(&node.head, Head::Param(name) if self.around.nullable.contains(name));
         param(list) || list.kids.iter().any(param)
     }
 
@@ -99,7 +100,7 @@ impl Names<'_> {
         let as_it_is = !matches!(of, Some(Base::Bytes | Base::Uuid)) || self.is_slice(query.span);
         let as_bytes = matches!(of, Some(Base::Bytes | Base::Uuid) | None);
         let fits = as_it_is && is_element(element) || as_bytes && bytes_of(element).is_some_and(is_element);
-        fits.then(|| Node::list("list", vec![with_empty(self.expr(list))], query.span))
+        fits.then(|| Node::list(Form::List, vec![with_empty(self.expr(list))], query.span))
     }
 
     /// `SELECT e FROM unnest(:list) AS e`, or of the elements of a document that is a parameter: the list on Postgres.
@@ -116,7 +117,7 @@ impl Names<'_> {
             return None;
         };
         let is_param = matches!(uncast(list).kind, ExprKind::Param(_));
-        is_param.then(|| Node::list("list", vec![self.expr(list)], query.span))
+        is_param.then(|| Node::list(Form::List, vec![self.expr(list)], query.span))
     }
 
     /// Whether a place is that of a list in `sqlc.slice`.
@@ -130,29 +131,31 @@ impl Names<'_> {
             return self.in_query(left, query, all, span);
         }
         let (value, list) = (self.expr(left), self.expr(right));
-        if list.head == "array" && ((op == "=") != all) && (op == "=" || op == "<>") {
+        if list.head == Form::Array && ((op == "=") != all) && (op == "=" || op == "<>") {
             return one_of(value, list.kids, all, span);
         }
         match (op, all) {
             ("=", false) => {
-                let list = Node::list("list", vec![with_empty(list)], right.span);
-                Node::list("in", vec![value, list], span)
+                let list = Node::list(Form::List, vec![with_empty(list)], right.span);
+                Node::list(Op::In, vec![value, list], span)
             }
-            ("<>", true) if self.may_miss(&list) => Node::list("<> all", vec![value, list], span),
-            ("<>", true) => Node::list("not in", vec![value, Node::list("list", vec![list], right.span)], span),
-            _ => Node::list(format!("{op} {}", if all { "all" } else { "any" }), vec![value, list], span),
+            ("<>", true) if !self.may_miss(&list) => {
+                Node::list(Op::NotIn, vec![value, Node::list(Form::List, vec![list], right.span)], span)
+            }
+            _ => Node::list(Head::Quantified { op: Op::from(op), all }, vec![value, list], span),
         }
     }
 }
 
 /// A list with another one in its place when it is missing, of which an empty one is written in two ways.
 fn with_empty(mut list: Node) -> Node {
-    if list.head == "coalesce" {
+    if list.head == Function::Coalesce {
         for kid in &mut list.kids {
-            let inner = kid.kids.first().filter(|_| kid.head.starts_with("cast ")).unwrap_or(&*kid);
-            let is_empty = inner.kids.is_empty() && ["'[]'", "'{}'", "array"].contains(&inner.head.as_str());
+            let inner = kid.kids.first().filter(|_| matches!(kid.head, Head::Cast(_))).unwrap_or(&*kid);
+            let is_array = inner.kids.is_empty() && inner.head == Form::Array;
+            let is_empty = is_array || inner.head.text().is_some_and(|text| text == "[]" || text == "{}");
             if is_empty {
-                *kid = Node::leaf("no elements", kid.span);
+                *kid = Node::leaf(Form::NoElements, kid.span);
             }
         }
     }
@@ -162,29 +165,29 @@ fn with_empty(mut list: Node) -> Node {
 /// `value IN (items)` as a set, and as a comparison where there is one item; `value NOT IN (items)` as the conditions
 /// that it stands for.
 fn one_of(value: Node, mut items: Vec<Node>, negated: bool, span: Span) -> Node {
-    let mut seen = BTreeSet::new();
-    items.retain(|item| seen.insert(item.key()));
+    let mut keys = BTreeSet::new();
+    items.retain(|item| keys.insert(item.key()));
     if let [_] = items.as_slice() {
         items.push(value);
-        return Node::set(if negated { "<>" } else { "=" }, items, span);
+        return Node::set(if negated { Op::Differs } else { Op::Equals }, items, span);
     }
     if negated && value.is_small() {
         return none_of(&value, items, span);
     }
-    let items = Node::set("items", items, span);
-    Node::list(if negated { "not in" } else { "in" }, vec![value, items], span)
+    let items = Node::set(Form::Items, items, span);
+    Node::list(if negated { Op::NotIn } else { Op::In }, vec![value, items], span)
 }
 
 /// That a value is none of the items.
 fn none_of(value: &Node, items: Vec<Node>, span: Span) -> Node {
-    let differs = items.into_iter().map(|item| Node::set("<>", vec![value.clone(), item], span));
-    Node::set("and", differs.collect(), span)
+    let differs = items.into_iter().map(|item| Node::set(Op::Differs, vec![value.clone(), item], span));
+    Node::set(Op::And, differs.collect(), span)
 }
 
 /// The opposite of a membership in a list that is written out; none of any other.
 pub(super) fn opposite(node: &Node) -> Option<Node> {
-    match (node.head.as_str(), node.kids.as_slice()) {
-        ("in", [value, items]) if items.head == "items" && value.is_small() => {
+    match (&node.head, node.kids.as_slice()) {
+        (Head::Op(Op::In), [value, items]) if items.head == Form::Items && value.is_small() => {
             Some(none_of(value, items.kids.clone(), node.span))
         }
         _ => None,
@@ -211,14 +214,16 @@ pub(super) fn alternatives(kids: Vec<Node>, span: Span) -> Vec<Node> {
 
 /// A column with what it is to be equal to: literals and parameters.
 fn compared(node: &Node) -> Option<(Node, Vec<Node>)> {
-    let constant = |node: &Node| {
-        node.kids.is_empty() && node.head.starts_with(|c: char| c == '\'' || c == ':' || c == '-' || c.is_ascii_digit())
-    };
-    let is_column = |node: &Node| node.kids.is_empty() && !constant(node) && node.head.contains('.');
-    match (node.head.as_str(), node.kids.as_slice()) {
-        ("=", [left, right]) if is_column(left) && constant(right) => Some((left.clone(), vec![right.clone()])),
-        ("=", [left, right]) if is_column(right) && constant(left) => Some((right.clone(), vec![left.clone()])),
-        ("in", [value, items]) if items.head == "items" && is_column(value) => {
+    let constant = |node: &Node| node.head.is_literal() || matches!(node.head, Head::Param(_));
+    let is_column = |node: &Node| node.head.column_name().is_some();
+    match (&node.head, node.kids.as_slice()) {
+        (Head::Op(Op::Equals), [left, right]) if is_column(left) && constant(right) => {
+            Some((left.clone(), vec![right.clone()]))
+        }
+        (Head::Op(Op::Equals), [left, right]) if is_column(right) && constant(left) => {
+            Some((right.clone(), vec![left.clone()]))
+        }
+        (Head::Op(Op::In), [value, items]) if items.head == Form::Items && is_column(value) => {
             Some((value.clone(), items.kids.clone()))
         }
         _ => None,
@@ -260,34 +265,35 @@ pub(super) fn as_exists(condition: Node) -> Node {
 }
 
 fn exists(condition: &Node) -> Option<Node> {
-    let ("in", [value, select]) = (condition.head.as_str(), condition.kids.as_slice()) else { return None };
-    if select.head != "select"
-        || select.kids.iter().any(|kid| !["columns", "from", "where"].contains(&kid.head.as_str()))
-    {
+    let (Head::Op(Op::In), [value, select]) = (&condition.head, condition.kids.as_slice()) else { return None };
+    let is_plain = |kid: &Node| matches!(kid.head, Head::Form(Form::Columns | Form::From | Form::Where));
+    if select.head != Form::Select || !select.kids.iter().all(is_plain) {
         return None;
     }
-    let part = |name: &str| select.kids.iter().find(|kid| kid.head == name);
-    let columns = &part("columns")?.kids;
-    let values = if value.head == "row" { value.kids.as_slice() } else { std::slice::from_ref(value) };
-    let aggregates = ["count", "sum", "avg", "max", "min", "total", "json-group-array"];
-    let is_plain = |column: &Node| !aggregates.iter().any(|name| column.key().starts_with(name));
-    if values.len() != columns.len() || !columns.iter().all(is_plain) {
+    let part = |form: Form| select.kids.iter().find(|kid| kid.head == form);
+    let columns = &part(Form::Columns)?.kids;
+    let values = if value.head == Form::Row { value.kids.as_slice() } else { std::slice::from_ref(value) };
+    let folds = |head: &Head| match head {
+        Head::Call(function) | Head::CallOfRows(function) | Head::CallOfDistinct(function) => function.folds_rows(),
+        head => *head == Form::JsonGroupArray,
+    };
+    if values.len() != columns.len() || columns.iter().any(|column| column.any_head(&folds)) {
         return None;
     }
-    let mut conditions = match part("where").map(|node| node.kids.as_slice()) {
-        Some([all]) if all.head == "and" => all.kids.clone(),
+    let mut conditions = match part(Form::Where).map(|node| node.kids.as_slice()) {
+        Some([all]) if all.head == Op::And => all.kids.clone(),
         Some([one]) => vec![one.clone()],
         _ => Vec::new(),
     };
     for (value, column) in values.iter().zip(columns) {
-        conditions.push(Node::set("=", vec![value.clone(), column.clone()], column.span));
+        conditions.push(Node::set(Op::Equals, vec![value.clone(), column.clone()], column.span));
     }
     let mut conditions = asked_for_truth::all_asked_for_truth(conditions);
     let condition_node = match conditions.len() {
         1 => conditions.remove(0),
-        _ => Node::set("and", conditions, select.span),
+        _ => Node::set(Op::And, conditions, select.span),
     };
-    let filter = Node::list("where", vec![condition_node], select.span);
-    let rows = Node { kids: vec![part("from")?.clone(), filter], ..select.clone() };
-    Some(Node::list("exists", vec![rows], condition.span))
+    let filter = Node::list(Form::Where, vec![condition_node], select.span);
+    let rows = Node { kids: vec![part(Form::From)?.clone(), filter], ..select.clone() };
+    Some(Node::list(Op::Exists, vec![rows], condition.span))
 }

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use super::head::{Head, Relation};
 use crate::digest::digest;
 use crate::operations::{Sense, Unknown};
 use crate::source::Span;
@@ -10,7 +11,7 @@ use crate::source::Span;
 #[derive(Debug, Clone)]
 pub(crate) struct Node {
     /// What it is, with everything that is not a child.
-    pub head: String,
+    pub head: Head,
     /// Its children.
     pub kids: Vec<Node>,
     /// Whether the order of the children means nothing.
@@ -21,17 +22,38 @@ pub(crate) struct Node {
     pub span: Span,
 }
 
+/// What a key tells of a node.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Telling {
+    /// What it means.
+    Meaning,
+    /// The same, whatever a write of the unit has left of its columns.
+    BeforeWrites,
+    /// What the page says, whatever its words are known to mean.
+    Spelling,
+}
+
 impl Node {
-    pub(crate) fn leaf(head: impl Into<String>, span: Span) -> Self {
-        Self { head: head.into(), kids: Vec::new(), set: false, sense: None, span }
+    pub(crate) fn leaf(head: impl Into<Head>, span: Span) -> Self {
+        Self::list(head, Vec::new(), span)
     }
 
-    pub(crate) fn list(head: impl Into<String>, kids: Vec<Node>, span: Span) -> Self {
+    pub(crate) fn list(head: impl Into<Head>, kids: Vec<Node>, span: Span) -> Self {
         Self { head: head.into(), kids, set: false, sense: None, span }
     }
 
-    pub(crate) fn set(head: impl Into<String>, kids: Vec<Node>, span: Span) -> Self {
-        Self { head: head.into(), kids, set: true, sense: None, span }
+    pub(crate) fn set(head: impl Into<Head>, kids: Vec<Node>, span: Span) -> Self {
+        Self { set: true, ..Self::list(head, kids, span) }
+    }
+
+    /// A number that is written.
+    pub(super) fn number(number: impl Into<String>, span: Span) -> Self {
+        Self::leaf(Head::Number(number.into()), span)
+    }
+
+    /// The same kids below another head.
+    pub(super) fn with_head(&self, head: impl Into<Head>) -> Self {
+        Self { head: head.into(), ..self.clone() }
     }
 
     /// Whether it may stand in several places of a tree. What is larger stays in one: such expressions nest, and each
@@ -45,26 +67,38 @@ impl Node {
 
     /// A node that is small and differs from others as this one does: what is large becomes its digest.
     pub(crate) fn folded(self) -> Self {
-        if self.is_small() { self } else { Self::leaf(format!("value {}", digest(self.key().as_bytes())), self.span) }
+        if self.is_small() { self } else { Self::leaf(Head::Folded(digest(self.key().as_bytes())), self.span) }
     }
 
     /// The text by which two nodes are compared.
     pub(crate) fn key(&self) -> String {
-        let mut key = String::with_capacity(self.head.len() + 16 * self.kids.len());
-        self.write_key(&mut key, true);
-        key
+        self.told(Telling::Meaning)
+    }
+
+    /// The same for what its columns were before the unit wrote them.
+    pub(crate) fn key_before_writes(&self) -> String {
+        self.told(Telling::BeforeWrites)
     }
 
     /// The same as the pages spell it, whatever their words are known to mean.
     pub(crate) fn spelling(&self) -> String {
-        let mut key = String::with_capacity(self.head.len() + 16 * self.kids.len());
-        self.write_key(&mut key, false);
+        self.told(Telling::Spelling)
+    }
+
+    fn told(&self, telling: Telling) -> String {
+        let mut key = String::with_capacity(16 * (self.kids.len() + 1));
+        self.write_key(&mut key, telling);
         key
     }
 
-    fn write_key(&self, key: &mut String, with_sense: bool) {
-        key.push_str(&self.head);
-        match self.sense.as_deref().filter(|_| with_sense) {
+    fn write_key(&self, key: &mut String, telling: Telling) {
+        let _ = match &self.head {
+            Head::Column(column) if telling == Telling::BeforeWrites => {
+                write!(key, "{}.{}", column.relation, column.name)
+            }
+            head => write!(key, "{head}"),
+        };
+        match self.sense.as_deref().filter(|_| telling != Telling::Spelling) {
             Some(Sense::Known(means)) => {
                 let _ = write!(key, " as {means:?}");
             }
@@ -79,14 +113,13 @@ impl Node {
         }
         key.push('(');
         if self.set {
-            let mut kids: Vec<String> =
-                self.kids.iter().map(|kid| if with_sense { kid.key() } else { kid.spelling() }).collect();
+            let mut kids: Vec<String> = self.kids.iter().map(|kid| kid.told(telling)).collect();
             kids.sort_unstable();
             key.push_str(&kids.join(", "));
         } else {
             for (at, kid) in self.kids.iter().enumerate() {
                 key.push_str(if at == 0 { "" } else { ", " });
-                kid.write_key(key, with_sense);
+                kid.write_key(key, telling);
             }
         }
         key.push(')');
@@ -100,18 +133,20 @@ impl Node {
         }
     }
 
-    /// Whether a word in it is meant, of what it does or asks: names of parameters and columns are none, and neither is
-    /// what stands in a literal.
-    pub(crate) fn has_word(&self, is_meant: &impl Fn(&str) -> bool) -> bool {
-        let is_name = self.kids.is_empty() && (self.head.starts_with(':') || self.head.contains('.'));
-        // A quote in a literal is doubled, so every second part is outside of literals.
-        let mut outside = self.head.split('\'').step_by(2).flat_map(|text| text.split(|c: char| !is_letter(c)));
-        (!is_name && outside.any(is_meant)) || self.kids.iter().any(|kid| kid.has_word(is_meant))
+    /// Whether one of its heads, its own or one below, is so.
+    pub(crate) fn any_head(&self, is: &impl Fn(&Head) -> bool) -> bool {
+        is(&self.head) || self.kids.iter().any(|kid| kid.any_head(is))
     }
 
-    /// Whether a leaf inside begins so.
-    pub(crate) fn mentions(&self, prefix: &str) -> bool {
-        (self.kids.is_empty() && self.head.starts_with(prefix)) || self.kids.iter().any(|kid| kid.mentions(prefix))
+    /// Whether it reads a relation.
+    pub(crate) fn reads(&self, relation: &Relation) -> bool {
+        self.any_head(&|head| head.relation() == Some(relation))
+    }
+
+    /// Looks at it and at all below it.
+    pub(crate) fn each<'n>(&'n self, look: &mut impl FnMut(&'n Node)) {
+        look(self);
+        self.kids.iter().for_each(|kid| kid.each(look));
     }
 
     /// The smallest pair of nodes in which two trees differ.
@@ -133,9 +168,4 @@ impl Node {
             _ => (self, other),
         }
     }
-}
-
-/// Whether a word goes on with it.
-fn is_letter(c: char) -> bool {
-    c.is_alphanumeric() || c == '_'
 }

@@ -18,13 +18,13 @@
 //! pg:     SELECT count(*) AS c FROM (SELECT t.n FROM t UNION ALL SELECT u.n FROM u) AS x
 //! ```
 
-use super::Node;
+use super::{Form, Node};
 
 /// A branch without its own DISTINCT.
 pub(super) fn of_branch(mut branch: Node) -> Node {
-    if branch.head == "select" {
+    if branch.head == Form::Select {
         // DISTINCT ON chooses rows, so it stays.
-        branch.kids.retain(|kid| kid.head != "distinct" || !kid.kids.is_empty());
+        branch.kids.retain(|kid| kid.head != Form::Distinct || !kid.kids.is_empty());
     }
     branch
 }

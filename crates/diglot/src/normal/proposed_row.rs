@@ -3,13 +3,18 @@
 //! # Why
 //!
 //! Behind ON CONFLICT DO UPDATE `excluded.c` is what the statement has for the column c. Where that is one parameter or
-//! one number for all rows, writing it again says the same.
+//! one number for all rows, writing it again says the same: in what is assigned, and in a condition. Inside of a
+//! calculation the column's type must not change the value, as that of a decimal does by rounding.
 //!
 //! # The same
 //!
 //! ```text
 //! sqlite: INSERT INTO u (n, name) VALUES (:n, :name) ON CONFLICT (n) DO UPDATE SET name = :name
 //! pg:     INSERT INTO u (n, name) VALUES (:n, :name) ON CONFLICT (n) DO UPDATE SET name = excluded.name
+//! sqlite: INSERT INTO u (n, name) VALUES (:n, :name) ON CONFLICT (n) DO UPDATE SET name = u.name || excluded.name
+//! pg:     INSERT INTO u (n, name) VALUES (:n, :name) ON CONFLICT (n) DO UPDATE SET name = u.name || :name
+//! sqlite: INSERT INTO u (n, name) VALUES (:n, :name) ON CONFLICT (n) DO UPDATE SET name = :name WHERE u.name <> :name
+//! pg:     INSERT INTO u (n, name) VALUES (:n, :name) ON CONFLICT (n) DO UPDATE SET name = :name WHERE u.name <> excluded.name
 //! ```
 //!
 //! # Not the same
@@ -19,31 +24,65 @@
 //! pg:     INSERT INTO u (n, name) VALUES (:n, :name) ON CONFLICT (n) DO UPDATE SET name = excluded.name
 //! sqlite: INSERT INTO u (n, name) VALUES (:n, :name) ON CONFLICT (n) DO UPDATE SET name = u.name
 //! pg:     INSERT INTO u (n, name) VALUES (:n, :name) ON CONFLICT (n) DO UPDATE SET name = excluded.name
+//! sqlite: INSERT INTO u (n, name) VALUES (:n, :name), (:m, :other) ON CONFLICT (n) DO UPDATE SET name = u.name || :name
+//! pg:     INSERT INTO u (n, name) VALUES (:n, :name), (:m, :other) ON CONFLICT (n) DO UPDATE SET name = u.name || excluded.name
 //! ```
 
-use super::{Names, Node};
-use crate::tree::{Assignment, ConflictAction, ExprKind, Insert, Rows};
+use super::{Head, Names, Node};
+use crate::schema::Schema;
+use crate::tree::{Assignment, ConflictAction, Expr, ExprKind, Insert, Rows, SourceId, SourceKind};
+use crate::types::Base;
 
-impl Names<'_> {
+impl<'t> Names<'t> {
     /// The column of the proposed row, where an assignment behind ON CONFLICT gives a column what it was to be inserted
     /// with.
     pub(crate) fn proposed(&self, insert: &Insert, assignment: &Assignment) -> Option<Node> {
         let ConflictAction::Update { excluded, .. } = &insert.conflict.as_ref()?.action else { return None };
-        let at = insert.columns.iter().position(|(name, _)| *name == assignment.column)?;
-        let value = match &insert.rows.rows {
-            Rows::Select(select) => &select.columns.get(at)?.expr,
-            Rows::Values(rows, _) => match rows.as_slice() {
-                [only] => only.get(at)?,
-                _ => return None,
-            },
-            Rows::Set { .. } | Rows::Query(_) => return None,
-        };
-        let is_same = match (&value.kind, &assignment.value.kind) {
+        if self.keeps_values(insert, &assignment.column) {
+            // Either spelling is what was written.
+            return None;
+        }
+        let is_same = match (&written(insert, &assignment.column)?.kind, &assignment.value.kind) {
             (ExprKind::Param(inserted), ExprKind::Param(assigned)) => inserted == assigned,
             (ExprKind::Number(inserted), ExprKind::Number(assigned)) => inserted == assigned,
             _ => false,
         };
-        let column = || format!("{}.{}", self.relation(*excluded), assignment.column);
+        let column = || Head::column(self.relation(*excluded), &assignment.column);
         is_same.then(|| Node::leaf(column(), assignment.value.span))
     }
+
+    /// What stands in a column of the proposed row, where the column keeps it as it is written.
+    pub(super) fn proposed_value(&self, source: SourceId, column: &str) -> Option<&'t Expr> {
+        let insert = self.proposing.get(&source)?;
+        written(insert, column).filter(|_| self.keeps_values(insert, column))
+    }
+
+    /// Whether a column holds a value as it is given, on both databases.
+    fn keeps_values(&self, insert: &Insert, column: &str) -> bool {
+        let SourceKind::Table(table) = &insert.target.kind else { return false };
+        let kept = |schema: &Schema| {
+            let column = schema.tables.get(table).and_then(|table| table.column(column));
+            // A length is one more thing that a value may be cut to.
+            column.is_some_and(|column| is_plain(&column.ty.base) && !column.declared.contains('('))
+        };
+        kept(self.around.sqlite) && kept(self.around.pg)
+    }
+}
+
+fn is_plain(base: &Base) -> bool {
+    matches!(base, Base::Bool | Base::Int16 | Base::Int32 | Base::Int64 | Base::Text | Base::Bytes | Base::Uuid)
+}
+
+/// The parameter or the number that all rows have for a column.
+fn written<'t>(insert: &'t Insert, column: &str) -> Option<&'t Expr> {
+    let at = insert.columns.iter().position(|(name, _)| name == column)?;
+    let value = match &insert.rows.rows {
+        Rows::Select(select) => &select.columns.get(at)?.expr,
+        Rows::Values(rows, _) => match rows.as_slice() {
+            [only] => only.get(at)?,
+            _ => return None,
+        },
+        Rows::Set { .. } | Rows::Query(_) => return None,
+    };
+    matches!(value.kind, ExprKind::Param(_) | ExprKind::Number(_)).then_some(value)
 }

@@ -1,7 +1,9 @@
 //! Queries in normal form: sources, clauses, and the order of rows with the place that NULLs really take.
 
 use super::asked_for_truth::asked_for_truth;
-use super::{Names, Node, effective_join, one_of_each};
+use super::head::{Joined, Place};
+use super::words::{Element, Form};
+use super::{Function, Head, Names, Node, Op, effective_join, one_of_each};
 use crate::dialect::Dialect;
 use crate::operations::{self, Sense};
 use crate::source::Span;
@@ -10,6 +12,19 @@ use crate::tree::{Expr, OrderKey, Query, Rows, Select, Source, SourceKind};
 impl Names<'_> {
     /// ORDER BY.
     pub(crate) fn order(&self, order: &[OrderKey], span: Span) -> Node {
+        self.order_over(&[], order, span)
+    }
+
+    /// ORDER BY of a query. Behind a set operation a key may be NULL in the rows of any side.
+    pub(crate) fn order_of_rows(&self, query: &Query, span: Span) -> Node {
+        let sides = match &query.rows {
+            Rows::Set { .. } => query.rows.sides(),
+            _ => Vec::new(),
+        };
+        self.order_over(&sides, &query.order, span)
+    }
+
+    fn order_over(&self, sides: &[Vec<&Expr>], order: &[OrderKey], span: Span) -> Node {
         let mut keys = Vec::new();
         let mut placed = None;
         for (at, key) in order.iter().enumerate() {
@@ -17,67 +32,64 @@ impl Names<'_> {
                 placed = Some(first);
                 continue;
             }
+            let shown = sides.first().and_then(|side| side.iter().position(|expr| expr.is_copy_of(&key.expr)));
+            let is_null = |side: &Vec<&Expr>| shown.and_then(|at| side.get(at)).is_some_and(|expr| self.nullable(expr));
+            let nullable = self.nullable(&key.expr) || sides.iter().any(is_null);
             keys.push(match placed.take() {
-                Some(first) => self.order_key(&OrderKey { nulls_first: Some(first), ..key.clone() }),
-                None => self.order_key(key),
+                Some(first) => self.order_key(&OrderKey { nulls_first: Some(first), ..key.clone() }, nullable),
+                None => self.order_key(key, nullable),
             });
         }
-        Node::list("order", keys, span)
+        Node::list(Form::Order, keys, span)
     }
 
     /// One key of ORDER BY, with the place that NULLs really take where there can be some.
-    pub(crate) fn order_key(&self, key: &OrderKey) -> Node {
-        let nullable = self.nullable(&key.expr);
+    fn order_key(&self, key: &OrderKey, nullable: bool) -> Node {
         // NULL is the smallest value to SQLite and the largest to Postgres.
         let first = key.nulls_first.unwrap_or(key.desc == (self.statement.dialect == Dialect::Pg));
-        let nulls = match (nullable, first) {
-            (false, _) => "",
-            (true, true) => " nulls first",
-            (true, false) => " nulls last",
-        };
-        let direction = if key.desc { "desc" } else { "asc" };
+        let nulls = nullable.then_some(if first { Place::First } else { Place::Last });
         let mut value = self.expr(&key.expr);
-        if let Some(list) = value.head.strip_suffix(".ordinality").filter(|_| value.kids.is_empty()) {
+        if let Head::Element { what: what @ Element::Ordinality, .. } = &mut value.head {
             // Places counted from 1 and from 0 order alike.
-            value.head = format!("{list}.key");
+            *what = Element::Key;
         }
-        Node::list(format!("{direction}{nulls}"), vec![value], key.span)
+        Node::list(Head::Key { desc: key.desc, nulls }, vec![value], key.span)
     }
 
     /// A nested query as one node.
     pub(crate) fn query(&self, query: &Query) -> Node {
         let mut kids = vec![self.rows(&query.rows)];
         for (name, cte) in &query.ctes {
-            kids.push(Node::list(format!("cte {name}"), vec![self.query(cte)], cte.span));
+            kids.push(Node::list(Head::Cte(name.clone()), vec![self.query(cte)], cte.span));
         }
         if !query.order.is_empty() {
-            kids.push(self.order(&query.order, query.span));
+            kids.push(self.order_of_rows(query, query.span));
         }
         if let Some(limit) = self.limit(query) {
-            kids.push(Node::list("limit", vec![self.expr(limit)], limit.span));
+            kids.push(Node::list(Form::Limit, vec![self.expr(limit)], limit.span));
         }
         if let Some(offset) = super::offset(query) {
-            kids.push(Node::list("offset", vec![self.expr(offset)], offset.span));
+            kids.push(Node::list(Form::Offset, vec![self.expr(offset)], offset.span));
         }
         for lock in query.locks.iter().filter(|lock| !self.is_held_anyway(lock)) {
-            kids.push(Node::leaf(format!("for {} {}", lock.strength, lock.wait), lock.span));
+            kids.push(Node::leaf(Head::Clause(format!("for {} {}", lock.strength, lock.wait)), lock.span));
         }
         if let [only] = kids.as_slice() {
             return only.clone();
         }
-        Node::list("query", kids, query.span)
+        Node::list(Form::Query, kids, query.span)
     }
 
     fn rows(&self, rows: &Rows) -> Node {
         match rows {
             Rows::Select(select) => self.select(select),
             Rows::Values(rows, span) => {
-                Node::list("values", rows.iter().map(|row| Node::list("row", self.all(row), *span)).collect(), *span)
+                let rows = rows.iter().map(|row| Node::list(Form::Row, self.all(row), *span));
+                Node::list(Form::Values, rows.collect(), *span)
             }
             Rows::Set { op, all, left, right, span } => {
-                let head = format!("{op}{}", if *all { " all" } else { "" });
                 let branch = |rows: &Rows| if *all { self.rows(rows) } else { one_of_each::of_branch(self.rows(rows)) };
-                Node::list(head, vec![branch(left), branch(right)], *span)
+                Node::list(Head::Set { op, all: *all }, vec![branch(left), branch(right)], *span)
             }
             Rows::Query(query) => self.query(query),
         }
@@ -85,30 +97,30 @@ impl Names<'_> {
 
     fn select(&self, select: &Select) -> Node {
         let columns = select.columns.iter().map(|column| self.expr(&column.expr)).collect();
-        let mut kids = vec![Node::list("columns", columns, select.span)];
+        let mut kids = vec![Node::list(Form::Columns, columns, select.span)];
         let inner = self.behind(select);
         let filters: Vec<&Expr> = inner.iter().copied().chain([select]).filter_map(|s| s.filter.as_ref()).collect();
         let sources = inner.map_or(&select.from, |inner| &inner.from);
         let from = sources.iter().map(|source| self.source(source, filters.first().copied())).collect();
-        kids.push(Node::set("from", from, select.span));
+        kids.push(Node::set(Form::From, from, select.span));
         match filters.as_slice() {
             [] => {}
-            [filter] => kids.push(Node::list("where", vec![asked_for_truth(self.expr(filter))], filter.span)),
+            [filter] => kids.push(Node::list(Form::Where, vec![asked_for_truth(self.expr(filter))], filter.span)),
             all => {
-                let both = Node::set("and", all.iter().map(|filter| self.expr(filter)).collect(), select.span);
-                kids.push(Node::list("where", vec![asked_for_truth(both)], select.span));
+                let both = Node::set(Op::And, all.iter().map(|filter| self.expr(filter)).collect(), select.span);
+                kids.push(Node::list(Form::Where, vec![asked_for_truth(both)], select.span));
             }
         }
         if !select.group.is_empty() {
-            kids.push(Node::set("group", self.all(&select.group), select.span));
+            kids.push(Node::set(Form::Group, self.all(&select.group), select.span));
         }
         if let Some(having) = &select.having {
-            kids.push(Node::list("having", vec![asked_for_truth(self.expr(having))], having.span));
+            kids.push(Node::list(Form::Having, vec![asked_for_truth(self.expr(having))], having.span));
         }
         if let Some((keys, span)) = &select.distinct {
-            kids.push(Node::list("distinct", self.all(keys), *span));
+            kids.push(Node::list(Form::Distinct, self.all(keys), *span));
         }
-        Node::list("select", kids, select.span)
+        Node::list(Form::Select, kids, select.span)
     }
 
     /// A source with how it joins, where such a condition follows.
@@ -123,9 +135,14 @@ impl Names<'_> {
         };
         let join = effective_join(source, filter);
         if let Some(on) = source.join.as_ref().and_then(|join| join.on.as_ref()) {
-            kids.push(Node::list("on", vec![asked_for_truth(self.expr(on))], on.span));
+            kids.push(Node::list(Form::On, vec![asked_for_truth(self.expr(on))], on.span));
         }
-        let mut node = Node::list(format!("{join}{}", self.relation(source.id)), kids, source.span);
+        let function = match &source.kind {
+            SourceKind::Function { name, .. } => Some(Function::from(name.as_str())),
+            _ => None,
+        };
+        let joined = Joined { join, relation: self.relation(source.id), function };
+        let mut node = Node::list(Head::Source(Box::new(joined)), kids, source.span);
         if let SourceKind::Function { name, args } = &source.kind
             && let unknown @ Sense::Unknown(_) = operations::sense_of_source(self.dialect(), name, args)
             && !self.around.takes_unknown
@@ -133,16 +150,5 @@ impl Names<'_> {
             node.sense = Some(Box::new(unknown));
         }
         node
-    }
-}
-
-/// The word of a join that changes which rows come; an inner or cross join is its condition alone.
-pub(crate) fn join_word(kind: crate::tree::JoinKind) -> &'static str {
-    use crate::tree::JoinKind::{Cross, Full, Inner, Left, Right};
-    match kind {
-        Inner | Cross => "",
-        Left => "left ",
-        Right => "right ",
-        Full => "full ",
     }
 }

@@ -23,12 +23,12 @@
 //! pg:     SELECT t.name AS c FROM t WHERE t.n > :n OR (t.n = :n AND t.big >= :big)
 //! ```
 
-use super::Node;
+use super::{Form, Node, Op};
 use crate::source::Span;
 
 /// `less < more`, or `<=`, of two rows as conditions on their columns.
-pub(super) fn by_columns(op: &str, less: &Node, more: &Node, span: Span) -> Option<Node> {
-    let are_rows = less.head == "row" && more.head == "row" && less.kids.len() == more.kids.len();
+pub(super) fn by_columns(op: &Op, less: &Node, more: &Node, span: Span) -> Option<Node> {
+    let are_rows = less.head == Form::Row && more.head == Form::Row && less.kids.len() == more.kids.len();
     if !are_rows || less.kids.is_empty() || !(less.is_small() && more.is_small()) {
         return None;
     }
@@ -36,10 +36,10 @@ pub(super) fn by_columns(op: &str, less: &Node, more: &Node, span: Span) -> Opti
     let mut ways = Vec::new();
     for at in 0..=last {
         let mut conditions: Vec<Node> =
-            (0..at).map(|n| Node::set("=", vec![less.kids[n].clone(), more.kids[n].clone()], span)).collect();
-        let decides = if at == last { op } else { "<" };
+            (0..at).map(|n| Node::set(Op::Equals, vec![less.kids[n].clone(), more.kids[n].clone()], span)).collect();
+        let decides = if at == last { op.clone() } else { Op::Less };
         conditions.push(Node::list(decides, vec![less.kids[at].clone(), more.kids[at].clone()], span));
-        ways.push(if conditions.len() == 1 { conditions.remove(0) } else { Node::set("and", conditions, span) });
+        ways.push(if conditions.len() == 1 { conditions.remove(0) } else { Node::set(Op::And, conditions, span) });
     }
-    Some(if ways.len() == 1 { ways.remove(0) } else { Node::set("or", ways, span) })
+    Some(if ways.len() == 1 { ways.remove(0) } else { Node::set(Op::Or, ways, span) })
 }

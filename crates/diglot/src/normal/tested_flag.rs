@@ -20,7 +20,7 @@
 //! pg:     SELECT t.n AS c FROM t WHERE (t.maybe > 0) IS FALSE
 //! ```
 
-use super::{Names, Node};
+use super::{Names, Node, Op};
 use crate::source::Span;
 use crate::tree::Expr;
 
@@ -33,18 +33,15 @@ impl Names<'_> {
         right: (&Expr, &Node),
         span: Span,
     ) -> Option<Node> {
-        let not = match op {
-            "is distinct from" => "not ",
-            "is not distinct from" => "",
-            _ => return None,
-        };
         [(left, right), (right, left)].into_iter().find_map(|((expr, node), (_, truth))| {
-            let what = match truth.head.as_str() {
-                "1" if truth.kids.is_empty() => "true",
-                "0" if truth.kids.is_empty() => "false",
+            let tested = match (op, truth.head.number()?) {
+                ("is not distinct from", "1") => Op::IsTrue,
+                ("is not distinct from", "0") => Op::IsFalse,
+                ("is distinct from", "1") => Op::IsNotTrue,
+                ("is distinct from", "0") => Op::IsNotFalse,
                 _ => return None,
             };
-            self.is_flag(expr).then(|| Node::list(format!("is {not}{what}"), vec![node.clone()], span))
+            self.is_flag(expr).then(|| Node::list(tested, vec![node.clone()], span))
         })
     }
 }

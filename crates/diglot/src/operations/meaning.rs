@@ -1,5 +1,7 @@
 //! What operations mean, with what engines differ in as parameters.
 
+use crate::rule;
+
 /// What an operation gives for what it is given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Meaning {
@@ -397,24 +399,28 @@ impl Meaning {
     /// the trees tells it.
     pub fn guard(&self) -> Option<&'static str> {
         Some(match self {
-            Meaning::Add(_) | Meaning::Subtract(_) | Meaning::Multiply(_) => "narrow-arithmetic",
-            Meaning::Negate(_) | Meaning::Absolute(_) => "huge-number",
-            Meaning::Divide(..) | Meaning::Remainder(..) => "divided-by-zero",
-            Meaning::ShiftLeft(_) | Meaning::ShiftRight(_) => "shift-count",
-            Meaning::Round(..) | Meaning::RoundTo(..) => "half-rounded",
-            Meaning::Floor(_) | Meaning::Ceiling(_) | Meaning::Truncate(_) => "missing-function",
-            Meaning::Equal(_) | Meaning::Unequal(_) | Meaning::NotDistinct(_) | Meaning::Distinct(_) => "mixed-types",
-            Meaning::Less(_) | Meaning::LessOrEqual(_) | Meaning::More(_) | Meaning::MoreOrEqual(_) => "text-order",
-            Meaning::Largest(_) | Meaning::Smallest(_) | Meaning::Ordered(_) => "text-order",
-            Meaning::Like(_) => "like-case",
-            Meaning::Lower(_) | Meaning::Upper(_) => "text-order",
-            Meaning::Substring(_) => "negative-substr",
-            Meaning::Join(_) | Meaning::JoinAll(_) => "number-joined",
-            Meaning::Convert(..) => "cast-width",
-            Meaning::Sum(_) | Meaning::Average(_) => "column-type-conflict",
-            Meaning::Greatest(_) | Meaning::Least(_) => "null-key",
-            Meaning::Chance(_) => "same-name-function",
-            Meaning::Format(_) => "format-directive",
+            Meaning::Add(_) | Meaning::Subtract(_) | Meaning::Multiply(_) => rule::NARROW_ARITHMETIC.name,
+            Meaning::Negate(_) | Meaning::Absolute(_) => rule::HUGE_NUMBER.name,
+            Meaning::Divide(..) | Meaning::Remainder(..) => rule::DIVIDED_BY_ZERO.name,
+            Meaning::ShiftLeft(_) | Meaning::ShiftRight(_) => rule::SHIFT_COUNT.name,
+            Meaning::Round(..) | Meaning::RoundTo(..) => rule::HALF_ROUNDED.name,
+            Meaning::Floor(_) | Meaning::Ceiling(_) | Meaning::Truncate(_) => rule::MISSING_FUNCTION.name,
+            Meaning::Equal(_) | Meaning::Unequal(_) | Meaning::NotDistinct(_) | Meaning::Distinct(_) => {
+                rule::MIXED_TYPES.name
+            }
+            Meaning::Less(_) | Meaning::LessOrEqual(_) | Meaning::More(_) | Meaning::MoreOrEqual(_) => {
+                rule::TEXT_ORDER.name
+            }
+            Meaning::Largest(_) | Meaning::Smallest(_) | Meaning::Ordered(_) => rule::TEXT_ORDER.name,
+            Meaning::Like(_) => rule::LIKE_CASE.name,
+            Meaning::Lower(_) | Meaning::Upper(_) => rule::TEXT_ORDER.name,
+            Meaning::Substring(_) => rule::NEGATIVE_SUBSTR.name,
+            Meaning::Join(_) | Meaning::JoinAll(_) => rule::NUMBER_JOINED.name,
+            Meaning::Convert(..) => rule::CAST_WIDTH.name,
+            Meaning::Sum(_) | Meaning::Average(_) => rule::COLUMN_TYPE_CONFLICT.name,
+            Meaning::Greatest(_) | Meaning::Least(_) => rule::NULL_KEY.name,
+            Meaning::Chance(_) => rule::SAME_NAME_FUNCTION.name,
+            Meaning::Format(_) => rule::FORMAT_DIRECTIVE.name,
             _ => return None,
         })
     }

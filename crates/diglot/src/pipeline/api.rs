@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{Compiled, EmittedText, Inputs};
 use crate::diagnostic::{Diagnostic, Severity};
+use crate::rule;
 use crate::{baseline, codegen, render};
 
 /// What a project gets that wants no API.
@@ -39,7 +40,9 @@ pub(super) fn rust(inputs: &Inputs, compiled: &Compiled, broken: &[codegen::Unkn
     if !inputs.config.generate.enabled {
         return codegen::behind_error(&message, "");
     }
-    if let (Some(previous), true) = (&inputs.previous, errors.iter().any(|finding| finding.rule == "bad-config")) {
+    if let (Some(previous), true) =
+        (&inputs.previous, errors.iter().any(|finding| finding.rule == rule::BAD_CONFIG.name))
+    {
         return codegen::behind_error(&message, previous);
     }
     codegen::generate_broken(api, &message, broken, inputs.previous.as_deref())

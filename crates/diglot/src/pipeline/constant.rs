@@ -42,9 +42,11 @@ use crate::diagnostic::Diagnostic;
 use crate::dialect::Both;
 use crate::emit;
 use crate::infer::{PageOf, Signature};
+use crate::rule;
 
 /// Findings that no rows decide: about headers and declarations.
-const OF_HEADERS: [&str; 3] = ["cardinality-differs", "unknown-divergence", "unused-divergence"];
+const OF_HEADERS: [&str; 3] =
+    [rule::CARDINALITY_DIFFERS.name, rule::UNKNOWN_DIVERGENCE.name, rule::UNUSED_DIVERGENCE.name];
 
 /// Takes out what recorded rows settle, and tells whether they settled something. What they do not settle says what
 /// they are, or how to get them.

@@ -8,6 +8,7 @@ use crate::config::FILE as CONFIG;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Dialect;
 use crate::page::AnnotationKind;
+use crate::rule;
 use crate::source::Span;
 use crate::{locks, rules};
 
@@ -49,7 +50,7 @@ impl Run<'_> {
             self.unknown_names(entries);
         }
         let mut graph = locks::Graph::new(std::mem::take(&mut self.locks), &transactions, config.locks.as_ref());
-        let excused = allowed.iter().filter(|(_, rule, _)| *rule == "lock-order");
+        let excused = allowed.iter().filter(|(_, rule, _)| *rule == rule::LOCK_ORDER.name);
         graph.excuse(excused.map(|(name, ..)| (*name).to_owned()));
         self.found.extend(rules::locked::check(config, schema, &graph, &allowed));
         graph
@@ -74,7 +75,7 @@ impl Run<'_> {
                 .unwrap_or_default();
             let message = format!("there is no {kind} `{name}`");
             let span = Span::new(file, at..at + name.len());
-            let finding = Diagnostic::error("bad-config", message, span, "not known");
+            let finding = Diagnostic::error(rule::BAD_CONFIG, message, span, "not known");
             self.found.push(finding.help(format!("write the name of a {kind} of the Postgres pages, or remove it")));
         }
     }

@@ -7,6 +7,7 @@ use crate::diagnostic::Diagnostic;
 use crate::dialect::Dialect;
 use crate::page::Page;
 use crate::project::Inputs;
+use crate::rule;
 use crate::source::{FileId, Span};
 
 /// Puts the noun before names of statements of other languages that several files of a dialect have: there they belong
@@ -55,5 +56,5 @@ fn no_such_name(inputs: &Inputs, dialect: Dialect, key: &str, name: &str) -> Opt
     let message = format!("{name}: `[names]` speaks of it, and no {} page has it", dialect.title());
     let span = Span::new(id, start..start + key.len());
     let help = "write the names as they stand on the pages, in lower snake case: that of SQLite, then that of Postgres";
-    Some(Diagnostic::error("missing-statement", message, span, "names no pair").help(help))
+    Some(Diagnostic::error(rule::MISSING_STATEMENT, message, span, "names no pair").help(help))
 }

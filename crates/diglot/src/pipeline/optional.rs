@@ -13,6 +13,7 @@ use crate::emitted::Variant;
 use crate::infer::{self, PageOf, Signature};
 use crate::page::{AnnotationKind, RawStatement};
 use crate::resolve;
+use crate::rule;
 use crate::schema::Schema;
 use crate::source::{Sources, Span};
 use crate::tree::Statement;
@@ -85,7 +86,7 @@ impl Reading {
 }
 
 /// Rules about something that is not needed: it is needless only when no variant needs it.
-const NEEDLESS: [&str; 2] = ["unused-divergence", "unused-allow"];
+const NEEDLESS: [&str; 2] = [rule::UNUSED_DIVERGENCE.name, rule::UNUSED_ALLOW.name];
 
 /// The findings of all variants, each once, with a note where it takes the absence of a part to see it.
 pub(super) fn merged(readings: &[Reading], found: Vec<Vec<Diagnostic>>) -> Vec<Diagnostic> {
@@ -135,7 +136,7 @@ fn on_both_pages(sqlite: &PageOf<'_>, pg: &PageOf<'_>, param: &str, found: &mut 
     };
     let title = facing.tree.dialect.title();
     let message = format!("{}: the part on `{param}` is optional on one page only", page.raw.name);
-    let finding = Diagnostic::error("bad-optional-part", message, at, "optional here")
+    let finding = Diagnostic::error(rule::BAD_OPTIONAL_PART, message, at, "optional here")
         .and(facing.raw.name_span, format!("the {title} page has no `-- if: {param}`"));
     found.push(finding.help(format!("write `-- if: {param}` … `-- end` on the {title} page too")));
 }
@@ -145,7 +146,7 @@ fn stands_alone(page: &PageOf<'_>, param: &str, found: &mut Vec<Diagnostic>) {
     for part in page.raw.optional.iter().filter(|part| part.param == param) {
         if !page.tree.params.iter().any(|used| used.name == param && part.span.contains(used.span)) {
             let message = format!("{name}: the optional part on `{param}` does not use it");
-            let finding = Diagnostic::error("bad-optional-part", message, part.mark, "chosen by this parameter");
+            let finding = Diagnostic::error(rule::BAD_OPTIONAL_PART, message, part.mark, "chosen by this parameter");
             found.push(finding.help("name the parameter that the condition needs"));
         }
     }
@@ -154,7 +155,7 @@ fn stands_alone(page: &PageOf<'_>, param: &str, found: &mut Vec<Diagnostic>) {
     });
     if let (Some(outside), Some(at)) = (outside, mark(page, param)) {
         let message = format!("{name}: `{param}` may be missing, and stands outside its optional part");
-        let finding = Diagnostic::error("bad-optional-part", message, outside.span, "needed here always");
+        let finding = Diagnostic::error(rule::BAD_OPTIONAL_PART, message, outside.span, "needed here always");
         found.push(finding.context(at, "optional here").help("give one of the two another parameter"));
     }
     for annotation in &page.raw.annotations {
@@ -163,7 +164,7 @@ fn stands_alone(page: &PageOf<'_>, param: &str, found: &mut Vec<Diagnostic>) {
             && ty.nullable
         {
             let message = format!("{name}: `{param}` cannot be both optional and NULL");
-            let finding = Diagnostic::error("bad-optional-part", message, annotation.span, "may be NULL");
+            let finding = Diagnostic::error(rule::BAD_OPTIONAL_PART, message, annotation.span, "may be NULL");
             found.push(
                 finding
                     .help(format!("write `-- param: {param} {}`: a missing value leaves its part out", ty.base.word())),

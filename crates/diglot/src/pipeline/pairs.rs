@@ -9,6 +9,7 @@ use crate::diagnostic::Diagnostic;
 use crate::dialect::{Both, Dialect};
 use crate::names::{camel, is_module_name};
 use crate::page::{Annotation, AnnotationKind, Page, RawStatement};
+use crate::rule;
 use crate::source::{FileId, Span};
 
 /// A statement on one page.
@@ -37,7 +38,7 @@ pub(super) fn noun(file: FileId, stem: &str, found: &mut Vec<Diagnostic>) -> Str
     if !is_module_name(&noun) {
         let message = format!("`{stem}.sql` cannot become a module: it is no free Rust identifier");
         found.push(
-            Diagnostic::error("bad-file-name", message, Span::new(file, 0..0), "of this file")
+            Diagnostic::error(rule::BAD_FILE_NAME, message, Span::new(file, 0..0), "of this file")
                 .help("name the file by a noun in snake case, such as `lease.sql`, directly in the dialect's folder"),
         );
     }
@@ -114,7 +115,7 @@ impl Pairing<'_> {
                     if told.is_none() {
                         found.push(missing_statement(raw, renamed, same_file.copied(), dialect.other()));
                     }
-                    alone = self.baseline.knows("missing-statement", &told.unwrap_or(raw).name);
+                    alone = self.baseline.knows(rule::MISSING_STATEMENT.name, &told.unwrap_or(raw).name);
                 }
                 entries.push(Entry {
                     noun: &page.noun,
@@ -149,7 +150,7 @@ fn stands_alone(
     match (declared, other) {
         (Some((annotation, named)), None) if named != dialect => {
             let message = format!("{name}: `-- only: {named}` stands on the {} page", dialect.title());
-            found.push(Diagnostic::error("wrong-only", message, annotation.span, "names the other dialect").help(
+            found.push(Diagnostic::error(rule::WRONG_ONLY, message, annotation.span, "names the other dialect").help(
                 format!("write `-- only: {dialect} — reason`, or move the statement to the {} page", named.title()),
             ));
             true
@@ -160,7 +161,7 @@ fn stands_alone(
             for (annotation, named) in annotations.into_iter().flatten() {
                 let message = format!("{name}: it is for {} only, but both pages have it", named.title());
                 found.push(
-                    Diagnostic::error("unused-only", message, annotation.span, "not true")
+                    Diagnostic::error(rule::UNUSED_ONLY, message, annotation.span, "not true")
                         .context(other.name_span, format!("the {} page has it too", facing.title()))
                         .help("delete the line, or delete the statement from the other page"),
                 );
@@ -198,7 +199,7 @@ fn missing_statement(
     let (name, title) = (&raw.name, missing.title());
     let message = format!("{name}: the {title} page does not have this statement");
     let label = format!("has no facing statement on the {title} page");
-    let finding = Diagnostic::error("missing-statement", message, raw.name_span, label);
+    let finding = Diagnostic::error(rule::MISSING_STATEMENT, message, raw.name_span, label);
     let finding = match (renamed, page) {
         (Some(other), _) => {
             let (sqlite, pg) = if missing == Dialect::Pg { (name, &other.name) } else { (&other.name, name) };
@@ -229,7 +230,7 @@ fn statement_order(sqlite: &Page, pg: &Page, found: &mut Vec<Diagnostic>) {
     };
     let message = format!("{}: the pages have their statements in different orders", sqlite.noun);
     found.push(
-        Diagnostic::error("statement-order", message, span, format!("`{name}` comes next here"))
+        Diagnostic::error(rule::STATEMENT_ORDER, message, span, format!("`{name}` comes next here"))
             .and(other_span, format!("`{other_name}` comes next here"))
             .help("bring the statements into the same order, so that the pages can be read side by side"),
     );
@@ -247,13 +248,12 @@ fn report_missing_folder(pages: &[Page], dialect: Dialect, found: &mut Vec<Diagn
     let message = format!("there is no {} page at all", dialect.title());
     let span = page.statements.first().map_or(Span::new(page.file, 0..0), |raw| raw.header_span);
     found.push(
-        Diagnostic::error("missing-page", message, span, format!("has no facing page in a folder `{dialect}`")).help(
-            format!(
+        Diagnostic::error(rule::MISSING_PAGE, message, span, format!("has no facing page in a folder `{dialect}`"))
+            .help(format!(
                 "write the {} pages beside the {} ones, one file per noun",
                 dialect.title(),
                 dialect.other().title()
-            ),
-        ),
+            )),
     );
 }
 
@@ -266,7 +266,7 @@ fn missing_page(places: &Places, noun: &str, pair: &Both<Option<&Page>>, found: 
     let Some(first) = page.statements.iter().find(|raw| only(raw).is_none()) else { return };
     let message = format!("{noun}: there is no {} page", missing.title());
     found.push(
-        Diagnostic::error("missing-page", message, first.name_span, "this statement and its page face nothing")
+        Diagnostic::error(rule::MISSING_PAGE, message, first.name_span, "this statement and its page face nothing")
             .help(format!("write `{}`", places.page(missing, noun)))
             .help(format!(
                 "or say of each statement that it is meant for one dialect: `-- only: {} — reason`",
@@ -282,7 +282,7 @@ fn same_module(pages: &[Page], found: &mut Vec<Diagnostic>) {
         let first = *known.entry((page.dialect, page.noun.as_str())).or_insert(page.file);
         if first != page.file {
             let message = format!("{}: two files would become this module", page.noun);
-            let finding = Diagnostic::error("bad-file-name", message, Span::new(page.file, 0..0), "this file");
+            let finding = Diagnostic::error(rule::BAD_FILE_NAME, message, Span::new(page.file, 0..0), "this file");
             found.push(finding.context(Span::new(first, 0..0), "and this file").help("give one of them another name"));
         }
     }
@@ -303,7 +303,7 @@ fn across_files(pages: &[Page], found: &mut Vec<Diagnostic>) {
 
 fn duplicate(name: &str, second: Span, first: Span) -> Diagnostic {
     let message = format!("{name}: two files have a statement of this name");
-    Diagnostic::error("duplicate-name", message, second, "second statement of this name")
+    Diagnostic::error(rule::DUPLICATE_NAME, message, second, "second statement of this name")
         .context(first, "the first one")
         .help("names are unique in the whole project: begin them with their file's noun")
 }
@@ -325,7 +325,7 @@ pub(super) fn camel_names(entries: &[Entry<'_>], found: &mut Vec<Diagnostic>) {
         if let (Some(second), Some(first)) = (entry.sides.first(), first.sides.first()) {
             let message = format!("{}: its types would have the names of those of `{}`", entry.name, first.raw.name);
             found.push(
-                Diagnostic::error("duplicate-name", message, second.raw.name_span, "the same in camel case")
+                Diagnostic::error(rule::DUPLICATE_NAME, message, second.raw.name_span, "the same in camel case")
                     .context(first.raw.name_span, "as this one")
                     .help("give one of them another name"),
             );

@@ -4,6 +4,7 @@ use super::{Inputs, Stats};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::dialect::{Both, Dialect};
 use crate::page::Annotation;
+use crate::rule;
 use crate::schema::{self, Schema};
 use crate::source::FileId;
 use crate::split;
@@ -67,7 +68,7 @@ fn compare_schemas(
     declared: &[Annotation],
     found: &mut Vec<Diagnostic>,
 ) -> Stats {
-    if found.iter().any(|finding| finding.rule == "schema-unreadable" && finding.severity == Severity::Error) {
+    if found.iter().any(|finding| finding.rule == rule::SCHEMA_UNREADABLE.name && finding.severity == Severity::Error) {
         return Stats::default();
     }
     let compared = schema::compare::compare(&inputs.config, schemas, declared);

@@ -14,7 +14,7 @@ fn pair() -> (Sources, Diagnostic) {
         Span::new(file, start..start + piece.len())
     };
     let finding = Diagnostic::error(
-        "where-differs",
+        crate::rule::WHERE_DIFFERS,
         "lease_get: WHERE has a condition on SQLite alone",
         span(lite, "über = 1"),
         "only here",
@@ -149,10 +149,11 @@ fn no_span_brings_a_renderer_down() {
             for end in [0, start, start + 1, start + 5, u32::MAX] {
                 for id in [file, FileId(7)] {
                     let span = Span { file: id, start, end };
-                    let finding = Diagnostic::error("some-rule", "a\nb", span, "c\nd").and(span, "").context(span, "é");
+                    let finding =
+                        Diagnostic::error(crate::rule::SYNTAX, "a\nb", span, "c\nd").and(span, "").context(span, "é");
                     let finding = finding.fix("f", span, "g");
                     for look in [Look::Plain, Look::Color, Look::Short, Look::Json, Look::Sarif, Look::Github] {
-                        assert!(all(&sources, std::slice::from_ref(&finding), look).contains("some-rule"));
+                        assert!(all(&sources, std::slice::from_ref(&finding), look).contains("syntax"));
                     }
                 }
             }

@@ -2,8 +2,8 @@
 //!
 //! Placeholders of every spelling become one token each, with exact bytes. sqlc's macros become what they stand for:
 //! `sqlc.embed(t)` is `t.*`, and a list behind IN is written as each engine takes lists. Syntax that sqlparser 0.63
-//! cannot read (row locks other than `FOR UPDATE` and `FOR SHARE`, `OF` with several tables, the WHERE of a
-//! conflict target, `MATERIALIZED` and `INDEXED BY` on SQLite) is taken out and kept beside the list; lowering
+//! cannot read (row locks other than `FOR UPDATE` and `FOR SHARE`, `OF` with several tables, a conflict target with
+//! expressions or a WHERE, `MATERIALIZED` and `INDEXED BY` on SQLite) is taken out and kept beside the list; lowering
 //! puts it back into the tree. `ISNULL` becomes `IS NULL`, `IN t` becomes `IN (SELECT * FROM t)`, and words that are
 //! only names are quoted. `OVERRIDING SYSTEM
 //! VALUE` takes the values that are written, as an INSERT does; `ONLY` means something for a table with partitions alone.
@@ -35,6 +35,8 @@ pub(super) struct Edited {
     pub params: Vec<ParamUse>,
     /// Row locks.
     pub locks: Vec<Lock>,
+    /// The conflict targets that have expressions, without their brackets.
+    pub conflict_keys: Vec<Vec<Tok>>,
     /// The conditions of conflict targets.
     pub conflict_filters: Vec<Vec<Tok>>,
     /// CTE bodies (by their opening bracket) with `[NOT] MATERIALIZED`.
@@ -148,10 +150,8 @@ fn taken(tokens: &[Tok], i: usize, dialect: Dialect, anonymous: &mut usize, edit
         edited.locks.push(lock);
         return used;
     }
-    if let Some((target, filter)) = conflict_filter(tokens, i) {
-        edited.tokens.extend_from_slice(&tokens[i..i + target]);
-        edited.conflict_filters.push(tokens[i + target + 1..i + target + 1 + filter].to_vec());
-        return target + 1 + filter;
+    if let Some(used) = conflict_target(tokens, i, edited) {
+        return used;
     }
     if let Some((used, materialized)) = materialized(tokens, i) {
         edited.tokens.push(tokens[i].clone());
@@ -366,25 +366,50 @@ fn lock(tokens: &[Tok], start: usize) -> Option<(usize, Lock)> {
     Some((end - start, Lock { strength: strength.to_owned(), wait, of, span }))
 }
 
-/// `CONFLICT (columns) WHERE condition DO`: the tokens up to the WHERE, and those of the condition.
-fn conflict_filter(tokens: &[Tok], start: usize) -> Option<(usize, usize)> {
+/// `CONFLICT (keys) [WHERE condition] DO`, where the keys are more than columns or a condition stands behind them: the
+/// number of tokens before DO.
+fn conflict_target(tokens: &[Tok], start: usize, edited: &mut Edited) -> Option<usize> {
     if !words(tokens, start, &["CONFLICT"]) || !matches!(token(tokens, start + 1), Some(Token::LParen)) {
         return None;
     }
-    let close = start + 1 + tokens[start + 1..].iter().position(|tok| matches!(tok.token, Token::RParen))?;
-    if !words(tokens, close + 1, &["WHERE"]) {
+    let open = start + 2;
+    let close = open + level(&tokens[open..], |token| matches!(token, Token::RParen));
+    let has_columns_alone =
+        tokens.get(open..close)?.iter().all(|tok| matches!(tok.token, Token::Word(_) | Token::Comma));
+    let is_filtered = words(tokens, close + 1, &["WHERE"]);
+    if has_columns_alone && !is_filtered {
         return None;
     }
+    if has_columns_alone {
+        edited.tokens.extend_from_slice(tokens.get(start..=close)?);
+    } else {
+        edited.tokens.push(tokens[start].clone());
+        edited.conflict_keys.push(tokens[open..close].to_vec());
+    }
+    if !is_filtered {
+        return Some(close + 1 - start);
+    }
+    let filter = close + 2;
+    let end = filter + level(tokens.get(filter..)?, |token| is_word(Some(token), "DO"));
+    edited.conflict_filters.push(tokens[filter..end].to_vec());
+    Some(end - start)
+}
+
+/// How many tokens stand before the first of that kind that is in no brackets.
+pub(super) fn level(tokens: &[Tok], ends: impl Fn(&Token) -> bool) -> usize {
     let mut depth = 0_usize;
-    let condition = tokens[close + 2..].iter().take_while(|tok| {
+    let before = tokens.iter().take_while(|tok| {
+        if depth == 0 && ends(&tok.token) {
+            return false;
+        }
         match tok.token {
             Token::LParen => depth += 1,
             Token::RParen => depth = depth.saturating_sub(1),
             _ => {}
         }
-        depth > 0 || !is_word(Some(&tok.token), "DO")
+        true
     });
-    Some((close + 1 - start, condition.count()))
+    before.count()
 }
 
 /// `AS [NOT] MATERIALIZED (`: the number of tokens before the bracket, and which it is.

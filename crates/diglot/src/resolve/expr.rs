@@ -7,6 +7,7 @@ use super::edit::Leaf;
 use super::types;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Dialect;
+use crate::rule;
 use crate::source::Span;
 use crate::tree::{Expr, ExprKind};
 use crate::types::{Base, Type};
@@ -180,63 +181,18 @@ impl Lower<'_> {
             rights.push((op, &**right));
             innermost = left;
         }
-        let loose = self.loose_prefix(innermost);
-        let mut result = self.expr(loose.unwrap_or(innermost));
+        let mut result = self.expr(innermost);
         if rights.len() > CHAIN {
             let message = format!("`{}` chains more than {CHAIN} operators", self.name);
             let help = "compare with a list parameter instead of a long chain";
-            self.report(Diagnostic::error("syntax", message, result.span, "the chain begins here").help(help));
+            self.report(Diagnostic::error(rule::SYNTAX, message, result.span, "the chain begins here").help(help));
             return result;
         }
-        rights.reverse();
-        self.refuse_loose_operands(&rights);
-        let mut rights = rights.into_iter().peekable();
-        if loose.is_some() {
-            // `~a + b` is `~(a + b)` to Postgres, which binds every other operator in front of a value more loosely.
-            while let Some((op, right)) = rights.next_if(|(op, _)| is_calculation(op)) {
-                let right = self.expr(right);
-                result = self.binary(op, result, right);
-            }
-            let (ty, span) = (result.ty.clone(), self.place(innermost).to(result.span));
-            result = Expr { kind: ExprKind::Unary { op: "~".to_owned(), expr: Box::new(result) }, ty, span };
-        }
-        for (op, right) in rights {
+        for (op, right) in rights.into_iter().rev() {
             let right = self.expr(right);
             result = self.binary(op, result, right);
         }
         result
-    }
-
-    /// `a + ~b + c` is `a + ~(b + c)` to Postgres, over the operators in front of it: it is to be written in brackets.
-    fn refuse_loose_operands(&mut self, rights: &[(&BinaryOperator, &ast::Expr)]) {
-        for pair in rights.windows(2) {
-            if let &[(_, operand), (next, _)] = pair
-                && is_calculation(next)
-                && self.ends_loosely(operand)
-            {
-                let span = self.place(operand);
-                self.unsupported("`~` without brackets in the middle of a calculation", span);
-            }
-        }
-    }
-
-    /// Whether the last operand of a calculation begins with such an operator.
-    fn ends_loosely(&self, mut node: &ast::Expr) -> bool {
-        loop {
-            node = match node {
-                ast::Expr::BinaryOp { right, .. } => right,
-                ast::Expr::UnaryOp { expr, .. } if self.loose_prefix(node).is_none() => expr,
-                _ => return self.loose_prefix(node).is_some(),
-            };
-        }
-    }
-
-    /// What stands behind an operator that Postgres takes for the whole calculation behind it.
-    fn loose_prefix<'e>(&self, node: &'e ast::Expr) -> Option<&'e ast::Expr> {
-        match node {
-            ast::Expr::UnaryOp { op: UnaryOperator::BitwiseNot, expr } if self.dialect == Dialect::Pg => Some(expr),
-            _ => None,
-        }
     }
 
     fn compared(&mut self, op: &str, left: &ast::Expr, right: &ast::Expr) -> Expr {
@@ -374,12 +330,6 @@ fn negated_like(mut like: Expr) -> Expr {
         *negated = true;
     }
     like
-}
-
-/// Whether an operator binds more tightly than those that Postgres has no level of their own for.
-fn is_calculation(op: &BinaryOperator) -> bool {
-    use BinaryOperator::{Divide, Minus, Modulo, Multiply, PGExp, Plus};
-    matches!(op, Plus | Minus | Multiply | Divide | Modulo | PGExp)
 }
 
 /// The smallest span over all of them.

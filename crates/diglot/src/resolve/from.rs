@@ -7,6 +7,7 @@ use super::scope::{Columns, Scope, Visible, name_of, nearest, seen};
 use super::table_functions;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Dialect;
+use crate::rule;
 use crate::source::Span;
 use crate::tree::{Expr, ExprKind, Join, JoinKind, Source, SourceKind};
 use crate::types::{Base, Type};
@@ -129,7 +130,7 @@ impl Lower<'_> {
             };
             let (Some(a), Some(b)) = (side(left..right), side(right..self.visible_len())) else {
                 let message = format!("`{name}` in USING of `{}` is not a column of both sides", self.name);
-                self.report(Diagnostic::error("unknown-column", message, span, "no such column"));
+                self.report(Diagnostic::error(rule::UNKNOWN_COLUMN, message, span, "no such column"));
                 continue;
             };
             if let Some(scope) = self.scopes.last_mut() {
@@ -235,7 +236,7 @@ impl Lower<'_> {
         let near = nearest(table, names.map(String::as_str)).map(str::to_owned);
         let message =
             format!("`{}` reads `{table}`, which the {} schema does not have", self.name, self.dialect.title());
-        let mut finding = Diagnostic::error("unknown-table", message, place, "no such table");
+        let mut finding = Diagnostic::error(rule::UNKNOWN_TABLE, message, place, "no such table");
         if let Some(near) = near {
             finding = finding.help(format!("did you mean `{near}`?"));
         }

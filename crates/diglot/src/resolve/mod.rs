@@ -45,6 +45,7 @@ use self::text::Text;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::dialect::Dialect;
 use crate::page::{Annotation, AnnotationKind, RawPart, RawStatement, RowsTaken};
+use crate::rule;
 use crate::schema::Schema;
 use crate::source::{Sources, Span};
 use crate::tree::{Body, Expr, ExprKind, ParamUse, Part, Rewrite, Statement};
@@ -74,7 +75,7 @@ pub(crate) fn resolve(
     let mut seen = BTreeSet::new();
     lowered.diagnostics.retain(|d| seen.insert((d.rule, d.labels.first().map(|label| label.span))));
     let unreadable = lowered.parts.is_empty()
-        || lowered.diagnostics.iter().any(|d| ["syntax", "unsupported-statement"].contains(&d.rule));
+        || lowered.diagnostics.iter().any(|d| [rule::SYNTAX.name, rule::UNSUPPORTED_STATEMENT.name].contains(&d.rule));
     let statement = (!unreadable).then(|| Statement {
         name: raw.name.clone(),
         dialect,
@@ -139,7 +140,7 @@ fn lower<'a>(
     }
     if raw.parts.is_empty() {
         let message = format!("`{}` has no SQL", raw.name);
-        let finding = Diagnostic::error("syntax", message, raw.header_span, "nothing follows");
+        let finding = Diagnostic::error(rule::SYNTAX, message, raw.header_span, "nothing follows");
         lower.report(finding.help("write the statement below the header"));
     }
     lower
@@ -389,7 +390,7 @@ impl Lower<'_> {
         if let Some(span) = self.foreign_param() {
             let text = self.sources.text(span);
             let message = format!("`{}` cannot be read: `{text}` is SQLite's way to write a parameter", self.name);
-            let finding = Diagnostic::error("syntax", message, span, "Postgres writes `$1`");
+            let finding = Diagnostic::error(rule::SYNTAX, message, span, "Postgres writes `$1`");
             self.report(finding.help("is this the text of the SQLite page? write that of Postgres"));
             return;
         }
@@ -400,7 +401,7 @@ impl Lower<'_> {
              literal, a subquery instead of a rare join"
         );
         let label = if error.ends { "the text ends too early" } else { "not understood here" };
-        self.report(Diagnostic::error("syntax", message, error.span, label).help(help));
+        self.report(Diagnostic::error(rule::SYNTAX, message, error.span, label).help(help));
     }
 
     /// The first parameter of a Postgres page that only SQLite reads: `?1`. A mark alone may be an operator.
@@ -416,7 +417,7 @@ impl Lower<'_> {
     fn unsupported(&mut self, what: &str, span: Span) {
         let message = format!("`{}` uses {what}, which cannot be compared", self.name);
         let help = "write it as SELECT, INSERT, UPDATE or DELETE in their plain forms";
-        self.report(Diagnostic::error("unsupported-statement", message, span, "not supported").help(help));
+        self.report(Diagnostic::error(rule::UNSUPPORTED_STATEMENT, message, span, "not supported").help(help));
     }
 }
 

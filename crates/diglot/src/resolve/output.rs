@@ -6,6 +6,7 @@ use super::Lower;
 use super::scope::{self, name_of};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Dialect;
+use crate::rule;
 use crate::source::Span;
 use crate::tree::{Expr, ExprKind, OutputColumn, Query, Replacement, Rewrite, Rows};
 
@@ -87,7 +88,7 @@ impl Lower<'_> {
         }
         if let (false, Some(owner)) = (known, owner) {
             let message = format!("`{owner}` in `{}` names no relation of the statement", self.name);
-            self.report(Diagnostic::error("unknown-table", message, span, "not in any FROM here"));
+            self.report(Diagnostic::error(rule::UNKNOWN_TABLE, message, span, "not in any FROM here"));
         }
         columns
     }

@@ -1,11 +1,12 @@
-//! sqlparser's grammar of Postgres with one way more to begin an expression.
+//! sqlparser's grammar of Postgres with two ways more to begin an expression.
 
 use std::any::TypeId;
 
-use sqlparser::ast;
+use sqlparser::ast::{self, UnaryOperator};
 use sqlparser::dialect::{Dialect as SqlDialect, PostgreSqlDialect, Precedence};
 use sqlparser::keywords::Keyword;
 use sqlparser::parser::{Parser, ParserError};
+use sqlparser::tokenizer::Token;
 
 use super::parse::plain_operand;
 
@@ -28,7 +29,13 @@ impl SqlDialect for Postgres {
     }
 
     fn parse_prefix(&self, parser: &mut Parser<'_>) -> Option<Result<ast::Expr, ParserError>> {
-        plain_operand(parser)
+        if parser.peek_token_ref().token != Token::Tilde {
+            return plain_operand(parser);
+        }
+        // `1 * ~a + b` is `1 * ~(a + b)`: an operator without a level of its own takes all calculation behind it.
+        parser.advance_token();
+        let operand = parser.parse_subexpr(self.0.prec_value(Precedence::PgOther));
+        Some(operand.map(|expr| ast::Expr::UnaryOp { op: UnaryOperator::BitwiseNot, expr: Box::new(expr) }))
     }
 
     as_it_is! {

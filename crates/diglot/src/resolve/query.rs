@@ -11,6 +11,7 @@ use super::output::{outputs_of, rename_outputs};
 use super::scope::{Cte, Scope, name_of};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Dialect;
+use crate::rule;
 use crate::source::Span;
 use crate::tree::{Expr, ExprKind, Lock, OrderKey, Query, Rows, Select};
 use crate::types::{Base, Type};
@@ -149,7 +150,7 @@ impl Lower<'_> {
         let Rows::Select(select) = rows else { return };
         for name in lock.of.iter().filter(|name| !select.from.iter().any(|source| source.alias == **name)) {
             let message = format!("`{}` locks `{name}`, which its FROM does not have", self.name);
-            self.report(Diagnostic::error("unknown-table", message, lock.span, "no such relation here"));
+            self.report(Diagnostic::error(rule::UNKNOWN_TABLE, message, lock.span, "no such relation here"));
         }
     }
 

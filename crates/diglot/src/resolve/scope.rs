@@ -7,6 +7,7 @@ use sqlparser::ast::{self, Ident};
 use super::Lower;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Dialect;
+use crate::rule;
 use crate::source::Span;
 use crate::tree::{Expr, ExprKind, SourceId};
 use crate::types::{Base, Type};
@@ -155,14 +156,14 @@ impl Lower<'_> {
     fn ambiguous(&mut self, name: &str, owners: &[String], span: Span) -> Expr {
         let message = format!("`{name}` in `{}` is a column of {}", self.name, listed(owners));
         let help = format!("write `{}.{name}`", owners.first().map_or("table", String::as_str));
-        self.report(Diagnostic::error("ambiguous-column", message, span, "which one?").help(help));
+        self.report(Diagnostic::error(rule::AMBIGUOUS_COLUMN, message, span, "which one?").help(help));
         self.opaque(span, None)
     }
 
     fn unknown_owner(&mut self, owner: &str, span: Span) -> Expr {
         let names: Vec<_> = self.scopes.iter().flat_map(|s| &s.visible).map(|v| v.alias.clone()).collect();
         let message = format!("`{owner}` in `{}` names no relation of the statement", self.name);
-        let mut finding = Diagnostic::error("unknown-table", message, span, "not in any FROM here");
+        let mut finding = Diagnostic::error(rule::UNKNOWN_TABLE, message, span, "not in any FROM here");
         let forgotten = self.scopes.iter().filter_map(|scope| scope.forgotten.as_ref());
         if let Some((_, table)) = forgotten.into_iter().find(|(alias, _)| *alias == owner) {
             finding = finding
@@ -197,12 +198,12 @@ impl Lower<'_> {
         let finding = match near {
             None if is_quoted => {
                 let message = format!("`{}` writes a text in double quotes, which are for names", self.name);
-                Diagnostic::error("unknown-column", message, span, "no column is called so")
+                Diagnostic::error(rule::UNKNOWN_COLUMN, message, span, "no column is called so")
                     .note("a SQLite that is built to take it for a text then does, others refuse the statement")
                     .help("write it in single quotes")
             }
-            None => Diagnostic::error("unknown-column", message, span, "no such column"),
-            Some(near) => Diagnostic::error("unknown-column", message, span, "no such column")
+            None => Diagnostic::error(rule::UNKNOWN_COLUMN, message, span, "no such column"),
+            Some(near) => Diagnostic::error(rule::UNKNOWN_COLUMN, message, span, "no such column")
                 .help(format!("did you mean `{near}`?")),
         };
         self.report(finding);

@@ -2,12 +2,14 @@
 
 use sqlparser::ast::{self, AssignmentTarget, ConflictTarget, FromTable, ObjectName, OnConflictAction, OnInsert};
 use sqlparser::ast::{TableFactor, TableObject, UpdateTableFromKind};
+use sqlparser::tokenizer::{Span as TokenSpan, Token};
 
 use super::Lower;
 use super::scope::{Columns, Scope, Visible, name_of, nearest};
-use super::text::Text;
+use super::text::{Text, Tok};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Dialect;
+use crate::rule;
 use crate::source::Span;
 use crate::tree::{
     Assignment, Conflict, ConflictAction, Delete, Expr, ExprKind, Insert, OutputColumn, Query, Rows, Select, Source,
@@ -66,12 +68,12 @@ impl Lower<'_> {
         let mut target = self.table(name, alias);
         if let SourceKind::Cte(cte) = &target.kind {
             let message = format!("`{}` writes to `{cte}`, which is a CTE", self.name);
-            self.report(Diagnostic::error("unknown-table", message, target.span, "not a table"));
+            self.report(Diagnostic::error(rule::UNKNOWN_TABLE, message, target.span, "not a table"));
             target.kind = SourceKind::Table(cte.clone());
         }
         if let SourceKind::Rows(rows) = &target.kind {
             let message = format!("`{}` writes to `{rows}`, which are the rows that it takes", self.name);
-            self.report(Diagnostic::error("unknown-table", message, target.span, "not a table"));
+            self.report(Diagnostic::error(rule::UNKNOWN_TABLE, message, target.span, "not a table"));
             target.kind = SourceKind::Table(rows.clone());
         }
         target
@@ -105,7 +107,7 @@ impl Lower<'_> {
         let open = target.columns.is_empty() || (self.dialect == Dialect::Sqlite && name == "rowid");
         if !known && !open {
             let message = format!("`{}` has no column `{name}`, which `{}` uses", target.alias, self.name);
-            let mut finding = Diagnostic::error("unknown-column", message, span, "no such column");
+            let mut finding = Diagnostic::error(rule::UNKNOWN_COLUMN, message, span, "no such column");
             if let Some(near) = nearest(&name, target.columns.iter().map(|(column, _)| column.as_str())) {
                 finding = finding.help(format!("did you mean `{near}`?"));
             }
@@ -137,7 +139,7 @@ impl Lower<'_> {
             }
             let message =
                 format!("`{}` inserts {width} values into {expected} columns of `{}`", self.name, target.alias);
-            let mut finding = Diagnostic::error("insert-width", message, span, format!("{width} values"));
+            let mut finding = Diagnostic::error(rule::INSERT_WIDTH, message, span, format!("{width} values"));
             if let (Some(first), Some(last)) = (columns.first(), columns.last()) {
                 finding = finding.context(first.1.to(last.1), format!("{expected} columns {what}"));
             }
@@ -168,7 +170,7 @@ impl Lower<'_> {
     fn conflict(&mut self, node: &ast::OnConflict, target: &Source) -> Conflict {
         let span = self.conflict_span(target);
         let columns = match &node.conflict_target {
-            None => None,
+            None => self.conflict_keys(span, target),
             Some(ConflictTarget::Columns(idents)) => {
                 let mut columns = Vec::new();
                 for ident in idents {
@@ -203,7 +205,7 @@ impl Lower<'_> {
                 return self.text.bytes(i, self.text.clause_end(i, &[&["RETURNING"]]));
             }
             i = match token {
-                sqlparser::tokenizer::Token::LParen => self.text.partner(i).unwrap_or(i) + 1,
+                Token::LParen => self.text.partner(i).unwrap_or(i) + 1,
                 _ => i + 1,
             };
         }
@@ -212,19 +214,41 @@ impl Lower<'_> {
 
     /// Reads the condition of the conflict target, which was taken out of the text.
     fn conflict_filter(&mut self, conflict: Span) -> Option<Expr> {
-        let inside = |tokens: &Vec<super::text::Tok>| {
-            tokens.first().is_some_and(|tok| conflict.contains(Span { end: tok.span.start, ..tok.span }))
-        };
-        let index = self.edited.conflict_filters.iter().position(inside)?;
+        let index = self.edited.conflict_filters.iter().position(|tokens| begins_inside(conflict, tokens))?;
         let tokens = self.edited.conflict_filters.remove(index);
+        self.taken_out(tokens).map(|(filter, _)| filter)
+    }
+
+    /// The keys of a conflict target with expressions, which was taken out of the text: columns, and of an expression a
+    /// text as the index has it.
+    fn conflict_keys(&mut self, conflict: Span, target: &Source) -> Option<Vec<String>> {
+        let index = self.edited.conflict_keys.iter().position(|tokens| begins_inside(conflict, tokens))?;
+        let mut rest = self.edited.conflict_keys.remove(index);
+        let mut keys = Vec::new();
+        while !rest.is_empty() {
+            let end = super::edit::level(&rest, |token| *token == Token::Comma);
+            let behind = rest.split_off(end.saturating_add(1).min(rest.len()));
+            rest.truncate(end);
+            if let [Tok { token: Token::Word(word), span }] = rest.as_slice() {
+                keys.push(self.known_column(&word.to_ident(TokenSpan::empty()), *span, target).0);
+            } else if let Some((_, key)) = self.taken_out(rest) {
+                keys.push(key);
+            }
+            rest = behind;
+        }
+        Some(keys)
+    }
+
+    /// Reads an expression that was taken out of the text, with the text of it that an index would have.
+    fn taken_out(&mut self, tokens: Vec<Tok>) -> Option<(Expr, String)> {
         let (first, last) = (tokens.first()?.span, tokens.last()?.span);
         let mut text = Text::new(first.to(last), tokens);
         match super::parse::expression(&mut text, self.dialect) {
             Ok(node) => {
                 let whole = std::mem::replace(&mut self.text, text);
-                let filter = self.expr(&node);
+                let expr = self.expr(&node);
                 self.text = whole;
-                Some(filter)
+                Some((expr, crate::schema::key_text(&node)))
             }
             Err(error) => {
                 self.syntax(&error);
@@ -245,7 +269,7 @@ impl Lower<'_> {
         }
         let message = format!("`{}` has no constraint `{name}`, which `{}` names", table.name, self.name);
         let help = "name the columns: ON CONFLICT (column, …)";
-        self.report(Diagnostic::error("unknown-constraint", message, span, "no such constraint").help(help));
+        self.report(Diagnostic::error(rule::UNKNOWN_CONSTRAINT, message, span, "no such constraint").help(help));
         None
     }
 
@@ -304,7 +328,7 @@ impl Lower<'_> {
         };
         if values.len() != columns.len() {
             let message = format!("`{}` assigns {} values to {} columns", self.name, values.len(), columns.len());
-            self.report(Diagnostic::error("insert-width", message, whole, "as many values as columns"));
+            self.report(Diagnostic::error(rule::INSERT_WIDTH, message, whole, "as many values as columns"));
         }
         let pair =
             |((column, place), value): ((String, Span), Expr)| Assignment { column, span: place.to(value.span), value };
@@ -391,6 +415,11 @@ impl Lower<'_> {
         self.scopes.pop();
         Some(Delete { target: target?, using, filter, returning })
     }
+}
+
+/// Whether tokens begin inside of a clause.
+fn begins_inside(clause: Span, tokens: &[Tok]) -> bool {
+    tokens.first().is_some_and(|tok| clause.contains(Span { end: tok.span.start, ..tok.span }))
 }
 
 /// `DEFAULT VALUES`: one row that names no column.

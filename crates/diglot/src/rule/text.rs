@@ -23,6 +23,18 @@ pub(crate) const fn doc<const N: usize>(source: &str) -> [u8; N] {
     cut::<N>(source, false).0
 }
 
+/// The name of a file with hyphens for its underscores.
+pub(crate) const fn kebab<const N: usize>(file: &str) -> [u8; N] {
+    let bytes = file.as_bytes();
+    let mut name = [0; N];
+    let mut at = 0;
+    while at < N {
+        name[at] = if bytes[at] == b'_' { b'-' } else { bytes[at] };
+        at += 1;
+    }
+    name
+}
+
 /// The bytes as text.
 pub(crate) const fn as_text(bytes: &'static [u8]) -> &'static str {
     match std::str::from_utf8(bytes) {

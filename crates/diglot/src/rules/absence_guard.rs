@@ -22,6 +22,7 @@
 use super::Context;
 use super::look::{conjuncts, split, tables};
 use crate::diagnostic::Diagnostic;
+use crate::rule;
 use crate::tree::{Body, Expr, ExprKind, Query, Rows, SourceKind};
 
 pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
@@ -40,7 +41,7 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
             if reads && !table.keys().any(|key| key.iter().all(|column| compared.contains(&column.as_str()))) {
                 let message = format!("{}: `{}` gets a row because none was seen", context.name(), table.name);
                 let label = "two sessions can look before either inserts";
-                let finding = Diagnostic::error("absence-guard", message, conjunct.span, label);
+                let finding = Diagnostic::error(rule::ABSENCE_GUARD, message, conjunct.span, label);
                 found.push(finding.help("declare a unique key and write ON CONFLICT DO NOTHING, on both pages"));
             }
         }
@@ -72,7 +73,8 @@ fn compared<'q>(context: &Context<'_>, query: &'q Query) -> Vec<&'q str> {
         .flatten()
         .filter_map(|side| match &side.kind {
             ExprKind::Column { source, column } => {
-                let is_table = matches!(context.by_id.get(source).map(|source| &source.kind), Some(SourceKind::Table(_)));
+                let is_table =
+                    matches!(context.by_id.get(source).map(|source| &source.kind), Some(SourceKind::Table(_)));
                 is_table.then_some(column.as_str())
             }
             _ => None,

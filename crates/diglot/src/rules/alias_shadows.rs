@@ -21,6 +21,7 @@
 use super::Context;
 use super::look::selects;
 use crate::diagnostic::Diagnostic;
+use crate::rule;
 use crate::tree::ExprKind;
 
 pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
@@ -36,7 +37,7 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
             });
             if let Some(output) = shadow {
                 let message = format!("{}: `{column}` is a column and an alias", context.name());
-                let finding = Diagnostic::warning("alias-shadows", message, key.span, "the column is grouped by");
+                let finding = Diagnostic::warning(rule::ALIAS_SHADOWS, message, key.span, "the column is grouped by");
                 found.push(finding.context(output.span, "not this").help("give the expression another alias"));
             }
         }

@@ -37,13 +37,15 @@ use crate::dialect::Dialect;
 use crate::guard;
 use crate::normal::asks;
 use crate::page::{Cardinality, Guard};
+use crate::rule;
 use crate::source::Span;
 use crate::tree::{Body, Part, Query, Select};
 
 pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
     let Some(guard) = &context.page.raw.guard else { return };
     let mut tell = |what: String, place: Span, label: &str, help: &str| {
-        let finding = Diagnostic::error("bad-guard", format!("{}: {what}", context.name()), place, label.to_owned());
+        let finding =
+            Diagnostic::error(rule::BAD_GUARD, format!("{}: {what}", context.name()), place, label.to_owned());
         found.push(finding.help(help.to_owned()));
     };
     if context.page.tree.dialect == Dialect::Pg {
@@ -77,7 +79,7 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
     }
     if let Some((reads, writes)) = moved(context, guard, select) {
         let message = format!("{}: `{}` is read when its row may be gone", context.name(), guard.name);
-        let finding = Diagnostic::error("bad-guard", message, reads, "found by its key again");
+        let finding = Diagnostic::error(rule::BAD_GUARD, message, reads, "found by its key again");
         found.push(finding.context(writes, "taken away here").help("put this statement before that one"));
     }
     if let Some(facing) = context.facing
@@ -85,7 +87,7 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
     {
         let place = guard::query(facing.tree, &guard.name).map_or(facing.raw.name_span, |query| query.span);
         let message = format!("{}: the Postgres page does not lock the rows of `{}`", context.name(), guard.name);
-        let finding = Diagnostic::error("bad-guard", message, guard.span, "asked once, under the writer's lock");
+        let finding = Diagnostic::error(rule::BAD_GUARD, message, guard.span, "asked once, under the writer's lock");
         let label = "others may change them between question and write";
         found.push(finding.and(place, label).help("write FOR UPDATE in the CTE of that name"));
     }
@@ -95,7 +97,9 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
 fn moved(context: &Context<'_>, guard: &Guard, select: &Select) -> Option<(Span, Span)> {
     let tables: BTreeSet<&str> = select.from.iter().filter_map(|source| source.table()).collect();
     let moves = |part: &&Part| {
-        let Some(table) = context.target(part).filter(|table| tables.contains(table.name.as_str())) else { return false };
+        let Some(table) = context.target(part).filter(|table| tables.contains(table.name.as_str())) else {
+            return false;
+        };
         let is_key = |column: &str| table.keys().flatten().any(|key| key == column);
         match &part.body {
             Body::Delete(_) => true,
@@ -116,8 +120,9 @@ fn moved(context: &Context<'_>, guard: &Guard, select: &Select) -> Option<(Span,
 fn locks_all(query: &Query) -> bool {
     let crate::tree::Rows::Select(select) = &query.rows else { return false };
     select.from.iter().all(|source| {
-        query.locks.iter().any(|lock| {
-            lock.strength.ends_with("update") && (lock.of.is_empty() || lock.of.contains(&source.alias))
-        })
+        query
+            .locks
+            .iter()
+            .any(|lock| lock.strength.ends_with("update") && (lock.of.is_empty() || lock.of.contains(&source.alias)))
     })
 }

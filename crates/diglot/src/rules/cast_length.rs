@@ -20,6 +20,7 @@
 
 use super::Context;
 use crate::diagnostic::Diagnostic;
+use crate::rule;
 use crate::tree::ExprKind;
 
 pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
@@ -30,7 +31,7 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
         let ExprKind::Cast { to, .. } = &expr.kind else { continue };
         if to.contains("char") && to.contains('(') {
             let message = format!("{}: the cast cuts the text off on Postgres", context.name());
-            let finding = Diagnostic::error("cast-length", message, expr.span, "SQLite ignores the length");
+            let finding = Diagnostic::error(rule::CAST_LENGTH, message, expr.span, "SQLite ignores the length");
             found.push(finding.help("write `substr(…, 1, n)`, on both pages"));
         }
     }

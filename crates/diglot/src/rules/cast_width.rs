@@ -20,6 +20,7 @@
 
 use super::Context;
 use crate::diagnostic::Diagnostic;
+use crate::rule;
 use crate::tree::{Expr, ExprKind};
 use crate::types::Base;
 
@@ -34,7 +35,7 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
         };
         if wide {
             let message = format!("{}: INTEGER has 64 bits on SQLite and 32 on Postgres", context.name());
-            let finding = Diagnostic::error("cast-width", message, expr.span, "fails beyond two thousand million");
+            let finding = Diagnostic::error(rule::CAST_WIDTH, message, expr.span, "fails beyond two thousand million");
             found.push(finding.help("write `CAST(… AS BIGINT)`, on both pages"));
         }
     }

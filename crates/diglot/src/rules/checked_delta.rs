@@ -21,6 +21,7 @@
 
 use super::Context;
 use crate::diagnostic::Diagnostic;
+use crate::rule;
 use crate::tree::{Body, ConflictAction, Expr, ExprKind};
 
 pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
@@ -29,7 +30,9 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
     }
     for part in &context.page.tree.parts {
         let (Body::Insert(insert), Some(table)) = (&part.body, context.target(part)) else { continue };
-        let Some(ConflictAction::Update { set, excluded, .. }) = insert.conflict.as_ref().map(|c| &c.action) else { continue };
+        let Some(ConflictAction::Update { set, excluded, .. }) = insert.conflict.as_ref().map(|c| &c.action) else {
+            continue;
+        };
         for set in set {
             let named = |condition: &str| {
                 condition.split(|c: char| !c.is_alphanumeric() && c != '_').any(|word| word == set.column)
@@ -40,9 +43,14 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
                 _ => false,
             };
             if adds && table.checks.iter().any(|check| named(&check.condition)) {
-                let message = format!("{}: a difference is checked as if it were `{}.{}`", context.name(), table.name, set.column);
+                let message = format!(
+                    "{}: a difference is checked as if it were `{}.{}`",
+                    context.name(),
+                    table.name,
+                    set.column
+                );
                 let label = "the proposed row is checked first";
-                let finding = Diagnostic::warning("checked-delta", message, set.span, label);
+                let finding = Diagnostic::warning(rule::CHECKED_DELTA, message, set.span, label);
                 found.push(finding.help("update first, and insert where nothing was updated"));
             }
         }

@@ -21,6 +21,7 @@
 
 use super::Context;
 use crate::diagnostic::Diagnostic;
+use crate::rule;
 use crate::tree::Part;
 
 pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
@@ -34,7 +35,7 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
         if let Some(lock) = query.locks.iter().find(|lock| lock.wait.is_empty() && lock.strength.contains("update")) {
             let message = format!("{}: the claim waits for those that others are about to take", context.name());
             let label = "one worker at a time";
-            let finding = Diagnostic::warning("claim-waits", message, lock.span, label);
+            let finding = Diagnostic::warning(rule::CLAIM_WAITS, message, lock.span, label);
             found.push(finding.help("write `FOR UPDATE SKIP LOCKED`, unless the row has to be this one"));
         }
     }

@@ -22,6 +22,7 @@
 use super::Context;
 use super::look::returning;
 use crate::diagnostic::Diagnostic;
+use crate::rule;
 use crate::split::lexer::Kind;
 use crate::tree::{Body, OutputColumn, Part, Rows};
 
@@ -36,7 +37,7 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
         if last.text.eq_ignore_ascii_case(&column.name) && last.text.contains(|c: char| c.is_ascii_uppercase()) {
             let message = format!("{}: the column `{}` has capitals without quotes", context.name(), last.text);
             let label = format!("`{}` on SQLite, `{}` on Postgres", last.text, column.name);
-            let finding = Diagnostic::warning("column-case", message, last.span, label);
+            let finding = Diagnostic::warning(rule::COLUMN_CASE, message, last.span, label);
             found.push(finding.help(format!("write `{}`, on both pages", column.name)));
         }
     }

@@ -24,6 +24,7 @@ use std::collections::BTreeSet;
 
 use super::Context;
 use crate::diagnostic::Diagnostic;
+use crate::rule;
 use crate::schema::{Index, Table};
 use crate::tree::{Body, Conflict};
 
@@ -33,13 +34,16 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
         let Some(conflict) = &insert.conflict else { continue };
         let Some(target) = &conflict.target else { continue };
         let columns: BTreeSet<&str> = target.iter().map(String::as_str).collect();
-        // What is no column is an expression, which an index may have in other words.
-        if table.view || !columns.iter().all(|name| table.column(name).is_some()) || has_key(table, &columns) {
+        // An expression may stand in an index in other words.
+        let others = columns.iter().filter(|name| table.column(name).is_none()).count();
+        let mut indexed = table.indexes.iter().filter(|index| index.unique).flat_map(Index::columns);
+        let may_be_meant = others > 0 && indexed.any(|key| table.column(key).is_none());
+        if table.view || may_be_meant || has_key(table, &columns) {
             continue;
         }
         let list = target.join(", ");
         let message = format!("{}: ON CONFLICT ({list}) fits no unique key of `{}`", context.name(), table.name);
-        let finding = Diagnostic::error("conflict-target", message, conflict.span, "no such key");
+        let finding = Diagnostic::error(rule::CONFLICT_TARGET, message, conflict.span, "no such key");
         found.push(match partial(table, &columns) {
             Some(index) if is_same(context, conflict, index) => continue,
             Some(index) => {

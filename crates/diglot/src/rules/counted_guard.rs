@@ -24,6 +24,7 @@
 use super::Context;
 use super::look::{conjuncts, folds, tables};
 use crate::diagnostic::Diagnostic;
+use crate::rule;
 use crate::tree::{Body, Expr, ExprKind, Query, Rows};
 
 pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
@@ -42,7 +43,7 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
             if let Some(count) = [left, right].into_iter().find(|side| counts(side)) {
                 let message = format!("{}: the write is guarded by a count", context.name());
                 let label = "two sessions can count before either writes";
-                let finding = Diagnostic::error("counted-guard", message, count.span, label);
+                let finding = Diagnostic::error(rule::COUNTED_GUARD, message, count.span, label);
                 let help = "keep the count in a row and change it by `SET used = used + 1 WHERE used < quota`";
                 let lock = "or lock the parent row in an earlier statement, and say so: `-- allow(counted-guard): <which lock>`";
                 found.push(finding.help(help).help(lock));

@@ -23,6 +23,7 @@
 
 use super::Context;
 use crate::diagnostic::Diagnostic;
+use crate::rule;
 use crate::source::Span;
 use crate::tree::{Expr, ExprKind, Part};
 use crate::types::{Base, Form};
@@ -33,8 +34,9 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
     }
     let mut report = |expr: &Expr, at: Span| {
         if expr.base().and_then(Base::stored).is_some_and(|stored| stored.form == Form::Digits) {
-            let message = format!("{}: SQLite takes the digits of a decimal for a text, or for a double", context.name());
-            let finding = Diagnostic::error("decimal-as-text", message, at, "digits of a decimal");
+            let message =
+                format!("{}: SQLite takes the digits of a decimal for a text, or for a double", context.name());
+            let finding = Diagnostic::error(rule::DECIMAL_AS_TEXT, message, at, "digits of a decimal");
             let help = "calculate in Rust, or hold a whole number of the smallest unit, as `bigint`, in both schemas";
             found.push(finding.help(help).help("or cast to a double on both pages, where that is exact enough"));
         }

@@ -3,8 +3,9 @@
 //! # What it finds
 //!
 //! `/`, `%` or `mod` on the Postgres page of a pair whose divisor may be zero: neither a literal, nor `NULLIF(…, 0)`, nor
-//! the greater of something and a positive literal, nor a parameter or column whose range is declared to begin above
-//! zero, nor in a branch of a CASE that asks for another number first.
+//! the greater of something and a positive literal, nor a parameter or column whose CHECK or declared range leaves out
+//! zero, nor in a branch of a CASE that asks for another number first, nor in what a query gives of rows for which its
+//! WHERE asks so.
 //!
 //! # Why it bites
 //!
@@ -24,25 +25,23 @@
 use super::Context;
 use super::look::is_same;
 use crate::diagnostic::Diagnostic;
+use crate::rule;
 use crate::tree::{Expr, ExprKind};
 
 pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
     if !context.is_pg_of_pair() {
         return;
     }
-    let guarded = context.guarded();
     for expr in &context.exprs {
         let divisor = match &expr.kind {
             ExprKind::Binary { op, right, .. } if op == "/" || op == "%" => right,
             ExprKind::Call { name, args, .. } if name == "mod" && args.len() == 2 => &args[1],
             _ => continue,
         };
-        let held: Vec<&Expr> =
-            guarded.iter().filter(|(inner, _)| std::ptr::eq(*inner, *expr)).flat_map(|(_, held)| held.clone()).collect();
-        if !is_never_zero(context, divisor) && !is_asked(context, divisor, &held) {
+        if !is_never_zero(context, divisor) && !is_asked(context, divisor, &context.held(expr)) {
             let message = format!("{}: the divisor may be zero", context.name());
             let label = "NULL on SQLite, an error on Postgres";
-            let finding = Diagnostic::error("divided-by-zero", message, divisor.span, label);
+            let finding = Diagnostic::error(rule::DIVIDED_BY_ZERO, message, divisor.span, label);
             found.push(finding.help("write `NULLIF(…, 0)` around the divisor, on both pages"));
         }
     }
@@ -80,7 +79,9 @@ fn is_positive(context: &Context<'_>, expr: &Expr) -> bool {
     match &expr.kind {
         ExprKind::Number(text) => text.parse::<f64>().is_ok_and(|number| number > 0.0),
         ExprKind::Param(name) => begins(context.name(), name),
-        ExprKind::Column { .. } => context.column(expr).is_some_and(|(table, column)| begins(&table.name, &column.name)),
+        ExprKind::Column { .. } => {
+            context.column(expr).is_some_and(|(table, column)| begins(&table.name, &column.name))
+        }
         _ => false,
     }
 }

@@ -22,6 +22,7 @@
 use super::Context;
 use super::look::branches;
 use crate::diagnostic::Diagnostic;
+use crate::rule;
 use crate::tree::{Body, Rows, SourceKind};
 
 pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
@@ -40,7 +41,8 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
         });
         if let Some(select) = endless {
             let message = format!("{}: `{name}` never ends by itself", context.name());
-            let finding = Diagnostic::warning("endless-recursion", message, select.span, "nothing ends this branch");
+            let finding =
+                Diagnostic::warning(rule::ENDLESS_RECURSION, message, select.span, "nothing ends this branch");
             found.push(finding.help("write a WHERE in this branch"));
         }
     }

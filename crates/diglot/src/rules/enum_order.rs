@@ -22,6 +22,7 @@
 
 use super::Context;
 use crate::diagnostic::Diagnostic;
+use crate::rule;
 use crate::source::Span;
 use crate::tree::{Expr, ExprKind, Part};
 use crate::types::Base;
@@ -35,7 +36,8 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
             && !words.words.is_sorted()
         {
             let message = format!("{}: the words of `{}` are ordered as they are declared", context.name(), words.name);
-            let finding = Diagnostic::error("enum-order", message, at, "by letters on SQLite, as declared on Postgres");
+            let finding =
+                Diagnostic::error(rule::ENUM_ORDER, message, at, "by letters on SQLite, as declared on Postgres");
             let help = "write `::text COLLATE \"C\"` behind it, or CASE with a number for each word on both pages";
             found.push(finding.help(help));
         }

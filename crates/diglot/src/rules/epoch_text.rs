@@ -22,6 +22,7 @@
 use super::Context;
 use super::look::{is_comparison, is_integer};
 use crate::diagnostic::Diagnostic;
+use crate::rule;
 use crate::tree::{Expr, ExprKind};
 
 pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
@@ -40,7 +41,7 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
         let is_clock = |expr: &Expr| matches!(&expr.kind, ExprKind::Call { name, .. } if name == "strftime");
         if let Some((clock, _)) = pairs.into_iter().find(|(clock, other)| is_clock(clock) && is_number(other)) {
             let message = format!("{}: a time in text is compared with a number", context.name());
-            let finding = Diagnostic::warning("epoch-text", message, clock.span, "a text");
+            let finding = Diagnostic::warning(rule::EPOCH_TEXT, message, clock.span, "a text");
             found.push(finding.help("write `unixepoch(…)`, which is a number"));
         }
     }

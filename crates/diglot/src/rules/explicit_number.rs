@@ -22,6 +22,7 @@
 use super::Context;
 use super::look::inserted;
 use crate::diagnostic::Diagnostic;
+use crate::rule;
 use crate::schema::Fill;
 use crate::tree::ExprKind;
 
@@ -38,7 +39,7 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
             if numbered && is_given {
                 let message = format!("{}: `{}.{name}` is numbered by the database", context.name(), table.name);
                 let label = "the sequence of Postgres does not know of it";
-                let finding = Diagnostic::error("explicit-number", message, value.span, label);
+                let finding = Diagnostic::error(rule::EXPLICIT_NUMBER, message, value.span, label);
                 found.push(finding.help("leave the column out of the INSERT, on both pages"));
                 break;
             }

@@ -20,6 +20,7 @@
 
 use super::Context;
 use crate::diagnostic::Diagnostic;
+use crate::rule;
 use crate::tree::ExprKind;
 
 pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
@@ -32,7 +33,7 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
         let plain = text.replace("%%", "").replace("%s", "");
         if name == "format" && plain.contains('%') {
             let message = format!("{}: the engines do not know the same directives of format", context.name());
-            let finding = Diagnostic::error("format-directive", message, expr.span, "only %s and %% are common");
+            let finding = Diagnostic::error(rule::FORMAT_DIRECTIVE, message, expr.span, "only %s and %% are common");
             found.push(finding.help("write %s, with a cast to text where it matters, or use `||`"));
         }
     }

@@ -24,6 +24,7 @@ use super::Context;
 use super::shards::Shards;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Dialect;
+use crate::rule;
 use crate::split::lexer;
 use crate::tree::ExprKind;
 
@@ -35,12 +36,13 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
         let Some(body) = schema.functions.get(name).and_then(|function| function.body.as_deref()) else { continue };
         let words = lexer::tokens(body, Dialect::Pg);
         let mut words = words.iter().filter_map(|token| body.get(token.start..token.end));
-        let Some(table) = words.find_map(|word| schema.tables.get(&word.to_lowercase()).filter(|t| shards.spreads_table(t)))
+        let Some(table) =
+            words.find_map(|word| schema.tables.get(&word.to_lowercase()).filter(|t| shards.spreads_table(t)))
         else {
             continue;
         };
         let message = format!("{}: `{name}` works on `{}` by itself", context.name(), table.name);
-        let finding = Diagnostic::error("function-on-shards", message, expr.span, "Citus does not look into it");
+        let finding = Diagnostic::error(rule::FUNCTION_ON_SHARDS, message, expr.span, "Citus does not look into it");
         let allow = "or, where it is sure to run where its rows are: `-- allow(function-on-shards): <why>`";
         found.push(finding.help("say in the statement what the function does").help(allow));
     }

@@ -24,6 +24,7 @@ use super::look::selects;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Dialect;
 use crate::resolve::is_aggregate;
+use crate::rule;
 use crate::source::Span;
 use crate::tree::{Expr, ExprKind, Select, SourceId};
 
@@ -36,8 +37,12 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
             let mut bare = Vec::new();
             outside(&column.expr, select, &mut bare);
             for (span, source, name) in bare.into_iter().filter(|(_, source, _)| !is_keyed(context, select, *source)) {
-                let message = format!("{}: `{}.{name}` is neither grouped nor aggregated", context.name(), alias(context, source));
-                let finding = Diagnostic::error("group-bare-column", message, span, "of which row of the group?");
+                let message = format!(
+                    "{}: `{}.{name}` is neither grouped nor aggregated",
+                    context.name(),
+                    alias(context, source)
+                );
+                let finding = Diagnostic::error(rule::GROUP_BARE_COLUMN, message, span, "of which row of the group?");
                 found.push(finding.help("put it into an aggregate, or among the keys of GROUP BY"));
             }
         }

@@ -20,6 +20,7 @@
 
 use super::Context;
 use crate::diagnostic::Diagnostic;
+use crate::rule;
 use crate::tree::{Expr, ExprKind};
 use crate::types::Base;
 
@@ -32,7 +33,7 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
         let real = args.first().and_then(Expr::base) == Some(&Base::Float64);
         if name == "round" && real {
             let message = format!("{}: Postgres rounds a half to the even number", context.name());
-            let finding = Diagnostic::error("half-rounded", message, expr.span, "SQLite rounds it away from zero");
+            let finding = Diagnostic::error(rule::HALF_ROUNDED, message, expr.span, "SQLite rounds it away from zero");
             found.push(finding.help("write `round(CAST(… AS numeric))` on the Postgres page"));
         }
     }

@@ -22,6 +22,7 @@
 
 use super::Context;
 use crate::diagnostic::Diagnostic;
+use crate::rule;
 use crate::tree::{Expr, ExprKind};
 
 pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
@@ -34,13 +35,13 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
         {
             let message = format!("{}: a calculation with {number} leaves 64 bits", context.name());
             let label = "a real number on SQLite, an error on Postgres";
-            let finding = Diagnostic::error("huge-number", message, expr.span, label);
+            let finding = Diagnostic::error(rule::HUGE_NUMBER, message, expr.span, label);
             found.push(finding.help("compare with the number less the other operand, which does not leave them"));
         }
         let ExprKind::Number(text) = &expr.kind else { continue };
         if text.bytes().all(|b| b.is_ascii_digit()) && text.parse::<i64>().is_err() {
             let message = format!("{}: the number does not fit into 64 bits", context.name());
-            let finding = Diagnostic::error("huge-number", message, expr.span, "another type on each engine");
+            let finding = Diagnostic::error(rule::HUGE_NUMBER, message, expr.span, "another type on each engine");
             found.push(finding.help("write a number that fits, or keep it as bytes"));
         }
     }

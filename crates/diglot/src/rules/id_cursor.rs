@@ -22,6 +22,7 @@
 use super::Context;
 use super::look::{branches, split};
 use crate::diagnostic::Diagnostic;
+use crate::rule;
 use crate::schema::Fill;
 use crate::tree::{Expr, ExprKind, Part};
 
@@ -46,7 +47,7 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
             if let (Some((table, known)), true, ExprKind::Param(_)) = (numbered, ordered, &value.kind) {
                 let message = format!("{}: `{}.{}` is followed in its order", context.name(), table.name, known.name);
                 let label = "a smaller number may become visible later";
-                let finding = Diagnostic::error("id-cursor", message, condition.span, label);
+                let finding = Diagnostic::error(rule::ID_CURSOR, message, condition.span, label);
                 let help = "or say what keeps the reader behind open transactions: `-- allow(id-cursor): <what>`";
                 found.push(finding.help("bound the ids by what is settled").help(help));
             }

@@ -28,7 +28,8 @@ use super::look::bare;
 use super::moving::is_volatile;
 use super::shards::Shards;
 use crate::diagnostic::Diagnostic;
-use crate::engine::{Stability, postgres};
+use crate::engine::Stability;
+use crate::rule;
 use crate::schema::{Column, Fill};
 use crate::source::Span;
 use crate::tree::{Body, Expr, ExprKind, Insert, Rows, SourceId};
@@ -38,7 +39,8 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
     for part in &context.page.tree.parts {
         let Body::Insert(insert) = &part.body else { continue };
         // With a CTE anywhere the statement is taken apart in any case.
-        let with = context.page.tree.parts.iter().any(|other| other.statement == part.statement && other.name.is_some());
+        let with =
+            context.page.tree.parts.iter().any(|other| other.statement == part.statement && other.name.is_some());
         if with || !shards.spreads(part.statement) {
             continue;
         }
@@ -48,7 +50,7 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
         };
         if let Some((span, label)) = why {
             let message = format!("{}: rows of `{}` go by way of another node", context.name(), insert.target.alias);
-            let finding = Diagnostic::error("insert-by-way", message, span, label);
+            let finding = Diagnostic::error(rule::INSERT_BY_WAY, message, span, label);
             let help = format!("write VALUES, or `{}` of the table that is read", shards.key());
             let allow = "or, if it is to go in steps: `-- allow(insert-by-way): <why>`";
             found.push(finding.help(help).help(allow));
@@ -79,20 +81,24 @@ fn way(context: &Context<'_>, shards: &Shards<'_, '_>, insert: &Insert) -> Optio
     }
     let named = |name: &str| insert.columns.iter().any(|(column, _)| column == name);
     let table = context.page.schema.tables.get(insert.target.table()?)?;
-    if let Some(column) = table.columns.iter().find(|column| !named(&column.name) && is_drawn(column)) {
-        return Some((insert.target.span, format!("`{}` is given before, on the node that took the statement", column.name)));
+    if let Some(column) = table.columns.iter().find(|column| !named(&column.name) && is_drawn(context, column)) {
+        return Some((
+            insert.target.span,
+            format!("`{}` is given before, on the node that took the statement", column.name),
+        ));
     }
     let volatile = query.exprs().into_iter().find(|expr| is_volatile(context, expr))?;
     Some((volatile.span, "is VOLATILE".to_owned()))
 }
 
 /// Whether a column is filled with another value for each row.
-fn is_drawn(column: &Column) -> bool {
+fn is_drawn(context: &Context<'_>, column: &Column) -> bool {
     match &column.fill {
         Fill::Numbered => true,
         Fill::Value(text) => {
             let name = text.split('(').next().filter(|name| text.len() > name.len());
-            name.is_some_and(|name| postgres().stability(name, &[]) == Stability::Volatile)
+            let stability = |name: &str| context.majors.stability(|catalog| catalog.stability(name, &[]));
+            name.is_some_and(|name| stability(name) == Stability::Volatile)
         }
         Fill::Nothing | Fill::RowId | Fill::Computed(_) => false,
     }

@@ -25,6 +25,7 @@
 use super::Context;
 use super::shards::Shards;
 use crate::diagnostic::Diagnostic;
+use crate::rule;
 use crate::tree::Body;
 
 pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
@@ -37,9 +38,10 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
             _ => None,
         });
         if let Some((insert, inside)) = insert {
-            let message = format!("{}: the INSERT of `{}` takes the statement apart", context.name(), insert.target.alias);
+            let message =
+                format!("{}: the INSERT of `{}` takes the statement apart", context.name(), insert.target.alias);
             let label = if inside { "no shard runs an INSERT of a CTE" } else { "no shard runs an INSERT with CTEs" };
-            let finding = Diagnostic::error("insert-in-with", message, insert.target.span, label);
+            let finding = Diagnostic::error(rule::INSERT_IN_WITH, message, insert.target.span, label);
             let allow = "or, if it is to go in steps: `-- allow(insert-in-with): <why>`";
             found.push(finding.help("insert in a statement of its own, in the same transaction").help(allow));
         }

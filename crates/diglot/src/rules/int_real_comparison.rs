@@ -23,6 +23,7 @@
 use super::Context;
 use super::look::is_comparison;
 use crate::diagnostic::Diagnostic;
+use crate::rule;
 use crate::tree::{Expr, ExprKind};
 use crate::types::Base;
 
@@ -41,16 +42,17 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
         {
             let message = format!("{}: a whole number is compared with a fraction beyond 2^53", context.name());
             let label = "rounded on SQLite, exact on Postgres";
-            let finding = Diagnostic::error("int-real-comparison", message, literal.span, label);
+            let finding = Diagnostic::error(rule::INT_REAL_COMPARISON, message, literal.span, label);
             found.push(finding.help("write the number without a point or an exponent"));
             continue;
         }
         let bases = (left.base(), right.base());
-        let mixed = matches!(bases, (Some(Base::Int64), Some(Base::Float64)) | (Some(Base::Float64), Some(Base::Int64)));
+        let mixed =
+            matches!(bases, (Some(Base::Int64), Some(Base::Float64)) | (Some(Base::Float64), Some(Base::Int64)));
         if is_comparison(op) && are_columns && mixed {
             let message = format!("{}: a whole number is compared with a fraction", context.name());
             let label = "exactly on SQLite, in 53 bits on Postgres";
-            let finding = Diagnostic::warning("int-real-comparison", message, expr.span, label);
+            let finding = Diagnostic::warning(rule::INT_REAL_COMPARISON, message, expr.span, label);
             found.push(finding.help("cast one side to the type that is meant, on both pages"));
         }
     }

@@ -25,6 +25,7 @@
 use super::Context;
 use super::look::{is_comparison, selects};
 use crate::diagnostic::Diagnostic;
+use crate::rule;
 use crate::source::Span;
 use crate::tree::{Expr, ExprKind, OrderKey, Rows, SourceId};
 use crate::types::Base;
@@ -52,7 +53,7 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
     places.dedup();
     for place in places {
         let message = format!("{}: SQLite compares JSON by its letters", context.name());
-        let finding = Diagnostic::error("json-compared", message, place, "Postgres compares what it says");
+        let finding = Diagnostic::error(rule::JSON_COMPARED, message, place, "Postgres compares what it says");
         found.push(finding.help("compare the member that matters, on both pages"));
     }
 }
@@ -105,7 +106,9 @@ fn is_beside_key(context: &Context<'_>, document: &Expr, items: &[&Expr]) -> boo
     let ExprKind::Column { source, .. } = &document.kind else { return false };
     let Some(table) = context.table(*source) else { return false };
     let own = |id: SourceId, name: &str| {
-        items.iter().any(|item| matches!(&item.kind, ExprKind::Column { source, column } if *source == id && column == name))
+        items
+            .iter()
+            .any(|item| matches!(&item.kind, ExprKind::Column { source, column } if *source == id && column == name))
     };
     let is_there = |name: &String| own(*source, name) && table.column(name).is_some_and(|column| !column.ty.nullable);
     table.keys().any(|key| key.iter().all(is_there))

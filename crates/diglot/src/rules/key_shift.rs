@@ -22,6 +22,7 @@
 
 use super::Context;
 use crate::diagnostic::Diagnostic;
+use crate::rule;
 use crate::tree::{Body, ExprKind};
 
 pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
@@ -40,7 +41,7 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
             if in_key && shifted {
                 let message = format!("{}: the key `{}.{}` is moved in place", context.name(), table.name, set.column);
                 let label = "which row comes first decides whether it succeeds";
-                let finding = Diagnostic::warning("key-shift", message, set.span, label);
+                let finding = Diagnostic::warning(rule::KEY_SHIFT, message, set.span, label);
                 found.push(finding.help("move the rows away first, in a statement of its own"));
             }
         }

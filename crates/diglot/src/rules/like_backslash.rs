@@ -20,6 +20,7 @@
 
 use super::Context;
 use crate::diagnostic::Diagnostic;
+use crate::rule;
 use crate::tree::{Expr, ExprKind};
 
 pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
@@ -29,7 +30,7 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
         if let Some(pattern) = without_escape(expr).filter(|pattern| there.contains(pattern)) {
             let message = format!("{}: the backslash of '{pattern}' is read in two ways", context.name());
             let label = "itself on SQLite, an escape on Postgres";
-            let finding = Diagnostic::error("like-backslash", message, expr.span, label);
+            let finding = Diagnostic::error(rule::LIKE_BACKSLASH, message, expr.span, label);
             found.push(finding.help("write `ESCAPE '\\'` behind the pattern, on both pages"));
         }
     }

@@ -22,6 +22,7 @@
 
 use super::Context;
 use crate::diagnostic::Diagnostic;
+use crate::rule;
 use crate::tree::{Expr, ExprKind};
 
 pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
@@ -32,7 +33,7 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
         let Some((_, written)) = pattern(expr) else { continue };
         let Some((other, _)) = patterns.iter().find(|(_, other)| *other == written) else { continue };
         let message = format!("{}: LIKE takes capitals for small letters on SQLite alone", context.name());
-        let finding = Diagnostic::error("like-case", message, expr.span, "'A' is like 'a' here");
+        let finding = Diagnostic::error(rule::LIKE_CASE, message, expr.span, "'A' is like 'a' here");
         let finding = finding.and(other.span, "'A' is not like 'a' here");
         found.push(
             finding

@@ -23,6 +23,7 @@
 use super::Context;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Dialect;
+use crate::rule;
 use crate::tree::{Expr, ExprKind};
 
 pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
@@ -38,7 +39,7 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
         };
         if is_found {
             let message = format!("{}: a time in a zone that nobody names", context.name());
-            found.push(Diagnostic::error("local-time", message, expr.span, "local time").help(help));
+            found.push(Diagnostic::error(rule::LOCAL_TIME, message, expr.span, "local time").help(help));
         }
     }
 }

@@ -25,6 +25,7 @@ use super::Context;
 use super::shards::Shards;
 use crate::config::Placement;
 use crate::diagnostic::Diagnostic;
+use crate::rule;
 use crate::tree::Part;
 
 pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
@@ -41,7 +42,7 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
         });
         if let Some((source, label)) = strange {
             let message = format!("{}: `{}` is not where `{}` is", context.name(), source.alias, spread.alias);
-            let finding = Diagnostic::error("local-with-shards", message, source.span, label);
+            let finding = Diagnostic::error(rule::LOCAL_WITH_SHARDS, message, source.span, label);
             let finding = finding.context(spread.span, format!("is spread by `{}`", shards.key()));
             let help = format!("give `{}` the column `{}`, or a statement of its own", source.alias, shards.key());
             let allow = "or, if it is to go over several nodes: `-- allow(local-with-shards): <why>`";

@@ -23,6 +23,7 @@ use super::Context;
 use super::look::branches;
 use super::shards::Shards;
 use crate::diagnostic::Diagnostic;
+use crate::rule;
 use crate::tree::{Part, Source};
 
 pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
@@ -36,7 +37,7 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
         let first = spread.first().and_then(|source| shards.pin(source));
         if let Some(source) = spread.iter().find(|source| first.is_none() || shards.pin(source) != first) {
             let message = format!("{}: `{}` is locked, and not on one shard", context.name(), source.alias);
-            let finding = Diagnostic::error("lock-on-shards", message, lock.span, "taken on one shard alone");
+            let finding = Diagnostic::error(rule::LOCK_ON_SHARDS, message, lock.span, "taken on one shard alone");
             let finding = finding.context(source.span, format!("`{}` has not one value for all", shards.key()));
             found.push(finding.help("find the rows without a lock, then take each on its shard by its key"));
         }

@@ -35,6 +35,7 @@ use std::collections::BTreeSet;
 use crate::config::Locks;
 use crate::diagnostic::Diagnostic;
 use crate::locks::{Graph, Held, Wait};
+use crate::rule;
 use crate::schema::Schema;
 
 /// What it finds with the name of the statement that each finding is about; waits of `allowed` statements do not count.
@@ -87,8 +88,14 @@ pub(super) fn check(
         let (name, table) = (&graph.run(at).name, &graph.lock(at).table);
         if told.insert((name.clone(), table.clone())) {
             let message = format!("{name}: several rows of `{table}` are locked in no order");
-            let finding = Diagnostic::error("lock-order", message, graph.span(at), format!("{}, as they come", graph.words(at)));
-            let help = "lock them before, by a query with ORDER BY a unique key and FOR UPDATE, or one by one by their key";
+            let finding = Diagnostic::error(
+                rule::LOCK_ORDER,
+                message,
+                graph.span(at),
+                format!("{}, as they come", graph.words(at)),
+            );
+            let help =
+                "lock them before, by a query with ORDER BY a unique key and FOR UPDATE, or one by one by their key";
             found.push((name.clone(), finding.help(help).help(allow())));
         }
     }
@@ -99,7 +106,7 @@ pub(super) fn check(
         };
         let message = format!("{name}: a row of `{table}` is locked without the row of `{above}` that it belongs to");
         let label = format!("{}, and `{above}` is free", graph.words(at));
-        let finding = Diagnostic::error("lock-order", message, graph.span(at), label);
+        let finding = Diagnostic::error(rule::LOCK_ORDER, message, graph.span(at), label);
         let note = format!("`diglot.toml` says that who locks `{table}` has locked its row of `{above}`");
         let help = format!("lock the row of `{above}` first, in this statement or an earlier one of the transaction");
         found.push((name.clone(), finding.note(note).help(help).help(allow())));
@@ -107,7 +114,7 @@ pub(super) fn check(
     for run in graph.runs().iter().filter(|run| !allowed.contains(run.name.as_str())) {
         for function in &run.summary.unread {
             let message = format!("{}: what the function `{function}` locks cannot be told", run.name);
-            let finding = Diagnostic::warning("lock-order", message, run.span, "runs it");
+            let finding = Diagnostic::warning(rule::LOCK_ORDER, message, run.span, "runs it");
             let at = schema.functions.get(function).map(|function| function.span);
             let finding = at.into_iter().fold(finding, |finding, at| finding.context(at, "not understood"));
             found.push((run.name.clone(), finding.help(allow())));
@@ -135,7 +142,7 @@ fn finding(graph: &Graph, wait: &Wait, way: &[&Wait]) -> Diagnostic {
     let name = &graph.run(wait.wanted).name;
     let message = format!("{name}: waits for `{}` while it holds `{}`", wanted.table, held.table);
     let label = format!("{}, and waits for it", graph.words(wait.wanted));
-    let finding = Diagnostic::error("lock-order", message, graph.span(wait.wanted), label);
+    let finding = Diagnostic::error(rule::LOCK_ORDER, message, graph.span(wait.wanted), label);
     let within = wait.within.as_ref().map_or(String::new(), |name| format!(", in the transaction {name}"));
     let mut finding = finding.context(graph.span(wait.held), format!("{} before{within}", graph.words(wait.held)));
     for back in way {

@@ -7,11 +7,12 @@ use super::{lock_order, stale_fence, unbounded_wait};
 use crate::config::{Config, Locks};
 use crate::diagnostic::Diagnostic;
 use crate::locks::Graph;
+use crate::rule;
 use crate::schema::Schema;
 use crate::source::Span;
 
 /// The rules whose findings depend on what other statements lock.
-pub(super) const RULES: [&str; 3] = ["lock-order", "stale-fence", "unbounded-wait"];
+pub(super) const RULES: [&str; 3] = [rule::LOCK_ORDER.name, rule::STALE_FENCE.name, rule::UNBOUNDED_WAIT.name];
 
 /// An exception: the statement, the rule, its place.
 pub(crate) type Allowed<'a> = (&'a str, &'a str, Span);
@@ -32,17 +33,17 @@ pub(crate) fn check(config: &Config, schema: &Schema, graph: &Graph, allowed: &[
     let parts = LazyCell::new(|| lock_order::parts(said, graph));
     let mut unused = Vec::new();
     for (name, rule, span) in &allowed {
-        let is_needed =
-            found.iter().any(|finding| is_of(finding, (name, rule))) || (*rule == "lock-order" && parts.contains(name));
+        let is_needed = found.iter().any(|finding| is_of(finding, (name, rule)))
+            || (*rule == rule::LOCK_ORDER.name && parts.contains(name));
         if !is_needed {
             let message = format!("{name}: `-- allow({rule})` has nothing to allow");
-            let finding = Diagnostic::error("unused-allow", message, *span, "the rule finds nothing here");
+            let finding = Diagnostic::error(rule::UNUSED_ALLOW, message, *span, "the rule finds nothing here");
             unused.push(finding.help("remove the line").fix("delete the line", *span, ""));
         }
     }
-    let lax = names("lock-order");
+    let lax = names(rule::LOCK_ORDER.name);
     if !lax.is_empty() {
-        found.retain(|(_, finding)| finding.rule != "lock-order");
+        found.retain(|(_, finding)| finding.rule != rule::LOCK_ORDER.name);
         found.extend(lock_order::check(said, schema, graph, &lax));
     }
     found.retain(|finding| !allowed.iter().any(|(name, rule, _)| is_of(finding, (name, rule))));

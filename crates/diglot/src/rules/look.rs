@@ -1,6 +1,7 @@
 //! Ways to look at a statement that several lints share.
 
 mod bounds;
+mod held;
 mod many;
 
 use super::Context;

@@ -27,6 +27,7 @@ use crate::diagnostic::Diagnostic;
 use crate::dialect::Dialect;
 use crate::engine::sqlite;
 use crate::resolve::knows_function;
+use crate::rule;
 use crate::tree::ExprKind;
 
 /// Known as functions of one engine alone, while the other reads the name in its own way: casts such as `date(x)`,
@@ -54,6 +55,6 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
         }
         let message = format!("{}: {} has no function `{name}`", context.name(), here.title());
         let help = format!("use a function that {} has, or compute it in the caller", here.title());
-        found.push(Diagnostic::error("missing-function", message, expr.span, label).help(help));
+        found.push(Diagnostic::error(rule::MISSING_FUNCTION, message, expr.span, label).help(help));
     }
 }

@@ -24,6 +24,7 @@
 use super::Context;
 use super::look::is_comparison;
 use crate::diagnostic::Diagnostic;
+use crate::rule;
 use crate::source::Span;
 use crate::tree::{Expr, ExprKind};
 use crate::types::Base;
@@ -49,7 +50,7 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
     let mut report = |span: Span, what: &str, help: &str| {
         let message = format!("{}: {what}", context.name());
         let label = "not the same on both engines";
-        found.push(Diagnostic::error("mixed-types", message, span, label).help(help.to_owned()));
+        found.push(Diagnostic::error(rule::MIXED_TYPES, message, span, label).help(help.to_owned()));
     };
     for expr in &context.exprs {
         match &expr.kind {

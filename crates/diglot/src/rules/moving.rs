@@ -2,7 +2,7 @@
 
 use super::Context;
 use super::refused_types::types;
-use crate::engine::{Stability, UNKNOWN, postgres};
+use crate::engine::{Stability, UNKNOWN};
 use crate::tree::{Expr, ExprKind};
 
 /// What an expression itself is, the ones inside it aside.
@@ -16,15 +16,22 @@ pub(super) fn stability(context: &Context<'_>, expr: &Expr) -> Stability {
             if CLOCKS.contains(&name.as_str()) {
                 return Stability::Stable;
             }
-            postgres().stability(name, &args.iter().map(of).collect::<Vec<_>>())
+            let arguments: Vec<_> = args.iter().map(of).collect();
+            context.majors.stability(|catalog| catalog.stability(name, &arguments))
         }
         // What is joined to a text is cast to text, whatever the operator says of itself.
         ExprKind::Binary { op, left, right } if op == "||" && is_text(of(left)) != is_text(of(right)) => {
             let other = if is_text(of(left)) { of(right) } else { of(left) };
-            postgres().stability_of_cast(other, "text")
+            context.majors.stability(|catalog| catalog.stability_of_cast(other, "text"))
         }
-        ExprKind::Binary { op, left, right } => postgres().stability_of_operator(op, &[of(left), of(right)]),
-        ExprKind::Cast { expr: inner, .. } => postgres().stability_of_cast(of(inner), of(expr)),
+        ExprKind::Binary { op, left, right } => {
+            let operands = [of(left), of(right)];
+            context.majors.stability(|catalog| catalog.stability_of_operator(op, &operands))
+        }
+        ExprKind::Cast { expr: inner, .. } => {
+            let (from, to) = (of(inner), of(expr));
+            context.majors.stability(|catalog| catalog.stability_of_cast(from, to))
+        }
         _ => Stability::Immutable,
     }
 }

@@ -28,6 +28,7 @@ use super::moving::{less_stable, stability};
 use super::shards::Shards;
 use crate::diagnostic::Diagnostic;
 use crate::engine::Stability;
+use crate::rule;
 use crate::tree::{Assignment, Body, ConflictAction, Expr, ExprKind, OutputColumn, Query, Source};
 
 pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
@@ -61,7 +62,7 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
                 Stability::Stable | Stability::Immutable => "STABLE",
             };
             let message = format!("{}: Citus takes no {word} function {place}", context.name());
-            let finding = Diagnostic::error("moving-function", message, expr.span, format!("is {word}"));
+            let finding = Diagnostic::error(rule::MOVING_FUNCTION, message, expr.span, format!("is {word}"));
             found.push(finding.help("write it with IMMUTABLE functions and casts, or hand the value in"));
         }
     }

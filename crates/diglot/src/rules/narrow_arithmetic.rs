@@ -3,9 +3,9 @@
 //! # What it finds
 //!
 //! On the Postgres page of a pair: a sum, a difference, a product or a shift to the left of which every operand has 32 bits
-//! or less and whose result may have more, as far as literals and `[prove.ranges]` tell; a number that is stored into a
-//! column which does not hold it. A column that is counted up or down by a small literal is left alone: there the column
-//! is too narrow.
+//! or less and whose result may have more, as far as literals, CHECKs, WHERE and `[prove.ranges]` tell; a number that is
+//! stored into a column which does not hold it. A column that is counted up or down by a small literal is left alone:
+//! there the column is too narrow.
 //!
 //! # Why it bites
 //!
@@ -15,7 +15,7 @@
 //! # Write instead
 //!
 //! A bigint column for what counts, or measures time or size; otherwise a cast of one operand, or the range of what is
-//! calculated with in `diglot.toml` under `[prove.ranges]`.
+//! calculated with: a CHECK of the column, or `[prove.ranges]` in `diglot.toml`.
 //!
 //! # Example
 //!
@@ -26,6 +26,7 @@
 use super::Context;
 use super::look::Bounds;
 use crate::diagnostic::Diagnostic;
+use crate::rule;
 use crate::tree::{Expr, ExprKind};
 use crate::types::Base;
 
@@ -36,11 +37,9 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
     if !context.is_pg_of_pair() {
         return;
     }
-    let guarded = context.guarded();
     for expr in &context.exprs {
         let Some((base, word)) = narrow_result(expr) else { continue };
-        let held = guarded.iter().filter(|(inner, _)| std::ptr::eq(*inner, *expr)).flat_map(|(_, held)| held.clone());
-        let bounds = context.bounds_where(expr, &held.collect::<Vec<_>>());
+        let bounds = context.bounds_where(expr, &context.held(expr));
         let exact = bounds.filter(|own| own.least == own.most);
         let fits = bounds.zip(Bounds::of_type(&base)).is_some_and(|(own, bits)| own.fit(bits));
         if fits || exact.is_none() && is_step(expr) {
@@ -51,12 +50,12 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
         let finding = match exact {
             Some(Bounds { least, .. }) => {
                 let message = format!("{}: {least} does not fit into the {bits} bits of its literals", context.name());
-                let finding = Diagnostic::error("narrow-arithmetic", message, expr.span, label);
+                let finding = Diagnostic::error(rule::NARROW_ARITHMETIC, message, expr.span, label);
                 finding.help("write the number itself, on both pages")
             }
             None => {
                 let message = format!("{}: the {word} has {bits} bits on Postgres", context.name());
-                let finding = Diagnostic::error("narrow-arithmetic", message, expr.span, label);
+                let finding = Diagnostic::error(rule::NARROW_ARITHMETIC, message, expr.span, label);
                 let finding = finding.help("cast one operand: `CAST(… AS BIGINT)`, on both pages");
                 finding.help("or say in `diglot.toml` under `[prove.ranges]` between which numbers the operands lie")
             }
@@ -69,7 +68,7 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
         if own.least > bits.most || own.most < bits.least {
             let message = format!("{}: `{}.{name}` does not hold such a number", context.name(), table.name);
             let label = "fails where SQLite goes on";
-            let finding = Diagnostic::error("narrow-arithmetic", message, value.span, label);
+            let finding = Diagnostic::error(rule::NARROW_ARITHMETIC, message, value.span, label);
             found.push(finding.help("make the column a bigint on Postgres, or write a number that it holds"));
         }
     }

@@ -23,6 +23,7 @@
 use super::Context;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Dialect;
+use crate::rule;
 use crate::tree::{Expr, ExprKind};
 
 pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
@@ -39,8 +40,11 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
         let length = args.get(2).is_some_and(negative);
         if (start && !from_the_end) || length {
             let message = format!("{}: a position before the text is read differently", context.name());
-            let finding = Diagnostic::error("negative-substr", message, expr.span, "not the same text on both engines");
-            found.push(finding.help("write `substr(x, -n)` on SQLite and `right(x, n)` on Postgres, or a positive start"));
+            let finding =
+                Diagnostic::error(rule::NEGATIVE_SUBSTR, message, expr.span, "not the same text on both engines");
+            found.push(
+                finding.help("write `substr(x, -n)` on SQLite and `right(x, n)` on Postgres, or a positive start"),
+            );
         }
     }
 }

@@ -23,6 +23,7 @@ use super::Context;
 use super::look::{folds, inserted, tables};
 use crate::diagnostic::Diagnostic;
 use crate::resolve::is_aggregate_call;
+use crate::rule;
 use crate::tree::{Body, Expr, ExprKind, Rows};
 
 pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
@@ -46,8 +47,10 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
             if direct || through {
                 let message = format!("{}: `{}.{column}` is made from the greatest so far", context.name(), table.name);
                 let label = "two sessions see the same one";
-                let finding = Diagnostic::error("next-number", message, value.span, label);
-                found.push(finding.help("let the database number the rows, or count up a row of its own with RETURNING"));
+                let finding = Diagnostic::error(rule::NEXT_NUMBER, message, value.span, label);
+                found.push(
+                    finding.help("let the database number the rows, or count up a row of its own with RETURNING"),
+                );
             }
         }
     }

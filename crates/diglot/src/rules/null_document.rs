@@ -21,6 +21,7 @@
 use super::Context;
 use super::look::bare;
 use crate::diagnostic::Diagnostic;
+use crate::rule;
 use crate::tree::{Expr, ExprKind};
 use crate::types::Base;
 
@@ -36,7 +37,7 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
         if let Some(document) = lost {
             let message = format!("{}: `{}.{name}` may be NULL when a member is set", context.name(), table.name);
             let label = "NULL stays NULL, and the member is lost";
-            let finding = Diagnostic::warning("null-document", message, document.span, label);
+            let finding = Diagnostic::warning(rule::NULL_DOCUMENT, message, document.span, label);
             found.push(finding.help(format!("write `COALESCE({name}, '{{}}')`, on both pages")));
         }
     }

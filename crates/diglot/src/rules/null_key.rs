@@ -27,6 +27,7 @@ use super::look::stored;
 use crate::diagnostic::Diagnostic;
 use crate::infer::origin::{Deep, Sources};
 use crate::infer::walk;
+use crate::rule;
 use crate::schema::Table;
 use crate::source::Span;
 use crate::tree::{Body, Expr, ExprKind, Part};
@@ -37,7 +38,7 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
         let Some(table) = context.target(part) else { continue };
         let mut report = |column: &str, span: Span, what: &str, label: &str| {
             let message = format!("{}: {what} the key `{}.{column}`", context.name(), table.name);
-            let finding = Diagnostic::error("null-key", message, span, label);
+            let finding = Diagnostic::error(rule::NULL_KEY, message, span, label);
             found.push(finding.help("give a value that is never NULL, or leave out what the database numbers"));
         };
         let open = left_open(context, table);

@@ -21,6 +21,7 @@
 
 use super::Context;
 use crate::diagnostic::Diagnostic;
+use crate::rule;
 use crate::tree::{Expr, ExprKind};
 use crate::types::Base;
 
@@ -45,7 +46,7 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
         });
         if let Some((name, span)) = joined {
             let message = format!("{}: the number `:{name}` is joined to a text", context.name());
-            let finding = Diagnostic::warning("number-joined", message, span, "Postgres takes it for a text");
+            let finding = Diagnostic::warning(rule::NUMBER_JOINED, message, span, "Postgres takes it for a text");
             found.push(finding.help(format!("write `CAST(:{name} AS TEXT)`, on both pages")));
         }
     }

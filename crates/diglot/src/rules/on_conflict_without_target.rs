@@ -20,6 +20,7 @@
 
 use super::Context;
 use crate::diagnostic::Diagnostic;
+use crate::rule;
 use crate::tree::{Body, ConflictAction};
 
 pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
@@ -29,7 +30,7 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
         if conflict.target.is_none() && matches!(conflict.action, ConflictAction::Update { .. }) {
             let message = format!("{}: DO UPDATE does not say which conflict it means", context.name());
             let finding = Diagnostic::error(
-                "on-conflict-without-target",
+                rule::ON_CONFLICT_WITHOUT_TARGET,
                 message,
                 conflict.span,
                 "a conflict with any unique key",

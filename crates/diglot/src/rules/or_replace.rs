@@ -21,6 +21,7 @@
 
 use super::Context;
 use crate::diagnostic::Diagnostic;
+use crate::rule;
 use crate::tree::Body;
 
 pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
@@ -30,7 +31,7 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
             && word.ends_with("replace")
         {
             let message = format!("{}: INSERT OR REPLACE deletes the row that is in the way", context.name());
-            let finding = Diagnostic::error("or-replace", message, *span, "deletes first, then inserts");
+            let finding = Diagnostic::error(rule::OR_REPLACE, message, *span, "deletes first, then inserts");
             found.push(finding.help("write `ON CONFLICT (columns) DO UPDATE SET …` on both pages"));
         }
     }

@@ -21,6 +21,7 @@
 use super::Context;
 use super::look::is_integer;
 use crate::diagnostic::Diagnostic;
+use crate::rule;
 use crate::tree::{Expr, ExprKind};
 use crate::types::Base;
 
@@ -33,7 +34,7 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
         if integer && is_real(context, value) {
             let message = format!("{}: a number with a fraction goes into `{}.{name}`", context.name(), table.name);
             let label = "rounded by Postgres, kept by SQLite";
-            let finding = Diagnostic::error("real-into-integer", message, value.span, label);
+            let finding = Diagnostic::error(rule::REAL_INTO_INTEGER, message, value.span, label);
             found.push(finding.help("say what is meant: `CAST(… AS BIGINT)` on both pages, or a column of doubles"));
         }
     }

@@ -26,6 +26,7 @@ use super::Context;
 use super::look::{Word, assignments, branches};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Dialect;
+use crate::rule;
 use crate::source::Span;
 use crate::split::lexer::Kind;
 use crate::tree::{Body, Expr, ExprKind, Part, Query, Rows, SourceKind};
@@ -40,7 +41,9 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
     }
     let mut report = |span: Span, what: &str, help: &str| {
         let message = format!("{}: Postgres does not read {what}", context.name());
-        found.push(Diagnostic::error("refused-by-postgres", message, span, "a form of SQLite").help(help.to_owned()));
+        found.push(
+            Diagnostic::error(rule::REFUSED_BY_POSTGRES, message, span, "a form of SQLite").help(help.to_owned()),
+        );
     };
     for part in &context.page.tree.parts {
         part.queries().into_iter().for_each(|query| distinct_order(query, &mut report));

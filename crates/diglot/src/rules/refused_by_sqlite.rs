@@ -28,6 +28,7 @@ use super::Context;
 use super::look::Word;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Dialect;
+use crate::rule;
 use crate::source::Span;
 use crate::split::lexer::Kind;
 use crate::tree::{Body, Expr, ExprKind, Part, Rows, SourceKind};
@@ -41,7 +42,9 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
     }
     let mut report = |span: Span, what: &str, help: &str| {
         let message = format!("{}: SQLite does not read {what}", context.name());
-        found.push(Diagnostic::error("refused-by-sqlite", message, span, "a form of Postgres").help(help.to_owned()));
+        found.push(
+            Diagnostic::error(rule::REFUSED_BY_SQLITE, message, span, "a form of Postgres").help(help.to_owned()),
+        );
     };
     context.page.tree.parts.iter().for_each(|shape| part(shape, &mut report));
     context.exprs.iter().for_each(|shape| expr(shape, &mut report));
@@ -52,11 +55,12 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
             report(source.span, "names for the columns of a subquery", "name them in a CTE: `WITH v(a) AS (…)`");
         }
     }
-    let texts: Vec<Vec<&Word<'_>>> = context.tokens.iter().map(|words| words.iter().filter(|word| !word.token.is_comment()).collect()).collect();
+    let texts: Vec<Vec<&Word<'_>>> =
+        context.tokens.iter().map(|words| words.iter().filter(|word| !word.token.is_comment()).collect()).collect();
     for words in &texts {
         (0..words.len()).for_each(|at| token(context, words, at, &mut report));
     }
-    if found.iter().any(|finding| finding.rule == "refused-by-sqlite") {
+    if found.iter().any(|finding| finding.rule == rule::REFUSED_BY_SQLITE.name) {
         // What is known by name is told better.
         return;
     }
@@ -65,7 +69,7 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
         let message = format!("{}: SQLite's grammar has no such word here", context.name());
         let help = "write it as https://www.sqlite.org/lang.html has it; what Postgres alone has, such as `::`, \
                     DISTINCT ON or FOR UPDATE, has no place on this page";
-        found.push(Diagnostic::error("refused-by-sqlite", message, span, "SQLite stops reading here").help(help));
+        found.push(Diagnostic::error(rule::REFUSED_BY_SQLITE, message, span, "SQLite stops reading here").help(help));
     }
 }
 
@@ -127,9 +131,7 @@ fn token(context: &Context<'_>, words: &[&Word<'_>], at: usize, report: Report<'
         report(word.span, "E'…'", "write a plain text, with '' for a quote");
     } else if is(at, "$") && is(at + 1, "$") && touches {
         report(word.span, "$$…$$", "write a plain text, with '' for a quote");
-    } else if is(at, "public") && is(at + 1, ".") && (at == 0 || !is(at - 1, "."))
-        && !context.is_alias(word.text)
-    {
+    } else if is(at, "public") && is(at + 1, ".") && (at == 0 || !is(at - 1, ".")) && !context.is_alias(word.text) {
         report(word.span, "a schema of Postgres", "write the table's name alone");
     }
 }

@@ -4,7 +4,8 @@
 //!
 //! On the Postgres page: an operator, a function or a cast that no value of such types has there, arithmetic with a
 //! flag, a number where a condition is asked for, a sum of flags; and those of which Postgres cannot tell which one is
-//! meant. The types are found by Postgres's own rules, from its catalogs.
+//! meant; a function that a major of Postgres lacks which the project runs on (`pg_majors` in `diglot.toml`). The types
+//! are found by Postgres's own rules, from the catalogs of each major.
 //!
 //! # Why it bites
 //!
@@ -24,7 +25,8 @@
 use super::Context;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Dialect;
-use crate::engine::{Reach, Refusal, UNKNOWN, postgres};
+use crate::engine::{Majors, Reach, Refusal, UNKNOWN};
+use crate::rule;
 use crate::source::Span;
 use crate::tree::{Body, ConflictAction, Expr, ExprKind, Part, Rows, Source};
 use crate::types::Base;
@@ -37,10 +39,19 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
     if context.page.tree.dialect != Dialect::Pg {
         return;
     }
-    let mut report = |span: Span, what: String, help: &str| {
-        let message = format!("{}: Postgres has no {what}", context.name());
-        let label = "refused when it is prepared";
-        found.push(Diagnostic::error("refused-types", message, span, label).help(help.to_owned()));
+    let mut report = |span: Span, by: &[(u16, Refusal)], what: String, help: &str| {
+        let some = by.iter().map(|(major, _)| major.to_string()).collect::<Vec<_>>().join(", ");
+        let (postgres, label) = match context.majors.are_all(by) {
+            true => ("Postgres".to_owned(), "refused when it is prepared"),
+            false => (format!("Postgres {some}"), "refused by some majors when it is prepared"),
+        };
+        let message = format!("{}: {postgres} has no {what}", context.name());
+        let mut finding = Diagnostic::error(rule::REFUSED_TYPES, message, span, label).help(help.to_owned());
+        if !context.majors.are_all(by) {
+            let way = format!("or, if the project does not run on Postgres {some}, say so: `pg_majors` in diglot.toml");
+            finding = finding.help(way);
+        }
+        found.push(finding);
     };
     for part in &context.page.tree.parts {
         for condition in conditions(part) {
@@ -78,8 +89,8 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Reports what is not there, with the way out.
-type Report<'r> = &'r mut dyn FnMut(Span, String, &str);
+/// Reports what is not there, with the majors that lack it and the way out.
+type Report<'r> = &'r mut dyn FnMut(Span, &[(u16, Refusal)], String, &str);
 
 /// Every condition of a part's own clauses.
 fn conditions(part: &Part) -> Vec<&Expr> {
@@ -114,7 +125,7 @@ fn not_a_condition(context: &Context<'_>, expr: &Expr, report: Report<'_>) {
     let Some(types) = types(context, expr) else { return };
     if !types.iter().any(|name| [UNKNOWN, "bool"].contains(name)) {
         let what = format!("condition of type {}", types[0]);
-        report(expr.span, what, "compare it with something: `n <> 0`, `name <> ''`");
+        report(expr.span, &context.majors.all(), what, "compare it with something: `n <> 0`, `name <> ''`");
     }
 }
 
@@ -133,7 +144,8 @@ fn operator(context: &Context<'_>, span: Span, name: &str, operands: &[&Expr], r
     if operands.iter().any(|operand| matches!(operand.kind, ExprKind::Tuple(_))) {
         return;
     }
-    let Some(refusal) = refused(&all, |types| postgres().operator(name, types)) else { return };
+    let by = context.majors.refusing(name, |catalog| refused(&all, |types| catalog.operator(name, types)));
+    let Some((_, refusal)) = by.first().copied() else { return };
     let names: Vec<&str> = all.iter().map(|types| types[0]).collect();
     let written = match names.as_slice() {
         [left, right] => format!("operator `{left} {name} {right}`"),
@@ -147,18 +159,34 @@ fn operator(context: &Context<'_>, span: Span, name: &str, operands: &[&Expr], r
         Refusal::NoSuch => "cast one side to the type that is meant, on both pages",
     };
     let what = if refusal == Refusal::Ambiguous { format!("single {written}: several fit") } else { written };
-    report(span, what, help);
+    report(span, &by, what, help);
 }
 
 fn function(context: &Context<'_>, span: Span, name: &str, args: &[Expr], report: Report<'_>) {
     let is_grammar = GRAMMAR.split_whitespace().any(|word| word == name);
     let is_named = args.iter().any(|arg| matches!(&arg.kind, ExprKind::Binary { op, .. } if op == "=>"));
-    if is_grammar || is_named || !postgres().has_function(name) || postgres().has_type(name) {
+    let is_own = context.page.schema.functions.contains_key(name);
+    if is_grammar || is_own || context.majors.has_type(name) {
+        return;
+    }
+    let having = Majors::with_function(name);
+    if having.is_empty() {
+        return;
+    }
+    let lacking = context.majors.refusing(name, |catalog| (!catalog.has_function(name)).then_some(Refusal::NoSuch));
+    if !lacking.is_empty() {
+        let having = having.iter().map(u16::to_string).collect::<Vec<_>>().join(", ");
+        let help = format!("write what every major has: `{name}` is a function of Postgres {having}");
+        report(span, &lacking, format!("function `{name}`"), &help);
+        return;
+    }
+    if is_named {
         return;
     }
     let all: Option<Vec<Vec<&str>>> = args.iter().map(|arg| types(context, arg)).collect();
     let Some(all) = all else { return };
-    let Some(refusal) = refused(&all, |types| postgres().function(name, types)) else { return };
+    let by = context.majors.refusing(name, |catalog| refused(&all, |types| catalog.function(name, types)));
+    let Some((_, refusal)) = by.first().copied() else { return };
     let names: Vec<&str> = all.iter().map(|types| types[0]).collect();
     let written = format!("function `{name}({})`", names.join(", "));
     let help = match (refusal, name) {
@@ -168,16 +196,19 @@ fn function(context: &Context<'_>, span: Span, name: &str, args: &[Expr], report
         _ => "cast the argument to a type that the function takes, on both pages",
     };
     let what = if refusal == Refusal::Ambiguous { format!("single {written}: several fit") } else { written };
-    report(span, what, help);
+    report(span, &by, what, help);
 }
 
 fn cast(context: &Context<'_>, span: Span, inner: &Expr, base: &Base, report: Report<'_>) {
     let Some(from) = types(context, inner) else { return };
     let to = of(base);
-    let reaches = |from: &&str| to.iter().any(|to| postgres().casts(from, to, Reach::Written));
-    if !from.iter().any(reaches) {
+    let by = context.majors.refusing(from[0], |catalog| {
+        let reaches = |from: &&str| to.iter().any(|to| catalog.casts(from, to, Reach::Written));
+        (!from.iter().any(reaches)).then_some(Refusal::NoSuch)
+    });
+    if !by.is_empty() {
         let help = "write what is meant: `CASE WHEN flag THEN 1 ELSE 0 END` for a flag, a cast to text in between";
-        report(span, format!("cast from {} to {}", from[0], to[0]), help);
+        report(span, &by, format!("cast from {} to {}", from[0], to[0]), help);
     }
 }
 

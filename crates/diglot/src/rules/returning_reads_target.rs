@@ -21,6 +21,7 @@
 use super::Context;
 use super::look::{returning, tables};
 use crate::diagnostic::Diagnostic;
+use crate::rule;
 use crate::tree::SourceKind;
 
 pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
@@ -31,7 +32,7 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
             if reads && context.facing.is_some() {
                 let message = format!("{}: RETURNING reads the table that is being written", context.name());
                 let label = "after the write on SQLite, before it on Postgres";
-                let finding = Diagnostic::error("returning-reads-target", message, expr.span, label);
+                let finding = Diagnostic::error(rule::RETURNING_READS_TARGET, message, expr.span, label);
                 found.push(finding.help("read it in a statement of its own"));
             }
         }

@@ -25,6 +25,7 @@
 use super::Context;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Dialect;
+use crate::rule;
 use crate::tree::{Expr, ExprKind};
 use crate::types::Base;
 
@@ -37,7 +38,7 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
         let ExprKind::Call { name, args, .. } = &expr.kind else { continue };
         if let Some((label, help)) = meaning(context, name, args) {
             let message = format!("{}: `{name}` is another function on each engine", context.name());
-            found.push(Diagnostic::error("same-name-function", message, expr.span, label).help(help));
+            found.push(Diagnostic::error(rule::SAME_NAME_FUNCTION, message, expr.span, label).help(help));
         }
     }
 }

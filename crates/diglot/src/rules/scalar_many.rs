@@ -21,6 +21,7 @@
 
 use super::Context;
 use crate::diagnostic::Diagnostic;
+use crate::rule;
 use crate::tree::{ExprKind, Query};
 
 pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
@@ -45,7 +46,7 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
         if !of_many.contains(&std::ptr::from_ref(query)) && context.may_give_many(query) {
             let message = format!("{}: a subquery for one value may give several rows", context.name());
             let label = "some row on SQLite, an error on Postgres";
-            let finding = Diagnostic::error("scalar-many", message, expr.span, label);
+            let finding = Diagnostic::error(rule::SCALAR_MANY, message, expr.span, label);
             found.push(finding.help("write `ORDER BY … LIMIT 1` inside it, or IN, on both pages"));
         }
     }

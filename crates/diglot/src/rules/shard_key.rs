@@ -33,6 +33,7 @@ use super::look::{bare, conjuncts};
 use super::shards::{Shards, pin_of};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Dialect;
+use crate::rule;
 use crate::tree::{Body, Expr, ExprKind, Part, Source, SourceId, SourceKind};
 
 pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
@@ -60,7 +61,7 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
 fn everywhere(context: &Context<'_>, source: &Source, places: &str) -> Diagnostic {
     let key = &context.config.shard_key;
     let message = format!("{}: `{}` is read {places}", context.name(), source.alias);
-    let finding = Diagnostic::error("shard-key", message, source.span, format!("`{key}` is not pinned"));
+    let finding = Diagnostic::error(rule::SHARD_KEY, message, source.span, format!("`{key}` is not pinned"));
     let all = "or, if it is to visit all partitions: `-- allow(shard-key): <why it has no partition>`";
     finding.help(format!("add `AND {}.{key} = :{key}`, on both pages", source.alias)).help(all)
 }
@@ -81,14 +82,14 @@ fn spread(context: &Context<'_>, shards: &Shards<'_, '_>, found: &mut Vec<Diagno
         let Some(insert) = inserted.filter(|insert| shards.is_spread(&insert.target)) else { continue };
         let Some(values) = shards.inserted_key(insert) else {
             let message = format!("{}: rows of `{}` are inserted without `{key}`", context.name(), insert.target.alias);
-            let finding = Diagnostic::error("shard-key", message, insert.target.span, "no shard takes them");
+            let finding = Diagnostic::error(rule::SHARD_KEY, message, insert.target.span, "no shard takes them");
             found.push(finding.help(format!("give `{key}`, on both pages")));
             continue;
         };
         let pins: Vec<_> = values.iter().map(|value| pin_of(value)).collect();
         if let Some((at, _)) = pins.iter().enumerate().find(|(_, pin)| **pin != pins[0]) {
             let message = format!("{}: rows of `{}` go to several shards", context.name(), insert.target.alias);
-            let finding = Diagnostic::error("shard-key", message, values[at].span, format!("another `{key}`"));
+            let finding = Diagnostic::error(rule::SHARD_KEY, message, values[at].span, format!("another `{key}`"));
             let finding = finding.context(values[0].span, format!("the first row's `{key}`"));
             found.push(finding.help("insert the rows of each shard by themselves"));
         }

@@ -23,6 +23,7 @@ use super::Context;
 use super::look::{assignments, bare};
 use super::shards::Shards;
 use crate::diagnostic::Diagnostic;
+use crate::rule;
 use crate::tree::ExprKind;
 
 pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
@@ -33,7 +34,7 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
         let set = assignments(part).iter().find(|set| set.column == shards.key() && !itself(&set.value));
         if let Some(set) = set {
             let message = format!("{}: a row of `{}` would change its shard", context.name(), target.alias);
-            let finding = Diagnostic::error("shard-key-set", message, set.span, "Citus refuses it");
+            let finding = Diagnostic::error(rule::SHARD_KEY_SET, message, set.span, "Citus refuses it");
             found.push(finding.help("delete the row and insert it under its new key, in one transaction"));
         }
     }

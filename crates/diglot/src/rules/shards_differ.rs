@@ -23,6 +23,7 @@
 use super::Context;
 use super::shards::Shards;
 use crate::diagnostic::Diagnostic;
+use crate::rule;
 
 pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
     let Some(shards) = Shards::of(context) else { return };
@@ -33,7 +34,7 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
         if let Some((other, there)) = pinned.find(|(_, other)| *other != pin) {
             let message = format!("{}: `{}` is on another shard than `{}`", context.name(), other.alias, first.alias);
             let key = shards.key();
-            let finding = Diagnostic::error("shards-differ", message, other.span, format!("`{key}` is {there}"));
+            let finding = Diagnostic::error(rule::SHARDS_DIFFER, message, other.span, format!("`{key}` is {there}"));
             let finding = finding.context(first.span, format!("`{key}` is {pin}"));
             let allow = "or, if it is to go over several nodes: `-- allow(shards-differ): <why>`";
             found.push(finding.help("write one statement for each, in one transaction").help(allow));

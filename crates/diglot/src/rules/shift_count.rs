@@ -2,8 +2,8 @@
 //!
 //! # What it finds
 //!
-//! `<<` or `>>` by a value that is no literal below the width, on the Postgres page of a pair: a warning where it may be
-//! more than there are, an error where the literal says so or is negative.
+//! `<<` or `>>` by a value that may be negative or more than there are bits, on the Postgres page of a pair, as far as
+//! literals, types, CHECKs, conditions and declared ranges tell.
 //!
 //! # Why it bites
 //!
@@ -21,6 +21,7 @@
 
 use super::Context;
 use crate::diagnostic::Diagnostic;
+use crate::rule;
 use crate::tree::{Expr, ExprKind};
 use crate::types::Base;
 
@@ -39,13 +40,13 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
             Some(bits) if (0..width).contains(&bits) => {}
             Some(bits) => {
                 let message = format!("{}: a shift by {bits} has other bits on each engine", context.name());
-                let finding = Diagnostic::error("shift-count", message, expr.span, label);
+                let finding = Diagnostic::error(rule::SHIFT_COUNT, message, expr.span, label);
                 found.push(finding.help(format!("shift by 0 to {} bits, on both pages", width - 1)));
             }
-            None if is_bounded(right) || fits(context, right, width) => {}
+            None if is_bounded(right) || fits(context, expr, right, width) => {}
             None => {
                 let message = format!("{}: the shift may be by more bits than there are", context.name());
-                let finding = Diagnostic::warning("shift-count", message, expr.span, label);
+                let finding = Diagnostic::error(rule::SHIFT_COUNT, message, expr.span, label);
                 found.push(finding.help("bound the count by a CASE, on both pages"));
             }
         }
@@ -63,8 +64,9 @@ fn written(count: &Expr) -> Option<i64> {
 }
 
 /// Whether it lies inside of the width, as far as is known.
-fn fits(context: &Context<'_>, count: &Expr, width: i64) -> bool {
-    context.bounds(count).is_some_and(|bounds| bounds.least >= 0 && bounds.most < width.into())
+fn fits(context: &Context<'_>, shift: &Expr, count: &Expr, width: i64) -> bool {
+    let bounds = context.bounds_where(count, &context.held(shift));
+    bounds.is_some_and(|bounds| bounds.least >= 0 && bounds.most < width.into())
 }
 
 /// A literal below the width, or the lesser of such a literal and something.

@@ -25,6 +25,7 @@
 use super::Context;
 use super::look::{bare, sets, split, tables};
 use crate::diagnostic::Diagnostic;
+use crate::rule;
 use crate::tree::{Body, Expr, ExprKind, Query, Rows, SourceId, SourceKind, Update};
 
 pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
@@ -47,10 +48,14 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
                 }) && !is_fenced(update, *source, column)
             });
             if let Some(expr) = stale {
-                let message = format!("{}: `{}` is calculated from a row read without a lock", context.name(), set.column);
+                let message =
+                    format!("{}: `{}` is calculated from a row read without a lock", context.name(), set.column);
                 let label = "may have changed since it was read";
-                let finding = Diagnostic::error("stale-write", message, expr.span, label);
-                let help = format!("calculate from `{}.{}` itself, or write FOR UPDATE in the CTE", update.target.alias, set.column);
+                let finding = Diagnostic::error(rule::STALE_WRITE, message, expr.span, label);
+                let help = format!(
+                    "calculate from `{}.{}` itself, or write FOR UPDATE in the CTE",
+                    update.target.alias, set.column
+                );
                 found.push(finding.help(help));
             }
         }

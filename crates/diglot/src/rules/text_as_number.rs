@@ -23,6 +23,7 @@
 use super::Context;
 use super::look::is_integer;
 use crate::diagnostic::Diagnostic;
+use crate::rule;
 use crate::tree::ExprKind;
 use crate::types::Base;
 
@@ -46,12 +47,12 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
             if !fits {
                 let message = format!("{}: `{text}` is written as no such number", context.name());
                 let label = "its first digits on SQLite, an error on Postgres";
-                let finding = Diagnostic::error("text-as-number", message, expr.span, label);
+                let finding = Diagnostic::error(rule::TEXT_AS_NUMBER, message, expr.span, label);
                 found.push(finding.help("write the number itself, on both pages"));
             }
         } else if text.is_some() || inner.base() == Some(&Base::Text) && context.column(inner).is_some() {
             let message = format!("{}: a text is cast to a number", context.name());
-            let finding = Diagnostic::warning("text-as-number", message, expr.span, label);
+            let finding = Diagnostic::warning(rule::TEXT_AS_NUMBER, message, expr.span, label);
             found.push(finding.help("keep numbers in a column of numbers, or write `NULLIF(…, '')` inside the cast"));
         }
     }

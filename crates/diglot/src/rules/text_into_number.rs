@@ -21,6 +21,7 @@
 
 use super::Context;
 use crate::diagnostic::Diagnostic;
+use crate::rule;
 use crate::tree::ExprKind;
 use crate::types::Base;
 
@@ -37,10 +38,10 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
         let message = format!("{}: a text goes into the number `{}.{name}`", context.name(), table.name);
         let help = "write the number without quotes, on both pages";
         found.push(match text.trim().parse::<f64>() {
-            Ok(_) => Diagnostic::warning("text-into-number", message, value.span, "a number in quotes").help(help),
+            Ok(_) => Diagnostic::warning(rule::TEXT_INTO_NUMBER, message, value.span, "a number in quotes").help(help),
             Err(_) => {
                 let label = "kept by SQLite, refused by Postgres";
-                Diagnostic::error("text-into-number", message, value.span, label).help(help)
+                Diagnostic::error(rule::TEXT_INTO_NUMBER, message, value.span, label).help(help)
             }
         });
     }

@@ -24,6 +24,7 @@
 
 use super::Context;
 use crate::diagnostic::Diagnostic;
+use crate::rule;
 use crate::source::Span;
 use crate::tree::{Body, Expr, ExprKind, OrderKey, Query, Rows, Select};
 use crate::types::Base;
@@ -40,7 +41,7 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
         let item = format!("{}.{}", table.name, column.name);
         let message = format!("{}: `{item}` is ordered by the rules of a language", context.name());
         let label = "by bytes on SQLite, by the collation on Postgres";
-        let finding = Diagnostic::error("text-order", message, at, label);
+        let finding = Diagnostic::error(rule::TEXT_ORDER, message, at, label);
         let help = "write `COLLATE \"C\"` behind the column, in the schema of Postgres or here";
         let config = "or, if the database orders by bytes: `pg_collation = \"C\"` in `diglot.toml`";
         found.push(finding.help(help).help(config));

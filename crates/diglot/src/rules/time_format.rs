@@ -27,6 +27,7 @@ use super::Context;
 use super::look::is_comparison;
 use crate::diagnostic::Diagnostic;
 use crate::resolve::written;
+use crate::rule;
 use crate::source::Span;
 use crate::tree::{Expr, ExprKind};
 use crate::types::{Base, Form, Of, Stored};
@@ -37,7 +38,7 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
     }
     let mut report = |what: String, span: Span, label: String, help: String| {
         let message = format!("{}: {what}", context.name());
-        found.push(Diagnostic::error("time-format", message, span, label).help(help));
+        found.push(Diagnostic::error(rule::TIME_FORMAT, message, span, label).help(help));
     };
     for (table, name, value) in context.stored() {
         let Some(stored) = table.column(name).and_then(|column| time(&column.ty.base)) else { continue };

@@ -23,6 +23,7 @@
 use super::transaction::Step;
 use super::unlocked_read::allow;
 use crate::diagnostic::Diagnostic;
+use crate::rule;
 
 pub(super) fn check(steps: &[&Step], found: &mut Vec<Diagnostic>) {
     if steps.iter().any(|step| !step.written.is_empty()) {
@@ -37,9 +38,9 @@ pub(super) fn check(steps: &[&Step], found: &mut Vec<Diagnostic>) {
         if let Some((table, first)) = twice {
             let message = format!("{}: `{table}` is read a second time in the transaction", step.name);
             let label = "may see what was committed in between";
-            let finding = Diagnostic::error("torn-read", message, step.span, label);
+            let finding = Diagnostic::error(rule::TORN_READ, message, step.span, label);
             let help = "read both in one statement, or begin the transaction as REPEATABLE READ";
-            found.push(finding.context(first.span, "read first here").help(help).help(allow("torn-read")));
+            found.push(finding.context(first.span, "read first here").help(help).help(allow(rule::TORN_READ.name)));
         }
     }
 }

@@ -8,12 +8,13 @@ use super::{torn_read, unlocked_read};
 use crate::diagnostic::Diagnostic;
 use crate::infer::PageOf;
 use crate::page::AnnotationKind;
+use crate::rule;
 use crate::schema::Schema;
 use crate::source::Span;
 use crate::tree::{Body, Expr, ExprKind, Part, Query, SourceKind};
 
 /// The rules whose findings depend on other statements.
-pub(super) const RULES: [&str; 2] = ["torn-read", "unlocked-read"];
+pub(super) const RULES: [&str; 2] = [rule::TORN_READ.name, rule::UNLOCKED_READ.name];
 
 /// What a statement of a transaction does to tables.
 #[derive(Debug, Clone)]
@@ -136,7 +137,7 @@ pub(crate) fn check(steps: &[Step]) -> Vec<Diagnostic> {
     for (step, rule, span) in &allows {
         if !found.iter().any(|finding| is_of(finding, step, rule)) {
             let message = format!("{}: `-- allow({rule})` has nothing to allow", step.name);
-            let finding = Diagnostic::error("unused-allow", message, *span, "the rule finds nothing here");
+            let finding = Diagnostic::error(rule::UNUSED_ALLOW, message, *span, "the rule finds nothing here");
             unused.push(finding.help("remove the line"));
         }
     }

@@ -26,6 +26,7 @@
 use crate::config::{Locks, Transactions};
 use crate::diagnostic::Diagnostic;
 use crate::locks::Graph;
+use crate::rule;
 
 /// What it finds, with the name of the statement that each finding is about.
 pub(super) fn check(said: &Locks, transactions: &Transactions, graph: &Graph) -> Vec<(String, Diagnostic)> {
@@ -35,7 +36,7 @@ pub(super) fn check(said: &Locks, transactions: &Transactions, graph: &Graph) ->
         let mut locks = waited.iter().map(|lock| &run.summary.locks[*lock as usize]);
         if let Some(lock) = locks.find(|lock| lock.waits && !lock.pinned && lock.is_taken()) {
             let message = format!("{}: waits for rows of `{}` that it finds by what they hold", run.name, lock.table);
-            let finding = Diagnostic::error("unbounded-wait", message, run.place(lock), "waits for each of them");
+            let finding = Diagnostic::error(rule::UNBOUNDED_WAIT, message, run.place(lock), "waits for each of them");
             found.push((run.name.clone(), finding.help(INSTEAD).help(ALLOW)));
         }
     }
@@ -54,7 +55,8 @@ pub(super) fn check(said: &Locks, transactions: &Transactions, graph: &Graph) ->
             continue;
         }
         let message = format!("{}: the sweep {name} waits for `{}`", run.name, lock.table);
-        let finding = Diagnostic::error("unbounded-wait", message, run.place(lock), "waits for whoever has this row");
+        let finding =
+            Diagnostic::error(rule::UNBOUNDED_WAIT, message, run.place(lock), "waits for whoever has this row");
         found.push((run.name.clone(), finding.help(INSTEAD).help(ALLOW)));
     }
     found

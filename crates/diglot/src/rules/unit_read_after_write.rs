@@ -27,6 +27,7 @@ use super::Context;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Dialect;
 use crate::guard;
+use crate::rule;
 use crate::source::Span;
 use crate::tree::{Body, ConflictAction, ExprKind, Part, SourceId, SourceKind, Statement};
 
@@ -56,11 +57,12 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
                 continue;
             }
             let message = format!("{}: `{table}.{column}` is read after an earlier statement wrote it", context.name());
-            let finding = Diagnostic::error("unit-read-after-write", message, span, "SQLite reads the new value here")
-                .and(*other, "Postgres reads the value from before the statement")
-                .context(*at, "written here")
-                .help("put the write last in the unit, or read the value from a CTE that both pages share")
-                .help("or, if it cannot matter: `-- allow(unit-read-after-write): <why it cannot>`");
+            let finding =
+                Diagnostic::error(rule::UNIT_READ_AFTER_WRITE, message, span, "SQLite reads the new value here")
+                    .and(*other, "Postgres reads the value from before the statement")
+                    .context(*at, "written here")
+                    .help("put the write last in the unit, or read the value from a CTE that both pages share")
+                    .help("or, if it cannot matter: `-- allow(unit-read-after-write): <why it cannot>`");
             found.push(finding);
         }
     }

@@ -5,7 +5,8 @@
 //! A text literal that meets a column whose words are known, and is none of them: in a comparison, a list, an
 //! assignment, an INSERT, a branch of CASE or an argument of COALESCE, also through a CTE, and in a default, a CHECK or
 //! the predicate of an index. The words are those that `[words]` of `diglot.toml` lists for the column, else its ENUM's,
-//! else those of a CHECK that lists them.
+//! else those of a CHECK that lists them. What CHECKs of both schemas refuse when it is written, and `[words]` says nothing
+//! of, fails on both databases alike and is left to them.
 //!
 //! # Why it bites
 //!
@@ -24,11 +25,13 @@
 
 use super::{Context, look};
 use crate::diagnostic::Diagnostic;
+use crate::infer::PageOf;
 use crate::infer::handed::Handed;
 use crate::infer::origin::Sources;
 use crate::infer::walk;
-use crate::schema::Listed;
-use crate::schema::words::unknown;
+use crate::rule;
+use crate::schema::words::{checked, unknown};
+use crate::schema::{By, Listed};
 use crate::tree::{Body, Expr, ExprKind, Part, SourceKind};
 
 pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
@@ -99,7 +102,9 @@ impl<'a> Look<'_, 'a> {
         let listed: Option<Vec<(&Listed, String)>> = columns
             .origins
             .iter()
-            .map(|origin| Some((self.listed(origin.table, origin.column)?, format!("{}.{}", origin.table, origin.column))))
+            .map(|origin| {
+                Some((self.listed(origin.table, origin.column)?, format!("{}.{}", origin.table, origin.column)))
+            })
             .collect();
         // Where a side may be anything else, a text may be meant for that.
         let Some(listed) = listed.filter(|listed| !listed.is_empty() && !columns.other) else { return };
@@ -124,12 +129,24 @@ impl<'a> Look<'_, 'a> {
         }
         for (column, value) in written {
             let Some(listed) = self.listed(table, column) else { continue };
-            let unknown = value.texts.iter().filter(|(text, _)| !listed.words.iter().any(|word| word == text));
+            let is_unknown = |text: &str| !listed.words.iter().any(|word| word == text);
+            let unknown =
+                value.texts.iter().filter(|(text, _)| is_unknown(text) && !self.is_refused(table, column, text));
             let column = format!("{table}.{column}");
             let findings: Vec<Diagnostic> =
                 unknown.map(|(text, span)| finding(self.context, text, *span, &column, listed)).collect();
             self.found.extend(findings);
         }
+    }
+
+    /// Whether a CHECK of either schema refuses a text for a column.
+    fn is_refused(&self, table: &str, column: &str, text: &str) -> bool {
+        let refuses = |page: &PageOf<'_>| {
+            let listed = page.schema.tables.get(table).and_then(|table| checked(table, column, page.tree.dialect));
+            listed.is_some_and(|listed| !listed.words.iter().any(|word| word == text))
+        };
+        self.context.facing.is_some_and(|facing| refuses(facing) && refuses(self.context.page))
+            && self.listed(table, column).is_some_and(|listed| listed.by == By::Check)
     }
 
     fn listed(&self, table: &str, column: &str) -> Option<&'a Listed> {
@@ -142,14 +159,8 @@ fn is_equality(op: &str) -> bool {
     ["=", "<>", "is distinct from", "is not distinct from"].contains(&op)
 }
 
-fn finding(
-    context: &Context<'_>,
-    text: &str,
-    span: crate::source::Span,
-    column: &str,
-    listed: &Listed,
-) -> Diagnostic {
+fn finding(context: &Context<'_>, text: &str, span: crate::source::Span, column: &str, listed: &Listed) -> Diagnostic {
     let message = format!("{}: `{text}` is not a word of `{column}`", context.name());
-    let finding = Diagnostic::error("unknown-word", message, span, "not in the list");
+    let finding = Diagnostic::error(rule::UNKNOWN_WORD, message, span, "not in the list");
     finding.help(unknown(listed))
 }

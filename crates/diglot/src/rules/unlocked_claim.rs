@@ -25,6 +25,7 @@
 use super::Context;
 use super::look::{asked, branches, read_from, split, tables};
 use crate::diagnostic::Diagnostic;
+use crate::rule;
 use crate::tree::{
     Assignment, Body, ConflictAction, Expr, ExprKind, Insert, Query, Rows, Source, SourceId, SourceKind, Update,
 };
@@ -86,7 +87,7 @@ fn upsert(context: &Context<'_>, insert: &Insert, found: &mut Vec<Diagnostic>) {
 fn finding(context: &Context<'_>, query: &Query, table: &str, target: &Source, label: &str) -> Diagnostic {
     let span = query.limit.as_ref().map_or(query.span, |limit| limit.span);
     let message = format!("{}: rows of `{table}` are picked without a lock and then changed", context.name());
-    let found = Diagnostic::error("unlocked-claim", message, span, label);
+    let found = Diagnostic::error(rule::UNLOCKED_CLAIM, message, span, label);
     found.context(target.span, "changed here").help("write `FOR UPDATE SKIP LOCKED` behind the LIMIT")
 }
 

@@ -26,6 +26,7 @@ use super::Context;
 use super::look::{asked, branches, split, tables};
 use super::unlocked_claim::asks_again;
 use crate::diagnostic::Diagnostic;
+use crate::rule;
 use crate::tree::{Body, Expr, Part, Query, Source, SourceId, Update};
 
 pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
@@ -51,7 +52,7 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
         if let Some(condition) = open {
             let message = format!("{}: `{target}` is changed under a condition asked without a lock", context.name());
             let finding =
-                Diagnostic::error("unlocked-fence", message, condition.span, "may hold no more when it is changed");
+                Diagnostic::error(rule::UNLOCKED_FENCE, message, condition.span, "may hold no more when it is changed");
             found.push(
                 finding
                     .context(update.target.span, "changed here")

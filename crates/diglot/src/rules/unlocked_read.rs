@@ -27,6 +27,7 @@
 
 use super::transaction::Step;
 use crate::diagnostic::Diagnostic;
+use crate::rule;
 
 pub(super) fn check(steps: &[&Step], found: &mut Vec<Diagnostic>) {
     for (at, step) in steps.iter().enumerate() {
@@ -39,17 +40,17 @@ pub(super) fn check(steps: &[&Step], found: &mut Vec<Diagnostic>) {
             let Some(write) = after.iter().find(is_blind) else { continue };
             let message = format!("{}: `{table}` is read without a lock and changed later", step.name);
             let finding =
-                Diagnostic::error("unlocked-read", message, step.span, "another session may read the same row");
+                Diagnostic::error(rule::UNLOCKED_READ, message, step.span, "another session may read the same row");
             let help = "write FOR UPDATE here, or let the UPDATE or DELETE ask again for what was read";
-            found.push(finding.context(write.span, "changed here").help(help).help(allow("unlocked-read")));
+            found.push(finding.context(write.span, "changed here").help(help).help(allow(rule::UNLOCKED_READ.name)));
         }
         for table in &step.counted {
             let Some(write) = before.iter().find(|earlier| earlier.written.contains(table)) else { continue };
             let message = format!("{}: rows of `{table}` are counted behind a write to it", step.name);
             let label = "what others have written is not counted before they commit";
-            let finding = Diagnostic::error("unlocked-read", message, step.span, label);
+            let finding = Diagnostic::error(rule::UNLOCKED_READ, message, step.span, label);
             let help = "lock the parent row in an earlier statement of the transaction";
-            found.push(finding.context(write.span, "written here").help(help).help(allow("unlocked-read")));
+            found.push(finding.context(write.span, "written here").help(help).help(allow(rule::UNLOCKED_READ.name)));
         }
     }
 }

@@ -22,6 +22,7 @@
 use super::Context;
 use crate::diagnostic::Diagnostic;
 use crate::normal::gives_one;
+use crate::rule;
 use crate::tree::{ExprKind, Query, Rows};
 
 pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
@@ -44,7 +45,7 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
                 continue;
             }
             let message = format!("{}: a LIMIT without ORDER BY takes rows by chance", context.name());
-            let finding = Diagnostic::error("unordered-limit", message, limit.span, "of rows in no order");
+            let finding = Diagnostic::error(rule::UNORDERED_LIMIT, message, limit.span, "of rows in no order");
             found.push(finding.help("write an ORDER BY that ends with a unique key, on both pages"));
         }
     }

@@ -21,6 +21,7 @@
 use super::Context;
 use crate::diagnostic::Diagnostic;
 use crate::page::Cardinality;
+use crate::rule;
 use crate::tree::{Body, Rows};
 
 pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
@@ -33,7 +34,7 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
     {
         let message = format!("{}: the rows of {} come in no order", context.name(), op.to_uppercase());
         let label = "sorted on SQLite, hashed on Postgres";
-        let finding = Diagnostic::warning("unordered-set", message, *span, label);
+        let finding = Diagnostic::warning(rule::UNORDERED_SET, message, *span, label);
         found.push(finding.help("write an ORDER BY behind the last branch, on both pages"));
     }
 }

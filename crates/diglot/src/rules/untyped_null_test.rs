@@ -21,6 +21,7 @@
 
 use super::Context;
 use crate::diagnostic::Diagnostic;
+use crate::rule;
 use crate::tree::ExprKind;
 
 pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
@@ -36,7 +37,7 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
             continue;
         }
         let message = format!("{}: Postgres cannot tell the type of `:{name}`", context.name());
-        let finding = Diagnostic::error("untyped-null-test", message, tested.span, "its first use says no type");
+        let finding = Diagnostic::error(rule::UNTYPED_NULL_TEST, message, tested.span, "its first use says no type");
         let help = format!("cast it here, on both pages: `CAST(:{name} AS <type>)`");
         found.push(
             finding.help(help).help(format!("or declare it above the statement: `-- param: {name} <type> null`")),

@@ -23,6 +23,7 @@
 use super::Context;
 use super::look::{read_from, split};
 use crate::diagnostic::Diagnostic;
+use crate::rule;
 use crate::tree::Body;
 
 pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
@@ -38,7 +39,7 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
         if let Some(set) = assigned {
             let message = format!("{}: `{}` may come from several rows", context.name(), set.column);
             let label = "which row wins is not defined";
-            let finding = Diagnostic::error("update-from-many", message, set.span, label);
+            let finding = Diagnostic::error(rule::UPDATE_FROM_MANY, message, set.span, label);
             found.push(finding.help("give FROM one row for each target row: an aggregate, or ORDER BY and LIMIT 1"));
         }
     }

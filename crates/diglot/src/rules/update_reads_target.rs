@@ -23,6 +23,7 @@
 use super::Context;
 use super::look::{sets, tables};
 use crate::diagnostic::Diagnostic;
+use crate::rule;
 use crate::tree::{Body, Expr, ExprKind, Query, SourceId, SourceKind, Update};
 
 pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
@@ -38,7 +39,7 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
             if reads(query, target, update) {
                 let message = format!("{}: the UPDATE reads what it changes", context.name());
                 let label = "may see changed rows on SQLite, none on Postgres";
-                let finding = Diagnostic::error("update-reads-target", message, expr.span, label);
+                let finding = Diagnostic::error(rule::UPDATE_READS_TARGET, message, expr.span, label);
                 found.push(finding.help("pick the rows first, in a CTE that both pages have"));
             }
         }
@@ -47,7 +48,8 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
 
 /// Whether a query depends on the row at hand and reads changed columns of other rows of its table.
 fn reads(query: &Query, target: &str, update: &Update) -> bool {
-    let twins: Vec<SourceId> = tables(query).into_iter().filter(|(name, _)| *name == target).map(|(_, id)| id).collect();
+    let twins: Vec<SourceId> =
+        tables(query).into_iter().filter(|(name, _)| *name == target).map(|(_, id)| id).collect();
     let columns: Vec<(SourceId, &str)> = query
         .exprs()
         .into_iter()

@@ -20,6 +20,7 @@
 
 use super::Context;
 use crate::diagnostic::Diagnostic;
+use crate::rule;
 use crate::tree::{Body, ConflictAction, Expr, ExprKind, Rows};
 
 pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
@@ -39,7 +40,7 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
             let Some(key) = values.iter().map(|value| fixed(&value.kind)).collect::<Option<Vec<_>>>() else { continue };
             if seen.contains(&key) {
                 let message = format!("{}: two rows of the upsert have one key", context.name());
-                let finding = Diagnostic::error("upsert-twice", message, values[0].span, "the same key again");
+                let finding = Diagnostic::error(rule::UPSERT_TWICE, message, values[0].span, "the same key again");
                 found.push(finding.help("write one row for each key, on both pages"));
             }
             seen.push(key);

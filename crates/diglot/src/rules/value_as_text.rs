@@ -22,6 +22,7 @@
 
 use super::Context;
 use crate::diagnostic::Diagnostic;
+use crate::rule;
 use crate::tree::{Expr, ExprKind};
 use crate::types::Base;
 
@@ -47,7 +48,7 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
                 _ => continue,
             };
             let message = format!("{}: {what} is written as a text", context.name());
-            let finding = Diagnostic::error("value-as-text", message, value.span, "written in two ways");
+            let finding = Diagnostic::error(rule::VALUE_AS_TEXT, message, value.span, "written in two ways");
             found.push(finding.help("write the text by a CASE, or give the value itself"));
         }
     }

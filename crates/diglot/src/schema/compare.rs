@@ -11,22 +11,23 @@ use crate::config::{Config, DIVERGENCES, FILE};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::{Both, Dialect};
 use crate::page::{Annotation, AnnotationKind};
+use crate::rule::{self, Rule};
 use crate::source::Span;
 use crate::types::{Base, Form, Stored};
 
 /// What a schema says, by the word of its declaration, with the rule that reports a difference.
-const KINDS: [(&str, &str); 11] = [
-    ("table", "schema-table-differs"),
-    ("column", "schema-column-differs"),
-    ("type", "schema-type-differs"),
-    ("null", "schema-null-differs"),
-    ("default", "schema-default-differs"),
-    ("key", "schema-key-differs"),
-    ("unique", "schema-unique-differs"),
-    ("foreign-key", "schema-foreign-key-differs"),
-    ("check", "schema-check-differs"),
-    ("index", "schema-index-differs"),
-    ("words", "schema-words-differ"),
+const KINDS: [(&str, Rule); 11] = [
+    ("table", rule::SCHEMA_TABLE_DIFFERS),
+    ("column", rule::SCHEMA_COLUMN_DIFFERS),
+    ("type", rule::SCHEMA_TYPE_DIFFERS),
+    ("null", rule::SCHEMA_NULL_DIFFERS),
+    ("default", rule::SCHEMA_DEFAULT_DIFFERS),
+    ("key", rule::SCHEMA_KEY_DIFFERS),
+    ("unique", rule::SCHEMA_UNIQUE_DIFFERS),
+    ("foreign-key", rule::SCHEMA_FOREIGN_KEY_DIFFERS),
+    ("check", rule::SCHEMA_CHECK_DIFFERS),
+    ("index", rule::SCHEMA_INDEX_DIFFERS),
+    ("words", rule::SCHEMA_WORDS_DIFFER),
 ];
 
 /// What the comparison gives.
@@ -378,7 +379,7 @@ impl Pair {
             self.waived += 1;
             return;
         }
-        let rule = KINDS.iter().find(|(word, _)| *word == kind).map_or("schema-table-differs", |(_, rule)| rule);
+        let rule = KINDS.iter().find(|(word, _)| *word == kind).map_or(rule::SCHEMA_TABLE_DIFFERS, |(_, rule)| *rule);
         let mut found = Diagnostic::error(rule, message, at.0, at.1);
         if let Some((span, label)) = other {
             found = found.and(span, label);
@@ -400,12 +401,13 @@ impl Pair {
             let finding = if !known || declared.item.is_empty() {
                 let message = format!("schema: `{}` does not name one fact of a schema", declared.fact);
                 let words: Vec<&str> = KINDS.iter().map(|(word, _)| *word).collect();
-                Diagnostic::error("unknown-divergence", message, declared.span, "not a kind of fact with its item")
+                Diagnostic::error(rule::UNKNOWN_DIVERGENCE, message, declared.span, "not a kind of fact with its item")
                     .help(format!("write `-- diverges(KIND.TABLE.NAME): REASON`; the kinds are: {}", words.join(", ")))
             } else {
                 let message = format!("schema: `-- diverges({}.{})` waives nothing", declared.fact, declared.item);
-                let finding = Diagnostic::error("unused-divergence", message, declared.span, "nothing differs there")
-                    .help("remove the declaration: the schemas agree without it");
+                let finding =
+                    Diagnostic::error(rule::UNUSED_DIVERGENCE, message, declared.span, "nothing differs there")
+                        .help("remove the declaration: the schemas agree without it");
                 if agree { finding.fix("delete the line", declared.line, "") } else { finding }
             };
             self.found.push(finding);

@@ -1,9 +1,12 @@
 //! What the comparison of two schemas knows beyond columns and keys: what fills a column, checks, foreign keys,
 //! indexes.
 
-use sqlparser::ast::{CreateIndex, Expr, ForeignKeyConstraint, Ident, OrderBySort};
+use std::collections::BTreeMap;
+
+use sqlparser::ast::{CheckConstraint, CreateIndex, ForeignKeyConstraint, Ident, OrderBySort};
 
 use super::key::lower;
+use super::range::{self, Range};
 use super::read::last;
 use super::{Table, text};
 use crate::source::Span;
@@ -35,14 +38,18 @@ pub struct Check {
     pub conjuncts: Vec<String>,
     /// The condition as SQL.
     pub written: String,
+    /// Between which whole numbers it keeps columns. Nothing where rows that were there before need not keep to it.
+    pub ranges: BTreeMap<String, Range>,
     /// Where its table or column was declared.
     pub span: Span,
 }
 
 impl Check {
-    pub(super) fn of(name: Option<String>, condition: &Expr, span: Span) -> Self {
+    pub(super) fn of(name: Option<String>, check: &CheckConstraint, span: Span) -> Self {
+        let (condition, written) = (&check.expr, check.expr.to_string());
         let (whole, conjuncts) = (text::condition(condition), text::conjuncts(condition));
-        Self { name, condition: whole, conjuncts, written: condition.to_string(), span }
+        let ranges = if check.enforced == Some(false) { BTreeMap::new() } else { range::ranges(condition) };
+        Self { name, condition: whole, conjuncts, written, ranges, span }
     }
 }
 
@@ -90,7 +97,7 @@ impl Index {
     pub(super) fn of(create: &CreateIndex, span: Span) -> Self {
         let key = |column: &sqlparser::ast::IndexColumn| {
             let desc = if matches!(column.column.options.sort, Some(OrderBySort::Desc)) { " desc" } else { "" };
-            format!("{}{desc}", text::normal(&column.column.expr))
+            format!("{}{desc}", text::key(&column.column.expr))
         };
         let method = create.using.as_ref().map(|using| using.to_string().to_lowercase());
         Self {

@@ -11,13 +11,14 @@ use crate::config::Config;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::dialect::Both;
 use crate::page::{Annotation, AnnotationKind};
+use crate::rule::{self, Rule};
 use crate::source::Span;
 use crate::types::Base;
 
 /// One thing that a lint of the schemas is about.
 #[derive(Debug, Clone)]
 pub(crate) struct Remark {
-    pub(crate) rule: &'static str,
+    pub(crate) rule: Rule,
     /// `TABLE` or `TABLE.COLUMN`.
     pub(crate) item: String,
     pub(crate) span: Span,
@@ -26,74 +27,74 @@ pub(crate) struct Remark {
 }
 
 /// A rule with its severity, what it says of the items, and what to write.
-type Row = (&'static str, Severity, &'static str, &'static str);
+type Row = (Rule, Severity, &'static str, &'static str);
 
 const RULES: [Row; 14] = [
     (
-        "schema-refused",
+        rule::SCHEMA_REFUSED,
         Severity::Error,
         "an engine refuses the statement about",
         "write it in a form that this engine reads",
     ),
     (
-        "trigger-writes-own-table",
+        rule::TRIGGER_WRITES_OWN_TABLE,
         Severity::Error,
         "a trigger writes the table that it is on:",
         "do the work in the statement itself, on both pages",
     ),
     (
-        "added-not-null",
+        rule::ADDED_NOT_NULL,
         Severity::Warning,
         "columns are added NOT NULL without a default:",
         "write a DEFAULT: a table with rows takes no such column",
     ),
     (
-        "key-without-shard",
+        rule::KEY_WITHOUT_SHARD,
         Severity::Error,
         "unique keys of tables that are spread lack the shard key:",
         "add the shard key to the columns of the key",
     ),
     (
-        "reference-across-shards",
+        rule::REFERENCE_ACROSS_SHARDS,
         Severity::Error,
         "foreign keys lead from one shard to another:",
         "refer by the shard key too, or make the other table a reference table",
     ),
     (
-        "shard-key-type",
+        rule::SHARD_KEY_TYPE,
         Severity::Error,
         "the shard key has another type than elsewhere:",
         "give it one type in all tables, so that equal keys are on one shard",
     ),
     (
-        "trigger-on-shards",
+        rule::TRIGGER_ON_SHARDS,
         Severity::Error,
         "tables that are spread have triggers:",
         "do the work in the statement itself, or set `citus.enable_unsafe_triggers` and keep to rows of the same shard",
     ),
-    ("not-strict", Severity::Warning, "tables of SQLite are not STRICT:", "write `) STRICT;` behind the columns"),
+    (rule::NOT_STRICT, Severity::Warning, "tables of SQLite are not STRICT:", "write `) STRICT;` behind the columns"),
     (
-        "nullable-key",
+        rule::NULLABLE_KEY,
         Severity::Warning,
         "columns of a primary key may be NULL on SQLite:",
         "write NOT NULL, or make the table STRICT",
     ),
     (
-        "key-collation",
+        rule::KEY_COLLATION,
         Severity::Warning,
         "texts in keys and indexes are ordered by the rules of a language on Postgres:",
         "write `COLLATE \"C\"`, or `pg_collation = \"C\"` in `diglot.toml` if the database orders by bytes",
     ),
     (
-        "unchecked-json",
+        rule::UNCHECKED_JSON,
         Severity::Warning,
         "columns of JSON may hold any text on SQLite:",
         "write `CHECK (json_valid(…))`",
     ),
-    ("unchecked-flag", Severity::Warning, "flags may hold any number on SQLite:", "write `CHECK (… IN (0, 1))`"),
-    ("unchecked-uuid", Severity::Warning, "ids may have any length on SQLite:", "write `CHECK (length(…) = 16)`"),
+    (rule::UNCHECKED_FLAG, Severity::Warning, "flags may hold any number on SQLite:", "write `CHECK (… IN (0, 1))`"),
+    (rule::UNCHECKED_UUID, Severity::Warning, "ids may have any length on SQLite:", "write `CHECK (length(…) = 16)`"),
     (
-        "narrow-column",
+        rule::NARROW_COLUMN,
         Severity::Warning,
         "numbers have fewer bits on Postgres than on SQLite:",
         "write `bigint` for what counts or measures, or CHECK the bounds in both schemas",
@@ -102,7 +103,7 @@ const RULES: [Row; 14] = [
 
 /// Whether a lint of the schemas has that name.
 pub(crate) fn is_lint(rule: &str) -> bool {
-    RULES.iter().any(|row| row.0 == rule)
+    RULES.iter().any(|row| row.0.name == rule)
 }
 
 /// What the lints find, and exceptions without need.
@@ -123,21 +124,21 @@ pub(crate) fn check(config: &Config, schemas: &Both<Schema>, declared: &[Annotat
             let AnnotationKind::Allow { rule, .. } = &annotation.kind else { continue };
             let fits = match rule.split_once('.') {
                 Some((rule, item)) => {
-                    rule == remark.rule
+                    rule == remark.rule.name
                         && (item == remark.item
                             || remark.item.strip_prefix(item).is_some_and(|rest| rest.starts_with('.')))
                 }
-                None => rule == remark.rule,
+                None => rule == remark.rule.name,
             };
             used[at] |= fits;
             allowed |= fits;
         }
         if !allowed {
-            by_rule.entry(remark.rule).or_default().push(remark);
+            by_rule.entry(remark.rule.name).or_default().push(remark);
         }
     }
     for (rule, severity, says, help) in RULES {
-        found.extend(by_rule.get(rule).and_then(|remarks| finding(rule, severity, says, help, remarks)));
+        found.extend(by_rule.get(rule.name).and_then(|remarks| finding(rule, severity, says, help, remarks)));
     }
     for (annotation, _) in declared.iter().zip(used).filter(|(_, used)| !used) {
         let AnnotationKind::Allow { rule, .. } = &annotation.kind else { continue };
@@ -146,11 +147,11 @@ pub(crate) fn check(config: &Config, schemas: &Both<Schema>, declared: &[Annotat
         let (label, help) = match is_lint(name) {
             true => ("the rule finds nothing here", "remove the line".to_owned()),
             false => {
-                let names: Vec<&str> = RULES.iter().map(|row| row.0).collect();
+                let names: Vec<&str> = RULES.iter().map(|row| row.0.name).collect();
                 ("no lint of the schemas", format!("the lints are: {}", names.join(", ")))
             }
         };
-        found.push(Diagnostic::error("unused-allow", message, annotation.span, label).help(help));
+        found.push(Diagnostic::error(rule::UNUSED_ALLOW, message, annotation.span, label).help(help));
     }
     found
 }
@@ -158,7 +159,7 @@ pub(crate) fn check(config: &Config, schemas: &Both<Schema>, declared: &[Annotat
 /// How many items a message names.
 const NAMED: usize = 8;
 
-fn finding(rule: &'static str, severity: Severity, says: &str, help: &str, remarks: &[Remark]) -> Option<Diagnostic> {
+fn finding(rule: Rule, severity: Severity, says: &str, help: &str, remarks: &[Remark]) -> Option<Diagnostic> {
     let first = remarks.first()?;
     let mut names: Vec<&str> = Vec::new();
     for remark in remarks {
@@ -175,7 +176,7 @@ fn finding(rule: &'static str, severity: Severity, says: &str, help: &str, remar
     for remark in remarks.iter().skip(1).take(NAMED - 1) {
         found = found.context(remark.span, remark.label.clone());
     }
-    let allow = format!("or, if it is meant, in a migration or in `divergences.sql`: `-- allow({rule}): <why>`");
+    let allow = format!("or, if it is meant, in a migration or in `divergences.sql`: `-- allow({}): <why>`", rule.name);
     Some(found.help(help).help(allow))
 }
 
@@ -200,7 +201,7 @@ fn without_parent(pg: &Schema) -> Vec<Remark> {
                 format!("refers to columns of `{}` that are no key", parent.name)
             };
             let item = format!("{}.{}", table.name, key.columns.join("."));
-            remarks.push(Remark { rule: "schema-refused", item, span: key.span, label });
+            remarks.push(Remark { rule: rule::SCHEMA_REFUSED, item, span: key.span, label });
         }
     }
     remarks
@@ -222,18 +223,18 @@ fn careless(config: &Config, sqlite: &Schema, pg: &Schema) -> Vec<Remark> {
     for table in sqlite.tables.values().filter(|table| !table.view) {
         if !table.strict {
             let label = "takes any value in any column".to_owned();
-            remarks.push(Remark { rule: "not-strict", item: table.name.clone(), span: table.span, label });
+            remarks.push(Remark { rule: rule::NOT_STRICT, item: table.name.clone(), span: table.span, label });
         }
         for column in table.primary_key.iter().filter_map(|name| table.column(name)) {
             if column.ty.nullable {
-                remarks.push(of("nullable-key", table, column, "may be NULL on SQLite"));
+                remarks.push(of(rule::NULLABLE_KEY, table, column, "may be NULL on SQLite"));
             }
         }
         let Some(facing) = pg.tables.get(&table.name).filter(|facing| !facing.view) else { continue };
         for (ours, theirs) in table.columns.iter().filter_map(|ours| Some((ours, facing.column(&ours.name)?))) {
             remarks.extend(column(table, ours, facing, theirs));
             if !bytes && is_loose_text(theirs) && is_indexed(facing, &theirs.name) {
-                remarks.push(of("key-collation", facing, theirs, "by the collation of the database"));
+                remarks.push(of(rule::KEY_COLLATION, facing, theirs, "by the collation of the database"));
             }
         }
     }
@@ -252,25 +253,25 @@ fn column(table: &Table, ours: &Column, facing: &Table, theirs: &Column) -> Opti
     };
     match (&ours.ty.base, &theirs.ty.base) {
         (Base::Text, Base::Json) if !holds(&[format!("json_valid({name})")]) => {
-            Some(of("unchecked-json", table, ours, "any text"))
+            Some(of(rule::UNCHECKED_JSON, table, ours, "any text"))
         }
         (Base::Int64, Base::Bool) if !holds(&[format!("in({name}, list(0, 1))")]) => {
-            Some(of("unchecked-flag", table, ours, "any number"))
+            Some(of(rule::UNCHECKED_FLAG, table, ours, "any number"))
         }
         (Base::Bytes, Base::Uuid) if !holds(&[format!("=(16, length({name}))"), format!("=(length({name}), 16)")]) => {
-            Some(of("unchecked-uuid", table, ours, "any length"))
+            Some(of(rule::UNCHECKED_UUID, table, ours, "any length"))
         }
         // A row id that numbers rows is as wide as the other schema says; nobody calculates with it.
         (Base::Int64, Base::Int16 | Base::Int32)
             if !mentions(table) && !mentions(facing) && ours.fill != Fill::Numbered =>
         {
-            Some(of("narrow-column", facing, theirs, "64 bits on SQLite"))
+            Some(of(rule::NARROW_COLUMN, facing, theirs, "64 bits on SQLite"))
         }
         _ => None,
     }
 }
 
-fn of(rule: &'static str, table: &Table, column: &Column, label: &str) -> Remark {
+fn of(rule: Rule, table: &Table, column: &Column, label: &str) -> Remark {
     Remark { rule, item: format!("{}.{}", table.name, column.name), span: column.span, label: label.to_owned() }
 }
 

@@ -12,6 +12,7 @@ use super::migration::{self, Piece, Use};
 use super::{Index, Schema, Table, column_type, key, up};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Dialect;
+use crate::rule;
 use crate::source::{FileId, Sources, Span};
 use crate::types::{Base, Enum};
 
@@ -221,7 +222,7 @@ impl Reader {
     /// A finding about something that could not be read.
     pub(super) fn unreadable(&mut self, message: &str, span: Span, label: &str, help: &str) {
         let message = format!("{} ({}): {message}", self.migration, self.dialect.title());
-        self.found.push(Diagnostic::error("schema-unreadable", message, span, label).help(help));
+        self.found.push(Diagnostic::error(rule::SCHEMA_UNREADABLE, message, span, label).help(help));
     }
 
     /// A type of which nothing is known: one that is a slip of the finger away from a known one counts as that, so that
@@ -240,7 +241,7 @@ impl Reader {
     /// The same for something that leaves only a column's type open.
     pub(super) fn untyped(&mut self, message: &str, span: Span, help: &str) {
         let message = format!("{} ({}): {message}", self.migration, self.dialect.title());
-        self.found.push(Diagnostic::warning("schema-unreadable", message, span, "taken as text").help(help));
+        self.found.push(Diagnostic::warning(rule::SCHEMA_UNREADABLE, message, span, "taken as text").help(help));
     }
 }
 

@@ -6,6 +6,7 @@ use super::lints::Remark;
 use super::migration::Piece;
 use super::read::{Reader, last};
 use crate::dialect::Dialect;
+use crate::rule::{self, Rule};
 use crate::source::Span;
 use crate::split::lexer::{self, Kind};
 
@@ -41,7 +42,7 @@ impl Reader {
             _ => None,
         };
         if let Some((item, label)) = refused {
-            self.remark("schema-refused", item, piece.span, label);
+            self.remark(rule::SCHEMA_REFUSED, item, piece.span, label);
         }
     }
 
@@ -60,7 +61,7 @@ impl Reader {
         let Some(body) = (on..words.len()).find(|at| is(*at, "begin")) else { return };
         if self.dialect == Dialect::Pg {
             let label = "Postgres wants a function: `EXECUTE FUNCTION …`";
-            self.remark("schema-refused", table.to_lowercase(), piece.span, label);
+            self.remark(rule::SCHEMA_REFUSED, table.to_lowercase(), piece.span, label);
             return;
         }
         let writes = |at: usize| {
@@ -76,11 +77,11 @@ impl Reader {
         };
         if (body..words.len()).any(writes) {
             let label = "does not call itself again on SQLite, and RETURNING does not see what it writes";
-            self.remark("trigger-writes-own-table", table.to_lowercase(), piece.span, label);
+            self.remark(rule::TRIGGER_WRITES_OWN_TABLE, table.to_lowercase(), piece.span, label);
         }
     }
 
-    pub(super) fn remark(&mut self, rule: &'static str, item: String, span: Span, label: &str) {
+    pub(super) fn remark(&mut self, rule: Rule, item: String, span: Span, label: &str) {
         self.schema.remarks.push(Remark { rule, item, span, label: label.to_owned() });
     }
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::lints::Remark;
 use super::{ForeignKey, Schema, Table};
 use crate::config::{Config, Placement};
+use crate::rule;
 
 /// What it refuses, or what would part rows that belong together; nothing where no engine spreads the tables.
 pub(super) fn check(config: &Config, pg: &Schema) -> Vec<Remark> {
@@ -55,7 +56,7 @@ impl<'s> Shards<'s> {
         };
         let others = columns().filter(|(_, column)| format!("{:?}", column.ty.base) != most);
         let remark = |(table, column): (&&Table, &super::Column)| Remark {
-            rule: "shard-key-type",
+            rule: rule::SHARD_KEY_TYPE,
             item: format!("{}.{key}", table.name),
             span: column.span,
             label: format!("`{}`: its rows are on other nodes than those of the same key", column.declared),
@@ -70,7 +71,7 @@ impl<'s> Shards<'s> {
         let indexes = indexes.map(|index| index.columns().map(str::to_owned).collect::<Vec<_>>());
         let keys = table.keys().cloned().chain(indexes).filter(|key| !key.contains(shard_key));
         let remark = |key: Vec<String>| Remark {
-            rule: "key-without-shard",
+            rule: rule::KEY_WITHOUT_SHARD,
             item: format!("{}.{}", table.name, key.join(".")),
             span: table.span,
             label: format!("({}) is unique on each shard alone", key.join(", ")),
@@ -97,13 +98,13 @@ impl<'s> Shards<'s> {
             (_, Placement::Reference) | (Placement::Reference, _) | (Placement::Local, _) => return None,
         };
         let item = format!("{}.{}", table.name, key.columns.join("."));
-        Some(Remark { rule: "reference-across-shards", item, span: key.span, label })
+        Some(Remark { rule: rule::REFERENCE_ACROSS_SHARDS, item, span: key.span, label })
     }
 
     fn triggers(&self, table: &Table) -> Vec<Remark> {
         let own = self.pg.triggers.iter().filter(|trigger| trigger.table == table.name);
         let remark = |trigger: &super::Trigger| Remark {
-            rule: "trigger-on-shards",
+            rule: rule::TRIGGER_ON_SHARDS,
             item: format!("{}.{}", table.name, trigger.name),
             span: table.span,
             label: format!("`{}` fires on the shard's node", trigger.name),

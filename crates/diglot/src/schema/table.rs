@@ -10,6 +10,7 @@ use super::migration::{Options, Piece};
 use super::read::{Reader, last};
 use super::{Check, Column, Fill, ForeignKey, Table, column_type, text};
 use crate::dialect::Dialect;
+use crate::rule;
 use crate::source::Span;
 use crate::types::Type;
 
@@ -106,7 +107,7 @@ impl Reader {
             }
             ColumnOption::Check(check) => {
                 let name = check.name.as_ref().or(name).map(lower);
-                table.checks.push(Check::of(name, &check.expr, span));
+                table.checks.push(Check::of(name, check, span));
             }
             ColumnOption::ForeignKey(key) => {
                 table.foreign_keys.push(ForeignKey::of(key, Some(column), name, span));
@@ -144,7 +145,7 @@ impl Reader {
             }
             TableConstraint::Check(check) => {
                 let name = check.name.as_ref().map(lower);
-                table.checks.push(Check::of(name, &check.expr, span));
+                table.checks.push(Check::of(name, check, span));
                 return;
             }
             TableConstraint::ForeignKey(key) => {
@@ -224,7 +225,7 @@ impl Reader {
                 self.add_column(piece, table, column_def);
                 if let Some(added) = table.columns.last().filter(|added| !added.ty.nullable && !added.has_default) {
                     let item = format!("{}.{}", table.name, added.name);
-                    self.remark("added-not-null", item, added.span, "no value for the rows that are there");
+                    self.remark(rule::ADDED_NOT_NULL, item, added.span, "no value for the rows that are there");
                 }
             }
             AlterTableOperation::DropColumn { column_names, if_exists, .. } => {
@@ -244,9 +245,14 @@ impl Reader {
                 let (RenameTableNameKind::As(name) | RenameTableNameKind::To(name)) = table_name;
                 table.name = last(name);
             }
-            AlterTableOperation::AddConstraint { constraint, .. } => {
+            AlterTableOperation::AddConstraint { constraint, not_valid } => {
                 let span = piece.place(sqlparser::ast::Spanned::span(constraint));
                 self.add_constraint(table, constraint, span);
+                if let (true, TableConstraint::Check(_), Some(check)) =
+                    (*not_valid, constraint, table.checks.last_mut())
+                {
+                    check.ranges.clear();
+                }
             }
             AlterTableOperation::DropConstraint { name, .. } => table.drop_constraint(&lower(name)),
             AlterTableOperation::RenameConstraint { old_name, new_name } => {

@@ -22,6 +22,11 @@ pub(super) fn expression(sql: &str, dialect: Dialect) -> Option<Expr> {
     expr.ok()
 }
 
+/// A key of an index, or of a conflict target that fits it.
+pub(crate) fn key(expr: &Expr) -> String {
+    normal(expr)
+}
+
 /// A condition: a bare flag is `flag = 1`.
 pub(super) fn condition(expr: &Expr) -> String {
     match expr {

@@ -9,6 +9,7 @@ use super::{Check, Column, Fill, Schema, Table, text};
 use crate::config::{Config, FILE};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::{Both, Dialect};
+use crate::rule;
 use crate::source::Span;
 use crate::types::Base;
 
@@ -94,7 +95,8 @@ fn enumerated(column: &Column) -> Option<Listed> {
     }
 }
 
-fn checked(table: &Table, column: &str, dialect: Dialect) -> Option<Listed> {
+/// The words that a CHECK lists for a column.
+pub(crate) fn checked(table: &Table, column: &str, dialect: Dialect) -> Option<Listed> {
     let mut lists = table.checks.iter().filter_map(|check| allowed(check, dialect));
     lists.find(|(of, _)| of == column).map(|(_, words)| Listed { words, by: By::Check })
 }
@@ -225,7 +227,7 @@ pub(crate) fn check(schemas: &Both<Schema>) -> Vec<Diagnostic> {
                 let Some(listed) = table.column(&column).and_then(|column| column.words.as_ref()) else { continue };
                 if !listed.words.contains(&word) {
                     let message = format!("schema: `{word}` is not a word of `{}.{column}`", table.name);
-                    let finding = Diagnostic::error("unknown-word", message, span, place);
+                    let finding = Diagnostic::error(rule::UNKNOWN_WORD, message, span, place);
                     found.push(finding.help(unknown(listed)));
                 }
             }

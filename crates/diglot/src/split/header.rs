@@ -2,6 +2,7 @@
 
 use crate::diagnostic::Diagnostic;
 use crate::page::Cardinality;
+use crate::rule;
 use crate::source::Span;
 
 use super::line::Comment;
@@ -26,7 +27,8 @@ pub(super) fn read(comment: Comment<'_>, body: &str, noun: &str, found: &mut Vec
         _ => {
             let message = format!("{noun}: a header without a name");
             found.push(
-                Diagnostic::error("bad-header", message, comment.span(), "no name").help(format!("write `{SHAPE}`")),
+                Diagnostic::error(rule::BAD_HEADER, message, comment.span(), "no name")
+                    .help(format!("write `{SHAPE}`")),
             );
             return None;
         }
@@ -37,14 +39,14 @@ pub(super) fn read(comment: Comment<'_>, body: &str, noun: &str, found: &mut Vec
         let why =
             if is_keyword(name) { "a word of Rust, so no function can have it" } else { "not in lower snake case" };
         let message = format!("`{name}` cannot name a statement: it is {why}");
-        found.push(Diagnostic::error("bad-name", message, name_span, "bad name").help(format!("write `{sound}`")));
+        found.push(Diagnostic::error(rule::BAD_NAME, message, name_span, "bad name").help(format!("write `{sound}`")));
     }
     let cardinality_span = mode.map_or(comment.span(), |mode| comment.span_of(mode));
     let cardinality = read_mode(mode, name, cardinality_span, found);
     if let Some(extra) = words.next() {
         let rest = body[extra.as_ptr() as usize - body.as_ptr() as usize..].trim_end();
         let message = format!("{name}: the header goes on after its cardinality");
-        let finding = Diagnostic::error("bad-header", message, comment.span_of(rest), "does not belong here");
+        let finding = Diagnostic::error(rule::BAD_HEADER, message, comment.span_of(rest), "does not belong here");
         found.push(finding.help("put documentation on comment lines above the header"));
     }
     Some(Header { name: sound, name_span, cardinality, cardinality_span })
@@ -53,7 +55,7 @@ pub(super) fn read(comment: Comment<'_>, body: &str, noun: &str, found: &mut Vec
 fn read_mode(mode: Option<&str>, name: &str, span: Span, found: &mut Vec<Diagnostic>) -> Option<Cardinality> {
     let Some(mode) = mode else {
         let message = format!("{name}: the header does not say how many rows the statement gives");
-        let finding = Diagnostic::error("bad-header", message, span, "no cardinality");
+        let finding = Diagnostic::error(rule::BAD_HEADER, message, span, "no cardinality");
         found.push(finding.help(format!("write `{SHAPE}`")));
         return None;
     };
@@ -71,7 +73,7 @@ fn read_mode(mode: Option<&str>, name: &str, span: Span, found: &mut Vec<Diagnos
         }
         None => "write one of `:one`, `:opt`, `:many`, `:exec`, `:rows`, `:stream`".to_owned(),
     };
-    found.push(Diagnostic::error("bad-header", message, span, "not a cardinality").help(help));
+    found.push(Diagnostic::error(rule::BAD_HEADER, message, span, "not a cardinality").help(help));
     near.map(|(_, cardinality)| *cardinality)
 }
 

@@ -5,6 +5,7 @@ mod rows;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Dialect;
 use crate::page::{Annotation, AnnotationKind, TYPE_WORDS};
+use crate::rule;
 use crate::source::{FileId, Span};
 use crate::types::{Base, Type};
 
@@ -149,7 +150,8 @@ impl Wrong {
 
     fn finding(self, comment: Comment<'_>, owner: &str) -> Diagnostic {
         let message = format!("{owner}: {}", self.message);
-        Diagnostic::error("unknown-annotation", message, self.at.unwrap_or(comment.span()), self.label).help(self.help)
+        Diagnostic::error(rule::UNKNOWN_ANNOTATION, message, self.at.unwrap_or(comment.span()), self.label)
+            .help(self.help)
     }
 }
 
@@ -340,7 +342,7 @@ fn reason_finding(comment: Comment<'_>, kind: &AnnotationKind, owner: &str) -> O
         ("has a reason of fewer than three words", comment.span_of_end(reason), "too short to convince a reader")
     };
     let help = format!("say in a few words why it is meant: `{shape}`");
-    Some(Diagnostic::error("missing-reason", format!("{owner}: the {what} {message}"), span, label).help(help))
+    Some(Diagnostic::error(rule::MISSING_REASON, format!("{owner}: the {what} {message}"), span, label).help(help))
 }
 
 impl Comment<'_> {

@@ -6,6 +6,7 @@ use super::lexer::Kind;
 use super::{Body, Splitter};
 use crate::diagnostic::Diagnostic;
 use crate::page::OptionalPart;
+use crate::rule;
 use crate::source::Span;
 
 /// The most parameters that choose parts of one statement: sixteen texts per dialect.
@@ -36,13 +37,13 @@ impl Splitter<'_> {
         if let Some((_, first)) = &read.condition {
             let first = *first;
             let message = format!("{owner}: an optional part begins inside another");
-            let finding = Diagnostic::error("bad-optional-part", message, mark, "the inner one");
+            let finding = Diagnostic::error(rule::BAD_OPTIONAL_PART, message, mark, "the inner one");
             self.torn(finding.context(first, "the outer one").help("close the outer one first: `-- end`"), read);
             return;
         }
         if read.open.is_none() {
             let message = format!("{owner}: an optional part begins before the statement");
-            let finding = Diagnostic::error("bad-optional-part", message, mark, "no condition stands here");
+            let finding = Diagnostic::error(rule::BAD_OPTIONAL_PART, message, mark, "no condition stands here");
             self.torn(finding.help("put it right above the condition that it is about"), read);
             return;
         }
@@ -54,7 +55,7 @@ impl Splitter<'_> {
             // After a fault the `-- end` of the faulty part is left over.
             if !read.torn {
                 let message = format!("{owner}: `-- end` ends nothing");
-                let finding = Diagnostic::error("bad-optional-part", message, end, "no `-- if:` before it");
+                let finding = Diagnostic::error(rule::BAD_OPTIONAL_PART, message, end, "no `-- if:` before it");
                 self.torn(finding.help("write `-- if: PARAM` above the condition, or remove this line"), read);
             }
             return;
@@ -64,7 +65,7 @@ impl Splitter<'_> {
             None => read.optional.push(OptionalPart { param, mark, span }),
             Some((at, label)) => {
                 let message = format!("{owner}: the optional part on `{param}` is not made of whole conjuncts");
-                let finding = Diagnostic::error("bad-optional-part", message, at, label);
+                let finding = Diagnostic::error(rule::BAD_OPTIONAL_PART, message, at, label);
                 let help =
                     "put `-- if:` and `-- end` around conditions that begin with AND, such as `AND lane = :lane`";
                 self.torn(finding.context(mark, "begins here").help(help), read);
@@ -76,7 +77,7 @@ impl Splitter<'_> {
     pub(super) fn left_open(&mut self, owner: &str, read: &mut Body) {
         if let Some((_, mark)) = read.condition.take() {
             let message = format!("{owner}: an optional part is not closed");
-            let finding = Diagnostic::error("bad-optional-part", message, mark, "begins here");
+            let finding = Diagnostic::error(rule::BAD_OPTIONAL_PART, message, mark, "begins here");
             self.torn(finding.help("write `-- end` on a line below its condition"), read);
         }
     }
@@ -88,7 +89,7 @@ impl Splitter<'_> {
         {
             let (count, mark) = (params.len(), last.mark);
             let message = format!("{owner}: {count} parameters choose optional parts");
-            let finding = Diagnostic::error("bad-optional-part", message, mark, "one too many");
+            let finding = Diagnostic::error(rule::BAD_OPTIONAL_PART, message, mark, "one too many");
             let help = format!("keep {MOST} at most, or split the statement: every combination is a text of its own");
             self.torn(finding.help(help), read);
         }

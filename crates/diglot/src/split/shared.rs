@@ -6,6 +6,7 @@ use super::{Body, Splitter, with};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Dialect;
 use crate::page::{Annotation, CteText, Guard, Page, Prelude, RawStatement, SharedPart, Use};
+use crate::rule;
 use crate::source::{Sources, Span};
 
 impl Splitter<'_> {
@@ -13,11 +14,11 @@ impl Splitter<'_> {
     pub(super) fn prelude(&mut self, owner: &str, prelude: Prelude, read: &mut Body) {
         if let Some(first) = &read.prelude {
             let message = format!("{owner}: two lists of CTEs stand alone");
-            let finding = Diagnostic::error("bad-prelude", message, prelude.span, "the second one");
+            let finding = Diagnostic::error(rule::BAD_PRELUDE, message, prelude.span, "the second one");
             self.found.push(finding.context(first.span, "the first one").help("make them one list"));
         } else if let Some(part) = read.parts.first() {
             let message = format!("{owner}: a list of CTEs stands alone behind a statement");
-            let finding = Diagnostic::error("bad-prelude", message, prelude.span, "which statement is it for?");
+            let finding = Diagnostic::error(rule::BAD_PRELUDE, message, prelude.span, "which statement is it for?");
             self.found.push(finding.context(part.span, "behind this").help("put it before the first statement"));
         } else {
             read.prelude = Some(prelude);
@@ -28,7 +29,7 @@ impl Splitter<'_> {
     pub(super) fn requires(&mut self, name: String, span: Span, owner: &str, read: &mut Body) {
         if let Some(first) = &read.guard {
             let message = format!("{owner}: two CTEs are required");
-            let finding = Diagnostic::error("bad-guard", message, span, "the second one");
+            let finding = Diagnostic::error(rule::BAD_GUARD, message, span, "the second one");
             self.found.push(finding.context(first.span, "the first one").help("join them in one CTE"));
             return;
         }
@@ -58,7 +59,7 @@ impl Splitter<'_> {
             (_, other) if !unterminated => {
                 let message = format!("{name}: a shared part is a list of CTEs and nothing else");
                 let label = if other.is_some() { "no list of CTEs" } else { "nothing below this line" };
-                let finding = Diagnostic::error("bad-prelude", message, other.unwrap_or(line), label);
+                let finding = Diagnostic::error(rule::BAD_PRELUDE, message, other.unwrap_or(line), label);
                 self.found.push(finding.help("write `WITH name AS (…);` below its line"));
             }
             _ => {}
@@ -75,7 +76,7 @@ pub(crate) fn compose(sources: &Sources, pages: &mut [Page]) -> Vec<Diagnostic> 
         for part in pages.iter().filter(of).flat_map(|page| &page.shared) {
             if let Some(first) = shared.get(&part.name) {
                 let message = format!("two shared parts of the {} pages are named `{}`", dialect.title(), part.name);
-                let finding = Diagnostic::error("bad-prelude", message, part.mark, "the second one");
+                let finding = Diagnostic::error(rule::BAD_PRELUDE, message, part.mark, "the second one");
                 found.push(finding.context(first.mark, "the first one").help("give one of them another name"));
                 continue;
             }
@@ -87,7 +88,7 @@ pub(crate) fn compose(sources: &Sources, pages: &mut [Page]) -> Vec<Diagnostic> 
         let used = composer.used;
         for part in shared.values().filter(|part| !used.contains(&part.name)) {
             let message = format!("no statement uses the shared part `{}`", part.name);
-            let finding = Diagnostic::error("bad-prelude", message, part.mark, "not used");
+            let finding = Diagnostic::error(rule::BAD_PRELUDE, message, part.mark, "not used");
             found.push(finding.help(format!("write `-- use: {}` at a statement, or delete it", part.name)));
         }
     }
@@ -141,7 +142,7 @@ impl<'a> Composer<'a> {
             guard.given = in_order(&named, &reads).into_iter().map(|at| at_hand[at].cte.span).collect();
             if named.is_empty() {
                 let message = format!("{}: no CTE of its prelude and shared parts is named `{}`", raw.name, guard.name);
-                let finding = Diagnostic::error("bad-guard", message, guard.span, "not known");
+                let finding = Diagnostic::error(rule::BAD_GUARD, message, guard.span, "not known");
                 self.found.push(finding.help(format!("open the unit with `WITH {} AS (…);`", guard.name)));
             }
         }
@@ -161,7 +162,7 @@ impl<'a> Composer<'a> {
         let shared = self.shared;
         let Some(part) = shared.get(&used.name) else {
             let message = format!("{}: there is no shared part `{}`", raw.name, used.name);
-            let finding = Diagnostic::error("bad-prelude", message, used.span, "not known");
+            let finding = Diagnostic::error(rule::BAD_PRELUDE, message, used.span, "not known");
             let near = shared.keys().find(|known| strsim::osa_distance(known, &used.name) <= 2);
             self.found.push(match near {
                 Some(near) => finding.help(format!("write `-- use: {near}`")),
@@ -198,7 +199,7 @@ impl<'a> Composer<'a> {
         for (at, one) in at_hand.iter().enumerate() {
             if let Some(first) = at_hand[..at].iter().find(|first| first.cte.name == one.cte.name) {
                 let message = format!("{name}: two CTEs of its prelude and shared parts are named `{}`", one.cte.name);
-                let finding = Diagnostic::error("bad-prelude", message, one.cte.span, "the second one");
+                let finding = Diagnostic::error(rule::BAD_PRELUDE, message, one.cte.span, "the second one");
                 self.found.push(finding.context(first.cte.span, "the first one").help("give one of them another name"));
             }
         }
@@ -218,12 +219,12 @@ impl<'a> Composer<'a> {
                 Some(by) if served(by) || !told.insert(by.span) => {}
                 Some(by) => {
                     let message = format!("{name}: no statement of it names a CTE of `{}`", by.name);
-                    let finding = Diagnostic::error("bad-prelude", message, by.span, "not used");
+                    let finding = Diagnostic::error(rule::BAD_PRELUDE, message, by.span, "not used");
                     self.found.push(finding.help("delete the line"));
                 }
                 None => {
                     let message = format!("{name}: no statement of the unit names `{}`", at_hand[at].cte.name);
-                    let finding = Diagnostic::error("bad-prelude", message, one.cte.span, "not used");
+                    let finding = Diagnostic::error(rule::BAD_PRELUDE, message, one.cte.span, "not used");
                     self.found.push(finding.help("delete it"));
                 }
             }

@@ -1,6 +1,6 @@
 //! Ways through the tree: the columns of what it holds, its sources, and every expression in it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
     Body, Conflict, ConflictAction, Expr, ExprKind, OrderKey, OutputColumn, Part, Query, Rows, Select, Source,
@@ -41,6 +41,17 @@ impl Statement {
         };
         let uses = self.params.iter().filter(|used| used.name == param).count();
         uses > 0 && self.exprs().iter().filter(|expr| is_list(expr)).count() == uses
+    }
+
+    /// The parameters that are a LIMIT or an OFFSET as they are.
+    pub(crate) fn row_counts(&self) -> BTreeSet<&str> {
+        let queries = self.parts.iter().flat_map(Part::queries);
+        let counts = queries.flat_map(|query| query.limit.iter().chain(&query.offset));
+        let params = counts.filter_map(|count| match &count.bare().kind {
+            ExprKind::Param(name) => Some(name.as_str()),
+            _ => None,
+        });
+        params.collect()
     }
 
     /// Whether it reads that field of the rows that it takes.
@@ -170,6 +181,11 @@ impl Query {
         self.rows.columns()
     }
 
+    /// Every source of the query, those of its subqueries too.
+    pub(crate) fn sources(&self) -> Vec<&Source> {
+        Walk::sources(|walk| walk.query(self))
+    }
+
     /// Every expression of the query, each before those inside it.
     pub fn exprs(&self) -> Vec<&Expr> {
         Walk::exprs(|walk| walk.query(self))
@@ -180,6 +196,17 @@ impl Rows {
     /// The columns of the rows.
     pub fn columns(&self) -> Vec<(String, Option<Type>)> {
         self.cells().into_iter().map(|(name, cell)| (name, cell.ty)).collect()
+    }
+
+    /// What each SELECT, and each row of VALUES, gives of these rows.
+    pub(crate) fn sides(&self) -> Vec<Vec<&Expr>> {
+        match self {
+            Rows::Select(select) => vec![select.columns.iter().map(|column| &column.expr).collect()],
+            Rows::Values(rows, _) => rows.iter().map(|row| row.iter().collect()).collect(),
+            Rows::Set { op: "except", left, .. } => left.sides(),
+            Rows::Set { left, right, .. } => [left.sides(), right.sides()].concat(),
+            Rows::Query(query) => query.rows.sides(),
+        }
     }
 
     /// Collects the queries in parentheses.
@@ -277,6 +304,11 @@ impl Expr {
             ExprKind::Cast { expr, .. } => expr.bare(),
             _ => self,
         }
+    }
+
+    /// Whether it is a copy of another expression, of which it has the places in the text.
+    pub(crate) fn is_copy_of(&self, other: &Expr) -> bool {
+        format!("{:?}", self.kind) == format!("{:?}", other.kind)
     }
 
     /// Whether it is a parameter, under whatever type.

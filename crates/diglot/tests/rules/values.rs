@@ -63,6 +63,83 @@ pub(super) const CASES: &[Case] = &[
     },
     Case {
         rule: "narrow-arithmetic",
+        fires: &["SELECT part * size AS c FROM slot"],
+        silent: &["SELECT part * step AS c FROM slot"],
+    },
+    Case {
+        rule: "narrow-arithmetic",
+        fires: &["SELECT n + pos AS c FROM job WHERE n < 1000"],
+        silent: &["SELECT n + pos AS c FROM job WHERE n BETWEEN 0 AND 1000 AND pos IN (1, 2)"],
+    },
+    Case {
+        // A condition holds for what is made of the rows that it leaves, not for other conditions.
+        rule: "narrow-arithmetic",
+        fires: &["SELECT id FROM job WHERE n BETWEEN 0 AND 9 AND pos BETWEEN 0 AND 9 AND n + pos > 5"],
+        silent: &["SELECT max(n + pos) AS c FROM job WHERE n BETWEEN 0 AND 9 AND pos BETWEEN 0 AND 9"],
+    },
+    Case {
+        // RETURNING shows what was written.
+        rule: "narrow-arithmetic",
+        fires: &["UPDATE job SET n = :n WHERE n BETWEEN 0 AND 9 AND pos BETWEEN 0 AND 9 RETURNING n + pos AS c"],
+        silent: &["UPDATE job SET at_ms = n + pos WHERE n BETWEEN 0 AND 9 AND pos BETWEEN 0 AND 9"],
+    },
+    Case {
+        rule: "divided-by-zero",
+        fires: &["SELECT id / part AS c FROM slot"],
+        silent: &["SELECT id / size AS c FROM slot"],
+    },
+    Case {
+        rule: "divided-by-zero",
+        fires: &["SELECT at_ms / n AS c FROM job WHERE n >= 0"],
+        silent: &["SELECT at_ms / n AS c FROM job WHERE n <> 0"],
+    },
+    Case {
+        // Postgres asks conditions of a table in FROM together with those around it.
+        rule: "divided-by-zero",
+        fires: &["SELECT q.c FROM (SELECT at_ms / n AS c FROM job WHERE n > 0) AS q WHERE q.c > 2"],
+        silent: &["SELECT id, (SELECT max(at_ms / n) FROM job WHERE n > 0) AS c FROM live"],
+    },
+    Case {
+        // What stands between parameters is calculated before a row is looked at.
+        rule: "divided-by-zero",
+        fires: &["-- param: parts i64\nSELECT 10 / :parts AS c FROM job WHERE :parts <> 0"],
+        silent: &["-- param: parts i64\nSELECT CASE WHEN :parts <> 0 THEN 10 / :parts END AS c FROM job"],
+    },
+    Case {
+        rule: "shift-count",
+        fires: &["SELECT at_ms << n AS c FROM job WHERE n < 10"],
+        silent: &["SELECT at_ms << n AS c FROM job WHERE n < 10 AND n >= 0"],
+    },
+    Case {
+        // Either side of a union may have the NULL.
+        rule: "null-order",
+        fires: &["SELECT name AS k FROM note UNION ALL SELECT doc FROM paper ORDER BY k"],
+        silent: &["SELECT name AS k FROM note UNION ALL SELECT name FROM paper ORDER BY k"],
+    },
+    Case {
+        rule: "real-in-document",
+        fires: &[
+            "SELECT json_object('x', x) AS d FROM job WHERE id = 1",
+            "SELECT jsonb_build_object('x', x) AS d FROM job WHERE id = 1",
+        ],
+        silent: &[
+            "SELECT json_object('x', n) AS d FROM job WHERE id = 1",
+            "SELECT jsonb_build_object('x', n) AS d FROM job WHERE id = 1",
+        ],
+    },
+    Case {
+        rule: "real-in-document",
+        fires: &[
+            "-- param: x f64\nUPDATE job SET raw = json_set(raw, '$.x', :x)",
+            "-- param: x f64\nUPDATE job SET raw = jsonb_set(raw, '{x}', to_jsonb(CAST(:x AS float8)))",
+        ],
+        silent: &[
+            "UPDATE job SET raw = json_set(raw, '$.x', 0.5)",
+            "UPDATE job SET raw = jsonb_set(raw, '{x}', to_jsonb(0.5))",
+        ],
+    },
+    Case {
+        rule: "narrow-arithmetic",
         fires: &["SELECT n * 1000 AS ms FROM job"],
         silent: &["SELECT at_ms * 1000 AS us FROM job"],
     },

@@ -25,32 +25,30 @@
 //! pg:     SELECT CASE WHEN t.name = 'a' THEN t.name END AS c FROM t
 //! ```
 
-use super::super::{Names, Node};
+use super::super::{Form, Function, Head, Names, Node, Op};
 use crate::tree::Expr;
 
 pub(super) fn step(_: &Names<'_>, _: &Expr, node: &Node) -> Option<Node> {
     let [branch, otherwise] = node.kids.as_slice() else { return None };
-    let (condition, then) = super::both(branch, "when").filter(|_| node.head == "case")?;
-    let is_null = |node: &Node| node.kids.is_empty() && node.head == "null";
-    let same = |value: &Node, other: &Node| value.key() == other.key() && !is_another_each_time(value);
-    let function = |name: &str, value: &Node, other: &Node| {
-        Some(Node::list(name, vec![value.clone(), other.clone()], node.span))
+    let (condition, then) = super::both(branch, Form::When).filter(|_| node.head == Form::Case)?;
+    let same = |value: &Node, other: &Node| value.key() == other.key() && !value.any_head(&is_drawn);
+    let function = |function: Function, value: &Node, other: &Node| {
+        Some(Node::list(function, vec![value.clone(), other.clone()], node.span))
     };
-    if let Some(value) = super::inside(condition, "is null").filter(|value| same(value, otherwise)) {
-        return function("coalesce", value, then);
+    if let Some(value) = super::inside(condition, Op::IsNull).filter(|value| same(value, otherwise)) {
+        return function(Function::Coalesce, value, then);
     }
-    if let Some(value) = super::inside(condition, "is not null").filter(|value| same(value, then)) {
-        return function("coalesce", value, otherwise);
+    if let Some(value) = super::inside(condition, Op::IsNotNull).filter(|value| same(value, then)) {
+        return function(Function::Coalesce, value, otherwise);
     }
-    let (left, right) = super::both(condition, "=").filter(|_| is_null(then))?;
+    let (left, right) = super::both(condition, Op::Equals).filter(|_| then.head == Form::Null)?;
     if same(left, otherwise) {
-        return function("nullif", left, right);
+        return function(Function::Nullif, left, right);
     }
-    same(right, otherwise).then(|| function("nullif", right, left))?
+    same(right, otherwise).then(|| function(Function::Nullif, right, left))?
 }
 
 /// Whether a value is drawn anew each time.
-fn is_another_each_time(node: &Node) -> bool {
-    ["random", "randomblob", "gen_random_uuid", "nextval"].contains(&node.head.as_str())
-        || node.kids.iter().any(is_another_each_time)
+fn is_drawn(head: &Head) -> bool {
+    matches!(head, Head::Call(function) if function.is_drawn())
 }

@@ -22,7 +22,7 @@
 //! pg:     SELECT CASE WHEN t.maybe < 5 THEN t.maybe ELSE 5 END AS c FROM t
 //! ```
 
-use super::super::{Names, Node};
+use super::super::{Function, Head, Names, Node, Op};
 use crate::tree::{Expr, ExprKind};
 use crate::types::Base;
 
@@ -35,17 +35,17 @@ pub(super) fn step(names: &Names<'_>, expr: &Expr, node: &Node) -> Option<Node> 
     };
     let [when, otherwise] = node.kids.as_slice() else { return None };
     let [tested, then] = when.kids.as_slice() else { return None };
-    let ("<" | "<=", [less, more]) = (tested.head.as_str(), tested.kids.as_slice()) else { return None };
+    let (Head::Op(Op::Less | Op::LessOrEqual), [less, more]) = (&tested.head, tested.kids.as_slice()) else { return None };
     if !(is_number(left) && is_number(right)) {
         return None;
     }
     let are = |one: &Node, other: &Node| then.key() == one.key() && otherwise.key() == other.key();
-    let head = if are(less, more) {
-        "least"
+    let extreme = if are(less, more) {
+        Function::Least
     } else if are(more, less) {
-        "greatest"
+        Function::Greatest
     } else {
         return None;
     };
-    Some(Node::set(head, vec![less.clone(), more.clone()], node.span))
+    Some(Node::set(extreme, vec![less.clone(), more.clone()], node.span))
 }

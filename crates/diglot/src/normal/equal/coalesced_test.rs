@@ -25,25 +25,21 @@
 //! pg:     SELECT t.n AS c FROM t WHERE t.note = ''
 //! ```
 
-use super::super::{Names, Node};
+use super::super::{Function, Names, Node, Op};
 use crate::tree::Expr;
 
 pub(super) fn step(_: &Names<'_>, _: &Expr, node: &Node) -> Option<Node> {
-    let (left, right) = super::both(node, "=").or_else(|| super::both(node, "<>"))?;
+    let (left, right) = super::both(node, Op::Equals).or_else(|| super::both(node, Op::Differs))?;
     let of = |coalesced: &Node, literal: &Node| {
-        let (value, substitute) = super::both(coalesced, "coalesce")?;
-        (is_literal(literal) && substitute.key() == literal.key()).then(|| value.clone())
+        let (value, substitute) = super::both(coalesced, Function::Coalesce)?;
+        (literal.head.is_literal() && substitute.key() == literal.key()).then(|| value.clone())
     };
     let (value, literal) = of(left, right).map(|value| (value, right)).or_else(|| Some((of(right, left)?, left)))?;
     if !value.is_small() {
         return None;
     }
-    let (all, null) = if node.head == "=" { ("or", "is null") } else { ("and", "is not null") };
+    let (all, null) = if node.head == Op::Equals { (Op::Or, Op::IsNull) } else { (Op::And, Op::IsNotNull) };
     let is_null = Node::list(null, vec![value.clone()], node.span);
     let compared = Node::set(node.head.clone(), vec![value, literal.clone()], node.span);
     Some(Node::set(all, vec![is_null, compared], node.span))
-}
-
-fn is_literal(node: &Node) -> bool {
-    node.kids.is_empty() && node.head.starts_with(|c: char| c == '\'' || c.is_ascii_digit())
 }

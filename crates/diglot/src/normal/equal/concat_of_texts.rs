@@ -21,19 +21,19 @@
 //! pg:     SELECT concat(t.name, '-', t.flag) AS c FROM t
 //! ```
 
-use super::super::{Names, Node};
+use super::super::{Function, Head, Names, Node, Op};
 use crate::tree::{Expr, ExprKind};
 use crate::types::Base;
 
 pub(super) fn step(names: &Names<'_>, expr: &Expr, node: &Node) -> Option<Node> {
     let ExprKind::Call { name, args, .. } = &expr.kind else { return None };
     let are_texts = args.iter().all(|arg| arg.base() == Some(&Base::Text));
-    if name != "concat" || node.head != "concat" || args.len() < 2 || !are_texts {
+    if name != "concat" || node.head != Function::Concat || args.len() < 2 || !are_texts {
         return None;
     }
     let kids = args.iter().zip(&node.kids).map(|(arg, kid)| match names.required(arg) {
         true => kid.clone(),
-        false => Node::list("coalesce", vec![kid.clone(), Node::leaf("''", kid.span)], kid.span),
+        false => Node::list(Function::Coalesce, vec![kid.clone(), Node::leaf(Head::Text(String::new()), kid.span)], kid.span),
     });
-    Some(Node::list("||", kids.collect(), node.span))
+    Some(Node::list(Op::Join, kids.collect(), node.span))
 }

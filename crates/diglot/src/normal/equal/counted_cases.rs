@@ -31,15 +31,15 @@
 //! pg:     SELECT count(*) FILTER (WHERE t.n > 3) AS c FROM t
 //! ```
 
-use super::super::{Names, Node};
+use super::super::{Form, Function, Head, Names, Node};
 use crate::tree::{Expr, ExprKind};
 
 pub(super) fn step(names: &Names<'_>, expr: &Expr, node: &Node) -> Option<Node> {
-    let coalesced = super::both(node, "coalesce").filter(|(_, none)| none.head == "0" && none.kids.is_empty());
+    let coalesced = super::both(node, Function::Coalesce).filter(|(_, none)| none.head.is_number("0"));
     let (sum, call) = match (coalesced, &expr.kind) {
         (Some((sum, _)), ExprKind::Call { args, .. }) => (sum, args.first()?.bare()),
         // A group has a row, so that no sum of it is missing.
-        (None, ExprKind::Call { filter: None, .. }) if node.head == "sum" && names.is_of_group(expr) => (node, expr),
+        (None, ExprKind::Call { filter: None, .. }) if node.head == Function::Sum && names.is_of_group(expr) => (node, expr),
         _ => return None,
     };
     let ExprKind::Call { args, filter, over: None, distinct: false, .. } = &call.kind else { return None };
@@ -47,28 +47,29 @@ pub(super) fn step(names: &Names<'_>, expr: &Expr, node: &Node) -> Option<Node> 
     if coalesced.is_none() && !names.required(summed) {
         return None;
     }
-    let condition = match (sum.head.as_str(), sum.kids.as_slice()) {
-        ("sum", [one, filter]) if one.head == "1" && filter.head == "filter" => filter.kids.first()?.clone(),
-        ("sum", [_]) if filter.is_some() => return None,
-        ("sum", [case]) if case.head == "case" => match case.kids.as_slice() {
-            [when, zero] if zero.head == "0" => branch(when, "1")?.clone(),
+    let condition = match sum.kids.as_slice() {
+        _ if sum.head != Function::Sum => return None,
+        [one, filter] if one.head.is_number("1") && filter.head == Form::Filter => filter.kids.first()?.clone(),
+        [_] if filter.is_some() => return None,
+        [case] if case.head == Form::Case => match case.kids.as_slice() {
+            [when, zero] if zero.head.is_number("0") => branch(when, "1")?.clone(),
             // The opposite counts what ELSE gives, if there is no third way.
-            [when, one] if one.head == "1" && is_two_way(names, summed) => {
+            [when, one] if one.head.is_number("1") && is_two_way(names, summed) => {
                 let condition = branch(when, "0")?;
                 super::super::negation::negated(condition.clone(), condition.span)
             }
             _ => return None,
         },
-        ("sum", [flag]) => names.is_flag(summed).then(|| flag.clone())?,
+        [flag] => names.is_flag(summed).then(|| flag.clone())?,
         _ => return None,
     };
-    let filter = Node::list("filter", vec![condition], sum.span);
-    Some(Node::list("count *", vec![filter], node.span))
+    let filter = Node::list(Form::Filter, vec![condition], sum.span);
+    Some(Node::list(Head::CallOfRows(Function::Count), vec![filter], node.span))
 }
 
 /// The condition under which a branch gives that number.
 fn branch<'n>(when: &'n Node, number: &str) -> Option<&'n Node> {
-    super::both(when, "when").filter(|(_, value)| value.head == number).map(|(condition, _)| condition)
+    super::both(when, Form::When).filter(|(_, value)| value.head.is_number(number)).map(|(condition, _)| condition)
 }
 
 /// Whether the condition of a CASE with one branch is true or false.

@@ -20,7 +20,7 @@
 //! pg:     SELECT count(*) AS c FROM t
 //! ```
 
-use super::super::{Names, Node};
+use super::super::{Function, Head, Names, Node};
 use crate::tree::{Expr, ExprKind};
 
 pub(super) fn step(names: &Names<'_>, expr: &Expr, node: &Node) -> Option<Node> {
@@ -29,5 +29,5 @@ pub(super) fn step(names: &Names<'_>, expr: &Expr, node: &Node) -> Option<Node> 
     if name != "count" || !names.required(counted) {
         return None;
     }
-    Some(Node { head: "count *".to_owned(), kids: node.kids[1..].to_vec(), ..node.clone() })
+    Some(Node { head: Head::CallOfRows(Function::Count), kids: node.kids[1..].to_vec(), ..node.clone() })
 }

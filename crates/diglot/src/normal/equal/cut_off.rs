@@ -18,10 +18,11 @@
 //! pg:     SELECT CAST(t.x AS bigint) AS c FROM t
 //! ```
 
-use super::super::{Names, Node};
+use super::super::words::Target;
+use super::super::{Function, Names, Node};
 use crate::tree::Expr;
 
 pub(super) fn step(_: &Names<'_>, _: &Expr, node: &Node) -> Option<Node> {
-    let whole = super::inside(super::inside(node, "cast int rounded")?, "trunc")?;
-    Some(Node::list("cast int", vec![whole.clone()], node.span))
+    let whole = super::inside(super::inside(node, Target::IntRounded)?, Function::Trunc)?;
+    Some(Node::list(Target::Int, vec![whole.clone()], node.span))
 }

@@ -24,7 +24,8 @@
 //! pg:     SELECT (extract(epoch FROM timestamptz '2024-01-01 00:00:00.123+00') * 1000)::bigint AS c
 //! ```
 
-use super::super::{Names, Node};
+use super::super::words::Target;
+use super::super::{Form, Function, Names, Node, Op};
 use super::epoch_seconds::{extracted, moment};
 use crate::dialect::Dialect;
 use crate::tree::Expr;
@@ -32,19 +33,19 @@ use crate::tree::Expr;
 pub(super) fn step(names: &Names<'_>, _: &Expr, node: &Node) -> Option<Node> {
     let time = match names.dialect() {
         Dialect::Sqlite => {
-            let days = beside(super::inside(super::inside(node, "cast int")?, "round")?, &["86400000.0", "86400000"])?;
-            let (day, start) = super::both(days, "-")?;
-            let time = super::inside(day, "julianday")?;
-            (start.head == "2440587.5").then(|| moment(time, false))
+            let days = beside(super::inside(super::inside(node, Target::Int)?, Function::Round)?, &["86400000.0", "86400000"])?;
+            let (day, start) = super::both(days, Op::Minus)?;
+            let time = super::inside(day, Function::JulianDay)?;
+            start.head.is_number("2440587.5").then(|| moment(time, false))
         }
-        Dialect::Pg => extracted(beside(super::inside(node, "cast int rounded")?, &["1000", "1000.0"])?),
+        Dialect::Pg => extracted(beside(super::inside(node, Target::IntRounded)?, &["1000", "1000.0"])?),
     };
-    Some(Node::list("epoch milliseconds", vec![time?], node.span))
+    Some(Node::list(Form::EpochMilliseconds, vec![time?], node.span))
 }
 
 /// The other side of a product with one of these numbers.
 fn beside<'n>(product: &'n Node, numbers: &[&str]) -> Option<&'n Node> {
-    let (left, right) = super::both(product, "*")?;
-    let is_number = |node: &Node| numbers.contains(&node.head.as_str());
+    let (left, right) = super::both(product, Op::Times)?;
+    let is_number = |node: &Node| node.head.number().is_some_and(|number| numbers.contains(&number));
     if is_number(right) { Some(left) } else { is_number(left).then_some(right) }
 }

@@ -26,7 +26,8 @@
 //! pg:     SELECT extract(epoch FROM timestamptz '2024-01-01 00:00:00')::bigint AS c
 //! ```
 
-use super::super::{Names, Node};
+use super::super::words::Target;
+use super::super::{Form, Function, Head, Names, Node, Op};
 use crate::dialect::Dialect;
 use crate::tree::{Expr, ExprKind};
 use crate::types::Base;
@@ -34,17 +35,17 @@ use crate::types::Base;
 pub(super) fn step(names: &Names<'_>, expr: &Expr, node: &Node) -> Option<Node> {
     match names.dialect() {
         Dialect::Sqlite => {
-            if let Some(time) = super::inside(node, "unixepoch") {
+            if let Some(time) = super::inside(node, Function::UnixEpoch) {
                 return Some(seconds(moment(time, false), node));
             }
-            if let Some(text) = super::inside(node, "cast int") {
+            if let Some(text) = super::inside(node, Target::Int) {
                 return formatted(text);
             }
             beside_integer(expr, node)
         }
         Dialect::Pg => {
-            let value = super::inside(node, "cast int rounded").or_else(|| super::inside(node, "cast int"))?;
-            match super::inside(value, "floor") {
+            let value = super::inside(node, Target::IntRounded).or_else(|| super::inside(node, Target::Int))?;
+            match super::inside(value, Function::Floor) {
                 Some(whole) => Some(seconds(extracted(whole)?, node)),
                 None => extracted(value).filter(is_whole).map(|time| seconds(time, node)),
             }
@@ -58,46 +59,47 @@ fn beside_integer(expr: &Expr, node: &Node) -> Option<Node> {
     let is_column = |side: &Expr| {
         matches!(side.kind, ExprKind::Column { .. }) && side.base() == Some(&Base::Int64)
     };
-    if !["=", "<>", "<", "<="].contains(&node.head.as_str()) || !(is_column(left) || is_column(right)) {
+    let compares = matches!(node.head, Head::Op(Op::Equals | Op::Differs | Op::Less | Op::LessOrEqual));
+    if !compares || !(is_column(left) || is_column(right)) {
         return None;
     }
-    let at = node.kids.iter().position(|kid| kid.head == "strftime")?;
+    let at = node.kids.iter().position(|kid| kid.head == Function::Strftime)?;
     let mut kids = node.kids.clone();
     kids[at] = formatted(&kids[at])?;
     Some(Node { kids, ..node.clone() })
 }
 
 fn formatted(node: &Node) -> Option<Node> {
-    let (format, time) = super::both(node, "strftime")?;
-    (format.head == "'%s'").then(|| seconds(moment(time, false), node))
+    let (format, time) = super::both(node, Function::Strftime)?;
+    format.head.is_text("%s").then(|| seconds(moment(time, false), node))
 }
 
 fn seconds(time: Node, whole: &Node) -> Node {
-    Node::list("epoch seconds", vec![time], whole.span)
+    Node::list(Form::EpochSeconds, vec![time], whole.span)
 }
 
 /// The time of `extract(epoch FROM …)`.
 pub(super) fn extracted(node: &Node) -> Option<Node> {
-    let (field, time) = super::both(node, "extract")?;
-    (field.head == "'epoch'").then(|| moment(time, true))
+    let (field, time) = super::both(node, Function::Extract)?;
+    field.head.is_text("epoch").then(|| moment(time, true))
 }
 
 /// A literal as the time in UTC that it says, and the time at which the statement runs; whatever else it is. Without a
 /// zone Postgres takes that of the session.
 pub(super) fn moment(time: &Node, zoned: bool) -> Node {
-    if time.head == "'now'" || time.head == "statement_timestamp" {
-        return Node::leaf("time of the statement", time.span);
+    if time.head.is_text("now") || time.head == Function::StatementTimestamp {
+        return Node::leaf(Form::TimeOfTheStatement, time.span);
     }
-    let inner = super::inside(time, "cast timestamp").unwrap_or(time);
-    let Some(text) = super::literal(inner) else { return time.clone() };
+    let inner = super::inside(time, Target::Timestamp).unwrap_or(time);
+    let Some(text) = inner.head.text() else { return time.clone() };
     match ["+00:00", "+00", "Z"].iter().find_map(|zone| text.strip_suffix(zone)) {
-        Some(utc) => Node::leaf(format!("time {}", utc.replace('T', " ")), time.span),
+        Some(utc) => Node::leaf(Head::Time(utc.replace('T', " ")), time.span),
         None if zoned => time.clone(),
-        None => Node::leaf(format!("time {}", text.replace('T', " ")), time.span),
+        None => Node::leaf(Head::Time(text.replace('T', " ")), time.span),
     }
 }
 
 /// Whether a literal shows that there is no fraction of a second.
 fn is_whole(time: &Node) -> bool {
-    time.kids.is_empty() && time.head.starts_with("time ") && !time.head.contains('.')
+    matches!(&time.head, Head::Time(time) if !time.contains('.'))
 }

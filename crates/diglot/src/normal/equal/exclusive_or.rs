@@ -20,19 +20,19 @@
 //! pg:     SELECT t.n # 3 AS c FROM t
 //! ```
 
-use super::super::{Names, Node};
+use super::super::{Head, Names, Node, Op};
 use crate::tree::Expr;
 
 pub(super) fn step(_: &Names<'_>, _: &Expr, node: &Node) -> Option<Node> {
-    match node.head.as_str() {
+    match &node.head {
         // The order of their sides means nothing.
-        "|" | "&" | "#" if node.kids.len() == 2 && !node.set => Some(Node { set: true, ..node.clone() }),
-        "-" => {
-            let (either, all) = super::both(node, "-")?;
-            super::both(either, "|")?;
-            super::both(all, "&")?;
-            let same = Node { head: "&".to_owned(), ..either.clone() }.key() == all.key();
-            same.then(|| Node { head: "#".to_owned(), span: node.span, ..either.clone() })
+        Head::Op(Op::BitOr | Op::BitAnd | Op::BitXor) if node.kids.len() == 2 && !node.set => Some(Node { set: true, ..node.clone() }),
+        Head::Op(Op::Minus) => {
+            let (either, all) = super::both(node, Op::Minus)?;
+            super::both(either, Op::BitOr)?;
+            super::both(all, Op::BitAnd)?;
+            let same = either.with_head(Op::BitAnd).key() == all.key();
+            same.then(|| Node { span: node.span, ..either.with_head(Op::BitXor) })
         }
         _ => None,
     }

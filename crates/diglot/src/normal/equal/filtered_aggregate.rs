@@ -23,23 +23,19 @@
 //! pg:     SELECT count(*) FILTER (WHERE t.n > 0) AS c FROM t
 //! ```
 
-use super::super::{Names, Node};
+use super::super::{Form, Function, Head, Names, Node};
 use crate::tree::{Expr, ExprKind};
 
 pub(super) fn step(names: &Names<'_>, expr: &Expr, node: &Node) -> Option<Node> {
     let ExprKind::Call { args, distinct: false, filter: None, over: None, .. } = &expr.kind else { return None };
-    let ["count" | "sum" | "min" | "max" | "avg" | "total"] = [node.head.as_str()] else { return None };
-    let ([argument], [case]) = (args.as_slice(), node.kids.as_slice()) else { return None };
+    let Head::Call(function) = &node.head else { return None };
+    let ([argument], [case], true) = (args.as_slice(), node.kids.as_slice(), function.folds_rows()) else { return None };
     let ExprKind::Case { operand: None, branches, .. } = &argument.kind else { return None };
     let ([(_, value)], [when, none]) = (branches.as_slice(), case.kids.as_slice()) else { return None };
-    let ("when", [condition, then], "null", []) =
-        (when.head.as_str(), when.kids.as_slice(), none.head.as_str(), none.kids.as_slice())
-    else {
-        return None;
-    };
-    let filter = Node::list("filter", vec![condition.clone()], condition.span);
-    if node.head == "count" && names.required(value) {
-        return Some(Node::list("count *", vec![filter], node.span));
+    let (condition, then) = super::both(when, Form::When).filter(|_| none.head == Form::Null)?;
+    let filter = Node::list(Form::Filter, vec![condition.clone()], condition.span);
+    if *function == Function::Count && names.required(value) {
+        return Some(Node::list(Head::CallOfRows(Function::Count), vec![filter], node.span));
     }
     Some(Node::list(node.head.clone(), vec![then.clone(), filter], node.span))
 }

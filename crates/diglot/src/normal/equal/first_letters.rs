@@ -27,27 +27,27 @@
 //! pg:     SELECT t.n AS c FROM t WHERE starts_with(t.name, :start)
 //! ```
 
-use super::super::{Names, Node};
+use super::super::{Form, Function, Head, Names, Node, Op};
 use crate::tree::Expr;
 
 pub(super) fn step(_: &Names<'_>, _: &Expr, node: &Node) -> Option<Node> {
-    if let Some((text, start)) = super::both(node, "starts_with") {
-        return Some(Node::list("starts with", vec![text.clone(), start.clone()], node.span));
+    if let Some((text, start)) = super::both(node, Function::StartsWith) {
+        return Some(Node::list(Form::StartsWith, vec![text.clone(), start.clone()], node.span));
     }
-    let (left, right) = super::both(node, "=")?;
+    let (left, right) = super::both(node, Op::Equals)?;
     let of = |part: &Node, start: &Node| {
-        let length = match (part.head.as_str(), part.kids.as_slice()) {
-            ("substr", [_, one, length]) if one.head == "1" => length,
-            ("left", [_, length]) => length,
+        let length = match (&part.head, part.kids.as_slice()) {
+            (Head::Call(Function::Substr), [_, one, length]) if one.head.is_number("1") => length,
+            (Head::Call(Function::Left), [_, length]) => length,
             _ => return None,
         };
-        let is_as_long = |start: &str| length.head.parse() == Ok(start.chars().count());
-        let is_its = match super::inside(length, "length") {
+        let is_as_long = |number: &str, start: &str| number.parse() == Ok(start.chars().count());
+        let is_its = match super::inside(length, Function::Length) {
             Some(of) => of.key() == start.key(),
-            None => length.kids.is_empty() && super::literal(start).is_some_and(is_as_long),
+            None => is_as_long(length.head.number()?, start.head.text()?),
         };
         let text = part.kids.first().filter(|_| is_its)?;
-        Some(Node::list("starts with", vec![text.clone(), start.clone()], node.span))
+        Some(Node::list(Form::StartsWith, vec![text.clone(), start.clone()], node.span))
     };
     of(left, right).or_else(|| of(right, left))
 }

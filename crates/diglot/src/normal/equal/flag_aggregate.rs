@@ -21,14 +21,14 @@
 //! pg:     SELECT bool_and(t.flag) AS c FROM t
 //! ```
 
-use super::super::{Names, Node};
+use super::super::{Function, Head, Names, Node};
 use crate::tree::Expr;
 
 pub(super) fn step(_: &Names<'_>, _: &Expr, node: &Node) -> Option<Node> {
-    let head = match node.head.as_str() {
-        "bool_or" => "max",
-        "bool_and" | "every" => "min",
+    let extreme = match &node.head {
+        Head::Call(Function::BoolOr) => Function::Max,
+        Head::Call(Function::BoolAnd | Function::Every) => Function::Min,
         _ => return None,
     };
-    Some(Node { head: head.to_owned(), ..node.clone() })
+    Some(node.with_head(extreme))
 }

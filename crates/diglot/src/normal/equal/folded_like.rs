@@ -36,7 +36,7 @@
 
 use std::collections::BTreeSet;
 
-use super::super::{Names, Node};
+use super::super::{Head, Names, Node};
 use crate::dialect::Dialect;
 use crate::infer::PageOf;
 use crate::tree::{Expr, ExprKind};
@@ -47,8 +47,7 @@ pub(super) fn step(names: &Names<'_>, expr: &Expr, node: &Node) -> Option<Node> 
     if names.dialect() != Dialect::Sqlite || !names.around.ilike.contains(pattern) {
         return None;
     }
-    let escape = escape.as_deref().map_or(String::new(), |escape| format!(" escape {escape}"));
-    Some(Node { head: format!("{}{escape}", if *negated { "not ilike" } else { "ilike" }), ..node.clone() })
+    Some(node.with_head(Head::Like { op: "ilike", negated: *negated, escape: escape.clone() }))
 }
 
 /// The patterns that a page of Postgres compares with ILIKE, where that takes no other letters for alike than SQLite does.

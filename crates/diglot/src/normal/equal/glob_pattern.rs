@@ -21,18 +21,14 @@
 //! pg:     SELECT t.n AS c FROM t WHERE t.name LIKE 'w_%'
 //! ```
 
-use super::super::{Names, Node};
+use super::super::{Head, Names, Node};
 use crate::tree::Expr;
 
 pub(super) fn step(_: &Names<'_>, _: &Expr, node: &Node) -> Option<Node> {
-    let head = match node.head.as_str() {
-        "glob" => "like",
-        "not glob" => "not like",
-        _ => return None,
-    };
+    let Head::Like { op: "glob", negated, escape: None } = node.head else { return None };
     let [text, pattern] = node.kids.as_slice() else { return None };
-    let written = super::literal(pattern).filter(|written| !written.contains(['[', '%', '_', '\\']))?;
+    let written = pattern.head.text().filter(|written| !written.contains(['[', '%', '_', '\\']))?;
     let translated = written.replace('*', "%").replace('?', "_");
-    let pattern = Node::leaf(format!("'{translated}'"), pattern.span);
-    Some(Node::list(head, vec![text.clone(), pattern], node.span))
+    let pattern = Node::leaf(Head::Text(translated), pattern.span);
+    Some(Node::list(Head::Like { op: "like", negated, escape: None }, vec![text.clone(), pattern], node.span))
 }

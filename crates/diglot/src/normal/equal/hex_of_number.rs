@@ -21,7 +21,7 @@
 //! pg:     SELECT to_hex(t.maybe) AS c FROM t
 //! ```
 
-use super::super::{Names, Node};
+use super::super::{Form, Function, Head, Names, Node};
 use crate::dialect::Dialect;
 use crate::tree::{Expr, ExprKind};
 use crate::types::Base;
@@ -32,12 +32,14 @@ pub(super) fn step(names: &Names<'_>, expr: &Expr, node: &Node) -> Option<Node> 
         let is_literal = matches!(number.kind, ExprKind::Number(_));
         names.required(number) && (is_literal || number.base() == Some(&Base::Int64))
     };
-    match (names.dialect(), node.head.as_str(), args.as_slice(), node.kids.as_slice()) {
-        (Dialect::Sqlite, "printf" | "format", [_, number], [how, digits]) if how.head == "'%x'" && wide(number) => {
-            Some(Node::list("hex of 64 bits", vec![digits.clone()], node.span))
+    match (names.dialect(), &node.head, args.as_slice(), node.kids.as_slice()) {
+        (Dialect::Sqlite, Head::Call(Function::Printf | Function::Format), [_, number], [how, digits])
+            if how.head.is_text("%x") && wide(number) =>
+        {
+            Some(Node::list(Form::HexOf64Bits, vec![digits.clone()], node.span))
         }
-        (Dialect::Pg, "to_hex", [number], [digits]) if wide(number) => {
-            Some(Node::list("hex of 64 bits", vec![digits.clone()], node.span))
+        (Dialect::Pg, Head::Call(Function::ToHex), [number], [digits]) if wide(number) => {
+            Some(Node::list(Form::HexOf64Bits, vec![digits.clone()], node.span))
         }
         _ => None,
     }

@@ -23,7 +23,8 @@
 //! pg:     SELECT t.id::text AS c FROM t
 //! ```
 
-use super::super::{Names, Node};
+use super::super::words::Target;
+use super::super::{Form, Function, Head, Names, Node, Op};
 use crate::dialect::Dialect;
 use crate::tree::{Expr, ExprKind};
 use crate::types::Base;
@@ -32,13 +33,13 @@ use crate::types::Base;
 const PIECES: [(&str, &str); 5] = [("1", "8"), ("9", "4"), ("13", "4"), ("17", "4"), ("21", "12")];
 
 pub(super) fn step(names: &Names<'_>, expr: &Expr, node: &Node) -> Option<Node> {
-    if let ("replace", [text, hyphen, nothing], Dialect::Pg) = (node.head.as_str(), node.kids.as_slice(), names.dialect()) {
+    if let (Head::Call(Function::Replace), [text, hyphen, nothing], Dialect::Pg) = (&node.head, node.kids.as_slice(), names.dialect()) {
         let ExprKind::Call { args, .. } = &expr.kind else { return None };
-        let id = super::inside(text, "cast text").filter(|_| hyphen.head == "'-'" && nothing.head == "''")?;
+        let id = super::inside(text, Target::Text).filter(|_| hyphen.head.is_text("-") && nothing.head.is_text(""))?;
         let is_id = args.first().is_some_and(|text| text.bare().base() == Some(&Base::Uuid));
-        return is_id.then(|| Node::list("lower-hex", vec![id.clone()], node.span));
+        return is_id.then(|| Node::list(Form::LowerHex, vec![id.clone()], node.span));
     }
-    if node.head != "||" || names.dialect() != Dialect::Sqlite {
+    if node.head != Op::Join || names.dialect() != Dialect::Sqlite {
         return None;
     }
     let (at, id) = (0..node.kids.len()).find_map(|at| Some((at, spelled(&node.kids[at..])?)))?;
@@ -47,7 +48,7 @@ pub(super) fn step(names: &Names<'_>, expr: &Expr, node: &Node) -> Option<Node> 
         return None;
     }
     let mut kids = node.kids.clone();
-    kids.splice(at..at + 9, [Node::list("cast text", vec![id.clone()], node.span)]);
+    kids.splice(at..at + 9, [Node::list(Target::Text, vec![id.clone()], node.span)]);
     Some(if kids.len() == 1 { kids.remove(0) } else { Node { kids, ..node.clone() } })
 }
 
@@ -58,14 +59,14 @@ fn spelled(texts: &[Node]) -> Option<&Node> {
     let key = id.key();
     let pieces = PIECES.iter().enumerate().all(|(at, place)| {
         piece(&texts[2 * at], *place).is_some_and(|other| other.key() == key)
-            && (at == 0 || texts[2 * at - 1].head == "'-'")
+            && (at == 0 || texts[2 * at - 1].head.is_text("-"))
     });
     pieces.then_some(id)
 }
 
 fn piece<'n>(text: &'n Node, (start, length): (&str, &str)) -> Option<&'n Node> {
-    let (digits, place) = text.kids.split_first().filter(|_| text.head == "substr")?;
+    let (digits, place) = text.kids.split_first().filter(|_| text.head == Function::Substr)?;
     let to_the_end = length == "12" && place.len() == 1;
-    let fits = place.first()?.head == start && (to_the_end || place.get(1).is_some_and(|n| n.head == length));
-    fits.then(|| super::inside(digits, "lower-hex")).flatten()
+    let fits = place.first()?.head.is_number(start) && (to_the_end || place.get(1).is_some_and(|n| n.head.is_number(length)));
+    fits.then(|| super::inside(digits, Form::LowerHex)).flatten()
 }

@@ -18,10 +18,10 @@
 //! pg:     SELECT COALESCE(t.note, 'other') AS c FROM t
 //! ```
 
-use super::super::{Names, Node};
+use super::super::{Function, Names, Node};
 use crate::tree::Expr;
 
 pub(super) fn step(_: &Names<'_>, _: &Expr, node: &Node) -> Option<Node> {
-    super::both(node, "ifnull")?;
-    Some(Node { head: "coalesce".to_owned(), ..node.clone() })
+    super::both(node, Function::Ifnull)?;
+    Some(node.with_head(Function::Coalesce))
 }

@@ -18,11 +18,11 @@
 //! pg:     SELECT CASE WHEN t.n > 3 THEN 'few' ELSE 'many' END AS c FROM t
 //! ```
 
-use super::super::{Names, Node};
+use super::super::{Form, Function, Head, Names, Node};
 use crate::tree::Expr;
 
 pub(super) fn step(_: &Names<'_>, _: &Expr, node: &Node) -> Option<Node> {
-    let ("iif" | "if", [when, then, otherwise]) = (node.head.as_str(), node.kids.as_slice()) else { return None };
-    let branch = Node::list("when", vec![when.clone(), then.clone()], node.span);
-    Some(Node::list("case", vec![branch, otherwise.clone()], node.span))
+    let (Head::Call(Function::Iif | Function::If), [when, then, otherwise]) = (&node.head, node.kids.as_slice()) else { return None };
+    let branch = Node::list(Form::When, vec![when.clone(), then.clone()], node.span);
+    Some(Node::list(Form::Case, vec![branch, otherwise.clone()], node.span))
 }

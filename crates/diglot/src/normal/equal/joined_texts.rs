@@ -24,7 +24,8 @@
 //! pg:     SELECT string_agg(t.name, ',' ORDER BY t.name) AS c FROM t
 //! ```
 
-use super::super::{Names, Node};
+use super::super::words::Target;
+use super::super::{Form, Function, Head, Names, Node};
 use crate::dialect::Dialect;
 use crate::tree::{Expr, ExprKind};
 use crate::types::Base;
@@ -37,18 +38,23 @@ pub(super) fn step(names: &Names<'_>, expr: &Expr, node: &Node) -> Option<Node> 
     let mut kids = node.kids.clone();
     let value = args.first()?;
     if args.len() == 1 {
-        kids.insert(1, Node::leaf("','", node.span));
+        kids.insert(1, Node::leaf(Head::Text(",".to_owned()), node.span));
     }
     let number = matches!(value.base(), Some(Base::Int16 | Base::Int32 | Base::Int64));
     if names.dialect() == Dialect::Sqlite && number {
-        kids[0] = Node::list("cast text", vec![kids[0].clone()], kids[0].span);
+        kids[0] = Node::list(Target::Text, vec![kids[0].clone()], kids[0].span);
     }
-    let bare = super::inside(&kids[0], "cast text").unwrap_or(&kids[0]).key();
-    for key in kids.iter_mut().filter(|kid| kid.head == "order").flat_map(|order| &mut order.kids) {
-        if key.kids.iter().all(|kid| kid.key() == bare) {
-            key.head = key.head.split(' ').next().unwrap_or_default().to_owned();
+    let bare = super::inside(&kids[0], Target::Text).unwrap_or(&kids[0]).key();
+    for key in kids.iter_mut().filter(|kid| kid.head == Form::Order).flat_map(|order| &mut order.kids) {
+        if let Head::Key { nulls, .. } = &mut key.head
+            && key.kids.iter().all(|kid| kid.key() == bare)
+        {
+            *nulls = None;
         }
     }
-    let head = node.head.replacen("group_concat", "string_agg", 1);
+    let head = match &node.head {
+        Head::CallOfDistinct(_) => Head::CallOfDistinct(Function::StringAgg),
+        _ => Head::Call(Function::StringAgg),
+    };
     Some(Node { head, kids, ..node.clone() })
 }

@@ -29,7 +29,7 @@
 //! pg:     UPDATE t SET list = t.list || t.doc
 //! ```
 
-use super::super::{Names, Node, json};
+use super::super::{Form, Names, Node, json};
 use crate::tree::{Expr, ExprKind};
 use crate::types::Base;
 
@@ -44,7 +44,7 @@ pub(super) fn step(names: &Names<'_>, expr: &Expr, node: &Node) -> Option<Node> 
     };
     let kids = || vec![names.expr(list), json::value_of(names, item)];
     let is_sound = names.is_json_list(list) && item.base() != Some(&Base::Float64);
-    is_sound.then(|| Node::list("json-append", kids(), node.span))
+    is_sound.then(|| Node::list(Form::JsonAppend, kids(), node.span))
 }
 
 /// The element of which Postgres makes the document that it appends.

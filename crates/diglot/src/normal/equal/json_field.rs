@@ -28,19 +28,15 @@
 //! pg:     SELECT t.doc->'deep'->>'size' AS c FROM t
 //! ```
 
-use super::super::{Names, Node, json};
+use super::super::words::Read;
+use super::super::{Head, Names, Node, json};
 use crate::tree::Expr;
 
 pub(super) fn step(names: &Names<'_>, expr: &Expr, node: &Node) -> Option<Node> {
-    let steps = node.head.strip_prefix("json-typed ")?.trim_matches('\'').replace("'.'", ".");
+    let Head::Read(Read::Typed, path) = &node.head else { return None };
     let declared = match names.list_of(expr) {
         Some(document) => names.json_type(&document, "*"),
-        None => names.json_type(&node.kids.first()?.head, &steps),
+        None => names.json_type(node.kids.first()?, &path.dotted()),
     };
-    let text = json::as_text(node.clone());
-    match declared? {
-        "text" => Some(text),
-        "i64" => Some(Node::list("cast int", vec![text], node.span)),
-        other => Some(Node::list(format!("cast {other}"), vec![text], node.span)),
-    }
+    Some(json::declared(json::as_text(node.clone()), declared?))
 }

@@ -21,11 +21,12 @@
 //! pg:     SELECT t.doc || jsonb_build_object('a', jsonb_build_object('b', 'x'::text)) AS c FROM t
 //! ```
 
-use super::super::{Names, Node};
+use super::super::words::{Read, Setting, Target};
+use super::super::{Form, Function, Head, Names, Node};
 use crate::tree::Expr;
 
 pub(super) fn step(_: &Names<'_>, _: &Expr, node: &Node) -> Option<Node> {
-    let (document, members) = super::both(node, "json-set").filter(|(_, members)| members.head == "members")?;
+    let (document, members) = super::both(node, Form::JsonSet).filter(|(_, members)| members.head == Form::Members)?;
     let mut changed = false;
     let mut all = Vec::new();
     for member in &members.kids {
@@ -43,17 +44,21 @@ pub(super) fn step(_: &Names<'_>, _: &Expr, node: &Node) -> Option<Node> {
 
 /// The members that a member sets inside the object that is there, or a new one.
 fn nested(document: &Node, member: &Node) -> Option<Vec<Node>> {
+    let Head::Member { setting: Setting::Plain, makes_parents: false, path: outer } = &member.head else { return None };
     let [value] = member.kids.as_slice() else { return None };
-    let (base, inner) = super::both(value, "json-set")?;
-    let (old, empty) = super::both(base, "coalesce")?;
-    let empty = super::inside(empty, "cast json").or_else(|| super::inside(empty, "json")).unwrap_or(empty);
-    let same = old.head == format!("json-value {}", member.head) && old.kids.first()?.key() == document.key();
-    if !same || empty.head != "'{}'" {
+    let (base, inner) = super::both(value, Form::JsonSet)?;
+    let (old, empty) = super::both(base, Function::Coalesce)?;
+    let empty = super::inside(empty, Target::Json).or_else(|| super::inside(empty, Form::Json)).unwrap_or(empty);
+    let same = old.head == Head::Read(Read::Value, outer.clone()) && old.kids.first()?.key() == document.key();
+    if !same || !empty.head.is_text("{}") {
         return None;
     }
-    let with_parent = |kid: &Node| {
-        let steps = kid.head.strip_prefix("with parents ").unwrap_or(&kid.head);
-        Node { head: format!("with parents {}.{steps}", member.head), ..kid.clone() }
+    let with_parent = |kid: &Node| match &kid.head {
+        Head::Member { setting, path, .. } => {
+            let head = Head::Member { setting: *setting, makes_parents: true, path: outer.then(&path.0) };
+            Some(kid.with_head(head))
+        }
+        _ => None,
     };
-    Some(inner.kids.iter().map(with_parent).collect())
+    inner.kids.iter().map(with_parent).collect()
 }

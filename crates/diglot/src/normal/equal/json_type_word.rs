@@ -23,56 +23,62 @@
 //! pg:     SELECT jsonb_typeof(t.doc->'n') AS c FROM t
 //! ```
 
-use super::super::{Names, Node};
+use super::super::words::{Read, Target};
+use super::super::{Form, Head, Names, Node, Op};
 use crate::tree::Expr;
 
 pub(super) fn step(_: &Names<'_>, _: &Expr, node: &Node) -> Option<Node> {
-    match (node.head.as_str(), node.kids.as_slice()) {
+    match (&node.head, node.kids.as_slice()) {
         // Whether there is a value at all is asked alike.
-        ("is null" | "is not null", [kind]) if kind.head.starts_with("json-typeof ") => {
-            let head = kind.head.replacen("json-typeof", "json-type", 1);
-            Some(Node { kids: vec![Node { head, ..kind.clone() }], ..node.clone() })
+        (Head::Op(Op::IsNull | Op::IsNotNull), [kind]) => {
+            let Head::Read(Read::TypeOf, path) = &kind.head else { return None };
+            Some(Node { kids: vec![kind.with_head(Head::Read(Read::Type, path.clone()))], ..node.clone() })
         }
-        ("=" | "<>", [left, right]) => {
-            asked(left, std::slice::from_ref(right), node.head == "=", node)
-                .or_else(|| asked(right, std::slice::from_ref(left), node.head == "=", node))
+        (Head::Op(op @ (Op::Equals | Op::Differs)), [left, right]) => {
+            let negated = *op == Op::Differs;
+            asked(left, std::slice::from_ref(right), negated, node)
+                .or_else(|| asked(right, std::slice::from_ref(left), negated, node))
         }
-        ("in" | "not in", [kind, items]) if items.head == "items" => asked(kind, &items.kids, node.head == "in", node),
+        (Head::Op(op @ (Op::In | Op::NotIn)), [kind, items]) if items.head == Form::Items => {
+            asked(kind, &items.kids, *op == Op::NotIn, node)
+        }
         _ => None,
     }
 }
 
 /// Whether a value has one of some types, by SQLite's words.
-fn asked(kind: &Node, words: &[Node], yes: bool, whole: &Node) -> Option<Node> {
-    let mut types: Vec<&str> = Vec::new();
-    let path = if let Some(path) = kind.head.strip_prefix("json-typeof ") {
-        for word in words {
-            types.extend(match super::literal(word)? {
-                "number" => &["integer", "real"][..],
-                "string" => &["text"],
-                "boolean" => &["false", "true"],
-                "null" => &["null"],
-                "object" => &["object"],
-                "array" => &["array"],
-                _ => return None,
-            });
-        }
-        path
-    } else if let Some(path) = kind.head.strip_prefix("json-type ") {
-        for word in words {
-            types.push(super::literal(word)?);
-        }
-        path
-    } else {
-        let path = kind.head.strip_prefix("json-value ")?;
-        for word in words {
-            let text = super::literal(super::inside(word, "cast json")?)?;
-            types.push(["true", "false", "null"].into_iter().find(|known| *known == text)?);
-        }
-        path
-    };
+fn asked(kind: &Node, words: &[Node], negated: bool, whole: &Node) -> Option<Node> {
+    let Head::Read(read, path) = &kind.head else { return None };
+    let mut types: Vec<&'static str> = Vec::new();
+    for word in words {
+        types.extend(match read {
+            Read::TypeOf => of_postgres(word.head.text()?)?,
+            Read::Type => of_sqlite(word.head.text()?)?,
+            Read::Value => {
+                let literal = super::inside(word, Target::Json)?.head.text()?;
+                of_sqlite(literal).filter(|_| ["true", "false", "null"].contains(&literal))?
+            }
+            Read::Length | Read::Text | Read::Typed => return None,
+        });
+    }
     types.sort_unstable();
     types.dedup();
-    let word = if yes { "json-is" } else { "json-is-not" };
-    Some(Node::list(format!("{word} {path} {}", types.join(" or ")), kind.kids.clone(), whole.span))
+    Some(Node::list(Head::IsOfType { path: path.clone(), types, negated }, kind.kids.clone(), whole.span))
+}
+
+/// The types that Postgres has a word for, by SQLite's words.
+fn of_postgres(word: &str) -> Option<&'static [&'static str]> {
+    Some(match word {
+        "number" => &["integer", "real"],
+        "string" => &["text"],
+        "boolean" => &["false", "true"],
+        other => return of_sqlite(other).filter(|_| ["null", "object", "array"].contains(&other)),
+    })
+}
+
+/// SQLite's word for a type.
+fn of_sqlite(word: &str) -> Option<&'static [&'static str]> {
+    const WORDS: [&str; 8] = ["array", "false", "integer", "null", "object", "real", "text", "true"];
+    let at = WORDS.iter().position(|known| *known == word)?;
+    WORDS.get(at..=at)
 }

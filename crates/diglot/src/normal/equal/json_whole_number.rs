@@ -18,10 +18,11 @@
 //! pg:     SELECT (t.doc->>'n')::numeric::bigint AS c FROM t
 //! ```
 
-use super::super::{Names, Node};
+use super::super::words::{Read, Target};
+use super::super::{Head, Names, Node};
 use crate::tree::Expr;
 
 pub(super) fn step(_: &Names<'_>, _: &Expr, node: &Node) -> Option<Node> {
-    let number = super::inside(super::inside(node, "cast int")?, "cast numeric")?;
-    number.head.starts_with("json-text").then(|| Node::list("cast int", vec![number.clone()], node.span))
+    let number = super::inside(super::inside(node, Target::Int)?, Target::Numeric)?;
+    matches!(number.head, Head::Read(Read::Text, _)).then(|| Node::list(Target::Int, vec![number.clone()], node.span))
 }

@@ -18,10 +18,10 @@
 //! pg:     SELECT octet_length(t.name) AS c FROM t
 //! ```
 
-use super::super::{Names, Node};
+use super::super::{Function, Head, Names, Node};
 use crate::tree::Expr;
 
 pub(super) fn step(_: &Names<'_>, _: &Expr, node: &Node) -> Option<Node> {
-    let is_long = ["char_length", "character_length"].contains(&node.head.as_str()) && node.kids.len() == 1;
-    is_long.then(|| Node { head: "length".to_owned(), ..node.clone() })
+    let is_long = matches!(node.head, Head::Call(Function::CharLength | Function::CharacterLength));
+    (is_long && node.kids.len() == 1).then(|| node.with_head(Function::Length))
 }

@@ -18,11 +18,13 @@
 //! pg:     SELECT u.n AS k, u.v AS v FROM unnest(CAST(:texts AS text[])) WITH ORDINALITY AS u(v, n) ORDER BY u.n
 //! ```
 
-use super::super::{Names, Node};
+use super::super::words::Element;
+use super::super::{Head, Names, Node, Op};
 use crate::tree::Expr;
 
 pub(super) fn step(_: &Names<'_>, _: &Expr, node: &Node) -> Option<Node> {
-    let (left, right) = super::both(node, "-")?;
-    let list = left.head.strip_suffix(".ordinality")?;
-    (right.head == "1").then(|| Node::leaf(format!("{list}.key"), node.span))
+    let (left, right) = super::both(node, Op::Minus)?;
+    let Head::Element { list, what: Element::Ordinality } = &left.head else { return None };
+    let key = || Head::Element { list: list.clone(), what: Element::Key };
+    right.head.is_number("1").then(|| Node::leaf(key(), node.span))
 }

@@ -4,7 +4,7 @@
 //! are the same, and, where some are near, pairs that are not. The tests compile every pair. A step sees an
 //! expression with the node that its parts make, and gives the node that both dialects share.
 
-use super::{Names, Node};
+use super::{Head, Names, Node};
 use crate::rule::{Rule, text};
 use crate::tree::Expr;
 
@@ -116,6 +116,7 @@ equivalences! {
         "../../law/merged_query.rs" = "merged-query",
         "../../law/semi_join.rs" = "semi-join",
         "../../law/set_difference.rs" = "set-difference",
+        "../../law/turned_union.rs" = "turned-union",
         "../../law/unique_frame.rs" = "unique-frame",
     }
 }
@@ -126,7 +127,10 @@ pub(super) fn settled(names: &Names<'_>, expr: &Expr, node: Node) -> Node {
 }
 
 /// The only kid of a node with that head.
-fn inside<'n>(node: &'n Node, head: &str) -> Option<&'n Node> {
+fn inside<H>(node: &Node, head: H) -> Option<&Node>
+where
+    Head: PartialEq<H>,
+{
     match node.kids.as_slice() {
         [only] if node.head == head => Some(only),
         _ => None,
@@ -134,17 +138,14 @@ fn inside<'n>(node: &'n Node, head: &str) -> Option<&'n Node> {
 }
 
 /// The kids of a node with that head, where there are two.
-fn both<'n>(node: &'n Node, head: &str) -> Option<(&'n Node, &'n Node)> {
+fn both<H>(node: &Node, head: H) -> Option<(&Node, &Node)>
+where
+    Head: PartialEq<H>,
+{
     match node.kids.as_slice() {
         [left, right] if node.head == head => Some((left, right)),
         _ => None,
     }
-}
-
-/// The text of a literal.
-fn literal(node: &Node) -> Option<&str> {
-    let text = node.head.strip_prefix('\'')?.strip_suffix('\'')?;
-    node.kids.is_empty().then_some(text)
 }
 
 #[cfg(test)]

@@ -25,19 +25,19 @@
 //! pg:     SELECT 0 - t.x AS c FROM t
 //! ```
 
-use super::super::{Names, Node};
+use super::super::{Names, Node, Op};
 use crate::tree::{Expr, ExprKind};
 use crate::types::Base;
 
 pub(super) fn step(_: &Names<'_>, expr: &Expr, node: &Node) -> Option<Node> {
     if let ExprKind::Binary { op, left, right } = &expr.kind {
         let more = (op == "-" && is_integer(left)).then(|| negative(right)).flatten()?;
-        let (value, _) = super::both(node, "-")?;
-        return Some(Node::set("+", vec![value.clone(), Node::leaf(more, right.span)], node.span));
+        let (value, _) = super::both(node, Op::Minus)?;
+        return Some(Node::set(Op::Plus, vec![value.clone(), Node::number(more, right.span)], node.span));
     }
-    let value = super::inside(node, "unary -")?;
+    let value = super::inside(node, Op::Negative)?;
     let ExprKind::Unary { expr: inner, .. } = &expr.kind else { return None };
-    is_integer(inner).then(|| Node::list("-", vec![Node::leaf("0", node.span), value.clone()], node.span))
+    is_integer(inner).then(|| Node::list(Op::Minus, vec![Node::number("0", node.span), value.clone()], node.span))
 }
 
 fn is_integer(expr: &Expr) -> bool {

@@ -29,7 +29,7 @@
 //! pg:     WITH seat AS (SELECT t.n FROM t WHERE t.id = :id), told AS (INSERT INTO log (n) SELECT seat.n FROM seat RETURNING id), more AS (UPDATE t SET n = 5 WHERE t.n = 4), done AS (UPDATE u SET name = 'x' WHERE n = 1 AND EXISTS (SELECT 1 FROM seat)) SELECT told.id AS c FROM told
 //! ```
 
-use super::super::{Names, Node, gate};
+use super::super::{Head, Names, Node, Relation, gate};
 use crate::dialect::Dialect;
 use crate::schema::Fill;
 use crate::source::Span;
@@ -43,7 +43,7 @@ pub(super) fn step(names: &Names<'_>, expr: &Expr, node: &Node) -> Option<Node> 
     let (table, column) = greatest(query)?;
     let numbered = names.around.sqlite.tables.get(table)?.column(column)?.fill == Fill::Numbered;
     (numbered && inserts_before(names, table, column, expr.span))
-        .then(|| Node::leaf(format!("{table}.{column}"), node.span))
+        .then(|| Node::leaf(Head::column(Relation::first(table), column), node.span))
 }
 
 /// The table and the column of a query that gives the greatest value of a whole table.

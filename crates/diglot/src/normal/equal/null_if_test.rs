@@ -23,18 +23,16 @@
 //! pg:     SELECT t.n AS c FROM t WHERE t.note IS NULL OR t.note = ''
 //! ```
 
-use super::super::{Names, Node};
+use super::super::{Function, Names, Node, Op};
 use crate::tree::Expr;
 
 pub(super) fn step(_: &Names<'_>, _: &Expr, node: &Node) -> Option<Node> {
-    let (inner, all, compares) = match node.head.as_str() {
-        "is null" => (super::inside(node, "is null")?, "or", "="),
-        "is not null" => (super::inside(node, "is not null")?, "and", "<>"),
-        _ => return None,
+    let (inner, all, compares) = match (super::inside(node, Op::IsNull), super::inside(node, Op::IsNotNull)) {
+        (Some(inner), _) => (inner, Op::Or, Op::Equals),
+        (None, inner) => (inner?, Op::And, Op::Differs),
     };
-    let (value, literal) = super::both(inner, "nullif")?;
-    let is_literal = literal.kids.is_empty() && literal.head.starts_with(|c: char| c == '\'' || c.is_ascii_digit());
-    if !is_literal || !value.is_small() {
+    let (value, literal) = super::both(inner, Function::Nullif)?;
+    if !literal.head.is_literal() || !value.is_small() {
         return None;
     }
     let test = Node::list(node.head.clone(), vec![value.clone()], node.span);

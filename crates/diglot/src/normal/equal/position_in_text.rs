@@ -20,15 +20,15 @@
 //! pg:     SELECT strpos('x', t.name) AS c FROM t
 //! ```
 
-use super::super::{Names, Node};
+use super::super::{Function, Head, Names, Node};
 use crate::tree::Expr;
 
 pub(super) fn step(_: &Names<'_>, _: &Expr, node: &Node) -> Option<Node> {
     let [first, second] = node.kids.as_slice() else { return None };
-    let kids = match node.head.as_str() {
-        "instr" => vec![first.clone(), second.clone()],
-        "position" => vec![second.clone(), first.clone()],
+    let kids = match &node.head {
+        Head::Call(Function::Instr) => vec![first.clone(), second.clone()],
+        Head::Call(Function::Position) => vec![second.clone(), first.clone()],
         _ => return None,
     };
-    Some(Node::list("strpos", kids, node.span))
+    Some(Node::list(Function::Strpos, kids, node.span))
 }

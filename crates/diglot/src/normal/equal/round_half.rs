@@ -19,7 +19,8 @@
 //! pg:     SELECT round(t.x) AS c FROM t
 //! ```
 
-use super::super::{Names, Node};
+use super::super::words::Target;
+use super::super::{Form, Function, Names, Node};
 use crate::dialect::Dialect;
 use crate::tree::{Expr, ExprKind};
 use crate::types::Base;
@@ -32,11 +33,11 @@ pub(super) fn step(names: &Names<'_>, expr: &Expr, node: &Node) -> Option<Node> 
         && name == "round"
         && args.first().and_then(Expr::base) == Some(&Base::Float64)
     {
-        return Some(Node { head: "round half to even".to_owned(), ..node.clone() });
+        return Some(node.with_head(Form::RoundHalfToEven));
     }
-    let rounded = super::inside(node, "cast f64").filter(|inner| inner.head == "round")?;
+    let rounded = super::inside(node, Target::Real).filter(|inner| inner.head == Function::Round)?;
     let (value, digits) = rounded.kids.split_first()?;
-    let double = super::inside(value, "cast numeric")?;
+    let double = super::inside(value, Target::Numeric)?;
     let kids = std::iter::once(double).chain(digits).cloned().collect();
     Some(Node { kids, span: node.span, ..rounded.clone() })
 }

@@ -20,16 +20,16 @@
 //! pg:     SELECT COALESCE(max(t.big), 0) + 2 AS c FROM t
 //! ```
 
-use super::super::{Names, Node};
+use super::super::{Function, Names, Node, Op};
 use crate::tree::Expr;
 
 pub(super) fn step(_: &Names<'_>, _: &Expr, node: &Node) -> Option<Node> {
-    let (shifted, substitute) = super::both(node, "coalesce")?;
-    let (left, right) = super::both(shifted, "+")?;
-    let number = |node: &Node| node.head.parse::<i32>().ok().filter(|_| node.kids.is_empty());
+    let (shifted, substitute) = super::both(node, Function::Coalesce)?;
+    let (left, right) = super::both(shifted, Op::Plus)?;
+    let number = |node: &Node| node.head.number()?.parse::<i32>().ok();
     let (value, by) = number(right).map(|by| (left, by)).or_else(|| Some((right, number(left)?)))?;
     let before = number(substitute)?.checked_sub(by)?;
-    let kids = vec![value.clone(), Node::leaf(before.to_string(), substitute.span)];
-    let coalesced = Node::list("coalesce", kids, node.span);
-    Some(Node::set("+", vec![coalesced, Node::leaf(by.to_string(), shifted.span)], node.span))
+    let kids = vec![value.clone(), Node::number(before.to_string(), substitute.span)];
+    let coalesced = Node::list(Function::Coalesce, kids, node.span);
+    Some(Node::set(Op::Plus, vec![coalesced, Node::number(by.to_string(), shifted.span)], node.span))
 }

@@ -27,7 +27,7 @@
 //! pg:     SELECT to_char(timestamp '2024-02-28 12:00:00' + interval '2 days', 'YYYY-MM-DD') AS c
 //! ```
 
-use super::super::{Names, Node};
+use super::super::{Head, Names, Node};
 use crate::dialect::Dialect;
 use crate::tree::{Expr, ExprKind};
 
@@ -48,7 +48,7 @@ pub(super) fn step(names: &Names<'_>, expr: &Expr, node: &Node) -> Option<Node> 
     // A fraction of a second is rounded by one and cut off by the other, and a zone is that of the session.
     let is_plain = |letter: char| letter.is_ascii_digit() || ['-', ':', ' '].contains(&letter);
     let time = time.replace('T', " ");
-    time.chars().all(is_plain).then(|| Node::leaf(format!("text of {time} and {shift} s"), node.span))
+    time.chars().all(is_plain).then(|| Node::leaf(Head::TextOfTime { time, later: shift }, node.span))
 }
 
 fn text(expr: &Expr) -> Option<&str> {

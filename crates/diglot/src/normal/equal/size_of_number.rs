@@ -22,22 +22,22 @@
 //! pg:     SELECT abs(t.n) AS c FROM t
 //! ```
 
-use super::super::{Names, Node};
+use super::super::{Form, Function, Names, Node, Op};
 use crate::tree::Expr;
 use crate::types::Base;
 
 pub(super) fn step(_: &Names<'_>, expr: &Expr, node: &Node) -> Option<Node> {
     let is_whole = matches!(expr.base(), Some(Base::Int16 | Base::Int32 | Base::Int64));
-    let ("case", [when, otherwise], true) = (node.head.as_str(), node.kids.as_slice(), is_whole) else { return None };
-    let (test, value) = super::both(when, "when")?;
-    let (least, most) = super::both(test, "<").or_else(|| super::both(test, "<="))?;
-    let (number, below, above) = match (least.head.as_str(), most.head.as_str()) {
-        (_, "0") => (least, value, otherwise),
-        ("0", _) => (most, otherwise, value),
-        _ => return None,
+    let (when, otherwise) = super::both(node, Form::Case).filter(|_| is_whole)?;
+    let (test, value) = super::both(when, Form::When)?;
+    let (least, most) = super::both(test, Op::Less).or_else(|| super::both(test, Op::LessOrEqual))?;
+    let (number, below, above) = match (least.head.is_number("0"), most.head.is_number("0")) {
+        (_, true) => (least, value, otherwise),
+        (true, false) => (most, otherwise, value),
+        (false, false) => return None,
     };
-    let (zero, turned) = super::both(below, "-")?;
+    let (zero, turned) = super::both(below, Op::Minus)?;
     let is_number = |node: &Node| node.key() == number.key();
-    (zero.head == "0" && is_number(turned) && is_number(above))
-        .then(|| Node::list("abs", vec![number.clone()], node.span))
+    (zero.head.is_number("0") && is_number(turned) && is_number(above))
+        .then(|| Node::list(Function::Abs, vec![number.clone()], node.span))
 }

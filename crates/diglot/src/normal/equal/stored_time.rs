@@ -38,7 +38,8 @@
 //! pg:     SELECT w.n AS c FROM w WHERE w.seen < now() + interval '1 hour'
 //! ```
 
-use super::super::{Names, Node};
+use super::super::words::Target;
+use super::super::{Function, Head, Names, Node};
 use super::shifted_time::days_and_seconds;
 use crate::dialect::Dialect;
 use crate::tree::{Expr, ExprKind};
@@ -59,7 +60,7 @@ fn of_sqlite(names: &Names<'_>, expr: &Expr, stored: Stored, node: &Node) -> Opt
             clock(names, name, times, stored, node)
         }
         // What is cast to a number is one already.
-        ExprKind::Cast { .. } => node.kids.first().filter(|_| node.head == "cast int").cloned(),
+        ExprKind::Cast { .. } => node.kids.first().filter(|_| node.head == Target::Int).cloned(),
         ExprKind::Binary { op, left, right } if ["+", "-"].contains(&op.as_str()) => {
             let units = number(right)?;
             let unit = match stored.form {
@@ -129,7 +130,7 @@ fn of_pg(names: &Names<'_>, expr: &Expr, base: &Base, node: &Node) -> Option<Nod
             Some(shifted(names.expr(left), (days.checked_mul(sign)?, seconds.checked_mul(sign)?), node))
         }
         ExprKind::Binary { op, left, right } if op == "at time zone" => {
-            let is_now = names.expr(left).head == "now";
+            let is_now = names.expr(left).head == Function::Now;
             let is_utc = matches!(&right.kind, ExprKind::Text(zone) if zone.eq_ignore_ascii_case("utc"));
             (is_now && is_utc).then(|| now(node))
         }
@@ -145,7 +146,7 @@ fn number(expr: &Expr) -> Option<i64> {
 }
 
 fn now(node: &Node) -> Node {
-    Node::leaf("now", node.span)
+    Node::leaf(Function::Now, node.span)
 }
 
 /// A time so much later.
@@ -153,5 +154,5 @@ fn shifted(time: Node, (days, seconds): (i64, i64), node: &Node) -> Node {
     if (days, seconds) == (0, 0) {
         return Node { span: node.span, ..time };
     }
-    Node::list(format!("later by {days} days and {seconds} seconds"), vec![time], node.span)
+    Node::list(Head::Later { days, seconds }, vec![time], node.span)
 }

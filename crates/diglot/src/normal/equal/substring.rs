@@ -20,15 +20,15 @@
 //! pg:     SELECT substring(t.name FROM 3 FOR 2) AS c FROM t
 //! ```
 
-use super::super::{Names, Node};
+use super::super::{Function, Head, Names, Node};
 use crate::tree::Expr;
 
 pub(super) fn step(_: &Names<'_>, _: &Expr, node: &Node) -> Option<Node> {
-    match (node.head.as_str(), node.kids.as_slice()) {
-        ("substring", [_, _, ..]) => Some(Node { head: "substr".to_owned(), ..node.clone() }),
-        ("left", [text, count]) if count.head.parse::<u32>().is_ok() => {
-            let kids = vec![text.clone(), Node::leaf("1", count.span), count.clone()];
-            Some(Node::list("substr", kids, node.span))
+    match (&node.head, node.kids.as_slice()) {
+        (Head::Call(Function::Substring), [_, _, ..]) => Some(node.with_head(Function::Substr)),
+        (Head::Call(Function::Left), [text, count]) if count.head.number()?.parse::<u32>().is_ok() => {
+            let kids = vec![text.clone(), Node::number("1", count.span), count.clone()];
+            Some(Node::list(Function::Substr, kids, node.span))
         }
         _ => None,
     }

@@ -21,14 +21,14 @@
 //! pg:     SELECT COALESCE(sum(t.big), 0) AS c FROM t
 //! ```
 
-use super::super::{Names, Node};
+use super::super::{Function, Names, Node};
 use crate::tree::{Expr, ExprKind};
 use crate::types::Base;
 
 pub(super) fn step(_: &Names<'_>, expr: &Expr, node: &Node) -> Option<Node> {
-    let summed = super::inside(node, "total")?;
+    let summed = super::inside(node, Function::Total)?;
     let ExprKind::Call { args, distinct: false, over: None, .. } = &expr.kind else { return None };
     let is_real = matches!(args.as_slice(), [only] if only.base() == Some(&Base::Float64));
-    let sum = Node::list("sum", vec![summed.clone()], node.span);
-    is_real.then(|| Node::list("coalesce", vec![sum, Node::leaf("0", node.span)], node.span))
+    let sum = Node::list(Function::Sum, vec![summed.clone()], node.span);
+    is_real.then(|| Node::list(Function::Coalesce, vec![sum, Node::number("0", node.span)], node.span))
 }

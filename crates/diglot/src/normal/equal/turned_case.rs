@@ -22,7 +22,7 @@
 //! pg:     SELECT CASE WHEN t.n > 3 THEN 'many' ELSE 'few' END AS c FROM t
 //! ```
 
-use super::super::{Names, Node, negation};
+use super::super::{Form, Names, Node, negation};
 use crate::tree::{Expr, ExprKind};
 
 pub(super) fn step(names: &Names<'_>, expr: &Expr, node: &Node) -> Option<Node> {
@@ -38,17 +38,17 @@ pub(super) fn step(names: &Names<'_>, expr: &Expr, node: &Node) -> Option<Node> 
         ExprKind::Call { args, .. } => args.first()?,
         _ => return None,
     };
-    let ("case", [when, otherwise]) = (node.head.as_str(), node.kids.as_slice()) else { return None };
-    let (test, value) = super::both(when, "when")?;
+    let (when, otherwise) = super::both(node, Form::Case)?;
+    let (test, value) = super::both(when, Form::When)?;
     if !names.is_decided(condition) || !test.is_small() {
         return None;
     }
     let opposite = negation::negated(test.clone(), test.span);
     // Of the two, the one that comes first by its text.
-    let place = |node: &Node| (node.head.starts_with("not"), node.key());
+    let place = |node: &Node| (node.head.is_negative(), node.key());
     if place(&opposite) >= place(test) {
         return None;
     }
-    let turned = Node::list("when", vec![opposite, otherwise.clone()], when.span);
+    let turned = Node::list(Form::When, vec![opposite, otherwise.clone()], when.span);
     Some(Node { kids: vec![turned, value.clone()], ..node.clone() })
 }

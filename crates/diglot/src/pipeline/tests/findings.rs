@@ -187,3 +187,20 @@ fn a_difference_far_inside_what_stands_behind_a_column() {
     let found = rules(&compile(&pair(&behind("77"), &behind("78"))));
     assert_eq!(found, ["columns-differ"]);
 }
+
+#[test]
+fn what_some_majors_of_postgres_lack_is_found_unless_the_project_runs_on_others() {
+    let page = |function: &str| format!("-- name: job_any :one\nSELECT {function}(id) AS id FROM job;\n");
+    let mut inputs = pair(&page("max"), &page("any_value"));
+    let text = findings(&inputs);
+    assert!(text.contains("job_any: Postgres 15 has no function `any_value`"), "{text}");
+    assert!(
+        text.contains("a function of Postgres 16, 17, 18") && text.contains("`pg_majors` in diglot.toml"),
+        "{text}"
+    );
+    inputs.config.pg_majors = vec![16, 18];
+    assert!(!rules(&compile(&inputs)).contains(&"refused-types"));
+    inputs.config.pg_majors = vec![15];
+    let text = findings(&inputs);
+    assert!(text.contains("job_any: Postgres has no function `any_value`"), "{text}");
+}

@@ -84,3 +84,27 @@ fn the_module_of_conversions_parses() {
     let file = syn::parse_file(&rust).unwrap();
     assert!(file.items.iter().any(|item| matches!(item, syn::Item::Mod(module) if module.ident == "diglot_support")));
 }
+
+#[test]
+fn a_negative_number_of_rows_is_refused_where_sqlite_would_take_all() {
+    let check = "number_of_rows(\"job.job_list\", \"most\", ";
+    let page =
+        |sql: &str| format!("-- name: job_list :many\n-- param: most i64\nSELECT epoch FROM job ORDER BY id {sql};");
+    let calls = |sqlite: &str, pg: &str| sound(&pair(&page(sqlite), &page(pg))).rust.matches(check).count();
+    assert_eq!(calls("LIMIT :most", "LIMIT CAST(:most AS bigint)"), 1);
+    assert_eq!(calls("LIMIT 5 OFFSET :most", "LIMIT 5 OFFSET :most"), 1);
+    assert_eq!(calls("LIMIT max(:most, 0)", "LIMIT greatest(:most, 0)"), 0);
+    let one = format!(
+        "{}\n",
+        page("LIMIT :most").replace("job_list :many", "job_list :many\n-- only: sqlite — it takes all for -1")
+    );
+    assert_eq!(sound(&inputs(&[("sqlite/job", &one)])).rust.matches(check).count(), 0);
+}
+
+#[test]
+fn a_number_of_rows_may_be_narrow_and_a_stream_ends_before_it_begins() {
+    let sql = "-- name: job_page :stream\n-- param: most i32\nSELECT epoch FROM job ORDER BY id LIMIT :most;";
+    let rust = sound(&pair(sql, sql)).rust;
+    let check = "if let Err(error) = diglot_support::number_of_rows(\"job.job_page\", \"most\", Some(i64::from(params.most))) {";
+    assert!(rust.contains(check), "{rust}");
+}

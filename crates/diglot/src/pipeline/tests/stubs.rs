@@ -92,7 +92,7 @@ fn a_bad_configuration_is_the_only_finding_and_the_api_stays() {
     let rust = sound(&good).rust;
     let mut bad = pair(GET, &GET.replace("part = ", "part > "));
     let span = crate::source::Span::new(crate::source::FileId(0), 0..1);
-    bad.findings.push(crate::diagnostic::Diagnostic::error("bad-config", "no", span, ""));
+    bad.findings.push(crate::diagnostic::Diagnostic::error(crate::rule::BAD_CONFIG, "no", span, ""));
     bad.previous = Some(rust.clone());
     let compiled = compile(&bad);
     assert_eq!(super::rules(&compiled), ["bad-config"]);

@@ -308,3 +308,15 @@ fn sqlite_binds_operators_in_its_own_order() {
       from s0 = a as a
     ");
 }
+
+#[test]
+fn a_tilde_of_postgres_takes_the_calculation_behind_it() {
+    let same = [("2 * ~n + 1", "2 * (~(n + 1))"), ("~n | 4", "(~n) | 4"), ("n + ~n * 2 << 1", "(n + ~(n * 2)) << 1")];
+    for (bare, bracketed) in same {
+        let [bare, bracketed] = [bare, bracketed].map(|text| check(SCHEMA, &format!("SELECT {text} AS x FROM a"), Pg));
+        assert_eq!(bare, bracketed);
+    }
+    let [sqlite, bracketed] =
+        ["2 * ~n + 1", "(2 * (~n)) + 1"].map(|text| check(SCHEMA, &format!("SELECT {text} AS x FROM a"), Sqlite));
+    assert_eq!(sqlite, bracketed);
+}

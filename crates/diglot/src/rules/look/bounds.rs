@@ -1,7 +1,6 @@
-//! Between which whole numbers an expression lies, as far as literals, types, declared ranges and conditions tell.
+//! Between which whole numbers an expression lies, as far as literals, types, CHECKs, declared ranges and conditions tell.
 
 use super::super::Context;
-use crate::resolve::is_aggregate_call;
 use crate::tree::{Expr, ExprKind};
 use crate::types::Base;
 
@@ -68,12 +67,14 @@ impl Context<'_> {
 
     /// The same where conditions hold.
     pub(in crate::rules) fn bounds_where(&self, expr: &Expr, held: &[&Expr]) -> Option<Bounds> {
-        let by_type = || self.holds(expr).and_then(Bounds::of_type);
+        let by_type = || self.by_type(expr);
         let found = match &expr.kind {
             ExprKind::Number(text) => text.parse::<i64>().ok().map(|n| Bounds::new(n.into(), n.into())),
             ExprKind::Column { .. } | ExprKind::Param(_) => {
                 let own = self.declared_range(expr).or_else(by_type);
-                held.iter().fold(own, |own, condition| Some(own?.narrowed(self.asked_of(expr, condition)?)).or(own))
+                held.iter()
+                    .filter_map(|condition| self.asked_of(expr, condition))
+                    .fold(own, |own, asked| Some(own?.narrowed(asked)))
             }
             ExprKind::Unary { op, expr: inner } => {
                 let inner = self.bounds_where(inner, held)?;
@@ -105,6 +106,15 @@ impl Context<'_> {
             _ => None,
         };
         found.filter(|own| own.fit(Bounds::of_bits(CALCULATED_BITS))).or_else(by_type)
+    }
+
+    /// What an expression's type holds, and of a column no more than its CHECKs let through.
+    fn by_type(&self, expr: &Expr) -> Option<Bounds> {
+        let own = self.holds(expr).and_then(Bounds::of_type)?;
+        let Some((table, column)) = self.column(expr) else { return Some(own) };
+        let checked = table.checks.iter().filter_map(|check| check.ranges.get(&column.name));
+        let all = checked.fold(own, |own, (least, most)| own.narrowed(Bounds::new(*least, *most)));
+        Some(if all.least <= all.most { all } else { own })
     }
 
     /// What `[prove.ranges]` says of a column or a parameter.
@@ -141,6 +151,9 @@ impl Context<'_> {
             }
             ExprKind::Between { expr: inner, low, high, negated: false } if is_same(inner, expr) => {
                 Some(Bounds::new(self.bounds(low)?.least, self.bounds(high)?.most))
+            }
+            ExprKind::InList { expr: inner, list, negated: false } if is_same(inner, expr) => {
+                list.iter().map(|item| self.bounds(item)).reduce(|a, b| Some(a?.joined(b?))).flatten()
             }
             _ => None,
         }
@@ -201,19 +214,6 @@ impl Context<'_> {
             }
             _ => None,
         }
-    }
-
-    /// Every expression inside a branch of a CASE, with the conditions that hold where it is looked at. Aggregates are
-    /// made before any branch is chosen.
-    pub(in crate::rules) fn guarded(&self) -> Vec<(&Expr, Vec<&Expr>)> {
-        let mut found = Vec::new();
-        for expr in &self.exprs {
-            let ExprKind::Case { operand: None, branches, .. } = &expr.kind else { continue };
-            for (when, then) in branches.iter().filter(|(_, then)| !is_aggregate_call(then)) {
-                found.extend(then.exprs().into_iter().map(|inner| (inner, when.conjuncts())));
-            }
-        }
-        found
     }
 }
 

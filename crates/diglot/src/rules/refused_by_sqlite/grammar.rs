@@ -28,9 +28,8 @@ fn written(words: &[&Word<'_>], params: &[ParamUse], rewrites: &[Rewrite]) -> (S
     let mut before: Option<Span> = None;
     for word in words {
         // Words of several tokens touch; what nobody wrote has an empty place.
-        let touches = |before: Span| {
-            before.file == word.span.file && before.end == word.span.start && before.start < before.end
-        };
+        let touches =
+            |before: Span| before.file == word.span.file && before.end == word.span.start && before.start < before.end;
         if before.is_some_and(|before| !touches(before)) {
             text.push(' ');
         }
