@@ -1,90 +1,38 @@
--- Tells that the lease of a held attempt is gone.
--- part: lease_revoked
-WITH lease AS (
-  INSERT INTO ff_lease_event
-         (execution_id, lease_id, event_type, occurred_at_ms, partition_key, namespace, instance_tag)
-  SELECT :execution_text, :lease_id, 'revoked', :now_ms, fence.partition_key,
-         fence.raw_fields ->> 'namespace',
-         fence.raw_fields -> 'tags' ->> 'cairn.instance_id'
-    FROM fence
-  RETURNING event_id
-);
-
--- Tells whoever waits for the execution that it has succeeded.
--- part: completion_succeeded
-WITH completion AS (
-  INSERT INTO ff_completion_event
-         (partition_key, execution_id, flow_id, outcome, namespace, instance_tag, occurred_at_ms)
-  SELECT fence.partition_key, fence.execution_id, fence.flow_id, 'success',
-         fence.raw_fields ->> 'namespace',
-         fence.raw_fields -> 'tags' ->> 'cairn.instance_id',
-         :now_ms
-    FROM fence
-  RETURNING event_id
-);
-
--- Closes the attempt with success.
--- part: attempt_succeeded
-WITH attempt AS (
-  UPDATE ff_attempt AS attempt
-     SET outcome = 'success',
-         terminal_at_ms = :now_ms,
-         lease_expires_at_ms = NULL
-   WHERE attempt.partition_key = :partition_key
-     AND attempt.execution_id = :execution_id
-     AND attempt.attempt_index = :attempt_index
-     AND EXISTS (SELECT 1 FROM fence)
-);
-
--- The attempt of a handle and its execution, while the handle holds the lease: what acts for an attempt does
--- nothing without it.
 -- part: attempt_held
 WITH fence AS (
   SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields
     FROM ff_exec_core AS core
-    JOIN ff_attempt AS held
-      ON held.partition_key = core.partition_key
-     AND held.execution_id = core.execution_id
-   WHERE core.partition_key = :partition_key
-     AND core.execution_id = :execution_id
-     AND core.lifecycle_phase = 'active'
-     AND held.partition_key = :partition_key
-     AND held.execution_id = :execution_id
-     AND held.attempt_index = :attempt_index
-     AND held.lease_epoch = :lease_epoch
+    JOIN ff_attempt AS held ON held.partition_key = core.partition_key AND held.execution_id = core.execution_id
+   WHERE core.partition_key = :partition_key AND core.execution_id = :execution_id AND core.lifecycle_phase = 'active'
+     AND held.partition_key = :partition_key AND held.execution_id = :execution_id
+     AND held.attempt_index = :attempt_index AND held.lease_epoch = :lease_epoch
      -- Who took the attempt over while this waited for its lock shows in the row that is locked.
      AND held.outcome IS NULL
      FOR UPDATE OF core, held
 );
 
--- Ends the running attempt and its execution with success. No row: the handle does not hold the lease.
+-- part: attempt_closed(:outcome)
+WITH attempt AS (
+  UPDATE ff_attempt AS attempt SET outcome = :outcome, terminal_at_ms = :now_ms, lease_expires_at_ms = NULL
+   WHERE attempt.partition_key = :partition_key AND attempt.execution_id = :execution_id
+     AND attempt.attempt_index = :attempt_index AND EXISTS (SELECT 1 FROM fence)
+);
+
 -- name: attempt_complete :opt
 -- use: attempt_held
--- use: attempt_succeeded
--- use: completion_succeeded
--- use: lease_revoked
--- param: result bytes null
--- column: completion_event_id i64
--- column: lease_event_id i64
+-- use: attempt_closed(outcome = 'success')
+-- use: completion_event(outcome = 'success')
+-- use: lease_event(source = fence, event = 'revoked')
 WITH core AS (
   UPDATE ff_exec_core AS core
-     SET lifecycle_phase = 'terminal',
-         ownership_state = 'unowned',
-         eligibility_state = 'not_applicable',
-         public_state = 'completed',
-         attempt_state = 'attempt_terminal',
-         blocking_reason = NULL,
-         terminal_at_ms = :now_ms,
-         result = :result
-   WHERE core.partition_key = :partition_key
-     AND core.execution_id = :execution_id
-     AND EXISTS (SELECT 1 FROM fence)
+     SET lifecycle_phase = 'terminal', ownership_state = 'unowned', eligibility_state = 'not_applicable',
+         public_state = 'completed', attempt_state = 'attempt_terminal', blocking_reason = NULL,
+         terminal_at_ms = :now_ms, result = :result
+   WHERE core.partition_key = :partition_key AND core.execution_id = :execution_id AND EXISTS (SELECT 1 FROM fence)
   RETURNING core.flow_id
 )
 SELECT completion.event_id AS completion_event_id, lease.event_id AS lease_event_id, core.flow_id
-  FROM completion
- CROSS JOIN lease
- CROSS JOIN core;
+  FROM completion CROSS JOIN lease CROSS JOIN core;
 
 -- Ends several attempts and their executions with success, each another one's. No row for an execution that is not active
 -- any more.
@@ -116,263 +64,142 @@ core AS (
    WHERE true
    ORDER BY member.partition_key, member.execution_id
       ON CONFLICT (partition_key, execution_id) DO UPDATE
-     SET lifecycle_phase = 'terminal',
-         ownership_state = 'unowned',
-         eligibility_state = 'not_applicable',
-         public_state = 'completed',
-         attempt_state = 'attempt_terminal',
-         blocking_reason = NULL,
-         terminal_at_ms = excluded.terminal_at_ms,
-         result = excluded.result
+     SET lifecycle_phase = 'terminal', ownership_state = 'unowned', eligibility_state = 'not_applicable',
+         public_state = 'completed', attempt_state = 'attempt_terminal', blocking_reason = NULL,
+         terminal_at_ms = excluded.terminal_at_ms, result = excluded.result
    WHERE core.lifecycle_phase = 'active'
   RETURNING core.partition_key, core.execution_id, core.flow_id, core.public_state, core.raw_fields
 ),
 attempt AS (
-  INSERT INTO ff_attempt AS held
-         (partition_key, execution_id, attempt_index, lease_epoch, terminal_at_ms)
+  INSERT INTO ff_attempt AS held (partition_key, execution_id, attempt_index, lease_epoch, terminal_at_ms)
   SELECT core.partition_key, core.execution_id, member.attempt_index, member.lease_epoch, member.now_ms
     FROM core
-    JOIN member
-      ON member.partition_key = core.partition_key
-     AND member.execution_id = core.execution_id
+    JOIN member ON member.partition_key = core.partition_key AND member.execution_id = core.execution_id
    WHERE core.public_state = 'completed'
       ON CONFLICT (partition_key, execution_id, attempt_index) DO UPDATE
-     SET outcome = 'success',
-         terminal_at_ms = excluded.terminal_at_ms,
-         lease_expires_at_ms = NULL
-   WHERE held.lease_epoch = excluded.lease_epoch
-     AND held.outcome IS NULL
+     SET outcome = 'success', terminal_at_ms = excluded.terminal_at_ms, lease_expires_at_ms = NULL
+   WHERE held.lease_epoch = excluded.lease_epoch AND held.outcome IS NULL
   RETURNING held.partition_key, held.execution_id, held.outcome
 ),
 completion AS (
   INSERT INTO ff_completion_event
          (partition_key, execution_id, flow_id, outcome, namespace, instance_tag, occurred_at_ms)
-  SELECT core.partition_key, core.execution_id, core.flow_id, 'success',
-         core.raw_fields ->> 'namespace',
-         core.raw_fields -> 'tags' ->> 'cairn.instance_id',
-         member.now_ms
+  SELECT core.partition_key, core.execution_id, core.flow_id, 'success', core.raw_fields ->> 'namespace',
+         core.raw_fields -> 'tags' ->> 'cairn.instance_id', member.now_ms
     FROM core
-    JOIN member
-      ON member.partition_key = core.partition_key
-     AND member.execution_id = core.execution_id
+    JOIN member ON member.partition_key = core.partition_key AND member.execution_id = core.execution_id
   RETURNING event_id, partition_key, execution_id
 ),
 lease AS (
   INSERT INTO ff_lease_event
          (execution_id, lease_id, event_type, occurred_at_ms, partition_key, namespace, instance_tag)
   SELECT member.execution_text, member.lease_id, 'revoked', member.now_ms, core.partition_key,
-         core.raw_fields ->> 'namespace',
-         core.raw_fields -> 'tags' ->> 'cairn.instance_id'
+         core.raw_fields ->> 'namespace', core.raw_fields -> 'tags' ->> 'cairn.instance_id'
     FROM core
-    JOIN member
-      ON member.partition_key = core.partition_key
-     AND member.execution_id = core.execution_id
+    JOIN member ON member.partition_key = core.partition_key AND member.execution_id = core.execution_id
   RETURNING event_id, execution_id
 )
 SELECT member.ordinality, completion.event_id AS completion_event_id, lease.event_id AS lease_event_id, core.flow_id
   FROM core
-  JOIN member
-    ON member.partition_key = core.partition_key
-   AND member.execution_id = core.execution_id
-  LEFT JOIN attempt
-    ON attempt.partition_key = core.partition_key
-   AND attempt.execution_id = core.execution_id
-  JOIN completion
-    ON completion.partition_key = core.partition_key
-   AND completion.execution_id = core.execution_id
-  JOIN lease
-    ON lease.execution_id = member.execution_text
+  JOIN member ON member.partition_key = core.partition_key AND member.execution_id = core.execution_id
+  LEFT JOIN attempt ON attempt.partition_key = core.partition_key AND attempt.execution_id = core.execution_id
+  JOIN completion ON completion.partition_key = core.partition_key AND completion.execution_id = core.execution_id
+  JOIN lease ON lease.execution_id = member.execution_text
  WHERE ff_expect_all(attempt.outcome IS NOT NULL);
 
--- Tells whoever waits for the execution that it has failed.
--- part: completion_failed
-WITH completion AS (
-  INSERT INTO ff_completion_event
-         (partition_key, execution_id, flow_id, outcome, namespace, instance_tag, occurred_at_ms)
-  SELECT fence.partition_key, fence.execution_id, fence.flow_id, 'failed',
-         fence.raw_fields ->> 'namespace',
-         fence.raw_fields -> 'tags' ->> 'cairn.instance_id',
-         :now_ms
-    FROM fence
-  RETURNING event_id
-);
-
--- Closes the attempt with a failure.
--- part: attempt_failed
-WITH attempt AS (
-  UPDATE ff_attempt AS attempt
-     SET outcome = 'failed',
-         terminal_at_ms = :now_ms,
-         lease_expires_at_ms = NULL
-   WHERE attempt.partition_key = :partition_key
-     AND attempt.execution_id = :execution_id
-     AND attempt.attempt_index = :attempt_index
-     AND EXISTS (SELECT 1 FROM fence)
-);
-
--- Ends the running attempt and its execution with a failure. No row: the handle does not hold the lease.
 -- name: attempt_fail :opt
 -- use: attempt_held
--- use: attempt_failed
--- use: completion_failed
--- use: lease_revoked
--- column: completion_event_id i64
--- column: lease_event_id i64
+-- use: attempt_closed(outcome = 'failed')
+-- use: completion_event(outcome = 'failed')
+-- use: lease_event(source = fence, event = 'revoked')
 WITH core AS (
   UPDATE ff_exec_core AS core
-     SET lifecycle_phase = 'terminal',
-         ownership_state = 'unowned',
-         eligibility_state = 'not_applicable',
-         public_state = 'failed',
-         attempt_state = 'attempt_terminal',
-         blocking_reason = NULL,
-         terminal_at_ms = :now_ms,
+     SET lifecycle_phase = 'terminal', ownership_state = 'unowned', eligibility_state = 'not_applicable',
+         public_state = 'failed', attempt_state = 'attempt_terminal', blocking_reason = NULL, terminal_at_ms = :now_ms,
          raw_fields = core.raw_fields || jsonb_build_object('last_failure_message', CAST(:failure_message AS text))
-   WHERE core.partition_key = :partition_key
-     AND core.execution_id = :execution_id
-     AND EXISTS (SELECT 1 FROM fence)
+   WHERE core.partition_key = :partition_key AND core.execution_id = :execution_id AND EXISTS (SELECT 1 FROM fence)
   RETURNING core.flow_id
 )
 SELECT completion.event_id AS completion_event_id, lease.event_id AS lease_event_id, core.flow_id
-  FROM completion
- CROSS JOIN lease
- CROSS JOIN core;
+  FROM completion CROSS JOIN lease CROSS JOIN core;
 
--- Merges a flat object of progress members into the open document; other members stay. No row: the handle
--- does not hold the lease.
 -- name: attempt_progress :opt
 -- use: attempt_held
--- param: changed_fields json
 WITH core AS (
-  UPDATE ff_exec_core AS core
-     SET raw_fields = core.raw_fields || CAST(:changed_fields AS jsonb)
-   WHERE core.partition_key = :partition_key
-     AND core.execution_id = :execution_id
-     AND EXISTS (SELECT 1 FROM fence)
+  UPDATE ff_exec_core AS core SET raw_fields = core.raw_fields || CAST(:changed_fields AS jsonb)
+   WHERE core.partition_key = :partition_key AND core.execution_id = :execution_id AND EXISTS (SELECT 1 FROM fence)
   RETURNING core.execution_id
 )
-SELECT core.execution_id
-  FROM core;
+SELECT core.execution_id FROM core;
 
--- Reads what decides why a handle was refused: the state of its attempt and of the execution around it.
 -- name: attempt_fence_read :opt
 SELECT attempt.lease_epoch, attempt.outcome, attempt.terminal_at_ms AS attempt_terminal_at_ms,
        attempt.raw_fields AS attempt_fields, core.lifecycle_phase, core.eligibility_state, core.attempt_index,
        core.deadline_at_ms, core.result
   FROM ff_attempt AS attempt
-  LEFT JOIN ff_exec_core AS core
-    ON core.partition_key = :partition_key
-   AND core.execution_id = :execution_id
- WHERE attempt.partition_key = :partition_key
-   AND attempt.execution_id = :execution_id
+  LEFT JOIN ff_exec_core AS core ON core.partition_key = :partition_key AND core.execution_id = :execution_id
+ WHERE attempt.partition_key = :partition_key AND attempt.execution_id = :execution_id
    AND attempt.attempt_index = :attempt_index;
 
--- Finds the attempt that a typed claim or a reclaim gave that id.
 -- name: attempt_named_read :opt
--- param: attempt_id text
-SELECT attempt.attempt_index
-  FROM ff_attempt AS attempt
- WHERE attempt.partition_key = :partition_key
-   AND attempt.execution_id = :execution_id
+SELECT attempt.attempt_index FROM ff_attempt AS attempt
+ WHERE attempt.partition_key = :partition_key AND attempt.execution_id = :execution_id
    AND attempt.raw_fields ->> 'attempt_id' = :attempt_id
- ORDER BY attempt.attempt_index DESC
- LIMIT 1;
+ ORDER BY attempt.attempt_index DESC LIMIT 1;
 
--- Reads the attempt that runs or ran last: the one the execution points to, else the newest. A typed claim
--- leaves the pointer one ahead of the attempt it started, so the pointer alone does not say it.
 -- name: attempt_running_read :opt
 SELECT attempt.attempt_index, attempt.worker_id, attempt.worker_instance_id, attempt.lease_epoch,
-       attempt.lease_expires_at_ms, attempt.started_at_ms, attempt.terminal_at_ms, attempt.outcome,
-       attempt.raw_fields
+       attempt.lease_expires_at_ms, attempt.started_at_ms, attempt.terminal_at_ms, attempt.outcome, attempt.raw_fields
   FROM ff_exec_core AS core
-  JOIN ff_attempt AS attempt
-    ON attempt.partition_key = core.partition_key
-   AND attempt.execution_id = core.execution_id
- WHERE core.partition_key = :partition_key
-   AND core.execution_id = :execution_id
-   AND attempt.partition_key = :partition_key
-   AND attempt.execution_id = :execution_id
- ORDER BY CASE WHEN attempt.attempt_index = core.attempt_index THEN 0 ELSE 1 END, attempt.attempt_index DESC
- LIMIT 1;
+  JOIN ff_attempt AS attempt ON attempt.partition_key = core.partition_key AND attempt.execution_id = core.execution_id
+ WHERE core.partition_key = :partition_key AND core.execution_id = :execution_id
+   AND attempt.partition_key = :partition_key AND attempt.execution_id = :execution_id
+ ORDER BY CASE WHEN attempt.attempt_index = core.attempt_index THEN 0 ELSE 1 END, attempt.attempt_index DESC LIMIT 1;
 
--- Cancels an execution for the worker that holds it. An execution that was never claimed has no attempt to
--- be fenced by and is cancelled as well. No row: it is missing, has ended, or another lease took over.
 -- name: attempt_cancel :opt
--- column: completion_event_id i64
--- column: lease_event_id i64 null
+-- use: completion_event(outcome = 'cancelled')
 WITH fence AS (
   SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields, core.attempt_index
     FROM ff_exec_core AS core
-   WHERE core.partition_key = :partition_key
-     AND core.execution_id = :execution_id
+   WHERE core.partition_key = :partition_key AND core.execution_id = :execution_id
      AND core.lifecycle_phase NOT IN ('terminal', 'cancelled')
-     AND NOT EXISTS (SELECT 1
-                       FROM ff_attempt AS held
-                      WHERE held.partition_key = :partition_key
-                        AND held.execution_id = :execution_id
+     AND NOT EXISTS (SELECT 1 FROM ff_attempt AS held
+                      WHERE held.partition_key = :partition_key AND held.execution_id = :execution_id
                         AND held.attempt_index = :attempt_index
                         AND (held.lease_epoch <> :lease_epoch OR held.outcome IS NOT NULL))
-     AND NOT EXISTS (SELECT 1
-                       FROM ff_attempt AS later
-                      WHERE later.partition_key = :partition_key
-                        AND later.execution_id = :execution_id
+     AND NOT EXISTS (SELECT 1 FROM ff_attempt AS later
+                      WHERE later.partition_key = :partition_key AND later.execution_id = :execution_id
                         AND later.attempt_index > :attempt_index)
      FOR UPDATE OF core
 ),
 attempt AS (
-  UPDATE ff_attempt AS attempt
-     SET lease_expires_at_ms = NULL
-   WHERE attempt.partition_key = :partition_key
-     AND attempt.execution_id = :execution_id
-     AND EXISTS (SELECT 1 FROM fence)
-     AND attempt.attempt_index = :attempt_index
-),
-completion AS (
-  INSERT INTO ff_completion_event
-         (partition_key, execution_id, flow_id, outcome, namespace, instance_tag, occurred_at_ms)
-  SELECT fence.partition_key, fence.execution_id, fence.flow_id, 'cancelled',
-         fence.raw_fields ->> 'namespace',
-         fence.raw_fields -> 'tags' ->> 'cairn.instance_id',
-         :now_ms
-    FROM fence
-  RETURNING event_id
+  UPDATE ff_attempt AS attempt SET lease_expires_at_ms = NULL
+   WHERE attempt.partition_key = :partition_key AND attempt.execution_id = :execution_id
+     AND EXISTS (SELECT 1 FROM fence) AND attempt.attempt_index = :attempt_index
 ),
 lease AS (
   INSERT INTO ff_lease_event
          (execution_id, lease_id, event_type, occurred_at_ms, partition_key, namespace, instance_tag)
-  SELECT :execution_text, :lease_id, 'revoked', :now_ms, fence.partition_key,
-         fence.raw_fields ->> 'namespace',
+  SELECT :execution_text, :lease_id, 'revoked', :now_ms, fence.partition_key, fence.raw_fields ->> 'namespace',
          fence.raw_fields -> 'tags' ->> 'cairn.instance_id'
     FROM fence
-   WHERE EXISTS (SELECT 1
-                   FROM ff_attempt AS held
-                  WHERE held.partition_key = :partition_key
-                    AND held.execution_id = :execution_id
+   WHERE EXISTS (SELECT 1 FROM ff_attempt AS held
+                  WHERE held.partition_key = :partition_key AND held.execution_id = :execution_id
                     AND held.attempt_index = :attempt_index)
   RETURNING event_id
 ),
 core AS (
   UPDATE ff_exec_core AS core
-     SET lifecycle_phase = 'terminal',
-         ownership_state = 'unowned',
-         eligibility_state = 'not_applicable',
-         public_state = 'cancelled',
-         attempt_state = 'cancelled',
-         blocking_reason = NULL,
+     SET lifecycle_phase = 'terminal', ownership_state = 'unowned', eligibility_state = 'not_applicable',
+         public_state = 'cancelled', attempt_state = 'cancelled', blocking_reason = NULL,
          deadline_at_ms = CASE core.eligibility_state
                             WHEN 'not_eligible_until_time' THEN CAST(core.raw_fields ->> 'execution_deadline_at' AS bigint)
                             ELSE core.deadline_at_ms
                           END,
-         terminal_at_ms = :now_ms,
-         cancellation_reason = :reason,
-         cancelled_by = 'worker',
+         terminal_at_ms = :now_ms, cancellation_reason = :reason, cancelled_by = 'worker',
          raw_fields = core.raw_fields || jsonb_build_object('last_mutation_at', CAST(CAST(:now_ms AS bigint) AS text))
-   WHERE core.partition_key = :partition_key
-     AND core.execution_id = :execution_id
-     AND EXISTS (SELECT 1 FROM fence)
+   WHERE core.partition_key = :partition_key AND core.execution_id = :execution_id AND EXISTS (SELECT 1 FROM fence)
   RETURNING core.flow_id
 )
 SELECT completion.event_id AS completion_event_id, lease.event_id AS lease_event_id, core.flow_id
-  FROM completion
- CROSS JOIN core
-  LEFT JOIN lease ON true;
+  FROM completion CROSS JOIN core LEFT JOIN lease ON true;

@@ -1,70 +1,43 @@
--- Counts usage where every dimension has its counter and none passes a limit or its column's end, as most reports do;
--- otherwise nothing is written and no row is answered, and `budget_report` says why. `deltas` is an object of what is
--- added per dimension.
 -- name: budget_add :rows
--- param: deltas json
--- allow(stale-fence): limits that are set anew while a report waits count from the next report on.
 WITH wanted AS (
   SELECT used.dimensions_key, used.current_value + CAST(given.value AS bigint) AS new_value, policy.policy_json
     FROM jsonb_each_text(:deltas) AS given
-    JOIN ff_budget_usage AS used
-      ON used.dimensions_key = given.key
+    JOIN ff_budget_usage AS used ON used.dimensions_key = given.key
    CROSS JOIN ff_budget_policy AS policy
-   WHERE used.partition_key = :partition_key
-     AND used.budget_id = :budget_id
+   WHERE used.partition_key = :partition_key AND used.budget_id = :budget_id
      AND used.current_value <= 9223372036854775807 - CAST(given.value AS bigint)
-     AND policy.partition_key = :partition_key
-     AND policy.budget_id = :budget_id
-   ORDER BY used.dimensions_key COLLATE "C"
-     FOR UPDATE OF used
+     AND policy.partition_key = :partition_key AND policy.budget_id = :budget_id
+   ORDER BY used.dimensions_key COLLATE "C" FOR UPDATE OF used
 ),
 within AS (
-  SELECT count(*) AS found
-    FROM wanted
+  SELECT count(*) AS found FROM wanted
    WHERE jsonb_typeof(wanted.policy_json) = 'object'
-     AND NOT EXISTS (
-           SELECT 1
-             FROM jsonb_each(wanted.policy_json) AS limits
-            CROSS JOIN jsonb_each(CASE jsonb_typeof(limits.value) WHEN 'object' THEN limits.value ELSE '{}' END) AS given
-            WHERE limits.key IN ('hard_limits', 'soft_limits')
-              AND given.key = wanted.dimensions_key
-              AND CASE jsonb_typeof(given.value)
-                    WHEN 'number' THEN CAST(given.value AS numeric) BETWEEN 1 AND wanted.new_value - 1
-                    ELSE false
-                  END
-         )
+     AND NOT EXISTS (SELECT 1
+                       FROM jsonb_each(wanted.policy_json) AS limits
+                      CROSS JOIN jsonb_each(CASE jsonb_typeof(limits.value)
+                                              WHEN 'object' THEN limits.value
+                                              ELSE '{}'
+                                            END) AS given
+                      WHERE limits.key IN ('hard_limits', 'soft_limits') AND given.key = wanted.dimensions_key
+                        AND CASE jsonb_typeof(given.value)
+                              WHEN 'number' THEN CAST(given.value AS numeric) BETWEEN 1 AND wanted.new_value - 1
+                              ELSE false
+                            END)
 )
-UPDATE ff_budget_usage AS used
-   SET current_value = wanted.new_value,
-       updated_at_ms = :now_ms
-  FROM wanted
- WHERE used.partition_key = :partition_key
-   AND used.budget_id = :budget_id
-   AND used.dimensions_key = wanted.dimensions_key
-   AND (SELECT within.found FROM within) = :dimension_count;
+UPDATE ff_budget_usage AS used SET current_value = wanted.new_value, updated_at_ms = :now_ms FROM wanted
+ WHERE used.partition_key = :partition_key AND used.budget_id = :budget_id
+   AND used.dimensions_key = wanted.dimensions_key AND (SELECT within.found FROM within) = :dimension_count;
 
--- Counts usage against a budget unless that exceeds a hard limit, and says which limit was exceeded: the first by
 -- name. `deltas` is an object of what is added per dimension. `Missing`: a dimension has no counter yet;
--- `Unreadable`: the policy is no object; then nothing is written.
 -- name: budget_report :one
--- param: deltas json
--- column: kind text
--- column: dimension text
--- column: current_usage i64
--- column: limit_value i64
--- allow(stale-fence): limits that are set anew while a report waits count from the next report on.
 WITH asked AS (
-  SELECT given.key AS dimension, CAST(given.value AS bigint) AS delta
-    FROM jsonb_each_text(:deltas) AS given
+  SELECT given.key AS dimension, CAST(given.value AS bigint) AS delta FROM jsonb_each_text(:deltas) AS given
 ),
 held AS (
-  SELECT used.dimensions_key, used.current_value
-    FROM ff_budget_usage AS used
-   WHERE used.partition_key = :partition_key
-     AND used.budget_id = :budget_id
+  SELECT used.dimensions_key, used.current_value FROM ff_budget_usage AS used
+   WHERE used.partition_key = :partition_key AND used.budget_id = :budget_id
      AND used.dimensions_key IN (SELECT asked.dimension FROM asked)
-   ORDER BY used.dimensions_key COLLATE "C"
-     FOR UPDATE
+   ORDER BY used.dimensions_key COLLATE "C" FOR UPDATE
 ),
 limits AS (
   SELECT of_kind.key AS kind, given.key AS dimension,
@@ -72,16 +45,12 @@ limits AS (
     FROM ff_budget_policy AS policy
    CROSS JOIN jsonb_each(CASE jsonb_typeof(policy.policy_json) WHEN 'object' THEN policy.policy_json ELSE '{}' END) AS of_kind
    CROSS JOIN jsonb_each(CASE jsonb_typeof(of_kind.value) WHEN 'object' THEN of_kind.value ELSE '{}' END) AS given
-   WHERE policy.partition_key = :partition_key
-     AND policy.budget_id = :budget_id
-     AND of_kind.key IN ('hard_limits', 'soft_limits')
-     AND CAST(given.value AS text) ~ '^[0-9]*[1-9][0-9]*$'
+   WHERE policy.partition_key = :partition_key AND policy.budget_id = :budget_id
+     AND of_kind.key IN ('hard_limits', 'soft_limits') AND CAST(given.value AS text) ~ '^[0-9]*[1-9][0-9]*$'
 ),
 unreadable AS (
-  SELECT 1 AS found
-    FROM ff_budget_policy AS policy
-   WHERE policy.partition_key = :partition_key
-     AND policy.budget_id = :budget_id
+  SELECT 1 AS found FROM ff_budget_policy AS policy
+   WHERE policy.partition_key = :partition_key AND policy.budget_id = :budget_id
      AND jsonb_typeof(policy.policy_json) <> 'object'
 ),
 wanted AS (
@@ -92,41 +61,33 @@ wanted AS (
          END AS new_value,
          hard.limit_value AS hard_limit, soft.limit_value AS soft_limit
     FROM asked
-    LEFT JOIN held
-      ON held.dimensions_key = asked.dimension
-    LEFT JOIN limits AS hard
-      ON hard.kind = 'hard_limits'
-     AND hard.dimension = asked.dimension
-    LEFT JOIN limits AS soft
-      ON soft.kind = 'soft_limits'
-     AND soft.dimension = asked.dimension
+    LEFT JOIN held ON held.dimensions_key = asked.dimension
+    LEFT JOIN limits AS hard ON hard.kind = 'hard_limits' AND hard.dimension = asked.dimension
+    LEFT JOIN limits AS soft ON soft.kind = 'soft_limits' AND soft.dimension = asked.dimension
 ),
 verdict AS (
   SELECT 0 AS rank, 'Unreadable' AS kind, '' AS dimension, CAST(0 AS bigint) AS current_usage,
          CAST(0 AS bigint) AS limit_value
     FROM unreadable
-   UNION ALL
-  SELECT 1 AS rank, 'Missing' AS kind, wanted.dimension, 0 AS current_usage, 0 AS limit_value
-    FROM wanted
+  UNION ALL
+  SELECT 1 AS rank, 'Missing' AS kind, wanted.dimension, 0 AS current_usage, 0 AS limit_value FROM wanted
    WHERE wanted.current_value IS NULL
-   UNION ALL
+  UNION ALL
   SELECT 2 AS rank, 'HardBreach' AS kind, wanted.dimension, wanted.current_value AS current_usage,
          wanted.hard_limit AS limit_value
     FROM wanted
    WHERE wanted.new_value > wanted.hard_limit
-   UNION ALL
+  UNION ALL
   SELECT 3 AS rank, 'SoftBreach' AS kind, wanted.dimension, wanted.new_value AS current_usage,
          wanted.soft_limit AS limit_value
     FROM wanted
    WHERE wanted.new_value > wanted.soft_limit
-   UNION ALL
+  UNION ALL
   SELECT 4 AS rank, 'Ok' AS kind, '' AS dimension, 0 AS current_usage, 0 AS limit_value
 ),
 answer AS (
-  SELECT verdict.kind, verdict.dimension, verdict.current_usage, verdict.limit_value
-    FROM verdict
-   ORDER BY verdict.rank, verdict.dimension COLLATE "C"
-   LIMIT 1
+  SELECT verdict.kind, verdict.dimension, verdict.current_usage, verdict.limit_value FROM verdict
+   ORDER BY verdict.rank, verdict.dimension COLLATE "C" LIMIT 1
 ),
 policy AS (
   UPDATE ff_budget_policy AS policy
@@ -135,28 +96,18 @@ policy AS (
          last_breach_at_ms = CASE answer.kind WHEN 'HardBreach' THEN :now_ms ELSE policy.last_breach_at_ms END,
          last_breach_dim = CASE answer.kind WHEN 'HardBreach' THEN answer.dimension ELSE policy.last_breach_dim END
     FROM answer
-   WHERE policy.partition_key = :partition_key
-     AND policy.budget_id = :budget_id
+   WHERE policy.partition_key = :partition_key AND policy.budget_id = :budget_id
      AND answer.kind IN ('HardBreach', 'SoftBreach')
 ),
 usage AS (
-  UPDATE ff_budget_usage AS used
-     SET current_value = wanted.new_value,
-         updated_at_ms = :now_ms
-    FROM wanted
-   CROSS JOIN answer
-   WHERE used.partition_key = :partition_key
-     AND used.budget_id = :budget_id
-     AND used.dimensions_key = wanted.dimension
+  UPDATE ff_budget_usage AS used SET current_value = wanted.new_value, updated_at_ms = :now_ms
+    FROM wanted CROSS JOIN answer
+   WHERE used.partition_key = :partition_key AND used.budget_id = :budget_id AND used.dimensions_key = wanted.dimension
      AND answer.kind IN ('SoftBreach', 'Ok')
 )
-SELECT answer.kind, answer.dimension, answer.current_usage, answer.limit_value
-  FROM answer;
+SELECT answer.kind, answer.dimension, answer.current_usage, answer.limit_value FROM answer;
 
--- Creates a budget; one that is there stays as it is.
 -- name: budget_create :rows
--- param: policy_json json
--- param: next_reset_at_ms i64 null
 INSERT INTO ff_budget_policy
        (partition_key, budget_id, policy_json, created_at_ms, updated_at_ms, scope_type, scope_id, enforcement_mode,
         next_reset_at_ms)
@@ -164,127 +115,76 @@ VALUES (:partition_key, :budget_id, :policy_json, :now_ms, :now_ms, :scope_type,
         :next_reset_at_ms)
     ON CONFLICT (partition_key, budget_id) DO NOTHING;
 
--- Reads a budget's policy as text, which foreign writers may have left unreadable, and what happened to it.
 -- name: budget_policy_read :opt
--- column: policy_json text
 SELECT CAST(policy.policy_json AS text) AS policy_json, policy.scope_type, policy.scope_id, policy.enforcement_mode,
        policy.breach_count, policy.soft_breach_count, policy.last_breach_at_ms, policy.last_breach_dim,
        policy.next_reset_at_ms, policy.created_at_ms
   FROM ff_budget_policy AS policy
- WHERE policy.partition_key = :partition_key
-   AND policy.budget_id = :budget_id;
+ WHERE policy.partition_key = :partition_key AND policy.budget_id = :budget_id;
 
--- Lists a budget's counters.
 -- name: budget_usage_list :many
-SELECT used.dimensions_key, used.current_value
-  FROM ff_budget_usage AS used
- WHERE used.partition_key = :partition_key
-   AND used.budget_id = :budget_id
+SELECT used.dimensions_key, used.current_value FROM ff_budget_usage AS used
+ WHERE used.partition_key = :partition_key AND used.budget_id = :budget_id
  ORDER BY used.dimensions_key COLLATE "C";
 
--- Gives every dimension that is asked for a counter, in the order in which reports lock them.
 -- name: budget_usage_ensure :exec
--- param: dimensions text[]
-INSERT INTO ff_budget_usage
-       (partition_key, budget_id, dimensions_key, current_value, updated_at_ms)
-SELECT :partition_key, :budget_id, wanted.value, 0, :now_ms
-  FROM unnest(CAST(:dimensions AS text[])) AS wanted (value)
+INSERT INTO ff_budget_usage (partition_key, budget_id, dimensions_key, current_value, updated_at_ms)
+SELECT :partition_key, :budget_id, wanted.value, 0, :now_ms FROM unnest(CAST(:dimensions AS text[])) AS wanted (value)
  WHERE true
  ORDER BY wanted.value COLLATE "C"
     ON CONFLICT (partition_key, budget_id, dimensions_key) DO NOTHING;
 
--- Locks a budget's counters, in the order in which every report locks them.
 -- name: budget_usage_lock :many
-SELECT used.dimensions_key
-  FROM ff_budget_usage AS used
- WHERE used.partition_key = :partition_key
-   AND used.budget_id = :budget_id
- ORDER BY used.dimensions_key COLLATE "C"
-   FOR UPDATE;
+SELECT used.dimensions_key FROM ff_budget_usage AS used
+ WHERE used.partition_key = :partition_key AND used.budget_id = :budget_id
+ ORDER BY used.dimensions_key COLLATE "C" FOR UPDATE;
 
--- Locks a budget's policy, after its counters, and reads what decides about its next reset.
 -- name: budget_policy_lock :opt
--- column: policy_json text
-SELECT CAST(policy.policy_json AS text) AS policy_json, policy.next_reset_at_ms
-  FROM ff_budget_policy AS policy
- WHERE policy.partition_key = :partition_key
-   AND policy.budget_id = :budget_id
+SELECT CAST(policy.policy_json AS text) AS policy_json, policy.next_reset_at_ms FROM ff_budget_policy AS policy
+ WHERE policy.partition_key = :partition_key AND policy.budget_id = :budget_id
    FOR UPDATE;
 
--- Keeps a budget, its counters and its policy, until the transaction ends, as far as nobody else holds it. Counts what is
--- kept and what there is: where less is kept, somebody holds the rest.
 -- name: budget_try_lock :one
--- column: kept_count i64
--- column: there_count i64
 WITH usage AS (
-  SELECT held.budget_id
-    FROM ff_budget_usage AS held
-   WHERE held.partition_key = :partition_key
-     AND held.budget_id = :budget_id
+  SELECT held.budget_id FROM ff_budget_usage AS held
+   WHERE held.partition_key = :partition_key AND held.budget_id = :budget_id
      FOR UPDATE SKIP LOCKED
 ),
 policy AS (
-  SELECT held.budget_id
-    FROM ff_budget_policy AS held
-   WHERE held.partition_key = :partition_key
-     AND held.budget_id = :budget_id
+  SELECT held.budget_id FROM ff_budget_policy AS held
+   WHERE held.partition_key = :partition_key AND held.budget_id = :budget_id
      FOR UPDATE SKIP LOCKED
 )
-SELECT (SELECT count(*) FROM usage)
-       + (SELECT count(*) FROM policy) AS kept_count,
-       (SELECT count(*) FROM ff_budget_usage AS held WHERE held.partition_key = :partition_key AND held.budget_id = :budget_id)
-       + (SELECT count(*) FROM ff_budget_policy AS held WHERE held.partition_key = :partition_key AND held.budget_id = :budget_id) AS there_count;
+SELECT (SELECT count(*) FROM usage) + (SELECT count(*) FROM policy) AS kept_count,
+       (SELECT count(*) FROM ff_budget_usage AS held
+         WHERE held.partition_key = :partition_key AND held.budget_id = :budget_id)
+       + (SELECT count(*) FROM ff_budget_policy AS held
+           WHERE held.partition_key = :partition_key AND held.budget_id = :budget_id) AS there_count;
 
--- Sets a budget's counters back to zero.
 -- name: budget_usage_reset :exec
--- allow(lock-order): the transaction has all counters; one that is new since then is at 0, and nobody has it for long.
-UPDATE ff_budget_usage
-   SET current_value = 0,
-       last_reset_at_ms = :now_ms,
-       updated_at_ms = :now_ms
- WHERE partition_key = :partition_key
-   AND budget_id = :budget_id;
+UPDATE ff_budget_usage SET current_value = 0, last_reset_at_ms = :now_ms, updated_at_ms = :now_ms
+ WHERE partition_key = :partition_key AND budget_id = :budget_id;
 
--- Forgets a budget's last breach and says when it is reset next; the counts of breaches stay.
 -- name: budget_policy_reset :exec
--- param: next_reset_at_ms i64 null
 UPDATE ff_budget_policy
-   SET last_breach_at_ms = NULL,
-       last_breach_dim = NULL,
-       next_reset_at_ms = :next_reset_at_ms,
-       updated_at_ms = :now_ms
- WHERE partition_key = :partition_key
-   AND budget_id = :budget_id;
+   SET last_breach_at_ms = NULL, last_breach_dim = NULL, next_reset_at_ms = :next_reset_at_ms, updated_at_ms = :now_ms
+ WHERE partition_key = :partition_key AND budget_id = :budget_id;
 
--- Takes a key for a report that is being made; no row is added when the key was used before.
 -- name: budget_dedup_claim :rows
--- param: outcome_json json
-INSERT INTO ff_budget_usage_dedup
-       (partition_key, dedup_key, outcome_json, applied_at_ms, expires_at_ms)
+INSERT INTO ff_budget_usage_dedup (partition_key, dedup_key, outcome_json, applied_at_ms, expires_at_ms)
 VALUES (:partition_key, :dedup_key, :outcome_json, :now_ms, :expires_at_ms)
     ON CONFLICT (partition_key, dedup_key) DO NOTHING;
 
--- Reads the answer that a report with this key got, as text, which foreign writers may have left unreadable.
 -- name: budget_dedup_read :opt
--- column: outcome_json text
-SELECT CAST(known.outcome_json AS text) AS outcome_json
-  FROM ff_budget_usage_dedup AS known
- WHERE known.partition_key = :partition_key
-   AND known.dedup_key = :dedup_key;
+SELECT CAST(known.outcome_json AS text) AS outcome_json FROM ff_budget_usage_dedup AS known
+ WHERE known.partition_key = :partition_key AND known.dedup_key = :dedup_key;
 
--- Keeps the answer that a report with this key got.
 -- name: budget_dedup_finish :exec
--- param: outcome_json json
 -- allow(lock-order): the key is the row that this transaction has put in.
-UPDATE ff_budget_usage_dedup
-   SET outcome_json = :outcome_json
- WHERE partition_key = :partition_key
-   AND dedup_key = :dedup_key;
+UPDATE ff_budget_usage_dedup SET outcome_json = :outcome_json
+ WHERE partition_key = :partition_key AND dedup_key = :dedup_key;
 
--- Adds what an execution spent to what it can give back, in the order in which reports lock the counters.
 -- name: budget_ledger_add :exec
--- param: deltas json
--- param: execution_text text
 INSERT INTO ff_budget_usage_by_exec AS spent
        (partition_key, budget_id, execution_id, dimensions_key, delta_total, updated_at_ms)
 SELECT :partition_key, :budget_id, CAST(:execution_text AS uuid), given.key, CAST(given.value AS bigint), :now_ms
@@ -298,60 +198,33 @@ SELECT :partition_key, :budget_id, CAST(:execution_text AS uuid), given.key, CAS
                      END,
        updated_at_ms = excluded.updated_at_ms;
 
--- Gives back what an execution spent; no counter falls below zero.
 -- name: budget_ledger_release :exec
--- param: execution_text text
--- allow(lock-order): the transaction holds all counters of the budget, which whoever adds to the ledger has as well.
 WITH gone AS (
   DELETE FROM ff_budget_usage_by_exec
-   WHERE partition_key = :partition_key
-     AND budget_id = :budget_id
-     AND execution_id = CAST(:execution_text AS uuid)
+   WHERE partition_key = :partition_key AND budget_id = :budget_id AND execution_id = CAST(:execution_text AS uuid)
   RETURNING dimensions_key, delta_total
 )
 UPDATE ff_budget_usage AS used
-   SET current_value = greatest(used.current_value - gone.delta_total, 0),
-       updated_at_ms = :now_ms
-  FROM gone
- WHERE used.partition_key = :partition_key
-   AND used.budget_id = :budget_id
-   AND used.dimensions_key = gone.dimensions_key;
+   SET current_value = greatest(used.current_value - gone.delta_total, 0), updated_at_ms = :now_ms FROM gone
+ WHERE used.partition_key = :partition_key AND used.budget_id = :budget_id AND used.dimensions_key = gone.dimensions_key;
 
--- Lists budgets whose time for a reset has come, the longest overdue first.
 -- name: budget_reset_due :many
-SELECT policy.budget_id
-  FROM ff_budget_policy AS policy
- WHERE policy.partition_key = :partition_key
-   AND policy.next_reset_at_ms <= :now_ms
- ORDER BY policy.next_reset_at_ms, policy.budget_id COLLATE "C"
- LIMIT :page_size;
+SELECT policy.budget_id FROM ff_budget_policy AS policy
+ WHERE policy.partition_key = :partition_key AND policy.next_reset_at_ms <= :now_ms
+ ORDER BY policy.next_reset_at_ms, policy.budget_id COLLATE "C" LIMIT :page_size;
 
--- Lists a partition's budgets in the order of their ids, strictly after a cursor.
 -- name: budget_policy_list :many
--- column: policy_json text
 SELECT policy.budget_id, CAST(policy.policy_json AS text) AS policy_json, policy.last_breach_at_ms
   FROM ff_budget_policy AS policy
- WHERE policy.partition_key = :partition_key
-   AND policy.budget_id COLLATE "C" > :after
- ORDER BY policy.budget_id COLLATE "C"
- LIMIT :page_size;
+ WHERE policy.partition_key = :partition_key AND policy.budget_id COLLATE "C" > :after
+ ORDER BY policy.budget_id COLLATE "C" LIMIT :page_size;
 
--- Notes a breach that nobody reported.
 -- name: budget_breach_note :rows
-UPDATE ff_budget_policy
-   SET last_breach_at_ms = :now_ms,
-       last_breach_dim = :dimension,
-       updated_at_ms = :now_ms
- WHERE partition_key = :partition_key
-   AND budget_id = :budget_id
-   AND last_breach_at_ms IS NULL;
+UPDATE ff_budget_policy SET last_breach_at_ms = :now_ms, last_breach_dim = :dimension, updated_at_ms = :now_ms
+ WHERE partition_key = :partition_key AND budget_id = :budget_id AND last_breach_at_ms IS NULL;
 
--- Gives a budget a policy, whatever it had: for tests and tools that write policies of their own.
 -- name: budget_policy_put :exec
--- param: policy_json json
-INSERT INTO ff_budget_policy
-       (partition_key, budget_id, policy_json, created_at_ms, updated_at_ms)
+INSERT INTO ff_budget_policy (partition_key, budget_id, policy_json, created_at_ms, updated_at_ms)
 VALUES (:partition_key, :budget_id, :policy_json, :now_ms, :now_ms)
     ON CONFLICT (partition_key, budget_id) DO UPDATE
-   SET policy_json = excluded.policy_json,
-       updated_at_ms = excluded.updated_at_ms;
+   SET policy_json = excluded.policy_json, updated_at_ms = excluded.updated_at_ms;

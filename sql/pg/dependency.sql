@@ -1,209 +1,116 @@
--- Reads the end of an execution for those that wait for it.
 -- name: dependency_completion_read :opt
-SELECT ended.execution_id, ended.flow_id, ended.outcome, ended.dispatched_at_ms
-  FROM ff_completion_event AS ended
- WHERE ended.partition_key = :partition_key
-   AND ended.event_id = :event_id;
+SELECT ended.execution_id, ended.flow_id, ended.outcome, ended.dispatched_at_ms FROM ff_completion_event AS ended
+ WHERE ended.partition_key = :partition_key AND ended.event_id = :event_id;
 
--- Finds the completion that a payload tells of: of those at that time the first that nobody followed yet, else
--- the first.
 -- name: dependency_completion_find :opt
-SELECT ended.event_id
-  FROM ff_completion_event AS ended
- WHERE ended.partition_key = :partition_key
-   AND ended.execution_id = :execution_id
+SELECT ended.event_id FROM ff_completion_event AS ended
+ WHERE ended.partition_key = :partition_key AND ended.execution_id = :execution_id
    AND ended.occurred_at_ms = :occurred_at_ms
- ORDER BY CASE WHEN ended.dispatched_at_ms IS NULL THEN 0 ELSE 1 END, ended.event_id
- LIMIT 1;
+ ORDER BY CASE WHEN ended.dispatched_at_ms IS NULL THEN 0 ELSE 1 END, ended.event_id LIMIT 1;
 
--- Notes that every edge was followed. No row changes when that was noted before.
 -- name: dependency_completion_settle :rows
-UPDATE ff_completion_event
-   SET dispatched_at_ms = :now_ms
- WHERE partition_key = :partition_key
-   AND event_id = :event_id
-   AND dispatched_at_ms IS NULL;
+UPDATE ff_completion_event SET dispatched_at_ms = :now_ms
+ WHERE partition_key = :partition_key AND event_id = :event_id AND dispatched_at_ms IS NULL;
 
--- Lists ends of members that nobody has followed to the last edge, the oldest first, strictly after a place.
--- The end of an execution outside a flow concerns nobody.
 -- name: dependency_forgotten_list :many
--- param: namespace text null
--- param: instance_tag text null
--- allow(shard-key): the sweep is over all partitions
--- allow(id-cursor): each sweep begins anew, so what became visible behind its place is found by the next one.
-SELECT ended.partition_key, ended.event_id, ended.execution_id
-  FROM ff_completion_event AS ended
- WHERE ended.dispatched_at_ms IS NULL
-   AND ended.flow_id IS NOT NULL
-   AND ended.event_id > :after_event_id
+SELECT ended.partition_key, ended.event_id, ended.execution_id FROM ff_completion_event AS ended
+ WHERE ended.dispatched_at_ms IS NULL AND ended.flow_id IS NOT NULL AND ended.event_id > :after_event_id
    AND ended.committed_at_ms < :committed_before_ms
    AND (CAST(:namespace AS text) IS NULL OR ended.namespace = :namespace)
    AND (CAST(:instance_tag AS text) IS NULL OR ended.instance_tag = :instance_tag)
- ORDER BY ended.event_id
- LIMIT :page_size;
+ ORDER BY ended.event_id LIMIT :page_size;
 
--- Reads the group of a member's incoming edges, and keeps it so until the transaction ends.
 -- name: dependency_group_lock :opt
 SELECT held.policy, held.success_count, held.fail_count, held.skip_count, held.running_count,
        held.cancel_siblings_pending_flag
   FROM ff_edge_group AS held
- WHERE held.partition_key = :partition_key
-   AND held.flow_id = :flow_id
-   AND held.downstream_eid = :downstream_eid
+ WHERE held.partition_key = :partition_key AND held.flow_id = :flow_id AND held.downstream_eid = :downstream_eid
    FOR UPDATE;
 
--- Keeps a group that nobody else holds until the transaction ends. No row: there is none, or somebody holds it.
 -- name: dependency_group_try_lock :opt
-SELECT held.downstream_eid
-  FROM ff_edge_group AS held
- WHERE held.partition_key = :partition_key
-   AND held.flow_id = :flow_id
-   AND held.downstream_eid = :downstream_eid
+SELECT held.downstream_eid FROM ff_edge_group AS held
+ WHERE held.partition_key = :partition_key AND held.flow_id = :flow_id AND held.downstream_eid = :downstream_eid
    FOR UPDATE SKIP LOCKED;
 
--- Counts how the edges of a group stand.
 -- name: dependency_group_count :exec
 UPDATE ff_edge_group
-   SET success_count = :success_count,
-       fail_count = :fail_count,
-       skip_count = :skip_count,
+   SET success_count = :success_count, fail_count = :fail_count, skip_count = :skip_count,
        running_count = :running_count
- WHERE partition_key = :partition_key
-   AND flow_id = :flow_id
-   AND downstream_eid = :downstream_eid;
+ WHERE partition_key = :partition_key AND flow_id = :flow_id AND downstream_eid = :downstream_eid;
 
--- Lists a member's incoming edges with the state of the executions that they come from, which may be gone.
 -- name: dependency_upstream_list :many
 SELECT edge.upstream_eid, edge.policy, core.lifecycle_phase, core.public_state
   FROM ff_edge AS edge
-  LEFT JOIN ff_exec_core AS core
-    ON core.partition_key = :partition_key
-   AND core.execution_id = edge.upstream_eid
- WHERE edge.partition_key = :partition_key
-   AND edge.flow_id = :flow_id
-   AND edge.downstream_eid = :downstream_eid
+  LEFT JOIN ff_exec_core AS core ON core.partition_key = :partition_key AND core.execution_id = edge.upstream_eid
+ WHERE edge.partition_key = :partition_key AND edge.flow_id = :flow_id AND edge.downstream_eid = :downstream_eid
  ORDER BY edge.edge_id;
 
--- Reads the execution that waits, and keeps it so until the transaction ends.
 -- name: dependency_child_lock :opt
 SELECT core.lifecycle_phase, core.ownership_state, core.eligibility_state, core.attempt_state, core.deadline_at_ms,
        core.raw_fields
   FROM ff_exec_core AS core
- WHERE core.partition_key = :partition_key
-   AND core.execution_id = :execution_id
+ WHERE core.partition_key = :partition_key AND core.execution_id = :execution_id
    FOR UPDATE;
 
--- Hands the result of one execution to another as its input, if there is a result.
 -- name: dependency_payload_pass :rows
-UPDATE ff_exec_core AS core
-   SET payload = source.result
-  FROM ff_exec_core AS source
- WHERE core.partition_key = :partition_key
-   AND core.execution_id = :execution_id
-   AND source.partition_key = :partition_key
-   AND source.execution_id = :upstream_eid
-   AND source.result IS NOT NULL;
+UPDATE ff_exec_core AS core SET payload = source.result FROM ff_exec_core AS source
+ WHERE core.partition_key = :partition_key AND core.execution_id = :execution_id
+   AND source.partition_key = :partition_key AND source.execution_id = :upstream_eid AND source.result IS NOT NULL;
 
--- Lets an execution be claimed whose dependencies are met.
 -- name: dependency_child_release :exec
 UPDATE ff_exec_core
-   SET lifecycle_phase = :lifecycle_phase,
-       eligibility_state = 'eligible_now',
-       public_state = 'waiting',
-       attempt_state = :attempt_state,
-       blocking_reason = 'waiting_for_worker'
- WHERE partition_key = :partition_key
-   AND execution_id = :execution_id;
+   SET lifecycle_phase = :lifecycle_phase, eligibility_state = 'eligible_now', public_state = 'waiting',
+       attempt_state = :attempt_state, blocking_reason = 'waiting_for_worker'
+ WHERE partition_key = :partition_key AND execution_id = :execution_id;
 
--- The same for an execution that is also delayed: it waits for its time now. The wake-up time takes the
--- deadline's column, and the open document keeps the deadline.
 -- name: dependency_child_delay :exec
 UPDATE ff_exec_core AS core
-   SET lifecycle_phase = :lifecycle_phase,
-       eligibility_state = 'not_eligible_until_time',
-       public_state = 'delayed',
-       attempt_state = :attempt_state,
-       blocking_reason = 'waiting_for_delay',
-       deadline_at_ms = :wake_at_ms,
+   SET lifecycle_phase = :lifecycle_phase, eligibility_state = 'not_eligible_until_time', public_state = 'delayed',
+       attempt_state = :attempt_state, blocking_reason = 'waiting_for_delay', deadline_at_ms = :wake_at_ms,
        raw_fields = CASE
-              WHEN core.deadline_at_ms IS NULL THEN core.raw_fields
-              ELSE core.raw_fields || jsonb_build_object('execution_deadline_at', core.deadline_at_ms)
-            END
- WHERE core.partition_key = :partition_key
-   AND core.execution_id = :execution_id;
+                      WHEN core.deadline_at_ms IS NULL THEN core.raw_fields
+                      ELSE core.raw_fields || jsonb_build_object('execution_deadline_at', core.deadline_at_ms)
+                    END
+ WHERE core.partition_key = :partition_key AND core.execution_id = :execution_id;
 
--- Ends an execution whose dependencies can no longer be met.
 -- name: dependency_child_skip :exec
 UPDATE ff_exec_core AS core
-   SET lifecycle_phase = 'terminal',
-       ownership_state = 'unowned',
-       eligibility_state = 'not_applicable',
-       public_state = 'skipped',
-       attempt_state = 'attempt_terminal',
-       blocking_reason = NULL,
+   SET lifecycle_phase = 'terminal', ownership_state = 'unowned', eligibility_state = 'not_applicable',
+       public_state = 'skipped', attempt_state = 'attempt_terminal', blocking_reason = NULL,
        deadline_at_ms = CASE core.eligibility_state
                           WHEN 'not_eligible_until_time' THEN CAST(core.raw_fields ->> 'execution_deadline_at' AS bigint)
                           ELSE core.deadline_at_ms
                         END,
        terminal_at_ms = COALESCE(core.terminal_at_ms, :now_ms),
        raw_fields = core.raw_fields || jsonb_build_object('last_mutation_at', CAST(CAST(:now_ms AS bigint) AS text))
- WHERE core.partition_key = :partition_key
-   AND core.execution_id = :execution_id;
+ WHERE core.partition_key = :partition_key AND core.execution_id = :execution_id;
 
--- Ends the attempt of an execution that is skipped.
 -- name: dependency_attempt_skip :exec
 UPDATE ff_attempt
-   SET outcome = 'skipped',
-       terminal_at_ms = COALESCE(terminal_at_ms, :now_ms),
-       lease_expires_at_ms = NULL
- WHERE partition_key = :partition_key
-   AND execution_id = :execution_id
-   AND attempt_index = :attempt_index;
+   SET outcome = 'skipped', terminal_at_ms = COALESCE(terminal_at_ms, :now_ms), lease_expires_at_ms = NULL
+ WHERE partition_key = :partition_key AND execution_id = :execution_id AND attempt_index = :attempt_index;
 
--- Takes the lease away from the worker of an attempt, so that its handle is refused from here on.
 -- name: dependency_lease_revoke :exec
-UPDATE ff_attempt
-   SET worker_instance_id = NULL,
-       lease_expires_at_ms = NULL,
-       lease_epoch = lease_epoch + 1
- WHERE partition_key = :partition_key
-   AND execution_id = :execution_id
-   AND attempt_index = :attempt_index;
+UPDATE ff_attempt SET worker_instance_id = NULL, lease_expires_at_ms = NULL, lease_epoch = lease_epoch + 1
+ WHERE partition_key = :partition_key AND execution_id = :execution_id AND attempt_index = :attempt_index;
 
--- Forgets the suspension of an execution that ended, so that its timer does not find it.
 -- name: dependency_suspension_delete :exec
-DELETE FROM ff_suspension_current
- WHERE partition_key = :partition_key
-   AND execution_id = :execution_id;
+DELETE FROM ff_suspension_current WHERE partition_key = :partition_key AND execution_id = :execution_id;
 
--- Forgets the waitpoints of an execution that ended.
 -- name: dependency_waitpoint_delete :exec
-DELETE FROM ff_waitpoint_pending
- WHERE partition_key = :partition_key
-   AND execution_id = :execution_id;
+DELETE FROM ff_waitpoint_pending WHERE partition_key = :partition_key AND execution_id = :execution_id;
 
--- Forgets the grants of an execution that ended.
 -- name: dependency_grant_delete :exec
-DELETE FROM ff_claim_grant
- WHERE partition_key = :partition_key
-   AND execution_id = :execution_id;
+DELETE FROM ff_claim_grant WHERE partition_key = :partition_key AND execution_id = :execution_id;
 
--- Reads how far an execution has come.
 -- name: dependency_member_read :opt
-SELECT core.lifecycle_phase, core.public_state
-  FROM ff_exec_core AS core
- WHERE core.partition_key = :partition_key
-   AND core.execution_id = :execution_id;
+SELECT core.lifecycle_phase, core.public_state FROM ff_exec_core AS core
+ WHERE core.partition_key = :partition_key AND core.execution_id = :execution_id;
 
--- Writes the completion of a flow's member.
 -- name: dependency_completion_insert :one
-INSERT INTO ff_completion_event
-       (partition_key, execution_id, flow_id, outcome, namespace, instance_tag, occurred_at_ms)
-SELECT core.partition_key, core.execution_id, :flow_id, :outcome,
-       core.raw_fields ->> 'namespace',
-       core.raw_fields -> 'tags' ->> 'cairn.instance_id',
-       :now_ms
+INSERT INTO ff_completion_event (partition_key, execution_id, flow_id, outcome, namespace, instance_tag, occurred_at_ms)
+SELECT core.partition_key, core.execution_id, :flow_id, :outcome, core.raw_fields ->> 'namespace',
+       core.raw_fields -> 'tags' ->> 'cairn.instance_id', :now_ms
   FROM ff_exec_core AS core
- WHERE core.partition_key = :partition_key
-   AND core.execution_id = :execution_id
+ WHERE core.partition_key = :partition_key AND core.execution_id = :execution_id
 RETURNING event_id;

@@ -1,55 +1,52 @@
--- Lists the newest lease events, newest first.
--- name: event_lease_newest :many
-SELECT told.event_id
-  FROM ff_lease_event AS told
- ORDER BY told.event_id DESC
- LIMIT :page_size;
+-- part: lease_event(source, :event)
+WITH lease AS (
+  INSERT INTO ff_lease_event
+         (execution_id, lease_id, event_type, occurred_at_ms, partition_key, namespace, instance_tag)
+  SELECT :execution_text, :lease_id, :event, :now_ms, source.partition_key, source.raw_fields ->> 'namespace',
+         source.raw_fields -> 'tags' ->> 'cairn.instance_id'
+    FROM source
+  RETURNING event_id
+);
 
--- Lists lease events in their order, strictly after one.
+-- part: completion_event(:outcome)
+WITH completion AS (
+  INSERT INTO ff_completion_event
+         (partition_key, execution_id, flow_id, outcome, namespace, instance_tag, occurred_at_ms)
+  SELECT fence.partition_key, fence.execution_id, fence.flow_id, :outcome, fence.raw_fields ->> 'namespace',
+         fence.raw_fields -> 'tags' ->> 'cairn.instance_id', :now_ms
+    FROM fence
+  RETURNING event_id
+);
+
+-- name: event_lease_newest :many
+SELECT told.event_id FROM ff_lease_event AS told ORDER BY told.event_id DESC LIMIT :page_size;
+
 -- name: event_lease_page :many
--- allow(id-cursor): a subscription passes an id only when every smaller one is settled.
 SELECT told.event_id, told.partition_key, told.execution_id, told.lease_id, told.event_type, told.occurred_at_ms,
        told.namespace, told.instance_tag
   FROM ff_lease_event AS told
  WHERE told.event_id > :after
- ORDER BY told.event_id
- LIMIT :page_size;
+ ORDER BY told.event_id LIMIT :page_size;
 
--- Lists the newest deliveries of signals, newest first.
 -- name: event_signal_newest :many
-SELECT told.event_id
-  FROM ff_signal_event AS told
- ORDER BY told.event_id DESC
- LIMIT :page_size;
+SELECT told.event_id FROM ff_signal_event AS told ORDER BY told.event_id DESC LIMIT :page_size;
 
--- Lists deliveries of signals in their order, strictly after one.
 -- name: event_signal_page :many
--- allow(id-cursor): a subscription passes an id only when every smaller one is settled.
-SELECT told.event_id, told.partition_key, told.execution_id, told.signal_id, told.waitpoint_id,
-       told.source_identity, told.delivered_at_ms, told.namespace, told.instance_tag
+SELECT told.event_id, told.partition_key, told.execution_id, told.signal_id, told.waitpoint_id, told.source_identity,
+       told.delivered_at_ms, told.namespace, told.instance_tag
   FROM ff_signal_event AS told
  WHERE told.event_id > :after
- ORDER BY told.event_id
- LIMIT :page_size;
+ ORDER BY told.event_id LIMIT :page_size;
 
--- Lists the newest completions, newest first.
 -- name: event_completion_newest :many
--- allow(shard-key): a subscription is over all partitions
-SELECT told.event_id
-  FROM ff_completion_event AS told
- ORDER BY told.event_id DESC
- LIMIT :page_size;
+SELECT told.event_id FROM ff_completion_event AS told ORDER BY told.event_id DESC LIMIT :page_size;
 
--- Lists completions in their order, strictly after one.
 -- name: event_completion_page :many
--- allow(shard-key): a subscription is over all partitions
--- allow(id-cursor): a subscription passes an id only when every smaller one is settled.
 SELECT told.event_id, told.partition_key, told.execution_id, told.flow_id, told.outcome, told.occurred_at_ms,
        told.namespace, told.instance_tag
   FROM ff_completion_event AS told
  WHERE told.event_id > :after
- ORDER BY told.event_id
- LIMIT :page_size;
+ ORDER BY told.event_id LIMIT :page_size;
 
 -- Names the transactions under way that write to an outbox. Whoever inserts there, by whatever program, holds
 -- this lock on the table from before its event id is drawn until its transaction has ended and can be seen.
@@ -58,15 +55,11 @@ SELECT told.event_id, told.partition_key, told.execution_id, told.flow_id, told.
 -- only: pg — SQLite has a single writer, so its events appear in the order of their ids.
 -- param: outbox text
 -- column: transaction_name text
-SELECT DISTINCT held.virtualtransaction AS transaction_name
-  FROM pg_locks AS held
- WHERE held.locktype = 'relation'
-   AND held.mode = 'RowExclusiveLock'
-   AND held.granted
+SELECT DISTINCT held.virtualtransaction AS transaction_name FROM pg_locks AS held
+ WHERE held.locktype = 'relation' AND held.mode = 'RowExclusiveLock' AND held.granted
    AND held.database = (SELECT db.oid FROM pg_database AS db WHERE db.datname = current_database())
    AND (held.relation = CAST(to_regclass(CAST(:outbox AS text)) AS oid)
-        OR held.relation IN (SELECT part.inhrelid
-                               FROM pg_inherits AS part
+        OR held.relation IN (SELECT part.inhrelid FROM pg_inherits AS part
                               WHERE part.inhparent = CAST(to_regclass(CAST(:outbox AS text)) AS oid)));
 
 -- Describes the transactions under way that write to an outbox, the oldest first, to whoever has to end one: a session
@@ -80,16 +73,11 @@ SELECT CASE
          ELSE concat_ws(' ', 'session', CAST(found.pid AS text), NULLIF(busy.application_name, ''),
                         CAST(busy.client_addr AS text), busy.state, 'since', CAST(busy.xact_start AS text))
        END AS holder
-  FROM (SELECT DISTINCT held.pid
-          FROM pg_locks AS held
-         WHERE held.locktype = 'relation'
-           AND held.mode = 'RowExclusiveLock'
-           AND held.granted
+  FROM (SELECT DISTINCT held.pid FROM pg_locks AS held
+         WHERE held.locktype = 'relation' AND held.mode = 'RowExclusiveLock' AND held.granted
            AND held.database = (SELECT db.oid FROM pg_database AS db WHERE db.datname = current_database())
            AND (held.relation = CAST(to_regclass(CAST(:outbox AS text)) AS oid)
-                OR held.relation IN (SELECT part.inhrelid
-                                       FROM pg_inherits AS part
+                OR held.relation IN (SELECT part.inhrelid FROM pg_inherits AS part
                                       WHERE part.inhparent = CAST(to_regclass(CAST(:outbox AS text)) AS oid)))) AS found
-  LEFT JOIN pg_stat_activity AS busy
-    ON busy.pid = found.pid
+  LEFT JOIN pg_stat_activity AS busy ON busy.pid = found.pid
  ORDER BY busy.xact_start;

@@ -1,112 +1,84 @@
--- Leases the best execution of a lane that a worker with these capabilities may run: highest priority, then
--- oldest. A fresh attempt starts at epoch 1; an attempt that ran before continues with the next epoch.
--- Attempts are numbered without gaps, so their count is the index of the newest plus one.
--- The execution is changed by an upsert because Postgres routes an insert to one partition, while an update
--- that joins would lock them all; the inserted values are inert, since a claimable row has its execution.
 -- name: lease_claim :opt
 -- diverges(where.partition_key#82999e): on Postgres the execution is locked if nobody has it, and judged by what it is then.
 -- diverges(columns.place): what a claim looks at first is spread among those who claim at the same time; SQLite has one writer.
--- allow(unordered-limit): the rows come in the order of the query above, and the first one that can be locked is taken.
--- param: capabilities text[]
--- param: lease_id text
--- column: lease_event_id i64
 WITH ready AS (
   SELECT queued.partition_key, queued.execution_id, queued.attempt_index,
          row_number() OVER (ORDER BY queued.priority DESC, queued.created_at_ms, queued.execution_id) AS place
     FROM ff_claimable AS queued
-   WHERE queued.lane_id = :lane_id
-     AND queued.required_capabilities <@ :capabilities
-   ORDER BY queued.priority DESC, queued.created_at_ms, queued.execution_id
-  OFFSET 0
+   WHERE queued.lane_id = :lane_id AND queued.required_capabilities <@ :capabilities
+   ORDER BY queued.priority DESC, queued.created_at_ms, queued.execution_id OFFSET 0
 ),
 picked AS (
-  SELECT ready.partition_key, ready.execution_id, ready.attempt_index
-    FROM ready
+  SELECT ready.partition_key, ready.execution_id, ready.attempt_index FROM ready
    WHERE ff_take_claimable(ready.partition_key, ready.execution_id, ready.attempt_index, ready.place, :lane_id,
                            :capabilities) IS NOT NULL
    LIMIT 1
 ),
 core AS (
   INSERT INTO ff_exec_core AS core
-         (partition_key, execution_id, lane_id, lifecycle_phase, ownership_state, eligibility_state,
-          public_state, attempt_state, created_at_ms)
-  SELECT picked.partition_key, picked.execution_id, :lane_id, 'terminal', 'unowned', 'not_applicable',
-         'skipped', 'attempt_terminal', 0
+         (partition_key, execution_id, lane_id, lifecycle_phase, ownership_state, eligibility_state, public_state,
+          attempt_state, created_at_ms)
+  SELECT picked.partition_key, picked.execution_id, :lane_id, 'terminal', 'unowned', 'not_applicable', 'skipped',
+         'attempt_terminal', 0
     FROM picked
    WHERE true
       ON CONFLICT (partition_key, execution_id) DO UPDATE
-     SET lifecycle_phase = 'active',
-         ownership_state = 'leased',
-         eligibility_state = 'not_applicable',
-         public_state = 'running',
-         attempt_state = 'running_attempt',
-         blocking_reason = NULL,
+     SET lifecycle_phase = 'active', ownership_state = 'leased', eligibility_state = 'not_applicable',
+         public_state = 'running', attempt_state = 'running_attempt', blocking_reason = NULL,
          started_at_ms = COALESCE(core.started_at_ms, :now_ms),
          raw_fields = core.raw_fields || jsonb_build_object('total_attempt_count', CAST(core.attempt_index + 1 AS text))
-   WHERE core.lifecycle_phase IN ('submitted', 'runnable')
-     AND core.eligibility_state = 'eligible_now'
+   WHERE core.lifecycle_phase IN ('submitted', 'runnable') AND core.eligibility_state = 'eligible_now'
      AND core.ownership_state = 'unowned'
   RETURNING core.partition_key, core.execution_id, core.raw_fields
 ),
 lease AS (
   INSERT INTO ff_lease_event
          (execution_id, lease_id, event_type, occurred_at_ms, partition_key, namespace, instance_tag)
-  SELECT CAST(core.execution_id AS text),
-         :lease_id, 'acquired', :now_ms, core.partition_key,
-         core.raw_fields ->> 'namespace',
-         core.raw_fields -> 'tags' ->> 'cairn.instance_id'
+  SELECT CAST(core.execution_id AS text), :lease_id, 'acquired', :now_ms, core.partition_key,
+         core.raw_fields ->> 'namespace', core.raw_fields -> 'tags' ->> 'cairn.instance_id'
     FROM core
   RETURNING event_id
 ),
 attempt AS (
   INSERT INTO ff_attempt AS held
-         (partition_key, execution_id, attempt_index, worker_id, worker_instance_id, lease_epoch,
-          lease_expires_at_ms, started_at_ms)
+         (partition_key, execution_id, attempt_index, worker_id, worker_instance_id, lease_epoch, lease_expires_at_ms,
+          started_at_ms)
   SELECT picked.partition_key, picked.execution_id, picked.attempt_index, :worker_id, :worker_instance_id, 1,
          :lease_expires_at_ms, :now_ms
     FROM picked
    WHERE true
       ON CONFLICT (partition_key, execution_id, attempt_index) DO UPDATE
-     SET worker_id = excluded.worker_id,
-         worker_instance_id = excluded.worker_instance_id,
-         lease_epoch = held.lease_epoch + 1,
-         lease_expires_at_ms = excluded.lease_expires_at_ms,
-         started_at_ms = excluded.started_at_ms,
-         outcome = NULL
+     SET worker_id = excluded.worker_id, worker_instance_id = excluded.worker_instance_id,
+         lease_epoch = held.lease_epoch + 1, lease_expires_at_ms = excluded.lease_expires_at_ms,
+         started_at_ms = excluded.started_at_ms, outcome = NULL
   RETURNING held.partition_key, held.execution_id, held.attempt_index, held.lease_epoch
 )
 SELECT attempt.partition_key, attempt.execution_id, attempt.attempt_index, attempt.lease_epoch,
        lease.event_id AS lease_event_id
-  FROM attempt
- CROSS JOIN lease;
+  FROM attempt CROSS JOIN lease;
 
 -- Leases the best executions of a lane to several workers with the same capabilities, one to each in their order, as one
 -- claim after the other would. Whoever finds none left has no row.
 -- rows: given(lease_id text, now_ms i64, worker_id text, worker_instance_id text, lease_expires_at_ms i64)
 -- name: lease_claim_many :opt
 -- only: pg — SQLite's writer puts the calls of those who wait into one transaction.
--- allow(unordered-limit): the rows come in the order of the query above, and the first that can be locked are taken.
 -- param: capabilities text[]
 -- column: lease_event_id i64
 WITH ready AS (
   SELECT queued.partition_key, queued.execution_id, queued.attempt_index,
          row_number() OVER (ORDER BY queued.priority DESC, queued.created_at_ms, queued.execution_id) AS place
     FROM ff_claimable AS queued
-   WHERE queued.lane_id = :lane_id
-     AND queued.required_capabilities <@ :capabilities
-   ORDER BY queued.priority DESC, queued.created_at_ms, queued.execution_id
-  OFFSET 0
+   WHERE queued.lane_id = :lane_id AND queued.required_capabilities <@ :capabilities
+   ORDER BY queued.priority DESC, queued.created_at_ms, queued.execution_id OFFSET 0
 ),
 taken AS (
-  SELECT ready.partition_key, ready.execution_id, ready.attempt_index, ready.place
-    FROM ready
+  SELECT ready.partition_key, ready.execution_id, ready.attempt_index, ready.place FROM ready
    WHERE ff_take_claimable(ready.partition_key, ready.execution_id, ready.attempt_index, ready.place, :lane_id,
                            :capabilities) IS NOT NULL
    LIMIT (SELECT count(*) FROM given)
 ),
 numbered AS (
-  SELECT taken.partition_key, taken.execution_id, taken.attempt_index,
-         row_number() OVER (ORDER BY taken.place) AS turn
+  SELECT taken.partition_key, taken.execution_id, taken.attempt_index, row_number() OVER (ORDER BY taken.place) AS turn
     FROM taken
 ),
 picked AS (
@@ -118,97 +90,62 @@ picked AS (
 ),
 core AS (
   INSERT INTO ff_exec_core AS core
-         (partition_key, execution_id, lane_id, lifecycle_phase, ownership_state, eligibility_state,
-          public_state, attempt_state, created_at_ms, started_at_ms)
-  SELECT picked.partition_key, picked.execution_id, :lane_id, 'terminal', 'unowned', 'not_applicable',
-         'skipped', 'attempt_terminal', 0, picked.now_ms
+         (partition_key, execution_id, lane_id, lifecycle_phase, ownership_state, eligibility_state, public_state,
+          attempt_state, created_at_ms, started_at_ms)
+  SELECT picked.partition_key, picked.execution_id, :lane_id, 'terminal', 'unowned', 'not_applicable', 'skipped',
+         'attempt_terminal', 0, picked.now_ms
     FROM picked
    WHERE true
       ON CONFLICT (partition_key, execution_id) DO UPDATE
-     SET lifecycle_phase = 'active',
-         ownership_state = 'leased',
-         eligibility_state = 'not_applicable',
-         public_state = 'running',
-         attempt_state = 'running_attempt',
-         blocking_reason = NULL,
+     SET lifecycle_phase = 'active', ownership_state = 'leased', eligibility_state = 'not_applicable',
+         public_state = 'running', attempt_state = 'running_attempt', blocking_reason = NULL,
          started_at_ms = COALESCE(core.started_at_ms, excluded.started_at_ms),
          raw_fields = core.raw_fields || jsonb_build_object('total_attempt_count', CAST(core.attempt_index + 1 AS text))
-   WHERE core.lifecycle_phase IN ('submitted', 'runnable')
-     AND core.eligibility_state = 'eligible_now'
+   WHERE core.lifecycle_phase IN ('submitted', 'runnable') AND core.eligibility_state = 'eligible_now'
      AND core.ownership_state = 'unowned'
   RETURNING core.partition_key, core.execution_id, core.raw_fields
 ),
 lease AS (
   INSERT INTO ff_lease_event
          (execution_id, lease_id, event_type, occurred_at_ms, partition_key, namespace, instance_tag)
-  SELECT CAST(core.execution_id AS text),
-         picked.lease_id, 'acquired', picked.now_ms, core.partition_key,
-         core.raw_fields ->> 'namespace',
-         core.raw_fields -> 'tags' ->> 'cairn.instance_id'
+  SELECT CAST(core.execution_id AS text), picked.lease_id, 'acquired', picked.now_ms, core.partition_key,
+         core.raw_fields ->> 'namespace', core.raw_fields -> 'tags' ->> 'cairn.instance_id'
     FROM core
-    JOIN picked
-      ON picked.partition_key = core.partition_key
-     AND picked.execution_id = core.execution_id
+    JOIN picked ON picked.partition_key = core.partition_key AND picked.execution_id = core.execution_id
   RETURNING event_id, lease_id
 ),
 attempt AS (
   INSERT INTO ff_attempt AS held
-         (partition_key, execution_id, attempt_index, worker_id, worker_instance_id, lease_epoch,
-          lease_expires_at_ms, started_at_ms)
-  SELECT picked.partition_key, picked.execution_id, picked.attempt_index, picked.worker_id,
-         picked.worker_instance_id, 1, picked.lease_expires_at_ms, picked.now_ms
+         (partition_key, execution_id, attempt_index, worker_id, worker_instance_id, lease_epoch, lease_expires_at_ms,
+          started_at_ms)
+  SELECT picked.partition_key, picked.execution_id, picked.attempt_index, picked.worker_id, picked.worker_instance_id,
+         1, picked.lease_expires_at_ms, picked.now_ms
     FROM picked
    WHERE true
       ON CONFLICT (partition_key, execution_id, attempt_index) DO UPDATE
-     SET worker_id = excluded.worker_id,
-         worker_instance_id = excluded.worker_instance_id,
-         lease_epoch = held.lease_epoch + 1,
-         lease_expires_at_ms = excluded.lease_expires_at_ms,
-         started_at_ms = excluded.started_at_ms,
-         outcome = NULL
+     SET worker_id = excluded.worker_id, worker_instance_id = excluded.worker_instance_id,
+         lease_epoch = held.lease_epoch + 1, lease_expires_at_ms = excluded.lease_expires_at_ms,
+         started_at_ms = excluded.started_at_ms, outcome = NULL
   RETURNING held.partition_key, held.execution_id, held.attempt_index, held.lease_epoch
 )
 SELECT picked.ordinality, attempt.partition_key, attempt.execution_id, attempt.attempt_index, attempt.lease_epoch,
        lease.event_id AS lease_event_id
   FROM attempt
-  JOIN picked
-    ON picked.partition_key = attempt.partition_key
-   AND picked.execution_id = attempt.execution_id
-  JOIN lease
-    ON lease.lease_id = picked.lease_id;
+  JOIN picked ON picked.partition_key = attempt.partition_key AND picked.execution_id = attempt.execution_id
+  JOIN lease ON lease.lease_id = picked.lease_id;
 
--- Tells that a lease was renewed.
--- part: lease_renewed
-WITH lease AS (
-  INSERT INTO ff_lease_event
-         (execution_id, lease_id, event_type, occurred_at_ms, partition_key, namespace, instance_tag)
-  SELECT :execution_text, :lease_id, 'renewed', :now_ms, fence.partition_key,
-         fence.raw_fields ->> 'namespace',
-         fence.raw_fields -> 'tags' ->> 'cairn.instance_id'
-    FROM fence
-  RETURNING event_id
-);
-
--- Lets the attempt run until the new end of its lease.
 -- part: attempt_renewed
 WITH attempt AS (
-  UPDATE ff_attempt AS attempt
-     SET lease_expires_at_ms = :lease_expires_at_ms
-   WHERE attempt.partition_key = :partition_key
-     AND attempt.execution_id = :execution_id
-     AND attempt.attempt_index = :attempt_index
-     AND EXISTS (SELECT 1 FROM fence)
+  UPDATE ff_attempt AS attempt SET lease_expires_at_ms = :lease_expires_at_ms
+   WHERE attempt.partition_key = :partition_key AND attempt.execution_id = :execution_id
+     AND attempt.attempt_index = :attempt_index AND EXISTS (SELECT 1 FROM fence)
 );
 
--- Moves the end of a lease. A lease whose time has passed is moved as well, as long as nobody took it or
--- swept it. No row: the handle does not hold the lease.
 -- name: lease_renew :opt
 -- use: attempt_held
--- use: lease_renewed
+-- use: lease_event(source = fence, event = 'renewed')
 -- use: attempt_renewed
--- column: lease_event_id i64
-SELECT lease.event_id AS lease_event_id
-  FROM lease;
+SELECT lease.event_id AS lease_event_id FROM lease;
 
 -- Moves the ends of several leases, each of another execution. No row for a handle that does not hold the lease.
 -- Where somebody holds one of the executions for more than a moment, the whole is an error, so that nobody waits for a
@@ -232,39 +169,31 @@ fence AS (
   SELECT member.ordinality, held.partition_key, held.execution_id, held.raw_fields, member.attempt_index,
          member.execution_text, member.lease_id, member.now_ms, member.lease_expires_at_ms
     FROM member
-   CROSS JOIN LATERAL (
-         SELECT core.partition_key, core.execution_id, core.raw_fields
-           FROM ff_exec_core AS core
-           JOIN ff_attempt AS attempt
-             ON attempt.partition_key = core.partition_key
-            AND attempt.execution_id = core.execution_id
-          WHERE core.partition_key = member.partition_key
-            AND core.partition_key = ANY(CAST(:partition_keys AS smallint[]))
-            AND core.execution_id = member.execution_id
-            AND core.lifecycle_phase = 'active'
-            AND attempt.partition_key = member.partition_key
-            AND attempt.partition_key = ANY(CAST(:partition_keys AS smallint[]))
-            AND attempt.execution_id = member.execution_id
-            AND attempt.attempt_index = member.attempt_index
-            AND attempt.lease_epoch = member.lease_epoch
-            AND attempt.outcome IS NULL
-            FOR UPDATE OF core, attempt
-         ) AS held
+   CROSS JOIN LATERAL (SELECT core.partition_key, core.execution_id, core.raw_fields
+                         FROM ff_exec_core AS core
+                         JOIN ff_attempt AS attempt
+                           ON attempt.partition_key = core.partition_key AND attempt.execution_id = core.execution_id
+                        WHERE core.partition_key = member.partition_key
+                          AND core.partition_key = ANY (CAST(:partition_keys AS smallint[]))
+                          AND core.execution_id = member.execution_id AND core.lifecycle_phase = 'active'
+                          AND attempt.partition_key = member.partition_key
+                          AND attempt.partition_key = ANY (CAST(:partition_keys AS smallint[]))
+                          AND attempt.execution_id = member.execution_id
+                          AND attempt.attempt_index = member.attempt_index AND attempt.lease_epoch = member.lease_epoch
+                          AND attempt.outcome IS NULL
+                          FOR UPDATE OF core, attempt) AS held
 ),
 lease AS (
   INSERT INTO ff_lease_event
          (execution_id, lease_id, event_type, occurred_at_ms, partition_key, namespace, instance_tag)
   SELECT fence.execution_text, fence.lease_id, 'renewed', fence.now_ms, fence.partition_key,
-         fence.raw_fields ->> 'namespace',
-         fence.raw_fields -> 'tags' ->> 'cairn.instance_id'
+         fence.raw_fields ->> 'namespace', fence.raw_fields -> 'tags' ->> 'cairn.instance_id'
     FROM fence
   RETURNING event_id, execution_id
 ),
 attempt AS (
-  INSERT INTO ff_attempt AS held
-         (partition_key, execution_id, attempt_index, lease_expires_at_ms)
-  SELECT fence.partition_key, fence.execution_id, fence.attempt_index, fence.lease_expires_at_ms
-    FROM fence
+  INSERT INTO ff_attempt AS held (partition_key, execution_id, attempt_index, lease_expires_at_ms)
+  SELECT fence.partition_key, fence.execution_id, fence.attempt_index, fence.lease_expires_at_ms FROM fence
    WHERE true
       ON CONFLICT (partition_key, execution_id, attempt_index) DO UPDATE
      SET lease_expires_at_ms = excluded.lease_expires_at_ms
@@ -274,105 +203,56 @@ SELECT fence.ordinality, lease.event_id AS lease_event_id
   JOIN lease
     ON lease.execution_id = fence.execution_text;
 
--- Leases an attempt again, on its next epoch, for the worker that resumes it. No row: the execution has ended,
--- the lease is live, or somebody else leased the attempt since it was read.
 -- name: lease_reseat :opt
--- column: lease_event_id i64
+-- use: lease_event(source = seat, event = 'reclaimed')
 WITH seat AS (
   SELECT core.partition_key, core.execution_id, core.raw_fields
     FROM ff_exec_core AS core
-    JOIN ff_attempt AS free
-      ON free.partition_key = core.partition_key
-     AND free.execution_id = core.execution_id
-   WHERE core.partition_key = :partition_key
-     AND core.execution_id = :execution_id
-     AND core.lifecycle_phase NOT IN ('terminal', 'cancelled')
-     AND free.partition_key = :partition_key
-     AND free.execution_id = :execution_id
-     AND free.attempt_index = :attempt_index
-     AND free.lease_epoch = :lease_epoch
+    JOIN ff_attempt AS free ON free.partition_key = core.partition_key AND free.execution_id = core.execution_id
+   WHERE core.partition_key = :partition_key AND core.execution_id = :execution_id
+     AND core.lifecycle_phase NOT IN ('terminal', 'cancelled') AND free.partition_key = :partition_key
+     AND free.execution_id = :execution_id AND free.attempt_index = :attempt_index AND free.lease_epoch = :lease_epoch
      AND (free.lease_expires_at_ms IS NULL OR free.lease_expires_at_ms <= :now_ms)
      FOR UPDATE OF core, free
 ),
-lease AS (
-  INSERT INTO ff_lease_event
-         (execution_id, lease_id, event_type, occurred_at_ms, partition_key, namespace, instance_tag)
-  SELECT :execution_text, :lease_id, 'reclaimed', :now_ms, seat.partition_key,
-         seat.raw_fields ->> 'namespace',
-         seat.raw_fields -> 'tags' ->> 'cairn.instance_id'
-    FROM seat
-  RETURNING event_id
-),
 core AS (
   UPDATE ff_exec_core AS core
-     SET lifecycle_phase = 'active',
-         ownership_state = 'leased',
-         eligibility_state = 'not_applicable',
-         public_state = 'running',
-         attempt_state = 'running_attempt',
-         blocking_reason = NULL,
+     SET lifecycle_phase = 'active', ownership_state = 'leased', eligibility_state = 'not_applicable',
+         public_state = 'running', attempt_state = 'running_attempt', blocking_reason = NULL,
          deadline_at_ms = CASE core.eligibility_state
                             WHEN 'not_eligible_until_time' THEN CAST(core.raw_fields ->> 'execution_deadline_at' AS bigint)
                             ELSE core.deadline_at_ms
                           END,
          started_at_ms = COALESCE(core.started_at_ms, :now_ms)
-   WHERE core.partition_key = :partition_key
-     AND core.execution_id = :execution_id
-     AND EXISTS (SELECT 1 FROM seat)
+   WHERE core.partition_key = :partition_key AND core.execution_id = :execution_id AND EXISTS (SELECT 1 FROM seat)
 ),
 attempt AS (
   UPDATE ff_attempt AS attempt
-     SET worker_id = :worker_id,
-         worker_instance_id = :worker_instance_id,
-         lease_epoch = attempt.lease_epoch + 1,
-         lease_expires_at_ms = :lease_expires_at_ms,
-         started_at_ms = :now_ms,
-         outcome = NULL
-   WHERE attempt.partition_key = :partition_key
-     AND attempt.execution_id = :execution_id
-     AND attempt.attempt_index = :attempt_index
-     AND EXISTS (SELECT 1 FROM seat)
+     SET worker_id = :worker_id, worker_instance_id = :worker_instance_id, lease_epoch = attempt.lease_epoch + 1,
+         lease_expires_at_ms = :lease_expires_at_ms, started_at_ms = :now_ms, outcome = NULL
+   WHERE attempt.partition_key = :partition_key AND attempt.execution_id = :execution_id
+     AND attempt.attempt_index = :attempt_index AND EXISTS (SELECT 1 FROM seat)
   RETURNING attempt.lease_epoch
 )
-SELECT attempt.lease_epoch, lease.event_id AS lease_event_id
-  FROM attempt
- CROSS JOIN lease;
+SELECT attempt.lease_epoch, lease.event_id AS lease_event_id FROM attempt CROSS JOIN lease;
 
--- Finds the newest attempt of an execution, whatever the pointer says.
 -- name: lease_newest_read :opt
-SELECT attempt.attempt_index, attempt.lease_epoch
-  FROM ff_attempt AS attempt
- WHERE attempt.partition_key = :partition_key
-   AND attempt.execution_id = :execution_id
- ORDER BY attempt.attempt_index DESC
- LIMIT 1;
+SELECT attempt.attempt_index, attempt.lease_epoch FROM ff_attempt AS attempt
+ WHERE attempt.partition_key = :partition_key AND attempt.execution_id = :execution_id
+ ORDER BY attempt.attempt_index DESC LIMIT 1;
 
--- Lists leases whose time has passed and whose worker is still named, oldest first, strictly after a cursor.
--- Only the running attempt of an execution counts.
 -- name: lease_expired_list :many
--- column: worker_instance_id text
--- column: lease_expires_at_ms i64
--- param: namespace text null
--- allow(shard-key): the listing is over all partitions by contract
 SELECT held.partition_key, held.execution_id, held.attempt_index, held.lease_epoch, held.worker_instance_id,
        held.lease_expires_at_ms
   FROM ff_attempt AS held
-  JOIN ff_exec_core AS core
-    ON core.partition_key = held.partition_key
-   AND core.execution_id = held.execution_id
- WHERE held.lease_expires_at_ms IS NOT NULL
-   AND held.lease_expires_at_ms <= :as_of_ms
-   AND held.worker_instance_id IS NOT NULL
-   AND core.public_state IN ('claimed', 'running', 'active')
+  JOIN ff_exec_core AS core ON core.partition_key = held.partition_key AND core.execution_id = held.execution_id
+ WHERE held.lease_expires_at_ms IS NOT NULL AND held.lease_expires_at_ms <= :as_of_ms
+   AND held.worker_instance_id IS NOT NULL AND core.public_state IN ('claimed', 'running', 'active')
    AND (CAST(:namespace AS text) IS NULL OR core.raw_fields ->> 'namespace' = :namespace)
-   AND (held.lease_expires_at_ms, held.partition_key, held.execution_id)
-       > (:after_expires_at_ms, :after_partition_key, :after_execution_id)
+   AND (held.lease_expires_at_ms, held.partition_key, held.execution_id) > (:after_expires_at_ms, :after_partition_key,
+                                                                            :after_execution_id)
    AND (core.attempt_index = held.attempt_index
-        OR NOT EXISTS (SELECT 1
-                         FROM ff_attempt AS other
-                        WHERE other.partition_key = held.partition_key
-                          AND other.execution_id = held.execution_id
-                          AND (other.attempt_index = core.attempt_index
-                               OR other.attempt_index > held.attempt_index)))
- ORDER BY held.lease_expires_at_ms, held.partition_key, held.execution_id
- LIMIT :page_size;
+        OR NOT EXISTS (SELECT 1 FROM ff_attempt AS other
+                        WHERE other.partition_key = held.partition_key AND other.execution_id = held.execution_id
+                          AND (other.attempt_index = core.attempt_index OR other.attempt_index > held.attempt_index)))
+ ORDER BY held.lease_expires_at_ms, held.partition_key, held.execution_id LIMIT :page_size;

@@ -1,89 +1,43 @@
--- Leases the interrupted attempt of a resumable execution, on its next epoch. No row: the execution is not
--- resumable, or it has no attempt.
 -- name: resume_claim :opt
--- param: lease_id text
--- column: lease_event_id i64
+-- use: lease_event(source = seat, event = 'acquired')
 -- allow(scalar-many): one attempt fits: the one the execution points to, or the newest where there is none such.
 WITH seat AS (
   SELECT core.partition_key, core.execution_id, core.raw_fields, free.attempt_index
     FROM ff_exec_core AS core
-    JOIN ff_attempt AS free
-      ON free.partition_key = core.partition_key
-     AND free.execution_id = core.execution_id
-   WHERE core.partition_key = :partition_key
-     AND core.execution_id = :execution_id
-     AND core.public_state = 'resumable'
-     AND free.partition_key = :partition_key
-     AND free.execution_id = :execution_id
+    JOIN ff_attempt AS free ON free.partition_key = core.partition_key AND free.execution_id = core.execution_id
+   WHERE core.partition_key = :partition_key AND core.execution_id = :execution_id AND core.public_state = 'resumable'
+     AND free.partition_key = :partition_key AND free.execution_id = :execution_id
      AND (free.attempt_index = core.attempt_index
-          OR NOT EXISTS (SELECT 1
-                           FROM ff_attempt AS other
-                          WHERE other.partition_key = :partition_key
-                            AND other.execution_id = :execution_id
-                            AND (other.attempt_index = core.attempt_index
-                                 OR other.attempt_index > free.attempt_index)))
+          OR NOT EXISTS (SELECT 1 FROM ff_attempt AS other
+                          WHERE other.partition_key = :partition_key AND other.execution_id = :execution_id
+                            AND (other.attempt_index = core.attempt_index OR other.attempt_index > free.attempt_index)))
      FOR UPDATE OF core, free
-),
-lease AS (
-  INSERT INTO ff_lease_event
-         (execution_id, lease_id, event_type, occurred_at_ms, partition_key, namespace, instance_tag)
-  SELECT :execution_text, :lease_id, 'acquired', :now_ms, seat.partition_key,
-         seat.raw_fields ->> 'namespace',
-         seat.raw_fields -> 'tags' ->> 'cairn.instance_id'
-    FROM seat
-  RETURNING event_id
 ),
 attempt AS (
   UPDATE ff_attempt AS attempt
-     SET worker_id = :worker_id,
-         worker_instance_id = :worker_instance_id,
-         lease_epoch = attempt.lease_epoch + 1,
-         lease_expires_at_ms = :lease_expires_at_ms,
-         started_at_ms = :now_ms,
-         outcome = NULL
-   WHERE attempt.partition_key = :partition_key
-     AND attempt.execution_id = :execution_id
+     SET worker_id = :worker_id, worker_instance_id = :worker_instance_id, lease_epoch = attempt.lease_epoch + 1,
+         lease_expires_at_ms = :lease_expires_at_ms, started_at_ms = :now_ms, outcome = NULL
+   WHERE attempt.partition_key = :partition_key AND attempt.execution_id = :execution_id
      AND attempt.attempt_index = (SELECT seat.attempt_index FROM seat)
   RETURNING attempt.attempt_index, attempt.lease_epoch
 ),
 core AS (
   UPDATE ff_exec_core AS core
-     SET lifecycle_phase = 'active',
-         ownership_state = 'leased',
-         eligibility_state = 'not_applicable',
-         public_state = 'running',
-         attempt_state = 'running_attempt',
-         blocking_reason = NULL,
+     SET lifecycle_phase = 'active', ownership_state = 'leased', eligibility_state = 'not_applicable',
+         public_state = 'running', attempt_state = 'running_attempt', blocking_reason = NULL,
          started_at_ms = COALESCE(core.started_at_ms, :now_ms)
-   WHERE core.partition_key = :partition_key
-     AND core.execution_id = :execution_id
-     AND EXISTS (SELECT 1 FROM seat)
+   WHERE core.partition_key = :partition_key AND core.execution_id = :execution_id AND EXISTS (SELECT 1 FROM seat)
 )
-SELECT attempt.attempt_index, attempt.lease_epoch, lease.event_id AS lease_event_id
-  FROM attempt
- CROSS JOIN lease;
+SELECT attempt.attempt_index, attempt.lease_epoch, lease.event_id AS lease_event_id FROM attempt CROSS JOIN lease;
 
--- Reads, under a lock, what a resumption by the control plane depends on.
 -- name: resume_lock :opt
-SELECT core.lifecycle_phase, core.deadline_at_ms
-  FROM ff_exec_core AS core
- WHERE core.partition_key = :partition_key
-   AND core.execution_id = :execution_id
+SELECT core.lifecycle_phase, core.deadline_at_ms FROM ff_exec_core AS core
+ WHERE core.partition_key = :partition_key AND core.execution_id = :execution_id
    FOR UPDATE;
 
--- Moves a suspended execution back to where claims find it, at once or at the time that the deadline column
--- holds from now on. A flat object of changed members is merged into the open document.
 -- name: resume_release :exec
--- param: changed_fields json
--- param: deadline_at_ms i64 null
 UPDATE ff_exec_core AS core
-   SET lifecycle_phase = 'runnable',
-       ownership_state = 'unowned',
-       eligibility_state = :eligibility_state,
-       public_state = :public_state,
-       attempt_state = 'attempt_interrupted',
-       blocking_reason = :blocking_reason,
-       deadline_at_ms = :deadline_at_ms,
-       raw_fields = core.raw_fields || CAST(:changed_fields AS jsonb)
- WHERE core.partition_key = :partition_key
-   AND core.execution_id = :execution_id;
+   SET lifecycle_phase = 'runnable', ownership_state = 'unowned', eligibility_state = :eligibility_state,
+       public_state = :public_state, attempt_state = 'attempt_interrupted', blocking_reason = :blocking_reason,
+       deadline_at_ms = :deadline_at_ms, raw_fields = core.raw_fields || CAST(:changed_fields AS jsonb)
+ WHERE core.partition_key = :partition_key AND core.execution_id = :execution_id;

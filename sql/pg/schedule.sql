@@ -1,169 +1,110 @@
--- Reads what decides whether an execution may run, apart from what it depends on.
 -- name: schedule_state_read :opt
-SELECT core.lifecycle_phase, core.ownership_state, core.flow_id, core.raw_fields
-  FROM ff_exec_core AS core
- WHERE core.partition_key = :partition_key
-   AND core.execution_id = :execution_id;
+SELECT core.lifecycle_phase, core.ownership_state, core.flow_id, core.raw_fields FROM ff_exec_core AS core
+ WHERE core.partition_key = :partition_key AND core.execution_id = :execution_id;
 
--- Lists what an execution depends on: the policy of each edge to it, and how its upstream execution stands.
 -- name: schedule_upstream_list :many
--- param: flow_id uuid
 SELECT edge.policy, upstream.lifecycle_phase, upstream.public_state, upstream.raw_fields
   FROM ff_edge AS edge
   LEFT JOIN ff_exec_core AS upstream
-    ON upstream.partition_key = :partition_key
-   AND upstream.execution_id = edge.upstream_eid
- WHERE edge.partition_key = :partition_key
-   AND edge.flow_id = :flow_id
-   AND edge.downstream_eid = :execution_id;
+    ON upstream.partition_key = :partition_key AND upstream.execution_id = edge.upstream_eid
+ WHERE edge.partition_key = :partition_key AND edge.flow_id = :flow_id AND edge.downstream_eid = :execution_id;
 
--- Lists what a partition offers on a lane to claims by grant, best first. Interrupted attempts are left out, because
--- they are resumed or taken over, not granted.
 -- name: schedule_eligible_list :many
 SELECT ready.execution_id
   FROM ff_claimable AS ready
-  JOIN ff_exec_core AS core
-    ON core.partition_key = :partition_key
-   AND core.execution_id = ready.execution_id
- WHERE ready.partition_key = :partition_key
-   AND ready.lane_id = :lane_id
-   AND core.attempt_state NOT IN ('running_attempt', 'attempt_interrupted')
-   AND core.public_state <> 'resumable'
- ORDER BY ready.priority DESC, ready.created_at_ms, ready.execution_id
- LIMIT :page_size;
+  JOIN ff_exec_core AS core ON core.partition_key = :partition_key AND core.execution_id = ready.execution_id
+ WHERE ready.partition_key = :partition_key AND ready.lane_id = :lane_id
+   AND core.attempt_state NOT IN ('running_attempt', 'attempt_interrupted') AND core.public_state <> 'resumable'
+ ORDER BY ready.priority DESC, ready.created_at_ms, ready.execution_id LIMIT :page_size;
 
--- Reads what decides whether an execution may be granted, and keeps it so until the transaction ends.
 -- name: schedule_lock :opt
--- column: required_capabilities text
 SELECT core.lane_id, core.lifecycle_phase, core.ownership_state, core.eligibility_state, core.attempt_state,
-       core.public_state, core.raw_fields,
-       array_to_string(core.required_capabilities, ',') AS required_capabilities
+       core.public_state, core.raw_fields, array_to_string(core.required_capabilities, ',') AS required_capabilities
   FROM ff_exec_core AS core
- WHERE core.partition_key = :partition_key
-   AND core.execution_id = :execution_id
+ WHERE core.partition_key = :partition_key AND core.execution_id = :execution_id
    FOR UPDATE;
 
--- Finds a grant to claim an execution that has not expired.
 -- name: schedule_grant_live :opt
-SELECT granted.expires_at_ms
-  FROM ff_claim_grant AS granted
- WHERE granted.partition_key = :partition_key
-   AND granted.execution_id = :execution_id
-   AND granted.kind = 'claim'
+SELECT granted.expires_at_ms FROM ff_claim_grant AS granted
+ WHERE granted.partition_key = :partition_key AND granted.execution_id = :execution_id AND granted.kind = 'claim'
    AND granted.expires_at_ms > :now_ms
- ORDER BY granted.expires_at_ms DESC, granted.grant_id
- LIMIT 1;
+ ORDER BY granted.expires_at_ms DESC, granted.grant_id LIMIT 1;
 
--- Deletes the grants to claim an execution that have expired.
 -- name: schedule_grant_expire :exec
 DELETE FROM ff_claim_grant
- WHERE partition_key = :partition_key
-   AND execution_id = :execution_id
-   AND kind = 'claim'
-   AND expires_at_ms <= :now_ms;
+ WHERE partition_key = :partition_key AND execution_id = :execution_id AND kind = 'claim' AND expires_at_ms <= :now_ms;
 
--- Issues a grant to claim an execution.
 -- name: schedule_grant_insert :exec
--- param: lane_id text null
--- param: capability_hash text null
--- param: route_snapshot_json text null
--- param: admission_summary text null
 INSERT INTO ff_claim_grant
        (partition_key, grant_id, execution_id, kind, worker_id, worker_instance_id, lane_id, capability_hash,
         worker_capabilities, route_snapshot_json, admission_summary, grant_ttl_ms, issued_at_ms, expires_at_ms)
-VALUES (:partition_key, :grant_id, :execution_id, 'claim', :worker_id, :worker_instance_id, :lane_id,
-        :capability_hash, :worker_capabilities, :route_snapshot_json, :admission_summary, :grant_ttl_ms,
-        :issued_at_ms, :expires_at_ms);
+VALUES (:partition_key, :grant_id, :execution_id, 'claim', :worker_id, :worker_instance_id, :lane_id, :capability_hash,
+        :worker_capabilities, :route_snapshot_json, :admission_summary, :grant_ttl_ms, :issued_at_ms, :expires_at_ms);
 
--- Notes when a worker was last offered an execution that it cannot run.
 -- name: schedule_mismatch_note :exec
 UPDATE ff_exec_core AS core
-   SET raw_fields = core.raw_fields || jsonb_build_object('last_capability_mismatch_at', CAST(CAST(:now_ms AS bigint) AS text))
- WHERE core.partition_key = :partition_key
-   AND core.execution_id = :execution_id;
+   SET raw_fields = core.raw_fields
+                    || jsonb_build_object('last_capability_mismatch_at', CAST(CAST(:now_ms AS bigint) AS text))
+ WHERE core.partition_key = :partition_key AND core.execution_id = :execution_id;
 
--- Takes the best execution of a lane that a worker with these capabilities may run, strictly after another one.
 -- name: schedule_candidate_next :opt
--- param: capabilities text[]
 -- diverges(where.partition_key#ef258c): on Postgres the execution is locked if nobody has it, and judged by what it is then.
--- allow(unordered-limit): the rows come in the order of the query above, and those are taken first that can be locked.
 WITH ready AS (
   SELECT queued.partition_key, queued.execution_id, queued.attempt_index, queued.priority, queued.created_at_ms
     FROM ff_claimable AS queued
-   WHERE queued.lane_id = :lane_id
-     AND queued.required_capabilities <@ :capabilities
+   WHERE queued.lane_id = :lane_id AND queued.required_capabilities <@ :capabilities
      AND (queued.priority < :after_priority
           OR (queued.priority = :after_priority
               AND (queued.created_at_ms, queued.execution_id) > (:after_created_at_ms, :after_execution_id)))
-   ORDER BY queued.priority DESC, queued.created_at_ms, queued.execution_id
-  OFFSET 0
+   ORDER BY queued.priority DESC, queued.created_at_ms, queued.execution_id OFFSET 0
 )
-SELECT ready.partition_key, ready.execution_id, ready.priority, ready.created_at_ms
-  FROM ready
- WHERE ff_take_claimable(ready.partition_key, ready.execution_id, ready.attempt_index, NULL, :lane_id,
-                         :capabilities) IS NOT NULL
+SELECT ready.partition_key, ready.execution_id, ready.priority, ready.created_at_ms FROM ready
+ WHERE ff_take_claimable(ready.partition_key, ready.execution_id, ready.attempt_index, NULL, :lane_id, :capabilities) IS NOT NULL
  LIMIT 1;
 
--- Keeps a granted execution from other claims until its grant is used or expires.
 -- name: schedule_granted_mark :exec
 UPDATE ff_exec_core AS core
    SET eligibility_state = 'pending_claim',
-       raw_fields = core.raw_fields || jsonb_build_object('claim_grant', jsonb_build_object('grant_key', CAST(:grant_key AS text), 'worker_id', CAST(:worker_id AS text), 'worker_instance_id', CAST(:worker_instance_id AS text),
-                'expires_at_ms', CAST(:expires_at_ms AS bigint), 'issued_at_ms', CAST(:issued_at_ms AS bigint)))
- WHERE core.partition_key = :partition_key
-   AND core.execution_id = :execution_id;
+       raw_fields = core.raw_fields
+                    || jsonb_build_object('claim_grant',
+                                          jsonb_build_object('grant_key', CAST(:grant_key AS text), 'worker_id',
+                                                             CAST(:worker_id AS text), 'worker_instance_id',
+                                                             CAST(:worker_instance_id AS text), 'expires_at_ms',
+                                                             CAST(:expires_at_ms AS bigint), 'issued_at_ms',
+                                                             CAST(:issued_at_ms AS bigint)))
+ WHERE core.partition_key = :partition_key AND core.execution_id = :execution_id;
 
--- Lists granted executions whose grant has expired by what their documents say, strictly after a cursor.
 -- name: schedule_granted_due_list :many
-SELECT granted.partition_key, granted.execution_id, granted.expires_at_ms
-  FROM ff_granted AS granted
+SELECT granted.partition_key, granted.execution_id, granted.expires_at_ms FROM ff_granted AS granted
  WHERE granted.expires_at_ms <= :now_ms
    AND (granted.expires_at_ms, granted.execution_id) > (:after_expires_at_ms, :after_execution_id)
- ORDER BY granted.expires_at_ms, granted.execution_id
- LIMIT :batch_size;
+ ORDER BY granted.expires_at_ms, granted.execution_id LIMIT :batch_size;
 
 -- Offers a granted execution to claims again when its grants have expired, and deletes them. No row: it is granted
 -- no longer, or a grant is live.
 -- name: schedule_granted_release :opt
 WITH free AS (
-  SELECT core.partition_key, core.execution_id
-    FROM ff_exec_core AS core
-   WHERE core.partition_key = :partition_key
-     AND core.execution_id = :execution_id
+  SELECT core.partition_key, core.execution_id FROM ff_exec_core AS core
+   WHERE core.partition_key = :partition_key AND core.execution_id = :execution_id
      AND core.eligibility_state = 'pending_claim'
-     AND NOT EXISTS (SELECT 1
-                       FROM ff_claim_grant AS live
-                      WHERE live.partition_key = :partition_key
-                        AND live.execution_id = :execution_id
-                        AND live.kind = 'claim'
-                        AND live.expires_at_ms > :now_ms)
+     AND NOT EXISTS (SELECT 1 FROM ff_claim_grant AS live
+                      WHERE live.partition_key = :partition_key AND live.execution_id = :execution_id
+                        AND live.kind = 'claim' AND live.expires_at_ms > :now_ms)
 ),
 expired AS (
   DELETE FROM ff_claim_grant
-   WHERE partition_key = :partition_key
-     AND execution_id = :execution_id
-     AND kind = 'claim'
+   WHERE partition_key = :partition_key AND execution_id = :execution_id AND kind = 'claim'
      AND EXISTS (SELECT 1 FROM free)
 )
-UPDATE ff_exec_core AS core
-   SET eligibility_state = 'eligible_now',
-       raw_fields = core.raw_fields - 'claim_grant'
- WHERE core.partition_key = :partition_key
-   AND core.execution_id = :execution_id
-   AND core.eligibility_state = 'pending_claim'
-   AND EXISTS (SELECT 1 FROM free)
+UPDATE ff_exec_core AS core SET eligibility_state = 'eligible_now', raw_fields = core.raw_fields - 'claim_grant'
+ WHERE core.partition_key = :partition_key AND core.execution_id = :execution_id
+   AND core.eligibility_state = 'pending_claim' AND EXISTS (SELECT 1 FROM free)
 RETURNING core.execution_id;
 
--- Reads the limits of a budget.
 -- name: schedule_budget_read :opt
-SELECT policy.policy_json
-  FROM ff_budget_policy AS policy
- WHERE policy.partition_key = :partition_key
-   AND policy.budget_id = :budget_id;
+SELECT policy.policy_json FROM ff_budget_policy AS policy
+ WHERE policy.partition_key = :partition_key AND policy.budget_id = :budget_id;
 
--- Lists what was used of a budget.
 -- name: schedule_usage_list :many
-SELECT used.dimensions_key, used.current_value
-  FROM ff_budget_usage AS used
- WHERE used.partition_key = :partition_key
-   AND used.budget_id = :budget_id;
+SELECT used.dimensions_key, used.current_value FROM ff_budget_usage AS used
+ WHERE used.partition_key = :partition_key AND used.budget_id = :budget_id;

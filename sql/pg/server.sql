@@ -1,11 +1,7 @@
--- Reads the database's own clock, in milliseconds.
 -- name: server_time :one
--- column: now_ms i64
 SELECT CAST(extract(epoch FROM statement_timestamp()) * 1000 AS bigint) AS now_ms;
 
--- Asks the database for a sign of life.
 -- name: server_ping :one
--- column: alive i32
 SELECT 1 AS alive;
 
 -- Reads how many locks a transaction may count on.

@@ -1,224 +1,125 @@
--- Lists the ended executions of a lane that nobody needs any more and that pass a filter, oldest first, strictly
--- after a cursor.
 -- name: trim_list :many
--- diverges(where.raw_fields#dcd419): a namespace that is no text reads differently; what is found is judged again.
--- param: namespace text null
--- param: tag_key text null
--- param: tag_value text null
--- column: terminal_at_ms i64
-SELECT core.execution_id, core.terminal_at_ms
-  FROM ff_exec_core AS core
- WHERE core.partition_key = :partition_key
-   AND core.lane_id = :lane_id
-   AND core.lifecycle_phase IN ('terminal', 'cancelled')
-   AND core.terminal_at_ms IS NOT NULL
+SELECT core.execution_id, core.terminal_at_ms FROM ff_exec_core AS core
+ WHERE core.partition_key = :partition_key AND core.lane_id = :lane_id
+   AND core.lifecycle_phase IN ('terminal', 'cancelled') AND core.terminal_at_ms IS NOT NULL
    AND core.terminal_at_ms <= :ended_before_ms
    AND (core.terminal_at_ms, core.execution_id) > (:after_terminal_at_ms, :after_execution_id)
    AND (CAST(:namespace AS text) IS NULL OR core.raw_fields ->> 'namespace' = :namespace)
    AND (CAST(:tag_key AS text) IS NULL OR core.raw_fields -> 'tags' ->> CAST(:tag_key AS text) = :tag_value)
- ORDER BY core.terminal_at_ms, core.execution_id
- LIMIT :page_size;
+ ORDER BY core.terminal_at_ms, core.execution_id LIMIT :page_size;
 
--- Reads those of some executions that nobody needs any more, and keeps them so until the transaction ends. One that
--- somebody else changes is left for the next time.
 -- name: trim_lock :many
--- param: executions uuid[]
-SELECT core.execution_id, core.flow_id, core.raw_fields
-  FROM ff_exec_core AS core
- WHERE core.partition_key = :partition_key
-   AND core.execution_id = ANY(:executions)
-   AND core.lifecycle_phase IN ('terminal', 'cancelled')
-   AND core.terminal_at_ms <= :ended_before_ms
- ORDER BY core.execution_id
-   FOR UPDATE SKIP LOCKED;
+SELECT core.execution_id, core.flow_id, core.raw_fields FROM ff_exec_core AS core
+ WHERE core.partition_key = :partition_key AND core.execution_id = ANY (:executions)
+   AND core.lifecycle_phase IN ('terminal', 'cancelled') AND core.terminal_at_ms <= :ended_before_ms
+ ORDER BY core.execution_id FOR UPDATE SKIP LOCKED;
 
--- Lists where executions are that ended long ago and pass a filter, oldest first.
 -- name: trim_due_list :many
--- diverges(where.raw_fields#dcd419): a namespace that is no text reads differently; what is found is judged again.
--- param: namespace text null
--- param: tag_key text null
--- param: tag_value text null
--- allow(shard-key): the sweep is over all partitions
-SELECT core.partition_key, core.lane_id
-  FROM ff_exec_core AS core
- WHERE core.lifecycle_phase IN ('terminal', 'cancelled')
-   AND core.terminal_at_ms IS NOT NULL
+SELECT core.partition_key, core.lane_id FROM ff_exec_core AS core
+ WHERE core.lifecycle_phase IN ('terminal', 'cancelled') AND core.terminal_at_ms IS NOT NULL
    AND core.terminal_at_ms <= :ended_before_ms
    AND (CAST(:namespace AS text) IS NULL OR core.raw_fields ->> 'namespace' = :namespace)
    AND (CAST(:tag_key AS text) IS NULL OR core.raw_fields -> 'tags' ->> CAST(:tag_key AS text) = :tag_value)
- ORDER BY core.terminal_at_ms, core.partition_key, core.execution_id
- LIMIT :page_size;
+ ORDER BY core.terminal_at_ms, core.partition_key, core.execution_id LIMIT :page_size;
 
--- Keeps the completions and streams of an execution until the transaction ends, as far as nobody else holds them. Counts
--- what is kept and what there is: where less is kept, somebody holds the rest. The frames of a stream are left to whoever
--- has its counter.
 -- name: trim_parts_try_lock :one
--- allow(lock-order): it waits for nobody, and a trim that does not get all of them gives up.
--- column: kept_count i64
--- column: there_count i64
 WITH completion_event AS (
-  SELECT held.execution_id
-    FROM ff_completion_event AS held
-   WHERE held.partition_key = :partition_key
-     AND held.execution_id = :execution_id
+  SELECT held.execution_id FROM ff_completion_event AS held
+   WHERE held.partition_key = :partition_key AND held.execution_id = :execution_id
      FOR UPDATE SKIP LOCKED
 ),
 stream_counter AS (
-  SELECT held.execution_id
-    FROM ff_stream_counter AS held
-   WHERE held.partition_key = :partition_key
-     AND held.execution_id = :execution_id
+  SELECT held.execution_id FROM ff_stream_counter AS held
+   WHERE held.partition_key = :partition_key AND held.execution_id = :execution_id
      FOR UPDATE SKIP LOCKED
 ),
 stream_meta AS (
-  SELECT held.execution_id
-    FROM ff_stream_meta AS held
-   WHERE held.partition_key = :partition_key
-     AND held.execution_id = :execution_id
+  SELECT held.execution_id FROM ff_stream_meta AS held
+   WHERE held.partition_key = :partition_key AND held.execution_id = :execution_id
      FOR UPDATE SKIP LOCKED
 ),
 stream_summary AS (
-  SELECT held.execution_id
-    FROM ff_stream_summary AS held
-   WHERE held.partition_key = :partition_key
-     AND held.execution_id = :execution_id
+  SELECT held.execution_id FROM ff_stream_summary AS held
+   WHERE held.partition_key = :partition_key AND held.execution_id = :execution_id
      FOR UPDATE SKIP LOCKED
 )
-SELECT (SELECT count(*) FROM completion_event)
-       + (SELECT count(*) FROM stream_counter)
-       + (SELECT count(*) FROM stream_meta)
-       + (SELECT count(*) FROM stream_summary) AS kept_count,
-       (SELECT count(*) FROM ff_completion_event AS held WHERE held.partition_key = :partition_key AND held.execution_id = :execution_id)
-       + (SELECT count(*) FROM ff_stream_counter AS held WHERE held.partition_key = :partition_key AND held.execution_id = :execution_id)
-       + (SELECT count(*) FROM ff_stream_meta AS held WHERE held.partition_key = :partition_key AND held.execution_id = :execution_id)
-       + (SELECT count(*) FROM ff_stream_summary AS held WHERE held.partition_key = :partition_key AND held.execution_id = :execution_id) AS there_count;
+SELECT (SELECT count(*) FROM completion_event) + (SELECT count(*) FROM stream_counter)
+       + (SELECT count(*) FROM stream_meta) + (SELECT count(*) FROM stream_summary) AS kept_count,
+       (SELECT count(*) FROM ff_completion_event AS held
+         WHERE held.partition_key = :partition_key AND held.execution_id = :execution_id)
+       + (SELECT count(*) FROM ff_stream_counter AS held
+           WHERE held.partition_key = :partition_key AND held.execution_id = :execution_id)
+       + (SELECT count(*) FROM ff_stream_meta AS held
+           WHERE held.partition_key = :partition_key AND held.execution_id = :execution_id)
+       + (SELECT count(*) FROM ff_stream_summary AS held
+           WHERE held.partition_key = :partition_key AND held.execution_id = :execution_id) AS there_count;
 
--- Deletes an execution and what is kept with it. Completions of a flow that nobody has followed yet stay.
 -- name: trim_delete :exec
--- allow(lock-order): `trim_lock` has the execution, so nobody else has what belongs to it.
-WITH attempt AS (
-  DELETE FROM ff_attempt
-   WHERE partition_key = :partition_key
-     AND execution_id = :execution_id
-),
-claim_grant AS (
-  DELETE FROM ff_claim_grant
-   WHERE partition_key = :partition_key
-     AND execution_id = :execution_id
-),
-stream_counter AS (
-  DELETE FROM ff_stream_counter
-   WHERE partition_key = :partition_key
-     AND execution_id = :execution_id
-),
-stream_frame AS (
-  DELETE FROM ff_stream_frame
-   WHERE partition_key = :partition_key
-     AND execution_id = :execution_id
-),
-stream_meta AS (
-  DELETE FROM ff_stream_meta
-   WHERE partition_key = :partition_key
-     AND execution_id = :execution_id
-),
-stream_summary AS (
-  DELETE FROM ff_stream_summary
-   WHERE partition_key = :partition_key
-     AND execution_id = :execution_id
-),
+WITH attempt AS (DELETE FROM ff_attempt WHERE partition_key = :partition_key AND execution_id = :execution_id),
+claim_grant AS (DELETE FROM ff_claim_grant WHERE partition_key = :partition_key AND execution_id = :execution_id),
+stream_counter AS (DELETE FROM ff_stream_counter WHERE partition_key = :partition_key AND execution_id = :execution_id),
+stream_frame AS (DELETE FROM ff_stream_frame WHERE partition_key = :partition_key AND execution_id = :execution_id),
+stream_meta AS (DELETE FROM ff_stream_meta WHERE partition_key = :partition_key AND execution_id = :execution_id),
+stream_summary AS (DELETE FROM ff_stream_summary WHERE partition_key = :partition_key AND execution_id = :execution_id),
 suspension_current AS (
-  DELETE FROM ff_suspension_current
-   WHERE partition_key = :partition_key
-     AND execution_id = :execution_id
+  DELETE FROM ff_suspension_current WHERE partition_key = :partition_key AND execution_id = :execution_id
 ),
 waitpoint_pending AS (
-  DELETE FROM ff_waitpoint_pending
-   WHERE partition_key = :partition_key
-     AND execution_id = :execution_id
+  DELETE FROM ff_waitpoint_pending WHERE partition_key = :partition_key AND execution_id = :execution_id
 ),
 completion_event AS (
   DELETE FROM ff_completion_event
-   WHERE partition_key = :partition_key
-     AND execution_id = :execution_id
+   WHERE partition_key = :partition_key AND execution_id = :execution_id
      AND (dispatched_at_ms IS NOT NULL OR flow_id IS NULL)
 )
-DELETE FROM ff_exec_core
- WHERE partition_key = :partition_key
-   AND execution_id = :execution_id;
+DELETE FROM ff_exec_core WHERE partition_key = :partition_key AND execution_id = :execution_id;
 
--- Deletes the edges that lead to a member that is forgotten. What somebody follows at this moment stays.
 -- name: trim_edge_delete :exec
 DELETE FROM ff_edge
- WHERE partition_key = :partition_key
-   AND flow_id = :flow_id
-   AND edge_id IN (SELECT held.edge_id
-                     FROM ff_edge AS held
-                    WHERE held.partition_key = :partition_key
-                      AND held.flow_id = :flow_id
+ WHERE partition_key = :partition_key AND flow_id = :flow_id
+   AND edge_id IN (SELECT held.edge_id FROM ff_edge AS held
+                    WHERE held.partition_key = :partition_key AND held.flow_id = :flow_id
                       AND held.downstream_eid = :downstream_eid
                       FOR UPDATE SKIP LOCKED);
 
--- Deletes the group of the edges that lead to a member that is forgotten.
 -- name: trim_group_delete :exec
 DELETE FROM ff_edge_group
- WHERE partition_key = :partition_key
-   AND flow_id = :flow_id
-   AND downstream_eid IN (SELECT held.downstream_eid
-                            FROM ff_edge_group AS held
-                           WHERE held.partition_key = :partition_key
-                             AND held.flow_id = :flow_id
+ WHERE partition_key = :partition_key AND flow_id = :flow_id
+   AND downstream_eid IN (SELECT held.downstream_eid FROM ff_edge_group AS held
+                           WHERE held.partition_key = :partition_key AND held.flow_id = :flow_id
                              AND held.downstream_eid = :downstream_eid
                              FOR UPDATE SKIP LOCKED);
 
--- Deletes the lease events of executions. What somebody holds is left to the time after which events are forgotten.
 -- name: trim_lease_event_delete :exec
--- param: executions text[]
 DELETE FROM ff_lease_event
- WHERE event_id IN (SELECT old.event_id
-                      FROM ff_lease_event AS old
-                     WHERE old.partition_key = :partition_key
-                       AND old.execution_id = ANY(:executions)
-                     ORDER BY old.event_id
-                       FOR UPDATE SKIP LOCKED);
+ WHERE event_id IN (SELECT old.event_id FROM ff_lease_event AS old
+                     WHERE old.partition_key = :partition_key AND old.execution_id = ANY (:executions)
+                     ORDER BY old.event_id FOR UPDATE SKIP LOCKED);
 
--- Deletes the signal events of executions. What somebody holds is left to the time after which events are forgotten.
 -- name: trim_signal_event_delete :exec
--- param: executions text[]
 DELETE FROM ff_signal_event
- WHERE event_id IN (SELECT old.event_id
-                      FROM ff_signal_event AS old
-                     WHERE old.partition_key = :partition_key
-                       AND old.execution_id = ANY(:executions)
-                     ORDER BY old.event_id
-                       FOR UPDATE SKIP LOCKED);
+ WHERE event_id IN (SELECT old.event_id FROM ff_signal_event AS old
+                     WHERE old.partition_key = :partition_key AND old.execution_id = ANY (:executions)
+                     ORDER BY old.event_id FOR UPDATE SKIP LOCKED);
 
--- Deletes the operator events of executions. What somebody holds is left to the time after which events are forgotten.
 -- name: trim_operator_event_delete :exec
--- param: executions text[]
 DELETE FROM ff_operator_event
- WHERE event_id IN (SELECT old.event_id
-                      FROM ff_operator_event AS old
-                     WHERE old.partition_key = :partition_key
-                       AND old.execution_id = ANY(:executions)
-                     ORDER BY old.event_id
-                       FOR UPDATE SKIP LOCKED);
+ WHERE event_id IN (SELECT old.event_id FROM ff_operator_event AS old
+                     WHERE old.partition_key = :partition_key AND old.execution_id = ANY (:executions)
+                     ORDER BY old.event_id FOR UPDATE SKIP LOCKED);
 
--- Deletes what executions used of their budgets.
 -- name: trim_usage_delete :exec
--- param: executions text[]
--- allow(shard-key): it is stored with the budgets, whose partitions are not known here
 DELETE FROM ff_budget_usage_by_exec
- WHERE (partition_key, budget_id, execution_id, dimensions_key)
-       IN (SELECT spent.partition_key, spent.budget_id, spent.execution_id, spent.dimensions_key
-             FROM ff_budget_usage_by_exec AS spent
-            WHERE spent.execution_id = ANY(CAST(:executions AS uuid[]))
-            ORDER BY spent.partition_key, spent.budget_id COLLATE "C", spent.execution_id, spent.dimensions_key COLLATE "C"
-              FOR UPDATE SKIP LOCKED);
+ WHERE (partition_key, budget_id, execution_id, dimensions_key) IN (SELECT spent.partition_key, spent.budget_id,
+                                                                           spent.execution_id, spent.dimensions_key
+                                                                      FROM ff_budget_usage_by_exec AS spent
+                                                                     WHERE spent.execution_id = ANY (CAST(:executions AS uuid[]))
+                                                                     ORDER BY spent.partition_key,
+                                                                              spent.budget_id COLLATE "C",
+                                                                              spent.execution_id,
+                                                                              spent.dimensions_key COLLATE "C"
+                                                                       FOR UPDATE SKIP LOCKED);
 
--- Forgets executions that a cancelled flow still had to cancel.
 -- name: trim_backlog_delete :exec
--- param: executions text[]
--- allow(shard-key): it is stored with the flows, whose partitions are not known here
 -- allow(lock-order): no two trims have one execution, and whoever else deletes a member waits for nothing after it.
-DELETE FROM ff_cancel_backlog_member
- WHERE execution_id = ANY(:executions);
+DELETE FROM ff_cancel_backlog_member WHERE execution_id = ANY (:executions);

@@ -1,33 +1,23 @@
 -- Finds those of two executions that are members of a flow.
 -- name: edge_members :many
-SELECT core.execution_id
-  FROM ff_exec_core AS core
- WHERE core.partition_key = :partition_key
-   AND core.flow_id = :flow_id
+SELECT core.execution_id FROM ff_exec_core AS core
+ WHERE core.partition_key = :partition_key AND core.flow_id = :flow_id
    AND core.execution_id IN (:upstream_eid, :downstream_eid)
  ORDER BY core.execution_id;
 
 -- Follows a flow's edges from a node, which comes along; the nodes that can be reached, up to a limit.
 -- name: edge_reach :many
 -- param: from_node uuid
--- allow(unordered-limit): which nodes are cut off does not matter, only whether some are.
 WITH RECURSIVE reach(node) AS (
-  SELECT edge.downstream_eid
-    FROM ff_edge AS edge
-   WHERE edge.partition_key = :partition_key
-     AND edge.flow_id = :flow_id
-     AND edge.upstream_eid = :from_node
-   UNION
+  SELECT edge.downstream_eid FROM ff_edge AS edge
+   WHERE edge.partition_key = :partition_key AND edge.flow_id = :flow_id AND edge.upstream_eid = :from_node
+  UNION
   SELECT edge.downstream_eid
     FROM reach
-    JOIN ff_edge AS edge
-      ON edge.upstream_eid = reach.node
-   WHERE edge.partition_key = :partition_key
-     AND edge.flow_id = :flow_id
+    JOIN ff_edge AS edge ON edge.upstream_eid = reach.node
+   WHERE edge.partition_key = :partition_key AND edge.flow_id = :flow_id
 )
-SELECT reach.node
-  FROM reach
- LIMIT :max_nodes;
+SELECT reach.node FROM reach LIMIT :max_nodes;
 
 -- Stages an edge. No row changes when the id is taken in this flow.
 -- name: edge_insert :rows
@@ -37,91 +27,63 @@ VALUES (:partition_key, :flow_id, :edge_id, :upstream_eid, :downstream_eid, :pol
 
 -- Reads an edge.
 -- name: edge_read :opt
-SELECT edge.edge_id, edge.upstream_eid, edge.downstream_eid, edge.policy
-  FROM ff_edge AS edge
- WHERE edge.partition_key = :partition_key
-   AND edge.flow_id = :flow_id
-   AND edge.edge_id = :edge_id;
+SELECT edge.edge_id, edge.upstream_eid, edge.downstream_eid, edge.policy FROM ff_edge AS edge
+ WHERE edge.partition_key = :partition_key AND edge.flow_id = :flow_id AND edge.edge_id = :edge_id;
 
 -- Reads an edge that a transaction decides on, and keeps it so until the transaction ends.
 -- name: edge_lock :opt
-SELECT edge.upstream_eid, edge.downstream_eid, edge.policy
-  FROM ff_edge AS edge
- WHERE edge.partition_key = :partition_key
-   AND edge.flow_id = :flow_id
-   AND edge.edge_id = :edge_id;
+SELECT edge.upstream_eid, edge.downstream_eid, edge.policy FROM ff_edge AS edge
+ WHERE edge.partition_key = :partition_key AND edge.flow_id = :flow_id AND edge.edge_id = :edge_id;
 
 -- Keeps an edge that nobody else holds until the transaction ends. No row: there is none, or somebody holds it.
 -- name: edge_try_lock :opt
-SELECT edge.edge_id
-  FROM ff_edge AS edge
- WHERE edge.partition_key = :partition_key
-   AND edge.flow_id = :flow_id
-   AND edge.edge_id = :edge_id;
+SELECT edge.edge_id FROM ff_edge AS edge
+ WHERE edge.partition_key = :partition_key AND edge.flow_id = :flow_id AND edge.edge_id = :edge_id;
 
 -- Replaces an edge's document.
 -- name: edge_policy_write :exec
-UPDATE ff_edge
-   SET policy = :policy
- WHERE partition_key = :partition_key
-   AND flow_id = :flow_id
-   AND edge_id = :edge_id;
+UPDATE ff_edge SET policy = :policy WHERE partition_key = :partition_key AND flow_id = :flow_id AND edge_id = :edge_id;
 
 -- Lists the edges that leave a node. The plus keeps SQLite from walking all edges of the flow to save a sort.
 -- name: edge_list_outgoing :many
-SELECT edge.edge_id, edge.upstream_eid, edge.downstream_eid, edge.policy
-  FROM ff_edge AS edge
- WHERE edge.partition_key = :partition_key
-   AND edge.flow_id = :flow_id
-   AND edge.upstream_eid = :node
- ORDER BY +edge.edge_id;
+SELECT edge.edge_id, edge.upstream_eid, edge.downstream_eid, edge.policy FROM ff_edge AS edge
+ WHERE edge.partition_key = :partition_key AND edge.flow_id = :flow_id AND edge.upstream_eid = :node
+ ORDER BY + edge.edge_id;
 
 -- Lists the edges that enter a node. The plus keeps SQLite from walking all edges of the flow to save a sort.
 -- name: edge_list_incoming :many
-SELECT edge.edge_id, edge.upstream_eid, edge.downstream_eid, edge.policy
-  FROM ff_edge AS edge
- WHERE edge.partition_key = :partition_key
-   AND edge.flow_id = :flow_id
-   AND edge.downstream_eid = :node
- ORDER BY +edge.edge_id;
+SELECT edge.edge_id, edge.upstream_eid, edge.downstream_eid, edge.policy FROM ff_edge AS edge
+ WHERE edge.partition_key = :partition_key AND edge.flow_id = :flow_id AND edge.downstream_eid = :node
+ ORDER BY + edge.edge_id;
 
 -- Counts the edges that enter a node, applied or not.
 -- name: edge_count_incoming :one
-SELECT count(*) AS edges
-  FROM ff_edge AS edge
- WHERE edge.partition_key = :partition_key
-   AND edge.flow_id = :flow_id
-   AND edge.downstream_eid = :node;
+SELECT count(*) AS edges FROM ff_edge AS edge
+ WHERE edge.partition_key = :partition_key AND edge.flow_id = :flow_id AND edge.downstream_eid = :node;
 
 -- Counts one more running dependency of a node, whose group is made when this is the first.
 -- name: edge_group_await :one
 INSERT INTO ff_edge_group AS held (partition_key, flow_id, downstream_eid, policy, running_count)
 VALUES (:partition_key, :flow_id, :downstream_eid, :policy, 1)
-    ON CONFLICT (partition_key, flow_id, downstream_eid) DO UPDATE
-   SET running_count = held.running_count + 1
+    ON CONFLICT (partition_key, flow_id, downstream_eid) DO UPDATE SET running_count = held.running_count + 1
 RETURNING policy, success_count, fail_count, skip_count, running_count;
 
 -- Reads the policy of a node's dependencies.
 -- name: edge_group_policy_read :opt
-SELECT held.policy
-  FROM ff_edge_group AS held
- WHERE held.partition_key = :partition_key
-   AND held.flow_id = :flow_id
-   AND held.downstream_eid = :downstream_eid;
+SELECT held.policy FROM ff_edge_group AS held
+ WHERE held.partition_key = :partition_key AND held.flow_id = :flow_id AND held.downstream_eid = :downstream_eid;
 
 -- Sets the policy of a node's dependencies; the counters stay.
 -- name: edge_group_policy_set :exec
 INSERT INTO ff_edge_group AS held (partition_key, flow_id, downstream_eid, policy)
 VALUES (:partition_key, :flow_id, :downstream_eid, :policy)
-    ON CONFLICT (partition_key, flow_id, downstream_eid) DO UPDATE
-   SET policy = excluded.policy;
+    ON CONFLICT (partition_key, flow_id, downstream_eid) DO UPDATE SET policy = excluded.policy;
 
 -- Lists the dependency groups of a flow.
 -- name: edge_group_list :many
 SELECT held.downstream_eid, held.policy, held.success_count, held.fail_count, held.skip_count, held.running_count
   FROM ff_edge_group AS held
- WHERE held.partition_key = :partition_key
-   AND held.flow_id = :flow_id
+ WHERE held.partition_key = :partition_key AND held.flow_id = :flow_id
  ORDER BY held.downstream_eid;
 
 -- Reads the execution that gets a dependency, and keeps it so until the transaction ends.
@@ -129,27 +91,21 @@ SELECT held.downstream_eid, held.policy, held.success_count, held.fail_count, he
 SELECT core.flow_id, core.lifecycle_phase, core.ownership_state, core.eligibility_state, core.deadline_at_ms,
        core.raw_fields
   FROM ff_exec_core AS core
- WHERE core.partition_key = :partition_key
-   AND core.execution_id = :execution_id;
+ WHERE core.partition_key = :partition_key AND core.execution_id = :execution_id;
 
 -- Keeps an execution from being claimed until its dependencies are met.
 -- name: edge_child_block :exec
 UPDATE ff_exec_core
-   SET eligibility_state = 'blocked_by_dependencies',
-       blocking_reason = 'waiting_for_children',
+   SET eligibility_state = 'blocked_by_dependencies', blocking_reason = 'waiting_for_children',
        public_state = 'waiting_children'
- WHERE partition_key = :partition_key
-   AND execution_id = :execution_id;
+ WHERE partition_key = :partition_key AND execution_id = :execution_id;
 
 -- The same for an execution that is delayed: it gets back the deadline whose place its wake-up time took, and
 -- the open document remembers the wake-up time.
 -- name: edge_child_block_delayed :exec
 -- param: deadline_at_ms i64 null
 UPDATE ff_exec_core
-   SET eligibility_state = 'blocked_by_dependencies',
-       blocking_reason = 'waiting_for_children',
-       public_state = 'waiting_children',
-       deadline_at_ms = :deadline_at_ms,
+   SET eligibility_state = 'blocked_by_dependencies', blocking_reason = 'waiting_for_children',
+       public_state = 'waiting_children', deadline_at_ms = :deadline_at_ms,
        raw_fields = json_set(raw_fields, '$.delay_until', CAST(:delay_until AS text))
- WHERE partition_key = :partition_key
-   AND execution_id = :execution_id;
+ WHERE partition_key = :partition_key AND execution_id = :execution_id;

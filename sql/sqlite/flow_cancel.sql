@@ -1,105 +1,82 @@
 -- Ends a flow as cancelled and notes the policy; the first end stays.
 -- name: flow_cancel_mark :exec
 UPDATE ff_flow_core
-   SET public_flow_state = 'cancelled',
-       terminal_at_ms = COALESCE(terminal_at_ms, :now_ms),
+   SET public_flow_state = 'cancelled', terminal_at_ms = COALESCE(terminal_at_ms, :now_ms),
        raw_fields = json_set(raw_fields, '$.cancellation_policy', CAST(:cancellation_policy AS text))
- WHERE partition_key = :partition_key
-   AND flow_id = :flow_id;
+ WHERE partition_key = :partition_key AND flow_id = :flow_id;
 
 -- The same, with the reason.
 -- name: flow_cancel_mark_with_reason :exec
 UPDATE ff_flow_core
-   SET public_flow_state = 'cancelled',
-       terminal_at_ms = COALESCE(terminal_at_ms, :now_ms),
-       raw_fields = json_set(raw_fields, '$.cancellation_policy', CAST(:cancellation_policy AS text), '$.cancel_reason', CAST(:cancel_reason AS text))
- WHERE partition_key = :partition_key
-   AND flow_id = :flow_id;
+   SET public_flow_state = 'cancelled', terminal_at_ms = COALESCE(terminal_at_ms, :now_ms),
+       raw_fields = json_set(raw_fields, '$.cancellation_policy', CAST(:cancellation_policy AS text), '$.cancel_reason',
+                             CAST(:cancel_reason AS text))
+ WHERE partition_key = :partition_key AND flow_id = :flow_id;
 
 -- Lists a flow's members and keeps their states until the transaction ends.
 -- name: flow_cancel_members_lock :many
-SELECT core.execution_id, core.lifecycle_phase
-  FROM ff_exec_core AS core
- WHERE core.partition_key = :partition_key
-   AND core.flow_id = :flow_id
- ORDER BY +core.execution_id;
+SELECT core.execution_id, core.lifecycle_phase FROM ff_exec_core AS core
+ WHERE core.partition_key = :partition_key AND core.flow_id = :flow_id
+ ORDER BY + core.execution_id;
 
 -- Lists a flow's members.
 -- name: flow_cancel_members_list :many
-SELECT core.execution_id
-  FROM ff_exec_core AS core
- WHERE core.partition_key = :partition_key
-   AND core.flow_id = :flow_id
- ORDER BY +core.execution_id;
+SELECT core.execution_id FROM ff_exec_core AS core
+ WHERE core.partition_key = :partition_key AND core.flow_id = :flow_id
+ ORDER BY + core.execution_id;
 
 -- Writes the completion of every member in one of these phases.
 -- name: flow_cancel_completion_events_insert :many
 -- param: phases text[]
-INSERT INTO ff_completion_event
-       (partition_key, execution_id, flow_id, outcome, namespace, instance_tag, occurred_at_ms)
+INSERT INTO ff_completion_event (partition_key, execution_id, flow_id, outcome, namespace, instance_tag, occurred_at_ms)
 SELECT core.partition_key, core.execution_id, core.flow_id, 'cancelled',
        CAST(json_extract(core.raw_fields, '$.namespace') AS text),
-       CAST(json_extract(core.raw_fields, '$.tags."cairn.instance_id"') AS text),
-       :now_ms
+       CAST(json_extract(core.raw_fields, '$.tags."cairn.instance_id"') AS text), :now_ms
   FROM ff_exec_core AS core
- WHERE core.partition_key = :partition_key
-   AND core.flow_id = :flow_id
+ WHERE core.partition_key = :partition_key AND core.flow_id = :flow_id
    AND core.lifecycle_phase IN (SELECT value FROM json_each(:phases))
- ORDER BY +core.execution_id
+ ORDER BY + core.execution_id
 RETURNING event_id;
 
 -- Writes the end of the lease of every member in one of these phases, held or not.
 -- name: flow_cancel_lease_events_insert :many
 -- param: phases text[]
-INSERT INTO ff_lease_event
-       (execution_id, lease_id, event_type, occurred_at_ms, partition_key, namespace, instance_tag)
-SELECT substr(lower(hex(core.execution_id)), 1, 8) || '-' ||
-       substr(lower(hex(core.execution_id)), 9, 4) || '-' ||
-       substr(lower(hex(core.execution_id)), 13, 4) || '-' ||
-       substr(lower(hex(core.execution_id)), 17, 4) || '-' ||
-       substr(lower(hex(core.execution_id)), 21),
-       NULL, 'revoked', :now_ms, core.partition_key,
-       CAST(json_extract(core.raw_fields, '$.namespace') AS text),
+INSERT INTO ff_lease_event (execution_id, lease_id, event_type, occurred_at_ms, partition_key, namespace, instance_tag)
+SELECT substr(lower(hex(core.execution_id)), 1, 8) || '-' || substr(lower(hex(core.execution_id)), 9, 4) || '-'
+       || substr(lower(hex(core.execution_id)), 13, 4) || '-' || substr(lower(hex(core.execution_id)), 17, 4) || '-'
+       || substr(lower(hex(core.execution_id)), 21),
+       NULL, 'revoked', :now_ms, core.partition_key, CAST(json_extract(core.raw_fields, '$.namespace') AS text),
        CAST(json_extract(core.raw_fields, '$.tags."cairn.instance_id"') AS text)
   FROM ff_exec_core AS core
- WHERE core.partition_key = :partition_key
-   AND core.flow_id = :flow_id
+ WHERE core.partition_key = :partition_key AND core.flow_id = :flow_id
    AND core.lifecycle_phase IN (SELECT value FROM json_each(:phases))
- ORDER BY +core.execution_id
+ ORDER BY + core.execution_id
 RETURNING event_id;
 
 -- Writes the end of the lease of every member in one of these phases that a worker holds.
 -- name: flow_cancel_held_lease_events_insert :many
 -- param: phases text[]
-INSERT INTO ff_lease_event
-       (execution_id, lease_id, event_type, occurred_at_ms, partition_key, namespace, instance_tag)
-SELECT substr(lower(hex(core.execution_id)), 1, 8) || '-' ||
-       substr(lower(hex(core.execution_id)), 9, 4) || '-' ||
-       substr(lower(hex(core.execution_id)), 13, 4) || '-' ||
-       substr(lower(hex(core.execution_id)), 17, 4) || '-' ||
-       substr(lower(hex(core.execution_id)), 21),
-       NULL, 'revoked', :now_ms, core.partition_key,
-       CAST(json_extract(core.raw_fields, '$.namespace') AS text),
+INSERT INTO ff_lease_event (execution_id, lease_id, event_type, occurred_at_ms, partition_key, namespace, instance_tag)
+SELECT substr(lower(hex(core.execution_id)), 1, 8) || '-' || substr(lower(hex(core.execution_id)), 9, 4) || '-'
+       || substr(lower(hex(core.execution_id)), 13, 4) || '-' || substr(lower(hex(core.execution_id)), 17, 4) || '-'
+       || substr(lower(hex(core.execution_id)), 21),
+       NULL, 'revoked', :now_ms, core.partition_key, CAST(json_extract(core.raw_fields, '$.namespace') AS text),
        CAST(json_extract(core.raw_fields, '$.tags."cairn.instance_id"') AS text)
   FROM ff_exec_core AS core
- WHERE core.partition_key = :partition_key
-   AND core.flow_id = :flow_id
+ WHERE core.partition_key = :partition_key AND core.flow_id = :flow_id
    AND core.lifecycle_phase IN (SELECT value FROM json_each(:phases))
-   AND EXISTS (SELECT 1
-                     FROM ff_attempt AS attempt
-                    WHERE attempt.partition_key = :partition_key
-                      AND attempt.execution_id = core.execution_id
-                      AND attempt.worker_instance_id <> ''
-                      AND (core.ownership_state = 'leased' OR attempt.lease_expires_at_ms IS NOT NULL)
-                      AND (attempt.attempt_index = core.attempt_index
+   AND EXISTS (SELECT 1 FROM ff_attempt AS attempt
+                WHERE attempt.partition_key = :partition_key AND attempt.execution_id = core.execution_id
+                  AND attempt.worker_instance_id <> ''
+                  AND (core.ownership_state = 'leased' OR attempt.lease_expires_at_ms IS NOT NULL)
+                  AND (attempt.attempt_index = core.attempt_index
                        OR (attempt.terminal_at_ms IS NULL
-                           AND NOT EXISTS (SELECT 1
-                                             FROM ff_attempt AS other
+                           AND NOT EXISTS (SELECT 1 FROM ff_attempt AS other
                                             WHERE other.partition_key = :partition_key
                                               AND other.execution_id = core.execution_id
                                               AND (other.attempt_index = core.attempt_index
                                                    OR other.attempt_index > attempt.attempt_index)))))
- ORDER BY +core.execution_id
+ ORDER BY + core.execution_id
 RETURNING event_id;
 
 -- Takes the lease away from the running attempt of every member in one of these phases. The attempt ends
@@ -108,23 +85,16 @@ RETURNING event_id;
 -- name: flow_cancel_attempts_release :exec
 -- param: phases text[]
 UPDATE ff_attempt AS attempt
-   SET outcome = NULL,
-       terminal_at_ms = COALESCE(attempt.terminal_at_ms, :now_ms),
-       worker_instance_id = NULL,
-       lease_expires_at_ms = NULL,
-       lease_epoch = attempt.lease_epoch + 1
+   SET outcome = NULL, terminal_at_ms = COALESCE(attempt.terminal_at_ms, :now_ms), worker_instance_id = NULL,
+       lease_expires_at_ms = NULL, lease_epoch = attempt.lease_epoch + 1
   FROM ff_exec_core AS core
- WHERE attempt.partition_key = :partition_key
-   AND attempt.execution_id = +core.execution_id
-   AND core.partition_key = :partition_key
-   AND core.flow_id = :flow_id
+ WHERE attempt.partition_key = :partition_key AND attempt.execution_id = + core.execution_id
+   AND core.partition_key = :partition_key AND core.flow_id = :flow_id
    AND core.lifecycle_phase IN (SELECT value FROM json_each(:phases))
    AND (attempt.attempt_index = core.attempt_index
         OR (attempt.terminal_at_ms IS NULL
-            AND NOT EXISTS (SELECT 1
-                              FROM ff_attempt AS other
-                             WHERE other.partition_key = :partition_key
-                               AND other.execution_id = core.execution_id
+            AND NOT EXISTS (SELECT 1 FROM ff_attempt AS other
+                             WHERE other.partition_key = :partition_key AND other.execution_id = core.execution_id
                                AND (other.attempt_index = core.attempt_index
                                     OR other.attempt_index > attempt.attempt_index))));
 
@@ -133,54 +103,44 @@ UPDATE ff_attempt AS attempt
 -- param: phases text[]
 DELETE FROM ff_suspension_current
  WHERE partition_key = :partition_key
-   AND execution_id IN (SELECT core.execution_id
-                          FROM ff_exec_core AS core
-                         WHERE core.partition_key = :partition_key
-                         AND core.flow_id = :flow_id
-                         AND core.lifecycle_phase IN (SELECT value FROM json_each(:phases)));
+   AND execution_id IN (SELECT core.execution_id FROM ff_exec_core AS core
+                         WHERE core.partition_key = :partition_key AND core.flow_id = :flow_id
+                           AND core.lifecycle_phase IN (SELECT value FROM json_each(:phases)));
 
 -- Forgets the waitpoints of every member in one of these phases.
 -- name: flow_cancel_waitpoints_delete :exec
 -- param: phases text[]
 DELETE FROM ff_waitpoint_pending
  WHERE partition_key = :partition_key
-   AND execution_id IN (SELECT core.execution_id
-                          FROM ff_exec_core AS core
-                         WHERE core.partition_key = :partition_key
-                         AND core.flow_id = :flow_id
-                         AND core.lifecycle_phase IN (SELECT value FROM json_each(:phases)));
+   AND execution_id IN (SELECT core.execution_id FROM ff_exec_core AS core
+                         WHERE core.partition_key = :partition_key AND core.flow_id = :flow_id
+                           AND core.lifecycle_phase IN (SELECT value FROM json_each(:phases)));
 
 -- Forgets the grants for every member in one of these phases.
 -- name: flow_cancel_grants_delete :exec
 -- param: phases text[]
 DELETE FROM ff_claim_grant
  WHERE partition_key = :partition_key
-   AND execution_id IN (SELECT core.execution_id
-                          FROM ff_exec_core AS core
-                         WHERE core.partition_key = :partition_key
-                         AND core.flow_id = :flow_id
-                         AND core.lifecycle_phase IN (SELECT value FROM json_each(:phases)));
+   AND execution_id IN (SELECT core.execution_id FROM ff_exec_core AS core
+                         WHERE core.partition_key = :partition_key AND core.flow_id = :flow_id
+                           AND core.lifecycle_phase IN (SELECT value FROM json_each(:phases)));
 
 -- Cancels every member in one of these phases. Who said why first stays.
 -- name: flow_cancel_executions_end :exec
 -- param: phases text[]
 UPDATE ff_exec_core AS core
-   SET lifecycle_phase = 'cancelled',
-       ownership_state = 'unowned',
-       eligibility_state = 'cancelled',
-       public_state = 'cancelled',
-       attempt_state = 'cancelled',
-       blocking_reason = NULL,
+   SET lifecycle_phase = 'cancelled', ownership_state = 'unowned', eligibility_state = 'cancelled',
+       public_state = 'cancelled', attempt_state = 'cancelled', blocking_reason = NULL,
        deadline_at_ms = CASE core.eligibility_state
-                          WHEN 'not_eligible_until_time' THEN CAST(json_extract(core.raw_fields, '$.execution_deadline_at') AS bigint)
+                          WHEN 'not_eligible_until_time' THEN CAST(json_extract(core.raw_fields,
+                                                                                '$.execution_deadline_at') AS bigint)
                           ELSE core.deadline_at_ms
                         END,
        terminal_at_ms = COALESCE(core.terminal_at_ms, :now_ms),
        cancellation_reason = COALESCE(core.cancellation_reason, :cancellation_reason),
        cancelled_by = COALESCE(core.cancelled_by, :cancelled_by),
        raw_fields = json_set(core.raw_fields, '$.last_mutation_at', CAST(:mutated_at AS text))
- WHERE core.partition_key = :partition_key
-   AND core.flow_id = :flow_id
+ WHERE core.partition_key = :partition_key AND core.flow_id = :flow_id
    AND core.lifecycle_phase IN (SELECT value FROM json_each(:phases));
 
 -- Notes that a flow's members are to be cancelled; the first note stays.
@@ -194,48 +154,36 @@ VALUES (:partition_key, :flow_id, :now_ms, :reason, :cancellation_policy)
 -- param: phases text[]
 INSERT INTO ff_cancel_backlog_member (partition_key, flow_id, execution_id)
 SELECT core.partition_key, :flow_id,
-       '{fp:' || core.partition_key || '}:' || (
-       substr(lower(hex(core.execution_id)), 1, 8) || '-' ||
-       substr(lower(hex(core.execution_id)), 9, 4) || '-' ||
-       substr(lower(hex(core.execution_id)), 13, 4) || '-' ||
-       substr(lower(hex(core.execution_id)), 17, 4) || '-' ||
-       substr(lower(hex(core.execution_id)), 21))
+       '{fp:' || core.partition_key || '}:'
+       || (substr(lower(hex(core.execution_id)), 1, 8) || '-' || substr(lower(hex(core.execution_id)), 9, 4) || '-'
+           || substr(lower(hex(core.execution_id)), 13, 4) || '-' || substr(lower(hex(core.execution_id)), 17, 4) || '-'
+           || substr(lower(hex(core.execution_id)), 21))
   FROM ff_exec_core AS core
- WHERE core.partition_key = :partition_key
-   AND core.flow_id = :flow_id
+ WHERE core.partition_key = :partition_key AND core.flow_id = :flow_id
    AND core.lifecycle_phase IN (SELECT value FROM json_each(:phases))
     ON CONFLICT (partition_key, flow_id, execution_id) DO NOTHING;
 
 -- Lists the members that are noted.
 -- name: flow_cancel_backlog_members_list :many
-SELECT noted.execution_id
-  FROM ff_cancel_backlog_member AS noted
- WHERE noted.partition_key = :partition_key
-   AND noted.flow_id = :flow_id;
+SELECT noted.execution_id FROM ff_cancel_backlog_member AS noted
+ WHERE noted.partition_key = :partition_key AND noted.flow_id = :flow_id;
 
 -- Keeps others from acknowledging a flow's members until the transaction ends.
 -- name: flow_cancel_backlog_lock :opt
-SELECT noted.requested_at_ms
-  FROM ff_cancel_backlog AS noted
- WHERE noted.partition_key = :partition_key
-   AND noted.flow_id = :flow_id;
+SELECT noted.requested_at_ms FROM ff_cancel_backlog AS noted
+ WHERE noted.partition_key = :partition_key AND noted.flow_id = :flow_id;
 
 -- Forgets a member that is cancelled.
 -- name: flow_cancel_backlog_member_delete :exec
 DELETE FROM ff_cancel_backlog_member
- WHERE partition_key = :partition_key
-   AND flow_id = :flow_id
-   AND execution_id = :execution_id;
+ WHERE partition_key = :partition_key AND flow_id = :flow_id AND execution_id = :execution_id;
 
 -- Forgets a flow all of whose members are cancelled.
 -- name: flow_cancel_backlog_drop :exec
 DELETE FROM ff_cancel_backlog
- WHERE partition_key = :partition_key
-   AND flow_id = :flow_id
-   AND NOT EXISTS (SELECT 1
-                     FROM ff_cancel_backlog_member AS noted
-                    WHERE noted.partition_key = :partition_key
-                      AND noted.flow_id = :flow_id);
+ WHERE partition_key = :partition_key AND flow_id = :flow_id
+   AND NOT EXISTS (SELECT 1 FROM ff_cancel_backlog_member AS noted
+                    WHERE noted.partition_key = :partition_key AND noted.flow_id = :flow_id);
 
 -- Writes that somebody asked for a flow to be cancelled.
 -- name: flow_cancel_operator_event_insert :one
@@ -247,8 +195,6 @@ RETURNING event_id;
 
 -- Lists flows whose cancellation was noted before a time and is still noted, the oldest first.
 -- name: flow_cancel_backlog_due_list :many
-SELECT noted.partition_key, noted.flow_id, noted.reason
-  FROM ff_cancel_backlog AS noted
+SELECT noted.partition_key, noted.flow_id, noted.reason FROM ff_cancel_backlog AS noted
  WHERE noted.requested_at_ms <= :requested_before_ms
- ORDER BY noted.requested_at_ms, noted.partition_key, noted.flow_id
- LIMIT :page_size;
+ ORDER BY noted.requested_at_ms, noted.partition_key, noted.flow_id LIMIT :page_size;

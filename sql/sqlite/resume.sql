@@ -1,81 +1,47 @@
 -- Leases the interrupted attempt of a resumable execution, on its next epoch. No row: the execution is not
 -- resumable, or it has no attempt.
 -- name: resume_claim :opt
+-- use: lease_event(source = seat, event = 'acquired')
 -- param: lease_id text
--- column: lease_event_id i64
--- diverges(columns.lease_event_id#97c143): under the single writer the newest event is the one just inserted; RETURNING on SQLite cannot name a row of another statement.
 WITH seat AS (
   SELECT core.partition_key, core.execution_id, core.raw_fields, free.attempt_index
     FROM ff_exec_core AS core
-    JOIN ff_attempt AS free
-      ON free.partition_key = core.partition_key
-     AND free.execution_id = core.execution_id
-   WHERE core.partition_key = :partition_key
-     AND core.execution_id = :execution_id
-     AND core.public_state = 'resumable'
-     AND free.partition_key = :partition_key
-     AND free.execution_id = :execution_id
+    JOIN ff_attempt AS free ON free.partition_key = core.partition_key AND free.execution_id = core.execution_id
+   WHERE core.partition_key = :partition_key AND core.execution_id = :execution_id AND core.public_state = 'resumable'
+     AND free.partition_key = :partition_key AND free.execution_id = :execution_id
      AND (free.attempt_index = core.attempt_index
-          OR NOT EXISTS (SELECT 1
-                           FROM ff_attempt AS other
-                          WHERE other.partition_key = :partition_key
-                            AND other.execution_id = :execution_id
-                            AND (other.attempt_index = core.attempt_index
-                                 OR other.attempt_index > free.attempt_index)))
+          OR NOT EXISTS (SELECT 1 FROM ff_attempt AS other
+                          WHERE other.partition_key = :partition_key AND other.execution_id = :execution_id
+                            AND (other.attempt_index = core.attempt_index OR other.attempt_index > free.attempt_index)))
 );
-INSERT INTO ff_lease_event
-       (execution_id, lease_id, event_type, occurred_at_ms, partition_key, namespace, instance_tag)
-SELECT :execution_text, :lease_id, 'acquired', :now_ms, seat.partition_key,
-       CAST(json_extract(seat.raw_fields, '$.namespace') AS text),
-       CAST(json_extract(seat.raw_fields, '$.tags."cairn.instance_id"') AS text)
-  FROM seat;
--- returns
-UPDATE ff_attempt AS attempt
-   SET worker_id = :worker_id,
-       worker_instance_id = :worker_instance_id,
-       lease_epoch = attempt.lease_epoch + 1,
-       lease_expires_at_ms = :lease_expires_at_ms,
-       started_at_ms = :now_ms,
-       outcome = NULL
- WHERE attempt.partition_key = :partition_key
-   AND attempt.execution_id = :execution_id
-   AND attempt.attempt_index = (SELECT seat.attempt_index FROM seat)
-RETURNING attempt_index, lease_epoch,
-          (SELECT max(newest.event_id)
-             FROM ff_lease_event AS newest) AS lease_event_id;
-UPDATE ff_exec_core AS core
-   SET lifecycle_phase = 'active',
-       ownership_state = 'leased',
-       eligibility_state = 'not_applicable',
-       public_state = 'running',
-       attempt_state = 'running_attempt',
-       blocking_reason = NULL,
-       started_at_ms = COALESCE(core.started_at_ms, :now_ms)
- WHERE core.partition_key = :partition_key
-   AND core.execution_id = :execution_id
-   AND EXISTS (SELECT 1 FROM seat);
+WITH attempt AS (
+  UPDATE ff_attempt AS attempt
+     SET worker_id = :worker_id, worker_instance_id = :worker_instance_id, lease_epoch = attempt.lease_epoch + 1,
+         lease_expires_at_ms = :lease_expires_at_ms, started_at_ms = :now_ms, outcome = NULL
+   WHERE attempt.partition_key = :partition_key AND attempt.execution_id = :execution_id
+     AND attempt.attempt_index = (SELECT seat.attempt_index FROM seat)
+  RETURNING attempt_index, lease_epoch
+),
+core AS (
+  UPDATE ff_exec_core AS core
+     SET lifecycle_phase = 'active', ownership_state = 'leased', eligibility_state = 'not_applicable',
+         public_state = 'running', attempt_state = 'running_attempt', blocking_reason = NULL,
+         started_at_ms = COALESCE(core.started_at_ms, :now_ms)
+   WHERE core.partition_key = :partition_key AND core.execution_id = :execution_id AND EXISTS (SELECT 1 FROM seat)
+)
+SELECT attempt.attempt_index, attempt.lease_epoch, lease.event_id AS lease_event_id FROM attempt CROSS JOIN lease;
 
 -- Reads, under a lock, what a resumption by the control plane depends on.
 -- name: resume_lock :opt
-SELECT core.lifecycle_phase, core.deadline_at_ms
-  FROM ff_exec_core AS core
- WHERE core.partition_key = :partition_key
-   AND core.execution_id = :execution_id;
+SELECT core.lifecycle_phase, core.deadline_at_ms FROM ff_exec_core AS core
+ WHERE core.partition_key = :partition_key AND core.execution_id = :execution_id;
 
 -- Moves a suspended execution back to where claims find it, at once or at the time that the deadline column
 -- holds from now on. A flat object of changed members is merged into the open document.
 -- name: resume_release :exec
--- param: changed_fields json
--- param: deadline_at_ms i64 null
--- diverges(set.raw_fields#842683): json_patch and || agree on flat objects without null, which is all that code passes here.
+-- param: changed_fields json, deadline_at_ms i64 null
 UPDATE ff_exec_core AS core
-   SET lifecycle_phase = 'runnable',
-       ownership_state = 'unowned',
-       eligibility_state = :eligibility_state,
-       public_state = :public_state,
-       attempt_state = 'attempt_interrupted',
-       blocking_reason = :blocking_reason,
-       deadline_at_ms = :deadline_at_ms,
-       raw_fields = json_patch(core.raw_fields, :changed_fields)
- WHERE core.partition_key = :partition_key
-   AND core.execution_id = :execution_id;
+   SET lifecycle_phase = 'runnable', ownership_state = 'unowned', eligibility_state = :eligibility_state,
+       public_state = :public_state, attempt_state = 'attempt_interrupted', blocking_reason = :blocking_reason,
+       deadline_at_ms = :deadline_at_ms, raw_fields = json_patch(core.raw_fields, :changed_fields)
+ WHERE core.partition_key = :partition_key AND core.execution_id = :execution_id;

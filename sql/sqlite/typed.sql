@@ -4,113 +4,53 @@ SELECT core.lane_id, core.lifecycle_phase, core.ownership_state, core.eligibilit
        core.raw_fields, held.lease_epoch, held.lease_expires_at_ms
   FROM ff_exec_core AS core
   LEFT JOIN ff_attempt AS held
-    ON held.partition_key = :partition_key
-   AND held.execution_id = :execution_id
-   AND held.attempt_index = :attempt_index
- WHERE core.partition_key = :partition_key
-   AND core.execution_id = :execution_id;
+    ON held.partition_key = :partition_key AND held.execution_id = :execution_id AND held.attempt_index = :attempt_index
+ WHERE core.partition_key = :partition_key AND core.execution_id = :execution_id;
 
 -- Moves the end of a lease that has not passed. No row: the fence does not hold, or the time has passed.
 -- name: typed_renew :opt
+-- use: lease_event(source = fence, event = 'renewed')
+-- use: attempt_renewed
 -- require: fence
--- column: lease_event_id i64
 WITH fence AS (
   SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields
     FROM ff_exec_core AS core
-    JOIN ff_attempt AS held
-      ON held.partition_key = core.partition_key
-     AND held.execution_id = core.execution_id
-   WHERE core.partition_key = :partition_key
-     AND core.execution_id = :execution_id
-     AND core.lifecycle_phase = 'active'
-     AND core.ownership_state <> 'lease_revoked'
-     AND held.partition_key = :partition_key
-     AND held.execution_id = :execution_id
-     AND held.attempt_index = :attempt_index
-     AND held.lease_epoch = :lease_epoch
-     AND held.lease_expires_at_ms > :now_ms
-     AND held.outcome IS NULL
+    JOIN ff_attempt AS held ON held.partition_key = core.partition_key AND held.execution_id = core.execution_id
+   WHERE core.partition_key = :partition_key AND core.execution_id = :execution_id AND core.lifecycle_phase = 'active'
+     AND core.ownership_state <> 'lease_revoked' AND held.partition_key = :partition_key
+     AND held.execution_id = :execution_id AND held.attempt_index = :attempt_index AND held.lease_epoch = :lease_epoch
+     AND held.lease_expires_at_ms > :now_ms AND held.outcome IS NULL
 );
-INSERT INTO ff_lease_event
-       (execution_id, lease_id, event_type, occurred_at_ms, partition_key, namespace, instance_tag)
-SELECT :execution_text, :lease_id, 'renewed', :now_ms, fence.partition_key,
-       CAST(json_extract(fence.raw_fields, '$.namespace') AS text),
-       CAST(json_extract(fence.raw_fields, '$.tags."cairn.instance_id"') AS text)
-  FROM fence;
-UPDATE ff_attempt AS attempt
-   SET lease_expires_at_ms = :lease_expires_at_ms
- WHERE attempt.partition_key = :partition_key
-   AND attempt.execution_id = :execution_id
-   AND attempt.attempt_index = :attempt_index
-   AND EXISTS (SELECT 1 FROM fence)
-RETURNING (SELECT max(newest.event_id)
-             FROM ff_lease_event AS newest) AS lease_event_id;
+SELECT lease.event_id AS lease_event_id FROM lease;
 
 -- Ends an attempt and its execution with success. Without an epoch the caller overrides the lease's holder.
 -- No row: the fence does not hold, or the time of the lease has passed.
 -- name: typed_complete :opt
+-- use: completion_event(outcome = 'success')
+-- use: lease_event(source = fence, event = 'revoked')
+-- use: attempt_closed(outcome = 'success')
 -- require: fence
--- param: result bytes null
--- param: lease_id text null
--- param: lease_epoch i64 null
--- column: completion_event_id i64
--- column: lease_event_id i64
+-- param: result bytes null, lease_id text null, lease_epoch i64 null
 WITH fence AS (
   SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields
     FROM ff_exec_core AS core
-    JOIN ff_attempt AS held
-      ON held.partition_key = core.partition_key
-     AND held.execution_id = core.execution_id
-   WHERE core.partition_key = :partition_key
-     AND core.execution_id = :execution_id
-     AND core.lifecycle_phase = 'active'
-     AND core.ownership_state <> 'lease_revoked'
-     AND held.partition_key = :partition_key
-     AND held.execution_id = :execution_id
-     AND held.attempt_index = :attempt_index
+    JOIN ff_attempt AS held ON held.partition_key = core.partition_key AND held.execution_id = core.execution_id
+   WHERE core.partition_key = :partition_key AND core.execution_id = :execution_id AND core.lifecycle_phase = 'active'
+     AND core.ownership_state <> 'lease_revoked' AND held.partition_key = :partition_key
+     AND held.execution_id = :execution_id AND held.attempt_index = :attempt_index
      -- Without an epoch the caller overrides the lease's holder.
      AND (CAST(:lease_epoch AS bigint) IS NULL OR held.lease_epoch = :lease_epoch)
-     AND (held.lease_expires_at_ms IS NULL OR held.lease_expires_at_ms > :now_ms)
-     AND held.outcome IS NULL
+     AND (held.lease_expires_at_ms IS NULL OR held.lease_expires_at_ms > :now_ms) AND held.outcome IS NULL
 );
-INSERT INTO ff_completion_event
-       (partition_key, execution_id, flow_id, outcome, namespace, instance_tag, occurred_at_ms)
-SELECT fence.partition_key, fence.execution_id, fence.flow_id, 'success',
-       CAST(json_extract(fence.raw_fields, '$.namespace') AS text),
-       CAST(json_extract(fence.raw_fields, '$.tags."cairn.instance_id"') AS text),
-       :now_ms
-  FROM fence;
-INSERT INTO ff_lease_event
-       (execution_id, lease_id, event_type, occurred_at_ms, partition_key, namespace, instance_tag)
-SELECT :execution_text, :lease_id, 'revoked', :now_ms, fence.partition_key,
-       CAST(json_extract(fence.raw_fields, '$.namespace') AS text),
-       CAST(json_extract(fence.raw_fields, '$.tags."cairn.instance_id"') AS text)
-  FROM fence;
-UPDATE ff_attempt AS attempt
-   SET outcome = 'success',
-       terminal_at_ms = :now_ms,
-       lease_expires_at_ms = NULL
- WHERE attempt.partition_key = :partition_key
-   AND attempt.execution_id = :execution_id
-   AND attempt.attempt_index = :attempt_index
-   AND EXISTS (SELECT 1 FROM fence);
-UPDATE ff_exec_core AS core
-   SET lifecycle_phase = 'terminal',
-       ownership_state = 'unowned',
-       eligibility_state = 'not_applicable',
-       public_state = 'completed',
-       attempt_state = 'attempt_terminal',
-       blocking_reason = NULL,
-       terminal_at_ms = :now_ms,
-       result = :result,
-       raw_fields = json_set(core.raw_fields, '$.terminal_outcome', 'success')
- WHERE core.partition_key = :partition_key
-   AND core.execution_id = :execution_id
-   AND EXISTS (SELECT 1 FROM fence)
-RETURNING (SELECT max(newest.event_id)
-             FROM ff_completion_event AS newest) AS completion_event_id,
-          (SELECT max(newest.event_id)
-             FROM ff_lease_event AS newest) AS lease_event_id;
+WITH core AS (
+  UPDATE ff_exec_core AS core
+     SET lifecycle_phase = 'terminal', ownership_state = 'unowned', eligibility_state = 'not_applicable',
+         public_state = 'completed', attempt_state = 'attempt_terminal', blocking_reason = NULL,
+         terminal_at_ms = :now_ms, result = :result,
+         raw_fields = json_set(core.raw_fields, '$.terminal_outcome', 'success')
+   WHERE core.partition_key = :partition_key AND core.execution_id = :execution_id AND EXISTS (SELECT 1 FROM fence)
+)
+SELECT completion.event_id AS completion_event_id, lease.event_id AS lease_event_id FROM completion CROSS JOIN lease;
 
 -- The attempt that a typed worker names and its execution, while it holds the lease.
 -- part: typed_held
@@ -118,309 +58,192 @@ RETURNING (SELECT max(newest.event_id)
 WITH fence AS (
   SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields
     FROM ff_exec_core AS core
-    JOIN ff_attempt AS held
-      ON held.partition_key = core.partition_key
-     AND held.execution_id = core.execution_id
-   WHERE core.partition_key = :partition_key
-     AND core.execution_id = :execution_id
-     AND core.lifecycle_phase = 'active'
-     AND core.ownership_state <> 'lease_revoked'
-     AND held.partition_key = :partition_key
-     AND held.execution_id = :execution_id
-     AND held.attempt_index = :attempt_index
+    JOIN ff_attempt AS held ON held.partition_key = core.partition_key AND held.execution_id = core.execution_id
+   WHERE core.partition_key = :partition_key AND core.execution_id = :execution_id AND core.lifecycle_phase = 'active'
+     AND core.ownership_state <> 'lease_revoked' AND held.partition_key = :partition_key
+     AND held.execution_id = :execution_id AND held.attempt_index = :attempt_index
      -- Without an epoch the caller overrides the lease's holder.
-     AND (CAST(:lease_epoch AS bigint) IS NULL OR held.lease_epoch = :lease_epoch)
-     AND held.outcome IS NULL
+     AND (CAST(:lease_epoch AS bigint) IS NULL OR held.lease_epoch = :lease_epoch) AND held.outcome IS NULL
 );
 
 -- Ends an attempt and its execution with a failure. Without an epoch the caller overrides the lease's holder.
 -- No row: the fence does not hold.
 -- name: typed_fail :opt
 -- use: typed_held
--- param: lease_id text null
--- param: lease_epoch i64 null
--- column: completion_event_id i64
--- column: lease_event_id i64
-INSERT INTO ff_completion_event
-       (partition_key, execution_id, flow_id, outcome, namespace, instance_tag, occurred_at_ms)
-SELECT fence.partition_key, fence.execution_id, fence.flow_id, 'failed',
-       CAST(json_extract(fence.raw_fields, '$.namespace') AS text),
-       CAST(json_extract(fence.raw_fields, '$.tags."cairn.instance_id"') AS text),
-       :now_ms
-  FROM fence;
-INSERT INTO ff_lease_event
-       (execution_id, lease_id, event_type, occurred_at_ms, partition_key, namespace, instance_tag)
-SELECT :execution_text, :lease_id, 'revoked', :now_ms, fence.partition_key,
-       CAST(json_extract(fence.raw_fields, '$.namespace') AS text),
-       CAST(json_extract(fence.raw_fields, '$.tags."cairn.instance_id"') AS text)
-  FROM fence;
-UPDATE ff_attempt AS attempt
-   SET outcome = 'failed',
-       terminal_at_ms = :now_ms,
-       lease_expires_at_ms = NULL
- WHERE attempt.partition_key = :partition_key
-   AND attempt.execution_id = :execution_id
-   AND attempt.attempt_index = :attempt_index
-   AND EXISTS (SELECT 1 FROM fence);
-UPDATE ff_exec_core AS core
-   SET lifecycle_phase = 'terminal',
-       ownership_state = 'unowned',
-       eligibility_state = 'not_applicable',
-       public_state = 'failed',
-       attempt_state = 'attempt_terminal',
-       blocking_reason = NULL,
-       terminal_at_ms = :now_ms,
-       raw_fields = json_set(core.raw_fields, '$.terminal_outcome', 'failed', '$.failure_reason', CAST(:failure_reason AS text), '$.last_failure_message', CAST(:failure_reason AS text))
- WHERE core.partition_key = :partition_key
-   AND core.execution_id = :execution_id
-   AND EXISTS (SELECT 1 FROM fence)
-RETURNING (SELECT max(newest.event_id)
-             FROM ff_completion_event AS newest) AS completion_event_id,
-          (SELECT max(newest.event_id)
-             FROM ff_lease_event AS newest) AS lease_event_id;
+-- use: completion_event(outcome = 'failed')
+-- use: lease_event(source = fence, event = 'revoked')
+-- use: attempt_closed(outcome = 'failed')
+-- param: lease_id text null, lease_epoch i64 null
+WITH core AS (
+  UPDATE ff_exec_core AS core
+     SET lifecycle_phase = 'terminal', ownership_state = 'unowned', eligibility_state = 'not_applicable',
+         public_state = 'failed', attempt_state = 'attempt_terminal', blocking_reason = NULL, terminal_at_ms = :now_ms,
+         raw_fields = json_set(core.raw_fields, '$.terminal_outcome', 'failed', '$.failure_reason',
+                               CAST(:failure_reason AS text), '$.last_failure_message', CAST(:failure_reason AS text))
+   WHERE core.partition_key = :partition_key AND core.execution_id = :execution_id AND EXISTS (SELECT 1 FROM fence)
+)
+SELECT completion.event_id AS completion_event_id, lease.event_id AS lease_event_id FROM completion CROSS JOIN lease;
 
 -- Ends an attempt with a failure and lets the next one start at `retry_at_ms`. The wake-up time takes the
 -- deadline column; the deadline itself is kept in the open document until then. No row: the fence does not hold.
 -- name: typed_retry :opt
 -- use: typed_held
--- param: lease_id text null
--- param: lease_epoch i64 null
--- column: lease_event_id i64
-INSERT INTO ff_lease_event
-       (execution_id, lease_id, event_type, occurred_at_ms, partition_key, namespace, instance_tag)
-SELECT :execution_text, :lease_id, 'revoked', :now_ms, fence.partition_key,
-       CAST(json_extract(fence.raw_fields, '$.namespace') AS text),
-       CAST(json_extract(fence.raw_fields, '$.tags."cairn.instance_id"') AS text)
-  FROM fence;
-UPDATE ff_attempt AS attempt
-   SET outcome = 'failed',
-       terminal_at_ms = :now_ms,
-       lease_expires_at_ms = NULL
- WHERE attempt.partition_key = :partition_key
-   AND attempt.execution_id = :execution_id
-   AND attempt.attempt_index = :attempt_index
-   AND EXISTS (SELECT 1 FROM fence);
-UPDATE ff_exec_core AS core
-   SET lifecycle_phase = 'runnable',
-       ownership_state = 'unowned',
-       eligibility_state = 'not_eligible_until_time',
-       public_state = 'delayed',
-       attempt_state = 'pending_retry_attempt',
-       blocking_reason = 'waiting_for_retry_backoff',
-       attempt_index = :attempt_index + 1,
-       deadline_at_ms = :retry_at_ms,
-       raw_fields = json_set(
-            CASE
-              WHEN core.deadline_at_ms IS NULL THEN core.raw_fields
-              ELSE json_set(core.raw_fields, '$.execution_deadline_at', core.deadline_at_ms)
-            END,
-            '$.failure_reason', CAST(:failure_reason AS text),
-            '$.last_failure_message', CAST(:failure_reason AS text),
-            '$.pending_retry_reason', CAST(:failure_reason AS text),
-            '$.pending_previous_attempt_index', CAST(CAST(:attempt_index AS integer) AS text),
-            '$.retry_count', CAST(:retry_count AS text),
-            '$.delay_until', CAST(CAST(:retry_at_ms AS bigint) AS text))
- WHERE core.partition_key = :partition_key
-   AND core.execution_id = :execution_id
-   AND EXISTS (SELECT 1 FROM fence)
-RETURNING (SELECT max(newest.event_id)
-             FROM ff_lease_event AS newest) AS lease_event_id;
+-- use: lease_event(source = fence, event = 'revoked')
+-- use: attempt_closed(outcome = 'failed')
+-- param: lease_id text null, lease_epoch i64 null
+WITH core AS (
+  UPDATE ff_exec_core AS core
+     SET lifecycle_phase = 'runnable', ownership_state = 'unowned', eligibility_state = 'not_eligible_until_time',
+         public_state = 'delayed', attempt_state = 'pending_retry_attempt',
+         blocking_reason = 'waiting_for_retry_backoff', attempt_index = :attempt_index + 1,
+         deadline_at_ms = :retry_at_ms,
+         raw_fields = json_set(CASE
+                                 WHEN core.deadline_at_ms IS NULL THEN core.raw_fields
+                                 ELSE json_set(core.raw_fields, '$.execution_deadline_at', core.deadline_at_ms)
+                               END,
+                               '$.failure_reason', CAST(:failure_reason AS text), '$.last_failure_message',
+                               CAST(:failure_reason AS text), '$.pending_retry_reason', CAST(:failure_reason AS text),
+                               '$.pending_previous_attempt_index', CAST(CAST(:attempt_index AS integer) AS text),
+                               '$.retry_count', CAST(:retry_count AS text), '$.delay_until',
+                               CAST(CAST(:retry_at_ms AS bigint) AS text))
+   WHERE core.partition_key = :partition_key AND core.execution_id = :execution_id AND EXISTS (SELECT 1 FROM fence)
+)
+SELECT lease.event_id AS lease_event_id FROM lease;
 
 -- Uses the newest claim grant of an execution: starts the attempt that the caller expects, on epoch 1, or leases
 -- it again on its next epoch when it ran before, and deletes every claim grant. The pointer moves past the
 -- attempt. No row: the execution may not be claimed, or the grant is missing, another worker's, or expired.
 -- name: typed_claim :opt
--- param: lease_id text
--- param: policy json null
--- param: deadline_at_ms i64 null
--- column: lease_event_id i64
+-- use: lease_event(source = gate, event = 'acquired')
+-- param: lease_id text, policy json null, deadline_at_ms i64 null
 -- column: attempt_type text
--- diverges(where.partition_key#9ef171): when SQLite deletes the grants the execution is taken already; only this claim has left its lease's id there.
--- diverges(where#e9e9ae): when SQLite deletes the grants the execution is taken already; only this claim has left its lease's id there.
+-- require: gate
 WITH gate AS (
-  SELECT core.partition_key, core.execution_id, core.raw_fields,
-         CASE core.attempt_state
-           WHEN 'pending_retry_attempt' THEN 'retry'
-           WHEN 'pending_replay_attempt' THEN 'replay'
-           ELSE 'initial'
-         END AS attempt_type
+  SELECT core.partition_key, core.execution_id, core.raw_fields, core.attempt_state
     FROM ff_exec_core AS core
     JOIN ff_claim_grant AS granted
-      ON granted.partition_key = core.partition_key
-     AND granted.execution_id = core.execution_id
-   WHERE core.partition_key = :partition_key
-     AND core.execution_id = :execution_id
-     AND core.lifecycle_phase IN ('submitted', 'runnable')
-     AND core.ownership_state = 'unowned'
+      ON granted.partition_key = core.partition_key AND granted.execution_id = core.execution_id
+   WHERE core.partition_key = :partition_key AND core.execution_id = :execution_id
+     AND core.lifecycle_phase IN ('submitted', 'runnable') AND core.ownership_state = 'unowned'
      AND core.eligibility_state IN ('eligible_now', 'pending_claim')
-     AND core.attempt_state NOT IN ('running_attempt', 'attempt_interrupted')
-     AND granted.partition_key = :partition_key
-     AND granted.execution_id = :execution_id
-     AND granted.worker_id = :worker_id
+     AND core.attempt_state NOT IN ('running_attempt', 'attempt_interrupted') AND granted.partition_key = :partition_key
+     AND granted.execution_id = :execution_id AND granted.worker_id = :worker_id
      AND (granted.expires_at_ms <= 0 OR granted.expires_at_ms >= :now_ms)
-     AND granted.grant_id = (SELECT newest.grant_id
-                               FROM ff_claim_grant AS newest
-                              WHERE newest.partition_key = :partition_key
-                                AND newest.execution_id = :execution_id
+     AND granted.grant_id = (SELECT newest.grant_id FROM ff_claim_grant AS newest
+                              WHERE newest.partition_key = :partition_key AND newest.execution_id = :execution_id
                                 AND newest.kind = 'claim'
-                              ORDER BY newest.issued_at_ms DESC, newest.grant_id
-                              LIMIT 1)
+                              ORDER BY newest.issued_at_ms DESC, newest.grant_id LIMIT 1)
 );
-INSERT INTO ff_lease_event
-       (execution_id, lease_id, event_type, occurred_at_ms, partition_key, namespace, instance_tag)
-SELECT :execution_text, :lease_id, 'acquired', :now_ms, gate.partition_key,
-       CAST(json_extract(gate.raw_fields, '$.namespace') AS text),
-       CAST(json_extract(gate.raw_fields, '$.tags."cairn.instance_id"') AS text)
-  FROM gate;
--- returns
-INSERT INTO ff_attempt AS held
-       (partition_key, execution_id, attempt_index, worker_id, worker_instance_id, lease_epoch,
-        lease_expires_at_ms, started_at_ms, policy, raw_fields)
-SELECT gate.partition_key, gate.execution_id, :attempt_index, :worker_id, :worker_instance_id, 1,
-       :lease_expires_at_ms, :now_ms, :policy,
-       json_object('attempt_type', gate.attempt_type, 'attempt_id', CAST(:attempt_id AS text), 'lease_id', CAST(:lease_id AS text))
-  FROM gate
- WHERE true
-    ON CONFLICT (partition_key, execution_id, attempt_index) DO UPDATE
-   SET worker_id = excluded.worker_id,
-       worker_instance_id = excluded.worker_instance_id,
-       lease_epoch = held.lease_epoch + 1,
-       lease_expires_at_ms = excluded.lease_expires_at_ms,
-       started_at_ms = COALESCE(held.started_at_ms, excluded.started_at_ms),
-       terminal_at_ms = NULL,
-       outcome = NULL,
-       policy = excluded.policy,
-       raw_fields = json_set(held.raw_fields, '$.attempt_type', CAST(json_extract(excluded.raw_fields, '$.attempt_type') AS text), '$.attempt_id', CAST(:attempt_id AS text), '$.lease_id', CAST(:lease_id AS text))
-RETURNING lease_epoch,
-          CAST(json_extract(raw_fields, '$.attempt_type') AS text) AS attempt_type,
-          (SELECT max(newest.event_id)
-             FROM ff_lease_event AS newest) AS lease_event_id;
-UPDATE ff_exec_core AS core
-   SET lifecycle_phase = 'active',
-       ownership_state = 'leased',
-       eligibility_state = 'not_applicable',
-       public_state = 'active',
-       attempt_state = 'running_attempt',
-       blocking_reason = NULL,
-       attempt_index = :attempt_index + 1,
-       started_at_ms = COALESCE(core.started_at_ms, :now_ms),
-       deadline_at_ms = COALESCE(:deadline_at_ms, core.deadline_at_ms),
-       raw_fields = json_set(json_remove(core.raw_fields, '$.claim_grant'),
-            '$.current_attempt_id', CAST(:attempt_id AS text),
-            '$.current_lease_id', CAST(:lease_id AS text),
-            '$.current_worker_id', CAST(:worker_id AS text),
-            '$.current_worker_instance_id', CAST(:worker_instance_id AS text),
-            '$.pending_retry_reason', '',
-            '$.pending_replay_reason', '',
-            '$.pending_replay_requested_by', '',
-            '$.pending_previous_attempt_index', '',
-            '$.total_attempt_count', (SELECT CAST(count(*) + 1 AS text)
-                             FROM ff_attempt AS earlier
-                            WHERE earlier.partition_key = :partition_key
-                              AND earlier.execution_id = :execution_id
-                              AND earlier.attempt_index <> :attempt_index))
- WHERE core.partition_key = :partition_key
-   AND core.execution_id = :execution_id
-   AND EXISTS (SELECT 1 FROM gate);
-DELETE FROM ff_claim_grant
- WHERE partition_key = :partition_key
-   AND execution_id = :execution_id
-   AND kind = 'claim'
-   AND EXISTS (SELECT 1
-                 FROM ff_exec_core AS core
-                WHERE core.partition_key = :partition_key
-                  AND core.execution_id = :execution_id
-                  AND core.lifecycle_phase = 'active'
-                  AND core.ownership_state = 'leased'
-                  AND core.attempt_index = :attempt_index + 1
-                  AND CAST(json_extract(core.raw_fields, '$.current_lease_id') AS text) = :lease_id);
+WITH attempt AS (
+  INSERT INTO ff_attempt AS held
+         (partition_key, execution_id, attempt_index, worker_id, worker_instance_id, lease_epoch, lease_expires_at_ms,
+          started_at_ms, policy, raw_fields)
+  SELECT gate.partition_key, gate.execution_id, :attempt_index, :worker_id, :worker_instance_id, 1,
+         :lease_expires_at_ms, :now_ms, :policy,
+         json_object('attempt_type',
+                     CASE gate.attempt_state
+                       WHEN 'pending_retry_attempt' THEN 'retry'
+                       WHEN 'pending_replay_attempt' THEN 'replay'
+                       ELSE 'initial'
+                     END,
+                     'attempt_id', CAST(:attempt_id AS text), 'lease_id', CAST(:lease_id AS text))
+    FROM gate
+   WHERE true
+      ON CONFLICT (partition_key, execution_id, attempt_index) DO UPDATE
+     SET worker_id = excluded.worker_id, worker_instance_id = excluded.worker_instance_id,
+         lease_epoch = held.lease_epoch + 1, lease_expires_at_ms = excluded.lease_expires_at_ms,
+         started_at_ms = COALESCE(held.started_at_ms, excluded.started_at_ms), terminal_at_ms = NULL, outcome = NULL,
+         policy = excluded.policy,
+         raw_fields = json_set(held.raw_fields, '$.attempt_type',
+                               CAST(json_extract(excluded.raw_fields, '$.attempt_type') AS text), '$.attempt_id',
+                               CAST(:attempt_id AS text), '$.lease_id', CAST(:lease_id AS text))
+  RETURNING lease_epoch, CAST(json_extract(raw_fields, '$.attempt_type') AS text) AS attempt_type
+),
+core AS (
+  UPDATE ff_exec_core AS core
+     SET lifecycle_phase = 'active', ownership_state = 'leased', eligibility_state = 'not_applicable',
+         public_state = 'active', attempt_state = 'running_attempt', blocking_reason = NULL,
+         attempt_index = :attempt_index + 1, started_at_ms = COALESCE(core.started_at_ms, :now_ms),
+         deadline_at_ms = COALESCE(:deadline_at_ms, core.deadline_at_ms),
+         raw_fields = json_set(json_remove(core.raw_fields, '$.claim_grant'), '$.current_attempt_id',
+                               CAST(:attempt_id AS text), '$.current_lease_id', CAST(:lease_id AS text),
+                               '$.current_worker_id', CAST(:worker_id AS text), '$.current_worker_instance_id',
+                               CAST(:worker_instance_id AS text), '$.pending_retry_reason', '',
+                               '$.pending_replay_reason', '', '$.pending_replay_requested_by', '',
+                               '$.pending_previous_attempt_index', '', '$.total_attempt_count',
+                               (SELECT CAST(count(*) + 1 AS text) FROM ff_attempt AS earlier
+                                 WHERE earlier.partition_key = :partition_key AND earlier.execution_id = :execution_id
+                                   AND earlier.attempt_index <> :attempt_index))
+   WHERE core.partition_key = :partition_key AND core.execution_id = :execution_id AND EXISTS (SELECT 1 FROM gate)
+),
+used AS (
+  DELETE FROM ff_claim_grant
+   WHERE partition_key = :partition_key AND execution_id = :execution_id AND kind = 'claim'
+     AND EXISTS (SELECT 1 FROM gate)
+)
+SELECT attempt.lease_epoch, attempt.attempt_type, lease.event_id AS lease_event_id FROM attempt CROSS JOIN lease;
 
 -- Reads what decides how an operator may take an execution, and keeps it so until the transaction ends.
 -- name: typed_lock :opt
 SELECT core.lane_id, core.lifecycle_phase, core.ownership_state, core.eligibility_state, core.attempt_state,
        core.attempt_index, core.raw_fields
   FROM ff_exec_core AS core
- WHERE core.partition_key = :partition_key
-   AND core.execution_id = :execution_id;
+ WHERE core.partition_key = :partition_key AND core.execution_id = :execution_id;
 
 -- Starts an attempt on epoch 1, or leases it again on its next epoch when it ran before.
 -- name: typed_attempt_take :one
 INSERT INTO ff_attempt AS held
-       (partition_key, execution_id, attempt_index, worker_id, worker_instance_id, lease_epoch,
-        lease_expires_at_ms, started_at_ms, raw_fields)
-VALUES (:partition_key, :execution_id, :attempt_index, :worker, :worker, 1,
-        :lease_expires_at_ms, :now_ms, :attempt_fields)
+       (partition_key, execution_id, attempt_index, worker_id, worker_instance_id, lease_epoch, lease_expires_at_ms,
+        started_at_ms, raw_fields)
+VALUES (:partition_key, :execution_id, :attempt_index, :worker, :worker, 1, :lease_expires_at_ms, :now_ms,
+        :attempt_fields)
     ON CONFLICT (partition_key, execution_id, attempt_index) DO UPDATE
-   SET worker_id = excluded.worker_id,
-       worker_instance_id = excluded.worker_instance_id,
-       lease_epoch = held.lease_epoch + 1,
-       lease_expires_at_ms = excluded.lease_expires_at_ms,
-       started_at_ms = COALESCE(held.started_at_ms, excluded.started_at_ms),
-       terminal_at_ms = NULL,
-       outcome = NULL,
-       raw_fields = json_set(held.raw_fields, '$.attempt_type', CAST(json_extract(excluded.raw_fields, '$.attempt_type') AS text), '$.attempt_id', CAST(json_extract(excluded.raw_fields, '$.attempt_id') AS text), '$.lease_id', CAST(json_extract(excluded.raw_fields, '$.lease_id') AS text))
+   SET worker_id = excluded.worker_id, worker_instance_id = excluded.worker_instance_id,
+       lease_epoch = held.lease_epoch + 1, lease_expires_at_ms = excluded.lease_expires_at_ms,
+       started_at_ms = COALESCE(held.started_at_ms, excluded.started_at_ms), terminal_at_ms = NULL, outcome = NULL,
+       raw_fields = json_set(held.raw_fields, '$.attempt_type',
+                             CAST(json_extract(excluded.raw_fields, '$.attempt_type') AS text), '$.attempt_id',
+                             CAST(json_extract(excluded.raw_fields, '$.attempt_id') AS text), '$.lease_id',
+                             CAST(json_extract(excluded.raw_fields, '$.lease_id') AS text))
 RETURNING lease_epoch;
 
 -- Leases an interrupted attempt again, on its next epoch.
 -- name: typed_attempt_resume :opt
 UPDATE ff_attempt AS held
-   SET worker_id = :worker,
-       worker_instance_id = :worker,
-       lease_epoch = held.lease_epoch + 1,
-       lease_expires_at_ms = :lease_expires_at_ms,
-       started_at_ms = :now_ms,
-       terminal_at_ms = NULL,
-       outcome = NULL,
-       raw_fields = json_set(held.raw_fields, '$.attempt_id', CAST(:attempt_id AS text), '$.lease_id', CAST(:lease_id AS text))
- WHERE held.partition_key = :partition_key
-   AND held.execution_id = :execution_id
-   AND held.attempt_index = :attempt_index
+   SET worker_id = :worker, worker_instance_id = :worker, lease_epoch = held.lease_epoch + 1,
+       lease_expires_at_ms = :lease_expires_at_ms, started_at_ms = :now_ms, terminal_at_ms = NULL, outcome = NULL,
+       raw_fields = json_set(held.raw_fields, '$.attempt_id', CAST(:attempt_id AS text), '$.lease_id',
+                             CAST(:lease_id AS text))
+ WHERE held.partition_key = :partition_key AND held.execution_id = :execution_id AND held.attempt_index = :attempt_index
 RETURNING lease_epoch;
 
 -- Gives an execution to the attempt that was just leased for an operator.
 -- name: typed_execution_take :exec
 UPDATE ff_exec_core AS core
-   SET lifecycle_phase = 'active',
-       ownership_state = 'leased',
-       eligibility_state = 'not_applicable',
-       public_state = 'running',
-       attempt_state = 'running_attempt',
-       blocking_reason = NULL,
+   SET lifecycle_phase = 'active', ownership_state = 'leased', eligibility_state = 'not_applicable',
+       public_state = 'running', attempt_state = 'running_attempt', blocking_reason = NULL,
        deadline_at_ms = CASE core.eligibility_state
-                          WHEN 'not_eligible_until_time' THEN CAST(json_extract(core.raw_fields, '$.execution_deadline_at') AS bigint)
+                          WHEN 'not_eligible_until_time' THEN CAST(json_extract(core.raw_fields,
+                                                                                '$.execution_deadline_at') AS bigint)
                           ELSE core.deadline_at_ms
                         END,
-       attempt_index = :attempt_pointer,
-       started_at_ms = COALESCE(core.started_at_ms, :now_ms),
-       raw_fields = json_set(json_remove(core.raw_fields, '$.claim_grant'),
-            '$.current_attempt_id', CAST(:attempt_id AS text),
-            '$.current_lease_id', CAST(:lease_id AS text),
-            '$.current_worker_id', CAST(:worker AS text),
-            '$.current_worker_instance_id', CAST(:worker AS text),
-            '$.pending_retry_reason', '',
-            '$.pending_replay_reason', '',
-            '$.pending_replay_requested_by', '',
-            '$.pending_previous_attempt_index', '',
-            '$.total_attempt_count', (SELECT CAST(count(*) AS text)
-                             FROM ff_attempt AS started
-                            WHERE started.partition_key = :partition_key
-                              AND started.execution_id = :execution_id))
- WHERE core.partition_key = :partition_key
-   AND core.execution_id = :execution_id;
+       attempt_index = :attempt_pointer, started_at_ms = COALESCE(core.started_at_ms, :now_ms),
+       raw_fields = json_set(json_remove(core.raw_fields, '$.claim_grant'), '$.current_attempt_id',
+                             CAST(:attempt_id AS text), '$.current_lease_id', CAST(:lease_id AS text),
+                             '$.current_worker_id', CAST(:worker AS text), '$.current_worker_instance_id',
+                             CAST(:worker AS text), '$.pending_retry_reason', '', '$.pending_replay_reason', '',
+                             '$.pending_replay_requested_by', '', '$.pending_previous_attempt_index', '',
+                             '$.total_attempt_count',
+                             (SELECT CAST(count(*) AS text) FROM ff_attempt AS started
+                               WHERE started.partition_key = :partition_key AND started.execution_id = :execution_id))
+ WHERE core.partition_key = :partition_key AND core.execution_id = :execution_id;
 
 -- Finds the newest grant to claim an execution.
 -- name: typed_grant_newest :opt
-SELECT granted.worker_id, granted.worker_instance_id, granted.expires_at_ms
-  FROM ff_claim_grant AS granted
- WHERE granted.partition_key = :partition_key
-   AND granted.execution_id = :execution_id
-   AND granted.kind = 'claim'
- ORDER BY granted.issued_at_ms DESC, granted.grant_id
- LIMIT 1;
+SELECT granted.worker_id, granted.worker_instance_id, granted.expires_at_ms FROM ff_claim_grant AS granted
+ WHERE granted.partition_key = :partition_key AND granted.execution_id = :execution_id AND granted.kind = 'claim'
+ ORDER BY granted.issued_at_ms DESC, granted.grant_id LIMIT 1;
 
 -- Deletes every grant to claim an execution.
 -- name: typed_grant_delete_all :exec
-DELETE FROM ff_claim_grant
- WHERE partition_key = :partition_key
-   AND execution_id = :execution_id
-   AND kind = 'claim';
+DELETE FROM ff_claim_grant WHERE partition_key = :partition_key AND execution_id = :execution_id AND kind = 'claim';

@@ -127,7 +127,10 @@ fn fix(root: &Path) -> Result<(), Failure> {
 /// What was compared, and the share that is declared to differ.
 fn stats(stats: Stats) -> String {
     let (facts, waived) = (stats.facts, stats.waived);
-    let compared = format!("{facts} facts compared, {waived} declared to differ ({:.1} %)", stats.waived_share());
+    let mut compared = format!("{facts} facts compared, {waived} declared to differ ({:.1} %)", stats.waived_share());
+    if stats.implied > 0 {
+        compared.push_str(&format!(", {} of them by the schemas or `json_text`", stats.implied));
+    }
     match stats.held_by_writer {
         0 => compared,
         locks => format!("{compared}, {} held by SQLite's one writer", report::counted(locks, "row lock")),

@@ -87,6 +87,7 @@ pub(crate) fn said<'a>(
         texts.extend(raw.annotations.iter().map(|annotation| sources.text(annotation.span)));
         texts.extend(["text", sources.text(raw.span)]);
         texts.extend(raw.shared().into_iter().map(|shared| sources.text(shared)));
+        texts.extend(raw.bound.iter().map(|bound| bound.argument.text.as_str()));
     }
     one_text(texts.into_iter())
 }

@@ -6,6 +6,7 @@
 mod causes;
 mod declared;
 mod difference;
+mod implied;
 mod numbers;
 mod report;
 mod rows;
@@ -16,7 +17,7 @@ use std::collections::BTreeSet;
 use self::causes::Told;
 use self::declared::{About, Declared, declarations, digits, documents, nullable, takes_unknown, unknown_words};
 use self::difference::{Difference, joins, keyed, unordered};
-use crate::config::Config;
+use crate::config::{Config, JsonText};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::{Both, Dialect};
 use crate::facts::{Fact, Facts, Group, Kind, facts};
@@ -29,6 +30,7 @@ use crate::source::{Sources, Span};
 use crate::tree::Statement;
 
 pub(crate) use self::causes::told_once;
+pub(crate) use self::implied::Ground;
 pub(crate) use self::rows::{Row, Verdict};
 
 /// What a comparison gives.
@@ -91,7 +93,8 @@ pub(crate) fn compare(
     let promised = Promised::new(config, never_null);
     let is_named = config.locks.as_ref().is_some_and(|locks| locks.is_writer(&pg.raw.name));
     let as_writer = is_named && !ends_with_write(sqlite.tree);
-    let manner = Manner { keep_rows, by_number: !config.generate.enabled, as_writer };
+    let texts_are_parsed = config.json_text == JsonText::Parsed;
+    let manner = Manner { keep_rows, by_number: !config.generate.enabled, as_writer, texts_are_parsed };
     let mut compared = compare_with(&promised, sources, sqlite, pg, manner);
     if as_writer && compared.stats.held_by_writer == 0 {
         compared.found.push(report::no_lock(&pg.raw.name, pg.raw.name_span));
@@ -113,6 +116,8 @@ struct Manner {
     by_number: bool,
     /// The SQLite page only reads, and whoever runs it is the one writer.
     as_writer: bool,
+    /// Whoever gets a document as text parses it.
+    texts_are_parsed: bool,
 }
 
 fn compare_with(
@@ -169,6 +174,7 @@ fn look(
         sources,
         sqlite,
         pg,
+        texts_are_parsed: manner.texts_are_parsed,
         declared,
         named: BTreeSet::new(),
         found: Vec::new(),
@@ -211,6 +217,7 @@ struct Pair<'p> {
     sources: &'p Sources,
     sqlite: &'p PageOf<'p>,
     pg: &'p PageOf<'p>,
+    texts_are_parsed: bool,
     declared: Vec<Declared>,
     /// The parameters in everything that differs, waived or not: they need no finding of their own.
     named: BTreeSet<String>,
@@ -490,6 +497,13 @@ impl Pair<'_> {
         {
             // A read of what an earlier statement wrote: the lint `unit-read-after-write` tells it better.
             self.keep(|| [rows::differing(difference, group, Verdict::Same)]);
+            return;
+        }
+        let pages = Both { sqlite: self.sqlite, pg: self.pg };
+        if let Some(ground) = implied::ground(pages, difference, group, self.texts_are_parsed) {
+            self.stats.implied += 1;
+            self.stats.waived += 1;
+            self.keep(|| [rows::differing(difference, group, Verdict::Implied(ground))]);
             return;
         }
         let place = |node: Option<&Node>, group: Span| match node {

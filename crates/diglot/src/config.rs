@@ -54,6 +54,10 @@ pub struct Config {
     /// The types of JSON fields, by `table.column.step.step`, or `table.column.*` for every member: `text`, `i64`, `f64` or
     /// `bool`, or with `[]` behind it an array of those. SQLite reads a field in its own type, Postgres as text, so only this says that they read the same.
     pub json: BTreeMap<String, String>,
+    /// What becomes of documents that a statement gives as text.
+    pub json_text: JsonText,
+    /// What is declared once for several statements.
+    pub declared: Vec<Declared>,
     /// The column by which Postgres tables are partitioned (`shard-key` lint); empty turns the lint off.
     pub shard_key: String,
     /// The engine that spreads the Postgres tables over several nodes by `shard_key`, if one does. With it the lints of
@@ -92,6 +96,29 @@ pub struct Config {
     pub locks: Option<Locks>,
     /// The statements that transactions may run, in their order.
     pub transactions: Transactions,
+}
+
+/// What becomes of a document that a statement gives as text.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum JsonText {
+    /// Its letters count.
+    #[default]
+    Exact,
+    /// Whoever gets it parses it: how each engine spells it is no difference.
+    Parsed,
+}
+
+/// A `[[declared]]` of `diglot.toml`.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Declared {
+    /// `allow(RULE)`, `diverges(FACT)`: what would stand above each statement.
+    pub says: Vec<String>,
+    /// The statements, by their names; a star stands for any letters.
+    pub on: Vec<String>,
+    /// Why.
+    pub reason: String,
 }
 
 /// The table `[prepare]`.
@@ -179,7 +206,7 @@ impl Config {
 }
 
 /// Whether a pattern with at most one star in it stands for a name.
-fn matches(pattern: &str, name: &str) -> bool {
+pub(crate) fn matches(pattern: &str, name: &str) -> bool {
     match pattern.split_once('*') {
         Some((start, end)) => name.len() >= start.len() + end.len() && name.starts_with(start) && name.ends_with(end),
         None => pattern == name,
@@ -196,6 +223,8 @@ impl Default for Config {
             types: BTreeMap::new(),
             words: BTreeMap::new(),
             json: BTreeMap::new(),
+            json_text: JsonText::default(),
+            declared: Vec::new(),
             shard_key: String::new(),
             distributed: None,
             placement: BTreeMap::new(),
@@ -484,7 +513,7 @@ mod tests {
         assert_eq!(
             fault("sql = \"sql\"\nshema = \"x\"\n"),
             "diglot.toml:2:1: unknown field `shema`, expected one of `sql`, `schema`, `lockstep`, `names`, `types`, `words`, `json`, \
-             `shard_key`, `distributed`, `placement`, `pg_collation`, `pg_majors`, `pg_timezone`, `storage`, `schema_lints`, `sqlite_feature`, `pg_feature`, `generate`, `prepare`, `prove`, `locks`, `transactions`"
+             `json_text`, `declared`, `shard_key`, `distributed`, `placement`, `pg_collation`, `pg_majors`, `pg_timezone`, `storage`, `schema_lints`, `sqlite_feature`, `pg_feature`, `generate`, `prepare`, `prove`, `locks`, `transactions`"
         );
         assert_eq!(
             fault("sql = 3"),

@@ -9,9 +9,10 @@ mod rows;
 use std::collections::BTreeSet;
 
 use crate::dialect::Dialect;
-use crate::emitted::{EmittedText, Holds, TextColumn, TextParam, Variant};
+use crate::emitted::{EmittedText, Holds, JoinedText, TextColumn, TextParam, Variant};
 use crate::guard;
 use crate::infer::{PageOf, Param, Signature, columns};
+use crate::joined::joined;
 use crate::page::{Guard, RawPart};
 use crate::source::{Sources, Span};
 use crate::split::lexer;
@@ -45,8 +46,11 @@ pub(crate) fn emit(sources: &Sources, signature: &Signature, page: &PageOf<'_>) 
     let guard = asked_first(page);
     let guarded = guard.is_some();
     let settled = guard.as_ref().map_or_else(Vec::new, |guard| settled(page, guard));
+    // What joins the rows that others returned is not sent.
+    let joined = joined(page.raw, page.tree).ok().flatten().filter(|_| dialect == Dialect::Sqlite);
+    let sent = page.raw.parts.len() - usize::from(joined.is_some());
     let asked = guard.iter().map(|guard| asking_text(sources, page, guard, &params));
-    let own = page.raw.parts.iter().enumerate().map(|(at, part)| {
+    let own = page.raw.parts[..sent].iter().enumerate().map(|(at, part)| {
         let given = if guarded { needed(page, at, part, &settled) } else { part.given.clone() };
         part_text(sources, page, &RawPart { given, ..part.clone() }, (&params, &settled))
     });
@@ -58,8 +62,13 @@ pub(crate) fn emit(sources: &Sources, signature: &Signature, page: &PageOf<'_>) 
         sql.push_str(&text);
         parts.push(text);
     }
-    let result =
-        page.tree.result.and_then(|part| page.tree.parts.get(part)).map(|part| part.statement + usize::from(guarded));
+    let shift = usize::from(guarded);
+    let result = page.tree.result.and_then(|part| page.tree.parts.get(part)).map(|part| part.statement + shift);
+    let result = result.filter(|_| joined.is_none());
+    let joined = joined.map(|joined| JoinedText {
+        sources: joined.sources.into_iter().map(|(at, optional)| (at + shift, optional)).collect(),
+        columns: joined.columns,
+    });
     let narrowed = columns::narrowed(page);
     let columns = signature.columns.iter().enumerate().map(|(i, column)| TextColumn {
         name: column.name.clone(),
@@ -80,6 +89,7 @@ pub(crate) fn emit(sources: &Sources, signature: &Signature, page: &PageOf<'_>) 
         parts,
         guarded,
         result,
+        joined,
         params,
         spare,
         constant,
@@ -199,7 +209,7 @@ fn pieces(page: &PageOf<'_>, span: Span, (params, settled): (&[TextParam], &[Spa
         .filter(|param| span.contains(param.span) && !covered(param.span))
         .filter_map(|param| Some(piece(param.span, dialect.placeholder(number(&param.name)?))))
         .collect();
-    for rewrite in rewrites {
+    for rewrite in &rewrites {
         let by = match &rewrite.by {
             Replacement::Columns(columns) => columns.clone(),
             // Quotes keep a word of SQL from being read as one.
@@ -221,6 +231,11 @@ fn pieces(page: &PageOf<'_>, span: Span, (params, settled): (&[TextParam], &[Spa
         pieces.push(piece(rewrite.span, by));
     }
     pieces.extend(settled.iter().filter(|place| span.contains(**place)).map(|place| piece(*place, "true".to_owned())));
+    let arguments = page.raw.bound.iter().filter(|bound| span.contains(bound.place) && !covered(bound.place));
+    let given = arguments.map(|bound| piece(bound.place, bound.argument.text.clone()));
+    // A parameter that is an argument has its number already.
+    let given: Vec<Piece> = given.filter(|own| pieces.iter().all(|known| known.start != own.start)).collect();
+    pieces.extend(given);
     // What a prelude says is in the tree once for every part that has it.
     pieces.sort_unstable_by_key(|piece| (piece.start, piece.end));
     pieces.dedup_by_key(|piece| (piece.start, piece.end));

@@ -8,6 +8,7 @@ use crate::dialect::Dialect;
 use crate::page::RawStatement;
 use crate::source::Span;
 use crate::types::{Base, Stored, Type};
+use crate::value::{Rows, Value};
 
 /// One emitted SQL text.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -32,8 +33,10 @@ pub struct EmittedText {
     pub parts: Vec<String>,
     /// Whether the first of `parts` asks the unit's guard, and ends the text with an error if that has no row.
     pub guarded: bool,
-    /// Which of `parts` returns rows.
+    /// Which of `parts` returns rows; none where they are joined.
     pub result: Option<usize>,
+    /// How the rows of a unit of SQLite are joined from what its statements return.
+    pub joined: Option<JoinedText>,
     /// The parameters that it uses, in the order of their numbers.
     pub params: Vec<TextParam>,
     /// How many NULLs are bound behind the parameters of a unit of SQLite. The driver binds the next argument to every
@@ -44,6 +47,15 @@ pub struct EmittedText {
     pub constant: bool,
     /// The columns of its result as the API shows them.
     pub columns: Vec<TextColumn>,
+}
+
+/// Rows that are joined from what the statements of a text return: every row of one with every row of the others.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct JoinedText {
+    /// Which of `parts` they are from, in the order of FROM, and whether each may have no row.
+    pub sources: Vec<(usize, bool)>,
+    /// For each column, which of `sources` has it, and its place there.
+    pub columns: Vec<(usize, usize)>,
 }
 
 /// A parameter of an emitted text.
@@ -115,7 +127,53 @@ impl fmt::Display for Variant {
     }
 }
 
+impl JoinedText {
+    /// The rows of the unit, from what each statement of the text returned.
+    pub fn rows(&self, returned: &[Rows]) -> Rows {
+        let mut joined: Vec<Vec<Option<&Vec<Value>>>> = vec![Vec::new()];
+        for (at, optional) in &self.sources {
+            let mut beside: Vec<Option<&Vec<Value>>> = returned.get(*at).into_iter().flatten().map(Some).collect();
+            if beside.is_empty() && *optional {
+                beside.push(None);
+            }
+            let with = |row: &Vec<_>| -> Vec<Vec<_>> {
+                beside.iter().map(|other| row.iter().copied().chain([*other]).collect()).collect()
+            };
+            joined = joined.iter().flat_map(with).collect();
+        }
+        let value = |row: &[Option<&Vec<Value>>], (source, place): &(usize, usize)| {
+            row.get(*source).copied().flatten().and_then(|row| row.get(*place)).cloned().unwrap_or(Value::Null)
+        };
+        joined.iter().map(|row| self.columns.iter().map(|column| value(row, column)).collect()).collect()
+    }
+}
+
 impl EmittedText {
     /// What SQLite's error says when a guard has no row: it is a path into a document that is none.
     pub const NO_ROW: &'static str = "no row of the guard";
+}
+
+#[cfg(test)]
+mod tests {
+    use super::JoinedText;
+    use crate::value::Value::{Int, Null, Text};
+
+    #[test]
+    fn every_row_of_one_comes_with_every_row_of_the_others() {
+        let joined =
+            JoinedText { sources: vec![(1, false), (0, false), (2, true)], columns: vec![(1, 0), (0, 1), (2, 0)] };
+        let word = |text: &str| Text(text.to_owned());
+        let first = vec![vec![Int(1)], vec![Int(2)]];
+        let second = vec![vec![Int(9), word("a")]];
+        assert_eq!(
+            joined.rows(&[first.clone(), second.clone(), Vec::new()]),
+            [vec![Int(1), word("a"), Null], vec![Int(2), word("a"), Null]]
+        );
+        let third = vec![vec![Int(5)]];
+        let all = joined.rows(&[first.clone(), second, third]);
+        assert_eq!(all, [vec![Int(1), word("a"), Int(5)], vec![Int(2), word("a"), Int(5)]]);
+        // What ended at its guard returned nothing at all.
+        assert_eq!(joined.rows(&[first, Vec::new(), vec![vec![Int(5)]]]), Vec::<Vec<_>>::new());
+        assert_eq!(joined.rows(&[]), Vec::<Vec<_>>::new());
+    }
 }

@@ -47,6 +47,7 @@ pub mod extract;
 mod facts;
 mod guard;
 pub mod infer;
+mod joined;
 mod law;
 mod names;
 mod normal;
@@ -57,6 +58,6 @@ mod rule;
 mod split;
 mod value;
 
-pub use emitted::{EmittedText, Holds, TextColumn, TextParam, Variant};
+pub use emitted::{EmittedText, Holds, JoinedText, TextColumn, TextParam, Variant};
 pub use pipeline::{BaselineDraft, Compiled, check, compile, draft_baseline, lock_report};
 pub use project::{Inputs, Stats};

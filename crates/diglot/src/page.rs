@@ -64,6 +64,8 @@ pub struct RawStatement {
     pub prelude: Option<Prelude>,
     /// The shared parts that it uses.
     pub uses: Vec<Use>,
+    /// What it gives to shared parts, by the places that take it.
+    pub bound: Vec<Bound>,
     /// What it asks once, first.
     pub guard: Option<Guard>,
     /// The statements of the unit, one for most; each without its semicolon. Comments inside remain.
@@ -88,6 +90,11 @@ impl RawStatement {
         taken
     }
 
+    /// The argument that stands at a place of a shared part.
+    pub fn argument_at(&self, place: Span) -> Option<&Bound> {
+        self.bound.iter().find(|bound| bound.place.contains(place))
+    }
+
     /// Whether a token belongs to a part that this variant does without.
     pub fn is_left_out(&self, token: Span) -> bool {
         self.left_out.iter().any(|part| part.contains(token))
@@ -96,16 +103,20 @@ impl RawStatement {
     /// The SQL that stands below the header, its prelude too.
     pub fn sql(&self) -> Span {
         let prelude = self.prelude.iter().map(|prelude| prelude.span);
-        prelude.chain(self.parts.iter().map(|part| part.span)).reduce(Span::to).unwrap_or(self.header_span)
+        let own = self.parts.iter().filter(|part| part.cte.is_none()).map(|part| part.span);
+        prelude.chain(own).reduce(Span::to).unwrap_or(self.header_span)
     }
 
     /// The CTEs of shared parts that it has, in the order in which it gets them.
     pub fn shared(&self) -> Vec<Span> {
         let sql = self.sql();
         let mut shared: Vec<Span> = Vec::new();
-        for given in self.parts.iter().flat_map(|part| &part.given) {
-            if !sql.contains(*given) && !shared.contains(given) {
-                shared.push(*given);
+        let of_part = |part: &'_ RawPart| -> Vec<Span> {
+            part.given.iter().copied().chain(part.cte.iter().map(|cte| cte.span)).collect()
+        };
+        for given in self.parts.iter().flat_map(of_part) {
+            if !sql.contains(given) && !shared.contains(&given) {
+                shared.push(given);
             }
         }
         shared
@@ -119,6 +130,8 @@ pub struct CteText {
     pub name: String,
     /// From the name to the closing bracket.
     pub span: Span,
+    /// What stands in the brackets.
+    pub body: Span,
     /// Whether it is an INSERT, UPDATE or DELETE.
     pub writes: bool,
 }
@@ -145,6 +158,13 @@ pub struct Prelude {
     pub ctes: Vec<CteText>,
 }
 
+impl Prelude {
+    /// Whether one of its CTEs writes.
+    pub fn writes(&self) -> bool {
+        self.ctes.iter().any(|cte| cte.writes)
+    }
+}
+
 /// `-- part: NAME`: CTEs that are written once for several statements.
 #[derive(Debug, Clone)]
 pub struct SharedPart {
@@ -152,6 +172,8 @@ pub struct SharedPart {
     pub name: String,
     /// The line that names it.
     pub mark: Span,
+    /// What statements that use it have to give it.
+    pub takes: Vec<PartParam>,
     /// The comment lines above it.
     pub docs: Vec<String>,
     /// What holds for every statement that uses it.
@@ -164,11 +186,46 @@ pub struct SharedPart {
     pub prelude: Prelude,
 }
 
-/// `-- use: NAME`.
+/// What a shared part takes: `:event`, a value, or `fence`, the name of a CTE or table.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PartParam {
+    /// Its name.
+    pub name: String,
+    /// Whether it stands for a value.
+    pub is_value: bool,
+    /// Where it is declared.
+    pub span: Span,
+}
+
+/// What a statement gives to a shared part: `event = 'acquired'`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Argument {
+    /// The name of what takes it.
+    pub name: String,
+    /// The literal, the parameter, the column or the name.
+    pub text: String,
+    /// Whether it is a value, and no name.
+    pub is_value: bool,
+    /// Where it stands.
+    pub span: Span,
+}
+
+/// A place in a shared part at which a statement's argument stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Bound {
+    /// The place in the shared part.
+    pub place: Span,
+    /// What stands there instead.
+    pub argument: Argument,
+}
+
+/// `-- use: NAME` or `-- use: NAME(argument = value)`.
 #[derive(Debug, Clone)]
 pub struct Use {
     /// The shared part.
     pub name: String,
+    /// What it is given.
+    pub arguments: Vec<Argument>,
     /// The whole line.
     pub span: Span,
 }
@@ -214,6 +271,8 @@ pub struct OptionalPart {
 pub struct RawPart {
     /// The SQL text, from its first token to its last.
     pub span: Span,
+    /// The CTE that it is on the page, where one writes: SQLite runs it as a statement.
+    pub cte: Option<CteText>,
     /// Marked by `-- returns`.
     pub returns: bool,
     /// `WITH` or `WITH RECURSIVE`, if it begins so.
@@ -236,7 +295,7 @@ pub struct Slice {
 impl RawPart {
     /// A part with nothing given to it.
     pub fn new(span: Span, with: Option<Span>) -> Self {
-        Self { span, returns: false, with, given: Vec::new(), recursive: false }
+        Self { span, cte: None, returns: false, with, given: Vec::new(), recursive: false }
     }
 
     /// What the part is put together from, in order.

@@ -6,6 +6,7 @@
 mod api;
 mod baseline_draft;
 mod constant;
+mod declared;
 mod kept;
 mod locking;
 mod naming;
@@ -201,6 +202,7 @@ fn read_pages(inputs: &Inputs, found: &mut Vec<Diagnostic>) -> Vec<Page> {
     }
     naming::tell_apart(inputs, &mut pages);
     naming::apply(inputs, &mut pages, found);
+    found.extend(declared::declare(inputs, &mut pages));
     found.extend(split::compose(&inputs.sources, &mut pages));
     pages
 }

@@ -104,6 +104,7 @@ rules! {
     LOCK_DIFFERS = "lock_differs",
     LOCK_ON_SHARDS = "lock_on_shards",
     LOCK_ORDER = "lock_order",
+    LOST_ROWS = "lost_rows",
     MERGE_CONFLICT = "merge_conflict",
     MISSING_FOLDER = "missing_folder",
     MISSING_FUNCTION = "missing_function",

@@ -4,6 +4,7 @@
 //! statement that cannot be used is left out and its name is kept in [`Page::broken`], so that later
 //! passes do not complain that it is missing.
 
+mod bound;
 mod header;
 pub(crate) mod lexer;
 mod line;
@@ -90,8 +91,9 @@ pub(crate) fn declarations(sources: &Sources, file: FileId, dialect: Dialect) ->
                 declared.push(annotation);
                 found.extend(finding);
             }
+            Line::Annotations(annotations) => declared.extend(annotations),
             Line::Wrong(finding) => found.push(finding),
-            Line::Prose | Line::Returns | Line::If(_) | Line::End | Line::Use(_) | Line::Require(_) => {}
+            Line::Prose | Line::Returns | Line::If(_) | Line::End | Line::Use(..) | Line::Require(_) => {}
         }
     }
     (declared, found)
@@ -232,10 +234,11 @@ impl<'a> Splitter<'a> {
         }
         let comment = self.comment(token);
         if let Line::Annotation(..)
+        | Line::Annotations(_)
         | Line::Returns
         | Line::If(_)
         | Line::End
-        | Line::Use(_)
+        | Line::Use(..)
         | Line::Require(_)
         | Line::Wrong(_) = line::read(comment, self.noun)
         {
@@ -390,7 +393,7 @@ impl<'a> Splitter<'a> {
             Line::Wrong(finding) => self.found.push(finding),
             Line::If(param) => self.opens(param, comment.span(), owner, read),
             Line::End => self.ends(comment.span(), owner, read),
-            Line::Use(name) => read.uses.push(Use { name, span: comment.span() }),
+            Line::Use(name, arguments) => read.uses.push(Use { name, arguments, span: comment.span() }),
             Line::Require(name) => self.requires(name, comment.span(), owner, read),
             Line::Returns if read.open.is_some() => self.misplaced_returns(owner, comment.span()),
             Line::Returns => match read.marked {
@@ -405,6 +408,11 @@ impl<'a> Splitter<'a> {
                     read.returns = Some(comment.span());
                 }
             },
+            Line::Annotations(annotations) => {
+                for annotation in annotations {
+                    self.note(Line::Annotation(annotation, None), comment, owner, read);
+                }
+            }
             Line::Annotation(annotation, finding) => {
                 self.found.extend(finding);
                 let same_line = read.semicolon.is_some_and(|end| !self.text[end..comment.start].contains('\n'));
@@ -447,10 +455,14 @@ impl<'a> Splitter<'a> {
         self.left_open(owner, read);
         if let Some((start, end)) = read.open.take() {
             let list = self.with(start, end);
-            if let Some(prelude) = list.as_ref().and_then(|list| list.bare.then(|| list.prelude.clone())) {
-                self.prelude(owner, prelude, read);
-                return;
-            }
+            let (start, list) = match list {
+                Some(list) if self.stands_alone(&list, read) => {
+                    self.prelude(owner, list.prelude, list.rest.is_some(), read);
+                    let Some(rest) = list.rest else { return };
+                    (rest, None)
+                }
+                list => (start, list),
+            };
             let returns = read.returns.take().is_some();
             let part = RawPart::new(Span::new(self.file, start..end), list.map(|list| list.word));
             read.parts.push(RawPart { returns, ..part });
@@ -533,6 +545,7 @@ impl<'a> Splitter<'a> {
             annotations: read.annotations,
             prelude: read.prelude,
             uses: read.uses,
+            bound: Vec::new(),
             guard: read.guard,
             parts: read.parts,
             optional: read.optional,

@@ -20,7 +20,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("what is asked", &["facts", "law", "rules"]),
     ("one form", &["cache", "normal"]),
     ("what words mean, and texts out", &["answers", "codegen", "emit", "locks", "operations"]),
-    ("trees and signatures", &["guard", "infer", "project", "resolve"]),
+    ("trees and signatures", &["guard", "infer", "joined", "project", "resolve"]),
     ("schemas", &["fix", "schema"]),
     ("pages", &["config", "emitted", "split", "tree"]),
     ("values", &["diagnostic", "extract", "page", "value"]),

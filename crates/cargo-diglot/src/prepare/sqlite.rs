@@ -4,9 +4,9 @@
 //! it as well. Rows are never there. The bundled library reads a double-quoted word that is no column as a
 //! string, which only a call into C could switch off; the compiler finds such words as unknown columns.
 
-use diglot::Inputs;
-use diglot::answers::Described;
+use diglot::answers::{Described, DescribedColumn};
 use diglot::dialect::Dialect;
+use diglot::{EmittedText, Inputs};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
 use sqlx::{AssertSqlSafe, Connection, Executor, SqlSafeStr};
 
@@ -24,10 +24,7 @@ pub(super) async fn ask(project: &Project<'_>) -> Result<Asked, Failure> {
         }
     }
     for (index, text) in project.texts(Dialect::Sqlite) {
-        let described = match text.result.and_then(|result| text.parts.get(result)) {
-            Some(part) => describe(&mut connection, part).await,
-            None => Ok(Described::default()),
-        };
+        let described = answer(&mut connection, text).await;
         let explained = explain(&mut connection, &text.parts).await;
         match described.and_then(|described| explained.map(|()| described)) {
             Ok(described) => {
@@ -55,6 +52,24 @@ pub(crate) async fn migrated(inputs: &Inputs) -> Result<SqliteConnection, Failur
         connection.execute(sqlx::raw_sql(AssertSqlSafe(text.to_owned()))).await.map_err(failed)?;
     }
     Ok(connection)
+}
+
+/// What a text gives: the rows of one of its statements, or columns of several.
+async fn answer(connection: &mut SqliteConnection, text: &EmittedText) -> Result<Described, sqlx::Error> {
+    if let Some(joined) = &text.joined {
+        let mut of_sources = Vec::new();
+        for (at, _) in &joined.sources {
+            of_sources.push(describe(connection, text.parts.get(*at).map_or("", String::as_str)).await?.columns);
+        }
+        let column = |(source, place): &(usize, usize)| of_sources.get(*source)?.get(*place).cloned();
+        let named = joined.columns.iter().filter_map(column).zip(&text.columns);
+        let columns = named.map(|(column, shown)| DescribedColumn { name: shown.name.clone(), ..column }).collect();
+        return Ok(Described { columns, ..Described::default() });
+    }
+    match text.result.and_then(|result| text.parts.get(result)) {
+        Some(part) => describe(connection, part).await,
+        None => Ok(Described::default()),
+    }
 }
 
 async fn describe(connection: &mut SqliteConnection, sql: &str) -> Result<Described, sqlx::Error> {

@@ -30,6 +30,7 @@ fn text(dialect: Dialect, name: &str, sql: &str, params: &[(&str, Base)]) -> Emi
         parts,
         guarded: false,
         result,
+        joined: None,
         params: params
             .iter()
             .map(|(name, base)| TextParam {

@@ -5,8 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use diglot::dialect::{Both, Dialect};
 use diglot::prove::{Answer, Case, Fault, NEW_IDS, Rows, Subject};
 use diglot::{EmittedText, Inputs};
-use sqlx::sqlite::SqliteConnection;
-use sqlx::{AssertSqlSafe, Executor, SqlSafeStr};
+use futures_util::TryStreamExt;
+use futures_util::stream::BoxStream;
+use sqlx::sqlite::{SqliteConnection, SqliteQueryResult, SqliteRow};
+use sqlx::{AssertSqlSafe, Either, Executor, SqlSafeStr};
 
 use super::{Ran, arguments, fault};
 use crate::failure::Failure;
@@ -123,6 +125,11 @@ impl Sqlite {
             let done = query.execute(&mut self.connection).await.or_else(|error| unless_required(text, error));
             return Ok((Vec::new(), done.map_err(fault)?.rows_affected()));
         }
+        if let Some(joined) = &text.joined {
+            let returned = returned((&mut self.connection).fetch_many(query)).await;
+            let returned = returned.or_else(|error| unless_required(text, error)).map_err(fault)?;
+            return Ok((joined.rows(&returned), 0));
+        }
         let rows = query.fetch_all(&mut self.connection).await.or_else(|error| unless_required(text, error));
         let rows = rows.map_err(fault)?;
         let rows: Result<Rows, sqlx::Error> = rows.iter().map(values::of_sqlite).collect();
@@ -139,6 +146,20 @@ impl Sqlite {
         let done = self.connection.execute(sqlx::raw_sql(AssertSqlSafe(sql.to_owned()))).await?;
         Ok(done.rows_affected())
     }
+}
+
+/// What each statement of a text returned.
+async fn returned(
+    mut found: BoxStream<'_, Result<Either<SqliteQueryResult, SqliteRow>, sqlx::Error>>,
+) -> Result<Vec<Rows>, sqlx::Error> {
+    let (mut returned, mut open) = (Vec::new(), Rows::new());
+    while let Some(next) = found.try_next().await? {
+        match next {
+            Either::Left(_) => returned.push(std::mem::take(&mut open)),
+            Either::Right(row) => open.push(values::of_sqlite(&row)?),
+        }
+    }
+    Ok(returned)
 }
 
 /// Nothing, where a unit ended because its guard has no row.

@@ -8,7 +8,7 @@ use super::stubs::Kept;
 use super::{Api, Function, LINTS, counts, feature, list, params, rows, structs};
 use crate::config::{Config, Traits};
 use crate::dialect::Dialect;
-use crate::emitted::{EmittedText, TextParam};
+use crate::emitted::{EmittedText, JoinedText, TextParam};
 use crate::infer::Signature;
 use crate::names::{camel, doc_line, ident};
 use crate::page::Cardinality;
@@ -281,6 +281,10 @@ impl Call<'_> {
     /// All rows are read, even where one is wanted: a unit's later statements run only when they are asked for, and a
     /// row too many is an error rather than a silent choice.
     fn all(&self, code: &mut Code, text: &EmittedText, open: &str, end: &str) {
+        if let Some(joined) = &text.joined {
+            self.joined(code, text, joined, (open, end));
+            return;
+        }
         self.query(code, text, open, true);
         line!(code, ".fetch_all(&mut *{})", self.connection);
         line!(code, ".await");
@@ -327,34 +331,67 @@ impl Call<'_> {
         }
     }
 
+    /// Rows that are joined from what the statements of the unit return.
+    fn joined(&self, code: &mut Code, text: &EmittedText, joined: &JoinedText, (open, end): (&str, &str)) {
+        code.open(format_args!("{open}{{"));
+        self.plain_query(code, text, "let query = ", ";");
+        let all = format!("let returned = diglot_support::returned({}, query, {})", self.connection, text.parts.len());
+        line!(code, "{all}");
+        line!(code, ".await");
+        guarded(code, text);
+        line!(code, "?;");
+        let sources: Vec<String> = joined.sources.iter().map(|(at, optional)| format!("({at}, {optional})")).collect();
+        code.list("let joined = diglot_support::joined(&returned, &[", &sources, "]);");
+        let head = "fn of_parts(row: &[Option<&sqlx::sqlite::SqliteRow>]) -> Result<Record, sqlx::Error>";
+        code.open(format_args!("{head} {{"));
+        code.open(format_args!("Ok(Record {{"));
+        for (column, (source, place)) in self.signature.columns.iter().zip(&joined.columns) {
+            line!(code, "{}: diglot_support::value(row[{source}], {place})?,", ident(&column.name));
+        }
+        code.close("})");
+        code.close("}");
+        line!(code, "joined.iter().map(|row| of_parts(row)).collect::<Result<Vec<_>, _>>()");
+        self.named(code, ".map_err(", ")?");
+        code.close(&format!("}}{end}"));
+    }
+
     /// What puts the names of columns into errors.
     fn named(&self, code: &mut Code, open: &str, end: &str) {
         let columns: Vec<String> = self.signature.columns.iter().map(|column| format!("{:?}", column.name)).collect();
         code.list(&format!("{open}|error| diglot_support::named(error, &["), &columns, &format!("]){end}"));
     }
 
-    /// The text with what it binds.
-    fn query(&self, code: &mut Code, text: &EmittedText, open: &str, rows: bool) {
+    /// What the text binds, in the order of its numbers.
+    fn binds(&self, text: &EmittedText) -> Vec<String> {
         let (config, signature) = (self.config, self.signature);
-        let sql = format!("{:?}", text.sql);
         let bind = |used: &TextParam| {
             let param = || signature.params.iter().find(|param| param.name == used.name);
             list::bind(config, text.dialect, signature, used)
                 .or_else(|| Some(params::bind(config, text.dialect, used.digits, ("params", param()?))))
         };
-        let binds =
-            text.params.iter().filter_map(bind).chain(std::iter::repeat_n("None::<i64>".to_owned(), text.spare));
-        match config.generate.queries.is_macro() {
-            true => {
-                let row = rows.then(|| "Record".to_owned());
-                let items: Vec<String> = row.into_iter().chain([sql]).chain(binds).collect();
-                let name = if rows { "query_as" } else { "query" };
-                code.lines(&format!("{open}sqlx::{name}!("), &items, "", ")");
-            }
-            false => {
-                code.lines(&format!("{open}sqlx::query("), &[sql], ",", ")");
-                binds.for_each(|bind| line!(code, ".bind({bind})"));
-            }
+        let spare = std::iter::repeat_n("None::<i64>".to_owned(), text.spare);
+        text.params.iter().filter_map(bind).chain(spare).collect()
+    }
+
+    /// The text with what it binds.
+    fn query(&self, code: &mut Code, text: &EmittedText, open: &str, rows: bool) {
+        if !self.config.generate.queries.is_macro() {
+            self.plain_query(code, text, open, "");
+            return;
+        }
+        let row = rows.then(|| "Record".to_owned());
+        let sql = format!("{:?}", text.sql);
+        let items: Vec<String> = row.into_iter().chain([sql]).chain(self.binds(text)).collect();
+        let name = if rows { "query_as" } else { "query" };
+        code.lines(&format!("{open}sqlx::{name}!("), &items, "", ")");
+    }
+
+    /// The same without a macro.
+    fn plain_query(&self, code: &mut Code, text: &EmittedText, open: &str, end: &str) {
+        code.lines(&format!("{open}sqlx::query("), &[format!("{:?}", text.sql)], ",", ")");
+        self.binds(text).iter().for_each(|bind| line!(code, ".bind({bind})"));
+        if !end.is_empty() {
+            line!(code, "{end}");
         }
     }
 }

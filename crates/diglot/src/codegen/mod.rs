@@ -91,6 +91,10 @@ fn whole(api: &Api<'_>, bodies: &functions::Bodies<'_>, kept: BTreeMap<String, S
     if matches!(bodies, functions::Bodies::Real) && api.functions.iter().any(is_guarded) {
         conversions.push(support::GUARD);
     }
+    let is_joined = |function: &Function<'_>| function.texts.iter().any(|text| text.joined.is_some());
+    if matches!(bodies, functions::Bodies::Real) && api.functions.iter().any(is_joined) {
+        conversions.push(support::JOINED);
+    }
     if matches!(bodies, functions::Bodies::Real) && api.functions.iter().any(|function| counts::has(function.signature))
     {
         conversions.push(counts::CONVERSION);

@@ -163,6 +163,59 @@ pub(super) fn unless_required<T: Default>(error: sqlx::Error) -> Result<T, sqlx:
 }
 "#;
 
+/// What joins the rows that the statements of a unit of SQLite return.
+pub(super) const JOINED: &str = r#"type Returned = Vec<Vec<sqlx::sqlite::SqliteRow>>;
+
+/// Runs every statement of a text, and gives what each returned.
+pub(super) async fn returned<'q, A>(
+    connection: &mut sqlx::SqliteConnection,
+    query: sqlx::query::Query<'q, sqlx::Sqlite, A>,
+    count: usize,
+) -> Result<Returned, sqlx::Error>
+where
+    A: 'q + Send + sqlx::IntoArguments<sqlx::Sqlite>,
+{
+    let mut found = sqlx::Executor::fetch_many(connection, query);
+    let mut returned: Returned = Vec::with_capacity(count);
+    let mut open = Vec::new();
+    while let Some(next) = std::future::poll_fn(|task| futures_core::Stream::poll_next(found.as_mut(), task)).await {
+        match next? {
+            sqlx::Either::Left(_) => returned.push(std::mem::take(&mut open)),
+            sqlx::Either::Right(row) => open.push(row),
+        }
+    }
+    Ok(returned)
+}
+
+/// Every row of one with every row of the others; one that may have none is left out then.
+pub(super) fn joined<'r>(
+    returned: &'r [Vec<sqlx::sqlite::SqliteRow>],
+    sources: &[(usize, bool)],
+) -> Vec<Vec<Option<&'r sqlx::sqlite::SqliteRow>>> {
+    let mut joined = vec![Vec::new()];
+    for (at, optional) in sources {
+        let rows = returned.get(*at).map_or(&[][..], Vec::as_slice);
+        let mut beside: Vec<Option<&sqlx::sqlite::SqliteRow>> = rows.iter().map(Some).collect();
+        if beside.is_empty() && *optional {
+            beside.push(None);
+        }
+        let with = |row: &Vec<Option<&'r sqlx::sqlite::SqliteRow>>| {
+            let row = row.clone();
+            beside.iter().map(move |other| row.iter().copied().chain([*other]).collect()).collect::<Vec<Vec<_>>>()
+        };
+        joined = joined.iter().flat_map(with).collect();
+    }
+    joined
+}
+
+pub(super) fn value<'r, T>(row: Option<&'r sqlx::sqlite::SqliteRow>, place: usize) -> Result<Option<T>, sqlx::Error>
+where
+    T: sqlx::Decode<'r, sqlx::Sqlite> + sqlx::Type<sqlx::Sqlite>,
+{
+    row.map_or(Ok(None), |row| sqlx::Row::try_get(row, place))
+}
+"#;
+
 #[cfg(test)]
 mod tests {
     #[test]

@@ -3,6 +3,7 @@
 use std::borrow::Borrow;
 
 use super::difference::Difference;
+use super::implied::Ground;
 use crate::dialect::{Both, Dialect};
 use crate::facts::{Fact, Group, Kind};
 use crate::normal::Node;
@@ -15,6 +16,8 @@ pub(crate) enum Verdict {
     Same,
     /// They differ in words, and the engines' rows show that the statement means the same.
     ByRows,
+    /// They differ as follows from what the project declares once.
+    Implied(Ground),
     /// They differ, and the declaration at this place says why.
     Declared(Span),
     /// They differ.

@@ -145,9 +145,17 @@ fn in_comment(spot: &Spot<'_>, body: &str) -> Vec<Completion> {
         Dialect::ALL.iter().for_each(|dialect| maker.add(dialect.word(), CompletionKind::Word, dialect.title()));
     } else if behind("transaction:").is_some() {
         transactions(spot).into_iter().for_each(|name| maker.add(name, CompletionKind::Word, "a transaction"));
-    } else if behind("use:").is_some() {
+    } else if let Some(rest) = behind("use:") {
         let own = spot.pages.iter().filter(|page| page.dialect == spot.dialect).flat_map(|page| &page.shared);
-        own.for_each(|part| maker.add(&part.name, CompletionKind::Word, "a shared part"));
+        match rest.split_once('(') {
+            Some((name, _)) => {
+                for param in own.filter(|part| part.name == name.trim()).flat_map(|part| &part.takes) {
+                    let what = if param.is_value { "a value" } else { "the name of a CTE or table" };
+                    maker.add(&param.name, CompletionKind::Word, what);
+                }
+            }
+            None => own.for_each(|part| maker.add(&part.name, CompletionKind::Word, "a shared part")),
+        }
     } else if behind("require:").is_some() {
         ctes(spot).into_iter().for_each(|cte| maker.add(cte, CompletionKind::Word, "CTE of this statement"));
     } else if behind("allow(").is_some_and(|rest| !rest.contains(')')) {

@@ -206,6 +206,10 @@ fn what_is_shared_is_known_and_not_renamed_for_one_statement_alone() {
     assert_eq!(desk.rename(place, "at_ms"), Err(RenameError::Shared("now_ms".to_owned())));
     let (desk, place) = at(page, &page.replace("use: ripe", "use: ‸"));
     assert_eq!(labels((desk, place)), ["ripe"]);
+    let taking = page.replace("part: ripe", "part: ripe(:until)").replace(":now_ms", ":until");
+    let (desk, place) =
+        at(&taking.replace("use: ripe", "use: ripe(until = :now_ms)"), &taking.replace("use: ripe", "use: ripe(‸"));
+    assert_eq!(labels((desk, place)), ["until"]);
 }
 
 #[test]

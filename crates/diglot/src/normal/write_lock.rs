@@ -26,11 +26,19 @@
 //! ```
 
 use super::Names;
-use crate::tree::{Lock, Statement};
+use crate::tree::{Lock, Part, Statement};
 
-/// Whether the last statement of a page writes.
+/// Whether the last statement of a page that is sent writes: what only joins rows that others returned is not.
 pub(crate) fn ends_with_write(page: &Statement) -> bool {
-    let last = page.parts.iter().map(|part| part.statement).max();
+    let returns = |name: &str| {
+        let mut writes = page.parts.iter().filter(|part| part.target().is_some());
+        writes.any(|part| part.name.as_deref() == Some(name))
+    };
+    let is_joined = |part: &&Part| {
+        let sources = part.sources();
+        !sources.is_empty() && sources.iter().all(|source| source.cte().is_some_and(returns))
+    };
+    let last = page.parts.iter().filter(|part| !is_joined(part)).map(|part| part.statement).max();
     page.parts.iter().any(|part| Some(part.statement) == last && part.target().is_some())
 }
 

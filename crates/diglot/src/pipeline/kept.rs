@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::optional::{Reading, variants};
 use super::pairs::{Entry, Pairing};
 use super::schemas::Settled;
-use super::{Compiled, Run, read_page, together};
+use super::{Compiled, Run, declared, read_page, together};
 use crate::baseline::Baseline;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::{Both, Dialect};
@@ -143,6 +143,7 @@ impl Kept {
     fn compose(&mut self, inputs: &Inputs) {
         self.pages = self.alone.iter().map(|(page, _)| page.clone()).collect();
         self.findings = self.alone.iter().flat_map(|(_, findings)| findings.iter().cloned()).collect();
+        self.findings.extend(declared::declare(inputs, &mut self.pages));
         self.findings.extend(split::compose(&inputs.sources, &mut self.pages));
     }
 

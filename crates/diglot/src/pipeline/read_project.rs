@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::optional::Reading;
 use super::pairs::{self, Pairing, Side};
 use super::schemas::settled_schemas;
-use super::{has_errors, read_pages};
+use super::{declared, has_errors, read_pages};
 use crate::baseline::{self, Baseline, Key};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::dialect::{Both, Dialect};
@@ -112,6 +112,7 @@ impl<'a> ReadProject<'a> {
         let own = self.pages.iter().filter(|other| other.dialect == page.dialect);
         let mut own: Vec<Page> =
             own.map(|other| if other.file == file { changed.clone() } else { other.clone() }).collect();
+        found.extend(declared::declare(self.inputs, &mut own));
         found.extend(split::compose(&sources, &mut own));
         let facing = self.pages.iter().filter(|other| other.dialect != page.dialect);
         let of = |page: &'_ Page| page.statements.iter().find(|raw| raw.name == name).cloned();

@@ -11,6 +11,8 @@ pub struct Stats {
     pub facts: usize,
     /// Those that differ and are declared to.
     pub waived: usize,
+    /// Those of them that no page declares: they are about a column that one schema alone has, or a document's spelling.
+    pub implied: usize,
     /// Row locks of Postgres that SQLite's one writer holds anyway, as `[locks]` says.
     pub held_by_writer: usize,
 }
@@ -25,6 +27,7 @@ impl Stats {
         self.pairs += other.pairs;
         self.facts += other.facts;
         self.waived += other.waived;
+        self.implied += other.implied;
         self.held_by_writer += other.held_by_writer;
     }
 }

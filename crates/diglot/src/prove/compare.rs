@@ -214,6 +214,7 @@ impl Subject {
     fn as_shown(&self, rows: &Rows) -> Result<Rows, String> {
         let row = |row: &Vec<Value>| -> Result<Vec<Value>, String> {
             let value = |(at, value): (usize, &Value)| match self.columns.get(at) {
+                Some(_) if self.spelled.contains(&at) => Ok(read(value, &Base::Json).unwrap_or_else(|_| value.clone())),
                 Some((name, Some(base))) => read(value, base).map_err(|error| format!("{name}: {error}")),
                 _ => Ok(value.clone()),
             };

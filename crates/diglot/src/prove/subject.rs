@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::pool::Pool;
 use super::tables::{Relations, Table, Tables};
 use super::uses::{Key, Uses, uses};
-use crate::config::Config;
+use crate::config::{Config, JsonText};
 use crate::dialect::{Both, Dialect};
 use crate::emitted::EmittedText;
 use crate::infer::{Param, ResultColumn, RowsParam};
@@ -73,6 +73,8 @@ pub struct Subject {
     pub(super) fields: BTreeMap<(Key, Vec<String>), String>,
     /// Documents that are objects, because it says something of their fields.
     pub(super) objects: BTreeSet<Key>,
+    /// The columns of its result that are documents as text, which whoever gets them parses.
+    pub(super) spelled: BTreeSet<usize>,
     /// Rows that no program writes, by table.
     pub(super) impossible: BTreeMap<String, String>,
 }
@@ -180,6 +182,7 @@ impl<'a> Prover<'a> {
             tables: filled,
             compared,
             declared: self.declared(name),
+            spelled: self.spelled(&trees.pg),
             order,
             sorted: sorted(&trees.sqlite).filter(|keys| sorted(&trees.pg).as_ref() == Some(keys)),
             numbers,
@@ -231,6 +234,19 @@ impl<'a> Prover<'a> {
             trees,
             loose: true,
         })
+    }
+
+    /// The columns in which Postgres prints a document as text.
+    fn spelled(&self, pg: &Statement) -> BTreeSet<usize> {
+        let result = pg.result.and_then(|at| pg.parts.get(at)).map(|part| &part.body);
+        let Some(Body::Query(query)) = result.filter(|_| self.config.json_text == JsonText::Parsed) else {
+            return BTreeSet::new();
+        };
+        let Rows::Select(select) = &query.rows else { return BTreeSet::new() };
+        let is_document = |expr: &Expr| expr.ty.as_ref().is_some_and(|ty| ty.base == Base::Json);
+        let is_printed = |expr: &Expr| matches!(&expr.kind, ExprKind::Cast { expr, .. } if is_document(expr));
+        let printed = select.columns.iter().enumerate().filter(|(_, column)| is_printed(&column.expr));
+        printed.map(|(at, _)| at).collect()
     }
 
     fn declared(&self, name: &str) -> Vec<Declared> {

@@ -95,7 +95,7 @@ pub(crate) fn resolve(
 pub(crate) fn unread(sources: &Sources, raw: &RawStatement, dialect: Dialect) -> Option<Statement> {
     let (mut params, mut rewrites) = (Vec::new(), Vec::new());
     for part in &raw.parts {
-        let tokens = text::of_part(parse::grammar(dialect), sources, part).ok()?;
+        let tokens = text::of_part(parse::grammar(dialect), sources, part, raw).ok()?;
         let edited = edit::edit(tokens, dialect);
         params.extend(edited.params);
         rewrites.extend(edited.rewrites);
@@ -128,6 +128,7 @@ fn lower<'a>(
         recursion: None,
         next_source: 0,
         statement: 0,
+        returned: Vec::new(),
         parts: Vec::new(),
         params: Vec::new(),
         rewrites: Vec::new(),
@@ -217,6 +218,8 @@ struct Lower<'a> {
     next_source: u32,
     /// The index of the SQL statement at work.
     statement: usize,
+    /// What statements of the unit returned that are CTEs on the page.
+    returned: Vec<Cte>,
     parts: Vec<Part>,
     params: Vec<ParamUse>,
     /// What the driver is to get in other words.
@@ -229,7 +232,7 @@ struct Lower<'a> {
 impl Lower<'_> {
     /// Lowers one SQL statement of the unit.
     fn sql(&mut self, raw: &RawStatement, part: &RawPart) {
-        let mut tokens = match text::of_part(parse::grammar(self.dialect), self.sources, part) {
+        let mut tokens = match text::of_part(parse::grammar(self.dialect), self.sources, part, raw) {
             Ok(tokens) => tokens,
             Err(bad) => {
                 self.syntax(&parse::Unreadable { message: bad.message, span: bad.span, ends: true });
@@ -251,10 +254,16 @@ impl Lower<'_> {
         self.params.extend(self.edited.params.iter().cloned());
         self.rewrites.append(&mut self.edited.rewrites);
         self.text = Text::new(part.span, std::mem::take(&mut self.edited.tokens));
-        self.ctes.clear();
+        self.ctes.clone_from(&self.returned);
+        let name = part.cte.as_ref().map(|cte| cte.name.clone());
         match parse::statement(&mut self.text, self.dialect) {
-            Ok(statement) => self.top(&statement),
+            Ok(statement) => self.top(&statement, name.clone()),
             Err(error) => self.unread(&error),
+        }
+        if let Some(name) = name {
+            let own = self.parts.last().filter(|own| own.name.as_ref() == Some(&name));
+            let (columns, complete) = (own.map_or_else(Vec::new, Part::columns), own.is_some());
+            self.returned.push(Cte { name, columns, complete });
         }
     }
 
@@ -268,7 +277,7 @@ impl Lower<'_> {
         }
     }
 
-    fn top(&mut self, statement: &ast::Statement) {
+    fn top(&mut self, statement: &ast::Statement, name: Option<String>) {
         let body = match statement {
             ast::Statement::Query(query) => self.top_query(query),
             ast::Statement::Insert(insert) => self.top_insert(insert),
@@ -283,7 +292,7 @@ impl Lower<'_> {
         };
         if let Some(body) = body {
             let span = self.text.span;
-            self.part(None, None, false, body, span);
+            self.part(name, None, false, body, span);
         }
     }
 

@@ -51,6 +51,7 @@ fn project(schema_sql: &str, sql: &str, dialect: Dialect) -> Project {
         annotations: Vec::new(),
         prelude: None,
         uses: Vec::new(),
+        bound: Vec::new(),
         guard: None,
         parts,
         span: whole,

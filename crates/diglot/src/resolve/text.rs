@@ -11,7 +11,7 @@ use sqlparser::ast::Spanned;
 use sqlparser::dialect::Dialect as SqlDialect;
 use sqlparser::tokenizer::{Location, Span as TokenSpan, Token, TokenWithSpan, Tokenizer};
 
-use crate::page::{RawPart, Slice};
+use crate::page::{Bound, RawPart, RawStatement, Slice};
 use crate::source::{FileId, Sources, Span};
 
 /// A token that means something: no white space, no comment.
@@ -182,17 +182,45 @@ pub(super) fn number_at(location: Location) -> Option<usize> {
 
 /// Cuts a part of a unit into tokens, with the CTEs that are given to it. A word that nobody wrote stands where the text
 /// next to it does.
-pub(super) fn of_part(dialect: &dyn SqlDialect, sources: &Sources, part: &RawPart) -> Result<Vec<Tok>, BadToken> {
+pub(super) fn of_part(
+    dialect: &dyn SqlDialect,
+    sources: &Sources,
+    part: &RawPart,
+    raw: &RawStatement,
+) -> Result<Vec<Tok>, BadToken> {
     let mut all = Vec::new();
     for Slice { span, word } in part.slices() {
         let text = word.unwrap_or_else(|| sources.text(span));
         let mut own = tokens(dialect, text, span.file, span.start as usize)?;
         if word.is_some() {
             own.iter_mut().for_each(|tok| tok.span = span);
+            all.append(&mut own);
+            continue;
         }
-        all.append(&mut own);
+        // An argument has the place that takes it, so that what is around it stays in one piece.
+        let mut last = None;
+        for tok in own {
+            let Some(Bound { place, argument }) = raw.argument_at(tok.span) else {
+                all.push(tok);
+                continue;
+            };
+            if last.replace(*place) != Some(*place) {
+                let given = tokens(dialect, &argument.text, place.file, place.start as usize)?;
+                all.extend(within(*place, given));
+            }
+        }
     }
     Ok(all)
+}
+
+/// Gives the tokens of an argument the place that takes it, one behind the other.
+fn within(place: Span, given: Vec<Tok>) -> impl Iterator<Item = Tok> {
+    let last = given.len().saturating_sub(1);
+    let behind = move |count: usize| place.end.min(place.start + count as u32);
+    given.into_iter().enumerate().map(move |(at, tok)| {
+        let end = if at == last { place.end } else { behind(at + 1) };
+        Tok { span: Span { start: behind(at), end, ..place }, ..tok }
+    })
 }
 
 /// Cuts a statement into tokens.

@@ -7,7 +7,7 @@ use crate::compare::{Row, Verdict};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::dialect::{Both, Dialect};
 use crate::infer;
-use crate::page::{AnnotationKind, RawStatement};
+use crate::page::{AnnotationKind, Bound, RawStatement};
 use crate::pipeline::{self, Facing};
 use crate::source::{Sources, Span};
 
@@ -84,6 +84,8 @@ pub(super) struct Entry<'a> {
     pub(super) pages: Both<Option<Text>>,
     /// The CTEs that it has from shared parts.
     pub(super) shared: Both<Vec<Span>>,
+    /// What it gives to them: the place, and what stands there.
+    pub(super) bound: Both<Vec<Bound>>,
     pub(super) declarations: Vec<Declaration>,
     pub(super) findings: Vec<&'a Diagnostic>,
     /// Findings that the baseline knows.
@@ -123,7 +125,7 @@ impl Entry<'_> {
         [
             count(|verdict| *verdict == Verdict::Same),
             count(|verdict| *verdict == Verdict::ByRows),
-            count(|verdict| matches!(verdict, Verdict::Declared(_))),
+            count(|verdict| matches!(verdict, Verdict::Declared(_) | Verdict::Implied(_))),
             count(|verdict| *verdict == Verdict::Differs),
         ]
     }
@@ -159,6 +161,7 @@ pub(super) fn entries<'a>(version: &Version<'a>) -> (Vec<Entry<'a>>, Elsewhere<'
             tables: facts.map_or_else(Vec::new, |facts| facts.tables.iter().cloned().collect()),
             pages: facing.pages.each_ref().map(|raw| raw.as_ref().map(text)),
             shared: facing.pages.each_ref().map(|raw| raw.as_ref().map_or_else(Vec::new, RawStatement::shared)),
+            bound: facing.pages.each_ref().map(|raw| raw.as_ref().map_or_else(Vec::new, |raw| raw.bound.clone())),
             declarations: declarations(&facing),
             findings: Vec::new(),
             known: Vec::new(),

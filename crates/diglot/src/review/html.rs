@@ -10,7 +10,7 @@ use super::escape::html;
 use super::locks;
 use super::pane::{self, Pane};
 use crate::baseline;
-use crate::compare::{Row, Verdict};
+use crate::compare::{Ground, Row, Verdict};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::{Both, Dialect};
 use crate::source::{Sources, Span};
@@ -300,7 +300,19 @@ fn shared(entry: &Entry<'_>) -> String {
         pane::pair([panes.sqlite.as_ref(), panes.pg.as_ref()], missing, false)
     };
     let texts: String = names.iter().map(pair).collect();
-    let list = html(&names.join(", "));
+    let given = |wanted: &String| {
+        let bound = Dialect::ALL.into_iter().find_map(|dialect| {
+            let span = entry.shared[dialect].iter().find(|span| name(span) == *wanted)?;
+            let here: BTreeSet<String> = entry.bound[dialect]
+                .iter()
+                .filter(|bound| span.contains(bound.place))
+                .map(|bound| format!("{} = {}", bound.argument.name, bound.argument.text))
+                .collect();
+            (!here.is_empty()).then(|| here.into_iter().collect::<Vec<_>>().join(", "))
+        });
+        bound.map_or_else(|| wanted.clone(), |bound| format!("{wanted} ({bound})"))
+    };
+    let list = html(&names.iter().map(given).collect::<Vec<_>>().join(", "));
     format!("<details class=\"more\"><summary>Shared: {list}</summary>{texts}</details>\n")
 }
 
@@ -331,7 +343,7 @@ fn marks(rows: &[Row], dialect: Dialect, text: Span) -> Vec<(std::ops::Range<usi
     for row in rows {
         let class = match row.verdict {
             Verdict::Same | Verdict::ByRows => continue,
-            Verdict::Declared(_) => "declared-mark",
+            Verdict::Declared(_) | Verdict::Implied(_) => "declared-mark",
             Verdict::Differs => "finding-mark",
         };
         let Some(span) = row.differing[dialect].filter(|span| text.contains(*span)) else {
@@ -402,6 +414,13 @@ fn fact(entry: &Entry<'_>, row: &Row) -> String {
     let (class, badge) = match row.verdict {
         Verdict::Same => ("same", String::new()),
         Verdict::ByRows => ("same", "<span class=\"badge equal\">by rows</span>".to_owned()),
+        Verdict::Implied(ground) => {
+            let why = match ground {
+                Ground::Column => "one schema alone has the column",
+                Ground::Spelling => "a document's spelling, which is parsed",
+            };
+            ("declared", format!("<span class=\"badge declared\">implied</span> {why}"))
+        }
         Verdict::Differs => ("finding", "<span class=\"badge finding\">differs</span>".to_owned()),
         Verdict::Declared(line) => {
             let reason = entry.declarations.iter().find(|declaration| declaration.line == line);

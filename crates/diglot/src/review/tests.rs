@@ -338,6 +338,18 @@ fn the_locks_are_drawn_with_their_circles_and_without_markup_of_names() {
 }
 
 #[test]
+fn what_a_shared_part_is_given_stands_at_its_fold() {
+    let part = "-- part: found(:state)\nWITH found AS (SELECT id FROM job WHERE state = :state);\n\n";
+    let read =
+        "-- name: job_live :many\n-- use: found(state = 'live')\nSELECT found.id FROM found ORDER BY found.id;\n";
+    let page_text = format!("{part}{read}");
+    let inputs = project(&[("sqlite/job", &page_text), ("pg/job", &page_text)]);
+    let [page, _] = page(&inputs, None, &Plans::new());
+    let article = article(&page, "job.job_live");
+    assert!(article.contains("<summary>Shared: found (state = &#39;live&#39;)</summary>"), "{article}");
+}
+
+#[test]
 fn what_a_statement_has_from_a_shared_part_stands_folded_beside_it() {
     let part = "-- part: live\nWITH live AS (SELECT id FROM job WHERE state = 'live');\n\n";
     let read = "-- name: job_live :many\n-- use: live\nSELECT live.id FROM live ORDER BY live.id;\n";

@@ -111,9 +111,14 @@ fn moved(context: &Context<'_>, guard: &Guard, select: &Select) -> Option<(Span,
     let first = parts.iter().find(moves)?;
     let asked = |part: &Part| guard::questions(part, &guard.name).len();
     let named = |part: &Part| part.sources().iter().filter(|source| source.cte() == Some(guard.name.as_str())).count();
-    let later = parts.iter().filter(|part| part.statement > first.statement && part.name.is_none());
+    let later = parts.iter().filter(|part| part.statement > first.statement && is_statement(part));
     let reads = later.into_iter().find(|part| named(part) > asked(part))?;
     Some((reads.span, first.span))
+}
+
+/// Whether a part is no CTE on SQLite.
+fn is_statement(part: &Part) -> bool {
+    part.name.is_none() || part.target().is_some()
 }
 
 /// Whether a query locks the rows of all of its tables.

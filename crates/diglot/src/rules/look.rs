@@ -241,7 +241,12 @@ pub(super) fn tokens<'a>(sources: &'a Sources, page: &PageOf<'_>) -> Vec<Vec<Wor
             None => Span::new(slice.span.file, base + token.start..base + token.end),
         };
         let words = lexer::tokens(text, page.tree.dialect).into_iter();
-        words.map(move |token| Word { token, text: &text[token.start..token.end], span: place(&token) })
+        let words = words.map(move |token| Word { token, text: &text[token.start..token.end], span: place(&token) });
+        words.filter_map(move |word| match page.raw.argument_at(word.span) {
+            Some(bound) if bound.place.start != word.span.start => None,
+            Some(bound) => Some(Word { text: sources.text(bound.argument.span), span: bound.place, ..word }),
+            None => Some(word),
+        })
     };
     let parts = page.raw.parts.iter().map(|part| {
         let words = part.slices().into_iter().flat_map(of_slice);

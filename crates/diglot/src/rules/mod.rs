@@ -40,6 +40,7 @@ mod lock_on_shards;
 mod lock_order;
 pub(crate) mod locked;
 mod look;
+mod lost_rows;
 mod missing_function;
 mod mixed_types;
 mod moving;
@@ -199,6 +200,7 @@ const LINTS: &[Lint] = &[
     Lint::new(rule::LOCAL_TIME, local_time::check),
     Lint::new(rule::LOCAL_WITH_SHARDS, local_with_shards::check),
     Lint::new(rule::LOCK_ON_SHARDS, lock_on_shards::check),
+    Lint::new(rule::LOST_ROWS, lost_rows::check),
     Lint::new(rule::MISSING_FUNCTION, missing_function::check),
     Lint::new(rule::MIXED_TYPES, mixed_types::check),
     Lint::new(rule::MOVING_FUNCTION, moving_function::check),

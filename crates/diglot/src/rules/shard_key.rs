@@ -34,7 +34,7 @@ use super::shards::{Shards, pin_of};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Dialect;
 use crate::rule;
-use crate::tree::{Body, Expr, ExprKind, Part, Source, SourceId, SourceKind};
+use crate::tree::{Body, Expr, ExprKind, OutputColumn, Part, Rows, Source, SourceId, SourceKind};
 
 pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
     let key = context.config.shard_key.as_str();
@@ -51,11 +51,24 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
         if partitioned.is_empty() {
             continue;
         }
+        if asks_for_all(context, part, key) {
+            continue;
+        }
         let pinned = pinned(context, part, key);
         for source in partitioned.into_iter().filter(|source| !pinned.contains(&source.id)) {
             found.push(everywhere(context, source, "in all its partitions"));
         }
     }
+}
+
+/// Whether a read gives the key of each of its rows: whoever asks for it wants rows of all partitions.
+fn asks_for_all(context: &Context<'_>, part: &Part, key: &str) -> bool {
+    let is_result =
+        context.page.tree.result.and_then(|at| context.page.tree.parts.get(at)).is_some_and(|it| it.span == part.span);
+    let Body::Query(query) = &part.body else { return false };
+    let Rows::Select(select) = &query.rows else { return false };
+    let gives = |output: &OutputColumn| key_of(&output.expr, key).is_some();
+    is_result && context.page.tree.parts.iter().all(|part| part.target().is_none()) && select.columns.iter().any(gives)
 }
 
 fn everywhere(context: &Context<'_>, source: &Source, places: &str) -> Diagnostic {

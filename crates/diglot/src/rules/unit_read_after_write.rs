@@ -27,6 +27,7 @@ use super::Context;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Dialect;
 use crate::guard;
+use crate::infer::PageOf;
 use crate::rule;
 use crate::source::Span;
 use crate::tree::{Body, ConflictAction, ExprKind, Part, SourceId, SourceKind, Statement};
@@ -44,7 +45,7 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
         select.into_iter().flat_map(|select| guard::settled(&page.schema.tables, select)).map(|it| it.span).collect();
     for part in &page.tree.parts {
         let written = written_before(page.tree, part.statement);
-        if written.is_empty() {
+        if written.is_empty() || is_only_asked(page, part) {
             continue;
         }
         let Some(there) = facing.tree.parts.iter().find(|other| same(part, other)) else { continue };
@@ -66,6 +67,18 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
             found.push(finding);
         }
     }
+}
+
+/// Whether a part is the guard in a statement that asks for its row and takes no value from it: it is not sent again.
+fn is_only_asked(page: &PageOf<'_>, part: &Part) -> bool {
+    let Some(guard) = page.raw.guard.as_ref().filter(|guard| part.name.as_ref() == Some(&guard.name)) else {
+        return false;
+    };
+    let beside = page.tree.parts.iter().filter(|other| other.statement == part.statement);
+    let named = |part: &Part| part.sources().iter().filter(|source| source.cte() == Some(guard.name.as_str())).count();
+    let (asked, named) = beside
+        .fold((0, 0), |(asked, all), other| (asked + guard::questions(other, &guard.name).len(), all + named(other)));
+    asked == named
 }
 
 /// The columns that statements before `statement` gave new values; none named: rows were inserted.

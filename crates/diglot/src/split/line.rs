@@ -1,10 +1,11 @@
 //! Reads one comment line: a header, an annotation, a mistyped one of these, or prose.
 
+mod arguments;
 mod rows;
 
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Dialect;
-use crate::page::{Annotation, AnnotationKind, TYPE_WORDS};
+use crate::page::{Annotation, AnnotationKind, Argument, PartParam, TYPE_WORDS};
 use crate::rule;
 use crate::source::{FileId, Span};
 use crate::types::{Base, Type};
@@ -29,14 +30,16 @@ pub(super) enum Line {
     Prose,
     /// An annotation; a finding about its reason may come with it.
     Annotation(Annotation, Option<Diagnostic>),
+    /// Several of one kind, behind each other in one line.
+    Annotations(Vec<Annotation>),
     /// `-- returns`.
     Returns,
     /// `-- if: param`.
     If(String),
     /// `-- end`.
     End,
-    /// `-- use: NAME`.
-    Use(String),
+    /// `-- use: NAME`, with what it is given.
+    Use(String, Vec<Argument>),
     /// `-- require: NAME`.
     Require(String),
     /// Looks like an annotation and is none.
@@ -72,9 +75,19 @@ impl<'a> Comment<'a> {
 
     /// The name behind `part:`, when the comment begins a shared part.
     pub(super) fn part(self) -> Option<&'a str> {
+        self.called_part().map(|(name, _)| name)
+    }
+
+    fn called_part(self) -> Option<(&'a str, Option<&'a str>)> {
         let body = self.text.strip_prefix("--")?.trim();
-        let name = body.strip_prefix("part")?.trim_start().strip_prefix(':')?.trim();
-        is_identifier(name).then_some(name)
+        arguments::called(body.strip_prefix("part")?.trim_start().strip_prefix(':')?)
+    }
+
+    /// What that shared part takes.
+    pub(super) fn taken(self, owner: &str) -> Result<Vec<PartParam>, Diagnostic> {
+        let inside = self.called_part().and_then(|(_, inside)| inside);
+        let taken = inside.map_or(Ok(Vec::new()), |inside| arguments::taken(self, inside));
+        taken.map_err(|wrong| wrong.finding(self, owner))
     }
 }
 
@@ -85,6 +98,9 @@ pub(super) fn read(comment: Comment<'_>, owner: &str) -> Line {
         return Line::Returns;
     }
     let (word, rest) = first_word(body);
+    if let Some(all) = several(comment, word, rest.trim_start(), owner) {
+        return Line::Annotations(all);
+    }
     let line = match (word, rest.trim_start()) {
         ("diverges", rest) if rest.starts_with('(') => diverges(comment, rest),
         ("allow", rest) if rest.starts_with('(') => allow(comment, rest),
@@ -103,8 +119,12 @@ pub(super) fn read(comment: Comment<'_>, owner: &str) -> Line {
         ("require", rest) if rest.strip_prefix(':').is_some_and(|name| is_identifier(name.trim())) => {
             return Line::Require(rest[1..].trim().to_lowercase());
         }
-        ("use", rest) if rest.strip_prefix(':').is_some_and(|name| is_identifier(name.trim())) => {
-            return Line::Use(rest[1..].trim().to_owned());
+        ("use", rest) if rest.strip_prefix(':').is_some_and(|name| arguments::called(name).is_some()) => {
+            let (name, inside) = arguments::called(&rest[1..]).unwrap_or_default();
+            match inside.map_or(Ok(Vec::new()), |inside| arguments::given(comment, inside)) {
+                Ok(given) => return Line::Use(name.to_owned(), given),
+                Err(wrong) => Err(wrong),
+            }
         }
         _ => return near_miss(comment, word, rest, owner),
     };
@@ -121,6 +141,36 @@ pub(super) fn read(comment: Comment<'_>, owner: &str) -> Line {
             None => Line::Wrong(wrong.finding(comment, owner)),
         },
     }
+}
+
+/// Several annotations in one line: `-- param: a i64, b text null`, or facts that differ for one reason. None where
+/// there is one, or where one of them is wrong by itself.
+fn several(comment: Comment<'_>, word: &str, rest: &str, owner: &str) -> Option<Vec<Annotation>> {
+    let (inside, behind) = match word {
+        "param" | "column" => (rest.strip_prefix(':')?, ""),
+        "diverges" => rest.strip_prefix('(')?.split_once(')')?,
+        _ => return None,
+    };
+    let items: Vec<&str> = inside.split(',').map(str::trim).filter(|item| !item.is_empty()).collect();
+    if items.len() < 2 {
+        return None;
+    }
+    let each = items.into_iter().map(|item| {
+        let kind = match word {
+            "diverges" => diverges(comment, &format!("({item}){behind}")).ok()?,
+            "param" => typed(comment, "param", item).ok()?,
+            _ => typed(comment, "column", item).ok()?,
+        };
+        let span = comment.span_of(item);
+        let kind = match kind {
+            AnnotationKind::Diverges { fact, item, seal, reason, .. } => {
+                AnnotationKind::Diverges { fact, item, seal, fact_span: span, reason }
+            }
+            kind => kind,
+        };
+        reason_finding(comment, &kind, owner).is_none().then_some(Annotation { span, kind })
+    });
+    each.collect()
 }
 
 /// Why an annotation does not parse, before it is known whose it is.
@@ -435,7 +485,7 @@ fn shape(meant: &str) -> &'static str {
         "returns" => "-- returns",
         "name" => "-- name: noun_verb :one",
         "if" => "-- if: PARAM",
-        "use" => "-- use: NAME",
+        "use" => "-- use: NAME(ARGUMENT = VALUE)",
         _ => "-- end",
     }
 }

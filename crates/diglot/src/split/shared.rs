@@ -2,17 +2,28 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Body, Splitter, with};
+use super::{Body, Splitter, bound, with};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Dialect;
-use crate::page::{Annotation, CteText, Guard, Page, Prelude, RawStatement, SharedPart, Use};
+use crate::page::{Annotation, Argument, Bound, CteText, Guard, Page, Prelude, RawPart, RawStatement, SharedPart, Use};
 use crate::rule;
 use crate::source::{Sources, Span};
 
 impl Splitter<'_> {
-    /// Takes a list of CTEs that stands alone.
-    pub(super) fn prelude(&mut self, owner: &str, prelude: Prelude, read: &mut Body) {
-        if let Some(first) = &read.prelude {
+    /// Whether a list of CTEs is no part of the statement behind it: nothing comes behind it; SQLite, which knows no CTE that
+    /// writes, runs those as statements of their own; or a shared part may name one of them.
+    pub(super) fn stands_alone(&self, list: &with::With, read: &Body) -> bool {
+        let is_for_others = !read.uses.is_empty() && read.parts.is_empty();
+        list.rest.is_none() || is_for_others || self.page.dialect == Dialect::Sqlite && list.prelude.writes()
+    }
+
+    /// Takes a list of CTEs that stands alone. One behind which a statement is open goes on with the list before it.
+    pub(super) fn prelude(&mut self, owner: &str, prelude: Prelude, is_open: bool, read: &mut Body) {
+        if let Some(first) = read.prelude.as_mut().filter(|_| is_open && read.parts.is_empty()) {
+            first.span = first.span.to(prelude.span);
+            first.recursive |= prelude.recursive;
+            first.ctes.extend(prelude.ctes);
+        } else if let Some(first) = &read.prelude {
             let message = format!("{owner}: two lists of CTEs stand alone");
             let finding = Diagnostic::error(rule::BAD_PRELUDE, message, prelude.span, "the second one");
             self.found.push(finding.context(first.span, "the first one").help("make them one list"));
@@ -39,6 +50,10 @@ impl Splitter<'_> {
     /// Reads what `-- part: NAME` begins.
     pub(super) fn shared(&mut self, name: &str, start: usize, mark: usize, end: usize) {
         let line = self.comment(self.tokens[mark]).span();
+        let takes = self.comment(self.tokens[mark]).taken(name).unwrap_or_else(|finding| {
+            self.found.push(finding);
+            Vec::new()
+        });
         let mut read = Body::default();
         let docs = self.above(start, mark, name, &mut read);
         for token in &self.tokens[mark + 1..end] {
@@ -54,7 +69,7 @@ impl Splitter<'_> {
             (Some(prelude), None) => {
                 let (name, annotations, uses) = (name.to_owned(), read.annotations, read.uses);
                 let guard = read.guard;
-                self.page.shared.push(SharedPart { name, mark: line, docs, annotations, uses, guard, prelude });
+                self.page.shared.push(SharedPart { name, mark: line, takes, docs, annotations, uses, guard, prelude });
             }
             (_, other) if !unterminated => {
                 let message = format!("{name}: a shared part is a list of CTEs and nothing else");
@@ -86,6 +101,15 @@ pub(crate) fn compose(sources: &Sources, pages: &mut [Page]) -> Vec<Diagnostic> 
         let statements = pages.iter_mut().filter(|page| page.dialect == dialect).flat_map(|page| &mut page.statements);
         statements.for_each(|raw| composer.statement(raw));
         let used = composer.used;
+        for part in shared.values() {
+            for param in bound::unused(sources, dialect, part) {
+                let message =
+                    format!("the shared part `{}` has no place for `{}`, which it takes", part.name, param.name);
+                let finding = Diagnostic::error(rule::BAD_PRELUDE, message, param.span, "not used");
+                let place = if param.is_value { format!(":{}", param.name) } else { param.name.clone() };
+                found.push(finding.help(format!("write `{place}` where it belongs, or take it out of the brackets")));
+            }
+        }
         for part in shared.values().filter(|part| !used.contains(&part.name)) {
             let message = format!("no statement uses the shared part `{}`", part.name);
             let finding = Diagnostic::error(rule::BAD_PRELUDE, message, part.mark, "not used");
@@ -116,22 +140,38 @@ impl<'a> Composer<'a> {
         if raw.prelude.is_none() && raw.uses.is_empty() && raw.guard.is_none() {
             return;
         }
+        // A page may be composed again.
+        raw.parts.retain(|part| part.cte.is_none());
+        raw.bound.clear();
         let (uses, prelude) = (raw.uses.clone(), raw.prelude.clone());
         let mut at_hand = Vec::new();
         let mut open = Vec::new();
         for used in &uses {
-            self.take(raw, (used, used), &mut open, &mut at_hand);
+            self.take(raw, (used, used, &[]), &mut open, &mut at_hand);
         }
         let own = prelude.iter().flat_map(|prelude| prelude.ctes.iter().map(|cte| (cte, prelude.recursive)));
         at_hand.extend(own.map(|(cte, recursive)| AtHand { cte, recursive, by: None }));
         self.repeated(&raw.name, &at_hand);
-        let reads: Vec<Vec<usize>> = at_hand.iter().map(|one| self.named(one.cte.span, &at_hand)).collect();
+        let reads: Vec<Vec<usize>> = at_hand.iter().map(|one| self.named(one.cte.span, &raw.bound, &at_hand)).collect();
         let mut given = BTreeSet::new();
-        let last = raw.parts.len().saturating_sub(1);
+        let mut last = raw.parts.len().saturating_sub(1);
+        if self.dialect == Dialect::Sqlite {
+            let writing = at_hand.iter().enumerate().filter(|(_, one)| one.cte.writes);
+            let (places, parts): (Vec<usize>, Vec<RawPart>) =
+                writing.map(|(at, one)| (at, statement_of(one.cte))).unzip();
+            given.extend(places);
+            raw.parts.splice(last..last, parts);
+            last = raw.parts.len().saturating_sub(1);
+        }
+        let bound = &raw.bound;
         for (at, part) in raw.parts.iter_mut().enumerate() {
-            let mut wanted = self.named(part.span, &at_hand);
-            // What writes does so whether or not anything reads what it returns.
-            wanted.extend((0..at_hand.len()).filter(|one| at == last && at_hand[*one].cte.writes));
+            let mut wanted = self.named(part.span, bound, &at_hand);
+            match self.dialect {
+                // What one statement returned is not in another one's text.
+                Dialect::Sqlite => wanted.retain(|one| !at_hand[*one].cte.writes),
+                // What writes does so whether or not anything reads what it returns.
+                Dialect::Pg => wanted.extend((0..at_hand.len()).filter(|one| at == last && at_hand[*one].cte.writes)),
+            }
             let wanted = in_order(&wanted, &reads);
             part.recursive = wanted.iter().any(|at| at_hand[*at].recursive);
             part.given = wanted.iter().map(|at| at_hand[*at].cte.span).collect();
@@ -153,7 +193,7 @@ impl<'a> Composer<'a> {
     fn take<'u>(
         &mut self,
         raw: &mut RawStatement,
-        (by, used): (&'u Use, &Use),
+        (by, used, around): (&'u Use, &Use, &[Argument]),
         open: &mut Vec<String>,
         at_hand: &mut Vec<AtHand<'u>>,
     ) where
@@ -170,14 +210,28 @@ impl<'a> Composer<'a> {
             });
             return;
         };
-        let is_known = at_hand.iter().any(|one| part.prelude.ctes.iter().any(|cte| cte.span == one.cte.span));
-        if open.contains(&used.name) || is_known {
+        self.used.insert(part.name.clone());
+        if open.contains(&used.name) {
             return;
         }
-        self.used.insert(part.name.clone());
+        let arguments = bound::arguments((&raw.name, used), part, around, self.found);
+        let places = bound::places(self.sources, self.dialect, part.prelude.span, &arguments);
+        if at_hand.iter().any(|one| part.prelude.ctes.iter().any(|cte| cte.span == one.cte.span)) {
+            let is_other = |place: &Bound| {
+                let mut known = raw.bound.iter().filter(|known| known.place == place.place);
+                known.any(|known| known.argument.text != place.argument.text)
+            };
+            if places.iter().any(is_other) {
+                let message = format!("{}: `{}` is used twice, with other arguments", raw.name, part.name);
+                let finding = Diagnostic::error(rule::BAD_PRELUDE, message, used.span, "the second time");
+                self.found.push(finding.help("a statement has a shared part once: write the other one out"));
+            }
+            return;
+        }
+        raw.bound.extend(places);
         open.push(used.name.clone());
         for inner in &part.uses {
-            self.take(raw, (by, inner), open, at_hand);
+            self.take(raw, (by, inner, &arguments), open, at_hand);
         }
         open.pop();
         let is_new = |annotation: &&Annotation| raw.annotations.iter().all(|known| known.span != annotation.span);
@@ -189,8 +243,8 @@ impl<'a> Composer<'a> {
     }
 
     /// The CTEs at hand that a text names.
-    fn named(&self, place: Span, at_hand: &[AtHand<'_>]) -> Vec<usize> {
-        let names = with::sources(self.sources.text(place), self.dialect);
+    fn named(&self, place: Span, bound: &[Bound], at_hand: &[AtHand<'_>]) -> Vec<usize> {
+        let names = with::sources(&bound::substituted(self.sources, place, bound), self.dialect);
         let is_named = |one: &AtHand<'_>| one.cte.span != place && names.contains(&one.cte.name);
         at_hand.iter().enumerate().filter(|(_, one)| is_named(one)).map(|(at, _)| at).collect()
     }
@@ -230,6 +284,11 @@ impl<'a> Composer<'a> {
             }
         }
     }
+}
+
+/// A CTE that writes as the statement that it is on SQLite.
+fn statement_of(cte: &CteText) -> RawPart {
+    RawPart { cte: Some(cte.clone()), ..RawPart::new(cte.body, None) }
 }
 
 /// CTEs with those that they name, each behind what it needs.

@@ -11,8 +11,8 @@ pub(super) struct With {
     /// `WITH` or `WITH RECURSIVE`.
     pub(super) word: Span,
     pub(super) prelude: Prelude,
-    /// Whether nothing comes behind the list.
-    pub(super) bare: bool,
+    /// Where what comes behind the list begins; none behind a bare one.
+    pub(super) rest: Option<usize>,
 }
 
 impl Splitter<'_> {
@@ -56,8 +56,12 @@ fn read(text: &str, tokens: &[Token], file: FileId) -> Option<With> {
             return None;
         }
         let close = closing(&word, tokens.len(), at)?;
+        if close == at + 1 {
+            return None;
+        }
+        let body = place(at + 1, close - 1);
         let writes = ["insert", "update", "delete", "replace"].iter().any(|verb| is(at + 1, verb));
-        ctes.push(CteText { name: folded(word(name)), span: place(name, close), writes });
+        ctes.push(CteText { name: folded(word(name)), span: place(name, close), body, writes });
         at = close + 1;
         if !is(at, ",") {
             break;
@@ -66,7 +70,11 @@ fn read(text: &str, tokens: &[Token], file: FileId) -> Option<With> {
     }
     let last = ctes.last()?.span;
     let with = place(0, head);
-    Some(With { word: with, prelude: Prelude { span: with.to(last), recursive, ctes }, bare: at == tokens.len() })
+    Some(With {
+        word: with,
+        prelude: Prelude { span: with.to(last), recursive, ctes },
+        rest: tokens.get(at).map(|token| token.start),
+    })
 }
 
 /// The bracket that closes the one there.
@@ -95,6 +103,15 @@ pub(super) fn sources(text: &str, dialect: Dialect) -> Vec<String> {
     let leads = |before: &Token| {
         ["from", "join", "using", "in", ","].iter().any(|lead| word(before).eq_ignore_ascii_case(lead))
     };
-    let names = tokens.windows(2).filter(|pair| leads(&pair[0]) && matches!(pair[1].kind, Kind::Word | Kind::Quoted));
-    names.map(|pair| folded(word(&pair[1]))).collect()
+    // A column behind a comma has its table before it.
+    let is_qualifier = |at: usize| tokens.get(at).is_some_and(|token| word(token) == ".");
+    let is_name = |at: usize| matches!(tokens[at].kind, Kind::Word | Kind::Quoted) && !is_qualifier(at + 1);
+    // `FOR UPDATE OF a, b` names what was named before.
+    let is_locked = |at: usize| {
+        let before = tokens[..at].iter().rev().map(word);
+        let list = before.take_while(|word| *word == "," || word.chars().all(|c| c.is_alphanumeric() || c == '_'));
+        list.take_while(|word| !word.eq_ignore_ascii_case("from")).any(|word| word.eq_ignore_ascii_case("of"))
+    };
+    let names = (1..tokens.len()).filter(|at| leads(&tokens[at - 1]) && is_name(*at) && !is_locked(*at));
+    names.map(|at| folded(word(&tokens[at]))).collect()
 }

@@ -69,7 +69,7 @@ fn inserts_before(names: &Names<'_>, table: &str, column: &str, place: Span) -> 
         && insert.conflict.is_none()
         && part.span.end <= place.start
         && insert.columns.iter().all(|(name, _)| name != column);
-    let asking = parts.iter().find(|other| other.name.is_none() && other.span.contains(place));
+    let asking = parts.iter().find(|other| (other.name.is_none() || other.target().is_some()) && other.span.contains(place));
     numbered && (is_one_row(insert) || asking.is_some_and(|asking| gate::has_made_one(names, part, asking)))
 }
 

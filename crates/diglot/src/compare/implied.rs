@@ -1,0 +1,85 @@
+//! Differences that follow from what the project declares once: a column that one schema alone has, and documents whose
+//! texts are parsed by whoever gets them.
+
+use super::difference::Difference;
+use crate::dialect::Both;
+use crate::facts::Kind;
+use crate::infer::PageOf;
+use crate::normal::Node;
+use crate::types::Base;
+
+/// Why a difference needs no declaration of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Ground {
+    /// It is about a column that one page's table alone has, as the schemas declare.
+    Column,
+    /// It is the spelling of a document, which is parsed (`json_text = "parsed"`).
+    Spelling,
+}
+
+/// Whether a difference is implied.
+pub(super) fn ground(
+    pages: Both<&PageOf<'_>>,
+    difference: &Difference<'_>,
+    group: &str,
+    texts_are_parsed: bool,
+) -> Option<Ground> {
+    if texts_are_parsed && group == "result" && difference.kind == Kind::Columns && is_spelling(pages, difference) {
+        return Some(Ground::Spelling);
+    }
+    is_of_lone_column(pages, difference, group).then_some(Ground::Column)
+}
+
+/// Whether the pages give the same document as text, which Postgres prints and SQLite has as it was written.
+fn is_spelling(pages: Both<&PageOf<'_>>, difference: &Difference<'_>) -> bool {
+    let (Some(sqlite), Some(pg)) = (difference.sqlite, difference.pg) else { return false };
+    let [document] = pg.kids.as_slice() else { return false };
+    let is_document = column(document).is_some_and(|(table, column)| {
+        let table = pages.pg.schema.tables.get(&table);
+        table.and_then(|table| table.column(&column)).is_some_and(|column| column.ty.base == Base::Json)
+    });
+    let is_printed = |node: &Node| node.head.to_string().contains("text");
+    let inner = match sqlite.kids.as_slice() {
+        [inner] if is_printed(sqlite) => inner,
+        _ => sqlite,
+    };
+    is_document && is_printed(pg) && inner.key() == document.key()
+}
+
+/// Whether a page says no more than what a column is that the facing table lacks.
+fn is_of_lone_column(pages: Both<&PageOf<'_>>, difference: &Difference<'_>, group: &str) -> bool {
+    let target = group.rsplit(' ').next().unwrap_or_default().split('#').next().unwrap_or_default();
+    match (difference.kind, difference.sqlite, difference.pg) {
+        (Kind::Where, Some(node), None) | (Kind::Where, None, Some(node)) => {
+            let [left, right] = node.kids.as_slice() else { return false };
+            let is_pin = |own: &Node, value: &Node| {
+                let is_value = value.kids.is_empty() && column(value).is_none();
+                is_value && column(own).is_some_and(|(table, name)| is_alone(pages, &table, &name))
+            };
+            node.head.to_string() == "=" && (is_pin(left, right) || is_pin(right, left))
+        }
+        (Kind::Insert, Some(_), None) | (Kind::Insert, None, Some(_)) => is_alone(pages, target, &difference.item),
+        (Kind::Conflict, Some(sqlite), Some(pg)) if difference.item == "target" => {
+            let common = |node: &Node| -> Vec<String> {
+                let columns = node.head.to_string();
+                columns.split(", ").filter(|name| !is_alone(pages, target, name)).map(str::to_owned).collect()
+            };
+            common(sqlite) == common(pg)
+        }
+        _ => false,
+    }
+}
+
+/// Whether one of two tables of that name alone has a column.
+fn is_alone(pages: Both<&PageOf<'_>>, table: &str, column: &str) -> bool {
+    let has = |page: &PageOf<'_>| Some(page.schema.tables.get(table)?.column(column).is_some());
+    matches!((has(pages.sqlite), has(pages.pg)), (Some(ours), Some(theirs)) if ours != theirs)
+}
+
+/// The table and the column that a leaf names; a second occurrence of a table is that table.
+fn column(node: &Node) -> Option<(String, String)> {
+    node.head.column_name()?;
+    let head = node.head.to_string();
+    let (table, column) = head.rsplit_once('.')?;
+    Some((table.split('#').next().unwrap_or(table).to_owned(), column.to_owned()))
+}

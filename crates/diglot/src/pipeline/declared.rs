@@ -1,0 +1,75 @@
+//! `[[declared]]`: what a project declares once for several statements.
+
+use crate::config::{self, FILE as CONFIG};
+use crate::diagnostic::Diagnostic;
+use crate::page::{Annotation, AnnotationKind, Page};
+use crate::project::Inputs;
+use crate::rule;
+use crate::source::{FileId, Span};
+use crate::split;
+
+/// Gives the statements what `[[declared]]` says of them, as if it stood above each.
+pub(crate) fn declare(inputs: &Inputs, pages: &mut [Page]) -> Vec<Diagnostic> {
+    let mut found = Vec::new();
+    if inputs.config.declared.is_empty() {
+        return found;
+    }
+    let Some((file, source)) = inputs.sources.iter().find(|(_, file)| file.path == CONFIG) else { return found };
+    for declared in &inputs.config.declared {
+        let place = source.text.find(&declared.reason).unwrap_or_default();
+        let mut tell = |message: String, word: &str, label: &str, help: &str| {
+            let at = source.text.find(&format!("\"{word}\"")).map_or(place, |at| at + 1);
+            let span = Span::new(file, at..at + word.len());
+            found.push(Diagnostic::error(rule::BAD_CONFIG, message, span, label.to_owned()).help(help.to_owned()));
+        };
+        let mut kinds = Vec::new();
+        for (at, says) in declared.says.iter().enumerate() {
+            match split::annotation(&format!("-- {says}: {}", declared.reason)) {
+                Some(kind @ (AnnotationKind::Allow { .. } | AnnotationKind::Diverges { .. })) if !is_open(&kind) => {
+                    kinds.push(moved(kind, nowhere(file, place + at)));
+                }
+                _ => {
+                    let help = "write `allow(RULE)` or `diverges(FACT)`, with the seal that `check` told if it has one";
+                    tell(format!("`{says}` declares nothing"), says, "not understood", help);
+                }
+            }
+        }
+        for pattern in &declared.on {
+            let mut is_there = false;
+            for raw in pages.iter_mut().flat_map(|page| &mut page.statements) {
+                if !config::matches(pattern, &raw.name) {
+                    continue;
+                }
+                is_there = true;
+                let known: Vec<Span> = raw.annotations.iter().map(|annotation| annotation.span).collect();
+                let new = kinds.iter().filter(|annotation| !known.contains(&annotation.span));
+                raw.annotations.extend(new.cloned());
+            }
+            if !is_there {
+                let help = "write the name of a statement, with a star for any letters, or remove it";
+                tell(format!("there is no statement `{pattern}`"), pattern, "not known", help);
+            }
+        }
+    }
+    found
+}
+
+/// Whether the declaration asks for its seal, which is told at a statement.
+fn is_open(kind: &AnnotationKind) -> bool {
+    matches!(kind, AnnotationKind::Diverges { seal: Some(seal), .. } if seal.is_empty())
+}
+
+/// A place between two letters: what is offered to be deleted there takes nothing away.
+fn nowhere(file: FileId, at: usize) -> Span {
+    Span::new(file, at..at)
+}
+
+fn moved(kind: AnnotationKind, span: Span) -> Annotation {
+    let kind = match kind {
+        AnnotationKind::Diverges { fact, item, seal, reason, .. } => {
+            AnnotationKind::Diverges { fact, item, seal, fact_span: span, reason }
+        }
+        kind => kind,
+    };
+    Annotation { span, kind }
+}
