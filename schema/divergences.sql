@@ -8,9 +8,7 @@
 
 -- diverges(key.ff_completion_event): AUTOINCREMENT wants the id alone as the key; Postgres wants the partition key in it.
 -- diverges(unique.ff_completion_event.event_id.partition_key): on Postgres these columns are the primary key itself.
--- diverges(index.ff_completion_event.ff_completion_event_event_id_idx): on SQLite the id is the primary key, which is an index.
 -- diverges(default.ff_completion_event.committed_at_ms): each engine asks its own clock; both give milliseconds since 1970.
--- diverges(index.ff_stream_frame.ff_stream_frame_ts_seq_idx): the same columns as the primary key; only Postgres was given it twice.
 
 -- diverges(column.ff_worker_registry.partition_key): the registry is partitioned on Postgres alone, where it spreads the load.
 -- diverges(key.ff_worker_registry): a key of a partitioned table holds the partition key.

@@ -37,6 +37,10 @@ pub(crate) fn run(arguments: &Baseline) -> Result<Outcome, Failure> {
     let inputs = report::from_here(&root, inputs);
     report::findings(&inputs.sources, &compiled.diagnostics, Format::Full)?;
     if !compiled.has_errors() {
+        let generate = &inputs.config.generate;
+        if generate.enabled && generate.queries.needs_answers() && inputs.answers.is_none() {
+            report::line("next: `cargo diglot prepare` asks both engines about the statements");
+        }
         return Ok(Outcome::Clean);
     }
     report::line("these cannot be kept: repair them first");

@@ -49,9 +49,10 @@ pub(crate) fn run(arguments: &Init) -> Result<Outcome, Failure> {
     let has_pages = has("sql") || has("schema") || has_config || !matches!(sqlc, Found::Nothing);
     let check_only = has_pages && !is_crate && !arguments.make_crate;
     let usual = if check_only { CHECK_ONLY } else { CONFIG.1 };
+    let usual = if has_pages { by_name(usual) } else { usual.to_owned() };
     let config = match &sqlc {
-        Found::Places(places) => places.config(usual),
-        Found::Nothing | Found::Unclear { .. } => usual.to_owned(),
+        Found::Places(places) => places.config(&usual),
+        Found::Nothing | Found::Unclear { .. } => usual,
     };
     let mut files = vec![(CONFIG.0, config.as_str())];
     if !check_only {
@@ -104,6 +105,13 @@ pub(crate) fn run(arguments: &Init) -> Result<Outcome, Failure> {
         return Ok(Outcome::Clean);
     }
     record(arguments)
+}
+
+/// Settings for pages that were there before, which need not have their statements in one order.
+fn by_name(usual: &str) -> String {
+    let (head, rest) = usual.split_once("\n\n").unwrap_or((usual, ""));
+    let why = "# A statement and the one that faces it find each other by name, in whatever files they stand.";
+    format!("{head}\n\n{why}\nlockstep = false\n\n{rest}")
 }
 
 /// Asks the engines about the first statements. A machine without Postgres is told what to do.

@@ -521,17 +521,29 @@ impl Pair<'_> {
         }
         let sealed = self.is_sealed(kind, &item, &seal, &nodes).then_some(seal.as_str());
         let finding = report::finding(self.sources, self.name(), difference, left, right, sealed);
-        let (alone, item) = (sealed.is_some(), difference.shown());
+        let (alone, named, item) = (sealed.is_some(), item, difference.shown());
         let (finding, group) = (finding.sealed(seal), group.to_owned());
-        self.told.push(Told { kind, group, item, alone, finding });
+        self.told.push(Told { kind, group, item, named, alone, finding });
     }
 
     /// Takes the differences over as findings, one for each cause.
     fn merge(&mut self, by_number: bool) {
+        self.slips();
         let (told, name) = (std::mem::take(&mut self.told), self.name().to_owned());
         self.found.extend(causes::merged(&name, told));
         if by_number {
             self.numbers();
+        }
+    }
+
+    /// What a misspelt declaration means is told by the finding about that declaration.
+    fn slips(&mut self) {
+        for declared in self.declared.iter_mut().filter(|declared| !declared.used) {
+            let Some(told) = self.told.iter().find(|told| declared.means(told.kind, &told.named)) else { continue };
+            let word = told.kind.word();
+            let item = told.named.rsplit(' ').next().filter(|_| declared.item.is_some());
+            declared.meant = Some(item.map_or_else(|| word.to_owned(), |item| format!("{word}.{item}")));
+            self.told.retain(|told| !declared.means(told.kind, &told.named));
         }
     }
 
@@ -545,7 +557,16 @@ impl Pair<'_> {
                 continue;
             }
             let known = declared.about != About::Unknown;
-            let finding = if known && declared.seal.is_some() {
+            let finding = if let Some(meant) = &declared.meant {
+                let (of, says) = match known {
+                    true => (rule::UNUSED_DIVERGENCE, format!("`-- diverges({})` waives nothing", declared.written())),
+                    false => (rule::UNKNOWN_DIVERGENCE, format!("`{}` is no kind of fact", declared.fact)),
+                };
+                let message = format!("{}: {says}", self.name());
+                Diagnostic::error(of, message, declared.span, format!("did you mean `{meant}`?"))
+                    .help(format!("write `-- diverges({meant}): <why the pages may differ here>`"))
+                    .suggest(format!("write `{meant}`"), declared.span, meant.clone())
+            } else if known && declared.seal.is_some() {
                 let message =
                     format!("{}: the seal of `-- diverges({})` is no difference's", self.name(), declared.fact);
                 let finding = Diagnostic::error(
@@ -564,7 +585,7 @@ impl Pair<'_> {
                     None => finding,
                 }
             } else if known {
-                let message = format!("{}: `-- diverges({})` waives nothing", self.name(), declared.fact);
+                let message = format!("{}: `-- diverges({})` waives nothing", self.name(), declared.written());
                 let finding =
                     Diagnostic::error(rule::UNUSED_DIVERGENCE, message, declared.span, "nothing differs there")
                         .help("remove the declaration: the pages agree without it");

@@ -33,10 +33,18 @@ pub fn fixed(sources: &Sources, diagnostics: &[Diagnostic]) -> Vec<Fixed> {
     let files = files.into_iter().filter_map(|(file, mut edits)| {
         let old = sources.get(file)?.shown();
         edits.sort_by_key(|edit| edit.span);
+        let edits: Vec<Edit> = edits.into_iter().map(|edit| written(sources, edit)).collect();
         let (text, count) = changed(old, &edits);
         (count > 0 && text != old).then_some(Fixed { file, text, count })
     });
     files.collect()
+}
+
+/// An edit as the language of its file has it.
+pub fn written(sources: &Sources, edit: &Edit) -> Edit {
+    let file = sources.get(edit.span.file);
+    let text = file.map_or_else(|| edit.text.clone(), |file| file.escaped(edit.span.start as usize, &edit.text));
+    Edit { text, ..edit.clone() }
 }
 
 /// What an edit replaces: with nothing in the place of all that a line says, the line and its end.
@@ -51,7 +59,7 @@ pub fn replaced(sources: &Sources, edit: &Edit) -> Span {
 }
 
 /// The text with those edits made that change no more than comments.
-fn changed(old: &str, edits: &[&Edit]) -> (String, usize) {
+fn changed(old: &str, edits: &[Edit]) -> (String, usize) {
     let mut text = String::with_capacity(old.len());
     let (mut at, mut count) = (0, 0);
     for edit in edits {
@@ -132,6 +140,25 @@ mod tests {
     fn what_somebody_has_to_choose_is_not_done() {
         let suggest = |span| Diagnostic::error(crate::rule::SYNTAX, "", span, "").suggest("delete it", span, "");
         assert_eq!(run("-- why\n", suggest, &["-- why"]), None);
+    }
+
+    #[test]
+    fn a_change_inside_of_a_literal_has_its_escapes() {
+        let go = "const a = \"-- why\\nSELECT 1\"\nconst b = `-- why\nSELECT 1`\n";
+        let embedded = [(10, 26), (39, 53)].map(|(start, end)| crate::source::Embedded {
+            name: "a".to_owned(),
+            place: 6..7,
+            range: start + 1..end,
+            is_built: false,
+        });
+        let mut sources = Sources::default();
+        let file = sources.add(SourceFile::extracted("a.go", go, go, embedded.to_vec()));
+        let text = |at: usize| {
+            let edit = Edit { span: Span::new(file, at..at + 6), text: "-- \"b\\c\"".to_owned() };
+            written(&sources, &edit).text
+        };
+        assert_eq!(text(11), "-- \\\"b\\\\c\\\"");
+        assert_eq!(text(40), "-- \"b\\c\"");
     }
 
     #[test]

@@ -20,6 +20,7 @@ use serde::{Deserialize, Serialize};
 use crate::config::Config;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::{Both, Dialect};
+use crate::names::nearest;
 use crate::page::{Annotation, AnnotationKind, Cardinality, RawStatement};
 use crate::rule;
 use crate::schema::Schema;
@@ -262,18 +263,22 @@ fn unused_annotations(pages: &[&PageOf<'_>], columns: Option<&[ResultColumn]>, f
     let params: BTreeSet<&str> = pages.iter().flat_map(|p| p.tree.params.iter().map(|u| u.name.as_str())).collect();
     for page in pages {
         for annotation in &page.raw.annotations {
-            let (what, name) = match &annotation.kind {
-                AnnotationKind::Param { name, .. } if !params.contains(name.as_str()) => ("parameter", name),
+            let (what, name, near) = match &annotation.kind {
+                AnnotationKind::Param { name, .. } if !params.contains(name.as_str()) => {
+                    ("parameter", name, nearest(name, params.iter().copied()))
+                }
                 AnnotationKind::Column { name, .. }
                     if columns.is_some_and(|columns| columns.iter().all(|c| c.name != *name)) =>
                 {
-                    ("result column", name)
+                    let names = columns.into_iter().flatten().map(|column| column.name.as_str());
+                    ("result column", name, nearest(name, names))
                 }
                 _ => continue,
             };
             let message = format!("{}: there is no {what} `{name}`", page.raw.name);
+            let label = near.map_or("declares nothing".to_owned(), |near| format!("did you mean `{near}`?"));
             found.push(
-                Diagnostic::error(rule::UNUSED_ANNOTATION, message, annotation.span, "declares nothing")
+                Diagnostic::error(rule::UNUSED_ANNOTATION, message, annotation.span, label)
                     .help("delete the line, or correct the name")
                     .suggest("delete the line", annotation.span, ""),
             );

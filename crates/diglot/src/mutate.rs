@@ -85,7 +85,7 @@ pub fn run(inputs: &Inputs, sample: Sample, against: Against) -> Report {
     for name in project.pairs() {
         for dialect in Dialect::ALL {
             let Some(tree) = project.tree(&name, dialect) else { continue };
-            let mut mutations = changes::of(&inputs.sources, &tree);
+            let mut mutations = changes::of(&inputs.sources, &tree, inputs.config.generate.enabled);
             match sample {
                 Sample::All => {}
                 Sample::Most(most) => mutations = spread(mutations, most),

@@ -52,6 +52,14 @@ pub(crate) fn camel(name: &str) -> String {
     camel
 }
 
+/// The candidate that a misspelt name most likely meant.
+pub(crate) fn nearest<'c>(name: &str, candidates: impl Iterator<Item = &'c str>) -> Option<&'c str> {
+    let close = |candidate: &&str| strsim::osa_distance(name, candidate);
+    let length = name.chars().count();
+    let limit = if length < 2 { 0 } else { (length / 3).max(1) };
+    candidates.min_by_key(close).filter(|best| close(best) <= limit || best.ends_with(name))
+}
+
 /// Names that the generated file uses itself.
 const TAKEN: [&str; 9] =
     ["diglot_support", "sqlite_only", "pg_only", "sqlx", "std", "uuid", "serde_json", "futures_core", "futures_util"];

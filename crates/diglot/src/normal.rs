@@ -129,7 +129,7 @@ impl<'t> Promised<'t> {
         self.utc
     }
 
-    fn json_type(&self, field: &str) -> Option<&'t str> {
+    pub(crate) fn json_type(&self, field: &str) -> Option<&'t str> {
         let ty = self.json?.get(field)?;
         self.helped.set(true);
         Some(ty)

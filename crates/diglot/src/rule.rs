@@ -177,6 +177,7 @@ rules! {
     TEXT_INTO_NUMBER = "text_into_number",
     TEXT_ORDER = "text_order",
     TIME_FORMAT = "time_format",
+    TIME_OUT_OF_RANGE = "time_out_of_range",
     TORN_READ = "torn_read",
     TRIGGER_ON_SHARDS = "trigger_on_shards",
     TRIGGER_WRITES_OWN_TABLE = "trigger_writes_own_table",

@@ -3,6 +3,7 @@
 //! [`read()`] plays the migrations in their order. Only what shapes tables, views and indexes is understood, and on
 //! Postgres triggers and functions, for what they lock; data is passed over. `compare` holds the schemas of both dialects against each other.
 
+mod block;
 pub(crate) mod column_type;
 pub(crate) mod compare;
 mod detail;
@@ -20,6 +21,7 @@ pub(crate) mod storage;
 mod table;
 mod text;
 mod view;
+mod virtual_table;
 pub(crate) mod words;
 
 #[cfg(test)]
@@ -79,8 +81,12 @@ pub struct Table {
     pub constraints: BTreeMap<String, Vec<String>>,
     /// Columns by which a Postgres table is partitioned.
     pub partitioned_by: Vec<String>,
+    /// The schema of Postgres that it was created in, where sessions do not look by themselves.
+    pub within: Option<String>,
     /// Whether it is a view.
     pub view: bool,
+    /// Whether it is a full-text index of SQLite: its name is a column of it, which MATCH searches.
+    pub searched: bool,
     /// Whether it is a STRICT table of SQLite.
     pub strict: bool,
     /// Whether it is a partition of another table.

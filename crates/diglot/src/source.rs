@@ -116,6 +116,17 @@ impl SourceFile {
         self.written.as_deref().unwrap_or(&self.text)
     }
 
+    /// SQL as it has to be written at a place: with escapes inside of a literal that has them.
+    pub fn escaped(&self, at: usize, sql: &str) -> String {
+        let literal = self.embedded.iter().find(|literal| literal.range.contains(&at));
+        let before = literal.and_then(|literal| self.shown().get(..literal.range.start)).unwrap_or_default();
+        // A quote behind `r` or `#` opens a raw literal of Rust.
+        match before.strip_suffix('"') {
+            Some(before) if !before.ends_with(['r', '#']) => sql.replace('\\', "\\\\").replace('"', "\\\""),
+            _ => sql.to_owned(),
+        }
+    }
+
     /// One-based line and one-based column (in characters) of a byte offset.
     pub fn line_column(&self, offset: usize) -> (usize, usize) {
         let offset = offset.min(self.text.len());

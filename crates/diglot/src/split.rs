@@ -37,11 +37,16 @@ use crate::source::{Embedded, FileId, Sources, Span};
 /// Splits one statement file.
 pub(crate) fn split(sources: &Sources, file: FileId, dialect: Dialect, noun: &str) -> (Page, Vec<Diagnostic>) {
     let text = sources.file(file).text.as_str();
-    let tokens = lexer::tokens(text, dialect);
+    let embedded = sources.file(file).embedded.as_slice();
+    let tokens = match embedded {
+        [] => lexer::tokens(text, dialect),
+        // A quote that is open ends with its literal.
+        all => all.iter().flat_map(|one| lexer::tokens_in(text, one.range.clone(), dialect)).collect(),
+    };
     let page =
         Page { file, dialect, noun: noun.to_owned(), statements: Vec::new(), shared: Vec::new(), broken: Vec::new() };
     let mut splitter = Splitter { text, file, noun, tokens: &tokens, page, found: Vec::new(), names: BTreeMap::new() };
-    match sources.file(file).embedded.as_slice() {
+    match embedded {
         [] => splitter.run(),
         embedded => splitter.embedded(embedded),
     }

@@ -263,6 +263,11 @@ const CASES: &[Case] = &[
     },
     Case {
         rule: "null-key",
+        fires: &["INSERT INTO note (doc) VALUES ('{}')"],
+        silent: &["INSERT INTO note (name, doc) VALUES ('a', '{}')", "INSERT INTO note (doc) VALUES ('{}')"],
+    },
+    Case {
+        rule: "null-key",
         fires: &[
             "INSERT INTO note (name) SELECT l.dedup FROM job AS j LEFT JOIN live AS l ON l.id = j.n WHERE j.id = :id",
         ],

@@ -45,7 +45,6 @@ struct Entry {
 impl Places {
     /// A configuration with these places around what every new one says.
     pub(super) fn config(&self, usual: &str) -> String {
-        let (head, rest) = usual.split_once("\n\n").unwrap_or((usual, ""));
         let written = |places: &[String]| match places {
             [one] => format!("\"{one}\""),
             several => format!("[{}]", several.iter().map(|one| format!("\"{one}\"")).collect::<Vec<_>>().join(", ")),
@@ -53,12 +52,7 @@ impl Places {
         let table = |name: &str, [sqlite, pg]: &[Vec<String>; 2]| {
             format!("\n[{name}]\nsqlite = {}\npg = {}\n", written(sqlite), written(pg))
         };
-        format!(
-            "{head}\n\n# A statement and the one that faces it find each other by name, in whatever files they stand.\n\
-             lockstep = false\n\n{rest}{}{}",
-            table("sql", &self.queries),
-            table("schema", &self.schema)
-        )
+        format!("{usual}{}{}", table("sql", &self.queries), table("schema", &self.schema))
     }
 }
 

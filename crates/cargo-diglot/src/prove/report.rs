@@ -43,6 +43,9 @@ fn differs(subject: &Subject, case: &Case, difference: &Difference) -> Option<Di
     };
     let message = format!("{}: {}", subject.name, difference.what);
     let mut notes = vec![listed("SQLite", &difference.sqlite), listed("Postgres", &difference.pg)];
+    if difference.common > 0 {
+        notes.push(format!("beside {} that both give", crate::report::counted(difference.common, "row")));
+    }
     notes.extend(
         case.rows.iter().flat_map(|(table, rows)| rows.iter().map(move |row| format!("{table}: {}", words(row)))),
     );

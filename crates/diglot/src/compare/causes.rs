@@ -24,6 +24,8 @@ pub(super) struct Told {
     pub(super) group: String,
     /// The column or clause, as the message names it.
     pub(super) item: String,
+    /// The same as a declaration names it.
+    pub(super) named: String,
     /// A declaration asks for its seal, so that it is told by itself.
     pub(super) alone: bool,
     pub(super) finding: Diagnostic,

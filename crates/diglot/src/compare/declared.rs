@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::facts::Kind;
 use crate::infer::PageOf;
+use crate::names::nearest;
 use crate::normal::{Head, Node};
 use crate::operations::{self, Sense};
 use crate::page::AnnotationKind;
@@ -61,6 +62,8 @@ pub(super) struct Declared {
     /// The whole line.
     pub(super) line: Span,
     pub(super) used: bool,
+    /// The difference that it names with a slip of the finger, as a declaration has to name it.
+    pub(super) meant: Option<String>,
 }
 
 impl Declared {
@@ -68,6 +71,25 @@ impl Declared {
     pub(super) fn fits(&self, kind: Kind, item: &str, nodes: &[&Node]) -> bool {
         let is = |wanted: &String| wanted == item || item.ends_with(&format!(" {wanted}"));
         self.about.fits(kind, nodes) && self.item.as_ref().is_none_or(is)
+    }
+
+    /// What stands in its brackets, without a seal.
+    pub(super) fn written(&self) -> String {
+        match &self.item {
+            Some(item) => format!("{}.{item}", self.fact),
+            None => self.fact.clone(),
+        }
+    }
+
+    /// Whether it names a difference, but for a slip in the word of its kind or in its item.
+    pub(super) fn means(&self, kind: Kind, item: &str) -> bool {
+        let is_kind = match &self.about {
+            About::Kind(own) => *own == kind && self.item.is_some(),
+            About::Unknown => nearest(&self.fact, [kind.word()].into_iter()).is_some(),
+            About::Documents | About::Time => false,
+        };
+        let is = |wanted: &String| nearest(wanted, [item.rsplit(' ').next().unwrap_or(item)].into_iter()).is_some();
+        is_kind && self.seal.is_none() && self.item.as_ref().is_none_or(is)
     }
 }
 
@@ -86,6 +108,7 @@ pub(super) fn declarations(pages: &[&PageOf<'_>]) -> Vec<Declared> {
                 span: *fact_span,
                 line: annotation.span,
                 used: false,
+                meant: None,
             }),
             _ => None,
         })

@@ -59,6 +59,9 @@ pub(super) fn finding(
             if rule(kind, a, b) == rule::NULL_ORDER {
                 return null_order(sources, name, a, b).help(waiver);
             }
+            if rule(kind, a, b) == rule::PARAM_DIFFERS && [a, b].iter().any(|node| is_numbered(sources, node)) {
+                return numbered(sources, message, a, b).help(waiver);
+            }
             let (a_span, b_span) = places(sources, a, b);
             let (here, there) = (quote(sources, a_span), quote(sources, b_span));
             let says = |page: &str, text: &Option<String>| match text {
@@ -128,6 +131,25 @@ fn null_order(sources: &Sources, name: &str, a: &Node, b: &Node) -> Diagnostic {
         None => found.help("write the same of NULLS FIRST and NULLS LAST on both pages"),
     }
     .help("or, if there is no NULL: `NOT NULL` in both schemas")
+}
+
+fn is_numbered(sources: &Sources, param: &Node) -> bool {
+    sources.text(param.span).starts_with(['$', '?'])
+}
+
+/// Two parameters in one place, of which a numbered one has the name of what it meets first.
+fn numbered(sources: &Sources, message: String, a: &Node, b: &Node) -> Diagnostic {
+    let says = |page: &str, param: &Node| {
+        let text = sources.text(param.span);
+        let name = if let Head::Param(name) = &param.head { name.as_str() } else { text };
+        match is_numbered(sources, param) {
+            true => format!("{page} binds `{text}`, called `{name}`"),
+            false => format!("{page} binds `{text}`"),
+        }
+    };
+    Diagnostic::error(rule::PARAM_DIFFERS, message, a.span, says("SQLite", a))
+        .and(b.span, says("Postgres", b))
+        .help("bind one parameter here on both pages: a name says which, such as `:id`")
 }
 
 /// Something that one page alone says.

@@ -51,7 +51,7 @@ impl Queries {
     }
 
     /// Whether engines must have answered.
-    pub(crate) fn needs_answers(self) -> bool {
+    pub fn needs_answers(self) -> bool {
         self != Self::Plain
     }
 }

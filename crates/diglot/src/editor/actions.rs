@@ -27,7 +27,7 @@ pub(super) fn actions(sources: &Sources, pages: &[Page], findings: &[Diagnostic]
             continue;
         };
         for suggestion in &finding.suggestions {
-            let edit = |edit: &Edit| Edit { span: fix::replaced(sources, edit), text: edit.text.clone() };
+            let edit = |edit: &Edit| Edit { span: fix::replaced(sources, edit), ..fix::written(sources, edit) };
             let edits = suggestion.edits.iter().map(edit).collect();
             let (title, safe) = (suggestion.message.clone(), suggestion.safe);
             actions.push(Action { title, finding: index, edits, safe });

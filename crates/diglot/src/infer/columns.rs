@@ -81,7 +81,8 @@ pub(super) fn loose(pages: Both<&PageOf<'_>>, params: &[Param]) -> Vec<(String, 
     let both = more.iter().enumerate().map(|(at, column)| {
         let bases = other.get(at).and_then(|other| column.base.as_ref().zip(other.base.as_ref()));
         let base = bases.and_then(|(a, b)| Base::finer(a, b).or_else(|| Base::finer(b, a)));
-        (column.name.clone(), base)
+        let name = if is_field_name(&column.name) { column.name.clone() } else { format!("column {}", at + 1) };
+        (name, base)
     });
     both.collect()
 }

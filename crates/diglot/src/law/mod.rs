@@ -6,10 +6,13 @@
 
 mod anti_join;
 mod first_of_each;
+mod grouped_array;
 mod inlined_cte;
+mod joined_count;
 mod joined_write;
 mod lateral_value;
 mod least_of_rows;
+mod listed_item;
 mod merged_query;
 mod own_row;
 mod semi_join;
@@ -18,6 +21,7 @@ mod turned_union;
 mod unique_frame;
 mod walk;
 
+use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::normal::Around;
@@ -36,7 +40,7 @@ type OfQuery = fn(&mut Query, &Known<'_>) -> bool;
 /// A law about an expression.
 type OfExpr = fn(&mut Expr, &Known<'_>) -> bool;
 
-const OF_QUERIES: [OfQuery; 7] = [
+const OF_QUERIES: [OfQuery; 10] = [
     lateral_value::apply,
     first_of_each::apply,
     merged_query::apply,
@@ -44,15 +48,20 @@ const OF_QUERIES: [OfQuery; 7] = [
     semi_join::apply,
     set_difference::apply,
     unique_frame::apply,
+    joined_count::apply,
+    grouped_array::apply,
+    listed_item::of_query,
 ];
-const OF_EXPRESSIONS: [OfExpr; 4] =
-    [least_of_rows::apply, joined_write::as_membership, own_row::apply, anti_join::of_list];
+const OF_EXPRESSIONS: [OfExpr; 5] =
+    [least_of_rows::apply, joined_write::as_membership, own_row::apply, anti_join::of_list, listed_item::of_document];
 
 /// What laws know of the names of a statement.
 struct Known<'a> {
     around: &'a Around<'a>,
     /// The table that a source is, and whether it may have no row where the others have one.
     tables: BTreeMap<SourceId, (String, bool)>,
+    /// The next identity that no source has.
+    next: Cell<u32>,
 }
 
 /// The statement with every law taken; none where no law says anything of it.
@@ -69,8 +78,12 @@ pub(crate) fn settled(statement: &Statement, facing: &Statement, around: &Around
                 }
             });
             match &mut part.body {
-                Body::Update(update) => changed |= joined_write::update(update),
-                Body::Delete(delete) => changed |= joined_write::delete(delete),
+                Body::Update(update) => {
+                    changed |= joined_write::update(update) | listed_item::of_filter(&mut update.filter);
+                }
+                Body::Delete(delete) => {
+                    changed |= joined_write::delete(delete) | listed_item::of_filter(&mut delete.filter);
+                }
                 Body::Query(_) | Body::Insert(_) => {}
             }
         }
@@ -100,7 +113,20 @@ impl<'a> Known<'a> {
             let outer = preserved || matches!(kind(source), Some(JoinKind::Left));
             Some((source.id, (source.table()?.to_owned(), outer)))
         };
-        Self { around, tables: sources.iter().filter_map(entry).collect() }
+        let next = Cell::new(statement.sources_by_id().last_key_value().map_or(0, |(id, _)| id.0) + 1);
+        Self { around, tables: sources.iter().filter_map(entry).collect(), next }
+    }
+
+    /// An identity for one more source.
+    fn fresh(&self) -> SourceId {
+        SourceId(self.next.replace(self.next.get() + 1))
+    }
+
+    /// Whether a column is declared to hold an array of texts.
+    fn is_list_of_texts(&self, expr: &Expr) -> bool {
+        let Some((source, column)) = column_of(expr) else { return false };
+        let of = self.tables.get(&source).map(|(table, _)| format!("{table}.{column}"));
+        of.is_some_and(|of| self.around.promised.json_type(&of) == Some("text[]"))
     }
 
     /// Whether a column of a table is never NULL in a row that is there.

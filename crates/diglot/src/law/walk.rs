@@ -36,7 +36,7 @@ pub(super) fn body(body: &mut Body, on_query: OnQuery<'_>, on_expr: OnExpr<'_>) 
     }
 }
 
-fn query(whole: &mut Query, on_query: OnQuery<'_>, on_expr: OnExpr<'_>) {
+pub(super) fn query(whole: &mut Query, on_query: OnQuery<'_>, on_expr: OnExpr<'_>) {
     whole.ctes.iter_mut().for_each(|(_, cte)| query(cte, on_query, on_expr));
     rows(&mut whole.rows, on_query, on_expr);
     order(&mut whole.order, on_query, on_expr);

@@ -11,9 +11,9 @@ use crate::tree::{
 };
 
 /// Every change, each once, in the order of the text.
-pub(super) fn of(sources: &Sources, statement: &Statement) -> Vec<Mutation> {
-    let mut changes =
-        Changes { sources, statement, unread: BTreeSet::new(), needed: BTreeSet::new(), all: BTreeSet::new() };
+pub(super) fn of(sources: &Sources, statement: &Statement, by_name: bool) -> Vec<Mutation> {
+    let (unread, needed, all) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
+    let mut changes = Changes { sources, statement, by_name, unread, needed, all };
     for part in &statement.parts {
         changes.needed(part);
         for expr in part.exprs() {
@@ -33,6 +33,8 @@ pub(super) fn of(sources: &Sources, statement: &Statement) -> Vec<Mutation> {
 struct Changes<'a> {
     sources: &'a Sources,
     statement: &'a Statement,
+    /// A function binds parameters by their names, which numbered ones have from the columns that they meet.
+    by_name: bool,
     /// What an EXISTS selects: nobody reads it.
     unread: BTreeSet<Span>,
     /// Sources without which a condition drops a row: whether their join is LEFT means nothing.
@@ -118,10 +120,13 @@ impl Changes<'_> {
         }
     }
 
-    /// Whether an insert gives two neighbours one value, so that they may change places.
+    /// Whether two neighbours of an insert may change places: they have one value, or numbered parameters whose names
+    /// change places with them.
     fn takes_the_same(&self, rows: &Query, at: usize) -> bool {
         let same = |values: Vec<&Expr>| match values.get(at..at + 2) {
-            Some([first, second]) => self.text(first.span) == self.text(second.span),
+            Some([first, second]) => {
+                self.text(first.span) == self.text(second.span) || (self.is_numbered(first) && self.is_numbered(second))
+            }
             _ => false,
         };
         match &rows.rows {
@@ -129,6 +134,13 @@ impl Changes<'_> {
             Rows::Values(rows, _) => rows.iter().all(|row| same(row.iter().collect())),
             Rows::Set { .. } | Rows::Query(_) => false,
         }
+    }
+
+    /// Whether a value is a numbered parameter that is bound by its column's name and stands nowhere else.
+    fn is_numbered(&self, value: &Expr) -> bool {
+        let ExprKind::Param(name) = &value.kind else { return false };
+        let uses = self.statement.params.iter().filter(|param| param.name == *name).count();
+        self.by_name && uses == 1 && self.text(value.span).starts_with(['$', '?'])
     }
 
     fn query(&mut self, query: &Query) {

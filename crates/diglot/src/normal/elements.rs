@@ -82,7 +82,12 @@ impl Names<'_> {
             }
             _ => self.is_list_param(list),
         };
-        if is_array { leaf } else { element(Read::Typed, leaf) }
+        match self.json_list(list) {
+            _ if is_array => leaf,
+            Some("text[]") => element(Read::Text, leaf),
+            Some("i64[]") => json::declared(element(Read::Text, leaf), "i64"),
+            _ => element(Read::Typed, leaf),
+        }
     }
 
     /// Whether an expression is a parameter that is no document: its elements have the type of the list.

@@ -68,6 +68,8 @@ pub(crate) enum Head {
     Time(String),
     /// The text of a time that is written, so many seconds later.
     TextOfTime { time: String, later: i64 },
+    /// Seconds since 1970 as a text, by directives.
+    FormattedTime(String),
     /// A value of which only the digest is left.
     Folded(String),
     /// What a clause says, in its words.
@@ -238,7 +240,7 @@ impl Head {
     /// Whether it reads or converts time, whatever parameters and columns are called.
     pub(crate) fn is_of_time(&self) -> bool {
         match self {
-            Self::Time(_) | Self::TextOfTime { .. } | Self::Later { .. } => true,
+            Self::Time(_) | Self::TextOfTime { .. } | Self::Later { .. } | Self::FormattedTime(_) => true,
             Self::Form(form) => {
                 matches!(form, Form::EpochSeconds | Form::EpochMilliseconds | Form::TimeOfTheStatement)
             }
@@ -388,6 +390,7 @@ impl fmt::Display for Head {
             Self::Later { days, seconds } => write!(f, "later by {days} days and {seconds} seconds"),
             Self::Time(time) => write!(f, "time {time}"),
             Self::TextOfTime { time, later } => write!(f, "text of {time} and {later} s"),
+            Self::FormattedTime(format) => write!(f, "formatted time '{format}'"),
             Self::Folded(digest) => write!(f, "value {digest}"),
         }
     }

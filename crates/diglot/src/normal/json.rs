@@ -11,7 +11,7 @@ use super::{Form, Head, Names, Node, Op};
 use crate::dialect::Dialect;
 use crate::source::Span;
 use crate::tree::{Expr, ExprKind, OrderKey};
-use crate::types::Base;
+use crate::types::{Base, Type};
 
 /// `->`, `->>`, `#>>`, `?`, and `||` with an object.
 pub(super) fn binary(names: &Names<'_>, op: &str, left: &Expr, right: &Expr, span: Span) -> Option<Node> {
@@ -92,6 +92,8 @@ pub(super) fn call(names: &Names<'_>, name: &str, args: &[Expr], order: &[OrderK
                 (false, _) => Setting::WhenThere,
             };
             let value = null_as_json(value).unwrap_or(value);
+            let written = written_document(value);
+            let value = written.as_ref().unwrap_or(value);
             let member = match &value.kind {
                 ExprKind::Param(_) => json(names.expr(value)),
                 _ => value_of(names, value),
@@ -288,6 +290,18 @@ fn null_as_json(value: &Expr) -> Option<&Expr> {
         },
         _ => None,
     }
+}
+
+/// A document that is written out, as the value that it holds; NULL of JSON and what has parts stay documents.
+fn written_document(value: &Expr) -> Option<Expr> {
+    let ExprKind::Text(text) = &value.bare().kind else { return None };
+    let (kind, base) = match serde_json::from_str(text).ok()? {
+        serde_json::Value::Bool(yes) => (ExprKind::Bool(yes), Base::Bool),
+        serde_json::Value::Number(number) => (ExprKind::Number(number.as_i64()?.to_string()), Base::Int64),
+        serde_json::Value::String(inner) => (ExprKind::Text(inner), Base::Text),
+        _ => return None,
+    };
+    Some(Expr { kind, ty: Some(Type::required(base)), span: value.span })
 }
 
 /// The value inside `to_jsonb` and casts.

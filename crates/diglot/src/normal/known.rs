@@ -35,6 +35,7 @@
 //! ```
 
 use super::head::{Extreme, Nulls};
+use super::words::Target;
 use super::{Function, Head, Names, Node, negation};
 use crate::dialect::Dialect;
 use crate::schema::Column;
@@ -179,9 +180,14 @@ impl Names<'_> {
 
     /// Whether an expression is a column that the project declares to hold JSON arrays.
     pub(super) fn is_json_list(&self, expr: &Expr) -> bool {
-        let ExprKind::Column { source, column } = &expr.kind else { return false };
-        let Some(table) = self.sources.get(source).and_then(|source| source.table()) else { return false };
-        self.around.promised.json_type(&format!("{table}.{column}")).is_some()
+        self.json_list(expr).is_some()
+    }
+
+    /// What the project declares the arrays in a column to be.
+    pub(super) fn json_list(&self, expr: &Expr) -> Option<&str> {
+        let ExprKind::Column { source, column } = &expr.kind else { return None };
+        let table = self.sources.get(source).and_then(|source| source.table())?;
+        self.around.promised.json_type(&format!("{table}.{column}"))
     }
 
     /// The greatest or least of several: three meanings.
@@ -232,7 +238,8 @@ impl Names<'_> {
     /// `flag = 1` is the flag, `flag = 0` its opposite.
     pub(super) fn flag(&self, op: &str, left: (&Expr, &Node), right: (&Expr, &Node), span: Span) -> Option<Node> {
         for ((expr, node), (_, truth)) in [(left, right), (right, left)] {
-            let (true, Some(number @ ("0" | "1"))) = (self.is_flag(expr), truth.head.number()) else { continue };
+            let is_flag = self.is_flag(expr) || node.head == Head::Cast(Target::of(&Base::Bool));
+            let (true, Some(number @ ("0" | "1"))) = (is_flag, truth.head.number()) else { continue };
             let yes = (number == "1") == (op == "=");
             return Some(if yes { Node { span, ..node.clone() } } else { negation::negated(node.clone(), span) });
         }

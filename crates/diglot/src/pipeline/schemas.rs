@@ -37,6 +37,10 @@ impl Settled {
 /// The schemas, with how SQLite holds what Postgres has types for, and what is declared of them.
 pub(super) fn settled_schemas(inputs: &Inputs, found: &mut Vec<Diagnostic>) -> (Both<Schema>, Vec<Annotation>) {
     let mut schemas = Both::of(|dialect| read_schema(inputs, dialect, found));
+    let path = inputs.config.prepare.search_path();
+    for table in schemas.pg.tables.values_mut() {
+        table.within = table.within.take().filter(|schema| !path.contains(schema));
+    }
     let declared = declared_of_schemas(inputs, found);
     schema::storage::settle(&inputs.config, &mut schemas, &declared);
     schema::words::settle(&inputs.config, &mut schemas);

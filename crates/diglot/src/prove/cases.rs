@@ -5,6 +5,7 @@ use std::rc::Rc;
 
 use serde_json::{Value as Json, json};
 
+use super::compare::NEW_IDS;
 use super::pool::{self, Mood, Pool};
 use super::random::Random;
 use super::subject::{Subject, of_rows};
@@ -37,6 +38,9 @@ const MOODS: [(Mood, usize); 6] = [
     (Mood { main: 45, null: 30, edge: 80 }, 20),
 ];
 
+/// The first number that a statement gives where the other page's database numbers: the databases number from lower ones.
+const FRESH: i64 = NEW_IDS + 50_000;
+
 /// How often other values are tried for a row that would be there twice.
 const ATTEMPTS: usize = 6;
 
@@ -64,6 +68,11 @@ impl Subject {
         for param in self.params.iter().filter(|param| !param.optional || given.contains(&param.name)) {
             let value = maker.argument(param);
             case.args.insert(param.name.clone(), value);
+        }
+        for (name, number) in self.fresh.iter().zip(FRESH..) {
+            if let Some(value @ Value::Int(_)) = case.args.get_mut(name) {
+                *value = Value::Int(number);
+            }
         }
         if let Some(rows) = &self.rows {
             let value = maker.list_of_rows(rows);

@@ -55,6 +55,8 @@ pub struct Difference {
     pub pg: Vec<String>,
     /// The columns that differ, where single ones do.
     pub columns: BTreeSet<String>,
+    /// How many rows both gave beside these.
+    pub common: usize,
 }
 
 impl Difference {
@@ -129,9 +131,7 @@ impl Subject {
         let mask = |rows: &Rows| masked_rows(rows, |at| names.get(at).is_some_and(|name| masked.contains(name)));
         let (ours, theirs) = (mask(&ours), mask(&theirs));
         if let Some(columns) = multiset_difference(&names, &ours, &theirs) {
-            let mut found = of_lines("the rows differ", lines(&names, &ours), lines(&names, &theirs));
-            found.columns = columns;
-            return Some(found);
+            return Some(of_rows("the rows differ", &names, [&ours, &theirs], columns));
         }
         if !self.order_of(case).agrees(&ours, &theirs) {
             return Some(of_lines("the order of the rows differs", lines(&names, &ours), lines(&names, &theirs)));
@@ -200,11 +200,8 @@ impl Subject {
             };
             let (ours, theirs) = (settle(ours), settle(theirs));
             if let Some(columns) = multiset_difference(&names, &ours, &theirs) {
-                let (ours, theirs) = only_differing(&ours, &theirs);
                 let what = format!("afterwards the rows of {} differ", table.name);
-                let mut found = of_lines(&what, lines(&names, &ours), lines(&names, &theirs));
-                found.columns = columns;
-                return Some(found);
+                return Some(of_rows(&what, &names, [&ours, &theirs], columns));
             }
         }
         None
@@ -366,8 +363,8 @@ fn near(a: &Value, b: &Value) -> Ordering {
     }
 }
 
-/// Nothing when both hold the same rows in any order; otherwise the columns in which they differ, as far as the rows
-/// find each other.
+/// Nothing when both hold the same rows in any order; otherwise the columns in which they differ, if they are as many
+/// rows.
 fn multiset_difference(names: &[&str], ours: &Rows, theirs: &Rows) -> Option<BTreeSet<String>> {
     let sorted = |rows: &Rows| {
         let mut rows = rows.clone();
@@ -386,6 +383,10 @@ fn multiset_difference(names: &[&str], ours: &Rows, theirs: &Rows) -> Option<BTr
             }
         }
     }
+    // Where rows are missing, those that are left face whatever comes next.
+    if ours.len() != theirs.len() {
+        columns.clear();
+    }
     differs.then_some(columns)
 }
 
@@ -403,7 +404,14 @@ fn only_differing(ours: &Rows, theirs: &Rows) -> (Rows, Rows) {
 }
 
 fn of_lines(what: &str, sqlite: Vec<String>, pg: Vec<String>) -> Difference {
-    Difference { what: what.to_owned(), sqlite, pg, columns: BTreeSet::new() }
+    Difference { what: what.to_owned(), sqlite, pg, columns: BTreeSet::new(), common: 0 }
+}
+
+/// Rows that differ, without those that both have.
+fn of_rows(what: &str, names: &[&str], [ours, theirs]: [&Rows; 2], columns: BTreeSet<String>) -> Difference {
+    let (left, right) = only_differing(ours, theirs);
+    let common = ours.len() - left.len();
+    Difference { columns, common, ..of_lines(what, lines(names, &left), lines(names, &right)) }
 }
 
 fn lines(names: &[&str], rows: &Rows) -> Vec<String> {

@@ -7,6 +7,7 @@
 
 mod cases;
 mod compare;
+mod numbers;
 mod pool;
 mod random;
 mod shrink;

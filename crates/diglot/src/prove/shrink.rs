@@ -23,7 +23,7 @@ impl Subject {
                 cases.push(next);
             }
         }
-        for param in &self.params {
+        for param in self.params.iter().filter(|param| !self.fresh.contains(&param.name)) {
             let Some(value) = case.args.get(&param.name) else { continue };
             for simple in self.simple_values(&Key::Param(param.name.clone()), &param.ty.base, param.ty.nullable) {
                 if is_simpler(&simple, value) {

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::numbers::Numbers;
 use super::pool::Pool;
 use super::tables::{Relations, Table, Tables};
 use super::uses::{Key, Uses, uses};
@@ -65,6 +66,9 @@ pub struct Subject {
     pub(super) sorted: Option<(String, Vec<String>)>,
     /// Tables to whose rows it gives their numbers itself.
     pub numbers: BTreeSet<String>,
+    /// Parameters by which one page gives a row its number where the other lets the database number it: they hold
+    /// numbers that no row has.
+    pub(super) fresh: BTreeSet<String>,
     pub(super) pools: Vec<Pool>,
     pub(super) pool_of: BTreeMap<Key, usize>,
     /// Places in the documents of columns and parameters.
@@ -165,7 +169,7 @@ impl<'a> Prover<'a> {
         let tables = Tables::new(self.config, self.project.schemas(), self.relations);
         let (filled, compared) = touched(&tables, &trees);
         let found = trees.each_ref().map(|tree| uses(tree, &lists(&params)));
-        let numbers = trees.iter().flat_map(|tree| gives_numbers(tree, &compared)).collect();
+        let Numbers { own: numbers, fresh } = Numbers::of(&trees, &compared);
         let order = order(&trees.sqlite, &filled).min(order(&trees.pg, &filled));
         let mut subject = Subject {
             noun,
@@ -186,6 +190,7 @@ impl<'a> Prover<'a> {
             order,
             sorted: sorted(&trees.sqlite).filter(|keys| sorted(&trees.pg).as_ref() == Some(keys)),
             numbers,
+            fresh,
             pools: Vec::new(),
             pool_of: BTreeMap::new(),
             paths: BTreeMap::new(),
@@ -515,20 +520,6 @@ fn sorted(tree: &Statement) -> Option<(String, Vec<String>)> {
         _ => None,
     };
     Some((table.to_owned(), query.order.iter().map(column).collect::<Option<_>>()?))
-}
-
-/// The tables whose number column an INSERT names.
-fn gives_numbers(tree: &Statement, tables: &[Table]) -> Vec<String> {
-    let inserts = tree.parts.iter().filter_map(|part| match &part.body {
-        Body::Insert(insert) => Some(insert),
-        _ => None,
-    });
-    let named = inserts.filter_map(|insert| {
-        let SourceKind::Table(name) = &insert.target.kind else { return None };
-        let number = tables.iter().find(|table| table.name == *name)?.numbered()?;
-        insert.columns.iter().any(|(column, _)| column == number).then(|| name.clone())
-    });
-    named.collect()
 }
 
 /// Whether the keys name every row of a plain select of one table.

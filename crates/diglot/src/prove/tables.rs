@@ -181,7 +181,7 @@ impl<'a> Tables<'a> {
             nullable: both.iter().all(|column| column.ty.nullable),
             sqlite: sqlite.map(|column| column.ty.base.clone()),
             pg: pg.map(|column| column.ty.base.clone()),
-            numbered: both.iter().any(|column| matches!(column.fill, Fill::Numbered | Fill::RowId)),
+            numbered: both.iter().any(|column| numbers(&column.fill)),
             has_default: both.iter().any(|column| column.has_default),
             clock: both.iter().any(is_clock),
             list: self.list(table, &first.name),
@@ -200,6 +200,15 @@ impl<'a> Tables<'a> {
         let owner =
             list.columns.iter().map(|column| &column.name).filter(|name| *name != item && own.column(name).is_some());
         Some(List::Table { name: name.to_owned(), item: item.to_owned(), owner: owner.cloned().collect() })
+    }
+}
+
+/// Whether the database makes a number of its own for every row.
+fn numbers(fill: &Fill) -> bool {
+    match fill {
+        Fill::Numbered | Fill::RowId => true,
+        Fill::Value(text) => text.to_lowercase().starts_with("nextval("),
+        Fill::Nothing | Fill::Computed(_) => false,
     }
 }
 

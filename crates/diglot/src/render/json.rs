@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use super::range;
 use crate::diagnostic::{Diagnostic, Edit};
+use crate::fix;
 use crate::source::Sources;
 
 #[derive(Serialize)]
@@ -29,7 +30,7 @@ struct Replacement<'a> {
     file: &'a str,
     byte_start: usize,
     byte_end: usize,
-    replacement: &'a str,
+    replacement: String,
 }
 
 /// Lines and columns count from 1, columns in characters; bytes count from 0, the end is not included.
@@ -86,5 +87,6 @@ pub fn json(sources: &Sources, diagnostic: &Diagnostic) -> String {
 fn replacement<'a>(sources: &'a Sources, edit: &'a Edit) -> Option<Replacement<'a>> {
     let file = sources.get(edit.span.file)?;
     let bytes = range(file, edit.span);
-    Some(Replacement { file: &file.path, byte_start: bytes.start, byte_end: bytes.end, replacement: &edit.text })
+    let replacement = fix::written(sources, edit).text;
+    Some(Replacement { file: &file.path, byte_start: bytes.start, byte_end: bytes.end, replacement })
 }

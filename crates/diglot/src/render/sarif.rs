@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::{main_label, range};
 use crate::diagnostic::{Diagnostic, Suggestion};
+use crate::fix::written;
 use crate::rules;
 use crate::source::{Sources, Span};
 
@@ -84,7 +85,7 @@ fn fix(sources: &Sources, suggestion: &Suggestion) -> Value {
             "artifactLocation": { "uri": uri(&file.path) },
             "replacements": [{
                 "deletedRegion": region(sources, edit.span)?,
-                "insertedContent": { "text": edit.text },
+                "insertedContent": { "text": written(sources, edit).text },
             }],
         }))
     });

@@ -28,6 +28,25 @@ pub(super) fn plain(name: &str, args: Vec<Expr>) -> ExprKind {
     }
 }
 
+/// What `make_interval(days => 2, hours => 3)` is as the words of an interval: `2 days 3 hours`.
+fn interval_words(args: &[Expr]) -> Option<String> {
+    let part = |arg: &Expr| {
+        let ExprKind::Binary { op, left, right } = &arg.kind else { return None };
+        let ExprKind::Text(unit) = &left.kind else { return None };
+        let number = match &right.kind {
+            ExprKind::Number(number) => number.parse::<i64>().ok()?,
+            ExprKind::Unary { op, expr } if op == "-" => match &expr.kind {
+                ExprKind::Number(number) => -number.parse::<i64>().ok()?,
+                _ => return None,
+            },
+            _ => return None,
+        };
+        (op == "=>").then(|| format!("{number} {unit}"))
+    };
+    let parts: Option<Vec<String>> = args.iter().map(part).collect();
+    parts.filter(|parts| !parts.is_empty()).map(|parts| parts.join(" "))
+}
+
 impl Lower<'_> {
     /// `current_timestamp` and its kin.
     pub(super) fn clock_word(&mut self, ident: &ast::Ident, span: Span) -> Expr {
@@ -61,6 +80,10 @@ impl Lower<'_> {
                     }
                 }
             }
+        }
+        if let Some(words) = (name == "make_interval").then(|| interval_words(&args)).flatten() {
+            let words = Expr { kind: ExprKind::Text(words), ty: Some(Type::required(Base::Text)), span };
+            return self.cast_of(words, "interval", span);
         }
         let filter = function.filter.as_deref().map(|filter| Box::new(self.expr(filter)));
         let over = function.over.as_ref().map(|over| Box::new(self.window(over)));

@@ -3,10 +3,11 @@
 use sqlparser::ast::{self, FunctionArg, FunctionArgExpr, JoinConstraint, JoinOperator, ObjectName, TableFactor};
 
 use super::Lower;
-use super::scope::{Columns, Scope, Visible, name_of, nearest, seen};
+use super::scope::{Columns, Scope, Visible, name_of, seen};
 use super::table_functions;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Dialect;
+use crate::names::nearest;
 use crate::rule;
 use crate::source::Span;
 use crate::tree::{Expr, ExprKind, Join, JoinKind, Source, SourceKind};
@@ -221,6 +222,15 @@ impl Lower<'_> {
     /// The columns of a table; none (and a finding) when there is no such table.
     fn schema_columns(&mut self, path: &[String], table: &str, place: Span) -> Option<Columns> {
         if let Some(found) = self.schema.tables.get(table) {
+            if let (Some(within), [_]) = (&found.within, path) {
+                let message = format!("`{}` reads `{table}`, which is in the schema `{within}`", self.name);
+                let finding = Diagnostic::error(rule::UNKNOWN_TABLE, message, place, "not found without its schema")
+                    .help(format!("write `{within}.{table}`"))
+                    .help(format!(
+                        "or, if every session looks there, below `[prepare.pg_settings]` in diglot.toml: `search_path = \"{within}, public\"`"
+                    ));
+                self.report(finding);
+            }
             return Some(found.columns.iter().map(|c| (c.name.clone(), Some(c.ty.clone()))).collect());
         }
         let of_engine = match self.dialect {
@@ -265,6 +275,7 @@ impl Lower<'_> {
         let (table, call) = (matches!(kind, SourceKind::Table(_)), matches!(kind, SourceKind::Function { .. }));
         if let Some(scope) = self.scopes.last_mut() {
             scope.visible.push(Visible {
+                searched: table && self.schema.tables.get(name).is_some_and(|known| known.searched),
                 id,
                 alias: called.clone(),
                 columns: columns.clone(),

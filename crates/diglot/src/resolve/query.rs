@@ -9,11 +9,12 @@ use super::Lower;
 use super::clauses::direction;
 use super::output::{outputs_of, rename_outputs};
 use super::scope::{Cte, Scope, name_of};
+use super::table_functions;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Dialect;
 use crate::rule;
 use crate::source::Span;
-use crate::tree::{Expr, ExprKind, Lock, OrderKey, Query, Rows, Select};
+use crate::tree::{Expr, ExprKind, Lock, OrderKey, Query, Rows, Select, Source, SourceKind};
 use crate::types::{Base, Type};
 
 /// Words that end a query which is not in brackets.
@@ -251,7 +252,28 @@ impl Lower<'_> {
             let place = into.targets.first().map_or(self.text.span, |name| self.place(name));
             self.unsupported("SELECT INTO", place);
         }
-        Select { distinct, columns, from, filter, group, having, span }
+        let mut select = Select { distinct, columns, from, filter, group, having, span };
+        self.reads_rows_of_call(&mut select);
+        select
+    }
+
+    /// `SELECT unnest(list)` of Postgres gives the rows of `SELECT e FROM unnest(list) AS e`.
+    fn reads_rows_of_call(&mut self, select: &mut Select) {
+        let ([], [column], Dialect::Pg) = (select.from.as_slice(), select.columns.as_mut_slice(), self.dialect) else {
+            return;
+        };
+        let ExprKind::Call { name, args, .. } = &column.expr.kind else { return };
+        let gives_values = ["unnest", "jsonb_array_elements", "jsonb_array_elements_text", "generate_series"];
+        if !gives_values.contains(&name.as_str()) || args.is_empty() {
+            return;
+        }
+        let (columns, _) = table_functions::columns(self.dialect, name, args, None);
+        let (name, args) = (name.clone(), args.clone());
+        let (id, span) = (self.new_source(), column.expr.span);
+        let (element, ty) = columns.first().cloned().unwrap_or_else(|| (name.clone(), None));
+        column.expr = Expr { kind: ExprKind::Column { source: id, column: element }, ty, span };
+        let kind = SourceKind::Function { name: name.clone(), args };
+        select.from.push(Source { id, alias: name, kind, join: None, columns, span });
     }
 
     fn distinct(&mut self, node: &ast::Select) -> Option<(Vec<Expr>, Span)> {

@@ -7,6 +7,7 @@ use sqlparser::ast::{self, Ident};
 use super::Lower;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Dialect;
+use crate::names::nearest;
 use crate::rule;
 use crate::source::Span;
 use crate::tree::{Expr, ExprKind, SourceId};
@@ -18,6 +19,8 @@ pub(super) type Columns = Vec<(String, Option<Type>)>;
 /// A relation that can be named.
 #[derive(Debug, Clone)]
 pub(super) struct Visible {
+    /// It is a full-text index, whose rank and whose rows as a whole are columns.
+    pub searched: bool,
     /// Its identity.
     pub id: SourceId,
     /// The name by which it is called.
@@ -274,6 +277,8 @@ fn own_column(visible: &Visible, name: &str, dialect: Dialect) -> Option<Option<
         (Dialect::Sqlite, "rowid" | "oid" | "_rowid_") => {
             Some(Some(Type { base: Base::Int64, nullable: visible.outer }))
         }
+        (Dialect::Sqlite, "rank") if visible.searched => Some(Some(Type { base: Base::Float64, nullable: true })),
+        (Dialect::Sqlite, name) if visible.searched && name == visible.alias => Some(None),
         (Dialect::Pg, name) if PG_COLUMNS.contains(&name) => Some(None),
         _ => None,
     }
@@ -366,28 +371,4 @@ fn listed(names: &[String]) -> String {
         Some((last, rest)) if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
         _ => quoted.concat(),
     }
-}
-
-/// The candidate that a misspelt name most likely meant.
-pub(super) fn nearest<'c>(name: &str, candidates: impl Iterator<Item = &'c str>) -> Option<&'c str> {
-    let close = |candidate: &&str| distance(name, candidate);
-    let length = name.chars().count();
-    let limit = if length < 2 { 0 } else { (length / 3).max(1) };
-    candidates.min_by_key(close).filter(|best| distance(name, best) <= limit || best.ends_with(name))
-}
-
-/// Levenshtein's distance.
-fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, ca) in a.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, cb) in b.iter().enumerate() {
-            let change = diagonal + usize::from(ca != *cb);
-            diagonal = row[j + 1];
-            row[j + 1] = change.min(diagonal + 1).min(row[j] + 1);
-        }
-    }
-    row[b.len()]
 }

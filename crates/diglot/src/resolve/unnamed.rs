@@ -3,12 +3,14 @@
 //! Each engine makes up a name of its own for an expression without an alias. The driver gets an alias instead, the same
 //! on both pages, so that a field can have it: that of the other page, or else the name that Postgres would give.
 
+use std::collections::BTreeSet;
+
 use super::output::pg_name;
 use crate::dialect::Dialect;
 use crate::names::is_field_name;
 use crate::page::Cardinality;
 use crate::source::Span;
-use crate::tree::{Body, ExprKind, OutputColumn, Replacement, Rewrite, Rows, Statement};
+use crate::tree::{Body, Expr, ExprKind, OutputColumn, Replacement, Rewrite, Rows, Statement};
 
 /// Names the columns of a statement's pages, of which one may be missing.
 pub(crate) fn name_columns(pages: &mut [&mut Statement]) {
@@ -20,6 +22,7 @@ pub(crate) fn name_columns(pages: &mut [&mut Statement]) {
         .flat_map(|page| page.sources())
         .flat_map(|source| source.columns.iter().map(|(name, _)| name.clone()))
         .collect();
+    let keys: Vec<BTreeSet<String>> = pages.iter().map(|page| keys(page)).collect();
     let of_pg = pages.iter().position(|page| page.dialect == Dialect::Pg);
     let mut names: Vec<Vec<String>> = lists.iter().map(|list| list.iter().map(|c| c.name.clone()).collect()).collect();
     // Column by column, so that a name that is free on one page is free on the other.
@@ -35,7 +38,10 @@ pub(crate) fn name_columns(pages: &mut [&mut Statement]) {
         for (page, list) in lists.iter().enumerate() {
             let Some(column) = list.get(at).filter(|column| column.is_unnamed) else { continue };
             let mut facing = lists.iter().filter(|_| alike).filter_map(|list| list.get(at));
+            // One that rows are sorted or grouped by means a column there, and would mean this one.
+            let is_key = |name: &String| keys[page].contains(name);
             let given = facing.find(|column| !column.is_unnamed).map(|column| column.name.clone());
+            let given = given.filter(|name| !is_key(name));
             let made = match of_pg.filter(|_| alike) {
                 Some(pg) => lists[pg][at].made.clone(),
                 None => column.made.clone(),
@@ -57,6 +63,22 @@ pub(crate) fn name_columns(pages: &mut [&mut Statement]) {
         }
         page.rewrites.extend(rewrites);
     }
+}
+
+/// The columns by which the rows of the result are sorted or grouped.
+fn keys(page: &Statement) -> BTreeSet<String> {
+    let part = page.result.and_then(|result| page.parts.get(result));
+    let Some(Body::Query(query)) = part.map(|part| &part.body) else { return BTreeSet::new() };
+    let groups = match &query.rows {
+        Rows::Select(select) => select.group.as_slice(),
+        _ => &[],
+    };
+    let keys = query.order.iter().map(|key| &key.expr).chain(groups).flat_map(Expr::exprs);
+    let named = keys.filter_map(|expr| match &expr.kind {
+        ExprKind::Column { column, .. } => Some(column.clone()),
+        _ => None,
+    });
+    named.collect()
 }
 
 /// What is known of a column before it has a name.

@@ -5,10 +5,11 @@ use sqlparser::ast::{TableFactor, TableObject, UpdateTableFromKind};
 use sqlparser::tokenizer::{Span as TokenSpan, Token};
 
 use super::Lower;
-use super::scope::{Columns, Scope, Visible, name_of, nearest};
+use super::scope::{Columns, Scope, Visible, name_of};
 use super::text::{Text, Tok};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Dialect;
+use crate::names::nearest;
 use crate::rule;
 use crate::source::Span;
 use crate::tree::{
@@ -104,7 +105,9 @@ impl Lower<'_> {
     fn known_column(&mut self, ident: &ast::Ident, span: Span, target: &Source) -> (String, Span) {
         let name = name_of(ident, self.dialect);
         let known = target.columns.iter().any(|(column, _)| *column == name);
-        let open = target.columns.is_empty() || (self.dialect == Dialect::Sqlite && name == "rowid");
+        let of_index = self.schema.tables.get(&target.alias).is_some_and(|table| table.searched && table.name == name);
+        let is_own = self.dialect == Dialect::Sqlite && (name == "rowid" || of_index);
+        let open = target.columns.is_empty() || is_own;
         if !known && !open {
             let message = format!("`{}` has no column `{name}`, which `{}` uses", target.alias, self.name);
             let mut finding = Diagnostic::error(rule::UNKNOWN_COLUMN, message, span, "no such column");
@@ -278,6 +281,7 @@ impl Lower<'_> {
         // Postgres finds a bare column in both the row and `excluded` and refuses; SQLite means the row.
         let bare = self.dialect == Dialect::Pg;
         let visible = Visible {
+            searched: false,
             id,
             alias: "excluded".to_owned(),
             columns: columns.clone(),

@@ -74,6 +74,7 @@ mod text_as_number;
 mod text_into_number;
 mod text_order;
 mod time_format;
+mod time_out_of_range;
 mod torn_read;
 pub(crate) mod transaction;
 mod unbounded_wait;
@@ -98,6 +99,7 @@ use crate::config::Config;
 use crate::diagnostic::Diagnostic;
 use crate::engine::Majors;
 use crate::infer::{PageOf, Param, Signature};
+use crate::names::nearest;
 use crate::page::AnnotationKind;
 use crate::rule;
 pub use crate::rule::*;
@@ -231,6 +233,7 @@ const LINTS: &[Lint] = &[
     Lint::new(rule::TEXT_INTO_NUMBER, text_into_number::check),
     Lint::new(rule::TEXT_ORDER, text_order::check),
     Lint::new(rule::TIME_FORMAT, time_format::check),
+    Lint::new(rule::TIME_OUT_OF_RANGE, time_out_of_range::check),
     Lint::new(rule::UNIT_READ_AFTER_WRITE, unit_read_after_write::check),
     Lint::new(rule::UNKNOWN_OPERATION, unknown_operation::check),
     Lint::new(rule::UNKNOWN_WORD, unknown_word::check),
@@ -306,13 +309,17 @@ fn allow(pages: &[&PageOf<'_>], mut found: Vec<Diagnostic>) -> Vec<Diagnostic> {
                 continue;
             }
             let message = format!("{}: `-- allow({rule})` has nothing to allow", page.raw.name);
+            let near = || nearest(rule, LINTS.iter().map(|lint| lint.rule.name));
             let (label, help) = if LINTS.iter().any(|lint| lint.rule.name == rule) {
                 ("the rule finds nothing here", "remove the line".to_owned())
             } else if find(rule).is_some() {
                 ("not a lint", "a difference between the pages is waived by `-- diverges(FACT): reason`".to_owned())
+            } else if let Some(near) = near() {
+                // It counts as what was meant, so that nothing follows from the slip.
+                allowed.push(near);
+                ("no such rule", format!("did you mean `-- allow({near}): …`?"))
             } else {
-                let names: Vec<&str> = LINTS.iter().map(|lint| lint.rule.name).collect();
-                ("no such rule", format!("the lints are: {}", names.join(", ")))
+                ("no such rule", "`cargo diglot rules` lists them; a finding has its rule in brackets".to_owned())
             };
             let finding = Diagnostic::error(rule::UNUSED_ALLOW, message, annotation.span, label).help(help);
             // A name that is wrong may be meant for another rule; a lint that finds nothing needs no permission.

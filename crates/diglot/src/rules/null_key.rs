@@ -51,7 +51,7 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
                 report(column, value.span, "NULL may go into", "kept by SQLite, refused by Postgres");
             }
         }
-        for column in left_out(part, &open) {
+        for column in left_out(context, part, &open) {
             report(
                 column,
                 part.target().map_or(part.span, |target| target.span),
@@ -73,10 +73,21 @@ fn left_open<'t>(context: &Context<'_>, table: &'t Table) -> Vec<&'t str> {
     table.primary_key.iter().map(String::as_str).filter(is_open).collect()
 }
 
-/// Those of the columns that an INSERT does not name.
-fn left_out<'o>(part: &Part, open: &[&'o str]) -> Vec<&'o str> {
-    let Body::Insert(insert) = &part.body else { return Vec::new() };
-    open.iter().copied().filter(|name| !insert.columns.iter().any(|(column, _)| column == name)).collect()
+/// Those of the columns that an INSERT names on neither page. What SQLite's page gives is told by what differs.
+fn left_out<'o>(context: &Context<'_>, part: &Part, open: &[&'o str]) -> Vec<&'o str> {
+    let names = |part: &Part, name: &str| match &part.body {
+        Body::Insert(insert) => insert.columns.iter().any(|(column, _)| column == name),
+        _ => false,
+    };
+    if !matches!(part.body, Body::Insert(_)) {
+        return Vec::new();
+    }
+    let table = |part: &Part| part.target().and_then(|target| target.table().map(str::to_owned));
+    let given = |name: &str| {
+        let mut facing = context.facing.iter().flat_map(|facing| &facing.tree.parts);
+        facing.any(|other| table(other) == table(part) && names(other, name))
+    };
+    open.iter().copied().filter(|name| !names(part, name) && !given(name)).collect()
 }
 
 /// Whether the statement itself says that a value may be NULL.

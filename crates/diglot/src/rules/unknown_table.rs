@@ -2,7 +2,8 @@
 //!
 //! # What it finds
 //!
-//! A table, view or CTE that neither the migrations nor the statement define.
+//! A table, view or CTE that neither the migrations nor the statement define, and one that migrations create in a schema
+//! of Postgres where sessions do not look by themselves (`search_path` under `[prepare.pg_settings]` says that they do).
 //!
 //! # Why it bites
 //!

@@ -202,12 +202,15 @@ impl Pair {
         self.facts += 1;
         let set = |table: &Table| table.primary_key.iter().cloned().collect::<BTreeSet<_>>();
         if set(sqlite) != set(pg) {
-            let word = |table: &Table| match table.primary_key.is_empty() {
+            let word = |table: &Table, facing: &Table| match table.primary_key.is_empty() {
+                true if is_unique_by(table, &primary(facing)) => {
+                    format!("unique by ({}), and no primary key", facing.primary_key.join(", "))
+                }
                 true => "no primary key".to_owned(),
                 false => format!("the key is ({})", table.primary_key.join(", ")),
             };
             let message = format!("schema: the primary keys of `{}` differ", sqlite.name);
-            let (here, there) = ((sqlite.span, word(sqlite)), (pg.span, word(pg)));
+            let (here, there) = ((sqlite.span, word(sqlite, pg)), (pg.span, word(pg, sqlite)));
             self.differs("key", &sqlite.name, message, here, Some(there), "give both tables the same key");
         }
     }
@@ -220,7 +223,11 @@ impl Pair {
             let key = |columns: &Vec<String>| (columns.iter().cloned().collect(), equal(columns));
             table.unique.iter().map(key).filter(|(columns, _)| *columns != primary(table)).collect()
         };
-        let (ours, theirs) = (of(sqlite), of(pg));
+        let (mut ours, mut theirs) = (of(sqlite), of(pg));
+        // A unique key that is the primary key over there is told with the keys.
+        for (keys, own, facing) in [(&mut ours, sqlite, pg), (&mut theirs, pg, sqlite)] {
+            keys.retain(|(columns, _)| !own.primary_key.is_empty() || *columns != primary(facing));
+        }
         self.facts += ours.union(&theirs).count();
         let same = ours.intersection(&theirs).count();
         self.facts -= ours.len().min(theirs.len()).saturating_sub(same);
@@ -345,10 +352,15 @@ impl Pair {
                     self.facts += 1;
                     self.differs("index", &item(index), message, here, Some(there), "write the same index in both");
                 }
+                None if finds_by_key(pg, index) => self.facts += 1,
                 None => self.only(("index", &item(index)), "an index", (index.span, says(index)), "SQLite", pg),
             }
         }
         for index in theirs {
+            if finds_by_key(sqlite, index) {
+                self.facts += 1;
+                continue;
+            }
             self.only(("index", &item(index)), "an index", (index.span, says(index)), "Postgres", sqlite);
         }
     }
@@ -417,6 +429,16 @@ impl Pair {
 
 fn primary(table: &Table) -> BTreeSet<String> {
     table.primary_key.iter().cloned().collect()
+}
+
+fn is_unique_by(table: &Table, columns: &BTreeSet<String>) -> bool {
+    table.unique.iter().any(|key| key.iter().cloned().collect::<BTreeSet<_>>() == *columns)
+}
+
+/// Whether a key of a table is an index that finds what this one finds.
+fn finds_by_key(table: &Table, index: &Index) -> bool {
+    let is_plain = !index.unique && index.predicate.is_none() && index.method.is_none();
+    is_plain && table.keys().any(|key| key.starts_with(&index.keys))
 }
 
 fn same_reference(a: &ForeignKey, b: &ForeignKey) -> bool {

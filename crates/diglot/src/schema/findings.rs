@@ -46,7 +46,7 @@ error[schema-unreadable]: 0002_change (Postgres): expected ',' or ')' after colu
 
 #[test]
 fn a_statement_of_an_unknown_kind_is_told() {
-    let said = said(Dialect::Sqlite, &["CRATE TABLE a (id INTEGER);\nCREATE VIRTUAL TABLE b USING fts5(c);"]);
+    let said = said(Dialect::Sqlite, &["CRATE TABLE a (id INTEGER);\nCREATE GADGET b (c);"]);
     assert_eq!(
         format!("\n{said}"),
         r#"
@@ -61,7 +61,7 @@ error[schema-unreadable]: 0001_change (SQLite): a statement of an unknown kind
 error[schema-unreadable]: 0001_change (SQLite): a statement of an unknown kind
  --> schema/0001_change.sql:2:1
   |
-2 | CREATE VIRTUAL TABLE b USING fts5(c);
+2 | CREATE GADGET b (c);
   | ^^^^^^ not known
   |
   = help: statements that shape tables are CREATE TABLE, VIEW and UNIQUE INDEX, ALTER TABLE and DROP

@@ -166,7 +166,7 @@ impl Piece {
         };
         let kind = words.find(|word| !listed(BEFORE_KIND, word)).unwrap_or_default();
         match (first, kind) {
-            ("create", "table" | "view" | "unique" | "index" | "type" | "domain") => Use::Read,
+            ("create", "table" | "virtual" | "view" | "unique" | "index" | "type" | "domain") => Use::Read,
             ("alter", "table") | ("drop", "table" | "view" | "index") => Use::Read,
             ("alter", "view" | "type" | "domain") | ("drop", "type" | "domain") => Use::Pass,
             ("create" | "alter" | "drop", kind) if listed(OTHER_KINDS, kind) => Use::Pass,
@@ -184,6 +184,11 @@ impl Piece {
     pub(super) fn creates(&self, kind: &str) -> bool {
         let mut words = self.words.iter().map(String::as_str);
         words.next() == Some("create") && words.find(|word| !listed(BEFORE_KIND, word)) == Some(kind)
+    }
+
+    /// Whether it is a DO block.
+    pub(super) fn is_block(&self) -> bool {
+        self.words.first().is_some_and(|word| word == "do")
     }
 
     /// Whether it makes an index that no statement can see.

@@ -33,6 +33,7 @@ pub fn read(sources: &Sources, files: &[FileId], dialect: Dialect) -> (Schema, V
         schema,
         types: BTreeMap::new(),
         indexes: BTreeMap::new(),
+        guarded: false,
         migration: String::new(),
         found: Vec::new(),
     };
@@ -41,6 +42,10 @@ pub fn read(sources: &Sources, files: &[FileId], dialect: Dialect) -> (Schema, V
         let name = source.path.rsplit('/').next().unwrap_or(&source.path);
         reader.migration = name.strip_suffix(".sql").unwrap_or(name).to_owned();
         for piece in migration::pieces(up(&source.text), *file, dialect) {
+            if dialect == Dialect::Pg && piece.is_block() {
+                reader.block(&source.text, &piece);
+                continue;
+            }
             if dialect == Dialect::Pg && piece.purpose() == Use::Pass {
                 super::routines::read(&mut reader.schema, sources.text(piece.span), piece.span);
             }
@@ -58,12 +63,14 @@ pub(super) struct Reader {
     pub(super) types: BTreeMap<String, Base>,
     /// Unique indexes without a predicate: their table and columns, by the index's name.
     pub(super) indexes: BTreeMap<String, (String, Vec<String>)>,
+    /// What is read now stands under conditions that ask whether it is there.
+    pub(super) guarded: bool,
     migration: String,
     found: Vec<Diagnostic>,
 }
 
 impl Reader {
-    fn piece(&mut self, piece: &Piece) {
+    pub(super) fn piece(&mut self, piece: &Piece) {
         if let Some(open) = piece.open {
             self.unreadable(
                 "a text or a comment is not closed",
@@ -76,6 +83,7 @@ impl Reader {
         match piece.purpose() {
             Use::Pass if piece.creates("trigger") => self.trigger(piece),
             Use::Pass => {}
+            Use::Read if piece.creates("virtual") => self.virtual_table(piece),
             Use::Unknown => {
                 let first = piece.words.first().map_or("", String::as_str);
                 let span = Span { end: piece.span.start + first.len().max(1) as u32, ..piece.span };
@@ -207,7 +215,7 @@ impl Reader {
     /// The table, or a finding that there is none.
     pub(super) fn table(&mut self, piece: &Piece, name: &ObjectName) -> Option<&mut Table> {
         let lower = last(name);
-        if !self.schema.tables.contains_key(&lower) {
+        if !self.schema.tables.contains_key(&lower) && !self.guarded {
             let message = format!("there is no table `{lower}`");
             self.unreadable(
                 &message,
@@ -219,10 +227,26 @@ impl Reader {
         self.schema.tables.get_mut(&lower)
     }
 
+    /// The schema that a name of Postgres has before it, unless every session looks into that.
+    pub(super) fn within(&self, name: &ObjectName) -> Option<String> {
+        let [.., schema, _] = name.0.as_slice() else { return None };
+        let schema = schema.as_ident().map(key::lower).filter(|_| self.dialect == Dialect::Pg);
+        schema.filter(|schema| !["public", "pg_temp", "pg_catalog"].contains(&schema.as_str()))
+    }
+
     /// A finding about something that could not be read.
     pub(super) fn unreadable(&mut self, message: &str, span: Span, label: &str, help: &str) {
-        let message = format!("{} ({}): {message}", self.migration, self.dialect.title());
-        self.found.push(Diagnostic::error(rule::SCHEMA_UNREADABLE, message, span, label).help(help));
+        let message = format!("{}: {message}", self.titled());
+        self.report(Diagnostic::error(rule::SCHEMA_UNREADABLE, message, span, label).help(help));
+    }
+
+    pub(super) fn report(&mut self, finding: Diagnostic) {
+        self.found.push(finding);
+    }
+
+    /// The migration that is read, as messages name it.
+    pub(super) fn titled(&self) -> String {
+        format!("{} ({})", self.migration, self.dialect.title())
     }
 
     /// A type of which nothing is known: one that is a slip of the finger away from a known one counts as that, so that
@@ -240,8 +264,8 @@ impl Reader {
 
     /// The same for something that leaves only a column's type open.
     pub(super) fn untyped(&mut self, message: &str, span: Span, help: &str) {
-        let message = format!("{} ({}): {message}", self.migration, self.dialect.title());
-        self.found.push(Diagnostic::warning(rule::SCHEMA_UNREADABLE, message, span, "taken as text").help(help));
+        let message = format!("{}: {message}", self.titled());
+        self.report(Diagnostic::warning(rule::SCHEMA_UNREADABLE, message, span, "taken as text").help(help));
     }
 }
 

@@ -17,12 +17,13 @@ use crate::types::Type;
 impl Reader {
     pub(super) fn create_table(&mut self, piece: &Piece, create: &CreateTable) {
         let name = last(&create.name);
-        if create.if_not_exists && self.schema.tables.contains_key(&name) {
+        if (create.if_not_exists || self.guarded) && self.schema.tables.contains_key(&name) {
             return;
         }
         let span = piece.place(sqlparser::ast::Spanned::span(&create.name));
         let mut table = Table::new(name, span);
         table.strict = piece.strict;
+        table.within = self.within(&create.name);
         table.partition = create.partition_of.is_some();
         if let Some(parent) = create.partition_of.as_ref().and_then(|parent| self.schema.tables.get(&last(parent))) {
             table.columns.clone_from(&parent.columns);
@@ -219,8 +220,8 @@ impl Reader {
 
     fn alter(&mut self, piece: &Piece, table: &mut Table, operation: &AlterTableOperation) {
         match operation {
-            AlterTableOperation::AddColumn { column_def, if_not_exists: true, .. }
-                if table.column(&lower(&column_def.name)).is_some() => {}
+            AlterTableOperation::AddColumn { column_def, if_not_exists, .. }
+                if (*if_not_exists || self.guarded) && table.column(&lower(&column_def.name)).is_some() => {}
             AlterTableOperation::AddColumn { column_def, .. } => {
                 self.add_column(piece, table, column_def);
                 if let Some(added) = table.columns.last().filter(|added| !added.ty.nullable && !added.has_default) {
@@ -230,7 +231,7 @@ impl Reader {
             }
             AlterTableOperation::DropColumn { column_names, if_exists, .. } => {
                 for column in column_names {
-                    if *if_exists || self.has_column(piece, table, column) {
+                    if *if_exists || self.guarded || self.has_column(piece, table, column) {
                         table.drop_column(&lower(column));
                     }
                 }
@@ -330,7 +331,9 @@ impl Table {
             unique: Vec::new(),
             constraints: std::collections::BTreeMap::new(),
             partitioned_by: Vec::new(),
+            within: None,
             view: false,
+            searched: false,
             strict: false,
             partition: false,
             nulls_equal: Vec::new(),

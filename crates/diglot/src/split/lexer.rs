@@ -3,6 +3,8 @@
 //! It is used for statement files and for migrations. It does not know keywords or operators; what SQL
 //! means is the parser's business.
 
+use std::ops::Range;
+
 use crate::dialect::Dialect;
 
 /// What a token is.
@@ -57,6 +59,13 @@ pub(crate) fn tokens(text: &str, dialect: Dialect) -> Vec<Token> {
     let mut tokens = Vec::with_capacity(text.len() / 4);
     tokens.extend(std::iter::from_fn(|| lexer.next()));
     tokens
+}
+
+/// The tokens of a part of a text, at their places in the whole.
+pub(super) fn tokens_in(text: &str, part: Range<usize>, dialect: Dialect) -> impl Iterator<Item = Token> {
+    let start = part.start;
+    let own = tokens(text.get(part).unwrap_or_default(), dialect).into_iter();
+    own.map(move |token| Token { start: token.start + start, end: token.end + start, ..token })
 }
 
 struct Lexer<'a> {

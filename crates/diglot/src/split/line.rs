@@ -437,7 +437,22 @@ fn near_miss(comment: Comment<'_>, word: &str, rest: &str, owner: &str) -> Line 
 
 /// The annotation that a word is, or is a slip of the finger away from.
 fn nearest(word: &str) -> Option<&'static str> {
-    const WORDS: [&str; 10] = ["diverges", "only", "param", "column", "allow", "returns", "name", "if", "end", "use"];
+    const WORDS: [&str; 14] = [
+        "diverges",
+        "only",
+        "param",
+        "column",
+        "allow",
+        "returns",
+        "name",
+        "if",
+        "end",
+        "use",
+        "part",
+        "require",
+        "rows",
+        "transaction",
+    ];
     if word.is_empty() {
         return None;
     }
@@ -471,6 +486,9 @@ fn looks_like_annotation(meant: &str, word: &str, rest: &str) -> bool {
             called || rest.starts_with(':') || Base::from_word(ty).is_some()
         }
         "returns" => rest.is_empty() || rest.starts_with(':'),
+        "rows" => rows::is_meant(rest),
+        // Prose may begin with such a word and a colon.
+        "part" | "require" | "transaction" => rest.strip_prefix(':').is_some_and(|name| is_identifier(name.trim())),
         _ => called || rest.starts_with(':'),
     }
 }
@@ -486,6 +504,10 @@ fn shape(meant: &str) -> &'static str {
         "name" => "-- name: noun_verb :one",
         "if" => "-- if: PARAM",
         "use" => "-- use: NAME(ARGUMENT = VALUE)",
+        "part" => "-- part: NAME",
+        "require" => "-- require: NAME",
+        "rows" => "-- rows: NAME(FIELD TYPE, …)",
+        "transaction" => "-- transaction: NAME",
         _ => "-- end",
     }
 }

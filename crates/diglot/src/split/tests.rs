@@ -200,3 +200,14 @@ fn splitting_any_text_ends_without_a_panic_and_within_the_text() {
         }
     }
 }
+
+#[test]
+fn a_quote_that_is_open_ends_with_its_literal() {
+    let go = "const first = `SELECT 'a FROM lease`\nconst second = `SELECT 1 FROM lease`\n";
+    let mut sources = Sources::default();
+    let file = sources.add(crate::extract::read("store/lease.go", go, crate::source::Role::Statements));
+    let (page, found) = split(&sources, file, Dialect::Sqlite, "lease");
+    let names: Vec<&str> = page.statements.iter().map(|statement| statement.name.as_str()).collect();
+    assert_eq!(names, ["second"]);
+    assert_eq!(found.iter().map(|finding| finding.rule).collect::<Vec<_>>(), ["unterminated"]);
+}

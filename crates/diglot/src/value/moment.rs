@@ -1,6 +1,6 @@
 //! Times that are tried on both pages: one text, and what each database holds for it.
 
-use super::Value;
+use super::{Value, hyphenated};
 use crate::types::{Base, Form, Of, Stored};
 
 const DAY: i64 = 86_400_000_000;
@@ -88,6 +88,7 @@ pub fn held(value: &Value, stored: Stored) -> Value {
         return match (value, stored.of.base()) {
             (Value::Int(n), Base::Numeric) => Value::Text(n.to_string()),
             (Value::Real(r), Base::Numeric) => Value::Text(r.to_string()),
+            (Value::Uuid(id), Base::Uuid) => Value::Text(hyphenated(id)),
             _ => value.clone(),
         };
     };
@@ -119,5 +120,8 @@ mod tests {
         assert_eq!(spelled(-1_000_000), "1969-12-31 23:59:59");
         let seconds = Stored { of: Of::Timestamp, form: Form::Seconds, scale: None };
         assert_eq!(held(&Value::Text("1970-01-02 00:00:00".into()), seconds), Value::Int(86_400));
+        let digits = Stored { of: Of::Uuid, form: Form::Hyphenated, scale: None };
+        let id = held(&Value::Uuid([0x11; 16]), digits);
+        assert_eq!(id, Value::Text("11111111-1111-1111-1111-111111111111".into()));
     }
 }

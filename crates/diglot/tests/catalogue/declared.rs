@@ -45,6 +45,7 @@ pub(crate) fn config(case: &toml::Table) -> Config {
         }
     }
     config.prove.ranges.extend(negative_counts(case).into_iter().map(|param| (format!("*.{param}"), (-1, 1000))));
+    config.prove.ranges.extend(times(case, &data));
     let (pg, set) = (inserted(case, "pg"), assigned(case));
     for ((table, column), values) in &data {
         let always = |values: &Vec<Option<String>>| values.iter().all(Option::is_some);
@@ -56,6 +57,22 @@ pub(crate) fn config(case: &toml::Table) -> Config {
     }
     config
 }
+
+/// The columns of whole numbers that Postgres takes for seconds or milliseconds since 1970, with the years of four digits.
+fn times(case: &toml::Table, data: &Columns) -> Vec<(String, (i64, i64))> {
+    let texts = texts(case, &["pg"]);
+    let is_time = |column: &str| texts.iter().any(|text| text.contains(&format!("to_timestamp({column}")));
+    let range = |((table, column), values): (&(String, String), &Vec<Option<String>>)| {
+        let numbers: Vec<i64> = values.iter().flatten().filter_map(|value| value.parse().ok()).collect();
+        let (least, most) = (*numbers.iter().min()?, *numbers.iter().max()?);
+        let end = if most > SECONDS { SECONDS * 1000 } else { SECONDS };
+        (least >= 0 && is_time(column)).then(|| (format!("{table}.{column}"), (0, end)))
+    };
+    data.iter().filter_map(range).collect()
+}
+
+/// The last second of the year 9999.
+const SECONDS: i64 = 253_402_300_799;
 
 /// The parameters that say how many rows a statement gives or leaves out, of which the case has a negative one.
 fn negative_counts(case: &toml::Table) -> BTreeSet<String> {

@@ -113,8 +113,19 @@ pub(super) const CASES: &[Case] = &[
     Case {
         // Either side of a union may have the NULL.
         rule: "null-order",
-        fires: &["SELECT name AS k FROM note UNION ALL SELECT doc FROM paper ORDER BY k"],
-        silent: &["SELECT name AS k FROM note UNION ALL SELECT name FROM paper ORDER BY k"],
+        fires: &["SELECT lane AS k FROM job UNION ALL SELECT doc FROM paper ORDER BY k"],
+        silent: &["SELECT lane AS k FROM job UNION ALL SELECT kind FROM event ORDER BY k"],
+    },
+    Case {
+        rule: "time-out-of-range",
+        fires: &[
+            "SELECT date(at_ms / 1000, 'unixepoch') AS d FROM job",
+            "SELECT to_char(to_timestamp(at_ms / 1000) AT TIME ZONE 'UTC', 'YYYY-MM-DD') AS d FROM job",
+        ],
+        silent: &[
+            "SELECT date(n, 'unixepoch') AS d FROM job",
+            "SELECT to_char(to_timestamp(n) AT TIME ZONE 'UTC', 'YYYY-MM-DD') AS d FROM job",
+        ],
     },
     Case {
         rule: "real-in-document",

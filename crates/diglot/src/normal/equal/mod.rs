@@ -86,6 +86,7 @@ equivalences! {
         shifted_default = "shifted-default",
         counted_cases = "counted-cases",
         first_letters = "first-letters",
+        formatted_time = "formatted-time",
     }
     elsewhere {
         "../asked_for_truth.rs" = "asked-for-truth",
@@ -109,10 +110,13 @@ equivalences! {
         "../../pipeline/constant.rs" = "constant-rows",
         "../../law/anti_join.rs" = "anti-join",
         "../../law/first_of_each.rs" = "first-of-each",
+        "../../law/grouped_array.rs" = "grouped-array",
         "../../law/inlined_cte.rs" = "inlined-cte",
+        "../../law/joined_count.rs" = "joined-count",
         "../../law/joined_write.rs" = "joined-write",
         "../../law/lateral_value.rs" = "lateral-value",
         "../../law/least_of_rows.rs" = "least-of-rows",
+        "../../law/listed_item.rs" = "listed-item",
         "../../law/merged_query.rs" = "merged-query",
         "../../law/semi_join.rs" = "semi-join",
         "../../law/set_difference.rs" = "set-difference",

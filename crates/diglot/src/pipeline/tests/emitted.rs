@@ -126,6 +126,14 @@ fn the_other_page_s_alias_names_a_column_that_has_none() {
 }
 
 #[test]
+fn the_other_page_s_alias_is_not_taken_from_what_rows_are_sorted_by() {
+    let page = |list: &str| format!("-- name: job_do :many\nSELECT {list} FROM job GROUP BY lane ORDER BY lane;");
+    let compiled = super::super::compile(&pair(&page("max(part)"), &page("max(part) AS lane")));
+    let found: Vec<&str> = compiled.diagnostics.iter().map(|finding| finding.rule).collect();
+    assert!(found.contains(&"columns-differ"), "{found:?}");
+}
+
+#[test]
 fn expressions_that_each_engine_writes_in_its_own_way_get_one_name() {
     let pages = lists("ifnull(note, 'x')", "coalesce(note, 'x')");
     assert_eq!(pages, ["ifnull(note, 'x') AS \"coalesce\"", "coalesce(note, 'x') AS \"coalesce\""]);

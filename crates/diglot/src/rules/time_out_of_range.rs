@@ -1,0 +1,53 @@
+//! A number may be no time that both engines write.
+//!
+//! # What it finds
+//!
+//! On the Postgres page of a pair, `to_char(to_timestamp(n), …)` of a whole number that may lie outside of the years 0 to
+//! 9999, as far as literals, types, CHECKs, conditions and `[prove.ranges]` tell.
+//!
+//! # Why it bites
+//!
+//! SQLite gives NULL for such a time. Postgres writes it, with five digits or without a sign, or fails.
+//!
+//! # Write instead
+//!
+//! The range of the column or the parameter in `diglot.toml` under `[prove.ranges]`, or a CHECK of the column.
+//!
+//! # Example
+//!
+//! ```text
+//! [prove.ranges]
+//! "visit.starts_ms" = [0, 4102444800000]
+//! ```
+
+use super::Context;
+use super::look::Bounds;
+use crate::diagnostic::Diagnostic;
+use crate::rule;
+use crate::tree::ExprKind;
+
+/// The first second of the year 0, and the last one of the year 9999.
+const YEARS: Bounds = Bounds { least: -62_167_219_200, most: 253_402_300_799 };
+
+pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
+    if !context.is_pg_of_pair() {
+        return;
+    }
+    for expr in &context.exprs {
+        let ExprKind::Call { name, args, .. } = &expr.kind else { continue };
+        let ("to_char", [time, _]) = (name.as_str(), args.as_slice()) else { continue };
+        let instants = time.exprs().into_iter().filter_map(|inner| match &inner.kind {
+            ExprKind::Call { name, args, .. } if name == "to_timestamp" && args.len() == 1 => args.first(),
+            _ => None,
+        });
+        for seconds in instants {
+            let bounds = context.bounds_where(seconds, &context.held(seconds));
+            if bounds.is_some_and(|bounds| !bounds.fit(YEARS)) {
+                let message = format!("{}: the number may lie outside of the years 0 to 9999", context.name());
+                let label = "NULL on SQLite, written or refused by Postgres";
+                let finding = Diagnostic::error(rule::TIME_OUT_OF_RANGE, message, seconds.span, label);
+                found.push(finding.help("say in `diglot.toml` under `[prove.ranges]` between which numbers it lies"));
+            }
+        }
+    }
+}
