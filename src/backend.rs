@@ -5,7 +5,9 @@
 
 mod table;
 
-use std::sync::{Arc, Weak};
+use std::sync::Arc;
+#[cfg(feature = "sqlite")]
+use std::sync::Weak;
 
 use async_trait::async_trait;
 use ff_core::backend::{PrepareOutcome, ScannerFilter};
@@ -14,7 +16,9 @@ use ff_core::completion_backend::{CompletionBackend, CompletionStream};
 use ff_core::engine_error::EngineError;
 
 use crate::db::{Db, Dialect};
-use crate::engine::{Engine, WeakEngine};
+use crate::engine::Engine;
+#[cfg(feature = "sqlite")]
+use crate::engine::WeakEngine;
 use crate::events::{self, Lifetime};
 use crate::sweep::{self, FullScannerConfig, Sweeps};
 
@@ -44,12 +48,14 @@ impl<D: Dialect> Clone for Backend<D> {
     }
 }
 
-/// A [`Backend`] that may be gone.
+/// A [`Backend`] that may be gone: what is remembered of a file that is open.
+#[cfg(feature = "sqlite")]
 pub(crate) struct WeakBackend<D: Dialect> {
     shared: Weak<Shared<D>>,
     engine: WeakEngine<D>,
 }
 
+#[cfg(feature = "sqlite")]
 impl<D: Dialect> WeakBackend<D> {
     /// The backend, while somebody holds it. Where only work that is under way still holds its engine, a new façade
     /// over that: nothing opens a database a second time that has not been closed.
@@ -77,6 +83,7 @@ impl<D: Dialect> Backend<D> {
     }
 
     /// A handle that does not keep the backend alive.
+    #[cfg(feature = "sqlite")]
     pub(crate) fn downgrade(&self) -> WeakBackend<D> {
         WeakBackend { shared: Arc::downgrade(&self.shared), engine: self.engine().downgrade() }
     }
@@ -103,25 +110,6 @@ impl<D: Dialect> Backend<D> {
     /// Outside a tokio runtime.
     pub fn with_all_scanners(&self, config: FullScannerConfig) -> bool {
         self.sweeps().install(self.engine(), config)
-    }
-
-    /// Runs the sweep of that name once, now, and answers how many rows it handled and how many failed.
-    ///
-    /// # Errors
-    /// `NotFound` when there is none; otherwise those of the sweep.
-    #[doc(hidden)]
-    pub async fn sweep_for_test(&self, name: &str, config: &FullScannerConfig) -> Result<(u32, u32), EngineError> {
-        let report = sweep::run_once(self.engine(), name, config).await?;
-        Ok((report.processed, report.errors))
-    }
-
-    /// Describes the transactions under way that write lease events, as the log does where one holds subscriptions up.
-    ///
-    /// # Errors
-    /// Those of the database.
-    #[doc(hidden)]
-    pub async fn lease_writers_for_test(&self) -> Result<Vec<String>, EngineError> {
-        self.db().holders(crate::db::Outbox::LeaseHistory).await
     }
 
     /// What ends with the backend.

@@ -67,12 +67,7 @@ pub mod pubsub {
 }
 
 #[doc(hidden)]
-pub mod testing {
-    //! What tests may set: the time, and where the database fails.
-
-    pub use crate::clock::Clock;
-    pub use crate::db::fault::{Caller, FaultHook, HoldHook, Step, called_by, caller};
-}
+pub mod testing;
 
 pub use backend::Backend;
 #[cfg(feature = "postgres")]

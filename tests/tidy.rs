@@ -3,6 +3,10 @@
 //! A rule is a pure function from a file's path and text to complaints; rules about several files take all
 //! of them. Every rule has a test that plants a violation and sees it found.
 
+#[path = "tidy/built.rs"]
+mod built;
+#[path = "tidy/macros.rs"]
+mod macros;
 #[path = "tidy/rooms.rs"]
 mod rooms;
 #[path = "tidy/words.rs"]
@@ -40,6 +44,7 @@ const RULES: &[Rule] = &[
     },
     Rule { name: "transaction-outside-tx", applies: |path| in_src(path) && !may_transact(path), check: transactions },
     Rule { name: "column-by-name", applies: |path| in_src(path) && !migrates(path), check: columns_by_name },
+    Rule { name: "statement-macro", applies: |path| path.starts_with("src/engine/"), check: macros::found },
     Rule { name: "dialect-in-engine", applies: |path| path.starts_with("src/engine/"), check: dialect_decisions },
     Rule { name: "fallback-for-a-database-value", applies: reads_database, check: fallbacks },
     Rule { name: "missing-header", applies: is_source, check: header },
@@ -487,7 +492,7 @@ fn the_repository_keeps_the_house_rules() {
     for path in unpaired(&paths) {
         writeln!(report, "{path}: [unpaired] the facing page is missing").unwrap();
     }
-    for complaint in rooms::complaints(&files).into_iter().chain(words::complaints(&files)) {
+    for complaint in [rooms::complaints(&files), words::complaints(&files), built::complaints(&files)].concat() {
         writeln!(report, "{complaint}").unwrap();
     }
     assert!(report.is_empty(), "\n{report}");

@@ -17,11 +17,10 @@ use ff_core::types::*;
 
 use super::Backend;
 use crate::db::Dialect;
-use crate::engine::give_back::unless_dropped;
+use crate::engine::claim::give_back::unless_dropped;
 use crate::engine::{
     admission, attempt, budget, claim, dependency, describe, edge, execution, expiry, flow, flow_cancel, lease, named,
-    operator, quota, reclaim, resume, schedule, secret, server, sibling, signal, stream, suspend, tag, trim, waitpoint,
-    worker,
+    operator, quota, resume, schedule, secret, server, sibling, signal, stream, suspend, tag, trim, waitpoint, worker,
 };
 use crate::events;
 
@@ -241,16 +240,16 @@ impl<D: Dialect> EngineBackend for Backend<D> {
         &self,
         args: ClaimResumedExecutionArgs,
     ) -> Result<ClaimResumedExecutionResult, EngineError> {
-        unless_dropped(self.engine(), |on| async move { resume::claim(&on, &args).await }).await
+        unless_dropped(self.engine(), |on| async move { claim::resumed(&on, &args).await }).await
     }
     async fn resume_execution(&self, args: ResumeExecutionArgs) -> Result<ResumeExecutionResult, EngineError> {
         resume::resume(self.engine(), &args).await
     }
     async fn issue_reclaim_grant(&self, args: IssueReclaimGrantArgs) -> Result<IssueReclaimGrantOutcome, EngineError> {
-        reclaim::issue_grant(self.engine(), &args).await
+        claim::reclaim::issue_grant(self.engine(), &args).await
     }
     async fn reclaim_execution(&self, args: ReclaimExecutionArgs) -> Result<ReclaimExecutionOutcome, EngineError> {
-        unless_dropped(self.engine(), |on| async move { reclaim::reclaim(&on, &args).await }).await
+        unless_dropped(self.engine(), |on| async move { claim::reclaim::reclaim(&on, &args).await }).await
     }
     // Budgets, quotas and admission.
     async fn create_budget(&self, args: CreateBudgetArgs) -> Result<CreateBudgetResult, EngineError> {

@@ -11,7 +11,7 @@ use sqlx::PgPool;
 
 use crate::backend::PostgresBackend;
 use crate::clock::Clock;
-use crate::engine::give_back::unless_dropped;
+use crate::engine::claim::give_back::unless_dropped;
 use crate::engine::schedule;
 use crate::model::id::exec_key;
 use crate::statements::{secret, typed};

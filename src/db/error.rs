@@ -178,7 +178,7 @@ pub(super) fn shared(error: &sqlx::Error) -> sqlx::Error {
 }
 
 /// A database error with a code.
-#[cfg(test)]
+#[cfg(all(test, feature = "sqlite"))]
 pub(crate) fn coded(code: &str) -> sqlx::Error {
     sqlx::Error::database(Shared { message: "busy".into(), code: Some(code.into()) })
 }

@@ -11,7 +11,7 @@ use crate::db::Dialect;
 use crate::engine::Engine;
 use crate::engine::policy::admission::{blocked_as, unblocks_by_itself};
 use crate::model::id::{exec_key, partition_key, reject_nul};
-use crate::model::word::PhaseWord;
+use crate::model::word::BlockingWord;
 use crate::statements::admission;
 
 /// Takes an execution out of the queue because an admission was refused.
@@ -29,7 +29,7 @@ pub(crate) async fn block<D: Dialect>(
     let blocking = Blocking {
         partition: &args.partition,
         execution_id: &args.execution_id,
-        reason: args.reason.reason_code(),
+        reason: BlockingWord::from(args.reason.reason_code().to_owned()),
         detail: args.reason_detail.as_deref().unwrap_or_default(), // tidy: a caller's option
         now: args.now,
     };
@@ -52,7 +52,7 @@ pub(crate) async fn block_route<D: Dialect>(
     let blocking = Blocking {
         partition: &args.partition,
         execution_id: &args.execution_id,
-        reason: &args.reason_code,
+        reason: BlockingWord::from(args.reason_code.clone()),
         detail: &args.reason_detail,
         now: args.now,
     };
@@ -65,7 +65,7 @@ pub(crate) async fn block_route<D: Dialect>(
 struct Blocking<'a> {
     partition: &'a Partition,
     execution_id: &'a ExecutionId,
-    reason: &'a str,
+    reason: BlockingWord,
     detail: &'a str,
     now: TimestampMs,
 }
@@ -76,11 +76,11 @@ impl Blocking<'_> {
         reject_nul("reason_detail", self.detail)?;
         let (partition_key, execution_id) =
             (partition_key(self.partition.index)?, exec_key(self.execution_id)?.execution_id);
-        let blocked_as = blocked_as(self.reason);
-        if let Some(eligibility_state) = blocked_as {
+        let blocked_as = blocked_as(&self.reason);
+        if let Some(eligibility_state) = blocked_as.clone() {
             let params = admission::AdmissionBlockParams {
-                eligibility_state: eligibility_state.into(),
-                blocking_reason: self.reason.to_owned(),
+                eligibility_state,
+                blocking_reason: self.reason.clone(),
                 blocking_detail: self.detail.to_owned(),
                 now_text: self.now.0.to_string(),
                 partition_key,
@@ -93,8 +93,8 @@ impl Blocking<'_> {
         let params = admission::AdmissionPhaseReadParams { partition_key, execution_id };
         Ok(Some(match engine.db().read(params).await? {
             None => "execution_not_found",
-            Some(row) if PhaseWord::has_ended(&row.lifecycle_phase) => "execution_not_active",
-            Some(row) if blocked_as.is_none() && PhaseWord::waits(&row.lifecycle_phase) => "invalid_blocking_reason",
+            Some(row) if row.lifecycle_phase.has_ended() => "execution_not_active",
+            Some(row) if blocked_as.is_none() && row.lifecycle_phase.waits() => "invalid_blocking_reason",
             Some(_) => "execution_not_eligible",
         }))
     }
@@ -113,7 +113,8 @@ pub(crate) async fn unblock<D: Dialect>(
     expected_reason: &str,
     now: TimestampMs,
 ) -> Result<(), EngineError> {
-    if !unblocks_by_itself(expected_reason) {
+    let blocking_reason = BlockingWord::from(expected_reason.to_owned());
+    if !unblocks_by_itself(&blocking_reason) {
         let detail = format!("unblock_execution: {expected_reason}");
         return Err(EngineError::Validation { kind: ValidationKind::InvalidBlockingReason, detail });
     }
@@ -121,7 +122,7 @@ pub(crate) async fn unblock<D: Dialect>(
         now_text: now.0.to_string(),
         partition_key: partition_key(partition.index)?,
         execution_id: exec_key(execution_id)?.execution_id,
-        blocking_reason: expected_reason.to_owned(),
+        blocking_reason,
     };
     engine.db().unit(params).await?;
     Ok(())

@@ -221,11 +221,11 @@ pub(crate) async fn cancel<D: Dialect>(engine: &Engine<D>, handle: &Handle, reas
                 return Err(Abort::from(invalid_input(detail)));
             };
             if row.lifecycle_phase == PhaseWord::Cancelled
-                || (PhaseWord::has_ended(&row.lifecycle_phase) && row.public_state == PublicWord::Cancelled)
+                || (row.lifecycle_phase.has_ended() && row.public_state == PublicWord::Cancelled)
             {
                 return Ok(None);
             }
-            if PhaseWord::has_ended(&row.lifecycle_phase) {
+            if row.lifecycle_phase.has_ended() {
                 let detail = format!("cancel: execution_id={id}: already terminal in state '{}'", row.public_state);
                 return Err(Abort::from(invalid_input(detail)));
             }
@@ -264,8 +264,7 @@ pub(crate) async fn delay<D: Dialect>(
         return Ok(());
     }
     let seen = seen(engine, &held).await?;
-    let still_delayed =
-        seen.eligibility_state.as_deref().is_some_and(|state| state == EligibilityWord::NotEligibleUntilTime);
+    let still_delayed = seen.eligibility_state == Some(EligibilityWord::NotEligibleUntilTime);
     let same_time = !still_delayed || seen.deadline_at_ms == Some(delay_until.0);
     if seen.ended_as(&held, OutcomeWord::Interrupted) && same_time {
         return Ok(());
@@ -318,7 +317,7 @@ pub(crate) async fn wait_children<D: Dialect>(engine: &Engine<D>, handle: &Handl
 impl attempt::AttemptFenceReadRow {
     /// Whether the handle's own attempt, under the handle's own epoch, already came to that end.
     fn ended_as(&self, held: &Held, outcome: OutcomeWord) -> bool {
-        self.lease_epoch == held.lease_epoch && self.outcome.as_deref() == Some(outcome.as_str())
+        self.lease_epoch == held.lease_epoch && self.outcome == Some(outcome)
     }
 }
 

@@ -23,6 +23,7 @@ use crate::engine::policy::dependency::Ended;
 use crate::engine::round::Report;
 use crate::engine::seize::{Taking, is_held};
 use crate::model::id::{ExecKey, corruption, exec_key, execution_id, invalid_input, partition_key};
+use crate::model::word::CompletionWord;
 use crate::model::{document, edge as stored};
 use crate::statements::{Statements, dependency, edge, execution};
 
@@ -44,7 +45,8 @@ pub(crate) enum Followed {
 /// completion is noted as followed. Repeating it changes nothing and answers [`Followed::NoOp`].
 ///
 /// # Errors
-/// The first error of a hop, one that says more than that somebody holds a row if there is one, after the other edges were followed; the completion then counts as forgotten.
+/// The first error of a hop, one that says more than that somebody holds a row if there is one, after the other edges
+/// were followed; the completion then counts as forgotten.
 pub(crate) async fn follow<D: Dialect>(
     engine: &Engine<D>,
     partition_key: i16,
@@ -193,7 +195,8 @@ pub(crate) async fn resolve<D: Dialect>(
     args: &ResolveDependencyArgs,
 ) -> Result<ResolveDependencyOutcome, EngineError> {
     partition_key(args.partition.index)?;
-    let Some(ended) = Ended::from_outcome(&args.upstream_outcome) else {
+    let outcome = CompletionWord::from(args.upstream_outcome.clone());
+    let Some(ended) = Ended::from_outcome(&outcome) else {
         return Err(invalid_input(format!("upstream_outcome: '{}' is not an end", args.upstream_outcome)));
     };
     let (partition_key, flow_id) = (engine.flow_partition(&args.flow_id), args.flow_id.0);

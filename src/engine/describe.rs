@@ -53,8 +53,8 @@ pub(crate) async fn info<D: Dialect>(
         eligibility_state: &core.eligibility_state,
         public_state: &core.public_state,
         attempt_state: &core.attempt_state,
-        blocking_reason: core.blocking_reason.as_deref(),
-        attempt_outcome: attempt.as_ref().and_then(|attempt| attempt.outcome.as_deref()),
+        blocking_reason: core.blocking_reason.as_ref(),
+        attempt_outcome: attempt.as_ref().and_then(|attempt| attempt.outcome.as_ref()),
     }
     .vector()?;
     let member = |name| document::member_string(&core.raw_fields, name).unwrap_or_default(); // tidy: an absent member reads as empty
@@ -97,7 +97,7 @@ fn snapshot_fields(core: &Core, attempt: Option<&Attempt>) -> HashMap<String, St
     set("public_state", Some(public_state_word(&core.public_state).to_owned()));
     set("lane_id", Some(core.lane_id.clone()));
     set("flow_id", core.flow_id.map(|flow_id| flow_id.to_string()));
-    set("blocking_reason", core.blocking_reason.clone());
+    set("blocking_reason", core.blocking_reason.as_ref().map(ToString::to_string));
     set("created_at", Some(core.created_at_ms.to_string()));
     set("last_mutation_at", member("last_mutation_at").or_else(|| Some(core.created_at_ms.to_string())));
     let attempts = document::counter(&core.raw_fields, "total_attempt_count");

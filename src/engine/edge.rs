@@ -87,7 +87,7 @@ async fn stage_on<D: Dialect>(conn: &mut D::Connection, staging: &Staging) -> Re
     let Some(found) = flow::lock::<D>(conn, partition_key, flow_id).await? else {
         return Err(Abort::from(invalid_input("flow_not_found")));
     };
-    if FlowWord::has_ended(&found.public_flow_state) {
+    if found.public_flow_state.has_ended() {
         return Err(Abort::from(invalid_input("flow_already_terminal")));
     }
     if found.public_flow_state != FlowWord::Open || staging.expected_revision != Some(found.graph_revision) {

@@ -24,7 +24,7 @@ use crate::model::id::{
 };
 use crate::model::limits;
 use crate::model::state::public_state;
-use crate::model::word::EligibilityWord;
+use crate::model::word::{EligibilityWord, PublicWord};
 use crate::statements::{execution, lane};
 
 /// For how long a creation is recognised by its idempotency key.
@@ -63,9 +63,8 @@ pub(crate) async fn create<D: Dialect>(
         eligibility_state: match wake_at_ms {
             Some(_) => EligibilityWord::NotEligibleUntilTime,
             None => EligibilityWord::EligibleNow,
-        }
-        .into(),
-        public_state: state.as_str().to_owned(),
+        },
+        public_state: PublicWord::from(state.as_str().to_owned()),
         priority: args.priority,
         deadline_at_ms: wake_at_ms.or(deadline_at_ms),
         payload: args.input_payload.clone(),
@@ -380,12 +379,12 @@ impl execution::ExecutionReadRow {
     fn field(&self, name: &str) -> Option<String> {
         match name {
             "lane_id" => Some(self.lane_id.clone()),
-            "lifecycle_phase" => Some(self.lifecycle_phase.clone()),
-            "ownership_state" => Some(self.ownership_state.clone()),
-            "eligibility_state" => Some(self.eligibility_state.clone()),
-            "public_state" => Some(self.public_state.clone()),
-            "attempt_state" => Some(self.attempt_state.clone()),
-            "blocking_reason" => self.blocking_reason.clone(),
+            "lifecycle_phase" => Some(self.lifecycle_phase.to_string()),
+            "ownership_state" => Some(self.ownership_state.to_string()),
+            "eligibility_state" => Some(self.eligibility_state.to_string()),
+            "public_state" => Some(self.public_state.to_string()),
+            "attempt_state" => Some(self.attempt_state.to_string()),
+            "blocking_reason" => self.blocking_reason.as_ref().map(ToString::to_string),
             "cancellation_reason" | "cancel_reason" => self.cancellation_reason.clone(),
             "cancelled_by" => self.cancelled_by.clone(),
             "attempt_index" | "current_attempt_index" => Some(self.attempt_index.to_string()),

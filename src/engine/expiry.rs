@@ -25,78 +25,17 @@ use crate::db::error::Abort;
 use crate::db::{Dialect, Wakes};
 use crate::engine::Engine;
 use crate::engine::policy::expiry::{ends_attempts, may_follow, passes, wakes_at_ms};
-use crate::engine::round::{Report, Round};
+use crate::engine::round::{PAGE_SIZE, Pages, Place, Report, Round};
 use crate::engine::seize::{self, Seized, Taking};
 use crate::engine::{resume, waitpoint};
 use crate::model::document;
 use crate::model::id::{ExecKey, exec_key, partition_key};
-use crate::model::word::{EligibilityWord, LeaseWord, OutcomeWord, PhaseWord};
+use crate::model::word::{CompletionWord, EligibilityWord, LeaseWord, OutcomeWord, PhaseWord};
 use crate::statements::waitpoint as waitpoint_rows;
 use crate::statements::{Statements, attempt, expiry, grant, suspension};
 
-/// How many executions one run of a sweep takes.
-const SWEEP_LIMIT: u32 = 1_000;
-/// How many one page of a sweep's list has.
-const SWEEP_PAGE: i64 = 250;
-/// How many pages one run reads when it may take little of what it finds.
-const SWEEP_PAGES: u32 = 40;
 /// How many executions one page of a consistency check has.
 const CHECK_PAGE: i64 = 500;
-
-/// Goes through what a list says is due, oldest first, page by page, until the list ends or enough was done:
-/// `sweep_due!(backend, config, Params, after < column, |row, key, now_ms| handled)`. What is not an execution
-/// names its id beside the time: `after < column; after_id < id`.
-macro_rules! sweep_due {
-    (
-        $engine:expr,
-        $round:expr,
-        $noun:ident :: $params:ident, $after_at_ms:ident < $at_ms:ident,
-        |$row:ident, $key:ident, $now_ms:ident| $handled:expr
-    ) => {
-        sweep_due!(
-            $engine,
-            $round,
-            $noun::$params, $after_at_ms < $at_ms; after_execution_id < execution_id,
-            |$row, $now_ms| {
-                let $key = ExecKey { partition_key: $row.partition_key, execution_id: $row.execution_id };
-                $handled
-            }
-        )
-    };
-    (
-        $engine:expr,
-        $round:expr,
-        $noun:ident :: $params:ident, $after_at_ms:ident < $at_ms:ident; $after_id:ident < $id:ident,
-        |$row:ident, $now_ms:ident| $handled:expr
-    ) => {{
-        let now_ms = $engine.now_ms();
-        let mut report = Report::default();
-        let mut after = (i64::MIN, i16::MIN, Uuid::nil());
-        for _ in 0..SWEEP_PAGES {
-            let params = $noun::$params {
-                now_ms,
-                $after_at_ms: after.0,
-                after_partition_key: after.1,
-                $after_id: after.2,
-                page_size: SWEEP_PAGE,
-            };
-            let rows = $engine.db().read(params).await?;
-            let is_last = (rows.len() as i64) < SWEEP_PAGE;
-            for $row in rows {
-                after = ($row.$at_ms, $row.partition_key, $row.$id);
-                if !$round.includes($row.partition_key) {
-                    continue;
-                }
-                let $now_ms = now_ms;
-                report.count($handled);
-            }
-            if is_last || report.total() >= SWEEP_LIMIT {
-                break;
-            }
-        }
-        Ok(report)
-    }};
-}
 
 /// Takes the lease of an execution whose worker is gone, so that another one can claim it.
 ///
@@ -148,8 +87,7 @@ pub(crate) async fn promote<D: Dialect>(
     let now_ms = now.0;
     transaction!(engine, "expiry_delay_end", [key, now_ms], |conn| {
         let Some(core) = lock::<D>(conn, *key).await? else { return Ok(()) };
-        let waits =
-            PhaseWord::waits(&core.lifecycle_phase) && core.eligibility_state == EligibilityWord::NotEligibleUntilTime;
+        let waits = core.lifecycle_phase.waits() && core.eligibility_state == EligibilityWord::NotEligibleUntilTime;
         let wakes = wakes_at_ms(core.deadline_at_ms, &core.raw_fields).is_some_and(|at_ms| at_ms <= *now_ms);
         if waits && wakes {
             let ended =
@@ -213,63 +151,88 @@ async fn sweep_expired<D: Dialect>(
     round: &Round,
     handle: Handling<D>,
 ) -> Result<Report, EngineError> {
-    sweep_due!(
-        engine,
-        round,
-        expiry::ExpiryLeaseDueListParams,
-        after_expires_at_ms < lease_expires_at_ms,
-        |_row, key, now_ms| {
-            let asked_by = Asker::Sweep(round.filter.clone());
-            handle(engine, Due { key, now_ms, asked_by }).await
+    let mut pages = Pages::new(round, engine.now_ms());
+    while let Some(after) = pages.after() {
+        let params = expiry::ExpiryLeaseDueListParams {
+            now_ms: pages.now_ms,
+            after_expires_at_ms: after.at_ms,
+            after_partition_key: after.partition_key,
+            after_execution_id: after.id,
+            page_size: PAGE_SIZE,
+        };
+        let rows = engine.db().read(params).await?;
+        for row in pages.of(rows, |row| Place::new(row.lease_expires_at_ms, row.partition_key, row.execution_id)) {
+            let key = ExecKey { partition_key: row.partition_key, execution_id: row.execution_id };
+            let due = Due { key, now_ms: pages.now_ms, asked_by: Asker::Sweep(round.filter.clone()) };
+            pages.count(handle(engine, due).await);
         }
-    )
+    }
+    Ok(pages.report)
 }
 
 /// One run of the sweep for executions whose deadline has passed.
 pub(crate) async fn sweep_deadlines<D: Dialect>(engine: &Engine<D>, round: &Round) -> Result<Report, EngineError> {
-    sweep_due!(
-        engine,
-        round,
-        expiry::ExpiryDeadlineDueListParams,
-        after_deadline_at_ms < deadline_at_ms,
-        |_row, key, now_ms| {
-            let asked_by = Asker::Sweep(round.filter.clone());
-            pass_deadline(engine, Due { key, now_ms, asked_by }).await
+    let mut pages = Pages::new(round, engine.now_ms());
+    while let Some(after) = pages.after() {
+        let params = expiry::ExpiryDeadlineDueListParams {
+            now_ms: pages.now_ms,
+            after_deadline_at_ms: after.at_ms,
+            after_partition_key: after.partition_key,
+            after_execution_id: after.id,
+            page_size: PAGE_SIZE,
+        };
+        let rows = engine.db().read(params).await?;
+        for row in pages.of(rows, |row| Place::new(row.deadline_at_ms, row.partition_key, row.execution_id)) {
+            let key = ExecKey { partition_key: row.partition_key, execution_id: row.execution_id };
+            let due = Due { key, now_ms: pages.now_ms, asked_by: Asker::Sweep(round.filter.clone()) };
+            pages.count(pass_deadline(engine, due).await);
         }
-    )
+    }
+    Ok(pages.report)
 }
 
 /// One run of the sweep for suspensions whose time is over.
 pub(crate) async fn sweep_suspensions<D: Dialect>(engine: &Engine<D>, round: &Round) -> Result<Report, EngineError> {
-    sweep_due!(
-        engine,
-        round,
-        suspension::SuspensionDueListParams,
-        after_timeout_at_ms < timeout_at_ms,
-        |row, key, _now_ms| {
-            let is_meant = passes(&round.filter, &row.raw_fields);
-            if is_meant { resume::expire_due(engine, key, Taking::Seizes).await } else { Ok(false) }
+    let mut pages = Pages::new(round, engine.now_ms());
+    while let Some(after) = pages.after() {
+        let params = suspension::SuspensionDueListParams {
+            now_ms: pages.now_ms,
+            after_timeout_at_ms: after.at_ms,
+            after_partition_key: after.partition_key,
+            after_execution_id: after.id,
+            page_size: PAGE_SIZE,
+        };
+        let rows = engine.db().read(params).await?;
+        for row in pages.of(rows, |row| Place::new(row.timeout_at_ms, row.partition_key, row.execution_id)) {
+            if passes(&round.filter, &row.raw_fields) {
+                let key = ExecKey { partition_key: row.partition_key, execution_id: row.execution_id };
+                pages.count(resume::expire_due(engine, key, Taking::Seizes).await);
+            }
         }
-    )
+    }
+    Ok(pages.report)
 }
 
 /// One run of the sweep for waitpoints whose time is over.
 pub(crate) async fn sweep_waitpoints<D: Dialect>(engine: &Engine<D>, round: &Round) -> Result<Report, EngineError> {
-    sweep_due!(
-        engine,
-        round,
-        waitpoint_rows::WaitpointDueListParams,
-        after_expires_at_ms < expires_at_ms;
-        after_waitpoint_id < waitpoint_id,
-        |row, now_ms| {
-            let is_meant = passes(&round.filter, &row.raw_fields);
-            if is_meant {
-                waitpoint::close_due(engine, row.partition_key, row.waitpoint_id, now_ms, Taking::Seizes).await
-            } else {
-                Ok(false)
+    let mut pages = Pages::new(round, engine.now_ms());
+    while let Some(after) = pages.after() {
+        let params = waitpoint_rows::WaitpointDueListParams {
+            now_ms: pages.now_ms,
+            after_expires_at_ms: after.at_ms,
+            after_partition_key: after.partition_key,
+            after_waitpoint_id: after.id,
+            page_size: PAGE_SIZE,
+        };
+        let rows = engine.db().read(params).await?;
+        for row in pages.of(rows, |row| Place::new(row.expires_at_ms, row.partition_key, row.waitpoint_id)) {
+            if passes(&round.filter, &row.raw_fields) {
+                let (partition_key, id, now_ms) = (row.partition_key, row.waitpoint_id, pages.now_ms);
+                pages.count(waitpoint::close_due(engine, partition_key, id, now_ms, Taking::Seizes).await);
             }
         }
-    )
+    }
+    Ok(pages.report)
 }
 
 /// One run of the consistency check over all partitions.
@@ -440,8 +403,7 @@ async fn pass_deadline_on<D: Dialect>(conn: &mut D::Connection, due: &Due) -> Re
     let key = due.key;
     let Some(core) = due.lock::<D>(conn).await? else { return Ok(Written::default()) };
     // While an execution is delayed its deadline column says when it wakes up.
-    let is_open =
-        !PhaseWord::has_ended(&core.lifecycle_phase) && core.eligibility_state != EligibilityWord::NotEligibleUntilTime;
+    let is_open = !core.lifecycle_phase.has_ended() && core.eligibility_state != EligibilityWord::NotEligibleUntilTime;
     if !is_open || core.deadline_at_ms.is_none_or(|deadline_ms| deadline_ms >= due.now_ms) {
         return Ok(Written::default());
     }
@@ -500,7 +462,7 @@ async fn end_attempt<D: Dialect>(
     outcome: OutcomeWord,
 ) -> Result<(), Abort> {
     let params = expiry::ExpiryAttemptEndParams {
-        outcome: outcome.as_str().to_owned(),
+        outcome,
         now_ms: due.now_ms,
         partition_key: due.key.partition_key,
         execution_id: due.key.execution_id,
@@ -520,7 +482,7 @@ async fn end_execution<D: Dialect>(conn: &mut D::Connection, due: &Due, message:
     };
     conn.expiry_execution_end(&params).await?;
     let completion = grant::GrantCompletionEventInsertParams {
-        outcome: OutcomeWord::Expired.into(),
+        outcome: CompletionWord::Expired,
         now_ms: due.now_ms,
         partition_key: due.key.partition_key,
         execution_id: due.key.execution_id,
@@ -532,7 +494,7 @@ async fn lease_event<D: Dialect>(conn: &mut D::Connection, due: &Due) -> Result<
     let params = grant::GrantLeaseEventInsertParams {
         execution_text: due.key.text(),
         lease_id: None,
-        event_type: LeaseWord::Expired.into(),
+        event_type: LeaseWord::Expired,
         now_ms: due.now_ms,
         partition_key: due.key.partition_key,
         execution_id: due.key.execution_id,

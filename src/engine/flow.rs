@@ -23,7 +23,6 @@ use crate::model::document;
 use crate::model::edge;
 use crate::model::given::one_more;
 use crate::model::id::{corruption, exec_key, execution_id, invalid_input, partition_key, reject_nul};
-use crate::model::word::FlowWord;
 use crate::statements::{Statements as _, edge as edges, flow, flow_summary};
 
 /// How many summaries one run of the projector brings up to date.
@@ -105,7 +104,7 @@ async fn join<D: Dialect>(conn: &mut D::Connection, joining: &Joining) -> Result
     let Some(found) = lock::<D>(conn, partition_key, flow_id).await? else {
         return Err(Abort::from(invalid_input("flow_not_found")));
     };
-    if FlowWord::has_ended(&found.public_flow_state) {
+    if found.public_flow_state.has_ended() {
         return Err(Abort::from(invalid_input("flow_already_terminal")));
     }
     let member = flow::FlowMemberLockParams { partition_key, execution_id: joining.member };
@@ -161,7 +160,7 @@ pub(crate) async fn describe<D: Dialect>(engine: &Engine<D>, id: &FlowId) -> Res
         id.clone(),
         text("flow_kind").unwrap_or_default(), // tidy: an absent member reads as empty
         Namespace::new(text("namespace").unwrap_or_else(|| "default".to_owned())), // tidy: the namespace of flows without one
-        row.public_flow_state.clone(),
+        row.public_flow_state.to_string(),
         row.graph_revision.max(0).unsigned_abs(),
         document::counter(&row.raw_fields, "node_count"),
         document::counter(&row.raw_fields, "edge_count"),
@@ -216,7 +215,7 @@ pub(crate) async fn list<D: Dialect>(
     let rows = engine.db().read(params).await?;
     let more = rows.len() > limit;
     let summary = |row: flow::FlowListRow| {
-        let status = FlowStatus::from_public_flow_state(&row.public_flow_state);
+        let status = FlowStatus::from_public_flow_state(row.public_flow_state.as_str());
         FlowSummary::new(FlowId::from_uuid(row.flow_id), TimestampMs::from_millis(row.created_at_ms), status)
     };
     let flows: Vec<_> = rows.into_iter().take(limit).map(summary).collect();
@@ -284,7 +283,7 @@ async fn summarize<D: Dialect>(
             members_delayed: members.delayed,
             members_rate_limited: members.rate_limited,
             members_waiting_children: members.waiting_children,
-            public_flow_state: members.flow_state().into(),
+            public_flow_state: members.flow_state(),
             now_ms,
         };
         conn.flow_summary_write(&params).await?;

@@ -3,8 +3,6 @@
 //! Members are cancelled in the transaction that cancels the flow. Locks are taken in the order that
 //! [`super::flow`] gives.
 
-use std::collections::BTreeSet;
-
 use ff_core::backend::CancelFlowPolicy;
 use ff_core::contracts::{CancelExecutionArgs, CancelFlowArgs, CancelFlowHeader, CancelFlowResult};
 use ff_core::engine_error::EngineError;
@@ -21,7 +19,7 @@ use crate::engine::round::Report;
 use crate::engine::{execution, flow, operator};
 use crate::model::document;
 use crate::model::id::{corruption, execution_id, reject_nul};
-use crate::model::word::FlowWord;
+use crate::model::word::{FlowWord, PhaseWord};
 use crate::statements::{Statements as _, flow_cancel as rows};
 
 /// How long a cancellation is left to whoever asked for it.
@@ -103,9 +101,7 @@ impl Cancelled {
 async fn cancel_on<D: Dialect>(conn: &mut D::Connection, request: &Request) -> Result<Cancelled, Abort> {
     let (partition_key, flow_id) = (request.partition_key, request.flow_id);
     let found = flow::lock::<D>(conn, partition_key, flow_id).await?;
-    if found.is_none_or(|flow| {
-        flow.public_flow_state != FlowWord::Cancelled && FlowWord::has_ended(&flow.public_flow_state)
-    }) {
+    if found.is_none_or(|flow| flow.public_flow_state != FlowWord::Cancelled && flow.public_flow_state.has_ended()) {
         return Ok(Cancelled::default());
     }
     let mark = rows::FlowCancelMarkParams {
@@ -123,7 +119,7 @@ async fn cancel_on<D: Dialect>(conn: &mut D::Connection, request: &Request) -> R
 struct Reached {
     members: Vec<String>,
     /// The phases they are in; nobody else is in one of them.
-    phases: Vec<String>,
+    phases: Vec<PhaseWord>,
 }
 
 impl Reached {
@@ -135,14 +131,14 @@ impl Reached {
         }
         let (partition_key, flow_id) = (request.partition_key, request.flow_id);
         let params = rows::FlowCancelMembersLockParams { partition_key, flow_id };
-        let mut phases = BTreeSet::new();
         for row in conn.flow_cancel_members_lock(&params).await? {
             if request.reach.includes(&row.lifecycle_phase) {
                 reached.members.push(execution_id(partition_key, row.execution_id)?.to_string());
-                phases.insert(row.lifecycle_phase);
+                if !reached.phases.contains(&row.lifecycle_phase) {
+                    reached.phases.push(row.lifecycle_phase);
+                }
             }
         }
-        reached.phases.extend(phases);
         Ok(reached)
     }
 }
@@ -253,7 +249,7 @@ async fn header_on<D: Dialect>(conn: &mut D::Connection, request: &Request, poli
     let Some(found) = flow::lock::<D>(conn, partition_key, flow_id).await? else {
         return Err(Abort::from(EngineError::NotFound { entity: "flow" }));
     };
-    if FlowWord::has_ended(&found.public_flow_state) {
+    if found.public_flow_state.has_ended() {
         let members = remembered::<D>(conn, partition_key, flow_id).await?;
         return Ok(Header::Ended { document: found.raw_fields, members });
     }

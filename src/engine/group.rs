@@ -18,7 +18,7 @@ use crate::engine::seize::{self, Seized, Taking};
 use crate::engine::sibling;
 use crate::model::edge as stored;
 use crate::model::id::{ExecKey, GroupKey, corruption};
-use crate::model::word::{PhaseWord, PublicWord};
+use crate::model::word::PublicWord;
 use crate::statements::{Statements, attempt, dependency, edge};
 
 /// One edge whose upstream execution has ended.
@@ -197,7 +197,7 @@ impl Turn {
                 self.mark_remaining::<D>(conn).await?;
                 Ok(Events::default())
             }
-            (EdgeGroupState::Impossible, Some(child)) if !PhaseWord::has_ended(&child.lifecycle_phase) => {
+            (EdgeGroupState::Impossible, Some(child)) if !child.lifecycle_phase.has_ended() => {
                 member::skip_on::<D>(conn, &Ending { key, flow_id, now_ms }, &child.ownership_state).await
             }
             _ => Ok(Events::default()),
@@ -211,10 +211,8 @@ impl Turn {
         }
         let winner = self.upstream_eid;
         let remaining = self.group.upstreams::<D>(conn).await?.iter().filter(|row| {
-            let is_live = row.lifecycle_phase.as_deref().is_some_and(|phase| !PhaseWord::has_ended(phase));
-            is_live
-                && row.public_state.as_deref().is_none_or(|state| state != PublicWord::Skipped)
-                && row.upstream_eid != winner
+            let is_live = row.lifecycle_phase.as_ref().is_some_and(|phase| !phase.has_ended());
+            is_live && row.public_state != Some(PublicWord::Skipped) && row.upstream_eid != winner
         });
         let members = remaining.map(|row| row.upstream_eid).collect();
         sibling::mark_on::<D>(conn, self.group.key, members, self.hop.now_ms).await
@@ -260,14 +258,12 @@ pub(crate) async fn catch_up_on<D: Dialect>(
 ) -> Result<Option<Hopped>, Abort> {
     let ExecKey { partition_key, execution_id } = upstream;
     let params = dependency::DependencyMemberReadParams { partition_key, execution_id };
-    let Some(row) =
-        conn.dependency_member_read(&params).await?.filter(|row| PhaseWord::has_ended(&row.lifecycle_phase))
-    else {
+    let Some(row) = conn.dependency_member_read(&params).await?.filter(|row| row.lifecycle_phase.has_ended()) else {
         return Ok(None);
     };
     let params = attempt::AttemptRunningReadParams { partition_key, execution_id };
     let last = conn.attempt_running_read(&params).await?;
-    let outcome = last.as_ref().and_then(|last| last.outcome.as_deref());
+    let outcome = last.as_ref().and_then(|last| last.outcome.as_ref());
     let ended = Ended::from_states(&row.public_state, outcome);
     let taking = Taking::Waits;
     hop_on::<D>(conn, &Hop { partition_key, flow_id, edge_id, ended, now_ms, taking }).await.map(Some)

@@ -10,7 +10,7 @@ use crate::db::{Dialect, Wakes};
 use crate::engine::policy::dependency::{Release, release};
 use crate::model::document;
 use crate::model::id::ExecKey;
-use crate::model::word::{AttemptWord, LeaseWord, OutcomeWord, OwnershipWord, PhaseWord};
+use crate::model::word::{AttemptWord, CompletionWord, LeaseWord, OwnershipWord, PhaseWord};
 use crate::statements::{Statements, attempt, dependency, grant};
 
 /// Locks the execution that waits.
@@ -51,14 +51,13 @@ pub(crate) async fn release_on<D: Dialect>(
 ) -> Result<(), Abort> {
     let ExecKey { partition_key, execution_id } = key;
     let delay_until_ms = document::integer(&child.raw_fields, "delay_until");
-    let phase = child.lifecycle_phase.as_str();
+    let phase = &child.lifecycle_phase;
     let released = release(phase, &child.ownership_state, &child.eligibility_state, delay_until_ms, now_ms);
-    let lifecycle_phase = if phase == PhaseWord::Blocked { PhaseWord::Runnable.as_str() } else { phase }.to_owned();
-    let attempt_state = match child.attempt_state.as_str() {
-        stored if stored.is_empty() || stored == AttemptWord::None => AttemptWord::PendingFirst.as_str(),
-        stored => stored,
-    }
-    .to_owned();
+    let lifecycle_phase = if *phase == PhaseWord::Blocked { PhaseWord::Runnable } else { phase.clone() };
+    let attempt_state = match &child.attempt_state {
+        stored if *stored == AttemptWord::None || stored.as_str().is_empty() => AttemptWord::PendingFirstAttempt,
+        stored => stored.clone(),
+    };
     match released {
         None => {}
         Some(Release::Now) => {
@@ -96,7 +95,7 @@ pub(crate) struct Ending {
 pub(crate) async fn skip_on<D: Dialect>(
     conn: &mut D::Connection,
     ending: &Ending,
-    ownership_state: &str,
+    ownership_state: &OwnershipWord,
 ) -> Result<Events, Abort> {
     let Ending { key: ExecKey { partition_key, execution_id }, now_ms, .. } = *ending;
     conn.dependency_child_skip(&dependency::DependencyChildSkipParams { now_ms, partition_key, execution_id }).await?;
@@ -107,7 +106,7 @@ pub(crate) async fn skip_on<D: Dialect>(
         conn.dependency_attempt_skip(&params).await?;
     }
     let lease = revoke_on::<D>(conn, ending, current, ownership_state).await?;
-    let completion = announce_on::<D>(conn, ending, OutcomeWord::Skipped).await?;
+    let completion = announce_on::<D>(conn, ending, CompletionWord::Skipped).await?;
     Ok(Events { completion: Some(completion), lease })
 }
 
@@ -116,9 +115,9 @@ pub(crate) async fn revoke_on<D: Dialect>(
     conn: &mut D::Connection,
     ending: &Ending,
     attempt_index: Option<i32>,
-    ownership_state: &str,
+    ownership_state: &OwnershipWord,
 ) -> Result<Option<i64>, Abort> {
-    let Some(attempt_index) = attempt_index.filter(|_| ownership_state == OwnershipWord::Leased) else {
+    let Some(attempt_index) = attempt_index.filter(|_| *ownership_state == OwnershipWord::Leased) else {
         return Ok(None);
     };
     let Ending { key, now_ms, .. } = *ending;
@@ -128,7 +127,7 @@ pub(crate) async fn revoke_on<D: Dialect>(
     let params = grant::GrantLeaseEventInsertParams {
         execution_text: key.text(),
         lease_id: None,
-        event_type: LeaseWord::Revoked.into(),
+        event_type: LeaseWord::Revoked,
         now_ms,
         partition_key,
         execution_id,
@@ -140,7 +139,7 @@ pub(crate) async fn revoke_on<D: Dialect>(
 pub(crate) async fn announce_on<D: Dialect>(
     conn: &mut D::Connection,
     ending: &Ending,
-    outcome: OutcomeWord,
+    outcome: CompletionWord,
 ) -> Result<i64, Abort> {
     let Ending { key: ExecKey { partition_key, execution_id }, flow_id, now_ms } = *ending;
     let params = dependency::DependencySuspensionDeleteParams { partition_key, execution_id };
@@ -148,7 +147,6 @@ pub(crate) async fn announce_on<D: Dialect>(
     let params = dependency::DependencyWaitpointDeleteParams { partition_key, execution_id };
     conn.dependency_waitpoint_delete(&params).await?;
     conn.dependency_grant_delete(&dependency::DependencyGrantDeleteParams { partition_key, execution_id }).await?;
-    let outcome = outcome.into();
     let params = dependency::DependencyCompletionInsertParams { flow_id, outcome, now_ms, partition_key, execution_id };
     Ok(conn.dependency_completion_insert(&params).await?.event_id)
 }

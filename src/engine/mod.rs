@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `execution` | `create_execution`, `read_execution_state`, `get_execution_result`, `read_execution_context`, `read_current_attempt_index`, `read_total_attempt_count`, `get_execution_namespace`, `resolve_execution_flow_id`, `read_exec_core_fields`, `list_executions`, `list_lanes` |
 //! | `describe` | `describe_execution`, `read_execution_info` |
-//! | `claim` | `claim`, `claim_from_resume_grant`, `claim_execution`, `issue_grant_and_claim` |
+//! | `claim/` | `claim`, `claim_from_resume_grant`, `claim_execution`, `issue_grant_and_claim`, `claim_resumed_execution`, `issue_reclaim_grant`, `reclaim_execution`, and claims whose caller went away |
 //! | `lease` | `renew`, `list_expired_leases` |
 //! | `attempt` | `progress`, `complete`, `fail`, `cancel`, `delay`, `wait_children` |
 //! | `stream` | `append_frame`, `read_stream`, `tail_stream`, `read_summary` |
@@ -13,13 +13,11 @@
 //! | `suspend` | `suspend`, `suspend_by_triple`, `list_suspended` |
 //! | `waitpoint` | `create_waitpoint`, `read_waitpoint_token`, `list_pending_waitpoints`, `close_waitpoint` |
 //! | `signal` | `deliver_signal`, `deliver_approval_signal`, `observe_signals` |
-//! | `resume` | `claim_resumed_execution`, `resume_execution`, `expire_suspension` |
+//! | `resume` | `resume_execution`, `expire_suspension` |
 //! | `tag` | `set_execution_tag`, `get_execution_tag`, `set_flow_tag`, `get_flow_tag` |
-//! | `reclaim` | `issue_reclaim_grant`, `reclaim_execution` |
 //! | `flow` | `create_flow`, `add_execution_to_flow`, `describe_flow`, `list_flows`, `project_flow_summary` |
 //! | `flow_cancel` | `cancel_flow`, `cancel_flow_header`, `ack_cancel_member` |
 //! | `edge` | `stage_dependency_edge`, `apply_dependency_to_child`, `set_edge_group_policy`, `list_edges`, `describe_edge` |
-//! | `give_back` | claims whose caller went away |
 //! | `operator` | `cancel_execution`, `revoke_lease`, `change_priority`, `replay_execution` |
 //! | `expiry` | `mark_lease_expired_if_due`, `expire_execution`, `promote_delayed`, `reconcile_execution_index`, the sweeps of what is due |
 //! | `trim` | `trim_retention` and its sweep |
@@ -73,7 +71,6 @@ pub(crate) mod execution;
 pub(crate) mod expiry;
 pub(crate) mod flow;
 pub(crate) mod flow_cancel;
-pub(crate) mod give_back;
 pub(crate) mod group;
 pub(crate) mod lease;
 pub(crate) mod member;
@@ -81,7 +78,6 @@ pub(crate) mod named;
 pub(crate) mod operator;
 pub(crate) mod policy;
 pub(crate) mod quota;
-pub(crate) mod reclaim;
 pub(crate) mod resume;
 pub(crate) mod retention;
 pub(crate) mod round;

@@ -289,26 +289,26 @@ impl Seen {
 
 /// The states that decide a typed claim.
 pub(crate) struct ClaimSeen<'a> {
-    pub(crate) lifecycle_phase: &'a str,
-    pub(crate) ownership_state: &'a str,
-    pub(crate) eligibility_state: &'a str,
-    pub(crate) attempt_state: &'a str,
+    pub(crate) lifecycle_phase: &'a PhaseWord,
+    pub(crate) ownership_state: &'a OwnershipWord,
+    pub(crate) eligibility_state: &'a EligibilityWord,
+    pub(crate) attempt_state: &'a AttemptWord,
 }
 
 /// Why an execution in these states may not be claimed. A `submitted` one may: nothing else makes it runnable.
 pub(crate) fn claim_refusal(seen: &ClaimSeen<'_>, not_active: impl FnOnce() -> EngineError) -> Option<EngineError> {
-    if !PhaseWord::waits(seen.lifecycle_phase) {
+    if !seen.lifecycle_phase.waits() {
         return Some(not_active());
     }
-    if seen.ownership_state != OwnershipWord::Unowned {
+    if *seen.ownership_state != OwnershipWord::Unowned {
         return Some(EngineError::Contention(ContentionKind::LeaseConflict));
     }
-    if !EligibilityWord::is_claimable(seen.eligibility_state) {
+    if !seen.eligibility_state.is_claimable() {
         return Some(EngineError::Contention(ContentionKind::ExecutionNotLeaseable));
     }
-    match AttemptWord::of(seen.attempt_state) {
-        Some(AttemptWord::Running) => Some(EngineError::Conflict(ConflictKind::ActiveAttemptExists)),
-        Some(AttemptWord::Interrupted) => Some(EngineError::Contention(ContentionKind::ExecutionNotLeaseable)),
+    match seen.attempt_state {
+        AttemptWord::RunningAttempt => Some(EngineError::Conflict(ConflictKind::ActiveAttemptExists)),
+        AttemptWord::AttemptInterrupted => Some(EngineError::Contention(ContentionKind::ExecutionNotLeaseable)),
         _ => None,
     }
 }
@@ -321,7 +321,7 @@ impl typed::TypedReadRow {
 
 /// The execution is in another phase.
 pub(crate) fn not_active(
-    lifecycle_phase: &str,
+    lifecycle_phase: &PhaseWord,
     lease_epoch: String,
     terminal_outcome: String,
     raw_fields: &serde_json::Value,
@@ -329,7 +329,7 @@ pub(crate) fn not_active(
     EngineError::Contention(ContentionKind::ExecutionNotActive {
         terminal_outcome,
         lease_epoch,
-        lifecycle_phase: lifecycle_phase.to_owned(),
+        lifecycle_phase: lifecycle_phase.to_string(),
         attempt_id: document::member_text(raw_fields, "current_attempt_id").unwrap_or_default(), // tidy: an absent member reads as empty
     })
 }

@@ -21,7 +21,10 @@ use crate::engine::Engine;
 use crate::engine::attempt::named_by;
 use crate::model::document;
 use crate::model::id::{ExecKey, attempt_index, exec_key, invalid_input, reject_nul};
-use crate::model::word::{BlockingWord, EligibilityWord, LeaseWord, OutcomeWord, OwnershipWord, PhaseWord, PublicWord};
+use crate::model::word::{
+    BlockingWord, CompletionWord, EligibilityWord, LeaseWord, OperatorWord, OutcomeWord, OwnershipWord, PhaseWord,
+    PublicWord,
+};
 use crate::statements::{Statements, attempt, execution, grant, operator};
 
 /// The highest priority an operator can give; the lowest is 0.
@@ -47,7 +50,7 @@ pub(crate) async fn cancel<D: Dialect>(
         [request, key],
         |conn| {
             let core = lock::<D>(conn, *key).await?;
-            if PhaseWord::has_ended(&core.lifecycle_phase) {
+            if core.lifecycle_phase.has_ended() {
                 if core.public_state == PublicWord::Cancelled {
                     return Ok(Written::default());
                 }
@@ -139,7 +142,7 @@ async fn cancel_locked<D: Dialect>(
     let grants = operator::OperatorGrantsDeleteParams { partition_key, execution_id };
     conn.operator_grants_delete(&grants).await?;
     let completion = grant::GrantCompletionEventInsertParams {
-        outcome: OutcomeWord::Cancelled.into(),
+        outcome: CompletionWord::Cancelled,
         now_ms,
         partition_key,
         execution_id,
@@ -244,7 +247,7 @@ pub(crate) async fn change_priority<D: Dialect>(
                 return Err(Abort::from(EngineError::Contention(ContentionKind::ExecutionNotEligible)));
             }
             let details = json!({ "old_priority": core.priority, "new_priority": priority });
-            event::<D>(conn, *key, "priority_changed", details, *now_ms).await
+            event::<D>(conn, *key, OperatorWord::PriorityChanged, details, *now_ms).await
         },
         |event_id, wakes| wakes.operator(*event_id, partition_key)
     )?;
@@ -301,7 +304,7 @@ async fn replay_locked<D: Dialect>(
     let last = conn.attempt_running_read(&running).await?;
     // A member that was skipped before it ever ran has no attempt that could say so.
     let was_skipped = match &last {
-        Some(attempt) => attempt.outcome.as_deref().is_some_and(|outcome| outcome == OutcomeWord::Skipped),
+        Some(attempt) => attempt.outcome == Some(OutcomeWord::Skipped),
         None => core.public_state == PublicWord::Skipped,
     };
     let parents = core.flow_id.filter(|_| was_skipped);
@@ -325,9 +328,9 @@ async fn replay_locked<D: Dialect>(
         ),
     };
     conn.operator_execution_replay(&operator::OperatorExecutionReplayParams {
-        eligibility_state: eligibility_state.into(),
-        public_state: public_state.into(),
-        blocking_reason: blocking_reason.into(),
+        eligibility_state,
+        public_state,
+        blocking_reason,
         now_ms,
         replay_count: i64::from(replays).saturating_add(1),
         partition_key,
@@ -339,7 +342,7 @@ async fn replay_locked<D: Dialect>(
         let params = operator::OperatorAttemptReopenParams { partition_key, execution_id, attempt_index };
         conn.operator_attempt_reopen(&params).await?;
     }
-    Ok((answer, event::<D>(conn, key, "replayed", details, now_ms).await?))
+    Ok((answer, event::<D>(conn, key, OperatorWord::Replayed, details, now_ms).await?))
 }
 
 /// Locks what a replay changes of the graph before the execution itself, as whoever follows an edge does. A member
@@ -381,7 +384,7 @@ fn revoked(key: ExecKey, now_ms: i64) -> grant::GrantLeaseEventInsertParams {
     grant::GrantLeaseEventInsertParams {
         execution_text: key.text(),
         lease_id: None,
-        event_type: LeaseWord::Revoked.into(),
+        event_type: LeaseWord::Revoked,
         now_ms,
         partition_key: key.partition_key,
         execution_id: key.execution_id,
@@ -392,13 +395,13 @@ fn revoked(key: ExecKey, now_ms: i64) -> grant::GrantLeaseEventInsertParams {
 async fn event<D: Dialect>(
     conn: &mut D::Connection,
     key: ExecKey,
-    event_type: &str,
+    event_type: OperatorWord,
     details: Value,
     now_ms: i64,
 ) -> Result<i64, Abort> {
     let params = operator::OperatorEventInsertParams {
         execution_text: key.text(),
-        event_type: event_type.to_owned(),
+        event_type,
         details,
         now_ms,
         partition_key: key.partition_key,

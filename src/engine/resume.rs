@@ -1,110 +1,23 @@
-//! What follows a suspension: the claim of a resumable execution, the resumption by the control plane, and
-//! the timeout.
+//! What follows a suspension: the resumption by the control plane, and the timeout. How a resumed execution is claimed is
+//! in [`crate::engine::claim`].
 
-use ff_core::backend::HandleKind;
-use ff_core::contracts::{
-    ClaimResumedExecutionArgs, ClaimResumedExecutionResult, ClaimedResumedExecution, ResumeExecutionArgs,
-    ResumeExecutionResult,
-};
-use ff_core::engine_error::{ContentionKind, EngineError, StateKind};
+use ff_core::contracts::{ResumeExecutionArgs, ResumeExecutionResult};
+use ff_core::engine_error::{EngineError, StateKind};
 use ff_core::partition::Partition;
 use ff_core::state::PublicState;
-use ff_core::types::{AttemptIndex, ExecutionId, SignalId, TimestampMs};
+use ff_core::types::{ExecutionId, SignalId};
 use serde_json::json;
 
 use crate::db::Dialect;
 use crate::db::error::Abort;
 use crate::engine::Engine;
-use crate::engine::claim::Granted;
-use crate::engine::give_back::Answered;
-use crate::engine::policy::give_back::Before;
 use crate::engine::policy::timeout::{Ending, Timeout, after_timeout};
 use crate::engine::seize::{self, Seized, Taking};
-use crate::model::attempt::{attempt_number, shown_epoch};
 use crate::model::given::stored_ms;
-use crate::model::id::{ExecKey, attempt_id, exec_key, partition_key, reject_nul};
-use crate::model::limits;
+use crate::model::id::{ExecKey, exec_key, partition_key};
 use crate::model::signal::Members;
 use crate::model::word::{BlockingWord, EligibilityWord, PhaseWord, PublicWord};
 use crate::statements::{Statements, attempt, execution, grant, resume, suspension, waitpoint};
-
-/// Leases a resumable execution; the attempt that was suspended goes on, under its next epoch.
-///
-/// Precondition: a signal or a timeout resumed the execution, and nobody claimed it since. Effect: the
-/// execution is active, an `acquired` event is written. Repeating it is `Contention(NotAResumedExecution)`.
-/// The lane is taken from the arguments as it is; the attempt index and the time are not looked at.
-pub(crate) async fn claim<D: Dialect>(
-    engine: &Engine<D>,
-    args: &ClaimResumedExecutionArgs,
-) -> Answered<ClaimResumedExecutionResult> {
-    let key = exec_key(&args.execution_id)?;
-    limits::WORKER_ID.check("worker_id", args.worker_id.as_str())?;
-    reject_nul("worker_instance_id", args.worker_instance_id.as_str())?;
-    let now_ms = engine.now_ms();
-    let ttl_ms = stored_ms(args.lease_ttl_ms);
-    let lease_expires_at_ms = now_ms.saturating_add(ttl_ms);
-    let params = resume::ResumeClaimParams {
-        partition_key: key.partition_key,
-        execution_id: key.execution_id,
-        execution_text: key.text(),
-        lease_id: args.lease_id.to_string(),
-        now_ms,
-        worker_id: args.worker_id.as_str().to_owned(),
-        worker_instance_id: args.worker_instance_id.as_str().to_owned(),
-        lease_expires_at_ms,
-    };
-    let claimed =
-        engine.db().unit_telling(params, move |row, wakes| wakes.lease(row.lease_event_id, key.partition_key)).await?;
-    let Some(row) = claimed else {
-        return Err(not_resumable(engine, key).await);
-    };
-    let attempt_id = attempt_id(key.execution_id, row.attempt_index);
-    let granted = Granted {
-        kind: HandleKind::Resumed,
-        attempt_index: row.attempt_index,
-        attempt_id: attempt_id.clone(),
-        lease_id: args.lease_id.clone(),
-        lease_epoch: row.lease_epoch,
-        lease_ttl_ms: args.lease_ttl_ms,
-        lane_id: args.lane_id.clone(),
-        worker_instance_id: args.worker_instance_id.clone(),
-    };
-    let took = granted.took(key, Before::Resumable);
-    let claimed = ClaimedResumedExecution::new(
-        args.execution_id.clone(),
-        args.lease_id.clone(),
-        shown_epoch(row.lease_epoch),
-        AttemptIndex::new(attempt_number(row.attempt_index)?),
-        attempt_id,
-        TimestampMs::from_millis(lease_expires_at_ms),
-        granted.handle::<D>(key)?,
-    );
-    Ok((ClaimResumedExecutionResult::Claimed(claimed), Some(took)))
-}
-
-/// Why there was nothing to claim.
-async fn not_resumable<D: Dialect>(engine: &Engine<D>, key: ExecKey) -> EngineError {
-    match may_be_resumed(engine, key).await {
-        Ok(Some(missing)) => EngineError::NotFound { entity: missing },
-        Ok(None) => EngineError::Contention(ContentionKind::NotAResumedExecution),
-        Err(error) => error,
-    }
-}
-
-/// What is missing of an execution that could be resumed, if anything is.
-async fn may_be_resumed<D: Dialect>(engine: &Engine<D>, key: ExecKey) -> Result<Option<&'static str>, EngineError> {
-    let state =
-        execution::ExecutionStateReadParams { partition_key: key.partition_key, execution_id: key.execution_id };
-    let Some(row) = engine.db().read(state).await? else {
-        return Ok(Some("execution"));
-    };
-    if row.public_state != PublicWord::Resumable {
-        return Ok(None);
-    }
-    let running =
-        attempt::AttemptRunningReadParams { partition_key: key.partition_key, execution_id: key.execution_id };
-    Ok(if engine.db().read(running).await?.is_none() { Some("attempt") } else { None })
-}
 
 /// Moves a suspended execution back to where claims find it, at once or after a delay.
 ///
@@ -156,9 +69,9 @@ async fn resume_on<D: Dialect>(
         ),
     };
     conn.resume_release(&resume::ResumeReleaseParams {
-        eligibility_state: eligibility_state.into(),
-        public_state: public_word.into(),
-        blocking_reason: blocking_reason.into(),
+        eligibility_state,
+        public_state: public_word,
+        blocking_reason,
         deadline_at_ms: resume_at_ms.or(core.deadline_at_ms),
         changed_fields,
         partition_key,
@@ -253,7 +166,7 @@ async fn end_on<D: Dialect>(conn: &mut D::Connection, key: ExecKey, now_ms: i64,
     let (partition_key, execution_id) = (key.partition_key, key.execution_id);
     conn.suspension_delete(&suspension::SuspensionDeleteParams { partition_key, execution_id }).await?;
     conn.suspension_expire(&suspension::SuspensionExpireParams {
-        public_state: ending.public_state.into(),
+        public_state: ending.public_state,
         now_ms,
         cancellation_reason: ending.reason.to_owned(),
         partition_key,
@@ -263,7 +176,7 @@ async fn end_on<D: Dialect>(conn: &mut D::Connection, key: ExecKey, now_ms: i64,
     let running = attempt::AttemptRunningReadParams { partition_key, execution_id };
     if let Some(running) = conn.attempt_running_read(&running).await? {
         conn.suspension_attempt_expire(&suspension::SuspensionAttemptExpireParams {
-            outcome: ending.public_state.into(),
+            outcome: ending.outcome,
             now_ms,
             partition_key,
             execution_id,
@@ -271,11 +184,7 @@ async fn end_on<D: Dialect>(conn: &mut D::Connection, key: ExecKey, now_ms: i64,
         })
         .await?;
     }
-    let completion = grant::GrantCompletionEventInsertParams {
-        outcome: ending.completion.into(),
-        now_ms,
-        partition_key,
-        execution_id,
-    };
+    let completion =
+        grant::GrantCompletionEventInsertParams { outcome: ending.completion, now_ms, partition_key, execution_id };
     Ok(conn.grant_completion_event_insert(&completion).await?.event_id)
 }

@@ -5,6 +5,7 @@ use std::time::Duration;
 use ff_core::backend::ScannerFilter;
 use ff_core::engine_backend::ReconcileCounts;
 use ff_core::engine_error::EngineError;
+use uuid::Uuid;
 
 use crate::engine::seize;
 
@@ -25,6 +26,69 @@ impl Round {
     /// Whether a partition is looked at.
     pub(crate) fn includes(&self, partition_key: i16) -> bool {
         self.only_partition.is_none_or(|only| only == partition_key)
+    }
+}
+
+/// How many rows one run of a sweep takes.
+const ROWS: u32 = 1_000;
+/// How many one page of a list has.
+pub(crate) const PAGE_SIZE: i64 = 250;
+/// How many pages one run reads when it may take little of what it finds.
+const PAGES: u32 = 40;
+
+/// The place of a row in a list of what is due, oldest first.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Place {
+    /// Since when it is due.
+    pub(crate) at_ms: i64,
+    /// Its partition.
+    pub(crate) partition_key: i16,
+    /// What it is called there.
+    pub(crate) id: Uuid,
+}
+
+impl Place {
+    /// The place of a row.
+    pub(crate) fn new(at_ms: i64, partition_key: i16, id: Uuid) -> Self {
+        Self { at_ms, partition_key, id }
+    }
+}
+
+/// A way through a list of what is due, page by page, until the list ends or enough was done.
+pub(crate) struct Pages<'a> {
+    round: &'a Round,
+    /// When it was begun.
+    pub(crate) now_ms: i64,
+    after: Place,
+    left: u32,
+    /// What was done so far.
+    pub(crate) report: Report,
+}
+
+impl<'a> Pages<'a> {
+    /// From the beginning of the list.
+    pub(crate) fn new(round: &'a Round, now_ms: i64) -> Self {
+        let first = Place::new(i64::MIN, i16::MIN, Uuid::nil());
+        Self { round, now_ms, after: first, left: PAGES, report: Report::default() }
+    }
+
+    /// The place after which the next page begins; none when it is over.
+    pub(crate) fn after(&self) -> Option<Place> {
+        (self.left > 0 && self.report.total() < ROWS).then_some(self.after)
+    }
+
+    /// The rows of a page that the round is about.
+    pub(crate) fn of<R>(&mut self, mut rows: Vec<R>, place: impl Fn(&R) -> Place) -> Vec<R> {
+        let is_last = (rows.len() as i64) < PAGE_SIZE;
+        self.left = if is_last { 0 } else { self.left.saturating_sub(1) };
+        self.after = rows.last().map_or(self.after, &place);
+        rows.retain(|row| self.round.includes(place(row).partition_key));
+        rows
+    }
+
+    /// Counts one row, as [`Report::count`] does.
+    pub(crate) fn count(&mut self, ended: Result<bool, EngineError>) {
+        self.report.count(ended);
     }
 }
 

@@ -26,13 +26,13 @@ use uuid::Uuid;
 use crate::db::Dialect;
 use crate::db::error::Abort;
 use crate::engine::Engine;
+use crate::engine::claim::give_back::{Answered, Took};
+use crate::engine::claim::reclaim::partition_of;
 use crate::engine::execution;
-use crate::engine::give_back::{Answered, Took};
 use crate::engine::policy::allowance::{budget_ids, has_room, limits, quota_policy_id};
 use crate::engine::policy::capability;
 use crate::engine::policy::eligibility::{Upstream, is_required};
 use crate::engine::quota;
-use crate::engine::reclaim::partition_of;
 use crate::engine::round::Report;
 use crate::engine::secret::active_on;
 use crate::engine::seize::{self, Seized};
@@ -40,7 +40,7 @@ use crate::model::document;
 use crate::model::given::stored_ms;
 use crate::model::id::{ExecKey, exec_key, execution_id, partition_key, reject_nul};
 use crate::model::limits;
-use crate::model::word::{AttemptWord, EligibilityWord, OutcomeWord, OwnershipWord, PhaseWord, PublicWord, StatusWord};
+use crate::model::word::{EligibilityWord, OwnershipWord, PhaseWord, PublicWord, StatusWord};
 use crate::statements::{Statements, schedule, typed};
 
 /// How many executions that may not run yet one call looks past.
@@ -72,7 +72,7 @@ async fn status<D: Dialect>(engine: &Engine<D>, key: ExecKey) -> Result<StatusWo
     if core.ownership_state != OwnershipWord::Unowned {
         return Ok(StatusWord::Owned);
     }
-    if document::terminal_outcome(&core.raw_fields) != OutcomeWord::None {
+    if document::outcome(&core.raw_fields).is_some() {
         return Ok(StatusWord::Terminal);
     }
     let Some(flow_id) = core.flow_id else {
@@ -99,8 +99,8 @@ impl Upstream {
         let Some(phase) = &edge.lifecycle_phase else {
             return Self::Undecided;
         };
-        let outcome = edge.raw_fields.as_ref().map_or_else(|| OutcomeWord::None.into(), document::terminal_outcome);
-        Self::from_states(&outcome, phase, edge.public_state.as_deref())
+        let outcome = edge.raw_fields.as_ref().and_then(document::outcome);
+        Self::from_states(outcome.as_ref(), phase, edge.public_state.as_ref())
     }
 }
 
@@ -217,14 +217,14 @@ fn refused(kind: ContentionKind) -> Abort {
 impl schedule::ScheduleLockRow {
     /// Whether it waits to be claimed.
     fn is_eligible(&self) -> bool {
-        PhaseWord::waits(&self.lifecycle_phase) && self.eligibility_state == EligibilityWord::EligibleNow
+        self.lifecycle_phase.waits() && self.eligibility_state == EligibilityWord::EligibleNow
     }
 
     /// Whether a grant of it could be used.
     fn is_grantable(&self) -> bool {
         self.is_eligible()
             && self.ownership_state == OwnershipWord::Unowned
-            && !AttemptWord::is_under_way(&self.attempt_state)
+            && !self.attempt_state.is_under_way()
             && self.public_state != PublicWord::Resumable
     }
 }

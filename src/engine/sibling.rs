@@ -26,7 +26,7 @@ use crate::engine::member::{Ending, Events, announce_on, lock_child, revoke_on};
 use crate::engine::round::Report;
 use crate::engine::seize::{self, Seized, is_held};
 use crate::model::id::{ExecKey, GroupKey, exec_key, partition_key};
-use crate::model::word::{OutcomeWord, PhaseWord};
+use crate::model::word::CompletionWord;
 use crate::statements::{Statements, attempt, dependency, sibling};
 
 /// How many groups one round looks at.
@@ -290,7 +290,7 @@ async fn cancel_on<D: Dialect>(conn: &mut D::Connection, ending: &Ending) -> Res
         return Err(seize::held());
     }
     let member = lock_child::<D>(conn, ending.key).await?;
-    let Some(member) = member.filter(|member| !PhaseWord::has_ended(&member.lifecycle_phase)) else {
+    let Some(member) = member.filter(|member| !member.lifecycle_phase.has_ended()) else {
         return Ok(Events::default());
     };
     let current = attempt::AttemptRunningReadParams { partition_key, execution_id };
@@ -298,7 +298,7 @@ async fn cancel_on<D: Dialect>(conn: &mut D::Connection, ending: &Ending) -> Res
     conn.sibling_execution_cancel(&sibling::SiblingExecutionCancelParams { now_ms, partition_key, execution_id })
         .await?;
     let lease = revoke_on::<D>(conn, ending, current, &member.ownership_state).await?;
-    let completion = announce_on::<D>(conn, ending, OutcomeWord::Cancelled).await?;
+    let completion = announce_on::<D>(conn, ending, CompletionWord::Cancelled).await?;
     Ok(Events { completion: Some(completion), lease })
 }
 
@@ -352,7 +352,7 @@ async fn tidy_on<D: Dialect>(conn: &mut D::Connection, group: GroupKey) -> Resul
     for execution_id in named(&row.members) {
         let params = dependency::DependencyMemberReadParams { partition_key, execution_id };
         let member = conn.dependency_member_read(&params).await?;
-        if member.is_some_and(|member| !PhaseWord::has_ended(&member.lifecycle_phase)) {
+        if member.is_some_and(|member| !member.lifecycle_phase.has_ended()) {
             return Ok(SiblingCancelReconcileAction::NoOp);
         }
     }

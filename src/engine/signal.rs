@@ -174,7 +174,7 @@ fn decide(
     if args.waitpoint_token.as_str() != target.token {
         return Err(invalid_input("waitpoint_token does not match minted token"));
     }
-    let suspended = target.lifecycle_phase.as_deref().is_some_and(|phase| phase == PhaseWord::Suspended);
+    let suspended = target.lifecycle_phase == Some(PhaseWord::Suspended);
     let (Some(suspension_id), Some(condition), Some(seen_members), true) =
         (target.suspension_id, target.condition_text, target.members_text, suspended)
     else {

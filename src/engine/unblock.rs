@@ -69,11 +69,11 @@ async fn let_go<D: Dialect>(
     known: &mut Known,
     now_ms: i64,
 ) -> Result<bool, EngineError> {
-    let Some(reason) = row.blocking_reason.as_deref() else { return Ok(false) };
-    let may_go = match BlockingWord::of(reason) {
-        Some(BlockingWord::WaitingForBudget) => have_budgets_room(engine, &row.raw_fields, known).await?,
-        Some(BlockingWord::WaitingForQuota) => has_quota_room(engine, row, known, now_ms).await?,
-        Some(BlockingWord::WaitingForCapableWorker) => can_somebody(engine, row, known, now_ms).await?,
+    let Some(reason) = &row.blocking_reason else { return Ok(false) };
+    let may_go = match reason {
+        BlockingWord::WaitingForBudget => have_budgets_room(engine, &row.raw_fields, known).await?,
+        BlockingWord::WaitingForQuota => has_quota_room(engine, row, known, now_ms).await?,
+        BlockingWord::WaitingForCapableWorker => can_somebody(engine, row, known, now_ms).await?,
         _ => false,
     };
     if !may_go {
@@ -83,7 +83,7 @@ async fn let_go<D: Dialect>(
         now_text: now_ms.to_string(),
         partition_key: row.partition_key,
         execution_id: row.execution_id,
-        blocking_reason: reason.to_owned(),
+        blocking_reason: reason.clone(),
     };
     let key = ExecKey { partition_key: row.partition_key, execution_id: row.execution_id };
     transaction!(engine, "admission_unblock", [key, params], |conn| {

@@ -16,7 +16,7 @@ use super::cursor;
 use crate::db::dialect::SubscriptionWords;
 use crate::db::{Db, Dialect, Outbox};
 use crate::model::id::{ExecKey, execution_id, partition_key};
-use crate::model::word::{LeaseWord, OutcomeWord};
+use crate::model::word::{CompletionWord, LeaseWord, OutcomeWord};
 use crate::statements::event;
 
 /// Where events are read.
@@ -113,21 +113,21 @@ fn lease_event(row: &event::EventLeasePageRow, execution_id: ExecutionId) -> Res
     let cursor = cursor::at(row.event_id);
     let at = TimestampMs::from_millis(row.occurred_at_ms);
     let lease_id = row.lease_id.as_deref().and_then(|text| LeaseId::parse(text).ok());
-    Ok(match LeaseWord::of(&row.event_type) {
-        Some(LeaseWord::Acquired) => {
+    Ok(match &row.event_type {
+        LeaseWord::Acquired => {
             LeaseHistoryEvent::Acquired { cursor, execution_id, lease_id, worker_instance_id: None, at }
         }
-        Some(LeaseWord::Renewed) => {
+        LeaseWord::Renewed => {
             LeaseHistoryEvent::Renewed { cursor, execution_id, lease_id, worker_instance_id: None, at }
         }
-        Some(LeaseWord::Expired) => LeaseHistoryEvent::Expired { cursor, execution_id, lease_id, prev_owner: None, at },
-        Some(LeaseWord::Reclaimed) => {
+        LeaseWord::Expired => LeaseHistoryEvent::Expired { cursor, execution_id, lease_id, prev_owner: None, at },
+        LeaseWord::Reclaimed => {
             LeaseHistoryEvent::Reclaimed { cursor, execution_id, new_lease_id: lease_id, new_owner: None, at }
         }
-        Some(LeaseWord::Revoked) => {
+        LeaseWord::Revoked => {
             LeaseHistoryEvent::Revoked { cursor, execution_id, lease_id, revoked_by: "operator".to_owned(), at }
         }
-        None => return Err(format!("event_type: '{}' is not a known value", row.event_type)),
+        LeaseWord::Other(word) => return Err(format!("event_type: '{word}' is not a known value")),
     })
 }
 
@@ -162,8 +162,11 @@ impl Family for Completion {
 }
 
 /// The outcome of a stored word. `failed` is what the engine writes, `failure` what older writers may have.
-fn outcome(word: &str) -> CompletionOutcome {
-    CompletionOutcome::from_wire(if word == OutcomeWord::Failed { OutcomeWord::Failure.as_str() } else { word })
+fn outcome(word: &CompletionWord) -> CompletionOutcome {
+    CompletionOutcome::from_wire(match word {
+        CompletionWord::Failed => OutcomeWord::Failure.as_str(),
+        other => other.as_str(),
+    })
 }
 
 /// How executions ended, in the words of the tables.
@@ -190,7 +193,7 @@ impl Family for Payload {
     ) -> Result<Vec<Entry<CompletionPayload>>, EngineError> {
         let told = |row: &event::EventCompletionPageRow, execution_id| {
             let at = TimestampMs::from_millis(row.occurred_at_ms);
-            let payload = CompletionPayload::new(execution_id, row.outcome.clone(), None, at);
+            let payload = CompletionPayload::new(execution_id, row.outcome.to_string(), None, at);
             match row.flow_id {
                 Some(flow_id) => payload.with_flow_id(FlowId::from_uuid(flow_id)),
                 None => payload,

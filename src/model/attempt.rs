@@ -1,6 +1,7 @@
 //! An attempt's index and its lease's epoch: as rows hold them, and as callers count them.
 
 use ff_core::engine_error::EngineError;
+use ff_core::state::AttemptType;
 use ff_core::types::{AttemptIndex, LeaseEpoch};
 
 use super::id::{corruption, invalid_input};
@@ -47,6 +48,15 @@ pub(crate) fn attempt_number(stored: i32) -> Result<u32, EngineError> {
 /// A row's index as callers see it; a negative one reads as 0.
 pub(crate) fn shown_index(stored: i32) -> AttemptIndex {
     AttemptIndex::new(stored.max(0).unsigned_abs())
+}
+
+/// What a stored attempt is; one that says nothing, or a word that no attempt begins with, is the first.
+pub(crate) fn stored_type(word: &str) -> AttemptType {
+    match word {
+        "retry" => AttemptType::Retry,
+        "replay" => AttemptType::Replay,
+        _ => AttemptType::Initial,
+    }
 }
 
 /// The epoch in a handle as rows hold it.

@@ -6,6 +6,11 @@ use std::collections::{BTreeMap, HashMap};
 
 use serde_json::Value;
 
+use super::word::CompletionWord;
+
+/// What `terminal_outcome` says of an execution that has not ended.
+const NOT_ENDED: &str = "none";
+
 /// The tag whose value the outboxes keep beside each event.
 pub(crate) const INSTANCE_TAG: &str = "cairn.instance_id";
 
@@ -23,9 +28,14 @@ pub(crate) fn member_string(document: &Value, name: &str) -> Option<String> {
     document.get(name)?.as_str().map(str::to_owned)
 }
 
-/// How an execution ended, as its document says: `none` when it says nothing.
+/// How an execution ended, as its document says; nothing when it has not.
+pub(crate) fn outcome(document: &Value) -> Option<CompletionWord> {
+    member_text(document, "terminal_outcome").filter(|word| word != NOT_ENDED).map(CompletionWord::from)
+}
+
+/// The same in the words of ff-core's errors, which have one for an execution that has not ended.
 pub(crate) fn terminal_outcome(document: &Value) -> String {
-    member_text(document, "terminal_outcome").unwrap_or_else(|| "none".to_owned()) // tidy: an absent member means none
+    outcome(document).map_or_else(|| NOT_ENDED.to_owned(), String::from)
 }
 
 /// A tag of an execution. The dots are part of the key, not a path.

@@ -1,300 +1,93 @@
-//! The words that columns of states hold, one enum per column: those that this crate writes, and those of older writers.
+//! What the words of state columns mean. `diglot.toml` lists them, the enums are generated from it, and here is what
+//! this crate asks of them.
 //!
-//! A column is compared with a word directly (`row.lifecycle_phase == PhaseWord::Active`). What nobody writes equals
-//! none of them.
+//! A word that is in no list is a variant `Other`: it equals none of ours, and is written back as it is.
 
-/// An enum of stored words.
-macro_rules! words {
-    ($(#[$doc:meta])* $name:ident { $($(#[$of:meta])* $word:ident = $text:literal,)+ }) => {
-        $(#[$doc])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-        pub(crate) enum $name { $($(#[$of])* $word,)+ }
+use ff_core::state::AttemptType;
 
-        impl $name {
-            /// The stored word.
-            pub(crate) const fn as_str(self) -> &'static str {
-                match self { $(Self::$word => $text,)+ }
-            }
-
-            /// What a stored word is; nothing for one that nobody writes.
-            pub(crate) fn of(word: &str) -> Option<Self> {
-                match word { $($text => Some(Self::$word),)+ _ => None }
-            }
-        }
-
-        impl PartialEq<$name> for str {
-            fn eq(&self, word: &$name) -> bool {
-                self == word.as_str()
-            }
-        }
-
-        impl PartialEq<$name> for &str {
-            fn eq(&self, word: &$name) -> bool {
-                *self == word.as_str()
-            }
-        }
-
-        impl PartialEq<$name> for String {
-            fn eq(&self, word: &$name) -> bool {
-                self == word.as_str()
-            }
-        }
-
-        impl From<$name> for String {
-            fn from(word: $name) -> Self {
-                word.as_str().to_owned()
-            }
-        }
-    };
-}
-
-words! {
-    /// `lifecycle_phase`
-    PhaseWord {
-        Submitted = "submitted",
-        Runnable = "runnable",
-        Active = "active",
-        Suspended = "suspended",
-        Terminal = "terminal",
-        Cancelled = "cancelled",
-        /// Of older writers, as are all that follow: it waits.
-        Pending = "pending",
-        /// It waits.
-        Eligible = "eligible",
-        /// It waits for something.
-        Blocked = "blocked",
-        /// It has ended.
-        Completed = "completed",
-        /// It has ended.
-        Failed = "failed",
-        /// It has ended.
-        Expired = "expired",
-    }
-}
+pub(crate) use crate::statements::{
+    AttemptWord, BlockingWord, CompletionWord, EligibilityWord, FlowWord, LeaseWord, OperatorWord, OutcomeWord,
+    OwnershipWord, PhaseWord, PublicWord,
+};
 
 impl PhaseWord {
     /// Whether an execution in that phase waits to run; a created one does, before anybody made it runnable.
-    pub(crate) fn waits(phase: &str) -> bool {
-        matches!(Self::of(phase), Some(Self::Submitted | Self::Runnable))
+    pub(crate) fn waits(&self) -> bool {
+        matches!(self, Self::Submitted | Self::Runnable)
     }
 
     /// Whether it is one that an execution never leaves.
-    pub(crate) fn has_ended(phase: &str) -> bool {
-        matches!(Self::of(phase), Some(Self::Terminal | Self::Cancelled))
+    pub(crate) fn has_ended(&self) -> bool {
+        matches!(self, Self::Terminal | Self::Cancelled)
     }
 
     /// Whether one waits, also by the words of older writers.
-    pub(crate) fn waits_by_any_writer(phase: &str) -> bool {
-        Self::waits(phase) || matches!(Self::of(phase), Some(Self::Pending | Self::Eligible | Self::Blocked))
+    pub(crate) fn waits_by_any_writer(&self) -> bool {
+        self.waits() || matches!(self, Self::Pending | Self::Eligible | Self::Blocked)
     }
 
     /// Whether one may go on, also by the words of older writers, who named the outcome as a phase.
-    pub(crate) fn is_open_by_any_writer(phase: &str) -> bool {
-        let ended = [Self::Terminal, Self::Cancelled, Self::Completed, Self::Failed, Self::Expired];
-        Self::of(phase).is_none_or(|phase| !ended.contains(&phase))
-    }
-}
-
-words! {
-    /// `ownership_state`
-    OwnershipWord {
-        Unowned = "unowned",
-        Leased = "leased",
-        LeaseExpiredReclaimable = "lease_expired_reclaimable",
-        LeaseRevoked = "lease_revoked",
-        /// Unowned since a suspension was over.
-        Released = "released",
+    pub(crate) fn is_open_by_any_writer(&self) -> bool {
+        !self.has_ended() && !matches!(self, Self::Completed | Self::Failed | Self::Expired)
     }
 }
 
 impl OwnershipWord {
     /// Whether somebody else than the holder may take the lease over, whatever its time.
-    pub(crate) fn is_lost(state: &str) -> bool {
-        matches!(Self::of(state), Some(Self::LeaseExpiredReclaimable | Self::LeaseRevoked))
+    pub(crate) fn is_lost(&self) -> bool {
+        matches!(self, Self::LeaseExpiredReclaimable | Self::LeaseRevoked)
     }
 
     /// Whether nobody owns it.
-    pub(crate) fn is_free(state: &str) -> bool {
-        matches!(Self::of(state), Some(Self::Unowned | Self::Released))
-    }
-}
-
-words! {
-    /// `eligibility_state`
-    EligibilityWord {
-        EligibleNow = "eligible_now",
-        NotEligibleUntilTime = "not_eligible_until_time",
-        BlockedByDependencies = "blocked_by_dependencies",
-        BlockedByBudget = "blocked_by_budget",
-        BlockedByQuota = "blocked_by_quota",
-        BlockedByRoute = "blocked_by_route",
-        BlockedByLaneState = "blocked_by_lane_state",
-        BlockedByOperator = "blocked_by_operator",
-        /// Granted to a worker that has not claimed yet.
-        PendingClaim = "pending_claim",
-        /// Of older writers: blocked by dependencies.
-        Blocked = "blocked",
+    pub(crate) fn is_free(&self) -> bool {
+        matches!(self, Self::Unowned | Self::Released)
     }
 }
 
 impl EligibilityWord {
     /// Whether an execution may be claimed by whoever was granted it.
-    pub(crate) fn is_claimable(state: &str) -> bool {
-        matches!(Self::of(state), Some(Self::EligibleNow | Self::PendingClaim))
+    pub(crate) fn is_claimable(&self) -> bool {
+        matches!(self, Self::EligibleNow | Self::PendingClaim)
     }
 
     /// Whether its dependencies hold it back.
-    pub(crate) fn awaits_dependencies(state: &str) -> bool {
-        matches!(Self::of(state), Some(Self::BlockedByDependencies | Self::Blocked))
-    }
-}
-
-words! {
-    /// `public_state`
-    PublicWord {
-        Waiting = "waiting",
-        Delayed = "delayed",
-        RateLimited = "rate_limited",
-        WaitingChildren = "waiting_children",
-        Active = "active",
-        /// Active, by a claim through a handle.
-        Running = "running",
-        Suspended = "suspended",
-        /// Its suspension is over and nobody has taken it up.
-        Resumable = "resumable",
-        Completed = "completed",
-        Failed = "failed",
-        Cancelled = "cancelled",
-        Expired = "expired",
-        Skipped = "skipped",
-        /// Of older writers: it waits.
-        Pending = "pending",
-    }
-}
-
-words! {
-    /// `attempt_state`
-    AttemptWord {
-        None = "none",
-        PendingFirst = "pending_first_attempt",
-        PendingRetry = "pending_retry_attempt",
-        PendingReplay = "pending_replay_attempt",
-        Running = "running_attempt",
-        Interrupted = "attempt_interrupted",
-        /// Of older writers, as are all that follow: the first attempt is to start.
-        Initial = "initial",
-        /// The first attempt is to start.
-        Pending = "pending",
-        /// The first attempt is to start.
-        PendingClaim = "pending_claim",
+    pub(crate) fn awaits_dependencies(&self) -> bool {
+        matches!(self, Self::BlockedByDependencies | Self::Blocked)
     }
 }
 
 impl AttemptWord {
     /// The type of the attempt that is to start; nothing when none is.
-    pub(crate) fn to_start(state: &str) -> Option<AttemptTypeWord> {
-        match Self::of(state)? {
-            Self::PendingRetry => Some(AttemptTypeWord::Retry),
-            Self::PendingReplay => Some(AttemptTypeWord::Replay),
-            Self::PendingFirst | Self::Initial | Self::Pending | Self::PendingClaim => Some(AttemptTypeWord::Initial),
-            Self::None | Self::Running | Self::Interrupted => None,
+    pub(crate) fn to_start(&self) -> Option<AttemptType> {
+        match self {
+            Self::PendingRetryAttempt => Some(AttemptType::Retry),
+            Self::PendingReplayAttempt => Some(AttemptType::Replay),
+            Self::PendingFirstAttempt | Self::Initial | Self::Pending | Self::PendingClaim => {
+                Some(AttemptType::Initial)
+            }
+            _ => None,
+        }
+    }
+
+    /// The state of an attempt of that type before it starts.
+    pub(crate) fn before_start(of: AttemptType) -> Self {
+        match of {
+            AttemptType::Retry => Self::PendingRetryAttempt,
+            AttemptType::Replay => Self::PendingReplayAttempt,
+            AttemptType::Initial | AttemptType::Reclaim | AttemptType::Fallback => Self::PendingFirstAttempt,
         }
     }
 
     /// Whether an attempt has run and has not ended.
-    pub(crate) fn is_under_way(state: &str) -> bool {
-        matches!(Self::of(state), Some(Self::Running | Self::Interrupted))
-    }
-}
-
-words! {
-    /// `attempt_type` of an attempt
-    AttemptTypeWord {
-        Initial = "initial",
-        Retry = "retry",
-        Replay = "replay",
-    }
-}
-
-impl AttemptTypeWord {
-    /// The type of a stored attempt; one that does not say is the first.
-    pub(crate) fn stored(word: &str) -> Self {
-        Self::of(word).unwrap_or(Self::Initial)
-    }
-
-    /// The state of an attempt of that type before it starts.
-    pub(crate) fn before_start(self) -> AttemptWord {
-        match self {
-            Self::Initial => AttemptWord::PendingFirst,
-            Self::Retry => AttemptWord::PendingRetry,
-            Self::Replay => AttemptWord::PendingReplay,
-        }
-    }
-}
-
-words! {
-    /// `outcome` of an attempt or a completion, and `terminal_outcome` of a document
-    OutcomeWord {
-        /// It has not ended.
-        None = "none",
-        Success = "success",
-        Failed = "failed",
-        Retry = "retry",
-        Interrupted = "interrupted",
-        WaitingChildren = "waiting_children",
-        Expired = "expired",
-        Cancelled = "cancelled",
-        Skipped = "skipped",
-        /// Its suspension is over; it goes on.
-        Resumable = "resumable",
-        /// Of older writers: failed, which is ff-core's word as well.
-        Failure = "failure",
-    }
-}
-
-words! {
-    /// `event_type` of a lease event
-    LeaseWord {
-        Acquired = "acquired",
-        Renewed = "renewed",
-        Expired = "expired",
-        Reclaimed = "reclaimed",
-        Revoked = "revoked",
-    }
-}
-
-words! {
-    /// `public_flow_state`
-    FlowWord {
-        Open = "open",
-        Running = "running",
-        Blocked = "blocked",
-        Completed = "completed",
-        Failed = "failed",
-        Cancelled = "cancelled",
-        /// Of older writers: it has ended.
-        Terminal = "terminal",
+    pub(crate) fn is_under_way(&self) -> bool {
+        matches!(self, Self::RunningAttempt | Self::AttemptInterrupted)
     }
 }
 
 impl FlowWord {
     /// Whether a flow in that state never leaves it.
-    pub(crate) fn has_ended(state: &str) -> bool {
-        matches!(Self::of(state), Some(Self::Cancelled | Self::Completed | Self::Failed | Self::Terminal))
-    }
-}
-
-words! {
-    /// `blocking_reason`
-    BlockingWord {
-        WaitingForWorker = "waiting_for_worker",
-        WaitingForChildren = "waiting_for_children",
-        WaitingForResumeDelay = "waiting_for_resume_delay",
-        WaitingForBudget = "waiting_for_budget",
-        WaitingForQuota = "waiting_for_quota",
-        WaitingForCapableWorker = "waiting_for_capable_worker",
-        PausedByOperator = "paused_by_operator",
-        PausedByPolicy = "paused_by_policy",
+    pub(crate) fn has_ended(&self) -> bool {
+        matches!(self, Self::Cancelled | Self::Completed | Self::Failed | Self::Terminal)
     }
 }
 
@@ -330,15 +123,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_column_is_compared_with_a_word() {
-        assert!("active" == PhaseWord::Active && *"active" == PhaseWord::Active);
-        let stored = "runnable".to_owned();
-        assert!(stored != PhaseWord::Active && stored == PhaseWord::Runnable);
-        assert_eq!(PhaseWord::of(PhaseWord::Blocked.as_str()), Some(PhaseWord::Blocked));
-        assert_eq!(PhaseWord::of("lost"), None);
-    }
-
-    #[test]
     fn older_writers_words_wait_and_end_as_they_did() {
         for (word, waits, by_any, is_open) in [
             ("submitted", true, true, true),
@@ -351,24 +135,25 @@ mod tests {
             ("failed", false, false, false),
             ("lost", false, false, true),
         ] {
-            let seen =
-                [PhaseWord::waits(word), PhaseWord::waits_by_any_writer(word), PhaseWord::is_open_by_any_writer(word)];
+            let phase = PhaseWord::from(word.to_owned());
+            let seen = [phase.waits(), phase.waits_by_any_writer(), phase.is_open_by_any_writer()];
             assert_eq!(seen, [waits, by_any, is_open], "{word}");
+            assert_eq!(phase.as_str(), word);
         }
     }
 
     #[test]
     fn an_attempt_that_is_to_start_has_a_type_and_the_type_a_state() {
-        for (state, kind) in [
-            (AttemptWord::PendingFirst, AttemptTypeWord::Initial),
-            (AttemptWord::PendingRetry, AttemptTypeWord::Retry),
-            (AttemptWord::PendingReplay, AttemptTypeWord::Replay),
+        for (state, of) in [
+            (AttemptWord::PendingFirstAttempt, AttemptType::Initial),
+            (AttemptWord::PendingRetryAttempt, AttemptType::Retry),
+            (AttemptWord::PendingReplayAttempt, AttemptType::Replay),
         ] {
-            assert_eq!(AttemptWord::to_start(state.as_str()), Some(kind));
-            assert_eq!(kind.before_start(), state);
+            assert_eq!(state.to_start(), Some(of));
+            assert_eq!(AttemptWord::before_start(of), state);
         }
-        assert_eq!(AttemptWord::to_start("pending_claim"), Some(AttemptTypeWord::Initial));
-        assert_eq!(AttemptWord::to_start("running_attempt"), None);
-        assert_eq!(AttemptTypeWord::stored("odd"), AttemptTypeWord::Initial);
+        assert_eq!(AttemptWord::PendingClaim.to_start(), Some(AttemptType::Initial));
+        assert_eq!(AttemptWord::RunningAttempt.to_start(), None);
+        assert_eq!(AttemptWord::from("odd".to_owned()).to_start(), None);
     }
 }

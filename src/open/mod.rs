@@ -13,3 +13,5 @@ mod tests;
 
 #[cfg(all(feature = "compat", feature = "postgres"))]
 pub(crate) use pg::over_pool_at;
+#[cfg(feature = "sqlite")]
+pub(crate) use sqlite::Tuning;

@@ -19,7 +19,7 @@ use crate::backend::{Backend, PostgresBackend};
 use crate::clock::Clock;
 use crate::db::Db;
 use crate::db::error::unreachable_server;
-use crate::db::fault::{FaultHook, Faults, HoldHook};
+use crate::db::fault::Faults;
 use crate::db::pg::{PgStore, courier};
 use crate::db::session::open_pool;
 use crate::db::tx::Surroundings;
@@ -74,19 +74,6 @@ impl PostgresBackend {
         Self::open(config, partition_config, Clock::system()).await
     }
 
-    /// As [`connect`](Self::connect), with a clock that a test sets.
-    ///
-    /// # Errors
-    /// As [`connect`](Self::connect).
-    #[doc(hidden)]
-    pub async fn connect_with_clock(
-        config: BackendConfig,
-        partition_config: PartitionConfig,
-        clock: Clock,
-    ) -> Result<Arc<Self>, EngineError> {
-        Self::open(config, partition_config, clock).await
-    }
-
     /// Uses a pool that the caller made. Its connections are taken as they are, because the caller uses them as well.
     ///
     /// Transactions read what is committed whatever the pool says. The rest is the caller's:
@@ -104,7 +91,12 @@ impl PostgresBackend {
         join(pool, None, partition_config, Clock::system())
     }
 
-    async fn open(config: BackendConfig, partitions: PartitionConfig, clock: Clock) -> Result<Arc<Self>, EngineError> {
+    /// Opens the database at that URL, at a time.
+    pub(crate) async fn open(
+        config: BackendConfig,
+        partitions: PartitionConfig,
+        clock: Clock,
+    ) -> Result<Arc<Self>, EngineError> {
         let BackendConnection::Postgres(connection) = &config.connection else {
             return Err(EngineError::Unavailable { op: "pg.pool.build (non-Postgres BackendConnection)" });
         };
@@ -184,18 +176,6 @@ impl PostgresBackend {
         args: &ApplyDependencyToChildArgs,
     ) -> Result<ApplyDependencyToChildResult, EngineError> {
         EngineBackend::apply_dependency_to_child(self, args.clone()).await
-    }
-
-    /// Makes the database fail where the hook says so; once per backend.
-    #[doc(hidden)]
-    pub fn fail_for_test(&self, hook: Box<FaultHook>) {
-        self.db().around().faults.set(hook);
-    }
-
-    /// Makes operations wait where the hook says so; once per backend, instead of the other hook.
-    #[doc(hidden)]
-    pub fn hold_for_test(&self, hook: Box<HoldHook>) {
-        self.db().around().faults.set_holding(hook);
     }
 }
 

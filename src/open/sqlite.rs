@@ -3,23 +3,21 @@
 use std::fmt::Display;
 use std::sync::Arc;
 
-use ff_core::engine_error::{BackendError, BackendErrorKind, EngineError};
+use ff_core::engine_error::{BackendError, BackendErrorKind};
 use ff_core::partition::PartitionConfig;
-use sqlx::SqlitePool;
-use tokio::sync::broadcast;
 
 use super::path::Location;
 use super::registry;
 use crate::backend::{Backend, SqliteBackend};
 use crate::clock::Clock;
 use crate::db::error::open_failed;
-use crate::db::fault::{FaultHook, Faults};
+use crate::db::fault::Faults;
 use crate::db::migrate::apply_sqlite;
 use crate::db::sqlite::{LOG_PAGES, Opening, SqliteStore};
 use crate::db::tx::Surroundings;
 use crate::db::wake::Channels;
-use crate::db::{Db, Outbox, OutboxEvent, Sqlite};
-use crate::engine::{Engine, budget};
+use crate::db::{Db, Sqlite};
+use crate::engine::Engine;
 use crate::sweep::SqliteScannerConfig;
 
 /// The variable that says "this is development", and its value.
@@ -29,18 +27,18 @@ const DEV_MODE: (&str, &str) = ("FF_DEV_MODE", "1");
 const DEFAULT_READERS: u32 = 8;
 
 /// How a database is opened.
-struct Tuning {
-    readers: u32,
-    wal: bool,
-    page_limit: Option<u32>,
-    log_pages: u32,
-    clock: Clock,
-    faults: Faults,
+pub(crate) struct Tuning {
+    pub(crate) readers: u32,
+    pub(crate) wal: bool,
+    pub(crate) page_limit: Option<u32>,
+    pub(crate) log_pages: u32,
+    pub(crate) clock: Clock,
+    pub(crate) faults: Faults,
 }
 
 impl Tuning {
     /// As it is in production, at a time.
-    fn at(clock: Clock) -> Self {
+    pub(crate) fn at(clock: Clock) -> Self {
         let (readers, faults) = (DEFAULT_READERS, Faults::default());
         Self { readers, wal: true, page_limit: None, log_pages: LOG_PAGES, clock, faults }
     }
@@ -78,42 +76,8 @@ impl SqliteBackend {
         Self::open(path, tuning).await
     }
 
-    /// Opens a database whose time a test sets. The clock of a backend that is open already stays.
-    ///
-    /// # Errors
-    /// As [`new_with_tuning`](Self::new_with_tuning).
-    #[doc(hidden)]
-    pub async fn new_with_clock(path: &str, clock: Clock) -> Result<Arc<Self>, BackendError> {
-        Self::open(path, Tuning::at(clock)).await
-    }
-
-    /// Opens a database whose file may not grow beyond that many pages, as on a full disk.
-    ///
-    /// # Errors
-    /// As [`new_with_tuning`](Self::new_with_tuning).
-    #[doc(hidden)]
-    pub async fn new_with_page_limit(path: &str, pages: u32) -> Result<Arc<Self>, BackendError> {
-        Self::open(path, Tuning { page_limit: Some(pages), ..Tuning::at(Clock::system()) }).await
-    }
-
-    /// Opens a database whose log is moved to the file when it has that many pages, and which fails where the hook
-    /// says so, from the opening on.
-    ///
-    /// # Errors
-    /// As [`new_with_tuning`](Self::new_with_tuning).
-    #[doc(hidden)]
-    pub async fn new_with_faults(
-        path: &str,
-        clock: Clock,
-        log_pages: u32,
-        hook: Box<FaultHook>,
-    ) -> Result<Arc<Self>, BackendError> {
-        let tuning = Tuning { log_pages, ..Tuning::at(clock) };
-        tuning.faults.set(hook);
-        Self::open(path, tuning).await
-    }
-
-    async fn open(path: &str, tuning: Tuning) -> Result<Arc<Self>, BackendError> {
+    /// Opens the database at `path`, once for all who name that file.
+    pub(crate) async fn open(path: &str, tuning: Tuning) -> Result<Arc<Self>, BackendError> {
         if std::env::var(DEV_MODE.0).as_deref() != Ok(DEV_MODE.1) {
             return Err(BackendError::RequiresDevMode);
         }
@@ -129,33 +93,6 @@ impl SqliteBackend {
     /// Outside a tokio runtime.
     pub fn with_scanners(&self, cfg: SqliteScannerConfig) -> bool {
         self.sweeps().install(self.engine(), cfg.into())
-    }
-
-    /// Resets the budgets that are due at a time; answers how many were reset and how many failed.
-    #[doc(hidden)]
-    pub async fn budget_reset_scan_tick_for_test(&self, now_ms: i64) -> Result<(u32, u32), EngineError> {
-        let report = budget::reset_due_at(self.engine(), now_ms).await?;
-        Ok((report.processed, report.errors))
-    }
-
-    /// A pool of further connections, for tests that look at the tables.
-    #[doc(hidden)]
-    #[must_use]
-    pub fn pool_for_test(&self) -> &SqlitePool {
-        self.db().store().pool()
-    }
-
-    /// Hears of the completions that are committed from here on.
-    #[doc(hidden)]
-    #[must_use]
-    pub fn subscribe_completion_for_test(&self) -> broadcast::Receiver<OutboxEvent> {
-        self.db().around().channels.outbox(Outbox::Completion)
-    }
-
-    /// Makes the database fail where the hook says so; once per backend.
-    #[doc(hidden)]
-    pub fn fail_for_test(&self, hook: Box<FaultHook>) {
-        self.db().around().faults.set(hook);
     }
 }
 

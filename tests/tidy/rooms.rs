@@ -10,9 +10,9 @@ use super::{File, Rust};
 
 /// Every room of `src/`, and the rooms that it imports. A room imports only what stands above it, so there is no circle.
 pub(crate) const ROOMS: &[(&str, &[&str])] = &[
-    ("model", &[]),
     ("clock", &[]),
     ("statements", &[]),
+    ("model", &["statements"]),
     ("db", &["model", "statements"]),
     ("retry", &["db"]),
     ("engine", &["model", "clock", "statements", "db"]),
@@ -20,6 +20,7 @@ pub(crate) const ROOMS: &[(&str, &[&str])] = &[
     ("sweep", &["db", "engine"]),
     ("backend", &["db", "engine", "events", "sweep"]),
     ("open", &["clock", "statements", "db", "retry", "engine", "sweep", "backend"]),
+    ("testing", &["clock", "db", "engine", "sweep", "backend", "open"]),
     ("compat", &["model", "clock", "statements", "db", "engine", "events", "sweep", "backend", "open"]),
 ];
 
@@ -203,8 +204,20 @@ pub(crate) fn complaints(files: &[File]) -> Vec<String> {
             report.push(format!("src/{name}: [room] has no line in the table of rooms"));
         }
     }
+    report.extend(source().filter_map(|(file, own)| only_for_tests(file, &own)));
     report.extend(circle(&graph).map(|circle| format!("src: [circle] {circle}")));
     report
+}
+
+/// A hidden function outside the room for what tests alone call. `compat` has the names of another crate.
+fn only_for_tests(file: &File, own: &[String]) -> Option<String> {
+    let code = Rust::new(&file.text).code;
+    let lines: Vec<&str> = code.lines().map(str::trim).collect();
+    let item = |at: usize| (at..lines.len()).find(|next| !lines[*next].starts_with("#["));
+    let hidden = lines.iter().enumerate().filter(|(_, line)| **line == "#[doc(hidden)]");
+    let at = hidden.filter_map(|(at, _)| item(at)).find(|at| lines[*at].contains("fn "))?;
+    let is_elsewhere = !["testing", "compat"].contains(&room(own));
+    is_elsewhere.then(|| format!("{}:{}: [room] what tests alone call lives in src/testing.rs", file.path, at + 1))
 }
 
 fn may_import(from: &str, into: &str) -> bool {
@@ -311,6 +324,16 @@ fn a_circle_inside_a_room_is_found() {
     let without =
         planted(&[("src/engine/a.rs", "use crate::engine::b::B;"), ("src/engine/b.rs", "mod tests { use super::*; }")]);
     assert!(without.is_empty(), "{without:?}");
+}
+
+#[test]
+fn what_tests_alone_call_is_found_outside_its_room() {
+    let text = "impl Backend {\n    #[doc(hidden)]\n    #[must_use]\n    pub fn pool_for_test(&self) {}\n}";
+    let complaint = "src/backend.rs:4: [room] what tests alone call lives in src/testing.rs";
+    assert_eq!(planted(&[("src/backend.rs", text)]), [complaint]);
+    assert!(
+        planted(&[("src/testing.rs", text), ("src/db/mod.rs", "#[doc(hidden)]\npub mod tx;\nfn f() {}\n")]).is_empty()
+    );
 }
 
 #[test]

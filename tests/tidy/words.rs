@@ -1,49 +1,47 @@
-//! State words stand in `src/model/` alone: elsewhere they are variants of the enums there.
+//! State words stand in `src/model/` alone: elsewhere they are variants of the enums that diglot generates.
 //!
-//! Which words there are is read from the enums themselves, in `src/model/word.rs`.
+//! Which words there are is read from `diglot.toml`, as the compiler reads it.
 
 use std::collections::BTreeSet;
+use std::path::Path;
+
+use diglot::config::Config;
 
 use super::{Complaint, File, Rust};
 
-/// Where the enums are.
-const WORDS: &str = "src/model/word.rs";
+/// Where the words are listed.
+const SETTINGS: &str = "diglot.toml";
 
-/// Whether a file has to name states by their enums. What opens and keeps connections knows no states.
+/// Whether a file has to name states by their enums, its tests as well. What opens and keeps connections knows no states.
 fn names_states(path: &str) -> bool {
-    path.starts_with("src/") && path.ends_with(".rs") && !path.starts_with("src/model/") && !path.starts_with("src/db/")
+    let exempt = ["src/model/", "src/db/", "src/open/"];
+    path.starts_with("src/") && path.ends_with(".rs") && !exempt.iter().any(|folder| path.starts_with(folder))
 }
 
-/// The words of the enums: what stands after `NAME =` inside of a `words!`.
-fn words(enums: &str) -> BTreeSet<String> {
-    let code = enums.split("#[cfg(test)]").next().unwrap_or_default();
-    let line = |line: &str| {
-        let (name, text) = line.trim().split_once(" = ")?;
-        let word = text.strip_prefix('"')?.strip_suffix("\",")?;
-        name.chars().all(char::is_alphanumeric).then(|| word.to_owned())
-    };
-    code.lines().filter_map(line).collect()
+/// The words of all columns.
+fn words(settings: &str) -> BTreeSet<String> {
+    let config = Config::parse(settings, SETTINGS).expect("sound settings");
+    config.words.into_values().flat_map(|listed| listed.words).collect()
 }
 
-/// Quoted words in a file, outside of its tests, which show what rows hold.
+/// The state word that a string is, or that it names among others. A word of ordinary English is one only by itself.
+fn named<'w>(words: &'w BTreeSet<String>, string: &str) -> Option<&'w String> {
+    let parts = || string.split(|c: char| !c.is_alphanumeric() && c != '_');
+    words.get(string).or_else(|| parts().filter(|part| part.contains('_')).find_map(|part| words.get(part)))
+}
+
+/// Quoted words in a file.
 fn quoted(words: &BTreeSet<String>, text: &str) -> Vec<Complaint> {
-    let tests = text.lines().position(|line| line.starts_with("#[cfg(test)]")).map_or(usize::MAX, |line| line + 1);
     let strings = Rust::new(text).strings.into_iter();
-    let found = strings.filter(|(line, string)| *line < tests && words.contains(string));
-    found
-        .map(|(line, string)| (line, format!("\"{string}\" is a state word; name it by its enum in {WORDS}")))
-        .collect()
+    let found = strings.filter_map(|(line, string)| Some((line, named(words, &string)?.clone())));
+    found.map(|(line, word)| (line, format!("\"{word}\" is a state word of {SETTINGS}; name its variant"))).collect()
 }
 
-/// Complaints about all files of `src/`.
-pub(crate) fn complaints(files: &[File]) -> Vec<String> {
-    let Some(enums) = files.iter().find(|file| file.path == WORDS) else {
-        return vec![format!("{WORDS}: [state-word] the file with the enums of state words is missing")];
-    };
-    let words = words(&enums.text);
-    let are_tests = |path: &str| path.starts_with("src/open/tests");
+/// Complaints about all files, by the words of these settings.
+fn complaints_by(settings: &str, files: &[File]) -> Vec<String> {
+    let words = words(settings);
     let mut report = Vec::new();
-    for file in files.iter().filter(|file| names_states(&file.path) && !are_tests(&file.path)) {
+    for file in files.iter().filter(|file| names_states(&file.path)) {
         for (line, what) in quoted(&words, &file.text) {
             report.push(format!("{}:{line}: [state-word] {what}", file.path));
         }
@@ -51,24 +49,46 @@ pub(crate) fn complaints(files: &[File]) -> Vec<String> {
     report
 }
 
-#[test]
-fn a_quoted_word_of_an_enum_is_found_and_other_words_are_not() {
-    let enums =
-        "words! {\n    /// `phase`\n    Phase {\n        Active = \"active\",\n        Ended = \"ended\",\n    }\n}\n";
-    assert_eq!(words(enums), BTreeSet::from(["active".to_owned(), "ended".to_owned()]));
-    let complaints = |path: &str, text: &str| {
-        let file = |path: &str, text: &str| File { path: path.into(), text: text.into() };
-        complaints(&[file(WORDS, enums), file(path, text)]).len()
-    };
-    let planted = "fn f(p: &str) -> bool {\n    p == \"active\"\n}\n";
-    assert_eq!(complaints("src/engine/lease.rs", planted), 1);
-    assert_eq!(complaints("src/events/family.rs", "match word { \"ended\" | \"active\" => 1, _ => 2 }"), 2);
-    assert_eq!(complaints("src/model/state.rs", planted), 0);
-    assert_eq!(complaints("src/engine/lease.rs", "// \"active\"\nlet s = \"activity\";"), 0);
-    assert_eq!(complaints("src/engine/lease.rs", "#[cfg(test)]\nmod tests {\n    const P: &str = \"active\";\n}"), 0);
+/// Complaints about all files of `src/`.
+pub(crate) fn complaints(files: &[File]) -> Vec<String> {
+    let settings = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(SETTINGS)).expect(SETTINGS);
+    complaints_by(&settings, files)
 }
 
 #[test]
-fn without_the_enums_nothing_passes() {
-    assert_eq!(complaints(&[]).len(), 1);
+fn a_planted_word_is_found_and_other_words_are_not() {
+    let settings =
+        "[words]\n\"*.phase\" = { enum = \"Phase\", words = [\"active\", \"lease_lost\"] }\n\"t.s\" = [\"ended\"]\n";
+    let complaints =
+        |path: &str, text: &str| complaints_by(settings, &[File { path: path.into(), text: text.into() }]).len();
+    let planted = "fn f(p: &str) -> bool {\n    p == \"active\"\n}\n";
+    assert_eq!(complaints("src/engine/lease.rs", planted), 1);
+    assert_eq!(complaints("src/engine/policy/reclaim.rs", "let s = \"phase=active (expected lease_lost)\";"), 1);
+    assert_eq!(complaints("src/events/family.rs", "match word { \"ended\" | \"active\" => 1, _ => 2 }"), 2);
+    assert_eq!(complaints("src/engine/lease.rs", "#[cfg(test)]\nmod tests {\n    const P: &str = \"active\";\n}"), 1);
+    assert_eq!(complaints("src/model/state.rs", planted), 0);
+    assert_eq!(complaints("src/engine/lease.rs", "// \"active\"\nlet s = \"activity\"; let t = \"it is active\";"), 0);
+}
+
+#[test]
+fn the_settings_list_the_words_of_every_state_column() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let config = Config::parse(&std::fs::read_to_string(root.join(SETTINGS)).expect(SETTINGS), SETTINGS);
+    let config = config.expect("sound settings");
+    for (table, column) in [
+        ("ff_exec_core", "lifecycle_phase"),
+        ("ff_exec_core", "ownership_state"),
+        ("ff_exec_core", "eligibility_state"),
+        ("ff_exec_core", "public_state"),
+        ("ff_exec_core", "attempt_state"),
+        ("ff_exec_core", "blocking_reason"),
+        ("ff_flow_core", "public_flow_state"),
+        ("ff_attempt", "outcome"),
+        ("ff_completion_event", "outcome"),
+        ("ff_lease_event", "event_type"),
+        ("ff_operator_event", "event_type"),
+    ] {
+        let words = config.words_of(table, column).unwrap_or_else(|| panic!("{table}.{column} has no words"));
+        assert!(words.is_generated() && words.other, "{table}.{column}");
+    }
 }

@@ -8,7 +8,7 @@
 //! is says the last type of parameters that the function names up to there.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The end of the name of a transaction as a sweep runs it.
 const SWEPT: &str = "_swept";
@@ -45,12 +45,7 @@ enum Callee {
 pub(crate) fn transactions(engine: &Path) -> BTreeMap<String, Vec<String>> {
     let mut functions = Vec::new();
     let (mut blocks, mut units) = (Vec::new(), Vec::new());
-    for entry in std::fs::read_dir(engine).expect("src/engine") {
-        let path = entry.expect("an entry").path();
-        // The macros themselves stand in mod.rs.
-        if path.extension().is_none_or(|end| end != "rs") || path.ends_with("mod.rs") {
-            continue;
-        }
+    for path in sources(engine) {
         let module = path.file_stem().and_then(|stem| stem.to_str()).expect("a name").to_owned();
         let text = without_comments(&std::fs::read_to_string(&path).expect("a source file"));
         functions.extend(functions_of(&module, &text));
@@ -71,6 +66,17 @@ pub(crate) fn transactions(engine: &Path) -> BTreeMap<String, Vec<String>> {
         found.insert(format!("{unit}{ALONE}"), vec![unit]);
     }
     found
+}
+
+/// The files of the engine, those of its folders as well. The macros themselves stand in mod.rs, and policies run nothing.
+fn sources(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).expect("src/engine").map(|entry| entry.expect("an entry").path());
+    let inner = entries.flat_map(|path| match path.is_dir() {
+        true if path.ends_with("policy") => Vec::new(),
+        true => sources(&path),
+        false => vec![path],
+    });
+    inner.filter(|path| path.extension().is_some_and(|end| end == "rs") && !path.ends_with("mod.rs")).collect()
 }
 
 /// The statements that run by themselves.

@@ -109,9 +109,9 @@ pub(crate) fn run(arguments: &Catalog) -> Result<Outcome, Failure> {
         runtime()?
             .block_on(Host::during(arguments.postgres.clone(), Sorting::Server, async |host| read(host).await))?;
     let (version, functions) = runtime()?.block_on(read_sqlite())?;
-    let sqlite = kept(arguments, &format!("sqlite-{version}.txt"), &functions, &format!("SQLite {version}"))?;
+    let sqlite = is_written(arguments, &format!("sqlite-{version}.txt"), &functions, &format!("SQLite {version}"))?;
     let text = if major == OLDEST { text } else { otherwise(arguments, major, &text)? };
-    let pg = kept(arguments, &format!("pg-{major}.txt"), &text, &format!("Postgres {major}"))?;
+    let pg = is_written(arguments, &format!("pg-{major}.txt"), &text, &format!("Postgres {major}"))?;
     Ok(if sqlite && pg { Outcome::Clean } else { Outcome::Findings })
 }
 
@@ -152,7 +152,7 @@ fn sections(text: &str) -> BTreeMap<&str, BTreeSet<&str>> {
 }
 
 /// Writes a file, or asks whether it is what the engine says.
-fn kept(arguments: &Catalog, name: &str, text: &str, engine: &str) -> Result<bool, Failure> {
+fn is_written(arguments: &Catalog, name: &str, text: &str, engine: &str) -> Result<bool, Failure> {
     let path = arguments.folder.join(name);
     let known = fs::read_to_string(&path).ok();
     if known.as_deref() == Some(text) {

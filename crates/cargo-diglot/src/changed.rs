@@ -79,7 +79,7 @@ impl Changes {
             if let Some(path) = line.strip_prefix("+++ ") {
                 file = path.strip_prefix("b/").map(|path| changes.0.entry(path.to_owned()).or_default());
             } else if let Some((old, new)) = line.strip_prefix("@@ -").and_then(hunk) {
-                file.iter_mut().for_each(|file| file.push(around(new)));
+                file.iter_mut().for_each(|file| file.push(lines_of(new)));
                 // The lines themselves may look like anything.
                 lines.by_ref().take(old.1 + new.1).for_each(|_| ());
             }
@@ -123,7 +123,7 @@ fn hunk(text: &str) -> Option<((usize, usize), (usize, usize))> {
 }
 
 /// Those lines. Where lines went without others in their place, the lines around them.
-fn around((start, count): (usize, usize)) -> RangeInclusive<usize> {
+fn lines_of((start, count): (usize, usize)) -> RangeInclusive<usize> {
     if count == 0 { start..=start + 1 } else { start..=start + count - 1 }
 }
 

@@ -69,11 +69,11 @@ pub(crate) fn key<'a>(
     (noun, dialects): (&'a str, &[Dialect]),
     sides: impl Iterator<Item = (Dialect, &'a RawStatement)>,
 ) -> String {
-    digest(said(sources, (noun, dialects), sides).as_bytes())
+    digest(wording(sources, (noun, dialects), sides).as_bytes())
 }
 
 /// All that a statement itself says on the pages that have it, wherever it stands.
-pub(crate) fn said<'a>(
+pub(crate) fn wording<'a>(
     sources: &'a Sources,
     (noun, dialects): (&'a str, &[Dialect]),
     sides: impl Iterator<Item = (Dialect, &'a RawStatement)>,

@@ -7,6 +7,7 @@ mod causes;
 mod declared;
 mod difference;
 mod implied;
+mod leftover;
 mod numbers;
 mod report;
 mod rows;
@@ -15,7 +16,7 @@ use std::cell::Cell;
 use std::collections::BTreeSet;
 
 use self::causes::Told;
-use self::declared::{About, Declared, declarations, digits, documents, nullable, takes_unknown, unknown_words};
+use self::declared::{Declared, declarations, digits, documents, nullable, takes_unknown, unknown_words};
 use self::difference::{Difference, joins, keyed, unordered};
 use crate::config::{Config, JsonText};
 use crate::diagnostic::Diagnostic;
@@ -533,69 +534,6 @@ impl Pair<'_> {
         self.found.extend(causes::merged(&name, told));
         if by_number {
             self.numbers();
-        }
-    }
-
-    /// What a misspelt declaration means is told by the finding about that declaration.
-    fn slips(&mut self) {
-        for declared in self.declared.iter_mut().filter(|declared| !declared.used) {
-            let Some(told) = self.told.iter().find(|told| declared.means(told.kind, &told.named)) else { continue };
-            let word = told.kind.word();
-            let item = told.named.rsplit(' ').next().filter(|_| declared.item.is_some());
-            declared.meant = Some(item.map_or_else(|| word.to_owned(), |item| format!("{word}.{item}")));
-            self.told.retain(|told| !declared.means(told.kind, &told.named));
-        }
-    }
-
-    fn leftovers(&mut self) {
-        let mut words: Vec<&str> = Kind::ALL.iter().map(|row| row.1).collect();
-        words.extend(About::WORDS);
-        // Where something differs, a declaration that waives nothing may have been meant for it.
-        let agree = self.found.is_empty();
-        for declared in std::mem::take(&mut self.declared) {
-            if declared.used {
-                continue;
-            }
-            let known = declared.about != About::Unknown;
-            let finding = if let Some(meant) = &declared.meant {
-                let (of, says) = match known {
-                    true => (rule::UNUSED_DIVERGENCE, format!("`-- diverges({})` waives nothing", declared.written())),
-                    false => (rule::UNKNOWN_DIVERGENCE, format!("`{}` is no kind of fact", declared.fact)),
-                };
-                let message = format!("{}: {says}", self.name());
-                Diagnostic::error(of, message, declared.span, format!("did you mean `{meant}`?"))
-                    .help(format!("write `-- diverges({meant}): <why the pages may differ here>`"))
-                    .suggest(format!("write `{meant}`"), declared.span, meant.clone())
-            } else if known && declared.seal.is_some() {
-                let message =
-                    format!("{}: the seal of `-- diverges({})` is no difference's", self.name(), declared.fact);
-                let finding = Diagnostic::error(
-                    rule::UNUSED_DIVERGENCE,
-                    message,
-                    declared.span,
-                    "no such difference, or no longer this one",
-                )
-                .help("if a difference is reported here and is meant, write the seal that its help gives")
-                .help("otherwise remove the declaration");
-                match self.seal_of(&declared) {
-                    Some(seal) => {
-                        let text = format!("{}{seal}", self.sources.text(declared.span));
-                        finding.fix("write the seal", declared.span, text)
-                    }
-                    None => finding,
-                }
-            } else if known {
-                let message = format!("{}: `-- diverges({})` waives nothing", self.name(), declared.written());
-                let finding =
-                    Diagnostic::error(rule::UNUSED_DIVERGENCE, message, declared.span, "nothing differs there")
-                        .help("remove the declaration: the pages agree without it");
-                if agree { finding.fix("delete the line", declared.line, "") } else { finding }
-            } else {
-                let message = format!("{}: `{}` is no kind of fact", self.name(), declared.fact);
-                Diagnostic::error(rule::UNKNOWN_DIVERGENCE, message, declared.span, "no such kind of fact")
-                    .help(report::meant(&declared.fact, &words))
-            };
-            self.found.push(finding);
         }
     }
 }

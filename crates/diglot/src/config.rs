@@ -12,7 +12,7 @@ mod words;
 use std::collections::BTreeMap;
 use std::fmt;
 
-pub use generate::{Generate, Ownership, Queries, Traits};
+pub use generate::{Generate, Ownership, Queries, Tables, Traits};
 pub use libraries::{Decimals, Libraries, Times};
 pub use locks::{Locks, Transactions};
 pub use places::Places;

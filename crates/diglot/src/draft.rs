@@ -1,7 +1,12 @@
 //! Drafts of statements that are not there yet.
 
+use sea_query::{
+    Asterisk, ConditionalStatement, DeleteStatement, Expr, ExprTrait as _, Func, InsertStatement, Order,
+    QueryStatementWriter, SelectStatement, SqliteQueryBuilder, UpdateStatement,
+};
+
 use crate::dialect::{Both, Dialect};
-use crate::names::is_module_name;
+use crate::names::{is_module_name, is_plain};
 use crate::page::RawStatement;
 use crate::pipeline::{self, ReadProject};
 use crate::project::Inputs;
@@ -142,60 +147,104 @@ fn subject(project: &ReadProject<'_>, noun: &str, table: Option<&str>) -> Result
 /// The text, the same on both pages.
 fn statement(about: &Subject, name: &str, verb: &str) -> String {
     let Subject { table, columns, key, partitioned_by } = about;
-    let names: Vec<&str> = columns.iter().map(|column| column.name.as_str()).collect();
-    let given: Vec<&str> = columns
-        .iter()
-        .filter(|column| !column.has_default && column.fill == Fill::Nothing)
-        .map(|column| column.name.as_str())
-        .collect();
-    let others: Vec<&str> = names.iter().copied().filter(|name| !key.iter().any(|key| key == name)).collect();
-    let by_key = conditions(key);
-    let by_partition = conditions(partitioned_by);
+    let names = || columns.iter().map(|column| column.name.clone());
+    let given = || columns.iter().filter(|column| !column.has_default && column.fill == Fill::Nothing);
+    let mut others = names().filter(|name| !key.contains(name)).peekable();
     let (doc, cardinality, sql) = match verb {
-        "add" | "insert" | "put" | "create" | "write" => (
-            format!("Adds a row to {table}."),
-            "exec",
-            format!(
-                "INSERT INTO {table} ({})\nVALUES ({})",
-                given.join(", "),
-                given.iter().map(|name| format!(":{name}")).collect::<Vec<_>>().join(", ")
-            ),
-        ),
-        "list" | "all" => (
-            format!("All rows of {table}."),
-            "many",
-            format!("SELECT {}\n  FROM {table}{by_partition}\n ORDER BY {}", names.join(", "), key.join(", ")),
-        ),
-        "count" => (
-            format!("How many rows {table} has."),
-            "one",
-            format!("SELECT count(*) AS count\n  FROM {table}{by_partition}"),
-        ),
-        "update" | "set" | "change" | "edit" if !others.is_empty() => (
-            format!("Changes a row of {table}; says whether it was there."),
-            "rows",
-            format!(
-                "UPDATE {table}\n   SET {}{by_key}",
-                others.iter().map(|name| format!("{name} = :{name}")).collect::<Vec<_>>().join(",\n       ")
-            ),
-        ),
-        "delete" | "remove" | "drop" | "forget" => (
-            format!("Deletes a row of {table}; says whether it was there."),
-            "rows",
-            format!("DELETE FROM {table}{by_key}"),
-        ),
-        _ => (
-            format!("A row of {table} by its key."),
-            "opt",
-            format!("SELECT {}\n  FROM {table}{by_key}", names.join(", ")),
-        ),
+        "add" | "insert" | "put" | "create" | "write" => {
+            let mut insert = InsertStatement::new();
+            insert.into_table(table.clone());
+            insert.columns(given().map(|column| column.name.clone()));
+            insert.values_panic(given().map(|column| argument(&column.name)));
+            (format!("Adds a row to {table}."), "exec", laid_out(&insert))
+        }
+        "list" | "all" => {
+            let mut select = SelectStatement::new();
+            select.columns(names()).from(table.clone());
+            given_rows(&mut select, partitioned_by);
+            select.order_by_columns(key.iter().map(|name| (name.clone(), Order::Asc)));
+            (format!("All rows of {table}."), "many", laid_out(&select))
+        }
+        "count" => {
+            let mut select = SelectStatement::new();
+            select.expr_as(Func::count(Expr::col(Asterisk)), "count").from(table.clone());
+            given_rows(&mut select, partitioned_by);
+            (format!("How many rows {table} has."), "one", laid_out(&select))
+        }
+        "update" | "set" | "change" | "edit" if others.peek().is_some() => {
+            let mut update = UpdateStatement::new();
+            update.table(table.clone()).values(others.map(|name| (name.clone(), argument(&name))));
+            given_rows(&mut update, key);
+            (format!("Changes a row of {table}; says whether it was there."), "rows", laid_out(&update))
+        }
+        "delete" | "remove" | "drop" | "forget" => {
+            let mut delete = DeleteStatement::new();
+            delete.from_table(table.clone());
+            given_rows(&mut delete, key);
+            (format!("Deletes a row of {table}; says whether it was there."), "rows", laid_out(&delete))
+        }
+        _ => {
+            let mut select = SelectStatement::new();
+            select.columns(names()).from(table.clone());
+            given_rows(&mut select, key);
+            (format!("A row of {table} by its key."), "opt", laid_out(&select))
+        }
     };
     format!("-- {doc}\n-- name: {name} :{cardinality}\n{sql};\n")
 }
 
-fn conditions(columns: &[String]) -> String {
-    let all: Vec<String> = columns.iter().map(|name| format!("{name} = :{name}")).collect();
-    if all.is_empty() { String::new() } else { format!("\n WHERE {}", all.join("\n   AND ")) }
+/// The parameter that is named after a column.
+fn argument(column: &str) -> Expr {
+    Expr::cust(format!(":{column}"))
+}
+
+/// The rows that have given values in these columns.
+fn given_rows(statement: &mut impl ConditionalStatement, columns: &[String]) {
+    for name in columns {
+        statement.and_where(Expr::col(name.clone()).eq(argument(name)));
+    }
+}
+
+/// The builder's text as people write it: a clause and an assignment to a line, and names without quotes where they need
+/// none.
+fn laid_out(statement: &impl QueryStatementWriter) -> String {
+    const LINES: [(&str, &str); 6] = [
+        (" FROM ", "\n  FROM "),
+        (" WHERE ", "\n WHERE "),
+        (" AND ", "\n   AND "),
+        (" ORDER BY ", "\n ORDER BY "),
+        (" VALUES ", "\nVALUES "),
+        (" SET ", "\n   SET "),
+    ];
+    let text = statement.to_string(SqliteQueryBuilder);
+    let mut page = String::new();
+    let mut assigns = false;
+    // Between two quotes stands a name, everywhere else words of the language and parameters.
+    for (at, piece) in text.split('"').enumerate() {
+        if at % 2 == 1 {
+            let is_plain = is_plain(piece) && !piece.contains(char::is_uppercase) && !is_reserved(piece);
+            page += &if is_plain { piece.to_owned() } else { quoted(piece) };
+            continue;
+        }
+        assigns = (assigns || piece.contains(" SET ")) && !piece.contains(" WHERE ");
+        let piece = if assigns { piece.replace(", ", ",\n       ") } else { piece.to_owned() };
+        page += &LINES.iter().fold(piece, |piece, (word, line)| piece.replace(word, line)).replace(" ASC", "");
+    }
+    page
+}
+
+fn quoted(name: &str) -> String {
+    format!("\"{name}\"")
+}
+
+/// Whether a name is a word that SQL keeps for itself.
+fn is_reserved(name: &str) -> bool {
+    use sqlparser::keywords::{ALL_KEYWORDS, ALL_KEYWORDS_INDEX, RESERVED_FOR_COLUMN_ALIAS, RESERVED_FOR_TABLE_ALIAS};
+    let found = ALL_KEYWORDS.binary_search(&name.to_ascii_uppercase().as_str()).ok();
+    found.is_some_and(|at| {
+        let word = &ALL_KEYWORDS_INDEX[at];
+        RESERVED_FOR_COLUMN_ALIAS.contains(word) || RESERVED_FOR_TABLE_ALIAS.contains(word)
+    })
 }
 
 #[cfg(test)]

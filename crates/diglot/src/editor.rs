@@ -24,7 +24,7 @@ pub use rename::RenameError;
 pub use symbols::{Symbol, SymbolKind};
 
 use crate::diagnostic::{Diagnostic, Edit};
-use crate::pipeline::{Compiled, Kept};
+use crate::pipeline::{Compiled, Memory};
 use crate::project::Inputs;
 use crate::source::{FileId, Span};
 use spot::Spot;
@@ -65,13 +65,13 @@ pub struct Place {
 #[derive(Debug, Default)]
 pub struct Desk {
     inputs: Inputs,
-    kept: Kept,
+    memory: Memory,
 }
 
 impl Desk {
     /// Takes a project.
     pub fn new(inputs: Inputs) -> Self {
-        Self { inputs, kept: Kept::default() }
+        Self { inputs, memory: Memory::default() }
     }
 
     /// Takes the files as they are now.
@@ -87,7 +87,7 @@ impl Desk {
     /// What [`crate::check`] finds. `goes_on` is asked before every statement; none when it said no, and then the next
     /// check goes on from there.
     pub fn check(&mut self, goes_on: &(dyn Fn() -> bool + Sync)) -> Option<Compiled> {
-        self.kept.check(&self.inputs, goes_on)
+        self.memory.check(&self.inputs, goes_on)
     }
 
     /// What is known of that which stands at a place.
@@ -132,13 +132,13 @@ impl Desk {
     /// The ways out of those findings that touch a place, each as a change of files.
     pub fn actions(&mut self, findings: &[Diagnostic], at: Span) -> Vec<Action> {
         let inputs = &self.inputs;
-        actions::actions(&inputs.sources, self.kept.pages(inputs), findings, at)
+        actions::actions(&inputs.sources, self.memory.pages(inputs), findings, at)
     }
 
     /// The statements of a page, or the tables of a migration.
     pub fn symbols(&mut self, file: FileId) -> Vec<Symbol> {
         let inputs = &self.inputs;
-        let Some((schemas, pages)) = self.kept.read(inputs) else { return Vec::new() };
+        let Some((schemas, pages)) = self.memory.read(inputs) else { return Vec::new() };
         let mut symbols = symbols::statements(pages.iter().filter(|page| page.file == file));
         symbols.extend(symbols::tables(schemas, file));
         symbols
@@ -147,11 +147,11 @@ impl Desk {
     /// All statements whose name has those letters in it.
     pub fn statements_like(&mut self, letters: &str) -> Vec<Symbol> {
         let letters = letters.to_lowercase();
-        let all = symbols::statements(self.kept.pages(&self.inputs).iter());
+        let all = symbols::statements(self.memory.pages(&self.inputs).iter());
         all.into_iter().filter(|symbol| symbol.name.to_lowercase().contains(&letters)).collect()
     }
 
     fn spot(&mut self, place: Place) -> Option<Spot<'_>> {
-        Spot::at(&self.inputs, &mut self.kept, place)
+        Spot::at(&self.inputs, &mut self.memory, place)
     }
 }

@@ -10,6 +10,7 @@ pub(crate) mod handed;
 pub(crate) mod origin;
 mod params;
 mod rows;
+pub(crate) mod tables;
 pub(crate) mod walk;
 
 use std::collections::BTreeSet;
@@ -86,6 +87,16 @@ pub struct Param {
     pub stored: Option<Stored>,
     /// Whether it is a LIMIT or an OFFSET on both pages, as it is. Postgres refuses a negative one; SQLite takes all rows.
     pub counts_rows: bool,
+}
+
+/// The parameter by which a caller chooses the order of the rows.
+pub const CHOICE: &str = "order";
+
+impl Param {
+    /// Whether it chooses the order, and is bound nowhere.
+    pub fn is_choice(&self) -> bool {
+        self.name == CHOICE && matches!(&self.ty.base, Base::Enum(words) if words.name.contains('.'))
+    }
 }
 
 /// A result column of a signature.
@@ -366,7 +377,7 @@ fn newtype<'o>(config: &Config, base: &Base, origins: impl Iterator<Item = &'o o
     }
 }
 
-/// Whether a Rust type may stand for values of this type. Lists and unnamed types stay plain, and words are texts; an
+/// Whether a Rust type may stand for one value of this type. Lists and unnamed types stay plain, and words are texts; an
 /// ENUM of Postgres has an enum of its own.
 fn may_be(config: &Config, base: &Base, path: &str) -> bool {
     match base {

@@ -255,16 +255,26 @@ pub struct RowField {
     pub key: bool,
 }
 
-/// Conjuncts that are there when a parameter is given.
+/// Conjuncts that are there when a parameter is given, or an order that is there when it is chosen.
 #[derive(Debug, Clone)]
 pub struct OptionalPart {
-    /// The parameter.
+    /// The parameter, or the order with [`ORDER`] before its name.
     pub param: String,
-    /// The line `-- if: param`.
+    /// The line `-- if: param` or `-- order: name`.
     pub mark: Span,
-    /// From that line to `-- end`.
+    /// From that line to `-- end`, or to the next order.
     pub span: Span,
 }
+
+impl OptionalPart {
+    /// The name of the order that it is, if it is one.
+    pub fn order(&self) -> Option<&str> {
+        self.param.strip_prefix(ORDER)
+    }
+}
+
+/// What stands before the name of an order where parts are told apart; no parameter's name has a point in it.
+pub const ORDER: &str = "order.";
 
 /// One SQL statement of a unit.
 #[derive(Debug, Clone)]

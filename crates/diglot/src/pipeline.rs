@@ -7,8 +7,8 @@ mod api;
 mod baseline_draft;
 mod constant;
 mod declared;
-mod kept;
 mod locking;
+mod memory;
 mod naming;
 mod optional;
 mod owners;
@@ -34,14 +34,14 @@ use crate::project::{Inputs, Stats};
 use crate::schema::Schema;
 use crate::source::FileId;
 use crate::tree::{SourceKind, Statement};
-use crate::{codegen, compare, emit, names, rules, split};
+use crate::{codegen, compare, emit, rules, split};
 use optional::Reading;
 use owners::Owners;
 use pairs::{Entry, Pairing};
 use schemas::Settled;
 
 pub use baseline_draft::{BaselineDraft, draft_baseline};
-pub(crate) use kept::{Kept, Opened};
+pub(crate) use memory::{Memory, Opened};
 pub(crate) use read_project::ReadProject;
 
 /// What one run gives.
@@ -210,7 +210,7 @@ fn read_pages(inputs: &Inputs, found: &mut Vec<Diagnostic>) -> Vec<Page> {
 /// One page, with what was found in it.
 fn read_page(inputs: &Inputs, dialect: Dialect, file: FileId, stem: &str) -> (Page, Vec<Diagnostic>) {
     let mut found = Vec::new();
-    let noun = pairs::noun(file, stem, &mut found);
+    let noun = pairs::noun(&inputs.config.generate, file, stem, &mut found);
     let (page, findings) = split::split(&inputs.sources, file, dialect, &noun);
     found.extend(findings);
     (page, found)
@@ -459,7 +459,7 @@ impl<'a> Run<'a> {
         };
         optional::widen(config, entry.noun, &readings, self.schemas, &mut signature);
         // The noun stands in a comment of every text, so a file with a name that is none gives no texts.
-        let readings = if names::is_module_name(entry.noun) { &readings[..] } else { &[] };
+        let readings = if self.inputs.config.generate.is_free(entry.noun) { &readings[..] } else { &[] };
         for reading in readings {
             let pages = Dialect::ALL.into_iter().filter_map(|dialect| reading.page(self.schemas, dialect));
             self.texts.extend(pages.map(|page| emit::emit(&self.inputs.sources, &signature, &page)));

@@ -21,6 +21,7 @@ macro_rules! rules {
     ($($rule:ident = $file:literal,)*) => {
         $(
             #[doc = concat!("The rule of `rules/", $file, ".rs`.")]
+            #[allow(unreachable_pub, reason = "the module of the rules makes those public that the command line reports")]
             pub const $rule: Rule = {
                 const NAME: [u8; $file.len()] = text::kebab($file);
                 const SOURCE: &str = include_str!(concat!("rules/", $file, ".rs"));

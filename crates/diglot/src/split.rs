@@ -98,7 +98,13 @@ pub(crate) fn declarations(sources: &Sources, file: FileId, dialect: Dialect) ->
             }
             Line::Annotations(annotations) => declared.extend(annotations),
             Line::Wrong(finding) => found.push(finding),
-            Line::Prose | Line::Returns | Line::If(_) | Line::End | Line::Use(..) | Line::Require(_) => {}
+            Line::Prose
+            | Line::Returns
+            | Line::If(_)
+            | Line::Order(_)
+            | Line::End
+            | Line::Use(..)
+            | Line::Require(_) => {}
         }
     }
     (declared, found)
@@ -242,6 +248,7 @@ impl<'a> Splitter<'a> {
         | Line::Annotations(_)
         | Line::Returns
         | Line::If(_)
+        | Line::Order(_)
         | Line::End
         | Line::Use(..)
         | Line::Require(_)
@@ -397,6 +404,7 @@ impl<'a> Splitter<'a> {
             Line::Prose => {}
             Line::Wrong(finding) => self.found.push(finding),
             Line::If(param) => self.opens(param, comment.span(), owner, read),
+            Line::Order(name) => self.orders(&name, comment.span(), owner, read),
             Line::End => self.ends(comment.span(), owner, read),
             Line::Use(name, arguments) => read.uses.push(Use { name, arguments, span: comment.span() }),
             Line::Require(name) => self.requires(name, comment.span(), owner, read),

@@ -11,7 +11,7 @@ use crate::dialect::Dialect;
 use crate::digest::hex;
 use crate::types::Base;
 
-pub(crate) use moment::said;
+pub(crate) use moment::canonical;
 pub use moment::{held, microseconds, spelled};
 
 /// Rows of values.

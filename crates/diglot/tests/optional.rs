@@ -83,7 +83,7 @@ fn a_declaration_that_one_variant_needs_is_needed() {
     let sqlite = LIST.replace("job.owner IS NOT NULL", "job.owner <> ''");
     let pg = LIST.replace(":many\n", ":many\n-- diverges(where.owner): SQLite has no empty owners at all\n");
     assert_eq!(found(&sqlite, &pg), [""; 0]);
-    assert_eq!(found(LIST, &pg), ["unused-divergence: job_list: `-- diverges(where)` waives nothing"]);
+    assert_eq!(found(LIST, &pg), ["unused-divergence: job_list: `-- diverges(where.owner)` waives nothing"]);
 }
 
 #[test]
@@ -102,9 +102,93 @@ fn an_optional_parameter_stands_in_its_parts_alone_and_on_both_pages() {
 }
 
 #[test]
-fn five_optional_parameters_are_too_many() {
-    let parts: String = (1..=5).map(|n| format!("-- if: a{n}\n   AND job.n <> :a{n}\n-- end\n")).collect();
+fn seven_optional_parameters_are_too_many() {
+    let parts: String = (1..=7).map(|n| format!("-- if: a{n}\n   AND job.n <> :a{n}\n-- end\n")).collect();
     let page = format!("-- name: job_list :many\nSELECT job.id FROM job WHERE job.n > 0\n{parts};\n");
-    let message = "bad-optional-part: job_list: 5 parameters choose optional parts";
+    let message = "bad-optional-part: job_list: 7 parameters choose optional parts";
     assert_eq!(found(&page, &page), [message, message]);
+}
+
+const SORTED: &str = "-- Jobs in an order of the caller's choice.
+-- name: job_sorted :many
+SELECT job.id
+  FROM job
+ WHERE job.n >= :least
+-- if: lane
+   AND job.lane = :lane
+-- end
+-- order: newest
+ ORDER BY job.n DESC, job.id
+-- order: oldest
+ ORDER BY job.n, job.id
+-- end
+ LIMIT :most;
+";
+
+#[test]
+fn every_order_is_a_statement_and_the_function_takes_the_one_that_is_chosen() {
+    let compiled = compiled(SORTED, SORTED);
+    assert_eq!(compiled.diagnostics, []);
+    let signatures: Vec<String> = compiled.signatures.iter().map(ToString::to_string).collect();
+    assert_eq!(signatures, ["job_sorted(least: i64, lane: text optional, most: i64, order: enum) :many -> (id: i64)"]);
+    let texts: Vec<&str> = compiled
+        .texts
+        .iter()
+        .filter(|text| text.dialect.word() == "pg")
+        .map(|text| text.sql.split_once(" pg */ SELECT job.id FROM job WHERE job.n >= $1 ").unwrap())
+        .flat_map(|(head, tail)| [head, tail])
+        .collect();
+    assert_eq!(
+        texts,
+        [
+            "/* job.job_sorted+lane+order.newest",
+            "AND job.lane = $2 ORDER BY job.n DESC, job.id LIMIT $3",
+            "/* job.job_sorted+lane+order.oldest",
+            "AND job.lane = $2 ORDER BY job.n, job.id LIMIT $3",
+            "/* job.job_sorted+order.newest",
+            "ORDER BY job.n DESC, job.id LIMIT $2",
+            "/* job.job_sorted+order.oldest",
+            "ORDER BY job.n, job.id LIMIT $2",
+        ]
+    );
+    let rust = compiled.rust.split("impl Statements for sqlx::PgConnection").next().unwrap_or_default();
+    assert!(
+        rust.contains("pub enum JobSortedOrder {") && !rust.contains("sqlx::Postgres> for JobSortedOrder"),
+        "{rust}"
+    );
+    assert!(rust.contains("pub order: super::JobSortedOrder,"), "{rust}");
+    assert!(rust.contains("(Some(given_lane), JobSortedOrder::Newest) =>"), "{rust}");
+    assert!(rust.contains("(None, JobSortedOrder::Oldest) =>"), "{rust}");
+}
+
+#[test]
+fn a_difference_of_one_order_is_drift_with_a_note() {
+    let other = SORTED.replace(" ORDER BY job.n, job.id\n", " ORDER BY job.n, job.id DESC\n");
+    let compiled = compiled(SORTED, &other);
+    let rules: Vec<&str> = compiled.diagnostics.iter().map(|finding| finding.rule).collect();
+    assert_eq!(rules, ["order-differs"]);
+    assert_eq!(compiled.diagnostics[0].notes, ["so it is in the order `oldest`"]);
+}
+
+#[test]
+fn what_is_no_choice_of_orders_is_found_at_its_place() {
+    let one = |page: &str| {
+        let mut found = found(page, page);
+        found.dedup();
+        found
+    };
+    let alone = SORTED.replace("-- order: oldest\n ORDER BY job.n, job.id\n", "");
+    assert_eq!(one(&alone), ["bad-optional-part: job_sorted: there is one order alone"]);
+    let twice = SORTED.replace("-- order: oldest", "-- order: newest");
+    assert_eq!(one(&twice), ["bad-optional-part: job_sorted: two orders are called `newest`"]);
+    let limited = SORTED.replace("job.n, job.id\n-- end", "job.n, job.id LIMIT 3\n-- end");
+    assert_eq!(one(&limited), ["bad-optional-part: job_sorted: the order `oldest` is not one ORDER BY"]);
+    let apart = SORTED.replace("-- order: oldest", "-- end\n-- order: oldest");
+    assert_eq!(one(&apart), ["bad-optional-part: job_sorted: the orders of a statement stand together"]);
+    let taken = SORTED.replace(":most", ":order");
+    assert_eq!(one(&taken), ["bad-optional-part: job_sorted: `order` is a parameter, and chooses the order"]);
+    let other = SORTED.replace("oldest", "first");
+    let sides = ["oldest", "first"]
+        .map(|name| format!("bad-optional-part: job_sorted: the order `{name}` is there on one page only"));
+    assert_eq!(found(SORTED, &other), sides);
 }

@@ -514,3 +514,10 @@ fn every_rule_is_silenced_by_a_declaration_with_a_reason() {
         assert!(!found(case.fires, Some(case.rule)).contains(case.rule), "{} cannot be allowed", case.rule);
     }
 }
+
+#[test]
+fn an_order_by_what_is_null_on_one_side_of_a_union_is_told_as_the_place_of_null() {
+    let by = |other: &str| found(&[&format!("SELECT lane AS k FROM job UNION ALL SELECT {other} ORDER BY k")], None);
+    assert!(by("doc FROM paper").contains("null-order"));
+    assert!(!by("kind FROM event").contains("null-order"));
+}

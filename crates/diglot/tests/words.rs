@@ -166,3 +166,32 @@ RETURNING state, before, note, kind, coalesce(before, 'open') AS last, CASE WHEN
     );
     insta::assert_snapshot!(compiled.rust.split("/// Conversions between what").next().unwrap_or_default().trim_end());
 }
+
+const LISTS: [&str; 2] = [
+    "-- name: task_count :one\nSELECT count(*) AS n FROM task WHERE state IN (SELECT value FROM json_each(:states)) \
+     AND kind IN (SELECT value FROM json_each(:kinds));\n",
+    "-- name: task_count :one\nSELECT count(*) AS n FROM task WHERE state = ANY(:states) AND kind = ANY(:kinds);\n",
+];
+
+#[test]
+fn a_list_of_words_is_a_list_of_the_generated_enum() {
+    let of = |generate: &str| {
+        let settings = format!("{SETTINGS}{generate}");
+        Project { settings: &settings, schemas: [TABLE, TABLE], pages: LISTS }.compiled()
+    };
+    let owned = of("");
+    assert!(owned.diagnostics.is_empty(), "{:?}", owned.diagnostics);
+    let signature = owned.signatures.first().map(ToString::to_string).unwrap_or_default();
+    assert_eq!(signature, "task_count(states: text[] [TaskState], kinds: text[]) :one -> (n: i64)");
+    for part in [
+        "pub states: Vec<super::TaskState>",
+        "pub kinds: Vec<String>",
+        "diglot_support::texts(&diglot_support::words(&params.states))",
+        "diglot_support::words(&params.states)",
+    ] {
+        assert!(owned.rust.contains(part), "{part} is missing in\n{}", owned.rust);
+    }
+    let borrowed = of("[generate]\nparams = \"borrowed\"\n").rust;
+    assert!(borrowed.contains("pub states: &'p [super::TaskState]"), "{borrowed}");
+    assert!(borrowed.contains("diglot_support::texts(&diglot_support::words(params.states))"), "{borrowed}");
+}

@@ -12,6 +12,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use std::{env, error::Error};
 
 use rust_decimal::Decimal;
+use sea_query::{Expr, ExprTrait as _, Order, Query};
 use sqlx::Executor;
 use uuid::Uuid;
 
@@ -20,6 +21,7 @@ mod statements {
 }
 
 use statements::either::{Pool, Transaction};
+use statements::tables::{Booking, BookingKey, BookingRow, On, Queries, page};
 use statements::{BookingState, Statement, Statements, booking};
 
 const SQLITE: &str = include_str!("../schema/sqlite/0001_bookings.sql");
@@ -52,9 +54,10 @@ async fn told_at(url: &str) -> Result<String, Box<dyn Error>> {
             tables.execute(sqlx::raw_sql(PG)).await.map(drop)?;
         }
     }
-    let told = story(&mut transaction.connection()).await;
+    let told = story(&mut transaction.connection()).await?;
+    let found = built(&mut transaction.connection()).await?;
     transaction.rollback().await?;
-    told
+    Ok(told + &found)
 }
 
 /// Makes, confirms and lists bookings; what it tells is the same on both databases.
@@ -115,5 +118,38 @@ async fn story(db: &mut impl Statements) -> Result<String, Box<dyn Error>> {
     }
     let latest = db.booking_latest().await?;
     told += &format!("  the last begins at {:?}\n", latest.starts_at.map(clock::seconds));
+    Ok(told)
+}
+
+/// The same bookings by a query that is built: every value is held there as either database holds it.
+async fn built(db: &mut impl Queries) -> Result<String, Box<dyn Error>> {
+    let column = |column| Expr::col((Booking::Table, column));
+    let later = |on| {
+        let mut update = Query::update();
+        update.table(Booking::Table).value(Booking::Nights, Booking::nights(on, 4));
+        update.and_where(column(Booking::Id).eq(Booking::id(on, Uuid::from_u128(3)))).take()
+    };
+    let changed = db.write(later).await?;
+    let wanted = |on: On| {
+        let mut query = Booking::select();
+        query
+            .and_where(column(Booking::RoomId).eq(Booking::room_id(on, Uuid::from_u128(1))))
+            .and_where(column(Booking::State).ne(Booking::state(on, BookingState::Cancelled)))
+            .and_where(column(Booking::StartsAt).eq(Booking::starts_at(on, clock::at(BEGIN, 123_456))))
+            .and_where(column(Booking::FirstDay).eq(Booking::first_day(on, clock::day())))
+            .and_where(column(Booking::MadeAt).gt(Booking::made_at(on, clock::at(BEGIN, 0))))
+            .and_where(column(Booking::ChangedAt).gt(Booking::changed_at(on, clock::at(BEGIN, 0))));
+        let arrives = column(Booking::Arrives);
+        let paid = column(Booking::Paid).eq(Booking::paid(on, Decimal::new(239_990, 3)));
+        query.and_where(arrives.clone().eq(Booking::arrives(on, clock::evening())).or(arrives.is_null()));
+        query.and_where(paid.or(column(Booking::Paid).is_null()));
+        page(&mut query, &[BookingKey::Arrives.key(on, Order::Desc), BookingKey::Id.key(on, Order::Asc)]);
+        query
+    };
+    let found: Vec<BookingRow> = db.find(wanted).await?;
+    let mut told = format!("  changed {changed}, found {}\n", found.len());
+    for row in found {
+        told += &format!("  {} {} {} {:?} {:?}\n", row.id, row.state, row.nights, row.paid, row.arrives);
+    }
     Ok(told)
 }

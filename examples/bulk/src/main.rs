@@ -53,13 +53,36 @@ fn hold(id: Uuid, n: i64) -> job::HoldAddAllGiven {
     job::HoldAddAllGiven { part: 1, word: id.to_string(), n }
 }
 
-/// The same by calls of one row, which wait for one another.
+/// The same by the statements for one row, whose calls wait for one another.
 async fn one_by_one(db: &mut impl Statements, ids: &[Uuid]) -> Result<[f64; 5], sqlx::Error> {
     let mut took = [0.0; 5];
+    let start = Instant::now();
     for id in ids {
-        let of_one = in_lists(db, std::slice::from_ref(id)).await?;
-        took.iter_mut().zip(of_one).for_each(|(took, one)| *took += one);
+        let job::JobAddAllGiven { id, part, active, doc, score, size, .. } = row(*id);
+        db.job_add(&job::JobAddParams { id, part, lane: "a".into(), active, doc, score, size }).await?;
     }
+    took[0] = start.elapsed().as_secs_f64();
+    let start = Instant::now();
+    for id in ids {
+        db.job_note(&job::JobNoteParams { id: *id, note: None, epoch: 0 }).await?;
+    }
+    took[1] = start.elapsed().as_secs_f64();
+    let start = Instant::now();
+    for id in ids {
+        db.job_read(&job::JobReadParams { id: *id, from: 0 }).await?;
+    }
+    took[2] = start.elapsed().as_secs_f64();
+    let start = Instant::now();
+    for (n, id) in (0_i64..).zip(ids) {
+        let job::HoldAddAllGiven { part, word, n } = hold(*id, n);
+        db.hold_add(&job::HoldAddParams { part, word, n }).await?;
+    }
+    took[3] = start.elapsed().as_secs_f64();
+    let start = Instant::now();
+    for id in ids {
+        db.job_delete(&job::JobDeleteParams { id: *id }).await?;
+    }
+    took[4] = start.elapsed().as_secs_f64();
     Ok(took)
 }
 

@@ -33,9 +33,9 @@ pub(crate) fn refusal(args: &CheckAdmissionArgs, seen: QuotaSeen) -> Option<Chec
     reached(args.concurrency_cap, seen.active).then_some(CheckAdmissionResult::ConcurrencyExceeded)
 }
 
-/// The eligibility of an execution that is blocked for a reason; none when the reason is unknown.
-pub(crate) fn blocked_as(reason: &str) -> Option<EligibilityWord> {
-    match BlockingWord::of(reason)? {
+/// The eligibility of an execution that is blocked for a reason; none when nothing blocks for it.
+pub(crate) fn blocked_as(reason: &BlockingWord) -> Option<EligibilityWord> {
+    match reason {
         BlockingWord::WaitingForBudget => Some(EligibilityWord::BlockedByBudget),
         BlockingWord::WaitingForQuota => Some(EligibilityWord::BlockedByQuota),
         BlockingWord::WaitingForCapableWorker => Some(EligibilityWord::BlockedByRoute),
@@ -46,11 +46,9 @@ pub(crate) fn blocked_as(reason: &str) -> Option<EligibilityWord> {
 }
 
 /// Whether a sweep may unblock what is blocked for that reason; what an operator paused stays.
-pub(crate) fn unblocks_by_itself(reason: &str) -> bool {
-    matches!(
-        BlockingWord::of(reason),
-        Some(BlockingWord::WaitingForBudget | BlockingWord::WaitingForQuota | BlockingWord::WaitingForCapableWorker)
-    )
+pub(crate) fn unblocks_by_itself(reason: &BlockingWord) -> bool {
+    use BlockingWord::{WaitingForBudget, WaitingForCapableWorker, WaitingForQuota};
+    matches!(reason, WaitingForBudget | WaitingForQuota | WaitingForCapableWorker)
 }
 
 #[cfg(test)]
@@ -100,9 +98,9 @@ mod tests {
 
     #[test]
     fn what_an_operator_paused_is_not_unblocked_by_a_sweep() {
-        assert_eq!(blocked_as("paused_by_operator"), Some(EligibilityWord::BlockedByOperator));
-        assert!(!unblocks_by_itself("paused_by_operator"));
-        assert!(unblocks_by_itself("waiting_for_quota"));
-        assert_eq!(blocked_as(""), None);
+        assert_eq!(blocked_as(&BlockingWord::PausedByOperator), Some(EligibilityWord::BlockedByOperator));
+        assert!(!unblocks_by_itself(&BlockingWord::PausedByOperator));
+        assert!(unblocks_by_itself(&BlockingWord::WaitingForQuota));
+        assert_eq!(blocked_as(&BlockingWord::Other(String::new())), None);
     }
 }

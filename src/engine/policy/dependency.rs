@@ -3,7 +3,7 @@
 use ff_core::contracts::{EdgeDependencyPolicy, EdgeGroupState, OnSatisfied};
 
 use super::group::Counts;
-use crate::model::word::{EligibilityWord, OutcomeWord, OwnershipWord, PhaseWord, PublicWord};
+use crate::model::word::{CompletionWord, EligibilityWord, OutcomeWord, OwnershipWord, PhaseWord, PublicWord};
 
 /// How an execution ended, as those see it that wait for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,22 +18,22 @@ pub(crate) enum Ended {
 
 impl Ended {
     /// From a completion's word. None for `resumable`, after which the execution goes on.
-    pub(crate) fn from_outcome(word: &str) -> Option<Self> {
-        match OutcomeWord::of(word) {
-            Some(OutcomeWord::Success) => Some(Self::Success),
-            Some(OutcomeWord::Skipped) => Some(Self::Skipped),
-            Some(OutcomeWord::Resumable) => None,
+    pub(crate) fn from_outcome(outcome: &CompletionWord) -> Option<Self> {
+        match outcome {
+            CompletionWord::Success => Some(Self::Success),
+            CompletionWord::Skipped => Some(Self::Skipped),
+            CompletionWord::Resumable => None,
             _ => Some(Self::Failed),
         }
     }
 
     /// From the rows of an execution that has ended. Older writers left the public state behind, so the
     /// outcome of the last attempt counts as well.
-    pub(crate) fn from_states(public_state: &str, attempt_outcome: Option<&str>) -> Self {
-        match (PublicWord::of(public_state), attempt_outcome.and_then(OutcomeWord::of)) {
-            (Some(PublicWord::Completed), _) => Self::Success,
-            (Some(PublicWord::Skipped), _) => Self::Skipped,
-            (Some(PublicWord::Failed | PublicWord::Cancelled | PublicWord::Expired), _) => Self::Failed,
+    pub(crate) fn from_states(public_state: &PublicWord, attempt_outcome: Option<&OutcomeWord>) -> Self {
+        match (public_state, attempt_outcome) {
+            (PublicWord::Completed, _) => Self::Success,
+            (PublicWord::Skipped, _) => Self::Skipped,
+            (PublicWord::Failed | PublicWord::Cancelled | PublicWord::Expired, _) => Self::Failed,
             (_, Some(OutcomeWord::Success)) => Self::Success,
             (_, Some(OutcomeWord::Skipped)) => Self::Skipped,
             _ => Self::Failed,
@@ -90,21 +90,21 @@ pub(crate) enum Release {
 }
 
 /// Whether an execution is free to be changed by what it waits for: nobody has claimed it.
-pub(crate) fn is_unclaimed(lifecycle_phase: &str, ownership_state: &str) -> bool {
-    let waits = PhaseWord::waits_by_any_writer(lifecycle_phase) && lifecycle_phase != PhaseWord::Eligible;
-    waits && ownership_state == OwnershipWord::Unowned
+pub(crate) fn is_unclaimed(lifecycle_phase: &PhaseWord, ownership_state: &OwnershipWord) -> bool {
+    let waits = lifecycle_phase.waits_by_any_writer() && *lifecycle_phase != PhaseWord::Eligible;
+    waits && *ownership_state == OwnershipWord::Unowned
 }
 
 /// Lets an execution go whose dependencies are met. None when it is claimed, or when it is not its dependencies
 /// that hold it back: what an operator, a budget or a delay blocked stays so.
 pub(crate) fn release(
-    lifecycle_phase: &str,
-    ownership_state: &str,
-    eligibility_state: &str,
+    lifecycle_phase: &PhaseWord,
+    ownership_state: &OwnershipWord,
+    eligibility_state: &EligibilityWord,
     delay_until_ms: Option<i64>,
     now_ms: i64,
 ) -> Option<Release> {
-    let is_blocked = lifecycle_phase == PhaseWord::Blocked || EligibilityWord::awaits_dependencies(eligibility_state);
+    let is_blocked = *lifecycle_phase == PhaseWord::Blocked || eligibility_state.awaits_dependencies();
     if !is_blocked || !is_unclaimed(lifecycle_phase, ownership_state) {
         return None;
     }
@@ -121,15 +121,20 @@ mod tests {
 
     #[test]
     fn outcomes_and_states_say_how_it_ended() {
-        assert_eq!(Ended::from_outcome("resumable"), None);
-        for (word, ended) in [("success", Ended::Success), ("skipped", Ended::Skipped), ("expired", Ended::Failed)] {
-            assert_eq!(Ended::from_outcome(word), Some(ended));
+        assert_eq!(Ended::from_outcome(&CompletionWord::Resumable), None);
+        for (word, ended) in [
+            (CompletionWord::Success, Ended::Success),
+            (CompletionWord::Skipped, Ended::Skipped),
+            (CompletionWord::Expired, Ended::Failed),
+        ] {
+            assert_eq!(Ended::from_outcome(&word), Some(ended));
         }
-        assert_eq!(Ended::from_states("completed", None), Ended::Success);
-        assert_eq!(Ended::from_states("running", Some("success")), Ended::Success);
-        assert_eq!(Ended::from_states("running", Some("skipped")), Ended::Skipped);
-        assert_eq!(Ended::from_states("cancelled", Some("success")), Ended::Failed);
-        assert_eq!(Ended::from_states("suspended", None), Ended::Failed);
+        let (success, skipped) = (Some(&OutcomeWord::Success), Some(&OutcomeWord::Skipped));
+        assert_eq!(Ended::from_states(&PublicWord::Completed, None), Ended::Success);
+        assert_eq!(Ended::from_states(&PublicWord::Running, success), Ended::Success);
+        assert_eq!(Ended::from_states(&PublicWord::Running, skipped), Ended::Skipped);
+        assert_eq!(Ended::from_states(&PublicWord::Cancelled, success), Ended::Failed);
+        assert_eq!(Ended::from_states(&PublicWord::Suspended, None), Ended::Failed);
     }
 
     #[test]
@@ -165,25 +170,33 @@ mod tests {
 
     #[test]
     fn what_waits_for_its_dependencies_alone_is_released() {
+        use EligibilityWord::{
+            BlockedByDependencies, BlockedByOperator, EligibleNow, NotApplicable, NotEligibleUntilTime,
+        };
+        use OwnershipWord::{Leased, Unowned};
+        use PhaseWord::{Active, Blocked, Runnable, Submitted, Terminal};
         for (phase, ownership, eligibility, released) in [
-            ("blocked", "unowned", "blocked", true),
-            ("runnable", "unowned", "blocked_by_dependencies", true),
-            ("submitted", "unowned", "blocked_by_dependencies", true),
-            ("runnable", "unowned", "eligible_now", false),
-            ("runnable", "unowned", "blocked_by_operator", false),
-            ("runnable", "unowned", "not_eligible_until_time", false),
-            ("active", "leased", "not_applicable", false),
-            ("runnable", "leased", "blocked_by_dependencies", false),
-            ("terminal", "unowned", "blocked_by_dependencies", false),
+            (Blocked, Unowned, EligibilityWord::Blocked, true),
+            (Runnable, Unowned, BlockedByDependencies, true),
+            (Submitted, Unowned, BlockedByDependencies, true),
+            (Runnable, Unowned, EligibleNow, false),
+            (Runnable, Unowned, BlockedByOperator, false),
+            (Runnable, Unowned, NotEligibleUntilTime, false),
+            (Active, Leased, NotApplicable, false),
+            (Runnable, Leased, BlockedByDependencies, false),
+            (Terminal, Unowned, BlockedByDependencies, false),
         ] {
             let expected = released.then_some(Release::Now);
-            assert_eq!(release(phase, ownership, eligibility, None, 5), expected, "{phase} {ownership} {eligibility}");
+            let answer = release(&phase, &ownership, &eligibility, None, 5);
+            assert_eq!(answer, expected, "{phase} {ownership} {eligibility}");
         }
     }
 
     #[test]
     fn a_delay_outlives_the_dependencies() {
-        let release = |until_ms| release("submitted", "unowned", "blocked_by_dependencies", Some(until_ms), 5);
+        let (phase, ownership) = (PhaseWord::Submitted, OwnershipWord::Unowned);
+        let blocked = EligibilityWord::BlockedByDependencies;
+        let release = |until_ms| release(&phase, &ownership, &blocked, Some(until_ms), 5);
         assert_eq!(release(6), Some(Release::AtMs(6)));
         assert_eq!(release(5), Some(Release::Now));
     }

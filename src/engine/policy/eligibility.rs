@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::model::word::{OutcomeWord, PhaseWord, PublicWord};
+use crate::model::word::{CompletionWord, PhaseWord, PublicWord};
 
 /// How an upstream execution stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,12 +16,16 @@ pub(crate) enum Upstream {
 impl Upstream {
     /// What its stored outcome says, else what its states say: an execution that ended without being completed has
     /// failed its dependents.
-    pub(crate) fn from_states(outcome: &str, lifecycle_phase: &str, public_state: Option<&str>) -> Self {
-        match OutcomeWord::of(outcome) {
-            Some(OutcomeWord::Success) => Self::Succeeded,
-            Some(OutcomeWord::Failed) => Self::Failed,
-            _ if !PhaseWord::has_ended(lifecycle_phase) => Self::Undecided,
-            _ if public_state.is_some_and(|state| state == PublicWord::Completed) => Self::Succeeded,
+    pub(crate) fn from_states(
+        outcome: Option<&CompletionWord>,
+        lifecycle_phase: &PhaseWord,
+        public_state: Option<&PublicWord>,
+    ) -> Self {
+        match outcome {
+            Some(CompletionWord::Success) => Self::Succeeded,
+            Some(CompletionWord::Failed) => Self::Failed,
+            _ if !lifecycle_phase.has_ended() => Self::Undecided,
+            _ if public_state == Some(&PublicWord::Completed) => Self::Succeeded,
             _ => Self::Failed,
         }
     }
@@ -43,18 +47,22 @@ mod tests {
 
     #[test]
     fn a_stored_outcome_decides_before_the_states_do() {
-        assert_eq!(Upstream::from_states("success", "active", None), Upstream::Succeeded);
-        assert_eq!(Upstream::from_states("failed", "terminal", Some("completed")), Upstream::Failed);
+        let (active, terminal) = (&PhaseWord::Active, &PhaseWord::Terminal);
+        assert_eq!(Upstream::from_states(Some(&CompletionWord::Success), active, None), Upstream::Succeeded);
+        let completed = Some(&PublicWord::Completed);
+        assert_eq!(Upstream::from_states(Some(&CompletionWord::Failed), terminal, completed), Upstream::Failed);
     }
 
     #[test]
     fn without_an_outcome_the_states_decide() {
-        assert_eq!(Upstream::from_states("none", "terminal", Some("completed")), Upstream::Succeeded);
-        for public_state in ["failed", "cancelled", "expired", "skipped"] {
-            assert_eq!(Upstream::from_states("none", "terminal", Some(public_state)), Upstream::Failed);
+        use PublicWord::{Cancelled, Completed, Expired, Failed, Running, Skipped};
+        let of = |phase: &PhaseWord, public_state: &PublicWord| Upstream::from_states(None, phase, Some(public_state));
+        assert_eq!(of(&PhaseWord::Terminal, &Completed), Upstream::Succeeded);
+        for public_state in [Failed, Cancelled, Expired, Skipped] {
+            assert_eq!(of(&PhaseWord::Terminal, &public_state), Upstream::Failed);
         }
-        assert_eq!(Upstream::from_states("none", "cancelled", Some("cancelled")), Upstream::Failed);
-        assert_eq!(Upstream::from_states("none", "active", Some("running")), Upstream::Undecided);
+        assert_eq!(of(&PhaseWord::Cancelled, &Cancelled), Upstream::Failed);
+        assert_eq!(of(&PhaseWord::Active, &Running), Upstream::Undecided);
     }
 
     #[test]

@@ -45,11 +45,11 @@ impl Reach {
     }
 
     /// Whether it takes in a member in that phase.
-    pub(crate) fn includes(self, lifecycle_phase: &str) -> bool {
+    pub(crate) fn includes(self, lifecycle_phase: &PhaseWord) -> bool {
         match self {
             Self::FlowOnly => false,
-            Self::Pending => PhaseWord::waits_by_any_writer(lifecycle_phase),
-            Self::All => PhaseWord::is_open_by_any_writer(lifecycle_phase),
+            Self::Pending => lifecycle_phase.waits_by_any_writer(),
+            Self::All => lifecycle_phase.is_open_by_any_writer(),
         }
     }
 }
@@ -60,15 +60,15 @@ mod tests {
 
     #[test]
     fn a_policy_reaches_as_far_as_it_says() {
+        use PhaseWord::{Active, Blocked, Cancelled, Failed, Runnable, Submitted, Suspended, Terminal};
         let reached = |reach: Reach| {
-            ["submitted", "runnable", "blocked", "active", "suspended", "terminal", "cancelled", "failed"]
-                .into_iter()
-                .filter(|phase| reach.includes(phase))
-                .collect::<Vec<_>>()
+            let mut phases = vec![Submitted, Runnable, Blocked, Active, Suspended, Terminal, Cancelled, Failed];
+            phases.retain(|phase| reach.includes(phase));
+            phases
         };
-        assert_eq!(reached(Reach::FlowOnly), [""; 0]);
-        assert_eq!(reached(Reach::Pending), ["submitted", "runnable", "blocked"]);
-        assert_eq!(reached(Reach::All), ["submitted", "runnable", "blocked", "active", "suspended"]);
+        assert_eq!(reached(Reach::FlowOnly), []);
+        assert_eq!(reached(Reach::Pending), [Submitted, Runnable, Blocked]);
+        assert_eq!(reached(Reach::All), [Submitted, Runnable, Blocked, Active, Suspended]);
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! Where a claim that nobody took goes back to.
 
+use ff_core::state::AttemptType;
+
 use crate::model::word::{AttemptWord, OwnershipWord, PublicWord};
 
 /// What a claim took an execution from.
@@ -7,8 +9,8 @@ use crate::model::word::{AttemptWord, OwnershipWord, PublicWord};
 pub(crate) enum Before {
     /// The queue: an attempt that was to start, or one that was interrupted. What is stored says which.
     Queue,
-    /// An attempt that was to start, in that state.
-    ToStart(AttemptWord),
+    /// An attempt of that type that was to start.
+    ToStart(AttemptType),
     /// An attempt whose worker is gone.
     Interrupted,
     /// A suspension that was over.
@@ -27,7 +29,7 @@ pub(crate) struct Claimed<'a> {
 }
 
 /// The states of an execution that is given back.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Back {
     pub(crate) ownership_state: OwnershipWord,
     pub(crate) public_state: PublicWord,
@@ -42,20 +44,25 @@ pub(crate) fn back(before: Before, claimed: Claimed<'_>) -> Back {
     let interrupted = Back {
         ownership_state: OwnershipWord::Unowned,
         public_state: PublicWord::Waiting,
-        attempt_state: AttemptWord::Interrupted,
+        attempt_state: AttemptWord::AttemptInterrupted,
         is_unstarted: false,
     };
-    let to_start = |attempt_state| Back { attempt_state, is_unstarted: true, ..interrupted };
-    match before {
+    let to_start = |of| Some(AttemptWord::before_start(of));
+    let unstarted = match before {
         Before::Resumable => {
-            Back { ownership_state: OwnershipWord::Released, public_state: PublicWord::Resumable, ..interrupted }
+            let (ownership_state, public_state) = (OwnershipWord::Released, PublicWord::Resumable);
+            return Back { ownership_state, public_state, ..interrupted };
         }
-        Before::Interrupted | Before::Reclaimed => interrupted,
-        Before::ToStart(attempt_state) => to_start(attempt_state),
-        Before::Queue if !never_ran(claimed) => interrupted,
+        Before::Interrupted | Before::Reclaimed => None,
+        Before::ToStart(of) => to_start(of),
+        Before::Queue if !never_ran(claimed) => None,
         // Only a retry begins another attempt; a replay opens the last one again.
-        Before::Queue if claimed.attempt_index > 0 => to_start(AttemptWord::PendingRetry),
-        Before::Queue => to_start(AttemptWord::PendingFirst),
+        Before::Queue if claimed.attempt_index > 0 => to_start(AttemptType::Retry),
+        Before::Queue => to_start(AttemptType::Initial),
+    };
+    match unstarted {
+        Some(attempt_state) => Back { attempt_state, is_unstarted: true, ..interrupted },
+        None => interrupted,
     }
 }
 
@@ -77,10 +84,10 @@ mod tests {
 
     #[test]
     fn an_attempt_that_never_ran_is_to_start_again() {
-        assert_eq!(state(Before::Queue, FIRST), AttemptWord::PendingFirst);
-        assert_eq!(state(Before::Queue, Claimed { attempt_index: 1, ..FIRST }), AttemptWord::PendingRetry);
-        let replayed = back(Before::ToStart(AttemptWord::PendingReplay), Claimed { lease_epoch: 9, ..FIRST });
-        assert_eq!((replayed.attempt_state, replayed.is_unstarted), (AttemptWord::PendingReplay, true));
+        assert_eq!(state(Before::Queue, FIRST), AttemptWord::PendingFirstAttempt);
+        assert_eq!(state(Before::Queue, Claimed { attempt_index: 1, ..FIRST }), AttemptWord::PendingRetryAttempt);
+        let replayed = back(Before::ToStart(AttemptType::Replay), Claimed { lease_epoch: 9, ..FIRST });
+        assert_eq!((replayed.attempt_state, replayed.is_unstarted), (AttemptWord::PendingReplayAttempt, true));
     }
 
     #[test]
@@ -88,9 +95,9 @@ mod tests {
         let again = Claimed { lease_epoch: 3, unstarted_epoch: Some("2"), ..FIRST };
         assert!(back(Before::Queue, again).is_unstarted);
         for ran in [Claimed { lease_epoch: 4, ..again }, Claimed { unstarted_epoch: Some("x"), ..again }] {
-            assert_eq!(state(Before::Queue, ran), AttemptWord::Interrupted);
+            assert_eq!(state(Before::Queue, ran), AttemptWord::AttemptInterrupted);
         }
-        assert_eq!(state(Before::Queue, Claimed { lease_epoch: 2, ..FIRST }), AttemptWord::Interrupted);
+        assert_eq!(state(Before::Queue, Claimed { lease_epoch: 2, ..FIRST }), AttemptWord::AttemptInterrupted);
     }
 
     #[test]

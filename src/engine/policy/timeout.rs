@@ -3,10 +3,10 @@
 use ff_core::engine_error::EngineError;
 
 use crate::model::id::corruption;
-use crate::model::word::{OutcomeWord, PublicWord};
+use crate::model::word::{CompletionWord, OutcomeWord, PublicWord};
 
 /// What a timeout does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Timeout {
     /// It ends the execution.
     Ends(Ending),
@@ -15,12 +15,14 @@ pub(crate) enum Timeout {
 }
 
 /// How a timeout ends an execution.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Ending {
-    /// The public state, which is the outcome of its attempt as well.
+    /// The public state.
     pub(crate) public_state: PublicWord,
+    /// The outcome of its attempt.
+    pub(crate) outcome: OutcomeWord,
     /// The outcome in its completion event.
-    pub(crate) completion: OutcomeWord,
+    pub(crate) completion: CompletionWord,
     /// The reason in its row.
     pub(crate) reason: &'static str,
 }
@@ -32,17 +34,20 @@ pub(crate) struct Ending {
 /// # Errors
 /// `Validation(Corruption)` when the word is unknown.
 pub(crate) fn after_timeout(behavior: Option<&str>) -> Result<Timeout, EngineError> {
-    let (public_state, completion, reason) = match behavior {
-        None | Some("fail") => (PublicWord::Failed, OutcomeWord::Expired, "suspension_timeout_fail"),
-        Some("cancel") => (PublicWord::Cancelled, OutcomeWord::Cancelled, "suspension_timeout_cancel"),
-        Some("expire") => (PublicWord::Expired, OutcomeWord::Expired, "suspension_timeout_expire"),
-        Some("escalate") => (PublicWord::Expired, OutcomeWord::Expired, "suspension_timeout_escalate"),
+    let failed = (PublicWord::Failed, OutcomeWord::Failed, CompletionWord::Expired);
+    let cancelled = (PublicWord::Cancelled, OutcomeWord::Cancelled, CompletionWord::Cancelled);
+    let expired = (PublicWord::Expired, OutcomeWord::Expired, CompletionWord::Expired);
+    let ((public_state, outcome, completion), reason) = match behavior {
+        None | Some("fail") => (failed, "suspension_timeout_fail"),
+        Some("cancel") => (cancelled, "suspension_timeout_cancel"),
+        Some("expire") => (expired, "suspension_timeout_expire"),
+        Some("escalate") => (expired, "suspension_timeout_escalate"),
         Some("auto_resume_with_timeout_signal") => return Ok(Timeout::Resumes),
         Some(other) => {
             return Err(corruption(format!("suspension_current: timeout_behavior: '{other}' is not a known value")));
         }
     };
-    Ok(Timeout::Ends(Ending { public_state, completion, reason }))
+    Ok(Timeout::Ends(Ending { public_state, outcome, completion, reason }))
 }
 
 #[cfg(test)]

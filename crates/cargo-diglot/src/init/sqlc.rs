@@ -8,6 +8,7 @@
 use std::fs;
 use std::path::Path;
 
+use diglot::dialect::{Both, Dialect};
 use serde_json::Value;
 
 use crate::failure::Failure;
@@ -30,8 +31,8 @@ pub(super) enum Found {
 pub(super) struct Places {
     /// The settings, as they are named to the user.
     pub(super) file: String,
-    queries: [Vec<String>; 2],
-    schema: [Vec<String>; 2],
+    queries: Both<Vec<String>>,
+    schema: Both<Vec<String>>,
 }
 
 /// One entry of the settings, as it is written.
@@ -49,7 +50,7 @@ impl Places {
             [one] => format!("\"{one}\""),
             several => format!("[{}]", several.iter().map(|one| format!("\"{one}\"")).collect::<Vec<_>>().join(", ")),
         };
-        let table = |name: &str, [sqlite, pg]: &[Vec<String>; 2]| {
+        let table = |name: &str, Both { sqlite, pg }: &Both<Vec<String>>| {
             format!("\n[{name}]\nsqlite = {}\npg = {}\n", written(sqlite), written(pg))
         };
         format!("{usual}{}{}", table("sql", &self.queries), table("schema", &self.schema))
@@ -114,17 +115,17 @@ fn joined(folder: &str, name: &str) -> String {
 
 fn of_entries(file: &str, entries: &[(String, Entry)]) -> Found {
     let unclear = |why: String| Found::Unclear { file: file.to_owned(), why };
-    let mut of_engines: [[Vec<String>; 2]; 2] = Default::default();
+    let (mut queries, mut schema) = (Both::<Vec<String>>::default(), Both::<Vec<String>>::default());
     for (folder, entry) in entries {
-        let at = match entry.engine.as_str() {
-            "sqlite" => 0,
-            "postgresql" => 1,
+        let dialect = match entry.engine.as_str() {
+            "sqlite" => Dialect::Sqlite,
+            "postgresql" => Dialect::Pg,
             _ => continue,
         };
         if entry.queries.is_empty() || entry.schema.is_empty() {
             return unclear(format!("its entry for {} has not a place of each kind", entry.engine));
         }
-        for (written, known) in [&entry.queries, &entry.schema].into_iter().zip(&mut of_engines[at]) {
+        for (written, known) in [(&entry.queries, &mut queries[dialect]), (&entry.schema, &mut schema[dialect])] {
             for one in written {
                 let Some(one) = place(folder, one) else {
                     return unclear(format!("its entry for {} names a place outside of this folder", entry.engine));
@@ -136,11 +137,9 @@ fn of_entries(file: &str, entries: &[(String, Entry)]) -> Found {
             }
         }
     }
-    let [[sqlite_queries, sqlite_schema], [pg_queries, pg_schema]] = of_engines;
-    if sqlite_queries.is_empty() || pg_queries.is_empty() {
+    if queries.iter().any(Vec::is_empty) {
         return unclear("it has no entries for both engines, sqlite and postgresql".to_owned());
     }
-    let (queries, schema) = ([sqlite_queries, pg_queries], [sqlite_schema, pg_schema]);
     Found::Places(Box::new(Places { file: file.to_owned(), queries, schema }))
 }
 
@@ -252,7 +251,7 @@ fn uncommented(line: &str) -> &str {
 mod tests {
     use super::*;
 
-    fn places(entries: &[Entry]) -> Result<[[Vec<String>; 2]; 2], String> {
+    fn places(entries: &[Entry]) -> Result<[Both<Vec<String>>; 2], String> {
         let entries: Vec<(String, Entry)> = entries.iter().map(|entry| (String::new(), entry.clone())).collect();
         match of_entries("sqlc.yaml", &entries) {
             Found::Places(places) => Ok([places.queries, places.schema]),
@@ -261,9 +260,12 @@ mod tests {
         }
     }
 
-    fn expected() -> Result<[[Vec<String>; 2]; 2], String> {
+    fn expected() -> Result<[Both<Vec<String>>; 2], String> {
         let one = |place: &str| vec![place.to_owned()];
-        Ok([[one("lite/q"), one("pg/q")], [one("lite/schema.sql"), one("pg/migrations")]])
+        Ok([
+            Both { sqlite: one("lite/q"), pg: one("pg/q") },
+            Both { sqlite: one("lite/schema.sql"), pg: one("pg/migrations") },
+        ])
     }
 
     #[test]
@@ -317,7 +319,10 @@ mod tests {
             (under(["db/lot.sql", "db/bay.sql"]), under(["db/lot.sql", "migrations"]))
         };
         let ((lite_sql, lite_schema), (pg_sql, pg_schema)) = (of("lite"), of("pg"));
-        assert_eq!((places.queries, places.schema), ([lite_sql, pg_sql], [lite_schema, pg_schema]));
+        assert_eq!(
+            (places.queries, places.schema),
+            (Both { sqlite: lite_sql, pg: pg_sql }, Both { sqlite: lite_schema, pg: pg_schema })
+        );
         assert_eq!(places.file, "driver/lite/db/sqlc.yaml and driver/pg/db/sqlc.yaml");
     }
 

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use diglot::dialect::{Both, Dialect};
 use diglot::prove::{Answer, Case, Fault, NEW_IDS, Rows, Subject};
 use diglot::{EmittedText, Inputs};
+use sea_query::{Expr, ExprTrait as _, Func, PostgresQueryBuilder, Query};
 use sqlx::postgres::PgConnection;
 use sqlx::{AssertSqlSafe, Executor, SqlSafeStr};
 
@@ -130,7 +131,8 @@ impl Pg {
             let of_table = self.sequences.iter().filter(|(of, ..)| *of == table.name);
             of_table.map(move |(_, column, sequence)| {
                 let next = if own && table.numbered() == Some(column.as_str()) { behind } else { NEW_IDS };
-                format!("SELECT setval('{sequence}', {next}, false)")
+                let set = Func::cust("setval").arg(sequence.as_str()).arg(next).arg(false);
+                Query::select().expr(set).to_string(PostgresQueryBuilder)
             })
         });
         // What an earlier case drew from a sequence is no business of this one.
@@ -168,8 +170,13 @@ impl Pg {
             let Some(number) = table.numbered() else { continue };
             let own = self.sequences.iter().find(|(of, column, _)| of == name && *column == *number);
             let Some((.., sequence)) = own else { continue };
-            let next = format!("SELECT 1 FROM \"{name}\" WHERE \"{number}\" = (SELECT nextval('{sequence}'))");
-            let rows = self.rows(&next).await.map_err(Failure::engine(format!("number {name} on Postgres")))?;
+            let next = Query::select().expr(Func::cust("nextval").arg(sequence.as_str())).take();
+            let mut numbered = Query::select();
+            numbered.expr(Expr::cust("1")).from(name.clone()).and_where(Expr::col(number.to_owned()).eq(next));
+            let rows = self
+                .rows(&numbered.to_string(PostgresQueryBuilder))
+                .await
+                .map_err(Failure::engine(format!("number {name} on Postgres")))?;
             if !rows.is_empty() {
                 taken.insert(name.clone());
             }

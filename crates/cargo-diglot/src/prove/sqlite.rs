@@ -7,6 +7,7 @@ use diglot::prove::{Answer, Case, Fault, NEW_IDS, Rows, Subject};
 use diglot::{EmittedText, Inputs};
 use futures_util::TryStreamExt;
 use futures_util::stream::BoxStream;
+use sea_query::{DeleteStatement, Expr, ExprTrait as _, InsertStatement, SqliteQueryBuilder};
 use sqlx::sqlite::{SqliteConnection, SqliteQueryResult, SqliteRow};
 use sqlx::{AssertSqlSafe, Either, Executor, SqlSafeStr};
 
@@ -14,6 +15,9 @@ use super::{Ran, arguments, fault};
 use crate::failure::Failure;
 use crate::prepare::sqlite as prepare;
 use crate::values;
+
+/// Where SQLite keeps the numbers of AUTOINCREMENT.
+const NUMBERS: &str = "sqlite_sequence";
 
 pub(super) struct Sqlite {
     connection: SqliteConnection,
@@ -31,8 +35,9 @@ impl Sqlite {
             .await
             .map_err(Failure::engine("read SQLite's schema"))?;
         // What the migrations put there would be in the way of the cases; so would references between it here.
-        let tables = tables(&mut connection).await?.into_iter().map(|table| format!("DELETE FROM \"{table}\"; "));
-        let clear = format!("PRAGMA foreign_keys = OFF; {}PRAGMA foreign_keys = ON", tables.collect::<String>());
+        let tables = tables(&mut connection).await?.into_iter();
+        let emptied = tables.map(|table| DeleteStatement::new().from_table(table).to_string(SqliteQueryBuilder) + "; ");
+        let clear = format!("PRAGMA foreign_keys = OFF; {}PRAGMA foreign_keys = ON", emptied.collect::<String>());
         connection
             .execute(sqlx::raw_sql(AssertSqlSafe(clear)))
             .await
@@ -82,11 +87,14 @@ impl Sqlite {
         let is_numbered = |name: &String| self.numbered.contains(name) && !subject.numbers.contains(name);
         for table in subject.tables.iter().chain(&subject.compared).filter(|table| is_numbered(&table.name)) {
             let name = &table.name;
-            let number = format!(
-                "DELETE FROM sqlite_sequence WHERE name = '{name}'; \
-                 INSERT INTO sqlite_sequence (name, seq) VALUES ('{name}', {})",
-                NEW_IDS - 1
-            );
+            let forget =
+                DeleteStatement::new().from_table(NUMBERS).and_where(Expr::col("name").eq(name.as_str())).take();
+            let mut begin = InsertStatement::new();
+            begin
+                .into_table(NUMBERS)
+                .columns(["name", "seq"])
+                .values_panic([name.as_str().into(), (NEW_IDS - 1).into()]);
+            let number = [forget.to_string(SqliteQueryBuilder), begin.to_string(SqliteQueryBuilder)].join("; ");
             self.connection
                 .execute(sqlx::raw_sql(AssertSqlSafe(number)))
                 .await

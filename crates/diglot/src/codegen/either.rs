@@ -57,26 +57,35 @@ pub(super) fn module(code: &mut Code, style: &structs::Style, api: &Api<'_>, bod
 }
 
 /// The attribute that leaves an item out where neither database is there.
-fn any_feature(code: &mut Code, config: &Config) {
+pub(super) fn any_feature(code: &mut Code, config: &Config) {
     if let (Some(sqlite), Some(pg)) = (&config.sqlite_feature, &config.pg_feature) {
         line!(code, "#[cfg(any(feature = {sqlite:?}, feature = {pg:?}))]");
     }
 }
 
-/// The text with the attribute of a dialect in the place of `#[sqlite]` and `#[pg]`.
-fn gated(config: &Config, text: &str) -> String {
+/// The text with the attribute of a dialect in the place of `#[sqlite]` and `#[pg]`, and with that of its absence in the
+/// place of `#[not_sqlite]` and `#[not_pg]`. What stands in the line behind these is not there where no feature is.
+pub(super) fn gated(config: &Config, text: &str) -> String {
     let mut lines = Vec::new();
-    for line in text.lines() {
+    let mut text = text.lines();
+    while let Some(line) = text.next() {
         let (at, gate) = (line.len() - line.trim_start().len(), line.trim_start());
-        let feature = match gate {
-            "#[sqlite]" => &config.sqlite_feature,
-            "#[pg]" => &config.pg_feature,
+        let (feature, is_there) = match gate {
+            "#[sqlite]" => (&config.sqlite_feature, true),
+            "#[pg]" => (&config.pg_feature, true),
+            "#[not_sqlite]" => (&config.sqlite_feature, false),
+            "#[not_pg]" => (&config.pg_feature, false),
             _ => {
                 lines.push(line.to_owned());
                 continue;
             }
         };
-        lines.extend(feature.as_ref().map(|feature| format!("{}#[cfg(feature = {feature:?})]", &line[..at])));
+        match feature {
+            Some(feature) if is_there => lines.push(format!("{}#[cfg(feature = {feature:?})]", &line[..at])),
+            Some(feature) => lines.push(format!("{}#[cfg(not(feature = {feature:?}))]", &line[..at])),
+            None if is_there => {}
+            None => drop(text.next()),
+        }
     }
     lines.join("\n")
 }

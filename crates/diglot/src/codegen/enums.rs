@@ -7,8 +7,10 @@ use super::code::{Code, line};
 use super::{Api, LINTS, structs};
 use crate::config::{Config, Words};
 use crate::dialect::Dialect;
+use crate::emitted::EmittedText;
 use crate::infer::Signature;
 use crate::names::camel;
+use crate::page::ORDER;
 use crate::types::{Base, Enum};
 
 /// The name of the Rust enum.
@@ -17,7 +19,7 @@ pub(super) fn name(words: &Enum) -> String {
 }
 
 /// A word with nothing but what a name may hold.
-fn spelled(word: &str) -> String {
+pub(super) fn spelled(word: &str) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '_' };
     let text: String = word.chars().map(plain).collect();
     let text = text.trim_matches('_').to_owned();
@@ -29,9 +31,13 @@ fn spelled(word: &str) -> String {
 
 /// The names of the variants: each word's own, with a number where two words would have one name.
 fn variants(words: &Enum, other: bool) -> Vec<(String, &str)> {
-    let mut taken = BTreeSet::from(["Self".to_owned()]);
-    taken.extend(other.then(|| OTHER.to_owned()));
-    let named = words.words.iter().enumerate().map(|(at, word)| {
+    named_apart(&words.words, if other { &[OTHER] } else { &[] })
+}
+
+/// The same beside variants that are there anyway.
+pub(super) fn named_apart<'w>(words: &'w [String], kept: &[&str]) -> Vec<(String, &'w str)> {
+    let mut taken: BTreeSet<String> = kept.iter().chain(&["Self"]).map(|name| (*name).to_owned()).collect();
+    let named = words.iter().enumerate().map(|(at, word)| {
         let name = camel(&spelled(word));
         let name = if taken.insert(name.clone()) { name } else { format!("{name}{at}") };
         taken.insert(name.clone());
@@ -53,8 +59,7 @@ fn of_type(base: &Base) -> Option<(String, &Enum)> {
 
 /// Every enum of Postgres that a parameter or a column of some statements has, by its Rust name.
 fn used<'a>(api: &'a Api<'_>) -> BTreeMap<String, &'a Enum> {
-    let signatures = api.functions.iter().map(|function| function.signature);
-    let bases = signatures.flat_map(|signature| {
+    let bases = api.signatures().flat_map(|signature| {
         let fields = signature.rows.iter().flat_map(|rows| &rows.fields);
         let params = signature.params.iter().chain(fields).map(|param| &param.ty.base);
         params.chain(signature.columns.iter().map(|column| &column.ty.base))
@@ -78,6 +83,15 @@ pub(super) fn named<'a>(config: &Config, signatures: impl Iterator<Item = &'a Si
     names
 }
 
+/// The variant by which a caller chooses the order that a text has.
+pub(super) fn order_of(signature: &Signature, text: &EmittedText) -> Option<String> {
+    let param = signature.params.iter().find(|param| param.is_choice())?;
+    let (rust, words) = of_type(&param.ty.base)?;
+    let chosen = text.variant.given.iter().find_map(|name| name.strip_prefix(ORDER))?;
+    let (variant, _) = variants(words, false).into_iter().find(|(_, word)| *word == chosen)?;
+    Some(format!("{rust}::{variant}"))
+}
+
 /// The expression that binds a value.
 pub(super) fn bound(dialect: Dialect, value: &str) -> String {
     match dialect {
@@ -95,17 +109,39 @@ pub(super) fn bound_word(value: &str, is_borrowed: bool, nullable: bool) -> Stri
     }
 }
 
+/// The expression that binds a list of words of a declared enum.
+pub(super) fn bound_words(config: &Config, dialect: Dialect, value: &str, is_borrowed: bool, nullable: bool) -> String {
+    let texts = |list: &str| match dialect {
+        Dialect::Sqlite => format!("diglot_support::texts(&diglot_support::words({list}))"),
+        Dialect::Pg => format!("diglot_support::words({list})"),
+    };
+    let bound = match (nullable, is_borrowed) {
+        (false, false) => texts(&format!("&{value}")),
+        (false, true) => texts(value),
+        (true, false) => format!("{value}.as_deref().map(|list| {})", texts("list")),
+        (true, true) => format!("{value}.map(|list| {})", texts("list")),
+    };
+    bound + as_any(config, dialect)
+}
+
+/// What tells sqlx's macros to take a value of a type that they do not know for what it meets on Postgres.
+pub(super) fn as_any(config: &Config, dialect: Dialect) -> &'static str {
+    if config.generate.queries.is_macro() && dialect == Dialect::Pg { " as _" } else { "" }
+}
+
 /// The conversion that enums need, if there are any.
 pub(super) fn conversion(api: &Api<'_>) -> Option<&'static str> {
-    let signatures = api.functions.iter().map(|function| function.signature);
-    (!named(api.config, signatures).is_empty()).then_some(include_str!("support/word.in"))
+    (!named(api.config, api.signatures()).is_empty()).then_some(include_str!("support/word.in"))
 }
 
 /// The enums themselves: those of Postgres that statements speak of, and all that the settings declare.
 pub(super) fn definitions(code: &mut Code, style: &structs::Style, api: &Api<'_>) {
     for (rust, words) in used(api) {
         definition(code, style, &rust, words, false);
-        on_pg(code, api.config, &rust, words);
+        // An order is no type of Postgres, whose names have no point in them.
+        if !words.name.contains('.') {
+            on_pg(code, api.config, &rust, words);
+        }
     }
     let mut declared: BTreeMap<&str, (Vec<&str>, &Words)> = BTreeMap::new();
     for (column, words) in api.config.words.iter().filter(|(_, words)| words.is_generated()) {

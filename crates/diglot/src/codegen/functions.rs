@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use super::code::{Code, line};
 use super::stubs::Kept;
-use super::{Api, Function, LINTS, counts, feature, list, params, rows, structs};
+use super::{Api, Function, LINTS, counts, enums, feature, list, params, rows, structs};
 use crate::config::{Config, Traits};
 use crate::dialect::Dialect;
 use crate::emitted::{EmittedText, JoinedText, TextParam};
@@ -415,11 +415,13 @@ fn chosen(
 ) {
     let optional: Vec<&str> =
         signature.params.iter().filter(|param| param.optional).map(|param| param.name.as_str()).collect();
-    if let ([], [text, ..]) = (optional.as_slice(), texts) {
+    let choice = signature.params.iter().find(|param| param.is_choice());
+    if let ([], [text, ..], None) = (optional.as_slice(), texts, choice) {
         of_text(code, text, open, end);
         return;
     }
-    let fields = optional.iter().map(|name| format!("&params.{}", ident(name)));
+    let chooses = choice.iter().map(|param| param.name.as_str());
+    let fields = optional.iter().copied().chain(chooses).map(|name| format!("&params.{}", ident(name)));
     code.open(format_args!("{open}match {} {{", tuple(fields.collect())));
     for text in texts {
         let is_given = |name: &str| text.variant.given.iter().any(|given| given == name);
@@ -427,7 +429,8 @@ fn chosen(
             true => format!("Some({})", params::given(name)),
             false => "None".to_owned(),
         };
-        let patterns = tuple(optional.iter().map(pattern).collect());
+        let patterns = optional.iter().map(pattern).chain(enums::order_of(signature, text));
+        let patterns = tuple(patterns.collect());
         of_text(code, text, &format!("{patterns} => "), ",");
     }
     code.close(&format!("}}{end}"));

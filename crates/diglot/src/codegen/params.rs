@@ -16,6 +16,7 @@ pub(super) fn definition(code: &mut Code, style: &structs::Style, config: &Confi
         return;
     }
     let doc = |param: &Param| match param.optional {
+        _ if param.is_choice() => "The order of the rows.".to_owned(),
         true => format!("`:{}`, {}; without it its condition is left out.", param.name, param.ty),
         false => format!("`:{}`, {}.", param.name, param.ty),
     };
@@ -63,6 +64,7 @@ fn field(config: &Config, param: &Param) -> String {
     }
     let newtype = types::newtype(rust.as_deref());
     let inner = match (&newtype, &param.ty.base) {
+        (Some(newtype), base) if base.is_list() => &Cow::Owned(format!("[{newtype}]")),
         (Some(newtype), _) => newtype,
         (None, Base::Text) => &Cow::Borrowed("str"),
         (None, Base::Bytes) => &Cow::Borrowed("[u8]"),
@@ -88,7 +90,10 @@ pub(super) fn bind(config: &Config, dialect: Dialect, digits: bool, (owner, para
     };
     let is_borrowed = is_borrowed(config, param);
     if param.rust.as_ref().is_some_and(|rust| config.generated_words(rust).is_some()) {
-        return super::enums::bound_word(&value, is_borrowed, param.ty.nullable);
+        return match param.ty.base.is_list() {
+            true => super::enums::bound_words(config, dialect, &value, is_borrowed, param.ty.nullable),
+            false => super::enums::bound_word(&value, is_borrowed, param.ty.nullable),
+        };
     }
     if let Some(bound) = time(config, dialect, param, is_borrowed, &value) {
         return bound;
@@ -111,9 +116,7 @@ fn time(config: &Config, dialect: Dialect, param: &Param, is_borrowed: bool, val
         _ => times::bound(config, dialect, param, &one)?,
     };
     let owned = owned(param, is_borrowed, value);
-    // sqlx's macros know no enum, and take what is said to be of any type.
-    let is_macro = config.generate.queries.is_macro() && dialect == Dialect::Pg;
-    let as_any = if is_macro && matches!(param.ty.base, Base::Enum(_)) { " as _" } else { "" };
+    let as_any = if matches!(param.ty.base, Base::Enum(_)) { super::enums::as_any(config, dialect) } else { "" };
     Some(match param.ty.nullable {
         true => format!("{owned}.map(|value| {all})") + as_any,
         false => format!("{{ let value = {owned}; {all} }}") + as_any,

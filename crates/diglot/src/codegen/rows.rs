@@ -62,10 +62,7 @@ pub(super) fn conversion(code: &mut Code, config: &Config, dialect: Dialect, sig
 
 /// Reads the driver's row: by the places of its columns where engines have said them, by their names otherwise.
 fn decode(code: &mut Code, config: &Config, dialect: Dialect, signature: &Signature) {
-    let row = match dialect {
-        Dialect::Sqlite => "sqlx::sqlite::SqliteRow",
-        Dialect::Pg => "sqlx::postgres::PgRow",
-    };
+    let row = driver_row(dialect);
     code.open(format_args!("fn record(row: &{row}) -> Result<Record, sqlx::Error> {{"));
     code.open(format_args!("Ok(Record {{"));
     let is_known = config.generate.queries == Queries::Checked;
@@ -75,6 +72,14 @@ fn decode(code: &mut Code, config: &Config, dialect: Dialect, signature: &Signat
     }
     code.close("})");
     code.close("}");
+}
+
+/// The row that a driver gives.
+pub(super) fn driver_row(dialect: Dialect) -> &'static str {
+    match dialect {
+        Dialect::Sqlite => "sqlx::sqlite::SqliteRow",
+        Dialect::Pg => "sqlx::postgres::PgRow",
+    }
 }
 
 fn value(config: &Config, dialect: Dialect, column: &ResultColumn) -> String {

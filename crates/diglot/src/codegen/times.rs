@@ -72,13 +72,7 @@ pub(super) fn bound(config: &Config, dialect: Dialect, param: &Param, value: &st
             None => return None,
         },
         (Dialect::Pg, _) => {
-            let micros = format!("diglot_support::{word}_value({value})");
-            // Both databases are to hold the same time.
-            let cut = match stored.map_or(1_000_000, |stored| stored.form.units()) {
-                _ if matches!(of, Of::Date | Of::TimeOfDay) => micros,
-                1_000_000 => micros,
-                units => format!("diglot_support::cut({micros}, {})", 1_000_000 / units),
-            };
+            let cut = micros(of, stored, value);
             match pg_record(config, &param.ty.base) {
                 Some(wrapper) => format!("{wrapper}({cut})"),
                 None if cut.starts_with("diglot_support::cut(") => {
@@ -88,6 +82,28 @@ pub(super) fn bound(config: &Config, dialect: Dialect, param: &Param, value: &st
             }
         }
     })
+}
+
+/// The microseconds of a value on Postgres, cut to what SQLite keeps: both databases are to hold the same time.
+fn micros(of: Of, stored: Option<Stored>, value: &str) -> String {
+    let micros = format!("diglot_support::{}_value({value})", word(of));
+    match stored.map_or(1_000_000, |stored| stored.form.units()) {
+        _ if matches!(of, Of::Date | Of::TimeOfDay) => micros,
+        1_000_000 => micros,
+        units => format!("diglot_support::cut({micros}, {})", 1_000_000 / units),
+    }
+}
+
+/// A time as a text that Postgres casts, with the type to cast it to.
+pub(super) fn pg_text(param: &Param, of: Of, value: &str) -> Option<(String, &'static str)> {
+    let (form, name) = match of {
+        Of::Timestamp => (Form::Rfc3339, "timestamptz"),
+        Of::DateTime => (Form::Rfc3339, "timestamp"),
+        Of::Date => (Form::Date, "date"),
+        Of::TimeOfDay => (Form::Time, "time"),
+        Of::Decimal | Of::Uuid => return None,
+    };
+    Some((format!("diglot_support::{}({})", writer(form), micros(of, param.stored, value)), name))
 }
 
 /// The function that writes microseconds in a form.
@@ -155,8 +171,8 @@ impl Uses {
         uses
     }
 
-    /// The texts of the functions.
-    pub(super) fn conversions(self, config: &Config) -> Vec<&'static str> {
+    /// The texts of the functions; `decodes` if rows are read without macros.
+    pub(super) fn conversions(self, config: &Config, decodes: bool) -> Vec<&'static str> {
         let libraries = config.libraries();
         let mut texts = Vec::new();
         if self.times {
@@ -166,7 +182,7 @@ impl Uses {
                 Times::Time => include_str!("support/time.in"),
                 Times::Jiff => include_str!("support/jiff.in"),
             });
-            if !config.generate.queries.is_macro() {
+            if decodes {
                 texts.push(include_str!("support/pg_times.in"));
             }
         }

@@ -46,14 +46,15 @@ pub(super) fn callable(libraries: Libraries, base: &Base) -> Cow<'static, str> {
     }
 }
 
-/// The type of a field: a newtype where one is configured, `Option` where NULL is allowed.
+/// The type of a field: a newtype where one is configured, of which a list has many, `Option` where NULL is allowed.
 pub(super) fn field(libraries: Libraries, base: &Base, nullable: bool, rust: Option<&str>) -> String {
-    let inner = newtype(rust).unwrap_or_else(|| match base {
+    let named = newtype(rust).map(|one| if base.is_list() { format!("Vec<{one}>") } else { one.into_owned() });
+    let inner = named.unwrap_or_else(|| match base {
         // A field stands in the module of its noun.
-        Base::Enum(words) => Cow::Owned(format!("super::{}", super::enums::name(words))),
-        base => plain(libraries, base),
+        Base::Enum(words) => format!("super::{}", super::enums::name(words)),
+        base => plain(libraries, base).into_owned(),
     });
-    if nullable { format!("Option<{inner}>") } else { inner.into_owned() }
+    if nullable { format!("Option<{inner}>") } else { inner }
 }
 
 /// The configured path as the module of a noun names it: a generated enum stands above that.

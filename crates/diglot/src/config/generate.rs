@@ -7,6 +7,7 @@ use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserializer, Error, MapAccess, Visitor};
 
 use crate::diagnostic::{Diagnostic, Severity};
+use crate::names;
 use crate::rule;
 
 /// The table `[generate]`.
@@ -30,6 +31,18 @@ pub struct Generate {
     pub module: String,
     /// Whether there is a module with one connection, pool and transaction for both databases.
     pub either: bool,
+    /// Which query builder gets the tables that both databases have.
+    pub tables: Tables,
+}
+
+/// Which query builder gets the tables that both databases have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Tables {
+    /// None.
+    None,
+    /// sea-query, with its binder for sqlx.
+    SeaQuery,
 }
 
 /// How statements are called.
@@ -87,6 +100,7 @@ impl Default for Generate {
             visibility: "pub".to_owned(),
             module: String::new(),
             either: false,
+            tables: Tables::None,
         }
     }
 }
@@ -136,6 +150,12 @@ impl Generate {
             return Some(("module".to_owned(), format!("`{}` is not the path of a module", self.module)));
         }
         None
+    }
+
+    /// Whether a file's stem can be the name of a module beside those that are generated anyway.
+    pub(crate) fn is_free(&self, noun: &str) -> bool {
+        let is_own = noun == "either" && self.either || noun == "tables" && self.tables != Tables::None;
+        names::is_module_name(noun) && !is_own
     }
 
     /// The modules around everything, the outermost first.

@@ -42,7 +42,7 @@ pub enum CompletionKind {
 }
 
 /// The annotations, each as far as it is always the same, with what it says.
-const ANNOTATIONS: [(&str, &str); 14] = [
+const ANNOTATIONS: [(&str, &str); 15] = [
     ("name: ", "the header: `-- name: noun_verb :one`"),
     ("param: ", "the type of a parameter"),
     ("column: ", "the type of a column of the result"),
@@ -51,7 +51,8 @@ const ANNOTATIONS: [(&str, &str); 14] = [
     ("only: ", "the statement is for one dialect, and why"),
     ("transaction: ", "it runs in that transaction"),
     ("if: ", "from here to `-- end` if the parameter is given"),
-    ("end", "ends what `-- if:` began"),
+    ("order: ", "from here to the next one or `-- end` if the caller chooses that order"),
+    ("end", "ends what `-- if:` or `-- order:` began"),
     ("rows: ", "the statement takes a list of rows: `-- rows: NAME(FIELD TYPE, …)`"),
     ("part: ", "begins what several statements share"),
     ("use: ", "the statement has that shared part"),

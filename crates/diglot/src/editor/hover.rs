@@ -117,7 +117,7 @@ fn column_of(spot: &Spot<'_>, table: &str, column: &str) -> String {
     text.push('\n');
     for dialect in Dialect::ALL {
         let found = spot.schemas[dialect].tables.get(table).and_then(|table| Some((table, table.column(column)?)));
-        let said = found.map_or_else(|| "not there".to_owned(), |(table, column)| said(table, column));
+        let said = found.map_or_else(|| "not there".to_owned(), |(table, column)| description(table, column));
         text.push_str(&format!("* {}: {said}\n", dialect.title()));
     }
     if let Some(path) = spot.inputs.config.rust_type(table, column) {
@@ -127,7 +127,7 @@ fn column_of(spot: &Spot<'_>, table: &str, column: &str) -> String {
 }
 
 /// What a schema says of a column.
-fn said(table: &Table, column: &Column) -> String {
+fn description(table: &Table, column: &Column) -> String {
     let mut words = vec![format!("`{}`, declared `{}`", column.ty, column.declared)];
     words.extend(table.primary_key.contains(&column.name).then(|| "in the primary key".to_owned()));
     words.extend(column.has_default.then(|| "filled by the database when it is left out".to_owned()));

@@ -7,7 +7,7 @@ use super::scope::{Relation, Scope, follows_table_word, name};
 use crate::dialect::{Both, Dialect};
 use crate::facts;
 use crate::page::Page;
-use crate::pipeline::{Kept, Opened};
+use crate::pipeline::{Memory, Opened};
 use crate::project::Inputs;
 use crate::rule::Rule;
 use crate::rules;
@@ -52,7 +52,7 @@ pub(super) struct Spot<'d> {
 
 impl<'d> Spot<'d> {
     /// None in a file that is no page.
-    pub(super) fn at(inputs: &'d Inputs, kept: &'d mut Kept, place: Place) -> Option<Self> {
+    pub(super) fn at(inputs: &'d Inputs, memory: &'d mut Memory, place: Place) -> Option<Self> {
         let file = place.file;
         let text = inputs.sources.get(file)?.text.as_str();
         let mut offset = place.offset.min(text.len());
@@ -62,16 +62,16 @@ impl<'d> Spot<'d> {
         let dialect = Dialect::ALL
             .into_iter()
             .find(|dialect| inputs.statement_files(*dialect).iter().any(|(page, _)| *page == file))?;
-        let noun = kept.pages(inputs).iter().find(|page| page.file == file)?.noun.clone();
+        let noun = memory.pages(inputs).iter().find(|page| page.file == file)?.noun.clone();
         let all = lexer::tokens(text, dialect);
         let blocks = split::blocks(text, dialect, &all);
         let block = blocks.iter().rfind(|(tokens, _)| all[tokens.start].start <= offset);
         let name = block.and_then(|(_, header)| {
             split::header(&text[all[*header].start..all[*header].end])?.split_whitespace().next().map(str::to_owned)
         });
-        let opened = name.and_then(|name| kept.open(inputs, &noun, &name));
+        let opened = name.and_then(|name| memory.open(inputs, &noun, &name));
         let tokens = block.map_or_else(|| all.clone(), |(tokens, _)| all[tokens.clone()].to_vec());
-        let (schemas, pages) = kept.read(inputs)?;
+        let (schemas, pages) = memory.read(inputs)?;
         let tree = |dialect: Dialect| opened.as_ref().and_then(|opened| opened.trees[dialect].as_ref());
         let scope = Scope::of(tree(dialect), tree(dialect.other()), &schemas[dialect], (text, &tokens));
         Some(Self { inputs, schemas, pages, file, dialect, offset, text, tokens, opened, scope })

@@ -24,21 +24,47 @@ pub(super) struct Hint<'a> {
     pub(super) base: Base,
     pub(super) weight: Weight,
     pub(super) origin: Option<Origin<'a>>,
+    /// Of a list: the column that its elements meet.
+    pub(super) elements: Option<Origin<'a>>,
 }
 
-impl Hint<'_> {
+impl<'a> Hint<'a> {
+    pub(super) fn new(base: Base, weight: Weight) -> Self {
+        Self { base, weight, origin: None, elements: None }
+    }
+
     pub(super) fn heavy(base: Base) -> Self {
-        Self { base, weight: Weight::Heavy, origin: None }
+        Self::new(base, Weight::Heavy)
     }
 
     pub(super) fn light(base: Base) -> Self {
-        Self { base, weight: Weight::Light, origin: None }
+        Self::new(base, Weight::Light)
+    }
+
+    /// A value as that column holds them, if it is one's.
+    pub(super) fn of(base: Base, origin: Option<Origin<'a>>) -> Self {
+        Self { origin, ..Self::heavy(base) }
+    }
+
+    /// A list of what this is.
+    pub(super) fn list(self) -> Option<Self> {
+        array(&self.base).map(|base| Self { elements: self.origin, ..Self::heavy(base) })
     }
 
     /// The same type, but not the same kind of value: no newtype follows from it.
     pub(super) fn without_origin(mut self) -> Self {
-        self.origin = None;
+        (self.origin, self.elements) = (None, None);
         self
+    }
+}
+
+/// The list type of an element's type.
+pub(super) fn array(element: &Base) -> Option<Base> {
+    match element {
+        Base::Text => Some(Base::TextArray),
+        Base::Int16 | Base::Int32 | Base::Int64 => Some(Base::Int64Array),
+        Base::Uuid => Some(Base::UuidArray),
+        _ => None,
     }
 }
 

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::evidence::{Conflict, Evidence, Evidences, Weight};
+use super::evidence::{Conflict, Evidence, Evidences, Weight, array};
+use super::origin::Origin;
 use super::{PageOf, Param, declared, newtype, param_annotation, refined, walk};
 use crate::config::Config;
 use crate::diagnostic::Diagnostic;
@@ -91,7 +92,7 @@ fn param(
         Some(ty) => ty.base.clone(),
         None => {
             let base = settled(statement, seen, facing, name, found)?;
-            if is_list { walk::array(&base).unwrap_or(base) } else { base }
+            if is_list { array(&base).unwrap_or(base) } else { base }
         }
     };
     if let (Some(ty), Some((annotation, _))) = (&declared, annotations.first())
@@ -105,9 +106,11 @@ fn param(
             finding.and(annotation.span, "declared here").help("declare the type that it meets, or cast it here"),
         );
     }
-    // A declaration without `null` is there for the type, so it asks for the plain one.
+    // A declaration without `null` is there for the type, so it asks for the plain one. Words are texts all the same.
     let plain = declared.as_ref().is_some_and(|ty| !ty.nullable);
-    let rust = if plain { None } else { newtype(config, &base, origins()) };
+    let elements = seen.iter().flat_map(|seen| seen.evidence.of(name)).filter_map(|e| e.hint.elements.as_ref());
+    let rust = newtype(config, &base, origins()).or_else(|| listed_words(config, &base, elements));
+    let rust = rust.filter(|rust| !plain || config.generated_words(rust).is_some());
     let stored = stored(seen, name).filter(|stored| stored.of.base() == base);
     let is_unheld = stored.is_none() && seen.iter().any(|seen| seen.is_of_sqlite() && seen.takes(name));
     if is_unheld && (base.is_time() || base == Base::Numeric) {
@@ -122,6 +125,12 @@ fn param(
         stored,
         counts_rows: false,
     })
+}
+
+/// The generated enum of the words that a list of texts holds.
+fn listed_words<'o>(config: &Config, list: &Base, elements: impl Iterator<Item = &'o Origin<'o>>) -> Option<String> {
+    let rust = if *list == Base::TextArray { newtype(config, &Base::Text, elements) } else { None };
+    rust.filter(|rust| config.generated_words(rust).is_some())
 }
 
 /// How SQLite holds what a parameter meets.

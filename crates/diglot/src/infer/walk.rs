@@ -228,7 +228,7 @@ impl<'a> Walk<'a> {
                     Dialect::Sqlite => Weight::Cast,
                     Dialect::Pg => Weight::Heavy,
                 };
-                let hint = base.clone().map(|base| Hint { base, weight, origin: None });
+                let hint = base.clone().map(|base| Hint::new(base, weight));
                 self.expr(expr, hint.as_ref());
             }
             ExprKind::Array(items) => {
@@ -327,10 +327,10 @@ impl<'a> Walk<'a> {
         self.learn_query(query);
         let left = self.hint(expr);
         if let Some(list) = query.each_of() {
-            let hint = match left.as_ref().and_then(|hint| array(&hint.base)) {
+            let hint = match left.and_then(Hint::list) {
                 // Digits may be those of ids: what the facing page says of the list decides.
-                Some(base) if expr.digits_of().is_some() => Hint::light(base),
-                Some(base) => Hint::heavy(base),
+                Some(list) if expr.digits_of().is_some() => Hint::light(list.base),
+                Some(list) => list,
                 None => Hint::light(Base::Json),
             };
             self.expr(list, Some(&hint));
@@ -343,7 +343,7 @@ impl<'a> Walk<'a> {
     }
 
     fn any(&mut self, left: &'a Expr, right: &'a Expr) {
-        let list = self.hint(left).and_then(|hint| array(&hint.base)).map(Hint::heavy);
+        let list = self.hint(left).and_then(Hint::list);
         let item = self.hint(right).and_then(|hint| element(&hint.base)).map(Hint::heavy);
         self.expr(left, item.as_ref());
         match &right.kind {
@@ -373,12 +373,12 @@ impl<'a> Walk<'a> {
                     Deep::Table(origin) => Some(origin),
                     _ => None,
                 };
-                base().map(|base| Hint { base, weight: Weight::Heavy, origin })
+                base().map(|base| Hint::of(base, origin))
             }
             ExprKind::Collate { expr: inner, .. } => self.hint(inner),
             ExprKind::Scalar(query) => {
                 let origin = super::origin::query_outputs(&query.rows).first().and_then(|o| self.hint(&o.expr)?.origin);
-                base().map(|base| Hint { base, weight: Weight::Heavy, origin })
+                base().map(|base| Hint::of(base, origin))
             }
             _ => base().map(Hint::heavy),
         }
@@ -392,17 +392,7 @@ fn column_of<'a>(target: &'a Source, column: &'a str) -> Option<Hint<'a>> {
         SourceKind::Table(table) => Some(Origin { table, column }),
         _ => None,
     };
-    ty.as_ref().map(|ty| Hint { base: ty.base.clone(), weight: Weight::Heavy, origin })
-}
-
-/// The list type of an element's type.
-pub(super) fn array(element: &Base) -> Option<Base> {
-    match element {
-        Base::Text => Some(Base::TextArray),
-        Base::Int16 | Base::Int32 | Base::Int64 => Some(Base::Int64Array),
-        Base::Uuid => Some(Base::UuidArray),
-        _ => None,
-    }
+    ty.as_ref().map(|ty| Hint::of(ty.base.clone(), origin))
 }
 
 /// The element type of a list's type.

@@ -83,7 +83,7 @@ fn turned(query: &mut Query, names: &Names<'_>, plain: &BTreeSet<&str>) -> bool 
     }
     let columns: Vec<String> = shown.iter().map(|(name, _)| (*name).to_owned()).collect();
     let mut turned: Vec<Rows> = sorted.into_iter().map(|(_, rows)| rows.clone()).collect();
-    turned.iter_mut().take(1).for_each(|first| rename(first, &columns));
+    turned.iter_mut().take(1).for_each(|first| first.rename(&columns));
     let put = |left: Rows, right: Rows| Rows::Set { op, all, left: Box::new(left), right: Box::new(right), span };
     let Some(rows) = turned.into_iter().reduce(put) else { return false };
     query.rows = rows;
@@ -117,16 +117,5 @@ fn outputs(rows: &Rows) -> Vec<(&str, &Expr)> {
         Rows::Set { left, .. } => outputs(left),
         Rows::Query(query) => outputs(&query.rows),
         Rows::Values(..) => Vec::new(),
-    }
-}
-
-fn rename(rows: &mut Rows, names: &[String]) {
-    match rows {
-        Rows::Select(select) => {
-            select.columns.iter_mut().zip(names).for_each(|(column, name)| column.name.clone_from(name));
-        }
-        Rows::Set { left, .. } => rename(left, names),
-        Rows::Query(query) => rename(&mut query.rows, names),
-        Rows::Values(..) => {}
     }
 }

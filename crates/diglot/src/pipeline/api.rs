@@ -2,10 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use super::schemas::settled_schemas;
 use super::{Compiled, EmittedText, Inputs};
+use crate::config::Tables;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::rule;
-use crate::{baseline, codegen, render};
+use crate::{baseline, codegen, infer, render};
 
 /// What a project gets that wants no API.
 const NOTHING: &str = "// Nothing is generated: diglot.toml says `generate = false`.\n";
@@ -23,7 +25,12 @@ pub(super) fn rust(inputs: &Inputs, compiled: &Compiled, broken: &[codegen::Unkn
         signature,
         texts: texts.get(signature.name.as_str()).cloned().unwrap_or_default(),
     });
-    let api = codegen::Api { config: &inputs.config, functions: functions.collect() };
+    let tables = match inputs.config.generate.tables {
+        Tables::None => Vec::new(),
+        // What is found in the schemas was told by the run.
+        Tables::SeaQuery => infer::tables::shared(&inputs.config, &settled_schemas(inputs, &mut Vec::new()).0),
+    };
+    let api = codegen::Api::new(&inputs.config, functions.collect(), tables);
     if !compiled.has_errors() {
         return codegen::generate(&api);
     }

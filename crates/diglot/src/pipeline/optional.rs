@@ -10,34 +10,48 @@ use crate::config::Config;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::{Both, Dialect};
 use crate::emitted::Variant;
-use crate::infer::{self, PageOf, Signature};
-use crate::page::{AnnotationKind, RawStatement};
+use crate::infer::{self, CHOICE, PageOf, Param, Signature};
+use crate::page::{AnnotationKind, ORDER, OptionalPart, RawStatement};
 use crate::resolve;
 use crate::rule;
 use crate::schema::Schema;
 use crate::source::{Sources, Span};
 use crate::tree::Statement;
+use crate::types::{Base, Enum, Type};
 
-/// All variants, the one with every part first. A statement without optional parts has one.
+/// All variants, the one with every part and the first order first. A statement without optional parts has one.
 pub(super) fn variants(entry: &Entry<'_>) -> Vec<Variant> {
-    let mut params: Vec<&str> = Vec::new();
+    let (mut params, mut orders): (Vec<&str>, Vec<&str>) = (Vec::new(), Vec::new());
     for part in entry.sides.iter().flat_map(|side| &side.raw.optional) {
-        if !params.contains(&part.param.as_str()) {
-            params.push(&part.param);
+        let known = if part.order().is_some() { &mut orders } else { &mut params };
+        if !known.contains(&part.param.as_str()) {
+            known.push(&part.param);
         }
     }
     // Only two pages that disagree can name more than one page may have; that is found, and some variants do.
-    params.truncate(4);
+    params.truncate(6);
     let all = 1_u32 << params.len();
-    let of = |absent: u32| {
+    let of = |absent: u32, chosen: Option<&str>| {
         let mut variant = Variant::default();
         for (at, param) in params.iter().enumerate() {
             let list = if absent & (1 << at) == 0 { &mut variant.given } else { &mut variant.left_out };
             list.push((*param).to_owned());
         }
+        for order in &orders {
+            let list = if Some(*order) == chosen { &mut variant.given } else { &mut variant.left_out };
+            list.push((*order).to_owned());
+        }
         variant
     };
-    (0..all).map(of).collect()
+    let chosen: Vec<Option<&str>> =
+        if orders.is_empty() { vec![None] } else { orders.iter().copied().map(Some).collect() };
+    (0..all).flat_map(|absent| chosen.iter().map(move |chosen| (absent, *chosen))).map(|(a, c)| of(a, c)).collect()
+}
+
+/// The order of a variant, or else the first that a page has.
+fn chosen<'a>(variant: &'a Variant, raw: &'a RawStatement) -> Option<&'a str> {
+    let given = variant.given.iter().find(|name| name.starts_with(ORDER)).map(String::as_str);
+    given.or_else(|| raw.optional.iter().find(|part| part.order().is_some()).map(|part| part.param.as_str()))
 }
 
 /// One variant as it was read.
@@ -57,8 +71,12 @@ impl Reading {
         let mut found = Vec::new();
         let resolve = |side: &Side<'_>| {
             let mut raw = side.raw.clone();
-            let absent = raw.optional.iter().filter(|part| variant.left_out.contains(&part.param));
-            raw.left_out = absent.map(|part| part.span).collect();
+            let chosen = chosen(&variant, side.raw);
+            let is_absent = |part: &&OptionalPart| match part.order() {
+                Some(_) => chosen != Some(part.param.as_str()),
+                None => variant.left_out.contains(&part.param),
+            };
+            raw.left_out = side.raw.optional.iter().filter(is_absent).map(|part| part.span).collect();
             let (tree, findings) = resolve::resolve(sources, &schemas[side.dialect], &raw, side.dialect);
             found.extend(findings);
             (side.dialect, raw, tree)
@@ -99,11 +117,20 @@ pub(super) fn merged(readings: &[Reading], found: Vec<Vec<Diagnostic>>) -> Vec<D
             if told || needed {
                 continue;
             }
-            let absent: Vec<String> = reading.variant.left_out.iter().map(|param| format!("`{param}`")).collect();
-            all.push(match absent.is_empty() {
-                true => finding.clone(),
-                false => finding.clone().note(format!("so it is when {} is not given", absent.join(", "))),
-            });
+            let names = |list: &[String], orders: bool| -> Vec<String> {
+                let own = list.iter().filter(|name| name.starts_with(ORDER) == orders);
+                own.map(|name| format!("`{}`", name.trim_start_matches(ORDER))).collect()
+            };
+            let absent = names(&reading.variant.left_out, false);
+            let order = names(&reading.variant.given, true);
+            let mut finding = finding.clone();
+            if !absent.is_empty() {
+                finding = finding.note(format!("so it is when {} is not given", absent.join(", ")));
+            }
+            if let Some(order) = order.first() {
+                finding = finding.note(format!("so it is in the order {order}"));
+            }
+            all.push(finding);
         }
     }
     all
@@ -115,13 +142,27 @@ pub(super) fn check(whole: &Reading, schemas: &Both<Schema>) -> Vec<Diagnostic> 
     let pages: Vec<PageOf<'_>> = Dialect::ALL.into_iter().filter_map(|dialect| whole.page(schemas, dialect)).collect();
     let params: BTreeSet<&str> =
         pages.iter().flat_map(|page| &page.raw.optional).map(|part| part.param.as_str()).collect();
+    if params.iter().any(|param| param.starts_with(ORDER)) {
+        pages.iter().for_each(|page| no_parameter(page, &mut found));
+    }
     for param in params {
-        pages.iter().for_each(|page| stands_alone(page, param, &mut found));
+        if !param.starts_with(ORDER) {
+            pages.iter().for_each(|page| stands_alone(page, param, &mut found));
+        }
         if let [sqlite, pg] = pages.as_slice() {
             on_both_pages(sqlite, pg, param, &mut found);
         }
     }
     found
+}
+
+/// The function takes the order under this name.
+fn no_parameter(page: &PageOf<'_>, found: &mut Vec<Diagnostic>) {
+    if let Some(used) = page.tree.params.iter().find(|used| used.name == CHOICE) {
+        let message = format!("{}: `{CHOICE}` is a parameter, and chooses the order", page.raw.name);
+        let finding = Diagnostic::error(rule::BAD_OPTIONAL_PART, message, used.span, "of the same name");
+        found.push(finding.help("give the parameter another name"));
+    }
 }
 
 fn mark(page: &PageOf<'_>, param: &str) -> Option<Span> {
@@ -135,10 +176,14 @@ fn on_both_pages(sqlite: &PageOf<'_>, pg: &PageOf<'_>, param: &str, found: &mut 
         _ => return,
     };
     let title = facing.tree.dialect.title();
-    let message = format!("{}: the part on `{param}` is optional on one page only", page.raw.name);
-    let finding = Diagnostic::error(rule::BAD_OPTIONAL_PART, message, at, "optional here")
-        .and(facing.raw.name_span, format!("the {title} page has no `-- if: {param}`"));
-    found.push(finding.help(format!("write `-- if: {param}` … `-- end` on the {title} page too")));
+    let (what, line) = match param.strip_prefix(ORDER) {
+        Some(order) => (format!("the order `{order}` is there"), format!("-- order: {order}")),
+        None => (format!("the part on `{param}` is optional"), format!("-- if: {param}")),
+    };
+    let message = format!("{}: {what} on one page only", page.raw.name);
+    let finding = Diagnostic::error(rule::BAD_OPTIONAL_PART, message, at, "here")
+        .and(facing.raw.name_span, format!("the {title} page has no `{line}`"));
+    found.push(finding.help(format!("write `{line}` … `-- end` on the {title} page too")));
 }
 
 fn stands_alone(page: &PageOf<'_>, param: &str, found: &mut Vec<Diagnostic>) {
@@ -185,6 +230,22 @@ pub(super) fn widen(
     let [whole, others @ ..] = readings else { return };
     for param in &mut signature.params {
         param.optional = whole.variant.given.contains(&param.name);
+    }
+    let names =
+        || whole.variant.given.iter().chain(&whole.variant.left_out).filter_map(|name| name.strip_prefix(ORDER));
+    let words: Vec<String> = names().map(str::to_owned).collect();
+    if !words.is_empty() {
+        // The name has a point in it, so it is that of no type of Postgres.
+        let base = Base::Enum(Box::new(Enum { name: format!("{}.{CHOICE}", signature.name), words }));
+        let ty = Type { base, nullable: false };
+        signature.params.push(Param {
+            name: CHOICE.to_owned(),
+            ty,
+            rust: None,
+            optional: false,
+            stored: None,
+            counts_rows: false,
+        });
     }
     for reading in others {
         let page = |dialect: Dialect| reading.page(schemas, dialect);

@@ -4,10 +4,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::baseline::Baseline;
-use crate::config::Places;
+use crate::config::{Generate, Places};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::{Both, Dialect};
-use crate::names::{camel, is_module_name};
+use crate::names::camel;
 use crate::page::{Annotation, AnnotationKind, Page, RawStatement};
 use crate::rule;
 use crate::source::{FileId, Span};
@@ -33,9 +33,9 @@ pub(super) struct Entry<'a> {
 }
 
 /// The name of the module of a file's statements; one that cannot be a module's is a finding.
-pub(super) fn noun(file: FileId, stem: &str, found: &mut Vec<Diagnostic>) -> String {
+pub(super) fn noun(generate: &Generate, file: FileId, stem: &str, found: &mut Vec<Diagnostic>) -> String {
     let noun = stem.replace(['-', '.', ' '], "_");
-    if !is_module_name(&noun) {
+    if !generate.is_free(&noun) {
         let message = format!("`{stem}.sql` cannot become a module: it is no free Rust identifier");
         found.push(
             Diagnostic::error(rule::BAD_FILE_NAME, message, Span::new(file, 0..0), "of this file")

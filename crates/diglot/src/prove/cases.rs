@@ -11,10 +11,12 @@ use super::random::Random;
 use super::subject::{Subject, of_rows};
 use super::tables::{List, Table, TableColumn};
 use super::uses::Key;
+use super::written;
 use crate::dialect::{Both, Dialect};
-use crate::infer::{Param, RowsParam};
+use crate::infer::{CHOICE, Param, RowsParam};
+use crate::page::ORDER;
 use crate::types::Base;
-use crate::value::{Value, list_as_json};
+use crate::value::Value;
 
 /// A row: its values by column. What is missing is left to the database.
 pub type Row = BTreeMap<String, Value>;
@@ -66,7 +68,11 @@ impl Subject {
             count => &self.variants[usize::try_from(number % count as u64).unwrap_or(0)].sqlite.variant.given,
         };
         for param in self.params.iter().filter(|param| !param.optional || given.contains(&param.name)) {
-            let value = maker.argument(param);
+            let order = || given.iter().find_map(|name| name.strip_prefix(ORDER));
+            let value = match order().filter(|_| param.is_choice()) {
+                Some(order) => Value::Text(order.to_owned()),
+                None => maker.argument(param),
+            };
             case.args.insert(param.name.clone(), value);
         }
         for (name, number) in self.fresh.iter().zip(FRESH..) {
@@ -83,7 +89,10 @@ impl Subject {
 
     /// Which texts a case runs.
     pub fn variant(&self, case: &Case) -> Option<&Both<crate::emitted::EmittedText>> {
-        let is_given = |name: &String| case.args.contains_key(name);
+        let is_given = |name: &String| match name.strip_prefix(ORDER) {
+            Some(order) => matches!(case.args.get(CHOICE), Some(Value::Text(chosen)) if chosen == order),
+            None => case.args.contains_key(name),
+        };
         self.variants
             .iter()
             .map(|texts| (texts, &texts.sqlite))
@@ -96,7 +105,7 @@ impl Subject {
         let mut texts = Vec::new();
         for table in &self.tables {
             for (at, row) in case.rows.get(&table.name).into_iter().flatten().enumerate() {
-                texts.push((table.name.clone(), at, insert(table, row, dialect)));
+                texts.push((table.name.clone(), at, written::insert(table, row, dialect)));
             }
         }
         texts
@@ -106,7 +115,7 @@ impl Subject {
     pub fn clearings(&self) -> Vec<String> {
         let of_table = |table: &Table| {
             let condition = self.impossible.get(&table.name)?;
-            Some(format!("DELETE FROM {} WHERE {condition}", quote(&table.name)))
+            Some(written::clearing(&table.name, condition))
         };
         self.tables.iter().filter_map(of_table).collect()
     }
@@ -132,61 +141,6 @@ impl Subject {
         const NOTHING: &Pool = &Pool::NOTHING;
         self.pool_of.get(key).and_then(|at| self.pools.get(*at)).unwrap_or(NOTHING)
     }
-}
-
-fn quote(name: &str) -> String {
-    format!("\"{}\"", name.replace('"', "\"\""))
-}
-
-fn insert(table: &Table, row: &Row, dialect: Dialect) -> String {
-    let mut names = Vec::new();
-    let mut values = Vec::new();
-    let mut items = Vec::new();
-    for column in &table.columns {
-        let Some(value) = row.get(&column.name) else { continue };
-        match (&column.list, dialect, value) {
-            (Some(List::Table { name, item, owner }), Dialect::Sqlite, Value::List(of_row)) => {
-                let columns: Vec<String> = owner.iter().map(|name| quote(name)).collect();
-                let whose = owner.iter().map(|name| {
-                    let base = table.columns.iter().find(|c| c.name == *name).and_then(|c| c.sqlite.clone());
-                    row.get(name).unwrap_or(&Value::Null).literal(dialect, &base.unwrap_or(Base::Text))
-                });
-                items.push(format!(
-                    "INSERT OR IGNORE INTO {} ({}, {}) SELECT {}, value FROM json_each({})",
-                    quote(name),
-                    columns.join(", "),
-                    quote(item),
-                    whose.collect::<Vec<_>>().join(", "),
-                    crate::value::quoted(&list_as_json(of_row).to_string())
-                ));
-            }
-            (Some(List::Separated(between)), Dialect::Sqlite, Value::List(of_row)) => {
-                let texts = of_row.iter().map(|item| match item {
-                    Value::Text(text) => text.clone(),
-                    item => item.to_string(),
-                });
-                names.push(quote(&column.name));
-                values.push(crate::value::quoted(&texts.collect::<Vec<_>>().join(between)));
-            }
-            _ => {
-                if let Some(base) = column.on(dialect) {
-                    names.push(quote(&column.name));
-                    values.push(value.literal(dialect, base));
-                }
-            }
-        }
-    }
-    let overriding = if dialect == Dialect::Pg { " OVERRIDING SYSTEM VALUE" } else { "" };
-    let own = match names.is_empty() {
-        true => format!("INSERT INTO {} DEFAULT VALUES", quote(&table.name)),
-        false => format!(
-            "INSERT INTO {} ({}){overriding} VALUES ({})",
-            quote(&table.name),
-            names.join(", "),
-            values.join(", ")
-        ),
-    };
-    std::iter::once(own).chain(items).collect::<Vec<_>>().join("; ")
 }
 
 struct Maker<'s> {

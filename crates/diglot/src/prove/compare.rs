@@ -10,7 +10,7 @@ use super::subject::{Order, Subject};
 use super::tables::{List, TableColumn};
 use crate::page::Cardinality;
 use crate::types::{Base, Of};
-use crate::value::said;
+use crate::value::canonical;
 use crate::value::{Rows, Value, parse_uuid};
 
 /// Where both engines start to number new rows of a case. What they number from here on need not be the same: which
@@ -265,7 +265,7 @@ fn read(value: &Value, base: &Base) -> Result<Value, String> {
             Some(id) => Value::Uuid(id),
             None => return refused(),
         },
-        (value, Base::Stored(stored)) => said(value, *stored).unwrap_or_else(|| value.clone()),
+        (value, Base::Stored(stored)) => canonical(value, *stored).unwrap_or_else(|| value.clone()),
         (Value::Int(n), _) if (NEW_IDS..NEW_IDS_END).contains(n) => Value::Other("a new number".into()),
         (Value::Int(n), Base::Bool) => match n {
             0 => Value::Bool(false),

@@ -17,6 +17,7 @@ mod tables;
 #[cfg(test)]
 mod tests;
 mod uses;
+mod written;
 
 pub use crate::value::{Rows, Value, held, list_as_json, microseconds, spelled};
 pub use cases::{Case, Row};

@@ -4,6 +4,7 @@ use super::cases::Case;
 use super::pool;
 use super::subject::Subject;
 use super::uses::Key;
+use crate::infer::Param;
 use crate::types::Base;
 use crate::value::Value;
 
@@ -23,7 +24,8 @@ impl Subject {
                 cases.push(next);
             }
         }
-        for param in self.params.iter().filter(|param| !self.fresh.contains(&param.name)) {
+        let is_fixed = |param: &&Param| param.is_choice() || self.fresh.contains(&param.name);
+        for param in self.params.iter().filter(|param| !is_fixed(param)) {
             let Some(value) = case.args.get(&param.name) else { continue };
             for simple in self.simple_values(&Key::Param(param.name.clone()), &param.ty.base, param.ty.nullable) {
                 if is_simpler(&simple, value) {

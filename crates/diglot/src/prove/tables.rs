@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::written;
 use crate::config::Config;
 use crate::dialect::{Both, Dialect};
 use crate::schema::{self, Fill, ForeignKey, Schema};
@@ -90,23 +91,7 @@ impl TableColumn {
 impl Table {
     /// The query for all rows, in the order of [`Table::shown`].
     pub fn select(&self, dialect: Dialect) -> String {
-        let quote = |name: &str| format!("\"{}\"", name.replace('"', "\"\""));
-        let columns: Vec<String> = self
-            .shown()
-            .map(|column| match (&column.list, dialect) {
-                (Some(List::Table { name, item, owner }), Dialect::Sqlite) => {
-                    let whose = owner.iter().map(|name| format!("l.{0} = t.{0}", quote(name)));
-                    format!(
-                        "(SELECT json_group_array(l.{}) FROM {} AS l WHERE {})",
-                        quote(item),
-                        quote(name),
-                        whose.collect::<Vec<_>>().join(" AND ")
-                    )
-                }
-                _ => format!("t.{}", quote(&column.name)),
-            })
-            .collect();
-        format!("SELECT {} FROM {} AS t", columns.join(", "), quote(&self.name))
+        written::select(self, dialect)
     }
 
     /// The columns that both pages have, in one form or another.

@@ -242,13 +242,13 @@ impl Lower<'_> {
             _ => return None,
         };
         let args: Vec<_> = args.into_iter().map(|arg| self.expr(arg)).collect();
-        let span = args.first().map_or(self.text.span, |arg| self.around(arg.span));
+        let span = args.first().map_or(self.text.span, |arg| self.enclosing_call(arg.span));
         Some(self.typed_call(plain(name, args), span))
     }
 
     fn extract(&mut self, field: &str, from: &ast::Expr) -> Expr {
         let value = self.expr(from);
-        let span = self.around(value.span);
+        let span = self.enclosing_call(value.span);
         let open = self.text.first_of(span) + 2;
         let field = Expr {
             kind: ExprKind::Text(field.to_lowercase()),
@@ -259,7 +259,7 @@ impl Lower<'_> {
     }
 
     /// The call `name( … )` whose brackets enclose an argument.
-    fn around(&self, argument: Span) -> Span {
+    fn enclosing_call(&self, argument: Span) -> Span {
         let mut i = self.text.first_of(argument);
         while let Some(before) = i.checked_sub(1) {
             i = match self.text.token(before) {

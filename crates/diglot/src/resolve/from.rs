@@ -3,7 +3,7 @@
 use sqlparser::ast::{self, FunctionArg, FunctionArgExpr, JoinConstraint, JoinOperator, ObjectName, TableFactor};
 
 use super::Lower;
-use super::scope::{Columns, Scope, Visible, name_of, seen};
+use super::scope::{Columns, Scope, Visible, name_of, visible_columns};
 use super::table_functions;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Dialect;
@@ -31,7 +31,7 @@ impl Lower<'_> {
     fn seen_columns(&self, source: &Source) -> Option<Columns> {
         let scope = self.scopes.last()?;
         let visible = scope.visible.iter().find(|v| v.id == source.id)?;
-        Some(seen(&Scope::default(), visible))
+        Some(visible_columns(&Scope::default(), visible))
     }
 
     fn joined(&mut self, item: &ast::TableWithJoins, sources: &mut Vec<Source>) {
@@ -313,7 +313,7 @@ impl Lower<'_> {
             scope.visible = beside;
         }
         if let Some(alias) = alias {
-            super::output::rename_outputs(&mut query, &self.alias_columns(alias));
+            query.rows.rename(&self.alias_columns(alias));
         }
         let columns = query.columns();
         let mut place = self.text.widen_over_brackets(query.span);

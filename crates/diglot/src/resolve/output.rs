@@ -8,7 +8,7 @@ use crate::diagnostic::Diagnostic;
 use crate::dialect::Dialect;
 use crate::rule;
 use crate::source::Span;
-use crate::tree::{Expr, ExprKind, OutputColumn, Query, Replacement, Rewrite, Rows};
+use crate::tree::{Expr, ExprKind, OutputColumn, Replacement, Rewrite, Rows};
 
 impl Lower<'_> {
     /// Lowers a select list or a RETURNING list, with stars expanded.
@@ -77,7 +77,7 @@ impl Lower<'_> {
             for visible in scope.visible.iter().filter(|v| owner.map_or(v.bare, |owner| v.alias == owner)) {
                 known = true;
                 let merged = |name: &String| owner.is_none() && visible.merged.contains(name);
-                for (name, ty) in scope::seen(scope, visible).into_iter().filter(|(name, _)| !merged(name)) {
+                for (name, ty) in scope::visible_columns(scope, visible).into_iter().filter(|(name, _)| !merged(name)) {
                     let kind = ExprKind::Column { source: visible.id, column: name.clone() };
                     columns.push(OutputColumn { name, expr: Expr { kind, ty, span }, span });
                 }
@@ -132,19 +132,4 @@ pub(super) fn outputs_of(rows: &Rows) -> Vec<(String, Expr)> {
             first.iter().enumerate().map(|(i, e)| (format!("column{}", i + 1), e.clone())).collect()
         }
     }
-}
-
-/// Gives the columns of a CTE or a derived table the names in its alias.
-pub(super) fn rename_outputs(query: &mut Query, names: &[String]) {
-    fn rename(rows: &mut Rows, names: &[String]) {
-        match rows {
-            Rows::Select(select) => {
-                select.columns.iter_mut().zip(names).for_each(|(column, name)| column.name.clone_from(name));
-            }
-            Rows::Set { left, .. } => rename(left, names),
-            Rows::Query(query) => rename(&mut query.rows, names),
-            Rows::Values(..) => {}
-        }
-    }
-    rename(&mut query.rows, names);
 }

@@ -7,7 +7,7 @@ use sqlparser::ast::{
 
 use super::Lower;
 use super::clauses::direction;
-use super::output::{outputs_of, rename_outputs};
+use super::output::outputs_of;
 use super::scope::{Cte, Scope, name_of};
 use super::table_functions;
 use crate::diagnostic::Diagnostic;
@@ -66,7 +66,7 @@ impl Lower<'_> {
         let mut query = self.query(&cte.query);
         self.recursion = None;
         self.ctes.truncate(known);
-        rename_outputs(&mut query, &renames);
+        query.rows.rename(&renames);
         let mut columns = query.columns();
         columns.iter_mut().zip(renames).for_each(|(column, name)| column.0 = name);
         self.ctes.push(Cte { name: name.clone(), columns, complete: true });

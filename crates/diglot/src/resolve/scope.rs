@@ -239,7 +239,7 @@ fn column_expr(source: SourceId, column: String, ty: Option<Type>, span: Span) -
 }
 
 /// Columns that a relation shows, as the level sees them.
-pub(super) fn seen(scope: &Scope, visible: &Visible) -> Columns {
+pub(super) fn visible_columns(scope: &Scope, visible: &Visible) -> Columns {
     let outer = is_outer(scope, visible);
     visible.columns.iter().map(|(name, ty)| (name.clone(), as_seen(scope, visible, outer, name, ty))).collect()
 }

@@ -14,7 +14,7 @@ use crate::tree::{Body, Expr, ExprKind, OutputColumn, Replacement, Rewrite, Rows
 
 /// Names the columns of a statement's pages, of which one may be missing.
 pub(crate) fn name_columns(pages: &mut [&mut Statement]) {
-    let lists: Vec<Vec<Seen>> = pages.iter_mut().map(|page| seen(page)).collect();
+    let lists: Vec<Vec<Nameless>> = pages.iter_mut().map(|page| nameless(page)).collect();
     let Some(first) = lists.first() else { return };
     let alike = lists.iter().all(|list| list.len() == first.len());
     let known: Vec<String> = pages
@@ -28,7 +28,7 @@ pub(crate) fn name_columns(pages: &mut [&mut Statement]) {
     // Column by column, so that a name that is free on one page is free on the other.
     for at in 0..lists.iter().map(Vec::len).max().unwrap_or_default() {
         let is_taken = |name: &String| {
-            let of_list = |(list, names): (&Vec<Seen>, &Vec<String>)| {
+            let of_list = |(list, names): (&Vec<Nameless>, &Vec<String>)| {
                 let mut others = list.iter().zip(names).enumerate().filter(|(other, _)| *other != at);
                 others.any(|(other, (seen, known))| known == name && (other < at || !seen.is_unnamed))
             };
@@ -82,15 +82,15 @@ fn keys(page: &Statement) -> BTreeSet<String> {
 }
 
 /// What is known of a column before it has a name.
-struct Seen {
+struct Nameless {
     name: String,
     is_unnamed: bool,
     /// The name that Postgres would make.
     made: Option<String>,
 }
 
-fn seen(page: &mut Statement) -> Vec<Seen> {
-    let of = |column: &mut OutputColumn| Seen {
+fn nameless(page: &mut Statement) -> Vec<Nameless> {
+    let of = |column: &mut OutputColumn| Nameless {
         name: column.name.clone(),
         // An alias belongs to the column and not to its expression.
         is_unnamed: column.span == column.expr.span && !matches!(column.expr.kind, ExprKind::Column { .. }),

@@ -4,7 +4,8 @@
 //!
 //! `-- if: param` … `-- end` that is not closed or stands inside another, that holds something else than whole
 //! conjuncts, that does not use its parameter, or whose parameter is needed elsewhere too; a part that is optional on
-//! one page only; more than four such parameters in one statement.
+//! one page only. The same of `-- order: name` … `-- end`: an order that is more or less than one ORDER BY, that is there
+//! alone, twice or on one page only, or that stands apart from the others. More than 64 combinations in one statement.
 //!
 //! # Why it bites
 //!

@@ -1,4 +1,4 @@
-//! A unit of SQLite reads what an earlier statement returned, where it is not there any more.
+//! A unit of SQLite reads what an earlier statement returned and is gone.
 //!
 //! # What it finds
 //!

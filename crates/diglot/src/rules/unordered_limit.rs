@@ -61,11 +61,10 @@ fn keeps_an_order(context: &Context<'_>, part: &Part, select: &Select) -> bool {
         SourceKind::Derived(query) => Some(&**query),
         SourceKind::Cte(name) => {
             let own = context.page.tree.parts.iter().filter(|other| other.statement == part.statement);
-            let named = own.filter(|other| other.name.as_ref() == Some(name)).find_map(|other| match &other.body {
+            own.filter(|other| other.name.as_ref() == Some(name)).find_map(|other| match &other.body {
                 Body::Query(query) => Some(query),
                 _ => None,
-            });
-            named
+            })
         }
         _ => None,
     };

@@ -2,7 +2,8 @@
 //!
 //! # What it finds
 //!
-//! Two rows of VALUES with the same values for the target of ON CONFLICT DO UPDATE.
+//! Two rows of VALUES with the same values for the target of ON CONFLICT DO UPDATE; a list of rows (`-- rows:`) whose key
+//! does not tell its rows apart by that target.
 //!
 //! # Why it bites
 //!
@@ -10,7 +11,8 @@
 //!
 //! # Write instead
 //!
-//! One row for each key, or one statement after the other.
+//! One row for each key, or one statement after the other. Of a list, `key` behind the fields that the target gets: then a
+//! call in which two rows have the same is an error before it is sent, on both databases.
 //!
 //! # Example
 //!
@@ -19,9 +21,10 @@
 //! ```
 
 use super::Context;
+use super::look::bare;
 use crate::diagnostic::Diagnostic;
 use crate::rule;
-use crate::tree::{Body, ConflictAction, Expr, ExprKind, Rows};
+use crate::tree::{Body, ConflictAction, Expr, ExprKind, Rows, Select, SourceKind};
 
 pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
     if !context.is_pg_of_pair() {
@@ -29,10 +32,18 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
     }
     for part in &context.page.tree.parts {
         let Body::Insert(insert) = &part.body else { continue };
-        let (Rows::Values(rows, _), Some(conflict)) = (&insert.rows.rows, &insert.conflict) else { continue };
+        let Some(conflict) = &insert.conflict else { continue };
         let (ConflictAction::Update { .. }, Some(target)) = (&conflict.action, &conflict.target) else { continue };
         let place = |name: &String| insert.columns.iter().position(|(column, _)| column == name);
         let Some(places) = target.iter().map(place).collect::<Option<Vec<_>>>() else { continue };
+        let rows = match &insert.rows.rows {
+            Rows::Values(rows, _) => rows,
+            Rows::Select(select) => {
+                of_list(context, select, &places, found);
+                continue;
+            }
+            _ => continue,
+        };
         let mut seen = Vec::new();
         for row in rows {
             let values: Option<Vec<&Expr>> = places.iter().map(|at| row.get(*at)).collect();
@@ -46,6 +57,33 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
             seen.push(key);
         }
     }
+}
+
+/// An upsert of a list of rows that may have one key twice.
+fn of_list(context: &Context<'_>, select: &Select, places: &[usize], found: &mut Vec<Diagnostic>) {
+    if select.distinct.is_some() || !select.group.is_empty() {
+        return;
+    }
+    let Some(list) = select.from.iter().find(|source| matches!(source.kind, SourceKind::Rows(_))) else { return };
+    let fields: Vec<&str> = places
+        .iter()
+        .filter_map(|at| match &bare(&select.columns.get(*at)?.expr).kind {
+            ExprKind::Column { source, column } if *source == list.id => Some(column.as_str()),
+            _ => None,
+        })
+        .collect();
+    let Some(rows) = context.page.raw.rows() else { return };
+    let mut key = rows.fields.iter().filter(|field| field.key).peekable();
+    if key.peek().is_some() && key.all(|field| fields.contains(&field.name.as_str())) {
+        return;
+    }
+    let message = format!("{}: two rows of `{}` may have one key of the upsert", context.name(), rows.name);
+    let finding = Diagnostic::error(rule::UPSERT_TWICE, message, list.span, "nothing tells its rows apart");
+    let help = match fields.is_empty() {
+        true => "take the target of ON CONFLICT from fields of the list, and write `key` behind them".to_owned(),
+        false => format!("write `key` behind {} in `-- rows:`, and behind no other", fields.join(", ")),
+    };
+    found.push(finding.context(rows.span, "the list").help(help));
 }
 
 /// What a value is that is the same wherever it stands.

@@ -223,7 +223,7 @@ pub(crate) fn check(schemas: &Both<Schema>) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     for schema in [&schemas.sqlite, &schemas.pg] {
         for table in schema.tables.values().filter(|table| !table.partition) {
-            for (column, word, place, span) in said(table, schema.dialect) {
+            for (column, word, place, span) in mentions(table, schema.dialect) {
                 let Some(listed) = table.column(&column).and_then(|column| column.words.as_ref()) else { continue };
                 if !listed.words.contains(&word) {
                     let message = format!("schema: `{word}` is not a word of `{}.{column}`", table.name);
@@ -242,7 +242,7 @@ pub(crate) fn unknown(listed: &Listed) -> String {
 }
 
 /// Every word that a table speaks of, with its column and where it stands. A CHECK that lists words is a list itself.
-fn said(table: &Table, dialect: Dialect) -> Vec<(String, String, String, Span)> {
+fn mentions(table: &Table, dialect: Dialect) -> Vec<(String, String, String, Span)> {
     let mut found = Vec::new();
     for column in &table.columns {
         let Fill::Value(filled) = &column.fill else { continue };

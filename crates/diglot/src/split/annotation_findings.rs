@@ -51,16 +51,16 @@ error[unknown-annotation]: lease_get: `nam` is not an annotation
 fn a_half_written_annotation_is_no_comment() {
     let said = said(
         Dialect::Pg,
-        "-- name: lease_get :one\n-- diverges(where, order): there is no partition\n-- diverges lock: one writer at a time\n-- diverges(lock) one writer at a time\n-- diverges(lock: one writer at a time\n-- allow(Shard Key): it reads all of them\n-- allow(shard-key) it reads all of them\n-- allow(shard-key: it reads all of them\n-- returns: epoch\nSELECT 1;\n",
+        "-- name: lease_get :one\n-- diverges(where order): there is no partition\n-- diverges lock: one writer at a time\n-- diverges(lock) one writer at a time\n-- diverges(lock: one writer at a time\n-- allow(Shard Key): it reads all of them\n-- allow(shard-key) it reads all of them\n-- allow(shard-key: it reads all of them\n-- returns: epoch\nSELECT 1;\n",
     );
     assert_eq!(
         format!("\n{said}"),
         r#"
-error[unknown-annotation]: lease_get: `where, order` does not name one fact
+error[unknown-annotation]: lease_get: `where order` does not name one fact
  --> sql/lease.sql:2:13
   |
-2 | -- diverges(where, order): there is no partition
-  |             ^^^^^^^^^^^^ one fact, with one item at most
+2 | -- diverges(where order): there is no partition
+  |             ^^^^^^^^^^^ one fact, with one item at most
   |
   = help: write `-- diverges(FACT): REASON` or `-- diverges(FACT.ITEM): REASON`; one line for each fact
 

@@ -36,6 +36,8 @@ pub(super) enum Line {
     Returns,
     /// `-- if: param`.
     If(String),
+    /// `-- order: name`.
+    Order(String),
     /// `-- end`.
     End,
     /// `-- use: NAME`, with what it is given.
@@ -115,6 +117,9 @@ pub(super) fn read(comment: Comment<'_>, owner: &str) -> Line {
             Ok(param) => return Line::If(param),
             Err(wrong) => Err(wrong),
         },
+        ("order", rest) if rest.strip_prefix(':').is_some_and(|name| is_identifier(name.trim())) => {
+            return Line::Order(rest[1..].trim().to_lowercase());
+        }
         ("end", "") => return Line::End,
         ("require", rest) if rest.strip_prefix(':').is_some_and(|name| is_identifier(name.trim())) => {
             return Line::Require(rest[1..].trim().to_lowercase());

@@ -1,16 +1,17 @@
-//! Optional parts: `-- if: param` … `-- end` around whole conjuncts.
+//! Optional parts: `-- if: param` … `-- end` around whole conjuncts, and `-- order: name` … `-- end` around the orders of
+//! which one is chosen.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::lexer::Kind;
 use super::{Body, Splitter};
 use crate::diagnostic::Diagnostic;
-use crate::page::OptionalPart;
+use crate::page::{ORDER, OptionalPart};
 use crate::rule;
 use crate::source::Span;
 
-/// The most parameters that choose parts of one statement: sixteen texts per dialect.
-const MOST: usize = 4;
+/// The most texts that the parts of one statement make, per dialect.
+const MOST: usize = 64;
 
 /// Words that end a condition, or that make it no conjunct, where they stand in no brackets.
 const FOREIGN: [&str; 16] = [
@@ -50,6 +51,44 @@ impl Splitter<'_> {
         read.condition = Some((param, mark));
     }
 
+    /// An order begins, and the one before it ends.
+    pub(super) fn orders(&mut self, name: &str, mark: Span, owner: &str, read: &mut Body) {
+        let is_next = read.condition.as_ref().is_some_and(|(open, _)| open.starts_with(ORDER));
+        let mut known = read.optional.iter().filter(|part| part.order().is_some());
+        if !is_next && let Some(first) = known.next() {
+            let message = format!("{owner}: the orders of a statement stand together");
+            let finding = Diagnostic::error(rule::BAD_OPTIONAL_PART, message, mark, "apart from the others");
+            self.torn(finding.context(first.mark, "the first one").help("put all orders under one another"), read);
+            return;
+        }
+        if is_next {
+            self.ends(mark, owner, read);
+        }
+        self.opens(format!("{ORDER}{name}"), mark, owner, read);
+    }
+
+    /// What is wrong with the orders of a statement as a whole.
+    fn few_orders(&mut self, owner: &str, read: &mut Body) {
+        let mut known: BTreeMap<&str, Span> = BTreeMap::new();
+        let mut fault = None;
+        for part in &read.optional {
+            let Some(name) = part.order() else { continue };
+            if let Some(first) = known.insert(name, part.mark) {
+                let message = format!("{owner}: two orders are called `{name}`");
+                let finding = Diagnostic::error(rule::BAD_OPTIONAL_PART, message, part.mark, "the second one");
+                fault = Some(finding.context(first, "the first one").help("give one of them another name"));
+            }
+        }
+        if let (1, Some(mark), None, false) = (known.len(), known.values().next(), &fault, read.torn) {
+            let message = format!("{owner}: there is one order alone");
+            let finding = Diagnostic::error(rule::BAD_OPTIONAL_PART, message, *mark, "nothing to choose from");
+            fault = Some(finding.help("write the next one below it, behind `-- order: NAME`, or remove both lines"));
+        }
+        if let Some(finding) = fault {
+            self.torn(finding, read);
+        }
+    }
+
     pub(super) fn ends(&mut self, end: Span, owner: &str, read: &mut Body) {
         let Some((param, mark)) = read.condition.take() else {
             // After a fault the `-- end` of the faulty part is left over.
@@ -61,6 +100,18 @@ impl Splitter<'_> {
             return;
         };
         let span = mark.to(end);
+        if let Some(name) = param.strip_prefix(ORDER) {
+            match self.not_an_order(span) {
+                None => read.optional.push(OptionalPart { param, mark, span }),
+                Some((at, label)) => {
+                    let message = format!("{owner}: the order `{name}` is not one ORDER BY");
+                    let finding = Diagnostic::error(rule::BAD_OPTIONAL_PART, message, at, label);
+                    let help = "put a whole ORDER BY below `-- order:`, and LIMIT behind the `-- end` of the last one";
+                    self.torn(finding.context(mark, "begins here").help(help), read);
+                }
+            }
+            return;
+        }
         match self.not_a_conjunct(span) {
             None => read.optional.push(OptionalPart { param, mark, span }),
             Some((at, label)) => {
@@ -83,14 +134,20 @@ impl Splitter<'_> {
     }
 
     pub(super) fn too_many(&mut self, owner: &str, read: &mut Body) {
-        let params: BTreeSet<&str> = read.optional.iter().map(|part| part.param.as_str()).collect();
-        if params.len() > MOST
+        self.few_orders(owner, read);
+        let (orders, params): (BTreeSet<&str>, BTreeSet<&str>) =
+            read.optional.iter().map(|part| part.param.as_str()).partition(|param| param.starts_with(ORDER));
+        let texts = u32::try_from(params.len()).ok().and_then(|params| 2_usize.checked_pow(params));
+        let texts = texts.map_or(usize::MAX, |texts| texts.saturating_mul(orders.len().max(1)));
+        if texts > MOST
             && let Some(last) = read.optional.last()
         {
-            let (count, mark) = (params.len(), last.mark);
-            let message = format!("{owner}: {count} parameters choose optional parts");
+            let mark = last.mark;
+            let of_orders = if orders.is_empty() { String::new() } else { format!(" for {} orders", orders.len()) };
+            let message = format!("{owner}: {} parameters choose optional parts{of_orders}", params.len());
             let finding = Diagnostic::error(rule::BAD_OPTIONAL_PART, message, mark, "one too many");
-            let help = format!("keep {MOST} at most, or split the statement: every combination is a text of its own");
+            let help =
+                format!("every combination is a text of its own, {MOST} at most: split the statement, or build it");
             self.torn(finding.help(help), read);
         }
     }
@@ -98,6 +155,33 @@ impl Splitter<'_> {
     fn torn(&mut self, finding: Diagnostic, read: &mut Body) {
         read.torn = true;
         self.found.push(finding);
+    }
+
+    /// The place where a part is something else than an order, and why.
+    fn not_an_order(&self, part: Span) -> Option<(Span, String)> {
+        let inside = |start: usize, end: usize| part.start as usize <= start && end <= part.end as usize;
+        let tokens = self.tokens.iter().filter(|token| !token.is_comment() && inside(token.start, token.end));
+        let words: Vec<(Span, String)> = tokens
+            .map(|token| {
+                (Span::new(self.file, token.start..token.end), self.text[token.start..token.end].to_lowercase())
+            })
+            .collect();
+        let Some((first, _)) = words.first() else { return Some((part, "nothing inside".to_owned())) };
+        if words[0].1 != "order" || words.get(1).is_none_or(|(_, word)| word != "by") {
+            return Some((*first, "does not begin with ORDER BY".to_owned()));
+        }
+        let mut depth = 0_i32;
+        for (place, word) in words.iter().skip(2) {
+            match word.as_str() {
+                "(" => depth += 1,
+                ")" => depth -= 1,
+                _ => {}
+            }
+            if depth < 0 || depth == 0 && FOREIGN.contains(&word.as_str()) && word != "or" {
+                return Some((*place, "belongs to no order".to_owned()));
+            }
+        }
+        (depth != 0).then(|| (*first, "a bracket is still open at its end".to_owned()))
     }
 
     /// The place where a part is something else than conjuncts, and why.

@@ -198,6 +198,18 @@ impl Rows {
         self.cells().into_iter().map(|(name, cell)| (name, cell.ty)).collect()
     }
 
+    /// Gives the columns other names, in their order. The first side of a set operation names those of all.
+    pub(crate) fn rename(&mut self, names: &[String]) {
+        match self {
+            Rows::Select(select) => {
+                select.columns.iter_mut().zip(names).for_each(|(column, name)| column.name.clone_from(name));
+            }
+            Rows::Set { left, .. } => left.rename(names),
+            Rows::Query(query) => query.rows.rename(names),
+            Rows::Values(..) => {}
+        }
+    }
+
     /// What each SELECT, and each row of VALUES, gives of these rows.
     pub(crate) fn sides(&self) -> Vec<Vec<&Expr>> {
         match self {

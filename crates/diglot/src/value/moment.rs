@@ -38,7 +38,7 @@ pub fn spelled(micros: i64) -> String {
 
 /// What a value of either database says, in one spelling: a time as far as SQLite keeps it, a decimal without zeros at
 /// its end. None for what is neither.
-pub(crate) fn said(value: &Value, stored: Stored) -> Option<Value> {
+pub(crate) fn canonical(value: &Value, stored: Stored) -> Option<Value> {
     if stored.of == Of::Decimal {
         let (Value::Text(digits) | Value::Other(digits)) = value else { return None };
         let plain = if digits.contains('.') { digits.trim_end_matches('0').trim_end_matches('.') } else { digits };

@@ -111,12 +111,6 @@ pub(super) const CASES: &[Case] = &[
         silent: &["SELECT at_ms << n AS c FROM job WHERE n < 10 AND n >= 0"],
     },
     Case {
-        // Either side of a union may have the NULL.
-        rule: "null-order",
-        fires: &["SELECT lane AS k FROM job UNION ALL SELECT doc FROM paper ORDER BY k"],
-        silent: &["SELECT lane AS k FROM job UNION ALL SELECT kind FROM event ORDER BY k"],
-    },
-    Case {
         rule: "time-out-of-range",
         fires: &[
             "SELECT date(at_ms / 1000, 'unixepoch') AS d FROM job",

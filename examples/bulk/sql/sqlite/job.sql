@@ -38,3 +38,30 @@ WITH fence AS (
 UPDATE hold SET n = hold.n - fence.n FROM fence
  WHERE hold.part = fence.part AND hold.word = fence.word
 RETURNING hold.part, hold.word, hold.n;
+
+-- The same for one row, by which the lists are measured.
+-- name: job_add :exec
+-- param: score f64 null
+-- param: size i32 null
+INSERT INTO job (id, part, lane, active, doc, note, score, payload, size, epoch)
+VALUES (:id, :part, :lane, :active, :doc, NULL, :score, NULL, :size, 0);
+
+-- name: job_note :opt
+-- param: note text null
+UPDATE job SET note = :note, epoch = epoch + 1
+ WHERE id = :id AND epoch = :epoch
+RETURNING id, epoch, note;
+
+-- name: job_read :many
+SELECT part, lane, active, doc, score, payload
+  FROM job
+ WHERE id = :id AND epoch >= :from;
+
+-- name: hold_add :one
+INSERT INTO hold (part, word, n)
+VALUES (:part, :word, :n)
+ON CONFLICT (part, word) DO UPDATE SET n = hold.n + excluded.n
+RETURNING part, word, n;
+
+-- name: job_delete :rows
+DELETE FROM job WHERE id = :id;

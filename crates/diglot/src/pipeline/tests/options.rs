@@ -49,3 +49,33 @@ fn stubs_have_the_options_too() {
     syn::parse_file(&rust).unwrap();
     assert!(rust.contains("pub trait JobStatements") && rust.contains("fn job_drop<'a>("), "{rust}");
 }
+
+/// What is generated of tables, behind what all of them share.
+fn tables(options: &str) -> String {
+    let rust = rust(&format!("tables = \"sea-query\"\n{options}"));
+    rust[rust.find("/// The table `").unwrap()..].to_owned()
+}
+
+#[test]
+fn a_query_builder_gets_the_tables() {
+    insta::assert_snapshot!(tables(""));
+    // Rows are read without macros whatever the statements do, and what is seen of the API is seen of this.
+    let seen = tables("queries = \"macros\"\nvisibility = \"pub(crate)\"\n");
+    assert_eq!(seen.replace("pub(crate) ", "pub "), tables(""));
+}
+
+#[test]
+fn a_page_is_not_named_like_a_module_that_is_there_anyway() {
+    let found = |options: &str, stem: &str| {
+        let mut inputs = pair("", "");
+        for dialect in ["sqlite", "pg"] {
+            let path = format!("sql/{dialect}/{stem}.sql");
+            inputs.sources.add(crate::source::SourceFile::new(path, "-- name: job_all :many\nSELECT id FROM job;\n"));
+        }
+        inputs.config = Config::parse(&format!("[generate]\n{options}"), "diglot.toml").unwrap();
+        let found = crate::pipeline::check(&inputs).diagnostics;
+        found.iter().any(|finding| finding.rule == "bad-file-name")
+    };
+    assert!(found("tables = \"sea-query\"", "tables") && found("either = true", "either"));
+    assert!(!found("", "tables") && !found("", "either"));
+}

@@ -149,3 +149,23 @@ fn a_field_that_nothing_reads_is_found() {
     let text = UPDATE.replace("epoch i64)", "epoch i64, more text)");
     assert_eq!(rules(&compile(&both(&text))), ["unused-annotation"]);
 }
+
+#[test]
+fn an_upsert_of_a_list_has_a_key_that_tells_its_rows_apart_by_the_target() {
+    let upsert = |fields: &str, rest: &str| {
+        let text = format!(
+            "-- rows: given({fields})\n-- name: event_put_all :exec\nINSERT INTO event (event_id, job_id, lane, at_ms)\n\
+             SELECT {rest} ON CONFLICT (event_id) DO UPDATE SET at_ms = excluded.at_ms;"
+        );
+        rules(&compile(&both(&text))).contains(&"upsert-twice")
+    };
+    let all = "given.event_id, given.job_id, given.lane, given.at_ms FROM given WHERE true";
+    assert!(upsert("event_id i64, job_id uuid, lane text, at_ms i64", all));
+    assert!(upsert("event_id i64, job_id uuid key, lane text, at_ms i64", all));
+    // A key of two fields may have the same target twice.
+    assert!(upsert("event_id i64 key, job_id uuid key, lane text, at_ms i64", all));
+    assert!(!upsert("event_id i64 key, job_id uuid, lane text, at_ms i64", all));
+    let folded = "given.event_id, given.job_id, given.lane, max(given.at_ms) FROM given \
+                  GROUP BY given.event_id, given.job_id, given.lane";
+    assert!(!upsert("event_id i64, job_id uuid, lane text, at_ms i64", folded));
+}

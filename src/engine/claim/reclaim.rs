@@ -10,6 +10,7 @@ use ff_core::contracts::{
 use ff_core::crypto::hmac::hmac_sign;
 use ff_core::engine_error::EngineError;
 use ff_core::partition::{Partition, PartitionFamily, PartitionKey};
+use ff_core::state::AttemptType;
 use ff_core::types::{ExecutionId, LaneId};
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -17,15 +18,15 @@ use uuid::Uuid;
 use crate::db::Dialect;
 use crate::db::error::Abort;
 use crate::engine::Engine;
-use crate::engine::claim::Granted;
-use crate::engine::give_back::{Answered, Took};
+use crate::engine::claim::give_back::{Answered, Took};
+use crate::engine::claim::granted::Granted;
 use crate::engine::policy::give_back::Before;
 use crate::engine::policy::reclaim::{LeaseSeen, MAX_RECLAIMS, Reclaimable};
 use crate::engine::secret;
 use crate::model::given::{attempt_policy, stored_ms};
 use crate::model::id::{ExecKey, exec_key, invalid_input, reject_nul};
 use crate::model::limits;
-use crate::model::word::{LeaseWord, OutcomeWord};
+use crate::model::word::{CompletionWord, LeaseWord};
 use crate::statements::{Statements, attempt, execution, grant};
 
 /// Grants a worker the right to reclaim an execution whose lease was lost.
@@ -247,7 +248,7 @@ async fn take_over<D: Dialect>(
         now_ms,
         policy: request.policy.clone(),
         attempt_fields: json!({
-            "attempt_type": "reclaim",
+            "attempt_type": AttemptType::Reclaim,
             "attempt_id": args.attempt_id.to_string(),
             "lease_id": args.lease_id.to_string(),
         }),
@@ -303,7 +304,7 @@ async fn exhaust<D: Dialect>(
         grant::GrantExecutionExhaustParams { now_ms, partition_key: key.partition_key, execution_id: key.execution_id };
     conn.grant_execution_exhaust(&params).await?;
     let completion = grant::GrantCompletionEventInsertParams {
-        outcome: OutcomeWord::Failed.into(),
+        outcome: CompletionWord::Failed,
         now_ms,
         partition_key: key.partition_key,
         execution_id: key.execution_id,
@@ -329,7 +330,7 @@ fn lease_event(
     grant::GrantLeaseEventInsertParams {
         execution_text: request.key.text(),
         lease_id,
-        event_type: event_type.into(),
+        event_type,
         now_ms: request.now_ms,
         partition_key: request.key.partition_key,
         execution_id: request.key.execution_id,

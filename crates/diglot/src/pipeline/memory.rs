@@ -26,7 +26,7 @@ use crate::{cache, codegen, compare, locks, resolve, rules, split};
 
 /// What is kept of a project.
 #[derive(Debug, Default)]
-pub(crate) struct Kept {
+pub(crate) struct Memory {
     /// The path and the text of every file, in order.
     files: Vec<(String, String)>,
     /// What the engines answered.
@@ -49,12 +49,12 @@ type Memos = BTreeMap<(String, String), Arc<Memo>>;
 struct Memo {
     said: String,
     places: Vec<Span>,
-    given: Given,
+    given: Outcome,
 }
 
 /// What one statement gives to a run.
 #[derive(Debug, Clone)]
-struct Given {
+struct Outcome {
     settled: bool,
     found: Vec<Diagnostic>,
     signatures: Vec<Signature>,
@@ -68,7 +68,7 @@ struct Given {
     unread: BTreeSet<String>,
 }
 
-impl Given {
+impl Outcome {
     fn of(run: Run<'_>) -> Self {
         let Run { settled, found, signatures, texts, stats, waived, steps, locks, broken, doubtful, unread, .. } = run;
         Self { settled, found, signatures, texts, stats, waived, steps, locks, broken, doubtful, unread }
@@ -103,7 +103,7 @@ impl Given {
     }
 }
 
-impl Kept {
+impl Memory {
     /// Looks at the files as they are now, and drops what no longer holds.
     fn look(&mut self, inputs: &Inputs) {
         let pages: Vec<_> = Dialect::ALL
@@ -227,7 +227,7 @@ pub(crate) struct Opened {
 /// What a statement gives: what is kept of it, or else what it gives now.
 fn memo(run: &Run<'_>, entry: &Entry<'_>, kept: &Memos) -> Arc<Memo> {
     let sides = entry.sides.iter().map(|side| (side.dialect, side.raw));
-    let said = cache::said(&run.inputs.sources, (entry.noun, &entry.dialects), sides);
+    let said = cache::wording(&run.inputs.sources, (entry.noun, &entry.dialects), sides);
     let places: Vec<Span> = entry.sides.iter().flat_map(|side| places(side.raw)).collect();
     let old = kept.get(&(entry.noun.to_owned(), entry.name.to_owned()));
     // What is shared does not move with the statement.
@@ -237,7 +237,7 @@ fn memo(run: &Run<'_>, entry: &Entry<'_>, kept: &Memos) -> Arc<Memo> {
         None => {
             let mut own = run.anew();
             own.statement(entry);
-            Arc::new(Memo { said, places, given: Given::of(own) })
+            Arc::new(Memo { said, places, given: Outcome::of(own) })
         }
     }
 }

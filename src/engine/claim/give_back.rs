@@ -148,9 +148,9 @@ impl Lease {
         let counted = i64::from(attempt_index).saturating_add(i64::from(!to.is_unstarted));
         let reclaims = i32::from(self.before == Before::Reclaimed);
         conn.giveback_execution(&giveback::GivebackExecutionParams {
-            ownership_state: to.ownership_state.into(),
-            public_state: to.public_state.into(),
-            attempt_state: to.attempt_state.into(),
+            ownership_state: to.ownership_state,
+            public_state: to.public_state,
+            attempt_state: to.attempt_state,
             attempt_index,
             reclaim_count: core.lease_reclaim_count.saturating_sub(reclaims),
             total_attempt_count: counted.to_string(),
@@ -162,7 +162,7 @@ impl Lease {
         let event = grant::GrantLeaseEventInsertParams {
             execution_text: self.key.text(),
             lease_id: Some(self.lease_id.to_string()),
-            event_type: LeaseWord::Revoked.into(),
+            event_type: LeaseWord::Revoked,
             now_ms,
             partition_key,
             execution_id,

@@ -1,0 +1,5 @@
+//! Compiles the pages below `sql/`.
+
+fn main() {
+    diglot::build::run();
+}

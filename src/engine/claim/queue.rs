@@ -1,0 +1,77 @@
+//! The claim by a lane: the best execution that waits there.
+
+use ff_core::backend::{CapabilitySet, ClaimPolicy, Handle, HandleKind};
+use ff_core::types::{LaneId, LeaseId};
+
+use crate::db::Dialect;
+use crate::engine::claim::give_back::Answered;
+use crate::engine::claim::granted::Granted;
+use crate::engine::policy::give_back::Before;
+use crate::engine::{Engine, execution};
+use crate::model::id::{ExecKey, attempt_id, reject_nul};
+use crate::model::limits;
+use crate::statements::lease;
+
+/// Leases the best execution of a lane that a worker with these capabilities may run: highest priority
+/// first, then oldest. Answers at once, `None` when there is none; `policy.max_wait` is not waited for.
+///
+/// Precondition: none. Effect: one execution becomes active, its attempt gets a new epoch, an `acquired`
+/// event is written. Repeating it claims another execution.
+pub(crate) async fn next<D: Dialect>(
+    engine: &Engine<D>,
+    lane: &LaneId,
+    capabilities: &CapabilitySet,
+    policy: &ClaimPolicy,
+) -> Answered<Option<Handle>> {
+    reject_nul("lane_id", lane.as_str())?;
+    limits::WORKER_ID.check("worker_id", policy.worker_id.as_str())?;
+    reject_nul("worker_instance_id", policy.worker_instance_id.as_str())?;
+    for token in &capabilities.tokens {
+        reject_nul("capabilities", token)?;
+    }
+    let nothing_is_due = execution::promote_due_sometimes(engine).await?;
+    let claimed = claim_now(engine, lane, capabilities, policy).await?;
+    if claimed.0.is_some() || nothing_is_due || execution::promote_due(engine).await? == 0 {
+        return Ok(claimed);
+    }
+    claim_now(engine, lane, capabilities, policy).await
+}
+
+async fn claim_now<D: Dialect>(
+    engine: &Engine<D>,
+    lane: &LaneId,
+    capabilities: &CapabilitySet,
+    policy: &ClaimPolicy,
+) -> Answered<Option<Handle>> {
+    let now_ms = engine.now_ms();
+    let lease_id = LeaseId::new();
+    let params = lease::LeaseClaimParams {
+        lane_id: lane.as_str().to_owned(),
+        capabilities: capabilities.tokens.clone(),
+        lease_id: lease_id.to_string(),
+        now_ms,
+        worker_id: policy.worker_id.as_str().to_owned(),
+        worker_instance_id: policy.worker_instance_id.as_str().to_owned(),
+        lease_expires_at_ms: now_ms.saturating_add(i64::from(policy.lease_ttl_ms)),
+    };
+    let claimed = engine
+        .db()
+        .combined_telling(params, move |row, wakes| wakes.lease(row.lease_event_id, row.partition_key))
+        .await?;
+    let Some(row) = claimed else {
+        return Ok((None, None));
+    };
+    let key = ExecKey { partition_key: row.partition_key, execution_id: row.execution_id };
+    let grant = Granted {
+        kind: HandleKind::Fresh,
+        attempt_index: row.attempt_index,
+        attempt_id: attempt_id(key.execution_id, row.attempt_index),
+        lease_id,
+        lease_epoch: row.lease_epoch,
+        lease_ttl_ms: u64::from(policy.lease_ttl_ms),
+        lane_id: lane.clone(),
+        worker_instance_id: policy.worker_instance_id.clone(),
+    };
+    let took = grant.took(key, Before::Queue);
+    Ok((Some(grant.handle::<D>(key)?), Some(took)))
+}
