@@ -57,7 +57,7 @@ pub mod dispatch {
     use sqlx::PgPool;
 
     use crate::db::Dialect as _;
-    use crate::db::pg::Postgres;
+    use crate::db::dialect::Postgres;
     use crate::engine::dependency::{Followed, follow_member};
 
     /// What following a completion did.

@@ -1,6 +1,10 @@
-//! What the engine may know about the database it runs on: nothing but this trait.
+//! The two databases, and what is run on them.
+//!
+//! What the engine may know about the database it runs on is [`Dialect`], and nothing else.
 
 use std::future::Future;
+#[cfg(feature = "postgres")]
+use std::hash::Hash;
 use std::ops::Range;
 #[cfg(feature = "postgres")]
 use std::sync::Arc;
@@ -9,14 +13,23 @@ use ff_core::EngineError;
 use ff_core::backend::BackendTag;
 use ff_core::partition::PartitionConfig;
 use ff_core::types::{BudgetId, FlowId, QuotaPolicyId};
+use futures_core::future::BoxFuture;
 
-#[cfg(feature = "postgres")]
-use super::tx::Combined;
-use super::tx::Operation;
-use super::wake::{Interest, Outbox, StreamKey};
+use super::abort::Abort;
+use super::wake::{Interest, Outbox, StreamKey, Wakes};
 use crate::statements::Statements;
 
-/// One of the two databases. Only [`Sqlite`](super::Sqlite) and [`Postgres`](super::Postgres) implement it.
+/// The server database.
+#[cfg(feature = "postgres")]
+#[derive(Debug, Clone, Copy)]
+pub struct Postgres;
+
+/// The embedded database.
+#[cfg(feature = "sqlite")]
+#[derive(Debug, Clone, Copy)]
+pub struct Sqlite;
+
+/// One of the two databases. Only [`Sqlite`] and [`Postgres`] implement it.
 ///
 /// Operations are generic over it and ask it for names and partitions; everything else that differs is
 /// in the statements or behind [`Db`](super::Db).
@@ -126,4 +139,87 @@ pub trait Store<D: Dialect>: Send + Sync + 'static {
 
     /// Describes the transactions under way that write to an outbox, the oldest first, to whoever has to end one.
     fn holders(&self, outbox: Outbox) -> impl Future<Output = Result<Vec<String>, EngineError>> + Send;
+}
+
+/// What an operation needs from the database.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// Reads; no transaction.
+    Read,
+    /// Reads every partition; nothing is written.
+    Survey,
+    /// One call that is atomic by itself.
+    Unit,
+    /// Several calls in one transaction.
+    Write,
+}
+
+/// How long an operation waits for rows that somebody else holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Patience {
+    /// As long as the connection is set to, and then again.
+    Caller,
+    /// A moment, once: it is one of many, and comes again.
+    Sweep,
+}
+
+/// Something to run through the door.
+pub trait Operation<D: Dialect>: Send + Sync + 'static {
+    /// What it answers.
+    type Answer: Send + 'static;
+
+    /// Its name in spans, logs and faults.
+    fn name(&self) -> &'static str;
+
+    /// What it needs.
+    fn kind(&self) -> Kind;
+
+    /// How long it waits for others.
+    fn patience(&self) -> Patience;
+
+    /// Runs it once.
+    fn run<'a>(&'a self, connection: &'a mut D::Connection) -> BoxFuture<'a, Result<Self::Answer, Abort>>;
+
+    /// Lists what to tell after the commit.
+    fn wakes(&self, answer: &Self::Answer, wakes: &mut Wakes);
+}
+
+/// A unit that may go together with others of its kind.
+#[cfg(feature = "postgres")]
+pub trait Combined<D: Dialect>: Operation<D, Answer = Option<<Self::Params as Combines>::Row>> {
+    /// Its parameters.
+    type Params: Combines;
+
+    /// Its parameters.
+    fn params(&self) -> &Self::Params;
+}
+
+/// What a statement over many rows answers each of its members, in their order: a row where it did something.
+#[cfg(feature = "postgres")]
+pub(crate) type Answers<P> = Vec<Option<<P as Combines>::Row>>;
+
+/// A statement over many rows on its way.
+#[cfg(feature = "postgres")]
+pub(crate) type Ran<'a, P> = BoxFuture<'a, Result<Answers<P>, sqlx::Error>>;
+
+/// The parameters of a unit whose page of Postgres also has a statement over many rows.
+#[cfg(feature = "postgres")]
+pub trait Combines: Send + Sync + Sized + 'static {
+    /// What the unit answers when it did something.
+    type Row: Send + 'static;
+
+    /// What the members of one statement have in common.
+    type Group: Clone + Eq + Hash + Send + 'static;
+
+    /// What only one member of a statement may name.
+    type Key: Eq + Hash;
+
+    /// The group that it goes with; none for one that goes alone.
+    fn group(&self) -> Option<Self::Group>;
+
+    /// What no other member of its statement may name.
+    fn key(&self) -> Option<Self::Key>;
+
+    /// Runs members of one group in one statement.
+    fn run_many<'a>(members: &'a [&'a Self], connection: &'a mut sqlx::PgConnection) -> Ran<'a, Self>;
 }

@@ -8,32 +8,11 @@ use ff_core::EngineError;
 use ff_core::engine_error::{BackendError, BackendErrorKind};
 use sqlx::error::{DatabaseError, ErrorKind};
 
-use crate::db::Dialect;
+pub use super::abort::Abort;
+use super::dialect::Dialect;
+#[cfg(feature = "postgres")]
+use super::dialect::Postgres;
 use crate::model::id::corruption;
-
-/// Why an operation inside a transaction gives up; the transaction rolls back.
-///
-/// The door retries a driver's error when the dialect calls it transient. It never retries an engine's
-/// error: a broken fence is an answer.
-#[derive(Debug)]
-pub enum Abort {
-    /// The driver failed.
-    Driver(sqlx::Error),
-    /// The operation decided against it.
-    Engine(EngineError),
-}
-
-impl From<sqlx::Error> for Abort {
-    fn from(error: sqlx::Error) -> Self {
-        Self::Driver(error)
-    }
-}
-
-impl From<EngineError> for Abort {
-    fn from(error: EngineError) -> Self {
-        Self::Engine(error)
-    }
-}
 
 impl Abort {
     /// The answer for the caller; `Validation(Corruption)` when a stored value is not what its column holds.
@@ -97,9 +76,7 @@ pub(crate) fn unreachable_server(error: sqlx::Error) -> EngineError {
         _ => false,
     };
     match is_certificate {
-        true => {
-            EngineError::Transport { backend: crate::db::Postgres::LABEL, source: Box::new(CertificateRefused(error)) }
-        }
+        true => EngineError::Transport { backend: Postgres::LABEL, source: Box::new(CertificateRefused(error)) },
         false => map_sqlx_error(error),
     }
 }
@@ -127,7 +104,7 @@ pub fn map_sqlx_error(error: sqlx::Error) -> EngineError {
             EngineError::Conflict(ConflictKind::RotationConflict(database.message().to_owned()))
         }
         (Some("40001" | "40P01"), _) => EngineError::Contention(ContentionKind::LeaseConflict),
-        _ => transport::<crate::db::Postgres>(error),
+        _ => transport::<Postgres>(error),
     }
 }
 

@@ -36,6 +36,7 @@
 #[macro_use]
 mod call;
 
+mod abort;
 pub(crate) mod dialect;
 #[cfg(feature = "sqlite")]
 mod disk;
@@ -48,6 +49,8 @@ pub(crate) mod listen;
 pub(crate) mod migrate;
 #[cfg(feature = "postgres")]
 mod notify;
+#[cfg(feature = "sqlite")]
+pub(crate) mod opening;
 #[cfg(feature = "postgres")]
 pub(crate) mod pg;
 #[cfg(feature = "sqlite")]
@@ -69,13 +72,13 @@ use futures_core::future::BoxFuture;
 use tokio::sync::{broadcast, watch};
 
 pub(crate) use dialect::Dialect;
-use dialect::Store;
-use error::Abort;
 #[cfg(feature = "postgres")]
-pub use pg::Postgres;
+pub use dialect::Postgres;
 #[cfg(feature = "sqlite")]
-pub use sqlite::Sqlite;
-use tx::{Kind, Operation, Patience, Surroundings};
+pub use dialect::Sqlite;
+use dialect::{Kind, Operation, Patience, Store};
+use error::Abort;
+use tx::Surroundings;
 pub use wake::OutboxEvent;
 pub(crate) use wake::{Interest, Outbox, StreamKey, Tail, Wakes};
 

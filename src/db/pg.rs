@@ -29,13 +29,15 @@ use sqlx::error::DatabaseError;
 use sqlx::postgres::{PgConnection, PgPool};
 use tracing::Instrument as _;
 
-use super::dialect::{Dialect, Store, SubscriptionWords};
+use super::dialect::{
+    Answers, Combined, Combines, Dialect, Kind, Operation, Patience, Postgres, Store, SubscriptionWords,
+};
 use super::fault::Step;
 use super::listen::Listener;
 use super::notify::Notifier;
 use super::session::{combines, is_gone, is_refused, is_spoilt, is_uncommitted};
-use super::tx::combine::{Answers, Combines, Lines, Uncarried, combine};
-use super::tx::{Attempts, Combined, Kind, Operation, Patience, Surroundings, Unfinished, span, survey, transact};
+use super::tx::combine::{Carrier, Lines, Uncarried, combine};
+use super::tx::{Attempts, Surroundings, Unfinished, span, survey, transact};
 use super::wake::{Interest, Outbox, StreamKey};
 use super::warm::Warm;
 use crate::db::error::{Abort, transport};
@@ -50,10 +52,6 @@ const FOREIGN_CURSOR: &str = "stream_subscribe: cursor does not belong to the Po
 
 /// The number of worker registry partitions.
 const WORKER_PARTITIONS: u64 = 256;
-
-/// The server database.
-#[derive(Debug, Clone, Copy)]
-pub struct Postgres;
 
 impl Dialect for Postgres {
     type Connection = PgConnection;
@@ -148,16 +146,6 @@ impl PgStore {
         Self { warm: Warm::new(pool.clone()), lines: Lines::default(), combines, listener, pool, around }
     }
 
-    /// The queues of what goes together.
-    pub(super) fn lines(&self) -> &Lines {
-        &self.lines
-    }
-
-    /// What comes with every run.
-    pub(super) fn around(&self) -> &Surroundings {
-        &self.around
-    }
-
     /// The pool.
     pub(crate) fn pool(&self) -> &PgPool {
         &self.pool
@@ -228,13 +216,16 @@ impl PgStore {
     }
 }
 
-impl PgStore {
-    /// Runs members of one group in one statement, once.
-    pub(super) async fn run_many<P: Combines>(
-        &self,
-        name: &'static str,
-        members: &[&P],
-    ) -> Result<Answers<P>, Uncarried> {
+impl Carrier for PgStore {
+    fn lines(&self) -> &Lines {
+        &self.lines
+    }
+
+    fn around(&self) -> &Surroundings {
+        &self.around
+    }
+
+    async fn run_many<P: Combines>(&self, name: &'static str, members: &[&P]) -> Result<Answers<P>, Uncarried> {
         let mut connection = self.warm.take().await.map_err(Uncarried::Failed)?;
         let faults = &self.around.faults;
         let ran = async {

@@ -13,10 +13,11 @@ use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::timeout;
 use tracing::Instrument as _;
 
+use super::dialect::{Kind, Operation, Sqlite};
 use super::executor::block_on;
 use super::fault::Step;
-use super::sqlite::{Opening, Sqlite};
-use super::tx::{Attempts, Kind, Operation, Surroundings, span};
+use super::opening::Opening;
+use super::tx::{Attempts, Surroundings, span};
 use crate::db::error::Abort;
 
 /// How long a read waits for a connection.

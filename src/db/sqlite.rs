@@ -5,47 +5,23 @@
 //! so that nobody meets a locked table. This module opens connections and names what is particular.
 
 use std::ops::Range;
-use std::path::Path;
 use std::sync::OnceLock;
 
 use ff_core::EngineError;
 use ff_core::backend::BackendTag;
 use ff_core::partition::PartitionConfig;
 use ff_core::types::{BudgetId, FlowId, QuotaPolicyId};
-use sqlx::error::DatabaseError;
-use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
-use sqlx::{ConnectOptions as _, Connection as _, SqlitePool};
+use sqlx::sqlite::SqliteConnection;
+use sqlx::{Connection as _, SqlitePool};
 
-use super::dialect::{Dialect, Store, SubscriptionWords};
-use super::disk::Files;
+use super::dialect::{Dialect, Kind, Operation, Sqlite, Store, SubscriptionWords};
 use super::executor::block_on;
+use super::opening::{Opening, primary_code};
 use super::readers::Readers;
+use super::tx::Surroundings;
 use super::tx::group::Writer;
-use super::tx::{Kind, Operation, Surroundings};
 use super::wake::{Interest, Outbox, StreamKey};
 use crate::db::error::transport;
-
-/// How many prepared statements a connection keeps: more than there are.
-const STATEMENT_CACHE: usize = 512;
-
-/// How many pages the write-ahead log grows before the writer moves them to the file: 64 MiB. A page that was
-/// written often meanwhile is moved once, and while the writer moves pages, everybody waits.
-pub(crate) const LOG_PAGES: u32 = 16_000;
-
-/// Moves the log's pages to the file. SQLite does it unasked too, and tells nobody when it fails; our connections
-/// do not let it.
-pub(super) const CHECKPOINT: &str = "PRAGMA wal_checkpoint(PASSIVE)";
-const NO_CHECKPOINT_UNASKED: (&str, &str) = ("wal_autocheckpoint", "0");
-
-/// Which file SQLite has opened; none is in memory.
-const WHICH_FILE: &str = "PRAGMA database_list";
-
-/// Whether the file has a write-ahead log, whatever was asked for.
-const WHICH_JOURNAL: &str = "PRAGMA journal_mode";
-
-/// The embedded database.
-#[derive(Debug, Clone, Copy)]
-pub struct Sqlite;
 
 impl Dialect for Sqlite {
     type Connection = SqliteConnection;
@@ -111,104 +87,6 @@ impl Dialect for Sqlite {
     }
 }
 
-/// How the connections to one database are made.
-#[derive(Debug, Clone)]
-pub(crate) struct Opening {
-    options: SqliteConnectOptions,
-    in_memory: bool,
-    /// What SQLite opened; not known before it did.
-    files: Option<Files>,
-    readers: u32,
-    /// How many pages the file may have; a test's full disk.
-    page_limit: Option<u32>,
-    /// How many pages the log may have before they are moved to the file.
-    log_pages: u32,
-}
-
-impl Opening {
-    /// Adds to how the driver opens a database what all connections of a backend have in common.
-    pub(crate) fn new(options: SqliteConnectOptions, in_memory: bool, wal: bool, readers: u32) -> Self {
-        let mut options = options.statement_cache_capacity(STATEMENT_CACHE).disable_statement_logging();
-        if !in_memory {
-            let (key, value) = NO_CHECKPOINT_UNASKED;
-            // A commit without a log is the deletion of a journal, which the folder has to know of as well.
-            options = options.pragma(key, value).synchronous(SqliteSynchronous::Extra);
-            if wal {
-                options = options.journal_mode(SqliteJournalMode::Wal);
-            }
-        }
-        Self { options, in_memory, files: None, readers: readers.max(1), page_limit: None, log_pages: LOG_PAGES }
-    }
-
-    /// The same for a file that may not grow beyond that many pages, and with another limit for the log.
-    pub(crate) fn limited(self, page_limit: Option<u32>, log_pages: u32) -> Self {
-        Self { page_limit, log_pages, ..self }
-    }
-
-    /// Asks SQLite which file it opened, and how. A file that has a log already keeps it.
-    pub(crate) async fn look(&mut self, first: &mut SqliteConnection) -> Result<(), sqlx::Error> {
-        let (_, _, database): (i64, String, String) = sqlx::query_as(WHICH_FILE).fetch_one(&mut *first).await?;
-        if database.is_empty() {
-            return Ok(());
-        }
-        let journal: String = sqlx::query_scalar(WHICH_JOURNAL).fetch_one(first).await?;
-        let has_log = journal == "wal";
-        if has_log {
-            self.options = self.options.clone().journal_mode(SqliteJournalMode::Wal);
-        }
-        self.files = Some(Files::new(database.into(), has_log));
-        Ok(())
-    }
-
-    /// The file that SQLite opened; none is in memory.
-    pub(crate) fn file(&self) -> Option<&Path> {
-        self.files.as_ref().map(Files::database)
-    }
-
-    /// How many connections may read at once.
-    pub(super) fn readers(&self) -> u32 {
-        self.readers
-    }
-
-    /// Opens a connection for reads.
-    pub(super) async fn reader(&self) -> Result<SqliteConnection, sqlx::Error> {
-        SqliteConnection::connect_with(&self.options).await
-    }
-
-    /// The files, if it is not in memory.
-    pub(super) fn files(&self) -> Option<&Files> {
-        self.files.as_ref()
-    }
-
-    /// How many pages the log may have before they are moved to the file.
-    pub(super) fn log_pages(&self) -> u32 {
-        self.log_pages
-    }
-
-    /// Opens a connection for writes that wait for the disk by themselves.
-    pub(crate) async fn writer(&self) -> Result<SqliteConnection, sqlx::Error> {
-        SqliteConnection::connect_with(&self.writing()).await
-    }
-
-    /// Opens the connection for grouped writes. Where there is a log, its commits do not wait for the disk;
-    /// [`tx::log`](super::tx::log) does.
-    pub(super) async fn group_writer(&self) -> Result<SqliteConnection, sqlx::Error> {
-        let mut options = self.writing();
-        if self.files.as_ref().is_some_and(Files::has_log) {
-            options = options.synchronous(SqliteSynchronous::Normal);
-        }
-        SqliteConnection::connect_with(&options).await
-    }
-
-    fn writing(&self) -> SqliteConnectOptions {
-        let options = self.options.clone();
-        match self.page_limit {
-            Some(pages) => options.pragma("max_page_count", pages.to_string()),
-            None => options,
-        }
-    }
-}
-
 /// The connections to one database.
 pub struct SqliteStore {
     writer: Writer,
@@ -228,7 +106,7 @@ impl SqliteStore {
         around: Surroundings,
     ) -> Result<Self, sqlx::Error> {
         let writer = Writer::start(opening.clone(), around.clone()).await?;
-        let (readers, sentinel) = if opening.in_memory {
+        let (readers, sentinel) = if opening.is_in_memory() {
             (None, Some(first))
         } else {
             first.close().await?;
@@ -239,11 +117,7 @@ impl SqliteStore {
 
     /// A pool of further connections for whoever looks at the tables by hand; made when first asked for.
     pub(crate) fn pool(&self) -> &SqlitePool {
-        let make = || {
-            let options = SqlitePoolOptions::new().max_connections(self.opening.readers);
-            options.connect_lazy_with(self.opening.options.clone())
-        };
-        self.pool.get_or_init(make)
+        self.pool.get_or_init(|| self.opening.pool())
     }
 }
 
@@ -288,18 +162,6 @@ impl Store<Sqlite> for SqliteStore {
     async fn holders(&self, _: Outbox) -> Result<Vec<String>, EngineError> {
         Ok(Vec::new())
     }
-}
-
-/// SQLite's code of an error, without what extends it.
-fn primary_code(error: &sqlx::Error) -> Option<i32> {
-    let code = error.as_database_error().and_then(DatabaseError::code)?;
-    code.parse::<i32>().ok().map(|code| code & 0xff)
-}
-
-/// Whether a failure to move the log's pages means no more than that they stay there: somebody else is at the
-/// database, or the disk is full.
-pub(super) fn can_wait(error: &sqlx::Error) -> bool {
-    matches!(primary_code(error), Some(5 | 6 | 13))
 }
 
 #[cfg(test)]

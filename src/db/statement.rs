@@ -3,13 +3,10 @@
 use ff_core::EngineError;
 use futures_core::future::BoxFuture;
 
-use super::dialect::{Dialect, Store};
+#[cfg(feature = "postgres")]
+use super::dialect::{Combined, Combines};
+use super::dialect::{Dialect, Kind, Operation, Patience, Store};
 use super::error::Abort;
-#[cfg(feature = "postgres")]
-use super::tx::Combined;
-#[cfg(feature = "postgres")]
-use super::tx::combine::Combines;
-use super::tx::{Kind, Operation, Patience};
 use super::{Db, Wakes};
 use crate::statements::Statement;
 

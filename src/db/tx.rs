@@ -11,12 +11,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::dialect::Dialect;
+use super::abort::Abort;
+#[cfg(feature = "postgres")]
+use super::dialect::Postgres;
+use super::dialect::{Dialect, Kind, Operation, Patience};
 use super::fault::Faults;
 use super::wake::{Channels, Courier, Wakes};
-use crate::db::error::Abort;
 use ff_core::EngineError;
-use futures_core::future::BoxFuture;
 
 #[cfg(feature = "postgres")]
 pub(crate) mod combine;
@@ -26,6 +27,8 @@ pub(crate) mod group;
 pub(super) mod log;
 #[cfg(feature = "postgres")]
 mod many;
+#[cfg(feature = "sqlite")]
+mod member;
 
 /// How often an operation is tried in all.
 pub(crate) const MAX_ATTEMPTS: u32 = 3;
@@ -33,59 +36,6 @@ pub(crate) const MAX_ATTEMPTS: u32 = 3;
 /// How long to wait after the given failed attempt, counted from 1.
 pub(crate) fn pause_after(attempt: u32) -> Duration {
     Duration::from_millis(5 * u64::from(attempt))
-}
-
-/// What an operation needs from the database.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
-    /// Reads; no transaction.
-    Read,
-    /// Reads every partition; nothing is written.
-    Survey,
-    /// One call that is atomic by itself.
-    Unit,
-    /// Several calls in one transaction.
-    Write,
-}
-
-/// How long an operation waits for rows that somebody else holds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Patience {
-    /// As long as the connection is set to, and then again.
-    Caller,
-    /// A moment, once: it is one of many, and comes again.
-    Sweep,
-}
-
-/// Something to run through the door.
-pub trait Operation<D: Dialect>: Send + Sync + 'static {
-    /// What it answers.
-    type Answer: Send + 'static;
-
-    /// Its name in spans, logs and faults.
-    fn name(&self) -> &'static str;
-
-    /// What it needs.
-    fn kind(&self) -> Kind;
-
-    /// How long it waits for others.
-    fn patience(&self) -> Patience;
-
-    /// Runs it once.
-    fn run<'a>(&'a self, connection: &'a mut D::Connection) -> BoxFuture<'a, Result<Self::Answer, Abort>>;
-
-    /// Lists what to tell after the commit.
-    fn wakes(&self, answer: &Self::Answer, wakes: &mut Wakes);
-}
-
-/// A unit that may go together with others of its kind.
-#[cfg(feature = "postgres")]
-pub trait Combined<D: Dialect>: Operation<D, Answer = Option<<Self::Params as combine::Combines>::Row>> {
-    /// Its parameters.
-    type Params: combine::Combines;
-
-    /// Its parameters.
-    fn params(&self) -> &Self::Params;
 }
 
 /// What comes with every run: whom to tell, and a test's wish to see it fail.
@@ -183,7 +133,7 @@ impl<E: Into<Abort>> From<E> for Unfinished {
 
 /// Runs a write once, in a transaction of its own.
 #[cfg(feature = "postgres")]
-pub(super) async fn transact<O: Operation<super::Postgres>>(
+pub(super) async fn transact<O: Operation<Postgres>>(
     faults: &Faults,
     connection: &mut sqlx::PgConnection,
     operation: &O,
@@ -217,7 +167,7 @@ pub(super) async fn transact<O: Operation<super::Postgres>>(
 
 /// Runs a read of every partition, in a transaction whose statements are planned once per connection.
 #[cfg(feature = "postgres")]
-pub(super) async fn survey<O: Operation<super::Postgres>>(
+pub(super) async fn survey<O: Operation<Postgres>>(
     faults: &Faults,
     connection: &mut sqlx::PgConnection,
     operation: &O,

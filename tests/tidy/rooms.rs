@@ -27,10 +27,6 @@ pub(crate) const ROOMS: &[(&str, &[&str])] = &[
 /// The crate's root names the public items of every room; no room imports from it.
 const ROOT: &str = "lib";
 
-/// A room whose files know one another: a dialect is chosen by a type, so what is generic over the dialect names the
-/// dialects, and these name it.
-const ONE_KNOT: &[&str] = &["db"];
-
 /// What one file imports.
 struct Import {
     line: usize,
@@ -194,7 +190,7 @@ pub(crate) fn complaints(files: &[File]) -> Vec<String> {
                     file.path, import.line
                 ));
             }
-            if *to != own && from == into && !ONE_KNOT.contains(&from) {
+            if *to != own && from == into {
                 graph.entry(own.clone()).or_default().insert(to.clone());
             }
         }

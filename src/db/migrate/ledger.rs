@@ -150,6 +150,25 @@ pub(super) const POSTGRES: &[Step] = steps!(
     ]
 );
 
+/// The ledger that the older backends know.
+pub(super) const LEDGER_TABLE: &str = "_sqlx_migrations";
+
+/// What the ledger calls the execution time.
+pub(super) fn nanoseconds_since(start: std::time::Instant) -> i64 {
+    i64::try_from(start.elapsed().as_nanos()).unwrap_or(i64::MAX) // tidy: 292 years
+}
+
+/// Says in the log that the database has versions which this build does not know.
+///
+/// They are those of a newer build, which promises that its additions do not get in the way.
+pub(super) fn warn_of_unknown(applied: &[i64], known: &[Step]) {
+    let is_known = |version: &i64| known.iter().any(|step| step.version() == *version);
+    let unknown: Vec<i64> = applied.iter().copied().filter(|version| !is_known(version)).collect();
+    if !unknown.is_empty() {
+        tracing::warn!(?unknown, "the database has schema versions of a newer backend");
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -14,9 +14,9 @@ use sqlx::migrate::{Migrate, MigrateError};
 use sqlx::pool::PoolConnection;
 use sqlx::{Acquire, PgConnection, PgPool, Postgres};
 
-use super::ledger::{POSTGRES, Step, checksum};
+use super::error::MigrationError;
+use super::ledger::{LEDGER_TABLE, POSTGRES, Step, checksum, nanoseconds_since, warn_of_unknown};
 use super::split::statements;
-use super::{LEDGER_TABLE, MigrationError, nanoseconds_since, warn_of_unknown};
 
 const CHECKSUMS: &str = include_str!("../../../schema/ledger/pg/checksums.txt");
 const CREATE_ADDITIONS: &str = include_str!("../../../schema/ledger/pg/additions_create.sql");

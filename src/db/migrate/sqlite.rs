@@ -8,8 +8,8 @@ use std::time::Instant;
 use sqlx::migrate::{Migrate, MigrateError};
 use sqlx::{Connection, SqliteConnection};
 
-use super::ledger::{SQLITE, Step, checksum};
-use super::{LEDGER_TABLE, MigrationError, nanoseconds_since, warn_of_unknown};
+use super::error::MigrationError;
+use super::ledger::{LEDGER_TABLE, SQLITE, Step, checksum, nanoseconds_since, warn_of_unknown};
 
 const CHECKSUMS: &str = include_str!("../../../schema/ledger/sqlite/checksums.txt");
 const BEGIN: &str = include_str!("../../../schema/ledger/sqlite/begin.sql");

@@ -15,31 +15,24 @@
 //! [`A_MOMENT`], because it waits for somebody's row, lets the others go, and whoever waited for [`PATIENCE`] behind runs
 //! that do not end leaves the queue and runs alone.
 
+use std::any::{Any, TypeId};
 use std::collections::{HashMap, HashSet, VecDeque};
-use std::hash::Hash;
 use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use ff_core::EngineError;
-use futures_core::future::BoxFuture;
-use sqlx::PgConnection;
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 use tokio::task::yield_now;
 use tokio::time::timeout;
 use tracing::Instrument as _;
 
-use super::{Combined, Kind, Patience, Wakes, span};
-use crate::db::Postgres;
-use crate::db::dialect::Store as _;
+use super::{Surroundings, span};
+use crate::db::dialect::{Answers, Combined, Combines, Kind, Patience, Postgres, Store};
 use crate::db::error::{Abort, shared, transport};
 use crate::db::fault::Step;
-use crate::db::pg::PgStore;
-use crate::statements::attempt::AttemptCompleteParams;
-use crate::statements::execution::ExecutionCreateParams;
-use crate::statements::lease::{LeaseClaimParams, LeaseRenewParams};
-use crate::statements::stream::StreamAppendParams;
+use crate::db::wake::Wakes;
 
 /// How many runs of a group are on their way at most.
 const IN_FLIGHT: usize = 2;
@@ -53,78 +46,68 @@ const A_MOMENT: Duration = Duration::from_millis(100);
 /// How long an operation waits for its turn.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// What a statement over many rows answers each of its members, in their order: a row where it did something.
-pub(crate) type Answers<P> = Vec<Option<<P as Combines>::Row>>;
+/// Carries statements over many rows to the server.
+pub(in crate::db) trait Carrier: Store<Postgres> + Sized {
+    /// The queues of what goes together.
+    fn lines(&self) -> &Lines;
 
-/// A statement over many rows on its way.
-pub(crate) type Ran<'a, P> = BoxFuture<'a, Result<Answers<P>, sqlx::Error>>;
+    /// What comes with every run.
+    fn around(&self) -> &Surroundings;
 
-/// The parameters of a unit whose page of Postgres also has a statement over many rows.
-pub trait Combines: Send + Sync + Sized + 'static {
-    /// What the unit answers when it did something.
-    type Row: Send + 'static;
-
-    /// What the members of one statement have in common.
-    type Group: Clone + Eq + Hash + Send + 'static;
-
-    /// What only one member of a statement may name.
-    type Key: Eq + Hash;
-
-    /// The group that it goes with; none for one that goes alone.
-    fn group(&self) -> Option<Self::Group>;
-
-    /// What no other member of its statement may name.
-    fn key(&self) -> Option<Self::Key>;
-
-    /// The queues of its kind.
-    fn line(lines: &Lines) -> &Line<Self>;
-
-    /// Runs members of one group in one statement.
-    fn run_many<'a>(members: &'a [&'a Self], connection: &'a mut PgConnection) -> Ran<'a, Self>;
+    /// Runs members of one group in one statement, once.
+    fn run_many<P: Combines>(
+        &self,
+        name: &'static str,
+        members: &[&P],
+    ) -> impl Future<Output = Result<Answers<P>, Uncarried>> + Send;
 }
 
-/// The queues of all kinds.
+/// The queues of all kinds; those of a kind are made when its first operation comes.
 #[derive(Default)]
-pub struct Lines {
-    pub(super) claims: Line<LeaseClaimParams>,
-    pub(super) completions: Line<AttemptCompleteParams>,
-    pub(super) renewals: Line<LeaseRenewParams>,
-    pub(super) creations: Line<ExecutionCreateParams>,
-    pub(super) appends: Line<StreamAppendParams>,
+pub(in crate::db) struct Lines {
+    by_kind: Mutex<HashMap<TypeId, Arc<dyn Any + Send + Sync>>>,
+}
+
+impl Lines {
+    fn of<P: Combines, S: Carrier>(&self) -> Arc<Line<P, S>> {
+        let mut lines = self.by_kind.lock().unwrap_or_else(PoisonError::into_inner); // tidy: a map has no half-done state
+        let line = lines.entry(TypeId::of::<Line<P, S>>()).or_insert_with(|| Arc::new(Line::<P, S>::default()));
+        Arc::clone(line).downcast().unwrap_or_default() // tidy: it stands under its own type
+    }
 }
 
 /// The queues of one kind, by group.
-pub struct Line<P: Combines> {
-    queues: Mutex<HashMap<P::Group, Queue<P>>>,
+struct Line<P: Combines, S: Carrier> {
+    queues: Mutex<HashMap<P::Group, Queue<P, S>>>,
 }
 
-impl<P: Combines> Default for Line<P> {
+impl<P: Combines, S: Carrier> Default for Line<P, S> {
     fn default() -> Self {
         Self { queues: Mutex::default() }
     }
 }
 
-struct Queue<P: Combines> {
+struct Queue<P: Combines, S: Carrier> {
     in_flight: usize,
     /// How many have waited here; the number of the next one.
     numbered: u64,
-    waiting: VecDeque<(u64, Box<dyn Member<P>>)>,
+    waiting: VecDeque<(u64, Box<dyn Member<P, S>>)>,
 }
 
-impl<P: Combines> Default for Queue<P> {
+impl<P: Combines, S: Carrier> Default for Queue<P, S> {
     fn default() -> Self {
         Self { in_flight: 0, numbered: 0, waiting: VecDeque::new() }
     }
 }
 
-impl<P: Combines> Line<P> {
-    fn queues(&self) -> MutexGuard<'_, HashMap<P::Group, Queue<P>>> {
+impl<P: Combines, S: Carrier> Line<P, S> {
+    fn queues(&self) -> MutexGuard<'_, HashMap<P::Group, Queue<P, S>>> {
         self.queues.lock().unwrap_or_else(PoisonError::into_inner) // tidy: lists have no half-done state
     }
 
     /// Takes those who go next together, in the order of their arrival; gives the room back when nobody waits, or fewer
     /// than a full statement's while another run is on its way.
-    fn next(&self, group: &P::Group) -> Vec<Box<dyn Member<P>>> {
+    fn next(&self, group: &P::Group) -> Vec<Box<dyn Member<P, S>>> {
         let mut queues = self.queues();
         let Some(queue) = queues.get_mut(group) else { return Vec::new() };
         let (mut members, mut later, mut keys) = (Vec::new(), VecDeque::new(), HashSet::new());
@@ -150,7 +133,7 @@ impl<P: Combines> Line<P> {
     }
 
     /// Takes one out that still waits.
-    fn leave(&self, group: &P::Group, number: u64) -> Option<Box<dyn Member<P>>> {
+    fn leave(&self, group: &P::Group, number: u64) -> Option<Box<dyn Member<P, S>>> {
         let mut queues = self.queues();
         let queue = queues.get_mut(group)?;
         let place = queue.waiting.iter().position(|(waits, _)| *waits == number)?;
@@ -159,7 +142,7 @@ impl<P: Combines> Line<P> {
 }
 
 /// An operation that waits for its turn, whoever called it.
-trait Member<P: Combines>: Send {
+trait Member<P: Combines, S: Carrier>: Send {
     fn name(&self) -> &'static str;
     fn params(&self) -> &P;
     /// Nobody waits for the answer any more.
@@ -169,21 +152,21 @@ trait Member<P: Combines>: Send {
     /// Answers.
     fn answer(self: Box<Self>, result: Result<Option<P::Row>, EngineError>);
     /// Has it run in its caller's own future, in the given room or outside of it.
-    fn alone(self: Box<Self>, room: Option<Room<P>>);
+    fn alone(self: Box<Self>, room: Option<Room<P, S>>);
 }
 
 /// What a waiting caller is told.
-enum Turn<P: Combines, O> {
+enum Turn<P: Combines, S: Carrier, O> {
     Answer(Result<Option<P::Row>, EngineError>),
-    Alone(O, Option<Room<P>>),
+    Alone(O, Option<Room<P, S>>),
 }
 
-struct Waiting<P: Combines, O> {
+struct Waiting<P: Combines, S: Carrier, O> {
     operation: O,
-    turn: oneshot::Sender<Turn<P, O>>,
+    turn: oneshot::Sender<Turn<P, S, O>>,
 }
 
-impl<O: Combined<Postgres>> Member<O::Params> for Waiting<O::Params, O> {
+impl<S: Carrier, O: Combined<Postgres>> Member<O::Params, S> for Waiting<O::Params, S, O> {
     fn name(&self) -> &'static str {
         self.operation.name()
     }
@@ -204,7 +187,7 @@ impl<O: Combined<Postgres>> Member<O::Params> for Waiting<O::Params, O> {
         let _ = self.turn.send(Turn::Answer(result));
     }
 
-    fn alone(self: Box<Self>, room: Option<Room<O::Params>>) {
+    fn alone(self: Box<Self>, room: Option<Room<O::Params, S>>) {
         let Self { operation, turn } = *self;
         let _ = turn.send(Turn::Alone(operation, room));
     }
@@ -212,15 +195,15 @@ impl<O: Combined<Postgres>> Member<O::Params> for Waiting<O::Params, O> {
 
 /// The right to be on its way. Given up, it goes to those who wait; the task that they run in needs the runtime that
 /// their callers came from, since the room may be given up outside of any.
-struct Room<P: Combines> {
-    store: Arc<PgStore>,
+struct Room<P: Combines, S: Carrier> {
+    store: Arc<S>,
     group: P::Group,
     runtime: Handle,
 }
 
-impl<P: Combines> Drop for Room<P> {
+impl<P: Combines, S: Carrier> Drop for Room<P, S> {
     fn drop(&mut self) {
-        let mut members = P::line(self.store.lines()).next(&self.group);
+        let mut members = self.store.lines().of::<P, S>().next(&self.group);
         let room = || Self { store: Arc::clone(&self.store), group: self.group.clone(), runtime: self.runtime.clone() };
         match members.len() {
             0 => {}
@@ -231,13 +214,13 @@ impl<P: Combines> Drop for Room<P> {
 }
 
 /// Runs the members in one statement and answers them.
-async fn run_together<P: Combines>(room: Room<P>, members: Vec<Box<dyn Member<P>>>) {
+async fn run_together<P: Combines, S: Carrier>(room: Room<P, S>, members: Vec<Box<dyn Member<P, S>>>) {
     let Some(name) = members.first().map(|member| member.name()) else { return };
     let span = span::<Postgres>(name, Kind::Unit, Patience::Caller);
     let params: Vec<&P> = members.iter().map(|member| member.params()).collect();
     let ended = room.store.run_many(name, &params).instrument(span).await;
     match ended {
-        Ok(answers) => settle(&room.store, members, answers),
+        Ok(answers) => settle(room.store.as_ref(), members, answers),
         Err(Uncarried::Undone) => members.into_iter().for_each(|member| member.alone(None)),
         Err(Uncarried::Failed(error)) => {
             for member in members {
@@ -248,7 +231,7 @@ async fn run_together<P: Combines>(room: Room<P>, members: Vec<Box<dyn Member<P>
 }
 
 /// Tells what happened, and then answers those who wait.
-fn settle<P: Combines>(store: &PgStore, members: Vec<Box<dyn Member<P>>>, answers: Answers<P>) {
+fn settle<P: Combines, S: Carrier>(store: &S, members: Vec<Box<dyn Member<P, S>>>, answers: Answers<P>) {
     let mut wakes = Wakes::default();
     for (member, answer) in members.iter().zip(&answers) {
         member.wakes(answer, &mut wakes);
@@ -268,20 +251,21 @@ pub(in crate::db) enum Uncarried {
 }
 
 /// An operation that has joined those who wait.
-struct Entry<P: Combines, O> {
+struct Entry<P: Combines, S: Carrier, O> {
     number: u64,
     /// The room that it found.
-    room: Option<Room<P>>,
-    told: oneshot::Receiver<Turn<P, O>>,
+    room: Option<Room<P, S>>,
+    told: oneshot::Receiver<Turn<P, S, O>>,
 }
 
-fn enter<O: Combined<Postgres>>(
-    store: &Arc<PgStore>,
+fn enter<S: Carrier, O: Combined<Postgres>>(
+    store: &Arc<S>,
     group: &<O::Params as Combines>::Group,
     operation: O,
-) -> Entry<O::Params, O> {
+) -> Entry<O::Params, S, O> {
     let (turn, told) = oneshot::channel();
-    let mut queues = O::Params::line(store.lines()).queues();
+    let line = store.lines().of::<O::Params, S>();
+    let mut queues = line.queues();
     let queue = queues.entry(group.clone()).or_default();
     queue.numbered += 1;
     queue.waiting.push_back((queue.numbered, Box::new(Waiting { operation, turn })));
@@ -294,8 +278,8 @@ fn enter<O: Combined<Postgres>>(
 }
 
 /// Runs an operation with those that wait at the same moment, or alone.
-pub(in crate::db) async fn combine<O: Combined<Postgres>>(
-    store: &Arc<PgStore>,
+pub(in crate::db) async fn combine<S: Carrier, O: Combined<Postgres>>(
+    store: &Arc<S>,
     operation: O,
 ) -> Result<O::Answer, EngineError> {
     let Some(group) = operation.params().group() else { return store.run(operation).await };
@@ -311,7 +295,7 @@ pub(in crate::db) async fn combine<O: Combined<Postgres>>(
         Err(_) => {
             let faults = &store.around().faults;
             faults.pass(Step::Leave, name).await.map_err(transport::<Postgres>)?;
-            if let Some(member) = O::Params::line(store.lines()).leave(&group, number) {
+            if let Some(member) = store.lines().of::<O::Params, S>().leave(&group, number) {
                 member.alone(None);
             }
             told.await
@@ -326,10 +310,10 @@ pub(in crate::db) async fn combine<O: Combined<Postgres>>(
 }
 
 /// Runs an operation in its caller's future, and keeps the others waiting for a moment at most.
-async fn run_alone<O: Combined<Postgres>>(
-    store: &Arc<PgStore>,
+async fn run_alone<S: Carrier, O: Combined<Postgres>>(
+    store: &Arc<S>,
     operation: O,
-    room: Option<Room<O::Params>>,
+    room: Option<Room<O::Params, S>>,
 ) -> Result<O::Answer, EngineError> {
     let mut running = pin!(store.run(operation));
     match timeout(A_MOMENT, &mut running).await {

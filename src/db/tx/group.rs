@@ -23,13 +23,15 @@ use sqlx::{Connection as _, SqliteConnection};
 use tokio::sync::oneshot;
 use tracing::Instrument as _;
 
-use super::log::{Batch, Log};
-use super::{Kind, MAX_ATTEMPTS, Operation, Surroundings, Wakes, pause_after, span};
+use super::log::Log;
+use super::member::{Batch, Member, Ran};
+use super::{MAX_ATTEMPTS, Surroundings, pause_after, span};
+use crate::db::dialect::{Dialect as _, Kind, Operation, Sqlite};
 use crate::db::error::{Abort, shared, transport};
 use crate::db::executor::{block_on, receive, stay_on_this_cpu};
 use crate::db::fault::{Faults, Step};
-use crate::db::sqlite::{CHECKPOINT, Opening, can_wait};
-use crate::db::{Dialect as _, Sqlite};
+use crate::db::opening::{CHECKPOINT, Opening, can_wait};
+use crate::db::wake::Wakes;
 
 /// How many operations share a commit at most; bounds what a failure repeats and how long the first waits.
 const GROUP_LIMIT: usize = 64;
@@ -51,32 +53,6 @@ const ROLLBACK: &str = "ROLLBACK";
 const SAVEPOINT: &str = "SAVEPOINT member";
 const RELEASE: &str = "RELEASE member";
 const UNDO: &str = "ROLLBACK TO member; RELEASE member";
-
-/// An operation that waits for the writer, whatever it answers.
-pub(super) trait Member: Send {
-    fn name(&self) -> &'static str;
-    fn kind(&self) -> Kind;
-    /// Nobody waits for the answer any more.
-    fn is_abandoned(&self) -> bool;
-    /// Runs it and keeps the result.
-    fn run<'a>(&'a mut self, faults: &'a Faults, connection: &'a mut SqliteConnection) -> BoxFuture<'a, Ran>;
-    /// Answers after the commit: tells the wake-ups of what succeeded.
-    fn settle(self: Box<Self>, around: &Surroundings);
-    /// Answers with a failure of the transaction.
-    fn fail(self: Box<Self>, error: sqlx::Error);
-    /// Why its run failed.
-    fn driver_error(&mut self) -> sqlx::Error;
-}
-
-/// How a member's run ended.
-pub(super) enum Ran {
-    /// Keep what it did.
-    Done,
-    /// It decided against it; nothing of it may stay.
-    Refused,
-    /// The database failed.
-    Failed,
-}
 
 struct Waiting<O: Operation<Sqlite>> {
     operation: O,

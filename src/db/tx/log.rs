@@ -22,20 +22,11 @@ use ff_core::EngineError;
 use tokio::sync::watch;
 
 use super::Surroundings;
-use super::group::Member;
-use crate::db::Sqlite;
+use super::member::Batch;
+use crate::db::dialect::Sqlite;
 use crate::db::error::transport;
 use crate::db::executor::receive;
 use crate::db::fault::Step;
-
-/// Operations of one commit, which are answered when it is durable.
-pub(super) struct Batch {
-    pub(super) members: Vec<Box<dyn Member>>,
-    /// Which commit it is, counted from 1.
-    pub(super) number: u64,
-    /// It wrote something; else there is nothing to make durable.
-    pub(super) wrote: bool,
-}
 
 /// The log of one file.
 pub(in crate::db) struct Log {

@@ -4,7 +4,7 @@ use serde_json::Value;
 use sqlx::PgConnection;
 use uuid::Uuid;
 
-use super::combine::{Combines, Line, Lines, Ran};
+use crate::db::dialect::{Combines, Ran};
 use crate::statements::attempt::{AttemptCompleteManyGiven, AttemptCompleteParams, AttemptCompleteRow};
 use crate::statements::execution::{ExecutionCreateManyGiven, ExecutionCreateParams, ExecutionCreateRow};
 use crate::statements::lease::{
@@ -33,10 +33,6 @@ impl Combines for LeaseClaimParams {
 
     fn key(&self) -> Option<Self::Key> {
         None
-    }
-
-    fn line(lines: &Lines) -> &Line<Self> {
-        &lines.claims
     }
 
     fn run_many<'a>(members: &'a [&'a Self], connection: &'a mut PgConnection) -> Ran<'a, Self> {
@@ -71,10 +67,6 @@ impl Combines for AttemptCompleteParams {
         Some((self.partition_key, self.execution_id))
     }
 
-    fn line(lines: &Lines) -> &Line<Self> {
-        &lines.completions
-    }
-
     fn run_many<'a>(members: &'a [&'a Self], connection: &'a mut PgConnection) -> Ran<'a, Self> {
         Box::pin(async move {
             let given = members.iter().map(|member| {
@@ -103,10 +95,6 @@ impl Combines for LeaseRenewParams {
         Some((self.partition_key, self.execution_id))
     }
 
-    fn line(lines: &Lines) -> &Line<Self> {
-        &lines.renewals
-    }
-
     fn run_many<'a>(members: &'a [&'a Self], connection: &'a mut PgConnection) -> Ran<'a, Self> {
         Box::pin(async move {
             let partition_keys = members.iter().map(|member| i64::from(member.partition_key)).collect();
@@ -133,10 +121,6 @@ impl Combines for ExecutionCreateParams {
 
     fn key(&self) -> Option<Self::Key> {
         Some((self.partition_key, self.execution_id))
-    }
-
-    fn line(lines: &Lines) -> &Line<Self> {
-        &lines.creations
     }
 
     fn run_many<'a>(members: &'a [&'a Self], connection: &'a mut PgConnection) -> Ran<'a, Self> {
@@ -175,10 +159,6 @@ impl Combines for StreamAppendParams {
 
     fn key(&self) -> Option<Self::Key> {
         Some((self.partition_key, self.execution_id, self.attempt_index))
-    }
-
-    fn line(lines: &Lines) -> &Line<Self> {
-        &lines.appends
     }
 
     fn run_many<'a>(members: &'a [&'a Self], connection: &'a mut PgConnection) -> Ran<'a, Self> {

@@ -12,7 +12,7 @@ use crate::backend::SqliteBackend;
 use crate::clock::Clock;
 use crate::db::error::coded;
 use crate::db::fault::{FaultHook, Step};
-use crate::db::sqlite::LOG_PAGES;
+use crate::db::opening::LOG_PAGES;
 
 /// Ends a test that would wait for ever; nothing that passes comes near it.
 const NEVER: Duration = Duration::from_secs(100);
