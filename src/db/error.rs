@@ -8,7 +8,7 @@ use ff_core::EngineError;
 use ff_core::engine_error::{BackendError, BackendErrorKind};
 use sqlx::error::{DatabaseError, ErrorKind};
 
-pub use super::abort::Abort;
+pub(crate) use super::abort::Abort;
 use super::dialect::Dialect;
 #[cfg(feature = "postgres")]
 use super::dialect::Postgres;

@@ -180,45 +180,6 @@ mod tests {
         assert!(!Sqlite::is_transient(&sqlx::Error::PoolTimedOut));
     }
 
-    /// What a setting is on a connection.
-    async fn setting(connection: &mut SqliteConnection, question: &'static str) -> Result<i64, sqlx::Error> {
-        sqlx::query_scalar(question).fetch_one(connection).await
-    }
-
-    #[tokio::test]
-    async fn a_commit_waits_for_the_disk_unless_the_log_does_and_no_log_is_moved_unasked() -> Result<(), sqlx::Error> {
-        let folder = tempfile::tempdir()?;
-        for (name, asked, has_log) in [("a.db", false, false), ("b.db", true, true), ("b.db", false, true)] {
-            let options = SqliteConnectOptions::new().filename(folder.path().join(name)).create_if_missing(true);
-            let mut opening = Opening::new(options, false, asked, 1);
-            let mut first = opening.writer().await?;
-            opening.look(&mut first).await?;
-            assert_eq!(opening.files().map(Files::has_log), Some(has_log), "{name}");
-            let mut writer = opening.group_writer().await?;
-            let (normal, extra) = (1, 3);
-            let synchronous = setting(&mut writer, "PRAGMA synchronous").await?;
-            assert_eq!(synchronous, if has_log { normal } else { extra }, "{name}");
-            for mut other in [first, opening.reader().await?] {
-                assert_eq!(setting(&mut other, "PRAGMA synchronous").await?, extra, "{name}");
-                assert_eq!(setting(&mut other, "PRAGMA wal_autocheckpoint").await?, 0, "{name}");
-            }
-            assert_eq!(setting(&mut writer, "PRAGMA wal_autocheckpoint").await?, 0, "{name}");
-        }
-        Ok(())
-    }
-
-    #[test]
-    fn only_a_full_disk_and_a_busy_database_leave_the_log_as_it_was() {
-        for code in ["5", "6", "261", "13"] {
-            assert!(can_wait(&coded(code)), "{code}");
-        }
-        // A sync, a write and a read that failed, and damage.
-        for code in ["10", "1034", "778", "266", "11"] {
-            assert!(!can_wait(&coded(code)), "{code}");
-        }
-        assert!(!can_wait(&sqlx::Error::WorkerCrashed));
-    }
-
     #[test]
     fn a_shared_error_is_judged_and_reads_like_the_first() {
         let first = coded("5");
