@@ -79,6 +79,7 @@ const STATE_ENDINGS: &[&str] = &["state", "status", "phase", "reason", "outcome"
 /// Columns whose names end so and that hold what callers wrote, or one format and no state.
 const NO_STATES: &[(&str, &str)] = &[
     ("ff_exec_core", "cancellation_reason"),
+    ("ff_budget_policy", "enforcement_mode"),
     ("ff_cancel_backlog", "reason"),
     ("ff_cancel_dispatch_outbox", "reason"),
     ("ff_worker_registry_event", "reason"),
