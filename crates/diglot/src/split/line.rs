@@ -517,7 +517,6 @@ fn shape(meant: &str) -> &'static str {
         "part" => "-- part: NAME",
         "require" => "-- require: NAME",
         "rows" => "-- rows: NAME(FIELD TYPE, …)",
-        "page" => "-- page: NAME",
         "transaction" => "-- transaction: NAME",
         _ => "-- end",
     }
