@@ -61,6 +61,16 @@ fn null_has_its_place_among_the_values() {
     assert_eq!(condition("due, id", "due DESC NULLS FIRST, id"), first);
 }
 
+#[test]
+fn a_key_keeps_its_collation() {
+    let sqlite = statement("lane, id", "lane, id");
+    let pg = statement("lane, id", "lane COLLATE \"C\", id");
+    let compiled = compiled(&sqlite, &pg);
+    assert_eq!(compiled.diagnostics, []);
+    let behind = "WHERE (\"job\".\"lane\" COLLATE \"C\", \"job\".\"id\") > ( $1 , $2 )";
+    assert!(compiled.texts.iter().any(|text| text.sql.contains(behind)), "{:?}", compiled.texts);
+}
+
 const PAGE: &str = "-- Jobs of a lane, page by page.
 -- page: after
 -- name: job_page :many

@@ -247,10 +247,13 @@ impl Lower<'_> {
             return;
         }
         let behind = raw.behind.as_ref().filter(|behind| behind.statement == self.statement);
-        if let Some(Ok(rewrites)) =
-            behind.map(|behind| behind::insert(&mut tokens, behind, parse::grammar(self.dialect)))
-        {
-            self.rewrites.extend(rewrites);
+        match behind.map(|behind| behind::insert(&mut tokens, behind, parse::grammar(self.dialect))) {
+            Some(Ok(rewrites)) => self.rewrites.extend(rewrites),
+            Some(Err(bad)) => {
+                self.syntax(&parse::Unreadable { message: bad.message, span: bad.span, ends: true });
+                return;
+            }
+            None => {}
         }
         self.edited = edit::edit(tokens, self.dialect);
         for param in &mut self.edited.params {
