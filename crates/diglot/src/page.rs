@@ -278,11 +278,6 @@ impl OptionalPart {
     pub fn page(&self) -> Option<&str> {
         self.param.strip_prefix(PAGE)
     }
-
-    /// Whether it is chosen by a parameter that the statement names itself.
-    pub fn is_by_param(&self) -> bool {
-        self.order().is_none() && self.page().is_none()
-    }
 }
 
 /// What stands before the name of an order where parts are told apart; no parameter's name has a point in it.

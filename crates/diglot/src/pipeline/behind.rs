@@ -87,7 +87,7 @@ fn plain(raw: &RawStatement, part: &OptionalPart, query: &Query, select: &Select
 /// A key as SQL names it in WHERE, and the column of the result that has its value.
 fn named(select: &Select, expr: &Expr) -> Option<(String, String)> {
     let (bare, collation) = match &expr.kind {
-        ExprKind::Collate { expr, collation } => (&**expr, format!(" COLLATE {collation}")),
+        ExprKind::Collate { expr, collation } => (&**expr, format!(" COLLATE {}", quoted(collation))),
         _ => (expr, String::new()),
     };
     let ExprKind::Column { source, column } = &bare.kind else { return None };
