@@ -9,6 +9,7 @@ mod either;
 mod enums;
 mod functions;
 mod list;
+mod page;
 mod params;
 mod rows;
 mod structs;
@@ -18,6 +19,7 @@ mod tables;
 mod times;
 mod types;
 mod values;
+mod widths;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -105,7 +107,7 @@ fn whole(api: &Api<'_>, bodies: &functions::Bodies<'_>, kept: BTreeMap<String, S
     tables::module(&mut code, &style, api);
     let uses = times::Uses::of(api.signatures());
     let decodes = !api.config.generate.queries.is_macro() || !api.tables.is_empty();
-    let mut conversions = uses.conversions(api.config, decodes);
+    let mut conversions = uses.conversions(api.config);
     conversions.extend(enums::conversion(api));
     let is_guarded = |function: &Function<'_>| function.texts.iter().any(|text| text.guarded);
     if matches!(bodies, functions::Bodies::Real) && api.functions.iter().any(is_guarded) {
@@ -122,7 +124,8 @@ fn whole(api: &Api<'_>, bodies: &functions::Bodies<'_>, kept: BTreeMap<String, S
     if api.functions.iter().any(|function| function.signature.rows.is_some()) {
         conversions.push(list::CONVERSIONS);
     }
-    support::module(&mut code, &conversions);
+    let on_pg = uses.on_pg().filter(|_| decodes).into_iter().chain(widths::conversions(api.signatures()));
+    support::module(&mut code, api.config, &conversions, &on_pg.collect::<Vec<_>>());
     (0..depth).for_each(|_| code.close("}"));
     code.finish()
 }
@@ -144,6 +147,7 @@ fn modules(code: &mut Code, style: &structs::Style, api: &Api<'_>, mut kept: BTr
             values::of_nothing(code, style, signature);
             list::definition(code, style, api.config, signature);
             rows::definition(code, style, api.config, signature);
+            page::definition(code, style, api.config, signature);
         }
         if let Some(text) = kept.remove(&noun) {
             code.gap();

@@ -46,6 +46,7 @@ mod mixed_types;
 mod moving;
 mod moving_function;
 mod narrow_arithmetic;
+mod narrow_real;
 mod negative_substr;
 mod nested_comment;
 mod next_number;
@@ -55,6 +56,7 @@ mod number_joined;
 mod on_conflict_without_target;
 mod or_replace;
 mod order_by_param;
+mod page_ties;
 mod real_in_document;
 mod real_into_integer;
 mod refused_by_postgres;
@@ -209,6 +211,7 @@ const LINTS: &[Lint] = &[
     Lint::new(rule::MIXED_TYPES, mixed_types::check),
     Lint::new(rule::MOVING_FUNCTION, moving_function::check),
     Lint::new(rule::NARROW_ARITHMETIC, narrow_arithmetic::check),
+    Lint::new(rule::NARROW_REAL, narrow_real::check),
     Lint::new(rule::NEGATIVE_SUBSTR, negative_substr::check),
     Lint::new(rule::NESTED_COMMENT, nested_comment::check),
     Lint::new(rule::NEXT_NUMBER, next_number::check),
@@ -218,6 +221,7 @@ const LINTS: &[Lint] = &[
     Lint::new(rule::ON_CONFLICT_WITHOUT_TARGET, on_conflict_without_target::check),
     Lint::new(rule::OR_REPLACE, or_replace::check),
     Lint::new(rule::ORDER_BY_PARAM, order_by_param::check),
+    Lint::new(rule::PAGE_TIES, page_ties::check),
     Lint::new(rule::REAL_IN_DOCUMENT, real_in_document::check),
     Lint::new(rule::REAL_INTO_INTEGER, real_into_integer::check),
     Lint::new(rule::REFUSED_BY_POSTGRES, refused_by_postgres::check),
