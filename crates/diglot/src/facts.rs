@@ -151,17 +151,13 @@ fn text(group: &Group) -> Vec<String> {
     lines
 }
 
-/// Whether a part does nothing but pass on what CTEs that write have returned.
+/// Whether a part does nothing but pass on what one CTE that writes has returned. How several are joined is a fact.
 fn only_hands_over(statement: &Statement, part: &Part) -> bool {
     let Body::Query(query) = &part.body else { return false };
     let Rows::Select(select) = &query.rows else { return false };
-    !select.from.is_empty()
-        && select.filter.is_none()
-        && query.limit.is_none()
-        && select.from.iter().all(|source| match &source.kind {
-            SourceKind::Cte(name) => writing_part(statement, name).is_some(),
-            _ => false,
-        })
+    let [source] = select.from.as_slice() else { return false };
+    let writes = source.cte().is_some_and(|name| writing_part(statement, name).is_some());
+    writes && select.filter.is_none() && query.limit.is_none()
 }
 
 fn title(part: &Part) -> String {
