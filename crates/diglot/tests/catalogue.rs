@@ -228,3 +228,11 @@ fn the_fourth_set_of_cases_that_were_held_out_is_answered() {
     println!("{table}");
     insta::assert_snapshot!("held_out_fourth", table);
 }
+
+/// A fifth set: a newspaper's archive.
+#[test]
+fn the_fifth_set_of_cases_that_were_held_out_is_answered() {
+    let table = table(&groups("held_out_fifth"));
+    println!("{table}");
+    insta::assert_snapshot!("held_out_fifth", table);
+}
