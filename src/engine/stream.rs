@@ -91,7 +91,7 @@ async fn append_durable<D: Dialect>(
     let (key, partition_key) = (stream_key(&append), append.partition_key);
     let row = engine
         .db()
-        .unit_telling(append, move |row, wakes| {
+        .combined_telling(append, move |row, wakes| {
             wakes.frame(key, row.last_ms, row.last_seq, partition_key);
         })
         .await?;
