@@ -151,7 +151,15 @@ impl PgStore {
     pub(crate) fn new(pool: PgPool, around: Surroundings) -> Self {
         let listener = Arc::new(Listener::spawn(pool.clone(), around.channels.clone()));
         let combines = combines(&pool);
-        Self { warm: Warm::new(pool.clone()), lines: Lines::default(), combines, spread: OnceCell::new(), listener, pool, around }
+        Self {
+            warm: Warm::new(pool.clone()),
+            lines: Lines::default(),
+            combines,
+            spread: OnceCell::new(),
+            listener,
+            pool,
+            around,
+        }
     }
 
     /// The queues of what goes together.
@@ -225,8 +233,9 @@ impl PgStore {
         let faults = &self.around.faults;
         match (operation.kind(), operation.patience()) {
             (Kind::Write, _) | (Kind::Unit, Patience::Sweep) => transact(faults, connection, operation).await,
-            (Kind::Survey, _) => Ok(survey(faults, connection, operation).await?),
-            (Kind::Read, _) | (Kind::Unit, Patience::Caller) => {
+            // Citus plans what goes to several shards for its values alone.
+            (Kind::Survey, _) if self.spread.get() != Some(&true) => Ok(survey(faults, connection, operation).await?),
+            (Kind::Read | Kind::Survey, _) | (Kind::Unit, Patience::Caller) => {
                 faults.pass(Step::Run, operation.name()).await?;
                 Ok(faults.watch(operation.name(), operation.run(connection)).await?)
             }
@@ -293,6 +302,9 @@ impl Store<Postgres> for PgStore {
     async fn run<O: Operation<Postgres>>(&self, operation: O) -> Result<O::Answer, EngineError> {
         let span = span::<Postgres>(operation.name(), operation.kind(), operation.patience());
         let mut attempts = Attempts::new();
+        if operation.kind() == Kind::Survey {
+            self.is_spread().await?;
+        }
         loop {
             let run = self.once(&operation).instrument(span.clone()).await;
             if run.may_go_elsewhere && attempts.goes_on().await {

@@ -28,7 +28,6 @@ use crate::db::error::Abort;
 use crate::engine::Engine;
 use crate::engine::claim::give_back::{Answered, Took};
 use crate::engine::claim::reclaim::partition_of;
-use crate::engine::spread as steps;
 use crate::engine::execution;
 use crate::engine::policy::allowance::{budget_ids, has_room, limits, quota_policy_id};
 use crate::engine::policy::capability;
@@ -37,12 +36,14 @@ use crate::engine::quota;
 use crate::engine::round::Report;
 use crate::engine::secret::active_on;
 use crate::engine::seize::{self, Seized};
+use crate::engine::spread;
 use crate::model::document;
 use crate::model::given::stored_ms;
 use crate::model::id::{ExecKey, exec_key, execution_id, partition_key, reject_nul};
 use crate::model::limits;
 use crate::model::word::{EligibilityWord, OwnershipWord, PhaseWord, PublicWord, StatusWord};
-use crate::statements::{Statements, schedule, spread, typed};
+use crate::statements::spread::SpreadClaimableListParams;
+use crate::statements::{Statements, schedule, typed};
 
 /// How many executions that may not run yet one call looks past.
 const MAX_CANDIDATES: usize = 100;
@@ -347,7 +348,7 @@ async fn next_candidate<D: Dialect>(
     }
     while search.left > 0 {
         let next = &search.next;
-        let listed = spread::SpreadClaimableListParams {
+        let listed = SpreadClaimableListParams {
             lane_id: next.lane_id.clone(),
             capabilities: next.capabilities.clone(),
             after_priority: next.after_priority,
@@ -365,7 +366,7 @@ async fn next_candidate<D: Dialect>(
             created_at_ms: found.created_at_ms,
         });
         let offered = &request.args.worker_capabilities;
-        if steps::lock_waiting::<D>(conn, key, request.args.lane_id.as_str(), offered).await?.is_some() {
+        if spread::lock_waiting::<D>(conn, key, request.args.lane_id.as_str(), offered).await?.is_some() {
             return Ok(Some(key));
         }
     }

@@ -21,15 +21,15 @@ use crate::statements::{Statements, grant, spread, stream};
 /// How many candidates are read at a time.
 const PAGE: i64 = 32;
 
-/// A place in the queue of a lane that is before all others.
-pub(crate) fn first(lane_id: String, capabilities: Vec<String>, page_size: i64) -> spread::SpreadClaimableListParams {
+/// The first page of a lane's queue.
+fn first(lane_id: String, capabilities: Vec<String>) -> spread::SpreadClaimableListParams {
     spread::SpreadClaimableListParams {
         lane_id,
         capabilities,
         after_priority: i32::MAX,
         after_created_at_ms: i64::MIN,
         after_execution_id: Uuid::nil(),
-        page_size,
+        page_size: PAGE,
     }
 }
 
@@ -38,7 +38,7 @@ pub(crate) async fn claim<D: Dialect>(
     engine: &Engine<D>,
     claim: LeaseClaimParams,
 ) -> Result<Option<LeaseClaimRow>, EngineError> {
-    let mut next = first(claim.lane_id.clone(), claim.capabilities.clone(), PAGE);
+    let mut next = first(claim.lane_id.clone(), claim.capabilities.clone());
     loop {
         let page = engine.db().survey(next.clone()).await?;
         let Some(last) = page.last() else { return Ok(None) };
@@ -185,7 +185,8 @@ pub(crate) async fn append_on<D: Dialect>(
         let count = spread::SpreadFrameCountParams { partition_key, execution_id, attempt_index };
         (last, frame_count) = (newest, conn.spread_frame_count(&count).await?.frame_count);
     }
-    let (last_ms, last_seq) = if last.0 >= append.now_ms { (last.0, last.1.saturating_add(1)) } else { (append.now_ms, 0) };
+    let (last_ms, last_seq) =
+        if last.0 >= append.now_ms { (last.0, last.1.saturating_add(1)) } else { (append.now_ms, 0) };
     let frame_count = frame_count.saturating_add(1);
     conn.spread_counter_write(&spread::SpreadCounterWriteParams {
         last_ms,
