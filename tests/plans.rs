@@ -17,9 +17,9 @@ mod versions;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use diglot::EmittedText;
 use diglot::dialect::Dialect;
 use diglot::types::Base;
+use diglot::{EmittedText, Holds, TextParam};
 use harness::{Kind, Tables, run};
 use serde_json::Value;
 use sqlx::{AssertSqlSafe, Executor as _, PgConnection, Row as _};
@@ -189,17 +189,27 @@ async fn parents(connection: &mut PgConnection) -> BTreeMap<String, String> {
 
 async fn pg_plan(connection: &mut PgConnection, text: &EmittedText) -> Value {
     let list = |items: Vec<&str>| if items.is_empty() { String::new() } else { format!("({})", items.join(", ")) };
-    let types = list(text.params.iter().map(|param| type_name(&param.ty.base)).collect());
+    let types: Vec<String> = text.params.iter().map(pg_type).collect();
+    let types = list(types.iter().map(String::as_str).collect());
     let prepare = format!("PREPARE asked {types} AS {}", text.sql);
     connection.execute(AssertSqlSafe(prepare)).await.expect(&text.name);
     // The plan is for any values, but a NULL would leave every partition out of what is shown of it.
-    let value = |base: &Base| if matches!(base, Base::Int16) { "0" } else { "NULL" };
-    let values = list(text.params.iter().map(|param| value(&param.ty.base)).collect());
+    let value = |param: &TextParam| match (&param.ty.base, &param.holds) {
+        (Base::Int16, Holds::Value) => "0",
+        _ => "NULL",
+    };
+    let values = list(text.params.iter().map(value).collect());
     let explain = format!("EXPLAIN (COSTS off, FORMAT json) EXECUTE asked {values}");
     let row = sqlx::raw_sql(AssertSqlSafe(explain)).fetch_one(&mut *connection).await.expect(&text.name);
     connection.execute("DEALLOCATE asked").await.expect("it was prepared");
     let plan: &str = row.try_get_unchecked(0).expect("a plan");
     serde_json::from_str(plan).expect("the plan is JSON")
+}
+
+/// The type of a parameter; a field of a list of rows is an array.
+fn pg_type(param: &TextParam) -> String {
+    let name = type_name(&param.ty.base);
+    if matches!(param.holds, Holds::Field(_)) { format!("{name}[]") } else { name.to_owned() }
 }
 
 fn type_name(base: &Base) -> &'static str {

@@ -34,36 +34,32 @@ WITH core AS (
 SELECT completion.event_id AS completion_event_id, lease.event_id AS lease_event_id, core.flow_id
   FROM completion CROSS JOIN lease CROSS JOIN core;
 
--- Ends several attempts and their executions with success, each another one's; `result` is empty for none and `\x…`
--- otherwise. No row for an execution that is not active any more.
+-- Ends several attempts and their executions with success, each another one's. No row for an execution that is not active
+-- any more.
 --
 -- The executions are changed by an upsert because Postgres routes an insert to one partition, while a join would plan
 -- and lock them all; it waits for each in its turn, in the order of their keys, and judges it as it then is. A handle
 -- that does not hold the lease of an active execution refuses the whole: `ff_expect_all` answers with an error, so nothing
 -- is changed and nothing inserted, and each is ended alone. So is each where somebody holds one of them for more than a
 -- moment, so that nobody waits for a neighbour's row.
--- name: attempt_complete_many :many
+-- rows: given(partition_key i16 key, execution_id uuid key, attempt_index i32, lease_epoch i64, execution_text text, lease_id text)
+-- rows: given(now_ms i64, result bytes null)
+-- name: attempt_complete_many :opt
 -- only: pg — SQLite's writer puts the calls of those who wait into one transaction.
--- param: turns i64[], partition_keys i64[], execution_ids uuid[], attempt_indexes i64[], lease_epochs i64[]
--- param: execution_texts text[], lease_ids text[], nows_ms i64[], results text[]
--- column: turn i64, completion_event_id i64, lease_event_id i64
+-- column: completion_event_id i64
+-- column: lease_event_id i64
 WITH member AS (
-  SELECT told.turn, CAST(told.partition_key AS smallint) AS partition_key, told.execution_id,
-         CAST(told.attempt_index AS integer) AS attempt_index, told.lease_epoch, told.execution_text, told.lease_id,
-         told.now_ms, told.result
-    FROM unnest(CAST(:turns AS bigint[]), CAST(:partition_keys AS bigint[]), CAST(:execution_ids AS uuid[]),
-                CAST(:attempt_indexes AS bigint[]), CAST(:lease_epochs AS bigint[]), CAST(:execution_texts AS text[]),
-                CAST(:lease_ids AS text[]), CAST(:nows_ms AS bigint[]), CAST(:results AS text[]))
-         AS told (turn, partition_key, execution_id, attempt_index, lease_epoch, execution_text, lease_id, now_ms,
-                  result)
+  SELECT given.ordinality, given.partition_key, given.execution_id, given.attempt_index, given.lease_epoch,
+         given.execution_text, given.lease_id, given.now_ms, given.result
+    FROM given
    WHERE set_config('lock_timeout', '100ms', true) IS NOT NULL
 ),
 core AS (
   INSERT INTO ff_exec_core AS core
-         (partition_key, execution_id, lane_id, lifecycle_phase, ownership_state, eligibility_state, public_state,
-          attempt_state, created_at_ms, terminal_at_ms, result)
-  SELECT member.partition_key, member.execution_id, '', 'terminal', 'unowned', 'not_applicable', 'skipped',
-         'attempt_terminal', 0, member.now_ms, CAST(NULLIF(member.result, '') AS bytea)
+         (partition_key, execution_id, lane_id, lifecycle_phase, ownership_state, eligibility_state,
+          public_state, attempt_state, created_at_ms, terminal_at_ms, result)
+  SELECT member.partition_key, member.execution_id, '', 'terminal', 'unowned', 'not_applicable',
+         'skipped', 'attempt_terminal', 0, member.now_ms, member.result
     FROM member
    WHERE true
    ORDER BY member.partition_key, member.execution_id
@@ -103,7 +99,7 @@ lease AS (
     JOIN member ON member.partition_key = core.partition_key AND member.execution_id = core.execution_id
   RETURNING event_id, execution_id
 )
-SELECT member.turn, completion.event_id AS completion_event_id, lease.event_id AS lease_event_id, core.flow_id
+SELECT member.ordinality, completion.event_id AS completion_event_id, lease.event_id AS lease_event_id, core.flow_id
   FROM core
   JOIN member ON member.partition_key = core.partition_key AND member.execution_id = core.execution_id
   LEFT JOIN attempt ON attempt.partition_key = core.partition_key AND attempt.execution_id = core.execution_id

@@ -31,24 +31,18 @@ lane AS (
 SELECT core.execution_id FROM core;
 
 -- Creates several executions without idempotency keys, each with another id, and their lanes. No row where the id is
--- taken; nothing but the lane is written then. Bytes are `\x…`; documents and times are empty where there are none.
--- name: execution_create_many :many
+-- taken; nothing but the lane is written then.
+-- rows: given(partition_key i16 key, execution_id uuid key, now_ms i64, required_capabilities json, lane_id text)
+-- rows: given(eligibility_state text, public_state text, priority i32, deadline_at_ms i64 null, payload bytes)
+-- rows: given(policy json null, raw_fields json)
+-- name: execution_create_many :opt
 -- only: pg — SQLite's writer puts the calls of those who wait into one transaction.
--- param: turns i64[], partition_keys i64[], execution_ids uuid[], nows_ms i64[], capabilities_json text[]
--- param: lane_ids text[], eligibility_states text[], public_states text[], priorities i64[], deadlines_at_ms text[]
--- param: payloads text[], policies text[], raw_fields_json text[]
--- column: turn i64
+-- allow(lock-order): every run takes its steps in the same order, and no other statement waits for a lane.
 WITH member AS (
-  SELECT told.turn, CAST(told.partition_key AS smallint) AS partition_key, told.execution_id, told.now_ms,
-         told.capabilities_json, told.lane_id, told.eligibility_state, told.public_state,
-         CAST(told.priority AS integer) AS priority, told.deadline_at_ms, told.payload, told.policy, told.raw_fields
-    FROM unnest(CAST(:turns AS bigint[]), CAST(:partition_keys AS bigint[]), CAST(:execution_ids AS uuid[]),
-                CAST(:nows_ms AS bigint[]), CAST(:capabilities_json AS text[]), CAST(:lane_ids AS text[]),
-                CAST(:eligibility_states AS text[]), CAST(:public_states AS text[]), CAST(:priorities AS bigint[]),
-                CAST(:deadlines_at_ms AS text[]), CAST(:payloads AS text[]), CAST(:policies AS text[]),
-                CAST(:raw_fields_json AS text[])) AS told (turn, partition_key, execution_id, now_ms, capabilities_json,
-                                                           lane_id, eligibility_state, public_state, priority,
-                                                           deadline_at_ms, payload, policy, raw_fields)
+  SELECT given.ordinality, given.partition_key, given.execution_id, given.now_ms, given.required_capabilities,
+         given.lane_id, given.eligibility_state, given.public_state, given.priority, given.deadline_at_ms,
+         given.payload, given.policy, given.raw_fields
+    FROM given
    WHERE set_config('lock_timeout', '100ms', true) IS NOT NULL
 ),
 core AS (
@@ -57,10 +51,9 @@ core AS (
           eligibility_state, public_state, attempt_state, priority, created_at_ms, deadline_at_ms, payload, policy,
           raw_fields)
   SELECT member.partition_key, member.execution_id, member.lane_id,
-         ARRAY (SELECT jsonb_array_elements_text(CAST(member.capabilities_json AS jsonb))), 'submitted', 'unowned',
+         ARRAY(SELECT jsonb_array_elements_text(member.required_capabilities)), 'submitted', 'unowned',
          member.eligibility_state, member.public_state, 'pending', member.priority, member.now_ms,
-         CAST(NULLIF(member.deadline_at_ms, '') AS bigint), CAST(member.payload AS bytea),
-         CAST(NULLIF(member.policy, '') AS jsonb), CAST(member.raw_fields AS jsonb)
+         member.deadline_at_ms, member.payload, member.policy, member.raw_fields
     FROM member
    WHERE true
    ORDER BY member.partition_key, member.execution_id
@@ -73,7 +66,7 @@ lane AS (
    GROUP BY member.lane_id ORDER BY member.lane_id
       ON CONFLICT (lane_id) DO NOTHING
 )
-SELECT member.turn
+SELECT member.ordinality, core.execution_id
   FROM core
   JOIN member ON member.partition_key = core.partition_key AND member.execution_id = core.execution_id;
 

@@ -59,19 +59,12 @@ SELECT attempt.partition_key, attempt.execution_id, attempt.attempt_index, attem
 
 -- Leases the best executions of a lane to several workers with the same capabilities, one to each in their order, as one
 -- claim after the other would. Whoever finds none left has no row.
--- name: lease_claim_many :many
+-- rows: given(lease_id text, now_ms i64, worker_id text, worker_instance_id text, lease_expires_at_ms i64)
+-- name: lease_claim_many :opt
 -- only: pg — SQLite's writer puts the calls of those who wait into one transaction.
--- param: capabilities text[], turns i64[], lease_ids text[], nows_ms i64[], worker_ids text[]
--- param: worker_instance_ids text[], leases_expire_at_ms i64[]
--- column: turn i64, lease_event_id i64
-WITH member AS (
-  SELECT told.turn, told.lease_id, told.now_ms, told.worker_id, told.worker_instance_id, told.lease_expires_at_ms
-    FROM unnest(CAST(:turns AS bigint[]), CAST(:lease_ids AS text[]), CAST(:nows_ms AS bigint[]),
-                CAST(:worker_ids AS text[]), CAST(:worker_instance_ids AS text[]),
-                CAST(:leases_expire_at_ms AS bigint[]))
-         AS told (turn, lease_id, now_ms, worker_id, worker_instance_id, lease_expires_at_ms)
-),
-ready AS (
+-- param: capabilities text[]
+-- column: lease_event_id i64
+WITH ready AS (
   SELECT queued.partition_key, queued.execution_id, queued.attempt_index,
          row_number() OVER (ORDER BY queued.priority DESC, queued.created_at_ms, queued.execution_id) AS place
     FROM ff_claimable AS queued
@@ -82,17 +75,18 @@ taken AS (
   SELECT ready.partition_key, ready.execution_id, ready.attempt_index, ready.place FROM ready
    WHERE ff_take_claimable(ready.partition_key, ready.execution_id, ready.attempt_index, ready.place, :lane_id,
                            :capabilities) IS NOT NULL
-   LIMIT cardinality(CAST(:turns AS bigint[]))
+   LIMIT (SELECT count(*) FROM given)
 ),
 numbered AS (
   SELECT taken.partition_key, taken.execution_id, taken.attempt_index, row_number() OVER (ORDER BY taken.place) AS turn
     FROM taken
 ),
 picked AS (
-  SELECT numbered.partition_key, numbered.execution_id, numbered.attempt_index, member.turn, member.lease_id,
-         member.now_ms, member.worker_id, member.worker_instance_id, member.lease_expires_at_ms
+  SELECT numbered.partition_key, numbered.execution_id, numbered.attempt_index, given.ordinality, given.lease_id,
+         given.now_ms, given.worker_id, given.worker_instance_id, given.lease_expires_at_ms
     FROM numbered
-    JOIN member ON member.turn = numbered.turn
+    JOIN given
+      ON given.ordinality = numbered.turn
 ),
 core AS (
   INSERT INTO ff_exec_core AS core
@@ -134,7 +128,7 @@ attempt AS (
          started_at_ms = excluded.started_at_ms, outcome = NULL
   RETURNING held.partition_key, held.execution_id, held.attempt_index, held.lease_epoch
 )
-SELECT picked.turn, attempt.partition_key, attempt.execution_id, attempt.attempt_index, attempt.lease_epoch,
+SELECT picked.ordinality, attempt.partition_key, attempt.execution_id, attempt.attempt_index, attempt.lease_epoch,
        lease.event_id AS lease_event_id
   FROM attempt
   JOIN picked ON picked.partition_key = attempt.partition_key AND picked.execution_id = attempt.execution_id
@@ -156,27 +150,23 @@ SELECT lease.event_id AS lease_event_id FROM lease;
 -- Moves the ends of several leases, each of another execution. No row for a handle that does not hold the lease.
 -- Where somebody holds one of the executions for more than a moment, the whole is an error, so that nobody waits for a
 -- neighbour's row, and each lease is moved alone.
--- name: lease_renew_many :many
+-- rows: given(partition_key i16 key, execution_id uuid key, attempt_index i32, lease_epoch i64, execution_text text, lease_id text)
+-- rows: given(now_ms i64, lease_expires_at_ms i64)
+-- name: lease_renew_many :opt
 -- only: pg — SQLite's writer puts the calls of those who wait into one transaction.
 -- allow(lock-order): the members come in the order of their keys, and each is locked by its own.
 -- allow(unbounded-wait): the wait ends with the statement's lock_timeout.
--- param: turns i64[], partition_keys i64[], execution_ids uuid[], attempt_indexes i64[], lease_epochs i64[]
--- param: execution_texts text[], lease_ids text[], nows_ms i64[], leases_expire_at_ms i64[]
--- column: turn i64, lease_event_id i64
+-- param: partition_keys i64[]
+-- column: lease_event_id i64
 WITH member AS (
-  SELECT told.turn, CAST(told.partition_key AS smallint) AS partition_key, told.execution_id,
-         CAST(told.attempt_index AS integer) AS attempt_index, told.lease_epoch, told.execution_text, told.lease_id,
-         told.now_ms, told.lease_expires_at_ms
-    FROM unnest(CAST(:turns AS bigint[]), CAST(:partition_keys AS bigint[]), CAST(:execution_ids AS uuid[]),
-                CAST(:attempt_indexes AS bigint[]), CAST(:lease_epochs AS bigint[]), CAST(:execution_texts AS text[]),
-                CAST(:lease_ids AS text[]), CAST(:nows_ms AS bigint[]), CAST(:leases_expire_at_ms AS bigint[]))
-         AS told (turn, partition_key, execution_id, attempt_index, lease_epoch, execution_text, lease_id, now_ms,
-                  lease_expires_at_ms)
+  SELECT given.ordinality, given.partition_key, given.execution_id, given.attempt_index, given.lease_epoch,
+         given.execution_text, given.lease_id, given.now_ms, given.lease_expires_at_ms
+    FROM given
    WHERE set_config('lock_timeout', '100ms', true) IS NOT NULL
-   ORDER BY partition_key, told.execution_id
+   ORDER BY given.partition_key, given.execution_id
 ),
 fence AS (
-  SELECT member.turn, held.partition_key, held.execution_id, held.raw_fields, member.attempt_index,
+  SELECT member.ordinality, held.partition_key, held.execution_id, held.raw_fields, member.attempt_index,
          member.execution_text, member.lease_id, member.now_ms, member.lease_expires_at_ms
     FROM member
    CROSS JOIN LATERAL (SELECT core.partition_key, core.execution_id, core.raw_fields
@@ -208,7 +198,10 @@ attempt AS (
       ON CONFLICT (partition_key, execution_id, attempt_index) DO UPDATE
      SET lease_expires_at_ms = excluded.lease_expires_at_ms
 )
-SELECT fence.turn, lease.event_id AS lease_event_id FROM fence JOIN lease ON lease.execution_id = fence.execution_text;
+SELECT fence.ordinality, lease.event_id AS lease_event_id
+  FROM fence
+  JOIN lease
+    ON lease.execution_id = fence.execution_text;
 
 -- name: lease_reseat :opt
 -- use: lease_event(source = seat, event = 'reclaimed')

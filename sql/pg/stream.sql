@@ -60,6 +60,135 @@ frame AS (
 )
 SELECT counter.last_ms, counter.last_seq, counter.frame_count FROM counter;
 
+-- Appends a frame to each of several streams. No row where another lease took over, or the execution moved on. Where
+-- somebody holds one of them for more than a moment, the whole is an error, so that nobody waits for a neighbour's row, and
+-- each frame is appended alone.
+-- rows: given(partition_key i16 key, execution_id uuid key, attempt_index i32 key, lease_epoch i64, now_ms i64)
+-- rows: given(fields json, mode text)
+-- name: stream_append_many :opt
+-- only: pg — SQLite's writer puts the calls of those who wait into one transaction.
+-- allow(lock-order): the members come in the order of their keys, and each is locked by its own.
+-- allow(unbounded-wait): the wait ends with the statement's lock_timeout.
+-- param: partition_keys i64[]
+WITH member AS (
+  SELECT given.ordinality, given.partition_key, given.execution_id, given.attempt_index, given.lease_epoch, given.now_ms,
+         given.fields, given.mode
+    FROM given
+   WHERE set_config('lock_timeout', '100ms', true) IS NOT NULL
+   ORDER BY given.partition_key, given.execution_id, given.attempt_index
+),
+permitted AS (
+  SELECT member.ordinality, member.partition_key, member.execution_id, member.attempt_index, member.now_ms,
+         member.fields, member.mode
+    FROM member
+    LEFT JOIN LATERAL (
+         SELECT core.lifecycle_phase, held.lease_epoch, held.outcome
+           FROM ff_exec_core AS core
+           JOIN ff_attempt AS held
+             ON held.partition_key = core.partition_key
+            AND held.execution_id = core.execution_id
+          WHERE core.partition_key = member.partition_key
+            AND core.partition_key = ANY(CAST(:partition_keys AS smallint[]))
+            AND core.execution_id = member.execution_id
+            AND held.partition_key = member.partition_key
+            AND held.partition_key = ANY(CAST(:partition_keys AS smallint[]))
+            AND held.execution_id = member.execution_id
+            AND held.attempt_index = member.attempt_index
+            FOR SHARE OF core, held
+         ) AS lease
+      ON true
+   WHERE lease.lease_epoch IS NULL
+      OR (lease.lease_epoch = member.lease_epoch
+          AND lease.outcome IS NULL
+          AND lease.lifecycle_phase = 'active')
+),
+newest AS (
+  SELECT permitted.partition_key, permitted.execution_id, permitted.attempt_index, frame.ts_ms, frame.seq
+    FROM permitted
+   CROSS JOIN LATERAL (
+         SELECT streamed.ts_ms, streamed.seq
+           FROM ff_stream_frame AS streamed
+          WHERE streamed.partition_key = permitted.partition_key
+            AND streamed.partition_key = ANY(CAST(:partition_keys AS smallint[]))
+            AND streamed.execution_id = permitted.execution_id
+            AND streamed.attempt_index = permitted.attempt_index
+          ORDER BY streamed.ts_ms DESC, streamed.seq DESC
+          LIMIT 1
+         ) AS frame
+),
+counter AS (
+  INSERT INTO ff_stream_counter AS seen
+         (partition_key, execution_id, attempt_index, last_ms, last_seq, frame_count)
+  SELECT permitted.partition_key, permitted.execution_id, permitted.attempt_index,
+         greatest(COALESCE(newest.ts_ms, permitted.now_ms), permitted.now_ms),
+         CASE WHEN newest.ts_ms >= permitted.now_ms THEN newest.seq + 1 ELSE 0 END,
+         CASE
+           WHEN newest.ts_ms IS NULL
+                -- Counted, because EXISTS may be planned as a hash of all counters.
+                OR (SELECT count(*)
+                      FROM ff_stream_counter AS known
+                     WHERE known.partition_key = permitted.partition_key
+                       AND known.execution_id = permitted.execution_id
+                       AND known.attempt_index = permitted.attempt_index) > 0
+             THEN 1
+           ELSE (SELECT count(*)
+                   FROM ff_stream_frame AS frame
+                  WHERE frame.partition_key = permitted.partition_key
+                    AND frame.partition_key = ANY(CAST(:partition_keys AS smallint[]))
+                    AND frame.execution_id = permitted.execution_id
+                    AND frame.attempt_index = permitted.attempt_index) + 1
+         END
+    FROM permitted
+    LEFT JOIN newest
+      ON newest.partition_key = permitted.partition_key
+     AND newest.execution_id = permitted.execution_id
+     AND newest.attempt_index = permitted.attempt_index
+   WHERE true
+   ORDER BY permitted.partition_key, permitted.execution_id, permitted.attempt_index
+      ON CONFLICT (partition_key, execution_id, attempt_index) DO UPDATE
+     SET last_ms = greatest(seen.last_ms, excluded.last_ms),
+         last_seq = CASE
+                      WHEN seen.last_ms > excluded.last_ms THEN seen.last_seq + 1
+                      WHEN seen.last_ms = excluded.last_ms THEN greatest(seen.last_seq + 1, excluded.last_seq)
+                      ELSE excluded.last_seq
+                    END,
+         frame_count = CASE
+                         -- A frame of a foreign writer is newer than the counter: all are counted once.
+                         WHEN EXISTS (SELECT 1
+                                        FROM newest
+                                       WHERE newest.partition_key = seen.partition_key
+                                         AND newest.execution_id = seen.execution_id
+                                         AND newest.attempt_index = seen.attempt_index
+                                         AND (newest.ts_ms, newest.seq) > (seen.last_ms, seen.last_seq))
+                           THEN (SELECT count(*)
+                                   FROM ff_stream_frame AS frame
+                                  WHERE frame.partition_key = seen.partition_key
+                                    AND frame.partition_key = ANY(CAST(:partition_keys AS smallint[]))
+                                    AND frame.execution_id = seen.execution_id
+                                    AND frame.attempt_index = seen.attempt_index) + 1
+                         ELSE seen.frame_count + 1
+                       END
+  RETURNING seen.partition_key, seen.execution_id, seen.attempt_index, seen.last_ms, seen.last_seq, seen.frame_count
+),
+frame AS (
+  INSERT INTO ff_stream_frame
+         (partition_key, execution_id, attempt_index, ts_ms, seq, fields, mode, created_at_ms)
+  SELECT counter.partition_key, counter.execution_id, counter.attempt_index, counter.last_ms, counter.last_seq,
+         permitted.fields, permitted.mode, counter.last_ms
+    FROM counter
+    JOIN permitted
+      ON permitted.partition_key = counter.partition_key
+     AND permitted.execution_id = counter.execution_id
+     AND permitted.attempt_index = counter.attempt_index
+)
+SELECT permitted.ordinality, counter.last_ms, counter.last_seq, counter.frame_count
+  FROM counter
+  JOIN permitted
+    ON permitted.partition_key = counter.partition_key
+   AND permitted.execution_id = counter.execution_id
+   AND permitted.attempt_index = counter.attempt_index;
+
+-- Keeps the newest frames of a stream and deletes the rest, whatever their mode.
 -- name: stream_trim :opt
 WITH trimmed AS (
   DELETE FROM ff_stream_frame

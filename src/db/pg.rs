@@ -35,7 +35,7 @@ use super::fault::Step;
 use super::listen::Listener;
 use super::notify::Notifier;
 use super::session::{combines, is_gone, is_refused, is_spoilt, is_uncommitted};
-use super::tx::combine::{Combines, Lines, Rows, Uncarried, combine};
+use super::tx::combine::{Answers, Combines, Lines, Uncarried, combine};
 use super::tx::{Attempts, Combined, Kind, Operation, Patience, Surroundings, Unfinished, span, survey, transact};
 use super::wake::{Interest, Outbox, StreamKey};
 use super::warm::Warm;
@@ -245,7 +245,11 @@ impl PgStore {
 
 impl PgStore {
     /// Runs members of one group in one statement, once.
-    pub(super) async fn run_many<P: Combines>(&self, name: &'static str, members: &[&P]) -> Result<Rows<P>, Uncarried> {
+    pub(super) async fn run_many<P: Combines>(
+        &self,
+        name: &'static str,
+        members: &[&P],
+    ) -> Result<Answers<P>, Uncarried> {
         let mut connection = self.warm.take().await.map_err(Uncarried::Failed)?;
         let faults = &self.around.faults;
         let ran = async {
@@ -254,9 +258,9 @@ impl PgStore {
             faults.watch(name, P::run_many(members, connection)).await
         };
         match ran.await {
-            Ok(rows) => {
+            Ok(answers) => {
                 connection.keep();
-                Ok(rows)
+                Ok(answers)
             }
             Err(error) => {
                 if is_gone(&error) {
@@ -342,7 +346,14 @@ impl Store<Postgres> for PgStore {
     }
 
     async fn is_spread(&self) -> Result<bool, EngineError> {
-        self.spread.get_or_try_init(|| self.ask_whether_spread()).await.copied().map_err(transport::<Postgres>)
+        let mut attempts = Attempts::new();
+        loop {
+            match self.spread.get_or_try_init(|| self.ask_whether_spread()).await {
+                Ok(is_spread) => return Ok(*is_spread),
+                Err(error) if is_gone(&error) && attempts.goes_on().await => self.warm.distrust(),
+                Err(error) => return Err(transport::<Postgres>(error)),
+            }
+        }
     }
 
     async fn holders(&self, outbox: Outbox) -> Result<Vec<String>, EngineError> {

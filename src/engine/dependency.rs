@@ -2,8 +2,8 @@
 //!
 //! A completion is followed edge by edge, each hop in a transaction of its own: the edge is counted in the group
 //! of its downstream execution, the group is decided, and what was decided is done. The edge's document
-//! says that it was counted, so a hop may be repeated. Only after the last hop the completion is noted as
-//! followed. A process may therefore die anywhere; whoever finds the completion next goes on where it stopped.
+//! says that it was counted, so a hop may be repeated. Only with the last hop, after all others, the completion is noted
+//! as followed. A process may therefore die anywhere; whoever finds the completion next goes on where it stopped.
 //!
 //! A skipped execution has a completion of its own, which is followed in the same way: a cascade goes down one
 //! level per completion. Locks are taken in the order edge, group, execution, attempt. An edge that is
@@ -45,7 +45,8 @@ pub(crate) enum Followed {
 /// completion is noted as followed. Repeating it changes nothing and answers [`Followed::NoOp`].
 ///
 /// # Errors
-/// The first error of a hop, one that says more than that somebody holds a row if there is one, after the other edges were followed; the completion then counts as forgotten.
+/// The first error of a hop, one that says more than that somebody holds a row if there is one, after the other edges
+/// were followed; the completion then counts as forgotten.
 pub(crate) async fn follow<D: Dialect>(
     engine: &Engine<D>,
     partition_key: i16,
@@ -53,21 +54,9 @@ pub(crate) async fn follow<D: Dialect>(
     taking: Taking,
 ) -> Result<Followed, EngineError> {
     let params = dependency::DependencyCompletionReadParams { partition_key, event_id };
-    let found = engine.db().read(params).await?;
-    let Some(completion) = found.filter(|completion| completion.dispatched_at_ms.is_none()) else {
-        return Ok(Followed::NoOp);
-    };
-    let edges = match (completion.flow_id, Ended::from_outcome(&completion.outcome)) {
-        (Some(flow_id), Some(ended)) => {
-            let upstream = ExecKey { partition_key, execution_id: completion.execution_id };
-            hop_everywhere(engine, flow_id, upstream, ended, taking).await?
-        }
-        _ => 0,
-    };
-    let params = dependency::DependencyCompletionSettleParams { now_ms: engine.now_ms(), partition_key, event_id };
-    match engine.db().unit(params).await? {
-        0 => Ok(Followed::NoOp),
-        _ => Ok(Followed::Edges(edges)),
+    match engine.db().read(params).await? {
+        Some(completion) => follow_found(engine, partition_key, event_id, completion, taking).await,
+        None => Ok(Followed::NoOp),
     }
 }
 
@@ -79,43 +68,89 @@ pub(crate) async fn follow_member<D: Dialect>(
     event_id: i64,
 ) -> Result<Followed, EngineError> {
     let params = dependency::DependencyCompletionReadParams { partition_key, event_id };
-    match engine.db().read(params).await?.and_then(|completion| completion.flow_id) {
-        Some(_) => follow(engine, partition_key, event_id, Taking::Waits).await,
+    match engine.db().read(params).await?.filter(|completion| completion.flow_id.is_some()) {
+        Some(completion) => follow_found(engine, partition_key, event_id, completion, Taking::Waits).await,
         None => Ok(Followed::NoOp),
     }
 }
 
-/// Follows every edge that leaves an execution and answers how many there are.
-async fn hop_everywhere<D: Dialect>(
+async fn follow_found<D: Dialect>(
     engine: &Engine<D>,
-    flow_id: Uuid,
-    upstream: ExecKey,
-    ended: Ended,
+    partition_key: i16,
+    event_id: i64,
+    completion: dependency::DependencyCompletionReadRow,
     taking: Taking,
-) -> Result<usize, EngineError> {
-    let ExecKey { partition_key, execution_id } = upstream;
-    let params = edge::EdgeListOutgoingParams { partition_key, flow_id, node: execution_id };
-    let edges = engine.db().read(params).await?;
-    let mut failed = None;
-    for row in &edges {
-        let hop = Hop { partition_key, flow_id, edge_id: row.edge_id, ended, now_ms: engine.now_ms(), taking };
-        if let Err(error) = hop_once(engine, hop).await
-            && failed.as_ref().is_none_or(is_held)
-        {
-            failed = Some(error);
-        }
+) -> Result<Followed, EngineError> {
+    if completion.dispatched_at_ms.is_some() {
+        return Ok(Followed::NoOp);
     }
-    match failed {
-        Some(error) => Err(error),
-        None => Ok(edges.len()),
+    let hop = match (completion.flow_id, Ended::from_outcome(&completion.outcome)) {
+        (Some(flow_id), Some(ended)) => Some((flow_id, ended)),
+        _ => None,
+    };
+    let edges = match hop {
+        Some((flow_id, _)) => {
+            let params = edge::EdgeListOutgoingParams { partition_key, flow_id, node: completion.execution_id };
+            engine.db().read(params).await?
+        }
+        None => Vec::new(),
+    };
+    let settle = dependency::DependencyCompletionSettleParams { now_ms: engine.now_ms(), partition_key, event_id };
+    let settled = match (hop, edges.split_last()) {
+        (Some((flow_id, ended)), Some((last, others))) => {
+            let to = |edge_id| Hop { partition_key, flow_id, edge_id, ended, now_ms: engine.now_ms(), taking };
+            let mut failed = None;
+            for row in others {
+                worse(&mut failed, hop_once(engine, to(row.edge_id), None).await);
+            }
+            // The last hop notes in its transaction that the completion is followed, if it is.
+            let settle = failed.is_none().then_some(settle);
+            let settled = worse(&mut failed, hop_once(engine, to(last.edge_id), settle).await);
+            failed.map_or(Ok(settled), Err)?
+        }
+        _ => engine.db().unit(settle).await?,
+    };
+    match settled {
+        0 => Ok(Followed::NoOp),
+        _ => Ok(Followed::Edges(edges.len())),
     }
 }
 
-async fn hop_once<D: Dialect>(engine: &Engine<D>, hop: Hop) -> Result<(), EngineError> {
+/// Keeps the first error, or the first that says more than that somebody holds a row.
+fn worse(failed: &mut Option<EngineError>, hopped: Result<u64, EngineError>) -> u64 {
+    match hopped {
+        Ok(settled) => settled,
+        Err(error) => {
+            if failed.as_ref().is_none_or(is_held) {
+                *failed = Some(error);
+            }
+            0
+        }
+    }
+}
+
+/// Follows one edge, and notes what is given as followed; answers how many completions were noted.
+async fn hop_once<D: Dialect>(
+    engine: &Engine<D>,
+    hop: Hop,
+    settle: Option<dependency::DependencyCompletionSettleParams>,
+) -> Result<u64, EngineError> {
     let Hop { partition_key, flow_id, .. } = hop;
-    transaction!(engine, "dependency_hop", [hop], |conn| { hop_on::<D>(conn, hop).await }, |hopped, wakes| hopped
-        .tell(partition_key, flow_id, wakes))?;
-    Ok(())
+    let (_, settled) = transaction!(
+        engine,
+        "dependency_hop",
+        [hop, settle],
+        |conn| {
+            let hopped = hop_on::<D>(conn, hop).await?;
+            let settled = match settle {
+                Some(settle) => conn.dependency_completion_settle(settle).await?,
+                None => 0,
+            };
+            Ok((hopped, settled))
+        },
+        |hopped, wakes| hopped.0.tell(partition_key, flow_id, wakes)
+    )?;
+    Ok(settled)
 }
 
 /// Follows the completion that a payload tells of, one level deep. A payload that no completion belongs to does

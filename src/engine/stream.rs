@@ -107,7 +107,7 @@ async fn append_durable<D: Dialect>(
     }
     let row = engine
         .db()
-        .unit_telling(append, move |row, wakes| {
+        .combined_telling(append, move |row, wakes| {
             wakes.frame(key, row.last_ms, row.last_seq, partition_key);
         })
         .await?;

@@ -69,11 +69,15 @@ impl Harness {
         }
     }
 
-    /// Waits until nothing of a dropped operation runs in the database any more.
+    /// Waits until nothing of a dropped operation runs in the database any more, nor comes to it: its connection is
+    /// closed, and a server may read a statement that was sent before long after that. So every connection is back in
+    /// the pool, and there are no sessions but theirs.
     pub(crate) async fn quiet(&self) {
-        let busy = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() \
-                    AND pid <> pg_backend_pid() AND state IN ('active', 'idle in transaction')";
-        while matches!(self.tables(), Tables::Postgres(_)) && self.number(busy).await > 0 {
+        let sessions = "SELECT count(*) FROM pg_stat_activity \
+                        WHERE datname = current_database() AND backend_type = 'client backend'";
+        let Tables::Postgres(backend) = self.tables() else { return };
+        let pool = backend.pool();
+        while pool.num_idle() != pool.size() as usize || self.number(sessions).await != i64::from(pool.size()) {
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
     }

@@ -1,20 +1,23 @@
 //! Operations of one kind that wait at the same moment go as one statement over many rows: Postgres's door.
 //!
 //! What may go together is a [`Group`](Combines::Group): the claims of one lane and capability set, all completions.
-//! Of each group [`IN_FLIGHT`] runs at most are on their way. Whoever comes while there is room runs at once, in its
-//! own future, as if nobody else were there. Whoever comes later waits, and when a run ends, all who wait by then go
-//! together, in a task of their own, because none of them may take the others along when its caller goes away. A
-//! single one that waits is handed back to its caller and runs there.
+//! Of each group one run is on its way; further ones, up to [`IN_FLIGHT`], while a full statement waits. Whoever comes
+//! while there is room gives way once to what else is ready to run in this process, since those whom one commit answered
+//! ask again at the same moment. When the first comer goes on, or a run ends, all who wait by then go together, in a task
+//! of their own, because none of them may take the others along when its caller goes away. A single one is handed back to
+//! its caller and runs there, as if there were no queue.
 //!
 //! An answer is given after the commit. Where the server refuses the statement, nothing of it has happened, and every
 //! member is handed back and runs alone: so one that fails, or meets a row that somebody holds, costs its neighbours
 //! one more run and nothing else. Where nobody knows whether it happened, as on a lost connection, each is told so.
 //!
-//! Nothing here waits in the hope of company. The one time limit is an escape: whoever waited for [`PATIENCE`] behind
-//! runs that do not end leaves the queue and runs alone.
+//! Nothing here waits in the hope of company. The time limits are escapes: a run of one that takes longer than
+//! [`A_MOMENT`], because it waits for somebody's row, lets the others go, and whoever waited for [`PATIENCE`] behind runs
+//! that do not end leaves the queue and runs alone.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::hash::Hash;
+use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -23,6 +26,7 @@ use futures_core::future::BoxFuture;
 use sqlx::PgConnection;
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
+use tokio::task::yield_now;
 use tokio::time::timeout;
 use tracing::Instrument as _;
 
@@ -35,18 +39,25 @@ use crate::db::pg::PgStore;
 use crate::statements::attempt::AttemptCompleteParams;
 use crate::statements::execution::ExecutionCreateParams;
 use crate::statements::lease::{LeaseClaimParams, LeaseRenewParams};
+use crate::statements::stream::StreamAppendParams;
 
-/// How many runs of a group are on their way at most: while one waits for the disk, another works.
+/// How many runs of a group are on their way at most.
 const IN_FLIGHT: usize = 2;
 
 /// How many operations go together at most; bounds what a failure repeats.
 const TOGETHER: usize = 64;
 
+/// How long one that runs alone keeps the others waiting; statements over many rows wait as long for a held row.
+const A_MOMENT: Duration = Duration::from_millis(100);
+
 /// How long an operation waits for its turn.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// What a statement over many rows answers: the places of those members that did something, and their rows.
-pub(crate) type Rows<P> = Vec<(usize, <P as Combines>::Row)>;
+/// What a statement over many rows answers each of its members, in their order: a row where it did something.
+pub(crate) type Answers<P> = Vec<Option<<P as Combines>::Row>>;
+
+/// A statement over many rows on its way.
+pub(crate) type Ran<'a, P> = BoxFuture<'a, Result<Answers<P>, sqlx::Error>>;
 
 /// The parameters of a unit whose page of Postgres also has a statement over many rows.
 pub trait Combines: Send + Sync + Sized + 'static {
@@ -69,10 +80,7 @@ pub trait Combines: Send + Sync + Sized + 'static {
     fn line(lines: &Lines) -> &Line<Self>;
 
     /// Runs members of one group in one statement.
-    fn run_many<'a>(
-        members: &'a [&'a Self],
-        connection: &'a mut PgConnection,
-    ) -> BoxFuture<'a, Result<Rows<Self>, sqlx::Error>>;
+    fn run_many<'a>(members: &'a [&'a Self], connection: &'a mut PgConnection) -> Ran<'a, Self>;
 }
 
 /// The queues of all kinds.
@@ -82,6 +90,7 @@ pub struct Lines {
     pub(super) completions: Line<AttemptCompleteParams>,
     pub(super) renewals: Line<LeaseRenewParams>,
     pub(super) creations: Line<ExecutionCreateParams>,
+    pub(super) appends: Line<StreamAppendParams>,
 }
 
 /// The queues of one kind, by group.
@@ -113,11 +122,16 @@ impl<P: Combines> Line<P> {
         self.queues.lock().unwrap_or_else(PoisonError::into_inner) // tidy: lists have no half-done state
     }
 
-    /// Takes those who go next together, in the order of their arrival; gives the room back when nobody waits.
+    /// Takes those who go next together, in the order of their arrival; gives the room back when nobody waits, or fewer
+    /// than a full statement's while another run is on its way.
     fn next(&self, group: &P::Group) -> Vec<Box<dyn Member<P>>> {
         let mut queues = self.queues();
         let Some(queue) = queues.get_mut(group) else { return Vec::new() };
         let (mut members, mut later, mut keys) = (Vec::new(), VecDeque::new(), HashSet::new());
+        if queue.in_flight > 1 && queue.waiting.len() < TOGETHER {
+            queue.in_flight -= 1;
+            return members;
+        }
         for (number, member) in queue.waiting.drain(..).filter(|(_, member)| !member.is_abandoned()) {
             if members.len() < TOGETHER && member.params().key().is_none_or(|key| keys.insert(key)) {
                 members.push(member);
@@ -223,7 +237,7 @@ async fn run_together<P: Combines>(room: Room<P>, members: Vec<Box<dyn Member<P>
     let params: Vec<&P> = members.iter().map(|member| member.params()).collect();
     let ended = room.store.run_many(name, &params).instrument(span).await;
     match ended {
-        Ok(rows) => settle(&room.store, members, rows),
+        Ok(answers) => settle(&room.store, members, answers),
         Err(Uncarried::Undone) => members.into_iter().for_each(|member| member.alone(None)),
         Err(Uncarried::Failed(error)) => {
             for member in members {
@@ -234,13 +248,7 @@ async fn run_together<P: Combines>(room: Room<P>, members: Vec<Box<dyn Member<P>
 }
 
 /// Tells what happened, and then answers those who wait.
-fn settle<P: Combines>(store: &PgStore, members: Vec<Box<dyn Member<P>>>, rows: Rows<P>) {
-    let mut answers: Vec<Option<P::Row>> = members.iter().map(|_| None).collect();
-    for (place, row) in rows {
-        if let Some(answer) = answers.get_mut(place) {
-            *answer = Some(row);
-        }
-    }
+fn settle<P: Combines>(store: &PgStore, members: Vec<Box<dyn Member<P>>>, answers: Answers<P>) {
     let mut wakes = Wakes::default();
     for (member, answer) in members.iter().zip(&answers) {
         member.wakes(answer, &mut wakes);
@@ -259,10 +267,12 @@ pub(in crate::db) enum Uncarried {
     Failed(sqlx::Error),
 }
 
-/// Whether an operation runs at once, or has joined those who wait.
-enum Entry<P: Combines, O> {
-    Runs(O, Room<P>),
-    Waits(u64, oneshot::Receiver<Turn<P, O>>),
+/// An operation that has joined those who wait.
+struct Entry<P: Combines, O> {
+    number: u64,
+    /// The room that it found.
+    room: Option<Room<P>>,
+    told: oneshot::Receiver<Turn<P, O>>,
 }
 
 fn enter<O: Combined<Postgres>>(
@@ -270,30 +280,32 @@ fn enter<O: Combined<Postgres>>(
     group: &<O::Params as Combines>::Group,
     operation: O,
 ) -> Entry<O::Params, O> {
+    let (turn, told) = oneshot::channel();
     let mut queues = O::Params::line(store.lines()).queues();
     let queue = queues.entry(group.clone()).or_default();
-    if queue.in_flight < IN_FLIGHT {
-        queue.in_flight += 1;
-        let room = Room { store: Arc::clone(store), group: group.clone(), runtime: Handle::current() };
-        return Entry::Runs(operation, room);
-    }
-    let (turn, told) = oneshot::channel();
     queue.numbered += 1;
     queue.waiting.push_back((queue.numbered, Box::new(Waiting { operation, turn })));
-    Entry::Waits(queue.numbered, told)
+    let is_full = queue.waiting.len() >= TOGETHER && queue.in_flight < IN_FLIGHT;
+    let room = (queue.in_flight == 0 || is_full).then(|| {
+        queue.in_flight += 1;
+        Room { store: Arc::clone(store), group: group.clone(), runtime: Handle::current() }
+    });
+    Entry { number: queue.numbered, room, told }
 }
 
-/// Runs an operation alone where there is room, and with others that wait otherwise.
+/// Runs an operation with those that wait at the same moment, or alone.
 pub(in crate::db) async fn combine<O: Combined<Postgres>>(
     store: &Arc<PgStore>,
     operation: O,
 ) -> Result<O::Answer, EngineError> {
     let Some(group) = operation.params().group() else { return store.run(operation).await };
     let name = operation.name();
-    let (number, mut told) = match enter(store, &group, operation) {
-        Entry::Runs(operation, _room) => return store.run(operation).await,
-        Entry::Waits(number, told) => (number, told),
-    };
+    let Entry { number, room, mut told } = enter(store, &group, operation);
+    if room.is_some() {
+        yield_now().await;
+        // Given up, it goes to all who wait by now, this one among them.
+        drop(room);
+    }
     let turn = match timeout(PATIENCE, &mut told).await {
         Ok(turn) => turn,
         Err(_) => {
@@ -307,8 +319,24 @@ pub(in crate::db) async fn combine<O: Combined<Postgres>>(
     };
     match turn {
         Ok(Turn::Answer(result)) => result,
-        Ok(Turn::Alone(operation, _room)) => store.run(operation).await,
+        Ok(Turn::Alone(operation, room)) => run_alone(store, operation, room).await,
         // The runtime of those who went together has ended.
         Err(_) => Err(transport::<Postgres>(sqlx::Error::WorkerCrashed)),
+    }
+}
+
+/// Runs an operation in its caller's future, and keeps the others waiting for a moment at most.
+async fn run_alone<O: Combined<Postgres>>(
+    store: &Arc<PgStore>,
+    operation: O,
+    room: Option<Room<O::Params>>,
+) -> Result<O::Answer, EngineError> {
+    let mut running = pin!(store.run(operation));
+    match timeout(A_MOMENT, &mut running).await {
+        Ok(result) => result,
+        Err(_) => {
+            drop(room);
+            running.await
+        }
     }
 }
