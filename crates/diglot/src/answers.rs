@@ -152,7 +152,11 @@ pub fn query_file(text: &EmittedText, described: &Described) -> (String, String)
         .iter()
         .enumerate()
         .map(|(ordinal, column)| {
-            let name = if sqlite { format!("{}?: _", column.name) } else { column.name.clone() };
+            let name = match is_as_read(text.dialect, &column.type_info) {
+                true if sqlite => format!("{}?: _", column.name),
+                true => format!("{}: _", column.name),
+                false => column.name.clone(),
+            };
             serde_json::json!({ "ordinal": ordinal, "name": name, "type_info": column.type_info })
         })
         .collect();
@@ -208,13 +212,16 @@ pub fn schema_digests(inputs: &Inputs) -> BTreeMap<String, String> {
 
 /// The logical type behind sqlx's name for a type of either engine, if it has one.
 pub fn engine_base(type_info: &Json) -> Option<Base> {
+    if custom_name(type_info).is_some_and(|name| name.eq_ignore_ascii_case("citext")) {
+        return Some(Base::Text);
+    }
     Some(match type_info.as_str()? {
         "Bool" => Base::Bool,
         "Int2" => Base::Int16,
         "Int4" => Base::Int32,
         "Int8" | "Integer" => Base::Int64,
         "Numeric" => Base::Numeric,
-        "Float8" | "Float" => Base::Float64,
+        "Float8" | "Float4" | "Float" => Base::Float64,
         "Text" | "Varchar" | "Bpchar" | "Name" => Base::Text,
         "Bytea" | "Blob" => Base::Bytes,
         "Uuid" => Base::Uuid,
@@ -224,8 +231,8 @@ pub fn engine_base(type_info: &Json) -> Option<Base> {
         "Date" => Base::Date,
         "Time" => Base::TimeOfDay,
         "Interval" | "Timetz" => Base::Interval,
-        "TextArray" | "VarcharArray" => Base::TextArray,
-        "Int8Array" => Base::Int64Array,
+        "TextArray" | "VarcharArray" | "BpcharArray" | "NameArray" => Base::TextArray,
+        "Int8Array" | "Int4Array" | "Int2Array" => Base::Int64Array,
         "UuidArray" => Base::UuidArray,
         _ => return None,
     })
@@ -236,6 +243,20 @@ fn engine_word(type_info: &Json) -> String {
         (Some(base), _) => base.word().to_owned(),
         (None, _) if type_info.pointer("/Custom/kind/Enum").is_some() => "enum".to_owned(),
         (None, Some(name)) => name.to_lowercase(),
-        (None, None) => "custom".to_owned(),
+        (None, None) => custom_name(type_info).unwrap_or("custom").to_lowercase(),
     }
+}
+
+/// The name of a type that the driver does not know by itself.
+fn custom_name(type_info: &Json) -> Option<&str> {
+    type_info.pointer("/Custom/name")?.as_str()
+}
+
+/// Whether sqlx's macros are to take what the generated code reads for such a column, and not what they know of its type.
+///
+/// So it is for every column of SQLite, and for one of Postgres whose type comes in several widths or is no type that
+/// they know.
+fn is_as_read(dialect: Dialect, type_info: &Json) -> bool {
+    let base = engine_base(type_info);
+    dialect == Dialect::Sqlite || base.is_some_and(|base| base.has_widths() || custom_name(type_info).is_some())
 }

@@ -116,6 +116,7 @@ rules! {
     MOVING_FUNCTION = "moving_function",
     NARROW_ARITHMETIC = "narrow_arithmetic",
     NARROW_COLUMN = "narrow_column",
+    NARROW_REAL = "narrow_real",
     NEGATIVE_SUBSTR = "negative_substr",
     NESTED_COMMENT = "nested_comment",
     NEXT_NUMBER = "next_number",

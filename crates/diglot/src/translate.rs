@@ -4,8 +4,12 @@
 //! way is written anew. What the draft then says is compared like any other page: what is found is written into the
 //! draft as a comment, for somebody to decide.
 
+mod clocks;
 mod path;
 mod rewrite;
+mod schemas;
+#[cfg(test)]
+mod tests;
 mod to_pg;
 mod to_sqlite;
 
@@ -55,7 +59,8 @@ pub fn translate(inputs: &Inputs, name: &str) -> Result<Translation, DraftError>
     let project = ReadProject::read(inputs);
     let tree = project.tree(bare, dialect).ok_or_else(|| DraftError::Unread { name: bare.to_owned() })?;
     let missing = dialect.other();
-    let rewriter = Rewriter::new(inputs, &project, &statement.noun, raw, &tree);
+    let mut rewriter = Rewriter::new(inputs, &project, &statement.noun, raw, &tree);
+    schemas::named(&mut rewriter);
     let sql = match dialect {
         Dialect::Sqlite => to_pg::rewritten(rewriter),
         Dialect::Pg => to_sqlite::rewritten(rewriter),

@@ -78,6 +78,12 @@ impl Base {
         matches!(self, Self::TextArray | Self::Int64Array | Self::UuidArray)
     }
 
+    /// Whether Postgres holds it in more than one width, of which the API shows the widest: `real` beside
+    /// `double precision`, `integer[]` and `smallint[]` beside `bigint[]`.
+    pub fn has_widths(&self) -> bool {
+        matches!(self, Self::Float64 | Self::Int64Array)
+    }
+
     /// Whether it is a point in time, or a part of one.
     pub fn is_time(&self) -> bool {
         matches!(self, Self::Timestamp | Self::DateTime | Self::Date | Self::TimeOfDay)

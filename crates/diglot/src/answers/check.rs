@@ -129,7 +129,7 @@ fn differs(text: &EmittedText, record: &Record, span: Span, found: &mut Vec<Diag
             let help = if known {
                 "write a CAST to the type that is meant"
             } else {
-                "write a CAST to a type that has a Rust type"
+                "write a CAST to a type that has a Rust type: text holds the value of any, `to_jsonb(…)` that of an array"
             };
             found.push(finding.help(help));
         }

@@ -18,6 +18,7 @@ mod tables;
 mod times;
 mod types;
 mod values;
+mod widths;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -105,7 +106,7 @@ fn whole(api: &Api<'_>, bodies: &functions::Bodies<'_>, kept: BTreeMap<String, S
     tables::module(&mut code, &style, api);
     let uses = times::Uses::of(api.signatures());
     let decodes = !api.config.generate.queries.is_macro() || !api.tables.is_empty();
-    let mut conversions = uses.conversions(api.config, decodes);
+    let mut conversions = uses.conversions(api.config);
     conversions.extend(enums::conversion(api));
     let is_guarded = |function: &Function<'_>| function.texts.iter().any(|text| text.guarded);
     if matches!(bodies, functions::Bodies::Real) && api.functions.iter().any(is_guarded) {
@@ -122,7 +123,8 @@ fn whole(api: &Api<'_>, bodies: &functions::Bodies<'_>, kept: BTreeMap<String, S
     if api.functions.iter().any(|function| function.signature.rows.is_some()) {
         conversions.push(list::CONVERSIONS);
     }
-    support::module(&mut code, &conversions);
+    let on_pg = uses.on_pg().filter(|_| decodes).into_iter().chain(widths::conversions(api.signatures()));
+    support::module(&mut code, api.config, &conversions, &on_pg.collect::<Vec<_>>());
     (0..depth).for_each(|_| code.close("}"));
     code.finish()
 }

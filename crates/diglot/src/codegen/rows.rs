@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::code::{Code, line};
-use super::{list, structs, times, types};
+use super::{list, structs, times, types, widths};
 use crate::config::{Config, Queries};
 use crate::dialect::Dialect;
 use crate::infer::{ResultColumn, Signature};
@@ -41,6 +41,7 @@ pub(super) fn conversion(code: &mut Code, config: &Config, dialect: Dialect, sig
     for column in &signature.columns {
         let given = types::driver(dialect, column.on(dialect), &column.ty.base);
         let pg = if dialect == Dialect::Pg { times::pg_record(config, &given) } else { None };
+        let pg = pg.or_else(|| widths::record(dialect, &given));
         let ty = pg.map_or_else(|| types::plain(config.libraries(), &given), Cow::Borrowed);
         line!(code, "{}: Option<{ty}>,", ident(&column.name));
     }
@@ -99,13 +100,14 @@ fn value(config: &Config, dialect: Dialect, column: &ResultColumn) -> String {
             (Some(_), None) => Some(format!("diglot_support::newtype({name:?}, {value})")),
         }
     };
+    let read = widths::widened(dialect, &given, &field);
     if column.ty.nullable {
         return match convert("value") {
-            Some(converted) => format!("record.{field}.map(|value| {converted}).transpose()?"),
-            None => format!("record.{field}"),
+            Some(converted) => format!("{read}.map(|value| {converted}).transpose()?"),
+            None => read,
         };
     }
-    let required = format!("diglot_support::required({name:?}, record.{field})?");
+    let required = format!("diglot_support::required({name:?}, {read})?");
     convert(&required).map_or(required, |converted| converted + "?")
 }
 

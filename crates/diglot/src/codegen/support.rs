@@ -2,9 +2,11 @@
 
 use super::LINTS;
 use super::code::{Code, line};
+use crate::config::Config;
+use crate::dialect::Dialect;
 
-/// The conversions that all statements need, and `others` that some do.
-pub(super) fn module(code: &mut Code, others: &[&str]) {
+/// The conversions that all statements need, `others` that some do, and those that need the driver of Postgres.
+pub(super) fn module(code: &mut Code, config: &Config, others: &[&str], on_pg: &[&str]) {
     code.gap();
     code.doc("Conversions between what the drivers know and what the API shows.");
     line!(code, "{LINTS}");
@@ -13,6 +15,20 @@ pub(super) fn module(code: &mut Code, others: &[&str]) {
     for text in others {
         code.gap();
         code.block(text);
+    }
+    if !on_pg.is_empty() {
+        code.gap();
+        super::feature(code, config, Dialect::Pg);
+        line!(code, "pub(super) use self::pg::*;");
+        code.gap();
+        super::feature(code, config, Dialect::Pg);
+        code.open(format_args!("mod pg {{"));
+        line!(code, "use super::*;");
+        for text in on_pg {
+            code.gap();
+            code.block(text);
+        }
+        code.close("}");
     }
     code.close("}");
 }

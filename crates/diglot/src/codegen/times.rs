@@ -171,8 +171,13 @@ impl Uses {
         uses
     }
 
-    /// The texts of the functions; `decodes` if rows are read without macros.
-    pub(super) fn conversions(self, config: &Config, decodes: bool) -> Vec<&'static str> {
+    /// The times as the driver of Postgres reads them, where no macro does.
+    pub(super) fn on_pg(self) -> Option<&'static str> {
+        self.times.then_some(include_str!("support/pg_times.in"))
+    }
+
+    /// The texts of the functions.
+    pub(super) fn conversions(self, config: &Config) -> Vec<&'static str> {
         let libraries = config.libraries();
         let mut texts = Vec::new();
         if self.times {
@@ -182,9 +187,6 @@ impl Uses {
                 Times::Time => include_str!("support/time.in"),
                 Times::Jiff => include_str!("support/jiff.in"),
             });
-            if decodes {
-                texts.push(include_str!("support/pg_times.in"));
-            }
         }
         if self.decimals {
             texts.push(match libraries.decimals {

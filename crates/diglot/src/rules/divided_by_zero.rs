@@ -28,6 +28,16 @@ use crate::diagnostic::Diagnostic;
 use crate::rule;
 use crate::tree::{Expr, ExprKind};
 
+/// Settings that tell how a server was built: numbers above zero, which nobody can set.
+const BUILT_IN: [&str; 6] = [
+    "block_size",
+    "max_function_args",
+    "max_identifier_length",
+    "max_index_keys",
+    "server_version_num",
+    "wal_block_size",
+];
+
 pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
     if !context.is_pg_of_pair() {
         return;
@@ -54,6 +64,9 @@ fn is_never_zero(context: &Context<'_>, divisor: &Expr) -> bool {
         ExprKind::Cast { expr, .. } => is_never_zero(context, expr),
         ExprKind::Call { name, args, .. } => match name.as_str() {
             "nullif" => matches!(&args.get(1).map(|arg| &arg.kind), Some(ExprKind::Number(text)) if text == "0"),
+            "current_setting" => {
+                matches!(args.first().map(|arg| &arg.kind), Some(ExprKind::Text(name)) if BUILT_IN.contains(&name.as_str()))
+            }
             "greatest" | "max" => args.iter().any(|arg| is_positive(context, arg)),
             _ => false,
         },

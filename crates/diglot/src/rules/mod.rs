@@ -46,6 +46,7 @@ mod mixed_types;
 mod moving;
 mod moving_function;
 mod narrow_arithmetic;
+mod narrow_real;
 mod negative_substr;
 mod nested_comment;
 mod next_number;
@@ -209,6 +210,7 @@ const LINTS: &[Lint] = &[
     Lint::new(rule::MIXED_TYPES, mixed_types::check),
     Lint::new(rule::MOVING_FUNCTION, moving_function::check),
     Lint::new(rule::NARROW_ARITHMETIC, narrow_arithmetic::check),
+    Lint::new(rule::NARROW_REAL, narrow_real::check),
     Lint::new(rule::NEGATIVE_SUBSTR, negative_substr::check),
     Lint::new(rule::NESTED_COMMENT, nested_comment::check),
     Lint::new(rule::NEXT_NUMBER, next_number::check),

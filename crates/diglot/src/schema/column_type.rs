@@ -37,6 +37,10 @@ const USUAL: [&str; 17] = [
 
 /// The known type that a name is a slip of the finger away from.
 pub(super) fn meant(dialect: Dialect, name: &str) -> Option<(&'static str, Base)> {
+    // An array of a known type has its brackets, which are no slip.
+    if name.contains('[') {
+        return None;
+    }
     let slips = |word: &str| match word.len() {
         0..=5 => 1,
         _ => 2,

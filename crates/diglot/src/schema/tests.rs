@@ -351,3 +351,47 @@ fn clauses_that_say_nothing_about_columns_are_read_over() {
          view b\n  id i64"
     );
 }
+
+#[test]
+fn types_of_several_words_are_read_whole_in_both_dialects() {
+    let of = |dialect, declared: &str| {
+        let text = format!("CREATE TABLE t (id integer NOT NULL, a {declared} NOT NULL, b text)");
+        let (_, schema, found) = read_all(dialect, &[&text]);
+        let columns = &schema.tables["t"].columns;
+        assert_eq!(columns.len(), 3, "{declared}: {found:?}");
+        (columns[1].ty.base.word(), found.len())
+    };
+    for (declared, word) in [
+        ("double precision", "f64"),
+        ("timestamp with time zone", "timestamp"),
+        ("timestamp (3) without time zone", "datetime"),
+        ("time without time zone", "time"),
+        ("time with time zone", "interval"),
+        ("character varying(20)", "text"),
+        ("character (5)", "text"),
+        ("interval day to second", "interval"),
+        ("integer GENERATED ALWAYS AS (id * 2) STORED", "i32"),
+        ("character varying(20) GENERATED ALWAYS AS (lower(b)) STORED", "text"),
+        ("double precision[]", "text"),
+    ] {
+        assert_eq!(of(Dialect::Pg, declared).0, word, "{declared}");
+    }
+    for (declared, word) in [
+        ("DOUBLE PRECISION", "f64"),
+        ("CHARACTER VARYING(20)", "text"),
+        ("TIMESTAMP WITH TIME ZONE", "timestamp"),
+        ("INTEGER GENERATED ALWAYS AS (id * 2) STORED", "i64"),
+        ("TEXT GENERATED ALWAYS AS (lower(b)) VIRTUAL", "text"),
+        ("TEXT AS (lower(b))", "text"),
+    ] {
+        assert_eq!(of(Dialect::Sqlite, declared), (word, 0), "{declared}");
+    }
+    // Known to Postgres, and to nothing else here: a word about the column, none about the table.
+    for declared in ["bit varying", "bit varying(8)", "bit(3)", "double precision[]", "boolean[]", "timestamptz[]"] {
+        let text = format!("CREATE TABLE t (a {declared} NOT NULL)");
+        let (_, _, found) = read_all(Dialect::Pg, &[&text]);
+        let messages: Vec<&str> = found.iter().map(|finding| finding.message.as_str()).collect();
+        let [message] = messages.as_slice() else { panic!("{declared}: {messages:?}") };
+        assert!(message.contains("has no counterpart in a generated API"), "{declared}: {message}");
+    }
+}

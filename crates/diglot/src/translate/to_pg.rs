@@ -1,5 +1,6 @@
 //! SQLite's spelling in Postgres's.
 
+use super::clocks;
 use super::path::{self, Step, literal};
 use super::rewrite::{Rewriter, Sql, Written};
 use super::word_in;
@@ -28,9 +29,9 @@ fn written<'t>(rewriter: &Rewriter<'t>, expr: &'t Expr) -> Option<Written<'t>> {
         ExprKind::Param(_) => numbered(rewriter, expr.span),
         // A clock beside a column of times, whose form Postgres does not need.
         ExprKind::Call { name, args, .. }
-            if expr.base().and_then(Base::stored).is_some() && clock(name, args).is_some() && is_now(args) =>
+            if expr.base().and_then(Base::stored).is_some() && clock(name, args).is_some() =>
         {
-            Some(Written::new().text("now()"))
+            clocks::of_sqlite(args).map(|text| Written { loose: text.contains(' '), ..Written::new().text(text) })
         }
         ExprKind::Call { name, args, order, filter: None, over: None, distinct: false, .. } if order.is_empty() => {
             call(name, args).or_else(|| json(rewriter, name, args))
@@ -75,12 +76,6 @@ fn written<'t>(rewriter: &Rewriter<'t>, expr: &'t Expr) -> Option<Written<'t>> {
         ExprKind::Blob(hex) => Some(Written::new().text(format!("CAST('\\x{hex}' AS bytea)"))),
         _ => None,
     }
-}
-
-/// Whether a clock gives the time as it is.
-fn is_now(args: &[Expr]) -> bool {
-    let is_plain = |text: &str| ["now", "subsec", "subsecond"].contains(&text) || text.contains('%');
-    args.iter().all(|arg| matches!(&arg.kind, ExprKind::Text(text) if is_plain(text)))
 }
 
 /// A parameter of SQLite's own, `?` or `?2`, as Postgres numbers it.

@@ -1,5 +1,6 @@
 //! Postgres's spelling in SQLite's.
 
+use super::clocks;
 use super::path::{self, Step, literal};
 use super::rewrite::{Rewriter, Sql, Written};
 use super::word_in;
@@ -19,6 +20,7 @@ const NAMES: [(&str, &str); 5] = [
 ];
 
 pub(super) fn rewritten(mut rewriter: Rewriter<'_>) -> Sql {
+    clocks::of_postgres(&mut rewriter);
     for expr in rewriter.exprs.clone() {
         if let Some(written) = written(&rewriter, expr) {
             rewriter.write(expr.span, written);
@@ -232,7 +234,9 @@ fn removed(expr: &Expr) -> Option<Written<'_>> {
 fn removals(expr: &Expr) -> Option<(&Expr, Vec<Vec<Step>>)> {
     let ExprKind::Binary { op, left, right } = &expr.kind else { return None };
     let steps = match (op.as_str(), &right.bare().kind) {
-        ("-", ExprKind::Text(key)) => vec![Step::Key(key.clone())],
+        ("-", ExprKind::Text(key)) if left.base().is_none_or(|base| *base == Base::Json) => {
+            vec![Step::Key(key.clone())]
+        }
         ("#-", _) => path::of_pg(right)?,
         _ => return None,
     };

@@ -84,6 +84,34 @@ pub(super) const CASES: &[Case] = &[
         silent: &["UPDATE job SET at_ms = n + pos WHERE n BETWEEN 0 AND 9 AND pos BETWEEN 0 AND 9"],
     },
     Case {
+        rule: "narrow-real",
+        fires: &["SELECT CAST(x AS REAL) AS c FROM job"],
+        silent: &["SELECT CAST(x AS REAL) AS c FROM job", "SELECT CAST(x AS double precision) AS c FROM job"],
+    },
+    Case {
+        // 24 bits are enough for a part, and not for any integer.
+        rule: "narrow-real",
+        fires: &["SELECT CAST(n AS REAL) AS c FROM job"],
+        silent: &["SELECT CAST(part AS REAL) AS c FROM slot"],
+    },
+    Case {
+        rule: "narrow-real",
+        fires: &["SELECT id FROM slot WHERE CAST(part AS REAL) > 0.1"],
+        silent: &["SELECT id FROM slot WHERE CAST(part AS REAL) > 0.5"],
+    },
+    Case {
+        // A setting that the server was built with is a number above zero; one that somebody sets may be zero.
+        rule: "divided-by-zero",
+        fires: &[
+            "SELECT at_ms / 4096 AS c FROM job",
+            "SELECT at_ms / CAST(current_setting('app.size') AS bigint) AS c FROM job",
+        ],
+        silent: &[
+            "SELECT at_ms / 4096 AS c FROM job",
+            "SELECT at_ms / CAST(current_setting('block_size') AS bigint) AS c FROM job",
+        ],
+    },
+    Case {
         rule: "divided-by-zero",
         fires: &["SELECT id / part AS c FROM slot"],
         silent: &["SELECT id / size AS c FROM slot"],

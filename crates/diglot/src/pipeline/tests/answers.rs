@@ -115,3 +115,52 @@ fn what_sqlite_does_not_know_is_filled_in_from_the_schema() {
     assert_eq!(record.columns[1].ty, "i64");
     assert_eq!(record.params, ["?"]);
 }
+
+#[test]
+fn what_comes_in_several_widths_and_a_text_of_its_own_type_are_no_finding() {
+    let sqlite = "-- name: job_get :opt\nSELECT lane, score FROM job WHERE part = :part;";
+    let mut inputs = pair(sqlite, sqlite);
+    let compiled = sound(&inputs);
+    let custom = serde_json::json!({ "Custom": { "name": "citext", "kind": "Simple" } });
+    let column = |name: &str, type_info| DescribedColumn { name: name.into(), type_info, nullable: None };
+    let described = |text: &EmittedText| match text.dialect {
+        Dialect::Sqlite => Described {
+            columns: vec![column("lane", "Text".into()), column("score", "Float".into())],
+            ..Described::default()
+        },
+        Dialect::Pg => Described {
+            params: Some(vec!["Int2".into()]),
+            columns: vec![column("lane", custom.clone()), column("score", "Float4".into())],
+            rows: None,
+        },
+    };
+    let records = compiled.texts.iter().map(|text| (key(text), record(text, &described(text)))).collect();
+    inputs.answers = Some(index(&inputs, &records));
+    inputs.check_answers = true;
+    sound(&inputs);
+    // sqlx's macros would read a `real` as four bytes and know no `citext`.
+    let (_, file) = query_file(&compiled.texts[1], &described(&compiled.texts[1]));
+    assert!(file.contains("\"name\": \"lane: _\"") && file.contains("\"name\": \"score: _\""), "{file}");
+}
+
+#[test]
+fn a_type_without_a_counterpart_in_rust_is_named_with_the_way_out() {
+    let custom = serde_json::json!({ "Custom": { "name": "ltree", "kind": "Simple" } });
+    for (type_info, named) in [("Inet".into(), "inet"), ("Oid".into(), "oid"), (custom, "ltree")] {
+        let mut inputs = pair(GET, GET);
+        let compiled = sound(&inputs);
+        let mut records: BTreeMap<String, Record> = BTreeMap::new();
+        for text in &compiled.texts {
+            let mut answer = described(text);
+            if text.dialect == Dialect::Pg {
+                answer.columns[1].type_info = type_info.clone();
+            }
+            records.insert(key(text), record(text, &answer));
+        }
+        inputs.answers = Some(index(&inputs, &records));
+        inputs.check_answers = true;
+        let text = rendered(&inputs, &compile(&inputs));
+        assert!(text.contains(&format!("Postgres gives `{named}` for `size`, `i32` was understood")), "{text}");
+        assert!(text.contains("write a CAST to a type that has a Rust type"), "{text}");
+    }
+}

@@ -108,3 +108,16 @@ fn a_number_of_rows_may_be_narrow_and_a_stream_ends_before_it_begins() {
     let check = "if let Err(error) = diglot_support::number_of_rows(\"job.job_page\", \"most\", Some(i64::from(params.most))) {";
     assert!(rust.contains(check), "{rust}");
 }
+
+#[test]
+fn a_number_of_several_widths_is_read_as_it_comes_on_postgres_alone() {
+    let sql = "-- name: job_score :opt\nSELECT score FROM job WHERE id = :id;";
+    let rust = sound(&pair(sql, sql)).rust;
+    assert_eq!(rust.matches("score: Option<diglot_support::PgReal>,").count(), 1, "{rust}");
+    // In what both give, and in what SQLite's driver gives.
+    assert_eq!(rust.matches("score: Option<f64>,").count(), 2, "{rust}");
+    assert!(rust.contains("record.score.map(|wide| wide.0)"), "{rust}");
+    assert!(rust.contains("pg_widths!(PgReal, f64, f32, f64::from);"), "{rust}");
+    let without = sound(&pair(GET, GET)).rust;
+    assert!(!without.contains("pg_widths"), "{without}");
+}

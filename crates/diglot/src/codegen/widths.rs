@@ -1,0 +1,43 @@
+//! What Postgres gives in one of several widths: a `real` is read as it is and widened, and so is a list of `integer`.
+
+use crate::dialect::Dialect;
+use crate::infer::{ResultColumn, Signature};
+use crate::types::Base;
+
+use super::types;
+
+const MACRO: &str = include_str!("support/pg_widths.in");
+
+/// The type that the driver of Postgres reads such a value as.
+pub(super) fn record(dialect: Dialect, given: &Base) -> Option<&'static str> {
+    match given {
+        _ if dialect == Dialect::Sqlite => None,
+        Base::Float64 => Some("diglot_support::PgReal"),
+        Base::Int64Array => Some("diglot_support::PgIntegers"),
+        _ => None,
+    }
+}
+
+/// The field of a record as a value of the widest type.
+pub(super) fn widened(dialect: Dialect, given: &Base, field: &str) -> String {
+    match record(dialect, given) {
+        Some(_) => format!("record.{field}.map(|wide| wide.0)"),
+        None => format!("record.{field}"),
+    }
+}
+
+/// What the columns of all statements need.
+pub(super) fn conversions<'s>(signatures: impl Iterator<Item = &'s Signature>) -> Vec<&'static str> {
+    let columns = signatures.flat_map(|signature| &signature.columns);
+    let given = |column: &ResultColumn| types::driver(Dialect::Pg, column.on(Dialect::Pg), &column.ty.base);
+    let all: Vec<Base> = columns.map(given).collect();
+    let texts: Vec<&str> = [
+        (Base::Float64, "pg_widths!(PgReal, f64, f32, f64::from);\n"),
+        (Base::Int64Array, include_str!("support/pg_lists.in")),
+    ]
+    .into_iter()
+    .filter(|(base, _)| all.contains(base))
+    .map(|(_, text)| text)
+    .collect();
+    if texts.is_empty() { texts } else { [&[MACRO], texts.as_slice()].concat() }
+}

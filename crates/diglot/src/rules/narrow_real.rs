@@ -1,0 +1,89 @@
+//! Postgres's `real` keeps half of what SQLite's keeps.
+//!
+//! # What it finds
+//!
+//! On the Postgres page: a cast to `real` (`float4`) of anything but whole numbers that surely are within 2^24, and a
+//! comparison of such a value, or of a column declared so, with a value that may not be one.
+//!
+//! # Why it bites
+//!
+//! `real` has 4 bytes on Postgres, about 6 digits, and 8 bytes on SQLite, about 15. 0.1 comes back as
+//! 0.10000000149011612, and 16,777,217 as 16,777,216. Postgres makes 8 bytes of it to compare it, so `score = 0.1` holds
+//! for no row whose score is 0.1.
+//!
+//! # Write instead
+//!
+//! `double precision` on the Postgres page, `CAST(… AS REAL)` on the SQLite page. A result column of `real` is an `f64`
+//! like any other; what Postgres gives is widened as it is.
+//!
+//! # Example
+//!
+//! ```text
+//! SELECT CAST(avg(score) AS double precision) AS score FROM game
+//! ```
+
+use super::Context;
+use super::look::is_comparison;
+use crate::diagnostic::Diagnostic;
+use crate::rule;
+use crate::tree::{Expr, ExprKind};
+use crate::types::Base;
+
+/// The whole numbers up to here, and from its negative, all have 4 bytes of their own.
+const EXACT: i128 = 1 << 24;
+
+pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
+    if !context.is_pg_of_pair() {
+        return;
+    }
+    for expr in &context.exprs {
+        let (what, label, help) = match &expr.kind {
+            ExprKind::Cast { expr: inner, to, .. } if is_real(to) && !fits(context, inner) => (
+                "Postgres keeps 4 bytes of a `real`, SQLite 8".to_owned(),
+                "about 6 digits are left of it",
+                "cast to `double precision` on the Postgres page",
+            ),
+            ExprKind::Binary { op, left, right }
+                if is_comparison(op)
+                    && [(left, right), (right, left)].into_iter().any(|(one, other)| {
+                        is_narrow(context, one) && !is_narrow(context, other) && !fits(context, other)
+                    }) =>
+            {
+                (
+                    "a `real` of 4 bytes is compared with a value that may have 8".to_owned(),
+                    "0.1 in the one is not 0.1 in the other",
+                    "declare the column `double precision` on Postgres, or cast the other side to `real` there",
+                )
+            }
+            _ => continue,
+        };
+        let message = format!("{}: {what}", context.name());
+        found.push(Diagnostic::error(rule::NARROW_REAL, message, expr.span, label).help(help));
+    }
+}
+
+/// Whether a type's name is one of 4 bytes.
+fn is_real(name: &str) -> bool {
+    let short = |digits: &str| digits.trim_end_matches(')').trim().parse::<u8>().is_ok_and(|bits| bits <= 24);
+    matches!(name, "real" | "float4") || name.strip_prefix("float(").is_some_and(short)
+}
+
+fn is_narrow(context: &Context<'_>, expr: &Expr) -> bool {
+    match &expr.kind {
+        ExprKind::Cast { to, .. } => is_real(to),
+        ExprKind::Unary { expr: inner, .. } => is_narrow(context, inner),
+        _ => context.column(expr).is_some_and(|(_, column)| is_real(&column.declared)),
+    }
+}
+
+/// Whether 4 bytes hold the value as it is.
+fn fits(context: &Context<'_>, expr: &Expr) -> bool {
+    match &expr.kind {
+        ExprKind::Null => true,
+        #[expect(clippy::cast_possible_truncation, reason = "whether something is lost is the question")]
+        ExprKind::Number(text) => text.parse::<f64>().is_ok_and(|number| f64::from(number as f32) == number),
+        ExprKind::Unary { expr: inner, .. } => fits(context, inner),
+        _ if matches!(expr.base(), Some(Base::Float64 | Base::Numeric)) => is_narrow(context, expr),
+        _ => context.bounds(expr).is_some_and(|bounds| -EXACT <= bounds.least && bounds.most <= EXACT),
+    }
+}

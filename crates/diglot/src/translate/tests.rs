@@ -1,0 +1,64 @@
+//! Drafts of single statements.
+
+use super::translate;
+use crate::config::Config;
+use crate::project::Inputs;
+use crate::source::{SourceFile, Sources};
+
+const STORAGE: &str = "[storage]\n\"visit.at\" = \"milliseconds\"\n\"visit.read_at\" = \"iso-ms\"\n";
+const SQLITE_SCHEMA: &str = "CREATE TABLE visit (id INTEGER PRIMARY KEY NOT NULL, at INTEGER NOT NULL, \
+    made TEXT NOT NULL DEFAULT CURRENT_TIMESTAMP, seen INTEGER NOT NULL DEFAULT (unixepoch()), read_at TEXT);";
+const PG_SCHEMA: &str = "CREATE SCHEMA ward; CREATE TABLE ward.visit (id bigint PRIMARY KEY NOT NULL, \
+    at timestamptz NOT NULL, made timestamptz NOT NULL DEFAULT now(), seen timestamptz NOT NULL DEFAULT now(), \
+    read_at timestamptz);";
+
+/// The SQL of the draft that faces a statement, and what is open about it.
+fn draft(from: &str, sql: &str) -> (String, Vec<String>) {
+    let mut sources = Sources::default();
+    sources.add(SourceFile::new("schema/sqlite/0001_all.sql", SQLITE_SCHEMA));
+    sources.add(SourceFile::new("schema/pg/0001_all.sql", PG_SCHEMA));
+    sources.add(SourceFile::new(format!("sql/{from}/visit.sql"), format!("-- name: visit_do :exec\n{sql};\n")));
+    let config = Config::parse(STORAGE, "diglot.toml").unwrap();
+    let translation = translate(&Inputs { config, sources, ..Inputs::default() }, "visit_do").unwrap();
+    let lines = translation.draft.text.lines().filter(|line| !line.starts_with("--"));
+    (lines.collect::<Vec<_>>().join("\n"), translation.open)
+}
+
+#[test]
+fn a_clock_of_postgres_is_written_in_the_form_of_its_column() {
+    for (column, wanted) in [
+        ("at", "CAST(unixepoch('now', 'subsec') * 1000 AS INTEGER)"),
+        ("made", "datetime('now')"),
+        ("seen", "unixepoch()"),
+        ("read_at", "strftime('%Y-%m-%dT%H:%M:%fZ', 'now')"),
+    ] {
+        for clock in ["now()", "CURRENT_TIMESTAMP"] {
+            let (text, open) = draft("pg", &format!("UPDATE ward.visit SET {column} = {clock} WHERE id = $1"));
+            assert_eq!(text, format!("UPDATE visit SET {column} = {wanted} WHERE id = $1;"));
+            assert_eq!(open, Vec::<String>::new(), "{column}");
+        }
+    }
+}
+
+#[test]
+fn a_clock_beside_a_column_is_written_in_its_form_and_moved_as_it_was() {
+    let (text, open) = draft("pg", "DELETE FROM ward.visit WHERE seen < now() - interval '2 hours'");
+    assert_eq!(text, "DELETE FROM visit WHERE seen < unixepoch('now', '-2 hours');");
+    assert_eq!(open, Vec::<String>::new());
+    let (text, open) = draft("sqlite", "DELETE FROM visit WHERE seen < unixepoch('now', '-2 hours')");
+    assert_eq!(text, "DELETE FROM ward.visit WHERE seen < now() - interval '2 hours';");
+    assert_eq!(open, Vec::<String>::new());
+    // Months have no length of their own: both engines move by them, and not to the same days.
+    let (text, open) = draft("pg", "DELETE FROM ward.visit WHERE seen < now() - interval '2 months'");
+    assert!(text.contains("interval '2 months'") && !open.is_empty(), "{text}");
+    let (text, open) = draft("sqlite", "DELETE FROM visit WHERE seen < unixepoch('now', '-2 months')");
+    assert!(text.contains("'-2 months'") && !open.is_empty(), "{text}");
+}
+
+#[test]
+fn tables_of_a_schema_are_named_as_the_other_page_must() {
+    let sqlite = "SELECT v.id FROM visit AS v WHERE EXISTS (SELECT 1 FROM main.visit WHERE visit.id > v.id)";
+    let pg = "SELECT v.id FROM ward.visit AS v WHERE EXISTS (SELECT 1 FROM ward.visit WHERE visit.id > v.id)";
+    assert_eq!(draft("sqlite", sqlite).0, format!("{pg};"));
+    assert_eq!(draft("pg", pg).0, format!("{};", sqlite.replace("main.", "")));
+}
