@@ -13,7 +13,7 @@ use crate::emitted::{EmittedText, Holds, JoinedText, TextColumn, TextParam, Vari
 use crate::guard;
 use crate::infer::{PageOf, Param, Signature, columns};
 use crate::joined::joined;
-use crate::page::{Guard, RawPart};
+use crate::page::{BehindWord, Guard, RawPart};
 use crate::source::{Sources, Span};
 use crate::split::lexer;
 use crate::tree::{Part, Replacement, Rewrite, Source};
@@ -215,6 +215,7 @@ fn pieces(page: &PageOf<'_>, span: Span, (params, settled): (&[TextParam], &[Spa
             // Quotes keep a word of SQL from being read as one.
             Replacement::Alias(name) => format!("AS \"{name}\""),
             Replacement::Rows { alias } => rows::relation(dialect, alias, params),
+            Replacement::Behind(words) => behind_text(words, |name| Some(dialect.placeholder(number(name)?))),
             Replacement::List { param, negated } => {
                 let Some(at) = number(param) else { continue };
                 let placeholder = dialect.placeholder(at);
@@ -240,6 +241,15 @@ fn pieces(page: &PageOf<'_>, span: Span, (params, settled): (&[TextParam], &[Spa
     pieces.sort_unstable_by_key(|piece| (piece.start, piece.end));
     pieces.dedup_by_key(|piece| (piece.start, piece.end));
     pieces
+}
+
+/// The condition by which a page begins behind a row.
+fn behind_text(words: &[BehindWord], placeholder: impl Fn(&str) -> Option<String>) -> String {
+    let texts = words.iter().filter_map(|word| match word {
+        BehindWord::Sql(text) => Some(text.clone()),
+        BehindWord::Value { name, .. } => placeholder(name),
+    });
+    texts.collect::<Vec<_>>().join(" ")
 }
 
 /// One statement: without comments, white space folded, placeholders numbered; and where in the file each of its

@@ -22,7 +22,7 @@ use crate::config::Config;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::{Both, Dialect};
 use crate::names::nearest;
-use crate::page::{Annotation, AnnotationKind, Cardinality, RawStatement};
+use crate::page::{Annotation, AnnotationKind, Cardinality, PAGE, RawStatement};
 use crate::rule;
 use crate::schema::Schema;
 use crate::source::Span;
@@ -93,6 +93,20 @@ pub struct Param {
 pub const CHOICE: &str = "order";
 
 impl Param {
+    /// The key of a page whose value it is, and the column that it is of.
+    pub fn of_key(&self) -> Option<(&str, &str)> {
+        self.name.split_once('.')
+    }
+
+    /// Whether a text that has these optional parts needs it.
+    pub fn is_given(&self, parts: &[String]) -> bool {
+        let chosen = match self.of_key() {
+            Some((key, _)) => parts.iter().any(|part| part.strip_prefix(PAGE) == Some(key)),
+            None => parts.contains(&self.name),
+        };
+        chosen || !self.optional
+    }
+
     /// Whether it chooses the order, and is bound nowhere.
     pub fn is_choice(&self) -> bool {
         self.name == CHOICE && matches!(&self.ty.base, Base::Enum(words) if words.name.contains('.'))

@@ -74,6 +74,8 @@ pub struct RawStatement {
     pub optional: Vec<OptionalPart>,
     /// The optional parts that this variant of the statement does without; none in the statement as it is written.
     pub left_out: Vec<Span>,
+    /// The condition by which this variant begins behind a row.
+    pub behind: Option<Behind>,
     /// From the header to the last byte of the last part.
     pub span: Span,
 }
@@ -258,11 +260,11 @@ pub struct RowField {
 /// Conjuncts that are there when a parameter is given, or an order that is there when it is chosen.
 #[derive(Debug, Clone)]
 pub struct OptionalPart {
-    /// The parameter, or the order with [`ORDER`] before its name.
+    /// The parameter, the order with [`ORDER`] before its name, or the key of a page with [`PAGE`] before its name.
     pub param: String,
-    /// The line `-- if: param` or `-- order: name`.
+    /// The line `-- if: param`, `-- order: name` or `-- page: name`.
     pub mark: Span,
-    /// From that line to `-- end`, or to the next order.
+    /// From that line to `-- end`, or to the next order; of a page, that line.
     pub span: Span,
 }
 
@@ -271,10 +273,50 @@ impl OptionalPart {
     pub fn order(&self) -> Option<&str> {
         self.param.strip_prefix(ORDER)
     }
+
+    /// The name of the key behind which a page begins, if it is one.
+    pub fn page(&self) -> Option<&str> {
+        self.param.strip_prefix(PAGE)
+    }
 }
 
 /// What stands before the name of an order where parts are told apart; no parameter's name has a point in it.
 pub const ORDER: &str = "order.";
+
+/// The same for the key of a page.
+pub const PAGE: &str = "page.";
+
+/// The condition by which a page begins behind the row whose key is given.
+#[derive(Debug, Clone)]
+pub struct Behind {
+    /// Which of the parts gets it.
+    pub statement: usize,
+    /// The line `-- page: name`, where all of it stands.
+    pub mark: Span,
+    /// What it is made of, in order.
+    pub words: Vec<BehindWord>,
+}
+
+impl Behind {
+    /// Whether a parameter of that name is a value of the key that may be NULL.
+    pub fn may_be_null(&self, param: &str) -> bool {
+        self.words.iter().any(|word| matches!(word, BehindWord::Value { name, nullable: true } if name == param))
+    }
+}
+
+/// A piece of such a condition.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum BehindWord {
+    /// SQL.
+    Sql(String),
+    /// A value of the key.
+    Value {
+        /// The parameter: the key's name, a point, and the column.
+        name: String,
+        /// Whether it may be NULL.
+        nullable: bool,
+    },
+}
 
 /// One SQL statement of a unit.
 #[derive(Debug, Clone)]

@@ -5,6 +5,7 @@
 
 mod api;
 mod baseline_draft;
+mod behind;
 mod constant;
 mod declared;
 mod locking;
@@ -458,6 +459,7 @@ impl<'a> Run<'a> {
             return;
         };
         optional::widen(config, entry.noun, &readings, self.schemas, &mut signature);
+        self.found.extend(entry.sides.first().map(|side| behind::unlike(side.raw, &signature)).unwrap_or_default());
         // The noun stands in a comment of every text, so a file with a name that is none gives no texts.
         let readings = if self.inputs.config.generate.is_free(entry.noun) { &readings[..] } else { &[] };
         for reading in readings {

@@ -102,6 +102,7 @@ pub(crate) fn declarations(sources: &Sources, file: FileId, dialect: Dialect) ->
             | Line::Returns
             | Line::If(_)
             | Line::Order(_)
+            | Line::Page(_)
             | Line::End
             | Line::Use(..)
             | Line::Require(_) => {}
@@ -249,6 +250,7 @@ impl<'a> Splitter<'a> {
         | Line::Returns
         | Line::If(_)
         | Line::Order(_)
+        | Line::Page(_)
         | Line::End
         | Line::Use(..)
         | Line::Require(_)
@@ -405,6 +407,7 @@ impl<'a> Splitter<'a> {
             Line::Wrong(finding) => self.found.push(finding),
             Line::If(param) => self.opens(param, comment.span(), owner, read),
             Line::Order(name) => self.orders(&name, comment.span(), owner, read),
+            Line::Page(name) => self.page_of(&name, comment.span(), owner, read),
             Line::End => self.ends(comment.span(), owner, read),
             Line::Use(name, arguments) => read.uses.push(Use { name, arguments, span: comment.span() }),
             Line::Require(name) => self.requires(name, comment.span(), owner, read),
@@ -563,6 +566,7 @@ impl<'a> Splitter<'a> {
             parts: read.parts,
             optional: read.optional,
             left_out: Vec::new(),
+            behind: None,
             span: header_span.to(end),
         });
     }

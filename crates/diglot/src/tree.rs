@@ -10,7 +10,7 @@ mod walk;
 pub use walk::walk_exprs;
 
 use crate::dialect::Dialect;
-use crate::page::Cardinality;
+use crate::page::{BehindWord, Cardinality};
 use crate::source::Span;
 use crate::types::{Base, Type};
 
@@ -64,6 +64,8 @@ pub enum Replacement {
         /// The name by which the statement calls them there.
         alias: String,
     },
+    /// The condition by which a page begins behind a row, between two words of the text.
+    Behind(Vec<BehindWord>),
 }
 
 /// One occurrence of a parameter.

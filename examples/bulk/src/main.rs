@@ -1,5 +1,5 @@
 //! Prints how many rows a second the list form and the single-row form of five statements write and read, on SQLite and,
-//! with a URL, on Postgres.
+//! with a URL, on Postgres; and the same of an INSERT that is written by hand for the driver.
 //!
 //! ```text
 //! cargo run --release -p bulk [-- POSTGRES_URL]
@@ -86,21 +86,75 @@ async fn one_by_one(db: &mut impl Statements, ids: &[Uuid]) -> Result<[f64; 5], 
     Ok(took)
 }
 
-async fn measure(title: &str, db: &mut impl Statements) -> Result<(), sqlx::Error> {
+/// The driver's own way to insert rows on SQLite, written by hand: one prepared statement, row by row.
+async fn prepared(db: &mut SqliteConnection, ids: &[Uuid]) -> Result<f64, sqlx::Error> {
+    let rows: Vec<_> = ids.iter().map(|id| row(*id)).collect();
+    let start = Instant::now();
+    for row in &rows {
+        let text = "INSERT INTO job (id, part, lane, active, doc, note, score, payload, size, epoch) \
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, 0)";
+        let query = sqlx::query(text).bind(row.id).bind(row.part).bind("a").bind(row.active).bind(row.doc.to_string());
+        let query = query.bind(&row.note).bind(row.score).bind(&row.payload).bind(row.size);
+        query.execute(&mut *db).await?;
+    }
+    Ok(start.elapsed().as_secs_f64())
+}
+
+/// The same on Postgres: one INSERT from arrays.
+async fn from_arrays(db: &mut PgConnection, ids: &[Uuid]) -> Result<f64, sqlx::Error> {
+    let rows: Vec<_> = ids.iter().map(|id| row(*id)).collect();
+    let start = Instant::now();
+    let text = "INSERT INTO job (id, part, lane, active, doc, note, score, payload, size, epoch) \
+        SELECT id, part, $9, active, doc, note, score, payload, size, 0 \
+          FROM unnest($1::uuid[], $2::int2[], $3::bool[], $4::jsonb[], $5::text[], $6::float8[], $7::bytea[], $8::int4[]) \
+            AS row(id, part, active, doc, note, score, payload, size)";
+    let query = sqlx::query(text)
+        .bind(rows.iter().map(|row| row.id).collect::<Vec<_>>())
+        .bind(rows.iter().map(|row| row.part).collect::<Vec<_>>())
+        .bind(rows.iter().map(|row| row.active).collect::<Vec<_>>())
+        .bind(rows.iter().map(|row| row.doc.clone()).collect::<Vec<_>>())
+        .bind(rows.iter().map(|row| row.note.clone()).collect::<Vec<_>>())
+        .bind(rows.iter().map(|row| row.score).collect::<Vec<_>>())
+        .bind(rows.iter().map(|row| row.payload.clone()).collect::<Vec<_>>())
+        .bind(rows.iter().map(|row| row.size).collect::<Vec<_>>())
+        .bind("a");
+    query.execute(&mut *db).await?;
+    Ok(start.elapsed().as_secs_f64())
+}
+
+/// As many rows of each size, so that small lists are measured as well as large ones.
+fn rounds(size: usize) -> usize {
+    (1_000 / size).clamp(3, 300)
+}
+
+async fn measure<D: Statements>(
+    title: &str,
+    db: &mut D,
+    own: impl AsyncFn(&mut D, &[Uuid]) -> Result<f64, sqlx::Error>,
+) -> Result<(), sqlx::Error> {
     let mut out = std::io::stdout();
     for size in SIZES {
-        let ids: Vec<Uuid> = std::iter::repeat_with(Uuid::new_v4).take(size).collect();
-        let more: Vec<Uuid> = std::iter::repeat_with(Uuid::new_v4).take(size).collect();
-        let (list, single) = (in_lists(db, &ids).await?, one_by_one(db, &more).await?);
+        let ids = || -> Vec<Uuid> { std::iter::repeat_with(Uuid::new_v4).take(size).collect() };
+        let (mut list, mut single, mut by_hand) = ([0.0; 5], [0.0; 5], 0.0);
+        for _ in 0..rounds(size) {
+            let (in_lists, alone) = (in_lists(db, &ids()).await?, one_by_one(db, &ids()).await?);
+            (0..5).for_each(|at| (list[at], single[at]) = (list[at] + in_lists[at], single[at] + alone[at]));
+            let ids = ids();
+            by_hand += own(db, &ids).await?;
+            let gone: Vec<_> = ids.into_iter().map(|id| job::JobDeleteAllGiven { id }).collect();
+            db.job_delete_all(&gone).await?;
+        }
+        let per_second = |took: f64| (size * rounds(size)) as f64 / took;
         for (at, name) in NAMES.iter().enumerate() {
-            let per_second = |took: f64| size as f64 / took;
             // A reader that closed the pipe has seen enough.
-            let _ = writeln!(
+            let _ = write!(
                 out,
                 "{title:<8} {name:<7} {size:>6} rows: list {:>9.0} rows/s, one by one {:>9.0} rows/s",
                 per_second(list[at]),
                 per_second(single[at])
             );
+            let end = if at == 0 { format!(", by hand {:>9.0} rows/s", per_second(by_hand)) } else { String::new() };
+            let _ = writeln!(out, "{end}");
         }
     }
     Ok(())
@@ -110,11 +164,11 @@ async fn measure(title: &str, db: &mut impl Statements) -> Result<(), sqlx::Erro
 async fn main() -> Result<(), sqlx::Error> {
     let mut sqlite = SqliteConnection::connect(":memory:").await?;
     bulk::prepare_sqlite(&mut sqlite).await?;
-    measure("SQLite", &mut *sqlite.begin().await?).await?;
+    measure("SQLite", &mut *sqlite.begin().await?, prepared).await?;
     if let Some(url) = std::env::args().nth(1) {
         let mut pg = PgConnection::connect(&url).await?;
         bulk::prepare_pg(&mut pg).await?;
-        measure("Postgres", &mut *pg.begin().await?).await?;
+        measure("Postgres", &mut *pg.begin().await?, from_arrays).await?;
     }
     Ok(())
 }

@@ -69,6 +69,21 @@ async fn story(db: &mut impl Statements) {
     assert_eq!(db.job_delete_all(&all).await.unwrap(), 2_000);
 }
 
+/// A text with a NUL character comes back whole or not at all.
+async fn nul(db: &mut impl Statements) {
+    let mut row = given(1_000_000);
+    row.note = Some("a\0b".into());
+    assert!(db.job_add_all(&job::JobAddAllParams { lane: "mail".into() }, &[row]).await.is_err());
+    // A backslash and digits are no such character.
+    let mut row = given(1_000_001);
+    row.note = Some("\\u0000".into());
+    row.doc = serde_json::json!({"text": "\\u0000"});
+    add(db, &[row.clone()]).await;
+    let noted =
+        db.job_note_all(&[job::JobNoteAllGiven { id: row.id, note: row.note.clone(), epoch: 0 }]).await.unwrap();
+    assert_eq!(noted[0].as_ref().and_then(|row| row.note.clone()), row.note);
+}
+
 /// Numbers whose shortest digits a reader could round to a neighbour.
 async fn numbers(db: &mut impl Statements) {
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
@@ -80,8 +95,10 @@ async fn numbers(db: &mut impl Statements) {
     };
     let edges = [f64::MIN_POSITIVE, f64::MAX, f64::MIN, f64::EPSILON, 5e-324, 0.1, 1e23, 9_007_199_254_740_993.0];
     let infinite = [f64::INFINITY, f64::NEG_INFINITY];
+    let powers = (1..2047_u64).map(|exponent| f64::from_bits(exponent << 52));
     let drawn = std::iter::repeat_with(|| f64::from_bits(next())).filter(|n| n.is_finite()).take(20_000);
-    let all: Vec<f64> = edges.into_iter().chain(infinite).chain(drawn).collect();
+    let small = (1..2_000).map(|n| f64::from(n) / 7.0);
+    let all: Vec<f64> = edges.into_iter().chain(infinite).chain(powers).chain(small).chain(drawn).collect();
     let row = |(id, score): (u128, &f64)| job::JobAddAllGiven { score: Some(*score), ..given(id) };
     add(db, &(0..).zip(&all).map(row).collect::<Vec<_>>()).await;
     let ids: Vec<u128> = (0..all.len() as u128).collect();
@@ -95,6 +112,8 @@ async fn lists_on_sqlite() {
     let mut connection = SqliteConnection::connect(":memory:").await.unwrap();
     bulk::prepare_sqlite(&mut connection).await.unwrap();
     story(&mut connection).await;
+    numbers(&mut connection).await;
+    nul(&mut connection).await;
 }
 
 #[tokio::test]
@@ -107,4 +126,5 @@ async fn lists_on_postgres() {
     bulk::prepare_pg(&mut connection).await.unwrap();
     story(&mut connection).await;
     numbers(&mut connection).await;
+    nul(&mut connection).await;
 }

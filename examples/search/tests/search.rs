@@ -8,7 +8,7 @@ use std::cmp::Ordering;
 use sea_query::{Order, PostgresQueryBuilder, SqliteQueryBuilder};
 use search::statements::either::Connection;
 use search::statements::tables::{On, TicketKey, TicketRow};
-use search::statements::{Statements, TicketListOrder, TicketState, ticket};
+use search::statements::{Statements, TicketListOrder, TicketPageOrder, TicketState, ticket};
 use search::{Assignee, Filters, Place};
 use sqlx::{Connection as _, PgConnection, SqliteConnection};
 use uuid::Uuid;
@@ -164,6 +164,29 @@ async fn story(mut connection: Connection<'_>) {
             false => (-row.opened_ms, 0, row.id),
         });
         assert_eq!(listed, wanted.iter().take(40).map(|row| row.number).collect::<Vec<_>>(), "{order:?}");
+    }
+    for (order, least, most) in
+        [(TicketPageOrder::Newest, None, 7), (TicketPageOrder::Urgent, None, 1), (TicketPageOrder::Urgent, Some(0), 30)]
+    {
+        let is_wanted = |row: &&TicketRow| row.team == "red" && least.is_none_or(|least| row.priority >= least);
+        let mut wanted: Vec<&TicketRow> = all.iter().filter(is_wanted).collect();
+        wanted.sort_by(|a, b| match order {
+            TicketPageOrder::Newest => (b.opened_ms, b.id).cmp(&(a.opened_ms, a.id)),
+            TicketPageOrder::Urgent => {
+                let key = |row: &TicketRow| (-row.priority, row.due_ms.unwrap_or(i64::MAX), row.id);
+                key(a).cmp(&key(b))
+            }
+        });
+        let mut params = ticket::TicketPageParams { team: "red".to_owned(), least, after: None, most, order };
+        let mut found = Vec::new();
+        loop {
+            let rows = connection.ticket_page(&params).await.unwrap();
+            let Some(last) = rows.last() else { break };
+            assert!(rows.len() <= most as usize);
+            params.after = Some(last.key());
+            found.extend(rows.iter().map(|row| row.number));
+        }
+        assert_eq!(found, wanted.iter().map(|row| row.number).collect::<Vec<_>>(), "{order:?} {least:?}");
     }
     for at in 0..44 {
         let filters = if at < 22 { Filters::default() } else { drawn_filters(&mut drawn) };

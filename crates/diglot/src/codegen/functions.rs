@@ -11,7 +11,7 @@ use crate::dialect::Dialect;
 use crate::emitted::{EmittedText, JoinedText, TextParam};
 use crate::infer::Signature;
 use crate::names::{camel, doc_line, ident};
-use crate::page::Cardinality;
+use crate::page::{Cardinality, PAGE};
 
 /// What stands in the functions.
 pub(super) enum Bodies<'a> {
@@ -413,20 +413,27 @@ fn chosen(
     end: &str,
     of_text: impl Fn(&mut Code, &EmittedText, &str, &str),
 ) {
-    let optional: Vec<&str> =
-        signature.params.iter().filter(|param| param.optional).map(|param| param.name.as_str()).collect();
+    let mut optional: Vec<(&str, String)> = Vec::new();
+    for param in signature.params.iter().filter(|param| param.optional) {
+        let (field, part) = match param.of_key() {
+            Some((key, _)) => (key, format!("{PAGE}{key}")),
+            None => (param.name.as_str(), param.name.clone()),
+        };
+        if optional.iter().all(|(known, _)| *known != field) {
+            optional.push((field, part));
+        }
+    }
     let choice = signature.params.iter().find(|param| param.is_choice());
     if let ([], [text, ..], None) = (optional.as_slice(), texts, choice) {
         of_text(code, text, open, end);
         return;
     }
     let chooses = choice.iter().map(|param| param.name.as_str());
-    let fields = optional.iter().copied().chain(chooses).map(|name| format!("&params.{}", ident(name)));
+    let fields = optional.iter().map(|(field, _)| *field).chain(chooses).map(|name| format!("&params.{}", ident(name)));
     code.open(format_args!("{open}match {} {{", tuple(fields.collect())));
     for text in texts {
-        let is_given = |name: &str| text.variant.given.iter().any(|given| given == name);
-        let pattern = |name: &&str| match is_given(name) {
-            true => format!("Some({})", params::given(name)),
+        let pattern = |(field, part): &(&str, String)| match text.variant.given.contains(part) {
+            true => format!("Some({})", params::given(field)),
             false => "None".to_owned(),
         };
         let patterns = optional.iter().map(pattern).chain(enums::order_of(signature, text));

@@ -64,11 +64,11 @@ pub(super) fn prepare(code: &mut Code, config: &Config, dialect: Dialect, signat
         line!(code, "{places}diglot_support::places({statement}, list.iter().map(|row| {of_row}))?;");
     }
     if dialect == Dialect::Sqlite {
-        code.open(format_args!("let document = diglot_support::document(list, |row, out| {{"));
+        code.open(format_args!("let document = diglot_support::document({statement}, list, |row, out| {{"));
         for field in &rows.fields {
             line!(code, "out.value(&{});", params::bind(config, dialect, false, ("row", field)));
         }
-        code.close("});");
+        code.close("})?;");
     }
 }
 

@@ -9,6 +9,7 @@ mod either;
 mod enums;
 mod functions;
 mod list;
+mod page;
 mod params;
 mod rows;
 mod structs;
@@ -146,6 +147,7 @@ fn modules(code: &mut Code, style: &structs::Style, api: &Api<'_>, mut kept: BTr
             values::of_nothing(code, style, signature);
             list::definition(code, style, api.config, signature);
             rows::definition(code, style, api.config, signature);
+            page::definition(code, style, api.config, signature);
         }
         if let Some(text) = kept.remove(&noun) {
             code.gap();

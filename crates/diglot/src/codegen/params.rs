@@ -1,9 +1,10 @@
 //! Parameter structs, and how their fields are bound.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 use super::code::Code;
-use super::{structs, times, types};
+use super::{page, structs, times, types};
 use crate::config::{Config, Ownership};
 use crate::dialect::Dialect;
 use crate::infer::{Param, Signature};
@@ -16,13 +17,26 @@ pub(super) fn definition(code: &mut Code, style: &structs::Style, config: &Confi
         return;
     }
     let doc = |param: &Param| match param.optional {
+        _ if param.of_key().is_some() => {
+            "The key behind which the page begins; without it it is the first one.".to_owned()
+        }
         _ if param.is_choice() => "The order of the rows.".to_owned(),
         true => format!("`:{}`, {}; without it its condition is left out.", param.name, param.ty),
         false => format!("`:{}`, {}.", param.name, param.ty),
     };
     let of = format!("Parameters of `{}`.", signature.name);
     let name = format!("{}Params", camel(&signature.name));
-    holding(code, style, config, (&name, &of), &signature.params, doc);
+    // A key is one field, whatever it is made of.
+    let mut keys = BTreeSet::new();
+    let is_field = |param: &&Param| param.of_key().is_none_or(|(key, _)| keys.insert(key.to_owned()));
+    let params: Vec<Param> = signature.params.iter().filter(is_field).cloned().collect();
+    let fields = params.iter().map(|param| match param.of_key() {
+        Some((key, _)) => {
+            structs::Field { name: key, doc: doc(param), ty: format!("Option<{}>", page::name(signature)) }
+        }
+        None => structs::Field { name: &param.name, doc: doc(param), ty: field(config, param) },
+    });
+    structs::documented(code, style, &name, borrows(config, &params), &of, fields);
 }
 
 /// A struct of values that are bound.
@@ -53,7 +67,8 @@ pub(super) fn borrows(config: &Config, params: &[Param]) -> bool {
 
 /// Whether a field borrows its value.
 pub(super) fn is_borrowed(config: &Config, param: &Param) -> bool {
-    config.generate.params == Ownership::Borrowed && (param.rust.is_some() || !is_copied(&param.ty.base))
+    let may_borrow = config.generate.params == Ownership::Borrowed && param.of_key().is_none();
+    may_borrow && (param.rust.is_some() || !is_copied(&param.ty.base))
 }
 
 fn field(config: &Config, param: &Param) -> String {
@@ -84,9 +99,10 @@ pub(super) fn given(param: &str) -> String {
 /// The expression that binds a parameter, or a field, of what is called `owner`. Large values are borrowed; a newtype
 /// is cloned to be turned into its plain form.
 pub(super) fn bind(config: &Config, dialect: Dialect, digits: bool, (owner, param): (&str, &Param)) -> String {
-    let value = match param.optional {
-        true => format!("(*{})", given(&param.name)),
-        false => format!("{owner}.{}", ident(&param.name)),
+    let value = match (param.of_key(), param.optional) {
+        (Some((key, field)), _) => format!("{}.{}", given(key), ident(field)),
+        (None, true) => format!("(*{})", given(&param.name)),
+        (None, false) => format!("{owner}.{}", ident(&param.name)),
     };
     let is_borrowed = is_borrowed(config, param);
     if param.rust.as_ref().is_some_and(|rust| config.generated_words(rust).is_some()) {
@@ -101,7 +117,9 @@ pub(super) fn bind(config: &Config, dialect: Dialect, digits: bool, (owner, para
     match types::newtype(param.rust.as_deref()) {
         Some(_) => converted(config, dialect, param, is_borrowed, &value),
         None if is_borrowed => as_it_is(dialect, &param.ty, digits, value),
-        None if param.optional && is_copied(&param.ty.base) => format!("*{}", given(&param.name)),
+        None if param.optional && param.of_key().is_none() && is_copied(&param.ty.base) => {
+            format!("*{}", given(&param.name))
+        }
         None => borrowed(dialect, &param.ty, digits, value),
     }
 }

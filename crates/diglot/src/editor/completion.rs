@@ -42,7 +42,7 @@ pub enum CompletionKind {
 }
 
 /// The annotations, each as far as it is always the same, with what it says.
-const ANNOTATIONS: [(&str, &str); 15] = [
+const ANNOTATIONS: [(&str, &str); 16] = [
     ("name: ", "the header: `-- name: noun_verb :one`"),
     ("param: ", "the type of a parameter"),
     ("column: ", "the type of a column of the result"),
@@ -53,6 +53,7 @@ const ANNOTATIONS: [(&str, &str); 15] = [
     ("if: ", "from here to `-- end` if the parameter is given"),
     ("order: ", "from here to the next one or `-- end` if the caller chooses that order"),
     ("end", "ends what `-- if:` or `-- order:` began"),
+    ("page: ", "the statement gives a page that begins behind the key of a row"),
     ("rows: ", "the statement takes a list of rows: `-- rows: NAME(FIELD TYPE, …)`"),
     ("part: ", "begins what several statements share"),
     ("use: ", "the statement has that shared part"),

@@ -53,6 +53,7 @@ fn document(alias: &str, params: &[TextParam]) -> String {
     let Some((placeholder, fields)) = found else { return quoted(alias) };
     let column = |(at, field): (usize, &TextParam)| {
         let value = format!("json_extract(value, '$[{at}]')");
+        let value = if is_real(&field.ty.base, field.stored) { real(at, &value) } else { value };
         let value = if is_digits(&field.ty.base, field.stored) { format!("unhex({value})") } else { value };
         let Holds::Field(name) = &field.holds else { return value };
         format!("{value} AS {}", quoted(name))
@@ -69,6 +70,24 @@ fn is_digits(base: &Base, stored: Option<Stored>) -> bool {
         Base::Uuid => stored.is_none_or(|stored| stored.form != Form::Hyphenated),
         _ => false,
     }
+}
+
+/// Whether it is a real, which the document may have in pieces.
+fn is_real(base: &Base, stored: Option<Stored>) -> bool {
+    *base == Base::Float64 || stored.is_some_and(|stored| stored.form == Form::Julian)
+}
+
+/// A real. Where its digits alone could be read as a neighbour, the document has a whole number, `r`, `b` and whether it is
+/// below one: it is multiplied or divided by 2 to the power of `62 * b + r`, in steps none of which rounds.
+fn real(at: usize, value: &str) -> String {
+    let piece = |of: usize| format!("json_extract(value, '$[{at}][{of}]')");
+    let step = |times: usize| format!("CASE WHEN b & {times} THEN {} ELSE 1 END", vec!["p"; times].join(" * "));
+    let steps = [1, 2, 4, 8, 16].map(step).join(" * ");
+    let power = |count: &str| format!("CASE WHEN {} THEN 1.0 / (1 << {count}) ELSE 1.0 * (1 << {count}) END", piece(3));
+    let (whole, rest, times) = (piece(0), power(&piece(1)), piece(2));
+    let put_together =
+        format!("(SELECT m * q * {steps} FROM (SELECT {whole} AS m, {rest} AS q, {times} AS b, {} AS p))", power("62"));
+    format!("CASE json_type(value, '$[{at}]') WHEN 'array' THEN {put_together} ELSE {value} END")
 }
 
 fn quoted(name: &str) -> String {

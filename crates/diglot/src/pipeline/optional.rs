@@ -5,13 +5,14 @@
 
 use std::collections::BTreeSet;
 
+use super::behind;
 use super::pairs::{Entry, Side};
 use crate::config::Config;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::{Both, Dialect};
 use crate::emitted::Variant;
 use crate::infer::{self, CHOICE, PageOf, Param, Signature};
-use crate::page::{AnnotationKind, ORDER, OptionalPart, RawStatement};
+use crate::page::{AnnotationKind, ORDER, OptionalPart, PAGE, RawStatement};
 use crate::resolve;
 use crate::rule;
 use crate::schema::Schema;
@@ -69,6 +70,8 @@ impl Reading {
         variant: Variant,
     ) -> (Self, Vec<Diagnostic>) {
         let mut found = Vec::new();
+        // On one page alone it is a finding, and no difference of conditions.
+        let is_everywhere = entry.sides.iter().all(|side| side.raw.optional.iter().any(|part| part.page().is_some()));
         let resolve = |side: &Side<'_>| {
             let mut raw = side.raw.clone();
             let chosen = chosen(&variant, side.raw);
@@ -77,7 +80,17 @@ impl Reading {
                 None => variant.left_out.contains(&part.param),
             };
             raw.left_out = side.raw.optional.iter().filter(is_absent).map(|part| part.span).collect();
-            let (tree, findings) = resolve::resolve(sources, &schemas[side.dialect], &raw, side.dialect);
+            let (mut tree, mut findings) = resolve::resolve(sources, &schemas[side.dialect], &raw, side.dialect);
+            let page = side.raw.optional.iter().find(|part| part.page().is_some() && !is_absent(part));
+            if let (Some(part), Some(first)) = (page.filter(|_| is_everywhere), &tree) {
+                match behind::of(&raw, first, part) {
+                    Ok(behind) => {
+                        raw.behind = Some(behind);
+                        (tree, findings) = resolve::resolve(sources, &schemas[side.dialect], &raw, side.dialect);
+                    }
+                    Err(finding) => findings.push(*finding),
+                }
+            }
             found.extend(findings);
             (side.dialect, raw, tree)
         };
@@ -119,7 +132,7 @@ pub(super) fn merged(readings: &[Reading], found: Vec<Vec<Diagnostic>>) -> Vec<D
             }
             let names = |list: &[String], orders: bool| -> Vec<String> {
                 let own = list.iter().filter(|name| name.starts_with(ORDER) == orders);
-                own.map(|name| format!("`{}`", name.trim_start_matches(ORDER))).collect()
+                own.map(|name| format!("`{}`", name.trim_start_matches(ORDER).trim_start_matches(PAGE))).collect()
             };
             let absent = names(&reading.variant.left_out, false);
             let order = names(&reading.variant.given, true);
@@ -143,10 +156,12 @@ pub(super) fn check(whole: &Reading, schemas: &Both<Schema>) -> Vec<Diagnostic> 
     let params: BTreeSet<&str> =
         pages.iter().flat_map(|page| &page.raw.optional).map(|part| part.param.as_str()).collect();
     if params.iter().any(|param| param.starts_with(ORDER)) {
-        pages.iter().for_each(|page| no_parameter(page, &mut found));
+        pages.iter().for_each(|page| no_parameter(page, CHOICE, "the order", &mut found));
     }
     for param in params {
-        if !param.starts_with(ORDER) {
+        if let Some(key) = param.strip_prefix(PAGE) {
+            pages.iter().for_each(|page| no_parameter(page, key, "where the page begins", &mut found));
+        } else if !param.starts_with(ORDER) {
             pages.iter().for_each(|page| stands_alone(page, param, &mut found));
         }
         if let [sqlite, pg] = pages.as_slice() {
@@ -156,10 +171,10 @@ pub(super) fn check(whole: &Reading, schemas: &Both<Schema>) -> Vec<Diagnostic> 
     found
 }
 
-/// The function takes the order under this name.
-fn no_parameter(page: &PageOf<'_>, found: &mut Vec<Diagnostic>) {
-    if let Some(used) = page.tree.params.iter().find(|used| used.name == CHOICE) {
-        let message = format!("{}: `{CHOICE}` is a parameter, and chooses the order", page.raw.name);
+/// The function takes the order, or the key of a page, under this name.
+fn no_parameter(page: &PageOf<'_>, name: &str, what: &str, found: &mut Vec<Diagnostic>) {
+    if let Some(used) = page.tree.params.iter().find(|used| used.name == name) {
+        let message = format!("{}: `{name}` is a parameter, and chooses {what}", page.raw.name);
         let finding = Diagnostic::error(rule::BAD_OPTIONAL_PART, message, used.span, "of the same name");
         found.push(finding.help("give the parameter another name"));
     }
@@ -176,14 +191,20 @@ fn on_both_pages(sqlite: &PageOf<'_>, pg: &PageOf<'_>, param: &str, found: &mut 
         _ => return,
     };
     let title = facing.tree.dialect.title();
-    let (what, line) = match param.strip_prefix(ORDER) {
-        Some(order) => (format!("the order `{order}` is there"), format!("-- order: {order}")),
-        None => (format!("the part on `{param}` is optional"), format!("-- if: {param}")),
+    let (rule, what, line) = match (param.strip_prefix(ORDER), param.strip_prefix(PAGE)) {
+        (Some(order), _) => {
+            (rule::BAD_OPTIONAL_PART, format!("the order `{order}` is there"), format!("-- order: {order}"))
+        }
+        (None, Some(key)) => (rule::BAD_PAGE, format!("it begins behind `{key}`"), format!("-- page: {key}")),
+        (None, None) => {
+            (rule::BAD_OPTIONAL_PART, format!("the part on `{param}` is optional"), format!("-- if: {param}"))
+        }
     };
     let message = format!("{}: {what} on one page only", page.raw.name);
-    let finding = Diagnostic::error(rule::BAD_OPTIONAL_PART, message, at, "here")
+    let finding = Diagnostic::error(rule, message, at, "here")
         .and(facing.raw.name_span, format!("the {title} page has no `{line}`"));
-    found.push(finding.help(format!("write `{line}` … `-- end` on the {title} page too")));
+    let whole = if param.starts_with(PAGE) { format!("`{line}`") } else { format!("`{line}` … `-- end`") };
+    found.push(finding.help(format!("write {whole} on the {title} page too")));
 }
 
 fn stands_alone(page: &PageOf<'_>, param: &str, found: &mut Vec<Diagnostic>) {
@@ -228,8 +249,25 @@ pub(super) fn widen(
     signature: &mut Signature,
 ) {
     let [whole, others @ ..] = readings else { return };
+    for reading in others {
+        let page = |dialect: Dialect| reading.page(schemas, dialect);
+        let (Some(variant), _) = infer::signature(config, noun, page(Dialect::Sqlite), page(Dialect::Pg)) else {
+            continue;
+        };
+        for (column, other) in signature.columns.iter_mut().zip(variant.columns) {
+            column.ty.nullable |= other.ty.nullable;
+        }
+        // Each order has its own columns in the key.
+        for param in variant.params.into_iter().filter(|param| param.of_key().is_some()) {
+            if signature.params.iter().all(|known| known.name != param.name) {
+                signature.params.push(param);
+            }
+        }
+    }
     for param in &mut signature.params {
-        param.optional = whole.variant.given.contains(&param.name);
+        let column = param.of_key().and_then(|(_, field)| signature.columns.iter().find(|column| column.name == field));
+        param.ty.nullable |= column.is_some_and(|column| column.ty.nullable);
+        param.optional = param.of_key().is_some() || whole.variant.given.contains(&param.name);
     }
     let names =
         || whole.variant.given.iter().chain(&whole.variant.left_out).filter_map(|name| name.strip_prefix(ORDER));
@@ -246,14 +284,5 @@ pub(super) fn widen(
             stored: None,
             counts_rows: false,
         });
-    }
-    for reading in others {
-        let page = |dialect: Dialect| reading.page(schemas, dialect);
-        let (Some(variant), _) = infer::signature(config, noun, page(Dialect::Sqlite), page(Dialect::Pg)) else {
-            continue;
-        };
-        for (column, other) in signature.columns.iter_mut().zip(variant.columns) {
-            column.ty.nullable |= other.ty.nullable;
-        }
     }
 }

@@ -14,7 +14,7 @@ use super::uses::Key;
 use super::written;
 use crate::dialect::{Both, Dialect};
 use crate::infer::{CHOICE, Param, RowsParam};
-use crate::page::ORDER;
+use crate::page::{ORDER, PAGE};
 use crate::types::Base;
 use crate::value::Value;
 
@@ -67,7 +67,7 @@ impl Subject {
             0 => &[],
             count => &self.variants[usize::try_from(number % count as u64).unwrap_or(0)].sqlite.variant.given,
         };
-        for param in self.params.iter().filter(|param| !param.optional || given.contains(&param.name)) {
+        for param in self.params.iter().filter(|param| param.is_given(given)) {
             let order = || given.iter().find_map(|name| name.strip_prefix(ORDER));
             let value = match order().filter(|_| param.is_choice()) {
                 Some(order) => Value::Text(order.to_owned()),
@@ -89,9 +89,10 @@ impl Subject {
 
     /// Which texts a case runs.
     pub fn variant(&self, case: &Case) -> Option<&Both<crate::emitted::EmittedText>> {
-        let is_given = |name: &String| match name.strip_prefix(ORDER) {
-            Some(order) => matches!(case.args.get(CHOICE), Some(Value::Text(chosen)) if chosen == order),
-            None => case.args.contains_key(name),
+        let is_given = |name: &String| match (name.strip_prefix(ORDER), name.strip_prefix(PAGE)) {
+            (Some(order), _) => matches!(case.args.get(CHOICE), Some(Value::Text(chosen)) if chosen == order),
+            (None, Some(_)) => case.args.keys().any(|arg| arg.contains('.')),
+            (None, None) => case.args.contains_key(name),
         };
         self.variants
             .iter()

@@ -6,6 +6,7 @@
 //!
 //! Nothing here compares pages or infers the types of parameters.
 
+mod behind;
 mod call;
 mod cast;
 mod clauses;
@@ -245,8 +246,18 @@ impl Lower<'_> {
             self.syntax(&parse::Unreadable { message, span: token.span, ends: false });
             return;
         }
+        let behind = raw.behind.as_ref().filter(|behind| behind.statement == self.statement);
+        match behind.map(|behind| behind::insert(&mut tokens, behind, parse::grammar(self.dialect))) {
+            Some(Ok(rewrites)) => self.rewrites.extend(rewrites),
+            Some(Err(bad)) => {
+                self.syntax(&parse::Unreadable { message: bad.message, span: bad.span, ends: true });
+                return;
+            }
+            None => {}
+        }
         self.edited = edit::edit(tokens, self.dialect);
         for param in &mut self.edited.params {
+            param.nullable |= behind.is_some_and(|behind| behind.may_be_null(&param.name));
             if let Some(name) = self.names.get(&param.name) {
                 param.name.clone_from(name);
             }

@@ -57,6 +57,7 @@ fn project(schema_sql: &str, sql: &str, dialect: Dialect) -> Project {
         span: whole,
         optional: Vec::new(),
         left_out: Vec::new(),
+        behind: None,
     };
     let (statement, findings) = super::resolve(&sources, &schema, &raw, dialect);
     Project { sources, statement, findings }

@@ -56,6 +56,7 @@ mod number_joined;
 mod on_conflict_without_target;
 mod or_replace;
 mod order_by_param;
+mod page_ties;
 mod real_in_document;
 mod real_into_integer;
 mod refused_by_postgres;
@@ -220,6 +221,7 @@ const LINTS: &[Lint] = &[
     Lint::new(rule::ON_CONFLICT_WITHOUT_TARGET, on_conflict_without_target::check),
     Lint::new(rule::OR_REPLACE, or_replace::check),
     Lint::new(rule::ORDER_BY_PARAM, order_by_param::check),
+    Lint::new(rule::PAGE_TIES, page_ties::check),
     Lint::new(rule::REAL_IN_DOCUMENT, real_in_document::check),
     Lint::new(rule::REAL_INTO_INTEGER, real_into_integer::check),
     Lint::new(rule::REFUSED_BY_POSTGRES, refused_by_postgres::check),

@@ -33,7 +33,9 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
         let ExprKind::Is { expr: tested, what: "null", .. } = &expr.kind else { continue };
         let ExprKind::Param(name) = &tested.kind else { continue };
         let first = params.iter().filter(|param| param.name == *name).map(|param| param.span.start).min();
-        if context.declared(name).is_some() || first != Some(tested.span.start) {
+        // A value of a page's key is compared with its column first, all in one place.
+        let of_key = context.page.raw.behind.as_ref().is_some_and(|behind| behind.may_be_null(name));
+        if of_key || context.declared(name).is_some() || first != Some(tested.span.start) {
             continue;
         }
         let message = format!("{}: Postgres cannot tell the type of `:{name}`", context.name());

@@ -34,7 +34,7 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
         let Body::Update(update) = &part.body else { continue };
         let mut conditions = Vec::new();
         split(update.filter.as_ref(), &mut conditions);
-        let many = context.unpinned(&update.from.iter().collect::<Vec<_>>(), conditions);
+        let many = context.unpinned(&update.from.iter().collect::<Vec<_>>(), conditions, &[]);
         let assigned = update.set.iter().find(|set| read_from(&set.value).iter().any(|source| many.contains(source)));
         if let Some(set) = assigned {
             let message = format!("{}: `{}` may come from several rows", context.name(), set.column);

@@ -38,6 +38,8 @@ pub(super) enum Line {
     If(String),
     /// `-- order: name`.
     Order(String),
+    /// `-- page: name`.
+    Page(String),
     /// `-- end`.
     End,
     /// `-- use: NAME`, with what it is given.
@@ -119,6 +121,9 @@ pub(super) fn read(comment: Comment<'_>, owner: &str) -> Line {
         },
         ("order", rest) if rest.strip_prefix(':').is_some_and(|name| is_identifier(name.trim())) => {
             return Line::Order(rest[1..].trim().to_lowercase());
+        }
+        ("page", rest) if rest.strip_prefix(':').is_some_and(|name| is_identifier(name.trim())) => {
+            return Line::Page(rest[1..].trim().to_lowercase());
         }
         ("end", "") => return Line::End,
         ("require", rest) if rest.strip_prefix(':').is_some_and(|name| is_identifier(name.trim())) => {

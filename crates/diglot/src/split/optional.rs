@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::lexer::Kind;
 use super::{Body, Splitter};
 use crate::diagnostic::Diagnostic;
-use crate::page::{ORDER, OptionalPart};
+use crate::page::{ORDER, OptionalPart, PAGE};
 use crate::rule;
 use crate::source::Span;
 
@@ -65,6 +65,27 @@ impl Splitter<'_> {
             self.ends(mark, owner, read);
         }
         self.opens(format!("{ORDER}{name}"), mark, owner, read);
+    }
+
+    /// A page that begins behind a row: the condition is made of the ORDER BY, so the line stands above the statement.
+    pub(super) fn page_of(&mut self, name: &str, mark: Span, owner: &str, read: &mut Body) {
+        let fault = match read.optional.iter().find(|part| part.page().is_some()) {
+            Some(first) => Some(("a statement has one page", Some(first.mark), "keep one `-- page:`")),
+            None if read.open.is_some() || !read.parts.is_empty() => {
+                Some(("a page is declared inside the statement", None, "put the line above the SQL"))
+            }
+            None => None,
+        };
+        let Some((message, first, help)) = fault else {
+            read.optional.push(OptionalPart { param: format!("{PAGE}{name}"), mark, span: mark });
+            return;
+        };
+        let finding = Diagnostic::error(rule::BAD_PAGE, format!("{owner}: {message}"), mark, "this line").help(help);
+        let finding = match first {
+            Some(first) => finding.context(first, "the first one"),
+            None => finding,
+        };
+        self.torn(finding, read);
     }
 
     /// What is wrong with the orders of a statement as a whole.

@@ -149,14 +149,12 @@ impl Query {
         Self { rows, ctes: Vec::new(), order: Vec::new(), limit: None, offset: None, locks: Vec::new(), span }
     }
 
-    /// The list of `SELECT value FROM json_each(list)`, which Postgres may have from the elements of a document.
+    /// The list of `SELECT value FROM json_each(list)`.
     pub(crate) fn each_of(&self) -> Option<&Expr> {
         let Rows::Select(select) = &self.rows else { return None };
         let [Source { kind: SourceKind::Function { name, args }, .. }] = select.from.as_slice() else { return None };
         match (name.as_str(), args.as_slice()) {
-            ("json_each" | "jsonb_each" | "jsonb_array_elements_text" | "json_array_elements_text", [list]) => {
-                Some(list)
-            }
+            ("json_each" | "jsonb_each", [list]) => Some(list),
             _ => None,
         }
     }

@@ -18,3 +18,19 @@ SELECT number, title, priority, due_ms
  ORDER BY priority DESC, due_ms NULLS LAST, id
 -- end
  LIMIT :most;
+
+-- The same page by page: each begins behind the last ticket of the one before.
+-- page: after
+-- name: ticket_page :many
+SELECT id, number, title, priority, opened_ms, due_ms
+  FROM ticket
+ WHERE team = :team
+-- if: least
+   AND priority >= :least
+-- end
+-- order: newest
+ ORDER BY opened_ms DESC, id DESC
+-- order: urgent
+ ORDER BY priority DESC, due_ms NULLS LAST, id
+-- end
+ LIMIT :most;

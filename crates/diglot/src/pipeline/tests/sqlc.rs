@@ -125,17 +125,3 @@ fn a_statement_that_no_file_of_the_other_dialect_has_is_told_without_lock_step_t
     );
     assert_eq!(rules(&check(&inputs)), ["missing-statement", "missing-statement"]);
 }
-
-#[test]
-fn a_list_without_a_name_has_one_name_on_both_pages() {
-    let head = "-- name: JobPick :many\nSELECT size FROM job WHERE lane IN";
-    let sqlite = format!("{head} (SELECT value FROM json_each(?));");
-    for postgres in [
-        "(SELECT item FROM jsonb_array_elements_text($1) AS item)",
-        "(SELECT item::text FROM json_array_elements_text($1) AS e(item))",
-    ] {
-        let compiled = sound(&pair(&sqlite, &format!("{head} {postgres};")));
-        let signature = compiled.signatures[0].to_string();
-        assert!(signature.starts_with("job_pick(lane: "), "{postgres}: {signature}");
-    }
-}

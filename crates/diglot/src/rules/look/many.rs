@@ -27,15 +27,16 @@ impl Context<'_> {
         }
         let mut conditions = Vec::new();
         split(select.filter.as_ref(), &mut conditions);
-        !self.unpinned(&select.from.iter().collect::<Vec<_>>(), conditions).is_empty()
+        !self.unpinned(&select.from.iter().collect::<Vec<_>>(), conditions, &[]).is_empty()
     }
 
     /// The tables among these sources of which several rows may fit: no key of theirs is given by the conditions,
-    /// by those of the joins, and by sources of which one row fits.
+    /// by those of the joins, by sources of which one row fits, and by the columns of which one value is looked at.
     pub(in crate::rules) fn unpinned<'e>(
         &self,
         sources: &[&'e Source],
         mut conditions: Vec<&'e Expr>,
+        fixed: &[&Expr],
     ) -> BTreeSet<SourceId> {
         for source in sources {
             split(source.join.as_ref().and_then(|join| join.on.as_ref()), &mut conditions);
@@ -44,7 +45,7 @@ impl Context<'_> {
         conditions.iter().for_each(|condition| equalities(condition, &mut given));
         let mut open: BTreeSet<SourceId> = sources.iter().map(|source| source.id).collect();
         loop {
-            let fits = |source: &&&Source| open.contains(&source.id) && self.is_one(source, &given, &open);
+            let fits = |source: &&&Source| open.contains(&source.id) && self.is_one(source, &given, fixed, &open);
             let Some(settled) = sources.iter().find(fits).map(|source| source.id) else { break };
             open.remove(&settled);
         }
@@ -52,13 +53,12 @@ impl Context<'_> {
     }
 
     /// Whether one row of a source fits at most, given that of all but the open ones.
-    fn is_one(&self, source: &Source, given: &[(&Expr, &Expr)], open: &BTreeSet<SourceId>) -> bool {
+    fn is_one(&self, source: &Source, given: &[(&Expr, &Expr)], fixed: &[&Expr], open: &BTreeSet<SourceId>) -> bool {
         let is_given = |name: &str| {
+            let is_own = |column: &Expr| matches!(&bare(column).kind, ExprKind::Column { source: id, column } if *id == source.id && column == name);
             let mut sides = given.iter().flat_map(|(left, right)| [(*left, *right), (*right, *left)]);
-            sides.any(|(column, value)| {
-                let own = matches!(&bare(column).kind, ExprKind::Column { source: id, column } if *id == source.id && column == name);
-                own && !read_from(value).iter().any(|id| open.contains(id))
-            })
+            fixed.iter().any(|column| is_own(column))
+                || sides.any(|(column, value)| is_own(column) && !read_from(value).iter().any(|id| open.contains(id)))
         };
         match &source.kind {
             SourceKind::Table(_) => {

@@ -1,0 +1,46 @@
+//! Rows that a page cannot tell apart.
+//!
+//! # What it finds
+//!
+//! `-- page: name` with an ORDER BY that holds no whole key, without NULL, of what FROM gives: two rows may have the same of
+//! everything that they are sorted by.
+//!
+//! # Why it bites
+//!
+//! A page ends between such rows, and the next one begins behind all of them: the rest is never seen.
+//!
+//! # Write instead
+//!
+//! The primary key, or another unique one, behind the other keys of ORDER BY. Where rows are unique for a reason that no
+//! schema says, as those of a query with GROUP BY in FROM are, `-- allow(page-ties)` with that reason.
+//!
+//! # Example
+//!
+//! ```text
+//! ORDER BY opened_ms DESC, id
+//! ```
+
+use super::Context;
+use super::look::split;
+use crate::diagnostic::Diagnostic;
+use crate::rule;
+use crate::tree::{Body, Rows};
+
+pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
+    let Some(behind) = &context.page.raw.behind else { return };
+    let result = context.page.tree.result.and_then(|part| context.page.tree.parts.get(part));
+    let Some(Body::Query(query)) = result.map(|part| &part.body) else { return };
+    let Rows::Select(select) = &query.rows else { return };
+    let mut conditions = Vec::new();
+    split(select.filter.as_ref(), &mut conditions);
+    let never_null = query.order.iter().filter(|key| key.expr.ty.as_ref().is_some_and(|ty| !ty.nullable));
+    let keys: Vec<_> = never_null.map(|key| &key.expr).collect();
+    let sources: Vec<_> = select.from.iter().collect();
+    let open = context.unpinned(&sources, conditions, &keys);
+    let Some(source) = sources.iter().find(|source| open.contains(&source.id)) else { return };
+    let message = format!("{}: rows of `{}` may be the same in all that sorts the page", context.name(), source.alias);
+    let last = query.order.last().map_or(query.span, |key| key.span);
+    let finding = Diagnostic::error(rule::PAGE_TIES, message, last, "no unique key ends the order");
+    let help = "end ORDER BY with a key of it that is never NULL, on both pages, and give its columns in the result";
+    found.push(finding.context(behind.mark, "the next page begins behind all of them").help(help));
+}
