@@ -69,7 +69,7 @@ UPDATE ff_exec_core AS core
        attempt_state = :attempt_state, blocking_reason = 'waiting_for_delay', deadline_at_ms = :wake_at_ms,
        raw_fields = CASE
                       WHEN core.deadline_at_ms IS NULL THEN core.raw_fields
-                      ELSE core.raw_fields || jsonb_build_object('execution_deadline_at', core.deadline_at_ms)
+                      ELSE jsonb_set(core.raw_fields, '{execution_deadline_at}', CAST(CAST(core.deadline_at_ms AS text) AS jsonb))
                     END
  WHERE core.partition_key = :partition_key AND core.execution_id = :execution_id;
 

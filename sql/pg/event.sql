@@ -60,7 +60,9 @@ SELECT DISTINCT held.virtualtransaction AS transaction_name FROM pg_locks AS hel
    AND held.database = (SELECT db.oid FROM pg_database AS db WHERE db.datname = current_database())
    AND (held.relation = CAST(to_regclass(CAST(:outbox AS text)) AS oid)
         OR held.relation IN (SELECT part.inhrelid FROM pg_inherits AS part
-                              WHERE part.inhparent = CAST(to_regclass(CAST(:outbox AS text)) AS oid)));
+                              WHERE part.inhparent = CAST(to_regclass(CAST(:outbox AS text)) AS oid)))
+UNION
+SELECT elsewhere.transaction_name FROM ff_writers_elsewhere() AS elsewhere (transaction_name);
 
 -- Describes the transactions under way that write to an outbox, the oldest first, to whoever has to end one: a session
 -- by its number, program, address and state, a prepared transaction by its name.

@@ -47,13 +47,15 @@ SELECT CAST(core.execution_id AS text), NULL, 'revoked', :now_ms, core.partition
   FROM ff_exec_core AS core
  WHERE core.partition_key = :partition_key AND core.flow_id = :flow_id AND core.lifecycle_phase = ANY (:phases)
    AND EXISTS (SELECT 1 FROM ff_attempt AS attempt
-                WHERE attempt.partition_key = :partition_key AND attempt.execution_id = core.execution_id
+                WHERE attempt.partition_key = :partition_key AND attempt.partition_key = core.partition_key
+                  AND attempt.execution_id = core.execution_id
                   AND attempt.worker_instance_id <> ''
                   AND (core.ownership_state = 'leased' OR attempt.lease_expires_at_ms IS NOT NULL)
                   AND (attempt.attempt_index = core.attempt_index
                        OR (attempt.terminal_at_ms IS NULL
                            AND NOT EXISTS (SELECT 1 FROM ff_attempt AS other
                                             WHERE other.partition_key = :partition_key
+                                              AND other.partition_key = core.partition_key
                                               AND other.execution_id = core.execution_id
                                               AND (other.attempt_index = core.attempt_index
                                                    OR other.attempt_index > attempt.attempt_index)))))

@@ -13,7 +13,7 @@ core AS (
          deadline_at_ms = :delay_until_ms,
          raw_fields = CASE
                         WHEN core.deadline_at_ms IS NULL THEN core.raw_fields
-                        ELSE core.raw_fields || jsonb_build_object('execution_deadline_at', core.deadline_at_ms)
+                        ELSE jsonb_set(core.raw_fields, '{execution_deadline_at}', CAST(CAST(core.deadline_at_ms AS text) AS jsonb))
                       END
    WHERE core.partition_key = :partition_key AND core.execution_id = :execution_id AND EXISTS (SELECT 1 FROM fence)
 )

@@ -32,7 +32,7 @@ core AS (
          deadline_at_ms = :retry_at_ms,
          raw_fields = CASE
                         WHEN core.deadline_at_ms IS NULL THEN core.raw_fields
-                        ELSE core.raw_fields || jsonb_build_object('execution_deadline_at', core.deadline_at_ms)
+                        ELSE jsonb_set(core.raw_fields, '{execution_deadline_at}', CAST(CAST(core.deadline_at_ms AS text) AS jsonb))
                       END
                       || jsonb_build_object('last_failure_message', CAST(:failure_message AS text), 'retry_count',
                                             CAST(:retry_count AS text))

@@ -21,3 +21,9 @@ SELECT set_config('plan_cache_mode', 'force_generic_plan', true);
 -- only: pg — SQLite runs in its client.
 -- param: interval text
 SELECT set_config('client_connection_check_interval', :interval, false);
+
+-- Whether the tables are spread over several nodes.
+-- name: server_is_spread :one
+-- only: pg — an SQLite database is one file.
+-- column: is_spread bool
+SELECT ff_is_spread() AS is_spread;

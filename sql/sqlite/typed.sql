@@ -154,9 +154,7 @@ WITH attempt AS (
          lease_epoch = held.lease_epoch + 1, lease_expires_at_ms = excluded.lease_expires_at_ms,
          started_at_ms = COALESCE(held.started_at_ms, excluded.started_at_ms), terminal_at_ms = NULL, outcome = NULL,
          policy = excluded.policy,
-         raw_fields = json_set(held.raw_fields, '$.attempt_type',
-                               CAST(json_extract(excluded.raw_fields, '$.attempt_type') AS text), '$.attempt_id',
-                               CAST(:attempt_id AS text), '$.lease_id', CAST(:lease_id AS text))
+         raw_fields = json_patch(held.raw_fields, excluded.raw_fields)
   RETURNING lease_epoch, CAST(json_extract(raw_fields, '$.attempt_type') AS text) AS attempt_type
 ),
 core AS (
@@ -201,10 +199,7 @@ VALUES (:partition_key, :execution_id, :attempt_index, :worker, :worker, 1, :lea
    SET worker_id = excluded.worker_id, worker_instance_id = excluded.worker_instance_id,
        lease_epoch = held.lease_epoch + 1, lease_expires_at_ms = excluded.lease_expires_at_ms,
        started_at_ms = COALESCE(held.started_at_ms, excluded.started_at_ms), terminal_at_ms = NULL, outcome = NULL,
-       raw_fields = json_set(held.raw_fields, '$.attempt_type',
-                             CAST(json_extract(excluded.raw_fields, '$.attempt_type') AS text), '$.attempt_id',
-                             CAST(json_extract(excluded.raw_fields, '$.attempt_id') AS text), '$.lease_id',
-                             CAST(json_extract(excluded.raw_fields, '$.lease_id') AS text))
+       raw_fields = json_patch(held.raw_fields, :attempt_fields)
 RETURNING lease_epoch;
 
 -- Leases an interrupted attempt again, on its next epoch.

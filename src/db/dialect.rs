@@ -137,6 +137,9 @@ pub trait Store<D: Dialect>: Send + Sync + 'static {
     /// id before the call has ended, and a read that begins after the call sees what it committed.
     fn writers(&self, outbox: Outbox) -> impl Future<Output = Result<Vec<String>, EngineError>> + Send;
 
+    /// Whether the tables are spread over several nodes, where no statement locks rows before their partition is known.
+    fn is_spread(&self) -> impl Future<Output = Result<bool, EngineError>> + Send;
+
     /// Describes the transactions under way that write to an outbox, the oldest first, to whoever has to end one.
     fn holders(&self, outbox: Outbox) -> impl Future<Output = Result<Vec<String>, EngineError>> + Send;
 }

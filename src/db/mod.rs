@@ -192,6 +192,11 @@ impl<D: Dialect> Db<D> {
         self.store.holders(outbox).await
     }
 
+    /// Whether the tables are spread over several nodes: see [`Store::is_spread`](dialect::Store::is_spread).
+    pub(crate) async fn is_spread(&self) -> Result<bool, EngineError> {
+        self.store.is_spread().await
+    }
+
     /// The connections.
     pub(crate) fn store(&self) -> &D::Store {
         &self.store

@@ -27,6 +27,7 @@ use ff_core::partition::{self, PartitionConfig};
 use ff_core::types::{BudgetId, FlowId, QuotaPolicyId};
 use sqlx::error::DatabaseError;
 use sqlx::postgres::{PgConnection, PgPool};
+use tokio::sync::OnceCell;
 use tracing::Instrument as _;
 
 use super::dialect::{
@@ -46,6 +47,9 @@ use crate::statements::pg_only;
 
 /// A wait for somebody's row or table that took longer than it may.
 const LOCK_NOT_AVAILABLE: &str = "55P03";
+
+/// A function that the schema does not have.
+const UNDEFINED_FUNCTION: &str = "42883";
 
 /// What is said of bytes that are no cursor of an outbox.
 const FOREIGN_CURSOR: &str = "stream_subscribe: cursor does not belong to the Postgres backend";
@@ -134,6 +138,8 @@ pub struct PgStore {
     /// Whether anything does; otherwise every operation runs alone.
     combines: bool,
     warm: Warm,
+    /// Whether the tables are spread over several nodes, once a server has said it.
+    spread: OnceCell<bool>,
     listener: Arc<Listener>,
     around: Surroundings,
 }
@@ -143,7 +149,15 @@ impl PgStore {
     pub(crate) fn new(pool: PgPool, around: Surroundings) -> Self {
         let listener = Arc::new(Listener::spawn(pool.clone(), around.channels.clone()));
         let combines = combines(&pool);
-        Self { warm: Warm::new(pool.clone()), lines: Lines::default(), combines, listener, pool, around }
+        Self {
+            warm: Warm::new(pool.clone()),
+            lines: Lines::default(),
+            combines,
+            spread: OnceCell::new(),
+            listener,
+            pool,
+            around,
+        }
     }
 
     /// The pool.
@@ -207,8 +221,9 @@ impl PgStore {
         let faults = &self.around.faults;
         match (operation.kind(), operation.patience()) {
             (Kind::Write, _) | (Kind::Unit, Patience::Sweep) => transact(faults, connection, operation).await,
-            (Kind::Survey, _) => Ok(survey(faults, connection, operation).await?),
-            (Kind::Read, _) | (Kind::Unit, Patience::Caller) => {
+            // Citus plans what goes to several shards for its values alone.
+            (Kind::Survey, _) if self.spread.get() != Some(&true) => Ok(survey(faults, connection, operation).await?),
+            (Kind::Read | Kind::Survey, _) | (Kind::Unit, Patience::Caller) => {
                 faults.pass(Step::Run, operation.name()).await?;
                 Ok(faults.watch(operation.name(), operation.run(connection)).await?)
             }
@@ -250,6 +265,21 @@ impl Carrier for PgStore {
     }
 }
 
+impl PgStore {
+    /// A database whose schema is older than the question is on one node.
+    async fn ask_whether_spread(&self) -> Result<bool, sqlx::Error> {
+        let mut connection = self.warm.take().await?;
+        let answer = pg_only::server_is_spread(connection.get()?).await;
+        let answer = match answer {
+            Ok(row) => row.is_spread,
+            Err(sqlx::Error::Database(error)) if error.code().as_deref() == Some(UNDEFINED_FUNCTION) => false,
+            Err(error) => return Err(error),
+        };
+        connection.keep();
+        Ok(answer)
+    }
+}
+
 /// Whether a sweep's wait for somebody's row is over.
 fn is_held(ended: &Abort) -> bool {
     let Abort::Driver(error) = ended else { return false };
@@ -258,7 +288,7 @@ fn is_held(ended: &Abort) -> bool {
 
 impl Store<Postgres> for PgStore {
     async fn run_combined<O: Combined<Postgres>>(self: &Arc<Self>, operation: O) -> Result<O::Answer, EngineError> {
-        if self.combines && operation.patience() == Patience::Caller {
+        if self.combines && operation.patience() == Patience::Caller && !self.is_spread().await? {
             return combine(self, operation).await;
         }
         self.run(operation).await
@@ -267,6 +297,9 @@ impl Store<Postgres> for PgStore {
     async fn run<O: Operation<Postgres>>(&self, operation: O) -> Result<O::Answer, EngineError> {
         let span = span::<Postgres>(operation.name(), operation.kind(), operation.patience());
         let mut attempts = Attempts::new();
+        if operation.kind() == Kind::Survey {
+            self.is_spread().await?;
+        }
         loop {
             let run = self.once(&operation).instrument(span.clone()).await;
             if run.may_go_elsewhere && attempts.goes_on().await {
@@ -301,6 +334,17 @@ impl Store<Postgres> for PgStore {
         };
         let rows = asked.await.map_err(transport::<Postgres>)?;
         Ok(rows.into_iter().map(|row| row.transaction_name).collect())
+    }
+
+    async fn is_spread(&self) -> Result<bool, EngineError> {
+        let mut attempts = Attempts::new();
+        loop {
+            match self.spread.get_or_try_init(|| self.ask_whether_spread()).await {
+                Ok(is_spread) => return Ok(*is_spread),
+                Err(error) if is_gone(&error) && attempts.goes_on().await => self.warm.distrust(),
+                Err(error) => return Err(transport::<Postgres>(error)),
+            }
+        }
     }
 
     async fn holders(&self, outbox: Outbox) -> Result<Vec<String>, EngineError> {

@@ -153,6 +153,11 @@ impl Store<Sqlite> for SqliteStore {
         Ok(None)
     }
 
+    /// Never: a database is one file.
+    async fn is_spread(&self) -> Result<bool, EngineError> {
+        Ok(false)
+    }
+
     /// Nobody: with a single writer, rows appear in the order of their ids.
     async fn writers(&self, _: Outbox) -> Result<Vec<String>, EngineError> {
         Ok(Vec::new())

@@ -16,6 +16,7 @@ use crate::db::Dialect;
 use crate::engine::Engine;
 use crate::engine::policy::retry;
 use crate::engine::round::Report;
+use crate::engine::spread;
 use crate::model::attempt::shown_index;
 use crate::model::document;
 use crate::model::given::one_more;
@@ -175,6 +176,9 @@ fn open_document(args: &CreateExecutionArgs, saved_deadline_ms: Option<i64>) -> 
 pub(crate) async fn promote_due<D: Dialect>(engine: &Engine<D>) -> Result<u64, EngineError> {
     let now_ms = engine.now_ms();
     engine.promotion().done_at(now_ms);
+    if engine.db().is_spread().await? {
+        return spread::promote_due(engine, now_ms, PROMOTION_BATCH).await;
+    }
     let params = execution::ExecutionPromoteDueParams { now_ms, batch_size: PROMOTION_BATCH };
     engine.db().unit(params).await
 }

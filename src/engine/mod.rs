@@ -88,6 +88,7 @@ pub(crate) mod server;
 pub(crate) mod sibling;
 pub(crate) mod signal;
 pub(crate) mod signing;
+pub(crate) mod spread;
 pub(crate) mod stream;
 pub(crate) mod suspend;
 pub(crate) mod tag;

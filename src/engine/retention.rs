@@ -17,7 +17,7 @@ use crate::engine::round::{Report, Round};
 use crate::engine::seize::{self, Seized};
 use crate::model::given::stored_ms;
 use crate::model::id::{ExecKey, corruption};
-use crate::statements::{Statement, Statements, flow_summary, quota, retention, server, trim};
+use crate::statements::{Statement, Statements, flow_summary, quota, retention, server, spread, trim};
 
 /// How many rows are read, or deleted, in one call.
 const PAGE: i64 = 500;
@@ -34,9 +34,10 @@ const WORKER_PARTITIONS: u16 = 256;
 pub(crate) async fn sweep<D: Dialect>(engine: &Engine<D>, round: &Round) -> Result<Report, EngineError> {
     let now_ms = engine.db().read(server::ServerTimeParams).await?.now_ms.min(engine.now_ms());
     let mut report = Report::default();
-    forget_keys(engine, now_ms, &mut report).await;
+    let is_spread = engine.db().is_spread().await?;
+    forget_keys(engine, is_spread, now_ms, &mut report).await;
     forget_grants(engine, now_ms, &mut report).await?;
-    forget_spenders(engine, now_ms.saturating_sub(SPENT_LIFE_MS), &mut report).await?;
+    forget_spenders(engine, is_spread, now_ms.saturating_sub(SPENT_LIFE_MS), &mut report).await?;
     if round.filter.is_noop() {
         let before_ms = now_ms.saturating_sub(stored_ms(round.retention.as_millis()));
         forget_events(engine, before_ms, &mut report).await;
@@ -61,14 +62,19 @@ where
 }
 
 /// Keys of usage reports, of suspensions and of creations whose time is over.
-async fn forget_keys<D: Dialect>(engine: &Engine<D>, now_ms: i64, report: &mut Report) {
+async fn forget_keys<D: Dialect>(engine: &Engine<D>, is_spread: bool, now_ms: i64, report: &mut Report) {
     for partition_key in D::counter_partitions(engine.partitions().num_budget_partitions) {
         let params = || retention::RetentionUsageKeyDeleteParams { partition_key, now_ms, page_size: PAGE };
         delete_pages(engine, report, params).await;
     }
     let created_before_ms = now_ms.saturating_sub(SUSPEND_KEY_LIFE_MS);
-    let params = || retention::RetentionSuspendKeyDeleteParams { created_before_ms, page_size: PAGE };
-    delete_pages(engine, report, params).await;
+    if is_spread {
+        let old = spread::SpreadSuspendKeyDeleteParams { created_before_ms };
+        forgot(report, engine.db().unit(old).await);
+    } else {
+        let params = || retention::RetentionSuspendKeyDeleteParams { created_before_ms, page_size: PAGE };
+        delete_pages(engine, report, params).await;
+    }
     let created_before_ms = now_ms.saturating_sub(IDEMPOTENCY_KEY_TTL_MS);
     let params = || retention::RetentionIdempotencyKeyDeleteParams { created_before_ms, page_size: PAGE };
     delete_pages(engine, report, params).await;
@@ -169,6 +175,7 @@ async fn withdraw<D: Dialect>(
 /// The budgets' counters stay.
 async fn forget_spenders<D: Dialect>(
     engine: &Engine<D>,
+    is_spread: bool,
     before_ms: i64,
     report: &mut Report,
 ) -> Result<(), EngineError> {
@@ -192,7 +199,11 @@ async fn forget_spenders<D: Dialect>(
             }
             let count = gone.len();
             if count > 0 {
-                engine.db().unit(trim::TrimUsageDeleteParams { executions: gone }).await?;
+                if is_spread {
+                    engine.db().unit(spread::SpreadUsageDeleteParams { executions: gone }).await?;
+                } else {
+                    engine.db().unit(trim::TrimUsageDeleteParams { executions: gone }).await?;
+                }
                 report.processed = report.processed.saturating_add(u32::try_from(count).unwrap_or(u32::MAX)); // tidy: at most one page
             }
         }

@@ -36,11 +36,13 @@ use crate::engine::quota;
 use crate::engine::round::Report;
 use crate::engine::secret::active_on;
 use crate::engine::seize::{self, Seized};
+use crate::engine::spread;
 use crate::model::document;
 use crate::model::given::stored_ms;
 use crate::model::id::{ExecKey, exec_key, execution_id, partition_key, reject_nul};
 use crate::model::limits;
 use crate::model::word::{EligibilityWord, OwnershipWord, PhaseWord, PublicWord, StatusWord};
+use crate::statements::spread::SpreadClaimableListParams;
 use crate::statements::{Statements, schedule, typed};
 
 /// How many executions that may not run yet one call looks past.
@@ -267,7 +269,12 @@ async fn grant_best<D: Dialect>(
     engine: &Engine<D>,
     args: &ClaimForWorkerArgs,
 ) -> Result<Option<ClaimGrant>, EngineError> {
-    let request = GrantRequest { partitions: *engine.partitions(), now_ms: engine.now_ms(), args: args.clone() };
+    let request = GrantRequest {
+        partitions: *engine.partitions(),
+        now_ms: engine.now_ms(),
+        args: args.clone(),
+        is_spread: engine.db().is_spread().await?,
+    };
     let mut search = Search::new(args);
     loop {
         let (request, from) = (request.clone(), search);
@@ -287,6 +294,7 @@ struct GrantRequest {
     partitions: PartitionConfig,
     now_ms: i64,
     args: ClaimForWorkerArgs,
+    is_spread: bool,
 }
 
 /// How far a call has looked, and what it learned of the budgets and quotas that it met.
@@ -310,11 +318,12 @@ impl Search {
         Self { left: MAX_CANDIDATES, next, budgets: HashMap::new(), refused: HashSet::new() }
     }
 
-    fn pass(&mut self, candidate: &schedule::ScheduleCandidateNextRow) {
+    fn pass(&mut self, candidate: &schedule::ScheduleCandidateNextRow) -> ExecKey {
         self.left -= 1;
         self.next.after_priority = candidate.priority;
         self.next.after_created_at_ms = candidate.created_at_ms;
         self.next.after_execution_id = candidate.execution_id;
+        ExecKey { partition_key: candidate.partition_key, execution_id: candidate.execution_id }
     }
 }
 
@@ -327,17 +336,52 @@ enum Found {
     Refused(Search),
 }
 
+/// The next execution that a worker could be granted, locked; where the tables are spread it is locked after it was found.
+async fn next_candidate<D: Dialect>(
+    conn: &mut D::Connection,
+    request: &GrantRequest,
+    search: &mut Search,
+) -> Result<Option<ExecKey>, Abort> {
+    if !request.is_spread {
+        let found = conn.schedule_candidate_next(&search.next).await?;
+        return Ok(found.map(|found| search.pass(&found)));
+    }
+    while search.left > 0 {
+        let next = &search.next;
+        let listed = SpreadClaimableListParams {
+            lane_id: next.lane_id.clone(),
+            capabilities: next.capabilities.clone(),
+            after_priority: next.after_priority,
+            after_created_at_ms: next.after_created_at_ms,
+            after_execution_id: next.after_execution_id,
+            page_size: 1,
+        };
+        let Some(found) = conn.spread_claimable_list(&listed).await?.pop() else {
+            return Ok(None);
+        };
+        let key = search.pass(&schedule::ScheduleCandidateNextRow {
+            partition_key: found.partition_key,
+            execution_id: found.execution_id,
+            priority: found.priority,
+            created_at_ms: found.created_at_ms,
+        });
+        let offered = &request.args.worker_capabilities;
+        if spread::lock_waiting::<D>(conn, key, request.args.lane_id.as_str(), offered).await?.is_some() {
+            return Ok(Some(key));
+        }
+    }
+    Ok(None)
+}
+
 async fn grant_best_on<D: Dialect>(
     conn: &mut D::Connection,
     request: &GrantRequest,
     mut search: Search,
 ) -> Result<Found, Abort> {
     while search.left > 0 {
-        let Some(found) = conn.schedule_candidate_next(&search.next).await? else {
+        let Some(key) = next_candidate::<D>(conn, request, &mut search).await? else {
             break;
         };
-        search.pass(&found);
-        let key = ExecKey { partition_key: found.partition_key, execution_id: found.execution_id };
         let lock = schedule::ScheduleLockParams { partition_key: key.partition_key, execution_id: key.execution_id };
         let Some(core) = conn.schedule_lock(&lock).await?.filter(schedule::ScheduleLockRow::is_grantable) else {
             continue;

@@ -15,10 +15,12 @@ use ff_core::types::{AttemptIndex, ExecutionId};
 use serde_json::Value;
 use tokio::time::Instant;
 
+use crate::db::error::Abort;
 use crate::db::{Dialect, StreamKey};
 use crate::engine::Engine;
 use crate::engine::attempt;
 use crate::engine::policy::live::{self, AppendRate};
+use crate::engine::spread;
 use crate::model::attempt::stored_index;
 use crate::model::cursor::FramePlace;
 use crate::model::handle;
@@ -90,6 +92,20 @@ async fn append_durable<D: Dialect>(
     append: stream::StreamAppendParams,
 ) -> Result<Option<Appended>, EngineError> {
     let (key, partition_key) = (stream_key(&append), append.partition_key);
+    if engine.db().is_spread().await? {
+        let done = transaction!(
+            engine,
+            "stream_append_spread",
+            [append],
+            |conn| { spread::append_on::<D>(conn, append).await },
+            |row, wakes| {
+                if let Some(row) = row {
+                    wakes.frame(key, row.last_ms, row.last_seq, partition_key);
+                }
+            }
+        )?;
+        return Ok(done.map(|row| Appended { row, version: None }));
+    }
     let row = engine
         .db()
         .combined_telling(append, move |row, wakes| {
@@ -97,6 +113,18 @@ async fn append_durable<D: Dialect>(
         })
         .await?;
     Ok(row.map(|row| Appended { row, version: None }))
+}
+
+/// Stores the frame: in one statement, or in steps where the tables are spread.
+async fn append_on<D: Dialect>(
+    conn: &mut D::Connection,
+    append: &stream::StreamAppendParams,
+    is_spread: bool,
+) -> Result<Option<stream::StreamAppendRow>, Abort> {
+    if is_spread {
+        return spread::append_on::<D>(conn, append).await;
+    }
+    Ok(conn.stream_append(append).await?)
 }
 
 async fn append_patch<D: Dialect>(
@@ -113,12 +141,13 @@ async fn append_patch<D: Dialect>(
         attempt_index: append.attempt_index,
     };
     let (key, partition_key) = (stream_key(&append), append.partition_key);
+    let is_spread = engine.db().is_spread().await?;
     transaction!(
         engine,
         "stream_append_patch",
-        [append, lock, patch],
+        [append, lock, patch, is_spread],
         |conn| {
-            let Some(row) = conn.stream_append(append).await? else {
+            let Some(row) = append_on::<D>(conn, append, *is_spread).await? else {
                 return Ok(None);
             };
             let mut document = match conn.stream_summary_lock(lock).await? {
@@ -150,12 +179,13 @@ async fn append_live<D: Dialect>(
     config: BestEffortLiveConfig,
 ) -> Result<Option<Appended>, EngineError> {
     let (key, partition_key) = (stream_key(&append), append.partition_key);
+    let is_spread = engine.db().is_spread().await?;
     transaction!(
         engine,
         "stream_append_live",
-        [append],
+        [append, is_spread],
         |conn| {
-            let Some(mut row) = conn.stream_append(append).await? else {
+            let Some(mut row) = append_on::<D>(conn, append, *is_spread).await? else {
                 return Ok(None);
             };
             let read = stream::StreamMetaReadParams {

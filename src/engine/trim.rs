@@ -16,7 +16,7 @@ use crate::engine::round::{Report, Round};
 use crate::engine::seize::{self, Seized};
 use crate::model::given::stored_ms;
 use crate::model::id::{ExecKey, execution_id, partition_key, reject_nul};
-use crate::statements::{Statements, trim};
+use crate::statements::{Statements, spread, trim};
 
 /// How many executions one page of the search has.
 const PAGE: i64 = 100;
@@ -112,6 +112,7 @@ async fn forget_ended<D: Dialect>(
     filter: &ScannerFilter,
 ) -> Result<u32, EngineError> {
     let Ended { partition_key, before_ms, .. } = *ended;
+    let is_spread = engine.db().is_spread().await?;
     let mut forgotten = 0;
     let mut after = (i64::MIN, Uuid::nil());
     while forgotten < batch_size {
@@ -135,7 +136,9 @@ async fn forget_ended<D: Dialect>(
         let executions = page.into_iter().map(|row| row.execution_id).collect();
         let lock = trim::TrimLockParams { partition_key, executions, ended_before_ms: before_ms };
         let filter = filter.clone();
-        let page = transaction!(engine, "trim", [lock, filter], |conn| { forget_on::<D>(conn, lock, filter).await })?;
+        let page = transaction!(engine, "trim", [lock, filter, is_spread], |conn| {
+            forget_on::<D>(conn, lock, filter, *is_spread).await
+        })?;
         forgotten = forgotten.saturating_add(page);
         if is_last {
             break;
@@ -148,6 +151,7 @@ async fn forget_on<D: Dialect>(
     conn: &mut D::Connection,
     lock: &trim::TrimLockParams,
     filter: &ScannerFilter,
+    is_spread: bool,
 ) -> Result<u32, Abort> {
     let partition_key = lock.partition_key;
     let mut ended = Vec::new();
@@ -179,7 +183,11 @@ async fn forget_on<D: Dialect>(
     let operators =
         trim::TrimOperatorEventDeleteParams { partition_key: partition_key.into(), executions: executions.clone() };
     conn.trim_operator_event_delete(&operators).await?;
-    conn.trim_usage_delete(&trim::TrimUsageDeleteParams { executions }).await?;
+    if is_spread {
+        conn.spread_usage_delete(&spread::SpreadUsageDeleteParams { executions }).await?;
+    } else {
+        conn.trim_usage_delete(&trim::TrimUsageDeleteParams { executions }).await?;
+    }
     let mut ids = Vec::with_capacity(ended.len());
     for row in &ended {
         ids.push(execution_id(partition_key, row.execution_id)?.to_string());

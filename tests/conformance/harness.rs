@@ -63,6 +63,9 @@ where
     if kind != Kind::Postgres {
         return test(Arc::new(Harness::sqlite(kind, &new_name()).await)).await;
     }
+    if let Ok(url) = std::env::var("FF_TEST_CITUS_URL") {
+        return run_on_cluster(&url, test).await;
+    }
     match std::env::var("FF_TEST_POSTGRES_URL") {
         Ok(url) => run_on_server(&url, test).await,
         Err(_) => {
@@ -91,6 +94,36 @@ where
     }
 }
 
+/// The same on the database of a cluster, which is emptied before: tests come one after the other there.
+async fn run_on_cluster<F, T>(url: &str, test: T)
+where
+    T: FnOnce(Arc<Harness>) -> F,
+    F: Future<Output = ()> + Send + 'static,
+{
+    static ALONE: Mutex<bool> = Mutex::const_new(false);
+    let mut is_spread = ALONE.lock().await;
+    let server = PgPool::connect(url).await.expect("the coordinator answers");
+    if !*is_spread {
+        let options = MigrationOptions::default().spread_over(4).expect("a number of shards");
+        apply_migrations_with(&server, options).await.expect("the tables are spread");
+        *is_spread = true;
+    }
+    sqlx::raw_sql(EMPTY).execute(&server).await.expect("the tables are emptied");
+    server.close().await;
+    let harness = Arc::new(Harness::open(url.to_owned()).await);
+    let ended = tokio::spawn(test(harness)).await;
+    if let Err(failed) = ended {
+        std::panic::resume_unwind(failed.into_panic());
+    }
+}
+
+/// Empties every table but those that say what the schema is.
+const EMPTY: &str = "DO $$ BEGIN EXECUTE (
+    SELECT 'TRUNCATE ' || string_agg(quote_ident(relname), ', ') FROM pg_class
+     WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') AND NOT relispartition
+       AND relname LIKE 'ff\\_%' AND relname NOT IN ('ff_partition_config', 'ff_migration_annotation', 'ff_sql_migrations')
+); END $$";
+
 impl Harness {
     async fn sqlite(kind: Kind, name: &str) -> Self {
         let clock = Clock::frozen(T0);
@@ -111,9 +144,13 @@ impl Harness {
         let creating = format!("CREATE DATABASE {name} TEMPLATE {template}");
         sqlx::raw_sql(sqlx::AssertSqlSafe(creating)).execute(&server).await.expect("a database for the test");
         server.close().await;
+        Self::open(database_url(url, name)).await
+    }
+
+    async fn open(url: String) -> Self {
         let clock = Clock::frozen(T0);
-        let place = Place::Postgres { url: database_url(url, name) };
-        let config = BackendConfig::postgres(database_url(url, name));
+        let config = BackendConfig::postgres(url.clone());
+        let place = Place::Postgres { url };
         let backend = PostgresBackend::connect_with_clock(config, PartitionConfig::default(), clock.clone())
             .await
             .expect("the database opens");

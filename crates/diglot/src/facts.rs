@@ -119,10 +119,12 @@ pub(crate) fn facts<'t>(statement: &'t Statement, around: &'t Around<'t>) -> Fac
         if is_result {
             all.result = outputs(&names, part);
         }
-        if is_result && statement.parts.len() > 1 && only_hands_over(statement, part) {
+        let of_writes = of_writes(statement, part).filter(|_| is_result && statement.parts.len() > 1);
+        if of_writes.is_some_and(|(query, select)| passes_on(query, select)) {
             continue;
         }
-        let mut group = Group { name: title(part), facts: part_facts(&names, part), span: part.span };
+        let facts = part_facts(&names, part, of_writes.is_some());
+        let mut group = Group { name: title(part), facts, span: part.span };
         if part.name.is_some() && matches!(part.body, Body::Query(_)) {
             if let Some(first) = all.groups.iter().find(|known| known.name == group.name) {
                 if text(first) != text(&group) {
@@ -151,17 +153,19 @@ fn text(group: &Group) -> Vec<String> {
     lines
 }
 
-/// Whether a part does nothing but pass on what CTEs that write have returned.
-fn only_hands_over(statement: &Statement, part: &Part) -> bool {
-    let Body::Query(query) = &part.body else { return false };
-    let Rows::Select(select) = &query.rows else { return false };
-    !select.from.is_empty()
-        && select.filter.is_none()
-        && query.limit.is_none()
-        && select.from.iter().all(|source| match &source.kind {
-            SourceKind::Cte(name) => writing_part(statement, name).is_some(),
-            _ => false,
-        })
+/// The SELECT of a part that reads nothing but what CTEs that write have returned.
+fn of_writes<'p>(statement: &Statement, part: &'p Part) -> Option<(&'p Query, &'p Select)> {
+    let Body::Query(query) = &part.body else { return None };
+    let Rows::Select(select) = &query.rows else { return None };
+    let writes = |source: &Source| source.cte().is_some_and(|name| writing_part(statement, name).is_some());
+    (!select.from.is_empty() && select.from.iter().all(writes)).then_some((query, select))
+}
+
+/// Whether all rows of one write are passed on as they are: then there is nothing to say of it but the columns.
+fn passes_on(query: &Query, select: &Select) -> bool {
+    let is_bare = select.filter.is_none() && select.distinct.is_none() && select.group.is_empty();
+    let all = query.limit.is_none() && query.offset.is_none() && query.order.is_empty() && select.having.is_none();
+    select.from.len() == 1 && is_bare && all
 }
 
 fn title(part: &Part) -> String {
@@ -210,8 +214,8 @@ fn query_outputs(names: &Names<'_>, rows: &Rows) -> Vec<(String, Node)> {
     }
 }
 
-fn part_facts(names: &Names<'_>, part: &Part) -> Vec<Fact> {
-    let mut facts = Collector { names, facts: Vec::new() };
+fn part_facts(names: &Names<'_>, part: &Part, is_of_writes: bool) -> Vec<Fact> {
+    let mut facts = Collector { names, is_of_writes, facts: Vec::new() };
     match &part.body {
         Body::Query(query) => {
             facts.query(query);
@@ -234,6 +238,8 @@ fn part_facts(names: &Names<'_>, part: &Part) -> Vec<Fact> {
 
 struct Collector<'n, 't> {
     names: &'n Names<'t>,
+    /// Whether it reads what writes of the same statement have returned, on either page.
+    is_of_writes: bool,
     facts: Vec<Fact>,
 }
 
@@ -321,7 +327,7 @@ impl Collector<'_, '_> {
                 let on = on.map_or_else(Vec::new, |on| self.flat(on));
                 self.push(Kind::Join, relation, Node::set(Head::Join(kind), on, span));
             }
-            if let Some(handed) = self.names.handed_over(source) {
+            if let Some(handed) = self.names.handed_over(source).filter(|_| !self.is_of_writes) {
                 self.sources(&handed.sources, handed.filter);
                 self.conjuncts(Kind::Where, handed.filter);
                 handed.key.into_iter().for_each(|node| self.push(Kind::Where, "", node));

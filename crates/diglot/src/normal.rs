@@ -351,6 +351,11 @@ impl<'t> Names<'t> {
             ">=" => ordered(Op::LessOrEqual, r, l, span),
             "<" | "<=" => ordered(Op::from(op), l, r, span),
             "=" | "<>" => {
+                if let (ExprKind::Tuple(lefts), ExprKind::Tuple(rights)) = (&left.kind, &right.kind)
+                    && lefts.len() == rights.len()
+                {
+                    return self.equal_rows(op, lefts, rights, span);
+                }
                 if let Some(node) = self.flag(op, (left, &l), (right, &r), span) {
                     return node;
                 }

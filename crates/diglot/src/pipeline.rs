@@ -511,6 +511,7 @@ impl<'a> Run<'a> {
         self.found.retain(|finding| generate.asks_for(finding));
         self.found.extend(rules::transaction::check(&self.steps));
         let locks = self.lock_lints(entries);
+        declared::placed(self.inputs, &mut self.found);
         let index = self.index;
         if let Some(index) = index {
             answers::complete(index, &mut self.texts, &mut self.signatures);

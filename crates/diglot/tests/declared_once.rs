@@ -66,6 +66,12 @@ fn what_is_not_needed_or_not_there_is_a_finding() {
     }
     // Nothing is taken away from the file by those who mend it.
     let unused = compiled(config, COUNT, COUNT);
+    for (finding, name) in
+        unused.diagnostics.iter().filter(|finding| finding.rule == "unused-allow").zip(["job_first", "job_next"])
+    {
+        let place = "it is declared at diglot.toml:4: take it out of `says` there, if no statement needs it";
+        assert_eq!(finding.help, [place.to_owned(), format!("or `{name}` out of `on`")]);
+    }
     let edits = unused.diagnostics.iter().filter(|finding| finding.rule == "unused-allow");
     assert!(
         edits

@@ -161,6 +161,38 @@ UPDATE job SET state = 'taken' WHERE part = :part AND id = :id;\n";
     assert_eq!(rules(sqlite, pg), ["insert-differs"]);
 }
 
+/// A unit that gives the rows of two writes, and how the second one is joined.
+fn joined(join: &str) -> String {
+    format!(
+        "-- name: job_take :opt
+WITH taken AS (UPDATE job SET state = 'taken' WHERE job.part = :part AND job.id = :id RETURNING job.id),
+told AS (INSERT INTO event (part, id, state) SELECT job.part, job.id, 'taken' FROM job
+ WHERE job.part = :part AND job.id = :id AND job.due_ms IS NOT NULL RETURNING event_id)
+SELECT taken.id, told.event_id FROM taken {join};\n"
+    )
+}
+
+#[test]
+fn how_the_rows_of_writes_are_joined_is_compared() {
+    for join in ["LEFT JOIN told ON true", "CROSS JOIN told"] {
+        assert_eq!(both(&joined(join)), [""; 0], "{join}");
+    }
+    let sqlite = joined("LEFT JOIN told ON true");
+    for (join, rule) in [
+        ("LEFT JOIN told ON false", "join-differs"),
+        ("LEFT JOIN told ON told.event_id > 7", "join-differs"),
+        ("JOIN told ON true", "join-differs"),
+        ("CROSS JOIN told", "join-differs"),
+        ("FULL JOIN told ON true", "join-differs"),
+        ("LEFT JOIN told ON true CROSS JOIN told AS again", "tables-differ"),
+    ] {
+        let found = rules(&sqlite, &joined(join));
+        assert!(found.contains(&rule), "{join}: {found:?}");
+    }
+    let found = rules(&joined("CROSS JOIN told"), &joined("JOIN told ON told.event_id > 7"));
+    assert!(found.contains(&"where-differs"), "{found:?}");
+}
+
 #[test]
 fn a_transaction_locks_what_it_reads_and_changes() {
     let read = "-- name: job_seen :many\n-- transaction: take\nSELECT job.id, job.state FROM job WHERE job.part = :part ORDER BY job.id LIMIT 1";

@@ -149,6 +149,22 @@ fn without_settings_the_words_are_those_of_the_type_or_of_the_check() {
 }
 
 #[test]
+fn a_misspelt_word_that_both_checks_refuse_is_found_all_the_same() {
+    let schema =
+        "CREATE TABLE task (id INTEGER NOT NULL PRIMARY KEY, state TEXT NOT NULL CHECK (state IN ('open', 'done')));";
+    for text in [
+        "UPDATE task SET state = 'doen' WHERE id = :id",
+        "INSERT INTO task (id, state) VALUES (:id, 'doen')",
+        "INSERT INTO task (id, state) VALUES (:id, 'open') ON CONFLICT (id) DO UPDATE SET state = 'doen'",
+    ] {
+        let page = format!("-- name: task_end :exec\n{text};\n");
+        let project = Project { settings: "", schemas: [schema, schema], pages: [&page, &page] };
+        let found: Vec<&str> = project.found().iter().map(|finding| finding.rule).collect();
+        assert!(found.contains(&"unknown-word"), "{text}: {found:?}");
+    }
+}
+
+#[test]
 fn parameters_and_rows_are_of_the_declared_enum() {
     let page = "-- name: task_take :opt
 -- param: note text null

@@ -7,7 +7,8 @@
 //! ```
 //!
 //! On Postgres it works in a schema-complete database that it finds or makes at URL (four partitions per
-//! table when it makes one) and leaves its rows there.
+//! table when it makes one) and leaves its rows there. With `--spread SHARDS` behind it URL is the coordinator of a
+//! cluster of Citus.
 
 mod story;
 mod work;
@@ -23,7 +24,7 @@ type Failure = Box<dyn std::error::Error + Send + Sync>;
 /// Where the executions are kept.
 enum Place {
     Sqlite(std::path::PathBuf),
-    Postgres(String),
+    Postgres(String, Option<u16>),
 }
 
 impl Place {
@@ -33,34 +34,40 @@ impl Place {
                 let path = path.to_str().ok_or("the path of the database is not UTF-8")?;
                 Ok(SqliteBackend::new(path).await?)
             }
-            Place::Postgres(url) => open_postgres(url).await,
+            Place::Postgres(url, shards) => open_postgres(url, *shards).await,
         }
     }
 }
 
 #[cfg(feature = "postgres")]
-async fn open_postgres(url: &str) -> Result<Arc<dyn EngineBackend>, Failure> {
+async fn open_postgres(url: &str, shards: Option<u16>) -> Result<Arc<dyn EngineBackend>, Failure> {
     use ff_backend_sql::{MigrationOptions, PgPool, PostgresBackend, apply_migrations_with};
     let pool = PgPool::connect(url).await?;
-    apply_migrations_with(&pool, MigrationOptions::default().partitions(4)?).await?;
+    let options = MigrationOptions::default();
+    let options = match shards {
+        Some(shards) => options.spread_over(shards)?,
+        None => options.partitions(4)?,
+    };
+    apply_migrations_with(&pool, options).await?;
     pool.close().await;
     Ok(PostgresBackend::connect(ff_core::backend::BackendConfig::postgres(url)).await?)
 }
 
 #[cfg(not(feature = "postgres"))]
-async fn open_postgres(_url: &str) -> Result<Arc<dyn EngineBackend>, Failure> {
+async fn open_postgres(_url: &str, _shards: Option<u16>) -> Result<Arc<dyn EngineBackend>, Failure> {
     Err("built without the feature `postgres`".into())
 }
 
 fn place() -> Result<Place, Failure> {
-    let mut arguments = std::env::args().skip(1);
-    match (arguments.next().as_deref(), arguments.next()) {
-        (None, _) => {
+    let given: Vec<String> = std::env::args().skip(1).collect();
+    match given.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        [] => {
             let path = std::env::temp_dir().join(format!("quickstart-{}.sqlite", std::process::id()));
             Ok(Place::Sqlite(path))
         }
-        (Some("--postgres"), Some(url)) => Ok(Place::Postgres(url)),
-        _ => Err("usage: quickstart [--postgres URL]".into()),
+        ["--postgres", url] => Ok(Place::Postgres(url.to_owned(), None)),
+        ["--postgres", url, "--spread", shards] => Ok(Place::Postgres(url.to_owned(), Some(shards.parse()?))),
+        _ => Err("usage: quickstart [--postgres URL [--spread SHARDS]]".into()),
     }
 }
 
@@ -70,7 +77,7 @@ async fn main() -> Result<(), Failure> {
     let story = Arc::new(Story::begin());
     match &place {
         Place::Sqlite(path) => story.title(&format!("SQLite file {}", path.display())),
-        Place::Postgres(_) => story.title("Postgres"),
+        Place::Postgres(..) => story.title("Postgres"),
     }
 
     let backend = place.open().await?;

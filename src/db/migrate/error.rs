@@ -18,6 +18,14 @@ pub enum MigrationError {
     /// The number of partitions asked for is not one of 1 to 256.
     #[error("a table can have 1 to 256 partitions, not {0}")]
     PartitionCount(u16),
+
+    /// The number of shards asked for is not one of 1 to 256.
+    #[error("a table can be spread over 1 to 256 shards, not {0}")]
+    ShardCount(u16),
+
+    /// The tables cannot be spread, because the database does not have the extension Citus.
+    #[error("the tables cannot be spread: this database does not have the extension; run CREATE EXTENSION citus in it")]
+    CitusMissing,
 }
 
 impl From<sqlx::Error> for MigrationError {

@@ -147,6 +147,7 @@ pub(super) const POSTGRES: &[Step] = steps!(
         "1046_retention_indexes",
         "1050_event_words",
         "1060_many_rows",
+        "1070_spread",
     ]
 );
 

@@ -24,6 +24,9 @@ const LIST_ADDITIONS: &str = include_str!("../../../schema/ledger/pg/additions_l
 const RECORD_ADDITION: &str = include_str!("../../../schema/ledger/pg/addition_record.sql");
 const RECORD_VERSION: &str = include_str!("../../../schema/ledger/pg/version_record.sql");
 const SET_PATIENCE: &str = include_str!("../../../schema/ledger/pg/patience_set.sql");
+const SPREAD: &str = include_str!("../../../schema/ledger/pg/spread.sql");
+const SPREAD_POSSIBLE: &str = include_str!("../../../schema/ledger/pg/spread_possible.sql");
+const SET_SHARDS: &str = include_str!("../../../schema/ledger/pg/spread_shards.sql");
 const SET_PARTITIONS: &str = include_str!("../../../schema/ledger/pg/partitions_set.sql");
 
 /// How many connections share the work of a file that allows it, besides the one with the lock.
@@ -36,12 +39,13 @@ const HELPER_PATIENCE: Duration = Duration::from_secs(2);
 #[derive(Debug, Clone, Copy)]
 pub struct MigrationOptions {
     partitions: u16,
+    shards: Option<u16>,
 }
 
 impl Default for MigrationOptions {
-    /// 256 partitions, as the older backends.
+    /// 256 partitions, as the older backends, on one server.
     fn default() -> Self {
-        Self { partitions: 256 }
+        Self { partitions: 256, shards: None }
     }
 }
 
@@ -60,6 +64,33 @@ impl MigrationOptions {
             return Err(MigrationError::PartitionCount(partitions));
         }
         self.partitions = partitions;
+        Ok(self)
+    }
+
+    /// Spreads the tables over the nodes of a cluster of [Citus](https://www.citusdata.com), each in that many shards, 1
+    /// to 256. The pool is one of the coordinator, as the superuser that made the extension in this database.
+    ///
+    /// A database that has rows keeps them: every table's partitions become one, whose rows then move to the shards.
+    /// Nobody may be at work on it meanwhile. It has an effect once; doing it again spreads what a newer version adds.
+    /// A backend that is open notices only when it is opened again.
+    ///
+    /// ```no_run
+    /// # async fn spread(pool: &ff_backend_sql::PgPool) -> Result<(), ff_backend_sql::MigrationError> {
+    /// use ff_backend_sql::{MigrationOptions, apply_migrations_with};
+    ///
+    /// apply_migrations_with(pool, MigrationOptions::default().spread_over(32)?).await
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`MigrationError::ShardCount`] for 0 and for numbers above 256.
+    pub fn spread_over(mut self, shards: u16) -> Result<Self, MigrationError> {
+        if !(1..=256).contains(&shards) {
+            return Err(MigrationError::ShardCount(shards));
+        }
+        self.shards = Some(shards);
+        self.partitions = 1;
         Ok(self)
     }
 }
@@ -104,7 +135,22 @@ pub async fn apply_migrations_with(pool: &PgPool, options: MigrationOptions) -> 
             apply(&mut connection, step).await?;
         }
     }
+    if let Some(shards) = options.shards {
+        spread(&mut connection, shards).await?;
+    }
     connection.unlock().await?;
+    Ok(())
+}
+
+/// Spreads the tables over the nodes of a cluster, as far as they are not.
+async fn spread(connection: &mut PgConnection, shards: u16) -> Result<(), MigrationError> {
+    if !sqlx::query_scalar::<_, bool>(SPREAD_POSSIBLE).fetch_one(&mut *connection).await? {
+        return Err(MigrationError::CitusMissing);
+    }
+    sqlx::query(SET_SHARDS).bind(shards.to_string()).execute(&mut *connection).await?;
+    for statement in statements(SPREAD) {
+        sqlx::raw_sql(statement).execute(&mut *connection).await?;
+    }
     Ok(())
 }
 
@@ -248,5 +294,14 @@ mod tests {
             assert!(matches!(refused, Err(MigrationError::PartitionCount(n)) if n == wrong));
         }
         assert!(MigrationOptions::default().partitions(256).is_ok());
+    }
+
+    #[test]
+    fn a_number_of_shards_outside_1_to_256_is_refused() {
+        for wrong in [0, 257] {
+            let refused = MigrationOptions::default().spread_over(wrong);
+            assert!(matches!(refused, Err(MigrationError::ShardCount(n)) if n == wrong));
+        }
+        assert!(MigrationOptions::default().spread_over(32).is_ok());
     }
 }

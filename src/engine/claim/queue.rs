@@ -3,11 +3,11 @@
 use ff_core::backend::{CapabilitySet, ClaimPolicy, Handle, HandleKind};
 use ff_core::types::{LaneId, LeaseId};
 
-use crate::db::Dialect;
+use crate::db::{Dialect, Wakes};
 use crate::engine::claim::give_back::Answered;
 use crate::engine::claim::granted::Granted;
 use crate::engine::policy::give_back::Before;
-use crate::engine::{Engine, execution};
+use crate::engine::{Engine, execution, spread};
 use crate::model::id::{ExecKey, attempt_id, reject_nul};
 use crate::model::limits;
 use crate::statements::lease;
@@ -54,10 +54,14 @@ async fn claim_now<D: Dialect>(
         worker_instance_id: policy.worker_instance_id.as_str().to_owned(),
         lease_expires_at_ms: now_ms.saturating_add(i64::from(policy.lease_ttl_ms)),
     };
-    let claimed = engine
-        .db()
-        .combined_telling(params, move |row, wakes| wakes.lease(row.lease_event_id, row.partition_key))
-        .await?;
+    let claimed = if engine.db().is_spread().await? {
+        spread::claim(engine, params).await?
+    } else {
+        let told = move |row: &lease::LeaseClaimRow, wakes: &mut Wakes| {
+            wakes.lease(row.lease_event_id, row.partition_key);
+        };
+        engine.db().combined_telling(params, told).await?
+    };
     let Some(row) = claimed else {
         return Ok((None, None));
     };

@@ -246,6 +246,9 @@ pub(super) fn value_of(names: &Names<'_>, value: &Expr) -> Node {
     {
         return value_of(names, inner);
     }
+    if let Some(number) = number_as_text(names, value) {
+        return value_of(names, number);
+    }
     let mut node = names.expr(value);
     match (&value.kind, names.statement.dialect) {
         (ExprKind::Call { name, .. }, Dialect::Sqlite) if name == "json" => json(node),
@@ -268,6 +271,17 @@ pub(super) fn value_of(names: &Names<'_>, value: &Expr) -> Node {
         }
         (_, Dialect::Pg) => node,
     }
+}
+
+/// The integer whose text is read as JSON, as Postgres does without `to_jsonb`, which is not IMMUTABLE.
+fn number_as_text<'e>(names: &Names<'_>, value: &'e Expr) -> Option<&'e Expr> {
+    let cast_to = |expr: &'e Expr, targets: &[&str]| match &expr.kind {
+        ExprKind::Cast { expr, to, .. } if targets.contains(&to.as_str()) => Some(&**expr),
+        _ => None,
+    };
+    let number = cast_to(cast_to(value, &["jsonb", "json"])?, &["text"])?;
+    let is_integer = matches!(number.ty.as_ref()?.base, Base::Int16 | Base::Int32 | Base::Int64);
+    (is_integer && names.statement.dialect == Dialect::Pg).then_some(number)
 }
 
 /// A value that is JSON, unless its term makes JSON anyway.

@@ -21,6 +21,8 @@
 //! pg:     SELECT t.n AS c FROM t ORDER BY t.n
 //! sqlite: UPDATE t SET doc = json_set(t.doc, '$.hits', json_extract(t.doc, '$.hits') + 1)
 //! pg:     UPDATE t SET doc = jsonb_set(t.doc, '{hits}', to_jsonb((t.doc ->> 'hits')::bigint + 1))
+//! sqlite: UPDATE t SET doc = json_set(t.doc, '$.hits', t.n)
+//! pg:     UPDATE t SET doc = jsonb_set(t.doc, '{hits}', t.n::text::jsonb)
 //! ```
 //!
 //! # Not the same
@@ -32,6 +34,8 @@
 //! pg:     SELECT t.n AS c FROM t WHERE t.flag
 //! sqlite: UPDATE t SET doc = json_set(t.doc, '$.deep.size', json_extract(t.doc, '$.deep.size') + 1)
 //! pg:     UPDATE t SET doc = jsonb_set(t.doc, '{deep,size}', to_jsonb((t.doc #>> '{deep,size}')::bigint + 1))
+//! sqlite: UPDATE t SET doc = json_set(t.doc, '$.hits', :name)
+//! pg:     UPDATE t SET doc = jsonb_set(t.doc, '{hits}', :name::text::jsonb)
 //! ```
 
 use super::head::{Extreme, Nulls};

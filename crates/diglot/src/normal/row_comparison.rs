@@ -3,7 +3,7 @@
 //! # Why
 //!
 //! Both engines compare rows from the left: a later column decides only where all earlier ones are equal. A NULL on the
-//! way makes the answer unknown in either form.
+//! way makes the answer unknown in either form. Rows are equal where all their columns are.
 //!
 //! # The same
 //!
@@ -12,19 +12,41 @@
 //! pg:     SELECT t.name AS c FROM t WHERE t.n > :n OR (t.n = :n AND t.big > :big)
 //! sqlite: SELECT t.name AS c FROM t WHERE t.n < :n OR (t.n = :n AND t.big <= :big)
 //! pg:     SELECT t.name AS c FROM t WHERE (t.n, t.big) <= (:n, :big)
+//! sqlite: SELECT t.name AS c FROM t WHERE (t.n, t.maybe) = (:n, :maybe)
+//! pg:     SELECT t.name AS c FROM t WHERE t.maybe = :maybe AND t.n = :n
+//! sqlite: SELECT t.name AS c FROM t WHERE t.n <> 3 OR t.maybe <> 5
+//! pg:     SELECT t.name AS c FROM t WHERE (t.n, t.maybe) <> (3, 5)
 //! ```
 //!
 //! # Not the same
 //!
 //! ```text
+//! sqlite: SELECT t.name AS c FROM t WHERE (t.n, t.big) = (:n, :big)
+//! pg:     SELECT t.name AS c FROM t WHERE t.n = :n OR t.big = :big
+//! sqlite: SELECT t.name AS c FROM t WHERE (t.n, t.big) <> (:n, :big)
+//! pg:     SELECT t.name AS c FROM t WHERE t.n <> :n AND t.big <> :big
+//! sqlite: SELECT t.name AS c FROM t WHERE (t.n, t.big) = (:n, :big)
+//! pg:     SELECT t.name AS c FROM t WHERE t.big = :n AND t.n = :big
 //! sqlite: SELECT t.name AS c FROM t WHERE (t.n, t.big) > (:n, :big)
 //! pg:     SELECT t.name AS c FROM t WHERE t.n > :n AND t.big > :big
 //! sqlite: SELECT t.name AS c FROM t WHERE (t.n, t.big) > (:n, :big)
 //! pg:     SELECT t.name AS c FROM t WHERE t.n > :n OR (t.n = :n AND t.big >= :big)
 //! ```
 
-use super::{Form, Node, Op};
+use super::{Form, Names, Node, Op};
 use crate::source::Span;
+use crate::tree::Expr;
+
+impl Names<'_> {
+    /// `=` or `<>` of rows with as many columns.
+    pub(super) fn equal_rows(&self, op: &str, lefts: &[Expr], rights: &[Expr], span: Span) -> Node {
+        let all = if op == "=" { Op::And } else { Op::Or };
+        let columns = lefts.iter().zip(rights).map(|(left, right)| self.binary(op, left, right, span));
+        let mut conditions: Vec<Node> =
+            columns.flat_map(|node| if node.head == all { node.kids } else { vec![node] }).collect();
+        if conditions.len() == 1 { conditions.remove(0) } else { Node::set(all, conditions, span) }
+    }
+}
 
 /// `less < more`, or `<=`, of two rows as conditions on their columns.
 pub(super) fn by_columns(op: &Op, less: &Node, more: &Node, span: Span) -> Option<Node> {

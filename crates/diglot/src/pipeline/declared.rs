@@ -8,6 +8,9 @@ use crate::rule;
 use crate::source::{FileId, Span};
 use crate::split;
 
+/// The rules about declarations that nothing needs.
+pub(super) const NEEDLESS: [&str; 2] = [rule::UNUSED_DIVERGENCE.name, rule::UNUSED_ALLOW.name];
+
 /// Gives the statements what `[[declared]]` says of them, as if it stood above each.
 pub(crate) fn declare(inputs: &Inputs, pages: &mut [Page]) -> Vec<Diagnostic> {
     let mut found = Vec::new();
@@ -52,6 +55,25 @@ pub(crate) fn declare(inputs: &Inputs, pages: &mut [Page]) -> Vec<Diagnostic> {
         }
     }
     found
+}
+
+/// Says of what is declared in the file of settings, and not needed, where it stands there.
+pub(crate) fn placed(inputs: &Inputs, found: &mut [Diagnostic]) {
+    let Some((file, source)) = inputs.sources.iter().find(|(_, file)| file.path == CONFIG) else { return };
+    for finding in found.iter_mut().filter(|finding| NEEDLESS.contains(&finding.rule)) {
+        let Some(at) = finding.labels.first().map(|label| label.span).filter(|span| span.file == file) else {
+            continue;
+        };
+        let (line, _) = source.line_column(at.start as usize);
+        let (statement, _) = finding.message.split_once(": ").unwrap_or_default();
+        // The line that the help of a comment speaks of is none here, and what it offers to delete is empty.
+        finding.suggestions.clear();
+        finding.help.retain(|help| !help.contains("remove the "));
+        finding
+            .help
+            .push(format!("it is declared at {CONFIG}:{line}: take it out of `says` there, if no statement needs it"));
+        finding.help.push(format!("or `{statement}` out of `on`"));
+    }
 }
 
 /// Whether the declaration asks for its seal, which is told at a statement.

@@ -6,6 +6,7 @@
 use std::collections::BTreeSet;
 
 use super::behind;
+use super::declared::NEEDLESS;
 use super::pairs::{Entry, Side};
 use crate::config::Config;
 use crate::diagnostic::Diagnostic;
@@ -116,9 +117,6 @@ impl Reading {
     }
 }
 
-/// Rules about something that is not needed: it is needless only when no variant needs it.
-const NEEDLESS: [&str; 2] = [rule::UNUSED_DIVERGENCE.name, rule::UNUSED_ALLOW.name];
-
 /// The findings of all variants, each once, with a note where it takes the absence of a part to see it.
 pub(super) fn merged(readings: &[Reading], found: Vec<Vec<Diagnostic>>) -> Vec<Diagnostic> {
     let mut all: Vec<Diagnostic> = Vec::new();
@@ -126,6 +124,7 @@ pub(super) fn merged(readings: &[Reading], found: Vec<Vec<Diagnostic>>) -> Vec<D
         for finding in findings {
             let same = |known: &Diagnostic| known.rule == finding.rule && known.labels == finding.labels;
             let told = all.iter().any(same);
+            // A declaration is needless only where no variant needs it.
             let needed = NEEDLESS.contains(&finding.rule) && !found.iter().all(|findings| findings.iter().any(same));
             if told || needed {
                 continue;

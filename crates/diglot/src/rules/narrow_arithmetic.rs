@@ -38,7 +38,7 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
         return;
     }
     for expr in &context.exprs {
-        let Some((base, word)) = narrow_result(expr) else { continue };
+        let Some((base, word)) = narrow_result(context, expr) else { continue };
         let bounds = context.bounds_where(expr, &context.held(expr));
         let exact = bounds.filter(|own| own.least == own.most);
         let fits = bounds.zip(Bounds::of_type(&base)).is_some_and(|(own, bits)| own.fit(bits));
@@ -75,31 +75,36 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
 }
 
 /// The type in which Postgres makes a result, if it has 32 bits or less, and what the result is.
-fn narrow_result(expr: &Expr) -> Option<(Base, &'static str)> {
+fn narrow_result(context: &Context<'_>, expr: &Expr) -> Option<(Base, &'static str)> {
     match &expr.kind {
         ExprKind::Binary { op, left, right } => {
             let word = match op.as_str() {
                 "+" => "sum",
                 "-" => "difference",
                 "*" => "product",
-                "<<" => return Some((narrow(left)?, "shift")),
+                "<<" => return Some((narrow(context, left)?, "shift")),
                 _ => return None,
             };
-            let (left, right) = (narrow(left)?, narrow(right)?);
+            let (left, right) = (narrow(context, left)?, narrow(context, right)?);
             Some((if left == right { left } else { Base::Int32 }, word))
         }
         // What is written is no calculation.
         ExprKind::Unary { op, expr: inner } if op == "-" && !matches!(inner.kind, ExprKind::Number(_)) => {
-            Some((narrow(inner)?, "negative number"))
+            Some((narrow(context, inner)?, "negative number"))
         }
         _ => None,
     }
 }
 
-fn narrow(expr: &Expr) -> Option<Base> {
+fn narrow(context: &Context<'_>, expr: &Expr) -> Option<Base> {
     match &expr.kind {
+        // Postgres is told the type that the generated function gives it.
+        ExprKind::Param(name) => {
+            let param = context.params.iter().find(|param| param.name == *name);
+            param.map(|param| &param.ty.base).filter(|base| matches!(base, Base::Int16 | Base::Int32)).cloned()
+        }
         ExprKind::Number(text) => text.parse::<i32>().ok().map(|_| Base::Int32),
-        ExprKind::Unary { op, expr } if op == "-" => narrow(expr),
+        ExprKind::Unary { op, expr } if op == "-" => narrow(context, expr),
         _ => expr.base().filter(|base| matches!(base, Base::Int16 | Base::Int32)).cloned(),
     }
 }

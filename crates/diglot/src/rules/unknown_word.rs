@@ -5,12 +5,11 @@
 //! A text literal that meets a column whose words are known, and is none of them: in a comparison, a list, an
 //! assignment, an INSERT, a branch of CASE or an argument of COALESCE, also through a CTE, and in a default, a CHECK or
 //! the predicate of an index. The words are those that `[words]` of `diglot.toml` lists for the column, else its ENUM's,
-//! else those of a CHECK that lists them. What CHECKs of both schemas refuse when it is written, and `[words]` says nothing
-//! of, fails on both databases alike and is left to them.
+//! else those of a CHECK that lists them.
 //!
 //! # Why it bites
 //!
-//! A misspelled state matches nothing and fails nowhere, on both pages alike.
+//! A misspelled state matches nothing and fails nowhere, on both pages alike, or nowhere but when it is written.
 //!
 //! # Write instead
 //!
@@ -25,13 +24,12 @@
 
 use super::{Context, look};
 use crate::diagnostic::Diagnostic;
-use crate::infer::PageOf;
 use crate::infer::handed::Handed;
 use crate::infer::origin::Sources;
 use crate::infer::walk;
 use crate::rule;
-use crate::schema::words::{checked, unknown};
-use crate::schema::{By, Listed};
+use crate::schema::Listed;
+use crate::schema::words::unknown;
 use crate::tree::{Body, Expr, ExprKind, Part, SourceKind};
 
 pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
@@ -130,23 +128,12 @@ impl<'a> Look<'_, 'a> {
         for (column, value) in written {
             let Some(listed) = self.listed(table, column) else { continue };
             let is_unknown = |text: &str| !listed.words.iter().any(|word| word == text);
-            let unknown =
-                value.texts.iter().filter(|(text, _)| is_unknown(text) && !self.is_refused(table, column, text));
+            let unknown = value.texts.iter().filter(|(text, _)| is_unknown(text));
             let column = format!("{table}.{column}");
             let findings: Vec<Diagnostic> =
                 unknown.map(|(text, span)| finding(self.context, text, *span, &column, listed)).collect();
             self.found.extend(findings);
         }
-    }
-
-    /// Whether a CHECK of either schema refuses a text for a column.
-    fn is_refused(&self, table: &str, column: &str, text: &str) -> bool {
-        let refuses = |page: &PageOf<'_>| {
-            let listed = page.schema.tables.get(table).and_then(|table| checked(table, column, page.tree.dialect));
-            listed.is_some_and(|listed| !listed.words.iter().any(|word| word == text))
-        };
-        self.context.facing.is_some_and(|facing| refuses(facing) && refuses(self.context.page))
-            && self.listed(table, column).is_some_and(|listed| listed.by == By::Check)
     }
 
     fn listed(&self, table: &str, column: &str) -> Option<&'a Listed> {

@@ -96,7 +96,7 @@ fn enumerated(column: &Column) -> Option<Listed> {
 }
 
 /// The words that a CHECK lists for a column.
-pub(crate) fn checked(table: &Table, column: &str, dialect: Dialect) -> Option<Listed> {
+fn checked(table: &Table, column: &str, dialect: Dialect) -> Option<Listed> {
     let mut lists = table.checks.iter().filter_map(|check| allowed(check, dialect));
     lists.find(|(of, _)| of == column).map(|(_, words)| Listed { words, by: By::Check })
 }

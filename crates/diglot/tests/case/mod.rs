@@ -33,6 +33,11 @@ fn word(argument: &str) -> &'static str {
     }
 }
 
+/// The place of an argument whose type is left to the server.
+fn is_open((at, arg): (usize, &toml::Value)) -> Option<usize> {
+    arg.as_str().is_some_and(|arg| arg.starts_with("unknown")).then_some(at)
+}
+
 /// The text with `:p1` for `?1` and `$1`.
 fn named(sql: &str, mark: char) -> String {
     let mut text = String::new();
@@ -138,26 +143,28 @@ fn has_sessions(case: &toml::Table) -> bool {
 pub(crate) enum Declared {
     /// All of them.
     All,
-    /// Those that the case has a type for: what is unknown is left to the server.
+    /// Those that the case has a type for: what is unknown on a page is left to the compiler.
     Known,
 }
 
 /// One page: its migrations, and its statements.
-pub(crate) fn page(case: &toml::Table, dialect: &str, mark: char, declared: Declared) -> (String, String) {
+pub(crate) fn page<'c>(case: &'c toml::Table, dialect: &str, mark: char, declared: Declared) -> (String, String) {
     let text = |key: &str| case.get(key).and_then(toml::Value::as_str);
     let mut schema =
         text(&format!("{dialect}_schema")).or_else(|| text("sqlite_schema")).unwrap_or_default().to_owned();
     let mut statements = String::new();
     let args = case.get("pg_args").or_else(|| case.get("args"));
     let is_script = case.get(dialect).is_some_and(toml::Value::is_array);
-    let annotated = |sql: &str, own: Option<&toml::Value>| {
-        let list = own.or(args).and_then(toml::Value::as_array).into_iter().flatten();
-        let params: String = list
+    let other = if dialect == "pg" { "sqlite" } else { "pg" };
+    let annotated = |sql: &str, own: Option<&'c toml::Value>, facing: Option<&'c toml::Value>| {
+        let list = |own: Option<&'c toml::Value>| own.or(args).and_then(toml::Value::as_array).into_iter().flatten();
+        let open: Vec<usize> = list(own).enumerate().chain(list(facing).enumerate()).filter_map(is_open).collect();
+        let params: String = list(own)
             .enumerate()
             .filter_map(|(number, arg)| {
                 // A bare NULL has no type to declare.
                 let arg = arg.as_str().filter(|arg| *arg != "null")?;
-                if declared == Declared::Known && arg.starts_with("unknown") {
+                if declared == Declared::Known && open.contains(&number) {
                     return None;
                 }
                 let null = if arg.starts_with("null") { " null" } else { "" };
@@ -167,7 +174,7 @@ pub(crate) fn page(case: &toml::Table, dialect: &str, mark: char, declared: Decl
         format!("{params}{};\n\n", named(sql.trim_end_matches(';'), mark))
     };
     if has_sessions(case) {
-        let facing = session_texts(case, if dialect == "pg" { "sqlite" } else { "pg" });
+        let facing = session_texts(case, other);
         let whole_lock = steps(case, "sqlite").iter().any(|(sql, _)| sql.eq_ignore_ascii_case("begin immediate"));
         // What one page alone does is how the scenario goes on, and no pair.
         for text in session_texts(case, dialect) {
@@ -183,11 +190,12 @@ pub(crate) fn page(case: &toml::Table, dialect: &str, mark: char, declared: Decl
             statements += &format!(
                 "-- name: case_{} :many\n{lines}{}",
                 text.key.replace(' ', "_"),
-                annotated(text.sql, text.args)
+                annotated(text.sql, text.args, other.args)
             );
         }
         return (schema, statements);
     }
+    let facing = steps(case, other);
     for (at, (sql, own)) in steps(case, dialect).into_iter().enumerate() {
         if is_script && is_transaction(sql) {
             continue;
@@ -196,7 +204,8 @@ pub(crate) fn page(case: &toml::Table, dialect: &str, mark: char, declared: Decl
             schema = format!("{};\n{sql}", schema.trim_end().trim_end_matches(';'));
             continue;
         }
-        statements += &format!("-- name: case_{at} :many\n{}", annotated(sql, own));
+        statements +=
+            &format!("-- name: case_{at} :many\n{}", annotated(sql, own, facing.get(at).and_then(|(_, args)| *args)));
     }
     (schema, statements)
 }

@@ -7,7 +7,7 @@ use diglot::Inputs;
 use diglot::source::{SourceFile, Sources};
 use diglot::translate::translate;
 
-use super::{BARE, Declared, cases, declared, page};
+use super::{ALIKE, BARE, Declared, UNTYPED, cases, declared, page};
 
 /// What is open about the drafts of a case's statements when one page is there.
 fn open(case: &toml::Table, from: &str) -> Vec<String> {
@@ -27,7 +27,9 @@ fn open(case: &toml::Table, from: &str) -> Vec<String> {
     for name in names {
         match translate(&inputs, &name) {
             Ok(translation) => {
-                let bare = |line: &&String| BARE.iter().any(|rule| line.starts_with(&format!("{rule}:")));
+                let bare = |line: &&String| {
+                    BARE.iter().chain([&UNTYPED, &ALIKE]).any(|rule| line.starts_with(&format!("{rule}:")))
+                };
                 open.extend(translation.open.iter().filter(|line| !bare(line)).cloned());
             }
             Err(error) => open.push(error.to_string()),

@@ -178,6 +178,14 @@ pub(super) const CASES: &[Case] = &[
     },
     Case {
         rule: "narrow-arithmetic",
+        fires: &["SELECT id FROM job WHERE n > :seconds * 1000", "SELECT :by * 1000 AS ms"],
+        silent: &[
+            "-- param: seconds i64\nSELECT id FROM job WHERE n > :seconds * 1000",
+            "SELECT CAST(:by AS bigint) * 1000 AS ms",
+        ],
+    },
+    Case {
+        rule: "narrow-arithmetic",
         fires: &["SELECT n + pos AS c FROM job"],
         silent: &["SELECT n + 1 AS c FROM job"],
     },

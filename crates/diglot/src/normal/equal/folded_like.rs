@@ -3,8 +3,8 @@
 //! # Why
 //!
 //! LIKE of SQLite takes the letters a to z for A to Z, as ILIKE does. ILIKE does so with other letters too, unless the
-//! column has the collation `C`, and reads a backslash as an escape: the pattern must be written down, without a
-//! backslash, and of ASCII where the column has another collation.
+//! column has the collation `C`, and reads a backslash as an escape where ESCAPE names no other: the pattern must be written
+//! down, without a backslash unless ESCAPE is there, and of ASCII where the column has another collation.
 //!
 //! # The same
 //!
@@ -17,6 +17,8 @@
 //! pg:     SELECT t.n AS c FROM t WHERE t.name ILIKE 'wörker%'
 //! sqlite: SELECT t.n AS c FROM t WHERE t.name LIKE '100!%' ESCAPE '!'
 //! pg:     SELECT t.n AS c FROM t WHERE t.name ILIKE '100!%' ESCAPE '!'
+//! sqlite: SELECT t.n AS c FROM t WHERE t.name LIKE '%\_a%' ESCAPE '\'
+//! pg:     SELECT t.n AS c FROM t WHERE t.name ILIKE '%\_a%' ESCAPE '\'
 //! ```
 //!
 //! # Not the same
@@ -30,6 +32,8 @@
 //! pg:     SELECT t.n AS c FROM t WHERE t.name LIKE 'worker%'
 //! sqlite: SELECT t.n AS c FROM t WHERE t.name LIKE 'work_r%' ESCAPE 'k'
 //! pg:     SELECT t.n AS c FROM t WHERE t.name ILIKE 'work_r%'
+//! sqlite: SELECT t.n AS c FROM t WHERE t.name LIKE '%\_a%'
+//! pg:     SELECT t.n AS c FROM t WHERE t.name ILIKE '%\_a%' ESCAPE '\'
 //! sqlite: SELECT t.n AS c FROM t WHERE t.name LIKE :pattern
 //! pg:     SELECT t.n AS c FROM t WHERE t.name ILIKE :pattern
 //! ```
@@ -55,16 +59,18 @@ pub(crate) fn patterns(page: &PageOf<'_>) -> BTreeSet<String> {
     let exprs = page.tree.exprs();
     let compared = || {
         exprs.iter().filter_map(|expr| match &expr.kind {
-            ExprKind::Like { op: "ilike", expr, pattern, .. } => match &pattern.kind {
-                ExprKind::Text(text) => Some((&**expr, text)),
+            ExprKind::Like { op: "ilike", expr, pattern, escape, .. } => match &pattern.kind {
+                ExprKind::Text(text) => Some((&**expr, text, escape.is_some())),
                 _ => None,
             },
             _ => None,
         })
     };
-    let fits = |(of, text): &(&Expr, &String)| !text.contains('\\') && (text.is_ascii() || is_by_bytes(page, of));
-    let misfits: Vec<&String> = compared().filter(|it| !fits(it)).map(|(_, text)| text).collect();
-    compared().map(|(_, text)| text).filter(|text| !misfits.contains(text)).cloned().collect()
+    let fits = |(of, text, escapes): &(&Expr, &String, bool)| {
+        (*escapes || !text.contains('\\')) && (text.is_ascii() || is_by_bytes(page, of))
+    };
+    let misfits: Vec<&String> = compared().filter(|it| !fits(it)).map(|(_, text, _)| text).collect();
+    compared().map(|(_, text, _)| text).filter(|text| !misfits.contains(text)).cloned().collect()
 }
 
 /// Whether a text is a column that is sorted, and has its letters, by bytes.

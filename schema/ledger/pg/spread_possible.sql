@@ -1,0 +1,1 @@
+SELECT to_regproc('create_distributed_table') IS NOT NULL

@@ -1,0 +1,1 @@
+SELECT set_config('ff_sql.shards', $1, false)

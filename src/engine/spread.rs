@@ -1,0 +1,211 @@
+//! What a database whose tables are spread over several nodes does in steps.
+//!
+//! A node locks only rows of its own partitions, so what is looked for in all of them is found without a lock first,
+//! and each candidate is then taken on its own node, in a transaction that judges it by what it is there. Whoever
+//! comes second passes it over, as on one node.
+
+use std::collections::BTreeSet;
+
+use ff_core::EngineError;
+use uuid::Uuid;
+
+use crate::db::Dialect;
+use crate::db::error::Abort;
+use crate::engine::Engine;
+use crate::engine::policy::capability;
+use crate::model::id::ExecKey;
+use crate::model::word::{EligibilityWord, LeaseWord, OwnershipWord, PhaseWord};
+use crate::statements::lease::{LeaseClaimParams, LeaseClaimRow};
+use crate::statements::{Statements, grant, spread, stream};
+
+/// How many candidates are read at a time.
+const PAGE: i64 = 32;
+
+/// The first page of a lane's queue.
+fn first(lane_id: String, capabilities: Vec<String>) -> spread::SpreadClaimableListParams {
+    spread::SpreadClaimableListParams {
+        lane_id,
+        capabilities,
+        after_priority: i32::MAX,
+        after_created_at_ms: i64::MIN,
+        after_execution_id: Uuid::nil(),
+        page_size: PAGE,
+    }
+}
+
+/// Leases the best execution of a lane that nobody has locked.
+pub(crate) async fn claim<D: Dialect>(
+    engine: &Engine<D>,
+    claim: LeaseClaimParams,
+) -> Result<Option<LeaseClaimRow>, EngineError> {
+    let mut next = first(claim.lane_id.clone(), claim.capabilities.clone());
+    loop {
+        let page = engine.db().survey(next.clone()).await?;
+        let Some(last) = page.last() else { return Ok(None) };
+        next.after_priority = last.priority;
+        next.after_created_at_ms = last.created_at_ms;
+        next.after_execution_id = last.execution_id;
+        for row in &page {
+            let key = ExecKey { partition_key: row.partition_key, execution_id: row.execution_id };
+            if let Some(taken) = claim_one(engine, key, claim.clone()).await? {
+                return Ok(Some(taken));
+            }
+        }
+    }
+}
+
+async fn claim_one<D: Dialect>(
+    engine: &Engine<D>,
+    key: ExecKey,
+    claim: LeaseClaimParams,
+) -> Result<Option<LeaseClaimRow>, EngineError> {
+    transaction!(
+        engine,
+        "spread_claim",
+        [key, claim],
+        |conn| { claim_on::<D>(conn, *key, claim).await },
+        |row, wakes| {
+            if let Some(row) = row {
+                wakes.lease(row.lease_event_id, row.partition_key);
+            }
+        }
+    )
+}
+
+/// Locks an execution that waits on a lane for a worker with these capabilities, unless somebody has it.
+pub(crate) async fn lock_waiting<D: Dialect>(
+    conn: &mut D::Connection,
+    key: ExecKey,
+    lane_id: &str,
+    offered: &BTreeSet<String>,
+) -> Result<Option<spread::SpreadTryLockRow>, Abort> {
+    let lock = spread::SpreadTryLockParams { partition_key: key.partition_key, execution_id: key.execution_id };
+    let row = conn.spread_try_lock(&lock).await?;
+    Ok(row.filter(|row| {
+        row.lifecycle_phase.waits()
+            && row.eligibility_state == EligibilityWord::EligibleNow
+            && row.ownership_state == OwnershipWord::Unowned
+            && row.lane_id == lane_id
+            && capability::missing(&row.required_capabilities, offered).is_none()
+    }))
+}
+
+async fn claim_on<D: Dialect>(
+    conn: &mut D::Connection,
+    key: ExecKey,
+    claim: &LeaseClaimParams,
+) -> Result<Option<LeaseClaimRow>, Abort> {
+    let offered: BTreeSet<String> = claim.capabilities.iter().cloned().collect();
+    let Some(core) = lock_waiting::<D>(conn, key, &claim.lane_id, &offered).await? else {
+        return Ok(None);
+    };
+    let ExecKey { partition_key, execution_id } = key;
+    let attempt_index = core.attempt_index;
+    conn.grant_execution_take(&grant::GrantExecutionTakeParams {
+        attempt_index,
+        reclaim_count: core.lease_reclaim_count,
+        now_ms: claim.now_ms,
+        total_attempt_count: (i64::from(attempt_index) + 1).to_string(),
+        partition_key,
+        execution_id,
+    })
+    .await?;
+    let attempt = spread::SpreadAttemptTakeParams {
+        partition_key,
+        execution_id,
+        attempt_index,
+        worker_id: claim.worker_id.clone(),
+        worker_instance_id: claim.worker_instance_id.clone(),
+        lease_expires_at_ms: claim.lease_expires_at_ms,
+        now_ms: claim.now_ms,
+    };
+    let lease_epoch = conn.spread_attempt_take(&attempt).await?.lease_epoch;
+    let event = grant::GrantLeaseEventInsertParams {
+        execution_text: key.text(),
+        lease_id: Some(claim.lease_id.clone()),
+        event_type: LeaseWord::Acquired,
+        now_ms: claim.now_ms,
+        partition_key,
+        execution_id,
+    };
+    let lease_event_id = conn.grant_lease_event_insert(&event).await?.event_id;
+    Ok(Some(LeaseClaimRow { partition_key, execution_id, attempt_index, lease_epoch, lease_event_id }))
+}
+
+/// Makes delayed executions eligible whose time has come, at most one batch of them, and says how many it looked at.
+pub(crate) async fn promote_due<D: Dialect>(
+    engine: &Engine<D>,
+    now_ms: i64,
+    batch_size: i64,
+) -> Result<u64, EngineError> {
+    let due = engine.db().survey(spread::SpreadDelayedListParams { now_ms, batch_size }).await?;
+    let mut promoted = 0;
+    for row in due {
+        let key = ExecKey { partition_key: row.partition_key, execution_id: row.execution_id };
+        promoted += transaction!(engine, "spread_promote", [key, now_ms], |conn| {
+            promote_on::<D>(conn, *key, *now_ms).await
+        })?;
+    }
+    Ok(promoted)
+}
+
+async fn promote_on<D: Dialect>(conn: &mut D::Connection, key: ExecKey, now_ms: i64) -> Result<u64, Abort> {
+    let ExecKey { partition_key, execution_id } = key;
+    if conn.spread_try_lock(&spread::SpreadTryLockParams { partition_key, execution_id }).await?.is_none() {
+        return Ok(0);
+    }
+    let release = spread::SpreadDelayedReleaseParams { partition_key, execution_id, now_ms };
+    Ok(conn.spread_delayed_release(&release).await?)
+}
+
+/// Appends a frame, as the statement for one node does: behind the newest one, whoever wrote that.
+pub(crate) async fn append_on<D: Dialect>(
+    conn: &mut D::Connection,
+    append: &stream::StreamAppendParams,
+) -> Result<Option<stream::StreamAppendRow>, Abort> {
+    let (partition_key, execution_id, attempt_index) =
+        (append.partition_key, append.execution_id, append.attempt_index);
+    let fence = spread::SpreadStreamLockParams { partition_key, execution_id, attempt_index };
+    if let Some(held) = conn.spread_stream_lock(&fence).await?
+        && (held.lease_epoch != append.lease_epoch
+            || held.outcome.is_some()
+            || held.lifecycle_phase != PhaseWord::Active)
+    {
+        return Ok(None);
+    }
+    let ensure = spread::SpreadCounterEnsureParams { partition_key, execution_id, attempt_index };
+    conn.spread_counter_ensure(&ensure).await?;
+    let lock = spread::SpreadCounterLockParams { partition_key, execution_id, attempt_index };
+    let seen = conn.spread_counter_lock(&lock).await?;
+    let newest = spread::SpreadFrameNewestParams { partition_key, execution_id, attempt_index };
+    let newest = conn.spread_frame_newest(&newest).await?.map(|frame| (frame.ts_ms, frame.seq));
+    let (mut last, mut frame_count) = ((seen.last_ms, seen.last_seq), seen.frame_count);
+    if let Some(newest) = newest.filter(|newest| *newest > last) {
+        // A frame of a foreign writer is newer than the counter: all are counted once.
+        let count = spread::SpreadFrameCountParams { partition_key, execution_id, attempt_index };
+        (last, frame_count) = (newest, conn.spread_frame_count(&count).await?.frame_count);
+    }
+    let (last_ms, last_seq) =
+        if last.0 >= append.now_ms { (last.0, last.1.saturating_add(1)) } else { (append.now_ms, 0) };
+    let frame_count = frame_count.saturating_add(1);
+    conn.spread_counter_write(&spread::SpreadCounterWriteParams {
+        last_ms,
+        last_seq,
+        frame_count,
+        partition_key,
+        execution_id,
+        attempt_index,
+    })
+    .await?;
+    conn.spread_frame_insert(&spread::SpreadFrameInsertParams {
+        partition_key,
+        execution_id,
+        attempt_index,
+        ts_ms: last_ms,
+        seq: last_seq,
+        fields: append.fields.clone(),
+        mode: append.mode.clone(),
+    })
+    .await?;
+    Ok(Some(stream::StreamAppendRow { last_ms, last_seq, frame_count }))
+}
