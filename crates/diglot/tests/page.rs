@@ -127,7 +127,7 @@ fn rows_that_tie_are_found() {
     assert_eq!(tie("due", "due NULLS LAST"), ties);
     let joined = "-- page: after\n-- name: job_steps :many\nSELECT job.id, step.place FROM job JOIN step ON step.job_id = job.id\n \
         ORDER BY job.id, step.place LIMIT :most;\n";
-    assert_eq!(found(joined, joined), [String::new(); 0]);
+    assert_eq!(found(joined, joined), Vec::<String>::new());
     let of_job = joined.replace(", step.place LIMIT", " LIMIT");
     let of_step = "page-ties: job_steps: rows of `step` may be the same in all that sorts the page";
     assert_eq!(found(&of_job, &of_job), [of_step]);

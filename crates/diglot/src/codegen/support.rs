@@ -23,6 +23,7 @@ pub(super) fn module(code: &mut Code, config: &Config, others: &[&str], on_pg: &
         code.gap();
         super::feature(code, config, Dialect::Pg);
         code.open(format_args!("mod pg {{"));
+        line!(code, "#[allow(unused_imports)] // Not all of what follows needs the conversions above.");
         line!(code, "use super::*;");
         for text in on_pg {
             code.gap();
