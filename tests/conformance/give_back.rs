@@ -88,7 +88,8 @@ macro_rules! dropped_at_every_moment {
                 $again;
             }
         }
-        assert!(dropped > 1, "no claim was dropped");
+        // At moment 0 nobody can have answered yet; how far later ones get is the server's and the machine's affair.
+        assert!(dropped > 0, "no claim was dropped");
     };
 }
 
