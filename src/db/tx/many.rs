@@ -14,11 +14,11 @@ use crate::statements::lease::{
 use crate::statements::pg_only;
 use crate::statements::stream::{StreamAppendManyGiven, StreamAppendManyParams, StreamAppendParams, StreamAppendRow};
 
-/// A struct with fields of another one that have the same names.
+/// A struct with copies of those fields of another one that have the same names.
 macro_rules! taken {
     ($made:ident of $from:expr => $($field:ident),+) => {{
-        let from = $from;
-        $made { $($field: from.$field,)+ }
+        let from = &$from;
+        $made { $($field: Clone::clone(&from.$field),)+ }
     }};
 }
 
@@ -38,9 +38,9 @@ impl Combines for LeaseClaimParams {
     fn run_many<'a>(members: &'a [&'a Self], connection: &'a mut PgConnection) -> Ran<'a, Self> {
         Box::pin(async move {
             let Some(first) = members.first() else { return Ok(Vec::new()) };
-            let params = taken!(LeaseClaimManyParams of Self::clone(first) => lane_id, capabilities);
+            let params = taken!(LeaseClaimManyParams of first => lane_id, capabilities);
             let given = members.iter().map(|member| {
-                taken!(LeaseClaimManyGiven of Self::clone(member) => lease_id, now_ms, worker_id, worker_instance_id,
+                taken!(LeaseClaimManyGiven of member => lease_id, now_ms, worker_id, worker_instance_id,
                        lease_expires_at_ms)
             });
             let rows = pg_only::lease_claim_many(connection, &params, &given.collect::<Vec<_>>()).await?;
@@ -70,7 +70,7 @@ impl Combines for AttemptCompleteParams {
     fn run_many<'a>(members: &'a [&'a Self], connection: &'a mut PgConnection) -> Ran<'a, Self> {
         Box::pin(async move {
             let given = members.iter().map(|member| {
-                taken!(AttemptCompleteManyGiven of Self::clone(member) => partition_key, execution_id, attempt_index, lease_epoch,
+                taken!(AttemptCompleteManyGiven of member => partition_key, execution_id, attempt_index, lease_epoch,
                        execution_text, lease_id, now_ms, result)
             });
             let rows = pg_only::attempt_complete_many(connection, &given.collect::<Vec<_>>()).await?;
@@ -99,7 +99,7 @@ impl Combines for LeaseRenewParams {
         Box::pin(async move {
             let partition_keys = members.iter().map(|member| i64::from(member.partition_key)).collect();
             let given = members.iter().map(|member| {
-                taken!(LeaseRenewManyGiven of Self::clone(member) => partition_key, execution_id, attempt_index, lease_epoch,
+                taken!(LeaseRenewManyGiven of member => partition_key, execution_id, attempt_index, lease_epoch,
                        execution_text, lease_id, now_ms, lease_expires_at_ms)
             });
             let (params, given) = (LeaseRenewManyParams { partition_keys }, given.collect::<Vec<_>>());
@@ -165,7 +165,7 @@ impl Combines for StreamAppendParams {
         Box::pin(async move {
             let partition_keys = members.iter().map(|member| i64::from(member.partition_key)).collect();
             let given = members.iter().map(|member| {
-                taken!(StreamAppendManyGiven of Self::clone(member) => partition_key, execution_id, attempt_index,
+                taken!(StreamAppendManyGiven of member => partition_key, execution_id, attempt_index,
                        lease_epoch, now_ms, fields, mode)
             });
             let (params, given) = (StreamAppendManyParams { partition_keys }, given.collect::<Vec<_>>());

@@ -39,6 +39,12 @@ pub(super) fn of_postgres(rewriter: &mut Rewriter<'_>) {
     }
 }
 
+/// Whether both engines move a clock alike by that many of a unit.
+fn is_steady(count: &str, unit: &str) -> bool {
+    let is_count = !count.is_empty() && count.bytes().all(|digit| digit.is_ascii_digit());
+    is_count && UNITS.contains(&unit.strip_suffix('s').unwrap_or(unit))
+}
+
 /// What moves the time as it is, in SQLite's words; nothing where an expression is no such time.
 fn moved(expr: &Expr) -> Option<String> {
     match &expr.kind {
@@ -49,9 +55,8 @@ fn moved(expr: &Expr) -> Option<String> {
             let ExprKind::Cast { expr: words, to, .. } = &right.kind else { return None };
             let ExprKind::Text(words) = &words.kind else { return None };
             let (count, unit) = words.split_once(' ')?;
-            let is_plain = to == "interval" && count.bytes().all(|digit| digit.is_ascii_digit());
-            let is_known = UNITS.contains(&unit.strip_suffix('s').unwrap_or(unit));
-            (is_plain && is_known && moved(left)?.is_empty()).then(|| format!(", '{op}{count} {unit}'"))
+            let is_plain = to == "interval" && is_steady(count, unit);
+            (is_plain && moved(left)?.is_empty()).then(|| format!(", '{op}{count} {unit}'"))
         }
         _ => None,
     }
@@ -90,8 +95,7 @@ pub(super) fn of_sqlite(args: &[Expr]) -> Option<String> {
             Some(count) => ('-', count),
             None => ('+', count.strip_prefix('+').unwrap_or(count)),
         };
-        let is_known = UNITS.contains(&unit.strip_suffix('s').unwrap_or(unit));
-        if !is_known || count.is_empty() || !count.bytes().all(|digit| digit.is_ascii_digit()) {
+        if !is_steady(count, unit) {
             return None;
         }
         text += &format!(" {op} interval '{count} {unit}'");
