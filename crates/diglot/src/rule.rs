@@ -54,6 +54,7 @@ rules! {
     BUILT_TEXT = "built_text",
     CARDINALITY_COLUMNS = "cardinality_columns",
     CARDINALITY_DIFFERS = "cardinality_differs",
+    CASE_OPERAND = "case_operand",
     CAST_LENGTH = "cast_length",
     CAST_WIDTH = "cast_width",
     CHECKED_DELTA = "checked_delta",

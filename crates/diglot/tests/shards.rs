@@ -8,7 +8,8 @@ use diglot::source::{SourceFile, Sources};
 use diglot::{Inputs, compile};
 
 /// The rules that are about statements on shards.
-const RULES: [&str; 9] = [
+const RULES: [&str; 10] = [
+    "case-operand",
     "function-on-shards",
     "insert-by-way",
     "insert-in-with",

@@ -61,6 +61,10 @@ type Told = (String, Verdict);
 impl Verdict {
     /// Reads the lines of a plan.
     fn of(lines: &[String]) -> Self {
+        // The coordinator plans what it then writes for the shard's node in words that mean something else there.
+        if lines.iter().any(|line| line.trim() == "Error: Could not get remote plan.") {
+            return Self::Refused("the shard's node does not plan what the coordinator makes of it".to_owned());
+        }
         let tasks = lines.iter().filter_map(|line| line.trim().strip_prefix("Task Count: ")?.parse::<usize>().ok());
         let tasks: usize = tasks.sum();
         let has = |words: &str| lines.iter().filter(|line| line.contains(words)).count();
@@ -221,6 +225,9 @@ mod tests {
         assert_eq!(verdict(&["Index Scan using setting_pkey on setting"]), "local");
         assert_eq!(verdict(&["Custom Scan (Citus Adaptive)", "  Task Count: 1", "  Tasks Shown: All"]), "one task");
         assert_eq!(verdict(&["Custom Scan (Citus Adaptive)", "  Task Count: 32"]), "32 tasks");
+        let unplanned =
+            ["Custom Scan (Citus Adaptive)", "  Task Count: 1", "        Error: Could not get remote plan."];
+        assert_eq!(verdict(&unplanned), "refused: the shard's node does not plan what the coordinator makes of it");
         let steps =
             ["Custom Scan (Citus Adaptive)", "  ->  Distributed Subplan 3_1", "  Task Count: 1", "  Task Count: 1"];
         assert_eq!(verdict(&steps), "2 tasks in 2 steps");

@@ -7,6 +7,7 @@
 mod absence_guard;
 mod alias_shadows;
 mod bad_guard;
+mod case_operand;
 mod cast_length;
 mod cast_width;
 mod checked_delta;
@@ -209,6 +210,7 @@ const LINTS: &[Lint] = &[
     Lint::new(rule::LOST_ROWS, lost_rows::check),
     Lint::new(rule::MISSING_FUNCTION, missing_function::check),
     Lint::new(rule::MIXED_TYPES, mixed_types::check),
+    Lint::new(rule::CASE_OPERAND, case_operand::check),
     Lint::new(rule::MOVING_FUNCTION, moving_function::check),
     Lint::new(rule::NARROW_ARITHMETIC, narrow_arithmetic::check),
     Lint::new(rule::NARROW_REAL, narrow_real::check),

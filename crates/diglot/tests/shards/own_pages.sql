@@ -629,3 +629,55 @@ UPDATE job SET raw = raw || jsonb_build_object('late', CASE WHEN tries > 3 THEN 
 -- name: update_json_count_inside :exec
 -- only: pg — the case is about shards
 UPDATE job SET raw = raw || jsonb_build_object('notes', (SELECT count(*) FROM note WHERE note.part = :part AND note.job_id = :id)) WHERE part = :part AND id = :id;
+
+-- name: update_case_operand :exec
+-- only: pg — the case is about shards
+UPDATE job SET tries = CASE job.state WHEN 'late' THEN 5 ELSE job.tries END WHERE part = :part AND id = :id;
+
+-- name: update_case_full :exec
+-- only: pg — the case is about shards
+UPDATE job SET tries = CASE WHEN job.state = 'late' THEN 5 ELSE job.tries END WHERE part = :part AND id = :id;
+
+-- name: update_where_case_operand :exec
+-- only: pg — the case is about shards
+UPDATE job SET tries = 5 WHERE part = :part AND id = :id AND CASE state WHEN 'late' THEN tries ELSE 0 END > 3;
+
+-- name: update_returning_case_operand :opt
+-- only: pg — the case is about shards
+UPDATE job SET tries = 5 WHERE part = :part AND id = :id RETURNING CASE state WHEN 'late' THEN 1 ELSE 0 END AS rank;
+
+-- name: update_case_of_parameter :exec
+-- only: pg — the case is about shards
+UPDATE job SET tries = CASE CAST(:word AS text) WHEN 'late' THEN 5 ELSE tries END WHERE part = :part AND id = :id;
+
+-- name: delete_case_operand :exec
+-- only: pg — the case is about shards
+DELETE FROM job WHERE part = :part AND id = :id AND CASE state WHEN 'late' THEN tries ELSE 0 END > 3;
+
+-- name: upsert_case_operand :exec
+-- only: pg — the case is about shards
+INSERT INTO job AS held (part, id, lane, state) VALUES (:part, :id, :lane, 'new') ON CONFLICT (part, id) DO UPDATE SET state = CASE held.state WHEN 'new' THEN 'again' ELSE held.state END;
+
+-- name: insert_case_operand :exec
+-- only: pg — the case is about shards
+INSERT INTO job (part, id, lane, state) VALUES (:part, :id, :lane, CASE CAST(:word AS text) WHEN 'a' THEN 'new' ELSE 'old' END);
+
+-- name: read_case_operand :one
+-- only: pg — the case is about shards
+SELECT CASE state WHEN 'late' THEN 1 ELSE 0 END AS rank FROM job WHERE part = :part AND id = :id;
+
+-- name: update_case_operand_beside_cte :exec
+-- only: pg — the case is about shards
+WITH held AS (SELECT part, id FROM job WHERE part = :part AND id = :id FOR UPDATE) UPDATE job SET tries = CASE job.state WHEN 'late' THEN 5 ELSE job.tries END FROM held WHERE job.part = :part AND job.id = held.id;
+
+-- name: update_case_operand_in_cte :many
+-- only: pg — the case is about shards
+WITH done AS (UPDATE job SET tries = CASE job.state WHEN 'late' THEN 5 ELSE job.tries END WHERE part = :part AND id = :id RETURNING job.id) SELECT done.id FROM done;
+
+-- name: update_exists_case_operand :exec
+-- only: pg — the case is about shards
+UPDATE job SET tries = 5 WHERE part = :part AND id = :id AND EXISTS (SELECT 1 FROM note WHERE note.part = :part AND CASE note.body WHEN 'late' THEN 1 ELSE 0 END = 1);
+
+-- name: update_case_operand_cte_and_insert :many
+-- only: pg — the case is about shards
+WITH told AS (INSERT INTO note (part, job_id, n, body) VALUES (:part, :id, 1, 'x') RETURNING job_id), done AS (UPDATE job SET tries = CASE job.state WHEN 'late' THEN 5 ELSE job.tries END WHERE part = :part AND id = :id RETURNING job.id) SELECT done.id FROM done CROSS JOIN told;
