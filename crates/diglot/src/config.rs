@@ -1,5 +1,6 @@
 //! `diglot.toml`: folders, column types, project conventions.
 
+mod declared;
 mod generate;
 mod libraries;
 mod locks;
@@ -12,6 +13,7 @@ mod words;
 use std::collections::BTreeMap;
 use std::fmt;
 
+pub use declared::{Declared, DeclaredOn, Seals};
 pub use generate::{Generate, Ownership, Queries, Tables, Traits};
 pub use libraries::{Decimals, Libraries, Times};
 pub use locks::{Locks, Transactions};
@@ -107,18 +109,6 @@ pub enum JsonText {
     Exact,
     /// Whoever gets it parses it: how each engine spells it is no difference.
     Parsed,
-}
-
-/// A `[[declared]]` of `diglot.toml`.
-#[derive(Debug, Clone, PartialEq, Eq, serde::Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Declared {
-    /// `allow(RULE)`, `diverges(FACT)`: what would stand above each statement.
-    pub says: Vec<String>,
-    /// The statements, by their names; a star stands for any letters.
-    pub on: Vec<String>,
-    /// Why.
-    pub reason: String,
 }
 
 /// The table `[prepare]`.

@@ -140,6 +140,7 @@ impl Desk {
         let inputs = &self.inputs;
         let Some((schemas, pages)) = self.memory.read(inputs) else { return Vec::new() };
         let mut symbols = symbols::statements(pages.iter().filter(|page| page.file == file));
+        symbols.retain(|symbol| symbol.name_span.file == file);
         symbols.extend(symbols::tables(schemas, file));
         symbols
     }

@@ -97,12 +97,12 @@ pub fn run(inputs: &Inputs, sample: Sample, against: Against) -> Report {
             let file = first.span.file;
             let known = match against {
                 Against::Nothing => Some(Vec::new()),
-                Against::Baseline => project.judged(&name, file, &inputs.sources.file(file).text),
+                Against::Baseline => project.judged(&name, dialect, file, &inputs.sources.file(file).text),
             };
             for mutation in mutations {
                 let entry = report.kinds.entry(mutation.kind).or_default();
                 entry.0 += 1;
-                if project.judged(&name, file, &changed(inputs, &mutation)) != known {
+                if project.judged(&name, dialect, file, &changed(inputs, &mutation)) != known {
                     entry.1 += 1;
                 } else {
                     let original = inputs.sources.text(mutation.span).to_owned();

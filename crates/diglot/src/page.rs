@@ -21,8 +21,21 @@ pub struct Page {
     pub statements: Vec<RawStatement>,
     /// What it says once for several statements.
     pub shared: Vec<SharedPart>,
+    /// What stands here for the other dialect too, as that one reads it.
+    pub lent: Lent,
     /// Names of statements that are left out because a finding was already made about each: their
     /// absence is no finding of its own.
+    pub broken: Vec<String>,
+}
+
+/// Statements and shared parts that a page has for the other dialect's page.
+#[derive(Debug, Clone, Default)]
+pub struct Lent {
+    /// The statements in order.
+    pub statements: Vec<RawStatement>,
+    /// The shared parts.
+    pub shared: Vec<SharedPart>,
+    /// Names of statements that the other dialect cannot read there; a finding says why.
     pub broken: Vec<String>,
 }
 
@@ -420,6 +433,8 @@ pub enum AnnotationKind {
         /// The reason, trimmed.
         reason: String,
     },
+    /// `-- both`: the facing page has it in the same words, so it stands here alone.
+    Both,
     /// `-- param: NAME TYPE [null]`.
     Param {
         /// The parameter.

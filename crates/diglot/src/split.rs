@@ -4,6 +4,7 @@
 //! statement that cannot be used is left out and its name is kept in [`Page::broken`], so that later
 //! passes do not complain that it is missing.
 
+mod both;
 mod bound;
 mod header;
 pub(crate) mod lexer;
@@ -22,6 +23,7 @@ mod tests;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
+pub(crate) use self::both::lend;
 use self::header::Header;
 use self::lexer::{Kind, Token};
 use self::line::{Comment, Line};
@@ -29,13 +31,23 @@ pub(crate) use self::shared::compose;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Dialect;
 use crate::page::{
-    Annotation, AnnotationKind, Cardinality, Guard, OptionalPart, Page, Prelude, RawPart, RawStatement, Use,
+    Annotation, AnnotationKind, Cardinality, Guard, Lent, OptionalPart, Page, Prelude, RawPart, RawStatement, Use,
 };
 use crate::rule;
 use crate::source::{Embedded, FileId, Sources, Span};
 
 /// Splits one statement file.
 pub(crate) fn split(sources: &Sources, file: FileId, dialect: Dialect, noun: &str) -> (Page, Vec<Diagnostic>) {
+    let (mut page, mut found) = page_of(sources, file, dialect, noun);
+    if both::lends(&page) {
+        let (theirs, of_theirs) = page_of(sources, file, dialect.other(), noun);
+        both::keep(&mut page, theirs, of_theirs, &mut found);
+    }
+    (page, found)
+}
+
+/// A file as one dialect reads it.
+fn page_of(sources: &Sources, file: FileId, dialect: Dialect, noun: &str) -> (Page, Vec<Diagnostic>) {
     let text = sources.file(file).text.as_str();
     let embedded = sources.file(file).embedded.as_slice();
     let tokens = match embedded {
@@ -43,8 +55,7 @@ pub(crate) fn split(sources: &Sources, file: FileId, dialect: Dialect, noun: &st
         // A quote that is open ends with its literal.
         all => all.iter().flat_map(|one| lexer::tokens_in(text, one.range.clone(), dialect)).collect(),
     };
-    let page =
-        Page { file, dialect, noun: noun.to_owned(), statements: Vec::new(), shared: Vec::new(), broken: Vec::new() };
+    let page = empty(file, dialect, noun);
     let mut splitter = Splitter { text, file, noun, tokens: &tokens, page, found: Vec::new(), names: BTreeMap::new() };
     match embedded {
         [] => splitter.run(),
@@ -54,12 +65,16 @@ pub(crate) fn split(sources: &Sources, file: FileId, dialect: Dialect, noun: &st
     (splitter.page, splitter.found)
 }
 
+fn empty(file: FileId, dialect: Dialect, noun: &str) -> Page {
+    let (statements, shared, broken) = (Vec::new(), Vec::new(), Vec::new());
+    Page { file, dialect, noun: noun.to_owned(), statements, shared, lent: Lent::default(), broken }
+}
+
 /// The tokens of each statement of a page, from the comments that touch its header to those of the next one, with the
 /// token that is its header.
 pub(crate) fn blocks(text: &str, dialect: Dialect, tokens: &[Token]) -> Vec<(Range<usize>, usize)> {
     let (file, noun) = (FileId(0), "");
-    let (statements, shared, broken) = (Vec::new(), Vec::new(), Vec::new());
-    let page = Page { file, dialect, noun: String::new(), statements, shared, broken };
+    let page = empty(file, dialect, noun);
     let (found, names) = (Vec::new(), BTreeMap::new());
     let (headers, starts) = Splitter { text, file, noun, tokens, page, found, names }.headers();
     let ends = starts.iter().skip(1).copied().chain([tokens.len()]);
@@ -497,6 +512,7 @@ impl<'a> Splitter<'a> {
         for annotation in annotations {
             let key = match &annotation.kind {
                 AnnotationKind::Only { .. } => ("only", ""),
+                AnnotationKind::Both => ("both", ""),
                 AnnotationKind::Param { name, .. } => ("param", name.as_str()),
                 AnnotationKind::Column { name, .. } => ("column", name.as_str()),
                 AnnotationKind::Diverges { .. }

@@ -85,7 +85,10 @@ fn head(inputs: &Inputs, raw: &RawStatement) -> Vec<String> {
     let dropped = |line: Span| {
         let about = raw.annotations.iter().find(|annotation| annotation.span == line);
         about.is_some_and(|annotation| {
-            matches!(annotation.kind, AnnotationKind::Diverges { .. } | AnnotationKind::Only { .. })
+            matches!(
+                annotation.kind,
+                AnnotationKind::Both | AnnotationKind::Diverges { .. } | AnnotationKind::Only { .. }
+            )
         })
     };
     let guard = raw.guard.as_ref().map(|guard| guard.span);

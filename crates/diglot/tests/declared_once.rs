@@ -53,6 +53,39 @@ fn a_difference_is_declared_once_with_its_seal() {
 }
 
 #[test]
+fn statements_whose_differences_have_other_seals_share_a_reason() {
+    let other = COUNT.replace("n > :n", "n >= :n").replace("n < :n", "n <= :n");
+    let config = |on: &str| {
+        format!(
+            "[[declared]]\nsays = [\"allow(unordered-limit)\", \"diverges(where.n)\"]\non = {on}\n\
+             reason = \"any job is as good as another\"\n"
+        )
+    };
+    // Each seal as `check` tells it for the statement.
+    let seal = |name: &str| {
+        let asked = COUNT
+            .replace(&format!("-- name: {name}"), &format!("-- diverges(where.n#): any will do here\n-- name: {name}"));
+        let told = compiled("", &asked, &other).diagnostics;
+        let help = told.iter().filter(|finding| finding.message.starts_with(name)).flat_map(|finding| &finding.help);
+        let seal = help.filter_map(|help| help.split_once("where.n#")).map(|(_, rest)| rest[..6].to_owned());
+        seal.into_iter().next().expect("a seal is told")
+    };
+    let (first, next) = (seal("job_first"), seal("job_next"));
+    assert_ne!(first, next);
+    let sound = format!("{{ job_first = \"{first}\", job_next = [\"{next}\"] }}");
+    assert_eq!(found(&config(&sound), COUNT, &other), [""; 0]);
+    // The seal of one is not the other's, and another difference than the sealed one is told.
+    let swapped = found(&config(&format!("{{ job_first = \"{next}\", job_next = \"{first}\" }}")), COUNT, &other);
+    assert!(swapped.iter().any(|finding| finding.contains("job_first")), "{swapped:?}");
+    let more = other.replace("n >= :n", "n >= :n + 1");
+    assert!(found(&config(&sound), COUNT, &more).iter().any(|finding| finding.contains("job_first")));
+    for wrong in ["{ job_first = [] }", "{ job_first = \"\" }", "{ job_first = [\"1a2b3c\", \"1a2b3c\"] }"] {
+        let expected = "bad-config: `job_first` has other seals than `says` asks for".to_owned();
+        assert!(found(&config(wrong), COUNT, &other).contains(&expected), "{wrong}");
+    }
+}
+
+#[test]
 fn what_is_not_needed_or_not_there_is_a_finding() {
     let config = "[[declared]]\nsays = [\"allow(unordered-limit)\", \"allow(like-case)\"]\non = [\"job_first\", \"job_next\", \"job_lost\"]\n\
                   reason = \"any job is as good as another\"\n";

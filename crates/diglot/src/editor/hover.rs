@@ -50,6 +50,7 @@ fn statement(spot: &Spot<'_>) -> Option<String> {
     }
     let other = spot.dialect.other();
     match &opened.raws[other] {
+        Some(raw) if raw.name_span.file == spot.file => parts.push("Both pages have it in these words.\n".to_owned()),
         Some(raw) => parts.push(format!("{}\n\n{}", place(spot, other, raw), code("sql", &body(spot, raw)))),
         None => parts.push(format!("There is no {} page of it.\n", other.title())),
     }

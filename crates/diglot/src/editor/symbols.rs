@@ -1,5 +1,7 @@
 //! What a file holds, for the outline of an editor.
 
+use std::collections::BTreeSet;
+
 use crate::dialect::Both;
 use crate::infer::word;
 use crate::page::Page;
@@ -45,7 +47,11 @@ pub(super) fn statements<'p>(pages: impl Iterator<Item = &'p Page>) -> Vec<Symbo
         name_span: raw.name_span,
         children: Vec::new(),
     };
-    pages.flat_map(|page| page.statements.iter().map(symbol)).collect()
+    let mut symbols: Vec<Symbol> = pages.flat_map(|page| page.statements.iter().map(symbol)).collect();
+    // Two pages have what stands on one of them for both.
+    let mut seen = BTreeSet::new();
+    symbols.retain(|symbol| seen.insert(symbol.name_span));
+    symbols
 }
 
 /// The tables that a migration makes, in its order.

@@ -21,7 +21,8 @@ pub(crate) fn declare(inputs: &Inputs, pages: &mut [Page]) -> Vec<Diagnostic> {
     for declared in &inputs.config.declared {
         let place = source.text.find(&declared.reason).unwrap_or_default();
         let mut tell = |message: String, word: &str, label: &str, help: &str| {
-            let at = source.text.find(&format!("\"{word}\"")).map_or(place, |at| at + 1);
+            let quoted = source.text.find(&format!("\"{word}\"")).map(|at| at + 1);
+            let at = quoted.or_else(|| source.text.find(&format!("{word} ="))).unwrap_or(place);
             let span = Span::new(file, at..at + word.len());
             found.push(Diagnostic::error(rule::BAD_CONFIG, message, span, label.to_owned()).help(help.to_owned()));
         };
@@ -37,7 +38,13 @@ pub(crate) fn declare(inputs: &Inputs, pages: &mut [Page]) -> Vec<Diagnostic> {
                 }
             }
         }
-        for pattern in &declared.on {
+        for (pattern, seals) in declared.on.each() {
+            let own = seals.map_or_else(|| Some(kinds.clone()), |seals| sealed(&kinds, seals));
+            let Some(own) = own else {
+                let help = "give it one seal for each `diverges` of `says`, in their order, and write none in `says`";
+                tell(format!("`{pattern}` has other seals than `says` asks for"), pattern, "its seals", help);
+                continue;
+            };
             let mut is_there = false;
             for raw in pages.iter_mut().flat_map(|page| &mut page.statements) {
                 if !config::matches(pattern, &raw.name) {
@@ -45,7 +52,7 @@ pub(crate) fn declare(inputs: &Inputs, pages: &mut [Page]) -> Vec<Diagnostic> {
                 }
                 is_there = true;
                 let known: Vec<Span> = raw.annotations.iter().map(|annotation| annotation.span).collect();
-                let new = kinds.iter().filter(|annotation| !known.contains(&annotation.span));
+                let new = own.iter().filter(|annotation| !known.contains(&annotation.span));
                 raw.annotations.extend(new.cloned());
             }
             if !is_there {
@@ -74,6 +81,19 @@ pub(crate) fn placed(inputs: &Inputs, found: &mut [Diagnostic]) {
             .push(format!("it is declared at {CONFIG}:{line}: take it out of `says` there, if no statement needs it"));
         finding.help.push(format!("or `{statement}` out of `on`"));
     }
+}
+
+/// What is said, with a seal for each difference; none where the seals do not fit.
+fn sealed(said: &[Annotation], seals: &[String]) -> Option<Vec<Annotation>> {
+    let mut seals = seals.iter();
+    let mut own = said.to_vec();
+    for annotation in &mut own {
+        if let AnnotationKind::Diverges { seal, .. } = &mut annotation.kind {
+            let given = seals.next().filter(|given| seal.is_none() && !given.is_empty())?;
+            *seal = Some(given.clone());
+        }
+    }
+    seals.next().is_none().then_some(own)
 }
 
 /// Whether the declaration asks for its seal, which is told at a statement.

@@ -143,6 +143,7 @@ impl Memory {
     fn compose(&mut self, inputs: &Inputs) {
         self.pages = self.alone.iter().map(|(page, _)| page.clone()).collect();
         self.findings = self.alone.iter().flat_map(|(_, findings)| findings.iter().cloned()).collect();
+        self.findings.extend(split::lend(&mut self.pages));
         self.findings.extend(declared::declare(inputs, &mut self.pages));
         self.findings.extend(split::compose(&inputs.sources, &mut self.pages));
     }

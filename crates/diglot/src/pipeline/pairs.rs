@@ -105,7 +105,8 @@ impl Pairing<'_> {
                 let mut sides = vec![Side { dialect, raw }];
                 sides.extend(other.map(|raw| Side { dialect: dialect.other(), raw }));
                 sides.sort_by_key(|side| side.dialect);
-                let same_file = facing.iter().find(|facing| facing.noun == page.noun);
+                // A page that has all of its statements from this one has no file.
+                let same_file = facing.iter().find(|facing| facing.noun == page.noun && facing.file != page.file);
                 if let (false, None, false) = (facing.is_empty(), other, alone)
                     && !facing.iter().any(|facing| facing.broken.contains(&raw.name))
                 {
@@ -209,7 +210,8 @@ fn missing_statement(
                 .help(format!("or leave the names, and write below `[names]` in `diglot.toml`: `{sqlite} = \"{pg}\"`"))
         }
         (None, Some(page)) => {
-            let last = page.statements.last().map_or(Span::new(page.file, 0..0), |last| last.name_span);
+            let last = page.statements.iter().rfind(|last| last.name_span.file == page.file);
+            let last = last.map_or(Span::new(page.file, 0..0), |last| last.name_span);
             finding.context(last, "the last statement there")
         }
         (None, None) => finding,
@@ -222,6 +224,8 @@ fn missing_statement(
 fn statement_order(sqlite: &Page, pg: &Page, found: &mut Vec<Diagnostic>) {
     let shared = |page: &'_ Page, other: &'_ Page| -> Vec<(String, Span)> {
         let both = page.statements.iter().filter(|raw| other.statements.iter().any(|facing| facing.name == raw.name));
+        // What stands on one page for both is at no place of the other.
+        let both = both.filter(|raw| raw.annotations.iter().all(|said| !matches!(said.kind, AnnotationKind::Both)));
         both.map(|raw| (raw.name.clone(), raw.name_span)).collect()
     };
     let (left, right) = (shared(sqlite, pg), shared(pg, sqlite));

@@ -11,7 +11,7 @@ use crate::diagnostic::{Diagnostic, Severity};
 use crate::dialect::{Both, Dialect};
 use crate::emitted::{EmittedText, Variant};
 use crate::infer::{PageOf, Signature};
-use crate::page::{Annotation, Page, RawStatement};
+use crate::page::{Annotation, Lent, Page, RawStatement};
 use crate::project::Inputs;
 use crate::schema::Schema;
 use crate::source::{FileId, SourceFile, Span};
@@ -101,25 +101,41 @@ impl<'a> ReadProject<'a> {
         Some((loose, Both { sqlite: our_tree, pg: their_tree }, texts))
     }
 
-    /// What is found of a pair when one of the files has another text; none when the pair is no pair any more.
-    pub(crate) fn judged(&self, name: &str, file: FileId, text: &str) -> Option<Vec<Key>> {
-        let page = self.pages.iter().find(|page| page.file == file)?;
+    /// What is found of a pair when one dialect reads another text in one of the files; none when the pair is no pair
+    /// any more.
+    pub(crate) fn judged(&self, name: &str, dialect: Dialect, file: FileId, text: &str) -> Option<Vec<Key>> {
+        // Whose file it is, which may be that of both; the other page may have statements in it all the same.
+        let has = |dialect: Dialect| self.inputs.statement_files(dialect).iter().any(|(known, _)| *known == file);
+        let owner = if has(dialect) { dialect } else { dialect.other() };
+        let page = self.pages.iter().find(|page| page.file == file && page.dialect == owner)?;
         let mut sources = self.inputs.sources.clone();
         let path = sources.file(file).path.clone();
-        sources.replace(file, SourceFile::new(path, text));
-        let (changed, mut found) = split::split(&sources, file, page.dialect, &page.noun);
+        // The facing page goes on reading the file that is there, in which it may have statements too.
+        let other_file = sources.add(SourceFile::new(path, text));
+        let (mut changed, mut found) = split::split(&sources, other_file, page.dialect, &page.noun);
+        let mut own: Vec<Page> = self.pages.iter().filter(|other| other.dialect == dialect).cloned().collect();
         // What the pages share may be what has changed.
-        let own = self.pages.iter().filter(|other| other.dialect == page.dialect);
-        let mut own: Vec<Page> =
-            own.map(|other| if other.file == file { changed.clone() } else { other.clone() }).collect();
+        for other in &mut own {
+            if page.dialect == dialect && other.file == file {
+                // What the facing page has for this one stays as it is.
+                changed.statements.extend(other.statements.drain(..).filter(|raw| raw.name_span.file != file));
+                changed.shared.extend(other.shared.drain(..).filter(|part| part.mark.file != file));
+                *other = changed.clone();
+            } else if page.dialect != dialect && other.noun == page.noun {
+                other.statements.retain(|raw| raw.name_span.file != file);
+                other.shared.retain(|part| part.mark.file != file);
+                let Lent { statements, shared, .. } = std::mem::take(&mut changed.lent);
+                other.statements.extend(statements);
+                other.shared.extend(shared);
+            }
+        }
         found.extend(declared::declare(self.inputs, &mut own));
         found.extend(split::compose(&sources, &mut own));
-        let facing = self.pages.iter().filter(|other| other.dialect != page.dialect);
+        let facing = self.pages.iter().filter(|other| other.dialect != dialect);
         let of = |page: &'_ Page| page.statements.iter().find(|raw| raw.name == name).cloned();
         let page = own.iter().find(|own| own.statements.iter().any(|raw| raw.name == name))?;
         let (raw, other) = (of(page)?, facing.into_iter().find_map(of)?);
-        let mut sides =
-            vec![Side { dialect: page.dialect, raw: &raw }, Side { dialect: page.dialect.other(), raw: &other }];
+        let mut sides = vec![Side { dialect, raw: &raw }, Side { dialect: dialect.other(), raw: &other }];
         sides.sort_by_key(|side| side.dialect);
         let entry = pairs::Entry { noun: &page.noun, name, sides, dialects: Dialect::ALL.to_vec(), whole: true };
         let (reading, resolved) = Reading::of(&sources, &self.schemas, &entry, Variant::default());

@@ -227,7 +227,8 @@ fn declarations(facing: &Facing) -> Vec<Declaration> {
             }
             AnnotationKind::Allow { rule, reason } => ("allow", rule.clone(), reason),
             AnnotationKind::Only { dialect, reason } => ("only", dialect.title().to_owned(), reason),
-            AnnotationKind::Param { .. }
+            AnnotationKind::Both
+            | AnnotationKind::Param { .. }
             | AnnotationKind::Column { .. }
             | AnnotationKind::Rows { .. }
             | AnnotationKind::Transaction { .. } => {

@@ -2,7 +2,8 @@
 //!
 //! # What it finds
 //!
-//! A name that is used twice in a file or in the project, or two names that are one in camel case.
+//! A name that is used twice in a file or in the project, two names that are one in camel case, or a statement that stands
+//! on one page for both (`-- both`) and on the other page too.
 //!
 //! # Why it bites
 //!

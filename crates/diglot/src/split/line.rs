@@ -125,6 +125,7 @@ pub(super) fn read(comment: Comment<'_>, owner: &str) -> Line {
         ("page", rest) if rest.strip_prefix(':').is_some_and(|name| is_identifier(name.trim())) => {
             return Line::Page(rest[1..].trim().to_lowercase());
         }
+        ("both", "") => Ok(AnnotationKind::Both),
         ("end", "") => return Line::End,
         ("require", rest) if rest.strip_prefix(':').is_some_and(|name| is_identifier(name.trim())) => {
             return Line::Require(rest[1..].trim().to_lowercase());
@@ -385,7 +386,8 @@ fn reason_finding(comment: Comment<'_>, kind: &AnnotationKind, owner: &str) -> O
         AnnotationKind::Only { dialect, reason } => {
             (reason, "one-sided statement", format!("-- only: {dialect} — REASON"))
         }
-        AnnotationKind::Param { .. }
+        AnnotationKind::Both
+        | AnnotationKind::Param { .. }
         | AnnotationKind::Column { .. }
         | AnnotationKind::Rows { .. }
         | AnnotationKind::Transaction { .. } => return None,
