@@ -427,16 +427,6 @@ fn after_block(code: &str) -> &str {
     ""
 }
 
-/// Statement files that exist on one page only.
-fn unpaired(paths: &[&str]) -> Vec<String> {
-    let facing = |path: &str| match path.strip_prefix("sql/sqlite/") {
-        Some(noun) => Some(format!("sql/pg/{noun}")),
-        None => path.strip_prefix("sql/pg/").map(|noun| format!("sql/sqlite/{noun}")),
-    };
-    let missing = paths.iter().filter_map(|path| facing(path)).filter(|other| !paths.contains(&other.as_str()));
-    missing.collect()
-}
-
 fn files() -> Vec<File> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut files = Vec::new();
@@ -487,10 +477,6 @@ fn the_repository_keeps_the_house_rules() {
     };
     for name in twins(&texts("src/db/sqlite"), &texts("src/db/pg")) {
         writeln!(report, "src/db: [written-twice] `fn {name}` is written once per dialect").unwrap();
-    }
-    let paths: Vec<&str> = files.iter().map(|file| file.path.as_str()).collect();
-    for path in unpaired(&paths) {
-        writeln!(report, "{path}: [unpaired] the facing page is missing").unwrap();
     }
     for complaint in [rooms::complaints(&files), words::complaints(&files), built::complaints(&files)].concat() {
         writeln!(report, "{complaint}").unwrap();
@@ -592,9 +578,4 @@ fn a_function_written_once_per_dialect_is_found() {
     let sqlite = "fn classify() {} impl Dialect for Sqlite { fn begin() { if x {} } } fn only_here() {}";
     let pg = "impl Dialect for Pg { fn begin() {} } #[cfg(test)] mod tests { fn only_here() {} } fn classify() {}";
     assert_eq!(twins(sqlite, pg), ["classify"]);
-}
-
-#[test]
-fn a_statement_file_without_its_facing_page_is_found() {
-    assert_eq!(unpaired(&["sql/sqlite/lease.sql", "sql/pg/lease.sql", "sql/pg/worker.sql"]), ["sql/sqlite/worker.sql"]);
 }

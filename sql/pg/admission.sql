@@ -12,10 +12,6 @@ UPDATE ff_exec_core AS core
  WHERE core.partition_key = :partition_key AND core.execution_id = :execution_id
    AND core.lifecycle_phase IN ('submitted', 'runnable');
 
--- name: admission_phase_read :opt
-SELECT core.lifecycle_phase FROM ff_exec_core AS core
- WHERE core.partition_key = :partition_key AND core.execution_id = :execution_id;
-
 -- name: admission_unblock :rows
 UPDATE ff_exec_core AS core
    SET ownership_state = 'unowned', eligibility_state = 'eligible_now', public_state = 'waiting',

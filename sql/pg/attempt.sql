@@ -11,13 +11,6 @@ WITH fence AS (
      FOR UPDATE OF core, held
 );
 
--- part: attempt_closed(:outcome)
-WITH attempt AS (
-  UPDATE ff_attempt AS attempt SET outcome = :outcome, terminal_at_ms = :now_ms, lease_expires_at_ms = NULL
-   WHERE attempt.partition_key = :partition_key AND attempt.execution_id = :execution_id
-     AND attempt.attempt_index = :attempt_index AND EXISTS (SELECT 1 FROM fence)
-);
-
 -- name: attempt_complete :opt
 -- use: attempt_held
 -- use: attempt_closed(outcome = 'success')
@@ -132,29 +125,11 @@ WITH core AS (
 )
 SELECT core.execution_id FROM core;
 
--- name: attempt_fence_read :opt
-SELECT attempt.lease_epoch, attempt.outcome, attempt.terminal_at_ms AS attempt_terminal_at_ms,
-       attempt.raw_fields AS attempt_fields, core.lifecycle_phase, core.eligibility_state, core.attempt_index,
-       core.deadline_at_ms, core.result
-  FROM ff_attempt AS attempt
-  LEFT JOIN ff_exec_core AS core ON core.partition_key = :partition_key AND core.execution_id = :execution_id
- WHERE attempt.partition_key = :partition_key AND attempt.execution_id = :execution_id
-   AND attempt.attempt_index = :attempt_index;
-
 -- name: attempt_named_read :opt
 SELECT attempt.attempt_index FROM ff_attempt AS attempt
  WHERE attempt.partition_key = :partition_key AND attempt.execution_id = :execution_id
    AND attempt.raw_fields ->> 'attempt_id' = :attempt_id
  ORDER BY attempt.attempt_index DESC LIMIT 1;
-
--- name: attempt_running_read :opt
-SELECT attempt.attempt_index, attempt.worker_id, attempt.worker_instance_id, attempt.lease_epoch,
-       attempt.lease_expires_at_ms, attempt.started_at_ms, attempt.terminal_at_ms, attempt.outcome, attempt.raw_fields
-  FROM ff_exec_core AS core
-  JOIN ff_attempt AS attempt ON attempt.partition_key = core.partition_key AND attempt.execution_id = core.execution_id
- WHERE core.partition_key = :partition_key AND core.execution_id = :execution_id
-   AND attempt.partition_key = :partition_key AND attempt.execution_id = :execution_id
- ORDER BY CASE WHEN attempt.attempt_index = core.attempt_index THEN 0 ELSE 1 END, attempt.attempt_index DESC LIMIT 1;
 
 -- name: attempt_cancel :opt
 -- use: completion_event(outcome = 'cancelled')

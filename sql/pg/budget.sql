@@ -107,14 +107,6 @@ usage AS (
 )
 SELECT answer.kind, answer.dimension, answer.current_usage, answer.limit_value FROM answer;
 
--- name: budget_create :rows
-INSERT INTO ff_budget_policy
-       (partition_key, budget_id, policy_json, created_at_ms, updated_at_ms, scope_type, scope_id, enforcement_mode,
-        next_reset_at_ms)
-VALUES (:partition_key, :budget_id, :policy_json, :now_ms, :now_ms, :scope_type, :scope_id, :enforcement_mode,
-        :next_reset_at_ms)
-    ON CONFLICT (partition_key, budget_id) DO NOTHING;
-
 -- name: budget_policy_read :opt
 SELECT CAST(policy.policy_json AS text) AS policy_json, policy.scope_type, policy.scope_id, policy.enforcement_mode,
        policy.breach_count, policy.soft_breach_count, policy.last_breach_at_ms, policy.last_breach_dim,
@@ -161,28 +153,9 @@ SELECT (SELECT count(*) FROM usage) + (SELECT count(*) FROM policy) AS kept_coun
        + (SELECT count(*) FROM ff_budget_policy AS held
            WHERE held.partition_key = :partition_key AND held.budget_id = :budget_id) AS there_count;
 
--- name: budget_usage_reset :exec
-UPDATE ff_budget_usage SET current_value = 0, last_reset_at_ms = :now_ms, updated_at_ms = :now_ms
- WHERE partition_key = :partition_key AND budget_id = :budget_id;
-
--- name: budget_policy_reset :exec
-UPDATE ff_budget_policy
-   SET last_breach_at_ms = NULL, last_breach_dim = NULL, next_reset_at_ms = :next_reset_at_ms, updated_at_ms = :now_ms
- WHERE partition_key = :partition_key AND budget_id = :budget_id;
-
--- name: budget_dedup_claim :rows
-INSERT INTO ff_budget_usage_dedup (partition_key, dedup_key, outcome_json, applied_at_ms, expires_at_ms)
-VALUES (:partition_key, :dedup_key, :outcome_json, :now_ms, :expires_at_ms)
-    ON CONFLICT (partition_key, dedup_key) DO NOTHING;
-
 -- name: budget_dedup_read :opt
 SELECT CAST(known.outcome_json AS text) AS outcome_json FROM ff_budget_usage_dedup AS known
  WHERE known.partition_key = :partition_key AND known.dedup_key = :dedup_key;
-
--- name: budget_dedup_finish :exec
--- allow(lock-order): the key is the row that this transaction has put in.
-UPDATE ff_budget_usage_dedup SET outcome_json = :outcome_json
- WHERE partition_key = :partition_key AND dedup_key = :dedup_key;
 
 -- name: budget_ledger_add :exec
 INSERT INTO ff_budget_usage_by_exec AS spent
@@ -218,13 +191,3 @@ SELECT policy.budget_id, CAST(policy.policy_json AS text) AS policy_json, policy
   FROM ff_budget_policy AS policy
  WHERE policy.partition_key = :partition_key AND policy.budget_id COLLATE "C" > :after
  ORDER BY policy.budget_id COLLATE "C" LIMIT :page_size;
-
--- name: budget_breach_note :rows
-UPDATE ff_budget_policy SET last_breach_at_ms = :now_ms, last_breach_dim = :dimension, updated_at_ms = :now_ms
- WHERE partition_key = :partition_key AND budget_id = :budget_id AND last_breach_at_ms IS NULL;
-
--- name: budget_policy_put :exec
-INSERT INTO ff_budget_policy (partition_key, budget_id, policy_json, created_at_ms, updated_at_ms)
-VALUES (:partition_key, :budget_id, :policy_json, :now_ms, :now_ms)
-    ON CONFLICT (partition_key, budget_id) DO UPDATE
-   SET policy_json = excluded.policy_json, updated_at_ms = excluded.updated_at_ms;

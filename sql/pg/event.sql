@@ -18,36 +18,6 @@ WITH completion AS (
   RETURNING event_id
 );
 
--- name: event_lease_newest :many
-SELECT told.event_id FROM ff_lease_event AS told ORDER BY told.event_id DESC LIMIT :page_size;
-
--- name: event_lease_page :many
-SELECT told.event_id, told.partition_key, told.execution_id, told.lease_id, told.event_type, told.occurred_at_ms,
-       told.namespace, told.instance_tag
-  FROM ff_lease_event AS told
- WHERE told.event_id > :after
- ORDER BY told.event_id LIMIT :page_size;
-
--- name: event_signal_newest :many
-SELECT told.event_id FROM ff_signal_event AS told ORDER BY told.event_id DESC LIMIT :page_size;
-
--- name: event_signal_page :many
-SELECT told.event_id, told.partition_key, told.execution_id, told.signal_id, told.waitpoint_id, told.source_identity,
-       told.delivered_at_ms, told.namespace, told.instance_tag
-  FROM ff_signal_event AS told
- WHERE told.event_id > :after
- ORDER BY told.event_id LIMIT :page_size;
-
--- name: event_completion_newest :many
-SELECT told.event_id FROM ff_completion_event AS told ORDER BY told.event_id DESC LIMIT :page_size;
-
--- name: event_completion_page :many
-SELECT told.event_id, told.partition_key, told.execution_id, told.flow_id, told.outcome, told.occurred_at_ms,
-       told.namespace, told.instance_tag
-  FROM ff_completion_event AS told
- WHERE told.event_id > :after
- ORDER BY told.event_id LIMIT :page_size;
-
 -- Names the transactions under way that write to an outbox. Whoever inserts there, by whatever program, holds
 -- this lock on the table from before its event id is drawn until its transaction has ended and can be seen.
 -- A lock of a partition counts for the whole table.

@@ -37,7 +37,6 @@ SELECT core.execution_id FROM core;
 -- rows: given(policy json null, raw_fields json)
 -- name: execution_create_many :opt
 -- only: pg — SQLite's writer puts the calls of those who wait into one transaction.
--- allow(lock-order): every run takes its steps in the same order, and no other statement waits for a lane.
 WITH member AS (
   SELECT given.ordinality, given.partition_key, given.execution_id, given.now_ms, given.required_capabilities,
          given.lane_id, given.eligibility_state, given.public_state, given.priority, given.deadline_at_ms,
@@ -69,14 +68,6 @@ lane AS (
 SELECT member.ordinality, core.execution_id
   FROM core
   JOIN member ON member.partition_key = core.partition_key AND member.execution_id = core.execution_id;
-
--- name: execution_duplicate :opt
-SELECT existing.partition_key, existing.execution_id, 0 AS rank FROM ff_exec_core AS existing
- WHERE existing.partition_key = :partition_key AND existing.execution_id = :execution_id
-UNION ALL
-SELECT key.partition_key, key.execution_id, 1 AS rank FROM ff_idempotency_key AS key
- WHERE key.namespace = :namespace AND key.idempotency_key = :idempotency_key
- ORDER BY rank LIMIT 1;
 
 -- name: execution_read :opt
 SELECT core.flow_id, core.lane_id, core.attempt_index, core.lifecycle_phase, core.ownership_state,
@@ -152,37 +143,7 @@ SELECT (SELECT count(*) FROM attempt) + (SELECT count(*) FROM suspension) + (SEL
        + (SELECT count(*) FROM ff_granted AS held
            WHERE held.partition_key = :partition_key AND held.execution_id = :execution_id) AS there_count;
 
--- name: execution_state_read :opt
-SELECT core.public_state FROM ff_exec_core AS core
- WHERE core.partition_key = :partition_key AND core.execution_id = :execution_id;
-
--- name: execution_result_read :opt
-SELECT core.result FROM ff_exec_core AS core
- WHERE core.partition_key = :partition_key AND core.execution_id = :execution_id;
-
--- name: execution_context_read :opt
-SELECT core.payload, core.raw_fields FROM ff_exec_core AS core
- WHERE core.partition_key = :partition_key AND core.execution_id = :execution_id;
-
--- name: execution_attempt_index_read :opt
-SELECT core.attempt_index FROM ff_exec_core AS core
- WHERE core.partition_key = :partition_key AND core.execution_id = :execution_id;
-
--- name: execution_fields_read :opt
-SELECT core.raw_fields FROM ff_exec_core AS core
- WHERE core.partition_key = :partition_key AND core.execution_id = :execution_id;
-
--- name: execution_flow_read :opt
-SELECT core.flow_id FROM ff_exec_core AS core
- WHERE core.partition_key = :partition_key AND core.execution_id = :execution_id;
-
--- name: execution_list :many
-SELECT core.execution_id FROM ff_exec_core AS core
- WHERE core.partition_key = :partition_key AND core.execution_id > :after
- ORDER BY core.execution_id LIMIT :page_size;
-
 -- name: execution_promote_due :rows
--- diverges(where.partition_key#7d3fbf): on Postgres the execution is locked if nobody has it, and judged by what it is then.
 WITH waiting AS (
   SELECT queued.partition_key, queued.execution_id, queued.lane_id FROM ff_delayed AS queued
    WHERE queued.due_at_ms <= :now_ms

@@ -11,31 +11,6 @@ SELECT held.attempt_index FROM ff_attempt AS held
    AND held.lease_expires_at_ms IS NOT NULL AND held.lease_expires_at_ms < :now_ms
  ORDER BY held.lease_expires_at_ms, held.attempt_index LIMIT 1 FOR UPDATE;
 
--- name: expiry_lease_due_list :many
-SELECT held.partition_key, held.execution_id, held.lease_expires_at_ms FROM ff_attempt AS held
- WHERE held.lease_expires_at_ms IS NOT NULL AND held.lease_expires_at_ms < :now_ms
-   AND (held.lease_expires_at_ms, held.partition_key, held.execution_id) > (:after_expires_at_ms, :after_partition_key,
-                                                                            :after_execution_id)
- ORDER BY held.lease_expires_at_ms, held.partition_key, held.execution_id LIMIT :page_size;
-
--- name: expiry_deadline_due_list :many
-SELECT core.partition_key, core.execution_id, core.deadline_at_ms FROM ff_exec_core AS core
- WHERE core.deadline_at_ms IS NOT NULL AND core.lifecycle_phase NOT IN ('terminal', 'cancelled')
-   AND core.eligibility_state <> 'not_eligible_until_time' AND core.deadline_at_ms < :now_ms
-   AND (core.deadline_at_ms, core.partition_key, core.execution_id) > (:after_deadline_at_ms, :after_partition_key,
-                                                                       :after_execution_id)
- ORDER BY core.deadline_at_ms, core.partition_key, core.execution_id LIMIT :page_size;
-
--- name: expiry_attempt_release :exec
-UPDATE ff_attempt SET outcome = COALESCE(outcome, 'lease_expired_reclaimable'), lease_expires_at_ms = NULL
- WHERE partition_key = :partition_key AND execution_id = :execution_id AND attempt_index = :attempt_index;
-
--- name: expiry_attempt_end :exec
-UPDATE ff_attempt
-   SET outcome = :outcome, terminal_at_ms = :now_ms, lease_expires_at_ms = NULL, worker_instance_id = NULL,
-       lease_epoch = lease_epoch + 1
- WHERE partition_key = :partition_key AND execution_id = :execution_id AND attempt_index = :attempt_index;
-
 -- name: expiry_execution_release :exec
 UPDATE ff_exec_core AS core
    SET lifecycle_phase = 'runnable', ownership_state = 'unowned', eligibility_state = 'eligible_now',
@@ -62,26 +37,8 @@ UPDATE ff_exec_core AS core
                                           'expired')
  WHERE core.partition_key = :partition_key AND core.execution_id = :execution_id;
 
--- name: expiry_suspension_delete :exec
-DELETE FROM ff_suspension_current WHERE partition_key = :partition_key AND execution_id = :execution_id;
-
--- name: expiry_waitpoint_delete_all :exec
-DELETE FROM ff_waitpoint_pending WHERE partition_key = :partition_key AND execution_id = :execution_id;
-
 -- name: expiry_delay_end :exec
 UPDATE ff_exec_core AS core
    SET eligibility_state = 'eligible_now', public_state = 'waiting', blocking_reason = 'waiting_for_worker',
        deadline_at_ms = CAST(core.raw_fields ->> 'execution_deadline_at' AS bigint)
  WHERE core.partition_key = :partition_key AND core.execution_id = :execution_id;
-
--- name: expiry_inconsistent_list :many
-SELECT core.execution_id, core.lane_id, core.raw_fields FROM ff_exec_core AS core
- WHERE core.partition_key = :partition_key AND core.execution_id > :after
-   AND ((core.lifecycle_phase = 'active') <> (core.ownership_state = 'leased')
-        OR (core.lifecycle_phase IN ('terminal', 'cancelled') AND core.terminal_at_ms IS NULL)
-        OR core.eligibility_state = 'pending_claim')
-   AND (core.eligibility_state <> 'pending_claim'
-        OR NOT EXISTS (SELECT 1 FROM ff_claim_grant AS granted
-                        WHERE granted.partition_key = :partition_key AND granted.execution_id = core.execution_id
-                          AND granted.kind = 'claim' AND granted.expires_at_ms > :now_ms))
- ORDER BY core.execution_id LIMIT :page_size;

@@ -113,11 +113,6 @@ UPDATE ff_exec_core AS core
        raw_fields = core.raw_fields || jsonb_build_object('last_mutation_at', CAST(:mutated_at AS text))
  WHERE core.partition_key = :partition_key AND core.flow_id = :flow_id AND core.lifecycle_phase = ANY (:phases);
 
--- name: flow_cancel_backlog_insert :exec
-INSERT INTO ff_cancel_backlog (partition_key, flow_id, requested_at_ms, reason, cancellation_policy)
-VALUES (:partition_key, :flow_id, :now_ms, :reason, :cancellation_policy)
-    ON CONFLICT (partition_key, flow_id) DO NOTHING;
-
 -- name: flow_cancel_backlog_members_insert :exec
 INSERT INTO ff_cancel_backlog_member (partition_key, flow_id, execution_id)
 SELECT core.partition_key, :flow_id, '{fp:' || core.partition_key || '}:' || CAST(core.execution_id AS text)
@@ -125,33 +120,7 @@ SELECT core.partition_key, :flow_id, '{fp:' || core.partition_key || '}:' || CAS
  WHERE core.partition_key = :partition_key AND core.flow_id = :flow_id AND core.lifecycle_phase = ANY (:phases)
     ON CONFLICT (partition_key, flow_id, execution_id) DO NOTHING;
 
--- name: flow_cancel_backlog_members_list :many
-SELECT noted.execution_id FROM ff_cancel_backlog_member AS noted
- WHERE noted.partition_key = :partition_key AND noted.flow_id = :flow_id;
-
 -- name: flow_cancel_backlog_lock :opt
 SELECT noted.requested_at_ms FROM ff_cancel_backlog AS noted
  WHERE noted.partition_key = :partition_key AND noted.flow_id = :flow_id
    FOR UPDATE;
-
--- name: flow_cancel_backlog_member_delete :exec
-DELETE FROM ff_cancel_backlog_member
- WHERE partition_key = :partition_key AND flow_id = :flow_id AND execution_id = :execution_id;
-
--- name: flow_cancel_backlog_drop :exec
--- allow(stale-fence): members are noted once, together with their flow, and only become fewer.
-DELETE FROM ff_cancel_backlog
- WHERE partition_key = :partition_key AND flow_id = :flow_id
-   AND NOT EXISTS (SELECT 1 FROM ff_cancel_backlog_member AS noted
-                    WHERE noted.partition_key = :partition_key AND noted.flow_id = :flow_id);
-
--- name: flow_cancel_operator_event_insert :one
-INSERT INTO ff_operator_event
-       (execution_id, event_type, details, occurred_at_ms, partition_key, namespace, instance_tag)
-VALUES (:flow_text, 'flow_cancel_requested', :details, :now_ms, :partition_key, :namespace, NULL)
-RETURNING event_id;
-
--- name: flow_cancel_backlog_due_list :many
-SELECT noted.partition_key, noted.flow_id, noted.reason FROM ff_cancel_backlog AS noted
- WHERE noted.requested_at_ms <= :requested_before_ms
- ORDER BY noted.requested_at_ms, noted.partition_key, noted.flow_id LIMIT :page_size;

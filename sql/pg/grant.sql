@@ -1,39 +1,7 @@
--- name: grant_reclaim_insert :exec
-INSERT INTO ff_claim_grant
-       (partition_key, grant_id, execution_id, kind, worker_id, worker_instance_id, lane_id, capability_hash,
-        worker_capabilities, route_snapshot_json, admission_summary, grant_ttl_ms, issued_at_ms, expires_at_ms)
-VALUES (:partition_key, :grant_id, :execution_id, 'reclaim', :worker_id, :worker_instance_id, :lane_id,
-        :capability_hash, :worker_capabilities, :route_snapshot_json, :admission_summary, :grant_ttl_ms, :issued_at_ms,
-        :expires_at_ms);
-
 -- name: grant_reclaim_newest :opt
 SELECT held.grant_id, held.worker_id, held.lane_id, held.expires_at_ms FROM ff_claim_grant AS held
  WHERE held.partition_key = :partition_key AND held.execution_id = :execution_id AND held.kind = 'reclaim'
  ORDER BY held.issued_at_ms DESC, held.grant_id LIMIT 1 FOR UPDATE;
-
--- name: grant_delete :exec
-DELETE FROM ff_claim_grant WHERE partition_key = :partition_key AND grant_id = :grant_id;
-
--- name: grant_reclaim_delete_all :exec
-DELETE FROM ff_claim_grant WHERE partition_key = :partition_key AND execution_id = :execution_id AND kind = 'reclaim';
-
--- name: grant_attempt_supersede :rows
-UPDATE ff_attempt
-   SET outcome = 'interrupted_reclaimed', terminal_at_ms = COALESCE(terminal_at_ms, :now_ms), lease_expires_at_ms = NULL
- WHERE partition_key = :partition_key AND execution_id = :execution_id AND attempt_index = :attempt_index;
-
--- name: grant_attempt_exhaust :rows
-UPDATE ff_attempt
-   SET outcome = 'interrupted_reclaimed', terminal_at_ms = :now_ms, lease_expires_at_ms = NULL, worker_id = NULL,
-       worker_instance_id = NULL
- WHERE partition_key = :partition_key AND execution_id = :execution_id AND attempt_index = :attempt_index;
-
--- name: grant_attempt_insert :exec
-INSERT INTO ff_attempt
-       (partition_key, execution_id, attempt_index, worker_id, worker_instance_id, lease_epoch, lease_expires_at_ms,
-        started_at_ms, policy, raw_fields)
-VALUES (:partition_key, :execution_id, :attempt_index, :worker_id, :worker_instance_id, :lease_epoch,
-        :lease_expires_at_ms, :now_ms, :policy, :attempt_fields);
 
 -- name: grant_execution_take :exec
 UPDATE ff_exec_core AS core
@@ -42,14 +10,6 @@ UPDATE ff_exec_core AS core
        attempt_index = :attempt_index, lease_reclaim_count = :reclaim_count,
        started_at_ms = COALESCE(core.started_at_ms, :now_ms),
        raw_fields = core.raw_fields || jsonb_build_object('total_attempt_count', CAST(:total_attempt_count AS text))
- WHERE core.partition_key = :partition_key AND core.execution_id = :execution_id;
-
--- name: grant_execution_exhaust :exec
-UPDATE ff_exec_core AS core
-   SET lifecycle_phase = 'terminal', ownership_state = 'unowned', eligibility_state = 'not_applicable',
-       public_state = 'failed', attempt_state = 'attempt_terminal', blocking_reason = NULL,
-       terminal_at_ms = COALESCE(core.terminal_at_ms, :now_ms),
-       cancellation_reason = COALESCE(core.cancellation_reason, 'reclaim_cap_exceeded')
  WHERE core.partition_key = :partition_key AND core.execution_id = :execution_id;
 
 -- name: grant_lease_event_insert :one

@@ -1,5 +1,4 @@
 -- name: lease_claim :opt
--- diverges(where.partition_key#82999e): on Postgres the execution is locked if nobody has it, and judged by what it is then.
 -- diverges(columns.place): what a claim looks at first is spread among those who claim at the same time; SQLite has one writer.
 WITH ready AS (
   SELECT queued.partition_key, queued.execution_id, queued.attempt_index,
@@ -134,19 +133,6 @@ SELECT picked.ordinality, attempt.partition_key, attempt.execution_id, attempt.a
   JOIN picked ON picked.partition_key = attempt.partition_key AND picked.execution_id = attempt.execution_id
   JOIN lease ON lease.lease_id = picked.lease_id;
 
--- part: attempt_renewed
-WITH attempt AS (
-  UPDATE ff_attempt AS attempt SET lease_expires_at_ms = :lease_expires_at_ms
-   WHERE attempt.partition_key = :partition_key AND attempt.execution_id = :execution_id
-     AND attempt.attempt_index = :attempt_index AND EXISTS (SELECT 1 FROM fence)
-);
-
--- name: lease_renew :opt
--- use: attempt_held
--- use: lease_event(source = fence, event = 'renewed')
--- use: attempt_renewed
-SELECT lease.event_id AS lease_event_id FROM lease;
-
 -- Moves the ends of several leases, each of another execution. No row for a handle that does not hold the lease.
 -- Where somebody holds one of the executions for more than a moment, the whole is an error, so that nobody waits for a
 -- neighbour's row, and each lease is moved alone.
@@ -154,8 +140,6 @@ SELECT lease.event_id AS lease_event_id FROM lease;
 -- rows: given(now_ms i64, lease_expires_at_ms i64)
 -- name: lease_renew_many :opt
 -- only: pg — SQLite's writer puts the calls of those who wait into one transaction.
--- allow(lock-order): the members come in the order of their keys, and each is locked by its own.
--- allow(unbounded-wait): the wait ends with the statement's lock_timeout.
 -- param: partition_keys i64[]
 -- column: lease_event_id i64
 WITH member AS (
@@ -235,11 +219,6 @@ attempt AS (
   RETURNING attempt.lease_epoch
 )
 SELECT attempt.lease_epoch, lease.event_id AS lease_event_id FROM attempt CROSS JOIN lease;
-
--- name: lease_newest_read :opt
-SELECT attempt.attempt_index, attempt.lease_epoch FROM ff_attempt AS attempt
- WHERE attempt.partition_key = :partition_key AND attempt.execution_id = :execution_id
- ORDER BY attempt.attempt_index DESC LIMIT 1;
 
 -- name: lease_expired_list :many
 SELECT held.partition_key, held.execution_id, held.attempt_index, held.lease_epoch, held.worker_instance_id,

@@ -19,26 +19,6 @@ UPDATE ff_exec_core AS core
        raw_fields = core.raw_fields || jsonb_build_object('last_mutation_at', CAST(CAST(:now_ms AS bigint) AS text))
  WHERE core.partition_key = :partition_key AND core.execution_id = :execution_id;
 
--- name: operator_attempt_cancel :exec
-UPDATE ff_attempt AS held
-   SET outcome = 'cancelled', terminal_at_ms = :now_ms, worker_instance_id = NULL, lease_epoch = held.lease_epoch + 1,
-       lease_expires_at_ms = NULL
- WHERE held.partition_key = :partition_key AND held.execution_id = :execution_id AND held.attempt_index = :attempt_index;
-
--- name: operator_suspension_delete :exec
-DELETE FROM ff_suspension_current WHERE partition_key = :partition_key AND execution_id = :execution_id;
-
--- name: operator_waitpoints_delete :exec
-DELETE FROM ff_waitpoint_pending WHERE partition_key = :partition_key AND execution_id = :execution_id;
-
--- name: operator_grants_delete :exec
-DELETE FROM ff_claim_grant WHERE partition_key = :partition_key AND execution_id = :execution_id;
-
--- name: operator_attempt_revoke :rows
-UPDATE ff_attempt AS held SET worker_instance_id = NULL, lease_epoch = held.lease_epoch + 1, lease_expires_at_ms = NULL
- WHERE held.partition_key = :partition_key AND held.execution_id = :execution_id AND held.attempt_index = :attempt_index
-   AND held.lease_epoch = :lease_epoch;
-
 -- name: operator_execution_release :exec
 UPDATE ff_exec_core AS core
    SET lifecycle_phase = 'runnable', ownership_state = 'unowned', eligibility_state = 'eligible_now',
@@ -63,10 +43,6 @@ SELECT held.downstream_eid FROM ff_edge_group AS held
  WHERE held.partition_key = :partition_key AND held.flow_id = :flow_id AND held.downstream_eid = :execution_id
    FOR UPDATE;
 
--- name: operator_groups_reset :rows
-UPDATE ff_edge_group SET fail_count = 0, skip_count = 0, running_count = 0
- WHERE partition_key = :partition_key AND flow_id = :flow_id AND downstream_eid = :execution_id;
-
 -- name: operator_edges_reopen :exec
 UPDATE ff_edge SET policy = (policy - 'resolved_at_ms') || jsonb_build_object('edge_state', 'applied')
  WHERE partition_key = :partition_key AND flow_id = :flow_id AND downstream_eid = :execution_id
@@ -81,12 +57,6 @@ UPDATE ff_exec_core AS core
                     || jsonb_build_object('last_mutation_at', CAST(CAST(:now_ms AS bigint) AS text), 'replay_count',
                                           CAST(:replay_count AS bigint))
  WHERE core.partition_key = :partition_key AND core.execution_id = :execution_id;
-
--- name: operator_attempt_reopen :exec
-UPDATE ff_attempt AS held
-   SET outcome = NULL, terminal_at_ms = NULL, worker_id = NULL, worker_instance_id = NULL,
-       lease_epoch = held.lease_epoch + 1, lease_expires_at_ms = NULL
- WHERE held.partition_key = :partition_key AND held.execution_id = :execution_id AND held.attempt_index = :attempt_index;
 
 -- name: operator_event_insert :one
 INSERT INTO ff_operator_event

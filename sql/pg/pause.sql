@@ -18,20 +18,3 @@ core AS (
    WHERE core.partition_key = :partition_key AND core.execution_id = :execution_id AND EXISTS (SELECT 1 FROM fence)
 )
 SELECT lease.event_id AS lease_event_id FROM lease;
-
--- name: pause_for_children :opt
--- use: attempt_held
--- use: lease_event(source = fence, event = 'revoked')
-WITH attempt AS (
-  UPDATE ff_attempt AS attempt SET outcome = 'waiting_children', lease_expires_at_ms = NULL
-   WHERE attempt.partition_key = :partition_key AND attempt.execution_id = :execution_id
-     AND attempt.attempt_index = :attempt_index AND EXISTS (SELECT 1 FROM fence)
-),
-core AS (
-  UPDATE ff_exec_core AS core
-     SET lifecycle_phase = 'runnable', ownership_state = 'unowned', eligibility_state = 'blocked_by_dependencies',
-         public_state = 'waiting_children', attempt_state = 'attempt_interrupted',
-         blocking_reason = 'waiting_for_children'
-   WHERE core.partition_key = :partition_key AND core.execution_id = :execution_id AND EXISTS (SELECT 1 FROM fence)
-)
-SELECT lease.event_id AS lease_event_id FROM lease;

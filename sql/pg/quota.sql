@@ -1,15 +1,3 @@
--- name: quota_create :rows
-INSERT INTO ff_quota_policy
-       (partition_key, quota_policy_id, requests_per_window_seconds, max_requests_per_window, active_concurrency_cap,
-        active_concurrency, created_at_ms, updated_at_ms)
-VALUES (:partition_key, :quota_policy_id, :window_seconds, :max_requests, :max_concurrent, 0, :now_ms, :now_ms)
-    ON CONFLICT (partition_key, quota_policy_id) DO NOTHING;
-
--- name: quota_limits_read :opt
-SELECT policy.max_requests_per_window, policy.requests_per_window_seconds, policy.active_concurrency_cap
-  FROM ff_quota_policy AS policy
- WHERE policy.partition_key = :partition_key AND policy.quota_policy_id = :quota_policy_id;
-
 -- name: quota_policy_lock :opt
 SELECT policy.requests_per_window_seconds, policy.active_concurrency_cap, policy.active_concurrency
   FROM ff_quota_policy AS policy
@@ -21,30 +9,10 @@ SELECT policy.quota_policy_id FROM ff_quota_policy AS policy
  WHERE policy.partition_key = :partition_key AND policy.quota_policy_id = :quota_policy_id
    FOR UPDATE SKIP LOCKED;
 
--- name: quota_policy_delete :exec
-DELETE FROM ff_quota_policy WHERE partition_key = :partition_key AND quota_policy_id = :quota_policy_id;
-
--- name: quota_active_set :exec
-UPDATE ff_quota_policy SET active_concurrency = :active_concurrency, updated_at_ms = :now_ms
- WHERE partition_key = :partition_key AND quota_policy_id = :quota_policy_id;
-
 -- name: quota_policy_list :many
 SELECT policy.quota_policy_id FROM ff_quota_policy AS policy
  WHERE policy.partition_key = :partition_key AND policy.quota_policy_id COLLATE "C" > :after
  ORDER BY policy.quota_policy_id COLLATE "C" LIMIT :page_size;
-
--- name: quota_admitted_read :opt
-SELECT admitted.expires_at_ms FROM ff_quota_admitted AS admitted
- WHERE admitted.partition_key = :partition_key AND admitted.quota_policy_id = :quota_policy_id
-   AND admitted.execution_id = :execution_id;
-
--- name: quota_window_trim :rows
-DELETE FROM ff_quota_window
- WHERE partition_key = :partition_key AND quota_policy_id = :quota_policy_id AND admitted_at_ms < :cutoff_ms;
-
--- name: quota_window_read :one
-SELECT count(*) AS admitted_count, min(entry.admitted_at_ms) AS oldest_at_ms FROM ff_quota_window AS entry
- WHERE entry.partition_key = :partition_key AND entry.quota_policy_id = :quota_policy_id;
 
 -- name: quota_admit :exec
 WITH entry AS (
@@ -56,26 +24,6 @@ INSERT INTO ff_quota_admitted (partition_key, quota_policy_id, execution_id, adm
 VALUES (:partition_key, :quota_policy_id, :execution_id, :now_ms, :expires_at_ms)
     ON CONFLICT (partition_key, quota_policy_id, execution_id) DO UPDATE
    SET admitted_at_ms = excluded.admitted_at_ms, expires_at_ms = excluded.expires_at_ms;
-
--- name: quota_admitted_delete :rows
-DELETE FROM ff_quota_admitted
- WHERE partition_key = :partition_key AND quota_policy_id = :quota_policy_id AND execution_id = :execution_id;
-
--- name: quota_admitted_prune :rows
-DELETE FROM ff_quota_admitted
- WHERE partition_key = :partition_key AND quota_policy_id = :quota_policy_id AND expires_at_ms <= :now_ms;
-
--- name: quota_admitted_count :one
-SELECT count(*) AS admitted_count FROM ff_quota_admitted AS admitted
- WHERE admitted.partition_key = :partition_key AND admitted.quota_policy_id = :quota_policy_id;
-
--- name: quota_use_read :one
-SELECT (SELECT count(*) FROM ff_quota_window AS entry
-         WHERE entry.partition_key = :partition_key AND entry.quota_policy_id = :quota_policy_id
-           AND entry.admitted_at_ms >= :cutoff_ms) AS admitted_count,
-       (SELECT count(*) FROM ff_quota_admitted AS held
-         WHERE held.partition_key = :partition_key AND held.quota_policy_id = :quota_policy_id
-           AND held.expires_at_ms > :now_ms) AS held_count;
 
 -- name: quota_stray_admitted_delete :rows
 DELETE FROM ff_quota_admitted

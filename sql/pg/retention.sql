@@ -13,15 +13,6 @@ DELETE FROM ff_suspend_dedup
                                                       old.idempotency_key COLLATE "C" LIMIT :page_size
                                                FOR UPDATE SKIP LOCKED);
 
--- name: retention_grant_list :many
-SELECT granted.partition_key, granted.grant_id, granted.execution_id FROM ff_claim_grant AS granted
- WHERE granted.expires_at_ms > 0 AND granted.expires_at_ms < :now_ms
- ORDER BY granted.expires_at_ms, granted.grant_id LIMIT :page_size;
-
--- name: retention_grant_delete :rows
-DELETE FROM ff_claim_grant
- WHERE partition_key = :partition_key AND grant_id = :grant_id AND expires_at_ms > 0 AND expires_at_ms < :now_ms;
-
 -- name: retention_claim_reopen :rows
 UPDATE ff_exec_core AS core SET eligibility_state = 'eligible_now', raw_fields = core.raw_fields - 'claim_grant'
  WHERE core.partition_key = :partition_key AND core.execution_id = :execution_id
@@ -71,33 +62,14 @@ DELETE FROM ff_operator_event
                      ORDER BY old.event_id LIMIT :page_size FOR UPDATE SKIP LOCKED)
    AND occurred_at_ms < :before_ms;
 
--- name: retention_completion_list :many
-SELECT ended.partition_key, ended.event_id, ended.flow_id, ended.occurred_at_ms, ended.dispatched_at_ms
-  FROM ff_completion_event AS ended
- WHERE ended.event_id > :after
- ORDER BY ended.event_id LIMIT :page_size;
-
 -- name: retention_completion_event_delete :rows
 -- allow(lock-order): the index of the primary key gives the rows in its order, because our sessions have bitmap scans off.
 DELETE FROM ff_completion_event WHERE partition_key = :partition_key AND event_id = ANY (:event_ids);
-
--- name: retention_flow_list :many
-SELECT flow.partition_key, flow.flow_id, flow.created_at_ms FROM ff_flow_core AS flow
- WHERE flow.created_at_ms < :before_ms AND (flow.created_at_ms, flow.flow_id) > (:after_created_at_ms, :after_flow_id)
-   AND NOT EXISTS (SELECT 1 FROM ff_exec_core AS core
-                    WHERE core.partition_key = flow.partition_key AND core.flow_id = flow.flow_id)
- ORDER BY flow.created_at_ms, flow.flow_id LIMIT :page_size;
 
 -- name: retention_flow_try_lock :opt
 SELECT flow.public_flow_state, flow.created_at_ms, flow.terminal_at_ms, flow.raw_fields FROM ff_flow_core AS flow
  WHERE flow.partition_key = :partition_key AND flow.flow_id = :flow_id
    FOR UPDATE SKIP LOCKED;
-
--- name: retention_flow_edges_delete :exec
-DELETE FROM ff_edge WHERE partition_key = :partition_key AND flow_id = :flow_id;
-
--- name: retention_flow_groups_delete :exec
-DELETE FROM ff_edge_group WHERE partition_key = :partition_key AND flow_id = :flow_id;
 
 -- name: retention_flow_delete :exec
 WITH pending_cancel_groups AS (

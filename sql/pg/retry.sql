@@ -39,7 +39,3 @@ core AS (
    WHERE core.partition_key = :partition_key AND core.execution_id = :execution_id AND EXISTS (SELECT 1 FROM fence)
 )
 SELECT lease.event_id AS lease_event_id FROM lease;
-
--- name: retry_policy_read :opt
-SELECT core.policy, core.raw_fields FROM ff_exec_core AS core
- WHERE core.partition_key = :partition_key AND core.execution_id = :execution_id;

@@ -1,45 +1,9 @@
--- name: schedule_state_read :opt
-SELECT core.lifecycle_phase, core.ownership_state, core.flow_id, core.raw_fields FROM ff_exec_core AS core
- WHERE core.partition_key = :partition_key AND core.execution_id = :execution_id;
-
--- name: schedule_upstream_list :many
-SELECT edge.policy, upstream.lifecycle_phase, upstream.public_state, upstream.raw_fields
-  FROM ff_edge AS edge
-  LEFT JOIN ff_exec_core AS upstream
-    ON upstream.partition_key = :partition_key AND upstream.execution_id = edge.upstream_eid
- WHERE edge.partition_key = :partition_key AND edge.flow_id = :flow_id AND edge.downstream_eid = :execution_id;
-
--- name: schedule_eligible_list :many
-SELECT ready.execution_id
-  FROM ff_claimable AS ready
-  JOIN ff_exec_core AS core ON core.partition_key = :partition_key AND core.execution_id = ready.execution_id
- WHERE ready.partition_key = :partition_key AND ready.lane_id = :lane_id
-   AND core.attempt_state NOT IN ('running_attempt', 'attempt_interrupted') AND core.public_state <> 'resumable'
- ORDER BY ready.priority DESC, ready.created_at_ms, ready.execution_id LIMIT :page_size;
-
 -- name: schedule_lock :opt
 SELECT core.lane_id, core.lifecycle_phase, core.ownership_state, core.eligibility_state, core.attempt_state,
        core.public_state, core.raw_fields, array_to_string(core.required_capabilities, ',') AS required_capabilities
   FROM ff_exec_core AS core
  WHERE core.partition_key = :partition_key AND core.execution_id = :execution_id
    FOR UPDATE;
-
--- name: schedule_grant_live :opt
-SELECT granted.expires_at_ms FROM ff_claim_grant AS granted
- WHERE granted.partition_key = :partition_key AND granted.execution_id = :execution_id AND granted.kind = 'claim'
-   AND granted.expires_at_ms > :now_ms
- ORDER BY granted.expires_at_ms DESC, granted.grant_id LIMIT 1;
-
--- name: schedule_grant_expire :exec
-DELETE FROM ff_claim_grant
- WHERE partition_key = :partition_key AND execution_id = :execution_id AND kind = 'claim' AND expires_at_ms <= :now_ms;
-
--- name: schedule_grant_insert :exec
-INSERT INTO ff_claim_grant
-       (partition_key, grant_id, execution_id, kind, worker_id, worker_instance_id, lane_id, capability_hash,
-        worker_capabilities, route_snapshot_json, admission_summary, grant_ttl_ms, issued_at_ms, expires_at_ms)
-VALUES (:partition_key, :grant_id, :execution_id, 'claim', :worker_id, :worker_instance_id, :lane_id, :capability_hash,
-        :worker_capabilities, :route_snapshot_json, :admission_summary, :grant_ttl_ms, :issued_at_ms, :expires_at_ms);
 
 -- name: schedule_mismatch_note :exec
 UPDATE ff_exec_core AS core
@@ -48,7 +12,6 @@ UPDATE ff_exec_core AS core
  WHERE core.partition_key = :partition_key AND core.execution_id = :execution_id;
 
 -- name: schedule_candidate_next :opt
--- diverges(where.partition_key#ef258c): on Postgres the execution is locked if nobody has it, and judged by what it is then.
 WITH ready AS (
   SELECT queued.partition_key, queued.execution_id, queued.attempt_index, queued.priority, queued.created_at_ms
     FROM ff_claimable AS queued
@@ -74,12 +37,6 @@ UPDATE ff_exec_core AS core
                                                              CAST(:issued_at_ms AS bigint)))
  WHERE core.partition_key = :partition_key AND core.execution_id = :execution_id;
 
--- name: schedule_granted_due_list :many
-SELECT granted.partition_key, granted.execution_id, granted.expires_at_ms FROM ff_granted AS granted
- WHERE granted.expires_at_ms <= :now_ms
-   AND (granted.expires_at_ms, granted.execution_id) > (:after_expires_at_ms, :after_execution_id)
- ORDER BY granted.expires_at_ms, granted.execution_id LIMIT :batch_size;
-
 -- Offers a granted execution to claims again when its grants have expired, and deletes them. No row: it is granted
 -- no longer, or a grant is live.
 -- name: schedule_granted_release :opt
@@ -100,11 +57,3 @@ UPDATE ff_exec_core AS core SET eligibility_state = 'eligible_now', raw_fields =
  WHERE core.partition_key = :partition_key AND core.execution_id = :execution_id
    AND core.eligibility_state = 'pending_claim' AND EXISTS (SELECT 1 FROM free)
 RETURNING core.execution_id;
-
--- name: schedule_budget_read :opt
-SELECT policy.policy_json FROM ff_budget_policy AS policy
- WHERE policy.partition_key = :partition_key AND policy.budget_id = :budget_id;
-
--- name: schedule_usage_list :many
-SELECT used.dimensions_key, used.current_value FROM ff_budget_usage AS used
- WHERE used.partition_key = :partition_key AND used.budget_id = :budget_id;

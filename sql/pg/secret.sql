@@ -3,14 +3,6 @@ SELECT stored.kid, stored.secret FROM ff_waitpoint_hmac AS stored
  WHERE stored.active
  ORDER BY stored.rotated_at_ms DESC, stored.kid COLLATE "C" LIMIT 1;
 
--- name: secret_insert :rows
-INSERT INTO ff_waitpoint_hmac (kid, secret, rotated_at_ms, active)
-VALUES (:kid, :secret, :now_ms, true)
-    ON CONFLICT (kid) DO NOTHING;
-
--- name: secret_read :opt
-SELECT stored.secret FROM ff_waitpoint_hmac AS stored WHERE stored.kid = :kid;
-
 -- name: secret_lock_all :many
 -- allow(unbounded-wait): there are a few secrets, and one operator who changes them waits for the other.
 SELECT stored.kid FROM ff_waitpoint_hmac AS stored ORDER BY stored.kid COLLATE "C" FOR UPDATE;
@@ -18,6 +10,3 @@ SELECT stored.kid FROM ff_waitpoint_hmac AS stored ORDER BY stored.kid COLLATE "
 -- name: secret_turn_take :one
 -- diverges(columns.is_taken#c25a42): SQLite has a single writer, which already excludes everybody else.
 SELECT pg_advisory_xact_lock(hashtextextended('ff_waitpoint_hmac', 0)) IS NOT NULL AS is_taken;
-
--- name: secret_retire_others :exec
-UPDATE ff_waitpoint_hmac SET active = false WHERE active AND kid <> :kid;

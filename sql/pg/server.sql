@@ -1,9 +1,6 @@
 -- name: server_time :one
 SELECT CAST(extract(epoch FROM statement_timestamp()) * 1000 AS bigint) AS now_ms;
 
--- name: server_ping :one
-SELECT 1 AS alive;
-
 -- Reads how many locks a transaction may count on.
 -- name: server_lock_budget :one
 -- only: pg — SQLite locks the whole database.

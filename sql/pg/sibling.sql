@@ -1,44 +1,14 @@
--- name: sibling_pending_insert :rows
-INSERT INTO ff_pending_cancel_groups (partition_key, flow_id, downstream_eid, enqueued_at_ms)
-VALUES (:partition_key, :flow_id, :downstream_eid, :now_ms)
-    ON CONFLICT (partition_key, flow_id, downstream_eid) DO NOTHING;
-
--- name: sibling_pending_list :many
-SELECT pending.partition_key, pending.flow_id, pending.downstream_eid FROM ff_pending_cancel_groups AS pending
- ORDER BY pending.enqueued_at_ms, pending.flow_id, pending.downstream_eid, pending.partition_key LIMIT :page_size;
-
--- name: sibling_pending_read :opt
-SELECT pending.enqueued_at_ms FROM ff_pending_cancel_groups AS pending
- WHERE pending.partition_key = :partition_key AND pending.flow_id = :flow_id
-   AND pending.downstream_eid = :downstream_eid;
-
 -- name: sibling_pending_try_lock :opt
 SELECT pending.enqueued_at_ms FROM ff_pending_cancel_groups AS pending
  WHERE pending.partition_key = :partition_key AND pending.flow_id = :flow_id
    AND pending.downstream_eid = :downstream_eid
    FOR UPDATE SKIP LOCKED;
 
--- name: sibling_pending_delete :rows
-DELETE FROM ff_pending_cancel_groups
- WHERE partition_key = :partition_key AND flow_id = :flow_id AND downstream_eid = :downstream_eid;
-
--- name: sibling_group_mark :exec
-UPDATE ff_edge_group SET cancel_siblings_pending_flag = true, cancel_siblings_pending_members = :members
- WHERE partition_key = :partition_key AND flow_id = :flow_id AND downstream_eid = :downstream_eid;
-
--- name: sibling_group_clear :rows
-UPDATE ff_edge_group SET cancel_siblings_pending_flag = false, cancel_siblings_pending_members = :members
- WHERE partition_key = :partition_key AND flow_id = :flow_id AND downstream_eid = :downstream_eid;
-
 -- name: sibling_group_try_lock :opt
 SELECT held.cancel_siblings_pending_flag, to_json(held.cancel_siblings_pending_members) AS members
   FROM ff_edge_group AS held
  WHERE held.partition_key = :partition_key AND held.flow_id = :flow_id AND held.downstream_eid = :downstream_eid
    FOR UPDATE SKIP LOCKED;
-
--- name: sibling_group_read :opt
-SELECT held.cancel_siblings_pending_flag FROM ff_edge_group AS held
- WHERE held.partition_key = :partition_key AND held.flow_id = :flow_id AND held.downstream_eid = :downstream_eid;
 
 -- name: sibling_execution_cancel :exec
 UPDATE ff_exec_core AS core

@@ -1,14 +1,3 @@
--- name: signal_target_read :opt
-SELECT waiting.execution_id, waiting.token_kid, waiting.token, waiting.waitpoint_key, signing.secret,
-       core.lifecycle_phase, suspension.suspension_id, CAST(suspension.condition AS text) AS condition_text,
-       CAST(suspension.member_map AS text) AS members_text
-  FROM ff_waitpoint_pending AS waiting
-  LEFT JOIN ff_waitpoint_hmac AS signing ON signing.kid = waiting.token_kid
-  LEFT JOIN ff_exec_core AS core ON core.partition_key = :partition_key AND core.execution_id = waiting.execution_id
-  LEFT JOIN ff_suspension_current AS suspension
-    ON suspension.partition_key = :partition_key AND suspension.execution_id = waiting.execution_id
- WHERE waiting.partition_key = :partition_key AND waiting.waitpoint_id = :waitpoint_id;
-
 -- part: signal_told
 WITH event AS (
   INSERT INTO ff_signal_event
@@ -32,16 +21,6 @@ WITH suspended AS (
      AND CAST(suspension.member_map AS text) = :seen_members
      FOR UPDATE OF core, suspension
 );
-
--- name: signal_append :opt
--- use: signal_suspended
--- use: signal_told
-WITH suspension AS (
-  UPDATE ff_suspension_current AS suspension SET member_map = :members
-   WHERE suspension.partition_key = :partition_key
-     AND suspension.execution_id = (SELECT suspended.execution_id FROM suspended)
-)
-SELECT event.event_id AS signal_event_id FROM event;
 
 -- name: signal_resume :opt
 -- use: signal_suspended
@@ -68,14 +47,3 @@ suspension AS (
      AND suspension.execution_id = (SELECT suspended.execution_id FROM suspended)
 )
 SELECT event.event_id AS signal_event_id, completion.event_id AS completion_event_id FROM event CROSS JOIN completion;
-
--- name: signal_members_read :opt
-SELECT CAST(suspension.member_map AS text) AS members_text FROM ff_suspension_current AS suspension
- WHERE suspension.partition_key = :partition_key AND suspension.execution_id = :execution_id;
-
--- name: signal_operator_read :opt
-SELECT core.lane_id, waiting.token
-  FROM ff_exec_core AS core
-  LEFT JOIN ff_waitpoint_pending AS waiting
-    ON waiting.partition_key = :partition_key AND waiting.waitpoint_id = :waitpoint_id
- WHERE core.partition_key = :partition_key AND core.execution_id = :execution_id;

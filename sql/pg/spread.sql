@@ -1,5 +1,4 @@
 -- name: spread_claimable_list :many
--- diverges(where.execution_id#0eaef3, where.required_capabilities#a0f8a3): SQLite has no array columns; the required capabilities are rows, none of which may be missing from the worker's.
 SELECT queued.partition_key, queued.execution_id, queued.priority, queued.created_at_ms FROM ff_claimable AS queued
  WHERE queued.lane_id = :lane_id AND queued.required_capabilities <@ :capabilities
    AND (queued.priority < :after_priority
@@ -14,22 +13,6 @@ SELECT core.lane_id, core.lifecycle_phase, core.ownership_state, core.eligibilit
   FROM ff_exec_core AS core
  WHERE core.partition_key = :partition_key AND core.execution_id = :execution_id
    FOR UPDATE SKIP LOCKED;
-
--- name: spread_attempt_take :one
-INSERT INTO ff_attempt AS held
-       (partition_key, execution_id, attempt_index, worker_id, worker_instance_id, lease_epoch, lease_expires_at_ms,
-        started_at_ms)
-VALUES (:partition_key, :execution_id, :attempt_index, :worker_id, :worker_instance_id, 1, :lease_expires_at_ms, :now_ms)
-    ON CONFLICT (partition_key, execution_id, attempt_index) DO UPDATE
-   SET worker_id = excluded.worker_id, worker_instance_id = excluded.worker_instance_id,
-       lease_epoch = held.lease_epoch + 1, lease_expires_at_ms = excluded.lease_expires_at_ms,
-       started_at_ms = excluded.started_at_ms, outcome = NULL
-RETURNING lease_epoch;
-
--- name: spread_delayed_list :many
-SELECT queued.partition_key, queued.execution_id FROM ff_delayed AS queued
- WHERE queued.due_at_ms <= :now_ms
- ORDER BY queued.due_at_ms, queued.partition_key, queued.execution_id LIMIT :batch_size;
 
 -- name: spread_delayed_release :rows
 UPDATE ff_exec_core AS core
@@ -48,39 +31,11 @@ SELECT core.lifecycle_phase, held.lease_epoch, held.outcome
    AND held.attempt_index = :attempt_index
    FOR SHARE OF core, held;
 
--- name: spread_counter_ensure :exec
-INSERT INTO ff_stream_counter (partition_key, execution_id, attempt_index, last_ms, last_seq, frame_count)
-VALUES (:partition_key, :execution_id, :attempt_index, 0, -1, 0)
-    ON CONFLICT (partition_key, execution_id, attempt_index) DO NOTHING;
-
 -- name: spread_counter_lock :one
 SELECT seen.last_ms, seen.last_seq, seen.frame_count FROM ff_stream_counter AS seen
  WHERE seen.partition_key = :partition_key AND seen.execution_id = :execution_id
    AND seen.attempt_index = :attempt_index
    FOR UPDATE;
 
--- name: spread_frame_newest :opt
-SELECT frame.ts_ms, frame.seq FROM ff_stream_frame AS frame
- WHERE frame.partition_key = :partition_key AND frame.execution_id = :execution_id
-   AND frame.attempt_index = :attempt_index
- ORDER BY frame.ts_ms DESC, frame.seq DESC LIMIT 1;
-
--- name: spread_frame_count :one
-SELECT count(*) AS frame_count FROM ff_stream_frame AS frame
- WHERE frame.partition_key = :partition_key AND frame.execution_id = :execution_id
-   AND frame.attempt_index = :attempt_index;
-
--- name: spread_counter_write :exec
-UPDATE ff_stream_counter SET last_ms = :last_ms, last_seq = :last_seq, frame_count = :frame_count
- WHERE partition_key = :partition_key AND execution_id = :execution_id AND attempt_index = :attempt_index;
-
--- name: spread_frame_insert :exec
-INSERT INTO ff_stream_frame (partition_key, execution_id, attempt_index, ts_ms, seq, fields, mode, created_at_ms)
-VALUES (:partition_key, :execution_id, :attempt_index, :ts_ms, :seq, :fields, :mode, :ts_ms);
-
--- name: spread_suspend_key_delete :rows
-DELETE FROM ff_suspend_dedup WHERE created_at_ms < :created_before_ms;
-
 -- name: spread_usage_delete :exec
--- allow(lock-order): no two trims have one execution, and whoever adds to what it spent waits for the budget's counters first.
 DELETE FROM ff_budget_usage_by_exec WHERE execution_id = ANY (CAST(:executions AS uuid[]));

@@ -67,8 +67,6 @@ SELECT counter.last_ms, counter.last_seq, counter.frame_count FROM counter;
 -- rows: given(fields json, mode text)
 -- name: stream_append_many :opt
 -- only: pg — SQLite's writer puts the calls of those who wait into one transaction.
--- allow(lock-order): the members come in the order of their keys, and each is locked by its own.
--- allow(unbounded-wait): the wait ends with the statement's lock_timeout.
 -- param: partition_keys i64[]
 WITH member AS (
   SELECT given.ordinality, given.partition_key, given.execution_id, given.attempt_index, given.lease_epoch, given.now_ms,
@@ -203,50 +201,8 @@ UPDATE ff_stream_counter SET frame_count = :kept
    AND frame_count > :kept
 RETURNING frame_count;
 
--- name: stream_meta_read :opt
-SELECT meta.ema_rate_hz, meta.last_append_ts_ms FROM ff_stream_meta AS meta
- WHERE meta.partition_key = :partition_key AND meta.execution_id = :execution_id AND meta.attempt_index = :attempt_index;
-
--- name: stream_meta_write :exec
-INSERT INTO ff_stream_meta
-       (partition_key, execution_id, attempt_index, ema_rate_hz, last_append_ts_ms, maxlen_applied_last)
-VALUES (:partition_key, :execution_id, :attempt_index, :ema_rate_hz, :last_append_ts_ms, :maxlen)
-    ON CONFLICT (partition_key, execution_id, attempt_index) DO UPDATE
-   SET ema_rate_hz = excluded.ema_rate_hz, last_append_ts_ms = excluded.last_append_ts_ms,
-       maxlen_applied_last = excluded.maxlen_applied_last;
-
--- name: stream_summary_read :opt
-SELECT summary.document_json, summary.version, summary.last_updated_ms, summary.first_applied_ms
-  FROM ff_stream_summary AS summary
- WHERE summary.partition_key = :partition_key AND summary.execution_id = :execution_id
-   AND summary.attempt_index = :attempt_index;
-
 -- name: stream_summary_lock :opt
 SELECT summary.document_json FROM ff_stream_summary AS summary
  WHERE summary.partition_key = :partition_key AND summary.execution_id = :execution_id
    AND summary.attempt_index = :attempt_index
    FOR UPDATE;
-
--- name: stream_summary_write :one
-INSERT INTO ff_stream_summary AS stored
-       (partition_key, execution_id, attempt_index, document_json, version, patch_kind, last_updated_ms,
-        first_applied_ms)
-VALUES (:partition_key, :execution_id, :attempt_index, :document_json, 1, 'json-merge-patch', :now_ms, :now_ms)
-    ON CONFLICT (partition_key, execution_id, attempt_index) DO UPDATE
-   SET document_json = excluded.document_json, version = stored.version + 1, patch_kind = excluded.patch_kind,
-       last_updated_ms = excluded.last_updated_ms
-RETURNING version;
-
--- name: stream_read :many
-SELECT frame.ts_ms, frame.seq, frame.fields FROM ff_stream_frame AS frame
- WHERE frame.partition_key = :partition_key AND frame.execution_id = :execution_id
-   AND frame.attempt_index = :attempt_index AND (frame.ts_ms, frame.seq) >= (:from_ms, :from_seq)
-   AND (frame.ts_ms, frame.seq) <= (:to_ms, :to_seq)
- ORDER BY frame.ts_ms, frame.seq LIMIT :page_size;
-
--- name: stream_tail :many
-SELECT frame.ts_ms, frame.seq, frame.fields FROM ff_stream_frame AS frame
- WHERE frame.partition_key = :partition_key AND frame.execution_id = :execution_id
-   AND frame.attempt_index = :attempt_index AND (frame.ts_ms, frame.seq) > (:after_ms, :after_seq)
-   AND (:with_best_effort OR frame.mode <> 'best_effort')
- ORDER BY frame.ts_ms, frame.seq LIMIT :page_size;

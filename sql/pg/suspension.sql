@@ -60,37 +60,6 @@ core AS (
 )
 SELECT lease.event_id AS lease_event_id FROM lease;
 
--- name: suspension_dedup_insert :rows
-INSERT INTO ff_suspend_dedup (partition_key, idempotency_key, outcome_json, created_at_ms)
-VALUES (:partition_key, :idempotency_key, :outcome_json, :now_ms)
-    ON CONFLICT (partition_key, idempotency_key) DO NOTHING;
-
--- name: suspension_dedup_read :opt
-SELECT CAST(done.outcome_json AS text) AS outcome_text FROM ff_suspend_dedup AS done
- WHERE done.partition_key = :partition_key AND done.idempotency_key = :idempotency_key;
-
--- name: suspension_read :opt
-SELECT suspension.timeout_at_ms, suspension.timeout_behavior, CAST(suspension.member_map AS text) AS members_text
-  FROM ff_suspension_current AS suspension
- WHERE suspension.partition_key = :partition_key AND suspension.execution_id = :execution_id;
-
--- name: suspension_members_write :exec
-UPDATE ff_suspension_current SET member_map = :members
- WHERE partition_key = :partition_key AND execution_id = :execution_id;
-
--- name: suspension_timeout_clear :exec
-UPDATE ff_suspension_current SET timeout_at_ms = NULL
- WHERE partition_key = :partition_key AND execution_id = :execution_id;
-
--- name: suspension_delete :rows
-DELETE FROM ff_suspension_current WHERE partition_key = :partition_key AND execution_id = :execution_id;
-
--- name: suspension_resume :exec
-UPDATE ff_exec_core AS core
-   SET lifecycle_phase = 'runnable', ownership_state = 'released', eligibility_state = 'eligible_now',
-       public_state = 'resumable', attempt_state = 'attempt_interrupted'
- WHERE core.partition_key = :partition_key AND core.execution_id = :execution_id;
-
 -- name: suspension_resumable_event_insert :one
 INSERT INTO ff_completion_event (partition_key, execution_id, outcome, namespace, instance_tag, occurred_at_ms)
 SELECT core.partition_key, core.execution_id, 'resumable', core.raw_fields ->> 'namespace',
@@ -106,39 +75,3 @@ UPDATE ff_exec_core AS core
        terminal_at_ms = :now_ms, cancellation_reason = :cancellation_reason,
        raw_fields = core.raw_fields || jsonb_build_object('last_failure_message', 'suspension_timeout')
  WHERE core.partition_key = :partition_key AND core.execution_id = :execution_id;
-
--- name: suspension_attempt_expire :exec
-UPDATE ff_attempt SET outcome = :outcome, terminal_at_ms = :now_ms, lease_expires_at_ms = NULL
- WHERE partition_key = :partition_key AND execution_id = :execution_id AND attempt_index = :attempt_index;
-
--- name: suspension_due_list :many
-SELECT suspension.partition_key, suspension.execution_id, suspension.timeout_at_ms, core.raw_fields
-  FROM ff_suspension_current AS suspension
-  JOIN ff_exec_core AS core
-    ON core.partition_key = suspension.partition_key AND core.execution_id = suspension.execution_id
- WHERE suspension.timeout_at_ms IS NOT NULL AND suspension.timeout_at_ms < :now_ms
-   AND (suspension.timeout_at_ms, suspension.partition_key, suspension.execution_id) > (:after_timeout_at_ms,
-                                                                                        :after_partition_key,
-                                                                                        :after_execution_id)
- ORDER BY suspension.timeout_at_ms, suspension.partition_key, suspension.execution_id LIMIT :page_size;
-
--- name: suspension_place_read :opt
-SELECT suspension.suspended_at_ms FROM ff_suspension_current AS suspension
- WHERE suspension.partition_key = :partition_key AND suspension.execution_id = :execution_id;
-
--- name: suspension_list :many
-SELECT suspension.execution_id, suspension.suspended_at_ms, suspension.reason_code
-  FROM ff_suspension_current AS suspension
-  LEFT JOIN ff_exec_core AS core ON core.partition_key = :partition_key AND core.execution_id = suspension.execution_id
- WHERE suspension.partition_key = :partition_key
-   AND (core.lifecycle_phase IS NULL OR core.lifecycle_phase = 'suspended')
-   AND (suspension.suspended_at_ms, suspension.execution_id) > (:after_ms, :after)
- ORDER BY suspension.suspended_at_ms, suspension.execution_id LIMIT :page_size;
-
--- name: suspension_list_after :many
-SELECT suspension.execution_id, suspension.suspended_at_ms, suspension.reason_code
-  FROM ff_suspension_current AS suspension
-  LEFT JOIN ff_exec_core AS core ON core.partition_key = :partition_key AND core.execution_id = suspension.execution_id
- WHERE suspension.partition_key = :partition_key
-   AND (core.lifecycle_phase IS NULL OR core.lifecycle_phase = 'suspended') AND suspension.execution_id > :after
- ORDER BY suspension.suspended_at_ms, suspension.execution_id LIMIT :page_size;

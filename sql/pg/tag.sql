@@ -12,6 +12,3 @@ UPDATE ff_exec_core
 -- name: tag_flow_set :rows
 UPDATE ff_flow_core SET raw_fields = raw_fields || jsonb_build_object(CAST(:tag_key AS text), CAST(:tag_value AS text))
  WHERE partition_key = :partition_key AND flow_id = :flow_id;
-
--- name: tag_flow_read :opt
-SELECT flow.raw_fields FROM ff_flow_core AS flow WHERE flow.partition_key = :partition_key AND flow.flow_id = :flow_id;

@@ -121,5 +121,4 @@ DELETE FROM ff_budget_usage_by_exec
                                                                        FOR UPDATE SKIP LOCKED);
 
 -- name: trim_backlog_delete :exec
--- allow(lock-order): no two trims have one execution, and whoever else deletes a member waits for nothing after it.
 DELETE FROM ff_cancel_backlog_member WHERE execution_id = ANY (:executions);

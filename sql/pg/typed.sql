@@ -1,11 +1,3 @@
--- name: typed_read :opt
-SELECT core.lane_id, core.lifecycle_phase, core.ownership_state, core.eligibility_state, core.attempt_state,
-       core.raw_fields, held.lease_epoch, held.lease_expires_at_ms
-  FROM ff_exec_core AS core
-  LEFT JOIN ff_attempt AS held
-    ON held.partition_key = :partition_key AND held.execution_id = :execution_id AND held.attempt_index = :attempt_index
- WHERE core.partition_key = :partition_key AND core.execution_id = :execution_id;
-
 -- name: typed_renew :opt
 -- use: lease_event(source = fence, event = 'renewed')
 -- use: attempt_renewed
@@ -102,7 +94,6 @@ WITH core AS (
 SELECT lease.event_id AS lease_event_id FROM lease;
 
 -- name: typed_claim :opt
--- diverges(set.raw_fields#f005fd): the statement itself makes the flat object without null that is added, on which json_patch and || agree.
 -- use: lease_event(source = gate, event = 'acquired')
 WITH gate AS (
   SELECT core.partition_key, core.execution_id, core.raw_fields, core.attempt_state
@@ -218,11 +209,3 @@ UPDATE ff_exec_core AS core
                                             WHERE started.partition_key = :partition_key
                                               AND started.execution_id = :execution_id))
  WHERE core.partition_key = :partition_key AND core.execution_id = :execution_id;
-
--- name: typed_grant_newest :opt
-SELECT granted.worker_id, granted.worker_instance_id, granted.expires_at_ms FROM ff_claim_grant AS granted
- WHERE granted.partition_key = :partition_key AND granted.execution_id = :execution_id AND granted.kind = 'claim'
- ORDER BY granted.issued_at_ms DESC, granted.grant_id LIMIT 1;
-
--- name: typed_grant_delete_all :exec
-DELETE FROM ff_claim_grant WHERE partition_key = :partition_key AND execution_id = :execution_id AND kind = 'claim';

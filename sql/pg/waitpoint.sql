@@ -1,14 +1,3 @@
--- name: waitpoint_activate :exec
-INSERT INTO ff_waitpoint_pending
-       (partition_key, waitpoint_id, execution_id, token_kid, token, created_at_ms, expires_at_ms, waitpoint_key, state,
-        required_signal_names, activated_at_ms)
-VALUES (:partition_key, :waitpoint_id, :execution_id, :token_kid, :token, :now_ms, :timeout_at_ms, :waitpoint_key,
-        'active', :required_signal_names, :now_ms)
-    ON CONFLICT (partition_key, waitpoint_id) DO UPDATE
-   SET token_kid = excluded.token_kid, token = excluded.token, waitpoint_key = excluded.waitpoint_key,
-       state = excluded.state, required_signal_names = excluded.required_signal_names,
-       activated_at_ms = excluded.activated_at_ms;
-
 -- name: waitpoint_create :opt
 INSERT INTO ff_waitpoint_pending
        (partition_key, waitpoint_id, execution_id, token_kid, token, created_at_ms, expires_at_ms, waitpoint_key, state,
@@ -20,27 +9,6 @@ SELECT :partition_key, :waitpoint_id, :execution_id, :token_kid, :token, :now_ms
                       ORDER BY signing.rotated_at_ms DESC, signing.kid COLLATE "C" LIMIT 1)
 RETURNING waitpoint_id;
 
--- name: waitpoint_key_read :opt
-SELECT waiting.waitpoint_key FROM ff_waitpoint_pending AS waiting
- WHERE waiting.partition_key = :partition_key AND waiting.waitpoint_id = :waitpoint_id;
-
--- name: waitpoint_token_read :opt
-SELECT waiting.token FROM ff_waitpoint_pending AS waiting
- WHERE waiting.partition_key = :partition_key AND waiting.waitpoint_id = :waitpoint_id;
-
--- name: waitpoint_delete_all :exec
-DELETE FROM ff_waitpoint_pending WHERE partition_key = :partition_key AND execution_id = :execution_id;
-
--- name: waitpoint_due_read :opt
-SELECT waiting.execution_id FROM ff_waitpoint_pending AS waiting
- WHERE waiting.partition_key = :partition_key AND waiting.waitpoint_id = :waitpoint_id
-   AND waiting.expires_at_ms < :now_ms;
-
--- name: waitpoint_delete_due :opt
-DELETE FROM ff_waitpoint_pending
- WHERE partition_key = :partition_key AND waitpoint_id = :waitpoint_id AND expires_at_ms < :now_ms
-RETURNING execution_id, waitpoint_key;
-
 -- Lists the open waitpoints of an execution in the order of their ids, strictly after a cursor.
 -- name: waitpoint_list :many
 SELECT waiting.waitpoint_id, waiting.waitpoint_key, waiting.state,
@@ -50,12 +18,3 @@ SELECT waiting.waitpoint_id, waiting.waitpoint_key, waiting.state,
  WHERE waiting.partition_key = :partition_key AND waiting.execution_id = :execution_id
    AND waiting.state IN ('pending', 'active') AND (CAST(:after AS uuid) IS NULL OR waiting.waitpoint_id > :after)
  ORDER BY waiting.waitpoint_id LIMIT :page_size;
-
--- name: waitpoint_due_list :many
-SELECT waiting.partition_key, waiting.waitpoint_id, waiting.expires_at_ms, core.raw_fields
-  FROM ff_waitpoint_pending AS waiting
-  JOIN ff_exec_core AS core ON core.partition_key = waiting.partition_key AND core.execution_id = waiting.execution_id
- WHERE waiting.expires_at_ms IS NOT NULL AND waiting.expires_at_ms < :now_ms
-   AND (waiting.expires_at_ms, waiting.partition_key, waiting.waitpoint_id) > (:after_expires_at_ms,
-                                                                               :after_partition_key, :after_waitpoint_id)
- ORDER BY waiting.expires_at_ms, waiting.partition_key, waiting.waitpoint_id LIMIT :page_size;

@@ -37,11 +37,6 @@ SELECT known.worker_id, known.worker_instance_id, array_to_string(known.lanes, '
  WHERE known.namespace = :namespace AND known.worker_instance_id COLLATE "C" > :after
  ORDER BY known.worker_instance_id COLLATE "C" LIMIT :page_size;
 
--- name: worker_lapsed_list :many
-SELECT known.namespace, known.worker_instance_id FROM ff_worker_registry AS known
- WHERE known.last_heartbeat_ms < :now_ms - known.liveness_ttl_ms
- ORDER BY known.last_heartbeat_ms LIMIT :page_size;
-
 -- name: worker_try_lock :opt
 SELECT known.worker_instance_id FROM ff_worker_registry AS known
  WHERE known.partition_key = :partition_key AND known.namespace = :namespace

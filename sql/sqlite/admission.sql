@@ -15,6 +15,7 @@ UPDATE ff_exec_core AS core
 
 -- Reads the phase of an execution.
 -- name: admission_phase_read :opt
+-- both
 SELECT core.lifecycle_phase FROM ff_exec_core AS core
  WHERE core.partition_key = :partition_key AND core.execution_id = :execution_id;
 

@@ -13,6 +13,7 @@ WITH fence AS (
 
 -- Closes the attempt of a handle.
 -- part: attempt_closed(:outcome)
+-- both
 WITH attempt AS (
   UPDATE ff_attempt AS attempt SET outcome = :outcome, terminal_at_ms = :now_ms, lease_expires_at_ms = NULL
    WHERE attempt.partition_key = :partition_key AND attempt.execution_id = :execution_id
@@ -65,6 +66,7 @@ RETURNING execution_id;
 
 -- Reads what decides why a handle was refused: the state of its attempt and of the execution around it.
 -- name: attempt_fence_read :opt
+-- both
 SELECT attempt.lease_epoch, attempt.outcome, attempt.terminal_at_ms AS attempt_terminal_at_ms,
        attempt.raw_fields AS attempt_fields, core.lifecycle_phase, core.eligibility_state, core.attempt_index,
        core.deadline_at_ms, core.result
@@ -84,6 +86,7 @@ SELECT attempt.attempt_index FROM ff_attempt AS attempt
 -- Reads the attempt that runs or ran last: the one the execution points to, else the newest. A typed claim
 -- leaves the pointer one ahead of the attempt it started, so the pointer alone does not say it.
 -- name: attempt_running_read :opt
+-- both
 SELECT attempt.attempt_index, attempt.worker_id, attempt.worker_instance_id, attempt.lease_epoch,
        attempt.lease_expires_at_ms, attempt.started_at_ms, attempt.terminal_at_ms, attempt.outcome, attempt.raw_fields
   FROM ff_exec_core AS core

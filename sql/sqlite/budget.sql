@@ -122,6 +122,7 @@ UPDATE ff_budget_usage AS used SET current_value = wanted.new_value, updated_at_
 
 -- Creates a budget; one that is there stays as it is.
 -- name: budget_create :rows
+-- both
 -- param: policy_json json, next_reset_at_ms i64 null
 INSERT INTO ff_budget_policy
        (partition_key, budget_id, policy_json, created_at_ms, updated_at_ms, scope_type, scope_id, enforcement_mode,
@@ -186,11 +187,13 @@ SELECT (SELECT count(*) FROM usage) + (SELECT count(*) FROM policy) AS kept_coun
 
 -- Sets a budget's counters back to zero.
 -- name: budget_usage_reset :exec
+-- both
 UPDATE ff_budget_usage SET current_value = 0, last_reset_at_ms = :now_ms, updated_at_ms = :now_ms
  WHERE partition_key = :partition_key AND budget_id = :budget_id;
 
 -- Forgets a budget's last breach and says when it is reset next; the counts of breaches stay.
 -- name: budget_policy_reset :exec
+-- both
 -- param: next_reset_at_ms i64 null
 UPDATE ff_budget_policy
    SET last_breach_at_ms = NULL, last_breach_dim = NULL, next_reset_at_ms = :next_reset_at_ms, updated_at_ms = :now_ms
@@ -198,6 +201,7 @@ UPDATE ff_budget_policy
 
 -- Takes a key for a report that is being made; no row is added when the key was used before.
 -- name: budget_dedup_claim :rows
+-- both
 -- param: outcome_json json
 INSERT INTO ff_budget_usage_dedup (partition_key, dedup_key, outcome_json, applied_at_ms, expires_at_ms)
 VALUES (:partition_key, :dedup_key, :outcome_json, :now_ms, :expires_at_ms)
@@ -211,6 +215,8 @@ SELECT known.outcome_json FROM ff_budget_usage_dedup AS known
 
 -- Keeps the answer that a report with this key got.
 -- name: budget_dedup_finish :exec
+-- both
+-- allow(lock-order): the key is the row that this transaction has put in.
 -- param: outcome_json json
 UPDATE ff_budget_usage_dedup SET outcome_json = :outcome_json
  WHERE partition_key = :partition_key AND dedup_key = :dedup_key;
@@ -257,11 +263,13 @@ SELECT policy.budget_id, policy.policy_json, policy.last_breach_at_ms FROM ff_bu
 
 -- Notes a breach that nobody reported.
 -- name: budget_breach_note :rows
+-- both
 UPDATE ff_budget_policy SET last_breach_at_ms = :now_ms, last_breach_dim = :dimension, updated_at_ms = :now_ms
  WHERE partition_key = :partition_key AND budget_id = :budget_id AND last_breach_at_ms IS NULL;
 
 -- Gives a budget a policy, whatever it had: for tests and tools that write policies of their own.
 -- name: budget_policy_put :exec
+-- both
 -- param: policy_json json
 INSERT INTO ff_budget_policy (partition_key, budget_id, policy_json, created_at_ms, updated_at_ms)
 VALUES (:partition_key, :budget_id, :policy_json, :now_ms, :now_ms)

@@ -1,11 +1,13 @@
 -- Reads the end of an execution for those that wait for it.
 -- name: dependency_completion_read :opt
+-- both
 SELECT ended.execution_id, ended.flow_id, ended.outcome, ended.dispatched_at_ms FROM ff_completion_event AS ended
  WHERE ended.partition_key = :partition_key AND ended.event_id = :event_id;
 
 -- Finds the completion that a payload tells of: of those at that time the first that nobody followed yet, else
 -- the first.
 -- name: dependency_completion_find :opt
+-- both
 SELECT ended.event_id FROM ff_completion_event AS ended
  WHERE ended.partition_key = :partition_key AND ended.execution_id = :execution_id
    AND ended.occurred_at_ms = :occurred_at_ms
@@ -13,12 +15,14 @@ SELECT ended.event_id FROM ff_completion_event AS ended
 
 -- Notes that every edge was followed. No row changes when that was noted before.
 -- name: dependency_completion_settle :rows
+-- both
 UPDATE ff_completion_event SET dispatched_at_ms = :now_ms
  WHERE partition_key = :partition_key AND event_id = :event_id AND dispatched_at_ms IS NULL;
 
 -- Lists ends of members that nobody has followed to the last edge, the oldest first, strictly after a place.
 -- The end of an execution outside a flow concerns nobody.
 -- name: dependency_forgotten_list :many
+-- both
 -- param: namespace text null, instance_tag text null
 SELECT ended.partition_key, ended.event_id, ended.execution_id FROM ff_completion_event AS ended
  WHERE ended.dispatched_at_ms IS NULL AND ended.flow_id IS NOT NULL AND ended.event_id > :after_event_id
@@ -41,6 +45,7 @@ SELECT held.downstream_eid FROM ff_edge_group AS held
 
 -- Counts how the edges of a group stand.
 -- name: dependency_group_count :exec
+-- both
 UPDATE ff_edge_group
    SET success_count = :success_count, fail_count = :fail_count, skip_count = :skip_count,
        running_count = :running_count
@@ -48,6 +53,7 @@ UPDATE ff_edge_group
 
 -- Lists a member's incoming edges with the state of the executions that they come from, which may be gone.
 -- name: dependency_upstream_list :many
+-- both
 SELECT edge.upstream_eid, edge.policy, core.lifecycle_phase, core.public_state
   FROM ff_edge AS edge
   LEFT JOIN ff_exec_core AS core ON core.partition_key = :partition_key AND core.execution_id = edge.upstream_eid
@@ -63,12 +69,14 @@ SELECT core.lifecycle_phase, core.ownership_state, core.eligibility_state, core.
 
 -- Hands the result of one execution to another as its input, if there is a result.
 -- name: dependency_payload_pass :rows
+-- both
 UPDATE ff_exec_core AS core SET payload = source.result FROM ff_exec_core AS source
  WHERE core.partition_key = :partition_key AND core.execution_id = :execution_id
    AND source.partition_key = :partition_key AND source.execution_id = :upstream_eid AND source.result IS NOT NULL;
 
 -- Lets an execution be claimed whose dependencies are met.
 -- name: dependency_child_release :exec
+-- both
 UPDATE ff_exec_core
    SET lifecycle_phase = :lifecycle_phase, eligibility_state = 'eligible_now', public_state = 'waiting',
        attempt_state = :attempt_state, blocking_reason = 'waiting_for_worker'
@@ -102,29 +110,35 @@ UPDATE ff_exec_core AS core
 
 -- Ends the attempt of an execution that is skipped.
 -- name: dependency_attempt_skip :exec
+-- both
 UPDATE ff_attempt
    SET outcome = 'skipped', terminal_at_ms = COALESCE(terminal_at_ms, :now_ms), lease_expires_at_ms = NULL
  WHERE partition_key = :partition_key AND execution_id = :execution_id AND attempt_index = :attempt_index;
 
 -- Takes the lease away from the worker of an attempt, so that its handle is refused from here on.
 -- name: dependency_lease_revoke :exec
+-- both
 UPDATE ff_attempt SET worker_instance_id = NULL, lease_expires_at_ms = NULL, lease_epoch = lease_epoch + 1
  WHERE partition_key = :partition_key AND execution_id = :execution_id AND attempt_index = :attempt_index;
 
 -- Forgets the suspension of an execution that ended, so that its timer does not find it.
 -- name: dependency_suspension_delete :exec
+-- both
 DELETE FROM ff_suspension_current WHERE partition_key = :partition_key AND execution_id = :execution_id;
 
 -- Forgets the waitpoints of an execution that ended.
 -- name: dependency_waitpoint_delete :exec
+-- both
 DELETE FROM ff_waitpoint_pending WHERE partition_key = :partition_key AND execution_id = :execution_id;
 
 -- Forgets the grants of an execution that ended.
 -- name: dependency_grant_delete :exec
+-- both
 DELETE FROM ff_claim_grant WHERE partition_key = :partition_key AND execution_id = :execution_id;
 
 -- Reads how far an execution has come.
 -- name: dependency_member_read :opt
+-- both
 SELECT core.lifecycle_phase, core.public_state FROM ff_exec_core AS core
  WHERE core.partition_key = :partition_key AND core.execution_id = :execution_id;
 

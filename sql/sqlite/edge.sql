@@ -1,5 +1,6 @@
 -- Finds those of two executions that are members of a flow.
 -- name: edge_members :many
+-- both
 SELECT core.execution_id FROM ff_exec_core AS core
  WHERE core.partition_key = :partition_key AND core.flow_id = :flow_id
    AND core.execution_id IN (:upstream_eid, :downstream_eid)
@@ -7,6 +8,8 @@ SELECT core.execution_id FROM ff_exec_core AS core
 
 -- Follows a flow's edges from a node, which comes along; the nodes that can be reached, up to a limit.
 -- name: edge_reach :many
+-- both
+-- allow(unordered-limit): which nodes are cut off does not matter, only whether some are.
 -- param: from_node uuid
 WITH RECURSIVE reach(node) AS (
   SELECT edge.downstream_eid FROM ff_edge AS edge
@@ -21,12 +24,14 @@ SELECT reach.node FROM reach LIMIT :max_nodes;
 
 -- Stages an edge. No row changes when the id is taken in this flow.
 -- name: edge_insert :rows
+-- both
 INSERT INTO ff_edge (partition_key, flow_id, edge_id, upstream_eid, downstream_eid, policy, policy_version)
 VALUES (:partition_key, :flow_id, :edge_id, :upstream_eid, :downstream_eid, :policy, 0)
     ON CONFLICT (partition_key, flow_id, edge_id) DO NOTHING;
 
 -- Reads an edge.
 -- name: edge_read :opt
+-- both
 SELECT edge.edge_id, edge.upstream_eid, edge.downstream_eid, edge.policy FROM ff_edge AS edge
  WHERE edge.partition_key = :partition_key AND edge.flow_id = :flow_id AND edge.edge_id = :edge_id;
 
@@ -42,6 +47,7 @@ SELECT edge.edge_id FROM ff_edge AS edge
 
 -- Replaces an edge's document.
 -- name: edge_policy_write :exec
+-- both
 UPDATE ff_edge SET policy = :policy WHERE partition_key = :partition_key AND flow_id = :flow_id AND edge_id = :edge_id;
 
 -- Lists the edges that leave a node. The plus keeps SQLite from walking all edges of the flow to save a sort.
@@ -58,11 +64,13 @@ SELECT edge.edge_id, edge.upstream_eid, edge.downstream_eid, edge.policy FROM ff
 
 -- Counts the edges that enter a node, applied or not.
 -- name: edge_count_incoming :one
+-- both
 SELECT count(*) AS edges FROM ff_edge AS edge
  WHERE edge.partition_key = :partition_key AND edge.flow_id = :flow_id AND edge.downstream_eid = :node;
 
 -- Counts one more running dependency of a node, whose group is made when this is the first.
 -- name: edge_group_await :one
+-- both
 INSERT INTO ff_edge_group AS held (partition_key, flow_id, downstream_eid, policy, running_count)
 VALUES (:partition_key, :flow_id, :downstream_eid, :policy, 1)
     ON CONFLICT (partition_key, flow_id, downstream_eid) DO UPDATE SET running_count = held.running_count + 1
@@ -70,17 +78,20 @@ RETURNING policy, success_count, fail_count, skip_count, running_count;
 
 -- Reads the policy of a node's dependencies.
 -- name: edge_group_policy_read :opt
+-- both
 SELECT held.policy FROM ff_edge_group AS held
  WHERE held.partition_key = :partition_key AND held.flow_id = :flow_id AND held.downstream_eid = :downstream_eid;
 
 -- Sets the policy of a node's dependencies; the counters stay.
 -- name: edge_group_policy_set :exec
+-- both
 INSERT INTO ff_edge_group AS held (partition_key, flow_id, downstream_eid, policy)
 VALUES (:partition_key, :flow_id, :downstream_eid, :policy)
     ON CONFLICT (partition_key, flow_id, downstream_eid) DO UPDATE SET policy = excluded.policy;
 
 -- Lists the dependency groups of a flow.
 -- name: edge_group_list :many
+-- both
 SELECT held.downstream_eid, held.policy, held.success_count, held.fail_count, held.skip_count, held.running_count
   FROM ff_edge_group AS held
  WHERE held.partition_key = :partition_key AND held.flow_id = :flow_id
@@ -95,6 +106,7 @@ SELECT core.flow_id, core.lifecycle_phase, core.ownership_state, core.eligibilit
 
 -- Keeps an execution from being claimed until its dependencies are met.
 -- name: edge_child_block :exec
+-- both
 UPDATE ff_exec_core
    SET eligibility_state = 'blocked_by_dependencies', blocking_reason = 'waiting_for_children',
        public_state = 'waiting_children'

@@ -2,7 +2,6 @@
 -- belongs to another execution that is younger than `expired_before_ms`; nothing but the lane is written then.
 -- name: execution_create :opt
 -- param: idempotency_key text null, deadline_at_ms i64 null, policy json null, required_capabilities text[]
--- diverges(parts.ff_execution_capabilities#562dfc): SQLite has no array columns, so the required capabilities are rows of a table of their own.
 -- diverges(where.namespace#5e0747): Postgres hands the key over within the statement, SQLite reads it back from its table.
 INSERT INTO ff_idempotency_key AS held (namespace, idempotency_key, partition_key, execution_id, created_at_ms)
 SELECT :namespace, :idempotency_key, :partition_key, :execution_id, :now_ms
@@ -40,6 +39,7 @@ VALUES (:lane_id, :now_ms, 'create_execution')
 
 -- Finds whom a creation that wrote nothing repeats: the execution of that id, else the holder of the key.
 -- name: execution_duplicate :opt
+-- both
 -- param: idempotency_key text null
 SELECT existing.partition_key, existing.execution_id, 0 AS rank FROM ff_exec_core AS existing
  WHERE existing.partition_key = :partition_key AND existing.execution_id = :execution_id
@@ -50,7 +50,6 @@ SELECT key.partition_key, key.execution_id, 1 AS rank FROM ff_idempotency_key AS
 
 -- Reads an execution without its payload and result.
 -- name: execution_read :opt
--- diverges(columns.required_capabilities#e0618a): SQLite has no array columns; both give the tokens joined by commas, the caller sorts them.
 -- column: required_capabilities text
 SELECT core.flow_id, core.lane_id, core.attempt_index, core.lifecycle_phase, core.ownership_state,
        core.eligibility_state, core.public_state, core.attempt_state, core.blocking_reason, core.cancellation_reason,
@@ -125,36 +124,43 @@ SELECT (SELECT count(*) FROM attempt) + (SELECT count(*) FROM suspension) + (SEL
 
 -- Reads the public state as stored.
 -- name: execution_state_read :opt
+-- both
 SELECT core.public_state FROM ff_exec_core AS core
  WHERE core.partition_key = :partition_key AND core.execution_id = :execution_id;
 
 -- Reads the result of the last completion.
 -- name: execution_result_read :opt
+-- both
 SELECT core.result FROM ff_exec_core AS core
  WHERE core.partition_key = :partition_key AND core.execution_id = :execution_id;
 
 -- Reads the input of an execution and its open document.
 -- name: execution_context_read :opt
+-- both
 SELECT core.payload, core.raw_fields FROM ff_exec_core AS core
  WHERE core.partition_key = :partition_key AND core.execution_id = :execution_id;
 
 -- Reads the index of the attempt that the execution points to.
 -- name: execution_attempt_index_read :opt
+-- both
 SELECT core.attempt_index FROM ff_exec_core AS core
  WHERE core.partition_key = :partition_key AND core.execution_id = :execution_id;
 
 -- Reads the open document: namespace, tags, counters.
 -- name: execution_fields_read :opt
+-- both
 SELECT core.raw_fields FROM ff_exec_core AS core
  WHERE core.partition_key = :partition_key AND core.execution_id = :execution_id;
 
 -- Reads the flow that owns an execution.
 -- name: execution_flow_read :opt
+-- both
 SELECT core.flow_id FROM ff_exec_core AS core
  WHERE core.partition_key = :partition_key AND core.execution_id = :execution_id;
 
 -- Lists a partition's executions in the order of their ids, strictly after a cursor; all when it is the nil id.
 -- name: execution_list :many
+-- both
 SELECT core.execution_id FROM ff_exec_core AS core
  WHERE core.partition_key = :partition_key AND core.execution_id > :after
  ORDER BY core.execution_id LIMIT :page_size;

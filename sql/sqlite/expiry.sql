@@ -14,6 +14,7 @@ SELECT held.attempt_index FROM ff_attempt AS held
 
 -- Lists the executions with a lease that ran out, oldest first, strictly after a cursor.
 -- name: expiry_lease_due_list :many
+-- both
 -- column: lease_expires_at_ms i64
 SELECT held.partition_key, held.execution_id, held.lease_expires_at_ms FROM ff_attempt AS held
  WHERE held.lease_expires_at_ms IS NOT NULL AND held.lease_expires_at_ms < :now_ms
@@ -24,6 +25,7 @@ SELECT held.partition_key, held.execution_id, held.lease_expires_at_ms FROM ff_a
 -- Lists the executions whose deadline has passed, oldest first, strictly after a cursor. What waits for a
 -- time has its wake-up in the deadline column.
 -- name: expiry_deadline_due_list :many
+-- both
 -- column: deadline_at_ms i64
 SELECT core.partition_key, core.execution_id, core.deadline_at_ms FROM ff_exec_core AS core
  WHERE core.deadline_at_ms IS NOT NULL AND core.lifecycle_phase NOT IN ('terminal', 'cancelled')
@@ -34,11 +36,13 @@ SELECT core.partition_key, core.execution_id, core.deadline_at_ms FROM ff_exec_c
 
 -- Takes the lease from an attempt whose worker is gone.
 -- name: expiry_attempt_release :exec
+-- both
 UPDATE ff_attempt SET outcome = COALESCE(outcome, 'lease_expired_reclaimable'), lease_expires_at_ms = NULL
  WHERE partition_key = :partition_key AND execution_id = :execution_id AND attempt_index = :attempt_index;
 
 -- Ends an attempt whose time is over; the next epoch keeps its worker out.
 -- name: expiry_attempt_end :exec
+-- both
 UPDATE ff_attempt
    SET outcome = :outcome, terminal_at_ms = :now_ms, lease_expires_at_ms = NULL, worker_instance_id = NULL,
        lease_epoch = lease_epoch + 1
@@ -73,10 +77,12 @@ UPDATE ff_exec_core AS core
 
 -- Closes the suspension of an execution that ends.
 -- name: expiry_suspension_delete :exec
+-- both
 DELETE FROM ff_suspension_current WHERE partition_key = :partition_key AND execution_id = :execution_id;
 
 -- Closes the waitpoints of an execution that ends.
 -- name: expiry_waitpoint_delete_all :exec
+-- both
 DELETE FROM ff_waitpoint_pending WHERE partition_key = :partition_key AND execution_id = :execution_id;
 
 -- Makes a delayed execution eligible and gives it back the deadline that it had before.
@@ -89,6 +95,7 @@ UPDATE ff_exec_core AS core
 -- Lists executions of a partition whose state words contradict each other: somebody works without a lease or
 -- holds one without working, an end without its time, a claim that is pending without a grant.
 -- name: expiry_inconsistent_list :many
+-- both
 SELECT core.execution_id, core.lane_id, core.raw_fields FROM ff_exec_core AS core
  WHERE core.partition_key = :partition_key AND core.execution_id > :after
    AND ((core.lifecycle_phase = 'active') <> (core.ownership_state = 'leased')

@@ -1,5 +1,6 @@
 -- Creates a flow without members. No row changes when the id is taken.
 -- name: flow_create :rows
+-- both
 INSERT INTO ff_flow_core (partition_key, flow_id, graph_revision, public_flow_state, created_at_ms, raw_fields)
 VALUES (:partition_key, :flow_id, 0, 'open', :now_ms, :raw_fields)
     ON CONFLICT (partition_key, flow_id) DO NOTHING;
@@ -16,6 +17,7 @@ SELECT core.flow_id FROM ff_exec_core AS core
 
 -- Makes an execution a member of a flow.
 -- name: flow_member_join :exec
+-- both
 UPDATE ff_exec_core SET flow_id = :flow_id WHERE partition_key = :partition_key AND execution_id = :execution_id;
 
 -- Counts a new member of a flow.
@@ -34,12 +36,14 @@ UPDATE ff_flow_core
 
 -- Reads a flow.
 -- name: flow_read :opt
+-- both
 SELECT flow.graph_revision, flow.public_flow_state, flow.created_at_ms, flow.terminal_at_ms, flow.raw_fields
   FROM ff_flow_core AS flow
  WHERE flow.partition_key = :partition_key AND flow.flow_id = :flow_id;
 
 -- Lists a partition's flows in the order of their ids, strictly after a cursor; all when it is the nil id.
 -- name: flow_list :many
+-- both
 SELECT flow.flow_id, flow.public_flow_state, flow.created_at_ms FROM ff_flow_core AS flow
  WHERE flow.partition_key = :partition_key AND flow.flow_id > :after
  ORDER BY flow.flow_id LIMIT :page_size;

@@ -147,6 +147,7 @@ UPDATE ff_exec_core AS core
 
 -- Notes that a flow's members are to be cancelled; the first note stays.
 -- name: flow_cancel_backlog_insert :exec
+-- both
 INSERT INTO ff_cancel_backlog (partition_key, flow_id, requested_at_ms, reason, cancellation_policy)
 VALUES (:partition_key, :flow_id, :now_ms, :reason, :cancellation_policy)
     ON CONFLICT (partition_key, flow_id) DO NOTHING;
@@ -167,6 +168,7 @@ SELECT core.partition_key, :flow_id,
 
 -- Lists the members that are noted.
 -- name: flow_cancel_backlog_members_list :many
+-- both
 SELECT noted.execution_id FROM ff_cancel_backlog_member AS noted
  WHERE noted.partition_key = :partition_key AND noted.flow_id = :flow_id;
 
@@ -177,11 +179,14 @@ SELECT noted.requested_at_ms FROM ff_cancel_backlog AS noted
 
 -- Forgets a member that is cancelled.
 -- name: flow_cancel_backlog_member_delete :exec
+-- both
 DELETE FROM ff_cancel_backlog_member
  WHERE partition_key = :partition_key AND flow_id = :flow_id AND execution_id = :execution_id;
 
 -- Forgets a flow all of whose members are cancelled.
 -- name: flow_cancel_backlog_drop :exec
+-- both
+-- allow(stale-fence): members are noted once, together with their flow, and only become fewer.
 DELETE FROM ff_cancel_backlog
  WHERE partition_key = :partition_key AND flow_id = :flow_id
    AND NOT EXISTS (SELECT 1 FROM ff_cancel_backlog_member AS noted
@@ -189,6 +194,7 @@ DELETE FROM ff_cancel_backlog
 
 -- Writes that somebody asked for a flow to be cancelled.
 -- name: flow_cancel_operator_event_insert :one
+-- both
 -- param: namespace text null
 INSERT INTO ff_operator_event
        (execution_id, event_type, details, occurred_at_ms, partition_key, namespace, instance_tag)
@@ -197,6 +203,7 @@ RETURNING event_id;
 
 -- Lists flows whose cancellation was noted before a time and is still noted, the oldest first.
 -- name: flow_cancel_backlog_due_list :many
+-- both
 SELECT noted.partition_key, noted.flow_id, noted.reason FROM ff_cancel_backlog AS noted
  WHERE noted.requested_at_ms <= :requested_before_ms
  ORDER BY noted.requested_at_ms, noted.partition_key, noted.flow_id LIMIT :page_size;

@@ -1,11 +1,13 @@
 -- Counts a flow's members by public state as stored.
 -- name: flow_summary_count :many
+-- both
 SELECT core.public_state, count(*) AS members FROM ff_exec_core AS core
  WHERE core.partition_key = :partition_key AND core.flow_id = :flow_id
  GROUP BY core.public_state;
 
 -- Stores the summary of a flow in place of the last one.
 -- name: flow_summary_write :exec
+-- both
 INSERT INTO ff_flow_summary
        (partition_key, flow_id, total_members, sampled_members, members_completed, members_failed, members_cancelled,
         members_expired, members_skipped, members_active, members_suspended, members_waiting, members_delayed,
@@ -26,6 +28,7 @@ VALUES (:partition_key, :flow_id, :total_members, :sampled_members, :members_com
 -- Lists flows with members whose summary may be out of date, the oldest summary first. One that says that all
 -- members have ended is taken again after a while only.
 -- name: flow_summary_due_list :many
+-- both
 SELECT flow.partition_key, flow.flow_id
   FROM ff_flow_core AS flow
   LEFT JOIN ff_flow_summary AS summary ON summary.partition_key = flow.partition_key AND summary.flow_id = flow.flow_id

@@ -1,5 +1,6 @@
 -- Issues a grant to reclaim an execution.
 -- name: grant_reclaim_insert :exec
+-- both
 -- param: capability_hash text null, route_snapshot_json text null, admission_summary text null
 INSERT INTO ff_claim_grant
        (partition_key, grant_id, execution_id, kind, worker_id, worker_instance_id, lane_id, capability_hash,
@@ -16,20 +17,24 @@ SELECT held.grant_id, held.worker_id, held.lane_id, held.expires_at_ms FROM ff_c
 
 -- Deletes a grant.
 -- name: grant_delete :exec
+-- both
 DELETE FROM ff_claim_grant WHERE partition_key = :partition_key AND grant_id = :grant_id;
 
 -- Deletes every grant to reclaim an execution.
 -- name: grant_reclaim_delete_all :exec
+-- both
 DELETE FROM ff_claim_grant WHERE partition_key = :partition_key AND execution_id = :execution_id AND kind = 'reclaim';
 
 -- Ends an attempt whose execution was reclaimed, so that nothing takes its lease for a live one.
 -- name: grant_attempt_supersede :rows
+-- both
 UPDATE ff_attempt
    SET outcome = 'interrupted_reclaimed', terminal_at_ms = COALESCE(terminal_at_ms, :now_ms), lease_expires_at_ms = NULL
  WHERE partition_key = :partition_key AND execution_id = :execution_id AND attempt_index = :attempt_index;
 
 -- Ends the last attempt of an execution that was reclaimed too often, and forgets its worker.
 -- name: grant_attempt_exhaust :rows
+-- both
 UPDATE ff_attempt
    SET outcome = 'interrupted_reclaimed', terminal_at_ms = :now_ms, lease_expires_at_ms = NULL, worker_id = NULL,
        worker_instance_id = NULL
@@ -37,6 +42,7 @@ UPDATE ff_attempt
 
 -- Starts the attempt that takes a reclaimed execution over.
 -- name: grant_attempt_insert :exec
+-- both
 -- param: policy json null
 INSERT INTO ff_attempt
        (partition_key, execution_id, attempt_index, worker_id, worker_instance_id, lease_epoch, lease_expires_at_ms,
@@ -56,6 +62,7 @@ UPDATE ff_exec_core AS core
 
 -- Fails an execution that was reclaimed too often.
 -- name: grant_execution_exhaust :exec
+-- both
 UPDATE ff_exec_core AS core
    SET lifecycle_phase = 'terminal', ownership_state = 'unowned', eligibility_state = 'not_applicable',
        public_state = 'failed', attempt_state = 'attempt_terminal', blocking_reason = NULL,

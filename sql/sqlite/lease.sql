@@ -63,6 +63,7 @@ SELECT attempt.partition_key, attempt.execution_id, attempt.attempt_index, attem
 
 -- Lets the attempt run until the new end of its lease.
 -- part: attempt_renewed
+-- both
 WITH attempt AS (
   UPDATE ff_attempt AS attempt SET lease_expires_at_ms = :lease_expires_at_ms
    WHERE attempt.partition_key = :partition_key AND attempt.execution_id = :execution_id
@@ -72,6 +73,7 @@ WITH attempt AS (
 -- Moves the end of a lease. A lease whose time has passed is moved as well, as long as nobody took it or
 -- swept it. No row: the handle does not hold the lease.
 -- name: lease_renew :opt
+-- both
 -- use: attempt_held
 -- use: lease_event(source = fence, event = 'renewed')
 -- use: attempt_renewed
@@ -115,6 +117,7 @@ SELECT attempt.lease_epoch, lease.event_id AS lease_event_id FROM attempt CROSS 
 
 -- Finds the newest attempt of an execution, whatever the pointer says.
 -- name: lease_newest_read :opt
+-- both
 SELECT attempt.attempt_index, attempt.lease_epoch FROM ff_attempt AS attempt
  WHERE attempt.partition_key = :partition_key AND attempt.execution_id = :execution_id
  ORDER BY attempt.attempt_index DESC LIMIT 1;

@@ -23,6 +23,7 @@ UPDATE ff_exec_core AS core
 
 -- Ends the leased attempt of a cancelled execution; the next epoch fences its worker.
 -- name: operator_attempt_cancel :exec
+-- both
 UPDATE ff_attempt AS held
    SET outcome = 'cancelled', terminal_at_ms = :now_ms, worker_instance_id = NULL, lease_epoch = held.lease_epoch + 1,
        lease_expires_at_ms = NULL
@@ -30,18 +31,22 @@ UPDATE ff_attempt AS held
 
 -- Takes an execution's suspension away, so that its timer does not fire.
 -- name: operator_suspension_delete :exec
+-- both
 DELETE FROM ff_suspension_current WHERE partition_key = :partition_key AND execution_id = :execution_id;
 
 -- Takes an execution's waitpoints away, so that no signal is delivered to them.
 -- name: operator_waitpoints_delete :exec
+-- both
 DELETE FROM ff_waitpoint_pending WHERE partition_key = :partition_key AND execution_id = :execution_id;
 
 -- Takes every grant of an execution away, so that none is used.
 -- name: operator_grants_delete :exec
+-- both
 DELETE FROM ff_claim_grant WHERE partition_key = :partition_key AND execution_id = :execution_id;
 
 -- Takes a lease from its worker; the next epoch fences it. No row: the epoch is another one.
 -- name: operator_attempt_revoke :rows
+-- both
 UPDATE ff_attempt AS held SET worker_instance_id = NULL, lease_epoch = held.lease_epoch + 1, lease_expires_at_ms = NULL
  WHERE held.partition_key = :partition_key AND held.execution_id = :execution_id AND held.attempt_index = :attempt_index
    AND held.lease_epoch = :lease_epoch;
@@ -75,6 +80,7 @@ SELECT held.downstream_eid FROM ff_edge_group AS held
 
 -- Forgets what a child knew of its ended parents, except their successes; the parents will report again.
 -- name: operator_groups_reset :rows
+-- both
 UPDATE ff_edge_group SET fail_count = 0, skip_count = 0, running_count = 0
  WHERE partition_key = :partition_key AND flow_id = :flow_id AND downstream_eid = :execution_id;
 
@@ -96,6 +102,7 @@ UPDATE ff_exec_core AS core
 
 -- Opens the last attempt of a replayed execution again; the next epoch fences its old worker.
 -- name: operator_attempt_reopen :exec
+-- both
 UPDATE ff_attempt AS held
    SET outcome = NULL, terminal_at_ms = NULL, worker_id = NULL, worker_instance_id = NULL,
        lease_epoch = held.lease_epoch + 1, lease_expires_at_ms = NULL

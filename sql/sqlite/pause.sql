@@ -24,6 +24,7 @@ SELECT lease.event_id AS lease_event_id FROM lease;
 -- Interrupts the running attempt until the children of its execution are done. No row: the handle does
 -- not hold the lease.
 -- name: pause_for_children :opt
+-- both
 -- use: attempt_held
 -- use: lease_event(source = fence, event = 'revoked')
 WITH attempt AS (

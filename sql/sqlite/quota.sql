@@ -1,5 +1,6 @@
 -- Creates a quota policy; one that is there stays as it is.
 -- name: quota_create :rows
+-- both
 INSERT INTO ff_quota_policy
        (partition_key, quota_policy_id, requests_per_window_seconds, max_requests_per_window, active_concurrency_cap,
         active_concurrency, created_at_ms, updated_at_ms)
@@ -8,6 +9,7 @@ VALUES (:partition_key, :quota_policy_id, :window_seconds, :max_requests, :max_c
 
 -- Reads the limits of a quota policy.
 -- name: quota_limits_read :opt
+-- both
 SELECT policy.max_requests_per_window, policy.requests_per_window_seconds, policy.active_concurrency_cap
   FROM ff_quota_policy AS policy
  WHERE policy.partition_key = :partition_key AND policy.quota_policy_id = :quota_policy_id;
@@ -25,10 +27,12 @@ SELECT policy.quota_policy_id FROM ff_quota_policy AS policy
 
 -- Deletes a quota policy that an admission made only to lock it.
 -- name: quota_policy_delete :exec
+-- both
 DELETE FROM ff_quota_policy WHERE partition_key = :partition_key AND quota_policy_id = :quota_policy_id;
 
 -- Says how many executions hold a place under a quota policy.
 -- name: quota_active_set :exec
+-- both
 UPDATE ff_quota_policy SET active_concurrency = :active_concurrency, updated_at_ms = :now_ms
  WHERE partition_key = :partition_key AND quota_policy_id = :quota_policy_id;
 
@@ -40,17 +44,20 @@ SELECT policy.quota_policy_id FROM ff_quota_policy AS policy
 
 -- Reads until when an execution is admitted.
 -- name: quota_admitted_read :opt
+-- both
 SELECT admitted.expires_at_ms FROM ff_quota_admitted AS admitted
  WHERE admitted.partition_key = :partition_key AND admitted.quota_policy_id = :quota_policy_id
    AND admitted.execution_id = :execution_id;
 
 -- Forgets admissions that have left the window.
 -- name: quota_window_trim :rows
+-- both
 DELETE FROM ff_quota_window
  WHERE partition_key = :partition_key AND quota_policy_id = :quota_policy_id AND admitted_at_ms < :cutoff_ms;
 
 -- Counts the admissions in the window and finds the oldest.
 -- name: quota_window_read :one
+-- both
 -- column: admitted_count i64
 SELECT count(*) AS admitted_count, min(entry.admitted_at_ms) AS oldest_at_ms FROM ff_quota_window AS entry
  WHERE entry.partition_key = :partition_key AND entry.quota_policy_id = :quota_policy_id;
@@ -67,22 +74,26 @@ VALUES (:partition_key, :quota_policy_id, :execution_id, :now_ms, :expires_at_ms
 
 -- Gives the place of an execution back.
 -- name: quota_admitted_delete :rows
+-- both
 DELETE FROM ff_quota_admitted
  WHERE partition_key = :partition_key AND quota_policy_id = :quota_policy_id AND execution_id = :execution_id;
 
 -- Gives the places back whose time is over.
 -- name: quota_admitted_prune :rows
+-- both
 DELETE FROM ff_quota_admitted
  WHERE partition_key = :partition_key AND quota_policy_id = :quota_policy_id AND expires_at_ms <= :now_ms;
 
 -- Counts the places that are held.
 -- name: quota_admitted_count :one
+-- both
 -- column: admitted_count i64
 SELECT count(*) AS admitted_count FROM ff_quota_admitted AS admitted
  WHERE admitted.partition_key = :partition_key AND admitted.quota_policy_id = :quota_policy_id;
 
 -- Counts what a quota policy has admitted since a time, and the places under it that are held.
 -- name: quota_use_read :one
+-- both
 -- column: admitted_count i64, held_count i64
 SELECT (SELECT count(*) FROM ff_quota_window AS entry
          WHERE entry.partition_key = :partition_key AND entry.quota_policy_id = :quota_policy_id

@@ -16,12 +16,14 @@ DELETE FROM ff_suspend_dedup
 
 -- Lists grants that nobody used in their time. One without a time stays.
 -- name: retention_grant_list :many
+-- both
 SELECT granted.partition_key, granted.grant_id, granted.execution_id FROM ff_claim_grant AS granted
  WHERE granted.expires_at_ms > 0 AND granted.expires_at_ms < :now_ms
  ORDER BY granted.expires_at_ms, granted.grant_id LIMIT :page_size;
 
 -- Withdraws a grant whose time is over.
 -- name: retention_grant_delete :rows
+-- both
 DELETE FROM ff_claim_grant
  WHERE partition_key = :partition_key AND grant_id = :grant_id AND expires_at_ms > 0 AND expires_at_ms < :now_ms;
 
@@ -77,6 +79,7 @@ DELETE FROM ff_operator_event
 
 -- Lists completions in the order of their ids, strictly after one.
 -- name: retention_completion_list :many
+-- both
 SELECT ended.partition_key, ended.event_id, ended.flow_id, ended.occurred_at_ms, ended.dispatched_at_ms
   FROM ff_completion_event AS ended
  WHERE ended.event_id > :after
@@ -90,6 +93,7 @@ DELETE FROM ff_completion_event
 
 -- Lists flows without members that were made before a time, the oldest first, strictly after a cursor.
 -- name: retention_flow_list :many
+-- both
 SELECT flow.partition_key, flow.flow_id, flow.created_at_ms FROM ff_flow_core AS flow
  WHERE flow.created_at_ms < :before_ms AND (flow.created_at_ms, flow.flow_id) > (:after_created_at_ms, :after_flow_id)
    AND NOT EXISTS (SELECT 1 FROM ff_exec_core AS core
@@ -104,10 +108,12 @@ SELECT flow.public_flow_state, flow.created_at_ms, flow.terminal_at_ms, flow.raw
 
 -- Deletes the edges of a flow.
 -- name: retention_flow_edges_delete :exec
+-- both
 DELETE FROM ff_edge WHERE partition_key = :partition_key AND flow_id = :flow_id;
 
 -- Deletes the dependency groups of a flow.
 -- name: retention_flow_groups_delete :exec
+-- both
 DELETE FROM ff_edge_group WHERE partition_key = :partition_key AND flow_id = :flow_id;
 
 -- Deletes a flow with its summary and what was noted about cancelling it.

@@ -46,5 +46,6 @@ SELECT lease.event_id AS lease_event_id FROM lease;
 
 -- Reads what the retry decision needs: the execution's policy and its open document with the retry counter.
 -- name: retry_policy_read :opt
+-- both
 SELECT core.policy, core.raw_fields FROM ff_exec_core AS core
  WHERE core.partition_key = :partition_key AND core.execution_id = :execution_id;

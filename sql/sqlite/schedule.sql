@@ -1,10 +1,12 @@
 -- Reads what decides whether an execution may run, apart from what it depends on.
 -- name: schedule_state_read :opt
+-- both
 SELECT core.lifecycle_phase, core.ownership_state, core.flow_id, core.raw_fields FROM ff_exec_core AS core
  WHERE core.partition_key = :partition_key AND core.execution_id = :execution_id;
 
 -- Lists what an execution depends on: the policy of each edge to it, and how its upstream execution stands.
 -- name: schedule_upstream_list :many
+-- both
 -- param: flow_id uuid
 SELECT edge.policy, upstream.lifecycle_phase, upstream.public_state, upstream.raw_fields
   FROM ff_edge AS edge
@@ -15,6 +17,7 @@ SELECT edge.policy, upstream.lifecycle_phase, upstream.public_state, upstream.ra
 -- Lists what a partition offers on a lane to claims by grant, best first. Interrupted attempts are left out, because
 -- they are resumed or taken over, not granted.
 -- name: schedule_eligible_list :many
+-- both
 SELECT ready.execution_id
   FROM ff_claimable AS ready
   JOIN ff_exec_core AS core ON core.partition_key = :partition_key AND core.execution_id = ready.execution_id
@@ -35,6 +38,7 @@ SELECT core.lane_id, core.lifecycle_phase, core.ownership_state, core.eligibilit
 
 -- Finds a grant to claim an execution that has not expired.
 -- name: schedule_grant_live :opt
+-- both
 SELECT granted.expires_at_ms FROM ff_claim_grant AS granted
  WHERE granted.partition_key = :partition_key AND granted.execution_id = :execution_id AND granted.kind = 'claim'
    AND granted.expires_at_ms > :now_ms
@@ -42,11 +46,13 @@ SELECT granted.expires_at_ms FROM ff_claim_grant AS granted
 
 -- Deletes the grants to claim an execution that have expired.
 -- name: schedule_grant_expire :exec
+-- both
 DELETE FROM ff_claim_grant
  WHERE partition_key = :partition_key AND execution_id = :execution_id AND kind = 'claim' AND expires_at_ms <= :now_ms;
 
 -- Issues a grant to claim an execution.
 -- name: schedule_grant_insert :exec
+-- both
 -- param: lane_id text null, capability_hash text null, route_snapshot_json text null, admission_summary text null
 INSERT INTO ff_claim_grant
        (partition_key, grant_id, execution_id, kind, worker_id, worker_instance_id, lane_id, capability_hash,
@@ -89,6 +95,7 @@ UPDATE ff_exec_core AS core
 
 -- Lists granted executions whose grant has expired by what their documents say, strictly after a cursor.
 -- name: schedule_granted_due_list :many
+-- both
 SELECT granted.partition_key, granted.execution_id, granted.expires_at_ms FROM ff_granted AS granted
  WHERE granted.expires_at_ms <= :now_ms
    AND (granted.expires_at_ms, granted.execution_id) > (:after_expires_at_ms, :after_execution_id)
@@ -116,10 +123,12 @@ RETURNING execution_id;
 
 -- Reads the limits of a budget.
 -- name: schedule_budget_read :opt
+-- both
 SELECT policy.policy_json FROM ff_budget_policy AS policy
  WHERE policy.partition_key = :partition_key AND policy.budget_id = :budget_id;
 
 -- Lists what was used of a budget.
 -- name: schedule_usage_list :many
+-- both
 SELECT used.dimensions_key, used.current_value FROM ff_budget_usage AS used
  WHERE used.partition_key = :partition_key AND used.budget_id = :budget_id;

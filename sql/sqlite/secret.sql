@@ -6,12 +6,14 @@ SELECT stored.kid, stored.secret FROM ff_waitpoint_hmac AS stored
 
 -- Installs a first secret; does nothing when the key id is taken.
 -- name: secret_insert :rows
+-- both
 INSERT INTO ff_waitpoint_hmac (kid, secret, rotated_at_ms, active)
 VALUES (:kid, :secret, :now_ms, true)
     ON CONFLICT (kid) DO NOTHING;
 
 -- Reads a secret by its key id, whether it signs or not.
 -- name: secret_read :opt
+-- both
 SELECT stored.secret FROM ff_waitpoint_hmac AS stored WHERE stored.kid = :kid;
 
 -- Keeps others from changing which secret signs until the transaction ends.
@@ -26,4 +28,5 @@ SELECT true AS is_taken;
 
 -- Takes the right to sign from every secret but one; all of them go on verifying.
 -- name: secret_retire_others :exec
+-- both
 UPDATE ff_waitpoint_hmac SET active = false WHERE active AND kid <> :kid;

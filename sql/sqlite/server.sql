@@ -6,5 +6,6 @@ SELECT CAST(round((julianday('now') - 2440587.5) * 86400000.0) AS bigint) AS now
 
 -- Asks the database for a sign of life.
 -- name: server_ping :one
+-- both
 -- column: alive i32
 SELECT 1 AS alive;

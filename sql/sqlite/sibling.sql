@@ -1,16 +1,19 @@
 -- Notes that a group's remaining members are to be cancelled. No row changes when that was noted before.
 -- name: sibling_pending_insert :rows
+-- both
 INSERT INTO ff_pending_cancel_groups (partition_key, flow_id, downstream_eid, enqueued_at_ms)
 VALUES (:partition_key, :flow_id, :downstream_eid, :now_ms)
     ON CONFLICT (partition_key, flow_id, downstream_eid) DO NOTHING;
 
 -- Lists groups whose remaining members are to be cancelled, the oldest first.
 -- name: sibling_pending_list :many
+-- both
 SELECT pending.partition_key, pending.flow_id, pending.downstream_eid FROM ff_pending_cancel_groups AS pending
  ORDER BY pending.enqueued_at_ms, pending.flow_id, pending.downstream_eid, pending.partition_key LIMIT :page_size;
 
 -- Reads whether a group's remaining members are to be cancelled.
 -- name: sibling_pending_read :opt
+-- both
 SELECT pending.enqueued_at_ms FROM ff_pending_cancel_groups AS pending
  WHERE pending.partition_key = :partition_key AND pending.flow_id = :flow_id
    AND pending.downstream_eid = :downstream_eid;
@@ -24,17 +27,20 @@ SELECT pending.enqueued_at_ms FROM ff_pending_cancel_groups AS pending
 
 -- Notes that there is nothing left to cancel.
 -- name: sibling_pending_delete :rows
+-- both
 DELETE FROM ff_pending_cancel_groups
  WHERE partition_key = :partition_key AND flow_id = :flow_id AND downstream_eid = :downstream_eid;
 
 -- Names the members of a group that are to be cancelled.
 -- name: sibling_group_mark :exec
+-- both
 -- param: members text[]
 UPDATE ff_edge_group SET cancel_siblings_pending_flag = true, cancel_siblings_pending_members = :members
  WHERE partition_key = :partition_key AND flow_id = :flow_id AND downstream_eid = :downstream_eid;
 
 -- Takes the names back.
 -- name: sibling_group_clear :rows
+-- both
 -- param: members text[]
 UPDATE ff_edge_group SET cancel_siblings_pending_flag = false, cancel_siblings_pending_members = :members
  WHERE partition_key = :partition_key AND flow_id = :flow_id AND downstream_eid = :downstream_eid;
@@ -48,6 +54,7 @@ SELECT held.cancel_siblings_pending_flag, held.cancel_siblings_pending_members A
 
 -- Says whether there is a group, whoever works on it.
 -- name: sibling_group_read :opt
+-- both
 SELECT held.cancel_siblings_pending_flag FROM ff_edge_group AS held
  WHERE held.partition_key = :partition_key AND held.flow_id = :flow_id AND held.downstream_eid = :downstream_eid;
 

@@ -1,6 +1,7 @@
 -- Reads all that a delivery to a waitpoint depends on: its token and the secret that signed it, the
 -- suspension that it belongs to, and whether its execution still is suspended.
 -- name: signal_target_read :opt
+-- both
 SELECT waiting.execution_id, waiting.token_kid, waiting.token, waiting.waitpoint_key, signing.secret,
        core.lifecycle_phase, suspension.suspension_id, CAST(suspension.condition AS text) AS condition_text,
        CAST(suspension.member_map AS text) AS members_text
@@ -42,6 +43,7 @@ WITH suspended AS (
 -- Adds a signal to what a suspension has received; its condition does not hold yet. No row: the suspension
 -- received another signal since it was read, or it is over.
 -- name: signal_append :opt
+-- both
 -- use: signal_suspended
 -- use: signal_told
 -- param: members json, source_identity text, waitpoint_text text, seen_members text
@@ -84,11 +86,13 @@ SELECT event.event_id AS signal_event_id, completion.event_id AS completion_even
 
 -- Reads the signals that a suspension received, and those of the one before while it has none.
 -- name: signal_members_read :opt
+-- both
 SELECT CAST(suspension.member_map AS text) AS members_text FROM ff_suspension_current AS suspension
  WHERE suspension.partition_key = :partition_key AND suspension.execution_id = :execution_id;
 
 -- Reads what an operator's signal needs: the lane of the execution, and the token of the waitpoint.
 -- name: signal_operator_read :opt
+-- both
 SELECT core.lane_id, waiting.token
   FROM ff_exec_core AS core
   LEFT JOIN ff_waitpoint_pending AS waiting

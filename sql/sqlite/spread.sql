@@ -27,6 +27,7 @@ SELECT core.lane_id, core.lifecycle_phase, core.ownership_state, core.eligibilit
 
 -- Leases the attempt, on its next epoch if there was one.
 -- name: spread_attempt_take :one
+-- both
 INSERT INTO ff_attempt AS held
        (partition_key, execution_id, attempt_index, worker_id, worker_instance_id, lease_epoch, lease_expires_at_ms,
         started_at_ms)
@@ -39,6 +40,7 @@ RETURNING lease_epoch;
 
 -- Lists delayed executions whose time has come, the oldest first.
 -- name: spread_delayed_list :many
+-- both
 SELECT queued.partition_key, queued.execution_id FROM ff_delayed AS queued
  WHERE queued.due_at_ms <= :now_ms
  ORDER BY queued.due_at_ms, queued.partition_key, queued.execution_id LIMIT :batch_size;
@@ -63,6 +65,7 @@ SELECT core.lifecycle_phase, held.lease_epoch, held.outcome
 
 -- Gives a stream a counter that every frame is newer than.
 -- name: spread_counter_ensure :exec
+-- both
 INSERT INTO ff_stream_counter (partition_key, execution_id, attempt_index, last_ms, last_seq, frame_count)
 VALUES (:partition_key, :execution_id, :attempt_index, 0, -1, 0)
     ON CONFLICT (partition_key, execution_id, attempt_index) DO NOTHING;
@@ -75,6 +78,7 @@ SELECT seen.last_ms, seen.last_seq, seen.frame_count FROM ff_stream_counter AS s
 
 -- Finds the newest frame of a stream.
 -- name: spread_frame_newest :opt
+-- both
 SELECT frame.ts_ms, frame.seq FROM ff_stream_frame AS frame
  WHERE frame.partition_key = :partition_key AND frame.execution_id = :execution_id
    AND frame.attempt_index = :attempt_index
@@ -82,23 +86,27 @@ SELECT frame.ts_ms, frame.seq FROM ff_stream_frame AS frame
 
 -- Counts the frames of a stream.
 -- name: spread_frame_count :one
+-- both
 SELECT count(*) AS frame_count FROM ff_stream_frame AS frame
  WHERE frame.partition_key = :partition_key AND frame.execution_id = :execution_id
    AND frame.attempt_index = :attempt_index;
 
 -- Notes the newest frame of a stream and how many it has.
 -- name: spread_counter_write :exec
+-- both
 UPDATE ff_stream_counter SET last_ms = :last_ms, last_seq = :last_seq, frame_count = :frame_count
  WHERE partition_key = :partition_key AND execution_id = :execution_id AND attempt_index = :attempt_index;
 
 -- Stores a frame.
 -- name: spread_frame_insert :exec
+-- both
 -- param: fields json
 INSERT INTO ff_stream_frame (partition_key, execution_id, attempt_index, ts_ms, seq, fields, mode, created_at_ms)
 VALUES (:partition_key, :execution_id, :attempt_index, :ts_ms, :seq, :fields, :mode, :ts_ms);
 
 -- Forgets the keys of suspensions from before a time, in every partition.
 -- name: spread_suspend_key_delete :rows
+-- both
 DELETE FROM ff_suspend_dedup WHERE created_at_ms < :created_before_ms;
 
 -- Forgets what executions have spent, in every partition.

@@ -78,11 +78,13 @@ RETURNING frame_count;
 
 -- Reads the append rate that a best-effort stream was trimmed by last.
 -- name: stream_meta_read :opt
+-- both
 SELECT meta.ema_rate_hz, meta.last_append_ts_ms FROM ff_stream_meta AS meta
  WHERE meta.partition_key = :partition_key AND meta.execution_id = :execution_id AND meta.attempt_index = :attempt_index;
 
 -- Remembers the append rate of a best-effort stream and how many frames it may keep.
 -- name: stream_meta_write :exec
+-- both
 INSERT INTO ff_stream_meta
        (partition_key, execution_id, attempt_index, ema_rate_hz, last_append_ts_ms, maxlen_applied_last)
 VALUES (:partition_key, :execution_id, :attempt_index, :ema_rate_hz, :last_append_ts_ms, :maxlen)
@@ -92,6 +94,7 @@ VALUES (:partition_key, :execution_id, :attempt_index, :ema_rate_hz, :last_appen
 
 -- Reads the summary document of an attempt.
 -- name: stream_summary_read :opt
+-- both
 SELECT summary.document_json, summary.version, summary.last_updated_ms, summary.first_applied_ms
   FROM ff_stream_summary AS summary
  WHERE summary.partition_key = :partition_key AND summary.execution_id = :execution_id
@@ -105,6 +108,7 @@ SELECT summary.document_json FROM ff_stream_summary AS summary
 
 -- Stores the merged summary document: version 1 when it is the first, else one more than before.
 -- name: stream_summary_write :one
+-- both
 INSERT INTO ff_stream_summary AS stored
        (partition_key, execution_id, attempt_index, document_json, version, patch_kind, last_updated_ms,
         first_applied_ms)
@@ -116,6 +120,7 @@ RETURNING version;
 
 -- Reads frames between two places, both included, oldest first.
 -- name: stream_read :many
+-- both
 SELECT frame.ts_ms, frame.seq, frame.fields FROM ff_stream_frame AS frame
  WHERE frame.partition_key = :partition_key AND frame.execution_id = :execution_id
    AND frame.attempt_index = :attempt_index AND (frame.ts_ms, frame.seq) >= (:from_ms, :from_seq)
@@ -124,6 +129,7 @@ SELECT frame.ts_ms, frame.seq, frame.fields FROM ff_stream_frame AS frame
 
 -- Reads frames strictly after a place, oldest first, with or without the best-effort ones.
 -- name: stream_tail :many
+-- both
 -- param: with_best_effort bool
 SELECT frame.ts_ms, frame.seq, frame.fields FROM ff_stream_frame AS frame
  WHERE frame.partition_key = :partition_key AND frame.execution_id = :execution_id

@@ -65,38 +65,45 @@ SELECT lease.event_id AS lease_event_id FROM lease;
 
 -- Keeps the outcome of a suspension under its idempotency key.
 -- name: suspension_dedup_insert :rows
+-- both
 INSERT INTO ff_suspend_dedup (partition_key, idempotency_key, outcome_json, created_at_ms)
 VALUES (:partition_key, :idempotency_key, :outcome_json, :now_ms)
     ON CONFLICT (partition_key, idempotency_key) DO NOTHING;
 
 -- Reads the outcome that a suspension kept under its idempotency key.
 -- name: suspension_dedup_read :opt
+-- both
 SELECT CAST(done.outcome_json AS text) AS outcome_text FROM ff_suspend_dedup AS done
  WHERE done.partition_key = :partition_key AND done.idempotency_key = :idempotency_key;
 
 -- Reads the suspension of an execution as its timeout needs it.
 -- name: suspension_read :opt
+-- both
 SELECT suspension.timeout_at_ms, suspension.timeout_behavior, CAST(suspension.member_map AS text) AS members_text
   FROM ff_suspension_current AS suspension
  WHERE suspension.partition_key = :partition_key AND suspension.execution_id = :execution_id;
 
 -- Replaces what a suspension has received.
 -- name: suspension_members_write :exec
+-- both
 -- param: members json
 UPDATE ff_suspension_current SET member_map = :members
  WHERE partition_key = :partition_key AND execution_id = :execution_id;
 
 -- Takes the timeout from a suspension.
 -- name: suspension_timeout_clear :exec
+-- both
 UPDATE ff_suspension_current SET timeout_at_ms = NULL
  WHERE partition_key = :partition_key AND execution_id = :execution_id;
 
 -- Deletes the suspension of an execution.
 -- name: suspension_delete :rows
+-- both
 DELETE FROM ff_suspension_current WHERE partition_key = :partition_key AND execution_id = :execution_id;
 
 -- Makes a suspended execution resumable without a signal.
 -- name: suspension_resume :exec
+-- both
 UPDATE ff_exec_core AS core
    SET lifecycle_phase = 'runnable', ownership_state = 'released', eligibility_state = 'eligible_now',
        public_state = 'resumable', attempt_state = 'attempt_interrupted'
@@ -122,12 +129,14 @@ UPDATE ff_exec_core AS core
 
 -- Ends the attempt of an execution whose suspension timed out.
 -- name: suspension_attempt_expire :exec
+-- both
 -- param: outcome text
 UPDATE ff_attempt SET outcome = :outcome, terminal_at_ms = :now_ms, lease_expires_at_ms = NULL
  WHERE partition_key = :partition_key AND execution_id = :execution_id AND attempt_index = :attempt_index;
 
 -- Lists the suspensions whose time is over, oldest first, strictly after a cursor.
 -- name: suspension_due_list :many
+-- both
 -- column: timeout_at_ms i64
 SELECT suspension.partition_key, suspension.execution_id, suspension.timeout_at_ms, core.raw_fields
   FROM ff_suspension_current AS suspension
@@ -141,12 +150,14 @@ SELECT suspension.partition_key, suspension.execution_id, suspension.timeout_at_
 
 -- Reads when an execution was suspended.
 -- name: suspension_place_read :opt
+-- both
 SELECT suspension.suspended_at_ms FROM ff_suspension_current AS suspension
  WHERE suspension.partition_key = :partition_key AND suspension.execution_id = :execution_id;
 
 -- Lists the suspended executions of a partition in the order in which they were suspended, strictly after a
 -- place. What is kept of a suspension that is over is left out.
 -- name: suspension_list :many
+-- both
 SELECT suspension.execution_id, suspension.suspended_at_ms, suspension.reason_code
   FROM ff_suspension_current AS suspension
   LEFT JOIN ff_exec_core AS core ON core.partition_key = :partition_key AND core.execution_id = suspension.execution_id
@@ -157,6 +168,7 @@ SELECT suspension.execution_id, suspension.suspended_at_ms, suspension.reason_co
 
 -- Lists the same after an execution that is no longer there, by its id alone.
 -- name: suspension_list_after :many
+-- both
 SELECT suspension.execution_id, suspension.suspended_at_ms, suspension.reason_code
   FROM ff_suspension_current AS suspension
   LEFT JOIN ff_exec_core AS core ON core.partition_key = :partition_key AND core.execution_id = suspension.execution_id

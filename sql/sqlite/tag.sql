@@ -13,4 +13,5 @@ UPDATE ff_flow_core SET raw_fields = json_patch(raw_fields, json_object(:tag_key
 
 -- Reads the open document of a flow, which holds its tags.
 -- name: tag_flow_read :opt
+-- both
 SELECT flow.raw_fields FROM ff_flow_core AS flow WHERE flow.partition_key = :partition_key AND flow.flow_id = :flow_id;

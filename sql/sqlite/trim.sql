@@ -65,7 +65,6 @@ SELECT (SELECT count(*) FROM completion_event) + (SELECT count(*) FROM stream_co
 
 -- Deletes an execution and what is kept with it. Completions of a flow that nobody has followed yet stay.
 -- name: trim_delete :exec
--- diverges(parts.ff_execution_capabilities#bbc7ed): SQLite has no array columns, so the required capabilities are rows of a table of their own.
 DELETE FROM ff_attempt WHERE partition_key = :partition_key AND execution_id = :execution_id;
 DELETE FROM ff_claim_grant WHERE partition_key = :partition_key AND execution_id = :execution_id;
 DELETE FROM ff_stream_counter WHERE partition_key = :partition_key AND execution_id = :execution_id;

@@ -1,5 +1,6 @@
 -- Reads what decides whether a typed call may go on, and why not: the execution, and the attempt it names.
 -- name: typed_read :opt
+-- both
 SELECT core.lane_id, core.lifecycle_phase, core.ownership_state, core.eligibility_state, core.attempt_state,
        core.raw_fields, held.lease_epoch, held.lease_expires_at_ms
   FROM ff_exec_core AS core
@@ -235,10 +236,12 @@ UPDATE ff_exec_core AS core
 
 -- Finds the newest grant to claim an execution.
 -- name: typed_grant_newest :opt
+-- both
 SELECT granted.worker_id, granted.worker_instance_id, granted.expires_at_ms FROM ff_claim_grant AS granted
  WHERE granted.partition_key = :partition_key AND granted.execution_id = :execution_id AND granted.kind = 'claim'
  ORDER BY granted.issued_at_ms DESC, granted.grant_id LIMIT 1;
 
 -- Deletes every grant to claim an execution.
 -- name: typed_grant_delete_all :exec
+-- both
 DELETE FROM ff_claim_grant WHERE partition_key = :partition_key AND execution_id = :execution_id AND kind = 'claim';

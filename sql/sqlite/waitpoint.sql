@@ -1,5 +1,6 @@
 -- Activates one more waitpoint of a suspension that was entered in this transaction.
 -- name: waitpoint_activate :exec
+-- both
 -- param: required_signal_names text[], timeout_at_ms i64 null
 INSERT INTO ff_waitpoint_pending
        (partition_key, waitpoint_id, execution_id, token_kid, token, created_at_ms, expires_at_ms, waitpoint_key, state,
@@ -26,26 +27,31 @@ RETURNING waitpoint_id;
 
 -- Reads the key that a waitpoint was made with.
 -- name: waitpoint_key_read :opt
+-- both
 SELECT waiting.waitpoint_key FROM ff_waitpoint_pending AS waiting
  WHERE waiting.partition_key = :partition_key AND waiting.waitpoint_id = :waitpoint_id;
 
 -- Reads the token that a waitpoint was made with.
 -- name: waitpoint_token_read :opt
+-- both
 SELECT waiting.token FROM ff_waitpoint_pending AS waiting
  WHERE waiting.partition_key = :partition_key AND waiting.waitpoint_id = :waitpoint_id;
 
 -- Deletes every waitpoint of an execution.
 -- name: waitpoint_delete_all :exec
+-- both
 DELETE FROM ff_waitpoint_pending WHERE partition_key = :partition_key AND execution_id = :execution_id;
 
 -- Reads whose waitpoint it is, if its time has passed.
 -- name: waitpoint_due_read :opt
+-- both
 SELECT waiting.execution_id FROM ff_waitpoint_pending AS waiting
  WHERE waiting.partition_key = :partition_key AND waiting.waitpoint_id = :waitpoint_id
    AND waiting.expires_at_ms < :now_ms;
 
 -- Deletes a waitpoint whose time has passed.
 -- name: waitpoint_delete_due :opt
+-- both
 DELETE FROM ff_waitpoint_pending
  WHERE partition_key = :partition_key AND waitpoint_id = :waitpoint_id AND expires_at_ms < :now_ms
 RETURNING execution_id, waitpoint_key;
@@ -64,6 +70,7 @@ SELECT waiting.waitpoint_id, waiting.waitpoint_key, waiting.state, waiting.requi
 
 -- Lists the waitpoints whose time is over, oldest first, strictly after a cursor.
 -- name: waitpoint_due_list :many
+-- both
 -- column: expires_at_ms i64
 SELECT waiting.partition_key, waiting.waitpoint_id, waiting.expires_at_ms, core.raw_fields
   FROM ff_waitpoint_pending AS waiting

@@ -46,6 +46,7 @@ SELECT known.worker_id, known.worker_instance_id, known.lanes AS lanes_csv, know
 
 -- Lists the instances whose time to live has run out, so that the sweep can forget them.
 -- name: worker_lapsed_list :many
+-- both
 SELECT known.namespace, known.worker_instance_id FROM ff_worker_registry AS known
  WHERE known.last_heartbeat_ms < :now_ms - known.liveness_ttl_ms
  ORDER BY known.last_heartbeat_ms LIMIT :page_size;
