@@ -91,10 +91,10 @@ answer AS (
 ),
 policy AS (
   UPDATE ff_budget_policy AS policy
-     SET breach_count = policy.breach_count + CASE answer.kind WHEN 'HardBreach' THEN 1 ELSE 0 END,
-         soft_breach_count = policy.soft_breach_count + CASE answer.kind WHEN 'SoftBreach' THEN 1 ELSE 0 END,
-         last_breach_at_ms = CASE answer.kind WHEN 'HardBreach' THEN :now_ms ELSE policy.last_breach_at_ms END,
-         last_breach_dim = CASE answer.kind WHEN 'HardBreach' THEN answer.dimension ELSE policy.last_breach_dim END
+     SET breach_count = policy.breach_count + CASE WHEN answer.kind = 'HardBreach' THEN 1 ELSE 0 END,
+         soft_breach_count = policy.soft_breach_count + CASE WHEN answer.kind = 'SoftBreach' THEN 1 ELSE 0 END,
+         last_breach_at_ms = CASE WHEN answer.kind = 'HardBreach' THEN :now_ms ELSE policy.last_breach_at_ms END,
+         last_breach_dim = CASE WHEN answer.kind = 'HardBreach' THEN answer.dimension ELSE policy.last_breach_dim END
     FROM answer
    WHERE policy.partition_key = :partition_key AND policy.budget_id = :budget_id
      AND answer.kind IN ('HardBreach', 'SoftBreach')

@@ -31,8 +31,9 @@ UPDATE ff_exec_core AS core
 UPDATE ff_exec_core AS core
    SET lifecycle_phase = 'terminal', ownership_state = 'unowned', eligibility_state = 'not_applicable',
        public_state = 'skipped', attempt_state = 'attempt_terminal', blocking_reason = NULL,
-       deadline_at_ms = CASE core.eligibility_state
-                          WHEN 'not_eligible_until_time' THEN CAST(core.raw_fields ->> 'execution_deadline_at' AS bigint)
+       deadline_at_ms = CASE
+                          WHEN core.eligibility_state = 'not_eligible_until_time' THEN
+                            CAST(core.raw_fields ->> 'execution_deadline_at' AS bigint)
                           ELSE core.deadline_at_ms
                         END,
        terminal_at_ms = COALESCE(core.terminal_at_ms, :now_ms),

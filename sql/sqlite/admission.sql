@@ -3,9 +3,9 @@
 UPDATE ff_exec_core AS core
    SET lifecycle_phase = 'runnable', ownership_state = 'unowned', eligibility_state = :eligibility_state,
        public_state = 'rate_limited', blocking_reason = :blocking_reason,
-       deadline_at_ms = CASE core.eligibility_state
-                          WHEN 'not_eligible_until_time' THEN CAST(json_extract(core.raw_fields,
-                                                                                '$.execution_deadline_at') AS bigint)
+       deadline_at_ms = CASE
+                          WHEN core.eligibility_state = 'not_eligible_until_time' THEN
+                            CAST(json_extract(core.raw_fields, '$.execution_deadline_at') AS bigint)
                           ELSE core.deadline_at_ms
                         END,
        raw_fields = json_set(core.raw_fields, '$.blocking_detail', CAST(:blocking_detail AS text), '$.last_mutation_at',

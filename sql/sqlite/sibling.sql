@@ -63,9 +63,9 @@ SELECT held.cancel_siblings_pending_flag FROM ff_edge_group AS held
 UPDATE ff_exec_core AS core
    SET lifecycle_phase = 'terminal', ownership_state = 'unowned', eligibility_state = 'not_applicable',
        public_state = 'cancelled', attempt_state = 'cancelled', blocking_reason = NULL,
-       deadline_at_ms = CASE core.eligibility_state
-                          WHEN 'not_eligible_until_time' THEN CAST(json_extract(core.raw_fields,
-                                                                                '$.execution_deadline_at') AS bigint)
+       deadline_at_ms = CASE
+                          WHEN core.eligibility_state = 'not_eligible_until_time' THEN
+                            CAST(json_extract(core.raw_fields, '$.execution_deadline_at') AS bigint)
                           ELSE core.deadline_at_ms
                         END,
        terminal_at_ms = COALESCE(core.terminal_at_ms, :now_ms), cancellation_reason = 'sibling_quorum_satisfied',

@@ -218,9 +218,9 @@ RETURNING lease_epoch;
 UPDATE ff_exec_core AS core
    SET lifecycle_phase = 'active', ownership_state = 'leased', eligibility_state = 'not_applicable',
        public_state = 'running', attempt_state = 'running_attempt', blocking_reason = NULL,
-       deadline_at_ms = CASE core.eligibility_state
-                          WHEN 'not_eligible_until_time' THEN CAST(json_extract(core.raw_fields,
-                                                                                '$.execution_deadline_at') AS bigint)
+       deadline_at_ms = CASE
+                          WHEN core.eligibility_state = 'not_eligible_until_time' THEN
+                            CAST(json_extract(core.raw_fields, '$.execution_deadline_at') AS bigint)
                           ELSE core.deadline_at_ms
                         END,
        attempt_index = :attempt_pointer, started_at_ms = COALESCE(core.started_at_ms, :now_ms),
