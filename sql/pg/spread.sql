@@ -8,10 +8,12 @@ SELECT queued.partition_key, queued.execution_id, queued.priority, queued.create
 
 -- name: spread_try_lock :opt
 SELECT core.lane_id, core.lifecycle_phase, core.ownership_state, core.eligibility_state, core.attempt_index,
-       core.lease_reclaim_count, core.deadline_at_ms,
-       array_to_string(core.required_capabilities, ',') AS required_capabilities
+       core.lease_reclaim_count, core.deadline_at_ms
   FROM ff_exec_core AS core
  WHERE core.partition_key = :partition_key AND core.execution_id = :execution_id
+-- if: capabilities
+   AND core.required_capabilities <@ :capabilities
+-- end
    FOR UPDATE SKIP LOCKED;
 
 -- name: spread_delayed_release :rows

@@ -14,16 +14,20 @@ SELECT queued.partition_key, queued.execution_id, queued.priority, queued.create
             AND (queued.created_at_ms, queued.execution_id) > (:after_created_at_ms, :after_execution_id)))
  ORDER BY queued.priority DESC, queued.created_at_ms, queued.execution_id LIMIT :page_size;
 
--- Locks an execution and shows what decides whether it may be taken. No row: somebody has it, or it is not there.
+-- Locks an execution and shows what decides whether it may be taken. No row: somebody has it, it is not there, or it
+-- needs more than the given capabilities.
 -- name: spread_try_lock :opt
--- column: required_capabilities text
+-- param: capabilities text[]
 SELECT core.lane_id, core.lifecycle_phase, core.ownership_state, core.eligibility_state, core.attempt_index,
-       core.lease_reclaim_count, core.deadline_at_ms,
-       COALESCE((SELECT group_concat(required.capability, ',') FROM ff_execution_capabilities AS required
-                  WHERE required.execution_id = core.execution_id),
-                '') AS required_capabilities
+       core.lease_reclaim_count, core.deadline_at_ms
   FROM ff_exec_core AS core
- WHERE core.partition_key = :partition_key AND core.execution_id = :execution_id;
+ WHERE core.partition_key = :partition_key AND core.execution_id = :execution_id
+-- if: capabilities
+   AND NOT EXISTS (SELECT 1 FROM ff_execution_capabilities AS required
+                    WHERE required.execution_id = core.execution_id
+                      AND required.capability NOT IN (SELECT value FROM json_each(:capabilities)))
+-- end
+;
 
 -- Leases the attempt, on its next epoch if there was one.
 -- name: spread_attempt_take :one

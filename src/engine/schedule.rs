@@ -365,7 +365,7 @@ async fn next_candidate<D: Dialect>(
             priority: found.priority,
             created_at_ms: found.created_at_ms,
         });
-        let offered = &request.args.worker_capabilities;
+        let offered = request.args.worker_capabilities.iter().cloned().collect();
         if spread::lock_waiting::<D>(conn, key, request.args.lane_id.as_str(), offered).await?.is_some() {
             return Ok(Some(key));
         }

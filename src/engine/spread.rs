@@ -4,15 +4,12 @@
 //! and each candidate is then taken on its own node, in a transaction that judges it by what it is there. Whoever
 //! comes second passes it over, as on one node.
 
-use std::collections::BTreeSet;
-
 use ff_core::EngineError;
 use uuid::Uuid;
 
 use crate::db::Dialect;
 use crate::db::error::Abort;
 use crate::engine::Engine;
-use crate::engine::policy::capability;
 use crate::model::id::ExecKey;
 use crate::model::word::{EligibilityWord, LeaseWord, OwnershipWord, PhaseWord};
 use crate::statements::lease::{LeaseClaimParams, LeaseClaimRow};
@@ -77,16 +74,16 @@ pub(crate) async fn lock_waiting<D: Dialect>(
     conn: &mut D::Connection,
     key: ExecKey,
     lane_id: &str,
-    offered: &BTreeSet<String>,
+    capabilities: Vec<String>,
 ) -> Result<Option<spread::SpreadTryLockRow>, Abort> {
-    let lock = spread::SpreadTryLockParams { partition_key: key.partition_key, execution_id: key.execution_id };
+    let ExecKey { partition_key, execution_id } = key;
+    let lock = spread::SpreadTryLockParams { partition_key, execution_id, capabilities: Some(capabilities) };
     let row = conn.spread_try_lock(&lock).await?;
     Ok(row.filter(|row| {
         row.lifecycle_phase.waits()
             && row.eligibility_state == EligibilityWord::EligibleNow
             && row.ownership_state == OwnershipWord::Unowned
             && row.lane_id == lane_id
-            && capability::missing(&row.required_capabilities, offered).is_none()
     }))
 }
 
@@ -95,8 +92,7 @@ async fn claim_on<D: Dialect>(
     key: ExecKey,
     claim: &LeaseClaimParams,
 ) -> Result<Option<LeaseClaimRow>, Abort> {
-    let offered: BTreeSet<String> = claim.capabilities.iter().cloned().collect();
-    let Some(core) = lock_waiting::<D>(conn, key, &claim.lane_id, &offered).await? else {
+    let Some(core) = lock_waiting::<D>(conn, key, &claim.lane_id, claim.capabilities.clone()).await? else {
         return Ok(None);
     };
     let ExecKey { partition_key, execution_id } = key;
@@ -151,7 +147,8 @@ pub(crate) async fn promote_due<D: Dialect>(
 
 async fn promote_on<D: Dialect>(conn: &mut D::Connection, key: ExecKey, now_ms: i64) -> Result<u64, Abort> {
     let ExecKey { partition_key, execution_id } = key;
-    if conn.spread_try_lock(&spread::SpreadTryLockParams { partition_key, execution_id }).await?.is_none() {
+    let lock = spread::SpreadTryLockParams { partition_key, execution_id, capabilities: None };
+    if conn.spread_try_lock(&lock).await?.is_none() {
         return Ok(0);
     }
     let release = spread::SpreadDelayedReleaseParams { partition_key, execution_id, now_ms };

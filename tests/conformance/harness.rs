@@ -21,6 +21,9 @@ use ff_core::partition::{PartitionConfig, flow_partition};
 use ff_core::types::{ExecutionId, FlowId, LaneId, Namespace, TimestampMs, WorkerId, WorkerInstanceId};
 use tokio::sync::Mutex;
 
+#[path = "cluster.rs"]
+mod cluster;
+
 /// Where the clock stands when a test begins.
 pub(crate) const T0: i64 = 1_700_000_000_000;
 /// How long a lease of [`Harness::claim`] lives.
@@ -63,8 +66,8 @@ where
     if kind != Kind::Postgres {
         return test(Arc::new(Harness::sqlite(kind, &new_name()).await)).await;
     }
-    if let Ok(url) = std::env::var("FF_TEST_CITUS_URL") {
-        return run_on_cluster(&url, test).await;
+    if let Ok(url) = std::env::var(cluster::URL) {
+        return cluster::run(&url, test).await;
     }
     match std::env::var("FF_TEST_POSTGRES_URL") {
         Ok(url) => run_on_server(&url, test).await,
@@ -93,36 +96,6 @@ where
         std::panic::resume_unwind(failed.into_panic());
     }
 }
-
-/// The same on the database of a cluster, which is emptied before: tests come one after the other there.
-async fn run_on_cluster<F, T>(url: &str, test: T)
-where
-    T: FnOnce(Arc<Harness>) -> F,
-    F: Future<Output = ()> + Send + 'static,
-{
-    static ALONE: Mutex<bool> = Mutex::const_new(false);
-    let mut is_spread = ALONE.lock().await;
-    let server = PgPool::connect(url).await.expect("the coordinator answers");
-    if !*is_spread {
-        let options = MigrationOptions::default().spread_over(4).expect("a number of shards");
-        apply_migrations_with(&server, options).await.expect("the tables are spread");
-        *is_spread = true;
-    }
-    sqlx::raw_sql(EMPTY).execute(&server).await.expect("the tables are emptied");
-    server.close().await;
-    let harness = Arc::new(Harness::open(url.to_owned()).await);
-    let ended = tokio::spawn(test(harness)).await;
-    if let Err(failed) = ended {
-        std::panic::resume_unwind(failed.into_panic());
-    }
-}
-
-/// Empties every table but those that say what the schema is.
-const EMPTY: &str = "DO $$ BEGIN EXECUTE (
-    SELECT 'TRUNCATE ' || string_agg(quote_ident(relname), ', ') FROM pg_class
-     WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') AND NOT relispartition
-       AND relname LIKE 'ff\\_%' AND relname NOT IN ('ff_partition_config', 'ff_migration_annotation', 'ff_sql_migrations')
-); END $$";
 
 impl Harness {
     async fn sqlite(kind: Kind, name: &str) -> Self {
@@ -175,6 +148,12 @@ impl Harness {
     /// What is meant to differ between databases.
     pub(crate) fn declared(&self) -> Declared {
         self.place.declared()
+    }
+
+    /// Whether the tables are spread over the nodes of a cluster.
+    #[allow(dead_code, reason = "for the conformance suite; others share this file")]
+    pub(crate) fn is_spread(&self) -> bool {
+        matches!(self.place, Place::Postgres { .. }) && std::env::var_os(cluster::URL).is_some()
     }
 
     /// Where the rows are.

@@ -80,6 +80,10 @@ BEGIN
 END
 $$;
 
+-- The coordinator's sessions hand no time limits on to those that they open on the other nodes, so these have their own.
+SELECT run_command_on_workers(format('ALTER DATABASE %I SET %s', current_database(), told))
+  FROM unnest(ARRAY['lock_timeout = ''5s''', 'idle_in_transaction_session_timeout = ''10s''']) AS told;
+
 -- A part that waits on another node for its commit although nobody here is at work on it: its node did not answer then.
 -- What is prepared at one moment and not the next was a commit that went on. A node that does not answer may hold any.
 CREATE OR REPLACE FUNCTION ff_writers_elsewhere() RETURNS SETOF text
