@@ -1,5 +1,5 @@
 -- name: lease_claim :opt
--- diverges(columns.place): what a claim looks at first is spread among those who claim at the same time; SQLite has one writer.
+-- diverges(columns.place#b706ce): what a claim looks at first is spread among those who claim at the same time; SQLite has one writer.
 WITH ready AS (
   SELECT queued.partition_key, queued.execution_id, queued.attempt_index,
          row_number() OVER (ORDER BY queued.priority DESC, queued.created_at_ms, queued.execution_id) AS place

@@ -30,7 +30,7 @@ DELETE FROM ff_idempotency_key
                                            FOR UPDATE SKIP LOCKED);
 
 -- name: retention_worker_event_delete :rows
--- diverges(where.namespace): the registry has a partition key on Postgres alone, where it spreads the load.
+-- diverges(where.namespace#09cda8): the registry has a partition key on Postgres alone, where it spreads the load.
 DELETE FROM ff_worker_registry_event
  WHERE partition_key = :partition_key
    AND (namespace, worker_instance_id, event_at_ms, event_kind) IN (SELECT old.namespace, old.worker_instance_id,
@@ -86,7 +86,7 @@ flow_summary AS (DELETE FROM ff_flow_summary WHERE partition_key = :partition_ke
 DELETE FROM ff_flow_core WHERE partition_key = :partition_key AND flow_id = :flow_id;
 
 -- name: retention_spender_list :many
--- diverges(where.execution_id, columns.execution_text, order#808bc6): a uuid on Postgres, its text on SQLite, as the databases that exist have it.
+-- diverges(where.execution_id#5bfc14, columns.execution_text#dd3b03, order#808bc6): a uuid on Postgres, its text on SQLite, as the databases that exist have it.
 SELECT DISTINCT CAST(spent.execution_id AS text) COLLATE "C" AS execution_text FROM ff_budget_usage_by_exec AS spent
  WHERE spent.partition_key = :partition_key AND spent.updated_at_ms < :before_ms
    AND CAST(spent.execution_id AS text) COLLATE "C" > :after
