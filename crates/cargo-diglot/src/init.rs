@@ -9,6 +9,9 @@ use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::path::Path;
 
+use diglot::dialect::Dialect;
+use diglot::types::Base;
+
 use crate::cli::{Init, Prepare, Project};
 use crate::failure::Failure;
 use crate::{Outcome, prepare, report};
@@ -65,10 +68,10 @@ pub(crate) fn run(arguments: &Init) -> Result<Outcome, Failure> {
     if !has_pages {
         files.extend(PAGES);
     }
-    let (name, dependency) = (crate_name(root), dependency());
+    let name = crate_name(root);
     let mut kept = Vec::new();
     for (path, text) in files {
-        let text = text.replace("@name@", &name).replace("@diglot@", &dependency);
+        let text = if path == MANIFEST.0 { manifest(root, &name) } else { text.to_owned() };
         if write_new(&root.join(path), &text).map_err(Failure::io(format!("write {path}")))? {
             report::line(&format!("wrote {path}"));
         } else {
@@ -79,7 +82,7 @@ pub(crate) fn run(arguments: &Init) -> Result<Outcome, Failure> {
         report::line("no Cargo.toml here, so pages are compared and nothing is generated (`generate = false`)");
         report::line("for Rust: `cargo diglot init --crate` in its place, after removing diglot.toml");
     }
-    advise(is_crate, &kept, &dependency);
+    advise(is_crate.then(|| manifest(root, &name)).as_deref(), &kept);
     match sqlc {
         Found::Places(places) => {
             report::line(&format!("{}: its places are in diglot.toml", places.file));
@@ -131,10 +134,9 @@ fn record(arguments: &Init) -> Result<Outcome, Failure> {
 }
 
 /// What has to be written into files that were there before.
-fn advise(is_crate: bool, kept: &[&str], dependency: &str) {
-    if is_crate {
+fn advise(manifest: Option<&str>, kept: &[&str]) {
+    if let Some(manifest) = manifest {
         report::line("Cargo.toml stays as it is; it needs:");
-        let manifest = MANIFEST.1.replace("@diglot@", dependency);
         let parts = manifest.split_once("[features]").map_or("", |(_, rest)| rest);
         report::line(&format!("\n[features]{parts}"));
         report::line("src/lib.rs or src/main.rs stays as it is; it needs `mod statements;`");
@@ -145,6 +147,29 @@ fn advise(is_crate: bool, kept: &[&str], dependency: &str) {
             path => report::line(&format!("{path} stays as it is")),
         }
     }
+}
+
+/// The Cargo.toml of a crate with the SQL that is there: with the libraries of the types that its tables have.
+fn manifest(root: &Path, name: &str) -> String {
+    let (mut libraries, mut features) = (String::new(), String::new());
+    // Settings that cannot be read are told by the next command.
+    if let Ok(inputs) = diglot::build::load(root) {
+        let files: Vec<_> = inputs.migrations(Dialect::Pg).into_iter().map(|(id, _)| id).collect();
+        let (schema, _) = diglot::schema::read(&inputs.sources, &files, Dialect::Pg);
+        let has = |is: fn(&Base) -> bool| {
+            schema.tables.values().flat_map(|table| &table.columns).any(|column| is(&column.ty.base))
+        };
+        let used = inputs.config.libraries();
+        if has(Base::is_time) {
+            libraries += &format!("{}\n", used.times.dependency());
+        }
+        if has(|base| *base == Base::Numeric) {
+            libraries += &format!("{}\n", used.decimals.dependency());
+            features = format!(", {:?}", used.decimals.feature());
+        }
+    }
+    let text = MANIFEST.1.replace("@name@", name).replace("@diglot@", &dependency());
+    text.replace("@libraries@", &libraries).replace("@features@", &features)
 }
 
 /// Writes a file unless there is one.

@@ -70,6 +70,7 @@ struct Tried {
 
 pub(crate) fn run(arguments: &Prove) -> Result<Outcome, Failure> {
     let root = check::root(&arguments.project)?;
+    terminal::line("comparing the pages");
     let (inputs, compiled) = check::alone(&root)?;
     if compiled.has_errors() {
         let is_error = |finding: &Diagnostic| finding.severity == Severity::Error;

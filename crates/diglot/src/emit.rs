@@ -216,6 +216,15 @@ fn pieces(page: &PageOf<'_>, span: Span, (params, settled): (&[TextParam], &[Spa
             Replacement::Alias(name) => format!("AS \"{name}\""),
             Replacement::Rows { alias } => rows::relation(dialect, alias, params),
             Replacement::Behind(words) => behind_text(words, |name| Some(dialect.placeholder(number(name)?))),
+            Replacement::Document { made_by } => {
+                let used = page.tree.params.iter().find(|param| param.span == rewrite.span);
+                let Some(at) = used.and_then(|used| number(&used.name)) else { continue };
+                let (placeholder, base) = (dialect.placeholder(at), &params[at - 1].ty.base);
+                match base.is_list() {
+                    true => format!("{made_by}({placeholder}::{})", base.pg_name()),
+                    false => placeholder,
+                }
+            }
             Replacement::List { param, negated } => {
                 let Some(at) = number(param) else { continue };
                 let placeholder = dialect.placeholder(at);

@@ -404,7 +404,14 @@ impl Collector<'_, '_> {
             }
         }
         self.query(&insert.rows);
-        if let Some((word, span)) = &insert.or {
+        if let (Some((_, span)), Some(replaced)) = (&insert.or, self.names.replaced(insert)) {
+            self.conflict_target(replaced.key, *span);
+            self.clause("action", "update", *span);
+            for (column, value) in replaced.set {
+                let node = spanned(self.names.expr(value), value.span);
+                self.push(Kind::Set, column, node);
+            }
+        } else if let Some((word, span)) = &insert.or {
             // OR IGNORE also swallows violations of CHECK and NOT NULL, which DO NOTHING does not.
             let alone = word.ends_with("ignore") && self.names.ignores_conflicts_alone(insert);
             self.clause("action", if alone { "nothing" } else { word }, *span);

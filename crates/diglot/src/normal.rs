@@ -26,6 +26,7 @@ mod one_row;
 mod ordered_rows;
 mod proposed_row;
 mod query;
+pub(crate) mod replaced_row;
 mod row_comparison;
 mod tested_flag;
 mod words;

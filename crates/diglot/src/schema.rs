@@ -129,6 +129,18 @@ impl Table {
         self.columns.iter().find(|c| c.name == name)
     }
 
+    /// The only key that a new row can break: what the database numbers itself breaks none, unless the row gives it.
+    pub(crate) fn only_key(&self, is_given: impl Fn(&String) -> bool) -> Option<&[String]> {
+        let is_numbered = |name: &String| {
+            let column = self.column(name).filter(|_| !is_given(name));
+            column.is_some_and(|column| matches!(column.fill, Fill::Numbered | Fill::RowId))
+        };
+        let mut keys = self.keys().filter(|key| !key.iter().any(is_numbered));
+        let only = keys.next().filter(|_| keys.next().is_none())?;
+        // A unique index with a predicate or over an expression is a key of its own.
+        (!self.indexes.iter().any(|index| index.unique)).then_some(only.as_slice())
+    }
+
     /// The columns of each key: of the unique ones, then of the primary one.
     pub fn keys(&self) -> impl Iterator<Item = &Vec<String>> {
         self.unique.iter().chain([&self.primary_key]).filter(|key| !key.is_empty())

@@ -111,6 +111,21 @@ impl SourceFile {
         Self { role: Some(role), ..self }
     }
 
+    /// The file with another text, which differs in one place inside of a statement.
+    pub(crate) fn changed(&self, text: &str) -> Self {
+        let same = self.text.bytes().zip(text.bytes()).take_while(|(old, new)| old == new).count();
+        let moved = |at: usize| (at + text.len()).saturating_sub(self.text.len());
+        let start = |at: usize| if at <= same { at } else { moved(at) };
+        let of = |own: &Embedded| Embedded {
+            place: start(own.place.start)..start(own.place.end),
+            range: start(own.range.start)..if own.range.end < same { own.range.end } else { moved(own.range.end) },
+            ..own.clone()
+        };
+        let embedded = self.embedded.iter().map(of).collect();
+        let written = self.written.is_some().then(|| text.to_owned());
+        Self { role: self.role, embedded, written, ..Self::new(self.path.as_str(), text) }
+    }
+
     /// The text as the user has it.
     pub fn shown(&self) -> &str {
         self.written.as_deref().unwrap_or(&self.text)

@@ -13,7 +13,7 @@ mod tests;
 mod to_pg;
 mod to_sqlite;
 
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Severity};
 use crate::dialect::{Both, Dialect};
 use crate::draft::{self, Draft, DraftError};
 use crate::page::{AnnotationKind, RawStatement};
@@ -176,7 +176,9 @@ fn findings(inputs: &Inputs, draft: &Draft, before: Option<usize>) -> Vec<String
         })
     };
     let mut open: Vec<String> = Vec::new();
-    for finding in compiled.diagnostics.iter().filter(is_about) {
+    // What a warning tells is so on the page that is there, too.
+    let errors = compiled.diagnostics.iter().filter(|finding| finding.severity == Severity::Error);
+    for finding in errors.filter(is_about) {
         let message = finding.message.strip_prefix(&format!("{}: ", draft.name)).unwrap_or(&finding.message);
         let line = one_line(&format!("{}: {message}", finding.rule));
         if !open.contains(&line) {

@@ -7,6 +7,8 @@
 mod constant;
 mod walk;
 
+pub(crate) use walk::TEXTS_OF_DOCUMENTS;
+
 pub use walk::walk_exprs;
 
 use crate::dialect::Dialect;
@@ -59,6 +61,11 @@ pub enum Replacement {
         /// Whether NOT stands before IN.
         negated: bool,
     },
+    /// A parameter in the place of a document whose elements Postgres takes out as texts: a list becomes a document there.
+    Document {
+        /// The function that makes a document of a list.
+        made_by: &'static str,
+    },
     /// The rows that the statement takes, where it reads them like a table.
     Rows {
         /// The name by which the statement calls them there.
@@ -73,6 +80,8 @@ pub enum Replacement {
 pub struct ParamUse {
     /// Its name.
     pub name: String,
+    /// The number by which the page calls it, `?1`, where it has no name there.
+    pub number: Option<String>,
     /// The placeholder's own bytes.
     pub span: Span,
     /// Declared nullable where it stands (`sqlc.narg`).

@@ -72,10 +72,38 @@ pub struct Enum {
     pub words: Vec<String>,
 }
 
+/// Whether a type of Postgres, by its name, is a floating-point number of 4 bytes.
+pub(crate) fn is_real(name: &str) -> bool {
+    let short = |digits: &str| digits.trim_end_matches(')').trim().parse::<u8>().is_ok_and(|bits| bits <= 24);
+    matches!(name, "real" | "float4") || name.strip_prefix("float(").is_some_and(short)
+}
+
 impl Base {
     /// Whether it is a list.
     pub fn is_list(&self) -> bool {
         matches!(self, Self::TextArray | Self::Int64Array | Self::UuidArray)
+    }
+
+    /// How a cast of Postgres names the widest type that holds it.
+    pub fn pg_name(&self) -> &'static str {
+        match self {
+            Self::Bool => "boolean",
+            Self::Int16 | Self::Int32 | Self::Int64 => "bigint",
+            Self::Numeric => "numeric",
+            Self::Float64 => "double precision",
+            Self::Bytes => "bytea",
+            Self::Uuid => "uuid",
+            Self::Json => "jsonb",
+            Self::Text | Self::Enum(_) | Self::Stored(_) => "text",
+            Self::Timestamp => "timestamptz",
+            Self::DateTime => "timestamp",
+            Self::Date => "date",
+            Self::TimeOfDay => "time",
+            Self::Interval => "interval",
+            Self::TextArray => "text[]",
+            Self::Int64Array => "bigint[]",
+            Self::UuidArray => "uuid[]",
+        }
     }
 
     /// Whether Postgres holds it in more than one width, of which the API shows the widest: `real` beside

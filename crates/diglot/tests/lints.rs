@@ -7,10 +7,12 @@ use diglot::{Inputs, compile};
 
 const SQLITE: &str = "
 CREATE TABLE job (part INTEGER NOT NULL, id INTEGER NOT NULL, state TEXT NOT NULL, due_ms INTEGER, PRIMARY KEY (part, id));
-CREATE TABLE event (part INTEGER NOT NULL, event_id INTEGER PRIMARY KEY AUTOINCREMENT, id INTEGER NOT NULL, state TEXT NOT NULL);";
+CREATE TABLE event (part INTEGER NOT NULL, event_id INTEGER PRIMARY KEY AUTOINCREMENT, id INTEGER NOT NULL, state TEXT NOT NULL);
+CREATE TABLE berth (part INTEGER NOT NULL PRIMARY KEY, id INTEGER NOT NULL UNIQUE);";
 const PG: &str = "
 CREATE TABLE job (part smallint NOT NULL, id bigint NOT NULL, state text NOT NULL, due_ms bigint, PRIMARY KEY (part, id)) PARTITION BY HASH (part);
-CREATE TABLE event (part smallint NOT NULL, event_id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, id bigint NOT NULL, state text NOT NULL);";
+CREATE TABLE event (part smallint NOT NULL, event_id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, id bigint NOT NULL, state text NOT NULL);
+CREATE TABLE berth (part smallint NOT NULL PRIMARY KEY, id bigint NOT NULL UNIQUE);";
 
 /// What is found in a pair.
 fn found(sqlite: &str, pg: &str) -> Vec<Diagnostic> {
@@ -98,18 +100,25 @@ fn or_replace_and_a_conflict_without_a_target_are_found() {
         "-- name: job_put :exec\nINSERT OR REPLACE INTO job (part, id, state) VALUES (:part, :id, 'taken');\n";
     let plain = "-- name: job_put :exec\nINSERT INTO job (part, id, state) VALUES (:part, :id, 'taken');\n";
     // Where the pages differ in it, that is told once, with what the lint says.
-    let told = |sqlite: &str| {
-        let found = found(sqlite, plain);
+    let told = |sqlite: &str, pg: &str| {
+        let found = found(sqlite, pg);
         let conflict = found.into_iter().find(|finding| finding.rule == "conflict-differs");
         conflict.map(|finding| finding.notes).unwrap_or_default()
     };
-    assert_eq!(told(replace), ["INSERT OR REPLACE deletes the row that is in the way"]);
+    assert_eq!(told(replace, plain), ["INSERT OR REPLACE deletes the row that is in the way"]);
     let declared = "-- diverges(conflict): the page of SQLite has no other writers.\n";
     let declared = replace.replace("INSERT", &format!("{declared}INSERT"));
     assert!(rules(&declared, plain).contains(&"or-replace"));
+    // A row of `job` has one key to break, and one of `berth` has two.
     let open = "-- name: job_put :exec\nINSERT INTO job (part, id, state) VALUES (:part, :id, 'taken')
 ON CONFLICT DO UPDATE SET state = 'taken';\n";
-    assert_eq!(told(open), ["DO UPDATE does not say which conflict it means"]);
+    let target = open.replace("CONFLICT", "CONFLICT (part, id)");
+    assert_eq!(rules(open, &target), [""; 0]);
+    assert!(rules(&target, open).contains(&"on-conflict-without-target"));
+    let open = "-- name: job_put :exec\nINSERT INTO berth (part, id) VALUES (:part, :id)
+ON CONFLICT DO UPDATE SET id = excluded.id;\n";
+    let target = open.replace("CONFLICT", "CONFLICT (part)");
+    assert_eq!(told(open, &target), ["DO UPDATE does not say which conflict it means"]);
 }
 
 #[test]

@@ -117,3 +117,17 @@ fn a_key_that_sqlite_lets_be_null_is_no_difference_and_another_column_is() {
     assert_eq!(schemas(""), [""; 0]);
     assert_eq!(schemas(" NOT NULL"), ["schema-null-differs `job.n` may be NULL in one schema only"]);
 }
+
+#[test]
+fn unique_columns_that_are_not_null_are_a_key() {
+    let narrow = "CREATE TABLE berth (dock INTEGER NOT NULL, pier INTEGER NOT NULL, PRIMARY KEY (dock));";
+    let of = |keys: &str| {
+        let pg = format!("CREATE TABLE berth (dock bigint NOT NULL, pier bigint NOT NULL, {keys});");
+        let told = found(narrow, &pg, "", false);
+        told.iter().map(|told| told.split(' ').next().unwrap_or_default().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(of("PRIMARY KEY (dock)"), [""; 0]);
+    assert_eq!(of("UNIQUE (dock)"), [""; 0]);
+    assert_eq!(of("PRIMARY KEY (dock, pier)"), ["schema-key-differs"]);
+    assert_eq!(of("PRIMARY KEY (dock), UNIQUE (pier)"), ["schema-unique-differs"]);
+}

@@ -88,9 +88,10 @@ async fn story(db: &mut impl Statements) -> Result<String, Box<dyn Error>> {
     // A statement is a value too.
     let confirmed = confirm(2).run(db).await?;
     let again = confirm(2).run(db).await?;
+    let rated = db.booking_rate(&booking::BookingRateParams { rating: 4.25, id: Uuid::from_u128(2) }).await?;
     let expired = db.booking_expire().await?;
     let new = db.booking_count_new().await?.bookings;
-    let mut told = format!("  confirmed {confirmed}, then {again}; expired {expired}; new {new}\n");
+    let mut told = format!("  confirmed {confirmed}, then {again}; rated {rated}; expired {expired}; new {new}\n");
     for state in [BookingState::Open, BookingState::Confirmed] {
         let between =
             booking::BookingBetweenParams { state, from_at: clock::at(BEGIN, 0), to_at: clock::at(BEGIN + 1, 0) };
@@ -98,7 +99,7 @@ async fn story(db: &mut impl Statements) -> Result<String, Box<dyn Error>> {
             let seconds = SystemTime::now().duration_since(UNIX_EPOCH)?.as_secs() as i64;
             let is_now = |time| (seconds - clock::seconds(time)).abs() < 60;
             told += &format!(
-                "  {} {} at {}.{:06} on {:?} {:?}, {} nights in {} for {}, paid {:?}, {:?}, {}, made {}, changed {}\n",
+                "  {} {} at {}.{:06} on {:?} {:?}, {} nights in {} for {}, paid {:?}, rated {:?}, {:?}, {}, made {}, changed {}\n",
                 row.id,
                 row.state.as_str(),
                 clock::seconds(row.starts_at),
@@ -109,6 +110,7 @@ async fn story(db: &mut impl Statements) -> Result<String, Box<dyn Error>> {
                 row.room,
                 row.price,
                 row.paid,
+                row.rating,
                 row.features,
                 row.note,
                 is_now(row.made_at),
@@ -117,7 +119,7 @@ async fn story(db: &mut impl Statements) -> Result<String, Box<dyn Error>> {
         }
     }
     let latest = db.booking_latest().await?;
-    told += &format!("  the last begins at {:?}\n", latest.starts_at.map(clock::seconds));
+    told += &format!("  the last begins at {:?}, the best has {:?}\n", latest.starts_at.map(clock::seconds), latest.rating);
     Ok(told)
 }
 
@@ -140,16 +142,17 @@ async fn built(db: &mut impl Queries) -> Result<String, Box<dyn Error>> {
             .and_where(column(Booking::MadeAt).gt(Booking::made_at(on, clock::at(BEGIN, 0))))
             .and_where(column(Booking::ChangedAt).gt(Booking::changed_at(on, clock::at(BEGIN, 0))));
         let arrives = column(Booking::Arrives);
+        let rating = column(Booking::Rating).eq(Booking::rating(on, 4.25)).or(column(Booking::Rating).is_null());
         let paid = column(Booking::Paid).eq(Booking::paid(on, Decimal::new(239_990, 3)));
         query.and_where(arrives.clone().eq(Booking::arrives(on, clock::evening())).or(arrives.is_null()));
-        query.and_where(paid.or(column(Booking::Paid).is_null()));
+        query.and_where(paid.or(column(Booking::Paid).is_null())).and_where(rating);
         page(&mut query, &[BookingKey::Arrives.key(on, Order::Desc), BookingKey::Id.key(on, Order::Asc)]);
         query
     };
     let found: Vec<BookingRow> = db.find(wanted).await?;
     let mut told = format!("  changed {changed}, found {}\n", found.len());
     for row in found {
-        told += &format!("  {} {} {} {:?} {:?}\n", row.id, row.state, row.nights, row.paid, row.arrives);
+        told += &format!("  {} {} {} {:?} {:?} {:?}\n", row.id, row.state, row.nights, row.paid, row.rating, row.arrives);
     }
     Ok(told)
 }

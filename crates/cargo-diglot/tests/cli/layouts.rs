@@ -43,6 +43,9 @@ fn statements_in_go_are_compared_where_they_stand() {
     assert!(full.stdout.contains("return s.exec(\"DELETE FROM lot WHERE id = $1\", bay)"), "{}", full.seen());
     assert_eq!(project.run(&["baseline"]).code, Some(0));
     assert_eq!(project.run(&["check"]).code, Some(0));
+    let mutate = project.run(&["mutate", "--baseline"]);
+    assert!(mutate.stdout.lines().all(|line| !line.contains("not noticed")), "{}", mutate.seen());
+    assert!(mutate.stdout.contains("100.0%"), "{}", mutate.seen());
 }
 
 #[test]
@@ -93,6 +96,8 @@ fn names_that_differ_are_told_once_in_the_settings() {
     project.write("diglot.toml", format!("{SETTINGS}[names]\nlot_get = \"fetch_lot\"\n"));
     let check = project.check();
     assert_eq!(check.code, Some(0), "{}", check.seen());
+    let mutate = project.run(&["mutate", "--baseline"]);
+    assert!(!mutate.stdout.contains("not noticed") && mutate.stdout.contains("100.0%"), "{}", mutate.seen());
     project.write("diglot.toml", format!("{SETTINGS}[names]\nlot_get = \"fetch_lots\"\n"));
     let check = project.run(&["check", "--format", "short"]);
     assert!(
@@ -100,4 +105,30 @@ fn names_that_differ_are_told_once_in_the_settings() {
         "{}",
         check.seen()
     );
+}
+
+#[test]
+fn a_crate_gets_the_libraries_of_the_types_in_its_tables() {
+    for (column, library, features) in [
+        ("leaves_at timestamptz NOT NULL DEFAULT now()", "chrono = {", "\"json\", \"uuid\"]"),
+        ("toll numeric(6, 2)", "rust_decimal = {", "\"json\", \"uuid\", \"rust_decimal\"]"),
+        ("bay text", "", "\"json\", \"uuid\"]"),
+    ] {
+        let project = Project::empty();
+        let stored = column.split_once(' ').map_or("", |(name, _)| name);
+        for (folder, columns) in [("sqlite", format!("{stored} text")), ("pg", column.to_owned())] {
+            let table = format!("CREATE TABLE lot (id bigint NOT NULL PRIMARY KEY, {columns});\n");
+            project.write(&format!("schema/{folder}/1_lot.sql"), table);
+            project.write(&format!("sql/{folder}/lot.sql"), "-- name: lot_all :many\nSELECT * FROM lot ORDER BY id;\n");
+        }
+        let made = project.run(&["init", "--crate"]);
+        assert_eq!(made.code, Some(0), "{}", made.seen());
+        let manifest = project.read("Cargo.toml");
+        assert!(manifest.contains(library) && manifest.contains(features), "{column}: {manifest}");
+        assert_eq!(manifest.contains("chrono") || manifest.contains("decimal"), !library.is_empty(), "{manifest}");
+        assert!(!manifest.contains('@'), "{manifest}");
+
+        let told = project.run(&["init"]);
+        assert!(told.stderr.contains(library) && told.stderr.contains(features), "{}", told.seen());
+    }
 }

@@ -36,6 +36,35 @@ pub enum Decimals {
 const TIMES: [(&str, Times); 3] = [("chrono", Times::Chrono), ("time", Times::Time), ("jiff", Times::Jiff)];
 const DECIMALS: [(&str, Decimals); 2] = [("rust_decimal", Decimals::RustDecimal), ("bigdecimal", Decimals::BigDecimal)];
 
+impl Times {
+    /// What a Cargo.toml says of the library below `[dependencies]`.
+    pub fn dependency(self) -> &'static str {
+        match self {
+            Self::Chrono => "chrono = { version = \"0.4\", default-features = false, features = [\"std\"] }",
+            Self::Time => "time = { version = \"0.3\", default-features = false, features = [\"std\"] }",
+            Self::Jiff => "jiff = { version = \"0.2\", default-features = false, features = [\"std\"] }",
+        }
+    }
+}
+
+impl Decimals {
+    /// What a Cargo.toml says of the library below `[dependencies]`.
+    pub fn dependency(self) -> &'static str {
+        match self {
+            Self::RustDecimal => "rust_decimal = { version = \"1\", default-features = false, features = [\"std\"] }",
+            Self::BigDecimal => "bigdecimal = \"0.4\"",
+        }
+    }
+
+    /// The feature of sqlx by which it binds such a value.
+    pub fn feature(self) -> &'static str {
+        match self {
+            Self::RustDecimal => "rust_decimal",
+            Self::BigDecimal => "bigdecimal",
+        }
+    }
+}
+
 fn named<T: Copy>(list: &[(&str, T)], name: &str) -> Option<T> {
     list.iter().find(|(known, _)| *known == name).map(|(_, library)| *library)
 }

@@ -3,7 +3,7 @@
 //! # Why
 //!
 //! ON CONFLICT DO NOTHING passes over a row that breaks any unique key; where the table has one alone, naming it says
-//! the same. Both pass over a row that breaks a unique key, and neither passes over a broken foreign key. OR IGNORE also drops a
+//! the same. A key that the database numbers itself is not broken by a row that leaves it out. Both pass over a row that breaks a unique key, and neither passes over a broken foreign key. OR IGNORE also drops a
 //! row that breaks a CHECK or NOT NULL, so they are the same only where there is no CHECK and no NULL can come.
 //!
 //! # The same
@@ -13,11 +13,15 @@
 //! pg:     INSERT INTO u (n, name) VALUES (1, 'x') ON CONFLICT DO NOTHING
 //! sqlite: INSERT INTO u (n, name) VALUES (1, 'x') ON CONFLICT DO NOTHING
 //! pg:     INSERT INTO u (n, name) VALUES (1, 'x') ON CONFLICT (n) DO NOTHING
+//! sqlite: INSERT INTO numbered (word) VALUES ('x') ON CONFLICT DO NOTHING
+//! pg:     INSERT INTO numbered (word) VALUES ('x') ON CONFLICT (word) DO NOTHING
 //! ```
 //!
 //! # Not the same
 //!
 //! ```text
+//! sqlite: INSERT INTO numbered (id, word) VALUES (1, 'x') ON CONFLICT DO NOTHING
+//! pg:     INSERT INTO numbered (id, word) VALUES (1, 'x') ON CONFLICT (word) DO NOTHING
 //! sqlite: INSERT OR IGNORE INTO u (n, name) SELECT t.n, t.note FROM t
 //! pg:     INSERT INTO u (n, name) SELECT t.n, t.note FROM t ON CONFLICT DO NOTHING
 //! sqlite: INSERT OR IGNORE INTO checked (n) VALUES (1)
@@ -32,15 +36,9 @@ impl Names<'_> {
     /// The only key that a new row of a table can break, on both databases.
     pub(crate) fn only_key(&self, insert: &Insert) -> Option<&[String]> {
         let SourceKind::Table(name) = &insert.target.kind else { return None };
-        let only = |table: &Table| {
-            let mut keys = table.keys();
-            keys.next().filter(|_| keys.next().is_none()).cloned()
-        };
+        let is_given = |name: &String| insert.columns.iter().any(|(column, _)| column == name);
         let (sqlite, pg) = (self.around.sqlite.tables.get(name)?, self.around.pg.tables.get(name)?);
-        // A unique index with a predicate or over an expression is a key of its own.
-        let has_others = [sqlite, pg].iter().any(|table| table.indexes.iter().any(|index| index.unique));
-        (only(sqlite)? == only(pg)? && !has_others).then_some(())?;
-        pg.keys().next().map(Vec::as_slice)
+        (sqlite.only_key(is_given)? == pg.only_key(is_given)?).then(|| pg.only_key(is_given))?
     }
 
     /// Whether OR IGNORE of an insert can meet nothing but a conflict of keys.

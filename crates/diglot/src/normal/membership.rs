@@ -59,7 +59,7 @@ use super::{Function, Head, Names, Node, Op, asked_for_truth, json};
 use std::collections::BTreeSet;
 
 use crate::source::Span;
-use crate::tree::{Expr, ExprKind, Query, Replacement, Rows, SourceKind};
+use crate::tree::{Expr, ExprKind, Query, Replacement};
 use crate::types::Base;
 
 impl Names<'_> {
@@ -105,19 +105,7 @@ impl Names<'_> {
 
     /// `SELECT e FROM unnest(:list) AS e`, or of the elements of a document that is a parameter: the list on Postgres.
     fn elements(&self, query: &Query) -> Option<Node> {
-        let Rows::Select(select) = &query.rows else { return None };
-        let ([source], [output]) = (select.from.as_slice(), select.columns.as_slice()) else { return None };
-        let SourceKind::Function { name, args } = &source.kind else { return None };
-        let is_list = ["unnest", "jsonb_array_elements_text", "json_array_elements_text"].contains(&name.as_str());
-        let is_whole = select.filter.is_none() && select.group.is_empty() && select.having.is_none();
-        let is_uncut = query.limit.is_none() && query.offset.is_none() && query.ctes.is_empty();
-        let first = source.columns.first().map(|(name, _)| name)?;
-        let is_first = |expr: &Expr| matches!(&uncast(expr).kind, ExprKind::Column { source: of, column } if *of == source.id && column == first);
-        let ([list], true) = (args.as_slice(), is_list && is_whole && is_uncut && is_first(&output.expr)) else {
-            return None;
-        };
-        let is_param = matches!(uncast(list).kind, ExprKind::Param(_));
-        is_param.then(|| Node::list(Form::List, vec![self.expr(list)], query.span))
+        query.items_of().map(|list| Node::list(Form::List, vec![self.expr(list)], query.span))
     }
 
     /// Whether a place is that of a list in `sqlc.slice`.
@@ -227,14 +215,6 @@ fn compared(node: &Node) -> Option<(Node, Vec<Node>)> {
             Some((value.clone(), items.kids.clone()))
         }
         _ => None,
-    }
-}
-
-/// What is cast.
-fn uncast(expr: &Expr) -> &Expr {
-    match &expr.kind {
-        ExprKind::Cast { expr, .. } => uncast(expr),
-        _ => expr,
     }
 }
 

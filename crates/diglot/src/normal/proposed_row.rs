@@ -57,16 +57,20 @@ impl<'t> Names<'t> {
         written(insert, column).filter(|_| self.keeps_values(insert, column))
     }
 
-    /// Whether a column holds a value as it is given, on both databases.
     fn keeps_values(&self, insert: &Insert, column: &str) -> bool {
-        let SourceKind::Table(table) = &insert.target.kind else { return false };
-        let kept = |schema: &Schema| {
-            let column = schema.tables.get(table).and_then(|table| table.column(column));
-            // A length is one more thing that a value may be cut to.
-            column.is_some_and(|column| is_plain(&column.ty.base) && !column.declared.contains('('))
-        };
-        kept(self.around.sqlite) && kept(self.around.pg)
+        keeps_values(insert, column, self.around.sqlite, self.around.pg)
     }
+}
+
+/// Whether a column holds a value as it is given, on both databases.
+pub(super) fn keeps_values(insert: &Insert, column: &str, sqlite: &Schema, pg: &Schema) -> bool {
+    let SourceKind::Table(table) = &insert.target.kind else { return false };
+    let kept = |schema: &Schema| {
+        let column = schema.tables.get(table).and_then(|table| table.column(column));
+        // A length is one more thing that a value may be cut to.
+        column.is_some_and(|column| is_plain(&column.ty.base) && !column.declared.contains('('))
+    };
+    kept(sqlite) && kept(pg)
 }
 
 fn is_plain(base: &Base) -> bool {
@@ -74,7 +78,7 @@ fn is_plain(base: &Base) -> bool {
 }
 
 /// The parameter or the number that all rows have for a column.
-fn written<'t>(insert: &'t Insert, column: &str) -> Option<&'t Expr> {
+pub(super) fn written<'t>(insert: &'t Insert, column: &str) -> Option<&'t Expr> {
     let at = insert.columns.iter().position(|(name, _)| name == column)?;
     let value = match &insert.rows.rows {
         Rows::Select(select) => &select.columns.get(at)?.expr,

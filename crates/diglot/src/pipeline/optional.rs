@@ -56,10 +56,13 @@ fn chosen<'a>(variant: &'a Variant, raw: &'a RawStatement) -> Option<&'a str> {
     given.or_else(|| raw.optional.iter().find(|part| part.order().is_some()).map(|part| part.param.as_str()))
 }
 
+/// A page of a statement with its tree, if it could be read.
+type ReadPage = (Dialect, RawStatement, Option<Statement>);
+
 /// One variant as it was read.
 pub(super) struct Reading {
     variant: Variant,
-    sides: Vec<(Dialect, RawStatement, Option<Statement>)>,
+    sides: Vec<ReadPage>,
 }
 
 impl Reading {
@@ -70,7 +73,6 @@ impl Reading {
         entry: &Entry<'_>,
         variant: Variant,
     ) -> (Self, Vec<Diagnostic>) {
-        let mut found = Vec::new();
         // On one page alone it is a finding, and no difference of conditions.
         let is_everywhere = entry.sides.iter().all(|side| side.raw.optional.iter().any(|part| part.page().is_some()));
         let resolve = |side: &Side<'_>| {
@@ -92,10 +94,19 @@ impl Reading {
                     Err(finding) => findings.push(*finding),
                 }
             }
-            found.extend(findings);
-            (side.dialect, raw, tree)
+            (findings, (side.dialect, raw, tree))
         };
-        let mut sides: Vec<(Dialect, RawStatement, Option<Statement>)> = entry.sides.iter().map(resolve).collect();
+        let (mut findings, mut sides): (Vec<_>, Vec<ReadPage>) = entry.sides.iter().map(resolve).unzip();
+        for own in 0..sides.len() {
+            let facing = sides.iter().enumerate().find(|(at, _)| *at != own).and_then(|(_, (.., tree))| tree.as_ref());
+            let (dialect, raw, tree) = &sides[own];
+            let names = tree.as_ref().zip(facing).map(|(tree, facing)| resolve::facing_names(tree, facing));
+            if let Some(names) = names.filter(|names| !names.is_empty()) {
+                let read = resolve::resolve_with(sources, &schemas[*dialect], raw, *dialect, &names);
+                (sides[own].2, findings[own]) = read;
+            }
+        }
+        let found = findings.into_iter().flatten().collect();
         resolve::name_columns(&mut sides.iter_mut().filter_map(|(.., tree)| tree.as_mut()).collect::<Vec<_>>());
         (Self { variant, sides }, found)
     }

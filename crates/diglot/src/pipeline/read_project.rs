@@ -14,7 +14,7 @@ use crate::infer::{PageOf, Signature};
 use crate::page::{Annotation, Lent, Page, RawStatement};
 use crate::project::Inputs;
 use crate::schema::Schema;
-use crate::source::{FileId, SourceFile, Span};
+use crate::source::{FileId, Span};
 use crate::tree::Statement;
 use crate::{compare, emit, infer, resolve, rules, split};
 
@@ -109,10 +109,14 @@ impl<'a> ReadProject<'a> {
         let owner = if has(dialect) { dialect } else { dialect.other() };
         let page = self.pages.iter().find(|page| page.file == file && page.dialect == owner)?;
         let mut sources = self.inputs.sources.clone();
-        let path = sources.file(file).path.clone();
         // The facing page goes on reading the file that is there, in which it may have statements too.
-        let other_file = sources.add(SourceFile::new(path, text));
+        let other_file = sources.add(sources.file(file).changed(text));
         let (mut changed, mut found) = split::split(&sources, other_file, page.dialect, &page.noun);
+        // `[names]` and the files of Go and Rust give names that the page does not say.
+        let was: Vec<_> = page.statements.iter().filter(|raw| raw.name_span.file == file).collect();
+        if changed.statements.len() == was.len() {
+            changed.statements.iter_mut().zip(was).for_each(|(own, was)| own.name.clone_from(&was.name));
+        }
         let mut own: Vec<Page> = self.pages.iter().filter(|other| other.dialect == dialect).cloned().collect();
         // What the pages share may be what has changed.
         for other in &mut own {

@@ -225,7 +225,12 @@ impl Maker<'_> {
         if column.base.is_time() && column.has_default {
             return pool::plain(&column.base, self.random.below(3));
         }
-        self.value(key, &column.base, mood)
+        match self.value(key, &column.base, mood) {
+            // Both databases can hold no other.
+            #[expect(clippy::cast_possible_truncation, reason = "what 4 bytes hold is what is wanted")]
+            Value::Real(number) if column.narrow => Value::Real(f64::from((number as f32).clamp(f32::MIN, f32::MAX))),
+            value => value,
+        }
     }
 
     fn argument(&mut self, param: &Param) -> Value {

@@ -7,7 +7,7 @@ use super::written;
 use crate::config::Config;
 use crate::dialect::{Both, Dialect};
 use crate::schema::{self, Fill, ForeignKey, Schema};
-use crate::types::Base;
+use crate::types::{Base, is_real};
 
 /// What the real databases know and the schema does not: the tables that a view reads and those that a table's triggers
 /// may write, by name, and the words of columns.
@@ -53,6 +53,8 @@ pub struct TableColumn {
     pub(super) has_default: bool,
     /// The database's clock fills it when nobody does.
     pub(super) clock: bool,
+    /// Postgres keeps 4 bytes of its floating-point numbers.
+    pub(super) narrow: bool,
     /// How SQLite holds its items.
     pub(super) list: Option<List>,
 }
@@ -169,6 +171,7 @@ impl<'a> Tables<'a> {
             numbered: both.iter().any(|column| numbers(&column.fill)),
             has_default: both.iter().any(|column| column.has_default),
             clock: both.iter().any(is_clock),
+            narrow: pg.is_some_and(|column| is_real(&column.declared)),
             list: self.list(table, &first.name),
         })
     }

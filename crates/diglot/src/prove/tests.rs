@@ -6,6 +6,7 @@ use super::*;
 use crate::config::Config;
 use crate::dialect::Dialect;
 use crate::source::{SourceFile, Sources};
+use crate::types::Base;
 use crate::{Compiled, Inputs, compile};
 
 const SQLITE_SCHEMA: &str = "CREATE TABLE lane (name TEXT NOT NULL PRIMARY KEY);\n\
@@ -102,6 +103,19 @@ fn values_are_those_that_the_statement_asks_for_and_others() {
     assert!(most.iter().all(|most| matches!(most, Value::Int(0..=3))));
     let nodes = held(&subject, |case| column(case, "job", "node"));
     assert!(nodes.windows(2).all(|pair| pair[0] == pair[1]), "what one page alone has is the same everywhere");
+}
+
+#[test]
+fn a_real_of_postgres_has_no_more_digits_than_it_holds() {
+    let mut subject = subject("job_end");
+    let columns = subject.tables.iter_mut().flat_map(|table| &mut table.columns);
+    for column in columns.filter(|column| column.name == "tries") {
+        (column.base, column.narrow) = (Base::Float64, true);
+    }
+    let tries = held(&subject, |case| column(case, "job", "tries"));
+    let is_held = |value: &Value| matches!(value, Value::Real(n) if f64::from(*n as f32) == *n);
+    assert!(tries.iter().all(is_held), "{tries:?}");
+    assert!(tries.contains(&Value::Real(f64::from(0.1_f32))), "{tries:?}");
 }
 
 #[test]

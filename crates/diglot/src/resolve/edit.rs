@@ -13,7 +13,7 @@ use sqlparser::tokenizer::Token;
 use super::text::{Tok, is_word};
 use crate::dialect::Dialect;
 use crate::source::Span;
-use crate::tree::{Lock, ParamUse, Replacement, Rewrite};
+use crate::tree::{Lock, ParamUse, Replacement, Rewrite, TEXTS_OF_DOCUMENTS};
 
 /// What a [`Token::Placeholder`] of the edited list stands for; its text is the index in [`Edited::leaves`].
 #[derive(Debug, Clone)]
@@ -129,7 +129,10 @@ fn taken(tokens: &[Tok], i: usize, dialect: Dialect, anonymous: &mut usize, edit
     if let Some((used, name, kind)) = placeholder(tokens, i, anonymous) {
         let span = tokens[i].span.to(tokens[i + used - 1].span);
         let (nullable, list) = (kind == "narg", kind == "slice");
-        edited.params.push(ParamUse { name, span, nullable, list });
+        if let Some(made_by) = document(tokens, i, used, dialect) {
+            edited.rewrites.push(Rewrite { span, by: Replacement::Document { made_by } });
+        }
+        edited.params.push(ParamUse { name, number: None, span, nullable, list });
         let leaf = Leaf::Param(edited.params.len() - 1);
         edited.leaf(leaf, span);
         return used;
@@ -201,7 +204,7 @@ fn list(tokens: &[Tok], i: usize, dialect: Dialect, edited: &mut Edited) -> Opti
         return None;
     }
     let place = tokens[open + 1].span.to(tokens[close - 1].span);
-    edited.params.push(ParamUse { name: name.clone(), span: place, nullable: false, list: true });
+    edited.params.push(ParamUse { name: name.clone(), number: None, span: place, nullable: false, list: true });
     let leaf = Leaf::Param(edited.params.len() - 1);
     let put = |edited: &mut Edited, token: Token, span: Span| edited.tokens.push(Tok { token, span });
     match dialect {
@@ -226,6 +229,14 @@ fn list(tokens: &[Tok], i: usize, dialect: Dialect, edited: &mut Edited) -> Opti
     let span = tokens[i].span.to(tokens[close].span);
     edited.rewrites.push(Rewrite { span, by: Replacement::List { param: name, negated } });
     Some(close + 1 - i)
+}
+
+/// What makes a document of a list where a placeholder is all that `jsonb_array_elements_text` is given.
+fn document(tokens: &[Tok], i: usize, used: usize, dialect: Dialect) -> Option<&'static str> {
+    let function = i.checked_sub(2).filter(|_| dialect == Dialect::Pg)?;
+    let of_texts = TEXTS_OF_DOCUMENTS.iter().find(|name| is_word(token(tokens, function), name))?;
+    let is_alone = token(tokens, i - 1) == Some(&Token::LParen) && token(tokens, i + used) == Some(&Token::RParen);
+    is_alone.then_some(if of_texts.starts_with("jsonb") { "to_jsonb" } else { "to_json" })
 }
 
 /// `sqlc.embed(t)`, which is `t.*`.

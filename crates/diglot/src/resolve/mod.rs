@@ -15,6 +15,7 @@ mod expr;
 mod from;
 mod functions;
 mod held;
+mod numbered;
 mod output;
 mod parse;
 mod postgres;
@@ -38,6 +39,7 @@ use sqlparser::ast::{self, SetExpr};
 pub(crate) use self::functions::{is_aggregate, is_aggregate_call, knows_function};
 pub(crate) use self::scope::present_columns;
 pub(crate) use held::written;
+pub(crate) use numbered::facing_names;
 pub(crate) use unnamed::name_columns;
 
 use self::edit::Edited;
@@ -65,11 +67,23 @@ pub(crate) fn resolve(
     raw: &RawStatement,
     dialect: Dialect,
 ) -> (Option<Statement>, Vec<Diagnostic>) {
+    resolve_with(sources, schema, raw, dialect, &BTreeMap::new())
+}
+
+/// The same, where some numbered parameters have their names already.
+pub(crate) fn resolve_with(
+    sources: &Sources,
+    schema: &Schema,
+    raw: &RawStatement,
+    dialect: Dialect,
+    given: &BTreeMap<String, String>,
+) -> (Option<Statement>, Vec<Diagnostic>) {
     let mut names = BTreeMap::new();
     let mut lowered = lower(sources, schema, raw, dialect, &names);
     if lowered.params.iter().any(|param| param.name.starts_with('?')) {
         // The names of numbered parameters are known once the first reading has seen what each is compared with.
         names = inferred_names(&lowered.params, &lowered.hints);
+        names.extend(given.iter().map(|(number, name)| (number.clone(), name.clone())));
         lowered = lower(sources, schema, raw, dialect, &names);
     }
     // An alias that stands in several clauses is lowered in each.
@@ -259,7 +273,7 @@ impl Lower<'_> {
         for param in &mut self.edited.params {
             param.nullable |= behind.is_some_and(|behind| behind.may_be_null(&param.name));
             if let Some(name) = self.names.get(&param.name) {
-                param.name.clone_from(name);
+                param.number = Some(std::mem::replace(&mut param.name, name.clone()));
             }
         }
         self.params.extend(self.edited.params.iter().cloned());

@@ -62,7 +62,7 @@ impl Lower<'_> {
     pub(super) fn in_query(&mut self, operand: &ast::Expr, query: &ast::Query, negated: bool) -> Expr {
         let operand = Box::new(self.expr(operand));
         let query = Box::new(self.query(query));
-        if let Some(list) = query.each_of() {
+        if let Some(list) = query.taken_apart() {
             self.hint_each_other(&operand, list);
         }
         let values = query.columns();

@@ -2,8 +2,9 @@
 //!
 //! # What it finds
 //!
-//! On the Postgres page: a cast to `real` (`float4`) of anything but whole numbers that surely are within 2^24, and a
-//! comparison of such a value, or of a column declared so, with a value that may not be one.
+//! On the Postgres page: a cast to `real` (`float4`) of anything but whole numbers that surely are within 2^24; a sum, a
+//! difference, a product or a quotient of such values, or of columns declared so, which is one as well; and a comparison of
+//! any of these with a value that may not be one.
 //!
 //! # Why it bites
 //!
@@ -27,7 +28,7 @@ use super::look::is_comparison;
 use crate::diagnostic::Diagnostic;
 use crate::rule;
 use crate::tree::{Expr, ExprKind};
-use crate::types::Base;
+use crate::types::{Base, is_real};
 
 /// The whole numbers up to here, and from its negative, all have 4 bytes of their own.
 const EXACT: i128 = 1 << 24;
@@ -43,6 +44,20 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
                 "about 6 digits are left of it",
                 "cast to `double precision` on the Postgres page",
             ),
+            ExprKind::Call { name, args, .. } if name == "sum" && args.iter().all(|arg| is_narrow(context, arg)) => (
+                "Postgres adds up in the 4 bytes of a `real`, SQLite in 8".to_owned(),
+                "about 6 digits are left of it",
+                "cast what is added up to `double precision` on the Postgres page",
+            ),
+            ExprKind::Binary { op, left, right }
+                if ARITHMETIC.contains(&op.as_str()) && is_narrow(context, left) && is_narrow(context, right) =>
+            {
+                (
+                    "Postgres calculates in the 4 bytes of a `real`, SQLite in 8".to_owned(),
+                    "about 6 digits are left of it",
+                    "cast one side to `double precision` on the Postgres page",
+                )
+            }
             ExprKind::Binary { op, left, right }
                 if is_comparison(op)
                     && [(left, right), (right, left)].into_iter().any(|(one, other)| {
@@ -62,16 +77,28 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Whether a type's name is one of 4 bytes.
-fn is_real(name: &str) -> bool {
-    let short = |digits: &str| digits.trim_end_matches(')').trim().parse::<u8>().is_ok_and(|bits| bits <= 24);
-    matches!(name, "real" | "float4") || name.strip_prefix("float(").is_some_and(short)
-}
+/// Operators that make a `real` of two.
+const ARITHMETIC: [&str; 4] = ["+", "-", "*", "/"];
 
+/// Functions that give a `real` for values that all are one.
+const KEEPING: [&str; 8] = ["max", "min", "sum", "abs", "coalesce", "nullif", "greatest", "least"];
+
+/// Whether a value is a `real` on Postgres.
 fn is_narrow(context: &Context<'_>, expr: &Expr) -> bool {
+    let all = |of: &mut dyn Iterator<Item = &Expr>| {
+        let mut values = of.filter(|value| !matches!(value.kind, ExprKind::Null)).peekable();
+        values.peek().is_some() && values.all(|value| is_narrow(context, value))
+    };
     match &expr.kind {
         ExprKind::Cast { to, .. } => is_real(to),
         ExprKind::Unary { expr: inner, .. } => is_narrow(context, inner),
+        ExprKind::Call { name, args, .. } if KEEPING.contains(&name.as_str()) => all(&mut args.iter()),
+        ExprKind::Case { branches, otherwise, .. } => {
+            all(&mut branches.iter().map(|(_, then)| then).chain(otherwise.as_deref()))
+        }
+        ExprKind::Binary { op, left, right } if ARITHMETIC.contains(&op.as_str()) => {
+            is_narrow(context, left) && is_narrow(context, right)
+        }
         _ => context.column(expr).is_some_and(|(_, column)| is_real(&column.declared)),
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! # What it finds
 //!
-//! `ON CONFLICT DO UPDATE` without columns, which SQLite takes.
+//! `ON CONFLICT DO UPDATE` without columns: on the Postgres page, and on that of SQLite where a row can break more than one
+//! key of the table.
 //!
 //! # Why it bites
 //!
@@ -20,6 +21,7 @@
 
 use super::Context;
 use crate::diagnostic::Diagnostic;
+use crate::dialect::Dialect;
 use crate::rule;
 use crate::tree::{Body, ConflictAction};
 
@@ -27,7 +29,10 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
     for part in &context.page.tree.parts {
         let Body::Insert(insert) = &part.body else { continue };
         let Some(conflict) = &insert.conflict else { continue };
-        if conflict.target.is_none() && matches!(conflict.action, ConflictAction::Update { .. }) {
+        let is_given = |name: &String| insert.columns.iter().any(|(column, _)| column == name);
+        let is_taken = context.page.tree.dialect == Dialect::Sqlite;
+        let is_clear = is_taken && context.target(part).is_some_and(|table| table.only_key(is_given).is_some());
+        if !is_clear && conflict.target.is_none() && matches!(conflict.action, ConflictAction::Update { .. }) {
             let message = format!("{}: DO UPDATE does not say which conflict it means", context.name());
             let finding = Diagnostic::error(
                 rule::ON_CONFLICT_WITHOUT_TARGET,

@@ -2,7 +2,7 @@
 //!
 //! # What it finds
 //!
-//! `INSERT OR REPLACE` and `REPLACE INTO`.
+//! `INSERT OR REPLACE` and `REPLACE INTO`, unless the row says every column and nothing refers to it.
 //!
 //! # Why it bites
 //!
@@ -21,6 +21,7 @@
 
 use super::Context;
 use crate::diagnostic::Diagnostic;
+use crate::normal::replaced_row::replaced;
 use crate::rule;
 use crate::tree::Body;
 
@@ -29,6 +30,7 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
         let Body::Insert(insert) = &part.body else { continue };
         if let Some((word, span)) = &insert.or
             && word.ends_with("replace")
+            && context.facing.is_none_or(|facing| replaced(insert, context.page.schema, facing.schema).is_none())
         {
             let message = format!("{}: INSERT OR REPLACE deletes the row that is in the way", context.name());
             let finding = Diagnostic::error(rule::OR_REPLACE, message, *span, "deletes first, then inserts");

@@ -2,7 +2,7 @@
 //!
 //! # What it finds
 //!
-//! Primary keys over different columns.
+//! Primary keys over different columns, and one that faces none. UNIQUE over columns that are NOT NULL is one.
 //!
 //! # Why it bites
 //!

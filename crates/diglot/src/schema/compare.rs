@@ -201,10 +201,16 @@ impl Pair {
     fn keys(&mut self, sqlite: &Table, pg: &Table) {
         self.facts += 1;
         let set = |table: &Table| table.primary_key.iter().cloned().collect::<BTreeSet<_>>();
-        if set(sqlite) != set(pg) {
+        // UNIQUE and NOT NULL are what a primary key says.
+        let is_key = |table: &Table, facing: &Table| {
+            let is_present = |name: &String| table.column(name).is_some_and(|column| !column.ty.nullable);
+            let is_unique = table.primary_key.is_empty() && is_unique_by(table, &primary(facing));
+            is_unique && facing.primary_key.iter().all(is_present)
+        };
+        if set(sqlite) != set(pg) && !is_key(sqlite, pg) && !is_key(pg, sqlite) {
             let word = |table: &Table, facing: &Table| match table.primary_key.is_empty() {
                 true if is_unique_by(table, &primary(facing)) => {
-                    format!("unique by ({}), and no primary key", facing.primary_key.join(", "))
+                    format!("unique by ({}), which may be NULL, and no primary key", facing.primary_key.join(", "))
                 }
                 true => "no primary key".to_owned(),
                 false => format!("the key is ({})", table.primary_key.join(", ")),

@@ -353,6 +353,17 @@ fn clauses_that_say_nothing_about_columns_are_read_over() {
 }
 
 #[test]
+fn a_key_of_a_type_of_several_words_is_no_row_id() {
+    let of = |text: &str| read_all(Dialect::Sqlite, &["CREATE TABLE t (a TEXT)", text]);
+    let (_, schema, found) = of("CREATE TABLE u (id UNSIGNED INTEGER PRIMARY KEY)");
+    assert!(found.is_empty(), "{found:?}");
+    assert!(!schema.tables["u"].columns[0].has_default);
+    let (_, schema, found) = of("ALTER TABLE t ADD COLUMN b UNSIGNED BIG INT NOT NULL DEFAULT 0");
+    assert!(found.is_empty(), "{found:?}");
+    assert_eq!(schema.tables["t"].columns[1].ty.base.word(), "i64");
+}
+
+#[test]
 fn types_of_several_words_are_read_whole_in_both_dialects() {
     let of = |dialect, declared: &str| {
         let text = format!("CREATE TABLE t (id integer NOT NULL, a {declared} NOT NULL, b text)");
@@ -383,6 +394,11 @@ fn types_of_several_words_are_read_whole_in_both_dialects() {
         ("INTEGER GENERATED ALWAYS AS (id * 2) STORED", "i64"),
         ("TEXT GENERATED ALWAYS AS (lower(b)) VIRTUAL", "text"),
         ("TEXT AS (lower(b))", "text"),
+        ("UNSIGNED BIG INT", "i64"),
+        ("VARYING CHARACTER(20)", "text"),
+        ("NATIVE /* as it is */ CHARACTER (70) COLLATE NOCASE", "text"),
+        ("LONG BLOB", "bytes"),
+        ("INT UNSIGNED CHECK (a > 0)", "i64"),
     ] {
         assert_eq!(of(Dialect::Sqlite, declared), (word, 0), "{declared}");
     }

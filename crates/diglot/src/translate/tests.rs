@@ -62,3 +62,19 @@ fn tables_of_a_schema_are_named_as_the_other_page_must() {
     assert_eq!(draft("sqlite", sqlite).0, format!("{pg};"));
     assert_eq!(draft("pg", pg).0, format!("{};", sqlite.replace("main.", "")));
 }
+
+#[test]
+fn a_list_out_of_a_document_is_one_on_sqlite() {
+    for (pg, sqlite) in [
+        ("IN (SELECT item FROM jsonb_array_elements_text($1) AS item)", "IN (SELECT value FROM json_each($1))"),
+        ("NOT IN (SELECT n FROM unnest($1::text[]) AS list(n))", "NOT IN (SELECT value FROM json_each($1))"),
+    ] {
+        let (text, open) = draft("pg", &format!("DELETE FROM ward.visit WHERE CAST(id AS text) {pg}"));
+        assert_eq!(text, format!("DELETE FROM visit WHERE CAST(id AS text) {sqlite};"));
+        assert_eq!(open, Vec::<String>::new(), "{pg}");
+    }
+    // A list that is cut off is another one.
+    let cut = "SELECT item FROM jsonb_array_elements_text($1) AS item LIMIT 3";
+    let (text, _) = draft("pg", &format!("DELETE FROM ward.visit WHERE CAST(id AS text) IN ({cut})"));
+    assert!(text.contains(cut), "{text}");
+}

@@ -201,7 +201,7 @@ fn json_value<'t>(rewriter: &Rewriter<'t>, value: &'t Expr) -> Written<'t> {
     match &value.kind {
         ExprKind::Text(_) => Written::new().text("CAST(").of(value).text(" AS text)"),
         ExprKind::Param(name) => {
-            let name = rewriter.params.get(name).map_or("text", type_name);
+            let name = rewriter.params.get(name).map_or("text", Base::pg_name);
             Written::new().text("CAST(").of(value).text(format!(" AS {name})"))
         }
         ExprKind::Call { name, args, .. } if name == "json" && args.len() == 1 => match &args[0].kind {
@@ -236,28 +236,6 @@ fn cast<'t>(inner: &'t Expr, to: &str) -> Option<Written<'t>> {
         "real" | "double" | "float" => Some(whole("double precision")),
         "blob" => Some(whole("bytea")),
         _ => None,
-    }
-}
-
-/// The type that a cast names.
-fn type_name(base: &Base) -> &'static str {
-    match base {
-        Base::Bool => "boolean",
-        Base::Int16 | Base::Int32 | Base::Int64 => "bigint",
-        Base::Numeric => "numeric",
-        Base::Float64 => "double precision",
-        Base::Bytes => "bytea",
-        Base::Uuid => "uuid",
-        Base::Json => "jsonb",
-        Base::Text | Base::Enum(_) | Base::Stored(_) => "text",
-        Base::Timestamp => "timestamptz",
-        Base::DateTime => "timestamp",
-        Base::Date => "date",
-        Base::TimeOfDay => "time",
-        Base::Interval => "interval",
-        Base::TextArray => "text[]",
-        Base::Int64Array => "bigint[]",
-        Base::UuidArray => "uuid[]",
     }
 }
 

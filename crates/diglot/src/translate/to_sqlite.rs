@@ -72,6 +72,13 @@ fn written<'t>(rewriter: &Rewriter<'t>, expr: &'t Expr) -> Option<Written<'t>> {
                 _ => None,
             }
         }
+        ExprKind::InQuery { expr: value, query, negated } => {
+            let not = if *negated { " NOT" } else { "" };
+            let list = query.items_of()?.bare();
+            let element = if value.base() == Some(&Base::Uuid) { "unhex(value, '-')" } else { "value" };
+            let list = Written::new().of(value).text(format!("{not} IN (SELECT {element} FROM json_each(")).of(list);
+            Some(list.text("))"))
+        }
         ExprKind::Any { op, left, right, all } => {
             let word = match (op.as_str(), all) {
                 ("=", false) => " IN (",

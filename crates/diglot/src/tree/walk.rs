@@ -143,6 +143,9 @@ impl Source {
     }
 }
 
+/// The functions of Postgres that give the elements of a document as texts.
+pub(crate) const TEXTS_OF_DOCUMENTS: [&str; 2] = ["jsonb_array_elements_text", "json_array_elements_text"];
+
 impl Query {
     /// Rows that are neither ordered nor cut off nor locked, without CTEs.
     pub(crate) fn bare(rows: Rows, span: crate::source::Span) -> Self {
@@ -157,6 +160,28 @@ impl Query {
             ("json_each" | "jsonb_each", [list]) => Some(list),
             _ => None,
         }
+    }
+
+    /// The list whose elements a query gives: that of `each_of`, or the parameter of `items_of`.
+    pub(crate) fn taken_apart(&self) -> Option<&Expr> {
+        self.each_of().or_else(|| self.items_of().map(Expr::bare))
+    }
+
+    /// The parameter of `SELECT item FROM unnest(:list) AS item`, or of the elements of a document as texts, where no item
+    /// is left out.
+    pub(crate) fn items_of(&self) -> Option<&Expr> {
+        let Rows::Select(select) = &self.rows else { return None };
+        let ([source], [output]) = (select.from.as_slice(), select.columns.as_slice()) else { return None };
+        let SourceKind::Function { name, args } = &source.kind else { return None };
+        let is_list = name == "unnest" || TEXTS_OF_DOCUMENTS.contains(&name.as_str());
+        let is_whole = select.filter.is_none() && select.group.is_empty() && select.having.is_none();
+        let is_uncut = self.limit.is_none() && self.offset.is_none() && self.ctes.is_empty();
+        let (first, _) = source.columns.first()?;
+        let is_first = |expr: &Expr| matches!(&expr.bare().kind, ExprKind::Column { source: of, column } if *of == source.id && column == first);
+        let ([list], true) = (args.as_slice(), is_list && is_whole && is_uncut && is_first(&output.expr)) else {
+            return None;
+        };
+        matches!(list.bare().kind, ExprKind::Param(_)).then_some(list)
     }
 
     /// The element and the list of `SELECT element FROM json_each(list)`, where no element is left out.

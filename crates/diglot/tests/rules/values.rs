@@ -100,6 +100,22 @@ pub(super) const CASES: &[Case] = &[
         silent: &["SELECT id FROM slot WHERE CAST(part AS REAL) > 0.5"],
     },
     Case {
+        // What is chosen among such values is one, and so is what is calculated from them.
+        rule: "narrow-real",
+        fires: &[
+            "SELECT max(CAST(part AS REAL)) > 0.1 AS c FROM slot",
+            "SELECT CASE WHEN part > 0 THEN CAST(part AS REAL) END > 0.1 AS c FROM slot",
+            "SELECT sum(CAST(part AS REAL)) AS c FROM slot",
+            "SELECT CAST(part AS REAL) / CAST(3 AS REAL) AS c FROM slot",
+        ],
+        silent: &[
+            "SELECT max(CAST(part AS REAL)) > 0.5 AS c FROM slot",
+            "SELECT avg(CAST(part AS REAL)) > 0.1 AS c FROM slot",
+            "SELECT max(CAST(part AS double precision)) > 0.1 AS c FROM slot",
+            "SELECT CAST(part AS REAL) / CAST(3 AS double precision) AS c FROM slot",
+        ],
+    },
+    Case {
         // A setting that the server was built with is a number above zero; one that somebody sets may be zero.
         rule: "divided-by-zero",
         fires: &[

@@ -17,6 +17,7 @@ CREATE TABLE booking (
     first_day  date NOT NULL,
     arrives    time,
     paid       numeric(10, 2),
+    rating     real CHECK (rating BETWEEN 0 AND 5),
     note       jsonb NOT NULL,
     made_at    timestamptz NOT NULL DEFAULT now(),
     changed_at timestamptz NOT NULL DEFAULT now()

@@ -14,6 +14,10 @@ VALUES (:id, :room_id, :starts_at, :nights, :first_day, :arrives, :note);
 UPDATE booking SET state = 'confirmed', paid = :paid, changed_at = unixepoch()
  WHERE id = :id AND state = 'open';
 
+-- How many stars of five the guests gave, in quarters.
+-- name: booking_rate :rows
+UPDATE booking SET rating = :rating WHERE id = :id AND state = 'confirmed';
+
 -- Cancels bookings that were open for more than an hour.
 -- name: booking_expire :rows
 UPDATE booking SET state = 'cancelled', changed_at = strftime('%s', 'now')
@@ -21,16 +25,16 @@ UPDATE booking SET state = 'cancelled', changed_at = strftime('%s', 'now')
 
 -- Bookings of a state that begin in a span of time, with their rooms.
 -- name: booking_between :many
-SELECT b.id, b.state, b.starts_at, b.nights, b.first_day, b.arrives, b.paid, b.note, b.made_at, b.changed_at,
+SELECT b.id, b.state, b.starts_at, b.nights, b.first_day, b.arrives, b.paid, b.rating, b.note, b.made_at, b.changed_at,
        r.name AS room, r.price, r.features
   FROM booking AS b
   JOIN room AS r ON r.id = b.room_id
  WHERE b.state = :state AND b.starts_at >= :from_at AND b.starts_at < :to_at
  ORDER BY b.starts_at, b.id;
 
--- When a booking last got another state, and when the last one begins.
+-- When a booking last got another state, when the last one begins, and the best rating.
 -- name: booking_latest :one
-SELECT max(changed_at) AS changed_at, max(starts_at) AS starts_at FROM booking;
+SELECT max(changed_at) AS changed_at, max(starts_at) AS starts_at, max(rating) AS rating FROM booking;
 
 -- Bookings that were made within the last ten minutes.
 -- name: booking_count_new :one

@@ -105,6 +105,7 @@ equivalences! {
         "../one_of_each.rs" = "one-of-each",
         "../one_row.rs" = "one-row",
         "../proposed_row.rs" = "proposed-row",
+        "../replaced_row.rs" = "replaced-row",
         "../row_comparison.rs" = "row-comparison",
         "../tested_flag.rs" = "tested-flag",
         "../write_lock.rs" = "write-lock",

@@ -125,3 +125,48 @@ fn a_statement_that_no_file_of_the_other_dialect_has_is_told_without_lock_step_t
     );
     assert_eq!(rules(&check(&inputs)), ["missing-statement", "missing-statement"]);
 }
+
+#[test]
+fn a_list_without_a_name_is_one_parameter_on_both_pages() {
+    let head = "-- name: JobPick :many\nSELECT size FROM job WHERE lane IN";
+    let sqlite = format!("{head} (SELECT value FROM json_each(?));");
+    for (postgres, emitted) in [
+        (
+            "(SELECT item FROM jsonb_array_elements_text($1) AS item)",
+            "jsonb_array_elements_text(to_jsonb($1::text[])) AS item",
+        ),
+        (
+            "(SELECT item::text FROM json_array_elements_text($1) AS e(item))",
+            "json_array_elements_text(to_json($1::text[])) AS e(item)",
+        ),
+    ] {
+        let compiled = sound(&pair(&sqlite, &format!("{head} {postgres};")));
+        assert!(compiled.signatures[0].to_string().starts_with("job_pick(lane: text[])"), "{}", compiled.signatures[0]);
+        assert!(compiled.texts[1].sql.contains(emitted), "{}", compiled.texts[1].sql);
+    }
+}
+
+#[test]
+fn a_document_that_is_no_list_stays_one() {
+    let [_, post] = texts(
+        "-- name: JobPick :many\n-- param: lanes json\nSELECT size FROM job WHERE lane IN (SELECT value FROM json_each(:lanes));",
+        "-- name: JobPick :many\nSELECT size FROM job WHERE lane IN (SELECT item FROM jsonb_array_elements_text(:lanes) AS item);",
+    );
+    assert!(post.ends_with("jsonb_array_elements_text($1) AS item)"), "{post}");
+}
+
+#[test]
+fn a_list_that_only_one_page_names_is_the_same_on_the_other() {
+    let head = "-- name: JobPick :many\nSELECT size FROM job WHERE";
+    let compiled = sound(&pair(
+        &format!("{head} lane <> $1 AND lane IN (sqlc.slice('lane'));"),
+        &format!("{head} lane <> $1 AND lane = ANY($2);"),
+    ));
+    let signature = compiled.signatures[0].to_string();
+    assert!(signature.starts_with("job_pick(lane_2: text [crate::Lane], lane: text[])"), "{signature}");
+    let other_order = pair(
+        &format!("{head} lane <> $1 AND lane IN (sqlc.slice('lane'));"),
+        &format!("{head} lane = ANY($1) AND lane <> $2;"),
+    );
+    sound(&other_order);
+}

@@ -1,0 +1,53 @@
+//! Names of numbered parameters beside a list that the facing page names.
+//!
+//! `sqlc.slice(lane)` has the name of the column that it stands beside. Where the column meets another parameter too, the
+//! facing page counts the two in their order, `lane` and `lane_2`, and would call the list by the other's name.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::tree::{ExprKind, ParamUse, Statement};
+
+/// The names that numbered parameters of a page take from the facing page, by their number.
+pub(crate) fn facing_names(own: &Statement, facing: &Statement) -> BTreeMap<String, String> {
+    let (ours, theirs) = (once(own), once(facing));
+    let listed: BTreeSet<&str> = own.exprs().into_iter().filter_map(list).collect();
+    let mut names = BTreeMap::new();
+    for list in theirs.iter().filter(|param| param.list && param.number.is_none()) {
+        let of_group = |param: &&&ParamUse| stem(&param.name) == list.name;
+        let others = || theirs.iter().filter(of_group).filter(|param| param.name != list.name);
+        let (lists, rest): (Vec<&&ParamUse>, Vec<_>) =
+            ours.iter().filter(of_group).partition(|param| listed.contains(param.name.as_str()));
+        let is_numbered = |param: &&&ParamUse| param.number.is_some();
+        let ([only], true) = (lists.as_slice(), rest.len() == others().count() && !rest.is_empty()) else { continue };
+        if only.name == list.name || !is_numbered(only) || !rest.iter().all(is_numbered) {
+            continue;
+        }
+        names.extend(only.number.clone().map(|number| (number, list.name.clone())));
+        let pairs = rest.iter().zip(others());
+        names.extend(pairs.filter_map(|(param, facing)| Some((param.number.clone()?, facing.name.clone()))));
+    }
+    names
+}
+
+/// Every parameter once, in the order of the text.
+fn once(page: &Statement) -> Vec<&ParamUse> {
+    let mut seen = BTreeSet::new();
+    page.params.iter().filter(|param| seen.insert(param.name.as_str())).collect()
+}
+
+/// A name without the number that tells it from others of the same column.
+fn stem(name: &str) -> &str {
+    match name.rsplit_once('_') {
+        Some((stem, number)) if number.parse::<u32>().is_ok() => stem,
+        _ => name,
+    }
+}
+
+/// The parameter whose elements an expression asks for.
+fn list(expr: &crate::tree::Expr) -> Option<&str> {
+    let ExprKind::Any { right, .. } = &expr.kind else { return None };
+    match &right.bare().kind {
+        ExprKind::Param(name) => Some(name),
+        _ => None,
+    }
+}
