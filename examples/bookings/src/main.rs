@@ -119,7 +119,8 @@ async fn story(db: &mut impl Statements) -> Result<String, Box<dyn Error>> {
         }
     }
     let latest = db.booking_latest().await?;
-    told += &format!("  the last begins at {:?}, the best has {:?}\n", latest.starts_at.map(clock::seconds), latest.rating);
+    told +=
+        &format!("  the last begins at {:?}, the best has {:?}\n", latest.starts_at.map(clock::seconds), latest.rating);
     Ok(told)
 }
 
@@ -152,7 +153,8 @@ async fn built(db: &mut impl Queries) -> Result<String, Box<dyn Error>> {
     let found: Vec<BookingRow> = db.find(wanted).await?;
     let mut told = format!("  changed {changed}, found {}\n", found.len());
     for row in found {
-        told += &format!("  {} {} {} {:?} {:?} {:?}\n", row.id, row.state, row.nights, row.paid, row.rating, row.arrives);
+        told +=
+            &format!("  {} {} {} {:?} {:?} {:?}\n", row.id, row.state, row.nights, row.paid, row.rating, row.arrives);
     }
     Ok(told)
 }
