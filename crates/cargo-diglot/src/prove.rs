@@ -195,7 +195,7 @@ impl Engines {
     /// Tries a pair until it differs or the cases are through.
     async fn subject(&mut self, subject: &Subject, kept: Vec<Case>, arguments: &Prove) -> Result<Tried, Failure> {
         let mut tried = Tried::default();
-        if let (true, [texts]) = (subject.loose, subject.variants.as_slice()) {
+        if let (true, [texts]) = (subject.is_partial, subject.variants.as_slice()) {
             // Several statements go to Postgres one by one, if a program runs them at all.
             if texts.pg.parts.len() > 1 {
                 tried.refused = true;

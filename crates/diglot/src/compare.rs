@@ -24,7 +24,7 @@ use crate::dialect::{Both, Dialect};
 use crate::facts::{Fact, Facts, Group, Kind, facts};
 use crate::infer::PageOf;
 use crate::law;
-use crate::normal::{Around, Head, Node, Order, Promised, ends_with_write, patterns, row_locks};
+use crate::normal::{Head, Node, Order, PairContext, Promised, ends_with_write, patterns, row_locks};
 use crate::project::Stats;
 use crate::rule;
 use crate::source::{Sources, Span};
@@ -129,9 +129,8 @@ fn compare_with(
     manner: Manner,
 ) -> Compared {
     let of_pg = pg.tree.exprs();
-    let around = Around {
-        sqlite: sqlite.schema,
-        pg: pg.schema,
+    let pair = PairContext {
+        schemas: Both { sqlite: sqlite.schema, pg: pg.schema },
         promised,
         documents: documents(&[sqlite, pg]),
         ilike: patterns(pg),
@@ -143,35 +142,35 @@ fn compare_with(
         is_second_look: Cell::new(false),
     };
     let pages = Both { sqlite, pg };
-    let written = look(&around, sources, pages, pages.map(|page| page.tree), manner);
+    let written = look(&pair, sources, pages, pages.map(|page| page.tree), manner);
     if written.found.is_empty() {
         return written;
     }
     // What differs as it is written may be the same by the laws between shapes.
     let settled =
-        Both { sqlite: law::settled(sqlite.tree, pg.tree, &around), pg: law::settled(pg.tree, sqlite.tree, &around) };
-    around.is_second_look.set(true);
+        Both { sqlite: law::settled(sqlite.tree, pg.tree, &pair), pg: law::settled(pg.tree, sqlite.tree, &pair) };
+    pair.is_second_look.set(true);
     let trees =
         Both { sqlite: settled.sqlite.as_ref().unwrap_or(sqlite.tree), pg: settled.pg.as_ref().unwrap_or(pg.tree) };
-    let by_law = look(&around, sources, pages, trees, manner);
+    let by_law = look(&pair, sources, pages, trees, manner);
     // What laws explain is no difference of its own beside one that they do not.
     if by_law.found.len() < written.found.len() { by_law } else { written }
 }
 
 /// Compares two trees of a pair: those that are written, or what laws made of them.
 fn look(
-    around: &Around<'_>,
+    pair: &PairContext<'_>,
     sources: &Sources,
     Both { sqlite, pg }: Both<&PageOf<'_>>,
     trees: Both<&Statement>,
     manner: Manner,
 ) -> Compared {
-    let (left, right) = (facts(trees.sqlite, around), facts(trees.pg, around));
+    let (left, right) = (facts(trees.sqlite, pair), facts(trees.pg, pair));
     let declared = declarations(&[sqlite, pg]);
-    let unknown = if around.takes_unknown { unknown_words(sqlite.tree) + unknown_words(pg.tree) } else { 0 };
+    let unknown = if pair.takes_unknown { unknown_words(sqlite.tree) + unknown_words(pg.tree) } else { 0 };
     let held_by_writer = if manner.as_writer { row_locks(pg.tree) } else { 0 };
     let stats = Stats { pairs: 1, waived: unknown, held_by_writer, ..Stats::default() };
-    let mut pair = Pair {
+    let mut comparison = Pair {
         sources,
         sqlite,
         pg,
@@ -186,21 +185,21 @@ fn look(
         stats,
         differing: 0,
     };
-    pair.cardinality(!left.result.is_empty(), !right.result.is_empty());
+    comparison.cardinality(!left.result.is_empty(), !right.result.is_empty());
     for facts in [&left, &right] {
-        pair.torn(facts);
+        comparison.torn(facts);
     }
-    pair.groups(&left, &right);
-    pair.result(&left, &right);
-    pair.params();
-    pair.merge(manner.by_number);
-    pair.leftovers();
+    comparison.groups(&left, &right);
+    comparison.result(&left, &right);
+    comparison.params();
+    comparison.merge(manner.by_number);
+    comparison.leftovers();
     Compared {
-        found: pair.found,
-        waived: pair.waived,
-        rows: pair.rows.unwrap_or_default(),
-        stats: pair.stats,
-        differing: pair.differing,
+        found: comparison.found,
+        waived: comparison.waived,
+        rows: comparison.rows.unwrap_or_default(),
+        stats: comparison.stats,
+        differing: comparison.differing,
     }
 }
 

@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 
 use crate::normal::{
-    Around, Form, Head, Names, Node, Op, Relation, all_asked_for_truth, effective_join, offset, writing_part,
+    Form, Head, Names, Node, Op, PairContext, Relation, all_asked_for_truth, effective_join, offset, writing_part,
 };
 use crate::rule::{self, Rule};
 use crate::source::Span;
@@ -111,8 +111,8 @@ pub(crate) struct Facts {
 }
 
 /// Takes a statement apart.
-pub(crate) fn facts<'t>(statement: &'t Statement, around: &'t Around<'t>) -> Facts {
-    let names = Names::new(statement, around);
+pub(crate) fn facts<'t>(statement: &'t Statement, pair: &'t PairContext<'t>) -> Facts {
+    let names = Names::new(statement, pair);
     let mut all = Facts { groups: Vec::new(), result: Vec::new(), torn: Vec::new() };
     for (index, part) in statement.parts.iter().enumerate() {
         let is_result = statement.result == Some(index);

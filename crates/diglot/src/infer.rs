@@ -184,7 +184,7 @@ pub(crate) fn shape(config: &Config, noun: &str, page: &PageOf<'_>, facing: Opti
 }
 
 /// What is known of a pair of which no function can be made.
-pub(crate) struct Loose {
+pub(crate) struct PartialSignature {
     /// Its parameters.
     pub params: Vec<Param>,
     /// Those of them that have no type.
@@ -194,10 +194,10 @@ pub(crate) struct Loose {
 }
 
 /// The signature of a pair of which no function can be made, as far as it is known.
-pub(crate) fn loose(config: &Config, pages: Both<&PageOf<'_>>) -> Loose {
-    let (params, untyped) = params::loose(config, &[pages.sqlite, pages.pg]);
-    let columns = columns::loose(pages, &params);
-    Loose { params, untyped, columns }
+pub(crate) fn partial_signature(config: &Config, pages: Both<&PageOf<'_>>) -> PartialSignature {
+    let (params, untyped) = params::partial(config, &[pages.sqlite, pages.pg]);
+    let columns = columns::partial(pages, &params);
+    PartialSignature { params, untyped, columns }
 }
 
 fn of_pages(

@@ -36,7 +36,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::config::Config;
-use crate::dialect::Dialect;
+use crate::dialect::{Both, Dialect};
 use crate::operations::{self, Meaning, Sense};
 use crate::schema::Schema;
 use crate::source::Span;
@@ -74,15 +74,13 @@ pub(crate) struct Names<'t> {
     derived: BTreeMap<SourceId, &'t Query>,
     /// Columns behind which something else stands. They stand behind each other, so each is looked up once.
     columns: RefCell<BTreeMap<(SourceId, String), Node>>,
-    around: &'t Around<'t>,
+    pair: &'t PairContext<'t>,
 }
 
 /// What a page must know of its pair.
-pub(crate) struct Around<'t> {
-    /// The schema of SQLite.
-    pub(crate) sqlite: &'t Schema,
-    /// The schema of Postgres: it knows which flags are booleans.
-    pub(crate) pg: &'t Schema,
+pub(crate) struct PairContext<'t> {
+    /// The schemas. That of Postgres knows which flags are booleans.
+    pub(crate) schemas: Both<&'t Schema>,
     /// What the project declares of its columns.
     pub(crate) promised: &'t Promised<'t>,
     /// Parameters that either page declares to be JSON.
@@ -146,7 +144,7 @@ impl<'t> Promised<'t> {
 
 impl<'t> Names<'t> {
     /// Names every source of a statement by its relation; the second occurrence within one part gets `#2`.
-    pub(crate) fn new(statement: &'t Statement, around: &'t Around<'t>) -> Self {
+    pub(crate) fn new(statement: &'t Statement, pair: &'t PairContext<'t>) -> Self {
         let mut relations = BTreeMap::new();
         let (mut rewritten, mut proposing) = (BTreeMap::new(), BTreeMap::new());
         for part in &statement.parts {
@@ -169,7 +167,7 @@ impl<'t> Names<'t> {
             }
         }
         let (sources, derived) = (statement.sources_by_id(), ordered_rows::of(statement));
-        Self { statement, sources, relations, rewritten, proposing, derived, columns: RefCell::default(), around }
+        Self { statement, sources, relations, rewritten, proposing, derived, columns: RefCell::default(), pair }
     }
 
     /// The relation that a source stands for.
@@ -185,8 +183,8 @@ impl<'t> Names<'t> {
     /// An expression in normal form.
     pub(crate) fn expr(&self, expr: &Expr) -> Node {
         let mut node = equal::settled(self, expr, self.plain(expr));
-        match operations::sense(self.dialect(), expr, &self.around.nullable) {
-            Some(Sense::Unknown(_)) if self.around.takes_unknown => {}
+        match operations::sense(self.dialect(), expr, &self.pair.nullable) {
+            Some(Sense::Unknown(_)) if self.pair.takes_unknown => {}
             Some(unknown @ Sense::Unknown(_)) => node.sense = Some(Box::new(unknown)),
             // A law that put the word in a form of its own has said what it means.
             Some(Sense::Known(means)) if is_told_by_sense(expr, &node, &means) => {

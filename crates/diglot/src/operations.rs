@@ -86,20 +86,21 @@ impl Row {
     }
 
     /// Whether it takes such values. A type that is not known fits anywhere.
-    fn takes(&self, dialect: Dialect, given: &[Given<'_>]) -> bool {
+    fn takes(&self, dialect: Dialect, operands: &[Operand<'_>]) -> bool {
         let most = self.takes.len() + self.more;
-        let fits = |at: usize, given: &Given<'_>| {
+        let fits = |at: usize, operand: &Operand<'_>| {
             self.kinds_at(at).is_some_and(|kinds| {
-                given.base.is_none_or(|base| kinds.has(dialect, base)) && (given.is_present || !kinds.is_present())
+                operand.base.is_none_or(|base| kinds.has(dialect, base)) && (operand.is_present || !kinds.is_present())
             })
         };
-        (self.takes.len()..=most).contains(&given.len()) && given.iter().enumerate().all(|(at, given)| fits(at, given))
+        (self.takes.len()..=most).contains(&operands.len())
+            && operands.iter().enumerate().all(|(at, operand)| fits(at, operand))
     }
 }
 
-/// What a word is given.
+/// What stands in one place of a word.
 #[derive(Debug, Clone, Copy)]
-pub struct Given<'e> {
+pub struct Operand<'e> {
     /// Its type, where it is known.
     pub base: Option<&'e Base>,
     /// Whether it is known never to be NULL.
@@ -153,7 +154,7 @@ pub fn rows() -> impl Iterator<Item = &'static Row> {
 struct Written<'e> {
     form: Form,
     word: &'e str,
-    given: Vec<Given<'e>>,
+    operands: Vec<Operand<'e>>,
 }
 
 /// What a word of a page means.
@@ -192,17 +193,17 @@ pub(crate) fn sense(dialect: Dialect, expr: &Expr, nullable: &BTreeSet<String>) 
 /// What a function in FROM means.
 pub(crate) fn sense_of_source(dialect: Dialect, name: &str, args: &[Expr]) -> Sense {
     let none = BTreeSet::new();
-    let given = args.iter().map(|arg| given(arg, &none)).collect();
-    look_up(dialect, &Written { form: Form::Source, word: name, given })
+    let operands = args.iter().map(|arg| operand(arg, &none)).collect();
+    look_up(dialect, &Written { form: Form::Source, word: name, operands })
 }
 
 /// The row that says what a word means for what it is given; what is not known yet may be of any type.
-pub fn row_for(dialect: Dialect, form: Form, word: &str, given: &[Given<'_>]) -> Option<&'static Row> {
-    known(form, word).iter().copied().find(|row| row.is_on(dialect) && row.takes(dialect, given))
+pub fn row_for(dialect: Dialect, form: Form, word: &str, operands: &[Operand<'_>]) -> Option<&'static Row> {
+    known(form, word).iter().copied().find(|row| row.is_on(dialect) && row.takes(dialect, operands))
 }
 
 fn look_up(dialect: Dialect, written: &Written<'_>) -> Sense {
-    match row_for(dialect, written.form, written.word, &written.given) {
+    match row_for(dialect, written.form, written.word, &written.operands) {
         Some(row) => Sense::Known(row.means),
         None => Sense::Unknown(unknown(dialect, written)),
     }
@@ -229,7 +230,8 @@ fn known(form: Form, word: &str) -> &'static [&'static Row] {
 
 fn unknown(dialect: Dialect, written: &Written<'_>) -> Unknown {
     let of_word = known(written.form, written.word);
-    let types: Vec<&str> = written.given.iter().map(|given| given.base.map_or("?", |base| base.word())).collect();
+    let types: Vec<&str> =
+        written.operands.iter().map(|operand| operand.base.map_or("?", |base| base.word())).collect();
     let word = written.word;
     let text = match (written.form, types.as_slice()) {
         (Form::Infix, [left, right]) => format!("{left} {word} {right}"),
@@ -250,27 +252,29 @@ fn unknown(dialect: Dialect, written: &Written<'_>) -> Unknown {
 
 /// How an expression's word is written; the text of what the tree has no node for.
 fn written<'e>(expr: &'e Expr, nullable: &BTreeSet<String>) -> Result<Option<Written<'e>>, &'e str> {
-    let given = |expr| given(expr, nullable);
-    let of = |form, word, given| Ok(Some(Written { form, word, given }));
+    let operand = |expr| operand(expr, nullable);
+    let of = |form, word, operands| Ok(Some(Written { form, word, operands }));
     match &expr.kind {
-        ExprKind::Unary { op, expr } if op != "not" => of(Form::Prefix, op.as_str(), vec![given(expr)]),
+        ExprKind::Unary { op, expr } if op != "not" => of(Form::Prefix, op.as_str(), vec![operand(expr)]),
         ExprKind::Binary { op, left, right } if !["and", "or", "=>"].contains(&op.as_str()) => {
-            of(Form::Infix, op.as_str(), vec![given(left), given(right)])
+            of(Form::Infix, op.as_str(), vec![operand(left), operand(right)])
         }
-        ExprKind::Any { op, .. } => of(Form::Infix, op.as_str(), vec![Given { base: None, is_present: false }; 2]),
-        ExprKind::Like { op, expr, pattern, .. } => of(Form::Infix, op, vec![given(expr), given(pattern)]),
+        ExprKind::Any { op, .. } => of(Form::Infix, op.as_str(), vec![Operand { base: None, is_present: false }; 2]),
+        ExprKind::Like { op, expr, pattern, .. } => of(Form::Infix, op, vec![operand(expr), operand(pattern)]),
         // The words of an enum are texts, and stay as they are.
         ExprKind::Cast { base: Some(Base::Enum(_)), .. } => Ok(None),
-        ExprKind::Cast { expr, to, .. } => of(Form::Cast, to.split('(').next().unwrap_or(to).trim(), vec![given(expr)]),
+        ExprKind::Cast { expr, to, .. } => {
+            of(Form::Cast, to.split('(').next().unwrap_or(to).trim(), vec![operand(expr)])
+        }
         ExprKind::Collate { collation, .. } => of(Form::Collate, collation.trim_matches('"'), Vec::new()),
         ExprKind::Call { name, args, over, .. } => {
-            let given: Vec<_> = args.iter().map(given).collect();
+            let operands: Vec<_> = args.iter().map(operand).collect();
             let form = match over {
                 Some(_) if !known(Form::Window, name).is_empty() => Form::Window,
                 _ if crate::resolve::is_aggregate(name, args.len()) => Form::Aggregate,
                 _ => Form::Call,
             };
-            of(form, name.as_str(), given)
+            of(form, name.as_str(), operands)
         }
         ExprKind::Opaque(text) if !text.eq_ignore_ascii_case("default") => Err(text),
         _ => Ok(None),
@@ -278,12 +282,12 @@ fn written<'e>(expr: &'e Expr, nullable: &BTreeSet<String>) -> Result<Option<Wri
 }
 
 /// What a word is given. A text takes the type that the other values need.
-fn given<'e>(expr: &'e Expr, nullable: &BTreeSet<String>) -> Given<'e> {
+fn operand<'e>(expr: &'e Expr, nullable: &BTreeSet<String>) -> Operand<'e> {
     match &expr.kind {
-        ExprKind::Param(name) => Given { base: expr.base(), is_present: !nullable.contains(name) },
-        ExprKind::Text(_) => Given { base: None, is_present: true },
-        ExprKind::Null => Given { base: None, is_present: false },
-        _ => Given { base: expr.base(), is_present: expr.ty.as_ref().is_some_and(|ty| !ty.nullable) },
+        ExprKind::Param(name) => Operand { base: expr.base(), is_present: !nullable.contains(name) },
+        ExprKind::Text(_) => Operand { base: None, is_present: true },
+        ExprKind::Null => Operand { base: None, is_present: false },
+        _ => Operand { base: expr.base(), is_present: expr.ty.as_ref().is_some_and(|ty| !ty.nullable) },
     }
 }
 

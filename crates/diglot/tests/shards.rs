@@ -22,7 +22,7 @@ const RULES: [&str; 10] = [
 ];
 
 /// Pages with the schema that they are about, its settings, and what the cluster said of each.
-struct Kept {
+struct Recording {
     schema: &'static str,
     settings: &'static str,
     pages: &'static str,
@@ -30,7 +30,7 @@ struct Kept {
 }
 
 /// What this project's pages were when the rules began: those that the cluster refused or sent to several shards.
-const ONCE: Kept = Kept {
+const ONCE: Recording = Recording {
     schema: include_str!("shards/once_schema.sql"),
     settings: include_str!("shards/once.toml"),
     pages: include_str!("shards/once_pages.sql"),
@@ -38,7 +38,7 @@ const ONCE: Kept = Kept {
 };
 
 /// Cases that were written, and run on the cluster, before the compiler was asked.
-const OWN: Kept = Kept {
+const OWN: Recording = Recording {
     schema: include_str!("shards/own_schema.sql"),
     settings: include_str!("shards/own.toml"),
     pages: include_str!("shards/own_pages.sql"),
@@ -55,7 +55,7 @@ fn found(settings: &str, schema: &str, pages: &str) -> Vec<(&'static str, String
     findings.into_iter().map(|finding| (finding.rule, finding.message)).collect()
 }
 
-impl Kept {
+impl Recording {
     /// The rules of shards that find something in each statement.
     fn found(&self) -> BTreeMap<String, BTreeSet<&'static str>> {
         let mut by_name: BTreeMap<String, BTreeSet<&'static str>> = BTreeMap::new();

@@ -21,7 +21,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::mem::discriminant;
 
 use diglot::dialect::Dialect;
-use diglot::operations::{Form, Given, Kinds, Row, row_for, rows};
+use diglot::operations::{Form, Kinds, Operand, Row, row_for, rows};
 use diglot::types::Base;
 
 use engines::{Engines, Outcome};
@@ -68,10 +68,10 @@ impl Facing {
     /// Whether these are the rows that speak of such values.
     fn is_asked(&self, types: &[Base], values: &[Value], length: usize) -> bool {
         let present = |at: usize| values.iter().skip(at).step_by(length.max(1)).all(|value| !value.is_null());
-        let given: Vec<Given<'_>> =
-            (0..length).map(|at| Given { base: types.get(at), is_present: present(at) }).collect();
+        let operands: Vec<Operand<'_>> =
+            (0..length).map(|at| Operand { base: types.get(at), is_present: present(at) }).collect();
         let is = |row: &'static Row, dialect| {
-            row_for(dialect, row.form, row.word, &given).is_some_and(|found| std::ptr::eq(found, row))
+            row_for(dialect, row.form, row.word, &operands).is_some_and(|found| std::ptr::eq(found, row))
         };
         is(self.sqlite, Dialect::Sqlite) && is(self.pg, Dialect::Pg)
     }
@@ -162,7 +162,7 @@ fn is_written_once(form: Form) -> bool {
 
 /// What came of a run.
 #[derive(Default)]
-struct Seen {
+struct Tally {
     evaluations: usize,
     unsound: Vec<String>,
     same: BTreeSet<String>,
@@ -172,7 +172,7 @@ struct Seen {
     valued: BTreeSet<String>,
 }
 
-async fn round(engines: &mut Engines, random: &mut Random, drawn_values: usize, most: usize, seen: &mut Seen) {
+async fn round(engines: &mut Engines, random: &mut Random, drawn_values: usize, most: usize, tally: &mut Tally) {
     let pools = values::pools(random, drawn_values);
     engines.know(&values::reals(&pools)).await;
     for pair in facing() {
@@ -198,25 +198,25 @@ async fn round(engines: &mut Engines, random: &mut Random, drawn_values: usize, 
         asked.dedup();
         let (ours, theirs): (Vec<String>, Vec<String>) = asked.into_iter().unzip();
         let (sqlite, pg) = (engines.sqlite(&ours).await, engines.pg(&theirs).await);
-        seen.evaluations += ours.len();
+        tally.evaluations += ours.len();
         let name = pair.name();
         if !ours.is_empty() && !pair.is_same() {
-            seen.compared.insert(name.clone());
+            tally.compared.insert(name.clone());
         }
         for (at, (left, right)) in sqlite.iter().zip(&pg).enumerate() {
             let alike = left.is_like(right);
             if pair.is_same() && !alike {
-                seen.unsound.push(format!("{name}: {} gave {left:?}, {} gave {right:?}", ours[at], theirs[at]));
+                tally.unsound.push(format!("{name}: {} gave {left:?}, {} gave {right:?}", ours[at], theirs[at]));
             }
             if pair.is_same() && !matches!(left, Outcome::Error(_)) {
-                seen.valued.insert(name.clone());
+                tally.valued.insert(name.clone());
             }
             if !pair.is_same() && !alike {
-                seen.witnessed.insert(name.clone());
+                tally.witnessed.insert(name.clone());
             }
         }
         if pair.is_same() && !ours.is_empty() {
-            seen.same.insert(name);
+            tally.same.insert(name);
         }
     }
 }
@@ -228,31 +228,31 @@ async fn every_row_says_what_the_engines_do() {
         return;
     };
     let wanted = std::env::var("TABLE_EVALUATIONS").ok().and_then(|number| number.parse::<usize>().ok());
-    let (mut random, mut seen) = (Random::new(15), Seen::default());
+    let (mut random, mut tally) = (Random::new(15), Tally::default());
     loop {
         // The first round has the edges alone.
-        let drawn = if seen.evaluations == 0 { 0 } else { 40 };
-        round(&mut engines, &mut random, drawn, if wanted.is_some() { 2 * SAMPLE } else { SAMPLE }, &mut seen).await;
-        if wanted.is_none_or(|wanted| seen.evaluations >= wanted) || seen.unsound.len() > 1000 {
+        let drawn = if tally.evaluations == 0 { 0 } else { 40 };
+        round(&mut engines, &mut random, drawn, if wanted.is_some() { 2 * SAMPLE } else { SAMPLE }, &mut tally).await;
+        if wanted.is_none_or(|wanted| tally.evaluations >= wanted) || tally.unsound.len() > 1000 {
             break;
         }
     }
-    let stricter: Vec<&String> = seen.compared.difference(&seen.witnessed).collect();
-    let empty: Vec<&String> = seen.same.difference(&seen.valued).collect();
+    let stricter: Vec<&String> = tally.compared.difference(&tally.witnessed).collect();
+    let empty: Vec<&String> = tally.same.difference(&tally.valued).collect();
     println!(
         "{} rows, {} pairs of one meaning, {} that differ, {} evaluations on each engine",
         rows().count(),
-        seen.same.len(),
-        seen.compared.len(),
-        seen.evaluations
+        tally.same.len(),
+        tally.compared.len(),
+        tally.evaluations
     );
     println!("stricter than need be: {stricter:#?}");
-    let kinds: BTreeSet<&str> = seen.unsound.iter().filter_map(|line| line.split(": ").next()).collect();
+    let kinds: BTreeSet<&str> = tally.unsound.iter().filter_map(|line| line.split(": ").next()).collect();
     let shown: Vec<&String> = kinds
         .iter()
-        .flat_map(|kind| seen.unsound.iter().filter(move |line| line.starts_with(&format!("{kind}: "))).take(4))
+        .flat_map(|kind| tally.unsound.iter().filter(move |line| line.starts_with(&format!("{kind}: "))).take(4))
         .collect();
-    assert!(seen.unsound.is_empty(), "{} are unsound: {shown:#?}", seen.unsound.len());
+    assert!(tally.unsound.is_empty(), "{} are unsound: {shown:#?}", tally.unsound.len());
     assert!(empty.is_empty(), "never gave a value: {empty:#?}");
     let listed: Vec<&str> = STRICTER.iter().map(|(name, _)| *name).collect();
     let names: Vec<&str> = stricter.iter().map(|name| name.as_str()).collect();

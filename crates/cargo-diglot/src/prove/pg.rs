@@ -213,7 +213,7 @@ impl Pg {
         let Some(Both { pg: text, .. }) = subject.variant(case) else { return Err(Fault::of("no such variant")) };
         let arguments = arguments::pg(subject, text, case).map_err(|error| Fault::of(error.to_string()))?;
         let query = sqlx::query_with(AssertSqlSafe(text.sql.clone()), arguments);
-        if subject.columns.is_empty() && !subject.loose {
+        if subject.columns.is_empty() && !subject.is_partial {
             let done = query.execute(&mut self.connection).await.map_err(fault)?;
             return Ok((Vec::new(), done.rows_affected()));
         }

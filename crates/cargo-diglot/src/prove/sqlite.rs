@@ -129,7 +129,7 @@ impl Sqlite {
         let Some(Both { sqlite: text, .. }) = subject.variant(case) else { return Err(Fault::of("no such variant")) };
         let arguments = arguments::sqlite(text, case).map_err(|error| Fault::of(error.to_string()))?;
         let query = sqlx::query_with(AssertSqlSafe(text.sql.clone()), arguments);
-        if subject.columns.is_empty() && !subject.loose {
+        if subject.columns.is_empty() && !subject.is_partial {
             let done = query.execute(&mut self.connection).await.or_else(|error| unless_required(text, error));
             return Ok((Vec::new(), done.map_err(fault)?.rows_affected()));
         }

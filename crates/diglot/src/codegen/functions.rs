@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use super::code::{Code, line};
-use super::stubs::Kept;
+use super::stubs::Stubs;
 use super::{Api, Function, LINTS, counts, enums, feature, list, params, rows, structs};
 use crate::config::{Config, Traits};
 use crate::dialect::Dialect;
@@ -18,7 +18,7 @@ pub(super) enum Bodies<'a> {
     /// Calls of the driver.
     Real,
     /// Errors at once; statements without a signature keep what an earlier run knew of them.
-    Stubs(&'a Kept),
+    Stubs(&'a Stubs),
 }
 
 /// The traits: their names, with the noun of those that have one.

@@ -32,7 +32,7 @@ pub(crate) struct Unknown {
 
 /// The stubs of statements without a signature.
 #[derive(Default)]
-pub(super) struct Kept {
+pub(super) struct Stubs {
     structs: BTreeMap<String, Vec<syn::ItemStruct>>,
     /// Methods with their nouns.
     methods: Vec<(String, syn::TraitItemFn)>,
@@ -48,7 +48,7 @@ struct Earlier {
 }
 
 /// Finds for each statement the best thing to stand in for it.
-pub(super) fn keep(config: &Config, unknown: &[Unknown], previous: Option<&str>) -> Kept {
+pub(super) fn keep(config: &Config, unknown: &[Unknown], previous: Option<&str>) -> Stubs {
     let file = previous.filter(|_| !unknown.is_empty()).and_then(|text| syn::parse_file(text).ok());
     let mut items = file.map(|file| file.items).unwrap_or_default();
     for name in config.generate.modules() {
@@ -58,7 +58,7 @@ pub(super) fn keep(config: &Config, unknown: &[Unknown], previous: Option<&str>)
         });
         items = inside.map(|(_, items)| items).unwrap_or_default();
     }
-    let mut kept = Kept::default();
+    let mut kept = Stubs::default();
     for statement in unknown {
         let earlier = earlier(&items, statement);
         match (earlier, &statement.shape) {
@@ -127,7 +127,7 @@ fn has_fields(earlier: &Earlier, shape: &Signature, alone: bool) -> bool {
         && fits(of("Row"), names(&mut shape.columns.iter().map(|column| &column.name)))
 }
 
-impl Kept {
+impl Stubs {
     fn shape(&mut self, statement: &Unknown, shape: &Signature) {
         self.shapes.push(Signature { dialects: statement.dialects.clone(), ..shape.clone() });
     }

@@ -75,7 +75,7 @@ pub(super) fn infer(
 
 /// The columns of a pair of which no function can be made: those of the page that has more, with the types on which
 /// both agree.
-pub(super) fn loose(pages: Both<&PageOf<'_>>, params: &[Param]) -> Vec<(String, Option<Base>)> {
+pub(super) fn partial(pages: Both<&PageOf<'_>>, params: &[Param]) -> Vec<(String, Option<Base>)> {
     let Both { sqlite, pg } = pages.map(|page| of_page(page.tree, params));
     let (more, other) = if sqlite.len() < pg.len() { (&pg, &sqlite) } else { (&sqlite, &pg) };
     let both = more.iter().enumerate().map(|(at, column)| {

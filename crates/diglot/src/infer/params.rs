@@ -14,12 +14,12 @@ use crate::source::Span;
 use crate::types::{Base, Stored, Type};
 
 /// One page with what its parameters meet.
-struct Seen<'a> {
+struct PageEvidence<'a> {
     page: &'a PageOf<'a>,
     evidence: Evidences<'a>,
 }
 
-impl Seen<'_> {
+impl PageEvidence<'_> {
     fn is_of_sqlite(&self) -> bool {
         self.page.tree.dialect == Dialect::Sqlite
     }
@@ -36,12 +36,13 @@ pub(super) fn infer(
     facing: Option<&Schema>,
     found: &mut Vec<Diagnostic>,
 ) -> Option<Vec<Param>> {
-    let seen: Vec<Seen<'_>> = pages.iter().map(|page| Seen { page, evidence: walk::evidence(page.tree) }).collect();
+    let evidence: Vec<PageEvidence<'_>> =
+        pages.iter().map(|page| PageEvidence { page, evidence: walk::evidence(page.tree) }).collect();
     let counts: Vec<BTreeSet<&str>> = pages.iter().map(|page| page.tree.row_counts()).collect();
     let mut params = Vec::new();
     let mut complete = true;
     for name in names(pages) {
-        match param(config, pages, &seen, facing, name, found) {
+        match param(config, pages, &evidence, facing, name, found) {
             Some(param) => {
                 let counts_rows = counts.len() > 1 && counts.iter().all(|of_page| of_page.contains(name));
                 params.push(Param { counts_rows, ..param });
@@ -53,11 +54,12 @@ pub(super) fn infer(
 }
 
 /// The parameters of a pair of which no function can be made, and the names of those without a type.
-pub(super) fn loose(config: &Config, pages: &[&PageOf<'_>]) -> (Vec<Param>, BTreeSet<String>) {
-    let seen: Vec<Seen<'_>> = pages.iter().map(|page| Seen { page, evidence: walk::evidence(page.tree) }).collect();
+pub(super) fn partial(config: &Config, pages: &[&PageOf<'_>]) -> (Vec<Param>, BTreeSet<String>) {
+    let evidence: Vec<PageEvidence<'_>> =
+        pages.iter().map(|page| PageEvidence { page, evidence: walk::evidence(page.tree) }).collect();
     let (mut params, mut untyped) = (Vec::new(), BTreeSet::new());
     for name in names(pages) {
-        params.push(param(config, pages, &seen, None, name, &mut Vec::new()).unwrap_or_else(|| {
+        params.push(param(config, pages, &evidence, None, name, &mut Vec::new()).unwrap_or_else(|| {
             untyped.insert(name.to_owned());
             let ty = Type { base: Base::Text, nullable: true };
             Param { name: name.to_owned(), ty, rust: None, optional: false, stored: None, counts_rows: false }
@@ -76,7 +78,7 @@ fn names<'a>(pages: &[&'a PageOf<'_>]) -> Vec<&'a str> {
 fn param(
     config: &Config,
     pages: &[&PageOf<'_>],
-    seen: &[Seen<'_>],
+    evidence: &[PageEvidence<'_>],
     facing: Option<&Schema>,
     name: &str,
     found: &mut Vec<Diagnostic>,
@@ -87,16 +89,16 @@ fn param(
     let uses = || pages.iter().flat_map(|page| page.tree.params.iter()).filter(|param| param.name == name);
     let nullable = uses().any(|param| param.nullable) || declared.as_ref().is_some_and(|ty| ty.nullable);
     let is_list = uses().any(|param| param.list);
-    let origins = || seen.iter().flat_map(|seen| seen.evidence.of(name)).filter_map(|e| e.hint.origin.as_ref());
+    let origins = || evidence.iter().flat_map(|page| page.evidence.of(name)).filter_map(|e| e.hint.origin.as_ref());
     let base = match &declared {
         Some(ty) => ty.base.clone(),
         None => {
-            let base = settled(statement, seen, facing, name, found)?;
+            let base = settled(statement, evidence, facing, name, found)?;
             if is_list { array(&base).unwrap_or(base) } else { base }
         }
     };
     if let (Some(ty), Some((annotation, _))) = (&declared, annotations.first())
-        && let Some(met) = contradicted(seen, name, &ty.base)
+        && let Some(met) = contradicted(evidence, name, &ty.base)
     {
         let (is, other) = (ty.base.word(), met.hint.base.word());
         let message = format!("{statement}: `:{name}` is declared `{is}` and meets `{other}`");
@@ -108,13 +110,13 @@ fn param(
     }
     // A declaration without `null` is there for the type, so it asks for the plain one. Words are texts all the same.
     let plain = declared.as_ref().is_some_and(|ty| !ty.nullable);
-    let elements = seen.iter().flat_map(|seen| seen.evidence.of(name)).filter_map(|e| e.hint.elements.as_ref());
+    let elements = evidence.iter().flat_map(|page| page.evidence.of(name)).filter_map(|e| e.hint.elements.as_ref());
     let rust = newtype(config, &base, origins()).or_else(|| listed_words(config, &base, elements));
     let rust = rust.filter(|rust| !plain || config.generated_words(rust).is_some());
-    let stored = stored(seen, name).filter(|stored| stored.of.base() == base);
-    let is_unheld = stored.is_none() && seen.iter().any(|seen| seen.is_of_sqlite() && seen.takes(name));
+    let stored = stored(evidence, name).filter(|stored| stored.of.base() == base);
+    let is_unheld = stored.is_none() && evidence.iter().any(|page| page.is_of_sqlite() && page.takes(name));
     if is_unheld && (base.is_time() || base == Base::Numeric) {
-        found.push(unheld(statement, seen, name, &base));
+        found.push(unheld(statement, evidence, name, &base));
         return None;
     }
     Some(Param {
@@ -134,14 +136,14 @@ fn listed_words<'o>(config: &Config, list: &Base, elements: impl Iterator<Item =
 }
 
 /// How SQLite holds what a parameter meets.
-fn stored(seen: &[Seen<'_>], name: &str) -> Option<Stored> {
-    let mut pages = seen.iter().filter(|seen| seen.is_of_sqlite());
-    let evidence = pages.find_map(|seen| seen.evidence.settle(name, Dialect::Sqlite).ok().flatten())?;
+fn stored(evidence: &[PageEvidence<'_>], name: &str) -> Option<Stored> {
+    let mut pages = evidence.iter().filter(|page| page.is_of_sqlite());
+    let evidence = pages.find_map(|page| page.evidence.settle(name, Dialect::Sqlite).ok().flatten())?;
     evidence.hint.base.stored()
 }
 
 /// Where Postgres needs a value of another kind than the declared one. A cast is the way to say that this is meant.
-fn contradicted<'t>(seen: &[Seen<'t>], name: &str, declared: &Base) -> Option<Evidence<'t>> {
+fn contradicted<'t>(evidence: &[PageEvidence<'t>], name: &str, declared: &Base) -> Option<Evidence<'t>> {
     let is_number = |base: &Base| {
         matches!(base, Base::Int16 | Base::Int32 | Base::Int64 | Base::Float64 | Base::Numeric) || base.is_time()
     };
@@ -150,8 +152,8 @@ fn contradicted<'t>(seen: &[Seen<'t>], name: &str, declared: &Base) -> Option<Ev
             || Base::finer(met, declared).is_some()
             || (*declared != Base::Text && Base::finer(declared, met).is_some())
     };
-    let pages = seen.iter().filter(|seen| seen.page.tree.dialect == Dialect::Pg);
-    let mut met = pages.flat_map(|seen| seen.evidence.of(name)).filter(|met| {
+    let pages = evidence.iter().filter(|page| page.page.tree.dialect == Dialect::Pg);
+    let mut met = pages.flat_map(|page| page.evidence.of(name)).filter(|met| {
         let by_number = met.hint.weight == Weight::Light && is_number(&met.hint.base);
         met.hint.origin.is_some() || by_number
     });
@@ -161,15 +163,15 @@ fn contradicted<'t>(seen: &[Seen<'t>], name: &str, declared: &Base) -> Option<Ev
 /// The type that follows from both pages, or a finding.
 fn settled(
     statement: &str,
-    seen: &[Seen<'_>],
+    evidence: &[PageEvidence<'_>],
     facing: Option<&Schema>,
     name: &str,
     found: &mut Vec<Diagnostic>,
 ) -> Option<Base> {
     let mut by_page: Vec<(Dialect, Evidence<'_>)> = Vec::new();
-    for seen in seen {
-        match seen.evidence.settle(name, seen.page.tree.dialect) {
-            Ok(Some(evidence)) => by_page.push((seen.page.tree.dialect, evidence)),
+    for page in evidence {
+        match page.evidence.settle(name, page.page.tree.dialect) {
+            Ok(Some(evidence)) => by_page.push((page.page.tree.dialect, evidence)),
             Ok(None) => {}
             Err(conflict) => {
                 found.push(conflicting(statement, name, &conflict));
@@ -179,7 +181,7 @@ fn settled(
     }
     let base = match by_page.as_slice() {
         [] => {
-            found.push(unknown(statement, seen, name, "text"));
+            found.push(unknown(statement, evidence, name, "text"));
             return None;
         }
         [(_, one)] => refined(one.hint.base.clone(), one.hint.origin.as_ref(), facing),
@@ -197,21 +199,23 @@ fn settled(
 }
 
 /// A time or a decimal that nothing on the SQLite page tells how to write.
-fn unheld(statement: &str, seen: &[Seen<'_>], name: &str, base: &Base) -> Diagnostic {
+fn unheld(statement: &str, evidence: &[PageEvidence<'_>], name: &str, base: &Base) -> Diagnostic {
     let word = base.word();
-    let met =
-        seen.iter().find(|seen| seen.page.tree.dialect == Dialect::Pg).and_then(|seen| seen.evidence.of(name).first());
-    let mut finding = unknown(statement, seen, name, "i64");
+    let met = evidence
+        .iter()
+        .find(|page| page.page.tree.dialect == Dialect::Pg)
+        .and_then(|page| page.evidence.of(name).first());
+    let mut finding = unknown(statement, evidence, name, "i64");
     if let Some(met) = met {
         finding = finding.context(met.span, format!("meets `{word}`, and meets no column of SQLite that holds one"));
     }
     finding.help(format!("or cast it on Postgres: `CAST(:{name} AS bigint)`"))
 }
 
-fn unknown(statement: &str, seen: &[Seen<'_>], name: &str, word: &str) -> Diagnostic {
-    let place = seen.iter().find_map(|seen| seen.page.tree.params.iter().find(|param| param.name == name));
+fn unknown(statement: &str, evidence: &[PageEvidence<'_>], name: &str, word: &str) -> Diagnostic {
+    let place = evidence.iter().find_map(|page| page.page.tree.params.iter().find(|param| param.name == name));
     let span: Span = place.map_or_else(
-        || seen.first().map_or(Span::new(crate::source::FileId(0), 0..0), |seen| seen.page.raw.name_span),
+        || evidence.first().map_or(Span::new(crate::source::FileId(0), 0..0), |page| page.page.raw.name_span),
         |param| param.span,
     );
     let message = format!("{statement}: nothing says what type `:{name}` has");

@@ -25,12 +25,12 @@
 //! ```
 
 use super::walk;
-use crate::normal::Around;
+use crate::normal::PairContext;
 use crate::tree::{Body, Part, Query, Rows, Select, Source, SourceKind, Statement};
 
-pub(super) fn apply(statement: &mut Statement, facing: &Statement, around: &Around<'_>) -> bool {
+pub(super) fn apply(statement: &mut Statement, facing: &Statement, pair: &PairContext<'_>) -> bool {
     let mut changed = false;
-    while let Some(at) = (0..statement.parts.len()).find(|at| is_read_once(statement, facing, around, *at)) {
+    while let Some(at) = (0..statement.parts.len()).find(|at| is_read_once(statement, facing, pair, *at)) {
         let part = statement.parts.remove(at);
         if let Some(result) = statement.result.as_mut().filter(|result| **result > at) {
             *result -= 1;
@@ -44,11 +44,11 @@ pub(super) fn apply(statement: &mut Statement, facing: &Statement, around: &Arou
     changed
 }
 
-fn is_read_once(statement: &Statement, facing: &Statement, around: &Around<'_>, at: usize) -> bool {
+fn is_read_once(statement: &Statement, facing: &Statement, pair: &PairContext<'_>, at: usize) -> bool {
     let part = &statement.parts[at];
     let (Body::Query(query), Some(name)) = (&part.body, &part.name) else { return false };
     let is_it = |other: &Part| other.name.as_ref() == Some(name);
-    let is_lost = |lock: &crate::tree::Lock| !around.under_write_lock || lock.wait == "nowait";
+    let is_lost = |lock: &crate::tree::Lock| !pair.under_write_lock || lock.wait == "nowait";
     let places: Vec<&Part> = statement
         .parts
         .iter()

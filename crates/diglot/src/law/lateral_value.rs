@@ -86,7 +86,7 @@ fn has_one_row_at_most(query: &Query, known: &Known<'_>) -> bool {
     let is_one = |limit: &Expr| matches!(&limit.kind, ExprKind::Number(number) if number == "1");
     let Rows::Select(select) = &query.rows else { return false };
     query.limit.as_ref().is_some_and(is_one)
-        || crate::normal::gives_one(&known.around.pg.tables, select)
+        || crate::normal::gives_one(&known.pair.schemas.pg.tables, select)
         || always_one_row(query)
 }
 

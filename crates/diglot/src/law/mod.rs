@@ -24,7 +24,7 @@ mod walk;
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::normal::Around;
+use crate::normal::PairContext;
 use crate::schema::Table;
 use crate::source::Span;
 use crate::tree::{
@@ -57,7 +57,7 @@ const OF_EXPRESSIONS: [OfExpr; 5] =
 
 /// What laws know of the names of a statement.
 struct Known<'a> {
-    around: &'a Around<'a>,
+    pair: &'a PairContext<'a>,
     /// The table that a source is, and whether it may have no row where the others have one.
     tables: BTreeMap<SourceId, (String, bool)>,
     /// The next identity that no source has.
@@ -65,11 +65,11 @@ struct Known<'a> {
 }
 
 /// The statement with every law taken; none where no law says anything of it.
-pub(crate) fn settled(statement: &Statement, facing: &Statement, around: &Around<'_>) -> Option<Statement> {
+pub(crate) fn settled(statement: &Statement, facing: &Statement, pair: &PairContext<'_>) -> Option<Statement> {
     let mut settled = statement.clone();
-    let mut is_changed = inlined_cte::apply(&mut settled, facing, around);
+    let mut is_changed = inlined_cte::apply(&mut settled, facing, pair);
     for _ in 0..ROUNDS {
-        let known = Known::of(&settled, around);
+        let known = Known::of(&settled, pair);
         let (mut changed, mut changed_inside) = (false, false);
         for part in &mut settled.parts {
             walk::body(&mut part.body, &mut |query| changed |= of_query(query, &known), &mut |expr| {
@@ -92,7 +92,7 @@ pub(crate) fn settled(statement: &Statement, facing: &Statement, around: &Around
         }
         is_changed = true;
     }
-    is_changed |= turned_union::apply(&mut settled, around);
+    is_changed |= turned_union::apply(&mut settled, pair);
     is_changed.then_some(settled)
 }
 
@@ -105,7 +105,7 @@ fn of_query(query: &mut Query, known: &Known<'_>) -> bool {
 }
 
 impl<'a> Known<'a> {
-    fn of(statement: &Statement, around: &'a Around<'a>) -> Self {
+    fn of(statement: &Statement, pair: &'a PairContext<'a>) -> Self {
         let sources = statement.sources();
         let kind = |source: &Source| source.join.as_ref().map(|join| join.kind);
         let preserved = sources.iter().any(|source| matches!(kind(source), Some(JoinKind::Right | JoinKind::Full)));
@@ -114,7 +114,7 @@ impl<'a> Known<'a> {
             Some((source.id, (source.table()?.to_owned(), outer)))
         };
         let next = Cell::new(statement.sources_by_id().last_key_value().map_or(0, |(id, _)| id.0) + 1);
-        Self { around, tables: sources.iter().filter_map(entry).collect(), next }
+        Self { pair, tables: sources.iter().filter_map(entry).collect(), next }
     }
 
     /// An identity for one more source.
@@ -126,19 +126,19 @@ impl<'a> Known<'a> {
     fn is_list_of_texts(&self, expr: &Expr) -> bool {
         let Some((source, column)) = column_of(expr) else { return false };
         let of = self.tables.get(&source).map(|(table, _)| format!("{table}.{column}"));
-        of.is_some_and(|of| self.around.promised.json_type(&of) == Some("text[]"))
+        of.is_some_and(|of| self.pair.promised.json_type(&of) == Some("text[]"))
     }
 
     /// Whether a column of a table is never NULL in a row that is there.
     fn is_present_in_table(&self, table: &str, column: &str) -> bool {
-        let known = self.around.pg.tables.get(table).and_then(|table| table.column(column));
+        let known = self.pair.schemas.pg.tables.get(table).and_then(|table| table.column(column));
         known.is_some_and(|column| !column.ty.nullable)
     }
 
     /// Whether a value is never NULL.
     fn is_present(&self, expr: &Expr) -> bool {
         match &expr.kind {
-            ExprKind::Param(name) => !self.around.nullable.contains(name),
+            ExprKind::Param(name) => !self.pair.nullable.contains(name),
             ExprKind::Number(_) | ExprKind::Text(_) | ExprKind::Bool(_) | ExprKind::Blob(_) => true,
             ExprKind::Column { source, column } => {
                 self.tables.get(source).is_some_and(|(table, outer)| !outer && self.is_present_in_table(table, column))
@@ -149,7 +149,7 @@ impl<'a> Known<'a> {
 
     /// The table as Postgres has it.
     fn table(&self, source: &Source) -> Option<&'a Table> {
-        self.around.pg.tables.get(source.table()?).filter(|table| !table.view)
+        self.pair.schemas.pg.tables.get(source.table()?).filter(|table| !table.view)
     }
 }
 

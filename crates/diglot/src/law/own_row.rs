@@ -44,8 +44,7 @@ fn condition(expr: &Expr, known: &Known<'_>) -> Option<ExprKind> {
     let select = only_select(query).filter(|select| is_row_by_row(select))?;
     let ([source], [column]) = (select.from.as_slice(), select.columns.as_slice()) else { return None };
     let is_it = source.table() == Some(table.as_str()) && column_of(&column.expr) == Some((source.id, key));
-    let schemas = [known.around.sqlite, known.around.pg];
-    let is_key = schemas.iter().all(|schema| {
+    let is_key = known.pair.schemas.iter().all(|schema| {
         let table = schema.tables.get(table).filter(|table| !table.view);
         table.is_some_and(|table| table.keys().any(|columns| columns.as_slice() == [key]))
     });

@@ -28,17 +28,17 @@
 use std::collections::BTreeSet;
 
 use super::walk;
-use crate::normal::{Around, Names};
+use crate::normal::{Names, PairContext};
 use crate::source::Span;
 use crate::tree::{Expr, Part, Query, Rows, SourceKind, Statement};
 
-pub(super) fn apply(statement: &mut Statement, around: &Around<'_>) -> bool {
+pub(super) fn apply(statement: &mut Statement, pair: &PairContext<'_>) -> bool {
     let mut queries = statement.parts.iter().flat_map(Part::queries);
     if !queries.any(|query| matches!(query.rows, Rows::Set { .. })) {
         return false;
     }
     let before = statement.clone();
-    let names = Names::new(&before, around);
+    let names = Names::new(&before, pair);
     let reads_itself = |part: &&Part| part.sources().iter().any(|source| source.cte() == part.name.as_deref());
     let plain: BTreeSet<&str> =
         before.parts.iter().filter(|part| !reads_itself(part)).filter_map(|part| part.name.as_deref()).collect();

@@ -93,7 +93,7 @@ impl Names<'_> {
     /// Whether an expression is a parameter that is no document: its elements have the type of the list.
     fn is_list_param(&self, list: &Expr) -> bool {
         match &list.kind {
-            ExprKind::Param(name) => !self.around.documents.contains(name),
+            ExprKind::Param(name) => !self.pair.documents.contains(name),
             ExprKind::Cast { expr, .. } => self.is_list_param(expr),
             _ => false,
         }

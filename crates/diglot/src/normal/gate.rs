@@ -27,7 +27,7 @@ pub(super) fn has_made_one(names: &Names<'_>, insert: &Part, later: &Part) -> bo
 
 /// Whether a query gives one row at most.
 pub(super) fn has_one(names: &Names<'_>, query: &Query) -> bool {
-    matches!(&query.rows, Rows::Select(select) if gives_one(&names.around.sqlite.tables, select))
+    matches!(&query.rows, Rows::Select(select) if gives_one(&names.pair.schemas.sqlite.tables, select))
 }
 
 /// The CTE whose rows an insert takes, each one time.

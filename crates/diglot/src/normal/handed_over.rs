@@ -92,7 +92,7 @@ impl<'t> Names<'t> {
         }
         let part = writing_part(self.statement, name)?;
         let table = part.target()?.table()?;
-        let order = &self.around.order;
+        let order = &self.pair.order;
         match &part.body {
             Body::Delete(delete) => {
                 let same = self.relation(source.id) == self.relation(delete.target.id);

@@ -29,6 +29,7 @@
 //! ```
 
 use super::Names;
+use crate::dialect::Both;
 use crate::schema::Table;
 use crate::tree::{Expr, Insert, Rows, SourceKind};
 
@@ -37,14 +38,16 @@ impl Names<'_> {
     pub(crate) fn only_key(&self, insert: &Insert) -> Option<&[String]> {
         let SourceKind::Table(name) = &insert.target.kind else { return None };
         let is_given = |name: &String| insert.columns.iter().any(|(column, _)| column == name);
-        let (sqlite, pg) = (self.around.sqlite.tables.get(name)?, self.around.pg.tables.get(name)?);
+        let (sqlite, pg) = (self.pair.schemas.sqlite.tables.get(name)?, self.pair.schemas.pg.tables.get(name)?);
         (sqlite.only_key(is_given)? == pg.only_key(is_given)?).then(|| pg.only_key(is_given))?
     }
 
     /// Whether OR IGNORE of an insert can meet nothing but a conflict of keys.
     pub(crate) fn ignores_conflicts_alone(&self, insert: &Insert) -> bool {
         let SourceKind::Table(name) = &insert.target.kind else { return false };
-        let (Some(sqlite), Some(pg)) = (self.around.sqlite.tables.get(name), self.around.pg.tables.get(name)) else {
+        let (Some(sqlite), Some(pg)) =
+            (self.pair.schemas.sqlite.tables.get(name), self.pair.schemas.pg.tables.get(name))
+        else {
             return false;
         };
         let rows: Vec<Vec<&Expr>> = match &insert.rows.rows {
@@ -53,11 +56,11 @@ impl Names<'_> {
             Rows::Set { .. } | Rows::Query(_) => return false,
         };
         let unchecked = sqlite.checks.is_empty() && pg.checks.is_empty();
-        unchecked && rows.iter().all(|row| self.is_full(insert, row, [sqlite, pg]))
+        unchecked && rows.iter().all(|row| self.is_full(insert, row, Both { sqlite, pg }))
     }
 
     /// Whether a row has a value for every column that needs one.
-    fn is_full(&self, insert: &Insert, row: &[&Expr], tables: [&Table; 2]) -> bool {
+    fn is_full(&self, insert: &Insert, row: &[&Expr], tables: Both<&Table>) -> bool {
         let value =
             |name: &str| insert.columns.iter().position(|(column, _)| column == name).and_then(|at| row.get(at));
         tables.into_iter().flat_map(|table| &table.columns).filter(|column| !column.ty.nullable).all(|column| {

@@ -54,7 +54,7 @@ impl Names<'_> {
     /// Whether an expression is known never to be NULL.
     pub(super) fn required(&self, expr: &Expr) -> bool {
         match &expr.kind {
-            ExprKind::Param(name) => !self.around.nullable.contains(name),
+            ExprKind::Param(name) => !self.pair.nullable.contains(name),
             ExprKind::Number(_) | ExprKind::Text(_) | ExprKind::Bool(_) | ExprKind::Blob(_) => true,
             ExprKind::Binary { op, left, right } if ["+", "-", "*"].contains(&op.as_str()) => {
                 self.required(left) && self.required(right)
@@ -77,7 +77,7 @@ impl Names<'_> {
 
     /// Whether a condition is known to be true or false.
     pub(super) fn is_decided(&self, condition: &Expr) -> bool {
-        let open = |expr: &&Expr| matches!(&expr.kind, ExprKind::Param(name) if self.around.nullable.contains(name));
+        let open = |expr: &&Expr| matches!(&expr.kind, ExprKind::Param(name) if self.pair.nullable.contains(name));
         self.required(condition) && !condition.exprs().iter().any(open)
     }
 
@@ -113,7 +113,7 @@ impl Names<'_> {
     /// Whether the project declares that no program writes NULL into a column.
     fn is_declared(&self, source: SourceId, column: &str) -> bool {
         let table = self.sources.get(&source).and_then(|source| source.table());
-        table.is_some_and(|table| self.around.promised.is_never_null(table, column))
+        table.is_some_and(|table| self.pair.promised.is_never_null(table, column))
     }
 
     /// Whether the arguments are columns of both sides of a FULL JOIN, neither NULL in its table: one row is there.
@@ -132,7 +132,7 @@ impl Names<'_> {
 
     pub(super) fn pg_column(&self, source: SourceId, column: &str) -> Option<&Column> {
         let SourceKind::Table(table) = &self.sources.get(&source)?.kind else { return None };
-        self.around.pg.tables.get(table)?.column(column)
+        self.pair.schemas.pg.tables.get(table)?.column(column)
     }
 
     /// Whether an expression is a column of ids on Postgres.
@@ -163,8 +163,8 @@ impl Names<'_> {
             return None;
         }
         let (table, column) = (&shown.relation.name, &shown.name);
-        let own = self.around.promised.json_type(&format!("{table}.{column}.{steps}"));
-        own.or_else(|| self.around.promised.json_type(&format!("{table}.{column}.*")))
+        let own = self.pair.promised.json_type(&format!("{table}.{column}.{steps}"));
+        own.or_else(|| self.pair.promised.json_type(&format!("{table}.{column}.*")))
     }
 
     /// Whether an expression reads a field that the project declares to be in every document.
@@ -191,7 +191,7 @@ impl Names<'_> {
     pub(super) fn json_list(&self, expr: &Expr) -> Option<&str> {
         let ExprKind::Column { source, column } = &expr.kind else { return None };
         let table = self.sources.get(source).and_then(|source| source.table())?;
-        self.around.promised.json_type(&format!("{table}.{column}"))
+        self.pair.promised.json_type(&format!("{table}.{column}"))
     }
 
     /// The greatest or least of several: three meanings.

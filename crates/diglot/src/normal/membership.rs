@@ -77,7 +77,7 @@ impl Names<'_> {
         let op = if negated { Op::NotIn } else { Op::In };
         let mut value = self.expr(inner);
         if let Some(list) = self.list_param(query, inner.base()).or_else(|| self.elements(query)) {
-            let is_digits = |list: &Expr| self.around.digits.iter().any(|name| list.is_param(name));
+            let is_digits = |list: &Expr| self.pair.digits.iter().any(|name| list.is_param(name));
             if value.head == Form::LowerHex && query.each_of().is_some_and(is_digits) {
                 value = value.kids.remove(0);
             }
@@ -89,7 +89,7 @@ impl Names<'_> {
     }
 
     fn may_miss(&self, list: &Node) -> bool {
-        let param = |node: &Node| matches!(&node.head, Head::Param(name) if self.around.nullable.contains(name));
+        let param = |node: &Node| matches!(&node.head, Head::Param(name) if self.pair.nullable.contains(name));
         param(list) || list.kids.iter().any(param)
     }
 

@@ -58,7 +58,7 @@ impl<'t> Names<'t> {
     }
 
     fn keeps_values(&self, insert: &Insert, column: &str) -> bool {
-        keeps_values(insert, column, self.around.sqlite, self.around.pg)
+        keeps_values(insert, column, self.pair.schemas.sqlite, self.pair.schemas.pg)
     }
 }
 

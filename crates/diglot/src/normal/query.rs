@@ -145,7 +145,7 @@ impl Names<'_> {
         let mut node = Node::list(Head::Source(Box::new(joined)), kids, source.span);
         if let SourceKind::Function { name, args } = &source.kind
             && let unknown @ Sense::Unknown(_) = operations::sense_of_source(self.dialect(), name, args)
-            && !self.around.takes_unknown
+            && !self.pair.takes_unknown
         {
             node.sense = Some(Box::new(unknown));
         }

@@ -38,7 +38,7 @@ pub(crate) struct Replaced<'t> {
 impl Names<'_> {
     /// The row of OR REPLACE, where it is one of ON CONFLICT DO UPDATE as well.
     pub(crate) fn replaced<'i>(&'i self, insert: &'i Insert) -> Option<Replaced<'i>> {
-        replaced(insert, self.around.sqlite, self.around.pg)
+        replaced(insert, self.pair.schemas.sqlite, self.pair.schemas.pg)
     }
 }
 

@@ -55,6 +55,6 @@ fn gives_way(lock: &Lock) -> bool {
 impl Names<'_> {
     /// Whether a lock asks for no more than what the write lock of the SQLite page gives.
     pub(crate) fn is_held_anyway(&self, lock: &Lock) -> bool {
-        self.around.under_write_lock && gives_way(lock)
+        self.pair.under_write_lock && gives_way(lock)
     }
 }

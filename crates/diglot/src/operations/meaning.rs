@@ -255,9 +255,9 @@ pub enum Bound {
     /// It moves all bits out; a negative one moves the other way.
     Out,
     /// It begins anew at the width, of 64 bits.
-    Around,
+    Modulo64,
     /// It begins anew at the width, of 32 bits.
-    NarrowAround,
+    Modulo32,
 }
 
 /// Where a half goes.

@@ -72,7 +72,10 @@ impl<'a> ReadProject<'a> {
 
     /// What can be run of a pair of which no function can be made: what is known of it, and both of its texts with
     /// all of their optional parts.
-    pub(crate) fn loose(&self, name: &str) -> Option<(infer::Loose, Both<Statement>, Both<EmittedText>)> {
+    pub(crate) fn partial_signature(
+        &self,
+        name: &str,
+    ) -> Option<(infer::PartialSignature, Both<Statement>, Both<EmittedText>)> {
         let sources = &self.inputs.sources;
         let read = |dialect: Dialect| {
             let mut pages = self.pages.iter().filter(|page| page.dialect == dialect);
@@ -86,19 +89,19 @@ impl<'a> ReadProject<'a> {
             sqlite: PageOf { raw: ours, tree: &our_tree, schema: &self.schemas.sqlite },
             pg: PageOf { raw: theirs, tree: &their_tree, schema: &self.schemas.pg },
         };
-        let loose = infer::loose(&self.inputs.config, pages.each_ref());
+        let partial = infer::partial_signature(&self.inputs.config, pages.each_ref());
         let signature = Signature {
             noun: page.noun.clone(),
             name: name.to_owned(),
             docs: Vec::new(),
             cardinality: ours.cardinality,
             dialects: Dialect::ALL.to_vec(),
-            params: loose.params.clone(),
+            params: partial.params.clone(),
             rows: None,
             columns: Vec::new(),
         };
         let texts = pages.each_ref().map(|page| emit::emit(sources, &signature, page));
-        Some((loose, Both { sqlite: our_tree, pg: their_tree }, texts))
+        Some((partial, Both { sqlite: our_tree, pg: their_tree }, texts))
     }
 
     /// What is found of a pair when one dialect reads another text in one of the files; none when the pair is no pair

@@ -8,6 +8,7 @@ use serde_json::Value as Json;
 use super::cases::{Case, Row};
 use super::subject::{Order, Subject};
 use super::tables::{List, TableColumn};
+use crate::dialect::Both;
 use crate::page::Cardinality;
 use crate::types::{Base, Of};
 use crate::value::canonical;
@@ -131,7 +132,7 @@ impl Subject {
         let mask = |rows: &Rows| masked_rows(rows, |at| names.get(at).is_some_and(|name| masked.contains(name)));
         let (ours, theirs) = (mask(&ours), mask(&theirs));
         if let Some(columns) = multiset_difference(&names, &ours, &theirs) {
-            return Some(of_rows("the rows differ", &names, [&ours, &theirs], columns));
+            return Some(of_rows("the rows differ", &names, Both { sqlite: &ours, pg: &theirs }, columns));
         }
         if !self.order_of(case).agrees(&ours, &theirs) {
             return Some(of_lines("the order of the rows differs", lines(&names, &ours), lines(&names, &theirs)));
@@ -201,7 +202,7 @@ impl Subject {
             let (ours, theirs) = (settle(ours), settle(theirs));
             if let Some(columns) = multiset_difference(&names, &ours, &theirs) {
                 let what = format!("afterwards the rows of {} differ", table.name);
-                return Some(of_rows(&what, &names, [&ours, &theirs], columns));
+                return Some(of_rows(&what, &names, Both { sqlite: &ours, pg: &theirs }, columns));
             }
         }
         None
@@ -408,9 +409,9 @@ fn of_lines(what: &str, sqlite: Vec<String>, pg: Vec<String>) -> Difference {
 }
 
 /// Rows that differ, without those that both have.
-fn of_rows(what: &str, names: &[&str], [ours, theirs]: [&Rows; 2], columns: BTreeSet<String>) -> Difference {
-    let (left, right) = only_differing(ours, theirs);
-    let common = ours.len() - left.len();
+fn of_rows(what: &str, names: &[&str], rows: Both<&Rows>, columns: BTreeSet<String>) -> Difference {
+    let (left, right) = only_differing(rows.sqlite, rows.pg);
+    let common = rows.sqlite.len() - left.len();
     Difference { columns, common, ..of_lines(what, lines(names, &left), lines(names, &right)) }
 }
 

@@ -54,7 +54,7 @@ pub struct Subject {
     /// The texts of SQLite and Postgres for every set of parameters that may be given.
     pub variants: Vec<Both<EmittedText>>,
     /// No function can be made of it: whether an engine takes its text at all is to be seen.
-    pub loose: bool,
+    pub is_partial: bool,
     /// The tables that are filled, those first that others refer to.
     pub tables: Vec<Table>,
     /// The tables that are looked at afterwards.
@@ -115,7 +115,7 @@ struct Ready {
     columns: Vec<(String, Option<Base>)>,
     variants: Vec<Both<EmittedText>>,
     trees: Both<Statement>,
-    loose: bool,
+    is_partial: bool,
 }
 
 /// What the order of rows means.
@@ -164,8 +164,8 @@ impl<'a> Prover<'a> {
     }
 
     fn subject(&self, name: &str) -> Option<Subject> {
-        let ready = self.ready(name).or_else(|| self.loose(name))?;
-        let Ready { noun, cardinality, params, rows, untyped, columns, variants, trees, loose } = ready;
+        let ready = self.ready(name).or_else(|| self.partial(name))?;
+        let Ready { noun, cardinality, params, rows, untyped, columns, variants, trees, is_partial } = ready;
         let tables = Tables::new(self.config, self.project.schemas(), self.relations);
         let (filled, compared) = touched(&tables, &trees);
         let found = trees.each_ref().map(|tree| uses(tree, &lists(&params)));
@@ -176,13 +176,13 @@ impl<'a> Prover<'a> {
             name: name.to_owned(),
             places: self.project.places(name),
             cardinality,
-            writes: loose || trees.iter().flat_map(|tree| &tree.parts).any(|part| part.target().is_some()),
+            writes: is_partial || trees.iter().flat_map(|tree| &tree.parts).any(|part| part.target().is_some()),
             params,
             rows,
             untyped,
             columns,
             variants,
-            loose,
+            is_partial,
             tables: filled,
             compared,
             declared: self.declared(name),
@@ -221,23 +221,23 @@ impl<'a> Prover<'a> {
             columns: signature.columns.iter().map(|c| (c.name.clone(), Some(shown(c)))).collect(),
             variants,
             trees: Both { sqlite: sqlite?, pg: pg? },
-            loose: false,
+            is_partial: false,
         })
     }
 
     /// A pair of which there is none, because of what was found, whether a baseline knows it or not.
-    fn loose(&self, name: &str) -> Option<Ready> {
-        let (loose, trees, texts) = self.project.loose(name)?;
+    fn partial(&self, name: &str) -> Option<Ready> {
+        let (signature, trees, texts) = self.project.partial_signature(name)?;
         Some(Ready {
             noun: texts.sqlite.noun.clone(),
             cardinality: trees.sqlite.cardinality,
-            params: loose.params,
+            params: signature.params,
             rows: None,
-            untyped: loose.untyped,
-            columns: loose.columns,
+            untyped: signature.untyped,
+            columns: signature.columns,
             variants: vec![texts],
             trees,
-            loose: true,
+            is_partial: true,
         })
     }
 

@@ -267,11 +267,11 @@ fn a_pair_with_findings_is_run_as_far_as_it_is_understood() {
     let relations = Relations::default();
     let subjects = Prover::new(&inputs, &compiled, &relations).subjects();
     let odd = subjects.iter().find(|subject| subject.name == "odd_read").expect("it is there");
-    assert!(odd.loose && odd.untyped.contains("what") && !odd.untyped.contains("lane"));
+    assert!(odd.is_partial && odd.untyped.contains("what") && !odd.untyped.contains("lane"));
     let pg = &odd.variants[0].pg;
     assert!(pg.sql.ends_with("WHERE lane IS IS $1 AND $2 IS NULL"), "{}", pg.sql);
     assert!((0..20).any(|number| !column(&odd.case(1, number, 4), "job", "lane").is_empty()));
-    assert!(subjects.iter().all(|subject| subject.loose == (subject.name == "odd_read")));
+    assert!(subjects.iter().all(|subject| subject.is_partial == (subject.name == "odd_read")));
 }
 
 #[test]

@@ -48,7 +48,7 @@ use crate::tree::{Expr, ExprKind};
 pub(super) fn step(names: &Names<'_>, expr: &Expr, node: &Node) -> Option<Node> {
     let ExprKind::Like { op: "like", pattern, negated, escape, .. } = &expr.kind else { return None };
     let ExprKind::Text(pattern) = &pattern.kind else { return None };
-    if names.dialect() != Dialect::Sqlite || !names.around.ilike.contains(pattern) {
+    if names.dialect() != Dialect::Sqlite || !names.pair.ilike.contains(pattern) {
         return None;
     }
     Some(node.with_head(Head::Like { op: "ilike", negated: *negated, escape: escape.clone() }))

@@ -72,7 +72,7 @@ fn by_patterns<'e>(names: &Names<'_>, expr: &'e Expr) -> Option<(String, &'e Exp
     let ("to_char", [time, pattern]) = call(expr)? else { return None };
     let instant = match &time.kind {
         ExprKind::Binary { op, left, right } if op == "at time zone" && text(right)? == "UTC" => left,
-        _ if names.around.promised.is_utc() => time,
+        _ if names.pair.promised.is_utc() => time,
         _ => return None,
     };
     let ("to_timestamp", [seconds]) = call(instant)? else { return None };

@@ -41,7 +41,7 @@ pub(super) fn step(names: &Names<'_>, expr: &Expr, node: &Node) -> Option<Node> 
         return None;
     }
     let (table, column) = greatest(query)?;
-    let numbered = names.around.sqlite.tables.get(table)?.column(column)?.fill == Fill::Numbered;
+    let numbered = names.pair.schemas.sqlite.tables.get(table)?.column(column)?.fill == Fill::Numbered;
     (numbered && inserts_before(names, table, column, expr.span))
         .then(|| Node::leaf(Head::column(Relation::first(table), column), node.span))
 }

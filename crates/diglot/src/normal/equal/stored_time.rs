@@ -111,7 +111,7 @@ fn clock(names: &Names<'_>, name: &str, args: &[Expr], stored: Stored, node: &No
 fn of_pg(names: &Names<'_>, expr: &Expr, base: &Base, node: &Node) -> Option<Node> {
     match &expr.kind {
         ExprKind::Call { name, args, .. } if args.is_empty() => {
-            let utc = || names.around.promised.is_utc();
+            let utc = || names.pair.promised.is_utc();
             match name.as_str() {
                 "now" | "current_timestamp" | "transaction_timestamp" => Some(now(node)),
                 "localtimestamp" | "current_date" | "localtime" => utc().then(|| now(node)),
@@ -123,7 +123,7 @@ fn of_pg(names: &Names<'_>, expr: &Expr, base: &Base, node: &Node) -> Option<Nod
             let ExprKind::Text(text) = &text.kind else { return None };
             let (days, seconds) = days_and_seconds(text).filter(|_| to.eq_ignore_ascii_case("interval"))?;
             let sign = if op == "-" { -1 } else { 1 };
-            let utc = || names.around.promised.is_utc();
+            let utc = || names.pair.promised.is_utc();
             if days != 0 && *base == Base::Timestamp && !utc() {
                 return None;
             }

@@ -27,7 +27,7 @@ use crate::tree::{Expr, ExprKind};
 
 pub(super) fn step(names: &Names<'_>, expr: &Expr, node: &Node) -> Option<Node> {
     // A difference that is told shows what is written, and not its opposite.
-    if !names.around.is_second_look.get() {
+    if !names.pair.is_second_look.get() {
         return None;
     }
     let condition = match &expr.kind {
