@@ -208,6 +208,7 @@ rules! {
     UNSUPPORTED_STATEMENT = "unsupported_statement",
     UNTERMINATED = "unterminated",
     UNTYPED_NULL_TEST = "untyped_null_test",
+    UNTYPED_PARAMETER = "untyped_parameter",
     UNUSED_ALLOW = "unused_allow",
     UNUSED_ANNOTATION = "unused_annotation",
     UNUSED_BASELINE = "unused_baseline",

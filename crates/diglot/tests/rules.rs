@@ -16,6 +16,7 @@ CREATE TABLE event (event_id INTEGER PRIMARY KEY AUTOINCREMENT, job_id INTEGER N
 CREATE TABLE live (id INTEGER PRIMARY KEY, dedup TEXT NOT NULL, state TEXT NOT NULL, used BIGINT NOT NULL CHECK (used >= 0));
 CREATE UNIQUE INDEX live_dedup ON live (dedup) WHERE state <> 'done';
 CREATE TABLE note (name TEXT PRIMARY KEY, doc TEXT);
+CREATE TABLE mark (id BLOB PRIMARY KEY NOT NULL CHECK (length(id) = 16));
 CREATE TABLE stay (id INTEGER PRIMARY KEY, seen INTEGER NOT NULL DEFAULT (unixepoch()),
   made TEXT NOT NULL DEFAULT CURRENT_TIMESTAMP, price TEXT NOT NULL,
   state TEXT NOT NULL CHECK (state IN ('open', 'closed')));
@@ -30,6 +31,7 @@ CREATE TABLE event (event_id bigserial PRIMARY KEY, job_id integer NOT NULL, kin
 CREATE TABLE live (id integer PRIMARY KEY, dedup text NOT NULL, state text NOT NULL, used bigint NOT NULL CHECK (used >= 0));
 CREATE UNIQUE INDEX live_dedup ON live (dedup) WHERE state <> 'done';
 CREATE TABLE note (name text PRIMARY KEY, doc jsonb);
+CREATE TABLE mark (id uuid PRIMARY KEY);
 CREATE TYPE stay_state AS ENUM ('open', 'closed');
 CREATE TABLE stay (id integer PRIMARY KEY, seen timestamptz NOT NULL DEFAULT now(),
   made timestamptz NOT NULL DEFAULT now(), price numeric(10, 2) NOT NULL, state stay_state NOT NULL);
@@ -480,6 +482,10 @@ const CASES: &[Case] = &[
 ];
 
 fn found(texts: &[&str], allow: Option<&str>) -> BTreeSet<&'static str> {
+    found_by(Config::default(), texts, allow)
+}
+
+fn found_by(config: Config, texts: &[&str], allow: Option<&str>) -> BTreeSet<&'static str> {
     let mut sources = Sources::default();
     sources.add(SourceFile::new("schema/sqlite/0001_all.sql", SQLITE));
     sources.add(SourceFile::new("schema/pg/0001_all.sql", PG));
@@ -488,7 +494,7 @@ fn found(texts: &[&str], allow: Option<&str>) -> BTreeSet<&'static str> {
         let text = format!("-- name: case_one :many\n{allow}{};\n", text.expect("a case has a text"));
         sources.add(SourceFile::new(format!("sql/{dialect}/case.sql"), text));
     }
-    let findings = compile(&Inputs { config: Config::default(), sources, ..Inputs::default() }).diagnostics;
+    let findings = compile(&Inputs { config, sources, ..Inputs::default() }).diagnostics;
     findings.iter().map(|finding| finding.rule).collect()
 }
 
@@ -513,6 +519,76 @@ fn every_rule_is_silenced_by_a_declaration_with_a_reason() {
     for case in CASES.iter().chain(values::CASES) {
         assert!(!found(case.fires, Some(case.rule)).contains(case.rule), "{} cannot be allowed", case.rule);
     }
+}
+
+/// Statements whose meaning hangs on what a program binds, and the same where that is said. Two texts are those of SQLite
+/// and Postgres.
+const OF_A_PROGRAM: &[[&[&str]; 2]] = &[
+    [
+        &[
+            "INSERT INTO event (event_id, job_id, kind) VALUES (?1, ?1, 'a')",
+            "INSERT INTO event (event_id, job_id, kind) VALUES ($1, $1, 'a')",
+        ],
+        &[
+            "INSERT INTO event (event_id, job_id, kind) VALUES (?1, ?2, 'a')",
+            "INSERT INTO event (event_id, job_id, kind) VALUES ($1, $2, 'a')",
+        ],
+    ],
+    [
+        &["UPDATE job SET n = ?1, at_ms = ?1 WHERE id = 4", "UPDATE job SET n = $1, at_ms = $1 WHERE id = 4"],
+        &["UPDATE job SET n = ?1, pos = ?1 WHERE id = 4", "UPDATE job SET n = $1, pos = $1 WHERE id = 4"],
+    ],
+    [
+        &[
+            "WITH one AS (SELECT ?1 AS at) UPDATE job SET at_ms = (SELECT at FROM one)",
+            "WITH one AS (SELECT $1 AS at) UPDATE job SET at_ms = (SELECT at FROM one)",
+        ],
+        &[
+            "WITH one AS (SELECT ?1 AS at) UPDATE job SET lane = (SELECT at FROM one)",
+            "WITH one AS (SELECT $1 AS at) UPDATE job SET lane = (SELECT at FROM one)",
+        ],
+    ],
+    [
+        &[
+            "SELECT CASE WHEN flag = 1 THEN ?1 ELSE at_ms END AS at FROM job",
+            "SELECT CASE WHEN flag THEN $1 ELSE at_ms END AS at FROM job",
+        ],
+        &[
+            "SELECT CASE WHEN flag = 1 THEN ?1 ELSE lane END AS at FROM job",
+            "SELECT CASE WHEN flag THEN $1 ELSE lane END AS at FROM job",
+        ],
+    ],
+    [
+        &["SELECT ?1 AS mark, id FROM job", "SELECT $1 AS mark, id FROM job"],
+        &["SELECT CAST(?1 AS TEXT) AS mark, id FROM job", "SELECT CAST($1 AS text) AS mark, id FROM job"],
+    ],
+    [
+        &["SELECT id FROM job WHERE at_ms < ?1 * 1000", "SELECT id FROM job WHERE at_ms < $1 * 1000"],
+        &[
+            "SELECT id FROM job WHERE at_ms < CAST(?1 AS BIGINT) * 1000",
+            "SELECT id FROM job WHERE at_ms < CAST($1 AS bigint) * 1000",
+        ],
+    ],
+    [
+        &["SELECT id FROM job WHERE id = ?2", "SELECT id FROM job WHERE id = $2"],
+        &["SELECT id FROM job WHERE id = ?1", "SELECT id FROM job WHERE id = $1"],
+    ],
+];
+
+#[test]
+fn what_a_program_of_its_own_binds_is_asked_for_where_it_matters() {
+    let rule = "untyped-parameter";
+    let of = |texts: &[&str], allow: Option<&str>| {
+        found_by(Config::parse("generate = false", "diglot.toml").expect("settings"), texts, allow)
+    };
+    for [fires, silent] in OF_A_PROGRAM {
+        assert!(of(fires, None).contains(rule), "{fires:?}: {:?}", of(fires, None));
+        assert!(!of(silent, None).contains(rule), "{silent:?}");
+        assert!(!of(fires, Some(rule)).contains(rule), "{fires:?} cannot be allowed");
+        assert!(!found(fires, None).contains(rule), "a generated function gives the type: {fires:?}");
+    }
+    let of_text = "-- param: id text\nSELECT id FROM mark WHERE id = ";
+    assert!(of(&[&format!("{of_text}?1"), &format!("{of_text}$1")], None).contains("param-type-conflict"));
 }
 
 #[test]

@@ -6,11 +6,14 @@ use diglot::{Inputs, compile};
 
 /// The rules and items that a pair of schemas gets, with declarations beside it.
 fn found(sqlite: &str, pg: &str, declared: &str, careful: bool) -> Vec<String> {
+    found_by(Config { schema_lints: careful, ..Config::default() }, sqlite, pg, declared)
+}
+
+fn found_by(config: Config, sqlite: &str, pg: &str, declared: &str) -> Vec<String> {
     let mut sources = Sources::default();
     sources.add(SourceFile::new("schema/sqlite/0001_all.sql", sqlite));
     sources.add(SourceFile::new("schema/pg/0001_all.sql", pg));
     sources.add(SourceFile::new("schema/divergences.sql", declared));
-    let config = Config { schema_lints: careful, ..Config::default() };
     let findings = compile(&Inputs { config, sources, ..Inputs::default() }).diagnostics;
     findings
         .iter()
@@ -46,6 +49,16 @@ fn a_loose_schema_is_told_where_it_is_loose_when_that_is_asked_for() {
     let unasked = found(LOOSE[0], LOOSE[1], "", false);
     assert!(!unasked.iter().any(|told| told.starts_with("not-strict") || told.starts_with("unchecked")), "{unasked:?}");
     assert_eq!(found(CAREFUL[0], CAREFUL[1], "", true), [""; 0]);
+}
+
+#[test]
+fn where_a_program_binds_by_itself_ids_of_any_length_are_an_error_once_for_all_statements() {
+    let of = |[sqlite, pg]: [&str; 2], declared: &str| {
+        found_by(Config::parse("generate = false", "diglot.toml").expect("settings"), sqlite, pg, declared)
+    };
+    assert_eq!(of(LOOSE, ""), ["unchecked-uuid job.id"]);
+    assert_eq!(of(LOOSE, "-- allow(unchecked-uuid.job.id): the program binds 16 bytes\n"), [""; 0]);
+    assert_eq!(of(CAREFUL, ""), [""; 0]);
 }
 
 #[test]

@@ -106,7 +106,7 @@ impl Default for Generate {
 }
 
 /// Rules about what only a generated API needs: names and types of parameters and columns in Rust, names of modules.
-const OF_THE_API: [&str; 9] = [
+const OF_THE_API: [&str; 8] = [
     rule::BAD_FILE_NAME.name,
     rule::BAD_NAME.name,
     rule::CARDINALITY_COLUMNS.name,
@@ -114,7 +114,6 @@ const OF_THE_API: [&str; 9] = [
     rule::COLUMN_TYPE_CONFLICT.name,
     rule::COLUMN_TYPE_UNKNOWN.name,
     rule::COLUMN_UNNAMED.name,
-    rule::PARAM_TYPE_CONFLICT.name,
     rule::PARAM_TYPE_UNKNOWN.name,
 ];
 

@@ -93,7 +93,11 @@ fn param(
     let base = match &declared {
         Some(ty) => ty.base.clone(),
         None => {
-            let base = settled(statement, evidence, facing, name, found)?;
+            // What a program of its own binds is one type only where it says so.
+            let mut of_the_api = Vec::new();
+            let base = settled(statement, evidence, facing, name, &mut of_the_api);
+            found.extend(of_the_api.into_iter().filter(|_| config.generate.enabled));
+            let base = base?;
             if is_list { array(&base).unwrap_or(base) } else { base }
         }
     };

@@ -90,6 +90,7 @@ mod unlocked_read;
 mod unordered_limit;
 mod unordered_set;
 mod untyped_null_test;
+mod untyped_parameter;
 mod update_from_many;
 mod update_reads_target;
 mod upsert_twice;
@@ -250,6 +251,7 @@ const LINTS: &[Lint] = &[
     Lint::new(rule::UNORDERED_LIMIT, unordered_limit::check),
     Lint::new(rule::UNORDERED_SET, unordered_set::check),
     Lint::new(rule::UNTYPED_NULL_TEST, untyped_null_test::check),
+    Lint::new(rule::UNTYPED_PARAMETER, untyped_parameter::check),
     Lint::new(rule::UPDATE_FROM_MANY, update_from_many::check),
     Lint::new(rule::UPDATE_READS_TARGET, update_reads_target::check),
     Lint::new(rule::UPSERT_TWICE, upsert_twice::check),

@@ -101,6 +101,9 @@ const RULES: [Row; 14] = [
     ),
 ];
 
+/// What a generated function sees to, and a program of its own may bind otherwise.
+const BOUND_AS_IT_IS: Rule = rule::UNCHECKED_UUID;
+
 /// Whether a lint of the schemas has that name.
 pub(crate) fn is_lint(rule: &str) -> bool {
     RULES.iter().any(|row| row.0.name == rule)
@@ -112,8 +115,9 @@ pub(crate) fn check(config: &Config, schemas: &Both<Schema>, declared: &[Annotat
     let Both { sqlite, pg } = schemas;
     remarks.extend(without_parent(pg));
     remarks.extend(shards::check(config, pg));
-    if config.schema_lints {
-        remarks.extend(careless(config, sqlite, pg));
+    if config.schema_lints || !config.generate.enabled {
+        let is_asked = |remark: &Remark| config.schema_lints || remark.rule == BOUND_AS_IT_IS;
+        remarks.extend(careless(config, sqlite, pg).into_iter().filter(is_asked));
     }
     let mut found = Vec::new();
     let mut used = vec![false; declared.len()];
@@ -138,6 +142,7 @@ pub(crate) fn check(config: &Config, schemas: &Both<Schema>, declared: &[Annotat
         }
     }
     for (rule, severity, says, help) in RULES {
+        let severity = if rule == BOUND_AS_IT_IS && !config.generate.enabled { Severity::Error } else { severity };
         found.extend(by_rule.get(rule.name).and_then(|remarks| finding(rule, severity, says, help, remarks)));
     }
     for (annotation, _) in declared.iter().zip(used).filter(|(_, used)| !used) {

@@ -145,6 +145,8 @@ pub(crate) enum Declared {
     All,
     /// Those that the case has a type for: what is unknown on a page is left to the compiler.
     Known,
+    /// None, and parameters keep their numbers: the statements of a program that makes its own calls.
+    None,
 }
 
 /// One page: its migrations, and its statements.
@@ -158,6 +160,9 @@ pub(crate) fn page<'c>(case: &'c toml::Table, dialect: &str, mark: char, declare
     let other = if dialect == "pg" { "sqlite" } else { "pg" };
     let annotated = |sql: &str, own: Option<&'c toml::Value>, facing: Option<&'c toml::Value>| {
         let list = |own: Option<&'c toml::Value>| own.or(args).and_then(toml::Value::as_array).into_iter().flatten();
+        if declared == Declared::None {
+            return format!("{};\n\n", sql.trim_end_matches(';'));
+        }
         let open: Vec<usize> = list(own).enumerate().chain(list(facing).enumerate()).filter_map(is_open).collect();
         let params: String = list(own)
             .enumerate()
