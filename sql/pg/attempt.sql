@@ -27,6 +27,37 @@ WITH core AS (
 SELECT completion.event_id AS completion_event_id, lease.event_id AS lease_event_id, core.flow_id
   FROM completion CROSS JOIN lease CROSS JOIN core;
 
+-- part: attempts_ended(:outcome)
+WITH attempt AS (
+  INSERT INTO ff_attempt AS held (partition_key, execution_id, attempt_index, lease_epoch, terminal_at_ms)
+  SELECT core.partition_key, core.execution_id, member.attempt_index, member.lease_epoch, member.now_ms
+    FROM core
+    JOIN member ON member.partition_key = core.partition_key AND member.execution_id = core.execution_id
+   WHERE core.public_state <> 'skipped'
+      ON CONFLICT (partition_key, execution_id, attempt_index) DO UPDATE
+     SET outcome = :outcome, terminal_at_ms = excluded.terminal_at_ms, lease_expires_at_ms = NULL
+   WHERE held.lease_epoch = excluded.lease_epoch AND held.outcome IS NULL
+  RETURNING held.partition_key, held.execution_id, held.outcome
+),
+completion AS (
+  INSERT INTO ff_completion_event
+         (partition_key, execution_id, flow_id, outcome, namespace, instance_tag, occurred_at_ms)
+  SELECT core.partition_key, core.execution_id, core.flow_id, :outcome, core.raw_fields ->> 'namespace',
+         core.raw_fields -> 'tags' ->> 'cairn.instance_id', member.now_ms
+    FROM core
+    JOIN member ON member.partition_key = core.partition_key AND member.execution_id = core.execution_id
+  RETURNING event_id, partition_key, execution_id
+),
+lease AS (
+  INSERT INTO ff_lease_event
+         (execution_id, lease_id, event_type, occurred_at_ms, partition_key, namespace, instance_tag)
+  SELECT member.execution_text, member.lease_id, 'revoked', member.now_ms, core.partition_key,
+         core.raw_fields ->> 'namespace', core.raw_fields -> 'tags' ->> 'cairn.instance_id'
+    FROM core
+    JOIN member ON member.partition_key = core.partition_key AND member.execution_id = core.execution_id
+  RETURNING event_id, execution_id
+);
+
 -- Ends several attempts and their executions with success, each another one's. No row for an execution that is not active
 -- any more.
 --
@@ -39,6 +70,7 @@ SELECT completion.event_id AS completion_event_id, lease.event_id AS lease_event
 -- rows: given(now_ms i64, result bytes null)
 -- name: attempt_complete_many :opt
 -- only: pg — SQLite's writer puts the calls of those who wait into one transaction.
+-- use: attempts_ended(outcome = 'success')
 -- column: completion_event_id i64
 -- column: lease_event_id i64
 WITH member AS (
@@ -62,35 +94,6 @@ core AS (
          terminal_at_ms = excluded.terminal_at_ms, result = excluded.result
    WHERE core.lifecycle_phase = 'active'
   RETURNING core.partition_key, core.execution_id, core.flow_id, core.public_state, core.raw_fields
-),
-attempt AS (
-  INSERT INTO ff_attempt AS held (partition_key, execution_id, attempt_index, lease_epoch, terminal_at_ms)
-  SELECT core.partition_key, core.execution_id, member.attempt_index, member.lease_epoch, member.now_ms
-    FROM core
-    JOIN member ON member.partition_key = core.partition_key AND member.execution_id = core.execution_id
-   WHERE core.public_state = 'completed'
-      ON CONFLICT (partition_key, execution_id, attempt_index) DO UPDATE
-     SET outcome = 'success', terminal_at_ms = excluded.terminal_at_ms, lease_expires_at_ms = NULL
-   WHERE held.lease_epoch = excluded.lease_epoch AND held.outcome IS NULL
-  RETURNING held.partition_key, held.execution_id, held.outcome
-),
-completion AS (
-  INSERT INTO ff_completion_event
-         (partition_key, execution_id, flow_id, outcome, namespace, instance_tag, occurred_at_ms)
-  SELECT core.partition_key, core.execution_id, core.flow_id, 'success', core.raw_fields ->> 'namespace',
-         core.raw_fields -> 'tags' ->> 'cairn.instance_id', member.now_ms
-    FROM core
-    JOIN member ON member.partition_key = core.partition_key AND member.execution_id = core.execution_id
-  RETURNING event_id, partition_key, execution_id
-),
-lease AS (
-  INSERT INTO ff_lease_event
-         (execution_id, lease_id, event_type, occurred_at_ms, partition_key, namespace, instance_tag)
-  SELECT member.execution_text, member.lease_id, 'revoked', member.now_ms, core.partition_key,
-         core.raw_fields ->> 'namespace', core.raw_fields -> 'tags' ->> 'cairn.instance_id'
-    FROM core
-    JOIN member ON member.partition_key = core.partition_key AND member.execution_id = core.execution_id
-  RETURNING event_id, execution_id
 )
 SELECT member.ordinality, completion.event_id AS completion_event_id, lease.event_id AS lease_event_id, core.flow_id
   FROM core
@@ -115,6 +118,44 @@ WITH core AS (
 )
 SELECT completion.event_id AS completion_event_id, lease.event_id AS lease_event_id, core.flow_id
   FROM completion CROSS JOIN lease CROSS JOIN core;
+
+-- Ends several attempts and their executions with a failure, each another one's, as `attempt_complete_many` does with success.
+-- rows: given(partition_key i16 key, execution_id uuid key, attempt_index i32, lease_epoch i64, execution_text text, lease_id text)
+-- rows: given(now_ms i64, failure_message text)
+-- name: attempt_fail_many :opt
+-- only: pg — SQLite's writer puts the calls of those who wait into one transaction.
+-- use: attempts_ended(outcome = 'failed')
+-- column: completion_event_id i64
+-- column: lease_event_id i64
+WITH member AS (
+  SELECT given.ordinality, given.partition_key, given.execution_id, given.attempt_index, given.lease_epoch,
+         given.execution_text, given.lease_id, given.now_ms, given.failure_message
+    FROM given
+   WHERE set_config('lock_timeout', '100ms', true) IS NOT NULL
+),
+core AS (
+  INSERT INTO ff_exec_core AS core
+         (partition_key, execution_id, lane_id, lifecycle_phase, ownership_state, eligibility_state,
+          public_state, attempt_state, created_at_ms, terminal_at_ms, raw_fields)
+  SELECT member.partition_key, member.execution_id, '', 'terminal', 'unowned', 'not_applicable', 'skipped',
+         'attempt_terminal', 0, member.now_ms, jsonb_build_object('last_failure_message', member.failure_message)
+    FROM member
+   WHERE true
+   ORDER BY member.partition_key, member.execution_id
+      ON CONFLICT (partition_key, execution_id) DO UPDATE
+     SET lifecycle_phase = 'terminal', ownership_state = 'unowned', eligibility_state = 'not_applicable',
+         public_state = 'failed', attempt_state = 'attempt_terminal', blocking_reason = NULL,
+         terminal_at_ms = excluded.terminal_at_ms, raw_fields = core.raw_fields || excluded.raw_fields
+   WHERE core.lifecycle_phase = 'active'
+  RETURNING core.partition_key, core.execution_id, core.flow_id, core.public_state, core.raw_fields
+)
+SELECT member.ordinality, completion.event_id AS completion_event_id, lease.event_id AS lease_event_id, core.flow_id
+  FROM core
+  JOIN member ON member.partition_key = core.partition_key AND member.execution_id = core.execution_id
+  LEFT JOIN attempt ON attempt.partition_key = core.partition_key AND attempt.execution_id = core.execution_id
+  JOIN completion ON completion.partition_key = core.partition_key AND completion.execution_id = core.execution_id
+  JOIN lease ON lease.execution_id = member.execution_text
+ WHERE ff_expect_all(attempt.outcome IS NOT NULL);
 
 -- name: attempt_progress :opt
 -- use: attempt_held

@@ -123,7 +123,7 @@ async fn fail_for_good<D: Dialect>(
     let partition_key = held.key.partition_key;
     let done = engine
         .db()
-        .unit_telling(params, move |row, wakes| {
+        .combined_telling(params, move |row, wakes| {
             wakes.member_completion(row.completion_event_id, partition_key, row.flow_id);
             wakes.lease(row.lease_event_id, partition_key);
         })

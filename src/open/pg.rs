@@ -48,8 +48,8 @@ impl PostgresBackend {
     ///
     /// The isolation level is `read committed`, which nothing changes.
     ///
-    /// Claims, completions, renewals, appends and creations that wait at the same moment go to the server as one
-    /// statement; each has its own answer. `options[ff_sql.combining]=off` in the URL has each run alone.
+    /// Claims, completions, failures for good, renewals, appends and creations that wait at the same moment go to
+    /// the server as one statement; each has its own answer. `options[ff_sql.combining]=off` in the URL has each run alone.
     ///
     /// # Errors
     /// * `Unavailable` when `config` is not about Postgres.

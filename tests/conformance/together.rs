@@ -1,11 +1,12 @@
 //! Operations that wait at the same moment: each has its own answer, whatever becomes of those that go with it.
 
 use std::collections::{BTreeSet, HashSet};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 use ff_backend_sql::testing::Step;
-use ff_core::backend::{Frame, FrameKind, Handle};
+use ff_core::backend::{FailOutcome, FailureClass, FailureReason, Frame, FrameKind, Handle};
 use ff_core::contracts::StreamCursor;
 use ff_core::types::{AttemptIndex, ExecutionId};
 use futures_util::future::{join, join_all};
@@ -49,7 +50,18 @@ fn complete<'a>(h: &'a Opened, handle: &'a Handle, result: &str) -> impl Future<
     }
 }
 
-/// What the door did for the completions.
+fn fail<'a>(h: &'a Opened, handle: &'a Handle, message: &str) -> impl Future<Output = String> + 'a {
+    let reason = FailureReason::new(message);
+    async move {
+        match h.backend.fail(handle, reason, FailureClass::Permanent).await {
+            Ok(FailOutcome::TerminalFailed) => "ok".to_owned(),
+            Ok(outcome) => format!("{outcome:?}"),
+            Err(error) => error.to_string(),
+        }
+    }
+}
+
+/// What the door did for one kind of operation.
 #[derive(Default)]
 struct Counted {
     runs: AtomicUsize,
@@ -67,6 +79,34 @@ impl Counted {
         };
         step == Step::Run
     }
+}
+
+/// Counts what the door of Postgres does for a kind of operation.
+fn counting(h: &Opened, operation: &'static str) -> Option<Arc<Counted>> {
+    let Tables::Postgres(backend) = h.tables() else { return None };
+    let counted = Arc::new(Counted::default());
+    let counting = Arc::clone(&counted);
+    backend.hold_for_test(Box::new(move |step, name| {
+        if name == operation {
+            counting.count(step);
+        }
+        None
+    }));
+    Some(counted)
+}
+
+/// Whether the connections are set to run every operation alone.
+fn is_alone() -> bool {
+    std::env::var("FF_TEST_POSTGRES_URL").unwrap_or_default().contains("combining")
+}
+
+/// Leases an execution again after its lease was revoked.
+async fn leased_again(h: &Opened, handle: &Handle) -> Handle {
+    let id = payload(handle).execution_id;
+    h.backend.revoke_lease(operator::revoking(&id)).await.expect("it is revoked");
+    let again = h.claim("another").await.expect("it waits");
+    assert_eq!(payload(&again).execution_id, id);
+    again
 }
 
 fn frame(text: &str) -> Frame {
@@ -133,6 +173,58 @@ on_every_database! {
             assert_eq!(result_of(h, handle).await, None);
             assert_eq!(h.core(&payload(handle).execution_id, "lifecycle_phase").await, "runnable");
         }
+    }
+
+    async fn every_failure_has_its_own_answer(h) {
+        let handles = claimed(&h, MANY).await;
+        for lost in &handles[..3] {
+            h.backend.revoke_lease(operator::revoking(&payload(lost).execution_id)).await.expect("it is revoked");
+        }
+        assert_eq!(fail(&h, &handles[3], "before").await, "ok");
+        assert_eq!(complete(&h, &handles[4], "done").await, "ok");
+        let counted = counting(&h, "attempt_fail");
+        let h = &h;
+        let asked = handles.iter().enumerate().map(|(n, handle)| async move { fail(h, handle, &format!("no {n}")).await });
+        let answers = join_all(asked).await;
+        for (n, answer) in answers.iter().enumerate() {
+            match n {
+                0 | 1 | 2 | 4 => assert_eq!(answer, LOST, "failure {n}"),
+                _ => assert_eq!(answer, "ok", "failure {n}"),
+            }
+        }
+        if let Some(counted) = counted {
+            let runs = counted.runs.load(Ordering::SeqCst);
+            assert_eq!(runs, if is_alone() { MANY } else { 1 });
+        }
+        for (n, handle) in handles.iter().enumerate().skip(3).filter(|(n, _)| *n != 4) {
+            let id = payload(handle).execution_id;
+            let message = if n == 3 { "before".to_owned() } else { format!("no {n}") };
+            let document = h.document(&id).await;
+            assert_eq!((&document["last_failure_message"], &document["namespace"]), (&message.into(), &"space".into()));
+            assert_eq!(h.core(&id, "public_state").await, "failed");
+            assert_eq!(h.lease_events(&id).await, ["acquired", "revoked"]);
+            assert_eq!(h.completions(&id).await, ["failed space instance-1"]);
+            assert_eq!(h.attempts(&id, "outcome").await, ["failed"]);
+        }
+        assert_eq!(h.core(&payload(&handles[4]).execution_id, "public_state").await, "completed");
+    }
+
+    async fn a_failure_under_a_lost_lease_takes_no_neighbour_along(h) {
+        let handles = claimed(&h, 12).await;
+        let again = leased_again(&h, &handles[7]).await;
+        let h = &h;
+        let answers = join_all(handles.iter().map(|handle| fail(h, handle, "no"))).await;
+        for (n, answer) in answers.iter().enumerate() {
+            assert_eq!(answer, if n == 7 { LOST } else { "ok" }, "failure {n}");
+        }
+        for handle in handles.iter().enumerate().filter(|(n, _)| *n != 7).map(|(_, handle)| handle) {
+            let id = payload(handle).execution_id;
+            assert_eq!(h.core(&id, "public_state").await, "failed");
+            assert_eq!(h.completions(&id).await, ["failed space instance-1"]);
+        }
+        let id = payload(&again).execution_id;
+        assert_eq!(h.core(&id, "lifecycle_phase").await, "active");
+        assert_eq!(complete(h, &again, "done").await, "ok");
     }
 
     async fn a_result_is_stored_as_it_was_given(h) {
@@ -255,9 +347,8 @@ on_every_database! {
         };
         let ((first, others), _) = join(completing, all_ask).await;
         assert!(others.iter().chain([&first]).all(|answer| answer == "ok"));
-        let url = std::env::var("FF_TEST_POSTGRES_URL").unwrap_or_default();
         let (runs, left) = (counted.runs.load(Ordering::SeqCst), counted.left.load(Ordering::SeqCst));
-        if url.contains("combining") {
+        if is_alone() {
             assert_eq!(runs, MANY, "each alone");
         } else {
             // Those go together whose turn came within their patience.
@@ -268,21 +359,12 @@ on_every_database! {
 
     async fn those_who_ask_at_once_go_together(h) {
         let handles = claimed(&h, MANY).await;
-        let Tables::Postgres(backend) = h.tables() else { return };
-        let counted = Arc::new(Counted::default());
-        let counting = Arc::clone(&counted);
-        backend.hold_for_test(Box::new(move |step, name| {
-            if name == "attempt_complete" {
-                counting.count(step);
-            }
-            None
-        }));
+        let Some(counted) = counting(&h, "attempt_complete") else { return };
         let h = &h;
         let answers = join_all(handles.iter().map(|handle| complete(h, handle, "done"))).await;
         assert!(answers.iter().all(|answer| answer == "ok"));
-        let url = std::env::var("FF_TEST_POSTGRES_URL").unwrap_or_default();
         let runs = counted.runs.load(Ordering::SeqCst);
-        assert_eq!(runs, if url.contains("combining") { MANY } else { 1 }, "the first comer gives way to the others");
+        assert_eq!(runs, if is_alone() { MANY } else { 1 }, "the first comer gives way to the others");
     }
 
     async fn nobody_waits_for_a_neighbours_row(h) {

@@ -5,7 +5,10 @@ use sqlx::PgConnection;
 use uuid::Uuid;
 
 use crate::db::dialect::{Combines, Ran};
-use crate::statements::attempt::{AttemptCompleteManyGiven, AttemptCompleteParams, AttemptCompleteRow};
+use crate::statements::attempt::{
+    AttemptCompleteManyGiven, AttemptCompleteParams, AttemptCompleteRow, AttemptFailManyGiven, AttemptFailParams,
+    AttemptFailRow,
+};
 use crate::statements::execution::{ExecutionCreateManyGiven, ExecutionCreateParams, ExecutionCreateRow};
 use crate::statements::lease::{
     LeaseClaimManyGiven, LeaseClaimManyParams, LeaseClaimParams, LeaseClaimRow, LeaseRenewManyGiven,
@@ -76,6 +79,34 @@ impl Combines for AttemptCompleteParams {
             let rows = pg_only::attempt_complete_many(connection, &given.collect::<Vec<_>>()).await?;
             let done = rows.into_iter().map(|row| {
                 row.map(|row| taken!(AttemptCompleteRow of row => completion_event_id, lease_event_id, flow_id))
+            });
+            Ok(done.collect())
+        })
+    }
+}
+
+impl Combines for AttemptFailParams {
+    type Row = AttemptFailRow;
+    type Group = ();
+    type Key = (i16, Uuid);
+
+    fn group(&self) -> Option<Self::Group> {
+        Some(())
+    }
+
+    fn key(&self) -> Option<Self::Key> {
+        Some((self.partition_key, self.execution_id))
+    }
+
+    fn run_many<'a>(members: &'a [&'a Self], connection: &'a mut PgConnection) -> Ran<'a, Self> {
+        Box::pin(async move {
+            let given = members.iter().map(|member| {
+                taken!(AttemptFailManyGiven of member => partition_key, execution_id, attempt_index, lease_epoch,
+                       execution_text, lease_id, now_ms, failure_message)
+            });
+            let rows = pg_only::attempt_fail_many(connection, &given.collect::<Vec<_>>()).await?;
+            let done = rows.into_iter().map(|row| {
+                row.map(|row| taken!(AttemptFailRow of row => completion_event_id, lease_event_id, flow_id))
             });
             Ok(done.collect())
         })
