@@ -28,6 +28,9 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// How often a circle of waiting sessions is looked at again.
 const LOOKS_AT_A_CIRCLE: u32 = 10;
 
+/// How often a standstill is looked at: a lock that a working session has, such as the one by which a table grows, is gone soon.
+const LOOKS_AT_A_STANDSTILL: u32 = 5;
+
 /// After how many restored states the dead rows are cleared away.
 const VACUUM_EVERY: u32 = 400;
 
@@ -276,11 +279,12 @@ impl Stage {
 
     /// Waits until all have ended, or those that have not wait for a lock. Says whether some wait.
     async fn until_ended_or_waiting(&self, running: &[&JoinHandle<String>]) -> bool {
-        let began = Instant::now();
+        let (began, mut looks) = (Instant::now(), 0);
         loop {
             let (waiting, _) = self.waiting().await;
             let left = running.iter().filter(|running| !running.is_finished()).count();
-            if left == 0 || waiting >= left {
+            looks = if waiting >= left { looks + 1 } else { 0 };
+            if left == 0 || looks == LOOKS_AT_A_STANDSTILL {
                 return left > 0;
             }
             assert!(began.elapsed() < PATIENCE, "an operation neither ends nor waits for a lock");
