@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::dialect::Dialect;
-use crate::page::RawStatement;
+use crate::page::{Chooser, RawStatement};
 use crate::source::Span;
 use crate::types::{Base, Stored, Type};
 use crate::value::{Rows, Value};
@@ -100,10 +100,10 @@ pub struct TextColumn {
 /// Which optional parts a text has.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Variant {
-    /// The parameters whose parts it has.
-    pub given: Vec<String>,
-    /// The parameters whose parts it does without.
-    pub left_out: Vec<String>,
+    /// What chooses the parts that it has.
+    pub given: Vec<Chooser>,
+    /// What chooses the parts that it does without.
+    pub left_out: Vec<Chooser>,
 }
 
 impl Variant {
@@ -112,8 +112,8 @@ impl Variant {
         let mut variant = Self::default();
         for part in &raw.optional {
             let list = if raw.is_left_out(part.span) { &mut variant.left_out } else { &mut variant.given };
-            if !list.contains(&part.param) {
-                list.push(part.param.clone());
+            if !list.contains(&part.chooser) {
+                list.push(part.chooser.clone());
             }
         }
         variant
@@ -123,7 +123,7 @@ impl Variant {
 impl fmt::Display for Variant {
     /// `+lane+state`; nothing where no optional part is there.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.given.iter().try_for_each(|param| write!(f, "+{param}"))
+        self.given.iter().try_for_each(|chooser| write!(f, "+{chooser}"))
     }
 }
 

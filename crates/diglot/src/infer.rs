@@ -22,7 +22,7 @@ use crate::config::Config;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::{Both, Dialect};
 use crate::names::nearest;
-use crate::page::{Annotation, AnnotationKind, Cardinality, PAGE, RawStatement};
+use crate::page::{Annotation, AnnotationKind, Cardinality, Chooser, RawStatement};
 use crate::rule;
 use crate::schema::Schema;
 use crate::source::Span;
@@ -99,10 +99,10 @@ impl Param {
     }
 
     /// Whether a text that has these optional parts needs it.
-    pub fn is_given(&self, parts: &[String]) -> bool {
+    pub fn is_given(&self, parts: &[Chooser]) -> bool {
         let chosen = match self.of_key() {
-            Some((key, _)) => parts.iter().any(|part| part.strip_prefix(PAGE) == Some(key)),
-            None => parts.contains(&self.name),
+            Some((key, _)) => parts.iter().any(|part| part.page() == Some(key)),
+            None => parts.iter().any(|part| matches!(part, Chooser::Parameter(name) if *name == self.name)),
         };
         chosen || !self.optional
     }

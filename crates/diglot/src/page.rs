@@ -2,6 +2,8 @@
 //!
 //! `split` makes these; every later pass reads them.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 use crate::dialect::Dialect;
@@ -270,34 +272,56 @@ pub struct RowField {
     pub key: bool,
 }
 
-/// Conjuncts that are there when a parameter is given, or an order that is there when it is chosen.
+/// What decides whether a part of a statement is there.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum Chooser {
+    /// A parameter, by its name: conjuncts are there when it is given.
+    Parameter(String),
+    /// The name of an order, of which one is chosen.
+    Order(String),
+    /// The key of a page: rows begin behind the one whose key is given.
+    Page(String),
+}
+
+impl Chooser {
+    /// The name of the order, if it is one.
+    pub fn order(&self) -> Option<&str> {
+        if let Self::Order(name) = self { Some(name) } else { None }
+    }
+
+    /// The name of the key behind which a page begins, if it is one.
+    pub fn page(&self) -> Option<&str> {
+        if let Self::Page(key) = self { Some(key) } else { None }
+    }
+
+    /// Its name, whatever it is.
+    pub fn name(&self) -> &str {
+        let (Self::Parameter(name) | Self::Order(name) | Self::Page(name)) = self;
+        name
+    }
+}
+
+impl fmt::Display for Chooser {
+    /// As texts are told apart by it: no parameter's name has a point in it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Parameter(name) => f.write_str(name),
+            Self::Order(name) => write!(f, "order.{name}"),
+            Self::Page(key) => write!(f, "page.{key}"),
+        }
+    }
+}
+
+/// Conjuncts, an order or a page's begin, which are there when they are chosen.
 #[derive(Debug, Clone)]
 pub struct OptionalPart {
-    /// The parameter, the order with [`ORDER`] before its name, or the key of a page with [`PAGE`] before its name.
-    pub param: String,
+    /// What decides whether it is there.
+    pub chooser: Chooser,
     /// The line `-- if: param`, `-- order: name` or `-- page: name`.
     pub mark: Span,
     /// From that line to `-- end`, or to the next order; of a page, that line.
     pub span: Span,
 }
-
-impl OptionalPart {
-    /// The name of the order that it is, if it is one.
-    pub fn order(&self) -> Option<&str> {
-        self.param.strip_prefix(ORDER)
-    }
-
-    /// The name of the key behind which a page begins, if it is one.
-    pub fn page(&self) -> Option<&str> {
-        self.param.strip_prefix(PAGE)
-    }
-}
-
-/// What stands before the name of an order where parts are told apart; no parameter's name has a point in it.
-pub const ORDER: &str = "order.";
-
-/// The same for the key of a page.
-pub const PAGE: &str = "page.";
 
 /// The condition by which a page begins behind the row whose key is given.
 #[derive(Debug, Clone)]

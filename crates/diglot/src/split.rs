@@ -31,7 +31,8 @@ pub(crate) use self::shared::compose;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Dialect;
 use crate::page::{
-    Annotation, AnnotationKind, Cardinality, Guard, Lent, OptionalPart, Page, Prelude, RawPart, RawStatement, Use,
+    Annotation, AnnotationKind, Cardinality, Chooser, Guard, Lent, OptionalPart, Page, Prelude, RawPart, RawStatement,
+    Use,
 };
 use crate::rule;
 use crate::source::{Embedded, FileId, Sources, Span};
@@ -156,8 +157,8 @@ struct Body {
     marked: Option<Span>,
     /// Closed optional parts.
     optional: Vec<OptionalPart>,
-    /// The optional part that is open: its parameter and its line.
-    condition: Option<(String, Span)>,
+    /// The optional part that is open: what chooses it and its line.
+    condition: Option<(Chooser, Span)>,
     /// Whether something is wrong with an optional part, so that no variant can be told.
     torn: bool,
 }
@@ -420,7 +421,7 @@ impl<'a> Splitter<'a> {
         match line {
             Line::Prose => {}
             Line::Wrong(finding) => self.found.push(finding),
-            Line::If(param) => self.opens(param, comment.span(), owner, read),
+            Line::If(param) => self.opens(Chooser::Parameter(param), comment.span(), owner, read),
             Line::Order(name) => self.orders(&name, comment.span(), owner, read),
             Line::Page(name) => self.page_of(&name, comment.span(), owner, read),
             Line::End => self.ends(comment.span(), owner, read),

@@ -10,7 +10,7 @@ use crate::dialect::Dialect;
 use crate::emitted::EmittedText;
 use crate::infer::Signature;
 use crate::names::camel;
-use crate::page::ORDER;
+use crate::page::Chooser;
 use crate::types::{Base, Enum};
 
 /// The name of the Rust enum.
@@ -87,7 +87,7 @@ pub(super) fn named<'a>(config: &Config, signatures: impl Iterator<Item = &'a Si
 pub(super) fn order_of(signature: &Signature, text: &EmittedText) -> Option<String> {
     let param = signature.params.iter().find(|param| param.is_choice())?;
     let (rust, words) = of_type(&param.ty.base)?;
-    let chosen = text.variant.given.iter().find_map(|name| name.strip_prefix(ORDER))?;
+    let chosen = text.variant.given.iter().find_map(Chooser::order)?;
     let (variant, _) = variants(words, false).into_iter().find(|(_, word)| *word == chosen)?;
     Some(format!("{rust}::{variant}"))
 }

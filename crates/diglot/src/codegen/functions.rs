@@ -11,7 +11,7 @@ use crate::dialect::Dialect;
 use crate::emitted::{EmittedText, JoinedText, TextParam};
 use crate::infer::Signature;
 use crate::names::{camel, doc_line, ident};
-use crate::page::{Cardinality, PAGE};
+use crate::page::{Cardinality, Chooser};
 
 /// What stands in the functions.
 pub(super) enum Bodies<'a> {
@@ -413,11 +413,11 @@ fn chosen(
     end: &str,
     of_text: impl Fn(&mut Code, &EmittedText, &str, &str),
 ) {
-    let mut optional: Vec<(&str, String)> = Vec::new();
+    let mut optional: Vec<(&str, Chooser)> = Vec::new();
     for param in signature.params.iter().filter(|param| param.optional) {
         let (field, part) = match param.of_key() {
-            Some((key, _)) => (key, format!("{PAGE}{key}")),
-            None => (param.name.as_str(), param.name.clone()),
+            Some((key, _)) => (key, Chooser::Page(key.to_owned())),
+            None => (param.name.as_str(), Chooser::Parameter(param.name.clone())),
         };
         if optional.iter().all(|(known, _)| *known != field) {
             optional.push((field, part));
@@ -432,7 +432,7 @@ fn chosen(
     let fields = optional.iter().map(|(field, _)| *field).chain(chooses).map(|name| format!("&params.{}", ident(name)));
     code.open(format_args!("{open}match {} {{", tuple(fields.collect())));
     for text in texts {
-        let pattern = |(field, part): &(&str, String)| match text.variant.given.contains(part) {
+        let pattern = |(field, part): &(&str, Chooser)| match text.variant.given.contains(part) {
             true => format!("Some({})", params::given(field)),
             false => "None".to_owned(),
         };

@@ -3,7 +3,7 @@
 use super::spot::{Spot, Thing};
 use crate::diagnostic::Edit;
 use crate::names::is_field_name;
-use crate::page::{AnnotationKind, RawStatement};
+use crate::page::{AnnotationKind, Chooser, RawStatement};
 use crate::source::Span;
 use crate::tree::Statement;
 
@@ -105,7 +105,11 @@ fn annotated(spot: &Spot<'_>, raw: &RawStatement, name: &str) -> Vec<Span> {
         _ => false,
     };
     let lines = raw.annotations.iter().filter(|annotation| says(&annotation.kind)).map(|annotation| annotation.span);
-    let marks = raw.optional.iter().filter(|part| part.param == name).map(|part| part.mark);
+    let marks = raw
+        .optional
+        .iter()
+        .filter(|part| matches!(&part.chooser, Chooser::Parameter(param) if param == name))
+        .map(|part| part.mark);
     lines.chain(marks).filter_map(|line| first_word_in(spot.inputs.sources.text(line), name, line)).collect()
 }
 

@@ -22,7 +22,7 @@ struct Key {
 
 /// The condition for a page whose statement was read without it; or why there is none.
 pub(super) fn of(raw: &RawStatement, tree: &Statement, part: &OptionalPart) -> Result<Behind, Box<Diagnostic>> {
-    let name = part.page().unwrap_or_default();
+    let name = part.chooser.page().unwrap_or_default();
     let query = whole_query(raw, tree, part)?;
     let Rows::Select(select) = &query.rows else { return Err(bad(raw, part, query.span, "is no one SELECT")) };
     plain(raw, part, query, select)?;
@@ -168,7 +168,7 @@ fn in_turn(keys: &[Key]) -> Vec<BehindWord> {
 
 /// Keys of which the result has a value of another type, so that no row could give its key.
 pub(super) fn unlike(raw: &RawStatement, signature: &Signature) -> Vec<Diagnostic> {
-    let Some(part) = raw.optional.iter().find(|part| part.page().is_some()) else { return Vec::new() };
+    let Some(part) = raw.optional.iter().find(|part| part.chooser.page().is_some()) else { return Vec::new() };
     let each = signature.params.iter().filter_map(|param| {
         let (_, field) = param.of_key()?;
         let column = signature.columns.iter().find(|column| column.name == field)?;

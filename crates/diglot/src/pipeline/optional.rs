@@ -13,7 +13,7 @@ use crate::diagnostic::Diagnostic;
 use crate::dialect::{Both, Dialect};
 use crate::emitted::Variant;
 use crate::infer::{self, CHOICE, PageOf, Param, Signature};
-use crate::page::{AnnotationKind, ORDER, OptionalPart, PAGE, RawStatement};
+use crate::page::{AnnotationKind, Chooser, OptionalPart, RawStatement};
 use crate::resolve;
 use crate::rule;
 use crate::schema::Schema;
@@ -23,37 +23,37 @@ use crate::types::{Base, Enum, Type};
 
 /// All variants, the one with every part and the first order first. A statement without optional parts has one.
 pub(super) fn variants(entry: &Entry<'_>) -> Vec<Variant> {
-    let (mut params, mut orders): (Vec<&str>, Vec<&str>) = (Vec::new(), Vec::new());
+    let (mut params, mut orders): (Vec<&Chooser>, Vec<&Chooser>) = (Vec::new(), Vec::new());
     for part in entry.sides.iter().flat_map(|side| &side.raw.optional) {
-        let known = if part.order().is_some() { &mut orders } else { &mut params };
-        if !known.contains(&part.param.as_str()) {
-            known.push(&part.param);
+        let known = if part.chooser.order().is_some() { &mut orders } else { &mut params };
+        if !known.contains(&&part.chooser) {
+            known.push(&part.chooser);
         }
     }
     // Only two pages that disagree can name more than one page may have; that is found, and some variants do.
     params.truncate(6);
     let all = 1_u32 << params.len();
-    let of = |absent: u32, chosen: Option<&str>| {
+    let of = |absent: u32, chosen: Option<&Chooser>| {
         let mut variant = Variant::default();
         for (at, param) in params.iter().enumerate() {
             let list = if absent & (1 << at) == 0 { &mut variant.given } else { &mut variant.left_out };
-            list.push((*param).to_owned());
+            list.push((*param).clone());
         }
         for order in &orders {
             let list = if Some(*order) == chosen { &mut variant.given } else { &mut variant.left_out };
-            list.push((*order).to_owned());
+            list.push((*order).clone());
         }
         variant
     };
-    let chosen: Vec<Option<&str>> =
+    let chosen: Vec<Option<&Chooser>> =
         if orders.is_empty() { vec![None] } else { orders.iter().copied().map(Some).collect() };
     (0..all).flat_map(|absent| chosen.iter().map(move |chosen| (absent, *chosen))).map(|(a, c)| of(a, c)).collect()
 }
 
 /// The order of a variant, or else the first that a page has.
-fn chosen<'a>(variant: &'a Variant, raw: &'a RawStatement) -> Option<&'a str> {
-    let given = variant.given.iter().find(|name| name.starts_with(ORDER)).map(String::as_str);
-    given.or_else(|| raw.optional.iter().find(|part| part.order().is_some()).map(|part| part.param.as_str()))
+fn chosen<'a>(variant: &'a Variant, raw: &'a RawStatement) -> Option<&'a Chooser> {
+    let known = variant.given.iter().chain(raw.optional.iter().map(|part| &part.chooser));
+    known.into_iter().find(|chooser| chooser.order().is_some())
 }
 
 /// A page of a statement with its tree, if it could be read.
@@ -74,17 +74,18 @@ impl Reading {
         variant: Variant,
     ) -> (Self, Vec<Diagnostic>) {
         // On one page alone it is a finding, and no difference of conditions.
-        let is_everywhere = entry.sides.iter().all(|side| side.raw.optional.iter().any(|part| part.page().is_some()));
+        let is_everywhere =
+            entry.sides.iter().all(|side| side.raw.optional.iter().any(|part| part.chooser.page().is_some()));
         let resolve = |side: &Side<'_>| {
             let mut raw = side.raw.clone();
             let chosen = chosen(&variant, side.raw);
-            let is_absent = |part: &&OptionalPart| match part.order() {
-                Some(_) => chosen != Some(part.param.as_str()),
-                None => variant.left_out.contains(&part.param),
+            let is_absent = |part: &&OptionalPart| match part.chooser.order() {
+                Some(_) => chosen != Some(&part.chooser),
+                None => variant.left_out.contains(&part.chooser),
             };
             raw.left_out = side.raw.optional.iter().filter(is_absent).map(|part| part.span).collect();
             let (mut tree, mut findings) = resolve::resolve(sources, &schemas[side.dialect], &raw, side.dialect);
-            let page = side.raw.optional.iter().find(|part| part.page().is_some() && !is_absent(part));
+            let page = side.raw.optional.iter().find(|part| part.chooser.page().is_some() && !is_absent(part));
             if let (Some(part), Some(first)) = (page.filter(|_| is_everywhere), &tree) {
                 match behind::of(&raw, first, part) {
                     Ok(behind) => {
@@ -140,9 +141,9 @@ pub(super) fn merged(readings: &[Reading], found: Vec<Vec<Diagnostic>>) -> Vec<D
             if told || needed {
                 continue;
             }
-            let names = |list: &[String], orders: bool| -> Vec<String> {
-                let own = list.iter().filter(|name| name.starts_with(ORDER) == orders);
-                own.map(|name| format!("`{}`", name.trim_start_matches(ORDER).trim_start_matches(PAGE))).collect()
+            let names = |list: &[Chooser], orders: bool| -> Vec<String> {
+                let own = list.iter().filter(|chooser| chooser.order().is_some() == orders);
+                own.map(|chooser| format!("`{}`", chooser.name())).collect()
             };
             let absent = names(&reading.variant.left_out, false);
             let order = names(&reading.variant.given, true);
@@ -163,19 +164,21 @@ pub(super) fn merged(readings: &[Reading], found: Vec<Vec<Diagnostic>>) -> Vec<D
 pub(super) fn check(whole: &Reading, schemas: &Both<Schema>) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     let pages: Vec<PageOf<'_>> = Dialect::ALL.into_iter().filter_map(|dialect| whole.page(schemas, dialect)).collect();
-    let params: BTreeSet<&str> =
-        pages.iter().flat_map(|page| &page.raw.optional).map(|part| part.param.as_str()).collect();
-    if params.iter().any(|param| param.starts_with(ORDER)) {
+    let choosers: BTreeSet<&Chooser> =
+        pages.iter().flat_map(|page| &page.raw.optional).map(|part| &part.chooser).collect();
+    if choosers.iter().any(|chooser| chooser.order().is_some()) {
         pages.iter().for_each(|page| no_parameter(page, CHOICE, "the order", &mut found));
     }
-    for param in params {
-        if let Some(key) = param.strip_prefix(PAGE) {
-            pages.iter().for_each(|page| no_parameter(page, key, "where the page begins", &mut found));
-        } else if !param.starts_with(ORDER) {
-            pages.iter().for_each(|page| stands_alone(page, param, &mut found));
+    for chooser in choosers {
+        match chooser {
+            Chooser::Page(key) => {
+                pages.iter().for_each(|page| no_parameter(page, key, "where the page begins", &mut found));
+            }
+            Chooser::Parameter(param) => pages.iter().for_each(|page| stands_alone(page, param, &mut found)),
+            Chooser::Order(_) => {}
         }
         if let [sqlite, pg] = pages.as_slice() {
-            on_both_pages(sqlite, pg, param, &mut found);
+            on_both_pages(sqlite, pg, chooser, &mut found);
         }
     }
     found
@@ -190,46 +193,47 @@ fn no_parameter(page: &PageOf<'_>, name: &str, what: &str, found: &mut Vec<Diagn
     }
 }
 
-fn mark(page: &PageOf<'_>, param: &str) -> Option<Span> {
-    page.raw.optional.iter().find(|part| part.param == param).map(|part| part.mark)
+fn mark(page: &PageOf<'_>, chooser: &Chooser) -> Option<Span> {
+    page.raw.optional.iter().find(|part| part.chooser == *chooser).map(|part| part.mark)
 }
 
-fn on_both_pages(sqlite: &PageOf<'_>, pg: &PageOf<'_>, param: &str, found: &mut Vec<Diagnostic>) {
-    let (page, facing, at) = match (mark(sqlite, param), mark(pg, param)) {
+fn on_both_pages(sqlite: &PageOf<'_>, pg: &PageOf<'_>, chooser: &Chooser, found: &mut Vec<Diagnostic>) {
+    let (page, facing, at) = match (mark(sqlite, chooser), mark(pg, chooser)) {
         (Some(at), None) => (sqlite, pg, at),
         (None, Some(at)) => (pg, sqlite, at),
         _ => return,
     };
     let title = facing.tree.dialect.title();
-    let (rule, what, line) = match (param.strip_prefix(ORDER), param.strip_prefix(PAGE)) {
-        (Some(order), _) => {
+    let (rule, what, line) = match chooser {
+        Chooser::Order(order) => {
             (rule::BAD_OPTIONAL_PART, format!("the order `{order}` is there"), format!("-- order: {order}"))
         }
-        (None, Some(key)) => (rule::BAD_PAGE, format!("it begins behind `{key}`"), format!("-- page: {key}")),
-        (None, None) => {
+        Chooser::Page(key) => (rule::BAD_PAGE, format!("it begins behind `{key}`"), format!("-- page: {key}")),
+        Chooser::Parameter(param) => {
             (rule::BAD_OPTIONAL_PART, format!("the part on `{param}` is optional"), format!("-- if: {param}"))
         }
     };
     let message = format!("{}: {what} on one page only", page.raw.name);
     let finding = Diagnostic::error(rule, message, at, "here")
         .and(facing.raw.name_span, format!("the {title} page has no `{line}`"));
-    let whole = if param.starts_with(PAGE) { format!("`{line}`") } else { format!("`{line}` … `-- end`") };
+    let whole = if chooser.page().is_some() { format!("`{line}`") } else { format!("`{line}` … `-- end`") };
     found.push(finding.help(format!("write {whole} on the {title} page too")));
 }
 
 fn stands_alone(page: &PageOf<'_>, param: &str, found: &mut Vec<Diagnostic>) {
     let name = &page.raw.name;
-    for part in page.raw.optional.iter().filter(|part| part.param == param) {
+    let chooser = Chooser::Parameter(param.to_owned());
+    let parts = || page.raw.optional.iter().filter(|part| part.chooser == chooser);
+    for part in parts() {
         if !page.tree.params.iter().any(|used| used.name == param && part.span.contains(used.span)) {
             let message = format!("{name}: the optional part on `{param}` does not use it");
             let finding = Diagnostic::error(rule::BAD_OPTIONAL_PART, message, part.mark, "chosen by this parameter");
             found.push(finding.help("name the parameter that the condition needs"));
         }
     }
-    let outside = page.tree.params.iter().find(|used| {
-        used.name == param && !page.raw.optional.iter().any(|part| part.param == param && part.span.contains(used.span))
-    });
-    if let (Some(outside), Some(at)) = (outside, mark(page, param)) {
+    let outside =
+        page.tree.params.iter().find(|used| used.name == param && !parts().any(|part| part.span.contains(used.span)));
+    if let (Some(outside), Some(at)) = (outside, mark(page, &chooser)) {
         let message = format!("{name}: `{param}` may be missing, and stands outside its optional part");
         let finding = Diagnostic::error(rule::BAD_OPTIONAL_PART, message, outside.span, "needed here always");
         found.push(finding.context(at, "optional here").help("give one of the two another parameter"));
@@ -277,11 +281,11 @@ pub(super) fn widen(
     for param in &mut signature.params {
         let column = param.of_key().and_then(|(_, field)| signature.columns.iter().find(|column| column.name == field));
         param.ty.nullable |= column.is_some_and(|column| column.ty.nullable);
-        param.optional = param.of_key().is_some() || whole.variant.given.contains(&param.name);
+        param.optional =
+            param.of_key().is_some() || whole.variant.given.contains(&Chooser::Parameter(param.name.clone()));
     }
-    let names =
-        || whole.variant.given.iter().chain(&whole.variant.left_out).filter_map(|name| name.strip_prefix(ORDER));
-    let words: Vec<String> = names().map(str::to_owned).collect();
+    let choosers = whole.variant.given.iter().chain(&whole.variant.left_out);
+    let words: Vec<String> = choosers.filter_map(Chooser::order).map(str::to_owned).collect();
     if !words.is_empty() {
         // The name has a point in it, so it is that of no type of Postgres.
         let base = Base::Enum(Box::new(Enum { name: format!("{}.{CHOICE}", signature.name), words }));

@@ -14,7 +14,7 @@ use super::uses::Key;
 use super::written;
 use crate::dialect::{Both, Dialect};
 use crate::infer::{CHOICE, Param, RowsParam};
-use crate::page::{ORDER, PAGE};
+use crate::page::Chooser;
 use crate::types::Base;
 use crate::value::Value;
 
@@ -63,12 +63,12 @@ impl Subject {
                 case.rows.insert(table.name.clone(), made);
             }
         }
-        let given: &[String] = match self.variants.len() {
+        let given: &[Chooser] = match self.variants.len() {
             0 => &[],
             count => &self.variants[usize::try_from(number % count as u64).unwrap_or(0)].sqlite.variant.given,
         };
         for param in self.params.iter().filter(|param| param.is_given(given)) {
-            let order = || given.iter().find_map(|name| name.strip_prefix(ORDER));
+            let order = || given.iter().find_map(Chooser::order);
             let value = match order().filter(|_| param.is_choice()) {
                 Some(order) => Value::Text(order.to_owned()),
                 None => maker.argument(param),
@@ -89,10 +89,10 @@ impl Subject {
 
     /// Which texts a case runs.
     pub fn variant(&self, case: &Case) -> Option<&Both<crate::emitted::EmittedText>> {
-        let is_given = |name: &String| match (name.strip_prefix(ORDER), name.strip_prefix(PAGE)) {
-            (Some(order), _) => matches!(case.args.get(CHOICE), Some(Value::Text(chosen)) if chosen == order),
-            (None, Some(_)) => case.args.keys().any(|arg| arg.contains('.')),
-            (None, None) => case.args.contains_key(name),
+        let is_given = |chooser: &Chooser| match chooser {
+            Chooser::Order(order) => matches!(case.args.get(CHOICE), Some(Value::Text(chosen)) if chosen == order),
+            Chooser::Page(_) => case.args.keys().any(|arg| arg.contains('.')),
+            Chooser::Parameter(name) => case.args.contains_key(name),
         };
         self.variants
             .iter()

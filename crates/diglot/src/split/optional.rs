@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::lexer::Kind;
 use super::{Body, Splitter};
 use crate::diagnostic::Diagnostic;
-use crate::page::{ORDER, OptionalPart, PAGE};
+use crate::page::{Chooser, OptionalPart};
 use crate::rule;
 use crate::source::Span;
 
@@ -34,7 +34,7 @@ const FOREIGN: [&str; 16] = [
 ];
 
 impl Splitter<'_> {
-    pub(super) fn opens(&mut self, param: String, mark: Span, owner: &str, read: &mut Body) {
+    pub(super) fn opens(&mut self, chooser: Chooser, mark: Span, owner: &str, read: &mut Body) {
         if let Some((_, first)) = &read.condition {
             let first = *first;
             let message = format!("{owner}: an optional part begins inside another");
@@ -48,13 +48,13 @@ impl Splitter<'_> {
             self.torn(finding.help("put it right above the condition that it is about"), read);
             return;
         }
-        read.condition = Some((param, mark));
+        read.condition = Some((chooser, mark));
     }
 
     /// An order begins, and the one before it ends.
     pub(super) fn orders(&mut self, name: &str, mark: Span, owner: &str, read: &mut Body) {
-        let is_next = read.condition.as_ref().is_some_and(|(open, _)| open.starts_with(ORDER));
-        let mut known = read.optional.iter().filter(|part| part.order().is_some());
+        let is_next = read.condition.as_ref().is_some_and(|(open, _)| open.order().is_some());
+        let mut known = read.optional.iter().filter(|part| part.chooser.order().is_some());
         if !is_next && let Some(first) = known.next() {
             let message = format!("{owner}: the orders of a statement stand together");
             let finding = Diagnostic::error(rule::BAD_OPTIONAL_PART, message, mark, "apart from the others");
@@ -64,12 +64,12 @@ impl Splitter<'_> {
         if is_next {
             self.ends(mark, owner, read);
         }
-        self.opens(format!("{ORDER}{name}"), mark, owner, read);
+        self.opens(Chooser::Order(name.to_owned()), mark, owner, read);
     }
 
     /// A page that begins behind a row: the condition is made of the ORDER BY, so the line stands above the statement.
     pub(super) fn page_of(&mut self, name: &str, mark: Span, owner: &str, read: &mut Body) {
-        let fault = match read.optional.iter().find(|part| part.page().is_some()) {
+        let fault = match read.optional.iter().find(|part| part.chooser.page().is_some()) {
             Some(first) => Some(("a statement has one page", Some(first.mark), "keep one `-- page:`")),
             None if read.open.is_some() || !read.parts.is_empty() => {
                 Some(("a page is declared inside the statement", None, "put the line above the SQL"))
@@ -77,7 +77,7 @@ impl Splitter<'_> {
             None => None,
         };
         let Some((message, first, help)) = fault else {
-            read.optional.push(OptionalPart { param: format!("{PAGE}{name}"), mark, span: mark });
+            read.optional.push(OptionalPart { chooser: Chooser::Page(name.to_owned()), mark, span: mark });
             return;
         };
         let finding = Diagnostic::error(rule::BAD_PAGE, format!("{owner}: {message}"), mark, "this line").help(help);
@@ -93,7 +93,7 @@ impl Splitter<'_> {
         let mut known: BTreeMap<&str, Span> = BTreeMap::new();
         let mut fault = None;
         for part in &read.optional {
-            let Some(name) = part.order() else { continue };
+            let Some(name) = part.chooser.order() else { continue };
             if let Some(first) = known.insert(name, part.mark) {
                 let message = format!("{owner}: two orders are called `{name}`");
                 let finding = Diagnostic::error(rule::BAD_OPTIONAL_PART, message, part.mark, "the second one");
@@ -111,7 +111,7 @@ impl Splitter<'_> {
     }
 
     pub(super) fn ends(&mut self, end: Span, owner: &str, read: &mut Body) {
-        let Some((param, mark)) = read.condition.take() else {
+        let Some((chooser, mark)) = read.condition.take() else {
             // After a fault the `-- end` of the faulty part is left over.
             if !read.torn {
                 let message = format!("{owner}: `-- end` ends nothing");
@@ -121,9 +121,9 @@ impl Splitter<'_> {
             return;
         };
         let span = mark.to(end);
-        if let Some(name) = param.strip_prefix(ORDER) {
+        if let Some(name) = chooser.order() {
             match self.not_an_order(span) {
-                None => read.optional.push(OptionalPart { param, mark, span }),
+                None => read.optional.push(OptionalPart { chooser, mark, span }),
                 Some((at, label)) => {
                     let message = format!("{owner}: the order `{name}` is not one ORDER BY");
                     let finding = Diagnostic::error(rule::BAD_OPTIONAL_PART, message, at, label);
@@ -134,9 +134,10 @@ impl Splitter<'_> {
             return;
         }
         match self.not_a_conjunct(span) {
-            None => read.optional.push(OptionalPart { param, mark, span }),
+            None => read.optional.push(OptionalPart { chooser, mark, span }),
             Some((at, label)) => {
-                let message = format!("{owner}: the optional part on `{param}` is not made of whole conjuncts");
+                let message =
+                    format!("{owner}: the optional part on `{}` is not made of whole conjuncts", chooser.name());
                 let finding = Diagnostic::error(rule::BAD_OPTIONAL_PART, message, at, label);
                 let help =
                     "put `-- if:` and `-- end` around conditions that begin with AND, such as `AND lane = :lane`";
@@ -156,8 +157,8 @@ impl Splitter<'_> {
 
     pub(super) fn too_many(&mut self, owner: &str, read: &mut Body) {
         self.few_orders(owner, read);
-        let (orders, params): (BTreeSet<&str>, BTreeSet<&str>) =
-            read.optional.iter().map(|part| part.param.as_str()).partition(|param| param.starts_with(ORDER));
+        let (orders, params): (BTreeSet<&Chooser>, BTreeSet<&Chooser>) =
+            read.optional.iter().map(|part| &part.chooser).partition(|chooser| chooser.order().is_some());
         let texts = u32::try_from(params.len()).ok().and_then(|params| 2_usize.checked_pow(params));
         let texts = texts.map_or(usize::MAX, |texts| texts.saturating_mul(orders.len().max(1)));
         if texts > MOST
