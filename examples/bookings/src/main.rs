@@ -3,7 +3,8 @@
 //! ```text
 //! cargo run                                             # SQLite alone
 //! cargo diglot with-postgres -- cargo run               # both
-//! cargo run --no-default-features --features jiff       # with another library of times
+//! cargo run --no-default-features --features jiff,bigdecimal
+//!                                                       # with other libraries of times and decimals
 //! ```
 
 mod clock;
@@ -11,6 +12,9 @@ mod clock;
 use std::time::{SystemTime, UNIX_EPOCH};
 use std::{env, error::Error};
 
+#[cfg(not(feature = "rust_decimal"))]
+use bigdecimal::BigDecimal as Decimal;
+#[cfg(feature = "rust_decimal")]
 use rust_decimal::Decimal;
 use sea_query::{Expr, ExprTrait as _, Order, Query};
 use sqlx::Executor;
@@ -60,6 +64,11 @@ async fn told_at(url: &str) -> Result<String, Box<dyn Error>> {
     Ok(told + &found)
 }
 
+/// A number in the library of decimals that is chosen.
+fn decimal(digits: &str) -> Decimal {
+    digits.parse().expect("a number")
+}
+
 /// Makes, confirms and lists bookings; what it tells is the same on both databases.
 async fn story(db: &mut impl Statements) -> Result<String, Box<dyn Error>> {
     let room = Uuid::from_u128(1);
@@ -67,7 +76,7 @@ async fn story(db: &mut impl Statements) -> Result<String, Box<dyn Error>> {
         id: room,
         name: "Blue".to_owned(),
         // Rounded to two digits by both.
-        price: "79.995".parse()?,
+        price: decimal("79.995"),
         features: vec!["balcony".to_owned(), "quiet \"side\"".to_owned()],
     })
     .await?;
@@ -83,8 +92,7 @@ async fn story(db: &mut impl Statements) -> Result<String, Box<dyn Error>> {
         })
         .await?;
     }
-    let paid = Decimal::new(23_999, 2);
-    let confirm = |id| booking::BookingConfirmParams { paid: Some(paid), id: Uuid::from_u128(id) };
+    let confirm = |id| booking::BookingConfirmParams { paid: Some(decimal("239.99")), id: Uuid::from_u128(id) };
     // A statement is a value too.
     let confirmed = confirm(2).run(db).await?;
     let again = confirm(2).run(db).await?;
@@ -144,7 +152,7 @@ async fn built(db: &mut impl Queries) -> Result<String, Box<dyn Error>> {
             .and_where(column(Booking::ChangedAt).gt(Booking::changed_at(on, clock::at(BEGIN, 0))));
         let arrives = column(Booking::Arrives);
         let rating = column(Booking::Rating).eq(Booking::rating(on, 4.25)).or(column(Booking::Rating).is_null());
-        let paid = column(Booking::Paid).eq(Booking::paid(on, Decimal::new(239_990, 3)));
+        let paid = column(Booking::Paid).eq(Booking::paid(on, decimal("239.990")));
         query.and_where(arrives.clone().eq(Booking::arrives(on, clock::evening())).or(arrives.is_null()));
         query.and_where(paid.or(column(Booking::Paid).is_null())).and_where(rating);
         page(&mut query, &[BookingKey::Arrives.key(on, Order::Desc), BookingKey::Id.key(on, Order::Asc)]);
