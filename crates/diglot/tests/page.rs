@@ -159,3 +159,15 @@ fn what_is_no_page_is_found_at_its_place() {
     let twice = plain.replace("-- page: after\n", "-- page: after\n-- page: behind\n");
     assert_eq!(one(&twice), ["bad-page: job_page: a statement has one page"]);
 }
+
+#[test]
+fn what_is_no_page_is_found_where_parameters_take_their_names_from_the_facing_page() {
+    let head = "-- page: after\n-- name: job_page :many\nSELECT id, n FROM job WHERE lane <> $1 AND";
+    let tail = "ORDER BY id LIMIT $3";
+    let sqlite = format!("{head} lane IN (sqlc.slice('lane')) {tail};\n").replace("$3", "$2");
+    let named = found(&sqlite, &format!("{head} lane = ANY($2::text[]) {tail};\n"));
+    assert_eq!(named, Vec::<String>::new());
+    let without = found(&sqlite, &format!("{head} lane = ANY($2::text[]) ORDER BY id;\n"));
+    let message = "bad-page: job_page: a page cannot be made of it: it has no LIMIT";
+    assert!(without.iter().any(|finding| finding == message), "{without:#?}");
+}

@@ -76,6 +76,7 @@ impl Reading {
         // On one page alone it is a finding, and no difference of conditions.
         let is_everywhere =
             entry.sides.iter().all(|side| side.raw.optional.iter().any(|part| part.chooser.page().is_some()));
+        let mut no_page = Vec::new();
         let resolve = |side: &Side<'_>| {
             let mut raw = side.raw.clone();
             let chosen = chosen(&variant, side.raw);
@@ -92,7 +93,7 @@ impl Reading {
                         raw.behind = Some(behind);
                         (tree, findings) = resolve::resolve(sources, &schemas[side.dialect], &raw, side.dialect);
                     }
-                    Err(finding) => findings.push(*finding),
+                    Err(finding) => no_page.push(*finding),
                 }
             }
             (findings, (side.dialect, raw, tree))
@@ -107,7 +108,7 @@ impl Reading {
                 (sides[own].2, findings[own]) = read;
             }
         }
-        let found = findings.into_iter().flatten().collect();
+        let found = findings.into_iter().flatten().chain(no_page).collect();
         resolve::name_columns(&mut sides.iter_mut().filter_map(|(.., tree)| tree.as_mut()).collect::<Vec<_>>());
         (Self { variant, sides }, found)
     }
