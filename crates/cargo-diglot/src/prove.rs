@@ -68,6 +68,16 @@ struct Tried {
     seen: BTreeSet<String>,
 }
 
+impl Tried {
+    /// Whether a difference is of the kind of one that was found.
+    fn tells(&self, difference: &Difference) -> bool {
+        self.found.iter().any(|(_, known)| {
+            let is_whole = known.columns.is_empty() || difference.columns.is_empty();
+            known.what == difference.what && (is_whole || known.columns.is_superset(&difference.columns))
+        })
+    }
+}
+
 pub(crate) fn run(arguments: &Prove) -> Result<Outcome, Failure> {
     let root = check::root(&arguments.project)?;
     terminal::line("comparing the pages");
@@ -210,6 +220,7 @@ impl Engines {
             }
         }
         let made = (0..arguments.cases).map(|number| subject.case(arguments.seed, number, arguments.rows));
+        let mut shrunk = 0;
         for mut case in kept.into_iter().chain(made) {
             let Some((sqlite, pg)) = self.both(subject, &mut case).await? else { continue };
             tried.cases += 1;
@@ -221,14 +232,16 @@ impl Engines {
                 tried.seen.insert(String::new());
             }
             let Some(difference) = subject.compare(&case, &sqlite, &pg) else { continue };
-            let is_known = |(_, known): &(Case, Difference)| {
-                let is_whole = known.columns.is_empty() || difference.columns.is_empty();
-                known.what == difference.what && (is_whole || known.columns.is_superset(&difference.columns))
-            };
-            if !tried.found.iter().any(is_known) {
-                tried.found.push(self.shrink(subject, case, difference).await?);
+            if tried.tells(&difference) {
+                continue;
             }
-            if tried.found.len() == self.most {
+            shrunk += 1;
+            let (case, difference) = self.shrink(subject, case, difference).await?;
+            // What is left of it may be what is told of already.
+            if !tried.tells(&difference) {
+                tried.found.push((case, difference));
+            }
+            if shrunk == self.most {
                 break;
             }
         }

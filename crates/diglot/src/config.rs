@@ -437,7 +437,7 @@ fn bad_column(key: &str) -> String {
 
 /// Where a key stands in the text; the start when it is not found.
 fn key_offset(text: &str, key: &str) -> usize {
-    let mut offset = 0;
+    let (mut offset, mut header) = (0, 0);
     for line in text.split_inclusive('\n') {
         let trimmed = line.trim_start();
         let bare = trimmed.trim_start_matches(['"', '\'']);
@@ -446,9 +446,12 @@ fn key_offset(text: &str, key: &str) -> usize {
         {
             return offset + (line.len() - trimmed.len());
         }
+        if trimmed.strip_prefix('[').and_then(|rest| rest.strip_prefix(key)).is_some_and(|rest| rest.starts_with(']')) {
+            header = offset;
+        }
         offset += line.len();
     }
-    0
+    header
 }
 
 fn error_at(text: &str, path: &str, offset: usize, message: String) -> ConfigError {
@@ -522,6 +525,11 @@ mod tests {
             fault("sql.sqlite = \"a\"\nsql.pg = \"a/\"\n"),
             "diglot.toml:1:1: `sql` gives both dialects the same place"
         );
+        assert_eq!(
+            fault("lockstep = false\n\n[sql]\nsqlite = [\"a\"]\npg = \"a\"\n"),
+            "diglot.toml:3:1: `sql` gives both dialects the same place"
+        );
+        assert!(Config::parse("[sql]\nsqlite = [\"a\", \"b\"]\npg = [\"a\", \"c\"]\n", "diglot.toml").is_ok());
         assert_eq!(
             fault("\n  sql = \"../up\""),
             "diglot.toml:2:3: `sql` must be a folder inside the project, written with forward slashes"

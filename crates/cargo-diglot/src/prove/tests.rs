@@ -98,3 +98,49 @@ fn a_difference_is_found_shrunk_kept_declared_and_mended() {
         host.close().await.expect("a database that goes");
     });
 }
+
+#[test]
+fn every_table_has_rows_but_those_that_nothing_satisfies_and_they_are_named() {
+    let root = project("", "SELECT id, name FROM job ORDER BY id", "SELECT id, name FROM job ORDER BY id");
+    let tables = |id: &str, number: &str| {
+        format!(
+            "CREATE TABLE owner (id {id} NOT NULL PRIMARY KEY, kind text NOT NULL CHECK (kind IN ('cat', 'dog')),\n\
+             \x20 name text NOT NULL CHECK (length(name) BETWEEN 3 AND 5));\n\
+             CREATE TABLE visit (owner_id {number} NOT NULL REFERENCES owner (id), job_id {number} NOT NULL REFERENCES job (id),\n\
+             \x20 n {number} NOT NULL CHECK (n > 0 AND n % 7 = 3), PRIMARY KEY (owner_id, job_id));\n\
+             CREATE TABLE never (n {number} NOT NULL CHECK (n > 3 AND n < 2));\n"
+        )
+    };
+    let sql = "-- Reads visits.\n-- name: visit_list :many\nSELECT v.n, o.kind FROM visit AS v JOIN owner AS o ON o.id = v.owner_id\n\
+         \x20ORDER BY v.owner_id, v.job_id;\n\n\
+         -- Reads nothing.\n-- name: visit_never :many\nSELECT n FROM never ORDER BY n;\n";
+    for (path, text) in [
+        ("schema/sqlite/0002_more.sql", tables("INTEGER", "INTEGER")),
+        ("schema/pg/0002_more.sql", tables("bigint", "bigint")),
+        ("sql/sqlite/visit.sql", sql.to_owned()),
+        ("sql/pg/visit.sql", sql.to_owned()),
+    ] {
+        fs::write(root.path().join(path), text).expect("a file");
+    }
+    let inputs = diglot::build::load(root.path()).expect("readable files");
+    let inputs = Inputs { check_answers: false, ..inputs };
+    let compiled = diglot::check(&inputs);
+    assert!(!compiled.has_errors(), "{:?}", compiled.diagnostics);
+    let arguments = Prove {
+        project: cli::Project { root: None, package: None },
+        statement: None,
+        rows: 4,
+        cases: 30,
+        seed: 1,
+        postgres: None,
+    };
+    runtime().expect("a runtime").block_on(async {
+        let mut interrupts = Interrupts::catch().expect("signals");
+        let host = Host::open(None, Sorting::Language, &mut interrupts).await.expect("a server");
+        let findings = all(&arguments, root.path(), &inputs, &compiled, &host).await.expect("engines that talk");
+        let said = findings.empty().expect("a table without rows");
+        assert!(said.starts_with("no row that both engines take was made for never; "), "{said}");
+        assert_eq!(findings.count, 0);
+        host.close().await.expect("a database that goes");
+    });
+}

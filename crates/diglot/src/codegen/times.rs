@@ -144,6 +144,11 @@ pub(super) fn read(config: &Config, dialect: Dialect, column: &ResultColumn, val
             };
             Some(format!("{read}.and_then(|value| diglot_support::{word}({name:?}, value))"))
         }
+        // sqlx gives it digits behind the point in fours.
+        Dialect::Pg if of == Of::Decimal && config.libraries().decimals == Decimals::BigDecimal => {
+            let stored: Stored = column.sqlite.as_ref()?.stored()?;
+            Some(format!("Ok::<_, sqlx::Error>(diglot_support::decimal_settled(&{value}, {:?}))", stored.scale))
+        }
         Dialect::Pg => pg_record(config, column.pg.as_ref().unwrap_or(&column.ty.base))
             .map(|_| format!("diglot_support::{word}({name:?}, {value}.0)")),
     }

@@ -125,7 +125,7 @@ impl Generate {
 
     /// Whether a finding is of any use.
     pub(crate) fn asks_for(&self, finding: &Diagnostic) -> bool {
-        // A column whose type alone could not be read is taken as text, which matters to Rust alone.
+        // A column or a view whose type alone could not be read is taken as text, which matters to Rust alone.
         let is_type = finding.rule == rule::SCHEMA_UNREADABLE.name && finding.severity == Severity::Warning;
         self.enabled || !(is_type || OF_THE_API.contains(&finding.rule))
     }

@@ -107,7 +107,8 @@ impl Places {
         if !places.into_iter().all(is_inside) {
             return Some(format!("`{key}` must be a folder inside the project, written with forward slashes"));
         }
-        let same = self.sqlite.iter().any(|place| self.pg.contains(place));
+        // What both have beside their own is read for both.
+        let same = self.sqlite == self.pg;
         same.then(|| format!("`{key}` gives both dialects the same place"))
     }
 }

@@ -101,6 +101,7 @@ impl Subject {
         masked: &BTreeSet<&str>,
     ) -> Option<Difference> {
         let names: Vec<&str> = self.columns.iter().map(|(name, _)| name.as_str()).collect();
+        let labels = self.labels.each_ref().map(|names| names.iter().map(String::as_str).collect::<Vec<&str>>());
         // What the engine refused has not happened; what its reader refuses has.
         let [ours, theirs] = match [&sqlite.result, &pg.result] {
             [Err(ours), Err(theirs)] if ours.kind != theirs.kind => {
@@ -112,10 +113,18 @@ impl Subject {
             }
             [Err(_), Err(_)] => return self.tables_differ(sqlite, pg, masked),
             [Err(ours), Ok((theirs, _))] => {
-                return Some(of_lines("SQLite fails and Postgres does not", vec![ours.told()], lines(&names, theirs)));
+                return Some(of_lines(
+                    "SQLite fails and Postgres does not",
+                    vec![ours.told()],
+                    lines(&labels.pg, theirs),
+                ));
             }
             [Ok((ours, _)), Err(theirs)] => {
-                return Some(of_lines("Postgres fails and SQLite does not", lines(&names, ours), vec![theirs.told()]));
+                return Some(of_lines(
+                    "Postgres fails and SQLite does not",
+                    lines(&labels.sqlite, ours),
+                    vec![theirs.told()],
+                ));
             }
             [Ok((ours, _)), Ok((theirs, _))] => [ours, theirs],
         };
@@ -123,24 +132,33 @@ impl Subject {
             [Err(_), Err(_)] => return None,
             [Ok(ours), Ok(theirs)] => [ours, theirs],
             [Err(words), Ok(rows)] => {
-                return Some(of_lines("SQLite fails and Postgres does not", vec![words], lines(&names, &rows)));
+                return Some(of_lines("SQLite fails and Postgres does not", vec![words], lines(&labels.pg, &rows)));
             }
             [Ok(rows), Err(words)] => {
-                return Some(of_lines("Postgres fails and SQLite does not", lines(&names, &rows), vec![words]));
+                return Some(of_lines("Postgres fails and SQLite does not", lines(&labels.sqlite, &rows), vec![words]));
             }
         };
         let mask = |rows: &Rows| masked_rows(rows, |at| names.get(at).is_some_and(|name| masked.contains(name)));
         let (ours, theirs) = (mask(&ours), mask(&theirs));
         if let Some(columns) = multiset_difference(&names, &ours, &theirs) {
-            return Some(of_rows("the rows differ", &names, Both { sqlite: &ours, pg: &theirs }, columns));
+            return Some(of_rows(
+                "the rows differ",
+                labels.each_ref().map(Vec::as_slice),
+                Both { sqlite: &ours, pg: &theirs },
+                columns,
+            ));
         }
         if !self.order_of(case).agrees(&ours, &theirs) {
-            return Some(of_lines("the order of the rows differs", lines(&names, &ours), lines(&names, &theirs)));
+            return Some(of_lines(
+                "the order of the rows differs",
+                lines(&labels.sqlite, &ours),
+                lines(&labels.pg, &theirs),
+            ));
         }
         if self.cardinality == Cardinality::Rows {
             let counts = [sqlite, pg].map(|answer| answer.result.as_ref().map_or(0, |(_, count)| *count));
             if counts[0] != counts[1] {
-                let count = |count: u64| vec![format!("{count} rows")];
+                let count = |count: u64| vec![if count == 1 { "1 row".to_owned() } else { format!("{count} rows") }];
                 return Some(of_lines("the number of rows written differs", count(counts[0]), count(counts[1])));
             }
         }
@@ -202,7 +220,12 @@ impl Subject {
             let (ours, theirs) = (settle(ours), settle(theirs));
             if let Some(columns) = multiset_difference(&names, &ours, &theirs) {
                 let what = format!("afterwards the rows of {} differ", table.name);
-                return Some(of_rows(&what, &names, Both { sqlite: &ours, pg: &theirs }, columns));
+                return Some(of_rows(
+                    &what,
+                    Both::of(|_| names.as_slice()),
+                    Both { sqlite: &ours, pg: &theirs },
+                    columns,
+                ));
             }
         }
         None
@@ -409,10 +432,10 @@ fn of_lines(what: &str, sqlite: Vec<String>, pg: Vec<String>) -> Difference {
 }
 
 /// Rows that differ, without those that both have.
-fn of_rows(what: &str, names: &[&str], rows: Both<&Rows>, columns: BTreeSet<String>) -> Difference {
+fn of_rows(what: &str, names: Both<&[&str]>, rows: Both<&Rows>, columns: BTreeSet<String>) -> Difference {
     let (left, right) = only_differing(rows.sqlite, rows.pg);
     let common = rows.sqlite.len() - left.len();
-    Difference { columns, common, ..of_lines(what, lines(names, &left), lines(names, &right)) }
+    Difference { columns, common, ..of_lines(what, lines(names.sqlite, &left), lines(names.pg, &right)) }
 }
 
 fn lines(names: &[&str], rows: &Rows) -> Vec<String> {

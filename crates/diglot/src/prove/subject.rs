@@ -51,6 +51,8 @@ pub struct Subject {
     pub untyped: BTreeSet<String>,
     /// The names of its columns and the types in which both pages show them, where known.
     pub columns: Vec<(String, Option<Base>)>,
+    /// The names that the columns have on either page, where an answer of that page is shown.
+    pub(super) labels: Both<Vec<String>>,
     /// The texts of SQLite and Postgres for every set of parameters that may be given.
     pub variants: Vec<Both<EmittedText>>,
     /// No function can be made of it: whether an engine takes its text at all is to be seen.
@@ -180,6 +182,7 @@ impl<'a> Prover<'a> {
             params,
             rows,
             untyped,
+            labels: trees.each_ref().map(|tree| tree.columns().into_iter().map(|(name, _)| name).collect()),
             columns,
             variants,
             is_partial,

@@ -275,6 +275,25 @@ fn a_pair_with_findings_is_run_as_far_as_it_is_understood() {
 }
 
 #[test]
+fn what_a_page_gives_is_shown_by_the_names_of_that_page() {
+    let (mut inputs, _) = project("");
+    let sources =
+        |name: &str, sql: &str| SourceFile::new(name, format!("-- Reads.\n-- name: odd_read :many\n{sql};\n"));
+    inputs.sources.add(sources("sql/sqlite/odd.sql", "SELECT tries, lane FROM job"));
+    inputs.sources.add(sources("sql/pg/odd.sql", "SELECT lane, tries, state FROM job"));
+    let compiled = compile(&inputs);
+    let relations = Relations::default();
+    let subjects = Prover::new(&inputs, &compiled, &relations).subjects();
+    let odd = subjects.iter().find(|subject| subject.name == "odd_read").expect("it is there");
+    let (lane, state) = (Value::Text("a".into()), Value::Text("done".into()));
+    let sqlite = answer(vec![vec![Value::Int(1), lane.clone()]]);
+    let pg = answer(vec![vec![lane, Value::Int(1), state]]);
+    let found = odd.compare(&Case::default(), &sqlite, &pg).expect("a difference");
+    assert_eq!(found.sqlite, ["tries = 1, lane = 'a'"]);
+    assert_eq!(found.pg, ["lane = 'a', tries = 1, state = 'done'"]);
+}
+
+#[test]
 fn a_document_in_which_nobody_reads_holds_anything_but_what_is_declared() {
     let documents = |toml: &str| -> Vec<Value> {
         let (mut inputs, _) = project("");

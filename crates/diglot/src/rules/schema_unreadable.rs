@@ -2,8 +2,7 @@
 //!
 //! # What it finds
 //!
-//! A clause of a migration that diglot cannot follow, a type without a meaning here, or a DO block that puts together
-//! what it does to tables when it runs. Plain statements in such a block are read as if its conditions held.
+//! A clause of a migration that diglot cannot follow, or a type without a meaning here.
 //!
 //! # Why it bites
 //!

@@ -55,7 +55,7 @@ impl Reader {
     fn unread_block(&mut self, span: Span, label: &str) {
         let message = format!("{}: what this DO block does to tables is not known", self.titled());
         let help = "write what shapes tables as statements of its own; blocks are read where they are plain SQL";
-        self.report(Diagnostic::warning(rule::SCHEMA_UNREADABLE, message, span, label).help(help));
+        self.report(Diagnostic::warning(rule::BUILT_TEXT, message, span, label).help(help));
     }
 }
 

@@ -1,8 +1,9 @@
 //! What both grammars have and the parser behind them does not read by itself, and what is left.
 
 use super::{inputs, pair, rendered, rules, sound};
+use crate::diagnostic::Severity;
 use crate::dialect::Dialect;
-use crate::pipeline::check;
+use crate::pipeline::{check, compile};
 
 /// A page of one dialect whose statements stand alone.
 fn alone(dialect: Dialect, statements: &[&str]) -> String {
@@ -72,4 +73,21 @@ fn migrations_of_every_kind_leave_the_tables_that_they_leave() {
     inputs.sources.add(crate::source::SourceFile::new("schema/pg/0002_more.sql", pg));
     let compiled = sound(&inputs);
     assert!(compiled.stats.facts > 0);
+}
+
+#[test]
+fn what_a_block_puts_together_is_named_where_nothing_is_generated_too() {
+    let pg = "DO $$ BEGIN EXECUTE format('ALTER TABLE job ADD COLUMN %I int', 'n'); END $$;\n\
+              ALTER TABLE job ADD COLUMN place point;\n";
+    let found = |toml: &str| {
+        let mut inputs = inputs(&[]);
+        inputs.sources.add(crate::source::SourceFile::new("schema/pg/0002_more.sql", pg));
+        inputs.config = crate::config::Config::parse(toml, "diglot.toml").expect("a configuration");
+        let findings = compile(&inputs).diagnostics;
+        let warnings = findings.iter().filter(|finding| finding.severity == Severity::Warning);
+        warnings.map(|finding| finding.rule).collect::<Vec<_>>()
+    };
+    assert_eq!(found(""), ["built-text", "schema-unreadable"]);
+    // The type of a column is asked for by Rust alone.
+    assert_eq!(found("generate = false\n"), ["built-text"]);
 }
