@@ -14,7 +14,8 @@ pub(crate) fn packages() -> Result<Vec<(String, PathBuf)>, Failure> {
     let output = command.args(["metadata", "--no-deps", "--offline", "--format-version", "1"]).output();
     let output = output.map_err(Failure::io("ask Cargo for the workspace"))?;
     if !output.status.success() {
-        return Err(Failure::Workspace { what: String::from_utf8_lossy(&output.stderr).trim().to_owned() });
+        let said = String::from_utf8_lossy(&output.stderr);
+        return Err(Failure::Workspace { what: said.trim().trim_start_matches("error: ").to_owned() });
     }
     let told: Value = serde_json::from_slice(&output.stdout).unwrap_or(Value::Null);
     let package = |package: &Value| {

@@ -7,10 +7,10 @@ use crate::source::{SourceFile, Sources};
 
 const STORAGE: &str = "[storage]\n\"visit.at\" = \"milliseconds\"\n\"visit.read_at\" = \"iso-ms\"\n";
 const SQLITE_SCHEMA: &str = "CREATE TABLE visit (id INTEGER PRIMARY KEY NOT NULL, at INTEGER NOT NULL, \
-    made TEXT NOT NULL DEFAULT CURRENT_TIMESTAMP, seen INTEGER NOT NULL DEFAULT (unixepoch()), read_at TEXT);";
+    made TEXT NOT NULL DEFAULT CURRENT_TIMESTAMP, seen INTEGER NOT NULL DEFAULT (unixepoch()), read_at TEXT, UNIQUE (made, seen));";
 const PG_SCHEMA: &str = "CREATE SCHEMA ward; CREATE TABLE ward.visit (id bigint PRIMARY KEY NOT NULL, \
     at timestamptz NOT NULL, made timestamptz NOT NULL DEFAULT now(), seen timestamptz NOT NULL DEFAULT now(), \
-    read_at timestamptz);";
+    read_at timestamptz, CONSTRAINT visit_once UNIQUE (made, seen));";
 
 /// The SQL of the draft that faces a statement, and what is open about it.
 fn draft(from: &str, sql: &str) -> (String, Vec<String>) {
@@ -77,4 +77,18 @@ fn a_list_out_of_a_document_is_one_on_sqlite() {
     let cut = "SELECT item FROM jsonb_array_elements_text($1) AS item LIMIT 3";
     let (text, _) = draft("pg", &format!("DELETE FROM ward.visit WHERE CAST(id AS text) IN ({cut})"));
     assert!(text.contains(cut), "{text}");
+}
+
+#[test]
+fn a_constraint_that_a_conflict_names_is_written_by_its_columns() {
+    let insert = "INSERT INTO ward.visit (id, at) VALUES ($1, $2)";
+    for action in ["DO NOTHING", "DO UPDATE SET at = excluded.at"] {
+        let (text, open) = draft("pg", &format!("{insert} ON CONFLICT ON /* the pair */ CONSTRAINT visit_once {action}"));
+        assert!(text.contains("(id, at)") && text.ends_with(&format!(" ON CONFLICT (made, seen) {action};")), "{text}");
+        assert_eq!(open, Vec::<String>::new());
+        let (text, _) = draft("pg", &format!("{insert} ON CONFLICT (id) {action}"));
+        assert!(text.ends_with(&format!(" ON CONFLICT (id) {action};")), "{text}");
+    }
+    let (text, _) = draft("pg", &format!("{insert} ON CONFLICT DO NOTHING"));
+    assert!(text.ends_with(" ON CONFLICT DO NOTHING;"), "{text}");
 }

@@ -7,6 +7,7 @@ use super::word_in;
 use crate::dialect::Dialect;
 use crate::normal::ends_with_write;
 use crate::source::Span;
+use crate::split::lexer::{self, Kind};
 use crate::tree::{Body, Conflict, Delete, Expr, ExprKind, Insert, Rows};
 use crate::types::Base;
 
@@ -370,8 +371,19 @@ fn clauses(rewriter: &mut Rewriter<'_>) {
     }
 }
 
-/// Between a SELECT and ON CONFLICT SQLite needs a WHERE.
+/// Between a SELECT and ON CONFLICT SQLite needs a WHERE, and it knows a constraint by its columns alone.
 fn conflict(rewriter: &mut Rewriter<'_>, insert: &Insert) {
+    if let Some(Conflict { target: Some(columns), span, .. }) = &insert.conflict {
+        let tokens = lexer::tokens(rewriter.inputs.sources.text(*span), Dialect::Pg);
+        let words: Vec<_> = tokens.iter().filter(|token| !token.is_comment()).take(5).collect();
+        if let [_, _, on, _, name] = words.as_slice()
+            && on.kind == Kind::Word
+        {
+            let at = |byte: usize| span.start + u32::try_from(byte).unwrap_or_default();
+            let place = Span { start: at(on.start), end: at(name.end), ..*span };
+            rewriter.write(place, Written::new().text(format!("({})", columns.join(", "))));
+        }
+    }
     if let (Rows::Select(select), Some(Conflict { .. })) = (&insert.rows.rows, &insert.conflict)
         && select.filter.is_none()
         && select.group.is_empty()
