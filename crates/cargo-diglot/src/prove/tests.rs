@@ -105,14 +105,14 @@ fn every_table_has_rows_but_those_that_nothing_satisfies_and_they_are_named() {
     let tables = |id: &str, number: &str| {
         format!(
             "CREATE TABLE owner (id {id} NOT NULL PRIMARY KEY, kind text NOT NULL CHECK (kind IN ('cat', 'dog')),\n\
-             \x20 name text NOT NULL CHECK (length(name) BETWEEN 3 AND 5));\n\
-             CREATE TABLE visit (owner_id {number} NOT NULL REFERENCES owner (id), job_id {number} NOT NULL REFERENCES job (id),\n\
-             \x20 n {number} NOT NULL CHECK (n > 0 AND n % 7 = 3), PRIMARY KEY (owner_id, job_id));\n\
+             \x20 name text NOT NULL CHECK (length(name) BETWEEN 30 AND 50));\n\
+             CREATE TABLE visit (owner_id {number} NOT NULL REFERENCES owner (id),\n\
+             \x20 job_id {number} NOT NULL REFERENCES job (id), n {number} NOT NULL CHECK (n > 5000), PRIMARY KEY (owner_id, job_id));\n\
              CREATE TABLE never (n {number} NOT NULL CHECK (n > 3 AND n < 2));\n"
         )
     };
-    let sql = "-- Reads visits.\n-- name: visit_list :many\nSELECT v.n, o.kind FROM visit AS v JOIN owner AS o ON o.id = v.owner_id\n\
-         \x20ORDER BY v.owner_id, v.job_id;\n\n\
+    let sql = "-- Reads visits.\n-- name: visit_list :many\n\
+         SELECT v.n, o.kind FROM visit AS v JOIN owner AS o ON o.id = v.owner_id ORDER BY v.owner_id, v.job_id;\n\n\
          -- Reads nothing.\n-- name: visit_never :many\nSELECT n FROM never ORDER BY n;\n";
     for (path, text) in [
         ("schema/sqlite/0002_more.sql", tables("INTEGER", "INTEGER")),

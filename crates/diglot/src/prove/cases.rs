@@ -229,6 +229,10 @@ impl Maker<'_> {
             // Both databases can hold no other.
             #[expect(clippy::cast_possible_truncation, reason = "what 4 bytes hold is what is wanted")]
             Value::Real(number) if column.narrow => Value::Real(f64::from((number as f32).clamp(f32::MIN, f32::MAX))),
+            Value::Int(number) => Value::Int(match column.range {
+                Some((least, most)) => i128::from(number).clamp(least, most).try_into().unwrap_or(number),
+                None => number,
+            }),
             value => value,
         }
     }

@@ -7,6 +7,7 @@
 
 mod cases;
 mod compare;
+mod known;
 mod numbers;
 mod pool;
 mod random;

@@ -14,6 +14,8 @@ pub(super) struct Pool {
     pub(super) literals: Vec<Value>,
     /// Literals of other statements, and the words that the project allows.
     pub(super) words: Vec<Value>,
+    /// Texts that a CHECK may let through.
+    pub(super) checked: Vec<Value>,
     /// The words are all that there is.
     pub(super) closed: bool,
     /// The least and the greatest number.
@@ -51,6 +53,7 @@ impl Pool {
     pub(super) const NOTHING: Pool = Pool {
         literals: Vec::new(),
         words: Vec::new(),
+        checked: Vec::new(),
         closed: false,
         range: None,
         constant: false,
@@ -72,6 +75,7 @@ impl Pool {
         if !is_listed {
             values.extend((0..4).map(|at| plain(base, at)));
             values.extend(self.edges(base));
+            values.extend(self.checked.iter().filter_map(fitting));
         }
         values.retain(|value| self.allows(value));
         let mut kept: Vec<Value> = Vec::new();
@@ -130,10 +134,13 @@ impl Pool {
         let values = self.values(base);
         let literals: Vec<&Value> = values.iter().filter(|value| is_among(value, &self.literals, base)).collect();
         let words: Vec<&Value> = values.iter().filter(|value| is_among(value, &self.words, base)).collect();
+        let checked: Vec<&Value> = values.iter().filter(|value| is_among(value, &self.checked, base)).collect();
         let list = if !literals.is_empty() && random.percent(75) {
             literals
         } else if !words.is_empty() && random.percent(80) {
             words
+        } else if !checked.is_empty() && random.percent(60) {
+            checked
         } else if random.percent(mood.edge) {
             values.iter().collect()
         } else {

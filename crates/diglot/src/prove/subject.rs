@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::known;
 use super::numbers::Numbers;
 use super::pool::Pool;
 use super::tables::{Relations, Table, Tables};
@@ -20,12 +21,14 @@ use crate::value::Value;
 
 /// A compiled project, with what the engines told about it.
 pub struct Prover<'a> {
-    config: &'a Config,
+    pub(super) config: &'a Config,
     compiled: &'a Compiled,
     project: ReadProject<'a>,
-    relations: &'a Relations,
-    /// What all statements hold columns against.
-    known: BTreeMap<Key, Vec<Value>>,
+    pub(super) relations: &'a Relations,
+    /// What all statements hold columns against, and the words that CHECKs list.
+    pub(super) known: BTreeMap<Key, Vec<Value>>,
+    /// Texts that other CHECKs speak of beside a column.
+    pub(super) checked: BTreeMap<Key, Vec<Value>>,
     /// The places in JSON documents that some statement reads or writes.
     paths: BTreeSet<Key>,
 }
@@ -141,6 +144,7 @@ impl<'a> Prover<'a> {
             project,
             relations,
             known: BTreeMap::new(),
+            checked: BTreeMap::new(),
             paths: BTreeSet::new(),
         };
         for name in prover.project.pairs() {
@@ -156,6 +160,9 @@ impl<'a> Prover<'a> {
                 }
                 prover.paths.extend(found.paths.into_iter().filter(stays));
             }
+        }
+        for dialect in Dialect::ALL {
+            known::of_schema(&prover.project.schemas()[dialect], &mut prover.known, &mut prover.checked);
         }
         prover
     }
@@ -355,45 +362,6 @@ impl<'a> Prover<'a> {
     /// What a place of a document holds: as `[prove.fields]` has it, and what the pages are compared under otherwise.
     fn declared_kind(&self, owner: &str, name: &str, path: &str) -> Option<&str> {
         self.config.prove.field(owner, name, path).or_else(|| self.config.json_type(owner, name, path))
-    }
-
-    fn pool(&self, subject: &Subject, members: &[Key], found: &Both<Uses>) -> Pool {
-        let mut pool = Pool::default();
-        let add = |list: &mut Vec<Value>, value: &Value| {
-            if !list.contains(value) {
-                list.push(value.clone());
-            }
-        };
-        for key in members {
-            for uses in found {
-                uses.literals.iter().filter(|(of, _)| of == key).for_each(|(_, value)| add(&mut pool.literals, value));
-                pool.null |= uses.nulls.contains(key);
-                pool.pattern |= uses.patterns.contains(key);
-                pool.bound |= matches!(key, Key::Param(name) if uses.bounds.contains(name));
-            }
-            self.known.get(key).into_iter().flatten().for_each(|value| add(&mut pool.words, value));
-            if let Key::Column(table, column) = key {
-                let declared = self.config.words_of(table, column).map(|words| &words.words);
-                let of_type = self.relations.words.get(&(table.clone(), column.clone()));
-                for words in [declared, of_type].into_iter().flatten() {
-                    words.iter().for_each(|word| add(&mut pool.words, &Value::Text(word.clone())));
-                    pool.closed = true;
-                }
-                let known = subject.tables.iter().find(|known| known.name == *table);
-                let column = known.and_then(|known| known.columns.iter().find(|known| known.name == *column));
-                pool.constant |= column.is_some_and(|column| column.is_one_sided());
-            }
-            let (table, name) = match key {
-                Key::Column(table, column) => (table.as_str(), column.as_str()),
-                Key::Param(name) => (subject.name.as_str(), name.as_str()),
-                Key::Json(_, path) => ("", path.last().map_or("", String::as_str)),
-            };
-            if let Some((least, most)) = self.config.prove.range(table, name) {
-                let (low, high) = pool.range.unwrap_or((least, most));
-                pool.range = Some((low.max(least), high.min(most)));
-            }
-        }
-        pool
     }
 }
 

@@ -55,6 +55,8 @@ pub struct TableColumn {
     pub(super) clock: bool,
     /// Postgres keeps 4 bytes of its floating-point numbers.
     pub(super) narrow: bool,
+    /// Between which whole numbers a CHECK keeps it.
+    pub(super) range: Option<schema::Range>,
     /// How SQLite holds its items.
     pub(super) list: Option<List>,
 }
@@ -172,8 +174,17 @@ impl<'a> Tables<'a> {
             has_default: both.iter().any(|column| column.has_default),
             clock: both.iter().any(is_clock),
             narrow: pg.is_some_and(|column| is_real(&column.declared)),
+            range: self.range(table, &first.name),
             list: self.list(table, &first.name),
         })
+    }
+
+    /// What the CHECKs of both schemas leave of the whole numbers of a column, if they leave any.
+    fn range(&self, table: &str, column: &str) -> Option<schema::Range> {
+        let checks = [self.sqlite, self.pg].into_iter().filter_map(|schema| schema.tables.get(table));
+        let ranges = checks.flat_map(|table| &table.checks).filter_map(|check| check.ranges.get(column).copied());
+        let left = ranges.reduce(|(least, most), (low, high)| (least.max(low), most.min(high)))?;
+        (left.0 <= left.1).then_some(left)
     }
 
     /// What `[prove.lists]` says of a column.

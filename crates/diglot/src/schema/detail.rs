@@ -1,15 +1,22 @@
 //! What the comparison of two schemas knows beyond columns and keys: what fills a column, checks, foreign keys,
 //! indexes.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::ControlFlow;
 
-use sqlparser::ast::{CheckConstraint, CreateIndex, ForeignKeyConstraint, Ident, OrderBySort};
+use sqlparser::ast::{
+    CheckConstraint, CreateIndex, Expr, ForeignKeyConstraint, Ident, OrderBySort, Value, visit_expressions,
+};
 
 use super::key::lower;
 use super::range::{self, Range};
 use super::read::last;
 use super::{Table, text};
+use crate::dialect::Dialect;
 use crate::source::Span;
+
+/// The longest text that is made for the sake of its length.
+const MEASURED: usize = 1000;
 
 /// What a column holds when an INSERT does not name it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -45,6 +52,31 @@ pub struct Check {
 }
 
 impl Check {
+    /// The columns that it names, and texts that it may let through: its literals, and beside a function of a length
+    /// texts of the lengths that it names.
+    pub(crate) fn texts(&self, dialect: Dialect) -> (BTreeSet<String>, Vec<String>) {
+        let (mut names, mut texts, mut numbers) = (BTreeSet::new(), Vec::new(), Vec::new());
+        let Some(expr) = text::expression(&self.written, dialect) else { return (names, texts) };
+        let mut measures = false;
+        let _ = visit_expressions(&expr, |inner| {
+            match inner {
+                Expr::Identifier(ident) => drop(names.insert(lower(ident))),
+                Expr::CompoundIdentifier(parts) => names.extend(parts.last().map(lower)),
+                Expr::Function(function) => measures |= function.name.to_string().to_lowercase().contains("length"),
+                Expr::Value(value) => match &value.value {
+                    Value::SingleQuotedString(text) => texts.push(text.clone()),
+                    Value::Number(digits, _) => numbers.extend(digits.parse::<usize>()),
+                    _ => {}
+                },
+                _ => {}
+            }
+            ControlFlow::<()>::Continue(())
+        });
+        let lengths = numbers.into_iter().filter(|length| measures && (1..=MEASURED).contains(length));
+        texts.extend(lengths.map(|length| "a".repeat(length)));
+        (names, texts)
+    }
+
     pub(super) fn of(name: Option<String>, check: &CheckConstraint, span: Span) -> Self {
         let (condition, written) = (&check.expr, check.expr.to_string());
         let (whole, conjuncts) = (text::condition(condition), text::conjuncts(condition));

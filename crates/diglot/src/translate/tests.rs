@@ -83,7 +83,8 @@ fn a_list_out_of_a_document_is_one_on_sqlite() {
 fn a_constraint_that_a_conflict_names_is_written_by_its_columns() {
     let insert = "INSERT INTO ward.visit (id, at) VALUES ($1, $2)";
     for action in ["DO NOTHING", "DO UPDATE SET at = excluded.at"] {
-        let (text, open) = draft("pg", &format!("{insert} ON CONFLICT ON /* the pair */ CONSTRAINT visit_once {action}"));
+        let (text, open) =
+            draft("pg", &format!("{insert} ON CONFLICT ON /* the pair */ CONSTRAINT visit_once {action}"));
         assert!(text.contains("(id, at)") && text.ends_with(&format!(" ON CONFLICT (made, seen) {action};")), "{text}");
         assert_eq!(open, Vec::<String>::new());
         let (text, _) = draft("pg", &format!("{insert} ON CONFLICT (id) {action}"));
