@@ -112,7 +112,7 @@ pub mod worker_registry {
     /// The partition of a worker instance.
     #[must_use]
     pub fn worker_partition_key(worker_instance_id: &str) -> i16 {
-        Postgres::worker_partition(worker_instance_id)
+        Postgres::worker_partition(worker_instance_id).into()
     }
 
     /// As the method of the trait.

@@ -19,7 +19,7 @@ pub(super) fn over(pool: &PgPool) -> Arc<PostgresBackend> {
 
 /// What a sweep of one partition is asked.
 pub(super) fn only_in(partition_key: i16) -> Round {
-    Round { only_partition: Some(partition_key), ..FullScannerConfig::off().round() }
+    Round { only_partition: Some(partition_key.into()), ..FullScannerConfig::off().round() }
 }
 
 /// The same for the executions that pass a filter.

@@ -66,7 +66,7 @@ pub mod budget_reset {
     /// Outside a tokio runtime.
     pub async fn scan_tick(pool: &PgPool, partition_key: i16) -> Result<ScanReport, EngineError> {
         let backend = over(pool);
-        budget::reset_due_in(backend.engine(), partition_key, backend.engine().now_ms()).await.map(reported)
+        budget::reset_due_in(backend.engine(), partition_key.into(), backend.engine().now_ms()).await.map(reported)
     }
 }
 

@@ -5,7 +5,6 @@
 use std::future::Future;
 #[cfg(feature = "postgres")]
 use std::hash::Hash;
-use std::ops::Range;
 #[cfg(feature = "postgres")]
 use std::sync::Arc;
 
@@ -17,6 +16,7 @@ use futures_core::future::BoxFuture;
 
 use super::abort::Abort;
 use super::wake::{Interest, Outbox, StreamKey, Wakes};
+use crate::model::partition::PartitionNumber;
 use crate::statements::Statements;
 
 /// The server database.
@@ -85,23 +85,23 @@ pub trait Dialect: Sized + Send + Sync + 'static {
     fn exhausted(last: sqlx::Error) -> EngineError;
 
     /// The partition of a flow's rows.
-    fn flow_partition(id: &FlowId, config: &PartitionConfig) -> i16;
+    fn flow_partition(id: &FlowId, config: &PartitionConfig) -> PartitionNumber;
 
     /// The partition of a budget's rows.
-    fn budget_partition(id: &BudgetId, config: &PartitionConfig) -> i16;
+    fn budget_partition(id: &BudgetId, config: &PartitionConfig) -> PartitionNumber;
 
     /// The partitions in which budgets or quota policies are, where the engine numbers that many.
-    fn counter_partitions(count: u16) -> Range<i16>;
+    fn counter_partitions(count: u16) -> impl Iterator<Item = PartitionNumber> + Send;
 
     /// The partition of the budgets and quota policies that callers ask for under a partition number; they
     /// number those of the engine, whatever this database has.
-    fn counter_partition(index: i16) -> i16;
+    fn counter_partition(index: PartitionNumber) -> PartitionNumber;
 
     /// The partition of a quota policy's rows.
-    fn quota_partition(id: &QuotaPolicyId, config: &PartitionConfig) -> i16;
+    fn quota_partition(id: &QuotaPolicyId, config: &PartitionConfig) -> PartitionNumber;
 
     /// The partition of a worker instance's registration.
-    fn worker_partition(worker_instance_id: &str) -> i16;
+    fn worker_partition(worker_instance_id: &str) -> PartitionNumber;
 }
 
 /// What a refused subscription says, in words that callers compare.

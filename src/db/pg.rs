@@ -17,7 +17,6 @@
 //! Bitmap scans are off: before a table has statistics the server takes a claim's index for one that finds a
 //! single row, reads all that wait, and sorts them. Without bitmaps it reads the first row in the index's order.
 
-use std::ops::Range;
 use std::sync::Arc;
 
 use ff_core::EngineError;
@@ -42,6 +41,7 @@ use super::tx::{Attempts, Surroundings, Unfinished, span, survey, transact};
 use super::wake::{Interest, Outbox, StreamKey};
 use super::warm::Warm;
 use crate::db::error::{Abort, transport};
+use crate::model::partition::PartitionNumber;
 use crate::statements::event::{EventHoldersParams, EventWritersParams};
 use crate::statements::pg_only;
 
@@ -92,35 +92,30 @@ impl Dialect for Postgres {
         EngineError::Contention(ContentionKind::RetryExhausted)
     }
 
-    fn flow_partition(id: &FlowId, config: &PartitionConfig) -> i16 {
-        stored(partition::flow_partition(id, config).index)
+    fn flow_partition(id: &FlowId, config: &PartitionConfig) -> PartitionNumber {
+        PartitionNumber::configured(partition::flow_partition(id, config).index)
     }
 
-    fn budget_partition(id: &BudgetId, config: &PartitionConfig) -> i16 {
-        stored(partition::budget_partition(id, config).index)
+    fn budget_partition(id: &BudgetId, config: &PartitionConfig) -> PartitionNumber {
+        PartitionNumber::configured(partition::budget_partition(id, config).index)
     }
 
-    fn quota_partition(id: &QuotaPolicyId, config: &PartitionConfig) -> i16 {
-        stored(partition::quota_partition(id, config).index)
+    fn quota_partition(id: &QuotaPolicyId, config: &PartitionConfig) -> PartitionNumber {
+        PartitionNumber::configured(partition::quota_partition(id, config).index)
     }
 
-    fn counter_partitions(count: u16) -> Range<i16> {
-        0..stored(count)
+    fn counter_partitions(count: u16) -> impl Iterator<Item = PartitionNumber> + Send {
+        PartitionNumber::first(count)
     }
 
-    fn counter_partition(index: i16) -> i16 {
+    fn counter_partition(index: PartitionNumber) -> PartitionNumber {
         index
     }
 
-    fn worker_partition(worker_instance_id: &str) -> i16 {
+    fn worker_partition(worker_instance_id: &str) -> PartitionNumber {
         let partition = fnv1a_64(worker_instance_id.as_bytes()) % WORKER_PARTITIONS;
-        i16::try_from(partition).unwrap_or_default() // tidy: below 256
+        PartitionNumber::configured(u16::try_from(partition).unwrap_or_default()) // tidy: below 256
     }
-}
-
-/// A partition number as the tables hold it. Their column ends at 32,767; there are 256 partitions.
-fn stored(index: u16) -> i16 {
-    i16::try_from(index).unwrap_or(i16::MAX) // tidy: a number from the configuration
 }
 
 /// The 64-bit FNV-1a hash, which is the same in every build.
@@ -368,7 +363,7 @@ mod tests {
     fn worker_partitions_are_those_of_existing_registrations() {
         assert_eq!(fnv1a_64(b""), 0xcbf2_9ce4_8422_2325);
         assert_eq!(fnv1a_64(b"a"), 0xaf63_dc4c_8601_ec8c);
-        assert_eq!(Postgres::worker_partition("a"), 0x8c);
+        assert_eq!(Postgres::worker_partition("a"), 0x8c.into());
     }
 
     #[test]

@@ -4,7 +4,6 @@
 //! WAL lets work beside the writer. A database in memory has no WAL; there, reads go to the writer too,
 //! so that nobody meets a locked table. This module opens connections and names what is particular.
 
-use std::ops::Range;
 use std::sync::OnceLock;
 
 use ff_core::EngineError;
@@ -22,6 +21,7 @@ use super::tx::Surroundings;
 use super::tx::group::Writer;
 use super::wake::{Interest, Outbox, StreamKey};
 use crate::db::error::transport;
+use crate::model::partition::PartitionNumber;
 
 impl Dialect for Sqlite {
     type Connection = SqliteConnection;
@@ -62,28 +62,28 @@ impl Dialect for Sqlite {
         transport::<Self>(last)
     }
 
-    fn flow_partition(_: &FlowId, _: &PartitionConfig) -> i16 {
-        0
+    fn flow_partition(_: &FlowId, _: &PartitionConfig) -> PartitionNumber {
+        PartitionNumber::ONLY
     }
 
-    fn budget_partition(_: &BudgetId, _: &PartitionConfig) -> i16 {
-        0
+    fn budget_partition(_: &BudgetId, _: &PartitionConfig) -> PartitionNumber {
+        PartitionNumber::ONLY
     }
 
-    fn quota_partition(_: &QuotaPolicyId, _: &PartitionConfig) -> i16 {
-        0
+    fn quota_partition(_: &QuotaPolicyId, _: &PartitionConfig) -> PartitionNumber {
+        PartitionNumber::ONLY
     }
 
-    fn counter_partitions(_: u16) -> Range<i16> {
-        0..1
+    fn counter_partitions(_: u16) -> impl Iterator<Item = PartitionNumber> + Send {
+        PartitionNumber::first(1)
     }
 
-    fn counter_partition(_: i16) -> i16 {
-        0
+    fn counter_partition(_: PartitionNumber) -> PartitionNumber {
+        PartitionNumber::ONLY
     }
 
-    fn worker_partition(_: &str) -> i16 {
-        0
+    fn worker_partition(_: &str) -> PartitionNumber {
+        PartitionNumber::ONLY
     }
 }
 

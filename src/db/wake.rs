@@ -10,6 +10,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use crate::model::partition::PartitionNumber;
 use tokio::sync::{broadcast, watch};
 use uuid::Uuid;
 
@@ -101,18 +102,18 @@ pub struct Wakes {
 
 impl Wakes {
     /// A row was added to `ff_lease_event`.
-    pub(crate) fn lease(&mut self, event_id: i64, partition_key: i16) {
+    pub(crate) fn lease(&mut self, event_id: i64, partition_key: PartitionNumber) {
         self.outbox(Outbox::LeaseHistory, event_id, partition_key);
     }
 
     /// A row was added to `ff_completion_event`, of an execution that may be a flow's member.
-    pub(crate) fn completion(&mut self, event_id: i64, partition_key: i16) {
+    pub(crate) fn completion(&mut self, event_id: i64, partition_key: PartitionNumber) {
         self.outbox(Outbox::Completion, event_id, partition_key);
         self.list.push(Wake::Ended(OutboxEvent { event_id, partition_key: i64::from(partition_key) }));
     }
 
     /// The same where the flow is known. Outside a flow nobody waits, and nobody needs to look.
-    pub(crate) fn member_completion(&mut self, event_id: i64, partition_key: i16, flow_id: Option<Uuid>) {
+    pub(crate) fn member_completion(&mut self, event_id: i64, partition_key: PartitionNumber, flow_id: Option<Uuid>) {
         match flow_id {
             Some(_) => self.completion(event_id, partition_key),
             None => self.outbox(Outbox::Completion, event_id, partition_key),
@@ -120,23 +121,23 @@ impl Wakes {
     }
 
     /// A row was added to `ff_operator_event`.
-    pub(crate) fn operator(&mut self, event_id: i64, partition_key: i16) {
+    pub(crate) fn operator(&mut self, event_id: i64, partition_key: PartitionNumber) {
         self.outbox(Outbox::Operator, event_id, partition_key);
     }
 
     /// A row was added to `ff_signal_event`.
-    pub(crate) fn signal(&mut self, event_id: i64, partition_key: i16) {
+    pub(crate) fn signal(&mut self, event_id: i64, partition_key: PartitionNumber) {
         self.outbox(Outbox::SignalDelivery, event_id, partition_key);
     }
 
     /// A frame was appended; the row's place is its id.
-    pub(crate) fn frame(&mut self, key: StreamKey, ts_ms: i64, seq: i32, partition_key: i16) {
+    pub(crate) fn frame(&mut self, key: StreamKey, ts_ms: i64, seq: i32, partition_key: PartitionNumber) {
         self.outbox(Outbox::StreamFrame, ts_ms, partition_key);
         self.list.push(Wake::Frame(key, StreamEventId::Frame { ts_ms, seq }));
     }
 
     /// A row was added to one of the outboxes.
-    pub(crate) fn outbox(&mut self, outbox: Outbox, event_id: i64, partition_key: i16) {
+    pub(crate) fn outbox(&mut self, outbox: Outbox, event_id: i64, partition_key: PartitionNumber) {
         let event = OutboxEvent { event_id, partition_key: i64::from(partition_key) };
         self.list.push(Wake::Outbox(outbox, event));
     }
@@ -278,8 +279,8 @@ mod tests {
         let channels = Channels::new();
         let (_, mut mine) = channels.stream(key(0));
         let mut wakes = Wakes::default();
-        wakes.frame(key(1), 5, 0, 3);
-        wakes.frame(key(0), 6, 1, 3);
+        wakes.frame(key(1), 5, 0, 3.into());
+        wakes.frame(key(0), 6, 1, 3.into());
         for wake in wakes.into_list() {
             channels.send(&wake);
         }
@@ -300,9 +301,9 @@ mod tests {
         let channels = Channels::new();
         let mut lease = channels.outbox(Outbox::LeaseHistory);
         let mut wakes = Wakes::default();
-        wakes.lease(1, 0);
-        wakes.completion(9, 0);
-        wakes.lease(2, 7);
+        wakes.lease(1, PartitionNumber::ONLY);
+        wakes.completion(9, PartitionNumber::ONLY);
+        wakes.lease(2, 7.into());
         for wake in wakes.into_list() {
             channels.send(&wake);
         }

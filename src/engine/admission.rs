@@ -10,7 +10,8 @@ use ff_core::types::{ExecutionId, TimestampMs};
 use crate::db::Dialect;
 use crate::engine::Engine;
 use crate::engine::policy::admission::{blocked_as, unblocks_by_itself};
-use crate::model::id::{exec_key, partition_key, reject_nul};
+use crate::model::id::{exec_key, reject_nul};
+use crate::model::partition::PartitionNumber;
 use crate::model::word::BlockingWord;
 use crate::statements::admission;
 
@@ -75,7 +76,7 @@ impl Blocking<'_> {
     async fn run<D: Dialect>(&self, engine: &Engine<D>) -> Result<Option<&'static str>, EngineError> {
         reject_nul("reason_detail", self.detail)?;
         let (partition_key, execution_id) =
-            (partition_key(self.partition.index)?, exec_key(self.execution_id)?.execution_id);
+            (PartitionNumber::given(self.partition.index)?, exec_key(self.execution_id)?.execution_id);
         let blocked_as = blocked_as(&self.reason);
         if let Some(eligibility_state) = blocked_as.clone() {
             let params = admission::AdmissionBlockParams {
@@ -120,7 +121,7 @@ pub(crate) async fn unblock<D: Dialect>(
     }
     let params = admission::AdmissionUnblockParams {
         now_text: now.0.to_string(),
-        partition_key: partition_key(partition.index)?,
+        partition_key: PartitionNumber::given(partition.index)?,
         execution_id: exec_key(execution_id)?.execution_id,
         blocking_reason,
     };

@@ -26,8 +26,9 @@ use crate::engine::Engine;
 use crate::engine::policy::budget::{BudgetPolicy, Finding, answer_document, kept_answer};
 use crate::engine::round;
 use crate::engine::seize::{self, Seized};
-use crate::model::id::{corruption, exec_key, invalid_input, partition_key as stored_partition, reject_nul};
+use crate::model::id::{corruption, exec_key, invalid_input, reject_nul};
 use crate::model::limits;
+use crate::model::partition::PartitionNumber;
 use crate::statements::{Statements, budget};
 
 /// How many budgets of a partition are reset in one run.
@@ -125,7 +126,7 @@ pub(crate) async fn reset<D: Dialect>(
 
 /// A budget to reset: at once, or, given `due_by_ms`, only if its period has ended by then.
 pub(crate) struct Reset {
-    pub(crate) partition_key: i16,
+    pub(crate) partition_key: PartitionNumber,
     pub(crate) budget_id: String,
     pub(crate) now_ms: i64,
     pub(crate) due_by_ms: Option<i64>,
@@ -226,7 +227,7 @@ pub(crate) async fn read_usage_and_limits<D: Dialect>(
 /// What was counted per dimension; a negative counter reads as 0.
 pub(crate) async fn usage<D: Dialect>(
     engine: &Engine<D>,
-    partition_key: i16,
+    partition_key: PartitionNumber,
     budget_id: String,
 ) -> Result<HashMap<String, u64>, EngineError> {
     let rows = engine.db().read(budget::BudgetUsageListParams { partition_key, budget_id }).await?;
@@ -321,7 +322,7 @@ pub(crate) async fn release<D: Dialect>(engine: &Engine<D>, args: &ReleaseBudget
 }
 
 /// The partition of a budget's rows.
-pub(crate) fn partition<D: Dialect>(engine: &Engine<D>, id: &BudgetId) -> i16 {
+pub(crate) fn partition<D: Dialect>(engine: &Engine<D>, id: &BudgetId) -> PartitionNumber {
     D::budget_partition(id, engine.partitions())
 }
 
@@ -513,7 +514,7 @@ pub(crate) async fn reset_due_at<D: Dialect>(engine: &Engine<D>, now_ms: i64) ->
 /// The same in one partition.
 pub(crate) async fn reset_due_in<D: Dialect>(
     engine: &Engine<D>,
-    partition_key: i16,
+    partition_key: PartitionNumber,
     now_ms: i64,
 ) -> Result<round::Report, EngineError> {
     let mut report = round::Report::default();
@@ -541,7 +542,7 @@ pub(crate) async fn reconcile<D: Dialect>(
     partition: &Partition,
     now: TimestampMs,
 ) -> Result<ReconcileCounts, EngineError> {
-    let partition_key = D::counter_partition(stored_partition(partition.index)?);
+    let partition_key = D::counter_partition(PartitionNumber::given(partition.index)?);
     let report = reconcile_in(engine, partition_key, now.0.min(engine.now_ms())).await?;
     Ok(report.into())
 }
@@ -557,7 +558,7 @@ pub(crate) async fn reconcile_all<D: Dialect>(engine: &Engine<D>) -> Result<roun
 
 async fn reconcile_in<D: Dialect>(
     engine: &Engine<D>,
-    partition_key: i16,
+    partition_key: PartitionNumber,
     now_ms: i64,
 ) -> Result<round::Report, EngineError> {
     let mut report = round::Report::default();
@@ -575,7 +576,7 @@ async fn reconcile_in<D: Dialect>(
 
 async fn note_breach<D: Dialect>(
     engine: &Engine<D>,
-    partition_key: i16,
+    partition_key: PartitionNumber,
     row: budget::BudgetPolicyListRow,
     now_ms: i64,
 ) -> Result<bool, EngineError> {

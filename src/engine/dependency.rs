@@ -22,7 +22,8 @@ use crate::engine::group::{Hop, HopState, Hopped, hop_on};
 use crate::engine::policy::dependency::Ended;
 use crate::engine::round::Report;
 use crate::engine::seize::{Taking, is_held};
-use crate::model::id::{ExecKey, corruption, exec_key, execution_id, invalid_input, partition_key};
+use crate::model::id::{ExecKey, corruption, exec_key, execution_id, invalid_input};
+use crate::model::partition::PartitionNumber;
 use crate::model::word::CompletionWord;
 use crate::model::{document, edge as stored};
 use crate::statements::{Statements, dependency, edge, execution};
@@ -49,7 +50,7 @@ pub(crate) enum Followed {
 /// were followed; the completion then counts as forgotten.
 pub(crate) async fn follow<D: Dialect>(
     engine: &Engine<D>,
-    partition_key: i16,
+    partition_key: PartitionNumber,
     event_id: i64,
     taking: Taking,
 ) -> Result<Followed, EngineError> {
@@ -64,7 +65,7 @@ pub(crate) async fn follow<D: Dialect>(
 /// flow concerns nobody and is left as it is.
 pub(crate) async fn follow_member<D: Dialect>(
     engine: &Engine<D>,
-    partition_key: i16,
+    partition_key: PartitionNumber,
     event_id: i64,
 ) -> Result<Followed, EngineError> {
     let params = dependency::DependencyCompletionReadParams { partition_key, event_id };
@@ -76,7 +77,7 @@ pub(crate) async fn follow_member<D: Dialect>(
 
 async fn follow_found<D: Dialect>(
     engine: &Engine<D>,
-    partition_key: i16,
+    partition_key: PartitionNumber,
     event_id: i64,
     completion: dependency::DependencyCompletionReadRow,
     taking: Taking,
@@ -194,7 +195,7 @@ pub(crate) async fn resolve<D: Dialect>(
     engine: &Engine<D>,
     args: &ResolveDependencyArgs,
 ) -> Result<ResolveDependencyOutcome, EngineError> {
-    partition_key(args.partition.index)?;
+    PartitionNumber::given(args.partition.index)?;
     let outcome = CompletionWord::from(args.upstream_outcome.clone());
     let Some(ended) = Ended::from_outcome(&outcome) else {
         return Err(invalid_input(format!("upstream_outcome: '{}' is not an end", args.upstream_outcome)));

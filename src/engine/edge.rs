@@ -21,6 +21,7 @@ use crate::engine::policy::group::Counts;
 use crate::model::document;
 use crate::model::edge::{self as stored, EdgeKey};
 use crate::model::id::{ExecKey, exec_key, invalid_input, reject_nul};
+use crate::model::partition::PartitionNumber;
 use crate::model::state::may_be_blocked;
 use crate::model::word::{EligibilityWord, FlowWord};
 use crate::statements::{Statements as _, edge, flow as flows};
@@ -188,7 +189,7 @@ pub(crate) async fn apply<D: Dialect>(
 }
 
 struct Applying {
-    partition_key: i16,
+    partition_key: PartitionNumber,
     flow_id: Uuid,
     edge_id: Uuid,
     downstream_eid: Uuid,
@@ -289,7 +290,7 @@ pub(crate) async fn set_group_policy<D: Dialect>(
 }
 
 struct Setting {
-    partition_key: i16,
+    partition_key: PartitionNumber,
     flow_id: Uuid,
     downstream_eid: Uuid,
     document: Value,

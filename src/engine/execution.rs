@@ -20,10 +20,9 @@ use crate::engine::spread;
 use crate::model::attempt::shown_index;
 use crate::model::document;
 use crate::model::given::one_more;
-use crate::model::id::{
-    ExecKey, corruption, exec_key, execution_id, invalid_input, partition_key, reject_nul, reject_nul_in_json,
-};
+use crate::model::id::{ExecKey, corruption, exec_key, execution_id, invalid_input, reject_nul, reject_nul_in_json};
 use crate::model::limits;
+use crate::model::partition::PartitionNumber;
 use crate::model::state::public_state;
 use crate::model::word::{EligibilityWord, PublicWord};
 use crate::statements::{execution, lane};
@@ -317,7 +316,7 @@ pub(crate) async fn list<D: Dialect>(
     if limit == 0 {
         return Ok(ListExecutionsPage::new(Vec::new(), None));
     }
-    let partition_key = partition_key(index)?;
+    let partition_key = PartitionNumber::given(index)?;
     let params = execution::ExecutionListParams { partition_key, after, page_size: one_more(limit) };
     let rows = engine.db().read(params).await?;
     let more = rows.len() > limit;
@@ -327,7 +326,7 @@ pub(crate) async fn list<D: Dialect>(
     Ok(ListExecutionsPage::new(ids, next))
 }
 
-fn listed_id(partition_key: i16, uuid: Uuid) -> Result<ExecutionId, EngineError> {
+fn listed_id(partition_key: PartitionNumber, uuid: Uuid) -> Result<ExecutionId, EngineError> {
     execution_id(partition_key, uuid).map_err(|error| {
         let text = format!("{{fp:{partition_key}}}:{uuid}");
         corruption(format!("exec_core: execution_id: could not reassemble '{text}': {error}"))

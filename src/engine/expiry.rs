@@ -29,7 +29,8 @@ use crate::engine::round::{PAGE_SIZE, Pages, Place, Report, Round};
 use crate::engine::seize::{self, Seized, Taking};
 use crate::engine::{resume, waitpoint};
 use crate::model::document;
-use crate::model::id::{ExecKey, exec_key, partition_key};
+use crate::model::id::{ExecKey, exec_key};
+use crate::model::partition::PartitionNumber;
 use crate::model::word::{CompletionWord, EligibilityWord, LeaseWord, OutcomeWord, PhaseWord};
 use crate::statements::waitpoint as waitpoint_rows;
 use crate::statements::{Statements, attempt, expiry, grant, suspension};
@@ -106,7 +107,7 @@ pub(crate) async fn check<D: Dialect>(
     lanes: &[LaneId],
     filter: &ScannerFilter,
 ) -> Result<ReconcileCounts, EngineError> {
-    let partition_key = partition_key(partition.index)?;
+    let partition_key = PartitionNumber::given(partition.index)?;
     let mut counts = ReconcileCounts::default();
     let mut after = Uuid::nil();
     loop {
@@ -123,7 +124,7 @@ pub(crate) async fn check<D: Dialect>(
             let is_meant = lanes.is_empty() || lanes.iter().any(|lane| lane.as_str() == row.lane_id);
             if is_meant && passes(filter, &row.raw_fields) {
                 counts.processed = counts.processed.saturating_add(1);
-                tracing::warn!(partition_key, execution_id = %row.execution_id, "the state words contradict each other");
+                tracing::warn!(%partition_key, execution_id = %row.execution_id, "the state words contradict each other");
             }
         }
         if is_last {
@@ -248,7 +249,7 @@ pub(crate) async fn sweep_checks<D: Dialect>(engine: &Engine<D>, round: &Round) 
 
 /// The rows of an execution in the partition that a caller names.
 fn row_key(partition: &Partition, id: &ExecutionId) -> Result<ExecKey, EngineError> {
-    let partition_key = partition_key(partition.index)?;
+    let partition_key = PartitionNumber::given(partition.index)?;
     Ok(ExecKey { partition_key, ..exec_key(id)? })
 }
 
@@ -301,7 +302,7 @@ struct Written {
 }
 
 impl Written {
-    fn tell(&self, partition_key: i16, wakes: &mut Wakes) {
+    fn tell(&self, partition_key: PartitionNumber, wakes: &mut Wakes) {
         if let Some(event_id) = self.completion_event_id {
             wakes.completion(event_id, partition_key);
         }

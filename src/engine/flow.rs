@@ -22,7 +22,8 @@ use crate::engine::round::Report;
 use crate::model::document;
 use crate::model::edge;
 use crate::model::given::one_more;
-use crate::model::id::{corruption, exec_key, execution_id, invalid_input, partition_key, reject_nul};
+use crate::model::id::{corruption, exec_key, execution_id, invalid_input, reject_nul};
+use crate::model::partition::PartitionNumber;
 use crate::statements::{Statements as _, edge as edges, flow, flow_summary};
 
 /// How many summaries one run of the projector brings up to date.
@@ -92,7 +93,7 @@ pub(crate) async fn add_execution<D: Dialect>(
 }
 
 struct Joining {
-    partition_key: i16,
+    partition_key: PartitionNumber,
     flow_id: Uuid,
     member: Uuid,
     execution_id: ExecutionId,
@@ -139,7 +140,7 @@ async fn join<D: Dialect>(conn: &mut D::Connection, joining: &Joining) -> Result
 /// Locks a flow until the transaction ends; `None` when there is none.
 pub(crate) async fn lock<D: Dialect>(
     conn: &mut D::Connection,
-    partition_key: i16,
+    partition_key: PartitionNumber,
     flow_id: Uuid,
 ) -> Result<Option<flow::FlowLockRow>, Abort> {
     let params = flow::FlowLockParams { partition_key, flow_id };
@@ -175,7 +176,7 @@ pub(crate) async fn describe<D: Dialect>(engine: &Engine<D>, id: &FlowId) -> Res
 }
 
 impl edges::EdgeGroupListRow {
-    fn snapshot(&self, partition_key: i16) -> Result<EdgeGroupSnapshot, EngineError> {
+    fn snapshot(&self, partition_key: PartitionNumber) -> Result<EdgeGroupSnapshot, EngineError> {
         let downstream = execution_id(partition_key, self.downstream_eid)
             .map_err(|error| corruption(format!("ff_edge_group.downstream_eid: {error}")))?;
         let policy = edge::policy(&self.policy);
@@ -211,7 +212,7 @@ pub(crate) async fn list<D: Dialect>(
     }
     let page_size = one_more(limit);
     let after = cursor.map_or(Uuid::nil(), |cursor| cursor.0);
-    let params = flow::FlowListParams { partition_key: partition_key(index)?, after, page_size };
+    let params = flow::FlowListParams { partition_key: PartitionNumber::given(index)?, after, page_size };
     let rows = engine.db().read(params).await?;
     let more = rows.len() > limit;
     let summary = |row: flow::FlowListRow| {
@@ -236,7 +237,7 @@ pub(crate) async fn project_summary<D: Dialect>(
     id: &FlowId,
     now: TimestampMs,
 ) -> Result<bool, EngineError> {
-    summarize(engine, partition_key(partition.index)?, id.0, now.0).await
+    summarize(engine, PartitionNumber::given(partition.index)?, id.0, now.0).await
 }
 
 /// One run of the projector: brings the oldest summaries of flows up to date, those that are missing first. One
@@ -254,7 +255,7 @@ pub(crate) async fn sweep_summaries<D: Dialect>(engine: &Engine<D>) -> Result<Re
 
 async fn summarize<D: Dialect>(
     engine: &Engine<D>,
-    partition_key: i16,
+    partition_key: PartitionNumber,
     flow_id: Uuid,
     now_ms: i64,
 ) -> Result<bool, EngineError> {

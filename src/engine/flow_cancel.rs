@@ -19,6 +19,7 @@ use crate::engine::round::Report;
 use crate::engine::{execution, flow, operator};
 use crate::model::document;
 use crate::model::id::{corruption, execution_id, reject_nul};
+use crate::model::partition::PartitionNumber;
 use crate::model::word::{FlowWord, PhaseWord};
 use crate::statements::{Statements as _, flow_cancel as rows};
 
@@ -64,7 +65,7 @@ pub(crate) async fn cancel<D: Dialect>(
 }
 
 struct Request {
-    partition_key: i16,
+    partition_key: PartitionNumber,
     flow_id: Uuid,
     now_ms: i64,
     reach: Reach,
@@ -77,7 +78,7 @@ struct Request {
 /// The members that were cancelled, and the events that tell it.
 #[derive(Default)]
 struct Cancelled {
-    partition_key: i16,
+    partition_key: PartitionNumber,
     members: Vec<String>,
     completion_event_ids: Vec<i64>,
     lease_event_ids: Vec<i64>,
@@ -293,7 +294,7 @@ async fn header_on<D: Dialect>(conn: &mut D::Connection, request: &Request, poli
 /// The members of a flow that has ended: those whose cancellation nobody has acknowledged, if any, else all.
 async fn remembered<D: Dialect>(
     conn: &mut D::Connection,
-    partition_key: i16,
+    partition_key: PartitionNumber,
     flow_id: Uuid,
 ) -> Result<Vec<String>, Abort> {
     let params = rows::FlowCancelBacklogMembersListParams { partition_key, flow_id };

@@ -18,13 +18,14 @@ use crate::engine::seize::{self, Seized, Taking};
 use crate::engine::sibling;
 use crate::model::edge as stored;
 use crate::model::id::{ExecKey, GroupKey, corruption};
+use crate::model::partition::PartitionNumber;
 use crate::model::word::PublicWord;
 use crate::statements::{Statements, attempt, dependency, edge};
 
 /// One edge whose upstream execution has ended.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Hop {
-    pub(crate) partition_key: i16,
+    pub(crate) partition_key: PartitionNumber,
     pub(crate) flow_id: Uuid,
     pub(crate) edge_id: Uuid,
     pub(crate) ended: Ended,
@@ -52,7 +53,7 @@ pub(crate) enum HopState {
 
 impl Hopped {
     /// Lists what to tell after the commit.
-    pub(crate) fn tell(&self, partition_key: i16, flow_id: Uuid, wakes: &mut Wakes) {
+    pub(crate) fn tell(&self, partition_key: PartitionNumber, flow_id: Uuid, wakes: &mut Wakes) {
         self.events.tell(partition_key, flow_id, wakes);
     }
 }

@@ -18,6 +18,7 @@ use crate::model::attempt::{shown_epoch, shown_index};
 use crate::model::given::stored_ms;
 use crate::model::handle;
 use crate::model::id::{ExecKey, corruption, exec_key, execution_id, reject_nul};
+use crate::model::partition::PartitionNumber;
 use crate::statements::lease;
 
 /// Moves the end of a lease to now plus the handle's time to live.
@@ -53,7 +54,7 @@ pub(crate) async fn list_expired<D: Dialect>(
     args.namespace.iter().try_for_each(|namespace| reject_nul("namespace", namespace.as_str()))?;
     let (after_expires_at_ms, after_key) = match &args.after {
         Some(cursor) => (cursor.expires_at_ms.0, exec_key(&cursor.execution_id)?),
-        None => (i64::MIN, ExecKey { partition_key: i16::MIN, execution_id: Uuid::nil() }),
+        None => (i64::MIN, ExecKey { partition_key: PartitionNumber::LEAST, execution_id: Uuid::nil() }),
     };
     let params = lease::LeaseExpiredListParams {
         as_of_ms: args.as_of.0,

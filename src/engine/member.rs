@@ -10,6 +10,7 @@ use crate::db::{Dialect, Wakes};
 use crate::engine::policy::dependency::{Release, release};
 use crate::model::document;
 use crate::model::id::ExecKey;
+use crate::model::partition::PartitionNumber;
 use crate::model::word::{AttemptWord, CompletionWord, LeaseWord, OwnershipWord, PhaseWord};
 use crate::statements::{Statements, attempt, dependency, grant};
 
@@ -32,7 +33,7 @@ pub(crate) struct Events {
 }
 
 impl Events {
-    pub(crate) fn tell(self, partition_key: i16, flow_id: Uuid, wakes: &mut Wakes) {
+    pub(crate) fn tell(self, partition_key: PartitionNumber, flow_id: Uuid, wakes: &mut Wakes) {
         if let Some(event_id) = self.completion {
             wakes.member_completion(event_id, partition_key, Some(flow_id));
         }

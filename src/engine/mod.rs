@@ -105,6 +105,7 @@ use ff_core::types::FlowId;
 
 use crate::clock::Clock;
 use crate::db::{Db, Dialect};
+use crate::model::partition::PartitionNumber;
 use signing::Signing;
 
 /// What operations run on. Clones share everything.
@@ -178,7 +179,7 @@ impl<D: Dialect> Engine<D> {
     }
 
     /// The partition of a flow's rows.
-    pub(crate) fn flow_partition(&self, id: &FlowId) -> i16 {
+    pub(crate) fn flow_partition(&self, id: &FlowId) -> PartitionNumber {
         D::flow_partition(id, self.partitions())
     }
 

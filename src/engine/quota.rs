@@ -20,7 +20,8 @@ use crate::db::error::Abort;
 use crate::engine::Engine;
 use crate::engine::policy::admission::{QuotaSeen, refusal, window_ms};
 use crate::engine::round::Report;
-use crate::model::id::{corruption, invalid_input, partition_key as stored_partition};
+use crate::model::id::{corruption, invalid_input};
+use crate::model::partition::PartitionNumber;
 use crate::statements::{Statements, quota};
 
 /// How many policies are read in one call.
@@ -107,7 +108,7 @@ pub(crate) async fn admit<D: Dialect>(
 
 /// An execution that asks to be admitted.
 struct Asked {
-    partition_key: i16,
+    partition_key: PartitionNumber,
     quota_policy_id: String,
     execution_id: String,
     args: CheckAdmissionArgs,
@@ -115,7 +116,7 @@ struct Asked {
 
 impl Asked {
     /// The time is the caller's, but not later than the backend's.
-    fn new(partition_key: i16, id: &QuotaPolicyId, args: &CheckAdmissionArgs, now_ms: i64) -> Self {
+    fn new(partition_key: PartitionNumber, id: &QuotaPolicyId, args: &CheckAdmissionArgs, now_ms: i64) -> Self {
         let args = CheckAdmissionArgs { now: TimestampMs::from_millis(args.now.0.min(now_ms)), ..args.clone() };
         Self { partition_key, quota_policy_id: id.to_string(), execution_id: args.execution_id.to_string(), args }
     }
@@ -212,7 +213,7 @@ async fn admit_on<D: Dialect>(
 /// may go on. Where there is no policy, or one without limits, everything may.
 pub(crate) async fn admit_by_policy<D: Dialect>(
     conn: &mut D::Connection,
-    partition_key: i16,
+    partition_key: PartitionNumber,
     id: &QuotaPolicyId,
     execution_id: ExecutionId,
     now_ms: i64,
@@ -299,7 +300,7 @@ pub(crate) async fn release<D: Dialect>(
 /// Without a cap the count knows only of places that callers took under caps of their own, so it is never raised.
 async fn reconcile_one<D: Dialect>(
     engine: &Engine<D>,
-    partition_key: i16,
+    partition_key: PartitionNumber,
     quota_policy_id: String,
     now_ms: i64,
 ) -> Result<bool, EngineError> {
@@ -342,7 +343,7 @@ async fn reconcile_one<D: Dialect>(
 }
 
 /// The partition of a quota policy's rows.
-fn partition<D: Dialect>(engine: &Engine<D>, id: &QuotaPolicyId) -> i16 {
+fn partition<D: Dialect>(engine: &Engine<D>, id: &QuotaPolicyId) -> PartitionNumber {
     D::quota_partition(id, engine.partitions())
 }
 
@@ -355,7 +356,7 @@ pub(crate) async fn reconcile<D: Dialect>(
     partition: &Partition,
     now: TimestampMs,
 ) -> Result<ReconcileCounts, EngineError> {
-    let partition_key = D::counter_partition(stored_partition(partition.index)?);
+    let partition_key = D::counter_partition(PartitionNumber::given(partition.index)?);
     let report = reconcile_in(engine, partition_key, now.0.min(engine.now_ms())).await?;
     Ok(report.into())
 }
@@ -369,7 +370,11 @@ pub(crate) async fn reconcile_all<D: Dialect>(engine: &Engine<D>) -> Result<Repo
     Ok(all)
 }
 
-async fn reconcile_in<D: Dialect>(engine: &Engine<D>, partition_key: i16, now_ms: i64) -> Result<Report, EngineError> {
+async fn reconcile_in<D: Dialect>(
+    engine: &Engine<D>,
+    partition_key: PartitionNumber,
+    now_ms: i64,
+) -> Result<Report, EngineError> {
     let mut report = Report::default();
     let mut after = String::new();
     loop {

@@ -14,7 +14,8 @@ use crate::engine::Engine;
 use crate::engine::policy::timeout::{Ending, Timeout, after_timeout};
 use crate::engine::seize::{self, Seized, Taking};
 use crate::model::given::stored_ms;
-use crate::model::id::{ExecKey, exec_key, partition_key};
+use crate::model::id::{ExecKey, exec_key};
+use crate::model::partition::PartitionNumber;
 use crate::model::signal::Members;
 use crate::model::word::{BlockingWord, EligibilityWord, PhaseWord, PublicWord};
 use crate::statements::{Statements, attempt, execution, grant, resume, suspension, waitpoint};
@@ -89,7 +90,8 @@ pub(crate) async fn expire<D: Dialect>(
     partition: &Partition,
     id: &ExecutionId,
 ) -> Result<(), EngineError> {
-    let key = ExecKey { partition_key: partition_key(partition.index)?, execution_id: exec_key(id)?.execution_id };
+    let key =
+        ExecKey { partition_key: PartitionNumber::given(partition.index)?, execution_id: exec_key(id)?.execution_id };
     expire_due(engine, key, Taking::Waits).await.map(drop)
 }
 

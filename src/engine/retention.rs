@@ -17,6 +17,7 @@ use crate::engine::round::{Report, Round};
 use crate::engine::seize::{self, Seized};
 use crate::model::given::stored_ms;
 use crate::model::id::{ExecKey, corruption};
+use crate::model::partition::PartitionNumber;
 use crate::statements::{Statement, Statements, flow_summary, quota, retention, server, spread, trim};
 
 /// How many rows are read, or deleted, in one call.
@@ -109,7 +110,7 @@ async fn forget_completions<D: Dialect>(
         let Some(last) = page.last() else { break };
         after = last.event_id;
         let is_last = (page.len() as i64) < PAGE || page.iter().all(|row| row.occurred_at_ms >= before_ms);
-        let mut old: BTreeMap<i16, Vec<i64>> = BTreeMap::new();
+        let mut old: BTreeMap<PartitionNumber, Vec<i64>> = BTreeMap::new();
         for row in page {
             let is_followed = row.dispatched_at_ms.is_some() || row.flow_id.is_none();
             if is_followed && row.occurred_at_ms < before_ms {
@@ -150,7 +151,7 @@ async fn forget_grants<D: Dialect>(engine: &Engine<D>, now_ms: i64, report: &mut
 /// Withdraws a grant whose time is over; says whether it was still there and nobody held its execution.
 async fn withdraw<D: Dialect>(
     engine: &Engine<D>,
-    partition_key: i16,
+    partition_key: PartitionNumber,
     execution_id: Uuid,
     grant_id: Vec<u8>,
     now_ms: i64,
@@ -239,7 +240,7 @@ async fn forget_flows<D: Dialect>(engine: &Engine<D>, before_ms: i64, report: &m
 /// Forgets one flow if it is over and has no member left; says whether it did.
 async fn forget_flow<D: Dialect>(
     engine: &Engine<D>,
-    partition_key: i16,
+    partition_key: PartitionNumber,
     flow_id: Uuid,
     before_ms: i64,
 ) -> Result<bool, EngineError> {

@@ -8,6 +8,7 @@ use ff_core::engine_error::EngineError;
 use uuid::Uuid;
 
 use crate::engine::seize;
+use crate::model::partition::PartitionNumber;
 
 /// What one run of a sweep is asked.
 #[derive(Debug, Clone)]
@@ -15,7 +16,7 @@ pub(crate) struct Round {
     /// Which executions it looks at.
     pub(crate) filter: ScannerFilter,
     /// The one partition that it is about; none for all of them.
-    pub(crate) only_partition: Option<i16>,
+    pub(crate) only_partition: Option<PartitionNumber>,
     /// How long what has served its time is kept.
     pub(crate) retention: Duration,
     /// How old a completion must be, in milliseconds, before its dependencies count as forgotten.
@@ -24,7 +25,7 @@ pub(crate) struct Round {
 
 impl Round {
     /// Whether a partition is looked at.
-    pub(crate) fn includes(&self, partition_key: i16) -> bool {
+    pub(crate) fn includes(&self, partition_key: PartitionNumber) -> bool {
         self.only_partition.is_none_or(|only| only == partition_key)
     }
 }
@@ -42,14 +43,14 @@ pub(crate) struct Place {
     /// Since when it is due.
     pub(crate) at_ms: i64,
     /// Its partition.
-    pub(crate) partition_key: i16,
+    pub(crate) partition_key: PartitionNumber,
     /// What it is called there.
     pub(crate) id: Uuid,
 }
 
 impl Place {
     /// The place of a row.
-    pub(crate) fn new(at_ms: i64, partition_key: i16, id: Uuid) -> Self {
+    pub(crate) fn new(at_ms: i64, partition_key: PartitionNumber, id: Uuid) -> Self {
         Self { at_ms, partition_key, id }
     }
 }
@@ -68,7 +69,7 @@ pub(crate) struct Pages<'a> {
 impl<'a> Pages<'a> {
     /// From the beginning of the list.
     pub(crate) fn new(round: &'a Round, now_ms: i64) -> Self {
-        let first = Place::new(i64::MIN, i16::MIN, Uuid::nil());
+        let first = Place::new(i64::MIN, PartitionNumber::LEAST, Uuid::nil());
         Self { round, now_ms, after: first, left: PAGES, report: Report::default() }
     }
 

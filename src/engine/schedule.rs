@@ -39,8 +39,9 @@ use crate::engine::seize::{self, Seized};
 use crate::engine::spread;
 use crate::model::document;
 use crate::model::given::stored_ms;
-use crate::model::id::{ExecKey, exec_key, execution_id, partition_key, reject_nul};
+use crate::model::id::{ExecKey, exec_key, execution_id, reject_nul};
 use crate::model::limits;
+use crate::model::partition::PartitionNumber;
 use crate::model::word::{EligibilityWord, OwnershipWord, PhaseWord, PublicWord, StatusWord};
 use crate::statements::spread::SpreadClaimableListParams;
 use crate::statements::{Statements, schedule, typed};
@@ -114,7 +115,7 @@ pub(crate) async fn scan<D: Dialect>(
     engine: &Engine<D>,
     args: &ScanEligibleArgs,
 ) -> Result<Vec<ExecutionId>, EngineError> {
-    let partition_key = partition_key(args.partition.index)?;
+    let partition_key = PartitionNumber::given(args.partition.index)?;
     reject_nul("lane_id", args.lane_id.as_str())?;
     if args.limit == 0 {
         return Ok(Vec::new());
@@ -444,7 +445,8 @@ pub(crate) async fn has_budget_left<D: Dialect>(
     partitions: &PartitionConfig,
     budget_id: &str,
 ) -> Result<bool, sqlx::Error> {
-    let partition_key = BudgetId::parse(budget_id).map_or(0, |id| D::budget_partition(&id, partitions));
+    let partition_key =
+        BudgetId::parse(budget_id).map_or(PartitionNumber::ONLY, |id| D::budget_partition(&id, partitions));
     let params = schedule::ScheduleBudgetReadParams { partition_key, budget_id: budget_id.to_owned() };
     let Some(budget) = conn.schedule_budget_read(&params).await? else {
         return Ok(true);

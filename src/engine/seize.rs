@@ -11,6 +11,7 @@ use uuid::Uuid;
 use crate::db::Dialect;
 use crate::db::error::Abort;
 use crate::model::id::{ExecKey, GroupKey};
+use crate::model::partition::PartitionNumber;
 use crate::statements::{Statements, admission, budget, dependency, edge, execution, sibling};
 
 /// Whose a row is.
@@ -69,7 +70,7 @@ pub(crate) async fn whole<D: Dialect>(conn: &mut D::Connection, key: ExecKey) ->
 /// Takes a budget, its counters and its policy, if all of that is free.
 pub(crate) async fn budget<D: Dialect>(
     conn: &mut D::Connection,
-    partition_key: i16,
+    partition_key: PartitionNumber,
     budget_id: &str,
 ) -> Result<Seized, Abort> {
     let params = budget::BudgetTryLockParams { partition_key, budget_id: budget_id.to_owned() };
@@ -84,7 +85,7 @@ pub(crate) async fn budget<D: Dialect>(
 /// Takes an edge if it is free.
 pub(crate) async fn edge<D: Dialect>(
     conn: &mut D::Connection,
-    partition_key: i16,
+    partition_key: PartitionNumber,
     flow_id: Uuid,
     edge_id: Uuid,
 ) -> Result<Seized, Abort> {

@@ -25,7 +25,8 @@ use crate::engine::Engine;
 use crate::engine::member::{Ending, Events, announce_on, lock_child, revoke_on};
 use crate::engine::round::Report;
 use crate::engine::seize::{self, Seized, is_held};
-use crate::model::id::{ExecKey, GroupKey, exec_key, partition_key};
+use crate::model::id::{ExecKey, GroupKey, exec_key};
+use crate::model::partition::PartitionNumber;
 use crate::model::word::CompletionWord;
 use crate::statements::{Statements, attempt, dependency, sibling};
 
@@ -389,7 +390,7 @@ fn group_key<D: Dialect>(
     flow_id: &FlowId,
     downstream: &ExecutionId,
 ) -> Result<GroupKey, EngineError> {
-    partition_key(partition.index)?;
+    PartitionNumber::given(partition.index)?;
     let downstream_eid = exec_key(downstream)?.execution_id;
     Ok(GroupKey { partition_key: engine.flow_partition(flow_id), flow_id: flow_id.0, downstream_eid })
 }

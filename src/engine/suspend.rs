@@ -35,9 +35,10 @@ use crate::model::given::one_more;
 use crate::model::handle::{self, Held};
 use crate::model::hex;
 use crate::model::id::{
-    attempt_index, corruption, exec_key, execution_id, invalid_input, partition_key, reject_nul, reject_nul_in_json,
+    attempt_index, corruption, exec_key, execution_id, invalid_input, reject_nul, reject_nul_in_json,
 };
 use crate::model::limits;
+use crate::model::partition::PartitionNumber;
 use crate::statements::{Statements, attempt, execution, suspension, waitpoint};
 
 /// How often a suspension is tried while the secret that signs keeps changing.
@@ -423,7 +424,7 @@ pub(crate) async fn list<D: Dialect>(
     limit: usize,
 ) -> Result<ListSuspendedPage, EngineError> {
     let index = partition.parse().map_err(|error| invalid_input(format!("list_suspended: partition: {error}")))?.index;
-    let partition_key = partition_key(index)?;
+    let partition_key = PartitionNumber::given(index)?;
     let after = cursor.map(exec_key).transpose()?;
     if limit == 0 {
         return Ok(ListSuspendedPage::new(Vec::new(), None));
@@ -448,7 +449,7 @@ pub(crate) async fn list<D: Dialect>(
 
 async fn listed<D: Dialect>(
     engine: &Engine<D>,
-    partition_key: i16,
+    partition_key: PartitionNumber,
     after: Option<uuid::Uuid>,
     page_size: i64,
 ) -> Result<Vec<suspension::SuspensionListRow>, EngineError> {

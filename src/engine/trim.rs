@@ -15,7 +15,8 @@ use crate::engine::policy::expiry::passes;
 use crate::engine::round::{Report, Round};
 use crate::engine::seize::{self, Seized};
 use crate::model::given::stored_ms;
-use crate::model::id::{ExecKey, execution_id, partition_key, reject_nul};
+use crate::model::id::{ExecKey, execution_id, reject_nul};
+use crate::model::partition::PartitionNumber;
 use crate::statements::{Statements, spread, trim};
 
 /// How many executions one page of the search has.
@@ -50,7 +51,7 @@ pub(crate) async fn forget<D: Dialect>(
         reject_nul("filter.instance_tag", value)?;
     }
     let ended = Ended {
-        partition_key: partition_key(partition.index)?,
+        partition_key: PartitionNumber::given(partition.index)?,
         lane_id: lane.as_str().to_owned(),
         before_ms: now.0.saturating_sub(stored_ms(retention_ms)),
     };
@@ -64,7 +65,8 @@ pub(crate) async fn sweep<D: Dialect>(engine: &Engine<D>, round: &Round) -> Resu
     let params =
         trim::TrimDueListParams { ended_before_ms: before_ms, namespace, tag_key, tag_value, page_size: SWEEP_PAGE };
     let due = engine.db().read(params).await?;
-    let lanes: BTreeSet<(i16, String)> = due.into_iter().map(|row| (row.partition_key, row.lane_id)).collect();
+    let lanes: BTreeSet<(PartitionNumber, String)> =
+        due.into_iter().map(|row| (row.partition_key, row.lane_id)).collect();
     let mut report = Report::default();
     for (partition_key, lane_id) in lanes {
         let ended = Ended { partition_key, lane_id, before_ms };
@@ -78,7 +80,7 @@ pub(crate) async fn sweep<D: Dialect>(engine: &Engine<D>, round: &Round) -> Resu
 
 /// The executions of a lane that ended before a time.
 struct Ended {
-    partition_key: i16,
+    partition_key: PartitionNumber,
     lane_id: String,
     before_ms: i64,
 }

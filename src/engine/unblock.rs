@@ -22,6 +22,7 @@ use crate::engine::seize::{self, Seized};
 use crate::engine::{quota, schedule, worker};
 use crate::model::document;
 use crate::model::id::{ExecKey, execution_id};
+use crate::model::partition::PartitionNumber;
 use crate::model::word::BlockingWord;
 use crate::statements::{Statements, admission};
 
@@ -41,7 +42,7 @@ struct Known {
 pub(crate) async fn sweep<D: Dialect>(engine: &Engine<D>, round: &Round) -> Result<Report, EngineError> {
     let now_ms = engine.now_ms();
     let (mut report, mut known) = (Report::default(), Known::default());
-    let mut after = (i16::MIN, Uuid::nil());
+    let mut after = (PartitionNumber::LEAST, Uuid::nil());
     loop {
         let params = admission::AdmissionBlockedListParams {
             after_partition_key: after.0,

@@ -19,7 +19,8 @@ use crate::engine::secret;
 use crate::engine::seize::{self, Seized, Taking};
 use crate::model::given::stored_ms;
 use crate::model::handle;
-use crate::model::id::{ExecKey, corruption, exec_key, invalid_input, partition_key, reject_nul};
+use crate::model::id::{ExecKey, corruption, exec_key, invalid_input, reject_nul};
+use crate::model::partition::PartitionNumber;
 use crate::model::signal::Members;
 use crate::statements::{Statements, execution, suspension, waitpoint};
 
@@ -82,8 +83,10 @@ pub(crate) async fn read_token<D: Dialect>(
     waitpoint_id: &WaitpointId,
 ) -> Result<Option<String>, EngineError> {
     let index = partition.parse().map_err(|error| invalid_input(format!("partition_key: {error}")))?.index;
-    let params =
-        waitpoint::WaitpointTokenReadParams { partition_key: partition_key(index)?, waitpoint_id: waitpoint_id.0 };
+    let params = waitpoint::WaitpointTokenReadParams {
+        partition_key: PartitionNumber::given(index)?,
+        waitpoint_id: waitpoint_id.0,
+    };
     let row = engine.db().read(params).await?;
     Ok(row.map(|row| row.token).filter(|token| !token.is_empty()))
 }
@@ -160,7 +163,7 @@ pub(crate) async fn close<D: Dialect>(
     waitpoint_id: &str,
     now_ms: i64,
 ) -> Result<(), EngineError> {
-    let partition_key = partition_key(partition.index)?;
+    let partition_key = PartitionNumber::given(partition.index)?;
     let waitpoint_id =
         Uuid::parse_str(waitpoint_id).map_err(|error| invalid_input(format!("waitpoint_id not a UUID: {error}")))?;
     close_due(engine, partition_key, waitpoint_id, now_ms.min(engine.now_ms()), Taking::Waits).await.map(drop)
@@ -169,7 +172,7 @@ pub(crate) async fn close<D: Dialect>(
 /// The same for a waitpoint of which a sweep believes that it is due; says whether it was.
 pub(crate) async fn close_due<D: Dialect>(
     engine: &Engine<D>,
-    partition_key: i16,
+    partition_key: PartitionNumber,
     waitpoint_id: Uuid,
     now_ms: i64,
     taking: Taking,

@@ -24,6 +24,7 @@ use crate::engine::round::{Report, Round};
 use crate::model::given::stored_ms;
 use crate::model::id::{invalid_input, reject_nul};
 use crate::model::limits;
+use crate::model::partition::PartitionNumber;
 use crate::model::word::RegistryWord;
 use crate::statements::{Statements, worker};
 
@@ -215,7 +216,7 @@ pub(crate) async fn sweep<D: Dialect>(engine: &Engine<D>, round: &Round) -> Resu
 /// Forgets one instance if its time is over and nobody holds it; says whether it did.
 async fn forget_lapsed<D: Dialect>(
     engine: &Engine<D>,
-    partition_key: i16,
+    partition_key: PartitionNumber,
     namespace: String,
     worker_instance_id: String,
     now_ms: i64,
@@ -235,7 +236,7 @@ async fn forget_lapsed<D: Dialect>(
 }
 
 fn event(
-    partition_key: i16,
+    partition_key: PartitionNumber,
     namespace: &Namespace,
     instance: &WorkerInstanceId,
     kind: RegistryWord,

@@ -15,7 +15,8 @@ use uuid::Uuid;
 use super::cursor;
 use crate::db::dialect::SubscriptionWords;
 use crate::db::{Db, Dialect, Outbox};
-use crate::model::id::{ExecKey, execution_id, partition_key};
+use crate::model::id::{ExecKey, execution_id};
+use crate::model::partition::PartitionNumber;
 use crate::model::word::{CompletionWord, LeaseWord, OutcomeWord};
 use crate::statements::event;
 
@@ -285,7 +286,7 @@ fn signal_event(row: &event::EventSignalPageRow, execution_id: ExecutionId) -> R
 fn of_text(partition: i32, uuid: &str) -> Result<(ExecKey, ExecutionId), String> {
     let uuid = Uuid::parse_str(uuid).map_err(|error| format!("execution_id: '{uuid}': {error}"))?;
     let partition = u16::try_from(partition).map_err(|error| format!("partition_key: {partition}: {error}"))?;
-    let partition_key = partition_key(partition).map_err(|error| error.to_string())?;
+    let partition_key = PartitionNumber::given(partition).map_err(|error| error.to_string())?;
     let id = execution_id(partition_key, uuid).map_err(|error| error.to_string())?;
     Ok((ExecKey { partition_key, execution_id: uuid }, id))
 }

@@ -10,6 +10,7 @@ use uuid::Uuid;
 
 use super::document;
 use super::id::{corruption, execution_id};
+use super::partition::PartitionNumber;
 
 /// The document of an edge that is staged now.
 pub(crate) fn staged(dependency_kind: &str, data_passing_ref: Option<&str>, now_ms: i64) -> Value {
@@ -76,7 +77,7 @@ pub(crate) fn resolved(document: Value, is_satisfied: bool, now_ms: i64) -> Valu
 /// Where an edge's row is and what it joins.
 #[derive(Debug, Clone)]
 pub(crate) struct EdgeKey {
-    pub(crate) partition_key: i16,
+    pub(crate) partition_key: PartitionNumber,
     pub(crate) flow_id: FlowId,
     pub(crate) edge_id: Uuid,
     pub(crate) upstream_eid: Uuid,
@@ -207,7 +208,7 @@ mod tests {
     #[test]
     fn an_empty_document_reads_as_a_fresh_edge() {
         let key = EdgeKey {
-            partition_key: 3,
+            partition_key: 3.into(),
             flow_id: FlowId::from_uuid(Uuid::nil()),
             edge_id: Uuid::nil(),
             upstream_eid: Uuid::nil(),
@@ -217,7 +218,7 @@ mod tests {
         assert_eq!((edge.dependency_kind.as_str(), edge.edge_state.as_str()), ("success_only", "pending"));
         assert_eq!((edge.data_passing_ref, edge.created_at.0, edge.created_by.as_str()), (None, 12, "engine"));
         assert!(edge.upstream_execution_id.as_str().starts_with("{fp:3}:"));
-        let error = EdgeKey { partition_key: -1, ..key }.snapshot(&json!({})).unwrap_err().to_string();
+        let error = EdgeKey { partition_key: (-1).into(), ..key }.snapshot(&json!({})).unwrap_err().to_string();
         assert!(error.contains("ff_edge.upstream_eid: "), "{error}");
     }
 }

@@ -82,7 +82,7 @@ mod tests {
     #[test]
     fn an_own_handle_comes_back() {
         let held = decode(BackendTag::Sqlite, &encode(BackendTag::Sqlite, HandleKind::Fresh, &payload())).unwrap();
-        assert_eq!((held.key.partition_key, held.attempt_index, held.lease_epoch), (3, 2, 5));
+        assert_eq!((held.key.partition_key, held.attempt_index, held.lease_epoch), (3.into(), 2, 5));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //! An id is `{fp:N}:<uuid>`. N was fixed when the id was made and is the partition key of every row
 //! that belongs to the execution; rows hold the uuid without the prefix.
 
+use super::partition::PartitionNumber;
 use ff_core::engine_error::{EngineError, ValidationKind};
 use ff_core::types::{AttemptId, ExecutionId};
 use serde_json::Value;
@@ -13,7 +14,7 @@ use uuid::{Builder, Uuid};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct ExecKey {
     /// The N of `{fp:N}`.
-    pub(crate) partition_key: i16,
+    pub(crate) partition_key: PartitionNumber,
     /// The id without its prefix.
     pub(crate) execution_id: Uuid,
 }
@@ -28,7 +29,7 @@ impl ExecKey {
 /// Where the row of a group is: the edges into one execution.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct GroupKey {
-    pub(crate) partition_key: i16,
+    pub(crate) partition_key: PartitionNumber,
     pub(crate) flow_id: Uuid,
     pub(crate) downstream_eid: Uuid,
 }
@@ -70,14 +71,6 @@ pub(crate) fn reject_nul_in_json(field: &str, value: &Value) -> Result<(), Engin
     }
 }
 
-/// A partition number as rows hold it.
-///
-/// # Errors
-/// `Validation(InvalidInput)` above 32767, the bound of the column.
-pub(crate) fn partition_key(index: u16) -> Result<i16, EngineError> {
-    i16::try_from(index).map_err(|_| invalid_input(format!("partition index {index} exceeds i16 range (max 32767)")))
-}
-
 /// Finds the rows of an execution.
 ///
 /// # Errors
@@ -88,14 +81,14 @@ pub(crate) fn exec_key(id: &ExecutionId) -> Result<ExecKey, EngineError> {
         text.split_once("}:").ok_or_else(|| invalid_input(format!("execution_id missing `}}:`: {text}")))?;
     let execution_id =
         Uuid::parse_str(uuid).map_err(|_| invalid_input(format!("execution_id UUID invalid: {text}")))?;
-    Ok(ExecKey { partition_key: partition_key(id.partition())?, execution_id })
+    Ok(ExecKey { partition_key: PartitionNumber::given(id.partition())?, execution_id })
 }
 
 /// The id of an execution from its row's key.
 ///
 /// # Errors
 /// `Validation(InvalidInput)` when the partition key is negative.
-pub(crate) fn execution_id(partition_key: i16, uuid: Uuid) -> Result<ExecutionId, EngineError> {
+pub(crate) fn execution_id(partition_key: PartitionNumber, uuid: Uuid) -> Result<ExecutionId, EngineError> {
     ExecutionId::parse(&format!("{{fp:{partition_key}}}:{uuid}"))
         .map_err(|error| invalid_input(format!("reassembling exec id: {error}")))
 }
@@ -136,7 +129,7 @@ mod tests {
     #[test]
     fn an_id_comes_back_from_its_key() {
         let key = exec_key(&id(7)).unwrap();
-        assert_eq!(key.partition_key, 7);
+        assert_eq!(key.partition_key, PartitionNumber::from(7));
         assert_eq!(execution_id(key.partition_key, key.execution_id).unwrap(), id(7));
     }
 
@@ -159,7 +152,7 @@ mod tests {
 
     #[test]
     fn a_negative_partition_makes_no_id() {
-        let error = execution_id(-1, Uuid::nil()).unwrap_err().to_string();
+        let error = execution_id((-1).into(), Uuid::nil()).unwrap_err().to_string();
         assert!(error.contains("reassembling exec id"), "{error}");
     }
 

@@ -10,6 +10,7 @@ use tokio::sync::broadcast::error::{RecvError, TryRecvError};
 
 use crate::db::{Dialect, OutboxEvent};
 use crate::engine::{Engine, WeakEngine, dependency};
+use crate::model::partition::PartitionNumber;
 
 /// How many completions are followed at the same time.
 const AT_ONCE: usize = 8;
@@ -57,7 +58,7 @@ impl Gathered {
 async fn follow_all<D: Dialect>(engine: &Engine<D>, gathered: Gathered) {
     stream::iter(gathered.events)
         .for_each_concurrent(AT_ONCE, |event| async move {
-            let Ok(partition_key) = i16::try_from(event.partition_key) else { return };
+            let Ok(partition_key) = i16::try_from(event.partition_key).map(PartitionNumber::from) else { return };
             if let Err(error) = dependency::follow_member(engine, partition_key, event.event_id).await {
                 tracing::warn!(%error, event_id = event.event_id, "a completion was not followed at once");
             }

@@ -5,6 +5,7 @@ use sqlx::PgConnection;
 use uuid::Uuid;
 
 use crate::db::dialect::{Combines, Ran};
+use crate::model::partition::PartitionNumber;
 use crate::statements::attempt::{
     AttemptCompleteManyGiven, AttemptCompleteParams, AttemptCompleteRow, AttemptFailManyGiven, AttemptFailParams,
     AttemptFailRow,
@@ -60,7 +61,7 @@ impl Combines for LeaseClaimParams {
 impl Combines for AttemptCompleteParams {
     type Row = AttemptCompleteRow;
     type Group = ();
-    type Key = (i16, Uuid);
+    type Key = (PartitionNumber, Uuid);
 
     fn group(&self) -> Option<Self::Group> {
         Some(())
@@ -88,7 +89,7 @@ impl Combines for AttemptCompleteParams {
 impl Combines for AttemptFailParams {
     type Row = AttemptFailRow;
     type Group = ();
-    type Key = (i16, Uuid);
+    type Key = (PartitionNumber, Uuid);
 
     fn group(&self) -> Option<Self::Group> {
         Some(())
@@ -116,7 +117,7 @@ impl Combines for AttemptFailParams {
 impl Combines for LeaseRenewParams {
     type Row = LeaseRenewRow;
     type Group = ();
-    type Key = (i16, Uuid);
+    type Key = (PartitionNumber, Uuid);
 
     fn group(&self) -> Option<Self::Group> {
         Some(())
@@ -143,7 +144,7 @@ impl Combines for LeaseRenewParams {
 impl Combines for ExecutionCreateParams {
     type Row = ExecutionCreateRow;
     type Group = ();
-    type Key = (i16, Uuid);
+    type Key = (PartitionNumber, Uuid);
 
     /// A key may name an execution that is created at the same moment under another id.
     fn group(&self) -> Option<Self::Group> {
@@ -182,7 +183,7 @@ impl Combines for ExecutionCreateParams {
 impl Combines for StreamAppendParams {
     type Row = StreamAppendRow;
     type Group = ();
-    type Key = (i16, Uuid, i32);
+    type Key = (PartitionNumber, Uuid, i32);
 
     fn group(&self) -> Option<Self::Group> {
         Some(())

@@ -12,6 +12,7 @@ use crate::clock::Clock;
 use crate::db::fault::Step;
 use crate::db::silent;
 use crate::db::tx::{MAX_ATTEMPTS, group};
+use crate::model::partition::PartitionNumber;
 use crate::retry::IsRetryableBusy as _;
 use crate::statements::{Statements as _, worker};
 
@@ -66,7 +67,7 @@ pub(super) fn params(name: &str) -> worker::WorkerRegisterParams {
         capabilities_csv: String::new(),
         now_ms: 1_000,
         liveness_ttl_ms: 1_000,
-        partition_key: 0,
+        partition_key: PartitionNumber::ONLY,
     }
 }
 

@@ -96,7 +96,11 @@ fn value(config: &Config, dialect: Dialect, column: &ResultColumn) -> String {
             times::read(config, dialect, column, value).or_else(|| conversion_of(&given, &column.ty.base, name, value));
         match (&newtype, plain) {
             (None, plain) => plain,
-            (Some(_), Some(plain)) => Some(format!("diglot_support::newtype({name:?}, {plain}?)")),
+            // A conversion gives what it is asked for, so it is said which type that is.
+            (Some(_), Some(plain)) => {
+                let given = types::plain(config.libraries(), &column.ty.base);
+                Some(format!("diglot_support::newtype::<{given}, _>({name:?}, {plain}?)"))
+            }
             (Some(_), None) => Some(format!("diglot_support::newtype({name:?}, {value})")),
         }
     };

@@ -79,3 +79,22 @@ fn a_page_is_not_named_like_a_module_that_is_there_anyway() {
     assert!(found("tables = \"sea-query\"", "tables") && found("either = true", "either"));
     assert!(!found("", "tables") && !found("", "either"));
 }
+
+#[test]
+fn a_conversion_before_a_newtype_says_what_it_gives() {
+    let page = "-- name: job_part :one\nSELECT id, part, size FROM job WHERE part = :part;\n";
+    let mut inputs = pair(page, page);
+    let types = "\"job.part\" = \"crate::Part\"\n\"*.id\" = \"crate::JobId\"\n\"*.size\" = \"crate::Size\"\n";
+    for options in ["queries = \"macros\"", "queries = \"plain\""] {
+        inputs.config = Config::parse(&format!("[types]\n{types}[generate]\n{options}\n"), "diglot.toml").unwrap();
+        let rust = sound(&inputs).rust;
+        // SQLite has one whole number and gives ids as bytes; what Postgres gives is of the type already.
+        for converted in ["newtype::<i16, _>(\"part\", ", "newtype::<uuid::Uuid, _>(\"id\", "] {
+            assert_eq!(rust.matches(converted).count(), 1, "{rust}");
+        }
+        assert!(
+            rust.contains("newtype::<i32, _>(\"size\", ") && rust.contains("i16::from(params.part.clone())"),
+            "{rust}"
+        );
+    }
+}
