@@ -38,6 +38,7 @@
 
 mod backend;
 mod clock;
+mod column;
 #[macro_use]
 mod db;
 #[cfg(all(feature = "compat", feature = "postgres"))]

@@ -16,7 +16,7 @@ use futures_core::future::BoxFuture;
 
 use super::abort::Abort;
 use super::wake::{Interest, Outbox, StreamKey, Wakes};
-use crate::model::partition::PartitionNumber;
+use crate::column::PartitionNumber;
 use crate::statements::Statements;
 
 /// The server database.

@@ -40,8 +40,8 @@ use super::tx::combine::{Carrier, Lines, Uncarried, combine};
 use super::tx::{Attempts, Surroundings, Unfinished, span, survey, transact};
 use super::wake::{Interest, Outbox, StreamKey};
 use super::warm::Warm;
+use crate::column::PartitionNumber;
 use crate::db::error::{Abort, transport};
-use crate::model::partition::PartitionNumber;
 use crate::statements::event::{EventHoldersParams, EventWritersParams};
 use crate::statements::pg_only;
 

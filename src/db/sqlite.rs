@@ -20,8 +20,8 @@ use super::readers::Readers;
 use super::tx::Surroundings;
 use super::tx::group::Writer;
 use super::wake::{Interest, Outbox, StreamKey};
+use crate::column::PartitionNumber;
 use crate::db::error::transport;
-use crate::model::partition::PartitionNumber;
 
 impl Dialect for Sqlite {
     type Connection = SqliteConnection;

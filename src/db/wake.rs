@@ -10,7 +10,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::model::partition::PartitionNumber;
+use crate::column::PartitionNumber;
 use tokio::sync::{broadcast, watch};
 use uuid::Uuid;
 

@@ -7,11 +7,11 @@ use ff_core::engine_error::{EngineError, ValidationKind};
 use ff_core::partition::Partition;
 use ff_core::types::{ExecutionId, TimestampMs};
 
+use crate::column::PartitionNumber;
 use crate::db::Dialect;
 use crate::engine::Engine;
 use crate::engine::policy::admission::{blocked_as, unblocks_by_itself};
 use crate::model::id::{exec_key, reject_nul};
-use crate::model::partition::PartitionNumber;
 use crate::model::word::BlockingWord;
 use crate::statements::admission;
 

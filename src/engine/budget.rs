@@ -20,6 +20,7 @@ use ff_core::partition::Partition;
 use ff_core::types::{BudgetId, TimestampMs};
 use serde_json::{Map, Value, json};
 
+use crate::column::PartitionNumber;
 use crate::db::Dialect;
 use crate::db::error::Abort;
 use crate::engine::Engine;
@@ -28,7 +29,6 @@ use crate::engine::round;
 use crate::engine::seize::{self, Seized};
 use crate::model::id::{corruption, exec_key, invalid_input, reject_nul};
 use crate::model::limits;
-use crate::model::partition::PartitionNumber;
 use crate::statements::{Statements, budget};
 
 /// How many budgets of a partition are reset in one run.

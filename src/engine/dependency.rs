@@ -15,6 +15,7 @@ use ff_core::engine_error::{EngineError, ValidationKind};
 use ff_core::types::ExecutionId;
 use uuid::Uuid;
 
+use crate::column::PartitionNumber;
 use crate::db::Dialect;
 use crate::db::error::{Abort, unreadable};
 use crate::engine::Engine;
@@ -23,7 +24,6 @@ use crate::engine::policy::dependency::Ended;
 use crate::engine::round::Report;
 use crate::engine::seize::{Taking, is_held};
 use crate::model::id::{ExecKey, corruption, exec_key, execution_id, invalid_input};
-use crate::model::partition::PartitionNumber;
 use crate::model::word::CompletionWord;
 use crate::model::{document, edge as stored};
 use crate::statements::{Statements, dependency, edge, execution};

@@ -12,6 +12,7 @@ use ff_core::types::{EdgeId, ExecutionId, FlowId};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
+use crate::column::PartitionNumber;
 use crate::db::Dialect;
 use crate::db::error::{Abort, unreadable};
 use crate::engine::Engine;
@@ -21,7 +22,6 @@ use crate::engine::policy::group::Counts;
 use crate::model::document;
 use crate::model::edge::{self as stored, EdgeKey};
 use crate::model::id::{ExecKey, exec_key, invalid_input, reject_nul};
-use crate::model::partition::PartitionNumber;
 use crate::model::state::may_be_blocked;
 use crate::model::word::{EligibilityWord, FlowWord};
 use crate::statements::{Statements as _, edge, flow as flows};

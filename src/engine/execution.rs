@@ -12,6 +12,7 @@ use ff_core::types::{AttemptIndex, ExecutionId, FlowId, LaneId};
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
+use crate::column::PartitionNumber;
 use crate::db::Dialect;
 use crate::engine::Engine;
 use crate::engine::policy::retry;
@@ -22,7 +23,6 @@ use crate::model::document;
 use crate::model::given::one_more;
 use crate::model::id::{ExecKey, corruption, exec_key, execution_id, invalid_input, reject_nul, reject_nul_in_json};
 use crate::model::limits;
-use crate::model::partition::PartitionNumber;
 use crate::model::state::public_state;
 use crate::model::word::{EligibilityWord, PublicWord};
 use crate::statements::{execution, lane};

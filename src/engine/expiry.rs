@@ -21,6 +21,7 @@ use ff_core::partition::{Partition, PartitionFamily};
 use ff_core::types::{ExecutionId, LaneId, TimestampMs};
 use uuid::Uuid;
 
+use crate::column::PartitionNumber;
 use crate::db::error::Abort;
 use crate::db::{Dialect, Wakes};
 use crate::engine::Engine;
@@ -30,7 +31,6 @@ use crate::engine::seize::{self, Seized, Taking};
 use crate::engine::{resume, waitpoint};
 use crate::model::document;
 use crate::model::id::{ExecKey, exec_key};
-use crate::model::partition::PartitionNumber;
 use crate::model::word::{CompletionWord, EligibilityWord, LeaseWord, OutcomeWord, PhaseWord};
 use crate::statements::waitpoint as waitpoint_rows;
 use crate::statements::{Statements, attempt, expiry, grant, suspension};

@@ -13,6 +13,7 @@ use ff_core::types::{ExecutionId, FlowId, Namespace, TimestampMs};
 use serde_json::json;
 use uuid::Uuid;
 
+use crate::column::PartitionNumber;
 use crate::db::Dialect;
 use crate::db::error::{Abort, unreadable};
 use crate::engine::Engine;
@@ -23,7 +24,6 @@ use crate::model::document;
 use crate::model::edge;
 use crate::model::given::one_more;
 use crate::model::id::{corruption, exec_key, execution_id, invalid_input, reject_nul};
-use crate::model::partition::PartitionNumber;
 use crate::statements::{Statements as _, edge as edges, flow, flow_summary};
 
 /// How many summaries one run of the projector brings up to date.

@@ -11,6 +11,7 @@ use ff_core::types::{CancelSource, ExecutionId, FlowId, TimestampMs};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
+use crate::column::PartitionNumber;
 use crate::db::error::Abort;
 use crate::db::{Dialect, Wakes};
 use crate::engine::Engine;
@@ -19,7 +20,6 @@ use crate::engine::round::Report;
 use crate::engine::{execution, flow, operator};
 use crate::model::document;
 use crate::model::id::{corruption, execution_id, reject_nul};
-use crate::model::partition::PartitionNumber;
 use crate::model::word::{FlowWord, PhaseWord};
 use crate::statements::{Statements as _, flow_cancel as rows};
 

@@ -7,6 +7,7 @@ use ff_core::contracts::{EdgeDependencyPolicy, EdgeGroupState};
 use ff_core::engine_error::EngineError;
 use uuid::Uuid;
 
+use crate::column::PartitionNumber;
 use crate::db::error::{Abort, unreadable};
 use crate::db::{Dialect, Wakes};
 use crate::engine::member::{self, Ending, Events, lock_child};
@@ -18,7 +19,6 @@ use crate::engine::seize::{self, Seized, Taking};
 use crate::engine::sibling;
 use crate::model::edge as stored;
 use crate::model::id::{ExecKey, GroupKey, corruption};
-use crate::model::partition::PartitionNumber;
 use crate::model::word::PublicWord;
 use crate::statements::{Statements, attempt, dependency, edge};
 

@@ -12,13 +12,13 @@ use ff_core::engine_error::EngineError;
 use ff_core::types::{LeaseId, TimestampMs, WorkerInstanceId};
 use uuid::Uuid;
 
+use crate::column::PartitionNumber;
 use crate::db::Dialect;
 use crate::engine::{Engine, attempt};
 use crate::model::attempt::{shown_epoch, shown_index};
 use crate::model::given::stored_ms;
 use crate::model::handle;
 use crate::model::id::{ExecKey, corruption, exec_key, execution_id, reject_nul};
-use crate::model::partition::PartitionNumber;
 use crate::statements::lease;
 
 /// Moves the end of a lease to now plus the handle's time to live.

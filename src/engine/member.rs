@@ -5,12 +5,12 @@
 
 use uuid::Uuid;
 
+use crate::column::PartitionNumber;
 use crate::db::error::{Abort, unreadable};
 use crate::db::{Dialect, Wakes};
 use crate::engine::policy::dependency::{Release, release};
 use crate::model::document;
 use crate::model::id::ExecKey;
-use crate::model::partition::PartitionNumber;
 use crate::model::word::{AttemptWord, CompletionWord, LeaseWord, OwnershipWord, PhaseWord};
 use crate::statements::{Statements, attempt, dependency, grant};
 

@@ -104,8 +104,8 @@ use ff_core::partition::PartitionConfig;
 use ff_core::types::FlowId;
 
 use crate::clock::Clock;
+use crate::column::PartitionNumber;
 use crate::db::{Db, Dialect};
-use crate::model::partition::PartitionNumber;
 use signing::Signing;
 
 /// What operations run on. Clones share everything.

@@ -15,13 +15,13 @@ use ff_core::engine_error::EngineError;
 use ff_core::partition::Partition;
 use ff_core::types::{ExecutionId, QuotaPolicyId, TimestampMs};
 
+use crate::column::PartitionNumber;
 use crate::db::Dialect;
 use crate::db::error::Abort;
 use crate::engine::Engine;
 use crate::engine::policy::admission::{QuotaSeen, refusal, window_ms};
 use crate::engine::round::Report;
 use crate::model::id::{corruption, invalid_input};
-use crate::model::partition::PartitionNumber;
 use crate::statements::{Statements, quota};
 
 /// How many policies are read in one call.

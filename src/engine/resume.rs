@@ -8,6 +8,7 @@ use ff_core::state::PublicState;
 use ff_core::types::{ExecutionId, SignalId};
 use serde_json::json;
 
+use crate::column::PartitionNumber;
 use crate::db::Dialect;
 use crate::db::error::Abort;
 use crate::engine::Engine;
@@ -15,7 +16,6 @@ use crate::engine::policy::timeout::{Ending, Timeout, after_timeout};
 use crate::engine::seize::{self, Seized, Taking};
 use crate::model::given::stored_ms;
 use crate::model::id::{ExecKey, exec_key};
-use crate::model::partition::PartitionNumber;
 use crate::model::signal::Members;
 use crate::model::word::{BlockingWord, EligibilityWord, PhaseWord, PublicWord};
 use crate::statements::{Statements, attempt, execution, grant, resume, suspension, waitpoint};

@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, HashSet};
 use ff_core::engine_error::EngineError;
 use uuid::Uuid;
 
+use crate::column::PartitionNumber;
 use crate::db::Dialect;
 use crate::engine::Engine;
 use crate::engine::execution::IDEMPOTENCY_KEY_TTL_MS;
@@ -17,7 +18,6 @@ use crate::engine::round::{Report, Round};
 use crate::engine::seize::{self, Seized};
 use crate::model::given::stored_ms;
 use crate::model::id::{ExecKey, corruption};
-use crate::model::partition::PartitionNumber;
 use crate::statements::{Statement, Statements, flow_summary, quota, retention, server, spread, trim};
 
 /// How many rows are read, or deleted, in one call.

@@ -7,8 +7,8 @@ use ff_core::engine_backend::ReconcileCounts;
 use ff_core::engine_error::EngineError;
 use uuid::Uuid;
 
+use crate::column::PartitionNumber;
 use crate::engine::seize;
-use crate::model::partition::PartitionNumber;
 
 /// What one run of a sweep is asked.
 #[derive(Debug, Clone)]

@@ -23,6 +23,7 @@ use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 use uuid::Uuid;
 
+use crate::column::PartitionNumber;
 use crate::db::Dialect;
 use crate::db::error::Abort;
 use crate::engine::Engine;
@@ -41,7 +42,6 @@ use crate::model::document;
 use crate::model::given::stored_ms;
 use crate::model::id::{ExecKey, exec_key, execution_id, reject_nul};
 use crate::model::limits;
-use crate::model::partition::PartitionNumber;
 use crate::model::word::{EligibilityWord, OwnershipWord, PhaseWord, PublicWord, StatusWord};
 use crate::statements::spread::SpreadClaimableListParams;
 use crate::statements::{Statements, schedule, typed};

@@ -8,10 +8,10 @@
 use ff_core::engine_error::{ContentionKind, EngineError};
 use uuid::Uuid;
 
+use crate::column::PartitionNumber;
 use crate::db::Dialect;
 use crate::db::error::Abort;
 use crate::model::id::{ExecKey, GroupKey};
-use crate::model::partition::PartitionNumber;
 use crate::statements::{Statements, admission, budget, dependency, edge, execution, sibling};
 
 /// Whose a row is.

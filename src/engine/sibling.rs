@@ -19,6 +19,7 @@ use futures_util::{StreamExt as _, stream};
 use serde_json::Value;
 use uuid::Uuid;
 
+use crate::column::PartitionNumber;
 use crate::db::Dialect;
 use crate::db::error::{Abort, unreadable};
 use crate::engine::Engine;
@@ -26,7 +27,6 @@ use crate::engine::member::{Ending, Events, announce_on, lock_child, revoke_on};
 use crate::engine::round::Report;
 use crate::engine::seize::{self, Seized, is_held};
 use crate::model::id::{ExecKey, GroupKey, exec_key};
-use crate::model::partition::PartitionNumber;
 use crate::model::word::CompletionWord;
 use crate::statements::{Statements, attempt, dependency, sibling};
 

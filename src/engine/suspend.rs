@@ -24,6 +24,7 @@ use ff_core::partition::PartitionKey;
 use ff_core::types::{AttemptIndex, ExecutionId, LaneId, LeaseFence, SuspensionId, WaitpointId, WorkerInstanceId};
 use serde_json::{Value, json};
 
+use crate::column::PartitionNumber;
 use crate::db::Dialect;
 use crate::engine::Engine;
 use crate::engine::attempt::{lost, named_by, seen};
@@ -38,7 +39,6 @@ use crate::model::id::{
     attempt_index, corruption, exec_key, execution_id, invalid_input, reject_nul, reject_nul_in_json,
 };
 use crate::model::limits;
-use crate::model::partition::PartitionNumber;
 use crate::statements::{Statements, attempt, execution, suspension, waitpoint};
 
 /// How often a suspension is tried while the secret that signs keeps changing.

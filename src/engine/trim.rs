@@ -8,6 +8,7 @@ use ff_core::partition::Partition;
 use ff_core::types::{LaneId, TimestampMs};
 use uuid::Uuid;
 
+use crate::column::PartitionNumber;
 use crate::db::Dialect;
 use crate::db::error::Abort;
 use crate::engine::Engine;
@@ -16,7 +17,6 @@ use crate::engine::round::{Report, Round};
 use crate::engine::seize::{self, Seized};
 use crate::model::given::stored_ms;
 use crate::model::id::{ExecKey, execution_id, reject_nul};
-use crate::model::partition::PartitionNumber;
 use crate::statements::{Statements, spread, trim};
 
 /// How many executions one page of the search has.

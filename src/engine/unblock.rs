@@ -12,6 +12,7 @@ use ff_core::types::QuotaPolicyId;
 use serde_json::Value;
 use uuid::Uuid;
 
+use crate::column::PartitionNumber;
 use crate::db::Dialect;
 use crate::engine::Engine;
 use crate::engine::policy::allowance::{budget_ids, quota_policy_id};
@@ -22,7 +23,6 @@ use crate::engine::seize::{self, Seized};
 use crate::engine::{quota, schedule, worker};
 use crate::model::document;
 use crate::model::id::{ExecKey, execution_id};
-use crate::model::partition::PartitionNumber;
 use crate::model::word::BlockingWord;
 use crate::statements::{Statements, admission};
 

@@ -12,6 +12,7 @@ use ff_core::partition::{Partition, PartitionKey};
 use ff_core::types::{ExecutionId, TimestampMs, WaitpointId};
 use uuid::Uuid;
 
+use crate::column::PartitionNumber;
 use crate::db::Dialect;
 use crate::db::error::Abort;
 use crate::engine::Engine;
@@ -20,7 +21,6 @@ use crate::engine::seize::{self, Seized, Taking};
 use crate::model::given::stored_ms;
 use crate::model::handle;
 use crate::model::id::{ExecKey, corruption, exec_key, invalid_input, reject_nul};
-use crate::model::partition::PartitionNumber;
 use crate::model::signal::Members;
 use crate::statements::{Statements, execution, suspension, waitpoint};
 

@@ -17,6 +17,7 @@ use ff_core::contracts::{
 use ff_core::engine_error::EngineError;
 use ff_core::types::{LaneId, Namespace, TimestampMs, WorkerId, WorkerInstanceId};
 
+use crate::column::PartitionNumber;
 use crate::db::Dialect;
 use crate::db::error::Abort;
 use crate::engine::Engine;
@@ -24,7 +25,6 @@ use crate::engine::round::{Report, Round};
 use crate::model::given::stored_ms;
 use crate::model::id::{invalid_input, reject_nul};
 use crate::model::limits;
-use crate::model::partition::PartitionNumber;
 use crate::model::word::RegistryWord;
 use crate::statements::{Statements, worker};
 

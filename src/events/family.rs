@@ -13,10 +13,10 @@ use ff_core::types::{ExecutionId, FlowId, LeaseId, SignalId, TimestampMs, Waitpo
 use uuid::Uuid;
 
 use super::cursor;
+use crate::column::PartitionNumber;
 use crate::db::dialect::SubscriptionWords;
 use crate::db::{Db, Dialect, Outbox};
 use crate::model::id::{ExecKey, execution_id};
-use crate::model::partition::PartitionNumber;
 use crate::model::word::{CompletionWord, LeaseWord, OutcomeWord};
 use crate::statements::event;
 

@@ -10,7 +10,7 @@ use uuid::Uuid;
 
 use super::document;
 use super::id::{corruption, execution_id};
-use super::partition::PartitionNumber;
+use crate::column::PartitionNumber;
 
 /// The document of an edge that is staged now.
 pub(crate) fn staged(dependency_kind: &str, data_passing_ref: Option<&str>, now_ms: i64) -> Value {

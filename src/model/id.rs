@@ -3,7 +3,7 @@
 //! An id is `{fp:N}:<uuid>`. N was fixed when the id was made and is the partition key of every row
 //! that belongs to the execution; rows hold the uuid without the prefix.
 
-use super::partition::PartitionNumber;
+use crate::column::PartitionNumber;
 use ff_core::engine_error::{EngineError, ValidationKind};
 use ff_core::types::{AttemptId, ExecutionId};
 use serde_json::Value;

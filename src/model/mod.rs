@@ -12,7 +12,6 @@ pub(crate) mod handle;
 pub(crate) mod hex;
 pub(crate) mod id;
 pub(crate) mod limits;
-pub(crate) mod partition;
 pub(crate) mod signal;
 pub(crate) mod state;
 pub(crate) mod summary;

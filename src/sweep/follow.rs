@@ -8,9 +8,9 @@ use futures_util::{StreamExt as _, stream};
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::{RecvError, TryRecvError};
 
+use crate::column::PartitionNumber;
 use crate::db::{Dialect, OutboxEvent};
 use crate::engine::{Engine, WeakEngine, dependency};
-use crate::model::partition::PartitionNumber;
 
 /// How many completions are followed at the same time.
 const AT_ONCE: usize = 8;

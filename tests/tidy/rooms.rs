@@ -11,15 +11,16 @@ use super::{File, Rust};
 /// Every room of `src/`, and the rooms that it imports. A room imports only what stands above it, so there is no circle.
 pub(crate) const ROOMS: &[(&str, &[&str])] = &[
     ("clock", &[]),
-    ("statements", &[]),
-    ("model", &["statements"]),
-    ("db", &["model", "statements"]),
+    ("column", &[]),
+    ("statements", &["column"]),
+    ("model", &["column", "statements"]),
+    ("db", &["column", "model", "statements"]),
     ("retry", &["db"]),
-    ("engine", &["model", "clock", "statements", "db"]),
-    ("events", &["model", "statements", "db"]),
-    ("sweep", &["db", "engine"]),
+    ("engine", &["column", "model", "clock", "statements", "db"]),
+    ("events", &["column", "model", "statements", "db"]),
+    ("sweep", &["column", "db", "engine"]),
     ("backend", &["db", "engine", "events", "sweep"]),
-    ("open", &["clock", "statements", "db", "retry", "engine", "sweep", "backend"]),
+    ("open", &["clock", "column", "statements", "db", "retry", "engine", "sweep", "backend"]),
     ("testing", &["clock", "db", "engine", "sweep", "backend", "open"]),
     ("compat", &["model", "clock", "statements", "db", "engine", "events", "sweep", "backend", "open"]),
 ];

@@ -4,8 +4,8 @@ use serde_json::Value;
 use sqlx::PgConnection;
 use uuid::Uuid;
 
+use crate::column::PartitionNumber;
 use crate::db::dialect::{Combines, Ran};
-use crate::model::partition::PartitionNumber;
 use crate::statements::attempt::{
     AttemptCompleteManyGiven, AttemptCompleteParams, AttemptCompleteRow, AttemptFailManyGiven, AttemptFailParams,
     AttemptFailRow,

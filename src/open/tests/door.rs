@@ -9,10 +9,10 @@ use tempfile::TempDir;
 
 use crate::backend::SqliteBackend;
 use crate::clock::Clock;
+use crate::column::PartitionNumber;
 use crate::db::fault::Step;
 use crate::db::silent;
 use crate::db::tx::{MAX_ATTEMPTS, group};
-use crate::model::partition::PartitionNumber;
 use crate::retry::IsRetryableBusy as _;
 use crate::statements::{Statements as _, worker};
 
