@@ -7,9 +7,9 @@ use ff_core::contracts::{ExecutionInfo, ExecutionSnapshot};
 use ff_core::engine_error::EngineError;
 use ff_core::types::ExecutionId;
 
+use crate::column::StoredEpoch;
 use crate::db::Dialect;
 use crate::engine::Engine;
-use crate::model::attempt::attempt_number;
 use crate::model::document;
 use crate::model::id::{ExecKey, exec_key};
 use crate::model::state::{StoredStates, public_state_word};
@@ -69,7 +69,7 @@ pub(crate) async fn info<D: Dialect>(
         created_at: core.created_at_ms.to_string(),
         started_at: core.started_at_ms.map(|at_ms| at_ms.to_string()),
         completed_at: core.terminal_at_ms.map(|at_ms| at_ms.to_string()),
-        current_attempt_index: attempt_number(core.attempt_index)?,
+        current_attempt_index: core.attempt_index.number()?,
         flow_id: core.flow_id.map(|flow_id| flow_id.to_string()),
         blocking_detail: member("blocking_detail"),
     }))
@@ -117,7 +117,7 @@ fn snapshot_fields(core: &Core, attempt: Option<&Attempt>) -> HashMap<String, St
     if let (Some(lease_id), Some(expires_at_ms), Some(worker_instance_id)) = lease {
         set("current_lease_id", Some(lease_id));
         set("current_worker_instance_id", Some(worker_instance_id.clone()));
-        set("current_lease_epoch", Some(attempt.lease_epoch.max(0).to_string()));
+        set("current_lease_epoch", Some(attempt.lease_epoch.max(StoredEpoch::NONE).to_string()));
         set("lease_expires_at", Some(expires_at_ms.to_string()));
         set("lease_last_renewed_at", attempt.started_at_ms.map(|at_ms| at_ms.to_string()));
     }

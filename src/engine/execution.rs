@@ -18,7 +18,6 @@ use crate::engine::Engine;
 use crate::engine::policy::retry;
 use crate::engine::round::Report;
 use crate::engine::spread;
-use crate::model::attempt::shown_index;
 use crate::model::document;
 use crate::model::given::one_more;
 use crate::model::id::{ExecKey, corruption, exec_key, execution_id, invalid_input, reject_nul, reject_nul_in_json};
@@ -252,7 +251,7 @@ pub(crate) async fn read_current_attempt_index<D: Dialect>(
         execution::ExecutionAttemptIndexReadParams { partition_key: key.partition_key, execution_id: key.execution_id };
     let row = engine.db().read(params).await?;
     let row = row.ok_or_else(|| unknown("read_current_attempt_index", id))?;
-    Ok(shown_index(row.attempt_index))
+    Ok(row.attempt_index.shown())
 }
 
 /// How many attempts were started; 0 when the stored counter cannot be read.

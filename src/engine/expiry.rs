@@ -21,7 +21,7 @@ use ff_core::partition::{Partition, PartitionFamily};
 use ff_core::types::{ExecutionId, LaneId, TimestampMs};
 use uuid::Uuid;
 
-use crate::column::PartitionNumber;
+use crate::column::{PartitionNumber, StoredIndex};
 use crate::db::error::Abort;
 use crate::db::{Dialect, Wakes};
 use crate::engine::Engine;
@@ -373,7 +373,7 @@ async fn time_out_on<D: Dialect>(conn: &mut D::Connection, due: &Due) -> Result<
         end_attempt::<D>(conn, due, attempt_index, OutcomeWord::Interrupted).await?;
         let retries = document::counter(&core.raw_fields, "retry_count").saturating_add(1);
         conn.expiry_execution_retry(&expiry::ExpiryExecutionRetryParams {
-            next_attempt_index: attempt_index.saturating_add(1),
+            next_attempt_index: attempt_index.next_or_last(),
             retry_count: retries.to_string(),
             partition_key: key.partition_key,
             execution_id: key.execution_id,
@@ -438,7 +438,7 @@ async fn lock<D: Dialect>(
 async fn expired<D: Dialect>(
     conn: &mut D::Connection,
     due: &Due,
-) -> Result<Option<(expiry::ExpiryExecutionLockRow, i32)>, Abort> {
+) -> Result<Option<(expiry::ExpiryExecutionLockRow, StoredIndex)>, Abort> {
     let Some(core) = due.lock::<D>(conn).await? else { return Ok(None) };
     let params = expiry::ExpiryAttemptDueParams {
         partition_key: due.key.partition_key,
@@ -459,7 +459,7 @@ async fn running<D: Dialect>(
 async fn end_attempt<D: Dialect>(
     conn: &mut D::Connection,
     due: &Due,
-    attempt_index: i32,
+    attempt_index: StoredIndex,
     outcome: OutcomeWord,
 ) -> Result<(), Abort> {
     let params = expiry::ExpiryAttemptEndParams {

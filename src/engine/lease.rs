@@ -12,10 +12,9 @@ use ff_core::engine_error::EngineError;
 use ff_core::types::{LeaseId, TimestampMs, WorkerInstanceId};
 use uuid::Uuid;
 
-use crate::column::PartitionNumber;
+use crate::column::{PartitionNumber, StoredEpoch, StoredIndex};
 use crate::db::Dialect;
 use crate::engine::{Engine, attempt};
-use crate::model::attempt::{shown_epoch, shown_index};
 use crate::model::given::stored_ms;
 use crate::model::handle;
 use crate::model::id::{ExecKey, corruption, exec_key, execution_id, reject_nul};
@@ -82,18 +81,18 @@ fn expired_entry(row: lease::LeaseExpiredListRow) -> Result<ExpiredLeaseInfo, En
     Ok(ExpiredLeaseInfo::new(
         id,
         LeaseId::from_uuid(synthetic_lease_id(row.execution_id, row.attempt_index, row.lease_epoch)),
-        shown_epoch(row.lease_epoch),
+        row.lease_epoch.shown(),
         WorkerInstanceId::new(row.worker_instance_id),
         TimestampMs::from_millis(row.lease_expires_at_ms),
-        shown_index(row.attempt_index),
+        row.attempt_index.shown(),
     ))
 }
 
 /// A lease id made from what identifies the lease, because rows do not keep the handle's own: the
 /// execution's bytes, the first eight xored with the epoch, the next four with the attempt's index.
-fn synthetic_lease_id(execution_id: Uuid, attempt_index: i32, lease_epoch: i64) -> Uuid {
+fn synthetic_lease_id(execution_id: Uuid, attempt_index: StoredIndex, lease_epoch: StoredEpoch) -> Uuid {
     let mut bytes = *execution_id.as_bytes();
-    let mask = lease_epoch.to_be_bytes().into_iter().chain(attempt_index.to_be_bytes());
+    let mask = i64::from(lease_epoch).to_be_bytes().into_iter().chain(i32::from(attempt_index).to_be_bytes());
     for (byte, mask) in bytes.iter_mut().zip(mask) {
         *byte ^= mask;
     }
@@ -107,7 +106,10 @@ mod tests {
     #[test]
     fn a_synthetic_lease_id_tells_epochs_and_attempts_apart() {
         let execution = Uuid::from_u128(0x0102_0304_0506_0708_090a_0b0c_0d0e_0f10);
-        assert_eq!(synthetic_lease_id(execution, 0, 0), execution);
-        assert_eq!(synthetic_lease_id(execution, 1, 2), Uuid::from_u128(0x0102_0304_0506_070a_090a_0b0d_0d0e_0f10));
+        assert_eq!(synthetic_lease_id(execution, 0.into(), 0.into()), execution);
+        assert_eq!(
+            synthetic_lease_id(execution, 1.into(), 2.into()),
+            Uuid::from_u128(0x0102_0304_0506_070a_090a_0b0d_0d0e_0f10)
+        );
     }
 }

@@ -5,7 +5,7 @@
 
 use uuid::Uuid;
 
-use crate::column::PartitionNumber;
+use crate::column::{PartitionNumber, StoredIndex};
 use crate::db::error::{Abort, unreadable};
 use crate::db::{Dialect, Wakes};
 use crate::engine::policy::dependency::{Release, release};
@@ -115,7 +115,7 @@ pub(crate) async fn skip_on<D: Dialect>(
 pub(crate) async fn revoke_on<D: Dialect>(
     conn: &mut D::Connection,
     ending: &Ending,
-    attempt_index: Option<i32>,
+    attempt_index: Option<StoredIndex>,
     ownership_state: &OwnershipWord,
 ) -> Result<Option<i64>, Abort> {
     let Some(attempt_index) = attempt_index.filter(|_| *ownership_state == OwnershipWord::Leased) else {

@@ -15,10 +15,10 @@ use ff_core::engine_error::{ConflictKind, ContentionKind, EngineError, StateKind
 use ff_core::state::PublicState;
 use ff_core::types::{AttemptIndex, CancelSource, ExecutionId, LeaseFence, TimestampMs};
 
+use crate::column::{StoredEpoch, StoredIndex};
 use crate::db::Dialect;
 use crate::engine::Engine;
 use crate::engine::policy::retry::TypedPolicy;
-use crate::model::attempt::{fence_epoch, index_before_next};
 use crate::model::document;
 use crate::model::given::stored_ms;
 use crate::model::id::{ExecKey, exec_key, invalid_input, reject_nul};
@@ -35,7 +35,7 @@ pub(crate) async fn renew<D: Dialect>(
 ) -> Result<RenewLeaseResult, EngineError> {
     let fence = args.fence.as_ref().ok_or_else(fence_required)?;
     let named = Named::new(&args.execution_id, args.attempt_index)?;
-    let (now_ms, lease_epoch) = (engine.now_ms(), fence_epoch(fence.lease_epoch));
+    let (now_ms, lease_epoch) = (engine.now_ms(), StoredEpoch::of_fence(fence.lease_epoch));
     let lease_expires_at_ms = now_ms.saturating_add(stored_ms(args.lease_ttl_ms));
     let params = typed::TypedRenewParams {
         partition_key: named.key.partition_key,
@@ -129,7 +129,7 @@ async fn end<D: Dialect>(
     engine: &Engine<D>,
     named: &Named,
     args: &FailExecutionArgs,
-    lease_epoch: Option<i64>,
+    lease_epoch: Option<StoredEpoch>,
 ) -> Result<Option<FailExecutionResult>, EngineError> {
     let params = typed::TypedFailParams {
         partition_key: named.key.partition_key,
@@ -156,7 +156,7 @@ async fn retry<D: Dialect>(
     engine: &Engine<D>,
     named: &Named,
     args: &FailExecutionArgs,
-    lease_epoch: Option<i64>,
+    lease_epoch: Option<StoredEpoch>,
     retries: u32,
     delay_ms: i64,
 ) -> Result<Option<FailExecutionResult>, EngineError> {
@@ -186,7 +186,7 @@ async fn retry<D: Dialect>(
 /// The attempt that a caller names.
 pub(crate) struct Named {
     pub(crate) key: ExecKey,
-    pub(crate) attempt_index: i32,
+    pub(crate) attempt_index: StoredIndex,
 }
 
 impl Named {
@@ -196,7 +196,7 @@ impl Named {
     /// `Validation(InvalidInput)` when the id has no place or the index exceeds the narrower of the two columns,
     /// that of Postgres, which both databases keep to.
     fn new(id: &ExecutionId, attempt_index: AttemptIndex) -> Result<Self, EngineError> {
-        Ok(Self { key: exec_key(id)?, attempt_index: index_before_next("attempt_index", attempt_index)? })
+        Ok(Self { key: exec_key(id)?, attempt_index: StoredIndex::before_next("attempt_index", attempt_index)? })
     }
 }
 
@@ -219,7 +219,7 @@ impl Seen {
         &self,
         engine: &Engine<D>,
         named: &Named,
-        lease_epoch: Option<i64>,
+        lease_epoch: Option<StoredEpoch>,
     ) -> Result<(), EngineError> {
         let Some(core) = &self.0 else {
             return Err(orphan_refusal(engine, named, lease_epoch).await);
@@ -240,7 +240,7 @@ impl Seen {
     }
 
     /// Why a completion is refused; it asks for the execution first.
-    fn completion_refusal(&self, lease_epoch: Option<i64>, now_ms: i64) -> EngineError {
+    fn completion_refusal(&self, lease_epoch: Option<StoredEpoch>, now_ms: i64) -> EngineError {
         let Some(core) = &self.0 else {
             return EngineError::NotFound { entity: "execution" };
         };
@@ -339,7 +339,11 @@ fn outcome_of(core: &typed::TypedReadRow) -> String {
 }
 
 /// An attempt without its execution, or neither.
-async fn orphan_refusal<D: Dialect>(engine: &Engine<D>, named: &Named, lease_epoch: Option<i64>) -> EngineError {
+async fn orphan_refusal<D: Dialect>(
+    engine: &Engine<D>,
+    named: &Named,
+    lease_epoch: Option<StoredEpoch>,
+) -> EngineError {
     let params = attempt::AttemptFenceReadParams {
         partition_key: named.key.partition_key,
         execution_id: named.key.execution_id,
@@ -353,9 +357,9 @@ async fn orphan_refusal<D: Dialect>(engine: &Engine<D>, named: &Named, lease_epo
     }
 }
 
-fn epoch_or_override(fence: Option<&LeaseFence>, source: &CancelSource) -> Result<Option<i64>, EngineError> {
+fn epoch_or_override(fence: Option<&LeaseFence>, source: &CancelSource) -> Result<Option<StoredEpoch>, EngineError> {
     match fence {
-        Some(fence) => Ok(Some(fence_epoch(fence.lease_epoch))),
+        Some(fence) => Ok(Some(StoredEpoch::of_fence(fence.lease_epoch))),
         None if *source == CancelSource::OperatorOverride => Ok(None),
         None => Err(fence_required()),
     }

@@ -15,6 +15,7 @@ use ff_core::state::PublicState;
 use ff_core::types::CancelSource;
 use serde_json::{Value, json};
 
+use crate::column::{StoredEpoch, StoredIndex};
 use crate::db::Dialect;
 use crate::db::error::Abort;
 use crate::engine::Engine;
@@ -105,7 +106,9 @@ async fn check_fence<D: Dialect>(
             None => conn.attempt_named_read(&named_by(key, id)).await?.map(|named| named.attempt_index),
         },
     };
-    if i64::try_from(named.0) != Ok(held.lease_epoch) || means.is_some_and(|index| index != held.attempt_index) {
+    if i64::try_from(named.0).map(StoredEpoch::from) != Ok(held.lease_epoch)
+        || means.is_some_and(|index| index != held.attempt_index)
+    {
         return Err(Abort::from(EngineError::State(StateKind::StaleLease)));
     }
     Ok(())
@@ -119,7 +122,7 @@ async fn cancel_locked<D: Dialect>(
     conn: &mut D::Connection,
     key: ExecKey,
     request: &CancelExecutionArgs,
-    leased_attempt: Option<i32>,
+    leased_attempt: Option<StoredIndex>,
 ) -> Result<Written, Abort> {
     let ExecKey { partition_key, execution_id } = key;
     let now_ms = request.now.0;
@@ -217,7 +220,7 @@ async fn revoke_locked<D: Dialect>(
     let release = operator::OperatorExecutionReleaseParams { now_ms, partition_key, execution_id };
     conn.operator_execution_release(&release).await?;
     let event = conn.grant_lease_event_insert(&revoked(key, now_ms)).await?;
-    let lease_epoch = lease_epoch.saturating_add(1).to_string();
+    let lease_epoch = lease_epoch.next().to_string();
     Ok((RevokeLeaseResult::Revoked { lease_id, lease_epoch }, Some(event.event_id)))
 }
 

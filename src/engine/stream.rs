@@ -15,13 +15,13 @@ use ff_core::types::{AttemptIndex, ExecutionId};
 use serde_json::Value;
 use tokio::time::Instant;
 
+use crate::column::StoredIndex;
 use crate::db::error::Abort;
 use crate::db::{Dialect, StreamKey};
 use crate::engine::Engine;
 use crate::engine::attempt;
 use crate::engine::policy::live::{self, AppendRate};
 use crate::engine::spread;
-use crate::model::attempt::stored_index;
 use crate::model::cursor::FramePlace;
 use crate::model::handle;
 use crate::model::id::{ExecKey, corruption, exec_key, invalid_input, reject_nul_in_json};
@@ -84,7 +84,7 @@ impl Appended {
 }
 
 fn stream_key(append: &stream::StreamAppendParams) -> StreamKey {
-    StreamKey { execution: append.execution_id, attempt_index: append.attempt_index }
+    StreamKey { execution: append.execution_id, attempt_index: append.attempt_index.into() }
 }
 
 async fn append_durable<D: Dialect>(
@@ -254,7 +254,7 @@ pub(crate) async fn read<D: Dialect>(
     let params = stream::StreamReadParams {
         partition_key: key.partition_key,
         execution_id: key.execution_id,
-        attempt_index: stored_index(attempt_index)?,
+        attempt_index: StoredIndex::given(attempt_index)?,
         from_ms: from.ts_ms,
         from_seq: from.seq,
         to_ms: to.ts_ms,
@@ -282,7 +282,7 @@ pub(crate) async fn tail<D: Dialect>(
     };
     let after = FramePlace::parse(after)?;
     let key = exec_key(id)?;
-    let attempt_index = stored_index(attempt_index)?;
+    let attempt_index = StoredIndex::given(attempt_index)?;
     let params = stream::StreamTailParams {
         partition_key: key.partition_key,
         execution_id: key.execution_id,
@@ -305,13 +305,13 @@ pub(crate) async fn tail<D: Dialect>(
 async fn follow<D: Dialect>(
     engine: &Engine<D>,
     key: ExecKey,
-    attempt_index: i32,
+    attempt_index: StoredIndex,
     params: stream::StreamTailParams,
     deadline: Instant,
 ) -> Result<StreamFrames, EngineError> {
     // Watching begins before the first look, so that no frame falls between the two. A watch that cannot be
     // had in time leaves the last look at the deadline.
-    let stream = StreamKey { execution: key.execution_id, attempt_index };
+    let stream = StreamKey { execution: key.execution_id, attempt_index: attempt_index.into() };
     let Ok(watch) = tokio::time::timeout_at(deadline, engine.db().tail(stream)).await else {
         return look(engine, params).await;
     };
@@ -342,7 +342,7 @@ pub(crate) async fn read_summary<D: Dialect>(
     let params = stream::StreamSummaryReadParams {
         partition_key: key.partition_key,
         execution_id: key.execution_id,
-        attempt_index: stored_index(attempt_index)?,
+        attempt_index: StoredIndex::given(attempt_index)?,
     };
     let Some(row) = engine.db().read(params).await? else {
         return Ok(None);

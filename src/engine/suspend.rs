@@ -24,14 +24,13 @@ use ff_core::partition::PartitionKey;
 use ff_core::types::{AttemptIndex, ExecutionId, LaneId, LeaseFence, SuspensionId, WaitpointId, WorkerInstanceId};
 use serde_json::{Value, json};
 
-use crate::column::PartitionNumber;
+use crate::column::{PartitionNumber, StoredEpoch, StoredIndex};
 use crate::db::Dialect;
 use crate::engine::Engine;
 use crate::engine::attempt::{lost, named_by, seen};
 use crate::engine::policy::resume::required_names;
 use crate::engine::secret;
 use crate::engine::signing::Secret;
-use crate::model::attempt::{attempt_number, stored_epoch};
 use crate::model::given::one_more;
 use crate::model::handle::{self, Held};
 use crate::model::hex;
@@ -81,7 +80,7 @@ pub(crate) async fn suspend_by_triple<D: Dialect>(
             let params =
                 execution::ExecutionReadParams { partition_key: key.partition_key, execution_id: key.execution_id };
             let core = engine.db().read(params).await?;
-            core.ok_or(EngineError::NotFound { entity: "execution" })?.attempt_index.max(0)
+            core.ok_or(EngineError::NotFound { entity: "execution" })?.attempt_index.max(StoredIndex::FIRST)
         }
     };
     let attempt_index = match attempt_index(key.execution_id, &triple.attempt_id) {
@@ -90,7 +89,7 @@ pub(crate) async fn suspend_by_triple<D: Dialect>(
     };
     let payload = HandlePayload::new(
         id.clone(),
-        AttemptIndex::new(attempt_number(attempt_index)?),
+        AttemptIndex::new(attempt_index.number()?),
         triple.attempt_id.clone(),
         triple.lease_id.clone(),
         triple.lease_epoch,
@@ -98,7 +97,7 @@ pub(crate) async fn suspend_by_triple<D: Dialect>(
         LaneId::new(""),
         WorkerInstanceId::new(""),
     );
-    let lease_epoch = stored_epoch(triple.lease_epoch)?;
+    let lease_epoch = StoredEpoch::in_handle(triple.lease_epoch)?;
     enter(engine, &Held { key, attempt_index, lease_epoch, payload }, &request).await
 }
 

@@ -6,18 +6,18 @@ use ff_core::backend::{BackendTag, Handle, HandleKind};
 use ff_core::engine_error::{EngineError, ValidationKind};
 use ff_core::handle_codec::{self, HandlePayload};
 
-use super::attempt::{index_in_handle, stored_epoch};
 use super::id::{ExecKey, exec_key};
+use crate::column::{StoredEpoch, StoredIndex};
 
 /// A decoded handle and where its rows are.
 #[derive(Debug, Clone)]
 pub(crate) struct Held {
     /// Where the execution is.
     pub(crate) key: ExecKey,
-    /// The attempt's index as rows hold it.
-    pub(crate) attempt_index: i32,
-    /// The fencing counter as rows hold it.
-    pub(crate) lease_epoch: i64,
+    /// The attempt's index.
+    pub(crate) attempt_index: StoredIndex,
+    /// The fencing counter.
+    pub(crate) lease_epoch: StoredEpoch,
     /// Everything else.
     pub(crate) payload: HandlePayload,
 }
@@ -50,8 +50,8 @@ pub(crate) fn decode(tag: BackendTag, handle: &Handle) -> Result<Held, EngineErr
     let payload = decoded.payload;
     Ok(Held {
         key: exec_key(&payload.execution_id)?,
-        attempt_index: index_in_handle(payload.attempt_index)?,
-        lease_epoch: stored_epoch(payload.lease_epoch)?,
+        attempt_index: StoredIndex::in_handle(payload.attempt_index)?,
+        lease_epoch: StoredEpoch::in_handle(payload.lease_epoch)?,
         payload,
     })
 }
@@ -82,7 +82,7 @@ mod tests {
     #[test]
     fn an_own_handle_comes_back() {
         let held = decode(BackendTag::Sqlite, &encode(BackendTag::Sqlite, HandleKind::Fresh, &payload())).unwrap();
-        assert_eq!((held.key.partition_key, held.attempt_index, held.lease_epoch), (3.into(), 2, 5));
+        assert_eq!((held.key.partition_key, held.attempt_index, held.lease_epoch), (3.into(), 2.into(), 5.into()));
     }
 
     #[test]

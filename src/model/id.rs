@@ -3,12 +3,14 @@
 //! An id is `{fp:N}:<uuid>`. N was fixed when the id was made and is the partition key of every row
 //! that belongs to the execution; rows hold the uuid without the prefix.
 
-use crate::column::PartitionNumber;
-use ff_core::engine_error::{EngineError, ValidationKind};
+use ff_core::engine_error::EngineError;
 use ff_core::types::{AttemptId, ExecutionId};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 use uuid::{Builder, Uuid};
+
+use crate::column::{PartitionNumber, StoredIndex};
+pub(crate) use crate::column::{corruption, invalid_input};
 
 /// Where the rows of an execution are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,16 +34,6 @@ pub(crate) struct GroupKey {
     pub(crate) partition_key: PartitionNumber,
     pub(crate) flow_id: Uuid,
     pub(crate) downstream_eid: Uuid,
-}
-
-/// `Validation(InvalidInput)` with that detail.
-pub(crate) fn invalid_input(detail: impl Into<String>) -> EngineError {
-    EngineError::Validation { kind: ValidationKind::InvalidInput, detail: detail.into() }
-}
-
-/// `Validation(Corruption)` with that detail.
-pub(crate) fn corruption(detail: impl Into<String>) -> EngineError {
-    EngineError::Validation { kind: ValidationKind::Corruption, detail: detail.into() }
 }
 
 /// Refuses text that no JSON column can hold on every dialect, naming the field.
@@ -95,24 +87,24 @@ pub(crate) fn execution_id(partition_key: PartitionNumber, uuid: Uuid) -> Result
 
 /// The id that a handle gives an attempt. It is made of the execution and the index, so that a caller who shows
 /// nothing but the id says which attempt is meant, and no row has to keep it.
-pub(crate) fn attempt_id(execution_id: Uuid, attempt_index: i32) -> AttemptId {
+pub(crate) fn attempt_id(execution_id: Uuid, attempt_index: StoredIndex) -> AttemptId {
     let digest = Sha256::digest(execution_id.as_bytes());
     let mut bytes = [0; 16];
     bytes.copy_from_slice(&digest[..16]);
-    for (byte, of_index) in bytes[12..].iter_mut().zip(attempt_index.to_be_bytes()) {
+    for (byte, of_index) in bytes[12..].iter_mut().zip(i32::from(attempt_index).to_be_bytes()) {
         *byte ^= of_index;
     }
     AttemptId::from_uuid(Builder::from_custom_bytes(bytes).into_uuid())
 }
 
 /// The attempt of an execution that an id means which [`attempt_id`] made; none when somebody else made the id.
-pub(crate) fn attempt_index(execution_id: Uuid, id: &AttemptId) -> Option<i32> {
-    let first = attempt_id(execution_id, 0);
+pub(crate) fn attempt_index(execution_id: Uuid, id: &AttemptId) -> Option<StoredIndex> {
+    let first = attempt_id(execution_id, StoredIndex::FIRST);
     let mut index = [0; 4];
     for (at, byte) in index.iter_mut().enumerate() {
         *byte = id.0.as_bytes()[12 + at] ^ first.0.as_bytes()[12 + at];
     }
-    let index = i32::from_be_bytes(index);
+    let index = StoredIndex::from(i32::from_be_bytes(index));
     (attempt_id(execution_id, index) == *id).then_some(index)
 }
 
@@ -136,7 +128,7 @@ mod tests {
     #[test]
     fn an_attempt_is_known_by_its_id() {
         let (execution, another) = (Uuid::from_u128(7), Uuid::from_u128(8));
-        for index in [0, 1, 255, 256, i32::MAX] {
+        for index in [0, 1, 255, 256, i32::MAX].map(StoredIndex::from) {
             let id = attempt_id(execution, index);
             assert_eq!(attempt_index(execution, &id), Some(index));
             assert_eq!(attempt_index(another, &id), None);

@@ -4,7 +4,7 @@ use serde_json::Value;
 use sqlx::PgConnection;
 use uuid::Uuid;
 
-use crate::column::PartitionNumber;
+use crate::column::{PartitionNumber, StoredIndex};
 use crate::db::dialect::{Combines, Ran};
 use crate::statements::attempt::{
     AttemptCompleteManyGiven, AttemptCompleteParams, AttemptCompleteRow, AttemptFailManyGiven, AttemptFailParams,
@@ -183,7 +183,7 @@ impl Combines for ExecutionCreateParams {
 impl Combines for StreamAppendParams {
     type Row = StreamAppendRow;
     type Group = ();
-    type Key = (PartitionNumber, Uuid, i32);
+    type Key = (PartitionNumber, Uuid, StoredIndex);
 
     fn group(&self) -> Option<Self::Group> {
         Some(())

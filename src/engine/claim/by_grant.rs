@@ -5,13 +5,14 @@ use ff_core::contracts::{ClaimExecutionArgs, ClaimExecutionResult, ClaimedExecut
 use ff_core::engine_error::{ContentionKind, EngineError};
 use ff_core::types::TimestampMs;
 
+use crate::column::StoredIndex;
 use crate::db::Dialect;
 use crate::engine::Engine;
 use crate::engine::claim::give_back::Answered;
 use crate::engine::claim::granted::Granted;
 use crate::engine::named::{Named, Seen};
 use crate::engine::policy::give_back::Before;
-use crate::model::attempt::{index_before_next, shown_epoch, stored_type};
+use crate::model::attempt::stored_type;
 use crate::model::given::{attempt_policy, stored_ms};
 use crate::model::id::{ExecKey, exec_key, reject_nul};
 use crate::model::limits;
@@ -28,7 +29,7 @@ pub(crate) async fn by_grant<D: Dialect>(
     args: &ClaimExecutionArgs,
 ) -> Answered<ClaimExecutionResult> {
     let key = exec_key(&args.execution_id)?;
-    let attempt_index = index_before_next("expected_attempt_index", args.expected_attempt_index)?;
+    let attempt_index = StoredIndex::before_next("expected_attempt_index", args.expected_attempt_index)?;
     limits::WORKER_ID.check("worker_id", args.worker_id.as_str())?;
     reject_nul("worker_instance_id", args.worker_instance_id.as_str())?;
     let now_ms = args.now.0;
@@ -70,7 +71,7 @@ pub(crate) async fn by_grant<D: Dialect>(
     let claimed = ClaimedExecution::new(
         args.execution_id.clone(),
         args.lease_id.clone(),
-        shown_epoch(row.lease_epoch),
+        row.lease_epoch.shown(),
         args.expected_attempt_index,
         args.attempt_id.clone(),
         attempt_type,
@@ -118,7 +119,7 @@ async fn claim_refused<D: Dialect>(
     engine: &Engine<D>,
     args: &ClaimExecutionArgs,
     key: ExecKey,
-    attempt_index: i32,
+    attempt_index: StoredIndex,
 ) -> Result<(), EngineError> {
     if let Some(refusal) = Seen::of(engine, &Named { key, attempt_index }).await?.claim_refusal() {
         return Err(refusal);

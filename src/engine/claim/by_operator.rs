@@ -6,13 +6,13 @@ use ff_core::state::AttemptType;
 use ff_core::types::{AttemptId, AttemptIndex, LeaseId};
 use serde_json::json;
 
+use crate::column::{StoredEpoch, StoredIndex};
 use crate::db::Dialect;
 use crate::db::error::Abort;
 use crate::engine::claim::give_back::{Answered, Took};
 use crate::engine::named::{ClaimSeen, claim_refusal, not_active};
 use crate::engine::policy::give_back::Before;
 use crate::engine::{Engine, execution};
-use crate::model::attempt::{attempt_number, shown_epoch};
 use crate::model::document;
 use crate::model::given::stored_ms;
 use crate::model::id::{ExecKey, corruption, exec_key};
@@ -47,8 +47,7 @@ pub(crate) async fn grant_and_claim<D: Dialect>(
     )?;
     let Taken { attempt_index, lease_epoch, before, .. } = taken;
     let took = Took::Lease { key, attempt_index, lease_epoch, lease_id: lease_id.clone(), before };
-    let outcome =
-        ClaimGrantOutcome::new(lease_id, shown_epoch(lease_epoch), AttemptIndex::new(attempt_number(attempt_index)?));
+    let outcome = ClaimGrantOutcome::new(lease_id, lease_epoch.shown(), AttemptIndex::new(attempt_index.number()?));
     Ok((outcome, Some(took)))
 }
 
@@ -61,8 +60,8 @@ struct Take {
 }
 
 struct Taken {
-    attempt_index: i32,
-    lease_epoch: i64,
+    attempt_index: StoredIndex,
+    lease_epoch: StoredEpoch,
     lease_event_id: i64,
     before: Before,
 }
@@ -86,7 +85,7 @@ async fn take_on<D: Dialect>(conn: &mut D::Connection, take: &Take) -> Result<Ta
         if let Some(refusal) = core.refusal() {
             return Err(Abort::from(refusal));
         }
-        let next = core.attempt_index.checked_add(1);
+        let next = core.attempt_index.next();
         let next = next.ok_or_else(|| corruption(format!("attempt_index is {}", core.attempt_index)))?;
         let attempt_type = core.attempt_type()?;
         let lease_epoch = start::<D>(conn, take, core.attempt_index, attempt_type).await?;
@@ -129,7 +128,7 @@ fn resume_refusal(core: &typed::TypedLockRow) -> Option<EngineError> {
     None
 }
 
-async fn resume<D: Dialect>(conn: &mut D::Connection, take: &Take) -> Result<(i32, i64), Abort> {
+async fn resume<D: Dialect>(conn: &mut D::Connection, take: &Take) -> Result<(StoredIndex, StoredEpoch), Abort> {
     let key = take.key;
     let running =
         attempt::AttemptRunningReadParams { partition_key: key.partition_key, execution_id: key.execution_id };
@@ -152,7 +151,7 @@ async fn resume<D: Dialect>(conn: &mut D::Connection, take: &Take) -> Result<(i3
 async fn start<D: Dialect>(
     conn: &mut D::Connection,
     take: &Take,
-    attempt_index: i32,
+    attempt_index: StoredIndex,
     attempt_type: AttemptType,
 ) -> Result<i64, Abort> {
     let params = typed::TypedAttemptTakeParams {

@@ -11,6 +11,7 @@ use ff_core::types::LeaseId;
 use tokio::runtime::Handle as Runtime;
 use tracing::Instrument as _;
 
+use crate::column::{StoredEpoch, StoredIndex};
 use crate::db::Dialect;
 use crate::db::error::{Abort, transport};
 use crate::db::fault::inherited;
@@ -25,7 +26,7 @@ use crate::statements::{Statements, execution, giveback, grant, schedule};
 #[derive(Debug, Clone)]
 pub(crate) enum Took {
     /// The lease of an attempt.
-    Lease { key: ExecKey, attempt_index: i32, lease_epoch: i64, lease_id: LeaseId, before: Before },
+    Lease { key: ExecKey, attempt_index: StoredIndex, lease_epoch: StoredEpoch, lease_id: LeaseId, before: Before },
     /// A grant of an execution that waits for it.
     Grant { key: ExecKey, grant_key: String },
 }
@@ -113,8 +114,8 @@ async fn give_back<D: Dialect>(engine: &Engine<D>, took: &Took) -> Result<(), En
 
 struct Lease {
     key: ExecKey,
-    attempt_index: i32,
-    lease_epoch: i64,
+    attempt_index: StoredIndex,
+    lease_epoch: StoredEpoch,
     lease_id: LeaseId,
     before: Before,
     now_ms: i64,
@@ -136,7 +137,7 @@ impl Lease {
         };
         let unstarted_epoch = held.unstarted_epoch.as_deref();
         let to = back(self.before, Claimed { attempt_index, lease_epoch, unstarted_epoch });
-        let next_epoch = lease_epoch.saturating_add(1);
+        let next_epoch = lease_epoch.next();
         conn.giveback_attempt(&giveback::GivebackAttemptParams {
             unstarted_epoch: if to.is_unstarted { next_epoch.to_string() } else { String::new() },
             partition_key,

@@ -5,20 +5,20 @@ use ff_core::engine_error::EngineError;
 use ff_core::handle_codec::HandlePayload;
 use ff_core::types::{AttemptId, AttemptIndex, LaneId, LeaseId, WorkerInstanceId};
 
+use crate::column::{StoredEpoch, StoredIndex};
 use crate::db::Dialect;
 use crate::engine::claim::give_back::Took;
 use crate::engine::policy::give_back::Before;
-use crate::model::attempt::{attempt_number, shown_epoch};
 use crate::model::handle;
 use crate::model::id::{ExecKey, execution_id};
 
 /// What a handle is made of once a lease was taken.
 pub(crate) struct Granted {
     pub(crate) kind: HandleKind,
-    pub(crate) attempt_index: i32,
+    pub(crate) attempt_index: StoredIndex,
     pub(crate) attempt_id: AttemptId,
     pub(crate) lease_id: LeaseId,
-    pub(crate) lease_epoch: i64,
+    pub(crate) lease_epoch: StoredEpoch,
     pub(crate) lease_ttl_ms: u64,
     pub(crate) lane_id: LaneId,
     pub(crate) worker_instance_id: WorkerInstanceId,
@@ -39,10 +39,10 @@ impl Granted {
     pub(crate) fn handle<D: Dialect>(self, key: ExecKey) -> Result<Handle, EngineError> {
         let payload = HandlePayload::new(
             execution_id(key.partition_key, key.execution_id)?,
-            AttemptIndex::new(attempt_number(self.attempt_index)?),
+            AttemptIndex::new(self.attempt_index.number()?),
             self.attempt_id,
             self.lease_id,
-            shown_epoch(self.lease_epoch),
+            self.lease_epoch.shown(),
             self.lease_ttl_ms,
             self.lane_id,
             self.worker_instance_id,

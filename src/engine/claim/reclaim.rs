@@ -15,6 +15,7 @@ use ff_core::types::{ExecutionId, LaneId};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
+use crate::column::{StoredEpoch, StoredIndex};
 use crate::db::Dialect;
 use crate::db::error::Abort;
 use crate::engine::Engine;
@@ -225,8 +226,8 @@ async fn take_over<D: Dialect>(
     lane_id: LaneId,
 ) -> Result<Reclaimed, Abort> {
     let (key, args, now_ms) = (request.key, &request.args, request.now_ms);
-    let attempt_index = seen.core.attempt_index.max(seen.running_index()).saturating_add(1);
-    let lease_epoch = seen.lease_epoch().saturating_add(1);
+    let attempt_index = seen.core.attempt_index.max(seen.running_index()).next_or_last();
+    let lease_epoch = seen.lease_epoch().next();
     let ttl_ms = stored_ms(args.lease_ttl_ms);
     if let Some(attempt) = &seen.attempt {
         let params = grant::GrantAttemptSupersedeParams {
@@ -378,12 +379,12 @@ impl Seen {
         self.core.lease_reclaim_count.max(0).unsigned_abs()
     }
 
-    fn running_index(&self) -> i32 {
+    fn running_index(&self) -> StoredIndex {
         self.attempt.as_ref().map_or(self.core.attempt_index, |attempt| attempt.attempt_index)
     }
 
     /// The running attempt's epoch; 0 when there is none or it is negative.
-    fn lease_epoch(&self) -> i64 {
-        self.attempt.as_ref().map_or(0, |attempt| attempt.lease_epoch.max(0))
+    fn lease_epoch(&self) -> StoredEpoch {
+        self.attempt.as_ref().map_or(StoredEpoch::NONE, |attempt| attempt.lease_epoch.max(StoredEpoch::NONE))
     }
 }

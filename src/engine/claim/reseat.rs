@@ -4,6 +4,7 @@ use ff_core::backend::{Handle, HandleKind, ResumeToken};
 use ff_core::engine_error::EngineError;
 use ff_core::types::LeaseId;
 
+use crate::column::StoredIndex;
 use crate::db::Dialect;
 use crate::db::error::Abort;
 use crate::engine::Engine;
@@ -64,7 +65,7 @@ struct Resuming {
 
 /// An attempt that was leased again, and how its execution stood before.
 struct Seated {
-    attempt_index: i32,
+    attempt_index: StoredIndex,
     before: Before,
     row: lease::LeaseReseatRow,
 }

@@ -10,7 +10,6 @@ use crate::engine::Engine;
 use crate::engine::claim::give_back::Answered;
 use crate::engine::claim::granted::Granted;
 use crate::engine::policy::give_back::Before;
-use crate::model::attempt::{attempt_number, shown_epoch};
 use crate::model::given::stored_ms;
 use crate::model::id::{ExecKey, attempt_id, exec_key, reject_nul};
 use crate::model::limits;
@@ -62,8 +61,8 @@ pub(crate) async fn claim<D: Dialect>(
     let claimed = ClaimedResumedExecution::new(
         args.execution_id.clone(),
         args.lease_id.clone(),
-        shown_epoch(row.lease_epoch),
-        AttemptIndex::new(attempt_number(row.attempt_index)?),
+        row.lease_epoch.shown(),
+        AttemptIndex::new(row.attempt_index.number()?),
         attempt_id,
         TimestampMs::from_millis(lease_expires_at_ms),
         granted.handle::<D>(key)?,

@@ -4,6 +4,7 @@ use ff_core::backend::ScannerFilter;
 use ff_core::types::Namespace;
 use serde_json::Value;
 
+use crate::column::StoredIndex;
 use crate::model::document;
 
 /// Whether attempts of this execution have a time or a retry policy of their own. A sweep then ends the
@@ -18,9 +19,9 @@ pub(crate) fn ends_attempts(policy: Option<&Value>) -> bool {
 
 /// Whether another attempt may follow the one of this index, which took too long. Without a retry policy none
 /// may; one that cannot be read allows none.
-pub(crate) fn may_follow(policy: Option<&Value>, attempt_index: i32) -> bool {
+pub(crate) fn may_follow(policy: Option<&Value>, attempt_index: StoredIndex) -> bool {
     let max_retries = policy.and_then(|policy| policy.get("retry_policy")?.get("max_retries")?.as_u64()).unwrap_or(0); // tidy: no policy allows no retry
-    u64::try_from(attempt_index).is_ok_and(|index| index < max_retries)
+    u64::try_from(i64::from(attempt_index)).is_ok_and(|index| index < max_retries)
 }
 
 /// Whether a filter lets an execution with this open document pass.
@@ -58,11 +59,11 @@ mod tests {
     #[test]
     fn as_many_attempts_follow_as_the_policy_allows() {
         let policy = json!({"retry_policy": {"max_retries": 1}});
-        assert!(may_follow(Some(&policy), 0));
-        assert!(!may_follow(Some(&policy), 1));
-        assert!(!may_follow(Some(&policy), -1));
-        assert!(!may_follow(Some(&json!({"retry_policy": {"max_retries": "many"}})), 0));
-        assert!(!may_follow(None, 0));
+        assert!(may_follow(Some(&policy), 0.into()));
+        assert!(!may_follow(Some(&policy), 1.into()));
+        assert!(!may_follow(Some(&policy), (-1).into()));
+        assert!(!may_follow(Some(&json!({"retry_policy": {"max_retries": "many"}})), 0.into()));
+        assert!(!may_follow(None, 0.into()));
     }
 
     #[test]

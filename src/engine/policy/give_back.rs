@@ -2,6 +2,7 @@
 
 use ff_core::state::AttemptType;
 
+use crate::column::{StoredEpoch, StoredIndex};
 use crate::model::word::{AttemptWord, OwnershipWord, PublicWord};
 
 /// What a claim took an execution from.
@@ -22,8 +23,8 @@ pub(crate) enum Before {
 /// The attempt that was claimed.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Claimed<'a> {
-    pub(crate) attempt_index: i32,
-    pub(crate) lease_epoch: i64,
+    pub(crate) attempt_index: StoredIndex,
+    pub(crate) lease_epoch: StoredEpoch,
     /// The epoch at which an earlier giving back left it, if it had not run until then.
     pub(crate) unstarted_epoch: Option<&'a str>,
 }
@@ -57,7 +58,7 @@ pub(crate) fn back(before: Before, claimed: Claimed<'_>) -> Back {
         Before::ToStart(of) => to_start(of),
         Before::Queue if !never_ran(claimed) => None,
         // Only a retry begins another attempt; a replay opens the last one again.
-        Before::Queue if claimed.attempt_index > 0 => to_start(AttemptType::Retry),
+        Before::Queue if claimed.attempt_index > StoredIndex::FIRST => to_start(AttemptType::Retry),
         Before::Queue => to_start(AttemptType::Initial),
     };
     match unstarted {
@@ -69,14 +70,16 @@ pub(crate) fn back(before: Before, claimed: Claimed<'_>) -> Back {
 /// The first lease of an attempt has epoch 1; each giving back moves it on by one and notes it.
 fn never_ran(claimed: Claimed<'_>) -> bool {
     let noted = claimed.unstarted_epoch.and_then(|epoch| epoch.parse::<i64>().ok());
-    claimed.lease_epoch == 1 || noted.is_some_and(|epoch| epoch.checked_add(1) == Some(claimed.lease_epoch))
+    claimed.lease_epoch == StoredEpoch::FIRST
+        || noted.is_some_and(|epoch| epoch.checked_add(1).map(StoredEpoch::from) == Some(claimed.lease_epoch))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const FIRST: Claimed<'static> = Claimed { attempt_index: 0, lease_epoch: 1, unstarted_epoch: None };
+    const FIRST: Claimed<'static> =
+        Claimed { attempt_index: StoredIndex::FIRST, lease_epoch: StoredEpoch::FIRST, unstarted_epoch: None };
 
     fn state(before: Before, claimed: Claimed<'_>) -> AttemptWord {
         back(before, claimed).attempt_state
@@ -85,19 +88,22 @@ mod tests {
     #[test]
     fn an_attempt_that_never_ran_is_to_start_again() {
         assert_eq!(state(Before::Queue, FIRST), AttemptWord::PendingFirstAttempt);
-        assert_eq!(state(Before::Queue, Claimed { attempt_index: 1, ..FIRST }), AttemptWord::PendingRetryAttempt);
-        let replayed = back(Before::ToStart(AttemptType::Replay), Claimed { lease_epoch: 9, ..FIRST });
+        assert_eq!(
+            state(Before::Queue, Claimed { attempt_index: 1.into(), ..FIRST }),
+            AttemptWord::PendingRetryAttempt
+        );
+        let replayed = back(Before::ToStart(AttemptType::Replay), Claimed { lease_epoch: 9.into(), ..FIRST });
         assert_eq!((replayed.attempt_state, replayed.is_unstarted), (AttemptWord::PendingReplayAttempt, true));
     }
 
     #[test]
     fn an_attempt_that_was_given_back_before_still_never_ran() {
-        let again = Claimed { lease_epoch: 3, unstarted_epoch: Some("2"), ..FIRST };
+        let again = Claimed { lease_epoch: 3.into(), unstarted_epoch: Some("2"), ..FIRST };
         assert!(back(Before::Queue, again).is_unstarted);
-        for ran in [Claimed { lease_epoch: 4, ..again }, Claimed { unstarted_epoch: Some("x"), ..again }] {
+        for ran in [Claimed { lease_epoch: 4.into(), ..again }, Claimed { unstarted_epoch: Some("x"), ..again }] {
             assert_eq!(state(Before::Queue, ran), AttemptWord::AttemptInterrupted);
         }
-        assert_eq!(state(Before::Queue, Claimed { lease_epoch: 2, ..FIRST }), AttemptWord::AttemptInterrupted);
+        assert_eq!(state(Before::Queue, Claimed { lease_epoch: 2.into(), ..FIRST }), AttemptWord::AttemptInterrupted);
     }
 
     #[test]

@@ -1,8 +1,10 @@
-//! What columns hold, in types of their own: the generated statements take and give them.
+//! The number of a partition.
 
 use std::fmt;
 
-use ff_core::engine_error::{EngineError, ValidationKind};
+use ff_core::engine_error::EngineError;
+
+use super::invalid_input;
 
 /// The partition of rows, with which the key of each begins: the N of `{fp:N}`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -20,10 +22,8 @@ impl PartitionNumber {
     /// # Errors
     /// `Validation(InvalidInput)` above 32767, the bound of the column.
     pub(crate) fn given(index: u16) -> Result<Self, EngineError> {
-        i16::try_from(index).map(Self).map_err(|_| EngineError::Validation {
-            kind: ValidationKind::InvalidInput,
-            detail: format!("partition index {index} exceeds i16 range (max 32767)"),
-        })
+        let refused = |_| invalid_input(format!("partition index {index} exceeds i16 range (max 32767)"));
+        i16::try_from(index).map(Self).map_err(refused)
     }
 
     /// A number of the configuration, which has 256 partitions; one that exceeds the column is its end.
