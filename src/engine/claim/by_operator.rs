@@ -153,7 +153,7 @@ async fn start<D: Dialect>(
     take: &Take,
     attempt_index: StoredIndex,
     attempt_type: AttemptType,
-) -> Result<i64, Abort> {
+) -> Result<StoredEpoch, Abort> {
     let params = typed::TypedAttemptTakeParams {
         partition_key: take.key.partition_key,
         execution_id: take.key.execution_id,

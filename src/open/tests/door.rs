@@ -425,7 +425,7 @@ async fn handles_on_one_path_share_a_backend_and_the_last_one_closes_it() -> Ans
             "put",
             params("a"),
             |conn, params| Box::pin(conn.worker_register(params)),
-            |_, _, wakes| wakes.lease(7, 3),
+            |_, _, wakes| wakes.lease(7, 3.into()),
         )
         .await?;
     assert_eq!(heard.try_recv().map(|event| (event.event_id, event.partition_key)), Ok((7, 3)));
