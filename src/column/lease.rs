@@ -5,7 +5,7 @@ use std::fmt;
 use ff_core::engine_error::EngineError;
 use ff_core::types::{AttemptIndex, LeaseEpoch};
 
-use super::{corruption, invalid_input};
+use super::refusal::{corruption, invalid_input};
 
 /// The index of an attempt, as rows hold it. Both databases keep to the narrower of their two columns, that of Postgres.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -3,18 +3,8 @@
 
 mod lease;
 mod partition;
-
-use ff_core::engine_error::{EngineError, ValidationKind};
+mod refusal;
 
 pub(crate) use lease::{StoredEpoch, StoredIndex};
 pub(crate) use partition::PartitionNumber;
-
-/// `Validation(InvalidInput)` with that detail.
-pub(crate) fn invalid_input(detail: impl Into<String>) -> EngineError {
-    EngineError::Validation { kind: ValidationKind::InvalidInput, detail: detail.into() }
-}
-
-/// `Validation(Corruption)` with that detail.
-pub(crate) fn corruption(detail: impl Into<String>) -> EngineError {
-    EngineError::Validation { kind: ValidationKind::Corruption, detail: detail.into() }
-}
+pub(crate) use refusal::{corruption, invalid_input};

@@ -4,7 +4,7 @@ use std::fmt;
 
 use ff_core::engine_error::EngineError;
 
-use super::invalid_input;
+use super::refusal::invalid_input;
 
 /// The partition of rows, with which the key of each begins: the N of `{fp:N}`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -213,11 +213,8 @@ pub(crate) async fn read_usage_and_limits<D: Dialect>(
         return Ok(BudgetUsageAndLimits::empty());
     }
     let counted = usage(engine, partition_key, id.to_string()).await?;
-    let used = policy.hard.keys().map(|dimension| {
-        let value = counted.get(dimension).copied().unwrap_or(0); // tidy: what was never counted is 0
-        (dimension.clone(), value)
-    });
-    let used = used.collect();
+    let of = |dimension: &String| counted.get(dimension).copied().unwrap_or(0); // tidy: what was never counted is 0
+    let used = policy.hard.keys().map(|dimension| (dimension.clone(), of(dimension))).collect();
     let named = |kind: &'static str, limits: BTreeMap<String, u64>| {
         limits.into_iter().map(move |(dimension, limit)| (format!("{kind}:{dimension}"), limit.to_string()))
     };
