@@ -1,7 +1,7 @@
 //! What goes to the terminal: findings on standard output, everything about the run on standard error.
 
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Component, Path};
 
 use anstream::{AutoStream, ColorChoice};
 use diglot::baseline;
@@ -13,20 +13,28 @@ use diglot::{Compiled, Inputs};
 use crate::cli::Format;
 use crate::failure::Failure;
 
-/// The inputs with paths as they are from where the user stands, once nothing is read by them any more. From outside of
-/// the project's folders they stay as they are from its root.
+/// The inputs with paths as they are from where the user stands, once nothing is read by them any more. Where the two
+/// have no folder in common they stay as they are from the project's root.
 pub(crate) fn from_here(root: &Path, mut inputs: Inputs) -> Inputs {
     let here = std::env::current_dir().and_then(std::fs::canonicalize);
     let (Ok(here), Ok(root)) = (here, std::fs::canonicalize(root)) else { return inputs };
-    let way = match (root.strip_prefix(&here), here.strip_prefix(&root)) {
-        (Ok(down), _) => down.to_string_lossy().replace('\\', "/"),
-        (_, Ok(up)) => up.components().map(|_| "..").collect::<Vec<_>>().join("/"),
-        _ => String::new(),
-    };
+    let way = way(&here, &root);
     if !way.is_empty() {
         inputs.sources.rename(|path| format!("{way}/{path}"));
     }
     inputs
+}
+
+/// The way from one folder to another, with forward slashes; empty where nothing but the top is common to them.
+fn way(here: &Path, there: &Path) -> String {
+    let common = here.components().zip(there.components()).take_while(|(one, other)| one == other).count();
+    let is_top = here.components().take(common).all(|part| !matches!(part, Component::Normal(_)));
+    if is_top && here.components().count() > common {
+        return String::new();
+    }
+    let up = here.components().skip(common).map(|_| "..".into());
+    let down = there.components().skip(common).map(|part| part.as_os_str().to_string_lossy());
+    up.chain(down).collect::<Vec<_>>().join("/")
 }
 
 /// Prints findings in the order given.
@@ -96,4 +104,20 @@ pub(crate) fn failure(failure: &Failure) {
 
 pub(crate) fn counted(number: usize, noun: &str) -> String {
     format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_way_goes_up_to_what_is_common_and_down_again() {
+        let way = |here, there| way(Path::new(here), Path::new(there));
+        assert_eq!(way("/home/ann/shop", "/home/ann/shop"), "");
+        assert_eq!(way("/home/ann/shop", "/home/ann/shop/jobs"), "jobs");
+        assert_eq!(way("/home/ann/shop/jobs/sql", "/home/ann/shop/jobs"), "..");
+        assert_eq!(way("/home/ann/shop/mail", "/home/ann/shop/jobs/db"), "../jobs/db");
+        assert_eq!(way("/home/ann", "/srv/jobs"), "");
+        assert_eq!(way("/", "/srv/jobs"), "srv/jobs");
+    }
 }
