@@ -7,12 +7,12 @@
 use std::collections::BTreeMap;
 use std::env;
 use std::fs;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::time::{Duration, Instant};
 
 use diglot::answers::{self, Index};
-use diglot::config::Config;
 use diglot::{EmittedText, Inputs};
 
 /// How many copies of this repository's pages the projects hold.
@@ -86,37 +86,56 @@ fn write(root: &Path, path: &str, text: &str) {
     fs::write(path, text).expect("a file");
 }
 
-/// The settings with the transactions of every copy, and with the sweeps among them.
+/// The settings with whatever they say of a statement said of every copy of it.
 fn settings(text: &str, copies: usize) -> String {
-    let config = Config::parse(text, "diglot.toml").expect("this repository's own settings");
-    let lists = (0..copies).flat_map(|copy| config.transactions.iter().map(move |list| (copy, list)));
-    let lists: String = lists
-        .map(|(copy, (name, statements))| {
-            let statements: Vec<String> = statements.iter().map(|name| format!("\"{name}_{copy}\"")).collect();
-            format!("{name}_{copy} = [{}]\n", statements.join(", "))
-        })
-        .collect();
-    let mut settings = replaced(text, "[transactions]\n", "\n[", &lists);
-    if let Some(locks) = &config.locks {
-        let copied = |copy: usize| locks.sweeps.iter().map(move |name| format!("\"{name}_{copy}\""));
-        let sweeps: Vec<String> = (0..copies).flat_map(copied).collect();
-        settings = replaced(&settings, "sweeps = [", "]", &sweeps.join(", "));
+    let mut settings: toml::Table = text.parse().expect("this repository's own settings");
+    if let Some(lists) = settings.get_mut("transactions").and_then(toml::Value::as_table_mut) {
+        let originals = std::mem::take(lists).into_iter();
+        lists.extend(originals.flat_map(|(name, statements)| {
+            let of = move |copy| (format!("{name}_{copy}"), renamed_all(&statements, copy..copy + 1));
+            (0..copies).map(of)
+        }));
     }
-    settings
+    for key in ["sweeps", "as_writer"] {
+        let locks = settings.get_mut("locks").and_then(toml::Value::as_table_mut);
+        if let Some(names) = locks.and_then(|locks| locks.get_mut(key)) {
+            *names = renamed_all(names, 0..copies);
+        }
+    }
+    let declared = settings.get_mut("declared").and_then(toml::Value::as_array_mut);
+    for on in declared.into_iter().flatten().filter_map(|declared| declared.get_mut("on")) {
+        *on = renamed_all(on, 0..copies);
+    }
+    toml::to_string(&settings).expect("settings are written")
 }
 
-/// A text with something else between two marks.
-fn replaced(text: &str, start: &str, end: &str, between: &str) -> String {
-    let at = text.find(start).expect("the first mark") + start.len();
-    let length = text[at..].find(end).expect("the second mark");
-    format!("{}{between}{}", &text[..at], &text[at + length..])
+/// Names of statements, listed or as keys, for each of some copies.
+fn renamed_all(names: &toml::Value, copies: Range<usize>) -> toml::Value {
+    match names {
+        toml::Value::Array(names) => {
+            let names = names.iter().filter_map(toml::Value::as_str);
+            let copied = names.flat_map(|name| copies.clone().map(move |copy| format!("{name}_{copy}").into()));
+            toml::Value::Array(copied.collect())
+        }
+        toml::Value::Table(of) => {
+            let each = of.iter();
+            let each =
+                each.flat_map(|(name, of)| copies.clone().map(move |copy| (format!("{name}_{copy}"), of.clone())));
+            toml::Value::Table(each.collect())
+        }
+        other => other.clone(),
+    }
 }
 
-/// The page with its statements under other names.
+/// The page with its statements and shared parts under other names.
 fn renamed(text: &str, copy: usize) -> String {
-    let line = |line: &str| match line.strip_prefix("-- name: ").and_then(|rest| rest.split_once(' ')) {
-        Some((name, mode)) => format!("-- name: {name}_{copy} {mode}"),
-        None => line.to_owned(),
+    let line = |line: &str| {
+        for mark in ["-- name: ", "-- part: ", "-- use: "] {
+            let Some(rest) = line.strip_prefix(mark) else { continue };
+            let end = rest.find([' ', '(']).unwrap_or(rest.len());
+            return format!("{mark}{}_{copy}{}", &rest[..end], &rest[end..]);
+        }
+        line.to_owned()
     };
     text.lines().map(|text| line(text) + "\n").collect()
 }

@@ -31,6 +31,7 @@ mod row_comparison;
 mod tested_flag;
 mod words;
 mod write_lock;
+mod written_document;
 
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
@@ -46,7 +47,7 @@ use crate::tree::{
 use crate::types::Base;
 
 use head::Column;
-use words::{Element, Target};
+use words::Element;
 
 pub(crate) use crate::guard::gives_one;
 pub(crate) use asked_for_truth::all_asked_for_truth;
@@ -58,7 +59,7 @@ pub(crate) use head::{Head, Place, Relation};
 pub(crate) use inner_in_effect::{drops_rows_without, effective_join};
 pub(crate) use no_offset::offset;
 pub(crate) use node::Node;
-pub(crate) use words::{Form, Function, Op};
+pub(crate) use words::{Form, Function, Op, Target};
 pub(crate) use write_lock::{ends_with_write, row_locks};
 
 /// What a statement's names mean while it is brought into normal form.

@@ -152,6 +152,12 @@ fn the_spelling_of_a_document_that_is_parsed_is_no_difference() {
     // Another document is another column.
     let other = pg.replace("CAST(doc AS text)", "CAST(doc -> 'a' AS text)");
     assert!(!found("json_text = \"parsed\"\n", sqlite, &other).is_empty());
+    // And so is a member of it, which is read by its key on both pages.
+    let read = sqlite.replace("SELECT doc", "SELECT CAST(json_extract(doc, '$.a') AS text) AS doc");
+    let member = |key: &str| pg.replace("CAST(doc AS text)", &format!("doc ->> '{key}'"));
+    assert!(found("json_text = \"parsed\"\n", &read, &member("a")).is_empty());
+    assert!(!found("json_text = \"parsed\"\n", &read, &member("b")).is_empty());
+    assert!(!found("json_text = \"parsed\"\n", &read, pg).is_empty());
 }
 
 #[test]

@@ -5,7 +5,7 @@ use super::difference::Difference;
 use crate::dialect::Both;
 use crate::facts::Kind;
 use crate::infer::PageOf;
-use crate::normal::Node;
+use crate::normal::{Node, Target};
 use crate::types::Base;
 
 /// Why a difference needs no declaration of its own.
@@ -38,7 +38,7 @@ fn is_spelling(pages: Both<&PageOf<'_>>, difference: &Difference<'_>) -> bool {
         let table = pages.pg.schema.tables.get(&table);
         table.and_then(|table| table.column(&column)).is_some_and(|column| column.ty.base == Base::Json)
     });
-    let is_printed = |node: &Node| node.head.to_string().contains("text");
+    let is_printed = |node: &Node| node.head == Target::Text;
     let inner = match sqlite.kids.as_slice() {
         [inner] if is_printed(sqlite) => inner,
         _ => sqlite,

@@ -10,6 +10,8 @@
 //! ```text
 //! sqlite: SELECT t.n AS c FROM t UNION ALL SELECT u.n FROM u ORDER BY c
 //! pg:     SELECT u.n AS c FROM u UNION ALL SELECT t.n FROM t ORDER BY c
+//! sqlite: SELECT t.n AS c FROM t WHERE t.big > 1 UNION ALL SELECT t.n FROM t WHERE t.flag = 1 ORDER BY c
+//! pg:     SELECT t.n AS c FROM t WHERE t.flag UNION ALL SELECT t.n FROM t WHERE t.big > 1 ORDER BY c
 //! sqlite: SELECT count(*) AS c FROM (SELECT t.n AS k FROM t UNION SELECT u.n FROM u UNION SELECT log.n FROM log) AS x
 //! pg:     SELECT count(*) AS c FROM (SELECT log.n AS k FROM log UNION SELECT t.n FROM t UNION SELECT u.n FROM u) AS x
 //! ```
@@ -21,6 +23,8 @@
 //! pg:     SELECT u.n AS c FROM u EXCEPT SELECT t.n FROM t ORDER BY c
 //! sqlite: SELECT t.n AS c FROM t UNION ALL SELECT u.n FROM u ORDER BY c
 //! pg:     SELECT u.n AS c FROM u UNION SELECT t.n FROM t ORDER BY c
+//! sqlite: SELECT t.n AS c FROM t WHERE t.big > 1 UNION ALL SELECT t.n FROM t WHERE t.flag = 1 ORDER BY c
+//! pg:     SELECT t.n AS c FROM t WHERE t.flag UNION ALL SELECT t.n FROM t WHERE t.big > 2 ORDER BY c
 //! sqlite: SELECT t.n AS c, 1 AS d FROM t UNION ALL SELECT u.n, 2 FROM u ORDER BY c, d
 //! pg:     SELECT u.n AS c, 1 AS d FROM u UNION ALL SELECT t.n, 2 FROM t ORDER BY c, d
 //! ```
@@ -70,7 +74,7 @@ fn turned(query: &mut Query, names: &Names<'_>, plain: &BTreeSet<&str>) -> bool 
         return false;
     }
     let mut sorted: Vec<(String, &Rows)> =
-        bare.iter().map(|side| names.query(side).key()).zip(sides.iter().copied()).collect();
+        bare.iter().map(|side| unnumbered(&names.query(side).key())).zip(sides.iter().copied()).collect();
     sorted.sort_by(|a, b| a.0.cmp(&b.0));
     let shown = outputs(sides[0]);
     let instead = outputs(sorted[0].1);
@@ -89,6 +93,13 @@ fn turned(query: &mut Query, names: &Names<'_>, plain: &BTreeSet<&str>) -> bool 
     query.rows = rows;
     query.order.iter_mut().zip(order).for_each(|(key, expr)| key.expr = expr);
     true
+}
+
+/// A text of a normal form without the numbers of relations of one name, which hang on the order that is looked for.
+fn unnumbered(text: &str) -> String {
+    let mut parts = text.split('#');
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |so_far, part| so_far + part.trim_start_matches(|c: char| c.is_ascii_digit()))
 }
 
 /// The sides of a chain of one operation.

@@ -10,6 +10,10 @@
 //! ```text
 //! sqlite: SELECT t.n AS c FROM t JOIN u ON u.n = t.n WHERE u.name = 'x'
 //! pg:     SELECT t.n AS c FROM t LEFT JOIN u ON u.n = t.n WHERE u.name = 'x'
+//! sqlite: SELECT t.n AS c FROM t JOIN u ON u.n = t.n WHERE (t.name, u.name) = ('x', 'y')
+//! pg:     SELECT t.n AS c FROM t LEFT JOIN u ON u.n = t.n WHERE (t.name, u.name) = ('x', 'y')
+//! sqlite: SELECT t.n AS c FROM t JOIN u ON u.n = t.n WHERE u.name = 'x' OR u.name > 'y'
+//! pg:     SELECT t.n AS c FROM t LEFT JOIN u ON u.n = t.n WHERE u.name = 'x' OR u.name > 'y'
 //! ```
 //!
 //! # Not the same
@@ -17,6 +21,10 @@
 //! ```text
 //! sqlite: SELECT t.n AS c FROM t JOIN u ON u.n = t.n WHERE t.name = 'x'
 //! pg:     SELECT t.n AS c FROM t LEFT JOIN u ON u.n = t.n WHERE t.name = 'x'
+//! sqlite: SELECT t.n AS c FROM t JOIN u ON u.n = t.n WHERE u.name = 'x' OR t.name = 'x'
+//! pg:     SELECT t.n AS c FROM t LEFT JOIN u ON u.n = t.n WHERE u.name = 'x' OR t.name = 'x'
+//! sqlite: SELECT t.n AS c FROM t JOIN u ON u.n = t.n WHERE (t.name, u.name) <> ('x', 'y')
+//! pg:     SELECT t.n AS c FROM t LEFT JOIN u ON u.n = t.n WHERE (t.name, u.name) <> ('x', 'y')
 //! sqlite: SELECT t.n AS c FROM t JOIN u ON u.n = t.n WHERE u.name IS NULL
 //! pg:     SELECT t.n AS c FROM t LEFT JOIN u ON u.n = t.n WHERE u.name IS NULL
 //! ```

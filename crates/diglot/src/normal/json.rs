@@ -7,11 +7,11 @@
 use super::after::seen_at;
 use super::head::Path;
 use super::words::{Read, Setting, Target};
-use super::{Form, Head, Names, Node, Op};
+use super::{Form, Head, Names, Node, Op, written_document};
 use crate::dialect::Dialect;
 use crate::source::Span;
 use crate::tree::{Expr, ExprKind, OrderKey};
-use crate::types::{Base, Type};
+use crate::types::Base;
 
 /// `->`, `->>`, `#>>`, `?`, and `||` with an object.
 pub(super) fn binary(names: &Names<'_>, op: &str, left: &Expr, right: &Expr, span: Span) -> Option<Node> {
@@ -92,11 +92,9 @@ pub(super) fn call(names: &Names<'_>, name: &str, args: &[Expr], order: &[OrderK
                 (false, _) => Setting::WhenThere,
             };
             let value = null_as_json(value).unwrap_or(value);
-            let written = written_document(value);
-            let value = written.as_ref().unwrap_or(value);
             let member = match &value.kind {
                 ExprKind::Param(_) => json(names.expr(value)),
-                _ => value_of(names, value),
+                _ => written_document::value(names, value).unwrap_or_else(|| value_of(names, value)),
             };
             let member = Node::list(Head::member(setting, Path(steps)), vec![member], value.span);
             Some(set_members(names, document, vec![member], span))
@@ -285,7 +283,7 @@ fn number_as_text<'e>(names: &Names<'_>, value: &'e Expr) -> Option<&'e Expr> {
 }
 
 /// A value that is JSON, unless its term makes JSON anyway.
-fn json(node: Node) -> Node {
+pub(super) fn json(node: Node) -> Node {
     let span = node.span;
     let word = ["true", "false", "null"].into_iter().find(|word| node.head.is_text(word));
     match word {
@@ -304,18 +302,6 @@ fn null_as_json(value: &Expr) -> Option<&Expr> {
         },
         _ => None,
     }
-}
-
-/// A document that is written out, as the value that it holds; NULL of JSON and what has parts stay documents.
-fn written_document(value: &Expr) -> Option<Expr> {
-    let ExprKind::Text(text) = &value.bare().kind else { return None };
-    let (kind, base) = match serde_json::from_str(text).ok()? {
-        serde_json::Value::Bool(yes) => (ExprKind::Bool(yes), Base::Bool),
-        serde_json::Value::Number(number) => (ExprKind::Number(number.as_i64()?.to_string()), Base::Int64),
-        serde_json::Value::String(inner) => (ExprKind::Text(inner), Base::Text),
-        _ => return None,
-    };
-    Some(Expr { kind, ty: Some(Type::required(base)), span: value.span })
 }
 
 /// The value inside `to_jsonb` and casts.

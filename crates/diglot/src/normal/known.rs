@@ -39,8 +39,8 @@
 //! ```
 
 use super::head::{Extreme, Nulls};
-use super::words::Target;
-use super::{Function, Head, Names, Node, negation};
+use super::words::{Read, Target};
+use super::{Function, Head, Names, Node, json, negation};
 use crate::dialect::Dialect;
 use crate::schema::Column;
 use crate::source::Span;
@@ -243,11 +243,29 @@ impl Names<'_> {
     pub(super) fn flag(&self, op: &str, left: (&Expr, &Node), right: (&Expr, &Node), span: Span) -> Option<Node> {
         for ((expr, node), (_, truth)) in [(left, right), (right, left)] {
             let is_flag = self.is_flag(expr) || node.head == Head::Cast(Target::of(&Base::Bool));
-            let (true, Some(number @ ("0" | "1"))) = (is_flag, truth.head.number()) else { continue };
-            let yes = (number == "1") == (op == "=");
-            return Some(if yes { Node { span, ..node.clone() } } else { negation::negated(node.clone(), span) });
+            let (flag, is_true) = match truth.head.number() {
+                Some(number @ ("0" | "1")) if is_flag => (node.clone(), number == "1"),
+                _ => match self.flag_as_text(node, truth) {
+                    Some(known) => known,
+                    None => continue,
+                },
+            };
+            let yes = is_true == (op == "=");
+            return Some(if yes { Node { span, ..flag } } else { negation::negated(flag, span) });
         }
         None
+    }
+
+    /// A member that is declared a boolean and read as a text, beside the text of one, with which of the two that is.
+    fn flag_as_text(&self, member: &Node, truth: &Node) -> Option<(Node, bool)> {
+        let Head::Read(Read::Text, path) = &member.head else { return None };
+        let is_true = match truth.head.text()? {
+            "true" => true,
+            "false" => false,
+            _ => return None,
+        };
+        let declared = self.json_type(member.kids.first()?, &path.dotted()).filter(|word| *word == "bool")?;
+        (self.dialect() == Dialect::Pg).then(|| (json::declared(member.clone(), declared), is_true))
     }
 
     /// The limit of a query; a negative one is none on SQLite.

@@ -94,7 +94,8 @@ impl Lower<'_> {
     fn argument(&mut self, arg: &FunctionArg) -> Option<Expr> {
         let (name, value) = match arg {
             FunctionArg::Unnamed(value) => (None, value),
-            FunctionArg::Named { name, arg, .. } => {
+            FunctionArg::Named { name, arg, .. }
+            | FunctionArg::ExprNamed { name: ast::Expr::Identifier(name), arg, .. } => {
                 let span = self.place_of(name.span);
                 (Some(Expr { kind: ExprKind::Text(name_of(name, self.dialect)), ty: None, span }), arg)
             }

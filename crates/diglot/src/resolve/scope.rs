@@ -318,9 +318,15 @@ fn rejects_null(condition: &Expr, present: &mut BTreeSet<(SourceId, String)>) {
             rejects_null(left, present);
             rejects_null(right, present);
         }
-        ExprKind::Binary { op, left, right }
-            if ["=", "<>", "<", "<=", ">", ">=", "@>", "<@"].contains(&op.as_str()) =>
-        {
+        ExprKind::Binary { op, left, right } if op == "or" => {
+            let of_right = present_columns(right);
+            present.extend(present_columns(left).into_iter().filter(|column| of_right.contains(column)));
+        }
+        ExprKind::Binary { op, left, right } if op == "=" => {
+            each(left, present);
+            each(right, present);
+        }
+        ExprKind::Binary { op, left, right } if ["<>", "<", "<=", ">", ">=", "@>", "<@"].contains(&op.as_str()) => {
             plain(left, present);
             plain(right, present);
         }
@@ -329,8 +335,9 @@ fn rejects_null(condition: &Expr, present: &mut BTreeSet<(SourceId, String)>) {
         ExprKind::Between { expr, low, high, negated: false } => {
             [expr, low, high].into_iter().for_each(|e| plain(e, present));
         }
+        ExprKind::InList { expr, list, negated: false } if !list.is_empty() => each(expr, present),
         ExprKind::InList { expr, list, .. } if !list.is_empty() => plain(expr, present),
-        ExprKind::InQuery { expr, negated: false, .. } => plain(expr, present),
+        ExprKind::InQuery { expr, negated: false, .. } => each(expr, present),
         ExprKind::Like { expr, pattern, .. } => {
             plain(expr, present);
             plain(pattern, present);
@@ -360,8 +367,15 @@ fn plain(expr: &Expr, present: &mut BTreeSet<(SourceId, String)>) {
             present.insert((*source, column.clone()));
         }
         ExprKind::Cast { expr, .. } | ExprKind::Collate { expr, .. } => plain(expr, present),
-        ExprKind::Tuple(items) => items.iter().for_each(|item| plain(item, present)),
         _ => {}
+    }
+}
+
+/// Of a row that equals another one every value is there; of one that differs or comes before it, some may be NULL.
+fn each(expr: &Expr, present: &mut BTreeSet<(SourceId, String)>) {
+    match &expr.kind {
+        ExprKind::Tuple(items) => items.iter().for_each(|item| plain(item, present)),
+        _ => plain(expr, present),
     }
 }
 

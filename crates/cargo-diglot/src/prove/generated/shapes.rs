@@ -57,7 +57,10 @@ impl Maker<'_, '_> {
 
     pub(super) fn of_document(&mut self) -> Condition {
         let Some(document) = self.document() else { return self.listed() };
-        let kind = self.choices.one(&[Kind::Text, Kind::Number, Kind::Id]);
+        let kind = self.choices.one(&[Kind::Text, Kind::Number, Kind::Id, Kind::Flag]);
+        if kind == Kind::Flag {
+            return Condition::Is(Expr::Field(document, "on", kind));
+        }
         let field = self.field(kind).map(|field| match field {
             Expr::Wide(field) => *field,
             field => field,

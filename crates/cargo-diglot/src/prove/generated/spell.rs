@@ -3,7 +3,7 @@
 use diglot::dialect::Dialect;
 
 use super::choices::Choices;
-use super::schema::Schema;
+use super::schema::{Kind, Schema};
 use super::tree::{Aggregate, Comparison, Condition, Expr, Joining, Key, Name, Replacement, Statement};
 
 /// One page's way to write. What is chosen changes no meaning.
@@ -284,6 +284,7 @@ impl<'s, 'n> Speller<'s, 'n> {
                     _ => format!("{left} IS NOT DISTINCT FROM {right}"),
                 }
             }
+            Condition::Is(Expr::Field(document, field, Kind::Flag)) => self.flag(document, field),
             Condition::Is(flag) => {
                 let flag = self.value(flag);
                 match (self.is_pg(), self.way(3)) {

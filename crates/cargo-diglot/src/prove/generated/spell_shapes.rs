@@ -40,8 +40,10 @@ impl Speller<'_, '_> {
     }
 
     fn combined(&mut self, combination: Combination, values: &[Expr], filters: &[Vec<Condition>; 2]) -> String {
+        let is_turned = matches!(combination, Combination::Union | Combination::All) && self.way(2) == 1;
+        let filters = if is_turned { [&filters[1], &filters[0]] } else { [&filters[0], &filters[1]] };
         let sides: Vec<String> = filters
-            .iter()
+            .into_iter()
             .map(|filter| {
                 let named = self.named(values);
                 format!("SELECT {named} FROM item AS i{}", self.filter(filter))
@@ -133,11 +135,15 @@ impl Speller<'_, '_> {
 
     pub(super) fn listed(&mut self, value: &Expr, list: &str) -> String {
         let value = self.value(value);
-        match (self.is_pg(), self.way(2)) {
-            (false, 0) => format!("{value} IN (SELECT value FROM json_each(:{list}))"),
+        // Postgres cannot tell which unnest() is meant without a type.
+        let typed = format!("CAST(:{list} AS {}[])", if list == "words" { "text" } else { "bigint" });
+        match (self.is_pg(), self.way(4)) {
+            (false, 0 | 2) => format!("{value} IN (SELECT value FROM json_each(:{list}))"),
             (false, _) => format!("{value} IN (SELECT l.value FROM json_each(:{list}) AS l)"),
             (true, 0) => format!("{value} = ANY (:{list})"),
-            (true, _) => format!("({value} = ANY (:{list}))"),
+            (true, 1) => format!("({value} = ANY (:{list}))"),
+            (true, 2) => format!("{value} IN (SELECT unnest({typed}))"),
+            (true, _) => format!("{value} = ANY (SELECT u.one FROM unnest({typed}) AS u(one))"),
         }
     }
 
@@ -178,6 +184,18 @@ impl Speller<'_, '_> {
         }
     }
 
+    /// A flag of a document that is set.
+    pub(super) fn flag(&mut self, name: &Name, field: &str) -> String {
+        let value = self.field(name, field, Kind::Flag);
+        match (self.is_pg(), self.way(3)) {
+            (false, 1) => format!("{value} = true"),
+            (false, _) => format!("{value} = 1"),
+            (true, 0) => format!("{value} = true"),
+            (true, 1) => format!("({}.{} ->> '{field}') = 'true'", name.alias, name.column),
+            (true, _) => value,
+        }
+    }
+
     pub(super) fn items(&mut self, Name { alias, column }: &Name) -> String {
         let list = super::schema::LIST;
         match (self.is_pg(), self.way(2)) {
@@ -195,6 +213,11 @@ impl Speller<'_, '_> {
             _ => "null".to_owned(),
         };
         if self.is_pg() {
+            // Of what a document may hold, a literal is written as one too.
+            let is_literal = matches!(value, Expr::Number(_) | Expr::Truth(_) | Expr::Text(_));
+            if is_literal && self.way(2) == 1 {
+                return format!("jsonb_set({alias}.{column}, '{{{field}}}', '{as_document}')");
+            }
             let value = match value {
                 Expr::Number(_) => format!("CAST({as_document} AS bigint)"),
                 Expr::Truth(_) => as_document,
@@ -212,8 +235,10 @@ impl Speller<'_, '_> {
     /// A moment before now, as SQLite holds the times that it is compared with.
     pub(super) fn ago(&mut self, hours: i64) -> String {
         if self.is_pg() {
-            return match self.way(2) {
+            return match self.way(4) {
                 0 => format!("now() - interval '{hours} hours'"),
+                1 => format!("now() - make_interval(hours => {hours})"),
+                2 => format!("now() - {hours} * interval '1 hour'"),
                 _ => format!("now() - CAST('{hours} hours' AS interval)"),
             };
         }

@@ -3,7 +3,8 @@
 //! # Why
 //!
 //! SQLite reads a JSON value in SQL's type, Postgres reads text. Where the field is declared a text they read the same;
-//! where it is declared a number or a boolean SQLite reads what a cast makes of the text. The key of the declaration is
+//! where it is declared a number or a boolean SQLite reads what a cast makes of the text. So a boolean's text `true` is 1
+//! there. The key of the declaration is
 //! `table.column.step.step`, or `table.column.*` for every member that has no line of its own.
 //!
 //! # The same
@@ -17,6 +18,10 @@
 //! pg:     SELECT t.n AS c FROM t WHERE jsonb_extract_path_text(t.doc, 'deep', 'size')::bigint = 3
 //! sqlite: SELECT json_extract(t.doc, '$.ok') AS c FROM t
 //! pg:     SELECT (t.doc->>'ok')::boolean AS c FROM t
+//! sqlite: SELECT t.n AS c FROM t WHERE NOT (t.doc->>'ok' = 1)
+//! pg:     SELECT t.n AS c FROM t WHERE NOT (t.doc->>'ok' = 'true')
+//! sqlite: SELECT t.n AS c FROM t WHERE json_extract(t.doc, '$.ok') = 0
+//! pg:     SELECT t.n AS c FROM t WHERE t.doc->>'ok' = 'false'
 //! ```
 //!
 //! # Not the same
@@ -26,6 +31,12 @@
 //! pg:     SELECT t.doc->>'other' AS c FROM t
 //! sqlite: SELECT json_extract(t.doc, '$.deep.size') AS c FROM t
 //! pg:     SELECT t.doc->'deep'->>'size' AS c FROM t
+//! sqlite: SELECT t.n AS c FROM t WHERE t.doc->>'ok' = 'true'
+//! pg:     SELECT t.n AS c FROM t WHERE t.doc->>'ok' = 'true'
+//! sqlite: SELECT t.n AS c FROM t WHERE t.doc->>'ok' = 1
+//! pg:     SELECT t.n AS c FROM t WHERE t.doc->>'ok' <> 'true'
+//! sqlite: SELECT t.n AS c FROM t WHERE t.doc->>'other' = 1
+//! pg:     SELECT t.n AS c FROM t WHERE t.doc->>'other' = 'true'
 //! ```
 
 use super::super::words::Read;

@@ -109,6 +109,7 @@ equivalences! {
         "../row_comparison.rs" = "row-comparison",
         "../tested_flag.rs" = "tested-flag",
         "../write_lock.rs" = "write-lock",
+        "../written_document.rs" = "written-document",
         "../handed_over.rs" = "handed-over",
         "../../pipeline/constant.rs" = "constant-rows",
         "../../law/anti_join.rs" = "anti-join",

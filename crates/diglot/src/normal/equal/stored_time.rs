@@ -17,6 +17,10 @@
 //! pg:     SELECT w.n AS c FROM w WHERE w.seen <= CURRENT_TIMESTAMP
 //! sqlite: SELECT w.n AS c FROM w WHERE w.made > datetime('now', '-90 minutes')
 //! pg:     SELECT w.n AS c FROM w WHERE w.made > now() - interval '1 hour 30 minutes'
+//! sqlite: SELECT w.n AS c FROM w WHERE w.seen < unixepoch('now', '-90 minutes')
+//! pg:     SELECT w.n AS c FROM w WHERE w.seen < now() - 3 * interval '30 minutes'
+//! sqlite: SELECT w.n AS c FROM w WHERE w.seen < unixepoch('now', '+2 hours')
+//! pg:     SELECT w.n AS c FROM w WHERE w.seen < now() + make_interval(hours => 2)
 //! sqlite: SELECT w.n AS c FROM w WHERE w.seen + 60 < unixepoch()
 //! pg:     SELECT w.n AS c FROM w WHERE w.seen + interval '1 minute' < now()
 //! sqlite: UPDATE w SET seen = unixepoch() WHERE w.n = 1 RETURNING w.n AS c
@@ -28,6 +32,10 @@
 //! ```text
 //! sqlite: SELECT w.n AS c FROM w WHERE w.seen < unixepoch('now', '-1 hour')
 //! pg:     SELECT w.n AS c FROM w WHERE w.seen < now() - interval '2 hours'
+//! sqlite: SELECT w.n AS c FROM w WHERE w.seen < unixepoch('now', '-1 hour')
+//! pg:     SELECT w.n AS c FROM w WHERE w.seen < now() - 2 * interval '1 hour'
+//! sqlite: SELECT w.n AS c FROM w WHERE w.seen < unixepoch('now', '-1 hour')
+//! pg:     SELECT w.n AS c FROM w WHERE w.seen < now() - make_interval(mins => 1)
 //! sqlite: SELECT w.n AS c FROM w WHERE w.seen < unixepoch('now', '-1 day')
 //! pg:     SELECT w.n AS c FROM w WHERE w.seen < now() - interval '1 day'
 //! sqlite: SELECT w.n AS c FROM w WHERE w.seen < unixepoch('now', '-1 month')
@@ -119,9 +127,7 @@ fn of_pg(names: &Names<'_>, expr: &Expr, base: &Base, node: &Node) -> Option<Nod
             }
         }
         ExprKind::Binary { op, left, right } if ["+", "-"].contains(&op.as_str()) => {
-            let ExprKind::Cast { expr: text, to, .. } = &right.kind else { return None };
-            let ExprKind::Text(text) = &text.kind else { return None };
-            let (days, seconds) = days_and_seconds(text).filter(|_| to.eq_ignore_ascii_case("interval"))?;
+            let (days, seconds) = length(right)?;
             let sign = if op == "-" { -1 } else { 1 };
             let utc = || names.pair.promised.is_utc();
             if days != 0 && *base == Base::Timestamp && !utc() {
@@ -133,6 +139,28 @@ fn of_pg(names: &Names<'_>, expr: &Expr, base: &Base, node: &Node) -> Option<Nod
             let is_now = names.expr(left).head == Function::Now;
             let is_utc = matches!(&right.kind, ExprKind::Text(zone) if zone.eq_ignore_ascii_case("utc"));
             (is_now && is_utc).then(|| now(node))
+        }
+        _ => None,
+    }
+}
+
+/// The most seconds of a product: Postgres calculates it as a real number, which counts microseconds exactly so far.
+const MOST: i64 = (1 << 53) / 1_000_000;
+
+/// The days, and the seconds, of an interval or of so many of it.
+fn length(expr: &Expr) -> Option<(i64, i64)> {
+    match &expr.kind {
+        ExprKind::Cast { expr: text, to, .. } if to.eq_ignore_ascii_case("interval") => match &text.kind {
+            ExprKind::Text(text) => days_and_seconds(text),
+            _ => None,
+        },
+        ExprKind::Binary { op, left, right } if op == "*" => {
+            let (times, (days, seconds)) = match number(left) {
+                Some(times) => (times, length(right)?),
+                None => (number(right)?, length(left)?),
+            };
+            let product = (days.checked_mul(times)?, seconds.checked_mul(times)?);
+            (product.0.abs() <= MOST && product.1.abs() <= MOST).then_some(product)
         }
         _ => None,
     }
