@@ -308,6 +308,13 @@ pub struct Insert {
     pub returning: Vec<OutputColumn>,
 }
 
+impl Insert {
+    /// Whether its rows have a value for a column.
+    pub(crate) fn gives(&self, name: &str) -> bool {
+        self.columns.iter().any(|(column, _)| column == name)
+    }
+}
+
 /// ON CONFLICT.
 #[derive(Debug, Clone)]
 pub struct Conflict {

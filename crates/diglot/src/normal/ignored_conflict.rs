@@ -37,9 +37,8 @@ impl Names<'_> {
     /// The only key that a new row of a table can break, on both databases.
     pub(crate) fn only_key(&self, insert: &Insert) -> Option<&[String]> {
         let SourceKind::Table(name) = &insert.target.kind else { return None };
-        let is_given = |name: &String| insert.columns.iter().any(|(column, _)| column == name);
         let (sqlite, pg) = (self.pair.schemas.sqlite.tables.get(name)?, self.pair.schemas.pg.tables.get(name)?);
-        (sqlite.only_key(is_given)? == pg.only_key(is_given)?).then(|| pg.only_key(is_given))?
+        only_key(insert, sqlite, pg)
     }
 
     /// Whether OR IGNORE of an insert can meet nothing but a conflict of keys.
@@ -70,4 +69,11 @@ impl Names<'_> {
             }
         })
     }
+}
+
+/// The only key that a new row can break in a table, as either database has it.
+pub(super) fn only_key<'t>(insert: &Insert, sqlite: &Table, pg: &'t Table) -> Option<&'t [String]> {
+    let is_given = |name: &String| insert.gives(name);
+    let key = pg.only_key(is_given)?;
+    (sqlite.only_key(is_given)? == key).then_some(key)
 }

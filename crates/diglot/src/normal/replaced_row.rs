@@ -23,6 +23,7 @@
 //! ```
 
 use super::Names;
+use super::ignored_conflict::only_key;
 use super::proposed_row::{keeps_values, written};
 use crate::schema::{Column, Fill, Schema};
 use crate::tree::{Expr, Insert, SourceKind};
@@ -46,16 +47,13 @@ impl Names<'_> {
 pub(crate) fn replaced<'t>(insert: &'t Insert, sqlite: &'t Schema, pg: &'t Schema) -> Option<Replaced<'t>> {
     let SourceKind::Table(name) = &insert.target.kind else { return None };
     let (ours, theirs) = (sqlite.tables.get(name)?, pg.tables.get(name)?);
-    let is_given = |name: &String| insert.columns.iter().any(|(column, _)| column == name);
-    let key = ours.only_key(is_given)?;
-    let is_same_key = theirs.only_key(is_given)? == key;
-    let is_full = [ours, theirs].into_iter().flat_map(|table| &table.columns).all(|column| is_given(&column.name));
+    let key = only_key(insert, ours, theirs)?;
+    let is_full = [ours, theirs].into_iter().flat_map(|table| &table.columns).all(|column| insert.gives(&column.name));
     let gives_default = |column: &Column| column.has_default && !column.ty.nullable && column.fill != Fill::RowId;
     let is_kept = !ours.columns.iter().any(gives_default);
     let is_referred = sqlite.tables.values().flat_map(|table| &table.foreign_keys).any(|key| key.table == *name);
     let is_watched = pg.triggers.iter().any(|trigger| trigger.table == *name);
-    if !insert.or.as_ref()?.0.ends_with("replace") || !is_same_key || !is_full || !is_kept || is_referred || is_watched
-    {
+    if !insert.or.as_ref()?.0.ends_with("replace") || !is_full || !is_kept || is_referred || is_watched {
         return None;
     }
     let others = ours.columns.iter().filter(|column| !key.contains(&column.name));

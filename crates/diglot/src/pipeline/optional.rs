@@ -175,7 +175,7 @@ pub(super) fn check(whole: &Reading, schemas: &Both<Schema>) -> Vec<Diagnostic> 
             Chooser::Page(key) => {
                 pages.iter().for_each(|page| no_parameter(page, key, "where the page begins", &mut found));
             }
-            Chooser::Parameter(param) => pages.iter().for_each(|page| stands_alone(page, param, &mut found)),
+            Chooser::Parameter(_) => pages.iter().for_each(|page| stands_alone(page, chooser, &mut found)),
             Chooser::Order(_) => {}
         }
         if let [sqlite, pg] = pages.as_slice() {
@@ -221,10 +221,10 @@ fn on_both_pages(sqlite: &PageOf<'_>, pg: &PageOf<'_>, chooser: &Chooser, found:
     found.push(finding.help(format!("write {whole} on the {title} page too")));
 }
 
-fn stands_alone(page: &PageOf<'_>, param: &str, found: &mut Vec<Diagnostic>) {
+fn stands_alone(page: &PageOf<'_>, chooser: &Chooser, found: &mut Vec<Diagnostic>) {
     let name = &page.raw.name;
-    let chooser = Chooser::Parameter(param.to_owned());
-    let parts = || page.raw.optional.iter().filter(|part| part.chooser == chooser);
+    let param = chooser.name();
+    let parts = || page.raw.optional.iter().filter(|part| part.chooser == *chooser);
     for part in parts() {
         if !page.tree.params.iter().any(|used| used.name == param && part.span.contains(used.span)) {
             let message = format!("{name}: the optional part on `{param}` does not use it");
@@ -234,7 +234,7 @@ fn stands_alone(page: &PageOf<'_>, param: &str, found: &mut Vec<Diagnostic>) {
     }
     let outside =
         page.tree.params.iter().find(|used| used.name == param && !parts().any(|part| part.span.contains(used.span)));
-    if let (Some(outside), Some(at)) = (outside, mark(page, &chooser)) {
+    if let (Some(outside), Some(at)) = (outside, mark(page, chooser)) {
         let message = format!("{name}: `{param}` may be missing, and stands outside its optional part");
         let finding = Diagnostic::error(rule::BAD_OPTIONAL_PART, message, outside.span, "needed here always");
         found.push(finding.context(at, "optional here").help("give one of the two another parameter"));

@@ -79,7 +79,7 @@ fn way(context: &Context<'_>, shards: &Shards<'_, '_>, insert: &Insert) -> Optio
             return Some((value.span, format!("is not `{}` of a table that is spread", shards.key())));
         }
     }
-    let named = |name: &str| insert.columns.iter().any(|(column, _)| column == name);
+    let named = |name: &str| insert.gives(name);
     let table = context.page.schema.tables.get(insert.target.table()?)?;
     if let Some(column) = table.columns.iter().find(|column| !named(&column.name) && is_drawn(context, column)) {
         return Some((

@@ -76,7 +76,7 @@ fn left_open<'t>(context: &Context<'_>, table: &'t Table) -> Vec<&'t str> {
 /// Those of the columns that an INSERT names on neither page. What SQLite's page gives is told by what differs.
 fn left_out<'o>(context: &Context<'_>, part: &Part, open: &[&'o str]) -> Vec<&'o str> {
     let names = |part: &Part, name: &str| match &part.body {
-        Body::Insert(insert) => insert.columns.iter().any(|(column, _)| column == name),
+        Body::Insert(insert) => insert.gives(name),
         _ => false,
     };
     if !matches!(part.body, Body::Insert(_)) {

@@ -29,7 +29,7 @@ pub(super) fn check(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
     for part in &context.page.tree.parts {
         let Body::Insert(insert) = &part.body else { continue };
         let Some(conflict) = &insert.conflict else { continue };
-        let is_given = |name: &String| insert.columns.iter().any(|(column, _)| column == name);
+        let is_given = |name: &String| insert.gives(name);
         let is_taken = context.page.tree.dialect == Dialect::Sqlite;
         let is_clear = is_taken && context.target(part).is_some_and(|table| table.only_key(is_given).is_some());
         if !is_clear && conflict.target.is_none() && matches!(conflict.action, ConflictAction::Update { .. }) {
