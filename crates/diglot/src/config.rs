@@ -2,6 +2,7 @@
 
 mod declared;
 mod generate;
+mod keys;
 mod libraries;
 mod locks;
 mod never_null;
@@ -15,6 +16,8 @@ use std::fmt;
 
 pub use declared::{Declared, DeclaredOn, Seals};
 pub use generate::{Generate, Ownership, Queries, Tables, Traits};
+pub(crate) use keys::longest_first;
+pub use keys::{Columns, Key};
 pub use libraries::{Decimals, Libraries, Times};
 pub use locks::{Locks, Transactions};
 pub use places::Places;
@@ -50,6 +53,9 @@ pub struct Config {
     /// `TryFrom<Plain> for T` (whose error implements `std::error::Error`) for results. Plain is `String`
     /// for text, `i16`, `i32`, `i64`, `bool`, `f64`, `Vec<u8>`, `uuid::Uuid`, `serde_json::Value`.
     pub types: BTreeMap<String, String>,
+    /// Columns that are one value together, by the name of the field that holds it: a statement that takes all of them as
+    /// parameters, or gives all of them, has one field of that struct in their place.
+    pub keys: BTreeMap<String, Key>,
     /// The words that a text column may hold, by `table.column` or `*.column`, and the enum that stands for them: a
     /// literal outside the list is a finding.
     pub words: BTreeMap<String, Words>,
@@ -219,6 +225,7 @@ impl Default for Config {
             lockstep: true,
             names: BTreeMap::new(),
             types: BTreeMap::new(),
+            keys: BTreeMap::new(),
             words: BTreeMap::new(),
             json: BTreeMap::new(),
             json_text: JsonText::default(),
@@ -322,6 +329,9 @@ impl Config {
             if syn::parse_str::<syn::Type>(path).is_err() {
                 return Some((column.clone(), format!("`{path}` is not a Rust type")));
             }
+        }
+        if let Some(fault) = keys::fault(self) {
+            return Some(fault);
         }
         for (column, words) in &self.words {
             let message = if is_column(column) { words.fault(column, &self.words) } else { Some(bad_column(column)) };
@@ -451,7 +461,11 @@ fn key_offset(text: &str, key: &str) -> usize {
         }
         offset += line.len();
     }
-    header
+    match key.rsplit_once('.') {
+        // A table may be written in one line, below the one that it is in.
+        Some((_, last)) if header == 0 => key_offset(text, last),
+        _ => header,
+    }
 }
 
 fn error_at(text: &str, path: &str, offset: usize, message: String) -> ConfigError {
@@ -513,7 +527,7 @@ mod tests {
     fn a_fault_is_told_with_its_place() {
         assert_eq!(
             fault("sql = \"sql\"\nshema = \"x\"\n"),
-            "diglot.toml:2:1: unknown field `shema`, expected one of `sql`, `schema`, `lockstep`, `names`, `types`, `words`, `json`, \
+            "diglot.toml:2:1: unknown field `shema`, expected one of `sql`, `schema`, `lockstep`, `names`, `types`, `keys`, `words`, `json`, \
              `json_text`, `declared`, `shard_key`, `distributed`, `placement`, `pg_collation`, `pg_majors`, `pg_timezone`, `storage`, `schema_lints`, `sqlite_feature`, `pg_feature`, `generate`, `prepare`, `prove`, `locks`, `transactions`"
         );
         assert_eq!(

@@ -7,6 +7,7 @@
 pub(crate) mod columns;
 mod evidence;
 pub(crate) mod handed;
+pub(crate) mod keys;
 pub(crate) mod origin;
 mod params;
 mod rows;
@@ -87,6 +88,8 @@ pub struct Param {
     pub stored: Option<Stored>,
     /// Whether it is a LIMIT or an OFFSET on both pages, as it is. Postgres refuses a negative one; SQLite takes all rows.
     pub counts_rows: bool,
+    /// The key of the settings that it is a field of, by its name: the function takes the key in its place.
+    pub within: Option<String>,
 }
 
 /// The parameter by which a caller chooses the order of the rows.
@@ -126,6 +129,8 @@ pub struct ResultColumn {
     pub sqlite: Option<Base>,
     /// What Postgres itself gives.
     pub pg: Option<Base>,
+    /// The key of the settings that it is a field of, by its name: the row has the key in its place.
+    pub within: Option<String>,
 }
 
 impl ResultColumn {
@@ -139,21 +144,25 @@ impl ResultColumn {
 }
 
 impl fmt::Display for Signature {
-    /// `lease_renew(lease_epoch: i64) :opt -> (expires_at_ms: i64 null)`, with newtypes in brackets.
+    /// `lease_renew(lease_epoch: i64) :opt -> (expires_at_ms: i64 null)`, with newtypes in brackets, and `key.` before the
+    /// fields of a key.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let field = |name: &str, ty: &Type, rust: &Option<String>| match rust {
-            Some(path) => format!("{name}: {ty} [{path}]"),
-            None => format!("{name}: {ty}"),
+        let field = |name: &str, within: &Option<String>, ty: &Type, rust: &Option<String>| {
+            let key = within.as_ref().map_or_else(String::new, |key| format!("{key}."));
+            let rust = rust.as_ref().map_or_else(String::new, |path| format!(" [{path}]"));
+            format!("{key}{name}: {ty}{rust}")
         };
-        let param =
-            |p: &Param| format!("{}{}", field(&p.name, &p.ty, &p.rust), if p.optional { " optional" } else { "" });
+        let param = |p: &Param| {
+            let optional = if p.optional { " optional" } else { "" };
+            field(&p.name, &p.within, &p.ty, &p.rust) + optional
+        };
         let mut params: Vec<String> = self.params.iter().map(param).collect();
         if let Some(rows) = &self.rows {
             let field = |p: &Param| param(p) + if rows.key.contains(&p.name) { " key" } else { "" };
             let fields: Vec<String> = rows.fields.iter().map(field).collect();
             params.push(format!("{}: [{}]", rows.name, fields.join(", ")));
         }
-        let columns: Vec<String> = self.columns.iter().map(|c| field(&c.name, &c.ty, &c.rust)).collect();
+        let columns: Vec<String> = self.columns.iter().map(|c| field(&c.name, &c.within, &c.ty, &c.rust)).collect();
         write!(f, "{}({}) :{}", self.name, params.join(", "), word(self.cardinality))?;
         if columns.is_empty() { Ok(()) } else { write!(f, " -> ({})", columns.join(", ")) }
     }

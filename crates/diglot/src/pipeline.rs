@@ -160,6 +160,9 @@ fn together<'a>(
     each: impl for<'r> Fn(Run<'r>, &Entry<'_>) -> Run<'r> + Sync,
 ) -> (Compiled, Vec<codegen::Unknown>, Outcomes) {
     found.extend_from_slice(&settled.found);
+    if !has_errors(&settled.found) {
+        found.extend(infer::keys::check(&inputs.config, &inputs.sources, &settled.schemas));
+    }
     let baseline =
         inputs.baseline.map_or_else(Baseline::default, |file| Baseline::read(&inputs.sources, file, &mut found));
     let pairing = Pairing { places: &inputs.config.sql, lockstep: inputs.config.lockstep, baseline: &baseline };
@@ -464,6 +467,8 @@ impl<'a> Run<'a> {
             return;
         };
         optional::widen(config, entry.noun, &readings, self.schemas, &mut signature);
+        let findings = self.settle_keys(page, &mut signature);
+        self.found.extend(findings);
         self.found.extend(entry.sides.first().map(|side| behind::unlike(side.raw, &signature)).unwrap_or_default());
         // The noun stands in a comment of every text, so a file with a name that is none gives no texts.
         let readings = if self.inputs.config.generate.is_free(entry.noun) { &readings[..] } else { &[] };
@@ -481,14 +486,29 @@ impl<'a> Run<'a> {
         let (sqlite, pg) = (page(Dialect::Sqlite), page(Dialect::Pg));
         if sqlite.is_some()
             && pg.is_some()
-            && let (Some(both), _) = infer::signature(config, entry.noun, page(Dialect::Sqlite), page(Dialect::Pg))
+            && let (Some(mut both), _) = infer::signature(config, entry.noun, page(Dialect::Sqlite), page(Dialect::Pg))
         {
+            self.settle_keys(page, &mut both);
             return (Some(both), false);
         }
         // Only SQLite's types leave something for the other schema to make finer.
         let of_pg = pg.and_then(|page| infer::shape(config, entry.noun, &page, None));
         let shape = of_pg.or_else(|| sqlite.and_then(|page| infer::shape(config, entry.noun, &page, Some(pg_schema))));
+        let shape = shape.map(|mut shape| {
+            self.settle_keys(page, &mut shape);
+            shape
+        });
         (shape, entry.dialects.len() > 1)
+    }
+
+    /// Notes what belongs to the keys of the settings.
+    fn settle_keys<'p>(
+        &self,
+        page: impl Fn(Dialect) -> Option<PageOf<'p>>,
+        signature: &mut Signature,
+    ) -> Vec<Diagnostic> {
+        let pages: Vec<PageOf<'p>> = Dialect::ALL.into_iter().filter_map(page).collect();
+        infer::keys::settle(&self.inputs.config, &self.inputs.sources, self.schemas, &pages, signature)
     }
 
     /// Remembers a statement that has errors, with its shape if that is known.
@@ -534,6 +554,9 @@ impl<'a> Run<'a> {
             self.signatures.retain(|signature| !doubtful.contains(&signature.name));
             self.texts.retain(|text| !doubtful.contains(&text.name));
             left_out.extend(doubtful.into_iter().filter(|name| !left_out.contains(name)).collect::<Vec<_>>());
+            if generate.enabled && left_out.is_empty() {
+                self.found.extend(infer::keys::unused(&self.inputs.config, sources, &self.signatures));
+            }
         }
         // Answers that nothing needs must be true all the same.
         let needs_answers = generate.enabled && (generate.queries.needs_answers() || index.is_some());

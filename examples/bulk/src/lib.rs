@@ -1,11 +1,20 @@
 //! A store of jobs whose statements take lists of rows: one call writes, changes, reads or deletes as many as there are.
 
+use sqlx::{PgConnection, SqliteConnection, raw_sql};
+
 /// What diglot generates from the pages below `sql/`.
 pub mod statements {
     include!(concat!(env!("OUT_DIR"), "/statements.rs"));
 }
 
-use sqlx::{PgConnection, SqliteConnection, raw_sql};
+/// What a hold is known by: `[keys.hold]` in `diglot.toml` names it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HoldKey {
+    /// The part that it is in.
+    pub part: i16,
+    /// Its word, which no other hold of that part has.
+    pub word: String,
+}
 
 /// Makes the tables in an empty SQLite database.
 ///

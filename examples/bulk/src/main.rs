@@ -8,6 +8,7 @@
 use std::io::Write as _;
 use std::time::Instant;
 
+use bulk::HoldKey;
 use bulk::statements::{Statements, job};
 use sqlx::{Connection, PgConnection, SqliteConnection};
 use uuid::Uuid;
@@ -50,7 +51,7 @@ async fn in_lists(db: &mut impl Statements, ids: &[Uuid]) -> Result<[f64; 5], sq
 }
 
 fn hold(id: Uuid, n: i64) -> job::HoldAddAllGiven {
-    job::HoldAddAllGiven { part: 1, word: id.to_string(), n }
+    job::HoldAddAllGiven { hold: HoldKey { part: 1, word: id.to_string() }, n }
 }
 
 /// The same by the statements for one row, whose calls wait for one another.
@@ -74,8 +75,8 @@ async fn one_by_one(db: &mut impl Statements, ids: &[Uuid]) -> Result<[f64; 5], 
     took[2] = start.elapsed().as_secs_f64();
     let start = Instant::now();
     for (n, id) in (0_i64..).zip(ids) {
-        let job::HoldAddAllGiven { part, word, n } = hold(*id, n);
-        db.hold_add(&job::HoldAddParams { part, word, n }).await?;
+        let job::HoldAddAllGiven { hold, n } = hold(*id, n);
+        db.hold_add(&job::HoldAddParams { hold, n }).await?;
     }
     took[3] = start.elapsed().as_secs_f64();
     let start = Instant::now();

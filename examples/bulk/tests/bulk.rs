@@ -2,6 +2,7 @@
 //!
 //! Postgres is the server that `FF_TEST_POSTGRES_URL` names (a superuser's URL).
 
+use bulk::HoldKey;
 use bulk::statements::{Statements, job};
 use sqlx::{Connection, PgConnection, SqliteConnection};
 use uuid::Uuid;
@@ -56,12 +57,14 @@ async fn story(db: &mut impl Statements) {
     assert!(twice.to_string().contains("job.job_note_all was given rows 1 and 3 with the same key"), "{twice}");
     assert_eq!(db.job_note_all(&[note(7, 0)]).await.unwrap().iter().flatten().count(), 1);
 
-    let hold = |word: &str, n| job::HoldAddAllGiven { part: 1, word: word.into(), n };
+    let key = |word: &str| HoldKey { part: 1, word: word.into() };
+    let hold = |word: &str, n| job::HoldAddAllGiven { hold: key(word), n };
     let added = db.hold_add_all(&[hold("b", i64::MAX - 1), hold("a", 2)]).await.unwrap();
     assert_eq!(added.iter().map(|row| row.n).collect::<Vec<_>>(), [i64::MAX - 1, 2]);
     let added = db.hold_add_all(&[hold("a", 3), hold("c", i64::MIN)]).await.unwrap();
     assert_eq!(added.iter().map(|row| row.n).collect::<Vec<_>>(), [5, i64::MIN]);
-    let take = |word: &str, n| job::HoldTakeAllGiven { part: 1, word: word.into(), n };
+    assert_eq!(added.into_iter().map(|row| row.hold).collect::<Vec<_>>(), [key("a"), key("c")]);
+    let take = |word: &str, n| job::HoldTakeAllGiven { hold: key(word), n };
     let taken = db.hold_take_all(&[take("x", 1), take("a", 4), take("b", i64::MAX)]).await.unwrap();
     assert_eq!(taken.iter().map(|row| row.as_ref().map(|row| row.n)).collect::<Vec<_>>(), [None, Some(1), None]);
 

@@ -1,7 +1,7 @@
 //! The list of rows that a function takes: the struct of a row, how the list is bound, and how each row finds its answers.
 
 use super::code::{Code, line};
-use super::{functions, params, structs, types};
+use super::{functions, keys, params, structs, types};
 use crate::config::Config;
 use crate::dialect::Dialect;
 use crate::emitted::{Holds, TextParam};
@@ -58,7 +58,7 @@ pub(super) fn prepare(code: &mut Code, config: &Config, dialect: Dialect, signat
     let Some(rows) = &signature.rows else { return };
     if !rows.key.is_empty() {
         let key = rows.key.iter().filter_map(|name| rows.fields.iter().find(|field| field.name == *name));
-        let parts = key.map(|field| key_part("row", config, field, true)).collect();
+        let parts = key.map(|field| key_part(keys::place("row", field), config, field, true)).collect();
         let places = if rows.matched == Some(Matched::Key) { "let places = " } else { "" };
         let of_row = functions::tuple(parts);
         line!(code, "{places}diglot_support::places({statement}, list.iter().map(|row| {of_row}))?;");
@@ -105,8 +105,12 @@ pub(super) fn answers(code: &mut Code, config: &Config, signature: &Signature, s
             line!(code, "Ok((at, row(record)?))");
         }
         Matched::Key => {
-            let key = rows.key.iter().filter_map(|name| rows.fields.iter().find(|field| field.name == *name));
-            let parts = key.map(|field| key_part("answer", config, field, false)).collect();
+            let key = rows.key.iter().filter_map(|name| {
+                let column = signature.columns.iter().find(|column| column.name == *name)?;
+                Some((column, rows.fields.iter().find(|field| field.name == *name)?))
+            });
+            let place = |column| keys::place("answer", column);
+            let parts = key.map(|(column, field)| key_part(place(column), config, field, false)).collect();
             line!(code, "let answer = row(record)?;");
             line!(code, "let at = diglot_support::place({statement}, places.get(&{}))?;", functions::tuple(parts));
             line!(code, "Ok((at, answer))");
@@ -116,9 +120,8 @@ pub(super) fn answers(code: &mut Code, config: &Config, signature: &Signature, s
     line!(code, "diglot_support::{each}({statement}, list.len(), answers)");
 }
 
-/// A part of the key of what is called `owner`, as the list and the answers have it alike.
-fn key_part(owner: &str, config: &Config, field: &Param, in_list: bool) -> String {
-    let value = format!("{owner}.{}", ident(&field.name));
+/// A part of the key, which stands there, as the list and the answers have it alike.
+fn key_part(value: String, config: &Config, field: &Param, in_list: bool) -> String {
     let is_plain = types::newtype(field.rust.as_deref()).is_none();
     match &field.ty.base {
         _ if in_list && params::is_borrowed(config, field) => value,

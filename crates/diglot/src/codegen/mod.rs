@@ -8,6 +8,7 @@ mod counts;
 mod either;
 mod enums;
 mod functions;
+mod keys;
 mod list;
 mod page;
 mod params;

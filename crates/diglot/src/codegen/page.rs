@@ -1,7 +1,7 @@
 //! The key behind which a page begins: its struct, and how a row gives it.
 
 use super::code::{Code, line};
-use super::{structs, types};
+use super::{keys, structs, types};
 use crate::config::Config;
 use crate::infer::{Param, Signature};
 use crate::names::{camel, ident};
@@ -34,8 +34,9 @@ pub(super) fn definition(code: &mut Code, style: &structs::Style, config: &Confi
     code.open(format_args!("{} fn key(&self) -> {name} {{", style.seen));
     code.open(format_args!("{name} {{"));
     for (field, param) in values {
-        let value = format!("self.{}.clone()", ident(field));
-        let is_plain = signature.columns.iter().any(|column| column.name == *field && !column.ty.nullable);
+        let Some(column) = signature.columns.iter().find(|column| column.name == *field) else { continue };
+        let value = keys::place("self", column) + ".clone()";
+        let is_plain = !column.ty.nullable;
         let value = if param.ty.nullable && is_plain { format!("Some({value})") } else { value };
         line!(code, "{}: {value},", ident(field));
     }

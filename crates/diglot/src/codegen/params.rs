@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use super::code::Code;
-use super::{page, structs, times, types};
+use super::{keys, page, structs, times, types};
 use crate::config::{Config, Ownership};
 use crate::dialect::Dialect;
 use crate::infer::{Param, Signature};
@@ -30,13 +30,13 @@ pub(super) fn definition(code: &mut Code, style: &structs::Style, config: &Confi
     let mut keys = BTreeSet::new();
     let is_field = |param: &&Param| param.of_key().is_none_or(|(key, _)| keys.insert(key.to_owned()));
     let params: Vec<Param> = signature.params.iter().filter(is_field).cloned().collect();
-    let fields = params.iter().map(|param| match param.of_key() {
+    let fields = keys::fields(config, keys::is_borrowed(config), params.iter(), |param| match param.of_key() {
         Some((key, _)) => {
             structs::Field { name: key, doc: doc(param), ty: format!("Option<{}>", page::name(signature)) }
         }
         None => structs::Field { name: &param.name, doc: doc(param), ty: field(config, param) },
     });
-    structs::documented(code, style, &name, borrows(config, &params), &of, fields);
+    structs::documented(code, style, &name, borrows(config, &params), &of, fields.into_iter());
 }
 
 /// A struct of values that are bound.
@@ -48,9 +48,12 @@ pub(super) fn holding(
     params: &[Param],
     doc: impl Fn(&Param) -> String,
 ) {
-    let fields =
-        params.iter().map(|param| structs::Field { name: &param.name, doc: doc(param), ty: field(config, param) });
-    structs::documented(code, style, name, borrows(config, params), of, fields);
+    let fields = keys::fields(config, keys::is_borrowed(config), params.iter(), |param| structs::Field {
+        name: &param.name,
+        doc: doc(param),
+        ty: field(config, param),
+    });
+    structs::documented(code, style, name, borrows(config, params), of, fields.into_iter());
 }
 
 /// The path of the struct from the file's top, if there is one.
@@ -62,12 +65,13 @@ pub(super) fn path(config: &Config, signature: &Signature) -> Option<String> {
 
 /// Whether a struct of these values borrows.
 pub(super) fn borrows(config: &Config, params: &[Param]) -> bool {
-    params.iter().any(|param| is_borrowed(config, param))
+    params.iter().any(|param| is_borrowed(config, param) || param.within.is_some() && keys::is_borrowed(config))
 }
 
-/// Whether a field borrows its value.
+/// Whether a field borrows its value. What a key holds is the key's own.
 pub(super) fn is_borrowed(config: &Config, param: &Param) -> bool {
-    let may_borrow = config.generate.params == Ownership::Borrowed && param.of_key().is_none();
+    let is_whole = param.of_key().is_none() && param.within.is_none();
+    let may_borrow = config.generate.params == Ownership::Borrowed && is_whole;
     may_borrow && (param.rust.is_some() || !is_copied(&param.ty.base))
 }
 
@@ -102,7 +106,7 @@ pub(super) fn bind(config: &Config, dialect: Dialect, digits: bool, (owner, para
     let value = match (param.of_key(), param.optional) {
         (Some((key, field)), _) => format!("{}.{}", given(key), ident(field)),
         (None, true) => format!("(*{})", given(&param.name)),
-        (None, false) => format!("{owner}.{}", ident(&param.name)),
+        (None, false) => keys::place(owner, param),
     };
     let is_borrowed = is_borrowed(config, param);
     if param.rust.as_ref().is_some_and(|rust| config.generated_words(rust).is_some()) {

@@ -3,9 +3,10 @@
 use std::borrow::Cow;
 
 use super::code::{Code, line};
-use super::{list, structs, times, types, widths};
+use super::{keys, list, structs, times, types, widths};
 use crate::config::{Config, Queries};
 use crate::dialect::Dialect;
+use crate::infer::keys::parts;
 use crate::infer::{ResultColumn, Signature};
 use crate::names::{camel, ident};
 use crate::types::Base;
@@ -15,7 +16,7 @@ pub(super) fn definition(code: &mut Code, style: &structs::Style, config: &Confi
     if signature.columns.is_empty() {
         return;
     }
-    let fields = list::shown(signature).map(|column| structs::Field {
+    let fields = keys::fields(config, false, list::shown(signature), |column| structs::Field {
         name: &column.name,
         doc: format!("`{}`, {}.", crate::names::doc_line(&column.name), column.ty),
         ty: {
@@ -24,7 +25,7 @@ pub(super) fn definition(code: &mut Code, style: &structs::Style, config: &Confi
         },
     });
     let (name, doc) = (format!("{}Row", camel(&signature.name)), format!("A row of `{}`.", signature.name));
-    structs::documented(code, style, &name, false, &doc, fields);
+    structs::documented(code, style, &name, false, &doc, fields.into_iter());
 }
 
 /// The path of the struct from the file's top, if there is one.
@@ -53,8 +54,16 @@ pub(super) fn conversion(code: &mut Code, config: &Config, dialect: Dialect, sig
     code.gap();
     code.open(format_args!("fn row(record: Record) -> Result<{row}, sqlx::Error> {{"));
     code.open(format_args!("Ok({row} {{"));
-    for column in list::shown(signature) {
-        line!(code, "{}: {},", ident(&column.name), value(config, dialect, column));
+    for (key, columns) in parts(list::shown(signature)) {
+        if let Some(key) = key {
+            code.open(format_args!("{}: {} {{", ident(key), keys::path(config, key)));
+        }
+        for column in columns {
+            line!(code, "{}: {},", ident(&column.name), value(config, dialect, column));
+        }
+        if key.is_some() {
+            code.close("},");
+        }
     }
     code.close("})");
     code.close("}");

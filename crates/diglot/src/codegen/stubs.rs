@@ -11,6 +11,7 @@ use quote::{ToTokens, quote};
 
 use super::code::Code;
 use super::functions::{BROKEN, BROKEN_STREAM};
+use super::keys;
 use super::types::compact;
 use crate::config::Config;
 use crate::dialect::Dialect;
@@ -117,14 +118,14 @@ fn has_fields(earlier: &Earlier, shape: &Signature, alone: bool) -> bool {
         let fields = item.into_iter().flat_map(|item| item.fields.iter());
         fields.filter_map(|field| field.ident.as_ref().map(plain)).collect()
     };
-    let names = |names: &mut dyn Iterator<Item = &String>| -> BTreeSet<String> {
-        names.map(|name| ident(name).trim_start_matches("r#").to_owned()).collect()
+    let named = |names: Vec<&str>| -> BTreeSet<String> {
+        names.into_iter().map(|name| ident(name).trim_start_matches("r#").to_owned()).collect()
     };
     let fits = |earlier: BTreeSet<String>, today: BTreeSet<String>| {
         earlier == today || (alone && !today.is_empty() && earlier.is_superset(&today))
     };
-    fits(of("Params"), names(&mut shape.params.iter().map(|param| &param.name)))
-        && fits(of("Row"), names(&mut shape.columns.iter().map(|column| &column.name)))
+    fits(of("Params"), named(keys::names(shape.params.iter())))
+        && fits(of("Row"), named(keys::names(shape.columns.iter())))
 }
 
 impl Stubs {

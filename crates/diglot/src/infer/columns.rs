@@ -126,6 +126,15 @@ fn of_page<'a>(tree: &'a Statement, params: &[Param]) -> Vec<Column<'a>> {
         .collect()
 }
 
+/// The result columns of a page, each with the columns of tables whose values it gives.
+pub(super) fn origins(tree: &Statement) -> Vec<(String, Vec<Origin<'_>>)> {
+    let each = of_page(tree, &[]).into_iter().map(|column| {
+        let handed = if column.handed.other { Vec::new() } else { column.handed.origins };
+        (column.name, column.origin.map_or(handed, |origin| vec![origin]))
+    });
+    each.collect()
+}
+
 /// For each result column of a page, whether a condition keeps it from being NULL although its table would
 /// allow it. An engine that is asked knows the table alone.
 pub(crate) fn narrowed(page: &PageOf<'_>) -> Vec<bool> {
@@ -226,6 +235,7 @@ fn settle(
         rust,
         sqlite: base_on(Dialect::Sqlite),
         pg: base_on(Dialect::Pg),
+        within: None,
     })
 }
 

@@ -62,7 +62,15 @@ pub(super) fn partial(config: &Config, pages: &[&PageOf<'_>]) -> (Vec<Param>, BT
         params.push(param(config, pages, &evidence, None, name, &mut Vec::new()).unwrap_or_else(|| {
             untyped.insert(name.to_owned());
             let ty = Type { base: Base::Text, nullable: true };
-            Param { name: name.to_owned(), ty, rust: None, optional: false, stored: None, counts_rows: false }
+            Param {
+                name: name.to_owned(),
+                ty,
+                rust: None,
+                optional: false,
+                stored: None,
+                counts_rows: false,
+                within: None,
+            }
         }));
     }
     (params, untyped)
@@ -130,6 +138,7 @@ fn param(
         optional: false,
         stored,
         counts_rows: false,
+        within: None,
     })
 }
 

@@ -61,7 +61,7 @@ pub(super) fn infer(
 }
 
 fn param(name: &str, ty: &Type, rust: Option<String>, stored: Option<Stored>) -> Param {
-    Param { name: name.to_owned(), ty: ty.clone(), rust, optional: false, stored, counts_rows: false }
+    Param { name: name.to_owned(), ty: ty.clone(), rust, optional: false, stored, counts_rows: false, within: None }
 }
 
 fn is_same(rows: &RowsTaken<'_>, other: &RowsTaken<'_>) -> bool {

@@ -62,6 +62,7 @@ fn table(config: &Config, tables: Both<&Table>) -> Shared {
                 optional: false,
                 stored: sqlite.ty.base.stored(),
                 counts_rows: false,
+                within: None,
             });
             keys.extend(sorted(config, sqlite, pg, &ty));
         }
@@ -71,6 +72,7 @@ fn table(config: &Config, tables: Both<&Table>) -> Shared {
             rust,
             sqlite: Some(sqlite.ty.base.clone()),
             pg: Some(pg.ty.base.clone()),
+            within: None,
         });
     }
     let signature = Signature {

@@ -201,7 +201,12 @@ impl Memory {
         let entry = entries.iter().find(is_it)?;
         let (reading, _) = Reading::of(&inputs.sources, schemas, entry, variants(entry).into_iter().next()?);
         let page = |dialect: Dialect| reading.page(schemas, dialect);
-        let signature = infer::signature(&inputs.config, entry.noun, page(Dialect::Sqlite), page(Dialect::Pg)).0;
+        let config = &inputs.config;
+        let mut signature = infer::signature(config, entry.noun, page(Dialect::Sqlite), page(Dialect::Pg)).0;
+        if let Some(signature) = &mut signature {
+            let pages: Vec<_> = Dialect::ALL.into_iter().filter_map(page).collect();
+            infer::keys::settle(config, &inputs.sources, schemas, &pages, signature);
+        }
         let raws = Both::of(|dialect| entry.sides.iter().find(|s| s.dialect == dialect).map(|s| s.raw.clone()));
         let trees = Both::of(|dialect| {
             let raw = raws[dialect].as_ref()?;

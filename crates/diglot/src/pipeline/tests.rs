@@ -7,6 +7,7 @@ mod constant;
 mod emitted;
 mod findings;
 mod generated;
+mod keys;
 mod options;
 mod rows;
 mod signatures;

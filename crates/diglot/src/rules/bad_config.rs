@@ -2,7 +2,8 @@
 //!
 //! # What it finds
 //!
-//! A key that does not exist, a folder outside the project, a type that is no Rust type, a column that is none.
+//! A key that does not exist, a folder outside the project, a type that is no Rust type, a column that is none, a key
+//! (`[keys]`) whose columns are not of one type or whose fields no statement has.
 //!
 //! # Why it bites
 //!
