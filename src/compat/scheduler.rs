@@ -101,7 +101,7 @@ pub async fn verify_grant(pool: &PgPool, grant: &ClaimGrant) -> Result<(), Grant
     let unanswered = |error| GrantVerifyError::Transport(Box::new(error));
     let signed_by = backend.db().read(params).await.map_err(unanswered)?;
     let signed_by = signed_by.ok_or(GrantVerifyError::UnknownKid)?;
-    let params = typed::TypedGrantNewestParams { partition_key: rows.partition_key, execution_id: rows.execution_id };
+    let params = typed::TypedGrantNewestParams { execution: rows };
     let granted = backend.db().read(params).await.map_err(unanswered)?;
     let granted = granted.ok_or(GrantVerifyError::UnknownGrant)?;
     let (worker_id, instance_id, expires_at_ms) = (granted.worker_id, granted.worker_instance_id, key.expires_at_ms);

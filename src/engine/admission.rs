@@ -7,11 +7,10 @@ use ff_core::engine_error::{EngineError, ValidationKind};
 use ff_core::partition::Partition;
 use ff_core::types::{ExecutionId, TimestampMs};
 
-use crate::column::PartitionNumber;
 use crate::db::Dialect;
 use crate::engine::Engine;
 use crate::engine::policy::admission::{blocked_as, unblocks_by_itself};
-use crate::model::id::{exec_key, reject_nul};
+use crate::model::id::{exec_key_in, reject_nul};
 use crate::model::word::BlockingWord;
 use crate::statements::admission;
 
@@ -75,8 +74,7 @@ impl Blocking<'_> {
     /// Blocks the execution, or says why not.
     async fn run<D: Dialect>(&self, engine: &Engine<D>) -> Result<Option<&'static str>, EngineError> {
         reject_nul("reason_detail", self.detail)?;
-        let (partition_key, execution_id) =
-            (PartitionNumber::given(self.partition.index)?, exec_key(self.execution_id)?.execution_id);
+        let execution = exec_key_in(self.partition, self.execution_id)?;
         let blocked_as = blocked_as(&self.reason);
         if let Some(eligibility_state) = blocked_as.clone() {
             let params = admission::AdmissionBlockParams {
@@ -84,14 +82,13 @@ impl Blocking<'_> {
                 blocking_reason: self.reason.clone(),
                 blocking_detail: self.detail.to_owned(),
                 now_text: self.now.0.to_string(),
-                partition_key,
-                execution_id,
+                execution,
             };
             if engine.db().unit(params).await? > 0 {
                 return Ok(None);
             }
         }
-        let params = admission::AdmissionPhaseReadParams { partition_key, execution_id };
+        let params = admission::AdmissionPhaseReadParams { execution };
         Ok(Some(match engine.db().read(params).await? {
             None => "execution_not_found",
             Some(row) if row.lifecycle_phase.has_ended() => "execution_not_active",
@@ -121,8 +118,7 @@ pub(crate) async fn unblock<D: Dialect>(
     }
     let params = admission::AdmissionUnblockParams {
         now_text: now.0.to_string(),
-        partition_key: PartitionNumber::given(partition.index)?,
-        execution_id: exec_key(execution_id)?.execution_id,
+        execution: exec_key_in(partition, execution_id)?,
         blocking_reason,
     };
     engine.db().unit(params).await?;

@@ -42,8 +42,7 @@ pub(crate) async fn progress<D: Dialect>(
         changed.insert("progress_message".to_owned(), message.into());
     }
     let params = attempt::AttemptProgressParams {
-        partition_key: held.key.partition_key,
-        execution_id: held.key.execution_id,
+        execution: held.key,
         attempt_index: held.attempt_index,
         lease_epoch: held.lease_epoch,
         changed_fields: Value::Object(changed),
@@ -99,8 +98,7 @@ pub(crate) async fn fail<D: Dialect>(
     if !may_retry(class) {
         return fail_for_good(engine, &held, reason, false).await;
     }
-    let params =
-        retry::RetryPolicyReadParams { partition_key: held.key.partition_key, execution_id: held.key.execution_id };
+    let params = retry::RetryPolicyReadParams { execution: held.key };
     let (policy, retries) = match engine.db().read(params).await? {
         Some(row) => (row.policy, document::counter(&row.raw_fields, "retry_count")),
         None => (None, 0),
@@ -206,8 +204,7 @@ async fn failed_before<D: Dialect>(
 pub(crate) async fn cancel<D: Dialect>(engine: &Engine<D>, handle: &Handle, reason: &str) -> Result<(), EngineError> {
     let held = handle::decode(D::TAG, handle)?;
     reject_nul("reason", reason)?;
-    let lock =
-        execution::ExecutionLockParams { partition_key: held.key.partition_key, execution_id: held.key.execution_id };
+    let lock = execution::ExecutionLockParams { execution: held.key };
     let id = held.payload.execution_id.to_string();
     let params = fenced!(attempt::AttemptCancelParams, held, engine.now_ms(), reason: reason.to_owned());
     let partition_key = held.key.partition_key;
@@ -281,7 +278,7 @@ pub(crate) async fn wait_children<D: Dialect>(engine: &Engine<D>, handle: &Handl
     let held = handle::decode(D::TAG, handle)?;
     let params = fenced!(pause::PauseForChildrenParams, held, engine.now_ms());
     let (partition_key, execution_id) = (held.key.partition_key, held.key.execution_id);
-    let own = execution::ExecutionFlowReadParams { partition_key, execution_id };
+    let own = execution::ExecutionFlowReadParams { execution: held.key };
     let flow_id = engine.db().read(own).await?.and_then(|row| row.flow_id);
     let group = flow_id.map(|flow_id| GroupKey { partition_key, flow_id, downstream_eid: execution_id });
     let done = transaction!(
@@ -329,21 +326,13 @@ pub(crate) async fn seen<D: Dialect>(
     engine: &Engine<D>,
     held: &Held,
 ) -> Result<attempt::AttemptFenceReadRow, EngineError> {
-    let params = attempt::AttemptFenceReadParams {
-        partition_key: held.key.partition_key,
-        execution_id: held.key.execution_id,
-        attempt_index: held.attempt_index,
-    };
+    let params = attempt::AttemptFenceReadParams { execution: held.key, attempt_index: held.attempt_index };
     engine.db().read(params).await?.ok_or(EngineError::NotFound { entity: "attempt" })
 }
 
 /// Asks which attempt a caller gave that id.
 pub(crate) fn named_by(key: ExecKey, id: &AttemptId) -> attempt::AttemptNamedReadParams {
-    attempt::AttemptNamedReadParams {
-        partition_key: key.partition_key,
-        execution_id: key.execution_id,
-        attempt_id: id.to_string(),
-    }
+    attempt::AttemptNamedReadParams { execution: key, attempt_id: id.to_string() }
 }
 
 /// Why a write that no repetition can explain was refused: there is no such attempt, or the lease is lost.

@@ -23,7 +23,7 @@ use crate::engine::group::{Hop, HopState, Hopped, hop_on};
 use crate::engine::policy::dependency::Ended;
 use crate::engine::round::Report;
 use crate::engine::seize::{Taking, is_held};
-use crate::model::id::{ExecKey, corruption, exec_key, execution_id, invalid_input};
+use crate::model::id::{corruption, exec_key, execution_id, invalid_input};
 use crate::model::word::CompletionWord;
 use crate::model::{document, edge as stored};
 use crate::statements::{Statements, dependency, edge, execution};
@@ -163,9 +163,9 @@ pub(crate) async fn cascade<D: Dialect>(
     engine: &Engine<D>,
     payload: &CompletionPayload,
 ) -> Result<CascadeOutcome, EngineError> {
-    let ExecKey { partition_key, execution_id } = exec_key(&payload.execution_id)?;
+    let execution = exec_key(&payload.execution_id)?;
     let occurred_at_ms = payload.produced_at_ms.0;
-    let params = dependency::DependencyCompletionFindParams { partition_key, execution_id, occurred_at_ms };
+    let params = dependency::DependencyCompletionFindParams { execution, occurred_at_ms };
     let found = match engine.db().read(params).await {
         Ok(found) => found,
         Err(error) => {
@@ -176,7 +176,7 @@ pub(crate) async fn cascade<D: Dialect>(
     let Some(found) = found else {
         return Ok(CascadeOutcome::async_dispatched(0));
     };
-    match follow(engine, partition_key, found.event_id, Taking::Waits).await? {
+    match follow(engine, execution.partition_key, found.event_id, Taking::Waits).await? {
         Followed::NoOp => Ok(CascadeOutcome::async_dispatched(0)),
         Followed::Edges(edges) => Ok(CascadeOutcome::async_dispatched(edges)),
     }
@@ -294,12 +294,12 @@ pub(crate) async fn follow_forgotten<D: Dialect>(
         for row in &page {
             after_event_id = row.event_id;
             if let Some((key, value)) = other_tag {
-                let id = execution_id(row.partition_key, row.execution_id)?;
+                let id = execution_id(row.execution.partition_key, row.execution.execution_id)?;
                 if !has_tag(engine, &id, key, value).await? {
                     continue;
                 }
             }
-            let followed = follow(engine, row.partition_key, row.event_id, Taking::Seizes).await;
+            let followed = follow(engine, row.execution.partition_key, row.event_id, Taking::Seizes).await;
             report.count(followed.map(|followed| matches!(followed, Followed::Edges(_))));
         }
         let page_full = i64::try_from(page.len()).is_ok_and(|rows| rows == FORGOTTEN_BATCH);
@@ -315,8 +315,7 @@ async fn has_tag<D: Dialect>(
     key: &str,
     value: &str,
 ) -> Result<bool, EngineError> {
-    let ExecKey { partition_key, execution_id } = exec_key(id)?;
-    let params = execution::ExecutionFieldsReadParams { partition_key, execution_id };
+    let params = execution::ExecutionFieldsReadParams { execution: exec_key(id)? };
     let row = engine.db().read(params).await?;
     Ok(row.is_some_and(|row| document::tag_text(&row.raw_fields, key).as_deref() == Some(value)))
 }

@@ -76,12 +76,12 @@ pub(crate) async fn info<D: Dialect>(
 }
 
 async fn read_core<D: Dialect>(engine: &Engine<D>, key: ExecKey) -> Result<Option<Core>, EngineError> {
-    let params = execution::ExecutionReadParams { partition_key: key.partition_key, execution_id: key.execution_id };
+    let params = execution::ExecutionReadParams { execution: key };
     engine.db().read(params).await
 }
 
 async fn read_attempt<D: Dialect>(engine: &Engine<D>, key: ExecKey) -> Result<Option<Attempt>, EngineError> {
-    let params = attempt::AttemptRunningReadParams { partition_key: key.partition_key, execution_id: key.execution_id };
+    let params = attempt::AttemptRunningReadParams { execution: key };
     engine.db().read(params).await
 }
 

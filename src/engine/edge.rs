@@ -21,7 +21,7 @@ use crate::engine::group::{Hopped, catch_up_on};
 use crate::engine::policy::group::Counts;
 use crate::model::document;
 use crate::model::edge::{self as stored, EdgeKey};
-use crate::model::id::{ExecKey, exec_key, invalid_input, reject_nul};
+use crate::model::id::{ExecKey, GroupKey, exec_key, invalid_input, reject_nul};
 use crate::model::state::may_be_blocked;
 use crate::model::word::{EligibilityWord, FlowWord};
 use crate::statements::{Statements as _, edge, flow as flows};
@@ -55,11 +55,13 @@ pub(crate) async fn stage<D: Dialect>(
     reject_nul("data_passing_ref", args.data_passing_ref.as_deref().unwrap_or_default())?; // tidy: nothing to reject
     let staging = Staging {
         key: EdgeKey {
-            partition_key: engine.flow_partition(&args.flow_id),
-            flow_id: args.flow_id.clone(),
+            group: GroupKey {
+                partition_key: engine.flow_partition(&args.flow_id),
+                flow_id: args.flow_id.0,
+                downstream_eid: downstream,
+            },
             edge_id: args.edge_id.0,
             upstream_eid: upstream,
-            downstream_eid: downstream,
         },
         document: stored::staged(&args.dependency_kind, args.data_passing_ref.as_deref(), args.now.0),
         expected_revision: i64::try_from(args.expected_graph_revision).ok(),
@@ -83,8 +85,8 @@ struct Staging {
 
 /// Stages the edge and answers the graph's new revision.
 async fn stage_on<D: Dialect>(conn: &mut D::Connection, staging: &Staging) -> Result<i64, Abort> {
-    let key = &staging.key;
-    let (partition_key, flow_id) = (key.partition_key, key.flow_id.0);
+    let key = staging.key;
+    let GroupKey { partition_key, flow_id, .. } = key.group;
     let Some(found) = flow::lock::<D>(conn, partition_key, flow_id).await? else {
         return Err(Abort::from(invalid_input("flow_not_found")));
     };
@@ -94,18 +96,15 @@ async fn stage_on<D: Dialect>(conn: &mut D::Connection, staging: &Staging) -> Re
     if found.public_flow_state != FlowWord::Open || staging.expected_revision != Some(found.graph_revision) {
         return Err(Abort::from(EngineError::Contention(ContentionKind::StaleGraphRevision)));
     }
-    let (upstream_eid, downstream_eid) = (key.upstream_eid, key.downstream_eid);
-    let members = edge::EdgeMembersParams { partition_key, flow_id, upstream_eid, downstream_eid };
+    let members = edge::EdgeMembersParams { group: key.group, upstream_eid: key.upstream_eid };
     if conn.edge_members(&members).await?.len() != 2 {
         return Err(Abort::from(invalid_input("execution_not_in_flow")));
     }
     refuse_cycle::<D>(conn, key).await?;
     let params = edge::EdgeInsertParams {
-        partition_key,
-        flow_id,
+        group: key.group,
         edge_id: key.edge_id,
-        upstream_eid,
-        downstream_eid,
+        upstream_eid: key.upstream_eid,
         policy: staging.document.clone(),
     };
     if conn.edge_insert(&params).await? == 0 {
@@ -124,13 +123,9 @@ async fn stage_on<D: Dialect>(conn: &mut D::Connection, staging: &Staging) -> Re
     Ok(graph_revision)
 }
 
-async fn refuse_cycle<D: Dialect>(conn: &mut D::Connection, key: &EdgeKey) -> Result<(), Abort> {
-    let params = edge::EdgeReachParams {
-        partition_key: key.partition_key,
-        flow_id: key.flow_id.0,
-        from_node: key.downstream_eid,
-        max_nodes: MAX_REACHED,
-    };
+async fn refuse_cycle<D: Dialect>(conn: &mut D::Connection, key: EdgeKey) -> Result<(), Abort> {
+    let GroupKey { partition_key, flow_id, downstream_eid } = key.group;
+    let params = edge::EdgeReachParams { partition_key, flow_id, from_node: downstream_eid, max_nodes: MAX_REACHED };
     let reached = conn.edge_reach(&params).await?;
     let cut_off = i64::try_from(reached.len()).is_ok_and(|nodes| nodes >= MAX_REACHED);
     if cut_off || reached.iter().any(|row| row.node == key.upstream_eid) {
@@ -140,13 +135,13 @@ async fn refuse_cycle<D: Dialect>(conn: &mut D::Connection, key: &EdgeKey) -> Re
 }
 
 /// The refusal of an edge whose id is taken.
-async fn already_exists<D: Dialect>(conn: &mut D::Connection, key: &EdgeKey) -> Result<Abort, Abort> {
-    let params =
-        edge::EdgeReadParams { partition_key: key.partition_key, flow_id: key.flow_id.0, edge_id: key.edge_id };
+async fn already_exists<D: Dialect>(conn: &mut D::Connection, key: EdgeKey) -> Result<Abort, Abort> {
+    let GroupKey { partition_key, flow_id, .. } = key.group;
+    let params = edge::EdgeReadParams { partition_key, flow_id, edge_id: key.edge_id };
     let row = conn.edge_read(&params).await.map_err(|error| unreadable(DOCUMENT, error))?;
     let row = row.ok_or(EngineError::Contention(ContentionKind::StaleGraphRevision))?;
-    let existing = EdgeKey { upstream_eid: row.upstream_eid, downstream_eid: row.downstream_eid, ..key.clone() };
-    let existing = existing.snapshot(&row.policy)?;
+    let group = GroupKey { downstream_eid: row.downstream_eid, ..key.group };
+    let existing = EdgeKey { group, upstream_eid: row.upstream_eid, ..key }.snapshot(&row.policy)?;
     Ok(Abort::from(EngineError::Conflict(ConflictKind::DependencyAlreadyExists { existing })))
 }
 
@@ -218,7 +213,8 @@ async fn apply_on<D: Dialect>(
         conn.edge_policy_write(&params).await?;
     }
     let policy = json!({"kind": EdgeDependencyPolicy::AllOf.variant_str()});
-    let params = edge::EdgeGroupAwaitParams { partition_key, flow_id, downstream_eid, policy };
+    let group = GroupKey { partition_key, flow_id, downstream_eid };
+    let params = edge::EdgeGroupAwaitParams { group, policy };
     let group = conn.edge_group_await(&params).await?;
     let counts = Counts::stored(group.success_count, group.fail_count, group.skip_count, group.running_count);
     if counts.state(&stored::policy(&group.policy)) != EdgeGroupState::Satisfied {
@@ -233,9 +229,8 @@ async fn apply_on<D: Dialect>(
 
 /// Keeps the downstream execution from being claimed, if nobody has claimed it yet.
 async fn block<D: Dialect>(conn: &mut D::Connection, applying: &Applying) -> Result<(), Abort> {
-    let (partition_key, execution_id) = (applying.partition_key, applying.downstream_eid);
-    let params = edge::EdgeChildLockParams { partition_key, execution_id };
-    let Some(child) = conn.edge_child_lock(&params).await? else {
+    let execution = ExecKey { partition_key: applying.partition_key, execution_id: applying.downstream_eid };
+    let Some(child) = conn.edge_child_lock(&edge::EdgeChildLockParams { execution }).await? else {
         return Ok(());
     };
     if child.flow_id.is_some_and(|owner| owner != applying.flow_id) {
@@ -249,13 +244,12 @@ async fn block<D: Dialect>(conn: &mut D::Connection, applying: &Applying) -> Res
             let params = edge::EdgeChildBlockDelayedParams {
                 deadline_at_ms: document::integer(&child.raw_fields, "execution_deadline_at"),
                 delay_until: wake_at_ms.to_string(),
-                partition_key,
-                execution_id,
+                execution,
             };
             conn.edge_child_block_delayed(&params).await?;
         }
         _ => {
-            conn.edge_child_block(&edge::EdgeChildBlockParams { partition_key, execution_id }).await?;
+            conn.edge_child_block(&edge::EdgeChildBlockParams { execution }).await?;
         }
     }
     Ok(())
@@ -280,24 +274,23 @@ pub(crate) async fn set_group_policy<D: Dialect>(
     }
     let document =
         stored::policy_document(policy).ok_or_else(|| invalid_input("unknown EdgeDependencyPolicy variant"))?;
-    let setting = Setting {
+    let group = GroupKey {
         partition_key: engine.flow_partition(flow_id),
         flow_id: flow_id.0,
         downstream_eid: member_key::<D>(downstream)?,
-        document,
     };
+    let setting = Setting { group, document };
     transaction!(engine, "set_edge_group_policy", [setting], |conn| { set_on::<D>(conn, setting).await })
 }
 
 struct Setting {
-    partition_key: PartitionNumber,
-    flow_id: Uuid,
-    downstream_eid: Uuid,
+    group: GroupKey,
     document: Value,
 }
 
 async fn set_on<D: Dialect>(conn: &mut D::Connection, setting: &Setting) -> Result<SetEdgeGroupPolicyResult, Abort> {
-    let (partition_key, flow_id, downstream_eid) = (setting.partition_key, setting.flow_id, setting.downstream_eid);
+    let group = setting.group;
+    let GroupKey { partition_key, flow_id, downstream_eid } = group;
     // The flow, if there is one, keeps edges from being staged meanwhile.
     flow::lock::<D>(conn, partition_key, flow_id).await?;
     let incoming = edge::EdgeCountIncomingParams { partition_key, flow_id, node: downstream_eid };
@@ -305,14 +298,12 @@ async fn set_on<D: Dialect>(conn: &mut D::Connection, setting: &Setting) -> Resu
         let detail = "edge_group_policy_already_fixed: dependencies already staged";
         return Err(Abort::from(invalid_input(detail)));
     }
-    let known = edge::EdgeGroupPolicyReadParams { partition_key, flow_id, downstream_eid };
-    let known = conn.edge_group_policy_read(&known).await?;
+    let known = conn.edge_group_policy_read(&edge::EdgeGroupPolicyReadParams { group }).await?;
     if known.is_some_and(|known| known.policy == setting.document) {
         return Ok(SetEdgeGroupPolicyResult::AlreadySet);
     }
     let policy = setting.document.clone();
-    let params = edge::EdgeGroupPolicySetParams { partition_key, flow_id, downstream_eid, policy };
-    conn.edge_group_policy_set(&params).await?;
+    conn.edge_group_policy_set(&edge::EdgeGroupPolicySetParams { group, policy }).await?;
     Ok(SetEdgeGroupPolicyResult::Set)
 }
 
@@ -324,17 +315,19 @@ pub(crate) async fn list<D: Dialect>(
 ) -> Result<Vec<EdgeSnapshot>, EngineError> {
     let node = exec_key(direction.subject())?.execution_id;
     let partition_key = engine.flow_partition(flow_id);
+    let flow_id = flow_id.0;
     let snapshot = |edge_id, upstream_eid, downstream_eid, document: &Value| {
-        EdgeKey { partition_key, flow_id: flow_id.clone(), edge_id, upstream_eid, downstream_eid }.snapshot(document)
+        let group = GroupKey { partition_key, flow_id, downstream_eid };
+        EdgeKey { group, edge_id, upstream_eid }.snapshot(document)
     };
     match direction {
         EdgeDirection::Outgoing { .. } => {
-            let params = edge::EdgeListOutgoingParams { partition_key, flow_id: flow_id.0, node };
+            let params = edge::EdgeListOutgoingParams { partition_key, flow_id, node };
             let rows = engine.db().read(params).await?;
             rows.iter().map(|row| snapshot(row.edge_id, row.upstream_eid, row.downstream_eid, &row.policy)).collect()
         }
         EdgeDirection::Incoming { .. } => {
-            let params = edge::EdgeListIncomingParams { partition_key, flow_id: flow_id.0, node };
+            let params = edge::EdgeListIncomingParams { partition_key, flow_id, node };
             let rows = engine.db().read(params).await?;
             rows.iter().map(|row| snapshot(row.edge_id, row.upstream_eid, row.downstream_eid, &row.policy)).collect()
         }
@@ -348,13 +341,13 @@ pub(crate) async fn describe<D: Dialect>(
     edge_id: &EdgeId,
 ) -> Result<Option<EdgeSnapshot>, EngineError> {
     let partition_key = engine.flow_partition(flow_id);
-    let params = edge::EdgeReadParams { partition_key, flow_id: flow_id.0, edge_id: edge_id.0 };
+    let flow_id = flow_id.0;
+    let params = edge::EdgeReadParams { partition_key, flow_id, edge_id: edge_id.0 };
     let Some(row) = engine.db().read(params).await? else {
         return Ok(None);
     };
-    let (upstream_eid, downstream_eid) = (row.upstream_eid, row.downstream_eid);
-    let key = EdgeKey { partition_key, flow_id: flow_id.clone(), edge_id: row.edge_id, upstream_eid, downstream_eid };
-    key.snapshot(&row.policy).map(Some)
+    let group = GroupKey { partition_key, flow_id, downstream_eid: row.downstream_eid };
+    EdgeKey { group, edge_id: row.edge_id, upstream_eid: row.upstream_eid }.snapshot(&row.policy).map(Some)
 }
 
 /// The uuid of a flow's member.

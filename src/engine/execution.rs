@@ -53,8 +53,7 @@ pub(crate) async fn create<D: Dialect>(
     let params = execution::ExecutionCreateParams {
         namespace,
         idempotency_key,
-        partition_key: key.partition_key,
-        execution_id: key.execution_id,
+        execution: key,
         now_ms,
         expired_before_ms: now_ms.saturating_sub(IDEMPOTENCY_KEY_TTL_MS),
         required_capabilities: required_capabilities(args),
@@ -83,14 +82,9 @@ async fn duplicate<D: Dialect>(
     key: ExecKey,
 ) -> Result<CreateExecutionResult, EngineError> {
     let (namespace, idempotency_key) = stored_key(args);
-    let params = execution::ExecutionDuplicateParams {
-        partition_key: key.partition_key,
-        execution_id: key.execution_id,
-        namespace,
-        idempotency_key,
-    };
+    let params = execution::ExecutionDuplicateParams { execution: key, namespace, idempotency_key };
     let execution_id = match engine.db().read(params).await? {
-        Some(row) => execution_id(row.partition_key, row.execution_id)?,
+        Some(row) => execution_id(row.execution.partition_key, row.execution.execution_id)?,
         None => args.execution_id.clone(),
     };
     Ok(CreateExecutionResult::Duplicate { execution_id })
@@ -202,8 +196,7 @@ pub(crate) async fn read_state<D: Dialect>(
     id: &ExecutionId,
 ) -> Result<Option<PublicState>, EngineError> {
     let key = exec_key(id)?;
-    let params =
-        execution::ExecutionStateReadParams { partition_key: key.partition_key, execution_id: key.execution_id };
+    let params = execution::ExecutionStateReadParams { execution: key };
     let row = engine.db().read(params).await?;
     row.map(|row| public_state(&row.public_state)).transpose()
 }
@@ -214,8 +207,7 @@ pub(crate) async fn read_result<D: Dialect>(
     id: &ExecutionId,
 ) -> Result<Option<Vec<u8>>, EngineError> {
     let key = exec_key(id)?;
-    let params =
-        execution::ExecutionResultReadParams { partition_key: key.partition_key, execution_id: key.execution_id };
+    let params = execution::ExecutionResultReadParams { execution: key };
     Ok(engine.db().read(params).await?.and_then(|row| row.result))
 }
 
@@ -228,8 +220,7 @@ pub(crate) async fn read_context<D: Dialect>(
     id: &ExecutionId,
 ) -> Result<ExecutionContext, EngineError> {
     let key = exec_key(id)?;
-    let params =
-        execution::ExecutionContextReadParams { partition_key: key.partition_key, execution_id: key.execution_id };
+    let params = execution::ExecutionContextReadParams { execution: key };
     let row = engine.db().read(params).await?.ok_or_else(|| unknown("read_execution_context", id))?;
     Ok(ExecutionContext::new(
         row.payload.unwrap_or_default(), // tidy: no payload reads as an empty one
@@ -247,8 +238,7 @@ pub(crate) async fn read_current_attempt_index<D: Dialect>(
     id: &ExecutionId,
 ) -> Result<AttemptIndex, EngineError> {
     let key = exec_key(id)?;
-    let params =
-        execution::ExecutionAttemptIndexReadParams { partition_key: key.partition_key, execution_id: key.execution_id };
+    let params = execution::ExecutionAttemptIndexReadParams { execution: key };
     let row = engine.db().read(params).await?;
     let row = row.ok_or_else(|| unknown("read_current_attempt_index", id))?;
     Ok(row.attempt_index.shown())
@@ -282,8 +272,7 @@ pub(crate) async fn open_document_of<D: Dialect>(
     id: &ExecutionId,
 ) -> Result<Option<Value>, EngineError> {
     let key = exec_key(id)?;
-    let params =
-        execution::ExecutionFieldsReadParams { partition_key: key.partition_key, execution_id: key.execution_id };
+    let params = execution::ExecutionFieldsReadParams { execution: key };
     Ok(engine.db().read(params).await?.map(|row| row.raw_fields))
 }
 
@@ -293,8 +282,7 @@ pub(crate) async fn resolve_flow<D: Dialect>(
     id: &ExecutionId,
 ) -> Result<Option<FlowId>, EngineError> {
     let key = exec_key(id)?;
-    let params =
-        execution::ExecutionFlowReadParams { partition_key: key.partition_key, execution_id: key.execution_id };
+    let params = execution::ExecutionFlowReadParams { execution: key };
     let row = engine.db().read(params).await?;
     Ok(row.and_then(|row| row.flow_id).map(FlowId::from_uuid))
 }
@@ -370,7 +358,7 @@ pub(crate) async fn read_core_fields<D: Dialect>(
         let (arg, eid) = (partition.index, id.partition());
         return Err(invalid_input(format!("read_exec_core_fields: partition mismatch (arg={arg}, eid={eid})")));
     }
-    let params = execution::ExecutionReadParams { partition_key: key.partition_key, execution_id: key.execution_id };
+    let params = execution::ExecutionReadParams { execution: key };
     let row = engine.db().read(params).await?;
     let value = |name: &str| row.as_ref().and_then(|row| row.field(name));
     Ok(names.iter().map(|name| ((*name).to_owned(), value(name))).collect())

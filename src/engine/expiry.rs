@@ -30,7 +30,7 @@ use crate::engine::round::{PAGE_SIZE, Pages, Place, Report, Round};
 use crate::engine::seize::{self, Seized, Taking};
 use crate::engine::{resume, waitpoint};
 use crate::model::document;
-use crate::model::id::{ExecKey, exec_key};
+use crate::model::id::{ExecKey, exec_key_in};
 use crate::model::word::{CompletionWord, EligibilityWord, LeaseWord, OutcomeWord, PhaseWord};
 use crate::statements::waitpoint as waitpoint_rows;
 use crate::statements::{Statements, attempt, expiry, grant, suspension};
@@ -48,7 +48,7 @@ pub(crate) async fn mark_lease_expired<D: Dialect>(
     partition: &Partition,
     id: &ExecutionId,
 ) -> Result<(), EngineError> {
-    let due = Due { key: row_key(partition, id)?, now_ms: engine.now_ms(), asked_by: Asker::Caller };
+    let due = Due { key: exec_key_in(partition, id)?, now_ms: engine.now_ms(), asked_by: Asker::Caller };
     release_lease(engine, due).await.map(drop)
 }
 
@@ -66,7 +66,7 @@ pub(crate) async fn expire<D: Dialect>(
     phase: ExpirePhase,
     now: TimestampMs,
 ) -> Result<(), EngineError> {
-    let key = row_key(partition, id)?;
+    let key = exec_key_in(partition, id)?;
     let due = |now_ms| Due { key, now_ms, asked_by: Asker::Caller };
     match phase {
         ExpirePhase::AttemptTimeout => time_out(engine, due(engine.now_ms())).await.map(drop),
@@ -84,15 +84,14 @@ pub(crate) async fn promote<D: Dialect>(
     id: &ExecutionId,
     now: TimestampMs,
 ) -> Result<(), EngineError> {
-    let key = row_key(partition, id)?;
+    let key = exec_key_in(partition, id)?;
     let now_ms = now.0;
     transaction!(engine, "expiry_delay_end", [key, now_ms], |conn| {
         let Some(core) = lock::<D>(conn, *key).await? else { return Ok(()) };
         let waits = core.lifecycle_phase.waits() && core.eligibility_state == EligibilityWord::NotEligibleUntilTime;
         let wakes = wakes_at_ms(core.deadline_at_ms, &core.raw_fields).is_some_and(|at_ms| at_ms <= *now_ms);
         if waits && wakes {
-            let ended =
-                expiry::ExpiryDelayEndParams { partition_key: key.partition_key, execution_id: key.execution_id };
+            let ended = expiry::ExpiryDelayEndParams { execution: *key };
             conn.expiry_delay_end(&ended).await?;
         }
         Ok(())
@@ -162,8 +161,10 @@ async fn sweep_expired<D: Dialect>(
             page_size: PAGE_SIZE,
         };
         let rows = engine.db().read(params).await?;
-        for row in pages.of(rows, |row| Place::new(row.lease_expires_at_ms, row.partition_key, row.execution_id)) {
-            let key = ExecKey { partition_key: row.partition_key, execution_id: row.execution_id };
+        for row in pages.of(rows, |row| {
+            Place::new(row.lease_expires_at_ms, row.execution.partition_key, row.execution.execution_id)
+        }) {
+            let key = row.execution;
             let due = Due { key, now_ms: pages.now_ms, asked_by: Asker::Sweep(round.filter.clone()) };
             pages.count(handle(engine, due).await);
         }
@@ -183,8 +184,10 @@ pub(crate) async fn sweep_deadlines<D: Dialect>(engine: &Engine<D>, round: &Roun
             page_size: PAGE_SIZE,
         };
         let rows = engine.db().read(params).await?;
-        for row in pages.of(rows, |row| Place::new(row.deadline_at_ms, row.partition_key, row.execution_id)) {
-            let key = ExecKey { partition_key: row.partition_key, execution_id: row.execution_id };
+        for row in pages
+            .of(rows, |row| Place::new(row.deadline_at_ms, row.execution.partition_key, row.execution.execution_id))
+        {
+            let key = row.execution;
             let due = Due { key, now_ms: pages.now_ms, asked_by: Asker::Sweep(round.filter.clone()) };
             pages.count(pass_deadline(engine, due).await);
         }
@@ -204,9 +207,11 @@ pub(crate) async fn sweep_suspensions<D: Dialect>(engine: &Engine<D>, round: &Ro
             page_size: PAGE_SIZE,
         };
         let rows = engine.db().read(params).await?;
-        for row in pages.of(rows, |row| Place::new(row.timeout_at_ms, row.partition_key, row.execution_id)) {
+        for row in
+            pages.of(rows, |row| Place::new(row.timeout_at_ms, row.execution.partition_key, row.execution.execution_id))
+        {
             if passes(&round.filter, &row.raw_fields) {
-                let key = ExecKey { partition_key: row.partition_key, execution_id: row.execution_id };
+                let key = row.execution;
                 pages.count(resume::expire_due(engine, key, Taking::Seizes).await);
             }
         }
@@ -245,12 +250,6 @@ pub(crate) async fn sweep_checks<D: Dialect>(engine: &Engine<D>, round: &Round) 
         report.processed = report.processed.saturating_add(counts.processed);
     }
     Ok(report)
-}
-
-/// The rows of an execution in the partition that a caller names.
-fn row_key(partition: &Partition, id: &ExecutionId) -> Result<ExecKey, EngineError> {
-    let partition_key = PartitionNumber::given(partition.index)?;
-    Ok(ExecKey { partition_key, ..exec_key(id)? })
 }
 
 /// Who wants it.
@@ -329,22 +328,13 @@ async fn release_on<D: Dialect>(conn: &mut D::Connection, due: &Due) -> Result<W
     if is_running && due.is_swept() && ends_attempts(core.policy.as_ref()) {
         return Ok(Written::default());
     }
-    let release = expiry::ExpiryAttemptReleaseParams {
-        partition_key: key.partition_key,
-        execution_id: key.execution_id,
-        attempt_index,
-    };
+    let release = expiry::ExpiryAttemptReleaseParams { execution: key, attempt_index };
     conn.expiry_attempt_release(&release).await?;
     // An attempt that is not the running one only left its lease behind.
     if !is_running {
         return Ok(Written { anything: true, ..Written::default() });
     }
-    conn.expiry_execution_release(&expiry::ExpiryExecutionReleaseParams {
-        now_ms: due.now_ms,
-        partition_key: key.partition_key,
-        execution_id: key.execution_id,
-    })
-    .await?;
+    conn.expiry_execution_release(&expiry::ExpiryExecutionReleaseParams { now_ms: due.now_ms, execution: key }).await?;
     let lease_event_id = Some(lease_event::<D>(conn, due).await?);
     Ok(Written { anything: true, lease_event_id, ..Written::default() })
 }
@@ -375,8 +365,7 @@ async fn time_out_on<D: Dialect>(conn: &mut D::Connection, due: &Due) -> Result<
         conn.expiry_execution_retry(&expiry::ExpiryExecutionRetryParams {
             next_attempt_index: attempt_index.next_or_last(),
             retry_count: retries.to_string(),
-            partition_key: key.partition_key,
-            execution_id: key.execution_id,
+            execution: key,
         })
         .await?;
         None
@@ -415,11 +404,9 @@ async fn pass_deadline_on<D: Dialect>(conn: &mut D::Connection, due: &Due) -> Re
     {
         end_attempt::<D>(conn, due, running.attempt_index, OutcomeWord::Expired).await?;
     }
-    let suspension =
-        expiry::ExpirySuspensionDeleteParams { partition_key: key.partition_key, execution_id: key.execution_id };
+    let suspension = expiry::ExpirySuspensionDeleteParams { execution: key };
     conn.expiry_suspension_delete(&suspension).await?;
-    let waitpoints =
-        expiry::ExpiryWaitpointDeleteAllParams { partition_key: key.partition_key, execution_id: key.execution_id };
+    let waitpoints = expiry::ExpiryWaitpointDeleteAllParams { execution: key };
     conn.expiry_waitpoint_delete_all(&waitpoints).await?;
     let completion_event_id = Some(end_execution::<D>(conn, due, "execution_deadline").await?);
     let lease_event_id = if is_active { Some(lease_event::<D>(conn, due).await?) } else { None };
@@ -430,7 +417,7 @@ async fn lock<D: Dialect>(
     conn: &mut D::Connection,
     key: ExecKey,
 ) -> Result<Option<expiry::ExpiryExecutionLockRow>, Abort> {
-    let params = expiry::ExpiryExecutionLockParams { partition_key: key.partition_key, execution_id: key.execution_id };
+    let params = expiry::ExpiryExecutionLockParams { execution: key };
     Ok(conn.expiry_execution_lock(&params).await?)
 }
 
@@ -440,11 +427,7 @@ async fn expired<D: Dialect>(
     due: &Due,
 ) -> Result<Option<(expiry::ExpiryExecutionLockRow, StoredIndex)>, Abort> {
     let Some(core) = due.lock::<D>(conn).await? else { return Ok(None) };
-    let params = expiry::ExpiryAttemptDueParams {
-        partition_key: due.key.partition_key,
-        execution_id: due.key.execution_id,
-        now_ms: due.now_ms,
-    };
+    let params = expiry::ExpiryAttemptDueParams { execution: due.key, now_ms: due.now_ms };
     Ok(conn.expiry_attempt_due(&params).await?.map(|attempt| (core, attempt.attempt_index)))
 }
 
@@ -452,7 +435,7 @@ async fn running<D: Dialect>(
     conn: &mut D::Connection,
     key: ExecKey,
 ) -> Result<Option<attempt::AttemptRunningReadRow>, Abort> {
-    let params = attempt::AttemptRunningReadParams { partition_key: key.partition_key, execution_id: key.execution_id };
+    let params = attempt::AttemptRunningReadParams { execution: key };
     Ok(conn.attempt_running_read(&params).await?)
 }
 
@@ -462,13 +445,7 @@ async fn end_attempt<D: Dialect>(
     attempt_index: StoredIndex,
     outcome: OutcomeWord,
 ) -> Result<(), Abort> {
-    let params = expiry::ExpiryAttemptEndParams {
-        outcome,
-        now_ms: due.now_ms,
-        partition_key: due.key.partition_key,
-        execution_id: due.key.execution_id,
-        attempt_index,
-    };
+    let params = expiry::ExpiryAttemptEndParams { outcome, now_ms: due.now_ms, execution: due.key, attempt_index };
     conn.expiry_attempt_end(&params).await?;
     Ok(())
 }
@@ -478,15 +455,13 @@ async fn end_execution<D: Dialect>(conn: &mut D::Connection, due: &Due, message:
     let params = expiry::ExpiryExecutionEndParams {
         now_ms: due.now_ms,
         failure_message: message.to_owned(),
-        partition_key: due.key.partition_key,
-        execution_id: due.key.execution_id,
+        execution: due.key,
     };
     conn.expiry_execution_end(&params).await?;
     let completion = grant::GrantCompletionEventInsertParams {
         outcome: CompletionWord::Expired,
         now_ms: due.now_ms,
-        partition_key: due.key.partition_key,
-        execution_id: due.key.execution_id,
+        execution: due.key,
     };
     Ok(conn.grant_completion_event_insert(&completion).await?.event_id)
 }
@@ -497,8 +472,7 @@ async fn lease_event<D: Dialect>(conn: &mut D::Connection, due: &Due) -> Result<
         lease_id: None,
         event_type: LeaseWord::Expired,
         now_ms: due.now_ms,
-        partition_key: due.key.partition_key,
-        execution_id: due.key.execution_id,
+        execution: due.key,
     };
     Ok(conn.grant_lease_event_insert(&params).await?.event_id)
 }

@@ -23,7 +23,7 @@ use crate::engine::round::Report;
 use crate::model::document;
 use crate::model::edge;
 use crate::model::given::one_more;
-use crate::model::id::{corruption, exec_key, execution_id, invalid_input, reject_nul};
+use crate::model::id::{ExecKey, corruption, exec_key, execution_id, invalid_input, reject_nul};
 use crate::statements::{Statements as _, edge as edges, flow, flow_summary};
 
 /// How many summaries one run of the projector brings up to date.
@@ -108,8 +108,8 @@ async fn join<D: Dialect>(conn: &mut D::Connection, joining: &Joining) -> Result
     if found.public_flow_state.has_ended() {
         return Err(Abort::from(invalid_input("flow_already_terminal")));
     }
-    let member = flow::FlowMemberLockParams { partition_key, execution_id: joining.member };
-    let Some(member) = conn.flow_member_lock(&member).await? else {
+    let execution = ExecKey { partition_key, execution_id: joining.member };
+    let Some(member) = conn.flow_member_lock(&flow::FlowMemberLockParams { execution }).await? else {
         return Err(Abort::from(invalid_input("execution_not_found")));
     };
     let execution_id = joining.execution_id.clone();
@@ -124,8 +124,7 @@ async fn join<D: Dialect>(conn: &mut D::Connection, joining: &Joining) -> Result
         None => {}
     }
     let new_node_count = node_count.saturating_add(1);
-    let params = flow::FlowMemberJoinParams { flow_id, partition_key, execution_id: joining.member };
-    conn.flow_member_join(&params).await?;
+    conn.flow_member_join(&flow::FlowMemberJoinParams { flow_id, execution }).await?;
     let params = flow::FlowGrowNodesParams {
         graph_revision: found.graph_revision.saturating_add(1),
         node_count: i64::from(new_node_count),

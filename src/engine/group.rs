@@ -93,9 +93,7 @@ pub(crate) async fn hop_on<D: Dialect>(conn: &mut D::Connection, hop: &Hop) -> R
         fail_count: column("fail_count", after.fail)?,
         skip_count: column("skip_count", after.skip)?,
         running_count: column("running_count", after.running)?,
-        partition_key,
-        flow_id,
-        downstream_eid: key.downstream_eid,
+        group: key,
     };
     conn.dependency_group_count(&params).await?;
     let mut turn = Turn { hop: *hop, upstream_eid: found.upstream_eid, group, after };
@@ -119,8 +117,7 @@ struct Group {
 
 impl Group {
     async fn lock<D: Dialect>(conn: &mut D::Connection, key: GroupKey) -> Result<Option<Self>, Abort> {
-        let GroupKey { partition_key, flow_id, downstream_eid } = key;
-        let params = dependency::DependencyGroupLockParams { partition_key, flow_id, downstream_eid };
+        let params = dependency::DependencyGroupLockParams { group: key };
         let row = conn.dependency_group_lock(&params).await;
         let row = row.map_err(|error| unreadable("ff_edge_group.policy", error))?;
         Ok(row.map(|row| Self {
@@ -148,8 +145,7 @@ impl Group {
         conn: &mut D::Connection,
     ) -> Result<&[dependency::DependencyUpstreamListRow], Abort> {
         if self.upstreams.is_none() {
-            let GroupKey { partition_key, flow_id, downstream_eid } = self.key;
-            let params = dependency::DependencyUpstreamListParams { partition_key, flow_id, downstream_eid };
+            let params = dependency::DependencyUpstreamListParams { group: self.key };
             let rows = conn.dependency_upstream_list(&params).await;
             self.upstreams = Some(rows.map_err(|error| unreadable("ff_edge.policy", error))?);
         }
@@ -185,8 +181,8 @@ impl Turn {
         let child = lock_child::<D>(conn, key).await?;
         if let Some(child) = &child {
             if passes_data && is_unclaimed(&child.lifecycle_phase, &child.ownership_state) {
-                let (execution_id, upstream_eid) = (key.execution_id, self.upstream_eid);
-                let params = dependency::DependencyPayloadPassParams { partition_key, execution_id, upstream_eid };
+                let params =
+                    dependency::DependencyPayloadPassParams { execution: key, upstream_eid: self.upstream_eid };
                 conn.dependency_payload_pass(&params).await?;
             }
             if decided == EdgeGroupState::Satisfied {
@@ -257,12 +253,12 @@ pub(crate) async fn catch_up_on<D: Dialect>(
     edge_id: Uuid,
     now_ms: i64,
 ) -> Result<Option<Hopped>, Abort> {
-    let ExecKey { partition_key, execution_id } = upstream;
-    let params = dependency::DependencyMemberReadParams { partition_key, execution_id };
+    let partition_key = upstream.partition_key;
+    let params = dependency::DependencyMemberReadParams { execution: upstream };
     let Some(row) = conn.dependency_member_read(&params).await?.filter(|row| row.lifecycle_phase.has_ended()) else {
         return Ok(None);
     };
-    let params = attempt::AttemptRunningReadParams { partition_key, execution_id };
+    let params = attempt::AttemptRunningReadParams { execution: upstream };
     let last = conn.attempt_running_read(&params).await?;
     let outcome = last.as_ref().and_then(|last| last.outcome.as_ref());
     let ended = Ended::from_states(&row.public_state, outcome);

@@ -74,13 +74,13 @@ pub(crate) async fn list_expired<D: Dialect>(
 }
 
 fn expired_entry(row: lease::LeaseExpiredListRow) -> Result<ExpiredLeaseInfo, EngineError> {
-    let id = execution_id(row.partition_key, row.execution_id).map_err(|error| {
-        let text = format!("{{fp:{}}}:{}", row.partition_key, row.execution_id);
+    let id = execution_id(row.execution.partition_key, row.execution.execution_id).map_err(|error| {
+        let text = format!("{{fp:{}}}:{}", row.execution.partition_key, row.execution.execution_id);
         corruption(format!("list_expired_leases: bad execution_id \"{text}\": {error}"))
     })?;
     Ok(ExpiredLeaseInfo::new(
         id,
-        LeaseId::from_uuid(synthetic_lease_id(row.execution_id, row.attempt_index, row.lease_epoch)),
+        LeaseId::from_uuid(synthetic_lease_id(row.execution.execution_id, row.attempt_index, row.lease_epoch)),
         row.lease_epoch.shown(),
         WorkerInstanceId::new(row.worker_instance_id),
         TimestampMs::from_millis(row.lease_expires_at_ms),

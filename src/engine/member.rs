@@ -19,8 +19,7 @@ pub(crate) async fn lock_child<D: Dialect>(
     conn: &mut D::Connection,
     key: ExecKey,
 ) -> Result<Option<dependency::DependencyChildLockRow>, Abort> {
-    let ExecKey { partition_key, execution_id } = key;
-    let params = dependency::DependencyChildLockParams { partition_key, execution_id };
+    let params = dependency::DependencyChildLockParams { execution: key };
     let child = conn.dependency_child_lock(&params).await;
     child.map_err(|error| unreadable("exec_core: raw_fields not valid JSON", error))
 }
@@ -50,7 +49,6 @@ pub(crate) async fn release_on<D: Dialect>(
     child: &dependency::DependencyChildLockRow,
     now_ms: i64,
 ) -> Result<(), Abort> {
-    let ExecKey { partition_key, execution_id } = key;
     let delay_until_ms = document::integer(&child.raw_fields, "delay_until");
     let phase = &child.lifecycle_phase;
     let released = release(phase, &child.ownership_state, &child.eligibility_state, delay_until_ms, now_ms);
@@ -62,22 +60,12 @@ pub(crate) async fn release_on<D: Dialect>(
     match released {
         None => {}
         Some(Release::Now) => {
-            let params = dependency::DependencyChildReleaseParams {
-                lifecycle_phase,
-                attempt_state,
-                partition_key,
-                execution_id,
-            };
+            let params = dependency::DependencyChildReleaseParams { lifecycle_phase, attempt_state, execution: key };
             conn.dependency_child_release(&params).await?;
         }
         Some(Release::AtMs(wake_at_ms)) => {
-            let params = dependency::DependencyChildDelayParams {
-                lifecycle_phase,
-                attempt_state,
-                wake_at_ms,
-                partition_key,
-                execution_id,
-            };
+            let params =
+                dependency::DependencyChildDelayParams { lifecycle_phase, attempt_state, wake_at_ms, execution: key };
             conn.dependency_child_delay(&params).await?;
         }
     }
@@ -98,12 +86,12 @@ pub(crate) async fn skip_on<D: Dialect>(
     ending: &Ending,
     ownership_state: &OwnershipWord,
 ) -> Result<Events, Abort> {
-    let Ending { key: ExecKey { partition_key, execution_id }, now_ms, .. } = *ending;
-    conn.dependency_child_skip(&dependency::DependencyChildSkipParams { now_ms, partition_key, execution_id }).await?;
-    let current = attempt::AttemptRunningReadParams { partition_key, execution_id };
+    let Ending { now_ms, .. } = *ending;
+    conn.dependency_child_skip(&dependency::DependencyChildSkipParams { now_ms, execution: ending.key }).await?;
+    let current = attempt::AttemptRunningReadParams { execution: ending.key };
     let current = conn.attempt_running_read(&current).await?.map(|attempt| attempt.attempt_index);
     if let Some(attempt_index) = current {
-        let params = dependency::DependencyAttemptSkipParams { now_ms, partition_key, execution_id, attempt_index };
+        let params = dependency::DependencyAttemptSkipParams { now_ms, execution: ending.key, attempt_index };
         conn.dependency_attempt_skip(&params).await?;
     }
     let lease = revoke_on::<D>(conn, ending, current, ownership_state).await?;
@@ -122,16 +110,14 @@ pub(crate) async fn revoke_on<D: Dialect>(
         return Ok(None);
     };
     let Ending { key, now_ms, .. } = *ending;
-    let ExecKey { partition_key, execution_id } = key;
-    let params = dependency::DependencyLeaseRevokeParams { partition_key, execution_id, attempt_index };
+    let params = dependency::DependencyLeaseRevokeParams { execution: key, attempt_index };
     conn.dependency_lease_revoke(&params).await?;
     let params = grant::GrantLeaseEventInsertParams {
         execution_text: key.text(),
         lease_id: None,
         event_type: LeaseWord::Revoked,
         now_ms,
-        partition_key,
-        execution_id,
+        execution: key,
     };
     Ok(Some(conn.grant_lease_event_insert(&params).await?.event_id))
 }
@@ -142,12 +128,12 @@ pub(crate) async fn announce_on<D: Dialect>(
     ending: &Ending,
     outcome: CompletionWord,
 ) -> Result<i64, Abort> {
-    let Ending { key: ExecKey { partition_key, execution_id }, flow_id, now_ms } = *ending;
-    let params = dependency::DependencySuspensionDeleteParams { partition_key, execution_id };
+    let Ending { flow_id, now_ms, .. } = *ending;
+    let params = dependency::DependencySuspensionDeleteParams { execution: ending.key };
     conn.dependency_suspension_delete(&params).await?;
-    let params = dependency::DependencyWaitpointDeleteParams { partition_key, execution_id };
+    let params = dependency::DependencyWaitpointDeleteParams { execution: ending.key };
     conn.dependency_waitpoint_delete(&params).await?;
-    conn.dependency_grant_delete(&dependency::DependencyGrantDeleteParams { partition_key, execution_id }).await?;
-    let params = dependency::DependencyCompletionInsertParams { flow_id, outcome, now_ms, partition_key, execution_id };
+    conn.dependency_grant_delete(&dependency::DependencyGrantDeleteParams { execution: ending.key }).await?;
+    let params = dependency::DependencyCompletionInsertParams { flow_id, outcome, now_ms, execution: ending.key };
     Ok(conn.dependency_completion_insert(&params).await?.event_id)
 }

@@ -48,8 +48,7 @@
 macro_rules! fenced {
     ($noun:ident :: $params:ident, $held:expr, $now_ms:expr $(, $field:ident : $value:expr)* $(,)?) => {
         $noun::$params {
-            partition_key: $held.key.partition_key,
-            execution_id: $held.key.execution_id,
+            execution: $held.key,
             attempt_index: $held.attempt_index,
             lease_epoch: $held.lease_epoch,
             execution_text: $held.key.text(),

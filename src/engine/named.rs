@@ -38,8 +38,7 @@ pub(crate) async fn renew<D: Dialect>(
     let (now_ms, lease_epoch) = (engine.now_ms(), StoredEpoch::of_fence(fence.lease_epoch));
     let lease_expires_at_ms = now_ms.saturating_add(stored_ms(args.lease_ttl_ms));
     let params = typed::TypedRenewParams {
-        partition_key: named.key.partition_key,
-        execution_id: named.key.execution_id,
+        execution: named.key,
         attempt_index: named.attempt_index,
         lease_epoch,
         now_ms,
@@ -74,8 +73,7 @@ pub(crate) async fn complete<D: Dialect>(
     let named = Named::new(&args.execution_id, args.attempt_index)?;
     let now_ms = args.now.0;
     let params = typed::TypedCompleteParams {
-        partition_key: named.key.partition_key,
-        execution_id: named.key.execution_id,
+        execution: named.key,
         attempt_index: named.attempt_index,
         lease_epoch,
         now_ms,
@@ -132,8 +130,7 @@ async fn end<D: Dialect>(
     lease_epoch: Option<StoredEpoch>,
 ) -> Result<Option<FailExecutionResult>, EngineError> {
     let params = typed::TypedFailParams {
-        partition_key: named.key.partition_key,
-        execution_id: named.key.execution_id,
+        execution: named.key,
         attempt_index: named.attempt_index,
         lease_epoch,
         now_ms: engine.now_ms(),
@@ -163,8 +160,7 @@ async fn retry<D: Dialect>(
     let now_ms = engine.now_ms();
     let retry_at_ms = now_ms.saturating_add(delay_ms);
     let params = typed::TypedRetryParams {
-        partition_key: named.key.partition_key,
-        execution_id: named.key.execution_id,
+        execution: named.key,
         attempt_index: named.attempt_index,
         lease_epoch,
         now_ms,
@@ -206,11 +202,7 @@ pub(crate) struct Seen(Option<typed::TypedReadRow>);
 impl Seen {
     /// The execution and the attempt that a caller names.
     pub(crate) async fn of<D: Dialect>(engine: &Engine<D>, named: &Named) -> Result<Self, EngineError> {
-        let params = typed::TypedReadParams {
-            partition_key: named.key.partition_key,
-            execution_id: named.key.execution_id,
-            attempt_index: named.attempt_index,
-        };
+        let params = typed::TypedReadParams { execution: named.key, attempt_index: named.attempt_index };
         Ok(Self(engine.db().read(params).await?))
     }
 
@@ -344,11 +336,7 @@ async fn orphan_refusal<D: Dialect>(
     named: &Named,
     lease_epoch: Option<StoredEpoch>,
 ) -> EngineError {
-    let params = attempt::AttemptFenceReadParams {
-        partition_key: named.key.partition_key,
-        execution_id: named.key.execution_id,
-        attempt_index: named.attempt_index,
-    };
+    let params = attempt::AttemptFenceReadParams { execution: named.key, attempt_index: named.attempt_index };
     match engine.db().read(params).await {
         Ok(None) => EngineError::NotFound { entity: "attempt" },
         Ok(Some(held)) if lease_epoch.is_some_and(|epoch| epoch != held.lease_epoch) => stale(),

@@ -124,32 +124,26 @@ async fn cancel_locked<D: Dialect>(
     request: &CancelExecutionArgs,
     leased_attempt: Option<StoredIndex>,
 ) -> Result<Written, Abort> {
-    let ExecKey { partition_key, execution_id } = key;
     let now_ms = request.now.0;
     conn.operator_execution_cancel(&operator::OperatorExecutionCancelParams {
         now_ms,
         reason: request.reason.clone(),
         source: request.source.as_str().to_owned(),
-        partition_key,
-        execution_id,
+        execution: key,
     })
     .await?;
     if let Some(attempt_index) = leased_attempt {
-        let params = operator::OperatorAttemptCancelParams { now_ms, partition_key, execution_id, attempt_index };
+        let params = operator::OperatorAttemptCancelParams { now_ms, execution: key, attempt_index };
         conn.operator_attempt_cancel(&params).await?;
     }
-    let suspension = operator::OperatorSuspensionDeleteParams { partition_key, execution_id };
+    let suspension = operator::OperatorSuspensionDeleteParams { execution: key };
     conn.operator_suspension_delete(&suspension).await?;
-    let waitpoints = operator::OperatorWaitpointsDeleteParams { partition_key, execution_id };
+    let waitpoints = operator::OperatorWaitpointsDeleteParams { execution: key };
     conn.operator_waitpoints_delete(&waitpoints).await?;
-    let grants = operator::OperatorGrantsDeleteParams { partition_key, execution_id };
+    let grants = operator::OperatorGrantsDeleteParams { execution: key };
     conn.operator_grants_delete(&grants).await?;
-    let completion = grant::GrantCompletionEventInsertParams {
-        outcome: CompletionWord::Cancelled,
-        now_ms,
-        partition_key,
-        execution_id,
-    };
+    let completion =
+        grant::GrantCompletionEventInsertParams { outcome: CompletionWord::Cancelled, now_ms, execution: key };
     let completion = conn.grant_completion_event_insert(&completion).await?;
     let lease_event_id = match leased_attempt {
         Some(_) => Some(conn.grant_lease_event_insert(&revoked(key, now_ms)).await?.event_id),
@@ -203,7 +197,7 @@ async fn revoke_locked<D: Dialect>(
     held: &attempt::AttemptRunningReadRow,
     now_ms: i64,
 ) -> Result<Revocation, Abort> {
-    let ExecKey { partition_key, execution_id } = key;
+    let execution_id = key.execution_id;
     let asked = request.worker_instance_id.as_str();
     if !asked.is_empty() && held.worker_instance_id.as_deref() != Some(asked) {
         return Ok(satisfied("different_worker_instance_id"));
@@ -213,11 +207,11 @@ async fn revoke_locked<D: Dialect>(
     if request.expected_lease_id.as_deref().is_some_and(|expected| !expected.is_empty() && expected != lease_id) {
         return Ok(satisfied("lease_id_mismatch"));
     }
-    let params = operator::OperatorAttemptRevokeParams { partition_key, execution_id, attempt_index, lease_epoch };
+    let params = operator::OperatorAttemptRevokeParams { execution: key, attempt_index, lease_epoch };
     if conn.operator_attempt_revoke(&params).await? == 0 {
         return Ok(satisfied("epoch_moved"));
     }
-    let release = operator::OperatorExecutionReleaseParams { now_ms, partition_key, execution_id };
+    let release = operator::OperatorExecutionReleaseParams { now_ms, execution: key };
     conn.operator_execution_release(&release).await?;
     let event = conn.grant_lease_event_insert(&revoked(key, now_ms)).await?;
     let lease_epoch = lease_epoch.next().to_string();
@@ -240,12 +234,7 @@ pub(crate) async fn change_priority<D: Dialect>(
         [key, priority, now_ms],
         |conn| {
             let core = lock::<D>(conn, *key).await?;
-            let params = operator::OperatorPrioritySetParams {
-                priority: *priority,
-                now_ms: *now_ms,
-                partition_key: key.partition_key,
-                execution_id: key.execution_id,
-            };
+            let params = operator::OperatorPrioritySetParams { priority: *priority, now_ms: *now_ms, execution: *key };
             if conn.operator_priority_set(&params).await? == 0 {
                 return Err(Abort::from(EngineError::Contention(ContentionKind::ExecutionNotEligible)));
             }
@@ -302,8 +291,7 @@ async fn replay_locked<D: Dialect>(
     replays: u32,
     now_ms: i64,
 ) -> Result<(PublicState, i64), Abort> {
-    let ExecKey { partition_key, execution_id } = key;
-    let running = attempt::AttemptRunningReadParams { partition_key, execution_id };
+    let running = attempt::AttemptRunningReadParams { execution: key };
     let last = conn.attempt_running_read(&running).await?;
     // A member that was skipped before it ever ran has no attempt that could say so.
     let was_skipped = match &last {
@@ -313,9 +301,9 @@ async fn replay_locked<D: Dialect>(
     let parents = core.flow_id.filter(|_| was_skipped);
     let mut details = json!({ "branch": "normal" });
     if let Some(flow_id) = parents {
-        let groups = operator::OperatorGroupsResetParams { partition_key, flow_id, execution_id };
+        let groups = operator::OperatorGroupsResetParams { execution: key, flow_id };
         let groups_reset = conn.operator_groups_reset(&groups).await?;
-        let edges = operator::OperatorEdgesReopenParams { partition_key, flow_id, execution_id };
+        let edges = operator::OperatorEdgesReopenParams { execution: key, flow_id };
         conn.operator_edges_reopen(&edges).await?;
         details = json!({ "branch": "skipped_flow_member", "groups_reset": groups_reset });
     }
@@ -336,13 +324,12 @@ async fn replay_locked<D: Dialect>(
         blocking_reason,
         now_ms,
         replay_count: i64::from(replays).saturating_add(1),
-        partition_key,
-        execution_id,
+        execution: key,
     })
     .await?;
     if let Some(last) = last {
         let attempt_index = last.attempt_index;
-        let params = operator::OperatorAttemptReopenParams { partition_key, execution_id, attempt_index };
+        let params = operator::OperatorAttemptReopenParams { execution: key, attempt_index };
         conn.operator_attempt_reopen(&params).await?;
     }
     Ok((answer, event::<D>(conn, key, OperatorWord::Replayed, details, now_ms).await?))
@@ -351,19 +338,17 @@ async fn replay_locked<D: Dialect>(
 /// Locks what a replay changes of the graph before the execution itself, as whoever follows an edge does. A member
 /// stays in its flow, so the flow is known without a lock.
 async fn lock_edges<D: Dialect>(conn: &mut D::Connection, key: ExecKey) -> Result<(), Abort> {
-    let ExecKey { partition_key, execution_id } = key;
-    let found = conn.execution_flow_read(&execution::ExecutionFlowReadParams { partition_key, execution_id }).await?;
+    let found = conn.execution_flow_read(&execution::ExecutionFlowReadParams { execution: key }).await?;
     if let Some(flow_id) = found.and_then(|core| core.flow_id) {
-        conn.operator_edges_lock(&operator::OperatorEdgesLockParams { partition_key, flow_id, execution_id }).await?;
-        conn.operator_group_lock(&operator::OperatorGroupLockParams { partition_key, flow_id, execution_id }).await?;
+        conn.operator_edges_lock(&operator::OperatorEdgesLockParams { execution: key, flow_id }).await?;
+        conn.operator_group_lock(&operator::OperatorGroupLockParams { execution: key, flow_id }).await?;
     }
     Ok(())
 }
 
 /// Locks the execution until the transaction ends.
 async fn lock<D: Dialect>(conn: &mut D::Connection, key: ExecKey) -> Result<operator::OperatorExecutionLockRow, Abort> {
-    let params =
-        operator::OperatorExecutionLockParams { partition_key: key.partition_key, execution_id: key.execution_id };
+    let params = operator::OperatorExecutionLockParams { execution: key };
     let found = conn.operator_execution_lock(&params).await?;
     found.ok_or(Abort::from(EngineError::NotFound { entity: "execution" }))
 }
@@ -374,7 +359,7 @@ async fn leased_attempt<D: Dialect>(
     key: ExecKey,
     core: &operator::OperatorExecutionLockRow,
 ) -> Result<Option<attempt::AttemptRunningReadRow>, Abort> {
-    let params = attempt::AttemptRunningReadParams { partition_key: key.partition_key, execution_id: key.execution_id };
+    let params = attempt::AttemptRunningReadParams { execution: key };
     let running = conn.attempt_running_read(&params).await?;
     Ok(running.filter(|attempt| {
         attempt.worker_instance_id.as_deref().is_some_and(|worker| !worker.is_empty())
@@ -389,8 +374,7 @@ fn revoked(key: ExecKey, now_ms: i64) -> grant::GrantLeaseEventInsertParams {
         lease_id: None,
         event_type: LeaseWord::Revoked,
         now_ms,
-        partition_key: key.partition_key,
-        execution_id: key.execution_id,
+        execution: key,
     }
 }
 
@@ -402,13 +386,7 @@ async fn event<D: Dialect>(
     details: Value,
     now_ms: i64,
 ) -> Result<i64, Abort> {
-    let params = operator::OperatorEventInsertParams {
-        execution_text: key.text(),
-        event_type,
-        details,
-        now_ms,
-        partition_key: key.partition_key,
-        execution_id: key.execution_id,
-    };
+    let params =
+        operator::OperatorEventInsertParams { execution_text: key.text(), event_type, details, now_ms, execution: key };
     Ok(conn.operator_event_insert(&params).await?.event_id)
 }

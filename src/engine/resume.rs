@@ -8,14 +8,13 @@ use ff_core::state::PublicState;
 use ff_core::types::{ExecutionId, SignalId};
 use serde_json::json;
 
-use crate::column::PartitionNumber;
 use crate::db::Dialect;
 use crate::db::error::Abort;
 use crate::engine::Engine;
 use crate::engine::policy::timeout::{Ending, Timeout, after_timeout};
 use crate::engine::seize::{self, Seized, Taking};
 use crate::model::given::stored_ms;
-use crate::model::id::{ExecKey, exec_key};
+use crate::model::id::{ExecKey, exec_key, exec_key_in};
 use crate::model::signal::Members;
 use crate::model::word::{BlockingWord, EligibilityWord, PhaseWord, PublicWord};
 use crate::statements::{Statements, attempt, execution, grant, resume, suspension, waitpoint};
@@ -41,19 +40,18 @@ async fn resume_on<D: Dialect>(
     key: ExecKey,
     resume_at_ms: Option<i64>,
 ) -> Result<ResumeExecutionResult, Abort> {
-    let (partition_key, execution_id) = (key.partition_key, key.execution_id);
-    let Some(core) = conn.resume_lock(&resume::ResumeLockParams { partition_key, execution_id }).await? else {
+    let Some(core) = conn.resume_lock(&resume::ResumeLockParams { execution: key }).await? else {
         return Err(Abort::from(EngineError::NotFound { entity: "execution" }));
     };
     let deleted = if core.lifecycle_phase == PhaseWord::Suspended {
-        conn.suspension_delete(&suspension::SuspensionDeleteParams { partition_key, execution_id }).await?
+        conn.suspension_delete(&suspension::SuspensionDeleteParams { execution: key }).await?
     } else {
         0
     };
     if deleted == 0 {
         return Err(Abort::from(EngineError::State(StateKind::ExecutionNotSuspended)));
     }
-    conn.waitpoint_delete_all(&waitpoint::WaitpointDeleteAllParams { partition_key, execution_id }).await?;
+    conn.waitpoint_delete_all(&waitpoint::WaitpointDeleteAllParams { execution: key }).await?;
     let mut changed_fields = json!({ "current_suspension_id": "", "current_waitpoint_id": "" });
     if let (Some(_), Some(deadline_ms)) = (resume_at_ms, core.deadline_at_ms) {
         changed_fields["execution_deadline_at"] = deadline_ms.into();
@@ -75,8 +73,7 @@ async fn resume_on<D: Dialect>(
         blocking_reason,
         deadline_at_ms: resume_at_ms.or(core.deadline_at_ms),
         changed_fields,
-        partition_key,
-        execution_id,
+        execution: key,
     })
     .await?;
     Ok(ResumeExecutionResult::Resumed { public_state })
@@ -90,9 +87,7 @@ pub(crate) async fn expire<D: Dialect>(
     partition: &Partition,
     id: &ExecutionId,
 ) -> Result<(), EngineError> {
-    let key =
-        ExecKey { partition_key: PartitionNumber::given(partition.index)?, execution_id: exec_key(id)?.execution_id };
-    expire_due(engine, key, Taking::Waits).await.map(drop)
+    expire_due(engine, exec_key_in(partition, id)?, Taking::Waits).await.map(drop)
 }
 
 /// Applies the timeout of a suspension, if its time has passed by our clock.
@@ -127,66 +122,57 @@ pub(crate) async fn expire_due<D: Dialect>(
 
 /// Answers the event id of the completion, if there is one.
 async fn expire_on<D: Dialect>(conn: &mut D::Connection, key: ExecKey, now_ms: i64) -> Result<Option<i64>, Abort> {
-    let (partition_key, execution_id) = (key.partition_key, key.execution_id);
-    let Some(core) = conn.execution_lock(&execution::ExecutionLockParams { partition_key, execution_id }).await? else {
+    let Some(core) = conn.execution_lock(&execution::ExecutionLockParams { execution: key }).await? else {
         return Ok(None);
     };
-    let read = suspension::SuspensionReadParams { partition_key, execution_id };
+    let read = suspension::SuspensionReadParams { execution: key };
     let Some(suspended) = conn.suspension_read(&read).await? else {
         return Ok(None);
     };
     if suspended.timeout_at_ms.is_none_or(|timeout_at_ms| timeout_at_ms >= now_ms) {
         return Ok(None);
     }
-    let clear = suspension::SuspensionTimeoutClearParams { partition_key, execution_id };
+    let clear = suspension::SuspensionTimeoutClearParams { execution: key };
     if core.lifecycle_phase != PhaseWord::Suspended {
         conn.suspension_timeout_clear(&clear).await?;
         return Ok(None);
     }
-    conn.waitpoint_delete_all(&waitpoint::WaitpointDeleteAllParams { partition_key, execution_id }).await?;
+    conn.waitpoint_delete_all(&waitpoint::WaitpointDeleteAllParams { execution: key }).await?;
     match after_timeout(suspended.timeout_behavior.as_deref())? {
         Timeout::Ends(ending) => end_on::<D>(conn, key, now_ms, ending).await.map(Some),
         Timeout::Resumes => {
             let mut members = Members::parse(&suspended.members_text)?;
             members.append_timeout(&SignalId::new(), now_ms)?;
             let members = members.into_value();
-            conn.suspension_members_write(&suspension::SuspensionMembersWriteParams {
-                members,
-                partition_key,
-                execution_id,
-            })
-            .await?;
+            conn.suspension_members_write(&suspension::SuspensionMembersWriteParams { members, execution: key })
+                .await?;
             conn.suspension_timeout_clear(&clear).await?;
-            conn.suspension_resume(&suspension::SuspensionResumeParams { partition_key, execution_id }).await?;
-            let event = suspension::SuspensionResumableEventInsertParams { now_ms, partition_key, execution_id };
+            conn.suspension_resume(&suspension::SuspensionResumeParams { execution: key }).await?;
+            let event = suspension::SuspensionResumableEventInsertParams { now_ms, execution: key };
             Ok(Some(conn.suspension_resumable_event_insert(&event).await?.event_id))
         }
     }
 }
 
 async fn end_on<D: Dialect>(conn: &mut D::Connection, key: ExecKey, now_ms: i64, ending: Ending) -> Result<i64, Abort> {
-    let (partition_key, execution_id) = (key.partition_key, key.execution_id);
-    conn.suspension_delete(&suspension::SuspensionDeleteParams { partition_key, execution_id }).await?;
+    conn.suspension_delete(&suspension::SuspensionDeleteParams { execution: key }).await?;
     conn.suspension_expire(&suspension::SuspensionExpireParams {
         public_state: ending.public_state,
         now_ms,
         cancellation_reason: ending.reason.to_owned(),
-        partition_key,
-        execution_id,
+        execution: key,
     })
     .await?;
-    let running = attempt::AttemptRunningReadParams { partition_key, execution_id };
+    let running = attempt::AttemptRunningReadParams { execution: key };
     if let Some(running) = conn.attempt_running_read(&running).await? {
         conn.suspension_attempt_expire(&suspension::SuspensionAttemptExpireParams {
             outcome: ending.outcome,
             now_ms,
-            partition_key,
-            execution_id,
+            execution: key,
             attempt_index: running.attempt_index,
         })
         .await?;
     }
-    let completion =
-        grant::GrantCompletionEventInsertParams { outcome: ending.completion, now_ms, partition_key, execution_id };
+    let completion = grant::GrantCompletionEventInsertParams { outcome: ending.completion, now_ms, execution: key };
     Ok(conn.grant_completion_event_insert(&completion).await?.event_id)
 }

@@ -143,7 +143,9 @@ async fn forget_admissions<D: Dialect>(engine: &Engine<D>, before_ms: i64, now_m
 async fn forget_grants<D: Dialect>(engine: &Engine<D>, now_ms: i64, report: &mut Report) -> Result<(), EngineError> {
     let params = retention::RetentionGrantListParams { now_ms, page_size: PAGE };
     for row in engine.db().read(params).await? {
-        report.count(withdraw(engine, row.partition_key, row.execution_id, row.grant_id, now_ms).await);
+        report.count(
+            withdraw(engine, row.execution.partition_key, row.execution.execution_id, row.grant_id, now_ms).await,
+        );
     }
     Ok(())
 }
@@ -158,7 +160,7 @@ async fn withdraw<D: Dialect>(
 ) -> Result<bool, EngineError> {
     let key = ExecKey { partition_key, execution_id };
     let delete = retention::RetentionGrantDeleteParams { partition_key, grant_id, now_ms };
-    let reopen = retention::RetentionClaimReopenParams { partition_key, execution_id };
+    let reopen = retention::RetentionClaimReopenParams { execution: key };
     transaction!(engine, "retention_grant_withdraw", [key, delete, reopen], |conn| {
         // A grant outlives its execution.
         if seize::whole::<D>(conn, *key).await? == Seized::Held {

@@ -65,7 +65,7 @@ pub(crate) async fn evaluate<D: Dialect>(
 }
 
 async fn status<D: Dialect>(engine: &Engine<D>, key: ExecKey) -> Result<StatusWord, EngineError> {
-    let params = schedule::ScheduleStateReadParams { partition_key: key.partition_key, execution_id: key.execution_id };
+    let params = schedule::ScheduleStateReadParams { execution: key };
     let Some(core) = engine.db().read(params).await? else {
         return Ok(StatusWord::NotFound);
     };
@@ -81,11 +81,7 @@ async fn status<D: Dialect>(engine: &Engine<D>, key: ExecKey) -> Result<StatusWo
     let Some(flow_id) = core.flow_id else {
         return Ok(StatusWord::Eligible);
     };
-    let params = schedule::ScheduleUpstreamListParams {
-        partition_key: key.partition_key,
-        flow_id,
-        execution_id: key.execution_id,
-    };
+    let params = schedule::ScheduleUpstreamListParams { execution: key, flow_id };
     let edges = engine.db().read(params).await?;
     let upstreams: Vec<_> = edges.iter().filter(|edge| is_required(&edge.policy)).map(Upstream::of).collect();
     if upstreams.contains(&Upstream::Failed) {
@@ -171,33 +167,31 @@ async fn issue_on<D: Dialect>(
     key: ExecKey,
     args: &IssueClaimGrantArgs,
 ) -> Result<Option<String>, Abort> {
-    let ExecKey { partition_key, execution_id } = key;
     let now_ms = args.now.0;
-    let Some(core) = conn.schedule_lock(&schedule::ScheduleLockParams { partition_key, execution_id }).await? else {
+    let Some(core) = conn.schedule_lock(&schedule::ScheduleLockParams { execution: key }).await? else {
         return Err(Abort::from(EngineError::NotFound { entity: "execution" }));
     };
     if !core.is_eligible() {
         return Err(refused(ContentionKind::ExecutionNotEligible));
     }
-    let live = schedule::ScheduleGrantLiveParams { partition_key, execution_id, now_ms };
+    let live = schedule::ScheduleGrantLiveParams { execution: key, now_ms };
     if conn.schedule_grant_live(&live).await?.is_some() {
         return Err(Abort::from(EngineError::State(StateKind::GrantAlreadyExists)));
     }
-    conn.schedule_grant_expire(&schedule::ScheduleGrantExpireParams { partition_key, execution_id, now_ms }).await?;
+    conn.schedule_grant_expire(&schedule::ScheduleGrantExpireParams { execution: key, now_ms }).await?;
     if core.lane_id != args.lane_id.as_str() {
         return Err(refused(ContentionKind::ExecutionNotInEligibleSet));
     }
     if let Some(missing) = capability::missing(&core.required_capabilities, &args.worker_capabilities) {
-        let note = schedule::ScheduleMismatchNoteParams { now_ms, partition_key, execution_id };
+        let note = schedule::ScheduleMismatchNoteParams { now_ms, execution: key };
         conn.schedule_mismatch_note(&note).await?;
         return Ok(Some(missing));
     }
     let grant_ttl_ms = stored_ms(args.grant_ttl_ms);
     let capabilities: Vec<_> = args.worker_capabilities.iter().cloned().map(Value::from).collect();
     conn.schedule_grant_insert(&schedule::ScheduleGrantInsertParams {
-        partition_key,
+        execution: key,
         grant_id: Uuid::new_v4().as_bytes().to_vec(),
-        execution_id,
         worker_id: args.worker_id.as_str().to_owned(),
         worker_instance_id: args.worker_instance_id.as_str().to_owned(),
         lane_id: Some(args.lane_id.as_str().to_owned()),
@@ -323,8 +317,8 @@ impl Search {
         self.left -= 1;
         self.next.after_priority = candidate.priority;
         self.next.after_created_at_ms = candidate.created_at_ms;
-        self.next.after_execution_id = candidate.execution_id;
-        ExecKey { partition_key: candidate.partition_key, execution_id: candidate.execution_id }
+        self.next.after_execution_id = candidate.execution.execution_id;
+        candidate.execution
     }
 }
 
@@ -361,8 +355,7 @@ async fn next_candidate<D: Dialect>(
             return Ok(None);
         };
         let key = search.pass(&schedule::ScheduleCandidateNextRow {
-            partition_key: found.partition_key,
-            execution_id: found.execution_id,
+            execution: found.execution,
             priority: found.priority,
             created_at_ms: found.created_at_ms,
         });
@@ -383,7 +376,7 @@ async fn grant_best_on<D: Dialect>(
         let Some(key) = next_candidate::<D>(conn, request, &mut search).await? else {
             break;
         };
-        let lock = schedule::ScheduleLockParams { partition_key: key.partition_key, execution_id: key.execution_id };
+        let lock = schedule::ScheduleLockParams { execution: key };
         let Some(core) = conn.schedule_lock(&lock).await?.filter(schedule::ScheduleLockRow::is_grantable) else {
             continue;
         };
@@ -477,12 +470,10 @@ async fn grant_on<D: Dialect>(
     let signature = hmac_sign(&secret, &kid, signed.as_bytes());
     let grant_key = format!("{}:{partition}:{uuid}:{expires_at_ms}:{signature}", D::REVOKED_LEASE_PREFIX);
     // The newest grant counts, and two of one millisecond have no order: the one that a scheduler issued goes.
-    let ExecKey { partition_key, execution_id } = key;
-    conn.typed_grant_delete_all(&typed::TypedGrantDeleteAllParams { partition_key, execution_id }).await?;
+    conn.typed_grant_delete_all(&typed::TypedGrantDeleteAllParams { execution: key }).await?;
     conn.schedule_grant_insert(&schedule::ScheduleGrantInsertParams {
-        partition_key,
+        execution: key,
         grant_id: Sha256::digest(grant_key.as_bytes()).to_vec(),
-        execution_id: key.execution_id,
         worker_id: worker_id.to_owned(),
         worker_instance_id: worker_instance_id.to_owned(),
         lane_id: None,
@@ -501,8 +492,7 @@ async fn grant_on<D: Dialect>(
         worker_instance_id: worker_instance_id.to_owned(),
         expires_at_ms,
         issued_at_ms,
-        partition_key: key.partition_key,
-        execution_id: key.execution_id,
+        execution: key,
     })
     .await?;
     let id = exec_id_of(key)?;
@@ -529,8 +519,8 @@ pub(crate) async fn sweep_grants<D: Dialect>(engine: &Engine<D>) -> Result<Repor
         let page = engine.db().read(due).await?;
         let is_last = (page.len() as i64) < RELEASE_BATCH;
         for row in page {
-            after = (row.expires_at_ms, row.execution_id);
-            let key = ExecKey { partition_key: row.partition_key, execution_id: row.execution_id };
+            after = (row.expires_at_ms, row.execution.execution_id);
+            let key = row.execution;
             report.count(release_granted(engine, key, now_ms).await);
         }
         if is_last || i64::from(report.total()) >= RELEASE_BATCH {
@@ -542,8 +532,7 @@ pub(crate) async fn sweep_grants<D: Dialect>(engine: &Engine<D>) -> Result<Repor
 /// Offers one execution to claims again, if its grants have expired; says whether it did. The execution is locked
 /// first, because a grant is given to whoever holds it; one that somebody works on is left for the next run.
 async fn release_granted<D: Dialect>(engine: &Engine<D>, key: ExecKey, now_ms: i64) -> Result<bool, EngineError> {
-    let ExecKey { partition_key, execution_id } = key;
-    let release = schedule::ScheduleGrantedReleaseParams { partition_key, execution_id, now_ms };
+    let release = schedule::ScheduleGrantedReleaseParams { execution: key, now_ms };
     transaction!(engine, "schedule_granted_release", [key, release], |conn| {
         if seize::whole::<D>(conn, *key).await? != Seized::Taken {
             return Ok(false);

@@ -46,12 +46,11 @@ pub(crate) fn is_held(error: &EngineError) -> bool {
 
 /// Takes an execution if it is free.
 pub(crate) async fn execution<D: Dialect>(conn: &mut D::Connection, key: ExecKey) -> Result<Seized, Abort> {
-    let ExecKey { partition_key, execution_id } = key;
-    let params = execution::ExecutionTryLockParams { partition_key, execution_id };
+    let params = execution::ExecutionTryLockParams { execution: key };
     if conn.execution_try_lock(&params).await?.is_some() {
         return Ok(Seized::Taken);
     }
-    let params = admission::AdmissionPhaseReadParams { partition_key, execution_id };
+    let params = admission::AdmissionPhaseReadParams { execution: key };
     Ok(held_if(conn.admission_phase_read(&params).await?.is_some()))
 }
 
@@ -61,9 +60,7 @@ pub(crate) async fn whole<D: Dialect>(conn: &mut D::Connection, key: ExecKey) ->
     if seized == Seized::Held {
         return Ok(seized);
     }
-    let ExecKey { partition_key, execution_id } = key;
-    let parts =
-        conn.execution_parts_try_lock(&execution::ExecutionPartsTryLockParams { partition_key, execution_id }).await?;
+    let parts = conn.execution_parts_try_lock(&execution::ExecutionPartsTryLockParams { execution: key }).await?;
     Ok(if parts.kept_count < parts.there_count { Seized::Held } else { seized })
 }
 
@@ -99,12 +96,11 @@ pub(crate) async fn edge<D: Dialect>(
 
 /// Takes a group if it is free.
 pub(crate) async fn group<D: Dialect>(conn: &mut D::Connection, group: GroupKey) -> Result<Seized, Abort> {
-    let GroupKey { partition_key, flow_id, downstream_eid } = group;
-    let params = dependency::DependencyGroupTryLockParams { partition_key, flow_id, downstream_eid };
+    let params = dependency::DependencyGroupTryLockParams { group };
     if conn.dependency_group_try_lock(&params).await?.is_some() {
         return Ok(Seized::Taken);
     }
-    let params = sibling::SiblingGroupReadParams { partition_key, flow_id, downstream_eid };
+    let params = sibling::SiblingGroupReadParams { group };
     Ok(held_if(conn.sibling_group_read(&params).await?.is_some()))
 }
 

@@ -43,11 +43,10 @@ pub(crate) async fn mark_on<D: Dialect>(
     members: BTreeSet<Uuid>,
     now_ms: i64,
 ) -> Result<(), Abort> {
-    let GroupKey { partition_key, flow_id, downstream_eid } = group;
-    let params = sibling::SiblingPendingInsertParams { partition_key, flow_id, downstream_eid, now_ms };
+    let params = sibling::SiblingPendingInsertParams { group, now_ms };
     conn.sibling_pending_insert(&params).await?;
     let members = members.iter().map(|member| member.hyphenated().to_string()).collect();
-    let params = sibling::SiblingGroupMarkParams { members, partition_key, flow_id, downstream_eid };
+    let params = sibling::SiblingGroupMarkParams { members, group };
     conn.sibling_group_mark(&params).await?;
     Ok(())
 }
@@ -121,12 +120,7 @@ pub(crate) async fn dispatch_round<D: Dialect>(engine: &Engine<D>) -> Result<Dis
 async fn pending<D: Dialect>(engine: &Engine<D>) -> Result<Vec<GroupKey>, EngineError> {
     let params = sibling::SiblingPendingListParams { page_size: BATCH };
     let rows = engine.db().read(params).await?;
-    let key = |row: sibling::SiblingPendingListRow| GroupKey {
-        partition_key: row.partition_key,
-        flow_id: row.flow_id,
-        downstream_eid: row.downstream_eid,
-    };
-    Ok(rows.into_iter().map(key).collect())
+    Ok(rows.into_iter().map(|row| row.group).collect())
 }
 
 /// What the dispatcher found when it turned to a group.
@@ -182,8 +176,7 @@ async fn cancel_group<D: Dialect>(engine: &Engine<D>, group: GroupKey) -> Result
 }
 
 async fn begin_on<D: Dialect>(conn: &mut D::Connection, group: GroupKey) -> Result<Begun, Abort> {
-    let GroupKey { partition_key, flow_id, downstream_eid } = group;
-    let params = sibling::SiblingGroupTryLockParams { partition_key, flow_id, downstream_eid };
+    let params = sibling::SiblingGroupTryLockParams { group };
     let locked = conn.sibling_group_try_lock(&params).await.map_err(unreadable_members)?;
     let Some(enqueued_at_ms) = take_pending::<D>(conn, group).await? else {
         return Ok(Begun::Gone);
@@ -212,12 +205,11 @@ fn named(members: &Value) -> Vec<Uuid> {
 /// Takes the note that a group's members are to be cancelled, and says since when; nothing when there is none. Ends the
 /// transaction when somebody holds it.
 async fn take_pending<D: Dialect>(conn: &mut D::Connection, group: GroupKey) -> Result<Option<i64>, Abort> {
-    let GroupKey { partition_key, flow_id, downstream_eid } = group;
-    let params = sibling::SiblingPendingTryLockParams { partition_key, flow_id, downstream_eid };
+    let params = sibling::SiblingPendingTryLockParams { group };
     if let Some(row) = conn.sibling_pending_try_lock(&params).await? {
         return Ok(Some(row.enqueued_at_ms));
     }
-    let params = sibling::SiblingPendingReadParams { partition_key, flow_id, downstream_eid };
+    let params = sibling::SiblingPendingReadParams { group };
     match conn.sibling_pending_read(&params).await? {
         Some(_) => Err(seize::held()),
         None => Ok(None),
@@ -225,22 +217,19 @@ async fn take_pending<D: Dialect>(conn: &mut D::Connection, group: GroupKey) -> 
 }
 
 async fn is_there<D: Dialect>(conn: &mut D::Connection, group: GroupKey) -> Result<bool, Abort> {
-    let GroupKey { partition_key, flow_id, downstream_eid } = group;
-    let params = sibling::SiblingGroupReadParams { partition_key, flow_id, downstream_eid };
+    let params = sibling::SiblingGroupReadParams { group };
     Ok(conn.sibling_group_read(&params).await?.is_some())
 }
 
 async fn delete_pending<D: Dialect>(conn: &mut D::Connection, group: GroupKey) -> Result<(), Abort> {
-    let GroupKey { partition_key, flow_id, downstream_eid } = group;
-    let params = sibling::SiblingPendingDeleteParams { partition_key, flow_id, downstream_eid };
+    let params = sibling::SiblingPendingDeleteParams { group };
     conn.sibling_pending_delete(&params).await?;
     Ok(())
 }
 
 /// Takes flag, names and pending row away.
 async fn drain_on<D: Dialect>(conn: &mut D::Connection, group: GroupKey) -> Result<(), Abort> {
-    let GroupKey { partition_key, flow_id, downstream_eid } = group;
-    let params = sibling::SiblingGroupClearParams { members: Vec::new(), partition_key, flow_id, downstream_eid };
+    let params = sibling::SiblingGroupClearParams { members: Vec::new(), group };
     conn.sibling_group_clear(&params).await?;
     delete_pending::<D>(conn, group).await
 }
@@ -257,9 +246,8 @@ struct Ended {
 /// Nothing happens to one that somebody drained since, or whose members were named anew: that is for the next round.
 async fn end_on<D: Dialect>(conn: &mut D::Connection, ended: &Ended) -> Result<Option<Events>, Abort> {
     let group = ended.group;
-    let GroupKey { partition_key, flow_id, downstream_eid } = group;
     // The ends of the others are followed at this moment, for which the group is held for a moment.
-    let params = dependency::DependencyGroupLockParams { partition_key, flow_id, downstream_eid };
+    let params = dependency::DependencyGroupLockParams { group };
     conn.dependency_group_lock(&params).await.map_err(|error| unreadable("ff_edge_group.policy", error))?;
     if take_pending::<D>(conn, group).await? != Some(ended.begun_at_ms) {
         return Ok(None);
@@ -286,7 +274,7 @@ async fn cancel<D: Dialect>(engine: &Engine<D>, ending: Ending) -> Result<(), En
 }
 
 async fn cancel_on<D: Dialect>(conn: &mut D::Connection, ending: &Ending) -> Result<Events, Abort> {
-    let Ending { key: ExecKey { partition_key, execution_id }, now_ms, .. } = *ending;
+    let Ending { now_ms, .. } = *ending;
     if seize::whole::<D>(conn, ending.key).await? == Seized::Held {
         return Err(seize::held());
     }
@@ -294,10 +282,9 @@ async fn cancel_on<D: Dialect>(conn: &mut D::Connection, ending: &Ending) -> Res
     let Some(member) = member.filter(|member| !member.lifecycle_phase.has_ended()) else {
         return Ok(Events::default());
     };
-    let current = attempt::AttemptRunningReadParams { partition_key, execution_id };
+    let current = attempt::AttemptRunningReadParams { execution: ending.key };
     let current = conn.attempt_running_read(&current).await?.map(|attempt| attempt.attempt_index);
-    conn.sibling_execution_cancel(&sibling::SiblingExecutionCancelParams { now_ms, partition_key, execution_id })
-        .await?;
+    conn.sibling_execution_cancel(&sibling::SiblingExecutionCancelParams { now_ms, execution: ending.key }).await?;
     let lease = revoke_on::<D>(conn, ending, current, &member.ownership_state).await?;
     let completion = announce_on::<D>(conn, ending, CompletionWord::Cancelled).await?;
     Ok(Events { completion: Some(completion), lease })
@@ -336,8 +323,8 @@ async fn tidy_group<D: Dialect>(
 }
 
 async fn tidy_on<D: Dialect>(conn: &mut D::Connection, group: GroupKey) -> Result<SiblingCancelReconcileAction, Abort> {
-    let GroupKey { partition_key, flow_id, downstream_eid } = group;
-    let params = sibling::SiblingGroupTryLockParams { partition_key, flow_id, downstream_eid };
+    let partition_key = group.partition_key;
+    let params = sibling::SiblingGroupTryLockParams { group };
     let locked = conn.sibling_group_try_lock(&params).await.map_err(unreadable_members)?;
     if take_pending::<D>(conn, group).await?.is_none() {
         return Ok(SiblingCancelReconcileAction::NoOp);
@@ -351,7 +338,8 @@ async fn tidy_on<D: Dialect>(conn: &mut D::Connection, group: GroupKey) -> Resul
         }
     };
     for execution_id in named(&row.members) {
-        let params = dependency::DependencyMemberReadParams { partition_key, execution_id };
+        let execution = ExecKey { partition_key, execution_id };
+        let params = dependency::DependencyMemberReadParams { execution };
         let member = conn.dependency_member_read(&params).await?;
         if member.is_some_and(|member| !member.lifecycle_phase.has_ended()) {
             return Ok(SiblingCancelReconcileAction::NoOp);

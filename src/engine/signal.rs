@@ -62,7 +62,7 @@ async fn deliver_locked<D: Dialect>(
     args: &DeliverSignalArgs,
     key: ExecKey,
 ) -> Result<DeliverSignalResult, EngineError> {
-    let lock = execution::ExecutionLockParams { partition_key: key.partition_key, execution_id: key.execution_id };
+    let lock = execution::ExecutionLockParams { execution: key };
     let target = signal::SignalTargetReadParams { partition_key: key.partition_key, waitpoint_id: args.waitpoint_id.0 };
     let args = args.clone();
     let delivered = transaction!(
@@ -191,14 +191,12 @@ fn decide(
         serde_json::from_str(&condition).map_err(|error| corruption(format!("condition: {error}")))?;
     let satisfied = holds(&condition, &members.heard());
     let members = members.into_value();
-    let (partition_key, execution_id) = (key.partition_key, key.execution_id);
     let (execution_text, waitpoint_text) = (key.text(), args.waitpoint_id.to_string());
     let (signal_id, source_identity) = (args.signal_id.to_string(), args.source_identity.clone());
     let now_ms = args.now.0;
     Ok(if satisfied {
         Decision::Resume(signal::SignalResumeParams {
-            partition_key,
-            execution_id,
+            execution: key,
             suspension_id,
             seen_members,
             execution_text,
@@ -210,8 +208,7 @@ fn decide(
         })
     } else {
         Decision::Append(signal::SignalAppendParams {
-            partition_key,
-            execution_id,
+            execution: key,
             suspension_id,
             seen_members,
             execution_text,
@@ -232,11 +229,7 @@ pub(crate) async fn deliver_approval<D: Dialect>(
     args: &DeliverApprovalSignalArgs,
 ) -> Result<DeliverSignalResult, EngineError> {
     let key = exec_key(&args.execution_id)?;
-    let params = signal::SignalOperatorReadParams {
-        partition_key: key.partition_key,
-        waitpoint_id: args.waitpoint_id.0,
-        execution_id: key.execution_id,
-    };
+    let params = signal::SignalOperatorReadParams { execution: key, waitpoint_id: args.waitpoint_id.0 };
     let found = engine.db().read(params).await?.ok_or(EngineError::NotFound { entity: "execution" })?;
     if found.lane_id != args.lane_id.as_str() {
         let (given, stored) = (&args.lane_id, &found.lane_id);
@@ -272,8 +265,7 @@ pub(crate) async fn deliver_approval<D: Dialect>(
 /// The handle need not hold the lease.
 pub(crate) async fn observe<D: Dialect>(engine: &Engine<D>, handle: &Handle) -> Result<Vec<ResumeSignal>, EngineError> {
     let held = handle::decode(D::TAG, handle)?;
-    let params =
-        signal::SignalMembersReadParams { partition_key: held.key.partition_key, execution_id: held.key.execution_id };
+    let params = signal::SignalMembersReadParams { execution: held.key };
     match engine.db().read(params).await? {
         Some(row) => Ok(Members::parse(&row.members_text)?.observed()),
         None => Ok(Vec::new()),

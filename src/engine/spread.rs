@@ -41,9 +41,9 @@ pub(crate) async fn claim<D: Dialect>(
         let Some(last) = page.last() else { return Ok(None) };
         next.after_priority = last.priority;
         next.after_created_at_ms = last.created_at_ms;
-        next.after_execution_id = last.execution_id;
+        next.after_execution_id = last.execution.execution_id;
         for row in &page {
-            let key = ExecKey { partition_key: row.partition_key, execution_id: row.execution_id };
+            let key = row.execution;
             if let Some(taken) = claim_one(engine, key, claim.clone()).await? {
                 return Ok(Some(taken));
             }
@@ -63,7 +63,7 @@ async fn claim_one<D: Dialect>(
         |conn| { claim_on::<D>(conn, *key, claim).await },
         |row, wakes| {
             if let Some(row) = row {
-                wakes.lease(row.lease_event_id, row.partition_key);
+                wakes.lease(row.lease_event_id, row.execution.partition_key);
             }
         }
     )
@@ -76,8 +76,7 @@ pub(crate) async fn lock_waiting<D: Dialect>(
     lane_id: &str,
     capabilities: Vec<String>,
 ) -> Result<Option<spread::SpreadTryLockRow>, Abort> {
-    let ExecKey { partition_key, execution_id } = key;
-    let lock = spread::SpreadTryLockParams { partition_key, execution_id, capabilities: Some(capabilities) };
+    let lock = spread::SpreadTryLockParams { execution: key, capabilities: Some(capabilities) };
     let row = conn.spread_try_lock(&lock).await?;
     Ok(row.filter(|row| {
         row.lifecycle_phase.waits()
@@ -95,20 +94,17 @@ async fn claim_on<D: Dialect>(
     let Some(core) = lock_waiting::<D>(conn, key, &claim.lane_id, claim.capabilities.clone()).await? else {
         return Ok(None);
     };
-    let ExecKey { partition_key, execution_id } = key;
     let attempt_index = core.attempt_index;
     conn.grant_execution_take(&grant::GrantExecutionTakeParams {
         attempt_index,
         reclaim_count: core.lease_reclaim_count,
         now_ms: claim.now_ms,
         total_attempt_count: (i64::from(attempt_index) + 1).to_string(),
-        partition_key,
-        execution_id,
+        execution: key,
     })
     .await?;
     let attempt = spread::SpreadAttemptTakeParams {
-        partition_key,
-        execution_id,
+        execution: key,
         attempt_index,
         worker_id: claim.worker_id.clone(),
         worker_instance_id: claim.worker_instance_id.clone(),
@@ -121,11 +117,10 @@ async fn claim_on<D: Dialect>(
         lease_id: Some(claim.lease_id.clone()),
         event_type: LeaseWord::Acquired,
         now_ms: claim.now_ms,
-        partition_key,
-        execution_id,
+        execution: key,
     };
     let lease_event_id = conn.grant_lease_event_insert(&event).await?.event_id;
-    Ok(Some(LeaseClaimRow { partition_key, execution_id, attempt_index, lease_epoch, lease_event_id }))
+    Ok(Some(LeaseClaimRow { execution: key, attempt_index, lease_epoch, lease_event_id }))
 }
 
 /// Makes delayed executions eligible whose time has come, at most one batch of them, and says how many it looked at.
@@ -137,7 +132,7 @@ pub(crate) async fn promote_due<D: Dialect>(
     let due = engine.db().survey(spread::SpreadDelayedListParams { now_ms, batch_size }).await?;
     let mut promoted = 0;
     for row in due {
-        let key = ExecKey { partition_key: row.partition_key, execution_id: row.execution_id };
+        let key = row.execution;
         promoted += transaction!(engine, "spread_promote", [key, now_ms], |conn| {
             promote_on::<D>(conn, *key, *now_ms).await
         })?;
@@ -146,12 +141,11 @@ pub(crate) async fn promote_due<D: Dialect>(
 }
 
 async fn promote_on<D: Dialect>(conn: &mut D::Connection, key: ExecKey, now_ms: i64) -> Result<u64, Abort> {
-    let ExecKey { partition_key, execution_id } = key;
-    let lock = spread::SpreadTryLockParams { partition_key, execution_id, capabilities: None };
+    let lock = spread::SpreadTryLockParams { execution: key, capabilities: None };
     if conn.spread_try_lock(&lock).await?.is_none() {
         return Ok(0);
     }
-    let release = spread::SpreadDelayedReleaseParams { partition_key, execution_id, now_ms };
+    let release = spread::SpreadDelayedReleaseParams { execution: key, now_ms };
     Ok(conn.spread_delayed_release(&release).await?)
 }
 
@@ -160,9 +154,8 @@ pub(crate) async fn append_on<D: Dialect>(
     conn: &mut D::Connection,
     append: &stream::StreamAppendParams,
 ) -> Result<Option<stream::StreamAppendRow>, Abort> {
-    let (partition_key, execution_id, attempt_index) =
-        (append.partition_key, append.execution_id, append.attempt_index);
-    let fence = spread::SpreadStreamLockParams { partition_key, execution_id, attempt_index };
+    let (execution, attempt_index) = (append.execution, append.attempt_index);
+    let fence = spread::SpreadStreamLockParams { execution, attempt_index };
     if let Some(held) = conn.spread_stream_lock(&fence).await?
         && (held.lease_epoch != append.lease_epoch
             || held.outcome.is_some()
@@ -170,16 +163,16 @@ pub(crate) async fn append_on<D: Dialect>(
     {
         return Ok(None);
     }
-    let ensure = spread::SpreadCounterEnsureParams { partition_key, execution_id, attempt_index };
+    let ensure = spread::SpreadCounterEnsureParams { execution, attempt_index };
     conn.spread_counter_ensure(&ensure).await?;
-    let lock = spread::SpreadCounterLockParams { partition_key, execution_id, attempt_index };
+    let lock = spread::SpreadCounterLockParams { execution, attempt_index };
     let seen = conn.spread_counter_lock(&lock).await?;
-    let newest = spread::SpreadFrameNewestParams { partition_key, execution_id, attempt_index };
+    let newest = spread::SpreadFrameNewestParams { execution, attempt_index };
     let newest = conn.spread_frame_newest(&newest).await?.map(|frame| (frame.ts_ms, frame.seq));
     let (mut last, mut frame_count) = ((seen.last_ms, seen.last_seq), seen.frame_count);
     if let Some(newest) = newest.filter(|newest| *newest > last) {
         // A frame of a foreign writer is newer than the counter: all are counted once.
-        let count = spread::SpreadFrameCountParams { partition_key, execution_id, attempt_index };
+        let count = spread::SpreadFrameCountParams { execution, attempt_index };
         (last, frame_count) = (newest, conn.spread_frame_count(&count).await?.frame_count);
     }
     let (last_ms, last_seq) =
@@ -189,14 +182,12 @@ pub(crate) async fn append_on<D: Dialect>(
         last_ms,
         last_seq,
         frame_count,
-        partition_key,
-        execution_id,
+        execution,
         attempt_index,
     })
     .await?;
     conn.spread_frame_insert(&spread::SpreadFrameInsertParams {
-        partition_key,
-        execution_id,
+        execution,
         attempt_index,
         ts_ms: last_ms,
         seq: last_seq,

@@ -48,8 +48,7 @@ pub(crate) async fn append<D: Dialect>(
         live::check(config)?;
     }
     let params = stream::StreamAppendParams {
-        partition_key: held.key.partition_key,
-        execution_id: held.key.execution_id,
+        execution: held.key,
         attempt_index: held.attempt_index,
         lease_epoch: held.lease_epoch,
         now_ms: engine.now_ms(),
@@ -84,14 +83,14 @@ impl Appended {
 }
 
 fn stream_key(append: &stream::StreamAppendParams) -> StreamKey {
-    StreamKey { execution: append.execution_id, attempt_index: append.attempt_index.into() }
+    StreamKey { execution: append.execution.execution_id, attempt_index: append.attempt_index.into() }
 }
 
 async fn append_durable<D: Dialect>(
     engine: &Engine<D>,
     append: stream::StreamAppendParams,
 ) -> Result<Option<Appended>, EngineError> {
-    let (key, partition_key) = (stream_key(&append), append.partition_key);
+    let (key, partition_key) = (stream_key(&append), append.execution.partition_key);
     if engine.db().is_spread().await? {
         let done = transaction!(
             engine,
@@ -135,12 +134,8 @@ async fn append_patch<D: Dialect>(
     let patch: Value = serde_json::from_slice(patch)
         .map_err(|error| invalid_input(format!("summary patch not valid JSON: {error}")))?;
     reject_nul_in_json("summary patch", &patch)?;
-    let lock = stream::StreamSummaryLockParams {
-        partition_key: append.partition_key,
-        execution_id: append.execution_id,
-        attempt_index: append.attempt_index,
-    };
-    let (key, partition_key) = (stream_key(&append), append.partition_key);
+    let lock = stream::StreamSummaryLockParams { execution: append.execution, attempt_index: append.attempt_index };
+    let (key, partition_key) = (stream_key(&append), append.execution.partition_key);
     let is_spread = engine.db().is_spread().await?;
     transaction!(
         engine,
@@ -156,8 +151,7 @@ async fn append_patch<D: Dialect>(
             };
             summary::merge(&mut document, Value::clone(patch));
             let write = stream::StreamSummaryWriteParams {
-                partition_key: lock.partition_key,
-                execution_id: lock.execution_id,
+                execution: lock.execution,
                 attempt_index: lock.attempt_index,
                 document_json: document,
                 now_ms: append.now_ms,
@@ -178,7 +172,7 @@ async fn append_live<D: Dialect>(
     append: stream::StreamAppendParams,
     config: BestEffortLiveConfig,
 ) -> Result<Option<Appended>, EngineError> {
-    let (key, partition_key) = (stream_key(&append), append.partition_key);
+    let (key, partition_key) = (stream_key(&append), append.execution.partition_key);
     let is_spread = engine.db().is_spread().await?;
     transaction!(
         engine,
@@ -188,11 +182,8 @@ async fn append_live<D: Dialect>(
             let Some(mut row) = append_on::<D>(conn, append, *is_spread).await? else {
                 return Ok(None);
             };
-            let read = stream::StreamMetaReadParams {
-                partition_key: append.partition_key,
-                execution_id: append.execution_id,
-                attempt_index: append.attempt_index,
-            };
+            let read =
+                stream::StreamMetaReadParams { execution: append.execution, attempt_index: append.attempt_index };
             let before = conn.stream_meta_read(&read).await?.map_or(AppendRate::NONE, |meta| AppendRate {
                 ema_hz: meta.ema_rate_hz,
                 last_ms: meta.last_append_ts_ms,
@@ -200,8 +191,7 @@ async fn append_live<D: Dialect>(
             let rate = before.after_frame(&config, append.now_ms);
             let kept = rate.frames_kept(&config);
             let write = stream::StreamMetaWriteParams {
-                partition_key: append.partition_key,
-                execution_id: append.execution_id,
+                execution: append.execution,
                 attempt_index: append.attempt_index,
                 ema_rate_hz: rate.ema_hz,
                 last_append_ts_ms: append.now_ms,
@@ -209,12 +199,8 @@ async fn append_live<D: Dialect>(
             };
             conn.stream_meta_write(&write).await?;
             if row.frame_count > kept {
-                let trim = stream::StreamTrimParams {
-                    partition_key: append.partition_key,
-                    execution_id: append.execution_id,
-                    attempt_index: append.attempt_index,
-                    kept,
-                };
+                let trim =
+                    stream::StreamTrimParams { execution: append.execution, attempt_index: append.attempt_index, kept };
                 if let Some(trimmed) = conn.stream_trim(&trim).await? {
                     row.frame_count = trimmed.frame_count;
                 }
@@ -252,8 +238,7 @@ pub(crate) async fn read<D: Dialect>(
     }
     let key = exec_key(id)?;
     let params = stream::StreamReadParams {
-        partition_key: key.partition_key,
-        execution_id: key.execution_id,
+        execution: key,
         attempt_index: StoredIndex::given(attempt_index)?,
         from_ms: from.ts_ms,
         from_seq: from.seq,
@@ -284,8 +269,7 @@ pub(crate) async fn tail<D: Dialect>(
     let key = exec_key(id)?;
     let attempt_index = StoredIndex::given(attempt_index)?;
     let params = stream::StreamTailParams {
-        partition_key: key.partition_key,
-        execution_id: key.execution_id,
+        execution: key,
         attempt_index,
         after_ms: after.ts_ms,
         after_seq: after.seq,
@@ -339,11 +323,7 @@ pub(crate) async fn read_summary<D: Dialect>(
     attempt_index: AttemptIndex,
 ) -> Result<Option<SummaryDocument>, EngineError> {
     let key = exec_key(id)?;
-    let params = stream::StreamSummaryReadParams {
-        partition_key: key.partition_key,
-        execution_id: key.execution_id,
-        attempt_index: StoredIndex::given(attempt_index)?,
-    };
+    let params = stream::StreamSummaryReadParams { execution: key, attempt_index: StoredIndex::given(attempt_index)? };
     let Some(row) = engine.db().read(params).await? else {
         return Ok(None);
     };

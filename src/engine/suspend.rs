@@ -35,7 +35,7 @@ use crate::model::given::one_more;
 use crate::model::handle::{self, Held};
 use crate::model::hex;
 use crate::model::id::{
-    attempt_index, corruption, exec_key, execution_id, invalid_input, reject_nul, reject_nul_in_json,
+    ExecKey, attempt_index, corruption, exec_key, execution_id, invalid_input, reject_nul, reject_nul_in_json,
 };
 use crate::model::limits;
 use crate::statements::{Statements, attempt, execution, suspension, waitpoint};
@@ -72,13 +72,11 @@ pub(crate) async fn suspend_by_triple<D: Dialect>(
 ) -> Result<SuspendOutcome, EngineError> {
     let key = exec_key(id)?;
     let request = Request::new(args)?;
-    let running =
-        attempt::AttemptRunningReadParams { partition_key: key.partition_key, execution_id: key.execution_id };
+    let running = attempt::AttemptRunningReadParams { execution: key };
     let running = match engine.db().read(running).await? {
         Some(attempt) => attempt.attempt_index,
         None => {
-            let params =
-                execution::ExecutionReadParams { partition_key: key.partition_key, execution_id: key.execution_id };
+            let params = execution::ExecutionReadParams { execution: key };
             let core = engine.db().read(params).await?;
             core.ok_or(EngineError::NotFound { entity: "execution" })?.attempt_index.max(StoredIndex::FIRST)
         }
@@ -260,9 +258,8 @@ async fn write<D: Dialect>(
         .zip(&tokens.tokens)
         .skip(1)
         .map(|(bound, token)| waitpoint::WaitpointActivateParams {
-            partition_key,
+            execution: held.key,
             waitpoint_id: bound.waitpoint_id.0,
-            execution_id: held.key.execution_id,
             token_kid: tokens.kid.clone(),
             token: token.clone(),
             now_ms: args.now.0,
@@ -457,7 +454,7 @@ async fn listed<D: Dialect>(
             suspension::SuspensionListParams { partition_key, after_ms: i64::MIN, after: uuid::Uuid::nil(), page_size };
         return engine.db().read(first).await;
     };
-    let place = suspension::SuspensionPlaceReadParams { partition_key, execution_id: after };
+    let place = suspension::SuspensionPlaceReadParams { execution: ExecKey { partition_key, execution_id: after } };
     if let Some(place) = engine.db().read(place).await? {
         let next =
             suspension::SuspensionListParams { partition_key, after_ms: place.suspended_at_ms, after, page_size };

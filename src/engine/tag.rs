@@ -22,12 +22,8 @@ pub(crate) async fn set_on_execution<D: Dialect>(
     validate_tag_key(tag_key)?;
     reject_nul("tag value", value)?;
     let key = exec_key(id)?;
-    let params = tag::TagExecutionSetParams {
-        tag_key: tag_key.to_owned(),
-        tag_value: value.to_owned(),
-        partition_key: key.partition_key,
-        execution_id: key.execution_id,
-    };
+    let params =
+        tag::TagExecutionSetParams { tag_key: tag_key.to_owned(), tag_value: value.to_owned(), execution: key };
     match engine.db().unit(params).await? {
         0 => Err(EngineError::NotFound { entity: "execution" }),
         _ => Ok(()),
@@ -42,8 +38,7 @@ pub(crate) async fn get_from_execution<D: Dialect>(
 ) -> Result<Option<String>, EngineError> {
     validate_tag_key(tag_key)?;
     let key = exec_key(id)?;
-    let params =
-        execution::ExecutionFieldsReadParams { partition_key: key.partition_key, execution_id: key.execution_id };
+    let params = execution::ExecutionFieldsReadParams { execution: key };
     let row = engine.db().read(params).await?;
     Ok(row.and_then(|row| document::tag_text(&row.raw_fields, tag_key)))
 }

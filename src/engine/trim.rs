@@ -16,7 +16,7 @@ use crate::engine::policy::expiry::passes;
 use crate::engine::round::{Report, Round};
 use crate::engine::seize::{self, Seized};
 use crate::model::given::stored_ms;
-use crate::model::id::{ExecKey, execution_id, reject_nul};
+use crate::model::id::{ExecKey, GroupKey, execution_id, reject_nul};
 use crate::statements::{Statements, spread, trim};
 
 /// How many executions one page of the search has.
@@ -167,11 +167,12 @@ async fn forget_on<D: Dialect>(
         return Ok(0);
     }
     for row in &ended {
-        conn.trim_delete(&trim::TrimDeleteParams { partition_key, execution_id: row.execution_id }).await?;
+        let execution = ExecKey { partition_key, execution_id: row.execution_id };
+        conn.trim_delete(&trim::TrimDeleteParams { execution }).await?;
         if let Some(flow_id) = row.flow_id {
-            let downstream_eid = row.execution_id;
-            conn.trim_edge_delete(&trim::TrimEdgeDeleteParams { partition_key, flow_id, downstream_eid }).await?;
-            conn.trim_group_delete(&trim::TrimGroupDeleteParams { partition_key, flow_id, downstream_eid }).await?;
+            let group = GroupKey { partition_key, flow_id, downstream_eid: row.execution_id };
+            conn.trim_edge_delete(&trim::TrimEdgeDeleteParams { group }).await?;
+            conn.trim_group_delete(&trim::TrimGroupDeleteParams { group }).await?;
         }
     }
     let executions: Vec<String> =
@@ -203,7 +204,7 @@ async fn is_free<D: Dialect>(conn: &mut D::Connection, key: ExecKey) -> Result<b
     if seize::whole::<D>(conn, key).await? != Seized::Taken {
         return Ok(false);
     }
-    let parts = trim::TrimPartsTryLockParams { partition_key: key.partition_key, execution_id: key.execution_id };
+    let parts = trim::TrimPartsTryLockParams { execution: key };
     let parts = conn.trim_parts_try_lock(&parts).await?;
     Ok(parts.kept_count == parts.there_count)
 }

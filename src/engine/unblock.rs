@@ -22,7 +22,7 @@ use crate::engine::round::{Report, Round};
 use crate::engine::seize::{self, Seized};
 use crate::engine::{quota, schedule, worker};
 use crate::model::document;
-use crate::model::id::{ExecKey, execution_id};
+use crate::model::id::execution_id;
 use crate::model::word::BlockingWord;
 use crate::statements::{Statements, admission};
 
@@ -52,7 +52,7 @@ pub(crate) async fn sweep<D: Dialect>(engine: &Engine<D>, round: &Round) -> Resu
         let rows = engine.db().survey(params).await?;
         let is_last = (rows.len() as i64) < PAGE;
         for row in rows {
-            after = (row.partition_key, row.execution_id);
+            after = (row.execution.partition_key, row.execution.execution_id);
             if passes(&round.filter, &row.raw_fields) {
                 report.count(let_go(engine, &row, &mut known, now_ms).await);
             }
@@ -82,11 +82,10 @@ async fn let_go<D: Dialect>(
     }
     let params = admission::AdmissionUnblockParams {
         now_text: now_ms.to_string(),
-        partition_key: row.partition_key,
-        execution_id: row.execution_id,
+        execution: row.execution,
         blocking_reason: reason.clone(),
     };
-    let key = ExecKey { partition_key: row.partition_key, execution_id: row.execution_id };
+    let key = row.execution;
     transaction!(engine, "admission_unblock", [key, params], |conn| {
         if seize::whole::<D>(conn, *key).await? != Seized::Taken {
             return Ok(false);
@@ -133,7 +132,7 @@ async fn has_quota_room<D: Dialect>(
     now_ms: i64,
 ) -> Result<bool, EngineError> {
     let Some(id) = quota_policy_id(&row.raw_fields) else { return Ok(true) };
-    let execution_id = execution_id(row.partition_key, row.execution_id)?;
+    let execution_id = execution_id(row.execution.partition_key, row.execution.execution_id)?;
     if let Some(has_room) = known.quotas.get(&id) {
         return Ok(*has_room);
     }

@@ -58,9 +58,8 @@ pub(crate) async fn create<D: Dialect>(
         };
         let token = signing.token(&held.payload.execution_id, &waitpoint_id);
         let params = waitpoint::WaitpointCreateParams {
-            partition_key: held.key.partition_key,
+            execution: held.key,
             waitpoint_id: waitpoint_id.0,
-            execution_id: held.key.execution_id,
             token_kid: signing.kid.clone(),
             token: token.clone(),
             now_ms,
@@ -99,12 +98,10 @@ pub(crate) async fn list_pending<D: Dialect>(
 ) -> Result<ListPendingWaitpointsResult, EngineError> {
     let key = exec_key(&args.execution_id)?;
     let limit = args.limit.unwrap_or(LIST_DEFAULT_LIMIT).clamp(1, LIST_MAX_LIMIT); // tidy: a caller's option
-    let known =
-        execution::ExecutionStateReadParams { partition_key: key.partition_key, execution_id: key.execution_id };
+    let known = execution::ExecutionStateReadParams { execution: key };
     engine.db().read(known).await?.ok_or(EngineError::NotFound { entity: "execution" })?;
     let params = waitpoint::WaitpointListParams {
-        partition_key: key.partition_key,
-        execution_id: key.execution_id,
+        execution: key,
         after: args.after.as_ref().map(|after| after.0),
         page_size: i64::from(limit) + 1,
     };
@@ -189,11 +186,11 @@ pub(crate) async fn close_due<D: Dialect>(
         if *taking == Taking::Seizes && seize::whole::<D>(conn, key).await? == Seized::Held {
             return Ok(false);
         }
-        conn.execution_lock(&execution::ExecutionLockParams { partition_key, execution_id }).await?;
+        conn.execution_lock(&execution::ExecutionLockParams { execution: key }).await?;
         let Some(closed) = conn.waitpoint_delete_due(closing).await? else {
             return Ok(false);
         };
-        let read = suspension::SuspensionReadParams { partition_key, execution_id };
+        let read = suspension::SuspensionReadParams { execution: key };
         let Some(row) = conn.suspension_read(&read).await? else {
             return Ok(true);
         };
@@ -202,12 +199,8 @@ pub(crate) async fn close_due<D: Dialect>(
         let mut members = Members::parse(&row.members_text).map_err(Abort::from)?;
         if members.close(waitpoint_key, now_ms) {
             let members = members.into_value();
-            conn.suspension_members_write(&suspension::SuspensionMembersWriteParams {
-                members,
-                partition_key,
-                execution_id,
-            })
-            .await?;
+            conn.suspension_members_write(&suspension::SuspensionMembersWriteParams { members, execution: key })
+                .await?;
         }
         Ok(true)
     })

@@ -217,7 +217,7 @@ async fn completions<D: Dialect, E>(
 ) -> Result<Vec<Entry<E>>, EngineError> {
     let rows = source.db().survey(event::EventCompletionPageParams { after, page_size }).await?;
     let entry = |row: event::EventCompletionPageRow| {
-        let key = ExecKey { partition_key: row.partition_key, execution_id: row.execution_id };
+        let key = row.execution;
         let event = execution_id(key.partition_key, key.execution_id).map(|id| told(&row, id));
         Entry {
             event_id: row.event_id,

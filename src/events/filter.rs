@@ -36,8 +36,7 @@ pub(super) async fn wants<D: Dialect, E>(
 
 async fn tag<D: Dialect, E>(source: &Source<D>, entry: &Entry<E>, key: &str) -> Result<Option<String>, EngineError> {
     let Some(of) = entry.execution else { return Ok(None) };
-    let params =
-        execution::ExecutionFieldsReadParams { partition_key: of.partition_key, execution_id: of.execution_id };
+    let params = execution::ExecutionFieldsReadParams { execution: of };
     let row = source.db().read(params).await?;
     Ok(row.and_then(|row| document::tag_text(&row.raw_fields, key)))
 }

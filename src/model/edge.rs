@@ -10,7 +10,7 @@ use uuid::Uuid;
 
 use super::document;
 use super::id::{corruption, execution_id};
-use crate::column::PartitionNumber;
+use crate::column::GroupKey;
 
 /// The document of an edge that is staged now.
 pub(crate) fn staged(dependency_kind: &str, data_passing_ref: Option<&str>, now_ms: i64) -> Value {
@@ -75,13 +75,11 @@ pub(crate) fn resolved(document: Value, is_satisfied: bool, now_ms: i64) -> Valu
 }
 
 /// Where an edge's row is and what it joins.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Copy)]
 pub(crate) struct EdgeKey {
-    pub(crate) partition_key: PartitionNumber,
-    pub(crate) flow_id: FlowId,
+    pub(crate) group: GroupKey,
     pub(crate) edge_id: Uuid,
     pub(crate) upstream_eid: Uuid,
-    pub(crate) downstream_eid: Uuid,
 }
 
 impl EdgeKey {
@@ -91,15 +89,16 @@ impl EdgeKey {
     /// `Validation(Corruption)` naming the column when the row's partition makes no execution id.
     pub(crate) fn snapshot(&self, document: &Value) -> Result<EdgeSnapshot, EngineError> {
         let id = |column: &str, uuid: Uuid| {
-            execution_id(self.partition_key, uuid).map_err(|error| corruption(format!("ff_edge.{column}: {error}")))
+            execution_id(self.group.partition_key, uuid)
+                .map_err(|error| corruption(format!("ff_edge.{column}: {error}")))
         };
         let text =
             |name: &str, default: &str| document::member_string(document, name).unwrap_or_else(|| default.to_owned());
         Ok(EdgeSnapshot::new(
             EdgeId::from_uuid(self.edge_id),
-            self.flow_id.clone(),
+            FlowId::from_uuid(self.group.flow_id),
             id("upstream_eid", self.upstream_eid)?,
-            id("downstream_eid", self.downstream_eid)?,
+            id("downstream_eid", self.group.downstream_eid)?,
             text("dependency_kind", "success_only"),
             text("satisfaction_condition", "all_required"),
             document::member_string(document, "data_passing_ref").filter(|reference| !reference.is_empty()),
@@ -207,18 +206,14 @@ mod tests {
 
     #[test]
     fn an_empty_document_reads_as_a_fresh_edge() {
-        let key = EdgeKey {
-            partition_key: 3.into(),
-            flow_id: FlowId::from_uuid(Uuid::nil()),
-            edge_id: Uuid::nil(),
-            upstream_eid: Uuid::nil(),
-            downstream_eid: Uuid::max(),
-        };
+        let group = GroupKey { partition_key: 3.into(), flow_id: Uuid::nil(), downstream_eid: Uuid::max() };
+        let key = EdgeKey { group, edge_id: Uuid::nil(), upstream_eid: Uuid::nil() };
         let edge = key.snapshot(&json!({"created_at_ms": "12"})).unwrap();
         assert_eq!((edge.dependency_kind.as_str(), edge.edge_state.as_str()), ("success_only", "pending"));
         assert_eq!((edge.data_passing_ref, edge.created_at.0, edge.created_by.as_str()), (None, 12, "engine"));
         assert!(edge.upstream_execution_id.as_str().starts_with("{fp:3}:"));
-        let error = EdgeKey { partition_key: (-1).into(), ..key }.snapshot(&json!({})).unwrap_err().to_string();
+        let group = GroupKey { partition_key: (-1).into(), ..group };
+        let error = EdgeKey { group, ..key }.snapshot(&json!({})).unwrap_err().to_string();
         assert!(error.contains("ff_edge.upstream_eid: "), "{error}");
     }
 }

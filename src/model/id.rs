@@ -4,37 +4,14 @@
 //! that belongs to the execution; rows hold the uuid without the prefix.
 
 use ff_core::engine_error::EngineError;
+use ff_core::partition::Partition;
 use ff_core::types::{AttemptId, ExecutionId};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 use uuid::{Builder, Uuid};
 
+pub(crate) use crate::column::{ExecKey, GroupKey, corruption, invalid_input};
 use crate::column::{PartitionNumber, StoredIndex};
-pub(crate) use crate::column::{corruption, invalid_input};
-
-/// Where the rows of an execution are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct ExecKey {
-    /// The N of `{fp:N}`.
-    pub(crate) partition_key: PartitionNumber,
-    /// The id without its prefix.
-    pub(crate) execution_id: Uuid,
-}
-
-impl ExecKey {
-    /// The uuid as outbox rows hold it: lower case with hyphens.
-    pub(crate) fn text(&self) -> String {
-        self.execution_id.hyphenated().to_string()
-    }
-}
-
-/// Where the row of a group is: the edges into one execution.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct GroupKey {
-    pub(crate) partition_key: PartitionNumber,
-    pub(crate) flow_id: Uuid,
-    pub(crate) downstream_eid: Uuid,
-}
 
 /// Refuses text that no JSON column can hold on every dialect, naming the field.
 ///
@@ -74,6 +51,15 @@ pub(crate) fn exec_key(id: &ExecutionId) -> Result<ExecKey, EngineError> {
     let execution_id =
         Uuid::parse_str(uuid).map_err(|_| invalid_input(format!("execution_id UUID invalid: {text}")))?;
     Ok(ExecKey { partition_key: PartitionNumber::given(id.partition())?, execution_id })
+}
+
+/// Finds the rows of an execution in the partition that a caller names.
+///
+/// # Errors
+/// `Validation(InvalidInput)` when a partition number exceeds the column or the uuid does not parse.
+pub(crate) fn exec_key_in(partition: &Partition, id: &ExecutionId) -> Result<ExecKey, EngineError> {
+    let partition_key = PartitionNumber::given(partition.index)?;
+    Ok(ExecKey { partition_key, ..exec_key(id)? })
 }
 
 /// The id of an execution from its row's key.

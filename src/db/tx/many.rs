@@ -2,9 +2,8 @@
 
 use serde_json::Value;
 use sqlx::PgConnection;
-use uuid::Uuid;
 
-use crate::column::{PartitionNumber, StoredIndex};
+use crate::column::{ExecKey, StoredIndex};
 use crate::db::dialect::{Combines, Ran};
 use crate::statements::attempt::{
     AttemptCompleteManyGiven, AttemptCompleteParams, AttemptCompleteRow, AttemptFailManyGiven, AttemptFailParams,
@@ -49,9 +48,7 @@ impl Combines for LeaseClaimParams {
             });
             let rows = pg_only::lease_claim_many(connection, &params, &given.collect::<Vec<_>>()).await?;
             let claimed = rows.into_iter().map(|row| {
-                row.map(|row| {
-                    taken!(LeaseClaimRow of row => partition_key, execution_id, attempt_index, lease_epoch, lease_event_id)
-                })
+                row.map(|row| taken!(LeaseClaimRow of row => execution, attempt_index, lease_epoch, lease_event_id))
             });
             Ok(claimed.collect())
         })
@@ -61,20 +58,20 @@ impl Combines for LeaseClaimParams {
 impl Combines for AttemptCompleteParams {
     type Row = AttemptCompleteRow;
     type Group = ();
-    type Key = (PartitionNumber, Uuid);
+    type Key = ExecKey;
 
     fn group(&self) -> Option<Self::Group> {
         Some(())
     }
 
     fn key(&self) -> Option<Self::Key> {
-        Some((self.partition_key, self.execution_id))
+        Some(self.execution)
     }
 
     fn run_many<'a>(members: &'a [&'a Self], connection: &'a mut PgConnection) -> Ran<'a, Self> {
         Box::pin(async move {
             let given = members.iter().map(|member| {
-                taken!(AttemptCompleteManyGiven of member => partition_key, execution_id, attempt_index, lease_epoch,
+                taken!(AttemptCompleteManyGiven of member => execution, attempt_index, lease_epoch,
                        execution_text, lease_id, now_ms, result)
             });
             let rows = pg_only::attempt_complete_many(connection, &given.collect::<Vec<_>>()).await?;
@@ -89,20 +86,20 @@ impl Combines for AttemptCompleteParams {
 impl Combines for AttemptFailParams {
     type Row = AttemptFailRow;
     type Group = ();
-    type Key = (PartitionNumber, Uuid);
+    type Key = ExecKey;
 
     fn group(&self) -> Option<Self::Group> {
         Some(())
     }
 
     fn key(&self) -> Option<Self::Key> {
-        Some((self.partition_key, self.execution_id))
+        Some(self.execution)
     }
 
     fn run_many<'a>(members: &'a [&'a Self], connection: &'a mut PgConnection) -> Ran<'a, Self> {
         Box::pin(async move {
             let given = members.iter().map(|member| {
-                taken!(AttemptFailManyGiven of member => partition_key, execution_id, attempt_index, lease_epoch,
+                taken!(AttemptFailManyGiven of member => execution, attempt_index, lease_epoch,
                        execution_text, lease_id, now_ms, failure_message)
             });
             let rows = pg_only::attempt_fail_many(connection, &given.collect::<Vec<_>>()).await?;
@@ -117,21 +114,21 @@ impl Combines for AttemptFailParams {
 impl Combines for LeaseRenewParams {
     type Row = LeaseRenewRow;
     type Group = ();
-    type Key = (PartitionNumber, Uuid);
+    type Key = ExecKey;
 
     fn group(&self) -> Option<Self::Group> {
         Some(())
     }
 
     fn key(&self) -> Option<Self::Key> {
-        Some((self.partition_key, self.execution_id))
+        Some(self.execution)
     }
 
     fn run_many<'a>(members: &'a [&'a Self], connection: &'a mut PgConnection) -> Ran<'a, Self> {
         Box::pin(async move {
-            let partition_keys = members.iter().map(|member| i64::from(member.partition_key)).collect();
+            let partition_keys = members.iter().map(|member| i64::from(member.execution.partition_key)).collect();
             let given = members.iter().map(|member| {
-                taken!(LeaseRenewManyGiven of member => partition_key, execution_id, attempt_index, lease_epoch,
+                taken!(LeaseRenewManyGiven of member => execution, attempt_index, lease_epoch,
                        execution_text, lease_id, now_ms, lease_expires_at_ms)
             });
             let (params, given) = (LeaseRenewManyParams { partition_keys }, given.collect::<Vec<_>>());
@@ -144,7 +141,7 @@ impl Combines for LeaseRenewParams {
 impl Combines for ExecutionCreateParams {
     type Row = ExecutionCreateRow;
     type Group = ();
-    type Key = (PartitionNumber, Uuid);
+    type Key = ExecKey;
 
     /// A key may name an execution that is created at the same moment under another id.
     fn group(&self) -> Option<Self::Group> {
@@ -152,7 +149,7 @@ impl Combines for ExecutionCreateParams {
     }
 
     fn key(&self) -> Option<Self::Key> {
-        Some((self.partition_key, self.execution_id))
+        Some(self.execution)
     }
 
     fn run_many<'a>(members: &'a [&'a Self], connection: &'a mut PgConnection) -> Ran<'a, Self> {
@@ -160,8 +157,7 @@ impl Combines for ExecutionCreateParams {
             let given = members.iter().map(|member| {
                 let member = Self::clone(member);
                 ExecutionCreateManyGiven {
-                    partition_key: member.partition_key,
-                    execution_id: member.execution_id,
+                    execution: member.execution,
                     now_ms: member.now_ms,
                     required_capabilities: Value::from(member.required_capabilities),
                     lane_id: member.lane_id,
@@ -183,21 +179,21 @@ impl Combines for ExecutionCreateParams {
 impl Combines for StreamAppendParams {
     type Row = StreamAppendRow;
     type Group = ();
-    type Key = (PartitionNumber, Uuid, StoredIndex);
+    type Key = (ExecKey, StoredIndex);
 
     fn group(&self) -> Option<Self::Group> {
         Some(())
     }
 
     fn key(&self) -> Option<Self::Key> {
-        Some((self.partition_key, self.execution_id, self.attempt_index))
+        Some((self.execution, self.attempt_index))
     }
 
     fn run_many<'a>(members: &'a [&'a Self], connection: &'a mut PgConnection) -> Ran<'a, Self> {
         Box::pin(async move {
-            let partition_keys = members.iter().map(|member| i64::from(member.partition_key)).collect();
+            let partition_keys = members.iter().map(|member| i64::from(member.execution.partition_key)).collect();
             let given = members.iter().map(|member| {
-                taken!(StreamAppendManyGiven of member => partition_key, execution_id, attempt_index,
+                taken!(StreamAppendManyGiven of member => execution, attempt_index,
                        lease_epoch, now_ms, fields, mode)
             });
             let (params, given) = (StreamAppendManyParams { partition_keys }, given.collect::<Vec<_>>());

@@ -35,8 +35,7 @@ pub(crate) async fn by_grant<D: Dialect>(
     let now_ms = args.now.0;
     let lease_expires_at_ms = now_ms.saturating_add(stored_ms(args.lease_ttl_ms));
     let params = typed::TypedClaimParams {
-        partition_key: key.partition_key,
-        execution_id: key.execution_id,
+        execution: key,
         worker_id: args.worker_id.as_str().to_owned(),
         now_ms,
         execution_text: key.text(),
@@ -91,8 +90,8 @@ async fn claim_again<D: Dialect>(
 ) -> Result<typed::TypedClaimRow, EngineError> {
     let attempt_index = params.attempt_index;
     claim_refused(engine, args, key, attempt_index).await?;
-    let ExecKey { partition_key, execution_id } = key;
-    let lock = execution_rows::ExecutionLockParams { partition_key, execution_id };
+    let partition_key = key.partition_key;
+    let lock = execution_rows::ExecutionLockParams { execution: key };
     let claimed = transaction!(
         engine,
         "typed_claim_again",
@@ -124,7 +123,7 @@ async fn claim_refused<D: Dialect>(
     if let Some(refusal) = Seen::of(engine, &Named { key, attempt_index }).await?.claim_refusal() {
         return Err(refusal);
     }
-    let params = typed::TypedGrantNewestParams { partition_key: key.partition_key, execution_id: key.execution_id };
+    let params = typed::TypedGrantNewestParams { execution: key };
     let newest = engine.db().read(params).await?;
     let Some(held) = newest.filter(|held| held.worker_id == args.worker_id.as_str()) else {
         return Err(EngineError::Contention(ContentionKind::InvalidClaimGrant));

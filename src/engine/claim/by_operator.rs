@@ -68,7 +68,7 @@ struct Taken {
 
 async fn take_on<D: Dialect>(conn: &mut D::Connection, take: &Take) -> Result<Taken, Abort> {
     let key = take.key;
-    let lock = typed::TypedLockParams { partition_key: key.partition_key, execution_id: key.execution_id };
+    let lock = typed::TypedLockParams { execution: key };
     let Some(core) = conn.typed_lock(&lock).await? else {
         return Err(Abort::from(EngineError::NotFound { entity: "execution" }));
     };
@@ -98,11 +98,10 @@ async fn take_on<D: Dialect>(conn: &mut D::Connection, take: &Take) -> Result<Ta
         attempt_id: take.attempt_id.to_string(),
         lease_id: take.lease_id.to_string(),
         worker,
-        partition_key: key.partition_key,
-        execution_id: key.execution_id,
+        execution: key,
     })
     .await?;
-    let all = typed::TypedGrantDeleteAllParams { partition_key: key.partition_key, execution_id: key.execution_id };
+    let all = typed::TypedGrantDeleteAllParams { execution: key };
     conn.typed_grant_delete_all(&all).await?;
     let event = conn
         .grant_lease_event_insert(&grant::GrantLeaseEventInsertParams {
@@ -110,8 +109,7 @@ async fn take_on<D: Dialect>(conn: &mut D::Connection, take: &Take) -> Result<Ta
             lease_id: Some(take.lease_id.to_string()),
             event_type: LeaseWord::Acquired,
             now_ms: take.now_ms,
-            partition_key: key.partition_key,
-            execution_id: key.execution_id,
+            execution: key,
         })
         .await?;
     Ok(Taken { attempt_index, lease_epoch, lease_event_id: event.event_id, before })
@@ -130,8 +128,7 @@ fn resume_refusal(core: &typed::TypedLockRow) -> Option<EngineError> {
 
 async fn resume<D: Dialect>(conn: &mut D::Connection, take: &Take) -> Result<(StoredIndex, StoredEpoch), Abort> {
     let key = take.key;
-    let running =
-        attempt::AttemptRunningReadParams { partition_key: key.partition_key, execution_id: key.execution_id };
+    let running = attempt::AttemptRunningReadParams { execution: key };
     let missing = || Abort::from(EngineError::NotFound { entity: "attempt" });
     let attempt_index = conn.attempt_running_read(&running).await?.ok_or_else(missing)?.attempt_index;
     let params = typed::TypedAttemptResumeParams {
@@ -140,8 +137,7 @@ async fn resume<D: Dialect>(conn: &mut D::Connection, take: &Take) -> Result<(St
         now_ms: take.now_ms,
         attempt_id: take.attempt_id.to_string(),
         lease_id: take.lease_id.to_string(),
-        partition_key: key.partition_key,
-        execution_id: key.execution_id,
+        execution: key,
         attempt_index,
     };
     let resumed = conn.typed_attempt_resume(&params).await?.ok_or_else(missing)?;
@@ -155,8 +151,7 @@ async fn start<D: Dialect>(
     attempt_type: AttemptType,
 ) -> Result<StoredEpoch, Abort> {
     let params = typed::TypedAttemptTakeParams {
-        partition_key: take.key.partition_key,
-        execution_id: take.key.execution_id,
+        execution: take.key,
         attempt_index,
         worker: OPERATOR.to_owned(),
         lease_expires_at_ms: take.lease_expires_at_ms,

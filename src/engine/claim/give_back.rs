@@ -124,14 +124,13 @@ struct Lease {
 impl Lease {
     /// Answers the lease event's id when there was a lease to give back.
     async fn give_back_on<D: Dialect>(&self, conn: &mut D::Connection) -> Result<Option<i64>, Abort> {
-        let ExecKey { partition_key, execution_id } = self.key;
         let (attempt_index, lease_epoch, now_ms) = (self.attempt_index, self.lease_epoch, self.now_ms);
-        let lock = execution::ExecutionLockParams { partition_key, execution_id };
+        let lock = execution::ExecutionLockParams { execution: self.key };
         let Some(core) = conn.execution_lock(&lock).await?.filter(|core| core.lifecycle_phase == PhaseWord::Active)
         else {
             return Ok(None);
         };
-        let read = giveback::GivebackReadParams { partition_key, execution_id, attempt_index, lease_epoch };
+        let read = giveback::GivebackReadParams { execution: self.key, attempt_index, lease_epoch };
         let Some(held) = conn.giveback_read(&read).await? else {
             return Ok(None);
         };
@@ -140,8 +139,7 @@ impl Lease {
         let next_epoch = lease_epoch.next();
         conn.giveback_attempt(&giveback::GivebackAttemptParams {
             unstarted_epoch: if to.is_unstarted { next_epoch.to_string() } else { String::new() },
-            partition_key,
-            execution_id,
+            execution: self.key,
             attempt_index,
             lease_epoch,
         })
@@ -156,8 +154,7 @@ impl Lease {
             reclaim_count: core.lease_reclaim_count.saturating_sub(reclaims),
             total_attempt_count: counted.to_string(),
             now_ms,
-            partition_key,
-            execution_id,
+            execution: self.key,
         })
         .await?;
         let event = grant::GrantLeaseEventInsertParams {
@@ -165,8 +162,7 @@ impl Lease {
             lease_id: Some(self.lease_id.to_string()),
             event_type: LeaseWord::Revoked,
             now_ms,
-            partition_key,
-            execution_id,
+            execution: self.key,
         };
         Ok(Some(conn.grant_lease_event_insert(&event).await?.event_id))
     }
@@ -174,13 +170,12 @@ impl Lease {
 
 /// Takes a grant back while it is still the one that the execution waits for.
 async fn ungrant_on<D: Dialect>(conn: &mut D::Connection, key: ExecKey, grant_key: &str) -> Result<(), Abort> {
-    let ExecKey { partition_key, execution_id } = key;
-    let core = conn.schedule_lock(&schedule::ScheduleLockParams { partition_key, execution_id }).await?;
+    let core = conn.schedule_lock(&schedule::ScheduleLockParams { execution: key }).await?;
     let granted = core.as_ref().and_then(|core| core.raw_fields.get("claim_grant"));
     let is_ours = granted.and_then(|granted| document::member_string(granted, "grant_key"));
     if is_ours.as_deref() == Some(grant_key) {
         // At the end of time every grant has expired.
-        let release = schedule::ScheduleGrantedReleaseParams { partition_key, execution_id, now_ms: i64::MAX };
+        let release = schedule::ScheduleGrantedReleaseParams { execution: key, now_ms: i64::MAX };
         conn.schedule_granted_release(&release).await?;
     }
     Ok(())

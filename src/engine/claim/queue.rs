@@ -8,7 +8,7 @@ use crate::engine::claim::give_back::Answered;
 use crate::engine::claim::granted::Granted;
 use crate::engine::policy::give_back::Before;
 use crate::engine::{Engine, execution, spread};
-use crate::model::id::{ExecKey, attempt_id, reject_nul};
+use crate::model::id::{attempt_id, reject_nul};
 use crate::model::limits;
 use crate::statements::lease;
 
@@ -58,14 +58,14 @@ async fn claim_now<D: Dialect>(
         spread::claim(engine, params).await?
     } else {
         let told = move |row: &lease::LeaseClaimRow, wakes: &mut Wakes| {
-            wakes.lease(row.lease_event_id, row.partition_key);
+            wakes.lease(row.lease_event_id, row.execution.partition_key);
         };
         engine.db().combined_telling(params, told).await?
     };
     let Some(row) = claimed else {
         return Ok((None, None));
     };
-    let key = ExecKey { partition_key: row.partition_key, execution_id: row.execution_id };
+    let key = row.execution;
     let grant = Granted {
         kind: HandleKind::Fresh,
         attempt_index: row.attempt_index,

@@ -86,9 +86,8 @@ async fn issue_on<D: Dialect>(
     let grant_key = signed_key::<D>(conn, request).await?;
     let capabilities: Vec<_> = args.worker_capabilities.iter().cloned().map(Value::from).collect();
     conn.grant_reclaim_insert(&grant::GrantReclaimInsertParams {
-        partition_key: request.key.partition_key,
+        execution: request.key,
         grant_id: Uuid::new_v4().as_bytes().to_vec(),
-        execution_id: request.key.execution_id,
         worker_id: args.worker_id.as_str().to_owned(),
         worker_instance_id: args.worker_instance_id.as_str().to_owned(),
         lane_id: args.lane_id.as_str().to_owned(),
@@ -185,7 +184,7 @@ async fn reclaim_on<D: Dialect>(conn: &mut D::Connection, request: &ReclaimReque
     let execution_id = args.execution_id.clone();
     // The execution is locked before its grants, in the order of every other operation.
     let seen = Seen::read::<D>(conn, key).await?;
-    let newest = grant::GrantReclaimNewestParams { partition_key: key.partition_key, execution_id: key.execution_id };
+    let newest = grant::GrantReclaimNewestParams { execution: key };
     let Some(granted) = conn.grant_reclaim_newest(&newest).await? else {
         return Ok(ReclaimExecutionOutcome::GrantNotFound { execution_id }.into());
     };
@@ -213,7 +212,7 @@ async fn reclaim_on<D: Dialect>(conn: &mut D::Connection, request: &ReclaimReque
         let lane_id = granted.lane_id.map_or_else(|| args.lane_id.clone(), LaneId::new);
         take_over::<D>(conn, request, &seen, lane_id).await?
     };
-    let all = grant::GrantReclaimDeleteAllParams { partition_key: key.partition_key, execution_id: key.execution_id };
+    let all = grant::GrantReclaimDeleteAllParams { execution: key };
     conn.grant_reclaim_delete_all(&all).await?;
     Ok(done)
 }
@@ -230,17 +229,12 @@ async fn take_over<D: Dialect>(
     let lease_epoch = seen.lease_epoch().next();
     let ttl_ms = stored_ms(args.lease_ttl_ms);
     if let Some(attempt) = &seen.attempt {
-        let params = grant::GrantAttemptSupersedeParams {
-            now_ms,
-            partition_key: key.partition_key,
-            execution_id: key.execution_id,
-            attempt_index: attempt.attempt_index,
-        };
+        let params =
+            grant::GrantAttemptSupersedeParams { now_ms, execution: key, attempt_index: attempt.attempt_index };
         conn.grant_attempt_supersede(&params).await?;
     }
     conn.grant_attempt_insert(&grant::GrantAttemptInsertParams {
-        partition_key: key.partition_key,
-        execution_id: key.execution_id,
+        execution: key,
         attempt_index,
         worker_id: args.worker_id.as_str().to_owned(),
         worker_instance_id: args.worker_instance_id.as_str().to_owned(),
@@ -260,8 +254,7 @@ async fn take_over<D: Dialect>(
         reclaim_count: seen.core.lease_reclaim_count.max(0).saturating_add(1),
         now_ms,
         total_attempt_count: i64::from(attempt_index).saturating_add(1).to_string(),
-        partition_key: key.partition_key,
-        execution_id: key.execution_id,
+        execution: key,
     })
     .await?;
     let event = lease_event(request, LeaseWord::Reclaimed, Some(args.lease_id.to_string()));
@@ -293,23 +286,13 @@ async fn exhaust<D: Dialect>(
 ) -> Result<Reclaimed, Abort> {
     let (key, now_ms) = (request.key, request.now_ms);
     if let Some(attempt) = &seen.attempt {
-        let params = grant::GrantAttemptExhaustParams {
-            now_ms,
-            partition_key: key.partition_key,
-            execution_id: key.execution_id,
-            attempt_index: attempt.attempt_index,
-        };
+        let params = grant::GrantAttemptExhaustParams { now_ms, execution: key, attempt_index: attempt.attempt_index };
         conn.grant_attempt_exhaust(&params).await?;
     }
-    let params =
-        grant::GrantExecutionExhaustParams { now_ms, partition_key: key.partition_key, execution_id: key.execution_id };
+    let params = grant::GrantExecutionExhaustParams { now_ms, execution: key };
     conn.grant_execution_exhaust(&params).await?;
-    let completion = grant::GrantCompletionEventInsertParams {
-        outcome: CompletionWord::Failed,
-        now_ms,
-        partition_key: key.partition_key,
-        execution_id: key.execution_id,
-    };
+    let completion =
+        grant::GrantCompletionEventInsertParams { outcome: CompletionWord::Failed, now_ms, execution: key };
     let completion = conn.grant_completion_event_insert(&completion).await?;
     let event = conn.grant_lease_event_insert(&lease_event(request, LeaseWord::Revoked, None)).await?;
     Ok(Reclaimed {
@@ -333,8 +316,7 @@ fn lease_event(
         lease_id,
         event_type,
         now_ms: request.now_ms,
-        partition_key: request.key.partition_key,
-        execution_id: request.key.execution_id,
+        execution: request.key,
     }
 }
 
@@ -346,12 +328,11 @@ struct Seen {
 
 impl Seen {
     async fn read<D: Dialect>(conn: &mut D::Connection, key: ExecKey) -> Result<Option<Self>, Abort> {
-        let lock = execution::ExecutionLockParams { partition_key: key.partition_key, execution_id: key.execution_id };
+        let lock = execution::ExecutionLockParams { execution: key };
         let Some(core) = conn.execution_lock(&lock).await? else {
             return Ok(None);
         };
-        let running =
-            attempt::AttemptRunningReadParams { partition_key: key.partition_key, execution_id: key.execution_id };
+        let running = attempt::AttemptRunningReadParams { execution: key };
         let attempt = conn.attempt_running_read(&running).await?;
         Ok(Some(Self { core, attempt }))
     }

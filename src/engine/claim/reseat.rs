@@ -74,15 +74,13 @@ struct Seated {
 /// is known only when nobody can begin another one.
 async fn reseat_on<D: Dialect>(conn: &mut D::Connection, resuming: &Resuming) -> Result<Option<Seated>, Abort> {
     let Resuming { key, now_ms, lease_id, token } = resuming;
-    let ExecKey { partition_key, execution_id } = *key;
-    conn.execution_lock(&execution_rows::ExecutionLockParams { partition_key, execution_id }).await?;
-    let newest = conn.lease_newest_read(&lease::LeaseNewestReadParams { partition_key, execution_id }).await?;
+    conn.execution_lock(&execution_rows::ExecutionLockParams { execution: *key }).await?;
+    let newest = conn.lease_newest_read(&lease::LeaseNewestReadParams { execution: *key }).await?;
     let Some(newest) = newest else {
         return Err(Abort::from(EngineError::NotFound { entity: "attempt" }));
     };
     let params = lease::LeaseReseatParams {
-        partition_key,
-        execution_id,
+        execution: *key,
         attempt_index: newest.attempt_index,
         lease_epoch: newest.lease_epoch,
         execution_text: key.text(),
@@ -92,7 +90,7 @@ async fn reseat_on<D: Dialect>(conn: &mut D::Connection, resuming: &Resuming) ->
         worker_instance_id: token.worker_instance_id.as_str().to_owned(),
         lease_expires_at_ms: now_ms.saturating_add(i64::from(token.lease_ttl_ms)),
     };
-    let state = execution_rows::ExecutionStateReadParams { partition_key, execution_id };
+    let state = execution_rows::ExecutionStateReadParams { execution: *key };
     let is_resumable =
         conn.execution_state_read(&state).await?.is_some_and(|row| row.public_state == PublicWord::Resumable);
     let before = if is_resumable { Before::Resumable } else { Before::Interrupted };

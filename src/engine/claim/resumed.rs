@@ -32,8 +32,7 @@ pub(crate) async fn claim<D: Dialect>(
     let ttl_ms = stored_ms(args.lease_ttl_ms);
     let lease_expires_at_ms = now_ms.saturating_add(ttl_ms);
     let params = resume::ResumeClaimParams {
-        partition_key: key.partition_key,
-        execution_id: key.execution_id,
+        execution: key,
         execution_text: key.text(),
         lease_id: args.lease_id.to_string(),
         now_ms,
@@ -81,15 +80,13 @@ async fn not_resumable<D: Dialect>(engine: &Engine<D>, key: ExecKey) -> EngineEr
 
 /// What is missing of an execution that could be resumed, if anything is.
 async fn may_be_resumed<D: Dialect>(engine: &Engine<D>, key: ExecKey) -> Result<Option<&'static str>, EngineError> {
-    let state =
-        execution::ExecutionStateReadParams { partition_key: key.partition_key, execution_id: key.execution_id };
+    let state = execution::ExecutionStateReadParams { execution: key };
     let Some(row) = engine.db().read(state).await? else {
         return Ok(Some("execution"));
     };
     if row.public_state != PublicWord::Resumable {
         return Ok(None);
     }
-    let running =
-        attempt::AttemptRunningReadParams { partition_key: key.partition_key, execution_id: key.execution_id };
+    let running = attempt::AttemptRunningReadParams { execution: key };
     Ok(if engine.db().read(running).await?.is_none() { Some("attempt") } else { None })
 }
