@@ -88,6 +88,8 @@ pub struct Param {
     pub stored: Option<Stored>,
     /// Whether it is a LIMIT or an OFFSET on both pages, as it is. Postgres refuses a negative one; SQLite takes all rows.
     pub counts_rows: bool,
+    /// Of a list of that Rust type: what its items' column holds.
+    pub element: Option<Base>,
     /// The key of the settings that it is a field of, by its name: the function takes the key in its place.
     pub within: Option<String>,
 }
@@ -400,8 +402,8 @@ fn newtype<'o>(config: &Config, base: &Base, origins: impl Iterator<Item = &'o o
     }
 }
 
-/// Whether a Rust type may stand for one value of this type. Lists and unnamed types stay plain, and words are texts; an
-/// ENUM of Postgres has an enum of its own.
+/// Whether a Rust type may stand for one value of this type. Lists as wholes and unnamed types stay plain, and words are
+/// texts; an ENUM of Postgres has an enum of its own.
 fn may_be(config: &Config, base: &Base, path: &str) -> bool {
     match base {
         Base::TextArray | Base::Int64Array | Base::UuidArray | Base::Interval => false,

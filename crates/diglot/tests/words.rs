@@ -190,7 +190,7 @@ const LISTS: [&str; 2] = [
 ];
 
 #[test]
-fn a_list_of_words_is_a_list_of_the_generated_enum() {
+fn a_list_of_words_is_a_list_of_their_enum() {
     let of = |generate: &str| {
         let settings = format!("{SETTINGS}{generate}");
         Project { settings: &settings, schemas: [TABLE, TABLE], pages: LISTS }.compiled()
@@ -198,10 +198,11 @@ fn a_list_of_words_is_a_list_of_the_generated_enum() {
     let owned = of("");
     assert!(owned.diagnostics.is_empty(), "{:?}", owned.diagnostics);
     let signature = owned.signatures.first().map(ToString::to_string).unwrap_or_default();
-    assert_eq!(signature, "task_count(states: text[] [TaskState], kinds: text[]) :one -> (n: i64)");
+    assert_eq!(signature, "task_count(states: text[] [TaskState], kinds: text[] [crate::Kind]) :one -> (n: i64)");
     for part in [
         "pub states: Vec<super::TaskState>",
-        "pub kinds: Vec<String>",
+        "pub kinds: Vec<crate::Kind>",
+        "diglot_support::items::<String, String, _>(&params.kinds)",
         "diglot_support::texts(&diglot_support::words(&params.states))",
         "diglot_support::words(&params.states)",
     ] {

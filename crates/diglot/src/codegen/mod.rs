@@ -122,6 +122,10 @@ fn whole(api: &Api<'_>, bodies: &functions::Bodies<'_>, kept: BTreeMap<String, S
     {
         conversions.push(counts::CONVERSION);
     }
+    let mut params = api.functions.iter().flat_map(|function| &function.signature.params);
+    if params.any(|param| params::is_list_of_own(api.config, param)) {
+        conversions.push(params::ITEMS);
+    }
     if api.functions.iter().any(|function| function.signature.rows.is_some()) {
         conversions.push(list::CONVERSIONS);
     }

@@ -118,6 +118,9 @@ pub(super) fn bind(config: &Config, dialect: Dialect, digits: bool, (owner, para
     if let Some(bound) = time(config, dialect, param, is_borrowed, &value) {
         return bound;
     }
+    if param.rust.is_some() && param.ty.base.is_list() {
+        return items(config, dialect, digits, is_borrowed, param, &value);
+    }
     match types::newtype(param.rust.as_deref()) {
         Some(_) => converted(config, dialect, param, is_borrowed, &value),
         None if is_borrowed => as_it_is(dialect, &param.ty, digits, value),
@@ -163,6 +166,43 @@ fn converted(config: &Config, dialect: Dialect, param: &Param, is_borrowed: bool
         (false, true) => format!("{plain}::from({owned}).to_string()"),
         (true, true) => format!("{owned}.map(|value| {plain}::from(value).to_string())"),
     }
+}
+
+/// What the generated module of conversions needs for lists of Rust types of their own.
+pub(super) const ITEMS: &str = r#"/// The items of a list as a driver takes them: what `P` holds in the width of `W`.
+pub(super) fn items<P: From<T>, W: From<P>, T: Clone>(list: &[T]) -> Vec<W> {
+    list.iter().cloned().map(|item| W::from(P::from(item))).collect()
+}
+"#;
+
+/// Whether a parameter is a list of a Rust type that the project has.
+pub(super) fn is_list_of_own(config: &Config, param: &Param) -> bool {
+    param.ty.base.is_list() && param.rust.as_ref().is_some_and(|rust| config.generated_words(rust).is_none())
+}
+
+/// The expression that binds a list of values that are turned into their plain form.
+fn items(config: &Config, dialect: Dialect, digits: bool, is_borrowed: bool, param: &Param, value: &str) -> String {
+    let plain = |base: &Base| types::plain(config.libraries(), base).into_owned();
+    let wide = match param.ty.base {
+        Base::Int64Array => Base::Int64,
+        Base::UuidArray => Base::Uuid,
+        _ => Base::Text,
+    };
+    let (held, wide) = (plain(param.element.as_ref().unwrap_or(&wide)), plain(&wide));
+    let all = |list: &str| {
+        let items = format!("diglot_support::items::<{held}, {wide}, _>({list})");
+        match dialect {
+            Dialect::Sqlite => format!("{}(&{items})", self::list(&param.ty.base, digits)),
+            Dialect::Pg => items,
+        }
+    };
+    let bound = match (param.ty.nullable, is_borrowed) {
+        (false, false) => all(&format!("&{value}")),
+        (false, true) => all(value),
+        (true, false) => format!("{value}.as_deref().map(|list| {})", all("list")),
+        (true, true) => format!("{value}.map(|list| {})", all("list")),
+    };
+    bound + super::enums::as_any(config, dialect)
 }
 
 /// The expression that binds a value that the struct has borrowed.

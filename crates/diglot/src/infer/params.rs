@@ -69,6 +69,7 @@ pub(super) fn partial(config: &Config, pages: &[&PageOf<'_>]) -> (Vec<Param>, BT
                 optional: false,
                 stored: None,
                 counts_rows: false,
+                element: None,
                 within: None,
             }
         }));
@@ -122,9 +123,11 @@ fn param(
     }
     // A declaration without `null` is there for the type, so it asks for the plain one. Words are texts all the same.
     let plain = declared.as_ref().is_some_and(|ty| !ty.nullable);
-    let elements = evidence.iter().flat_map(|page| page.evidence.of(name)).filter_map(|e| e.hint.elements.as_ref());
-    let rust = newtype(config, &base, origins()).or_else(|| listed_words(config, &base, elements));
+    let elements = || evidence.iter().flat_map(|page| page.evidence.of(name)).filter_map(|e| e.hint.elements.as_ref());
+    let of_elements = || newtype(config, &walk::element(&base)?, elements());
+    let rust = newtype(config, &base, origins()).or_else(of_elements);
     let rust = rust.filter(|rust| !plain || config.generated_words(rust).is_some());
+    let element = rust.as_ref().filter(|_| base.is_list()).and_then(|_| held_by(pages, elements()));
     let stored = stored(evidence, name).filter(|stored| stored.of.base() == base);
     let is_unheld = stored.is_none() && evidence.iter().any(|page| page.is_of_sqlite() && page.takes(name));
     if is_unheld && (base.is_time() || base == Base::Numeric) {
@@ -138,14 +141,16 @@ fn param(
         optional: false,
         stored,
         counts_rows: false,
+        element,
         within: None,
     })
 }
 
-/// The generated enum of the words that a list of texts holds.
-fn listed_words<'o>(config: &Config, list: &Base, elements: impl Iterator<Item = &'o Origin<'o>>) -> Option<String> {
-    let rust = if *list == Base::TextArray { newtype(config, &Base::Text, elements) } else { None };
-    rust.filter(|rust| config.generated_words(rust).is_some())
+/// What the first of some columns holds on both databases.
+fn held_by<'o>(pages: &[&PageOf<'_>], mut columns: impl Iterator<Item = &'o Origin<'o>>) -> Option<Base> {
+    let Origin { table, column } = *columns.next()?;
+    let of = |page: &&PageOf<'_>| Some(page.schema.tables.get(table)?.column(column)?.ty.base.clone());
+    pages.iter().filter_map(of).reduce(|sqlite, pg| Base::finer(&sqlite, &pg).unwrap_or(pg))
 }
 
 /// How SQLite holds what a parameter meets.

@@ -62,6 +62,7 @@ fn table(config: &Config, tables: Both<&Table>) -> Shared {
                 optional: false,
                 stored: sqlite.ty.base.stored(),
                 counts_rows: false,
+                element: None,
                 within: None,
             });
             keys.extend(sorted(config, sqlite, pg, &ty));

@@ -228,7 +228,10 @@ impl<'a> Walk<'a> {
                     Dialect::Sqlite => Weight::Cast,
                     Dialect::Pg => Weight::Heavy,
                 };
-                let hint = base.clone().map(|base| Hint::new(base, weight));
+                // A list in another width has the same items.
+                let same = want.filter(|want| base.as_ref() == Some(&want.base));
+                let elements = same.and_then(|want| want.elements);
+                let hint = base.clone().map(|base| Hint { elements, ..Hint::new(base, weight) });
                 self.expr(expr, hint.as_ref());
             }
             ExprKind::Array(items) => {

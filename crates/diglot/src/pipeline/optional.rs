@@ -298,6 +298,7 @@ pub(super) fn widen(
             optional: false,
             stored: None,
             counts_rows: false,
+            element: None,
             within: None,
         });
     }

@@ -98,3 +98,37 @@ fn a_conversion_before_a_newtype_says_what_it_gives() {
         );
     }
 }
+
+#[test]
+fn a_list_holds_values_of_the_type_of_what_they_meet() {
+    let page = |list: &str| {
+        format!(
+            "-- name: job_some :many\nSELECT epoch FROM job WHERE part {} AND id {} AND lane {} ORDER BY id;\n",
+            list.replace("LIST", "parts"),
+            list.replace("LIST", "ids").replace("value", "unhex(value, '-')").replace("smallint", "uuid"),
+            list.replace("LIST", "lanes").replace("smallint", "text")
+        )
+    };
+    let mut inputs = pair(&page("IN (SELECT value FROM json_each(:LIST))"), &page("= ANY(CAST(:LIST AS smallint[]))"));
+    let types = "\"job.part\" = \"crate::Part\"\n\"*.id\" = \"crate::JobId\"\n\"*.lane\" = \"crate::Lane\"\n";
+    for (options, is_owned) in [("queries = \"macros\"", true), ("queries = \"plain\"\nparams = \"borrowed\"", false)] {
+        inputs.config = Config::parse(&format!("[types]\n{types}[generate]\n{options}\n"), "diglot.toml").unwrap();
+        let rust = sound(&inputs).rust;
+        syn::parse_file(&rust).unwrap();
+        for (name, item, turned) in [
+            ("parts", "crate::Part", "items::<i16, i64, _>"),
+            ("ids", "crate::JobId", "items::<uuid::Uuid, uuid::Uuid, _>"),
+            ("lanes", "crate::Lane", "items::<String, String, _>"),
+        ] {
+            let field =
+                if is_owned { format!("pub {name}: Vec<{item}>,") } else { format!("pub {name}: &'p [{item}],") };
+            assert!(rust.contains(&field), "{field}\n{rust}");
+            assert_eq!(rust.matches(turned).count(), 2, "{turned}\n{rust}");
+        }
+    }
+    // A line that says the type asks for the plain one.
+    let declared = page("= ANY(CAST(:LIST AS smallint[]))").replace("-- name", "-- param: parts i64[]\n-- name");
+    let mut inputs = pair(&page("IN (SELECT value FROM json_each(:LIST))"), &declared);
+    inputs.config = Config::parse(&format!("[types]\n{types}"), "diglot.toml").unwrap();
+    assert!(sound(&inputs).rust.contains("pub parts: Vec<i64>,"));
+}

@@ -80,7 +80,7 @@ fn a_list_has_the_type_of_what_it_is_compared_with() {
         "SELECT id FROM job WHERE lane IN (SELECT value FROM json_each(:lanes)) ORDER BY id",
         "SELECT id FROM job WHERE lane = ANY(:lanes) ORDER BY id",
     );
-    assert_eq!(lanes, "(lanes: text[]) -> (id: uuid)");
+    assert_eq!(lanes, "(lanes: text[] [crate::Lane]) -> (id: uuid)");
     let epochs = signature(
         "many",
         "SELECT id FROM job WHERE epoch IN (SELECT value FROM json_each(:epochs)) ORDER BY id",

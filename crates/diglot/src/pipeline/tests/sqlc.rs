@@ -141,7 +141,11 @@ fn a_list_without_a_name_is_one_parameter_on_both_pages() {
         ),
     ] {
         let compiled = sound(&pair(&sqlite, &format!("{head} {postgres};")));
-        assert!(compiled.signatures[0].to_string().starts_with("job_pick(lane: text[])"), "{}", compiled.signatures[0]);
+        assert!(
+            compiled.signatures[0].to_string().starts_with("job_pick(lane: text[] [crate::Lane])"),
+            "{}",
+            compiled.signatures[0]
+        );
         assert!(compiled.texts[1].sql.contains(emitted), "{}", compiled.texts[1].sql);
     }
 }
@@ -163,7 +167,7 @@ fn a_list_that_only_one_page_names_is_the_same_on_the_other() {
         &format!("{head} lane <> $1 AND lane = ANY($2);"),
     ));
     let signature = compiled.signatures[0].to_string();
-    assert!(signature.starts_with("job_pick(lane_2: text [crate::Lane], lane: text[])"), "{signature}");
+    assert!(signature.starts_with("job_pick(lane_2: text [crate::Lane], lane: text[] [crate::Lane])"), "{signature}");
     let other_order = pair(
         &format!("{head} lane <> $1 AND lane IN (sqlc.slice('lane'));"),
         &format!("{head} lane = ANY($1) AND lane <> $2;"),
