@@ -28,6 +28,7 @@ mod proposed_row;
 mod query;
 pub(crate) mod replaced_row;
 mod row_comparison;
+mod stored;
 mod tested_flag;
 mod words;
 mod write_lock;
@@ -47,6 +48,7 @@ use crate::tree::{
 use crate::types::Base;
 
 use head::Column;
+use stored::Stored;
 use words::Element;
 
 pub(crate) use crate::guard::gives_one;
@@ -75,6 +77,8 @@ pub(crate) struct Names<'t> {
     derived: BTreeMap<SourceId, &'t Query>,
     /// Columns behind which something else stands. They stand behind each other, so each is looked up once.
     columns: RefCell<BTreeMap<(SourceId, String), Node>>,
+    /// What was found out of columns that show those of tables.
+    stored: RefCell<BTreeMap<(SourceId, String), Option<Stored>>>,
     pair: &'t PairContext<'t>,
 }
 
@@ -102,10 +106,13 @@ pub(crate) struct PairContext<'t> {
     pub(crate) is_second_look: Cell<bool>,
 }
 
+/// What the project says of a text in a document that is written in digits: a number for whoever casts it.
+const DIGITS: &str = "digits";
+
 /// What a project declares of its columns, which no schema says.
 #[derive(Debug, Default)]
 pub(crate) struct Promised<'t> {
-    json: Option<&'t BTreeMap<String, String>>,
+    config: Option<&'t Config>,
     never_null: Option<&'t BTreeSet<(String, String)>>,
     utc: bool,
     helped: Cell<bool>,
@@ -114,8 +121,7 @@ pub(crate) struct Promised<'t> {
 impl<'t> Promised<'t> {
     /// What the configuration says, and the columns, by table, into which no program writes NULL.
     pub(crate) fn new(config: &'t Config, never_null: &'t BTreeSet<(String, String)>) -> Self {
-        let json = Some(&config.json);
-        Self { json, never_null: Some(never_null), utc: config.is_utc(), helped: Cell::new(false) }
+        Self { config: Some(config), never_null: Some(never_null), utc: config.is_utc(), helped: Cell::new(false) }
     }
 
     /// Whether a question was answered with something that is declared: without one, nothing would be different.
@@ -129,10 +135,36 @@ impl<'t> Promised<'t> {
         self.utc
     }
 
-    pub(crate) fn json_type(&self, field: &str) -> Option<&'t str> {
-        let ty = self.json?.get(field)?;
+    /// Whether anything is said of what documents hold.
+    fn speaks_of_documents(&self) -> bool {
+        self.config.is_some_and(|config| !(config.json.is_empty() && config.prove.fields.is_empty()))
+    }
+
+    /// What a member of a column's documents is.
+    fn json_type(&self, table: &str, column: &str, path: &str) -> Option<&'t str> {
+        let config = self.config?;
+        let said = config.json_type(table, column, path).or_else(|| {
+            // Whoever says that something is a number does not say how it is written.
+            let field = config.prove.field(table, column, path);
+            field.filter(|kind| *kind == "text" || *kind == DIGITS)
+        })?;
         self.helped.set(true);
-        Some(ty)
+        Some(said)
+    }
+
+    /// What the arrays in a column are.
+    pub(crate) fn json_list(&self, table: &str, column: &str) -> Option<&'t str> {
+        let said = self.config?.json_list(table, column)?;
+        self.helped.set(true);
+        Some(said)
+    }
+
+    /// Whether a column's documents are objects.
+    fn is_json_object(&self, table: &str, column: &str) -> bool {
+        let says = |config: &Config| config.is_json_object(table, column) || config.prove.is_object(table, column);
+        let said = self.config.is_some_and(says);
+        self.helped.set(self.helped.get() || said);
+        said
     }
 
     fn is_never_null(&self, table: &str, column: &str) -> bool {
@@ -168,7 +200,7 @@ impl<'t> Names<'t> {
             }
         }
         let (sources, derived) = (statement.sources_by_id(), ordered_rows::of(statement));
-        Self { statement, sources, relations, rewritten, proposing, derived, columns: RefCell::default(), pair }
+        Self { statement, sources, relations, rewritten, proposing, derived, columns: RefCell::default(), stored: RefCell::default(), pair }
     }
 
     /// The relation that a source stands for.
@@ -319,7 +351,8 @@ impl<'t> Names<'t> {
             return value;
         }
         let written = self.rewritten.get(&source).and_then(|changed| self.written(changed, column));
-        let column = Column { relation: self.relation(source), name: column.to_owned(), written };
+        let stored = if self.pair.promised.speaks_of_documents() { self.stored_column(source, column) } else { None };
+        let column = Column { relation: self.relation(source), name: column.to_owned(), written, stored };
         Node::leaf(Head::Column(Box::new(column)), span)
     }
 

@@ -125,8 +125,8 @@ impl<'a> Known<'a> {
     /// Whether a column is declared to hold an array of texts.
     fn is_list_of_texts(&self, expr: &Expr) -> bool {
         let Some((source, column)) = column_of(expr) else { return false };
-        let of = self.tables.get(&source).map(|(table, _)| format!("{table}.{column}"));
-        of.is_some_and(|of| self.pair.promised.json_type(&of) == Some("text[]"))
+        let table = self.tables.get(&source).map(|(table, _)| table);
+        table.is_some_and(|table| self.pair.promised.json_list(table, column) == Some("text[]"))
     }
 
     /// Whether a column of a table is never NULL in a row that is there.

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::stored::Stored;
 use super::words::{Element, Form, Function, Op, Read, Setting, Target};
 use crate::tree::JoinKind;
 
@@ -94,6 +95,8 @@ pub(crate) struct Column {
     pub(crate) name: String,
     /// What a write of the unit has left of it.
     pub(crate) written: Option<Written>,
+    /// The column of a table that it shows, where something is declared of documents. It is no part of its text.
+    pub(crate) stored: Option<Stored>,
 }
 
 /// What a write has changed of a column.
@@ -144,7 +147,7 @@ pub(crate) enum Place {
 impl Head {
     /// A column that no write has changed.
     pub(crate) fn column(relation: Relation, name: impl Into<String>) -> Self {
-        Self::Column(Box::new(Column { relation, name: name.into(), written: None }))
+        Self::Column(Box::new(Column { relation, name: name.into(), written: None, stored: None }))
     }
 
     /// A member that is set in an object that is there.

@@ -39,10 +39,11 @@
 //! ```
 
 use super::head::{Extreme, Nulls};
+use super::stored::Stored;
 use super::words::{Read, Target};
 use super::{Function, Head, Names, Node, json, negation};
 use crate::dialect::Dialect;
-use crate::schema::Column;
+use crate::schema;
 use crate::source::Span;
 use crate::tree::{Expr, ExprKind, JoinKind, Query, Source, SourceId, SourceKind};
 use crate::types::Base;
@@ -97,7 +98,7 @@ impl Names<'_> {
     }
 
     /// Whether an outer join may have found no row of a source.
-    fn is_outer(&self, source: SourceId) -> bool {
+    pub(super) fn is_outer(&self, source: SourceId) -> bool {
         let kind = |source: &Source| source.join.as_ref().map(|join| join.kind);
         let own = self.sources.get(&source).copied().and_then(kind);
         let preserved = |kind| matches!(kind, Some(JoinKind::Right | JoinKind::Full));
@@ -112,8 +113,8 @@ impl Names<'_> {
 
     /// Whether the project declares that no program writes NULL into a column.
     fn is_declared(&self, source: SourceId, column: &str) -> bool {
-        let table = self.sources.get(&source).and_then(|source| source.table());
-        table.is_some_and(|table| self.pair.promised.is_never_null(table, column))
+        let stored = self.stored_column(source, column).filter(|stored| !stored.may_miss);
+        stored.is_some_and(|Stored { table, column, .. }| self.pair.promised.is_never_null(&table, &column))
     }
 
     /// Whether the arguments are columns of both sides of a FULL JOIN, neither NULL in its table: one row is there.
@@ -130,7 +131,7 @@ impl Names<'_> {
         full && has(first.id) && has(second.id)
     }
 
-    pub(super) fn pg_column(&self, source: SourceId, column: &str) -> Option<&Column> {
+    pub(super) fn pg_column(&self, source: SourceId, column: &str) -> Option<&schema::Column> {
         let SourceKind::Table(table) = &self.sources.get(&source)?.kind else { return None };
         self.pair.schemas.pg.tables.get(table)?.column(column)
     }
@@ -159,12 +160,8 @@ impl Names<'_> {
     /// What the project declares of a field, word for word.
     fn json_words(&self, document: &Node, steps: &str) -> Option<&str> {
         let Head::Column(shown) = &document.head else { return None };
-        if shown.written.is_some() {
-            return None;
-        }
-        let (table, column) = (&shown.relation.name, &shown.name);
-        let own = self.pair.promised.json_type(&format!("{table}.{column}.{steps}"));
-        own.or_else(|| self.pair.promised.json_type(&format!("{table}.{column}.*")))
+        let Stored { table, column, .. } = shown.stored.as_ref()?;
+        self.pair.promised.json_type(table, column, steps)
     }
 
     /// Whether an expression reads a field that the project declares to be in every document.
@@ -174,7 +171,7 @@ impl Names<'_> {
             ExprKind::Call { name, args, .. } if name == "json_extract" => args.first(),
             _ => None,
         };
-        if !document.is_some_and(|document| matches!(document.kind, ExprKind::Column { .. })) {
+        if document.and_then(|document| self.stored(document)).is_none_or(|stored| stored.may_miss) {
             return false;
         }
         let node = self.plain(expr);
@@ -189,9 +186,8 @@ impl Names<'_> {
 
     /// What the project declares the arrays in a column to be.
     pub(super) fn json_list(&self, expr: &Expr) -> Option<&str> {
-        let ExprKind::Column { source, column } = &expr.kind else { return None };
-        let table = self.sources.get(source).and_then(|source| source.table())?;
-        self.pair.promised.json_type(&format!("{table}.{column}"))
+        let Stored { table, column, .. } = self.stored(expr)?;
+        self.pair.promised.json_list(&table, &column)
     }
 
     /// The greatest or least of several: three meanings.
