@@ -39,7 +39,7 @@ UPDATE ff_budget_usage AS used SET current_value = wanted.new_value, updated_at_
 -- param: deltas json
 -- column: kind text, dimension text, current_usage i64, limit_value i64
 -- diverges(tables#3dc4c3, where.policy_json#706517): text on SQLite can be no JSON at all; jsonb always is.
--- diverges(columns.limit_value#2243b6): a limit beyond 64 bits is the greatest number in both; SQLite's cast alone does that.
+-- diverges(columns.limit_value#a9470b): a limit beyond 64 bits is the greatest number in both; SQLite's cast alone does that.
 -- diverges(tables#685934, where.type#ad1e4d, where.value#02bc22): SQLite's list of members says which value is an object or an integer; on Postgres its type and its digits do.
 -- diverges(order#c06f11): names are compared as bytes in both, which Postgres must be told.
 -- returns

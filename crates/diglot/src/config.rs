@@ -432,7 +432,8 @@ fn of_column<'a, T>(said: &'a BTreeMap<String, T>, table: &str, column: &str) ->
 }
 
 /// The words for what a JSON field holds.
-const JSON_TYPES: [&str; 8] = ["text", "i64", "f64", "bool", "text[]", "i64[]", "f64[]", "bool[]"];
+const JSON_TYPES: [&str; 10] =
+    ["text", "i64", "f64", "bool", "i64 or text", "f64 or text", "text[]", "i64[]", "f64[]", "bool[]"];
 
 /// `table.column` or `*.column`, in lower case.
 fn is_column(key: &str) -> bool {
@@ -569,7 +570,7 @@ mod tests {
         );
         assert_eq!(
             fault("[json]\n\"a.b.c\" = \"json\""),
-            "diglot.toml:2:1: `json` is no type of a JSON field; write one of: text, i64, f64, bool, text[], i64[], f64[], bool[]"
+            "diglot.toml:2:1: `json` is no type of a JSON field; write one of: text, i64, f64, bool, i64 or text, f64 or text, text[], i64[], f64[], bool[]"
         );
         assert_eq!(
             fault("[prove.fields]\n\"a.b.*\" = \"list\""),

@@ -135,18 +135,12 @@ impl<'t> Promised<'t> {
         self.utc
     }
 
-    /// Whether anything is said of what documents hold.
-    fn speaks_of_documents(&self) -> bool {
-        self.config.is_some_and(|config| !(config.json.is_empty() && config.prove.fields.is_empty()))
-    }
-
     /// What a member of a column's documents is.
     fn json_type(&self, table: &str, column: &str, path: &str) -> Option<&'t str> {
         let config = self.config?;
         let said = config.json_type(table, column, path).or_else(|| {
-            // Whoever says that something is a number does not say how it is written.
-            let field = config.prove.field(table, column, path);
-            field.filter(|kind| *kind == "text" || *kind == DIGITS)
+            let field = config.prove.field(table, column, path)?;
+            Some(if field == "number" { "i64" } else { field }).filter(|field| *field != "object")
         })?;
         self.helped.set(true);
         Some(said)
@@ -292,7 +286,11 @@ impl<'t> Names<'t> {
                     let condition = match (&operand, of) {
                         (Some(operand), Some(of)) => self
                             .flag("=", (of, operand), (when, &value), when.span)
-                            .unwrap_or_else(|| Node::set(Op::Equals, vec![operand.clone(), value], when.span)),
+                            .unwrap_or_else(|| {
+                                let (operand, value) = json::beside_text(operand.clone(), value);
+                                let asked = Node::set(Op::Equals, vec![operand, value], when.span);
+                                equal::asked_kind(&asked).unwrap_or(asked)
+                            }),
                         _ => asked_for_truth::asked_for_truth(value),
                     };
                     kids.push(Node::list(
@@ -351,7 +349,7 @@ impl<'t> Names<'t> {
             return value;
         }
         let written = self.rewritten.get(&source).and_then(|changed| self.written(changed, column));
-        let stored = if self.pair.promised.speaks_of_documents() { self.stored_column(source, column) } else { None };
+        let stored = of.filter(|source| source.table().is_none()).and_then(|_| self.stored_column(source, column));
         let column = Column { relation: self.relation(source), name: column.to_owned(), written, stored };
         Node::leaf(Head::Column(Box::new(column)), span)
     }
@@ -397,7 +395,10 @@ impl<'t> Names<'t> {
             }
             "is not distinct from" | "is distinct from" => match self.tested_flag(op, (left, &l), (right, &r), span) {
                 Some(node) => node,
-                None => Node::set(Op::from(op), vec![l, r], span),
+                None => {
+                    let (l, r) = json::beside_text(l, r);
+                    Node::set(Op::from(op), vec![l, r], span)
+                }
             },
             "||" if self.joins_documents(left, right) => Node::list(Op::JoinDocuments, vec![l, r], span),
             "+" | "*" => Node::set(Op::from(op), vec![l, r], span),
@@ -422,7 +423,7 @@ impl<'t> Names<'t> {
         }
         let from = inner.base();
         let target = base.map_or_else(|| Target::from(to), Target::of);
-        if let Some(read) = json::cast(&node, &target, span) {
+        if let Some(read) = json::cast(self, &node, &target, span) {
             return read;
         }
         let is_key = target == Target::Text && matches!(node.head, Head::Element { what: Element::Key, .. });

@@ -95,7 +95,7 @@ pub(crate) struct Column {
     pub(crate) name: String,
     /// What a write of the unit has left of it.
     pub(crate) written: Option<Written>,
-    /// The column of a table that it shows, where something is declared of documents. It is no part of its text.
+    /// The column of a table that it shows, where its relation is none. It is no part of its text.
     pub(crate) stored: Option<Stored>,
 }
 
@@ -116,6 +116,12 @@ pub(crate) struct Joined {
     /// Whose rows they are, if a function gives them.
     pub(crate) function: Option<Function>,
 }
+
+/// What a step begins with that is the name of a member, though it is written like the place of an element.
+pub(super) const KEY: &str = "key ";
+
+/// What a step ends with that is the place of an element or the name of a member, as what is there has it.
+pub(super) const OR_KEY: &str = " or key";
 
 /// Steps into a document.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -142,6 +148,13 @@ pub(crate) enum Nulls {
 pub(crate) enum Place {
     First,
     Last,
+}
+
+impl Column {
+    /// The table and its column that it shows.
+    pub(super) fn in_table(&self) -> (&str, &str) {
+        self.stored.as_ref().map_or((&self.relation.name, &self.name), |stored| (&stored.table, &stored.column))
+    }
 }
 
 impl Head {
@@ -440,7 +453,8 @@ impl Path {
 
     /// As the configuration names it.
     pub(super) fn dotted(&self) -> String {
-        self.0.join(".")
+        let named = |step: &String| step.trim_start_matches(KEY).trim_end_matches(OR_KEY).to_owned();
+        self.0.iter().map(named).collect::<Vec<_>>().join(".")
     }
 }
 

@@ -5,7 +5,7 @@
 //! boolean is written as. Inside a document a text is bare and JSON is marked, however each dialect marks it.
 
 use super::after::seen_at;
-use super::head::Path;
+use super::head::{KEY, OR_KEY, Path};
 use super::words::{Read, Setting, Target};
 use super::{Form, Head, Names, Node, Op, written_document};
 use crate::dialect::Dialect;
@@ -20,18 +20,24 @@ pub(super) fn binary(names: &Names<'_>, op: &str, left: &Expr, right: &Expr, spa
         "->>" | "#>>" => Some(read(names, left, labels(names, right)?, text_of(names), span)),
         "?" => {
             let kind = read(names, left, steps(right)?, Read::Type, span);
-            Some(Node::list(Op::IsNotNull, vec![kind], span))
+            // A text has itself as a member there, and an array the texts in it.
+            let is_object = kind.kids.first().is_some_and(|document| names.is_object(document));
+            is_object.then(|| Node::list(Op::IsNotNull, vec![kind], span))
         }
         "-" => {
             let ExprKind::Text(key) = &right.kind else { return None };
             let document = names.expr(left);
             let is_document = left.base() == Some(&Base::Json) || document.head.is_document() || is_text(&document);
             Some(match is_document {
-                true => remove(document, std::slice::from_ref(key), span),
+                true => remove(document, &[name(key)], span),
                 false => Node::list(Op::from(op), vec![document, names.expr(right)], span),
             })
         }
-        "#-" => Some(remove(names.expr(left), &steps(right)?, span)),
+        "#-" => {
+            let document = names.expr(left);
+            let path = placed(names, &document, Path(steps(right)?));
+            Some(remove(document, &path.0, span))
+        }
         "||" => {
             let ExprKind::Call { name, args, .. } = &right.kind else { return None };
             if name != "jsonb_build_object" && name != "json_build_object" {
@@ -48,7 +54,7 @@ pub(super) fn binary(names: &Names<'_>, op: &str, left: &Expr, right: &Expr, spa
 pub(super) fn member(names: &Names<'_>, key: &Expr, value: Node) -> Node {
     let span = value.span;
     match &key.bare().kind {
-        ExprKind::Text(key) => Node::list(Head::member(Setting::Plain, Path::of(key)), vec![value], span),
+        ExprKind::Text(key) => Node::list(Head::member(Setting::Plain, Path::of(name(key))), vec![value], span),
         _ => Node::list(Form::KeyedMember, vec![names.expr(key), value], span),
     }
 }
@@ -83,7 +89,7 @@ pub(super) fn call(names: &Names<'_>, name: &str, args: &[Expr], order: &[OrderK
             Some(set_members(names, document, set.into_iter().map(member).collect(), span))
         }
         ("jsonb_set", [document, path, value, flags @ ..]) => {
-            let steps = steps(path)?;
+            let path = placed(names, &names.expr(document), Path(steps(path)?));
             let makes = flags.iter().all(|flag| matches!(flag.kind, ExprKind::Bool(true)));
             let strict = null_as_json(value).is_none() && !names.required(wrapped(value));
             let setting = match (makes, strict) {
@@ -96,7 +102,7 @@ pub(super) fn call(names: &Names<'_>, name: &str, args: &[Expr], order: &[OrderK
                 ExprKind::Param(_) => json(names.expr(value)),
                 _ => written_document::value(names, value).unwrap_or_else(|| value_of(names, value)),
             };
-            let member = Node::list(Head::member(setting, Path(steps)), vec![member], value.span);
+            let member = Node::list(Head::member(setting, path), vec![member], value.span);
             Some(set_members(names, document, vec![member], span))
         }
         ("json" | "to_jsonb", [value]) => Some(names.expr(value)),
@@ -129,11 +135,20 @@ pub(super) fn call(names: &Names<'_>, name: &str, args: &[Expr], order: &[OrderK
         ("json_type", [document, path]) => Some(read(names, document, steps(path)?, Read::Type, span)),
         ("json_type", [document]) => Some(read(names, document, Vec::new(), Read::Type, span)),
         ("jsonb_typeof", [document]) => Some(read(names, document, Vec::new(), Read::TypeOf, span)),
-        ("json_array_length", [document, path]) => Some(read(names, document, steps(path)?, Read::Length, span)),
-        ("json_array_length" | "jsonb_array_length", [document]) => {
-            Some(read(names, document, Vec::new(), Read::Length, span))
-        }
+        ("json_array_length", [document, path]) => Some(length(names, document, steps(path)?, span)),
+        ("json_array_length" | "jsonb_array_length", [document]) => Some(length(names, document, Vec::new(), span)),
         _ => None,
+    }
+}
+
+/// How many elements there are: of what is known to be an array, or of whatever it is.
+fn length(names: &Names<'_>, document: &Expr, steps: Vec<String>, span: Span) -> Node {
+    let node = read(names, document, steps, Read::Length, span);
+    match &node.head {
+        Head::Read(_, path) if names.dialect() == Dialect::Sqlite && !names.is_array(&node.kids[0], path) => {
+            node.with_head(Head::Read(Read::LengthOrZero, path.clone()))
+        }
+        _ => node,
     }
 }
 
@@ -146,15 +161,40 @@ fn grouped(names: &Names<'_>, value: &Expr, order: &[OrderKey], span: Span) -> N
     Node::list(Form::JsonGroupArray, kids, span)
 }
 
-/// Casts of what was read: they decide what it is, and make both dialects' ways of reading one.
-pub(super) fn cast(node: &Node, target: &Target, span: Span) -> Option<Node> {
-    if !matches!(node.head, Head::Read(Read::Text | Read::Typed, _)) {
-        return None;
+/// Casts of what was read. SQLite makes something of everything: 1 of true, 0 of `abc`, `1.5` of 1.50. So its cast is that
+/// of Postgres where the member is known to be what the cast is for.
+pub(super) fn cast(names: &Names<'_>, node: &Node, target: &Target, span: Span) -> Option<Node> {
+    let of = |read: &Node| Some(Node::list(target.clone(), vec![read.clone()], span));
+    if let (Head::Cast(from), [text], Dialect::Sqlite) = (&node.head, node.kids.as_slice(), names.dialect())
+        && is_text(text)
+    {
+        return number(text, from, target, span);
     }
-    let text = as_text(node.clone());
-    match target {
-        Target::Text => Some(Node { span, ..text }),
-        _ => Some(Node::list(target.clone(), vec![text], span)),
+    if names.dialect() == Dialect::Sqlite
+        && let Some(from) = names.spelled_number(node)
+        && let Some(known) = number(&as_text(node.clone()), &from, target, span)
+    {
+        return Some(known);
+    }
+    match (&node.head, names.dialect()) {
+        (Head::Read(Read::Text, _), _) if *target == Target::Text => Some(Node { span, ..node.clone() }),
+        (Head::Read(Read::Text, _), Dialect::Pg) => of(node),
+        (Head::Read(Read::Text | Read::Typed, path), Dialect::Sqlite) => {
+            of(&node.with_head(Head::Read(Read::Typed, path.clone())))
+        }
+        _ => None,
+    }
+}
+
+/// SQLite's cast of a number, by the text that Postgres reads of it. Of a whole number there is one text and one real; of
+/// any other SQLite's cast cuts off the digits behind the point.
+fn number(text: &Node, from: &Target, target: &Target, span: Span) -> Option<Node> {
+    let of = |text: &Node| Node::list(target.clone(), vec![text.clone()], span);
+    match (from, target) {
+        (Target::Int, Target::Text) => Some(Node { span, ..text.clone() }),
+        (Target::Int | Target::Real, Target::Real) | (Target::Int, Target::Int) => Some(of(text)),
+        (Target::Real, Target::Int) => Some(of(&Node::list(Target::Numeric, vec![text.clone()], span))),
+        _ => None,
     }
 }
 
@@ -172,12 +212,23 @@ fn is_text(node: &Node) -> bool {
     matches!(node.head, Head::Read(Read::Text, _))
 }
 
-/// A value in SQL's type where only its text counts.
+/// A value in SQL's type, cast to a text or as it is, where nothing but whether it is there or is a certain text counts.
 pub(super) fn as_text(mut node: Node) -> Node {
+    if node.head == Target::Text && matches!(read_inside(&node).head, Head::Read(Read::Typed, _)) {
+        node = node.kids.remove(0);
+    }
     if let Head::Read(read @ Read::Typed, _) = &mut node.head {
         *read = Read::Text;
     }
     node
+}
+
+/// What stands inside a cast to a text, or the node itself.
+pub(super) fn read_inside(node: &Node) -> &Node {
+    match node.kids.first() {
+        Some(read) if node.head == Target::Text => read,
+        _ => node,
+    }
 }
 
 /// Two sides of a comparison, of which one may be a text that only a JSON string equals.
@@ -191,10 +242,10 @@ pub(super) fn beside_text(left: Node, right: Node) -> (Node, Node) {
     }
 }
 
-/// Whether a node is a text literal that is written like no number and no boolean.
+/// Whether a node is a text literal that is written like no number, no boolean, no array and no object.
 pub(super) fn is_word(node: &Node) -> bool {
     let Some(text) = node.head.text() else { return false };
-    text.parse::<f64>().is_err() && !["true", "false", "null"].contains(&text)
+    text.parse::<f64>().is_err() && !["true", "false", "null"].contains(&text) && !text.starts_with(['[', '{'])
 }
 
 /// How the dialect reads a text.
@@ -212,7 +263,20 @@ fn read(names: &Names<'_>, document: &Expr, steps: Vec<String>, read: Read, span
     if let Some(step) = path.0.first() {
         inner = seen_at(inner, step);
     }
+    let path = placed(names, &inner, path);
     Node::list(Head::Read(read, path), vec![inner], span)
+}
+
+/// A path of Postgres whose digits are the places of elements where the member above is known to be an array.
+fn placed(names: &Names<'_>, document: &Node, mut path: Path) -> Path {
+    for at in 0..path.0.len() {
+        if let Some(place) = path.0[at].strip_suffix(OR_KEY).map(str::to_owned)
+            && names.is_array(document, &Path(path.0[..at].to_vec()))
+        {
+            path.0[at] = place;
+        }
+    }
+    path
 }
 
 /// The member that `json_each(document, path)` takes apart.
@@ -247,7 +311,10 @@ pub(super) fn value_of(names: &Names<'_>, value: &Expr) -> Node {
     if let Some(number) = number_as_text(names, value) {
         return value_of(names, number);
     }
-    let mut node = names.expr(value);
+    let node = names.expr(value);
+    if let Some(known) = known_member(names, &node) {
+        return known;
+    }
     match (&value.kind, names.statement.dialect) {
         (ExprKind::Call { name, .. }, Dialect::Sqlite) if name == "json" => json(node),
         // The bare TRUE of SQLite is a number; Postgres's is JSON's.
@@ -261,14 +328,16 @@ pub(super) fn value_of(names: &Names<'_>, value: &Expr) -> Node {
             let branch = Node::list(Form::When, vec![node.clone(), then("true")], node.span);
             json(Node::list(Form::Case, vec![branch, then("false")], node.span))
         }
-        (_, Dialect::Sqlite) => {
-            if let Head::Read(read @ Read::Typed, _) = &mut node.head {
-                *read = Read::Value;
-            }
-            node
-        }
-        (_, Dialect::Pg) => node,
+        _ => node,
     }
+}
+
+/// A member that goes from document to document as it is: where it is declared a text or a whole number, what SQLite reads
+/// of it in SQL's type is that.
+fn known_member(names: &Names<'_>, node: &Node) -> Option<Node> {
+    let (Head::Read(Read::Value, path), [document]) = (&node.head, node.kids.as_slice()) else { return None };
+    let word = names.json_type(document, &path.dotted()).filter(|word| ["text", "i64"].contains(word))?;
+    Some(declared(node.with_head(Head::Read(Read::Text, path.clone())), word))
 }
 
 /// The integer whose text is read as JSON, as Postgres does without `to_jsonb`, which is not IMMUTABLE.
@@ -350,8 +419,8 @@ fn steps(path: &Expr) -> Option<Vec<String>> {
         ExprKind::Text(text) => match text.strip_prefix('$') {
             Some(rest) => sqlite_steps(rest),
             None => Some(match text.strip_prefix('{').and_then(|text| text.strip_suffix('}')) {
-                Some(inner) => inner.split(',').map(|step| step.trim().trim_matches('"').to_owned()).collect(),
-                None => vec![text.clone()],
+                Some(inner) => inner.split(',').map(|step| place_or_name(step.trim().trim_matches('"'))).collect(),
+                None => vec![name(text)],
             }),
         },
         ExprKind::Number(index) => Some(vec![index.clone()]),
@@ -362,12 +431,22 @@ fn steps(path: &Expr) -> Option<Vec<String>> {
         ExprKind::Array(items) => items
             .iter()
             .map(|item| match &item.bare().kind {
-                ExprKind::Text(text) => Some(text.clone()),
+                ExprKind::Text(text) => Some(place_or_name(text)),
                 _ => None,
             })
             .collect(),
         _ => None,
     }
+}
+
+/// A member by its name, which may be written like the place of an element.
+fn name(step: &str) -> String {
+    if step.parse::<i64>().is_ok() { format!("{KEY}{step}") } else { step.to_owned() }
+}
+
+/// A step of a path of Postgres: digits are the place of an element of an array, and the name of a member of an object.
+fn place_or_name(step: &str) -> String {
+    if step.parse::<i64>().is_ok() { format!("{step}{OR_KEY}") } else { step.to_owned() }
 }
 
 /// The steps behind the `$` of a path of SQLite; none for what Postgres has no step for.
@@ -376,17 +455,19 @@ fn sqlite_steps(path: &str) -> Option<Vec<String>> {
     let mut rest = path;
     while !rest.is_empty() {
         let (step, after) = if let Some(quoted) = rest.strip_prefix(".\"") {
-            quoted.split_once('"')?
+            let (key, after) = quoted.split_once('"')?;
+            (name(key), after)
         } else if let Some(key) = rest.strip_prefix('.') {
-            key.split_at(key.find(['.', '[']).unwrap_or(key.len()))
+            let (key, after) = key.split_at(key.find(['.', '[']).unwrap_or(key.len()));
+            (name(key), after)
         } else {
             let (index, after) = rest.strip_prefix('[')?.split_once(']')?;
-            (index.trim_start_matches('#'), after)
+            (index.trim_start_matches('#').to_owned(), after)
         };
         if step.is_empty() || step.contains('\\') {
             return None;
         }
-        steps.push(step.to_owned());
+        steps.push(step);
         rest = after;
     }
     Some(steps)

@@ -38,10 +38,10 @@
 //! pg:     UPDATE t SET doc = jsonb_set(t.doc, '{hits}', :name::text::jsonb)
 //! ```
 
-use super::head::{Extreme, Nulls};
+use super::head::{Extreme, Nulls, Path};
 use super::stored::Stored;
 use super::words::{Read, Target};
-use super::{Function, Head, Names, Node, json, negation};
+use super::{DIGITS, Function, Head, Names, Node, json, negation};
 use crate::dialect::Dialect;
 use crate::schema;
 use crate::source::Span;
@@ -50,6 +50,9 @@ use crate::types::Base;
 
 /// What `[json]` says of a field that no document lacks.
 const ALWAYS: &str = " always";
+
+/// What `[json]` says of a field that is a number or a text in which one is written.
+const OR_TEXT: &str = " or text";
 
 impl Names<'_> {
     /// Whether an expression is known never to be NULL.
@@ -144,12 +147,19 @@ impl Names<'_> {
 
     /// The type that the project declares for a field of a JSON document.
     pub(super) fn json_type(&self, document: &Node, steps: &str) -> Option<&str> {
-        self.json_declared(document, steps).filter(|word| !word.ends_with("[]"))
+        self.json_declared(document, steps).filter(|word| !word.ends_with("[]") && !word.ends_with(OR_TEXT))
     }
 
     /// The type that the project declares for the elements of a field that is an array.
     pub(super) fn json_elements(&self, document: &Node, steps: &str) -> Option<&str> {
         self.json_declared(document, steps).and_then(|word| word.strip_suffix("[]"))
+    }
+
+    /// The number that a member is declared to be or to spell: a cast reads it alike from either.
+    pub(super) fn spelled_number(&self, read: &Node) -> Option<Target> {
+        let (Head::Read(_, path), [document]) = (&read.head, read.kids.as_slice()) else { return None };
+        let declared = self.json_declared(document, &path.dotted())?;
+        if declared == DIGITS { Some(Target::Int) } else { declared.strip_suffix(OR_TEXT).map(Target::declared) }
     }
 
     fn json_declared(&self, document: &Node, steps: &str) -> Option<&str> {
@@ -159,9 +169,43 @@ impl Names<'_> {
 
     /// What the project declares of a field, word for word.
     fn json_words(&self, document: &Node, steps: &str) -> Option<&str> {
-        let Head::Column(shown) = &document.head else { return None };
-        let Stored { table, column, .. } = shown.stored.as_ref()?;
-        self.pair.promised.json_type(table, column, steps)
+        let (owner, name) = match &document.head {
+            Head::Column(shown) => shown.in_table(),
+            Head::Param(name) => (self.statement.name.as_str(), name.as_str()),
+            _ => return None,
+        };
+        self.pair.promised.json_type(owner, name, steps)
+    }
+
+    /// Whether a document, or a member of it, is known to be an array.
+    pub(super) fn is_array(&self, document: &Node, path: &Path) -> bool {
+        let Head::Column(shown) = &document.head else { return false };
+        let (table, column) = shown.in_table();
+        match path.0.is_empty() {
+            true => self.pair.promised.json_list(table, column).is_some() || self.is_checked(table, column, "array"),
+            false => self.json_elements(document, &path.dotted()).is_some(),
+        }
+    }
+
+    /// Whether the documents in a column are known to be objects.
+    pub(super) fn is_object(&self, document: &Node) -> bool {
+        let (owner, name) = match &document.head {
+            Head::Column(shown) => shown.in_table(),
+            Head::Param(name) => (self.statement.name.as_str(), name.as_str()),
+            _ => return false,
+        };
+        self.pair.promised.is_json_object(owner, name) || self.is_checked(owner, name, "object")
+    }
+
+    /// Whether a schema checks that the documents in a column are of a kind.
+    fn is_checked(&self, table: &str, column: &str, kind: &str) -> bool {
+        let condition = schema::condition(&format!("jsonb_typeof(\"{column}\") = '{kind}'"), Dialect::Pg);
+        let holds = |schema: &schema::Schema| {
+            let checks = schema.tables.get(table).into_iter().flat_map(|table| &table.checks);
+            let mut kept = checks.filter(|check| check.holds_of_all_rows).flat_map(|check| &check.conjuncts);
+            kept.any(|own| Some(own) == condition.as_ref())
+        };
+        holds(self.pair.schemas.sqlite) || holds(self.pair.schemas.pg)
     }
 
     /// Whether an expression reads a field that the project declares to be in every document.

@@ -66,7 +66,8 @@ impl Names<'_> {
     pub(super) fn in_list(&self, inner: &Expr, list: &[Expr], negated: bool, span: Span) -> Node {
         let value = self.expr(inner);
         if let [only] = list {
-            return Node::set(if negated { Op::Differs } else { Op::Equals }, vec![value, self.expr(only)], span);
+            let (value, only) = json::beside_text(value, self.expr(only));
+            return Node::set(if negated { Op::Differs } else { Op::Equals }, vec![value, only], span);
         }
         let items = self.all(list);
         let value = if items.iter().all(json::is_word) { json::as_text(value) } else { value };

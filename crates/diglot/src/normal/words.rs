@@ -249,8 +249,10 @@ words! {
 words! {
     /// What is read of a member of a document.
     Read {
-        /// How many elements it has.
+        /// How many elements an array has; Postgres has no answer for what is none.
         Length = "json-length",
+        /// How many elements it has: none where it is no array, as SQLite gives it.
+        LengthOrZero = "json-length or zero",
         /// Its text, as Postgres gives it.
         Text = "json-text",
         /// What it is, in SQLite's words.
@@ -295,6 +297,10 @@ impl Target {
 
     /// What the project declares a value in a document to be.
     pub(super) fn declared(word: &str) -> Self {
+        // Digits are a text.
+        if word == super::DIGITS {
+            return Self::Text;
+        }
         Base::from_word(word).map_or_else(|| Self::from(word), |base| Self::of(&base))
     }
 }

@@ -242,12 +242,16 @@ pub(super) fn json_leaf(random: &mut Random, value: &Value, declared: Option<&st
 pub(super) const ALWAYS: &str = " always";
 
 /// What `[json]` may say of a place.
-const KINDS: [&str; 7] = ["i64", "f64", "bool", "text[]", "i64[]", "f64[]", "bool[]"];
+const KINDS: [&str; 9] = ["i64", "f64", "bool", "i64 or text", "f64 or text", "text[]", "i64[]", "f64[]", "bool[]"];
 
 /// What `[json]` allows in a place, in half of them what meets it.
 pub(super) fn declared_value(random: &mut Random, value: &Value, kind: &str) -> Json {
     if let Some(item) = kind.strip_suffix("[]") {
         return (0..random.below(4)).map(|_| declared_value(random, value, item)).collect();
+    }
+    if let Some(number) = kind.strip_suffix(" or text") {
+        let number = declared_value(random, value, number);
+        return if random.percent(50) { json!(number.to_string()) } else { number };
     }
     let is_met = random.percent(50);
     match (kind, value) {

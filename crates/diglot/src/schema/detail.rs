@@ -45,6 +45,8 @@ pub struct Check {
     pub conjuncts: Vec<String>,
     /// The condition as SQL.
     pub written: String,
+    /// Whether every row keeps to it, those that were there before too.
+    pub holds_of_all_rows: bool,
     /// Between which whole numbers it keeps columns. Nothing where rows that were there before need not keep to it.
     pub ranges: BTreeMap<String, Range>,
     /// Where its table or column was declared.
@@ -80,8 +82,9 @@ impl Check {
     pub(super) fn of(name: Option<String>, check: &CheckConstraint, span: Span) -> Self {
         let (condition, written) = (&check.expr, check.expr.to_string());
         let (whole, conjuncts) = (text::condition(condition), text::conjuncts(condition));
-        let ranges = if check.enforced == Some(false) { BTreeMap::new() } else { range::ranges(condition) };
-        Self { name, condition: whole, conjuncts, written, ranges, span }
+        let holds_of_all_rows = check.enforced != Some(false);
+        let ranges = if holds_of_all_rows { range::ranges(condition) } else { BTreeMap::new() };
+        Self { name, condition: whole, conjuncts, written, holds_of_all_rows, ranges, span }
     }
 }
 

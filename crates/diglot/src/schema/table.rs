@@ -253,6 +253,7 @@ impl Reader {
                     (*not_valid, constraint, table.checks.last_mut())
                 {
                     check.ranges.clear();
+                    check.holds_of_all_rows = false;
                 }
             }
             AlterTableOperation::DropConstraint { name, .. } => table.drop_constraint(&lower(name)),

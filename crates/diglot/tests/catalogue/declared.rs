@@ -27,9 +27,16 @@ pub(crate) fn config(case: &toml::Table) -> Config {
         {
             config.json.insert(format!("{table}.{column}"), word.to_owned());
         }
-        for path in paths(case) {
+        // What holds an element is declared as well.
+        let above = |path: &Vec<String>| {
+            let is_place = path.len() > 1 && path.last().is_some_and(|step| step.parse::<i64>().is_ok());
+            is_place.then(|| path[..path.len() - 1].to_vec())
+        };
+        let paths = paths(case);
+        for path in paths.iter().filter_map(above).chain(paths.iter().cloned()) {
             let found: Vec<&Json> = documents.iter().filter_map(|document| find(document, &path)).collect();
-            if let Some(word) = word(found.iter().copied()) {
+            let counted = || found.is_empty() && is_counted(case, &path);
+            if let Some(word) = if counted() { Some("text[]") } else { word(found.iter().copied()) } {
                 let is_always = found.len() == documents.len() && !found.iter().any(|value| value.is_null());
                 let always = if is_always && !path.is_empty() { " always" } else { "" };
                 config.json.insert(format!("{table}.{column}.{}", path.join(".")), format!("{word}{always}"));
@@ -216,6 +223,13 @@ fn find<'j>(document: &'j Json, path: &[String]) -> Option<&'j Json> {
     })
 }
 
+/// Whether a case asks how many elements a member has: it may be called an array where no row has one.
+fn is_counted(case: &toml::Table, path: &[String]) -> bool {
+    let path = format!("'$.{}')", path.join("."));
+    let counts = |text: &String| text.split("json_array_length(").skip(1).any(|rest| rest.contains(&path));
+    texts(case, &["sqlite"]).iter().any(counts)
+}
+
 /// The one type of all values that are there; a field that is never there may be called a text.
 fn word<'j>(values: impl Iterator<Item = &'j Json>) -> Option<&'static str> {
     let values: Vec<&Json> = values.filter(|value| !value.is_null()).collect();
@@ -228,6 +242,12 @@ fn word<'j>(values: impl Iterator<Item = &'j Json>) -> Option<&'static str> {
             "bool" => Some("bool[]"),
             _ => None,
         };
+    }
+    let is_number = |value: &&Json| value.is_number() || value.as_str().is_some_and(|text| text.parse::<f64>().is_ok());
+    let spelled = values.iter().any(|value| value.is_number()) && values.iter().any(|value| value.is_string());
+    if spelled && values.iter().all(is_number) {
+        let is_whole = |value: &&Json| value.is_i64() || value.as_str().is_some_and(|text| text.parse::<i64>().is_ok());
+        return Some(if values.iter().all(is_whole) { "i64 or text" } else { "f64 or text" });
     }
     let words: BTreeSet<&str> = values
         .into_iter()

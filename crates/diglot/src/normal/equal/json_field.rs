@@ -22,6 +22,16 @@
 //! pg:     SELECT t.n AS c FROM t WHERE NOT (t.doc->>'ok' = 'true')
 //! sqlite: SELECT t.n AS c FROM t WHERE json_extract(t.doc, '$.ok') = 0
 //! pg:     SELECT t.n AS c FROM t WHERE t.doc->>'ok' = 'false'
+//! sqlite: SELECT json_array(json_extract(t.doc, '$.ns')) AS c FROM t
+//! pg:     SELECT jsonb_build_array(t.doc->'ns') AS c FROM t
+//! sqlite: WITH of AS (SELECT t.doc AS fields FROM t) SELECT json_extract(of.fields, '$.ns') AS c FROM of
+//! pg:     WITH of AS (SELECT t.doc AS fields FROM t) SELECT of.fields->>'ns' AS c FROM of
+//! sqlite: SELECT json_extract(s.doc, '$.ns') AS c FROM (SELECT t.doc FROM t WHERE t.n > 0 UNION ALL SELECT t.doc FROM t WHERE t.n < 0) AS s
+//! pg:     SELECT s.doc->>'ns' AS c FROM (SELECT t.doc FROM t WHERE t.n > 0 UNION ALL SELECT t.doc FROM t WHERE t.n < 0) AS s
+//! sqlite: WITH RECURSIVE of AS (SELECT t.n, t.doc FROM t WHERE t.n = 1 UNION ALL SELECT of.n + 1, of.doc FROM of WHERE of.n < 5) SELECT json_extract(of.doc, '$.ns') AS c FROM of
+//! pg:     WITH RECURSIVE of AS (SELECT t.n, t.doc FROM t WHERE t.n = 1 UNION ALL SELECT of.n + 1, of.doc FROM of WHERE of.n < 5) SELECT of.doc->>'ns' AS c FROM of
+//! sqlite: SELECT t.n AS c FROM t WHERE json_type(t.doc, '$.ns') IS NOT NULL
+//! pg:     SELECT t.n AS c FROM t WHERE t.doc ? 'ns'
 //! ```
 //!
 //! # Not the same
@@ -37,6 +47,18 @@
 //! pg:     SELECT t.n AS c FROM t WHERE t.doc->>'ok' <> 'true'
 //! sqlite: SELECT t.n AS c FROM t WHERE t.doc->>'other' = 1
 //! pg:     SELECT t.n AS c FROM t WHERE t.doc->>'other' = 'true'
+//! sqlite: SELECT json_array(json_extract(t.doc, '$.ok')) AS c FROM t
+//! pg:     SELECT jsonb_build_array(t.doc->'ok') AS c FROM t
+//! sqlite: WITH of AS (SELECT t.doc AS fields FROM t) SELECT json_extract(of.fields, '$.other') AS c FROM of
+//! pg:     WITH of AS (SELECT t.doc AS fields FROM t) SELECT of.fields->>'other' AS c FROM of
+//! sqlite: SELECT json_extract(s.doc, '$.ns') AS c FROM (SELECT t.doc FROM t WHERE t.n > 0 UNION ALL SELECT t.list FROM t WHERE t.n < 0) AS s
+//! pg:     SELECT s.doc->>'ns' AS c FROM (SELECT t.doc FROM t WHERE t.n > 0 UNION ALL SELECT t.list FROM t WHERE t.n < 0) AS s
+//! sqlite: SELECT t.n AS c FROM t WHERE json_type(t.list, '$.ns') IS NOT NULL
+//! pg:     SELECT t.n AS c FROM t WHERE t.list ? 'ns'
+//! sqlite: SELECT t.n AS c FROM t WHERE json_extract(t.doc, '$.ns[0]') = 'x'
+//! pg:     SELECT t.n AS c FROM t WHERE t.doc #>> '{ns,0}' = 'x'
+//! sqlite: SELECT t.n AS c FROM t WHERE json_extract(t.doc, '$.0') = 'x'
+//! pg:     SELECT t.n AS c FROM t WHERE t.doc ->> 0 = 'x'
 //! ```
 
 use super::super::words::Read;

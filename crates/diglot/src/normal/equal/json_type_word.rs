@@ -12,6 +12,10 @@
 //! pg:     SELECT t.n AS c FROM t WHERE jsonb_typeof(t.doc->'n') = 'number'
 //! sqlite: SELECT t.n AS c FROM t WHERE json_type(t.doc, '$.done') = 'true'
 //! pg:     SELECT t.n AS c FROM t WHERE t.doc->'done' = 'true'::jsonb
+//! sqlite: SELECT CASE json_type(t.doc, '$.n') WHEN 'text' THEN 1 ELSE 2 END AS c FROM t
+//! pg:     SELECT CASE jsonb_typeof(t.doc->'n') WHEN 'string' THEN 1 ELSE 2 END AS c FROM t
+//! sqlite: SELECT t.n AS c FROM t WHERE json_type(t.doc, '$.n') IS NULL
+//! pg:     SELECT t.n AS c FROM t WHERE (t.doc->'n') IS NULL
 //! ```
 //!
 //! # Not the same
@@ -21,6 +25,8 @@
 //! pg:     SELECT t.n AS c FROM t WHERE jsonb_typeof(t.doc->'n') = 'number'
 //! sqlite: SELECT json_type(t.doc, '$.n') AS c FROM t
 //! pg:     SELECT jsonb_typeof(t.doc->'n') AS c FROM t
+//! sqlite: SELECT t.n AS c FROM t WHERE json_type(t.doc, '$.n') IS NULL
+//! pg:     SELECT t.n AS c FROM t WHERE (t.doc->>'n') IS NULL
 //! ```
 
 use super::super::words::{Read, Target};
@@ -28,10 +34,15 @@ use super::super::{Form, Head, Names, Node, Op};
 use crate::tree::Expr;
 
 pub(super) fn step(_: &Names<'_>, _: &Expr, node: &Node) -> Option<Node> {
+    asked_kind(node)
+}
+
+/// A comparison of a kind with the words for kinds as the question that it is.
+pub(crate) fn asked_kind(node: &Node) -> Option<Node> {
     match (&node.head, node.kids.as_slice()) {
         // Whether there is a value at all is asked alike.
         (Head::Op(Op::IsNull | Op::IsNotNull), [kind]) => {
-            let Head::Read(Read::TypeOf, path) = &kind.head else { return None };
+            let Head::Read(Read::TypeOf | Read::Value, path) = &kind.head else { return None };
             Some(Node { kids: vec![kind.with_head(Head::Read(Read::Type, path.clone()))], ..node.clone() })
         }
         (Head::Op(op @ (Op::Equals | Op::Differs)), [left, right]) => {
@@ -58,7 +69,7 @@ fn asked(kind: &Node, words: &[Node], negated: bool, whole: &Node) -> Option<Nod
                 let literal = super::inside(word, Target::Json)?.head.text()?;
                 of_sqlite(literal).filter(|_| ["true", "false", "null"].contains(&literal))?
             }
-            Read::Length | Read::Text | Read::Typed => return None,
+            Read::Length | Read::LengthOrZero | Read::Text | Read::Typed => return None,
         });
     }
     types.sort_unstable();

@@ -9,6 +9,7 @@ use crate::rule::{Rule, text};
 use crate::tree::Expr;
 
 pub(crate) use folded_like::patterns;
+pub(super) use json_type_word::asked_kind;
 
 /// Puts one spelling into the common form; none where it is about something else.
 type Step = fn(&Names<'_>, &Expr, &Node) -> Option<Node>;
@@ -67,6 +68,7 @@ equivalences! {
         json_whole_number = "json-whole-number",
         json_type_word = "json-type-word",
         json_nested_key = "json-nested-key",
+        known_kind = "known-kind",
         json_append = "json-append",
         json_merge = "json-merge",
         optional_member = "optional-member",
