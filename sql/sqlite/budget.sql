@@ -4,7 +4,7 @@
 -- name: budget_add :rows
 -- param: deltas json
 -- diverges(columns.policy_json#1f8360): text on SQLite can be no JSON at all; jsonb always is.
--- diverges(where.policy_json#3640cf): SQLite's list of members says which value is a number.
+-- diverges(where.policy_json#e0b0ce): SQLite's list of members says which value is a number.
 WITH wanted AS (
   SELECT used.dimensions_key, used.current_value + CAST(given.value AS integer) AS new_value,
          CASE WHEN json_valid(policy.policy_json) THEN policy.policy_json ELSE '[]' END AS policy_json
@@ -38,9 +38,9 @@ UPDATE ff_budget_usage AS used SET current_value = wanted.new_value, updated_at_
 -- name: budget_report :one
 -- param: deltas json
 -- column: kind text, dimension text, current_usage i64, limit_value i64
--- diverges(tables#3dc4c3, where.policy_json#706517): text on SQLite can be no JSON at all; jsonb always is.
+-- diverges(tables#9c58ce, where.policy_json#706517): text on SQLite can be no JSON at all; jsonb always is.
 -- diverges(columns.limit_value#a9470b): a limit beyond 64 bits is the greatest number in both; SQLite's cast alone does that.
--- diverges(tables#685934, where.type#ad1e4d, where.value#02bc22): SQLite's list of members says which value is an object or an integer; on Postgres its type and its digits do.
+-- diverges(tables#8e0b67, where.type#ad1e4d, where.value#02bc22): SQLite's list of members says which value is an object or an integer; on Postgres its type and its digits do.
 -- diverges(order#c06f11): names are compared as bytes in both, which Postgres must be told.
 -- returns
 WITH asked AS (

@@ -11,6 +11,7 @@ mod leftover;
 mod numbers;
 mod report;
 mod rows;
+mod undeclared;
 
 use std::cell::Cell;
 use std::collections::BTreeSet;

@@ -61,7 +61,7 @@ pub(crate) use head::{Head, Place, Relation};
 pub(crate) use inner_in_effect::{drops_rows_without, effective_join};
 pub(crate) use no_offset::offset;
 pub(crate) use node::Node;
-pub(crate) use words::{Form, Function, Op, Target};
+pub(crate) use words::{Form, Function, Op, Read, Target};
 pub(crate) use write_lock::{ends_with_write, row_locks};
 
 /// What a statement's names mean while it is brought into normal form.
@@ -194,7 +194,17 @@ impl<'t> Names<'t> {
             }
         }
         let (sources, derived) = (statement.sources_by_id(), ordered_rows::of(statement));
-        Self { statement, sources, relations, rewritten, proposing, derived, columns: RefCell::default(), stored: RefCell::default(), pair }
+        Self {
+            statement,
+            sources,
+            relations,
+            rewritten,
+            proposing,
+            derived,
+            columns: RefCell::default(),
+            stored: RefCell::default(),
+            pair,
+        }
     }
 
     /// The relation that a source stands for.
@@ -284,13 +294,13 @@ impl<'t> Names<'t> {
                 for (when, then) in branches {
                     let value = self.expr(when);
                     let condition = match (&operand, of) {
-                        (Some(operand), Some(of)) => self
-                            .flag("=", (of, operand), (when, &value), when.span)
-                            .unwrap_or_else(|| {
+                        (Some(operand), Some(of)) => {
+                            self.flag("=", (of, operand), (when, &value), when.span).unwrap_or_else(|| {
                                 let (operand, value) = json::beside_text(operand.clone(), value);
                                 let asked = Node::set(Op::Equals, vec![operand, value], when.span);
                                 equal::asked_kind(&asked).unwrap_or(asked)
-                            }),
+                            })
+                        }
                         _ => asked_for_truth::asked_for_truth(value),
                     };
                     kids.push(Node::list(

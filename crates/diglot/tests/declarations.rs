@@ -141,8 +141,7 @@ fn the_same_meaning_in_another_form_is_no_difference() {
         ("owner IS :owner", "owner IS NOT DISTINCT FROM :owner"),
         ("ifnull(owner, '') = :owner", "COALESCE(owner, '') = CAST(:owner AS text)"),
         ("json_extract(doc, '$.kind') = 'a'", "doc ->> 'kind' = 'a'"),
-        ("CAST(json_extract(doc, '$.a.b') AS text) = :kind", "doc -> 'a' ->> 'b' = :kind"),
-        ("CAST(json_extract(doc, '$.n') AS integer) > n", "(doc ->> 'n')::bigint > n"),
+        ("CAST(json_extract(doc, '$.a.b') AS text) = 'a'", "doc -> 'a' ->> 'b' = 'a'"),
         ("json_extract(doc, '$.kind') IS NULL", "doc ->> 'kind' IS NULL"),
         ("n = max(n, :n)", "n = greatest(n, :n)"),
         ("state > :state", "state COLLATE \"C\" > :state"),
@@ -158,6 +157,8 @@ fn the_same_meaning_in_another_form_is_no_difference() {
 #[test]
 fn what_only_nearly_means_the_same_is_a_difference() {
     let pairs = [
+        ("CAST(json_extract(doc, '$.a.b') AS text) = :kind", "doc -> 'a' ->> 'b' = :kind"),
+        ("CAST(json_extract(doc, '$.n') AS integer) > n", "(doc ->> 'n')::bigint > n"),
         ("json_extract(doc, '$.n') = :kind", "doc ->> 'n' = :kind"),
         ("json_extract(doc, '$.n') = '5'", "doc ->> 'n' = '5'"),
         ("json_extract(doc, '$.a.b') IS NULL", "doc ->> 'a.b' IS NULL"),

@@ -1,6 +1,7 @@
 //! How a difference is worded: what stands under the carets, and the lines to write.
 
 use super::difference::Difference;
+use super::undeclared;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Both;
 use crate::engine::{postgres, sqlite};
@@ -84,7 +85,12 @@ pub(super) fn finding(
                 }
                 _ => found.help("write the same on both pages"),
             };
-            found.help(waiver)
+            match undeclared::line(sqlite, pg) {
+                Some(line) => {
+                    found.help(format!("or say under `[json]` what the member is, as in `{line}`")).help(waiver)
+                }
+                None => found.help(waiver),
+            }
         }
         (Some(node), None) => {
             alone(sources, message, difference, node, ["SQLite", "Postgres"], [left, right]).help(waiver)

@@ -158,6 +158,12 @@ impl Column {
 }
 
 impl Head {
+    /// The table and its column that a column shows.
+    pub(crate) fn in_table(&self) -> Option<(&str, &str)> {
+        let Self::Column(column) = self else { return None };
+        Some(column.in_table()).filter(|(table, _)| *table != "subquery" && !table.contains(' '))
+    }
+
     /// A column that no write has changed.
     pub(crate) fn column(relation: Relation, name: impl Into<String>) -> Self {
         Self::Column(Box::new(Column { relation, name: name.into(), written: None, stored: None }))
@@ -452,7 +458,7 @@ impl Path {
     }
 
     /// As the configuration names it.
-    pub(super) fn dotted(&self) -> String {
+    pub(crate) fn dotted(&self) -> String {
         let named = |step: &String| step.trim_start_matches(KEY).trim_end_matches(OR_KEY).to_owned();
         self.0.iter().map(named).collect::<Vec<_>>().join(".")
     }

@@ -77,7 +77,7 @@ impl Names<'_> {
                     let left = self.stored_in_rows(left, at, cte)?;
                     let right = self.stored_in_rows(right, at, cte)?;
                     let is_same = left.table == right.table && left.column == right.column;
-                    is_same.then(|| Stored { may_miss: left.may_miss || right.may_miss, ..left })
+                    is_same.then_some(Stored { may_miss: left.may_miss || right.may_miss, ..left })
                 }
             },
             Rows::Query(query) => self.stored_output(query, at, cte),
