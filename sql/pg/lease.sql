@@ -140,7 +140,6 @@ SELECT picked.ordinality, attempt.partition_key, attempt.execution_id, attempt.a
 -- rows: given(now_ms i64, lease_expires_at_ms i64)
 -- name: lease_renew_many :opt
 -- only: pg — SQLite's writer puts the calls of those who wait into one transaction.
--- param: partition_keys i64[]
 -- column: lease_event_id i64
 WITH member AS (
   SELECT given.ordinality, given.partition_key, given.execution_id, given.attempt_index, given.lease_epoch,

@@ -67,7 +67,6 @@ SELECT counter.last_ms, counter.last_seq, counter.frame_count FROM counter;
 -- rows: given(fields json, mode text)
 -- name: stream_append_many :opt
 -- only: pg — SQLite's writer puts the calls of those who wait into one transaction.
--- param: partition_keys i64[]
 WITH member AS (
   SELECT given.ordinality, given.partition_key, given.execution_id, given.attempt_index, given.lease_epoch, given.now_ms,
          given.fields, given.mode

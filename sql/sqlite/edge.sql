@@ -10,7 +10,6 @@ SELECT core.execution_id FROM ff_exec_core AS core
 -- name: edge_reach :many
 -- both
 -- allow(unordered-limit): which nodes are cut off does not matter, only whether some are.
--- param: from_node uuid
 WITH RECURSIVE reach(node) AS (
   SELECT edge.downstream_eid FROM ff_edge AS edge
    WHERE edge.partition_key = :partition_key AND edge.flow_id = :flow_id AND edge.upstream_eid = :from_node

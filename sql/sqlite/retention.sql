@@ -134,6 +134,5 @@ SELECT DISTINCT spent.execution_id AS execution_text FROM ff_budget_usage_by_exe
 
 -- Finds those of some executions that are there, in whatever partition.
 -- name: retention_executions_find :many
--- param: executions uuid[]
 SELECT core.execution_id FROM ff_exec_core AS core
  WHERE core.execution_id IN (SELECT unhex(value, '-') FROM json_each(:executions));

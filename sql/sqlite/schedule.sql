@@ -7,7 +7,6 @@ SELECT core.lifecycle_phase, core.ownership_state, core.flow_id, core.raw_fields
 -- Lists what an execution depends on: the policy of each edge to it, and how its upstream execution stands.
 -- name: schedule_upstream_list :many
 -- both
--- param: flow_id uuid
 SELECT edge.policy, upstream.lifecycle_phase, upstream.public_state, upstream.raw_fields
   FROM ff_edge AS edge
   LEFT JOIN ff_exec_core AS upstream

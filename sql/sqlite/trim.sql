@@ -15,7 +15,6 @@ SELECT core.execution_id, core.terminal_at_ms FROM ff_exec_core AS core
 -- Reads those of some executions that nobody needs any more, and keeps them so until the transaction ends. One that
 -- somebody else changes is left for the next time.
 -- name: trim_lock :many
--- param: executions uuid[]
 SELECT core.execution_id, core.flow_id, core.raw_fields FROM ff_exec_core AS core
  WHERE core.partition_key = :partition_key
    AND core.execution_id IN (SELECT unhex(value, '-') FROM json_each(:executions))

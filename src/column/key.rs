@@ -1,7 +1,6 @@
 //! What rows are known by: several columns that are one value.
 
-use uuid::Uuid;
-
+use super::id::{ExecutionUuid, FlowUuid};
 use super::partition::PartitionNumber;
 
 /// Where the rows of an execution are.
@@ -10,13 +9,13 @@ pub struct ExecKey {
     /// The N of `{fp:N}`.
     pub partition_key: PartitionNumber,
     /// The id without its prefix.
-    pub execution_id: Uuid,
+    pub execution_id: ExecutionUuid,
 }
 
 impl ExecKey {
     /// The uuid as outbox rows hold it: lower case with hyphens.
     pub(crate) fn text(&self) -> String {
-        self.execution_id.hyphenated().to_string()
+        self.execution_id.to_string()
     }
 }
 
@@ -26,7 +25,7 @@ pub struct GroupKey {
     /// That of the flow.
     pub partition_key: PartitionNumber,
     /// The flow.
-    pub flow_id: Uuid,
+    pub flow_id: FlowUuid,
     /// The execution that the edges lead to.
-    pub downstream_eid: Uuid,
+    pub downstream_eid: ExecutionUuid,
 }

@@ -1,7 +1,5 @@
 //! An attempt's index and its lease's epoch: as rows hold them, and as callers count them.
 
-use std::fmt;
-
 use ff_core::engine_error::EngineError;
 use ff_core::types::{AttemptIndex, LeaseEpoch};
 
@@ -105,46 +103,13 @@ impl StoredEpoch {
     }
 }
 
-impl fmt::Display for StoredIndex {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
-
-impl fmt::Display for StoredEpoch {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
-
-impl From<i32> for StoredIndex {
-    fn from(stored: i32) -> Self {
-        Self(stored)
-    }
-}
-
-impl From<StoredIndex> for i32 {
-    fn from(index: StoredIndex) -> Self {
-        index.0
-    }
-}
+held!(StoredIndex, i32);
+held!(StoredEpoch, i64);
 
 /// For what counts attempts.
 impl From<StoredIndex> for i64 {
     fn from(index: StoredIndex) -> Self {
         index.0.into()
-    }
-}
-
-impl From<i64> for StoredEpoch {
-    fn from(stored: i64) -> Self {
-        Self(stored)
-    }
-}
-
-impl From<StoredEpoch> for i64 {
-    fn from(epoch: StoredEpoch) -> Self {
-        epoch.0
     }
 }
 

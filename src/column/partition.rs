@@ -1,7 +1,5 @@
 //! The number of a partition.
 
-use std::fmt;
-
 use ff_core::engine_error::EngineError;
 
 use super::refusal::invalid_input;
@@ -37,32 +35,33 @@ impl PartitionNumber {
     }
 }
 
-impl fmt::Display for PartitionNumber {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
+held!(PartitionNumber, i16);
+
+/// The partition of a row of an outbox, whose column is wider: what it holds beyond a partition's number ends an event,
+/// not a read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct OutboxPartition(i32);
+
+impl OutboxPartition {
+    /// The number of the partition.
+    ///
+    /// # Errors
+    /// `Validation(InvalidInput)` when it is none.
+    pub(crate) fn number(self) -> Result<PartitionNumber, EngineError> {
+        let index = u16::try_from(self.0).map_err(|error| invalid_input(format!("partition_key: {self}: {error}")))?;
+        PartitionNumber::given(index)
     }
 }
 
-impl From<i16> for PartitionNumber {
-    fn from(stored: i16) -> Self {
-        Self(stored)
-    }
-}
+held!(OutboxPartition, i32);
 
-impl From<PartitionNumber> for i16 {
+impl From<PartitionNumber> for OutboxPartition {
     fn from(number: PartitionNumber) -> Self {
-        number.0
+        Self(number.0.into())
     }
 }
 
-/// Outboxes have a wider column.
-impl From<PartitionNumber> for i32 {
-    fn from(number: PartitionNumber) -> Self {
-        number.0.into()
-    }
-}
-
-/// Lists of numbers are lists of the widest.
+/// Wake-ups carry numbers of any width.
 impl From<PartitionNumber> for i64 {
     fn from(number: PartitionNumber) -> Self {
         number.0.into()
@@ -78,6 +77,15 @@ mod tests {
         assert!(PartitionNumber::given(32_768).unwrap_err().to_string().contains("exceeds i16 range"));
         assert_eq!(PartitionNumber::given(32_767).unwrap(), PartitionNumber::from(i16::MAX));
         assert_eq!(PartitionNumber::configured(u16::MAX), PartitionNumber::from(i16::MAX));
+    }
+
+    #[test]
+    fn an_outbox_holds_more_than_a_number() {
+        let number = PartitionNumber::from(7);
+        assert_eq!(OutboxPartition::from(number).number().unwrap(), number);
+        for beyond in [-1, 32_768, i32::MAX] {
+            assert!(OutboxPartition::from(beyond).number().is_err(), "{beyond}");
+        }
     }
 
     #[test]

@@ -10,7 +10,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::column::PartitionNumber;
+use crate::column::{FlowUuid, PartitionNumber};
 use tokio::sync::{broadcast, watch};
 use uuid::Uuid;
 
@@ -113,7 +113,12 @@ impl Wakes {
     }
 
     /// The same where the flow is known. Outside a flow nobody waits, and nobody needs to look.
-    pub(crate) fn member_completion(&mut self, event_id: i64, partition_key: PartitionNumber, flow_id: Option<Uuid>) {
+    pub(crate) fn member_completion(
+        &mut self,
+        event_id: i64,
+        partition_key: PartitionNumber,
+        flow_id: Option<FlowUuid>,
+    ) {
         match flow_id {
             Some(_) => self.completion(event_id, partition_key),
             None => self.outbox(Outbox::Completion, event_id, partition_key),

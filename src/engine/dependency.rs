@@ -13,9 +13,8 @@ use ff_core::backend::{CompletionPayload, ScannerFilter};
 use ff_core::contracts::{CascadeOutcome, ResolveDependencyArgs, ResolveDependencyOutcome};
 use ff_core::engine_error::{EngineError, ValidationKind};
 use ff_core::types::ExecutionId;
-use uuid::Uuid;
 
-use crate::column::PartitionNumber;
+use crate::column::{ExecutionUuid, FlowUuid, PartitionNumber};
 use crate::db::Dialect;
 use crate::db::error::{Abort, unreadable};
 use crate::engine::Engine;
@@ -200,7 +199,7 @@ pub(crate) async fn resolve<D: Dialect>(
     let Some(ended) = Ended::from_outcome(&outcome) else {
         return Err(invalid_input(format!("upstream_outcome: '{}' is not an end", args.upstream_outcome)));
     };
-    let (partition_key, flow_id) = (engine.flow_partition(&args.flow_id), args.flow_id.0);
+    let (partition_key, flow_id) = (engine.flow_partition(&args.flow_id), FlowUuid::from(&args.flow_id));
     let resolving = Resolving {
         hop: Hop { partition_key, flow_id, edge_id: args.edge_id.0, ended, now_ms: args.now.0, taking: Taking::Waits },
         upstream_eid: exec_key(&args.upstream_execution_id)?.execution_id,
@@ -222,8 +221,8 @@ pub(crate) async fn resolve<D: Dialect>(
 
 struct Resolving {
     hop: Hop,
-    upstream_eid: Uuid,
-    downstream_eid: Uuid,
+    upstream_eid: ExecutionUuid,
+    downstream_eid: ExecutionUuid,
 }
 
 async fn resolve_on<D: Dialect>(conn: &mut D::Connection, resolving: &Resolving) -> Result<Hopped, Abort> {

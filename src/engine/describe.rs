@@ -61,7 +61,7 @@ pub(crate) async fn info<D: Dialect>(
     Ok(Some(ExecutionInfo {
         execution_id: id.clone(),
         namespace: member("namespace"),
-        lane_id: core.lane_id.clone(),
+        lane_id: core.lane_id.to_string(),
         priority: core.priority,
         execution_kind: member("execution_kind"),
         public_state: vector.public_state,
@@ -95,7 +95,7 @@ fn snapshot_fields(core: &Core, attempt: Option<&Attempt>) -> HashMap<String, St
     };
     let member = |name| document::member_string(&core.raw_fields, name);
     set("public_state", Some(public_state_word(&core.public_state).to_owned()));
-    set("lane_id", Some(core.lane_id.clone()));
+    set("lane_id", Some(core.lane_id.to_string()));
     set("flow_id", core.flow_id.map(|flow_id| flow_id.to_string()));
     set("blocking_reason", core.blocking_reason.as_ref().map(ToString::to_string));
     set("created_at", Some(core.created_at_ms.to_string()));

@@ -12,7 +12,7 @@ use ff_core::types::{EdgeId, ExecutionId, FlowId};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use crate::column::PartitionNumber;
+use crate::column::{ExecutionUuid, FlowUuid, PartitionNumber};
 use crate::db::Dialect;
 use crate::db::error::{Abort, unreadable};
 use crate::engine::Engine;
@@ -57,7 +57,7 @@ pub(crate) async fn stage<D: Dialect>(
         key: EdgeKey {
             group: GroupKey {
                 partition_key: engine.flow_partition(&args.flow_id),
-                flow_id: args.flow_id.0,
+                flow_id: (&args.flow_id).into(),
                 downstream_eid: downstream,
             },
             edge_id: args.edge_id.0,
@@ -163,7 +163,7 @@ pub(crate) async fn apply<D: Dialect>(
 ) -> Result<ApplyDependencyToChildResult, EngineError> {
     let applying = Applying {
         partition_key: engine.flow_partition(&args.flow_id),
-        flow_id: args.flow_id.0,
+        flow_id: (&args.flow_id).into(),
         edge_id: args.edge_id.0,
         downstream_eid: member_key::<D>(&args.downstream_execution_id)?,
         now_ms: args.now.0,
@@ -185,9 +185,9 @@ pub(crate) async fn apply<D: Dialect>(
 
 struct Applying {
     partition_key: PartitionNumber,
-    flow_id: Uuid,
+    flow_id: FlowUuid,
     edge_id: Uuid,
-    downstream_eid: Uuid,
+    downstream_eid: ExecutionUuid,
     now_ms: i64,
 }
 
@@ -276,7 +276,7 @@ pub(crate) async fn set_group_policy<D: Dialect>(
         stored::policy_document(policy).ok_or_else(|| invalid_input("unknown EdgeDependencyPolicy variant"))?;
     let group = GroupKey {
         partition_key: engine.flow_partition(flow_id),
-        flow_id: flow_id.0,
+        flow_id: flow_id.into(),
         downstream_eid: member_key::<D>(downstream)?,
     };
     let setting = Setting { group, document };
@@ -315,7 +315,7 @@ pub(crate) async fn list<D: Dialect>(
 ) -> Result<Vec<EdgeSnapshot>, EngineError> {
     let node = exec_key(direction.subject())?.execution_id;
     let partition_key = engine.flow_partition(flow_id);
-    let flow_id = flow_id.0;
+    let flow_id = FlowUuid::from(flow_id);
     let snapshot = |edge_id, upstream_eid, downstream_eid, document: &Value| {
         let group = GroupKey { partition_key, flow_id, downstream_eid };
         EdgeKey { group, edge_id, upstream_eid }.snapshot(document)
@@ -341,7 +341,7 @@ pub(crate) async fn describe<D: Dialect>(
     edge_id: &EdgeId,
 ) -> Result<Option<EdgeSnapshot>, EngineError> {
     let partition_key = engine.flow_partition(flow_id);
-    let flow_id = flow_id.0;
+    let flow_id = FlowUuid::from(flow_id);
     let params = edge::EdgeReadParams { partition_key, flow_id, edge_id: edge_id.0 };
     let Some(row) = engine.db().read(params).await? else {
         return Ok(None);
@@ -351,7 +351,7 @@ pub(crate) async fn describe<D: Dialect>(
 }
 
 /// The uuid of a flow's member.
-fn member_key<D: Dialect>(id: &ExecutionId) -> Result<Uuid, EngineError> {
+fn member_key<D: Dialect>(id: &ExecutionId) -> Result<ExecutionUuid, EngineError> {
     if let Some((only, refusal)) = D::FLOW_MEMBERS_ONLY_IN
         && id.partition() != only
     {

@@ -10,9 +10,8 @@ use ff_core::partition::{Partition, PartitionKey};
 use ff_core::state::PublicState;
 use ff_core::types::{AttemptIndex, ExecutionId, FlowId, LaneId};
 use serde_json::{Map, Value};
-use uuid::Uuid;
 
-use crate::column::PartitionNumber;
+use crate::column::{ExecutionUuid, FlowUuid, LaneName, PartitionNumber};
 use crate::db::Dialect;
 use crate::engine::Engine;
 use crate::engine::policy::retry;
@@ -57,7 +56,7 @@ pub(crate) async fn create<D: Dialect>(
         now_ms,
         expired_before_ms: now_ms.saturating_sub(IDEMPOTENCY_KEY_TTL_MS),
         required_capabilities: required_capabilities(args),
-        lane_id: args.lane_id.as_str().to_owned(),
+        lane_id: (&args.lane_id).into(),
         eligibility_state: match wake_at_ms {
             Some(_) => EligibilityWord::NotEligibleUntilTime,
             None => EligibilityWord::EligibleNow,
@@ -284,7 +283,7 @@ pub(crate) async fn resolve_flow<D: Dialect>(
     let key = exec_key(id)?;
     let params = execution::ExecutionFlowReadParams { execution: key };
     let row = engine.db().read(params).await?;
-    Ok(row.and_then(|row| row.flow_id).map(FlowId::from_uuid))
+    Ok(row.and_then(|row| row.flow_id).map(FlowUuid::shown))
 }
 
 /// Lists a partition's executions in the order of their uuids, strictly after the cursor.
@@ -298,7 +297,7 @@ pub(crate) async fn list<D: Dialect>(
         .parse()
         .map_err(|error| invalid_input(format!("list_executions: partition: '{partition}': {error}")))?
         .index;
-    let after = cursor.map(exec_key).transpose()?.map_or(Uuid::nil(), |key| key.execution_id);
+    let after = cursor.map(exec_key).transpose()?.map_or(ExecutionUuid::LEAST, |key| key.execution_id);
     let limit = limit.min(LIST_MAX_PAGE);
     if limit == 0 {
         return Ok(ListExecutionsPage::new(Vec::new(), None));
@@ -313,7 +312,7 @@ pub(crate) async fn list<D: Dialect>(
     Ok(ListExecutionsPage::new(ids, next))
 }
 
-fn listed_id(partition_key: PartitionNumber, uuid: Uuid) -> Result<ExecutionId, EngineError> {
+fn listed_id(partition_key: PartitionNumber, uuid: ExecutionUuid) -> Result<ExecutionId, EngineError> {
     execution_id(partition_key, uuid).map_err(|error| {
         let text = format!("{{fp:{partition_key}}}:{uuid}");
         corruption(format!("exec_core: execution_id: could not reassemble '{text}': {error}"))
@@ -331,11 +330,11 @@ pub(crate) async fn list_lanes<D: Dialect>(
     if limit == 0 {
         return Ok(ListLanesPage::new(Vec::new(), None));
     }
-    let after = cursor.map(|lane| lane.as_str().to_owned()).unwrap_or_default(); // tidy: the first page starts before every name
+    let after = cursor.map_or_else(|| LaneName::from(String::new()), LaneName::from);
     let params = lane::LaneListParams { after, page_size: one_more(limit) };
     let rows = engine.db().read(params).await?;
     let more = rows.len() > limit;
-    let lanes: Vec<_> = rows.into_iter().take(limit).map(|row| LaneId::new(row.lane_id)).collect();
+    let lanes: Vec<_> = rows.into_iter().take(limit).map(|row| row.lane_id.shown()).collect();
     let next = lanes.last().filter(|_| more).cloned();
     Ok(ListLanesPage::new(lanes, next))
 }
@@ -368,7 +367,7 @@ impl execution::ExecutionReadRow {
     /// A field by the name that `read_exec_core_fields` knows it by.
     fn field(&self, name: &str) -> Option<String> {
         match name {
-            "lane_id" => Some(self.lane_id.clone()),
+            "lane_id" => Some(self.lane_id.to_string()),
             "lifecycle_phase" => Some(self.lifecycle_phase.to_string()),
             "ownership_state" => Some(self.ownership_state.to_string()),
             "eligibility_state" => Some(self.eligibility_state.to_string()),

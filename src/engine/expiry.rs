@@ -19,9 +19,8 @@ use ff_core::engine_backend::{ExpirePhase, ReconcileCounts};
 use ff_core::engine_error::EngineError;
 use ff_core::partition::{Partition, PartitionFamily};
 use ff_core::types::{ExecutionId, LaneId, TimestampMs};
-use uuid::Uuid;
 
-use crate::column::{PartitionNumber, StoredIndex};
+use crate::column::{ExecutionUuid, PartitionNumber, StoredIndex};
 use crate::db::error::Abort;
 use crate::db::{Dialect, Wakes};
 use crate::engine::Engine;
@@ -108,7 +107,7 @@ pub(crate) async fn check<D: Dialect>(
 ) -> Result<ReconcileCounts, EngineError> {
     let partition_key = PartitionNumber::given(partition.index)?;
     let mut counts = ReconcileCounts::default();
-    let mut after = Uuid::nil();
+    let mut after = ExecutionUuid::LEAST;
     loop {
         let params = expiry::ExpiryInconsistentListParams {
             partition_key,
@@ -120,7 +119,7 @@ pub(crate) async fn check<D: Dialect>(
         let is_last = (rows.len() as i64) < CHECK_PAGE;
         for row in rows {
             after = row.execution_id;
-            let is_meant = lanes.is_empty() || lanes.iter().any(|lane| lane.as_str() == row.lane_id);
+            let is_meant = lanes.is_empty() || lanes.iter().any(|lane| row.lane_id == *lane);
             if is_meant && passes(filter, &row.raw_fields) {
                 counts.processed = counts.processed.saturating_add(1);
                 tracing::warn!(%partition_key, execution_id = %row.execution_id, "the state words contradict each other");
@@ -157,7 +156,7 @@ async fn sweep_expired<D: Dialect>(
             now_ms: pages.now_ms,
             after_expires_at_ms: after.at_ms,
             after_partition_key: after.partition_key,
-            after_execution_id: after.id,
+            after_execution_id: after.id.into(),
             page_size: PAGE_SIZE,
         };
         let rows = engine.db().read(params).await?;
@@ -180,7 +179,7 @@ pub(crate) async fn sweep_deadlines<D: Dialect>(engine: &Engine<D>, round: &Roun
             now_ms: pages.now_ms,
             after_deadline_at_ms: after.at_ms,
             after_partition_key: after.partition_key,
-            after_execution_id: after.id,
+            after_execution_id: after.id.into(),
             page_size: PAGE_SIZE,
         };
         let rows = engine.db().read(params).await?;
@@ -203,7 +202,7 @@ pub(crate) async fn sweep_suspensions<D: Dialect>(engine: &Engine<D>, round: &Ro
             now_ms: pages.now_ms,
             after_timeout_at_ms: after.at_ms,
             after_partition_key: after.partition_key,
-            after_execution_id: after.id,
+            after_execution_id: after.id.into(),
             page_size: PAGE_SIZE,
         };
         let rows = engine.db().read(params).await?;

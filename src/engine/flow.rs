@@ -11,9 +11,8 @@ use ff_core::engine_error::EngineError;
 use ff_core::partition::{Partition, PartitionKey};
 use ff_core::types::{ExecutionId, FlowId, Namespace, TimestampMs};
 use serde_json::json;
-use uuid::Uuid;
 
-use crate::column::PartitionNumber;
+use crate::column::{ExecutionUuid, FlowUuid, PartitionNumber};
 use crate::db::Dialect;
 use crate::db::error::{Abort, unreadable};
 use crate::engine::Engine;
@@ -47,7 +46,7 @@ pub(crate) async fn create<D: Dialect>(
     let now_ms = args.now.0;
     let params = flow::FlowCreateParams {
         partition_key: engine.flow_partition(&args.flow_id),
-        flow_id: args.flow_id.0,
+        flow_id: (&args.flow_id).into(),
         now_ms,
         raw_fields: json!({
             "flow_kind": args.flow_kind,
@@ -84,7 +83,7 @@ pub(crate) async fn add_execution<D: Dialect>(
     }
     let joining = Joining {
         partition_key: engine.flow_partition(&args.flow_id),
-        flow_id: args.flow_id.0,
+        flow_id: (&args.flow_id).into(),
         member: exec_key(&args.execution_id)?.execution_id,
         execution_id: args.execution_id.clone(),
         now_ms: args.now.0,
@@ -94,8 +93,8 @@ pub(crate) async fn add_execution<D: Dialect>(
 
 struct Joining {
     partition_key: PartitionNumber,
-    flow_id: Uuid,
-    member: Uuid,
+    flow_id: FlowUuid,
+    member: ExecutionUuid,
     execution_id: ExecutionId,
     now_ms: i64,
 }
@@ -140,7 +139,7 @@ async fn join<D: Dialect>(conn: &mut D::Connection, joining: &Joining) -> Result
 pub(crate) async fn lock<D: Dialect>(
     conn: &mut D::Connection,
     partition_key: PartitionNumber,
-    flow_id: Uuid,
+    flow_id: FlowUuid,
 ) -> Result<Option<flow::FlowLockRow>, Abort> {
     let params = flow::FlowLockParams { partition_key, flow_id };
     conn.flow_lock(&params).await.map_err(|error| unreadable(DOCUMENT, error))
@@ -149,10 +148,10 @@ pub(crate) async fn lock<D: Dialect>(
 /// A snapshot of a flow with its dependency groups, `None` for an unknown one.
 pub(crate) async fn describe<D: Dialect>(engine: &Engine<D>, id: &FlowId) -> Result<Option<FlowSnapshot>, EngineError> {
     let partition_key = engine.flow_partition(id);
-    let Some(row) = engine.db().read(flow::FlowReadParams { partition_key, flow_id: id.0 }).await? else {
+    let Some(row) = engine.db().read(flow::FlowReadParams { partition_key, flow_id: id.into() }).await? else {
         return Ok(None);
     };
-    let groups = engine.db().read(edges::EdgeGroupListParams { partition_key, flow_id: id.0 }).await?;
+    let groups = engine.db().read(edges::EdgeGroupListParams { partition_key, flow_id: id.into() }).await?;
     let groups = groups.iter().map(|group| group.snapshot(partition_key)).collect::<Result<Vec<_>, _>>()?;
     let text = |name| document::member_string(&row.raw_fields, name);
     let mutated_at_ms = document::integer(&row.raw_fields, "last_mutation_at_ms");
@@ -210,13 +209,13 @@ pub(crate) async fn list<D: Dialect>(
         return Ok(ListFlowsPage::new(Vec::new(), None));
     }
     let page_size = one_more(limit);
-    let after = cursor.map_or(Uuid::nil(), |cursor| cursor.0);
+    let after = cursor.map_or(FlowUuid::LEAST, FlowUuid::from);
     let params = flow::FlowListParams { partition_key: PartitionNumber::given(index)?, after, page_size };
     let rows = engine.db().read(params).await?;
     let more = rows.len() > limit;
     let summary = |row: flow::FlowListRow| {
         let status = FlowStatus::from_public_flow_state(row.public_flow_state.as_str());
-        FlowSummary::new(FlowId::from_uuid(row.flow_id), TimestampMs::from_millis(row.created_at_ms), status)
+        FlowSummary::new(row.flow_id.shown(), TimestampMs::from_millis(row.created_at_ms), status)
     };
     let flows: Vec<_> = rows.into_iter().take(limit).map(summary).collect();
     let next = flows.last().filter(|_| more).map(|flow| flow.flow_id.clone());
@@ -236,7 +235,7 @@ pub(crate) async fn project_summary<D: Dialect>(
     id: &FlowId,
     now: TimestampMs,
 ) -> Result<bool, EngineError> {
-    summarize(engine, PartitionNumber::given(partition.index)?, id.0, now.0).await
+    summarize(engine, PartitionNumber::given(partition.index)?, id.into(), now.0).await
 }
 
 /// One run of the projector: brings the oldest summaries of flows up to date, those that are missing first. One
@@ -255,7 +254,7 @@ pub(crate) async fn sweep_summaries<D: Dialect>(engine: &Engine<D>) -> Result<Re
 async fn summarize<D: Dialect>(
     engine: &Engine<D>,
     partition_key: PartitionNumber,
-    flow_id: Uuid,
+    flow_id: FlowUuid,
     now_ms: i64,
 ) -> Result<bool, EngineError> {
     let count = flow_summary::FlowSummaryCountParams { partition_key, flow_id };

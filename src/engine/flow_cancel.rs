@@ -9,9 +9,8 @@ use ff_core::engine_error::EngineError;
 use ff_core::state::PublicState;
 use ff_core::types::{CancelSource, ExecutionId, FlowId, TimestampMs};
 use serde_json::{Value, json};
-use uuid::Uuid;
 
-use crate::column::PartitionNumber;
+use crate::column::{FlowUuid, PartitionNumber};
 use crate::db::error::Abort;
 use crate::db::{Dialect, Wakes};
 use crate::engine::Engine;
@@ -44,7 +43,7 @@ pub(crate) async fn cancel<D: Dialect>(
     let reach = Reach::of(policy);
     let request = Request {
         partition_key: engine.flow_partition(id),
-        flow_id: id.0,
+        flow_id: id.into(),
         now_ms: engine.now_ms(),
         reach,
         reason: "flow_cancelled".to_owned(),
@@ -66,7 +65,7 @@ pub(crate) async fn cancel<D: Dialect>(
 
 struct Request {
     partition_key: PartitionNumber,
-    flow_id: Uuid,
+    flow_id: FlowUuid,
     now_ms: i64,
     reach: Reach,
     reason: String,
@@ -208,7 +207,7 @@ pub(crate) async fn cancel_header<D: Dialect>(
     reject_nul("cancellation_policy", &args.cancellation_policy)?;
     let request = Request {
         partition_key: engine.flow_partition(&args.flow_id),
-        flow_id: args.flow_id.0,
+        flow_id: (&args.flow_id).into(),
         now_ms: args.now.0,
         reach: Reach::of_text(&args.cancellation_policy),
         reason: args.reason.clone(),
@@ -276,15 +275,15 @@ async fn header_on<D: Dialect>(conn: &mut D::Connection, request: &Request, poli
     conn.flow_cancel_backlog_members_insert(&noted).await?;
     let mut cancelled = end_members::<D>(conn, request, reached).await?;
     let event = rows::FlowCancelOperatorEventInsertParams {
-        flow_text: flow_id.hyphenated().to_string(),
+        flow_text: flow_id.to_string(),
         details: json!({
-            "flow_id": flow_id.hyphenated().to_string(),
+            "flow_id": flow_id.to_string(),
             "cancellation_policy": policy,
             "reason": request.reason,
             "member_count": cancelled.members.len(),
         }),
         now_ms,
-        partition_key: i32::from(partition_key),
+        partition_key: partition_key.into(),
         namespace: document::member_string(&found.raw_fields, "namespace"),
     };
     cancelled.operator_event_id = Some(conn.flow_cancel_operator_event_insert(&event).await?.event_id);
@@ -295,7 +294,7 @@ async fn header_on<D: Dialect>(conn: &mut D::Connection, request: &Request, poli
 async fn remembered<D: Dialect>(
     conn: &mut D::Connection,
     partition_key: PartitionNumber,
-    flow_id: Uuid,
+    flow_id: FlowUuid,
 ) -> Result<Vec<String>, Abort> {
     let params = rows::FlowCancelBacklogMembersListParams { partition_key, flow_id };
     let noted = conn.flow_cancel_backlog_members_list(&params).await?;
@@ -318,7 +317,7 @@ pub(crate) async fn ack_member<D: Dialect>(
     id: &FlowId,
     member: &ExecutionId,
 ) -> Result<(), EngineError> {
-    let (partition_key, flow_id) = (engine.flow_partition(id), id.0);
+    let (partition_key, flow_id) = (engine.flow_partition(id), FlowUuid::from(id));
     let lock = rows::FlowCancelBacklogLockParams { partition_key, flow_id };
     let delete = rows::FlowCancelBacklogMemberDeleteParams { partition_key, flow_id, execution_id: member.to_string() };
     let drop = rows::FlowCancelBacklogDropParams { partition_key, flow_id };
@@ -361,7 +360,7 @@ fn is_over(state: PublicState) -> bool {
 
 async fn end_noted<D: Dialect>(
     engine: &Engine<D>,
-    flow_id: Uuid,
+    flow_id: FlowUuid,
     member: &str,
     reason: &str,
 ) -> Result<(), EngineError> {
@@ -379,5 +378,5 @@ async fn end_noted<D: Dialect>(
         };
         operator::cancel(engine, &args).await?;
     }
-    ack_member(engine, &FlowId::from_uuid(flow_id), &id).await
+    ack_member(engine, &flow_id.shown(), &id).await
 }

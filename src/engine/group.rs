@@ -7,7 +7,7 @@ use ff_core::contracts::{EdgeDependencyPolicy, EdgeGroupState};
 use ff_core::engine_error::EngineError;
 use uuid::Uuid;
 
-use crate::column::PartitionNumber;
+use crate::column::{ExecutionUuid, FlowUuid, PartitionNumber};
 use crate::db::error::{Abort, unreadable};
 use crate::db::{Dialect, Wakes};
 use crate::engine::member::{self, Ending, Events, lock_child};
@@ -26,7 +26,7 @@ use crate::statements::{Statements, attempt, dependency, edge};
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Hop {
     pub(crate) partition_key: PartitionNumber,
-    pub(crate) flow_id: Uuid,
+    pub(crate) flow_id: FlowUuid,
     pub(crate) edge_id: Uuid,
     pub(crate) ended: Ended,
     pub(crate) now_ms: i64,
@@ -53,7 +53,7 @@ pub(crate) enum HopState {
 
 impl Hopped {
     /// Lists what to tell after the commit.
-    pub(crate) fn tell(&self, partition_key: PartitionNumber, flow_id: Uuid, wakes: &mut Wakes) {
+    pub(crate) fn tell(&self, partition_key: PartitionNumber, flow_id: FlowUuid, wakes: &mut Wakes) {
         self.events.tell(partition_key, flow_id, wakes);
     }
 }
@@ -156,7 +156,7 @@ impl Group {
 /// An edge of a group that is counted now.
 struct Turn {
     hop: Hop,
-    upstream_eid: Uuid,
+    upstream_eid: ExecutionUuid,
     /// With the counts from before.
     group: Group,
     after: Counts,
@@ -249,7 +249,7 @@ impl Awaited {
 pub(crate) async fn catch_up_on<D: Dialect>(
     conn: &mut D::Connection,
     upstream: ExecKey,
-    flow_id: Uuid,
+    flow_id: FlowUuid,
     edge_id: Uuid,
     now_ms: i64,
 ) -> Result<Option<Hopped>, Abort> {

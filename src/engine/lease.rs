@@ -12,7 +12,7 @@ use ff_core::engine_error::EngineError;
 use ff_core::types::{LeaseId, TimestampMs, WorkerInstanceId};
 use uuid::Uuid;
 
-use crate::column::{PartitionNumber, StoredEpoch, StoredIndex};
+use crate::column::{ExecutionUuid, PartitionNumber, StoredEpoch, StoredIndex};
 use crate::db::Dialect;
 use crate::engine::{Engine, attempt};
 use crate::model::given::stored_ms;
@@ -53,7 +53,7 @@ pub(crate) async fn list_expired<D: Dialect>(
     args.namespace.iter().try_for_each(|namespace| reject_nul("namespace", namespace.as_str()))?;
     let (after_expires_at_ms, after_key) = match &args.after {
         Some(cursor) => (cursor.expires_at_ms.0, exec_key(&cursor.execution_id)?),
-        None => (i64::MIN, ExecKey { partition_key: PartitionNumber::LEAST, execution_id: Uuid::nil() }),
+        None => (i64::MIN, ExecKey { partition_key: PartitionNumber::LEAST, execution_id: ExecutionUuid::LEAST }),
     };
     let params = lease::LeaseExpiredListParams {
         as_of_ms: args.as_of.0,
@@ -90,7 +90,7 @@ fn expired_entry(row: lease::LeaseExpiredListRow) -> Result<ExpiredLeaseInfo, En
 
 /// A lease id made from what identifies the lease, because rows do not keep the handle's own: the
 /// execution's bytes, the first eight xored with the epoch, the next four with the attempt's index.
-fn synthetic_lease_id(execution_id: Uuid, attempt_index: StoredIndex, lease_epoch: StoredEpoch) -> Uuid {
+fn synthetic_lease_id(execution_id: ExecutionUuid, attempt_index: StoredIndex, lease_epoch: StoredEpoch) -> Uuid {
     let mut bytes = *execution_id.as_bytes();
     let mask = i64::from(lease_epoch).to_be_bytes().into_iter().chain(i32::from(attempt_index).to_be_bytes());
     for (byte, mask) in bytes.iter_mut().zip(mask) {
@@ -106,9 +106,9 @@ mod tests {
     #[test]
     fn a_synthetic_lease_id_tells_epochs_and_attempts_apart() {
         let execution = Uuid::from_u128(0x0102_0304_0506_0708_090a_0b0c_0d0e_0f10);
-        assert_eq!(synthetic_lease_id(execution, 0.into(), 0.into()), execution);
+        assert_eq!(synthetic_lease_id(execution.into(), 0.into(), 0.into()), execution);
         assert_eq!(
-            synthetic_lease_id(execution, 1.into(), 2.into()),
+            synthetic_lease_id(execution.into(), 1.into(), 2.into()),
             Uuid::from_u128(0x0102_0304_0506_070a_090a_0b0d_0d0e_0f10)
         );
     }

@@ -3,9 +3,7 @@
 //!
 //! Everything happens in the transaction of the caller, which has locked the member.
 
-use uuid::Uuid;
-
-use crate::column::{PartitionNumber, StoredIndex};
+use crate::column::{FlowUuid, PartitionNumber, StoredIndex};
 use crate::db::error::{Abort, unreadable};
 use crate::db::{Dialect, Wakes};
 use crate::engine::policy::dependency::{Release, release};
@@ -32,7 +30,7 @@ pub(crate) struct Events {
 }
 
 impl Events {
-    pub(crate) fn tell(self, partition_key: PartitionNumber, flow_id: Uuid, wakes: &mut Wakes) {
+    pub(crate) fn tell(self, partition_key: PartitionNumber, flow_id: FlowUuid, wakes: &mut Wakes) {
         if let Some(event_id) = self.completion {
             wakes.member_completion(event_id, partition_key, Some(flow_id));
         }
@@ -76,7 +74,7 @@ pub(crate) async fn release_on<D: Dialect>(
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Ending {
     pub(crate) key: ExecKey,
-    pub(crate) flow_id: Uuid,
+    pub(crate) flow_id: FlowUuid,
     pub(crate) now_ms: i64,
 }
 

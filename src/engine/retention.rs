@@ -7,9 +7,8 @@
 use std::collections::{BTreeMap, HashSet};
 
 use ff_core::engine_error::EngineError;
-use uuid::Uuid;
 
-use crate::column::PartitionNumber;
+use crate::column::{ExecutionUuid, FlowUuid, PartitionNumber};
 use crate::db::Dialect;
 use crate::engine::Engine;
 use crate::engine::execution::IDEMPOTENCY_KEY_TTL_MS;
@@ -154,7 +153,7 @@ async fn forget_grants<D: Dialect>(engine: &Engine<D>, now_ms: i64, report: &mut
 async fn withdraw<D: Dialect>(
     engine: &Engine<D>,
     partition_key: PartitionNumber,
-    execution_id: Uuid,
+    execution_id: ExecutionUuid,
     grant_id: Vec<u8>,
     now_ms: i64,
 ) -> Result<bool, EngineError> {
@@ -193,7 +192,7 @@ async fn forget_spenders<D: Dialect>(
             let executions = spenders.iter().map(|text| uuid(text)).collect::<Result<Vec<_>, _>>()?;
             let params = retention::RetentionExecutionsFindParams { executions };
             let living = engine.db().survey(params).await?;
-            let living: HashSet<Uuid> = living.into_iter().map(|row| row.execution_id).collect();
+            let living: HashSet<ExecutionUuid> = living.into_iter().map(|row| row.execution_id).collect();
             let mut gone = Vec::new();
             for text in spenders {
                 if !living.contains(&uuid(&text)?) {
@@ -214,15 +213,15 @@ async fn forget_spenders<D: Dialect>(
     Ok(())
 }
 
-fn uuid(text: &str) -> Result<Uuid, EngineError> {
-    Uuid::parse_str(text)
+fn uuid(text: &str) -> Result<ExecutionUuid, EngineError> {
+    ExecutionUuid::parse(text)
         .map_err(|error| corruption(format!("ff_budget_usage_by_exec.execution_id: '{text}': {error}")))
 }
 
 /// Flows that are over and whose members were all forgotten, with their edges, groups, summaries and what was noted
 /// about cancelling them.
 async fn forget_flows<D: Dialect>(engine: &Engine<D>, before_ms: i64, report: &mut Report) -> Result<(), EngineError> {
-    let mut after = (i64::MIN, Uuid::nil());
+    let mut after = (i64::MIN, FlowUuid::LEAST);
     loop {
         let params = retention::RetentionFlowListParams {
             before_ms,
@@ -243,7 +242,7 @@ async fn forget_flows<D: Dialect>(engine: &Engine<D>, before_ms: i64, report: &m
 async fn forget_flow<D: Dialect>(
     engine: &Engine<D>,
     partition_key: PartitionNumber,
-    flow_id: Uuid,
+    flow_id: FlowUuid,
     before_ms: i64,
 ) -> Result<bool, EngineError> {
     let lock = retention::RetentionFlowTryLockParams { partition_key, flow_id };

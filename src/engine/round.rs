@@ -50,8 +50,8 @@ pub(crate) struct Place {
 
 impl Place {
     /// The place of a row.
-    pub(crate) fn new(at_ms: i64, partition_key: PartitionNumber, id: Uuid) -> Self {
-        Self { at_ms, partition_key, id }
+    pub(crate) fn new(at_ms: i64, partition_key: PartitionNumber, id: impl Into<Uuid>) -> Self {
+        Self { at_ms, partition_key, id: id.into() }
     }
 }
 

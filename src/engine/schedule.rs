@@ -23,7 +23,7 @@ use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 use uuid::Uuid;
 
-use crate::column::PartitionNumber;
+use crate::column::{ExecutionUuid, PartitionNumber};
 use crate::db::Dialect;
 use crate::db::error::Abort;
 use crate::engine::Engine;
@@ -120,7 +120,7 @@ pub(crate) async fn scan<D: Dialect>(
     sweep_grants_sometimes(engine).await?;
     let params = schedule::ScheduleEligibleListParams {
         partition_key,
-        lane_id: args.lane_id.as_str().to_owned(),
+        lane_id: (&args.lane_id).into(),
         page_size: i64::from(args.limit),
     };
     let rows = engine.db().read(params).await?;
@@ -179,7 +179,7 @@ async fn issue_on<D: Dialect>(
         return Err(Abort::from(EngineError::State(StateKind::GrantAlreadyExists)));
     }
     conn.schedule_grant_expire(&schedule::ScheduleGrantExpireParams { execution: key, now_ms }).await?;
-    if core.lane_id != args.lane_id.as_str() {
+    if core.lane_id != args.lane_id {
         return Err(refused(ContentionKind::ExecutionNotInEligibleSet));
     }
     if let Some(missing) = capability::missing(&core.required_capabilities, &args.worker_capabilities) {
@@ -194,7 +194,7 @@ async fn issue_on<D: Dialect>(
         grant_id: Uuid::new_v4().as_bytes().to_vec(),
         worker_id: args.worker_id.as_str().to_owned(),
         worker_instance_id: args.worker_instance_id.as_str().to_owned(),
-        lane_id: Some(args.lane_id.as_str().to_owned()),
+        lane_id: Some((&args.lane_id).into()),
         capability_hash: args.capability_hash.clone(),
         worker_capabilities: Value::Array(capabilities),
         route_snapshot_json: args.route_snapshot_json.clone(),
@@ -304,11 +304,11 @@ struct Search {
 impl Search {
     fn new(args: &ClaimForWorkerArgs) -> Self {
         let next = schedule::ScheduleCandidateNextParams {
-            lane_id: args.lane_id.as_str().to_owned(),
+            lane_id: (&args.lane_id).into(),
             capabilities: args.worker_capabilities.iter().cloned().collect(),
             after_priority: i32::MAX,
             after_created_at_ms: i64::MIN,
-            after_execution_id: Uuid::nil(),
+            after_execution_id: ExecutionUuid::LEAST,
         };
         Self { left: MAX_CANDIDATES, next, budgets: HashMap::new(), refused: HashSet::new() }
     }
@@ -360,7 +360,7 @@ async fn next_candidate<D: Dialect>(
             created_at_ms: found.created_at_ms,
         });
         let offered = request.args.worker_capabilities.iter().cloned().collect();
-        if spread::lock_waiting::<D>(conn, key, request.args.lane_id.as_str(), offered).await?.is_some() {
+        if spread::lock_waiting::<D>(conn, key, &listed.lane_id, offered).await?.is_some() {
             return Ok(Some(key));
         }
     }
@@ -508,7 +508,7 @@ pub(crate) async fn sweep_grants<D: Dialect>(engine: &Engine<D>) -> Result<Repor
     let now_ms = engine.now_ms();
     engine.release().done_at(now_ms);
     let mut report = Report::default();
-    let mut after = (i64::MIN, Uuid::nil());
+    let mut after = (i64::MIN, ExecutionUuid::LEAST);
     loop {
         let due = schedule::ScheduleGrantedDueListParams {
             now_ms,

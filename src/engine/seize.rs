@@ -8,7 +8,7 @@
 use ff_core::engine_error::{ContentionKind, EngineError};
 use uuid::Uuid;
 
-use crate::column::PartitionNumber;
+use crate::column::{FlowUuid, PartitionNumber};
 use crate::db::Dialect;
 use crate::db::error::Abort;
 use crate::model::id::{ExecKey, GroupKey};
@@ -83,7 +83,7 @@ pub(crate) async fn budget<D: Dialect>(
 pub(crate) async fn edge<D: Dialect>(
     conn: &mut D::Connection,
     partition_key: PartitionNumber,
-    flow_id: Uuid,
+    flow_id: FlowUuid,
     edge_id: Uuid,
 ) -> Result<Seized, Abort> {
     let params = edge::EdgeTryLockParams { partition_key, flow_id, edge_id };

@@ -17,9 +17,8 @@ use ff_core::partition::Partition;
 use ff_core::types::{ExecutionId, FlowId};
 use futures_util::{StreamExt as _, stream};
 use serde_json::Value;
-use uuid::Uuid;
 
-use crate::column::PartitionNumber;
+use crate::column::{ExecutionUuid, PartitionNumber};
 use crate::db::Dialect;
 use crate::db::error::{Abort, unreadable};
 use crate::engine::Engine;
@@ -40,12 +39,12 @@ const AT_ONCE: usize = 8;
 pub(crate) async fn mark_on<D: Dialect>(
     conn: &mut D::Connection,
     group: GroupKey,
-    members: BTreeSet<Uuid>,
+    members: BTreeSet<ExecutionUuid>,
     now_ms: i64,
 ) -> Result<(), Abort> {
     let params = sibling::SiblingPendingInsertParams { group, now_ms };
     conn.sibling_pending_insert(&params).await?;
-    let members = members.iter().map(|member| member.hyphenated().to_string()).collect();
+    let members = members.iter().map(ToString::to_string).collect();
     let params = sibling::SiblingGroupMarkParams { members, group };
     conn.sibling_group_mark(&params).await?;
     Ok(())
@@ -126,7 +125,7 @@ async fn pending<D: Dialect>(engine: &Engine<D>) -> Result<Vec<GroupKey>, Engine
 /// What the dispatcher found when it turned to a group.
 enum Begun {
     /// These are to be cancelled; they were named at that time.
-    Members(Vec<Uuid>, i64),
+    Members(Vec<ExecutionUuid>, i64),
     Orphaned,
     NoFlag,
     Locked,
@@ -139,7 +138,7 @@ async fn cancel_group<D: Dialect>(engine: &Engine<D>, group: GroupKey) -> Result
     let Begun::Members(members, enqueued_at_ms) = &begun else {
         return Ok(begun);
     };
-    let ending = |member: &Uuid| Ending {
+    let ending = |member: &ExecutionUuid| Ending {
         key: ExecKey { partition_key: group.partition_key, execution_id: *member },
         flow_id: group.flow_id,
         now_ms: engine.now_ms(),
@@ -197,9 +196,9 @@ fn unreadable_members(error: sqlx::Error) -> Abort {
 }
 
 /// The named members; what is no uuid names nobody.
-fn named(members: &Value) -> Vec<Uuid> {
+fn named(members: &Value) -> Vec<ExecutionUuid> {
     let texts = members.as_array().into_iter().flatten().filter_map(Value::as_str);
-    texts.filter_map(|text| Uuid::parse_str(text).ok()).collect()
+    texts.filter_map(|text| ExecutionUuid::parse(text).ok()).collect()
 }
 
 /// Takes the note that a group's members are to be cancelled, and says since when; nothing when there is none. Ends the
@@ -380,5 +379,5 @@ fn group_key<D: Dialect>(
 ) -> Result<GroupKey, EngineError> {
     PartitionNumber::given(partition.index)?;
     let downstream_eid = exec_key(downstream)?.execution_id;
-    Ok(GroupKey { partition_key: engine.flow_partition(flow_id), flow_id: flow_id.0, downstream_eid })
+    Ok(GroupKey { partition_key: engine.flow_partition(flow_id), flow_id: flow_id.into(), downstream_eid })
 }

@@ -231,7 +231,7 @@ pub(crate) async fn deliver_approval<D: Dialect>(
     let key = exec_key(&args.execution_id)?;
     let params = signal::SignalOperatorReadParams { execution: key, waitpoint_id: args.waitpoint_id.0 };
     let found = engine.db().read(params).await?.ok_or(EngineError::NotFound { entity: "execution" })?;
-    if found.lane_id != args.lane_id.as_str() {
+    if found.lane_id != args.lane_id {
         let (given, stored) = (&args.lane_id, &found.lane_id);
         return Err(invalid_input(format!("lane_mismatch: args.lane_id={given} exec_core.lane_id={stored}")));
     }

@@ -5,8 +5,8 @@
 //! comes second passes it over, as on one node.
 
 use ff_core::EngineError;
-use uuid::Uuid;
 
+use crate::column::{ExecutionUuid, LaneName};
 use crate::db::Dialect;
 use crate::db::error::Abort;
 use crate::engine::Engine;
@@ -19,13 +19,13 @@ use crate::statements::{Statements, grant, spread, stream};
 const PAGE: i64 = 32;
 
 /// The first page of a lane's queue.
-fn first(lane_id: String, capabilities: Vec<String>) -> spread::SpreadClaimableListParams {
+fn first(lane_id: LaneName, capabilities: Vec<String>) -> spread::SpreadClaimableListParams {
     spread::SpreadClaimableListParams {
         lane_id,
         capabilities,
         after_priority: i32::MAX,
         after_created_at_ms: i64::MIN,
-        after_execution_id: Uuid::nil(),
+        after_execution_id: ExecutionUuid::LEAST,
         page_size: PAGE,
     }
 }
@@ -73,7 +73,7 @@ async fn claim_one<D: Dialect>(
 pub(crate) async fn lock_waiting<D: Dialect>(
     conn: &mut D::Connection,
     key: ExecKey,
-    lane_id: &str,
+    lane_id: &LaneName,
     capabilities: Vec<String>,
 ) -> Result<Option<spread::SpreadTryLockRow>, Abort> {
     let lock = spread::SpreadTryLockParams { execution: key, capabilities: Some(capabilities) };
@@ -82,7 +82,7 @@ pub(crate) async fn lock_waiting<D: Dialect>(
         row.lifecycle_phase.waits()
             && row.eligibility_state == EligibilityWord::EligibleNow
             && row.ownership_state == OwnershipWord::Unowned
-            && row.lane_id == lane_id
+            && row.lane_id == *lane_id
     }))
 }
 

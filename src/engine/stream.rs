@@ -83,7 +83,7 @@ impl Appended {
 }
 
 fn stream_key(append: &stream::StreamAppendParams) -> StreamKey {
-    StreamKey { execution: append.execution.execution_id, attempt_index: append.attempt_index.into() }
+    StreamKey { execution: append.execution.execution_id.into(), attempt_index: append.attempt_index.into() }
 }
 
 async fn append_durable<D: Dialect>(
@@ -295,7 +295,7 @@ async fn follow<D: Dialect>(
 ) -> Result<StreamFrames, EngineError> {
     // Watching begins before the first look, so that no frame falls between the two. A watch that cannot be
     // had in time leaves the last look at the deadline.
-    let stream = StreamKey { execution: key.execution_id, attempt_index: attempt_index.into() };
+    let stream = StreamKey { execution: key.execution_id.into(), attempt_index: attempt_index.into() };
     let Ok(watch) = tokio::time::timeout_at(deadline, engine.db().tail(stream)).await else {
         return look(engine, params).await;
     };

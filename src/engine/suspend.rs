@@ -24,7 +24,7 @@ use ff_core::partition::PartitionKey;
 use ff_core::types::{AttemptIndex, ExecutionId, LaneId, LeaseFence, SuspensionId, WaitpointId, WorkerInstanceId};
 use serde_json::{Value, json};
 
-use crate::column::{PartitionNumber, StoredEpoch, StoredIndex};
+use crate::column::{ExecutionUuid, PartitionNumber, StoredEpoch, StoredIndex};
 use crate::db::Dialect;
 use crate::engine::Engine;
 use crate::engine::attempt::{lost, named_by, seen};
@@ -446,12 +446,16 @@ pub(crate) async fn list<D: Dialect>(
 async fn listed<D: Dialect>(
     engine: &Engine<D>,
     partition_key: PartitionNumber,
-    after: Option<uuid::Uuid>,
+    after: Option<ExecutionUuid>,
     page_size: i64,
 ) -> Result<Vec<suspension::SuspensionListRow>, EngineError> {
     let Some(after) = after else {
-        let first =
-            suspension::SuspensionListParams { partition_key, after_ms: i64::MIN, after: uuid::Uuid::nil(), page_size };
+        let first = suspension::SuspensionListParams {
+            partition_key,
+            after_ms: i64::MIN,
+            after: ExecutionUuid::LEAST,
+            page_size,
+        };
         return engine.db().read(first).await;
     };
     let place = suspension::SuspensionPlaceReadParams { execution: ExecKey { partition_key, execution_id: after } };

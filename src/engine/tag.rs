@@ -58,7 +58,7 @@ pub(crate) async fn set_on_flow<D: Dialect>(
         tag_key: tag_key.to_owned(),
         tag_value: value.to_owned(),
         partition_key: engine.flow_partition(id),
-        flow_id: id.0,
+        flow_id: id.into(),
     };
     match engine.db().unit(params).await? {
         0 => Err(EngineError::NotFound { entity: "flow" }),
@@ -73,7 +73,7 @@ pub(crate) async fn get_from_flow<D: Dialect>(
     tag_key: &str,
 ) -> Result<Option<String>, EngineError> {
     validate_tag_key(tag_key)?;
-    let params = tag::TagFlowReadParams { partition_key: engine.flow_partition(id), flow_id: id.0 };
+    let params = tag::TagFlowReadParams { partition_key: engine.flow_partition(id), flow_id: id.into() };
     let row = engine.db().read(params).await?;
     Ok(row.and_then(|row| document::member_text(&row.raw_fields, tag_key)))
 }

@@ -6,9 +6,8 @@ use ff_core::backend::ScannerFilter;
 use ff_core::engine_error::EngineError;
 use ff_core::partition::Partition;
 use ff_core::types::{LaneId, TimestampMs};
-use uuid::Uuid;
 
-use crate::column::PartitionNumber;
+use crate::column::{ExecutionUuid, LaneName, PartitionNumber};
 use crate::db::Dialect;
 use crate::db::error::Abort;
 use crate::engine::Engine;
@@ -52,7 +51,7 @@ pub(crate) async fn forget<D: Dialect>(
     }
     let ended = Ended {
         partition_key: PartitionNumber::given(partition.index)?,
-        lane_id: lane.as_str().to_owned(),
+        lane_id: lane.into(),
         before_ms: now.0.saturating_sub(stored_ms(retention_ms)),
     };
     forget_ended(engine, &ended, batch_size, filter).await
@@ -65,7 +64,7 @@ pub(crate) async fn sweep<D: Dialect>(engine: &Engine<D>, round: &Round) -> Resu
     let params =
         trim::TrimDueListParams { ended_before_ms: before_ms, namespace, tag_key, tag_value, page_size: SWEEP_PAGE };
     let due = engine.db().read(params).await?;
-    let lanes: BTreeSet<(PartitionNumber, String)> =
+    let lanes: BTreeSet<(PartitionNumber, LaneName)> =
         due.into_iter().map(|row| (row.partition_key, row.lane_id)).collect();
     let mut report = Report::default();
     for (partition_key, lane_id) in lanes {
@@ -81,7 +80,7 @@ pub(crate) async fn sweep<D: Dialect>(engine: &Engine<D>, round: &Round) -> Resu
 /// The executions of a lane that ended before a time.
 struct Ended {
     partition_key: PartitionNumber,
-    lane_id: String,
+    lane_id: LaneName,
     before_ms: i64,
 }
 
@@ -116,7 +115,7 @@ async fn forget_ended<D: Dialect>(
     let Ended { partition_key, before_ms, .. } = *ended;
     let is_spread = engine.db().is_spread().await?;
     let mut forgotten = 0;
-    let mut after = (i64::MIN, Uuid::nil());
+    let mut after = (i64::MIN, ExecutionUuid::LEAST);
     while forgotten < batch_size {
         let Asked { namespace, tag_key, tag_value } = Asked::of(filter);
         let page_size = PAGE.min(i64::from(batch_size - forgotten));

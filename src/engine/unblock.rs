@@ -10,9 +10,8 @@ use std::collections::{BTreeSet, HashMap};
 use ff_core::engine_error::EngineError;
 use ff_core::types::QuotaPolicyId;
 use serde_json::Value;
-use uuid::Uuid;
 
-use crate::column::PartitionNumber;
+use crate::column::{ExecutionUuid, PartitionNumber};
 use crate::db::Dialect;
 use crate::engine::Engine;
 use crate::engine::policy::allowance::{budget_ids, quota_policy_id};
@@ -42,7 +41,7 @@ struct Known {
 pub(crate) async fn sweep<D: Dialect>(engine: &Engine<D>, round: &Round) -> Result<Report, EngineError> {
     let now_ms = engine.now_ms();
     let (mut report, mut known) = (Report::default(), Known::default());
-    let mut after = (PartitionNumber::LEAST, Uuid::nil());
+    let mut after = (PartitionNumber::LEAST, ExecutionUuid::LEAST);
     loop {
         let params = admission::AdmissionBlockedListParams {
             after_partition_key: after.0,

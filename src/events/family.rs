@@ -9,11 +9,10 @@ use ff_core::engine_error::EngineError;
 use ff_core::stream_events::{
     CompletionEvent, CompletionOutcome, LeaseHistoryEvent, SignalDeliveryEffect, SignalDeliveryEvent,
 };
-use ff_core::types::{ExecutionId, FlowId, LeaseId, SignalId, TimestampMs, WaitpointId};
-use uuid::Uuid;
+use ff_core::types::{ExecutionId, LeaseId, SignalId, TimestampMs, WaitpointId};
 
 use super::cursor;
-use crate::column::PartitionNumber;
+use crate::column::{ExecutionUuid, OutboxPartition};
 use crate::db::dialect::SubscriptionWords;
 use crate::db::{Db, Dialect, Outbox};
 use crate::model::id::{ExecKey, execution_id};
@@ -196,7 +195,7 @@ impl Family for Payload {
             let at = TimestampMs::from_millis(row.occurred_at_ms);
             let payload = CompletionPayload::new(execution_id, row.outcome.to_string(), None, at);
             match row.flow_id {
-                Some(flow_id) => payload.with_flow_id(FlowId::from_uuid(flow_id)),
+                Some(flow_id) => payload.with_flow_id(flow_id.shown()),
                 None => payload,
             }
         };
@@ -283,10 +282,9 @@ fn signal_event(row: &event::EventSignalPageRow, execution_id: ExecutionId) -> R
 }
 
 /// The execution of a row that keeps the uuid as text.
-fn of_text(partition: i32, uuid: &str) -> Result<(ExecKey, ExecutionId), String> {
-    let uuid = Uuid::parse_str(uuid).map_err(|error| format!("execution_id: '{uuid}': {error}"))?;
-    let partition = u16::try_from(partition).map_err(|error| format!("partition_key: {partition}: {error}"))?;
-    let partition_key = PartitionNumber::given(partition).map_err(|error| error.to_string())?;
+fn of_text(partition: OutboxPartition, uuid: &str) -> Result<(ExecKey, ExecutionId), String> {
+    let uuid = ExecutionUuid::parse(uuid).map_err(|error| format!("execution_id: '{uuid}': {error}"))?;
+    let partition_key = partition.number().map_err(|error| error.to_string())?;
     let id = execution_id(partition_key, uuid).map_err(|error| error.to_string())?;
     Ok((ExecKey { partition_key, execution_id: uuid }, id))
 }

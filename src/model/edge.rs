@@ -4,13 +4,13 @@
 
 use ff_core::contracts::{EdgeDependencyPolicy, EdgeSnapshot, OnSatisfied};
 use ff_core::engine_error::EngineError;
-use ff_core::types::{EdgeId, FlowId, TimestampMs};
+use ff_core::types::{EdgeId, TimestampMs};
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
 use super::document;
 use super::id::{corruption, execution_id};
-use crate::column::GroupKey;
+use crate::column::{ExecutionUuid, GroupKey};
 
 /// The document of an edge that is staged now.
 pub(crate) fn staged(dependency_kind: &str, data_passing_ref: Option<&str>, now_ms: i64) -> Value {
@@ -79,7 +79,7 @@ pub(crate) fn resolved(document: Value, is_satisfied: bool, now_ms: i64) -> Valu
 pub(crate) struct EdgeKey {
     pub(crate) group: GroupKey,
     pub(crate) edge_id: Uuid,
-    pub(crate) upstream_eid: Uuid,
+    pub(crate) upstream_eid: ExecutionUuid,
 }
 
 impl EdgeKey {
@@ -88,7 +88,7 @@ impl EdgeKey {
     /// # Errors
     /// `Validation(Corruption)` naming the column when the row's partition makes no execution id.
     pub(crate) fn snapshot(&self, document: &Value) -> Result<EdgeSnapshot, EngineError> {
-        let id = |column: &str, uuid: Uuid| {
+        let id = |column: &str, uuid: ExecutionUuid| {
             execution_id(self.group.partition_key, uuid)
                 .map_err(|error| corruption(format!("ff_edge.{column}: {error}")))
         };
@@ -96,7 +96,7 @@ impl EdgeKey {
             |name: &str, default: &str| document::member_string(document, name).unwrap_or_else(|| default.to_owned());
         Ok(EdgeSnapshot::new(
             EdgeId::from_uuid(self.edge_id),
-            FlowId::from_uuid(self.group.flow_id),
+            self.group.flow_id.shown(),
             id("upstream_eid", self.upstream_eid)?,
             id("downstream_eid", self.group.downstream_eid)?,
             text("dependency_kind", "success_only"),
@@ -147,6 +147,7 @@ pub(crate) fn policy(document: &Value) -> EdgeDependencyPolicy {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::column::FlowUuid;
 
     #[test]
     fn every_policy_comes_back_from_its_document() {
@@ -206,8 +207,8 @@ mod tests {
 
     #[test]
     fn an_empty_document_reads_as_a_fresh_edge() {
-        let group = GroupKey { partition_key: 3.into(), flow_id: Uuid::nil(), downstream_eid: Uuid::max() };
-        let key = EdgeKey { group, edge_id: Uuid::nil(), upstream_eid: Uuid::nil() };
+        let group = GroupKey { partition_key: 3.into(), flow_id: FlowUuid::LEAST, downstream_eid: Uuid::max().into() };
+        let key = EdgeKey { group, edge_id: Uuid::nil(), upstream_eid: ExecutionUuid::LEAST };
         let edge = key.snapshot(&json!({"created_at_ms": "12"})).unwrap();
         assert_eq!((edge.dependency_kind.as_str(), edge.edge_state.as_str()), ("success_only", "pending"));
         assert_eq!((edge.data_passing_ref, edge.created_at.0, edge.created_by.as_str()), (None, 12, "engine"));

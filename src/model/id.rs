@@ -8,10 +8,10 @@ use ff_core::partition::Partition;
 use ff_core::types::{AttemptId, ExecutionId};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
-use uuid::{Builder, Uuid};
+use uuid::Builder;
 
 pub(crate) use crate::column::{ExecKey, GroupKey, corruption, invalid_input};
-use crate::column::{PartitionNumber, StoredIndex};
+use crate::column::{ExecutionUuid, PartitionNumber, StoredIndex};
 
 /// Refuses text that no JSON column can hold on every dialect, naming the field.
 ///
@@ -49,7 +49,7 @@ pub(crate) fn exec_key(id: &ExecutionId) -> Result<ExecKey, EngineError> {
     let (_, uuid) =
         text.split_once("}:").ok_or_else(|| invalid_input(format!("execution_id missing `}}:`: {text}")))?;
     let execution_id =
-        Uuid::parse_str(uuid).map_err(|_| invalid_input(format!("execution_id UUID invalid: {text}")))?;
+        ExecutionUuid::parse(uuid).map_err(|_| invalid_input(format!("execution_id UUID invalid: {text}")))?;
     Ok(ExecKey { partition_key: PartitionNumber::given(id.partition())?, execution_id })
 }
 
@@ -66,14 +66,14 @@ pub(crate) fn exec_key_in(partition: &Partition, id: &ExecutionId) -> Result<Exe
 ///
 /// # Errors
 /// `Validation(InvalidInput)` when the partition key is negative.
-pub(crate) fn execution_id(partition_key: PartitionNumber, uuid: Uuid) -> Result<ExecutionId, EngineError> {
+pub(crate) fn execution_id(partition_key: PartitionNumber, uuid: ExecutionUuid) -> Result<ExecutionId, EngineError> {
     ExecutionId::parse(&format!("{{fp:{partition_key}}}:{uuid}"))
         .map_err(|error| invalid_input(format!("reassembling exec id: {error}")))
 }
 
 /// The id that a handle gives an attempt. It is made of the execution and the index, so that a caller who shows
 /// nothing but the id says which attempt is meant, and no row has to keep it.
-pub(crate) fn attempt_id(execution_id: Uuid, attempt_index: StoredIndex) -> AttemptId {
+pub(crate) fn attempt_id(execution_id: ExecutionUuid, attempt_index: StoredIndex) -> AttemptId {
     let digest = Sha256::digest(execution_id.as_bytes());
     let mut bytes = [0; 16];
     bytes.copy_from_slice(&digest[..16]);
@@ -84,7 +84,7 @@ pub(crate) fn attempt_id(execution_id: Uuid, attempt_index: StoredIndex) -> Atte
 }
 
 /// The attempt of an execution that an id means which [`attempt_id`] made; none when somebody else made the id.
-pub(crate) fn attempt_index(execution_id: Uuid, id: &AttemptId) -> Option<StoredIndex> {
+pub(crate) fn attempt_index(execution_id: ExecutionUuid, id: &AttemptId) -> Option<StoredIndex> {
     let first = attempt_id(execution_id, StoredIndex::FIRST);
     let mut index = [0; 4];
     for (at, byte) in index.iter_mut().enumerate() {
@@ -97,6 +97,7 @@ pub(crate) fn attempt_index(execution_id: Uuid, id: &AttemptId) -> Option<Stored
 #[cfg(test)]
 mod tests {
     use serde_json::json;
+    use uuid::Uuid;
 
     use super::*;
 
@@ -113,7 +114,7 @@ mod tests {
 
     #[test]
     fn an_attempt_is_known_by_its_id() {
-        let (execution, another) = (Uuid::from_u128(7), Uuid::from_u128(8));
+        let (execution, another) = (ExecutionUuid::from(Uuid::from_u128(7)), ExecutionUuid::from(Uuid::from_u128(8)));
         for index in [0, 1, 255, 256, i32::MAX].map(StoredIndex::from) {
             let id = attempt_id(execution, index);
             assert_eq!(attempt_index(execution, &id), Some(index));
@@ -130,7 +131,7 @@ mod tests {
 
     #[test]
     fn a_negative_partition_makes_no_id() {
-        let error = execution_id((-1).into(), Uuid::nil()).unwrap_err().to_string();
+        let error = execution_id((-1).into(), ExecutionUuid::LEAST).unwrap_err().to_string();
         assert!(error.contains("reassembling exec id"), "{error}");
     }
 

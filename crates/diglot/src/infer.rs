@@ -14,7 +14,7 @@ mod rows;
 pub(crate) mod tables;
 pub(crate) mod walk;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
@@ -393,13 +393,26 @@ fn refined(base: Base, origin: Option<&origin::Origin<'_>>, facing: Option<&Sche
     column.and_then(|column| Base::finer(&base, &column.ty.base)).unwrap_or(base)
 }
 
-/// The one Rust type that all these columns agree on, for values of that type.
-fn newtype<'o>(config: &Config, base: &Base, origins: impl Iterator<Item = &'o origin::Origin<'o>>) -> Option<String> {
-    let paths: BTreeSet<&str> = origins.filter_map(|origin| config.rust_type(origin.table, origin.column)).collect();
-    match paths.len() {
-        1 => paths.first().filter(|path| may_be(config, base, path)).map(|path| (*path).to_owned()),
-        _ => None,
-    }
+/// The one Rust type that all these columns agree on, for values of that type. What a column's value was turned into,
+/// such as the text of an id, is none of it.
+fn newtype<'o>(
+    config: &Config,
+    pages: &[&PageOf<'_>],
+    base: &Base,
+    origins: impl Iterator<Item = &'o origin::Origin<'o>>,
+) -> Option<String> {
+    let typed = origins.filter_map(|origin| Some((config.rust_type(origin.table, origin.column)?, origin)));
+    let of: BTreeMap<&str, &origin::Origin<'_>> = typed.collect();
+    let [(path, origin)] = of.into_iter().collect::<Vec<_>>().try_into().ok()?;
+    let held = held_by(pages, origin)?;
+    let is_alike = *base == held || Base::finer(base, &held).or_else(|| Base::finer(&held, base)).is_some();
+    (is_alike && may_be(config, base, path)).then(|| path.to_owned())
+}
+
+/// What a column holds on the databases of these pages.
+fn held_by(pages: &[&PageOf<'_>], column: &origin::Origin<'_>) -> Option<Base> {
+    let of = |page: &&PageOf<'_>| Some(page.schema.tables.get(column.table)?.column(column.column)?.ty.base.clone());
+    pages.iter().filter_map(of).reduce(|sqlite, pg| Base::finer(&sqlite, &pg).unwrap_or(pg))
 }
 
 /// Whether a Rust type may stand for one value of this type. Lists as wholes and unnamed types stay plain, and words are

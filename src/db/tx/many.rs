@@ -3,7 +3,7 @@
 use serde_json::Value;
 use sqlx::PgConnection;
 
-use crate::column::{ExecKey, StoredIndex};
+use crate::column::{ExecKey, LaneName, StoredIndex};
 use crate::db::dialect::{Combines, Ran};
 use crate::statements::attempt::{
     AttemptCompleteManyGiven, AttemptCompleteParams, AttemptCompleteRow, AttemptFailManyGiven, AttemptFailParams,
@@ -27,7 +27,7 @@ macro_rules! taken {
 
 impl Combines for LeaseClaimParams {
     type Row = LeaseClaimRow;
-    type Group = (String, Vec<String>);
+    type Group = (LaneName, Vec<String>);
     type Key = ();
 
     fn group(&self) -> Option<Self::Group> {
@@ -126,7 +126,7 @@ impl Combines for LeaseRenewParams {
 
     fn run_many<'a>(members: &'a [&'a Self], connection: &'a mut PgConnection) -> Ran<'a, Self> {
         Box::pin(async move {
-            let partition_keys = members.iter().map(|member| i64::from(member.execution.partition_key)).collect();
+            let partition_keys = members.iter().map(|member| member.execution.partition_key).collect();
             let given = members.iter().map(|member| {
                 taken!(LeaseRenewManyGiven of member => execution, attempt_index, lease_epoch,
                        execution_text, lease_id, now_ms, lease_expires_at_ms)
@@ -191,7 +191,7 @@ impl Combines for StreamAppendParams {
 
     fn run_many<'a>(members: &'a [&'a Self], connection: &'a mut PgConnection) -> Ran<'a, Self> {
         Box::pin(async move {
-            let partition_keys = members.iter().map(|member| i64::from(member.execution.partition_key)).collect();
+            let partition_keys = members.iter().map(|member| member.execution.partition_key).collect();
             let given = members.iter().map(|member| {
                 taken!(StreamAppendManyGiven of member => execution, attempt_index,
                        lease_epoch, now_ms, fields, mode)

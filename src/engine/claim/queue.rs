@@ -46,7 +46,7 @@ async fn claim_now<D: Dialect>(
     let now_ms = engine.now_ms();
     let lease_id = LeaseId::new();
     let params = lease::LeaseClaimParams {
-        lane_id: lane.as_str().to_owned(),
+        lane_id: lane.into(),
         capabilities: capabilities.tokens.clone(),
         lease_id: lease_id.to_string(),
         now_ms,

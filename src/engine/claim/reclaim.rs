@@ -90,7 +90,7 @@ async fn issue_on<D: Dialect>(
         grant_id: Uuid::new_v4().as_bytes().to_vec(),
         worker_id: args.worker_id.as_str().to_owned(),
         worker_instance_id: args.worker_instance_id.as_str().to_owned(),
-        lane_id: args.lane_id.as_str().to_owned(),
+        lane_id: (&args.lane_id).into(),
         capability_hash: args.capability_hash.clone(),
         worker_capabilities: Value::Array(capabilities),
         route_snapshot_json: args.route_snapshot_json.clone(),

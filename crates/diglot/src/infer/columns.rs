@@ -227,7 +227,7 @@ fn settle(
         found.push(finding.help(format!("write `{0}::text AS {0}` on the Postgres page", column.name)).help(plain));
         return None;
     }
-    let rust = rust_type(config, &ty.base, [Some(column), other].into_iter().flatten());
+    let rust = rust_type(config, pages, &ty.base, [Some(column), other].into_iter().flatten());
     let base_on = |page: Dialect| on(page).and_then(|column| column.base.clone());
     Some(ResultColumn {
         name: column.name.clone(),
@@ -240,10 +240,15 @@ fn settle(
 }
 
 /// The Rust type of a column that pages give. What is chosen among columns and words is one of the words as well.
-fn rust_type<'c>(config: &Config, base: &Base, pages: impl Iterator<Item = &'c Column<'c>> + Clone) -> Option<String> {
-    let chosen = pages.clone().filter(|column| column.origin.is_none() && is_chosen(config, &column.handed));
-    let origins = pages.filter_map(|column| column.origin.as_ref()).chain(chosen.flat_map(|c| &c.handed.origins));
-    newtype(config, base, origins)
+fn rust_type<'c>(
+    config: &Config,
+    pages: &[&PageOf<'_>],
+    base: &Base,
+    columns: impl Iterator<Item = &'c Column<'c>> + Clone,
+) -> Option<String> {
+    let chosen = columns.clone().filter(|column| column.origin.is_none() && is_chosen(config, &column.handed));
+    let origins = columns.filter_map(|column| column.origin.as_ref()).chain(chosen.flat_map(|c| &c.handed.origins));
+    newtype(config, pages, base, origins)
 }
 
 /// Whether values are those of columns of one Rust type, or words of them.

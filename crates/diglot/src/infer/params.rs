@@ -3,8 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::evidence::{Conflict, Evidence, Evidences, Weight, array};
-use super::origin::Origin;
-use super::{PageOf, Param, declared, newtype, param_annotation, refined, walk};
+use super::{PageOf, Param, declared, held_by, newtype, param_annotation, refined, walk};
 use crate::config::Config;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Dialect;
@@ -124,10 +123,10 @@ fn param(
     // A declaration without `null` is there for the type, so it asks for the plain one. Words are texts all the same.
     let plain = declared.as_ref().is_some_and(|ty| !ty.nullable);
     let elements = || evidence.iter().flat_map(|page| page.evidence.of(name)).filter_map(|e| e.hint.elements.as_ref());
-    let of_elements = || newtype(config, &walk::element(&base)?, elements());
-    let rust = newtype(config, &base, origins()).or_else(of_elements);
+    let of_elements = || newtype(config, pages, &walk::element(&base)?, elements());
+    let rust = newtype(config, pages, &base, origins()).or_else(of_elements);
     let rust = rust.filter(|rust| !plain || config.generated_words(rust).is_some());
-    let element = rust.as_ref().filter(|_| base.is_list()).and_then(|_| held_by(pages, elements()));
+    let element = rust.as_ref().filter(|_| base.is_list()).and_then(|_| held_by(pages, elements().next()?));
     let stored = stored(evidence, name).filter(|stored| stored.of.base() == base);
     let is_unheld = stored.is_none() && evidence.iter().any(|page| page.is_of_sqlite() && page.takes(name));
     if is_unheld && (base.is_time() || base == Base::Numeric) {
@@ -144,13 +143,6 @@ fn param(
         element,
         within: None,
     })
-}
-
-/// What the first of some columns holds on both databases.
-fn held_by<'o>(pages: &[&PageOf<'_>], mut columns: impl Iterator<Item = &'o Origin<'o>>) -> Option<Base> {
-    let Origin { table, column } = *columns.next()?;
-    let of = |page: &&PageOf<'_>| Some(page.schema.tables.get(table)?.column(column)?.ty.base.clone());
-    pages.iter().filter_map(of).reduce(|sqlite, pg| Base::finer(&sqlite, &pg).unwrap_or(pg))
 }
 
 /// How SQLite holds what a parameter meets.

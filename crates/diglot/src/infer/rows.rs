@@ -36,7 +36,7 @@ pub(super) fn infer(
             return None;
         }
         let origins = met().filter_map(|(_, e)| e.hint.origin.as_ref());
-        let rust = newtype(config, &field.ty.base, origins);
+        let rust = newtype(config, pages, &field.ty.base, origins);
         fields.push(param(&field.name, &field.ty, rust, stored));
     }
     let key: Vec<String> = rows.fields.iter().filter(|field| field.key).map(|field| field.name.clone()).collect();

@@ -1,6 +1,7 @@
 //! What parameters and result columns are inferred to be.
 
 use super::{compile, pair, rules, sound};
+use crate::config::Config;
 /// The signature of one statement with these pages.
 fn signature(mode: &str, sqlite: &str, pg: &str) -> String {
     let header = format!("-- name: job_do :{mode}\n");
@@ -155,4 +156,15 @@ fn ids_go_to_sqlite_as_digits_where_every_use_asks_for_them() {
     let mixed = format!("({digits} OR {blobs})");
     let compiled = compile(&pair(&page(&mixed), &page("(id = ANY(:ids) OR id = ANY(:ids))")));
     assert!(compiled.has_errors());
+}
+
+#[test]
+fn what_a_value_was_turned_into_has_no_type_of_its_column() {
+    let sqlite = "-- name: job_texts :many\n-- column: shown text\n-- diverges(where.id, columns.shown, order): an id as text.\n\
+        SELECT lower(hex(id)) AS shown FROM job WHERE lower(hex(id)) > :after ORDER BY shown;\n";
+    let pg = "-- name: job_texts :many\nSELECT CAST(id AS text) AS shown FROM job WHERE CAST(id AS text) > :after ORDER BY shown;\n";
+    let mut inputs = pair(sqlite, pg);
+    inputs.config = Config::parse("[types]\n\"job.id\" = \"crate::JobId\"\n", "diglot.toml").unwrap();
+    let compiled = compile(&inputs);
+    assert_eq!(compiled.signatures[0].to_string(), "job_texts(after: text) :many -> (shown: text)");
 }
