@@ -15,7 +15,7 @@ use ff_core::types::{ExecutionId, LaneId};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use crate::column::{StoredEpoch, StoredIndex};
+use crate::column::{LaneName, StoredEpoch, StoredIndex};
 use crate::db::Dialect;
 use crate::db::error::Abort;
 use crate::engine::Engine;
@@ -209,7 +209,7 @@ async fn reclaim_on<D: Dialect>(conn: &mut D::Connection, request: &ReclaimReque
     let done = if seen.reclaim_count() >= cap {
         exhaust::<D>(conn, request, &seen).await?
     } else {
-        let lane_id = granted.lane_id.map_or_else(|| args.lane_id.clone(), LaneId::new);
+        let lane_id = granted.lane_id.map_or_else(|| args.lane_id.clone(), LaneName::shown);
         take_over::<D>(conn, request, &seen, lane_id).await?
     };
     let all = grant::GrantReclaimDeleteAllParams { execution: key };
