@@ -16,7 +16,6 @@ use std::fmt;
 
 pub use declared::{Declared, DeclaredOn, Seals};
 pub use generate::{Generate, Ownership, Queries, Tables, Traits};
-pub(crate) use keys::longest_first;
 pub use keys::{Columns, Key};
 pub use libraries::{Decimals, Libraries, Times};
 pub use locks::{Locks, Transactions};

@@ -48,11 +48,14 @@ impl Columns {
     }
 }
 
-/// The keys by their names, that with the most fields first: whoever has all of its fields has those of a shorter one too.
-pub(crate) fn longest_first(config: &Config) -> Vec<(&str, &Key)> {
-    let mut keys: Vec<(&str, &Key)> = config.keys.iter().map(|(name, key)| (name.as_str(), key)).collect();
-    keys.sort_by_key(|(_, key)| usize::MAX - key.fields.len());
-    keys
+impl Config {
+    /// The keys by their names, that with the most fields first: whoever has all of its fields has those of a shorter one
+    /// too.
+    pub(crate) fn longest_keys_first(&self) -> Vec<(&str, &Key)> {
+        let mut keys: Vec<(&str, &Key)> = self.keys.iter().map(|(name, key)| (name.as_str(), key)).collect();
+        keys.sort_by_key(|(_, key)| usize::MAX - key.fields.len());
+        keys
+    }
 }
 
 /// The first key that cannot be meant, with its place.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::origin::Origin;
 use super::{PageOf, Param, ResultColumn, Signature, columns, may_be, walk};
-use crate::config::{Columns, Config, FILE, Key, longest_first};
+use crate::config::{Columns, Config, FILE, Key};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Both;
 use crate::names::nearest;
@@ -97,7 +97,7 @@ fn as_value<'p>(param: &'p Param, origins: &impl Fn(&str) -> Vec<Origin<'p>>) ->
 /// The key of each value, if it has one.
 fn belonging(config: &Config, schemas: &Both<Schema>, values: Vec<Option<Value<'_>>>) -> Vec<Option<String>> {
     let mut keys: Vec<Option<String>> = vec![None; values.len()];
-    for (name, key) in longest_first(config) {
+    for (name, key) in config.longest_keys_first() {
         let place = |(field, columns): (&String, &Columns)| {
             let held = held(config, schemas, columns)?;
             let is_free = |at: &usize| keys[*at].is_none();
