@@ -42,8 +42,10 @@ WITH attempt AS (
 completion AS (
   INSERT INTO ff_completion_event
          (partition_key, execution_id, flow_id, outcome, namespace, instance_tag, occurred_at_ms)
-  SELECT core.partition_key, core.execution_id, core.flow_id, :outcome, core.raw_fields ->> 'namespace',
-         core.raw_fields -> 'tags' ->> 'cairn.instance_id', member.now_ms
+  SELECT core.partition_key, core.execution_id, core.flow_id, :outcome,
+         CASE jsonb_typeof(core.raw_fields -> 'namespace') WHEN 'string' THEN core.raw_fields ->> 'namespace' END,
+         CASE jsonb_typeof(core.raw_fields -> 'tags' -> 'cairn.instance_id')
+           WHEN 'string' THEN core.raw_fields -> 'tags' ->> 'cairn.instance_id' END, member.now_ms
     FROM core
     JOIN member ON member.partition_key = core.partition_key AND member.execution_id = core.execution_id
   RETURNING event_id, partition_key, execution_id
@@ -52,7 +54,9 @@ lease AS (
   INSERT INTO ff_lease_event
          (execution_id, lease_id, event_type, occurred_at_ms, partition_key, namespace, instance_tag)
   SELECT member.execution_text, member.lease_id, 'revoked', member.now_ms, core.partition_key,
-         core.raw_fields ->> 'namespace', core.raw_fields -> 'tags' ->> 'cairn.instance_id'
+         CASE jsonb_typeof(core.raw_fields -> 'namespace') WHEN 'string' THEN core.raw_fields ->> 'namespace' END,
+         CASE jsonb_typeof(core.raw_fields -> 'tags' -> 'cairn.instance_id')
+           WHEN 'string' THEN core.raw_fields -> 'tags' ->> 'cairn.instance_id' END
     FROM core
     JOIN member ON member.partition_key = core.partition_key AND member.execution_id = core.execution_id
   RETURNING event_id, execution_id
@@ -196,8 +200,10 @@ attempt AS (
 lease AS (
   INSERT INTO ff_lease_event
          (execution_id, lease_id, event_type, occurred_at_ms, partition_key, namespace, instance_tag)
-  SELECT :execution_text, :lease_id, 'revoked', :now_ms, fence.partition_key, fence.raw_fields ->> 'namespace',
-         fence.raw_fields -> 'tags' ->> 'cairn.instance_id'
+  SELECT :execution_text, :lease_id, 'revoked', :now_ms, fence.partition_key,
+         CASE jsonb_typeof(fence.raw_fields -> 'namespace') WHEN 'string' THEN fence.raw_fields ->> 'namespace' END,
+         CASE jsonb_typeof(fence.raw_fields -> 'tags' -> 'cairn.instance_id')
+           WHEN 'string' THEN fence.raw_fields -> 'tags' ->> 'cairn.instance_id' END
     FROM fence
    WHERE EXISTS (SELECT 1 FROM ff_attempt AS held
                   WHERE held.partition_key = :partition_key AND held.execution_id = :execution_id

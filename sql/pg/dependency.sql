@@ -42,8 +42,10 @@ UPDATE ff_exec_core AS core
 
 -- name: dependency_completion_insert :one
 INSERT INTO ff_completion_event (partition_key, execution_id, flow_id, outcome, namespace, instance_tag, occurred_at_ms)
-SELECT core.partition_key, core.execution_id, :flow_id, :outcome, core.raw_fields ->> 'namespace',
-       core.raw_fields -> 'tags' ->> 'cairn.instance_id', :now_ms
+SELECT core.partition_key, core.execution_id, :flow_id, :outcome,
+       CASE jsonb_typeof(core.raw_fields -> 'namespace') WHEN 'string' THEN core.raw_fields ->> 'namespace' END,
+       CASE jsonb_typeof(core.raw_fields -> 'tags' -> 'cairn.instance_id')
+         WHEN 'string' THEN core.raw_fields -> 'tags' ->> 'cairn.instance_id' END, :now_ms
   FROM ff_exec_core AS core
  WHERE core.partition_key = :partition_key AND core.execution_id = :execution_id
 RETURNING event_id;

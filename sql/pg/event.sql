@@ -2,8 +2,10 @@
 WITH lease AS (
   INSERT INTO ff_lease_event
          (execution_id, lease_id, event_type, occurred_at_ms, partition_key, namespace, instance_tag)
-  SELECT :execution_text, :lease_id, :event, :now_ms, source.partition_key, source.raw_fields ->> 'namespace',
-         source.raw_fields -> 'tags' ->> 'cairn.instance_id'
+  SELECT :execution_text, :lease_id, :event, :now_ms, source.partition_key,
+         CASE jsonb_typeof(source.raw_fields -> 'namespace') WHEN 'string' THEN source.raw_fields ->> 'namespace' END,
+         CASE jsonb_typeof(source.raw_fields -> 'tags' -> 'cairn.instance_id')
+           WHEN 'string' THEN source.raw_fields -> 'tags' ->> 'cairn.instance_id' END
     FROM source
   RETURNING event_id
 );
@@ -12,8 +14,10 @@ WITH lease AS (
 WITH completion AS (
   INSERT INTO ff_completion_event
          (partition_key, execution_id, flow_id, outcome, namespace, instance_tag, occurred_at_ms)
-  SELECT fence.partition_key, fence.execution_id, fence.flow_id, :outcome, fence.raw_fields ->> 'namespace',
-         fence.raw_fields -> 'tags' ->> 'cairn.instance_id', :now_ms
+  SELECT fence.partition_key, fence.execution_id, fence.flow_id, :outcome,
+         CASE jsonb_typeof(fence.raw_fields -> 'namespace') WHEN 'string' THEN fence.raw_fields ->> 'namespace' END,
+         CASE jsonb_typeof(fence.raw_fields -> 'tags' -> 'cairn.instance_id')
+           WHEN 'string' THEN fence.raw_fields -> 'tags' ->> 'cairn.instance_id' END, :now_ms
     FROM fence
   RETURNING event_id
 );

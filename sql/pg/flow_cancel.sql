@@ -24,8 +24,10 @@ SELECT core.execution_id FROM ff_exec_core AS core
 
 -- name: flow_cancel_completion_events_insert :many
 INSERT INTO ff_completion_event (partition_key, execution_id, flow_id, outcome, namespace, instance_tag, occurred_at_ms)
-SELECT core.partition_key, core.execution_id, core.flow_id, 'cancelled', core.raw_fields ->> 'namespace',
-       core.raw_fields -> 'tags' ->> 'cairn.instance_id', :now_ms
+SELECT core.partition_key, core.execution_id, core.flow_id, 'cancelled',
+       CASE jsonb_typeof(core.raw_fields -> 'namespace') WHEN 'string' THEN core.raw_fields ->> 'namespace' END,
+       CASE jsonb_typeof(core.raw_fields -> 'tags' -> 'cairn.instance_id')
+         WHEN 'string' THEN core.raw_fields -> 'tags' ->> 'cairn.instance_id' END, :now_ms
   FROM ff_exec_core AS core
  WHERE core.partition_key = :partition_key AND core.flow_id = :flow_id AND core.lifecycle_phase = ANY (:phases)
  ORDER BY core.execution_id
@@ -33,8 +35,10 @@ RETURNING event_id;
 
 -- name: flow_cancel_lease_events_insert :many
 INSERT INTO ff_lease_event (execution_id, lease_id, event_type, occurred_at_ms, partition_key, namespace, instance_tag)
-SELECT CAST(core.execution_id AS text), NULL, 'revoked', :now_ms, core.partition_key, core.raw_fields ->> 'namespace',
-       core.raw_fields -> 'tags' ->> 'cairn.instance_id'
+SELECT CAST(core.execution_id AS text), NULL, 'revoked', :now_ms, core.partition_key,
+       CASE jsonb_typeof(core.raw_fields -> 'namespace') WHEN 'string' THEN core.raw_fields ->> 'namespace' END,
+       CASE jsonb_typeof(core.raw_fields -> 'tags' -> 'cairn.instance_id')
+         WHEN 'string' THEN core.raw_fields -> 'tags' ->> 'cairn.instance_id' END
   FROM ff_exec_core AS core
  WHERE core.partition_key = :partition_key AND core.flow_id = :flow_id AND core.lifecycle_phase = ANY (:phases)
  ORDER BY core.execution_id
@@ -42,8 +46,10 @@ RETURNING event_id;
 
 -- name: flow_cancel_held_lease_events_insert :many
 INSERT INTO ff_lease_event (execution_id, lease_id, event_type, occurred_at_ms, partition_key, namespace, instance_tag)
-SELECT CAST(core.execution_id AS text), NULL, 'revoked', :now_ms, core.partition_key, core.raw_fields ->> 'namespace',
-       core.raw_fields -> 'tags' ->> 'cairn.instance_id'
+SELECT CAST(core.execution_id AS text), NULL, 'revoked', :now_ms, core.partition_key,
+       CASE jsonb_typeof(core.raw_fields -> 'namespace') WHEN 'string' THEN core.raw_fields ->> 'namespace' END,
+       CASE jsonb_typeof(core.raw_fields -> 'tags' -> 'cairn.instance_id')
+         WHEN 'string' THEN core.raw_fields -> 'tags' ->> 'cairn.instance_id' END
   FROM ff_exec_core AS core
  WHERE core.partition_key = :partition_key AND core.flow_id = :flow_id AND core.lifecycle_phase = ANY (:phases)
    AND EXISTS (SELECT 1 FROM ff_attempt AS attempt

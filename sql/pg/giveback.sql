@@ -1,5 +1,7 @@
 -- name: giveback_read :opt
-SELECT held.raw_fields ->> 'unstarted_epoch' AS unstarted_epoch FROM ff_attempt AS held
+SELECT CASE jsonb_typeof(held.raw_fields -> 'unstarted_epoch')
+         WHEN 'string' THEN held.raw_fields ->> 'unstarted_epoch' END AS unstarted_epoch
+  FROM ff_attempt AS held
  WHERE held.partition_key = :partition_key AND held.execution_id = :execution_id AND held.attempt_index = :attempt_index
    AND held.lease_epoch = :lease_epoch AND held.outcome IS NULL;
 

@@ -14,16 +14,20 @@ UPDATE ff_exec_core AS core
 
 -- name: grant_lease_event_insert :one
 INSERT INTO ff_lease_event (execution_id, lease_id, event_type, occurred_at_ms, partition_key, namespace, instance_tag)
-SELECT :execution_text, :lease_id, :event_type, :now_ms, core.partition_key, core.raw_fields ->> 'namespace',
-       core.raw_fields -> 'tags' ->> 'cairn.instance_id'
+SELECT :execution_text, :lease_id, :event_type, :now_ms, core.partition_key,
+       CASE jsonb_typeof(core.raw_fields -> 'namespace') WHEN 'string' THEN core.raw_fields ->> 'namespace' END,
+       CASE jsonb_typeof(core.raw_fields -> 'tags' -> 'cairn.instance_id')
+         WHEN 'string' THEN core.raw_fields -> 'tags' ->> 'cairn.instance_id' END
   FROM ff_exec_core AS core
  WHERE core.partition_key = :partition_key AND core.execution_id = :execution_id
 RETURNING event_id;
 
 -- name: grant_completion_event_insert :one
 INSERT INTO ff_completion_event (partition_key, execution_id, flow_id, outcome, namespace, instance_tag, occurred_at_ms)
-SELECT core.partition_key, core.execution_id, core.flow_id, :outcome, core.raw_fields ->> 'namespace',
-       core.raw_fields -> 'tags' ->> 'cairn.instance_id', :now_ms
+SELECT core.partition_key, core.execution_id, core.flow_id, :outcome,
+       CASE jsonb_typeof(core.raw_fields -> 'namespace') WHEN 'string' THEN core.raw_fields ->> 'namespace' END,
+       CASE jsonb_typeof(core.raw_fields -> 'tags' -> 'cairn.instance_id')
+         WHEN 'string' THEN core.raw_fields -> 'tags' ->> 'cairn.instance_id' END, :now_ms
   FROM ff_exec_core AS core
  WHERE core.partition_key = :partition_key AND core.execution_id = :execution_id
 RETURNING event_id;

@@ -34,7 +34,9 @@ lease AS (
   INSERT INTO ff_lease_event
          (execution_id, lease_id, event_type, occurred_at_ms, partition_key, namespace, instance_tag)
   SELECT CAST(core.execution_id AS text), :lease_id, 'acquired', :now_ms, core.partition_key,
-         core.raw_fields ->> 'namespace', core.raw_fields -> 'tags' ->> 'cairn.instance_id'
+         CASE jsonb_typeof(core.raw_fields -> 'namespace') WHEN 'string' THEN core.raw_fields ->> 'namespace' END,
+         CASE jsonb_typeof(core.raw_fields -> 'tags' -> 'cairn.instance_id')
+           WHEN 'string' THEN core.raw_fields -> 'tags' ->> 'cairn.instance_id' END
     FROM core
   RETURNING event_id
 ),
@@ -108,7 +110,9 @@ lease AS (
   INSERT INTO ff_lease_event
          (execution_id, lease_id, event_type, occurred_at_ms, partition_key, namespace, instance_tag)
   SELECT CAST(core.execution_id AS text), picked.lease_id, 'acquired', picked.now_ms, core.partition_key,
-         core.raw_fields ->> 'namespace', core.raw_fields -> 'tags' ->> 'cairn.instance_id'
+         CASE jsonb_typeof(core.raw_fields -> 'namespace') WHEN 'string' THEN core.raw_fields ->> 'namespace' END,
+         CASE jsonb_typeof(core.raw_fields -> 'tags' -> 'cairn.instance_id')
+           WHEN 'string' THEN core.raw_fields -> 'tags' ->> 'cairn.instance_id' END
     FROM core
     JOIN picked ON picked.partition_key = core.partition_key AND picked.execution_id = core.execution_id
   RETURNING event_id, lease_id
@@ -170,7 +174,9 @@ lease AS (
   INSERT INTO ff_lease_event
          (execution_id, lease_id, event_type, occurred_at_ms, partition_key, namespace, instance_tag)
   SELECT fence.execution_text, fence.lease_id, 'renewed', fence.now_ms, fence.partition_key,
-         fence.raw_fields ->> 'namespace', fence.raw_fields -> 'tags' ->> 'cairn.instance_id'
+         CASE jsonb_typeof(fence.raw_fields -> 'namespace') WHEN 'string' THEN fence.raw_fields ->> 'namespace' END,
+         CASE jsonb_typeof(fence.raw_fields -> 'tags' -> 'cairn.instance_id')
+           WHEN 'string' THEN fence.raw_fields -> 'tags' ->> 'cairn.instance_id' END
     FROM fence
   RETURNING event_id, execution_id
 ),
@@ -227,7 +233,8 @@ SELECT held.partition_key, held.execution_id, held.attempt_index, held.lease_epo
   JOIN ff_exec_core AS core ON core.partition_key = held.partition_key AND core.execution_id = held.execution_id
  WHERE held.lease_expires_at_ms IS NOT NULL AND held.lease_expires_at_ms <= :as_of_ms
    AND held.worker_instance_id IS NOT NULL AND core.public_state IN ('claimed', 'running', 'active')
-   AND (CAST(:namespace AS text) IS NULL OR core.raw_fields ->> 'namespace' = :namespace)
+   AND (CAST(:namespace AS text) IS NULL
+        OR jsonb_typeof(core.raw_fields -> 'namespace') = 'string' AND core.raw_fields ->> 'namespace' = :namespace)
    AND (held.lease_expires_at_ms, held.partition_key, held.execution_id) > (:after_expires_at_ms, :after_partition_key,
                                                                             :after_execution_id)
    AND (core.attempt_index = held.attempt_index

@@ -62,8 +62,10 @@ UPDATE ff_exec_core AS core
 -- name: operator_event_insert :one
 INSERT INTO ff_operator_event
        (execution_id, event_type, details, occurred_at_ms, partition_key, namespace, instance_tag)
-SELECT :execution_text, :event_type, :details, :now_ms, core.partition_key, core.raw_fields ->> 'namespace',
-       core.raw_fields -> 'tags' ->> 'cairn.instance_id'
+SELECT :execution_text, :event_type, :details, :now_ms, core.partition_key,
+       CASE jsonb_typeof(core.raw_fields -> 'namespace') WHEN 'string' THEN core.raw_fields ->> 'namespace' END,
+       CASE jsonb_typeof(core.raw_fields -> 'tags' -> 'cairn.instance_id')
+         WHEN 'string' THEN core.raw_fields -> 'tags' ->> 'cairn.instance_id' END
   FROM ff_exec_core AS core
  WHERE core.partition_key = :partition_key AND core.execution_id = :execution_id
 RETURNING event_id;

@@ -4,7 +4,10 @@ WITH event AS (
          (execution_id, signal_id, waitpoint_id, source_identity, delivered_at_ms, partition_key, namespace,
           instance_tag)
   SELECT :execution_text, :signal_id, :waitpoint_text, :source_identity, :now_ms, suspended.partition_key,
-         suspended.raw_fields ->> 'namespace', suspended.raw_fields -> 'tags' ->> 'cairn.instance_id'
+         CASE jsonb_typeof(suspended.raw_fields -> 'namespace')
+           WHEN 'string' THEN suspended.raw_fields ->> 'namespace' END,
+           CASE jsonb_typeof(suspended.raw_fields -> 'tags' -> 'cairn.instance_id')
+             WHEN 'string' THEN suspended.raw_fields -> 'tags' ->> 'cairn.instance_id' END
     FROM suspended
   RETURNING event_id
 );
@@ -27,8 +30,11 @@ WITH suspended AS (
 -- use: signal_told
 WITH completion AS (
   INSERT INTO ff_completion_event (partition_key, execution_id, outcome, namespace, instance_tag, occurred_at_ms)
-  SELECT suspended.partition_key, suspended.execution_id, 'resumable', suspended.raw_fields ->> 'namespace',
-         suspended.raw_fields -> 'tags' ->> 'cairn.instance_id', :now_ms
+  SELECT suspended.partition_key, suspended.execution_id, 'resumable',
+         CASE jsonb_typeof(suspended.raw_fields -> 'namespace')
+           WHEN 'string' THEN suspended.raw_fields ->> 'namespace' END,
+         CASE jsonb_typeof(suspended.raw_fields -> 'tags' -> 'cairn.instance_id')
+           WHEN 'string' THEN suspended.raw_fields -> 'tags' ->> 'cairn.instance_id' END, :now_ms
     FROM suspended
   RETURNING event_id
 ),

@@ -62,8 +62,10 @@ SELECT lease.event_id AS lease_event_id FROM lease;
 
 -- name: suspension_resumable_event_insert :one
 INSERT INTO ff_completion_event (partition_key, execution_id, outcome, namespace, instance_tag, occurred_at_ms)
-SELECT core.partition_key, core.execution_id, 'resumable', core.raw_fields ->> 'namespace',
-       core.raw_fields -> 'tags' ->> 'cairn.instance_id', :now_ms
+SELECT core.partition_key, core.execution_id, 'resumable',
+       CASE jsonb_typeof(core.raw_fields -> 'namespace') WHEN 'string' THEN core.raw_fields ->> 'namespace' END,
+       CASE jsonb_typeof(core.raw_fields -> 'tags' -> 'cairn.instance_id')
+         WHEN 'string' THEN core.raw_fields -> 'tags' ->> 'cairn.instance_id' END, :now_ms
   FROM ff_exec_core AS core
  WHERE core.partition_key = :partition_key AND core.execution_id = :execution_id
 RETURNING event_id;

@@ -4,7 +4,8 @@ SELECT core.execution_id, core.terminal_at_ms FROM ff_exec_core AS core
    AND core.lifecycle_phase IN ('terminal', 'cancelled') AND core.terminal_at_ms IS NOT NULL
    AND core.terminal_at_ms <= :ended_before_ms
    AND (core.terminal_at_ms, core.execution_id) > (:after_terminal_at_ms, :after_execution_id)
-   AND (CAST(:namespace AS text) IS NULL OR core.raw_fields ->> 'namespace' = :namespace)
+   AND (CAST(:namespace AS text) IS NULL
+        OR jsonb_typeof(core.raw_fields -> 'namespace') = 'string' AND core.raw_fields ->> 'namespace' = :namespace)
    AND (CAST(:tag_key AS text) IS NULL OR core.raw_fields -> 'tags' ->> CAST(:tag_key AS text) = :tag_value)
  ORDER BY core.terminal_at_ms, core.execution_id LIMIT :page_size;
 
@@ -18,7 +19,8 @@ SELECT core.execution_id, core.flow_id, core.raw_fields FROM ff_exec_core AS cor
 SELECT core.partition_key, core.lane_id FROM ff_exec_core AS core
  WHERE core.lifecycle_phase IN ('terminal', 'cancelled') AND core.terminal_at_ms IS NOT NULL
    AND core.terminal_at_ms <= :ended_before_ms
-   AND (CAST(:namespace AS text) IS NULL OR core.raw_fields ->> 'namespace' = :namespace)
+   AND (CAST(:namespace AS text) IS NULL
+        OR jsonb_typeof(core.raw_fields -> 'namespace') = 'string' AND core.raw_fields ->> 'namespace' = :namespace)
    AND (CAST(:tag_key AS text) IS NULL OR core.raw_fields -> 'tags' ->> CAST(:tag_key AS text) = :tag_value)
  ORDER BY core.terminal_at_ms, core.partition_key, core.execution_id LIMIT :page_size;
 

@@ -133,7 +133,8 @@ attempt AS (
          started_at_ms = COALESCE(held.started_at_ms, excluded.started_at_ms), terminal_at_ms = NULL, outcome = NULL,
          policy = excluded.policy,
          raw_fields = held.raw_fields || excluded.raw_fields
-  RETURNING held.lease_epoch, held.raw_fields ->> 'attempt_type' AS attempt_type
+  RETURNING held.lease_epoch, CASE jsonb_typeof(held.raw_fields -> 'attempt_type')
+                                WHEN 'string' THEN held.raw_fields ->> 'attempt_type' END AS attempt_type
 ),
 core AS (
   UPDATE ff_exec_core AS core

@@ -122,8 +122,10 @@ lease AS (
   INSERT INTO ff_lease_event
          (execution_id, lease_id, event_type, occurred_at_ms, partition_key, namespace, instance_tag)
   SELECT :execution_text, :lease_id, 'revoked', :now_ms, fence.partition_key,
-         CAST(json_extract(fence.raw_fields, '$.namespace') AS text),
-         CAST(json_extract(fence.raw_fields, '$.tags."cairn.instance_id"') AS text)
+         CASE json_type(fence.raw_fields, '$.namespace')
+           WHEN 'text' THEN json_extract(fence.raw_fields, '$.namespace') END,
+         CASE json_type(fence.raw_fields, '$.tags."cairn.instance_id"')
+           WHEN 'text' THEN json_extract(fence.raw_fields, '$.tags."cairn.instance_id"') END
     FROM fence
    WHERE EXISTS (SELECT 1 FROM ff_attempt AS held
                   WHERE held.partition_key = :partition_key AND held.execution_id = :execution_id

@@ -4,8 +4,10 @@ WITH lease AS (
   INSERT INTO ff_lease_event
          (execution_id, lease_id, event_type, occurred_at_ms, partition_key, namespace, instance_tag)
   SELECT :execution_text, :lease_id, :event, :now_ms, source.partition_key,
-         CAST(json_extract(source.raw_fields, '$.namespace') AS text),
-         CAST(json_extract(source.raw_fields, '$.tags."cairn.instance_id"') AS text)
+         CASE json_type(source.raw_fields, '$.namespace')
+           WHEN 'text' THEN json_extract(source.raw_fields, '$.namespace') END,
+         CASE json_type(source.raw_fields, '$.tags."cairn.instance_id"')
+           WHEN 'text' THEN json_extract(source.raw_fields, '$.tags."cairn.instance_id"') END
     FROM source
   RETURNING event_id
 );
@@ -16,8 +18,10 @@ WITH completion AS (
   INSERT INTO ff_completion_event
          (partition_key, execution_id, flow_id, outcome, namespace, instance_tag, occurred_at_ms)
   SELECT fence.partition_key, fence.execution_id, fence.flow_id, :outcome,
-         CAST(json_extract(fence.raw_fields, '$.namespace') AS text),
-         CAST(json_extract(fence.raw_fields, '$.tags."cairn.instance_id"') AS text), :now_ms
+         CASE json_type(fence.raw_fields, '$.namespace')
+           WHEN 'text' THEN json_extract(fence.raw_fields, '$.namespace') END,
+         CASE json_type(fence.raw_fields, '$.tags."cairn.instance_id"')
+           WHEN 'text' THEN json_extract(fence.raw_fields, '$.tags."cairn.instance_id"') END, :now_ms
     FROM fence
   RETURNING event_id
 );

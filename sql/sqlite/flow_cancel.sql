@@ -30,8 +30,10 @@ SELECT core.execution_id FROM ff_exec_core AS core
 -- param: phases text[]
 INSERT INTO ff_completion_event (partition_key, execution_id, flow_id, outcome, namespace, instance_tag, occurred_at_ms)
 SELECT core.partition_key, core.execution_id, core.flow_id, 'cancelled',
-       CAST(json_extract(core.raw_fields, '$.namespace') AS text),
-       CAST(json_extract(core.raw_fields, '$.tags."cairn.instance_id"') AS text), :now_ms
+       CASE json_type(core.raw_fields, '$.namespace')
+         WHEN 'text' THEN json_extract(core.raw_fields, '$.namespace') END,
+       CASE json_type(core.raw_fields, '$.tags."cairn.instance_id"')
+         WHEN 'text' THEN json_extract(core.raw_fields, '$.tags."cairn.instance_id"') END, :now_ms
   FROM ff_exec_core AS core
  WHERE core.partition_key = :partition_key AND core.flow_id = :flow_id
    AND core.lifecycle_phase IN (SELECT value FROM json_each(:phases))
@@ -45,8 +47,11 @@ INSERT INTO ff_lease_event (execution_id, lease_id, event_type, occurred_at_ms, 
 SELECT substr(lower(hex(core.execution_id)), 1, 8) || '-' || substr(lower(hex(core.execution_id)), 9, 4) || '-'
        || substr(lower(hex(core.execution_id)), 13, 4) || '-' || substr(lower(hex(core.execution_id)), 17, 4) || '-'
        || substr(lower(hex(core.execution_id)), 21),
-       NULL, 'revoked', :now_ms, core.partition_key, CAST(json_extract(core.raw_fields, '$.namespace') AS text),
-       CAST(json_extract(core.raw_fields, '$.tags."cairn.instance_id"') AS text)
+       NULL, 'revoked', :now_ms, core.partition_key,
+       CASE json_type(core.raw_fields, '$.namespace')
+         WHEN 'text' THEN json_extract(core.raw_fields, '$.namespace') END,
+       CASE json_type(core.raw_fields, '$.tags."cairn.instance_id"')
+         WHEN 'text' THEN json_extract(core.raw_fields, '$.tags."cairn.instance_id"') END
   FROM ff_exec_core AS core
  WHERE core.partition_key = :partition_key AND core.flow_id = :flow_id
    AND core.lifecycle_phase IN (SELECT value FROM json_each(:phases))
@@ -60,8 +65,11 @@ INSERT INTO ff_lease_event (execution_id, lease_id, event_type, occurred_at_ms, 
 SELECT substr(lower(hex(core.execution_id)), 1, 8) || '-' || substr(lower(hex(core.execution_id)), 9, 4) || '-'
        || substr(lower(hex(core.execution_id)), 13, 4) || '-' || substr(lower(hex(core.execution_id)), 17, 4) || '-'
        || substr(lower(hex(core.execution_id)), 21),
-       NULL, 'revoked', :now_ms, core.partition_key, CAST(json_extract(core.raw_fields, '$.namespace') AS text),
-       CAST(json_extract(core.raw_fields, '$.tags."cairn.instance_id"') AS text)
+       NULL, 'revoked', :now_ms, core.partition_key,
+       CASE json_type(core.raw_fields, '$.namespace')
+         WHEN 'text' THEN json_extract(core.raw_fields, '$.namespace') END,
+       CASE json_type(core.raw_fields, '$.tags."cairn.instance_id"')
+         WHEN 'text' THEN json_extract(core.raw_fields, '$.tags."cairn.instance_id"') END
   FROM ff_exec_core AS core
  WHERE core.partition_key = :partition_key AND core.flow_id = :flow_id
    AND core.lifecycle_phase IN (SELECT value FROM json_each(:phases))

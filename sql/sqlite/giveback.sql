@@ -2,7 +2,9 @@
 -- else holds the attempt by now, or it has ended.
 -- name: giveback_read :opt
 -- column: unstarted_epoch text null
-SELECT CAST(json_extract(held.raw_fields, '$.unstarted_epoch') AS text) AS unstarted_epoch FROM ff_attempt AS held
+SELECT CASE json_type(held.raw_fields, '$.unstarted_epoch')
+         WHEN 'text' THEN json_extract(held.raw_fields, '$.unstarted_epoch') END AS unstarted_epoch
+  FROM ff_attempt AS held
  WHERE held.partition_key = :partition_key AND held.execution_id = :execution_id AND held.attempt_index = :attempt_index
    AND held.lease_epoch = :lease_epoch AND held.outcome IS NULL;
 

@@ -75,8 +75,10 @@ UPDATE ff_exec_core AS core
 -- param: lease_id text null
 INSERT INTO ff_lease_event (execution_id, lease_id, event_type, occurred_at_ms, partition_key, namespace, instance_tag)
 SELECT :execution_text, :lease_id, :event_type, :now_ms, core.partition_key,
-       CAST(json_extract(core.raw_fields, '$.namespace') AS text),
-       CAST(json_extract(core.raw_fields, '$.tags."cairn.instance_id"') AS text)
+       CASE json_type(core.raw_fields, '$.namespace')
+         WHEN 'text' THEN json_extract(core.raw_fields, '$.namespace') END,
+       CASE json_type(core.raw_fields, '$.tags."cairn.instance_id"')
+         WHEN 'text' THEN json_extract(core.raw_fields, '$.tags."cairn.instance_id"') END
   FROM ff_exec_core AS core
  WHERE core.partition_key = :partition_key AND core.execution_id = :execution_id
 RETURNING event_id;
@@ -85,8 +87,10 @@ RETURNING event_id;
 -- name: grant_completion_event_insert :one
 INSERT INTO ff_completion_event (partition_key, execution_id, flow_id, outcome, namespace, instance_tag, occurred_at_ms)
 SELECT core.partition_key, core.execution_id, core.flow_id, :outcome,
-       CAST(json_extract(core.raw_fields, '$.namespace') AS text),
-       CAST(json_extract(core.raw_fields, '$.tags."cairn.instance_id"') AS text), :now_ms
+       CASE json_type(core.raw_fields, '$.namespace')
+         WHEN 'text' THEN json_extract(core.raw_fields, '$.namespace') END,
+       CASE json_type(core.raw_fields, '$.tags."cairn.instance_id"')
+         WHEN 'text' THEN json_extract(core.raw_fields, '$.tags."cairn.instance_id"') END, :now_ms
   FROM ff_exec_core AS core
  WHERE core.partition_key = :partition_key AND core.execution_id = :execution_id
 RETURNING event_id;

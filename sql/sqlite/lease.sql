@@ -21,8 +21,11 @@ WITH lease AS (
   SELECT substr(lower(hex(core.execution_id)), 1, 8) || '-' || substr(lower(hex(core.execution_id)), 9, 4) || '-'
          || substr(lower(hex(core.execution_id)), 13, 4) || '-' || substr(lower(hex(core.execution_id)), 17, 4) || '-'
          || substr(lower(hex(core.execution_id)), 21),
-         :lease_id, 'acquired', :now_ms, core.partition_key, CAST(json_extract(core.raw_fields, '$.namespace') AS text),
-         CAST(json_extract(core.raw_fields, '$.tags."cairn.instance_id"') AS text)
+         :lease_id, 'acquired', :now_ms, core.partition_key,
+         CASE json_type(core.raw_fields, '$.namespace')
+           WHEN 'text' THEN json_extract(core.raw_fields, '$.namespace') END,
+         CASE json_type(core.raw_fields, '$.tags."cairn.instance_id"')
+           WHEN 'text' THEN json_extract(core.raw_fields, '$.tags."cairn.instance_id"') END
     FROM picked
     JOIN ff_exec_core AS core ON core.partition_key = picked.partition_key AND core.execution_id = picked.execution_id
   RETURNING event_id
@@ -133,7 +136,8 @@ SELECT held.partition_key, held.execution_id, held.attempt_index, held.lease_epo
   JOIN ff_exec_core AS core ON core.partition_key = held.partition_key AND core.execution_id = held.execution_id
  WHERE held.lease_expires_at_ms IS NOT NULL AND held.lease_expires_at_ms <= :as_of_ms
    AND held.worker_instance_id IS NOT NULL AND core.public_state IN ('claimed', 'running', 'active')
-   AND (CAST(:namespace AS text) IS NULL OR CAST(json_extract(core.raw_fields, '$.namespace') AS text) = :namespace)
+   AND (CAST(:namespace AS text) IS NULL
+        OR json_type(core.raw_fields, '$.namespace') = 'text' AND json_extract(core.raw_fields, '$.namespace') = :namespace)
    AND (held.lease_expires_at_ms, held.partition_key, held.execution_id) > (:after_expires_at_ms, :after_partition_key,
                                                                             :after_execution_id)
    AND (core.attempt_index = held.attempt_index

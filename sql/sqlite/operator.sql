@@ -114,8 +114,10 @@ UPDATE ff_attempt AS held
 INSERT INTO ff_operator_event
        (execution_id, event_type, details, occurred_at_ms, partition_key, namespace, instance_tag)
 SELECT :execution_text, :event_type, :details, :now_ms, core.partition_key,
-       CAST(json_extract(core.raw_fields, '$.namespace') AS text),
-       CAST(json_extract(core.raw_fields, '$.tags."cairn.instance_id"') AS text)
+       CASE json_type(core.raw_fields, '$.namespace')
+         WHEN 'text' THEN json_extract(core.raw_fields, '$.namespace') END,
+       CASE json_type(core.raw_fields, '$.tags."cairn.instance_id"')
+         WHEN 'text' THEN json_extract(core.raw_fields, '$.tags."cairn.instance_id"') END
   FROM ff_exec_core AS core
  WHERE core.partition_key = :partition_key AND core.execution_id = :execution_id
 RETURNING event_id;

@@ -19,8 +19,10 @@ WITH event AS (
          (execution_id, signal_id, waitpoint_id, source_identity, delivered_at_ms, partition_key, namespace,
           instance_tag)
   SELECT :execution_text, :signal_id, :waitpoint_text, :source_identity, :now_ms, suspended.partition_key,
-         CAST(json_extract(suspended.raw_fields, '$.namespace') AS text),
-         CAST(json_extract(suspended.raw_fields, '$.tags."cairn.instance_id"') AS text)
+         CASE json_type(suspended.raw_fields, '$.namespace')
+           WHEN 'text' THEN json_extract(suspended.raw_fields, '$.namespace') END,
+         CASE json_type(suspended.raw_fields, '$.tags."cairn.instance_id"')
+           WHEN 'text' THEN json_extract(suspended.raw_fields, '$.tags."cairn.instance_id"') END
     FROM suspended
   RETURNING event_id
 );
@@ -63,8 +65,10 @@ SELECT event.event_id AS signal_event_id FROM event;
 WITH completion AS (
   INSERT INTO ff_completion_event (partition_key, execution_id, outcome, namespace, instance_tag, occurred_at_ms)
   SELECT suspended.partition_key, suspended.execution_id, 'resumable',
-         CAST(json_extract(suspended.raw_fields, '$.namespace') AS text),
-         CAST(json_extract(suspended.raw_fields, '$.tags."cairn.instance_id"') AS text), :now_ms
+         CASE json_type(suspended.raw_fields, '$.namespace')
+           WHEN 'text' THEN json_extract(suspended.raw_fields, '$.namespace') END,
+         CASE json_type(suspended.raw_fields, '$.tags."cairn.instance_id"')
+           WHEN 'text' THEN json_extract(suspended.raw_fields, '$.tags."cairn.instance_id"') END, :now_ms
     FROM suspended
   RETURNING event_id
 ),

@@ -112,8 +112,11 @@ UPDATE ff_exec_core AS core
 -- Tells that an execution can be resumed. It names no flow, because dependants wait for an end.
 -- name: suspension_resumable_event_insert :one
 INSERT INTO ff_completion_event (partition_key, execution_id, outcome, namespace, instance_tag, occurred_at_ms)
-SELECT core.partition_key, core.execution_id, 'resumable', CAST(json_extract(core.raw_fields, '$.namespace') AS text),
-       CAST(json_extract(core.raw_fields, '$.tags."cairn.instance_id"') AS text), :now_ms
+SELECT core.partition_key, core.execution_id, 'resumable',
+       CASE json_type(core.raw_fields, '$.namespace')
+         WHEN 'text' THEN json_extract(core.raw_fields, '$.namespace') END,
+       CASE json_type(core.raw_fields, '$.tags."cairn.instance_id"')
+         WHEN 'text' THEN json_extract(core.raw_fields, '$.tags."cairn.instance_id"') END, :now_ms
   FROM ff_exec_core AS core
  WHERE core.partition_key = :partition_key AND core.execution_id = :execution_id
 RETURNING event_id;

@@ -8,7 +8,8 @@ SELECT core.execution_id, core.terminal_at_ms FROM ff_exec_core AS core
    AND core.lifecycle_phase IN ('terminal', 'cancelled') AND core.terminal_at_ms IS NOT NULL
    AND core.terminal_at_ms <= :ended_before_ms
    AND (core.terminal_at_ms, core.execution_id) > (:after_terminal_at_ms, :after_execution_id)
-   AND (:namespace IS NULL OR core.raw_fields ->> 'namespace' = :namespace)
+   AND (:namespace IS NULL
+        OR json_type(core.raw_fields, '$.namespace') = 'text' AND core.raw_fields ->> 'namespace' = :namespace)
    AND (:tag_key IS NULL OR core.raw_fields -> 'tags' ->> :tag_key = :tag_value)
  ORDER BY core.terminal_at_ms, core.execution_id LIMIT :page_size;
 
@@ -26,7 +27,9 @@ SELECT core.execution_id, core.flow_id, core.raw_fields FROM ff_exec_core AS cor
 -- param: namespace text null, tag_key text null, tag_value text null
 SELECT core.partition_key, core.lane_id FROM ff_exec_core AS core
  WHERE core.lifecycle_phase IN ('terminal', 'cancelled') AND core.terminal_at_ms IS NOT NULL
-   AND core.terminal_at_ms <= :ended_before_ms AND (:namespace IS NULL OR core.raw_fields ->> 'namespace' = :namespace)
+   AND core.terminal_at_ms <= :ended_before_ms
+   AND (:namespace IS NULL
+        OR json_type(core.raw_fields, '$.namespace') = 'text' AND core.raw_fields ->> 'namespace' = :namespace)
    AND (:tag_key IS NULL OR core.raw_fields -> 'tags' ->> :tag_key = :tag_value)
  ORDER BY core.terminal_at_ms, core.partition_key, core.execution_id LIMIT :page_size;
 

@@ -156,7 +156,8 @@ WITH attempt AS (
          started_at_ms = COALESCE(held.started_at_ms, excluded.started_at_ms), terminal_at_ms = NULL, outcome = NULL,
          policy = excluded.policy,
          raw_fields = json_patch(held.raw_fields, excluded.raw_fields)
-  RETURNING lease_epoch, CAST(json_extract(raw_fields, '$.attempt_type') AS text) AS attempt_type
+  RETURNING lease_epoch, CASE json_type(raw_fields, '$.attempt_type')
+                           WHEN 'text' THEN json_extract(raw_fields, '$.attempt_type') END AS attempt_type
 ),
 core AS (
   UPDATE ff_exec_core AS core
