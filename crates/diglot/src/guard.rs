@@ -119,6 +119,9 @@ fn is_settled(
         let known = |expr: &Expr| is_value(expr) && !expr.exprs().iter().any(|inner| depends_on(inner, open));
         conditions.iter().any(|condition| match &condition.kind {
             ExprKind::Binary { op, left, right } if op == "=" => own(left) && known(right) || own(right) && known(left),
+            ExprKind::InList { expr, list, negated: false } => {
+                matches!(list.as_slice(), [only] if own(expr) && known(only))
+            }
             _ => false,
         })
     };

@@ -21,6 +21,7 @@ mod negation;
 mod no_offset;
 mod node;
 mod null_place;
+mod occurrences;
 mod one_of_each;
 mod one_row;
 mod ordered_rows;
@@ -170,7 +171,7 @@ impl<'t> Promised<'t> {
 }
 
 impl<'t> Names<'t> {
-    /// Names every source of a statement by its relation; the second occurrence within one part gets `#2`.
+    /// Names every source of a statement by its relation; the second occurrence that is seen in one place gets `#2`.
     pub(crate) fn new(statement: &'t Statement, pair: &'t PairContext<'t>) -> Self {
         let mut relations = BTreeMap::new();
         let (mut rewritten, mut proposing) = (BTreeMap::new(), BTreeMap::new());
@@ -178,13 +179,7 @@ impl<'t> Names<'t> {
             for source in part.sources() {
                 rewritten.insert(source.id, after::seen_by(statement, part, source));
             }
-            let mut counts: BTreeMap<String, usize> = BTreeMap::new();
-            for source in part.sources() {
-                let name = relation(statement, source);
-                let occurrence = counts.entry(name.clone()).or_default();
-                *occurrence += 1;
-                relations.insert(source.id, Relation { name, occurrence: *occurrence });
-            }
+            relations.extend(occurrences::of(statement, part));
             if let (Body::Insert(insert), Some(target)) = (&part.body, part.target())
                 && let Some(Conflict { action: ConflictAction::Update { excluded, .. }, .. }) = &insert.conflict
             {
@@ -252,7 +247,7 @@ impl<'t> Names<'t> {
             ExprKind::Binary { op, left, right } => self.binary(op, left, right, span),
             ExprKind::Is { expr: inner, what, negated } => {
                 let word = if *negated { format!("is not {what}") } else { format!("is {what}") };
-                Node::list(Op::from(word.as_str()), vec![json::as_text(self.expr(inner))], span)
+                self.tested(Op::from(word.as_str()), inner, &json::as_text(self.expr(inner)), span)
             }
             ExprKind::Between { expr: inner, low, high, negated } => {
                 let (value, low, high) = (self.expr(inner), self.expr(low), self.expr(high));

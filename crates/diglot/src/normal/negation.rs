@@ -29,6 +29,10 @@ pub(super) fn negated(node: Node, span: Span) -> Node {
     let flipped = match &node.head {
         Head::Op(Op::IsNull) => Op::IsNotNull,
         Head::Op(Op::IsNotNull) => Op::IsNull,
+        Head::Op(Op::IsTrue) => Op::IsNotTrue,
+        Head::Op(Op::IsNotTrue) => Op::IsTrue,
+        Head::Op(Op::IsFalse) => Op::IsNotFalse,
+        Head::Op(Op::IsNotFalse) => Op::IsFalse,
         Head::Op(Op::DistinctFrom) => Op::NotDistinctFrom,
         Head::Op(Op::NotDistinctFrom) => Op::DistinctFrom,
         Head::Op(Op::Exists) => Op::NotExists,

@@ -2,7 +2,8 @@
 //!
 //! # Why
 //!
-//! A condition is 1, 0 or NULL on SQLite: `IS 1` is IS TRUE, `IS NOT 1` is IS NOT TRUE, and so for 0 and FALSE.
+//! A condition is 1, 0 or NULL on SQLite: `IS 1` is IS TRUE, `IS NOT 1` is IS NOT TRUE, and so for 0 and FALSE. Of a
+//! condition that is never NULL, such as IS NULL, IS TRUE is the condition and IS NOT TRUE its opposite.
 //!
 //! # The same
 //!
@@ -11,16 +12,28 @@
 //! pg:     SELECT t.n AS c FROM t WHERE (t.maybe > 0) IS NOT TRUE
 //! sqlite: SELECT t.n AS c FROM t WHERE (t.maybe > 0) IS 0
 //! pg:     SELECT t.n AS c FROM t WHERE (t.maybe > 0) IS FALSE
+//! sqlite: SELECT t.n AS c FROM t WHERE (t.maybe ISNULL) IS NOT true
+//! pg:     SELECT t.n AS c FROM t WHERE true <> (t.maybe IS NULL)
+//! sqlite: SELECT t.n AS c FROM t WHERE (t.maybe > 0) IS DISTINCT FROM true
+//! pg:     SELECT t.n AS c FROM t WHERE NOT ((t.maybe > 0) IS NOT DISTINCT FROM true)
+//! sqlite: SELECT t.n AS c FROM t WHERE (t.n > 3) IS true
+//! pg:     SELECT t.n AS c FROM t WHERE t.n > 3
+//! sqlite: SELECT t.n AS c FROM t WHERE t.flag IS NOT true
+//! pg:     SELECT t.n AS c FROM t WHERE NOT t.flag
 //! ```
 //!
 //! # Not the same
 //!
 //! ```text
+//! sqlite: SELECT t.n AS c FROM t WHERE (t.maybe > 0) IS NOT true
+//! pg:     SELECT t.n AS c FROM t WHERE NOT (t.maybe > 0)
+//! sqlite: SELECT t.n IS true AS c FROM t
+//! pg:     SELECT t.n AS c FROM t
 //! sqlite: SELECT t.n AS c FROM t WHERE (t.maybe > 0) IS NOT 1
 //! pg:     SELECT t.n AS c FROM t WHERE (t.maybe > 0) IS FALSE
 //! ```
 
-use super::{Names, Node, Op};
+use super::{Names, Node, Op, negation};
 use crate::source::Span;
 use crate::tree::Expr;
 
@@ -41,7 +54,17 @@ impl Names<'_> {
                 ("is distinct from", "0") => Op::IsNotFalse,
                 _ => return None,
             };
-            self.is_flag(expr).then(|| Node::list(tested, vec![node.clone()], span))
+            self.is_flag(expr).then(|| self.tested(tested, expr, node, span))
         })
+    }
+
+    /// What asks a value whether it is true or false: a flag that is never NULL says so itself.
+    pub(super) fn tested(&self, test: Op, expr: &Expr, node: &Node, span: Span) -> Node {
+        let is_decided = self.is_flag(expr) && self.is_decided(expr);
+        match test {
+            Op::IsTrue | Op::IsNotFalse if is_decided => Node { span, ..node.clone() },
+            Op::IsFalse | Op::IsNotTrue if is_decided => negation::negated(node.clone(), span),
+            test => Node::list(test, vec![node.clone()], span),
+        }
     }
 }
