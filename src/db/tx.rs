@@ -18,9 +18,11 @@ use super::dialect::{Dialect, Kind, Operation, Patience};
 use super::fault::Faults;
 use super::wake::{Channels, Courier, Wakes};
 use ff_core::EngineError;
+use given::Given;
 
 #[cfg(feature = "postgres")]
 pub(crate) mod combine;
+pub(crate) mod given;
 #[cfg(feature = "sqlite")]
 pub(crate) mod group;
 #[cfg(feature = "sqlite")]
@@ -44,6 +46,8 @@ pub(crate) struct Surroundings {
     pub(crate) channels: Channels,
     pub(crate) courier: Option<Arc<dyn Courier>>,
     pub(crate) faults: Faults,
+    /// The answers that are on their way to their callers.
+    pub(crate) given: Given,
 }
 
 impl Surroundings {

@@ -2,8 +2,8 @@
 //!
 //! What may go together is a [`Group`](Combines::Group): the claims of one lane and capability set, all completions.
 //! Of each group one run is on its way; further ones, up to [`IN_FLIGHT`], while a full statement waits. Whoever comes
-//! while there is room gives way once to what else is ready to run in this process, since those whom one commit answered
-//! ask again at the same moment. When the first comer goes on, or a run ends, all who wait by then go together, in a task
+//! while there is room gives way to what else is ready to run in this process, and to those whom one commit answered and who
+//! ask again at the same moment ([`given`](super::given)). When the first comer goes on, or a run ends, all who wait by then go together, in a task
 //! of their own, because none of them may take the others along when its caller goes away. A single one is handed back to
 //! its caller and runs there, as if there were no queue.
 //!
@@ -28,6 +28,7 @@ use tokio::task::yield_now;
 use tokio::time::timeout;
 use tracing::Instrument as _;
 
+use super::given::{Given, InHand};
 use super::{Surroundings, span};
 use crate::db::dialect::{Answers, Combined, Combines, Kind, Patience, Postgres, Store};
 use crate::db::error::{Abort, shared, transport};
@@ -42,6 +43,10 @@ const TOGETHER: usize = 64;
 
 /// How long one that runs alone keeps the others waiting; statements over many rows wait as long for a held row.
 const A_MOMENT: Duration = Duration::from_millis(100);
+
+/// How often the first comer gives way, at most, to those who were answered and have not gone on: somewhat longer than a
+/// thread takes to wake.
+const WAYS: usize = 100;
 
 /// How long an operation waits for its turn.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -150,14 +155,14 @@ trait Member<P: Combines, S: Carrier>: Send {
     /// Lists what to tell of its answer.
     fn wakes(&self, answer: &Option<P::Row>, wakes: &mut Wakes);
     /// Answers.
-    fn answer(self: Box<Self>, result: Result<Option<P::Row>, EngineError>);
+    fn answer(self: Box<Self>, result: Result<Option<P::Row>, EngineError>, in_hand: InHand);
     /// Has it run in its caller's own future, in the given room or outside of it.
     fn alone(self: Box<Self>, room: Option<Room<P, S>>);
 }
 
 /// What a waiting caller is told.
 enum Turn<P: Combines, S: Carrier, O> {
-    Answer(Result<Option<P::Row>, EngineError>),
+    Answer(Result<Option<P::Row>, EngineError>, InHand),
     Alone(O, Option<Room<P, S>>),
 }
 
@@ -183,8 +188,8 @@ impl<S: Carrier, O: Combined<Postgres>> Member<O::Params, S> for Waiting<O::Para
         self.operation.wakes(answer, wakes);
     }
 
-    fn answer(self: Box<Self>, result: Result<O::Answer, EngineError>) {
-        let _ = self.turn.send(Turn::Answer(result));
+    fn answer(self: Box<Self>, result: Result<O::Answer, EngineError>, in_hand: InHand) {
+        let _ = self.turn.send(Turn::Answer(result, in_hand));
     }
 
     fn alone(self: Box<Self>, room: Option<Room<O::Params, S>>) {
@@ -224,7 +229,8 @@ async fn run_together<P: Combines, S: Carrier>(room: Room<P, S>, members: Vec<Bo
         Err(Uncarried::Undone) => members.into_iter().for_each(|member| member.alone(None)),
         Err(Uncarried::Failed(error)) => {
             for member in members {
-                member.answer(Err(Abort::from(shared(&error)).into_engine::<Postgres>()));
+                let result = Err(Abort::from(shared(&error)).into_engine::<Postgres>());
+                member.answer(result, room.store.around().given.one());
             }
         }
     }
@@ -237,8 +243,10 @@ fn settle<P: Combines, S: Carrier>(store: &S, members: Vec<Box<dyn Member<P, S>>
         member.wakes(answer, &mut wakes);
     }
     store.around().tell(wakes);
-    for (member, answer) in members.into_iter().zip(answers) {
-        member.answer(Ok(answer));
+    // All of them are counted before the first one can go on.
+    let given: Vec<InHand> = members.iter().map(|_| store.around().given.one()).collect();
+    for ((member, answer), in_hand) in members.into_iter().zip(answers).zip(given) {
+        member.answer(Ok(answer), in_hand);
     }
 }
 
@@ -286,7 +294,7 @@ pub(in crate::db) async fn combine<S: Carrier, O: Combined<Postgres>>(
     let name = operation.name();
     let Entry { number, room, mut told } = enter(store, &group, operation);
     if room.is_some() {
-        yield_now().await;
+        give_way(&store.around().given).await;
         // Given up, it goes to all who wait by now, this one among them.
         drop(room);
     }
@@ -302,10 +310,24 @@ pub(in crate::db) async fn combine<S: Carrier, O: Combined<Postgres>>(
         }
     };
     match turn {
-        Ok(Turn::Answer(result)) => result,
+        Ok(Turn::Answer(result, in_hand)) => {
+            drop(in_hand);
+            result
+        }
         Ok(Turn::Alone(operation, room)) => run_alone(store, operation, room).await,
         // The runtime of those who went together has ended.
         Err(_) => Err(transport::<Postgres>(sqlx::Error::WorkerCrashed)),
+    }
+}
+
+/// Lets go on what is ready to run in this process, and those who were answered at the same moment.
+async fn give_way(given: &Given) {
+    for _ in 0..WAYS {
+        let others_come = given.is_any();
+        yield_now().await;
+        if !others_come {
+            break;
+        }
     }
 }
 

@@ -147,7 +147,19 @@ impl Writer {
             };
             let _ = tell.send(Ok(log.clone()));
             let ready = VecDeque::new();
-            Group { opening, connection, is_suspect: false, changes: 0, waiting, ready, log, durable, around }.serve();
+            Group {
+                opening,
+                connection,
+                is_suspect: false,
+                changes: 0,
+                waiting,
+                ready,
+                was_idle: false,
+                log,
+                durable,
+                around,
+            }
+            .serve();
         };
         let mut threads = vec![spawn("ff-sqlite-writer", run)?];
         let log = opened.await.map_err(|_| sqlx::Error::WorkerCrashed)??;
@@ -236,6 +248,8 @@ struct Group {
     waiting: Receiver<Box<dyn Member>>,
     /// Has arrived, and is not in a group yet.
     ready: VecDeque<Box<dyn Member>>,
+    /// Nobody waited when the last group was gathered.
+    was_idle: bool,
     log: Option<Arc<Log>>,
     durable: Sender<Batch>,
     around: Surroundings,
@@ -256,7 +270,9 @@ impl Group {
 
     /// Waits for operations; none when nobody can send any more.
     fn gather(&mut self) -> Option<Vec<Box<dyn Member>>> {
-        if self.ready.is_empty() {
+        self.ready.extend(self.waiting.try_iter());
+        self.was_idle = self.ready.is_empty();
+        if self.was_idle {
             self.ready.push_back(receive(&self.waiting)?);
         }
         let mut members = Vec::new();
@@ -293,13 +309,15 @@ impl Group {
         }
     }
 
-    /// Answers once the commit is durable; at once if it wrote nothing and all before it are.
+    /// Answers once the commit is durable; at once if it wrote nothing and all before it are. One that came alone is
+    /// brought to the disk here: there is nobody to run meanwhile, and another thread would have to wake up first.
     fn answer(&self, members: Vec<Box<dyn Member>>, Commit { number, wrote }: Commit) {
         let Some(log) = &self.log else {
             return members.into_iter().for_each(|member| member.settle(&self.around));
         };
         let batch = Batch { members, number, wrote };
-        if !wrote && log.is_next(number) {
+        let is_alone = self.was_idle && batch.members.len() == 1;
+        if (is_alone || !wrote) && log.is_next(number) {
             return log.finish(batch);
         }
         log.sent(batch.members.len());
