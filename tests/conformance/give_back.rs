@@ -2,15 +2,12 @@
 //! out by itself.
 
 use std::collections::BTreeSet;
-use std::future::{Future, poll_fn};
-use std::pin::pin;
-use std::task::Poll;
+use std::future::Future;
 use std::time::{Duration, Instant};
 
 use ff_core::backend::CapabilitySet;
 use ff_core::contracts::{ClaimForWorkerOutcome, IssueGrantAndClaimArgs, ReclaimExecutionOutcome, ScanEligibleArgs};
 use ff_core::types::{ExecutionId, LaneId};
-use tokio::task::coop::consume_budget;
 
 use crate::every_method::{claimed, created, granted, granted_again, lane, resumable};
 use crate::harness::{Harness as Opened, PATIENCE, on_every_database, payload, policy};
@@ -20,22 +17,10 @@ use crate::{lease, operator, reclaim, resume, schedule};
 /// How many moments a claim is dropped at.
 const MOMENTS: u32 = 24;
 
-/// Polls a future until a moment, at moment 0 once, and drops it; its answer, when that came before. A future that is
-/// polled once has nothing left to spend then, so the first thing that it asks the runtime for makes it wait.
+/// Polls a future until a moment, at moment 0 once, and drops it; its answer, when that came before.
 async fn until<F: Future>(moment: u32, future: F) -> Option<F::Output> {
-    let mut future = pin!(future);
-    if moment == 0 {
-        return poll_fn(|context| {
-            while pin!(consume_budget()).poll(context).is_ready() {}
-            match future.as_mut().poll(context) {
-                Poll::Ready(answer) => Poll::Ready(Some(answer)),
-                Poll::Pending => Poll::Ready(None),
-            }
-        })
-        .await;
-    }
     let passing = async {
-        if moment.is_multiple_of(4) {
+        if moment > 0 && moment.is_multiple_of(4) {
             tokio::time::sleep(Duration::from_millis(u64::from(moment / 4))).await;
         } else {
             for _ in 0..moment {

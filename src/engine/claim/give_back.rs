@@ -1,23 +1,19 @@
 //! Claims whose caller went away: the lease is given back at once, instead of running out for nobody.
 //!
-//! A claim comes to its end whoever waits for it: one whose caller goes away goes on in a task of its own, and what it
-//! took is undone there. The epoch moves on with it, so nothing that saw the lease can use it. What is left to its time to
-//! live is a lease whose process or runtime ended before the giving back.
+//! A claim runs in a task of its own, so that it comes to its end whoever waits for it. Its answer is an [`Offer`];
+//! one that nobody takes is undone. The epoch moves on with it, so nothing that saw the lease can use it. What is
+//! left to its time to live is a lease whose process or runtime ended before the giving back.
 
 use std::future::Future;
-use std::pin::Pin;
-use std::task::{Context, Poll};
 
 use ff_core::engine_error::EngineError;
 use ff_core::types::LeaseId;
-use futures_core::future::BoxFuture;
-use futures_util::FutureExt as _;
 use tokio::runtime::Handle as Runtime;
 use tracing::Instrument as _;
 
 use crate::column::{StoredEpoch, StoredIndex};
 use crate::db::Dialect;
-use crate::db::error::Abort;
+use crate::db::error::{Abort, transport};
 use crate::db::fault::inherited;
 use crate::engine::Engine;
 use crate::engine::policy::give_back::{Before, Claimed, back};
@@ -38,42 +34,29 @@ pub(crate) enum Took {
 /// The answer of a claim, and what it took if it took anything.
 pub(crate) type Answered<T> = Result<(T, Option<Took>), EngineError>;
 
-/// A claim under way. Dropped before its end, it comes to it in a task of its own, and what it took is given back.
-struct Claiming<D: Dialect, T: Send + 'static> {
+/// An answer that somebody may take. Dropped before, what it took is given back.
+struct Offer<D: Dialect, T> {
     engine: Engine<D>,
     runtime: Runtime,
-    /// Nothing at its end, and while it is polled: what panicked there is not polled again.
-    running: Option<BoxFuture<'static, Answered<T>>>,
+    content: Option<(T, Option<Took>)>,
 }
 
-impl<D: Dialect, T: Send + 'static> Future for Claiming<D, T> {
-    type Output = Answered<T>;
-
-    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Answered<T>> {
-        let Some(mut running) = self.running.take() else { return Poll::Pending };
-        let polled = running.as_mut().poll(context);
-        if polled.is_pending() {
-            self.running = Some(running);
-        }
-        polled
-    }
-}
-
-impl<D: Dialect, T: Send + 'static> Drop for Claiming<D, T> {
+impl<D: Dialect, T> Drop for Offer<D, T> {
     fn drop(&mut self) {
-        let Some(running) = self.running.take() else { return };
+        let Some((_, Some(took))) = self.content.take() else {
+            return;
+        };
         let engine = self.engine.clone();
-        let ending = async move {
-            let Ok((_, Some(took))) = running.await else { return };
+        let giving = async move {
             if let Err(error) = give_back(&engine, &took).await {
                 tracing::warn!(%error, ?took, "a claim that nobody took stays until its time is over");
             }
         };
-        self.runtime.spawn(inherited(ending.in_current_span()));
+        self.runtime.spawn(inherited(giving.in_current_span()));
     }
 }
 
-/// Runs a claim; when the caller goes away meanwhile, what it takes is given back.
+/// Runs a claim to its end and gives back what it took when the caller is gone by then.
 pub(crate) async fn unless_dropped<D, T, F>(
     engine: &Engine<D>,
     claim: impl FnOnce(Engine<D>) -> F,
@@ -83,10 +66,20 @@ where
     T: Send + 'static,
     F: Future<Output = Answered<T>> + Send + 'static,
 {
-    let running = claim(engine.clone()).boxed();
-    let claiming = Claiming { engine: engine.clone(), runtime: Runtime::current(), running: Some(running) };
-    let (answer, _) = claiming.await?;
-    Ok(answer)
+    let (engine, claiming) = (engine.clone(), claim(engine.clone()));
+    let offering = async move {
+        let content = claiming.await?;
+        Ok::<_, EngineError>(Offer { engine, runtime: Runtime::current(), content: Some(content) })
+    };
+    let mut offer = match tokio::spawn(inherited(offering.in_current_span())).await {
+        Ok(offer) => offer?,
+        Err(ended) if ended.is_panic() => std::panic::resume_unwind(ended.into_panic()),
+        Err(_) => return Err(transport::<D>(sqlx::Error::WorkerCrashed)),
+    };
+    match offer.content.take() {
+        Some((answer, _)) => Ok(answer),
+        None => Err(transport::<D>(sqlx::Error::WorkerCrashed)),
+    }
 }
 
 /// Undoes a claim: whoever could make it before can make it now.
