@@ -18,7 +18,6 @@ impl Given {
     }
 
     /// Whether somebody who was answered has not gone on.
-    #[cfg(feature = "postgres")]
     pub(super) fn is_any(&self) -> bool {
         self.0.load(Ordering::Acquire) > 0
     }
