@@ -416,7 +416,7 @@ impl Config {
 
     /// The enum to generate of that name, if there is one.
     pub fn generated_words(&self, rust: &str) -> Option<&Words> {
-        self.words.values().find(|words| words.is_generated() && words.rust.as_deref() == Some(rust))
+        self.words.values().find(|words| words.rust.as_deref() == Some(rust) && words.is_generated())
     }
 }
 
@@ -479,7 +479,7 @@ mod tests {
     use super::*;
     use crate::dialect::Dialect;
 
-    fn fault(text: &str) -> String {
+    pub(super) fn fault(text: &str) -> String {
         Config::parse(text, "diglot.toml").unwrap_err().to_string()
     }
 

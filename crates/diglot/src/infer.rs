@@ -98,6 +98,12 @@ pub struct Param {
 pub const CHOICE: &str = "order";
 
 impl Param {
+    /// A parameter of that name and type, and nothing else.
+    pub(crate) fn plain(name: impl Into<String>, ty: Type) -> Self {
+        let name = name.into();
+        Self { name, ty, rust: None, optional: false, stored: None, counts_rows: false, element: None, within: None }
+    }
+
     /// The key of a page whose value it is, and the column that it is of.
     pub fn of_key(&self) -> Option<(&str, &str)> {
         self.name.split_once('.')

@@ -99,11 +99,8 @@ impl Key {
 
 #[cfg(test)]
 mod tests {
+    use super::super::tests::fault;
     use super::*;
-
-    fn told(text: &str) -> String {
-        Config::parse(text, "diglot.toml").unwrap_err().to_string()
-    }
 
     #[test]
     fn a_field_holds_the_values_of_its_columns() {
@@ -130,13 +127,13 @@ mod tests {
             ("crate::JobKey", "fields.part = \"part\"\nfields.id = \"job.id\"", "`part` names no column"),
             ("crate::JobKey", "fields.Part = \"job.part\"\nfields.id = \"job.id\"", "`Part` is no name of a field"),
         ] {
-            let told = told(&key(rust, fields));
+            let told = fault(&key(rust, fields));
             assert!(told.starts_with("diglot.toml:3:1: ") && told.contains(expected), "{told}");
         }
         let inline = "[keys]\njob = { struct = \"crate::JobKey\", fields = { id = \"job.id\" } }\n";
-        assert!(told(inline).starts_with("diglot.toml:2:1: `job` needs two fields or more"), "{}", told(inline));
+        assert!(fault(inline).starts_with("diglot.toml:2:1: `job` needs two fields or more"), "{}", fault(inline));
         let twice = key("crate::JobKey", two)
             + &key("crate::OtherKey", two).replace("shard_key = \"part\"", "").replace("keys.job", "keys.other");
-        assert!(told(&twice).contains("`other` has the same fields as another key"), "{}", told(&twice));
+        assert!(fault(&twice).contains("`other` has the same fields as another key"), "{}", fault(&twice));
     }
 }

@@ -112,10 +112,7 @@ impl<'de> Visitor<'de> for WordsVisitor {
 #[cfg(test)]
 mod tests {
     use super::super::Config;
-
-    fn fault(text: &str) -> String {
-        Config::parse(text, "diglot.toml").unwrap_err().to_string()
-    }
+    use super::super::tests::fault;
 
     #[test]
     fn an_enum_is_listed_once_and_named_elsewhere() {

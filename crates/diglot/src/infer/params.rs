@@ -60,17 +60,7 @@ pub(super) fn partial(config: &Config, pages: &[&PageOf<'_>]) -> (Vec<Param>, BT
     for name in names(pages) {
         params.push(param(config, pages, &evidence, None, name, &mut Vec::new()).unwrap_or_else(|| {
             untyped.insert(name.to_owned());
-            let ty = Type { base: Base::Text, nullable: true };
-            Param {
-                name: name.to_owned(),
-                ty,
-                rust: None,
-                optional: false,
-                stored: None,
-                counts_rows: false,
-                element: None,
-                within: None,
-            }
+            Param::plain(name, Type { base: Base::Text, nullable: true })
         }));
     }
     (params, untyped)
@@ -133,16 +123,7 @@ fn param(
         found.push(unheld(statement, evidence, name, &base));
         return None;
     }
-    Some(Param {
-        name: name.to_owned(),
-        ty: Type { base, nullable },
-        rust,
-        optional: false,
-        stored,
-        counts_rows: false,
-        element,
-        within: None,
-    })
+    Some(Param { rust, stored, element, ..Param::plain(name, Type { base, nullable }) })
 }
 
 /// How SQLite holds what a parameter meets.

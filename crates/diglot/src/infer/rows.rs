@@ -61,16 +61,7 @@ pub(super) fn infer(
 }
 
 fn param(name: &str, ty: &Type, rust: Option<String>, stored: Option<Stored>) -> Param {
-    Param {
-        name: name.to_owned(),
-        ty: ty.clone(),
-        rust,
-        optional: false,
-        stored,
-        counts_rows: false,
-        element: None,
-        within: None,
-    }
+    Param { rust, stored, ..Param::plain(name, ty.clone()) }
 }
 
 fn is_same(rows: &RowsTaken<'_>, other: &RowsTaken<'_>) -> bool {

@@ -56,14 +56,9 @@ fn table(config: &Config, tables: Both<&Table>) -> Shared {
         let ty = Type { base, nullable: sqlite.ty.nullable || pg.ty.nullable };
         if !ty.base.is_list() && ty.base != Base::Json {
             params.push(Param {
-                name: sqlite.name.clone(),
-                ty: Type::required(ty.base.clone()),
                 rust: rust.clone(),
-                optional: false,
                 stored: sqlite.ty.base.stored(),
-                counts_rows: false,
-                element: None,
-                within: None,
+                ..Param::plain(&sqlite.name, Type::required(ty.base.clone()))
             });
             keys.extend(sorted(config, sqlite, pg, &ty));
         }

@@ -291,15 +291,6 @@ pub(super) fn widen(
         // The name has a point in it, so it is that of no type of Postgres.
         let base = Base::Enum(Box::new(Enum { name: format!("{}.{CHOICE}", signature.name), words }));
         let ty = Type { base, nullable: false };
-        signature.params.push(Param {
-            name: CHOICE.to_owned(),
-            ty,
-            rust: None,
-            optional: false,
-            stored: None,
-            counts_rows: false,
-            element: None,
-            within: None,
-        });
+        signature.params.push(Param::plain(CHOICE, ty));
     }
 }
