@@ -14,6 +14,11 @@ use std::time::{Duration, Instant};
 
 use diglot::answers::{self, Index};
 use diglot::{EmittedText, Inputs};
+use mimalloc::MiMalloc;
+
+/// That of the command line.
+#[global_allocator]
+static ALLOCATOR: MiMalloc = MiMalloc;
 
 /// How many copies of this repository's pages the projects hold.
 const COPIES: [usize; 4] = [1, 2, 4, 8];

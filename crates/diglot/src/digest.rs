@@ -1,7 +1,5 @@
 //! Digests of what files say: a whole one, and the few letters by which a difference is known again.
 
-use std::fmt::Write as _;
-
 use sha2::{Digest as _, Sha256};
 
 /// How many letters a seal has.
@@ -14,11 +12,8 @@ pub fn digest(bytes: &[u8]) -> String {
 
 /// Bytes in lower-case hex.
 pub(crate) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut hex, byte| {
-        // Writing to a String cannot fail.
-        let _ = write!(hex, "{byte:02x}");
-        hex
-    })
+    let digit = |half: u8| char::from_digit(half.into(), 16).unwrap_or_default();
+    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 0xf)]).collect()
 }
 
 /// The letters that stand for a text.

@@ -35,7 +35,7 @@ mod words;
 mod write_lock;
 mod written_document;
 
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::config::Config;
@@ -49,7 +49,7 @@ use crate::tree::{
 use crate::types::Base;
 
 use head::Column;
-use stored::Stored;
+use stored::{Ctes, Stored};
 use words::Element;
 
 pub(crate) use crate::guard::gives_one;
@@ -80,6 +80,7 @@ pub(crate) struct Names<'t> {
     columns: RefCell<BTreeMap<(SourceId, String), Node>>,
     /// What was found out of columns that show those of tables.
     stored: RefCell<BTreeMap<(SourceId, String), Option<Stored>>>,
+    ctes: OnceCell<Ctes<'t>>,
     pair: &'t PairContext<'t>,
 }
 
@@ -198,6 +199,7 @@ impl<'t> Names<'t> {
             derived,
             columns: RefCell::default(),
             stored: RefCell::default(),
+            ctes: OnceCell::new(),
             pair,
         }
     }

@@ -28,6 +28,7 @@ use crate::cache::{self, Cache, Outcome, Outcomes};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::dialect::{Both, Dialect};
 use crate::emitted::EmittedText;
+use crate::infer::keys::Keys;
 use crate::infer::{self, PageOf, Signature};
 use crate::locks;
 use crate::page::{Page, RawStatement};
@@ -167,11 +168,12 @@ fn together<'a>(
         inputs.baseline.map_or_else(Baseline::default, |file| Baseline::read(&inputs.sources, file, &mut found));
     let pairing = Pairing { places: &inputs.config.sql, lockstep: inputs.config.lockstep, baseline: &baseline };
     let entries = pairing.entries(pages, &mut found);
+    let keys = Keys::of(&inputs.config, &inputs.sources, &settled.schemas);
     let never_null = inputs.config.prove.never_null();
     let index = inputs.answers.as_deref().and_then(answers::parse);
     let index = index.as_ref();
     let locking = locks::Reader::new(&settled.schemas.pg, &inputs.config.shard_key);
-    let new = || Run::new(inputs, &settled.schemas, &never_null, index, keep_facts, &locking);
+    let new = || Run::new(inputs, &settled.schemas, &keys, &never_null, index, keep_facts, &locking);
     let statements = |part: &[Entry<'_>]| {
         let mut run = new();
         part.iter().for_each(|entry| run.add(each(new(), entry)));
@@ -248,6 +250,7 @@ pub(crate) fn facing(inputs: &Inputs) -> Vec<Facing> {
 struct Run<'a> {
     inputs: &'a Inputs,
     schemas: &'a Both<Schema>,
+    keys: &'a Keys<'a>,
     /// Columns, by table, into which no program writes NULL.
     never_null: &'a BTreeSet<(String, String)>,
     /// What the engines answered.
@@ -283,6 +286,7 @@ impl<'a> Run<'a> {
     fn new(
         inputs: &'a Inputs,
         schemas: &'a Both<Schema>,
+        keys: &'a Keys<'a>,
         never_null: &'a BTreeSet<(String, String)>,
         index: Option<&'a Index>,
         keep_facts: bool,
@@ -293,6 +297,7 @@ impl<'a> Run<'a> {
             locks: Vec::new(),
             inputs,
             schemas,
+            keys,
             never_null,
             index,
             settled: false,
@@ -313,7 +318,7 @@ impl<'a> Run<'a> {
     /// A run that has nothing yet, beside this one.
     fn anew(&self) -> Self {
         let keep_facts = self.facts.is_some();
-        Self::new(self.inputs, self.schemas, self.never_null, self.index, keep_facts, self.locking)
+        Self::new(self.inputs, self.schemas, self.keys, self.never_null, self.index, keep_facts, self.locking)
     }
 
     /// Takes in what the statements gave that come next.
@@ -467,7 +472,7 @@ impl<'a> Run<'a> {
             return;
         };
         optional::widen(config, entry.noun, &readings, self.schemas, &mut signature);
-        let findings = self.settle_keys(page, &mut signature);
+        let findings = self.keys.settle(page, &mut signature);
         self.found.extend(findings);
         self.found.extend(entry.sides.first().map(|side| behind::unlike(side.raw, &signature)).unwrap_or_default());
         // The noun stands in a comment of every text, so a file with a name that is none gives no texts.
@@ -488,27 +493,17 @@ impl<'a> Run<'a> {
             && pg.is_some()
             && let (Some(mut both), _) = infer::signature(config, entry.noun, page(Dialect::Sqlite), page(Dialect::Pg))
         {
-            self.settle_keys(page, &mut both);
+            self.keys.settle(page, &mut both);
             return (Some(both), false);
         }
         // Only SQLite's types leave something for the other schema to make finer.
         let of_pg = pg.and_then(|page| infer::shape(config, entry.noun, &page, None));
         let shape = of_pg.or_else(|| sqlite.and_then(|page| infer::shape(config, entry.noun, &page, Some(pg_schema))));
         let shape = shape.map(|mut shape| {
-            self.settle_keys(page, &mut shape);
+            self.keys.settle(page, &mut shape);
             shape
         });
         (shape, entry.dialects.len() > 1)
-    }
-
-    /// Notes what belongs to the keys of the settings.
-    fn settle_keys<'p>(
-        &self,
-        page: impl Fn(Dialect) -> Option<PageOf<'p>>,
-        signature: &mut Signature,
-    ) -> Vec<Diagnostic> {
-        let pages: Vec<PageOf<'p>> = Dialect::ALL.into_iter().filter_map(page).collect();
-        infer::keys::settle(&self.inputs.config, &self.inputs.sources, self.schemas, &pages, signature)
     }
 
     /// Remembers a statement that has errors, with its shape if that is known.

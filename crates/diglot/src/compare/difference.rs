@@ -60,7 +60,8 @@ pub(super) fn keyed<'f, F: Borrow<Fact>>(kind: Kind, left: &'f [F], right: &'f [
     for (item, (left, right)) in items {
         for index in 0..left.len().max(right.len()) {
             let (a, b) = (left.get(index).copied(), right.get(index).copied());
-            if a.map(Node::key) != b.map(Node::key) {
+            let is_same = matches!((a, b), (Some(a), Some(b)) if a.is_same(b));
+            if !is_same {
                 differences.push(Difference { kind, item: item.to_owned(), sqlite: a, pg: b });
             }
         }
@@ -70,19 +71,19 @@ pub(super) fn keyed<'f, F: Borrow<Fact>>(kind: Kind, left: &'f [F], right: &'f [
 
 /// Facts without an order: equal ones are crossed out, and of the rest those that are most alike find each other.
 pub(super) fn unordered<'f, F: Borrow<Fact>>(kind: Kind, left: &'f [F], right: &'f [F]) -> Vec<Difference<'f>> {
-    let keyed = |fact: &'f F| (&fact.borrow().node, fact.borrow().node.key());
-    let mut theirs: Vec<(&Node, String)> = right.iter().map(keyed).collect();
-    let mut ours = Vec::new();
-    for fact in left.iter().map(Borrow::borrow) {
-        let key = fact.node.key();
-        match theirs.iter().position(|(_, other)| *other == key) {
-            Some(at) => {
-                theirs.remove(at);
-            }
-            None => ours.push(&fact.node),
-        }
-    }
-    let mut theirs: Vec<&Node> = theirs.into_iter().map(|(node, _)| node).collect();
+    let mut theirs: Vec<&Node> = right.iter().map(|fact| &fact.borrow().node).collect();
+    let mut ours: Vec<&Node> = left.iter().map(|fact| &fact.borrow().node).collect();
+    ours.retain(|node| {
+        let at = theirs.iter().position(|other| node.is_alike(other));
+        at.map(|at| theirs.remove(at)).is_none()
+    });
+    let mut keyed: Vec<(&Node, String)> = theirs.into_iter().map(|node| (node, node.key())).collect();
+    ours.retain(|node| {
+        let key = node.key();
+        let at = keyed.iter().position(|(_, other)| *other == key);
+        at.map(|at| keyed.remove(at)).is_none()
+    });
+    let mut theirs: Vec<&Node> = keyed.into_iter().map(|(node, _)| node).collect();
     let mut differences = Vec::new();
     for node in ours {
         let alike = |other: &&Node| if kind == Kind::Tables { 2 } else { likeness(node, other) };

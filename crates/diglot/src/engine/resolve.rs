@@ -4,6 +4,8 @@
 //! of these the ones with most exact fits stay, then those with the preferred type of a value's category; what is not
 //! known yet takes the category that the candidates agree in, text first.
 
+use std::borrow::Cow;
+
 use super::{Catalog, Reach, Signature, Stability, UNKNOWN, Word};
 
 /// Why a text means no operator or function.
@@ -17,7 +19,7 @@ pub(crate) enum Refusal {
 
 /// A candidate: its types, one for each value.
 struct Candidate<'c> {
-    takes: Vec<&'c str>,
+    takes: Cow<'c, [&'static str]>,
     gives: &'static str,
 }
 
@@ -75,7 +77,7 @@ impl Catalog {
         let moving = self.of(name).moving.get(&(word, name)).map_or(&[][..], Vec::as_slice);
         let candidates = moving.iter().filter_map(|moving| Some((takes(&moving.signature, values.len())?, moving)));
         let candidates: Vec<_> = candidates.map(|(candidate, moving)| (candidate.takes, moving.stability)).collect();
-        if let Some((_, exact)) = candidates.iter().find(|(takes, _)| takes == values) {
+        if let Some((_, exact)) = candidates.iter().find(|(takes, _)| takes.as_ref() == values) {
             return *exact;
         }
         let all = match word {
@@ -95,7 +97,7 @@ impl Catalog {
     /// Decides by what is not known yet.
     fn by_category(&self, mut left: Vec<Candidate<'_>>, values: &[&str]) -> Result<&'static str, Refusal> {
         let known: Vec<&str> = values.iter().copied().filter(|value| *value != UNKNOWN).collect();
-        let before: Vec<(Vec<&str>, &'static str)> = left.iter().map(|c| (c.takes.clone(), c.gives)).collect();
+        let before: Vec<(Cow<'_, [&str]>, &'static str)> = left.iter().map(|c| (c.takes.clone(), c.gives)).collect();
         let mut is_decided = true;
         for at in (0..values.len()).filter(|at| values[*at] == UNKNOWN) {
             let categories: Vec<char> = left.iter().map(|candidate| self.category(candidate.takes[at])).collect();
@@ -178,15 +180,18 @@ impl Catalog {
 
 /// What a signature takes for so many values, if it takes so many.
 fn takes(signature: &Signature, values: usize) -> Option<Candidate<'_>> {
-    let mut takes = signature.takes.clone();
-    match signature.variadic {
-        Some(element) if values + 1 >= takes.len() => {
-            takes.truncate(takes.len().saturating_sub(1));
+    let written = &signature.takes;
+    let takes = match signature.variadic {
+        Some(element) if values + 1 >= written.len() => {
+            let mut takes = written[..written.len().saturating_sub(1)].to_vec();
             takes.resize(values.max(takes.len()), element);
+            Cow::Owned(takes)
         }
-        _ if values <= takes.len() && values + signature.defaults >= takes.len() => takes.truncate(values),
+        _ if values <= written.len() && values + signature.defaults >= written.len() => {
+            Cow::Borrowed(&written[..values])
+        }
         _ => return None,
-    }
+    };
     (takes.len() == values).then_some(Candidate { takes, gives: signature.gives })
 }
 

@@ -6,7 +6,7 @@ use super::origin::Origin;
 use super::{PageOf, Param, ResultColumn, Signature, columns, may_be, walk};
 use crate::config::{Columns, Config, FILE, Key};
 use crate::diagnostic::Diagnostic;
-use crate::dialect::Both;
+use crate::dialect::{Both, Dialect};
 use crate::names::nearest;
 use crate::rule;
 use crate::schema::{Schema, Table};
@@ -25,59 +25,111 @@ struct Value<'a> {
 
 impl Value<'_> {
     /// Whether it is that field of a key.
-    fn is(&self, field: &str, columns: &Columns, held: &Held) -> bool {
-        let of_it = |origin: &Origin<'_>| columns.has(origin.table, origin.column);
-        self.name == field && self.held == *held && self.origins.iter().any(of_it)
+    fn is(&self, field: &Field<'_>) -> bool {
+        let of_it = |origin: &Origin<'_>| field.columns.has(origin.table, origin.column);
+        self.name == field.name && self.held == field.held && self.origins.iter().any(of_it)
     }
 }
 
-/// Notes at parameters, at fields of rows and at columns of the result to which key they belong. It belongs to one if
-/// all of its fields are there.
-pub(crate) fn settle(
-    config: &Config,
-    sources: &Sources,
-    schemas: &Both<Schema>,
-    pages: &[PageOf<'_>],
-    signature: &mut Signature,
-) -> Vec<Diagnostic> {
-    let mut found = Vec::new();
-    if config.keys.is_empty() {
-        return found;
+/// The keys of the settings, with what both databases hold in their fields.
+pub(crate) struct Keys<'a> {
+    sources: &'a Sources,
+    /// Those with most fields first.
+    keys: Vec<(&'a str, Vec<Field<'a>>)>,
+}
+
+/// A field of a key.
+struct Field<'a> {
+    name: &'a str,
+    columns: &'a Columns,
+    held: Held,
+}
+
+impl<'a> Keys<'a> {
+    /// The keys of which every field is a column of the schemas.
+    pub(crate) fn of(config: &'a Config, sources: &'a Sources, schemas: &Both<Schema>) -> Self {
+        let field = |(name, columns): (&'a String, &'a Columns)| {
+            Some(Field { name, columns, held: held(config, schemas, columns)? })
+        };
+        let keys = config.longest_keys_first().into_iter();
+        let keys =
+            keys.filter_map(|(name, key)| Some((name, key.fields.iter().map(field).collect::<Option<Vec<_>>>()?)));
+        Self { sources, keys: keys.collect() }
     }
-    let evidence: Vec<_> = pages.iter().map(|page| walk::evidence(page.tree)).collect();
-    let of_param = |name: &str| {
-        let met = evidence.iter().flat_map(|page| page.of(name));
-        met.filter_map(|met| met.hint.origin).collect()
-    };
-    let of_field = |name: &str| {
-        let met = evidence.iter().flat_map(|page| page.of_field(name));
-        met.filter_map(|met| met.hint.origin).collect()
-    };
-    let mut of_column: BTreeMap<String, Vec<Origin<'_>>> = BTreeMap::new();
-    for (name, origins) in pages.iter().flat_map(|page| columns::origins(page.tree)) {
-        of_column.entry(name).or_default().extend(origins);
-    }
-    let params = signature.params.iter().map(|param| as_value(param, &of_param)).collect();
-    let params = belonging(config, schemas, params);
-    let rows = signature.rows.iter().flat_map(|rows| &rows.fields).map(|field| as_value(field, &of_field)).collect();
-    let rows = belonging(config, schemas, rows);
-    let given = signature.columns.iter().map(|column| {
-        let origins = of_column.remove(&column.name)?;
-        let held = (column.ty.base.clone(), column.rust.clone());
-        (!column.ty.nullable).then_some(Value { name: &column.name, held, origins })
-    });
-    let columns = belonging(config, schemas, given.collect());
-    let fields = signature.rows.iter_mut().flat_map(|rows| &mut rows.fields);
-    signature.params.iter_mut().zip(params).for_each(|(param, key)| param.within = key);
-    fields.zip(rows).for_each(|(field, key)| field.within = key);
-    signature.columns.iter_mut().zip(columns).for_each(|(column, key)| column.within = key);
-    for name in config.keys.keys() {
-        if let Some(finding) = taken(sources, pages, signature, name) {
-            found.push(finding);
-            leave(signature, name);
+
+    /// Notes at parameters, at fields of rows and at columns of the result to which key they belong. It belongs to one if
+    /// all of its fields are there.
+    pub(crate) fn settle<'p>(
+        &self,
+        page: impl Fn(Dialect) -> Option<PageOf<'p>>,
+        signature: &mut Signature,
+    ) -> Vec<Diagnostic> {
+        let mut found = Vec::new();
+        if !self.may_be_in(signature) {
+            return found;
         }
+        let pages: Vec<PageOf<'p>> = Dialect::ALL.into_iter().filter_map(page).collect();
+        let evidence: Vec<_> = pages.iter().map(|page| walk::evidence(page.tree)).collect();
+        let of_param = |name: &str| {
+            let met = evidence.iter().flat_map(|page| page.of(name));
+            met.filter_map(|met| met.hint.origin).collect()
+        };
+        let of_field = |name: &str| {
+            let met = evidence.iter().flat_map(|page| page.of_field(name));
+            met.filter_map(|met| met.hint.origin).collect()
+        };
+        let mut of_column: BTreeMap<String, Vec<Origin<'_>>> = BTreeMap::new();
+        for (name, origins) in pages.iter().flat_map(|page| columns::origins(page.tree)) {
+            of_column.entry(name).or_default().extend(origins);
+        }
+        let params = self.belonging(signature.params.iter().map(|param| as_value(param, &of_param)).collect());
+        let rows = signature.rows.iter().flat_map(|rows| &rows.fields);
+        let rows = self.belonging(rows.map(|field| as_value(field, &of_field)).collect());
+        let given = signature.columns.iter().map(|column| {
+            let origins = of_column.remove(&column.name)?;
+            let held = (column.ty.base.clone(), column.rust.clone());
+            (!column.ty.nullable).then_some(Value { name: &column.name, held, origins })
+        });
+        let columns = self.belonging(given.collect());
+        let fields = signature.rows.iter_mut().flat_map(|rows| &mut rows.fields);
+        signature.params.iter_mut().zip(params).for_each(|(param, key)| param.within = key);
+        fields.zip(rows).for_each(|(field, key)| field.within = key);
+        signature.columns.iter_mut().zip(columns).for_each(|(column, key)| column.within = key);
+        for (name, _) in &self.keys {
+            if let Some(finding) = taken(self.sources, &pages, signature, name) {
+                found.push(finding);
+                leave(signature, name);
+            }
+        }
+        found
     }
-    found
+
+    /// Whether the names of all fields of a key are those of parameters, of fields of rows or of columns.
+    fn may_be_in(&self, signature: &Signature) -> bool {
+        let is_param = |name: &str| signature.params.iter().any(|param| param.name == name);
+        let fields = || signature.rows.iter().flat_map(|rows| &rows.fields);
+        let is_field = |name: &str| fields().any(|field| field.name == name);
+        let is_column = |name: &str| signature.columns.iter().any(|column| column.name == name);
+        self.keys.iter().any(|(_, key)| {
+            let all = |is: &dyn Fn(&str) -> bool| key.iter().all(|field| is(field.name));
+            all(&is_param) || all(&is_field) || all(&is_column)
+        })
+    }
+
+    /// The key of each value, if it has one.
+    fn belonging(&self, values: Vec<Option<Value<'_>>>) -> Vec<Option<String>> {
+        let mut keys: Vec<Option<String>> = vec![None; values.len()];
+        for (name, key) in &self.keys {
+            let place = |field: &Field<'_>| {
+                let is_free = |at: &usize| keys[*at].is_none();
+                let is_it = |at: &usize| values[*at].as_ref().is_some_and(|value| value.is(field));
+                (0..values.len()).find(|at| is_free(at) && is_it(at))
+            };
+            let places: Option<Vec<usize>> = key.iter().map(place).collect();
+            places.into_iter().flatten().for_each(|at| keys[at] = Some((*name).to_owned()));
+        }
+        keys
+    }
 }
 
 /// Has the fields of a key stand by themselves.
@@ -92,22 +144,6 @@ fn as_value<'p>(param: &'p Param, origins: &impl Fn(&str) -> Vec<Origin<'p>>) ->
     let is_open = param.optional || param.ty.nullable || param.of_key().is_some();
     let held = (param.ty.base.clone(), param.rust.clone());
     (!is_open).then(|| Value { name: &param.name, held, origins: origins(&param.name) })
-}
-
-/// The key of each value, if it has one.
-fn belonging(config: &Config, schemas: &Both<Schema>, values: Vec<Option<Value<'_>>>) -> Vec<Option<String>> {
-    let mut keys: Vec<Option<String>> = vec![None; values.len()];
-    for (name, key) in config.longest_keys_first() {
-        let place = |(field, columns): (&String, &Columns)| {
-            let held = held(config, schemas, columns)?;
-            let is_free = |at: &usize| keys[*at].is_none();
-            let is_it = |at: &usize| values[*at].as_ref().is_some_and(|value| value.is(field, columns, &held));
-            (0..values.len()).find(|at| is_free(at) && is_it(at))
-        };
-        let places: Option<Vec<usize>> = key.fields.iter().map(place).collect();
-        places.into_iter().flatten().for_each(|at| keys[at] = Some(name.to_owned()));
-    }
-    keys
 }
 
 /// What a field of a key holds: what its first column does.

@@ -128,12 +128,12 @@ impl<'t> Names<'t> {
 
     /// What stands for all that is equal to an expression.
     pub(super) fn named(&self, expr: &Expr) -> Term {
-        self.root(self.term(expr))
+        self.root(&self.term(expr)).clone()
     }
 
     /// What stands for all that is equal to a column.
     pub(super) fn column(&self, source: SourceId, column: &str) -> Term {
-        self.root(Term::Column(source.0, column.to_owned()))
+        self.root(&Term::Column(source.0, column.to_owned())).clone()
     }
 
     /// Whether a term has one value in the statement.
@@ -157,26 +157,26 @@ impl<'t> Names<'t> {
 
     /// The columns of sources that are equal to a term.
     pub(super) fn equals<'n>(&'n self, term: &'n Term) -> impl Iterator<Item = (u32, &'n str)> {
-        let same = self.parents.keys().filter(move |known| self.root((*known).clone()) == *term);
+        let same = self.parents.keys().filter(move |known| self.root(known) == term);
         same.filter_map(|known| match known {
             Term::Column(source, column) => Some((*source, column.as_str())),
             _ => None,
         })
     }
 
-    fn root(&self, mut term: Term) -> Term {
-        while let Some(parent) = self.parents.get(&term) {
-            term = parent.clone();
+    fn root<'n>(&'n self, mut term: &'n Term) -> &'n Term {
+        while let Some(parent) = self.parents.get(term) {
+            term = parent;
         }
         term
     }
 
     /// Makes two terms equal; what is known before the statement runs stands for both.
     fn unite(&mut self, left: Term, right: Term) {
-        let (left, right) = (self.root(left), self.root(right));
+        let (left, right) = (self.root(&left), self.root(&right));
         if left != right {
             let (keeps, goes) = if left < right { (left, right) } else { (right, left) };
-            self.parents.insert(goes, keeps);
+            self.parents.insert(goes.clone(), keeps.clone());
         }
     }
 }

@@ -70,6 +70,21 @@ impl Node {
         if self.is_small() { self } else { Self::leaf(Head::Folded(digest(self.key().as_bytes())), self.span) }
     }
 
+    /// Whether two nodes mean the same.
+    pub(crate) fn is_same(&self, other: &Node) -> bool {
+        self.is_alike(other) || self.key() == other.key()
+    }
+
+    /// Whether two nodes are the same part by part, which most of those that mean the same are: no text is made to see it.
+    pub(crate) fn is_alike(&self, other: &Node) -> bool {
+        !matches!(self.sense.as_deref(), Some(Sense::Unknown(_)))
+            && self.head == other.head
+            && self.sense == other.sense
+            && self.set == other.set
+            && self.kids.len() == other.kids.len()
+            && self.kids.iter().zip(&other.kids).all(|(kid, other)| kid.is_alike(other))
+    }
+
     /// The text by which two nodes are compared.
     pub(crate) fn key(&self) -> String {
         self.told(Telling::Meaning)
@@ -161,7 +176,7 @@ impl Node {
             let right = other.kids.iter().filter(|kid| !ours.contains(&kid.key()));
             left.zip(right).collect()
         } else {
-            self.kids.iter().zip(&other.kids).filter(|(a, b)| a.key() != b.key()).collect()
+            self.kids.iter().zip(&other.kids).filter(|(a, b)| !a.is_same(b)).collect()
         };
         match differing.as_slice() {
             [(a, b)] => a.first_difference(b),

@@ -1,8 +1,10 @@
 //! Which column of a table a column shows: CTEs, subqueries in FROM and RETURNING hand on what they read, so that what the
 //! project declares of a column holds of it there too.
 
+use std::collections::BTreeMap;
+
 use super::Names;
-use crate::tree::{Body, Expr, ExprKind, OutputColumn, Part, Query, Rows, SourceId, SourceKind};
+use crate::tree::{Body, Expr, ExprKind, OutputColumn, Part, Query, Rows, SourceId, SourceKind, Statement};
 
 /// A column of a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -11,6 +13,28 @@ pub(crate) struct Stored {
     pub(crate) column: String,
     /// Whether an outer join inside what shows it may have put NULL in its place.
     pub(crate) may_miss: bool,
+}
+
+/// The CTEs of a statement.
+pub(super) struct Ctes<'t> {
+    /// Those of queries inside its parts, by their names.
+    nested: Vec<(&'t str, &'t Query)>,
+    /// The part in which each CTE's reader stands.
+    readers: BTreeMap<SourceId, &'t Part>,
+}
+
+impl<'t> Ctes<'t> {
+    fn of(statement: &'t Statement) -> Self {
+        let nested = statement.parts.iter().flat_map(Part::queries).flat_map(|query| &query.ctes);
+        let mut readers = BTreeMap::new();
+        for part in &statement.parts {
+            let reading = part.sources().into_iter().filter(|source| source.cte().is_some());
+            reading.for_each(|source| {
+                readers.entry(source.id).or_insert(part);
+            });
+        }
+        Self { nested: nested.map(|(name, query)| (name.as_str(), query)).collect(), readers }
+    }
 }
 
 impl Names<'_> {
@@ -44,14 +68,12 @@ impl Names<'_> {
     }
 
     fn stored_in_cte(&self, reader: SourceId, name: &str, at: usize) -> Option<Stored> {
-        let parts = &self.statement.parts;
-        let nested = parts.iter().flat_map(Part::queries).flat_map(|query| &query.ctes);
-        let mut nested = nested.filter(|(own, _)| own == name).map(|(_, query)| query);
-        let inner = nested.next();
-        let is_one = inner.is_none_or(|inner| nested.all(|other| std::ptr::eq(inner, other)));
-        let holder = parts.iter().find(|part| part.sources().iter().any(|source| source.id == reader))?;
+        let ctes = self.ctes.get_or_init(|| Ctes::of(self.statement));
+        let mut nested = ctes.nested.iter().filter(|(own, _)| *own == name).map(|(_, query)| *query);
+        let (inner, is_one) = (nested.next(), nested.next().is_none());
+        let holder = ctes.readers.get(&reader)?;
         let is_it = |part: &&Part| part.statement == holder.statement && part.name.as_deref() == Some(name);
-        match (parts.iter().find(is_it), inner) {
+        match (self.statement.parts.iter().find(is_it), inner) {
             (None, Some(query)) if is_one => self.stored_output(query, at, Some(name)),
             (Some(part), None) => match &part.body {
                 Body::Query(query) => self.stored_output(query, at, Some(name)),

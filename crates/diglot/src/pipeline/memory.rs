@@ -16,6 +16,7 @@ use crate::baseline::Baseline;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::{Both, Dialect};
 use crate::emitted::EmittedText;
+use crate::infer::keys::Keys;
 use crate::infer::{self, Signature};
 use crate::page::{Page, RawStatement};
 use crate::project::{Inputs, Stats};
@@ -204,8 +205,7 @@ impl Memory {
         let config = &inputs.config;
         let mut signature = infer::signature(config, entry.noun, page(Dialect::Sqlite), page(Dialect::Pg)).0;
         if let Some(signature) = &mut signature {
-            let pages: Vec<_> = Dialect::ALL.into_iter().filter_map(page).collect();
-            infer::keys::settle(config, &inputs.sources, schemas, &pages, signature);
+            Keys::of(config, &inputs.sources, schemas).settle(page, signature);
         }
         let raws = Both::of(|dialect| entry.sides.iter().find(|s| s.dialect == dialect).map(|s| s.raw.clone()));
         let trees = Both::of(|dialect| {

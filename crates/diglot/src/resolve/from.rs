@@ -28,9 +28,10 @@ impl Lower<'_> {
         sources
     }
 
+    /// The columns of a source that an outer join changes.
     fn seen_columns(&self, source: &Source) -> Option<Columns> {
         let scope = self.scopes.last()?;
-        let visible = scope.visible.iter().find(|v| v.id == source.id)?;
+        let visible = scope.visible.iter().find(|v| v.outer && v.id == source.id)?;
         Some(visible_columns(&Scope::default(), visible))
     }
 

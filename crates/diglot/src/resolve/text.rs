@@ -197,6 +197,10 @@ pub(super) fn of_part(
             all.append(&mut own);
             continue;
         }
+        if raw.bound.is_empty() {
+            all.append(&mut own);
+            continue;
+        }
         // An argument has the place that takes it, so that what is around it stays in one piece.
         let mut last = None;
         for tok in own {
@@ -227,8 +231,8 @@ fn within(place: Span, given: Vec<Tok>) -> impl Iterator<Item = Tok> {
 pub(super) fn tokens(dialect: &dyn SqlDialect, text: &str, file: FileId, base: usize) -> Result<Vec<Tok>, BadToken> {
     let mut cursor = Cursor { text, offset: 0, line: 1, column: 1, is_ascii: text.is_ascii() };
     let place = |from: usize, to: usize| Span::new(file, base + from..base + to.max(from));
-    // White space counts too, so a token is three bytes or so.
-    let mut found = Vec::with_capacity(text.len() / 3 + 8);
+    // White space counts too, so a token is two bytes or so.
+    let mut found = Vec::with_capacity(text.len() / 2 + 8);
     let done = Tokenizer::new(dialect, text).tokenize_with_location_into_buf(&mut found);
     done.map_err(|error| {
         let at = cursor.advance_to(error.location);

@@ -16,12 +16,12 @@ use crate::tree::{Body, Expr, ExprKind, OutputColumn, Replacement, Rewrite, Rows
 pub(crate) fn name_columns(pages: &mut [&mut Statement]) {
     let lists: Vec<Vec<Nameless>> = pages.iter_mut().map(|page| nameless(page)).collect();
     let Some(first) = lists.first() else { return };
+    if !lists.iter().flatten().any(|column| column.is_unnamed) {
+        return;
+    }
     let alike = lists.iter().all(|list| list.len() == first.len());
-    let known: Vec<String> = pages
-        .iter()
-        .flat_map(|page| page.sources())
-        .flat_map(|source| source.columns.iter().map(|(name, _)| name.clone()))
-        .collect();
+    let sources = || pages.iter().flat_map(|page| page.sources());
+    let known: BTreeSet<String> = sources().flat_map(|source| &source.columns).map(|(name, _)| name.clone()).collect();
     let keys: Vec<BTreeSet<String>> = pages.iter().map(|page| keys(page)).collect();
     let of_pg = pages.iter().position(|page| page.dialect == Dialect::Pg);
     let mut names: Vec<Vec<String>> = lists.iter().map(|list| list.iter().map(|c| c.name.clone()).collect()).collect();

@@ -418,12 +418,9 @@ impl Comment<'_> {
 /// Tells prose from an annotation that somebody mistyped.
 fn near_miss(comment: Comment<'_>, word: &str, rest: &str, owner: &str) -> Line {
     let lower = word.to_lowercase();
-    let Some(meant) = nearest(&lower) else {
+    let Some(meant) = nearest(&lower, rest.trim_start()) else {
         return Line::Prose;
     };
-    if !looks_like_annotation(meant, &lower, rest.trim_start()) {
-        return Line::Prose;
-    }
     let (message, label) = match (word == meant, lower == meant) {
         (true, _) => (format!("`{word}` is not written as an annotation"), "not understood".to_owned()),
         (_, true) => (format!("`{word}` is not an annotation"), format!("lower case: `{meant}`")),
@@ -447,8 +444,8 @@ fn near_miss(comment: Comment<'_>, word: &str, rest: &str, owner: &str) -> Line 
     }
 }
 
-/// The annotation that a word is, or is a slip of the finger away from.
-fn nearest(word: &str) -> Option<&'static str> {
+/// The annotation that a word is, or is a slip of the finger away from, if what is behind it looks like that.
+fn nearest(word: &str, rest: &str) -> Option<&'static str> {
     const WORDS: [&str; 14] = [
         "diverges",
         "only",
@@ -476,7 +473,7 @@ fn nearest(word: &str) -> Option<&'static str> {
     let length = word.chars().count();
     WORDS
         .into_iter()
-        .filter(|meant| length.abs_diff(meant.len()) <= slips(meant))
+        .filter(|meant| length.abs_diff(meant.len()) <= slips(meant) && looks_like_annotation(meant, word, rest))
         .map(|meant| (strsim::osa_distance(word, meant), meant))
         .filter(|(distance, meant)| *distance <= slips(meant))
         .min_by_key(|(distance, _)| *distance)

@@ -97,26 +97,9 @@ impl Part {
         Walk::exprs(|walk| walk.body(&self.body))
     }
 
-    /// Every query of the part: its own and those inside it.
+    /// Every query of the part: its own and those inside it, each before those inside it.
     pub fn queries(&self) -> Vec<&Query> {
-        let mut queries: Vec<&Query> = match &self.body {
-            Body::Query(query) => vec![query],
-            Body::Insert(insert) => vec![&insert.rows],
-            Body::Update(_) | Body::Delete(_) => Vec::new(),
-        };
-        queries.extend(self.sources().into_iter().filter_map(|source| match &source.kind {
-            SourceKind::Derived(query) => Some(&**query),
-            _ => None,
-        }));
-        queries.extend(self.exprs().into_iter().filter_map(Expr::subquery));
-        let mut at = 0;
-        while at < queries.len() {
-            let query = queries[at];
-            queries.extend(query.ctes.iter().map(|(_, query)| query));
-            query.rows.bracketed(&mut queries);
-            at += 1;
-        }
-        queries
+        Walk::queries(|walk| walk.body(&self.body))
     }
 
     /// Every source of the part.
@@ -246,18 +229,6 @@ impl Rows {
         }
     }
 
-    /// Collects the queries in parentheses.
-    fn bracketed<'t>(&'t self, queries: &mut Vec<&'t Query>) {
-        match self {
-            Rows::Query(query) => queries.push(query),
-            Rows::Set { left, right, .. } => {
-                left.bracketed(queries);
-                right.bracketed(queries);
-            }
-            Rows::Select(_) | Rows::Values(..) => {}
-        }
-    }
-
     fn cells(&self) -> Vec<(String, Cell)> {
         match self {
             Rows::Select(select) => select.columns.iter().map(|c| (c.name.clone(), Cell::of(&c.expr))).collect(),
@@ -381,22 +352,30 @@ pub fn walk_exprs<'t>(statement: &'t Statement, visit: &mut impl FnMut(&'t Expr)
 }
 
 /// A walk that collects what it was asked for.
+#[derive(Default)]
 struct Walk<'t> {
     exprs: Option<Vec<&'t Expr>>,
     sources: Option<Vec<&'t Source>>,
+    queries: Option<Vec<&'t Query>>,
 }
 
 impl<'t> Walk<'t> {
     fn exprs(walk: impl FnOnce(&mut Self)) -> Vec<&'t Expr> {
-        let mut exprs = Self { exprs: Some(Vec::with_capacity(64)), sources: None };
+        let mut exprs = Self { exprs: Some(Vec::with_capacity(64)), ..Self::default() };
         walk(&mut exprs);
         exprs.exprs.unwrap_or_default()
     }
 
     fn sources(walk: impl FnOnce(&mut Self)) -> Vec<&'t Source> {
-        let mut sources = Self { exprs: None, sources: Some(Vec::new()) };
+        let mut sources = Self { sources: Some(Vec::new()), ..Self::default() };
         walk(&mut sources);
         sources.sources.unwrap_or_default()
+    }
+
+    fn queries(walk: impl FnOnce(&mut Self)) -> Vec<&'t Query> {
+        let mut queries = Self { queries: Some(Vec::new()), ..Self::default() };
+        walk(&mut queries);
+        queries.queries.unwrap_or_default()
     }
 
     fn body(&mut self, body: &'t Body) {
@@ -435,6 +414,9 @@ impl<'t> Walk<'t> {
     }
 
     fn query(&mut self, query: &'t Query) {
+        if let Some(queries) = &mut self.queries {
+            queries.push(query);
+        }
         query.ctes.iter().for_each(|(_, query)| self.query(query));
         self.rows(&query.rows);
         self.order(&query.order);

@@ -132,8 +132,13 @@ equivalences! {
 }
 
 /// An expression's node after every step.
-pub(super) fn settled(names: &Names<'_>, expr: &Expr, node: Node) -> Node {
-    STEPS.iter().fold(node, |node, step| step(names, expr, &node).unwrap_or(node))
+pub(super) fn settled(names: &Names<'_>, expr: &Expr, mut node: Node) -> Node {
+    for step in STEPS {
+        if let Some(settled) = step(names, expr, &node) {
+            node = settled;
+        }
+    }
+    node
 }
 
 /// The only kid of a node with that head.
