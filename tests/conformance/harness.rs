@@ -264,6 +264,12 @@ impl Harness {
         }
     }
 
+    /// The same with their partition, as a row lock on a cluster wants it.
+    #[allow(dead_code, reason = "for the conformance suite; others share this file")]
+    pub(crate) fn row_of(&self, id: &ExecutionId) -> String {
+        format!("partition_key = {} AND {}", id.partition(), self.of(id))
+    }
+
     /// The partition of a flow's rows, and its uuid as a literal.
     pub(crate) fn flow_key(&self, flow: &FlowId) -> (u16, String) {
         match &self.tables {

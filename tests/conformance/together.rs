@@ -95,9 +95,9 @@ fn counting(h: &Opened, operation: &'static str) -> Option<Arc<Counted>> {
     Some(counted)
 }
 
-/// Whether the connections are set to run every operation alone.
-fn is_alone() -> bool {
-    std::env::var("FF_TEST_POSTGRES_URL").unwrap_or_default().contains("combining")
+/// Whether every operation runs alone: the connections are set to that, or the tables are spread over a cluster.
+fn is_alone(h: &Opened) -> bool {
+    h.is_spread() || std::env::var("FF_TEST_POSTGRES_URL").unwrap_or_default().contains("combining")
 }
 
 /// Leases an execution again after its lease was revoked.
@@ -194,7 +194,7 @@ on_every_database! {
         }
         if let Some(counted) = counted {
             let runs = counted.runs.load(Ordering::SeqCst);
-            assert_eq!(runs, if is_alone() { MANY } else { 1 });
+            assert_eq!(runs, if is_alone(h) { MANY } else { 1 });
         }
         for (n, handle) in handles.iter().enumerate().skip(3).filter(|(n, _)| *n != 4) {
             let id = payload(handle).execution_id;
@@ -348,7 +348,7 @@ on_every_database! {
         let ((first, others), _) = join(completing, all_ask).await;
         assert!(others.iter().chain([&first]).all(|answer| answer == "ok"));
         let (runs, left) = (counted.runs.load(Ordering::SeqCst), counted.left.load(Ordering::SeqCst));
-        if is_alone() {
+        if is_alone(h) {
             assert_eq!(runs, MANY, "each alone");
         } else {
             // Those go together whose turn came within their patience.
@@ -364,7 +364,7 @@ on_every_database! {
         let answers = join_all(handles.iter().map(|handle| complete(h, handle, "done"))).await;
         assert!(answers.iter().all(|answer| answer == "ok"));
         let runs = counted.runs.load(Ordering::SeqCst);
-        assert_eq!(runs, if is_alone() { MANY } else { 1 }, "the first comer gives way to the others");
+        assert_eq!(runs, if is_alone(h) { MANY } else { 1 }, "the first comer gives way to the others");
     }
 
     async fn nobody_waits_for_a_neighbours_row(h) {
@@ -372,7 +372,7 @@ on_every_database! {
         let Tables::Postgres(backend) = h.tables() else { return };
         let held = payload(&handles[7]).execution_id;
         let mut holder = backend.pool().begin().await.expect("a transaction");
-        let lock = format!("SELECT 1 FROM ff_exec_core WHERE {} FOR UPDATE", h.of(&held));
+        let lock = format!("SELECT 1 FROM ff_exec_core WHERE {} FOR UPDATE", h.row_of(&held));
         sqlx::raw_sql(sqlx::AssertSqlSafe(lock)).execute(&mut *holder).await.expect("the row is locked");
         let h = &h;
         let waiting = complete(h, &handles[7], "done");

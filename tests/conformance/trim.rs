@@ -67,6 +67,10 @@ async fn ended_in(h: &Opened, partition: u16, namespace: &str) -> ExecutionId {
 #[tokio::test]
 async fn a_trim_through_a_filter_holds_nothing_but_what_it_forgets() {
     run(Kind::Postgres, |h| async move {
+        if h.is_spread() {
+            // A coordinator does not show who waits on another node.
+            return;
+        }
         let Tables::Postgres(backend) = h.tables() else { panic!("Postgres was asked for") };
         let pool = backend.pool().clone();
         let (others, own) = (ended_in(&h, 1, "others").await, ended_in(&h, 1, "own").await);
@@ -104,7 +108,7 @@ async fn a_trim_leaves_what_somebody_holds_for_the_next_time() {
         let (held, free) = (ended_in(&h, 1, "own").await, ended_in(&h, 1, "own").await);
         h.pass_ms(KEPT_MS);
         let mut holder = backend.pool().begin().await.unwrap();
-        let lock = format!("SELECT 1 FROM ff_exec_core WHERE {} FOR UPDATE", h.of(&held));
+        let lock = format!("SELECT 1 FROM ff_exec_core WHERE {} FOR UPDATE", h.row_of(&held));
         sqlx::raw_sql(sqlx::AssertSqlSafe(lock)).execute(&mut *holder).await.unwrap();
         assert_eq!(trim(&h, &free, 10, &ScannerFilter::NOOP).await, 1);
         assert_eq!(h.backend.read_execution_state(&free).await.unwrap(), None);

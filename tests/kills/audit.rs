@@ -31,9 +31,11 @@ impl Life {
     }
 }
 
-/// Waits until the harness's own handle reaches the server again.
+/// Waits until the harness's own handle reaches the server again, and until no node of a cluster holds rows of a
+/// transaction that it does not know the end of.
 pub(crate) async fn wait_for_the_server(h: &Harness) {
     while h.backend.ping().await.is_err() {}
+    while h.is_spread() && h.number("SELECT count(*) FROM ff_writers_elsewhere()").await > 0 {}
 }
 
 /// Compares everything.

@@ -5,8 +5,6 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
-use cargo_diglot::postgres::Server;
-
 use crate::audit;
 use crate::harness::{Harness, LEASE_MS, PATIENCE};
 use crate::journal::Journal;
@@ -68,13 +66,13 @@ pub(crate) async fn kill_processes(h: &Harness, kills: usize) {
     .await;
 }
 
-/// Crashes the server under processes that go on, then checks.
-pub(crate) async fn crash_server(h: &Harness, server: &mut Server, crashes: usize) {
+/// Crashes a server, which comes back, under processes that go on, then checks.
+pub(crate) async fn crash_server(h: &Harness, crashes: usize, mut crash: impl FnMut(usize)) {
     tokio::task::block_in_place(|| {
         let mut crew = Crew::start(h);
-        for _ in 0..crashes {
+        for number in 0..crashes {
             crew.wait_for_lines();
-            server.crash_and_restart().expect("the server comes back");
+            crash(number);
             crew.pass_time();
             crew.wait_for_everybody();
         }

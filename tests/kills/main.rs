@@ -4,7 +4,7 @@
 //! a number of journal lines that it draws (`FF_TEST_SEED`), over and over. Every worker writes down what was
 //! answered to it, and syncs the line, before it goes on. At the end all work is finished, and the journals are
 //! held against the tables (see [`mod@audit`]). The same with a Postgres server that crashes while its clients
-//! go on.
+//! go on, and with the nodes of a cluster.
 //!
 //! `FF_TEST_KILLS` is how many processes die per database, 50 if it is not set. Time is logical: the driver moves
 //! the clocks of its workers, so that no lease depends on how fast the machine is.
@@ -21,6 +21,7 @@ mod listener;
 mod random;
 mod worker;
 
+use std::process::Command;
 use std::sync::Arc;
 
 use cargo_diglot::postgres::{Options, Server};
@@ -29,6 +30,9 @@ use tokio::sync::Mutex;
 
 /// How many server crashes a test survives.
 const CRASHES: usize = 4;
+
+/// Names the folder of the cluster behind the tests' database, which `scripts/citus` made.
+const CLUSTER: &str = "FF_TEST_CITUS_FOLDER";
 
 fn kills() -> usize {
     let wanted = std::env::var("FF_TEST_KILLS").ok();
@@ -57,7 +61,25 @@ async fn a_postgres_server_killed_under_load() {
         for _ in 0..2 {
             listener::hears_across_a_crash(&h, &mut server).await;
         }
-        driver::crash_server(&h, &mut server, CRASHES).await;
+        driver::crash_server(&h, CRASHES, |_| server.crash_and_restart().expect("the server comes back")).await;
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nodes_of_a_cluster_killed_under_load() {
+    let Ok(folder) = std::env::var(CLUSTER) else {
+        eprintln!("SKIPPED on a cluster: {CLUSTER} is not set");
+        return;
+    };
+    run(Kind::Postgres, |h| async move {
+        assert!(h.is_spread(), "the nodes are those of the database");
+        driver::crash_server(&h, CRASHES, |number| {
+            let node = (number % 2 + 1).to_string();
+            let ended = Command::new("scripts/citus").args(["crash", &folder, &node]).status();
+            assert!(ended.is_ok_and(|status| status.success()), "node {node} comes back");
+        })
+        .await;
     })
     .await;
 }
