@@ -148,7 +148,8 @@ on_every_database! {
             return;
         }
         let (flow, down, ups) = won(&h).await;
-        let holder = holding(&h, &format!("SELECT 1 FROM ff_edge_group WHERE {} FOR UPDATE", downstream(&h, &down))).await;
+        let group = format!("partition_key = {} AND {}", down.partition(), downstream(&h, &down));
+        let holder = holding(&h, &format!("SELECT 1 FROM ff_edge_group WHERE {group} FOR UPDATE")).await;
         assert_eq!(h.sweep("edge_cancel_dispatcher").await, (0, 0));
         assert_eq!(h.sweep("edge_cancel_reconciler").await, (0, 0));
         let action = h.backend.reconcile_sibling_cancel_group(partition(&down), &flow, &down).await.unwrap();
