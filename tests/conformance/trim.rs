@@ -68,7 +68,7 @@ async fn ended_in(h: &Opened, partition: u16, namespace: &str) -> ExecutionId {
 async fn a_trim_through_a_filter_holds_nothing_but_what_it_forgets() {
     run(Kind::Postgres, |h| async move {
         if h.is_spread() {
-            // A coordinator does not show who waits on another node.
+            // It moves a frame to another partition, which Citus refuses.
             return;
         }
         let Tables::Postgres(backend) = h.tables() else { panic!("Postgres was asked for") };
