@@ -1,11 +1,11 @@
 //! Operations of one kind that wait at the same moment go as one statement over many rows: Postgres's door.
 //!
 //! What may go together is a [`Group`](Combines::Group): the claims of one lane and capability set, all completions.
-//! Of each group one run is on its way; further ones, up to [`IN_FLIGHT`], while a full statement waits. Whoever comes
-//! while there is room gives way to what else is ready to run in this process, and to those whom one commit answered and who
-//! ask again at the same moment ([`given`](super::given)). When the first comer goes on, or a run ends, all who wait by then go together, in a task
-//! of their own, because none of them may take the others along when its caller goes away. A single one is handed back to
-//! its caller and runs there, as if there were no queue.
+//! Of each group one run is on its way; further ones, up to [`IN_FLIGHT`], while a full statement waits. Whoever
+//! comes while there is room gives way to what else is ready to run in this process, and to those whom one commit
+//! answered and who ask again at the same moment ([`given`](super::given)). When the first comer goes on, or a run
+//! ends, all who wait by then go together, in a task of their own, because none of them may take the others along
+//! when its caller goes away. A single one is handed back to its caller and runs there, as if there were no queue.
 //!
 //! An answer is given after the commit. Where the server refuses the statement, nothing of it has happened, and every
 //! member is handed back and runs alone: so one that fails, or meets a row that somebody holds, costs its neighbours
