@@ -18,13 +18,11 @@ use super::dialect::{Dialect, Kind, Operation, Patience};
 use super::fault::Faults;
 use super::wake::{Channels, Courier, Wakes};
 use ff_core::EngineError;
-#[cfg(feature = "postgres")]
-use given::Given;
 
 #[cfg(feature = "postgres")]
 pub(crate) mod combine;
 #[cfg(feature = "postgres")]
-pub(crate) mod given;
+mod given;
 #[cfg(feature = "sqlite")]
 pub(crate) mod group;
 #[cfg(feature = "sqlite")]
@@ -48,9 +46,6 @@ pub(crate) struct Surroundings {
     pub(crate) channels: Channels,
     pub(crate) courier: Option<Arc<dyn Courier>>,
     pub(crate) faults: Faults,
-    /// The answers that are on their way to their callers.
-    #[cfg(feature = "postgres")]
-    pub(crate) given: Given,
 }
 
 impl Surroundings {

@@ -23,7 +23,6 @@ use crate::db::fault::Faults;
 use crate::db::pg::{PgStore, courier};
 use crate::db::session::open_pool;
 use crate::db::tx::Surroundings;
-use crate::db::tx::given::Given;
 use crate::db::wake::{Channels, Courier};
 use crate::engine::Engine;
 use crate::statements::pg_only;
@@ -192,8 +191,7 @@ fn join(
     partitions: PartitionConfig,
     clock: Clock,
 ) -> Arc<PostgresBackend> {
-    let around =
-        Surroundings { channels: Channels::new(), courier, faults: Faults::default(), given: Given::default() };
+    let around = Surroundings { channels: Channels::new(), courier, faults: Faults::default() };
     let db = Db::new(PgStore::new(pool, around.clone()), around);
     Arc::new(Backend::of(Engine::new(db, clock, partitions)))
 }

@@ -16,8 +16,6 @@ use crate::db::migrate::apply_sqlite;
 use crate::db::opening::{LOG_PAGES, Opening};
 use crate::db::sqlite::SqliteStore;
 use crate::db::tx::Surroundings;
-#[cfg(feature = "postgres")]
-use crate::db::tx::given::Given;
 use crate::db::wake::Channels;
 use crate::db::{Db, Sqlite};
 use crate::engine::Engine;
@@ -125,13 +123,7 @@ async fn open(path: &str, location: &Location, tuning: Tuning) -> Result<Backend
         return Err(failed(BackendErrorKind::Protocol, "connect-opts parse for", path, &error));
     }
     tracing::warn!(path, "the SQLite backend is active: for development, with one writer, in one process only");
-    let around = Surroundings {
-        channels: Channels::new(),
-        courier: None,
-        faults,
-        #[cfg(feature = "postgres")]
-        given: Given::default(),
-    };
+    let around = Surroundings { channels: Channels::new(), courier: None, faults };
     apply_sqlite(&mut first).await.map_err(|error| failed(BackendErrorKind::Protocol, "migrate for", path, &error))?;
     let store = SqliteStore::new(opening, first, around.clone())
         .await

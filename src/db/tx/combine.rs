@@ -71,6 +71,8 @@ pub(in crate::db) trait Carrier: Store<Postgres> + Sized {
 #[derive(Default)]
 pub(in crate::db) struct Lines {
     by_kind: Mutex<HashMap<TypeId, Arc<dyn Any + Send + Sync>>>,
+    /// The answers that are on their way to their callers.
+    given: Given,
 }
 
 impl Lines {
@@ -160,6 +162,9 @@ trait Member<P: Combines, S: Carrier>: Send {
     fn alone(self: Box<Self>, room: Option<Room<P, S>>);
 }
 
+/// A member with its answer.
+type Answered<P, S> = (Box<dyn Member<P, S>>, Result<Option<<P as Combines>::Row>, EngineError>);
+
 /// What a waiting caller is told.
 enum Turn<P: Combines, S: Carrier, O> {
     Answer(Result<Option<P::Row>, EngineError>, InHand),
@@ -228,10 +233,8 @@ async fn run_together<P: Combines, S: Carrier>(room: Room<P, S>, members: Vec<Bo
         Ok(answers) => settle(room.store.as_ref(), members, answers),
         Err(Uncarried::Undone) => members.into_iter().for_each(|member| member.alone(None)),
         Err(Uncarried::Failed(error)) => {
-            for member in members {
-                let result = Err(Abort::from(shared(&error)).into_engine::<Postgres>());
-                member.answer(result, room.store.around().given.one());
-            }
+            let failed = || Err(Abort::from(shared(&error)).into_engine::<Postgres>());
+            answer(room.store.lines(), members.into_iter().map(|member| (member, failed())).collect());
         }
     }
 }
@@ -243,10 +246,14 @@ fn settle<P: Combines, S: Carrier>(store: &S, members: Vec<Box<dyn Member<P, S>>
         member.wakes(answer, &mut wakes);
     }
     store.around().tell(wakes);
-    // All of them are counted before the first one can go on.
-    let given: Vec<InHand> = members.iter().map(|_| store.around().given.one()).collect();
-    for ((member, answer), in_hand) in members.into_iter().zip(answers).zip(given) {
-        member.answer(Ok(answer), in_hand);
+    answer(store.lines(), members.into_iter().zip(answers.into_iter().map(Ok)).collect());
+}
+
+/// Answers members. All of them are counted before the first one can go on.
+fn answer<P: Combines, S: Carrier>(lines: &Lines, answered: Vec<Answered<P, S>>) {
+    let given: Vec<InHand> = answered.iter().map(|_| lines.given.one()).collect();
+    for ((member, result), in_hand) in answered.into_iter().zip(given) {
+        member.answer(result, in_hand);
     }
 }
 
@@ -294,7 +301,7 @@ pub(in crate::db) async fn combine<S: Carrier, O: Combined<Postgres>>(
     let name = operation.name();
     let Entry { number, room, mut told } = enter(store, &group, operation);
     if room.is_some() {
-        give_way(&store.around().given).await;
+        give_way(&store.lines().given).await;
         // Given up, it goes to all who wait by now, this one among them.
         drop(room);
     }

@@ -8,11 +8,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Counts such answers; clones count together.
 #[derive(Clone, Default)]
-pub(crate) struct Given(Arc<AtomicUsize>);
+pub(super) struct Given(Arc<AtomicUsize>);
 
 impl Given {
     /// Counts one more until it is dropped, which whoever takes the answer does.
-    pub(crate) fn one(&self) -> InHand {
+    pub(super) fn one(&self) -> InHand {
         self.0.fetch_add(1, Ordering::AcqRel);
         InHand(Self::clone(self))
     }
@@ -24,7 +24,7 @@ impl Given {
 }
 
 /// One answer on its way.
-pub(crate) struct InHand(Given);
+pub(super) struct InHand(Given);
 
 impl Drop for InHand {
     fn drop(&mut self) {
