@@ -115,8 +115,9 @@ fn whole(api: &Api<'_>, bodies: &functions::Bodies<'_>, kept: BTreeMap<String, S
         conversions.push(support::GUARD);
     }
     let is_joined = |function: &Function<'_>| function.texts.iter().any(|text| text.joined.is_some());
+    let joined = either::gated(api.config, support::JOINED);
     if matches!(bodies, functions::Bodies::Real) && api.functions.iter().any(is_joined) {
-        conversions.push(support::JOINED);
+        conversions.push(&joined);
     }
     if matches!(bodies, functions::Bodies::Real) && api.functions.iter().any(|function| counts::has(function.signature))
     {

@@ -181,9 +181,11 @@ pub(super) fn unless_required<T: Default>(error: sqlx::Error) -> Result<T, sqlx:
 "#;
 
 /// What joins the rows that the statements of a unit of SQLite return.
-pub(super) const JOINED: &str = r#"type Returned = Vec<Vec<sqlx::sqlite::SqliteRow>>;
+pub(super) const JOINED: &str = r#"#[sqlite]
+type Returned = Vec<Vec<sqlx::sqlite::SqliteRow>>;
 
 /// Runs every statement of a text, and gives what each returned.
+#[sqlite]
 pub(super) async fn returned<'q, A>(
     connection: &mut sqlx::SqliteConnection,
     query: sqlx::query::Query<'q, sqlx::Sqlite, A>,
@@ -205,6 +207,7 @@ where
 }
 
 /// Every row of one with every row of the others; one that may have none is left out then.
+#[sqlite]
 pub(super) fn joined<'r>(
     returned: &'r [Vec<sqlx::sqlite::SqliteRow>],
     sources: &[(usize, bool)],
@@ -225,6 +228,7 @@ pub(super) fn joined<'r>(
     joined
 }
 
+#[sqlite]
 pub(super) fn value<'r, T>(row: Option<&'r sqlx::sqlite::SqliteRow>, place: usize) -> Result<Option<T>, sqlx::Error>
 where
     T: sqlx::Decode<'r, sqlx::Sqlite> + sqlx::Type<sqlx::Sqlite>,
