@@ -66,7 +66,7 @@ impl Strength {
 }
 
 /// What takes a lock.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(crate) enum Act {
     /// FOR UPDATE and the like.
     Select,

@@ -173,8 +173,26 @@ pub(crate) struct Unknown {
     pub(crate) dialect: Dialect,
     /// The word, with the types of what it is given.
     pub(crate) written: String,
-    /// Words of that engine that have rows and are near.
-    pub(crate) near: Vec<&'static str>,
+    /// How it is written and the word alone, of a word that rows could have.
+    word: Option<(Form, String)>,
+}
+
+impl Unknown {
+    /// Words of that engine that are written in this way, have rows and are near.
+    pub(crate) fn near(&self) -> Vec<&'static str> {
+        let Some((form, word)) = &self.word else { return Vec::new() };
+        if !known(*form, word).is_empty() {
+            return Vec::new();
+        }
+        let mut near: Vec<(usize, &'static str)> = rows()
+            .filter(|row| row.form == *form && row.is_on(self.dialect))
+            .map(|row| (strsim::damerau_levenshtein(row.word, word), row.word))
+            .filter(|(distance, _)| *distance <= 1 + word.chars().count() / 4)
+            .collect();
+        near.sort_unstable();
+        near.dedup();
+        near.into_iter().take(3).map(|(_, word)| word).collect()
+    }
 }
 
 /// What the operation means that an expression is; none where it is none: a value, or what the tree knows itself.
@@ -184,7 +202,7 @@ pub(crate) fn sense(dialect: Dialect, expr: &Expr, nullable: &BTreeSet<String>) 
     let written = match written(expr, nullable) {
         Ok(written) => written?,
         Err(text) => {
-            return Some(Sense::Unknown(Unknown { dialect, written: text.to_owned(), near: Vec::new() }));
+            return Some(Sense::Unknown(Unknown { dialect, written: text.to_owned(), word: None }));
         }
     };
     Some(look_up(dialect, &written))
@@ -229,7 +247,6 @@ fn known(form: Form, word: &str) -> &'static [&'static Row] {
 }
 
 fn unknown(dialect: Dialect, written: &Written<'_>) -> Unknown {
-    let of_word = known(written.form, written.word);
     let types: Vec<&str> =
         written.operands.iter().map(|operand| operand.base.map_or("?", |base| base.word())).collect();
     let word = written.word;
@@ -240,14 +257,7 @@ fn unknown(dialect: Dialect, written: &Written<'_>) -> Unknown {
         (Form::Collate, _) => format!("COLLATE {word}"),
         _ => format!("{word}({})", types.join(", ")),
     };
-    let mut near: Vec<(usize, &'static str)> = rows()
-        .filter(|row| row.form == written.form && row.is_on(dialect) && of_word.is_empty())
-        .map(|row| (strsim::damerau_levenshtein(row.word, word), row.word))
-        .filter(|(distance, _)| *distance <= 1 + word.chars().count() / 4)
-        .collect();
-    near.sort_unstable();
-    near.dedup();
-    Unknown { dialect, written: text, near: near.into_iter().take(3).map(|(_, word)| word).collect() }
+    Unknown { dialect, written: text, word: Some((written.form, word.to_owned())) }
 }
 
 /// How an expression's word is written; the text of what the tree has no node for.

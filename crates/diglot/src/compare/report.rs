@@ -116,8 +116,9 @@ fn unknown(sources: &Sources, name: &str, a: &Node, b: &Node) -> Option<Diagnost
     let label = format!("{engine} may do anything here");
     let mut found = Diagnostic::error(rule::UNKNOWN_OPERATION, message, node.span, label)
         .and(first_line(sources, facing.span), format!("{} says this", unknown.dialect.other().title()));
-    if !unknown.near.is_empty() {
-        found = found.help(format!("known on {engine} and near: `{}`", unknown.near.join("`, `")));
+    let near = unknown.near();
+    if !near.is_empty() {
+        found = found.help(format!("known on {engine} and near: `{}`", near.join("`, `")));
     }
     found = found.help("write it with words that are known, on both pages");
     Some(found.help("or take responsibility: `-- allow(unknown-operation): <why both engines do the same here>`"))

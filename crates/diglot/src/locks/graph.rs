@@ -54,6 +54,9 @@ pub(crate) struct Graph {
 /// How a row is taken.
 type Kind = (Act, Strength);
 
+/// The rows that a wait holds and those that it is for; where nothing says their order, the statement that takes them.
+pub(crate) type Shape<'g> = ((&'g str, Act, Strength), (&'g str, Act, Strength), Option<usize>);
+
 impl Graph {
     /// Puts together what statements lock alone and, one after the other, in transactions.
     pub(crate) fn new(runs: Vec<Run>, transactions: &[(String, Vec<String>)], said: Option<&Locks>) -> Self {
@@ -244,6 +247,21 @@ impl Graph {
         waits.into_iter().filter(|wait| back.contains(&tables(wait))).collect()
     }
 
+    /// The first of the waits that circles cannot tell apart: those of the same tables and kinds of locks.
+    pub(crate) fn distinct<'w>(&self, waits: &[&'w Wait]) -> Vec<&'w Wait> {
+        let mut seen = BTreeSet::new();
+        waits.iter().copied().filter(|wait| seen.insert(self.shape(wait))).collect()
+    }
+
+    /// What a circle knows of a wait.
+    pub(crate) fn shape(&self, wait: &Wait) -> Shape<'_> {
+        let of = |at: Held| {
+            let lock = self.lock(at);
+            (lock.table.as_str(), lock.act, lock.strength)
+        };
+        (of(wait.held), of(wait.wanted), wait.open.then_some(wait.wanted.run))
+    }
+
     /// The way from what a wait is for back to what it holds: waits that, each with the next, make a circle.
     pub(crate) fn way_back<'w>(&self, waits: &[&'w Wait], from: &Wait) -> Option<Vec<&'w Wait>> {
         let kind = |at: Held| (self.lock(at).act, self.lock(at).strength);
@@ -306,7 +324,8 @@ impl Graph {
             let tables = (self.lock(wait.held).table.as_str(), self.lock(wait.wanted).table.as_str());
             edges.entry(tables).or_default().push(wait);
         }
-        let in_circle = |of: &Vec<&Wait>| of.iter().any(|wait| self.way_back(&waits, wait).is_some());
+        let distinct = self.distinct(&waits);
+        let in_circle = |of: &Vec<&Wait>| self.distinct(of).iter().any(|wait| self.way_back(&distinct, wait).is_some());
         let with_circle = edges.into_iter().map(|((from, to), of)| (from, to, in_circle(&of), of));
         let mut edges: Vec<_> = with_circle.collect();
         edges.sort_by_key(|(from, to, circle, _)| (!circle, *from, *to));

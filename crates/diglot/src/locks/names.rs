@@ -11,6 +11,8 @@ use crate::tree::{
 pub(super) struct Names<'t> {
     statement: &'t Statement,
     parents: BTreeMap<Term, Term>,
+    /// The columns of sources that something else stands for.
+    replaced: BTreeMap<u32, BTreeSet<String>>,
     /// Sources of which the statement takes one row.
     single: BTreeSet<u32>,
     /// Sources of which a LIMIT takes some rows.
@@ -19,7 +21,13 @@ pub(super) struct Names<'t> {
 
 impl<'t> Names<'t> {
     pub(super) fn of(statement: &'t Statement) -> Self {
-        let mut names = Self { statement, parents: BTreeMap::new(), single: BTreeSet::new(), limited: BTreeSet::new() };
+        let mut names = Self {
+            statement,
+            parents: BTreeMap::new(),
+            replaced: BTreeMap::new(),
+            single: BTreeSet::new(),
+            limited: BTreeSet::new(),
+        };
         for part in &statement.parts {
             names.part(part);
         }
@@ -133,7 +141,13 @@ impl<'t> Names<'t> {
 
     /// What stands for all that is equal to a column.
     pub(super) fn column(&self, source: SourceId, column: &str) -> Term {
-        self.root(&Term::Column(source.0, column.to_owned())).clone()
+        self.replaced(source, column).unwrap_or_else(|| Term::Column(source.0, column.to_owned()))
+    }
+
+    /// What else stands for a column.
+    pub(super) fn replaced(&self, source: SourceId, column: &str) -> Option<Term> {
+        let is_replaced = self.replaced.get(&source.0).is_some_and(|columns| columns.contains(column));
+        is_replaced.then(|| self.root(&Term::Column(source.0, column.to_owned())).clone())
     }
 
     /// Whether a term has one value in the statement.
@@ -176,7 +190,11 @@ impl<'t> Names<'t> {
         let (left, right) = (self.root(&left), self.root(&right));
         if left != right {
             let (keeps, goes) = if left < right { (left, right) } else { (right, left) };
-            self.parents.insert(goes.clone(), keeps.clone());
+            let (goes, keeps) = (goes.clone(), keeps.clone());
+            if let Term::Column(source, column) = &goes {
+                self.replaced.entry(*source).or_default().insert(column.clone());
+            }
+            self.parents.insert(goes, keeps);
         }
     }
 }

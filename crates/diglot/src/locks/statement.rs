@@ -4,6 +4,7 @@
 //! Triggers behind the rows, and what foreign keys ask, come when everything else is done. Several rows are locked
 //! while others are being read, so a lock of several rows may also be waited for under what follows it.
 
+use std::cell::LazyCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::names::{Names, selects};
@@ -178,14 +179,14 @@ impl<'s> Reader<'s> {
         };
         let filter = alone.map(|filter| filter.into_iter().flat_map(Expr::conjuncts).all(is_fixed));
         let whole = filter == Some(true) && !found.names.is_limited(target.id.0) && !found.names.is_single(target.id);
-        let parents =
-            self.parents(found, target, &table.columns.iter().map(|column| term(&column.name)).collect::<Vec<_>>());
+        let parents = self.parents(found, target, || table.columns.iter().map(|column| term(&column.name)).collect());
         let pinned = !found.names.is_limited(target.id.0) && self.is_pinned(found, table, |column| term(column));
         Rows { key, fixed, whole, parents, extent: if one { Extent::One } else { Extent::Any }, pinned, written }
     }
 
     /// The rows of other tables, read by the statement, of which these have the key: `terms` are those of their columns.
-    fn parents(&self, found: &Found<'_>, target: &Source, terms: &[Term]) -> Vec<Parent> {
+    fn parents(&self, found: &Found<'_>, target: &Source, terms: impl FnOnce() -> Vec<Term>) -> Vec<Parent> {
+        let terms = LazyCell::new(terms);
         let parent = |source: &Source| {
             let name = source.table().filter(|_| source.id != target.id)?;
             let table = self.schema.tables.get(name)?;
@@ -313,8 +314,7 @@ impl<'s> Reader<'s> {
         let given = values.iter().filter(|_| !several);
         let fixed: Vec<(String, Term)> =
             given.map(|(column, value)| ((*column).to_owned(), found.names.named(value))).collect();
-        let terms: Vec<Term> = fixed.iter().map(|(_, term)| term.clone()).collect();
-        let parents = self.parents(found, &insert.target, &terms);
+        let parents = self.parents(found, &insert.target, || fixed.iter().map(|(_, term)| term.clone()).collect());
         let rows = Rows { key, fixed, whole: false, parents, extent, pinned, written: values };
         let upserts = insert.conflict.as_ref().is_some_and(|c| matches!(c.action, ConflictAction::Update { .. }));
         let act = if upserts { Act::Upsert } else { Act::Insert };
@@ -502,9 +502,8 @@ impl Found<'_> {
     /// The columns of a source that are equal to something else, with its term.
     fn fixed(&self, source: &Source, table: &Table) -> Vec<(String, Term)> {
         let own = |term: &Term| matches!(term, Term::Column(of, _) if *of == source.id.0);
-        let terms =
-            table.columns.iter().map(|column| (column.name.clone(), self.names.column(source.id, &column.name)));
-        terms.filter(|(_, term)| !own(term)).collect()
+        let of = |name: &String| Some((name.clone(), self.names.replaced(source.id, name).filter(|term| !own(term))?));
+        table.columns.iter().filter_map(|column| of(&column.name)).collect()
     }
 
     /// A number for a term that is like no other; those of the statement's own text are smaller.

@@ -1,5 +1,7 @@
 //! `[[declared]]`: what a project declares once for several statements.
 
+use std::collections::BTreeMap;
+
 use crate::config::{self, FILE as CONFIG};
 use crate::diagnostic::Diagnostic;
 use crate::page::{Annotation, AnnotationKind, Page};
@@ -18,6 +20,12 @@ pub(crate) fn declare(inputs: &Inputs, pages: &mut [Page]) -> Vec<Diagnostic> {
         return found;
     }
     let Some((file, source)) = inputs.sources.iter().find(|(_, file)| file.path == CONFIG) else { return found };
+    let mut places: BTreeMap<String, Vec<(usize, usize)>> = BTreeMap::new();
+    for (page, of) in pages.iter().enumerate() {
+        for (at, raw) in of.statements.iter().enumerate() {
+            places.entry(raw.name.clone()).or_default().push((page, at));
+        }
+    }
     for declared in &inputs.config.declared {
         let place = source.text.find(&declared.reason).unwrap_or_default();
         let mut tell = |message: String, word: &str, label: &str, help: &str| {
@@ -45,17 +53,21 @@ pub(crate) fn declare(inputs: &Inputs, pages: &mut [Page]) -> Vec<Diagnostic> {
                 tell(format!("`{pattern}` has other seals than `says` asks for"), pattern, "its seals", help);
                 continue;
             };
-            let mut is_there = false;
-            for raw in pages.iter_mut().flat_map(|page| &mut page.statements) {
-                if !config::matches(pattern, &raw.name) {
-                    continue;
+            // A pattern without a star is a name, and most are.
+            let named: Vec<_> = match places.get(pattern) {
+                Some(named) => named.clone(),
+                None => {
+                    let meant = places.iter().filter(|(name, _)| config::matches(pattern, name));
+                    meant.flat_map(|(_, named)| named).copied().collect()
                 }
-                is_there = true;
+            };
+            for (page, at) in &named {
+                let raw = &mut pages[*page].statements[*at];
                 let known: Vec<Span> = raw.annotations.iter().map(|annotation| annotation.span).collect();
                 let new = own.iter().filter(|annotation| !known.contains(&annotation.span));
                 raw.annotations.extend(new.cloned());
             }
-            if !is_there {
+            if named.is_empty() {
                 let help = "write the name of a statement, with a star for any letters, or remove it";
                 tell(format!("there is no statement `{pattern}`"), pattern, "not known", help);
             }

@@ -61,7 +61,10 @@ pub(super) fn check(
             found.push((name.clone(), finding(graph, wait, &[]).note(order)));
         }
     }
-    while let Some((wait, way)) = rest.iter().find_map(|wait| Some((*wait, graph.way_back(&rest, wait)?))) {
+    loop {
+        let shapes = graph.distinct(&rest);
+        let found_way = shapes.iter().find_map(|wait| Some((*wait, graph.way_back(&shapes, wait)?)));
+        let Some((wait, way)) = found_way else { break };
         // Of a circle, the edge that fewest statements have is the one to give up.
         let tables = |wait: &Wait| (graph.lock(wait.held).table.clone(), graph.lock(wait.wanted).table.clone());
         let names = |of: &Wait| -> BTreeSet<&str> {
@@ -75,7 +78,7 @@ pub(super) fn check(
         let mut told = BTreeSet::new();
         for wait in rest.iter().filter(|wait| tables(wait) == edge) {
             let name = &graph.run(wait.wanted).name;
-            if let Some(way) = graph.way_back(&rest, wait)
+            if let Some(way) = graph.way_back(&shapes, wait)
                 && told.insert(name.clone())
             {
                 found.push((name.clone(), finding(graph, wait, &way)));
@@ -126,8 +129,10 @@ pub(super) fn check(
 /// The statements that wait in a circle or against the order.
 pub(super) fn parts<'g>(said: &Locks, graph: &'g Graph) -> BTreeSet<&'g str> {
     let waits = graph.waits();
-    let may = graph.in_circles(waits.clone());
-    let parts = waits.iter().filter(|wait| is_against(said, graph, wait) || graph.way_back(&may, wait).is_some());
+    let may = graph.distinct(&graph.in_circles(waits.clone()));
+    let in_circle: BTreeSet<_> =
+        may.iter().filter(|wait| graph.way_back(&may, wait).is_some()).map(|wait| graph.shape(wait)).collect();
+    let parts = waits.iter().filter(|wait| is_against(said, graph, wait) || in_circle.contains(&graph.shape(wait)));
     parts.map(|wait| graph.run(wait.wanted).name.as_str()).collect()
 }
 

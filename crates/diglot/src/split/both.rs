@@ -1,6 +1,7 @@
 //! `-- both`: what is the same text on both pages stands on one of them, and the other dialect reads it there.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Dialect;
@@ -46,25 +47,29 @@ pub(super) fn keep(page: &mut Page, theirs: Page, found_in_theirs: Vec<Diagnosti
 /// Gives every page what the facing one has for it: the page of that noun, or a new one where there is none.
 pub(crate) fn lend(pages: &mut Vec<Page>) -> Vec<Diagnostic> {
     let mut found = Vec::new();
+    let named = |page: &Page| {
+        let dialect = page.dialect;
+        page.statements.iter().map(move |raw| ((dialect, raw.name.clone()), raw.name_span)).collect::<Vec<_>>()
+    };
+    let mut known: BTreeMap<(Dialect, String), Span> = pages.iter().flat_map(named).collect();
     for at in 0..pages.len() {
         let Lent { statements, shared, broken } = pages[at].lent.clone();
         if statements.is_empty() && shared.is_empty() && broken.is_empty() {
             continue;
         }
         let (dialect, file, noun) = (pages[at].dialect.other(), pages[at].file, pages[at].noun.clone());
-        let own: BTreeMap<String, Span> = pages
-            .iter()
-            .filter(|page| page.dialect == dialect)
-            .flat_map(|page| page.statements.iter().map(|raw| (raw.name.clone(), raw.name_span)))
-            .collect();
         let facing = pages.iter().position(|page| page.dialect == dialect && page.noun == noun).unwrap_or_else(|| {
             pages.push(super::empty(file, dialect, &noun));
             pages.len() - 1
         });
         for raw in statements {
-            match (own.get(&raw.name), mark(&raw.annotations)) {
-                (Some(other), Some(mark)) => found.push(twice(&raw.name, mark, *other, dialect)),
-                _ => pages[facing].statements.push(raw),
+            let own = known.entry((dialect, raw.name.clone()));
+            match (&own, mark(&raw.annotations)) {
+                (Entry::Occupied(other), Some(mark)) => found.push(twice(&raw.name, mark, *other.get(), dialect)),
+                _ => {
+                    own.insert_entry(raw.name_span);
+                    pages[facing].statements.push(raw);
+                }
             }
         }
         pages[facing].shared.extend(shared);

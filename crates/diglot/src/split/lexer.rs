@@ -77,7 +77,7 @@ struct Lexer<'a> {
 
 impl Lexer<'_> {
     fn next(&mut self) -> Option<Token> {
-        self.skip_while(|b| b.is_ascii_whitespace() || b == 0x0b);
+        self.skip_while(SPACE);
         let start = self.at;
         let first = self.peek(0)?;
         let (kind, closed) = match first {
@@ -110,13 +110,13 @@ impl Lexer<'_> {
         true
     }
 
-    fn skip_while(&mut self, goes_on: impl Fn(u8) -> bool) {
+    fn skip_while(&mut self, kinds: u8) {
         let rest = &self.bytes[self.at..];
-        self.at += rest.iter().position(|b| !goes_on(*b)).unwrap_or(rest.len());
+        self.at += rest.iter().position(|b| BYTES[usize::from(*b)] & kinds == 0).unwrap_or(rest.len());
     }
 
     fn word(&mut self) -> bool {
-        self.skip_while(|b| is_word(b) || b == b'$');
+        self.skip_while(WORD | DOLLAR);
         true
     }
 
@@ -222,8 +222,30 @@ fn header_after(text: &str, from: usize, to: usize) -> Option<usize> {
 }
 
 fn is_word(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80
+    BYTES[usize::from(byte)] & WORD != 0
 }
+
+const SPACE: u8 = 1;
+const WORD: u8 = 2;
+const DOLLAR: u8 = 4;
+
+/// What each byte may be part of: every text is cut into tokens several times, and one look is quicker than several.
+const BYTES: [u8; 256] = {
+    let mut bytes = [0; 256];
+    let mut at = 0;
+    while at < bytes.len() {
+        let byte = at as u8;
+        bytes[at] = match byte {
+            b' ' | b'\t' | b'\n' | 0x0b | 0x0c | b'\r' => SPACE,
+            b'$' => DOLLAR,
+            b'_' | 0x80.. => WORD,
+            _ if byte.is_ascii_alphanumeric() => WORD,
+            _ => 0,
+        };
+        at += 1;
+    }
+    bytes
+};
 
 #[cfg(test)]
 mod tests {
