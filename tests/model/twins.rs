@@ -14,12 +14,12 @@ use crate::sequence::Step;
 use crate::side::Side;
 use crate::tables::{Rows, difference, readings};
 
-/// Where the clock stands when the first sequence begins: the sequences end long before the databases' own clocks, by
-/// which quotas are judged where a caller's is ahead.
+/// Where the clock stands when the first sequence begins: the sequences, and those that one is shrunk to, end long before
+/// the databases' own clocks, by which quotas are judged where a caller's is ahead.
 const BEGINNING_MS: i64 = 1_000_000_000_000;
 
-/// The time between the beginnings of two sequences; nothing is remembered for that long.
-const BETWEEN_MS: i64 = 30 * 24 * 60 * 60 * 1_000;
+/// The time between the beginnings of two sequences: the tables are emptied, and no process remembers anything that long.
+const BETWEEN_MS: i64 = 24 * 60 * 60 * 1_000;
 
 /// How long the backends may take to follow the ends of a flow's members.
 const PATIENCE: Duration = Duration::from_secs(10);
