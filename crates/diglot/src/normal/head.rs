@@ -123,6 +123,9 @@ pub(super) const KEY: &str = "key ";
 /// What a step ends with that is the place of an element or the name of a member, as what is there has it.
 pub(super) const OR_KEY: &str = " or key";
 
+/// What a step ends with that is the place of an element of an array, and of anything else but an object that itself.
+pub(super) const OR_ITSELF: &str = " or itself";
+
 /// Steps into a document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Path(pub(crate) Vec<String>);
@@ -457,9 +460,21 @@ impl Path {
         Self([self.0.as_slice(), steps].concat())
     }
 
+    /// Steps of which it is known that an array is there after the first ones.
+    pub(super) fn of_array(&mut self, first: &Self) {
+        if self.0.starts_with(&first.0)
+            && let Some(step) = self.0.get_mut(first.0.len())
+            && let Some(place) = step.strip_suffix(OR_ITSELF)
+        {
+            *step = place.to_owned();
+        }
+    }
+
     /// As the configuration names it.
     pub(crate) fn dotted(&self) -> String {
-        let named = |step: &String| step.trim_start_matches(KEY).trim_end_matches(OR_KEY).to_owned();
+        let named = |step: &String| {
+            step.trim_start_matches(KEY).trim_end_matches(OR_KEY).trim_end_matches(OR_ITSELF).to_owned()
+        };
         self.0.iter().map(named).collect::<Vec<_>>().join(".")
     }
 }

@@ -5,7 +5,7 @@
 //! boolean is written as. Inside a document a text is bare and JSON is marked, however each dialect marks it.
 
 use super::after::seen_at;
-use super::head::{KEY, OR_KEY, Path};
+use super::head::{KEY, OR_ITSELF, OR_KEY, Path};
 use super::words::{Read, Setting, Target};
 use super::{Form, Head, Names, Node, Op, written_document};
 use crate::dialect::Dialect;
@@ -263,8 +263,29 @@ fn read(names: &Names<'_>, document: &Expr, steps: Vec<String>, read: Read, span
     if let Some(step) = path.0.first() {
         inner = seen_at(inner, step);
     }
-    let path = placed(names, &inner, path);
+    let mut path = placed(names, &inner, path);
+    if names.dialect() == Dialect::Pg {
+        places_of_scalars(names, &inner, &mut path);
+    }
     Node::list(Head::Read(read, path), vec![inner], span)
+}
+
+/// The first and the last place on Postgres, where there may be no array: a text, a number and a boolean have themselves
+/// there. A member by its name comes after an object alone, so that the places before it are those of arrays in effect.
+fn places_of_scalars(names: &Names<'_>, document: &Node, path: &mut Path) {
+    for step in &mut path.0 {
+        if let Some(place) = step.strip_suffix(OR_ITSELF) {
+            *step = place.to_owned();
+        }
+    }
+    for at in (0..path.0.len()).rev() {
+        let above = Path(path.0[..at].to_vec());
+        let is_known = names.is_array(document, &above) || (at == 0 && names.is_object(document));
+        if is_known || !["0", "-1"].contains(&path.0[at].as_str()) {
+            break;
+        }
+        path.0[at].push_str(OR_ITSELF);
+    }
 }
 
 /// A path of Postgres whose digits are the places of elements where the member above is known to be an array.

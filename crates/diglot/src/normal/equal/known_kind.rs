@@ -3,8 +3,8 @@
 //! # Why
 //!
 //! SQLite reads a member in SQL's type and counts the elements of what is no array as none; Postgres reads text, and has no
-//! answer there. Where the member has been asked for its kind, both read the same: of a text the text, of an array its
-//! elements. Postgres may work on the sides of AND in any order, so there only what is no error counts.
+//! answer there. At the first and at the last place of a text, a number or a boolean Postgres has that itself, and SQLite
+//! nothing. Where the member has been asked for its kind, both read the same: of a text the text, of an array its elements. Postgres may work on the sides of AND in any order, so there only what is no error counts.
 //!
 //! # The same
 //!
@@ -15,6 +15,12 @@
 //! pg:     SELECT t.n AS c FROM t WHERE jsonb_typeof(t.doc->'any') = 'string' AND t.doc->>'any' = t.name
 //! sqlite: SELECT CASE WHEN json_type(t.doc, '$.any') = 'array' THEN json_array_length(t.doc, '$.any') ELSE -1 END AS c FROM t
 //! pg:     SELECT CASE WHEN jsonb_typeof(t.doc->'any') = 'array' THEN jsonb_array_length(t.doc->'any') ELSE -1 END AS c FROM t
+//! sqlite: SELECT CASE WHEN json_type(t.doc, '$.any') = 'array' THEN t.doc -> '$.any[0]' END AS c FROM t
+//! pg:     SELECT CASE WHEN jsonb_typeof(t.doc->'any') = 'array' THEN t.doc->'any'->0 END AS c FROM t
+//! sqlite: SELECT t.n AS c FROM t WHERE t.doc -> '$.any[0].id' IS NULL
+//! pg:     SELECT t.n AS c FROM t WHERE t.doc->'any'->0->'id' IS NULL
+//! sqlite: SELECT t.n AS c FROM t WHERE t.doc -> '$.any[1]' IS NULL
+//! pg:     SELECT t.n AS c FROM t WHERE t.doc->'any'->1 IS NULL
 //! sqlite: SELECT COALESCE(json_array_length(t.doc, '$.any'), 0) AS c FROM t
 //! pg:     SELECT CASE WHEN jsonb_typeof(t.doc->'any') = 'array' THEN jsonb_array_length(t.doc->'any') ELSE 0 END AS c FROM t
 //! sqlite: SELECT json_array_length(t.doc) AS c FROM t
@@ -28,6 +34,14 @@
 //! pg:     SELECT jsonb_array_length(t.doc->'any') AS c FROM t
 //! sqlite: SELECT json_array_length(t.doc, '$.any') AS c FROM t
 //! pg:     SELECT CASE WHEN jsonb_typeof(t.doc->'any') = 'array' THEN jsonb_array_length(t.doc->'any') ELSE 0 END AS c FROM t
+//! sqlite: SELECT t.n AS c FROM t WHERE t.doc -> '$.any[0]' IS NULL
+//! pg:     SELECT t.n AS c FROM t WHERE t.doc->'any'->0 IS NULL
+//! sqlite: SELECT t.n AS c FROM t WHERE t.doc -> '$.any[#-1]' IS NULL
+//! pg:     SELECT t.n AS c FROM t WHERE t.doc->'any'->-1 IS NULL
+//! sqlite: SELECT t.n AS c FROM t WHERE t.doc -> '$.any[0][0]' IS NULL
+//! pg:     SELECT t.n AS c FROM t WHERE t.doc->'any'->0->0 IS NULL
+//! sqlite: SELECT CASE WHEN json_type(t.doc, '$.any') = 'array' THEN t.doc -> '$.other[0]' END AS c FROM t
+//! pg:     SELECT CASE WHEN jsonb_typeof(t.doc->'any') = 'array' THEN t.doc->'other'->0 END AS c FROM t
 //! sqlite: SELECT CASE WHEN json_type(t.doc, '$.any') = 'text' THEN json_extract(t.doc, '$.other') END AS c FROM t
 //! pg:     SELECT CASE WHEN jsonb_typeof(t.doc->'any') = 'string' THEN t.doc->>'other' END AS c FROM t
 //! sqlite: SELECT t.n AS c FROM t WHERE json_type(t.doc, '$.any') = 'array' AND json_array_length(t.doc, '$.any') > 1
@@ -84,6 +98,12 @@ impl Asked<'_> {
         };
         if self.kind == "array" && matches!(node.head, Head::Read(Read::LengthOrZero, _)) && self.is_read(&node) {
             node.head = Head::Read(Read::Length, self.path.clone());
+        }
+        if self.kind == "array"
+            && let Head::Read(_, path) = &mut node.head
+            && node.kids.first().is_some_and(|document| document.key() == self.document)
+        {
+            path.of_array(self.path);
         }
         node.kids = node.kids.iter().map(|kid| self.known_in(kid)).collect();
         node
