@@ -18,7 +18,8 @@ use crate::tables::{Rows, difference, readings};
 /// the databases' own clocks, by which quotas are judged where a caller's is ahead.
 const BEGINNING_MS: i64 = 1_000_000_000_000;
 
-/// The time between the beginnings of two sequences: the tables are emptied, and no process remembers anything that long.
+/// The time between the beginnings of two sequences: longer than the steps of one pass. The tables are emptied, and no
+/// process remembers anything that long.
 const BETWEEN_MS: i64 = 24 * 60 * 60 * 1_000;
 
 /// How long the backends may take to follow the ends of a flow's members.

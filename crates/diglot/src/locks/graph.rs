@@ -52,10 +52,10 @@ pub(crate) struct Graph {
 }
 
 /// How a row is taken.
-type Kind = (Act, Strength);
+pub(crate) type Kind = (Act, Strength);
 
 /// The rows that a wait holds and those that it is for; where nothing says their order, the statement that takes them.
-pub(crate) type Shape<'g> = ((&'g str, Act, Strength), (&'g str, Act, Strength), Option<usize>);
+pub(crate) type Shape<'g> = ((&'g str, Kind), (&'g str, Kind), Option<usize>);
 
 impl Graph {
     /// Puts together what statements lock alone and, one after the other, in transactions.
@@ -255,22 +255,22 @@ impl Graph {
 
     /// What a circle knows of a wait.
     pub(crate) fn shape(&self, wait: &Wait) -> Shape<'_> {
-        let of = |at: Held| {
-            let lock = self.lock(at);
-            (lock.table.as_str(), lock.act, lock.strength)
-        };
-        (of(wait.held), of(wait.wanted), wait.open.then_some(wait.wanted.run))
+        (self.taken(wait.held), self.taken(wait.wanted), wait.open.then_some(wait.wanted.run))
+    }
+
+    /// The table of a row, and how it is taken.
+    fn taken(&self, at: Held) -> (&str, Kind) {
+        let lock = self.lock(at);
+        (&lock.table, (lock.act, lock.strength))
     }
 
     /// The way from what a wait is for back to what it holds: waits that, each with the next, make a circle.
     pub(crate) fn way_back<'w>(&self, waits: &[&'w Wait], from: &Wait) -> Option<Vec<&'w Wait>> {
-        let kind = |at: Held| (self.lock(at).act, self.lock(at).strength);
         // The order that nothing says is the same each time that a statement runs.
         let alike = |first: &Wait, next: &Wait| first.open && next.open && first.wanted.run == next.wanted.run;
         let meets = |first: &Wait, next: &Wait| {
-            self.lock(first.wanted).table == self.lock(next.held).table
-                && excludes(kind(next.held), kind(first.wanted))
-                && !alike(first, next)
+            let ((wanted_table, wanted), (held_table, held)) = (self.taken(first.wanted), self.taken(next.held));
+            wanted_table == held_table && excludes(held, wanted) && !alike(first, next)
         };
         let closes = |last: &Wait| meets(last, from);
         let mut ways: Vec<Option<usize>> = vec![None; waits.len()];

@@ -11,7 +11,8 @@ use crate::tree::{
 pub(super) struct Names<'t> {
     statement: &'t Statement,
     parents: BTreeMap<Term, Term>,
-    /// The columns of sources that something else stands for.
+    /// The columns of sources that something else stands for, by their names: every column of a table is asked for, and to
+    /// look one up among the parents it would have to be a term.
     replaced: BTreeMap<u32, BTreeSet<String>>,
     /// Sources of which the statement takes one row.
     single: BTreeSet<u32>,

@@ -1,7 +1,6 @@
 //! `-- both`: what is the same text on both pages stands on one of them, and the other dialect reads it there.
 
 use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
 
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Dialect;
@@ -47,11 +46,10 @@ pub(super) fn keep(page: &mut Page, theirs: Page, found_in_theirs: Vec<Diagnosti
 /// Gives every page what the facing one has for it: the page of that noun, or a new one where there is none.
 pub(crate) fn lend(pages: &mut Vec<Page>) -> Vec<Diagnostic> {
     let mut found = Vec::new();
-    let named = |page: &Page| {
-        let dialect = page.dialect;
-        page.statements.iter().map(move |raw| ((dialect, raw.name.clone()), raw.name_span)).collect::<Vec<_>>()
-    };
-    let mut known: BTreeMap<(Dialect, String), Span> = pages.iter().flat_map(named).collect();
+    let mut known: BTreeMap<(Dialect, String), Span> = BTreeMap::new();
+    for page in pages.iter() {
+        known.extend(page.statements.iter().map(|raw| ((page.dialect, raw.name.clone()), raw.name_span)));
+    }
     for at in 0..pages.len() {
         let Lent { statements, shared, broken } = pages[at].lent.clone();
         if statements.is_empty() && shared.is_empty() && broken.is_empty() {
@@ -62,16 +60,18 @@ pub(crate) fn lend(pages: &mut Vec<Page>) -> Vec<Diagnostic> {
             pages.push(super::empty(file, dialect, &noun));
             pages.len() - 1
         });
+        let mut lent = Vec::new();
         for raw in statements {
-            let own = known.entry((dialect, raw.name.clone()));
-            match (&own, mark(&raw.annotations)) {
-                (Entry::Occupied(other), Some(mark)) => found.push(twice(&raw.name, mark, *other.get(), dialect)),
+            let name = (dialect, raw.name.clone());
+            match (known.get(&name), mark(&raw.annotations)) {
+                (Some(other), Some(mark)) => found.push(twice(&raw.name, mark, *other, dialect)),
                 _ => {
-                    own.insert_entry(raw.name_span);
+                    lent.push((name, raw.name_span));
                     pages[facing].statements.push(raw);
                 }
             }
         }
+        known.extend(lent);
         pages[facing].shared.extend(shared);
         pages[facing].broken.extend(broken);
     }
