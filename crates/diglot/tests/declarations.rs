@@ -197,3 +197,22 @@ fn a_parameter_with_a_word_of_time_in_its_name_is_no_time() {
     let declared = "-- diverges(time): each engine reads its own clock\n";
     assert_eq!(rules(&job(declared, &texts[0]), &job("", &texts[1])), ["unused-divergence", "where-differs"]);
 }
+
+/// The line for `[json]` that a finding about a member names, in a pair of conditions on one document.
+fn member_to_declare(sqlite: &str, pg: &str) -> Option<String> {
+    let page =
+        |condition: &str| format!("-- name: job_list :many\nSELECT id FROM job WHERE {condition} ORDER BY id;\n");
+    let mut helps = compile(&inputs(&page(sqlite), &page(pg))).diagnostics.into_iter().flat_map(|finding| finding.help);
+    helps.find_map(|help| help.strip_prefix("or say under `[json]` ").map(str::to_owned))
+}
+
+#[test]
+fn a_finding_about_a_member_names_the_line_that_declares_it() {
+    let list = Some("what the member is, as in `\"job.doc.tags\" = \"text[]\"`".to_owned());
+    let first = ("doc -> '$.tags[0]' IS NULL", "doc -> 'tags' -> 0 IS NULL");
+    assert_eq!(member_to_declare(first.0, first.1), list);
+    assert_eq!(member_to_declare("doc -> '$.tags[#-1][0]' IS NULL", "doc -> 'tags' -> -1 -> 0 IS NULL"), list);
+    let length = ("json_array_length(doc, '$.tags') > 1", "jsonb_array_length(doc -> 'tags') > 1");
+    assert_eq!(member_to_declare(length.0, length.1), list);
+    assert_eq!(member_to_declare("doc -> '$.tags[1]' IS NULL", "doc -> 'tags' -> 2 IS NULL"), None);
+}

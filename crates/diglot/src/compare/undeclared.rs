@@ -4,8 +4,11 @@ use crate::normal::{Head, Node, Read, Target};
 
 /// What to say under `[json]` so that the engines are known to read a member alike.
 pub(super) fn line(sqlite: &Node, pg: &Node) -> Option<String> {
-    let (document, path) = undeclared(sqlite)?;
-    let word = word(pg, &path, None)?;
+    let declared = undeclared(sqlite).and_then(|(document, path)| {
+        let word = word(pg, &path, None)?;
+        Some((document, path, word))
+    });
+    let (document, path, word) = declared.or_else(|| place(pg))?;
     let (table, column) = document.head.in_table()?;
     let member = if path.is_empty() { String::new() } else { format!(".{path}") };
     Some(format!("\"{table}.{column}{member}\" = \"{word}\""))
@@ -16,6 +19,16 @@ fn undeclared(node: &Node) -> Option<(&Node, String)> {
     match (&node.head, node.kids.as_slice()) {
         (Head::Read(Read::Typed | Read::LengthOrZero, path), [document]) => Some((document, path.dotted())),
         _ => node.kids.iter().find_map(undeclared),
+    }
+}
+
+/// The first member of Postgres whose places are those of elements only if it is an array, which then is to be declared.
+fn place(node: &Node) -> Option<(&Node, String, &'static str)> {
+    match (&node.head, node.kids.as_slice()) {
+        (Head::Read(_, path), [document]) if let Some(array) = path.to_array() => {
+            Some((document, array.dotted(), "text[]"))
+        }
+        _ => node.kids.iter().find_map(place),
     }
 }
 

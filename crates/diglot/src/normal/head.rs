@@ -470,6 +470,12 @@ impl Path {
         }
     }
 
+    /// The steps to what would have to be an array for the next one to be the place of an element alone.
+    pub(crate) fn to_array(&self) -> Option<Self> {
+        let at = self.0.iter().position(|step| step.ends_with(OR_ITSELF))?;
+        Some(Self(self.0[..at].to_vec()))
+    }
+
     /// As the configuration names it.
     pub(crate) fn dotted(&self) -> String {
         let named = |step: &String| {

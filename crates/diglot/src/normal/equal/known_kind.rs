@@ -4,7 +4,8 @@
 //!
 //! SQLite reads a member in SQL's type and counts the elements of what is no array as none; Postgres reads text, and has no
 //! answer there. At the first and at the last place of a text, a number or a boolean Postgres has that itself, and SQLite
-//! nothing. Where the member has been asked for its kind, both read the same: of a text the text, of an array its elements. Postgres may work on the sides of AND in any order, so there only what is no error counts.
+//! nothing. Where the member has been asked for its kind, both read the same: of a text the text, of an array its elements.
+//! Postgres may work on the sides of AND in any order, so there only what is no error counts.
 //!
 //! # The same
 //!
@@ -96,13 +97,13 @@ impl Asked<'_> {
         } else {
             node.clone()
         };
-        if self.kind == "array" && matches!(node.head, Head::Read(Read::LengthOrZero, _)) && self.is_read(&node) {
-            node.head = Head::Read(Read::Length, self.path.clone());
-        }
         if self.kind == "array"
-            && let Head::Read(_, path) = &mut node.head
-            && node.kids.first().is_some_and(|document| document.key() == self.document)
+            && self.is_of_document(&node)
+            && let Head::Read(read, path) = &mut node.head
         {
+            if *read == Read::LengthOrZero && path == self.path {
+                *read = Read::Length;
+            }
             path.of_array(self.path);
         }
         node.kids = node.kids.iter().map(|kid| self.known_in(kid)).collect();
@@ -110,8 +111,11 @@ impl Asked<'_> {
     }
 
     fn is_read(&self, node: &Node) -> bool {
-        let (Head::Read(_, path), [document]) = (&node.head, node.kids.as_slice()) else { return false };
-        path == self.path && document.key() == self.document
+        matches!(&node.head, Head::Read(_, path) if path == self.path) && self.is_of_document(node)
+    }
+
+    fn is_of_document(&self, node: &Node) -> bool {
+        matches!(node.kids.as_slice(), [document] if document.key() == self.document)
     }
 }
 
