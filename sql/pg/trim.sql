@@ -94,19 +94,22 @@ DELETE FROM ff_edge_group
 
 -- name: trim_lease_event_delete :exec
 DELETE FROM ff_lease_event
- WHERE event_id IN (SELECT old.event_id FROM ff_lease_event AS old
+ WHERE partition_key = :partition_key
+   AND event_id IN (SELECT old.event_id FROM ff_lease_event AS old
                      WHERE old.partition_key = :partition_key AND old.execution_id = ANY (:executions)
                      ORDER BY old.event_id FOR UPDATE SKIP LOCKED);
 
 -- name: trim_signal_event_delete :exec
 DELETE FROM ff_signal_event
- WHERE event_id IN (SELECT old.event_id FROM ff_signal_event AS old
+ WHERE partition_key = :partition_key
+   AND event_id IN (SELECT old.event_id FROM ff_signal_event AS old
                      WHERE old.partition_key = :partition_key AND old.execution_id = ANY (:executions)
                      ORDER BY old.event_id FOR UPDATE SKIP LOCKED);
 
 -- name: trim_operator_event_delete :exec
 DELETE FROM ff_operator_event
- WHERE event_id IN (SELECT old.event_id FROM ff_operator_event AS old
+ WHERE partition_key = :partition_key
+   AND event_id IN (SELECT old.event_id FROM ff_operator_event AS old
                      WHERE old.partition_key = :partition_key AND old.execution_id = ANY (:executions)
                      ORDER BY old.event_id FOR UPDATE SKIP LOCKED);
 

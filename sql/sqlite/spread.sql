@@ -113,6 +113,21 @@ VALUES (:partition_key, :execution_id, :attempt_index, :ts_ms, :seq, :fields, :m
 -- both
 DELETE FROM ff_suspend_dedup WHERE created_at_ms < :created_before_ms;
 
+-- Forgets lease events from before a time, in every partition.
+-- name: spread_lease_event_delete :rows
+-- both
+DELETE FROM ff_lease_event WHERE occurred_at_ms < :before_ms;
+
+-- Forgets deliveries of signals from before a time, in every partition.
+-- name: spread_signal_event_delete :rows
+-- both
+DELETE FROM ff_signal_event WHERE delivered_at_ms < :before_ms;
+
+-- Forgets operator events from before a time, in every partition.
+-- name: spread_operator_event_delete :rows
+-- both
+DELETE FROM ff_operator_event WHERE occurred_at_ms < :before_ms;
+
 -- Forgets what executions have spent, in every partition.
 -- name: spread_usage_delete :exec
 -- param: executions text[]

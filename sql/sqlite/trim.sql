@@ -101,7 +101,8 @@ DELETE FROM ff_edge_group
 -- name: trim_lease_event_delete :exec
 -- param: executions text[]
 DELETE FROM ff_lease_event
- WHERE event_id IN (SELECT old.event_id FROM ff_lease_event AS old
+ WHERE partition_key = :partition_key
+   AND event_id IN (SELECT old.event_id FROM ff_lease_event AS old
                      WHERE old.partition_key = :partition_key
                        AND old.execution_id IN (SELECT value FROM json_each(:executions))
                      ORDER BY old.event_id);
@@ -110,7 +111,8 @@ DELETE FROM ff_lease_event
 -- name: trim_signal_event_delete :exec
 -- param: executions text[]
 DELETE FROM ff_signal_event
- WHERE event_id IN (SELECT old.event_id FROM ff_signal_event AS old
+ WHERE partition_key = :partition_key
+   AND event_id IN (SELECT old.event_id FROM ff_signal_event AS old
                      WHERE old.partition_key = :partition_key
                        AND old.execution_id IN (SELECT value FROM json_each(:executions))
                      ORDER BY old.event_id);
@@ -119,7 +121,8 @@ DELETE FROM ff_signal_event
 -- name: trim_operator_event_delete :exec
 -- param: executions text[]
 DELETE FROM ff_operator_event
- WHERE event_id IN (SELECT old.event_id FROM ff_operator_event AS old
+ WHERE partition_key = :partition_key
+   AND event_id IN (SELECT old.event_id FROM ff_operator_event AS old
                      WHERE old.partition_key = :partition_key
                        AND old.execution_id IN (SELECT value FROM json_each(:executions))
                      ORDER BY old.event_id);

@@ -40,7 +40,7 @@ pub(crate) async fn sweep<D: Dialect>(engine: &Engine<D>, round: &Round) -> Resu
     forget_spenders(engine, is_spread, now_ms.saturating_sub(SPENT_LIFE_MS), &mut report).await?;
     if round.filter.is_noop() {
         let before_ms = now_ms.saturating_sub(stored_ms(round.retention.as_millis()));
-        forget_events(engine, before_ms, &mut report).await;
+        forget_events(engine, is_spread, before_ms, &mut report).await;
         forget_completions(engine, before_ms, &mut report).await?;
         forget_admissions(engine, before_ms, now_ms, &mut report).await;
         forget_flows(engine, before_ms, &mut report).await?;
@@ -81,14 +81,20 @@ async fn forget_keys<D: Dialect>(engine: &Engine<D>, is_spread: bool, now_ms: i6
 }
 
 /// Events of outboxes and of worker instances from before a time.
-async fn forget_events<D: Dialect>(engine: &Engine<D>, before_ms: i64, report: &mut Report) {
+async fn forget_events<D: Dialect>(engine: &Engine<D>, is_spread: bool, before_ms: i64, report: &mut Report) {
     let page_size = PAGE;
-    let params = || retention::RetentionLeaseEventDeleteParams { page_size, before_ms };
-    delete_pages(engine, report, params).await;
-    let params = || retention::RetentionSignalEventDeleteParams { page_size, before_ms };
-    delete_pages(engine, report, params).await;
-    let params = || retention::RetentionOperatorEventDeleteParams { page_size, before_ms };
-    delete_pages(engine, report, params).await;
+    if is_spread {
+        forgot(report, engine.db().unit(spread::SpreadLeaseEventDeleteParams { before_ms }).await);
+        forgot(report, engine.db().unit(spread::SpreadSignalEventDeleteParams { before_ms }).await);
+        forgot(report, engine.db().unit(spread::SpreadOperatorEventDeleteParams { before_ms }).await);
+    } else {
+        let params = || retention::RetentionLeaseEventDeleteParams { page_size, before_ms };
+        delete_pages(engine, report, params).await;
+        let params = || retention::RetentionSignalEventDeleteParams { page_size, before_ms };
+        delete_pages(engine, report, params).await;
+        let params = || retention::RetentionOperatorEventDeleteParams { page_size, before_ms };
+        delete_pages(engine, report, params).await;
+    }
     for partition_key in D::counter_partitions(WORKER_PARTITIONS) {
         let params = || retention::RetentionWorkerEventDeleteParams { partition_key, before_ms, page_size };
         delete_pages(engine, report, params).await;

@@ -211,11 +211,13 @@ on_every_database! {
     }
 
     async fn rows_that_cannot_be_read_are_passed_over(h) {
+        // Where the tables are spread an outbox has no wider number than other tables.
+        let beyond = if h.is_spread() { -2 } else { 70_000 };
         tell_leases(&h, &[
             "(0, 'no uuid', 'acquired', 1, NULL, NULL, NULL)",
             &format!("(0, '{SOME}', 'stolen', 2, NULL, NULL, NULL)"),
             &format!("(-1, '{SOME}', 'acquired', 3, NULL, NULL, NULL)"),
-            &format!("(70000, '{SOME}', 'acquired', 4, NULL, NULL, NULL)"),
+            &format!("({beyond}, '{SOME}', 'acquired', 4, NULL, NULL, NULL)"),
             &format!("(0, '{SOME}', 'renewed', 5, NULL, NULL, NULL)"),
         ])
         .await;

@@ -11,6 +11,12 @@ DROP TRIGGER IF EXISTS ff_completion_event_notify_trg ON ff_completion_event;
 
 DROP TRIGGER IF EXISTS ff_stream_frame_notify_trg ON ff_stream_frame;
 
+DROP TRIGGER IF EXISTS ff_lease_event_notify_trg ON ff_lease_event;
+
+DROP TRIGGER IF EXISTS ff_signal_event_notify_trg ON ff_signal_event;
+
+DROP TRIGGER IF EXISTS ff_operator_event_notify_trg ON ff_operator_event;
+
 -- A shard is what a partition was: every partitioned table keeps one, which has all rows.
 DO $$
 DECLARE
@@ -42,8 +48,33 @@ BEGIN
 END
 $$;
 
+-- The outboxes get the key and the number of a partition that other tables have, so that an event lies beside what it
+-- tells of. A number that is no partition's stays none. Ids come from the coordinator's sequence as before.
+DO $$
+DECLARE
+    home oid := (SELECT relnamespace FROM pg_class WHERE oid = 'ff_exec_core'::regclass);
+    held record;
+BEGIN
+    FOR held IN
+        SELECT c.oid::regclass AS name, c.relname
+          FROM pg_class AS c
+         WHERE c.relnamespace = home AND c.relname IN ('ff_lease_event', 'ff_signal_event', 'ff_operator_event')
+           AND NOT EXISTS (SELECT 1 FROM pg_dist_partition AS done WHERE done.logicalrelid = c.oid)
+           AND NOT EXISTS (SELECT 1 FROM pg_attribute AS a
+                            WHERE a.attrelid = c.oid AND a.attname = 'partition_key' AND a.atttypid = 'smallint'::regtype)
+    LOOP
+        EXECUTE format('ALTER TABLE %s DROP CONSTRAINT %I, ALTER COLUMN partition_key TYPE smallint '
+                       'USING CASE WHEN partition_key BETWEEN 0 AND 32767 THEN partition_key ELSE -1 END, '
+                       'ADD PRIMARY KEY (partition_key, event_id)', held.name, held.relname || '_pkey');
+        EXECUTE format('DROP INDEX IF EXISTS %I', held.relname || '_partition_key_idx');
+        EXECUTE format('CREATE INDEX %I ON %s (event_id)', held.relname || '_event_id_idx', held.name);
+        COMMIT;
+    END LOOP;
+END
+$$;
+
 -- What has a partition is spread by it, and lies beside the execution. Who made what by which key is asked without a
--- partition, and the outboxes are read in one order: they stay on the coordinator. The queues come first, because the
+-- partition, and stays on the coordinator. The queues come first, because the
 -- triggers of the executions write there, also when these are moved.
 DO $$
 DECLARE
@@ -55,7 +86,7 @@ BEGIN
           FROM pg_class AS c
           JOIN pg_attribute AS a ON a.attrelid = c.oid AND a.attname = 'partition_key'
          WHERE c.relnamespace = home AND c.relkind IN ('r', 'p') AND NOT c.relispartition AND c.relname LIKE 'ff\_%'
-           AND c.relname NOT IN ('ff_idempotency_key', 'ff_lease_event', 'ff_signal_event', 'ff_operator_event')
+           AND c.relname <> 'ff_idempotency_key'
            AND NOT EXISTS (SELECT 1 FROM pg_dist_partition AS done WHERE done.logicalrelid = c.oid)
          ORDER BY c.relname <> 'ff_claimable', c.relname NOT IN ('ff_delayed', 'ff_granted'), c.relname
     LOOP
