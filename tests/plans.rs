@@ -26,7 +26,7 @@ use sqlx::{AssertSqlSafe, Executor as _, PgConnection, Row as _};
 use versions::READ_OTHERWISE_SINCE;
 
 /// The statements that may read a table or an index from end to end, and why that is no more than they need.
-const WHOLE: [(&str, &str); 24] = [
+const WHOLE: [(&str, &str); 28] = [
     ("event_completion_newest", "takes the newest from the end of the key"),
     ("event_lease_newest", "takes the newest from the end of the key"),
     ("event_signal_newest", "takes the newest from the end of the key"),
@@ -45,7 +45,11 @@ const WHOLE: [(&str, &str); 24] = [
     ("secret_lock_all", "there are a few secrets"),
     ("secret_retire_others", "there are a few secrets"),
     ("sibling_pending_list", "the table holds what still has to be cancelled"),
+    ("spread_lease_event_delete", "now and then, and what is old is a part of the table"),
+    ("spread_operator_event_delete", "as the events of leases"),
+    ("spread_signal_event_delete", "as the events of leases"),
     ("suspension_enter", "there are a few secrets"),
+    ("suspension_enter_untold", "there are a few secrets"),
     ("trim_lease_event_delete", "an index of events by execution would be paid for by every lease"),
     ("trim_operator_event_delete", "as the events of leases"),
     ("trim_signal_event_delete", "as the events of leases"),

@@ -11,11 +11,7 @@ WITH fence AS (
      FOR UPDATE OF core, held
 );
 
--- name: attempt_complete :opt
--- use: attempt_held
--- use: attempt_closed(outcome = 'success')
--- use: completion_event(outcome = 'success')
--- use: lease_event(source = fence, event = 'revoked')
+-- part: completed
 WITH core AS (
   UPDATE ff_exec_core AS core
      SET lifecycle_phase = 'terminal', ownership_state = 'unowned', eligibility_state = 'not_applicable',
@@ -23,9 +19,26 @@ WITH core AS (
          terminal_at_ms = :now_ms, result = :result
    WHERE core.partition_key = :partition_key AND core.execution_id = :execution_id AND EXISTS (SELECT 1 FROM fence)
   RETURNING core.flow_id
-)
+);
+
+-- name: attempt_complete :opt
+-- use: attempt_held
+-- use: attempt_closed(outcome = 'success')
+-- use: completion_event(outcome = 'success')
+-- use: lease_event(source = fence, event = 'revoked')
+-- use: completed
 SELECT completion.event_id AS completion_event_id, lease.event_id AS lease_event_id, core.flow_id
   FROM completion CROSS JOIN lease CROSS JOIN core;
+
+-- As `attempt_complete`, without its events: gives what these say of the execution.
+-- name: attempt_complete_untold :opt
+-- only: pg — where the tables are spread, an event is written by a statement of its own.
+-- param: result bytes null
+-- use: attempt_held
+-- use: attempt_closed(outcome = 'success')
+-- use: completed
+-- use: told(source = fence)
+SELECT core.flow_id, told.namespace, told.instance_tag FROM core CROSS JOIN told;
 
 -- part: attempts_ended(:outcome)
 WITH attempt AS (
@@ -107,11 +120,7 @@ SELECT member.ordinality, completion.event_id AS completion_event_id, lease.even
   JOIN lease ON lease.execution_id = member.execution_text
  WHERE ff_expect_all(attempt.outcome IS NOT NULL);
 
--- name: attempt_fail :opt
--- use: attempt_held
--- use: attempt_closed(outcome = 'failed')
--- use: completion_event(outcome = 'failed')
--- use: lease_event(source = fence, event = 'revoked')
+-- part: failed
 WITH core AS (
   UPDATE ff_exec_core AS core
      SET lifecycle_phase = 'terminal', ownership_state = 'unowned', eligibility_state = 'not_applicable',
@@ -119,9 +128,25 @@ WITH core AS (
          raw_fields = core.raw_fields || jsonb_build_object('last_failure_message', CAST(:failure_message AS text))
    WHERE core.partition_key = :partition_key AND core.execution_id = :execution_id AND EXISTS (SELECT 1 FROM fence)
   RETURNING core.flow_id
-)
+);
+
+-- name: attempt_fail :opt
+-- use: attempt_held
+-- use: attempt_closed(outcome = 'failed')
+-- use: completion_event(outcome = 'failed')
+-- use: lease_event(source = fence, event = 'revoked')
+-- use: failed
 SELECT completion.event_id AS completion_event_id, lease.event_id AS lease_event_id, core.flow_id
   FROM completion CROSS JOIN lease CROSS JOIN core;
+
+-- As `attempt_fail`, without its events: gives what these say of the execution.
+-- name: attempt_fail_untold :opt
+-- only: pg — where the tables are spread, an event is written by a statement of its own.
+-- use: attempt_held
+-- use: attempt_closed(outcome = 'failed')
+-- use: failed
+-- use: told(source = fence)
+SELECT core.flow_id, told.namespace, told.instance_tag FROM core CROSS JOIN told;
 
 -- Ends several attempts and their executions with a failure, each another one's, as `attempt_complete_many` does with success.
 -- rows: given(partition_key i16 key, execution_id uuid key, attempt_index i32, lease_epoch i64, execution_text text, lease_id text)
@@ -176,8 +201,7 @@ SELECT attempt.attempt_index FROM ff_attempt AS attempt
    AND attempt.raw_fields ->> 'attempt_id' = :attempt_id
  ORDER BY attempt.attempt_index DESC LIMIT 1;
 
--- name: attempt_cancel :opt
--- use: completion_event(outcome = 'cancelled')
+-- part: attempt_unended
 WITH fence AS (
   SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields, core.attempt_index
     FROM ff_exec_core AS core
@@ -196,8 +220,10 @@ attempt AS (
   UPDATE ff_attempt AS attempt SET lease_expires_at_ms = NULL
    WHERE attempt.partition_key = :partition_key AND attempt.execution_id = :execution_id
      AND EXISTS (SELECT 1 FROM fence) AND attempt.attempt_index = :attempt_index
-),
-lease AS (
+);
+
+-- part: attempt_cancel_told
+WITH lease AS (
   INSERT INTO ff_lease_event
          (execution_id, lease_id, event_type, occurred_at_ms, partition_key, namespace, instance_tag)
   SELECT :execution_text, :lease_id, 'revoked', :now_ms, fence.partition_key,
@@ -209,8 +235,10 @@ lease AS (
                   WHERE held.partition_key = :partition_key AND held.execution_id = :execution_id
                     AND held.attempt_index = :attempt_index)
   RETURNING event_id
-),
-core AS (
+);
+
+-- part: attempt_cancelled
+WITH core AS (
   UPDATE ff_exec_core AS core
      SET lifecycle_phase = 'terminal', ownership_state = 'unowned', eligibility_state = 'not_applicable',
          public_state = 'cancelled', attempt_state = 'cancelled', blocking_reason = NULL,
@@ -223,6 +251,25 @@ core AS (
          raw_fields = core.raw_fields || jsonb_build_object('last_mutation_at', CAST(CAST(:now_ms AS bigint) AS text))
    WHERE core.partition_key = :partition_key AND core.execution_id = :execution_id AND EXISTS (SELECT 1 FROM fence)
   RETURNING core.flow_id
-)
+);
+
+-- name: attempt_cancel :opt
+-- use: completion_event(outcome = 'cancelled')
+-- use: attempt_unended
+-- use: attempt_cancel_told
+-- use: attempt_cancelled
 SELECT completion.event_id AS completion_event_id, lease.event_id AS lease_event_id, core.flow_id
   FROM completion CROSS JOIN core LEFT JOIN lease ON true;
+
+-- As `attempt_cancel`, without its events: gives what these say of the execution.
+-- name: attempt_cancel_untold :opt
+-- only: pg — where the tables are spread, an event is written by a statement of its own.
+-- allow(stale-fence): an earlier statement of its transaction has locked the execution.
+-- use: attempt_unended
+-- use: attempt_cancelled
+-- use: told(source = fence)
+SELECT core.flow_id, told.namespace, told.instance_tag,
+       EXISTS (SELECT 1 FROM ff_attempt AS held
+                WHERE held.partition_key = :partition_key AND held.execution_id = :execution_id
+                  AND held.attempt_index = :attempt_index) AS is_held
+  FROM core CROSS JOIN told;

@@ -22,6 +22,61 @@ WITH completion AS (
   RETURNING event_id
 );
 
+-- By what an event is picked: words of the execution, whose row `source` has.
+-- part: told(source)
+WITH told AS (
+  SELECT CASE jsonb_typeof(source.raw_fields -> 'namespace') WHEN 'string' THEN source.raw_fields ->> 'namespace' END
+           AS namespace,
+         CASE jsonb_typeof(source.raw_fields -> 'tags' -> 'cairn.instance_id')
+           WHEN 'string' THEN source.raw_fields -> 'tags' ->> 'cairn.instance_id' END AS instance_tag
+    FROM source
+);
+
+-- Reads what events say of an execution.
+-- name: event_source_read :one
+-- only: pg — where the tables are spread, an event is written by a statement of its own.
+SELECT core.flow_id,
+       CASE jsonb_typeof(core.raw_fields -> 'namespace') WHEN 'string' THEN core.raw_fields ->> 'namespace' END
+         AS namespace,
+       CASE jsonb_typeof(core.raw_fields -> 'tags' -> 'cairn.instance_id')
+         WHEN 'string' THEN core.raw_fields -> 'tags' ->> 'cairn.instance_id' END AS instance_tag
+  FROM ff_exec_core AS core
+ WHERE core.partition_key = :partition_key AND core.execution_id = :execution_id;
+
+-- Tells what became of a lease.
+-- name: event_lease_insert :one
+-- only: pg — where the tables are spread, an event is written by a statement of its own.
+-- param: lease_id text null, namespace text null, instance_tag text null
+INSERT INTO ff_lease_event (execution_id, lease_id, event_type, occurred_at_ms, partition_key, namespace, instance_tag)
+VALUES (:execution_text, :lease_id, :event_type, :now_ms, :partition_key, :namespace, :instance_tag)
+RETURNING event_id;
+
+-- Tells how an execution has ended.
+-- name: event_completion_insert :one
+-- only: pg — where the tables are spread, an event is written by a statement of its own.
+-- param: flow_id uuid null, namespace text null, instance_tag text null
+INSERT INTO ff_completion_event (partition_key, execution_id, flow_id, outcome, namespace, instance_tag, occurred_at_ms)
+VALUES (:partition_key, :execution_id, :flow_id, :outcome, :namespace, :instance_tag, :now_ms)
+RETURNING event_id;
+
+-- Tells that a signal was delivered.
+-- name: event_signal_insert :one
+-- only: pg — where the tables are spread, an event is written by a statement of its own.
+-- param: namespace text null, instance_tag text null
+INSERT INTO ff_signal_event
+       (execution_id, signal_id, waitpoint_id, source_identity, delivered_at_ms, partition_key, namespace, instance_tag)
+VALUES (:execution_text, :signal_id, :waitpoint_text, :source_identity, :now_ms, :partition_key, :namespace, :instance_tag)
+RETURNING event_id;
+
+-- Tells what an operator did.
+-- name: event_operator_insert :one
+-- only: pg — where the tables are spread, an event is written by a statement of its own.
+-- param: namespace text null, instance_tag text null
+INSERT INTO ff_operator_event
+       (execution_id, event_type, details, occurred_at_ms, partition_key, namespace, instance_tag)
+VALUES (:execution_text, :event_type, :details, :now_ms, :partition_key, :namespace, :instance_tag)
+RETURNING event_id;
+
 -- Names the transactions under way that write to an outbox. Whoever inserts there, by whatever program, holds
 -- this lock on the table from before its event id is drawn until its transaction has ended and can be seen.
 -- A lock of a partition counts for the whole table.

@@ -1,6 +1,4 @@
--- name: pause_until :opt
--- use: attempt_held
--- use: lease_event(source = fence, event = 'revoked')
+-- part: paused_until
 WITH attempt AS (
   UPDATE ff_attempt AS attempt SET outcome = 'interrupted', lease_expires_at_ms = NULL
    WHERE attempt.partition_key = :partition_key AND attempt.execution_id = :execution_id
@@ -16,5 +14,26 @@ core AS (
                         ELSE jsonb_set(core.raw_fields, '{execution_deadline_at}', CAST(CAST(core.deadline_at_ms AS text) AS jsonb))
                       END
    WHERE core.partition_key = :partition_key AND core.execution_id = :execution_id AND EXISTS (SELECT 1 FROM fence)
-)
+);
+
+-- name: pause_until :opt
+-- use: attempt_held
+-- use: lease_event(source = fence, event = 'revoked')
+-- use: paused_until
 SELECT lease.event_id AS lease_event_id FROM lease;
+
+-- As `pause_until`, without its events: gives what these say of the execution.
+-- name: pause_until_untold :opt
+-- only: pg — where the tables are spread, an event is written by a statement of its own.
+-- use: attempt_held
+-- use: paused_until
+-- use: told(source = fence)
+SELECT told.namespace, told.instance_tag FROM told;
+
+-- As `pause_for_children`, without its events: gives what these say of the execution.
+-- name: pause_for_children_untold :opt
+-- only: pg — where the tables are spread, an event is written by a statement of its own.
+-- use: attempt_held
+-- use: paused_for_children
+-- use: told(source = fence)
+SELECT told.namespace, told.instance_tag FROM told;

@@ -1,6 +1,4 @@
--- name: resume_claim :opt
--- use: lease_event(source = seat, event = 'acquired')
--- allow(scalar-many): one attempt fits: the one the execution points to, or the newest where there is none such.
+-- part: resumed
 WITH seat AS (
   SELECT core.partition_key, core.execution_id, core.raw_fields, free.attempt_index
     FROM ff_exec_core AS core
@@ -27,8 +25,20 @@ core AS (
          public_state = 'running', attempt_state = 'running_attempt', blocking_reason = NULL,
          started_at_ms = COALESCE(core.started_at_ms, :now_ms)
    WHERE core.partition_key = :partition_key AND core.execution_id = :execution_id AND EXISTS (SELECT 1 FROM seat)
-)
+);
+
+-- name: resume_claim :opt
+-- use: lease_event(source = seat, event = 'acquired')
+-- allow(scalar-many): one attempt fits: the one the execution points to, or the newest where there is none such.
+-- use: resumed
 SELECT attempt.attempt_index, attempt.lease_epoch, lease.event_id AS lease_event_id FROM attempt CROSS JOIN lease;
+
+-- As `resume_claim`, without its events: gives what these say of the execution.
+-- name: resume_claim_untold :opt
+-- only: pg — where the tables are spread, an event is written by a statement of its own.
+-- use: resumed
+-- use: told(source = seat)
+SELECT attempt.attempt_index, attempt.lease_epoch, told.namespace, told.instance_tag FROM attempt CROSS JOIN told;
 
 -- name: resume_lock :opt
 SELECT core.lifecycle_phase, core.deadline_at_ms FROM ff_exec_core AS core

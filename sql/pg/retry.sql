@@ -1,7 +1,4 @@
--- name: retry_now :opt
--- use: attempt_held
--- use: attempt_closed(outcome = 'retry')
--- use: lease_event(source = fence, event = 'revoked')
+-- part: retried_now
 WITH core AS (
   UPDATE ff_exec_core AS core
      SET lifecycle_phase = 'runnable', ownership_state = 'unowned', eligibility_state = 'eligible_now',
@@ -11,12 +8,25 @@ WITH core AS (
                       || jsonb_build_object('last_failure_message', CAST(:failure_message AS text), 'retry_count',
                                             CAST(:retry_count AS text))
    WHERE core.partition_key = :partition_key AND core.execution_id = :execution_id AND EXISTS (SELECT 1 FROM fence)
-)
+);
+
+-- name: retry_now :opt
+-- use: attempt_held
+-- use: attempt_closed(outcome = 'retry')
+-- use: lease_event(source = fence, event = 'revoked')
+-- use: retried_now
 SELECT lease.event_id AS lease_event_id FROM lease;
 
--- name: retry_later :opt
+-- As `retry_now`, without its events: gives what these say of the execution.
+-- name: retry_now_untold :opt
+-- only: pg — where the tables are spread, an event is written by a statement of its own.
 -- use: attempt_held
--- use: lease_event(source = fence, event = 'revoked')
+-- use: attempt_closed(outcome = 'retry')
+-- use: retried_now
+-- use: told(source = fence)
+SELECT told.namespace, told.instance_tag FROM told;
+
+-- part: retried_later
 WITH attempt AS (
   UPDATE ff_attempt AS attempt
      SET outcome = 'retry', terminal_at_ms = :now_ms, lease_expires_at_ms = NULL,
@@ -37,5 +47,18 @@ core AS (
                       || jsonb_build_object('last_failure_message', CAST(:failure_message AS text), 'retry_count',
                                             CAST(:retry_count AS text))
    WHERE core.partition_key = :partition_key AND core.execution_id = :execution_id AND EXISTS (SELECT 1 FROM fence)
-)
+);
+
+-- name: retry_later :opt
+-- use: attempt_held
+-- use: lease_event(source = fence, event = 'revoked')
+-- use: retried_later
 SELECT lease.event_id AS lease_event_id FROM lease;
+
+-- As `retry_later`, without its events: gives what these say of the execution.
+-- name: retry_later_untold :opt
+-- only: pg — where the tables are spread, an event is written by a statement of its own.
+-- use: attempt_held
+-- use: retried_later
+-- use: told(source = fence)
+SELECT told.namespace, told.instance_tag FROM told;

@@ -25,20 +25,17 @@ WITH suspended AS (
      FOR UPDATE OF core, suspension
 );
 
--- name: signal_resume :opt
+-- As `signal_append`, without its events: gives what these say of the execution.
+-- name: signal_append_untold :opt
+-- only: pg — where the tables are spread, an event is written by a statement of its own.
+-- param: members json, seen_members text
 -- use: signal_suspended
--- use: signal_told
-WITH completion AS (
-  INSERT INTO ff_completion_event (partition_key, execution_id, outcome, namespace, instance_tag, occurred_at_ms)
-  SELECT suspended.partition_key, suspended.execution_id, 'resumable',
-         CASE jsonb_typeof(suspended.raw_fields -> 'namespace')
-           WHEN 'string' THEN suspended.raw_fields ->> 'namespace' END,
-         CASE jsonb_typeof(suspended.raw_fields -> 'tags' -> 'cairn.instance_id')
-           WHEN 'string' THEN suspended.raw_fields -> 'tags' ->> 'cairn.instance_id' END, :now_ms
-    FROM suspended
-  RETURNING event_id
-),
-waitpoint AS (
+-- use: signal_noted
+-- use: told(source = suspended)
+SELECT told.namespace, told.instance_tag FROM told;
+
+-- part: signal_resumed
+WITH waitpoint AS (
   DELETE FROM ff_waitpoint_pending
    WHERE partition_key = :partition_key AND execution_id = :execution_id AND EXISTS (SELECT 1 FROM suspended)
 ),
@@ -51,5 +48,32 @@ suspension AS (
   UPDATE ff_suspension_current AS suspension SET member_map = :members, timeout_at_ms = NULL
    WHERE suspension.partition_key = :partition_key
      AND suspension.execution_id = (SELECT suspended.execution_id FROM suspended)
-)
+);
+
+-- part: signal_completion
+WITH completion AS (
+  INSERT INTO ff_completion_event (partition_key, execution_id, outcome, namespace, instance_tag, occurred_at_ms)
+  SELECT suspended.partition_key, suspended.execution_id, 'resumable',
+         CASE jsonb_typeof(suspended.raw_fields -> 'namespace')
+           WHEN 'string' THEN suspended.raw_fields ->> 'namespace' END,
+         CASE jsonb_typeof(suspended.raw_fields -> 'tags' -> 'cairn.instance_id')
+           WHEN 'string' THEN suspended.raw_fields -> 'tags' ->> 'cairn.instance_id' END, :now_ms
+    FROM suspended
+  RETURNING event_id
+);
+
+-- name: signal_resume :opt
+-- use: signal_suspended
+-- use: signal_told
+-- use: signal_completion
+-- use: signal_resumed
 SELECT event.event_id AS signal_event_id, completion.event_id AS completion_event_id FROM event CROSS JOIN completion;
+
+-- As `signal_resume`, without its events: gives what these say of the execution.
+-- name: signal_resume_untold :opt
+-- only: pg — where the tables are spread, an event is written by a statement of its own.
+-- param: members json, seen_members text
+-- use: signal_suspended
+-- use: signal_resumed
+-- use: told(source = suspended)
+SELECT told.namespace, told.instance_tag FROM told;

@@ -1,6 +1,4 @@
--- name: suspension_enter :opt
--- use: lease_event(source = fence, event = 'revoked')
--- allow(stale-fence): a secret that is retired meanwhile still verifies, and who used the key has moved the epoch, which is locked.
+-- part: suspension_fence
 WITH fence AS (
   SELECT core.partition_key, core.execution_id, core.raw_fields
     FROM ff_exec_core AS core
@@ -18,6 +16,8 @@ WITH fence AS (
                         AND done.idempotency_key IN (:idempotency_key, :bare_key))
      FOR UPDATE OF core, held
 );
+
+-- part: suspension_noted
 WITH suspension AS (
   INSERT INTO ff_suspension_current
          (partition_key, execution_id, suspension_id, suspended_at_ms, timeout_at_ms, reason_code, condition,
@@ -44,8 +44,10 @@ waitpoint AS (
      SET token_kid = excluded.token_kid, token = excluded.token, waitpoint_key = excluded.waitpoint_key,
          state = excluded.state, required_signal_names = excluded.required_signal_names,
          activated_at_ms = excluded.activated_at_ms
-),
-attempt AS (
+);
+
+-- part: suspended
+WITH attempt AS (
   UPDATE ff_attempt AS attempt
      SET worker_id = NULL, worker_instance_id = NULL, lease_expires_at_ms = NULL, lease_epoch = attempt.lease_epoch + 1,
          outcome = 'attempt_interrupted'
@@ -57,8 +59,56 @@ core AS (
      SET lifecycle_phase = 'suspended', ownership_state = 'released', eligibility_state = 'not_applicable',
          public_state = 'suspended', attempt_state = 'attempt_interrupted'
    WHERE core.partition_key = :partition_key AND core.execution_id = (SELECT fence.execution_id FROM fence)
-)
+);
+
+-- name: suspension_enter :opt
+-- use: lease_event(source = fence, event = 'revoked')
+-- allow(stale-fence): a secret that is retired meanwhile still verifies, and who used the key has moved the epoch, which is locked.
+-- use: suspension_fence
+-- use: suspension_noted
+-- use: suspended
 SELECT lease.event_id AS lease_event_id FROM lease;
+
+-- As `suspension_enter`, without its events: gives what these say of the execution.
+-- name: suspension_enter_untold :opt
+-- only: pg — where the tables are spread, an event is written by a statement of its own.
+-- allow(stale-fence): a secret that is retired meanwhile still verifies, and who used the key has moved the epoch, which is locked.
+-- param: idempotency_key text null, bare_key text null
+-- use: suspension_fence
+-- use: suspended
+-- use: told(source = fence)
+SELECT told.namespace, told.instance_tag FROM told;
+
+-- Suspends an execution whose attempt was released.
+-- name: suspension_insert :exec
+-- only: pg — where the tables are spread, what is inserted beside other changes has a statement of its own.
+-- allow(lock-order): the statement before it in its transaction has locked the execution.
+-- param: condition json, timeout_at_ms i64 null
+INSERT INTO ff_suspension_current
+       (partition_key, execution_id, suspension_id, suspended_at_ms, timeout_at_ms, reason_code, condition, satisfied_set,
+        member_map, timeout_behavior)
+VALUES (:partition_key, :execution_id, :suspension_id, :now_ms, :timeout_at_ms, :reason_code, :condition, '[]', '{}',
+        :timeout_behavior)
+    ON CONFLICT (partition_key, execution_id) DO UPDATE
+   SET suspension_id = excluded.suspension_id, suspended_at_ms = excluded.suspended_at_ms,
+       timeout_at_ms = excluded.timeout_at_ms, reason_code = excluded.reason_code, condition = excluded.condition,
+       satisfied_set = excluded.satisfied_set, member_map = excluded.member_map,
+       timeout_behavior = excluded.timeout_behavior;
+
+-- Opens the first waitpoint of a suspension.
+-- name: suspension_waitpoint_insert :exec
+-- only: pg — where the tables are spread, what is inserted beside other changes has a statement of its own.
+-- allow(lock-order): the statement before it in its transaction has locked the execution.
+-- param: required_signal_names text[], timeout_at_ms i64 null
+INSERT INTO ff_waitpoint_pending
+       (partition_key, waitpoint_id, execution_id, token_kid, token, created_at_ms, expires_at_ms, waitpoint_key, state,
+        required_signal_names, activated_at_ms)
+VALUES (:partition_key, :waitpoint_id, :execution_id, :token_kid, :token, :now_ms, :timeout_at_ms, :waitpoint_key,
+        'active', :required_signal_names, :now_ms)
+    ON CONFLICT (partition_key, waitpoint_id) DO UPDATE
+   SET token_kid = excluded.token_kid, token = excluded.token, waitpoint_key = excluded.waitpoint_key,
+       state = excluded.state, required_signal_names = excluded.required_signal_names,
+       activated_at_ms = excluded.activated_at_ms;
 
 -- name: suspension_resumable_event_insert :one
 INSERT INTO ff_completion_event (partition_key, execution_id, outcome, namespace, instance_tag, occurred_at_ms)

@@ -1,6 +1,4 @@
--- name: typed_renew :opt
--- use: lease_event(source = fence, event = 'renewed')
--- use: attempt_renewed
+-- part: typed_live
 WITH fence AS (
   SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields
     FROM ff_exec_core AS core
@@ -11,12 +9,22 @@ WITH fence AS (
      AND held.lease_expires_at_ms > :now_ms AND held.outcome IS NULL
      FOR UPDATE OF core, held
 );
+
+-- name: typed_renew :opt
+-- use: lease_event(source = fence, event = 'renewed')
+-- use: attempt_renewed
+-- use: typed_live
 SELECT lease.event_id AS lease_event_id FROM lease;
 
--- name: typed_complete :opt
--- use: completion_event(outcome = 'success')
--- use: lease_event(source = fence, event = 'revoked')
--- use: attempt_closed(outcome = 'success')
+-- As `typed_renew`, without its events: gives what these say of the execution.
+-- name: typed_renew_untold :opt
+-- only: pg — where the tables are spread, an event is written by a statement of its own.
+-- use: typed_live
+-- use: attempt_renewed
+-- use: told(source = fence)
+SELECT told.namespace, told.instance_tag FROM told;
+
+-- part: typed_unlapsed
 WITH fence AS (
   SELECT core.partition_key, core.execution_id, core.flow_id, core.raw_fields
     FROM ff_exec_core AS core
@@ -29,6 +37,8 @@ WITH fence AS (
      AND (held.lease_expires_at_ms IS NULL OR held.lease_expires_at_ms > :now_ms) AND held.outcome IS NULL
      FOR UPDATE OF core, held
 );
+
+-- part: typed_completed
 WITH core AS (
   UPDATE ff_exec_core AS core
      SET lifecycle_phase = 'terminal', ownership_state = 'unowned', eligibility_state = 'not_applicable',
@@ -36,8 +46,25 @@ WITH core AS (
          terminal_at_ms = :now_ms, result = :result,
          raw_fields = core.raw_fields || jsonb_build_object('terminal_outcome', 'success')
    WHERE core.partition_key = :partition_key AND core.execution_id = :execution_id AND EXISTS (SELECT 1 FROM fence)
-)
+);
+
+-- name: typed_complete :opt
+-- use: completion_event(outcome = 'success')
+-- use: lease_event(source = fence, event = 'revoked')
+-- use: attempt_closed(outcome = 'success')
+-- use: typed_unlapsed
+-- use: typed_completed
 SELECT completion.event_id AS completion_event_id, lease.event_id AS lease_event_id FROM completion CROSS JOIN lease;
+
+-- As `typed_complete`, without its events: gives what these say of the execution.
+-- name: typed_complete_untold :opt
+-- only: pg — where the tables are spread, an event is written by a statement of its own.
+-- param: result bytes null, lease_epoch i64 null
+-- use: typed_unlapsed
+-- use: attempt_closed(outcome = 'success')
+-- use: typed_completed
+-- use: told(source = fence)
+SELECT fence.flow_id, told.namespace, told.instance_tag FROM fence CROSS JOIN told;
 
 -- part: typed_held
 WITH fence AS (
@@ -52,11 +79,7 @@ WITH fence AS (
      FOR UPDATE OF core, held
 );
 
--- name: typed_fail :opt
--- use: typed_held
--- use: completion_event(outcome = 'failed')
--- use: lease_event(source = fence, event = 'revoked')
--- use: attempt_closed(outcome = 'failed')
+-- part: typed_failed
 WITH core AS (
   UPDATE ff_exec_core AS core
      SET lifecycle_phase = 'terminal', ownership_state = 'unowned', eligibility_state = 'not_applicable',
@@ -66,13 +89,27 @@ WITH core AS (
                                             CAST(:failure_reason AS text), 'last_failure_message',
                                             CAST(:failure_reason AS text))
    WHERE core.partition_key = :partition_key AND core.execution_id = :execution_id AND EXISTS (SELECT 1 FROM fence)
-)
-SELECT completion.event_id AS completion_event_id, lease.event_id AS lease_event_id FROM completion CROSS JOIN lease;
+);
 
--- name: typed_retry :opt
+-- name: typed_fail :opt
 -- use: typed_held
+-- use: completion_event(outcome = 'failed')
 -- use: lease_event(source = fence, event = 'revoked')
 -- use: attempt_closed(outcome = 'failed')
+-- use: typed_failed
+SELECT completion.event_id AS completion_event_id, lease.event_id AS lease_event_id FROM completion CROSS JOIN lease;
+
+-- As `typed_fail`, without its events: gives what these say of the execution.
+-- name: typed_fail_untold :opt
+-- only: pg — where the tables are spread, an event is written by a statement of its own.
+-- param: lease_epoch i64 null
+-- use: typed_held
+-- use: attempt_closed(outcome = 'failed')
+-- use: typed_failed
+-- use: told(source = fence)
+SELECT fence.flow_id, told.namespace, told.instance_tag FROM fence CROSS JOIN told;
+
+-- part: typed_retried
 WITH core AS (
   UPDATE ff_exec_core AS core
      SET lifecycle_phase = 'runnable', ownership_state = 'unowned', eligibility_state = 'not_eligible_until_time',
@@ -90,11 +127,26 @@ WITH core AS (
                                             CAST(:retry_count AS text), 'delay_until',
                                             CAST(CAST(:retry_at_ms AS bigint) AS text))
    WHERE core.partition_key = :partition_key AND core.execution_id = :execution_id AND EXISTS (SELECT 1 FROM fence)
-)
+);
+
+-- name: typed_retry :opt
+-- use: typed_held
+-- use: lease_event(source = fence, event = 'revoked')
+-- use: attempt_closed(outcome = 'failed')
+-- use: typed_retried
 SELECT lease.event_id AS lease_event_id FROM lease;
 
--- name: typed_claim :opt
--- use: lease_event(source = gate, event = 'acquired')
+-- As `typed_retry`, without its events: gives what these say of the execution.
+-- name: typed_retry_untold :opt
+-- only: pg — where the tables are spread, an event is written by a statement of its own.
+-- param: lease_epoch i64 null
+-- use: typed_held
+-- use: attempt_closed(outcome = 'failed')
+-- use: typed_retried
+-- use: told(source = fence)
+SELECT told.namespace, told.instance_tag FROM told;
+
+-- part: typed_granted
 WITH gate AS (
   SELECT core.partition_key, core.execution_id, core.raw_fields, core.attempt_state
     FROM ff_exec_core AS core
@@ -111,8 +163,10 @@ WITH gate AS (
                                 AND newest.kind = 'claim'
                               ORDER BY newest.issued_at_ms DESC, newest.grant_id LIMIT 1)
      FOR UPDATE OF core, granted
-),
-attempt AS (
+);
+
+-- part: typed_claim_attempt
+WITH attempt AS (
   INSERT INTO ff_attempt AS held
          (partition_key, execution_id, attempt_index, worker_id, worker_instance_id, lease_epoch, lease_expires_at_ms,
           started_at_ms, policy, raw_fields)
@@ -135,8 +189,10 @@ attempt AS (
          raw_fields = held.raw_fields || excluded.raw_fields
   RETURNING held.lease_epoch, CASE jsonb_typeof(held.raw_fields -> 'attempt_type')
                                 WHEN 'string' THEN held.raw_fields ->> 'attempt_type' END AS attempt_type
-),
-core AS (
+);
+
+-- part: typed_claimed
+WITH core AS (
   UPDATE ff_exec_core AS core
      SET lifecycle_phase = 'active', ownership_state = 'leased', eligibility_state = 'not_applicable',
          public_state = 'active', attempt_state = 'running_attempt', blocking_reason = NULL,
@@ -159,8 +215,41 @@ used AS (
   DELETE FROM ff_claim_grant
    WHERE partition_key = :partition_key AND execution_id = :execution_id AND kind = 'claim'
      AND EXISTS (SELECT 1 FROM gate)
-)
+);
+
+-- name: typed_claim :opt
+-- use: lease_event(source = gate, event = 'acquired')
+-- use: typed_granted
+-- use: typed_claim_attempt
+-- use: typed_claimed
 SELECT attempt.lease_epoch, attempt.attempt_type, lease.event_id AS lease_event_id FROM attempt CROSS JOIN lease;
+
+-- As `typed_claim`, without its events: gives what these say of the execution.
+-- name: typed_claim_untold :opt
+-- only: pg — where the tables are spread, an event is written by a statement of its own.
+-- param: lease_id text, deadline_at_ms i64 null
+-- use: typed_granted
+-- use: typed_claimed
+-- use: told(source = gate)
+SELECT gate.attempt_state, told.namespace, told.instance_tag FROM gate CROSS JOIN told;
+
+-- Leases the attempt of an execution that was claimed for a grant.
+-- name: typed_claim_attempt_insert :one
+-- only: pg — where the tables are spread, what is inserted beside other changes has a statement of its own.
+-- allow(lock-order): the statement before it in its transaction has locked the execution.
+-- param: policy json null
+INSERT INTO ff_attempt AS held
+       (partition_key, execution_id, attempt_index, worker_id, worker_instance_id, lease_epoch, lease_expires_at_ms,
+        started_at_ms, policy, raw_fields)
+VALUES (:partition_key, :execution_id, :attempt_index, :worker_id, :worker_instance_id, 1, :lease_expires_at_ms, :now_ms,
+        :policy, :attempt_fields)
+    ON CONFLICT (partition_key, execution_id, attempt_index) DO UPDATE
+   SET worker_id = excluded.worker_id, worker_instance_id = excluded.worker_instance_id,
+       lease_epoch = held.lease_epoch + 1, lease_expires_at_ms = excluded.lease_expires_at_ms,
+       started_at_ms = COALESCE(held.started_at_ms, excluded.started_at_ms), terminal_at_ms = NULL, outcome = NULL,
+       policy = excluded.policy,
+       raw_fields = held.raw_fields || excluded.raw_fields
+RETURNING lease_epoch;
 
 -- name: typed_lock :opt
 SELECT core.lane_id, core.lifecycle_phase, core.ownership_state, core.eligibility_state, core.attempt_state,

@@ -21,12 +21,9 @@ core AS (
 )
 SELECT lease.event_id AS lease_event_id FROM lease;
 
--- Interrupts the running attempt until the children of its execution are done. No row: the handle does
--- not hold the lease.
--- name: pause_for_children :opt
+-- Has the execution of an attempt wait for its children.
+-- part: paused_for_children
 -- both
--- use: attempt_held
--- use: lease_event(source = fence, event = 'revoked')
 WITH attempt AS (
   UPDATE ff_attempt AS attempt SET outcome = 'waiting_children', lease_expires_at_ms = NULL
    WHERE attempt.partition_key = :partition_key AND attempt.execution_id = :execution_id
@@ -38,5 +35,13 @@ core AS (
          public_state = 'waiting_children', attempt_state = 'attempt_interrupted',
          blocking_reason = 'waiting_for_children'
    WHERE core.partition_key = :partition_key AND core.execution_id = :execution_id AND EXISTS (SELECT 1 FROM fence)
-)
+);
+
+-- Interrupts the running attempt until the children of its execution are done. No row: the handle does
+-- not hold the lease.
+-- name: pause_for_children :opt
+-- both
+-- use: attempt_held
+-- use: lease_event(source = fence, event = 'revoked')
+-- use: paused_for_children
 SELECT lease.event_id AS lease_event_id FROM lease;

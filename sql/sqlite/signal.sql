@@ -42,6 +42,15 @@ WITH suspended AS (
      AND CAST(suspension.member_map AS text) = :seen_members
 );
 
+-- Notes what a suspension has received.
+-- part: signal_noted
+-- both
+WITH suspension AS (
+  UPDATE ff_suspension_current AS suspension SET member_map = :members
+   WHERE suspension.partition_key = :partition_key
+     AND suspension.execution_id = (SELECT suspended.execution_id FROM suspended)
+);
+
 -- Adds a signal to what a suspension has received; its condition does not hold yet. No row: the suspension
 -- received another signal since it was read, or it is over.
 -- name: signal_append :opt
@@ -49,11 +58,7 @@ WITH suspended AS (
 -- use: signal_suspended
 -- use: signal_told
 -- param: members json, source_identity text, waitpoint_text text, seen_members text
-WITH suspension AS (
-  UPDATE ff_suspension_current AS suspension SET member_map = :members
-   WHERE suspension.partition_key = :partition_key
-     AND suspension.execution_id = (SELECT suspended.execution_id FROM suspended)
-)
+-- use: signal_noted
 SELECT event.event_id AS signal_event_id FROM event;
 
 -- Adds the signal that makes the condition of a suspension hold: the execution becomes resumable and its

@@ -32,3 +32,10 @@ macro_rules! transaction {
             .await
     };
 }
+
+/// A call of a statement that may take steps, inside a transaction: `in_steps!(D: conn.lease_event_insert(&params))`.
+macro_rules! in_steps {
+    ($dialect:ident: $conn:ident.$statement:ident($params:expr)) => {
+        crate::db::dialect::called::<$dialect, _>($conn, stringify!($statement), $params)
+    };
+}

@@ -15,6 +15,7 @@ use ff_core::types::{BudgetId, FlowId, QuotaPolicyId};
 use futures_core::future::BoxFuture;
 
 use super::abort::Abort;
+use super::in_steps::InSteps;
 use super::wake::{Interest, Outbox, StreamKey, Wakes};
 use crate::column::PartitionNumber;
 use crate::statements::Statements;
@@ -75,6 +76,12 @@ pub trait Dialect: Sized + Send + Sync + 'static {
     /// The refusals of a subscription to deliveries of signals.
     const SUBSCRIBE_SIGNAL_DELIVERY: SubscriptionWords;
 
+    /// Runs a statement, in steps where the tables are spread.
+    fn run<'a, S: InSteps>(
+        connection: &'a mut Self::Connection,
+        statement: &'a S,
+    ) -> impl Future<Output = Result<S::Output, sqlx::Error>> + Send + 'a;
+
     /// Whether the same operation may succeed when it is run again at once.
     fn is_transient(error: &sqlx::Error) -> bool;
 
@@ -102,6 +109,16 @@ pub trait Dialect: Sized + Send + Sync + 'static {
 
     /// The partition of a worker instance's registration.
     fn worker_partition(worker_instance_id: &str) -> PartitionNumber;
+}
+
+/// What `in_steps!` does: the statement is that of its parameters, whose name stands there for readers.
+pub(crate) async fn called<D: Dialect, S: InSteps>(
+    connection: &mut D::Connection,
+    name: &'static str,
+    statement: &S,
+) -> Result<S::Output, sqlx::Error> {
+    debug_assert_eq!(name, S::NAME, "a statement is called by its name");
+    D::run(connection, statement).await
 }
 
 /// What a refused subscription says, in words that callers compare.
@@ -176,6 +193,11 @@ pub trait Operation<D: Dialect>: Send + Sync + 'static {
 
     /// What it needs.
     fn kind(&self) -> Kind;
+
+    /// Whether it is one statement that takes several steps where the tables are spread.
+    fn takes_steps(&self) -> bool {
+        false
+    }
 
     /// How long it waits for others.
     fn patience(&self) -> Patience;

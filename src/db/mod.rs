@@ -44,6 +44,7 @@ pub(crate) mod error;
 #[cfg(feature = "sqlite")]
 mod executor;
 pub(crate) mod fault;
+pub(crate) mod in_steps;
 #[cfg(feature = "postgres")]
 pub(crate) mod listen;
 pub(crate) mod migrate;

@@ -33,6 +33,7 @@ use super::dialect::{
     Answers, Combined, Combines, Dialect, Kind, Operation, Patience, Postgres, Store, SubscriptionWords,
 };
 use super::fault::Step;
+use super::in_steps::{self, InSteps};
 use super::listen::Listener;
 use super::notify::Notifier;
 use super::session::{combines, is_gone, is_refused, is_spoilt, is_uncommitted};
@@ -76,6 +77,10 @@ impl Dialect for Postgres {
     const SUBSCRIBE_SIGNAL_DELIVERY: SubscriptionWords =
         SubscriptionWords { unavailable: "pg.subscribe_signal_delivery", foreign_cursor: FOREIGN_CURSOR };
     const FLOW_MEMBERS_ONLY_IN: Option<(u16, &'static str)> = None;
+
+    async fn run<'a, S: InSteps>(connection: &'a mut PgConnection, statement: &'a S) -> Result<S::Output, sqlx::Error> {
+        if in_steps::is_spread() { statement.in_steps(connection).await } else { statement.run(connection).await }
+    }
 
     fn is_transient(error: &sqlx::Error) -> bool {
         let code = error.as_database_error().and_then(DatabaseError::code);
@@ -180,6 +185,9 @@ impl PgStore {
             Err(error) => return Run { ended: Err(error.into()), may_go_elsewhere: false },
         };
         let ended = match connection.get() {
+            Ok(connection) if self.spread.get() == Some(&true) => {
+                in_steps::spread(self.run_on(connection, operation)).await
+            }
             Ok(connection) => self.run_on(connection, operation).await,
             Err(error) => Err(error.into()),
         };
@@ -216,6 +224,9 @@ impl PgStore {
         let faults = &self.around.faults;
         match (operation.kind(), operation.patience()) {
             (Kind::Write, _) | (Kind::Unit, Patience::Sweep) => transact(faults, connection, operation).await,
+            (Kind::Unit, Patience::Caller) if in_steps::is_spread() && operation.takes_steps() => {
+                transact(faults, connection, operation).await
+            }
             // Citus plans what goes to several shards for its values alone.
             (Kind::Survey, _) if self.spread.get() != Some(&true) => Ok(survey(faults, connection, operation).await?),
             (Kind::Read | Kind::Survey, _) | (Kind::Unit, Patience::Caller) => {
@@ -292,7 +303,7 @@ impl Store<Postgres> for PgStore {
     async fn run<O: Operation<Postgres>>(&self, operation: O) -> Result<O::Answer, EngineError> {
         let span = span::<Postgres>(operation.name(), operation.kind(), operation.patience());
         let mut attempts = Attempts::new();
-        if operation.kind() == Kind::Survey {
+        if matches!(operation.kind(), Kind::Survey | Kind::Write) || operation.takes_steps() {
             self.is_spread().await?;
         }
         loop {

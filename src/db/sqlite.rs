@@ -15,6 +15,7 @@ use sqlx::{Connection as _, SqlitePool};
 
 use super::dialect::{Dialect, Kind, Operation, Sqlite, Store, SubscriptionWords};
 use super::executor::block_on;
+use super::in_steps::InSteps;
 use super::opening::{Opening, primary_code};
 use super::readers::Readers;
 use super::tx::Surroundings;
@@ -49,6 +50,13 @@ impl Dialect for Sqlite {
     };
     const FLOW_MEMBERS_ONLY_IN: Option<(u16, &'static str)> =
         Some((0, "execution partition mismatch under single-writer SQLite"));
+
+    fn run<'a, S: InSteps>(
+        connection: &'a mut SqliteConnection,
+        statement: &'a S,
+    ) -> impl Future<Output = Result<S::Output, sqlx::Error>> + Send + 'a {
+        statement.run(connection)
+    }
 
     fn is_transient(error: &sqlx::Error) -> bool {
         matches!(primary_code(error), Some(5 | 6))

@@ -7,6 +7,7 @@ use futures_core::future::BoxFuture;
 use super::dialect::{Combined, Combines};
 use super::dialect::{Dialect, Kind, Operation, Patience, Store};
 use super::error::Abort;
+use super::in_steps::InSteps;
 use super::{Db, Wakes};
 use crate::statements::Statement;
 
@@ -35,34 +36,24 @@ impl<D: Dialect> Db<D> {
         self.run(Kind::Unit, statement, silent).await
     }
 
-    /// The same, and lists what to tell after the commit if it gave a row.
+    /// Runs one that writes an event, and lists what to tell after the commit if it gave a row.
     pub(crate) async fn unit_telling<S, R, W>(&self, statement: S, tell: W) -> Result<Option<R>, EngineError>
     where
-        S: Statement<Output = Option<R>> + 'static,
+        S: InSteps + Statement<Output = Option<R>> + 'static,
         R: Send + 'static,
         W: Fn(&R, &mut Wakes) + Send + Sync + 'static,
     {
-        let tell = move |row: &Option<R>, wakes: &mut Wakes| {
-            if let Some(row) = row {
-                tell(row, wakes);
-            }
-        };
-        self.run(Kind::Unit, statement, tell).await
+        self.store.run(Telling { patience: self.patience, statement, tell }).await
     }
 
     /// The same for one that Postgres may make for several callers in one statement.
     #[cfg(feature = "postgres")]
     pub(crate) async fn combined_telling<S, W>(&self, statement: S, tell: W) -> Result<Option<S::Row>, EngineError>
     where
-        S: Statement<Output = Option<<S as Combines>::Row>> + Combines,
+        S: InSteps + Statement<Output = Option<<S as Combines>::Row>> + Combines,
         W: Fn(&S::Row, &mut Wakes) + Send + Sync + 'static,
     {
-        let tell = move |row: &Option<S::Row>, wakes: &mut Wakes| {
-            if let Some(row) = row {
-                tell(row, wakes);
-            }
-        };
-        self.store.run_combined(Run { kind: Kind::Unit, patience: self.patience, statement, tell }).await
+        self.store.run_combined(Telling { patience: self.patience, statement, tell }).await
     }
 
     /// The same; SQLite's writer puts those of several callers into one transaction.
@@ -125,11 +116,54 @@ where
     }
 }
 
-#[cfg(feature = "postgres")]
-impl<D, S, W> Combined<D> for Run<S, W>
+/// A statement that writes an event, and tells of it.
+struct Telling<S, W> {
+    patience: Patience,
+    statement: S,
+    tell: W,
+}
+
+impl<D, S, R, W> Operation<D> for Telling<S, W>
 where
     D: Dialect,
-    S: Combines,
+    S: InSteps + Statement<Output = Option<R>> + 'static,
+    R: Send + 'static,
+    W: Fn(&R, &mut Wakes) + Send + Sync + 'static,
+{
+    type Answer = Option<R>;
+
+    fn name(&self) -> &'static str {
+        S::NAME
+    }
+
+    fn kind(&self) -> Kind {
+        Kind::Unit
+    }
+
+    fn takes_steps(&self) -> bool {
+        true
+    }
+
+    fn patience(&self) -> Patience {
+        self.patience
+    }
+
+    fn run<'a>(&'a self, connection: &'a mut D::Connection) -> BoxFuture<'a, Result<Option<R>, Abort>> {
+        Box::pin(async move { D::run(connection, &self.statement).await.map_err(Into::into) })
+    }
+
+    fn wakes(&self, answer: &Option<R>, wakes: &mut Wakes) {
+        if let Some(row) = answer {
+            (self.tell)(row, wakes);
+        }
+    }
+}
+
+#[cfg(feature = "postgres")]
+impl<D, S, W> Combined<D> for Telling<S, W>
+where
+    D: Dialect,
+    S: InSteps + Combines,
     Self: Operation<D, Answer = Option<S::Row>>,
 {
     type Params = S;

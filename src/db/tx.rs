@@ -19,6 +19,15 @@ use super::fault::Faults;
 use super::wake::{Channels, Courier, Wakes};
 use ff_core::EngineError;
 
+/// A struct with copies of those fields of another one that have the same names.
+#[cfg(feature = "postgres")]
+macro_rules! taken {
+    ($made:ident of $from:expr => $($field:ident),+) => {{
+        let from = &$from;
+        $made { $($field: Clone::clone(&from.$field),)+ }
+    }};
+}
+
 #[cfg(feature = "postgres")]
 pub(crate) mod combine;
 #[cfg(feature = "postgres")]
@@ -31,6 +40,8 @@ pub(super) mod log;
 mod many;
 #[cfg(feature = "sqlite")]
 mod member;
+#[cfg(feature = "postgres")]
+mod steps;
 
 /// How often an operation is tried in all.
 pub(crate) const MAX_ATTEMPTS: u32 = 3;
@@ -49,7 +60,7 @@ pub(crate) struct Surroundings {
 }
 
 impl Surroundings {
-    /// Tells this process and the others what an operation did. Call it after the commit only.
+    /// InSteps this process and the others what an operation did. Call it after the commit only.
     pub(super) fn tell(&self, wakes: Wakes) {
         let list = wakes.into_list();
         for wake in &list {

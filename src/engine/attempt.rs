@@ -226,7 +226,7 @@ pub(crate) async fn cancel<D: Dialect>(engine: &Engine<D>, handle: &Handle, reas
                 let detail = format!("cancel: execution_id={id}: already terminal in state '{}'", row.public_state);
                 return Err(Abort::from(invalid_input(detail)));
             }
-            match conn.attempt_cancel(params).await? {
+            match in_steps!(D: conn.attempt_cancel(params)).await? {
                 Some(row) => Ok(Some(row)),
                 None => Err(Abort::from(lost())),
             }
@@ -290,7 +290,7 @@ pub(crate) async fn wait_children<D: Dialect>(engine: &Engine<D>, handle: &Handl
                 Some(group) => Some(Awaited::lock::<D>(conn, *group).await?),
                 None => None,
             };
-            let done = conn.pause_for_children(params).await?;
+            let done = in_steps!(D: conn.pause_for_children(params)).await?;
             if let (Some(_), Some(awaited)) = (&done, awaited) {
                 awaited.release_if_met::<D>(conn, params.now_ms).await?;
             }

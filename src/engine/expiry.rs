@@ -462,7 +462,7 @@ async fn end_execution<D: Dialect>(conn: &mut D::Connection, due: &Due, message:
         now_ms: due.now_ms,
         execution: due.key,
     };
-    Ok(conn.grant_completion_event_insert(&completion).await?.event_id)
+    Ok(in_steps!(D: conn.grant_completion_event_insert(&completion)).await?.event_id)
 }
 
 async fn lease_event<D: Dialect>(conn: &mut D::Connection, due: &Due) -> Result<i64, Abort> {
@@ -473,5 +473,5 @@ async fn lease_event<D: Dialect>(conn: &mut D::Connection, due: &Due) -> Result<
         now_ms: due.now_ms,
         execution: due.key,
     };
-    Ok(conn.grant_lease_event_insert(&params).await?.event_id)
+    Ok(in_steps!(D: conn.grant_lease_event_insert(&params)).await?.event_id)
 }

@@ -117,7 +117,7 @@ pub(crate) async fn revoke_on<D: Dialect>(
         now_ms,
         execution: key,
     };
-    Ok(Some(conn.grant_lease_event_insert(&params).await?.event_id))
+    Ok(Some(in_steps!(D: conn.grant_lease_event_insert(&params)).await?.event_id))
 }
 
 /// Forgets the timers and grants of an execution that ended, and writes its completion.
@@ -133,5 +133,5 @@ pub(crate) async fn announce_on<D: Dialect>(
     conn.dependency_waitpoint_delete(&params).await?;
     conn.dependency_grant_delete(&dependency::DependencyGrantDeleteParams { execution: ending.key }).await?;
     let params = dependency::DependencyCompletionInsertParams { flow_id, outcome, now_ms, execution: ending.key };
-    Ok(conn.dependency_completion_insert(&params).await?.event_id)
+    Ok(in_steps!(D: conn.dependency_completion_insert(&params)).await?.event_id)
 }

@@ -144,9 +144,9 @@ async fn cancel_locked<D: Dialect>(
     conn.operator_grants_delete(&grants).await?;
     let completion =
         grant::GrantCompletionEventInsertParams { outcome: CompletionWord::Cancelled, now_ms, execution: key };
-    let completion = conn.grant_completion_event_insert(&completion).await?;
+    let completion = in_steps!(D: conn.grant_completion_event_insert(&completion)).await?;
     let lease_event_id = match leased_attempt {
-        Some(_) => Some(conn.grant_lease_event_insert(&revoked(key, now_ms)).await?.event_id),
+        Some(_) => Some(in_steps!(D: conn.grant_lease_event_insert(&revoked(key, now_ms))).await?.event_id),
         None => None,
     };
     Ok(Written { completion_event_id: Some(completion.event_id), lease_event_id })
@@ -213,7 +213,7 @@ async fn revoke_locked<D: Dialect>(
     }
     let release = operator::OperatorExecutionReleaseParams { now_ms, execution: key };
     conn.operator_execution_release(&release).await?;
-    let event = conn.grant_lease_event_insert(&revoked(key, now_ms)).await?;
+    let event = in_steps!(D: conn.grant_lease_event_insert(&revoked(key, now_ms))).await?;
     let lease_epoch = lease_epoch.next().to_string();
     Ok((RevokeLeaseResult::Revoked { lease_id, lease_epoch }, Some(event.event_id)))
 }
@@ -388,5 +388,5 @@ async fn event<D: Dialect>(
 ) -> Result<i64, Abort> {
     let params =
         operator::OperatorEventInsertParams { execution_text: key.text(), event_type, details, now_ms, execution: key };
-    Ok(conn.operator_event_insert(&params).await?.event_id)
+    Ok(in_steps!(D: conn.operator_event_insert(&params)).await?.event_id)
 }

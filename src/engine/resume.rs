@@ -149,7 +149,7 @@ async fn expire_on<D: Dialect>(conn: &mut D::Connection, key: ExecKey, now_ms: i
             conn.suspension_timeout_clear(&clear).await?;
             conn.suspension_resume(&suspension::SuspensionResumeParams { execution: key }).await?;
             let event = suspension::SuspensionResumableEventInsertParams { now_ms, execution: key };
-            Ok(Some(conn.suspension_resumable_event_insert(&event).await?.event_id))
+            Ok(Some(in_steps!(D: conn.suspension_resumable_event_insert(&event)).await?.event_id))
         }
     }
 }
@@ -174,5 +174,5 @@ async fn end_on<D: Dialect>(conn: &mut D::Connection, key: ExecKey, now_ms: i64,
         .await?;
     }
     let completion = grant::GrantCompletionEventInsertParams { outcome: ending.completion, now_ms, execution: key };
-    Ok(conn.grant_completion_event_insert(&completion).await?.event_id)
+    Ok(in_steps!(D: conn.grant_completion_event_insert(&completion)).await?.event_id)
 }

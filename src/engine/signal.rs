@@ -76,12 +76,10 @@ async fn deliver_locked<D: Dialect>(
                 Decision::Duplicate(existing_signal_id) => {
                     return Ok(Delivered::Nothing(DeliverSignalResult::Duplicate { existing_signal_id }));
                 }
-                Decision::Append(params) => conn
-                    .signal_append(&params)
+                Decision::Append(params) => in_steps!(D: conn.signal_append(&params))
                     .await?
                     .map(|row| Delivered::Appended(accepted(args, Effect::Appended), row)),
-                Decision::Resume(params) => conn
-                    .signal_resume(&params)
+                Decision::Resume(params) => in_steps!(D: conn.signal_resume(&params))
                     .await?
                     .map(|row| Delivered::Satisfied(accepted(args, Effect::Satisfied), row)),
             };

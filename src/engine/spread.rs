@@ -18,6 +18,9 @@ use crate::statements::{Statements, grant, spread, stream};
 /// How many candidates are read at a time.
 const PAGE: i64 = 32;
 
+/// How often a claim looks through the queue of its lane.
+const LOOKS: u32 = 3;
+
 /// The first page of a lane's queue.
 fn first(lane_id: LaneName, capabilities: Vec<String>) -> spread::SpreadClaimableListParams {
     spread::SpreadClaimableListParams {
@@ -31,21 +34,45 @@ fn first(lane_id: LaneName, capabilities: Vec<String>) -> spread::SpreadClaimabl
 }
 
 /// Leases the best execution of a lane that nobody has locked.
+///
+/// Of those who look at the same time, one may find all taken that it saw, by others for whom there was more. Whoever
+/// was passed over like that looks again from the beginning.
 pub(crate) async fn claim<D: Dialect>(
     engine: &Engine<D>,
     claim: LeaseClaimParams,
 ) -> Result<Option<LeaseClaimRow>, EngineError> {
+    for _ in 0..LOOKS {
+        match look(engine, &claim).await? {
+            Look::Took(row) => return Ok(Some(row)),
+            Look::Lost => {}
+            Look::Empty => break,
+        }
+    }
+    Ok(None)
+}
+
+/// What came of a look through a lane's queue.
+enum Look {
+    Took(LeaseClaimRow),
+    /// Others have all that there was.
+    Lost,
+    Empty,
+}
+
+async fn look<D: Dialect>(engine: &Engine<D>, claim: &LeaseClaimParams) -> Result<Look, EngineError> {
     let mut next = first(claim.lane_id.clone(), claim.capabilities.clone());
+    let mut seen = Look::Empty;
     loop {
         let page = engine.db().survey(next.clone()).await?;
-        let Some(last) = page.last() else { return Ok(None) };
+        let Some(last) = page.last() else { return Ok(seen) };
+        seen = Look::Lost;
         next.after_priority = last.priority;
         next.after_created_at_ms = last.created_at_ms;
         next.after_execution_id = last.execution.execution_id;
         for row in &page {
             let key = row.execution;
             if let Some(taken) = claim_one(engine, key, claim.clone()).await? {
-                return Ok(Some(taken));
+                return Ok(Look::Took(taken));
             }
         }
     }
@@ -119,7 +146,7 @@ async fn claim_on<D: Dialect>(
         now_ms: claim.now_ms,
         execution: key,
     };
-    let lease_event_id = conn.grant_lease_event_insert(&event).await?.event_id;
+    let lease_event_id = in_steps!(D: conn.grant_lease_event_insert(&event)).await?.event_id;
     Ok(Some(LeaseClaimRow { execution: key, attempt_index, lease_epoch, lease_event_id }))
 }
 

@@ -279,7 +279,7 @@ async fn write<D: Dialect>(
         "suspension_enter_more",
         [params, more, kept],
         |conn| {
-            let entered = conn.suspension_enter(params).await?;
+            let entered = in_steps!(D: conn.suspension_enter(params)).await?;
             if entered.is_some() {
                 for waitpoint in more {
                     conn.waitpoint_activate(waitpoint).await?;

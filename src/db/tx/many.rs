@@ -17,14 +17,6 @@ use crate::statements::lease::{
 use crate::statements::pg_only;
 use crate::statements::stream::{StreamAppendManyGiven, StreamAppendManyParams, StreamAppendParams, StreamAppendRow};
 
-/// A struct with copies of those fields of another one that have the same names.
-macro_rules! taken {
-    ($made:ident of $from:expr => $($field:ident),+) => {{
-        let from = &$from;
-        $made { $($field: Clone::clone(&from.$field),)+ }
-    }};
-}
-
 impl Combines for LeaseClaimParams {
     type Row = LeaseClaimRow;
     type Group = (LaneName, Vec<String>);

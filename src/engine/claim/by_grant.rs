@@ -98,7 +98,7 @@ async fn claim_again<D: Dialect>(
         [lock, params],
         |conn| {
             conn.execution_lock(lock).await?;
-            Ok(conn.typed_claim(params).await?)
+            Ok(in_steps!(D: conn.typed_claim(params)).await?)
         },
         |row, wakes| {
             if let Some(row) = row {

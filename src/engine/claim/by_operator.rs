@@ -103,15 +103,14 @@ async fn take_on<D: Dialect>(conn: &mut D::Connection, take: &Take) -> Result<Ta
     .await?;
     let all = typed::TypedGrantDeleteAllParams { execution: key };
     conn.typed_grant_delete_all(&all).await?;
-    let event = conn
-        .grant_lease_event_insert(&grant::GrantLeaseEventInsertParams {
-            execution_text: key.text(),
-            lease_id: Some(take.lease_id.to_string()),
-            event_type: LeaseWord::Acquired,
-            now_ms: take.now_ms,
-            execution: key,
-        })
-        .await?;
+    let event = grant::GrantLeaseEventInsertParams {
+        execution_text: key.text(),
+        lease_id: Some(take.lease_id.to_string()),
+        event_type: LeaseWord::Acquired,
+        now_ms: take.now_ms,
+        execution: key,
+    };
+    let event = in_steps!(D: conn.grant_lease_event_insert(&event)).await?;
     Ok(Taken { attempt_index, lease_epoch, lease_event_id: event.event_id, before })
 }
 

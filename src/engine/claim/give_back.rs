@@ -164,7 +164,7 @@ impl Lease {
             now_ms,
             execution: self.key,
         };
-        Ok(Some(conn.grant_lease_event_insert(&event).await?.event_id))
+        Ok(Some(in_steps!(D: conn.grant_lease_event_insert(&event)).await?.event_id))
     }
 }
 

@@ -258,7 +258,7 @@ async fn take_over<D: Dialect>(
     })
     .await?;
     let event = lease_event(request, LeaseWord::Reclaimed, Some(args.lease_id.to_string()));
-    let event = conn.grant_lease_event_insert(&event).await?;
+    let event = in_steps!(D: conn.grant_lease_event_insert(&event)).await?;
     let granted = Granted {
         kind: HandleKind::Reclaimed,
         attempt_index,
@@ -293,8 +293,8 @@ async fn exhaust<D: Dialect>(
     conn.grant_execution_exhaust(&params).await?;
     let completion =
         grant::GrantCompletionEventInsertParams { outcome: CompletionWord::Failed, now_ms, execution: key };
-    let completion = conn.grant_completion_event_insert(&completion).await?;
-    let event = conn.grant_lease_event_insert(&lease_event(request, LeaseWord::Revoked, None)).await?;
+    let completion = in_steps!(D: conn.grant_completion_event_insert(&completion)).await?;
+    let event = in_steps!(D: conn.grant_lease_event_insert(&lease_event(request, LeaseWord::Revoked, None))).await?;
     Ok(Reclaimed {
         outcome: ReclaimExecutionOutcome::ReclaimCapExceeded {
             execution_id: request.args.execution_id.clone(),

@@ -94,6 +94,6 @@ async fn reseat_on<D: Dialect>(conn: &mut D::Connection, resuming: &Resuming) ->
     let is_resumable =
         conn.execution_state_read(&state).await?.is_some_and(|row| row.public_state == PublicWord::Resumable);
     let before = if is_resumable { Before::Resumable } else { Before::Interrupted };
-    let seated = conn.lease_reseat(&params).await?;
+    let seated = in_steps!(D: conn.lease_reseat(&params)).await?;
     Ok(seated.map(|row| Seated { attempt_index: newest.attempt_index, before, row }))
 }
