@@ -11,6 +11,9 @@
 #[allow(dead_code, unused_imports, unused_macros, reason = "shared with the conformance suite")]
 mod harness;
 
+#[path = "plans/shards.rs"]
+mod shards;
+
 #[path = "../crates/diglot/tests/case/versions.rs"]
 mod versions;
 

@@ -126,6 +126,13 @@ SELECT :partition_key, :budget_id, wanted.value, 0, :now_ms FROM unnest(CAST(:di
  ORDER BY wanted.value COLLATE "C"
     ON CONFLICT (partition_key, budget_id, dimensions_key) DO NOTHING;
 
+-- Gives a budget the counter of a dimension.
+-- name: budget_dimension_ensure :exec
+-- only: pg — where the tables are spread, it stands in the place of a part of `budget_usage_ensure`.
+INSERT INTO ff_budget_usage (partition_key, budget_id, dimensions_key, current_value, updated_at_ms)
+VALUES (:partition_key, :budget_id, :dimensions_key, 0, :now_ms)
+    ON CONFLICT (partition_key, budget_id, dimensions_key) DO NOTHING;
+
 -- name: budget_usage_lock :many
 SELECT used.dimensions_key FROM ff_budget_usage AS used
  WHERE used.partition_key = :partition_key AND used.budget_id = :budget_id

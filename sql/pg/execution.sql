@@ -30,6 +30,42 @@ lane AS (
 )
 SELECT core.execution_id FROM core;
 
+-- Says whether an execution is there.
+-- name: execution_present_read :opt
+-- only: pg — where the tables are spread, it stands in the place of a part of `execution_create`.
+SELECT core.execution_id FROM ff_exec_core AS core
+ WHERE core.partition_key = :partition_key AND core.execution_id = :execution_id;
+
+-- Notes which execution was created by a key. No row: another one was, and is younger than `expired_before_ms`.
+-- name: execution_key_insert :opt
+-- only: pg — where the tables are spread, it stands in the place of a part of `execution_create`.
+INSERT INTO ff_idempotency_key AS held (namespace, idempotency_key, partition_key, execution_id, created_at_ms)
+VALUES (:namespace, :idempotency_key, :partition_key, :execution_id, :now_ms)
+    ON CONFLICT (namespace, idempotency_key) DO UPDATE
+   SET partition_key = excluded.partition_key, execution_id = excluded.execution_id,
+       created_at_ms = excluded.created_at_ms
+ WHERE held.created_at_ms <= :expired_before_ms OR held.execution_id = excluded.execution_id
+RETURNING execution_id;
+
+-- Creates an execution. No row: the execution id is taken.
+-- name: execution_insert :opt
+-- only: pg — where the tables are spread, it stands in the place of a part of `execution_create`.
+-- param: deadline_at_ms i64 null, policy json null, required_capabilities text[]
+INSERT INTO ff_exec_core
+       (partition_key, execution_id, lane_id, required_capabilities, lifecycle_phase, ownership_state, eligibility_state,
+        public_state, attempt_state, priority, created_at_ms, deadline_at_ms, payload, policy, raw_fields)
+VALUES (:partition_key, :execution_id, :lane_id, :required_capabilities, 'submitted', 'unowned', :eligibility_state,
+        :public_state, 'pending', :priority, :now_ms, :deadline_at_ms, :payload, :policy, :raw_fields)
+    ON CONFLICT (partition_key, execution_id) DO NOTHING
+RETURNING execution_id;
+
+-- Notes a lane in which an execution is created.
+-- name: execution_lane_insert :exec
+-- only: pg — where the tables are spread, it stands in the place of a part of `execution_create`.
+INSERT INTO ff_lane_registry (lane_id, registered_at_ms, registered_by)
+VALUES (:lane_id, :now_ms, 'create_execution')
+    ON CONFLICT (lane_id) DO NOTHING;
+
 -- Creates several executions without idempotency keys, each with another id, and their lanes. No row where the id is
 -- taken; nothing but the lane is written then.
 -- rows: given(partition_key i16 key, execution_id uuid key, now_ms i64, required_capabilities json, lane_id text)

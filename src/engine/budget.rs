@@ -457,7 +457,7 @@ async fn report_on<D: Dialect>(conn: &mut D::Connection, report: &Report) -> Res
         return Ok(Reported::Before(kept.map(|row| row.outcome_json)));
     }
     if report.adds_counters {
-        conn.budget_usage_ensure(&report.missing).await?;
+        in_steps!(D: conn.budget_usage_ensure(&report.missing)).await?;
     }
     let answer = match conn.budget_add(&report.fine()).await? {
         0 => judge_on::<D>(conn, report).await?,

@@ -188,14 +188,14 @@ async fn admit_on<D: Dialect>(
     if let Some(refusal) = refusal(&args, seen) {
         return Ok(refusal);
     }
-    conn.quota_admit(&quota::QuotaAdmitParams {
+    let admit = quota::QuotaAdmitParams {
         partition_key,
         quota_policy_id: quota_policy_id.clone(),
         now_ms,
         execution_id: asked.execution_id.clone(),
         expires_at_ms: now_ms.saturating_add(window_ms),
-    })
-    .await?;
+    };
+    in_steps!(D: conn.quota_admit(&admit)).await?;
     if args.concurrency_cap > 0 && admitted.is_none() {
         let active_concurrency = active.saturating_add(1);
         conn.quota_active_set(&quota::QuotaActiveSetParams {

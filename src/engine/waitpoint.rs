@@ -67,7 +67,7 @@ pub(crate) async fn create<D: Dialect>(
             waitpoint_key: waitpoint_key.to_owned(),
             required_signal_names: Vec::new(),
         };
-        if engine.db().unit(params).await?.is_some() {
+        if engine.db().unit_telling(params, |_, _| {}).await?.is_some() {
             return Ok(PendingWaitpoint::new(waitpoint_id, WaitpointHmac::new(token)));
         }
         secret = secret::renewed(engine).await?;

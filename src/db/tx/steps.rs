@@ -6,20 +6,23 @@ use crate::column::{ExecKey, FlowUuid};
 use crate::db::in_steps::{InSteps, Stepping};
 use crate::model::word::{AttemptWord, CompletionWord, LeaseWord};
 use crate::statements::attempt::*;
+use crate::statements::budget::{BudgetDimensionEnsureParams, BudgetUsageEnsureParams};
 use crate::statements::dependency::{DependencyCompletionInsertParams, DependencyCompletionInsertRow};
 use crate::statements::event::*;
-use crate::statements::execution::ExecutionCreateParams;
+use crate::statements::execution::*;
 use crate::statements::grant::*;
 use crate::statements::lease::*;
 use crate::statements::operator::{OperatorEventInsertParams, OperatorEventInsertRow};
 use crate::statements::pause::*;
-use crate::statements::pg_only;
+use crate::statements::quota::{QuotaAdmitParams, QuotaAdmittedInsertParams, QuotaWindowInsertParams};
 use crate::statements::resume::*;
 use crate::statements::retry::*;
 use crate::statements::signal::*;
 use crate::statements::stream::StreamAppendParams;
 use crate::statements::suspension::*;
 use crate::statements::typed::*;
+use crate::statements::waitpoint::{WaitpointCreateParams, WaitpointCreateRow, WaitpointInsertParams};
+use crate::statements::{Statements as _, pg_only};
 
 /// What an event says of its execution, and when it happened.
 struct Source {
@@ -355,5 +358,72 @@ event!(OperatorEventInsertParams => OperatorEventInsertRow, |event, connection, 
 impl InSteps for LeaseClaimParams {}
 impl InSteps for StreamAppendParams {}
 
-/// Its keys have no partition; it writes no event.
-impl InSteps for ExecutionCreateParams {}
+/// The key and the lane are on the coordinator.
+impl InSteps for ExecutionCreateParams {
+    fn in_steps<'a>(&'a self, connection: &'a mut PgConnection) -> Stepping<'a, Self> {
+        Box::pin(async move {
+            let lane = taken!(ExecutionLaneInsertParams of self => lane_id, now_ms);
+            let mut is_free = true;
+            if let Some(idempotency_key) = self.idempotency_key.clone() {
+                let (namespace, execution) = (self.namespace.clone(), self.execution);
+                let (now_ms, expired_before_ms) = (self.now_ms, self.expired_before_ms);
+                let key = ExecutionKeyInsertParams { namespace, idempotency_key, execution, now_ms, expired_before_ms };
+                let there = ExecutionPresentReadParams { execution };
+                is_free = pg_only::execution_present_read(connection, &there).await?.is_none()
+                    && pg_only::execution_key_insert(connection, &key).await?.is_some();
+            }
+            let mut created = None;
+            if is_free {
+                let core = taken!(ExecutionInsertParams of self => execution, lane_id, required_capabilities,
+                                  eligibility_state, public_state, priority, now_ms, deadline_at_ms, payload, policy,
+                                  raw_fields);
+                created = pg_only::execution_insert(connection, &core).await?;
+            }
+            pg_only::execution_lane_insert(connection, &lane).await?;
+            Ok(created.map(|row| ExecutionCreateRow { execution_id: row.execution_id }))
+        })
+    }
+}
+
+impl InSteps for WaitpointCreateParams {
+    fn in_steps<'a>(&'a self, connection: &'a mut PgConnection) -> Stepping<'a, Self> {
+        Box::pin(async move {
+            let signing = connection.secret_active_read().await?;
+            if signing.is_none_or(|signing| signing.kid != self.token_kid) {
+                return Ok(None);
+            }
+            let waitpoint = taken!(WaitpointInsertParams of self => execution, waitpoint_id, token_kid, token, now_ms,
+                                   expires_at_ms, waitpoint_key, required_signal_names);
+            let waitpoint_id = pg_only::waitpoint_insert(connection, &waitpoint).await?.waitpoint_id;
+            Ok(Some(WaitpointCreateRow { waitpoint_id }))
+        })
+    }
+}
+
+impl InSteps for QuotaAdmitParams {
+    fn in_steps<'a>(&'a self, connection: &'a mut PgConnection) -> Stepping<'a, Self> {
+        Box::pin(async move {
+            let entry = taken!(QuotaWindowInsertParams of self => partition_key, quota_policy_id, now_ms, execution_id);
+            pg_only::quota_window_insert(connection, &entry).await?;
+            let admitted = taken!(QuotaAdmittedInsertParams of self => partition_key, quota_policy_id, now_ms,
+                                  execution_id, expires_at_ms);
+            pg_only::quota_admitted_insert(connection, &admitted).await
+        })
+    }
+}
+
+impl InSteps for BudgetUsageEnsureParams {
+    fn in_steps<'a>(&'a self, connection: &'a mut PgConnection) -> Stepping<'a, Self> {
+        Box::pin(async move {
+            // All who add counters do it in one order.
+            let mut dimensions = self.dimensions.clone();
+            dimensions.sort_unstable();
+            for dimensions_key in dimensions {
+                let (partition_key, budget_id, now_ms) = (self.partition_key, self.budget_id.clone(), self.now_ms);
+                let counter = BudgetDimensionEnsureParams { partition_key, budget_id, dimensions_key, now_ms };
+                pg_only::budget_dimension_ensure(connection, &counter).await?;
+            }
+            Ok(())
+        })
+    }
+}
