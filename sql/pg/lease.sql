@@ -1,17 +1,8 @@
 -- name: lease_claim :opt
--- diverges(columns.place#b706ce): what a claim looks at first is spread among those who claim at the same time; SQLite has one writer.
-WITH ready AS (
-  SELECT queued.partition_key, queued.execution_id, queued.attempt_index,
-         row_number() OVER (ORDER BY queued.priority DESC, queued.created_at_ms, queued.execution_id) AS place
-    FROM ff_claimable AS queued
-   WHERE queued.lane_id = :lane_id AND queued.required_capabilities <@ :capabilities
-   ORDER BY queued.priority DESC, queued.created_at_ms, queued.execution_id OFFSET 0
-),
-picked AS (
-  SELECT ready.partition_key, ready.execution_id, ready.attempt_index FROM ready
-   WHERE ff_take_claimable(ready.partition_key, ready.execution_id, ready.attempt_index, ready.place, :lane_id,
-                           :capabilities) IS NOT NULL
-   LIMIT 1
+WITH picked AS (
+  SELECT ready.partition_key, ready.execution_id, ready.attempt_index
+    FROM ff_claim_next AS ready
+   WHERE ready.mark_key = :mark_key
 ),
 core AS (
   INSERT INTO ff_exec_core AS core
@@ -63,20 +54,13 @@ SELECT attempt.partition_key, attempt.execution_id, attempt.attempt_index, attem
 -- rows: given(lease_id text, now_ms i64, worker_id text, worker_instance_id text, lease_expires_at_ms i64)
 -- name: lease_claim_many :opt
 -- only: pg — SQLite's writer puts the calls of those who wait into one transaction.
--- param: capabilities text[]
+-- allow(lock-order): the function locks what it takes, in the order of the queue and past what somebody has.
+-- param: mark_key text
 -- column: lease_event_id i64
-WITH ready AS (
-  SELECT queued.partition_key, queued.execution_id, queued.attempt_index,
-         row_number() OVER (ORDER BY queued.priority DESC, queued.created_at_ms, queued.execution_id) AS place
-    FROM ff_claimable AS queued
-   WHERE queued.lane_id = :lane_id AND queued.required_capabilities <@ :capabilities
-   ORDER BY queued.priority DESC, queued.created_at_ms, queued.execution_id OFFSET 0
-),
-taken AS (
-  SELECT ready.partition_key, ready.execution_id, ready.attempt_index, ready.place FROM ready
-   WHERE ff_take_claimable(ready.partition_key, ready.execution_id, ready.attempt_index, ready.place, :lane_id,
-                           :capabilities) IS NOT NULL
-   LIMIT (SELECT count(*) FROM given)
+WITH taken AS (
+  SELECT taken.partition_key, taken.execution_id, taken.attempt_index, taken.place
+    FROM ff_take_from_lane(:mark_key, (SELECT count(*) FROM given))
+         AS taken (partition_key, execution_id, attempt_index, place)
 ),
 numbered AS (
   SELECT taken.partition_key, taken.execution_id, taken.attempt_index, row_number() OVER (ORDER BY taken.place) AS turn

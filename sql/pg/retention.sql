@@ -29,6 +29,13 @@ DELETE FROM ff_idempotency_key
                                          ORDER BY old.created_at_ms, old.namespace, old.idempotency_key LIMIT :page_size
                                            FOR UPDATE SKIP LOCKED);
 
+-- name: retention_claim_mark_delete :rows
+DELETE FROM ff_claim_mark
+ WHERE mark_key IN (SELECT old.mark_key FROM ff_claim_mark AS old
+                     WHERE old.made_at_ms < :made_before_ms
+                     ORDER BY old.made_at_ms, old.mark_key LIMIT :page_size
+                       FOR UPDATE SKIP LOCKED);
+
 -- name: retention_worker_event_delete :rows
 -- diverges(where.namespace#09cda8): the registry has a partition key on Postgres alone, where it spreads the load.
 DELETE FROM ff_worker_registry_event

@@ -3,18 +3,17 @@
 -- Attempts are numbered without gaps, so their count is the index of the newest plus one.
 -- The execution is changed by an upsert because Postgres routes an insert to one partition, while an update
 -- that joins would lock them all; the inserted values are inert, since a claimable row has its execution.
+-- The mark of the lane and the capabilities says where to begin, and without one nothing is found: see `lease_mark`.
 -- name: lease_claim :opt
--- param: capabilities text[], lease_id text
--- diverges(where.partition_key#7b5f59, where.execution_id#e665ed, tables#61bd0d): capabilities are rows on SQLite, and its event reads the execution that Postgres hands over from the upsert.
-WITH ready AS (
-  SELECT queued.partition_key, queued.execution_id, queued.attempt_index FROM ff_claimable AS queued
-   WHERE queued.lane_id = :lane_id
-     AND NOT EXISTS (SELECT 1 FROM ff_execution_capabilities AS required
-                      WHERE required.execution_id = queued.execution_id
-                        AND required.capability NOT IN (SELECT value FROM json_each(:capabilities)))
-   ORDER BY queued.priority DESC, queued.created_at_ms, queued.execution_id
-),
-picked AS (SELECT ready.partition_key, ready.execution_id, ready.attempt_index FROM ready LIMIT 1);
+-- param: lease_id text
+-- diverges(where.partition_key#7b5f59, where.execution_id#e665ed, tables#61bd0d): SQLite's event reads the execution that Postgres hands over from the upsert.
+-- allow(lock-order): on Postgres `ff_claim_next` locks what it hands out: one execution, which nobody has.
+-- allow(stale-fence): and judges it when it has locked it.
+WITH picked AS (
+  SELECT ready.partition_key, ready.execution_id, ready.attempt_index
+    FROM ff_claim_next AS ready
+   WHERE ready.mark_key = :mark_key
+);
 WITH lease AS (
   INSERT INTO ff_lease_event
          (execution_id, lease_id, event_type, occurred_at_ms, partition_key, namespace, instance_tag)
@@ -81,6 +80,14 @@ WITH attempt AS (
 -- use: lease_event(source = fence, event = 'renewed')
 -- use: attempt_renewed
 SELECT lease.event_id AS lease_event_id FROM lease;
+
+-- Remembers where begins what a worker with these capabilities may claim on a lane: makes the mark, or moves it.
+-- name: lease_mark :exec
+-- both
+INSERT INTO ff_claim_mark AS mark (mark_key, lane_id, capabilities, made_at_ms)
+VALUES (:mark_key, :lane_id, :capabilities, :now_ms)
+    ON CONFLICT (mark_key) DO UPDATE
+   SET made_at_ms = excluded.made_at_ms;
 
 -- Leases an attempt again, on its next epoch, for the worker that resumes it. No row: the execution has ended,
 -- the lease is live, or somebody else leased the attempt since it was read.

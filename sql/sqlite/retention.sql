@@ -45,6 +45,13 @@ DELETE FROM ff_idempotency_key
                                          WHERE old.created_at_ms <= :created_before_ms
                                          ORDER BY old.created_at_ms, old.namespace, old.idempotency_key LIMIT :page_size);
 
+-- Forgets where lanes begin for workers that have not claimed there since a time.
+-- name: retention_claim_mark_delete :rows
+DELETE FROM ff_claim_mark
+ WHERE mark_key IN (SELECT old.mark_key FROM ff_claim_mark AS old
+                     WHERE old.made_at_ms < :made_before_ms
+                     ORDER BY old.made_at_ms, old.mark_key LIMIT :page_size);
+
 -- Forgets what happened to worker instances before a time, the oldest first.
 -- name: retention_worker_event_delete :rows
 DELETE FROM ff_worker_registry_event

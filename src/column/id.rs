@@ -47,6 +47,11 @@ impl From<&FlowId> for FlowUuid {
 pub struct LaneName(String);
 
 impl LaneName {
+    /// As it is stored.
+    pub(crate) fn text(&self) -> &str {
+        &self.0
+    }
+
     /// As callers see it.
     pub(crate) fn shown(self) -> LaneId {
         LaneId::new(self.0)

@@ -72,6 +72,7 @@ pub(crate) mod flow;
 pub(crate) mod flow_cancel;
 pub(crate) mod group;
 pub(crate) mod lease;
+mod marks;
 pub(crate) mod member;
 pub(crate) mod named;
 pub(crate) mod operator;
@@ -105,6 +106,7 @@ use ff_core::types::FlowId;
 use crate::clock::Clock;
 use crate::column::PartitionNumber;
 use crate::db::{Db, Dialect};
+use marks::Marks;
 use signing::Signing;
 
 /// What operations run on. Clones share everything.
@@ -121,6 +123,7 @@ struct Shared<D: Dialect> {
     partitions: PartitionConfig,
     promotion: Promotion,
     release: Promotion,
+    marks: Marks,
     signing: Signing,
 }
 
@@ -147,7 +150,7 @@ impl<D: Dialect> Engine<D> {
     pub(crate) fn new(db: Db<D>, clock: Clock, partitions: PartitionConfig) -> Self {
         let (promotion, release, signing) = (Promotion::default(), Promotion::default(), Signing::default());
         let impatient = db.impatient();
-        let shared = Shared { db, impatient, clock, partitions, promotion, release, signing };
+        let shared = Shared { db, impatient, clock, partitions, promotion, release, marks: Marks::default(), signing };
         Self { shared: Arc::new(shared), is_impatient: false }
     }
 
@@ -190,6 +193,11 @@ impl<D: Dialect> Engine<D> {
     /// When grants that expired unused were last looked for.
     pub(crate) fn release(&self) -> &Promotion {
         &self.shared.release
+    }
+
+    /// The claims since the marks of lanes were made.
+    pub(crate) fn marks(&self) -> &Marks {
+        &self.shared.marks
     }
 
     /// The secret that signed last.

@@ -27,6 +27,8 @@ const PAGES_PER_RUN: u32 = 20;
 const SUSPEND_KEY_LIFE_MS: i64 = 7 * 86_400_000;
 /// For how long it is noted what an execution spent that is not there.
 const SPENT_LIFE_MS: i64 = 30 * 86_400_000;
+/// For how long the mark of a lane is kept that nobody makes anew.
+const MARK_LIFE_MS: i64 = 86_400_000;
 /// In how many partitions worker instances are, where they are in partitions.
 const WORKER_PARTITIONS: u16 = 256;
 
@@ -36,6 +38,7 @@ pub(crate) async fn sweep<D: Dialect>(engine: &Engine<D>, round: &Round) -> Resu
     let mut report = Report::default();
     let is_spread = engine.db().is_spread().await?;
     forget_keys(engine, is_spread, now_ms, &mut report).await;
+    forget_marks(engine, now_ms.saturating_sub(MARK_LIFE_MS), &mut report).await;
     forget_grants(engine, now_ms, &mut report).await?;
     forget_spenders(engine, is_spread, now_ms.saturating_sub(SPENT_LIFE_MS), &mut report).await?;
     if round.filter.is_noop() {
@@ -78,6 +81,14 @@ async fn forget_keys<D: Dialect>(engine: &Engine<D>, is_spread: bool, now_ms: i6
     let created_before_ms = now_ms.saturating_sub(IDEMPOTENCY_KEY_TTL_MS);
     let params = || retention::RetentionIdempotencyKeyDeleteParams { created_before_ms, page_size: PAGE };
     delete_pages(engine, report, params).await;
+}
+
+/// Marks that nobody makes anew. They say again what other rows say, so those that are forgotten are not counted.
+async fn forget_marks<D: Dialect>(engine: &Engine<D>, made_before_ms: i64, report: &mut Report) {
+    let mut marks = Report::default();
+    let params = || retention::RetentionClaimMarkDeleteParams { made_before_ms, page_size: PAGE };
+    delete_pages(engine, &mut marks, params).await;
+    report.add(Report { processed: 0, ..marks });
 }
 
 /// Events of outboxes and of worker instances from before a time.

@@ -40,9 +40,10 @@ fn first(lane_id: LaneName, capabilities: Vec<String>) -> spread::SpreadClaimabl
 pub(crate) async fn claim<D: Dialect>(
     engine: &Engine<D>,
     claim: LeaseClaimParams,
+    capabilities: &[String],
 ) -> Result<Option<LeaseClaimRow>, EngineError> {
     for _ in 0..LOOKS {
-        match look(engine, &claim).await? {
+        match look(engine, &claim, capabilities).await? {
             Look::Took(row) => return Ok(Some(row)),
             Look::Lost => {}
             Look::Empty => break,
@@ -59,8 +60,12 @@ enum Look {
     Empty,
 }
 
-async fn look<D: Dialect>(engine: &Engine<D>, claim: &LeaseClaimParams) -> Result<Look, EngineError> {
-    let mut next = first(claim.lane_id.clone(), claim.capabilities.clone());
+async fn look<D: Dialect>(
+    engine: &Engine<D>,
+    claim: &LeaseClaimParams,
+    capabilities: &[String],
+) -> Result<Look, EngineError> {
+    let mut next = first(claim.lane_id.clone(), capabilities.to_vec());
     let mut seen = Look::Empty;
     loop {
         let page = engine.db().survey(next.clone()).await?;
@@ -71,7 +76,7 @@ async fn look<D: Dialect>(engine: &Engine<D>, claim: &LeaseClaimParams) -> Resul
         next.after_execution_id = last.execution.execution_id;
         for row in &page {
             let key = row.execution;
-            if let Some(taken) = claim_one(engine, key, claim.clone()).await? {
+            if let Some(taken) = claim_one(engine, key, claim.clone(), capabilities.to_vec()).await? {
                 return Ok(Look::Took(taken));
             }
         }
@@ -82,12 +87,13 @@ async fn claim_one<D: Dialect>(
     engine: &Engine<D>,
     key: ExecKey,
     claim: LeaseClaimParams,
+    capabilities: Vec<String>,
 ) -> Result<Option<LeaseClaimRow>, EngineError> {
     transaction!(
         engine,
         "spread_claim",
-        [key, claim],
-        |conn| { claim_on::<D>(conn, *key, claim).await },
+        [key, claim, capabilities],
+        |conn| { claim_on::<D>(conn, *key, claim, capabilities.clone()).await },
         |row, wakes| {
             if let Some(row) = row {
                 wakes.lease(row.lease_event_id, row.execution.partition_key);
@@ -117,8 +123,9 @@ async fn claim_on<D: Dialect>(
     conn: &mut D::Connection,
     key: ExecKey,
     claim: &LeaseClaimParams,
+    capabilities: Vec<String>,
 ) -> Result<Option<LeaseClaimRow>, Abort> {
-    let Some(core) = lock_waiting::<D>(conn, key, &claim.lane_id, claim.capabilities.clone()).await? else {
+    let Some(core) = lock_waiting::<D>(conn, key, &claim.lane_id, capabilities).await? else {
         return Ok(None);
     };
     let attempt_index = core.attempt_index;

@@ -29,6 +29,7 @@ mod held;
 mod lease;
 mod lifecycle;
 mod lock_order;
+mod mark;
 mod nul;
 mod operator;
 mod overtaken;

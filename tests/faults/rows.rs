@@ -16,7 +16,7 @@ impl Rows {
     pub(crate) async fn read(h: &Harness) -> Self {
         let mut rows = BTreeMap::new();
         for row in h.every_row().await {
-            *rows.entry(masked(&without_partition(&row))).or_default() += 1;
+            *rows.entry(masked(&without_numbers(&row))).or_default() += 1;
         }
         Self(rows)
     }
@@ -59,14 +59,18 @@ impl Change {
     }
 }
 
-/// The partition of a worker follows from its id, so it is masked like the id.
-fn without_partition(row: &str) -> String {
-    const COLUMN: &str = "\"partition_key\": ";
-    match row.split_once(COLUMN) {
-        Some((before, after)) if row.starts_with("ff_worker_registry") => {
-            format!("{before}{COLUMN}N{}", after.trim_start_matches(|letter: char| letter.is_ascii_digit()))
+/// The partition of a worker follows from its id, so it is masked like the id; numbers of transactions are of their run.
+fn without_numbers(row: &str) -> String {
+    let column = match row.split_once('|') {
+        Some((table, _)) if table.starts_with("ff_worker_registry") => "\"partition_key\": ",
+        Some(("ff_claimable", _)) => "\"entered\": ",
+        _ => return row.to_owned(),
+    };
+    match row.split_once(column) {
+        Some((before, after)) => {
+            format!("{before}{column}N{}", after.trim_start_matches(|letter: char| letter.is_ascii_digit()))
         }
-        _ => row.to_owned(),
+        None => row.to_owned(),
     }
 }
 

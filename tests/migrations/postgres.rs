@@ -179,6 +179,7 @@ async fn the_tables_that_everybody_reads_are_not_partitioned() {
             lines(&pool, plain).await,
             [
                 "_sqlx_migrations",
+                "ff_claim_mark",
                 "ff_claimable",
                 "ff_delayed",
                 "ff_granted",

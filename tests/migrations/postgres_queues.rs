@@ -19,10 +19,13 @@ const DIFFERENCES: &str = "
         SELECT partition_key, execution_id, lane_id COLLATE \"C\" AS lane_id, deadline_at_ms
         FROM ff_exec_core
         WHERE lifecycle_phase IN ('submitted', 'runnable') AND eligibility_state = 'not_eligible_until_time'
-          AND deadline_at_ms IS NOT NULL)
-    SELECT 'claimable lacks ' || d::text FROM (SELECT * FROM claimable EXCEPT TABLE ff_claimable) AS d
+          AND deadline_at_ms IS NOT NULL),
+    queued AS (
+        SELECT partition_key, execution_id, lane_id, priority, created_at_ms, attempt_index, required_capabilities
+        FROM ff_claimable)
+    SELECT 'claimable lacks ' || d::text FROM (TABLE claimable EXCEPT TABLE queued) AS d
     UNION ALL
-    SELECT 'claimable has ' || d::text FROM (TABLE ff_claimable EXCEPT SELECT * FROM claimable) AS d
+    SELECT 'claimable has ' || d::text FROM (TABLE queued EXCEPT TABLE claimable) AS d
     UNION ALL
     SELECT 'delayed lacks ' || d::text FROM (SELECT * FROM delayed EXCEPT TABLE ff_delayed) AS d
     UNION ALL

@@ -10,11 +10,11 @@ use crate::harness::{Harness, Tables};
 use crate::mask::Mask;
 
 /// Tables that hold no state of the engine.
-const APART: [&str; 3] = ["ff_migration_annotation", "ff_partition_config", "ff_sql_migrations"];
+const APART: [&str; 4] = ["ff_claim_mark", "ff_migration_annotation", "ff_partition_config", "ff_sql_migrations"];
 
-/// Columns that no two databases agree on: numbers of events, the server's own clock, and the partition of a
+/// Columns that no two databases agree on: numbers of events and of transactions, the server's own clock, and the partition of a
 /// worker, which one database has none of.
-const UNSTABLE: [&str; 2] = ["event_id", "committed_at_ms"];
+const UNSTABLE: [&str; 3] = ["event_id", "committed_at_ms", "entered"];
 
 /// The statement that reads all rows of a database as `{"table": …, "column": …}`.
 pub(crate) struct Reading {

@@ -234,6 +234,35 @@ async fn shared(
         });
         load::clear(&pair[1].store).await.map_err(|e| e.to_string())?;
     }
+    let name = format!("{store}: claim behind {} that need another capability, against none", options.many);
+    if wanted(&name) {
+        load::clear(&pair[1].store).await.map_err(|e| e.to_string())?;
+        let mut rates = Vec::new();
+        for blocked in [0, options.many] {
+            load::blocked(&pair[1].store, blocked).await.map_err(|e| e.to_string())?;
+            load::claimable(&pair[1].store, 100 * options.rounds.max(5) as u32, Spread::One)
+                .await
+                .map_err(|e| e.to_string())?;
+            load::settle(&pair[1].store).await.map_err(|e| e.to_string())?;
+            let mut samples = Vec::new();
+            for _ in 0..options.rounds.max(5) {
+                samples.push(work::claims(&pair[1].backend, 4, 25).await?.rate());
+            }
+            samples.sort_by(f64::total_cmp);
+            rates.push(samples[samples.len() / 2]);
+        }
+        table.push(Row {
+            name,
+            theirs: None,
+            ours: rates[1],
+            spread: None,
+            floor: Some(rates[0]),
+            unit: "ops/s",
+            judged: rates[1] / rates[0],
+            goal: Goal::AtLeast(0.5),
+        });
+        load::clear(&pair[1].store).await.map_err(|e| e.to_string())?;
+    }
     Ok(())
 }
 

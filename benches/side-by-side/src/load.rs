@@ -48,6 +48,43 @@ pub async fn claimable(store: &Store, count: u32, spread: Spread) -> Result<(), 
     Ok(())
 }
 
+/// Adds `count` executions on the lane `bench`, before all others, that need a capability which no worker here has.
+pub async fn blocked(store: &Store, count: u32) -> Result<(), Failure> {
+    match store {
+        Store::Sqlite(path) => {
+            let db = rusqlite::Connection::open(path)?;
+            db.busy_timeout(std::time::Duration::from_secs(30))?;
+            db.execute(
+                "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < ?1)
+                 INSERT INTO ff_exec_core (partition_key, execution_id, lane_id, lifecycle_phase, ownership_state,
+                   eligibility_state, public_state, attempt_state, created_at_ms, raw_fields)
+                 SELECT 0, randomblob(16), 'bench', 'runnable', 'unowned', 'eligible_now', 'waiting', 'pending',
+                   1600000000000 + i, '{\"namespace\":\"bench\",\"tags\":{}}' FROM n",
+                (count,),
+            )?;
+            db.execute(
+                "INSERT INTO ff_execution_capabilities (execution_id, capability)
+                 SELECT execution_id, 'gpu' FROM ff_exec_core WHERE lane_id = 'bench' AND created_at_ms < 1700000000000
+                   AND eligibility_state = 'eligible_now'",
+                (),
+            )?;
+        }
+        Store::Postgres(pool) => {
+            sqlx::query(
+                "INSERT INTO ff_exec_core (partition_key, execution_id, lane_id, lifecycle_phase, ownership_state,
+                   eligibility_state, public_state, attempt_state, created_at_ms, raw_fields, required_capabilities)
+                 SELECT 0, gen_random_uuid(), 'bench', 'runnable', 'unowned', 'eligible_now', 'waiting', 'pending',
+                   1600000000000 + i, '{\"namespace\":\"bench\",\"tags\":{}}', ARRAY['gpu']
+                 FROM generate_series(0, $1 - 1) i",
+            )
+            .bind(count as i32)
+            .execute(pool)
+            .await?;
+        }
+    }
+    Ok(())
+}
+
 /// Adds executions that become claimable now to a database that others work on.
 pub async fn arriving(pool: &sqlx::PgPool, count: u32) -> Result<(), Failure> {
     sqlx::query(

@@ -102,6 +102,7 @@ pub(super) const SQLITE: &[Step] = steps!(
         "1020_trim_indexes",
         "1022_blocked_index",
         "1046_retention_indexes",
+        "1080_claim_marks",
     ]
 );
 
@@ -148,6 +149,7 @@ pub(super) const POSTGRES: &[Step] = steps!(
         "1050_event_words",
         "1060_many_rows",
         "1070_spread",
+        "1080_claim_marks",
     ]
 );
 

@@ -3,7 +3,7 @@
 use serde_json::Value;
 use sqlx::PgConnection;
 
-use crate::column::{ExecKey, LaneName, StoredIndex};
+use crate::column::{ExecKey, StoredIndex};
 use crate::db::dialect::{Combines, Ran};
 use crate::statements::attempt::{
     AttemptCompleteManyGiven, AttemptCompleteParams, AttemptCompleteRow, AttemptFailManyGiven, AttemptFailParams,
@@ -19,11 +19,11 @@ use crate::statements::stream::{StreamAppendManyGiven, StreamAppendManyParams, S
 
 impl Combines for LeaseClaimParams {
     type Row = LeaseClaimRow;
-    type Group = (LaneName, Vec<String>);
+    type Group = String;
     type Key = ();
 
     fn group(&self) -> Option<Self::Group> {
-        Some((self.lane_id.clone(), self.capabilities.clone()))
+        Some(self.mark_key.clone())
     }
 
     fn key(&self) -> Option<Self::Key> {
@@ -33,7 +33,7 @@ impl Combines for LeaseClaimParams {
     fn run_many<'a>(members: &'a [&'a Self], connection: &'a mut PgConnection) -> Ran<'a, Self> {
         Box::pin(async move {
             let Some(first) = members.first() else { return Ok(Vec::new()) };
-            let params = taken!(LeaseClaimManyParams of first => lane_id, capabilities);
+            let params = taken!(LeaseClaimManyParams of first => lane_id, mark_key);
             let given = members.iter().map(|member| {
                 taken!(LeaseClaimManyGiven of member => lease_id, now_ms, worker_id, worker_instance_id,
                        lease_expires_at_ms)

@@ -14,6 +14,7 @@ mod by_grant;
 mod by_operator;
 pub(crate) mod give_back;
 mod granted;
+pub(crate) mod mark;
 mod queue;
 pub(crate) mod reclaim;
 mod reseat;

@@ -6,6 +6,7 @@ use ff_core::types::{LaneId, LeaseId};
 use crate::db::{Dialect, Wakes};
 use crate::engine::claim::give_back::Answered;
 use crate::engine::claim::granted::Granted;
+use crate::engine::claim::mark::{Asked, mark_sometimes};
 use crate::engine::policy::give_back::Before;
 use crate::engine::{Engine, execution, spread};
 use crate::model::id::{attempt_id, reject_nul};
@@ -45,9 +46,10 @@ async fn claim_now<D: Dialect>(
 ) -> Answered<Option<Handle>> {
     let now_ms = engine.now_ms();
     let lease_id = LeaseId::new();
+    let asked = Asked::new(lane.into(), &capabilities.tokens);
     let params = lease::LeaseClaimParams {
         lane_id: lane.into(),
-        capabilities: capabilities.tokens.clone(),
+        mark_key: asked.mark_key.clone(),
         lease_id: lease_id.to_string(),
         now_ms,
         worker_id: policy.worker_id.as_str().to_owned(),
@@ -55,8 +57,9 @@ async fn claim_now<D: Dialect>(
         lease_expires_at_ms: now_ms.saturating_add(i64::from(policy.lease_ttl_ms)),
     };
     let claimed = if engine.db().is_spread().await? {
-        spread::claim(engine, params).await?
+        spread::claim(engine, params, &capabilities.tokens).await?
     } else {
+        mark_sometimes(engine, asked).await?;
         let told = move |row: &lease::LeaseClaimRow, wakes: &mut Wakes| {
             wakes.lease(row.lease_event_id, row.execution.partition_key);
         };

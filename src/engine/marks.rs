@@ -1,0 +1,73 @@
+//! The marks of lanes that this process made: see [`claim::mark`](super::claim::mark).
+
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+
+/// After how many claims a mark is moved.
+const CLAIMS: u32 = 256;
+
+/// After how many it is, if that was last done [`INTERVAL_MS`] ago: who claims now and then needs none.
+const FEW_CLAIMS: u32 = 8;
+
+const INTERVAL_MS: i64 = 1_000;
+
+/// How old a mark may become, however seldom claims are: one that nobody moves for a day is forgotten.
+const OLDEST_MS: i64 = 3_600_000;
+
+/// How many lanes and capabilities are counted at once; beyond that counting begins anew.
+const COUNTED: usize = 1_024;
+
+/// The claims since each mark was made or moved by this process.
+#[derive(Debug, Default)]
+pub(crate) struct Marks {
+    counted: Mutex<HashMap<String, Counted>>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Counted {
+    claims: u32,
+    since_ms: i64,
+}
+
+impl Marks {
+    /// Counts a claim; whether the mark is to be made or moved before it. Of the claims for a mark that this process has not
+    /// made yet each has to make it, because none of them may wait for another.
+    pub(crate) fn is_due(&self, mark_key: &str, now_ms: i64) -> bool {
+        let mut counted = self.counted.lock().unwrap_or_else(PoisonError::into_inner); // tidy: counts have no half-done state
+        let Some(one) = counted.get_mut(mark_key) else { return true };
+        one.claims += 1;
+        let age_ms = now_ms.saturating_sub(one.since_ms);
+        let is_due = one.claims >= CLAIMS || (one.claims >= FEW_CLAIMS && age_ms >= INTERVAL_MS) || age_ms >= OLDEST_MS;
+        if is_due {
+            *one = Counted { claims: 0, since_ms: now_ms };
+        }
+        is_due
+    }
+
+    /// A mark was made or moved.
+    pub(crate) fn made(&self, mark_key: String, now_ms: i64) {
+        let mut counted = self.counted.lock().unwrap_or_else(PoisonError::into_inner); // tidy: counts have no half-done state
+        if counted.len() >= COUNTED {
+            counted.clear();
+        }
+        counted.entry(mark_key).or_insert(Counted { claims: 0, since_ms: now_ms });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mark_is_made_first_and_moved_after_a_few_claims_when_it_is_old_and_after_many_in_any_case() {
+        let marks = Marks::default();
+        let due = |key: &str, now_ms| marks.is_due(key, now_ms);
+        assert!(due("none", 5_000) && due("none", 5_000), "whoever comes before it is made makes it");
+        marks.made("none".to_owned(), 5_000);
+        assert_eq!((1..=255).filter(|_| due("none", 5_999)).count(), 0);
+        assert!(due("none", 5_999));
+        assert_eq!((1..=8).filter(|_| due("none", 6_999)).count(), 1);
+        assert!(due("gpu", 6_999), "other capabilities have a mark of their own");
+        assert!(due("none", 6_999 + OLDEST_MS), "a mark that is seldom asked for does not become a day old");
+    }
+}
