@@ -29,8 +29,6 @@ CREATE TABLE IF NOT EXISTS ff_claim_mark (
     server_started_at  timestamptz NOT NULL DEFAULT '-infinity'
 );
 
-CREATE INDEX IF NOT EXISTS ff_claim_mark_lane_idx ON ff_claim_mark (lane_id);
-
 -- As before, and a row that changes enters again.
 CREATE OR REPLACE FUNCTION ff_track_claimable() RETURNS trigger
 LANGUAGE plpgsql
@@ -191,7 +189,7 @@ $$;
 
 -- The execution that is claimed next by whoever asks with the lane and the capabilities of a mark. Reading it takes it.
 CREATE OR REPLACE VIEW ff_claim_next AS
-SELECT mark.mark_key, CAST(taken.partition_key AS smallint) AS partition_key,
+SELECT mark.mark_key, mark.lane_id, CAST(taken.partition_key AS smallint) AS partition_key,
        CAST(taken.execution_id AS uuid) AS execution_id, CAST(taken.attempt_index AS integer) AS attempt_index
   FROM ff_claim_mark AS mark
  CROSS JOIN LATERAL ff_take_from_lane(mark.mark_key, 1) AS taken;

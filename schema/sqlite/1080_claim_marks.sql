@@ -20,7 +20,7 @@ CREATE INDEX ff_claim_mark_lane_idx ON ff_claim_mark (lane_id);
 
 -- The execution that is claimed next by whoever asks with the lane and the capabilities of a mark.
 CREATE VIEW ff_claim_next AS
-SELECT mark.mark_key, core.partition_key, core.execution_id, core.attempt_index
+SELECT mark.mark_key, mark.lane_id, core.partition_key, core.execution_id, core.attempt_index
 FROM ff_claim_mark AS mark
 JOIN ff_exec_core AS core
   ON core.rowid = COALESCE(

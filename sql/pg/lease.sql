@@ -2,7 +2,7 @@
 WITH picked AS (
   SELECT ready.partition_key, ready.execution_id, ready.attempt_index
     FROM ff_claim_next AS ready
-   WHERE ready.mark_key = :mark_key
+   WHERE ready.mark_key = :mark_key AND ready.lane_id = :lane_id
 ),
 core AS (
   INSERT INTO ff_exec_core AS core

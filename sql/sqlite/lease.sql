@@ -12,7 +12,7 @@
 WITH picked AS (
   SELECT ready.partition_key, ready.execution_id, ready.attempt_index
     FROM ff_claim_next AS ready
-   WHERE ready.mark_key = :mark_key
+   WHERE ready.mark_key = :mark_key AND ready.lane_id = :lane_id
 );
 WITH lease AS (
   INSERT INTO ff_lease_event
