@@ -85,6 +85,7 @@ SET plan_cache_mode = 'force_generic_plan'
 SET enable_seqscan = off
 SET enable_bitmapscan = off
 SET enable_sort = off
+SET jit = off
 AS $$
 BEGIN
     RETURN mark.server_started_at = pg_postmaster_start_time()
@@ -106,6 +107,7 @@ $$;
 -- queue has no partitions, and to plan its three parts would take longer than to read them. What the planner knows of the
 -- queue is no guide either: where it takes it for short, it would read and sort a whole lane for one execution. Sorting is
 -- therefore the last thing that it may think of, and each part asks for the order of the index that it is to be read by.
+-- A plan that sorts all the same counts as so expensive that a server would compile it at each call.
 CREATE OR REPLACE FUNCTION ff_take_from_lane(key text, wanted bigint)
 RETURNS TABLE (partition_key smallint, execution_id uuid, attempt_index integer, place bigint)
 LANGUAGE plpgsql
@@ -114,6 +116,7 @@ SET plan_cache_mode = 'force_generic_plan'
 SET enable_seqscan = off
 SET enable_bitmapscan = off
 SET enable_sort = off
+SET jit = off
 AS $$
 DECLARE
     mark ff_claim_mark;
@@ -202,6 +205,7 @@ SET plan_cache_mode = 'force_generic_plan'
 SET enable_seqscan = off
 SET enable_bitmapscan = off
 SET enable_sort = off
+SET jit = off
 AS $$
 DECLARE
     able text[] := ARRAY(SELECT jsonb_array_elements_text(OLD.capabilities));

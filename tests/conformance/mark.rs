@@ -321,6 +321,17 @@ async fn marks_again(h: &Opened, id: &ExecutionId) {
     marked(h).await;
 }
 
+/// A plan that sorts all the same is taken for so expensive that a server would compile it at each claim.
+#[tokio::test]
+async fn functions_that_rule_plans_out_are_not_compiled() {
+    run(Kind::Postgres, async |h| {
+        let ruling = "SELECT count(*) FROM pg_proc WHERE proname LIKE 'ff%' AND 'enable_sort=off' = ANY (proconfig)";
+        assert_eq!(h.number(ruling).await, 3);
+        assert_eq!(h.number(&format!("{ruling} AND NOT 'jit=off' = ANY (proconfig)")).await, 0);
+    })
+    .await;
+}
+
 /// What was written before a mark and committed after it.
 #[tokio::test]
 async fn what_was_under_way_when_a_mark_was_made_is_claimed() {
