@@ -4,9 +4,11 @@
 //! nobody has followed. So it waits a moment only for rows that somebody holds.
 
 use ff_core::backend::ScannerFilter;
-use futures_util::{StreamExt as _, stream};
+use futures_util::future::BoxFuture;
+use futures_util::stream::FuturesUnordered;
+use futures_util::{FutureExt as _, StreamExt as _};
 use tokio::sync::broadcast::Receiver;
-use tokio::sync::broadcast::error::{RecvError, TryRecvError};
+use tokio::sync::broadcast::error::RecvError;
 
 use crate::column::PartitionNumber;
 use crate::db::{Dialect, OutboxEvent};
@@ -22,51 +24,35 @@ pub(crate) fn start<D: Dialect>(engine: &Engine<D>) {
     }
 }
 
+/// Whoever is slow, because somebody holds a row, keeps no other completion waiting as long as there is room for it. The
+/// engine is held only while something is under way.
 async fn follow<D: Dialect>(engine: WeakEngine<D>, mut ended: Receiver<OutboxEvent>) {
+    let mut under_way: FuturesUnordered<BoxFuture<'static, ()>> = FuturesUnordered::new();
     loop {
-        let mut gathered = Gathered::default();
-        match ended.recv().await {
-            Ok(event) => gathered.events.push(event),
-            Err(RecvError::Lagged(_)) => gathered.are_some_lost = true,
-            Err(RecvError::Closed) => return,
-        }
-        gathered.rest(&mut ended);
+        let told = tokio::select! {
+            Some(()) = under_way.next(), if !under_way.is_empty() => continue,
+            told = ended.recv(), if under_way.len() < AT_ONCE => told,
+        };
         let Some(engine) = engine.upgrade() else { return };
-        follow_all(&engine.impatient(), gathered).await;
-    }
-}
-
-/// Completions that happened since the last look.
-#[derive(Default)]
-struct Gathered {
-    events: Vec<OutboxEvent>,
-    are_some_lost: bool,
-}
-
-impl Gathered {
-    fn rest(&mut self, ended: &mut Receiver<OutboxEvent>) {
-        loop {
-            match ended.try_recv() {
-                Ok(event) => self.events.push(event),
-                Err(TryRecvError::Lagged(_)) => self.are_some_lost = true,
-                Err(TryRecvError::Empty | TryRecvError::Closed) => return,
-            }
+        let engine = engine.impatient();
+        match told {
+            Ok(event) => under_way.push(follow_one(engine, event).boxed()),
+            Err(RecvError::Lagged(_)) => under_way.push(follow_lost(engine).boxed()),
+            Err(RecvError::Closed) => return under_way.collect().await,
         }
     }
 }
 
-async fn follow_all<D: Dialect>(engine: &Engine<D>, gathered: Gathered) {
-    stream::iter(gathered.events)
-        .for_each_concurrent(AT_ONCE, |event| async move {
-            let Ok(partition_key) = i16::try_from(event.partition_key).map(PartitionNumber::from) else { return };
-            if let Err(error) = dependency::follow_member(engine, partition_key, event.event_id).await {
-                tracing::warn!(%error, event_id = event.event_id, "a completion was not followed at once");
-            }
-        })
-        .await;
-    if gathered.are_some_lost
-        && let Err(error) = dependency::follow_forgotten(engine, &ScannerFilter::NOOP, i64::MAX).await
-    {
+async fn follow_one<D: Dialect>(engine: Engine<D>, event: OutboxEvent) {
+    let Ok(partition_key) = i16::try_from(event.partition_key).map(PartitionNumber::from) else { return };
+    if let Err(error) = dependency::follow_member(&engine, partition_key, event.event_id).await {
+        tracing::warn!(%error, event_id = event.event_id, "a completion was not followed at once");
+    }
+}
+
+/// Follows what nobody followed, because more was told than is kept.
+async fn follow_lost<D: Dialect>(engine: Engine<D>) {
+    if let Err(error) = dependency::follow_forgotten(&engine, &ScannerFilter::NOOP, i64::MAX).await {
         tracing::warn!(%error, "missed completions were not followed at once");
     }
 }
