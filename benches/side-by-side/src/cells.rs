@@ -116,6 +116,25 @@ fn ratio_row(
 }
 
 /// Rows that are the same on both stores.
+/// The rate of the harder of two cases of the same work, judged by that of the easier one.
+fn against(name: String, [easy, hard]: [f64; 2], least: f64) -> Row {
+    Row {
+        name,
+        theirs: None,
+        ours: hard,
+        spread: None,
+        floor: Some(easy),
+        unit: "ops/s",
+        judged: hard / easy,
+        goal: Goal::AtLeast(least),
+    }
+}
+
+fn median(mut rates: Vec<f64>) -> f64 {
+    rates.sort_by(f64::total_cmp);
+    rates.get(rates.len() / 2).copied().unwrap_or(0.0)
+}
+
 async fn shared(
     options: &Options,
     pair: &[Contender; 2],
@@ -209,8 +228,8 @@ async fn shared(
     let name = format!("{store}: claim with {} waiting against 100", options.many);
     if wanted(&name) {
         load::clear(&pair[1].store).await.map_err(|e| e.to_string())?;
-        let mut rates = Vec::new();
-        for waiting in [100, options.many] {
+        let mut rates = [0.0; 2];
+        for (rate, waiting) in rates.iter_mut().zip([100, options.many]) {
             let mut samples = Vec::new();
             for round in 0..options.rounds.max(5) {
                 if round == 0 || waiting == 100 {
@@ -219,26 +238,16 @@ async fn shared(
                 }
                 samples.push(work::claims(&pair[1].backend, 4, 25).await?.rate());
             }
-            samples.sort_by(f64::total_cmp);
-            rates.push(samples[samples.len() / 2]);
+            *rate = median(samples);
         }
-        table.push(Row {
-            name,
-            theirs: None,
-            ours: rates[1],
-            spread: None,
-            floor: Some(rates[0]),
-            unit: "ops/s",
-            judged: rates[1] / rates[0],
-            goal: Goal::AtLeast(0.9),
-        });
+        table.push(against(name, rates, 0.9));
         load::clear(&pair[1].store).await.map_err(|e| e.to_string())?;
     }
     let name = format!("{store}: claim behind {} that need another capability, against none", options.many);
     if wanted(&name) {
         load::clear(&pair[1].store).await.map_err(|e| e.to_string())?;
-        let mut rates = Vec::new();
-        for blocked in [0, options.many] {
+        let mut rates = [0.0; 2];
+        for (rate, blocked) in rates.iter_mut().zip([0, options.many]) {
             load::blocked(&pair[1].store, blocked).await.map_err(|e| e.to_string())?;
             load::claimable(&pair[1].store, 100 * options.rounds.max(5) as u32, Spread::One)
                 .await
@@ -248,19 +257,9 @@ async fn shared(
             for _ in 0..options.rounds.max(5) {
                 samples.push(work::claims(&pair[1].backend, 4, 25).await?.rate());
             }
-            samples.sort_by(f64::total_cmp);
-            rates.push(samples[samples.len() / 2]);
+            *rate = median(samples);
         }
-        table.push(Row {
-            name,
-            theirs: None,
-            ours: rates[1],
-            spread: None,
-            floor: Some(rates[0]),
-            unit: "ops/s",
-            judged: rates[1] / rates[0],
-            goal: Goal::AtLeast(0.5),
-        });
+        table.push(against(name, rates, 0.5));
         load::clear(&pair[1].store).await.map_err(|e| e.to_string())?;
     }
     Ok(())
@@ -302,12 +301,8 @@ async fn scenes(options: &Options, pair: &[Contender; 2], store: &str, table: &m
             }
             ours.push(play(&pair[1]).await?.rate());
         }
-        let median = |mut rates: Vec<f64>| {
-            rates.sort_by(f64::total_cmp);
-            rates.get(rates.len() / 2).copied()
-        };
-        let theirs = if theirs.len() == ours.len() { median(theirs) } else { None };
-        let ours = median(ours).unwrap_or_default();
+        let theirs = (theirs.len() == ours.len()).then(|| median(theirs));
+        let ours = median(ours);
         let judged = theirs.map_or(f64::INFINITY, |theirs| ours / theirs);
         table.push(Row { name, theirs, ours, spread: None, floor: None, unit, judged, goal: Goal::AtLeast(2.0) });
     }

@@ -140,7 +140,6 @@ impl Pg {
             ["BEGIN", "SET CONSTRAINTS ALL IMMEDIATE", "DISCARD SEQUENCES"].map(str::to_owned).to_vec();
         all.extend(inserts.iter().map(|(.., sql)| sql.clone()));
         all.extend(numbers);
-        all.extend(subject.writes.then(|| "SAVEPOINT statement".to_owned()));
         if let Err(error) = self.plain(&all.join("; ")).await {
             self.plain("ROLLBACK").await.map_err(Failure::engine("roll back on Postgres"))?;
             return self.refused(&inserts, error).await;
@@ -153,6 +152,9 @@ impl Pg {
                 .map_err(Failure::engine("take out impossible rows on Postgres, as `[prove.impossible]` says"))?
                 > 0
             {}
+        }
+        if subject.writes {
+            self.plain("SAVEPOINT statement").await.map_err(Failure::engine("begin on Postgres"))?;
         }
         let result = self.statement(subject, case).await;
         let (mut tables, mut taken) = (Vec::new(), BTreeSet::new());

@@ -100,6 +100,23 @@ fn a_difference_is_found_shrunk_kept_declared_and_mended() {
 }
 
 #[test]
+fn rows_that_cannot_be_stay_away_when_a_statement_is_refused() {
+    // Of the ten ids that there are, a case often gives one that a row has.
+    let insert = "INSERT INTO job (id, name) VALUES (:id, :name) RETURNING id";
+    let root = project("", insert, insert);
+    let settings = root.path().join("diglot.toml");
+    let text = fs::read_to_string(&settings).expect("a file");
+    fs::write(&settings, format!("{text}[prove.impossible]\njob = \"due_ms IS NOT NULL\"\n")).expect("a file");
+    runtime().expect("a runtime").block_on(async {
+        let mut interrupts = Interrupts::catch().expect("signals");
+        let host = Host::open(None, Sorting::Language, &mut interrupts).await.expect("a server");
+        let found = run(root.path(), &host).await;
+        assert!(found.is_empty(), "{found:?}");
+        host.close().await.expect("a database that goes");
+    });
+}
+
+#[test]
 fn every_table_has_rows_but_those_that_nothing_satisfies_and_they_are_named() {
     let root = project("", "SELECT id, name FROM job ORDER BY id", "SELECT id, name FROM job ORDER BY id");
     let tables = |id: &str, number: &str| {
