@@ -59,7 +59,7 @@ pub async fn blocked(store: &Store, count: u32) -> Result<(), Failure> {
                  INSERT INTO ff_exec_core (partition_key, execution_id, lane_id, lifecycle_phase, ownership_state,
                    eligibility_state, public_state, attempt_state, created_at_ms, raw_fields)
                  SELECT 0, randomblob(16), 'bench', 'runnable', 'unowned', 'eligible_now', 'waiting', 'pending',
-                   1600000000000 + i, '{\"namespace\":\"bench\",\"tags\":{}}' FROM n",
+                   1600000000000 + i, '{\"namespace\":\"bench\",\"tags\":{}}' FROM n WHERE i < ?1",
                 (count,),
             )?;
             db.execute(
