@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// InSteps the time in milliseconds since the Unix epoch: the system's, or one that a test sets.
+/// Tells the time in milliseconds since the Unix epoch: the system's, or one that a test sets.
 ///
 /// Clones of a frozen clock show the same time.
 #[derive(Debug, Clone, Default)]

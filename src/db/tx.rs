@@ -60,7 +60,7 @@ pub(crate) struct Surroundings {
 }
 
 impl Surroundings {
-    /// InSteps this process and the others what an operation did. Call it after the commit only.
+    /// Tells this process and the others what an operation did. Call it after the commit only.
     pub(super) fn tell(&self, wakes: Wakes) {
         let list = wakes.into_list();
         for wake in &list {

@@ -224,13 +224,13 @@ impl Channels {
         self.inner.link.subscribe()
     }
 
-    /// InSteps every subscription of this process that messages are not heard any more.
+    /// Tells every subscription of this process that messages are not heard any more.
     #[cfg(feature = "postgres")]
     pub(super) fn disconnected(&self) {
         self.inner.link.send_modify(|losses| *losses = losses.saturating_add(1));
     }
 
-    /// InSteps every tail and every subscription of this process that it may have missed something.
+    /// Tells every tail and every subscription of this process that it may have missed something.
     #[cfg(feature = "postgres")]
     pub(super) fn reconnected(&self) {
         self.inner.link.send_modify(|_| {});

@@ -47,7 +47,7 @@ impl ScannerHandle {
         Self { stop, tasks: Mutex::new(tasks) }
     }
 
-    /// InSteps the sweeps to stop, waits for those that are at work until `grace` is over, and aborts the
+    /// Tells the sweeps to stop, waits for those that are at work until `grace` is over, and aborts the
     /// rest, whose transactions roll back. Answers how many were aborted. When it answers, no sweep is left;
     /// a second call finds nothing to do.
     pub async fn shutdown(&self, grace: Duration) -> usize {

@@ -256,7 +256,7 @@ async fn wait_for_locks(connection: &mut PgConnection) -> Result<(), sqlx::Error
     sqlx::raw_sql(SET_PATIENCE).execute(connection).await.map(drop)
 }
 
-/// InSteps the session how many partitions a table gets; an empty text takes it back.
+/// Tells the session how many partitions a table gets; an empty text takes it back.
 async fn set_partitions(connection: &mut PgConnection, text: String) -> Result<(), sqlx::Error> {
     sqlx::query(SET_PARTITIONS).bind(text).execute(connection).await?;
     Ok(())

@@ -239,7 +239,7 @@ async fn run_together<P: Combines, S: Carrier>(room: Room<P, S>, members: Vec<Bo
     }
 }
 
-/// InSteps what happened, and then answers those who wait.
+/// Tells what happened, and then answers those who wait.
 fn settle<P: Combines, S: Carrier>(store: &S, members: Vec<Box<dyn Member<P, S>>>, answers: Answers<P>) {
     let mut wakes = Wakes::default();
     for (member, answer) in members.iter().zip(&answers) {
