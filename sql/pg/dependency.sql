@@ -49,3 +49,86 @@ SELECT core.partition_key, core.execution_id, :flow_id, :outcome,
   FROM ff_exec_core AS core
  WHERE core.partition_key = :partition_key AND core.execution_id = :execution_id
 RETURNING event_id;
+
+-- Counts several edges, each of another flow, whose upstream executions have ended with success, lets the executions be
+-- claimed that have waited for the last of theirs, and notes the completions that are given as followed. Only what an
+-- execution asks for that waits for all of its edges is done here: one that is delayed or claimed, an edge that is not
+-- applied, was counted before or passes a result, and a group with another policy or with a failure refuse the whole, as
+-- `flow_member_join_many` does, and each hop is made alone.
+-- rows: given(partition_key i16 key, flow_id uuid key, edge_id uuid key, event_id i64 null, now_ms i64)
+-- name: dependency_hop_many :opt
+-- only: pg — SQLite's writer puts the calls of those who wait into one transaction.
+-- column: ended_count i32
+-- column: settled_event_id i64 null
+WITH member AS (
+  SELECT given.ordinality, given.partition_key, given.flow_id, given.edge_id, given.event_id, given.now_ms FROM given
+   WHERE set_config('lock_timeout', '100ms', true) IS NOT NULL
+),
+edge AS (
+  INSERT INTO ff_edge AS edge (partition_key, flow_id, edge_id, upstream_eid, downstream_eid, policy)
+  SELECT member.partition_key, member.flow_id, member.edge_id, '00000000-0000-0000-0000-000000000000',
+         '00000000-0000-0000-0000-000000000000',
+         jsonb_build_object('edge_state', 'satisfied', 'resolved_at_ms', member.now_ms)
+    FROM member
+   WHERE true
+   ORDER BY member.partition_key, member.flow_id, member.edge_id
+      ON CONFLICT (partition_key, flow_id, edge_id) DO UPDATE
+     SET policy = edge.policy || excluded.policy
+   WHERE jsonb_typeof(edge.policy -> 'applied_at_ms') = 'number' AND edge.policy ->> 'edge_state' = 'applied'
+     AND COALESCE(edge.policy ->> 'data_passing_ref', '') = ''
+  RETURNING edge.partition_key, edge.flow_id, edge.edge_id, edge.upstream_eid, edge.downstream_eid
+),
+held AS (
+  INSERT INTO ff_edge_group AS held (partition_key, flow_id, downstream_eid, policy, running_count)
+  SELECT edge.partition_key, edge.flow_id, edge.downstream_eid, '{}', 0 FROM edge
+   WHERE ff_expect_all(edge.upstream_eid <> edge.downstream_eid)
+   ORDER BY edge.partition_key, edge.flow_id, edge.downstream_eid
+      ON CONFLICT (partition_key, flow_id, downstream_eid) DO UPDATE
+     SET success_count = held.success_count + 1, running_count = held.running_count - 1
+   WHERE held.policy ->> 'kind' = 'all_of' AND held.success_count >= 0 AND held.fail_count = 0 AND held.skip_count = 0
+     AND held.running_count > 0
+  RETURNING held.partition_key, held.flow_id, held.downstream_eid, held.success_count, held.running_count
+),
+core AS (
+  INSERT INTO ff_exec_core AS core
+         (partition_key, execution_id, lane_id, lifecycle_phase, ownership_state, eligibility_state, public_state,
+          attempt_state, created_at_ms)
+  SELECT held.partition_key, held.downstream_eid, '', 'terminal', 'unowned', 'not_applicable', 'skipped',
+         'attempt_terminal', 0
+    FROM held
+   WHERE CASE
+           WHEN held.running_count = 0 THEN
+             ff_expect_all(ff_awaited_edges(held.partition_key, held.flow_id, held.downstream_eid)
+                           <= held.success_count)
+           ELSE false
+         END
+   ORDER BY held.partition_key, held.downstream_eid
+      ON CONFLICT (partition_key, execution_id) DO UPDATE
+     SET eligibility_state = 'eligible_now', public_state = 'waiting', blocking_reason = 'waiting_for_worker',
+         attempt_state = CASE
+                           WHEN core.attempt_state = 'none' THEN 'pending_first_attempt'
+                           ELSE core.attempt_state
+                         END
+   WHERE core.lifecycle_phase IN ('submitted', 'runnable') AND core.ownership_state = 'unowned'
+     AND core.eligibility_state = 'blocked_by_dependencies' AND core.raw_fields ->> 'delay_until' IS NULL
+     AND length(core.attempt_state) > 0
+  RETURNING core.partition_key, core.execution_id, core.created_at_ms
+),
+done AS (
+  SELECT member.ordinality, member.partition_key, member.event_id, member.now_ms, held.success_count
+    FROM member
+    LEFT JOIN held ON held.partition_key = member.partition_key AND held.flow_id = member.flow_id
+    LEFT JOIN core ON core.partition_key = held.partition_key AND core.execution_id = held.downstream_eid
+   WHERE ff_expect_all(held.success_count > 0 AND (held.running_count > 0 OR core.created_at_ms > 0))
+),
+settled AS (
+  UPDATE ff_completion_event AS ended SET dispatched_at_ms = done.now_ms
+    FROM done
+   WHERE ended.partition_key = done.partition_key
+     AND ended.partition_key = ANY (CAST(:partition_keys AS smallint[])) AND ended.event_id = done.event_id
+     AND ended.dispatched_at_ms IS NULL
+  RETURNING ended.partition_key, ended.event_id
+)
+SELECT done.ordinality, done.success_count AS ended_count, settled.event_id AS settled_event_id
+  FROM done
+  LEFT JOIN settled ON settled.partition_key = done.partition_key AND settled.event_id = done.event_id;

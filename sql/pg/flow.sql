@@ -23,3 +23,52 @@ UPDATE ff_flow_core
                     || jsonb_build_object('edge_count', CAST(:edge_count AS bigint), 'last_mutation_at_ms',
                                           CAST(:now_ms AS bigint))
  WHERE partition_key = :partition_key AND flow_id = :flow_id;
+
+-- Makes several executions members of flows, each of another flow. The counts of a flow are changed by an upsert, which
+-- routes each row to its partition; it waits for each in its turn, in the order of their keys, and judges it as it then
+-- is. A flow or an execution that is not as it should be refuses the whole: `ff_expect_all` answers with an error, so
+-- nothing is changed and nothing inserted, and each is made a member alone.
+-- rows: given(partition_key i16 key, flow_id uuid key, execution_id uuid, now_ms i64)
+-- name: flow_member_join_many :opt
+-- only: pg — SQLite's writer puts the calls of those who wait into one transaction.
+-- column: node_count i64
+WITH member AS (
+  SELECT given.ordinality, given.partition_key, given.flow_id, given.execution_id, given.now_ms FROM given
+   WHERE set_config('lock_timeout', '100ms', true) IS NOT NULL
+),
+flow AS (
+  INSERT INTO ff_flow_core AS flow (partition_key, flow_id, public_flow_state, created_at_ms, raw_fields)
+  SELECT member.partition_key, member.flow_id, 'terminal', 0,
+         jsonb_build_object('last_mutation_at_ms', member.now_ms)
+    FROM member
+   WHERE true
+   ORDER BY member.partition_key, member.flow_id
+      ON CONFLICT (partition_key, flow_id) DO UPDATE
+     SET graph_revision = flow.graph_revision + 1,
+         raw_fields = flow.raw_fields || excluded.raw_fields
+                      || jsonb_build_object('node_count', CAST(flow.raw_fields ->> 'node_count' AS bigint) + 1)
+   WHERE flow.public_flow_state IN ('open', 'running', 'blocked')
+     AND ltrim(flow.raw_fields ->> 'node_count', '0123456789') = ''
+     AND length(flow.raw_fields ->> 'node_count') BETWEEN 1 AND 9
+  RETURNING flow.partition_key, flow.flow_id, CAST(flow.raw_fields ->> 'node_count' AS bigint) AS node_count
+),
+core AS (
+  INSERT INTO ff_exec_core AS core
+         (partition_key, execution_id, flow_id, lane_id, lifecycle_phase, ownership_state, eligibility_state,
+          public_state, attempt_state, created_at_ms)
+  SELECT member.partition_key, member.execution_id, member.flow_id, '', 'terminal', 'unowned', 'not_applicable',
+         'skipped', 'attempt_terminal', 0
+    FROM flow
+    JOIN member ON member.partition_key = flow.partition_key AND member.flow_id = flow.flow_id
+   WHERE true
+   ORDER BY member.partition_key, member.execution_id
+      ON CONFLICT (partition_key, execution_id) DO UPDATE
+     SET flow_id = excluded.flow_id
+   WHERE core.flow_id IS NULL
+  RETURNING core.partition_key, core.execution_id, core.created_at_ms
+)
+SELECT member.ordinality, flow.node_count
+  FROM member
+  LEFT JOIN flow ON flow.partition_key = member.partition_key AND flow.flow_id = member.flow_id
+  LEFT JOIN core ON core.partition_key = member.partition_key AND core.execution_id = member.execution_id
+ WHERE ff_expect_all(flow.node_count IS NOT NULL AND core.created_at_ms > 0);

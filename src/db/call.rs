@@ -31,6 +31,21 @@ macro_rules! transaction {
             )
             .await
     };
+    (
+        $on:expr, $name:literal, together $lent:ident,
+        |$conn:ident| $body:block, |$given:pat_param, $row:ident| $made:expr, |$answer:ident, $wakes:ident| $tell:expr
+    ) => {
+        $on
+            .db()
+            .write_combined(
+                $name,
+                $lent,
+                move |$conn, $lent| Box::pin(async move { $body }),
+                |$given, $row| $made,
+                move |_, $answer, $wakes| $tell,
+            )
+            .await
+    };
 }
 
 /// A call of a statement that may take steps, inside a transaction: `in_steps!(D: conn.lease_event_insert(&params))`.

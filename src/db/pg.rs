@@ -294,7 +294,7 @@ fn is_held(ended: &Abort) -> bool {
 
 impl Store<Postgres> for PgStore {
     async fn run_combined<O: Combined<Postgres>>(self: &Arc<Self>, operation: O) -> Result<O::Answer, EngineError> {
-        if self.combines && operation.patience() == Patience::Caller && !self.is_spread().await? {
+        if self.combines && !self.is_spread().await? {
             return combine(self, operation).await;
         }
         self.run(operation).await

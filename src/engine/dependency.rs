@@ -17,6 +17,7 @@ use ff_core::types::ExecutionId;
 use crate::column::{ExecutionUuid, FlowUuid, PartitionNumber};
 use crate::db::Dialect;
 use crate::db::error::{Abort, unreadable};
+use crate::db::together::Hopping;
 use crate::engine::Engine;
 use crate::engine::group::{Hop, HopState, Hopped, hop_on};
 use crate::engine::policy::dependency::Ended;
@@ -135,19 +136,26 @@ async fn hop_once<D: Dialect>(
     hop: Hop,
     settle: Option<dependency::DependencyCompletionSettleParams>,
 ) -> Result<u64, EngineError> {
-    let Hop { partition_key, flow_id, .. } = hop;
+    let Hop { partition_key, flow_id, edge_id, now_ms, .. } = hop;
+    let is_plain = hop.ended == Ended::Success && hop.taking == Taking::Waits;
+    let event_id = settle.as_ref().map(|settle| settle.event_id);
+    let hopping = Hopping { partition_key, flow_id, edge_id, event_id, now_ms, is_plain };
     let (_, settled) = transaction!(
         engine,
         "dependency_hop",
-        [hop, settle],
+        together hopping,
         |conn| {
-            let hopped = hop_on::<D>(conn, hop).await?;
-            let settled = match settle {
-                Some(settle) => conn.dependency_completion_settle(settle).await?,
+            let hopped = hop_on::<D>(conn, &hop).await?;
+            let settled = match hopping.event_id {
+                Some(event_id) => {
+                    let settle = dependency::DependencyCompletionSettleParams { now_ms, partition_key, event_id };
+                    conn.dependency_completion_settle(&settle).await?
+                }
                 None => 0,
             };
             Ok((hopped, settled))
         },
+        |_, counted| (Hopped::counted(counted.ended), counted.settled),
         |hopped, wakes| hopped.0.tell(partition_key, flow_id, wakes)
     )?;
     Ok(settled)

@@ -10,11 +10,11 @@ use ff_core::contracts::{
 use ff_core::engine_error::{ConflictKind, ContentionKind, EngineError, ValidationKind};
 use ff_core::types::{EdgeId, ExecutionId, FlowId};
 use serde_json::{Value, json};
-use uuid::Uuid;
 
-use crate::column::{ExecutionUuid, FlowUuid, PartitionNumber};
+use crate::column::{ExecutionUuid, FlowUuid};
 use crate::db::Dialect;
 use crate::db::error::{Abort, unreadable};
+use crate::db::together::{Applying, Staging};
 use crate::engine::Engine;
 use crate::engine::flow;
 use crate::engine::group::{Hopped, catch_up_on};
@@ -67,20 +67,18 @@ pub(crate) async fn stage<D: Dialect>(
         expected_revision: i64::try_from(args.expected_graph_revision).ok(),
         now_ms: args.now.0,
     };
-    let revision =
-        transaction!(engine, "stage_dependency_edge", [staging], |conn| { stage_on::<D>(conn, staging).await })?;
+    let revision = transaction!(
+        engine,
+        "stage_dependency_edge",
+        together staging,
+        |conn| { stage_on::<D>(conn, staging).await },
+        |_, revision| revision,
+        |_revision, _wakes| ()
+    )?;
     Ok(StageDependencyEdgeResult::Staged {
         edge_id: args.edge_id.clone(),
         new_graph_revision: revision.max(0).unsigned_abs(),
     })
-}
-
-struct Staging {
-    key: EdgeKey,
-    document: Value,
-    /// None when it is greater than any revision can be.
-    expected_revision: Option<i64>,
-    now_ms: i64,
 }
 
 /// Stages the edge and answers the graph's new revision.
@@ -172,8 +170,9 @@ pub(crate) async fn apply<D: Dialect>(
     let (outcome, _) = transaction!(
         engine,
         "apply_dependency_to_child",
-        [applying],
+        together applying,
         |conn| { apply_on::<D>(conn, applying).await },
+        |_, running| (ApplyDependencyToChildResult::Applied { unsatisfied_count: running.max(0).unsigned_abs() }, None),
         |applied, wakes| {
             if let Some(hopped) = &applied.1 {
                 hopped.tell(partition_key, flow_id, wakes);
@@ -181,14 +180,6 @@ pub(crate) async fn apply<D: Dialect>(
         }
     )?;
     Ok(outcome)
-}
-
-struct Applying {
-    partition_key: PartitionNumber,
-    flow_id: FlowUuid,
-    edge_id: Uuid,
-    downstream_eid: ExecutionUuid,
-    now_ms: i64,
 }
 
 async fn apply_on<D: Dialect>(

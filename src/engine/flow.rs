@@ -9,12 +9,13 @@ use ff_core::contracts::{
 };
 use ff_core::engine_error::EngineError;
 use ff_core::partition::{Partition, PartitionKey};
-use ff_core::types::{ExecutionId, FlowId, Namespace, TimestampMs};
+use ff_core::types::{FlowId, Namespace, TimestampMs};
 use serde_json::json;
 
-use crate::column::{ExecutionUuid, FlowUuid, PartitionNumber};
+use crate::column::{FlowUuid, PartitionNumber};
 use crate::db::Dialect;
 use crate::db::error::{Abort, unreadable};
+use crate::db::together::Joining;
 use crate::engine::Engine;
 use crate::engine::policy::group::Counts;
 use crate::engine::policy::summary::Members;
@@ -88,15 +89,17 @@ pub(crate) async fn add_execution<D: Dialect>(
         execution_id: args.execution_id.clone(),
         now_ms: args.now.0,
     };
-    transaction!(engine, "add_execution_to_flow", [joining], |conn| { join::<D>(conn, joining).await })
-}
-
-struct Joining {
-    partition_key: PartitionNumber,
-    flow_id: FlowUuid,
-    member: ExecutionUuid,
-    execution_id: ExecutionId,
-    now_ms: i64,
+    transaction!(
+        engine,
+        "add_execution_to_flow",
+        together joining,
+        |conn| { join::<D>(conn, joining).await },
+        |joining, node_count| AddExecutionToFlowResult::Added {
+            execution_id: joining.execution_id.clone(),
+            new_node_count: u32::try_from(node_count).unwrap_or(u32::MAX), // tidy: it has nine digits
+        },
+        |_joined, _wakes| ()
+    )
 }
 
 async fn join<D: Dialect>(conn: &mut D::Connection, joining: &Joining) -> Result<AddExecutionToFlowResult, Abort> {

@@ -52,6 +52,11 @@ pub(crate) enum HopState {
 }
 
 impl Hopped {
+    /// One that wrote no events; that many edges of its group ended.
+    pub(crate) fn counted(ended: i64) -> Self {
+        Self { state: HopState::Counted { ended }, events: Events::default() }
+    }
+
     /// Lists what to tell after the commit.
     pub(crate) fn tell(&self, partition_key: PartitionNumber, flow_id: FlowUuid, wakes: &mut Wakes) {
         self.events.tell(partition_key, flow_id, wakes);

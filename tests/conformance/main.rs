@@ -22,6 +22,7 @@ mod expiry;
 mod fence;
 mod flow;
 mod flow_cancel;
+mod flows_together;
 mod follow;
 mod give_back;
 mod harness;

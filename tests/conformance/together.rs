@@ -96,7 +96,7 @@ fn counting(h: &Opened, operation: &'static str) -> Option<Arc<Counted>> {
 }
 
 /// Whether every operation runs alone: the connections are set to that, or the tables are spread over a cluster.
-fn is_alone(h: &Opened) -> bool {
+pub(crate) fn is_alone(h: &Opened) -> bool {
     h.is_spread() || std::env::var("FF_TEST_POSTGRES_URL").unwrap_or_default().contains("combining")
 }
 
