@@ -119,8 +119,6 @@ fn sync_folder(folder: &Path) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection, SqliteJournalMode};
-    use sqlx::{ConnectOptions as _, Connection as _};
 
     use super::*;
 
@@ -136,32 +134,6 @@ mod tests {
             assert_eq!(std::fs::read(&path)?, bytes);
             assert!(!has_page(&log, 1)?, "{length} bytes are no log");
         }
-        Ok(())
-    }
-
-    /// What SQLite says of a log: how many pages it has.
-    async fn pages(connection: &mut SqliteConnection) -> Result<u32, sqlx::Error> {
-        sqlx::query_as::<_, (i64, u32, i64)>("PRAGMA wal_checkpoint(NOOP)").fetch_one(connection).await.map(|row| row.1)
-    }
-
-    #[tokio::test]
-    async fn a_log_has_the_pages_that_sqlite_counts_also_when_it_has_begun_anew() -> Result<(), sqlx::Error> {
-        let folder = tempfile::tempdir()?;
-        let path = folder.path().join("a.db");
-        let options = SqliteConnectOptions::new().filename(&path).create_if_missing(true);
-        let options = options.journal_mode(SqliteJournalMode::Wal).pragma("wal_autocheckpoint", "0");
-        let mut connection = SqliteConnection::connect_with(&options).await?;
-        let fill = "CREATE TABLE IF NOT EXISTS filled (bytes); INSERT INTO filled VALUES (zeroblob(100000))";
-        let mut lengths = Vec::new();
-        for statement in [fill, fill, "PRAGMA wal_checkpoint(PASSIVE)", "DELETE FROM filled WHERE rowid = 1"] {
-            sqlx::raw_sql(statement).execute(&mut connection).await?;
-            let length = pages(&mut connection).await?;
-            let log = File::open(folder.path().join("a.db-wal"))?;
-            assert!(has_page(&log, length)?, "{statement}: {length}");
-            assert!(!has_page(&log, length + 1)?, "{statement}: {length}");
-            lengths.push(length);
-        }
-        assert!(lengths[1] > lengths[0] && lengths[3] < lengths[1], "it grew, and began anew: {lengths:?}");
         Ok(())
     }
 

@@ -61,10 +61,6 @@ async fn register(backend: &PostgresBackend, instance: &str) -> Result<(), ff_co
     backend.register_worker(args).await.map(drop)
 }
 
-/// How many sessions of the database wait for a lock.
-const WAITING: &str =
-    "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
-
 /// Waits until a count is what it is to be.
 async fn becomes(h: &Harness, sql: &str, wanted: i64) {
     let wait = async {
@@ -73,6 +69,16 @@ async fn becomes(h: &Harness, sql: &str, wanted: i64) {
         }
     };
     assert!(tokio::time::timeout(PATIENCE, wait).await.is_ok(), "{wanted} is not reached: {sql}");
+}
+
+/// Waits until so many sessions wait for a lock.
+async fn wait_for_locks(h: &Harness, wanted: i64) {
+    let wait = async {
+        while h.sessions_that_wait().await != wanted {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    assert!(tokio::time::timeout(PATIENCE, wait).await.is_ok(), "{wanted} sessions that wait are not reached");
 }
 
 /// A backend whose session [`end_session`] ends.
@@ -217,6 +223,9 @@ async fn a_session_that_takes_no_writes_is_replaced() {
         end_session(&h).await;
         let refused = register(&backend, "w").await.expect_err("the operator wants no writes").to_string();
         assert!(refused.contains("read-only"), "{refused}");
+        let again =
+            format!("SET transaction_read_only = off; ALTER DATABASE {name} RESET default_transaction_read_only");
+        sqlx::raw_sql(sqlx::AssertSqlSafe(again)).execute(backend.pool()).await.expect("the next test may write");
     })
     .await;
 }
@@ -259,13 +268,14 @@ async fn a_client_that_went_away_does_not_wait_on() {
         register(&backend, "w").await.expect("the worker is registered");
         let holder = PgPool::connect(&url(&h)).await.expect("the server answers");
         let mut held = holder.begin().await.expect("a transaction");
-        let locking = "SELECT 1 FROM ff_worker_registry FOR UPDATE";
-        sqlx::raw_sql(locking).execute(&mut *held).await.expect("the row is locked");
+        let partition = h.number("SELECT CAST(partition_key AS bigint) FROM ff_worker_registry").await;
+        let locking = format!("SELECT 1 FROM ff_worker_registry WHERE partition_key = {partition} FOR UPDATE");
+        sqlx::raw_sql(sqlx::AssertSqlSafe(locking)).execute(&mut *held).await.expect("the row is locked");
         let gone = Arc::clone(&backend);
         let asking = tokio::spawn(async move { register(&gone, "w").await });
-        becomes(&h, WAITING, 1).await;
+        wait_for_locks(&h, 1).await;
         asking.abort();
-        becomes(&h, WAITING, 0).await;
+        wait_for_locks(&h, 0).await;
         held.rollback().await.expect("the holder is still there");
     })
     .await;
@@ -281,9 +291,9 @@ async fn migrations_wait_as_long_as_it_takes() {
         sqlx::raw_sql(locking).execute(&mut *held).await.expect("the table is locked");
         let pool = backend.pool().clone();
         let applying = tokio::spawn(async move { ff_backend_sql::apply_migrations(&pool).await });
-        becomes(&h, WAITING, 1).await;
+        wait_for_locks(&h, 1).await;
         for _ in 0..20 {
-            assert_eq!(h.number(WAITING).await, 1, "it still waits");
+            assert_eq!(h.sessions_that_wait().await, 1, "it still waits");
         }
         held.rollback().await.expect("the holder is still there");
         applying.await.expect("no panic").expect("the schema is up to date");
