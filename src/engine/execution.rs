@@ -161,15 +161,10 @@ fn open_document(args: &CreateExecutionArgs, saved_deadline_ms: Option<i64>) -> 
     Value::Object(document)
 }
 
-/// Makes delayed executions eligible whose time has come, at most one batch of them, and says how many. Those who ask
-/// at the same moment share what one of them does.
+/// Makes delayed executions eligible whose time has come, at most one batch of them, and says how many.
 ///
 /// Repeating it takes the next batch.
 pub(crate) async fn promote_due<D: Dialect>(engine: &Engine<D>) -> Result<u64, EngineError> {
-    engine.promoting().run(promote_batch(engine)).await
-}
-
-async fn promote_batch<D: Dialect>(engine: &Engine<D>) -> Result<u64, EngineError> {
     let now_ms = engine.now_ms();
     engine.promotion().done_at(now_ms);
     if engine.db().is_spread().await? {

@@ -71,7 +71,6 @@ pub(crate) mod expiry;
 pub(crate) mod flow;
 pub(crate) mod flow_cancel;
 pub(crate) mod group;
-mod joint;
 pub(crate) mod lease;
 mod marks;
 pub(crate) mod member;
@@ -107,7 +106,6 @@ use ff_core::types::FlowId;
 use crate::clock::Clock;
 use crate::column::PartitionNumber;
 use crate::db::{Db, Dialect};
-use joint::Joint;
 use marks::Marks;
 use signing::Signing;
 
@@ -124,7 +122,6 @@ struct Shared<D: Dialect> {
     clock: Clock,
     partitions: PartitionConfig,
     promotion: Promotion,
-    promoting: Joint,
     release: Promotion,
     marks: Marks,
     signing: Signing,
@@ -151,17 +148,9 @@ impl<D: Dialect> WeakEngine<D> {
 impl<D: Dialect> Engine<D> {
     /// Joins a database with a clock and the partition numbers.
     pub(crate) fn new(db: Db<D>, clock: Clock, partitions: PartitionConfig) -> Self {
-        let shared = Shared {
-            impatient: db.impatient(),
-            db,
-            clock,
-            partitions,
-            promotion: Promotion::default(),
-            promoting: Joint::default(),
-            release: Promotion::default(),
-            marks: Marks::default(),
-            signing: Signing::default(),
-        };
+        let (promotion, release, signing) = (Promotion::default(), Promotion::default(), Signing::default());
+        let impatient = db.impatient();
+        let shared = Shared { db, impatient, clock, partitions, promotion, release, marks: Marks::default(), signing };
         Self { shared: Arc::new(shared), is_impatient: false }
     }
 
@@ -199,11 +188,6 @@ impl<D: Dialect> Engine<D> {
     /// When delayed executions were last looked at.
     pub(crate) fn promotion(&self) -> &Promotion {
         &self.shared.promotion
-    }
-
-    /// Looking at delayed executions, which those who claim in vain at the same moment do once.
-    pub(crate) fn promoting(&self) -> &Joint {
-        &self.shared.promoting
     }
 
     /// When grants that expired unused were last looked for.
