@@ -227,6 +227,16 @@ pub(crate) type Answers<P> = Vec<Option<<P as Combines>::Row>>;
 #[cfg(feature = "postgres")]
 pub(crate) type Ran<'a, P> = BoxFuture<'a, Result<Answers<P>, sqlx::Error>>;
 
+/// When the server plans a statement.
+#[cfg(feature = "postgres")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Plans {
+    /// At each call, for the values given: it reads tables with partitions, of which a plan for any values locks all.
+    EachTime,
+    /// Once per connection: it inserts into tables with partitions and reads none, so any values have the same plan.
+    Once,
+}
+
 /// The parameters of a unit whose page of Postgres also has a statement over many rows.
 #[cfg(feature = "postgres")]
 pub trait Combines: Send + Sync + Sized + 'static {
@@ -238,6 +248,9 @@ pub trait Combines: Send + Sync + Sized + 'static {
 
     /// What only one member of a statement may name.
     type Key: Eq + Hash;
+
+    /// When its statement is planned.
+    const PLANS: Plans;
 
     /// The group that it goes with; none for one that goes alone.
     fn group(&self) -> Option<Self::Group>;

@@ -150,6 +150,7 @@ pub(super) const POSTGRES: &[Step] = steps!(
         "1060_many_rows",
         "1070_spread",
         "1080_claim_marks",
+        "1090_claim_batches",
     ]
 );
 

@@ -4,7 +4,7 @@ use serde_json::Value;
 use sqlx::PgConnection;
 
 use crate::column::{ExecKey, StoredIndex};
-use crate::db::dialect::{Combines, Ran};
+use crate::db::dialect::{Combines, Plans, Ran};
 use crate::statements::attempt::{
     AttemptCompleteManyGiven, AttemptCompleteParams, AttemptCompleteRow, AttemptFailManyGiven, AttemptFailParams,
     AttemptFailRow,
@@ -21,6 +21,8 @@ impl Combines for LeaseClaimParams {
     type Row = LeaseClaimRow;
     type Group = String;
     type Key = ();
+
+    const PLANS: Plans = Plans::Once;
 
     fn group(&self) -> Option<Self::Group> {
         Some(self.mark_key.clone())
@@ -52,6 +54,8 @@ impl Combines for AttemptCompleteParams {
     type Group = ();
     type Key = ExecKey;
 
+    const PLANS: Plans = Plans::Once;
+
     fn group(&self) -> Option<Self::Group> {
         Some(())
     }
@@ -79,6 +83,8 @@ impl Combines for AttemptFailParams {
     type Row = AttemptFailRow;
     type Group = ();
     type Key = ExecKey;
+
+    const PLANS: Plans = Plans::Once;
 
     fn group(&self) -> Option<Self::Group> {
         Some(())
@@ -108,6 +114,8 @@ impl Combines for LeaseRenewParams {
     type Group = ();
     type Key = ExecKey;
 
+    const PLANS: Plans = Plans::EachTime;
+
     fn group(&self) -> Option<Self::Group> {
         Some(())
     }
@@ -134,6 +142,8 @@ impl Combines for ExecutionCreateParams {
     type Row = ExecutionCreateRow;
     type Group = ();
     type Key = ExecKey;
+
+    const PLANS: Plans = Plans::Once;
 
     /// A key may name an execution that is created at the same moment under another id.
     fn group(&self) -> Option<Self::Group> {
@@ -172,6 +182,8 @@ impl Combines for StreamAppendParams {
     type Row = StreamAppendRow;
     type Group = ();
     type Key = (ExecKey, StoredIndex);
+
+    const PLANS: Plans = Plans::EachTime;
 
     fn group(&self) -> Option<Self::Group> {
         Some(())
