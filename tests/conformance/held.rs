@@ -19,7 +19,7 @@ use crate::harness::{Harness, Kind, LEASE_MS, PATIENCE, Place, T0, run};
 use crate::{admission, budget, flow, quota, schedule, sessions, suspend};
 
 /// Locks a row of a table, which a cluster has done by its partition, and does nothing more.
-async fn hold(h: &Harness, table: &str, which: &str) -> PgConnection {
+pub(crate) async fn hold(h: &Harness, table: &str, which: &str) -> PgConnection {
     let partition = h.number(&format!("SELECT CAST(partition_key AS bigint) FROM {table} WHERE {which} LIMIT 1")).await;
     let locking = format!("SELECT 1 FROM {table} WHERE partition_key = {partition} AND {which} FOR UPDATE");
     let Place::Postgres { url } = h.place() else { panic!("the test is about row locks") };
@@ -30,7 +30,7 @@ async fn hold(h: &Harness, table: &str, which: &str) -> PgConnection {
 }
 
 /// Frees the rows again, before anything else is asked of the server.
-async fn free(mut held: PgConnection) {
+pub(crate) async fn free(mut held: PgConnection) {
     sqlx::raw_sql("ROLLBACK").execute(&mut held).await.expect("the rows are free");
     held.close().await.expect("the session ends");
 }

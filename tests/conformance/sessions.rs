@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use ff_backend_sql::testing::{Clock, Step};
 use ff_backend_sql::{PgPool, PostgresBackend, PostgresConnection, SqliteBackend};
-use ff_core::backend::{BackendConfig, BackendConnection};
+use ff_core::backend::{BackendConfig, BackendConnection, CapabilitySet};
 use ff_core::completion_backend::CompletionBackend as _;
 use ff_core::contracts::RegisterWorkerArgs;
 use ff_core::engine_backend::EngineBackend;
@@ -18,7 +18,7 @@ use ff_core::types::{LaneId, Namespace, TimestampMs, WorkerId, WorkerInstanceId}
 use futures_core::future::BoxFuture;
 use tokio::sync::watch;
 
-use crate::harness::{Harness, Kind, PATIENCE, Place, T0, run};
+use crate::harness::{Harness, Kind, PATIENCE, Place, T0, policy, run};
 
 /// The URL of the test's database.
 pub(crate) fn url(h: &Harness) -> String {
@@ -117,6 +117,35 @@ async fn every_connection_bounds_what_a_dead_client_can_hold() {
             assert_eq!(shown(backend.pool(), "tcp_user_timeout").await, "60000");
             assert_eq!(shown(backend.pool(), "client_connection_check_interval").await, "2s");
         }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn what_goes_together_is_planned_once_and_everything_else_each_time() {
+    run(Kind::Postgres, |h| async move {
+        if h.is_spread() {
+            return; // Nothing is combined there.
+        }
+        let backend = single(&url(&h)).await;
+        for _ in 0..3 {
+            h.create().await;
+            let claimed = backend.claim(&LaneId::new("lane"), &CapabilitySet::new([""; 0]), policy("w")).await;
+            let handle = claimed.expect("it is answered").expect("it waits");
+            backend.renew(&handle).await.expect("the lease is held");
+            backend.complete(&handle, None).await.expect("the lease is held");
+        }
+        assert_eq!(shown(backend.pool(), "plan_cache_mode").await, "force_custom_plan", "whoever takes it next");
+        let mut session = backend.pool().acquire().await.expect("the one connection");
+        let planned = "SELECT generic_plans > 0, custom_plans > 0, count(*) FROM pg_prepared_statements \
+                        WHERE generic_plans + custom_plans > 1 AND statement NOT LIKE '%set_config%' \
+                        GROUP BY 1, 2 ORDER BY 1, 2";
+        let planned: Vec<(bool, bool, i64)> =
+            sqlx::query_as(planned).fetch_all(&mut *session).await.expect("the server tells");
+        assert!(
+            matches!(planned[..], [(false, true, 1..), (true, false, 2..)]),
+            "claims and completions once, renewals each time, and nothing both ways: {planned:?}"
+        );
     })
     .await;
 }

@@ -14,7 +14,7 @@ use tokio::sync::watch;
 use tokio::task::yield_now;
 
 use crate::harness::{Harness as Opened, LOST, PATIENCE, Tables, id_in, on_every_database, payload};
-use crate::operator;
+use crate::{held, operator};
 
 /// How many operations go at once.
 const MANY: usize = 40;
@@ -138,6 +138,38 @@ on_every_database! {
             assert_eq!(h.backend.read_total_attempt_count(&held.execution_id).await.unwrap().0, 1);
             h.backend.renew(handle).await.expect("the handle holds the lease");
         }
+    }
+
+    async fn claims_pass_over_held_executions_and_wrong_places(h) {
+        let Tables::Postgres(_) = h.tables() else { return };
+        let mut ids = Vec::new();
+        for priority in 0..14 {
+            ids.push(
+                h.create_with(|args| {
+                    args.execution_id = id_in(if priority < 12 { 3 } else { 4 });
+                    args.partition_id = args.execution_id.partition();
+                    args.priority = priority;
+                })
+                .await,
+            );
+        }
+        // Of one partition one is held and one has a place that it contradicts, of the other one is held.
+        let wrong = format!("UPDATE ff_claimable SET attempt_index = attempt_index + 7 WHERE {}", h.row_of(&ids[10]));
+        h.alter(&wrong).await;
+        let first = held::hold(&h, "ff_exec_core", &h.of(&ids[11])).await;
+        let second = held::hold(&h, "ff_exec_core", &h.of(&ids[12])).await;
+        let taken = |handles: Vec<Option<Handle>>| {
+            let ids = handles.iter().flatten().map(|handle| payload(handle).execution_id);
+            ids.collect::<HashSet<ExecutionId>>()
+        };
+        let names: Vec<String> = (0..11).map(|worker| format!("worker-{worker}")).collect();
+        let asked = taken(join_all(names.iter().map(|name| h.claim(name))).await);
+        let free = ids[..10].iter().chain(&ids[13..]).cloned().collect();
+        assert_eq!(asked, free, "whatever is neither held nor contradicts its place");
+        held::free(first).await;
+        held::free(second).await;
+        let asked = taken(join_all(names[..3].iter().map(|name| h.claim(name))).await);
+        assert_eq!(asked, ids[10..13].iter().cloned().collect(), "the place was put right");
     }
 
     async fn every_completion_has_its_own_answer(h) {
