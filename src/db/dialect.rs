@@ -211,7 +211,7 @@ pub trait Operation<D: Dialect>: Send + Sync + 'static {
 
 /// A unit that may go together with others of its kind.
 #[cfg(feature = "postgres")]
-pub trait Combined<D: Dialect>: Operation<D, Answer = Option<<Self::Params as Combines>::Row>> {
+pub trait Combined<D: Dialect>: Operation<D, Answer = <Self::Params as Combines>::Answer> {
     /// Its parameters.
     type Params: Combines;
 
@@ -219,9 +219,9 @@ pub trait Combined<D: Dialect>: Operation<D, Answer = Option<<Self::Params as Co
     fn params(&self) -> &Self::Params;
 }
 
-/// What a statement over many rows answers each of its members, in their order: a row where it did something.
+/// What a statement over many rows answers each of its members, in their order.
 #[cfg(feature = "postgres")]
-pub(crate) type Answers<P> = Vec<Option<<P as Combines>::Row>>;
+pub(crate) type Answers<P> = Vec<<P as Combines>::Answer>;
 
 /// A statement over many rows on its way.
 #[cfg(feature = "postgres")]
@@ -240,8 +240,8 @@ pub enum Plans {
 /// The parameters of a unit whose page of Postgres also has a statement over many rows.
 #[cfg(feature = "postgres")]
 pub trait Combines: Send + Sync + Sized + 'static {
-    /// What the unit answers when it did something.
-    type Row: Send + 'static;
+    /// What the unit answers.
+    type Answer: Send + 'static;
 
     /// What the members of one statement have in common.
     type Group: Clone + Eq + Hash + Send + 'static;

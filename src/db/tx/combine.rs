@@ -159,19 +159,19 @@ trait Member<P: Combines, S: Carrier>: Send {
     /// Nobody waits for the answer any more.
     fn is_abandoned(&self) -> bool;
     /// Lists what to tell of its answer.
-    fn wakes(&self, answer: &Option<P::Row>, wakes: &mut Wakes);
+    fn wakes(&self, answer: &P::Answer, wakes: &mut Wakes);
     /// Answers.
-    fn answer(self: Box<Self>, result: Result<Option<P::Row>, EngineError>, in_hand: InHand);
+    fn answer(self: Box<Self>, result: Result<P::Answer, EngineError>, in_hand: InHand);
     /// Has it run in its caller's own future, in the given room or outside of it.
     fn alone(self: Box<Self>, room: Option<Room<P, S>>);
 }
 
 /// A member with its answer.
-type Answered<P, S> = (Box<dyn Member<P, S>>, Result<Option<<P as Combines>::Row>, EngineError>);
+type Answered<P, S> = (Box<dyn Member<P, S>>, Result<<P as Combines>::Answer, EngineError>);
 
 /// What a waiting caller is told.
 enum Turn<P: Combines, S: Carrier, O> {
-    Answer(Result<Option<P::Row>, EngineError>, InHand),
+    Answer(Result<P::Answer, EngineError>, InHand),
     Alone(O, Option<Room<P, S>>),
 }
 
@@ -349,7 +349,7 @@ async fn run_as_one_of_many<S: Carrier, O: Combined<Postgres>>(
 ) -> Result<O::Answer, Uncarried> {
     let span = span::<Postgres>(operation.name(), operation.kind(), operation.patience());
     let answers = store.run_many(operation.name(), &[operation.params()]).instrument(span).await?;
-    let answer = answers.into_iter().next().flatten();
+    let Some(answer) = answers.into_iter().next() else { return Err(Uncarried::Undone) };
     let mut wakes = Wakes::default();
     operation.wakes(&answer, &mut wakes);
     store.around().tell(wakes);
