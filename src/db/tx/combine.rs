@@ -1,6 +1,6 @@
 //! Operations of one kind that wait at the same moment go as one statement over many rows: Postgres's door.
 //!
-//! What may go together is a [`Group`](Combines::Group): the claims of one lane and capability set, all completions.
+//! What may go together is a [`Group`](Combines::Group): all claims by a lane, all completions.
 //! Of each group one run is on its way; further ones, up to [`IN_FLIGHT`], while [`ENOUGH`] wait. Whoever comes while
 //! there is room gives way to what else is ready to run in this process, and to those whom one commit answered and who
 //! ask again at the same moment ([`given`](super::given)). When the first comer goes on, or a run ends, all who wait by
