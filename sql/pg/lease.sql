@@ -49,35 +49,28 @@ SELECT attempt.partition_key, attempt.execution_id, attempt.attempt_index, attem
        lease.event_id AS lease_event_id
   FROM attempt CROSS JOIN lease;
 
--- Leases the best executions of a lane to several workers with the same capabilities, one to each in their order, as one
--- claim after the other would. Whoever finds none left has no row.
--- rows: given(lease_id text, now_ms i64, worker_id text, worker_instance_id text, lease_expires_at_ms i64)
+-- Leases the best executions of lanes to several workers, one to each in their order, as one claim after the other would.
+-- Whoever finds none left has no row.
+-- rows: given(mark_key text, lane_id text, lease_id text, now_ms i64, worker_id text, worker_instance_id text)
+-- rows: given(lease_expires_at_ms i64)
 -- name: lease_claim_many :opt
 -- only: pg — SQLite's writer puts the calls of those who wait into one transaction.
 -- allow(lock-order): the function locks what it takes, in the order of the queue and past what somebody has.
--- param: mark_key text
+-- allow(unbounded-wait): the function has locked all of them.
 -- column: lease_event_id i64
-WITH taken AS (
-  SELECT taken.partition_key, taken.execution_id, taken.attempt_index, taken.place
-    FROM ff_take_from_lane(:mark_key, (SELECT count(*) FROM given))
-         AS taken (partition_key, execution_id, attempt_index, place)
-),
-numbered AS (
-  SELECT taken.partition_key, taken.execution_id, taken.attempt_index, row_number() OVER (ORDER BY taken.place) AS turn
-    FROM taken
-),
-picked AS (
-  SELECT numbered.partition_key, numbered.execution_id, numbered.attempt_index, given.ordinality, given.lease_id,
+WITH picked AS (
+  SELECT taken.partition_key, taken.execution_id, taken.attempt_index, given.ordinality, given.lane_id, given.lease_id,
          given.now_ms, given.worker_id, given.worker_instance_id, given.lease_expires_at_ms
-    FROM numbered
+    FROM ff_take_for_each((SELECT array_agg(asked.mark_key ORDER BY asked.ordinality) FROM given AS asked))
+         AS taken (ordinality, partition_key, execution_id, attempt_index)
     JOIN given
-      ON given.ordinality = numbered.turn
+      ON given.ordinality = taken.ordinality
 ),
 core AS (
   INSERT INTO ff_exec_core AS core
          (partition_key, execution_id, lane_id, lifecycle_phase, ownership_state, eligibility_state, public_state,
           attempt_state, created_at_ms, started_at_ms)
-  SELECT picked.partition_key, picked.execution_id, :lane_id, 'terminal', 'unowned', 'not_applicable', 'skipped',
+  SELECT picked.partition_key, picked.execution_id, picked.lane_id, 'terminal', 'unowned', 'not_applicable', 'skipped',
          'attempt_terminal', 0, picked.now_ms
     FROM picked
    WHERE true

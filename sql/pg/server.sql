@@ -13,6 +13,13 @@ SELECT CAST(current_setting('max_locks_per_transaction') AS bigint) AS locks;
 -- only: pg — SQLite plans a statement when it is prepared.
 SELECT set_config('plan_cache_mode', 'force_generic_plan', true);
 
+-- Says how the statements of this session are planned: `force_custom_plan`, each time for the values given, or
+-- `force_generic_plan`, once.
+-- name: server_plan :exec
+-- only: pg — SQLite plans a statement when it is prepared.
+-- param: mode text
+SELECT set_config('plan_cache_mode', :mode, false);
+
 -- Has the server look, while a statement runs or waits, whether its client is still there.
 -- name: server_watch_client :exec
 -- only: pg — SQLite runs in its client.

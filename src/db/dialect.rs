@@ -211,7 +211,7 @@ pub trait Operation<D: Dialect>: Send + Sync + 'static {
 
 /// A unit that may go together with others of its kind.
 #[cfg(feature = "postgres")]
-pub trait Combined<D: Dialect>: Operation<D, Answer = Option<<Self::Params as Combines>::Row>> {
+pub trait Combined<D: Dialect>: Operation<D, Answer = <Self::Params as Combines>::Answer> {
     /// Its parameters.
     type Params: Combines;
 
@@ -219,25 +219,38 @@ pub trait Combined<D: Dialect>: Operation<D, Answer = Option<<Self::Params as Co
     fn params(&self) -> &Self::Params;
 }
 
-/// What a statement over many rows answers each of its members, in their order: a row where it did something.
+/// What a statement over many rows answers each of its members, in their order.
 #[cfg(feature = "postgres")]
-pub(crate) type Answers<P> = Vec<Option<<P as Combines>::Row>>;
+pub(crate) type Answers<P> = Vec<<P as Combines>::Answer>;
 
 /// A statement over many rows on its way.
 #[cfg(feature = "postgres")]
 pub(crate) type Ran<'a, P> = BoxFuture<'a, Result<Answers<P>, sqlx::Error>>;
 
+/// When the server plans a statement.
+#[cfg(feature = "postgres")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Plans {
+    /// At each call, for the values given: it reads tables with partitions, of which a plan for any values locks all.
+    EachTime,
+    /// Once per connection: it inserts into tables with partitions and reads none, so any values have the same plan.
+    Once,
+}
+
 /// The parameters of a unit whose page of Postgres also has a statement over many rows.
 #[cfg(feature = "postgres")]
 pub trait Combines: Send + Sync + Sized + 'static {
-    /// What the unit answers when it did something.
-    type Row: Send + 'static;
+    /// What the unit answers.
+    type Answer: Send + 'static;
 
     /// What the members of one statement have in common.
     type Group: Clone + Eq + Hash + Send + 'static;
 
     /// What only one member of a statement may name.
     type Key: Eq + Hash;
+
+    /// When its statement is planned.
+    const PLANS: Plans;
 
     /// The group that it goes with; none for one that goes alone.
     fn group(&self) -> Option<Self::Group>;

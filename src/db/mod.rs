@@ -173,7 +173,7 @@ impl<D: Dialect> Db<D> {
         wakes: W,
     ) -> Result<T, EngineError>
     where
-        P: dialect::Combines<Row = R>,
+        P: dialect::Combines<Answer = Option<R>>,
         R: Send + 'static,
         T: Send + 'static,
         O: for<'a> Fn(&'a mut D::Connection, &'a P) -> BoxFuture<'a, Result<T, Abort>> + Send + Sync + 'static,
@@ -305,7 +305,7 @@ struct Stepwise<P, O, W>(Call<P, O, W>);
 impl<D, P, R, T, O, W> Operation<D> for Stepwise<tx::flows::Made<P, R, T>, O, W>
 where
     D: Dialect,
-    P: dialect::Combines<Row = R>,
+    P: dialect::Combines<Answer = Option<R>>,
     R: Send + 'static,
     T: Send + 'static,
     O: for<'a> Fn(&'a mut D::Connection, &'a P) -> BoxFuture<'a, Result<T, Abort>> + Send + Sync + 'static,
@@ -341,7 +341,7 @@ where
 impl<D, P, R, T, O, W> dialect::Combined<D> for Stepwise<tx::flows::Made<P, R, T>, O, W>
 where
     D: Dialect,
-    P: dialect::Combines<Row = R>,
+    P: dialect::Combines<Answer = Option<R>>,
     R: Send + 'static,
     T: Send + 'static,
     Self: Operation<D, Answer = Option<T>>,

@@ -149,6 +149,7 @@ pub(super) fn can_wait(error: &sqlx::Error) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::db::disk::has_page;
     use crate::db::error::coded;
 
     /// What a setting is on a connection.
@@ -175,6 +176,25 @@ mod tests {
             }
             assert_eq!(setting(&mut writer, "PRAGMA wal_autocheckpoint").await?, 0, "{name}");
         }
+        Ok(())
+    }
+
+    #[tokio::test]
+    async fn a_log_has_the_pages_that_sqlite_counts_also_when_it_has_begun_anew() -> Result<(), sqlx::Error> {
+        let folder = tempfile::tempdir()?;
+        let options = SqliteConnectOptions::new().filename(folder.path().join("a.db")).create_if_missing(true);
+        let mut writer = Opening::new(options, false, true, 1).writer().await?;
+        let mut lengths = Vec::new();
+        for statement in ["PRAGMA user_version = 1", "PRAGMA user_version = 2", CHECKPOINT, "PRAGMA user_version = 3"] {
+            sqlx::raw_sql(statement).execute(&mut writer).await?;
+            let counted = sqlx::query_as("PRAGMA wal_checkpoint(NOOP)").fetch_one(&mut writer).await?;
+            let (_, length, _): (i64, u32, i64) = counted;
+            let log = std::fs::File::open(folder.path().join("a.db-wal"))?;
+            assert!(has_page(&log, length)?, "{statement}: {length}");
+            assert!(!has_page(&log, length + 1)?, "{statement}: {length}");
+            lengths.push(length);
+        }
+        assert_eq!(lengths, [1, 2, 2, 1], "it grows with each commit, and begins anew behind a checkpoint");
         Ok(())
     }
 

@@ -30,7 +30,7 @@ use tokio::sync::OnceCell;
 use tracing::Instrument as _;
 
 use super::dialect::{
-    Answers, Combined, Combines, Dialect, Kind, Operation, Patience, Postgres, Store, SubscriptionWords,
+    Answers, Combined, Combines, Dialect, Kind, Operation, Patience, Plans, Postgres, Store, SubscriptionWords,
 };
 use super::fault::Step;
 use super::in_steps::{self, InSteps};
@@ -180,11 +180,11 @@ struct Run<T> {
 
 impl PgStore {
     async fn once<O: Operation<Postgres>>(&self, operation: &O) -> Run<O::Answer> {
-        let mut connection = match self.warm.take().await {
+        let mut connection = match self.warm.take(Plans::EachTime).await {
             Ok(connection) => connection,
             Err(error) => return Run { ended: Err(error.into()), may_go_elsewhere: false },
         };
-        let ended = match connection.get() {
+        let ended = match connection.plan(Plans::EachTime).await {
             Ok(connection) if self.spread.get() == Some(&true) => {
                 in_steps::spread(self.run_on(connection, operation)).await
             }
@@ -247,8 +247,14 @@ impl Carrier for PgStore {
     }
 
     async fn run_many<P: Combines>(&self, name: &'static str, members: &[&P]) -> Result<Answers<P>, Uncarried> {
-        let mut connection = self.warm.take().await.map_err(Uncarried::Failed)?;
+        let mut connection = self.warm.take(P::PLANS).await.map_err(Uncarried::Failed)?;
         let faults = &self.around.faults;
+        if let Err(error) = connection.plan(P::PLANS).await {
+            if is_gone(&error) {
+                self.warm.distrust();
+            }
+            return Err(Uncarried::Undone);
+        }
         let ran = async {
             faults.pass(Step::Run, name).await?;
             let connection = connection.get()?;
@@ -274,7 +280,7 @@ impl Carrier for PgStore {
 impl PgStore {
     /// A database whose schema is older than the question is on one node.
     async fn ask_whether_spread(&self) -> Result<bool, sqlx::Error> {
-        let mut connection = self.warm.take().await?;
+        let mut connection = self.warm.take(Plans::EachTime).await?;
         let answer = pg_only::server_is_spread(connection.get()?).await;
         let answer = match answer {
             Ok(row) => row.is_spread,
@@ -333,7 +339,7 @@ impl Store<Postgres> for PgStore {
     async fn writers(&self, outbox: Outbox) -> Result<Vec<String>, EngineError> {
         let params = EventWritersParams { outbox: outbox.table().to_owned() };
         let asked = async {
-            let mut connection = self.warm.take().await?;
+            let mut connection = self.warm.take(Plans::EachTime).await?;
             let rows = pg_only::event_writers(connection.get()?, &params).await?;
             connection.keep();
             Ok::<_, sqlx::Error>(rows)
@@ -356,7 +362,7 @@ impl Store<Postgres> for PgStore {
     async fn holders(&self, outbox: Outbox) -> Result<Vec<String>, EngineError> {
         let params = EventHoldersParams { outbox: outbox.table().to_owned() };
         let asked = async {
-            let mut connection = self.warm.take().await?;
+            let mut connection = self.warm.take(Plans::EachTime).await?;
             let rows = pg_only::event_holders(connection.get()?, &params).await?;
             connection.keep();
             Ok::<_, sqlx::Error>(rows)

@@ -24,8 +24,9 @@ use sqlx::error::DatabaseError;
 use sqlx::postgres::{PgConnectOptions, PgConnection, PgDatabaseError, PgPool, PgPoolOptions, PgSeverity};
 use sqlx::{ConnectOptions as _, Connection as _};
 
+use super::dialect::Plans;
 use crate::statements::pg_only;
-use crate::statements::server::ServerWatchClientParams;
+use crate::statements::server::{ServerPlanParams, ServerWatchClientParams};
 
 /// How many prepared statements a connection keeps: more than there are.
 const STATEMENT_CACHE: usize = 512;
@@ -36,12 +37,17 @@ pub(super) const TRUSTED_IDLE: Duration = Duration::from_secs(1);
 /// The setting that keeps the notify triggers quiet on a connection, and its value.
 const WAKEUPS: (&str, &str) = ("ff_sql.wakeups", "after_commit");
 
+/// The setting that says when statements are planned, and its values: see [`Plans`].
+const PLAN_CACHE_MODE: &str = "plan_cache_mode";
+const EACH_TIME: &str = "force_custom_plan";
+const ONCE: &str = "force_generic_plan";
+
 /// What every connection is set to, whatever the URL, the role or the database says. The planner's settings are for
 /// point statements: see [`pg`](super::pg).
 const PINNED: [(&str, &str); 6] = [
     WAKEUPS,
     ("default_transaction_isolation", "read committed"),
-    ("plan_cache_mode", "force_custom_plan"),
+    (PLAN_CACHE_MODE, EACH_TIME),
     ("constraint_exclusion", "off"),
     ("enable_bitmapscan", "off"),
     ("jit", "off"),
@@ -91,8 +97,25 @@ pub(crate) async fn open_pool(config: &PostgresConnection) -> Result<PgPool, sql
                 Ok(true)
             })
         })
+        // Nobody who takes it from the pool has to ask how it plans.
+        .after_release(|connection, _| Box::pin(async move { plan(connection, Plans::EachTime).await.map(|()| true) }))
         .connect_with(options)
         .await
+}
+
+/// Whether a pool was opened by [`open_pool`].
+pub(super) fn is_ours(pool: &PgPool) -> bool {
+    let options = pool.connect_options();
+    options.get_options().is_some_and(|given| given.contains(&format!("{PLAN_CACHE_MODE}={EACH_TIME}")))
+}
+
+/// Says when the statements of a session are planned.
+pub(super) async fn plan(connection: &mut PgConnection, plans: Plans) -> Result<(), sqlx::Error> {
+    let mode = match plans {
+        Plans::EachTime => EACH_TIME,
+        Plans::Once => ONCE,
+    };
+    pg_only::server_plan(connection, &ServerPlanParams { mode: mode.to_owned() }).await
 }
 
 /// Whether startup options name a setting.

@@ -48,10 +48,11 @@ impl<D: Dialect> Db<D> {
 
     /// The same for one that Postgres may make for several callers in one statement.
     #[cfg(feature = "postgres")]
-    pub(crate) async fn combined_telling<S, W>(&self, statement: S, tell: W) -> Result<Option<S::Row>, EngineError>
+    pub(crate) async fn combined_telling<S, R, W>(&self, statement: S, tell: W) -> Result<Option<R>, EngineError>
     where
-        S: InSteps + Statement<Output = Option<<S as Combines>::Row>> + Combines,
-        W: Fn(&S::Row, &mut Wakes) + Send + Sync + 'static,
+        S: InSteps + Statement<Output = Option<R>> + Combines<Answer = Option<R>>,
+        R: Send + 'static,
+        W: Fn(&R, &mut Wakes) + Send + Sync + 'static,
     {
         self.store.run_combined(Telling { patience: self.patience, statement, tell }).await
     }
@@ -65,6 +66,25 @@ impl<D: Dialect> Db<D> {
         W: Fn(&R, &mut Wakes) + Send + Sync + 'static,
     {
         self.unit_telling(statement, tell).await
+    }
+
+    /// Runs a unit that tells nobody, and that Postgres may make for several callers in one statement.
+    #[cfg(feature = "postgres")]
+    pub(crate) async fn combined<S>(&self, statement: S) -> Result<S::Answer, EngineError>
+    where
+        S: Statement<Output = <S as Combines>::Answer> + Combines,
+    {
+        let (kind, patience) = (Kind::Unit, self.patience);
+        self.store.run_combined(Run { kind, patience, statement, tell: silent }).await
+    }
+
+    /// The same; SQLite's writer puts those of several callers into one transaction.
+    #[cfg(not(feature = "postgres"))]
+    pub(crate) async fn combined<S>(&self, statement: S) -> Result<S::Output, EngineError>
+    where
+        S: Statement<Output: 'static> + 'static,
+    {
+        self.unit(statement).await
     }
 
     async fn run<S, W>(&self, kind: Kind, statement: S, tell: W) -> Result<S::Output, EngineError>
@@ -116,6 +136,20 @@ where
     }
 }
 
+#[cfg(feature = "postgres")]
+impl<D, S, W> Combined<D> for Run<S, W>
+where
+    D: Dialect,
+    S: Combines,
+    Self: Operation<D, Answer = S::Answer>,
+{
+    type Params = S;
+
+    fn params(&self) -> &S {
+        &self.statement
+    }
+}
+
 /// A statement that writes an event, and tells of it.
 struct Telling<S, W> {
     patience: Patience,
@@ -164,7 +198,7 @@ impl<D, S, W> Combined<D> for Telling<S, W>
 where
     D: Dialect,
     S: InSteps + Combines,
-    Self: Operation<D, Answer = Option<S::Row>>,
+    Self: Operation<D, Answer = S::Answer>,
 {
     type Params = S;
 

@@ -21,7 +21,8 @@ use tokio::sync::{Notify, oneshot};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
-use super::session::TRUSTED_IDLE;
+use super::dialect::Plans;
+use super::session::{self, TRUSTED_IDLE};
 
 /// How long a connection waits for the next operation.
 const IDLE: Duration = Duration::from_millis(100);
@@ -29,10 +30,11 @@ const IDLE: Duration = Duration::from_millis(100);
 /// How long a connection stays away from the pool however busy it is.
 const AWAY: Duration = Duration::from_millis(500);
 
-/// A connection, and since when it has been away from the pool. It goes back in a task, and whoever drops it, an
-/// operation's future or the backend, may do so where no runtime is; so it brings the one that it came from.
+/// A connection, how it plans, and since when it has been away from the pool. It goes back in a task, and whoever drops
+/// it, an operation's future or the backend, may do so where no runtime is; so it brings the one that it came from.
 struct Kept {
     connection: Option<PoolConnection<Postgres>>,
+    plans: Plans,
     runtime: Handle,
     away_since: Instant,
     idle_since: Instant,
@@ -100,7 +102,8 @@ impl Opener {
                     self.leave();
                     let (runtime, now) = (Handle::current(), Instant::now());
                     let connection = Some(connection);
-                    return self.shared.give(Kept { connection, runtime, away_since: now, idle_since: now });
+                    let plans = Plans::EachTime;
+                    return self.shared.give(Kept { connection, plans, runtime, away_since: now, idle_since: now });
                 }
                 Err(error) => error,
             };
@@ -135,6 +138,14 @@ impl Drop for Opener {
 }
 
 impl State {
+    /// Takes the connection that was used last, of those that plan as wanted or else of all.
+    fn take_free(&mut self, plans: Plans) -> Option<Kept> {
+        match self.free.iter().rposition(|kept| kept.plans == plans) {
+            Some(place) => Some(self.free.remove(place)),
+            None => self.free.pop(),
+        }
+    }
+
     /// Answers the first who still waits; gives the answer back when nobody does.
     fn answer(&mut self, mut answer: Result<Kept, sqlx::Error>) -> Option<Result<Kept, sqlx::Error>> {
         while let Some(waiter) = self.waiting.pop_front() {
@@ -150,6 +161,8 @@ impl State {
 /// The kept connections of one pool.
 pub(super) struct Warm {
     pool: PgPool,
+    /// Whether the sessions were opened here, and are set back when they return to the pool.
+    is_ours: bool,
     shared: Arc<Shared>,
     reaper: JoinHandle<()>,
 }
@@ -159,17 +172,18 @@ impl Warm {
     pub(super) fn new(pool: PgPool) -> Self {
         let shared = Arc::new(Shared { state: Mutex::default(), kept: Notify::new() });
         let reaper = tokio::spawn(reap(Arc::clone(&shared)));
-        Self { pool, shared, reaper }
+        Self { is_ours: session::is_ours(&pool), pool, shared, reaper }
     }
 
-    /// A connection: one that is kept, else whatever comes first from the pool or from an operation that ends.
-    pub(super) async fn take(&self) -> Result<InUse<'_>, sqlx::Error> {
+    /// A connection: one that is kept, if possible one that plans as wanted, else whatever comes first from the pool or
+    /// from an operation that ends.
+    pub(super) async fn take(&self, plans: Plans) -> Result<InUse<'_>, sqlx::Error> {
         if self.pool.is_closed() {
             return Err(sqlx::Error::PoolClosed);
         }
         let (handed, opens) = {
             let mut state = self.shared.state();
-            if let Some(kept) = state.free.pop() {
+            if let Some(kept) = state.take_free(plans) {
                 return Ok(self.in_use(kept));
             }
             let (hand, handed) = oneshot::channel();
@@ -228,6 +242,19 @@ impl InUse<'_> {
     pub(super) fn get(&mut self) -> Result<&mut PgConnection, sqlx::Error> {
         let connection = self.kept.as_mut().and_then(|kept| kept.connection.as_deref_mut());
         connection.ok_or(sqlx::Error::WorkerCrashed)
+    }
+
+    /// Has the connection plan as wanted, where its session is ours to set.
+    pub(super) async fn plan(&mut self, plans: Plans) -> Result<&mut PgConnection, sqlx::Error> {
+        if let Some(kept) = &mut self.kept
+            && kept.plans != plans
+            && self.home.is_ours
+            && let Some(connection) = &mut kept.connection
+        {
+            session::plan(connection, plans).await?;
+            kept.plans = plans;
+        }
+        self.get()
     }
 
     /// Keeps the connection for the next operation, or gives it back to the pool when it was away for long. Nothing

@@ -171,7 +171,7 @@ pub(crate) async fn promote_due<D: Dialect>(engine: &Engine<D>) -> Result<u64, E
         return spread::promote_due(engine, now_ms, PROMOTION_BATCH).await;
     }
     let params = execution::ExecutionPromoteDueParams { now_ms, batch_size: PROMOTION_BATCH };
-    engine.db().unit(params).await
+    engine.db().combined(params).await
 }
 
 /// The same as a sweep, for programs that wait for a state instead of claiming.

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
 /// After how many claims a mark is moved.
-const CLAIMS: u32 = 256;
+const CLAIMS: u32 = 64;
 
 /// After how many it is, if that was last done [`INTERVAL_MS`] ago: who claims now and then needs none.
 const FEW_CLAIMS: u32 = 8;
@@ -64,7 +64,7 @@ mod tests {
         let due = |key: &str, now_ms| marks.is_due(key, now_ms);
         assert!(due("plain", 5_000) && due("plain", 5_000), "whoever comes before it is made makes it");
         marks.made("plain".to_owned(), 5_000);
-        assert_eq!((1..=255).filter(|_| due("plain", 5_999)).count(), 0);
+        assert_eq!((1..=63).filter(|_| due("plain", 5_999)).count(), 0);
         assert!(due("plain", 5_999));
         assert_eq!((1..=8).filter(|_| due("plain", 6_999)).count(), 1);
         assert!(due("gpu", 6_999), "other capabilities have a mark of their own");

@@ -97,7 +97,7 @@ async fn put_policy(h: &Opened, id: &BudgetId, policy: &str) {
 }
 
 /// The engine's number for the partition of a budget.
-fn partition(id: &BudgetId) -> Partition {
+pub(crate) fn partition(id: &BudgetId) -> Partition {
     budget_partition(id, &PartitionConfig::default())
 }
 

@@ -10,7 +10,7 @@ use ff_core::types::{LaneId, TimestampMs};
 use crate::harness::{LEASE_MS, T0, id_in, on_every_database, payload, policy};
 
 /// A policy that asks for these capabilities.
-fn requiring(tokens: &[&str]) -> Option<ExecutionPolicy> {
+pub(crate) fn requiring(tokens: &[&str]) -> Option<ExecutionPolicy> {
     let required_capabilities: BTreeSet<_> = tokens.iter().map(|token| (*token).to_owned()).collect();
     let routing_requirements = Some(RoutingRequirements { required_capabilities, ..Default::default() });
     Some(ExecutionPolicy { routing_requirements, ..Default::default() })

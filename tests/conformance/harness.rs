@@ -226,6 +226,14 @@ impl Harness {
         .expect("the tables answer")
     }
 
+    /// How many sessions wait for a lock, those on a cluster's nodes as well.
+    #[allow(dead_code, reason = "for the conformance suite; others share this file")]
+    pub(crate) async fn sessions_that_wait(&self) -> i64 {
+        let sessions = if self.is_spread() { "citus_stat_activity" } else { "pg_stat_activity" };
+        let waiting = "datname = current_database() AND wait_event_type = 'Lock'";
+        self.number(&format!("SELECT count(*) FROM {sessions} WHERE {waiting}")).await
+    }
+
     /// One column of text from the tables, a null as "null".
     pub(crate) async fn texts(&self, sql: &str) -> Vec<String> {
         let sql = sqlx::AssertSqlSafe(sql.to_owned());

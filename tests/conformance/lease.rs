@@ -6,9 +6,10 @@ use ff_core::engine_error::{ContentionKind, EngineError};
 use ff_core::partition::{Partition, PartitionFamily, PartitionKey};
 use ff_core::types::{ExecutionId, LaneId, Namespace, TimestampMs, WorkerId, WorkerInstanceId};
 
-use crate::harness::{Harness as Opened, Kind, LEASE_MS, T0, id_in, on_every_database, payload, run};
+use crate::harness::{Harness as Opened, Kind, LEASE_MS, T0, Tables, id_in, on_every_database, payload, run};
 use ff_backend_sql::testing::Step;
 use std::sync::{Mutex, mpsc};
+use tokio::sync::oneshot;
 
 /// A token to resume an execution as worker `resumer`.
 pub(crate) fn token(id: &ExecutionId) -> ResumeToken {
@@ -154,22 +155,31 @@ on_every_database! {
     }
 }
 
-/// Holds whoever begins an operation of that name until the other end is dropped; the first one only.
-fn hold(h: &Opened, operation: &'static str) -> (mpsc::Receiver<()>, mpsc::Sender<()>) {
+/// Holds whoever begins an operation of that name until the other end is dropped; the first one only. SQLite's writer
+/// waits on its own thread, and Postgres's door in a future: a thread that waits there may be the one that hears from
+/// the server.
+fn hold(h: &Opened, operation: &'static str) -> (mpsc::Receiver<()>, Box<dyn Send>) {
     let (came, comes) = mpsc::channel();
+    let is_held = move |step, name| matches!(step, Step::Begin | Step::Run) && name == operation;
+    if let Tables::Postgres(backend) = h.tables() {
+        let (goes_on, may_go) = oneshot::channel::<()>();
+        let held = Mutex::new(Some((came, may_go)));
+        backend.hold_for_test(Box::new(move |step, name| {
+            let (came, may_go) = is_held(step, name).then(|| held.lock().expect("nobody panics here").take())??;
+            came.send(()).expect("somebody waits for it");
+            Some(Box::pin(async move { may_go.await.unwrap_or_default() }))
+        }));
+        return (comes, Box::new(goes_on));
+    }
     let (goes_on, may_go) = mpsc::channel::<()>();
     let held = Mutex::new(Some((came, may_go)));
     h.fail(Box::new(move |step, name| {
-        if matches!(step, Step::Begin | Step::Run)
-            && name == operation
-            && let Some((came, may_go)) = held.lock().expect("nobody panics here").take()
-        {
-            came.send(()).expect("somebody waits for it");
-            let _ = may_go.recv();
-        }
+        let (came, may_go) = is_held(step, name).then(|| held.lock().expect("nobody panics here").take())??;
+        came.send(()).expect("somebody waits for it");
+        let _ = may_go.recv();
         None
     }));
-    (comes, goes_on)
+    (comes, Box::new(goes_on))
 }
 
 /// The lease had run out, and its worker renewed it before the resumption began to write.

@@ -1,13 +1,12 @@
 //! Marks: where a lane begins for a worker is remembered, and nothing that may be claimed is passed over by it. A mark is
 //! made by the first claim of a process, and moved after eight more when that is a second ago.
 
-use std::collections::BTreeSet;
-
 use ff_core::backend::{CapabilitySet, FailOutcome, FailureClass, FailureReason};
-use ff_core::policy::{BackoffStrategy, ExecutionPolicy, RetryPolicy, RoutingRequirements};
+use ff_core::policy::{BackoffStrategy, ExecutionPolicy, RetryPolicy};
 use ff_core::types::{ExecutionId, LaneId, TimestampMs};
 use sqlx::Acquire as _;
 
+use crate::claim::requiring;
 use crate::harness::{Harness as Opened, Kind, PATIENCE, T0, Tables, on_every_database, payload, policy, run};
 
 /// Claims that find nothing on this lane, until the mark has moved.
@@ -33,12 +32,6 @@ async fn marks(h: &Opened) -> i64 {
 
 async fn claimed(h: &Opened, capabilities: &[&str]) -> Option<ExecutionId> {
     h.claim_as("worker-a", capabilities).await.map(|handle| payload(&handle).execution_id)
-}
-
-fn requiring_gpu() -> Option<ExecutionPolicy> {
-    let required_capabilities: BTreeSet<_> = ["gpu".to_owned()].into();
-    let routing_requirements = Some(RoutingRequirements { required_capabilities, ..Default::default() });
-    Some(ExecutionPolicy { routing_requirements, ..Default::default() })
 }
 
 /// The pool of a backend on Postgres.
@@ -92,7 +85,7 @@ on_every_database! {
     }
 
     async fn what_a_mark_passed_over_is_there_for_who_has_the_capability(h) {
-        let blocked = h.create_with(|args| args.policy = requiring_gpu()).await;
+        let blocked = h.create_with(|args| args.policy = requiring(&["gpu"])).await;
         marked(&h).await;
         let plain = h.create().await;
         marks_again(&h, &plain).await;
@@ -177,7 +170,7 @@ on_every_database! {
     async fn what_was_created_before_a_mark_and_is_due_after_it_is_claimed_first(h) {
         let delayed = h.create_with(|args| args.delay_until = Some(TimestampMs::from_millis(T0 + 3_600_000))).await;
         h.pass_ms(1);
-        let blocked = h.create_with(|args| args.policy = requiring_gpu()).await;
+        let blocked = h.create_with(|args| args.policy = requiring(&["gpu"])).await;
         marked(&h).await;
         h.pass_ms(3_600_000);
         let plain = h.create().await;
@@ -188,7 +181,7 @@ on_every_database! {
     }
 
     async fn what_needs_less_than_when_a_mark_passed_over_it_is_claimed(h) {
-        let blocked = h.create_with(|args| args.policy = requiring_gpu()).await;
+        let blocked = h.create_with(|args| args.policy = requiring(&["gpu"])).await;
         marked(&h).await;
         let of = h.of(&blocked);
         h.alter(&match h.tables() {
@@ -202,7 +195,7 @@ on_every_database! {
     async fn marks_of_two_processes_are_of_one_queue(h) {
         let (other, lane) = (h.another_handle().await, LaneId::new("lane"));
         let nothing = CapabilitySet::new(Vec::<String>::new());
-        let blocked = h.create_with(|args| args.policy = requiring_gpu()).await;
+        let blocked = h.create_with(|args| args.policy = requiring(&["gpu"])).await;
         marked(&h).await;
         let mut ids = Vec::new();
         for _ in 0..20 {
@@ -326,7 +319,7 @@ async fn marks_again(h: &Opened, id: &ExecutionId) {
 async fn functions_that_rule_plans_out_are_not_compiled() {
     run(Kind::Postgres, async |h| {
         let ruling = "SELECT count(*) FROM pg_proc WHERE proname LIKE 'ff%' AND 'enable_sort=off' = ANY (proconfig)";
-        assert_eq!(h.number(ruling).await, 3);
+        assert_eq!(h.number(ruling).await, 4);
         assert_eq!(h.number(&format!("{ruling} AND NOT 'jit=off' = ANY (proconfig)")).await, 0);
     })
     .await;

@@ -83,9 +83,7 @@ async fn waiting<T: Send + 'static>(h: &Opened, call: impl Future<Output = T> + 
 
 async fn until_waiting<T>(h: &Opened, sessions: i64, call: JoinHandle<T>) -> JoinHandle<T> {
     let began = std::time::Instant::now();
-    let waiting =
-        "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
-    while !call.is_finished() && h.number(waiting).await < sessions {
+    while !call.is_finished() && h.sessions_that_wait().await < sessions {
         assert!(began.elapsed() < PATIENCE, "the call neither waits nor ends");
         tokio::task::yield_now().await;
     }
@@ -103,7 +101,7 @@ macro_rules! on_postgres {
 }
 
 fn execution_row(h: &Opened, id: &ExecutionId) -> String {
-    format!("SELECT 1 FROM ff_exec_core WHERE {} FOR UPDATE", h.of(id))
+    format!("SELECT 1 FROM ff_exec_core WHERE {} FOR UPDATE", h.row_of(id))
 }
 
 /// What a claim by a grant answers that waited while somebody did something about the grants of its execution.
@@ -185,10 +183,10 @@ on_postgres! {
         let frame = || Frame::new(b"{}".to_vec(), FrameKind::Stdout);
         h.backend.append_frame(&handle, frame()).await.unwrap();
         let mut another_append = Other::begin(&h).await;
-        another_append.run(&format!("SELECT 1 FROM ff_stream_counter WHERE {} FOR UPDATE", h.of(&id))).await;
+        another_append.run(&format!("SELECT 1 FROM ff_stream_counter WHERE {} FOR UPDATE", h.row_of(&id))).await;
         let backend = h.backend.clone();
         let append = waiting(&h, async move { backend.append_frame(&handle, frame()).await }).await;
-        let (taking, of) = (h.clone(), h.of(&id));
+        let (taking, of) = (h.clone(), h.row_of(&id));
         let take = tokio::spawn(async move {
             let mut taker = Other::begin(&taking).await;
             taker.run(&format!("SELECT 1 FROM ff_exec_core WHERE {of} FOR UPDATE")).await;

@@ -156,7 +156,9 @@ on_every_database! {
         }
         let unnamed: Vec<_> = most.keys().filter(|table| !fates.contains_key(*table)).collect();
         assert!(unnamed.is_empty(), "docs/retention.md does not say what bounds {unnamed:?}");
-        let idle: Vec<_> = most.iter().filter(|(table, size)| fates[*table] == Fate::Goes && **size == 0).collect();
+        let mut idle: Vec<_> = most.iter().filter(|(table, size)| fates[*table] == Fate::Goes && **size == 0).collect();
+        // A claim on a cluster makes no mark.
+        idle.retain(|(table, _)| !(h.is_spread() && *table == "ff_claim_mark"));
         assert!(idle.is_empty(), "the work leaves nothing there, so this proves nothing of it: {idle:?}");
         let unknown: Vec<_> = fates.keys().filter(|table| !most.contains_key(*table)).collect();
         assert!(unknown.len() <= 4, "docs/retention.md names tables that are not there: {unknown:?}");

@@ -6,15 +6,16 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 use ff_backend_sql::testing::Step;
-use ff_core::backend::{FailOutcome, FailureClass, FailureReason, Frame, FrameKind, Handle};
+use ff_core::backend::{CapabilitySet, FailOutcome, FailureClass, FailureReason, Frame, FrameKind, Handle};
 use ff_core::contracts::StreamCursor;
-use ff_core::types::{AttemptIndex, ExecutionId};
+use ff_core::types::{AttemptIndex, ExecutionId, LaneId};
 use futures_util::future::{join, join_all};
 use tokio::sync::watch;
 use tokio::task::yield_now;
 
-use crate::harness::{Harness as Opened, LOST, PATIENCE, Tables, id_in, on_every_database, payload};
-use crate::operator;
+use crate::claim::requiring;
+use crate::harness::{Harness as Opened, LOST, PATIENCE, Tables, id_in, on_every_database, payload, policy};
+use crate::{held, operator};
 
 /// How many operations go at once.
 const MANY: usize = 40;
@@ -138,6 +139,79 @@ on_every_database! {
             assert_eq!(h.backend.read_total_attempt_count(&held.execution_id).await.unwrap().0, 1);
             h.backend.renew(handle).await.expect("the handle holds the lease");
         }
+    }
+
+    async fn claims_of_many_lanes_and_capabilities_have_each_their_own(h) {
+        // On either lane: what anybody may take, and what needs a capability, in turns of priority.
+        let mut waiting = Vec::new();
+        for (n, lane) in ["lane", "other"].into_iter().cycle().take(MANY).enumerate() {
+            let needs_gpu = n % 4 < 2;
+            let id = h
+                .create_with(|args| {
+                    args.lane_id = LaneId::new(lane);
+                    args.execution_id = id_in(u16::try_from(n % 5).expect("a partition"));
+                    args.partition_id = args.execution_id.partition();
+                    args.priority = i32::try_from(n).expect("a priority");
+                    args.policy = if needs_gpu { requiring(&["gpu"]) } else { None };
+                })
+                .await;
+            waiting.push((id, lane, needs_gpu));
+        }
+        let able = |gpu: bool| CapabilitySet::new(if gpu { vec!["gpu"] } else { Vec::new() });
+        let asked: Vec<(&str, bool)> = (0..MANY + 8).map(|n| (["lane", "other", "empty"][n % 3], n % 2 == 0)).collect();
+        let mut taken: Vec<(ExecutionId, &str, bool)> = Vec::new();
+        // Several rounds, because one with the capability may take what one without it asks for at the same moment.
+        for _ in 0..3 {
+            let names = asked.iter().enumerate().map(|(n, (lane, gpu))| (LaneId::new(*lane), able(*gpu), format!("w-{n}")));
+            let claims = names.map(|(lane, able, name)| {
+                let backend = &h.backend;
+                async move { backend.claim(&lane, &able, policy(&name)).await.expect("it is answered") }
+            });
+            let answers = join_all(claims).await;
+            taken.extend(asked.iter().zip(answers).filter_map(|((lane, gpu), handle)| {
+                handle.map(|handle| (payload(&handle).execution_id, *lane, *gpu))
+            }));
+        }
+        assert_eq!(taken.len(), MANY, "all are taken, and none twice");
+        for (id, lane, gpu) in &taken {
+            let (_, of, needs_gpu) = waiting.iter().find(|(waits, ..)| waits == id).expect("it waited");
+            assert_eq!(lane, of);
+            assert!(*gpu || !needs_gpu, "it needs what this worker lacks");
+            assert_eq!(h.lease_events(id).await, ["acquired"]);
+        }
+        assert_eq!(taken.iter().map(|(id, ..)| id).collect::<HashSet<_>>().len(), MANY);
+    }
+
+    async fn claims_pass_over_held_executions_and_wrong_places(h) {
+        let Tables::Postgres(_) = h.tables() else { return };
+        let mut ids = Vec::new();
+        for priority in 0..14 {
+            ids.push(
+                h.create_with(|args| {
+                    args.execution_id = id_in(if priority < 12 { 3 } else { 4 });
+                    args.partition_id = args.execution_id.partition();
+                    args.priority = priority;
+                })
+                .await,
+            );
+        }
+        // Of one partition one is held and one has a place that it contradicts, of the other one is held.
+        let wrong = format!("UPDATE ff_claimable SET attempt_index = attempt_index + 7 WHERE {}", h.row_of(&ids[10]));
+        h.alter(&wrong).await;
+        let first = held::hold(&h, "ff_exec_core", &h.of(&ids[11])).await;
+        let second = held::hold(&h, "ff_exec_core", &h.of(&ids[12])).await;
+        let taken = |handles: Vec<Option<Handle>>| {
+            let ids = handles.iter().flatten().map(|handle| payload(handle).execution_id);
+            ids.collect::<HashSet<ExecutionId>>()
+        };
+        let names: Vec<String> = (0..11).map(|worker| format!("worker-{worker}")).collect();
+        let before = taken(join_all(names.iter().map(|name| h.claim(name))).await);
+        assert_eq!(before.len(), names.len(), "each has one of the twelve that nobody holds");
+        assert!(before.is_disjoint(&ids[11..13].iter().cloned().collect()), "nothing is taken that somebody holds");
+        held::free(first).await;
+        held::free(second).await;
+        let after = taken(join_all(names[..3].iter().map(|name| h.claim(name))).await);
+        assert_eq!(&before | &after, ids.iter().cloned().collect(), "the place was put right");
     }
 
     async fn every_completion_has_its_own_answer(h) {

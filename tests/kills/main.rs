@@ -6,8 +6,9 @@
 //! held against the tables (see [`mod@audit`]). The same with a Postgres server that crashes while its clients
 //! go on, and with the nodes of a cluster.
 //!
-//! `FF_TEST_KILLS` is how many processes die per database, 50 if it is not set. Time is logical: the driver moves
-//! the clocks of its workers, so that no lease depends on how fast the machine is.
+//! `FF_TEST_KILLS` is how many processes die per database, 50 if it is not set; a server and a node die a tenth as
+//! often. Time is logical: the driver moves the clocks of its workers, so that no lease depends on how fast the
+//! machine is.
 
 #![cfg(all(feature = "sqlite", feature = "postgres"))]
 
@@ -28,15 +29,17 @@ use cargo_diglot::postgres::{Options, Server};
 use harness::{Kind, run, run_on_server};
 use tokio::sync::Mutex;
 
-/// How many server crashes a test survives.
-const CRASHES: usize = 4;
-
 /// Names the folder of the cluster behind the tests' database, which `scripts/citus` made.
 const CLUSTER: &str = "FF_TEST_CITUS_FOLDER";
 
 fn kills() -> usize {
     let wanted = std::env::var("FF_TEST_KILLS").ok();
     wanted.map_or(50, |wanted| wanted.parse().expect("FF_TEST_KILLS is a number"))
+}
+
+/// How many crashes of a server a test survives. One takes as long as many a process.
+fn crashes() -> usize {
+    kills().div_ceil(10)
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -61,7 +64,7 @@ async fn a_postgres_server_killed_under_load() {
         for _ in 0..2 {
             listener::hears_across_a_crash(&h, &mut server).await;
         }
-        driver::crash_server(&h, CRASHES, |_| server.crash_and_restart().expect("the server comes back")).await;
+        driver::crash_server(&h, crashes(), |_| server.crash_and_restart().expect("the server comes back")).await;
     })
     .await;
 }
@@ -74,7 +77,7 @@ async fn nodes_of_a_cluster_killed_under_load() {
     };
     run(Kind::Postgres, |h| async move {
         assert!(h.is_spread(), "the nodes are those of the database");
-        driver::crash_server(&h, CRASHES, |number| {
+        driver::crash_server(&h, crashes(), |number| {
             let node = (number % 2 + 1).to_string();
             let ended = Command::new("scripts/citus").args(["crash", &folder, &node]).status();
             assert!(ended.is_ok_and(|status| status.success()), "node {node} comes back");

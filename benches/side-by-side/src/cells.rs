@@ -70,9 +70,10 @@ async fn drain_round(contender: &Contender, workers: usize, spread: Spread) -> R
 }
 
 /// What a pair costs the server, which does not depend on the machine: transactions that wrote, and bytes of its log.
+/// Over more pairs than a round has, because the workers' last claims find nothing.
 async fn costs(ours: &Contender, workers: usize, table: &mut Table) -> Result<(), Failure> {
     let Store::Postgres(pool) = &ours.store else { return Ok(()) };
-    let pairs = pairs_for(workers);
+    let pairs = 4 * pairs_for(workers);
     load::claimable(&ours.store, pairs, Spread::One).await.map_err(|e| e.to_string())?;
     let seen = || sqlx::query_as::<_, (i64, i64)>(SPENT).fetch_one(pool);
     let before = seen().await?;

@@ -152,6 +152,24 @@ fn a_function_that_cannot_be_read_is_named() {
 }
 
 #[test]
+fn what_a_cursor_reads_and_a_list_names_is_read() {
+    let body = "BEGIN FOREACH one IN ARRAY ARRAY[wanted] LOOP \
+                OPEN jobs NO SCROLL FOR SELECT id FROM job WHERE id = one FOR UPDATE SKIP LOCKED; \
+                FETCH jobs INTO found; CLOSE jobs; END LOOP; RETURN found IS NOT NULL; END";
+    let walked = format!(
+        "CREATE FUNCTION job_walk(wanted bigint) RETURNS boolean LANGUAGE plpgsql AS $$ \
+         DECLARE one bigint; jobs refcursor; found bigint; {body} $$;"
+    );
+    let statements = [("case_walk :many", "SELECT permit.worker FROM permit WHERE job_walk(permit.job_id)")];
+    assert_eq!(found("[locks]", &[SCHEMA, &walked], &statements), []);
+    let altered = format!("{walked}\nALTER FUNCTION job_walk(bigint) SET plan_cache_mode = 'force_custom_plan';");
+    assert_eq!(found("[locks]", &[SCHEMA, &altered], &statements), []);
+    let moved = walked.replace("SELECT id FROM job WHERE id = one FOR UPDATE SKIP LOCKED", "EXECUTE 'SELECT 1'");
+    let all = found("[locks]", &[SCHEMA, &moved], &statements);
+    assert_eq!(all, [("lock-order", "case_walk: what the function `job_walk` locks cannot be told".to_owned())]);
+}
+
+#[test]
 fn what_a_transaction_locks_in_one_statement_it_holds_in_the_next() {
     let step = ("case_step :opt", "SELECT state FROM step WHERE job_id = :id AND step = :step FOR UPDATE");
     let job = ("case_job :opt", "SELECT state FROM job WHERE id = :id FOR UPDATE");

@@ -150,7 +150,8 @@ pub(super) const POSTGRES: &[Step] = steps!(
         "1060_many_rows",
         "1070_spread",
         "1080_claim_marks",
-        "1090_many_hops",
+        "1090_claim_batches",
+        "1100_many_hops",
     ]
 );
 

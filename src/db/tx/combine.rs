@@ -1,11 +1,12 @@
 //! Operations of one kind that wait at the same moment go as one statement over many rows: Postgres's door.
 //!
-//! What may go together is a [`Group`](Combines::Group): the claims of one lane and capability set, all completions.
-//! Of each group one run is on its way; further ones, up to [`IN_FLIGHT`], while a full statement waits. Whoever
-//! comes while there is room gives way to what else is ready to run in this process, and to those whom one commit
-//! answered and who ask again at the same moment ([`given`](super::given)). When the first comer goes on, or a run
-//! ends, all who wait by then go together, in a task of their own, because none of them may take the others along
-//! when its caller goes away. A single one is handed back to its caller and runs there, as if there were no queue.
+//! What may go together is a [`Group`](Combines::Group): all claims by a lane, all completions.
+//! Of each group one run is on its way; further ones, up to [`IN_FLIGHT`], while [`ENOUGH`] wait. Whoever comes while
+//! there is room gives way to what else is ready to run in this process, and to those whom one commit answered and who
+//! ask again at the same moment ([`given`](super::given)). When the first comer goes on, or a run ends, all who wait by
+//! then go together, in a task of their own, because none of them may take the others along when its caller goes away.
+//! A single one is handed back to its caller and runs there, as if there were no queue, but by the statement over many
+//! rows where that one is planned once ([`Plans`]).
 //!
 //! An answer is given after the commit. Where the server refuses the statement, nothing of it has happened, and every
 //! member is handed back and runs alone: so one that fails, or meets a row that somebody holds, costs its neighbours
@@ -30,13 +31,16 @@ use tracing::Instrument as _;
 
 use super::given::{Given, InHand};
 use super::{Surroundings, span};
-use crate::db::dialect::{Answers, Combined, Combines, Kind, Patience, Postgres, Store};
+use crate::db::dialect::{Answers, Combined, Combines, Kind, Patience, Plans, Postgres, Store};
 use crate::db::error::{Abort, shared, transport};
 use crate::db::fault::Step;
 use crate::db::wake::Wakes;
 
 /// How many runs of a group are on their way at most.
 const IN_FLIGHT: usize = 2;
+
+/// How many have to wait for a run beside one that is on its way: a run costs about as much as this many more rows.
+const ENOUGH: usize = 8;
 
 /// How many operations go together at most; bounds what a failure repeats.
 const TOGETHER: usize = 64;
@@ -113,12 +117,12 @@ impl<P: Combines, S: Carrier> Line<P, S> {
     }
 
     /// Takes those who go next together, in the order of their arrival; gives the room back when nobody waits, or fewer
-    /// than a full statement's while another run is on its way.
+    /// than [`ENOUGH`] while another run is on its way.
     fn next(&self, group: &P::Group) -> Vec<Box<dyn Member<P, S>>> {
         let mut queues = self.queues();
         let Some(queue) = queues.get_mut(group) else { return Vec::new() };
         let (mut members, mut later, mut keys) = (Vec::new(), VecDeque::new(), HashSet::new());
-        if queue.in_flight > 1 && queue.waiting.len() < TOGETHER {
+        if queue.in_flight > 1 && queue.waiting.len() < ENOUGH {
             queue.in_flight -= 1;
             return members;
         }
@@ -155,19 +159,19 @@ trait Member<P: Combines, S: Carrier>: Send {
     /// Nobody waits for the answer any more.
     fn is_abandoned(&self) -> bool;
     /// Lists what to tell of its answer.
-    fn wakes(&self, answer: &Option<P::Row>, wakes: &mut Wakes);
+    fn wakes(&self, answer: &P::Answer, wakes: &mut Wakes);
     /// Answers.
-    fn answer(self: Box<Self>, result: Result<Option<P::Row>, EngineError>, in_hand: InHand);
+    fn answer(self: Box<Self>, result: Result<P::Answer, EngineError>, in_hand: InHand);
     /// Has it run in its caller's own future, in the given room or outside of it.
     fn alone(self: Box<Self>, room: Option<Room<P, S>>);
 }
 
 /// A member with its answer.
-type Answered<P, S> = (Box<dyn Member<P, S>>, Result<Option<<P as Combines>::Row>, EngineError>);
+type Answered<P, S> = (Box<dyn Member<P, S>>, Result<<P as Combines>::Answer, EngineError>);
 
 /// What a waiting caller is told.
 enum Turn<P: Combines, S: Carrier, O> {
-    Answer(Result<Option<P::Row>, EngineError>, InHand),
+    Answer(Result<P::Answer, EngineError>, InHand),
     Alone(O, Option<Room<P, S>>),
 }
 
@@ -284,8 +288,8 @@ fn enter<S: Carrier, O: Combined<Postgres>>(
     let queue = queues.entry(group.clone()).or_default();
     queue.numbered += 1;
     queue.waiting.push_back((queue.numbered, Box::new(Waiting { operation, turn })));
-    let is_full = queue.waiting.len() >= TOGETHER && queue.in_flight < IN_FLIGHT;
-    let room = (queue.in_flight == 0 || is_full).then(|| {
+    let are_enough = queue.waiting.len() >= ENOUGH && queue.in_flight < IN_FLIGHT;
+    let room = (queue.in_flight == 0 || are_enough).then(|| {
         queue.in_flight += 1;
         Room { store: Arc::clone(store), group: group.clone(), runtime: Handle::current() }
     });
@@ -338,13 +342,37 @@ async fn give_way(given: &Given) {
     }
 }
 
+/// Runs an operation by the statement over many rows: that one is planned already.
+async fn run_as_one_of_many<S: Carrier, O: Combined<Postgres>>(
+    store: &Arc<S>,
+    operation: &O,
+) -> Result<O::Answer, Uncarried> {
+    let span = span::<Postgres>(operation.name(), operation.kind(), operation.patience());
+    let answers = store.run_many(operation.name(), &[operation.params()]).instrument(span).await?;
+    let Some(answer) = answers.into_iter().next() else { return Err(Uncarried::Undone) };
+    let mut wakes = Wakes::default();
+    operation.wakes(&answer, &mut wakes);
+    store.around().tell(wakes);
+    Ok(answer)
+}
+
 /// Runs an operation in its caller's future, and keeps the others waiting for a moment at most.
 async fn run_alone<S: Carrier, O: Combined<Postgres>>(
     store: &Arc<S>,
     operation: O,
     room: Option<Room<O::Params, S>>,
 ) -> Result<O::Answer, EngineError> {
-    let mut running = pin!(store.run(operation));
+    let is_first = room.is_some();
+    let mut running = pin!(async move {
+        if is_first && O::Params::PLANS == Plans::Once {
+            match run_as_one_of_many(store, &operation).await {
+                Ok(answer) => return Ok(answer),
+                Err(Uncarried::Undone) => {}
+                Err(Uncarried::Failed(error)) => return Err(Abort::from(error).into_engine::<Postgres>()),
+            }
+        }
+        store.run(operation).await
+    });
     match timeout(A_MOMENT, &mut running).await {
         Ok(result) => result,
         Err(_) => {

@@ -5,7 +5,7 @@ use std::hash::Hash;
 use sqlx::PgConnection;
 
 use crate::column::{ExecKey, FlowUuid, GroupKey, PartitionNumber};
-use crate::db::dialect::{Combines, Ran};
+use crate::db::dialect::{Combines, Plans, Ran};
 use crate::db::together::{Applying, Counted, Hopping, Joining, Staging};
 use crate::statements::dependency::{DependencyHopManyGiven, DependencyHopManyParams, DependencyHopManyRow};
 use crate::statements::edge::{EdgeApplyManyGiven, EdgeStageManyGiven};
@@ -20,13 +20,15 @@ pub(in crate::db) struct Made<P, R, T> {
 
 impl<P, R, T> Combines for Made<P, R, T>
 where
-    P: Combines<Row = R, Key: Eq + Hash>,
+    P: Combines<Answer = Option<R>, Key: Eq + Hash>,
     R: Send + 'static,
     T: Send + 'static,
 {
-    type Row = T;
+    type Answer = Option<T>;
     type Group = P::Group;
     type Key = P::Key;
+
+    const PLANS: Plans = P::PLANS;
 
     fn group(&self) -> Option<Self::Group> {
         self.params.group()
@@ -48,9 +50,11 @@ where
 }
 
 impl Combines for Joining {
-    type Row = i64;
+    type Answer = Option<i64>;
     type Group = ();
     type Key = (PartitionNumber, FlowUuid);
+
+    const PLANS: Plans = Plans::EachTime;
 
     fn group(&self) -> Option<Self::Group> {
         Some(())
@@ -74,9 +78,11 @@ impl Combines for Joining {
 }
 
 impl Combines for Staging {
-    type Row = i64;
+    type Answer = Option<i64>;
     type Group = ();
     type Key = (PartitionNumber, FlowUuid);
+
+    const PLANS: Plans = Plans::EachTime;
 
     fn group(&self) -> Option<Self::Group> {
         self.expected_revision.map(|_| ())
@@ -105,9 +111,11 @@ impl Combines for Staging {
 }
 
 impl Combines for Applying {
-    type Row = i32;
+    type Answer = Option<i32>;
     type Group = ();
     type Key = (PartitionNumber, FlowUuid);
+
+    const PLANS: Plans = Plans::EachTime;
 
     fn group(&self) -> Option<Self::Group> {
         Some(())
@@ -135,9 +143,11 @@ impl Combines for Applying {
 }
 
 impl Combines for Hopping {
-    type Row = Counted;
+    type Answer = Option<Counted>;
     type Group = ();
     type Key = (PartitionNumber, FlowUuid);
+
+    const PLANS: Plans = Plans::EachTime;
 
     fn group(&self) -> Option<Self::Group> {
         self.is_plain.then_some(())

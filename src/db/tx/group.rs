@@ -18,7 +18,7 @@ use std::thread::JoinHandle;
 
 use ff_core::EngineError;
 use futures_core::future::BoxFuture;
-use futures_util::{FutureExt as _, StreamExt as _};
+use futures_util::FutureExt as _;
 use sqlx::{Connection as _, SqliteConnection};
 use tokio::sync::oneshot;
 use tracing::Instrument as _;
@@ -40,11 +40,7 @@ const GROUP_LIMIT: usize = 64;
 const BEGIN: &str = "BEGIN IMMEDIATE";
 
 /// Also tells how many rows the connection has written so far, so that a commit of nothing is known.
-const COMMIT: &str = "COMMIT; SELECT total_changes(), 0";
-
-/// The same, and how many pages the log has: in the second row behind another number, as a checkpoint tells it that
-/// moves nothing.
-const COMMIT_TO_LOG: &str = "COMMIT; SELECT total_changes(), 0; PRAGMA wal_checkpoint(NOOP)";
+const COMMIT: &str = "COMMIT; SELECT total_changes()";
 
 /// What the fault hook knows the opening of a file by.
 const OPEN: &str = "open";
@@ -417,35 +413,29 @@ impl Group {
     async fn commit(&mut self, name: &'static str) -> Result<Commit, sqlx::Error> {
         self.around.faults.check(Step::Commit, name)?;
         let commit = self.nothing();
-        let text = if self.log.is_some() { COMMIT_TO_LOG } else { COMMIT };
-        let mut rows = sqlx::query_as::<_, (i64, i64)>(text).fetch(&mut self.connection);
-        let first = rows.next().await.unwrap_or(Err(sqlx::Error::RowNotFound)); // tidy: no row at all
-        // Whether the log could be looked at changes nothing about the commit.
-        let second = rows.next().await;
-        drop(rows);
-        let changes = first.map(|(changes, _)| changes);
+        let changes = sqlx::query_scalar(COMMIT).fetch_one(&mut self.connection).await;
         if changes.is_err() {
             self.answer(Vec::new(), commit);
         }
         let before = std::mem::replace(&mut self.changes, changes?);
         let wrote = self.changes != before;
-        if let Some(looked) = second.filter(|_| wrote) {
-            self.keep_log_short(name, looked.map(|(_, pages)| pages)).await;
+        if wrote {
+            self.keep_log_short(name).await;
         }
         Ok(Commit { wrote, ..commit })
     }
 
     /// Moves the log's pages to the file when there are many. SQLite syncs both. When that fails, nobody knows what
     /// the disk has; when the disk is only full or somebody else is at it, the log has everything still.
-    async fn keep_log_short(&mut self, name: &'static str, looked: Result<i64, sqlx::Error>) {
+    async fn keep_log_short(&mut self, name: &'static str) {
         let Some(log) = &self.log else { return };
-        let moved = match looked {
-            Ok(pages) if pages < i64::from(self.opening.log_pages()) => return,
-            Ok(_) => match self.around.faults.check(Step::Checkpoint, name) {
+        let moved = match log.has_page(self.opening.log_pages()) {
+            Ok(false) => return,
+            Ok(true) => match self.around.faults.check(Step::Checkpoint, name) {
                 Ok(()) => say(&mut self.connection, CHECKPOINT).await,
                 Err(error) => Err(error),
             },
-            Err(error) => Err(error),
+            Err(error) => Err(error.into()),
         };
         match moved {
             Err(error) if can_wait(&error) => tracing::warn!(%error, "the log's pages stay where they are for now"),

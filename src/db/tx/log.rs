@@ -24,6 +24,7 @@ use tokio::sync::watch;
 use super::Surroundings;
 use super::member::Batch;
 use crate::db::dialect::Sqlite;
+use crate::db::disk::has_page;
 use crate::db::error::transport;
 use crate::db::executor::receive;
 use crate::db::fault::Step;
@@ -121,6 +122,11 @@ impl Log {
             }
             is_known
         });
+    }
+
+    /// Whether the log has grown to that many pages.
+    pub(super) fn has_page(&self, number: u32) -> io::Result<bool> {
+        has_page(&self.file, number)
     }
 
     fn sync(&self, batches: &[Batch]) -> Result<(), sqlx::Error> {

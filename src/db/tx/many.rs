@@ -4,26 +4,31 @@ use serde_json::Value;
 use sqlx::PgConnection;
 
 use crate::column::{ExecKey, StoredIndex};
-use crate::db::dialect::{Combines, Ran};
+use crate::db::dialect::{Combines, Plans, Ran};
+use crate::statements::Statement as _;
 use crate::statements::attempt::{
     AttemptCompleteManyGiven, AttemptCompleteParams, AttemptCompleteRow, AttemptFailManyGiven, AttemptFailParams,
     AttemptFailRow,
 };
-use crate::statements::execution::{ExecutionCreateManyGiven, ExecutionCreateParams, ExecutionCreateRow};
+use crate::statements::execution::{
+    ExecutionCreateManyGiven, ExecutionCreateParams, ExecutionCreateRow, ExecutionPromoteDueParams,
+};
 use crate::statements::lease::{
-    LeaseClaimManyGiven, LeaseClaimManyParams, LeaseClaimParams, LeaseClaimRow, LeaseRenewManyGiven,
-    LeaseRenewManyParams, LeaseRenewParams, LeaseRenewRow,
+    LeaseClaimManyGiven, LeaseClaimParams, LeaseClaimRow, LeaseRenewManyGiven, LeaseRenewManyParams, LeaseRenewParams,
+    LeaseRenewRow,
 };
 use crate::statements::pg_only;
 use crate::statements::stream::{StreamAppendManyGiven, StreamAppendManyParams, StreamAppendParams, StreamAppendRow};
 
 impl Combines for LeaseClaimParams {
-    type Row = LeaseClaimRow;
-    type Group = String;
+    type Answer = Option<LeaseClaimRow>;
+    type Group = ();
     type Key = ();
 
+    const PLANS: Plans = Plans::Once;
+
     fn group(&self) -> Option<Self::Group> {
-        Some(self.mark_key.clone())
+        Some(())
     }
 
     fn key(&self) -> Option<Self::Key> {
@@ -32,13 +37,11 @@ impl Combines for LeaseClaimParams {
 
     fn run_many<'a>(members: &'a [&'a Self], connection: &'a mut PgConnection) -> Ran<'a, Self> {
         Box::pin(async move {
-            let Some(first) = members.first() else { return Ok(Vec::new()) };
-            let params = taken!(LeaseClaimManyParams of first => lane_id, mark_key);
             let given = members.iter().map(|member| {
-                taken!(LeaseClaimManyGiven of member => lease_id, now_ms, worker_id, worker_instance_id,
-                       lease_expires_at_ms)
+                taken!(LeaseClaimManyGiven of member => mark_key, lane_id, lease_id, now_ms, worker_id,
+                       worker_instance_id, lease_expires_at_ms)
             });
-            let rows = pg_only::lease_claim_many(connection, &params, &given.collect::<Vec<_>>()).await?;
+            let rows = pg_only::lease_claim_many(connection, &given.collect::<Vec<_>>()).await?;
             let claimed = rows.into_iter().map(|row| {
                 row.map(|row| taken!(LeaseClaimRow of row => execution, attempt_index, lease_epoch, lease_event_id))
             });
@@ -48,9 +51,11 @@ impl Combines for LeaseClaimParams {
 }
 
 impl Combines for AttemptCompleteParams {
-    type Row = AttemptCompleteRow;
+    type Answer = Option<AttemptCompleteRow>;
     type Group = ();
     type Key = ExecKey;
+
+    const PLANS: Plans = Plans::Once;
 
     fn group(&self) -> Option<Self::Group> {
         Some(())
@@ -76,9 +81,11 @@ impl Combines for AttemptCompleteParams {
 }
 
 impl Combines for AttemptFailParams {
-    type Row = AttemptFailRow;
+    type Answer = Option<AttemptFailRow>;
     type Group = ();
     type Key = ExecKey;
+
+    const PLANS: Plans = Plans::Once;
 
     fn group(&self) -> Option<Self::Group> {
         Some(())
@@ -104,9 +111,11 @@ impl Combines for AttemptFailParams {
 }
 
 impl Combines for LeaseRenewParams {
-    type Row = LeaseRenewRow;
+    type Answer = Option<LeaseRenewRow>;
     type Group = ();
     type Key = ExecKey;
+
+    const PLANS: Plans = Plans::EachTime;
 
     fn group(&self) -> Option<Self::Group> {
         Some(())
@@ -131,9 +140,11 @@ impl Combines for LeaseRenewParams {
 }
 
 impl Combines for ExecutionCreateParams {
-    type Row = ExecutionCreateRow;
+    type Answer = Option<ExecutionCreateRow>;
     type Group = ();
     type Key = ExecKey;
+
+    const PLANS: Plans = Plans::Once;
 
     /// A key may name an execution that is created at the same moment under another id.
     fn group(&self) -> Option<Self::Group> {
@@ -169,9 +180,11 @@ impl Combines for ExecutionCreateParams {
 }
 
 impl Combines for StreamAppendParams {
-    type Row = StreamAppendRow;
+    type Answer = Option<StreamAppendRow>;
     type Group = ();
     type Key = (ExecKey, StoredIndex);
+
+    const PLANS: Plans = Plans::EachTime;
 
     fn group(&self) -> Option<Self::Group> {
         Some(())
@@ -194,6 +207,31 @@ impl Combines for StreamAppendParams {
                 .into_iter()
                 .map(|row| row.map(|row| taken!(StreamAppendRow of row => last_ms, last_seq, frame_count)));
             Ok(appended.collect())
+        })
+    }
+}
+
+impl Combines for ExecutionPromoteDueParams {
+    type Answer = u64;
+    type Group = ();
+    type Key = ();
+
+    const PLANS: Plans = Plans::Once;
+
+    fn group(&self) -> Option<Self::Group> {
+        Some(())
+    }
+
+    fn key(&self) -> Option<Self::Key> {
+        None
+    }
+
+    /// Whoever looks at the same moment needs one look.
+    fn run_many<'a>(members: &'a [&'a Self], connection: &'a mut PgConnection) -> Ran<'a, Self> {
+        Box::pin(async move {
+            let Some(latest) = members.iter().max_by_key(|member| member.now_ms) else { return Ok(Vec::new()) };
+            let promoted = latest.run(connection).await?;
+            Ok(vec![promoted; members.len()])
         })
     }
 }

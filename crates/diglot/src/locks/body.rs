@@ -94,6 +94,12 @@ fn procedural(body: &str, variables: &mut Vec<String>) -> (Vec<Vec<String>>, boo
                     }
                     rest.get(end + 1..).unwrap_or_default()
                 }
+                "foreach" => {
+                    let (start, end) = (position(rest, &["array"]) + 1, position(rest, &["loop"]));
+                    variables.extend(rest.get(1).map(|name| name.to_lowercase()));
+                    found.push(select(rest.get(start..end).unwrap_or_default()));
+                    rest.get(end + 1..).unwrap_or_default()
+                }
                 _ => {
                     match action(rest) {
                         Action::Text(text) => found.push(text),
@@ -119,6 +125,14 @@ fn action(words: &[String]) -> Action {
     let word = |at: usize| words.get(at).map(|word| word.to_lowercase()).unwrap_or_default();
     match (word(0).as_str(), word(1).as_str()) {
         ("end" | "null" | "raise" | "exit" | "continue" | "get" | "assert", _) => Action::Nothing,
+        ("fetch" | "move" | "close", _) => Action::Nothing,
+        // A cursor is taken to be read to its end.
+        ("open", _) => match words.get(position(words, &["for"]) + 1..) {
+            Some(query @ [first, ..]) if ["select", "with"].contains(&first.to_lowercase().as_str()) => {
+                Action::Text(query.to_vec())
+            }
+            _ => Action::Unknown,
+        },
         ("return", "" | "null" | "new" | "old" | "true" | "false") if words.len() < 3 => Action::Nothing,
         ("return", "query") if word(2) != "execute" => Action::Text(words[2..].to_vec()),
         ("return", "query") => Action::Unknown,

@@ -42,10 +42,13 @@ pub(crate) struct Trigger {
     pub(crate) function: String,
 }
 
-/// A statement of a migration that makes or drops a trigger or a function, taken into the schema.
+/// A statement of a migration that makes, alters or drops a trigger or a function, taken into the schema.
 pub(super) fn read(schema: &mut Schema, text: &str, span: Span) {
     let words = Words::of(text);
     let mut at = 1;
+    if words.is(0, "alter") {
+        return alter(schema, &words);
+    }
     if words.is(0, "drop") {
         let is_trigger = words.is(at, "trigger");
         if !is_trigger && !words.is(at, "function") {
@@ -71,6 +74,29 @@ pub(super) fn read(schema: &mut Schema, text: &str, span: Span) {
     {
         schema.triggers.retain(|known| known.name != trigger.name || known.table != trigger.table);
         schema.triggers.push(trigger);
+    }
+}
+
+/// Takes a new name or another stability; whatever else is altered, the body stays what it is.
+fn alter(schema: &mut Schema, words: &Words<'_>) {
+    let (name, end) = words.name(2);
+    let renamed = words.find(end, "rename").filter(|at| words.is(at + 1, "to")).map(|at| words.name(at + 2).0);
+    if words.is(1, "trigger") {
+        let table = words.find(end, "on").map(|at| words.name(at + 1).0);
+        let is_meant = |trigger: &&mut Trigger| trigger.name == name && table.as_ref() == Some(&trigger.table);
+        if let (Some(trigger), Some(renamed)) = (schema.triggers.iter_mut().find(is_meant), renamed) {
+            trigger.name = renamed;
+        }
+    } else if words.is(1, "function")
+        && let Some(mut function) = schema.functions.remove(&name)
+    {
+        let end = if words.is(end, "(") { words.close(end) } else { end };
+        function.stability = words.stability(end).unwrap_or(function.stability);
+        for trigger in schema.triggers.iter_mut().filter(|trigger| trigger.function == name) {
+            trigger.function = renamed.clone().unwrap_or(name.clone());
+        }
+        function.name = renamed.unwrap_or(name);
+        schema.functions.insert(function.name.clone(), function);
     }
 }
 
@@ -133,13 +159,19 @@ impl<'a> Words<'a> {
             params: self.params(open + 1, close),
             language: language.trim_matches('\'').to_owned(),
             body: text.map(|at| unquoted(self.at(at + 1))),
-            stability: match (self.find(close, "immutable"), self.find(close, "stable")) {
-                (Some(_), _) => Stability::Immutable,
-                (None, Some(_)) => Stability::Stable,
-                (None, None) => Stability::Volatile,
-            },
+            stability: self.stability(close).unwrap_or(Stability::Volatile),
             span,
         }
+    }
+
+    /// How stable a function is said to be behind its parameters.
+    fn stability(&self, from: usize) -> Option<Stability> {
+        (from..self.tokens.len()).find_map(|at| match self.at(at).to_ascii_lowercase().as_str() {
+            "immutable" => Some(Stability::Immutable),
+            "stable" => Some(Stability::Stable),
+            "volatile" => Some(Stability::Volatile),
+            _ => None,
+        })
     }
 
     fn is_text(&self, at: usize) -> bool {

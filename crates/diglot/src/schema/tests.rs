@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::diagnostic::Diagnostic;
+use crate::engine::Stability;
 use crate::source::{SourceFile, Sources};
 
 fn read_all(dialect: Dialect, migrations: &[&str]) -> (Sources, Schema, Vec<Diagnostic>) {
@@ -180,6 +181,29 @@ fn a_dropped_key_is_a_key_no_more() {
         ],
     );
     assert_eq!(shape, "table a\n  b i32 null\n  c i32 null");
+}
+
+#[test]
+fn an_altered_function_keeps_its_body() {
+    let (_, schema, _) = read_all(
+        Dialect::Pg,
+        &["CREATE FUNCTION f(a int) RETURNS int LANGUAGE sql STABLE AS 'SELECT 1';
+           CREATE FUNCTION seen() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END';
+           CREATE TABLE a (id int);
+           CREATE TRIGGER t AFTER INSERT ON a FOR EACH ROW EXECUTE FUNCTION seen();
+           ALTER FUNCTION f(int) SET plan_cache_mode = 'force_custom_plan';
+           ALTER FUNCTION f(int) OWNER TO somebody;
+           ALTER FUNCTION f IMMUTABLE;
+           ALTER FUNCTION missing(int) STABLE;
+           ALTER FUNCTION seen() RENAME TO noticed;
+           ALTER TRIGGER t ON a RENAME TO u"],
+    );
+    let names: Vec<&str> = schema.functions.keys().map(String::as_str).collect();
+    assert_eq!(names, ["f", "noticed"]);
+    let function = &schema.functions["f"];
+    assert_eq!((function.body.as_deref(), function.stability), (Some("SELECT 1"), Stability::Immutable));
+    let triggers: Vec<(&str, &str)> = schema.triggers.iter().map(|t| (&*t.name, &*t.function)).collect();
+    assert_eq!(triggers, [("u", "noticed")]);
 }
 
 #[test]
