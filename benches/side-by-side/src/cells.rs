@@ -334,7 +334,7 @@ pub async fn postgres(options: &Options, server: &str, table: &mut Table) -> Res
     }
     let pair = [contender::postgres(Whose::Theirs, server).await?, contender::postgres(Whose::Ours, server).await?];
     let goals =
-        Goals { pairs: &[(1, 3.5), (4, 6.0), (16, 12.0), (64, 20.0), (256, 20.0)], p99_ms: f64::INFINITY, single: 1.0 };
+        Goals { pairs: &[(1, 3.5), (4, 6.0), (16, 12.0), (64, 20.0), (256, 20.0)], p99_ms: f64::INFINITY, single: 5.0 };
     shared(options, &pair, "Postgres", table, goals).await?;
     if let Some(path) = &options.plot {
         plot(options, &pair, path).await?;
