@@ -104,13 +104,7 @@ async fn held(contender: &Contender, workers: usize) -> Result<Vec<Handle>, Fail
     Ok(handles)
 }
 
-fn ratio_row(
-    name: impl Into<String>,
-    results: &[Rounds; 2],
-    floor: Option<f64>,
-    unit: &'static str,
-    goal: f64,
-) -> Row {
+fn ratio_row(name: impl Into<String>, results: &[Rounds; 2], floor: Option<f64>, unit: &'static str, goal: f64) -> Row {
     let (theirs, ours) = (results[0].rate(), results[1].rate());
     let (judged, goal) = (ours / theirs, Goal::AtLeast(goal));
     Row { name: name.into(), theirs: Some(theirs), ours, spread: Some(results[1].spread), floor, unit, judged, goal }
