@@ -7,18 +7,13 @@ SELECT CAST(extract(epoch FROM statement_timestamp()) * 1000 AS bigint) AS now_m
 -- column: locks i64
 SELECT CAST(current_setting('max_locks_per_transaction') AS bigint) AS locks;
 
--- Has the statements of this transaction planned once per connection instead of for their values: one that
--- reads every partition takes many times longer to plan than to run.
--- name: server_plan_once :exec
--- only: pg — SQLite plans a statement when it is prepared.
-SELECT set_config('plan_cache_mode', 'force_generic_plan', true);
-
--- Says how the statements of this session are planned: `force_custom_plan`, each time for the values given, or
--- `force_generic_plan`, once.
+-- Says how the statements of this session or transaction are planned: `force_custom_plan`, each time for the values
+-- given, or `force_generic_plan`, once.
 -- name: server_plan :exec
 -- only: pg — SQLite plans a statement when it is prepared.
 -- param: mode text
-SELECT set_config('plan_cache_mode', :mode, false);
+-- param: for_transaction bool
+SELECT set_config('plan_cache_mode', :mode, :for_transaction);
 
 -- Has the server look, while a statement runs or waits, whether its client is still there.
 -- name: server_watch_client :exec

@@ -255,8 +255,10 @@ pub trait Combines: Send + Sync + Sized + 'static {
     /// The group that it goes with; none for one that goes alone.
     fn group(&self) -> Option<Self::Group>;
 
-    /// What no other member of its statement may name.
-    fn key(&self) -> Option<Self::Key>;
+    /// What no other member of its statement may name, if there is such a thing.
+    fn key(&self) -> Option<Self::Key> {
+        None
+    }
 
     /// Runs members of one group in one statement.
     fn run_many<'a>(members: &'a [&'a Self], connection: &'a mut sqlx::PgConnection) -> Ran<'a, Self>;

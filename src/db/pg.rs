@@ -184,7 +184,7 @@ impl PgStore {
             Ok(connection) => connection,
             Err(error) => return Run { ended: Err(error.into()), may_go_elsewhere: false },
         };
-        let ended = match connection.plan(Plans::EachTime).await {
+        let ended = match connection.get() {
             Ok(connection) if self.spread.get() == Some(&true) => {
                 in_steps::spread(self.run_on(connection, operation)).await
             }
@@ -249,12 +249,6 @@ impl Carrier for PgStore {
     async fn run_many<P: Combines>(&self, name: &'static str, members: &[&P]) -> Result<Answers<P>, Uncarried> {
         let mut connection = self.warm.take(P::PLANS).await.map_err(Uncarried::Failed)?;
         let faults = &self.around.faults;
-        if let Err(error) = connection.plan(P::PLANS).await {
-            if is_gone(&error) {
-                self.warm.distrust();
-            }
-            return Err(Uncarried::Undone);
-        }
         let ran = async {
             faults.pass(Step::Run, name).await?;
             let connection = connection.get()?;

@@ -98,7 +98,9 @@ pub(crate) async fn open_pool(config: &PostgresConnection) -> Result<PgPool, sql
             })
         })
         // Nobody who takes it from the pool has to ask how it plans.
-        .after_release(|connection, _| Box::pin(async move { plan(connection, Plans::EachTime).await.map(|()| true) }))
+        .after_release(|connection, _| {
+            Box::pin(async move { plan(connection, Plans::EachTime, false).await.map(|()| true) })
+        })
         .connect_with(options)
         .await
 }
@@ -109,13 +111,17 @@ pub(super) fn is_ours(pool: &PgPool) -> bool {
     options.get_options().is_some_and(|given| given.contains(&format!("{PLAN_CACHE_MODE}={EACH_TIME}")))
 }
 
-/// Says when the statements of a session are planned.
-pub(super) async fn plan(connection: &mut PgConnection, plans: Plans) -> Result<(), sqlx::Error> {
+/// Says when the statements of a session are planned, or those of its transaction alone.
+pub(super) async fn plan(
+    connection: &mut PgConnection,
+    plans: Plans,
+    for_transaction: bool,
+) -> Result<(), sqlx::Error> {
     let mode = match plans {
         Plans::EachTime => EACH_TIME,
         Plans::Once => ONCE,
     };
-    pg_only::server_plan(connection, &ServerPlanParams { mode: mode.to_owned() }).await
+    pg_only::server_plan(connection, &ServerPlanParams { mode: mode.to_owned(), for_transaction }).await
 }
 
 /// Whether startup options name a setting.

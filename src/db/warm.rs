@@ -175,9 +175,21 @@ impl Warm {
         Self { is_ours: session::is_ours(&pool), pool, shared, reaper }
     }
 
+    /// A connection that plans as wanted. One that turns out to be gone when that is said to it is replaced.
+    pub(super) async fn take(&self, plans: Plans) -> Result<InUse<'_>, sqlx::Error> {
+        loop {
+            let mut connection = self.next(plans).await?;
+            match connection.plan(plans).await {
+                Ok(()) => return Ok(connection),
+                Err(error) if session::is_gone(&error) => self.distrust(),
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
     /// A connection: one that is kept, if possible one that plans as wanted, else whatever comes first from the pool or
     /// from an operation that ends.
-    pub(super) async fn take(&self, plans: Plans) -> Result<InUse<'_>, sqlx::Error> {
+    async fn next(&self, plans: Plans) -> Result<InUse<'_>, sqlx::Error> {
         if self.pool.is_closed() {
             return Err(sqlx::Error::PoolClosed);
         }
@@ -245,16 +257,16 @@ impl InUse<'_> {
     }
 
     /// Has the connection plan as wanted, where its session is ours to set.
-    pub(super) async fn plan(&mut self, plans: Plans) -> Result<&mut PgConnection, sqlx::Error> {
+    async fn plan(&mut self, plans: Plans) -> Result<(), sqlx::Error> {
         if let Some(kept) = &mut self.kept
             && kept.plans != plans
             && self.home.is_ours
             && let Some(connection) = &mut kept.connection
         {
-            session::plan(connection, plans).await?;
+            session::plan(connection, plans, false).await?;
             kept.plans = plans;
         }
-        self.get()
+        Ok(())
     }
 
     /// Keeps the connection for the next operation, or gives it back to the pool when it was away for long. Nothing

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use ff_core::backend::{CapabilitySet, ClaimPolicy, Frame, FrameKind, Handle};
 use ff_core::contracts::CreateExecutionArgs;
 use ff_core::engine_backend::EngineBackend;
-use ff_core::engine_error::EngineError;
+use ff_core::engine_error::{ContentionKind, EngineError};
 use ff_core::types::{ExecutionId, LaneId, Namespace, TimestampMs, WorkerId, WorkerInstanceId};
 use tokio::task::JoinSet;
 
@@ -80,14 +80,24 @@ pub async fn drain(backend: &Backend, workers: usize, most: usize) -> Result<Mea
             let mut latencies = Vec::new();
             for _ in 0..share {
                 let start = Instant::now();
-                let Some(handle) = claim(&backend, worker).await? else { break };
+                let Some(handle) = again(|| claim(&backend, worker)).await? else { break };
                 latencies.push(start.elapsed());
-                backend.complete(&handle, None).await?;
+                again(|| backend.complete(&handle, None)).await?;
             }
             Ok((latencies.len(), latencies))
         }
     })
     .await
+}
+
+/// Calls until it is not given up for contention, as a worker would.
+async fn again<T, F: Future<Output = Result<T, EngineError>>>(call: impl Fn() -> F) -> Result<T, EngineError> {
+    loop {
+        match call().await {
+            Err(EngineError::Contention(ContentionKind::RetryExhausted)) => {}
+            ended => return ended,
+        }
+    }
 }
 
 /// Claims only, without completing.

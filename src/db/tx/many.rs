@@ -31,10 +31,6 @@ impl Combines for LeaseClaimParams {
         Some(())
     }
 
-    fn key(&self) -> Option<Self::Key> {
-        None
-    }
-
     fn run_many<'a>(members: &'a [&'a Self], connection: &'a mut PgConnection) -> Ran<'a, Self> {
         Box::pin(async move {
             let given = members.iter().map(|member| {
@@ -220,10 +216,6 @@ impl Combines for ExecutionPromoteDueParams {
 
     fn group(&self) -> Option<Self::Group> {
         Some(())
-    }
-
-    fn key(&self) -> Option<Self::Key> {
-        None
     }
 
     /// Whoever looks at the same moment needs one look.

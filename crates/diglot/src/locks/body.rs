@@ -124,8 +124,9 @@ enum Action {
 fn action(words: &[String]) -> Action {
     let word = |at: usize| words.get(at).map(|word| word.to_lowercase()).unwrap_or_default();
     match (word(0).as_str(), word(1).as_str()) {
-        ("end" | "null" | "raise" | "exit" | "continue" | "get" | "assert", _) => Action::Nothing,
-        ("fetch" | "move" | "close", _) => Action::Nothing,
+        ("end" | "null" | "raise" | "exit" | "continue" | "get" | "assert" | "fetch" | "move" | "close", _) => {
+            Action::Nothing
+        }
         // A cursor is taken to be read to its end.
         ("open", _) => match words.get(position(words, &["for"]) + 1..) {
             Some(query @ [first, ..]) if ["select", "with"].contains(&first.to_lowercase().as_str()) => {

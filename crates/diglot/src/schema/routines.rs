@@ -92,10 +92,11 @@ fn alter(schema: &mut Schema, words: &Words<'_>) {
     {
         let end = if words.is(end, "(") { words.close(end) } else { end };
         function.stability = words.stability(end).unwrap_or(function.stability);
-        for trigger in schema.triggers.iter_mut().filter(|trigger| trigger.function == name) {
-            trigger.function = renamed.clone().unwrap_or(name.clone());
+        if let Some(renamed) = renamed {
+            let runs_it = |trigger: &&mut Trigger| trigger.function == name;
+            schema.triggers.iter_mut().filter(runs_it).for_each(|trigger| trigger.function.clone_from(&renamed));
+            function.name = renamed;
         }
-        function.name = renamed.unwrap_or(name);
         schema.functions.insert(function.name.clone(), function);
     }
 }
