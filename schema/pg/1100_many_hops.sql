@@ -1,5 +1,5 @@
--- What statements over many rows ask of the rows of a flow once they have locked what they change. A function that may
--- write looks at the rows anew at each call, and so sees what was committed while its statement waited for a lock; it is
+-- What statements over many rows ask of the rows of a flow once they have locked what they change. A volatile function
+-- looks at the rows anew at each call, and so sees what was committed while its statement waited for a lock; it is
 -- planned for the partition that it is asked for.
 
 -- Whether both executions are members of the flow, and no edges lead from the second to the first.
@@ -74,6 +74,20 @@ BEGIN
 END
 $$;
 
+-- Notes a completion as followed, unless it is already or none is given; gives its id when it did so.
+CREATE OR REPLACE FUNCTION ff_follow_completion(home smallint, event bigint, moment_ms bigint) RETURNS bigint
+LANGUAGE plpgsql VOLATILE
+AS $$
+DECLARE
+    followed bigint;
+BEGIN
+    UPDATE ff_completion_event AS ended SET dispatched_at_ms = moment_ms
+     WHERE ended.partition_key = home AND ended.event_id = event AND ended.dispatched_at_ms IS NULL
+    RETURNING ended.event_id INTO followed;
+    RETURN followed;
+END
+$$;
+
 -- See 1045_function_paths.
 DO $$
 DECLARE
@@ -81,7 +95,8 @@ DECLARE
     made text;
 BEGIN
     FOREACH made IN ARRAY ARRAY['ff_may_depend(smallint, uuid, uuid, uuid)', 'ff_goes_on(smallint, uuid)',
-                              'ff_awaited_edges(smallint, uuid, uuid)']
+                              'ff_awaited_edges(smallint, uuid, uuid)',
+                              'ff_follow_completion(smallint, bigint, bigint)']
     LOOP
         EXECUTE format('ALTER FUNCTION %s SET search_path = pg_catalog, %s, pg_temp', made, home);
         EXECUTE format('ALTER FUNCTION %s SET plan_cache_mode = force_custom_plan', made);

@@ -120,15 +120,7 @@ done AS (
     LEFT JOIN held ON held.partition_key = member.partition_key AND held.flow_id = member.flow_id
     LEFT JOIN core ON core.partition_key = held.partition_key AND core.execution_id = held.downstream_eid
    WHERE ff_expect_all(held.success_count > 0 AND (held.running_count > 0 OR core.created_at_ms > 0))
-),
-settled AS (
-  UPDATE ff_completion_event AS ended SET dispatched_at_ms = done.now_ms
-    FROM done
-   WHERE ended.partition_key = done.partition_key
-     AND ended.partition_key = ANY (CAST(:partition_keys AS smallint[])) AND ended.event_id = done.event_id
-     AND ended.dispatched_at_ms IS NULL
-  RETURNING ended.partition_key, ended.event_id
 )
-SELECT done.ordinality, done.success_count AS ended_count, settled.event_id AS settled_event_id
-  FROM done
-  LEFT JOIN settled ON settled.partition_key = done.partition_key AND settled.event_id = done.event_id;
+SELECT done.ordinality, done.success_count AS ended_count,
+       ff_follow_completion(done.partition_key, done.event_id, done.now_ms) AS settled_event_id
+  FROM done;

@@ -7,7 +7,7 @@ use sqlx::PgConnection;
 use crate::column::{ExecKey, FlowUuid, GroupKey, PartitionNumber};
 use crate::db::dialect::{Combines, Plans, Ran};
 use crate::db::together::{Applying, Counted, Hopping, Joining, Staging};
-use crate::statements::dependency::{DependencyHopManyGiven, DependencyHopManyParams, DependencyHopManyRow};
+use crate::statements::dependency::{DependencyHopManyGiven, DependencyHopManyRow};
 use crate::statements::edge::{EdgeApplyManyGiven, EdgeStageManyGiven};
 use crate::statements::flow::FlowMemberJoinManyGiven;
 use crate::statements::pg_only;
@@ -54,7 +54,7 @@ impl Combines for Joining {
     type Group = ();
     type Key = (PartitionNumber, FlowUuid);
 
-    const PLANS: Plans = Plans::EachTime;
+    const PLANS: Plans = Plans::Once;
 
     fn group(&self) -> Option<Self::Group> {
         Some(())
@@ -82,7 +82,7 @@ impl Combines for Staging {
     type Group = ();
     type Key = (PartitionNumber, FlowUuid);
 
-    const PLANS: Plans = Plans::EachTime;
+    const PLANS: Plans = Plans::Once;
 
     fn group(&self) -> Option<Self::Group> {
         self.expected_revision.map(|_| ())
@@ -115,7 +115,7 @@ impl Combines for Applying {
     type Group = ();
     type Key = (PartitionNumber, FlowUuid);
 
-    const PLANS: Plans = Plans::EachTime;
+    const PLANS: Plans = Plans::Once;
 
     fn group(&self) -> Option<Self::Group> {
         Some(())
@@ -147,7 +147,7 @@ impl Combines for Hopping {
     type Group = ();
     type Key = (PartitionNumber, FlowUuid);
 
-    const PLANS: Plans = Plans::EachTime;
+    const PLANS: Plans = Plans::Once;
 
     fn group(&self) -> Option<Self::Group> {
         self.is_plain.then_some(())
@@ -159,12 +159,10 @@ impl Combines for Hopping {
 
     fn run_many<'a>(members: &'a [&'a Self], connection: &'a mut PgConnection) -> Ran<'a, Self> {
         Box::pin(async move {
-            let partition_keys = members.iter().map(|member| member.partition_key).collect();
             let given = members.iter().map(
                 |member| taken!(DependencyHopManyGiven of member => partition_key, flow_id, edge_id, event_id, now_ms),
             );
-            let (params, given) = (DependencyHopManyParams { partition_keys }, given.collect::<Vec<_>>());
-            let rows = pg_only::dependency_hop_many(connection, &params, &given).await?;
+            let rows = pg_only::dependency_hop_many(connection, &given.collect::<Vec<_>>()).await?;
             let counted = |row: DependencyHopManyRow| Counted {
                 ended: i64::from(row.ended_count),
                 settled: u64::from(row.settled_event_id.is_some()),
