@@ -177,6 +177,34 @@ async fn every_statement_finds_its_rows_by_an_index_on_postgres() {
     .await;
 }
 
+/// A lane whose executions have all ended, and the server knows it: few that wait for a claim would be found by their lane
+/// and phase with less work, if nothing were left in that index of those that ended.
+const RUN_EMPTY: &str = "INSERT INTO ff_exec_core (partition_key, execution_id, lane_id, lifecycle_phase, ownership_state, \
+    eligibility_state, public_state, attempt_state, created_at_ms) \
+    SELECT 0, gen_random_uuid(), 'lane', 'terminal', 'unowned', 'not_applicable', 'completed', 'attempt_terminal', i \
+      FROM generate_series(1, 10000) AS i; \
+    ANALYZE ff_exec_core";
+
+#[tokio::test]
+async fn executions_are_locked_together_by_their_key_in_a_lane_that_has_run_empty() {
+    run(Kind::Postgres, |h| async move {
+        let Tables::Postgres(backend) = h.tables() else { panic!("Postgres was asked for") };
+        let mut connection = backend.pool().begin().await.expect("a transaction");
+        connection.execute(RUN_EMPTY).await.expect("the table is filled");
+        let several = "ARRAY(SELECT gen_random_uuid() FROM generate_series(1, 8))";
+        let lock = format!("SELECT count(*) FROM ff_lock_claimable(CAST(0 AS smallint), {several}, 'lane', '{{}}')");
+        connection.execute(AssertSqlSafe(lock)).await.expect("nothing is locked");
+        let scans = "SELECT CAST(inhparent::regclass AS text), CAST(sum(pg_stat_get_xact_numscans(inhrelid)) AS bigint) \
+                       FROM pg_inherits JOIN pg_class ON pg_class.oid = inhparent AND relkind = 'I' \
+                      WHERE inhparent::regclass::text LIKE 'ff\\_exec\\_core%' GROUP BY 1 HAVING \
+                            sum(pg_stat_get_xact_numscans(inhrelid)) > 0";
+        let scans: Vec<(String, i64)> = sqlx::query_as(scans).fetch_all(&mut *connection).await.expect("it is counted");
+        let [(index, count)] = scans.as_slice() else { panic!("{scans:?}") };
+        assert!(index == "ff_exec_core_pkey" && *count >= 8, "{scans:?}");
+    })
+    .await;
+}
+
 /// Turns what a later version plans otherwise into what the oldest one plans, which the snapshot has.
 async fn as_before(connection: &mut PgConnection, plans: &mut BTreeMap<String, Scans>) {
     let major = "SELECT current_setting('server_version_num')::integer / 10000";

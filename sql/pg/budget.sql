@@ -178,6 +178,19 @@ SELECT :partition_key, :budget_id, CAST(:execution_text AS uuid), given.key, CAS
                      END,
        updated_at_ms = excluded.updated_at_ms;
 
+-- Adds to what an execution spent of a budget in one dimension.
+-- name: budget_dimension_spend :exec
+-- only: pg — where the tables are spread, it stands in the place of a part of `budget_ledger_add`.
+INSERT INTO ff_budget_usage_by_exec AS spent
+       (partition_key, budget_id, execution_id, dimensions_key, delta_total, updated_at_ms)
+VALUES (:partition_key, :budget_id, :execution_id, :dimensions_key, :delta, :now_ms)
+    ON CONFLICT (partition_key, budget_id, execution_id, dimensions_key) DO UPDATE
+   SET delta_total = CASE
+                       WHEN spent.delta_total > 9223372036854775807 - excluded.delta_total THEN 9223372036854775807
+                       ELSE spent.delta_total + excluded.delta_total
+                     END,
+       updated_at_ms = excluded.updated_at_ms;
+
 -- name: budget_ledger_release :exec
 WITH gone AS (
   DELETE FROM ff_budget_usage_by_exec

@@ -466,7 +466,7 @@ async fn report_on<D: Dialect>(conn: &mut D::Connection, report: &Report) -> Res
     if let Some(ledger) = &report.ledger
         && !matches!(answer, ReportUsageResult::HardBreach { .. })
     {
-        conn.budget_ledger_add(ledger).await?;
+        in_steps!(D: conn.budget_ledger_add(ledger)).await?;
     }
     if let Some(claim) = &report.claim
         && answer != ReportUsageResult::Ok

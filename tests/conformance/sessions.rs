@@ -18,6 +18,8 @@ use ff_core::types::{LaneId, Namespace, TimestampMs, WorkerId, WorkerInstanceId}
 use futures_core::future::BoxFuture;
 use tokio::sync::watch;
 
+use crate::edge::{applying, staging};
+use crate::flow::{adding, created, stranger};
 use crate::harness::{Harness, Kind, PATIENCE, Place, T0, policy, run};
 
 /// The URL of the test's database.
@@ -135,6 +137,18 @@ async fn what_goes_together_is_planned_once_and_everything_else_each_time() {
             backend.renew(&handle).await.expect("the lease is held");
             backend.complete(&handle, None).await.expect("the lease is held");
         }
+        for _ in 0..3 {
+            let flow = created(&h).await;
+            let (up, down) = (stranger(&h, &flow).await, stranger(&h, &flow).await);
+            for id in [&up, &down] {
+                backend.add_execution_to_flow(adding(&h, &flow, id)).await.expect("it joins");
+            }
+            let edge = staging(&h, &flow, &up, &down, 2);
+            let edge_id = edge.edge_id.clone();
+            backend.stage_dependency_edge(edge).await.expect("it is staged");
+            let waiting = applying(&h, &flow, &edge_id, &up, &down);
+            backend.apply_dependency_to_child(waiting).await.expect("it is applied");
+        }
         assert_eq!(shown(backend.pool(), "plan_cache_mode").await, "force_custom_plan", "whoever takes it next");
         let mut session = backend.pool().acquire().await.expect("the one connection");
         let planned = "SELECT split_part(statement, ' ', 2), generic_plans, custom_plans FROM pg_prepared_statements \
@@ -144,7 +158,14 @@ async fn what_goes_together_is_planned_once_and_everything_else_each_time() {
         let planned: Vec<(&str, i64, i64)> = planned.iter().map(|(name, once, each)| (&**name, *once, *each)).collect();
         assert_eq!(
             planned,
-            [("attempt.attempt_complete_many", 3, 0), ("lease.lease_claim_many", 3, 0), ("lease.lease_renew", 0, 3)]
+            [
+                ("attempt.attempt_complete_many", 3, 0),
+                ("edge.edge_apply_many", 3, 0),
+                ("edge.edge_stage_many", 3, 0),
+                ("flow.flow_member_join_many", 6, 0),
+                ("lease.lease_claim_many", 3, 0),
+                ("lease.lease_renew", 0, 3),
+            ]
         );
     })
     .await;

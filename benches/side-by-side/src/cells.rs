@@ -20,6 +20,9 @@ type Failure = Box<dyn std::error::Error>;
 /// with waiting rows, is measured at its best.
 const PAIRS: u32 = 500;
 
+/// Renewals, appends or creations of one worker in a round.
+const EACH: i32 = 100;
+
 /// What several rounds measured: the median, and the lowest and the highest rate.
 struct Rounds {
     median: Measured,
@@ -110,7 +113,6 @@ fn ratio_row(name: impl Into<String>, results: &[Rounds; 2], floor: Option<f64>,
     Row { name: name.into(), theirs: Some(theirs), ours, spread: Some(results[1].spread), floor, unit, judged, goal }
 }
 
-/// Rows that are the same on both stores.
 /// The rate of the harder of two cases of the same work, judged by that of the easier one.
 fn against(name: String, [easy, hard]: [f64; 2], least: f64) -> Row {
     Row {
@@ -130,6 +132,7 @@ fn median(mut rates: Vec<f64>) -> f64 {
     rates.get(rates.len() / 2).copied().unwrap_or(0.0)
 }
 
+/// Rows that are the same on both stores.
 async fn shared(
     options: &Options,
     pair: &[Contender; 2],
@@ -164,19 +167,21 @@ async fn shared(
         if !wanted(&name) {
             continue;
         }
+        let floor = floor::singles(&pair[1].store, kind, 16, EACH).await?;
         let handles = [held(&pair[0], 16).await?, held(&pair[1], 16).await?];
+        let each = EACH as usize;
         let results = both(options, pair, |i| {
             let (contender, handles) = (&pair[i], &handles[i]);
             async move {
                 Ok(match kind {
-                    "renew" => work::renew(&contender.backend, handles, 40).await?,
-                    "append" => work::append(&contender.backend, handles, 40).await?,
-                    _ => work::create(&contender.backend, 16, 40).await?,
+                    "renew" => work::renew(&contender.backend, handles, each).await?,
+                    "append" => work::append(&contender.backend, handles, each).await?,
+                    _ => work::create(&contender.backend, 16, each).await?,
                 })
             }
         })
         .await?;
-        table.push(ratio_row(&name, &results, None, "ops/s", goals.single));
+        table.push(ratio_row(&name, &results, floor, "ops/s", goals.single));
     }
     let name = format!("{store}: reads, 16 workers");
     if wanted(&name) {
@@ -359,6 +364,7 @@ pub async fn postgres(options: &Options, server: &str, table: &mut Table) -> Res
             goal: Goal::Below(2.0),
         });
     }
+    idle(&pair[1], options, table).await?;
     scenes(options, &pair, "Postgres", table).await?;
     blockers(&pair[1], options, table).await?;
     // A contender's background tasks end with it, before the next measurement would start.
@@ -384,6 +390,39 @@ async fn plot(options: &Options, pair: &[Contender; 2], path: &std::path::Path) 
 
 /// How long a session of the server may keep what it counted to itself when it has nothing to do.
 const COUNTED_AFTER: Duration = Duration::from_secs(12);
+
+/// What workers cost that find nothing and ask again at once: transactions of the server a second, 256 workers against one.
+async fn idle(ours: &Contender, options: &Options, table: &mut Table) -> Result<(), Failure> {
+    let name = "Postgres: transactions of 256 workers that find nothing, against one";
+    let Store::Postgres(pool) = &ours.store else { return Ok(()) };
+    if !name.contains(&options.only) {
+        return Ok(());
+    }
+    load::clear(&ours.store).await.map_err(|e| e.to_string())?;
+    let committed = || async {
+        tokio::time::sleep(COUNTED_AFTER).await;
+        sqlx::query_scalar::<_, i64>("SELECT xact_commit FROM pg_stat_database WHERE datname = current_database()")
+            .fetch_one(pool)
+            .await
+    };
+    let mut rates = [0.0, 0.0];
+    for (rate, (workers, each)) in rates.iter_mut().zip([(1, 8_000), (256, 200)]) {
+        let before = committed().await?;
+        let asked = work::claims(&ours.backend, workers, each).await?;
+        *rate = (committed().await? - before) as f64 / asked.elapsed.as_secs_f64();
+    }
+    table.push(Row {
+        name: name.to_owned(),
+        theirs: None,
+        ours: rates[1],
+        spread: None,
+        floor: Some(rates[0]),
+        unit: "commits/s",
+        judged: rates[1] / rates[0],
+        goal: Goal::Below(1.0),
+    });
+    Ok(())
+}
 
 /// Creators that block what they created beside claimers on the same lane: how much gets done, and what the server had
 /// to break up. Every deadlock is one operation that was tried again or failed.

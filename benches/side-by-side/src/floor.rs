@@ -2,7 +2,8 @@
 //!
 //! SQLite: prepared statements on one connection in one thread, and as many operations per commit as there
 //! are workers, because each worker waits for its answer before it asks again. Postgres: one function call
-//! for the claims of half the workers and one for their completions, on two connections.
+//! for the claims of half the workers and one for their completions, on two connections; renewals, appends and creations
+//! likewise.
 
 use std::time::Instant;
 
@@ -131,10 +132,63 @@ BEGIN
    WHERE partition_key = 0 AND execution_id = ANY(claimed);
   INSERT INTO ff_completion_event (partition_key, execution_id, outcome, occurred_at_ms, committed_at_ms)
   SELECT 0, id, 'success', 1, 1 FROM unnest(claimed) AS id;
+END $$;
+CREATE OR REPLACE FUNCTION bench_renew(held uuid[], round integer) RETURNS void LANGUAGE plpgsql
+SET plan_cache_mode = force_custom_plan AS $$
+BEGIN
+  UPDATE ff_attempt SET lease_expires_at_ms = round
+   WHERE partition_key = 0 AND execution_id = ANY(held) AND attempt_index = 0;
+  INSERT INTO ff_lease_event (execution_id, event_type, occurred_at_ms, partition_key)
+  SELECT id::text, 'renewed', 1, 0 FROM unnest(held) AS id;
+END $$;
+CREATE OR REPLACE FUNCTION bench_append(held uuid[], round integer) RETURNS void LANGUAGE plpgsql
+SET plan_cache_mode = force_custom_plan AS $$
+BEGIN
+  INSERT INTO ff_stream_counter (partition_key, execution_id, attempt_index, last_ms, last_seq, frame_count)
+  SELECT 0, id, 0, 1, round, 1 FROM unnest(held) AS id
+      ON CONFLICT (partition_key, execution_id, attempt_index) DO UPDATE
+     SET last_seq = excluded.last_seq, frame_count = ff_stream_counter.frame_count + 1;
+  INSERT INTO ff_stream_frame (partition_key, execution_id, attempt_index, ts_ms, seq, fields, mode, created_at_ms)
+  SELECT 0, id, 0, 1, round, jsonb_build_object('payload', repeat('x', 200)), 'durable', 1 FROM unnest(held) AS id;
+END $$;
+CREATE OR REPLACE FUNCTION bench_create(held uuid[], round integer) RETURNS void LANGUAGE plpgsql
+SET plan_cache_mode = force_custom_plan AS $$
+BEGIN
+  INSERT INTO ff_exec_core (partition_key, execution_id, lane_id, lifecycle_phase, ownership_state,
+         eligibility_state, public_state, attempt_state, created_at_ms, payload, raw_fields)
+  SELECT 0, gen_random_uuid(), 'created', 'submitted', 'unowned', 'eligible_now', 'waiting', 'pending', round,
+         convert_to(repeat('x', 200), 'UTF8'), '{\"namespace\":\"bench\",\"tags\":{}}' FROM unnest(held);
 END $$";
 
 /// How many statements are on their way at once: while one waits for the disk, another works.
 const CONNECTIONS: usize = 2;
+
+/// Renewals, appends or creations (`kind`) per second: each connection does `each` rounds of half the workers' rows in one
+/// statement. None where the bench has no floor for them.
+pub async fn singles(store: &Store, kind: &str, workers: usize, each: i32) -> Result<Option<f64>, Failure> {
+    let Store::Postgres(pool) = store else { return Ok(None) };
+    sqlx::raw_sql(FUNCTIONS).execute(pool).await?;
+    let together = workers.div_ceil(CONNECTIONS);
+    load::claimable(store, u32::try_from(together * CONNECTIONS)?, Spread::One).await.map_err(|e| e.to_string())?;
+    let mut tasks = JoinSet::new();
+    let start = Instant::now();
+    for _ in 0..CONNECTIONS {
+        let (pool, call) = (pool.clone(), format!("SELECT bench_{kind}($1, $2)"));
+        tasks.spawn(async move {
+            let mut connection = pool.acquire().await?;
+            let claim = sqlx::query_scalar::<_, Vec<uuid::Uuid>>("SELECT bench_claim($1)").bind(together as i64);
+            let held = claim.fetch_one(&mut *connection).await?;
+            for round in 0..each {
+                sqlx::query(sqlx::AssertSqlSafe(call.as_str())).bind(&held).bind(round).execute(&mut *connection).await?;
+            }
+            Ok::<_, sqlx::Error>(())
+        });
+    }
+    while let Some(result) = tasks.join_next().await {
+        result??;
+    }
+    Ok(Some(f64::from(each) * (together * CONNECTIONS) as f64 / start.elapsed().as_secs_f64()))
+}
 
 async fn postgres(pool: &sqlx::PgPool, workers: usize, count: u32) -> Result<f64, Failure> {
     sqlx::raw_sql(FUNCTIONS).execute(pool).await?;

@@ -7,6 +7,7 @@
 
 mod cells;
 mod contender;
+mod distance;
 mod floor;
 mod load;
 mod plot;
@@ -14,6 +15,8 @@ mod scene;
 mod soak;
 mod table;
 mod work;
+
+use std::time::Duration;
 
 use clap::Parser;
 
@@ -35,6 +38,9 @@ struct Options {
     /// Instead of the table: a load on Postgres for so many seconds beside transactions that stay open.
     #[arg(long, num_args = 0..=1, default_missing_value = "600")]
     soak: Option<u64>,
+    /// Lets every answer of Postgres come so many milliseconds later, as from a server across a network.
+    #[arg(long, default_value_t = 0.0, value_parser = milliseconds)]
+    distance_ms: f64,
     /// Writes the rows to this file as JSON.
     #[arg(long)]
     json: Option<std::path::PathBuf>,
@@ -43,9 +49,18 @@ struct Options {
     plot: Option<std::path::PathBuf>,
 }
 
+fn milliseconds(text: &str) -> Result<f64, String> {
+    let value: f64 = text.parse().map_err(|error| format!("{error}"))?;
+    if (0.0..=60_000.0).contains(&value) { Ok(value) } else { Err("between 0 and 60000".into()) }
+}
+
 #[tokio::main(flavor = "multi_thread")]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let options = Options::parse();
+    let mut options = Options::parse();
+    if options.distance_ms > 0.0 {
+        let server = options.postgres.as_deref().ok_or("a distance needs --postgres URL")?;
+        options.postgres = Some(distance::behind(server, Duration::from_secs_f64(options.distance_ms / 1000.0))?);
+    }
     if let Some(seconds) = options.soak {
         let server = options.postgres.as_deref().ok_or("a soak needs --postgres URL")?;
         let ours = contender::postgres(contender::Whose::Ours, server).await?;

@@ -152,6 +152,7 @@ pub(super) const POSTGRES: &[Step] = steps!(
         "1080_claim_marks",
         "1090_claim_batches",
         "1100_many_hops",
+        "1110_locked_by_key",
     ]
 );
 

@@ -1,12 +1,16 @@
 //! The steps that a statement with an event takes where the tables are spread.
 
+use std::collections::BTreeMap;
+
 use sqlx::{Error, PgConnection};
 
-use crate::column::{ExecKey, FlowUuid};
+use crate::column::{ExecKey, ExecutionUuid, FlowUuid};
 use crate::db::in_steps::{InSteps, Stepping};
 use crate::model::word::{AttemptWord, CompletionWord, LeaseWord};
 use crate::statements::attempt::*;
-use crate::statements::budget::{BudgetDimensionEnsureParams, BudgetUsageEnsureParams};
+use crate::statements::budget::{
+    BudgetDimensionEnsureParams, BudgetDimensionSpendParams, BudgetLedgerAddParams, BudgetUsageEnsureParams,
+};
 use crate::statements::dependency::{DependencyCompletionInsertParams, DependencyCompletionInsertRow};
 use crate::statements::event::*;
 use crate::statements::execution::*;
@@ -422,6 +426,29 @@ impl InSteps for BudgetUsageEnsureParams {
                 let (partition_key, budget_id, now_ms) = (self.partition_key, self.budget_id.clone(), self.now_ms);
                 let counter = BudgetDimensionEnsureParams { partition_key, budget_id, dimensions_key, now_ms };
                 pg_only::budget_dimension_ensure(connection, &counter).await?;
+            }
+            Ok(())
+        })
+    }
+}
+
+impl InSteps for BudgetLedgerAddParams {
+    fn in_steps<'a>(&'a self, connection: &'a mut PgConnection) -> Stepping<'a, Self> {
+        Box::pin(async move {
+            let deltas: BTreeMap<String, i64> =
+                serde_json::from_value(self.deltas.clone()).map_err(|error| Error::Encode(error.into()))?;
+            let execution_id =
+                ExecutionUuid::parse(&self.execution_text).map_err(|error| Error::Encode(Box::new(error)))?;
+            // All who add to what one execution spent do it in one order, which is the map's.
+            for (dimensions_key, delta) in deltas {
+                let spent = BudgetDimensionSpendParams {
+                    execution: ExecKey { partition_key: self.partition_key, execution_id },
+                    budget_id: self.budget_id.clone(),
+                    dimensions_key,
+                    delta,
+                    now_ms: self.now_ms,
+                };
+                pg_only::budget_dimension_spend(connection, &spent).await?;
             }
             Ok(())
         })
