@@ -205,6 +205,30 @@ async fn executions_are_locked_together_by_their_key_in_a_lane_that_has_run_empt
     .await;
 }
 
+#[tokio::test]
+async fn a_plan_that_is_kept_reads_no_queue_whole_even_if_it_was_made_while_the_queue_was_empty() {
+    run(Kind::Postgres, |h| async move {
+        let Tables::Postgres(backend) = h.tables() else { panic!("Postgres was asked for") };
+        h.alter("VACUUM ANALYZE ff_claimable").await;
+        let mut connection = backend.pool().begin().await.expect("a transaction");
+        let waiting = "INSERT INTO ff_exec_core (partition_key, execution_id, lane_id, lifecycle_phase, ownership_state, \
+                       eligibility_state, public_state, attempt_state, created_at_ms) \
+                       SELECT 0, gen_random_uuid(), 'lane', 'runnable', 'unowned', 'eligible_now', 'waiting', 'pending', i \
+                         FROM generate_series(1, 10) AS i";
+        connection.execute(waiting).await.expect("they enter the queue");
+        let claimed = "UPDATE ff_exec_core SET lifecycle_phase = 'active', eligibility_state = 'not_applicable'";
+        connection.execute(claimed).await.expect("they leave the queue");
+        let whole = "SELECT pg_stat_get_xact_numscans('ff_claimable'::regclass)";
+        assert_eq!(connection.fetch_one(whole).await.expect("it is counted").get::<i64, _>(0), 0);
+        let others = "SELECT CAST(oid::regprocedure AS text) FROM pg_proc \
+                       WHERE 'plan_cache_mode=force_generic_plan' = ANY (proconfig) \
+                         AND NOT proconfig @> '{enable_seqscan=off,enable_bitmapscan=off}'";
+        let others: Vec<String> = sqlx::query_scalar(others).fetch_all(&mut *connection).await.expect("the catalogue");
+        assert!(others.is_empty(), "{others:?}");
+    })
+    .await;
+}
+
 /// Turns what a later version plans otherwise into what the oldest one plans, which the snapshot has.
 async fn as_before(connection: &mut PgConnection, plans: &mut BTreeMap<String, Scans>) {
     let major = "SELECT current_setting('server_version_num')::integer / 10000";

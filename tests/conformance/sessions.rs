@@ -141,13 +141,13 @@ async fn what_goes_together_is_planned_once_and_everything_else_each_time() {
             let flow = created(&h).await;
             let (up, down) = (stranger(&h, &flow).await, stranger(&h, &flow).await);
             for id in [&up, &down] {
-                backend.add_execution_to_flow(adding(&h, &flow, id)).await.expect("it joins");
+                backend.add_execution_to_flow(&adding(&h, &flow, id)).await.expect("it joins");
             }
             let edge = staging(&h, &flow, &up, &down, 2);
             let edge_id = edge.edge_id.clone();
-            backend.stage_dependency_edge(edge).await.expect("it is staged");
+            backend.stage_dependency_edge(&edge).await.expect("it is staged");
             let waiting = applying(&h, &flow, &edge_id, &up, &down);
-            backend.apply_dependency_to_child(waiting).await.expect("it is applied");
+            backend.apply_dependency_to_child(&waiting).await.expect("it is applied");
         }
         assert_eq!(shown(backend.pool(), "plan_cache_mode").await, "force_custom_plan", "whoever takes it next");
         let mut session = backend.pool().acquire().await.expect("the one connection");

@@ -153,6 +153,7 @@ pub(super) const POSTGRES: &[Step] = steps!(
         "1090_claim_batches",
         "1100_many_hops",
         "1110_locked_by_key",
+        "1120_kept_plans",
     ]
 );
 
