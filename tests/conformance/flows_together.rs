@@ -267,7 +267,7 @@ on_every_database! {
         }
         let staged = plans[1].stage(&h, 0).await;
         let (h, members) = (&h, |plan: usize| &plans[plan].members);
-        let mut asked = vec![
+        let mut asked = [
             staging(h, &plans[0].flow, &members(0)[0], &members(0)[2], 4),
             // Back to where an edge comes from, and another edge of one that is there.
             staging(h, &plans[1].flow, &members(1)[2], &members(1)[0], 5),

@@ -214,6 +214,29 @@ on_every_database! {
         assert_eq!(&before | &after, ids.iter().cloned().collect(), "the place was put right");
     }
 
+    async fn claims_pass_over_many_held_executions(h) {
+        let Tables::Postgres(_) = h.tables() else { return };
+        let mut ids = Vec::new();
+        for priority in 0..153 {
+            ids.push(
+                h.create_with(|args| {
+                    args.execution_id = id_in(3);
+                    args.partition_id = args.execution_id.partition();
+                    args.priority = i32::from(priority);
+                })
+                .await,
+            );
+        }
+        let held = held::hold(&h, "ff_exec_core", "priority > 2").await;
+        let names: Vec<String> = (0..5).map(|worker| format!("worker-{worker}")).collect();
+        let claimed = join_all(names.iter().map(|name| h.claim(name))).await;
+        let claimed: HashSet<ExecutionId> = claimed.iter().flatten().map(|handle| payload(handle).execution_id).collect();
+        assert_eq!(claimed, ids[..3].iter().cloned().collect(), "the three that nobody holds");
+        held::free(held).await;
+        let next = h.claim(&names[0]).await.expect("many wait");
+        assert_eq!(payload(&next).execution_id, ids[152], "the most urgent one");
+    }
+
     async fn every_completion_has_its_own_answer(h) {
         let handles = claimed(&h, MANY).await;
         // Some have lost their lease, one has ended, one is asked to end twice with one result and one with two.
