@@ -222,7 +222,7 @@ on_every_database! {
                 h.create_with(|args| {
                     args.execution_id = id_in(3);
                     args.partition_id = args.execution_id.partition();
-                    args.priority = i32::from(priority);
+                    args.priority = priority;
                 })
                 .await,
             );
