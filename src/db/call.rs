@@ -33,7 +33,8 @@ macro_rules! transaction {
     };
     (
         $on:expr, $name:literal, together $lent:ident,
-        |$conn:ident| $body:block, |$given:pat_param, $row:ident| $made:expr, |$answer:ident, $wakes:ident| $tell:expr
+        |$conn:ident| $body:block, |$given:pat_param, $row:ident: $of:ty| $made:expr,
+        |$answer:ident, $wakes:ident| $tell:expr
     ) => {
         $on
             .db()
@@ -41,7 +42,7 @@ macro_rules! transaction {
                 $name,
                 $lent,
                 move |$conn, $lent| Box::pin(async move { $body }),
-                |$given, $row| $made,
+                |$given, $row: $of| $made,
                 move |_, $answer, $wakes| $tell,
             )
             .await

@@ -38,6 +38,10 @@ pub(crate) struct Applying {
 }
 
 /// An edge is counted whose upstream execution has ended.
+#[cfg_attr(
+    not(feature = "postgres"),
+    expect(dead_code, reason = "alone it goes by its hop, and only Postgres has it go with others")
+)]
 #[derive(Debug)]
 pub(crate) struct Hopping {
     pub(crate) partition_key: PartitionNumber,

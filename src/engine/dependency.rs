@@ -17,7 +17,7 @@ use ff_core::types::ExecutionId;
 use crate::column::{ExecutionUuid, FlowUuid, PartitionNumber};
 use crate::db::Dialect;
 use crate::db::error::{Abort, unreadable};
-use crate::db::together::Hopping;
+use crate::db::together::{Counted, Hopping};
 use crate::engine::Engine;
 use crate::engine::group::{Hop, HopState, Hopped, hop_on};
 use crate::engine::policy::dependency::Ended;
@@ -155,7 +155,7 @@ async fn hop_once<D: Dialect>(
             };
             Ok((hopped, settled))
         },
-        |_, counted| (Hopped::counted(counted.ended), counted.settled),
+        |_, counted: Counted| (Hopped::counted(counted.ended), counted.settled),
         |hopped, wakes| hopped.0.tell(partition_key, flow_id, wakes)
     )?;
     Ok(settled)

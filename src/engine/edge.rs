@@ -72,7 +72,7 @@ pub(crate) async fn stage<D: Dialect>(
         "stage_dependency_edge",
         together staging,
         |conn| { stage_on::<D>(conn, staging).await },
-        |_, revision| revision,
+        |_, revision: i64| revision,
         |_revision, _wakes| ()
     )?;
     Ok(StageDependencyEdgeResult::Staged {
@@ -172,7 +172,9 @@ pub(crate) async fn apply<D: Dialect>(
         "apply_dependency_to_child",
         together applying,
         |conn| { apply_on::<D>(conn, applying).await },
-        |_, running| (ApplyDependencyToChildResult::Applied { unsatisfied_count: running.max(0).unsigned_abs() }, None),
+        |_, running: i32| {
+            (ApplyDependencyToChildResult::Applied { unsatisfied_count: running.max(0).unsigned_abs() }, None)
+        },
         |applied, wakes| {
             if let Some(hopped) = &applied.1 {
                 hopped.tell(partition_key, flow_id, wakes);

@@ -94,7 +94,7 @@ pub(crate) async fn add_execution<D: Dialect>(
         "add_execution_to_flow",
         together joining,
         |conn| { join::<D>(conn, joining).await },
-        |joining, node_count| AddExecutionToFlowResult::Added {
+        |joining, node_count: i64| AddExecutionToFlowResult::Added {
             execution_id: joining.execution_id.clone(),
             new_node_count: u32::try_from(node_count).unwrap_or(u32::MAX), // tidy: it has nine digits
         },
