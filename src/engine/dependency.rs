@@ -96,7 +96,6 @@ async fn follow_found<D: Dialect>(
         }
         None => Vec::new(),
     };
-    let settle = dependency::DependencyCompletionSettleParams { now_ms: engine.now_ms(), partition_key, event_id };
     let settled = match (hop, edges.split_last()) {
         (Some((flow_id, ended)), Some((last, others))) => {
             let to = |edge_id| Hop { partition_key, flow_id, edge_id, ended, now_ms: engine.now_ms(), taking };
@@ -105,11 +104,14 @@ async fn follow_found<D: Dialect>(
                 worse(&mut failed, hop_once(engine, to(row.edge_id), None).await);
             }
             // The last hop notes in its transaction that the completion is followed, if it is.
-            let settle = failed.is_none().then_some(settle);
-            let settled = worse(&mut failed, hop_once(engine, to(last.edge_id), settle).await);
+            let followed = failed.is_none().then_some(event_id);
+            let settled = worse(&mut failed, hop_once(engine, to(last.edge_id), followed).await);
             failed.map_or(Ok(settled), Err)?
         }
-        _ => engine.db().unit(settle).await?,
+        _ => {
+            let now_ms = engine.now_ms();
+            engine.db().unit(dependency::DependencyCompletionSettleParams { now_ms, partition_key, event_id }).await?
+        }
     };
     match settled {
         0 => Ok(Followed::NoOp),
@@ -130,15 +132,10 @@ fn worse(failed: &mut Option<EngineError>, hopped: Result<u64, EngineError>) -> 
     }
 }
 
-/// Follows one edge, and notes what is given as followed; answers how many completions were noted.
-async fn hop_once<D: Dialect>(
-    engine: &Engine<D>,
-    hop: Hop,
-    settle: Option<dependency::DependencyCompletionSettleParams>,
-) -> Result<u64, EngineError> {
+/// Follows one edge, and notes the completion that is given as followed; answers how many completions were noted.
+async fn hop_once<D: Dialect>(engine: &Engine<D>, hop: Hop, event_id: Option<i64>) -> Result<u64, EngineError> {
     let Hop { partition_key, flow_id, edge_id, now_ms, .. } = hop;
     let is_plain = hop.ended == Ended::Success && hop.taking == Taking::Waits;
-    let event_id = settle.as_ref().map(|settle| settle.event_id);
     let hopping = Hopping { partition_key, flow_id, edge_id, event_id, now_ms, is_plain };
     let (_, settled) = transaction!(
         engine,
