@@ -114,9 +114,10 @@ SELECT picked.ordinality, attempt.partition_key, attempt.execution_id, attempt.a
   JOIN picked ON picked.partition_key = attempt.partition_key AND picked.execution_id = attempt.execution_id
   JOIN lease ON lease.lease_id = picked.lease_id;
 
--- Moves the ends of several leases, each of another execution. No row for a handle that does not hold the lease.
--- Where somebody holds one of the executions for more than a moment, the whole is an error, so that nobody waits for a
--- neighbour's row, and each lease is moved alone.
+-- Moves the ends of several leases, each of another execution. No row for an execution that is not active any more.
+--
+-- The executions are locked by an upsert that leaves them as they are: see `attempt_complete_many`, also for what becomes of
+-- a handle that does not hold the lease, and of rows that somebody holds for more than a moment.
 -- rows: given(partition_key i16 key, execution_id uuid key, attempt_index i32, lease_epoch i64, execution_text text, lease_id text)
 -- rows: given(now_ms i64, lease_expires_at_ms i64)
 -- name: lease_renew_many :opt
@@ -127,47 +128,51 @@ WITH member AS (
          given.execution_text, given.lease_id, given.now_ms, given.lease_expires_at_ms
     FROM given
    WHERE set_config('lock_timeout', '100ms', true) IS NOT NULL
-   ORDER BY given.partition_key, given.execution_id
 ),
-fence AS (
-  SELECT member.ordinality, held.partition_key, held.execution_id, held.raw_fields, member.attempt_index,
-         member.execution_text, member.lease_id, member.now_ms, member.lease_expires_at_ms
+core AS (
+  INSERT INTO ff_exec_core AS core
+         (partition_key, execution_id, lane_id, lifecycle_phase, ownership_state, eligibility_state,
+          public_state, attempt_state, created_at_ms)
+  SELECT member.partition_key, member.execution_id, '', 'terminal', 'unowned', 'not_applicable',
+         'skipped', 'attempt_terminal', 0
     FROM member
-   CROSS JOIN LATERAL (SELECT core.partition_key, core.execution_id, core.raw_fields
-                         FROM ff_exec_core AS core
-                         JOIN ff_attempt AS attempt
-                           ON attempt.partition_key = core.partition_key AND attempt.execution_id = core.execution_id
-                        WHERE core.partition_key = member.partition_key
-                          AND core.partition_key = ANY (CAST(:partition_keys AS smallint[]))
-                          AND core.execution_id = member.execution_id AND core.lifecycle_phase = 'active'
-                          AND attempt.partition_key = member.partition_key
-                          AND attempt.partition_key = ANY (CAST(:partition_keys AS smallint[]))
-                          AND attempt.execution_id = member.execution_id
-                          AND attempt.attempt_index = member.attempt_index AND attempt.lease_epoch = member.lease_epoch
-                          AND attempt.outcome IS NULL
-                          FOR UPDATE OF core, attempt) AS held
+   WHERE true
+   ORDER BY member.partition_key, member.execution_id
+      ON CONFLICT (partition_key, execution_id) DO UPDATE
+     SET created_at_ms = core.created_at_ms
+   WHERE core.lifecycle_phase = 'active'
+  RETURNING core.partition_key, core.execution_id, core.public_state, core.raw_fields
+),
+attempt AS (
+  INSERT INTO ff_attempt AS held
+         (partition_key, execution_id, attempt_index, lease_epoch, lease_expires_at_ms, outcome)
+  SELECT core.partition_key, core.execution_id, member.attempt_index, member.lease_epoch, member.lease_expires_at_ms,
+         'skipped'
+    FROM core
+    JOIN member ON member.partition_key = core.partition_key AND member.execution_id = core.execution_id
+   WHERE core.public_state <> 'skipped'
+      ON CONFLICT (partition_key, execution_id, attempt_index) DO UPDATE
+     SET lease_expires_at_ms = excluded.lease_expires_at_ms
+   WHERE held.lease_epoch = excluded.lease_epoch AND held.outcome IS NULL
+  RETURNING held.partition_key, held.execution_id, held.lease_epoch, held.outcome
 ),
 lease AS (
   INSERT INTO ff_lease_event
          (execution_id, lease_id, event_type, occurred_at_ms, partition_key, namespace, instance_tag)
-  SELECT fence.execution_text, fence.lease_id, 'renewed', fence.now_ms, fence.partition_key,
-         CASE jsonb_typeof(fence.raw_fields -> 'namespace') WHEN 'string' THEN fence.raw_fields ->> 'namespace' END,
-         CASE jsonb_typeof(fence.raw_fields -> 'tags' -> 'cairn.instance_id')
-           WHEN 'string' THEN fence.raw_fields -> 'tags' ->> 'cairn.instance_id' END
-    FROM fence
+  SELECT member.execution_text, member.lease_id, 'renewed', member.now_ms, core.partition_key,
+         CASE jsonb_typeof(core.raw_fields -> 'namespace') WHEN 'string' THEN core.raw_fields ->> 'namespace' END,
+         CASE jsonb_typeof(core.raw_fields -> 'tags' -> 'cairn.instance_id')
+           WHEN 'string' THEN core.raw_fields -> 'tags' ->> 'cairn.instance_id' END
+    FROM core
+    JOIN member ON member.partition_key = core.partition_key AND member.execution_id = core.execution_id
   RETURNING event_id, execution_id
-),
-attempt AS (
-  INSERT INTO ff_attempt AS held (partition_key, execution_id, attempt_index, lease_expires_at_ms)
-  SELECT fence.partition_key, fence.execution_id, fence.attempt_index, fence.lease_expires_at_ms FROM fence
-   WHERE true
-      ON CONFLICT (partition_key, execution_id, attempt_index) DO UPDATE
-     SET lease_expires_at_ms = excluded.lease_expires_at_ms
 )
-SELECT fence.ordinality, lease.event_id AS lease_event_id
-  FROM fence
-  JOIN lease
-    ON lease.execution_id = fence.execution_text;
+SELECT member.ordinality, lease.event_id AS lease_event_id
+  FROM core
+  JOIN member ON member.partition_key = core.partition_key AND member.execution_id = core.execution_id
+  LEFT JOIN attempt ON attempt.partition_key = core.partition_key AND attempt.execution_id = core.execution_id
+  JOIN lease ON lease.execution_id = member.execution_text
+ WHERE ff_expect_all(attempt.lease_epoch IS NOT NULL AND attempt.outcome IS NULL);
 
 -- As `lease_renew`, without its events: gives what these say of the execution.
 -- name: lease_renew_untold :opt

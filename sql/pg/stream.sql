@@ -60,9 +60,11 @@ frame AS (
 )
 SELECT counter.last_ms, counter.last_seq, counter.frame_count FROM counter;
 
--- Appends a frame to each of several streams. No row where another lease took over, or the execution moved on. Where
--- somebody holds one of them for more than a moment, the whole is an error, so that nobody waits for a neighbour's row, and
--- each frame is appended alone.
+-- Appends a frame to each of several streams. Where a handle does not hold the lease of an active execution, or somebody
+-- holds one of the rows for more than a moment, the whole is an error, and each frame is appended alone.
+--
+-- Executions and attempts are locked by an upsert that changes nothing: Postgres routes it to one partition each, while a
+-- join would plan and lock them all.
 -- rows: given(partition_key i16 key, execution_id uuid key, attempt_index i32 key, lease_epoch i64, now_ms i64)
 -- rows: given(fields json, mode text)
 -- name: stream_append_many :opt
@@ -72,55 +74,50 @@ WITH member AS (
          given.fields, given.mode
     FROM given
    WHERE set_config('lock_timeout', '100ms', true) IS NOT NULL
-   ORDER BY given.partition_key, given.execution_id, given.attempt_index
+),
+core AS (
+  INSERT INTO ff_exec_core AS core
+         (partition_key, execution_id, lane_id, lifecycle_phase, ownership_state, eligibility_state,
+          public_state, attempt_state, created_at_ms)
+  SELECT member.partition_key, member.execution_id, '', 'terminal', 'unowned', 'not_applicable',
+         'skipped', 'attempt_terminal', 0
+    FROM member
+   WHERE true
+   ORDER BY member.partition_key, member.execution_id, member.attempt_index
+      ON CONFLICT (partition_key, execution_id) DO UPDATE
+     SET created_at_ms = core.created_at_ms
+   WHERE NOT ff_expect_all(core.lifecycle_phase = 'active')
+  RETURNING core.execution_id
+),
+attempt AS (
+  INSERT INTO ff_attempt AS held (partition_key, execution_id, attempt_index, lease_epoch)
+  SELECT member.partition_key, member.execution_id, member.attempt_index, member.lease_epoch
+    FROM member
+   WHERE ff_expect_all((SELECT count(*) FROM core) = 0)
+   ORDER BY member.partition_key, member.execution_id, member.attempt_index
+      ON CONFLICT (partition_key, execution_id, attempt_index) DO UPDATE
+     SET lease_epoch = held.lease_epoch
+   WHERE NOT ff_expect_all(held.lease_epoch = excluded.lease_epoch AND held.outcome IS NULL)
+  RETURNING held.execution_id
 ),
 permitted AS (
   SELECT member.ordinality, member.partition_key, member.execution_id, member.attempt_index, member.now_ms,
-         member.fields, member.mode
+         member.fields, member.mode, newest.ts_ms, newest.seq
     FROM member
-    LEFT JOIN LATERAL (
-         SELECT core.lifecycle_phase, held.lease_epoch, held.outcome
-           FROM ff_exec_core AS core
-           JOIN ff_attempt AS held
-             ON held.partition_key = core.partition_key
-            AND held.execution_id = core.execution_id
-          WHERE core.partition_key = member.partition_key
-            AND core.partition_key = ANY(CAST(:partition_keys AS smallint[]))
-            AND core.execution_id = member.execution_id
-            AND held.partition_key = member.partition_key
-            AND held.partition_key = ANY(CAST(:partition_keys AS smallint[]))
-            AND held.execution_id = member.execution_id
-            AND held.attempt_index = member.attempt_index
-            FOR SHARE OF core, held
-         ) AS lease
-      ON true
-   WHERE lease.lease_epoch IS NULL
-      OR (lease.lease_epoch = member.lease_epoch
-          AND lease.outcome IS NULL
-          AND lease.lifecycle_phase = 'active')
-),
-newest AS (
-  SELECT permitted.partition_key, permitted.execution_id, permitted.attempt_index, frame.ts_ms, frame.seq
-    FROM permitted
-   CROSS JOIN LATERAL (
-         SELECT streamed.ts_ms, streamed.seq
-           FROM ff_stream_frame AS streamed
-          WHERE streamed.partition_key = permitted.partition_key
-            AND streamed.partition_key = ANY(CAST(:partition_keys AS smallint[]))
-            AND streamed.execution_id = permitted.execution_id
-            AND streamed.attempt_index = permitted.attempt_index
-          ORDER BY streamed.ts_ms DESC, streamed.seq DESC
-          LIMIT 1
-         ) AS frame
+    LEFT JOIN ff_newest_frames((SELECT array_agg(asked.partition_key ORDER BY asked.ordinality) FROM member AS asked),
+                               (SELECT array_agg(asked.execution_id ORDER BY asked.ordinality) FROM member AS asked),
+                               (SELECT array_agg(asked.attempt_index ORDER BY asked.ordinality) FROM member AS asked)) AS newest
+      ON newest.ordinality = member.ordinality
+   WHERE ff_expect_all((SELECT count(*) FROM attempt) = 0)
 ),
 counter AS (
   INSERT INTO ff_stream_counter AS seen
          (partition_key, execution_id, attempt_index, last_ms, last_seq, frame_count)
   SELECT permitted.partition_key, permitted.execution_id, permitted.attempt_index,
-         greatest(COALESCE(newest.ts_ms, permitted.now_ms), permitted.now_ms),
-         CASE WHEN newest.ts_ms >= permitted.now_ms THEN newest.seq + 1 ELSE 0 END,
+         greatest(COALESCE(permitted.ts_ms, permitted.now_ms), permitted.now_ms),
+         CASE WHEN permitted.ts_ms >= permitted.now_ms THEN permitted.seq + 1 ELSE 0 END,
          CASE
-           WHEN newest.ts_ms IS NULL
+           WHEN permitted.ts_ms IS NULL
                 -- Counted, because EXISTS may be planned as a hash of all counters.
                 OR (SELECT count(*)
                       FROM ff_stream_counter AS known
@@ -128,18 +125,9 @@ counter AS (
                        AND known.execution_id = permitted.execution_id
                        AND known.attempt_index = permitted.attempt_index) > 0
              THEN 1
-           ELSE (SELECT count(*)
-                   FROM ff_stream_frame AS frame
-                  WHERE frame.partition_key = permitted.partition_key
-                    AND frame.partition_key = ANY(CAST(:partition_keys AS smallint[]))
-                    AND frame.execution_id = permitted.execution_id
-                    AND frame.attempt_index = permitted.attempt_index) + 1
+           ELSE ff_count_frames(permitted.partition_key, permitted.execution_id, permitted.attempt_index) + 1
          END
     FROM permitted
-    LEFT JOIN newest
-      ON newest.partition_key = permitted.partition_key
-     AND newest.execution_id = permitted.execution_id
-     AND newest.attempt_index = permitted.attempt_index
    WHERE true
    ORDER BY permitted.partition_key, permitted.execution_id, permitted.attempt_index
       ON CONFLICT (partition_key, execution_id, attempt_index) DO UPDATE
@@ -152,17 +140,12 @@ counter AS (
          frame_count = CASE
                          -- A frame of a foreign writer is newer than the counter: all are counted once.
                          WHEN EXISTS (SELECT 1
-                                        FROM newest
+                                        FROM permitted AS newest
                                        WHERE newest.partition_key = seen.partition_key
                                          AND newest.execution_id = seen.execution_id
                                          AND newest.attempt_index = seen.attempt_index
                                          AND (newest.ts_ms, newest.seq) > (seen.last_ms, seen.last_seq))
-                           THEN (SELECT count(*)
-                                   FROM ff_stream_frame AS frame
-                                  WHERE frame.partition_key = seen.partition_key
-                                    AND frame.partition_key = ANY(CAST(:partition_keys AS smallint[]))
-                                    AND frame.execution_id = seen.execution_id
-                                    AND frame.attempt_index = seen.attempt_index) + 1
+                           THEN ff_count_frames(seen.partition_key, seen.execution_id, seen.attempt_index) + 1
                          ELSE seen.frame_count + 1
                        END
   RETURNING seen.partition_key, seen.execution_id, seen.attempt_index, seen.last_ms, seen.last_seq, seen.frame_count

@@ -233,7 +233,8 @@ pub(crate) type Ran<'a, P> = BoxFuture<'a, Result<Answers<P>, sqlx::Error>>;
 pub enum Plans {
     /// At each call, for the values given: it reads tables with partitions, of which a plan for any values locks all.
     EachTime,
-    /// Once per connection: it inserts into tables with partitions and reads none, so any values have the same plan.
+    /// Once per connection, as those over many rows are: it inserts into tables with partitions and reads none, so any
+    /// values have the same plan.
     Once,
 }
 
@@ -248,9 +249,6 @@ pub trait Combines: Send + Sync + Sized + 'static {
 
     /// What only one member of a statement may name.
     type Key: Eq + Hash;
-
-    /// When its statement is planned.
-    const PLANS: Plans;
 
     /// The group that it goes with; none for one that goes alone.
     fn group(&self) -> Option<Self::Group>;

@@ -247,7 +247,7 @@ impl Carrier for PgStore {
     }
 
     async fn run_many<P: Combines>(&self, name: &'static str, members: &[&P]) -> Result<Answers<P>, Uncarried> {
-        let mut connection = self.warm.take(P::PLANS).await.map_err(Uncarried::Failed)?;
+        let mut connection = self.warm.take(Plans::Once).await.map_err(Uncarried::Failed)?;
         let faults = &self.around.faults;
         let ran = async {
             faults.pass(Step::Run, name).await?;

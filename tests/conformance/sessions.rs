@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use ff_backend_sql::testing::{Clock, Step};
 use ff_backend_sql::{PgPool, PostgresBackend, PostgresConnection, SqliteBackend};
-use ff_core::backend::{BackendConfig, BackendConnection, CapabilitySet};
+use ff_core::backend::{BackendConfig, BackendConnection, CapabilitySet, Frame, FrameKind};
 use ff_core::completion_backend::CompletionBackend as _;
 use ff_core::contracts::RegisterWorkerArgs;
 use ff_core::engine_backend::EngineBackend;
@@ -135,6 +135,8 @@ async fn what_goes_together_is_planned_once_and_everything_else_each_time() {
             let claimed = backend.claim(&LaneId::new("lane"), &CapabilitySet::new([""; 0]), policy("w")).await;
             let handle = claimed.expect("it is answered").expect("it waits");
             backend.renew(&handle).await.expect("the lease is held");
+            let frame = Frame::new(b"bytes".to_vec(), FrameKind::Event);
+            backend.append_frame(&handle, frame).await.expect("the lease is held");
             backend.complete(&handle, None).await.expect("the lease is held");
         }
         for _ in 0..3 {
@@ -164,7 +166,8 @@ async fn what_goes_together_is_planned_once_and_everything_else_each_time() {
                 ("edge.edge_stage_many", 3, 0),
                 ("flow.flow_member_join_many", 6, 0),
                 ("lease.lease_claim_many", 3, 0),
-                ("lease.lease_renew", 0, 3),
+                ("lease.lease_renew_many", 3, 0),
+                ("stream.stream_append_many", 3, 0),
             ]
         );
     })

@@ -154,6 +154,7 @@ pub(super) const POSTGRES: &[Step] = steps!(
         "1100_many_hops",
         "1110_locked_by_key",
         "1120_kept_plans",
+        "1130_newest_frames",
     ]
 );
 

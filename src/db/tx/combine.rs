@@ -6,7 +6,7 @@
 //! ask again at the same moment ([`given`](super::given)). When the first comer goes on, or a run ends, all who wait by
 //! then go together, in a task of their own, because none of them may take the others along when its caller goes away.
 //! A single one is handed back to its caller and runs there, as if there were no queue, but by the statement over many
-//! rows where that one is planned once ([`Plans`]).
+//! rows, because that one is planned once per connection ([`Plans`]).
 //!
 //! An answer is given after the commit. Where the server refuses the statement, nothing of it has happened, and every
 //! member is handed back and runs alone: so one that fails, or meets a row that somebody holds, costs its neighbours
@@ -31,7 +31,7 @@ use tracing::Instrument as _;
 
 use super::given::{Given, InHand};
 use super::{Surroundings, span};
-use crate::db::dialect::{Answers, Combined, Combines, Kind, Patience, Plans, Postgres, Store};
+use crate::db::dialect::{Answers, Combined, Combines, Kind, Patience, Postgres, Store};
 use crate::db::error::{Abort, shared, transport};
 use crate::db::fault::Step;
 use crate::db::wake::Wakes;
@@ -364,7 +364,7 @@ async fn run_alone<S: Carrier, O: Combined<Postgres>>(
 ) -> Result<O::Answer, EngineError> {
     let is_first = room.is_some();
     let mut running = pin!(async move {
-        if is_first && O::Params::PLANS == Plans::Once {
+        if is_first {
             match run_as_one_of_many(store, &operation).await {
                 Ok(answer) => return Ok(answer),
                 Err(Uncarried::Undone) => {}

@@ -5,7 +5,7 @@ use std::hash::Hash;
 use sqlx::PgConnection;
 
 use crate::column::{ExecKey, FlowUuid, GroupKey, PartitionNumber};
-use crate::db::dialect::{Combines, Plans, Ran};
+use crate::db::dialect::{Combines, Ran};
 use crate::db::together::{Applying, Counted, Hopping, Joining, Staging};
 use crate::statements::dependency::{DependencyHopManyGiven, DependencyHopManyRow};
 use crate::statements::edge::{EdgeApplyManyGiven, EdgeStageManyGiven};
@@ -27,8 +27,6 @@ where
     type Answer = Option<T>;
     type Group = P::Group;
     type Key = P::Key;
-
-    const PLANS: Plans = P::PLANS;
 
     fn group(&self) -> Option<Self::Group> {
         self.params.group()
@@ -53,8 +51,6 @@ impl Combines for Joining {
     type Answer = Option<i64>;
     type Group = ();
     type Key = (PartitionNumber, FlowUuid);
-
-    const PLANS: Plans = Plans::Once;
 
     fn group(&self) -> Option<Self::Group> {
         Some(())
@@ -81,8 +77,6 @@ impl Combines for Staging {
     type Answer = Option<i64>;
     type Group = ();
     type Key = (PartitionNumber, FlowUuid);
-
-    const PLANS: Plans = Plans::Once;
 
     fn group(&self) -> Option<Self::Group> {
         self.expected_revision.map(|_| ())
@@ -115,8 +109,6 @@ impl Combines for Applying {
     type Group = ();
     type Key = (PartitionNumber, FlowUuid);
 
-    const PLANS: Plans = Plans::Once;
-
     fn group(&self) -> Option<Self::Group> {
         Some(())
     }
@@ -146,8 +138,6 @@ impl Combines for Hopping {
     type Answer = Option<Counted>;
     type Group = ();
     type Key = (PartitionNumber, FlowUuid);
-
-    const PLANS: Plans = Plans::Once;
 
     fn group(&self) -> Option<Self::Group> {
         self.is_plain.then_some(())

@@ -4,7 +4,7 @@ use serde_json::Value;
 use sqlx::PgConnection;
 
 use crate::column::{ExecKey, StoredIndex};
-use crate::db::dialect::{Combines, Plans, Ran};
+use crate::db::dialect::{Combines, Ran};
 use crate::statements::Statement as _;
 use crate::statements::attempt::{
     AttemptCompleteManyGiven, AttemptCompleteParams, AttemptCompleteRow, AttemptFailManyGiven, AttemptFailParams,
@@ -14,18 +14,15 @@ use crate::statements::execution::{
     ExecutionCreateManyGiven, ExecutionCreateParams, ExecutionCreateRow, ExecutionPromoteDueParams,
 };
 use crate::statements::lease::{
-    LeaseClaimManyGiven, LeaseClaimParams, LeaseClaimRow, LeaseRenewManyGiven, LeaseRenewManyParams, LeaseRenewParams,
-    LeaseRenewRow,
+    LeaseClaimManyGiven, LeaseClaimParams, LeaseClaimRow, LeaseRenewManyGiven, LeaseRenewParams, LeaseRenewRow,
 };
 use crate::statements::pg_only;
-use crate::statements::stream::{StreamAppendManyGiven, StreamAppendManyParams, StreamAppendParams, StreamAppendRow};
+use crate::statements::stream::{StreamAppendManyGiven, StreamAppendParams, StreamAppendRow};
 
 impl Combines for LeaseClaimParams {
     type Answer = Option<LeaseClaimRow>;
     type Group = ();
     type Key = ();
-
-    const PLANS: Plans = Plans::Once;
 
     fn group(&self) -> Option<Self::Group> {
         Some(())
@@ -50,8 +47,6 @@ impl Combines for AttemptCompleteParams {
     type Answer = Option<AttemptCompleteRow>;
     type Group = ();
     type Key = ExecKey;
-
-    const PLANS: Plans = Plans::Once;
 
     fn group(&self) -> Option<Self::Group> {
         Some(())
@@ -81,8 +76,6 @@ impl Combines for AttemptFailParams {
     type Group = ();
     type Key = ExecKey;
 
-    const PLANS: Plans = Plans::Once;
-
     fn group(&self) -> Option<Self::Group> {
         Some(())
     }
@@ -111,8 +104,6 @@ impl Combines for LeaseRenewParams {
     type Group = ();
     type Key = ExecKey;
 
-    const PLANS: Plans = Plans::EachTime;
-
     fn group(&self) -> Option<Self::Group> {
         Some(())
     }
@@ -123,13 +114,11 @@ impl Combines for LeaseRenewParams {
 
     fn run_many<'a>(members: &'a [&'a Self], connection: &'a mut PgConnection) -> Ran<'a, Self> {
         Box::pin(async move {
-            let partition_keys = members.iter().map(|member| member.execution.partition_key).collect();
             let given = members.iter().map(|member| {
                 taken!(LeaseRenewManyGiven of member => execution, attempt_index, lease_epoch,
                        execution_text, lease_id, now_ms, lease_expires_at_ms)
             });
-            let (params, given) = (LeaseRenewManyParams { partition_keys }, given.collect::<Vec<_>>());
-            let rows = pg_only::lease_renew_many(connection, &params, &given).await?;
+            let rows = pg_only::lease_renew_many(connection, &given.collect::<Vec<_>>()).await?;
             Ok(rows.into_iter().map(|row| row.map(|row| taken!(LeaseRenewRow of row => lease_event_id))).collect())
         })
     }
@@ -139,8 +128,6 @@ impl Combines for ExecutionCreateParams {
     type Answer = Option<ExecutionCreateRow>;
     type Group = ();
     type Key = ExecKey;
-
-    const PLANS: Plans = Plans::Once;
 
     /// A key may name an execution that is created at the same moment under another id.
     fn group(&self) -> Option<Self::Group> {
@@ -180,8 +167,6 @@ impl Combines for StreamAppendParams {
     type Group = ();
     type Key = (ExecKey, StoredIndex);
 
-    const PLANS: Plans = Plans::EachTime;
-
     fn group(&self) -> Option<Self::Group> {
         Some(())
     }
@@ -192,13 +177,11 @@ impl Combines for StreamAppendParams {
 
     fn run_many<'a>(members: &'a [&'a Self], connection: &'a mut PgConnection) -> Ran<'a, Self> {
         Box::pin(async move {
-            let partition_keys = members.iter().map(|member| member.execution.partition_key).collect();
             let given = members.iter().map(|member| {
                 taken!(StreamAppendManyGiven of member => execution, attempt_index,
                        lease_epoch, now_ms, fields, mode)
             });
-            let (params, given) = (StreamAppendManyParams { partition_keys }, given.collect::<Vec<_>>());
-            let rows = pg_only::stream_append_many(connection, &params, &given).await?;
+            let rows = pg_only::stream_append_many(connection, &given.collect::<Vec<_>>()).await?;
             let appended = rows
                 .into_iter()
                 .map(|row| row.map(|row| taken!(StreamAppendRow of row => last_ms, last_seq, frame_count)));
@@ -211,8 +194,6 @@ impl Combines for ExecutionPromoteDueParams {
     type Answer = u64;
     type Group = ();
     type Key = ();
-
-    const PLANS: Plans = Plans::Once;
 
     fn group(&self) -> Option<Self::Group> {
         Some(())
