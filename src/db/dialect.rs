@@ -230,7 +230,7 @@ pub(crate) type Ran<'a, P> = BoxFuture<'a, Result<Answers<P>, sqlx::Error>>;
 /// When the server plans a statement.
 #[cfg(feature = "postgres")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Plans {
+pub(crate) enum Plans {
     /// At each call, for the values given: it reads tables with partitions, of which a plan for any values locks all.
     EachTime,
     /// Once per connection, as those over many rows are: it inserts into tables with partitions and reads none, so any
