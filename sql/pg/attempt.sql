@@ -62,17 +62,6 @@ completion AS (
     FROM core
     JOIN member ON member.partition_key = core.partition_key AND member.execution_id = core.execution_id
   RETURNING event_id, partition_key, execution_id
-),
-lease AS (
-  INSERT INTO ff_lease_event
-         (execution_id, lease_id, event_type, occurred_at_ms, partition_key, namespace, instance_tag)
-  SELECT member.execution_text, member.lease_id, 'revoked', member.now_ms, core.partition_key,
-         CASE jsonb_typeof(core.raw_fields -> 'namespace') WHEN 'string' THEN core.raw_fields ->> 'namespace' END,
-         CASE jsonb_typeof(core.raw_fields -> 'tags' -> 'cairn.instance_id')
-           WHEN 'string' THEN core.raw_fields -> 'tags' ->> 'cairn.instance_id' END
-    FROM core
-    JOIN member ON member.partition_key = core.partition_key AND member.execution_id = core.execution_id
-  RETURNING event_id, execution_id
 );
 
 -- Ends several attempts and their executions with success, each another one's. No row for an execution that is not active
@@ -88,6 +77,7 @@ lease AS (
 -- name: attempt_complete_many :opt
 -- only: pg — SQLite's writer puts the calls of those who wait into one transaction.
 -- use: attempts_ended(outcome = 'success')
+-- use: leases_told(event = 'revoked')
 -- column: completion_event_id i64
 -- column: lease_event_id i64
 WITH member AS (
@@ -154,6 +144,7 @@ SELECT core.flow_id, told.namespace, told.instance_tag FROM core CROSS JOIN told
 -- name: attempt_fail_many :opt
 -- only: pg — SQLite's writer puts the calls of those who wait into one transaction.
 -- use: attempts_ended(outcome = 'failed')
+-- use: leases_told(event = 'revoked')
 -- column: completion_event_id i64
 -- column: lease_event_id i64
 WITH member AS (

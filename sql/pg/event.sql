@@ -10,6 +10,20 @@ WITH lease AS (
   RETURNING event_id
 );
 
+-- Tells of several leases what became of them: `core` has the executions, `member` what was given of each.
+-- part: leases_told(:event)
+WITH lease AS (
+  INSERT INTO ff_lease_event
+         (execution_id, lease_id, event_type, occurred_at_ms, partition_key, namespace, instance_tag)
+  SELECT member.execution_text, member.lease_id, :event, member.now_ms, core.partition_key,
+         CASE jsonb_typeof(core.raw_fields -> 'namespace') WHEN 'string' THEN core.raw_fields ->> 'namespace' END,
+         CASE jsonb_typeof(core.raw_fields -> 'tags' -> 'cairn.instance_id')
+           WHEN 'string' THEN core.raw_fields -> 'tags' ->> 'cairn.instance_id' END
+    FROM core
+    JOIN member ON member.partition_key = core.partition_key AND member.execution_id = core.execution_id
+  RETURNING event_id, execution_id
+);
+
 -- part: completion_event(:outcome)
 WITH completion AS (
   INSERT INTO ff_completion_event

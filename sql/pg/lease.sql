@@ -122,6 +122,7 @@ SELECT picked.ordinality, attempt.partition_key, attempt.execution_id, attempt.a
 -- rows: given(now_ms i64, lease_expires_at_ms i64)
 -- name: lease_renew_many :opt
 -- only: pg — SQLite's writer puts the calls of those who wait into one transaction.
+-- use: leases_told(event = 'renewed')
 -- column: lease_event_id i64
 WITH member AS (
   SELECT given.ordinality, given.partition_key, given.execution_id, given.attempt_index, given.lease_epoch,
@@ -155,17 +156,6 @@ attempt AS (
      SET lease_expires_at_ms = excluded.lease_expires_at_ms
    WHERE held.lease_epoch = excluded.lease_epoch AND held.outcome IS NULL
   RETURNING held.partition_key, held.execution_id, held.lease_epoch, held.outcome
-),
-lease AS (
-  INSERT INTO ff_lease_event
-         (execution_id, lease_id, event_type, occurred_at_ms, partition_key, namespace, instance_tag)
-  SELECT member.execution_text, member.lease_id, 'renewed', member.now_ms, core.partition_key,
-         CASE jsonb_typeof(core.raw_fields -> 'namespace') WHEN 'string' THEN core.raw_fields ->> 'namespace' END,
-         CASE jsonb_typeof(core.raw_fields -> 'tags' -> 'cairn.instance_id')
-           WHEN 'string' THEN core.raw_fields -> 'tags' ->> 'cairn.instance_id' END
-    FROM core
-    JOIN member ON member.partition_key = core.partition_key AND member.execution_id = core.execution_id
-  RETURNING event_id, execution_id
 )
 SELECT member.ordinality, lease.event_id AS lease_event_id
   FROM core
