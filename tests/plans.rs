@@ -229,6 +229,43 @@ async fn a_plan_that_is_kept_reads_no_queue_whole_even_if_it_was_made_while_the_
     .await;
 }
 
+#[tokio::test]
+async fn a_mark_that_many_entered_behind_moves_past_nothing_that_was_claimed() {
+    run(Kind::Postgres, |h| async move {
+        let Tables::Postgres(backend) = h.tables() else { panic!("Postgres was asked for") };
+        let waiting = |since: u32, count: u32| {
+            format!(
+                "INSERT INTO ff_exec_core (partition_key, execution_id, lane_id, lifecycle_phase, ownership_state, \
+                 eligibility_state, public_state, attempt_state, created_at_ms) \
+                 SELECT 0, gen_random_uuid(), 'lane', 'runnable', 'unowned', 'eligible_now', 'waiting', 'pending', {since} + i \
+                   FROM generate_series(1, {count}) AS i"
+            )
+        };
+        // As long as it is open, what is claimed stays in the indexes.
+        let mut reader = backend.pool().begin().await.expect("a transaction");
+        reader.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ").await.expect("a level");
+        reader.execute("SELECT count(*) FROM ff_claimable").await.expect("it reads");
+        h.alter(&waiting(0, 3_000)).await;
+        h.alter("UPDATE ff_exec_core SET lifecycle_phase = 'active', eligibility_state = 'not_applicable'").await;
+        h.alter("INSERT INTO ff_claim_mark (mark_key, lane_id, capabilities, made_at_ms) VALUES ('k', 'lane', '[]', 1)").await;
+        h.alter("UPDATE ff_claim_mark SET made_at_ms = 2").await;
+        h.alter(&waiting(10_000, 1_500)).await;
+        let mut mover = backend.pool().begin().await.expect("a transaction");
+        let read = "SELECT pg_stat_get_xact_tuples_returned('ff_claimable_order_idx'::regclass)";
+        let before: i64 = mover.fetch_one(read).await.expect("it is counted").get(0);
+        mover.execute("UPDATE ff_claim_mark SET made_at_ms = 3").await.expect("it moves");
+        let place = "SELECT created_at_ms FROM ff_claim_mark WHERE priority = 0 AND execution_id IS NOT NULL";
+        assert_eq!(mover.fetch_one(place).await.expect("it has a place").get::<i64, _>(0), 10_001);
+        let taken = "SELECT core.created_at_ms FROM ff_take_from_lane('k', 3) AS taken \
+                       JOIN ff_exec_core AS core USING (partition_key, execution_id) ORDER BY core.created_at_ms";
+        let taken: Vec<i64> = sqlx::query_scalar(taken).fetch_all(&mut *mover).await.expect("they wait");
+        assert_eq!(taken, [10_001, 10_002, 10_003]);
+        let after: i64 = mover.fetch_one(read).await.expect("it is counted").get(0);
+        assert!(after - before < 100, "{} entries of the lane's order", after - before);
+    })
+    .await;
+}
+
 /// Turns what a later version plans otherwise into what the oldest one plans, which the snapshot has.
 async fn as_before(connection: &mut PgConnection, plans: &mut BTreeMap<String, Scans>) {
     let major = "SELECT current_setting('server_version_num')::integer / 10000";

@@ -155,6 +155,7 @@ pub(super) const POSTGRES: &[Step] = steps!(
         "1110_locked_by_key",
         "1120_kept_plans",
         "1130_newest_frames",
+        "1140_crowded_marks",
     ]
 );
 
